@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq - a pretended interrupt flag, one a thread, that tests can read
+ *
+ * Nothing interrupts a thread here; the flag only records whether code that
+ * should run with interrupts off does. A test asserts irqs_enabled().
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+namespace klock::arch {
+
+/* Whether interrupts were enabled before irq_save(). */
+using irq_state = bool;
+
+namespace fake {
+inline thread_local constinit bool irq_flag = true;
+}
+
+/* What a test asks: would this thread take an interrupt now? */
+[[nodiscard]] inline bool irqs_enabled() { return fake::irq_flag; }
+
+[[nodiscard]] inline irq_state irq_save()
+{
+	const irq_state before = fake::irq_flag;
+
+	fake::irq_flag = false;
+	asm volatile("" ::: "memory");
+	return before;
+}
+
+inline void irq_restore(irq_state before)
+{
+	asm volatile("" ::: "memory");
+	if (before)
+		fake::irq_flag = true;
+}
+
+} // namespace klock::arch

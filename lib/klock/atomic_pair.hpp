@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic_pair - two counters side by side, decided over as one
+ *
+ * What a compact ticket lock is made of. Orders are in the names, as in
+ * <klock/atomic.hpp>, and so is the context: any.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+/*
+ * atomic_pair<T> - two counters that are reached one by one and as one word
+ *
+ * T is u8, u16 or u32. The halves are operated on by plain narrow accesses; the
+ * whole, by one compare-and-swap of twice the width, is where a decision over
+ * both counters is made that cannot be overtaken (ABA).
+ */
+template <typename T>
+struct atomic_pair {
+	constexpr explicit atomic_pair(pair<T> v = {}) : at(v) {}
+	atomic_pair(const atomic_pair &) = delete;
+	atomic_pair &operator=(const atomic_pair &) = delete;
+
+	template <half H>
+	T load_relaxed(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	{
+		return arch::load_half<H, order::relaxed>(at, s);
+	}
+
+	template <half H>
+	T load_acquire(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	{
+		return arch::load_half<H, order::acquire>(at, s);
+	}
+
+	template <half H>
+	void store_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		arch::store_half<H, order::relaxed>(at, v, s);
+	}
+
+	template <half H>
+	void store_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		arch::store_half<H, order::release>(at, v, s);
+	}
+
+	/* Adds to one half alone, modulo its own width; returns what it was. */
+	template <half H>
+	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::fetch_add_half<H, order::relaxed>(at, v, s);
+	}
+
+	template <half H>
+	T fetch_add_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::fetch_add_half<H, order::acquire>(at, v, s);
+	}
+
+	template <half H>
+	T fetch_add_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::fetch_add_half<H, order::release>(at, v, s);
+	}
+
+	template <half H>
+	T fetch_add_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::fetch_add_half<H, order::acq_rel>(at, v, s);
+	}
+
+	/* Waits as atomic<T> does, on one half. */
+	template <half H>
+	T await_eq_acquire(T v,
+			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	{
+		return arch::await_half<H, order::acquire>(
+			at, [v](T now) { return now == v; }, s);
+	}
+
+	template <half H, typename Predicate, typename Pace>
+	T await_paced_acquire(Predicate done, Pace pace,
+			      site s = {__builtin_FILE(),
+					__builtin_LINE()}) const
+	{
+		return arch::await_half_paced<H, order::acquire>(at, done, pace,
+								 s);
+	}
+
+	/* Both halves at once: true, and desired stored, if both were as
+	 * expected. */
+	[[nodiscard]] bool
+	compare_exchange_relaxed(pair<T> expected, pair<T> desired,
+				 site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::compare_exchange_pair<order::relaxed>(at, expected,
+								   desired, s);
+	}
+
+	[[nodiscard]] bool
+	compare_exchange_acquire(pair<T> expected, pair<T> desired,
+				 site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::compare_exchange_pair<order::acquire>(at, expected,
+								   desired, s);
+	}
+
+      private:
+	arch::pair_cell<T> at;
+};
+
+} // namespace klock

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * builtin_ops - the ready-made half of a port: GCC's and clang's builtins
+ *
+ * A port whose memory operations are the compiler's own __atomic builtins
+ * includes this from its <klock/arch/atomic_ops.hpp>, after its cpu.hpp, and
+ * has nothing more to write there. What each name must do is said once, in
+ * arch/CONTRACT.md.
+ *
+ * Needs, from the port's cpu.hpp: klock::arch::cpu_relax().
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+namespace klock::arch {
+
+/* A place in the code: nothing here, file and line in the hooked port. */
+struct site {
+	constexpr site(const char *, int) {}
+};
+
+/* Where one shared value lives. */
+template <typename T>
+struct cell {
+	T value;
+	constexpr explicit cell(T v) : value(v) {}
+};
+
+template <order O, typename T>
+inline T load(const cell<T> &at, site)
+{
+	return __atomic_load_n(&at.value, static_cast<int>(O));
+}
+
+template <order O, typename T>
+inline void store(cell<T> &at, T v, site)
+{
+	__atomic_store_n(&at.value, v, static_cast<int>(O));
+}
+
+template <order O, typename T>
+inline T exchange(cell<T> &at, T v, site)
+{
+	return __atomic_exchange_n(&at.value, v, static_cast<int>(O));
+}
+
+template <order O, typename T>
+inline bool compare_exchange(cell<T> &at, T &expected, T desired, site)
+{
+	return __atomic_compare_exchange_n(&at.value, &expected, desired, false,
+					   static_cast<int>(O),
+					   static_cast<int>(without_store(O)));
+}
+
+template <order O, typename T>
+inline T fetch_add(cell<T> &at, T v, site)
+{
+	return __atomic_fetch_add(&at.value, v, static_cast<int>(O));
+}
+
+template <order O, typename T>
+inline T fetch_or(cell<T> &at, T v, site)
+{
+	return __atomic_fetch_or(&at.value, v, static_cast<int>(O));
+}
+
+template <order O, typename T>
+inline T fetch_and(cell<T> &at, T v, site)
+{
+	return __atomic_fetch_and(&at.value, v, static_cast<int>(O));
+}
+
+template <order O>
+inline void fence(site)
+{
+	__atomic_thread_fence(static_cast<int>(O));
+}
+
+/* -- Waiting ------------------------------------------------------------- */
+
+inline void relax_for(u32 times)
+{
+	for (u32 i = 0; i < times; i++)
+		cpu_relax();
+}
+
+template <order O, typename T, typename Predicate>
+inline T await(const cell<T> &at, Predicate done, site s)
+{
+	for (;;) {
+		const T v = load<O>(at, s);
+		if (done(v))
+			return v;
+		cpu_relax();
+	}
+}
+
+template <order O, typename T, typename Predicate, typename Pace>
+inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
+{
+	for (;;) {
+		const T v = load<O>(at, s);
+		if (done(v))
+			return v;
+		relax_for(pace(v));
+	}
+}
+
+template <order O, typename T, typename Predicate>
+inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
+{
+	for (;;) {
+		const T v = exchange<O>(at, desired, s);
+		if (done(v))
+			return v;
+		cpu_relax();
+	}
+}
+
+template <order O, typename T, typename U, typename PredicateA,
+	  typename PredicateB>
+inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
+			 PredicateB b_done, site s)
+{
+	for (;;) {
+		if (a_done(load<O>(a, s)) || b_done(load<O>(b, s)))
+			return;
+		cpu_relax();
+	}
+}
+
+/* -- Two values in one word ---------------------------------------------- */
+
+template <usize Bytes>
+struct word_of;
+template <>
+struct word_of<2> {
+	using type = u16;
+};
+template <>
+struct word_of<4> {
+	using type = u32;
+};
+template <>
+struct word_of<8> {
+	using type = u64;
+};
+
+template <typename T>
+struct alignas(2 * sizeof(T)) pair_cell {
+	cell<T> halves[2];
+	constexpr explicit pair_cell(pair<T> v)
+	    : halves{cell<T>(v.first), cell<T>(v.second)}
+	{
+	}
+};
+
+template <half H, order O, typename T>
+inline T load_half(const pair_cell<T> &at, site s)
+{
+	return load<O>(at.halves[static_cast<int>(H)], s);
+}
+
+template <half H, order O, typename T>
+inline void store_half(pair_cell<T> &at, T v, site s)
+{
+	store<O>(at.halves[static_cast<int>(H)], v, s);
+}
+
+template <half H, order O, typename T>
+inline T fetch_add_half(pair_cell<T> &at, T v, site s)
+{
+	return fetch_add<O>(at.halves[static_cast<int>(H)], v, s);
+}
+
+template <half H, order O, typename T, typename Predicate>
+inline T await_half(const pair_cell<T> &at, Predicate done, site s)
+{
+	return await<O>(at.halves[static_cast<int>(H)], done, s);
+}
+
+template <half H, order O, typename T, typename Predicate, typename Pace>
+inline T await_half_paced(const pair_cell<T> &at, Predicate done, Pace pace,
+			  site s)
+{
+	return await_paced<O>(at.halves[static_cast<int>(H)], done, pace, s);
+}
+
+template <order O, typename T>
+inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
+				  pair<T> desired, site)
+{
+	/*
+	 * may_alias: the word and its halves are two views of one place;
+	 * aligned: a u64 by itself is not, on 32-bit x86.
+	 */
+	using word [[gnu::may_alias, gnu::aligned(2 * sizeof(T))]] =
+		typename word_of<2 * sizeof(T)>::type;
+	word old = __builtin_bit_cast(word, expected);
+
+	return __atomic_compare_exchange_n(reinterpret_cast<word *>(&at), &old,
+					   __builtin_bit_cast(word, desired),
+					   false, static_cast<int>(O),
+					   static_cast<int>(without_store(O)));
+}
+
+/* -- What one CPU alone uses, or what a lock protects --------------------- */
+
+template <typename T>
+struct plain_cell {
+	T value;
+	constexpr explicit plain_cell(T v) : value(v) {}
+};
+
+template <typename T>
+inline T load_plain(const plain_cell<T> &at, site)
+{
+	return at.value;
+}
+
+template <typename T>
+inline void store_plain(plain_cell<T> &at, T v, site)
+{
+	at.value = v;
+}
+
+} // namespace klock::arch

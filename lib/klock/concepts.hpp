@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * concepts - the three ways in which a lock is taken
+ *
+ *	plain_lock	lock()		the lock alone
+ *	node_lock	lock(node)	and a node that the caller lends (MCS,
+ *CLH) cpu_lock	lock(cpu)	and the caller's number, 0 .. CPUs - 1
+ *
+ * A lock is exactly one of them; guard, irq_guard and the self-tests take any.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+namespace klock {
+
+namespace detail {
+template <typename T, typename U>
+inline constexpr bool is_same = false;
+template <typename T>
+inline constexpr bool is_same<T, T> = true;
+} // namespace detail
+
+template <typename T, typename U>
+concept same_as = detail::is_same<T, U>;
+
+/* A counter that wraps: what tickets are counted in. */
+template <typename T>
+concept counter = same_as<T, u8> || same_as<T, u16> || same_as<T, u32>;
+
+template <typename L>
+concept plain_lock = requires(L &lock)
+{
+	lock.lock();
+	lock.unlock();
+};
+
+template <typename L>
+concept node_lock = requires(L &lock, typename L::node &node)
+{
+	lock.lock(node);
+	lock.unlock(node);
+};
+
+template <typename L>
+concept cpu_lock = requires(L &lock, unsigned cpu)
+{
+	lock.lock(cpu);
+	lock.unlock(cpu);
+};
+
+template <typename L>
+concept any_lock = plain_lock<L> || node_lock<L> || cpu_lock<L>;
+
+/* A node_lock whose nodes may die as soon as unlock() has returned. */
+template <typename L>
+concept stack_node_lock = node_lock<L> && L::node_may_live_on_stack;
+
+/* Locks that can be asked without waiting, each in its own way. */
+template <typename L>
+concept try_plain_lock = plain_lock<L> && requires(L &lock)
+{
+	{
+		lock.try_lock()
+		} -> same_as<bool>;
+};
+
+template <typename L>
+concept try_node_lock = node_lock<L> &&
+	requires(L &lock, typename L::node &node)
+{
+	{
+		lock.try_lock(node)
+		} -> same_as<bool>;
+};
+
+template <typename L>
+concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu)
+{
+	{
+		lock.try_lock(cpu)
+		} -> same_as<bool>;
+};
+
+template <typename L>
+concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
+
+} // namespace klock

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu - what klock knows of the CPU: its pause, its clock, its cache line
+ */
+#pragma once
+
+#include <klock/arch/cpu.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * cache_line	bytes that one CPU's write takes from the others' caches
+ * cpu_relax()	one turn of a wait (x86: PAUSE); any context
+ * cycles()	the CPU's clock, in its own unit: compare differences of one CPU
+ */
+using arch::cache_line;
+using arch::cpu_relax;
+using arch::cycles;
+
+/* So many turns: what a back-off is measured in. */
+inline void relax_for(u32 turns)
+{
+	for (u32 i = 0; i < turns; i++)
+		cpu_relax();
+}
+
+} // namespace klock

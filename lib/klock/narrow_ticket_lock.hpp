@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * narrow_ticket_lock - first come, first served, both counters in one byte
+ *
+ * Algorithm:   `next` is the byte's top Bits bits, `owner` its lowest. One
+ *              atomic add draws from next, and its carry falls off the byte's
+ *              end. The holder's atomic add moves owner on; at the wrap it
+ *              takes off what owner holds, so that nothing carries into next.
+ * Source:      the tickets of Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
+ *              section 2.2; one byte for both counters is ours.
+ * Use when:    up to 16 CPUs contend and there are very many locks: the
+ *              smallest lock that is fair. Else ticket_lock, whose unlock is a
+ *              plain store.
+ * Size:        1 byte; no per-CPU state; zero bytes: free
+ *                                      Checked: unit/narrow_ticket_lock: sizes
+ * Fairness:    FIFO by the draw; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    2^Bits contexts at once, holder and waiters together: 4, 8, 16.
+ *              One more and two are inside; contexts, not CPUs.
+ *                              Checked: unit/narrow_ticket_lock: capacity
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. Everybody waits for a preempted holder, and
+ *              for a preempted first waiter.
+ * Assumes:     an atomic add and a compare-and-swap of one byte
+ *
+ * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
+ *
+ * Ordering:
+ *	O1  lock      byte.await_acquire             pairs with O3
+ *	O2  try_lock  byte.compare_exchange_acquire  pairs with O3
+ *	O3  unlock    byte.fetch_add_release         pairs with O1, O2
+ *                                      Checked: model/orders_needed
+ *
+ *	The draw is relaxed, unlike ticket_lock's: both counters are one place
+ *	in memory. What a CPU reads of it after its draw is never older than the
+ *	draw, and from there owner passes its ticket once, at its turn.
+ *	Draws of others lie between O3 and the read that O1 or O2 makes of it;
+ *	they are read-modify-writes, and so carry O3 on.
+ *
+ * Cost:        uncontended: 2 RMW, 1 line; hand-over with w waiters: w + 1
+ *              transfers, all wait on one line   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+template <unsigned Bits>
+struct narrow_ticket_lock {
+	static_assert(Bits >= 2 && Bits <= 4, "two counters share 8 bits");
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << Bits;
+
+	constexpr narrow_ticket_lock() = default;
+
+	/*
+	 * The lock as it is after `served` sections: for tests of the wrap.
+	 * Counts modulo 2^Bits, as the lock does.
+	 */
+	constexpr explicit narrow_ticket_lock(u8 served)
+	    : byte(static_cast<u8>(served << next_shift | (served & last)))
+	{
+	}
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		const u8 mine = next_of(byte.fetch_add_relaxed(one_next));
+
+		byte.await_acquire([mine](u8 now) {
+			return owner_of(now) == mine;
+		}); /* O1 */
+	}
+
+	/*
+	 * Takes the lock if it is free and nobody waits; never waits. The swap
+	 * decides over both counters, so whole rounds of others in between do
+	 * not matter; where it fails, somebody else drew in between. Writes
+	 * nothing where it fails.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		u8 found = byte.load_relaxed();
+
+		if (next_of(found) != owner_of(found))
+			return false;
+		return byte.compare_exchange_acquire(
+			found, static_cast<u8>(found + one_next)); /* O2 */
+	}
+
+	/* The holder's alone; an add, as others draw from the same byte. */
+	void unlock()
+	{
+		const u8 mine = owner_of(byte.load_relaxed());
+
+		byte.fetch_add_release(mine == last ? back_to_zero
+						    : one_owner); /* O3 */
+	}
+
+	/*
+	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * max_contenders queued, next == owner, and it reads as free.
+	 */
+	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
+
+	/* Whether somebody waits behind the holder: as much a hint. */
+	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
+
+      private:
+	static constexpr unsigned next_shift = 8 - Bits;
+
+	/* The last number before the wrap, and the mask of a counter. */
+	static constexpr u8 last = (1 << Bits) - 1;
+
+	/* What is added to draw; to move owner on; and that at its wrap. */
+	static constexpr u8 one_next = 1 << next_shift;
+	static constexpr u8 one_owner = 1;
+	static constexpr u8 back_to_zero = 0x100 - last;
+
+	static constexpr u8 next_of(u8 both) { return both >> next_shift; }
+	static constexpr u8 owner_of(u8 both) { return both & last; }
+
+	u8 tickets_out() const
+	{
+		const u8 both = byte.load_relaxed();
+
+		return static_cast<u8>(next_of(both) - owner_of(both)) & last;
+	}
+
+	/* next in the top bits, owner in the lowest; between them, zeroes */
+	atomic<u8> byte;
+};
+
+} // namespace klock

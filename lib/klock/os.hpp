@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os - the two functions that klock may ask of the kernel it lives in
+ *
+ * Only guards of locks that are indexed by CPU call the first, and only checked
+ * locks the second: a kernel that uses neither defines neither. They have C
+ * names so that a kernel in C can define them too.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+/*
+ * The number of the CPU that asks, 0 .. CPUs - 1, dense and fixed. Called with
+ * preemption impossible (a CPU that could move would lock under a number that
+ * is no longer its own); any context.
+ */
+extern "C" unsigned klock_os_cpu_id(void);
+
+/*
+ * Reports a misuse that cannot be survived and never returns. lock_name is the
+ * lock's type or the name its owner gave it, lock_address tells it from its
+ * siblings, what says what was done. May be called with the lock held,
+ * interrupts off, in any context.
+ */
+extern "C" [[noreturn]] void klock_os_panic(const char *lock_name,
+					    const void *lock_address,
+					    unsigned cpu, const char *what);
+
+namespace klock {
+
+inline unsigned cpu_id() { return klock_os_cpu_id(); }
+
+[[noreturn]] inline void panic(const char *lock_name, const void *lock_address,
+			       unsigned cpu, const char *what)
+{
+	klock_os_panic(lock_name, lock_address, cpu, what);
+}
+
+} // namespace klock

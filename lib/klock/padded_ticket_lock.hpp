@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * padded_ticket_lock - a ticket lock with a cache line for each counter
+ *
+ * Algorithm:   As ticket_lock. Who draws a number takes the line of `next`
+ *              only; those who wait keep reading theirs, the line of `owner`.
+ * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
+ *              differ: no back-off (proportional_ticket_lock has it), counters
+ *              of 8 and 16 bits.
+ * Use when:    one lock is hot, some tens of CPUs wait for it and memory does
+ *              not matter. A small lock: ticket_lock. Many CPUs: mcs_lock.
+ * Size:        2 cache lines; no per-CPU state; zero bytes: free
+ *                                      Checked: unit/padded_ticket_lock: sizes
+ * Fairness:    FIFO by the draw; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    2^bits contexts at once, holder and waiters together. One more
+ *              and two are inside; contexts, not CPUs.
+ *                            Checked: unit/padded_ticket_lock: 256 contend
+ * Context:     any but NMI, as there is no try_lock; where a handler takes it
+ *              too, by irq_guard. No recursion. Everybody waits for a preempted
+ *              holder, and for a preempted first waiter.
+ * Assumes:     an atomic add, an atomic load and store
+ *
+ * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
+ *
+ * Ordering:
+ *	O1  lock      next.fetch_add_acq_rel     pairs with O1 of earlier draws
+ *	O2  lock      owner.await_eq_acquire     pairs with O3
+ *	O3  unlock    owner.store_release        pairs with O2
+ *                                      Checked: model/orders_needed
+ *
+ *	O1: of 2^bits + 1 draws in a row two are one context's, and between them
+ *	lies its unlock. Each draw hands on what the one before it knew, so the
+ *	last of them knows that unlock, and the owner that it reads next is less
+ *	than 2^bits behind its ticket. By a relaxed draw it could read the owner
+ *	of exactly one wrap ago, which looks like its turn.
+ *
+ * No try_lock: it would have to decide over two counters that no single
+ * operation reaches. Between a look at owner and a swap of next, 2^bits others
+ * may pass: next is what it was, the swap succeeds, and what it has drawn is
+ * the last place of a queue, which it can neither wait in nor leave.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
+ *              w + 1 transfers, but a draw disturbs nobody who waits
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+template <counter Counter>
+struct padded_ticket_lock {
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
+
+	constexpr padded_ticket_lock() = default;
+
+	/* The lock as it is after `served` sections: for tests of the wrap. */
+	constexpr explicit padded_ticket_lock(Counter served)
+	    : next(served), owner(served)
+	{
+	}
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		const Counter mine = next.fetch_add_acq_rel(1); /* O1 */
+
+		owner.await_eq_acquire(mine); /* O2 */
+	}
+
+	/* The holder's alone: that is why a plain store is enough. */
+	void unlock()
+	{
+		const Counter mine = owner.load_relaxed();
+
+		owner.store_release(static_cast<Counter>(mine + 1)); /* O3 */
+	}
+
+	/*
+	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * max_contenders queued, next == owner, and it reads as free.
+	 */
+	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
+
+	/* Whether somebody waits behind the holder: as much a hint. */
+	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
+
+      private:
+	/* u8 - u8 is an int: the cast brings it back to the counter. */
+	Counter tickets_out() const
+	{
+		const Counter served = owner.load_relaxed();
+
+		return static_cast<Counter>(next.load_relaxed() - served);
+	}
+
+	/* The number that is drawn next. */
+	alignas(cache_line) atomic<Counter> next;
+	/* The number that is served: what waiters read. */
+	alignas(cache_line) atomic<Counter> owner;
+};
+
+} // namespace klock

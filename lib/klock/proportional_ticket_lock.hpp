@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proportional_ticket_lock - a ticket lock that waits as long as its queue is
+ *
+ * Algorithm:   As ticket_lock, but a waiter that reads `owner` in vain knows
+ *              how many are served before it, and pauses (that many) x base
+ *              turns of cpu_relax() before it reads again.
+ * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
+ *              differ: base is set at run time, from a measurement.
+ * Use when:    tens to hundreds of CPUs wait for sections that all take about
+ *              as long. base must be about (section + hand-over) / cpu_relax():
+ *              too small and it is a ticket_lock, too large and the lock lies
+ *              idle. klock/calibrate.hpp measures it; no constant is right.
+ *              Sections of very different length: mcs_lock.
+ * Size:        the counters and 4 bytes: 8, 8, 16; no per-CPU state; zero
+ *              bytes: free, and base 1
+ *                          Checked: unit/proportional_ticket_lock: sizes
+ * Fairness:    FIFO by the draw; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    2^bits contexts at once, as ticket_lock
+ *                          Checked: unit/proportional_ticket_lock: 256 contend
+ * Context:     as ticket_lock
+ * Assumes:     what ticket_lock assumes
+ *
+ * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
+ *
+ * Ordering:    none of its own: ticket_lock's lock_paced, try_lock and unlock.
+ *              base is relaxed: any value that it ever had is right.
+ *                                      Checked: model/orders_needed
+ *
+ * Exponential back-off must not be used here: who waits behind a sleeper waits
+ * at least as long as the sleeper, and the delays add up.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ *              about 2 to 6 transfers, if base is right, else w + 1
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/ticket_lock.hpp>
+
+namespace klock {
+
+template <counter Counter>
+struct proportional_ticket_lock {
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders =
+		ticket_lock<Counter>::max_contenders;
+
+	/*
+	 * Turns for each waiter ahead, where nobody has measured: more than a
+	 * hand-over takes on most machines, which is the side to err on.
+	 */
+	static constexpr u32 default_base = 64;
+
+	constexpr explicit proportional_ticket_lock(u32 turns = default_base)
+	    : base(turns)
+	{
+	}
+
+	/*
+	 * The lock as it is after `served` sections: for tests of the wrap.
+	 */
+	constexpr proportional_ticket_lock(u32 turns, Counter served)
+	    : queue(served), base(turns)
+	{
+	}
+
+	/* Turns of cpu_relax() for each waiter ahead; at any time. */
+	void set_base(u32 turns) { base.store_relaxed(turns); }
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		queue.lock_paced([this](Counter ahead) {
+			return turns_for(ahead, base.load_relaxed());
+		});
+	}
+
+	/* As ticket_lock's: one compare-and-swap over both counters. */
+	[[nodiscard]] bool try_lock() { return queue.try_lock(); }
+
+	/* The holder's alone. */
+	void unlock() { queue.unlock(); }
+
+	/* As ticket_lock's: hints. */
+	[[nodiscard]] bool is_locked() const { return queue.is_locked(); }
+	[[nodiscard]] bool is_contended() const { return queue.is_contended(); }
+
+	/*
+	 * How long to pause with so many ahead: never 0, as a wait without a
+	 * pause starves what it waits for. A product over 32 bits is a shorter
+	 * pause than asked for, and nothing worse.
+	 */
+	static constexpr u32 turns_for(Counter ahead, u32 base)
+	{
+		const u32 turns = ahead * base;
+
+		return turns != 0 ? turns : 1;
+	}
+
+      private:
+	ticket_lock<Counter> queue;
+	/* Turns of cpu_relax() that one section and its hand-over last. */
+	atomic<u32> base;
+};
+
+} // namespace klock

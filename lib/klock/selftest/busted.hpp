@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * busted - THE list of locks that must fail
+ *
+ * Every kind of test is shown these; each must be found wherever it can be
+ * found at all. A test that passes them tests nothing.
+ *
+ * Which world can find what is not an opinion but was measured: a missing lock
+ * prefix shows only where two CPUs truly run at once, a wrong order of service
+ * already where they take turns.
+ */
+#pragma once
+
+#include <klock/selftest/busted_ticket.hpp>
+#include <klock/selftest/locks.hpp>
+
+namespace klock::selftest {
+
+/* The worlds in which a mistake shows; a mask. */
+enum world : unsigned {
+	in_model = 1,	 /* every interleaving */
+	in_turns = 2,	 /* many CPUs that take turns: lab, one host thread */
+	in_parallel = 4, /* two CPUs at once: native threads, pinned vCPUs */
+};
+
+/* A subject that must fail, where, and what is wrong with it. */
+template <text Name, any_lock L, service Service, unsigned FoundIn,
+	  text Mistake>
+struct busted_subject : subject<Name, L, Service> {
+	static constexpr unsigned found_in = FoundIn;
+	static constexpr const char *mistake = Mistake.chars;
+};
+
+using busted_locks = list<
+	busted_subject<"unlocked_draw", busted::unlocked_draw, service::fifo,
+		       in_model | in_parallel, "the draw has no lock prefix">,
+	busted_subject<"load_store_tas", busted::load_store_tas, service::none,
+		       in_model | in_parallel,
+		       "test-and-set by a load and a store">,
+	busted_subject<"word_wide_unlock", busted::word_wide_unlock,
+		       service::fifo, in_model | in_parallel,
+		       "unlock rewrites both counters">,
+	busted_subject<"aba_try_lock", busted::aba_try_lock, service::fifo,
+		       in_model, "try_lock swaps next alone">,
+	busted_subject<"lifo", busted::lifo, service::fifo,
+		       in_model | in_turns | in_parallel,
+		       "serves whoever came last">>;
+
+} // namespace klock::selftest

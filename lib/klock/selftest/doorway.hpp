@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doorway - seeing from outside that a CPU has taken its place in the queue
+ *
+ * First come, first served speaks of the doorway: the bounded first part of
+ * lock(), before the wait (Lamport, CACM 17(8), 1974). To say who came first,
+ * a test must know when a doorway is done. A lock may tell (is_queued(cpu)).
+ * For the others its bytes do: a doorway is one atomic operation that changes
+ * them, and while the holder stays inside nothing else does.
+ */
+#pragma once
+
+#include <klock/concepts.hpp>
+#include <klock/types.hpp>
+
+namespace klock::selftest {
+
+template <typename L>
+concept tells_queued = requires(const L &lock, unsigned cpu)
+{
+	{
+		lock.is_queued(cpu)
+		} -> same_as<bool>;
+};
+
+template <typename L>
+struct doorway {
+	explicit doorway(const L &watched) : lock(watched), before(print()) {}
+
+	/* Whether this CPU came in after the doorway object was made. */
+	[[nodiscard]] bool passed(unsigned cpu) const
+	{
+		if constexpr (tells_queued<L>)
+			return lock.is_queued(cpu);
+		else
+			return print() != before;
+	}
+
+      private:
+	/* What is drawn from lies in a lock's first bytes, by convention. */
+	static constexpr usize seen = sizeof(L) < 128 ? sizeof(L) : 128;
+
+	/* FNV-1a over the lock's bytes, each read atomically. */
+	u64 print() const
+	{
+		const u8 *bytes = reinterpret_cast<const u8 *>(&lock);
+		u64 hash = 0xcbf29ce484222325u;
+
+		for (usize i = 0; i < seen; i++) {
+			hash ^= __atomic_load_n(
+				bytes + i, static_cast<int>(order::relaxed));
+			hash *= 0x100000001b3u;
+		}
+		return hash;
+	}
+
+	const L &lock;
+	u64 before;
+};
+
+} // namespace klock::selftest

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * invariant - data that only holds together if sections do not overlap
+ *
+ * Several words that are equal whenever nobody is inside. A section checks
+ * that, adds one to each with a pause between two, and checks again: whoever
+ * is inside at the same time is seen by one of the two, or loses an update.
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
+#include <klock/types.hpp>
+
+namespace klock::selftest {
+
+struct invariant {
+	static constexpr unsigned words = 4;
+
+	/* One section; false if it saw another. */
+	[[nodiscard]] bool visit(u32 relaxes_a_word)
+	{
+		const u32 before = word[0].get();
+		bool whole = all_are(before);
+
+		for (unsigned i = 0; i < words; i++) {
+			word[i].set(before + 1);
+			/* A barrier at least: each store is a store. */
+			keep();
+			relax_for(relaxes_a_word);
+		}
+		return all_are(before + 1) && whole;
+	}
+
+	/* Visits that left a trace: fewer than were made, and some were lost.
+	 */
+	u32 visits() const { return word[0].get(); }
+
+	void reset()
+	{
+		for (unsigned i = 0; i < words; i++)
+			word[i].set(0);
+	}
+
+      private:
+	static void keep() { asm volatile("" ::: "memory"); }
+
+	bool all_are(u32 value) const
+	{
+		bool all = true;
+
+		for (unsigned i = 0; i < words; i++)
+			all &= word[i].get() == value;
+		return all;
+	}
+
+	plain<u32> word[words];
+};
+
+} // namespace klock::selftest

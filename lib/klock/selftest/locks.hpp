@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * locks - THE list of locks, and one way to take any of them
+ *
+ * Host tests, lab, model checker, simulator and benchmarks all read this list
+ * and name no lock themselves. To add a lock: its header, one line here.
+ * Freestanding: a kernel can run the same tests on itself.
+ */
+#pragma once
+
+#include <klock/concepts.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ticket_lock.hpp>
+#include <klock/types.hpp>
+
+namespace klock::selftest {
+
+/* What a lock promises to those who wait, weakest first. */
+enum class service { none, bounded, starvation_free, fifo };
+
+/* Text as a template argument. */
+template <usize Size>
+struct text {
+	char chars[Size];
+
+	consteval text(const char (&from)[Size])
+	{
+		for (usize i = 0; i < Size; i++)
+			chars[i] = from[i];
+	}
+};
+
+/* One line of the list. */
+template <text Name, any_lock L, service Service>
+struct subject {
+	using lock = L;
+	static constexpr const char *name = Name.chars;
+	static constexpr service order_of_service = Service;
+	static constexpr u64 capacity = L::max_contenders;
+};
+
+template <typename... Subjects>
+struct list {
+	static constexpr unsigned size = sizeof...(Subjects);
+
+	/* Calls visit.operator()<Subject>() for each, in the list's order. */
+	template <typename Visit>
+	static constexpr void for_each(Visit visit)
+	{
+		(visit.template operator()<Subjects>(), ...);
+	}
+};
+
+/*
+ * Every lock of klock, by family, for up to Cpus contenders where the type asks
+ * for their number.
+ */
+template <unsigned Cpus>
+using all_locks =
+	list<subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>,
+	     subject<"ticket_lock<u16>", ticket_lock<u16>, service::fifo>,
+	     subject<"ticket_lock<u32>", ticket_lock<u32>, service::fifo>,
+	     subject<"tas_lock", tas_lock, service::none>>;
+
+/* -- One way to take any of them ----------------------------------------- */
+
+/*
+ * What one contender brings along to a lock: nothing, a node, or its number.
+ * One object for each contender; it must outlive the lock's use (CLH).
+ */
+template <any_lock L>
+struct contender;
+
+template <plain_lock L>
+struct contender<L> {
+	constexpr explicit contender(unsigned = 0) {}
+	constexpr void renumber(unsigned) {}
+	void lock(L &l) { l.lock(); }
+	void unlock(L &l) { l.unlock(); }
+	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	{
+		return l.try_lock();
+	}
+};
+
+template <node_lock L>
+struct contender<L> {
+	constexpr explicit contender(unsigned = 0) {}
+	constexpr void renumber(unsigned) {}
+	void lock(L &l) { l.lock(node); }
+	void unlock(L &l) { l.unlock(node); }
+	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	{
+		return l.try_lock(node);
+	}
+
+      private:
+	typename L::node node;
+};
+
+template <cpu_lock L>
+struct contender<L> {
+	constexpr explicit contender(unsigned number = 0) : cpu(number) {}
+	constexpr void renumber(unsigned number) { cpu = number; }
+	void lock(L &l) { l.lock(cpu); }
+	void unlock(L &l) { l.unlock(cpu); }
+	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	{
+		return l.try_lock(cpu);
+	}
+
+      private:
+	unsigned cpu;
+};
+
+} // namespace klock::selftest

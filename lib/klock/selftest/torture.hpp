@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torture - any lock of the list, taken by many CPUs in the worst ways
+ *
+ * Two parts. Convoys: the holder stays inside until all others have queued,
+ * one by one in an order of its choosing, so that the lock must go from CPU to
+ * CPU and FIFO can be seen, not guessed. Contention: everybody takes the lock
+ * as fast as it can, some of the time by try_lock, until a common count is
+ * reached, so that fairness shows in who got how much.
+ *
+ * The world brings the CPUs: threads on a host, vCPUs in the lab. Each calls
+ * run() once with its number; afterwards outcome() says what was seen. A world
+ * also brings a watchdog: progress() that stands still is its sign.
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/doorway.hpp>
+#include <klock/selftest/invariant.hpp>
+#include <klock/selftest/locks.hpp>
+#include <klock/selftest/result.hpp>
+
+namespace klock::selftest {
+
+struct plan {
+	unsigned cpus;	     /* that contend; at most the lock's capacity */
+	u32 convoys;	     /* rounds in which all queue behind one */
+	u32 sections;	     /* of free contention, all CPUs together */
+	u32 relaxes_a_word;  /* inside: cpu_relax() between two stores */
+	u32 relaxes_outside; /* between two sections: fewer than this */
+	u32 try_one_in;	     /* one attempt in so many is try_lock; 0: none */
+	u32 seed;
+};
+
+/* What a CPU is about, for the report of a hang. */
+enum doing : u8 { doing_nothing, doing_wait, doing_section };
+
+/* How many CPUs of a plan a lock can serve. */
+template <typename Subject>
+constexpr unsigned participants(unsigned cpus)
+{
+	return cpus < Subject::capacity
+		       ? cpus
+		       : static_cast<unsigned>(Subject::capacity);
+}
+
+template <typename Subject, unsigned Cpus>
+struct torture {
+	using lock_type = typename Subject::lock;
+
+	constexpr torture()
+	{
+		for (unsigned i = 0; i < Cpus; i++)
+			records[i].who.renumber(i);
+	}
+
+	/* Before the CPUs run; the lock itself goes on as it is. */
+	void prepare(const plan &p)
+	{
+		todo = p;
+		data.reset();
+		everyone.reset();
+		called.store_relaxed(0);
+		contended.store_relaxed(0);
+		shared.last = ~0u;
+		shared.handovers = shared.run = shared.longest_run = 0;
+		for (unsigned i = 0; i < Cpus; i++)
+			records[i].clear();
+	}
+
+	/* Each of the plan's CPUs calls this once, 0 .. cpus - 1. */
+	void run(unsigned cpu)
+	{
+		everyone.meet(todo.cpus);
+		for (u32 round = 0; round < todo.convoys && !give_up; round++) {
+			convoy(cpu, round);
+			everyone.meet(todo.cpus);
+		}
+		const u64 start = cycles();
+		contend(cpu);
+		everyone.meet(todo.cpus);
+		records[cpu].elapsed = cycles() - start;
+	}
+
+	/* Grows for as long as somebody gets the lock. Any CPU, any time. */
+	[[nodiscard]] u32 progress() const
+	{
+		u32 sum = 0;
+
+		for (unsigned i = 0; i < todo.cpus; i++)
+			sum += records[i].entered.load_relaxed();
+		return sum;
+	}
+
+	[[nodiscard]] doing what(unsigned cpu) const
+	{
+		return static_cast<doing>(records[cpu].now.load_relaxed());
+	}
+
+	/* After all have returned from run(). */
+	[[nodiscard]] result outcome() const
+	{
+		result r{};
+
+		r.lock = Subject::name;
+		r.promised = Subject::order_of_service;
+		r.cpus = todo.cpus;
+		r.bytes = sizeof(lock_type);
+		r.acquisitions = progress();
+		r.handovers = shared.handovers;
+		r.forced = u64{todo.convoys} * (todo.cpus - 1);
+		r.lost_updates = r.acquisitions - data.visits();
+		for (unsigned i = 0; i < todo.cpus; i++) {
+			const record &of = records[i];
+			r.exclusion_errors += of.overlaps;
+			r.fifo_violations += of.overtaken;
+			r.try_failures += of.refused;
+			if (of.longest_wait > r.longest_wait)
+				r.longest_wait = of.longest_wait;
+		}
+		r.jain_permille = jain_permille(todo.cpus, [this](unsigned i) {
+			return u64{records[i].in_contention};
+		});
+		r.longest_run = shared.longest_run;
+		r.cycles = divide(records[0].elapsed, contended.load_relaxed());
+		r.gave_up = give_up;
+		return r;
+	}
+
+      private:
+	/* One CPU's own, on lines of its own; others read the atomic ones. */
+	struct alignas(cache_line) record {
+		contender<lock_type> who;
+		atomic<u32> entered;
+		atomic<u8> now;
+		u32 in_contention = 0;
+		u32 overlaps = 0;
+		u32 overtaken = 0;
+		u32 refused = 0;
+		u64 longest_wait = 0;
+		u64 elapsed = 0;
+
+		void clear()
+		{
+			entered.store_relaxed(0);
+			now.store_relaxed(doing_nothing);
+			in_contention = overlaps = overtaken = refused = 0;
+			longest_wait = elapsed = 0;
+		}
+	};
+
+	/* What the holder alone touches. */
+	struct held_data {
+		unsigned last = ~0u; /* who was inside before */
+		u32 handovers = 0;   /* entries after another CPU's */
+		u32 run = 0;	     /* sections in a row by one CPU, so far */
+		u32 longest_run = 0;
+		u32 next_in_line = 0; /* whose turn it is in a convoy */
+	};
+
+	void enter(unsigned cpu)
+	{
+		record &mine = records[cpu];
+
+		mine.now.store_relaxed(doing_wait);
+		mine.who.lock(lock);
+		mine.now.store_relaxed(doing_section);
+	}
+
+	/* The section's work and the way out. */
+	void work_and_leave(unsigned cpu)
+	{
+		record &mine = records[cpu];
+
+		if (shared.last != cpu) {
+			shared.last = cpu;
+			shared.handovers++;
+			shared.run = 0;
+		}
+		if (++shared.run > shared.longest_run)
+			shared.longest_run = shared.run;
+		if (!data.visit(todo.relaxes_a_word))
+			mine.overlaps++;
+		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
+		mine.now.store_relaxed(doing_nothing);
+		mine.who.unlock(lock);
+	}
+
+	/* -- Convoys -- */
+
+	/* A CPU's place in a round: up or down the numbers from the leader. */
+	unsigned place(unsigned cpu, u32 round) const
+	{
+		const unsigned n = todo.cpus;
+		const unsigned up = (cpu + n - round % n) % n;
+
+		return round & 1 && up ? n - up : up;
+	}
+
+	void convoy(unsigned cpu, u32 round)
+	{
+		const unsigned k = place(cpu, round);
+
+		if (k == 0)
+			lead(cpu, round);
+		else
+			follow(cpu, round, k);
+	}
+
+	void lead(unsigned cpu, u32 round)
+	{
+		enter(cpu);
+		shared.next_in_line = 1;
+		for (unsigned k = 1; k < todo.cpus; k++) {
+			/* place() is its own inverse, up to the leader. */
+			const unsigned n = todo.cpus;
+			const unsigned up = round & 1 ? n - k : k;
+			call((up + round) % n, round * n + k);
+		}
+		work_and_leave(cpu);
+	}
+
+	/* Calls one CPU to the lock and waits until it stands in line. */
+	void call(unsigned cpu, u32 number)
+	{
+		const doorway<lock_type> line(lock);
+		const record &its = records[cpu];
+		const u32 before = its.entered.load_relaxed();
+
+		called.store_release(number);
+		while (its.entered.load_relaxed() == before && !give_up) {
+			if (its.now.load_relaxed() == doing_wait &&
+			    (!queues || line.passed(cpu)))
+				break;
+			cpu_relax();
+		}
+	}
+
+	void follow(unsigned cpu, u32 round, unsigned k)
+	{
+		const u32 number = round * todo.cpus + k;
+
+		called.await_acquire(
+			[=](u32 now) { return now == number || give_up; });
+		enter(cpu);
+		if (queues && shared.next_in_line != k)
+			records[cpu].overtaken++;
+		shared.next_in_line = k + 1;
+		work_and_leave(cpu);
+	}
+
+	/* -- Contention -- */
+
+	void contend(unsigned cpu)
+	{
+		record &mine = records[cpu];
+		xorshift dice(todo.seed + cpu);
+
+		while (contended.load_relaxed() < todo.sections && !give_up) {
+			relax_for(dice.below(todo.relaxes_outside + 1));
+			if (!come_in(cpu, dice))
+				continue;
+			contended.store_relaxed(contended.load_relaxed() + 1);
+			mine.in_contention++;
+			work_and_leave(cpu);
+		}
+	}
+
+	/* True: inside. False: try_lock() found it taken. */
+	bool come_in(unsigned cpu, xorshift &dice)
+	{
+		record &mine = records[cpu];
+
+		if constexpr (try_lockable<lock_type>) {
+			if (todo.try_one_in &&
+			    dice.below(todo.try_one_in) == 0) {
+				if (mine.who.try_lock(lock)) {
+					mine.now.store_relaxed(doing_section);
+					return true;
+				}
+				mine.refused++;
+				return false;
+			}
+		}
+		const u64 start = cycles();
+		enter(cpu);
+		const u64 waited = cycles() - start;
+		if (waited > mine.longest_wait)
+			mine.longest_wait = waited;
+		return true;
+	}
+
+	static constexpr bool queues =
+		Subject::order_of_service == service::fifo;
+
+	plan todo{};
+	alignas(cache_line) lock_type lock;
+	alignas(cache_line) invariant data;
+	held_data shared;
+	alignas(cache_line) barrier everyone;
+	alignas(cache_line) atomic<u32> called;	   /* who is to queue now */
+	alignas(cache_line) atomic<u32> contended; /* sections so far */
+	record records[Cpus];
+};
+
+} // namespace klock::selftest

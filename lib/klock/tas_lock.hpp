@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tas_lock - test-and-set: one byte, and no order of service
+ *
+ * Algorithm:   Whoever exchanges a 1 into the byte and finds a 0 there holds
+ *              the lock. A waiter exchanges again and again.
+ * Source:      Anderson, IEEE TPDS 1(1), 1990, section III.A; we differ: PAUSE
+ *              between two tries.
+ * Use when:    there is nearly never a waiter and every byte counts. Else
+ *              ttas_lock (waits without writing), or ticket_lock (fair).
+ * Size:        1 byte; no per-CPU state; zero bytes: free
+ *                                      Checked: unit/tas_lock: size
+ * Fairness:    none: one CPU may take it again and again while others starve
+ *                                      Checked: native/torture: exclusion
+ * Capacity:    any number of contexts; nothing to enforce
+ *                                      Checked: native/torture: exclusion
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. Everybody waits for a preempted holder, for
+ *              a preempted waiter nobody.
+ * Assumes:     an atomic exchange of one byte
+ *
+ * State (taken):  0 free --lock--> 1 held --unlock--> 0
+ *
+ * Ordering:
+ *	O1  lock      taken.await_exchange_acquire     pairs with O3
+ *	O2  try_lock  taken.exchange_acquire           pairs with O3
+ *	O3  unlock    taken.store_release              pairs with O1, O2
+ *                                      Checked: model/orders_needed
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ *              up to w + 1 transfers, and each waiter takes the line from the
+ *              others at every try   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+struct tas_lock {
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = ~u64{0};
+
+	/* Waits until the lock was free at a try; then the caller holds it. */
+	void lock()
+	{
+		taken.await_exchange_acquire(
+			1, [](u8 was) { return was == 0; }); /* O1 */
+	}
+
+	/*
+	 * Takes the lock if it is free; never waits. Looks before it writes:
+	 * where it fails it leaves the line to the holder.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		if (taken.load_relaxed() != 0)
+			return false;
+		return taken.exchange_acquire(1) == 0; /* O2 */
+	}
+
+	/* The holder's alone. */
+	void unlock() { taken.store_release(0); } /* O3 */
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return taken.load_relaxed() != 0;
+	}
+
+      private:
+	/* 0: free, 1: held */
+	atomic<u8> taken;
+};
+
+} // namespace klock

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticket_lock - first come, first served, in two counters of 8, 16 or 32 bits
+ *
+ * Algorithm:   Who comes draws a number from `next` and waits until `owner`
+ *              shows it; who leaves shows the number after his own. The
+ *              counters wrap, and only their equality is ever asked.
+ * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
+ *              differ: no back-off (proportional_ticket_lock has it), counters
+ *              of 8 and 16 bits, try_lock by one compare-and-swap over both.
+ * Use when:    a section is short and up to some tens of CPUs contend: this is
+ *              the default. Many CPUs at once: mcs_lock. More threads than
+ *              CPUs that can run them: backoff_ttas_lock, see Context.
+ * Size:        2, 4 or 8 bytes; no per-CPU state; zero bytes: free
+ *                                      Checked: unit/ticket_lock: sizes
+ * Fairness:    FIFO by the draw; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    2^bits contexts at once, holder and waiters together. One more
+ *              and two are inside. Contexts, not CPUs: an NMI handler's
+ *              try_lock is one more. ticket_lock_for<N> compiles the bound.
+ *                                      Checked: unit/ticket_lock: 256 contend
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. Everybody waits for a preempted holder, and
+ *              for a preempted first waiter.
+ * Assumes:     an atomic add on each half, an atomic store to a half that
+ *              leaves the other alone, a compare-and-swap over both
+ *
+ * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
+ *
+ * Ordering:
+ *	O1  lock        next.fetch_add_acq_rel     pairs with O1 of earlier
+ *draws O2  lock        owner.await_eq_acquire     pairs with O6 O3  lock_paced
+ *owner.await_paced_acquire  pairs with O6 O4  try_lock    owner.load_acquire
+ *pairs with O6 O5  try_lock    compare_exchange_acquire   pairs with O6 O6
+ *unlock      owner.store_release        pairs with O2, O3, O4, O5 Checked:
+ *model/orders_needed
+ *
+ *	O1 keeps a narrow counter from being read a whole wrap too late. Of
+ *	2^bits + 1 draws in a row two are one context's, and between them lies
+ *	its unlock; the chain of draws hands that unlock on, so that the owner
+ *	read next is less than 2^bits behind the ticket. A machine that keeps
+ *	the two halves in one coherent word has this for nothing; the C++ model
+ *	with two counters does not (padded_ticket_lock). On x86 it is free.
+ *	O4 is needed where the halves count as two places: there O5 alone does
+ *	not see O6. Where they are one, O5 is enough.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ *              w + 1 transfers, all wait on one line   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic_pair.hpp>
+#include <klock/concepts.hpp>
+
+namespace klock {
+
+template <counter Counter>
+struct ticket_lock {
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
+
+	constexpr ticket_lock() = default;
+
+	/* The lock as it is after `served` sections: for tests of the wrap. */
+	constexpr explicit ticket_lock(Counter served)
+	    : tickets({served, served})
+	{
+	}
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		tickets.template await_eq_acquire<owner>(draw()); /* O2 */
+	}
+
+	/*
+	 * lock(), with pace(tickets ahead of its own) turns of cpu_relax()
+	 * between two looks: what proportional_ticket_lock is made of.
+	 */
+	template <typename Pace>
+	void lock_paced(Pace pace)
+	{
+		const Counter mine = draw();
+
+		tickets.template await_paced_acquire<owner>(
+			[mine](Counter now) { return now == mine; },
+			[mine, pace](Counter now) {
+				return pace(distance(now, mine));
+			}); /* O3 */
+	}
+
+	/*
+	 * Takes the lock if it is free and nobody waits; never waits. One
+	 * compare-and-swap decides over both counters: between a look at owner
+	 * and a draw from next alone, 2^bits others may pass and leave owner
+	 * looking the same (ABA). Writes nothing where it fails.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		const Counter free =
+			tickets.template load_acquire<owner>(); /* O4 */
+
+		if (tickets.template load_relaxed<next>() != free)
+			return false;
+		return tickets.compare_exchange_acquire(
+			{free, free}, {after(free), free}); /* O5 */
+	}
+
+	/* The holder's alone: that is why a plain store is enough. */
+	void unlock()
+	{
+		const Counter mine = tickets.template load_relaxed<owner>();
+
+		tickets.template store_release<owner>(after(mine)); /* O6 */
+	}
+
+	/*
+	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * max_contenders queued, next == owner, and it reads as free.
+	 */
+	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
+
+	/* Whether somebody waits behind the holder: as much a hint. */
+	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
+
+      private:
+	static constexpr half next = half::first;
+	static constexpr half owner = half::second;
+
+	/* u8 + int is an int: the casts bring it back to the counter. */
+	static constexpr Counter after(Counter ticket)
+	{
+		return static_cast<Counter>(ticket + 1);
+	}
+
+	static constexpr Counter distance(Counter from, Counter to)
+	{
+		return static_cast<Counter>(to - from);
+	}
+
+	Counter draw()
+	{
+		return tickets.template fetch_add_acq_rel<next>(1); /* O1 */
+	}
+
+	Counter tickets_out() const
+	{
+		const Counter served = tickets.template load_relaxed<owner>();
+
+		return distance(served, tickets.template load_relaxed<next>());
+	}
+
+	/* next: the number that is drawn next; owner: the one that is served */
+	atomic_pair<Counter> tickets;
+};
+
+namespace detail {
+template <u64 Contexts>
+constexpr auto counter_for()
+{
+	static_assert(Contexts > 0, "a lock needs a contender");
+	static_assert(Contexts <= u64{1} << 32, "over 2^32 contenders");
+	if constexpr (Contexts <= u64{1} << 8)
+		return u8{};
+	else if constexpr (Contexts <= u64{1} << 16)
+		return u16{};
+	else
+		return u32{};
+}
+} // namespace detail
+
+/*
+ * The smallest ticket_lock that is safe for so many contexts at once:
+ * CPUs x contexts of each that may contend (thread, interrupt, NMI).
+ */
+template <u64 Contexts>
+using ticket_lock_for = ticket_lock<decltype(detail::counter_for<Contexts>())>;
+
+} // namespace klock

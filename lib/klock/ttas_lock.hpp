@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ttas_lock - test-and-set that waits by reading; also with back-off
+ *
+ * Algorithm:   A waiter reads until the byte is 0, and only then exchanges a 1
+ *              in; who finds the 0 there holds the lock. backoff_ttas_lock
+ *              reads ever more seldom, up to a cap: after each look in vain it
+ *              pauses a random number of turns, out of twice as many as before.
+ * Source:      Rudolph and Segall, ISCA 1984 (test before test-and-set);
+ *              Anderson, IEEE TPDS 1(1), 1990, and Mellor-Crummey and Scott,
+ *              ACM TOCS 9(1), 1991, section 2.1 (exponential back-off); we
+ *              differ: the pause is drawn anew each time, from a seed that
+ *              differs from CPU to CPU, so that waiters do not march in step.
+ * Use when:    more threads than CPUs can run them, or the order of service
+ *              does not matter: a waiter that does not run holds nobody up.
+ *              Fair, and as small: narrow_ticket_lock. Many CPUs: mcs_lock.
+ * Size:        1 byte; no per-CPU state (back-off: on the waiter's stack);
+ *              zero bytes: free        Checked: unit/ttas_lock: sizes
+ * Fairness:    none: one CPU may take it again and again while others starve.
+ *              Back-off makes it worse: who just came looks more often
+ *                                      Checked: native/torture: exclusion
+ * Capacity:    any number of contexts; nothing to enforce
+ *                                      Checked: native/torture: exclusion
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. Everybody waits for a preempted holder, for
+ *              a preempted waiter nobody.
+ * Assumes:     an atomic exchange of one byte
+ *
+ * State (taken):  0 free --lock--> 1 held --unlock--> 0
+ *
+ * Ordering:
+ *	O1  lock      taken.exchange_acquire      pairs with O3
+ *	O2  try_lock  taken.exchange_acquire      pairs with O3
+ *	O3  unlock    taken.store_release         pairs with O1, O2
+ *                                      Checked: model/orders_needed
+ *
+ *	The wait is relaxed: what it reads decides only when to try, and the
+ *	exchange that takes the lock reads the byte again.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ *              up to 2 (w + 1) transfers, as all read and then try at once;
+ *              with back-off fewer, and none of them knows how many
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+struct ttas_lock {
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = ~u64{0};
+
+	/* Waits until it was free at a try; then the caller holds it. */
+	void lock()
+	{
+		do {
+			taken.await_eq_relaxed(0);
+		} while (taken.exchange_acquire(1) != 0); /* O1 */
+	}
+
+	/*
+	 * Takes the lock if it is free; never waits. Looks before it writes:
+	 * where it fails it leaves the line to the holder.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		if (taken.load_relaxed() != 0)
+			return false;
+		return taken.exchange_acquire(1) == 0; /* O2 */
+	}
+
+	/* The holder's alone. */
+	void unlock() { taken.store_release(0); } /* O3 */
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return taken.load_relaxed() != 0;
+	}
+
+	/*
+	 * lock(), with pace(value) turns of cpu_relax() after each look that
+	 * found it held: what backoff_ttas_lock is made of.
+	 */
+	template <typename Pace>
+	void lock_paced(Pace &pace)
+	{
+		do {
+			taken.await_paced_relaxed(
+				[](u8 now) { return now == 0; },
+				[&pace](u8) { return pace(); });
+		} while (taken.exchange_acquire(1) != 0); /* O1 */
+	}
+
+      private:
+	/* 0: free, 1: held */
+	atomic<u8> taken;
+};
+
+/*
+ * One acquisition's back-off: how long to pause next, in turns of cpu_relax().
+ * Lives on the waiter's stack.
+ */
+struct exponential_backoff {
+	/* Bounds of the limit below which a pause is drawn; powers of two. */
+	static constexpr u32 first_limit = 8;
+	static constexpr u32 last_limit = 1024;
+
+	constexpr explicit exponential_backoff(u32 seed) : random(seed) {}
+
+	/* 1 .. limit turns; the limit doubles until it is last_limit. */
+	constexpr u32 operator()()
+	{
+		const u32 turns = 1 + (draw() & (limit - 1));
+
+		if (limit < last_limit)
+			limit *= 2;
+		return turns;
+	}
+
+      private:
+	/* The upper bits of a linear congruence (Numerical Recipes, 7.1). */
+	constexpr u32 draw()
+	{
+		random = random * 1664525 + 1013904223;
+		return random >> 16;
+	}
+
+	u32 limit = first_limit;
+	u32 random;
+};
+
+/* ttas_lock whose waiters back off; everything else is the same. */
+struct backoff_ttas_lock {
+	static constexpr u64 max_contenders = ttas_lock::max_contenders;
+
+	/* As ttas_lock's; a waiter looks ever more seldom. */
+	void lock()
+	{
+		if (!inner.try_lock())
+			lock_slowly();
+	}
+
+	[[nodiscard]] bool try_lock() { return inner.try_lock(); }
+	void unlock() { inner.unlock(); }
+	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
+
+      private:
+	/*
+	 * Each CPU has a stack of its own, so the distance from the lock to a
+	 * local differs from CPU to CPU and needs no CPU number. A distance,
+	 * not an address: a kernel that is loaded elsewhere draws the same.
+	 */
+	[[gnu::noinline]] void lock_slowly()
+	{
+		char here;
+		const usize distance = reinterpret_cast<usize>(&here) -
+				       reinterpret_cast<usize>(this);
+		/* Stacks lie whole pages apart: spread the upper bits. */
+		exponential_backoff pace(static_cast<u32>(distance >> 4) *
+					 2654435769u);
+
+		inner.lock_paced(pace);
+	}
+
+	ttas_lock inner;
+};
+
+} // namespace klock
