@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * acpi - which CPUs there are, as the firmware says
+ *
+ * Source: ACPI Specification 6.5: 5.2.5.1 (finding the RSDP), 5.2.5.3 (RSDP),
+ * 5.2.6 (table header), 5.2.7 (RSDT), 5.2.8 (XSDT), 5.2.12 (MADT).
+ *
+ * A table is used only if it lies below 4 GiB, where memory is mapped, and its
+ * checksum is right. Fields are copied out: nothing promises their alignment.
+ */
+#include <boot/acpi.hpp>
+#include <boot/acpi_tables.hpp>
+#include <boot/apic.hpp>
+#include <boot/apic_driver.hpp>
+#include <boot/console.hpp>
+#include <boot/x86.hpp>
+
+namespace boot {
+
+namespace {
+
+/* The real-mode segment of the extended BIOS data area (ACPI, 5.2.5.1). */
+constexpr usize ebda_pointer = 0x40e;
+
+template <typename T>
+T read_at(usize address)
+{
+	T value;
+
+	__builtin_memcpy(&value, physical<const T>(address), sizeof(T));
+	return value;
+}
+
+bool sums_to_zero(usize address, usize size)
+{
+	u8 sum = 0;
+
+	for (usize i = 0; i < size; i++)
+		sum = static_cast<u8>(sum + *physical<const u8>(address + i));
+	return sum == 0;
+}
+
+bool is_rsdp(usize at)
+{
+	return read_at<u64>(at) == rsdp_signature &&
+	       sums_to_zero(at, sizeof(acpi_rsdp));
+}
+
+/* On a boundary of 16 bytes; 0: not there. */
+usize find_rsdp(usize from, usize to)
+{
+	for (usize at = from; at < to; at += 16) {
+		if (is_rsdp(at))
+			return at;
+	}
+	return 0;
+}
+
+usize find_rsdp()
+{
+	const usize ebda = usize{read_at<u16>(ebda_pointer)} << 4;
+
+	/* An EBDA that is none may say anything: real ones end at 640 KiB. */
+	if (ebda >= 0x80000 && ebda < 0xa0000) {
+		const usize rsdp = find_rsdp(ebda, ebda + 1024);
+
+		if (rsdp)
+			return rsdp;
+	}
+	return find_rsdp(0xe0000, 0x100000);
+}
+
+/* Null if the table there is right, else what is wrong. */
+const char *check_table(u64 address, u32 signature)
+{
+	/* Table sizes are kilobytes; 1 MiB is no table. */
+	if (address < 0x400 || address > 0xfff00000)
+		return "lies out of reach";
+	const acpi_header header =
+		read_at<acpi_header>(static_cast<usize>(address));
+
+	if (header.signature != signature)
+		return "has a wrong signature";
+	if (header.length < sizeof(acpi_header) || header.length > 0x100000)
+		return "has a wrong length";
+	if (!sums_to_zero(static_cast<usize>(address), header.length))
+		return "has a wrong checksum";
+	return nullptr;
+}
+
+struct root_table {
+	usize address; /* 0: none that can be used */
+	u32 entry_size;
+};
+
+/* The XSDT if there is one (ACPI 2.0 on) that is right, else the RSDT. */
+root_table find_root(usize rsdp_address)
+{
+	const acpi_rsdp rsdp = read_at<acpi_rsdp>(rsdp_address);
+
+	if (rsdp.revision >= 2 &&
+	    sums_to_zero(rsdp_address, sizeof(acpi_rsdp_2))) {
+		const u64 xsdt = read_at<acpi_rsdp_2>(rsdp_address).xsdt;
+
+		if (!check_table(xsdt, xsdt_signature))
+			return {static_cast<usize>(xsdt), 8};
+	}
+	if (!check_table(rsdp.rsdt, rsdt_signature))
+		return {rsdp.rsdt, 4};
+	return {0, 0};
+}
+
+u64 table_at(root_table root, usize entry)
+{
+	return root.entry_size == 8 ? read_at<u64>(entry) : read_at<u32>(entry);
+}
+
+/* The address of the first table with this signature; 0: none. */
+u64 find_table(root_table root, u32 signature)
+{
+	const usize end =
+		root.address + read_at<acpi_header>(root.address).length;
+	usize at = root.address + sizeof(acpi_header);
+
+	for (; at + root.entry_size <= end; at += root.entry_size) {
+		const u64 table = table_at(root, at);
+
+		if (table >= 0x400 && table <= 0xfff00000 &&
+		    read_at<u32>(static_cast<usize>(table)) == signature)
+			return table;
+	}
+	return 0;
+}
+
+/* Only "enabled": an "online capable" CPU has yet to be plugged in. */
+void add_cpu(cpu_list &found, u32 apic_id, u32 flags)
+{
+	if (!(flags & madt_cpu_enabled))
+		return;
+	if (apic_id >= 255 || found.count == max_cpus)
+		found.left_out++;
+	else
+		found.apic_ids[found.count++] = static_cast<u8>(apic_id);
+}
+
+void read_madt(usize madt, cpu_list &found)
+{
+	const usize end = madt + read_at<acpi_header>(madt).length;
+	usize at = madt + sizeof(acpi_madt);
+
+	while (at + sizeof(madt_entry) <= end) {
+		const madt_entry entry = read_at<madt_entry>(at);
+
+		if (entry.length < sizeof(madt_entry) ||
+		    at + entry.length > end)
+			return;
+		if (entry.type == madt_local_apic &&
+		    entry.length >= sizeof(madt_cpu)) {
+			const madt_cpu cpu = read_at<madt_cpu>(at);
+
+			add_cpu(found, cpu.apic_id, cpu.flags);
+		} else if (entry.type == madt_local_x2apic &&
+			   entry.length >= sizeof(madt_x2apic_cpu)) {
+			const auto cpu = read_at<madt_x2apic_cpu>(at);
+
+			add_cpu(found, cpu.apic_id, cpu.flags);
+		}
+		at += entry.length;
+	}
+}
+
+/* Null, or why there is no list. */
+const char *read_cpus(cpu_list &found)
+{
+	const usize rsdp = find_rsdp();
+
+	if (!has_apic())
+		return "no local APIC";
+	if (!rsdp)
+		return "no ACPI (no RSDP)";
+	const root_table root = find_root(rsdp);
+
+	if (!root.address)
+		return "the ACPI RSDT is missing or damaged";
+	const u64 madt = find_table(root, madt_signature);
+
+	if (!madt)
+		return "ACPI has no MADT";
+	if (check_table(madt, madt_signature))
+		return "the ACPI MADT is damaged";
+	read_madt(static_cast<usize>(madt), found);
+	return found.count ? nullptr : "the ACPI MADT has no CPU";
+}
+
+} // namespace
+
+cpu_list find_cpus()
+{
+	cpu_list found = {};
+	const char *const problem = read_cpus(found);
+
+	if (problem) {
+		print("# boot: %s: one CPU only\n", problem);
+		found.count = 1;
+		found.apic_ids[0] = static_cast<u8>(apic_id());
+	}
+	if (found.left_out)
+		print("# boot: %u CPUs more than boot can use (%u, APIC ids up "
+		      "to 254): left asleep\n",
+		      found.left_out, max_cpus);
+	return found;
+}
+
+} // namespace boot

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * acpi_tables - the formats of ACPI (private to boot)
+ *
+ * Source: ACPI Specification 6.5, by section.
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+/* Signatures are read as numbers, first letter lowest. */
+constexpr u64 acpi_signature(const char *text)
+{
+	u64 value = 0;
+
+	for (int i = 0; text[i]; i++)
+		value |= static_cast<u64>(text[i]) << 8 * i;
+	return value;
+}
+
+inline constexpr u64 rsdp_signature = acpi_signature("RSD PTR ");
+inline constexpr u32 rsdt_signature = acpi_signature("RSDT");
+inline constexpr u32 xsdt_signature = acpi_signature("XSDT");
+inline constexpr u32 madt_signature = acpi_signature("APIC");
+
+/* 5.2.5.3: the part that ACPI 1.0 has and its checksum covers */
+struct [[gnu::packed]] acpi_rsdp {
+	u64 signature;
+	u8 checksum;
+	char oem_id[6];
+	u8 revision;
+	u32 rsdt;
+};
+
+static_assert(sizeof(acpi_rsdp) == 20);
+
+struct [[gnu::packed]] acpi_rsdp_2 {
+	acpi_rsdp first;
+	u32 length;
+	u64 xsdt;
+	u8 extended_checksum;
+	u8 reserved[3];
+};
+
+static_assert(sizeof(acpi_rsdp_2) == 36);
+
+/* 5.2.6 */
+struct [[gnu::packed]] acpi_header {
+	u32 signature;
+	u32 length; /* of the whole table */
+	u8 revision;
+	u8 checksum;
+	char oem_id[6];
+	char oem_table_id[8];
+	u32 oem_revision;
+	u32 creator_id;
+	u32 creator_revision;
+};
+
+static_assert(sizeof(acpi_header) == 36);
+
+/* 5.2.12 */
+struct [[gnu::packed]] acpi_madt {
+	acpi_header header;
+	u32 local_apic_address;
+	u32 flags;
+};
+
+struct [[gnu::packed]] madt_entry {
+	u8 type;
+	u8 length;
+};
+
+inline constexpr u8 madt_local_apic = 0;   /* 5.2.12.2 */
+inline constexpr u8 madt_local_x2apic = 9; /* 5.2.12.12 */
+inline constexpr u32 madt_cpu_enabled = 1 << 0;
+
+struct [[gnu::packed]] madt_cpu {
+	madt_entry entry;
+	u8 processor_uid;
+	u8 apic_id;
+	u32 flags;
+};
+
+static_assert(sizeof(madt_cpu) == 8);
+
+struct [[gnu::packed]] madt_x2apic_cpu {
+	madt_entry entry;
+	u16 reserved;
+	u32 apic_id;
+	u32 flags;
+	u32 processor_uid;
+};
+
+static_assert(sizeof(madt_x2apic_cpu) == 16);
+
+} // namespace boot

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock - how fast the time-stamp counter runs, and waiting by it
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+/*
+ * klock::cycles() counts this often in a second: measured when boot starts,
+ * against the 8254 timer, to about one part in ten thousand. Under QEMU -icount
+ * the same number every time. Any context.
+ */
+u64 tsc_hz();
+
+/* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
+u64 cycles_to_ns(u64 cycles);
+
+/* The other way; ns up to 2^64 / tsc_hz(), some seconds. Any context. */
+u64 ns_to_cycles(u64 ns);
+
+/*
+ * Lets at least so much time pass; up to a thousand seconds. Other CPUs of a
+ * single-threaded QEMU get their turns meanwhile. Any context.
+ */
+void delay_us(u64 us);
+
+/* Measures; once, before the others are right (private to boot). */
+void clock_init();
+
+} // namespace boot

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command_line - the words that the kernel was started with
+ *
+ * Words are separated by blanks; `name=value` or `name` alone. The kernel's own
+ * file name, which some loaders put first, is not among them. Boot gives no
+ * word a meaning. Any context, always the same answers.
+ *
+ *	for (const boot::word &w : boot::command_line())
+ *		...
+ *	const char *lock = boot::command_line().find("lock");
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+struct word {
+	const char *name = nullptr;
+	const char *value =
+		nullptr; /* what follows the first '='; null without one */
+};
+
+struct words {
+	const word *first;
+	const word *last;
+
+	const word *begin() const { return first; }
+	const word *end() const { return last; }
+
+	/* Whether there is such a word, with a value or without. */
+	bool has(const char *name) const;
+
+	/* Its value: of several such words the last one's; "" for a word
+	 * without '='; null if there is no such word. */
+	const char *find(const char *name) const;
+};
+
+words command_line();
+
+/* Reads a whole decimal number, or a hexadecimal one with 0x in front: nothing
+ * else may follow. False: it is none, or above 2^64 - 1; value is unchanged. */
+bool parse_u64(const char *text, u64 &value);
+
+/* As in <string.h>. */
+bool same_text(const char *left, const char *right);
+
+} // namespace boot

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * console - text for whoever watches: serial line and screen at once
+ */
+#include <boot/console.hpp>
+#include <boot/console_init.hpp>
+#include <boot/report.hpp>
+#include <boot/serial.hpp>
+#include <boot/vga.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/ticket_lock.hpp>
+
+namespace boot {
+
+namespace {
+
+/*
+ * One contender a CPU: with interrupts off, no handler contends beside the code
+ * that it interrupted, and NMI handlers do not print.
+ */
+constinit klock::ticket_lock_for<max_cpus> lock;
+
+/* Under the lock. */
+constinit bool line_begun = false;
+
+void put(void *, char c)
+{
+	line_begun = c != '\n';
+	if (c == '\n')
+		serial_put('\r');
+	serial_put(c);
+	vga_put(c);
+}
+
+} // namespace
+
+void console_init(bool text_screen)
+{
+	serial_init();
+	if (text_screen)
+		vga_init();
+}
+
+void print_list(const char *format, const format_argument *arguments)
+{
+	stop_if_reported();
+	klock::irq_guard held(lock);
+
+	print_unlocked(format, arguments);
+}
+
+void print_unlocked(const char *format, const format_argument *arguments)
+{
+	format_list({put, nullptr}, format, arguments);
+	vga_show_cursor();
+}
+
+void start_line_unlocked()
+{
+	if (line_begun)
+		put(nullptr, '\n');
+}
+
+} // namespace boot

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exceptions - the report of what nobody handles
+ *
+ * Source: Intel SDM volume 3A, Exception and Interrupt Reference; AMD APM
+ * volume 2, Vectors, for 28 to 30.
+ */
+#include <boot/console.hpp>
+#include <boot/cpus.hpp>
+#include <boot/exceptions.hpp>
+#include <boot/interrupts.hpp>
+#include <boot/percpu.hpp>
+#include <boot/report.hpp>
+#include <boot/x86.hpp>
+
+namespace boot {
+
+namespace {
+
+constexpr const char *names[32] = {
+	"#DE divide error",
+	"#DB debug",
+	"NMI (no handler)",
+	"#BP breakpoint",
+	"#OF overflow",
+	"#BR bound range exceeded",
+	"#UD invalid opcode",
+	"#NM device not available",
+	"#DF double fault",
+	"coprocessor segment overrun",
+	"#TS invalid TSS",
+	"#NP segment not present",
+	"#SS stack-segment fault",
+	"#GP general protection",
+	"#PF page fault",
+	"reserved",
+	"#MF x87 floating-point error",
+	"#AC alignment check",
+	"#MC machine check",
+	"#XM SIMD floating-point error",
+	"#VE virtualization exception",
+	"#CP control protection",
+	"reserved",
+	"reserved",
+	"reserved",
+	"reserved",
+	"reserved",
+	"reserved",
+	"#HV hypervisor injection",
+	"#VC VMM communication",
+	"#SX security exception",
+	"reserved",
+};
+
+/* Intel SDM volume 3A, Page-Fault Exception, figure Page-Fault Error Code */
+void print_page_fault(u64 error)
+{
+	print_report("  %s address %p: %s\n",
+		     error & 0x10  ? "fetching from"
+		     : error & 0x2 ? "writing to"
+				   : "reading from",
+		     physical<void>(read_cr2()),
+		     error & 0x8   ? "a reserved bit is set in its page table"
+		     : error & 0x1 ? "its page forbids that"
+				   : "its page is not present");
+}
+
+/* On which of its stacks the CPU stood, and whether it was still on it. */
+void print_stack(unsigned cpu, usize pointer)
+{
+	const cpu_stacks &own = stacks[cpus[cpu] - cpu_blocks];
+	const usize end = reinterpret_cast<usize>(&own + 1);
+	const usize top = reinterpret_cast<usize>(own.nmi);
+	const usize bottom = reinterpret_cast<usize>(own.thread);
+	const usize guard = reinterpret_cast<usize>(own.guard);
+
+	if (pointer > top && pointer <= end)
+		print_report("  stack: the one for NMIs and faults\n");
+	else if (pointer > bottom && pointer <= top)
+		print_report("  stack: %u of %u bytes in use\n", top - pointer,
+			     sizeof(own.thread));
+	else if (pointer >= guard && pointer <= top)
+		print_report("  stack: OVERFLOW, it has %u bytes\n",
+			     sizeof(own.thread));
+	else
+		print_report("  stack: none of this CPU's\n");
+}
+
+} // namespace
+
+void report_exception(const interrupt_frame &frame, usize stack_pointer)
+{
+	const unsigned cpu = this_cpu();
+
+	begin_report();
+	if (frame.vector < 32)
+		print_report("PANIC on CPU %u: exception %u, %s, error code "
+			     "0x%x\n",
+			     cpu, frame.vector, names[frame.vector],
+			     frame.error_code);
+	else
+		print_report("PANIC on CPU %u: interrupt 0x%02x has no "
+			     "handler\n",
+			     cpu, frame.vector);
+
+	if (frame.vector == vector_page_fault)
+		print_page_fault(frame.error_code);
+	print_registers(frame, stack_pointer);
+	print_stack(cpu, stack_pointer);
+	end_report();
+}
+
+} // namespace boot

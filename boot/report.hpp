@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report - the machine's last words (private to boot)
+ *
+ * begin_report(); print_report(...); ... ; end_report();
+ *
+ * One CPU reports, all others stand still: nothing is printed in between, and
+ * no lock is taken, whoever holds it. The first CPU that begins is the one;
+ * another that comes at the same time stands still too. A CPU that fails in its
+ * own report leaves at once.
+ */
+#pragma once
+
+#include <boot/console.hpp>
+#include <boot/types.hpp>
+
+namespace boot {
+
+/* Any context. Returns on one CPU only; the cursor is at a line's start. */
+void begin_report();
+
+/* Between begin_report() and end_report(): print() without the lock. */
+template <typename... Arguments>
+void print_report(format_for<Arguments...> format, Arguments... arguments)
+{
+	const format_argument list[] = {format_argument(arguments)..., {}};
+
+	print_unlocked(format.text, list);
+}
+
+/* Leaves with exit_code::panic. */
+[[noreturn]] void end_report();
+
+/* Stands still for ever if a CPU reports, else returns. Any context. */
+void stop_if_reported();
+
+} // namespace boot
