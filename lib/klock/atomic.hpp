@@ -37,7 +37,8 @@ using arch::site;
  */
 template <typename T>
 struct atomic {
-	constexpr explicit atomic(T v = T{}) : at(v) {}
+	constexpr atomic() : at(T{}) {}
+	constexpr explicit atomic(T v) : at(v) {}
 	atomic(const atomic &) = delete;
 	atomic &operator=(const atomic &) = delete;
 

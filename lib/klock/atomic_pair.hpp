@@ -20,7 +20,8 @@ namespace klock {
  */
 template <typename T>
 struct atomic_pair {
-	constexpr explicit atomic_pair(pair<T> v = {}) : at(v) {}
+	constexpr atomic_pair() : at(pair<T>{}) {}
+	constexpr explicit atomic_pair(pair<T> v) : at(v) {}
 	atomic_pair(const atomic_pair &) = delete;
 	atomic_pair &operator=(const atomic_pair &) = delete;
 

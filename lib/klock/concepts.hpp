@@ -3,8 +3,8 @@
  * concepts - the three ways in which a lock is taken
  *
  *	plain_lock	lock()		the lock alone
- *	node_lock	lock(node)	and a node that the caller lends (MCS,
- *CLH) cpu_lock	lock(cpu)	and the caller's number, 0 .. CPUs - 1
+ *	node_lock	lock(node)	and a node that is lent to it (MCS)
+ *	cpu_lock	lock(cpu)	and the caller's number, 0 .. CPUs - 1
  *
  * A lock is exactly one of them; guard, irq_guard and the self-tests take any.
  */

@@ -24,9 +24,9 @@
  * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
  *
  * Ordering:
- *	O1  lock      next.fetch_add_acq_rel     pairs with O1 of earlier draws
- *	O2  lock      owner.await_eq_acquire     pairs with O3
- *	O3  unlock    owner.store_release        pairs with O2
+ *	O1  lock    next.fetch_add_acq_rel  pairs with O1 before it
+ *	O2  lock    owner.await_eq_acquire  pairs with O3
+ *	O3  unlock  owner.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
  *	O1: of 2^bits + 1 draws in a row two are one context's, and between them

@@ -14,7 +14,8 @@ namespace klock {
  */
 template <typename T>
 struct plain {
-	constexpr explicit plain(T v = T{}) : at(v) {}
+	constexpr plain() : at(T{}) {}
+	constexpr explicit plain(T v) : at(v) {}
 	plain(const plain &) = delete;
 	plain &operator=(const plain &) = delete;
 

@@ -60,9 +60,7 @@ struct proportional_ticket_lock {
 	{
 	}
 
-	/*
-	 * The lock as it is after `served` sections: for tests of the wrap.
-	 */
+	/* The lock as it is after `served` sections: for tests of the wrap. */
 	constexpr proportional_ticket_lock(u32 turns, Counter served)
 	    : queue(served), base(turns)
 	{

@@ -28,12 +28,13 @@
  * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
  *
  * Ordering:
- *	O1  lock        next.fetch_add_acq_rel     pairs with O1 of earlier
- *draws O2  lock        owner.await_eq_acquire     pairs with O6 O3  lock_paced
- *owner.await_paced_acquire  pairs with O6 O4  try_lock    owner.load_acquire
- *pairs with O6 O5  try_lock    compare_exchange_acquire   pairs with O6 O6
- *unlock      owner.store_release        pairs with O2, O3, O4, O5 Checked:
- *model/orders_needed
+ *	O1  lock        next.fetch_add_acq_rel     pairs with O1 before it
+ *	O2  lock        owner.await_eq_acquire     pairs with O6
+ *	O3  lock_paced  owner.await_paced_acquire  pairs with O6
+ *	O4  try_lock    owner.load_acquire         pairs with O6
+ *	O5  try_lock    compare_exchange_acquire   pairs with O6
+ *	O6  unlock      owner.store_release        pairs with O2 to O5
+ *                                      Checked: model/orders_needed
  *
  *	O1 keeps a narrow counter from being read a whole wrap too late. Of
  *	2^bits + 1 draws in a row two are one context's, and between them lies

@@ -29,9 +29,10 @@
  * State (taken):  0 free --lock--> 1 held --unlock--> 0
  *
  * Ordering:
- *	O1  lock      taken.exchange_acquire      pairs with O3
- *	O2  try_lock  taken.exchange_acquire      pairs with O3
- *	O3  unlock    taken.store_release         pairs with O1, O2
+ *	O1  lock        taken.exchange_acquire  pairs with O4
+ *	O2  lock_paced  taken.exchange_acquire  pairs with O4
+ *	O3  try_lock    taken.exchange_acquire  pairs with O4
+ *	O4  unlock      taken.store_release     pairs with O1, O2, O3
  *                                      Checked: model/orders_needed
  *
  *	The wait is relaxed: what it reads decides only when to try, and the
@@ -69,11 +70,11 @@ struct ttas_lock {
 	{
 		if (taken.load_relaxed() != 0)
 			return false;
-		return taken.exchange_acquire(1) == 0; /* O2 */
+		return taken.exchange_acquire(1) == 0; /* O3 */
 	}
 
 	/* The holder's alone. */
-	void unlock() { taken.store_release(0); } /* O3 */
+	void unlock() { taken.store_release(0); } /* O4 */
 
 	/* Whether somebody holds it: a hint, old when it arrives. */
 	[[nodiscard]] bool is_locked() const
@@ -92,7 +93,7 @@ struct ttas_lock {
 			taken.await_paced_relaxed(
 				[](u8 now) { return now == 0; },
 				[&pace](u8) { return pace(); });
-		} while (taken.exchange_acquire(1) != 0); /* O1 */
+		} while (taken.exchange_acquire(1) != 0); /* O2 */
 	}
 
       private:
@@ -105,16 +106,26 @@ struct ttas_lock {
  * Lives on the waiter's stack.
  */
 struct exponential_backoff {
-	/* Bounds of the limit below which a pause is drawn; powers of two. */
+	/* Bounds of the limit up to which a pause is drawn; powers of two. */
 	static constexpr u32 first_limit = 8;
 	static constexpr u32 last_limit = 1024;
 
-	constexpr explicit exponential_backoff(u32 seed) : random(seed) {}
+	/*
+	 * place tells the waiter from others: see backoff_ttas_lock. Stacks lie
+	 * powers of two apart; the factor (2^32 / golden ratio) spreads that
+	 * over the upper bits, where pauses are drawn from.
+	 */
+	constexpr explicit exponential_backoff(usize place)
+	    : random(static_cast<u32>(place >> 4) * 2654435769u)
+	{
+	}
 
 	/* 1 .. limit turns; the limit doubles until it is last_limit. */
 	constexpr u32 operator()()
 	{
-		const u32 turns = 1 + (draw() & (limit - 1));
+		/* A linear congruence: Knuth, volume 2, 3.2.1. */
+		random = random * 1664525 + 1013904223;
+		const u32 turns = 1 + ((random >> 16) * limit >> 16);
 
 		if (limit < last_limit)
 			limit *= 2;
@@ -122,13 +133,6 @@ struct exponential_backoff {
 	}
 
       private:
-	/* The upper bits of a linear congruence (Numerical Recipes, 7.1). */
-	constexpr u32 draw()
-	{
-		random = random * 1664525 + 1013904223;
-		return random >> 16;
-	}
-
 	u32 limit = first_limit;
 	u32 random;
 };
@@ -157,11 +161,8 @@ struct backoff_ttas_lock {
 	[[gnu::noinline]] void lock_slowly()
 	{
 		char here;
-		const usize distance = reinterpret_cast<usize>(&here) -
-				       reinterpret_cast<usize>(this);
-		/* Stacks lie whole pages apart: spread the upper bits. */
-		exponential_backoff pace(static_cast<u32>(distance >> 4) *
-					 2654435769u);
+		exponential_backoff pace(reinterpret_cast<usize>(&here) -
+					 reinterpret_cast<usize>(this));
 
 		inner.lock_paced(pace);
 	}

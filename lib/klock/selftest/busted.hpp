@@ -42,8 +42,7 @@ using busted_locks = list<
 		       "unlock rewrites both counters">,
 	busted_subject<"aba_try_lock", busted::aba_try_lock, service::fifo,
 		       in_model, "try_lock swaps next alone">,
-	busted_subject<"lifo", busted::lifo, service::fifo,
-		       in_model | in_turns | in_parallel,
+	busted_subject<"lifo", busted::lifo, service::fifo, in_model | in_turns,
 		       "serves whoever came last">>;
 
 } // namespace klock::selftest

@@ -37,21 +37,33 @@ struct doorway {
 	}
 
       private:
-	/* What is drawn from lies in a lock's first bytes, by convention. */
-	static constexpr usize seen = sizeof(L) < 128 ? sizeof(L) : 128;
+	/*
+	 * What is drawn from lies on a lock's first or last lines: what is
+	 * between them, in a lock with a line for each CPU, is not looked at.
+	 */
+	static constexpr usize most_seen = 128;
+	static constexpr usize seen =
+		sizeof(L) < most_seen ? sizeof(L) : most_seen;
 
-	/* FNV-1a over the lock's bytes, each read atomically. */
 	u64 print() const
 	{
 		const u8 *bytes = reinterpret_cast<const u8 *>(&lock);
-		u64 hash = 0xcbf29ce484222325u;
 
-		for (usize i = 0; i < seen; i++) {
-			hash ^= __atomic_load_n(
+		return hash(bytes, seen) * 31 +
+		       hash(bytes + sizeof(L) - seen, seen);
+	}
+
+	/* FNV-1a, each byte read atomically. */
+	static u64 hash(const u8 *bytes, usize count)
+	{
+		u64 sum = 0xcbf29ce484222325u;
+
+		for (usize i = 0; i < count; i++) {
+			sum ^= __atomic_load_n(
 				bytes + i, static_cast<int>(order::relaxed));
-			hash *= 0x100000001b3u;
+			sum *= 0x100000001b3u;
 		}
-		return hash;
+		return sum;
 	}
 
 	const L &lock;

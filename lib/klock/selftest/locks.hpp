@@ -8,9 +8,20 @@
  */
 #pragma once
 
+#include <klock/anderson_lock.hpp>
+#include <klock/bakery_lock.hpp>
+#include <klock/clh_lock.hpp>
 #include <klock/concepts.hpp>
+#include <klock/graunke_thakkar_lock.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/narrow_ticket_lock.hpp>
+#include <klock/padded_ticket_lock.hpp>
+#include <klock/peterson_lock.hpp>
+#include <klock/proportional_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/tournament_lock.hpp>
+#include <klock/ttas_lock.hpp>
 #include <klock/types.hpp>
 
 namespace klock::selftest {
@@ -56,11 +67,38 @@ struct list {
  * for their number.
  */
 template <unsigned Cpus>
-using all_locks =
-	list<subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>,
-	     subject<"ticket_lock<u16>", ticket_lock<u16>, service::fifo>,
-	     subject<"ticket_lock<u32>", ticket_lock<u32>, service::fifo>,
-	     subject<"tas_lock", tas_lock, service::none>>;
+using all_locks = list<
+	/* tickets */
+	subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>,
+	subject<"ticket_lock<u16>", ticket_lock<u16>, service::fifo>,
+	subject<"ticket_lock<u32>", ticket_lock<u32>, service::fifo>,
+	subject<"narrow_ticket_lock<2>", narrow_ticket_lock<2>, service::fifo>,
+	subject<"narrow_ticket_lock<3>", narrow_ticket_lock<3>, service::fifo>,
+	subject<"narrow_ticket_lock<4>", narrow_ticket_lock<4>, service::fifo>,
+	subject<"padded_ticket_lock<u8>", padded_ticket_lock<u8>,
+		service::fifo>,
+	subject<"padded_ticket_lock<u32>", padded_ticket_lock<u32>,
+		service::fifo>,
+	subject<"proportional_ticket_lock<u8>", proportional_ticket_lock<u8>,
+		service::fifo>,
+	subject<"proportional_ticket_lock<u32>", proportional_ticket_lock<u32>,
+		service::fifo>,
+	/* test-and-set */
+	subject<"tas_lock", tas_lock, service::none>,
+	subject<"ttas_lock", ttas_lock, service::none>,
+	subject<"backoff_ttas_lock", backoff_ttas_lock, service::none>,
+	/* arrays */
+	subject<"anderson_lock", anderson_lock<Cpus>, service::fifo>,
+	subject<"graunke_thakkar_lock", graunke_thakkar_lock<Cpus>,
+		service::fifo>,
+	/* lists */
+	subject<"mcs_lock", mcs_lock, service::fifo>,
+	subject<"clh_lock", clh_lock, service::fifo>,
+	/* loads, stores and fences only */
+	subject<"peterson_lock", peterson_lock, service::bounded>,
+	subject<"tournament_lock", tournament_lock<(Cpus < 2 ? 2 : Cpus)>,
+		service::starvation_free>,
+	subject<"bakery_lock", bakery_lock<Cpus>, service::fifo>>;
 
 /* -- One way to take any of them ----------------------------------------- */
 

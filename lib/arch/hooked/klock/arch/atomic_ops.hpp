@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic_ops - memory operations as calls to an engine
+ *
+ * What each name must do is said once, in arch/CONTRACT.md. Objects tell the
+ * engine of their birth and death, so that a use after death is found. An
+ * object that was made at compile time was never born: the engine meets it at
+ * its first use.
+ *
+ * Under the engine a location's value is the engine's; the memory holds the
+ * value that the location starts with, and receives the last one when the run
+ * is over.
+ */
+#pragma once
+
+#include <klock/arch/cpu.hpp>
+#include <klock/arch/engine.hpp>
+#include <klock/types.hpp>
+
+namespace klock::arch {
+
+namespace hooked {
+
+/* A value as the engine's word, and back. */
+template <typename T>
+struct as_word {
+	static u64 to(T v) { return v; }
+	static T from(u64 v) { return static_cast<T>(v); }
+};
+
+template <typename T>
+struct as_word<T *> {
+	static u64 to(T *v) { return reinterpret_cast<usize>(v); }
+	static T *from(u64 v)
+	{
+		return reinterpret_cast<T *>(static_cast<usize>(v));
+	}
+};
+
+template <typename T>
+inline u64 to_word(T v)
+{
+	return as_word<T>::to(v);
+}
+
+template <typename T>
+inline T from_word(u64 v)
+{
+	return as_word<T>::from(v);
+}
+
+/* The predicate or the pace of a wait over T, seen over words. */
+template <typename T, typename Predicate>
+inline test test_of(Predicate &done)
+{
+	return {[](void *what, u64 v) {
+			return static_cast<bool>((
+				*static_cast<Predicate *>(what))(from_word<T>(v)));
+		},
+		&done};
+}
+
+template <typename T, typename Pace>
+inline pace pace_of(Pace &turns)
+{
+	return {[](void *what, u64 v) {
+			return static_cast<u32>(
+				(*static_cast<Pace *>(what))(from_word<T>(v)));
+		},
+		&turns};
+}
+
+/* A wait with nobody else to end it: outside a run there is one thread. */
+[[noreturn]] inline void waits_for_ever() { __builtin_trap(); }
+
+} // namespace hooked
+
+/* Where one shared value lives. */
+template <typename T>
+struct cell {
+	T value;
+
+	constexpr explicit cell(T v) : value(v)
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->born(this, sizeof(*this));
+	}
+	constexpr ~cell()
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->dead(this, sizeof(*this));
+	}
+	cell(const cell &) = delete;
+	cell &operator=(const cell &) = delete;
+
+	hooked::window whole() const
+	{
+		return {this, sizeof(T), 0, 8 * sizeof(T)};
+	}
+};
+
+template <order O, typename T>
+inline T load(const cell<T> &at, site s)
+{
+	if (!hooked::running)
+		return at.value;
+	return hooked::from_word<T>(hooked::running->load(at.whole(), O, s));
+}
+
+template <order O, typename T>
+inline void store(cell<T> &at, T v, site s)
+{
+	if (!hooked::running)
+		at.value = v;
+	else
+		hooked::running->store(at.whole(), hooked::to_word(v), O, s);
+}
+
+namespace hooked {
+
+template <update How, order O, typename T>
+inline T read_modify_write(cell<T> &at, T operand, site s)
+{
+	if (running)
+		return from_word<T>(running->rmw(at.whole(), How,
+						 to_word(operand), O, s));
+
+	const T found = at.value;
+	at.value = from_word<T>(
+		updated(How, to_word(found), to_word(operand)));
+	return found;
+}
+
+} // namespace hooked
+
+template <order O, typename T>
+inline T exchange(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::exchange, O>(at, v, s);
+}
+
+template <order O, typename T>
+inline T fetch_add(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::add, O>(at, v, s);
+}
+
+template <order O, typename T>
+inline T fetch_or(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::bit_or, O>(at, v, s);
+}
+
+template <order O, typename T>
+inline T fetch_and(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::bit_and, O>(at, v, s);
+}
+
+template <order O, typename T>
+inline bool compare_exchange(cell<T> &at, T &expected, T desired, site s)
+{
+	if (hooked::running) {
+		u64 found = hooked::to_word(expected);
+		const bool swapped = hooked::running->compare_exchange(
+			at.whole(), found, hooked::to_word(desired), O, s);
+		expected = hooked::from_word<T>(found);
+		return swapped;
+	}
+	if (at.value == expected) {
+		at.value = desired;
+		return true;
+	}
+	expected = at.value;
+	return false;
+}
+
+template <order O>
+inline void fence(site s)
+{
+	if (hooked::running)
+		hooked::running->fence(O, s);
+}
+
+/* -- Waiting ------------------------------------------------------------- */
+
+inline void relax_for(u32 turns)
+{
+	if (hooked::running)
+		hooked::running->relax(turns);
+}
+
+template <order O, typename T, typename Predicate>
+inline T await(const cell<T> &at, Predicate done, site s)
+{
+	if (hooked::running)
+		return hooked::from_word<T>(hooked::running->await(
+			at.whole(), hooked::test_of<T>(done), {}, O, s));
+	if (!done(at.value))
+		hooked::waits_for_ever();
+	return at.value;
+}
+
+template <order O, typename T, typename Predicate, typename Pace>
+inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
+{
+	if (hooked::running)
+		return hooked::from_word<T>(hooked::running->await(
+			at.whole(), hooked::test_of<T>(done),
+			hooked::pace_of<T>(pace), O, s));
+	return await<O>(at, done, s);
+}
+
+template <order O, typename T, typename Predicate>
+inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
+{
+	if (hooked::running)
+		return hooked::from_word<T>(hooked::running->await_exchange(
+			at.whole(), hooked::to_word(desired),
+			hooked::test_of<T>(done), O, s));
+
+	const T found = at.value;
+	if (!done(found))
+		hooked::waits_for_ever();
+	at.value = desired;
+	return found;
+}
+
+template <order O, typename T, typename U, typename PredicateA,
+	  typename PredicateB>
+inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
+			 PredicateB b_done, site s)
+{
+	if (hooked::running)
+		hooked::running->await_either(
+			a.whole(), hooked::test_of<T>(a_done), b.whole(),
+			hooked::test_of<U>(b_done), O, s);
+	else if (!a_done(a.value) && !b_done(b.value))
+		hooked::waits_for_ever();
+}
+
+/* -- Two values in one word ---------------------------------------------- */
+
+/* One location of twice the width; an operation on a half looks at half. */
+template <typename T>
+struct alignas(2 * sizeof(T)) pair_cell {
+	T halves[2];
+
+	constexpr explicit pair_cell(pair<T> v) : halves{v.first, v.second}
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->born(this, sizeof(*this));
+	}
+	constexpr ~pair_cell()
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->dead(this, sizeof(*this));
+	}
+	pair_cell(const pair_cell &) = delete;
+	pair_cell &operator=(const pair_cell &) = delete;
+
+	hooked::window whole() const
+	{
+		return {this, 2 * sizeof(T), 0, 16 * sizeof(T), true};
+	}
+
+	/* The first half is at the lower address: the low bits, here. */
+	template <half H>
+	hooked::window part() const
+	{
+		static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+		return {this, 2 * sizeof(T),
+			H == half::first ? u8{0} : u8{8 * sizeof(T)},
+			8 * sizeof(T), true};
+	}
+};
+
+template <half H, order O, typename T>
+inline T load_half(const pair_cell<T> &at, site s)
+{
+	if (!hooked::running)
+		return at.halves[static_cast<int>(H)];
+	return static_cast<T>(
+		hooked::running->load(at.template part<H>(), O, s));
+}
+
+template <half H, order O, typename T>
+inline void store_half(pair_cell<T> &at, T v, site s)
+{
+	if (!hooked::running)
+		at.halves[static_cast<int>(H)] = v;
+	else
+		hooked::running->store(at.template part<H>(), v, O, s);
+}
+
+template <half H, order O, typename T>
+inline T fetch_add_half(pair_cell<T> &at, T v, site s)
+{
+	if (hooked::running)
+		return static_cast<T>(hooked::running->rmw(
+			at.template part<H>(), hooked::update::add, v, O, s));
+
+	T &mine = at.halves[static_cast<int>(H)];
+	const T found = mine;
+	mine = static_cast<T>(found + v);
+	return found;
+}
+
+template <half H, order O, typename T, typename Predicate, typename Pace>
+inline T await_half_paced(const pair_cell<T> &at, Predicate done, Pace pace,
+			  site s)
+{
+	const T now = at.halves[static_cast<int>(H)];
+
+	if (hooked::running)
+		return static_cast<T>(hooked::running->await(
+			at.template part<H>(), hooked::test_of<T>(done),
+			hooked::pace_of<T>(pace), O, s));
+	if (!done(now))
+		hooked::waits_for_ever();
+	return now;
+}
+
+template <half H, order O, typename T, typename Predicate>
+inline T await_half(const pair_cell<T> &at, Predicate done, site s)
+{
+	return await_half_paced<H, O>(
+		at, done, [](T) { return 1u; }, s);
+}
+
+template <order O, typename T>
+inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
+				  pair<T> desired, site s)
+{
+	const auto word = [](pair<T> v) {
+		return static_cast<u64>(v.first) |
+		       static_cast<u64>(v.second) << 8 * sizeof(T);
+	};
+
+	if (hooked::running) {
+		u64 found = word(expected);
+		return hooked::running->compare_exchange(
+			at.whole(), found, word(desired), O, s);
+	}
+	if (at.halves[0] != expected.first || at.halves[1] != expected.second)
+		return false;
+	at.halves[0] = desired.first;
+	at.halves[1] = desired.second;
+	return true;
+}
+
+/* -- What one CPU alone uses, or what a lock protects --------------------- */
+
+template <typename T>
+struct plain_cell {
+	T value;
+
+	constexpr explicit plain_cell(T v) : value(v)
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->born(this, sizeof(*this));
+	}
+	constexpr ~plain_cell()
+	{
+		if (!__builtin_is_constant_evaluated() && hooked::running)
+			hooked::running->dead(this, sizeof(*this));
+	}
+	plain_cell(const plain_cell &) = delete;
+	plain_cell &operator=(const plain_cell &) = delete;
+};
+
+template <typename T>
+inline T load_plain(const plain_cell<T> &at, site s)
+{
+	if (hooked::running)
+		hooked::running->read_plain(&at, sizeof(T), s);
+	return at.value;
+}
+
+template <typename T>
+inline void store_plain(plain_cell<T> &at, T v, site s)
+{
+	if (hooked::running)
+		hooked::running->write_plain(&at, &v, sizeof(T), s);
+	at.value = v;
+}
+
+} // namespace klock::arch

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine - whoever stands behind the hooked port: model checker or simulator
+ *
+ * Every operation of klock's atomics, every access to a plain<T>, every change
+ * of the interrupt flag calls the engine that runs. Values cross as words of 64
+ * bits. With none running (set-up before a run, the look at the result after
+ * it) operations act on the memory, as a single thread would.
+ *
+ * One engine runs at a time, on one host thread; the CPUs are its fibers.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+namespace klock::arch {
+
+/* The place in the code that an operation is called from. */
+struct site {
+	const char *file;
+	int line;
+
+	constexpr site(const char *in_file, int on_line)
+	    : file(in_file), line(on_line)
+	{
+	}
+};
+
+namespace hooked {
+
+/*
+ * Which bits of which location an operation means: all of it, or one half of a
+ * pair. The location is the whole word, wherever in it the operation looks.
+ */
+struct window {
+	const void *at;
+	u8 bytes; /* of the location */
+	u8 shift; /* lowest bit that is meant */
+	u8 bits;  /* how many */
+	bool pair = false; /* the location is a pair's */
+
+	constexpr u64 mask() const
+	{
+		return bits == 64 ? ~u64{0} : (u64{1} << bits) - 1;
+	}
+
+	/* What of the location's value the operation sees. */
+	constexpr u64 look(u64 word) const { return word >> shift & mask(); }
+
+	/* The location's value once v is put where the operation looks. */
+	constexpr u64 put(u64 word, u64 v) const
+	{
+		return (word & ~(mask() << shift)) | (v & mask()) << shift;
+	}
+};
+
+/* What a read-modify-write makes of the value it finds. */
+enum class update : u8 { exchange, add, bit_or, bit_and };
+
+constexpr u64 updated(update how, u64 found, u64 operand)
+{
+	switch (how) {
+	case update::exchange:
+		return operand;
+	case update::add:
+		return found + operand;
+	case update::bit_or:
+		return found | operand;
+	case update::bit_and:
+		return found & operand;
+	}
+	return found;
+}
+
+/* A wait's predicate: a borrowed callable, alive as long as the wait. */
+struct test {
+	bool (*call)(void *what, u64 value);
+	void *what;
+
+	bool operator()(u64 value) const { return call(what, value); }
+};
+
+/* A wait's pace: turns of cpu_relax() after a read. No call: one turn. */
+struct pace {
+	u32 (*call)(void *what, u64 value) = nullptr;
+	void *what = nullptr;
+
+	u32 operator()(u64 value) const { return call ? call(what, value) : 1; }
+};
+
+struct engine {
+	/* An object was constructed, or is about to be gone. */
+	virtual void born(const void *at, usize bytes) = 0;
+	virtual void dead(const void *at, usize bytes) = 0;
+
+	/* The window's value; a store to a half leaves the other alone. */
+	virtual u64 load(window, order, site) = 0;
+	virtual void store(window, u64 v, order, site) = 0;
+
+	/* What the window held before. */
+	virtual u64 rmw(window, update, u64 operand, order, site) = 0;
+	virtual bool compare_exchange(window, u64 &expected, u64 desired, order,
+				      site) = 0;
+
+	virtual void fence(order, site) = 0;
+
+	/* arch/CONTRACT.md says what each waits for. */
+	virtual u64 await(window, test done, pace, order, site) = 0;
+	virtual u64 await_exchange(window, u64 v, test done, order, site) = 0;
+	virtual void await_either(window, test done, window other,
+				  test other_done, order, site) = 0;
+
+	/* Called before the access; with is the value that will be there. */
+	virtual void read_plain(const void *at, usize bytes, site) = 0;
+	virtual void write_plain(const void *at, const void *with, usize bytes,
+				 site) = 0;
+
+	virtual void relax(u32 turns) = 0;
+	virtual u64 cycles() = 0;
+
+	/* The flag before; sets it. */
+	virtual bool irq_flag(bool enabled) = 0;
+
+      protected:
+	~engine() = default;
+};
+
+/* The engine whose fiber this is; none outside a run. */
+inline constinit engine *running = nullptr;
+
+} // namespace hooked
+} // namespace klock::arch

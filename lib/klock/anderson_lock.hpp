@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * anderson_lock - a ring of slots, a cache line each, one for each contender
+ *
+ * Algorithm:   Who comes draws the next slot of the ring and waits until it is
+ *              open; it closes it behind itself for the next round. Who leaves
+ *              opens the slot after its own.
+ * Source:      Anderson, IEEE TPDS 1(1), 1990; Mellor-Crummey and Scott, ACM
+ *              TOCS 9(1), 1991, section 2.3; we differ: the draw counter is
+ *              brought back each round, and so is right for any Slots.
+ * Use when:    the number of contenders is known, many of them wait, and the
+ *              memory of a line for each of them, for each lock, is there.
+ *              Else mcs_lock, which is smaller and as local.
+ * Size:        (Slots + 1) cache lines; no per-CPU state; zero bytes: not a
+ *              lock, no slot is open    Checked: unit/anderson_lock: sizes
+ * Fairness:    FIFO by the draw; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    Slots contexts at once, holder and waiters together. One more
+ *              waits in a slot that is another's, and two are inside.
+ *                                      Checked: unit/anderson_lock: capacity
+ * Context:     any but NMI, as there is no try_lock; where a handler takes it
+ *              too, by irq_guard. No recursion. Everybody waits for a preempted
+ *              holder, and for any preempted waiter ahead.
+ * Assumes:     an atomic add of 4 bytes, an atomic load and store
+ *
+ * State (drawn, open):  (n,n) free --lock--> (n+1,-) held --unlock--> (n+1,n+1)
+ *
+ * Ordering:
+ *	O1  lock    drawn.fetch_add_acq_rel  pairs with O1 before it
+ *	O2  lock    open.await_eq_acquire    pairs with O3
+ *	O3  unlock  open.store_release       pairs with O2
+ *                                      Checked: model/orders_needed
+ *
+ *	O1: a slot's next user, one round later, must not read the 1 that its
+ *	user before read. Of Slots + 1 draws in a row two are one context's; it
+ *	had its second only after the section of its first, which came after the
+ *	slot was closed. Each draw hands on what the one before it knew.
+ *	Bringing the counter back is relaxed: a read-modify-write carries the
+ *	chain of draws on.
+ *
+ * The counter's end: who has drawn the number Slots takes Slots off when it
+ * enters. Until it has left, Slots - 1 others can draw, so the number drawn
+ * stays below 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
+ *
+ * No try_lock: it would look at a slot and then swap the counter, and the ring
+ * may go round in between: the counter is what it was, the slot is taken, and
+ * who has drawn can neither wait nor leave.
+ *
+ * Cost:        uncontended: 1 RMW, and one more each round, 3 stores, 3 lines;
+ *              hand-over with w waiters: about 5 transfers, whatever w is
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
+
+namespace klock {
+
+template <unsigned Slots>
+struct anderson_lock {
+	static_assert(Slots >= 1, "a lock needs a slot");
+	static_assert(Slots <= u32{1} << 31, "two rounds fit the counter");
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = Slots;
+
+	constexpr anderson_lock() : slots{slot{1}} {}
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		const u32 number = drawn.fetch_add_acq_rel(1); /* O1 */
+		const u32 mine = number % Slots;
+
+		slots[mine].open.await_eq_acquire(1); /* O2 */
+		slots[mine].open.store_relaxed(0);
+		if (number == Slots)
+			drawn.fetch_add_relaxed(0u - Slots);
+		held.set(mine);
+	}
+
+	/* The holder's alone. */
+	void unlock()
+	{
+		slots[(held.get() + 1) % Slots].open.store_release(1); /* O3 */
+	}
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		const u32 next = drawn.load_relaxed() % Slots;
+
+		return slots[next].open.load_relaxed() == 0;
+	}
+
+      private:
+	struct slot {
+		constexpr slot() = default;
+		constexpr explicit slot(u8 v) : open(v) {}
+
+		/* 1: who has drawn it may enter */
+		alignas(cache_line) atomic<u8> open;
+	};
+
+	/*
+	 * The number that is drawn next, below 2 x Slots. First, as tests see
+	 * by a lock's first bytes that somebody has queued.
+	 */
+	alignas(cache_line) atomic<u32> drawn;
+	/* The holder's slot. */
+	plain<u32> held;
+	/* Slot 0 is open at first. */
+	slot slots[Slots];
+};
+
+} // namespace klock

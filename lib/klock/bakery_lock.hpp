@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bakery_lock - first come, first served, by loads, stores and fences only
+ *
+ * Algorithm:   Who comes takes a number above all that it sees, and waits for
+ *              everybody with a smaller one; where two took the same, the
+ *              smaller CPU goes first. Numbers start anew when all have left.
+ * Source:      Lamport, CACM 17(8), 1974; we differ: one register for each CPU
+ *              (one of its values says that the CPU is choosing), the fences,
+ *              and an end of the numbers that is safe.
+ * Use when:    CPUs have no atomic read-modify-write and order matters, or to
+ *              teach. Two CPUs: peterson_lock. Order does not matter:
+ *              tournament_lock. With read-modify-write: ticket_lock.
+ * Size:        4 x Cpus bytes; zero bytes: free. By loads and stores no lock
+ *              for n CPUs has fewer than n registers (Burns and Lynch,
+ *              Information and Computation 107(2), 1993); this has n.
+ *                                      Checked: unit/bakery_lock: sizes
+ * Fairness:    FIFO by the doorway: who has its number before another comes is
+ *              served before it        Checked: unit/bakery_lock: doorway
+ * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
+ *              or more is outside the array
+ *                                      Checked: unit/bakery_lock: all CPUs
+ * Context:     any but NMI, as there is no try_lock; where a handler takes it
+ *              too, by irq_guard: it has its CPU's number. No recursion.
+ *              Everybody waits for a preempted holder, for a preempted waiter
+ *              ahead, and for one that is preempted while it chooses.
+ * Assumes:     atomic loads and stores of 4 bytes, and a full fence
+ *
+ * State (number c, of each CPU c):  0 away --lock--> choosing --> n drawn, held
+ *                when no (n, c) is smaller --unlock--> 0
+ *
+ * Ordering:
+ *	O1  lock    fence_seq_cst         pairs with O2, O3 of others
+ *	O2  lock    fence_seq_cst         pairs with O1, O2 of others
+ *	O3  lock    number.await_acquire  pairs with O4, and O1 of others
+ *	O4  unlock  number.store_release  pairs with O3
+ *                                      Checked: model/orders_needed
+ *
+ *	Let i and j wait, and i's O2 be before j's in the order of all fences.
+ *	Then j, when it looks after its O2, sees i's number, and passes only if
+ *	its own is smaller, or the same and j < i. And i, if it passed j, saw j
+ *	before j was choosing: so i's O2 is before j's O1, j saw i's number when
+ *	it chose, and took a larger one. Not both: one waits.
+ *	O3 acquires the other's section from O4, or, where the other has come
+ *	back since, from the number that it stored behind its O1.
+ *
+ * The numbers' end: nobody draws a number above Last. Who sees Last in use
+ * gives its place up and waits until Last is served; everybody with a smaller
+ * number is, by then, so numbers start again from 1. That takes 2^32 - 2 draws
+ * with never a moment when nobody waits; who is turned away then is in no order
+ * with others who are.
+ *
+ * No try_lock: a CPU that is choosing may turn out to be first or last. Of two
+ * that only try, both could give up.
+ *
+ * Cost:        uncontended: 3 stores, 2 full fences, 2 x Cpus loads, no RMW, a
+ *              line for each 16 CPUs; hand-over with w waiters: w + 1
+ *              transfers                Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+/* Last: the last number that is drawn; smaller ones are for tests. */
+template <unsigned Cpus, u32 Last = ~u32{0} - 1>
+struct bakery_lock {
+	static_assert(Cpus >= 1, "a lock needs a CPU");
+	static_assert(Last >= 1 && Last < ~u32{0}, "one value means choosing");
+
+	/* CPUs that may hold or wait at once. */
+	static constexpr u64 max_contenders = Cpus;
+
+	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
+	void lock(unsigned cpu)
+	{
+		u32 mine = draw(cpu);
+
+		while (mine == away) {
+			await_last_served();
+			mine = draw(cpu);
+		}
+		await_turn(cpu, mine);
+	}
+
+	/* The holder's alone, under the number that it took the lock with. */
+	void unlock(unsigned cpu) { number[cpu].store_release(away); } /* O4 */
+
+	/*
+	 * Whether that CPU has drawn a number and not yet left: from then on
+	 * whoever comes is served after it. A hint, old when it arrives.
+	 */
+	[[nodiscard]] bool is_queued(unsigned cpu) const
+	{
+		return drawn(number[cpu].load_relaxed());
+	}
+
+	/* Whether somebody holds it or waits: as much a hint. */
+	[[nodiscard]] bool is_locked() const { return queued() != 0; }
+
+	/* Whether more than one does: as much a hint. */
+	[[nodiscard]] bool is_contended() const { return queued() > 1; }
+
+      private:
+	/* The values of a register that are no number. */
+	static constexpr u32 away = 0;
+	static constexpr u32 choosing = ~u32{0};
+
+	static constexpr bool drawn(u32 v)
+	{
+		return v != away && v != choosing;
+	}
+
+	/* The doorway. Returns the number; away: they have come to their end */
+	u32 draw(unsigned cpu)
+	{
+		number[cpu].store_relaxed(choosing);
+		fence_seq_cst(); /* O1 */
+
+		const u32 largest = largest_drawn();
+		const u32 mine = largest < Last ? largest + 1 : away;
+
+		number[cpu].store_relaxed(mine);
+		fence_seq_cst(); /* O2 */
+		return mine;
+	}
+
+	u32 largest_drawn() const
+	{
+		u32 largest = 0;
+
+		for (unsigned i = 0; i < Cpus; i++) {
+			const u32 v = number[i].load_relaxed();
+
+			if (drawn(v) && v > largest)
+				largest = v;
+		}
+		return largest;
+	}
+
+	void await_turn(unsigned cpu, u32 mine)
+	{
+		for (unsigned i = 0; i < Cpus; i++) {
+			if (i == cpu)
+				continue;
+			number[i].await_acquire([=](u32 v) {
+				return v != choosing &&
+				       (v == away || v > mine ||
+					(v == mine && i > cpu));
+			}); /* O3 */
+		}
+	}
+
+	[[gnu::noinline]] void await_last_served() const
+	{
+		for (unsigned i = 0; i < Cpus; i++)
+			number[i].await_relaxed(
+				[](u32 v) { return v != Last; });
+	}
+
+	unsigned queued() const
+	{
+		unsigned count = 0;
+
+		for (unsigned i = 0; i < Cpus; i++)
+			count += is_queued(i);
+		return count;
+	}
+
+	/* Each CPU's: away, choosing, or the number that it has drawn. */
+	atomic<u32> number[Cpus];
+};
+
+static_assert(sizeof(bakery_lock<2>) == 8);
+static_assert(sizeof(bakery_lock<5>) == 20);
+
+} // namespace klock

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clh_lock - a queue in which each waiter watches its predecessor's cell
+ *
+ * Algorithm:   Who comes marks its cell busy and exchanges it into `tail`; what
+ *              it finds there is its predecessor's cell, which it watches until
+ *              it is no longer busy. Who leaves clears its own cell, which its
+ *              successor still reads, and takes its predecessor's for the next.
+ * Source:      Craig, University of Washington TR 93-02-02, 1993; Magnusson,
+ *              Landin and Hagersten, IPPS 1994; we differ: the
+ *              first cell is part of the lock
+ * Use when:    many CPUs contend and each has a place of its own for a node
+ *              that outlives the lock. Nodes on the stack, or a try_lock:
+ *              mcs_lock. Few CPUs: ticket_lock.
+ * Size:        a pointer and a cell: 2 pointers; a node of two lines for each
+ *              context; zero bytes: not a lock, it starts with a pointer to
+ *              itself (constinit)      Checked: unit/clh_lock: sizes
+ * Fairness:    FIFO by the exchange; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    any number of contexts, each with a node of its own; nothing to
+ *              enforce                 Checked: native/torture: exclusion
+ * Context:     any but NMI, as there is no try_lock; where a handler takes it
+ *              too, by irq_guard. No recursion. Everybody waits for a preempted
+ *              holder, and for any preempted waiter ahead.
+ * Assumes:     an atomic exchange of a pointer
+ *
+ * State (tail):  a clear cell, free --lock--> its own, busy: held --unlock-->
+ *                the same, clear
+ *
+ * Ordering:
+ *	O1  lock    tail.exchange_acq_rel  pairs with O1 before it
+ *	O2  lock    busy.await_eq_acquire  pairs with O3
+ *	O3  unlock  busy.store_release     pairs with O2
+ *                                      Checked: model/orders_needed
+ *
+ *	O1 releases that the cell is busy and acquires that its predecessor's
+ *	is: else the waiter could read of it what it was in its last use, clear.
+ *
+ * No try_lock: tail may be a clear cell when looked at, then go round and be
+ * tail again, busy; a compare-and-swap does not see the difference, and who is
+ * in the queue cannot leave it.
+ *
+ * Cost:        uncontended: 1 RMW, 2 stores, 3 lines; hand-over with w waiters:
+ *              about 6 transfers, whatever w is   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
+
+namespace klock {
+
+struct clh_lock;
+struct clh_node;
+
+/* What the next in the queue watches. Belongs to nobody for long. */
+struct clh_cell {
+	constexpr clh_cell() = default;
+
+      private:
+	friend clh_lock;
+
+	/* 1: its user waits or holds */
+	atomic<u8> busy;
+};
+
+/*
+ * One context's handle: it starts with a cell of its own and has another after
+ * each acquisition, while its first goes round among the lock and the other
+ * handles. That is why a node, with its cell, must live as long as ANY lock
+ * that it was ever used with, and such a lock as long as its nodes: static
+ * storage, one for each CPU and nesting level, not the stack. Between two
+ * acquisitions it may go from lock to lock; at one time it serves one.
+ */
+struct clh_node {
+	constexpr clh_node() = default;
+
+      private:
+	friend clh_lock;
+
+	/* Others watch it while this node's owner writes the rest. */
+	alignas(cache_line) clh_cell first;
+	/* The cell that the next acquisition uses, or the present one does. */
+	alignas(cache_line) plain<clh_cell *> mine{&first};
+	/* The predecessor's cell: this node's own after unlock(). */
+	plain<clh_cell *> predecessor;
+};
+
+struct clh_lock {
+	using node = clh_node;
+	static constexpr bool node_may_live_on_stack = false;
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = ~u64{0};
+
+	constexpr clh_lock() : tail(&first) {}
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock(clh_node &with)
+	{
+		clh_cell *const mine = with.mine.get();
+
+		mine->busy.store_relaxed(1);
+		clh_cell *const predecessor =
+			tail.exchange_acq_rel(mine); /* O1 */
+		with.predecessor.set(predecessor);
+		predecessor->busy.await_eq_acquire(0); /* O2 */
+	}
+
+	/*
+	 * The holder's alone, with the node that it took the lock with. Keeps
+	 * the predecessor's cell: its own is still being read.
+	 */
+	void unlock(clh_node &with)
+	{
+		clh_cell *const mine = with.mine.get();
+
+		with.mine.set(with.predecessor.get());
+		mine->busy.store_release(0); /* O3 */
+	}
+
+	/*
+	 * Whether somebody holds it: a hint, old when it arrives. Looks into
+	 * whoever's cell is last: one more reason why nodes are static.
+	 */
+	[[nodiscard]] bool is_locked() const
+	{
+		return tail.load_relaxed()->busy.load_relaxed() != 0;
+	}
+
+	/* The holder asks: does somebody wait behind it? A hint. */
+	[[nodiscard]] bool is_contended(const clh_node &with) const
+	{
+		return tail.load_relaxed() != with.mine.get();
+	}
+
+      private:
+	/* The cell of who came last. */
+	atomic<clh_cell *> tail;
+	/* The cell that the first to come finds. */
+	clh_cell first;
+};
+
+} // namespace klock

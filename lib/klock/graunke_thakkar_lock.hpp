@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graunke_thakkar_lock - a queue in which each CPU has one flag, a line each
+ *
+ * Algorithm:   A CPU turns its flag over when it leaves. Who comes exchanges
+ *              into `tail` who it is and what its flag will then be; what it
+ *              finds there says whose flag to watch, and for which value.
+ * Source:      Graunke and Thakkar, IEEE Computer 23(6), 1990; Mellor-Crummey
+ *              and Scott, ACM TOCS 9(1), 1991, section 2.3; we differ: tail
+ *              holds a CPU's number, not an address, and the value to come, so
+ *              that zero bytes are a free lock.
+ * Use when:    every contender has a CPU number and its own line is cheap: no
+ *              node to carry, no counter to wrap. Else mcs_lock.
+ * Size:        (Cpus + 1) cache lines; zero bytes: free
+ *                                Checked: unit/graunke_thakkar_lock: sizes
+ * Fairness:    FIFO by the exchange; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
+ *              or more is outside the array
+ *                                Checked: unit/graunke_thakkar_lock: all CPUs
+ * Context:     any but NMI, as there is no try_lock; where a handler takes it
+ *              too, by irq_guard: it has its CPU's number. No recursion.
+ *              Everybody waits for a preempted holder, and for any preempted
+ *              waiter ahead.
+ * Assumes:     an atomic exchange of 4 bytes
+ *
+ * State (tail):  (c, flag c) free --lock by d--> (d, not flag d) held
+ *                --unlock, turns d's flag--> (d, flag d) free
+ *
+ * Ordering:
+ *	O1  lock    tail.exchange_acq_rel  pairs with O1 before it
+ *	O2  lock    flag.await_eq_acquire  pairs with O3
+ *	O3  unlock  flag.store_release     pairs with O2
+ *                                      Checked: model/orders_needed
+ *
+ *	O1: a flag has two values only, so what it was two sections ago looks
+ *	like the value to come. The exchange hands on that the predecessor's
+ *	flag has been turned since.
+ *
+ * No try_lock: tail may say free when looked at, and after two more sections of
+ * the same CPU say the same, held; a compare-and-swap does not see the
+ * difference, and who is in the queue cannot leave it.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
+ *              about 4 transfers, whatever w is   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+template <unsigned Cpus>
+struct graunke_thakkar_lock {
+	static_assert(Cpus >= 1, "a lock needs a CPU");
+	static_assert(Cpus <= u32{1} << 31,
+		      "a number and a flag share 32 bits");
+
+	/* CPUs that may hold or wait at once. */
+	static constexpr u64 max_contenders = Cpus;
+
+	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
+	void lock(unsigned cpu)
+	{
+		const u32 mine = cpu << 1 | (flag_of(cpu).load_relaxed() ^ 1);
+		const u32 found = tail.exchange_acq_rel(mine); /* O1 */
+		const u8 turned = found & 1;
+
+		flag_of(found >> 1).await_eq_acquire(turned); /* O2 */
+	}
+
+	/* The holder's alone, under the number that it took the lock with. */
+	void unlock(unsigned cpu)
+	{
+		const u8 turned = flag_of(cpu).load_relaxed() ^ 1;
+
+		flag_of(cpu).store_release(turned); /* O3 */
+	}
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		const u32 last = tail.load_relaxed();
+
+		return flags[last >> 1].turned.load_relaxed() != (last & 1);
+	}
+
+	/* The holder asks: does somebody wait behind it? A hint. */
+	[[nodiscard]] bool is_contended(unsigned cpu) const
+	{
+		return tail.load_relaxed() >> 1 != cpu;
+	}
+
+      private:
+	struct flag {
+		/* Its CPU turns it over at each unlock. */
+		alignas(cache_line) atomic<u8> turned;
+	};
+
+	atomic<u8> &flag_of(u32 cpu) { return flags[cpu].turned; }
+
+	/*
+	 * Who came last, times two, plus what its flag is once it has left.
+	 * First, as tests see by a lock's first bytes that somebody has queued.
+	 */
+	alignas(cache_line) atomic<u32> tail;
+	flag flags[Cpus];
+};
+
+} // namespace klock

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcs_lock - a queue of nodes in which each waiter watches its own
+ *
+ * Algorithm:   Who comes exchanges its node into `tail`; what it finds there is
+ *              its predecessor, to whom it shows itself, and then it waits on
+ *              its own node. Who leaves clears the flag of its successor's.
+ * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.4; we
+ *              differ: a try_lock.
+ * Use when:    many CPUs contend: a hand-over costs the same however many wait,
+ *              and writes no memory that others wait on. Few CPUs: ticket_lock
+ *              is smaller, and cheaper while nobody waits. Nodes that hold no
+ *              pointer to each other: clh_lock.
+ * Size:        a pointer; a node of two for each acquisition that holds or
+ *              waits; zero bytes: free          Checked: unit/mcs_lock: sizes
+ * Fairness:    FIFO by the exchange; nobody is overtaken
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    any number of contexts, each with a node of its own; nothing to
+ *              enforce                 Checked: native/torture: exclusion
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only, with a node of its own. No recursion. Everybody waits for
+ *              a preempted holder, and for any preempted waiter ahead.
+ * Assumes:     an atomic exchange and a compare-and-swap of a pointer
+ *
+ * State (tail):  null free --lock--> (last who came) held --unlock--> the same,
+ *                held by the successor, or null where there is none
+ *
+ * Ordering:
+ *	O1  lock      tail.exchange_acq_rel          pairs with O1, O4, O7
+ *	O2  lock      next.store_release             pairs with O5, O8
+ *	O3  lock      waits.await_eq_acquire         pairs with O6
+ *	O4  try_lock  tail.compare_exchange_acq_rel  pairs with O1, O7
+ *	O5  unlock    next.load_acquire              pairs with O2
+ *	O6  unlock    waits.store_release            pairs with O3
+ *	O7  unlock    tail.compare_exchange_release  pairs with O1, O4
+ *	O8  unlock    next.await_ne_acquire          pairs with O2
+ *                                      Checked: model/orders_needed
+ *
+ *	O1 and O4 release the node's first values, so that the successor, who
+ *	acquires them by its own O1, writes `next` after they were written; and
+ *	acquire the section of whoever emptied the queue by O7.
+ *	O2 hands on that `waits` was set: without it, or without O5 and O8, the
+ *	predecessor could clear it first, and the waiter set it last.
+ *
+ * A node's flag is set before the node can be seen (O1), never after.
+ *
+ * Cost:        uncontended: 2 RMW, 3 stores, 2 lines; hand-over with w waiters:
+ *              about 7 transfers, whatever w is   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+struct mcs_lock;
+
+/*
+ * One acquisition's place in the queue: lent by the caller from lock() until
+ * unlock() has returned, then free for the next, of this or another lock. May
+ * live on the stack. A context holds two locks with two nodes.
+ *
+ * Nodes that live side by side in an array share cache lines; give each one its
+ * own (alignas), or waiters disturb each other after all.
+ */
+struct mcs_node {
+	constexpr mcs_node() = default;
+
+      private:
+	friend mcs_lock;
+
+	/* The successor; null until it has shown itself. */
+	atomic<mcs_node *> next;
+	/* 1: not yet its turn */
+	atomic<u8> waits;
+};
+
+struct mcs_lock {
+	using node = mcs_node;
+	static constexpr bool node_may_live_on_stack = true;
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = ~u64{0};
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock(mcs_node &mine)
+	{
+		mine.next.store_relaxed(nullptr);
+		mine.waits.store_relaxed(1);
+		mcs_node *const predecessor =
+			tail.exchange_acq_rel(&mine); /* O1 */
+
+		if (predecessor == nullptr)
+			return;
+		predecessor->next.store_release(&mine); /* O2 */
+		mine.waits.await_eq_acquire(0);		/* O3 */
+	}
+
+	/*
+	 * Takes the lock if it is free; never waits. An empty queue is an empty
+	 * queue, whatever passed through it in between. Where it fails it has
+	 * written nothing but the node.
+	 */
+	[[nodiscard]] bool try_lock(mcs_node &mine)
+	{
+		mcs_node *nobody = nullptr;
+
+		if (tail.load_relaxed() != nobody)
+			return false;
+		mine.next.store_relaxed(nullptr);
+		return tail.compare_exchange_acq_rel(nobody, &mine); /* O4 */
+	}
+
+	/* The holder's alone, with the node that it took the lock with. */
+	void unlock(mcs_node &mine)
+	{
+		mcs_node *successor = mine.next.load_acquire(); /* O5 */
+
+		if (successor == nullptr) {
+			if (left_empty(mine))
+				return;
+			/* Somebody has come, and is about to show itself. */
+			successor =
+				mine.next.await_ne_acquire(nullptr); /* O8 */
+		}
+		successor->waits.store_release(0); /* O6 */
+	}
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return tail.load_relaxed() != nullptr;
+	}
+
+	/* The holder asks: does somebody wait behind it? A hint. */
+	[[nodiscard]] bool is_contended(const mcs_node &mine) const
+	{
+		return tail.load_relaxed() != &mine;
+	}
+
+      private:
+	/* Takes the holder's node out if nobody has come after it. */
+	bool left_empty(mcs_node &mine)
+	{
+		mcs_node *last = &mine;
+
+		return tail.compare_exchange_release(last, nullptr); /* O7 */
+	}
+
+	/* The node of who came last; null: free */
+	atomic<mcs_node *> tail;
+};
+
+} // namespace klock
