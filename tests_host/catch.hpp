@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catch - Catch2, version 2 (Debian 12) or 3, under one name
+ */
+#pragma once
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bad_locks - locks with a fault that object code shows: selftest.py's list
+ */
+#include "probe.hpp"
+
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+/* What they share: a ticket lock of two 8-bit counters. */
+struct counters {
+	static constexpr u64 max_contenders = 256;
+	atomic<u8> next;
+	atomic<u8> owner;
+
+	u8 draw() { return next.fetch_add_relaxed(1); }
+	void serve_next()
+	{
+		owner.store_release(static_cast<u8>(owner.load_relaxed() + 1));
+	}
+};
+
+struct without_pause : counters {
+	void lock()
+	{
+		const u8 mine = draw();
+
+		while (owner.load_acquire() != mine)
+			;
+	}
+	void unlock() { serve_next(); }
+};
+
+struct pause_outside_the_loop : counters {
+	void lock()
+	{
+		const u8 mine = draw();
+
+		cpu_relax();
+		while (owner.load_acquire() != mine)
+			;
+	}
+	void unlock() { serve_next(); }
+};
+
+struct draw_by_cmpxchg_loop : counters {
+	void lock()
+	{
+		u8 mine = next.load_relaxed();
+
+		while (!next.compare_exchange_relaxed(
+			mine, static_cast<u8>(mine + 1)))
+			;
+		owner.await_eq_acquire(mine);
+	}
+	void unlock() { serve_next(); }
+};
+
+struct locked_unlock : counters {
+	void lock() { owner.await_eq_acquire(draw()); }
+	void unlock() { owner.fetch_add_release(1); }
+};
+
+struct exchanging_unlock : counters {
+	void lock() { owner.await_eq_acquire(draw()); }
+	void unlock()
+	{
+		owner.store_seq_cst(static_cast<u8>(owner.load_relaxed() + 1));
+	}
+};
+
+struct fat : counters {
+	[[gnu::noinline]] void wait(u8 mine) { owner.await_eq_acquire(mine); }
+	void lock()
+	{
+		const u8 mine = draw();
+
+		if (owner.load_acquire() != mine)
+			wait(mine);
+	}
+	void unlock() { serve_next(); }
+};
+
+} // namespace klock
+
+using klock::selftest::service;
+using klock::selftest::subject;
+using locks = klock::selftest::list<
+	subject<"good", klock::ticket_lock<klock::u8>, service::fifo>,
+	subject<"without_pause", klock::without_pause, service::fifo>,
+	subject<"pause_outside_the_loop", klock::pause_outside_the_loop,
+		service::fifo>,
+	subject<"draw_by_cmpxchg_loop", klock::draw_by_cmpxchg_loop,
+		service::fifo>,
+	subject<"locked_unlock", klock::locked_unlock, service::fifo>,
+	subject<"exchanging_unlock", klock::exchanging_unlock, service::fifo>,
+	subject<"fat", klock::fat, service::fifo>>;
+
+extern "C" [[gnu::used,
+	     gnu::section(".klock_names")]] constexpr auto klock_codegen_names =
+	klock::codegen::names_of(locks{});
+
+extern "C" void klock_codegen_all() { klock::codegen::keep_all<0>(locks{}); }

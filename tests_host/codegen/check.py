@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The object code of klock, by one compiler, for 32 or 64 bits.
+
+    headers  each compiles alone and twice (headers.py)
+    symbols  nothing is asked of the program but klock_os_* (symbols.py)
+    facts    bytes, locked instructions, PAUSE, of every lock (facts.py),
+             against expectations.py; prints the table
+
+Run: check.py --cxx g++ --bits 64 --lib lib [--only headers|symbols|facts]
+Exit status: 0 as it should be, 1 not, 77 a tool is missing.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import facts
+import headers
+import objects
+import symbols
+from expectations import EXPECTATIONS
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+
+
+def check(compiler, lib, only, scratch):
+    found = []
+    if only in (None, "headers"):
+        names = headers.all_headers(lib)
+        found += headers.check(compiler, names, scratch)
+        print(f"{compiler}: {len(names)} headers")
+    if only == "headers":
+        return found
+    obj = Path(scratch) / "all_locks.o"
+    compiler.compile_as_kernel(HERE / "all_locks.cpp", obj)
+    if only in (None, "symbols"):
+        found += symbols.check(obj)
+    if only in (None, "facts"):
+        rows = facts.read(obj, scratch)
+        found += facts.check(rows, EXPECTATIONS, compiler.bits)
+        print(f"{compiler} -O2, bytes of code:\n{facts.table(rows)}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cxx", required=True)
+    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
+    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--only", choices=("headers", "symbols", "facts"))
+    args = parser.parse_args()
+    try:
+        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
+        with tempfile.TemporaryDirectory() as scratch:
+            found = check(compiler, args.lib, args.only, scratch)
+    except objects.Skip as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    except objects.Failed as failed:
+        found = [str(failed)]
+    for text in found:
+        print(f"{args.cxx} -m{args.bits}: {text}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

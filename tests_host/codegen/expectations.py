@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What the object code of a lock must be: one row a lock, by its name in the
+list of klock/selftest/locks.hpp. Every lock, with a row or without, must have a
+PAUSE in the wait loop of its lock(), and pass symbols.py.
+"""
+
+from typing import NamedTuple, Optional
+
+
+class Expected(NamedTuple):
+    # Locked instructions in lock() + unlock(); None: not checked.
+    locked: Optional[int] = None
+    # In unlock() alone: a holder that only stores pays no locked one.
+    unlock_locked: Optional[int] = None
+    # Those in a loop: a draw is not tried twice, a test-and-set is.
+    retried: Optional[int] = None
+    # Bytes of lock() + unlock(), as two functions and inlined, x86-64 at -O2.
+    most_bytes: Optional[int] = None
+
+
+# Peers have 35 to 41 bytes (libvsync, frigg: ticket locks of 32 bits).
+COMPACT = Expected(locked=1, unlock_locked=0, retried=0, most_bytes=40)
+TICKET = Expected(locked=1, unlock_locked=0, retried=0)
+
+EXPECTATIONS = {
+    "ticket_lock<u8>": COMPACT,
+    "ticket_lock<u16>": COMPACT,
+    "ticket_lock<u32>": TICKET,
+    "narrow_ticket_lock<2>": Expected(locked=2, unlock_locked=1, retried=0),
+    "narrow_ticket_lock<3>": Expected(locked=2, unlock_locked=1, retried=0),
+    "narrow_ticket_lock<4>": Expected(locked=2, unlock_locked=1, retried=0),
+    "padded_ticket_lock<u8>": TICKET,
+    "padded_ticket_lock<u32>": TICKET,
+    "proportional_ticket_lock<u8>": TICKET,
+    "proportional_ticket_lock<u32>": TICKET,
+    "tas_lock": Expected(locked=1, unlock_locked=0, retried=1),
+    "ttas_lock": Expected(locked=1, unlock_locked=0, retried=1),
+    "backoff_ttas_lock": Expected(unlock_locked=0),
+    # Its draw, and the add that keeps the draw counter in range.
+    "anderson_lock": Expected(locked=2, unlock_locked=0, retried=0),
+    "graunke_thakkar_lock": Expected(locked=1, unlock_locked=0, retried=0),
+    # One to queue, one to leave an empty queue.
+    "mcs_lock": Expected(locked=2, unlock_locked=1, retried=0),
+    "clh_lock": Expected(locked=1, unlock_locked=0, retried=0),
+    # Made for CPUs that have no locked instruction.
+    "peterson_lock": Expected(locked=0),
+    "tournament_lock": Expected(locked=0),
+    "bakery_lock": Expected(locked=0),
+}

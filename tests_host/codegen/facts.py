@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What each lock's object code says of it, against expectations.py.
+
+Bytes are those of the functions themselves and of what they call, without the
+padding that aligns loops. The verbs are called as the self-tests call them: a
+lock that takes a node or a CPU's number pays for reading it from there.
+"""
+
+import re
+from typing import NamedTuple
+
+import objects
+
+# Locks and fences in an instruction of objdump's; %ax,%ax is a no-op.
+_LOCKED = re.compile(r"^lock\b|^xchg[bwlq]?\b.*\(")
+_FENCE = re.compile(r"^mfence\b|^lock (?:or|add)[bwlq]?\s+\$0x0,.*\(%[re]sp\)")
+_PAUSE = re.compile(r"^pause\b")
+_PADDING = re.compile(r"^(?:(?:data16|cs|ds|es) )*nop|^xchg\s+%ax,%ax"
+                      r"|^lea[lw]?\s+0x0\(%esi(?:,%eiz,1)?\),%esi")
+_PROBE = re.compile(r"probe_(\w+?)ILj(\d+)E")
+
+
+class Facts(NamedTuple):
+    name: str
+    size: int           # of the lock itself
+    lock: int           # bytes of code
+    unlock: int
+    try_lock: int       # 0: the lock has none
+    pair: int           # lock() and unlock() inlined
+    locked: int         # locked instructions in that
+    retried: int        # those of them that stand in a loop
+    fences: int         # fences in that
+    unlock_locked: int  # locked instructions in unlock() alone
+    pauses: bool        # lock() waits in a loop that has a PAUSE
+
+
+def code_bytes(code):
+    return sum(i.length for i in code if not _PADDING.match(i.text))
+
+
+def count_fences(code):
+    return sum(bool(_FENCE.match(i.text)) for i in code)
+
+
+def count_locked(code):
+    """Locked read-modify-writes: fences that are made of one do not count."""
+    return sum(bool(_LOCKED.match(i.text) and not _FENCE.match(i.text))
+               for i in code)
+
+
+def _verbs(obj):
+    """{place in the list: {verb: symbol}}"""
+    places = {}
+    for symbol in objects.sizes(obj):
+        match = _PROBE.search(symbol)
+        if match and "." not in symbol:  # .cold and .part are parts of it
+            places.setdefault(int(match[2]), {})[match[1]] = symbol
+    return places
+
+
+def read(obj, scratch):
+    """The Facts of each lock that the object file has a probe of, in order."""
+    names = objects.section_text(obj, ".klock_names", scratch).splitlines()
+    found, lengths = objects.functions(obj), objects.sizes(obj)
+    places = _verbs(obj)
+    if not names or sorted(places) != list(range(len(names))):
+        raise objects.Failed(f"{len(names)} names, but probes of "
+                             f"{sorted(places)}: probe.hpp and facts.py "
+                             "disagree\n")
+    rows = []
+    for place, name in enumerate(names):
+        verbs = places[place]
+        code = {verb: [i for function in objects.with_callees(found, symbol)
+                       for i in function.code]
+                for verb, symbol in verbs.items()}
+        loops = {verb: objects.repeated(found, verbs[verb])
+                 for verb in ("lock", "pair")}
+        rows.append(Facts(
+            name, lengths[verbs["home"]], code_bytes(code["lock"]),
+            code_bytes(code["unlock"]), code_bytes(code.get("try_lock", [])),
+            code_bytes(code["pair"]), count_locked(code["pair"]),
+            count_locked(loops["pair"]), count_fences(code["pair"]),
+            count_locked(code["unlock"]),
+            any(_PAUSE.match(i.text) for i in loops["lock"])))
+    return rows
+
+
+def _against(row, expected, bits):
+    if expected.locked is not None and row.locked != expected.locked:
+        yield (f"lock() + unlock() has {row.locked} locked instructions, "
+               f"expected {expected.locked}")
+    if expected.retried is not None and row.retried != expected.retried:
+        yield (f"lock() + unlock() has {row.retried} locked instructions in a "
+               f"loop, expected {expected.retried}")
+    if expected.unlock_locked is not None and \
+            row.unlock_locked != expected.unlock_locked:
+        yield (f"unlock() has {row.unlock_locked} locked instructions, "
+               f"expected {expected.unlock_locked}")
+    if expected.most_bytes is None or bits != 64:
+        return
+    if row.lock + row.unlock > expected.most_bytes:
+        yield (f"lock() and unlock() are {row.lock} + {row.unlock} bytes, at "
+               f"most {expected.most_bytes} allowed")
+    if row.pair > expected.most_bytes:
+        yield (f"lock() + unlock() inlined is {row.pair} bytes, at most "
+               f"{expected.most_bytes} allowed")
+
+
+def check(rows, expectations, bits):
+    """One line for each fact that is not as it should be."""
+    found = []
+    for row in rows:
+        if not row.pauses:
+            found.append(f"{row.name}: no wait loop of lock() has a PAUSE")
+        if row.name in expectations:
+            found += [f"{row.name}: {text}" for text in
+                      _against(row, expectations[row.name], bits)]
+    for name in expectations:
+        if name not in [row.name for row in rows]:
+            found.append(f"{name}: is in expectations.py, but not in the list "
+                         "of klock/selftest/locks.hpp")
+    return found
+
+
+def table(rows):
+    """The facts as lines of text."""
+    head = ("lock", "size", "lock", "unlock", "sum", "inlined", "try_lock",
+            "locked", "in loop", "fences", "pause")
+    lines = [head]
+    for r in rows:
+        lines.append((r.name, r.size, r.lock, r.unlock, r.lock + r.unlock,
+                      r.pair, r.try_lock or "-", r.locked, r.retried, r.fences,
+                      "yes" if r.pauses else "NO"))
+    wide = max(len(line[0]) for line in lines)
+    return "\n".join(line[0].ljust(wide) +
+                     "".join(str(cell).rjust(9) for cell in line[1:])
+                     for line in lines)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Each header compiles alone, with a kernel's flags, and twice in one file.
+
+And it is a header: a file that only includes it defines nothing that a second
+such file would define too, and needs nothing from a library.
+"""
+
+from pathlib import Path
+
+import objects
+import symbols
+
+# header                   what its own comment says to include before it
+AFTER = {"klock/builtin_ops.hpp": "klock/arch/cpu.hpp"}
+
+# Letters of nm that two object files may both have: weak, unique, local.
+SHARED = "VvWwutrbdn"
+
+
+def all_headers(lib):
+    """klock's headers and the x86 port's, as one includes them."""
+    lib = Path(lib)
+    found = []
+    for top in (lib, lib / "arch/x86"):
+        found += [path.relative_to(top).as_posix()
+                  for path in sorted((top / "klock").rglob("*.hpp"))]
+    return found
+
+
+def _source(header, times):
+    lines = [f"#include <{AFTER[header]}>"] if header in AFTER else []
+    return "\n".join(lines + [f"#include <{header}>"] * times) + "\n"
+
+
+def check_header(compiler, header, scratch):
+    source, obj = Path(scratch) / "header.cpp", Path(scratch) / "header.o"
+    source.write_text(_source(header, 2))
+    try:
+        compiler.compile(source, obj)
+    except objects.Failed as twice:
+        source.write_text(_source(header, 1))
+        try:
+            compiler.compile(source, obj)
+        except objects.Failed as alone:
+            return [f"<{header}> does not compile alone:\n{alone}"]
+        return [f"<{header}> compiles once, but not twice:\n{twice}"]
+    found = [f"<{header}>: {text}" for text in symbols.check(obj)]
+    for name, letter in objects.defined(obj):
+        if letter not in SHARED:
+            found.append(f"<{header}> defines {name}: make it inline, or two "
+                         "files that include it cannot be linked")
+    return found
+
+
+def check(compiler, headers, scratch):
+    """One line, or the compiler's words, for each header that is not fine."""
+    if not headers:
+        return ["no headers: is --lib the folder lib?"]
+    return [text for header in headers
+            for text in check_header(compiler, header, scratch)]

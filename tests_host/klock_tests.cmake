@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+
+# Catch2's main(), once.
+add_library(klock_catch STATIC catch_main.cpp)
+target_compile_features(klock_catch PUBLIC cxx_std_20)
+target_include_directories(klock_catch
+	PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
+	SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
+
+# klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
+#	LIBRARIES <target>... [SANITIZE thread|address,undefined])
+#
+# An executable of Catch2 tests, and one CTest entry that runs it.
+function(klock_add_catch_test name)
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SANITIZE;TIMEOUT"
+		"LABELS;SOURCES;LIBRARIES;ARGS")
+	add_executable(${name} ${ARG_SOURCES})
+	target_link_libraries(${name} PRIVATE
+		klock_catch klock_warnings Threads::Threads ${ARG_LIBRARIES})
+	if(ARG_SANITIZE)
+		# GCC warns that TSan does not model fences: the locks that
+		# use one do not rely on it for what TSan looks at.
+		target_compile_options(${name} PRIVATE
+			-fsanitize=${ARG_SANITIZE} -fno-sanitize-recover=all
+			$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+		target_link_options(${name} PRIVATE
+			-fsanitize=${ARG_SANITIZE})
+	endif()
+	if(NOT ARG_TIMEOUT)
+		set(ARG_TIMEOUT 120)
+	endif()
+	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+	set_tests_properties(${name} PROPERTIES
+		LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

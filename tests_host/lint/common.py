@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What all lints share: findings, the list of source files, the command line.
+
+A lint is a module with a function check(root) that returns findings. Run as a
+program it prints each as "file:line: what is wrong and what to do" and exits
+with 1, or with 0 when there is nothing to say.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+# The folders that hold our sources (DESIGN.md, "The house").
+FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
+
+# Broken on purpose: only selftest.py may look in here.
+FIXTURE = "tests_host/lint/fixture"
+
+
+class Finding(NamedTuple):
+    path: str          # relative to the root
+    line: int          # from 1; 0: the whole file
+    text: str          # what is wrong and what to do
+    note: bool = False  # said, but no failure
+
+    def __str__(self):
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{place}: {'note: ' if self.note else ''}{self.text}"
+
+
+def relative(path, root):
+    return path.relative_to(root).as_posix()
+
+
+def files(root, folder, suffixes=None):
+    """The files under root/folder, sorted; suffixes: only those that end so."""
+    found = []
+    for path in sorted((root / folder).rglob("*")):
+        name = relative(path, root)
+        if not path.is_file() or name.startswith(FIXTURE + "/"):
+            continue
+        if "__pycache__" in path.parts:
+            continue
+        if suffixes is None or path.suffix in suffixes:
+            found.append(path)
+    return found
+
+
+def lock_headers(root):
+    return sorted((root / "lib/klock").glob("*_lock.hpp"))
+
+
+def nothing_found(what):
+    """A lint that looked at nothing must not pass."""
+    return [Finding(".", 0, f"{what} found: is --root the top of the tree?")]
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def report(findings):
+    """Prints the findings; the exit status."""
+    for finding in findings:
+        print(finding)
+    return 1 if any(not finding.note for finding in findings) else 0
+
+
+def main(check, doc):
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, required=True,
+                        help="top of the source tree")
+    sys.exit(report(check(parser.parse_args().root.resolve())))

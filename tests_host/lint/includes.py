@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Who may include whom: DESIGN's layers, over the #include lines.
+
+The table below is the law. The first row whose pattern fits a file decides; a
+file of lib that no row fits is an error, so that a new kind of header gets its
+row before it gets its users. Run: includes.py --root DIR
+"""
+
+import fnmatch
+import re
+
+import common
+import cxx
+from common import Finding
+
+SOURCES = {".hpp", ".cpp", ".h", ".c", ".S"}
+
+# file                              may include (patterns of what stands in <>)
+RULES = [
+    ("lib/klock/types.hpp",         "stddef.h stdint.h"),
+    ("lib/klock/builtin_ops.hpp",   "klock/types.hpp"),
+    ("lib/klock/concepts.hpp",      "klock/types.hpp"),
+    ("lib/klock/os.hpp",            "klock/types.hpp"),
+    ("lib/klock/atomic.hpp",        "klock/arch/atomic_ops.hpp "
+                                    "klock/types.hpp"),
+    ("lib/klock/atomic_pair.hpp",   "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/plain.hpp",         "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/cpu.hpp",           "klock/arch/cpu.hpp klock/types.hpp"),
+    ("lib/klock/calibrate.hpp",     "klock/arch/cpu.hpp klock/cpu.hpp "
+                                    "klock/atomic.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
+                                    "klock/plain.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/cpu.hpp "
+                                    "klock/types.hpp klock/*_lock.hpp"),
+    ("lib/klock/irq_guard.hpp",     "klock/arch/irq.hpp klock/guard.hpp "
+                                    "klock/concepts.hpp klock/os.hpp "
+                                    "klock/types.hpp"),
+    ("lib/klock/guard.hpp",         "klock/concepts.hpp klock/os.hpp "
+                                    "klock/types.hpp"),
+    ("lib/klock/selftest/*",        "klock/*.hpp klock/selftest/*.hpp"),
+    ("lib/arch/hosted/*",           "klock/types.hpp klock/builtin_ops.hpp "
+                                    "klock/arch/*.hpp *.h"),
+    ("lib/arch/*",                  "klock/types.hpp klock/builtin_ops.hpp "
+                                    "klock/arch/*.hpp stddef.h stdint.h"),
+]
+
+# folder        must not include (patterns, in <> or "")       because
+FORBIDDEN = [
+    ("boot",       "*tests_* *selftest/* *catch*", "boot knows no test"),
+    ("tests_host", "*tests_qemu*", "the host's tests do not need the lab's"),
+]
+
+
+def fits(name, patterns):
+    """fnmatch, but a '*' stops at a '/' unless it ends the pattern."""
+    for pattern in patterns.split():
+        if pattern.startswith("*") or pattern.endswith("/*"):
+            if fnmatch.fnmatchcase(name, pattern):
+                return True
+        elif re.fullmatch(re.escape(pattern).replace(r"\*", "[^/]*"), name):
+            return True
+    return False
+
+
+def _check_lib(name, text):
+    allowed = next((may for pattern, may in RULES if fits(name, pattern)), None)
+    if allowed is None:
+        yield Finding(name, 0, "no row for this file in the table of "
+                      "tests_host/lint/includes.py: say there who it may "
+                      "include")
+        return
+    for offset, target in cxx.includes(text):
+        line = common.line_of(text, offset)
+        if target.startswith('"'):
+            yield Finding(name, line, f"#include {target}: lib includes by "
+                          "<klock/...> alone")
+        elif not fits(target[1:-1], allowed):
+            yield Finding(name, line, f"must not include {target}; may: "
+                          f"{allowed}")
+
+
+def _check_built_from(path, name, text):
+    """A lock includes another lock only if it is made of it."""
+    code = re.sub(r"^#.*", "", cxx.code_only(text), flags=re.M)
+    for offset, target in cxx.includes(text):
+        if not fits(target[1:-1], "klock/*_lock.hpp"):
+            continue
+        other = path.parent / target[1:-1].removeprefix("klock/")
+        if not other.is_file():
+            continue  # the compiler says it better
+        if not any(re.search(rf"\b{lock}\b", code)
+                   for lock in cxx.defined_types(other.read_text())):
+            yield Finding(name, common.line_of(text, offset), f"includes "
+                          f"{target}, but uses none of its types: a lock "
+                          "includes only a lock that it is built from")
+
+
+def _check_forbidden(name, text):
+    for folder, patterns, reason in FORBIDDEN:
+        if not name.startswith(folder + "/"):
+            continue
+        for offset, target in cxx.includes(text):
+            if any(fnmatch.fnmatchcase(target[1:-1], p)
+                   for p in patterns.split()):
+                yield Finding(name, common.line_of(text, offset),
+                              f"must not include {target}: {reason}")
+
+
+def check(root):
+    found = []
+    if not common.files(root, "lib", SOURCES):
+        return common.nothing_found("no sources in lib")
+    for path in common.files(root, "lib", SOURCES):
+        name, text = common.relative(path, root), path.read_text()
+        found += _check_lib(name, text)
+        if fits(name, "lib/klock/*_lock.hpp"):
+            found += _check_built_from(path, name, text)
+    for folder, _, _ in FORBIDDEN:
+        for path in common.files(root, folder, SOURCES):
+            found += _check_forbidden(common.relative(path, root),
+                                      path.read_text())
+    return found
+
+
+if __name__ == "__main__":
+    common.main(check, __doc__)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The contract, lib/klock and the ports agree on the names of klock::arch.
+
+Each arch::name that lib/klock uses is in lib/arch/CONTRACT.md, and each name of
+CONTRACT's tables, or used by lib/klock, is defined by every port in lib/arch:
+in its own headers, or in builtin_ops.hpp where the port includes that.
+Run: ports.py --root DIR
+"""
+
+import re
+
+import common
+import cxx
+from common import Finding
+
+CONTRACT = "lib/arch/CONTRACT.md"
+
+_SECTION = re.compile(r"^## (\w+\.hpp)$", re.M)
+_ROW = re.compile(r"^\| *(`.*?) \|", re.M)
+_USE = re.compile(r"\barch\s*::\s*(?!cpu\b\s*::)([a-z_]\w*)")
+
+
+def _declared(cell):
+    """The names that the first column of a row of CONTRACT.md declares."""
+    names = []
+    for code in re.findall(r"`([^`]*)`", cell):
+        code = re.sub(r"\(.*|=.*", "", code).strip()  # arguments, values
+        code = re.sub(r"<[^>]*>$", "", code).strip()  # template arguments
+        if code:
+            names.append(re.findall(r"\w+", code)[-1])
+    return names
+
+
+def contract_names(text):
+    """{name: line} of the tables' first columns; all words in backticks."""
+    names = {}
+    for row in _ROW.finditer(text):
+        for name in _declared(row[1]):
+            names.setdefault(name, common.line_of(text, row.start()))
+    words = set()
+    for code in re.findall(r"`([^`]*)`", text):
+        words.update(re.findall(r"\w+", code))
+    return names, words
+
+
+def used_names(root):
+    """{name: (file, line)} of each arch::name in lib/klock's code."""
+    used = {}
+    for path in common.files(root, "lib/klock", {".hpp"}):
+        text = path.read_text()
+        for match in _USE.finditer(cxx.code_only(text)):
+            used.setdefault(match[1], (common.relative(path, root),
+                                       common.line_of(text, match.start())))
+    return used
+
+
+def _port_code(root, port):
+    text = "".join(path.read_text()
+                   for path in common.files(root, f"lib/arch/{port}", {".hpp"}))
+    builtin = root / "lib/klock/builtin_ops.hpp"
+    if "<klock/builtin_ops.hpp>" in text and builtin.is_file():
+        text += builtin.read_text()
+    return cxx.code_only(text)
+
+
+def defines(code, name):
+    """Whether the code defines a type, a constant or a function so called."""
+    return re.search(
+        rf"\b(?:struct|using)\b[^;{{=()]*\b{name}\b(?!\s*[;<])"   # a type
+        rf"|\b(?:using)\s+(?:\w+::)+{name}\s*;"                    # taken over
+        rf"|\bconstexpr\b[^;{{()]*\b{name}\s*[={{]"                # a constant
+        rf"|^[^\n=;#]*\b\w[\w<>:]*[\s*&]+{name}\s*\([^;]*?\)[^;{{]*\{{",
+        code, re.M) is not None
+
+
+def _check_port(root, port, names, sections):
+    folder = f"lib/arch/{port}"
+    missing = [section for section in sections if not
+               (root / folder / "klock/arch" / section).is_file()]
+    for section in missing:
+        yield Finding(folder, 0, f"the port has no klock/arch/{section}, "
+                      "which CONTRACT.md demands")
+    if missing:
+        return
+    code = _port_code(root, port)
+    for name, (where, line) in sorted(names.items()):
+        if not defines(code, name):
+            yield Finding(where, line, f"'{name}' is not defined by the port "
+                          f"{folder}: define it there, or take it out here")
+
+
+def check(root):
+    contract = root / CONTRACT
+    if not contract.is_file():
+        return common.nothing_found(f"no {CONTRACT}")
+    text = contract.read_text()
+    names, words = contract_names(text)
+    sections = _SECTION.findall(text)
+    used = used_names(root)
+    ports = sorted(folder.name for folder in (root / "lib/arch").iterdir()
+                   if common.files(root, f"lib/arch/{folder.name}", {".hpp"}))
+    if not names or not sections or not used or not ports:
+        return common.nothing_found("no tables in CONTRACT.md, no arch:: in "
+                                    "lib/klock, or no port")
+    found = [Finding(where, line, f"arch::{name} is not in {CONTRACT}: a port "
+                     "written from it would not have it")
+             for name, (where, line) in sorted(used.items())
+             if name not in words]
+    needed = {name: (CONTRACT, line) for name, line in names.items()}
+    for name, place in used.items():
+        needed.setdefault(name, place)
+    for port in ports:
+        found += _check_port(root, port, needed, sections)
+    return found
+
+
+if __name__ == "__main__":
+    common.main(check, __doc__)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The rest of STYLE that a script can see.
+
+Each source file names its licence in its first line (its second, behind a #!),
+has at most 400 lines, no note of work left undone, and no path of somebody's
+machine. Run: style.py --root DIR
+"""
+
+import re
+
+import common
+from common import Finding
+
+LICENCE = "SPDX-License-Identifier: MIT"
+MOST_LINES = 400
+SOURCES = {".hpp", ".cpp", ".h", ".c", ".S", ".ld", ".lds", ".py", ".cmake",
+           ".sh"}
+
+# Written so that this file does not find itself.
+_UNDONE = re.compile(r"\b([T]ODO|[F]IXME|[X]XX)\b")
+_HOME = re.compile(r"(?<![\w.$}/])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/\w*")
+
+
+def _is_source(path, lines):
+    if path.suffix in SOURCES or path.name == "CMakeLists.txt":
+        return True
+    return bool(lines) and lines[0].startswith("#!")
+
+
+def _check_source(name, lines):
+    script = bool(lines) and lines[0].startswith("#!")
+    first = lines[1 if script else 0:][:1]
+    if not first or LICENCE not in first[0]:
+        yield Finding(name, 2 if script else 1, "no licence: this line must "
+                      f"be a comment that says {LICENCE}")
+    if len(lines) > MOST_LINES:
+        yield Finding(name, MOST_LINES + 1, f"{len(lines)} lines: at most "
+                      f"{MOST_LINES}; split the file by concern")
+
+
+def _check_text(name, lines):
+    for number, line in enumerate(lines, 1):
+        undone = _UNDONE.search(line)
+        if undone:
+            yield Finding(name, number, f"'{undone[1]}': do it, or say why "
+                          "it stays as it is")
+        home = _HOME.search(line)
+        if home:
+            yield Finding(name, number, f"'{home[0]}': a path of one machine; "
+                          "make it relative or a parameter")
+
+
+def check(root):
+    paths = [path for folder in common.FOLDERS
+             for path in common.files(root, folder)]
+    if not paths:
+        return common.nothing_found("no files")
+    paths += [path for path in sorted(root.iterdir()) if path.is_file()]
+    found = []
+    for path in paths:
+        try:
+            lines = path.read_text().splitlines()
+        except UnicodeDecodeError:
+            continue  # an image: nothing to read
+        name = common.relative(path, root)
+        if _is_source(path, lines):
+            found += _check_source(name, lines)
+        found += _check_text(name, lines)
+    return found
+
+
+if __name__ == "__main__":
+    common.main(check, __doc__)

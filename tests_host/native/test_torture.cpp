@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every lock of the list under real threads: exclusion, order, progress.
+ */
+#include "crew.hpp"
+
+#include <catch.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace native;
+
+namespace {
+
+constexpr unsigned most_threads = 8;
+
+/* A line to read when it fails, and in a verbose run. */
+std::string describe(const result &r)
+{
+	char line[256];
+
+	std::snprintf(
+		line, sizeof(line),
+		"%s: %u cpus, %llu acquisitions, %llu hand-overs "
+		"(%llu forced), %llu overlaps, %llu lost, %llu overtaken, "
+		"jain %u, longest run %u",
+		r.lock, r.cpus, (unsigned long long)r.acquisitions,
+		(unsigned long long)r.handovers, (unsigned long long)r.forced,
+		(unsigned long long)r.exclusion_errors,
+		(unsigned long long)r.lost_updates,
+		(unsigned long long)r.fifo_violations, r.jain_permille,
+		r.longest_run);
+	return line;
+}
+
+enum class part { convoys, contention };
+
+template <typename Subject>
+void passes(unsigned threads, part which)
+{
+	const bool convoys = which == part::convoys;
+	auto t = std::make_unique<torture<Subject, most_threads>>();
+	const plan p = {.cpus = participants<Subject>(threads),
+			.convoys = convoys ? 200u : 2u,
+			.sections = convoys ? 100u : 20000u,
+			.relaxes_a_word = 0,
+			.relaxes_outside = 8,
+			.try_one_in = convoys ? 0u : 8u,
+			.seed = threads};
+
+	run_on_threads<Subject>(*t, p);
+	const result r = t->outcome();
+	const char *wrong = fault(r);
+
+	INFO(describe(r));
+	INFO((wrong ? wrong : "passed"));
+	CHECK(wrong == nullptr);
+	CHECK(r.acquisitions >= p.sections + r.forced);
+}
+
+void all_pass(unsigned threads, part which)
+{
+	all_locks<most_threads>::for_each(
+		[&]<typename Subject>() { passes<Subject>(threads, which); });
+}
+
+} // namespace
+
+TEST_CASE("torture: FIFO where it is promised, 3 threads", "[torture]")
+{
+	all_pass(3, part::convoys);
+}
+
+TEST_CASE("torture: FIFO where it is promised, 8 threads", "[torture]")
+{
+	all_pass(8, part::convoys);
+}
+
+TEST_CASE("torture: exclusion and progress, 1 thread", "[torture]")
+{
+	all_pass(1, part::contention);
+}
+
+TEST_CASE("torture: exclusion and progress, 2 threads", "[torture]")
+{
+	all_pass(2, part::contention);
+}
+
+TEST_CASE("torture: exclusion and progress, 8 threads", "[torture]")
+{
+	all_pass(8, part::contention);
+}
