@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Starts QEMU with the lab kernel, watches it, and says how it ended.
+
+Accelerator modes, each for its own purpose (all measured):
+  single    many CPUs, quickly: vCPUs take turns on one host thread
+  icount    the same, and reproducible to the byte
+  parallel  two vCPUs that truly run at once, each pinned to a host core: the
+            only mode in which a race between two instructions shows
+  kvm       only when asked for (KLOCK_QEMU_ACCEL=kvm)
+"""
+import dataclasses
+import enum
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+ACCELERATORS = {
+    "single": ["-accel", "tcg,thread=single"],
+    "parallel": ["-accel", "tcg,thread=multi"],
+    "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"],
+    "kvm": ["-accel", "kvm"],
+}
+
+# boot/exit.hpp: QEMU's isa-debug-exit turns code v into status 2 * v + 1.
+STATUS_PASS, STATUS_FAIL, STATUS_PANIC = 85, 87, 89
+
+
+class Outcome(enum.Enum):
+    """How a run ended; the value is what a test asks for by --expect."""
+    PASS = "pass"
+    FAIL = "fail"
+    PANIC = "panic"
+    RESET = "reset"
+    TIMEOUT = "timeout"
+    QEMU = "qemu"
+
+
+@dataclasses.dataclass
+class Machine:
+    image: str
+    cpus: int = 1
+    accelerator: str = "single"
+    append: str = ""
+    timeout: float = 60.0
+    qemu: str = "qemu-system-x86_64"
+    extra: tuple = ()
+    log: str = ""
+    echo: object = None     # a binary file that gets the line as it comes
+
+
+@dataclasses.dataclass
+class Run:
+    outcome: Outcome
+    message: str
+    serial: str
+    seconds: float
+
+
+def missing(machine):
+    """None, or why this machine cannot be started on this host."""
+    if shutil.which(machine.qemu) is None:
+        return f"{machine.qemu} not found"
+    if machine.accelerator == "kvm" and not os.access("/dev/kvm", os.W_OK):
+        return "/dev/kvm cannot be opened"
+    if machine.accelerator == "parallel" and len(host_cores()) < 2:
+        return "one host core: two vCPUs cannot run at once"
+    return None
+
+
+def host_cores():
+    return sorted(os.sched_getaffinity(0))
+
+
+def command(machine):
+    line = [machine.qemu, "-machine", "pc", "-m", "128",
+            "-smp", str(machine.cpus), "-display", "none", "-nodefaults",
+            "-no-user-config", "-no-reboot", "-serial", "stdio",
+            "-monitor", "none",
+            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
+            "-name", "klock,debug-threads=on"]
+    line += ACCELERATORS[machine.accelerator]
+    line += ["-kernel", machine.image, "-append", machine.append]
+    return line + list(machine.extra)
+
+
+def pin_vcpus(process, cpus):
+    """Binds each vCPU's thread to a host core of its own, round robin.
+
+    Unpinned, the host often runs both on one core, and races are missed.
+    """
+    cores = host_cores()
+    pinned = set()
+    deadline = time.monotonic() + 10
+    while (len(pinned) < cpus and process.poll() is None
+           and time.monotonic() < deadline):
+        folder = f"/proc/{process.pid}/task"
+        try:
+            threads = os.listdir(folder)
+        except OSError:
+            return
+        for thread in threads:
+            try:
+                with open(f"{folder}/{thread}/comm", encoding="ascii") as f:
+                    words = f.read().split()
+                if words[:1] == ["CPU"] and thread not in pinned:
+                    core = cores[int(words[1].split("/")[0]) % len(cores)]
+                    os.sched_setaffinity(int(thread), {core})
+                    pinned.add(thread)
+            except (OSError, ValueError, IndexError):
+                continue    # a thread that came and went
+        time.sleep(0.002)
+
+
+def read_serial(stream, echo):
+    """All that comes, shown as it comes. A line that the guest wrote over
+    (carriage return: progress on a terminal) is kept in its last form."""
+    kept = b""
+    while chunk := stream.read1(4096):
+        kept += chunk
+        if echo:
+            echo.write(chunk)
+            echo.flush()
+    lines = kept.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    return "\n".join(line.rpartition("\r")[2] for line in lines)
+
+
+def run(machine):
+    """Boots, waits for the end, and says what it was."""
+    begin = time.monotonic()
+    process = subprocess.Popen(command(machine), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    expired = threading.Event()
+
+    def expire():
+        expired.set()
+        process.send_signal(signal.SIGKILL)
+
+    watchdog = threading.Timer(machine.timeout, expire)
+    watchdog.start()
+    errors = []
+    drain = threading.Thread(
+        target=lambda: errors.append(process.stderr.read()))
+    drain.start()
+    if machine.accelerator == "parallel":
+        pin_vcpus(process, machine.cpus)
+    serial = read_serial(process.stdout, machine.echo)
+    status = process.wait()
+    watchdog.cancel()
+    drain.join()
+    stderr = b"".join(errors).decode("utf-8", "replace").strip()
+    lines = serial.splitlines()
+    if machine.log:
+        with open(machine.log, "w", encoding="utf-8") as f:
+            f.write(serial)
+            if stderr:
+                f.write(f"# qemu: {stderr}\n")
+    outcome, message = judge(machine, status, expired.is_set(), lines, stderr)
+    return Run(outcome, message, serial, time.monotonic() - begin)
+
+
+def judge(machine, status, expired, lines, stderr):
+    """The outcome and one sentence: only an exact pass code with the PASS
+    line is a pass."""
+    last = next((line for line in reversed(lines) if line.strip()), "nothing")
+    if expired:
+        return Outcome.TIMEOUT, (
+            f"host timeout: not done after {machine.timeout:g} s; the last "
+            f"line was: {last}")
+    if status == STATUS_PASS:
+        if any(line.startswith("PASS") for line in lines):
+            return Outcome.PASS, "passed"
+        return Outcome.FAIL, "the pass code came without a line PASS"
+    if status == STATUS_FAIL:
+        why = next((line for line in lines if line.startswith("FAIL")), last)
+        return Outcome.FAIL, f"test failure: {why}"
+    if status == STATUS_PANIC:
+        why = next((line for line in lines if "panic" in line.lower()), last)
+        return Outcome.PANIC, f"kernel panic: {why}"
+    if status == 0:
+        return Outcome.RESET, (
+            "the guest reset or powered off without a verdict (triple "
+            f"fault?); the last line was: {last}")
+    how = f"signal {-status}" if status < 0 else f"status {status}"
+    return Outcome.QEMU, f"QEMU failed with {how}: {stderr or last}"
