@@ -25,7 +25,7 @@ bool has_apic();
 void timer_start_periodic(u8 vector, u64 period_ns);
 void timer_start_one_shot(u8 vector, u64 delay_ns);
 
-/* No interrupt begins after this one returns, with interrupts off: one more. */
+/* One interrupt that was on its way may still come. */
 void timer_stop();
 
 /* -- Interrupts for other CPUs. Thread or interrupt, not NMI. -- */

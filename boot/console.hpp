@@ -12,17 +12,14 @@
 
 namespace boot {
 
+void print_list(const char *format, const format_argument *arguments);
+
 /*
  * Prints the whole text with nothing of another CPU in between: an irq_guard on
  * the console's ticket lock. Formats: format.hpp. '\r' goes back to the line's
  * start. Context: thread and interrupts; not NMI, whose interrupted code may
  * hold the lock.
  */
-template <typename... Arguments>
-void print(format_for<Arguments...> format, Arguments... arguments);
-
-void print_list(const char *format, const format_argument *arguments);
-
 template <typename... Arguments>
 void print(format_for<Arguments...> format, Arguments... arguments)
 {

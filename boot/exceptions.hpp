@@ -17,6 +17,13 @@ namespace boot {
 [[noreturn]] void report_exception(const interrupt_frame &frame,
 				   usize stack_pointer);
 
+/*
+ * Where the calls stand that lead to a frame pointer (RBP, EBP), innermost
+ * first, as far as code built with -fno-omit-frame-pointer has left a trace on
+ * the running CPU's thread stack.
+ */
+void print_calls(usize frame_pointer);
+
 /* The general registers, in several lines; by architecture. */
 void print_registers(const interrupt_frame &frame, usize stack_pointer);
 

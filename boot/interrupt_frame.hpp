@@ -2,9 +2,10 @@
 /*
  * interrupt_frame - the interrupted code's registers, by architecture
  *
- * Both have vector, error_code (0 where the CPU pushes none), ip, cs, flags
- * and stack_pointer(); general registers go by their own names. A handler may
- * change any register: the interrupted code goes on with the new value.
+ * Both have vector, error_code (0 where the CPU pushes none), ip, cs, flags,
+ * stack_pointer() and frame_pointer(); general registers go by their own names.
+ * A handler may change any register: the interrupted code goes on with the new
+ * value.
  */
 #pragma once
 

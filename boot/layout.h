@@ -4,8 +4,7 @@
  *
  * The one header that both sides include. Whatever stands here is either used
  * by both under this name, or asserted beside the C++ struct that it describes:
- * percpu.hpp, x86_64/interrupt_frame.hpp, i686/interrupt_frame.hpp,
- * exit.hpp, interrupts.cpp.
+ * percpu.hpp, x86_64/interrupt_frame.hpp, i686/interrupt_frame.hpp.
  */
 #pragma once
 
@@ -69,8 +68,8 @@
 
 /*
  * One entry stub for each vector, this many bytes apart. Bit n of the mask:
- * the CPU pushes an error code for exception n (Intel SDM volume 3A, 6.13 and
- * table 6-1; AMD APM volume 2, 8.2 for vectors 29 and 30).
+ * the CPU pushes an error code for exception n (Intel SDM volume 3A, Exception
+ * and Interrupt Reference; AMD APM volume 2, Vectors, for 29 and 30).
  */
 #define INTERRUPT_STUB_SIZE 16
 #define ERROR_CODE_VECTORS 0x60227d00
@@ -89,7 +88,7 @@
 #define MULTIBOOT_HEADER_MAGIC 0x1badb002
 #define MULTIBOOT_LOADER_MAGIC 0x2badb002
 
-/* Control registers (Intel SDM volume 3A, 2.5) and EFER (volume 4, 2.1) */
+/* Intel SDM volume 3A, Control Registers; volume 4, IA32_EFER */
 #define CR0_PE 0x00000001
 #define CR0_MP 0x00000002
 #define CR0_NE 0x00000020

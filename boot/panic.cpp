@@ -5,6 +5,7 @@
 #include <boot/apic.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
+#include <boot/exceptions.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
@@ -120,6 +121,7 @@ void panic_list(const char *format, const format_argument *arguments)
 	print_report("PANIC on CPU %u: ", this_cpu());
 	print_unlocked(format, arguments);
 	print_report("\n");
+	print_calls(reinterpret_cast<usize>(__builtin_frame_address(0)));
 	end_report();
 }
 

@@ -37,7 +37,7 @@ unsigned prepare_all(const cpu_list &found)
 	unsigned slots = 1;
 
 	cpu_blocks[0].apic_id = apic_id();
-	for (unsigned i = 0; i < found.count; i++) {
+	for (unsigned i = 0; i < found.count && slots < max_cpus; i++) {
 		const u8 id = found.apic_ids[i];
 
 		if (id == cpu_blocks[0].apic_id || percpu_by_apic_id[id])

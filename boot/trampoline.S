@@ -3,7 +3,8 @@
  * trampoline - where every CPU but the first begins
  *
  * Start-up IPIs make a CPU begin in real mode at a page below 1 MiB (Intel SDM
- * volume 3A, 8.4.4); smp.cpp copies trampoline_start..trampoline_end there.
+ * volume 3A, MP Initialization Protocol); smp.cpp copies trampoline_start to
+ * trampoline_end there.
  * All CPUs come at once: nobody has a stack yet, each finds its own block by
  * its own APIC id and touches nothing that another one uses.
  */
@@ -21,8 +22,9 @@ trampoline_start:
 	lgdtl trampoline_gdt - trampoline_start
 
 	/*
-	 * INIT leaves the caches off on some machines, QEMU's among them (Intel
-	 * SDM volume 3A, table 9-1 and 11.5.3): CD and NW go here.
+	 * A CPU may come out of INIT with its caches off, QEMU's do (Intel SDM
+	 * volume 3A, CPU State Following Power-up, Reset, or INIT): CD and NW
+	 * go here.
 	 */
 	movl %cr0, %eax
 	andl $~(CR0_CD | CR0_NW), %eax

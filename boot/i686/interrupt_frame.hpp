@@ -2,9 +2,9 @@
 /*
  * interrupt_frame - what interrupt_stubs.S and the CPU push: i686
  *
- * Source: Intel SDM volume 3A, 6.12.1. There is one privilege level here, so
- * that the CPU pushes neither SS nor ESP: the interrupted code's stack begins
- * where this frame ends.
+ * Source: Intel SDM volume 3A, Exception- or Interrupt-Handler Procedures.
+ * There is one privilege level here, so that the CPU pushes neither SS nor ESP:
+ * the interrupted code's stack begins where this frame ends.
  */
 #pragma once
 
@@ -31,6 +31,7 @@ struct interrupt_frame {
 	{
 		return reinterpret_cast<usize>(this + 1);
 	}
+	usize frame_pointer() const { return ebp; }
 };
 
 static_assert(offsetof(interrupt_frame, eax) == FRAME_EAX);

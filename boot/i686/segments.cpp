@@ -4,8 +4,9 @@
  *
  * Each CPU has a GDT of its own: one entry is the base of GS, its block, and
  * two are its tasks. Tasks serve one purpose: a double fault changes to a task
- * with a stack of its own (Intel SDM volume 3A, 7.3); on the stack that caused
- * it, it would be a triple fault, and the machine would reset without a word.
+ * with a stack of its own (Intel SDM volume 3A, Task Switching); on the stack
+ * that caused it, it would be a triple fault, and the machine would reset
+ * without a word.
  */
 #include <boot/cpus.hpp>
 #include <boot/exceptions.hpp>
@@ -23,7 +24,7 @@ struct [[gnu::packed]] table_pointer {
 	u32 base;
 };
 
-/* Intel SDM volume 3A, 6.11, figure 6-2 */
+/* Intel SDM volume 3A, IDT Descriptors */
 struct idt_entry {
 	u16 offset_low;
 	u16 selector;
@@ -38,7 +39,7 @@ constinit idt_entry idt[256] = {};
 
 u32 address_of(const void *object) { return reinterpret_cast<u32>(object); }
 
-/* Intel SDM volume 3A, 3.4.5, figure 3-8; limit in bytes, less one */
+/* Intel SDM volume 3A, Segment Descriptors; limit in bytes, less one */
 constexpr u64 descriptor(u32 base, u32 limit, u8 type)
 {
 	return limit | u64{base & 0xffffff} << 16 | u64{type} << 40 |

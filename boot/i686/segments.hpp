@@ -8,7 +8,7 @@
 
 namespace boot {
 
-/* Intel SDM volume 3A, 7.2.1, figure 7-2 */
+/* Intel SDM volume 3A, Task-State Segment (TSS) */
 struct task_state {
 	u32 previous_task;
 	u32 stack_by_privilege[6];

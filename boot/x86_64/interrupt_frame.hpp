@@ -2,7 +2,7 @@
 /*
  * interrupt_frame - what interrupt_stubs.S and the CPU push: x86-64
  *
- * Source: Intel SDM volume 3A, 6.14.2 (64-bit stack frame).
+ * Source: Intel SDM volume 3A, 64-Bit Mode Stack Frame.
  */
 #pragma once
 
@@ -36,6 +36,7 @@ struct interrupt_frame {
 	u64 ss;
 
 	usize stack_pointer() const { return sp; }
+	usize frame_pointer() const { return rbp; }
 };
 
 static_assert(offsetof(interrupt_frame, rax) == FRAME_RAX);

@@ -4,8 +4,8 @@
  *
  * Each CPU has a GDT of its own, because each has a TSS of its own, because
  * each needs its own stacks for NMI and double fault (Intel SDM volume 3A,
- * 6.14.5). A double fault on the stack that caused it would be a triple fault:
- * the machine would reset without a word.
+ * Interrupt Stack Table). A double fault on the stack that caused it would be a
+ * triple fault: the machine would reset without a word.
  */
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
@@ -15,7 +15,7 @@ namespace boot {
 
 namespace {
 
-/* Intel SDM volume 4, 2.1 */
+/* Intel SDM volume 4, IA32_GS_BASE */
 constexpr u32 msr_gs_base = 0xc0000101;
 
 /* Interrupt stack table entries: 0 is "stay on this stack". */
@@ -27,7 +27,7 @@ struct [[gnu::packed]] table_pointer {
 	u64 base;
 };
 
-/* Intel SDM volume 3A, 6.14.1, figure 6-8 */
+/* Intel SDM volume 3A, 64-Bit Mode IDT */
 struct idt_entry {
 	u16 offset_low;
 	u16 selector;
@@ -44,7 +44,7 @@ constinit idt_entry idt[256] = {};
 
 u64 address_of(const void *object) { return reinterpret_cast<u64>(object); }
 
-/* Intel SDM volume 3A, 7.2.3, figure 7-4: a TSS descriptor of 16 bytes */
+/* Intel SDM volume 3A, TSS Descriptor in 64-bit mode: 16 bytes */
 void set_tss_descriptor(u64 *entry, const task_state &tss)
 {
 	const u64 base = address_of(&tss);

@@ -8,7 +8,7 @@
 
 namespace boot {
 
-/* Intel SDM volume 3A, 7.7, figure 7-11 */
+/* Intel SDM volume 3A, Task Management in 64-bit Mode */
 struct [[gnu::packed]] task_state {
 	u32 reserved0;
 	u64 rsp[3];
