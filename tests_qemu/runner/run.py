@@ -64,14 +64,15 @@ def main():
             print(f"skipped: {why_not}")
             return SKIPPED
         run = qemu.run(machine)
-        print(f"run {number} of {args.repeat}: {args.cpus} CPUs, {args.mode}: "
-              f"{run.message} ({run.seconds:.1f} s)")
         wrong = list(faults(args, run, first))
+        if wrong or not args.echo:  # else the guest's own PASS is the last word
+            print(f"run {number} of {args.repeat}: {args.cpus} CPUs, "
+                  f"{args.mode}: {run.message} ({run.seconds:.1f} s)")
         if wrong:
             if not args.echo:
                 print("\n".join(run.serial.splitlines()[-40:]))
-            print("\n".join(wrong))
             print(f"serial log: {log}")
+            print("FAIL: " + "; ".join(wrong))
             return 1
         first = first or run
     return 0
