@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bars - what the project has set itself, and whether this run meets it
+ *
+ * A bar steers the work; it fails no build. Where the quartiles of the ratio
+ * lie on both sides of the bar, the verdict says so: another run may say the
+ * opposite.
+ */
+#include "experiments.hpp"
+
+#include <cmath>
+
+namespace bench {
+
+namespace {
+
+constexpr double most_to_xadd = 1.10;
+const std::vector<std::string> compact = {"ticket_lock<u8>",
+					  "ticket_lock<u16>"};
+const std::string mcs = "mcs_lock";
+
+struct sheet {
+	table text{{"bar", "ratio", "quartiles", "verdict"}};
+	csv file;
+
+	/* value <= bar (or >=) is met; quartiles [low, high] of the ratio. */
+	void judge(const std::string &what, double value, double bar,
+		   bool at_most, const series &spread)
+	{
+		const double low = quantile(spread, 0.25);
+		const double high = quantile(spread, 0.75);
+		/* As printed: two digits. */
+		const double shown = std::round(value * 100) / 100;
+		std::string verdict = (at_most ? shown <= bar : shown >= bar)
+					      ? "met"
+					      : "missed";
+
+		if (low < bar && bar < high)
+			verdict += " (within the noise)";
+		text.add({what, fixed(value, 2),
+			  fixed(low, 2) + " .. " + fixed(high, 2), verdict});
+		file.add({what, fixed(value, 3), fixed(low, 3), fixed(high, 3),
+			  verdict});
+	}
+
+	void not_judged(const std::string &what, const std::string &why)
+	{
+		text.add({what, none, none, why});
+		file.add({what, none, none, none, why});
+	}
+};
+
+/* The peer against which the series does worst: fewest cycles. */
+template <typename Fits>
+const row *cheapest(context &c, Fits fits)
+{
+	const row *best = nullptr;
+
+	for (const row &r : rows_for(1)) {
+		if (r.what != kind::peer || !fits(r))
+			continue;
+		if (!best || least(c.found.uncontended[r.name]) <
+				     least(c.found.uncontended[best->name]))
+			best = &r;
+	}
+	return best;
+}
+
+/* lock <= peer in uncontended cycles, by the minima. */
+void against(context &c, sheet &s, const std::string &lock, const row *peer,
+	     const char *which)
+{
+	const series &mine = c.found.uncontended[lock];
+	const std::string what = lock + " uncontended <= " + which;
+
+	if (!peer || mine.empty()) {
+		s.not_judged(what, "no such peer here");
+		return;
+	}
+	const series &its = c.found.uncontended[peer->name];
+	s.judge(what + " (" + peer->name + ")", least(mine) / least(its), 1,
+		true, ratios(mine, its));
+}
+
+/* lock >= every FIFO peer in throughput; the one it does worst against. */
+void in_throughput(context &c, sheet &s, const std::string &lock,
+		   const setting &at)
+{
+	const std::string what = lock + ", 2 threads, sections of " +
+				 std::to_string(at.section) +
+				 ": rate >= every FIFO peer";
+	auto &found = c.found.loads[at];
+	const row *worst = nullptr;
+	series worst_ratio;
+
+	for (const row &r : rows_for(2)) {
+		if (r.what != kind::peer || !r.fifo || !found.contains(r.name))
+			continue;
+		series q = ratios(found[lock].rate, found[r.name].rate);
+		if (!worst || median(q) < median(worst_ratio)) {
+			worst = &r;
+			worst_ratio = std::move(q);
+		}
+	}
+	if (!worst)
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what + " (" + worst->name + ")", median(worst_ratio), 1,
+			false, worst_ratio);
+}
+
+} // namespace
+
+void print_bars(context &c)
+{
+	sheet s{.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
+						 "ratio_q3", "verdict"})};
+	const series &xadd = c.found.uncontended[bare_xadd_name];
+
+	for (const std::string &lock : compact) {
+		const series &mine = c.found.uncontended[lock];
+		s.judge(lock + " uncontended <= 1.10 x lock xadd",
+			least(mine) / least(xadd), most_to_xadd, true,
+			ratios(mine, xadd));
+		against(c, s, lock,
+			cheapest(c, [](const row &r) { return r.fifo; }),
+			"every FIFO peer");
+		for (unsigned section : {0u, 50u, 500u})
+			in_throughput(c, s, lock, {2, section, 50});
+	}
+	against(c, s, mcs,
+		cheapest(c, [](const row &r) { return r.counterpart == mcs; }),
+		"every MCS peer");
+
+	c.out.heading("Bars");
+	c.out.say(s.text.text());
+	const auto code = read_csv(c.file("bars_code.csv"));
+	if (code.empty()) {
+		c.out.say("code bytes: not counted in this run (code.py)\n");
+		return;
+	}
+	table t({"bar", "bytes", "limit", "verdict"});
+	for (std::size_t i = 1; i < code.size(); i++)
+		t.add(code[i]);
+	c.out.say("\n" + t.text());
+}
+
+} // namespace bench

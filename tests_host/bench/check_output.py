@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The bench's smoke test: short runs, whole output, no figure judged.
+
+Every lock that the program lists must have its rows in every CSV file that has
+rows by lock, every cell must be filled, every figure be a number. The check is
+itself checked: a file with a row, a cell or a figure less must fail it.
+
+Run: check_output.py KLOCK_BENCH KLOCK_BENCH_CODE OUT_DIR
+"""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+# Files, and whether each lock must be in it; in those that are not for every
+# lock, some must be (a lock for 2 is in no trial of 8, a large one beside no
+# data).
+FILES = {"uncontended.csv": True, "contended.csv": True, "handover.csv": True,
+         "scaling.csv": True, "code.csv": True, "layout.csv": False,
+         "objects.csv": False, "bars.csv": False, "bars_code.csv": False}
+
+WORDS = {"lock", "kind", "load", "bar", "verdict", "library", "limit"}
+
+
+def faults(name, rows, locks):
+    """What is wrong with a CSV file of rows (the first: its heads)."""
+    if len(rows) < 2:
+        return [f"{name}: no rows"]
+    heads, found = rows[0], []
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(heads):
+            found.append(f"{name}:{number}: {len(row)} cells for "
+                         f"{len(heads)} heads")
+            continue
+        for head, cell in zip(heads, row):
+            if head in WORDS:
+                good = cell != ""
+            else:
+                good = cell == "-" or is_number(cell)
+            if not good:
+                found.append(f"{name}:{number}: {head} is '{cell}'")
+    if FILES[name]:
+        there = {row[0] for row in rows[1:] if row}
+        found += [f"{name}: no row for {lock}" for lock in locks
+                  if lock not in there]
+    return found
+
+
+def is_number(cell):
+    try:
+        return float(cell) == float(cell)  # nan is not itself
+    except ValueError:
+        return False
+
+
+def must_fail(name, rows, locks):
+    """The check on files that are broken on purpose."""
+    lost = [row for row in rows if row[0] != locks[-1]]
+    short = rows[:-1] + [rows[-1][:-1]]
+    broken = rows[:-1] + [rows[-1][:-1] + ["nan"]]
+    return [f"{name}: not noticed: {what}"
+            for what, bad in (("a lock is missing", lost),
+                              ("a cell is missing", short),
+                              ("a figure is not a number", broken))
+            if not faults(name, bad, locks)]
+
+
+def main():
+    bench, code, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    for name in FILES:
+        (out / name).unlink(missing_ok=True)
+    listed = subprocess.run([bench, "--list"], check=True, text=True,
+                            capture_output=True).stdout
+    locks = listed.splitlines()
+    subprocess.run([sys.executable, HERE / "code.py", code, out], check=True)
+    subprocess.run([bench, "--smoke", "--out", out], check=True)
+    found = [] if locks else ["the list of locks is empty"]
+    for name in FILES:
+        with (out / name).open(newline="") as file:
+            rows = list(csv.reader(file))
+        found += faults(name, rows, locks)
+        if name == "uncontended.csv":
+            found += must_fail(name, rows, locks)
+    for line in found:
+        print(line)
+    print(f"{len(locks)} locks, {len(FILES)} files, {len(found)} faults")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code_probe - every lock's code as functions of their own, for code.py
+ *
+ * Without an argument: a line a lock and function, with its address; the
+ * program is not relocated, so that nm and objdump know it by that address.
+ * With "run": calls each once, for callgrind to count. Locks that are built
+ * for a number of CPUs are built for 8: the same on every machine.
+ */
+#include "peers/peers.hpp"
+
+#include <klock/selftest/locks.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+using namespace bench;
+using klock::selftest::contender;
+
+namespace {
+
+template <typename L>
+struct code {
+	using who = contender<L>;
+
+	[[gnu::noinline]] static void lock(L &l, who &w) { w.lock(l); }
+	[[gnu::noinline]] static void unlock(L &l, who &w) { w.unlock(l); }
+	[[gnu::noinline]] static bool try_lock(L &l, who &w)
+	{
+		if constexpr (klock::try_lockable<L>)
+			return w.try_lock(l);
+		return false;
+	}
+};
+
+template <typename Function>
+void print(const char *name, const char *kind, const char *family,
+	   const char *which, Function *at)
+{
+	std::printf("%s;%s;%s;%s;%p\n", name, kind, family, which,
+		    reinterpret_cast<void *>(at));
+}
+
+template <typename Subject>
+void visit(const char *kind, const char *family, bool run)
+{
+	using lock = typename Subject::lock;
+	using c = code<lock>;
+	/* Through these, so that nothing is known of the callee. */
+	void (*volatile take)(lock &, contender<lock> &) = c::lock;
+	void (*volatile leave)(lock &, contender<lock> &) = c::unlock;
+	bool (*volatile try_take)(lock &, contender<lock> &) = c::try_lock;
+
+	if (run) {
+		const auto l = std::make_unique<lock>();
+		const auto who = std::make_unique<contender<lock>>(0);
+		take(*l, *who);
+		leave(*l, *who);
+		if (try_take(*l, *who))
+			leave(*l, *who);
+		return;
+	}
+	print(Subject::name, kind, family, "lock", take);
+	print(Subject::name, kind, family, "unlock", leave);
+	if (klock::try_lockable<lock>)
+		print(Subject::name, kind, family, "try_lock", try_take);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	const bool run = argc == 2 && std::string_view(argv[1]) == "run";
+
+	klock::selftest::all_locks<8>::for_each(
+		[&]<typename Subject>() { visit<Subject>("klock", "", run); });
+	for_each_peer([&]<typename Subject>() {
+		visit<Subject>("peer", Subject::counterpart, run);
+	});
+	return 0;
+}

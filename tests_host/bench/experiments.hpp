@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * experiments - each measures one thing over all rows, prints and writes it
+ *
+ * All are interleaved: every round visits every row once, in an order that
+ * differs from round to round, so that a machine which slows down for a while
+ * slows all rows down.
+ */
+#pragma once
+
+#include "crew.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "results.hpp"
+#include "rows.hpp"
+
+namespace bench {
+
+struct context {
+	const options &opts;
+	const machine &here;
+	report &out;
+	crew &threads;
+	results found;
+	/* What a hand-over takes on one line, at the last look. */
+	double handover_cycles = 0;
+	/* Trials on cores of their own; those that never were undisturbed. */
+	unsigned trials = 0, disturbed = 0;
+
+	unsigned cores() const { return opts.cores ? opts.cores : here.cores; }
+	/*
+	 * How long a trial of so many threads is: where cores are shared,
+	 * several turns of the scheduler.
+	 */
+	std::chrono::microseconds trial(unsigned trial_threads) const
+	{
+		return trial_threads > here.cores ? 50 * opts.trial
+						  : opts.trial;
+	}
+	/* Where a file of results goes. */
+	std::filesystem::path file(const char *name) const
+	{
+		return opts.out / name;
+	}
+};
+
+/* Lock and unlock of one thread, beside bare locked instructions. */
+void measure_uncontended(context &);
+/* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
+void measure_contended(context &);
+/*
+ * How long a hand-over takes here and now, at least: what back-off is set by.
+ * A virtual machine's cores move: two hyper-threads of one core at one time,
+ * two ends of the chip at another.
+ */
+double calibrate_handover(context &);
+/* From one CPU to the other, beside a ping-pong on one line. */
+void measure_handover(context &);
+/* The lock beside its data, or on a line of its own. */
+void measure_layout(context &);
+/* A million objects with a lock each. */
+void measure_objects(context &);
+/* Throughput of 1 .. all cores. */
+void measure_scaling(context &);
+
+/* What code.py and Google Benchmark found before, if they ran. */
+void read_other_programs(context &);
+/* One line a lock: ratios of all experiments. */
+void print_summary(context &);
+/* What the project has set itself, and whether it is met. */
+void print_bars(context &);
+
+/* -- What they share ----------------------------------------------------- */
+
+/* 0 .. n - 1 in an order that differs from round to round. */
+std::vector<std::size_t> shuffled(std::size_t n, unsigned round);
+
+/*
+ * One trial, and again if another process took a core away meanwhile, up to a
+ * limit: then it stays as it is, and false is returned. Where threads share
+ * cores there is one try.
+ */
+bool run_undisturbed(context &, unsigned threads, const crew::job &);
+
+/* One trial under the setting; all of its figures go into `to`. */
+enum class watch { no, yes };
+void run_trial(context &, const row &, const setting &, watch, contended &to);
+
+/*
+ * Rounds of trials of all rows that can serve so many threads; progress is
+ * shown as `title`.
+ */
+std::map<std::string, contended> run_rounds(context &, const setting &,
+					    unsigned rounds,
+					    unsigned watched_rounds,
+					    const std::string &title);
+
+} // namespace bench

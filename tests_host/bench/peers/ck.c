@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "ck.h"
+
+#include <ck_spinlock.h>
+
+/* Turns a waiter ahead, as a power of two: what ck's own benchmark takes. */
+enum { pace = 5 };
+
+_Static_assert(sizeof(ck_spinlock_ticket_t) <= sizeof(struct klock_ck_ticket),
+	       "ticket");
+_Static_assert(sizeof(ck_spinlock_fas_t) == sizeof(struct klock_ck_fas), "fas");
+_Static_assert(sizeof(ck_spinlock_mcs_context_t) ==
+		       sizeof(struct klock_ck_mcs_node),
+	       "mcs");
+_Static_assert(sizeof(ck_spinlock_clh_t) == sizeof(struct klock_ck_clh_node),
+	       "clh");
+_Static_assert(sizeof(ck_spinlock_anderson_t) ==
+		       sizeof(struct klock_ck_anderson),
+	       "anderson");
+_Static_assert(sizeof(ck_spinlock_anderson_thread_t) ==
+		       sizeof(struct klock_ck_anderson_slot),
+	       "anderson slot");
+
+void klock_ck_ticket_lock(struct klock_ck_ticket *l)
+{
+	ck_spinlock_ticket_lock((ck_spinlock_ticket_t *)l);
+}
+
+void klock_ck_ticket_lock_paced(struct klock_ck_ticket *l)
+{
+	ck_spinlock_ticket_lock_pb((ck_spinlock_ticket_t *)l, pace);
+}
+
+_Bool klock_ck_ticket_try_lock(struct klock_ck_ticket *l)
+{
+	return ck_spinlock_ticket_trylock((ck_spinlock_ticket_t *)l);
+}
+
+void klock_ck_ticket_unlock(struct klock_ck_ticket *l)
+{
+	ck_spinlock_ticket_unlock((ck_spinlock_ticket_t *)l);
+}
+
+void klock_ck_fas_lock(struct klock_ck_fas *l)
+{
+	ck_spinlock_fas_lock((ck_spinlock_fas_t *)l);
+}
+
+_Bool klock_ck_fas_try_lock(struct klock_ck_fas *l)
+{
+	return ck_spinlock_fas_trylock((ck_spinlock_fas_t *)l);
+}
+
+void klock_ck_fas_unlock(struct klock_ck_fas *l)
+{
+	ck_spinlock_fas_unlock((ck_spinlock_fas_t *)l);
+}
+
+void klock_ck_mcs_lock(struct klock_ck_mcs *l, struct klock_ck_mcs_node *n)
+{
+	ck_spinlock_mcs_lock((ck_spinlock_mcs_t *)l,
+			     (ck_spinlock_mcs_context_t *)n);
+}
+
+_Bool klock_ck_mcs_try_lock(struct klock_ck_mcs *l, struct klock_ck_mcs_node *n)
+{
+	return ck_spinlock_mcs_trylock((ck_spinlock_mcs_t *)l,
+				       (ck_spinlock_mcs_context_t *)n);
+}
+
+void klock_ck_mcs_unlock(struct klock_ck_mcs *l, struct klock_ck_mcs_node *n)
+{
+	ck_spinlock_mcs_unlock((ck_spinlock_mcs_t *)l,
+			       (ck_spinlock_mcs_context_t *)n);
+}
+
+void klock_ck_clh_init(struct klock_ck_clh *l, struct klock_ck_clh_node *free)
+{
+	ck_spinlock_clh_init((ck_spinlock_clh_t **)&l->tail,
+			     (ck_spinlock_clh_t *)free);
+}
+
+void klock_ck_clh_lock(struct klock_ck_clh *l, struct klock_ck_clh_node *n)
+{
+	ck_spinlock_clh_lock((ck_spinlock_clh_t **)&l->tail,
+			     (ck_spinlock_clh_t *)n);
+}
+
+void klock_ck_clh_unlock(struct klock_ck_clh_node **n)
+{
+	ck_spinlock_clh_unlock((ck_spinlock_clh_t **)n);
+}
+
+void klock_ck_anderson_init(struct klock_ck_anderson *l,
+			    struct klock_ck_anderson_slot *slots,
+			    unsigned number)
+{
+	ck_spinlock_anderson_init((ck_spinlock_anderson_t *)l,
+				  (ck_spinlock_anderson_thread_t *)slots,
+				  number);
+}
+
+void klock_ck_anderson_lock(struct klock_ck_anderson *l,
+			    struct klock_ck_anderson_slot **mine)
+{
+	ck_spinlock_anderson_lock((ck_spinlock_anderson_t *)l,
+				  (ck_spinlock_anderson_thread_t **)mine);
+}
+
+void klock_ck_anderson_unlock(struct klock_ck_anderson *l,
+			      struct klock_ck_anderson_slot *mine)
+{
+	ck_spinlock_anderson_unlock((ck_spinlock_anderson_t *)l,
+				    (ck_spinlock_anderson_thread_t *)mine);
+}

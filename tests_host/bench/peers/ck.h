@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ck - Concurrency Kit's locks as functions: its headers are C, not C++
+ *
+ * The types have the size and alignment of ck's; ck.c asserts it. Link-time
+ * optimisation makes the functions inline again.
+ */
+#pragma once
+
+#ifdef __cplusplus
+#define KLOCK_CK_BOOL bool
+extern "C" {
+#else
+#define KLOCK_CK_BOOL _Bool
+#endif
+
+enum { klock_ck_slots = 256 };
+
+struct klock_ck_ticket {
+	unsigned words[2];
+};
+struct klock_ck_fas {
+	unsigned word;
+};
+struct klock_ck_mcs {
+	void *tail;
+};
+struct klock_ck_mcs_node {
+	void *words[2];
+};
+struct klock_ck_clh_node {
+	void *words[2];
+};
+struct klock_ck_clh {
+	struct klock_ck_clh_node *tail;
+};
+struct klock_ck_anderson_slot {
+	unsigned words[2];
+};
+struct klock_ck_anderson {
+	void *slots;
+	unsigned words[16];
+};
+
+void klock_ck_ticket_lock(struct klock_ck_ticket *);
+void klock_ck_ticket_lock_paced(struct klock_ck_ticket *);
+KLOCK_CK_BOOL klock_ck_ticket_try_lock(struct klock_ck_ticket *);
+void klock_ck_ticket_unlock(struct klock_ck_ticket *);
+
+void klock_ck_fas_lock(struct klock_ck_fas *);
+KLOCK_CK_BOOL klock_ck_fas_try_lock(struct klock_ck_fas *);
+void klock_ck_fas_unlock(struct klock_ck_fas *);
+
+void klock_ck_mcs_lock(struct klock_ck_mcs *, struct klock_ck_mcs_node *);
+KLOCK_CK_BOOL klock_ck_mcs_try_lock(struct klock_ck_mcs *,
+				    struct klock_ck_mcs_node *);
+void klock_ck_mcs_unlock(struct klock_ck_mcs *, struct klock_ck_mcs_node *);
+
+void klock_ck_clh_init(struct klock_ck_clh *, struct klock_ck_clh_node *free);
+void klock_ck_clh_lock(struct klock_ck_clh *, struct klock_ck_clh_node *);
+void klock_ck_clh_unlock(struct klock_ck_clh_node **);
+
+void klock_ck_anderson_init(struct klock_ck_anderson *,
+			    struct klock_ck_anderson_slot *, unsigned slots);
+void klock_ck_anderson_lock(struct klock_ck_anderson *,
+			    struct klock_ck_anderson_slot **);
+void klock_ck_anderson_unlock(struct klock_ck_anderson *,
+			      struct klock_ck_anderson_slot *);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# gnuplot -c layout.gp DIR
+load system(sprintf("dirname '%s'", ARG0)).'/style.gp'
+file = ARG1.'/layout.csv'
+set output ARG1.'/layout.svg'
+set title 'A lock beside its data, to the lock on a line of its own'
+set ylabel 'throughput, ratio'
+set xrange [-1:*]
+every_lock = 4 # loads a lock, in this order
+loads = '"section 1" "section 50" "section 1, rare" "section 50, rare"'
+plot for [i = 0:3] file using 0:6:xtic(1) every every_lock::(1 + i) \
+	with points pt 7 ps 0.8 title word(loads, i + 1), 1 lc 'black' notitle

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * results - what one run of the bench found, for tables, bars and CSV files
+ */
+#pragma once
+
+#include "statistics.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace bench {
+
+/* A lock under a load, one figure a round. */
+struct contended {
+	series rate;	   /* acquisitions a second, all threads */
+	series min_to_max; /* of the threads' shares */
+	series fairness;   /* Jain's */
+	/* From the rounds that watch: */
+	series watched_rate;
+	series handovers; /* share of sections after another thread's */
+	double longest_run = 0;
+	double longest_wait = 0; /* cycles */
+};
+
+/* What a trial was made of. */
+struct setting {
+	unsigned threads;
+	unsigned section; /* cycles */
+	unsigned outside; /* cycles, on average */
+
+	auto operator<=>(const setting &) const = default;
+};
+
+struct results {
+	/* Cycles for lock and unlock, by row. */
+	std::map<std::string, series> uncontended;
+	/* By setting, by row. */
+	std::map<setting, std::map<std::string, contended>> loads;
+	/* The load of two threads that do nothing else. */
+	std::map<std::string, contended> handover;
+	/* From other programs of the bench, if they ran before it. */
+	std::map<std::string, double> code_bytes, google;
+};
+
+} // namespace bench

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rounds - contended trials: many threads, one lock, one load, many rounds
+ */
+#include "experiments.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace bench {
+
+std::vector<std::size_t> shuffled(std::size_t n, unsigned round)
+{
+	std::vector<std::size_t> order(n);
+
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::shuffle(order.begin(), order.end(), std::minstd_rand(round + 1));
+	return order;
+}
+
+namespace {
+
+struct alignas(128) own_line {
+	tally seen;
+};
+
+/* Proportional back-off wants to know how long a turn at the lock is. */
+u32 base_for(const context &c, const setting &s)
+{
+	const double turns =
+		(s.section + c.handover_cycles) / c.here.cycles_a_pause;
+
+	return std::max(1u, static_cast<u32>(turns + 0.5));
+}
+
+void add_up(const machine &here, const std::vector<own_line> &threads,
+	    watch watched, contended &to)
+{
+	u64 sum = 0, handovers = 0, start = ~u64{0}, end = 0;
+	series shares;
+
+	for (const auto &[seen] : threads) {
+		sum += seen.acquisitions;
+		handovers += seen.handovers;
+		start = std::min(start, seen.start);
+		end = std::max(end, seen.end);
+		shares.push_back(static_cast<double>(seen.acquisitions));
+		to.longest_run = std::max(
+			to.longest_run, static_cast<double>(seen.longest_run));
+		to.longest_wait =
+			std::max(to.longest_wait,
+				 static_cast<double>(seen.longest_wait));
+	}
+	const double all = static_cast<double>(sum);
+	const double rate =
+		all / static_cast<double>(end - start) * here.cycles_a_second;
+	if (watched == watch::yes) {
+		to.watched_rate.push_back(rate);
+		to.handovers.push_back(
+			sum ? static_cast<double>(handovers) / all : 0);
+		return;
+	}
+	to.rate.push_back(rate);
+	to.fairness.push_back(jain(shares));
+	to.min_to_max.push_back(most(shares) > 0 ? least(shares) / most(shares)
+						 : 0);
+}
+
+} // namespace
+
+bool run_undisturbed(context &c, unsigned threads, const crew::job &job)
+{
+	constexpr unsigned most_tries = 5;
+
+	c.trials++;
+	if (threads > c.here.cores)
+		return c.threads.run(threads, c.trial(threads), job);
+	for (unsigned i = 0; i < most_tries; i++)
+		if (c.threads.run(threads, c.trial(threads), job))
+			return true;
+	c.disturbed++;
+	return false;
+}
+
+void run_trial(context &c, const row &r, const setting &s, watch watched,
+	       contended &to)
+{
+	const load l = {.section = steps_for(c.here, s.section),
+			.outside = steps_for(c.here, s.outside)};
+	const auto bed = r.make(s.threads);
+	std::vector<own_line> threads(s.threads);
+
+	bed->set_base(base_for(c, s));
+	run_undisturbed(c, s.threads, [&](unsigned i, whistle &end) {
+		threads[i].seen = {};
+		if (watched == watch::yes)
+			bed->observe(i, l, end, threads[i].seen);
+		else
+			bed->contend(i, l, end, threads[i].seen);
+	});
+	add_up(c.here, threads, watched, to);
+}
+
+std::map<std::string, contended> run_rounds(context &c, const setting &s,
+					    unsigned rounds,
+					    unsigned watched_rounds,
+					    const std::string &title)
+{
+	const auto &rows = rows_for(s.threads);
+	const unsigned all = rounds + watched_rounds;
+	std::map<std::string, contended> found;
+
+	for (unsigned round = 0; round < all; round++) {
+		for (std::size_t i : shuffled(rows.size(), round)) {
+			const row &r = rows[i];
+			const bool serves = r.is_lock()
+						    ? r.capacity >= s.threads
+						    : r.capacity == s.threads;
+			if (serves)
+				run_trial(c, r, s,
+					  round < rounds ? watch::no
+							 : watch::yes,
+					  found[r.name]);
+		}
+		progress(title, round + 1, all);
+	}
+	return found;
+}
+
+} // namespace bench

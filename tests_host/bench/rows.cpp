@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows.hpp"
+#include "floors.hpp"
+#include "peers/peers.hpp"
+
+namespace bench {
+
+namespace {
+
+template <typename Bed>
+std::unique_ptr<bed> make_floor(unsigned)
+{
+	return std::make_unique<Bed>();
+}
+
+template <typename L, layout Layout>
+std::unique_ptr<bed> make_lock(unsigned threads)
+{
+	return std::make_unique<lock_bed<L, Layout>>(threads);
+}
+
+template <typename Bed>
+row floor_row(const char *name, u64 capacity)
+{
+	return {.name = name,
+		.what = kind::floor,
+		.counterpart = "",
+		.fifo = false,
+		.capacity = capacity,
+		.bytes = 4,
+		.make = make_floor<Bed>,
+		.make_together = nullptr};
+}
+
+template <typename Subject>
+row lock_row(kind what, const char *counterpart)
+{
+	using lock = typename Subject::lock;
+	row r = {.name = Subject::name,
+		 .what = what,
+		 .counterpart = counterpart,
+		 .fifo = Subject::order_of_service ==
+			 klock::selftest::service::fifo,
+		 .capacity = Subject::capacity,
+		 .bytes = sizeof(lock),
+		 .make = make_lock<lock, layout::apart>,
+		 .make_together = nullptr};
+
+	if constexpr (sizeof(lock) + sizeof(u64) <= klock::cache_line)
+		r.make_together = make_lock<lock, layout::together>;
+	return r;
+}
+
+template <unsigned Cpus>
+std::vector<row> make_rows()
+{
+	std::vector<row> rows;
+
+	rows.push_back(floor_row<bare_xadd>(bare_xadd_name, 1));
+	rows.push_back(floor_row<bare_exchange>("bare exchange", 1));
+	rows.push_back(floor_row<ping_pong>(ping_pong_name, 2));
+	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
+		rows.push_back(lock_row<Subject>(kind::klock, ""));
+	});
+	for_each_peer([&]<typename Subject>() {
+		rows.push_back(
+			lock_row<Subject>(kind::peer, Subject::counterpart));
+	});
+	return rows;
+}
+
+} // namespace
+
+const std::vector<row> &rows_for(unsigned threads)
+{
+	static const auto pair = make_rows<2>();
+	static const auto cpus = make_rows<KLOCK_BENCH_CPUS>();
+	static const auto many = make_rows<4 * KLOCK_BENCH_CPUS>();
+
+	if (threads <= 2)
+		return pair;
+	return threads <= KLOCK_BENCH_CPUS ? cpus : many;
+}
+
+std::vector<std::string> missing_peers()
+{
+	std::vector<std::string> names;
+
+	for (const char *name : peers_not_found)
+		if (name)
+			names.push_back(name);
+	return names;
+}
+
+const char *name_of(kind what)
+{
+	switch (what) {
+	case kind::floor:
+		return "floor";
+	case kind::klock:
+		return "klock";
+	case kind::peer:
+		return "peer";
+	}
+	return "?";
+}
+
+} // namespace bench

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * statistics - one figure a round, and what may be said of all rounds
+ *
+ * Rounds are interleaved: the k-th figures of two rows were measured next to
+ * each other, so that ratios are taken round by round before their median is.
+ */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+using series = std::vector<double>;
+
+/* Where so much (0 .. 1) of the series lies below; 0 if there is none. */
+inline double quantile(series s, double part)
+{
+	if (s.empty())
+		return 0;
+	std::sort(s.begin(), s.end());
+	const double place = part * static_cast<double>(s.size() - 1);
+	const auto below = static_cast<std::size_t>(place);
+	const auto above = std::min(below + 1, s.size() - 1);
+	const double rest = place - static_cast<double>(below);
+	return s[below] + (s[above] - s[below]) * rest;
+}
+
+inline double least(const series &s) { return quantile(s, 0); }
+inline double most(const series &s) { return quantile(s, 1); }
+inline double median(const series &s) { return quantile(s, 0.5); }
+
+/* a / b, round by round. */
+inline series ratios(const series &a, const series &b)
+{
+	series out;
+
+	for (std::size_t i = 0; i < std::min(a.size(), b.size()); i++)
+		if (b[i] > 0)
+			out.push_back(a[i] / b[i]);
+	return out;
+}
+
+/* Jain's fairness: 1 = everybody got as much; 1/n = one got all. */
+inline double jain(const series &shares)
+{
+	double sum = 0, squares = 0;
+
+	for (double share : shares) {
+		sum += share;
+		squares += share * share;
+	}
+	if (squares <= 0)
+		return 0;
+	return sum * sum / (static_cast<double>(shares.size()) * squares);
+}
+
+} // namespace bench

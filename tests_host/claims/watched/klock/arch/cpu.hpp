@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu - stands in front of the hosted port's: a thread's waits can be watched
+ *
+ * The first turn of a wait says two things that cannot be had from outside:
+ * this thread has left its doorway behind, and it has found that it is not its
+ * turn. And a thread that is kept in a turn takes no further look at the lock:
+ * that is how a script holds it back.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+#include <time.h>
+
+namespace klock::arch {
+
+/* The common size. Padding, not correctness. */
+inline constexpr usize cache_line = 64;
+
+/* Told of each turn of a wait, on the thread that waits. */
+struct watcher {
+	virtual void turn() = 0;
+
+      protected:
+	~watcher() = default;
+};
+
+/* This thread's; none: its waits are its own business. */
+inline thread_local constinit watcher *watched_by = nullptr;
+
+/* The CPU's own hint that this is a wait, where it has one. */
+inline void cpu_hint()
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+	asm volatile("" ::: "memory");
+}
+
+/* Never gives the core away: a watcher may. */
+inline void cpu_relax()
+{
+	cpu_hint();
+	if (watched_by)
+		watched_by->turn();
+}
+
+/* A clock that only grows, in nanoseconds. */
+inline u64 cycles()
+{
+	timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return static_cast<u64>(now.tv_sec) * 1000000000u +
+	       static_cast<u64>(now.tv_nsec);
+}
+
+} // namespace klock::arch

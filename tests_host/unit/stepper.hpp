@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stepper - runs something between any two instructions of a function
+ *
+ * How a test drives code that has no hook: it sets the CPU's trap flag, and
+ * after the n-th instruction, in the trap's signal handler, the others' turn
+ * comes. For n = 0, 1, 2, .. every place is tried, and each run is the same.
+ */
+#pragma once
+
+#include <signal.h>
+
+namespace unit {
+
+#if defined(__x86_64__) && defined(__linux__)
+
+inline constexpr bool can_step = true;
+
+namespace stepping {
+
+inline volatile unsigned long steps_left;
+inline void (*volatile intrude)(void *);
+inline void *volatile argument;
+
+/* The kernel runs it with the trap flag off; the code goes on with it. */
+inline void on_step(int)
+{
+	if (steps_left == 0)
+		return;
+	steps_left = steps_left - 1;
+	if (steps_left == 0)
+		intrude(argument);
+}
+
+/* Below the red zone, which is the compiler's. */
+[[gnu::always_inline]] inline void set_trap_flag()
+{
+	asm volatile("sub $128, %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\t"
+		     "popfq\n\tadd $128, %%rsp" ::
+			     : "memory", "cc");
+}
+
+[[gnu::always_inline]] inline void clear_trap_flag()
+{
+	asm volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
+		     "popfq\n\tadd $128, %%rsp" ::
+			     : "memory", "cc");
+}
+
+} // namespace stepping
+
+/*
+ * Calls function(); after its n-th instruction, others(), once. Returns whether
+ * the function was long enough for that.
+ */
+template <typename Function, typename Others>
+inline bool with_intrusion(unsigned long n, Function function, Others others)
+{
+	struct sigaction step = {}, before = {};
+	bool intruded = false;
+	auto both = [&] {
+		intruded = true;
+		others();
+	};
+
+	stepping::argument = &both;
+	stepping::intrude = [](void *p) {
+		(*static_cast<decltype(both) *>(p))();
+	};
+	step.sa_handler = stepping::on_step;
+	sigaction(SIGTRAP, &step, &before);
+	stepping::steps_left = n;
+	stepping::set_trap_flag();
+	function();
+	stepping::clear_trap_flag();
+	stepping::steps_left = 0;
+	sigaction(SIGTRAP, &before, nullptr);
+	return intruded;
+}
+
+#else
+
+inline constexpr bool can_step = false;
+
+template <typename Function, typename Others>
+inline bool with_intrusion(unsigned long, Function, Others)
+{
+	return false;
+}
+
+#endif
+
+} // namespace unit
