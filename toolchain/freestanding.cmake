@@ -13,19 +13,9 @@ find_program(KLOCK_GNU_LD NAMES ld.bfd ld REQUIRED)
 find_program(KLOCK_LLD NAMES ld.lld REQUIRED)
 find_program(KLOCK_OBJCOPY NAMES objcopy REQUIRED)
 
-# The one list of flags. Why:
-#   no red zone      an interrupt would overwrite it
-#   general regs     the kernel neither saves nor sets up FPU and SSE
-#   no statics guard a kernel has no __cxa_guard_acquire
-#   no tables        nobody unwinds
+include(${CMAKE_CURRENT_LIST_DIR}/kernel_flags.cmake)
 set(KLOCK_FREESTANDING_FLAGS
-	-std=c++20 -O2 -g
-	-ffreestanding -nostdinc++ -fno-exceptions -fno-rtti
-	-fno-stack-protector -fno-threadsafe-statics
-	-fno-pic -fno-pie -mno-red-zone -mgeneral-regs-only
-	-fno-asynchronous-unwind-tables -fcf-protection=none
-	-fno-omit-frame-pointer
-	-Wall -Wextra -Werror)
+	-std=c++20 -O2 -g ${KLOCK_KERNEL_FLAGS} -Wall -Wextra -Werror)
 
 set(KLOCK_X86_INCLUDES
 	-I${PROJECT_SOURCE_DIR}/lib -I${PROJECT_SOURCE_DIR}/lib/arch/x86)

@@ -16,7 +16,7 @@
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    Slots contexts at once, holder and waiters together. One more
- *              waits in a slot that is another's, and two are inside.
+ *              may find the holder's slot not yet closed, and two are inside.
  *                                      Checked: unit/anderson_lock: capacity
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard. No recursion. Everybody waits for a preempted
@@ -47,8 +47,8 @@
  * who has drawn can neither wait nor leave.
  *
  * Cost:        uncontended: 1 RMW, and one more each round, 3 stores, 3 lines;
- *              hand-over with w waiters: about 5 transfers, whatever w is
- *                                      Checked: sim/costs
+ *              hand-over with w waiters: about 4 to 5 misses, whatever w is
+ *                                              Checked: sim/costs
  */
 #pragma once
 

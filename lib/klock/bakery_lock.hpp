@@ -53,9 +53,9 @@
  * No try_lock: a CPU that is choosing may turn out to be first or last. Of two
  * that only try, both could give up.
  *
- * Cost:        uncontended: 3 stores, 2 full fences, 2 x Cpus loads, no RMW, a
- *              line for each 16 CPUs; hand-over with w waiters: w + 1
- *              transfers                Checked: sim/costs
+ * Cost:        uncontended: 3 stores, 2 full fences, 2 x Cpus loads, no RMW,
+ *              Cpus / 16 lines; hand-over with w waiters: up to 3 (w + 1)
+ *              misses: 16 CPUs share a line            Checked: sim/costs
  */
 #pragma once
 

@@ -42,7 +42,7 @@
  * difference, and who is in the queue cannot leave it.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
- *              about 4 transfers, whatever w is   Checked: sim/costs
+ *              3 misses, whatever w is            Checked: sim/costs
  */
 #pragma once
 

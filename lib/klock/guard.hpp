@@ -21,12 +21,29 @@
 
 namespace klock {
 
+namespace detail {
+/* A checked lock is told who takes it; the others have no use for that. */
+template <typename L, typename... With>
+void lock_for(call_site by, L &lock, With &...with)
+{
+	if constexpr (requires { lock.lock(with..., by); })
+		lock.lock(with..., by);
+	else
+		lock.lock(with...);
+}
+} // namespace detail
+
 template <any_lock L>
 struct guard;
 
 template <plain_lock L>
 struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock) : held(lock) { held.lock(); }
+	explicit guard(L &lock,
+		       call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock)
+	{
+		detail::lock_for(by, held);
+	}
 	~guard() { held.unlock(); }
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;
@@ -38,23 +55,34 @@ struct [[nodiscard]] guard<L> {
 /* With no number given, asks the kernel for it (klock/os.hpp). */
 template <cpu_lock L>
 struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock) : guard(lock, cpu_id()) {}
-	guard(L &lock, unsigned cpu) : held(lock), by(cpu) { held.lock(by); }
-	~guard() { held.unlock(by); }
+	explicit guard(L &lock,
+		       call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : guard(lock, cpu_id(), by)
+	{
+	}
+	guard(L &lock, unsigned cpu,
+	      call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock), number(cpu)
+	{
+		detail::lock_for(by, held, number);
+	}
+	~guard() { held.unlock(number); }
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;
 
       private:
 	L &held;
-	unsigned by;
+	unsigned number;
 };
 
 /* A node that must outlive the section is the caller's to bring. */
 template <node_lock L>
 struct [[nodiscard]] guard<L> {
-	guard(L &lock, typename L::node &node) : held(lock), with(node)
+	guard(L &lock, typename L::node &node,
+	      call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock), with(node)
 	{
-		held.lock(with);
+		detail::lock_for(by, held, with);
 	}
 	~guard() { held.unlock(with); }
 	guard(const guard &) = delete;
@@ -68,7 +96,12 @@ struct [[nodiscard]] guard<L> {
 /* Brings the node along: guard held(lock); */
 template <stack_node_lock L>
 struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock) : held(lock) { held.lock(with); }
+	explicit guard(L &lock,
+		       call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock)
+	{
+		detail::lock_for(by, held, with);
+	}
 	~guard() { held.unlock(with); }
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;

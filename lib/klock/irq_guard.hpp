@@ -17,28 +17,36 @@
  */
 #pragma once
 
-#include <klock/arch/irq.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq.hpp>
 
 namespace klock {
 
 namespace detail {
 /* A member of its own, so that it is made before the guard and dies after. */
 struct irqs_off {
-	irqs_off() : before(arch::irq_save()) {}
-	~irqs_off() { arch::irq_restore(before); }
+	irqs_off() : before(irq_save()) {}
+	~irqs_off() { irq_restore(before); }
 	irqs_off(const irqs_off &) = delete;
 	irqs_off &operator=(const irqs_off &) = delete;
 
       private:
-	arch::irq_state before;
+	irq_state before;
 };
 } // namespace detail
 
 template <any_lock L>
 struct [[nodiscard]] irq_guard {
-	template <typename... With>
-	explicit irq_guard(L &lock, With &&...with) : held(lock, with...)
+	explicit irq_guard(L &lock,
+			   call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock, by)
+	{
+	}
+	/* with: the node, or the CPU's number. */
+	template <typename With>
+	irq_guard(L &lock, With &&with,
+		  call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : held(lock, with, by)
 	{
 	}
 	irq_guard(const irq_guard &) = delete;

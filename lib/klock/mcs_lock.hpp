@@ -44,8 +44,8 @@
  *
  * A node's flag is set before the node can be seen (O1), never after.
  *
- * Cost:        uncontended: 2 RMW, 3 stores, 2 lines; hand-over with w waiters:
- *              about 7 transfers, whatever w is   Checked: sim/costs
+ * Cost:        uncontended: 2 RMW, 2 stores, 2 lines; hand-over with w
+ *              waiters: 6 misses, whatever w is   Checked: sim/costs
  */
 #pragma once
 

@@ -38,7 +38,8 @@
  *	they are read-modify-writes, and so carry O3 on.
  *
  * Cost:        uncontended: 2 RMW, 1 line; hand-over with w waiters: w + 1
- *              transfers, all wait on one line   Checked: sim/costs
+ *              to 2 (w + 1) misses: all wait on one line, and who
+ *              draws disturbs them once more   Checked: sim/costs
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os - the two functions that klock may ask of the kernel it lives in
+ * os - the functions that klock may ask of the kernel it lives in
  *
  * Only guards of locks that are indexed by CPU call the first, and only checked
- * locks the second: a kernel that uses neither defines neither. They have C
- * names so that a kernel in C can define them too.
+ * locks (checked_lock.hpp) all three: a kernel that uses neither defines none.
+ * They have C names so that a kernel in C can define them too.
  */
 #pragma once
 
@@ -27,9 +27,23 @@ extern "C" [[noreturn]] void klock_os_panic(const char *lock_name,
 					    const void *lock_address,
 					    unsigned cpu, const char *what);
 
+/*
+ * What this CPU is in the middle of: a klock::context. A kernel's entry code
+ * knows. Called in any context.
+ */
+extern "C" int klock_os_context(void);
+
 namespace klock {
 
+/* The values are those of klock_os_context(): 0, 1, 2. */
+enum class context : int { thread, interrupt, nmi };
+
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
+
+inline context current_context()
+{
+	return static_cast<context>(klock_os_context());
+}
 
 [[noreturn]] inline void panic(const char *lock_name, const void *lock_address,
 			       unsigned cpu, const char *what)

@@ -40,9 +40,9 @@
  * may pass: next is what it was, the swap succeeds, and what it has drawn is
  * the last place of a queue, which it can neither wait in nor leave.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
- *              w + 1 transfers, but a draw disturbs nobody who waits
- *                                      Checked: sim/costs
+ * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w
+ *              waiters: w + 2 misses, but a draw disturbs nobody who
+ *              waits                                   Checked: sim/costs
  */
 #pragma once
 

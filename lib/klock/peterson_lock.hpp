@@ -46,7 +46,7 @@
  * that holds the lock. Of two that only try, both could give up.
  *
  * Cost:        uncontended: 3 stores, 2 full fences, no RMW, 1 line; hand-over:
- *              2 to 4 transfers         Checked: sim/costs
+ *              3 to 5 misses                    Checked: sim/costs
  */
 #pragma once
 

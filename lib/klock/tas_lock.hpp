@@ -28,8 +28,9 @@
  *                                      Checked: model/orders_needed
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
- *              up to w + 1 transfers, and each waiter takes the line from the
- *              others at every try   Checked: sim/costs
+ *              w + 2 to w + 3 misses after a short section, without bound
+ *              after a long one: each waiter takes the line from the others
+ *              at every try                    Checked: sim/costs
  */
 #pragma once
 

@@ -46,7 +46,8 @@
  *	not see O6. Where they are one, O5 is enough.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
- *              w + 1 transfers, all wait on one line   Checked: sim/costs
+ *              w + 1 to 2 (w + 1) misses: all wait on one line, and
+ *              who draws disturbs them once more   Checked: sim/costs
  */
 #pragma once
 

@@ -38,9 +38,10 @@
  *
  * No try_lock: peterson_lock has none.
  *
- * Cost:        uncontended: peterson_lock's, log2(Cpus) times; hand-over with w
- *              waiters: up to log2(Cpus) nodes change hands
- *                                  Checked: sim/costs
+ * Cost:        uncontended: peterson_lock's, log2(Cpus) times: 3 x log2(Cpus)
+ *              stores, 2 x log2(Cpus) full fences, no RMW, up to
+ *              log2(Cpus) lines; hand-over with w waiters: up to 3 (w + 1)
+ *              misses: 21 nodes share a line           Checked: sim/costs
  */
 #pragma once
 

@@ -39,9 +39,9 @@
  *	exchange that takes the lock reads the byte again.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
- *              up to 2 (w + 1) transfers, as all read and then try at once;
+ *              up to 2 (w + 2) misses, as all read and then try at once;
  *              with back-off fewer, and none of them knows how many
- *                                      Checked: sim/costs
+ *                                              Checked: sim/costs
  */
 #pragma once
 

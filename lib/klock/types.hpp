@@ -3,9 +3,12 @@
  * types - the integers, the memory orders and the name of a place in the code
  *
  * Everything else in klock includes this; it includes only the two headers
- * that every freestanding compiler brings along.
+ * that every freestanding compiler brings along, and the port's first word: an
+ * error, where the port does not fit.
  */
 #pragma once
+
+#include <klock/arch/port.hpp>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +54,15 @@ struct pair {
 	T second;
 
 	friend constexpr bool operator==(const pair &, const pair &) = default;
+};
+
+/*
+ * Where a function was called from: the last argument of functions that report
+ * it, with the default {__builtin_FILE(), __builtin_LINE()}.
+ */
+struct call_site {
+	const char *file;
+	int line;
 };
 
 /* Which half of a pair an operation means. */

@@ -14,6 +14,10 @@ from typing import NamedTuple
 # The folders that hold our sources (DESIGN.md, "The house").
 FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
 
+# Lock headers that wrap any lock: the template, but no line in the list of
+# locks, as they are no algorithm of their own.
+WRAPPERS = ("checked_lock.hpp",)
+
 # Broken on purpose: only selftest.py may look in here.
 FIXTURE = "tests_host/lint/fixture"
 

@@ -17,7 +17,8 @@ SOURCES = {".hpp", ".cpp", ".h", ".c", ".S"}
 
 # file                              may include (patterns of what stands in <>)
 RULES = [
-    ("lib/klock/types.hpp",         "stddef.h stdint.h"),
+    ("lib/klock/types.hpp",         "klock/arch/port.hpp stddef.h stdint.h"),
+    ("lib/klock/version.hpp",       ""),
     ("lib/klock/builtin_ops.hpp",   "klock/types.hpp"),
     ("lib/klock/concepts.hpp",      "klock/types.hpp"),
     ("lib/klock/os.hpp",            "klock/types.hpp"),
@@ -29,16 +30,24 @@ RULES = [
     ("lib/klock/calibrate.hpp",     "klock/arch/cpu.hpp klock/cpu.hpp "
                                     "klock/atomic.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/irq.hpp",           "klock/arch/irq.hpp klock/types.hpp"),
+    ("lib/klock/lock_usage.hpp",    "klock/atomic.hpp klock/irq.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/checked_lock.hpp",  "klock/concepts.hpp klock/lock_usage.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/cpu.hpp "
                                     "klock/types.hpp klock/*_lock.hpp"),
-    ("lib/klock/irq_guard.hpp",     "klock/arch/irq.hpp klock/guard.hpp "
+    ("lib/klock/irq_guard.hpp",     "klock/irq.hpp klock/guard.hpp "
                                     "klock/concepts.hpp klock/os.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/guard.hpp",         "klock/concepts.hpp klock/os.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/selftest/*",        "klock/*.hpp klock/selftest/*.hpp"),
+    ("lib/c/klock/klock.h",         ""),
+    ("lib/c/*",                     "klock/klock.h klock/*.hpp "
+                                    "klock/arch/irq.hpp"),
     ("lib/arch/hosted/*",           "klock/types.hpp klock/builtin_ops.hpp "
                                     "klock/arch/*.hpp *.h"),
     ("lib/arch/*",                  "klock/types.hpp klock/builtin_ops.hpp "

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <klock/selftest/busted_queue.hpp>
 #include <klock/selftest/busted_ticket.hpp>
 #include <klock/selftest/locks.hpp>
 
@@ -19,8 +20,9 @@ namespace klock::selftest {
 /* The worlds in which a mistake shows; a mask. */
 enum world : unsigned {
 	in_model = 1,	 /* every interleaving */
-	in_turns = 2,	 /* many CPUs that take turns: lab, one host thread */
-	in_parallel = 4, /* two CPUs at once: native threads, pinned vCPUs */
+	in_turns = 2,	 /* vCPUs that take turns, at each PAUSE: lab */
+	in_parallel = 4, /* two at once: pinned vCPUs, native threads */
+	in_crowd = 8,	 /* more than two, some of them at once: native */
 };
 
 /* A subject that must fail, where, and what is wrong with it. */
@@ -43,6 +45,30 @@ using busted_locks = list<
 	busted_subject<"aba_try_lock", busted::aba_try_lock, service::fifo,
 		       in_model, "try_lock swaps next alone">,
 	busted_subject<"lifo", busted::lifo, service::fifo, in_model | in_turns,
-		       "serves whoever came last">>;
+		       "serves whoever came last">,
+	busted_subject<"carrying_unlock", busted::carrying_unlock,
+		       service::fifo, in_model | in_turns,
+		       "the unlock carries into next at the wrap">,
+	busted_subject<"late_flag", busted::late_flag, service::fifo,
+		       in_model | in_parallel,
+		       "MCS: the flag is set after the node is seen">,
+	busted_subject<"own_cell", busted::own_cell, service::fifo,
+		       in_model | in_crowd,
+		       "CLH: keeps its own cell at unlock">,
+	busted_subject<"uneven_ring", busted::uneven_ring, service::fifo,
+		       in_model | in_turns,
+		       "Anderson: the counter wraps within a round">,
+	busted_subject<"relaxed_queue", busted::relaxed_queue, service::fifo,
+		       in_model,
+		       "Graunke-Thakkar: queues by a relaxed exchange">,
+	busted_subject<"unfenced_peterson", busted::unfenced_peterson,
+		       service::bounded, in_model | in_parallel,
+		       "Peterson: no fence">,
+	busted_subject<"leaf_first", busted::leaf_first,
+		       service::starvation_free, in_model | in_crowd,
+		       "tournament: unlocks from the leaf up">,
+	busted_subject<"silent_choice", busted::silent_choice, service::fifo,
+		       in_model | in_parallel,
+		       "bakery: does not say that it is choosing">>;
 
 } // namespace klock::selftest

@@ -21,6 +21,7 @@ struct result {
 	u64 lost_updates;     /* increments that vanished */
 	u64 fifo_violations;  /* entries out of the order of arrival */
 	u64 try_failures;     /* try_lock() that found it taken */
+	u64 visits;	      /* of NMI handlers, by try_lock() */
 	u32 jain_permille;    /* fairness: 1000 is even */
 	u32 longest_run;      /* sections in a row by one CPU */
 	u64 cycles;	      /* an acquisition, contended */

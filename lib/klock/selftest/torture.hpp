@@ -66,8 +66,10 @@ struct torture {
 		contended.store_relaxed(0);
 		shared.last = ~0u;
 		shared.handovers = shared.run = shared.longest_run = 0;
-		for (unsigned i = 0; i < Cpus; i++)
+		for (unsigned i = 0; i < Cpus; i++) {
 			records[i].clear();
+			records[i].visitor.renumber(todo.cpus + i);
+		}
 	}
 
 	/* Each of the plan's CPUs calls this once, 0 .. cpus - 1. */
@@ -83,6 +85,26 @@ struct torture {
 		everyone.meet(todo.cpus);
 		records[cpu].elapsed = cycles() - start;
 	}
+
+	/*
+	 * From an NMI handler on a CPU that may be in run(): takes the lock if
+	 * it is free and never waits. Each such CPU is a contender more: the
+	 * plan has half as many CPUs as the lock has room for. True: was in.
+	 */
+	bool drop_in(unsigned cpu) requires try_lockable<lock_type>
+	{
+		record &mine = records[cpu];
+
+		if (!mine.visitor.try_lock(lock))
+			return false;
+		if (!data.visit(0))
+			mine.visits_that_saw_another++;
+		mine.visits++;
+		mine.visitor.unlock(lock);
+		return true;
+	}
+
+	[[nodiscard]] const lock_type &watched() const { return lock; }
 
 	/* Grows for as long as somebody gets the lock. Any CPU, any time. */
 	[[nodiscard]] u32 progress() const
@@ -111,10 +133,11 @@ struct torture {
 		r.acquisitions = progress();
 		r.handovers = shared.handovers;
 		r.forced = u64{todo.convoys} * (todo.cpus - 1);
-		r.lost_updates = r.acquisitions - data.visits();
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			const record &of = records[i];
-			r.exclusion_errors += of.overlaps;
+			r.visits += of.visits;
+			r.exclusion_errors +=
+				of.overlaps + of.visits_that_saw_another;
 			r.fifo_violations += of.overtaken;
 			r.try_failures += of.refused;
 			if (of.longest_wait > r.longest_wait)
@@ -123,6 +146,7 @@ struct torture {
 		r.jain_permille = jain_permille(todo.cpus, [this](unsigned i) {
 			return u64{records[i].in_contention};
 		});
+		r.lost_updates = r.acquisitions + r.visits - data.visits();
 		r.longest_run = shared.longest_run;
 		r.cycles = divide(records[0].elapsed, contended.load_relaxed());
 		r.gave_up = give_up;
@@ -133,12 +157,15 @@ struct torture {
 	/* One CPU's own, on lines of its own; others read the atomic ones. */
 	struct alignas(cache_line) record {
 		contender<lock_type> who;
+		contender<lock_type> visitor; /* this CPU's NMI handler */
 		atomic<u32> entered;
 		atomic<u8> now;
 		u32 in_contention = 0;
 		u32 overlaps = 0;
 		u32 overtaken = 0;
 		u32 refused = 0;
+		u32 visits = 0; /* the NMI handler's own */
+		u32 visits_that_saw_another = 0;
 		u64 longest_wait = 0;
 		u64 elapsed = 0;
 
@@ -147,6 +174,7 @@ struct torture {
 			entered.store_relaxed(0);
 			now.store_relaxed(doing_nothing);
 			in_contention = overlaps = overtaken = refused = 0;
+			visits = visits_that_saw_another = 0;
 			longest_wait = elapsed = 0;
 		}
 	};

@@ -54,8 +54,8 @@ template <typename T, typename Predicate>
 inline test test_of(Predicate &done)
 {
 	return {[](void *what, u64 v) {
-			return static_cast<bool>((
-				*static_cast<Predicate *>(what))(from_word<T>(v)));
+			return static_cast<bool>((*static_cast<Predicate *>(
+				what))(from_word<T>(v)));
 		},
 		&done};
 }
@@ -122,12 +122,11 @@ template <update How, order O, typename T>
 inline T read_modify_write(cell<T> &at, T operand, site s)
 {
 	if (running)
-		return from_word<T>(running->rmw(at.whole(), How,
-						 to_word(operand), O, s));
+		return from_word<T>(
+			running->rmw(at.whole(), How, to_word(operand), O, s));
 
 	const T found = at.value;
-	at.value = from_word<T>(
-		updated(How, to_word(found), to_word(operand)));
+	at.value = from_word<T>(updated(How, to_word(found), to_word(operand)));
 	return found;
 }
 
@@ -324,6 +323,10 @@ inline T await_half_paced(const pair_cell<T> &at, Predicate done, Pace pace,
 template <half H, order O, typename T, typename Predicate>
 inline T await_half(const pair_cell<T> &at, Predicate done, site s)
 {
+	if (hooked::running)
+		return static_cast<T>(hooked::running->await(
+			at.template part<H>(), hooked::test_of<T>(done), {}, O,
+			s));
 	return await_half_paced<H, O>(
 		at, done, [](T) { return 1u; }, s);
 }
@@ -333,14 +336,14 @@ inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
 				  pair<T> desired, site s)
 {
 	const auto word = [](pair<T> v) {
-		return static_cast<u64>(v.first) |
-		       static_cast<u64>(v.second) << 8 * sizeof(T);
+		return static_cast<u64>(v.first) | static_cast<u64>(v.second)
+							   << 8 * sizeof(T);
 	};
 
 	if (hooked::running) {
 		u64 found = word(expected);
-		return hooked::running->compare_exchange(
-			at.whole(), found, word(desired), O, s);
+		return hooked::running->compare_exchange(at.whole(), found,
+							 word(desired), O, s);
 	}
 	if (at.halves[0] != expected.first || at.halves[1] != expected.second)
 		return false;

@@ -20,5 +20,9 @@ inline void cpu_relax()
 
 /* Virtual time, and the same at every run. */
 inline u64 cycles() { return hooked::running ? hooked::running->cycles() : 0; }
+inline u64 cycles_begin() { return cycles(); }
+inline u64 cycles_end() { return cycles(); }
+inline bool cycles_usable() { return true; }
+inline bool cycles_steady() { return true; }
 
 } // namespace klock::arch

@@ -34,9 +34,9 @@ namespace hooked {
  */
 struct window {
 	const void *at;
-	u8 bytes; /* of the location */
-	u8 shift; /* lowest bit that is meant */
-	u8 bits;  /* how many */
+	u8 bytes;	   /* of the location */
+	u8 shift;	   /* lowest bit that is meant */
+	u8 bits;	   /* how many */
 	bool pair = false; /* the location is a pair's */
 
 	constexpr u64 mask() const

@@ -25,4 +25,12 @@ inline void irq_restore(irq_state before)
 		hooked::running->irq_flag(true);
 }
 
+[[nodiscard]] inline bool irqs_enabled()
+{
+	const irq_state now = irq_save();
+
+	irq_restore(now);
+	return now;
+}
+
 } // namespace klock::arch

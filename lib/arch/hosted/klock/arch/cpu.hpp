@@ -8,9 +8,13 @@
  */
 #pragma once
 
+#include <klock/types.hpp>
+
 #include <sched.h>
 #include <time.h>
-#include <klock/types.hpp>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 namespace klock::arch {
 
@@ -61,6 +65,39 @@ inline u64 cycles()
 	timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return static_cast<u64>(now.tv_sec) * 1000000000u + now.tv_nsec;
+#endif
+}
+
+/*
+ * The same clock for a short piece of code: nothing before is executed after,
+ * and nothing after is executed before. Hosts let LFENCE wait on any x86.
+ */
+inline u64 cycles_begin()
+{
+#if defined(__x86_64__) || defined(__i386__)
+	asm volatile("lfence" ::: "memory");
+	const u64 now = __builtin_ia32_rdtsc();
+	asm volatile("lfence" ::: "memory");
+	return now;
+#else
+	asm volatile("" ::: "memory");
+	return cycles();
+#endif
+}
+
+inline u64 cycles_end() { return cycles_begin(); }
+
+inline bool cycles_usable() { return true; }
+
+/* Whether the rate never changes: other clocks than x86's do not. */
+inline bool cycles_steady()
+{
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned a, b, c, d = 0;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d >> 8 & 1);
+#else
+	return true;
 #endif
 }
 

@@ -18,7 +18,7 @@ namespace fake {
 inline thread_local constinit bool irq_flag = true;
 }
 
-/* What a test asks: would this thread take an interrupt now? */
+/* What checks and tests ask: would this thread take an interrupt now? */
 [[nodiscard]] inline bool irqs_enabled() { return fake::irq_flag; }
 
 [[nodiscard]] inline irq_state irq_save()

@@ -32,6 +32,15 @@ inline constexpr irq_state irq_flag = 0x200; /* EFLAGS.IF */
 	return flags;
 }
 
+/* Whether this CPU would take a maskable interrupt now. */
+[[nodiscard]] inline bool irqs_enabled()
+{
+	irq_state flags;
+
+	asm volatile("pushf\n\tpop %0" : "=r"(flags)::"memory");
+	return flags & irq_flag;
+}
+
 /* Back to what irq_save() returned; never disables what it found enabled. */
 inline void irq_restore(irq_state flags)
 {

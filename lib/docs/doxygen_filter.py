@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Doxygen's input filter: our plain comments, as it wants them.
+
+A comment before a declaration documents it, and the declarations that follow
+without an empty line; a comment behind one documents that one. A lock's type is
+documented by the top comment of its header. Some names mean the same wherever
+they stand and are explained here, once: the verbs of all locks, operations
+that say in their names what they do and in which memory order.
+
+Nothing but comments is added, so that lines keep their numbers.
+Run: doxygen_filter.py FILE
+"""
+import re
+import sys
+from pathlib import Path
+
+# pattern of a name    what it means, wherever it stands
+KNOWN = [
+    (r"lock", "Waits until the caller is the holder."),
+    (r"try_lock", "Takes the lock if it is free; never waits."),
+    (r"unlock", "The holder's alone."),
+    (r"is_locked", "Whether somebody holds it: a hint, old when it arrives."),
+    (r"is_contended", "Whether somebody waits: a hint, old when it arrives."),
+    (r"max_contenders", "Contexts that may hold or wait at once."),
+    (r"node", "What an acquisition is lent."),
+    (r"node_may_live_on_stack", "Whether a node may die after unlock()."),
+    (r"\w+_(relaxed|acquire|release|acq_rel|seq_cst)",
+     "The operation, and the memory order, that the name says."),
+    (r"get|set", "What the holder, or the owner, alone may call."),
+    (r"first|second", "The half of that name."),
+    (r"file|line", "Of the call, as the compiler names it."),
+    (r"chars", "The text."),
+    (r"klock_(next|owner|taken|tail|first|busy|mine|predecessor|waits)",
+     "The library's."),
+    (r"klock_(?:ticket_u\d+|\w*tas|mcs|clh)_\w+",
+     "The verb of that name, for this lock: see the top of this header."),
+]
+
+_NAME = re.compile(r"\b(\w+)(?:<\w+>)?\s*(?:\[\w*\]\s*)?(?:__attribute__.*)?"
+                   r"(?:\(| = |;|\{|$)")
+_TYPE = re.compile(r"^(?:struct|union|enum)\b.*?\b(\w+)"
+                   r"(?:<\w+>)?(?: final)?(?: : .*)? \{$")
+_BEHIND = re.compile(r"^(\t*\w.*[;,}]\s*)/\*(?! O\d)(.*)\*/$")
+_TOP = re.compile(r"/\*\n \* ([\w.]+) - (.*?)\n \*(?:\n|/)", re.S)
+_SPECIAL = re.compile(r"^(?:\[\[\w+\]\] |constexpr |consteval |explicit |"
+                      r"friend )*(?:~?(\w+)\(|\w+ &?operator=)")
+
+
+def known(code, of_type, top):
+    """What documents a declaration that has no comment of its own, or ""."""
+    special = _SPECIAL.match(code)
+    if special and (special[1] == of_type or "operator" in code):
+        return "Construction, copying, and the end."
+    name = _NAME.search(code)
+    if not name:
+        return ""
+    type_here = _TYPE.match(code)
+    if type_here and type_here[1] == top[0]:
+        return top[1]
+    return next((text for pattern, text in KNOWN
+                 if re.fullmatch(pattern, name[1])), "")
+
+
+class Filter:
+    def __init__(self, text):
+        self.lines = text.split("\n")
+        first = _TOP.search(text)
+        self.top = (first[1].removesuffix(".hpp").removesuffix(".h"),
+                    " ".join(first[2].replace("*", " ").split())) if first \
+            else ("", "")
+        self.types = []     # the types that are open, outermost first
+        self.doc = ""       # of the declaration above, if no line is between
+        self.comment = []   # the lines of the comment that is open
+        self.begun = False  # behind the top comments
+        self.template = 0   # the line of a template<> that waits for its name
+
+    def of(self, line):
+        """One line of the file as Doxygen gets it."""
+        code = line.strip()
+        depth = len(line) - len(line.lstrip("\t"))
+        if self.comment or code.startswith("/*"):
+            return self.of_comment(line)
+        if code.startswith(("namespace", "#include", "#define", "extern")):
+            self.begun = True
+        if not code:
+            self.doc = ""
+        member = depth == len(self.types) and re.match(r"[\w\[~]", code)
+        if member and self.begun and not code.startswith(
+                ("namespace", "extern", "friend L", "private", "public")):
+            line = self.of_declaration(line, code, depth)
+        type_here = _TYPE.match(code)
+        if type_here and depth == len(self.types):
+            self.types.append(type_here[1])
+            self.doc = ""
+        elif re.match(r"\t*\};$", line) and depth == len(self.types) - 1:
+            self.types.pop()
+            self.doc = ""
+        return line
+
+    def of_comment(self, line):
+        first = not self.comment
+        self.comment.append(line)
+        if "*/" in line:
+            whole = " ".join(self.comment)
+            self.comment = []
+            self.doc = "" if " -- " in whole or "O1 */" in whole else "as above"
+        if first and self.begun and " -- " not in line:
+            return line.replace("/*", "/**", 1)
+        return line
+
+    def of_declaration(self, line, code, depth):
+        behind = _BEHIND.match(line)
+        if behind:
+            self.doc = behind[2].strip()
+            return f"{behind[1]}/**< {self.doc} */"
+        if self.doc == "as above":      # the comment stands there
+            self.doc = "See above." if not code.startswith("template") else \
+                self.doc
+            return line
+        why = self.doc or known(code, self.types[-1] if self.types else "",
+                                self.top)
+        if code.startswith("template") and not why:
+            # What it declares stands in the next lines.
+            following = " ".join(l.strip() for l in
+                                 self.lines[self.number:self.number + 3])
+            why = known(following, "", self.top)
+            self.doc = "as above" if why else ""
+        return f"{line[:depth]}/** {why} */ {line[depth:]}" if why else line
+
+    def text(self):
+        out = []
+        for self.number, line in enumerate(self.lines, 1):
+            out.append(self.of(line))
+        return "\n".join(out)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(Filter(Path(sys.argv[1]).read_text()).text())

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calibrate - what a pause, a hand-over and a section cost on this machine
+ *
+ * proportional_ticket_lock pauses `base` turns of cpu_relax() for each waiter
+ * ahead. It should be as long as one of those takes: its section, and handing
+ * the lock over. A turn is 10 cycles on one CPU and 140 on another, so base is
+ * measured, at start-up:
+ *
+ *	constinit klock::handover_meter meter;
+ *
+ *	CPU 1:	meter.answer();
+ *	CPU 0:	const klock::calibration c = klock::calibrate(meter);
+ *		lock.set_base(c.base);
+ *
+ * Each figure is the least of many: whatever comes in between (interrupts,
+ * misses, a hypervisor) makes a measurement longer, never shorter. What nobody
+ * can measure away: the CPUs may run at other frequencies later, where the
+ * clock's rate is fixed and theirs is not.
+ *
+ * Source: the idea of base, Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
+ * section 2.2; the clock, the port's cpu.hpp.
+ * Context: start-up, interrupts off or few, the caller stays on its CPU.
+ *
+ * Ordering:
+ *	O1  measure  ball.store_release      pairs with O4
+ *	O2  measure  ball.await_eq_acquire   pairs with O5
+ *	O3  finish   ball.store_release      pairs with O4
+ *	O4  answer   ball.await_acquire      pairs with O1, O3
+ *	O5  answer   ball.store_release      pairs with O2
+ *
+ *	The orders are those of a lock's hand-over: they are what is measured.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+enum class calibration_error : u8 {
+	none,
+	no_clock, /* this CPU cannot measure: figures are 0, base a guess */
+	unsteady_clock, /* measured, but the clock's rate may change */
+};
+
+/* Where nobody can measure: the default of proportional_ticket_lock. */
+inline constexpr u32 guessed_base = 64;
+
+/* In the clock's own unit, but base. */
+struct calibration {
+	u32 relax;    /* one turn of cpu_relax(); 0: not measured */
+	u32 handover; /* from a store on one CPU to its being seen on another */
+	u32 section;  /* the section that was given, else 0 */
+	u32 base;     /* turns: for proportional_ticket_lock::set_base() */
+	calibration_error error;
+};
+
+namespace detail {
+
+inline constexpr u32 measurements = 200;
+
+/* Turns of cpu_relax() in one measurement; a power of two. */
+inline constexpr u32 relaxes_at_once = 16;
+
+constexpr u32 to_u32(u64 v)
+{
+	return v > ~u32{0} ? ~u32{0} : static_cast<u32>(v);
+}
+
+constexpr u32 less(u32 measured, u32 overhead)
+{
+	return measured > overhead ? measured - overhead : 0;
+}
+
+/* How long body() takes at least, the clock's own time included. */
+template <typename Body>
+inline u32 least_cycles(Body &&body)
+{
+	u32 least = ~u32{0};
+
+	for (u32 i = 0; i < measurements; i++) {
+		const u64 begin = arch::cycles_begin();
+		body();
+		const u32 took = to_u32(arch::cycles_end() - begin);
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
+} // namespace detail
+
+/*
+ * Two CPUs that hand a ball to and fro. One calls answer(), which returns when
+ * the other, who calls measure() or finish(), has done; in either order, and
+ * again and again. Both must run: nobody can wait for a CPU that does not.
+ */
+struct handover_meter {
+	/* The cost of one hand-over, less what the clock itself takes. */
+	u32 measure(u32 clock_overhead)
+	{
+		u32 number = 0;
+		const u32 there_and_back = detail::least_cycles([&] {
+			ball.store_release(++number);	 /* O1 */
+			ball.await_eq_acquire(++number); /* O2 */
+		});
+
+		finish();
+		return detail::less(there_and_back, clock_overhead) / 2;
+	}
+
+	/* Lets answer() return where nothing is to be measured. */
+	void finish()
+	{
+		ball.store_release(over); /* O3 */
+		ball.await_eq_relaxed(at_rest);
+	}
+
+	/* The other CPU's part. */
+	void answer()
+	{
+		for (;;) {
+			const u32 thrown = ball.await_acquire(
+				[](u32 v) { return v % 2 == 1; }); /* O4 */
+
+			ball.store_release(
+				thrown == over ? at_rest : thrown + 1); /* O5 */
+			if (thrown == over)
+				return;
+		}
+	}
+
+      private:
+	static constexpr u32 at_rest = 0;
+	static constexpr u32 over = ~u32{0};
+
+	/* Odd: thrown, the other's turn; even: it has come back. */
+	alignas(cache_line) atomic<u32> ball;
+};
+
+/* Turns of cpu_relax() as long as a section and its hand-over; at least 1. */
+constexpr u32 proportional_base(u32 relax, u32 handover, u32 section = 0)
+{
+	const u32 turn = relax != 0 ? relax : 1;
+	const u32 ahead = detail::to_u32(u64{handover} + section);
+	const u32 turns = ahead / turn + (ahead % turn != 0);
+
+	return turns != 0 ? turns : 1;
+}
+
+/*
+ * Measures, while another CPU is in meter.answer(). section() is called a few
+ * hundred times, without the lock: as long as a usual critical section.
+ */
+template <typename Section>
+calibration calibrate(handover_meter &meter, Section &&section)
+{
+	calibration c{};
+
+	if (!arch::cycles_usable()) {
+		meter.finish();
+		c.base = guessed_base;
+		c.error = calibration_error::no_clock;
+		return c;
+	}
+	const u32 nothing = detail::least_cycles([] {});
+	const u32 pauses = detail::least_cycles(
+		[] { relax_for(detail::relaxes_at_once); });
+
+	c.relax = detail::less(pauses, nothing) / detail::relaxes_at_once;
+	c.handover = meter.measure(nothing);
+	c.section = detail::less(detail::least_cycles(section), nothing);
+	c.base = proportional_base(c.relax, c.handover, c.section);
+	c.error = arch::cycles_steady() ? calibration_error::none
+					: calibration_error::unsteady_clock;
+	return c;
+}
+
+/* For sections that are short beside a hand-over. */
+inline calibration calibrate(handover_meter &meter)
+{
+	return calibrate(meter, [] {});
+}
+
+} // namespace klock

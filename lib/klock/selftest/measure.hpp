@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure - how any lock of the list serves CPUs that want it again and again
+ *
+ * Each CPU stays outside, takes the lock, stays inside, leaves; for how long is
+ * given in the clock's cycles, fixed or random. Seen: how long a hand-over from
+ * one CPU to a waiting other takes, who waited longest, who got how much, how
+ * often one CPU took the lock in a row. What is inside also checks that nobody
+ * else is, so that a figure of a broken lock is not taken for a good one.
+ *
+ * The clocks of all CPUs must show about the same (Intel SDM volume 3B, 18.17:
+ * an invariant time-stamp counter); a hand-over that seems to end before it
+ * began counts as 0.
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/irq.hpp>
+#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/histogram.hpp>
+#include <klock/selftest/invariant.hpp>
+#include <klock/selftest/locks.hpp>
+#include <klock/selftest/torture.hpp>
+
+namespace klock::selftest {
+
+/* Cycles, both ends included; the same twice: fixed. */
+struct range {
+	u32 least = 0;
+	u32 most = 0;
+};
+
+struct experiment {
+	unsigned cpus;	  /* that contend; at most the lock's capacity */
+	range section;	  /* inside */
+	range outside;	  /* between two sections */
+	u64 acquisitions; /* of all CPUs; 0: until time is up */
+	u64 cycles;	  /* how long; 0: until acquisitions are made */
+	u32 seed;
+	bool irqs_off; /* an interrupt handler takes the lock, too */
+};
+
+/* What one CPU saw, on lines of its own. */
+struct alignas(cache_line) tally {
+	histogram handover;
+	u64 acquisitions = 0;
+	u64 in_handler = 0; /* of them: by its interrupt handler */
+	u64 longest_wait = 0;
+	u64 overlaps = 0;
+
+	void clear()
+	{
+		handover.clear();
+		acquisitions = in_handler = longest_wait = overlaps = 0;
+	}
+};
+
+/* What all CPUs saw. */
+struct figures {
+	const char *lock;
+	unsigned cpus;
+	u32 bytes;
+	u64 cycles; /* from the first CPU's start to the last one's end */
+	u64 acquisitions;
+	u64 in_handler;
+	u64 handovers; /* to another CPU than before, waiting or not */
+	u64 longest_wait;
+	u64 longest_run; /* sections in a row by one CPU */
+	u64 overlaps;	 /* sections that saw another, updates lost */
+	u32 jain_permille;
+	bool gave_up;
+	histogram handover; /* to a CPU that waited, cycles */
+};
+
+/* Lets so many cycles pass. */
+inline void stay(const range &length, xorshift &dice)
+{
+	const u32 spread = length.most - length.least;
+	const u32 cycles_to_stay =
+		length.least + (spread ? dice.below(spread + 1) : 0);
+
+	if (!cycles_to_stay)
+		return;
+	const u64 start = cycles();
+	while (cycles() - start < cycles_to_stay)
+		cpu_relax();
+}
+
+/* tallies: one for each CPU, shared by measurements that do not overlap. */
+template <typename Subject, unsigned Cpus>
+struct measurement {
+	using lock_type = typename Subject::lock;
+
+	constexpr measurement()
+	{
+		for (unsigned i = 0; i < Cpus; i++)
+			seats[i].who.renumber(i);
+	}
+
+	/* Before the CPUs run; the lock itself goes on as it is. */
+	void prepare(const experiment &e, tally *of_each_cpu)
+	{
+		todo = e;
+		tallies = of_each_cpu;
+		data.reset();
+		everyone.reset();
+		done.store_relaxed(0);
+		shared.last = ~0u;
+		shared.handovers = shared.run = shared.longest_run = 0;
+		shared.released_at = shared.first = shared.final = 0;
+		for (unsigned i = 0; i < todo.cpus; i++) {
+			tallies[i].clear();
+			seats[i].now.store_relaxed(doing_nothing);
+		}
+	}
+
+	/* Each of the experiment's CPUs calls this once. */
+	void run(unsigned cpu)
+	{
+		xorshift dice(todo.seed + cpu);
+
+		everyone.meet(todo.cpus);
+		const u64 start = cycles();
+		while (!is_over(start)) {
+			stay(todo.outside, dice);
+			visit(cpu, dice);
+		}
+		everyone.meet(todo.cpus);
+	}
+
+	/* The same from an interrupt handler of a CPU that takes part. */
+	void visit_in_handler(unsigned cpu, xorshift &dice)
+	{
+		visit(cpu, dice);
+		tallies[cpu].in_handler++;
+	}
+
+	[[nodiscard]] u32 progress() const { return done.load_relaxed(); }
+
+	[[nodiscard]] doing what(unsigned cpu) const
+	{
+		return static_cast<doing>(seats[cpu].now.load_relaxed());
+	}
+
+	[[nodiscard]] const lock_type &watched() const { return lock; }
+
+	/* For what is to be set before a run. */
+	[[nodiscard]] lock_type &measured() { return lock; }
+
+	/* After all have returned from run(); into: as it is large. */
+	void outcome(figures &into) const
+	{
+		into = {};
+		into.lock = Subject::name;
+		into.cpus = todo.cpus;
+		into.bytes = sizeof(lock_type);
+		into.cycles = shared.final - shared.first;
+		into.handovers = shared.handovers;
+		into.longest_run = shared.longest_run;
+		into.gave_up = give_up;
+		for (unsigned i = 0; i < todo.cpus; i++) {
+			const tally &of = tallies[i];
+			into.acquisitions += of.acquisitions;
+			into.in_handler += of.in_handler;
+			into.overlaps += of.overlaps;
+			into.handover.merge(of.handover);
+			if (of.longest_wait > into.longest_wait)
+				into.longest_wait = of.longest_wait;
+		}
+		into.overlaps +=
+			static_cast<u32>(into.acquisitions) - data.visits();
+		into.jain_permille =
+			jain_permille(todo.cpus, [this](unsigned i) {
+				return tallies[i].acquisitions;
+			});
+	}
+
+      private:
+	struct alignas(cache_line) seat {
+		contender<lock_type> who;
+		atomic<u8> now;
+	};
+
+	/* What the holder alone touches. */
+	struct held_data {
+		unsigned last = ~0u; /* who was inside before */
+		u64 handovers = 0;
+		u64 run = 0; /* sections in a row by one CPU, so far */
+		u64 longest_run = 0;
+		u64 released_at = 0; /* when the last one left */
+		u64 first = 0;	     /* when the first one entered */
+		u64 final = 0;	     /* when the last one left */
+	};
+
+	[[nodiscard]] bool is_over(u64 start) const
+	{
+		if (give_up)
+			return true;
+		if (todo.acquisitions &&
+		    done.load_relaxed() >= todo.acquisitions)
+			return true;
+		return todo.cycles && cycles() - start >= todo.cycles;
+	}
+
+	void visit(unsigned cpu, xorshift &dice)
+	{
+		if (!todo.irqs_off) {
+			acquire(cpu, dice);
+			return;
+		}
+		const irq_state before = irq_save();
+		acquire(cpu, dice);
+		irq_restore(before);
+	}
+
+	void acquire(unsigned cpu, xorshift &dice)
+	{
+		seat &mine = seats[cpu];
+		const u64 asked = cycles();
+
+		mine.now.store_relaxed(doing_wait);
+		mine.who.lock(lock);
+		const u64 got = cycles();
+		mine.now.store_relaxed(doing_section);
+		note_entry(cpu, asked, got);
+		if (!data.visit(0))
+			tallies[cpu].overlaps++;
+		stay(todo.section, dice);
+		done.store_relaxed(done.load_relaxed() + 1);
+		mine.now.store_relaxed(doing_nothing);
+		shared.final = shared.released_at = cycles();
+		mine.who.unlock(lock);
+	}
+
+	void note_entry(unsigned cpu, u64 asked, u64 got)
+	{
+		tally &mine = tallies[cpu];
+		const u64 free_at = shared.released_at;
+
+		mine.acquisitions++;
+		if (!shared.first)
+			shared.first = got;
+		if (got - asked > mine.longest_wait)
+			mine.longest_wait = got - asked;
+		if (shared.last != cpu) {
+			/* Who came after the release did not wait for it. */
+			if (free_at && asked < free_at)
+				mine.handover.add(got > free_at ? got - free_at
+								: 0);
+			shared.last = cpu;
+			shared.handovers++;
+			shared.run = 0;
+		}
+		if (++shared.run > shared.longest_run)
+			shared.longest_run = shared.run;
+	}
+
+	experiment todo{};
+	tally *tallies = nullptr;
+	alignas(cache_line) lock_type lock;
+	alignas(cache_line) invariant data;
+	held_data shared;
+	alignas(cache_line) barrier everyone;
+	alignas(cache_line) atomic<u32> done; /* sections; the holder's */
+	seat seats[Cpus];
+};
+
+/* A null pointer: nothing wrong. Else what is, in words. */
+constexpr const char *fault(const figures &f)
+{
+	if (f.overlaps)
+		return "two CPUs were in the section at once";
+	if (f.gave_up)
+		return "no progress: everybody waits";
+	return nullptr;
+}
+
+} // namespace klock::selftest

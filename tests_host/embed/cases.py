@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What the scripts of this folder share: run a tool, collect what is wrong."""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# As kernels are compiled.
+FREESTANDING = ["-O2", "-ffreestanding", "-nostdinc++", "-fno-exceptions",
+                "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector",
+                "-fno-pic", "-mno-red-zone", "-mgeneral-regs-only",
+                "-fno-asynchronous-unwind-tables", "-fcf-protection=none"]
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+class Case:
+    """A temporary folder and the tree; keeps what was not as it should be."""
+
+    def __init__(self, root, scratch):
+        self.root, self.scratch, self.wrong = root, Path(scratch), []
+
+    def call(self, *command):
+        done = subprocess.run([str(word) for word in command],
+                              cwd=self.scratch, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def write(self, name, text):
+        path = self.scratch / name
+        path.write_text(text)
+        return path
+
+    def includes(self, port, c=False):
+        lib = self.root / "lib"
+        return ["-I", lib] + (["-I", lib / "c"] if c else []) + (
+            ["-I", lib / "arch" / port] if port else [])
+
+    def must(self, *command):
+        """The command works."""
+        status, said = self.call(*command)
+        if status:
+            self.wrong.append(f"{command[0]} {command[-1]}: {said}")
+        return said
+
+    def expect(self, holds, text):
+        if not holds:
+            self.wrong.append(text)
+
+
+def errors(said):
+    """The lines in which a compiler or a linker complains."""
+    return [line for line in said.splitlines()
+            if re.search(r"\berror\b|multiple definition", line)
+            and not re.search(r"returned 1 exit|ld returned|generated\.$|"
+                              r"linker command failed|lto-wrapper", line)]
+
+
+def main(cases, doc):
+    """Runs each function(Case) that cases lists; 0 if none found a thing."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--only", help="one case, by name")
+    args = parser.parse_args()
+    failed = 0
+    for function in cases:
+        if args.only not in (None, function.__name__):
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            case = Case(args.root.resolve(), scratch)
+            function(case)
+        failed += bool(case.wrong)
+        print(f"{'not ok' if case.wrong else 'ok'} {function.__name__}")
+        for text in case.wrong:
+            print("    " + text.replace("\n", "\n    "))
+    sys.exit(1 if failed else 0)
+
+
+def linkers():
+    """What this machine has of GNU ld, lld and gold: [(name, flag)]"""
+    return [(name, f"-fuse-ld={name}") for name in ("bfd", "lld", "gold")
+            if shutil.which(f"ld.{name}")]

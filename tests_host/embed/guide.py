@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does what a guide says, as a reader would, and nothing else.
+
+A guide is Markdown. Comments that a reader does not see say what to do with
+the fenced block that follows:
+
+  <!-- test: NAME -->         from here to the next heading a reader follows one
+                              recipe: each sh block is run, in turn, in an empty
+                              folder that holds a clone named klock
+  <!-- test: NAME from DIR -->    ... and a copy of DIR, the reader's project
+  <!-- goes on: NAME -->      that recipe goes on here, under another heading
+  <!-- needs: PROGRAM -->     the recipe is skipped where PROGRAM is missing
+  <!-- prints -->             the block is printed by the sh block before it
+  <!-- file: PATH -->         the block is written to PATH first
+  <!-- adds: PATH after TEXT -->     ... is put behind the line that holds TEXT
+  <!-- excerpt: PATH -->      the block stands in PATH, a file of this tree
+  <!-- not run: REASON -->    the sh block is not run
+
+An sh block outside of a recipe that is not so marked is an error: nothing in a
+guide goes untested.
+
+  guide.py --root TOP --list GUIDE            the recipes' names
+  guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
+  guide.py --root TOP --run NAME --work DIR GUIDE
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+SKIPPED = 77
+LIMIT = 100  # seconds for one block
+
+_LINE = re.compile(
+    r"^<!-- (?P<mark>test|goes on|needs|prints|file|adds|excerpt|not run)"
+    r"(?:: (?P<text>[^\n]*?))? -->$"
+    r"|^(?P<heading>#+) (?P<title>[^\n]*)$"
+    r"|^```(?P<language>\w*)[^\n]*\n(?P<block>.*?)^```$", re.M | re.S)
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+class Step(NamedTuple):
+    line: int
+    kind: str      # sh, prints, file, adds, excerpt, needs, not run, code
+    text: str      # the mark's
+    block: str
+
+
+class Wrong(Exception):
+    """What the guide says is not so."""
+
+
+def steps_of(text):
+    """{recipe: (the folder it starts from, its steps)}; None: outside of any."""
+    recipes = {None: ("", [])}
+    name, mark = None, None
+    for match in _LINE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        steps = recipes[name][1]
+        if match["heading"]:
+            name = None
+        elif match["mark"] == "test":
+            name, _, start = match["text"].partition(" from ")
+            if name in recipes:
+                raise Wrong(f"line {line}: a second recipe '{name}'")
+            recipes[name] = (start, [])
+        elif match["mark"] == "goes on":
+            name = match["text"]
+            if name not in recipes:
+                raise Wrong(f"line {line}: no recipe '{name}' to go on with")
+        elif match["mark"] == "needs":
+            steps.append(Step(line, "needs", match["text"], ""))
+        elif match["mark"]:
+            mark = (match["mark"], match["text"] or "")
+        else:
+            kind = "sh" if match["language"] == "sh" else "code"
+            kind, words = mark or (kind, "")
+            steps.append(Step(line, kind, words, match["block"]))
+            mark = None
+    return recipes
+
+
+# -- Following a recipe --------------------------------------------------------
+
+def clone(root, folder):
+    """This tree as git would give it: nothing that was built."""
+    shutil.copytree(root, folder, symlinks=True, ignore=shutil.ignore_patterns(
+        ".git", "build", "__pycache__", "shared", "seeds"))
+
+
+def environment():
+    """A reader's: nothing of the build that runs this test."""
+    inherited = ("PATH", "HOME", "LANG", "TMPDIR", "CCACHE_DIR")
+    return {name: os.environ[name] for name in inherited if name in os.environ}
+
+
+def run_block(step, work):
+    print(f"$ {step.block.strip()}", flush=True)
+    done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", step.block],
+                          cwd=work, env=environment(), text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT)
+    print(done.stdout, flush=True)
+    if done.returncode:
+        raise Wrong(f"line {step.line}: status {done.returncode}")
+    return done.stdout
+
+
+def edit(step, work):
+    """Writes a file, or puts lines into one."""
+    if step.kind == "file":
+        path = work / step.text
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(step.block)
+        return
+    name, _, after = step.text.partition(" after ")
+    lines = (work / name).read_text().splitlines(keepends=True)
+    places = [i for i, line in enumerate(lines) if after in line]
+    if not places:
+        raise Wrong(f"line {step.line}: no line of {name} holds '{after}'")
+    lines.insert(places[-1] + 1, step.block)
+    (work / name).write_text("".join(lines))
+
+
+def follow(steps, work):
+    printed = ""
+    for step in steps:
+        if step.kind == "sh":
+            printed = run_block(step, work)
+        elif step.kind in ("file", "adds"):
+            edit(step, work)
+        elif step.kind == "prints":
+            for line in step.block.splitlines():
+                if line.strip() not in printed:
+                    raise Wrong(f"line {step.line}: not printed: {line}")
+
+
+def run(root, guide, name, work):
+    start, steps = steps_of(guide.read_text())[name]
+    for step in steps:
+        if step.kind == "needs" and not shutil.which(step.text):
+            print(f"skipped: {step.text} not found")
+            return SKIPPED
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    clone(root, work / "klock")
+    if start:
+        shutil.copytree(root / start, work / Path(start).name)
+    follow(steps, work)
+    return 0
+
+
+# -- Looking at a guide --------------------------------------------------------
+
+def check(root, guide):
+    """What is wrong with a guide, before anything is run."""
+    text = guide.read_text()
+    name = guide.relative_to(root)
+    for recipe, (start, steps) in steps_of(text).items():
+        if start and not (root / start).is_dir():
+            yield f"{name}: recipe {recipe}: there is no folder {start}"
+        for step in steps:
+            if recipe is None and step.kind == "sh":
+                yield (f"{name}:{step.line}: an sh block in no recipe: put it "
+                       "into one, or say '<!-- not run: why -->'")
+            if step.kind == "excerpt":
+                path = root / step.text
+                if not path.is_file() or step.block not in path.read_text():
+                    yield (f"{name}:{step.line}: this does not stand in "
+                           f"{step.text}")
+    for link in _LINK.findall(text):
+        if not (guide.parent / link).exists():
+            yield f"{name}: a link to {link}, which is not there"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--run", metavar="NAME")
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("guides", type=Path, nargs="+")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    root = args.root.resolve()
+    guides = [(root / guide).resolve() for guide in args.guides]
+    try:
+        if args.run:
+            return run(root, guides[0], args.run, args.work.resolve())
+        if args.list:
+            print("\n".join(filter(None, steps_of(guides[0].read_text()))))
+            return 0
+        found = [text for guide in guides for text in check(root, guide)]
+    except Wrong as wrong:
+        found = [str(wrong)]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""guide.py finds what is wrong in a guide."""
+import sys
+
+import cases
+
+GOOD = """\
+# A guide
+<!-- test: good -->
+<!-- file: made/hello -->
+```
+one
+three
+```
+<!-- adds: made/hello after one -->
+```
+two
+```
+```sh
+cat made/hello
+test -f klock/LICENSE
+```
+<!-- prints -->
+```
+two
+```
+"""
+
+#  what is wrong         from            to
+AT_WORK = [
+    ("a command fails", "cat made", "cat mode"),
+    ("not what is printed", "prints -->\n```\ntwo", "prints -->\n```\nfour"),
+    ("an edit has no place", "after one", "after four"),
+    ("no clone", "klock/LICENSE", "klock/NOT_THERE"),
+]
+WHEN_READ = [
+    ("an untested block", "# A guide", "# A guide\n```sh\nfalse\n```"),
+    ("an excerpt of nothing", "# A guide",
+     "# A guide\n<!-- excerpt: LICENSE -->\n```\nnot there\n```"),
+    ("a dead link", "# A guide", "# A guide\n[x](nowhere.md)"),
+    ("no such folder", "test: good", "test: good from nowhere"),
+    ("one name twice", "# A guide", "<!-- test: good -->\n# A guide"),
+]
+
+
+def _guide(case, text, *arguments):
+    # A root that is small, so that a clone of it is quick.
+    top = case.scratch / "top"
+    top.mkdir(exist_ok=True)
+    (top / "LICENSE").write_text("MIT\n")
+    (top / "guide.md").write_text(text)
+    return case.call(sys.executable, "-B", case.root /
+                     "tests_host/embed/guide.py", "--root", top, *arguments,
+                     "guide.md")
+
+
+def _run(case, text):
+    return _guide(case, text, "--run", "good", "--work", case.scratch / "work")
+
+
+def a_good_guide_passes(case):
+    for status, said in (_guide(case, GOOD, "--check"), _run(case, GOOD)):
+        case.expect(status == 0, said)
+
+
+def what_fails_is_found(case):
+    for name, old, new in AT_WORK:
+        bad = GOOD.replace(old, new)
+        case.expect(bad != GOOD and _run(case, bad)[0] == 1, f"missed: {name}")
+
+
+def what_is_wrong_is_found(case):
+    for name, old, new in WHEN_READ:
+        status, said = _guide(case, GOOD.replace(old, new), "--check")
+        case.expect(status == 1 and "Traceback" not in said, f"missed: {name}")
+
+
+def a_missing_program_skips(case):
+    text = GOOD.replace("<!-- file", "<!-- needs: no-such-program -->\n"
+                        "<!-- file")
+    case.expect(_run(case, text)[0] == 77, "not skipped")
+
+
+CASES = [a_good_guide_passes, what_fails_is_found, what_is_wrong_is_found,
+         a_missing_program_skips]
+
+if __name__ == "__main__":
+    cases.main(CASES, __doc__)

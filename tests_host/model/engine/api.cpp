@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * api - what a test's body may call, and what klock/os.hpp asks of a kernel
+ */
+#include "checker.hpp"
+
+#include <klock/os.hpp>
+
+namespace model {
+
+void check(bool holds, const char *text, site s)
+{
+	if (!holds)
+		the_checker().report(bug::failed_check,
+				     std::string("failed: ") + text, s);
+}
+
+unsigned cpu() { return the_checker().current(); }
+
+bool interrupts_on() { return the_checker().me().irqs_on; }
+
+void name(const void *object, klock::usize bytes, const char *text)
+{
+	if (the_checker().tracing())
+		the_checker().known.add(object, bytes, text);
+}
+
+before_waits::before_waits(void (*call)(void *), void *what)
+{
+	the_checker().me().on_wait = call;
+	the_checker().me().on_wait_what = what;
+}
+
+before_waits::~before_waits() { the_checker().me().on_wait = nullptr; }
+
+} // namespace model
+
+extern "C" unsigned klock_os_cpu_id(void) { return model::cpu(); }
+
+extern "C" void klock_os_panic(const char *lock_name, const void *,
+			       unsigned cpu, const char *what)
+{
+	model::the_checker().report(model::bug::panic,
+				    std::string("panic: ") + lock_name +
+					    ", cpu" + std::to_string(cpu) +
+					    ": " + what,
+				    {nullptr, 0});
+	__builtin_trap(); /* report() does not come back to a fiber */
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * branch - adding a read or a write, and all that could have been instead
+ *
+ * The run itself takes the newest write, and the last place in modification
+ * order: an event with nothing after it breaks no axiom. The rest goes on the
+ * stack. Source: TruSt (see checker.hpp), algorithm 2.
+ */
+#include "checker.hpp"
+
+namespace model {
+
+std::unique_ptr<graph> checker::copy_of(const graph &from)
+{
+	if (spare.empty())
+		return std::make_unique<graph>(from);
+
+	std::unique_ptr<graph> copy = std::move(spare.back());
+	spare.pop_back();
+	*copy = from;
+	return copy;
+}
+
+void checker::recycle(std::unique_ptr<graph> &&done)
+{
+	spare.push_back(std::move(done));
+}
+
+void checker::keep_if_sc(std::unique_ptr<graph> &&other)
+{
+	if (!other->any_sc || sc_holds(*other))
+		work.push_back(std::move(other));
+	else
+		recycle(std::move(other));
+}
+
+u64 checker::word_at(unsigned place, unsigned position, const window &w) const
+{
+	if (position)
+		return g->at(g->write_at(place, position)).value;
+
+	/* The memory holds what the location started with. */
+	u64 word = 0;
+	std::memcpy(&word, w.at, w.bytes);
+	return word;
+}
+
+/* The CPU's next event, which the graph has; the code must agree. */
+const event &checker::next(kind what_it_is, unsigned place)
+{
+	const ref r{static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)};
+	const event &e = g->at(r);
+
+	if (e.what != what_it_is || e.place != place)
+		report(bug::not_repeatable,
+		       "the code does something else than before, having read "
+		       "the same",
+		       {nullptr, 0});
+	return e;
+}
+
+/* -- Reads ----------------------------------------------------------------- */
+
+const event &checker::read(const reading &q, unsigned place)
+{
+	if (me().ran == g->length(cpu)) {
+		wait_for_turn(false);
+		branch_read(q, place);
+	}
+
+	const event &e = next(kind::read, place);
+	if (!e.from.initial()) {
+		while (cpus[e.from.cpu]->ran < e.from.index) {
+			me().source = e.from;
+			leave(cpu_state::where::at_source);
+		}
+	}
+	me().ran++;
+	return e;
+}
+
+void checker::branch_read(const reading &q, unsigned place)
+{
+	const ref mine = g->next_of(cpu);
+	const unsigned newest = g->last(place);
+
+	for (unsigned p = floor(*g, place, g->seen_before(mine)); p < newest;
+	     p++) {
+		const u64 word = word_at(place, p, q.at);
+
+		/*
+		 * A wait that goes on is served by a later write only if it
+		 * has read the newest there is: the others lead nowhere.
+		 */
+		if (!q.ends(word) && !how->stale_waits)
+			continue;
+		if (q.would_write(word) && has_rival(*g, place, p)) {
+			only_revisit(q, place, p);
+			continue;
+		}
+		auto other = copy_of(*g);
+		other->add_read(cpu, place, q.ord, g->write_at(place, p), word);
+		keep_if_sc(std::move(other));
+	}
+	g->add_read(cpu, place, q.ord, g->write_at(place, newest),
+		    word_at(place, newest, q.at));
+}
+
+/*
+ * An RMW on top of a write that has one: no execution by itself, but the other
+ * may come to stand on top of this one.
+ */
+void checker::only_revisit(const reading &q, unsigned place, unsigned position)
+{
+	const u64 word = word_at(place, position, q.at);
+	auto other = copy_of(*g);
+
+	other->add_read(cpu, place, q.ord, g->write_at(place, position), word);
+	other->add_write(cpu, place, q.store_ord, q.written(word), true);
+	revisit(*other, other->last_of(cpu));
+	recycle(std::move(other));
+}
+
+/* -- Writes ---------------------------------------------------------------- */
+
+void checker::write(const reading &q, unsigned place, u64 word)
+{
+	if (me().ran == g->length(cpu)) {
+		wait_for_turn(q.writes);
+		branch_write(q.store_ord, place, word, q.writes);
+	}
+	next(kind::write, place);
+	me().ran++;
+}
+
+void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
+{
+	const unsigned newest = g->last(place);
+	unsigned lowest = floor(*g, place, g->seen_before(g->next_of(cpu))) + 1;
+	unsigned own = newest + 1;
+
+	g->add_write(cpu, place, o, word, exclusive);
+	const ref mine = g->last_of(cpu);
+	revisit(*g, mine);
+
+	if (exclusive) {
+		const ref read{mine.cpu, static_cast<u8>(mine.index - 1)};
+		own = g->position(g->at(read)) + 1;
+		if (splits_rmw(*g, place, own)) {
+			abandoned = true;
+			stop();
+		}
+		lowest = own;
+	}
+	for (unsigned p = lowest; p <= newest && !exclusive; p++) {
+		if (splits_rmw(*g, place, p))
+			continue;
+		auto other = copy_of(*g);
+		other->insert(mine, p);
+		keep_if_sc(std::move(other));
+	}
+	g->insert(mine, own);
+}
+
+/* -- Choices that are not memory's ------------------------------------------
+ */
+
+bool checker::choose()
+{
+	if (me().ran == g->length(cpu)) {
+		wait_for_turn(false);
+		auto other = copy_of(*g);
+		other->add_choice(cpu, 1);
+		work.push_back(std::move(other));
+		g->add_choice(cpu, 0);
+	}
+	const event &e = next(kind::choice, 0);
+	me().ran++;
+	return e.value != 0;
+}
+
+} // namespace model

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checker - the engine behind the hooked port: the state that its parts share
+ *
+ * Method: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly
+ * Stateless, Optimal Dynamic Partial Order Reduction, POPL 2022). The work is a
+ * stack of graphs. Running one replays its events, then adds events until
+ * nobody can go on; every read of an older write, every place of a write in
+ * modification order and every earlier read that the write may serve is a copy
+ * of the graph on the stack.
+ *
+ *	explore.cpp	the stack, and what comes of it
+ *	run.cpp		one run: whose turn it is
+ *	branch.cpp	adding reads and writes: what else could have been
+ *	revisit.cpp	earlier reads that a new write may serve
+ *	operations.cpp	the hooks: what an operation is in events
+ *	wait.cpp	waits, and whether the blocked are deadlocked
+ *	interrupts.cpp	the flag, and where a handler runs
+ *	mutate.cpp	orders made weaker, uses recorded
+ *	timeline.cpp	a run as text
+ */
+#pragma once
+
+#include "consistency.hpp"
+#include "graph.hpp"
+#include "objects.hpp"
+#include "timeline.hpp"
+
+#include <fiber/fiber.hpp>
+#include <model/model.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace model {
+
+namespace hooked = klock::arch::hooked;
+using hooked::window;
+
+/* What a read wants of what it finds. */
+struct reading {
+	window at;
+	order ord;	 /* of the read */
+	order store_ord; /* of what an RMW or a store writes */
+	const hooked::test *until = nullptr; /* a wait: what ends it */
+
+	/* An RMW: what it would write; null: it only reads. */
+	bool writes = false;
+	hooked::update how = hooked::update::exchange;
+	u64 operand = 0;
+	const u64 *expected = nullptr; /* compare-and-swap: if this is there */
+
+	u64 fits = ~u64{0}; /* bits of the location that can be set */
+
+	reading(const window &w, order o) : at(w), ord(o), store_ord(o) {}
+
+	bool ends(u64 word) const { return !until || (*until)(at.look(word)); }
+	bool would_write(u64 word) const
+	{
+		return writes && ends(word) &&
+		       (!expected || at.look(word) == *expected);
+	}
+	u64 written(u64 word) const
+	{
+		return at.put(word, updated(how, at.look(word), operand)) &
+		       fits;
+	}
+};
+
+/* One CPU in one run. */
+struct cpu_state {
+	enum class where {
+		runs,
+		at_source, /* its next read's write is not replayed yet */
+		at_end,	   /* of its events in the graph */
+		before_rmw_write,
+		blocked, /* in a wait that its read did not end */
+		done,
+	};
+
+	fiber stack;
+	where state = where::done;
+	ref source;	     /* at_source: the write */
+	u8 ran = 0;	     /* events of the graph that it has run */
+	unsigned births = 0; /* objects that it has made */
+	bool irqs_on = true;
+	unsigned irqs_left = 0;
+	void (*on_wait)(void *) = nullptr;
+	void *on_wait_what = nullptr;
+
+	struct {
+		window at;
+		hooked::test done;
+		site where;
+	} waits[2] = {{{}, {}, {nullptr, 0}}, {{}, {}, {nullptr, 0}}};
+	unsigned waits_for = 0;
+};
+
+struct checker final : hooked::engine {
+	result explore(program &, const options &);
+
+	/* -- hooks: operations.cpp, wait.cpp, interrupts.cpp -- */
+	void born(const void *at, usize bytes) override;
+	void dead(const void *at, usize bytes) override;
+	u64 load(window, order, site) override;
+	void store(window, u64 v, order, site) override;
+	u64 rmw(window, hooked::update, u64 operand, order, site) override;
+	bool compare_exchange(window, u64 &expected, u64 desired, order,
+			      site) override;
+	void fence(order, site) override;
+	u64 await(window, hooked::test, hooked::pace, order, site) override;
+	u64 await_exchange(window, u64 v, hooked::test, order, site) override;
+	void await_either(window, hooked::test, window, hooked::test, order,
+			  site) override;
+	void read_plain(const void *at, usize bytes, site) override;
+	void write_plain(const void *at, const void *with, usize bytes,
+			 site) override;
+	void relax(u32) override {}
+	u64 cycles() override;
+	bool irq_flag(bool enabled) override;
+
+	/* Ends the run; on a fiber it does not come back. */
+	void report(bug, const std::string &message, site);
+	bool tracing() const { return trace != nullptr; }
+	unsigned current() const { return cpu; }
+	cpu_state &me() { return *cpus[cpu]; }
+	names known;
+
+      private:
+	/* -- explore.cpp, run.cpp -- */
+	void run_one();
+	void start_cpus();
+	void replay();
+	void extend();
+	void resume(unsigned which);
+	void leave(cpu_state::where);
+	[[noreturn]] void stop();
+	void wait_for_turn(bool rmw_write);
+	void finish();
+	void look_at_end();
+	void save(const void *at, usize bytes);
+	void restore();
+	void show();
+	static void cpu_main(void *);
+	static void end_main(void *);
+
+	/* -- branch.cpp, revisit.cpp -- */
+	const event &read(const reading &, unsigned place);
+	void write(const reading &, unsigned place, u64 word);
+	void branch_read(const reading &, unsigned place);
+	void branch_write(order, unsigned place, u64 word, bool exclusive);
+	void only_revisit(const reading &, unsigned place, unsigned position);
+	void revisit(const graph &with, ref write);
+	void serve(const graph &with, ref read, ref write);
+	bool may_serve(const graph &with, ref read, ref write) const;
+	void keep_if_sc(std::unique_ptr<graph> &&);
+	std::unique_ptr<graph> copy_of(const graph &);
+	void recycle(std::unique_ptr<graph> &&);
+	u64 word_at(unsigned place, unsigned position, const window &) const;
+	const event &next(kind, unsigned place);
+	bool choose();
+
+	/* -- operations.cpp, wait.cpp -- */
+	unsigned place_of(window &, site);
+	reading asking(const window &, order) const;
+	actor actor_at(u8 epoch, site) const;
+	void blame(const conflict &, const void *at, site);
+	u64 do_rmw(reading &, site, const char *name);
+	bool swap_split(const window &, u64 &expected, u64 desired, order,
+			site);
+	void note(const char *name, const reading &, site, unsigned place);
+	void block_unless(const reading &, u64 word, site);
+	void about_to_wait();
+	bool deadlocked();
+
+	/* -- interrupts.cpp, mutate.cpp -- */
+	void may_interrupt();
+	order effective(operation, order, site);
+
+	program *what = nullptr;
+	const options *how = nullptr;
+	result out;
+
+	std::vector<std::unique_ptr<cpu_state>> cpus;
+	fiber ender{256 * 1024};
+	std::unique_ptr<graph> g; /* the run's */
+	std::vector<std::unique_ptr<graph>> work;
+	std::vector<std::unique_ptr<graph>> spare;
+	objects memory;
+
+	enum class phase { replaying, finishing_rmws, extending, ending };
+	phase now = phase::replaying;
+	unsigned cpu = 0; /* the one that runs */
+	bool inside = false;
+	bool stopped = false;	/* the run is over, whatever is left */
+	bool abandoned = false; /* and does not count */
+
+	/* What the run changed in memory that it did not make. */
+	struct saved {
+		void *at;
+		std::vector<u8> was;
+	};
+	std::vector<saved> changed;
+
+	std::unique_ptr<timeline> trace; /* only while a bug is shown */
+};
+
+checker &the_checker();
+
+} // namespace model

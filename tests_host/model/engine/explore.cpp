@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explore - the stack of graphs, and what comes of it
+ */
+#include "checker.hpp"
+
+#include <chrono>
+
+namespace model {
+
+checker &the_checker()
+{
+	static checker one;
+	return one;
+}
+
+result explore(program &p, const options &how)
+{
+	return the_checker().explore(p, how);
+}
+
+result checker::explore(program &p, const options &given)
+{
+	const auto start = std::chrono::steady_clock::now();
+	const unsigned count = static_cast<unsigned>(given.sections.size());
+
+	out = {};
+	what = &p;
+	how = &given;
+	if (count < 1 || count > max_cpus) {
+		out.limit = "1 to 16 CPUs";
+		return out;
+	}
+	while (cpus.size() < count)
+		cpus.push_back(std::make_unique<cpu_state>());
+	known.stacks.clear();
+	for (const auto &c : cpus)
+		known.stacks.push_back({c->stack.low(), c->stack.high()});
+	memory.forget_all();
+	work.clear();
+	work.push_back(std::make_unique<graph>());
+	work.back()->reset(count, given.sequence);
+
+	while (!work.empty() && out.ok() && out.limit.empty()) {
+		g = std::move(work.back());
+		work.pop_back();
+		run_one();
+		if (!out.ok())
+			show();
+		if (out.complete + out.blocked >= given.max_executions)
+			out.limit = "max_executions";
+		recycle(std::move(g));
+	}
+	out.exhaustive = work.empty() && out.limit.empty() && out.ok();
+	if (!out.exhaustive && out.ok())
+		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
+	work.clear();
+	out.time = std::chrono::duration<double>(
+			   std::chrono::steady_clock::now() - start)
+			   .count();
+	return std::move(out);
+}
+
+void checker::report(bug found, const std::string &message, site where)
+{
+	if (out.ok()) {
+		out.found = found;
+		out.message = message;
+	}
+	if (trace)
+		out.timeline = trace->text(*g, message, where);
+	stopped = true;
+	if (inside)
+		stop();
+}
+
+/* The run that showed a bug once more, written down. */
+void checker::show()
+{
+	const result found = out;
+
+	trace = std::make_unique<timeline>();
+	run_one();
+	trace.reset();
+
+	const std::string text = out.timeline;
+	out = found;
+	out.timeline = text;
+}
+
+} // namespace model

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph - an execution as events and the relations between them
+ *
+ * What RC11 (Lahav et al., PLDI 2017) calls an execution graph: program order
+ * (sb), reads-from (rf) and modification order (mo). An event carries what is
+ * before it as vector clocks, which stay right as long as the graph only loses
+ * events that nothing kept depends on.
+ *
+ * Graphs are copied for every branch of the exploration: all is flat.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+#include <model/options.hpp>
+
+#include <cstring>
+#include <vector>
+
+namespace model {
+
+using klock::u16;
+using klock::u32;
+
+inline constexpr unsigned max_cpus = 16;
+
+/* Events of one CPU in one execution, at most: an index is a byte. */
+inline constexpr unsigned max_index = 250;
+
+constexpr bool acquires(order o)
+{
+	return o == order::acquire || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+constexpr bool releases(order o)
+{
+	return o == order::release || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+/* An event's name: its CPU, and its place there, counted from 1. */
+struct ref {
+	u8 cpu = 0;
+	u8 index = 0; /* 0: what the location started with */
+
+	bool initial() const { return index == 0; }
+	friend bool operator==(ref, ref) = default;
+};
+
+/* A set of events that is closed under program order: how many of each CPU. */
+struct clock {
+	u8 at[max_cpus] = {};
+
+	bool has(ref e) const { return at[e.cpu] >= e.index; }
+	void join(const clock &other)
+	{
+		for (unsigned i = 0; i < max_cpus; i++)
+			at[i] = at[i] > other.at[i] ? at[i] : other.at[i];
+	}
+};
+
+enum class kind : u8 { read, write, fence, choice };
+
+struct event {
+	u64 value = 0; /* read or written; of a choice: what was chosen */
+	clock hb;      /* what happens before it, and itself */
+	clock porf;    /* the same for (sb | rf)+ */
+	clock own;     /* write: what its own release sequence hands on */
+	clock rel;     /* write: what acquiring from it brings */
+	u32 stamp = 0; /* when it was added */
+	u16 place = 0;
+	u16 mo = 0; /* write: its position in modification order, from 1 */
+	ref from;   /* read: the write it reads */
+	kind what = kind::read;
+	order ord = order::relaxed;
+	bool exclusive = false; /* write: its read is the event before it */
+	bool behind = false;   /* read: was served a write that is not newest */
+	bool revisits = false; /* write: a read that was there first reads it */
+};
+
+struct graph {
+	unsigned cpus = 0;
+	release_sequence sequence = release_sequence::rc11;
+
+	void reset(unsigned with_cpus, release_sequence by);
+
+	unsigned length(unsigned cpu) const
+	{
+		return static_cast<unsigned>(sb[cpu].size());
+	}
+	event &at(ref e) { return sb[e.cpu][e.index - 1u]; }
+	const event &at(ref e) const { return sb[e.cpu][e.index - 1u]; }
+	ref last_of(unsigned cpu) const
+	{
+		return {static_cast<u8>(cpu), static_cast<u8>(length(cpu))};
+	}
+	ref next_of(unsigned cpu) const
+	{
+		return {static_cast<u8>(cpu), static_cast<u8>(length(cpu) + 1)};
+	}
+	/* What an event, there or to come, has before it. */
+	clock seen_before(ref e) const
+	{
+		return e.index > 1 ? sb[e.cpu][e.index - 2u].hb : clock{};
+	}
+
+	/* Writes to a place, at the positions 1 .. last(); 0 is the initial. */
+	unsigned last(unsigned place) const
+	{
+		return place < counts.size() ? counts[place] : 0;
+	}
+	ref write_at(unsigned place, unsigned position) const
+	{
+		return position ? orders[place * stride + position - 1] : ref{};
+	}
+	/* Of a write or of the write that a read reads. */
+	unsigned position(const event &e) const
+	{
+		if (e.what == kind::write)
+			return e.mo;
+		return e.from.initial() ? 0 : at(e.from).mo;
+	}
+	/* Whether the write at this position is an RMW's. */
+	bool is_exclusive(unsigned place, unsigned position) const
+	{
+		return position && position <= last(place) &&
+		       at(write_at(place, position)).exclusive;
+	}
+
+	/* Each adds the CPU's next event. */
+	event &add_read(unsigned cpu, unsigned place, order o, ref from,
+			u64 value);
+	event &add_write(unsigned cpu, unsigned place, order o, u64 value,
+			 bool exclusive);
+	event &add_fence(unsigned cpu, order o);
+	event &add_choice(unsigned cpu, u64 value);
+
+	/* Puts a write into modification order. */
+	void insert(ref write, unsigned position);
+
+	/* Makes the CPU's last event, a read, read a write that is newer. */
+	void redirect(ref read, ref from);
+
+	/* Keeps of each CPU what kept has, and no more. */
+	void restrict_to(const clock &kept);
+
+	std::vector<event> sb[max_cpus];
+	bool any_sc = false; /* whether SC events are or were there */
+
+      private:
+	event &append(unsigned cpu, kind what, order o);
+	void make_room(unsigned place);
+
+	u32 next_stamp = 1;
+	unsigned stride = 24; /* room for so many writes to a place */
+	std::vector<u16> counts;
+	std::vector<ref> orders;
+};
+
+} // namespace model

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objects - what lies in memory during one run: born, used, dead
+ *
+ * Finds data races on plain data and uses of dead objects, both by the same
+ * rule: two accesses that are not ordered by happens-before, one of which is a
+ * write, a birth or a death. Each access is compared with the last ones of its
+ * kind only; if those are ordered, the ones before them are (FastTrack:
+ * Flanagan, Freund, PLDI 2009).
+ *
+ * An access after a CPU's i-th event has the epoch i + 1: it is before whatever
+ * that CPU publishes next.
+ */
+#pragma once
+
+#include "graph.hpp"
+
+#include <klock/arch/engine.hpp>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace model {
+
+using klock::usize;
+using klock::arch::site;
+
+/* Who does it, when, having seen what. */
+struct actor {
+	unsigned cpu;
+	u8 epoch;
+	clock seen;
+	site where;
+};
+
+/* What is wrong with an access: none of it if text is empty. */
+struct conflict {
+	const char *text = nullptr;
+	unsigned cpu = 0; /* the other side */
+	site where{nullptr, 0};
+};
+
+struct object {
+	struct access {
+		u8 epoch = 0; /* 0: never */
+		site where{nullptr, 0};
+	};
+
+	const void *at = nullptr;
+	u32 run = 0; /* the run that this entry is of */
+	u32 bytes = 0;
+	bool alive = true;
+	bool was_born = false; /* else it was there before the run */
+	bool atomic = false;
+	u8 maker = 0;		/* CPU that made or ended it */
+	unsigned birth = 0;	/* how many that CPU had made before */
+	access end;		/* birth while alive, else death */
+	u8 writer = 0;		/* CPU of the last plain write */
+	access write;		/* that write */
+	access reads[max_cpus]; /* last read, or atomic access, of each */
+	int place = -1;		/* its number in the graphs */
+};
+
+struct objects {
+	/* Forgets all but the numbers that places have in graphs. */
+	void start_run();
+	void forget_all();
+
+	conflict born(const void *at, usize bytes, const actor &by,
+		      unsigned birth);
+	conflict dead(const void *at, usize bytes, const actor &by);
+	conflict read_plain(const void *at, usize bytes, const actor &by);
+	conflict write_plain(const void *at, usize bytes, const actor &by);
+
+	/* An atomic access; says which place of the graphs this is. */
+	conflict use(const void *at, usize bytes, const actor &by,
+		     unsigned &place);
+
+	/* Of this run; null: not met yet. */
+	const object *find(const void *at) const;
+
+	/* Calls visit(object) for each of this run, in order of first use. */
+	template <typename Visit>
+	void for_each(Visit visit) const
+	{
+		for (u32 slot : order_of_use)
+			visit(table[slot]);
+	}
+
+      private:
+	object &entry(const void *at, usize bytes);
+	conflict alive(const object &o, const actor &by) const;
+	conflict ended_by_all(const object &o, const actor &by,
+			      const char *text) const;
+	void grow();
+
+	/* Open addressing; an entry of another run counts as empty. */
+	std::vector<object> table = std::vector<object>(256);
+	std::vector<u32> order_of_use;
+	u32 run = 1;
+
+	/* address, CPU that made it (or none), its how-manieth: the number */
+	std::map<std::tuple<const void *, unsigned, unsigned>, int> numbers;
+};
+
+} // namespace model

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - one run: whose turn it is, from the world's making to its end
+ *
+ * The order in which CPUs add events is a function of the graph alone (first
+ * whoever is between the halves of an RMW, then the lowest CPU that can go on):
+ * the method's proof needs that, and so does replaying.
+ */
+#include "checker.hpp"
+
+namespace model {
+
+void checker::run_one()
+{
+	stopped = abandoned = false;
+	known.forget();
+	known.world = what->world;
+	known.world_bytes = what->world_bytes;
+	what->make_world();
+	memory.start_run();
+	start_cpus();
+
+	hooked::running = this;
+	now = phase::replaying;
+	replay();
+	extend();
+	if (!stopped)
+		finish();
+	hooked::running = nullptr;
+
+	restore();
+	what->end_world();
+}
+
+void checker::start_cpus()
+{
+	for (unsigned c = 0; c < g->cpus; c++) {
+		cpu_state &s = *cpus[c];
+
+		s.state = cpu_state::where::runs;
+		s.ran = 0;
+		s.births = 0;
+		s.irqs_on = true;
+		s.irqs_left = how->interrupts;
+		s.on_wait = nullptr;
+		s.waits_for = 0;
+		s.stack.start(cpu_main, this);
+	}
+}
+
+void checker::cpu_main(void *self)
+{
+	checker &c = *static_cast<checker *>(self);
+	const unsigned mine = c.cpu;
+
+	for (unsigned i = 0; i < c.how->sections[mine]; i++)
+		c.what->body(mine);
+	c.may_interrupt();
+	c.cpus[mine]->state = cpu_state::where::done;
+}
+
+void checker::resume(unsigned which)
+{
+	cpu = which;
+	me().state = cpu_state::where::runs;
+	inside = true;
+	me().stack.resume();
+	inside = false;
+}
+
+/* Gives the turn away, and comes back when it is given back. */
+void checker::leave(cpu_state::where why)
+{
+	me().state = why;
+	fiber::suspend();
+}
+
+void checker::stop()
+{
+	stopped = true;
+	for (;;)
+		fiber::suspend();
+}
+
+/* Runs what the graph has; each CPU as far as its reads' writes are there. */
+void checker::replay()
+{
+	using where = cpu_state::where;
+	bool again = true;
+
+	while (again && !stopped) {
+		again = false;
+		for (unsigned c = 0; c < g->cpus && !stopped; c++) {
+			const cpu_state &s = *cpus[c];
+			if (s.state == where::at_source &&
+			    cpus[s.source.cpu]->ran < s.source.index)
+				continue;
+			if (s.state != where::runs &&
+			    s.state != where::at_source)
+				continue;
+			resume(c);
+			again = true;
+		}
+	}
+}
+
+void checker::extend()
+{
+	using where = cpu_state::where;
+
+	now = phase::finishing_rmws;
+	for (unsigned c = 0; c < g->cpus && !stopped; c++)
+		if (cpus[c]->state == where::before_rmw_write)
+			resume(c);
+	now = phase::extending;
+	for (unsigned c = 0; c < g->cpus && !stopped; c++)
+		if (cpus[c]->state == where::at_end)
+			resume(c);
+}
+
+/* Called before each event that the graph does not have yet. */
+void checker::wait_for_turn(bool rmw_write)
+{
+	if (g->length(cpu) >= how->max_events ||
+	    g->length(cpu) + 1 >= max_index) {
+		out.limit = "max_events: does code wait in a loop of its own, "
+			    "without an await?";
+		stop();
+	}
+	if (now == phase::replaying)
+		leave(rmw_write ? cpu_state::where::before_rmw_write
+				: cpu_state::where::at_end);
+	while (now == phase::finishing_rmws && !rmw_write)
+		leave(cpu_state::where::at_end);
+}
+
+/* -- The end of a run --------------------------------------------------------
+ */
+
+void checker::end_main(void *self)
+{
+	static_cast<checker *>(self)->what->at_end();
+}
+
+void checker::finish()
+{
+	bool all_done = true;
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		all_done &= cpus[c]->state == cpu_state::where::done;
+	if (all_done) {
+		out.complete++;
+		look_at_end();
+		return;
+	}
+	out.blocked++;
+	if (!how->may_deadlock && deadlocked())
+		report(bug::deadlock, "deadlock: nobody can go on",
+		       {nullptr, 0});
+}
+
+/* Puts the last values into memory, where the test looks at them. */
+void checker::look_at_end()
+{
+	memory.for_each([this](const object &o) {
+		if (!o.atomic || !o.alive)
+			return;
+		const unsigned place = static_cast<unsigned>(o.place);
+		const unsigned newest = g->last(place);
+		if (!newest)
+			return;
+		void *const at = const_cast<void *>(o.at);
+		save(at, o.bytes);
+		std::memcpy(at, &g->at(g->write_at(place, newest)).value,
+			    o.bytes);
+	});
+	hooked::running = nullptr;
+	now = phase::ending;
+	ender.start(end_main, this);
+	inside = true;
+	ender.resume();
+	inside = false;
+}
+
+/* Only what outlives the run: neither the world nor a stack. */
+void checker::save(const void *at, usize bytes)
+{
+	const char *const byte = static_cast<const char *>(at);
+	const char *const world = static_cast<const char *>(what->world);
+
+	if (byte >= world && byte < world + what->world_bytes)
+		return;
+	for (unsigned c = 0; c < g->cpus; c++)
+		if (byte >= cpus[c]->stack.low() &&
+		    byte < cpus[c]->stack.high())
+			return;
+	const auto *was = static_cast<const u8 *>(at);
+	changed.push_back({const_cast<void *>(at), {was, was + bytes}});
+}
+
+void checker::restore()
+{
+	for (; !changed.empty(); changed.pop_back())
+		std::memcpy(changed.back().at, changed.back().was.data(),
+			    changed.back().was.size());
+}
+
+} // namespace model

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline - one run as text: a column a CPU, a row an operation
+ */
+#pragma once
+
+#include "graph.hpp"
+#include "objects.hpp"
+
+#include <string>
+#include <vector>
+
+namespace model {
+
+/* "ticket_lock.hpp:75"; nothing for no place. */
+std::string text(site);
+
+/* What objects are called: by their owner, or by where they lie. */
+struct names {
+	void add(const void *object, usize bytes, const char *text);
+	void forget() { given.clear(); }
+
+	/* "lock", "lock+0x1", "world+0x10", "stack2-0x40", "static1" */
+	std::string of(const void *at) const;
+
+	/* A value, as a name where it is the address of something known. */
+	std::string value(u64 v, unsigned bytes) const;
+
+	const void *world = nullptr;
+	usize world_bytes = 0;
+
+	/* Of each CPU, lowest and highest byte. */
+	struct range {
+		const char *low, *high;
+	};
+	std::vector<range> stacks;
+
+      private:
+	struct entry {
+		const char *at;
+		usize bytes;
+		std::string text;
+	};
+	std::vector<entry> given;
+	mutable std::vector<const void *> statics;
+};
+
+struct timeline {
+	struct row {
+		unsigned cpu;
+		std::string text;
+		site where;
+		ref read{};  /* the event, where it reads */
+		ref write{}; /* where it writes */
+		unsigned place = 0;
+	};
+
+	void add(row r) { rows.push_back(std::move(r)); }
+
+	/* The rows, what each read read, and the bug under them. */
+	std::string text(const graph &, const std::string &bug,
+			 site where) const;
+
+      private:
+	std::string source(const graph &, std::size_t of_row) const;
+
+	std::vector<row> rows;
+};
+
+} // namespace model

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model - tries every execution of a few CPUs that C++'s memory model allows
+ *
+ *	struct world {
+ *		klock::ticket_lock<klock::u8> lock;
+ *		klock::plain<int> data;
+ *	};
+ *
+ *	auto r = model::explore<world>(
+ *		{.sections = {2, 2, 1}},
+ *		[](world &w, unsigned cpu) {
+ *			klock::guard held(w.lock);
+ *			w.data.set(w.data.get() + 1);
+ *		},
+ *		[](world &w) { model::check(w.data.get() == 5); });
+ *	INFO(r.timeline);
+ *	CHECK(r.ok());
+ *	CHECK(r.exhaustive);
+ *	CHECK(r.complete >= 30);
+ *
+ * The world is made anew for each execution. The body must do the same when it
+ * reads the same: no clock, no random numbers, no static that is not an atomic
+ * or a plain; it must own no heap, for it may be left half-way. README.md
+ * beside this says what is proved, and what is not.
+ */
+#pragma once
+
+#include <model/options.hpp>
+
+#include <klock/arch/engine.hpp>
+
+#include <new>
+#include <utility>
+
+namespace model {
+
+using klock::arch::site;
+
+/* What the engine runs: the caller's functions, types erased. */
+struct program {
+	virtual void make_world() = 0;
+	virtual void end_world() = 0;
+	virtual void body(unsigned cpu) = 0;
+	virtual void at_end() = 0;
+	virtual void handler(unsigned cpu) = 0;
+
+	const void *world = nullptr;
+	klock::usize world_bytes = 0;
+
+      protected:
+	~program() = default;
+};
+
+result explore(program &, const options &);
+
+/* What a body or a look at the end may call. */
+
+/* Else the execution is reported. */
+void check(bool holds, const char *what = "check",
+	   site s = {__builtin_FILE(), __builtin_LINE()});
+
+/* The CPU that runs this. */
+unsigned cpu();
+
+/* Its interrupt flag. */
+bool interrupts_on();
+
+/* What timelines call an object, from a body or a world's constructor. */
+void name(const void *object, klock::usize bytes, const char *text);
+template <typename T>
+void name(const T &object, const char *text)
+{
+	name(&object, sizeof(object), text);
+}
+
+/*
+ * Runs what() whenever this CPU is about to wait, while this object lives:
+ * a queue lock's doorway is over then. Operations of what() are the CPU's own.
+ */
+struct before_waits {
+	template <typename What>
+	explicit before_waits(What &what)
+	    : before_waits([](void *w) { (*static_cast<What *>(w))(); }, &what)
+	{
+	}
+	before_waits(void (*call)(void *), void *what);
+	~before_waits();
+	before_waits(const before_waits &) = delete;
+	before_waits &operator=(const before_waits &) = delete;
+};
+
+/* All one-step weakenings of a use; none if it is relaxed. */
+std::vector<weakening> weakenings(const use &);
+
+/* "ticket_lock.hpp:75 rmw acq_rel", and "... -> acquire" */
+std::string text(const use &);
+std::string text(const weakening &);
+const char *text(order);
+
+namespace detail {
+
+template <typename World, typename Make, typename Body, typename End,
+	  typename Handler>
+struct typed_program final : program {
+	typed_program(Make m, Body b, End e, Handler h)
+	    : make(m), run(b), end(e), handle(h)
+	{
+		world = room;
+		world_bytes = sizeof(World);
+	}
+	void make_world() override { ::new (room) World(make()); }
+	void end_world() override { the().~World(); }
+	void body(unsigned on_cpu) override { run(the(), on_cpu); }
+	void at_end() override { end(the()); }
+	void handler(unsigned on_cpu) override { handle(the(), on_cpu); }
+
+      private:
+	World &the() { return *std::launder(reinterpret_cast<World *>(room)); }
+
+	Make make;
+	Body run;
+	End end;
+	Handler handle;
+	alignas(World) unsigned char room[sizeof(World)];
+};
+
+} // namespace detail
+
+/*
+ * Explores; world is made by make() for each execution, body(world, cpu) runs
+ * as often as sections says, end(world) looks at what complete executions left,
+ * handler(world, cpu) is what interrupts run.
+ */
+template <typename Make, typename Body, typename End, typename Handler>
+result explore_from(const options &how, Make make, Body body, End end,
+		    Handler handler)
+{
+	using world = decltype(make());
+	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
+								 end, handler);
+
+	return explore(p, how);
+}
+
+template <typename Make, typename Body, typename End>
+result explore_from(const options &how, Make make, Body body, End end)
+{
+	return explore_from(how, make, body, end, [](auto &, unsigned) {});
+}
+
+template <typename World, typename Body, typename End, typename Handler>
+result explore(const options &how, Body body, End end, Handler handler)
+{
+	return explore_from(
+		how, [] { return World(); }, body, end, handler);
+}
+
+template <typename World, typename Body, typename End>
+result explore(const options &how, Body body, End end)
+{
+	return explore<World>(how, body, end, [](World &, unsigned) {});
+}
+
+template <typename World, typename Body>
+result explore(const options &how, Body body)
+{
+	return explore<World>(how, body, [](World &) {});
+}
+
+} // namespace model

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options - what to explore, and what came of it
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace model {
+
+using klock::order;
+using klock::u64;
+using klock::u8;
+
+/* Which writes belong to a release sequence. */
+enum class release_sequence : u8 {
+	rc11,  /* later ones of the same CPU, and RMWs on top of them */
+	cxx20, /* RMWs only: ISO C++20, weaker */
+};
+
+/* A kind of operation, as far as its orders go. */
+enum class operation : u8 { load, store, rmw, fence };
+
+/* An operation in the code under test, and the order written there. */
+struct use {
+	std::string file;
+	int line;
+	operation what;
+	order written;
+
+	friend bool operator==(const use &, const use &) = default;
+};
+
+/* Makes that operation's order another. */
+struct weakening {
+	use where;
+	order to;
+};
+
+struct options {
+	/* How often each CPU runs the body; as many CPUs as entries. */
+	std::vector<unsigned> sections = {};
+
+	/* Where to give up; result.exhaustive then is false. */
+	u64 max_executions = 20'000'000;
+	unsigned max_events = 240; /* of one CPU in one execution */
+
+	/* How often the handler may interrupt each CPU, wherever it can. */
+	unsigned interrupts = 0;
+	bool non_maskable = false; /* whatever the interrupt flag says */
+
+	/*
+	 * The halves of a pair as two locations, which nothing but
+	 * happens-before orders, as on machines that keep coherence by byte. A
+	 * compare-and-swap over both reads the second, then swaps the first: in
+	 * two steps, so that what comes and goes in between is not seen (ABA),
+	 * which is worse than any machine.
+	 */
+	bool split_pairs = false;
+
+	/*
+	 * Integers of up to 4 bytes, and the halves of pairs, wrap at so many
+	 * bits: the wrap of a counter comes into reach of few CPUs. 0: as they
+	 * are.
+	 */
+	unsigned counter_bits = 0;
+
+	release_sequence sequence = release_sequence::rc11;
+
+	/* Explore every failed read of a wait, though none leads anywhere. */
+	bool stale_waits = false;
+
+	/* CPUs that wait for ever are no bug: litmus tests. */
+	bool may_deadlock = false;
+
+	/* Leave the operations' uses in result.uses. */
+	bool record_uses = false;
+
+	std::optional<weakening> weaken = {};
+};
+
+enum class bug {
+	none,
+	data_race,
+	failed_check,
+	deadlock,
+	dead_object,
+	panic,
+	not_repeatable, /* the code does not do the same twice */
+};
+
+struct result {
+	bug found = bug::none;
+	std::string message;  /* what is wrong, in a line */
+	std::string timeline; /* the execution that shows it */
+
+	u64 complete = 0; /* executions in which every CPU finished */
+	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
+	double time = 0;  /* seconds */
+
+	bool exhaustive = false; /* nothing was left out */
+	std::string limit;	 /* else why */
+
+	std::vector<use> uses;
+
+	/* Nothing wrong was seen; says nothing without exhaustive. */
+	bool ok() const { return found == bug::none; }
+};
+
+} // namespace model

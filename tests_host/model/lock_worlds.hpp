@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_worlds - what the lock tests explore: small clients of any lock
+ *
+ * Each world is a template over a subject of klock/selftest/locks.hpp and knows
+ * no lock. Its body is one section of one CPU.
+ */
+#pragma once
+
+#include <klock/plain.hpp>
+#include <klock/selftest/locks.hpp>
+#include <model/model.hpp>
+
+#include <numeric>
+
+namespace worlds {
+
+using klock::u64;
+using klock::u8;
+using klock::selftest::contender;
+using model::options;
+using model::result;
+
+inline constexpr unsigned most_cpus = 9;
+
+inline unsigned sum(const std::vector<unsigned> &sections)
+{
+	return std::accumulate(sections.begin(), sections.end(), 0u);
+}
+
+/* So few bits for this subject's counters, if it counts sections in them. */
+template <typename Subject>
+unsigned bits(unsigned few)
+{
+	const u64 capacity = Subject::capacity;
+	const bool counts = capacity == u64{1} << 8 ||
+			    capacity == u64{1} << 16 ||
+			    capacity == u64{1} << 32;
+
+	return counts ? few : 0;
+}
+
+/* A counter that the lock protects; a node for each CPU that lives on. */
+template <typename Subject>
+struct counted {
+	using lock_type = typename Subject::lock;
+
+	lock_type lock;
+	contender<lock_type> who[most_cpus];
+	klock::plain<unsigned> count;
+	unsigned failed =
+		0; /* try_lock()s; each CPU its own sum, on the host */
+
+	counted() { number(); }
+	template <typename Start>
+	explicit counted(Start served) : lock(served)
+	{
+		number();
+	}
+
+	void number()
+	{
+		model::name(lock, "lock");
+		model::name(count, "count");
+		for (unsigned cpu = 0; cpu < most_cpus; cpu++) {
+			who[cpu].renumber(cpu);
+			model::name(who[cpu], "node");
+		}
+	}
+	void add() { count.set(count.get() + 1); }
+	void section(contender<lock_type> &with)
+	{
+		with.lock(lock);
+		add();
+		with.unlock(lock);
+	}
+};
+
+/* Mutual exclusion and visibility: no update is lost, no access races. */
+template <typename Subject>
+result exclusion(const options &how)
+{
+	using world = counted<Subject>;
+	const unsigned expected = sum(how.sections);
+
+	return model::explore<world>(
+		how, [](world &w, unsigned cpu) { w.section(w.who[cpu]); },
+		[expected](world &w) {
+			model::check(w.count.get() == expected,
+				     "every section counted");
+		});
+}
+
+/* The same, with nodes on the CPUs' stacks, new for each section. */
+template <typename Subject>
+result exclusion_on_stack(const options &how)
+{
+	using world = counted<Subject>;
+	const unsigned expected = sum(how.sections);
+
+	return model::explore<world>(
+		how,
+		[](world &w, unsigned cpu) {
+			contender<typename Subject::lock> mine(cpu);
+			model::name(mine, "own node");
+			w.section(mine);
+		},
+		[expected](world &w) {
+			model::check(w.count.get() == expected,
+				     "every section counted");
+		});
+}
+
+/* The same from a lock that has served so many sections already. */
+template <typename Subject, typename Start>
+result exclusion_from(const options &how, Start served)
+{
+	using world = counted<Subject>;
+	const unsigned expected = sum(how.sections);
+
+	return model::explore_from(
+		how, [served] { return world(served); },
+		[](world &w, unsigned cpu) { w.section(w.who[cpu]); },
+		[expected](world &w) {
+			model::check(w.count.get() == expected,
+				     "every section counted");
+		});
+}
+
+/*
+ * CPU 0 only tries; the others wait. A try that fails does without. Whoever is
+ * inside is alone.
+ */
+template <typename Subject>
+result tries_mixed_in(const options &how)
+{
+	using world = counted<Subject>;
+	const unsigned expected = sum(how.sections);
+
+	return model::explore<world>(
+		how,
+		[](world &w, unsigned cpu) {
+			if (cpu != 0) {
+				w.section(w.who[cpu]);
+			} else if (w.who[cpu].try_lock(w.lock)) {
+				w.add();
+				w.who[cpu].unlock(w.lock);
+			} else {
+				w.failed++;
+			}
+		},
+		[expected](world &w) {
+			model::check(w.count.get() + w.failed == expected,
+				     "every section counted");
+		});
+}
+
+/* All only try: of those who find it free throughout, one gets it. */
+template <typename Subject>
+result tries_only(const options &how)
+{
+	using world = counted<Subject>;
+
+	return model::explore<world>(
+		how,
+		[](world &w, unsigned cpu) {
+			if (w.who[cpu].try_lock(w.lock)) {
+				w.add();
+				w.who[cpu].unlock(w.lock);
+			}
+		},
+		[](world &w) {
+			model::check(w.count.get() > 0,
+				     "somebody's try succeeds");
+		});
+}
+
+/* CPU 1 tries after CPU 0 has left, and knows that: it must succeed. */
+template <typename Subject>
+result try_after_unlock(const options &how)
+{
+	struct world : counted<Subject> {
+		klock::atomic<u8> left;
+	};
+
+	return model::explore<world>(how, [](world &w, unsigned cpu) {
+		if (cpu == 0) {
+			w.section(w.who[0]);
+			w.left.store_release(1);
+			return;
+		}
+		w.left.await_eq_acquire(1);
+		model::check(w.who[1].try_lock(w.lock),
+			     "the lock is free: a try succeeds");
+		w.add();
+		w.who[1].unlock(w.lock);
+	});
+}
+
+/*
+ * CPU 1's doorway is over when it begins to wait, or has the lock; it then says
+ * so.
+ */
+template <typename Subject>
+struct queue : counted<Subject> {
+	klock::atomic<u8> came;
+	klock::plain<bool> served;
+	unsigned overtaken = 0; /* on the host: one CPU's alone */
+
+	queue() { model::name(came, "came"); }
+
+	/* The section of the CPU that must not be overtaken. */
+	void come(unsigned cpu)
+	{
+		auto tell = [this] { came.store_release(1); };
+		model::before_waits hook(tell);
+
+		this->who[cpu].lock(this->lock);
+		served.set(true);
+		came.store_release(1);
+		this->who[cpu].unlock(this->lock);
+	}
+};
+
+/*
+ * First come, first served: CPU 0 comes when it knows that CPU 1's doorway is
+ * over; CPU 2 is there so that CPU 1 has somebody to wait for.
+ */
+template <typename Subject>
+result first_come_first_served(options how = {})
+{
+	using world = queue<Subject>;
+
+	how.sections = {1, 1, 1};
+	return model::explore<world>(how, [](world &w, unsigned cpu) {
+		if (cpu == 1)
+			w.come(cpu);
+		else if (cpu == 2)
+			w.section(w.who[cpu]);
+		else {
+			w.came.await_eq_acquire(1);
+			w.who[cpu].lock(w.lock);
+			model::check(w.served.get(),
+				     "who came first was served first");
+			w.who[cpu].unlock(w.lock);
+		}
+	});
+}
+
+} // namespace worlds

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+#include "rc11.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+
+namespace reference {
+
+namespace {
+
+constexpr unsigned most = 20;
+
+/* A relation over at most so many events. */
+struct relation {
+	std::array<std::uint32_t, most> row{};
+
+	bool has(unsigned a, unsigned b) const { return row[a] >> b & 1; }
+	void add(unsigned a, unsigned b) { row[a] |= 1u << b; }
+
+	friend relation operator|(relation a, const relation &b)
+	{
+		for (unsigned i = 0; i < most; i++)
+			a.row[i] |= b.row[i];
+		return a;
+	}
+	friend relation operator&(relation a, const relation &b)
+	{
+		for (unsigned i = 0; i < most; i++)
+			a.row[i] &= b.row[i];
+		return a;
+	}
+	/* a; b */
+	friend relation operator*(const relation &a, const relation &b)
+	{
+		relation c;
+		for (unsigned i = 0; i < most; i++)
+			for (std::uint32_t m = a.row[i]; m; m &= m - 1)
+				c.row[i] |= b.row[__builtin_ctz(m)];
+		return c;
+	}
+	relation inverse() const
+	{
+		relation c;
+		for (unsigned i = 0; i < most; i++)
+			for (unsigned j = 0; j < most; j++)
+				if (has(i, j))
+					c.add(j, i);
+		return c;
+	}
+	relation maybe() const /* r? */
+	{
+		relation c = *this;
+		for (unsigned i = 0; i < most; i++)
+			c.add(i, i);
+		return c;
+	}
+	relation plus() const /* r+ */
+	{
+		relation c = *this;
+		for (unsigned k = 0; k < most; k++)
+			for (unsigned i = 0; i < most; i++)
+				if (c.has(i, k))
+					c.row[i] |= c.row[k];
+		return c;
+	}
+	bool irreflexive() const
+	{
+		for (unsigned i = 0; i < most; i++)
+			if (has(i, i))
+				return false;
+		return true;
+	}
+	bool empty() const
+	{
+		for (std::uint32_t r : row)
+			if (r)
+				return false;
+		return true;
+	}
+	bool acyclic() const { return plus().irreflexive(); }
+};
+
+enum class type { read, write, fence };
+
+struct event {
+	type what;
+	int thread; /* -1: initial write */
+	unsigned location;
+	order ord;
+	u64 value = 0;
+	bool known = false;
+	bool there = true; /* a compare-and-swap's write may not be */
+	const op *by = nullptr;
+	int half = -1; /* an RMW's other half */
+	int from = -1; /* a read's write */
+};
+
+bool rel(order o)
+{
+	return o == order::release || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+bool acq(order o)
+{
+	return o == order::acquire || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+struct candidate {
+	std::vector<event> events;
+	std::vector<std::vector<int>> mo; /* of each location, initial first */
+
+	bool consistent(release_sequence) const;
+
+	/* [A], for the events of which test holds */
+	template <typename Test>
+	relation only(Test test) const
+	{
+		relation r;
+		for (unsigned i = 0; i < events.size(); i++)
+			if (events[i].there && test(events[i]))
+				r.add(i, i);
+		return r;
+	}
+	/* pairs for which test holds */
+	template <typename Test>
+	relation pairs(Test test) const
+	{
+		relation r;
+		for (unsigned i = 0; i < events.size(); i++)
+			for (unsigned j = 0; j < events.size(); j++)
+				if (i != j && events[i].there &&
+				    events[j].there &&
+				    test(events[i], events[j], i, j))
+					r.add(i, j);
+		return r;
+	}
+};
+
+bool candidate::consistent(release_sequence by) const
+{
+	const auto is = [](type t) {
+		return [t](const event &e) { return e.what == t; };
+	};
+	const relation R = only(is(type::read)), W = only(is(type::write)),
+		       F = only(is(type::fence));
+	const relation Erel = only([](auto &e) { return rel(e.ord); });
+	const relation Eacq = only([](auto &e) { return acq(e.ord); });
+	const relation Esc =
+		only([](auto &e) { return e.ord == order::seq_cst; });
+	const relation Fsc = F & Esc;
+
+	const relation same = pairs([](auto &a, auto &b, int, int) {
+		return a.what != type::fence && b.what != type::fence &&
+		       a.location == b.location;
+	});
+	const relation sb = pairs([](auto &a, auto &b, int i, int j) {
+		return a.thread < 0 ? b.thread >= 0
+				    : a.thread == b.thread && i < j;
+	});
+	const relation rf = pairs([](auto &, auto &b, int i, int) {
+		return b.what == type::read && b.from == i;
+	});
+	const relation rmw = pairs([](auto &a, auto &, int, int j) {
+		return a.what == type::read && a.half == j;
+	});
+	relation co;
+	for (const auto &order_of : mo)
+		for (unsigned i = 0; i < order_of.size(); i++)
+			for (unsigned j = i + 1; j < order_of.size(); j++)
+				co.add(static_cast<unsigned>(order_of[i]),
+				       static_cast<unsigned>(order_of[j]));
+
+	const relation fr = rf.inverse() * co;
+	const relation eco = (rf | co | fr).plus();
+
+	const relation heads =
+		by == release_sequence::rc11 ? W * (sb & same).maybe() * W : W;
+	const relation rs = heads * (rf * rmw).plus().maybe();
+	const relation sw =
+		Erel * (F * sb).maybe() * rs * rf * R * (sb * F).maybe() * Eacq;
+	const relation hb = (sb | sw).plus();
+
+	if (!(hb * eco.maybe()).irreflexive())
+		return false;
+	if (!(rmw & (fr * co)).empty())
+		return false;
+	if (!(sb | rf).acyclic())
+		return false;
+
+	relation sb_elsewhere = sb;
+	for (unsigned i = 0; i < most; i++)
+		sb_elsewhere.row[i] &= ~same.row[i];
+	const relation scb =
+		sb | sb_elsewhere * hb * sb_elsewhere | (hb & same) | co | fr;
+	const relation psc_base =
+		(Esc | Fsc * hb.maybe()) * scb * (Esc | hb.maybe() * Fsc);
+	const relation psc_f = Fsc * (hb | hb * eco * hb) * Fsc;
+
+	return (psc_base | psc_f).acyclic();
+}
+
+/* -- All candidates ---------------------------------------------------------
+ */
+
+struct enumeration {
+	candidate c;
+	const litmus &program;
+	release_sequence by;
+	u64 left;
+	outcomes &out;
+	std::vector<int> reads;
+
+	enumeration(const litmus &p, release_sequence b, u64 limit, outcomes &o)
+	    : program(p), by(b), left(limit), out(o)
+	{
+	}
+
+	bool build();
+	bool choose_sources(unsigned read);
+	bool values();
+	bool choose_orders(unsigned location);
+	void count();
+};
+
+bool enumeration::build()
+{
+	for (unsigned l = 0; l < program.locations; l++) {
+		event e{type::write, -1, l, order::relaxed};
+		e.known = true;
+		c.events.push_back(e);
+	}
+	for (unsigned t = 0; t < program.threads.size(); t++) {
+		for (const op &o : program.threads[t]) {
+			event e{type::fence, static_cast<int>(t), o.location,
+				o.ord};
+			const int next = static_cast<int>(c.events.size());
+			const bool both = o.what == action::exchange ||
+					  o.what == action::add ||
+					  o.what == action::cas;
+			e.by = &o;
+			if (o.what != action::fence)
+				e.what = o.what == action::store ? type::write
+								 : type::read;
+			if (e.what == type::read)
+				reads.push_back(next);
+			if (both)
+				e.half = next + 1;
+			c.events.push_back(e);
+			if (both) {
+				e.what = type::write;
+				e.half = next;
+				c.events.push_back(e);
+			}
+		}
+	}
+	return c.events.size() <= most;
+}
+
+bool enumeration::choose_sources(unsigned read)
+{
+	if (read == reads.size())
+		return !values() || choose_orders(0);
+
+	event &r = c.events[static_cast<unsigned>(reads[read])];
+	for (unsigned w = 0; w < c.events.size(); w++) {
+		const event &e = c.events[w];
+		if (e.what != type::write || e.location != r.location ||
+		    r.half == static_cast<int>(w))
+			continue;
+		r.from = static_cast<int>(w);
+		if (!choose_sources(read + 1))
+			return false;
+	}
+	return true;
+}
+
+/* All values, from the writes on; false if this cannot be an execution. */
+bool enumeration::values()
+{
+	for (event &e : c.events) {
+		e.known = e.thread < 0 || e.what == type::fence;
+		e.there = true;
+		if (e.by && e.by->what == action::store) {
+			e.value = e.by->value;
+			e.known = true;
+		}
+	}
+	for (bool again = true; again;) {
+		again = false;
+		for (event &e : c.events) {
+			if (e.known)
+				continue;
+			const auto source = static_cast<unsigned>(
+				e.what == type::read ? e.from : e.half);
+			if (!c.events[source].known)
+				continue;
+			e.value = c.events[source].value;
+			e.known = again = true;
+			if (e.what == type::read)
+				continue;
+			if (e.by->what == action::cas)
+				e.there = e.value == e.by->expected;
+			e.value = e.by->value +
+				  (e.by->what == action::add ? e.value : 0);
+		}
+	}
+	for (const event &e : c.events) {
+		if (!e.known)
+			return false; /* values out of thin air */
+		if (e.what == type::read &&
+		    !c.events[static_cast<unsigned>(e.from)].there)
+			return false;
+		if (e.by && e.by->what == action::await &&
+		    e.value != e.by->value)
+			return false; /* waits still */
+	}
+	c.mo.assign(program.locations, {});
+	for (unsigned i = 0; i < c.events.size(); i++)
+		if (c.events[i].what == type::write && c.events[i].there)
+			c.mo[c.events[i].location].push_back(
+				static_cast<int>(i));
+	return true;
+}
+
+bool enumeration::choose_orders(unsigned location)
+{
+	if (location == program.locations) {
+		if (!left--)
+			return false;
+		/* The halves of a failed compare-and-swap are none. */
+		candidate whole = c;
+		for (event &e : whole.events)
+			if (e.what == type::read && e.half >= 0 &&
+			    !whole.events[static_cast<unsigned>(e.half)].there)
+				e.half = -1;
+		if (whole.consistent(by))
+			count();
+		return true;
+	}
+	auto &order_of = c.mo[location];
+	std::sort(order_of.begin() + 1, order_of.end());
+	do {
+		if (!choose_orders(location + 1))
+			return false;
+	} while (std::next_permutation(order_of.begin() + 1, order_of.end()));
+	return true;
+}
+
+void enumeration::count()
+{
+	std::vector<std::vector<u64>> read(program.threads.size());
+	std::vector<u64> last;
+
+	for (const event &e : c.events)
+		if (e.what == type::read)
+			read[static_cast<unsigned>(e.thread)].push_back(
+				e.value);
+	for (const auto &order_of : c.mo)
+		last.push_back(
+			c.events[static_cast<unsigned>(order_of.back())].value);
+	out[spell(read, last)]++;
+}
+
+} // namespace
+
+bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out)
+{
+	enumeration e(p, by, limit, out);
+
+	return e.build() && e.choose_sources(0);
+}
+
+std::string spell(const std::vector<std::vector<u64>> &read,
+		  const std::vector<u64> &last)
+{
+	std::string s;
+
+	for (const auto &of_thread : read) {
+		for (u64 v : of_thread)
+			s += std::to_string(v) + " ";
+		s += "| ";
+	}
+	for (u64 v : last)
+		s += std::to_string(v) + " ";
+	return s;
+}
+
+std::string text(const litmus &p)
+{
+	static const char *const names[] = {"load", "store", "exchange", "add",
+					    "cas",  "fence", "await"};
+	std::string s;
+
+	for (const thread &t : p.threads) {
+		s += "thread:\n";
+		for (const op &o : t) {
+			s += std::string("\t") +
+			     names[static_cast<int>(o.what)];
+			if (o.what != action::fence)
+				s += " x" + std::to_string(o.location);
+			if (o.what == action::cas)
+				s += " " + std::to_string(o.expected) + " ->";
+			if (o.what != action::fence && o.what != action::load)
+				s += " " + std::to_string(o.value);
+			s += std::string(" ") + model::text(o.ord) + "\n";
+		}
+	}
+	return s;
+}
+
+} // namespace reference

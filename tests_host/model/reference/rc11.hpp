@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rc11 - RC11 once more, by brute force: what the checker is compared with
+ *
+ * Shares nothing with the checker. Writes every reads-from and every
+ * modification order down and asks the axioms as the paper states them (Lahav
+ * et al., PLDI 2017, section 3), by matrices over all events. Slow, and made to
+ * be read beside the paper.
+ */
+#pragma once
+
+#include <model/model.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace reference {
+
+using klock::order;
+using klock::u64;
+using model::release_sequence;
+
+enum class action { load, store, exchange, add, cas, fence, await };
+
+struct op {
+	action what;
+	unsigned location;
+	order ord;
+	u64 value;    /* stored; exchanged in; added; of an await: waited for */
+	u64 expected; /* of a compare-and-swap */
+};
+
+using thread = std::vector<op>;
+
+struct litmus {
+	unsigned locations;
+	std::vector<thread> threads;
+};
+
+/* What each read read, in program order, and the last values: how often. */
+using outcomes = std::map<std::string, unsigned>;
+
+/* How an outcome is spelt: both sides of the comparison use this. */
+std::string spell(const std::vector<std::vector<u64>> &read,
+		  const std::vector<u64> &last);
+
+/*
+ * All consistent executions in which every wait ends. Gives up, and returns
+ * false, at more than limit candidates.
+ */
+bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &);
+
+/* For a failure's message. */
+std::string text(const litmus &);
+
+} // namespace reference

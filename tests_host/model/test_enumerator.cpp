@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checker against the brute-force enumerator, on random small programs:
+ * the same outcomes, each as often. A miss or a false alarm of either shows.
+ */
+#include "reference/run.hpp"
+
+#include <catch.hpp>
+
+#include <iterator>
+#include <random>
+
+using namespace reference;
+
+namespace {
+
+/* What kinds of programs are drawn. */
+struct profile {
+	const char *name;
+	unsigned threads, locations, ops;
+	std::vector<order> orders;
+	std::vector<action> actions;
+	unsigned programs = 400;
+};
+
+using enum action;
+using enum klock::order;
+
+const std::vector<order> any{relaxed, acquire, release, acq_rel, seq_cst};
+
+const profile profiles[] = {
+	{"relaxed", 3, 2, 7, {relaxed}, {load, store, exchange, cas}},
+	{"release and acquire",
+	 3,
+	 2,
+	 8,
+	 {relaxed, acquire, release},
+	 {load, store, store, add, cas}},
+	{"release sequences",
+	 3,
+	 2,
+	 8,
+	 {relaxed, acquire, release, acq_rel},
+	 {load, store, store, exchange, fence}},
+	{"RMWs", 3, 1, 6, any, {exchange, add, cas, cas, load}},
+	{"fences",
+	 3,
+	 2,
+	 9,
+	 {relaxed, seq_cst, acq_rel},
+	 {load, store, fence, fence},
+	 1500},
+	{"SC", 4, 2, 8, {seq_cst, seq_cst, relaxed}, {load, load, store}, 1500},
+	{"SC access and fence, two threads",
+	 2,
+	 2,
+	 7,
+	 {seq_cst},
+	 {load, store, store, fence},
+	 1500},
+	{"SC mixed", 3, 3, 8, any, {load, store, fence, exchange}, 1500},
+	{"SC fences and accesses",
+	 4,
+	 2,
+	 9,
+	 {seq_cst, seq_cst, acquire, release},
+	 {load, store, fence},
+	 1500},
+	{"waits", 3, 2, 7, any, {await, store, store, load, cas}, 1500},
+};
+
+/* An order that this action may have. */
+order fit(action what, order o)
+{
+	const bool strong = o == acq_rel || o == release;
+
+	if ((what == load || what == await) && strong)
+		return acquire;
+	if (what == store && (o == acq_rel || o == acquire))
+		return release;
+	return o;
+}
+
+litmus draw(const profile &p, std::mt19937 &random)
+{
+	const auto below = [&random](std::size_t n) {
+		return static_cast<unsigned>(random() % n);
+	};
+	const auto pick = [&](auto &from) { return from[below(from.size())]; };
+	litmus l{p.locations, std::vector<thread>(p.threads)};
+	const unsigned ops = p.ops - below(3);
+
+	for (unsigned i = 0; i < ops; i++) {
+		const action what = pick(p.actions);
+		op o{what, below(p.locations), fit(what, pick(p.orders)), i + 1,
+		     0};
+		if (what == cas)
+			o.expected = below(2) ? 0 : below(ops) + 1;
+		if (what == await)
+			o.value = below(ops) + 1;
+		if (what == add)
+			o.value = 100u << i;
+		if (what == fence && o.ord == relaxed)
+			o.ord = seq_cst;
+		l.threads[below(p.threads)].push_back(o);
+	}
+	return l;
+}
+
+/* Compares so many programs; how many executions they had. */
+u64 compare(const profile &p, model::options how, unsigned programs)
+{
+	std::mt19937 random(20260101);
+	u64 executions = 0;
+
+	for (unsigned done = 0; done < programs;) {
+		const litmus l = draw(p, random);
+		outcomes expected;
+
+		if (!enumerate(l, how.sequence, 4000, expected))
+			continue; /* too many candidates for brute force */
+		model::result r;
+		const outcomes found = run(l, how, r);
+		INFO(p.name << ", program " << done << "\n" << text(l));
+		REQUIRE(r.exhaustive);
+		REQUIRE(found == expected);
+		executions += r.complete;
+		done++;
+	}
+	return executions;
+}
+
+} // namespace
+
+TEST_CASE("enumerator: the checker finds the executions that brute force finds")
+{
+	for (const profile &p : profiles) {
+		SECTION(p.name) { CHECK(compare(p, {}, p.programs) > 1000); }
+	}
+}
+
+TEST_CASE("enumerator: with C++20's release sequences too")
+{
+	for (const profile &p : profiles) {
+		SECTION(p.name)
+		{
+			CHECK(compare(p,
+				      {.sequence =
+					       model::release_sequence::cxx20},
+				      100) > 250);
+		}
+	}
+}
+
+TEST_CASE("enumerator: failed waits explored or not, the same comes out")
+{
+	CHECK(compare(std::end(profiles)[-1], {.stale_waits = true}, 200) >
+	      200);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler that takes the lock of the code it interrupts, at every point where
+ * the interrupt flag lets it in.
+ */
+#include "lock_worlds.hpp"
+
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+
+#include <catch.hpp>
+
+using namespace klock::selftest;
+using namespace worlds;
+using klock::arch::irq_restore;
+using klock::arch::irq_save;
+
+namespace {
+
+/* Handlers bring their own nodes, under their CPU's number. */
+template <typename Subject>
+struct interrupted : counted<Subject> {
+	contender<typename Subject::lock> handlers[most_cpus];
+	unsigned handled = 0; /* on the host */
+
+	interrupted()
+	{
+		for (unsigned cpu = 0; cpu < most_cpus; cpu++)
+			handlers[cpu].renumber(cpu);
+	}
+};
+
+enum class how { by_guard, by_irq_guard };
+
+struct seen {
+	result r;
+	unsigned most_handled = 0;
+};
+
+template <typename Subject, how How>
+seen interrupt(const options &given)
+{
+	using world = interrupted<Subject>;
+	const unsigned expected = sum(given.sections);
+	seen s;
+
+	s.r = model::explore<world>(
+		given,
+		[](world &w, unsigned cpu) {
+			const bool off = How == how::by_irq_guard;
+			const bool before = off ? irq_save() : true;
+			w.section(w.who[cpu]);
+			if (off)
+				irq_restore(before);
+		},
+		[&s, expected](world &w) {
+			s.most_handled = std::max(s.most_handled, w.handled);
+			model::check(w.count.get() == expected + w.handled,
+				     "every section counted");
+		},
+		[](world &w, unsigned cpu) {
+			w.section(w.handlers[cpu]);
+			w.handled++;
+		});
+	return s;
+}
+
+} // namespace
+
+TEST_CASE("interrupts: a handler comes at every point that the flag allows")
+{
+	struct world {
+		klock::atomic<u8> a, b;
+		klock::plain<unsigned> step;
+		unsigned at = 0;
+	};
+	unsigned seen_at = 0;
+	const auto points = [&seen_at](bool nmi) {
+		seen_at = 0;
+		return model::explore<world>(
+			{.sections = {1}, .interrupts = 1, .non_maskable = nmi},
+			[](world &w, unsigned) {
+				w.step.set(1);
+				w.a.store_relaxed(1);
+				w.step.set(2);
+				const auto before = irq_save();
+				w.step.set(3);
+				w.b.store_relaxed(1);
+				w.step.set(4);
+				irq_restore(before);
+			},
+			[&seen_at](world &w) { seen_at |= 1u << w.at; },
+			[](world &w, unsigned) { w.at = w.step.get() + 1; });
+	};
+
+	/* Not at all; or in steps 0, 1, 1, 2 and 4; in step 3 never. */
+	const auto masked = points(false);
+	CHECK(masked.ok());
+	CHECK(masked.complete == 6);
+	CHECK(seen_at == 0b101111);
+	const auto nmi = points(true);
+	CHECK(nmi.complete == 10);
+	CHECK(seen_at == 0b111111);
+}
+
+TEST_CASE("interrupts: no execution comes twice")
+{
+	struct world {
+		klock::atomic<u8> x;
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}, .interrupts = 1},
+		[](world &w, unsigned cpu) {
+			if (cpu == 0)
+				(void)w.x.load_relaxed();
+			else
+				w.x.store_relaxed(1);
+		},
+		[](world &) {}, [](world &, unsigned) {});
+
+	/* Before, after, never, on each CPU; and two values to be read. */
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 3 * 3 * 2);
+}
+
+TEST_CASE("interrupts: with interrupts off first, every lock passes")
+{
+	all_locks<2>::for_each([]<typename Subject>() {
+		const seen s = interrupt<Subject, how::by_irq_guard>(
+			{.sections = {1, 1}, .interrupts = 1});
+		INFO(Subject::name << " " << s.r.complete << " " << s.r.message
+				   << s.r.timeline);
+		CHECK(s.r.ok());
+		CHECK(s.r.exhaustive);
+		CHECK(s.r.complete > 2);
+		CHECK(s.most_handled == 2);
+	});
+}
+
+TEST_CASE("interrupts: with interrupts on, every lock is found")
+{
+	all_locks<2>::for_each([]<typename Subject>() {
+		const seen s = interrupt<Subject, how::by_guard>(
+			{.sections = {1, 1}, .interrupts = 1});
+		INFO(Subject::name);
+		/* One that is indexed lets its own CPU in again. */
+		if constexpr (klock::cpu_lock<typename Subject::lock>)
+			CHECK_FALSE(s.r.ok());
+		else
+			CHECK(s.r.found == model::bug::deadlock);
+	});
+}
+
+namespace {
+
+/* What a user writes: the two guards, and a handler with the same. */
+struct user_world {
+	klock::ticket_lock<u8> lock;
+	klock::plain<unsigned> count;
+	unsigned handled = 0;
+
+	template <typename Guard>
+	void section()
+	{
+		Guard held(lock);
+		count.set(count.get() + 1);
+	}
+};
+
+template <typename Guard>
+result user()
+{
+	return model::explore<user_world>(
+		{.sections = {1, 1}, .interrupts = 1},
+		[](user_world &w, unsigned) { w.section<Guard>(); },
+		[](user_world &w) {
+			model::check(w.count.get() == 2 + w.handled);
+		},
+		[](user_world &w, unsigned) {
+			w.section<Guard>();
+			w.handled++;
+		});
+}
+
+} // namespace
+
+TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
+{
+	const auto r = user<klock::irq_guard<klock::ticket_lock<u8>>>();
+	INFO(r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete > 4);
+
+	CHECK(user<klock::guard<klock::ticket_lock<u8>>>().found ==
+	      model::bug::deadlock);
+}
+
+TEST_CASE("interrupts: an NMI's handler may try, and never waits")
+{
+	all_locks<2>::for_each([]<typename Subject>() {
+		if constexpr (klock::try_lockable<typename Subject::lock>) {
+			using world = interrupted<Subject>;
+			unsigned most = 0;
+			const auto r = model::explore<world>(
+				{.sections = {1, 1},
+				 .interrupts = 1,
+				 .non_maskable = true},
+				[](world &w, unsigned cpu) {
+					w.section(w.who[cpu]);
+				},
+				[&most](world &w) {
+					most = std::max(most, w.handled);
+					model::check(w.count.get() ==
+						     2 + w.handled);
+				},
+				[](world &w, unsigned cpu) {
+					auto &by = w.handlers[cpu];
+					if (!by.try_lock(w.lock))
+						return;
+					w.add();
+					by.unlock(w.lock);
+					w.handled++;
+				});
+			INFO(Subject::name << " " << r.complete << " "
+					   << r.message << r.timeline);
+			CHECK(r.ok());
+			CHECK(r.exhaustive);
+			CHECK(most == 2);
+		}
+	});
+}
+
+/* -- Two mistakes that real kernels shipped ----------------------------------
+ */
+
+namespace {
+
+/* Draws its ticket first, and disables interrupts then. */
+struct ticket_before_cli {
+	klock::atomic<u8> next, owner;
+
+	bool lock()
+	{
+		const u8 mine = next.fetch_add_acq_rel(1);
+		const bool before = irq_save();
+
+		owner.await_eq_acquire(mine);
+		return before;
+	}
+	void unlock(bool before)
+	{
+		owner.store_release(static_cast<u8>(owner.load_relaxed() + 1));
+		irq_restore(before);
+	}
+};
+
+/* Interrupts off first, but the flags of before where a waiter writes too. */
+template <typename Flags>
+struct flags_in_lock {
+	klock::ticket_lock<u8> inner;
+	Flags flags;
+
+	void lock()
+	{
+		save(flags, irq_save());
+		inner.lock();
+	}
+	void unlock()
+	{
+		const bool before = read(flags);
+		inner.unlock();
+		irq_restore(before);
+	}
+
+      private:
+	static void save(klock::atomic<u8> &f, bool v) { f.store_relaxed(v); }
+	static void save(klock::plain<u8> &f, bool v) { f.set(v); }
+	static bool read(klock::atomic<u8> &f) { return f.load_relaxed(); }
+	static bool read(klock::plain<u8> &f) { return f.get(); }
+};
+
+/* CPU 0 has interrupts on; CPU 1 has them off, and must have them off after. */
+template <typename Flags>
+result mixed_flags()
+{
+	struct world {
+		flags_in_lock<Flags> lock;
+	};
+
+	return model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (cpu == 1)
+				(void)irq_save();
+			w.lock.lock();
+			w.lock.unlock();
+			model::check(model::interrupts_on() == (cpu == 0),
+				     "interrupts are as they were");
+		});
+}
+
+} // namespace
+
+TEST_CASE("interrupts: a ticket drawn before interrupts are off is found")
+{
+	struct world {
+		ticket_before_cli lock;
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1}, .interrupts = 1},
+		[](world &w, unsigned) { w.lock.unlock(w.lock.lock()); },
+		[](world &) {},
+		[](world &w, unsigned) { w.lock.unlock(w.lock.lock()); });
+
+	CHECK(r.found == model::bug::deadlock);
+}
+
+TEST_CASE("interrupts: flags kept in the lock are found")
+{
+	CHECK(mixed_flags<klock::plain<u8>>().found == model::bug::data_race);
+	CHECK(mixed_flags<klock::atomic<u8>>().found ==
+	      model::bug::failed_check);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cost_field.hpp"
+
+#include <cmath>
+#include <regex>
+
+namespace sim {
+
+namespace {
+
+std::string replaced(const std::string &in, const char *pattern,
+		     const char *with)
+{
+	return std::regex_replace(in, std::regex(pattern), with);
+}
+
+/* Of the pieces of a number: up to, times x, what, over y; or digits. */
+range value(const std::smatch &m, unsigned cpus)
+{
+	const double times = m[2].matched ? std::stod(m[2]) : 1;
+	const double over = m[4].matched ? std::stod(m[4]) : 1;
+	double number = 0;
+
+	if (m[3].matched)
+		number = std::ceil(times *
+				   (m[3] == "Cpus" ? cpus : std::log2(cpus)) /
+				   over);
+	else if (m[5] != "no")
+		number = std::stod(m[5]);
+	return {m[1].matched ? 0 : number, number};
+}
+
+unit_claims read_alone(const std::string &text, unsigned cpus)
+{
+	static const std::regex claim(
+		"(up to )?(?:(?:(\\d+) x )?(log2\\(Cpus\\)|Cpus)(?: / (\\d+))?|"
+		"\\b(\\d+|no)) (RMW|load|store|full fence|line)s?\\b");
+	unit_claims all;
+	std::sregex_iterator at(text.begin(), text.end(), claim), end;
+
+	for (; at != end; ++at)
+		all[(*at)[6]] = value(*at, cpus);
+	return all;
+}
+
+/* Five groups: all; a, and b, or the b in brackets; or a number. */
+const std::string term = "((?:(\\d+) )?(?:w(?: \\+ (\\d+))?|"
+			 "\\(w \\+ (\\d+)\\))|(\\d+))";
+
+growth read_term(const std::smatch &m, unsigned group)
+{
+	const auto number = [&m](unsigned i, double otherwise) {
+		return m[i].matched ? std::stod(m[i]) : otherwise;
+	};
+
+	if (m[group + 4].matched)
+		return {0, number(group + 4, 0)};
+	const double a = number(group + 1, 1);
+	return {a, number(group + 2, 0) + a * number(group + 3, 0)};
+}
+
+bool read_handover(const std::string &text, handover_claim &claim)
+{
+	static const std::regex form("(up to )?" + term + "(?: to " + term +
+				     ")? (misses|transfers)\\b");
+	std::smatch m;
+
+	if (!std::regex_search(text, m, form))
+		return false;
+	claim.most = read_term(m, m[7].matched ? 7 : 2);
+	claim.least.reset();
+	if (!m[1].matched)
+		claim.least = read_term(m, 2);
+	claim.transfers = m[12] == "transfers";
+	return true;
+}
+
+} // namespace
+
+std::string cost_field(const std::string &header)
+{
+	const std::size_t from = header.find("\n * Cost:");
+
+	if (from == std::string::npos)
+		return "";
+	std::string field = header.substr(from, header.find("*/", from) - from);
+	field = replaced(field, "\n \\*", " ");
+	field = field.substr(0, field.find("Checked:"));
+	field = replaced(field, "\\s+", " ");
+	return replaced(field, "^ Cost: ", "");
+}
+
+cost_claim read_cost(const std::string &field, unsigned cpus)
+{
+	const std::size_t middle = field.find(';');
+	cost_claim claim{};
+
+	if (middle == std::string::npos) {
+		claim.error = "no ';' between uncontended and hand-over";
+		return claim;
+	}
+	claim.alone = read_alone(field.substr(0, middle), cpus);
+	if (!claim.alone.count("line"))
+		claim.error = "no number of lines uncontended; ";
+	/* What is not said is not done. */
+	for (const char *unit : {"RMW", "store", "full fence"})
+		claim.alone.try_emplace(unit, range{0, 0});
+	if (!read_handover(field.substr(middle), claim.handover))
+		claim.error += "no misses or transfers with w waiters; ";
+	return claim;
+}
+
+} // namespace sim

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cost_field - what a lock header's Cost field claims, as numbers
+ *
+ *	Cost:  uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
+ *	       w + 1 to 2 w + 2 misses
+ *
+ * Before the semicolon, each `<number> <unit>` is a claim. Units: RMW, stores,
+ * full fences, of which there are none if nothing is said; loads; lines, which
+ * must be said. A number is `no`, digits, or what grows with the CPUs that the
+ * lock is built for: `2 x Cpus`, `Cpus / 16` (rounded up), `3 x log2(Cpus)`.
+ *
+ * Behind it, misses or transfers: a number, `a w + b`, `a (w + b)`, or two of
+ * them with `to` in between; `up to` has no lower end. Other words are for
+ * people.
+ */
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace sim {
+
+struct range {
+	double least, most;
+
+	friend bool operator==(const range &, const range &) = default;
+};
+
+/* Claims about one acquisition without waiters, by unit. */
+using unit_claims = std::map<std::string, range>;
+
+/* a w + b, w being the number of CPUs that wait. */
+struct growth {
+	double a, b;
+
+	double at(double w) const { return a * w + b; }
+};
+
+struct handover_claim {
+	std::optional<growth> least;
+	growth most;
+	bool transfers; /* else misses */
+};
+
+struct cost_claim {
+	unit_claims alone;
+	handover_claim handover;
+	std::string error; /* not empty: what could not be read */
+};
+
+/* The Cost field of the header's text, on one line, less its Checked. */
+std::string cost_field(const std::string &header_text);
+
+cost_claim read_cost(const std::string &field, unsigned cpus);
+
+} // namespace sim

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table - figures as text, as Markdown and as CSV
+ */
+#pragma once
+
+#include <sim/measure.hpp>
+
+#include <string>
+#include <vector>
+
+namespace sim {
+
+/* Everything, one row a measurement; the first line names the columns. */
+std::string csv(const std::vector<figures> &);
+
+/* The same, for people: the columns that a choice of lock depends on. */
+std::string text(const std::vector<figures> &);
+
+/* One row a lock, one column a number of CPUs: misses an acquisition. */
+std::string markdown(const std::vector<figures> &);
+
+} // namespace sim

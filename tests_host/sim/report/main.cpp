@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_report - every lock at every size, as files
+ *
+ *	klock_sim_report FOLDER [MACHINE]
+ *
+ * Writes table.txt, table.md and table.csv into the folder, for the machine of
+ * that name in <sim/machine.hpp>; without one for the first.
+ */
+#include "../every_lock.hpp"
+
+#include <sim/table.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace {
+
+const sim::machine *machine_named(const std::string &name)
+{
+	static const sim::machine *const known[] = {
+		&sim::xeon_8180, &sim::xeon_e5_2699v3, &sim::round_figures};
+
+	for (const sim::machine *m : known)
+		if (name == m->name)
+			return m;
+	std::fprintf(stderr, "klock_sim_report: no machine '%s'; there are:",
+		     name.c_str());
+	for (const sim::machine *m : known)
+		std::fprintf(stderr, " %s", m->name);
+	std::fprintf(stderr, "\n");
+	return nullptr;
+}
+
+bool write(const std::string &path, const std::string &content)
+{
+	std::ofstream file(path);
+
+	file << content;
+	file.close();
+	if (file)
+		return true;
+	std::fprintf(stderr, "klock_sim_report: cannot write %s\n",
+		     path.c_str());
+	return false;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || argc > 3) {
+		std::fprintf(stderr, "usage: klock_sim_report FOLDER "
+				     "[MACHINE]\n");
+		return 2;
+	}
+	const sim::machine *const on =
+		machine_named(argc == 3 ? argv[2] : sim::xeon_8180.name);
+	if (!on)
+		return 2;
+
+	const std::string folder = std::string(argv[1]) + "/";
+	const auto rows = sim::measure_every_lock(*on);
+	const std::string text = sim::text(rows);
+
+	std::printf("%s\n%s", on->name, text.c_str());
+	const bool written = write(folder + "table.txt", text) &&
+			     write(folder + "table.md", sim::markdown(rows)) &&
+			     write(folder + "table.csv", sim::csv(rows));
+	return written ? 0 : 1;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the texts on locks claim, as shapes and ratios on two machines. Never a
+ * number of cycles: those are the cost tables', not the locks'.
+ */
+#include "every_lock.hpp"
+#include "experiment/backoff_ticket_lock.hpp"
+
+#include <catch.hpp>
+
+#include <algorithm>
+
+using namespace klock;
+using namespace sim;
+
+namespace {
+
+/* A base of one's own, as a type: contenders are made by default. */
+template <u32 Base>
+struct proportional : proportional_ticket_lock<u32> {
+	proportional() : proportional_ticket_lock<u32>(Base) {}
+};
+
+template <typename Lock>
+figures with(const machine &on, unsigned cpus, u64 inside = 500)
+{
+	const figures f =
+		measure<Lock>("", on, {.cpus = cpus, .inside = inside});
+
+	INFO(f.stuck);
+	REQUIRE(f.stuck.empty());
+	REQUIRE(f.overlaps == 0);
+	return f;
+}
+
+machine a_machine() { return GENERATE(xeon_8180, xeon_e5_2699v3); }
+
+/* Invalidations grow as the number of CPUs does, from 8 to 1,024. */
+template <typename Lock>
+void check_linear(const machine &on)
+{
+	const double few = with<Lock>(on, 8).sent / 8;
+	const double many = with<Lock>(on, 1024).sent / 1024;
+
+	CAPTURE(few, many);
+	CHECK(few > 0.8);
+	CHECK(many > 0.8);
+	CHECK(many < 2.2);
+}
+
+/* They stay what they are: the largest over the smallest. */
+template <template <unsigned> typename LockFor>
+double spread(const machine &on)
+{
+	const double sent[] = {
+		with<LockFor<8>>(on, 8).sent,
+		with<LockFor<32>>(on, 32).sent,
+		with<LockFor<128>>(on, 128).sent,
+		with<LockFor<512>>(on, 512).sent,
+		with<LockFor<1024>>(on, 1024).sent,
+	};
+	const auto [least, most] =
+		std::minmax_element(std::begin(sent), std::end(sent));
+
+	CAPTURE(sent[0], sent[1], sent[2], sent[3], sent[4]);
+	CHECK(*most < 6);
+	return *most / *least;
+}
+
+template <unsigned>
+using mcs_for = mcs_lock;
+template <unsigned>
+using clh_for = clh_lock;
+
+} // namespace
+
+TEST_CASE("claims: where all wait on one line, an acquisition costs O(n) "
+	  "invalidations")
+{
+	const machine on = a_machine();
+
+	check_linear<tas_lock>(on);
+	check_linear<ttas_lock>(on);
+	check_linear<ticket_lock<u16>>(on);
+	check_linear<padded_ticket_lock<u16>>(on);
+}
+
+TEST_CASE("claims: where each waits on a line of its own, O(1)")
+{
+	const machine on = a_machine();
+
+	CHECK(spread<anderson_lock>(on) < 1.1);
+	CHECK(spread<graunke_thakkar_lock>(on) < 1.1);
+	CHECK(spread<mcs_for>(on) < 1.1);
+	CHECK(spread<clh_for>(on) < 1.1);
+}
+
+TEST_CASE("claims: proportional back-off is flat once its base outlasts the "
+	  "hand-over, and useless below")
+{
+	const machine on = a_machine();
+	constexpr u64 inside = 4000; /* most of what a hand-over takes */
+	const bool long_pause = on.pause > 100;
+	const u32 base_enough = long_pause ? 64 : 1024;
+	const u32 base_too_short = long_pause ? 1 : 8;
+	const auto enough = [&](unsigned n) {
+		return (long_pause ? with<proportional<64>>(on, n, inside)
+				   : with<proportional<1024>>(on, n, inside))
+			.misses;
+	};
+	const auto too_short = [&](unsigned n) {
+		return (long_pause ? with<proportional<1>>(on, n, inside)
+				   : with<proportional<8>>(on, n, inside))
+			.misses;
+	};
+
+	INFO(on.name);
+	REQUIRE(base_enough * on.pause > inside + 4 * on.far.owned);
+	REQUIRE(base_too_short * on.pause < inside / 20);
+	CHECK(enough(512) < 1.5 * enough(8));
+	CHECK(enough(512) < 6);
+	CHECK(too_short(256) > 8 * too_short(8));
+	/* Waiters come as often as they would without any back-off. */
+	const double plain = with<ticket_lock<u32>>(on, 32, inside).misses;
+	CHECK(too_short(32) > 0.75 * plain);
+	CHECK(enough(32) < 0.1 * plain);
+}
+
+TEST_CASE("claims: a base that is too large leaves the lock idle")
+{
+	const machine on = a_machine();
+	const double right = with<proportional<8>>(on, 32).cycles;
+	const double large = with<proportional<1024>>(on, 32).cycles;
+
+	CHECK(large > 4 * right);
+}
+
+TEST_CASE("claims: exponential back-off on a ticket lock accumulates")
+{
+	const machine on = a_machine();
+	const figures plain = with<ticket_lock<u32>>(on, 64, 5000);
+	/* Up to 10,000 and up to 150,000 cycles: 140 or 10 a turn. */
+	const bool long_pause = on.pause > 100;
+	const figures some =
+		long_pause ? with<backoff_ticket_lock<64>>(on, 64, 5000)
+			   : with<backoff_ticket_lock<1024>>(on, 64, 5000);
+	const figures more =
+		long_pause ? with<backoff_ticket_lock<1024>>(on, 64, 5000)
+			   : with<backoff_ticket_lock<16384>>(on, 64, 5000);
+
+	CAPTURE(on.name, plain.cycles, some.cycles, more.cycles);
+	/* The next in line sleeps on, and everybody behind waits for it. */
+	CHECK(more.cycles > 2 * some.cycles);
+	CHECK(more.cycles > 2 * plain.cycles);
+	CHECK(more.longest_wait > 2 * plain.longest_wait);
+
+	/* Without an order nobody waits for a sleeper. */
+	const figures unordered = with<backoff_ttas_lock>(on, 64, 5000);
+	CHECK(unordered.cycles < plain.cycles);
+}
+
+TEST_CASE("claims: a line for each counter saves the waiters the draws")
+{
+	const machine on = a_machine();
+	/* The section outlasts the broadcast, so that each draw disturbs. */
+	const double one = with<ticket_lock<u16>>(on, 32, 5000).misses;
+	const double two = with<padded_ticket_lock<u16>>(on, 32, 5000).misses;
+
+	CHECK(one > 1.7 * two);
+	CHECK(one < 2.1 * two);
+}
+
+TEST_CASE("claims: while the lock is held, test-and-set takes the line again "
+	  "and again; test and test-and-set is quiet")
+{
+	const machine on = a_machine();
+	const double tas_short = with<tas_lock>(on, 16, 1000).misses;
+	const double tas_long = with<tas_lock>(on, 16, 100'000).misses;
+	const double ttas_short = with<ttas_lock>(on, 16, 1000).misses;
+	const double ttas_long = with<ttas_lock>(on, 16, 100'000).misses;
+
+	CAPTURE(on.name, tas_short, tas_long, ttas_short, ttas_long);
+	CHECK(tas_long > 10 * tas_short);
+	CHECK(ttas_long < 1.5 * ttas_short);
+	CHECK(tas_long > 5 * ttas_long);
+}
+
+TEST_CASE("claims: back-off saves test and test-and-set misses, and costs "
+	  "fairness")
+{
+	const machine on = a_machine();
+	const figures plain = with<ttas_lock>(on, 32, 2000);
+	const figures backed_off = with<backoff_ttas_lock>(on, 32, 2000);
+
+	CHECK(backed_off.misses < plain.misses / 2);
+	CHECK(backed_off.bypasses > plain.bypasses);
+}
+
+TEST_CASE("claims: tickets are fair, test-and-set is not")
+{
+	const machine on = a_machine();
+
+	CHECK(with<ticket_lock<u16>>(on, 32).bypassed_most <= 1);
+	CHECK(with<mcs_lock>(on, 32).bypassed_most <= 1);
+	CHECK(with<ttas_lock>(on, 32).bypassed_most > 32);
+}

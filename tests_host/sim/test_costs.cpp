@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Cost field of each lock's header against the simulation.
+ */
+#include "cost_field.hpp"
+#include "every_lock.hpp"
+
+#include <catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace klock;
+using namespace sim;
+
+namespace {
+
+constexpr double slack = 0.1; /* and a half: the load varies a little */
+
+/* The header that defines the type: not always the one of its name. */
+std::string header_of(const std::string &type)
+{
+	namespace fs = std::filesystem;
+
+	for (const auto &entry : fs::directory_iterator(KLOCK_HEADERS)) {
+		if (entry.path().extension() != ".hpp")
+			continue;
+		std::ostringstream text;
+		text << std::ifstream(entry.path()).rdbuf();
+		if (text.str().find("\nstruct " + type + " {") !=
+		    std::string::npos)
+			return text.str();
+	}
+	return "";
+}
+
+std::string type_of(const std::string &name)
+{
+	return name.substr(0, name.find('<'));
+}
+
+std::string print(double v)
+{
+	std::ostringstream out;
+
+	out << v;
+	return out.str();
+}
+
+/* What may be left out of a round number: 2 x Cpus - 1 is 2 x Cpus. */
+double few(double number) { return 0.2 + number / 15; }
+
+/* What is wrong; nothing, if the claim holds. */
+std::string check_alone(const cost_claim &claim, const alone &did)
+{
+	const std::map<std::string, double> found = {{"RMW", did.rmws},
+						     {"load", did.loads},
+						     {"store", did.stores},
+						     {"full fence", did.fences},
+						     {"line", did.lines}};
+	std::string wrong;
+
+	for (const auto &[unit, claimed] : claim.alone)
+		if (found.at(unit) > claimed.most + few(claimed.most) ||
+		    found.at(unit) < claimed.least - few(claimed.least))
+			wrong += print(found.at(unit)) + " " + unit +
+				 "s, not " + print(claimed.least) + " to " +
+				 print(claimed.most) + "; ";
+	return wrong;
+}
+
+std::string check_handover(const cost_claim &claim, const figures &did)
+{
+	const handover_claim &c = claim.handover;
+	const double w = did.cpus - 1;
+	const double found = c.transfers ? did.transfers : did.misses;
+	const double most = c.most.at(w);
+	const double least = c.least ? c.least->at(w) : 0;
+
+	if (found <= most * (1 + slack) + 0.5 &&
+	    found >= least * (1 - slack) - 0.5)
+		return "";
+	return print(found) + (c.transfers ? " transfers" : " misses") +
+	       " with " + print(w) + " waiters, not " + print(least) + " to " +
+	       print(most) + "; ";
+}
+
+template <unsigned Cpus>
+void check_list(std::map<std::string, std::string> &wrong)
+{
+	selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
+		using lock = typename Subject::lock;
+		const unsigned n =
+			Cpus < Subject::capacity
+				? Cpus
+				: static_cast<unsigned>(Subject::capacity);
+		const std::string name = Subject::name;
+		const std::string field = cost_field(header_of(type_of(name)));
+		const cost_claim claim = read_cost(field, Cpus);
+
+		if (!claim.error.empty())
+			wrong[name] = claim.error;
+		else
+			wrong[name] +=
+				check_alone(claim, measure_alone<lock>(512)) +
+				check_handover(claim,
+					       measure<lock>(name.c_str(),
+							     xeon_8180,
+							     {.cpus = n}));
+	});
+}
+
+} // namespace
+
+TEST_CASE("costs: what each header says is what the simulation counts")
+{
+	std::map<std::string, std::string> wrong;
+
+	check_list<8>(wrong);
+	check_list<32>(wrong);
+	check_list<128>(wrong);
+	check_list<1024>(wrong);
+	for (const auto &[name, what] : wrong) {
+		INFO(name << " says \"" << cost_field(header_of(type_of(name)))
+			  << "\"");
+		CHECK(what == "");
+	}
+	CHECK(wrong.size() == selftest::all_locks<8>::size);
+}
+
+TEST_CASE("costs: a field is read as people read it")
+{
+	const std::string header =
+		"/*\n * x - y\n *\n"
+		" * Cost:        uncontended: 1 RMW, and one "
+		"more each\n *              round, 3 stores, "
+		"no full fence,\n *\t2 x Cpus loads, Cpus / "
+		"16 lines; hand-over with w waiters:\n"
+		" *              2 w + 3 to 4 w misses, "
+		"whatever\n *              Checked: x\n */\n";
+	const cost_claim c = read_cost(cost_field(header), 64);
+
+	CHECK(c.error == "");
+	CHECK(c.alone == unit_claims{{"RMW", {1, 1}},
+				     {"store", {3, 3}},
+				     {"full fence", {0, 0}},
+				     {"load", {128, 128}},
+				     {"line", {4, 4}}});
+	CHECK(c.handover.least->at(10) == 23);
+	CHECK(c.handover.most.at(10) == 40);
+	CHECK_FALSE(c.handover.transfers);
+
+	const cost_claim flat = read_cost(
+		"no RMW, 3 x log2(Cpus) stores, 1 line; about 6 transfers", 32);
+	CHECK(flat.error == "");
+	CHECK(flat.alone.at("store") == range{15, 15});
+	CHECK(flat.handover.most.at(100) == 6);
+	CHECK(flat.handover.least->at(100) == 6);
+	CHECK(flat.handover.transfers);
+
+	const cost_claim up_to = read_cost(
+		"1 RMW, 1 store, up to Cpus / 3 lines; up to 2 w + 2 misses",
+		8);
+	CHECK(up_to.alone.at("line") == range{0, 3});
+	CHECK_FALSE(up_to.handover.least.has_value());
+	CHECK(up_to.handover.most.at(3) == 8);
+
+	const cost_claim brackets =
+		read_cost("2 RMW, 1 line; w to 2 (w + 1) misses", 2);
+	CHECK(brackets.alone.at("store") == range{0, 0});
+	CHECK(brackets.handover.least->at(7) == 7);
+	CHECK(brackets.handover.most.at(7) == 16);
+
+	CHECK_FALSE(read_cost("1 RMW, 1 store; w misses", 2).error.empty());
+	CHECK_FALSE(read_cost("1 RMW, 1 store, 1 line; some", 2).error.empty());
+	CHECK_FALSE(read_cost("cheap", 2).error.empty());
+}
+
+TEST_CASE("costs: a claim that does not hold is found")
+{
+	const figures mcs = measure<mcs_lock>("", xeon_8180, {.cpus = 32});
+	const alone mcs_alone = measure_alone<mcs_lock>(512);
+	const auto claim = [](const char *text) { return read_cost(text, 32); };
+
+	CHECK(check_alone(claim("2 RMW, 2 stores, 2 lines; 6 misses"),
+			  mcs_alone) == "");
+	CHECK(check_alone(claim("2 RMW, 3 stores, 2 lines; 6 misses"),
+			  mcs_alone) != "");
+	CHECK(check_alone(claim("2 RMW, 2 stores, 1 line; 6 misses"),
+			  mcs_alone) != "");
+	CHECK(check_handover(claim("; 6 misses"), mcs) == "");
+	CHECK(check_handover(claim("; 9 misses"), mcs) != "");
+	CHECK(check_handover(claim("; w + 1 misses"), mcs) != "");
+	CHECK(check_handover(claim("; up to 3 misses"), mcs) != "");
+}
