@@ -3,8 +3,9 @@
 """Doxygen's input filter: our plain comments, as it wants them.
 
 A comment before a declaration documents it, and the declarations that follow
-without an empty line; a comment behind one documents that one. A lock's type is
-documented by the top comment of its header. Some names mean the same wherever
+without an empty line; a comment behind one documents that one. The top comment
+of a header is its file's page, as it stands; its first line documents the type
+that the header is named after. Some names mean the same wherever
 they stand and are explained here, once: the verbs of all locks, operations
 that say in their names what they do and in which memory order.
 
@@ -29,6 +30,13 @@ KNOWN = [
      "The operation, and the memory order, that the name says."),
     (r"get|set", "What the holder, or the owner, alone may call."),
     (r"first|second", "The half of that name."),
+    (r"u8|u16|u32|u64|usize", "An unsigned integer; usize: as of sizes."),
+    (r"version_(major|minor|patch)", "A part of the version's number."),
+    (r"cpu_id|current_context|panic", "klock_os_..., by a name in C++."),
+    (r"calibration_error", "Why a calibration is not to be relied on."),
+    (r"(irq_)?guard", "Takes a lock for the length of a block."),
+    (r"KLOCK_\w+_INIT", "A free lock, or a node that is not in use."),
+    (r"KLOCK_\w+_CONTENDERS", "Contexts that may hold or wait at once."),
     (r"file|line", "Of the call, as the compiler names it."),
     (r"chars", "The text."),
     (r"klock_(next|owner|taken|tail|first|busy|mine|predecessor|waits)",
@@ -38,7 +46,7 @@ KNOWN = [
 ]
 
 _NAME = re.compile(r"\b(\w+)(?:<\w+>)?\s*(?:\[\w*\]\s*)?(?:__attribute__.*)?"
-                   r"(?:\(| = |;|\{|$)")
+                   r"(?:\(| = |;| ?\{| \d|$)")
 _TYPE = re.compile(r"^(?:struct|union|enum)\b.*?\b(\w+)"
                    r"(?:<\w+>)?(?: final)?(?: : .*)? \{$")
 _BEHIND = re.compile(r"^(\t*\w.*[;,}]\s*)/\*(?! O\d)(.*)\*/$")
@@ -83,6 +91,10 @@ class Filter:
             return self.of_comment(line)
         if code.startswith(("namespace", "#include", "#define", "extern")):
             self.begun = True
+        if code.startswith("#define"):
+            why = known(code.removeprefix("#define"), "", self.top)
+            above, self.doc = self.doc == "as above", ""
+            return f"{line} /**< {why} */" if why and not above else line
         if not code:
             self.doc = ""
         member = depth == len(self.types) and re.match(r"[\w\[~]", code)
@@ -105,7 +117,15 @@ class Filter:
             whole = " ".join(self.comment)
             self.comment = []
             self.doc = "" if " -- " in whole or "O1 */" in whole else "as above"
-        if first and self.begun and " -- " not in line:
+        if not self.begun:
+            # The header's own: as it stands, for the file's page.
+            if line == "/*":
+                return "/** \\file"
+            if self.comment[:-1] == ["/*"]:
+                return line.replace(" * ", "\\verbatim ", 1)
+            return "\\endverbatim */" if line == " */" else line[2:] \
+                if line.startswith(" *") else line
+        if first and " -- " not in line:
             return line.replace("/*", "/**", 1)
         return line
 

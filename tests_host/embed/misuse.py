@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a newcomer gets wrong ends in one error that says what to do."""
+import re
+
 import cases
 from cases import FREESTANDING, STRICT
 
@@ -99,10 +101,11 @@ def two_ports_in_one_program(case):
 
 
 def two_ports_in_cmake(case):
+    """Also: the folder lib can be added alone."""
     case.write("CMakeLists.txt", f"""
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES CXX)
-add_subdirectory({case.root} klock)
+add_subdirectory({case.root}/lib klock)
 file(WRITE user.cpp "int main() {{}}")
 add_library(part INTERFACE)
 target_link_libraries(part INTERFACE klock::x86)
@@ -114,6 +117,28 @@ target_link_libraries(user PRIVATE part klock::hosted)
     case.expect(status != 0 and said.count("CMake Error") == 1 and
                 "KLOCK_PORT" in words and '"klock_hosted"' in words,
                 f"not one error that names the port: {said}")
+
+
+def wrong_version(case):
+    case.must("cmake", "-S", case.root, "-B", "build", "-D", "KLOCK_TESTS=OFF",
+              "-D", "KLOCK_ENGINES=OFF")
+    version = next(case.scratch.rglob("klockConfigVersion.cmake"))
+    major, minor, _ = map(int, re.findall(
+        r"version_\w+ = (\d+)",
+        (case.root / "lib/klock/version.hpp").read_text()))
+    for major, minor, fits in ((major, minor, "TRUE"),
+                               (major, minor + 1, "FALSE"),
+                               (major + 1, 0, "FALSE")):
+        asked = f"{major}.{minor}"
+        case.write("ask.cmake", f"""
+set(PACKAGE_FIND_VERSION {asked})
+set(PACKAGE_FIND_VERSION_MAJOR {major})
+set(PACKAGE_FIND_VERSION_MINOR {minor})
+include({version})
+message(STATUS "fits: ${{PACKAGE_VERSION_COMPATIBLE}}")
+""")
+        said = case.must("cmake", "-P", "ask.cmake")
+        case.expect(f"fits: {fits}" in said, f"asked for {asked}: {said}")
 
 
 EXCEPTIONS = IRQ + """
@@ -158,7 +183,7 @@ def exceptions_are_fine(case):
 
 CASES = [no_port, hosted_port_in_a_kernel, x86_port_on_another_cpu, cxx17,
          too_many_contenders, two_ports_in_one_program, two_ports_in_cmake,
-         exceptions_are_fine]
+         wrong_version, exceptions_are_fine]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)

@@ -5,11 +5,14 @@
 #include "lock_worlds.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
+using klock::u64;
+
 template <unsigned Cpus>
-void rows(const std::vector<unsigned> &sections, u_long limit)
+void rows(const std::vector<unsigned> &sections, u64 limit)
 {
 	std::string size;
 
@@ -20,8 +23,10 @@ void rows(const std::vector<unsigned> &sections, u_long limit)
 			return;
 		const model::result r = worlds::exclusion<Subject>(
 			{.sections = sections, .max_executions = limit});
-		std::printf("%-30s {%s}  %9lu %9lu %8.3f%s%s\n", Subject::name,
-			    size.c_str(), r.complete, r.blocked, r.time,
+		std::printf("%-30s %-8s %10llu %10llu %8.3f%s%s\n",
+			    Subject::name, size.c_str(),
+			    static_cast<unsigned long long>(r.complete),
+			    static_cast<unsigned long long>(r.blocked), r.time,
 			    r.exhaustive ? "" : "  not all",
 			    r.ok() ? "" : "  BUG");
 		std::fflush(stdout);
@@ -34,14 +39,13 @@ void rows(const std::vector<unsigned> &sections, u_long limit)
 
 int main(int argc, char **argv)
 {
-	const u_long limit =
+	const u64 limit =
 		argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20'000'000;
 
-	std::printf("%-30s size     complete   blocked  seconds\n", "lock");
+	std::printf("%-30s %-8s %10s %10s %8s\n", "lock", "sections",
+		    "complete", "blocked", "seconds");
 	rows<2>({2, 2}, limit);
-	rows<2>({3, 3}, limit);
-	rows<3>({1, 1, 1}, limit);
 	rows<3>({2, 1, 1}, limit);
-	rows<3>({2, 2, 1}, limit);
 	rows<3>({2, 2, 2}, limit);
+	rows<4>({1, 1, 1, 1}, limit);
 }

@@ -146,10 +146,8 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 	if (exclusive) {
 		const ref read{mine.cpu, static_cast<u8>(mine.index - 1)};
 		own = g->position(g->at(read)) + 1;
-		if (splits_rmw(*g, place, own)) {
-			abandoned = true;
-			stop();
-		}
+		if (splits_rmw(*g, place, own))
+			stop(); /* and does not count */
 		lowest = own;
 	}
 	for (unsigned p = lowest; p <= newest && !exclusive; p++) {

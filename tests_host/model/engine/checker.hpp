@@ -193,8 +193,7 @@ struct checker final : hooked::engine {
 	phase now = phase::replaying;
 	unsigned cpu = 0; /* the one that runs */
 	bool inside = false;
-	bool stopped = false;	/* the run is over, whatever is left */
-	bool abandoned = false; /* and does not count */
+	bool stopped = false; /* the run is over, whatever is left */
 
 	/* What the run changed in memory that it did not make. */
 	struct saved {

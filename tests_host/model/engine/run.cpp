@@ -12,7 +12,7 @@ namespace model {
 
 void checker::run_one()
 {
-	stopped = abandoned = false;
+	stopped = false;
 	known.forget();
 	known.world = what->world;
 	known.world_bytes = what->world_bytes;

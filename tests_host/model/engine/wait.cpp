@@ -23,11 +23,8 @@ void checker::block_unless(const reading &q, u64 word, site s)
 	if (q.ends(word))
 		return;
 	/* Served a write that was not the newest: leads nowhere. */
-	if (g->at({static_cast<u8>(cpu), me().ran}).behind &&
-	    !how->stale_waits) {
-		abandoned = true;
+	if (g->at({static_cast<u8>(cpu), me().ran}).behind && !how->stale_waits)
 		stop();
-	}
 	me().waits[me().waits_for] = {q.at, *q.until, s};
 	me().waits_for++;
 	for (;;)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the lab's figures are made of: the histogram, and a measurement.
+ */
+#include <klock/selftest/histogram.hpp>
+#include <klock/selftest/measure.hpp>
+
+#include <catch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace klock;
+using namespace klock::selftest;
+
+TEST_CASE("histogram: each value lies within its bucket")
+{
+	for (unsigned i = 0; i < histogram::buckets; i++) {
+		const u64 low = histogram::lower_end(i);
+		const u64 high = histogram::lower_end(i + 1) - 1;
+
+		CHECK(histogram::bucket_of(low) == i);
+		CHECK(histogram::bucket_of(high) == i);
+		CHECK(high - low <= low / 8);
+	}
+}
+
+TEST_CASE("histogram: its shares are those of the sorted values")
+{
+	xorshift dice(3);
+	std::vector<u64> all;
+	auto h = std::make_unique<histogram>();
+
+	for (int i = 0; i < 20000; i++) {
+		all.push_back(dice.next() >> dice.below(32));
+		h->add(all.back());
+	}
+	std::sort(all.begin(), all.end());
+	CHECK(h->count() == all.size());
+	CHECK(h->min() == all.front());
+	CHECK(h->max() == all.back());
+	for (u32 share : {1u, 250u, 500u, 990u, 1000u}) {
+		const u64 exact = all[(all.size() * share + 999) / 1000 - 1];
+
+		INFO(share << ": " << exact << ", " << h->permille(share));
+		CHECK(h->permille(share) >= exact);
+		CHECK(h->permille(share) <= exact + exact / 8);
+	}
+}
+
+TEST_CASE("histogram: two merged are as one")
+{
+	auto a = std::make_unique<histogram>();
+	auto b = std::make_unique<histogram>();
+
+	CHECK(a->min() == 0);
+	CHECK(a->permille(500) == 0);
+	a->add(5);
+	b->add(900);
+	b->add(3);
+	a->merge(*b);
+	CHECK(a->count() == 3);
+	CHECK(a->min() == 3);
+	CHECK(a->max() == 900);
+	CHECK(a->permille(500) == 5);
+}
+
+/* Runs an experiment on as many threads. */
+template <typename L>
+static std::unique_ptr<figures> measured(const experiment &e)
+{
+	using subject_type = subject<"measured", L, service::fifo>;
+	auto m = std::make_unique<measurement<subject_type, 4>>();
+	std::vector<tally> tallies(4);
+	std::vector<std::thread> threads;
+	auto f = std::make_unique<figures>();
+
+	m->prepare(e, tallies.data());
+	for (unsigned cpu = 0; cpu < e.cpus; cpu++)
+		threads.emplace_back([&m, cpu] { m->run(cpu); });
+	for (auto &thread : threads)
+		thread.join();
+	m->outcome(*f);
+	return f;
+}
+
+TEST_CASE("measure: counts what was done, and a sound lock is sound")
+{
+	const auto f = measured<ticket_lock<u8>>({.cpus = 3,
+						  .section = {100, 300},
+						  .outside = {0, 500},
+						  .acquisitions = 3000,
+						  .cycles = 0,
+						  .seed = 1,
+						  .irqs_off = true});
+
+	CHECK(f->acquisitions >= 3000);
+	CHECK(f->acquisitions < 3003);
+	CHECK(fault(*f) == nullptr);
+	CHECK(f->handover.count() <= f->handovers);
+	CHECK(f->cycles >= 3000 * 100);
+	CHECK(f->jain_permille > 300);
+}
+
+/* It lets everybody in. */
+struct open_door {
+	static constexpr u64 max_contenders = ~u64{0};
+
+	void lock() {}
+	void unlock() {}
+};
+
+TEST_CASE("measure: a lock that lets two in is no figure")
+{
+	if (std::thread::hardware_concurrency() < 2) {
+		WARN("one core: nothing runs in parallel here");
+		return;
+	}
+	const char *wrong = nullptr;
+
+	for (u32 run = 0; run < 200 && !wrong; run++)
+		wrong = fault(*measured<open_door>({.cpus = 4,
+						    .section = {},
+						    .outside = {},
+						    .acquisitions = 20000,
+						    .cycles = 0,
+						    .seed = run,
+						    .irqs_off = false}));
+	CHECK(wrong != nullptr);
+}

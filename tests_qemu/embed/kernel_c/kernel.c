@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel in C, with klock as a static library.
+ *
+ * The log of kernel_cpp once more, by three kinds of lock: a ticket lock that
+ * the timer interrupt takes too, an MCS lock whose nodes live on the stack, and
+ * a CLH lock whose nodes must not.
+ */
+#include "boot_c.h"
+
+#include <klock/klock.h>
+
+/* Names that such kernels have of their own. */
+typedef unsigned char u8;
+typedef unsigned int uint;
+typedef unsigned long long u64;
+
+enum {
+	max_cpus = 64,
+	events_each = 10000,
+	ticks_each = 5,
+};
+
+/* A thread and a handler on each CPU may want it at once. */
+_Static_assert(2 * max_cpus <= KLOCK_TICKET_U8_CONTENDERS,
+	       "more CPUs than the lock has tickets for");
+static struct klock_ticket_u8 log_lock = KLOCK_TICKET_INIT;
+static u64 log_events, log_ticks;
+
+static struct klock_mcs mcs = KLOCK_MCS_INIT;
+static u64 under_mcs;
+
+static struct klock_clh clh = KLOCK_CLH_INIT(clh);
+static struct klock_clh_node clh_nodes[max_cpus];
+static u64 under_clh;
+
+static volatile u64 ticks[max_cpus];
+
+static void log_to(u64 *counter)
+{
+	unsigned long flags = klock_ticket_u8_lock_irqsave(&log_lock);
+
+	*counter += 1;
+	klock_ticket_u8_unlock_irqrestore(&log_lock, flags);
+}
+
+static void count_by_mcs(void)
+{
+	struct klock_mcs_node mine;
+
+	klock_mcs_lock(&mcs, &mine);
+	under_mcs++;
+	klock_mcs_unlock(&mcs, &mine);
+}
+
+static void count_by_clh(uint cpu)
+{
+	klock_clh_lock(&clh, &clh_nodes[cpu]);
+	under_clh++;
+	klock_clh_unlock(&clh, &clh_nodes[cpu]);
+}
+
+static void timer_tick(void)
+{
+	uint cpu = this_cpu();
+
+	ticks[cpu] = ticks[cpu] + 1;
+	log_to(&log_ticks);
+}
+
+static void work(uint cpu)
+{
+	timer_start(1000000);
+	for (u64 i = 0; i < events_each || ticks[cpu] < ticks_each; i++) {
+		if (i >= events_each)
+			continue;
+		log_to(&log_events);
+		count_by_mcs();
+		count_by_clh(cpu);
+	}
+	timer_stop();
+}
+
+int kernel_main(void)
+{
+	uint cpus = cpu_count();
+	u64 events = (u64)cpus * events_each, ticks_taken = 0;
+
+	if (cpus > max_cpus)
+		return 1;
+	for (uint cpu = 0; cpu < cpus; cpu++)
+		klock_clh_node_init(&clh_nodes[cpu]);
+	on_timer(timer_tick);
+	run_on_cpus(cpus, work);
+	delay_us(5000); /* a tick that was on its way */
+	for (uint cpu = 0; cpu < cpus; cpu++)
+		ticks_taken += ticks[cpu];
+
+	print_number("klock ", klock_version(), " in C, CPUs: ", cpus);
+	print_number("events", "", ": ", log_events);
+	if (log_events != events || log_ticks != ticks_taken ||
+	    under_mcs != events || under_clh != events)
+		return 1;
+	return klock_ticket_u8_try_lock(&log_lock) ? 0 : 1;
+}
