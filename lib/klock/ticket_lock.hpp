@@ -42,8 +42,9 @@
  *	read next is less than 2^bits behind the ticket. A machine that keeps
  *	the two halves in one coherent word has this for nothing; the C++ model
  *	with two counters does not (padded_ticket_lock). On x86 it is free.
- *	O4 is needed where the halves count as two places: there O5 alone does
- *	not see O6. Where they are one, O5 is enough.
+ *	O4 is for ThreadSanitizer, which takes the word that O5 swaps and the
+ *	half that O6 stores for two places, and reports a race without it. O5
+ *	alone is enough: it reads owner too.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and
