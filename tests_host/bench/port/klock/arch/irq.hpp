@@ -21,4 +21,6 @@ using irq_state = usize;
 
 inline void irq_restore(irq_state) { asm volatile("" ::: "memory"); }
 
+[[nodiscard]] inline bool irqs_enabled() { return true; }
+
 } // namespace klock::arch
