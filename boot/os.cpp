@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os - the two functions that klock asks of a kernel (klock/os.hpp)
+ * os - two functions that klock asks of a kernel (klock/os.hpp)
  */
 #include <boot/cpus.hpp>
 #include <boot/panic.hpp>

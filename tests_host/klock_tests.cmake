@@ -27,7 +27,7 @@ function(klock_add_catch_test name)
 			-fsanitize=${ARG_SANITIZE})
 	endif()
 	if(NOT ARG_TIMEOUT)
-		set(ARG_TIMEOUT 120)
+		set(ARG_TIMEOUT 300)
 	endif()
 	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
 	set_tests_properties(${name} PROPERTIES

@@ -1,43 +1,136 @@
 # SPDX-License-Identifier: MIT
 #
-# Which machine runs what. The modes and what each is for: runner/qemu.py.
+# Which machine runs what. The modes and what each is for: runner/qemu.py; the
+# words: lab/options.hpp.
 
-# Every lock, from one CPU to all that QEMU's TCG can have.
+# -- Every lock, from one CPU to all that QEMU's TCG can have --
+
 foreach(cpus IN ITEMS 1 2 4 8)
 	klock_add_boot_test(qemu_single_${cpus} CPUS ${cpus} MODE single
-		APPEND "mode=tap acquisitions=20000 convoys=50")
+		APPEND "run=locks mode=tap acquisitions=20000 convoys=50")
 endforeach()
 klock_add_boot_test(qemu_single_64 CPUS 64 MODE single
-	APPEND "mode=tap acquisitions=4000 convoys=4")
+	APPEND "run=locks mode=tap acquisitions=4000 convoys=4")
 klock_add_boot_test(qemu_single_255 CPUS 255 MODE single TIMEOUT 120
-	APPEND "mode=tap acquisitions=4000 convoys=2")
+	APPEND "run=locks mode=tap acquisitions=4000 convoys=2")
+foreach(cpus IN ITEMS 1 2 8)
+	klock_add_boot_test(qemu_i686_${cpus} IMAGE lab-gcc-32
+		CPUS ${cpus} MODE single
+		APPEND "run=locks mode=tap acquisitions=20000 convoys=50")
+endforeach()
 
 # The other compiler and linker.
 klock_add_boot_test(qemu_clang_4 IMAGE lab-clang-64 CPUS 4 MODE single
-	APPEND "mode=tap acquisitions=20000 convoys=50")
+	APPEND "run=locks mode=tap acquisitions=20000 convoys=50")
+klock_add_boot_test(qemu_clang_i686_4 IMAGE lab-clang-32 CPUS 4 MODE single
+	APPEND "run=locks mode=tap acquisitions=10000 convoys=20")
 
 # Two CPUs that truly run at once.
 klock_add_boot_test(qemu_parallel_2 CPUS 2 MODE parallel
-	APPEND "mode=tap parallel=1 acquisitions=200000 convoys=200"
+	APPEND "run=locks mode=tap parallel=1 acquisitions=100000 convoys=100"
 	RUN --repeat 3)
+klock_add_boot_test(qemu_parallel_i686_2 IMAGE lab-gcc-32 CPUS 2 MODE parallel
+	APPEND "run=locks mode=tap parallel=1 acquisitions=50000 convoys=50")
 
 # Reproducible to the byte, cycles included.
 klock_add_boot_test(qemu_icount_4 CPUS 4 MODE icount
-	APPEND "mode=table acquisitions=2000 convoys=10"
+	APPEND "run=measure mode=csv section=500 acquisitions=1000"
 	RUN --repeat 2 --identical)
-
-# Locks that are wrong must be found wherever they can be.
-klock_add_boot_test(qemu_busted_single_4 CPUS 4 MODE single
-	APPEND "mode=tap run=busted")
-klock_add_boot_test(qemu_busted_parallel_2 CPUS 2 MODE parallel
-	APPEND "mode=tap run=busted parallel=1 section=1" RUN --repeat 3)
 
 # A machine without ACPI has one CPU, and says so.
 klock_add_boot_test(qemu_no_acpi CPUS 4 MODE single
-	APPEND "mode=tap acquisitions=1000"
+	APPEND "run=locks mode=tap acquisitions=1000"
 	RUN --qemu-arg=-no-acpi --expect-text "ACPI")
 
-# The runner tells apart how a run ends.
+# -- Under interrupts, IPIs, NMIs, with holders and waiters that stall --
+
+foreach(cpus IN ITEMS 1 4)
+	klock_add_boot_test(qemu_storm_${cpus} CPUS ${cpus} MODE single
+		APPEND "run=storm mode=tap acquisitions=2000")
+endforeach()
+klock_add_boot_test(qemu_storm_64 CPUS 64 MODE single TIMEOUT 120
+	APPEND "run=storm mode=tap acquisitions=200 convoys=1")
+# All at 255 is for the soak: each takes seconds.
+klock_add_boot_test(qemu_storm_255 CPUS 255 MODE single TIMEOUT 120
+	APPEND "run=storm mode=tap acquisitions=200 convoys=1 lock=mcs_lock")
+klock_add_boot_test(qemu_storm_i686_8 IMAGE lab-gcc-32 CPUS 8 MODE single
+	APPEND "run=storm mode=tap acquisitions=1000 convoys=10")
+klock_add_boot_test(qemu_storm_parallel_2 CPUS 2 MODE parallel
+	APPEND "run=storm mode=tap parallel=1 acquisitions=3000 convoys=20"
+	RUN --repeat 2)
+klock_add_boot_test(qemu_storm_icount_4 CPUS 4 MODE icount
+	APPEND "run=storm mode=tap acquisitions=200 convoys=4"
+	RUN --repeat 2 --identical)
+
+# -- Experiments --
+
+# What each lock costs alone, in guest instructions.
+klock_add_boot_test(qemu_icount_instructions CPUS 1 MODE icount
+	APPEND "run=instructions mode=tap" RUN --repeat 2 --identical
+		--expect-text "bakery_lock")
+
+klock_add_boot_test(qemu_measure CPUS 8 MODE single
+	APPEND "cpus=1,2,8 section=100..900 outside=0..2000 acquisitions=2000"
+	RUN --expect-text "pause" --expect-text "hand-over"
+		--expect-text "bakery_lock")
+klock_add_boot_test(qemu_measure_detail CPUS 4 MODE single
+	APPEND "lock=mcs_lock,clh_lock seconds=1 section=1000 detail=1"
+	RUN --expect-text "####")
+klock_add_boot_test(qemu_measure_interrupts CPUS 4 MODE single
+	APPEND "irq=200 section=500 seconds=1 mode=csv lock=ticket_lock<u8>"
+	RUN --expect-text "row,ticket_lock<u8>,4")
+foreach(claim IN ITEMS fairness backoff)
+	klock_add_lab_script(qemu_claim_${claim} claims.py ${claim}
+		IMAGE lab-gcc-64)
+endforeach()
+
+# -- Locks and uses that are wrong must be found wherever they can be --
+
+klock_add_lab_script(qemu_busted_matrix busted.py IMAGE lab-gcc-64)
+set_tests_properties(qemu_busted_matrix PROPERTIES RUN_SERIAL TRUE)
+
+# klock_add_misuse_test(<what> <text>...): the panic says each text.
+function(klock_add_misuse_test what)
+	set(expected)
+	foreach(text IN LISTS ARGN)
+		list(APPEND expected --expect-text ${text})
+	endforeach()
+	klock_add_boot_test(qemu_misuse_${what} CPUS 5 MODE single
+		APPEND "run=misuse what=${what}"
+		RUN --expect panic ${expected}
+			--expect-text "at tests_qemu/lab/misuse.cpp:")
+endfunction()
+
+klock_add_misuse_test(recursion "PANIC on CPU 0: lock runqueue"
+	"recursion" "held by CPU 0, taken at tests_qemu/lab/misuse.cpp:")
+klock_add_misuse_test(free_unlock "lock runqueue" "unlock of a free lock"
+	"last taken at tests_qemu/lab/misuse.cpp:")
+klock_add_misuse_test(foreign_unlock "PANIC on CPU 4: lock runqueue"
+	"unlock by a CPU that does not hold it"
+	"held by CPU 0, taken at tests_qemu/lab/misuse.cpp:")
+klock_add_misuse_test(crowd "lock small" "more contenders than its capacity"
+	"held by CPU ")
+klock_add_misuse_test(nmi_crowd "lock small"
+	"more contenders than its capacity" "held by CPU ")
+klock_add_misuse_test(interrupts_on "lock runqueue"
+	"held with interrupts on at tests_qemu/lab/misuse.cpp:"
+	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
+klock_add_misuse_test(nmi_lock "lock runqueue" "lock() in an NMI handler")
+klock_add_misuse_test(number "lock bakery" "a CPU number beyond capacity")
+
+# The guest's watchdog sees CPUs that wait with interrupts off, and says what
+# each waits for; i686 in the same words.
+foreach(toolchain IN ITEMS gcc-64 gcc-32)
+	klock_add_boot_test(qemu_watchdog_${toolchain} IMAGE lab-${toolchain}
+		CPUS 3 MODE single APPEND "run=stuck patience=1000"
+		RUN --expect panic --expect-text "no progress for"
+			--expect-text "next ticket"
+			--expect-text "waits for kept_lock, which CPU"
+			--expect-text "holds kept_lock; at 0x")
+endforeach()
+
+# -- The runner tells apart how a run ends --
+
 klock_add_boot_test(qemu_ends_by_failure CPUS 2 MODE single
 	APPEND "run=fail" RUN --expect fail)
 klock_add_boot_test(qemu_ends_by_panic CPUS 2 MODE single
@@ -50,9 +143,19 @@ klock_add_boot_test(qemu_ends_by_timeout CPUS 2 MODE single TIMEOUT 5
 	APPEND "run=hang" RUN --expect timeout)
 klock_add_boot_test(qemu_fails_to_start CPUS 2 MODE single
 	APPEND "" RUN --expect qemu --qemu-arg=-no-such-option)
-klock_add_boot_test(qemu_wrong_word CPUS 1 MODE single
-	APPEND "lock=no_such_lock" RUN --expect fail
-		--expect-text "the right words" --expect-text "ticket_lock<u8>")
+
+# A wrong word is answered with the list of right ones, nothing is guessed.
+set(number 0)
+foreach(words IN ITEMS "lock=no_such_lock" "lock=mcs_lock,,clh_lock" "lok=all"
+		"section=5..1" "section=5.." "cpus=two" "mode" "run=measures"
+		"seconds=-1")
+	math(EXPR number "${number} + 1")
+	klock_add_boot_test(qemu_wrong_word_${number} CPUS 1 MODE single
+		APPEND "${words}" RUN --expect fail
+			--expect-text "the right words"
+			--expect-text "ticket_lock<u8>"
+			--expect-text "wrong word on the command line: ${words}")
+endforeach()
 klock_add_boot_test(qemu_too_many_cpus CPUS 2 MODE single
 	APPEND "cpus=3" RUN --expect fail --expect-text "there are 2")
 
@@ -61,3 +164,16 @@ klock_add_boot_test(qemu_is_missing CPUS 1 MODE single
 	APPEND "" RUN --qemu qemu-system-none)
 set_tests_properties(qemu_is_missing PROPERTIES SKIP_RETURN_CODE 76
 	PASS_REGULAR_EXPRESSION "skipped: qemu-system-none not found")
+
+# -- The image for sticks and CDs, by way of GRUB --
+
+klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)
+add_test(NAME qemu_iso_made COMMAND ${make_iso})
+set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
+	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
+add_test(NAME qemu_iso COMMAND ${run} --image ${iso} --cpus 2
+	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_iso.log
+	--qemu-arg=-vga --qemu-arg=std --timeout 120
+	--expect-text "bakery_lock")
+set_tests_properties(qemu_iso PROPERTIES LABELS qemu TIMEOUT 180
+	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lab: the self-tests of lib/klock/selftest on the kernel of boot/.
+ * The lab: experiments with, and tests of, the locks of klock on the kernel of
+ * boot/. What is run, the kernel command line says: options.hpp.
  */
 #include "endings.hpp"
+#include "experiment.hpp"
+#include "instructions.hpp"
+#include "misuse.hpp"
+#include "nmi.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "runner.hpp"
+#include "storm_run.hpp"
+#include "totals.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/selftest/busted.hpp>
@@ -15,22 +22,32 @@ namespace {
 
 using namespace klock::selftest;
 
+template <typename Subject>
+void torture_one(const lab::options &o, lab::u32 cpus)
+{
+	lab::say_running(o, Subject::name);
+	const result r =
+		lab::run_torture<Subject>(lab::plan_for<Subject>(o, cpus));
+
+	lab::add_sections(r.acquisitions, Subject::capacity);
+	lab::print_torture(o, r);
+}
+
 int torture_locks(const lab::options &o)
 {
 	using locks = all_locks<lab::most_cpus>;
 	unsigned rows = 0;
 
 	locks::for_each([&]<typename Subject>() {
-		rows += lab::asks_for(o, Subject::name);
+		rows += o.counts * lab::asks_for(o, Subject::name);
 	});
 	lab::begin_report(o, rows);
-	locks::for_each([&]<typename Subject>() {
-		if (!lab::asks_for(o, Subject::name))
-			return;
-		lab::say_running(o, Subject::name);
-		lab::print_row(o, lab::run_torture<Subject>(
-					  lab::plan_for<Subject>(o)));
-	});
+	lab::print_torture_head(o);
+	for (lab::u32 i = 0; i < o.counts; i++)
+		locks::for_each([&]<typename Subject>() {
+			if (lab::asks_for(o, Subject::name))
+				torture_one<Subject>(o, o.cpus[i]);
+		});
 	return lab::end_report();
 }
 
@@ -42,7 +59,7 @@ const char *find_mistake(const lab::options &o)
 	const char *found = nullptr;
 
 	for (unsigned run = 0; run < most_runs && !found; run++) {
-		plan p = lab::plan_for<Subject>(o);
+		plan p = lab::plan_for<Subject>(o, o.cpus[0]);
 		p.seed += run;
 		found = fault(
 			lab::run_torture<Subject>(p, lab::stuck::is_meant));
@@ -75,11 +92,27 @@ int payload_main()
 
 	if (!lab::read_options(o))
 		return 1;
+	lab::take_nmis();
+	lab::set_patience(o.patience);
 	switch (o.run) {
+	case lab::job::measure:
+		return lab::run_measure(o);
 	case lab::job::locks:
 		return torture_locks(o);
+	case lab::job::storm:
+		return lab::run_storm(o);
 	case lab::job::busted:
 		return find_busted(o);
+	case lab::job::busted_storm:
+		return lab::run_busted_storm(o);
+	case lab::job::backoff:
+		return lab::run_backoff(o);
+	case lab::job::instructions:
+		return lab::run_instructions(o);
+	case lab::job::misuse:
+		return lab::run_misuse(o);
+	case lab::job::stuck:
+		return lab::run_stuck(o);
 	default:
 		return lab::end_badly(o.run);
 	}

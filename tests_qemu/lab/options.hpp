@@ -2,7 +2,7 @@
 /*
  * options - what the kernel command line asks of the lab
  *
- *	mode=table lock=mcs_lock cpus=4 acquisitions=20000
+ *	run=measure lock=mcs_lock,tas_lock cpus=1,2,4 section=500 seconds=2
  *
  * Words are name=value, in any order. A word that is not known, or a value that
  * makes no sense, ends the run with the list of the right ones: nothing is
@@ -10,38 +10,69 @@
  */
 #pragma once
 
+#include <klock/selftest/measure.hpp>
 #include <klock/types.hpp>
 
 namespace lab {
 
 using klock::u32;
+using klock::u64;
+using klock::selftest::range;
 
-/* What is printed: a table for people, KTAP for a test runner. */
-enum class mode : u32 { table, tap };
+/* A table for people, comma-separated values for a script, or KTAP. */
+enum class mode : u32 { table, csv, tap };
 
 /* What is run. */
 enum class job : u32 {
-	locks,	/* every lock of the list must pass the torture */
-	busted, /* every busted lock that this machine can find must fail */
-	panic,	/* the rest is for the runner's own tests: ends that it */
-	fault,	/* must tell apart */
+	measure, /* throughput, hand-over, fairness of each lock */
+	locks,	 /* every lock of the list must pass the torture */
+	storm,	 /* the same under interrupts, NMIs, stalls */
+	busted,	 /* every busted lock that this machine can find must fail */
+	busted_storm, /* the same under interrupts, NMIs, stalls */
+	backoff,      /* what back-off does to a ticket lock */
+	instructions, /* of each lock, one CPU alone */
+	misuse,	      /* one misuse of a checked lock, which must be named */
+	stuck, /* a lock that is not released: the watchdog must say so */
+	panic, /* the rest is for the runner's own tests: ends that it */
+	fault, /* must tell apart */
 	fail,
 	hang,
 	reset,
 };
 
+/* What checked locks name; run=misuse does one. */
+enum class misuse : u32 {
+	recursion,
+	free_unlock,
+	foreign_unlock,
+	crowd,
+	nmi_crowd,
+	interrupts_on,
+	nmi_lock,
+	number,
+};
+
+inline constexpr unsigned most_counts = 16;
+
 struct options {
 	mode output = mode::table;
-	job run = job::locks;
-	const char *lock = "all"; /* a name, or all */
-	u32 cpus = 0;		  /* that contend; 0: all there are */
-	u32 acquisitions = 20000; /* of free contention, a lock */
-	u32 convoys = 20;	  /* rounds of forced order, a lock */
-	u32 section = 0;	  /* cpu_relax() between two of its stores */
-	u32 outside = 8;	  /* most cpu_relax() between two sections */
-	u32 try_one_in = 8;	  /* attempts that are try_lock(); 0: none */
-	u32 parallel = 0;	  /* 1: vCPUs truly run at once */
+	job run = job::measure;
+	misuse what = misuse::recursion;
+	const char *lock = "all";   /* names with commas, or all */
+	u32 cpus[most_counts] = {}; /* that contend, one run after another */
+	u32 counts = 0;		    /* how many of them were given */
+	range section = {500, 500}; /* cycles inside */
+	range outside = {0, 2000};  /* cycles between two sections */
+	u32 seconds = 0;	    /* how long; 0: acquisitions count */
+	u32 acquisitions = 0;	    /* of all CPUs; 0: 20000, or seconds */
+	u32 irq = 0;		    /* timer interrupts a second, a CPU */
 	u32 seed = 1;
+	u32 detail = 0;	      /* 1: histograms in the table */
+	u32 convoys = 20;     /* torture: rounds of forced order */
+	u32 pauses = 0;	      /* torture: inside, between stores */
+	u32 try_one_in = 8;   /* torture: one in so many tries */
+	u32 parallel = 0;     /* 1: vCPUs truly run at once */
+	u32 patience = 10000; /* ms without progress: stuck */
 };
 
 /* Reads the kernel command line; prints what is wrong and returns false. */
@@ -49,5 +80,8 @@ struct options {
 
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);
+
+/* The name of a value, as it stands on the command line. */
+[[nodiscard]] const char *name_of(misuse what);
 
 } // namespace lab

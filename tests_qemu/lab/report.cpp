@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report - what the lab prints: a table, or KTAP
+ * report - rows and the verdict: a table, or KTAP
  */
 #include "report.hpp"
+
+#include "totals.hpp"
 
 #include <boot/kernel.hpp>
 
@@ -18,34 +20,13 @@ unsigned failed;
 const char *first_lock;
 const char *first_reason;
 
-void note_failure(const char *lock, const char *reason)
-{
-	if (failed++ == 0) {
-		first_lock = lock;
-		first_reason = reason;
-	}
-}
-
-void print_tap(bool ok, const char *lock)
-{
-	boot::print("%s %u %s\n", ok ? "ok" : "not ok", row, lock);
-}
-
 } // namespace
 
 void begin_report(const options &o, unsigned rows)
 {
 	row = failed = 0;
-	if (o.output == mode::tap) {
+	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);
-		return;
-	}
-	boot::print("\n%-28s %5s %5s %8s %8s %6s %6s %6s %9s %11s\n", "lock",
-		    "bytes", "CPUs", "acquired", "handed", "excl.", "FIFO",
-		    "Jain", "cycles an", "longest");
-	boot::print("%-28s %5s %5s %8s %8s %6s %6s %6s %9s %11s\n", "", "", "",
-		    "", "over", "errors", "errors", "index", "acquis.",
-		    "wait, cyc.");
 }
 
 void say_running(const options &o, const char *lock)
@@ -54,33 +35,83 @@ void say_running(const options &o, const char *lock)
 		boot::print("%-28s ...\r", lock);
 }
 
-void print_row(const options &o, const result &r)
+void note_row(const char *lock, const char *wrong)
+{
+	row++;
+	if (!wrong)
+		return;
+	all_totals.errors++;
+	if (failed++ == 0) {
+		first_lock = lock;
+		first_reason = wrong;
+	}
+}
+
+void print_verdict(const options &o, const char *lock, const char *wrong)
+{
+	if (o.output == mode::tap)
+		boot::print("%s %u %s\n", wrong ? "not ok" : "ok", row, lock);
+}
+
+void print_torture_head(const options &o)
+{
+	if (o.output == mode::tap)
+		return;
+	boot::print("\n%-23s %5s %3s %7s %7s %4s %4s %5s %5s %8s\n", "lock",
+		    "bytes", "CPU", "acquis-", "handed", "excl", "FIFO", "Jain",
+		    "cyc./", "longest");
+	boot::print("%-23s %5s %3s %7s %7s %4s %4s %5s %5s %8s\n", "", "", "s",
+		    "itions", "over", "errs", "errs", "index", "acq.",
+		    "wait, c.");
+}
+
+namespace {
+
+unsigned text_length(const char *text)
+{
+	unsigned length = 0;
+
+	while (text[length])
+		length++;
+	return length;
+}
+
+void print_torture_comment(const result &r, const char *wrong)
+{
+	boot::print("# %s: cpus %u, acquisitions %u, hand-overs %u, overlaps "
+		    "%u, lost %u, overtaken %u, refused %u, jain %u, run "
+		    "%u%s%s\n",
+		    r.lock, r.cpus, r.acquisitions, r.handovers,
+		    r.exclusion_errors, r.lost_updates, r.fifo_violations,
+		    r.try_failures, r.jain_permille, r.longest_run,
+		    wrong ? ": " : "", wrong ? wrong : "");
+}
+
+} // namespace
+
+void print_torture(const options &o, const result &r)
 {
 	const char *wrong = fault(r);
 
-	row++;
-	if (wrong)
-		note_failure(r.lock, wrong);
+	note_row(r.lock, wrong);
 	if (o.output == mode::tap) {
-		boot::print("# %s: cpus %u, acquisitions %u, hand-overs %u, "
-			    "overlaps %u, lost %u, overtaken %u, refused %u, "
-			    "jain %u, run %u%s%s\n",
-			    r.lock, r.cpus, r.acquisitions, r.handovers,
-			    r.exclusion_errors, r.lost_updates,
-			    r.fifo_violations, r.try_failures, r.jain_permille,
-			    r.longest_run, wrong ? ": " : "",
-			    wrong ? wrong : "");
-		print_tap(!wrong, r.lock);
+		print_torture_comment(r, wrong);
+		print_verdict(o, r.lock, wrong);
 		return;
 	}
-	boot::print("%-28s %5u %5u %8u %8u %6u ", r.lock, r.bytes, r.cpus,
-		    r.acquisitions, r.handovers,
+	/* 80 columns are what a VGA screen has: a long name gets its own line.
+	 */
+	const bool is_long = text_length(r.lock) > 23;
+
+	boot::print("%-23s%s", r.lock, is_long ? "\n" : "");
+	boot::print("%-*s %5u %3u %7u %7u %4u ", is_long ? 23 : 0, "", r.bytes,
+		    r.cpus, r.acquisitions, r.handovers,
 		    r.exclusion_errors + r.lost_updates);
 	if (r.promised == service::fifo)
-		boot::print("%6u", r.fifo_violations);
+		boot::print("%4u", r.fifo_violations);
 	else
-		boot::print("%6s", "-");
-	boot::print("  %u.%03u %9u %11u%s%s\n", r.jain_permille / 1000,
+		boot::print("%4s", "-");
+	boot::print(" %u.%03u %5u %8u%s%s\n", r.jain_permille / 1000,
 		    r.jain_permille % 1000, r.cycles, r.longest_wait,
 		    wrong ? "  " : "", wrong ? wrong : "");
 }
@@ -88,16 +119,16 @@ void print_row(const options &o, const result &r)
 void print_busted_row(const options &o, const char *lock, const char *mistake,
 		      const char *found)
 {
-	row++;
-	if (!found)
-		note_failure(lock, "is wrong and was not found out");
+	const char *wrong = found ? nullptr : "is wrong and was not found out";
+
+	note_row(lock, wrong);
 	if (o.output == mode::tap) {
 		boot::print("# %s: %s: %s\n", lock, mistake,
 			    found ? found : "not found");
-		print_tap(found, lock);
+		print_verdict(o, lock, wrong);
 		return;
 	}
-	boot::print("%-28s %-40s %s\n", lock, mistake,
+	boot::print("%-28s %s: %s\n", lock, mistake,
 		    found ? found : "NOT FOUND");
 }
 
@@ -112,6 +143,7 @@ void print_skipped(const options &o, const char *lock, const char *why)
 
 int end_report()
 {
+	print_totals();
 	if (failed) {
 		boot::print("FAIL: %u of %u: %s: %s\n", failed, row, first_lock,
 			    first_reason);

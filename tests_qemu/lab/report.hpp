@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report - what the lab prints: a table, or KTAP
+ * report - rows and the verdict: a table, or KTAP
  *
  * KTAP: the kernel's form of the Test Anything Protocol, version 1. Every line
  * that is not part of it begins with "# ".
@@ -15,14 +15,21 @@ namespace lab {
 
 using klock::selftest::result;
 
-/* Begins a report of so many rows on so many CPUs. */
+/* Begins a report of so many rows; what the table's head says is the job's. */
 void begin_report(const options &o, unsigned rows);
 
 /* What runs now, for those who wait: gone when its row comes. */
 void say_running(const options &o, const char *lock);
 
-/* One lock's row. */
-void print_row(const options &o, const result &r);
+/* Counts a row, whoever prints it: wrong: what is, or a null pointer. */
+void note_row(const char *lock, const char *wrong);
+
+/* In KTAP, the line of the row that was noted last. */
+void print_verdict(const options &o, const char *lock, const char *wrong);
+
+/* A row of the torture; its head. */
+void print_torture_head(const options &o);
+void print_torture(const options &o, const result &r);
 
 /* One busted lock's row: it is wrong if nothing was found. */
 void print_busted_row(const options &o, const char *lock, const char *mistake,
@@ -31,7 +38,7 @@ void print_busted_row(const options &o, const char *lock, const char *mistake,
 /* A row of the list that this machine cannot run, and why. */
 void print_skipped(const options &o, const char *lock, const char *why);
 
-/* PASS, or FAIL with the reason; returns the exit status. */
+/* The verdict: the payload's exit status. */
 int end_report();
 
 } // namespace lab

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "watchdog.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/selftest/torture.hpp>
@@ -19,64 +20,45 @@ using klock::selftest::torture;
 /* CPUs that the lab's locks are made for: boot's most. */
 inline constexpr unsigned most_cpus = boot::max_cpus;
 
-/* What becomes of a run that stands still: an end with a report, or its end. */
-enum class stuck { is_a_bug, is_meant };
-
-/* A torture without its type, for the watchdog. */
-struct watched {
-	void *test;
-	const char *lock;
-	unsigned cpus;
-	u32 (*progress)(const void *);
-	klock::selftest::doing (*what)(const void *, unsigned);
-	stuck standstill;
-};
-
-/* From now on CPU 0's timer looks whether somebody gets on. */
-void start_watchdog(const watched &what);
-void stop_watchdog();
-
 /* One torture a lock, all their lives: kernels have no heap. */
 template <typename Subject>
 inline constinit torture<Subject, most_cpus> bench;
 
 template <typename Subject>
-plan plan_for(const options &o)
+plan plan_for(const options &o, u32 cpus)
 {
-	return {.cpus = participants<Subject>(o.cpus),
+	return {.cpus = participants<Subject>(cpus),
 		.convoys = o.convoys,
 		.sections = o.acquisitions,
-		.relaxes_a_word = o.section,
-		.relaxes_outside = o.outside,
+		.relaxes_a_word = o.pauses,
+		.relaxes_outside = 8,
 		.try_one_in = o.try_one_in,
 		.seed = o.seed};
+}
+
+/* Calls run(cpu) on so many CPUs, under the watchdog's eyes. */
+template <typename Test, typename Run>
+void run_watched(const Test &test, const char *lock, unsigned cpus,
+		 stuck standstill, Run run)
+{
+	klock::selftest::give_up = false;
+	start_watching(watched_test(test, lock, cpus, standstill));
+	boot::run_on_cpus(
+		cpus,
+		[](unsigned cpu, void *of) { (*static_cast<Run *>(of))(cpu); },
+		&run);
+	stop_watching();
 }
 
 /* Runs the torture of one lock on as many CPUs as the plan says. */
 template <typename Subject>
 result run_torture(const plan &p, stuck standstill = stuck::is_a_bug)
 {
-	using test = torture<Subject, most_cpus>;
-	test &t = bench<Subject>;
+	auto &t = bench<Subject>;
 
-	klock::selftest::give_up = false;
 	t.prepare(p);
-	start_watchdog(
-		{&t, Subject::name, p.cpus,
-		 [](const void *of) {
-			 return static_cast<const test *>(of)->progress();
-		 },
-		 [](const void *of, unsigned cpu) {
-			 return static_cast<const test *>(of)->what(cpu);
-		 },
-		 standstill});
-	boot::run_on_cpus(
-		p.cpus,
-		[](unsigned cpu, void *of) {
-			static_cast<test *>(of)->run(cpu);
-		},
-		&t);
-	stop_watchdog();
+	run_watched(t, Subject::name, p.cpus, standstill,
+		    [&](unsigned cpu) { t.run(cpu); });
 	return t.outcome();
 }
 

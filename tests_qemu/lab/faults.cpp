@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faults - interrupts, IPIs and NMIs at any moment, and what they stop
+ */
+#include "faults.hpp"
+
+#include "context.hpp"
+#include "nmi.hpp"
+
+#include <boot/kernel.hpp>
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/barrier.hpp>
+
+namespace lab {
+
+namespace {
+
+using klock::u32;
+using klock::u64;
+using klock::u8;
+using klock::selftest::xorshift;
+
+constexpr u8 timer_vector = 0x41;
+constexpr u8 ipi_vector = 0x42;
+
+/* One CPU's own; its handlers do not interrupt each other. */
+struct alignas(klock::cache_line) fault_state {
+	xorshift dice{1};
+	u64 timer = 0;
+	u64 ipi = 0;
+	u64 stalls = 0;
+};
+
+constinit fault_state states[boot::max_cpus];
+constinit klock::selftest::barrier everyone;
+constinit klock::atomic<u32> active{0};
+constinit visitors tests = {};
+constinit unsigned taking_part = 0;
+constinit u64 nmis_before = 0;
+
+/*
+ * 1 ms, or where many CPUs share few of the host's as much as those can bear
+ * (255 vCPUs on one host core: 50 ms).
+ */
+u64 period_ns()
+{
+	const u64 bearable = u64{taking_part} * 200000;
+
+	return bearable > 1000000 ? bearable : 1000000;
+}
+
+/* Turns; where vCPUs take turns, each one is a turn of all of them. */
+u32 longest_stall()
+{
+	const u32 shared = static_cast<u32>(boot::div_u64(16000, taking_part));
+
+	return shared < 2000 ? shared : 2000;
+}
+
+/* At a random time within one and a half periods: nothing runs in step. */
+void arm(fault_state &mine)
+{
+	const u64 period = period_ns();
+	const u64 extra = u64{mine.dice.below(1024)} * (period >> 10);
+
+	boot::timer_start_one_shot(timer_vector, (period >> 1) + extra);
+}
+
+void visit(unsigned cpu)
+{
+	if (active.load_acquire() && tests.in_interrupt)
+		tests.in_interrupt(cpu);
+}
+
+void on_timer(boot::interrupt_frame &)
+{
+	const unsigned cpu = boot::this_cpu();
+	const in_handler here(cpu, klock::context::interrupt);
+	fault_state &mine = states[cpu];
+
+	mine.timer++;
+	if (mine.dice.below(2) == 0)
+		send_random_ipi(mine.dice.next());
+	if (mine.dice.below(2) == 0)
+		send_random_nmi(mine.dice.next());
+	if (mine.dice.below(8) == 0) {
+		mine.stalls++;
+		klock::relax_for(mine.dice.below(longest_stall()));
+	}
+	visit(cpu);
+	if (active.load_acquire())
+		arm(mine);
+}
+
+void on_ipi(boot::interrupt_frame &)
+{
+	const unsigned cpu = boot::this_cpu();
+	const in_handler here(cpu, klock::context::interrupt);
+
+	states[cpu].ipi++;
+	visit(cpu);
+}
+
+void on_nmi(unsigned cpu)
+{
+	if (active.load_acquire() && tests.in_nmi)
+		tests.in_nmi(cpu);
+}
+
+unsigned another(unsigned random)
+{
+	const unsigned me = boot::this_cpu();
+	const unsigned cpu =
+		static_cast<unsigned>(u64{random} * (taking_part - 1) >> 32);
+
+	return cpu < me ? cpu : cpu + 1;
+}
+
+} // namespace
+
+void prepare_faults(unsigned cpus, u32 seed, visitors what)
+{
+	taking_part = cpus;
+	tests = what;
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		states[cpu].dice = xorshift(seed * 31 + cpu);
+		states[cpu].timer = states[cpu].ipi = states[cpu].stalls = 0;
+	}
+	everyone.reset();
+	nmis_before = nmis_taken();
+	boot::set_interrupt_handler(timer_vector, on_timer);
+	boot::set_interrupt_handler(ipi_vector, on_ipi);
+	set_nmi_visitor(on_nmi);
+	active.store_release(boot::has_apic());
+}
+
+void begin_faults(unsigned cpu)
+{
+	if (active.load_acquire())
+		arm(states[cpu]);
+}
+
+void end_faults(unsigned cpu)
+{
+	/*
+	 * All are done; then the senders stop; then, as a handler ends before
+	 * its CPU gets to the last meeting, nobody is in one any more.
+	 */
+	everyone.meet(taking_part);
+	if (cpu == 0)
+		active.store_release(0);
+	everyone.meet(taking_part);
+	if (boot::has_apic())
+		boot::timer_stop();
+	everyone.meet(taking_part);
+}
+
+void send_random_ipi(unsigned random)
+{
+	if (taking_part > 1)
+		boot::send_ipi(another(random), ipi_vector);
+}
+
+void send_random_nmi(unsigned random)
+{
+	if (taking_part > 1)
+		boot::send_nmi(another(random));
+}
+
+fault_counts faults_so_far()
+{
+	fault_counts sum;
+
+	for (unsigned cpu = 0; cpu < taking_part; cpu++) {
+		sum.timer += states[cpu].timer;
+		sum.ipi += states[cpu].ipi;
+		sum.stalls += states[cpu].stalls;
+	}
+	sum.nmi = nmis_taken() - nmis_before;
+	return sum;
+}
+
+} // namespace lab

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * figures - a measurement's row: table, comma-separated values, KTAP
+ *
+ * CSV: lines that begin with '#' are comments; the first field says what a line
+ * is. runner/plots.py reads this.
+ *
+ *	row,<the fields that the line "head," names>
+ *	hist,<lock>,<cpus>,<from ns>,<to ns>,<hand-overs>
+ */
+#pragma once
+
+#include "options.hpp"
+
+#include <klock/selftest/measure.hpp>
+
+namespace lab {
+
+void print_figures_head(const options &o);
+
+/* Counts the row, too; f is not changed. */
+void print_figures(const options &o, const klock::selftest::figures &f);
+
+} // namespace lab

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine - what the lab measures of the machine before it measures locks
+ */
+#include "machine.hpp"
+
+#include <boot/kernel.hpp>
+#include <klock/selftest/barrier.hpp>
+
+namespace lab {
+
+namespace {
+
+constinit klock::handover_meter meter;
+
+/* CPU 1 answers CPU 0, which measures. */
+klock::calibration measure_with_two()
+{
+	klock::calibration found = {};
+
+	boot::run_on_cpus(
+		2,
+		[](unsigned cpu, void *into) {
+			if (cpu == 1)
+				meter.answer();
+			else
+				*static_cast<klock::calibration *>(into) =
+					klock::calibrate(meter);
+		},
+		&found);
+	return found;
+}
+
+/* What a pause costs needs no second CPU. */
+klock::calibration measure_alone()
+{
+	klock::calibration found = {};
+
+	found.relax = relax_among(1);
+	found.base = klock::guessed_base;
+	return found;
+}
+
+/* All pause until CPU 0 has seen how long its own pauses take. */
+struct pausing {
+	klock::selftest::barrier everyone;
+	klock::atomic<klock::u32> over;
+	unsigned cpus;
+	klock::u32 relax;
+};
+
+constinit pausing crowd = {};
+
+void pause_together(unsigned cpu, void *)
+{
+	constexpr klock::u32 turns = 256;
+
+	crowd.everyone.meet(crowd.cpus);
+	if (cpu != 0) {
+		crowd.over.await_eq_relaxed(1);
+		return;
+	}
+	const klock::u64 start = klock::cycles();
+
+	klock::relax_for(turns);
+	crowd.relax = static_cast<klock::u32>(
+		boot::div_u64(klock::cycles() - start, turns));
+	crowd.over.store_relaxed(1);
+}
+
+} // namespace
+
+klock::u32 relax_among(unsigned cpus)
+{
+	crowd.everyone.reset();
+	crowd.over.store_relaxed(0);
+	crowd.cpus = cpus;
+	boot::run_on_cpus(cpus, pause_together, nullptr);
+	return crowd.relax;
+}
+
+klock::calibration measure_machine()
+{
+	const klock::calibration c =
+		boot::cpu_count() > 1 ? measure_with_two() : measure_alone();
+
+	boot::print("# clock %u kHz; pause %u cycles; hand-over %u cycles; "
+		    "back-off base %u\n",
+		    boot::div_u64(boot::tsc_hz(), 1000), c.relax, c.handover,
+		    c.base);
+	if (c.error == klock::calibration_error::unsteady_clock)
+		boot::print("# the clock's rate may vary: no invariant TSC\n");
+	if (c.error == klock::calibration_error::no_clock)
+		boot::print("# no RDTSCP: the base is a guess\n");
+	return c;
+}
+
+} // namespace lab

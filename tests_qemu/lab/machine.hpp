@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * machine - what the lab measures of the machine before it measures locks
+ */
+#pragma once
+
+#include <klock/calibrate.hpp>
+
+namespace lab {
+
+/*
+ * By klock/calibrate.hpp, on CPUs 0 and 1; with one CPU, the pause alone.
+ * Prints it as the head of what comes. Called by CPU 0, no other at work.
+ */
+klock::calibration measure_machine();
+
+/*
+ * What one cpu_relax() takes while so many CPUs pause, cycles. On a machine
+ * whose CPUs all run it is what one takes alone; where vCPUs take turns at one
+ * host core, each pause is a turn of all others.
+ */
+klock::u32 relax_among(unsigned cpus);
+
+} // namespace lab

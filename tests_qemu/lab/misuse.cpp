@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * misuse - one misuse of a checked lock, on real CPUs
+ *
+ * Each of these hangs, or lets two CPUs in, with an unchecked lock.
+ */
+#include "misuse.hpp"
+
+#include "context.hpp"
+#include "nmi.hpp"
+
+#include <boot/kernel.hpp>
+#include <klock/bakery_lock.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/cpu.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/narrow_ticket_lock.hpp>
+#include <klock/ticket_lock.hpp>
+
+namespace lab {
+
+namespace {
+
+constexpr bool debug = true;
+constexpr klock::u8 vector = 0x43;
+
+constinit klock::checked_if<debug, klock::ticket_lock<klock::u8>, "runqueue">
+	runqueue;
+
+/* Room for four contenders. */
+constinit klock::checked_if<debug, klock::narrow_ticket_lock<2>, "small"> small;
+
+constinit klock::checked_if<debug, klock::bakery_lock<2>, "bakery"> bakery;
+
+void recursion()
+{
+	klock::guard held(runqueue);
+	klock::guard again(runqueue);
+}
+
+void free_unlock()
+{
+	{
+		klock::irq_guard held(runqueue);
+	}
+	runqueue.unlock();
+}
+
+/* The last CPU gives back what CPU 0 took. */
+void foreign_unlock()
+{
+	runqueue.lock();
+	boot::run_on_cpus(
+		boot::cpu_count(),
+		[](unsigned cpu, void *) {
+			if (cpu == boot::cpu_count() - 1)
+				runqueue.unlock();
+		},
+		nullptr);
+}
+
+/* Whoever comes fifth is one too many. */
+void crowd()
+{
+	boot::run_on_cpus(
+		boot::cpu_count(),
+		[](unsigned, void *) {
+			klock::guard held(small);
+			boot::delay_us(100000);
+		},
+		nullptr);
+}
+
+/* Four CPUs are no crowd; the NMI handler of one of them is (FACTS: 9). */
+void nmi_crowd()
+{
+	set_nmi_visitor([](unsigned) {
+		if (small.try_lock())
+			small.unlock();
+	});
+	boot::run_on_cpus(
+		4,
+		[](unsigned cpu, void *) {
+			klock::guard held(small);
+			boot::delay_us(100000);
+			if (cpu == 0)
+				boot::send_nmi_to_others();
+			boot::delay_us(100000);
+		},
+		nullptr);
+}
+
+/* Nothing hangs here: it could have, and that is enough. */
+void interrupts_on()
+{
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::guard held(runqueue);
+	});
+	{
+		klock::guard held(runqueue);
+	}
+	boot::send_ipi(0, vector);
+	boot::delay_us(10000);
+}
+
+void nmi_lock()
+{
+	set_nmi_visitor([](unsigned) { klock::guard held(runqueue); });
+	boot::send_nmi(0);
+	boot::delay_us(10000);
+}
+
+void number() { klock::guard held(bakery, 2u); }
+
+constexpr void (*misuses[])() = {recursion, free_unlock, foreign_unlock,
+				 crowd,	    nmi_crowd,	 interrupts_on,
+				 nmi_lock,  number};
+
+} // namespace
+
+int run_misuse(const options &o)
+{
+	boot::print("# misuse: %s\n", name_of(o.what));
+	misuses[static_cast<u32>(o.what)]();
+	boot::print("FAIL: misuse %s was not noticed\n", name_of(o.what));
+	return 1;
+}
+
+} // namespace lab

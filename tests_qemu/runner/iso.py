@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes a bootable image of the lab with GRUB's menu of experiments: for a USB
+stick (dd), a CD, or QEMU's -cdrom.
+
+0: made. 77: not, as packages are missing; they are named.
+"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+# package              what shows that it is there
+NEEDED = [("grub-common", "grub-mkrescue"), ("xorriso", "xorriso"),
+          ("mtools", "mformat"), ("grub-pc-bin", "i386-pc")]
+OPTIONAL = [("grub-efi-amd64-bin", "x86_64-efi")]
+GRUB_FILES = pathlib.Path("/usr/lib/grub")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--image", required=True, help="the kernel")
+    parser.add_argument("--menu", required=True, help="grub.cfg")
+    parser.add_argument("--out", required=True)
+    return parser.parse_args()
+
+
+def missing(packages):
+    return [package for package, sign in packages
+            if not shutil.which(sign) and not (GRUB_FILES / sign).is_dir()]
+
+
+def copy_stripped(image, to):
+    """Without the debugging information, where there is a tool for that."""
+    shutil.copy(image, to)
+    if shutil.which("objcopy"):
+        subprocess.run(["objcopy", "--strip-debug", str(to)], check=False)
+
+
+def main():
+    args = arguments()
+    pathlib.Path(args.out).unlink(missing_ok=True)
+    packages = missing(NEEDED)
+    if packages:
+        print("skipped: no ISO without " + ", ".join(packages)
+              + ": apt-get install " + " ".join(packages))
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as folder:
+        boot = pathlib.Path(folder) / "boot"
+        (boot / "grub").mkdir(parents=True)
+        copy_stripped(args.image, boot / "lab.elf")
+        shutil.copy(args.menu, boot / "grub" / "grub.cfg")
+        made = subprocess.run(["grub-mkrescue", "-o", args.out, folder],
+                              capture_output=True, text=True)
+    if made.returncode or not pathlib.Path(args.out).is_file():
+        print(f"FAIL: grub-mkrescue:\n{made.stderr}")
+        return 1
+    firmware = "BIOS" if missing(OPTIONAL) else "BIOS, UEFI"
+    size = pathlib.Path(args.out).stat().st_size / 1e6
+    print(f"{args.out}: {size:.1f} MB, boots from {firmware}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the whole matrix again and again for a given time; prints totals.
+
+Each boot has another seed. The first boot that does not pass ends the soak
+with its log named; a soak that ends by time prints what it did, and 0.
+"""
+import argparse
+import re
+import sys
+import time
+
+import qemu
+
+# mode, image's toolchain, CPUs, command line. The first ones are for numbers,
+# the others for variety.
+ROUND = [
+    ("parallel", "gcc-64", 2, "run=storm parallel=1 acquisitions=20000"),
+    ("parallel", "gcc-64", 2, "run=locks parallel=1 acquisitions=400000 "
+                              "lock=ticket_lock<u8>,ticket_lock<u16>,tas_lock,"
+                              "narrow_ticket_lock<3>,mcs_lock"),
+    ("single", "gcc-64", 1, "run=locks acquisitions=2000000"),
+    ("single", "gcc-64", 4, "run=locks acquisitions=400000 convoys=200"),
+    ("single", "clang-64", 8, "run=storm acquisitions=4000 convoys=50"),
+    ("single", "gcc-32", 2, "run=locks acquisitions=1000000 convoys=200"),
+    ("single", "clang-32", 8, "run=storm acquisitions=4000"),
+    ("single", "gcc-64", 64, "run=locks acquisitions=20000 convoys=10"),
+    ("single", "gcc-64", 64, "run=storm acquisitions=500 convoys=2"),
+    ("single", "gcc-64", 255, "run=locks acquisitions=8000 convoys=2"),
+    ("icount", "gcc-64", 4, "run=storm acquisitions=2000 convoys=10"),
+    ("single", "gcc-64", 4, "run=busted"),
+    ("parallel", "gcc-64", 2, "run=busted parallel=1 pauses=1"),
+]
+TOTALS = re.compile(r"(\w+)=(\d+)")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", required=True, help="folder of lab-*.elf")
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--log", required=True)
+    return parser.parse_args()
+
+
+def totals_of(serial):
+    line = next((line for line in serial.splitlines()
+                 if line.startswith("# totals:")), "")
+    return {name: int(value) for name, value in TOTALS.findall(line)}
+
+
+def boot(args, which, number):
+    mode, toolchain, cpus, words = which
+    machine = qemu.Machine(
+        image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,
+        accelerator=mode, append=f"mode=tap seed={number} {words}",
+        timeout=900, log=args.log)
+    why_not = qemu.missing(machine)
+    if why_not:
+        print(f"left out: {why_not}", flush=True)
+        return None
+    run = qemu.run(machine)
+    print(f"{number}: {mode}, {toolchain}, {cpus} CPUs, {words}: "
+          f"{run.message} ({run.seconds:.0f} s)", flush=True)
+    return run
+
+
+def main():
+    args = arguments()
+    begin, number = time.monotonic(), 0
+    sums = {}
+    while time.monotonic() - begin < args.minutes * 60:
+        which = ROUND[number % len(ROUND)]
+        number += 1
+        run = boot(args, which, number)
+        if run is None:
+            continue
+        for name, value in totals_of(run.serial).items():
+            sums[name] = sums.get(name, 0) + value
+        if run.outcome is not qemu.Outcome.PASS:
+            print("\n".join(run.serial.splitlines()[-40:]))
+            print(f"FAIL: serial log: {args.log}")
+            return 1
+    minutes = (time.monotonic() - begin) / 60
+    print(f"soak: {minutes:.0f} minutes, {number} boots: "
+          + ", ".join(f"{name} {value:,}" for name, value in sums.items()))
+    return 0 if sums.get("acquisitions") and not sums.get("errors") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
