@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# klock::model and klock::sim for a project that adds or installs klock, without
-# klock's own tests. Built only if linked, or to be installed.
+# klock::model and klock::sim for a project that adds or installs klock. Where
+# klock's own tests are not built, which have them anyway: built only if linked,
+# or to be installed.
 
 option(KLOCK_ENGINES "Install model checker and simulator, too" ON)
 
@@ -34,7 +35,7 @@ if(KLOCK_INSTALL AND KLOCK_ENGINES)
 endif()
 foreach(engine IN ITEMS model sim)
 	set(folder ${PROJECT_SOURCE_DIR}/tests_host/${engine})
-	if(EXISTS ${folder}/CMakeLists.txt)
+	if(NOT KLOCK_TESTS AND EXISTS ${folder}/CMakeLists.txt)
 		add_subdirectory(${folder} tests_host/${engine} ${how})
 	endif()
 endforeach()
