@@ -6,7 +6,7 @@ import re
 import cases
 from cases import FREESTANDING, STRICT
 
-BOTH = [("gcc", "g++", "ar"), ("clang", "clang++", "llvm-ar")]
+BOTH = [("gcc", "g++", "ar"), ("clang", "clang++", "ar")]
 
 USE = """\
 #include <klock/klock.h>
