@@ -65,7 +65,8 @@ struct machine {
  * pause: Intel 64 and IA-32 Architectures Optimization Reference Manual,
  * 2.6.4: "as many as 140 cycles".
  * hit: the same manual, Skylake's L1 data cache: 4 cycles.
- * rmw, fence: Fog, Instruction tables, Skylake: LOCK XADD 18, MFENCE 33.
+ * rmw, fence: Fog, Instruction tables, Skylake: LOCK XADD 18, MFENCE 33; cited
+ * from memory, not looked up.
  * invalidate, next_copy: as xeon_e5_2699v3's.
  */
 inline constexpr machine xeon_8180 = {
@@ -93,7 +94,8 @@ inline constexpr machine xeon_8180 = {
  * The link's `shared` was not measured: taken as `owned`.
  * pause: the optimization manual, 2.6.4: before Skylake "about 10 cycles".
  * hit: the same manual, Haswell's L1 data cache: 4 cycles.
- * rmw, fence: Fog, Instruction tables, Haswell: LOCK XADD 19, MFENCE 33.
+ * rmw, fence: Fog, Instruction tables, Haswell: LOCK XADD 19, MFENCE 33; cited
+ * from memory, not looked up, as are the two figures of the next.
  * invalidate: David, Guerraoui and Trigonakis, SOSP 2013, section 5.2, an
  * eight-socket Xeon: a store to a line that one other core of the die shares
  * takes 116 cycles, to one that all 80 cores share 445: (445 - 116) / 79. It is
