@@ -15,6 +15,16 @@ foreach(port IN ITEMS x86 hosted)
 endforeach()
 install(TARGETS klock_x86 klock_hosted klock_hooked EXPORT klock)
 
+if(KLOCK_ENGINES)
+	install(TARGETS klock_model klock_sim klock_fiber EXPORT klock ARCHIVE
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/klock/hooked)
+	foreach(engine IN ITEMS model sim)
+		install(DIRECTORY ${engine}/include/${engine}
+			DESTINATION ${KLOCK_INCLUDES}/${engine}
+			FILES_MATCHING PATTERN "*.hpp")
+	endforeach()
+endif()
+
 install(DIRECTORY klock arch c DESTINATION ${KLOCK_INCLUDES}
 	FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 

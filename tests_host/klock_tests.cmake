@@ -29,7 +29,9 @@ function(klock_add_catch_test name)
 	if(NOT ARG_TIMEOUT)
 		set(ARG_TIMEOUT 300)
 	endif()
-	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+	# Where the compiler ran: __FILE__ may be relative to it (ccache).
+	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS}
+		WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
 	set_tests_properties(${name} PROPERTIES
 		LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -54,9 +54,24 @@ RULES = [
                                     "klock/arch/*.hpp stddef.h stdint.h"),
 ]
 
+# Hosted code: libraries for a host, with all of its standard library, and
+# headers of their own beside them. The freestanding rule is not theirs.
+#
+# folder          may include of klock
+HOSTED = [
+    ("lib/model/",  "klock/*.hpp klock/arch/engine.hpp model/*.hpp "
+                    "fiber/fiber.hpp"),
+    ("lib/sim/",    "klock/*.hpp klock/selftest/*.hpp "
+                    "klock/arch/engine.hpp sim/*.hpp fiber/fiber.hpp"),
+    ("lib/fiber/",  ""),
+]
+PRODUCTS = "klock/* model/* sim/* fiber/*"
+
 # folder        must not include (patterns, in <> or "")       because
 FORBIDDEN = [
     ("boot",       "*tests_* *selftest/* *catch*", "boot knows no test"),
+    ("lib/model",  "*tests_* *catch*", "a library knows no test"),
+    ("lib/sim",    "*tests_* *catch*", "a library knows no test"),
     ("tests_host", "*tests_qemu*", "the host's tests do not need the lab's"),
 ]
 
@@ -87,6 +102,16 @@ def _check_lib(name, text):
         elif not fits(target[1:-1], allowed):
             yield Finding(name, line, f"must not include {target}; may: "
                           f"{allowed}")
+
+
+def _check_hosted(name, text, allowed):
+    for offset, target in cxx.includes(text):
+        if target.startswith('"') and ".." not in target:
+            continue  # its own
+        if target.startswith('"') or (fits(target[1:-1], PRODUCTS)
+                                      and not fits(target[1:-1], allowed)):
+            yield Finding(name, common.line_of(text, offset), f"must not "
+                          f"include {target}; of klock it may: {allowed}")
 
 
 def _check_built_from(path, name, text):
@@ -122,6 +147,11 @@ def check(root):
         return common.nothing_found("no sources in lib")
     for path in common.files(root, "lib", SOURCES):
         name, text = common.relative(path, root), path.read_text()
+        hosted = next((may for folder, may in HOSTED
+                       if name.startswith(folder)), None)
+        if hosted is not None:
+            found += _check_hosted(name, text, hosted)
+            continue
         found += _check_lib(name, text)
         if fits(name, "lib/klock/*_lock.hpp"):
             found += _check_built_from(path, name, text)

@@ -122,6 +122,12 @@ INCLUDES = [
          '#include "../../boot/x.hpp"', "boot", "by <klock/...> alone"),
     Case("includes", "a port includes a lock", PORT + "cpu.hpp",
          "klock/types", "klock/good_lock", "good_lock", "must not include"),
+    Case("includes", "hosted code includes a test's header",
+         "lib/model/checker.hpp", "", '#include "../../tests_host/x.hpp"\n',
+         "x.hpp", "must not include"),
+    Case("includes", "the model checker includes the simulator",
+         "lib/model/checker.hpp", "", "#include <vector>\n"
+         "#include <sim/sim.hpp>\n", "sim/sim", "of klock it may"),
     Case("includes", "boot includes a test", BOOT, "klock/good_lock.hpp",
          "klock/selftest/locks.hpp", "selftest", "boot knows no test"),
     Case("includes", "the host's tests include the lab's",

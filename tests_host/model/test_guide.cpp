@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * README.md's examples: they pass, their mistakes are found, and the code that
- * the guide shows is the code that is compiled.
+ * The examples of lib/model/README.md: they pass, their mistakes are found, and
+ * the code that the guide shows is the code that is compiled.
  */
-#include "example/reference_count.hpp"
-#include "example/ring.hpp"
+#include <model/example/reference_count.hpp>
+#include <model/example/ring.hpp>
 
 #include <klock/plain.hpp>
 #include <model/model.hpp>
@@ -20,7 +20,8 @@ namespace {
 std::string contents(const std::string &name)
 {
 	const std::string here = __FILE__;
-	std::ifstream file(here.substr(0, here.rfind('/') + 1) + name);
+	std::ifstream file(here.substr(0, here.rfind('/')) +
+			   "/../../lib/model/" + name);
 	std::stringstream all;
 
 	all << file.rdbuf();

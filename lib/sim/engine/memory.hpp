@@ -11,7 +11,7 @@
 
 #include <sim/machine.hpp>
 
-#include <fiber.hpp>
+#include <fiber/fiber.hpp>
 
 #include <klock/types.hpp>
 

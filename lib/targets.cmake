@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+#
+# How a target of lib is made: lib/CMakeLists.txt says which there are.
+
+# klock::<port>: the headers, and the one port that a program uses of them.
+function(klock_add_port port)
+	add_library(klock_${port} INTERFACE)
+	add_library(klock::${port} ALIAS klock_${port})
+	set_target_properties(klock_${port} PROPERTIES EXPORT_NAME ${port})
+	target_compile_features(klock_${port} INTERFACE cxx_std_20)
+	target_include_directories(klock_${port} INTERFACE
+		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
+		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/arch/${port}>
+		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}>
+		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/arch/${port}>)
+	# Checked when a program links: all its parts must agree on the port.
+	set_property(TARGET klock_${port} PROPERTY INTERFACE_KLOCK_PORT ${port})
+	set_property(TARGET klock_${port} APPEND PROPERTY
+		COMPATIBLE_INTERFACE_STRING KLOCK_PORT)
+endfunction()
+
+# klock::<port>_c: the C functions, as a static library that is built for
+# whoever links it.
+function(klock_add_c port)
+	add_library(klock_${port}_c STATIC EXCLUDE_FROM_ALL c/klock_c.cpp)
+	add_library(klock::${port}_c ALIAS klock_${port}_c)
+	set_target_properties(klock_${port}_c PROPERTIES
+		EXPORT_NAME ${port}_c OUTPUT_NAME klock
+		ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${port})
+	target_link_libraries(klock_${port}_c PUBLIC klock_${port})
+	target_include_directories(klock_${port}_c PUBLIC
+		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/c>
+		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/c>)
+endfunction()
+
+# What any library of hosted code has. It is slow without optimisation: on,
+# whatever the build type says. Warnings are klock's own build's.
+function(klock_hosted_library name)
+	add_library(klock::${name} ALIAS klock_${name})
+	set_target_properties(klock_${name} PROPERTIES EXPORT_NAME ${name})
+	target_compile_features(klock_${name} PUBLIC cxx_std_20)
+	target_compile_options(klock_${name} PRIVATE -O2)
+	target_link_libraries(klock_${name} PRIVATE
+		$<BUILD_INTERFACE:$<TARGET_NAME_IF_EXISTS:klock_warnings>>)
+endfunction()
+
+# What stands behind the hooked port, which calls it at every operation.
+function(klock_add_engine name)
+	target_include_directories(klock_${name} PUBLIC
+		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/${name}>)
+	target_link_libraries(klock_${name}
+		PUBLIC klock_hooked PRIVATE klock_fiber)
+endfunction()
