@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# For find_package(klock) and pkg-config. Nothing installed names the place it
-# was installed to: a prefix can be moved.
+# For find_package(klock) and pkg-config, and the guides.
 
 include(CMakePackageConfigHelpers)
 
@@ -39,12 +38,25 @@ write_basic_package_version_file(
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/klockConfigVersion.cmake
 	DESTINATION ${package})
 
-# From where the file lies back to the prefix.
-cmake_path(SET here "/${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-cmake_path(RELATIVE_PATH here BASE_DIRECTORY / OUTPUT_VARIABLE down)
-string(REGEX REPLACE "[^/]+" ".." KLOCK_TO_PREFIX "${down}")
+# The prefix is known when it is installed to (cmake --install --prefix); who
+# moves it afterwards has pkg-config --define-prefix.
+set(KLOCK_PREFIX "@KLOCK_PREFIX@")
 foreach(name IN ITEMS klock klock-c)
-	configure_file(${name}.pc.in ${name}.pc @ONLY)
-	install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc
-		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+	set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc)
+	configure_file(${name}.pc.in ${made}.in @ONLY)
+	install(CODE "
+		set(KLOCK_PREFIX \"\${CMAKE_INSTALL_PREFIX}\")
+		configure_file(\"${made}.in\" \"${made}\" @ONLY)")
+	install(FILES ${made} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# In the tree's shape, so that their links to each other hold.
+foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
+		lib/arch/CONTRACT.md lib/docs/add-a-lock.md
+		lib/docs/add-a-port.md lib/docs/embed.md
+		lib/docs/provenance.md lib/docs/test-your-kernel.md
+		lib/model/README.md lib/sim/README.md)
+	cmake_path(GET file PARENT_PATH folder)
+	install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/../${file}
+		DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()

@@ -20,7 +20,7 @@ from selftest_cases import CASES
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
-         "lock_table")
+         "lock_table", "provenance", "versions")
 
 
 def run(lint, root):

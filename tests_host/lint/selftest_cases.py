@@ -229,4 +229,21 @@ TABLE = [
          "'best_lock': no lib/klock/*_lock.hpp defines it"),
 ]
 
-CASES = FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE
+REPEATED = [
+    Case("provenance", "a stale table", LOCK, "Source:      ",
+         "Source:      another ", "", "the table is stale",
+         "lib/docs/provenance.md"),
+    Case("provenance", "no markers", "lib/docs/provenance.md",
+         "<!-- sources: end -->", "", "", "no lines '<!-- sources: begin"),
+    Case("provenance", "a lock that nobody looked up",
+         "lib/docs/provenance.md", "| `good_lock` |", "| `other_lock` |", "",
+         "'good_lock' has no row"),
+    Case("versions", "another version for Meson", "meson.build", "0.1.0",
+         "0.1.1", "", "does not say 0.1.0"),
+    Case("versions", "a version that CHANGELOG does not know",
+         "lib/klock/version.hpp", "minor = 1", "minor = 9", "",
+         "does not say 0.9.0", "CHANGELOG.md"),
+]
+
+CASES = FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
+    + REPEATED
