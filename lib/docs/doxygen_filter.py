@@ -9,12 +9,21 @@ that the header is named after. Some names mean the same wherever
 they stand and are explained here, once: the verbs of all locks, operations
 that say in their names what they do and in which memory order.
 
-Nothing but comments is added, so that lines keep their numbers.
-Run: doxygen_filter.py FILE
+Nothing but comments is added, so that lines keep their numbers. A guide (.md)
+keeps its links to other guides; what else it links to is outside of the
+reference, and becomes text. Run: doxygen_filter.py FILE
 """
+import html
 import re
 import sys
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# What the reference holds of the guides: Doxyfile.in's INPUT.
+GUIDES = [ROOT / name for name in (
+    "README.md", "lib/README.md", "lib/arch/CONTRACT.md",
+    "lib/model/README.md", "lib/sim/README.md")]
+GUIDES += (ROOT / "lib/docs").glob("*.md")
 
 # pattern of a name    what it means, wherever it stands
 KNOWN = [
@@ -55,6 +64,60 @@ _SPECIAL = re.compile(r"^(?:\[\[\w+\]\] |constexpr |consteval |explicit |"
                       r"friend )*(?:~?(\w+)\(|\w+ &?operator=)")
 
 
+def plain(text):
+    """Text for Doxygen, of which nothing means anything but itself."""
+    text = html.escape(text.replace("`", ""), quote=False)
+    return re.sub(r"([\\@#*_%:~|\[\]-])", lambda m: f"&#{ord(m[1])};", text)
+
+
+def page(text):
+    """A lock header's fields in one line, for the page of its type."""
+    shown = []
+    for name, lines in fields(text):
+        if name == "Ordering":
+            rows = "<br>".join(plain(line) for line in lines if line)
+            shown.append(f"<dt>{name}</dt><dd><code>{rows}</code></dd>")
+        else:
+            shown.append(f"<dt>{name}</dt><dd>{plain(' '.join(lines))}</dd>")
+    return f" <dl>{''.join(shown)}</dl>" if shown else ""
+
+
+def fields(text):
+    """[(name, lines)] of the top comment, less the tests it names."""
+    top = re.search(r"/\*\n.*?\*/", text, re.S)
+    found = []
+    for line in top[0].split("\n")[1:-1] if top else []:
+        line = re.sub(r"^ \* ?", "", line)
+        field = re.match(r"([A-Z][a-z]+(?: \([^)]*\)| [a-z]+)?):(?:\s+(.*))?$",
+                         line)
+        if field:
+            found.append((field[1], [field[2] or ""]))
+        elif found:
+            found[-1][1].append(line.strip())
+    return [(name, [re.sub(r"\s*Checked:.*", "", line) for line in lines])
+            for name, lines in found] if len(found) > 5 else []
+
+
+def guide(file):
+    """A guide as Doxygen gets it."""
+    def link(match):
+        target = match[2].split("#")[0]
+        if match[2].startswith("http") or \
+                target and (file.parent / target).resolve() in GUIDES:
+            return f"[{match[1]}]({match[2].split('#')[0]})"
+        return match[1]
+
+    text = re.sub(r"^<!--.*?-->\n", "", file.read_text(), flags=re.M | re.S)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[([^\]]*)\]\(([^)]*)\)", link, text)
+    # Doxygen looks for links in code, too, and loses a quotation's.
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    parts[::2] = [re.sub(r"`([^`\n]*)`",
+                         lambda m: f"<code>{plain(m[1])}</code>", part)
+                  for part in parts[::2]]
+    return "".join(parts)
+
+
 def known(code, of_type, top):
     """What documents a declaration that has no comment of its own, or ""."""
     special = _SPECIAL.match(code)
@@ -75,8 +138,8 @@ class Filter:
         self.lines = text.split("\n")
         first = _TOP.search(text)
         self.top = (first[1].removesuffix(".hpp").removesuffix(".h"),
-                    " ".join(first[2].replace("*", " ").split())) if first \
-            else ("", "")
+                    " ".join(first[2].replace("*", " ").split()) +
+                    page(text)) if first else ("", "")
         self.types = []     # the types that are open, outermost first
         self.doc = ""       # of the declaration above, if no line is between
         self.comment = []   # the lines of the comment that is open
@@ -119,6 +182,7 @@ class Filter:
             self.doc = "" if " -- " in whole or "O1 */" in whole else "as above"
         if not self.begun:
             # The header's own: as it stands, for the file's page.
+            line = line.replace("`", "")
             if line == "/*":
                 return "/** \\file"
             if self.comment[:-1] == ["/*"]:
@@ -156,4 +220,6 @@ class Filter:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(Filter(Path(sys.argv[1]).read_text()).text())
+    file = Path(sys.argv[1]).resolve()
+    sys.stdout.write(guide(file) if file.suffix == ".md"
+                     else Filter(file.read_text()).text())

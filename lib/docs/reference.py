@@ -45,10 +45,37 @@ def selftest(root, out):
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "bad.hpp").write_text(BAD)
         status, said = doxygen(root, out, folder)
+        index = Path(folder) / "out/html"
+        index.mkdir(parents=True)
+        for name in ("index", "structklock_1_1ticket__lock"):
+            (index / f"{name}.html").write_text("`")
+        pages = list(wrong_pages(root, Path(folder) / "out"))
+    if len(pages) != 9:
+        print(f"missed an empty page: {pages}")
+        return 1
     if status == 0 or "nothing_said" not in said:
         print(f"missed a public name without a comment: {said}")
         return 1
     return 0
+
+
+def wrong_pages(root, out):
+    """What a reader would miss: README in front, a lock's whole text."""
+    def words(name):
+        text = (out / "html" / name).read_text()
+        return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+    first = (root / "README.md").read_text().split("\n\n")[1].split(":")[0]
+    if " ".join(first.split()) not in words("index.html"):
+        yield "index.html is not README.md"
+    page = words("structklock_1_1ticket__lock.html")
+    for field in ("Algorithm", "Source", "Capacity", "Context", "Ordering",
+                  "Cost"):
+        if f" {field} " not in page:
+            yield f"ticket_lock's page has no {field}"
+    for path in sorted((out / "html").glob("*.html")):
+        if not path.stem.endswith("_source") and "`" in path.read_text():
+            yield f"{path.name} has a raw backquote"
 
 
 def main():
@@ -67,6 +94,9 @@ def main():
         return selftest(root, out)
     status, said = doxygen(root, out, root / "lib/klock")
     print(said, end="")
+    for wrong in wrong_pages(root, out) if status == 0 else []:
+        print(wrong)
+        status = 1
     if status == 0:
         print(f"{out}/html/index.html")
     return 1 if status else 0
