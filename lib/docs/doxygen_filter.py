@@ -66,8 +66,8 @@ _SPECIAL = re.compile(r"^(?:\[\[\w+\]\] |constexpr |consteval |explicit |"
 
 def plain(text):
     """Text for Doxygen, of which nothing means anything but itself."""
-    text = html.escape(text.replace("`", ""), quote=False)
-    return re.sub(r"([\\@#*_%:~|\[\]-])", lambda m: f"&#{ord(m[1])};", text)
+    text = re.sub(r"(--|::|[\\@#*%])", r"\\\1", text.replace("`", ""))
+    return html.escape(text, quote=False)
 
 
 def page(text):

@@ -74,8 +74,10 @@ def wrong_pages(root, out):
         if f" {field} " not in page:
             yield f"ticket_lock's page has no {field}"
     for path in sorted((out / "html").glob("*.html")):
-        if not path.stem.endswith("_source") and "`" in path.read_text():
-            yield f"{path.name} has a raw backquote"
+        text = path.read_text()
+        for raw in ("`", "&amp;#", "&amp;lt;"):
+            if not path.stem.endswith("_source") and raw in text:
+                yield f"{path.name} has a raw {raw}"
 
 
 def main():
