@@ -20,7 +20,8 @@ from selftest_cases import CASES
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
-         "lock_table", "provenance", "versions")
+         "lock_table", "provenance", "versions",
+         "families")
 
 
 def run(lint, root):

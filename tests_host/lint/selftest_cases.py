@@ -230,6 +230,14 @@ TABLE = [
 ]
 
 REPEATED = [
+    Case("families", "a header of no family", "lib/klock/new.hpp", "", "\n",
+         "", "new.hpp stands 0 times", "lib/README.md"),
+    Case("families", "a header of two", "lib/README.md",
+         "[types](klock/types.hpp)",
+         "[types](klock/types.hpp), [types](klock/types.hpp)", "",
+         "types.hpp stands 2 times"),
+    Case("families", "no such section", "lib/README.md", "## The headers",
+         "## Headers", "", "no section"),
     Case("provenance", "a stale table", LOCK, "Source:      ",
          "Source:      another ", "", "the table is stale",
          "lib/docs/provenance.md"),
