@@ -55,7 +55,9 @@ def check(root):
              for path in common.files(root, folder)]
     if not paths:
         return common.nothing_found("no files")
-    paths += [path for path in sorted(root.iterdir()) if path.is_file()]
+    # .git is a file where the tree is a worktree of git's.
+    paths += [path for path in sorted(root.iterdir())
+              if path.is_file() and path.name != ".git"]
     found = []
     for path in paths:
         try:
