@@ -29,6 +29,8 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	const event &e = g->at(last);
 	std::string row = std::string(name) + " " + known.of(q.at.at);
 	const auto value = [&](u64 word) {
+		if (q.at.what == hooked::holds::signed_number)
+			return std::to_string(q.at.as_signed(word));
 		return known.value(q.at.look(word), q.at.bits / 8u);
 	};
 	timeline::row r{cpu, "", s, {}, {}, place};
@@ -85,7 +87,7 @@ reading checker::asking(const window &w, order o) const
 	reading q(w, o);
 	const u64 one = (u64{1} << how->counter_bits) - 1;
 
-	if (!how->counter_bits)
+	if (!how->counter_bits || w.what != hooked::holds::counter)
 		return q;
 	if (w.pair)
 		q.fits = one | one << 4 * w.bytes;
@@ -140,8 +142,9 @@ u64 checker::do_rmw(reading &q, site s, const char *name)
 
 u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
 {
-	static const char *const names[] = {"exchange", "fetch_add", "fetch_or",
-					    "fetch_and"};
+	static const char *const names[] = {"exchange",	 "fetch_add",
+					    "fetch_sub", "fetch_or",
+					    "fetch_and", "fetch_xor"};
 
 	may_interrupt();
 	reading q = asking(w, effective(operation::rmw, o, s));

@@ -4,8 +4,9 @@
  *
  * Every operation of klock's atomics, every access to a plain<T>, every change
  * of the interrupt flag calls the engine that runs. Values cross as words of 64
- * bits. With none running (set-up before a run, the look at the result after
- * it) operations act on the memory, as a single thread would.
+ * bits, those of a negative number as its own width has them. With none running
+ * (set-up before a run, the look at the result after it) operations act on the
+ * memory, as a single thread would.
  *
  * One engine runs at a time, on one host thread; the CPUs are its fibers.
  */
@@ -29,6 +30,12 @@ struct site {
 namespace hooked {
 
 /*
+ * What a location holds: an unsigned integer, which may be a counter that
+ * wraps; a signed one; or what is no number (bool, enum, pointer).
+ */
+enum class holds : u8 { counter, signed_number, other };
+
+/*
  * Which bits of which location an operation means: all of it, or one half of a
  * pair. The location is the whole word, wherever in it the operation looks.
  */
@@ -38,6 +45,7 @@ struct window {
 	u8 shift;	   /* lowest bit that is meant */
 	u8 bits;	   /* how many */
 	bool pair = false; /* the location is a pair's */
+	holds what = holds::counter;
 
 	constexpr u64 mask() const
 	{
@@ -47,6 +55,14 @@ struct window {
 	/* What of the location's value the operation sees. */
 	constexpr u64 look(u64 word) const { return word >> shift & mask(); }
 
+	/* The same, of a signed number. */
+	constexpr int64_t as_signed(u64 word) const
+	{
+		const u64 sign = u64{1} << (bits - 1);
+
+		return static_cast<int64_t>((look(word) ^ sign) - sign);
+	}
+
 	/* The location's value once v is put where the operation looks. */
 	constexpr u64 put(u64 word, u64 v) const
 	{
@@ -55,7 +71,7 @@ struct window {
 };
 
 /* What a read-modify-write makes of the value it finds. */
-enum class update : u8 { exchange, add, bit_or, bit_and };
+enum class update : u8 { exchange, add, subtract, bit_or, bit_and, bit_xor };
 
 constexpr u64 updated(update how, u64 found, u64 operand)
 {
@@ -64,10 +80,14 @@ constexpr u64 updated(update how, u64 found, u64 operand)
 		return operand;
 	case update::add:
 		return found + operand;
+	case update::subtract:
+		return found - operand;
 	case update::bit_or:
 		return found | operand;
 	case update::bit_and:
 		return found & operand;
+	case update::bit_xor:
+		return found ^ operand;
 	}
 	return found;
 }
