@@ -19,28 +19,23 @@
 #pragma once
 
 #include <klock/arch/atomic_ops.hpp>
+#include <klock/atomic_waits.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
 /*
- * The place that an operation is called from, for the checker's reports. Each
- * operation takes it by a defaulted argument; it is empty in a kernel.
- */
-using arch::site;
-
-/*
- * atomic<T> - one shared value; T is an unsigned integer or a pointer
+ * atomic<T> - one shared value
  *
- * Reads and writes of it are single-copy atomic. It cannot be copied or moved;
- * constinit works.
+ * T is a bool, an enum, a signed or unsigned integer, or a pointer; no wider
+ * than a pointer, which is what every CPU reads and writes whole. Any other T
+ * is refused. It cannot be copied or moved; constinit works. The waits are in
+ * <klock/atomic_waits.hpp>.
  */
 template <typename T>
-struct atomic {
-	constexpr atomic() : at(T{}) {}
-	constexpr explicit atomic(T v) : at(v) {}
-	atomic(const atomic &) = delete;
-	atomic &operator=(const atomic &) = delete;
+struct atomic : atomic_waits<T> {
+	constexpr atomic() : atomic_waits<T>(T{}) {}
+	constexpr explicit atomic(T v) : atomic_waits<T>(v) {}
 
 	/* -- Loads and stores -- */
 
@@ -101,64 +96,176 @@ struct atomic {
 		return arch::exchange<order::seq_cst>(at, v, s);
 	}
 
-	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	/* Integers alone; modulo 2^bits, signed ones too. */
+	T fetch_add_relaxed(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
 	{
 		return arch::fetch_add<order::relaxed>(at, v, s);
 	}
 
-	T fetch_add_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acquire(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
 	{
 		return arch::fetch_add<order::acquire>(at, v, s);
 	}
 
-	T fetch_add_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_release(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
 	{
 		return arch::fetch_add<order::release>(at, v, s);
 	}
 
-	T fetch_add_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acq_rel(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
 	{
 		return arch::fetch_add<order::acq_rel>(at, v, s);
 	}
 
-	T fetch_or_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_seq_cst(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_add<order::seq_cst>(at, v, s);
+	}
+
+	T fetch_sub_relaxed(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_sub<order::relaxed>(at, v, s);
+	}
+
+	T fetch_sub_acquire(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_sub<order::acquire>(at, v, s);
+	}
+
+	T fetch_sub_release(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_sub<order::release>(at, v, s);
+	}
+
+	T fetch_sub_acq_rel(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_sub<order::acq_rel>(at, v, s);
+	}
+
+	T fetch_sub_seq_cst(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires integer<T>
+	{
+		return arch::fetch_sub<order::seq_cst>(at, v, s);
+	}
+
+	/* Integers, enums and bool. */
+	T fetch_or_relaxed(T v, site s = {__builtin_FILE(),
+					  __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_or<order::relaxed>(at, v, s);
 	}
 
-	T fetch_or_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_or_acquire(T v, site s = {__builtin_FILE(),
+					  __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_or<order::acquire>(at, v, s);
 	}
 
-	T fetch_or_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_or_release(T v, site s = {__builtin_FILE(),
+					  __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_or<order::release>(at, v, s);
 	}
 
-	T fetch_or_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_or_acq_rel(T v, site s = {__builtin_FILE(),
+					  __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_or<order::acq_rel>(at, v, s);
 	}
 
-	T fetch_and_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_or_seq_cst(T v, site s = {__builtin_FILE(),
+					  __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_or<order::seq_cst>(at, v, s);
+	}
+
+	T fetch_and_relaxed(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_and<order::relaxed>(at, v, s);
 	}
 
-	T fetch_and_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_and_acquire(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_and<order::acquire>(at, v, s);
 	}
 
-	T fetch_and_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_and_release(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_and<order::release>(at, v, s);
 	}
 
-	T fetch_and_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_and_acq_rel(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
 	{
 		return arch::fetch_and<order::acq_rel>(at, v, s);
+	}
+
+	T fetch_and_seq_cst(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_and<order::seq_cst>(at, v, s);
+	}
+
+	T fetch_xor_relaxed(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_xor<order::relaxed>(at, v, s);
+	}
+
+	T fetch_xor_acquire(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_xor<order::acquire>(at, v, s);
+	}
+
+	T fetch_xor_release(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_xor<order::release>(at, v, s);
+	}
+
+	T fetch_xor_acq_rel(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_xor<order::acq_rel>(at, v, s);
+	}
+
+	T fetch_xor_seq_cst(T v,
+			    site s = {__builtin_FILE(),
+				      __builtin_LINE()}) requires bit_set<T>
+	{
+		return arch::fetch_xor<order::seq_cst>(at, v, s);
 	}
 
 	/*
@@ -198,94 +305,16 @@ struct atomic {
 							      desired, s);
 	}
 
-	/* -- Waiting: each returns the value that ended the wait -- */
-
-	/* Until done(value) holds. */
-	template <typename Predicate>
-	T await_relaxed(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
+	[[nodiscard]] bool compare_exchange_seq_cst(T &expected, T desired,
+						    site s = {__builtin_FILE(),
+							      __builtin_LINE()})
 	{
-		return arch::await<order::relaxed>(at, done, s);
-	}
-
-	template <typename Predicate>
-	T await_acquire(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
-	{
-		return arch::await<order::acquire>(at, done, s);
-	}
-
-	/* Until the value is v; until it is not. */
-	T await_eq_relaxed(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
-	{
-		return await_relaxed([v](T now) { return now == v; }, s);
-	}
-
-	T await_eq_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
-	{
-		return await_acquire([v](T now) { return now == v; }, s);
-	}
-
-	T await_ne_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
-	{
-		return await_acquire([v](T now) { return now != v; }, s);
-	}
-
-	/*
-	 * Until done(value) holds, reading no more often than pace says: after
-	 * a read that does not end the wait, pace(value) turns of cpu_relax()
-	 * pass before the next. pace may keep state: exponential back-off.
-	 */
-	template <typename Predicate, typename Pace>
-	T await_paced_relaxed(Predicate done, Pace pace,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
-	{
-		return arch::await_paced<order::relaxed>(at, done, pace, s);
-	}
-
-	template <typename Predicate, typename Pace>
-	T await_paced_acquire(Predicate done, Pace pace,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
-	{
-		return arch::await_paced<order::acquire>(at, done, pace, s);
-	}
-
-	/*
-	 * Exchanges in v again and again until done(what it found) holds. An
-	 * exchange that does not end the wait must put back what it found: v
-	 * is what a waiter sees anyway (test-and-set).
-	 */
-	template <typename Predicate>
-	T await_exchange_acquire(T v, Predicate done,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
-	{
-		return arch::await_exchange<order::acquire>(at, v, done, s);
-	}
-
-	/*
-	 * Until done(this value) or other_done(the other's value) holds, read
-	 * in that order, turn by turn.
-	 */
-	template <typename Predicate, typename U, typename OtherPredicate>
-	void await_either_acquire(Predicate done, const atomic<U> &other,
-				  OtherPredicate other_done,
-				  site s = {__builtin_FILE(),
-					    __builtin_LINE()}) const
-	{
-		arch::await_either<order::acquire>(at, done, other.at,
-						   other_done, s);
+		return arch::compare_exchange<order::seq_cst>(at, expected,
+							      desired, s);
 	}
 
       private:
-	template <typename U>
-	friend struct atomic;
-
-	arch::cell<T> at;
+	using atomic_waits<T>::at;
 };
 
 /* Orders this CPU's own accesses; needed only by locks without RMW. */
@@ -302,6 +331,11 @@ inline void fence_acquire(site s = {__builtin_FILE(), __builtin_LINE()})
 inline void fence_release(site s = {__builtin_FILE(), __builtin_LINE()})
 {
 	arch::fence<order::release>(s);
+}
+
+inline void fence_acq_rel(site s = {__builtin_FILE(), __builtin_LINE()})
+{
+	arch::fence<order::acq_rel>(s);
 }
 
 } // namespace klock

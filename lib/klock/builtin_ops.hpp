@@ -3,14 +3,12 @@
  * builtin_ops - the ready-made half of a port: GCC's and clang's builtins
  *
  * A port whose memory operations are the compiler's own __atomic builtins
- * includes this from its <klock/arch/atomic_ops.hpp>, after its cpu.hpp, and
- * has nothing more to write there. What each name must do is said once, in
- * arch/CONTRACT.md.
- *
- * Needs, from the port's cpu.hpp: klock::arch::cpu_relax().
+ * includes this from its <klock/arch/atomic_ops.hpp> and has nothing more to
+ * write there. What each name must do is said once, in arch/CONTRACT.md.
  */
 #pragma once
 
+#include <klock/cpu.hpp>
 #include <klock/types.hpp>
 
 namespace klock::arch {
@@ -23,34 +21,39 @@ struct site {
 /* Where one shared value lives. */
 template <typename T>
 struct cell {
-	T value;
-	constexpr explicit cell(T v) : value(v) {}
+	stored_as<T> value;
+	constexpr explicit cell(T v) : value(to_stored(v)) {}
 };
 
 template <order O, typename T>
 inline T load(const cell<T> &at, site)
 {
-	return __atomic_load_n(&at.value, static_cast<int>(O));
+	return from_stored<T>(__atomic_load_n(&at.value, static_cast<int>(O)));
 }
 
 template <order O, typename T>
 inline void store(cell<T> &at, T v, site)
 {
-	__atomic_store_n(&at.value, v, static_cast<int>(O));
+	__atomic_store_n(&at.value, to_stored(v), static_cast<int>(O));
 }
 
 template <order O, typename T>
 inline T exchange(cell<T> &at, T v, site)
 {
-	return __atomic_exchange_n(&at.value, v, static_cast<int>(O));
+	return from_stored<T>(__atomic_exchange_n(&at.value, to_stored(v),
+						  static_cast<int>(O)));
 }
 
 template <order O, typename T>
 inline bool compare_exchange(cell<T> &at, T &expected, T desired, site)
 {
-	return __atomic_compare_exchange_n(&at.value, &expected, desired, false,
-					   static_cast<int>(O),
-					   static_cast<int>(without_store(O)));
+	stored_as<T> found = to_stored(expected);
+	const bool swapped = __atomic_compare_exchange_n(
+		&at.value, &found, to_stored(desired), false,
+		static_cast<int>(O), static_cast<int>(without_store(O)));
+
+	expected = from_stored<T>(found);
+	return swapped;
 }
 
 template <order O, typename T>
@@ -60,15 +63,42 @@ inline T fetch_add(cell<T> &at, T v, site)
 }
 
 template <order O, typename T>
+inline T fetch_sub(cell<T> &at, T v, site)
+{
+	return __atomic_fetch_sub(&at.value, v, static_cast<int>(O));
+}
+
+/* A bool's byte is 0 or 1; the compilers have no bitwise builtin for it. */
+template <typename S>
+inline S *bits_of(S &stored)
+{
+	return &stored;
+}
+
+inline unsigned char *bits_of(bool &stored)
+{
+	return reinterpret_cast<unsigned char *>(&stored);
+}
+
+template <order O, typename T>
 inline T fetch_or(cell<T> &at, T v, site)
 {
-	return __atomic_fetch_or(&at.value, v, static_cast<int>(O));
+	return from_stored<T>(__atomic_fetch_or(bits_of(at.value), to_stored(v),
+						static_cast<int>(O)));
 }
 
 template <order O, typename T>
 inline T fetch_and(cell<T> &at, T v, site)
 {
-	return __atomic_fetch_and(&at.value, v, static_cast<int>(O));
+	return from_stored<T>(__atomic_fetch_and(
+		bits_of(at.value), to_stored(v), static_cast<int>(O)));
+}
+
+template <order O, typename T>
+inline T fetch_xor(cell<T> &at, T v, site)
+{
+	return from_stored<T>(__atomic_fetch_xor(
+		bits_of(at.value), to_stored(v), static_cast<int>(O)));
 }
 
 template <order O>
@@ -78,12 +108,6 @@ inline void fence(site)
 }
 
 /* -- Waiting ------------------------------------------------------------- */
-
-inline void relax_for(u32 times)
-{
-	for (u32 i = 0; i < times; i++)
-		cpu_relax();
-}
 
 template <order O, typename T, typename Predicate>
 inline T await(const cell<T> &at, Predicate done, site s)
@@ -131,21 +155,6 @@ inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
 }
 
 /* -- Two values in one word ---------------------------------------------- */
-
-template <usize Bytes>
-struct word_of;
-template <>
-struct word_of<2> {
-	using type = u16;
-};
-template <>
-struct word_of<4> {
-	using type = u32;
-};
-template <>
-struct word_of<8> {
-	using type = u64;
-};
 
 template <typename T>
 struct alignas(2 * sizeof(T)) pair_cell {

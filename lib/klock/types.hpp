@@ -44,6 +44,91 @@ constexpr order without_store(order o)
 	return o == order::acq_rel ? order::acquire : o;
 }
 
+/* -- What atomic<T> takes ------------------------------------------------- */
+
+namespace detail {
+template <typename T, typename... Types>
+inline constexpr bool is_one_of = (__is_same(T, Types) || ...);
+
+template <typename T>
+inline constexpr bool is_pointer = false;
+template <typename T>
+inline constexpr bool is_pointer<T *> = true;
+} // namespace detail
+
+/* The integers of the language, bool not among them. */
+template <typename T>
+concept integer =
+	detail::is_one_of<T, char, signed char, unsigned char, wchar_t, char8_t,
+			  char16_t, char32_t, short, unsigned short, int,
+			  unsigned, long, unsigned long, long long,
+			  unsigned long long>;
+
+template <typename T>
+concept enumeration = __is_enum(T);
+
+/* What has bits to set and clear: fetch_or, fetch_and, fetch_xor. */
+template <typename T>
+concept bit_set = integer<T> || enumeration<T> || __is_same(T, bool);
+
+/*
+ * What one access of any CPU reads or writes whole. Wider than a pointer is
+ * a library call, or needs the FPU: a kernel has neither.
+ */
+template <typename T>
+concept atomic_value = sizeof(T) <= sizeof(void *) &&
+		       (bit_set<T> || detail::is_pointer<T>);
+
+/* What a port keeps for a T: an enum's integer; anything else as it is. */
+template <typename T>
+struct stored {
+	using type = T;
+};
+template <enumeration T>
+struct stored<T> {
+	using type = __underlying_type(T);
+};
+template <typename T>
+using stored_as = typename stored<T>::type;
+
+template <typename T>
+constexpr stored_as<T> to_stored(T v)
+{
+	if constexpr (enumeration<T>)
+		return static_cast<stored_as<T>>(v);
+	else
+		return v;
+}
+
+template <typename T>
+constexpr T from_stored(stored_as<T> v)
+{
+	if constexpr (enumeration<T>)
+		return static_cast<T>(v);
+	else
+		return v;
+}
+
+/* The unsigned integer of so many bytes. */
+template <usize Bytes>
+struct word_of;
+template <>
+struct word_of<1> {
+	using type = u8;
+};
+template <>
+struct word_of<2> {
+	using type = u16;
+};
+template <>
+struct word_of<4> {
+	using type = u32;
+};
+template <>
+struct word_of<8> {
+	using type = u64;
+};
+
 /*
  * Two counters that lie side by side and can be read as one word:
  * the value type of atomic_pair<T> (<klock/atomic.hpp>).

@@ -11,7 +11,7 @@ import objects
 import symbols
 
 # header                   what its own comment says to include before it
-AFTER = {"klock/builtin_ops.hpp": "klock/arch/cpu.hpp"}
+AFTER = {}
 
 # Letters of nm that two object files may both have: weak, unique, local.
 SHARED = "VvWwutrbdn"

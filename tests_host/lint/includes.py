@@ -19,10 +19,13 @@ SOURCES = {".hpp", ".cpp", ".h", ".c", ".S"}
 RULES = [
     ("lib/klock/types.hpp",         "klock/arch/port.hpp stddef.h stdint.h"),
     ("lib/klock/version.hpp",       ""),
-    ("lib/klock/builtin_ops.hpp",   "klock/types.hpp"),
+    ("lib/klock/builtin_ops.hpp",   "klock/cpu.hpp klock/types.hpp"),
     ("lib/klock/concepts.hpp",      "klock/types.hpp"),
     ("lib/klock/os.hpp",            "klock/types.hpp"),
+    ("lib/klock/atomic_waits.hpp",  "klock/arch/atomic_ops.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/atomic.hpp",        "klock/arch/atomic_ops.hpp "
+                                    "klock/atomic_waits.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/atomic_pair.hpp",   "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/plain.hpp",         "klock/atomic.hpp klock/types.hpp"),

@@ -21,32 +21,32 @@ namespace klock::arch {
 
 namespace hooked {
 
-/* A value as the engine's word, and back. */
-template <typename T>
-struct as_word {
-	static u64 to(T v) { return v; }
-	static T from(u64 v) { return static_cast<T>(v); }
-};
-
-template <typename T>
-struct as_word<T *> {
-	static u64 to(T *v) { return reinterpret_cast<usize>(v); }
-	static T *from(u64 v)
-	{
-		return reinterpret_cast<T *>(static_cast<usize>(v));
-	}
-};
-
+/* A value as the engine's word, and back: its own bits, zeros above them. */
 template <typename T>
 inline u64 to_word(T v)
 {
-	return as_word<T>::to(v);
+	return __builtin_bit_cast(typename word_of<sizeof(T)>::type, v);
 }
 
 template <typename T>
 inline T from_word(u64 v)
 {
-	return as_word<T>::from(v);
+	using bits = typename word_of<sizeof(T)>::type;
+
+	if constexpr (sizeof(T) == sizeof(u64))
+		return __builtin_bit_cast(T, v);
+	else
+		return __builtin_bit_cast(T, static_cast<bits>(v));
+}
+
+template <typename T>
+constexpr holds what_it_holds()
+{
+	if constexpr (!integer<T>)
+		return holds::other;
+	else
+		return static_cast<T>(-1) < T{1} ? holds::signed_number
+						 : holds::counter;
 }
 
 /* The predicate or the pace of a wait over T, seen over words. */
@@ -95,7 +95,8 @@ struct cell {
 
 	hooked::window whole() const
 	{
-		return {this, sizeof(T), 0, 8 * sizeof(T)};
+		return {this,	       sizeof(T), 0,
+			8 * sizeof(T), false,	  hooked::what_it_holds<T>()};
 	}
 };
 
@@ -145,6 +146,12 @@ inline T fetch_add(cell<T> &at, T v, site s)
 }
 
 template <order O, typename T>
+inline T fetch_sub(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::subtract, O>(at, v, s);
+}
+
+template <order O, typename T>
 inline T fetch_or(cell<T> &at, T v, site s)
 {
 	return hooked::read_modify_write<hooked::update::bit_or, O>(at, v, s);
@@ -154,6 +161,12 @@ template <order O, typename T>
 inline T fetch_and(cell<T> &at, T v, site s)
 {
 	return hooked::read_modify_write<hooked::update::bit_and, O>(at, v, s);
+}
+
+template <order O, typename T>
+inline T fetch_xor(cell<T> &at, T v, site s)
+{
+	return hooked::read_modify_write<hooked::update::bit_xor, O>(at, v, s);
 }
 
 template <order O, typename T>
@@ -182,12 +195,6 @@ inline void fence(site s)
 }
 
 /* -- Waiting ------------------------------------------------------------- */
-
-inline void relax_for(u32 turns)
-{
-	if (hooked::running)
-		hooked::running->relax(turns);
-}
 
 template <order O, typename T, typename Predicate>
 inline T await(const cell<T> &at, Predicate done, site s)
