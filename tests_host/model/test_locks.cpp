@@ -3,14 +3,12 @@
  * Every lock of the list, in every execution of a few CPUs: nobody is inside
  * with another, what one leaves the next sees, nobody waits for ever.
  */
-#include "lock_worlds.hpp"
+#include "lock_cases.hpp"
+#include "lock_counts.hpp"
 
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 
-#include <catch.hpp>
-
-#include <cstring>
 #include <type_traits>
 
 using klock::u32;
@@ -18,69 +16,6 @@ using klock::selftest::all_locks;
 using namespace worlds;
 
 namespace {
-
-/*
- * Complete executions: what RC11 allows each algorithm, and so what any checker
- * that leaves nothing out and counts nothing twice must find.
- *
- * Where the order of entry decides an execution there are 4! / 2!^2 = 6, then
- * 6! / 2!^3 = 90 and 4! = 24: padded tickets, flags, CLH, test-and-set.
- * Anderson's has a few more: bringing its counter back falls between draws.
- * The compact tickets have many more, as their two counters are one location,
- * whose modification order also says how draws lie between unlocks; apart, they
- * have the padded one's (below). MCS: a leaver that finds its successor late.
- * Test, test-and-set: how often each looked in vain.
- */
-struct pinned {
-	const char *name;
-	u64 two;   /* {2,2} */
-	u64 three; /* {2,2,2}; {3,3} for a lock of two */
-	u64 four;  /* {1,1,1,1}; none for a lock of two */
-};
-
-/* From here on it takes ten seconds and more. */
-constexpr u64 many = 1'000'000;
-
-const pinned counts[] = {
-	{"ticket_lock<u8>", 168, 102204, 3360},
-	{"ticket_lock<u16>", 168, 102204, 3360},
-	{"ticket_lock<u32>", 168, 102204, 3360},
-	{"narrow_ticket_lock<2>", 168, 102204, 3360},
-	{"narrow_ticket_lock<3>", 168, 102204, 3360},
-	{"narrow_ticket_lock<4>", 168, 102204, 3360},
-	{"padded_ticket_lock<u8>", 6, 90, 24},
-	{"padded_ticket_lock<u32>", 6, 90, 24},
-	{"proportional_ticket_lock<u8>", 168, 102204, 3360},
-	{"proportional_ticket_lock<u32>", 168, 102204, 3360},
-	{"tas_lock", 6, 90, 24},
-	{"ttas_lock", 118, 897000, 20760},
-	{"backoff_ttas_lock", 248, 5753550, 76032},
-	{"anderson_lock", 10, 198, 24},
-	{"graunke_thakkar_lock", 6, 90, 24},
-	{"mcs_lock", 78, 17670, 1080},
-	{"clh_lock", 6, 90, 24},
-	{"peterson_lock", 48, 588, 0},
-	{"tournament_lock", 48, 11904, 768},
-	{"bakery_lock", 226, 2391496, 263664},
-};
-
-const pinned *pinned_of(const char *name)
-{
-	for (const pinned &p : counts)
-		if (std::strcmp(p.name, name) == 0)
-			return &p;
-	return nullptr;
-}
-
-void good(const result &r)
-{
-	UNSCOPED_INFO(r.complete << " complete, " << r.blocked << " blocked, "
-				 << r.time << " s " << r.message << "\n"
-				 << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete > 1);
-}
 
 /* So many sections served: any counter's value, at its own width. */
 struct served {
@@ -96,98 +31,22 @@ template <typename Subject>
 inline constexpr bool counts_sections =
 	std::is_constructible_v<typename Subject::lock, served>;
 
-/* For each lock that so many CPUs may take. */
-template <unsigned Cpus, typename Visit>
-void for_each_lock(Visit visit)
-{
-	all_locks<Cpus>::for_each([&]<typename Subject>() {
-		if constexpr (Subject::capacity >= Cpus) {
-			INFO(Subject::name << ", " << Cpus << " CPUs");
-			visit.template operator()<Subject>();
-		}
-	});
-}
-
 } // namespace
 
-TEST_CASE("locks: two CPUs, two sections each, as many executions as pinned")
+TEST_CASE("locks: pairs split, with either rule for release sequences")
 {
-	for_each_lock<2>([]<typename Subject>() {
-		const pinned *p = pinned_of(Subject::name);
-		const result r = exclusion<Subject>({.sections = {2, 2}});
+	using model::release_sequence;
 
-		good(r);
-		REQUIRE(p != nullptr);
-		CHECK(r.complete == p->two);
-	});
-}
-
-namespace {
-
-template <typename Subject>
-void three_by_two()
-{
-	const pinned *p = pinned_of(Subject::name);
-	const bool two = Subject::capacity == 2;
-	const options how{.sections = two ? std::vector<unsigned>{3, 3}
-					  : std::vector<unsigned>{2, 2, 2}};
-	const result r = exclusion<Subject>(how);
-
-	good(r);
-	CHECK(r.complete == p->three);
-}
-
-} // namespace
-
-TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
-{
-	all_locks<3>::for_each([]<typename Subject>() {
-		const pinned *p = pinned_of(Subject::name);
-
-		INFO(Subject::name);
-		REQUIRE(p != nullptr);
-		if (p->three < many)
-			three_by_two<Subject>();
-		else
-			good(exclusion<Subject>({.sections = {2, 2, 1}}));
-	});
-}
-
-TEST_CASE("locks: the same, of those that have millions", "[.large]")
-{
-	all_locks<3>::for_each([]<typename Subject>() {
-		const pinned *p = pinned_of(Subject::name);
-
-		INFO(Subject::name);
-		REQUIRE(p != nullptr);
-		if (p->three >= many)
-			three_by_two<Subject>();
-	});
-}
-
-TEST_CASE("locks: four CPUs, as many executions as pinned")
-{
-	for_each_lock<4>([]<typename Subject>() {
-		const pinned *p = pinned_of(Subject::name);
-		const result r = exclusion<Subject>({.sections = {1, 1, 1, 1}});
-
-		good(r);
-		REQUIRE(p != nullptr);
-		CHECK(r.complete == p->four);
-	});
-}
-
-TEST_CASE("locks: with C++20's release sequences, and pairs split")
-{
 	all_locks<3>::for_each([]<typename Subject>() {
 		std::vector<unsigned> sections = {2, 2};
 		if (Subject::capacity > 2)
 			sections.push_back(1);
 		INFO(Subject::name);
-		good(exclusion<Subject>(
-			{.sections = sections,
-			 .split_pairs = true,
-			 .sequence = model::release_sequence::cxx20}));
+		for (const auto by :
+		     {release_sequence::cxx20, release_sequence::rc11})
+			good(exclusion<Subject>({.sections = sections,
+						 .split_pairs = true,
+						 .sequence = by}));
 	});
 }
 

@@ -35,7 +35,10 @@ event &graph::append(unsigned cpu, kind what, order o)
 	return mine.back();
 }
 
-/* sw into a read: from the release sequence that it reads (RC11, figure 2). */
+/*
+ * sw into a read: from the release sequence that it reads (RC11, figure 2; its
+ * rs with or without "sb|loc", which C++20 has no more).
+ */
 static void take_from(const graph &g, event &read)
 {
 	if (read.from.initial())

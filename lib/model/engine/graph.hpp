@@ -81,7 +81,7 @@ struct event {
 
 struct graph {
 	unsigned cpus = 0;
-	release_sequence sequence = release_sequence::rc11;
+	release_sequence sequence = release_sequence::cxx20;
 
 	void reset(unsigned with_cpus, release_sequence by);
 

@@ -40,7 +40,7 @@ struct candidate {
 	std::vector<event> events;
 	std::vector<std::vector<int>> mo; /* of each location, initial first */
 
-	bool consistent(release_sequence) const;
+	bool consistent(release_sequence, sc_axiom) const;
 
 	/* [A], for the events of which test holds */
 	template <typename Test>
@@ -67,7 +67,7 @@ struct candidate {
 	}
 };
 
-bool candidate::consistent(release_sequence by) const
+bool candidate::consistent(release_sequence by, sc_axiom sc) const
 {
 	const auto is = [](type t) {
 		return [t](const event &e) { return e.what == t; };
@@ -117,6 +117,14 @@ bool candidate::consistent(release_sequence by) const
 		return false;
 	if (!(sb | rf).acyclic())
 		return false;
+	if (sc == sc_axiom::iso) {
+		const relation shb =
+			(sb | Esc * sw * Esc | sb * hb * sb).plus();
+		const relation from = Esc | Fsc * hb.maybe();
+		const relation to = Esc | hb.maybe() * Fsc;
+
+		return (Esc * shb * Esc | from * eco * to).acyclic();
+	}
 
 	relation sb_elsewhere = sb;
 	for (unsigned i = 0; i < most; i++)
@@ -137,12 +145,14 @@ struct enumeration {
 	candidate c;
 	const litmus &program;
 	release_sequence by;
+	sc_axiom sc;
 	u64 left;
 	outcomes &out;
 	std::vector<int> reads;
 
-	enumeration(const litmus &p, release_sequence b, u64 limit, outcomes &o)
-	    : program(p), by(b), left(limit), out(o)
+	enumeration(const litmus &p, release_sequence b, sc_axiom s, u64 limit,
+		    outcomes &o)
+	    : program(p), by(b), sc(s), left(limit), out(o)
 	{
 	}
 
@@ -264,7 +274,7 @@ bool enumeration::choose_orders(unsigned location)
 			if (e.what == type::read && e.half >= 0 &&
 			    !whole.events[static_cast<unsigned>(e.half)].there)
 				e.half = -1;
-		if (whole.consistent(by))
+		if (whole.consistent(by, sc))
 			count();
 		return true;
 	}
@@ -294,9 +304,10 @@ void enumeration::count()
 
 } // namespace
 
-bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out)
+bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out,
+	       sc_axiom sc)
 {
-	enumeration e(p, by, limit, out);
+	enumeration e(p, by, sc, limit, out);
 
 	return e.build() && e.choose_sources(0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rc11 - RC11 once more, by brute force: what the checker is compared with
+ * rc11 - RC11 once more, by brute force: what the checker is compared with;
+ * with C++20's release sequences or the paper's
  *
  * Shares nothing with the checker. Writes every reads-from and every
  * modification order down and asks the axioms as the paper states them (Lahav
@@ -20,6 +21,13 @@ namespace reference {
 using klock::order;
 using klock::u64;
 using model::release_sequence;
+
+/*
+ * What orders SC operations: RC11's psc, or the single total order of ISO
+ * 14882:2020, [atomics.order]/4. That asks the same of fences, and more of
+ * accesses: there a coherence order by way of others' weaker accesses counts.
+ */
+enum class sc_axiom { rc11, iso };
 
 enum class action { load, store, exchange, add, cas, fence, await };
 
@@ -49,7 +57,8 @@ std::string spell(const std::vector<std::vector<u64>> &read,
  * All consistent executions in which every wait ends. Gives up, and returns
  * false, at more than limit candidates.
  */
-bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &);
+bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &,
+	       sc_axiom = sc_axiom::rc11);
 
 /* For a failure's message. */
 std::string text(const litmus &);

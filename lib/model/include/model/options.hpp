@@ -18,8 +18,8 @@ using klock::u8;
 
 /* Which writes belong to a release sequence. */
 enum class release_sequence : u8 {
-	rc11,  /* later ones of the same CPU, and RMWs on top of them */
-	cxx20, /* RMWs only: ISO C++20, weaker */
+	cxx20, /* the release, and RMWs on top of it: ISO C++20 */
+	rc11,  /* later stores of the same CPU, too: up to C++17, stronger */
 };
 
 /* A kind of operation, as far as its orders go. */
@@ -69,7 +69,7 @@ struct options {
 	 */
 	unsigned counter_bits = 0;
 
-	release_sequence sequence = release_sequence::rc11;
+	release_sequence sequence = release_sequence::cxx20;
 
 	/* Explore every failed read of a wait, though none leads anywhere. */
 	bool stale_waits = false;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_cases - what the test cases over all locks share
+ */
+#pragma once
+
+#include "lock_worlds.hpp"
+
+#include <catch.hpp>
+
+namespace worlds {
+
+inline void good(const result &r)
+{
+	UNSCOPED_INFO(r.complete << " complete, " << r.blocked << " blocked, "
+				 << r.time << " s " << r.message << "\n"
+				 << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete > 1);
+}
+
+/* For each lock that so many CPUs may take. */
+template <unsigned Cpus, typename Visit>
+void for_each_lock(Visit visit)
+{
+	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
+		if constexpr (Subject::capacity >= Cpus) {
+			INFO(Subject::name << ", " << Cpus << " CPUs");
+			visit.template operator()<Subject>();
+		}
+	});
+}
+
+} // namespace worlds

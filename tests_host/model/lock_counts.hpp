@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_counts - how many executions each lock has: a row a lock
+ */
+#pragma once
+
+#include "lock_worlds.hpp"
+
+#include <cstring>
+
+namespace worlds {
+
+/*
+ * Complete executions: what RC11 allows each algorithm, and so what any checker
+ * that leaves nothing out and counts nothing twice must find.
+ *
+ * Where the order of entry decides an execution there are 4! / 2!^2 = 6, then
+ * 6! / 2!^3 = 90 and 4! = 24: padded tickets, flags, CLH, test-and-set.
+ * Anderson's has a few more: bringing its counter back falls between draws.
+ * The compact tickets have many more, as their two counters are one location,
+ * whose modification order also says how draws lie between unlocks; apart, they
+ * have the padded one's (test_locks.cpp). MCS: a leaver that finds its
+ * successor late. Test, test-and-set: how often each looked in vain.
+ */
+struct pinned {
+	const char *name;
+	u64 two;   /* {2,2} */
+	u64 three; /* {2,2,2}; {3,3} for a lock of two */
+	u64 four;  /* {1,1,1,1}; none for a lock of two */
+};
+
+/* From here on it takes ten seconds and more. */
+inline constexpr u64 many = 1'000'000;
+
+inline constexpr pinned counts[] = {
+	{"ticket_lock<u8>", 168, 102204, 3360},
+	{"ticket_lock<u16>", 168, 102204, 3360},
+	{"ticket_lock<u32>", 168, 102204, 3360},
+	{"narrow_ticket_lock<2>", 168, 102204, 3360},
+	{"narrow_ticket_lock<3>", 168, 102204, 3360},
+	{"narrow_ticket_lock<4>", 168, 102204, 3360},
+	{"padded_ticket_lock<u8>", 6, 90, 24},
+	{"padded_ticket_lock<u32>", 6, 90, 24},
+	{"proportional_ticket_lock<u8>", 168, 102204, 3360},
+	{"proportional_ticket_lock<u32>", 168, 102204, 3360},
+	{"tas_lock", 6, 90, 24},
+	{"ttas_lock", 118, 897000, 20760},
+	{"backoff_ttas_lock", 248, 5753550, 76032},
+	{"anderson_lock", 10, 198, 24},
+	{"graunke_thakkar_lock", 6, 90, 24},
+	{"mcs_lock", 78, 17670, 1080},
+	{"clh_lock", 6, 90, 24},
+	{"peterson_lock", 48, 588, 0},
+	{"tournament_lock", 48, 11904, 768},
+	{"bakery_lock", 226, 2391496, 263664},
+};
+
+inline const pinned *pinned_of(const char *name)
+{
+	for (const pinned &p : counts)
+		if (std::strcmp(p.name, name) == 0)
+			return &p;
+	return nullptr;
+}
+
+} // namespace worlds
