@@ -6,112 +6,85 @@
  *		klock::guard held(lock);		any plain lock
  *		klock::guard held(lock, cpu);		one indexed by CPU
  *		klock::guard held(mcs);			brings the node along
+ *		klock::guard held(mcs, node);		a node that is lent
  *		klock::guard held(clh, node);		a node that outlives it
  *	}						unlocked here
  *
+ * Without a number, a guard of a lock that is indexed by CPU asks the kernel
+ * (klock/os.hpp). In place of a number or a node it takes a function, which
+ * returns one; see irq_guard.hpp, where that matters.
+ *
+ * held.unlock() releases early, before the block ends; once. After it the guard
+ * holds nothing, and its end and another unlock() do nothing.
+ *
+ *	if (lock.try_lock())
+ *		klock::guard held(lock, klock::adopt);	taken already
+ *	klock::guard held(mcs, node, klock::adopt);	with this node
+ *
+ * A guard without a name, klock::guard{lock}, would release at once: the
+ * compiler warns. Two locks: pair_guard.hpp; without waiting: try_guard.hpp.
+ *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
- * Recursion: waits for itself, for ever.
+ * Recursion: waits for itself, for ever. A guard stays on the CPU, or with the
+ * thread, that made it: it is neither copied nor moved.
+ * Size: a pointer; and the number, the node, or a pointer to it. A checked
+ * lock's also keeps its caller.	Checked: unit/guard: sizes
+ * Cost: the instructions of lock() and unlock(), where the compiler inlines;
+ * with the node inside, a load and a test more.
+ *					Checked: codegen/guards
  */
 #pragma once
 
+#include <klock/acquisition.hpp>
 #include <klock/concepts.hpp>
-#include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
-namespace detail {
-/* A checked lock is told who takes it; the others have no use for that. */
-template <typename L, typename... With>
-void lock_for(call_site by, L &lock, With &...with)
-{
-	if constexpr (requires { lock.lock(with..., by); })
-		lock.lock(with..., by);
-	else
-		lock.lock(with...);
-}
-} // namespace detail
+template <detail::guardable L>
+struct [[nodiscard]] guard {
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<detail::lock_of<L>>;
 
-template <any_lock L>
-struct guard;
-
-template <plain_lock L>
-struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock,
-		       call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock)
+	/* with: nothing, the node, the CPU's number, or a function. */
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit guard(lock_here lock, With &&...with)
+	    : taken(detail::waiting{}, lock, with...)
 	{
-		detail::lock_for(by, held);
 	}
-	~guard() { held.unlock(); }
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] guard(lock_here lock, adopting)
+	    : taken(adopt, lock)
+	{
+		static_assert(!stack_node_lock<L>,
+			      "adopt: with the node that the lock was taken "
+			      "with: guard held(lock, node, klock::adopt)");
+	}
+	template <typename With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] guard(lock_here lock, With &&with, adopting)
+	    : taken(adopt, lock, with)
+	{
+	}
+	[[gnu::always_inline]] ~guard() = default;
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;
 
-      private:
-	L &held;
-};
-
-/* With no number given, asks the kernel for it (klock/os.hpp). */
-template <cpu_lock L>
-struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock,
-		       call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : guard(lock, cpu_id(), by)
+	/* Before the block ends. by: the caller, found out by itself. */
+	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
+		taken.unlock(by);
 	}
-	guard(L &lock, unsigned cpu,
-	      call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock), number(cpu)
-	{
-		detail::lock_for(by, held, number);
-	}
-	~guard() { held.unlock(number); }
-	guard(const guard &) = delete;
-	guard &operator=(const guard &) = delete;
 
       private:
-	L &held;
-	unsigned number;
-};
-
-/* A node that must outlive the section is the caller's to bring. */
-template <node_lock L>
-struct [[nodiscard]] guard<L> {
-	guard(L &lock, typename L::node &node,
-	      call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock), with(node)
-	{
-		detail::lock_for(by, held, with);
-	}
-	~guard() { held.unlock(with); }
-	guard(const guard &) = delete;
-	guard &operator=(const guard &) = delete;
-
-      private:
-	L &held;
-	typename L::node &with;
-};
-
-/* Brings the node along: guard held(lock); */
-template <stack_node_lock L>
-struct [[nodiscard]] guard<L> {
-	explicit guard(L &lock,
-		       call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock)
-	{
-		detail::lock_for(by, held, with);
-	}
-	~guard() { held.unlock(with); }
-	guard(const guard &) = delete;
-	guard &operator=(const guard &) = delete;
-
-      private:
-	L &held;
-	typename L::node with;
+	detail::acquisition<L> taken;
 };
 
 template <typename L, typename... With>
-guard(L &, With &&...) -> guard<L>;
+guard(L &, With &&...) -> guard<detail::guarded<L, With...>>;
+template <typename L, typename... With>
+guard(detail::here<L>, With &&...) -> guard<detail::guarded<L, With...>>;
 
 } // namespace klock

@@ -12,8 +12,28 @@
  * where the next waiter would overwrite it. Guards nest: an inner one finds
  * interrupts off and leaves them so.
  *
- * Takes what guard takes. Context: thread and maskable interrupts. An NMI is
- * not held off: its handler may only try_lock().
+ * Takes what guard takes, less adopt: it could not know what interrupts were
+ * before the lock was taken. held.unlock() releases early, then restores.
+ *
+ * A node or a number that is chosen by the CPU must be chosen with interrupts
+ * off as well: before, a handler may take that node first, or the thread may
+ * wake up on another CPU. So pass a function, and not what it returns; it is
+ * asked between the two:
+ *
+ *	clh_node node[max_cpus];
+ *	clh_node &my_node() { return node[klock::cpu_id()]; }
+ *
+ *	klock::irq_guard held(clh, my_node);		not: my_node()
+ *	klock::irq_guard held(bakery, my_number);	not: my_number()
+ *	klock::irq_guard held(bakery);			asks klock_os_cpu_id()
+ *
+ * A lambda that returns a node says so: [&]() -> klock::clh_node & { ... }.
+ * Where sections nest, each level needs a node of its own.
+ *
+ * Context: thread and maskable interrupts. An NMI is not held off: its handler
+ * may only try_lock(). Guards end in the reverse of the order they began in:
+ * the innermost restores first. For locks that are released in another order,
+ * see lib/docs/take-a-lock.md.
  */
 #pragma once
 
@@ -25,39 +45,66 @@ namespace klock {
 namespace detail {
 /* A member of its own, so that it is made before the guard and dies after. */
 struct irqs_off {
-	irqs_off() : before(irq_save()) {}
-	~irqs_off() { irq_restore(before); }
+	[[gnu::always_inline]] irqs_off() : before(irq_save()) {}
+	[[gnu::always_inline]] ~irqs_off() { irq_restore(before); }
 	irqs_off(const irqs_off &) = delete;
 	irqs_off &operator=(const irqs_off &) = delete;
+
+	/* Early; what is restored at the end then is "off", which is nothing */
+	void restore()
+	{
+		const irq_state off = irq_save();
+
+		irq_restore(before);
+		before = off;
+	}
 
       private:
 	irq_state before;
 };
 } // namespace detail
 
-template <any_lock L>
+template <detail::guardable L>
 struct [[nodiscard]] irq_guard {
-	explicit irq_guard(L &lock,
-			   call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock, by)
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<detail::lock_of<L>>;
+
+	/* with: nothing, the node, the CPU's number, or a function. */
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit irq_guard(detail::
+							  here<detail::lock_of<
+								  L>>
+								  lock,
+						  With &&...with)
+	    : taken(detail::waiting{}, lock, with...)
 	{
+		static_assert((!same_as<With, const adopting &> && ...),
+			      "adopt: irq_guard does not know what interrupts "
+			      "were before; use irq_try_guard");
 	}
-	/* with: the node, or the CPU's number. */
-	template <typename With>
-	irq_guard(L &lock, With &&with,
-		  call_site by = {__builtin_FILE(), __builtin_LINE()})
-	    : held(lock, with, by)
-	{
-	}
+	[[gnu::always_inline]] ~irq_guard() = default;
 	irq_guard(const irq_guard &) = delete;
 	irq_guard &operator=(const irq_guard &) = delete;
 
+	/* Before the block ends; interrupts are then as they were. */
+	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		if (!taken.is_held())
+			return;
+		taken.unlock(by);
+		off.restore();
+	}
+
       private:
 	detail::irqs_off off;
-	guard<L> held;
+	detail::acquisition<L> taken;
 };
 
 template <typename L, typename... With>
-irq_guard(L &, With &&...) -> irq_guard<L>;
+irq_guard(L &, With &&...) -> irq_guard<detail::guarded<L, With...>>;
+template <typename L, typename... With>
+irq_guard(detail::here<L>, With &&...)
+	-> irq_guard<detail::guarded<L, With...>>;
 
 } // namespace klock

@@ -34,8 +34,12 @@ class Facts(NamedTuple):
     pauses: bool        # lock() waits in a loop that has a PAUSE
 
 
+def is_padding(instruction):
+    return bool(_PADDING.match(instruction.text))
+
+
 def code_bytes(code):
-    return sum(i.length for i in code if not _PADDING.match(i.text))
+    return sum(i.length for i in code if not is_padding(i))
 
 
 def count_fences(code):

@@ -42,11 +42,15 @@ RULES = [
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/cpu.hpp "
                                     "klock/types.hpp klock/*_lock.hpp"),
-    ("lib/klock/irq_guard.hpp",     "klock/irq.hpp klock/guard.hpp "
-                                    "klock/concepts.hpp klock/os.hpp "
+    ("lib/klock/brought.hpp",       "klock/concepts.hpp klock/os.hpp "
                                     "klock/types.hpp"),
-    ("lib/klock/guard.hpp",         "klock/concepts.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
+    ("lib/klock/acquisition.hpp",   "klock/brought.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/irq*_guard.hpp",    "klock/irq.hpp klock/acquisition.hpp "
+                                    "klock/*guard.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/*guard.hpp",        "klock/acquisition.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
     ("lib/klock/selftest/*",        "klock/*.hpp klock/selftest/*.hpp"),
     ("lib/c/klock/klock.h",         ""),
     ("lib/c/*",                     "klock/klock.h klock/*.hpp "

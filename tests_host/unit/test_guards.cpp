@@ -11,15 +11,16 @@
 
 #include <catch.hpp>
 
+#include "guards.hpp"
+
 #include <atomic>
-#include <string>
 #include <thread>
 
 using namespace klock;
 using arch::irqs_enabled;
 
 /* What a kernel supplies. */
-static thread_local unsigned current_cpu = 0;
+thread_local unsigned current_cpu = 0;
 
 extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
 
@@ -119,37 +120,6 @@ TEST_CASE("irq_guard: finds interrupts off and leaves them off")
 		CHECK(irqs_enabled());
 	});
 }
-
-namespace {
-
-/* A lock that notes whether an interrupt could come while it is touched. */
-struct watchful_lock {
-
-	void lock() { seen += irqs_enabled() ? "L" : "l"; }
-	void unlock() { seen += irqs_enabled() ? "U" : "u"; }
-
-	std::string seen;
-};
-
-struct watchful_node_lock {
-	struct node {};
-	static constexpr bool node_may_live_on_stack = true;
-
-	void lock(node &) { seen += irqs_enabled() ? "L" : "l"; }
-	void unlock(node &) { seen += irqs_enabled() ? "U" : "u"; }
-
-	std::string seen;
-};
-
-struct watchful_cpu_lock {
-
-	void lock(unsigned) { seen += irqs_enabled() ? "L" : "l"; }
-	void unlock(unsigned) { seen += irqs_enabled() ? "U" : "u"; }
-
-	std::string seen;
-};
-
-} // namespace
 
 TEMPLATE_TEST_CASE(
 	"irq_guard: off before the lock is touched, on after the unlock", "",

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * acquisition - a lock, what it was taken with, and where: inside of each guard
+ *
+ * What every guard has in common. A kernel includes guard.hpp and its like.
+ *
+ * The lock is known by a pointer that is null once it is released: no flag, so
+ * that a guard that is never released early costs what lock() and unlock()
+ * cost, and has the size of what it must remember. A checked lock is told the
+ * guard's caller again by unlock(); for any other lock no caller is kept.
+ *                      Checked: codegen/guards, unit/guard: sizes
+ */
+#pragma once
+
+#include <klock/brought.hpp>
+#include <klock/concepts.hpp>
+#include <klock/os.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/* Says that the lock is taken already: guard held(lock, klock::adopt); */
+struct adopting {
+	explicit constexpr adopting() = default;
+};
+inline constexpr adopting adopt{};
+
+namespace detail {
+
+/* A lock and who asks for it: made of the lock, in the caller's own line. */
+template <any_lock L>
+struct here {
+	[[gnu::always_inline]] here(L &from,
+				    call_site caller = {__builtin_FILE(),
+							__builtin_LINE()})
+	    : lock(from), by(caller)
+	{
+	}
+
+	L &lock;
+	call_site by;
+};
+
+/* -- The verbs. A checked lock is told who; the others have no use for it -- */
+
+struct locking {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.lock(with..., by); })
+			lock.lock(with..., by);
+		else
+			lock.lock(with...);
+	}
+};
+
+struct asking {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static bool call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.try_lock(with..., by); })
+			return lock.try_lock(with..., by);
+		else
+			return lock.try_lock(with...);
+	}
+};
+
+struct unlocking {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.unlock(with..., by); })
+			lock.unlock(with..., by);
+		else
+			lock.unlock(with...);
+	}
+};
+
+/* A lock whose unlock() asks who called: a checked one. */
+template <typename L>
+concept asks_who = requires(L &lock, call_site by)
+{
+	lock.unlock(by);
+}
+|| requires(L &lock, unsigned cpu, call_site by) { lock.unlock(cpu, by); }
+|| requires(L &lock, typename L::node &node, call_site by)
+{
+	lock.unlock(node, by);
+};
+
+/* The guard's caller, where the lock will ask for it. */
+template <typename L>
+struct kept_caller {
+	void keep(call_site) {}
+	call_site get() const { return {}; }
+};
+template <asks_who L>
+struct kept_caller<L> {
+	void keep(call_site from) { by = from; }
+	call_site get() const { return by; }
+
+      private:
+	call_site by;
+};
+
+/* How a guard comes by its lock; the third way is adopting. */
+struct waiting {};
+struct trying {};
+struct later {};
+
+/*
+ * Inlined whatever is optimised for: a call_site that is handed on in memory,
+ * and a pointer that is tested, cost more than what they surround.
+ */
+template <typename L>
+struct acquisition {
+	using lock_type = lock_of<L>;
+
+	/* lock() may throw, in a test's panic: then nothing is released. */
+	template <typename... With>
+	[[gnu::always_inline]] acquisition(waiting, here<lock_type> at,
+					   With &...given)
+	    : held(&at.lock), with(given...)
+	{
+		take(at);
+		known();
+	}
+	template <typename... With>
+	[[gnu::always_inline]] acquisition(trying, here<lock_type> at,
+					   With &...given)
+	    : with(given...)
+	{
+		if (with.template pass_to<asking>(at.by, at.lock))
+			adopt(at);
+	}
+	template <typename... With>
+	[[gnu::always_inline]] acquisition(adopting, here<lock_type> at,
+					   With &...given)
+	    : with(given...)
+	{
+		adopt(at);
+	}
+	/* Holds nothing until lock(). */
+	template <typename... With>
+	explicit acquisition(later, With &...given) : with(given...)
+	{
+	}
+	[[gnu::always_inline]] ~acquisition()
+	{
+		if (held != nullptr)
+			release(*held, by.get());
+	}
+	acquisition(const acquisition &) = delete;
+	acquisition &operator=(const acquisition &) = delete;
+
+	void lock(here<lock_type> at)
+	{
+		take(at);
+		held = &at.lock;
+	}
+
+	/* Where it holds nothing, does nothing. */
+	[[gnu::always_inline]] void unlock(call_site caller)
+	{
+		lock_type *const lock = held;
+
+		if (lock == nullptr)
+			return;
+		held = nullptr;
+		release(*lock, caller);
+	}
+
+	bool is_held() const { return held != nullptr; }
+
+      private:
+	[[gnu::always_inline]] void take(here<lock_type> at)
+	{
+		by.keep(at.by);
+		with.template pass_to<locking>(at.by, at.lock);
+	}
+
+	[[gnu::always_inline]] void adopt(here<lock_type> at)
+	{
+		by.keep(at.by);
+		held = &at.lock;
+		known();
+	}
+
+	/* Not null: said, as a kernel's flags may let an object lie there. */
+	[[gnu::always_inline]] void known() const
+	{
+		if (held == nullptr)
+			__builtin_unreachable();
+	}
+
+	[[gnu::always_inline]] void release(lock_type &lock, call_site caller)
+	{
+		with.template pass_to<unlocking>(caller, lock);
+	}
+
+	/* null: nothing is held */
+	lock_type *held = nullptr;
+	/* the node, the CPU's number, or nothing */
+	[[no_unique_address]] brought<L> with;
+	[[no_unique_address]] kept_caller<lock_type> by;
+};
+
+} // namespace detail
+
+/*
+ * A lock, and who is said to take it: for a kernel's own function around a
+ * guard, which knows its caller. guard held(klock::at(lock, by));
+ */
+template <any_lock L>
+[[nodiscard]] detail::here<L> at(L &lock, call_site by)
+{
+	return {lock, by};
+}
+
+} // namespace klock

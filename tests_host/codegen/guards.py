@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""A guard of an unchecked lock is the instructions that one writes by hand.
+
+Compares hand_NAME with guard_NAME in the object code of guards.cpp, however it
+is optimised; finds the guards that are made wrong. near_NAME may have a few
+instructions more than hand_NAME, and no locked one.
+
+Run: guards.py --cxx g++ --bits 64 --lib lib
+Exit status: 0 as it should be, 1 not, 77 a tool is missing.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import facts
+import objects
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+
+# How kernels are optimised; the last, as Linux is: null may be an object.
+WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
+        ["-O2", "-fno-delete-null-pointer-checks"])
+# More than by hand: looks at the guard, and what they make of registers.
+MORE_AT_MOST = 16
+
+
+def shape(function):
+    """Instructions, and who is called; the registers may be others."""
+    found = []
+    for i in function.code:
+        words = i.text.split()
+        if not facts.is_padding(i):
+            found.append(" ".join(words[:1 + (words[0] == "lock")] +
+                                  [i.other]).strip())
+    return found
+
+
+def _differs(name, hand, guard):
+    if shape(hand) == shape(guard):
+        return ""
+    return (f"{name}: by hand {len(hand.code)} instructions, by guard "
+            f"{len(guard.code)}:\n" + "\n".join(
+                f"    {a:40}{b}" for a, b in zip(
+                    shape(hand) + [""] * len(guard.code),
+                    shape(guard) + [""] * (len(hand.code) -
+                                           len(guard.code)))))
+
+
+def _compare(name, kind, hand, guard):
+    differs = _differs(name, hand, guard)
+    if kind == "guard":
+        return differs
+    if kind == "wrong":
+        return "" if differs else f"{name}: the difference is not found"
+    more = [len(f.code) for f in (guard, hand)]
+    locked = [facts.count_locked(f.code) for f in (guard, hand)]
+    if more[0] > more[1] + MORE_AT_MOST or locked[0] != locked[1]:
+        return f"{more[0]} instructions, by hand {more[1]}\n{differs}"
+    return ""
+
+
+def check(compiler, scratch):
+    found, compared = [], 0
+    for way in WAYS:
+        obj = Path(scratch) / "guards.o"
+        compiler.compile_as_kernel(HERE / "guards.cpp", obj, way)
+        code = objects.functions(obj)
+        for name, guard in code.items():
+            for kind in ("guard", "near", "wrong"):
+                if not name.startswith(kind + "_"):
+                    continue
+                hand = code["hand_" + name.removeprefix(kind + "_")]
+                compared += 1
+                wrong = _compare(name, kind, hand, guard)
+                if kind == "near":
+                    print(f"{compiler} {' '.join(way)}: {name}: "
+                          f"{len(guard.code) - len(hand.code):+} instructions")
+                if wrong:
+                    found.append(f"{' '.join(way)}: {wrong}")
+    print(f"{compiler}: {compared} pairs")
+    if compared < 10 * len(WAYS):
+        found.append(f"only {compared} pairs: guards.cpp has more")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cxx", required=True)
+    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
+    parser.add_argument("--lib", type=Path, required=True)
+    args = parser.parse_args()
+    try:
+        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
+        with tempfile.TemporaryDirectory() as scratch:
+            found = check(compiler, scratch)
+    except objects.Skip as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    except objects.Failed as failed:
+        found = [str(failed)]
+    for text in found:
+        print(f"{args.cxx} -m{args.bits}: {text}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
