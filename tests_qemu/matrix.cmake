@@ -106,14 +106,14 @@ klock_add_misuse_test(recursion "PANIC on CPU 0: lock runqueue"
 klock_add_misuse_test(free_unlock "lock runqueue" "unlock of a free lock"
 	"last taken at tests_qemu/lab/misuse.cpp:")
 klock_add_misuse_test(foreign_unlock "PANIC on CPU 4: lock runqueue"
-	"unlock by a CPU that does not hold it"
+	"unlock by another than its holder"
 	"held by CPU 0, taken at tests_qemu/lab/misuse.cpp:")
 klock_add_misuse_test(crowd "lock small" "more contenders than its capacity"
 	"held by CPU ")
 klock_add_misuse_test(nmi_crowd "lock small"
 	"more contenders than its capacity" "held by CPU ")
 klock_add_misuse_test(interrupts_on "lock runqueue"
-	"held with interrupts on at tests_qemu/lab/misuse.cpp:"
+	"with interrupts on at tests_qemu/lab/misuse.cpp:"
 	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
 klock_add_misuse_test(nmi_lock "lock runqueue" "lock() in an NMI handler")
 klock_add_misuse_test(number "lock bakery" "a CPU number beyond capacity")

@@ -3,26 +3,34 @@
  * checked_lock - any lock, with every misuse of it named instead of hung
  *
  * Algorithm:   Wraps a lock. Notes who holds it, since which line, how many
- *              contend, and in which contexts it was taken; whoever breaks a
+ *              contend, and in which contexts it was wanted; whoever breaks a
  *              rule gets klock_os_panic with the lock's name, the CPU, the
  *              holder and both call sites.
  * Source:      the idea of Linux's lockdep-design document: what matters is
  *              not that a deadlock happened but that it could; we differ: one
  *              lock at a time, no order between locks.
  * Use when:    in debug builds, around any other lock: checked_if<debug, L> is
- *              L itself where debug is false
- * Size:        56 bytes more on 64 bits, 32 on 32 bits; checked_if<false, L>:
- *              none                    Checked: unit/checked_lock: sizes
+ *              L itself where debug is false, and has L's members where it is
+ *              true. All files of a program must see the same `debug` for one
+ *              lock: no linker can tell.
+ * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
+ *              lock_usage.hpp; first a pointer to the name. Zero bytes: free,
+ *              unnamed, where the lock inside is free when zero.
+ *              checked_if<false, L>: none
+ *                                      Checked: unit/checked_lock: sizes,
+ *                                      unit/checked_lock: zero bytes
  * Fairness:    that of the lock inside
  *                              Checked: unit/checked_lock: the lock inside
  * Capacity:    that of the lock inside; one contender more is a panic before
- *              the lock is touched
+ *              the lock is touched. Who comes as one too many while the holder
+ *              is just leaving waits for that, and try_lock() returns false.
  *                              Checked: unit/checked_lock: one more contender
  * Context:     that of the lock inside, and no other: see Misuse. The kernel
- *              supplies all three functions of klock/os.hpp.
+ *              supplies the functions of klock/os.hpp.
  * Assumes:     what the lock inside assumes, and an atomic add on 32 bits
  *
- * State (usage.holder):  0 free --lock--> CPU + 1 --unlock--> 0
+ * State (usage.contenders):  (waiters, holder):  (n,left) --lock--> (n+1,left)
+ *              --taken--> (n,held) --unlock--> (n,left)
  *
  * Ordering:    none of its own: who holds the lock writes, and the lock orders
  *              that. A CPU that asks whether it is the holder itself reads
@@ -30,53 +38,51 @@
  *                              Checked: unit/checked_lock: real threads
  *
  * Misuse that ends in a panic:
- *	recursion	lock() on the CPU that holds it
- *	stray unlock	of a lock that is free, or that another CPU holds
+ *	recursion	lock() by its holder
+ *	stray unlock	of a lock that is free, or that another holds
  *	crowd		more contenders at once than max_contenders
- *	interrupts on	held with interrupts on here, and waited for in an
- *			interrupt handler there, now or ever: the handler would
- *			wait for the code that it interrupted
+ *	interrupts on	held or waited for with interrupts on here, and waited
+ *			for in an interrupt handler there, now or ever: the
+ *			handler would wait for the code that it interrupted. A
+ *			handler that has interrupts on is such code, too
  *	NMI		lock() in an NMI handler: only try_lock() is safe there
- *	number		a CPU number that is not below max_contenders
- * A lock that one CPU takes and another releases, by design, cannot be checked.
+ *	number		one that is not below max_contenders; unlock() by
+ *			another than lock()'s
+ *	node		unlock() by another than lock()'s; one that is lent
+ *			already, to any checked lock (lent_nodes.hpp)
+ *	two holders	the lock inside is broken
+ *	not held	assert_held() by another than the holder
+ * A lock that one takes and another releases, by design, cannot be checked.
  *
- * Cost:        uncontended: the lock inside and 2 RMWs; checked_if<false, L>:
+ * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
+ * preempted or moves threads while they hold locks must define it. Where
+ * klock_os_context() can only answer `thread`, "NMI" and "interrupts on" are
+ * never named; a handler that wants what it interrupted *holds* is "recursion".
+ * Interrupts that are on inside of a section only, off at its ends, are not
+ *seen.
+ *
+ * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
  */
 #pragma once
 
+#include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
+#include <klock/lent_nodes.hpp>
 #include <klock/lock_usage.hpp>
 
 namespace klock {
 
-/* A lock's name, as a template argument: it costs no byte of the lock. */
-template <usize Size>
-struct lock_name {
-	char chars[Size];
+/* With no name, one at run time (set_name), or one in its type. */
+template <any_lock L, lock_name... Name>
+struct checked_lock;
 
-	consteval lock_name(const char (&from)[Size])
-	{
-		for (usize i = 0; i < Size; i++)
-			chars[i] = from[i];
-	}
-};
-
-namespace detail {
-struct no_node {};
-
-template <typename L>
-struct node_of {
-	using type = no_node;
-};
-template <node_lock L>
-struct node_of<L> {
-	using type = typename L::node;
-};
-} // namespace detail
-
-template <any_lock L, lock_name Name = "lock">
-struct checked_lock {
+/*
+ * What any checked L is, whatever it is called: a function that takes one takes
+ * this.
+ */
+template <any_lock L>
+struct checked_lock<L> : detail::constants_of<L> {
 	using node = typename detail::node_of<L>::type;
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
@@ -85,6 +91,7 @@ struct checked_lock {
 
 	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
+	requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
 	    : inner(first, rest...)
 	{
@@ -95,34 +102,42 @@ struct checked_lock {
 	void lock(call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires plain_lock<L>
 	{
-		take(by);
+		take(0, by, [this] { inner.lock(); });
 	}
 	void lock(node &with,
 		  call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires node_lock<L>
 	{
-		take(by, with);
+		take(with, by, [&] { inner.lock(with); });
 	}
 	void lock(unsigned number,
 		  call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires cpu_lock<L>
 	{
 		check_number(number, by);
-		take(by, number);
+		take(number, by, [&] { inner.lock(number); });
+	}
+
+	template <typename Pace>
+	requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
+	void lock_paced(Pace &&pace,
+			call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		take(0, by, [&] { inner.lock_paced(pace); });
 	}
 
 	[[nodiscard]] bool
 	try_lock(call_site by = {__builtin_FILE(),
 				 __builtin_LINE()}) requires try_plain_lock<L>
 	{
-		return try_take(by);
+		return try_take(0, by, [this] { return inner.try_lock(); });
 	}
 	[[nodiscard]] bool
 	try_lock(node &with,
 		 call_site by = {__builtin_FILE(),
 				 __builtin_LINE()}) requires try_node_lock<L>
 	{
-		return try_take(by, with);
+		return try_take(with, by, [&] { return inner.try_lock(with); });
 	}
 	[[nodiscard]] bool
 	try_lock(unsigned number,
@@ -130,66 +145,145 @@ struct checked_lock {
 				 __builtin_LINE()}) requires try_cpu_lock<L>
 	{
 		check_number(number, by);
-		return try_take(by, number);
+		return try_take(number, by,
+				[&] { return inner.try_lock(number); });
 	}
 
 	void unlock(call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires plain_lock<L>
 	{
-		leave(by);
+		usage.before_unlock(0, by);
+		inner.unlock();
 	}
 	void unlock(node &with,
 		    call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires node_lock<L>
 	{
-		leave(by, with);
+		usage.before_unlock(key(with), by);
+		inner.unlock(with);
+		nodes_in_use.give_back(&with);
 	}
 	void unlock(unsigned number,
 		    call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires cpu_lock<L>
 	{
-		leave(by, number);
+		check_number(number, by);
+		usage.before_unlock(number, by);
+		inner.unlock(number);
 	}
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
-	[[nodiscard]] bool is_locked() const { return usage.is_held(); }
+	[[nodiscard]] bool is_locked() const requires requires(const L &l)
+	{
+		l.is_locked();
+	}
+	{
+		return inner.is_locked();
+	}
+	[[nodiscard]] bool is_contended() const requires requires(const L &l)
+	{
+		l.is_contended();
+	}
+	{
+		return inner.is_contended();
+	}
+	template <typename With>
+	requires requires(const L &l, With &with) { l.is_contended(with); }
+	[[nodiscard]] bool is_contended(With &&with) const
+	{
+		return inner.is_contended(with);
+	}
+	template <typename Number>
+	requires requires(const L &l, Number n) { l.is_queued(n); }
+	[[nodiscard]] bool is_queued(Number number) const
+	{
+		return inner.is_queued(number);
+	}
+	template <typename Turns>
+	requires requires(L &l, Turns turns) { l.set_base(turns); }
+	void set_base(Turns turns) { inner.set_base(turns); }
+
+	template <typename Counter>
+	requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
+	static constexpr u32 turns_for(Counter ahead, u32 base)
+	{
+		return L::turns_for(ahead, base);
+	}
+
+	/* -- What only a checked lock knows; below: functions for any lock --
+	 */
+
+	/* Whether the caller holds it. Exact: nobody else can change that. */
+	[[nodiscard]] bool is_held_by_me() const
+	{
+		return usage.is_held_by_me();
+	}
+
+	void assert_held(call_site by = {__builtin_FILE(),
+					 __builtin_LINE()}) const
+	{
+		if (!usage.is_held_by_me())
+			usage.complain("not held by the caller", by);
+	}
+
+	void set_name(const char *name) { usage.set_name(name); }
+	void set_name(const char *name, u32 element)
+	{
+		usage.set_name(name, element);
+	}
+
+      protected:
+	template <typename... From>
+	constexpr explicit checked_lock(detail::named of, From... from)
+	    : usage(of.name), inner(from...)
+	{
+	}
 
       private:
-	static constexpr lock_usage::facts facts = {Name.chars, max_contenders};
-
-	template <typename... With>
-	void take(call_site by, With &...with)
+	/* What lock() and unlock() must have in common. */
+	static usize key(unsigned number) { return number; }
+	static usize key(const node &with)
 	{
-		usage.before_lock(facts, by);
-		inner.lock(with...);
-		usage.after_lock(facts, by);
+		return reinterpret_cast<usize>(&with);
 	}
 
-	template <typename... With>
-	bool try_take(call_site by, With &...with)
+	template <typename With, typename Lock>
+	void take(With &&with, call_site by, Lock lock_inner)
 	{
-		usage.before_try_lock(facts, by);
-		if (!inner.try_lock(with...)) {
-			usage.gone();
+		usage.before_lock(max_contenders, by);
+		lend(with, by);
+		lock_inner();
+		usage.after_lock(key(with), by);
+	}
+
+	template <typename With, typename Try>
+	bool try_take(With &&with, call_site by, Try try_inner)
+	{
+		if (!usage.before_try_lock(max_contenders, by))
 			return false;
+		lend(with, by);
+		if (try_inner()) {
+			usage.after_lock(key(with), by);
+			return true;
 		}
-		usage.after_lock(facts, by);
-		return true;
+		give_back(with);
+		usage.count_out();
+		return false;
 	}
 
-	template <typename... With>
-	void leave(call_site by, With &...with)
+	void lend(unsigned, call_site) {}
+	void lend(const node &with, call_site by)
 	{
-		usage.before_unlock(facts, by);
-		inner.unlock(with...);
-		usage.gone();
+		if (!nodes_in_use.lend(&with))
+			usage.complain("a node that is in use already", by);
 	}
 
-	void check_number(unsigned number, call_site by)
+	void give_back(unsigned) {}
+	void give_back(const node &with) { nodes_in_use.give_back(&with); }
+
+	void check_number(unsigned number, call_site by) const
 	{
 		if (number >= max_contenders)
-			usage.complain(facts, "a CPU number beyond capacity",
-				       by);
+			usage.complain("a CPU number beyond capacity", by);
 	}
 
 	/* What is known of its use; first, so that its address is the lock's */
@@ -197,25 +291,69 @@ struct checked_lock {
 	L inner;
 };
 
+template <any_lock L, lock_name Name>
+struct checked_lock<L, Name> : checked_lock<L> {
+	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
+
+	template <typename First, typename... Rest>
+	requires detail::made_of<L, First, Rest...>
+	constexpr explicit checked_lock(First first, Rest... rest)
+	    : checked_lock<L>(detail::named{Name.chars}, first, rest...)
+	{
+	}
+};
+
 namespace detail {
-template <bool Checks, any_lock L, lock_name Name>
+template <bool Checks, any_lock L, lock_name... Name>
 struct checked_or_not {
 	using type = L;
 };
-template <any_lock L, lock_name Name>
-struct checked_or_not<true, L, Name> {
-	using type = checked_lock<L, Name>;
+template <any_lock L, lock_name... Name>
+struct checked_or_not<true, L, Name...> {
+	using type = checked_lock<L, Name...>;
 };
 } // namespace detail
 
 /*
  * checked_lock<L, Name> in a debug build, L itself in any other: the same
- * type, not a byte and not an instruction more.
+ * type, not a byte and not an instruction more. The name may be left out.
  *
  *	constinit klock::checked_if<debug, klock::ticket_lock<klock::u8>,
  *				    "runqueue"> lock;
+ *
+ * checked_if<debug, L> & is any of them, whatever its name.
  */
-template <bool Checks, any_lock L, lock_name Name = "lock">
-using checked_if = typename detail::checked_or_not<Checks, L, Name>::type;
+template <bool Checks, any_lock L, lock_name... Name>
+using checked_if = typename detail::checked_or_not<Checks, L, Name...>::type;
+
+/*
+ * Names a lock at run time, before others use it; the name must live as long.
+ * With a number it is an element of an array: "runqueue[3]". Any lock: one that
+ * is not checked has no name, and this does nothing.
+ */
+template <any_lock L>
+void set_name(L &lock, const char *name)
+{
+	if constexpr (requires { lock.set_name(name); })
+		lock.set_name(name);
+}
+template <any_lock L>
+void set_name(L &lock, const char *name, u32 element)
+{
+	if constexpr (requires { lock.set_name(name, element); })
+		lock.set_name(name, element);
+}
+
+/*
+ * A panic unless the caller holds the lock; of a lock that is not checked
+ * nobody knows, and this does nothing. In any context.
+ */
+template <any_lock L>
+void assert_held(const L &lock,
+		 call_site by = {__builtin_FILE(), __builtin_LINE()})
+{
+	if constexpr (requires { lock.assert_held(by); })
+		lock.assert_held(by);
+}
 
 } // namespace klock

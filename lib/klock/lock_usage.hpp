@@ -2,58 +2,34 @@
 /*
  * lock_usage - what a checked lock knows of its use, and what it says of misuse
  *
- * The text of a panic is put together on the stack of the CPU that found the
- * misuse: no heap, no buffer that two CPUs could share, at most `size`
- * characters.
+ * Why no interrupt comes too early or too late to be noted: "interrupts on" is
+ * noted before the lock is touched, and at the unlock as well. A handler that
+ * interrupts its own CPU
+ *	- before that note: finds the lock untouched by this CPU and goes on;
+ *	  then the note finds the handler's
+ *	- after it, be it before the ticket, in the wait, before the holder is
+ *	  noted, in the section or in unlock(): finds the note
+ * Two CPUs that note at the same time may miss each other; neither then waits
+ * for what it interrupted, and whoever does sees its own CPU's note.
+ *
+ * Why unlock() may be a lock's last use: it notes that the holder leaves, and
+ * then releases the lock inside, whose memory may be gone with that. So nobody
+ * can note that it has left. It counts as a contender until the next holder is
+ * noted: see count_in().
+ *
+ * Everything is relaxed. The holder alone writes what the checks compare;
+ * whoever asks whether it is the holder itself reads what it wrote itself; what
+ * another CPU noted meanwhile may be missed, and is seen by the next.
  */
 #pragma once
 
 #include <klock/atomic.hpp>
 #include <klock/irq.hpp>
+#include <klock/misuse_text.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
-
-/* A text that grows, and is cut where its room ends. */
-struct misuse_text {
-	static constexpr usize size = 256;
-
-	misuse_text &add(const char *more)
-	{
-		while (*more && length < size - 1)
-			chars[length++] = *more++;
-		chars[length] = 0;
-		return *this;
-	}
-
-	misuse_text &add(u32 number)
-	{
-		char digits[11];
-		char *at = digits + sizeof(digits) - 1;
-
-		*at = 0;
-		do {
-			*--at = static_cast<char>('0' + number % 10);
-			number /= 10;
-		} while (number);
-		return add(at);
-	}
-
-	/* file:line */
-	misuse_text &add(call_site at)
-	{
-		if (!at.file)
-			return add("(nowhere)");
-		return add(at.file).add(":").add(static_cast<u32>(at.line));
-	}
-
-	const char *c_str() const { return chars; }
-
-      private:
-	usize length = 0;
-	char chars[size] = {};
-};
 
 /*
  * A call site that other CPUs read for their reports. One that is being
@@ -61,10 +37,12 @@ struct misuse_text {
  * people, and decides nothing.
  */
 struct noted_site {
+	/* The file last: whoever sees it on this CPU sees the rest. */
 	void note(call_site at)
 	{
-		file.store_relaxed(at.file);
+		on_cpu.store_relaxed(cpu_id());
 		line.store_relaxed(static_cast<u32>(at.line));
+		file.store_relaxed(at.file);
 	}
 
 	[[nodiscard]] call_site get() const
@@ -73,6 +51,7 @@ struct noted_site {
 			static_cast<int>(line.load_relaxed())};
 	}
 
+	[[nodiscard]] u32 cpu() const { return on_cpu.load_relaxed(); }
 	[[nodiscard]] bool empty() const { return !file.load_relaxed(); }
 
       private:
@@ -80,125 +59,249 @@ struct noted_site {
 	atomic<const char *> file;
 	/* meaningless without file */
 	atomic<u32> line;
+	atomic<u32> on_cpu;
 };
 
 /*
  * One lock's: who holds it since when, how many contend, in which contexts it
- * was taken. Everything is relaxed: the holder alone writes what the checks
- * compare, and a CPU that asks whether it is the holder itself reads what it
- * wrote itself.
+ * was taken. All zero bytes: a lock without a name that nobody has used.
  */
 struct lock_usage {
-	struct facts {
-		const char *name;
-		u64 capacity;
-	};
+	constexpr lock_usage() = default;
+	constexpr explicit lock_usage(const char *of) : name(of) {}
+
+	/* Not copied: it must live as long as the lock. */
+	void set_name(const char *to) { name.store_relaxed(to); }
+	void set_name(const char *to, u32 element)
+	{
+		name.store_relaxed(to);
+		index_plus_1.store_relaxed(element + 1);
+	}
+
+	/* -- What a lock's operations say, before and after ------------------
+	 */
 
 	/* Who is about to wait for it. */
-	void before_lock(const facts &of, call_site by)
+	void before_lock(u64 capacity, call_site by)
 	{
 		const context here = current_context();
 
 		if (here == context::nmi)
-			complain(of,
-				 "lock() in an NMI handler, which may only "
+			complain("lock() in an NMI handler, which may only "
 				 "try_lock()",
 				 by);
-		if (holder.load_relaxed() == cpu_id() + 1)
-			complain(of, "recursion: this CPU holds it", by);
 		if (here == context::interrupt)
-			note_handler(of, by);
-		before_try_lock(of, by);
+			note_handler(by);
+		note_interrupts_on(here, by);
+		if (is_held_by_me())
+			complain("recursion: the caller holds it", by);
+		count_in(capacity, by);
 	}
 
-	void before_try_lock(const facts &of, call_site by)
+	/* Returns false where it is about to be taken by others, all of them */
+	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by)
 	{
-		if (contenders.fetch_add_relaxed(1) >= of.capacity)
-			complain(of, "more contenders than its capacity", by);
+		note_interrupts_on(current_context(), by);
+
+		const u32 found = contenders.fetch_add_relaxed(1);
+		if (!is_unclear(found, capacity)) {
+			check_crowd(found, capacity, by);
+			return true;
+		}
+		count_out();
+		return false;
 	}
 
-	/* The caller is the holder now. */
-	void after_lock(const facts &of, call_site by)
+	/* Counts out who has tried in vain. */
+	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
+
+	/* The caller is the holder now, by this number or node. */
+	void after_lock(usize with, call_site by)
 	{
+		const u32 before = contenders.load_relaxed() & (held | left);
+
+		if (before == held)
+			complain("two holders: the lock let in a second one",
+				 by);
 		taken.note(by);
-		holder.store_relaxed(cpu_id() + 1);
-		if (!irqs_enabled() || current_context() != context::thread)
+		taken_with.store_relaxed(with);
+		owner_plus_1.store_relaxed(owner_id() + 1);
+		contenders.fetch_add_relaxed(held - before - 1);
+	}
+
+	/* After this the lock is released, and this is touched no more. */
+	void before_unlock(usize with, call_site by)
+	{
+		if (!is_held())
+			complain("unlock of a free lock", by);
+		if (!is_held_by_me())
+			complain("unlock by another than its holder", by);
+		if (taken_with.load_relaxed() != with)
+			complain("unlock with another number or node than "
+				 "lock's",
+				 by);
+		note_interrupts_on(current_context(), by);
+		owner_plus_1.store_relaxed(nobody);
+		contenders.fetch_add_relaxed(left - held);
+	}
+
+	[[nodiscard]] bool is_held_by_me() const
+	{
+		return owner_plus_1.load_relaxed() == owner_id() + 1;
+	}
+
+	[[noreturn, gnu::noinline]] void complain(const char *what,
+						  call_site by) const
+	{
+		misuse_text text;
+
+		text.add(what).add("; at ").add(by);
+		add_holder(text);
+		say(text);
+	}
+
+      private:
+	static constexpr usize nobody = 0;
+
+	/* Of `contenders`: who waits, and what the last holder is about. */
+	static constexpr u32 waiters = (u32{1} << 30) - 1;
+	static constexpr u32 held = u32{1} << 30;
+	static constexpr u32 left = u32{1} << 31;
+
+	[[nodiscard]] bool is_held() const
+	{
+		return owner_plus_1.load_relaxed() != nobody;
+	}
+
+	/* -- Interrupts ------------------------------------------------------
+	 */
+
+	/* In an NMI handler the flag says nothing: no interrupt comes there. */
+	void note_interrupts_on(context here, call_site by)
+	{
+		if (here == context::nmi || !irqs_enabled())
 			return;
 		if (open.empty())
 			open.note(by);
 		if (!in_handler.empty())
-			complain_of_interrupts(of, by);
+			complain_of_interrupts(by);
 	}
 
-	void before_unlock(const facts &of, call_site by)
-	{
-		const u32 held_by = holder.load_relaxed();
-
-		if (held_by == nobody)
-			complain(of, "unlock of a free lock", by);
-		if (held_by != cpu_id() + 1)
-			complain(of, "unlock by a CPU that does not hold it",
-				 by);
-		holder.store_relaxed(nobody);
-	}
-
-	/*
-	 * After unlock, or a try_lock() in vain: counted out last, for until
-	 * then the lock has one contender more.
-	 */
-	void gone() { contenders.fetch_add_relaxed(~u32{0}); }
-
-	[[nodiscard]] bool is_held() const
-	{
-		return holder.load_relaxed() != nobody;
-	}
-
-	[[noreturn, gnu::noinline]] void
-	complain(const facts &of, const char *what, call_site by)
-	{
-		const u32 held_by = holder.load_relaxed();
-		misuse_text text;
-
-		text.add(what).add("; at ").add(by);
-		if (held_by != nobody)
-			text.add("; held by CPU ").add(held_by - 1);
-		text.add(held_by != nobody ? ", taken at " : "; last taken at ")
-			.add(taken.get());
-		panic(of.name, this, cpu_id(), text.c_str());
-	}
-
-      private:
-	static constexpr u32 nobody = 0;
-
-	void note_handler(const facts &of, call_site by)
+	void note_handler(call_site by)
 	{
 		if (in_handler.empty())
 			in_handler.note(by);
 		if (!open.empty())
-			complain_of_interrupts(of, by);
+			complain_of_interrupts(by);
 	}
 
-	[[noreturn, gnu::noinline]] void complain_of_interrupts(const facts &of,
-								call_site by)
+	/* -- Capacity --------------------------------------------------------
+	 */
+
+	/*
+	 * The last holder has left, or is about to, and all others that the
+	 * lock has room for are counted: is there room for one more? The next
+	 * holder says that.
+	 */
+	static bool is_unclear(u32 word, u64 capacity)
+	{
+		return (word & left) && (word & waiters) + 1 == capacity &&
+		       capacity > 1;
+	}
+
+	void count_in(u64 capacity, call_site by)
+	{
+		const u32 found = contenders.fetch_add_relaxed(1);
+
+		if (is_unclear(found, capacity))
+			count_in_later(capacity, by);
+		else
+			check_crowd(found, capacity, by);
+	}
+
+	/* Those ahead of it are counted, so one of them goes on. */
+	[[gnu::noinline]] void count_in_later(u64 capacity, call_site by)
+	{
+		u32 found;
+
+		count_out();
+		do {
+			found = contenders.await_relaxed([capacity](u32 now) {
+				return !is_unclear(now, capacity);
+			});
+		} while (
+			!contenders.compare_exchange_relaxed(found, found + 1));
+		check_crowd(found, capacity, by);
+	}
+
+	/* found: what was there before the caller was counted in */
+	void check_crowd(u32 found, u64 capacity, call_site by)
+	{
+		const u64 ahead = (found & waiters) + (found & held ? 1 : 0);
+
+		if (ahead < capacity)
+			return;
+		count_out();
+		complain("more contenders than its capacity", by);
+	}
+
+	/* -- Reports ---------------------------------------------------------
+	 */
+
+	[[noreturn, gnu::noinline]] void
+	complain_of_interrupts(call_site by) const
 	{
 		misuse_text text;
 
-		text.add("held with interrupts on at ")
+		text.add("held or waited for with interrupts on at ")
 			.add(open.get())
 			.add(", but waited for in an interrupt handler at ")
 			.add(in_handler.get())
 			.add("; found at ")
 			.add(by);
-		panic(of.name, this, cpu_id(), text.c_str());
+		say(text);
 	}
 
-	/* The CPU that holds it, plus 1; 0: nobody. */
-	atomic<u32> holder;
-	/* Between their lock() and the end of their unlock(). */
+	void add_holder(misuse_text &text) const
+	{
+		const usize owner = owner_plus_1.load_relaxed();
+
+		if (owner == nobody) {
+			text.add("; last taken at ").add(taken.get());
+			return;
+		}
+		text.add("; held by CPU ").add(taken.cpu());
+		if (owner - 1 != taken.cpu())
+			text.add(" (owner ").add_hex(owner - 1).add(")");
+		text.add(", taken at ").add(taken.get());
+	}
+
+	[[noreturn]] void say(const misuse_text &text) const
+	{
+		const char *const given = name.load_relaxed();
+		const char *const known = given ? given : "lock";
+		const u32 index = index_plus_1.load_relaxed();
+		bounded_text<80> element;
+
+		if (index == 0)
+			panic(known, this, cpu_id(), text.c_str());
+		element.add(known).add("[").add(index - 1).add("]");
+		panic(element.c_str(), this, cpu_id(), text.c_str());
+	}
+
+	/* null: "lock" */
+	atomic<const char *> name;
+	/* Which of an array it is; 0: of none. */
+	atomic<u32> index_plus_1;
+	/* Those that wait; held or left: what the last holder has done. */
 	atomic<u32> contenders;
+	/* Who holds it; 0: nobody. */
+	atomic<usize> owner_plus_1;
+	/* Its number or its node. */
+	atomic<usize> taken_with;
 	/* Where it was taken last. */
 	noted_site taken;
-	/* Where it was held with interrupts on, first. */
+	/* Where it was held or waited for with interrupts on, first. */
 	noted_site open;
 	/* Where an interrupt handler waited for it, first. */
 	noted_site in_handler;

@@ -3,8 +3,10 @@
  * os - the functions that klock may ask of the kernel it lives in
  *
  * Only guards of locks that are indexed by CPU call the first, and only checked
- * locks (checked_lock.hpp) all three: a kernel that uses neither defines none.
- * They have C names so that a kernel in C can define them too.
+ * locks (checked_lock.hpp) all of them: a kernel that uses neither defines
+ * none. They have C names so that a kernel in C can define them too. Define
+ * them in one file: a linker may take the optional ones out of a library only
+ * where it takes the others.
  */
 #pragma once
 
@@ -13,7 +15,8 @@
 /*
  * The number of the CPU that asks, 0 .. CPUs - 1, dense and fixed. Called with
  * preemption impossible (a CPU that could move would lock under a number that
- * is no longer its own); any context.
+ * is no longer its own); any context. Checked locks ask for it besides, for
+ * their reports: there a CPU that has moved since does no harm.
  */
 extern "C" unsigned klock_os_cpu_id(void);
 
@@ -29,9 +32,19 @@ extern "C" [[noreturn]] void klock_os_panic(const char *lock_name,
 
 /*
  * What this CPU is in the middle of: a klock::context. A kernel's entry code
- * knows. Called in any context.
+ * knows; one that does not answers 0, and checked_lock.hpp says what then is
+ * lost. Called in any context.
  */
 extern "C" int klock_os_context(void);
+
+/*
+ * Optional: who takes and releases locks, where that is not the CPU but a
+ * thread that may be preempted or move while it holds one: any value but the
+ * largest, the same for as long as it holds a lock and nobody else's meanwhile;
+ * a thread's number or address. A handler is who it interrupted. Where it is
+ * not defined, who asks is its CPU. Called in any context.
+ */
+extern "C" [[gnu::weak]] unsigned long klock_os_owner_id(void);
 
 namespace klock {
 
@@ -39,6 +52,11 @@ namespace klock {
 enum class context : int { thread, interrupt, nmi };
 
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
+
+inline usize owner_id()
+{
+	return klock_os_owner_id ? klock_os_owner_id() : klock_os_cpu_id();
+}
 
 inline context current_context()
 {

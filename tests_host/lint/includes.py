@@ -34,10 +34,15 @@ RULES = [
                                     "klock/atomic.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
     ("lib/klock/irq.hpp",           "klock/arch/irq.hpp klock/types.hpp"),
+    ("lib/klock/misuse_text.hpp",   "klock/types.hpp"),
+    ("lib/klock/lent_nodes.hpp",    "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/lock_usage.hpp",    "klock/atomic.hpp klock/irq.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/checked_lock.hpp",  "klock/concepts.hpp klock/lock_usage.hpp "
+                                    "klock/misuse_text.hpp klock/os.hpp "
                                     "klock/types.hpp"),
+    ("lib/klock/checked_parts.hpp", "klock/concepts.hpp klock/types.hpp"),
+    ("lib/klock/checked_lock.hpp",  "klock/checked_parts.hpp "
+                                    "klock/concepts.hpp klock/lent_nodes.hpp "
+                                    "klock/lock_usage.hpp klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/cpu.hpp "

@@ -2,83 +2,26 @@
 /*
  * checked_lock: each misuse is named, with the lock, the CPU, the holder and
  * both call sites; correct use is left alone; switched off it is not there.
- *
- * The panic throws here, so that a test can read it.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/selftest/locks.hpp>
 
-#include <catch.hpp>
+#include "pretended_kernel.hpp"
 
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace klock;
 
-static thread_local unsigned current_cpu = 0;
-static thread_local context running_in = context::thread;
-
-extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
-
-extern "C" int klock_os_context(void) { return static_cast<int>(running_in); }
-
-extern "C" void klock_os_panic(const char *lock_name, const void *,
-			       unsigned cpu, const char *what)
-{
-	throw std::runtime_error(std::string(lock_name) + ", CPU " +
-				 std::to_string(cpu) + ": " + what);
-}
-
-/* What the panic says, or "" without one. */
-template <typename Misuse>
-static std::string panic_of(Misuse misuse)
-{
-	try {
-		misuse();
-	} catch (const std::runtime_error &e) {
-		return e.what();
-	}
-	return "";
-}
-
-/* "this file:line" */
+/* "this file:line", as a panic prints it */
 static std::string line(int number)
 {
-	return std::string(__FILE__) + ":" + std::to_string(number);
-}
-
-static bool has(const std::string &text, const std::string &part)
-{
-	INFO(text);
-	INFO("lacks: " << part);
-	CHECK(text.find(part) != std::string::npos);
-	return text.find(part) != std::string::npos;
-}
-
-/* Runs code as this CPU, in this context. */
-template <typename Code>
-static void as(unsigned cpu, context where, Code code)
-{
-	const unsigned cpu_before = current_cpu;
-	const context before = running_in;
-
-	current_cpu = cpu;
-	running_in = where;
-	try {
-		code();
-	} catch (...) {
-		current_cpu = cpu_before;
-		running_in = before;
-		throw;
-	}
-	current_cpu = cpu_before;
-	running_in = before;
+	return misuse_text().add(call_site{__FILE__, number}).c_str();
 }
 
 using byte_lock = checked_lock<ticket_lock<u8>, "runqueue">;
@@ -95,8 +38,10 @@ TEST_CASE("checked_lock: costs nothing when off: it is the lock itself")
 
 TEST_CASE("checked_lock: sizes")
 {
-	STATIC_REQUIRE(sizeof(lock_usage) == (sizeof(void *) == 8 ? 56 : 32));
+	STATIC_REQUIRE(sizeof(lock_usage) == (sizeof(void *) == 8 ? 80 : 56));
 	STATIC_REQUIRE(sizeof(checked_if<false, ticket_lock<u8>>) == 2);
+	STATIC_REQUIRE(sizeof(byte_lock) ==
+		       sizeof(checked_if<true, ticket_lock<u8>>));
 }
 
 TEST_CASE("checked_lock: the lock inside does what it does without")
@@ -181,7 +126,7 @@ TEST_CASE("checked_lock: unlock by another CPU is named")
 	const std::string said = panic_of(
 		[&] { as(1, context::thread, [&] { lock.unlock(); }); });
 
-	has(said, "CPU 1: unlock by a CPU that does not hold it");
+	has(said, "CPU 1: unlock by another than its holder");
 	has(said, "at " + line(__LINE__ - 3));
 	has(said, "held by CPU 2, taken at " + line(first));
 }
@@ -239,7 +184,7 @@ TEST_CASE("checked_lock: interrupts on where a handler takes it too")
 	const std::string said = panic_of(
 		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
 
-	has(said, "held with interrupts on at " + line(open));
+	has(said, "with interrupts on at " + line(open));
 	has(said, "waited for in an interrupt handler at " + line(handler));
 }
 
@@ -254,7 +199,7 @@ TEST_CASE("checked_lock: the same the other way round: the handler was first")
 	const int open = __LINE__ + 1;
 	const std::string said = panic_of([&] { lock.lock(); });
 
-	has(said, "held with interrupts on at " + line(open));
+	has(said, "with interrupts on at " + line(open));
 	has(said, "waited for in an interrupt handler at " + line(handler));
 }
 
@@ -297,4 +242,69 @@ TEST_CASE("checked_lock: real threads use it rightly and nothing is said")
 	for (auto &thread : threads)
 		thread.join();
 	CHECK(sum == 20000);
+}
+
+/* -- Names at run time ------------------------------------------------------
+ */
+
+/* Any checked one, whatever its name: no template. */
+static void use_twice(checked_if<true, ticket_lock<u8>> &lock)
+{
+	guard held(lock);
+	lock.lock();
+}
+
+TEST_CASE("checked_lock: a name at run time, and none")
+{
+	checked_if<true, ticket_lock<u8>> late, nameless;
+
+	set_name(late, "late");
+	has(panic_of([&] { use_twice(late); }), "late, CPU 0: recursion");
+	has(panic_of([&] { use_twice(nameless); }), "lock, CPU 0: recursion");
+}
+
+TEST_CASE("checked_lock: a name in the type is one at run time, too")
+{
+	static constinit byte_lock lock;
+	byte_lock renamed;
+
+	set_name(renamed, "disk");
+	has(panic_of([&] { use_twice(lock); }), "runqueue, CPU 0: recursion");
+	has(panic_of([&] { use_twice(renamed); }), "disk, CPU 0: recursion");
+}
+
+TEST_CASE("checked_lock: elements of an array are told apart")
+{
+	checked_if<true, ticket_lock<u8>> queues[4];
+
+	for (u32 i = 0; i < 4; i++)
+		set_name(queues[i], "runqueue", i);
+	has(panic_of([&] { use_twice(queues[0]); }), "runqueue[0], CPU 0");
+	has(panic_of([&] { use_twice(queues[3]); }), "runqueue[3], CPU 0");
+}
+
+TEST_CASE("checked_lock: an unchecked lock takes a name and forgets it")
+{
+	checked_if<false, ticket_lock<u8>> lock;
+
+	set_name(lock, "late");
+	set_name(lock, "late", 3);
+	STATIC_REQUIRE(sizeof(lock) == 2);
+}
+
+TEST_CASE("checked_lock: zero bytes are a free lock without a name")
+{
+	using L = checked_if<true, ticket_lock<u8>>;
+	alignas(L) unsigned char bytes[sizeof(L)] = {};
+	L &lock = *reinterpret_cast<L *>(bytes);
+
+	{
+		guard held(lock);
+		CHECK(lock.is_locked());
+	}
+	CHECK_FALSE(lock.is_locked());
+	has(panic_of([&] { lock.unlock(); }),
+	    "lock, CPU 0: unlock of a free lock");
+	set_name(lock, "allocated");
+	has(panic_of([&] { lock.unlock(); }), "allocated, CPU 0: unlock");
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checked_parts - the types that checked_lock is put together with
+ */
+#pragma once
+
+#include <klock/concepts.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/* A lock's name, as a template argument. */
+template <usize Size>
+struct lock_name {
+	char chars[Size];
+
+	consteval lock_name(const char (&from)[Size])
+	{
+		for (usize i = 0; i < Size; i++)
+			chars[i] = from[i];
+	}
+};
+
+namespace detail {
+struct no_node {};
+
+template <typename L>
+struct node_of {
+	using type = no_node;
+};
+template <node_lock L>
+struct node_of<L> {
+	using type = typename L::node;
+};
+
+/* A name for a constructor, which no lock inside has an argument of. */
+struct named {
+	const char *name;
+};
+
+template <typename L, typename... From>
+concept made_of = requires(From... from)
+{
+	L(from...);
+};
+
+/* What proportional_ticket_lock has besides. */
+template <typename L>
+struct constants_of {
+};
+template <typename L>
+requires requires { L::default_base; }
+struct constants_of<L> {
+	static constexpr auto default_base = L::default_base;
+};
+} // namespace detail
+
+} // namespace klock
