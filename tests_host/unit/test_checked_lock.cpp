@@ -165,66 +165,6 @@ TEST_CASE("checked_lock: one more contender than capacity is named")
 	CHECK(said.find("tiny, CPU") == said.rfind("tiny, CPU"));
 }
 
-TEST_CASE("checked_lock: a CPU number beyond capacity is named")
-{
-	checked_lock<bakery_lock<4>, "bakery"> lock;
-
-	has(panic_of([&] { lock.lock(4); }), "a CPU number beyond capacity");
-	lock.lock(3);
-	lock.unlock(3);
-}
-
-TEST_CASE("checked_lock: interrupts on where a handler takes it too")
-{
-	byte_lock lock;
-	const int open = __LINE__ + 1;
-	lock.lock();
-	lock.unlock();
-	const int handler = __LINE__ + 2;
-	const std::string said = panic_of(
-		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
-
-	has(said, "with interrupts on at " + line(open));
-	has(said, "waited for in an interrupt handler at " + line(handler));
-}
-
-TEST_CASE("checked_lock: the same the other way round: the handler was first")
-{
-	byte_lock lock;
-	const int handler = __LINE__ + 1;
-	as(1, context::interrupt, [&] { guard held(lock); });
-	{
-		irq_guard held(lock);
-	}
-	const int open = __LINE__ + 1;
-	const std::string said = panic_of([&] { lock.lock(); });
-
-	has(said, "with interrupts on at " + line(open));
-	has(said, "waited for in an interrupt handler at " + line(handler));
-}
-
-TEST_CASE("checked_lock: a handler that only tries is no danger")
-{
-	byte_lock lock;
-
-	lock.lock();
-	as(0, context::interrupt, [&] { CHECK_FALSE(lock.try_lock()); });
-	as(0, context::nmi, [&] { CHECK_FALSE(lock.try_lock()); });
-	lock.unlock();
-	as(0, context::nmi, [&] {
-		CHECK(lock.try_lock());
-		lock.unlock();
-	});
-}
-
-TEST_CASE("checked_lock: lock() in an NMI handler is named")
-{
-	byte_lock lock;
-
-	has(panic_of([&] { as(0, context::nmi, [&] { lock.lock(); }); }),
-	    "lock() in an NMI handler");
-}
-
 TEST_CASE("checked_lock: real threads use it rightly and nothing is said")
 {
 	static checked_lock<ticket_lock<u16>, "shared"> lock;
