@@ -5,6 +5,7 @@
 #include <klock/selftest/arithmetic.hpp>
 #include <klock/selftest/doorway.hpp>
 #include <klock/selftest/result.hpp>
+#include <klock/selftest/torture.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include <catch.hpp>
@@ -71,4 +72,43 @@ TEST_CASE("selftest: each kind of fault is named, a vacuous run too")
 		      r.fifo_violations = 1;
 		      r.promised = service::none;
 	      }) == "");
+}
+
+TEST_CASE("selftest: no update is lost where a count passes 2^32")
+{
+	using lock = subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>;
+	static torture<lock, 1> t;
+	const plan p = {.cpus = 1,
+			.convoys = 0,
+			.sections = 100,
+			.relaxes_a_word = 0,
+			.relaxes_outside = 0,
+			.try_one_in = 0,
+			.seed = 1,
+			.made = (u64{1} << 32) - 120};
+
+	t.prepare(p);
+	for (int i = 0; i < 50; i++)
+		REQUIRE(t.drop_in(0)); /* with it: beyond 2^32 */
+	t.run(0);
+	CHECK(t.outcome().acquisitions == (u64{1} << 32) - 20);
+	CHECK(t.outcome().visits == 50);
+	CHECK(t.outcome().lost_updates == 0);
+
+	plan over = p;
+	over.sections = 200; /* beyond it without visits */
+	t.prepare(over);
+	t.run(0);
+	CHECK(t.outcome().acquisitions == (u64{1} << 32) + 80);
+	CHECK(t.outcome().lost_updates == 0);
+}
+
+TEST_CASE("selftest: a lost update shows, also where the count wraps")
+{
+	invariant data;
+
+	data.reset((u64{1} << 32) - 1);
+	CHECK(data.visit(0));
+	CHECK(data.lost(u64{1} << 32) == 0);
+	CHECK(data.lost((u64{1} << 32) + 1) == 1);
 }

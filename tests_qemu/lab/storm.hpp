@@ -133,8 +133,8 @@ struct storm {
 			r.overlaps += of.overlaps + of.nmi_overlaps;
 		}
 		r.sections += r.by_handlers + r.by_nmis;
-		r.lost = static_cast<u32>(r.sections) - outer.data.visits();
-		r.lost += static_cast<u32>(r.nested) - inner.data.visits();
+		r.lost = outer.data.lost(r.sections);
+		r.lost += inner.data.lost(r.nested);
 		return r;
 	}
 

@@ -32,14 +32,18 @@ struct invariant {
 		return all_are(before + 1) && whole;
 	}
 
-	/* Visits that left a trace: fewer than were made, and some were lost.
-	 */
-	u32 visits() const { return word[0].get(); }
+	/* Of so many visits, how many left no trace. Both counts wrap at 2^32,
+	 * and the difference does not mind. */
+	[[nodiscard]] u32 lost(u64 made) const
+	{
+		return static_cast<u32>(made) - word[0].get();
+	}
 
-	void reset()
+	/* As if so many visits had been made. */
+	void reset(u64 made = 0)
 	{
 		for (unsigned i = 0; i < words; i++)
-			word[i].set(0);
+			word[i].set(static_cast<u32>(made));
 	}
 
       private:

@@ -168,8 +168,7 @@ struct measurement {
 			if (of.longest_wait > into.longest_wait)
 				into.longest_wait = of.longest_wait;
 		}
-		into.overlaps +=
-			static_cast<u32>(into.acquisitions) - data.visits();
+		into.overlaps += data.lost(into.acquisitions);
 		into.jain_permille =
 			jain_permille(todo.cpus, [this](unsigned i) {
 				return tallies[i].acquisitions;

@@ -32,6 +32,7 @@ struct plan {
 	u32 relaxes_outside; /* between two sections: fewer than this */
 	u32 try_one_in;	     /* one attempt in so many is try_lock; 0: none */
 	u32 seed;
+	u64 made = 0; /* count as made already: tests of the wrap */
 };
 
 /* What a CPU is about, for the report of a hang. */
@@ -60,7 +61,7 @@ struct torture {
 	void prepare(const plan &p)
 	{
 		todo = p;
-		data.reset();
+		data.reset(todo.made);
 		everyone.reset();
 		called.store_relaxed(0);
 		contended.store_relaxed(0);
@@ -70,6 +71,7 @@ struct torture {
 			records[i].clear();
 			records[i].visitor.renumber(todo.cpus + i);
 		}
+		records[0].sections = todo.made;
 	}
 
 	/* Each of the plan's CPUs calls this once, 0 .. cpus - 1. */
@@ -106,7 +108,10 @@ struct torture {
 
 	[[nodiscard]] const lock_type &watched() const { return lock; }
 
-	/* Grows for as long as somebody gets the lock. Any CPU, any time. */
+	/*
+	 * Changes for as long as somebody gets the lock, and wraps. Any CPU,
+	 * any time.
+	 */
 	[[nodiscard]] u32 progress() const
 	{
 		u32 sum = 0;
@@ -130,11 +135,11 @@ struct torture {
 		r.promised = Subject::order_of_service;
 		r.cpus = todo.cpus;
 		r.bytes = sizeof(lock_type);
-		r.acquisitions = progress();
 		r.handovers = shared.handovers;
 		r.forced = u64{todo.convoys} * (todo.cpus - 1);
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			const record &of = records[i];
+			r.acquisitions += of.sections;
 			r.visits += of.visits;
 			r.exclusion_errors +=
 				of.overlaps + of.visits_that_saw_another;
@@ -146,7 +151,7 @@ struct torture {
 		r.jain_permille = jain_permille(todo.cpus, [this](unsigned i) {
 			return u64{records[i].in_contention};
 		});
-		r.lost_updates = r.acquisitions + r.visits - data.visits();
+		r.lost_updates = data.lost(r.acquisitions + r.visits);
 		r.longest_run = shared.longest_run;
 		r.cycles = divide(records[0].elapsed, contended.load_relaxed());
 		r.gave_up = give_up;
@@ -158,8 +163,9 @@ struct torture {
 	struct alignas(cache_line) record {
 		contender<lock_type> who;
 		contender<lock_type> visitor; /* this CPU's NMI handler */
-		atomic<u32> entered;
+		atomic<u32> entered;	      /* sections, for others to see */
 		atomic<u8> now;
+		u64 sections = 0; /* the same, and does not wrap */
 		u32 in_contention = 0;
 		u32 overlaps = 0;
 		u32 overtaken = 0;
@@ -172,6 +178,7 @@ struct torture {
 		void clear()
 		{
 			entered.store_relaxed(0);
+			sections = 0;
 			now.store_relaxed(doing_nothing);
 			in_contention = overlaps = overtaken = refused = 0;
 			visits = visits_that_saw_another = 0;
@@ -212,6 +219,7 @@ struct torture {
 		if (!data.visit(todo.relaxes_a_word))
 			mine.overlaps++;
 		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
+		mine.sections++;
 		mine.now.store_relaxed(doing_nothing);
 		mine.who.unlock(lock);
 	}
