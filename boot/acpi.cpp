@@ -143,28 +143,55 @@ void add_cpu(cpu_list &found, u32 apic_id, u32 flags)
 		found.apic_ids[found.count++] = static_cast<u8>(apic_id);
 }
 
+void add_io_apic(cpu_list &found, const madt_io_apic_entry &entry)
+{
+	if (found.io_apic_count < max_io_apics)
+		found.io_apics[found.io_apic_count++] = {entry.address,
+							 entry.first_input};
+}
+
+/* An entry that is shorter than its type says nothing. */
+void read_entry(usize at, madt_entry entry, cpu_list &found)
+{
+	if (entry.type == madt_local_apic && entry.length >= sizeof(madt_cpu)) {
+		const madt_cpu cpu = read_at<madt_cpu>(at);
+
+		add_cpu(found, cpu.apic_id, cpu.flags);
+	} else if (entry.type == madt_local_x2apic &&
+		   entry.length >= sizeof(madt_x2apic_cpu)) {
+		const auto cpu = read_at<madt_x2apic_cpu>(at);
+
+		add_cpu(found, cpu.apic_id, cpu.flags);
+	} else if (entry.type == madt_io_apic &&
+		   entry.length >= sizeof(madt_io_apic_entry)) {
+		add_io_apic(found, read_at<madt_io_apic_entry>(at));
+	} else if (entry.type == madt_override &&
+		   entry.length >= sizeof(madt_override_entry)) {
+		const auto wire = read_at<madt_override_entry>(at);
+
+		if (wire.bus == 0 && wire.source == 0)
+			found.timer = {wire.input,
+				       (wire.flags & madt_polarity) ==
+					       madt_active_low};
+	}
+}
+
 void read_madt(usize madt, cpu_list &found)
 {
 	const usize end = madt + read_at<acpi_header>(madt).length;
 	usize at = madt + sizeof(acpi_madt);
 
-	while (at + sizeof(madt_entry) <= end) {
+	while (at < end) {
 		const madt_entry entry = read_at<madt_entry>(at);
 
 		if (entry.length < sizeof(madt_entry) ||
-		    at + entry.length > end)
+		    at + entry.length > end) {
+			print("# boot: the ACPI MADT has an entry of %u bytes "
+			      "at %u of %u: what is behind it is not read\n",
+			      entry.length, at - madt, end - madt);
 			return;
-		if (entry.type == madt_local_apic &&
-		    entry.length >= sizeof(madt_cpu)) {
-			const madt_cpu cpu = read_at<madt_cpu>(at);
-
-			add_cpu(found, cpu.apic_id, cpu.flags);
-		} else if (entry.type == madt_local_x2apic &&
-			   entry.length >= sizeof(madt_x2apic_cpu)) {
-			const auto cpu = read_at<madt_x2apic_cpu>(at);
-
-			add_cpu(found, cpu.apic_id, cpu.flags);
 		}
+		read_entry(at, entry, found);
 		at += entry.length;
 	}
 }

@@ -74,6 +74,8 @@ struct [[gnu::packed]] madt_entry {
 };
 
 inline constexpr u8 madt_local_apic = 0;   /* 5.2.12.2 */
+inline constexpr u8 madt_io_apic = 1;	   /* 5.2.12.3 */
+inline constexpr u8 madt_override = 2;	   /* 5.2.12.5 */
 inline constexpr u8 madt_local_x2apic = 9; /* 5.2.12.12 */
 inline constexpr u32 madt_cpu_enabled = 1 << 0;
 
@@ -85,6 +87,30 @@ struct [[gnu::packed]] madt_cpu {
 };
 
 static_assert(sizeof(madt_cpu) == 8);
+
+struct [[gnu::packed]] madt_io_apic_entry {
+	madt_entry entry;
+	u8 id;
+	u8 reserved;
+	u32 address;
+	u32 first_input; /* of all I/O APICs' inputs: its own first */
+};
+
+static_assert(sizeof(madt_io_apic_entry) == 12);
+
+/* An ISA interrupt that does not come in at the input of its own number. */
+struct [[gnu::packed]] madt_override_entry {
+	madt_entry entry;
+	u8 bus;
+	u8 source;
+	u32 input;
+	u16 flags; /* bits 0 and 1: polarity; 2 and 3: trigger mode */
+};
+
+static_assert(sizeof(madt_override_entry) == 10);
+
+inline constexpr u16 madt_polarity = 3;
+inline constexpr u16 madt_active_low = 3;
 
 struct [[gnu::packed]] madt_x2apic_cpu {
 	madt_entry entry;

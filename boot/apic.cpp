@@ -136,6 +136,15 @@ void send_ipi_to_others(u8 vector)
 
 void send_nmi(unsigned cpu) { send(existing(cpu), icr_nmi); }
 
+/* What it interrupted may have written the destination and not the command. */
+void send_nmi_from_nmi(unsigned cpu)
+{
+	const u32 destination = apic_read(apic_icr_high);
+
+	send_nmi(cpu);
+	apic_write(apic_icr_high, destination);
+}
+
 /*
  * One by one: "all but self" would wake the CPUs that were left in the
  * trampoline, too, and they have nothing to take an NMI with.

@@ -42,4 +42,7 @@ void send_ipi_to_others(u8 vector);
 void send_nmi(unsigned cpu);
 void send_nmi_to_others();
 
+/* As send_nmi(), from an NMI handler. */
+void send_nmi_from_nmi(unsigned cpu);
+
 } // namespace boot

@@ -23,6 +23,7 @@
 #include <boot/exit.hpp>
 #include <boot/format.hpp>
 #include <boot/interrupts.hpp>
+#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/types.hpp>
 

@@ -8,6 +8,7 @@
 #include <boot/kernel.hpp>
 #include <boot/layout.h>
 #include <boot/multiboot.hpp>
+#include <boot/nmi_clock_init.hpp>
 #include <boot/paging.hpp>
 #include <boot/percpu.hpp>
 #include <boot/smp.hpp>
@@ -48,6 +49,7 @@ extern "C" [[noreturn]] void kmain(u32 loader_magic, u32 info_address)
 	clock_init();
 	const cpu_list found = find_cpus();
 
+	nmi_clock_init(found);
 	protect_memory();
 	start_cpus(found);
 	enable_interrupts();

@@ -36,7 +36,6 @@ unsigned prepare_all(const cpu_list &found)
 {
 	unsigned slots = 1;
 
-	cpu_blocks[0].apic_id = apic_id();
 	for (unsigned i = 0; i < found.count && slots < max_cpus; i++) {
 		const u8 id = found.apic_ids[i];
 
@@ -128,6 +127,7 @@ extern "C" [[noreturn]] void ap_main(percpu *cpu)
 
 void start_cpus(const cpu_list &found)
 {
+	cpu_blocks[0].apic_id = apic_id(); /* alone, it still has an id */
 	if (found.count > 1) {
 		const unsigned slots = prepare_all(found);
 

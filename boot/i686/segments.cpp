@@ -149,7 +149,7 @@ void load_idt()
 {
 	const table_pointer pointer = {sizeof(idt) - 1, address_of(idt)};
 
-	asm volatile("lidt %0" ::"m"(pointer));
+	asm volatile("lidt %0" ::"m"(pointer) : "memory");
 }
 
 } // namespace boot
