@@ -40,7 +40,7 @@ klock_add_boot_test(qemu_icount_4 CPUS 4 MODE icount
 # A machine without ACPI has one CPU, and says so.
 klock_add_boot_test(qemu_no_acpi CPUS 4 MODE single
 	APPEND "run=locks mode=tap acquisitions=1000"
-	RUN --qemu-arg=-no-acpi --expect-text "ACPI")
+	RUN --qemu-arg=-no-acpi --boots 1 --expect-text "ACPI")
 
 # -- Under interrupts, IPIs, NMIs, with holders and waiters that stall --
 
@@ -148,7 +148,8 @@ klock_add_boot_test(qemu_fails_to_start CPUS 2 MODE single
 set(number 0)
 foreach(words IN ITEMS "lock=no_such_lock" "lock=mcs_lock,,clh_lock" "lok=all"
 		"section=5..1" "section=5.." "cpus=two" "mode" "run=measures"
-		"seconds=-1")
+		"seconds=-1" "irq=100000000" "irq=2000000000"
+		"acquisitions=4294967295" "detail=2")
 	math(EXPR number "${number} + 1")
 	klock_add_boot_test(qemu_wrong_word_${number} CPUS 1 MODE single
 		APPEND "${words}" RUN --expect fail
@@ -159,11 +160,67 @@ endforeach()
 klock_add_boot_test(qemu_too_many_cpus CPUS 2 MODE single
 	APPEND "cpus=3" RUN --expect fail --expect-text "there are 2")
 
-# A host without QEMU skips; it does not pass.
-klock_add_boot_test(qemu_is_missing CPUS 1 MODE single
-	APPEND "" RUN --qemu qemu-system-none)
-set_tests_properties(qemu_is_missing PROPERTIES SKIP_RETURN_CODE 76
-	PASS_REGULAR_EXPRESSION "skipped: qemu-system-none not found")
+# -- What was not done is not passed --
+
+# A storm without one of its parts was none: the words leave it out.
+klock_add_boot_test(qemu_no_storm_handlers CPUS 2 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=handlers"
+	RUN --expect fail --expect-text "not ok 1 tas_lock"
+		--expect-text "no handler took the lock")
+klock_add_boot_test(qemu_no_storm_nmis CPUS 2 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=nmis"
+	RUN --expect fail --expect-text "no NMI handler took the lock")
+klock_add_boot_test(qemu_no_storm_halts CPUS 2 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=halts"
+	RUN --expect fail --expect-text "no holder halted")
+klock_add_boot_test(qemu_no_storm_leaves CPUS 2 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=leaves"
+	RUN --expect fail --expect-text "no CPU left")
+foreach(run_of IN ITEMS storm busted_storm)
+	klock_add_boot_test(qemu_${run_of}_without_apic CPUS 1 MODE single
+		APPEND "run=${run_of} mode=tap"
+		RUN --qemu-arg=-cpu --qemu-arg=max,-apic --expect fail
+			--expect-text "no local APIC: no interrupts, no NMIs")
+endforeach()
+
+klock_add_boot_test(qemu_no_row CPUS 8 MODE single
+	APPEND "run=measure lock=peterson_lock cpus=4,8 mode=tap"
+	RUN --expect fail --expect-text "# SKIP 4 CPUs: room for 2 only"
+		--expect-text "nothing was run: 2 of 2 rows, 2 skipped")
+klock_add_boot_test(qemu_no_interrupt CPUS 2 MODE single
+	APPEND "lock=tas_lock mode=tap irq=10 acquisitions=10"
+	RUN --expect fail --expect-text "no interrupt handler took the lock")
+klock_add_boot_test(qemu_word_twice CPUS 2 MODE single
+	APPEND "lock=tas_lock seed=2 lock=mcs_lock" RUN --expect fail
+	--expect-text "lock=mcs_lock: given twice")
+klock_add_boot_test(qemu_fewer_cpus CPUS 2 MODE single
+	APPEND "run=locks lock=tas_lock acquisitions=100"
+	RUN --boots 3 --expect fail --expect-text "it found 2 CPUs of 3")
+klock_add_boot_test(qemu_without_cpus CPUS 0 MODE single APPEND "")
+set_tests_properties(qemu_without_cpus PROPERTIES
+	PASS_REGULAR_EXPRESSION "argument --cpus: 0: at least one")
+add_test(NAME qemu_verdicts COMMAND ${Python3_EXECUTABLE}
+	${CMAKE_CURRENT_SOURCE_DIR}/runner/verdicts_selftest.py)
+set_tests_properties(qemu_verdicts PROPERTIES LABELS qemu TIMEOUT 30)
+
+# A host without QEMU skips, whatever is to be run; it does not pass.
+function(klock_add_missing_test name)
+	add_test(NAME qemu_is_missing_${name}
+		COMMAND sh -c "\"$@\" && exit 1 || test $? -eq 77" sh ${ARGN})
+	set_tests_properties(qemu_is_missing_${name} PROPERTIES LABELS qemu
+		ENVIRONMENT "KLOCK_QEMU=qemu-system-none" TIMEOUT 30)
+endfunction()
+
+set(image ${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-64.elf)
+klock_add_missing_test(run ${run} --image ${image} --log none.log)
+foreach(script IN ITEMS busted "claims fairness")
+	separate_arguments(script)
+	list(POP_FRONT script name)
+	klock_add_missing_test(${name} ${Python3_EXECUTABLE}
+		${scripts}/${name}.py ${script} --image ${image} --log none.log)
+endforeach()
+klock_add_missing_test(soak ${Python3_EXECUTABLE} ${scripts}/soak.py
+	--images ${CMAKE_CURRENT_BINARY_DIR} --log none.log)
 
 # -- The image for sticks and CDs, by way of GRUB --
 

@@ -63,6 +63,17 @@ experiment experiment_for(const options &o, u32 cpus)
 		.irqs_off = o.irq != 0};
 }
 
+/* What was asked for and did not happen; null: nothing. */
+const char *missing(const options &o, const experiment &e)
+{
+	if (!seen.acquisitions ||
+	    (!e.cycles && seen.acquisitions < e.acquisitions))
+		return "fewer acquisitions than were asked for";
+	if (o.irq && !seen.in_handler)
+		return "no interrupt handler took the lock: too short a run?";
+	return nullptr;
+}
+
 template <typename Subject>
 void measure_once(const options &o, const experiment &e)
 {
@@ -106,8 +117,10 @@ void measure_one(const options &o, u32 cpus, const klock::calibration &c)
 {
 	say_running(o, Subject::name);
 	set_base(stand<Subject>.measured(), o, c, cpus);
-	measure_once<Subject>(o, experiment_for<Subject>(o, cpus));
-	print_figures(o, seen);
+	const experiment e = experiment_for<Subject>(o, cpus);
+
+	measure_once<Subject>(o, e);
+	print_figures(o, seen, missing(o, e));
 }
 
 /*
@@ -115,10 +128,17 @@ void measure_one(const options &o, u32 cpus, const klock::calibration &c)
  * row need not come again and again.
  */
 template <typename Subject>
-bool is_asked(const options &o, u32 cpus)
+void measure_if_room(const options &o, u32 cpus, const klock::calibration &c)
 {
-	return asks_for(o, Subject::name) &&
-	       (o.counts == 1 || participants<Subject>(cpus) == cpus);
+	char why[48];
+
+	if (o.counts == 1 || participants<Subject>(cpus) == cpus) {
+		measure_one<Subject>(o, cpus, c);
+		return;
+	}
+	boot::format_to(why, sizeof(why), "%u CPUs: room for %u only", cpus,
+			participants<Subject>(cpus));
+	print_skipped(o, Subject::name, why);
 }
 
 using backoff_subjects = list<
@@ -133,20 +153,15 @@ using backoff_subjects = list<
 int run_measure(const options &o)
 {
 	using locks = all_locks<most_cpus>;
-	unsigned rows = 0;
 
-	for (u32 i = 0; i < o.counts; i++)
-		locks::for_each([&]<typename Subject>() {
-			rows += is_asked<Subject>(o, o.cpus[i]);
-		});
-	begin_report(o, rows);
+	begin_report(o, o.counts * locks_asked_for(o));
 	const klock::calibration c = measure_machine();
 
 	print_figures_head(o);
 	for (u32 i = 0; i < o.counts; i++)
 		locks::for_each([&]<typename Subject>() {
-			if (is_asked<Subject>(o, o.cpus[i]))
-				measure_one<Subject>(o, o.cpus[i], c);
+			if (asks_for(o, Subject::name))
+				measure_if_room<Subject>(o, o.cpus[i], c);
 		});
 	return end_report();
 }

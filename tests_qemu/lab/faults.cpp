@@ -109,8 +109,12 @@ void on_nmi(unsigned cpu)
 		tests.in_nmi(cpu);
 }
 
+/* Whoever is alone sends them to itself. */
 unsigned another(unsigned random)
 {
+	if (taking_part == 1)
+		return 0;
+
 	const unsigned me = boot::this_cpu();
 	const unsigned cpu =
 		static_cast<unsigned>(u64{random} * (taking_part - 1) >> 32);
@@ -159,13 +163,13 @@ void end_faults(unsigned cpu)
 
 void send_random_ipi(unsigned random)
 {
-	if (taking_part > 1)
+	if (active.load_acquire())
 		boot::send_ipi(another(random), ipi_vector);
 }
 
 void send_random_nmi(unsigned random)
 {
-	if (taking_part > 1)
+	if (active.load_acquire())
 		boot::send_nmi(another(random));
 }
 

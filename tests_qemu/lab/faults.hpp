@@ -44,7 +44,10 @@ void begin_faults(unsigned cpu);
  */
 void end_faults(unsigned cpu);
 
-/* From threads, too: an IPI or NMI to a random other CPU that takes part. */
+/*
+ * From threads, too: an IPI or NMI to a random other CPU that takes part, or to
+ * this one where it is alone.
+ */
 void send_random_ipi(unsigned random);
 void send_random_nmi(unsigned random);
 

@@ -2,7 +2,8 @@
 /*
  * figures - a measurement's row: table, comma-separated values, KTAP
  *
- * A table's row has 79 columns: a text screen has 80.
+ * A table's row has 79 columns where the longest name has 29: a text screen has
+ * 80.
  */
 #include "figures.hpp"
 
@@ -27,13 +28,14 @@ u64 per_second(const figures &f)
 	return us ? boot::div_u64(f.acquisitions * 1000000, us) : 0;
 }
 
-void print_row(const figures &f, const char *wrong)
+void print_row(const options &o, const figures &f, const char *wrong)
 {
-	boot::print("%-29s %3u %8u %7u %7u %9u %u.%03u %5u%s%s\n", f.lock,
-		    f.cpus, per_second(f), ns(f.handover.permille(500)),
-		    ns(f.handover.permille(990)), ns(f.longest_wait),
+	boot::print("%-*s %4u %10u %7u %9u %8u %2u.%03u%s%s\n", name_width(o),
+		    f.lock, f.cpus, per_second(f), f.handovers,
+		    ns(f.handover.permille(500)),
+		    boot::div_u64(ns(f.longest_wait) + 500, 1000),
 		    f.jain_permille / 1000, f.jain_permille % 1000,
-		    f.longest_run, wrong ? "\n  " : "", wrong ? wrong : "");
+		    wrong ? "\n  " : "", wrong ? wrong : "");
 }
 
 /* One octave a line, the longest bar 40 characters. */
@@ -61,13 +63,16 @@ void print_histogram(const histogram &h)
 
 void print_detail(const figures &f)
 {
-	boot::print("  %u acquisitions (%u in handlers) in %u us; %u "
-		    "hand-overs, of them waited for:\n"
-		    "  %u, %u to %u ns\n",
-		    f.acquisitions, f.in_handler,
-		    boot::div_u64(ns(f.cycles), 1000), f.handovers,
-		    f.handover.count(), ns(f.handover.min()),
-		    ns(f.handover.max()));
+	boot::print(
+		"  %u acquisitions (%u in handlers) in %u us, at most %u in "
+		"a row by one CPU\n",
+		f.acquisitions, f.in_handler, boot::div_u64(ns(f.cycles), 1000),
+		f.longest_run);
+	boot::print(
+		"  %u hand-overs to a CPU that waited: %u to %u ns, 99 %% at "
+		"most %u ns\n",
+		f.handover.count(), ns(f.handover.min()), ns(f.handover.max()),
+		ns(f.handover.permille(990)));
 	print_histogram(f.handover);
 }
 
@@ -113,15 +118,17 @@ void print_figures_head(const options &o)
 			    "overlaps\n");
 	if (o.output != mode::table)
 		return;
-	boot::print("\n%-29s %3s %8s %7s %7s %9s %5s %5s\n", "", "", "acquis.",
-		    "hand-ov", "er, ns", "longest", "Jain", "long.");
-	boot::print("%-29s %3s %8s %7s %7s %9s %5s %5s\n", "lock", "CPU",
-		    "a second", "median", "99 %", "wait, ns", "index", "run");
+	const unsigned width = name_width(o);
+
+	boot::print("\n%-*s %15s %7s %9s %8s %6s\n", width, "", "acquisitions",
+		    "owner", "hand-over", "longest", "Jain's");
+	boot::print("%-*s %4s %10s %7s %9s %8s %6s\n", width, "lock", "CPUs",
+		    "per second", "changes", "median ns", "wait us", "index");
 }
 
-void print_figures(const options &o, const figures &f)
+void print_figures(const options &o, const figures &f, const char *also_wrong)
 {
-	const char *wrong = fault(f);
+	const char *wrong = fault(f) ? fault(f) : also_wrong;
 
 	note_row(f.lock, wrong);
 	if (o.output == mode::csv)
@@ -129,7 +136,7 @@ void print_figures(const options &o, const figures &f)
 	else if (o.output == mode::tap)
 		print_tap(f, wrong);
 	else
-		print_row(f, wrong);
+		print_row(o, f, wrong);
 	if (o.output == mode::table && o.detail)
 		print_detail(f);
 	print_verdict(o, f.lock, wrong);

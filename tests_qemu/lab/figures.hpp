@@ -18,7 +18,11 @@ namespace lab {
 
 void print_figures_head(const options &o);
 
-/* Counts the row, too; f is not changed. */
-void print_figures(const options &o, const klock::selftest::figures &f);
+/*
+ * Counts the row, too; f is not changed. also_wrong: what the figures do not
+ * show, or null.
+ */
+void print_figures(const options &o, const klock::selftest::figures &f,
+		   const char *also_wrong);
 
 } // namespace lab

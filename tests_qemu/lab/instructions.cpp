@@ -71,12 +71,8 @@ void print_cost(const options &o, const char *lock, u64 hundredths)
 int run_instructions(const options &o)
 {
 	using locks = all_locks<2>;
-	unsigned rows = 0;
 
-	locks::for_each([&]<typename Subject>() {
-		rows += asks_for(o, Subject::name);
-	});
-	begin_report(o, rows);
+	begin_report(o, locks_asked_for(o));
 	if (o.output == mode::csv)
 		boot::print("lock,cycles\n");
 	else

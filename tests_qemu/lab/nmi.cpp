@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nmi - what the lab does with non-maskable interrupts
- *
- * The clock: counter 0 of the 8254 (Intel 8254 data sheet, mode 2) raises
- * interrupt 0; the I/O APIC (Intel 82093AA data sheet, 3.2) gets it at its
- * input 2, as the ISA's interrupt 0 is wired on PCs, and sends it as an NMI.
  */
 #include "nmi.hpp"
 
 #include "context.hpp"
 
 #include <boot/kernel.hpp>
-#include <boot/x86.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 
@@ -28,11 +23,12 @@ using looker = void (*)();
 struct alignas(klock::cache_line) nmi_state {
 	klock::atomic<u32> taken;
 	klock::atomic<usize> ip;
+	u32 asked_at = ~0u; /* what it had taken when CPU 0 asked: CPU 0's */
 };
 
 constinit nmi_state states[boot::max_cpus];
 constinit klock::atomic<void (*)(unsigned)> visitor;
-constinit looker look_now = nullptr;
+constinit volatile looker look_now = nullptr;
 constinit u64 cycles_a_look = 0;
 constinit u64 last_look = 0;
 
@@ -41,10 +37,12 @@ void look_if_due()
 {
 	const u64 now = klock::cycles();
 
-	if (!look_now || now - last_look < cycles_a_look)
+	const looker look = look_now;
+
+	if (!look || now - last_look < cycles_a_look)
 		return;
 	last_look = now;
-	look_now();
+	look();
 }
 
 void on_nmi(boot::interrupt_frame &frame)
@@ -61,39 +59,20 @@ void on_nmi(boot::interrupt_frame &frame)
 		look_if_due();
 }
 
-/* -- The I/O APIC -- */
-
-constexpr usize io_apic_address = 0xfec00000;
-constexpr u32 io_apic_version = 1;
-constexpr u32 io_apic_timer_entry = 0x10 + 2 * 2;
-constexpr u32 delivery_nmi = 4 << 8;
-
-u32 io_apic_read(u32 index)
+/* The clock runs, and an NMI has come: it is the right wire. */
+const char *try_clock()
 {
-	*boot::physical<volatile u32>(io_apic_address) = index;
-	return *boot::physical<volatile u32>(io_apic_address + 0x10);
-}
+	constexpr u32 longest_wait_ms = 5000;
+	const u32 before = states[0].taken.load_relaxed();
 
-void io_apic_write(u32 index, u32 value)
-{
-	*boot::physical<volatile u32>(io_apic_address) = index;
-	*boot::physical<volatile u32>(io_apic_address + 0x10) = value;
-}
-
-/* Its last entry's number, where there is one: else all ones or zeros. */
-bool has_io_apic()
-{
-	const u32 last = io_apic_read(io_apic_version) >> 16 & 0xff;
-
-	return last >= 2 && last < 240;
-}
-
-/* The longest period there is, 65536 ticks: 54.9 ms. */
-void start_pit()
-{
-	boot::out8(0x43, 0x34); /* counter 0, both bytes, mode 2 */
-	boot::out8(0x40, 0);
-	boot::out8(0x40, 0);
+	if (const char *why_not = boot::nmi_clock_start(1000))
+		return why_not;
+	for (u32 i = 0; i < longest_wait_ms * 10; i++) {
+		if (states[0].taken.load_relaxed() != before)
+			return nullptr;
+		boot::delay_us(100);
+	}
+	return "the timer's NMI does not come";
 }
 
 } // namespace
@@ -105,17 +84,41 @@ void set_nmi_visitor(void (*visit)(unsigned cpu))
 	visitor.store_release(visit);
 }
 
-bool start_nmi_clock(void (*look)())
+const char *find_nmi_clock()
 {
-	if (!boot::has_apic() || !has_io_apic())
-		return false;
-	look_now = look;
-	cycles_a_look = boot::ns_to_cycles(u64{nmi_clock_ms} * 900000);
+	static constinit bool looked_for = false;
+	static constinit const char *why_not = nullptr;
+
+	if (!looked_for)
+		why_not = try_clock();
+	looked_for = true;
+	return why_not;
+}
+
+void start_nmi_clock(u32 period_us, void (*look)())
+{
+	look_now = nullptr;
+	if (find_nmi_clock() || boot::nmi_clock_start(period_us))
+		return;
+	cycles_a_look = boot::ns_to_cycles(u64{period_us} * 900);
 	last_look = klock::cycles();
-	io_apic_write(io_apic_timer_entry + 1, boot::apic_id_of(0) << 24);
-	io_apic_write(io_apic_timer_entry, delivery_nmi);
-	start_pit();
+	look_now = look;
+}
+
+bool have_all_run(unsigned cpus)
+{
+	for (unsigned cpu = 1; cpu < cpus; cpu++)
+		if (states[cpu].taken.load_acquire() == states[cpu].asked_at)
+			return false;
 	return true;
+}
+
+void ask_all(unsigned cpus)
+{
+	for (unsigned cpu = 1; cpu < cpus; cpu++) {
+		states[cpu].asked_at = states[cpu].taken.load_relaxed();
+		boot::send_nmi_from_nmi(cpu);
+	}
 }
 
 void ask_where_all_are()

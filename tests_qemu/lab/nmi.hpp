@@ -22,14 +22,23 @@ void take_nmis();
 void set_nmi_visitor(void (*visit)(unsigned cpu));
 
 /*
- * CPU 0 gets an NMI 18 times a second from now on, from the old timer by way of
- * the I/O APIC, and calls look() in it. False: there is none; then nobody
- * looks.
+ * Null if the machine has a clock for NMIs, tried once; else why it has none.
+ * CPU 0, thread, after take_nmis().
  */
-[[nodiscard]] bool start_nmi_clock(void (*look)());
+[[nodiscard]] const char *find_nmi_clock();
 
-/* Milliseconds between two of them. */
-inline constexpr klock::u32 nmi_clock_ms = 55;
+/*
+ * CPU 0 gets an NMI every so many microseconds from now on, where there is such
+ * a clock, and calls look() in it.
+ */
+void start_nmi_clock(klock::u32 period_us, void (*look)());
+
+/*
+ * Two of look(): have CPUs 1 to cpus - 1 all run since they were asked, and to
+ * ask them, by an NMI each. A CPU whose host does not run it does not answer.
+ */
+[[nodiscard]] bool have_all_run(unsigned cpus);
+void ask_all(unsigned cpus);
 
 /*
  * Has all other CPUs note where they are, as far as they still answer. From

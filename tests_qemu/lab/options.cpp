@@ -5,6 +5,7 @@
 #include "options.hpp"
 
 #include "runner.hpp"
+#include "storm_plan.hpp"
 #include "values.hpp"
 
 #include <boot/kernel.hpp>
@@ -46,25 +47,44 @@ constexpr choice misuses[] = {
 	{"number", static_cast<u32>(misuse::number)},
 	{}};
 
-/* A word that takes a number. */
+constexpr choice parts[] = {{"nothing", 0},	    {"handlers", part_handler},
+			    {"nmis", part_nmi},	    {"halts", part_halt},
+			    {"leaves", part_leave}, {}};
+
+/*
+ * Interrupts a second that one CPU's timer is asked for at most: at 10 us and
+ * less between two, handlers are all that still runs.
+ */
+constexpr u32 most_irqs = 100000;
+
+/* Counters of 32 bits still have room for what is done beyond what is asked. */
+constexpr u32 most_acquisitions = 4000000000;
+
+constexpr u32 any = ~0u;
+
+/* A word that takes a number, and the largest that it takes. */
 struct number_word {
 	const char *name;
 	u32 options::*field;
+	u32 most;
 	const char *meaning;
 };
 
 constexpr number_word numbers[] = {
-	{"seconds", &options::seconds, "how long; 0: acquisitions= counts"},
-	{"acquisitions", &options::acquisitions,
-	 "0: 20000, or seconds= counts"},
-	{"irq", &options::irq, "timer interrupts a second that take the lock"},
-	{"seed", &options::seed, "of the random numbers"},
-	{"detail", &options::detail, "1: a histogram under each row"},
-	{"convoys", &options::convoys, "torture: rounds of forced order"},
-	{"pauses", &options::pauses, "torture: between two stores inside"},
-	{"try", &options::try_one_in, "torture: one in so many is try_lock"},
-	{"parallel", &options::parallel, "1: vCPUs run at the same time"},
-	{"patience", &options::patience, "ms without progress: stuck"},
+	{"seconds", &options::seconds, any,
+	 "how long; 0: acquisitions= counts"},
+	{"acquisitions", &options::acquisitions, most_acquisitions,
+	 "0: seconds= counts, or 20000"},
+	{"irq", &options::irq, most_irqs,
+	 "timer interrupts a second that take the lock"},
+	{"seed", &options::seed, any, "of the random numbers"},
+	{"detail", &options::detail, 1, "1: a histogram under each row"},
+	{"convoys", &options::convoys, any, "torture: rounds of forced order"},
+	{"pauses", &options::pauses, any, "torture: between two stores inside"},
+	{"try", &options::try_one_in, any,
+	 "torture: one in so many is try_lock"},
+	{"parallel", &options::parallel, 1, "1: vCPUs run at the same time"},
+	{"patience", &options::patience, any, "ms without progress: stuck"},
 };
 
 /* A word that takes a length of time, fixed or random. */
@@ -99,43 +119,73 @@ bool read_counts(const char *text, options &into)
 	});
 }
 
-bool read_job(const char *name, const char *value, options &into)
-{
-	u32 chosen;
+/* A word that takes one of some names. */
+struct choice_word {
+	const char *name;
+	const choice *among;
+	void (*take)(options &into, u32 chosen);
+};
 
-	if (boot::same_text(name, "mode") &&
-	    read_choice(modes, value, chosen)) {
-		into.output = static_cast<mode>(chosen);
-		return true;
-	}
-	if (boot::same_text(name, "run") && read_choice(jobs, value, chosen)) {
-		into.run = static_cast<job>(chosen);
-		return true;
-	}
-	if (boot::same_text(name, "what") &&
-	    read_choice(misuses, value, chosen)) {
-		into.what = static_cast<misuse>(chosen);
-		return true;
-	}
-	return false;
+constexpr choice_word choices[] = {
+	{"run", jobs,
+	 [](options &o, u32 chosen) { o.run = static_cast<job>(chosen); }},
+	{"mode", modes,
+	 [](options &o, u32 chosen) { o.output = static_cast<mode>(chosen); }},
+	{"what", misuses,
+	 [](options &o, u32 chosen) { o.what = static_cast<misuse>(chosen); }},
+	{"without", parts, [](options &o, u32 chosen) { o.without = chosen; }},
+};
+
+constexpr const char *bad_value = "a value that makes no sense";
+constexpr const char *out_of_range = "out of range";
+
+const char *read_numbers(const number_word &word, const char *value,
+			 options &into)
+{
+	if (!read_number(value, into.*word.field))
+		return bad_value;
+	return into.*word.field > word.most ? out_of_range : nullptr;
 }
 
-/* True if the word was known and its value good. */
-bool read_word(const char *name, const char *value, options &into)
+/* A null pointer: the word is good. Else why it is not. */
+const char *read_word(const char *name, const char *value, options &into)
 {
 	for (const number_word &word : numbers)
 		if (boot::same_text(word.name, name))
-			return read_number(value, into.*word.field);
+			return read_numbers(word, value, into);
 	for (const range_word &word : ranges)
 		if (boot::same_text(word.name, name))
-			return read_range(value, into.*word.field);
+			return read_range(value, into.*word.field) ? nullptr
+								   : bad_value;
+	for (const choice_word &word : choices) {
+		u32 chosen;
+
+		if (!boot::same_text(word.name, name))
+			continue;
+		if (!read_choice(word.among, value, chosen))
+			return bad_value;
+		word.take(into, chosen);
+		return nullptr;
+	}
 	if (boot::same_text(name, "cpus"))
-		return read_counts(value, into);
+		return read_counts(value, into) ? nullptr : bad_value;
 	if (boot::same_text(name, "lock")) {
 		into.lock = value;
-		return for_each_item(value, is_lock);
+		return for_each_item(value, is_lock) ? nullptr : bad_value;
 	}
-	return read_job(name, value, into);
+	return "unknown";
+}
+
+/* Of two words of one name neither can be meant: nothing is guessed. */
+bool came_before(const boot::word &word)
+{
+	for (const boot::word &other : boot::command_line()) {
+		if (&other == &word)
+			return false;
+		if (boot::same_text(other.name, word.name))
+			return true;
+	}
+	return false;
 }
 
 void print_choices(const char *word, const choice *among)
@@ -150,9 +200,8 @@ void print_right_words()
 	const options usual;
 
 	boot::print("# the right words, and what holds without them:\n");
-	print_choices("run", jobs);
-	print_choices("mode", modes);
-	print_choices("what", misuses);
+	for (const choice_word &word : choices)
+		print_choices(word.name, word.among);
 	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n");
 	for (const range_word &word : ranges)
 		boot::print("#   %s=%u..%u  %s\n", word.name,
@@ -165,6 +214,11 @@ void print_right_words()
 	klock::selftest::all_locks<most_cpus>::for_each([]<typename Subject>() {
 		boot::print("#     %s\n", Subject::name);
 	});
+}
+
+bool needs_apic(const options &o)
+{
+	return o.irq || o.run == job::storm || o.run == job::busted_storm;
 }
 
 /* What the words leave open: the number of CPUs, the length of a run. */
@@ -181,11 +235,15 @@ bool complete(options &o)
 		if (!o.cpus[i])
 			o.cpus[i] = boot::cpu_count();
 	}
+	/* Interrupts need time to come. */
+	if (o.irq && !o.acquisitions && !o.seconds)
+		o.seconds = 1;
 	if (!o.acquisitions && (!o.seconds || o.run != job::measure))
 		o.acquisitions = 20000;
-	if (o.irq && !boot::has_apic()) {
-		boot::print("FAIL: irq=%u, but there is no local APIC\n",
-			    o.irq);
+	if (needs_apic(o) && !boot::has_apic()) {
+		boot::print("FAIL: no local APIC: no interrupts, no NMIs, no "
+			    "%s\n",
+			    o.irq ? "irq=" : "storm");
 		return false;
 	}
 	return true;
@@ -198,11 +256,15 @@ bool read_options(options &into)
 	for (const boot::word &word : boot::command_line()) {
 		const char *value = word.value ? word.value : "";
 
-		if (read_word(word.name, value, into))
+		const char *const wrong =
+			came_before(word) ? "given twice"
+					  : read_word(word.name, value, into);
+
+		if (!wrong)
 			continue;
 		print_right_words();
-		boot::print("FAIL: wrong word on the command line: %s=%s\n",
-			    word.name, value);
+		boot::print("FAIL: wrong word on the command line: %s=%s: %s\n",
+			    word.name, value, wrong);
 		return false;
 	}
 	return complete(into);
@@ -219,6 +281,17 @@ bool asks_for(const options &o, const char *name)
 		return true;
 	});
 	return asked;
+}
+
+unsigned locks_asked_for(const options &o)
+{
+	unsigned locks = 0;
+
+	klock::selftest::all_locks<most_cpus>::for_each(
+		[&]<typename Subject>() {
+			locks += asks_for(o, Subject::name);
+		});
+	return locks;
 }
 
 const char *name_of(misuse what)

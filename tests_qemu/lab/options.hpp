@@ -64,7 +64,7 @@ struct options {
 	range section = {500, 500}; /* cycles inside */
 	range outside = {0, 2000};  /* cycles between two sections */
 	u32 seconds = 0;	    /* how long; 0: acquisitions count */
-	u32 acquisitions = 0;	    /* of all CPUs; 0: 20000, or seconds */
+	u32 acquisitions = 0;	    /* of all CPUs; 0: seconds, or 20000 */
 	u32 irq = 0;		    /* timer interrupts a second, a CPU */
 	u32 seed = 1;
 	u32 detail = 0;	      /* 1: histograms in the table */
@@ -73,6 +73,7 @@ struct options {
 	u32 try_one_in = 8;   /* torture: one in so many tries */
 	u32 parallel = 0;     /* 1: vCPUs truly run at once */
 	u32 patience = 10000; /* ms without progress: stuck */
+	u32 without = 0;      /* storm: parts left out, and then missed */
 };
 
 /* Reads the kernel command line; prints what is wrong and returns false. */
@@ -80,6 +81,9 @@ struct options {
 
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);
+
+/* How many locks of the list it asks for. */
+[[nodiscard]] unsigned locks_asked_for(const options &o);
 
 /* The name of a value, as it stands on the command line. */
 [[nodiscard]] const char *name_of(misuse what);

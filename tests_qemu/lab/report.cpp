@@ -4,6 +4,7 @@
  */
 #include "report.hpp"
 
+#include "runner.hpp"
 #include "totals.hpp"
 
 #include <boot/kernel.hpp>
@@ -15,18 +16,56 @@ namespace {
 using klock::selftest::fault;
 using klock::selftest::service;
 
+unsigned planned;
 unsigned row;
+unsigned skipped;
 unsigned failed;
 const char *first_lock;
 const char *first_reason;
+mode output;
+
+unsigned text_length(const char *text)
+{
+	unsigned length = 0;
+
+	while (text[length])
+		length++;
+	return length;
+}
+
+/* Null, or what keeps the whole run from having passed. */
+const char *fault_of_run()
+{
+	if (row != planned)
+		return "not all rows that were asked for were printed";
+	if (row == skipped)
+		return "nothing was run";
+	return nullptr;
+}
 
 } // namespace
 
 void begin_report(const options &o, unsigned rows)
 {
-	row = failed = 0;
+	planned = rows;
+	row = skipped = failed = 0;
+	output = o.output;
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);
+}
+
+unsigned name_width(const options &o)
+{
+	unsigned longest = 20;
+
+	klock::selftest::all_locks<most_cpus>::for_each(
+		[&]<typename Subject>() {
+			const unsigned length = text_length(Subject::name);
+
+			if (asks_for(o, Subject::name) && length > longest)
+				longest = length;
+		});
+	return longest;
 }
 
 void say_running(const options &o, const char *lock)
@@ -55,26 +94,17 @@ void print_verdict(const options &o, const char *lock, const char *wrong)
 
 void print_torture_head(const options &o)
 {
-	if (o.output == mode::tap)
+	if (o.output != mode::table)
 		return;
-	boot::print("\n%-23s %5s %3s %7s %7s %4s %4s %5s %5s %8s\n", "lock",
-		    "bytes", "CPU", "acquis-", "handed", "excl", "FIFO", "Jain",
-		    "cyc./", "longest");
-	boot::print("%-23s %5s %3s %7s %7s %4s %4s %5s %5s %8s\n", "", "", "s",
-		    "itions", "over", "errs", "errs", "index", "acq.",
-		    "wait, c.");
+	const unsigned width = name_width(o);
+
+	boot::print("\n%-*s %5s %4s %12s %10s %6s %6s\n", width, "", "", "", "",
+		    "owner", "", "out of");
+	boot::print("%-*s %5s %4s %12s %10s %6s %6s\n", width, "lock", "bytes",
+		    "CPUs", "acquisitions", "changes", "errors", "order");
 }
 
 namespace {
-
-unsigned text_length(const char *text)
-{
-	unsigned length = 0;
-
-	while (text[length])
-		length++;
-	return length;
-}
 
 void print_torture_comment(const result &r, const char *wrong)
 {
@@ -99,21 +129,14 @@ void print_torture(const options &o, const result &r)
 		print_verdict(o, r.lock, wrong);
 		return;
 	}
-	/* 80 columns are what a VGA screen has: a long name gets its own line.
-	 */
-	const bool is_long = text_length(r.lock) > 23;
-
-	boot::print("%-23s%s", r.lock, is_long ? "\n" : "");
-	boot::print("%-*s %5u %3u %7u %7u %4u ", is_long ? 23 : 0, "", r.bytes,
-		    r.cpus, r.acquisitions, r.handovers,
+	boot::print("%-*s %5u %4u %12u %10u %6u ", name_width(o), r.lock,
+		    r.bytes, r.cpus, r.acquisitions, r.handovers,
 		    r.exclusion_errors + r.lost_updates);
 	if (r.promised == service::fifo)
-		boot::print("%4u", r.fifo_violations);
+		boot::print("%6u", r.fifo_violations);
 	else
-		boot::print("%4s", "-");
-	boot::print(" %u.%03u %5u %8u%s%s\n", r.jain_permille / 1000,
-		    r.jain_permille % 1000, r.cycles, r.longest_wait,
-		    wrong ? "  " : "", wrong ? wrong : "");
+		boot::print("%6s", "-");
+	boot::print("%s%s\n", wrong ? "\n  " : "", wrong ? wrong : "");
 }
 
 void print_busted_row(const options &o, const char *lock, const char *mistake,
@@ -135,18 +158,29 @@ void print_busted_row(const options &o, const char *lock, const char *mistake,
 void print_skipped(const options &o, const char *lock, const char *why)
 {
 	row++;
+	skipped++;
 	if (o.output == mode::tap)
 		boot::print("ok %u %s # SKIP %s\n", row, lock, why);
 	else
-		boot::print("%-28s skipped: %s\n", lock, why);
+		boot::print("%s%-*s skipped: %s\n",
+			    o.output == mode::csv ? "# " : "", name_width(o),
+			    lock, why);
 }
 
 int end_report()
 {
-	print_totals();
+	const char *const wrong = fault_of_run();
+
+	if (output != mode::table)
+		print_totals();
 	if (failed) {
 		boot::print("FAIL: %u of %u: %s: %s\n", failed, row, first_lock,
 			    first_reason);
+		return 1;
+	}
+	if (wrong) {
+		boot::print("FAIL: %s: %u of %u rows, %u skipped\n", wrong, row,
+			    planned, skipped);
 		return 1;
 	}
 	boot::print("PASS\n");

@@ -15,8 +15,14 @@ namespace lab {
 
 using klock::selftest::result;
 
-/* Begins a report of so many rows; what the table's head says is the job's. */
+/*
+ * Begins a report of so many rows: as many as were asked for, whether they can
+ * be run or not. What the table's head says is the job's.
+ */
 void begin_report(const options &o, unsigned rows);
+
+/* How wide a table's first column is: as the longest of the locks asked for. */
+[[nodiscard]] unsigned name_width(const options &o);
 
 /* What runs now, for those who wait: gone when its row comes. */
 void say_running(const options &o, const char *lock);
@@ -35,10 +41,14 @@ void print_torture(const options &o, const result &r);
 void print_busted_row(const options &o, const char *lock, const char *mistake,
 		      const char *found);
 
-/* A row of the list that this machine cannot run, and why. */
+/* A row that this machine, or this lock, cannot run, and why: counts as none.
+ */
 void print_skipped(const options &o, const char *lock, const char *why);
 
-/* The verdict: the payload's exit status. */
+/*
+ * The verdict: the payload's exit status. It has passed if no row was wrong,
+ * all rows that begin_report() announced were printed, and one of them was run.
+ */
 int end_report();
 
 } // namespace lab

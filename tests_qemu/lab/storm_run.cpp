@@ -9,6 +9,7 @@
  */
 #include "storm_run.hpp"
 
+#include "control.hpp"
 #include "report.hpp"
 #include "runner.hpp"
 #include "storm.hpp"
@@ -76,7 +77,8 @@ storm_result storm_once(const options &o, u32 cpus, bool handlers_lock,
 	const storm_plan p = {.cpus = storm_cpus<Subject>(cpus),
 			      .sections = o.acquisitions,
 			      .seed = o.seed,
-			      .handlers_lock = handlers_lock};
+			      .handlers_lock = handlers_lock,
+			      .without = o.without};
 
 	s.prepare(p);
 	prepare_faults(
@@ -91,90 +93,116 @@ storm_result storm_once(const options &o, u32 cpus, bool handlers_lock,
 	return s.outcome();
 }
 
-void print_head(const options &o)
+/* One lock's three runs, and what came in them. */
+struct storm_row {
+	result order;	      /* the torture */
+	storm_result with;    /* handlers take the lock */
+	storm_result without; /* holders HLT */
+	fault_counts came;
+	u64 sections() const
+	{
+		return order.acquisitions + order.visits + with.sections +
+		       without.sections;
+	}
+	u64 stalls() const
+	{
+		return came.stalls + without.halts + with.leaves +
+		       without.leaves;
+	}
+	u64 refused() const
+	{
+		return order.try_failures + with.refused + without.refused;
+	}
+	u64 errors() const
+	{
+		return order.exclusion_errors + order.lost_updates +
+		       with.overlaps + with.lost + without.overlaps +
+		       without.lost;
+	}
+};
+
+/* Null: the lock held, and it was a storm. */
+const char *fault(const storm_row &r)
 {
-	if (o.output == mode::tap)
-		return;
-	boot::print("\n%-28s %4s %7s %6s %5s %5s %6s %5s %5s\n", "lock", "CPUs",
-		    "sections", "irqs", "NMIs", "stops", "tried", "FIFO",
-		    "excl.");
-	boot::print("%-28s %4s %7s %6s %5s %5s %6s %5s %5s\n", "", "", "", "",
-		    "", "", "vainly", "errs", "errs");
+	if (const char *wrong = fault(r.order))
+		return wrong;
+	if (const char *wrong = fault(r.with))
+		return wrong;
+	if (const char *wrong = fault(r.without))
+		return wrong;
+	if (!r.came.timer || !r.came.ipi || !r.came.nmi)
+		return !r.came.timer ? "no storm: no timer interrupt came"
+		       : !r.came.ipi ? "no storm: no IPI came"
+				     : "no storm: no NMI came";
+	return missed(r.with.missing | r.without.missing);
 }
 
-void print_storm(const options &o, const result &t, const storm_result &with,
-		 const storm_result &without, const fault_counts &came)
+void print_head(const options &o)
 {
-	const char *wrong = fault(t);
+	if (o.output != mode::table)
+		return;
+	boot::print("\n%-*s %4s %12s %10s %6s %6s %6s\n", name_width(o), "lock",
+		    "CPUs", "acquisitions", "interrupts", "NMIs", "stalls",
+		    "errors");
+}
 
-	wrong = wrong ? wrong : fault(with);
-	wrong = wrong ? wrong : fault(without);
-	note_row(t.lock, wrong);
+void print_storm(const options &o, const storm_row &r)
+{
+	const char *const wrong = fault(r);
+
+	note_row(r.order.lock, wrong);
 	if (o.output == mode::tap)
 		boot::print("# %s: cpus %u, sections %u (handlers %u, NMIs "
 			    "%u), timer %u, IPIs %u, NMIs %u, stalls %u, "
 			    "halts %u, left %u, nested %u, refused %u%s%s\n",
-			    t.lock, t.cpus,
-			    t.acquisitions + with.sections + without.sections,
-			    with.by_handlers,
-			    t.visits + with.by_nmis + without.by_nmis,
-			    came.timer, came.ipi, came.nmi, came.stalls,
-			    without.halts, with.leaves + without.leaves,
-			    with.nested + without.nested,
-			    t.try_failures + with.refused + without.refused,
+			    r.order.lock, r.order.cpus, r.sections(),
+			    r.with.by_handlers,
+			    r.order.visits + r.with.by_nmis + r.without.by_nmis,
+			    r.came.timer, r.came.ipi, r.came.nmi, r.came.stalls,
+			    r.without.halts, r.with.leaves + r.without.leaves,
+			    r.with.nested + r.without.nested, r.refused(),
 			    wrong ? ": " : "", wrong ? wrong : "");
 	else
-		boot::print("%-28s %4u %7u %6u %5u %5u %6u %5u %5u%s%s\n",
-			    t.lock, t.cpus,
-			    t.acquisitions + with.sections + without.sections,
-			    came.interrupts(), came.nmi,
-			    came.stalls + without.halts + with.leaves +
-				    without.leaves,
-			    t.try_failures + with.refused + without.refused,
-			    t.fifo_violations,
-			    t.exclusion_errors + t.lost_updates +
-				    with.overlaps + with.lost +
-				    without.overlaps + without.lost,
-			    wrong ? "  " : "", wrong ? wrong : "");
-	print_verdict(o, t.lock, wrong);
+		boot::print("%-*s %4u %12u %10u %6u %6u %6u%s%s\n",
+			    name_width(o), r.order.lock, r.order.cpus,
+			    r.sections(), r.came.interrupts(), r.came.nmi,
+			    r.stalls(), r.errors() + r.order.fifo_violations,
+			    wrong ? "\n  " : "", wrong ? wrong : "");
+	print_verdict(o, r.order.lock, wrong);
 }
 
 template <typename Subject>
 void storm_one(const options &o, u32 cpus)
 {
-	fault_counts came;
+	storm_row r = {};
 
 	say_running(o, Subject::name);
-	const result t = torture_under_faults<Subject>(o, cpus);
-	came += faults_so_far();
-	const storm_result with = storm_once<Subject>(o, cpus, true);
-	came += faults_so_far();
-	const storm_result without = storm_once<Subject>(o, cpus, false);
-	came += faults_so_far();
+	r.order = torture_under_faults<Subject>(o, cpus);
+	r.came += faults_so_far();
+	r.with = storm_once<Subject>(o, cpus, true);
+	r.came += faults_so_far();
+	r.without = storm_once<Subject>(o, cpus, false);
+	r.came += faults_so_far();
 
-	add_sections(t.acquisitions + t.visits + with.sections +
-			     without.sections,
-		     Subject::capacity);
-	all_totals.interrupts += came.interrupts();
-	all_totals.nmis += came.nmi;
-	all_totals.faults +=
-		came.stalls + with.leaves + without.leaves + without.halts;
-	print_storm(o, t, with, without, came);
+	add_sections(r.sections(), Subject::capacity);
+	all_totals.interrupts += r.came.interrupts();
+	all_totals.nmis += r.came.nmi;
+	all_totals.faults += r.stalls();
+	print_storm(o, r);
 }
 
 /* One run after another until the mistake shows, or not within the bound. */
 template <typename Subject>
-const char *find_in_storm(options o)
+const char *find_in_storm(options o, stuck standstill, unsigned most_runs)
 {
-	constexpr unsigned most_runs = 20;
 	const char *found = nullptr;
 
 	for (unsigned run = 0; run < most_runs && !found; run++, o.seed++) {
 		found = fault(torture_under_faults<Subject>(o, o.cpus[0],
-							    stuck::is_meant));
+							    standstill));
 		if (!found)
 			found = fault(storm_once<Subject>(o, o.cpus[0], true,
-							  stuck::is_meant));
+							  standstill));
 	}
 	return found;
 }
@@ -204,13 +232,9 @@ inline constexpr klock::usize ticket_size<kept> = 1;
 
 int run_storm(const options &o)
 {
-	unsigned rows = 0;
-
 	using locks = all_locks<most_cpus>;
-	locks::for_each([&]<typename Subject>() {
-		rows += o.counts * asks_for(o, Subject::name);
-	});
-	begin_report(o, rows);
+
+	begin_report(o, o.counts * locks_asked_for(o));
 	print_head(o);
 	for (u32 i = 0; i < o.counts; i++)
 		locks::for_each([&]<typename Subject>() {
@@ -224,14 +248,18 @@ int run_busted_storm(const options &o)
 {
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
-	begin_report(o, busted_locks::size);
+	begin_report(o, 1 + busted_locks::size);
+	run_control(o, [&]<typename Subject>() {
+		return find_in_storm<Subject>(o, stuck::is_control, 1);
+	});
 	busted_locks::for_each([&]<typename Subject>() {
 		if (!(Subject::found_in & here))
 			print_skipped(o, Subject::name,
 				      "cannot show on this machine");
 		else
-			print_busted_row(o, Subject::name, Subject::mistake,
-					 find_in_storm<Subject>(o));
+			print_busted_row(
+				o, Subject::name, Subject::mistake,
+				find_in_storm<Subject>(o, stuck::is_meant, 20));
 	});
 	return end_report();
 }

@@ -16,14 +16,16 @@ namespace {
 using klock::u32;
 using namespace klock::selftest;
 
-constexpr u32 short_patience_ms = 500; /* for a lock that should not work */
+/* Rarely where it only waits; often where stand-stills are looked for. */
+constexpr u32 slow_us = 54000;
+constexpr u32 fast_us = 1000;
 
 constinit u32 patience_ms = 10000;
 constinit watched current = {};
 constinit klock::atomic<u32> watching{0};
 constinit u32 last_progress = 0;
-constinit u32 still_ms = 0;
-constinit bool has_clock = false;
+constinit u32 still = 0;	 /* looks without progress */
+constinit u32 longest_still = 0; /* of the control's */
 
 /* The first CPU that is inside, or as many as there are: nobody is. */
 unsigned holder()
@@ -72,7 +74,8 @@ void print_cpu(unsigned cpu, unsigned held_by)
 	boot::begin_report();
 	boot::print_report("PANIC on CPU 0: no progress for %u ms: %s, after "
 			   "%u sections\n",
-			   still_ms, current.lock, last_progress);
+			   still * (slow_us / 1000), current.lock,
+			   last_progress);
 	const unsigned held_by = holder();
 
 	print_lock();
@@ -81,34 +84,80 @@ void print_cpu(unsigned cpu, unsigned held_by)
 	boot::end_report();
 }
 
+/*
+ * A look counts if every CPU has run since the last one that counted: a host
+ * that runs none of them for a while is not the lock's fault.
+ */
+void count_look()
+{
+	const u32 now = current.progress(current.test);
+
+	if (now != last_progress) {
+		last_progress = now;
+		if (current.standstill == stuck::is_control &&
+		    still > longest_still)
+			longest_still = still;
+		still = 0;
+	} else if (current.standstill == stuck::is_a_bug) {
+		still++; /* a CPU that does not answer is one, too */
+		return;
+	} else if (have_all_run(current.cpus)) {
+		still++;
+	} else {
+		return;
+	}
+	if (current.standstill != stuck::is_a_bug)
+		ask_all(current.cpus);
+}
+
+/* In looks. A lock that is to be found out gets what the right ones needed. */
+u32 patience()
+{
+	switch (current.standstill) {
+	case stuck::is_meant:
+		return 20 + 8 * longest_still;
+	case stuck::is_control:
+		return patience_ms / (fast_us / 1000);
+	default:
+		return patience_ms / (slow_us / 1000);
+	}
+}
+
 /* In CPU 0's NMI handler. */
 void look()
 {
 	if (!watching.load_acquire())
 		return;
-	const u32 now = current.progress(current.test);
-
-	still_ms = now == last_progress ? still_ms + nmi_clock_ms : 0;
-	last_progress = now;
-	if (current.standstill == stuck::is_meant) {
-		if (still_ms >= short_patience_ms)
-			give_up = true;
-	} else if (still_ms >= patience_ms) {
+	count_look();
+	if (still < patience())
+		return;
+	if (current.standstill == stuck::is_a_bug)
 		report_stuck();
-	}
+	give_up = true;
 }
 
 } // namespace
 
 void set_patience(u32 ms) { patience_ms = ms; }
 
+bool has_watchdog()
+{
+	const char *const why_not = find_nmi_clock();
+
+	if (why_not)
+		boot::print("# no watchdog: %s\n", why_not);
+	return !why_not;
+}
+
+u32 longest_stand_still() { return longest_still; }
+
 void start_watching(const watched &what)
 {
 	current = what;
 	last_progress = ~0u;
-	still_ms = 0;
-	if (!has_clock)
-		has_clock = start_nmi_clock(look);
+	still = 0;
+	start_nmi_clock(what.standstill == stuck::is_a_bug ? slow_us : fast_us,
+			look);
 	watching.store_release(1);
 }
 

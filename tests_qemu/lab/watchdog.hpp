@@ -5,7 +5,8 @@
  * It looks from an NMI, so that it sees also CPUs that wait with interrupts
  * off. A CPU that spins in lock() cannot be had back: a stand-still of a sound
  * lock is the end, with a report; a busted lock's waits end when give_up is
- * set. The host's runner has a watchdog of its own, for a guest that is gone.
+ * set, and how long that takes follows a control in the same run. The host's
+ * runner has a watchdog of its own, for a guest that is gone.
  */
 #pragma once
 
@@ -15,8 +16,12 @@
 
 namespace lab {
 
-/* What becomes of a run that stands still: an end with a report, or its end. */
-enum class stuck { is_a_bug, is_meant };
+/* What becomes of a run that stands still. */
+enum class stuck {
+	is_a_bug,   /* the end, with a report */
+	is_control, /* its own end: a right lock, as is_meant would have it */
+	is_meant, /* the same, when it takes much longer than the control did */
+};
 
 /* A test without its type. */
 struct watched {
@@ -31,6 +36,12 @@ struct watched {
 
 /* How long a stand-still of a sound lock is borne. */
 void set_patience(klock::u32 ms);
+
+/* Whether anybody looks; says why if not. CPU 0, thread. */
+bool has_watchdog();
+
+/* Of all runs of the control: milliseconds, about, in which all CPUs ran. */
+[[nodiscard]] klock::u32 longest_stand_still();
 
 void start_watching(const watched &what);
 void stop_watching();

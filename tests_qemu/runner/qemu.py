@@ -11,6 +11,7 @@ Accelerator modes, each for its own purpose (all measured):
 import dataclasses
 import enum
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,8 +25,15 @@ ACCELERATORS = {
     "kvm": ["-accel", "kvm"],
 }
 
+# Another one than the system's: KLOCK_QEMU in the environment.
+PROGRAM = os.environ.get("KLOCK_QEMU", "qemu-system-x86_64")
+
 # boot/exit.hpp: QEMU's isa-debug-exit turns code v into status 2 * v + 1.
 STATUS_PASS, STATUS_FAIL, STATUS_PANIC = 85, 87, 89
+
+CPUS = re.compile(r"# boot: (\d+) CPUs?$")
+PLAN = re.compile(r"1\.\.(\d+)$")
+RESULT = re.compile(r"(ok|not ok) (\d+) \S+( # SKIP .*)?$")
 
 
 class Outcome(enum.Enum):
@@ -45,10 +53,11 @@ class Machine:
     accelerator: str = "single"
     append: str = ""
     timeout: float = 60.0
-    qemu: str = "qemu-system-x86_64"
+    qemu: str = PROGRAM
     extra: tuple = ()
     log: str = ""
     echo: object = None     # a binary file that gets the line as it comes
+    boots: int = 0          # CPUs that the guest must find; 0: all
 
     def __post_init__(self):
         if (os.environ.get("KLOCK_QEMU_ACCEL") == "kvm"
@@ -174,6 +183,34 @@ def run(machine):
     return Run(outcome, message, serial, time.monotonic() - begin)
 
 
+def not_earned(machine, lines):
+    """What a guest that says it has passed does not show; None: nothing."""
+    if "PASS" not in lines:
+        return "there is no line PASS"
+    found = next((int(m[1]) for m in map(CPUS.match, lines) if m), 0)
+    wanted = machine.boots or machine.cpus
+    if found != wanted:
+        return f"it found {found} CPUs of {wanted}"
+    if "KTAP version 1" in lines or "mode=tap" in machine.append.split():
+        return wrong_rows(lines)
+    return None
+
+
+def wrong_rows(lines):
+    """What is wrong with the rows of a KTAP report; None: nothing."""
+    plans = [int(m[1]) for m in map(PLAN.match, lines) if m]
+    rows = [m for m in map(RESULT.match, lines) if m]
+    if len(plans) != 1:
+        return f"there are {len(plans)} plans"
+    if [int(row[2]) for row in rows] != list(range(1, plans[0] + 1)):
+        return f"of {plans[0]} rows that were planned there are {len(rows)}"
+    if any(row[1] == "not ok" for row in rows):
+        return "a row is not ok"
+    if all(row[3] for row in rows):
+        return f"none of its {len(rows)} rows was run"
+    return None
+
+
 def judge(machine, status, expired, lines, stderr):
     """The outcome and one sentence: only an exact pass code with the PASS
     line is a pass."""
@@ -183,9 +220,10 @@ def judge(machine, status, expired, lines, stderr):
             f"host timeout: not done after {machine.timeout:g} s; the last "
             f"line was: {last}")
     if status == STATUS_PASS:
-        if any(line.startswith("PASS") for line in lines):
-            return Outcome.PASS, "passed"
-        return Outcome.FAIL, "the pass code came without a line PASS"
+        why = not_earned(machine, lines)
+        if why:
+            return Outcome.FAIL, f"the guest passed, but {why}"
+        return Outcome.PASS, "passed"
     if status == STATUS_FAIL:
         why = next((line for line in lines if line.startswith("FAIL")), last)
         return Outcome.FAIL, f"test failure: {why}"

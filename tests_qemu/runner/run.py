@@ -13,13 +13,22 @@ import qemu
 SKIPPED = 77
 
 
+def at_least_one(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: at least one")
+    return number
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", required=True)
-    parser.add_argument("--cpus", type=int, default=1)
+    parser.add_argument("--cpus", type=at_least_one, default=1)
+    parser.add_argument("--boots", type=at_least_one,
+                        help="CPUs that the guest finds, if not all")
     parser.add_argument("--mode", choices=qemu.ACCELERATORS, default="single")
     parser.add_argument("--append", default="", help="kernel command line")
-    parser.add_argument("--qemu", default="qemu-system-x86_64")
+    parser.add_argument("--qemu", default=qemu.PROGRAM)
     parser.add_argument("--qemu-arg", action="append", default=[])
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--log", required=True, help="where the serial log goes")
@@ -27,7 +36,7 @@ def arguments():
                         choices=[o.value for o in qemu.Outcome])
     parser.add_argument("--expect-text", action="append", default=[],
                         help="a text that the log or the message must hold")
-    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--repeat", type=at_least_one, default=1)
     parser.add_argument("--identical", action="store_true",
                         help="all repetitions must print the same, to the byte")
     parser.add_argument("--echo", action="store_true",
@@ -58,6 +67,7 @@ def main():
             image=args.image, cpus=args.cpus, accelerator=args.mode,
             append=args.append, timeout=args.timeout, qemu=args.qemu,
             extra=tuple(args.qemu_arg), log=log,
+            boots=args.boots or 0,
             echo=sys.stdout.buffer if args.echo else None)
         why_not = qemu.missing(machine)
         if why_not:

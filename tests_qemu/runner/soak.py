@@ -3,7 +3,8 @@
 """Runs the whole matrix again and again for a given time; prints totals.
 
 Each boot has another seed. The first boot that does not pass ends the soak
-with its log named; a soak that ends by time prints what it did, and 0.
+with its log named; a soak that ends by time prints what it did, and 0. 77:
+skipped, this host can run none of them.
 """
 import argparse
 import re
@@ -11,6 +12,8 @@ import sys
 import time
 
 import qemu
+
+SKIPPED = 77
 
 # mode, image's toolchain, CPUs, command line. The first ones are for numbers,
 # the others for variety.
@@ -48,17 +51,28 @@ def totals_of(serial):
     return {name: int(value) for name, value in TOTALS.findall(line)}
 
 
-def boot(args, which, number):
+def machine_for(args, which, number=0):
     mode, toolchain, cpus, words = which
-    machine = qemu.Machine(
+    return qemu.Machine(
         image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,
         accelerator=mode, append=f"mode=tap seed={number} {words}",
         timeout=900, log=args.log)
-    why_not = qemu.missing(machine)
-    if why_not:
-        print(f"left out: {why_not}", flush=True)
-        return None
-    run = qemu.run(machine)
+
+
+def possible(args):
+    """What of a round this host can run; what it cannot is said once."""
+    for which in ROUND:
+        why_not = qemu.missing(machine_for(args, which))
+        if why_not:
+            print(f"left out: {which[0]}, {which[1]}, {which[2]} CPUs: "
+                  f"{why_not}", flush=True)
+        else:
+            yield which
+
+
+def boot(args, which, number):
+    mode, toolchain, cpus, words = which
+    run = qemu.run(machine_for(args, which, number))
     print(f"{number}: {mode}, {toolchain}, {cpus} CPUs, {words}: "
           f"{run.message} ({run.seconds:.0f} s)", flush=True)
     return run
@@ -68,12 +82,13 @@ def main():
     args = arguments()
     begin, number = time.monotonic(), 0
     sums = {}
+    matrix = list(possible(args))
+    if not matrix:
+        return SKIPPED
     while time.monotonic() - begin < args.minutes * 60:
-        which = ROUND[number % len(ROUND)]
+        which = matrix[number % len(matrix)]
         number += 1
         run = boot(args, which, number)
-        if run is None:
-            continue
         for name, value in totals_of(run.serial).items():
             sums[name] = sums.get(name, 0) + value
         if run.outcome is not qemu.Outcome.PASS:

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control - what finds the locks that are wrong must pass those that are right
+ *
+ * The first row of run=busted and run=busted_storm. It is also where the
+ * watchdog learns how long the right locks stand still on this machine today.
+ */
+#pragma once
+
+#include "report.hpp"
+#include "runner.hpp"
+
+#include <boot/kernel.hpp>
+#include <klock/selftest/locks.hpp>
+
+namespace lab {
+
+/* find.operator()<Subject>(): what is found wrong with it, or null. */
+template <typename Find>
+void run_control(const options &o, Find find)
+{
+	using locks = klock::selftest::all_locks<most_cpus>;
+	const char *wrong = nullptr;
+
+	locks::for_each([&]<typename Subject>() {
+		const char *const found = find.template operator()<Subject>();
+
+		if (!found)
+			return;
+		boot::print("# %s is right, and was found out: %s\n",
+			    Subject::name, found);
+		wrong = "a right lock was found out";
+	});
+	note_row("control", wrong);
+	boot::print("# control: %u right locks; longest stand-still %u ms\n",
+		    locks::size, longest_stand_still());
+	if (o.output == mode::table)
+		boot::print("%-28s %s\n", "control", wrong ? wrong : "passed");
+	print_verdict(o, "control", wrong);
+}
+
+} // namespace lab
