@@ -9,11 +9,17 @@
 namespace boot {
 
 /*
- * klock::cycles() counts this often in a second: measured when boot starts,
- * against the 8254 timer, to about one part in ten thousand. Under QEMU -icount
- * the same number every time. Any context.
+ * klock::cycles() counts this often in a second: as CPUID says, or measured
+ * when boot starts, against the 8254 timer, to about one part in ten thousand.
+ * Under QEMU -icount the same number every time. Any context.
  */
 u64 tsc_hz();
+
+/*
+ * False: tsc_hz() is a guess, or no two measurements agreed; boot has said so,
+ * and every time that is made of it is wrong. Any context.
+ */
+bool clock_is_known();
 
 /* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
 u64 cycles_to_ns(u64 cycles);

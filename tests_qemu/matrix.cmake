@@ -222,6 +222,18 @@ endforeach()
 klock_add_missing_test(soak ${Python3_EXECUTABLE} ${scripts}/soak.py
 	--images ${CMAKE_CURRENT_BINARY_DIR} --log none.log)
 
+# -- The clock: right, or the lab says that it is not --
+
+klock_add_lab_script(qemu_stopped stopped.py IMAGE lab-gcc-64)
+klock_add_boot_test(qemu_no_pit_measure CPUS 2 MODE single
+	APPEND "run=measure mode=tap lock=tas_lock acquisitions=500"
+	RUN --qemu-arg=-machine --qemu-arg=pit=off --expect fail
+		--expect-text "the clock is not known, the times are wrong")
+klock_add_boot_test(qemu_no_pit_stuck CPUS 2 MODE single
+	APPEND "run=stuck" RUN --qemu-arg=-machine --qemu-arg=pit=off
+		--expect fail --expect-text "nobody would notice"
+		--expect-text "# no watchdog: no 8254 timer that counts")
+
 # -- The image for sticks and CDs, by way of GRUB --
 
 klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)

@@ -23,6 +23,7 @@ unsigned failed;
 const char *first_lock;
 const char *first_reason;
 mode output;
+bool prints_times;
 
 unsigned text_length(const char *text)
 {
@@ -40,6 +41,8 @@ const char *fault_of_run()
 		return "not all rows that were asked for were printed";
 	if (row == skipped)
 		return "nothing was run";
+	if (prints_times && !boot::clock_is_known())
+		return "the clock is not known, the times are wrong";
 	return nullptr;
 }
 
@@ -50,6 +53,7 @@ void begin_report(const options &o, unsigned rows)
 	planned = rows;
 	row = skipped = failed = 0;
 	output = o.output;
+	prints_times = o.run == job::measure || o.run == job::backoff;
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);
 }
