@@ -23,6 +23,7 @@ namespace klock {
 struct adopting {
 	explicit constexpr adopting() = default;
 };
+/* The argument itself. */
 inline constexpr adopting adopt{};
 
 namespace detail {
@@ -62,8 +63,11 @@ struct asking {
 	{
 		if constexpr (requires { lock.try_lock(with..., by); })
 			return lock.try_lock(with..., by);
-		else
+		else if constexpr (requires { lock.try_lock(with...); })
 			return lock.try_lock(with...);
+		else
+			static_assert(never<L>, "this lock has no try_lock()");
+		return false;
 	}
 };
 

@@ -22,6 +22,7 @@ namespace klock {
 /* L, with a node that is lent to the guard: guard<lent_node<mcs_lock>> */
 template <stack_node_lock L>
 struct lent_node {
+	/* The lock without it. */
 	using lock_type = L;
 };
 
@@ -54,13 +55,6 @@ concept asks_for_node = requires(Ask &ask)
 		} -> same_as<Node &>;
 };
 
-/* Any integer but unsigned itself, which needs no conversion. */
-template <typename T>
-concept number_like = !same_as<T, unsigned> && requires(T given)
-{
-	static_cast<unsigned>(given);
-};
-
 /* For a lock that takes nothing. */
 struct brought_nothing {
 	brought_nothing() = default;
@@ -80,14 +74,10 @@ struct brought_nothing {
 
 struct brought_number {
 	brought_number() : number(cpu_id()) {}
-	explicit brought_number(unsigned given) : number(given) {}
-	template <number_like T>
-	explicit brought_number(T given) : number(static_cast<unsigned>(given))
+	template <typename Given>
+	explicit brought_number(Given &given) : number(number_of(given))
 	{
 	}
-	template <typename Ask>
-	requires requires(Ask &ask) { brought_number(ask()); }
-	explicit brought_number(Ask &ask) : brought_number(ask()) {}
 
 	template <typename Verb, typename L>
 	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
@@ -96,6 +86,27 @@ struct brought_number {
 	}
 
       private:
+	/* Of a number, or of a function that returns one. */
+	template <typename Given>
+	static unsigned number_of(Given &given)
+	{
+		if constexpr (same_as<const Given, const unsigned>) {
+			return given;
+		} else if constexpr (requires { given(); }) {
+			auto answer = given();
+			return number_of(answer);
+		} else if constexpr (requires {
+					     static_cast<unsigned>(given);
+				     }) {
+			return static_cast<unsigned>(given);
+		} else {
+			static_assert(never<Given>,
+				      "neither a CPU's number nor a function "
+				      "that returns one");
+			return 0;
+		}
+	}
+
 	unsigned number;
 };
 
@@ -103,7 +114,7 @@ struct brought_number {
 template <typename Node>
 struct brought_node {
 	template <typename Nothing = Node>
-	brought_node()
+	brought_node() : node(reinterpret_cast<Node &>(*this))
 	{
 		static_assert(never<Nothing>,
 			      "this lock's node must outlive the guard, bring "

@@ -50,13 +50,13 @@ struct [[nodiscard]] guard {
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit guard(lock_here lock, With &&...with)
-	    : taken(detail::waiting{}, lock, with...)
+	  gnu::always_inline]] explicit guard(lock_here at, With &&...with)
+	    : taken(detail::waiting{}, at, with...)
 	{
 	}
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] guard(lock_here lock, adopting)
-	    : taken(adopt, lock)
+	  gnu::always_inline]] guard(lock_here at, adopting)
+	    : taken(adopt, at)
 	{
 		static_assert(!stack_node_lock<L>,
 			      "adopt: with the node that the lock was taken "
@@ -64,8 +64,8 @@ struct [[nodiscard]] guard {
 	}
 	template <typename With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] guard(lock_here lock, With &&with, adopting)
-	    : taken(adopt, lock, with)
+	  gnu::always_inline]] guard(lock_here at, With &&with, adopting)
+	    : taken(adopt, at, with)
 	{
 	}
 	[[gnu::always_inline]] ~guard() = default;

@@ -7,7 +7,9 @@
  * irq_restore(state)	back to what was
  * irqs_enabled()	whether a maskable interrupt would be taken now
  *
- * irq_guard (klock/irq_guard.hpp) is the way to use them with a lock.
+ * irq_guard (klock/irq_guard.hpp) is the way to use them with a lock. By hand,
+ * or counted: lib/docs/take-a-lock.md. They ask nothing of the kernel, so that
+ * they work before a CPU has a number, and before there is an interrupt table.
  */
 #pragma once
 

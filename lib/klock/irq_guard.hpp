@@ -72,17 +72,14 @@ struct [[nodiscard]] irq_guard {
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit irq_guard(detail::
-							  here<detail::lock_of<
-								  L>>
-								  lock,
-						  With &&...with)
-	    : taken(detail::waiting{}, lock, with...)
+	  gnu::always_inline]] explicit irq_guard(lock_here at, With &&...with)
+	    : taken(detail::waiting{}, at, with...)
 	{
-		static_assert((!same_as<With, const adopting &> && ...),
-			      "adopt: irq_guard does not know what interrupts "
-			      "were before; use irq_try_guard");
 	}
+	/* What interrupts were before, it could not know. */
+	irq_guard(lock_here at, adopting) = delete;
+	template <typename With>
+	irq_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~irq_guard() = default;
 	irq_guard(const irq_guard &) = delete;
 	irq_guard &operator=(const irq_guard &) = delete;

@@ -18,7 +18,7 @@
 
 namespace klock {
 
-template <typename A, typename B>
+template <detail::pairable A, detail::pairable B>
 struct [[nodiscard]] irq_pair_guard {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
@@ -45,7 +45,7 @@ struct [[nodiscard]] irq_pair_guard {
 	detail::acquisition_pair<A, B> taken;
 };
 
-template <typename A, typename B>
+template <detail::pairable A, detail::pairable B>
 irq_pair_guard(A &&, B &&) -> irq_pair_guard<A, B>;
 
 } // namespace klock

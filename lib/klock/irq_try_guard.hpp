@@ -32,16 +32,17 @@ struct [[nodiscard]] irq_try_guard {
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit irq_try_guard(detail::
-							      here<detail::lock_of<
-								      L>>
-								      lock,
+	  gnu::always_inline]] explicit irq_try_guard(lock_here at,
 						      With &&...with)
-	    : taken(detail::trying{}, lock, with...)
+	    : taken(detail::trying{}, at, with...)
 	{
 		if (!taken.is_held())
 			off.restore();
 	}
+	/* Nothing is left to try. */
+	irq_try_guard(lock_here at, adopting) = delete;
+	template <typename With>
+	irq_try_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~irq_try_guard() = default;
 	irq_try_guard(const irq_try_guard &) = delete;
 	irq_try_guard &operator=(const irq_try_guard &) = delete;

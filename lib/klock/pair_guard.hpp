@@ -33,7 +33,9 @@ namespace klock {
 /* A lock, and the node or number that a pair_guard takes it with. */
 template <typename L, typename With>
 struct lock_with {
+	/* Taken ... */
 	L &lock;
+	/* ... with this. */
 	With &with;
 };
 
@@ -63,6 +65,12 @@ struct half_of_pair<lock_with<L, With>> {
 
 	static taken make(given from) { return taken(later{}, from.with); }
 	static L &lock(given from) { return from.lock; }
+};
+
+template <typename Given>
+concept pairable = requires
+{
+	typename half_of_pair<Given>::taken;
 };
 
 /* Of two objects that have no order in C++: the one of their addresses. */
@@ -110,7 +118,7 @@ struct acquisition_pair {
 
 } // namespace detail
 
-template <typename A, typename B>
+template <detail::pairable A, detail::pairable B>
 struct [[nodiscard]] pair_guard {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
@@ -133,7 +141,7 @@ struct [[nodiscard]] pair_guard {
 	detail::acquisition_pair<A, B> taken;
 };
 
-template <typename A, typename B>
+template <detail::pairable A, detail::pairable B>
 pair_guard(A &&, B &&) -> pair_guard<A, B>;
 
 } // namespace klock

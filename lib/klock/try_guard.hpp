@@ -34,14 +34,14 @@ struct [[nodiscard]] try_guard {
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit try_guard(detail::
-							  here<detail::lock_of<
-								  L>>
-								  lock,
-						  With &&...with)
-	    : taken(detail::trying{}, lock, with...)
+	  gnu::always_inline]] explicit try_guard(lock_here at, With &&...with)
+	    : taken(detail::trying{}, at, with...)
 	{
 	}
+	/* Nothing is left to try. */
+	try_guard(lock_here at, adopting) = delete;
+	template <typename With>
+	try_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~try_guard() = default;
 	try_guard(const try_guard &) = delete;
 	try_guard &operator=(const try_guard &) = delete;

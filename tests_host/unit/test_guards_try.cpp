@@ -106,6 +106,8 @@ TEST_CASE("irq_try_guard: interrupts are back on at once where it fails")
 			CHECK(irqs_enabled());
 		irq_try_guard held(lock);
 		CHECK(irqs_enabled());
+		held.unlock();
+		CHECK(irqs_enabled());
 		const irq_state before = irq_save();
 		held.unlock();
 		CHECK_FALSE(irqs_enabled());
