@@ -116,7 +116,7 @@ struct exponential_backoff {
 	 * over the upper bits, where pauses are drawn from.
 	 */
 	constexpr explicit exponential_backoff(usize place)
-	    : random(static_cast<u32>(place >> 4) * 2654435769u)
+	    : random(static_cast<u32>((place >> 4) * u64{2654435769u}))
 	{
 	}
 

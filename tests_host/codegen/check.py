@@ -3,10 +3,14 @@
 
     headers  each compiles alone and twice (headers.py)
     symbols  nothing is asked of the program but klock_os_* (symbols.py)
+    operations   each has its order, its locked instruction (operations.py)
+    programs     what needs to be run (programs.py)
     facts    bytes, locked instructions, PAUSE, of every lock (facts.py),
              against expectations.py; prints the table
 
-Run: check.py --cxx g++ --bits 64 --lib lib [--only headers|symbols|facts]
+All is compiled with the warnings of objects.FLAGS, and none may appear.
+
+Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP]
 Exit status: 0 as it should be, 1 not, 77 a tool is missing.
 """
 
@@ -18,6 +22,8 @@ from pathlib import Path
 import facts
 import headers
 import objects
+import operations
+import programs
 import symbols
 from expectations import EXPECTATIONS
 
@@ -31,7 +37,14 @@ def check(compiler, lib, only, scratch):
         names = headers.all_headers(lib)
         found += headers.check(compiler, names, scratch)
         print(f"{compiler}: {len(names)} headers")
-    if only == "headers":
+    if only in (None, "headers"):
+        compiler.compile(HERE / "all_templates.cpp",
+                         Path(scratch) / "templates.o", ["-O1"])
+    if only in (None, "operations"):
+        found += operations.check(compiler, lib, scratch)
+    if only in (None, "programs"):
+        found += programs.check(compiler, scratch)
+    if only in ("headers", "operations", "programs"):
         return found
     obj = Path(scratch) / "all_locks.o"
     compiler.compile_as_kernel(HERE / "all_locks.cpp", obj)
@@ -51,7 +64,8 @@ def main():
     parser.add_argument("--cxx", required=True)
     parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
     parser.add_argument("--lib", type=Path, required=True)
-    parser.add_argument("--only", choices=("headers", "symbols", "facts"))
+    parser.add_argument("--only", choices=(
+        "headers", "symbols", "facts", "operations", "programs"))
     args = parser.parse_args()
     try:
         compiler = objects.Compiler(args.cxx, args.bits, args.lib)

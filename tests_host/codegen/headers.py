@@ -10,9 +10,6 @@ from pathlib import Path
 import objects
 import symbols
 
-# header                   what its own comment says to include before it
-AFTER = {}
-
 # Letters of nm that two object files may both have: weak, unique, local.
 SHARED = "VvWwutrbdn"
 # Defined on purpose in every file, in a group that is kept once a port: a
@@ -33,8 +30,7 @@ def all_headers(lib):
 
 
 def _source(header, times):
-    lines = [f"#include <{AFTER[header]}>"] if header in AFTER else []
-    return "\n".join(lines + [f"#include <{header}>"] * times) + "\n"
+    return f"#include <{header}>\n" * times
 
 
 def check_header(compiler, header, scratch):

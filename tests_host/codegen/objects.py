@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 FLAGS = ["-std=c++20", "-ffreestanding", "-nostdinc++", "-fno-exceptions",
-         "-fno-rtti", "-Wall", "-Wextra", "-Werror"]
+         "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion",
+         "-Werror"]
 # As kernels are built, and so that functions hold their own code alone.
 KERNEL = ["-O2", "-fcf-protection=none", "-fno-asynchronous-unwind-tables",
           "-fno-pic", "-mno-red-zone", "-fno-stack-protector"]
+GCC_WARNINGS = ["-Wuseless-cast"]
 GCC_ALONE = ["-fno-ipa-icf"]  # no function made a jump to an equal one
 
 
@@ -51,7 +53,8 @@ class Compiler:
 
     def compile(self, source, obj, extra=()):
         """Compiles source to obj; Failed holds the compiler's words."""
-        call([self.cxx, f"-m{self.bits}", *FLAGS, *extra, *self.paths,
+        own = [] if self.is_clang else GCC_WARNINGS
+        call([self.cxx, f"-m{self.bits}", *FLAGS, *own, *extra, *self.paths,
               "-c", source, "-o", obj])
         return obj
 

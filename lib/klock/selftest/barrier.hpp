@@ -26,8 +26,7 @@ struct barrier {
 		const u32 full = mine - mine % cpus + cpus;
 
 		arrived.await_acquire([full](u32 now) {
-			return static_cast<u32>(now - full) < (1u << 31) ||
-			       give_up;
+			return now - full < (1u << 31) || give_up;
 		});
 	}
 

@@ -74,7 +74,8 @@ struct histogram {
 	{
 		if (value < 8)
 			return static_cast<unsigned>(value);
-		const unsigned power = 63u - __builtin_clzll(value);
+		const unsigned power =
+			63u - static_cast<unsigned>(__builtin_clzll(value));
 		const unsigned bucket =
 			(power - 2) * 8 + ((value >> (power - 3)) & 7);
 

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Every operation of the x86 port, as the compiler understands it.
+
+probes.py writes a function for each operation of atomic.hpp, atomic_waits.hpp
+and atomic_pair.hpp and each type. What its name says is then looked for:
+
+    order      in what the optimiser works on (GCC: GIMPLE, clang: LLVM's
+               IR), where acquire, release and relaxed still differ, as they do
+               not in x86's code
+    locked     read-modify-writes and fences, in the object code
+    pauses     a wait's loop has one, in the object code
+    barriers   an asm statement that others must not pass clobbers memory
+    bits       cycles_usable() and cycles_steady() look at theirs
+"""
+
+import re
+from pathlib import Path
+
+import facts
+import objects
+import probes
+
+TABLE = Path(__file__).resolve().parent.parent / "operations/table.hpp"
+
+# -- What the optimiser works on -------------------------------------------------
+
+_ORDERS = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
+
+
+def _gimple(compiler, path, scratch):
+    """{function: its text} of GCC's optimized dump."""
+    dump = Path(scratch) / "operations.gimple"
+    compiler.compile(path, Path(scratch) / "operations.ir.o",
+                     ["-O1", f"-fdump-tree-optimized={dump}"])
+    parts = re.split(r"^;; Function .*?\((\w+), funcdef_no.*$",
+                     dump.read_text(), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+_GIMPLE_EVENT = re.compile(
+    r"(?:__atomic_|\.ATOMIC_)(?P<what>load|store|exchange|"
+    r"compare_exchange|COMPARE_EXCHANGE|fetch_\w+?|thread_fence)"
+    r"(?:_\d+)? \((?P<arguments>.*?)\);")
+
+
+def _gimple_events(text):
+    found = []
+    for match in _GIMPLE_EVENT.finditer(text):
+        what = match["what"].lower().replace("thread_", "")
+        count = 2 if what == "compare_exchange" else 1
+        orders = match["arguments"].split(", ")[-count:]
+        found.append((what, *(_ORDERS[int(order)] for order in orders)))
+    return found
+
+
+def _llvm(compiler, path, scratch):
+    out = Path(scratch) / "operations.ll"
+    compiler.compile(path, out, ["-O1", "-S", "-emit-llvm"])
+    return {match[1]: match[2] for match in re.finditer(
+        r"^define .*?@(\w+)\(.*?\{\n(.*?)^\}", out.read_text(),
+        flags=re.M | re.S)}
+
+
+_LLVM_EVENT = re.compile(
+    r"(?P<what>load atomic|store atomic|atomicrmw (?:volatile )?\w+|cmpxchg"
+    r"|\bfence) (?P<rest>.*)$", re.M)
+_LLVM_ORDER = re.compile(r"\b(monotonic|acquire|release|acq_rel|seq_cst)\b")
+_LLVM_NAMES = {"load atomic": "load", "store atomic": "store",
+               "cmpxchg": "compare_exchange", "fence": "fence",
+               "atomicrmw xchg": "exchange"}
+
+
+def _llvm_events(text):
+    found = []
+    for match in _LLVM_EVENT.finditer(text):
+        what = match["what"]
+        what = _LLVM_NAMES.get(what) or "fetch_" + what.split()[-1]
+        orders = [order.replace("monotonic", "relaxed")
+                  for order in _LLVM_ORDER.findall(match["rest"])]
+        found.append((what, *orders))
+    return found
+
+
+def _llvm_asm(text):
+    """(instructions, whether it clobbers memory) of each asm statement."""
+    return [(match[1], "~{memory}" in match[2]) for match in re.finditer(
+        r'\basm (?:sideeffect )?(?:inteldialect )?"(.*?)", "(.*?)"', text)]
+
+
+def _gimple_asm(text):
+    return [(match[1], '"memory"' in (match[2] or "")) for match in re.finditer(
+        r'__asm__ (?:__volatile__)?\("(.*?)"( : .*?)?\);', text)]
+
+
+# Whatever these do, accesses of memory must not pass them.
+_BARRIER = re.compile(r"pause|cli|sti|pushf|lock|^$")
+
+
+def check_orders(compiler, path, wanted, scratch):
+    if compiler.is_clang:
+        bodies, events, asm = (_llvm(compiler, path, scratch), _llvm_events,
+                               _llvm_asm)
+    else:
+        bodies, events, asm = (_gimple(compiler, path, scratch),
+                               _gimple_events, _gimple_asm)
+    found = []
+    for probe in wanted:
+        text = bodies[probe.name]
+        by_hand = [code for code, _ in asm(text) if "cmpxchg8b" in code]
+        is_pair_of_words = probe.name.startswith("probe_pair_compare") and \
+            probe.name.endswith("__u32") and compiler.bits == 32
+        seen = events(text)
+        if is_pair_of_words and by_hand and not seen:
+            continue  # an asm statement: a full fence, whatever was asked
+        # A compiler may read once before a wait's loop, and again in it.
+        if seen != probe.events and not (
+                probe.waits and set(seen) == set(probe.events)):
+            found.append(f"{probe.name} is {seen}, expected {probe.events}")
+    for name, text in bodies.items():
+        for code, clobbers in asm(text):
+            if _BARRIER.search(code) and not clobbers:
+                found.append(f"{name}: asm \"{code}\" does not clobber memory")
+    for name, instruction in (("probe_irq_save", "cli"),
+                              ("probe_irq_restore", "sti")):
+        said = [code for code, _ in asm(bodies[name])]
+        if instruction not in said:
+            found.append(f"{name} has no {instruction}: {said}")
+    # An empty one on the way where interrupts stay off.
+    if "" not in [code for code, _ in asm(bodies["probe_irq_restore"])]:
+        found.append("probe_irq_restore: no barrier where it does not enable")
+    for name, leaf, bit in (("probe_cycles_usable", 0x80000001, 27),
+                            ("probe_cycles_steady", 0x80000007, 8)):
+        found += _check_bit(name, bodies[name], leaf, bit)
+    return found
+
+
+def _check_bit(name, text, leaf, bit):
+    """A CPUID leaf and one bit of it are all that the function looks at."""
+    numbers = {int(number) for number in re.findall(r"(?<![\w.%])-?\d+\b", text)}
+    if not {leaf, leaf - 2**32} & numbers:
+        yield f"{name} does not ask CPUID for leaf {leaf:#x}"
+    if not {bit, 1 << bit} & numbers:
+        yield f"{name} does not look at bit {bit}"
+
+
+# -- The object code -------------------------------------------------------------
+
+def _count(probe):
+    """(locked instructions at least, fences and locked ones at least)"""
+    locked = sum(event[0] not in ("load", "store", "fence")
+                 for event in probe.events)
+    full = sum(event[0] in ("store", "fence") and event[1] == "seq_cst"
+               for event in probe.events)
+    return locked, full
+
+
+def check_code(obj, wanted):
+    functions = objects.functions(obj)
+    found = []
+    for probe in wanted:
+        code = functions[probe.name].code
+        locked, full = _count(probe)
+        has_locked = facts.count_locked(code)
+        has = has_locked + facts.count_fences(code)
+        if full and not has:
+            found.append(f"{probe.name}: no full fence")
+        if not full and has_locked < locked:
+            found.append(f"{probe.name}: no locked instruction")
+        if not full and not locked and has:
+            found.append(f"{probe.name}: {has} locked instructions or fences "
+                         "that it does not need")
+        again = objects.repeated(functions, probe.name) if probe.waits else []
+        if probe.waits and not any(i.text.startswith("pause") for i in again):
+            found.append(f"{probe.name}: its loop has no PAUSE")
+        if "await_paced" in probe.name and not any(i.other == probes.PACE
+                                                   for i in again):
+            found.append(f"{probe.name}: its loop does not ask the pace")
+    return found
+
+
+# -- The table that the other tests read -----------------------------------------
+
+# They take callables, and are written out in values.hpp and recorder.hpp.
+_WRITTEN_OUT = ("await", "await_paced", "await_exchange", "await_either")
+
+
+def check_table(declared, table):
+    """Every operation of the headers is in tests_host/operations/table.hpp."""
+    found = []
+    for header, operations in declared.items():
+        kind = "atomic_pair" if "pair" in header else "atomic"
+        for operation, order in operations:
+            name = f"{operation}_{order}"
+            if operation not in _WRITTEN_OUT and not re.search(
+                    rf'op<"{name}",\s*&(?:{kind}<T>::(?:template )?)?{name}\b',
+                    table):
+                found.append(f"{header}: {name} is not in operations/table.hpp")
+    return found
+
+
+def check(compiler, lib, scratch, types=None):
+    """One line for each operation that is not what its name says; types: of
+
+    these alone, by their names here."""
+    declared = probes.names(lib)
+    found = check_table(declared, TABLE.read_text())
+    wanted = [probe for probe in probes.every(declared) if types is None or
+              "__" not in probe.name or
+              probe.name.split("__")[1].split("_")[0] in types]
+    path = Path(scratch) / "operations.cpp"
+    path.write_text(probes.source(wanted))
+    found += check_orders(compiler, path, wanted, scratch)
+    obj = compiler.compile_as_kernel(path, Path(scratch) / "operations.o")
+    found += check_code(obj, wanted)
+    print(f"{compiler}: {len(wanted)} operations")
+    return found

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""A function for each operation of the headers and each type, as a source.
+
+Its name says what it must be: probe_fetch_or_acq_rel__u8.
+"""
+
+import re
+from pathlib import Path
+
+import objects
+
+HEADERS = ("atomic.hpp", "atomic_waits.hpp", "atomic_pair.hpp")
+
+# name in the code       type                       numbers   bits
+TYPES = {
+    "bool": ("bool", False, True),
+    "u8": ("klock::u8", True, True),
+    "u16": ("klock::u16", True, True),
+    "u32": ("klock::u32", True, True),
+    "usize": ("klock::usize", True, True),
+    "schar": ("signed char", True, True),
+    "int": ("int", True, True),
+    "word_enum": ("word_enum", False, True),
+    "pointer": ("word_enum *", False, False),
+}
+PAIRS = {"u8": "klock::u8", "u16": "klock::u16", "u32": "klock::u32"}
+
+_CHANGES = ("exchange", "fetch_add", "fetch_sub", "fetch_or", "fetch_and",
+            "fetch_xor")
+
+
+class Probe:
+    """A function of the source: its name, its code, what it must be."""
+
+    def __init__(self, name, code, events, waits=False):
+        self.name, self.code, self.events = name, code, events
+        self.waits = waits
+
+
+def names(lib):
+    """{header: [(operation, order)]} of all that the headers declare."""
+    found = {}
+    for header in HEADERS:
+        text = (Path(lib) / "klock" / header).read_text()
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+        declared = re.findall(
+            r"\b(?:T|bool|void)\s+(\w+?)_(relaxed|acquire|release|acq_rel|"
+            r"seq_cst)\(", text)
+        found[header] = list(dict.fromkeys(declared))
+    return found
+
+
+def weaker(order):
+    """What a failed compare_exchange has: no store, so no release."""
+    return {"release": "relaxed", "acq_rel": "acquire"}.get(order, order)
+
+
+def _events(operation, order):
+    if operation == "compare_exchange":
+        return [("compare_exchange", order, weaker(order))]
+    if operation == "await_exchange":
+        return [("exchange", order)]
+    if operation == "await_either":
+        return [("load", order)] * 2
+    if operation.startswith("await"):
+        return [("load", order)]
+    return [(operation, order)]
+
+
+# -- The source ----------------------------------------------------------------
+
+# operation          what follows the name in a call: of atomic<T> x, T v
+_CALLS = {
+    "load": ("T", "()"),
+    "store": ("void", "(v)"),
+    "compare_exchange": ("bool", "(e, v)"),
+    "await": ("T", "(done)"),
+    "await_eq": ("T", "(v)"),
+    "await_ne": ("T", "(v)"),
+    "await_paced": ("T", "(done, pace)"),
+    "await_exchange": ("T", "(v, done)"),
+    "await_either": ("void", "(done, y, done)"),
+    **{name: ("T", "(v)") for name in _CHANGES},
+}
+
+PACE = "klock_os_probe_pace"
+PRELUDE = """
+#include <klock/arch/irq.hpp>
+#include <klock/atomic.hpp>
+#include <klock/atomic_pair.hpp>
+#include <klock/cpu.hpp>
+
+#define PROBE extern "C" [[gnu::flatten, gnu::used, gnu::noinline]]
+
+enum class word_enum : klock::u32 { none, some };
+using klock::half;
+using klock::order;
+
+extern "C" klock::u32 klock_os_probe_pace(klock::u64);
+
+template <typename T>
+struct done_when {
+	T v;
+	bool operator()(T now) const { return now == v; }
+};
+
+template <typename T>
+struct pace_of {
+	klock::u32 operator()(T) const { return klock_os_probe_pace(1); }
+};
+"""
+
+
+def _atomic(operation, order, short, spelled):
+    result, call = _CALLS[operation]
+    name = f"probe_{operation}_{order}__{short}"
+    result = spelled if result == "T" else result
+    code = (f"PROBE {result} {name}(klock::atomic<{spelled}> &x, {spelled} v, "
+            f"{spelled} &e, klock::atomic<{spelled}> &y)\n{{\n"
+            f"\t[[maybe_unused]] done_when<{spelled}> done{{v}};\n"
+            f"\t[[maybe_unused]] pace_of<{spelled}> pace;\n"
+            f"\t(void)e, (void)y, (void)v;\n"
+            f"\treturn x.{operation}_{order}{call};\n}}\n")
+    return Probe(name, code, _events(operation, order),
+                 operation.startswith("await"))
+
+
+def _pair(operation, order, short, spelled):
+    pair = f"klock::pair<{spelled}>"
+    if operation == "compare_exchange":
+        name = f"probe_pair_{operation}_{order}__{short}"
+        yield Probe(name,
+                    f"PROBE bool {name}(klock::atomic_pair<{spelled}> &x, "
+                    f"{pair} e, {pair} v)\n{{\n"
+                    f"\treturn x.{operation}_{order}(e, v);\n}}\n",
+                    _events(operation, order))
+        return
+    result, call = _CALLS[operation]
+    result = spelled if result == "T" else result
+    for half in ("first", "second"):
+        name = f"probe_pair_{operation}_{order}__{short}_{half}"
+        yield Probe(name,
+                    f"PROBE {result} {name}(klock::atomic_pair<{spelled}> &x, "
+                    f"{spelled} v)\n{{\n"
+                    f"\t[[maybe_unused]] done_when<{spelled}> done{{v}};\n"
+                    f"\t[[maybe_unused]] pace_of<{spelled}> pace;\n"
+                    f"\t(void)v;\n"
+                    f"\treturn x.template {operation}_{order}<half::{half}>"
+                    f"{call};\n}}\n", _events(operation, order),
+                    operation.startswith("await"))
+
+
+def every(declared):
+    """A Probe for each operation and type; Failed where one is not known."""
+    found = []
+    for operation, order in declared["atomic.hpp"] + \
+            declared["atomic_waits.hpp"]:
+        if operation == "fence":
+            name = f"probe_fence_{order}"
+            found.append(Probe(name, f"PROBE void {name}()\n{{\n"
+                               f"\tklock::fence_{order}();\n}}\n",
+                               [("fence", order)]))
+            continue
+        if operation not in _CALLS:
+            raise objects.Failed(f"probes.py knows no {operation}\n")
+        for short, (spelled, numbers, bits) in TYPES.items():
+            if operation in ("fetch_add", "fetch_sub") and not numbers or \
+                    operation in ("fetch_or", "fetch_and", "fetch_xor") and \
+                    not bits:
+                continue
+            found.append(_atomic(operation, order, short, spelled))
+    for operation, order in declared["atomic_pair.hpp"]:
+        for short, spelled in PAIRS.items():
+            found += _pair(operation, order, short, spelled)
+    return found
+
+
+# What is no operation on memory, and where else a port can be wrong.
+OTHERS = """
+PROBE klock::arch::irq_state probe_irq_save()
+{
+	return klock::arch::irq_save();
+}
+PROBE void probe_irq_restore(klock::arch::irq_state s)
+{
+	klock::arch::irq_restore(s);
+}
+PROBE bool probe_irqs_enabled() { return klock::arch::irqs_enabled(); }
+PROBE void probe_cpu_relax() { klock::cpu_relax(); }
+PROBE bool probe_cycles_usable() { return klock::arch::cycles_usable(); }
+PROBE bool probe_cycles_steady() { return klock::arch::cycles_steady(); }
+"""
+
+
+def source(wanted):
+    return PRELUDE + "\n".join(probe.code for probe in wanted) + OTHERS
