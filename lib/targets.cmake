@@ -2,7 +2,9 @@
 #
 # How a target of lib is made: lib/CMakeLists.txt says which there are.
 
-# klock::<port>: the headers, and the one port that a program uses of them.
+# klock::<port>: the headers, and the one port that a program uses of them. No
+# compiler's flags: a kernel on x86 has -mno-red-zone (an interrupt overwrites
+# one) and -mgeneral-regs-only (no SSE) for all of its code, not for klock's.
 function(klock_add_port port)
 	add_library(klock_${port} INTERFACE)
 	add_library(klock::${port} ALIAS klock_${port})

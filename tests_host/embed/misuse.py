@@ -70,6 +70,37 @@ def too_many_contenders(case):
               ["two contexts a CPU"])
 
 
+REFUSED = "klock::atomic<T>: T is a bool, an enum, an integer or a pointer"
+
+# flags      type and what is done with it                         the error says
+ATOMICS = [
+    ([], "klock::atomic<double> x;",
+     REFUSED),
+    ([], "struct s { int a, b; };\n"
+     "s x(klock::atomic<s> &a) { return a.exchange_relaxed({1, 2}); }",
+     REFUSED),
+    ([], "int x(klock::atomic<const int> &a) { return a.load_relaxed(); }",
+     REFUSED),
+    (["-m32"], "void x(klock::atomic<klock::u64> &a)\n"
+     "{ a.store_relaxed(a.fetch_add_relaxed(1) + 1); }", REFUSED),
+    ([], "enum class e { a, b };\n"
+     "e x(klock::atomic<e> &a) { return a.fetch_add_relaxed(e::b); }",
+     "fetch_add"),
+    ([], "bool x(klock::atomic<bool> &a) { return a.fetch_sub_relaxed(true); }",
+     "fetch_sub"),
+    ([], "int *x(klock::atomic<int *> &a) { return a.fetch_or_relaxed(0); }",
+     "fetch_or"),
+]
+
+
+def atomic_of_what_it_cannot_do(case):
+    for cxx in COMPILERS:
+        for flags, text, words in ATOMICS:
+            one_error(case, "#include <klock/atomic.hpp>\n" + text + "\n",
+                      [cxx, "-std=c++20", *flags, *FREESTANDING,
+                       *case.includes("x86")], [words])
+
+
 def _objects(case, cxx, flags=()):
     """Three files of a program: two of one port, one of another."""
     text = TICKET + ("static klock::ticket_lock<klock::u8> lock;\n"
@@ -182,8 +213,9 @@ def exceptions_are_fine(case):
 
 
 CASES = [no_port, hosted_port_in_a_kernel, x86_port_on_another_cpu, cxx17,
-         too_many_contenders, two_ports_in_one_program, two_ports_in_cmake,
-         wrong_version, exceptions_are_fine]
+         too_many_contenders, atomic_of_what_it_cannot_do,
+         two_ports_in_one_program, two_ports_in_cmake, wrong_version,
+         exceptions_are_fine]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)
