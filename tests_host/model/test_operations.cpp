@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an engine is told of every operation: its order, its width, its bits;
- * and what the checker computes.
+ * What an engine is told of every operation: its order, its width, its bits.
  */
-#include <model/model.hpp>
 #include <operations/recorder.hpp>
-#include <operations/values.hpp>
 
 #include <catch.hpp>
 
+#include <set>
 #include <string>
 
 using namespace klock;
@@ -45,63 +43,97 @@ hooked::holds kind_of()
 			       : hooked::holds::counter;
 }
 
-/* One operation was asked for: this one, by its name, over all of x. */
-template <typename T>
-void look(const recorder &r, const char *name, request what, const T &x)
-{
-	INFO(name << " of " << sizeof(T) << " bytes");
-	REQUIRE(r.calls.size() == 1);
-	CHECK(r.calls[0].what == what);
-	CHECK(r.calls[0].ord == order_of(name));
-	CHECK(r.calls[0].where.line == there.line);
-	CHECK(r.calls[0].at.at == &x);
-	CHECK(r.calls[0].at.bytes == sizeof(T));
-}
+/* What was not as its name says: "fetch_or_acq_rel of 4 bytes: its order" */
+using findings = std::set<std::string>;
+
+/* One operation over x was asked for: this one, by its name. */
+struct look {
+	findings &wrong;
+	const char *name;
+	usize bytes;
+	const recorder &r;
+
+	void expect(bool holds, const char *what) const
+	{
+		if (!holds)
+			wrong.insert(std::string(name) + " of " +
+				     std::to_string(bytes) + " bytes: " + what);
+	}
+
+	/* The one call; it looks at bits of x from shift on. */
+	call at(request what, const void *x, unsigned shift, usize bits) const
+	{
+		expect(r.calls.size() == 1, "how many calls");
+		const call c = r.calls.empty()
+				       ? call{what, order::relaxed, there}
+				       : r.calls[0];
+
+		expect(c.what == what, "another operation");
+		expect(c.ord == order_of(name), "its order");
+		expect(c.where.line == there.line, "where it is called");
+		expect(c.at.at == x && c.at.bytes == bytes, "its location");
+		expect(c.at.shift == shift && c.at.bits == bits, "its bits");
+		return c;
+	}
+};
 
 template <typename T>
 struct order_test {
+	findings &wrong;
 	const u64 ones = bits_of(value_of<T>(~u64{0}));
 	const u64 two = bits_of(value_of<T>(2));
 	const T found = value_of<T>(~u64{0});
 	const T operand = value_of<T>(2);
 	atomic<T> x{};
+	atomic<T> y{};
 
-	const call &look(const recorder &r, const char *name, request what)
+	explicit order_test(findings &to) : wrong(to) {}
+
+	look by(const char *name, const recorder &r)
 	{
-		::look(r, name, what, x);
-		CHECK(r.calls[0].at.shift == 0);
-		CHECK(r.calls[0].at.bits == 8 * sizeof(T));
-		CHECK(r.calls[0].at.what == kind_of<T>());
-		return r.calls[0];
+		return {wrong, name, sizeof(T), r};
+	}
+
+	call the_call(const look &l, request what)
+	{
+		const call c = l.at(what, &x, 0, 8 * sizeof(T));
+
+		l.expect(c.at.what == kind_of<T>(), "what it holds");
+		return c;
 	}
 
 	template <typename Op>
 	void load()
 	{
 		recorder r(ones);
+		const look l = by(Op::name, r);
 
-		CHECK((x.*Op::call)(there) == found);
-		look(r, Op::name, request::load);
+		l.expect((x.*Op::call)(there) == found, "what it returns");
+		the_call(l, request::load);
 	}
 
 	template <typename Op>
 	void store()
 	{
 		recorder r(ones);
+		const look l = by(Op::name, r);
 
 		(x.*Op::call)(operand, there);
-		CHECK(look(r, Op::name, request::store).operand == two);
+		l.expect(the_call(l, request::store).operand == two,
+			 "its value");
 	}
 
 	template <typename Op>
 	void change()
 	{
 		recorder r(ones);
+		const look l = by(Op::name, r);
 
-		CHECK((x.*Op::call)(operand, there) == found);
-		const call &c = look(r, Op::name, request::rmw);
-		CHECK(c.how == update_of(Op::name));
-		CHECK(c.operand == two);
+		l.expect((x.*Op::call)(operand, there) == found,
+			 "what it returns");
+		const call c = the_call(l, request::rmw);
+		l.expect(c.how == update_of(Op::name), "what it makes");
+		l.expect(c.operand == two, "its operand");
 	}
 
 	template <typename Op>
@@ -109,14 +141,17 @@ struct order_test {
 	{
 		for (const T wanted : {found, value_of<T>(0)}) {
 			recorder r(ones);
+			const look l = by(Op::name, r);
 			T expected = wanted;
 
-			CHECK((x.*Op::call)(expected, operand, there) ==
-			      (wanted == found));
-			CHECK(expected == found);
-			const call &c = look(r, Op::name, request::swap);
-			CHECK(c.operand == two);
-			CHECK(c.expected == bits_of(wanted));
+			l.expect((x.*Op::call)(expected, operand, there) ==
+					 (wanted == found),
+				 "what it returns");
+			l.expect(expected == found, "expected");
+			const call c = the_call(l, request::swap);
+			l.expect(c.operand == two &&
+					 c.expected == bits_of(wanted),
+				 "its operands");
 		}
 	}
 
@@ -127,29 +162,34 @@ struct order_test {
 
 		for (const T wanted : {found, value_of<T>(0)}) {
 			recorder r(ones);
+			const look l = by(Op::name, r);
 
-			CHECK((x.*Op::call)(wanted, there) == found);
-			const call &c = look(r, Op::name, request::wait);
-			CHECK(c.operand == ((wanted == found) == eq));
-			CHECK_FALSE(c.paced);
+			l.expect((x.*Op::call)(wanted, there) == found,
+				 "what it returns");
+			const call c = the_call(l, request::wait);
+			l.expect(c.operand == ((wanted == found) == eq),
+				 "what it waits for");
+			l.expect(!c.paced, "its pace");
 		}
 	}
 
 	/* The waits that take callables. */
 	template <typename Wait>
-	void wait_by(const char *name, Wait by)
+	void wait_by(const char *name, Wait wait)
 	{
 		for (const bool holds : {false, true}) {
 			recorder r(ones);
-			const auto done = [&](T v) {
-				return v == found && holds;
-			};
+			const look l = by(name, r);
 
-			CHECK(by(done) == found);
-			const call &c = look(r, name, request::wait);
-			CHECK(c.operand == holds);
-			CHECK(c.paced == begins_with(name, "await_paced_"));
-			CHECK(c.turns == (c.paced ? 7 : 1));
+			l.expect(wait([&](T v) {
+					 return v == found && holds;
+				 }) == found,
+				 "what it returns");
+			const call c = the_call(l, request::wait);
+			l.expect(c.operand == holds, "what it waits for");
+			const bool paced = begins_with(name, "await_paced_");
+			l.expect(c.paced == paced && c.turns == (paced ? 7 : 1),
+				 "its pace");
 		}
 	}
 
@@ -174,27 +214,30 @@ struct order_test {
 		});
 	}
 
-	void other_waits()
+	void wait_by_exchange()
 	{
-		const auto done = [this](T v) { return v == found; };
-		const auto other_done = [this](T v) { return v != found; };
-		atomic<T> y;
-
-		{
-			recorder r(ones);
-			CHECK(x.await_exchange_acquire(operand, done, there) ==
-			      found);
-			const call &c = look(r, "await_exchange_acquire",
-					     request::exchange_wait);
-			CHECK(c.operand == two);
-			CHECK(c.expected == 1);
-		}
 		recorder r(ones);
-		x.await_either_acquire(done, y, other_done, there);
-		const call &c =
-			look(r, "await_either_acquire", request::either);
-		CHECK(c.operand == 1);
-		CHECK(c.expected == 0);
+		const look l = by("await_exchange_acquire", r);
+
+		l.expect(x.await_exchange_acquire(
+				 operand, [this](T v) { return v == found; },
+				 there) == found,
+			 "what it returns");
+		const call c = the_call(l, request::exchange_wait);
+		l.expect(c.operand == two && c.expected == 1, "its operands");
+	}
+
+	void wait_for_either()
+	{
+		recorder r(ones);
+		const look l = by("await_either_acquire", r);
+
+		x.await_either_acquire([this](T v) { return v == found; }, y,
+				       [this](T v) { return v != found; },
+				       there);
+		const call c = the_call(l, request::either);
+		l.expect(c.operand == 1 && c.expected == 0,
+			 "what it waits for");
 	}
 
 	void all()
@@ -207,7 +250,8 @@ struct order_test {
 		waits_for_value<T>::for_each(
 			[&]<typename Op>() { wait<Op>(); });
 		waits_by_predicate();
-		other_waits();
+		wait_by_exchange();
+		wait_for_either();
 		exchanges<T>::for_each(each);
 		if constexpr (integer<T>)
 			sums<T>::for_each(each);
@@ -218,67 +262,88 @@ struct order_test {
 
 template <typename T, half H>
 struct half_test {
-	atomic_pair<T> x;
+	findings &wrong;
+	recorder r{3};
+	atomic_pair<T> x{};
 
-	const call &look(const recorder &r, const char *name, request what)
+	explicit half_test(findings &to) : wrong(to) {}
+
+	look by(const char *name)
 	{
-		::look(r, name, what, x);
-		CHECK(r.calls[0].at.pair);
-		CHECK(r.calls[0].at.bits == 8 * sizeof(T));
-		CHECK(r.calls[0].at.shift ==
-		      (H == half::first ? 0 : 8 * sizeof(T)));
-		return r.calls[0];
+		r.calls.clear();
+		return {wrong, name, 2 * sizeof(T), r};
+	}
+
+	call the_call(const look &l, request what)
+	{
+		const unsigned shift = H == half::first ? 0 : 8 * sizeof(T);
+		const call c = l.at(what, &x, shift, 8 * sizeof(T));
+
+		l.expect(c.at.pair, "that it is a pair");
+		return c;
 	}
 
 	void all()
 	{
 		half_loads<T, H>::for_each([&]<typename Op>() {
-			recorder r(3);
-			CHECK((x.*Op::call)(there) == 3);
-			look(r, Op::name, request::load);
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(there) == 3, "what it returns");
+			the_call(l, request::load);
 		});
 		half_stores<T, H>::for_each([&]<typename Op>() {
-			recorder r(3);
+			const look l = by(Op::name);
 			(x.*Op::call)(4, there);
-			CHECK(look(r, Op::name, request::store).operand == 4);
+			l.expect(the_call(l, request::store).operand == 4,
+				 "its value");
 		});
 		half_sums<T, H>::for_each([&]<typename Op>() {
-			recorder r(3);
-			CHECK((x.*Op::call)(4, there) == 3);
-			const call &c = look(r, Op::name, request::rmw);
-			CHECK(c.how == hooked::update::add);
-			CHECK(c.operand == 4);
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(4, there) == 3,
+				 "what it returns");
+			const call c = the_call(l, request::rmw);
+			l.expect(c.how == hooked::update::add && c.operand == 4,
+				 "what it makes");
 		});
 		half_waits<T, H>::for_each([&]<typename Op>() {
-			recorder r(3);
-			CHECK((x.*Op::call)(3, there) == 3);
-			CHECK(look(r, Op::name, request::wait).operand == 1);
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(3, there) == 3,
+				 "what it returns");
+			l.expect(the_call(l, request::wait).operand == 1,
+				 "what it waits for");
 		});
-		recorder r(3);
-		CHECK(x.template await_paced_acquire<H>(
-			      [](T v) { return v == 3; },
-			      [](T v) { return v + 4u; }, there) == 3);
-		const call &c = look(r, "await_paced_acquire", request::wait);
-		CHECK(c.operand == 1);
-		CHECK(c.turns == 7);
+		paced();
+	}
+
+	void paced()
+	{
+		const look l = by("await_paced_acquire");
+
+		l.expect(x.template await_paced_acquire<H>(
+				 [](T v) { return v == 3; },
+				 [](T v) { return v + 4u; }, there) == 3,
+			 "what it returns");
+		const call c = the_call(l, request::wait);
+		l.expect(c.operand == 1 && c.turns == 7, "what it waits for");
 	}
 };
 
 template <typename T>
-void try_pair_swaps()
+void try_pair_swaps(findings &wrong)
 {
-	pair_swaps<T>::for_each([]<typename Op>() {
+	pair_swaps<T>::for_each([&]<typename Op>() {
 		for (const T second : {T{2}, T{3}}) {
 			atomic_pair<T> x;
 			recorder r(1 | u64{2} << 8 * sizeof(T));
+			const look l{wrong, Op::name, 2 * sizeof(T), r};
 
-			CHECK((x.*Op::call)({1, second}, {5, 6}, there) ==
-			      (second == 2));
-			look(r, Op::name, request::swap, x);
-			CHECK(r.calls[0].at.pair);
-			CHECK(r.calls[0].at.bits == 16 * sizeof(T));
-			CHECK(r.calls[0].operand ==
-			      (5 | u64{6} << 8 * sizeof(T)));
+			l.expect((x.*Op::call)({1, second}, {5, 6}, there) ==
+					 (second == 2),
+				 "what it returns");
+			const call c =
+				l.at(request::swap, &x, 0, 16 * sizeof(T));
+			l.expect(c.at.pair, "that it is a pair");
+			l.expect(c.operand == (5 | u64{6} << 8 * sizeof(T)),
+				 "its operand");
 		}
 	});
 }
@@ -287,101 +352,27 @@ void try_pair_swaps()
 
 TEST_CASE("operations: an engine is told each one's order, width and bits")
 {
-	all_types::for_each([]<typename T>() { order_test<T>().all(); });
-	pair_types::for_each([]<typename T>() {
-		half_test<T, half::first>().all();
-		half_test<T, half::second>().all();
-		try_pair_swaps<T>();
+	findings wrong;
+
+	all_types::for_each([&]<typename T>() { order_test<T>(wrong).all(); });
+	pair_types::for_each([&]<typename T>() {
+		half_test<T, half::first>(wrong).all();
+		half_test<T, half::second>(wrong).all();
+		try_pair_swaps<T>(wrong);
 	});
+	CHECK(wrong == findings{});
 }
 
 TEST_CASE("operations: an engine is told each fence's order")
 {
-	tests::fences::for_each([]<typename Op>() {
+	findings wrong;
+
+	tests::fences::for_each([&]<typename Op>() {
 		recorder r(0);
+		const look l{wrong, Op::name, 0, r};
 
 		Op::call(there);
-		INFO(Op::name);
-		REQUIRE(r.calls.size() == 1);
-		CHECK(r.calls[0].what == request::fence);
-		CHECK(r.calls[0].ord == order_of(Op::name));
+		l.at(request::fence, nullptr, 0, 0);
 	});
-}
-
-TEST_CASE("operations: without an engine they act on the memory")
-{
-	const report r = try_all_values();
-
-	INFO(r.operation << " of " << r.bytes << " bytes");
-	CHECK(r.failed == 0);
-}
-
-TEST_CASE("operations: the checker computes what the name says")
-{
-	struct nothing {};
-	report r;
-	bool ok = true;
-	const auto on_a_cpu = [&](auto piece) {
-		if (!ok)
-			return;
-		const auto found = model::explore<nothing>(
-			{.sections = {1}},
-			[&](nothing &, unsigned) { piece(r); },
-			[](nothing &) {});
-		INFO(found.message << "\n" << found.timeline);
-		CHECK((ok = found.ok() && found.exhaustive && !r.failed));
-	};
-
-	each_piece_of_values(on_a_cpu);
-	each_piece_of_pairs(on_a_cpu);
-	INFO(r.operation << " of " << r.bytes << " bytes, found " << r.found
-			 << ", operand " << r.operand);
-	CHECK(r.failed == 0);
-	CHECK(r.checked > 100'000);
-}
-
-namespace {
-
-struct counted {
-	atomic<int> count{0};
-	atomic<u8> ticket{3};
-	atomic<wide> state{wide::most};
-};
-
-} // namespace
-
-TEST_CASE("operations: counter_bits narrows counters, and nothing else")
-{
-	const auto r = model::explore<counted>(
-		{.sections = {1}, .counter_bits = 2},
-		[](counted &c, unsigned) {
-			c.count.fetch_add_relaxed(-1);
-			c.ticket.fetch_add_relaxed(1);
-			c.state.exchange_relaxed(wide::minus);
-		},
-		[](counted &c) {
-			model::check(c.count.load_relaxed() == -1, "count");
-			model::check(c.ticket.load_relaxed() == 0, "ticket");
-			model::check(c.state.load_relaxed() == wide::minus,
-				     "state");
-		});
-
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.complete == 1);
-}
-
-TEST_CASE("operations: a timeline shows a negative number as one")
-{
-	const auto r = model::explore<counted>(
-		{.sections = {1}},
-		[](counted &c, unsigned) {
-			c.count.fetch_sub_relaxed(5);
-			model::check(false);
-		},
-		[](counted &) {});
-
-	INFO(r.timeline);
-	CHECK(r.timeline.find("fetch_sub") != std::string::npos);
-	CHECK(r.timeline.find("0 -> -5") != std::string::npos);
+	CHECK(wrong == findings{});
 }

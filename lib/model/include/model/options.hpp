@@ -63,9 +63,9 @@ struct options {
 	bool split_pairs = false;
 
 	/*
-	 * Integers of up to 4 bytes, and the halves of pairs, wrap at so many
-	 * bits: the wrap of a counter comes into reach of few CPUs. 0: as they
-	 * are.
+	 * Unsigned integers of up to 4 bytes, and the halves of pairs, wrap at
+	 * so many bits: the wrap of a counter comes into reach of few CPUs. 0:
+	 * as they are.
 	 */
 	unsigned counter_bits = 0;
 
