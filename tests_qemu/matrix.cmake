@@ -222,6 +222,27 @@ endforeach()
 klock_add_missing_test(soak ${Python3_EXECUTABLE} ${scripts}/soak.py
 	--images ${CMAKE_CURRENT_BINARY_DIR} --log none.log)
 
+# -- The firmware: what it says is read, not assumed --
+
+# klock_add_firmware_test(<what is spoiled> CPUS <n> RUN <arguments>...)
+function(klock_add_firmware_test what)
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CPUS" "RUN")
+	klock_add_boot_test(qemu_firmware_${what} IMAGE firmware
+		CPUS ${ARG_CPUS} MODE single APPEND "spoil=${what}"
+		RUN --expect-text "own IPI: came" ${ARG_RUN})
+endfunction()
+
+klock_add_firmware_test(nothing CPUS 2 RUN --expect-text "NMI clock: runs")
+klock_add_firmware_test(apic_id CPUS 1 RUN --expect-text "NMI clock: runs")
+klock_add_firmware_test(entry CPUS 2 RUN --boots 1
+	--expect-text "the ACPI MADT has an entry of 0 bytes at 52 of ")
+klock_add_firmware_test(wire CPUS 2
+	RUN --expect-text "NMI clock: no NMI comes")
+klock_add_firmware_test(address CPUS 2
+	RUN --expect-text "NMI clock: no I/O APIC has the timer's input")
+klock_add_firmware_test(io_apic CPUS 2
+	RUN --expect-text "NMI clock: the firmware names no I/O APIC")
+
 # -- The clock: right, or the lab says that it is not --
 
 klock_add_lab_script(qemu_stopped stopped.py IMAGE lab-gcc-64)

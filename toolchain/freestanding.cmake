@@ -55,13 +55,18 @@ function(klock_compile_freestanding objects_variable)
 	set(${objects_variable} ${objects} PARENT_SCOPE)
 endfunction()
 
-# klock_add_kernel(<name> TOOLCHAIN <name> SOURCES <payload>... [FLAGS ...])
+# klock_add_kernel(<name> TOOLCHAIN <name> [ENTRY <symbol>]
+#	SOURCES <payload>... [FLAGS ...])
 #
 # Links boot and a payload into <name>.debug, which keeps 64 bits and symbols
 # for gdb, and makes <name>.elf of it, which QEMU's -kernel and GRUB load: a
 # multiboot loader takes 32-bit ELF only.
 function(klock_add_kernel name)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN" "SOURCES;FLAGS")
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN;ENTRY"
+		"SOURCES;FLAGS")
+	if(NOT ARG_ENTRY)
+		set(ARG_ENTRY _start)
+	endif()
 	string(REGEX REPLACE "^.*-" "" bits ${ARG_TOOLCHAIN})
 	klock_compile_freestanding(objects TOOLCHAIN ${ARG_TOOLCHAIN}
 		NAME ${name} SOURCES ${ARG_SOURCES}
@@ -82,7 +87,7 @@ function(klock_add_kernel name)
 	add_custom_command(OUTPUT ${image}.debug ${image}.elf
 		COMMAND ${linker} -m ${emulation} -nostdlib -static
 			-z max-page-size=0x1000 -z noexecstack
-			-T ${script} -o ${image}.debug ${boot} ${objects}
+			-T ${script} -e ${ARG_ENTRY} -o ${image}.debug ${boot} ${objects}
 		COMMAND ${KLOCK_OBJCOPY} -O elf32-i386
 			${image}.debug ${image}.elf
 		DEPENDS boot-${ARG_TOOLCHAIN} ${boot} ${objects} ${script}
