@@ -5,11 +5,29 @@
 #include <boot/console.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
+#include <boot/keyboard.hpp>
 #include <boot/report.hpp>
 #include <boot/serial.hpp>
+#include <boot/vga.hpp>
 #include <boot/x86.hpp>
+#include <klock/cpu.hpp>
 
 namespace boot {
+
+namespace {
+
+[[noreturn]] void turn_pages()
+{
+	for (;;) {
+		const int pages = keyboard_pages();
+
+		if (pages)
+			vga_turn(pages);
+		klock::cpu_relax();
+	}
+}
+
+} // namespace
 
 void exit(exit_code code)
 {
@@ -19,10 +37,13 @@ void exit(exit_code code)
 
 	/* Still here: a real machine, or QEMU without the device. */
 	start_line_unlocked();
-	print_report("# boot: %s; the machine can be switched off\n",
+	print_report("# boot: %s; the machine can be switched off%s\n",
 		     code == exit_code::pass   ? "passed"
 		     : code == exit_code::fail ? "failed"
-					       : "stopped by a panic");
+					       : "stopped by a panic",
+		     vga_has_more() ? "; Page Up shows the rest" : "");
+	if (vga_is_present())
+		turn_pages();
 	for (;;)
 		asm volatile("cli\n\thlt");
 }

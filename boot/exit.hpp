@@ -22,8 +22,9 @@ enum class exit_code : u8 {
 };
 
 /*
- * Ends the run, on whatever CPU. Where there is no such device: says so and
- * halts for ever; other CPUs go on. Any context.
+ * Ends the run, on whatever CPU. Where there is no such device: says so,
+ * and lets Page Up and Page Down turn the screen's pages, for ever; other CPUs
+ * go on. Any context.
  */
 [[noreturn]] void exit(exit_code code);
 

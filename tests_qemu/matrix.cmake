@@ -255,6 +255,15 @@ klock_add_boot_test(qemu_no_pit_stuck CPUS 2 MODE single
 		--expect fail --expect-text "nobody would notice"
 		--expect-text "# no watchdog: no 8254 timer that counts")
 
+# -- What a person sees first --
+
+klock_add_lab_script(qemu_demo demo.py --readme ${PROJECT_SOURCE_DIR}/README.md
+	--append "${KLOCK_DEMO_WORDS}" IMAGE lab-gcc-64)
+klock_add_lab_script(qemu_screen screen.py --append "${KLOCK_DEMO_WORDS}"
+	IMAGE lab-gcc-64)
+klock_add_lab_script(qemu_screen_full_row screen.py --append "spoil=nothing"
+	--full-row "# 80 columns" IMAGE firmware)
+
 # -- The image for sticks and CDs, by way of GRUB --
 
 klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)

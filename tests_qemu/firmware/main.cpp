@@ -36,6 +36,8 @@ int payload_main()
 	boot::print("# NMI clock: %s\n", why_not	   ? why_not
 					 : comes(nmi_came) ? "runs"
 							   : "no NMI comes");
+	/* A full row of the screen and its end are one line. */
+	boot::print("%-80s\n", "# 80 columns");
 	boot::print("PASS\n");
 	return 0;
 }
