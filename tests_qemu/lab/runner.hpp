@@ -52,7 +52,8 @@ void run_watched(const Test &test, const char *lock, unsigned cpus,
 
 /* Runs the torture of one lock on as many CPUs as the plan says. */
 template <typename Subject>
-result run_torture(const plan &p, stuck standstill = stuck::is_a_bug)
+[[gnu::noinline]] result run_torture(const plan &p,
+				     stuck standstill = stuck::is_a_bug)
 {
 	auto &t = bench<Subject>;
 

@@ -47,9 +47,11 @@ fault_counts &operator+=(fault_counts &sum, const fault_counts &more)
 	return sum;
 }
 
+/* Not inlined, here and below: once a lock is enough for the compiler. */
 template <typename Subject>
-result torture_under_faults(const options &o, u32 cpus,
-			    stuck standstill = stuck::is_a_bug)
+[[gnu::noinline]] result
+torture_under_faults(const options &o, u32 cpus,
+		     stuck standstill = stuck::is_a_bug)
 {
 	auto &t = bench<Subject>;
 	plan p = plan_for<Subject>(o, storm_cpus<Subject>(cpus));
@@ -70,8 +72,9 @@ result torture_under_faults(const options &o, u32 cpus,
 }
 
 template <typename Subject>
-storm_result storm_once(const options &o, u32 cpus, bool handlers_lock,
-			stuck standstill = stuck::is_a_bug)
+[[gnu::noinline]] storm_result storm_once(const options &o, u32 cpus,
+					  bool handlers_lock,
+					  stuck standstill = stuck::is_a_bug)
 {
 	auto &s = storm_bench<Subject>;
 	const storm_plan p = {.cpus = storm_cpus<Subject>(cpus),
