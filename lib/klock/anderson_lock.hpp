@@ -11,8 +11,12 @@
  * Use when:    the number of contenders is known, many of them wait, and the
  *              memory of a line for each of them, for each lock, is there.
  *              Else mcs_lock, which is smaller and as local.
- * Size:        (Slots + 1) cache lines; no per-CPU state; zero bytes: not a
- *              lock, no slot is open    Checked: unit/anderson_lock: sizes
+ * Size:        (Slots + 1) cache lines; no per-CPU state
+ *                                      Checked: unit/anderson_lock: sizes
+ * Zero bytes:  not a lock: no slot is open (constinit, or construct it)
+ *                                      Checked: unit/anderson_lock: sizes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    Slots contexts at once, holder and waiters together. One more

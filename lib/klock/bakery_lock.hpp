@@ -11,10 +11,13 @@
  * Use when:    CPUs have no atomic read-modify-write and order matters, or to
  *              teach. Two CPUs: peterson_lock. Order does not matter:
  *              tournament_lock. With read-modify-write: ticket_lock.
- * Size:        4 x Cpus bytes; zero bytes: free. By loads and stores no lock
- *              for n CPUs has fewer than n registers (Burns and Lynch,
- *              Information and Computation 107(2), 1993); this has n.
+ * Size:        4 x Cpus bytes. By loads and stores no lock for n CPUs has fewer
+ *              than n registers (Burns and Lynch, Information and Computation
+ *              107(2), 1993); this has n.
  *                                      Checked: unit/bakery_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the doorway: who has its number before another comes is
  *              served before it        Checked: unit/bakery_lock: doorway
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus

@@ -14,11 +14,13 @@
  *              true. All files of a program must see the same `debug` for one
  *              lock: no linker can tell.
  * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
- *              lock_usage.hpp; first a pointer to the name. Zero bytes: free,
- *              unnamed, where the lock inside is free when zero.
- *              checked_if<false, L>: none
- *                                      Checked: unit/checked_lock: sizes,
- *                                      unit/checked_lock: zero bytes
+ *              lock_usage.hpp; first a pointer to the name. checked_if<false,
+ *              L>: none                Checked: unit/checked_lock: sizes
+ * Zero bytes:  free and unnamed, where the lock inside is free when zero
+ *                                      Checked: unit/checked_lock: zero bytes
+ * Lifetime:    that of the lock inside: its release is unlock's last access
+ *                              Checked: unit/checked_lock: unlock() writes,
+ *                              unit/checked_lock: unlock() reads
  * Fairness:    that of the lock inside
  *                              Checked: unit/checked_lock: the lock inside
  * Capacity:    that of the lock inside; one contender more is a panic before

@@ -13,8 +13,13 @@
  *              that outlives the lock. Nodes on the stack, or a try_lock:
  *              mcs_lock. Few CPUs: ticket_lock.
  * Size:        2 cache lines, pointer and cell; a node of two lines for each
- *              context; zero bytes: not a lock, it starts with a pointer to
- *              itself (constinit)      Checked: unit/clh_lock: sizes
+ *              context                 Checked: unit/clh_lock: sizes
+ * Zero bytes:  not a lock, and not a node: each starts with a pointer to its
+ *              own cell (constinit)    Checked: unit/clh_lock: sizes
+ * Lifetime:    the next holder may free it together with all nodes that it was
+ *              ever used with, for their cells have moved: unlock's last
+ *              access, to lock and node, is the one that releases
+ *                                Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the exchange; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    any number of contexts, each with a node of its own; nothing to

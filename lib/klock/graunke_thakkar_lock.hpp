@@ -11,8 +11,11 @@
  *              that zero bytes are a free lock.
  * Use when:    every contender has a CPU number and its own line is cheap: no
  *              node to carry, no counter to wrap. Else mcs_lock.
- * Size:        (Cpus + 1) cache lines; zero bytes: free
+ * Size:        (Cpus + 1) cache lines
  *                                Checked: unit/graunke_thakkar_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the exchange; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus

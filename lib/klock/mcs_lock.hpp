@@ -12,7 +12,13 @@
  *              is smaller, and cheaper while nobody waits. Nodes that hold no
  *              pointer to each other: clh_lock.
  * Size:        a pointer; a node of two for each acquisition that holds or
- *              waits; zero bytes: free          Checked: unit/mcs_lock: sizes
+ *              waits                   Checked: unit/mcs_lock: sizes
+ * Zero bytes:  free; a node needs none: lock() sets it up
+ *                                      Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access to the lock is
+ *              before the one that releases, which is to the next holder's
+ *              node. A node is free for anything once its unlock has returned.
+ *                                Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the exchange; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    any number of contexts, each with a node of its own; nothing to

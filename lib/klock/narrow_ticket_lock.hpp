@@ -11,8 +11,11 @@
  * Use when:    up to 16 CPUs contend and there are very many locks: the
  *              smallest lock that is fair. Else ticket_lock, whose unlock is a
  *              plain store.
- * Size:        1 byte; no per-CPU state; zero bytes: free
+ * Size:        1 byte; no per-CPU state
  *                                      Checked: unit/narrow_ticket_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^Bits contexts at once, holder and waiters together: 4, 8, 16.

@@ -9,8 +9,11 @@
  *              of 8 and 16 bits.
  * Use when:    one lock is hot, some tens of CPUs wait for it and memory does
  *              not matter. A small lock: ticket_lock. Many CPUs: mcs_lock.
- * Size:        2 cache lines; no per-CPU state; zero bytes: free
+ * Size:        2 cache lines; no per-CPU state
  *                                      Checked: unit/padded_ticket_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, holder and waiters together. One more

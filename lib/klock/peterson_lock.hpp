@@ -9,8 +9,11 @@
  *              the fences, which its machine did not need.
  * Use when:    a CPU has no atomic read-modify-write, or to teach; and as a
  *              node of tournament_lock. Else ticket_lock is smaller and faster.
- * Size:        3 bytes; no per-CPU state; zero bytes: free
+ * Size:        3 bytes; no per-CPU state
  *                                      Checked: unit/peterson_lock: size
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    bounded: who has given way is overtaken once at most
  *                                      Checked: unit/peterson_lock: bypass
  * Capacity:    2 CPUs, numbered 0 and 1; any other number is outside the lock
@@ -27,8 +30,9 @@
  *	O1  lock    fence_seq_cst         pairs with O1, O2, O3 of the other
  *	O2  lock    fence_seq_cst         pairs with O1, O2 of the other
  *	O3  lock    await_either_acquire  pairs with O4, O5 and O1 of the other
- *	O4  unlock  wants.store_release   pairs with O3
+ *	O4  unlock  wants.store_release   pairs with O3, O6
  *	O5  lock    gives_way.store_release  pairs with O3
+ *	O6  await_left  wants.await_eq_acquire  pairs with O4
  *                                      Checked: model/orders_needed
  *
  *	O2 keeps each CPU's look at the other's `wants` behind its own stores:
@@ -41,6 +45,9 @@
  *	come back and given way, from that store behind its O1: O5. O1 alone
  *	would order it; O5 says it again for ThreadSanitizer, which knows no
  *	fences, and costs nothing beside them.
+ *	O6 acquires that the last user of this number has left: what is then
+ *	published is after its O4, so that whoever enters by that may free the
+ *	lock. O1 alone would order this, too; again for ThreadSanitizer.
  *
  * No try_lock: a CPU that has just said that it wants to enter looks like one
  * that holds the lock. Of two that only try, both could give up.
@@ -74,6 +81,15 @@ struct peterson_lock {
 
 	/* The holder's alone, under the number that it took the lock with. */
 	void unlock(unsigned cpu) { wants[cpu].store_release(0); } /* O4 */
+
+	/*
+	 * For a number that several CPUs use in turn: waits until the last one
+	 * has left. Whoever is to use it next, alone, calls this before lock().
+	 */
+	void await_left(unsigned cpu) const
+	{
+		wants[cpu].await_eq_acquire(0); /* O6 */
+	}
 
 	/* Whether somebody holds it or is about to: a hint. */
 	[[nodiscard]] bool is_locked() const { return takers() != 0; }

@@ -12,9 +12,12 @@
  *              too small and it is a ticket_lock, too large and the lock lies
  *              idle. klock/calibrate.hpp measures it; no constant is right.
  *              Sections of very different length: mcs_lock.
- * Size:        the counters and 4 bytes: 8, 8, 16; no per-CPU state; zero
- *              bytes: free, and base 1
+ * Size:        the counters and 4 bytes: 8, 8, 16; no per-CPU state
  *                          Checked: unit/proportional_ticket_lock: sizes
+ * Zero bytes:  free, and base 1
+ *                          Checked: unit/proportional_ticket_lock: sizes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, as ticket_lock

@@ -8,8 +8,11 @@
  *              between two tries.
  * Use when:    there is nearly never a waiter and every byte counts. Else
  *              ttas_lock (waits without writing), or ticket_lock (fair).
- * Size:        1 byte; no per-CPU state; zero bytes: free
+ * Size:        1 byte; no per-CPU state
  *                                      Checked: unit/tas_lock: size
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    none: one CPU may take it again and again while others starve
  *                                      Checked: native/torture: exclusion
  * Capacity:    any number of contexts; nothing to enforce

@@ -11,8 +11,11 @@
  * Use when:    a section is short and up to some tens of CPUs contend: this is
  *              the default. Many CPUs at once: mcs_lock. More threads than
  *              CPUs that can run them: backoff_ttas_lock, see Context.
- * Size:        2, 4 or 8 bytes; no per-CPU state; zero bytes: free
+ * Size:        2, 4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/ticket_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the draw; nobody is overtaken
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, holder and waiters together. One more

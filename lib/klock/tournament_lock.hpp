@@ -4,18 +4,23 @@
  *
  * Algorithm:   Each CPU starts at a leaf of a binary tree and takes the
  *              peterson_lock of every node up to the root; who has the root
- *              holds the lock. The tree lies in an array as a heap does: node
- *              n's children are 2n and 2n + 1, and the leaves follow the nodes.
+ *              holds the lock. It gives them back in the same order, the
+ *              root last. The tree lies in an array as a heap does: node n's
+ *              children are 2n and 2n + 1, and the leaves follow the nodes.
  * Source:      Peterson and Fischer, STOC 1977 (the tree); Peterson, IPL 12(3),
  *              1981 (the node); we differ: any number of CPUs, not only powers
- *              of two: some leaves are then one match nearer to the root.
+ *              of two: some leaves are then one match nearer to the root. And
+ *              the root is given back last, where the others begin with it.
  * Use when:    CPUs have no atomic read-modify-write and there are more than
  *              two, or to teach. First come, first served: bakery_lock. With
  *              read-modify-write: ticket_lock.
- * Size:        3 x (Cpus - 1) bytes; zero bytes: free. By loads and stores no
- *              lock for n CPUs has fewer than n registers (Burns and Lynch,
- *              Information and Computation 107(2), 1993); this has 3 (n - 1).
+ * Size:        3 x (Cpus - 1) bytes. By loads and stores no lock for n CPUs has
+ *              fewer than n registers (Burns and Lynch, Information and
+ *              Computation 107(2), 1993); this has 3 (n - 1).
  *                                  Checked: unit/tournament_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    starvation-free, not first come, first served: a CPU that climbs
  *              fast overtakes one that climbs slowly
  *                                  Checked: unit/tournament_lock: bypass
@@ -29,18 +34,26 @@
  * Assumes:     atomic loads and stores of a byte, and a full fence
  *
  * State (nodes held):  () --lock--> (leaf's parent), (.., its parent), ..
- *                (.., root) held --unlock--> from the root down, ()
+ *                (.., root) held --unlock--> from the leaf up, ()
  *
  * Ordering:    none of its own: peterson_lock's, at each node. A node's side is
- *              used by one CPU after another; the child on that side, held all
- *              the while, hands it over.
+ *              used by one CPU after another: the child on that side hands it
+ *              over, and as that is given back before the node is, the next
+ *              CPU waits for its side (O6 there).
  *                                  Checked: model/orders_needed
+ *
+ * The root last: what comes after it would be done to a lock that another holds
+ * by then, and may have freed. The others before it: nobody else can know when
+ * the holder leaves. Without the wait for its side, the next CPU from the same
+ * subtree would take the root while it is still held, and be thrown out by the
+ * unlock that follows. That wait is short: for the rest of one unlock, which
+ * waits for nobody.
  *
  * No try_lock: peterson_lock has none.
  *
  * Cost:        uncontended: peterson_lock's, log2(Cpus) times: 3 x log2(Cpus)
  *              stores, 2 x log2(Cpus) full fences, no RMW, up to
- *              log2(Cpus) lines; hand-over with w waiters: up to 3 (w + 1)
+ *              log2(Cpus) lines; hand-over with w waiters: up to 5 (w + 1)
  *              misses: 21 nodes share a line           Checked: sim/costs
  */
 #pragma once
@@ -60,21 +73,24 @@ struct tournament_lock {
 	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
 	void lock(unsigned cpu)
 	{
-		for (u32 at = leaf_of(cpu); at > root; at = parent_of(at))
-			node(parent_of(at)).lock(side_of(at));
+		for (u32 at = leaf_of(cpu); at > root; at = parent_of(at)) {
+			peterson_lock &match = node(parent_of(at));
+
+			/* Above the leaf, whose side is its CPU's own. */
+			if (at < Cpus)
+				match.await_left(side_of(at));
+			match.lock(side_of(at));
+		}
 	}
 
 	/*
-	 * The holder's alone, under the number that it took the lock with. From
-	 * the root down: whoever waits at a node that is given up early climbs
-	 * at once, and would take the next one on the side that is still ours.
+	 * The holder's alone, under the number that it took the lock with. The
+	 * root last: whoever gets it may free the lock.
 	 */
 	void unlock(unsigned cpu)
 	{
-		const u32 leaf = leaf_of(cpu);
-
-		for (unsigned up = height_of(leaf); up-- > 0;)
-			node(leaf >> (up + 1)).unlock(side_of(leaf >> up));
+		for (u32 at = leaf_of(cpu); at > root; at = parent_of(at))
+			node(parent_of(at)).unlock(side_of(at));
 	}
 
 	/* Whether somebody holds the root or is about to: a hint. */
@@ -87,16 +103,6 @@ struct tournament_lock {
 	static constexpr u32 leaf_of(unsigned cpu) { return Cpus + cpu; }
 	static constexpr u32 parent_of(u32 at) { return at / 2; }
 	static constexpr unsigned side_of(u32 at) { return at % 2; }
-
-	/* Steps from here to the root. */
-	static constexpr unsigned height_of(u32 at)
-	{
-		unsigned steps = 0;
-
-		while (at >> steps > root)
-			steps++;
-		return steps;
-	}
 
 	peterson_lock &node(u32 number) { return nodes[number - root]; }
 

@@ -14,8 +14,11 @@
  * Use when:    more threads than CPUs can run them, or the order of service
  *              does not matter: a waiter that does not run holds nobody up.
  *              Fair, and as small: narrow_ticket_lock. Many CPUs: mcs_lock.
- * Size:        1 byte; no per-CPU state (back-off: on the waiter's stack);
- *              zero bytes: free        Checked: unit/ttas_lock: sizes
+ * Size:        1 byte; no per-CPU state (back-off: on the waiter's stack)
+ *                                      Checked: unit/ttas_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    none: one CPU may take it again and again while others starve.
  *              Back-off makes it worse: who just came looks more often
  *                                      Checked: native/torture: exclusion

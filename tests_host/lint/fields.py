@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every lock header has the fields of STYLE's template, in its order.
+"""Every lock header has the fields of STYLE's template, in its order; and
+behind Size what zero bytes are, and when the lock's memory may be freed.
 
 A user who reads one header can then read them all, and the "which lock?" table
 can be made from them (lock_table.py). Run: fields.py --root DIR
@@ -9,11 +10,13 @@ import common
 import lock_header
 from common import Finding
 
-FIELDS = ("Algorithm", "Source", "Use when", "Size", "Fairness", "Capacity",
-          "Context", "Assumes", "State", "Ordering", "Cost")
+FIELDS = ("Algorithm", "Source", "Use when", "Size", "Zero bytes", "Lifetime",
+          "Fairness", "Capacity", "Context", "Assumes", "State", "Ordering",
+          "Cost")
 
 # Those that claim something a test can read.
-CHECKED = ("Size", "Fairness", "Capacity", "Ordering", "Cost")
+CHECKED = ("Size", "Zero bytes", "Lifetime", "Fairness", "Capacity", "Ordering",
+           "Cost")
 
 
 def _check_order(name, header):

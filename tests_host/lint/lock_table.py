@@ -28,7 +28,8 @@ NEW_README = f"""# klock: which lock?
 {END}
 """
 
-COLUMNS = ("Lock", "Use when", "Size", "Fairness", "Capacity", "Uncontended")
+COLUMNS = ("Lock", "Use when", "Size", "Zero bytes", "Lifetime", "Fairness",
+           "Capacity", "Uncontended")
 
 _SUBJECT = re.compile(r'\bsubject<\s*"([^"]+)"')
 
@@ -107,9 +108,9 @@ def row(path, names):
 
     cells = [f"[{path.name}](klock/{path.name}): {_names(names)}",
              markdown(text("Use when")),
-             markdown(first_sentence(text("Size"))),
-             markdown(first_sentence(text("Fairness"))),
-             markdown(first_sentence(text("Capacity"))),
+             *(markdown(first_sentence(text(name)))
+               for name in ("Size", "Zero bytes", "Lifetime", "Fairness",
+                            "Capacity")),
              markdown(uncontended(text("Cost")))]
     return "| " + " | ".join(cells) + " |"
 

@@ -3,7 +3,7 @@
  * Locks that are wrong on purpose: each must be found. What passes these tests
  * tests nothing.
  */
-#include "lock_worlds.hpp"
+#include "mortal_world.hpp"
 
 #include <klock/selftest/busted.hpp>
 
@@ -47,12 +47,28 @@ TEST_CASE("busted: every lock that is wrong is found")
 		result r = hunt<Subject>();
 		if (r.ok() && Subject::order_of_service == service::fifo)
 			r = first_come_first_served<Subject>();
+		if (r.ok())
+			r = ended_by_the_last<Subject>({.sections = {1, 1, 1}});
 
 		INFO(Subject::name << ": " << Subject::mistake << ", "
 				   << r.complete);
 		CHECK_FALSE(r.ok());
 		CHECK_FALSE(r.timeline.empty());
 	});
+}
+
+TEST_CASE("busted: an unlock that goes on after it has released, and only that")
+{
+	using root_first = subject<"", busted::root_first, service::none>;
+
+	/* Whoever ends it sees; who does not, sees nothing wrong with it. */
+	CHECK(hunt<root_first>().ok());
+	for (const auto &sections :
+	     std::vector<std::vector<unsigned>>{{1, 1, 1}, {1, 1, 1, 1}}) {
+		const result r =
+			ended_by_the_last<root_first>({.sections = sections});
+		CHECK(r.found == model::bug::dead_object);
+	}
 }
 
 /* -- Mistakes that are no lock of a list -------------------------------------

@@ -23,6 +23,7 @@ enum world : unsigned {
 	in_turns = 2,	 /* vCPUs that take turns, at each PAUSE: lab */
 	in_parallel = 4, /* two at once: pinned vCPUs, native threads */
 	in_crowd = 8,	 /* more than two, some of them at once: native */
+	at_its_end = 16, /* where the next holder ends the lock: native */
 };
 
 /* A subject that must fail, where, and what is wrong with it. */
@@ -66,7 +67,10 @@ using busted_locks = list<
 		       "Peterson: no fence">,
 	busted_subject<"leaf_first", busted::leaf_first,
 		       service::starvation_free, in_model | in_crowd,
-		       "tournament: unlocks from the leaf up">,
+		       "tournament: does not wait for its own side">,
+	busted_subject<"root_first", busted::root_first,
+		       service::starvation_free, in_model | at_its_end,
+		       "tournament: writes on after it has released">,
 	busted_subject<"silent_choice", busted::silent_choice, service::fifo,
 		       in_model | in_parallel,
 		       "bakery: does not say that it is choosing">>;

@@ -196,24 +196,29 @@ struct unfenced_peterson {
 	atomic<u8> gives_way;
 };
 
-/*
- * tournament_lock for three CPUs that is left from the leaf up: the next from
- * the same subtree takes the root on the side that is still held.
- */
-struct leaf_first {
-	static constexpr u64 max_contenders = 3;
+/* tournament_lock's tree, with every match lost or won as in peterson_lock. */
+template <unsigned Cpus>
+struct match_tree {
+	static constexpr u64 max_contenders = Cpus;
 
 	void lock(unsigned cpu)
 	{
-		for (unsigned at = 3 + cpu; at > 1; at /= 2)
-			take(at / 2 - 1, at % 2);
+		for (unsigned at = Cpus + cpu; at > 1; at /= 2)
+			take(at / 2, at % 2);
 	}
-	void unlock(unsigned cpu)
+
+	/* As tournament_lock's. */
+	[[nodiscard]] bool is_locked() const
 	{
-		for (unsigned at = 3 + cpu; at > 1; at /= 2) {
-			matches[at / 2 - 1].wants[at % 2].store_release(0);
-			hesitate();
-		}
+		return matches[0].wants[0].load_relaxed() ||
+		       matches[0].wants[1].load_relaxed();
+	}
+
+      protected:
+	void give_back(unsigned number, unsigned side)
+	{
+		matches[number - 1].wants[side].store_release(0);
+		hesitate();
 	}
 
       private:
@@ -224,19 +229,45 @@ struct leaf_first {
 
 	void take(unsigned number, unsigned side)
 	{
-		match &m = matches[number];
+		match &m = matches[number - 1];
 		const u8 me = static_cast<u8>(side);
 
 		m.wants[me].store_relaxed(1);
 		fence_seq_cst();
-		m.gives_way.store_relaxed(me);
+		m.gives_way.store_release(me);
 		fence_seq_cst();
 		m.wants[me ^ 1].await_either_acquire(
 			[](u8 other) { return other == 0 || give_up; },
 			m.gives_way, [me](u8 last) { return last != me; });
 	}
 
-	match matches[2];
+	match matches[Cpus - 1];
+};
+
+/*
+ * tournament_lock whose CPUs do not wait for their own side: the next from the
+ * same subtree takes the root on the side that is still held.
+ */
+struct leaf_first : match_tree<3> {
+	void unlock(unsigned cpu)
+	{
+		for (unsigned at = 3 + cpu; at > 1; at /= 2)
+			give_back(at / 2, at % 2);
+	}
+};
+
+/*
+ * tournament_lock that is left from the root down: excludes, but goes on
+ * writing after the next holder is inside, and may have freed it.
+ */
+struct root_first : match_tree<4> {
+	void unlock(unsigned cpu)
+	{
+		const unsigned leaf = 4 + cpu;
+
+		give_back(1, leaf / 2 % 2);
+		give_back(leaf / 2, leaf % 2);
+	}
 };
 
 /*
