@@ -4,8 +4,8 @@
  *
  * Algorithm:   Who comes marks its cell busy and exchanges it into `tail`; what
  *              it finds there is its predecessor's cell, which it watches until
- *              it is no longer busy. Who leaves clears its own cell, which its
- *              successor still reads, and takes its predecessor's for the next.
+ *              it is no longer busy, and which is its own the next time. Who
+ *              leaves clears its cell, which its successor still reads.
  * Source:      Craig, University of Washington TR 93-02-02, 1993; Magnusson,
  *              Landin and Hagersten, IPPS 1994; we differ: the
  *              first cell is part of the lock
@@ -14,8 +14,9 @@
  *              mcs_lock. Few CPUs: ticket_lock.
  * Size:        2 cache lines, pointer and cell; a node of two lines for each
  *              context                 Checked: unit/clh_lock: sizes
- * Zero bytes:  not a lock, and not a node: each starts with a pointer to its
- *              own cell (constinit)    Checked: unit/clh_lock: sizes
+ * Zero bytes:  not a lock, which starts with a pointer to its own cell
+ *              (constinit, or construct it); a node, not used yet, and so is a
+ *              copy of one             Checked: unit/clh_lock: zero bytes
  * Lifetime:    the next holder may free it together with all nodes that it was
  *              ever used with, for their cells have moved: unlock's last
  *              access, to lock and node, is the one that releases
@@ -77,6 +78,9 @@ struct clh_cell {
  * that it was ever used with, and such a lock as long as its nodes: static
  * storage, one for each CPU and nesting level, not the stack. Between two
  * acquisitions it may go from lock to lock; at one time it serves one.
+ *
+ * Per-CPU areas may be zeroed, or copied from a template, before its first use;
+ * after that it must not be copied or cleared.
  */
 struct clh_node {
 	constexpr clh_node() = default;
@@ -84,12 +88,23 @@ struct clh_node {
       private:
 	friend clh_lock;
 
+	/* The next acquisition's cell. */
+	clh_cell &next_cell()
+	{
+		clh_cell *const from_others = mine.get();
+
+		return from_others != nullptr ? *from_others : first;
+	}
+
 	/* Others watch it while this node's owner writes the rest. */
 	alignas(cache_line) clh_cell first;
-	/* The cell that the next acquisition uses, or the present one does. */
-	alignas(cache_line) plain<clh_cell *> mine{&first};
-	/* The predecessor's cell: this node's own after unlock(). */
-	plain<clh_cell *> predecessor;
+	/*
+	 * The cell that the next acquisition uses, its predecessor's; null:
+	 * the first. Not a pointer to the first, which a copy would share.
+	 */
+	alignas(cache_line) plain<clh_cell *> mine;
+	/* The cell that the present acquisition uses, or the last one did. */
+	plain<clh_cell *> queued;
 };
 
 struct clh_lock {
@@ -101,28 +116,27 @@ struct clh_lock {
 
 	constexpr clh_lock() : tail(&first) {}
 
-	/* Waits for its turn; on return the caller is the holder. */
+	/*
+	 * Waits for its turn; on return the caller is the holder. The node
+	 * keeps the predecessor's cell for the next time: its own will still
+	 * be read when it is done.
+	 */
 	void lock(clh_node &with)
 	{
-		clh_cell *const mine = with.mine.get();
+		clh_cell &mine = with.next_cell();
 
-		mine->busy.store_relaxed(1);
+		mine.busy.store_relaxed(1);
+		with.queued.set(&mine);
 		clh_cell *const predecessor =
-			tail.exchange_acq_rel(mine); /* O1 */
-		with.predecessor.set(predecessor);
+			tail.exchange_acq_rel(&mine); /* O1 */
+		with.mine.set(predecessor);
 		predecessor->busy.await_eq_acquire(0); /* O2 */
 	}
 
-	/*
-	 * The holder's alone, with the node that it took the lock with. Keeps
-	 * the predecessor's cell: its own is still being read.
-	 */
+	/* The holder's alone, with the node that it took the lock with. */
 	void unlock(clh_node &with)
 	{
-		clh_cell *const mine = with.mine.get();
-
-		with.mine.set(with.predecessor.get());
-		mine->busy.store_release(0); /* O3 */
+		with.queued.get()->busy.store_release(0); /* O3 */
 	}
 
 	/*
@@ -137,7 +151,7 @@ struct clh_lock {
 	/* The holder asks: does somebody wait behind it? A hint. */
 	[[nodiscard]] bool is_contended(const clh_node &with) const
 	{
-		return tail.load_relaxed() != with.mine.get();
+		return tail.load_relaxed() != with.queued.get();
 	}
 
       private:

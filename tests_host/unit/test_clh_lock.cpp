@@ -28,8 +28,6 @@ TEST_CASE("clh_lock: sizes are two lines, and two for a node")
 	static constinit clh_lock lock;
 	static constinit clh_node node;
 
-	/* Not zero: it points to its own cell. */
-	CHECK_FALSE(all_zero(lock));
 	CHECK_FALSE(lock.is_locked());
 	lock.lock(node);
 	CHECK(lock.is_locked());
@@ -46,14 +44,17 @@ TEST_CASE("clh_lock: waiters are served in arrival order")
 	CHECK(served_behind_holder(lock, 16) == one_to(16));
 }
 
-/* The cell that an unlocked node would use next: its second line's first. */
+/*
+ * The cell that an unlocked node would use next: its second line's first; null
+ * for its own, its first line's first.
+ */
 static const void *cell_of(const clh_node &node)
 {
 	const void *cell;
 
 	std::memcpy(&cell, reinterpret_cast<const char *>(&node) + cache_line,
 		    sizeof(cell));
-	return cell;
+	return cell ? cell : &node;
 }
 
 TEST_CASE("clh_lock: unlock keeps the predecessor's cell and leaves its own")
@@ -77,6 +78,62 @@ TEST_CASE("clh_lock: unlock keeps the predecessor's cell and leaves its own")
 	lock.unlock(a);
 	CHECK(cell_of(a) == cell_of_b);
 	CHECK(cell_of(b) == cell_of_a);
+}
+
+/* Two CPUs' areas, as kernels make them before the CPUs run. */
+struct cpu_area {
+	unsigned number = 0;
+	clh_node node;
+};
+
+/* Both take the lock by their nodes, again and again; who was inside alone. */
+static unsigned alone_inside(cpu_area *areas)
+{
+	constexpr int times = 500;
+	clh_lock lock;
+	unsigned inside = 0, alone = 0;
+	std::vector<std::thread> cpus;
+
+	for (unsigned cpu = 0; cpu < 2; cpu++)
+		cpus.emplace_back([&, cpu] {
+			for (int i = 0; i < times; i++) {
+				lock.lock(areas[cpu].node);
+				inside++;
+				std::this_thread::yield();
+				alone += inside == 1;
+				inside--;
+				lock.unlock(areas[cpu].node);
+			}
+		});
+	for (std::thread &cpu : cpus)
+		cpu.join();
+	return alone;
+}
+
+TEST_CASE("clh_lock: nodes that are copies of an unused one have cells apart")
+{
+	static constinit cpu_area model;
+	static cpu_area areas[2];
+
+	for (cpu_area &area : areas)
+		std::memcpy(static_cast<void *>(&area), &model, sizeof(area));
+	REQUIRE(cell_of(areas[0].node) == &areas[0].node);
+	REQUIRE(cell_of(areas[1].node) == &areas[1].node);
+	CHECK(alone_inside(areas) == 1000);
+}
+
+TEST_CASE("clh_lock: zero bytes are an unused node, and no lock")
+{
+	static constinit clh_lock lock;
+	static cpu_area areas[2];
+
+	std::memset(static_cast<void *>(areas), 0, sizeof(areas));
+	REQUIRE(cell_of(areas[0].node) == &areas[0].node);
+	REQUIRE(cell_of(areas[1].node) == &areas[1].node);
+	CHECK(alone_inside(areas) == 1000);
+	/* It points to its own cell. */
+	CHECK_FALSE(all_zero(lock));
+	CHECK(all_zero(clh_node()));
 }
 
 TEST_CASE("clh_lock: a node goes from lock to lock, with whatever cell it has")
