@@ -25,7 +25,12 @@
  *              enforce                 Checked: native/torture: exclusion
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only, with a node of its own. No recursion. Everybody waits for
- *              a preempted holder, and for any preempted waiter ahead.
+ *              a preempted holder, and for any preempted waiter ahead. And
+ *              unlock may wait: for a newcomer that has exchanged tail and not
+ *              yet linked its node. Whoever has stopped the other CPUs, a
+ *              debugger or an NMI handler, may hang in unlock after a try_lock
+ *              that succeeded: take another lock there, for instance
+ *              ticket_lock.      Checked: model/unlock: waits for nobody
  * Assumes:     an atomic exchange and a compare-and-swap of a pointer
  *
  * State (tail):  null free --lock--> (last who came) held --unlock--> the same,

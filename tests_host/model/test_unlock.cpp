@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What unlock() does after it has released the lock: nothing.
+ * What unlock() does after it has released the lock: nothing. And whom it waits
+ * for before that: nobody, or a newcomer.
  */
 #include "mortal_world.hpp"
 
 #include <catch.hpp>
+
+#include <cstring>
 
 using klock::selftest::all_locks;
 using namespace worlds;
@@ -63,4 +66,58 @@ TEST_CASE("lifetime: a tree of three levels")
 
 	/* 3 and 4 meet at the bottom, 2 above them, 0 and 1 at the root. */
 	good(ended_by_the_last<five>({.sections = {1, 1, 1, 1, 1}}));
+}
+
+/* -- Waiting in unlock() ----------------------------------------------------
+ */
+
+namespace {
+
+/*
+ * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its way CPU 1
+ * is stopped, as by a debugger, until CPU 0 is back from unlock().
+ */
+template <typename Subject>
+result stopped_newcomer()
+{
+	struct world : counted<Subject> {
+		klock::atomic<u8> inside, left;
+	};
+
+	return model::explore<world>(
+		{.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
+		[](world &w, unsigned cpu) {
+			if (cpu == 1) {
+				w.inside.await_eq_acquire(1);
+				w.section(w.who[1]);
+				return;
+			}
+			w.who[0].lock(w.lock);
+			w.inside.store_release(1);
+			w.who[0].unlock(w.lock);
+			w.left.store_release(1);
+		},
+		[](world &) {},
+		[](world &w, unsigned cpu) {
+			if (cpu == 1)
+				w.left.await_eq_acquire(1);
+		});
+}
+
+} // namespace
+
+TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
+{
+	all_locks<2>::for_each([]<typename Subject>() {
+		const result r = stopped_newcomer<Subject>();
+
+		INFO(Subject::name << " " << r.message << "\n" << r.timeline);
+		if (std::strcmp(Subject::name, "mcs_lock") == 0) {
+			CHECK(r.found == model::bug::deadlock);
+		} else {
+			CHECK(r.ok());
+			CHECK(r.exhaustive);
+			CHECK(r.complete > 1);
+		}
+	});
 }
