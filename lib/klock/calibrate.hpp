@@ -27,9 +27,12 @@
  *	O2  measure  ball.await_eq_acquire   pairs with O5
  *	O3  finish   ball.store_release      pairs with O4
  *	O4  answer   ball.await_acquire      pairs with O1, O3
- *	O5  answer   ball.store_release      pairs with O2
+ *	O5  answer   ball.store_release      pairs with O2, O6
+ *	O6  finish   ball.await_eq_acquire   pairs with O5
+ *                                      Checked: model/meter
  *
  *	The orders are those of a lock's hand-over: they are what is measured.
+ *	O6: after finish() the meter may be freed.
  */
 #pragma once
 
@@ -101,34 +104,45 @@ struct handover_meter {
 	u32 measure(u32 clock_overhead)
 	{
 		u32 number = 0;
-		const u32 there_and_back = detail::least_cycles([&] {
-			ball.store_release(++number);	 /* O1 */
-			ball.await_eq_acquire(++number); /* O2 */
+		const u32 round_trip = detail::least_cycles([&] {
+			there_and_back(number + 1);
+			number += 2;
 		});
 
 		finish();
-		return detail::less(there_and_back, clock_overhead) / 2;
+		return detail::less(round_trip, clock_overhead) / 2;
 	}
 
 	/* Lets answer() return where nothing is to be measured. */
 	void finish()
 	{
-		ball.store_release(over); /* O3 */
-		ball.await_eq_relaxed(at_rest);
+		ball.store_release(over);	/* O3 */
+		ball.await_eq_acquire(at_rest); /* O6 */
 	}
 
 	/* The other CPU's part. */
 	void answer()
 	{
-		for (;;) {
-			const u32 thrown = ball.await_acquire(
-				[](u32 v) { return v % 2 == 1; }); /* O4 */
+		while (answer_once())
+			;
+	}
 
-			ball.store_release(
-				thrown == over ? at_rest : thrown + 1); /* O5 */
-			if (thrown == over)
-				return;
-		}
+	/* One hand-over to the other CPU and one back; number is odd. */
+	void there_and_back(u32 number)
+	{
+		ball.store_release(number);	   /* O1 */
+		ball.await_eq_acquire(number + 1); /* O2 */
+	}
+
+	/* The other CPU's part of that; false: it was finish(). */
+	[[nodiscard]] bool answer_once()
+	{
+		const u32 thrown = ball.await_acquire(
+			[](u32 v) { return v % 2 == 1; }); /* O4 */
+		const bool last = thrown == over;
+
+		ball.store_release(last ? at_rest : thrown + 1); /* O5 */
+		return !last;
 	}
 
       private:

@@ -104,6 +104,14 @@ ORDERS = [
          "/* O5 */ /* O2 */", "unlock()", "carries O5, O2"),
     Case("orders", "one tag on two operations", LOCK, "/* O2 */", "/* O1 */",
          "turn_of(1).template", "O1 is on await_acquire and, in line"),
+    Case("orders", "an order in a header that is no lock",
+         "lib/klock/meter.hpp", "", "inline void f() { x.store_release(1); }\n",
+         "store_release(1)", "store_release without a tag"),
+    Case("orders", "a row of a header that is no lock", "lib/klock/meter.hpp",
+         "", "/*\n * meter - x\n *\n * Ordering:\n"
+         " *\tO1  f  x.store_release  pairs with O1\n */\n"
+         "inline void f() { x.store_relaxed(1); }\n", "O1  f",
+         "row O1: no operation"),
     Case("orders", "a tag on a relaxed operation", LOCK, "u8 expected = 0;",
          "u8 expected = turn.load_relaxed(); /* O3 */", "u8 expected",
          "on no operation stronger"),

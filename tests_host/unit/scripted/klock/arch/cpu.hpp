@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpu - stands in front of the hosted port's: a clock that a test sets
+ *
+ * A measurement takes as long as the test says, whatever it measures.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+#include <sched.h>
+
+namespace klock::arch {
+
+inline constexpr usize cache_line = 64;
+
+inline void cpu_relax() { sched_yield(); }
+
+struct scripted_clock {
+	bool usable;
+	bool steady;
+	/* How long the n-th measurement takes, from 0. */
+	u64 (*took)(u32 n);
+	u32 measured;
+};
+
+inline constinit scripted_clock clock_in_use{};
+
+/* A measurement begins at any time and ends so much later. */
+inline constexpr u64 begins_at = u64{1} << 40;
+
+inline u64 cycles() { return begins_at; }
+inline u64 cycles_begin() { return begins_at; }
+inline u64 cycles_end()
+{
+	return begins_at + clock_in_use.took(clock_in_use.measured++);
+}
+
+inline bool cycles_usable() { return clock_in_use.usable; }
+inline bool cycles_steady() { return clock_in_use.steady; }
+
+} // namespace klock::arch
