@@ -214,6 +214,15 @@ inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
 					   static_cast<int>(without_store(O)));
 }
 
+/* -- Counters that wrap --------------------------------------------------- */
+
+/* At the width of their type. */
+template <typename T>
+constexpr T wrapped(T v)
+{
+	return v;
+}
+
 /* -- What one CPU alone uses, or what a lock protects --------------------- */
 
 template <typename T>

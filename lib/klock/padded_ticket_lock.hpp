@@ -51,6 +51,7 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
+#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 
 namespace klock {
@@ -81,7 +82,7 @@ struct padded_ticket_lock {
 	{
 		const Counter mine = owner.load_relaxed();
 
-		owner.store_release(static_cast<Counter>(mine + 1)); /* O3 */
+		owner.store_release(successor(mine)); /* O3 */
 	}
 
 	/*
@@ -94,12 +95,11 @@ struct padded_ticket_lock {
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       private:
-	/* u8 - u8 is an int: the cast brings it back to the counter. */
 	Counter tickets_out() const
 	{
 		const Counter served = owner.load_relaxed();
 
-		return static_cast<Counter>(next.load_relaxed() - served);
+		return distance(served, next.load_relaxed());
 	}
 
 	/* The number that is drawn next. */

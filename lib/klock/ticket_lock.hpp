@@ -57,6 +57,7 @@
 
 #include <klock/atomic_pair.hpp>
 #include <klock/concepts.hpp>
+#include <klock/counter.hpp>
 
 namespace klock {
 
@@ -109,7 +110,7 @@ struct ticket_lock {
 		if (tickets.template load_relaxed<next>() != free)
 			return false;
 		return tickets.compare_exchange_acquire(
-			{free, free}, {after(free), free}); /* O5 */
+			{free, free}, {successor(free), free}); /* O5 */
 	}
 
 	/* The holder's alone: that is why a plain store is enough. */
@@ -117,7 +118,7 @@ struct ticket_lock {
 	{
 		const Counter mine = tickets.template load_relaxed<owner>();
 
-		tickets.template store_release<owner>(after(mine)); /* O6 */
+		tickets.template store_release<owner>(successor(mine)); /* O6 */
 	}
 
 	/*
@@ -132,17 +133,6 @@ struct ticket_lock {
       private:
 	static constexpr half next = half::first;
 	static constexpr half owner = half::second;
-
-	/* u8 + int is an int: the casts bring it back to the counter. */
-	static constexpr Counter after(Counter ticket)
-	{
-		return static_cast<Counter>(ticket + 1);
-	}
-
-	static constexpr Counter distance(Counter from, Counter to)
-	{
-		return static_cast<Counter>(to - from);
-	}
 
 	Counter draw()
 	{

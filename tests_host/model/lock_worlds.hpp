@@ -12,6 +12,7 @@
 #include <model/model.hpp>
 
 #include <numeric>
+#include <type_traits>
 
 namespace worlds {
 
@@ -28,16 +29,34 @@ inline unsigned sum(const std::vector<unsigned> &sections)
 	return std::accumulate(sections.begin(), sections.end(), 0u);
 }
 
-/* So few bits for this subject's counters, if it counts sections in them. */
+/* So many sections served: any counter's value, at its own width. */
+struct served {
+	u64 sections;
+	template <klock::counter T>
+	operator T() const
+	{
+		return static_cast<T>(sections);
+	}
+};
+
+/* Made as it is after so many: a lock that counts its sections. */
+template <typename Subject>
+inline constexpr bool counts_sections =
+	std::is_constructible_v<typename Subject::lock, served>;
+
+/*
+ * So few bits for this subject's counters, if it has any: it counts sections,
+ * or has room for as many contenders as a counter has values.
+ */
 template <typename Subject>
 unsigned bits(unsigned few)
 {
 	const u64 capacity = Subject::capacity;
-	const bool counts = capacity == u64{1} << 8 ||
-			    capacity == u64{1} << 16 ||
-			    capacity == u64{1} << 32;
+	const bool counts =
+		counts_sections<Subject> || capacity == u64{1} << 8 ||
+		capacity == u64{1} << 16 || capacity == u64{1} << 32;
 
-	return counts ? few : 0;
+	return counts && !*Subject::whole_because ? few : 0;
 }
 
 /* A counter that the lock protects; a node for each CPU that lives on. */

@@ -9,29 +9,9 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 
-#include <type_traits>
-
 using klock::u32;
 using klock::selftest::all_locks;
 using namespace worlds;
-
-namespace {
-
-/* So many sections served: any counter's value, at its own width. */
-struct served {
-	u64 sections;
-	template <klock::counter T>
-	operator T() const
-	{
-		return static_cast<T>(sections);
-	}
-};
-
-template <typename Subject>
-inline constexpr bool counts_sections =
-	std::is_constructible_v<typename Subject::lock, served>;
-
-} // namespace
 
 TEST_CASE("locks: pairs split, with either rule for release sequences")
 {

@@ -36,6 +36,10 @@ result checker::explore(program &p, const options &given)
 	known.stacks.clear();
 	for (const auto &c : cpus)
 		known.stacks.push_back({c->stack.low(), c->stack.high()});
+	hooked::counter_mask = ~u32{0};
+	if (given.counter_bits)
+		hooked::counter_mask =
+			static_cast<u32>((u64{1} << given.counter_bits) - 1);
 	memory.forget_all();
 	work.clear();
 	work.push_back(std::make_unique<graph>());
@@ -55,6 +59,7 @@ result checker::explore(program &p, const options &given)
 	if (!out.exhaustive && out.ok())
 		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
 	work.clear();
+	hooked::counter_mask = ~u32{0};
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)
 			   .count();

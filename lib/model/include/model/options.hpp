@@ -64,8 +64,9 @@ struct options {
 
 	/*
 	 * Unsigned integers of up to 4 bytes, and the halves of pairs, wrap at
-	 * so many bits: the wrap of a counter comes into reach of few CPUs. 0:
-	 * as they are.
+	 * so many bits: the wrap of a counter comes into reach of few CPUs.
+	 * What code computes from them wraps there by <klock/counter.hpp>
+	 * alone. 0: as they are.
 	 */
 	unsigned counter_bits = 0;
 

@@ -359,6 +359,16 @@ inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
 	return true;
 }
 
+/* -- Counters that wrap --------------------------------------------------- */
+
+template <typename T>
+constexpr T wrapped(T v)
+{
+	if (__builtin_is_constant_evaluated())
+		return v;
+	return static_cast<T>(v & hooked::counter_mask);
+}
+
 /* -- What one CPU alone uses, or what a lock protects --------------------- */
 
 template <typename T>

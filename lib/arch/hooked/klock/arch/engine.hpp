@@ -148,5 +148,8 @@ struct engine {
 /* The engine whose fiber this is; none outside a run. */
 inline constinit engine *running = nullptr;
 
+/* The bits that counters have: fewer than their type's while a checker says. */
+inline constinit u32 counter_mask = ~u32{0};
+
 } // namespace hooked
 } // namespace klock::arch
