@@ -7,6 +7,8 @@
 #include "lock_worlds.hpp"
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 namespace worlds {
 
@@ -61,6 +63,67 @@ inline const pinned *pinned_of(const char *name)
 		if (std::strcmp(p.name, name) == 0)
 			return &p;
 	return nullptr;
+}
+
+/* What a failure names. */
+inline constexpr const char *the_table =
+	"counts[] in tests_host/model/lock_counts.hpp";
+
+/* A row as it stands there. */
+inline std::string row(const pinned &p)
+{
+	return std::string("{\"") + p.name + "\", " + std::to_string(p.two) +
+	       ", " + std::to_string(p.three) + ", " + std::to_string(p.four) +
+	       "},";
+}
+
+/* What is wrong with a row, if anything; said is none where it is missing. */
+inline std::string difference(const pinned *said, const pinned &found)
+{
+	const std::string right = "\n\tfound: " + row(found);
+
+	if (!said)
+		return std::string(the_table) + " has no row for " +
+		       found.name + right;
+	if (row(*said) == row(found))
+		return "";
+	return std::string(the_table) + " is wrong about " + found.name +
+	       "\n\tsays:  " + row(*said) + right;
+}
+
+/* The three sizes of a row, for a lock of so many contenders. */
+inline std::vector<unsigned> two_by_two() { return {2, 2}; }
+inline std::vector<unsigned> three_by_two(u64 capacity)
+{
+	if (capacity == 2)
+		return {3, 3};
+	return {2, 2, 2};
+}
+inline std::vector<unsigned> four_by_one() { return {1, 1, 1, 1}; }
+
+/*
+ * Counts a lock's executions and compares them with its row; empty if they are
+ * the same. Where the type asks for the number of CPUs: for 2, for 3, for 4.
+ */
+template <typename Two, typename Three = Two, typename Four = Three>
+std::string wrong_counts(const pinned *said = pinned_of(Two::name))
+{
+	pinned found{Two::name, 0, 0, 0};
+	std::string wrong;
+	const auto count = [&wrong](const result &r) {
+		if (!r.ok() || !r.exhaustive)
+			wrong += std::string(Two::name) + ": " + r.message +
+				 "\n" + r.timeline;
+		return r.complete;
+	};
+
+	found.two = count(exclusion<Two>({.sections = two_by_two()}));
+	found.three = count(
+		exclusion<Three>({.sections = three_by_two(Three::capacity)}));
+	if (Four::capacity >= 4)
+		found.four =
+			count(exclusion<Four>({.sections = four_by_one()}));
+	return wrong.empty() ? difference(said, found) : wrong;
 }
 
 } // namespace worlds
