@@ -22,9 +22,13 @@ function(klock_add_port port)
 endfunction()
 
 # klock::<port>_c: the C functions, as a static library that is built for
-# whoever links it.
+# whoever links it. c/sources is the Makefile's list, too.
 function(klock_add_c port)
-	add_library(klock_${port}_c STATIC EXCLUDE_FROM_ALL c/klock_c.cpp)
+	set(list ${CMAKE_CURRENT_SOURCE_DIR}/c/sources)
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+	file(STRINGS ${list} sources)
+	list(TRANSFORM sources REPLACE "(.+)" "c/\\1.cpp")
+	add_library(klock_${port}_c STATIC EXCLUDE_FROM_ALL ${sources})
 	add_library(klock::${port}_c ALIAS klock_${port}_c)
 	set_target_properties(klock_${port}_c PROPERTIES
 		EXPORT_NAME ${port}_c OUTPUT_NAME klock

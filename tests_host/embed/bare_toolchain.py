@@ -48,9 +48,12 @@ def compiles_and_links(case):
                     own, "-std=c++20", *FREESTANDING, *STRICT,
                     *case.includes("x86", c=True), "-c"]
         case.must(*compiler, "all.cpp", "-o", "all.o")
-        case.must(*compiler, lib / "c/klock_c.cpp", "-o", "c.o")
+        objects = []
+        for name in (lib / "c/sources").read_text().split():
+            case.must(*compiler, lib / f"c/{name}.cpp", "-o", f"{name}.o")
+            objects.append(f"{name}.o")
         case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
-                  "--no-undefined", "all.o", "c.o", "-o", "kernel")
+                  "--no-undefined", "all.o", *objects, "-o", "kernel")
 
 
 if __name__ == "__main__":

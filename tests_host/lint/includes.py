@@ -59,8 +59,8 @@ RULES = [
     ("lib/klock/*guard.hpp",        "klock/acquisition.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
     ("lib/klock/selftest/*",        "klock/*.hpp klock/selftest/*.hpp"),
-    ("lib/c/klock/klock.h",         ""),
-    ("lib/c/*",                     "klock/klock.h klock/*.hpp "
+    ("lib/c/klock/*.h",             "klock/*.h"),
+    ("lib/c/*",                     "klock/*.h klock/*.hpp "
                                     "klock/arch/irq.hpp"),
     ("lib/arch/hosted/*",           "klock/types.hpp klock/builtin_ops.hpp "
                                     "klock/arch/*.hpp *.h"),

@@ -4,13 +4,7 @@
  *
  * Only compiled, with -fno-access-control: the members are private.
  */
-#include <klock/klock.h>
-
-#include <klock/clh_lock.hpp>
-#include <klock/mcs_lock.hpp>
-#include <klock/tas_lock.hpp>
-#include <klock/ticket_lock.hpp>
-#include <klock/ttas_lock.hpp>
+#include <klock/c_lock.hpp>
 
 #define AT(type, member) __builtin_offsetof(type, member)
 
@@ -29,6 +23,49 @@ static_assert(AT(klock_tas, klock_taken) == AT(tas_lock, taken));
 static_assert(AT(klock_ttas, klock_taken) == AT(ttas_lock, taken));
 static_assert(AT(klock_backoff_ttas, klock_taken) ==
 	      AT(backoff_ttas_lock, inner));
+
+static_assert(AT(klock_narrow_ticket_2, klock_byte) ==
+	      AT(narrow_ticket_lock<2>, byte));
+static_assert(AT(klock_narrow_ticket_3, klock_byte) ==
+	      AT(narrow_ticket_lock<3>, byte));
+static_assert(AT(klock_narrow_ticket_4, klock_byte) ==
+	      AT(narrow_ticket_lock<4>, byte));
+
+template <typename C, unsigned Cpus>
+constexpr bool same_registers()
+{
+	return AT(C, klock_number) == AT(bakery_lock<Cpus>, number) &&
+	       AT(C, klock_number[1]) == AT(bakery_lock<Cpus>, number[1]);
+}
+static_assert(same_registers<klock_bakery_4, 4>());
+static_assert(same_registers<klock_bakery_8, 8>());
+static_assert(same_registers<klock_bakery_16, 16>());
+static_assert(same_registers<klock_bakery_32, 32>());
+static_assert(same_registers<klock_bakery_64, 64>());
+
+template <typename C, typename Counter>
+constexpr bool same_lines()
+{
+	using lock = padded_ticket_lock<Counter>;
+
+	return AT(C, klock_next) == AT(lock, next) &&
+	       AT(C, klock_owner) == AT(lock, owner);
+}
+static_assert(same_lines<klock_padded_ticket_u8, u8>());
+static_assert(same_lines<klock_padded_ticket_u16, u16>());
+static_assert(same_lines<klock_padded_ticket_u32, u32>());
+
+template <typename C, typename Counter>
+constexpr bool same_base()
+{
+	using lock = proportional_ticket_lock<Counter>;
+
+	return AT(C, klock_queue) == AT(lock, queue) &&
+	       AT(C, klock_base) == AT(lock, base);
+}
+static_assert(same_base<klock_proportional_ticket_u8, u8>());
+static_assert(same_base<klock_proportional_ticket_u16, u16>());
+static_assert(same_base<klock_proportional_ticket_u32, u32>());
 
 /* A pair's first half is at the lower address (arch/CONTRACT.md). */
 template <typename C, typename Counter>

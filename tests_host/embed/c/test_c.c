@@ -1,156 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every lock of klock.h, from C, on a host: each verb alone, then four threads
- * that count under it.
- *
- * With the names that a kernel's own headers have, all before klock.h.
+ * Every lock of klock.h, from C, on a host: each verb alone, as the static
+ * initialiser left the lock and as init leaves it; then four threads that count
+ * under it.
  */
-typedef unsigned char u8;
-typedef unsigned int u32;
-typedef unsigned short ushort_;
-typedef int bool_;
-#define bool bool_
-#define next no_such_name
-#define owner no_such_name
-#define tail no_such_name
-#define lock no_such_name
-#include <klock/klock.h>
-#undef bool
-#undef next
-#undef owner
-#undef tail
-#undef lock
+#include "kinds.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-enum { threads = 4, each = 20000 };
+enum { each = 2000, patience = 60 /* s: a test that hangs says where */ };
 
 static unsigned count;
 static int failures;
+static const char *now;
 
 static void expect(int holds, const char *what)
 {
 	if (!holds) {
-		printf("not so: %s\n", what);
+		printf("%s: not so: %s\n", now, what);
 		failures++;
 	}
 }
 
-/* One kind of lock, with the nodes that it may need; by: the thread. */
-struct kind {
-	const char *name;
-	void (*take)(unsigned by);
-	void (*give)(unsigned by);
-	unsigned long (*take_irqsave)(unsigned by);
-	void (*give_irqrestore)(unsigned by, unsigned long flags);
-	int (*try_take)(unsigned by);
-	int (*is_locked)(void);
-};
-
-#define PLAIN_KIND(x, init)                                                    \
-	static struct klock_##x x = init;                                      \
-	static void x##_take(unsigned by) { (void)by, klock_##x##_lock(&x); }  \
-	static void x##_give(unsigned by)                                      \
-	{                                                                      \
-		(void)by, klock_##x##_unlock(&x);                              \
-	}                                                                      \
-	static unsigned long x##_take_irqsave(unsigned by)                     \
-	{                                                                      \
-		return (void)by, klock_##x##_lock_irqsave(&x);                 \
-	}                                                                      \
-	static void x##_give_irqrestore(unsigned by, unsigned long flags)      \
-	{                                                                      \
-		(void)by, klock_##x##_unlock_irqrestore(&x, flags);            \
-	}                                                                      \
-	static int x##_try(unsigned by)                                        \
-	{                                                                      \
-		return (void)by, klock_##x##_try_lock(&x);                     \
-	}                                                                      \
-	static int x##_is_locked(void) { return klock_##x##_is_locked(&x); }
-
-#define NODE_KIND(x, init)                                                     \
-	static struct klock_##x x = init;                                      \
-	static struct klock_##x##_node x##_nodes[threads];                     \
-	static void x##_take(unsigned by)                                      \
-	{                                                                      \
-		klock_##x##_lock(&x, &x##_nodes[by]);                          \
-	}                                                                      \
-	static void x##_give(unsigned by)                                      \
-	{                                                                      \
-		klock_##x##_unlock(&x, &x##_nodes[by]);                        \
-	}                                                                      \
-	static unsigned long x##_take_irqsave(unsigned by)                     \
-	{                                                                      \
-		return klock_##x##_lock_irqsave(&x, &x##_nodes[by]);           \
-	}                                                                      \
-	static void x##_give_irqrestore(unsigned by, unsigned long flags)      \
-	{                                                                      \
-		klock_##x##_unlock_irqrestore(&x, &x##_nodes[by], flags);      \
-	}                                                                      \
-	static int x##_is_locked(void) { return klock_##x##_is_locked(&x); }
-
-#define ENTRY(x, may_try)                                                      \
-	{                                                                      \
-#x, x##_take, x##_give, x##_take_irqsave, x##_give_irqrestore, \
-			may_try, x##_is_locked                                 \
-	}
-
-/* clang-format off */
-PLAIN_KIND(ticket_u8, KLOCK_TICKET_INIT)
-PLAIN_KIND(ticket_u16, KLOCK_TICKET_INIT)
-PLAIN_KIND(ticket_u32, KLOCK_TICKET_INIT)
-PLAIN_KIND(tas, KLOCK_TAS_INIT)
-PLAIN_KIND(ttas, KLOCK_TTAS_INIT)
-PLAIN_KIND(backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
-NODE_KIND(mcs, KLOCK_MCS_INIT)
-NODE_KIND(clh, KLOCK_CLH_INIT(clh))
-/* clang-format on */
-
-static int mcs_try(unsigned by)
+/* A held lock whose state lies would hang whatever comes next. */
+static void must(int holds, const char *what)
 {
-	return klock_mcs_try_lock(&mcs, &mcs_nodes[by]);
+	expect(holds, what);
+	if (!holds)
+		exit(1);
 }
 
-static const struct kind kinds[] = {
-	ENTRY(ticket_u8, ticket_u8_try),
-	ENTRY(ticket_u16, ticket_u16_try),
-	ENTRY(ticket_u32, ticket_u32_try),
-	ENTRY(tas, tas_try),
-	ENTRY(ttas, ttas_try),
-	ENTRY(backoff_ttas, backoff_ttas_try),
-	ENTRY(mcs, mcs_try),
-	ENTRY(clh, 0),
-};
-
-static int irqs_on(void)
+static void each_try(const struct kind *k)
 {
-	const unsigned long before = klock_irq_save();
+	unsigned long flags = 77;
 
-	klock_irq_restore(before);
-	return before != 0;
+	k->take();
+	self = 1;
+	expect(!k->try_take(), "a try at a held lock fails");
+	expect(!k->try_irqsave(&flags) && flags == 77 && klock_irqs_enabled(),
+	       "and leaves interrupts as they were");
+	self = 0;
+	k->give();
+	must(k->try_take(), "a try at a free lock succeeds");
+	expect(k->is_locked(), "and holds it");
+	k->give();
+	must(k->try_irqsave(&flags), "one with interrupts off, too");
+	expect(!klock_irqs_enabled() && k->is_locked(), "and they are off");
+	k->give_irqrestore(flags);
+	expect(klock_irqs_enabled(), "on again after a try");
 }
 
 static void each_verb(const struct kind *k)
 {
 	unsigned long flags;
 
-	expect(!k->is_locked(), "free at first");
-	k->take(0);
+	must(!k->is_locked(), "free at first");
+	k->take();
 	expect(k->is_locked(), "held");
+	if (k->is_contended)
+		expect(!k->is_contended(), "nobody waits");
+	k->give();
+	must(!k->is_locked(), "free again");
+	flags = k->take_irqsave();
+	expect(!klock_irqs_enabled() && k->is_locked(),
+	       "interrupts off, and held");
+	k->give_irqrestore(flags);
+	expect(klock_irqs_enabled() && !k->is_locked(),
+	       "interrupts on, and free");
 	if (k->try_take)
-		expect(!k->try_take(1), "a try at a held lock fails");
-	k->give(0);
-	expect(!k->is_locked(), "free again");
-	if (k->try_take) {
-		expect(k->try_take(1), "a try at a free lock succeeds");
-		k->give(1);
-	}
-	flags = k->take_irqsave(0);
-	expect(!irqs_on() && k->is_locked(), "interrupts off, and held");
-	k->give_irqrestore(0, flags);
-	expect(irqs_on() && !k->is_locked(), "interrupts on, and free");
+		each_try(k);
+	expect(!asked_too_early, "asked with interrupts off");
 }
 
 struct job {
@@ -158,15 +80,39 @@ struct job {
 	unsigned by;
 };
 
+static void *take_once(void *arg)
+{
+	const struct job *j = arg;
+
+	self = j->by;
+	j->k->take();
+	j->k->give();
+	return 0;
+}
+
+static void somebody_waits(const struct kind *k)
+{
+	struct job waiter = {k, 1};
+	pthread_t id;
+
+	k->take();
+	pthread_create(&id, 0, take_once, &waiter);
+	while (!k->is_contended())
+		;
+	k->give();
+	pthread_join(id, 0);
+}
+
 static void *work(void *arg)
 {
 	const struct job *j = arg;
 
+	self = j->by;
 	for (int i = 0; i < each; i++) {
-		unsigned long flags = j->k->take_irqsave(j->by);
+		unsigned long flags = j->k->take_irqsave();
 
 		count++;
-		j->k->give_irqrestore(j->by, flags);
+		j->k->give_irqrestore(flags);
 	}
 	return 0;
 }
@@ -183,19 +129,42 @@ static void threads_count(const struct kind *k)
 	}
 	for (unsigned i = 0; i < threads; i++)
 		pthread_join(ids[i], 0);
-	expect(count == threads * each, k->name);
+	expect(count == threads * each, "every count is there");
+}
+
+static void proportional_bases(void)
+{
+	now = "proportional_ticket_u8";
+	klock_proportional_ticket_u8_init(&proportional_u8);
+	expect(proportional_u8.klock_base == KLOCK_PROPORTIONAL_BASE,
+	       "init gives the base of C++");
+	klock_proportional_ticket_u8_set_base(&proportional_u8, 3);
+	klock_proportional_ticket_u16_set_base(&proportional_u16, 3);
+	klock_proportional_ticket_u32_set_base(&proportional_u32, 3);
+	expect(proportional_u8.klock_base == 3 &&
+		       proportional_u16.klock_base == 3 &&
+		       proportional_u32.klock_base == 3,
+	       "set_base");
 }
 
 int main(void)
 {
-	const unsigned kinds_here = sizeof(kinds) / sizeof(kinds[0]);
-
-	for (unsigned i = 0; i < threads; i++)
-		klock_clh_node_init(&clh_nodes[i]);
+	now = "klock_version";
 	expect(strlen(klock_version()) >= 5, "a version");
+	clh_by_init();
+	proportional_bases();
 	for (unsigned i = 0; i < kinds_here; i++) {
-		each_verb(&kinds[i]);
-		threads_count(&kinds[i]);
+		const struct kind *k = &kinds[i];
+
+		now = k->name;
+		alarm(patience);
+		each_verb(k);
+		k->spoil();
+		k->init();
+		each_verb(k);
+		if (k->is_contended)
+			somebody_waits(k);
+		threads_count(k);
 	}
 	if (!failures)
 		printf("%u locks, %d threads each: all counts are right\n",

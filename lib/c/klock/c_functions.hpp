@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * c_functions - the bodies behind klock/klock.h, each shape once
+ *
+ * The library's own: its sources, one a lock, say which shapes that lock has.
+ * with: what the lock wants beside itself, a node or a number, as a function
+ * that is asked with interrupts off.
+ */
+#pragma once
+
+#include <klock/c_lock.hpp>
+#include <klock/irq.hpp>
+
+namespace klock {
+namespace c {
+
+static_assert(sizeof(unsigned long) >= sizeof(irq_state));
+
+/* Says where; an overload of our own, as a kernel has no <new>. */
+struct place {
+	void *at;
+};
+
+} // namespace c
+} // namespace klock
+
+inline void *operator new(klock::usize, klock::c::place here)
+{
+	return here.at;
+}
+
+namespace klock {
+namespace c {
+
+/* What init makes is what the C++ lock's constructor makes. */
+template <typename C>
+void init(C *lock)
+{
+	new (place{lock}) typename cpp_of<C>::type;
+}
+
+template <typename C, typename... With>
+unsigned long lock_irqsave(C *lock, With... with)
+{
+	const irq_state before = irq_save();
+
+	as_cpp(*lock).lock(with()...);
+	return before;
+}
+
+template <typename C, typename... With>
+int try_lock_irqsave(C *lock, unsigned long *before, With... with)
+{
+	const irq_state was = irq_save();
+
+	if (!as_cpp(*lock).try_lock(with()...)) {
+		irq_restore(was);
+		return 0;
+	}
+	*before = was;
+	return 1;
+}
+
+template <typename C, typename... With>
+void unlock_irqrestore(C *lock, unsigned long before, With... with)
+{
+	as_cpp(*lock).unlock(with()...);
+	irq_restore(static_cast<irq_state>(before));
+}
+
+/* The three ways in which a C caller says which node. */
+template <typename Node>
+auto this_node(Node *mine)
+{
+	return [=]() -> auto & { return as_cpp(*mine); };
+}
+
+template <typename Node>
+auto node_by(Node *(*mine)())
+{
+	return [=]() -> auto & { return as_cpp(*mine()); };
+}
+
+template <typename Node>
+auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
+{
+	return [=]() -> auto & { return as_cpp(nodes[cpu_id()]); };
+}
+
+} // namespace c
+} // namespace klock
+
+/* -- As KLOCK_VERBS and the others in verbs.h -- */
+
+#define KLOCK_C_VERBS(x)                                                       \
+	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
+	void klock_##x##_lock(klock_##x *lock)                                 \
+	{                                                                      \
+		klock::as_cpp(*lock).lock();                                   \
+	}                                                                      \
+	void klock_##x##_unlock(klock_##x *lock)                               \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock();                                 \
+	}                                                                      \
+	int klock_##x##_is_locked(const klock_##x *lock)                       \
+	{                                                                      \
+		return klock::as_cpp(*lock).is_locked();                       \
+	}                                                                      \
+	unsigned long klock_##x##_lock_irqsave(klock_##x *lock)                \
+	{                                                                      \
+		return klock::c::lock_irqsave(lock);                           \
+	}                                                                      \
+	void klock_##x##_unlock_irqrestore(klock_##x *lock,                    \
+					   unsigned long before)               \
+	{                                                                      \
+		klock::c::unlock_irqrestore(lock, before);                     \
+	}
+
+#define KLOCK_C_TRY_VERBS(x)                                                   \
+	int klock_##x##_try_lock(klock_##x *lock)                              \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock();                        \
+	}                                                                      \
+	int klock_##x##_try_lock_irqsave(klock_##x *lock,                      \
+					 unsigned long *before)                \
+	{                                                                      \
+		return klock::c::try_lock_irqsave(lock, before);               \
+	}
+
+#define KLOCK_C_CONTENDED_VERB(x)                                              \
+	int klock_##x##_is_contended(const klock_##x *lock)                    \
+	{                                                                      \
+		return klock::as_cpp(*lock).is_contended();                    \
+	}
+
+#define KLOCK_C_SET_BASE(x)                                                    \
+	void klock_##x##_set_base(klock_##x *lock, unsigned base)              \
+	{                                                                      \
+		klock::as_cpp(*lock).set_base(base);                           \
+	}
+
+#define KLOCK_C_NODE_VERBS(x)                                                  \
+	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
+	void klock_##x##_lock(klock_##x *lock, klock_##x##_node *mine)         \
+	{                                                                      \
+		klock::as_cpp(*lock).lock(klock::as_cpp(*mine));               \
+	}                                                                      \
+	void klock_##x##_unlock(klock_##x *lock, klock_##x##_node *mine)       \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock(klock::as_cpp(*mine));             \
+	}                                                                      \
+	int klock_##x##_is_locked(const klock_##x *lock)                       \
+	{                                                                      \
+		return klock::as_cpp(*lock).is_locked();                       \
+	}                                                                      \
+	int klock_##x##_is_contended(const klock_##x *lock,                    \
+				     const klock_##x##_node *mine)             \
+	{                                                                      \
+		return klock::as_cpp(*lock).is_contended(                      \
+			klock::as_cpp(*mine));                                 \
+	}                                                                      \
+	unsigned long klock_##x##_lock_irqsave_by(klock_##x *lock,             \
+						  klock_##x##_node *(*mine)()) \
+	{                                                                      \
+		return klock::c::lock_irqsave(lock, klock::c::node_by(mine));  \
+	}                                                                      \
+	void klock_##x##_unlock_irqrestore_by(klock_##x *lock,                 \
+					      klock_##x##_node *(*mine)(),     \
+					      unsigned long before)            \
+	{                                                                      \
+		klock::c::unlock_irqrestore(lock, before,                      \
+					    klock::c::node_by(mine));          \
+	}
+
+#define KLOCK_C_BAKERY(x)                                                      \
+	void klock_##x##_init(klock_##x *lock)                                 \
+	{                                                                      \
+		/* One by one: a loop would become a call of memset(). */      \
+		for (unsigned volatile &number : lock->klock_number)           \
+			number = 0;                                            \
+	}                                                                      \
+	void klock_##x##_lock(klock_##x *lock, unsigned cpu)                   \
+	{                                                                      \
+		klock::as_cpp(*lock).lock(cpu);                                \
+	}                                                                      \
+	void klock_##x##_unlock(klock_##x *lock, unsigned cpu)                 \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock(cpu);                              \
+	}                                                                      \
+	int klock_##x##_is_locked(const klock_##x *lock)                       \
+	{                                                                      \
+		return klock::as_cpp(*lock).is_locked();                       \
+	}                                                                      \
+	unsigned long klock_##x##_lock_irqsave(klock_##x *lock,                \
+					       unsigned (*cpu_id)())           \
+	{                                                                      \
+		return klock::c::lock_irqsave(lock, cpu_id);                   \
+	}                                                                      \
+	void klock_##x##_unlock_irqrestore(                                    \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long before)   \
+	{                                                                      \
+		klock::c::unlock_irqrestore(lock, before, cpu_id);             \
+	}                                                                      \
+	KLOCK_C_CONTENDED_VERB(x)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tas - test-and-set locks, for klock/klock.h: one byte, no order of service
+ *
+ * Any number of contenders; zero bytes are a free lock. None can say whether
+ * somebody waits.
+ */
+#pragma once
+
+#include <klock/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+#define KLOCK_TAS_INIT {0}
+#define KLOCK_TTAS_INIT {0}
+#define KLOCK_BACKOFF_TTAS_INIT {0}
+/* clang-format on */
+
+/* tas_lock: a waiter writes again and again */
+struct __attribute__((may_alias)) klock_tas {
+	unsigned char klock_taken;
+};
+
+/* ttas_lock: a waiter reads until it is free */
+struct __attribute__((may_alias)) klock_ttas {
+	unsigned char klock_taken;
+};
+
+/* backoff_ttas_lock: a waiter reads ever more seldom */
+struct __attribute__((may_alias)) klock_backoff_ttas {
+	unsigned char klock_taken;
+};
+
+#define KLOCK_TAS_VERBS(x)                                                     \
+	KLOCK_VERBS(x);                                                        \
+	KLOCK_TRY_VERBS(x)
+
+KLOCK_TAS_VERBS(tas);
+KLOCK_TAS_VERBS(ttas);
+KLOCK_TAS_VERBS(backoff_ttas);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticket - locks with tickets, for klock/klock.h: first come, first served
+ *
+ * Zero bytes are a free lock, but for proportional ones. At most
+ * KLOCK_..._CONTENDERS contexts (CPUs x thread, interrupt, NMI) may hold or
+ * wait at once; say so:
+ *
+ *	_Static_assert(2 * NCPU <= KLOCK_TICKET_U8_CONTENDERS, "too many CPUs");
+ */
+#pragma once
+
+#include <klock/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+#define KLOCK_TICKET_INIT {0, 0}
+#define KLOCK_NARROW_TICKET_INIT {0}
+#define KLOCK_PADDED_TICKET_INIT {0, 0}
+/* clang-format on */
+
+/* Of ticket, padded and proportional locks alike. */
+#define KLOCK_TICKET_U8_CONTENDERS 256ull
+#define KLOCK_TICKET_U16_CONTENDERS 65536ull
+#define KLOCK_TICKET_U32_CONTENDERS 4294967296ull
+
+#define KLOCK_NARROW_TICKET_2_CONTENDERS 4ull
+#define KLOCK_NARROW_TICKET_3_CONTENDERS 8ull
+#define KLOCK_NARROW_TICKET_4_CONTENDERS 16ull
+
+#define KLOCK_TICKET_VERBS(x)                                                  \
+	KLOCK_VERBS(x);                                                        \
+	KLOCK_TRY_VERBS(x);                                                    \
+	KLOCK_CONTENDED_VERB(x)
+
+/*
+ * -- ticket_lock<u8>, <u16>, <u32>: 2, 4 or 8 bytes; the default --
+ */
+struct __attribute__((aligned(2), may_alias)) klock_ticket_u8 {
+	unsigned char klock_next;
+	unsigned char klock_owner;
+};
+
+struct __attribute__((aligned(4), may_alias)) klock_ticket_u16 {
+	unsigned short klock_next;
+	unsigned short klock_owner;
+};
+
+struct __attribute__((aligned(8), may_alias)) klock_ticket_u32 {
+	unsigned int klock_next;
+	unsigned int klock_owner;
+};
+
+KLOCK_TICKET_VERBS(ticket_u8);
+KLOCK_TICKET_VERBS(ticket_u16);
+KLOCK_TICKET_VERBS(ticket_u32);
+
+/*
+ * -- narrow_ticket_lock<2>, <3>, <4>: one byte, for 4, 8 or 16 contexts --
+ */
+struct __attribute__((may_alias)) klock_narrow_ticket_2 {
+	unsigned char klock_byte;
+};
+
+struct __attribute__((may_alias)) klock_narrow_ticket_3 {
+	unsigned char klock_byte;
+};
+
+struct __attribute__((may_alias)) klock_narrow_ticket_4 {
+	unsigned char klock_byte;
+};
+
+KLOCK_TICKET_VERBS(narrow_ticket_2);
+KLOCK_TICKET_VERBS(narrow_ticket_3);
+KLOCK_TICKET_VERBS(narrow_ticket_4);
+
+/*
+ * -- padded_ticket_lock<u8>, <u16>, <u32>: a cache line for each counter --
+ *
+ * No try_lock: no single operation reaches both counters.
+ */
+struct __attribute__((may_alias)) klock_padded_ticket_u8 {
+	unsigned char klock_next __attribute__((aligned(klock_cache_line)));
+	unsigned char klock_owner __attribute__((aligned(klock_cache_line)));
+};
+
+struct __attribute__((may_alias)) klock_padded_ticket_u16 {
+	unsigned short klock_next __attribute__((aligned(klock_cache_line)));
+	unsigned short klock_owner __attribute__((aligned(klock_cache_line)));
+};
+
+struct __attribute__((may_alias)) klock_padded_ticket_u32 {
+	unsigned int klock_next __attribute__((aligned(klock_cache_line)));
+	unsigned int klock_owner __attribute__((aligned(klock_cache_line)));
+};
+
+#define KLOCK_PADDED_VERBS(x)                                                  \
+	KLOCK_VERBS(x);                                                        \
+	KLOCK_CONTENDED_VERB(x)
+
+KLOCK_PADDED_VERBS(padded_ticket_u8);
+KLOCK_PADDED_VERBS(padded_ticket_u16);
+KLOCK_PADDED_VERBS(padded_ticket_u32);
+
+/*
+ * -- proportional_ticket_lock<u8>, <u16>, <u32>: who waits far behind looks
+ *    seldom --
+ *
+ * base: turns of PAUSE that one section and its hand-over last.
+ * klock/calibrate.hpp measures it; init() gives it KLOCK_PROPORTIONAL_BASE, and
+ * set_base() may change it at any time.
+ */
+#define KLOCK_PROPORTIONAL_BASE 64u
+/* clang-format off */
+#define KLOCK_PROPORTIONAL_TICKET_INIT(base) {{0, 0}, (base)}
+/* clang-format on */
+
+struct __attribute__((may_alias)) klock_proportional_ticket_u8 {
+	struct klock_ticket_u8 klock_queue;
+	unsigned int klock_base;
+};
+
+struct __attribute__((may_alias)) klock_proportional_ticket_u16 {
+	struct klock_ticket_u16 klock_queue;
+	unsigned int klock_base;
+};
+
+struct __attribute__((may_alias)) klock_proportional_ticket_u32 {
+	struct klock_ticket_u32 klock_queue;
+	unsigned int klock_base;
+};
+
+#define KLOCK_PROPORTIONAL_VERBS(x)                                            \
+	KLOCK_TICKET_VERBS(x);                                                 \
+	void klock_##x##_set_base(struct klock_##x *lock, unsigned int base)
+
+KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u8);
+KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u16);
+KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u32);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verbs - what can be done with a lock, for klock/klock.h
+ *
+ * The functions of klock_ticket_u8 have the same names, arguments and results
+ * as those of klock_tas: each shape is written once, here, and a lock's header
+ * says which of them it has.
+ */
+#pragma once
+
+#ifdef KLOCK_CACHE_LINE
+#error "KLOCK_CACHE_LINE is no parameter: the port alone says what a line is"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The port's cache line. Nothing to be set: the library would lay out a lock in
+ * one way and its user in another. A port with another line changes it here,
+ * in the one copy that both are compiled with; the library asserts it.
+ */
+enum { klock_cache_line = 64 };
+
+/* What the library was built from: "0.1.0" */
+const char *klock_version(void);
+
+/*
+ * This CPU's interrupt flag: for two locks at once, and for what is per CPU.
+ * Off, and what it was; back to what it was; whether it is on now.
+ */
+unsigned long klock_irq_save(void);
+void klock_irq_restore(unsigned long before);
+int klock_irqs_enabled(void);
+
+/*
+ * -- The verbs of a lock that is taken alone; x: the kind of lock --
+ *
+ *	init		a free lock, whatever its memory held: for locks in
+ *			allocated memory; a static one has its KLOCK_..._INIT
+ *	lock		waits until the caller is the holder
+ *	unlock		the holder's alone
+ *	is_locked	a hint, old when it arrives
+ *	lock_irqsave	interrupts off, then the lock; returns what they were,
+ *			for the caller to keep
+ *	unlock_irqrestore	unlocks, then interrupts as they were
+ */
+#define KLOCK_VERBS(x)                                                         \
+	void klock_##x##_init(struct klock_##x *lock);                         \
+	void klock_##x##_lock(struct klock_##x *lock);                         \
+	void klock_##x##_unlock(struct klock_##x *lock);                       \
+	int klock_##x##_is_locked(const struct klock_##x *lock);               \
+	unsigned long klock_##x##_lock_irqsave(struct klock_##x *lock);        \
+	void klock_##x##_unlock_irqrestore(struct klock_##x *lock,             \
+					   unsigned long before)
+
+/*
+ *	try_lock	1 if taken, 0 if not; never waits, and never fails while
+ *			the lock is free
+ *	try_lock_irqsave	the same with interrupts off, and *before what
+ *			they were; where it fails they are as they were, and
+ *			*before is not written
+ */
+#define KLOCK_TRY_VERBS(x)                                                     \
+	int klock_##x##_try_lock(struct klock_##x *lock);                      \
+	int klock_##x##_try_lock_irqsave(struct klock_##x *lock,               \
+					 unsigned long *before)
+
+/*	is_contended	whether somebody waits behind the holder: a hint */
+#define KLOCK_CONTENDED_VERB(x)                                                \
+	int klock_##x##_is_contended(const struct klock_##x *lock)
+
+#ifdef __cplusplus
+}
+#endif

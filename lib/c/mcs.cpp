@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include <klock/c_functions.hpp>
+
+KLOCK_C_NODE_VERBS(mcs)
+
+int klock_mcs_try_lock(klock_mcs *lock, klock_mcs_node *mine)
+{
+	return klock::as_cpp(*lock).try_lock(klock::as_cpp(*mine));
+}
+
+unsigned long klock_mcs_lock_irqsave(klock_mcs *lock, klock_mcs_node *mine)
+{
+	return klock::c::lock_irqsave(lock, klock::c::this_node(mine));
+}
+
+int klock_mcs_try_lock_irqsave(klock_mcs *lock, klock_mcs_node *mine,
+			       unsigned long *before)
+{
+	return klock::c::try_lock_irqsave(lock, before,
+					  klock::c::this_node(mine));
+}
+
+void klock_mcs_unlock_irqrestore(klock_mcs *lock, klock_mcs_node *mine,
+				 unsigned long before)
+{
+	klock::c::unlock_irqrestore(lock, before, klock::c::this_node(mine));
+}

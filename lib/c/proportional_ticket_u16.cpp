@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include <klock/c_functions.hpp>
+
+using lock_of_c = klock::proportional_ticket_lock<klock::u16>;
+static_assert(lock_of_c::max_contenders == KLOCK_TICKET_U16_CONTENDERS);
+static_assert(lock_of_c::default_base == KLOCK_PROPORTIONAL_BASE);
+
+KLOCK_C_VERBS(proportional_ticket_u16)
+KLOCK_C_TRY_VERBS(proportional_ticket_u16)
+KLOCK_C_CONTENDED_VERB(proportional_ticket_u16)
+KLOCK_C_SET_BASE(proportional_ticket_u16)

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+#include <klock/c_functions.hpp>
+
+KLOCK_C_VERBS(tas)
+KLOCK_C_TRY_VERBS(tas)

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kinds - every lock of klock.h behind one table, for the tests
+ *
+ * With the names that a kernel's own headers have, all before klock.h.
+ */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned short ushort_;
+typedef int bool_;
+#define bool bool_
+#define next no_such_name
+#define owner no_such_name
+#define tail no_such_name
+#define lock no_such_name
+#include <klock/klock.h>
+#undef bool
+#undef next
+#undef owner
+#undef tail
+#undef lock
+
+#include <string.h>
+
+enum { threads = 4 };
+
+/* Who runs: a thread here, a CPU in a kernel. */
+static _Thread_local unsigned self;
+
+/* Asked for a number or a node while interrupts were on: too early. */
+static int asked_too_early;
+
+static unsigned self_id(void)
+{
+	asked_too_early += klock_irqs_enabled();
+	return self;
+}
+
+/* One kind of lock; a verb that it does not have is null. */
+struct kind {
+	const char *name;
+	void (*spoil)(void); /* memory as a heap gives it */
+	void (*init)(void);
+	void (*take)(void);
+	void (*give)(void);
+	int (*is_locked)(void);
+	unsigned long (*take_irqsave)(void);
+	void (*give_irqrestore)(unsigned long flags);
+	int (*try_take)(void);
+	int (*try_irqsave)(unsigned long *flags);
+	int (*is_contended)(void);
+};
+
+/* -- One verb each; with: the arguments, in their brackets -- */
+
+/* clang-format off */
+#define LOCK(k, x, first)                                                      \
+	static struct klock_##x k = first;                                     \
+	static void k##_spoil(void) { memset(&k, 0xa5, sizeof(k)); }           \
+	static void k##_init(void) { klock_##x##_init(&k); }
+
+#define COMMON(k, x, with)                                                     \
+	static void k##_take(void) { klock_##x##_lock with; }                  \
+	static void k##_give(void) { klock_##x##_unlock with; }                \
+	static int k##_is_locked(void) { return klock_##x##_is_locked(&k); }
+
+#define IRQSAVE(k, x, by, with, with_flags)                                    \
+	static unsigned long k##_take_irqsave(void)                            \
+	{                                                                      \
+		return klock_##x##_lock_irqsave##by with;                      \
+	}                                                                      \
+	static void k##_give_irqrestore(unsigned long flags)                   \
+	{                                                                      \
+		klock_##x##_unlock_irqrestore##by with_flags;                  \
+	}
+
+#define TRY(k, x, with, with_flags)                                            \
+	static int k##_try_take(void) { return klock_##x##_try_lock with; }    \
+	static int k##_try_irqsave(unsigned long *flags)                       \
+	{                                                                      \
+		return klock_##x##_try_lock_irqsave with_flags;                \
+	}
+
+#define CONTENDED(k, x, with)                                                  \
+	static int k##_is_contended(void)                                      \
+	{                                                                      \
+		return klock_##x##_is_contended with;                          \
+	}
+
+#define ENTRY(k, try_take, try_irqsave, is_contended)                          \
+	{#k, k##_spoil, k##_init, k##_take, k##_give, k##_is_locked,           \
+	 k##_take_irqsave, k##_give_irqrestore, try_take, try_irqsave,         \
+	 is_contended}
+
+/* -- Taken alone -- */
+
+#define PLAIN(x) COMMON(x, x, (&x)) IRQSAVE(x, x, , (&x), (&x, flags))
+#define TAS(x) PLAIN(x) TRY(x, x, (&x), (&x, flags))
+#define TICKET(x) TAS(x) CONTENDED(x, x, (&x))
+#define PADDED(x) PLAIN(x) CONTENDED(x, x, (&x))
+
+LOCK(ticket_u8, ticket_u8, KLOCK_TICKET_INIT)
+LOCK(ticket_u16, ticket_u16, KLOCK_TICKET_INIT)
+LOCK(ticket_u32, ticket_u32, KLOCK_TICKET_INIT)
+TICKET(ticket_u8)
+TICKET(ticket_u16)
+TICKET(ticket_u32)
+
+LOCK(narrow_ticket_2, narrow_ticket_2, KLOCK_NARROW_TICKET_INIT)
+LOCK(narrow_ticket_3, narrow_ticket_3, KLOCK_NARROW_TICKET_INIT)
+LOCK(narrow_ticket_4, narrow_ticket_4, KLOCK_NARROW_TICKET_INIT)
+TICKET(narrow_ticket_2)
+TICKET(narrow_ticket_3)
+TICKET(narrow_ticket_4)
+
+LOCK(padded_ticket_u8, padded_ticket_u8, KLOCK_PADDED_TICKET_INIT)
+LOCK(padded_ticket_u16, padded_ticket_u16, KLOCK_PADDED_TICKET_INIT)
+LOCK(padded_ticket_u32, padded_ticket_u32, KLOCK_PADDED_TICKET_INIT)
+PADDED(padded_ticket_u8)
+PADDED(padded_ticket_u16)
+PADDED(padded_ticket_u32)
+
+#define PROPORTIONAL_INIT KLOCK_PROPORTIONAL_TICKET_INIT(1)
+LOCK(proportional_u8, proportional_ticket_u8, PROPORTIONAL_INIT)
+LOCK(proportional_u16, proportional_ticket_u16, PROPORTIONAL_INIT)
+LOCK(proportional_u32, proportional_ticket_u32, PROPORTIONAL_INIT)
+
+#define PROPORTIONAL(k, x)                                                     \
+	COMMON(k, x, (&k))                                                     \
+	IRQSAVE(k, x, , (&k), (&k, flags))                                     \
+	TRY(k, x, (&k), (&k, flags))                                           \
+	CONTENDED(k, x, (&k))
+PROPORTIONAL(proportional_u8, proportional_ticket_u8)
+PROPORTIONAL(proportional_u16, proportional_ticket_u16)
+PROPORTIONAL(proportional_u32, proportional_ticket_u32)
+
+LOCK(tas, tas, KLOCK_TAS_INIT)
+LOCK(ttas, ttas, KLOCK_TTAS_INIT)
+LOCK(backoff_ttas, backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
+TAS(tas)
+TAS(ttas)
+TAS(backoff_ttas)
+
+/* -- Taken under a number -- */
+
+#define BAKERY(x)                                                              \
+	LOCK(x, x, KLOCK_BAKERY_INIT)                                          \
+	COMMON(x, x, (&x, self))                                               \
+	IRQSAVE(x, x, , (&x, self_id), (&x, self_id, flags))                   \
+	CONTENDED(x, x, (&x))
+
+BAKERY(bakery_4)
+BAKERY(bakery_8)
+BAKERY(bakery_16)
+BAKERY(bakery_32)
+BAKERY(bakery_64)
+
+/* -- Taken with a node; twice each: with its address, and with who knows it */
+
+static struct klock_mcs_node mcs_nodes[threads], mcs_by_nodes[threads];
+
+LOCK(mcs, mcs, KLOCK_MCS_INIT)
+COMMON(mcs, mcs, (&mcs, &mcs_nodes[self]))
+IRQSAVE(mcs, mcs, , (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
+TRY(mcs, mcs, (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
+CONTENDED(mcs, mcs, (&mcs, &mcs_nodes[self]))
+
+static struct klock_mcs_node *my_mcs_node(void)
+{
+	return &mcs_by_nodes[self_id()];
+}
+
+LOCK(mcs_by, mcs, KLOCK_MCS_INIT)
+COMMON(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
+IRQSAVE(mcs_by, mcs, _by, (&mcs_by, my_mcs_node), (&mcs_by, my_mcs_node, flags))
+CONTENDED(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
+
+static struct klock_clh_node clh_nodes[threads] = {
+	KLOCK_CLH_NODE_INIT(clh_nodes[0]), KLOCK_CLH_NODE_INIT(clh_nodes[1]),
+	KLOCK_CLH_NODE_INIT(clh_nodes[2]), KLOCK_CLH_NODE_INIT(clh_nodes[3])};
+
+LOCK(clh, clh, KLOCK_CLH_INIT(clh))
+COMMON(clh, clh, (&clh, &clh_nodes[self]))
+IRQSAVE(clh, clh, , (&clh, clh_nodes, self_id), (&clh, clh_nodes, self_id, flags))
+CONTENDED(clh, clh, (&clh, &clh_nodes[self]))
+
+/* Its nodes are from a heap, too. */
+static struct klock_clh_node clh_by_nodes[threads];
+static struct klock_clh clh_by = KLOCK_CLH_INIT(clh_by);
+
+static struct klock_clh_node *my_clh_node(void)
+{
+	return &clh_by_nodes[self_id()];
+}
+
+static void clh_by_spoil(void)
+{
+	memset(&clh_by, 0xa5, sizeof(clh_by));
+	memset(clh_by_nodes, 0xa5, sizeof(clh_by_nodes));
+}
+
+static void clh_by_init(void)
+{
+	klock_clh_init(&clh_by);
+	for (unsigned i = 0; i < threads; i++)
+		klock_clh_node_init(&clh_by_nodes[i]);
+}
+
+COMMON(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
+IRQSAVE(clh_by, clh, _by, (&clh_by, my_clh_node), (&clh_by, my_clh_node, flags))
+CONTENDED(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
+/* clang-format on */
+
+#define FULL(k) ENTRY(k, k##_try_take, k##_try_irqsave, k##_is_contended)
+#define NO_TRY(k) ENTRY(k, 0, 0, k##_is_contended)
+
+static const struct kind kinds[] = {
+	FULL(ticket_u8),
+	FULL(ticket_u16),
+	FULL(ticket_u32),
+	FULL(narrow_ticket_2),
+	FULL(narrow_ticket_3),
+	FULL(narrow_ticket_4),
+	NO_TRY(padded_ticket_u8),
+	NO_TRY(padded_ticket_u16),
+	NO_TRY(padded_ticket_u32),
+	FULL(proportional_u8),
+	FULL(proportional_u16),
+	FULL(proportional_u32),
+	ENTRY(tas, tas_try_take, tas_try_irqsave, 0),
+	ENTRY(ttas, ttas_try_take, ttas_try_irqsave, 0),
+	ENTRY(backoff_ttas, backoff_ttas_try_take, backoff_ttas_try_irqsave, 0),
+	NO_TRY(bakery_4),
+	NO_TRY(bakery_8),
+	NO_TRY(bakery_16),
+	NO_TRY(bakery_32),
+	NO_TRY(bakery_64),
+	FULL(mcs),
+	NO_TRY(mcs_by),
+	NO_TRY(clh),
+	NO_TRY(clh_by),
+};
+
+enum { kinds_here = sizeof(kinds) / sizeof(kinds[0]) };
