@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "spinlock.h"
+
+/* Each CPU's own, touched with interrupts off; a line or more of its own. */
+static struct pool {
+	_Alignas(klock_cache_line) struct pool_node nodes[most_held];
+	unsigned depth;	       /* of push_off() */
+	unsigned long were_on; /* interrupts, before the outermost */
+} pools[max_cpus];
+
+static void push_off(void)
+{
+	unsigned long before = klock_irq_save();
+	struct pool *mine = &pools[cpu_id()];
+
+	if (mine->depth++ == 0)
+		mine->were_on = before;
+}
+
+static void pop_off(void)
+{
+	struct pool *mine = &pools[cpu_id()];
+
+	if (--mine->depth == 0)
+		klock_irq_restore(mine->were_on);
+}
+
+/* Any free one: the last taken need not be the first to come back. */
+static struct pool_node *free_node(void)
+{
+	struct pool_node *nodes = pools[cpu_id()].nodes;
+
+	for (unsigned i = 0; i < most_held; i++) {
+		if (!nodes[i].used) {
+			nodes[i].used = 1;
+			return &nodes[i];
+		}
+	}
+	panic("more locks held than most_held");
+}
+
+void acquire(struct spinlock *lk)
+{
+	struct pool_node *mine;
+
+	push_off();
+	mine = free_node();
+	klock_mcs_lock(&lk->queue, &mine->node);
+	lk->held = mine;
+}
+
+/* On the CPU that acquired it, whatever the stack: interrupts were off. */
+void release(struct spinlock *lk)
+{
+	struct pool_node *mine = lk->held;
+
+	klock_mcs_unlock(&lk->queue, &mine->node);
+	mine->used = 0;
+	pop_off();
+}
