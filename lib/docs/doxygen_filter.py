@@ -49,10 +49,12 @@ KNOWN = [
     (r"KLOCK_\w+_CONTENDERS", "Contexts that may hold or wait at once."),
     (r"file|line", "Of the call, as the compiler names it."),
     (r"chars", "The text."),
-    (r"klock_(next|owner|taken|tail|first|busy|mine|predecessor|waits)",
-     "The library's."),
-    (r"klock_(?:ticket_u\d+|\w*tas|mcs|clh)_\w+",
-     "The verb of that name, for this lock: see the top of this header."),
+    (r"klock_(next|owner|taken|tail|first|busy|mine|predecessor|waits|byte|"
+     r"queue|base|number|name|noted|inner|usage)", "The library's."),
+    (r"klock_(?:checked_)?(?:mcs|clh|usage)_\w+|klock_checked_\w+",
+     "The verb of that name, for this lock: see verbs.h."),
+    (r"KLOCK_(?:\w*VERBS?|CHECKED\w*|BAKERY)",
+     "Declares the lock's verbs, those of verbs.h."),
 ]
 
 _NAME = re.compile(r"\b(\w+)(?:<\w+>)?\s*(?:\[\w*\]\s*)?(?:__attribute__.*)?"
@@ -145,12 +147,16 @@ class Filter:
         self.doc = ""       # of the declaration above, if no line is between
         self.comment = []   # the lines of the comment that is open
         self.begun = False  # behind the top comments
+        self.continued = False  # a macro goes on in this line
         self.template = 0   # the line of a template<> that waits for its name
 
     def of(self, line):
         """One line of the file as Doxygen gets it."""
         code = line.strip()
         depth = len(line) - len(line.lstrip("\t"))
+        within, self.continued = self.continued, line.endswith("\\")
+        if within:
+            return line
         if self.comment or code.startswith("/*"):
             return self.of_comment(line)
         if code.startswith(("namespace", "#include", "#define", "extern")):
@@ -158,7 +164,10 @@ class Filter:
         if code.startswith("#define"):
             why = known(code.removeprefix("#define"), "", self.top)
             above, self.doc = self.doc == "as above", ""
-            return f"{line} /**< {why} */" if why and not above else line
+            if not why or above:
+                return line
+            return f"/** {why} */ {line}" if self.continued else \
+                f"{line} /**< {why} */"
         if not code:
             self.doc = ""
         member = depth == len(self.types) and re.match(r"[\w\[~]", code)

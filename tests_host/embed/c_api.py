@@ -56,17 +56,19 @@ def public_names_are_prefixed(case):
     defined = case.must("gcc", *include, "-dM", "-E", "all.c")
     known = case.must("gcc", "-dM", "-E", "-x", "c", "/dev/null")
     for line in set(defined.splitlines()) - set(known.splitlines()):
-        case.expect(line.startswith("#define KLOCK_"), f"a macro: {line}")
+        case.expect(re.match(r"#define (KLOCK|klock)_", line),
+                    f"a macro: {line}")
     code = case.must("gcc", *include, "-E", "-P", "all.c")
     code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*", code))
     words -= set("struct enum void int unsigned char short long const".split())
     # The names of parameters: of no name space that a kernel shares.
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
-              "before"}
+              "before", "file", "line", "name", "index", "usage", "what",
+              "lock_name", "lock_address", "sizeof"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
-    case.expect(len(words) > 200, f"only {len(words)} names: is it the header?")
+    case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
 
 
 def inlined_by_link_time_optimization(case):

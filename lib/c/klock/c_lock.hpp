@@ -68,7 +68,6 @@ KLOCK_C_IS(bakery_8, bakery_lock<8>);
 KLOCK_C_IS(bakery_16, bakery_lock<16>);
 KLOCK_C_IS(bakery_32, bakery_lock<32>);
 KLOCK_C_IS(bakery_64, bakery_lock<64>);
-#undef KLOCK_C_IS
 
 template <typename C>
 auto &as_cpp(C &lock)

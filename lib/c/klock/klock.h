@@ -17,6 +17,8 @@
  * The verbs, klock_X_lock() and so on, are explained in verbs.h. Which lock has
  * which, and what it is in C++: lib/docs/embed.md, "C against C++".
  *
+ * In debug builds klock_checked_X names every misuse: checked.h.
+ *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
  *
@@ -29,6 +31,7 @@
 #pragma once
 
 #include <klock/bakery.h>
+#include <klock/checked.h>
 #include <klock/queue.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>

@@ -37,18 +37,22 @@ extern "C" {
 	KLOCK_CONTENDED_VERB(x)
 
 /*
- * -- ticket_lock<u8>, <u16>, <u32>: 2, 4 or 8 bytes; the default --
+ * -- Tickets: the default --
  */
+
+/* ticket_lock<u8>: 2 bytes */
 struct __attribute__((aligned(2), may_alias)) klock_ticket_u8 {
 	unsigned char klock_next;
 	unsigned char klock_owner;
 };
 
+/* ticket_lock<u16>: 4 bytes */
 struct __attribute__((aligned(4), may_alias)) klock_ticket_u16 {
 	unsigned short klock_next;
 	unsigned short klock_owner;
 };
 
+/* ticket_lock<u32>: 8 bytes */
 struct __attribute__((aligned(8), may_alias)) klock_ticket_u32 {
 	unsigned int klock_next;
 	unsigned int klock_owner;
@@ -59,16 +63,20 @@ KLOCK_TICKET_VERBS(ticket_u16);
 KLOCK_TICKET_VERBS(ticket_u32);
 
 /*
- * -- narrow_ticket_lock<2>, <3>, <4>: one byte, for 4, 8 or 16 contexts --
+ * -- Narrow: one byte --
  */
+
+/* narrow_ticket_lock<2>: for 4 contexts */
 struct __attribute__((may_alias)) klock_narrow_ticket_2 {
 	unsigned char klock_byte;
 };
 
+/* narrow_ticket_lock<3>: for 8 contexts */
 struct __attribute__((may_alias)) klock_narrow_ticket_3 {
 	unsigned char klock_byte;
 };
 
+/* narrow_ticket_lock<4>: for 16 contexts */
 struct __attribute__((may_alias)) klock_narrow_ticket_4 {
 	unsigned char klock_byte;
 };
@@ -78,20 +86,24 @@ KLOCK_TICKET_VERBS(narrow_ticket_3);
 KLOCK_TICKET_VERBS(narrow_ticket_4);
 
 /*
- * -- padded_ticket_lock<u8>, <u16>, <u32>: a cache line for each counter --
+ * -- Padded: a cache line for each counter --
  *
  * No try_lock: no single operation reaches both counters.
  */
+
+/* padded_ticket_lock<u8>: two lines */
 struct __attribute__((may_alias)) klock_padded_ticket_u8 {
 	unsigned char klock_next __attribute__((aligned(klock_cache_line)));
 	unsigned char klock_owner __attribute__((aligned(klock_cache_line)));
 };
 
+/* padded_ticket_lock<u16>: two lines */
 struct __attribute__((may_alias)) klock_padded_ticket_u16 {
 	unsigned short klock_next __attribute__((aligned(klock_cache_line)));
 	unsigned short klock_owner __attribute__((aligned(klock_cache_line)));
 };
 
+/* padded_ticket_lock<u32>: two lines */
 struct __attribute__((may_alias)) klock_padded_ticket_u32 {
 	unsigned int klock_next __attribute__((aligned(klock_cache_line)));
 	unsigned int klock_owner __attribute__((aligned(klock_cache_line)));
@@ -106,8 +118,7 @@ KLOCK_PADDED_VERBS(padded_ticket_u16);
 KLOCK_PADDED_VERBS(padded_ticket_u32);
 
 /*
- * -- proportional_ticket_lock<u8>, <u16>, <u32>: who waits far behind looks
- *    seldom --
+ * -- Proportional: who waits far behind looks seldom --
  *
  * base: turns of PAUSE that one section and its hand-over last.
  * klock/calibrate.hpp measures it; init() gives it KLOCK_PROPORTIONAL_BASE, and
@@ -118,16 +129,19 @@ KLOCK_PADDED_VERBS(padded_ticket_u32);
 #define KLOCK_PROPORTIONAL_TICKET_INIT(base) {{0, 0}, (base)}
 /* clang-format on */
 
+/* proportional_ticket_lock<u8>: 8 bytes */
 struct __attribute__((may_alias)) klock_proportional_ticket_u8 {
 	struct klock_ticket_u8 klock_queue;
 	unsigned int klock_base;
 };
 
+/* proportional_ticket_lock<u16>: 8 bytes */
 struct __attribute__((may_alias)) klock_proportional_ticket_u16 {
 	struct klock_ticket_u16 klock_queue;
 	unsigned int klock_base;
 };
 
+/* proportional_ticket_lock<u32>: 16 bytes */
 struct __attribute__((may_alias)) klock_proportional_ticket_u32 {
 	struct klock_ticket_u32 klock_queue;
 	unsigned int klock_base;

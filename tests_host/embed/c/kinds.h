@@ -2,6 +2,8 @@
 /*
  * kinds - every lock of klock.h behind one table, for the tests
  *
+ * With CHECKED defined, the same of their checked forms.
+ *
  * With the names that a kernel's own headers have, all before klock.h.
  */
 #pragma once
@@ -23,6 +25,16 @@ typedef int bool_;
 #undef lock
 
 #include <string.h>
+
+#ifdef CHECKED
+#define KLOCK(x, verb) klock_checked_##x##verb
+#define FIRST(k, ...) KLOCK_CHECKED_INIT(#k, __VA_ARGS__)
+#define INNER(k) (k).klock_inner
+#else
+#define KLOCK(x, verb) klock_##x##verb
+#define FIRST(k, ...) __VA_ARGS__
+#define INNER(k) (k)
+#endif
 
 enum { threads = 4 };
 
@@ -57,36 +69,36 @@ struct kind {
 
 /* clang-format off */
 #define LOCK(k, x, first)                                                      \
-	static struct klock_##x k = first;                                     \
+	static struct KLOCK(x, ) k = FIRST(k, first);                                     \
 	static void k##_spoil(void) { memset(&k, 0xa5, sizeof(k)); }           \
-	static void k##_init(void) { klock_##x##_init(&k); }
+	static void k##_init(void) { KLOCK(x, _init)(&k); }
 
 #define COMMON(k, x, with)                                                     \
-	static void k##_take(void) { klock_##x##_lock with; }                  \
-	static void k##_give(void) { klock_##x##_unlock with; }                \
-	static int k##_is_locked(void) { return klock_##x##_is_locked(&k); }
+	static void k##_take(void) { KLOCK(x, _lock) with; }                  \
+	static void k##_give(void) { KLOCK(x, _unlock) with; }                \
+	static int k##_is_locked(void) { return KLOCK(x, _is_locked)(&k); }
 
 #define IRQSAVE(k, x, by, with, with_flags)                                    \
 	static unsigned long k##_take_irqsave(void)                            \
 	{                                                                      \
-		return klock_##x##_lock_irqsave##by with;                      \
+		return KLOCK(x, _lock_irqsave##by) with;                      \
 	}                                                                      \
 	static void k##_give_irqrestore(unsigned long flags)                   \
 	{                                                                      \
-		klock_##x##_unlock_irqrestore##by with_flags;                  \
+		KLOCK(x, _unlock_irqrestore##by) with_flags;                  \
 	}
 
 #define TRY(k, x, with, with_flags)                                            \
-	static int k##_try_take(void) { return klock_##x##_try_lock with; }    \
+	static int k##_try_take(void) { return KLOCK(x, _try_lock) with; }    \
 	static int k##_try_irqsave(unsigned long *flags)                       \
 	{                                                                      \
-		return klock_##x##_try_lock_irqsave with_flags;                \
+		return KLOCK(x, _try_lock_irqsave) with_flags;                \
 	}
 
 #define CONTENDED(k, x, with)                                                  \
 	static int k##_is_contended(void)                                      \
 	{                                                                      \
-		return klock_##x##_is_contended with;                          \
+		return KLOCK(x, _is_contended) with;                          \
 	}
 
 #define ENTRY(k, try_take, try_irqsave, is_contended)                          \
@@ -181,14 +193,14 @@ static struct klock_clh_node clh_nodes[threads] = {
 	KLOCK_CLH_NODE_INIT(clh_nodes[0]), KLOCK_CLH_NODE_INIT(clh_nodes[1]),
 	KLOCK_CLH_NODE_INIT(clh_nodes[2]), KLOCK_CLH_NODE_INIT(clh_nodes[3])};
 
-LOCK(clh, clh, KLOCK_CLH_INIT(clh))
+LOCK(clh, clh, KLOCK_CLH_INIT(INNER(clh)))
 COMMON(clh, clh, (&clh, &clh_nodes[self]))
 IRQSAVE(clh, clh, , (&clh, clh_nodes, self_id), (&clh, clh_nodes, self_id, flags))
 CONTENDED(clh, clh, (&clh, &clh_nodes[self]))
 
 /* Its nodes are from a heap, too. */
 static struct klock_clh_node clh_by_nodes[threads];
-static struct klock_clh clh_by = KLOCK_CLH_INIT(clh_by);
+static struct KLOCK(clh, ) clh_by = FIRST(clh_by, KLOCK_CLH_INIT(INNER(clh_by)));
 
 static struct klock_clh_node *my_clh_node(void)
 {
@@ -203,7 +215,7 @@ static void clh_by_spoil(void)
 
 static void clh_by_init(void)
 {
-	klock_clh_init(&clh_by);
+	KLOCK(clh, _init)(&clh_by);
 	for (unsigned i = 0; i < threads; i++)
 		klock_clh_node_init(&clh_by_nodes[i]);
 }

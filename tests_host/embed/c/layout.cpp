@@ -4,7 +4,7 @@
  *
  * Only compiled, with -fno-access-control: the members are private.
  */
-#include <klock/c_lock.hpp>
+#include <klock/c_checked_lock.hpp>
 
 #define AT(type, member) __builtin_offsetof(type, member)
 
@@ -66,6 +66,26 @@ constexpr bool same_base()
 static_assert(same_base<klock_proportional_ticket_u8, u8>());
 static_assert(same_base<klock_proportional_ticket_u16, u16>());
 static_assert(same_base<klock_proportional_ticket_u32, u32>());
+
+static_assert(AT(klock_usage, klock_name) == AT(lock_usage, name));
+
+/* All have it before the lock inside. */
+template <typename C>
+constexpr bool same_inside()
+{
+	using lock = typename cpp_of<C>::type;
+
+	return AT(C, klock_usage) == AT(lock, usage) &&
+	       AT(C, klock_inner) == AT(lock, inner);
+}
+static_assert(same_inside<klock_checked_ticket_u8>());
+static_assert(same_inside<klock_checked_ticket_u32>());
+static_assert(same_inside<klock_checked_padded_ticket_u8>());
+static_assert(same_inside<klock_checked_proportional_ticket_u32>());
+static_assert(same_inside<klock_checked_tas>());
+static_assert(same_inside<klock_checked_mcs>());
+static_assert(same_inside<klock_checked_clh>());
+static_assert(same_inside<klock_checked_bakery_4>());
 
 /* A pair's first half is at the lower address (arch/CONTRACT.md). */
 template <typename C, typename Counter>

@@ -53,11 +53,14 @@ static void count_by_mcs(void)
 	klock_mcs_unlock(&mcs, &mine);
 }
 
-static void count_by_clh(uint cpu)
+/* Which CPU's node is asked for when interrupts are off, and not before. */
+static void count_by_clh(void)
 {
-	klock_clh_lock(&clh, &clh_nodes[cpu]);
+	unsigned long flags;
+
+	flags = klock_clh_lock_irqsave(&clh, clh_nodes, this_cpu);
 	under_clh++;
-	klock_clh_unlock(&clh, &clh_nodes[cpu]);
+	klock_clh_unlock_irqrestore(&clh, clh_nodes, this_cpu, flags);
 }
 
 static void timer_tick(void)
@@ -76,7 +79,7 @@ static void work(uint cpu)
 			continue;
 		log_to(&log_events);
 		count_by_mcs();
-		count_by_clh(cpu);
+		count_by_clh();
 	}
 	timer_stop();
 }

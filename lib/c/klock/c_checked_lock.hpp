@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * c_checked_lock - a checked lock of klock/klock.h as the C++ lock that it is
+ *
+ * As klock/c_lock.hpp, for debug builds.
+ */
+#pragma once
+
+#include <klock/c_lock.hpp>
+
+#include <klock/checked_lock.hpp>
+
+namespace klock {
+
+KLOCK_C_IS(usage, lock_usage);
+KLOCK_C_IS(checked_ticket_u8, checked_lock<cpp_of<klock_ticket_u8>::type>);
+KLOCK_C_IS(checked_ticket_u16, checked_lock<cpp_of<klock_ticket_u16>::type>);
+KLOCK_C_IS(checked_ticket_u32, checked_lock<cpp_of<klock_ticket_u32>::type>);
+KLOCK_C_IS(checked_narrow_ticket_2,
+	   checked_lock<cpp_of<klock_narrow_ticket_2>::type>);
+KLOCK_C_IS(checked_narrow_ticket_3,
+	   checked_lock<cpp_of<klock_narrow_ticket_3>::type>);
+KLOCK_C_IS(checked_narrow_ticket_4,
+	   checked_lock<cpp_of<klock_narrow_ticket_4>::type>);
+KLOCK_C_IS(checked_padded_ticket_u8,
+	   checked_lock<cpp_of<klock_padded_ticket_u8>::type>);
+KLOCK_C_IS(checked_padded_ticket_u16,
+	   checked_lock<cpp_of<klock_padded_ticket_u16>::type>);
+KLOCK_C_IS(checked_padded_ticket_u32,
+	   checked_lock<cpp_of<klock_padded_ticket_u32>::type>);
+KLOCK_C_IS(checked_proportional_ticket_u8,
+	   checked_lock<cpp_of<klock_proportional_ticket_u8>::type>);
+KLOCK_C_IS(checked_proportional_ticket_u16,
+	   checked_lock<cpp_of<klock_proportional_ticket_u16>::type>);
+KLOCK_C_IS(checked_proportional_ticket_u32,
+	   checked_lock<cpp_of<klock_proportional_ticket_u32>::type>);
+KLOCK_C_IS(checked_tas, checked_lock<cpp_of<klock_tas>::type>);
+KLOCK_C_IS(checked_ttas, checked_lock<cpp_of<klock_ttas>::type>);
+KLOCK_C_IS(checked_backoff_ttas,
+	   checked_lock<cpp_of<klock_backoff_ttas>::type>);
+KLOCK_C_IS(checked_bakery_4, checked_lock<cpp_of<klock_bakery_4>::type>);
+KLOCK_C_IS(checked_bakery_8, checked_lock<cpp_of<klock_bakery_8>::type>);
+KLOCK_C_IS(checked_bakery_16, checked_lock<cpp_of<klock_bakery_16>::type>);
+KLOCK_C_IS(checked_bakery_32, checked_lock<cpp_of<klock_bakery_32>::type>);
+KLOCK_C_IS(checked_bakery_64, checked_lock<cpp_of<klock_bakery_64>::type>);
+KLOCK_C_IS(checked_mcs, checked_lock<cpp_of<klock_mcs>::type>);
+KLOCK_C_IS(checked_clh, checked_lock<cpp_of<klock_clh>::type>);
+
+} // namespace klock
