@@ -86,6 +86,8 @@ struct cpu_state {
 	unsigned births = 0; /* objects that it has made */
 	bool irqs_on = true;
 	unsigned irqs_left = 0;
+	unsigned handlers = 0; /* that run on it now: they nest */
+	bool panicked = false;
 	void (*on_wait)(void *) = nullptr;
 	void *on_wait_what = nullptr;
 
@@ -122,6 +124,10 @@ struct checker final : hooked::engine {
 
 	/* Ends the run; on a fiber it does not come back. */
 	void report(bug, const std::string &message, site);
+	/* The code under test ends its CPU; does not come back. */
+	[[noreturn]] void panic(const std::string &message);
+	/* Whether a handler runs there: a klock::context. */
+	int context() const;
 	bool tracing() const { return trace != nullptr; }
 	unsigned current() const { return cpu; }
 	cpu_state &me() { return *cpus[cpu]; }

@@ -51,7 +51,8 @@ result checker::explore(program &p, const options &given)
 		run_one();
 		if (!out.ok())
 			show();
-		if (out.complete + out.blocked >= given.max_executions)
+		if (out.complete + out.blocked + out.panicked >=
+		    given.max_executions)
 			out.limit = "max_executions";
 		recycle(std::move(g));
 	}

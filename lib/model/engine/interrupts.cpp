@@ -8,6 +8,8 @@
  */
 #include "checker.hpp"
 
+#include <klock/os.hpp>
+
 namespace model {
 
 void checker::may_interrupt()
@@ -21,11 +23,21 @@ void checker::may_interrupt()
 		me().irqs_left--;
 		if (trace)
 			trace->add({cpu, "-- interrupt --", {nullptr, 0}});
+		me().handlers++;
 		what->handler(cpu);
+		me().handlers--;
 		if (trace)
 			trace->add({cpu, "-- returns --", {nullptr, 0}});
 		me().irqs_on = before;
 	}
+}
+
+int checker::context() const
+{
+	if (!cpus[cpu]->handlers)
+		return static_cast<int>(klock::context::thread);
+	return static_cast<int>(how->non_maskable ? klock::context::nmi
+						  : klock::context::interrupt);
 }
 
 bool checker::irq_flag(bool enabled)

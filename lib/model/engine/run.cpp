@@ -42,6 +42,8 @@ void checker::start_cpus()
 		s.births = 0;
 		s.irqs_on = true;
 		s.irqs_left = how->interrupts;
+		s.handlers = 0;
+		s.panicked = false;
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.stack.start(cpu_main, this);
@@ -80,6 +82,15 @@ void checker::stop()
 	stopped = true;
 	for (;;)
 		fiber::suspend();
+}
+
+void checker::panic(const std::string &message)
+{
+	if (!how->may_panic || now == phase::ending)
+		report(bug::panic, message, {nullptr, 0});
+	me().panicked = true;
+	for (;;)
+		leave(cpu_state::where::done);
 }
 
 /* Runs what the graph has; each CPU as far as its reads' writes are there. */
@@ -144,10 +155,16 @@ void checker::end_main(void *self)
 
 void checker::finish()
 {
-	bool all_done = true;
+	bool all_done = true, panicked = false;
 
-	for (unsigned c = 0; c < g->cpus; c++)
+	for (unsigned c = 0; c < g->cpus; c++) {
 		all_done &= cpus[c]->state == cpu_state::where::done;
+		panicked |= cpus[c]->panicked;
+	}
+	if (panicked) {
+		out.panicked++;
+		return;
+	}
 	if (all_done) {
 		out.complete++;
 		look_at_end();

@@ -78,6 +78,12 @@ struct options {
 	/* CPUs that wait for ever are no bug: litmus tests. */
 	bool may_deadlock = false;
 
+	/*
+	 * A panic is no bug: that CPU stops there, and the others go on as far
+	 * as they can. An execution is then found in result.panicked alone.
+	 */
+	bool may_panic = false;
+
 	/* Leave the operations' uses in result.uses. */
 	bool record_uses = false;
 
@@ -101,6 +107,7 @@ struct result {
 
 	u64 complete = 0; /* executions in which every CPU finished */
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
+	u64 panicked = 0; /* in which one has panicked: options.may_panic */
 	double time = 0;  /* seconds */
 
 	bool exhaustive = false; /* nothing was left out */
