@@ -26,7 +26,8 @@
  * Capacity:    that of the lock inside; one contender more is a panic before
  *              the lock is touched. Who comes as one too many while the holder
  *              is just leaving waits for that, and try_lock() returns false.
- *                              Checked: unit/checked_lock: one more contender
+ *                              Checked: unit/checked_lock: one more contender,
+ *                              model/checked_lock: one more contender
  * Context:     that of the lock inside, and no other: see Misuse. The kernel
  *              supplies the functions of klock/os.hpp.
  * Assumes:     what the lock inside assumes, and an atomic add on 32 bits
@@ -84,10 +85,12 @@ struct checked_lock;
  * this.
  */
 template <any_lock L>
-struct checked_lock<L> : detail::constants_of<L> {
-	using node = typename detail::node_of<L>::type;
+struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
+      private:
+	using typename detail::nodes_of<L>::lent_node;
+
+      public:
 	static constexpr u64 max_contenders = L::max_contenders;
-	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
 
 	constexpr checked_lock() = default;
 
@@ -106,7 +109,7 @@ struct checked_lock<L> : detail::constants_of<L> {
 	{
 		take(0, by, [this] { inner.lock(); });
 	}
-	void lock(node &with,
+	void lock(lent_node &with,
 		  call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires node_lock<L>
 	{
@@ -135,7 +138,7 @@ struct checked_lock<L> : detail::constants_of<L> {
 		return try_take(0, by, [this] { return inner.try_lock(); });
 	}
 	[[nodiscard]] bool
-	try_lock(node &with,
+	try_lock(lent_node &with,
 		 call_site by = {__builtin_FILE(),
 				 __builtin_LINE()}) requires try_node_lock<L>
 	{
@@ -157,7 +160,7 @@ struct checked_lock<L> : detail::constants_of<L> {
 		usage.before_unlock(0, by);
 		inner.unlock();
 	}
-	void unlock(node &with,
+	void unlock(lent_node &with,
 		    call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires node_lock<L>
 	{
@@ -188,16 +191,36 @@ struct checked_lock<L> : detail::constants_of<L> {
 	{
 		return inner.is_contended();
 	}
-	template <typename With>
-	requires requires(const L &l, With &with) { l.is_contended(with); }
-	[[nodiscard]] bool is_contended(With &&with) const
+	[[nodiscard]] bool is_contended(const lent_node &with) const requires
+		requires(const L &l)
+	{
+		l.is_contended(with);
+	}
 	{
 		return inner.is_contended(with);
 	}
-	template <typename Number>
-	requires requires(const L &l, Number n) { l.is_queued(n); }
-	[[nodiscard]] bool is_queued(Number number) const
+	[[nodiscard]] bool
+	is_contended(unsigned number,
+		     call_site by = {__builtin_FILE(),
+				     __builtin_LINE()}) const requires
+		requires(const L &l)
 	{
+		l.is_contended(number);
+	}
+	{
+		check_number(number, by);
+		return inner.is_contended(number);
+	}
+	[[nodiscard]] bool
+	is_queued(unsigned number,
+		  call_site by = {__builtin_FILE(),
+				  __builtin_LINE()}) const requires
+		requires(const L &l)
+	{
+		l.is_queued(number);
+	}
+	{
+		check_number(number, by);
 		return inner.is_queued(number);
 	}
 	template <typename Turns>
@@ -243,7 +266,7 @@ struct checked_lock<L> : detail::constants_of<L> {
       private:
 	/* What lock() and unlock() must have in common. */
 	static usize key(unsigned number) { return number; }
-	static usize key(const node &with)
+	static usize key(const lent_node &with)
 	{
 		return reinterpret_cast<usize>(&with);
 	}
@@ -273,14 +296,14 @@ struct checked_lock<L> : detail::constants_of<L> {
 	}
 
 	void lend(unsigned, call_site) {}
-	void lend(const node &with, call_site by)
+	void lend(const lent_node &with, call_site by)
 	{
 		if (!nodes_in_use.lend(&with))
 			usage.complain("a node that is in use already", by);
 	}
 
 	void give_back(unsigned) {}
-	void give_back(const node &with) { nodes_in_use.give_back(&with); }
+	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
 
 	void check_number(unsigned number, call_site by) const
 	{

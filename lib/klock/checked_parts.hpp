@@ -22,15 +22,30 @@ struct lock_name {
 };
 
 namespace detail {
+/* What some locks have besides, and a checked one then, too. */
 struct no_node {};
 
 template <typename L>
-struct node_of {
-	using type = no_node;
+struct nodes_of {
+      protected:
+	using lent_node = no_node;
 };
 template <node_lock L>
-struct node_of<L> {
-	using type = typename L::node;
+struct nodes_of<L> {
+	using node = typename L::node;
+	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
+
+      protected:
+	using lent_node = node;
+};
+
+template <typename L>
+struct constants_of {
+};
+template <typename L>
+requires requires { L::default_base; }
+struct constants_of<L> {
+	static constexpr auto default_base = L::default_base;
 };
 
 /* A name for a constructor, which no lock inside has an argument of. */
@@ -42,16 +57,6 @@ template <typename L, typename... From>
 concept made_of = requires(From... from)
 {
 	L(from...);
-};
-
-/* What proportional_ticket_lock has besides. */
-template <typename L>
-struct constants_of {
-};
-template <typename L>
-requires requires { L::default_base; }
-struct constants_of<L> {
-	static constexpr auto default_base = L::default_base;
 };
 } // namespace detail
 
