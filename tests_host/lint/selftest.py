@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
          "lock_table", "provenance", "versions",
-         "families")
+         "families", "wrapped")
 
 
 def run(lint, root):

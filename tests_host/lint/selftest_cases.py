@@ -271,6 +271,18 @@ REPEATED = [
     Case("versions", "a version that CHANGELOG does not know",
          "lib/klock/version.hpp", "minor = 1", "minor = 9", "",
          "does not say 0.9.0", "CHANGELOG.md"),
+    Case("wrapped", "a function that no test compares", LOCK,
+         "	/* x.store_release()", "	bool is_new() const { return 1; }\n	/*",
+         "is_new", "'is_new' is not in tests_host/unit"),
+    Case("wrapped", "a constant that no test compares", LOCK,
+         "	static_assert(", "	static constexpr u64 newest = 1;\n	static_assert(",
+         "newest", "'newest' is not in tests_host/unit"),
+    Case("wrapped", "a type that no test compares", LOCK,
+         "	static_assert(", "	using ticket = u8;\n	static_assert(",
+         "ticket", "'ticket' is not in tests_host/unit"),
+    Case("wrapped", "a test that lists one less",
+         "tests_host/unit/test_checked_lock_drop_in.cpp", '"try_lock()", ', "",
+         "", "'try_lock' is not in tests_host/unit", LOCK),
 ]
 
 CASES = FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
