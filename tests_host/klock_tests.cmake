@@ -3,9 +3,8 @@
 # Catch2's main(), once.
 add_library(klock_catch STATIC catch_main.cpp)
 target_compile_features(klock_catch PUBLIC cxx_std_20)
-target_include_directories(klock_catch
-	PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
-	SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
+target_include_directories(klock_catch PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(klock_catch SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
 
 # klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
 #	LIBRARIES <target>... [SANITIZE thread|address,undefined])
