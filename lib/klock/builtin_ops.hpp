@@ -205,7 +205,7 @@ inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
 	 * aligned: a u64 by itself is not, on 32-bit x86.
 	 */
 	using word [[gnu::may_alias, gnu::aligned(2 * sizeof(T))]] =
-		typename word_of<2 * sizeof(T)>::type;
+		word_of<2 * sizeof(T)>;
 	word old = __builtin_bit_cast(word, expected);
 
 	return __atomic_compare_exchange_n(reinterpret_cast<word *>(&at), &old,

@@ -107,7 +107,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	void lock(call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires plain_lock<L>
 	{
-		take(0, by, [this] { inner.lock(); });
+		take(0u, by, [this] { inner.lock(); });
 	}
 	void lock(lent_node &with,
 		  call_site by = {__builtin_FILE(),
@@ -128,14 +128,14 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	void lock_paced(Pace &&pace,
 			call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
-		take(0, by, [&] { inner.lock_paced(pace); });
+		take(0u, by, [&] { inner.lock_paced(pace); });
 	}
 
 	[[nodiscard]] bool
 	try_lock(call_site by = {__builtin_FILE(),
 				 __builtin_LINE()}) requires try_plain_lock<L>
 	{
-		return try_take(0, by, [this] { return inner.try_lock(); });
+		return try_take(0u, by, [this] { return inner.try_lock(); });
 	}
 	[[nodiscard]] bool
 	try_lock(lent_node &with,

@@ -79,7 +79,7 @@ template <typename T>
 concept atomic_value = sizeof(T) <= sizeof(void *) &&
 		       (bit_set<T> || detail::is_pointer<T>);
 
-/* What a port keeps for a T: an enum's integer; anything else as it is. */
+namespace detail {
 template <typename T>
 struct stored {
 	using type = T;
@@ -88,8 +88,34 @@ template <enumeration T>
 struct stored<T> {
 	using type = __underlying_type(T);
 };
+
+template <usize Bytes>
+struct word;
+template <>
+struct word<1> {
+	using type = u8;
+};
+template <>
+struct word<2> {
+	using type = u16;
+};
+template <>
+struct word<4> {
+	using type = u32;
+};
+template <>
+struct word<8> {
+	using type = u64;
+};
+} // namespace detail
+
+/* The unsigned integer of so many bytes. */
+template <usize Bytes>
+using word_of = typename detail::word<Bytes>::type;
+
+/* What a port keeps for a T: an enum's integer; anything else as it is. */
 template <typename T>
-using stored_as = typename stored<T>::type;
+using stored_as = typename detail::stored<T>::type;
 
 template <typename T>
 constexpr stored_as<T> to_stored(T v)
@@ -108,26 +134,6 @@ constexpr T from_stored(stored_as<T> v)
 	else
 		return v;
 }
-
-/* The unsigned integer of so many bytes. */
-template <usize Bytes>
-struct word_of;
-template <>
-struct word_of<1> {
-	using type = u8;
-};
-template <>
-struct word_of<2> {
-	using type = u16;
-};
-template <>
-struct word_of<4> {
-	using type = u32;
-};
-template <>
-struct word_of<8> {
-	using type = u64;
-};
 
 /*
  * Two counters that lie side by side and can be read as one word:

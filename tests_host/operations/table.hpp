@@ -211,13 +211,13 @@ using pair_types = types<u8, u16, u32>;
 template <typename T>
 constexpr u64 bits_of(T v)
 {
-	return __builtin_bit_cast(typename word_of<sizeof(T)>::type, v);
+	return __builtin_bit_cast(word_of<sizeof(T)>, v);
 }
 
 template <typename T>
 constexpr T value_of(u64 bits)
 {
-	using word = typename word_of<sizeof(T)>::type;
+	using word = word_of<sizeof(T)>;
 
 	if constexpr (__is_same(T, bool) || __is_same(T, yes_or_no))
 		return static_cast<T>(bits & 1);

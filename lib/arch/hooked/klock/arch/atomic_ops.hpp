@@ -25,13 +25,13 @@ namespace hooked {
 template <typename T>
 inline u64 to_word(T v)
 {
-	return __builtin_bit_cast(typename word_of<sizeof(T)>::type, v);
+	return __builtin_bit_cast(word_of<sizeof(T)>, v);
 }
 
 template <typename T>
 inline T from_word(u64 v)
 {
-	using bits = typename word_of<sizeof(T)>::type;
+	using bits = word_of<sizeof(T)>;
 
 	if constexpr (sizeof(T) == sizeof(u64))
 		return __builtin_bit_cast(T, v);
