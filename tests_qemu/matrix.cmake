@@ -117,6 +117,9 @@ klock_add_misuse_test(interrupts_on "lock runqueue"
 	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
 klock_add_misuse_test(nmi_lock "lock runqueue" "lock() in an NMI handler")
 klock_add_misuse_test(number "lock bakery" "a CPU number beyond capacity")
+klock_add_misuse_test(interrupted_waiter "PANIC on CPU 0: lock runqueue"
+	"with interrupts on at tests_qemu/lab/misuse.cpp:"
+	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
 
 # The guest's watchdog sees CPUs that wait with interrupts off, and says what
 # each waits for; i686 in the same words.

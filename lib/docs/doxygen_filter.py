@@ -41,7 +41,7 @@ KNOWN = [
     (r"first|second", "The half of that name."),
     (r"u8|u16|u32|u64|usize", "An unsigned integer; usize: as of sizes."),
     (r"version_(major|minor|patch)", "A part of the version's number."),
-    (r"cpu_id|current_context|panic", "klock_os_..., by a name in C++."),
+    (r"cpu_id|owner_id|current_context|panic", "klock_os_..., by a name in C++."),
     (r"calibration_error", "Why a calibration is not to be relied on."),
     (r"(irq_)?(try_)?guard", "Takes a lock for the length of a block."),
     (r"(irq_)?pair_guard", "Takes two locks for the length of a block."),
@@ -49,7 +49,7 @@ KNOWN = [
     (r"KLOCK_\w+_CONTENDERS", "Contexts that may hold or wait at once."),
     (r"file|line", "Of the call, as the compiler names it."),
     (r"chars", "The text."),
-    (r"klock_(next|owner|taken|tail|first|busy|mine|predecessor|waits|byte|"
+    (r"klock_(next|owner|taken|tail|first|busy|mine|queued|waits|byte|"
      r"queue|base|number|name|noted|inner|usage)", "The library's."),
     (r"klock_(?:checked_)?(?:mcs|clh|usage)_\w+|klock_checked_\w+",
      "The verb of that name, for this lock: see verbs.h."),

@@ -223,9 +223,21 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 		check_number(number, by);
 		return inner.is_queued(number);
 	}
-	template <typename Turns>
-	requires requires(L &l, Turns turns) { l.set_base(turns); }
-	void set_base(Turns turns) { inner.set_base(turns); }
+	void await_left(unsigned number,
+			call_site by = {__builtin_FILE(),
+					__builtin_LINE()}) const requires
+		requires(const L &l)
+	{
+		l.await_left(number);
+	}
+	{
+		check_number(number, by);
+		inner.await_left(number);
+	}
+	void set_base(u32 turns) requires requires(L &l) { l.set_base(turns); }
+	{
+		inner.set_base(turns);
+	}
 
 	template <typename Counter>
 	requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }

@@ -14,8 +14,8 @@ _Static_assert(2 * 128 <= KLOCK_TICKET_U8_CONTENDERS, "too many CPUs");
 static struct klock_ticket_u8 ticket = KLOCK_TICKET_INIT;
 static struct klock_mcs mcs = KLOCK_MCS_INIT;
 static struct klock_clh clh = KLOCK_CLH_INIT(clh);
-static struct klock_clh_node nodes[2] = {KLOCK_CLH_NODE_INIT(nodes[0]),
-					 KLOCK_CLH_NODE_INIT(nodes[1])};
+static struct klock_clh_node nodes[2] = {KLOCK_CLH_NODE_INIT,
+					 KLOCK_CLH_NODE_INIT};
 int main(void);
 int main(void)
 {

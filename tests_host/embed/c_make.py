@@ -72,7 +72,7 @@ def pkg_config_works_with_blanks(case):
 LINE = """\
 #include <klock/klock.h>
 static struct klock_clh lock = KLOCK_CLH_INIT(lock);
-static struct klock_clh_node node = KLOCK_CLH_NODE_INIT(node);
+static struct klock_clh_node node = KLOCK_CLH_NODE_INIT;
 int main(void)
 {
 	klock_clh_lock(&lock, &node);

@@ -78,6 +78,9 @@ std::vector<use> uses()
 , {"is_queued(number)", requires(const T &l){l.is_queued(1u);
 }
 }
+, {"await_left(number)", requires(const T &l){l.await_left(1u);
+}
+}
 , {"set_base(turns)", requires(T &l){l.set_base(3u);
 }
 }

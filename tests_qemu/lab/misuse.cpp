@@ -10,6 +10,7 @@
 #include "nmi.hpp"
 
 #include <boot/kernel.hpp>
+#include <klock/atomic.hpp>
 #include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/cpu.hpp>
@@ -91,14 +92,19 @@ void nmi_crowd()
 		nullptr);
 }
 
-/* Nothing hangs here: it could have, and that is enough. */
-void interrupts_on()
+void set_handler_that_locks()
 {
 	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
 		const in_handler here(boot::this_cpu(),
 				      klock::context::interrupt);
 		klock::guard held(runqueue);
 	});
+}
+
+/* Nothing hangs here: it could have, and that is enough. */
+void interrupts_on()
+{
+	set_handler_that_locks();
 	{
 		klock::guard held(runqueue);
 	}
@@ -113,11 +119,37 @@ void nmi_lock()
 	boot::delay_us(10000);
 }
 
+constinit klock::atomic<klock::u8> taken;
+
+/*
+ * CPU 1 holds it, with interrupts off, as it should. CPU 0 waits with
+ * interrupts on: its handler would queue behind its own CPU's ticket, for ever.
+ */
+void interrupted_waiter()
+{
+	set_handler_that_locks();
+	boot::run_on_cpus(
+		2,
+		[](unsigned cpu, void *) {
+			if (cpu == 0) {
+				taken.await_eq_acquire(1);
+				klock::guard held(runqueue);
+				return;
+			}
+			klock::irq_guard held(runqueue);
+			taken.store_release(1);
+			boot::delay_us(100000);
+			boot::send_ipi(0, vector);
+			boot::delay_us(100000);
+		},
+		nullptr);
+}
+
 void number() { klock::guard held(bakery, 2u); }
 
 constexpr void (*misuses[])() = {recursion, free_unlock, foreign_unlock,
 				 crowd,	    nmi_crowd,	 interrupts_on,
-				 nmi_lock,  number};
+				 nmi_lock,  number,	 interrupted_waiter};
 
 } // namespace
 

@@ -45,6 +45,7 @@ constexpr choice misuses[] = {
 	{"interrupts_on", static_cast<u32>(misuse::interrupts_on)},
 	{"nmi_lock", static_cast<u32>(misuse::nmi_lock)},
 	{"number", static_cast<u32>(misuse::number)},
+	{"interrupted_waiter", static_cast<u32>(misuse::interrupted_waiter)},
 	{}};
 
 constexpr choice parts[] = {{"nothing", 0},	    {"handlers", part_handler},

@@ -50,6 +50,7 @@ enum class misuse : u32 {
 	interrupts_on,
 	nmi_lock,
 	number,
+	interrupted_waiter,
 };
 
 inline constexpr unsigned most_counts = 16;

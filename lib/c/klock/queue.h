@@ -78,18 +78,18 @@ void klock_mcs_unlock_irqrestore(struct klock_mcs *lock,
 /*
  * -- clh_lock --
  *
- * No try_lock. A lock and its nodes point into themselves: each is initialised
- * with its own name, or by its init function before its first use. A node must
- * live as long as any lock that it was used with: static, one for each CPU and
- * nesting level, never the stack.
+ * No try_lock. A lock points into itself: it is initialised with its own name,
+ * or by its init function. A node of zero bytes is ready, and so is a copy of
+ * one that has not been used; after that it is neither copied nor cleared. It
+ * must live as long as any lock that it was used with: static, one for each CPU
+ * and nesting level, never the stack.
  *
- *	static struct klock_clh l = KLOCK_CLH_INIT(l);
- *	static struct klock_clh_node n[2] = {KLOCK_CLH_NODE_INIT(n[0]),
- *					     KLOCK_CLH_NODE_INIT(n[1])};
+ *	static struct klock_clh lock = KLOCK_CLH_INIT(lock);
+ *	static struct klock_clh_node nodes[NCPU];
  */
 /* clang-format off */
 #define KLOCK_CLH_INIT(name) {&(name).klock_first, {0}}
-#define KLOCK_CLH_NODE_INIT(name) {{0}, &(name).klock_first, 0}
+#define KLOCK_CLH_NODE_INIT {{0}, 0, 0}
 /* clang-format on */
 
 /* What the next in the queue watches; moves from node to node. */
@@ -103,7 +103,7 @@ struct __attribute__((may_alias)) klock_clh_node {
 		__attribute__((aligned(klock_cache_line)));
 	struct klock_clh_cell *klock_mine
 		__attribute__((aligned(klock_cache_line)));
-	struct klock_clh_cell *klock_predecessor;
+	struct klock_clh_cell *klock_queued;
 };
 
 /* The lock. */

@@ -45,4 +45,7 @@ extern "C" void klock_os_panic(const char *lock_name, const void *,
 }
 
 /* Weak: a test may have an answer of its own. */
-extern "C" [[gnu::weak]] int klock_os_context(void) { return model::the_checker().context(); }
+extern "C" [[gnu::weak]] int klock_os_context(void)
+{
+	return model::the_checker().context();
+}

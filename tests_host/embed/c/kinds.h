@@ -189,16 +189,15 @@ COMMON(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
 IRQSAVE(mcs_by, mcs, _by, (&mcs_by, my_mcs_node), (&mcs_by, my_mcs_node, flags))
 CONTENDED(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
 
-static struct klock_clh_node clh_nodes[threads] = {
-	KLOCK_CLH_NODE_INIT(clh_nodes[0]), KLOCK_CLH_NODE_INIT(clh_nodes[1]),
-	KLOCK_CLH_NODE_INIT(clh_nodes[2]), KLOCK_CLH_NODE_INIT(clh_nodes[3])};
+/* Zero bytes. */
+static struct klock_clh_node clh_nodes[threads];
 
 LOCK(clh, clh, KLOCK_CLH_INIT(INNER(clh)))
 COMMON(clh, clh, (&clh, &clh_nodes[self]))
 IRQSAVE(clh, clh, , (&clh, clh_nodes, self_id), (&clh, clh_nodes, self_id, flags))
 CONTENDED(clh, clh, (&clh, &clh_nodes[self]))
 
-/* Its nodes are from a heap, too. */
+/* Nodes from a heap, and copied from one that is initialised. */
 static struct klock_clh_node clh_by_nodes[threads];
 static struct KLOCK(clh, ) clh_by = FIRST(clh_by, KLOCK_CLH_INIT(INNER(clh_by)));
 
@@ -216,8 +215,9 @@ static void clh_by_spoil(void)
 static void clh_by_init(void)
 {
 	KLOCK(clh, _init)(&clh_by);
-	for (unsigned i = 0; i < threads; i++)
-		klock_clh_node_init(&clh_by_nodes[i]);
+	klock_clh_node_init(&clh_by_nodes[0]);
+	for (unsigned i = 1; i < threads; i++)
+		clh_by_nodes[i] = clh_by_nodes[0];
 }
 
 COMMON(clh_by, clh, (&clh_by, &clh_by_nodes[self]))

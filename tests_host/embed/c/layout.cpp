@@ -18,7 +18,7 @@ static_assert(AT(klock_clh, klock_first) == AT(clh_lock, first));
 static_assert(AT(klock_clh_cell, klock_busy) == AT(clh_cell, busy));
 static_assert(AT(klock_clh_node, klock_first) == AT(clh_node, first));
 static_assert(AT(klock_clh_node, klock_mine) == AT(clh_node, mine));
-static_assert(AT(klock_clh_node, klock_predecessor) == AT(clh_node, queued));
+static_assert(AT(klock_clh_node, klock_queued) == AT(clh_node, queued));
 static_assert(AT(klock_tas, klock_taken) == AT(tas_lock, taken));
 static_assert(AT(klock_ttas, klock_taken) == AT(ttas_lock, taken));
 static_assert(AT(klock_backoff_ttas, klock_taken) ==

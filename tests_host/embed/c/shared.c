@@ -5,8 +5,7 @@
 struct klock_ticket_u8 ticket = KLOCK_TICKET_INIT;
 struct klock_mcs mcs = KLOCK_MCS_INIT;
 struct klock_clh clh = KLOCK_CLH_INIT(clh);
-struct klock_clh_node clh_nodes[2] = {KLOCK_CLH_NODE_INIT(clh_nodes[0]),
-				      KLOCK_CLH_NODE_INIT(clh_nodes[1])};
+struct klock_clh_node clh_nodes[2];
 unsigned under_ticket, under_mcs, under_clh;
 
 void count_in_c(unsigned times)

@@ -7,6 +7,7 @@
 #include "kinds.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +24,15 @@ static void expect(int holds, const char *what)
 		printf("%s: not so: %s\n", now, what);
 		failures++;
 	}
+}
+
+static void stuck(int signal)
+{
+	(void)signal;
+	if (write(1, now, strlen(now)) > 0 &&
+	    write(1, ": waits for ever\n", 17))
+		_exit(1);
+	_exit(2);
 }
 
 /* A held lock whose state lies would hang whatever comes next. */
@@ -164,6 +174,7 @@ int main(void)
 {
 	now = "klock_version";
 	expect(strlen(klock_version()) >= 5, "a version");
+	signal(SIGALRM, stuck);
 	clh_by_init();
 	proportional_bases();
 	for (unsigned i = 0; i < kinds_here; i++) {

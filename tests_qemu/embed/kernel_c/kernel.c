@@ -91,8 +91,6 @@ int kernel_main(void)
 
 	if (cpus > max_cpus)
 		return 1;
-	for (uint cpu = 0; cpu < cpus; cpu++)
-		klock_clh_node_init(&clh_nodes[cpu]);
 	on_timer(timer_tick);
 	run_on_cpus(cpus, work);
 	delay_us(5000); /* a tick that was on its way */
