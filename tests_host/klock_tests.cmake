@@ -6,14 +6,22 @@ target_compile_features(klock_catch PUBLIC cxx_std_20)
 target_include_directories(klock_catch PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(klock_catch SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
 
+# What ends a test that stands still (watchdog.hpp), once.
+add_library(klock_watchdog OBJECT watchdog.cpp)
+target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
+
 # klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
 #	LIBRARIES <target>... [SANITIZE thread|address,undefined])
 #
-# An executable of Catch2 tests, and one CTest entry that runs it.
+# An executable of Catch2 tests, and one CTest entry that runs it. Those whose
+# tests wait for threads, unit and native, have a watchdog in them.
 function(klock_add_catch_test name)
 	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SANITIZE;TIMEOUT"
 		"LABELS;SOURCES;LIBRARIES;ARGS")
 	add_executable(${name} ${ARG_SOURCES})
+	if("unit" IN_LIST ARG_LABELS OR "native" IN_LIST ARG_LABELS)
+		target_sources(${name} PRIVATE $<TARGET_OBJECTS:klock_watchdog>)
+	endif()
 	target_link_libraries(${name} PRIVATE
 		klock_catch klock_warnings Threads::Threads ${ARG_LIBRARIES})
 	if(ARG_SANITIZE)

@@ -4,7 +4,7 @@
  *
  * A real thread in a real lock; only when it goes on is up to the script. It
  * stops in three places: before lock(), after lock(), and in each turn of its
- * wait (watched/klock/arch/cpu.hpp).
+ * wait (tests_host/watched).
  */
 #pragma once
 

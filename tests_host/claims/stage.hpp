@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "../watchdog.hpp"
 #include "actor.hpp"
 
 #include <klock/selftest/locks.hpp>
@@ -35,7 +36,11 @@ struct stage {
 	~stage() { clear(); }
 
 	unsigned size() const { return static_cast<unsigned>(cast.size()); }
-	place step(unsigned who) { return cast[who].step(); }
+	place step(unsigned who)
+	{
+		watchdog::note<L>("a step of actor", who);
+		return cast[who].step();
+	}
 	place where(unsigned who) const { return cast[who].where(); }
 
 	unsigned count(place there) const

@@ -2,15 +2,18 @@
 /*
  * crew - host threads that play the CPUs of a self-test
  *
- * With a watchdog: if nobody gets on for a while, it says who waits and ends
- * the run. A lock that is meant to fail can be left (give_up); with any other
- * the threads cannot be had back, and the process ends with the report.
+ * With a watchdog: if the run stands still (standstill.hpp), it says who waits
+ * and ends the run. A lock that is meant to fail can be left (give_up); with
+ * any other the threads cannot be had back, and the process ends with the
+ * report.
  */
 #pragma once
 
+#include "../watchdog.hpp"
+#include "standstill.hpp"
+
 #include <klock/selftest/torture.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -34,73 +37,97 @@ inline void report_stuck(const Torture &t, const plan &p, const char *lock)
 {
 	static const char *const words[] = {"is outside", "waits", "is inside"};
 
-	std::fprintf(stderr, "%s: no progress, %u sections done\n", lock,
-		     t.progress());
+	std::fprintf(stderr, "%s: no progress, %llu sections done\n", lock,
+		     static_cast<unsigned long long>(t.progress()));
 	for (unsigned cpu = 0; cpu < p.cpus; cpu++)
 		std::fprintf(stderr, "  cpu %u %s\n", cpu, words[t.what(cpu)]);
 }
 
-/* Binds a thread to one of the host's cores, where the host allows it. */
-inline void pin_to_core(std::thread &thread, unsigned number)
+/* The cores that this process may use; none where it cannot be told. */
+inline std::vector<int> cores()
 {
-	cpu_set_t allowed, one;
-	unsigned seen = 0;
+	cpu_set_t allowed;
+	std::vector<int> numbers;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return numbers;
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, &allowed))
+			numbers.push_back(core);
+	return numbers;
+}
+
+/* Binds a thread to one of the host's cores, where the host allows it. */
+inline void pin_to_core(std::thread &thread, unsigned number,
+			const std::vector<int> &to)
+{
+	cpu_set_t one;
+
+	if (to.empty())
 		return;
-	const unsigned cores = static_cast<unsigned>(CPU_COUNT(&allowed));
-	for (int core = 0; core < CPU_SETSIZE; core++) {
-		if (!CPU_ISSET(core, &allowed) || seen++ != number % cores)
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(core, &one);
-		pthread_setaffinity_np(thread.native_handle(), sizeof(one),
-				       &one);
-		return;
+	CPU_ZERO(&one);
+	CPU_SET(to[number % to.size()], &one);
+	pthread_setaffinity_np(thread.native_handle(), sizeof(one), &one);
+}
+
+/*
+ * Looks at the run until all threads are back; true if it had to be ended. The
+ * time between two looks decides nothing but how soon.
+ */
+template <typename Progress>
+inline bool
+watch_until_done(standstill &run, const char *lock, Progress progress,
+		 std::unique_lock<std::mutex> &hold,
+		 std::condition_variable &finished, const unsigned &running)
+{
+	constexpr auto a_while = std::chrono::milliseconds(1);
+	u64 before = ~u64{0};
+
+	while (!finished.wait_for(hold, a_while,
+				  [&] { return running == 0; })) {
+		if (run.evident())
+			return true;
+		if (const u64 now = progress(); now != before)
+			watchdog::note(lock, "sections so far", before = now);
 	}
+	return false;
 }
 
 /* Runs the plan on as many threads; the outcome is t.outcome(). */
 template <typename Subject, typename Torture>
 inline void run_on_threads(Torture &t, const plan &p,
-			   stuck standstill = stuck::is_a_bug)
+			   stuck standing_still = stuck::is_a_bug)
 {
-	/* Long enough for 256 threads on one slow core to hand over once. */
-	constexpr auto patience = std::chrono::seconds(20);
-	constexpr auto short_patience = std::chrono::milliseconds(300);
-	const bool meant = standstill == stuck::is_meant;
 	std::mutex mutex;
 	std::condition_variable finished;
 	unsigned running = p.cpus;
+	const std::vector<int> here = cores();
+	standstill run(p.cpus, p.cpus <= here.size(), &t, sizeof(t));
 	std::vector<std::thread> threads;
 
 	give_up = false;
 	t.prepare(p);
 	for (unsigned cpu = 0; cpu < p.cpus; cpu++) {
 		threads.emplace_back([&, cpu] {
+			klock::arch::watched_by = &run.of(cpu);
 			t.run(cpu);
+			run.of(cpu).finish();
 			std::lock_guard hold(mutex);
 			if (--running == 0)
 				finished.notify_all();
 		});
-		pin_to_core(threads.back(), cpu);
+		pin_to_core(threads.back(), cpu, here);
 	}
 
 	std::unique_lock hold(mutex);
-	klock::u32 before = t.progress();
-	while (!finished.wait_for(hold,
-				  meant ? short_patience
-					: std::chrono::milliseconds(patience),
-				  [&] { return running == 0; })) {
-		const klock::u32 now = t.progress();
-		if (now == before) {
-			if (!meant) {
-				report_stuck(t, p, Subject::name);
-				std::abort();
-			}
-			give_up = true;
+	if (watch_until_done(
+		    run, Subject::name, [&t] { return t.progress(); }, hold,
+		    finished, running)) {
+		if (standing_still == stuck::is_a_bug) {
+			report_stuck(t, p, Subject::name);
+			std::abort();
 		}
-		before = now;
+		give_up = true;
 	}
 	hold.unlock();
 	for (auto &thread : threads)

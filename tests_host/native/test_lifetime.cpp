@@ -4,6 +4,9 @@
  * is still at the lock. AddressSanitizer sees any access after that, and
  * ThreadSanitizer also one before it that nothing orders.
  */
+#include "../watchdog.hpp"
+#include "standstill.hpp"
+
 #include <klock/selftest/barrier.hpp>
 #include <klock/selftest/mortal.hpp>
 
@@ -35,8 +38,11 @@ unsigned freed_by_the_last(unsigned threads)
 		all.push_back(new object(threads));
 	for (unsigned cpu = 0; cpu < threads; cpu++)
 		running.emplace_back([&, cpu] {
+			native::waiter sleeps(native::waiter::haste);
+			klock::arch::watched_by = &sleeps;
 			for (object *it : all) {
 				everyone.meet(threads);
+				watchdog::step();
 				if (it->put(cpu)) {
 					delete it;
 					freed++;
@@ -52,6 +58,7 @@ void all_freed(unsigned threads)
 {
 	all_locks<most_threads>::for_each([threads]<typename Subject>() {
 		INFO(Subject::name);
+		watchdog::note(Subject::name, "freed by the last of", threads);
 		if (Subject::capacity >= threads)
 			CHECK(freed_by_the_last<Subject>(threads) == objects);
 	});

@@ -10,10 +10,9 @@
 #include <klock/selftest/doorway.hpp>
 #include <klock/selftest/locks.hpp>
 
+#include "../watchdog.hpp"
+
 #include <array>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <thread>
@@ -23,20 +22,14 @@ namespace unit {
 
 using namespace klock;
 
-/* Waits until done() holds; ends the program if it never does. */
+/* Waits until done() holds; the watchdog ends the program if it never does. */
 template <typename Done>
 inline void wait_until(Done done, const char *what)
 {
-	using clock = std::chrono::steady_clock;
-	const auto end = clock::now() + std::chrono::seconds(60);
-
-	while (!done()) {
+	watchdog::here.step = what;
+	watchdog::step();
+	while (!done())
 		std::this_thread::yield();
-		if (clock::now() < end)
-			continue;
-		std::fprintf(stderr, "never: %s\n", what);
-		std::abort();
-	}
 }
 
 /* Each byte of a lock, read atomically: others may be at it. */
@@ -71,7 +64,9 @@ struct line {
 		const selftest::doorway<L> door(lock);
 
 		start(number);
-		wait_until([&] { return door.passed(number); }, "queued");
+		watchdog::note<L>("to stand in the queue", number);
+		while (!door.passed(number))
+			std::this_thread::yield();
 	}
 
 	/* The same for a lock whose queue cannot be seen: does not wait. */
@@ -88,6 +83,7 @@ struct line {
 
 		threads.emplace_back([this, &who, number, inside] {
 			who.lock(lock);
+			watchdog::note<L>("serves", number);
 			order.push_back(number);
 			inside();
 			who.unlock(lock);
@@ -97,6 +93,8 @@ struct line {
 	/* Waits for all; the numbers in the order in which they were served. */
 	std::vector<unsigned> leave()
 	{
+		if (!threads.empty())
+			watchdog::note<L>("all to be served", threads.size());
 		for (std::thread &thread : threads)
 			thread.join();
 		threads.clear();
@@ -130,9 +128,11 @@ inline std::vector<unsigned> served_behind_holder(L &lock, unsigned n)
 	selftest::contender<L> holder(0);
 	line<L> others(lock);
 
+	watchdog::note<L>("the holder to enter", 0);
 	holder.lock(lock);
 	for (unsigned number : one_to(n))
 		others.add(number);
+	watchdog::note<L>("the holder to leave", 0);
 	holder.unlock(lock);
 	return others.leave();
 }

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "../watchdog.hpp"
+
 #include <signal.h>
 #include <ucontext.h>
 
@@ -73,6 +75,7 @@ inline bool with_intrusion(unsigned long n, Function function, Others others)
 		others();
 	};
 
+	watchdog::note<Function>("others' turn after instruction", n);
 	stepping::argument = &both;
 	stepping::intrude = [](void *p) {
 		(*static_cast<decltype(both) *>(p))();

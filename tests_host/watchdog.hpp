@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watchdog - where a test stands, for the report if it stays there
+ *
+ * A lock that never lets go is found by a test that never returns. So each test
+ * says which lock and which step it is at; where the process then spends
+ * seconds of CPU time without another step, the watchdog (watchdog.cpp) names
+ * test, lock and step, and ends the program. CPU time, not wall time: on a busy
+ * host a step lasts longer, and costs hardly more.
+ */
+#pragma once
+
+#include <atomic>
+#include <typeinfo>
+
+namespace watchdog {
+
+/* What note() leaves, and the watchdog's thread reads. */
+struct place {
+	std::atomic<unsigned> steps{0};
+	std::atomic<const char *> lock{nullptr};
+	std::atomic<const std::type_info *> type{nullptr};
+	std::atomic<const char *> step{nullptr};
+	std::atomic<unsigned long> number{0};
+};
+inline constinit place here{};
+
+/* CPU seconds without a step that are too many; tests of it take less. */
+inline std::atomic<unsigned> patience_ms{5000};
+
+/* One step is done, and the next begins. Any thread, any time. */
+inline void step() { here.steps.fetch_add(1, std::memory_order_relaxed); }
+
+/* It has a name now; the strings must last. The number is the step's own. */
+inline void note(const char *lock, const char *what, unsigned long number = 0)
+{
+	here.type = nullptr;
+	here.lock = lock;
+	here.step = what;
+	here.number = number;
+	step();
+}
+
+/* The same for a test that knows its lock's type alone. */
+template <typename Lock>
+inline void note(const char *what, unsigned long number = 0)
+{
+	note(nullptr, what, number);
+	here.type = &typeid(Lock);
+}
+
+} // namespace watchdog
