@@ -12,7 +12,7 @@
 #include <klock/cpu.hpp>
 #include <klock/selftest/locks.hpp>
 
-#include "../native/crew.hpp"
+#include "../native/cores.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -48,7 +48,8 @@ struct crowded {
 			who.emplace_back(i);
 		for (unsigned i = 0; i < threads; i++) {
 			running.emplace_back([this, i] { contend(i); });
-			native::pin_to_core(running.back(), i % s.cores);
+			native::pin_to_core(running.back(), i % s.cores,
+					    native::cores());
 		}
 	}
 

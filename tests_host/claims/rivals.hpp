@@ -14,7 +14,7 @@
 #include <klock/selftest/arithmetic.hpp>
 #include <klock/selftest/locks.hpp>
 
-#include "../native/crew.hpp"
+#include "../native/cores.hpp"
 
 #include <array>
 #include <atomic>
@@ -48,7 +48,7 @@ struct rivals {
 
 		for (unsigned i = 0; i < threads; i++) {
 			running[i] = std::thread([this, i] { contend(i); });
-			native::pin_to_core(running[i], i);
+			native::pin_to_core(running[i], i, native::cores());
 		}
 		while (!enough(seen) && std::chrono::steady_clock::now() < end)
 			std::this_thread::sleep_for(

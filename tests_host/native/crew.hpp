@@ -10,6 +10,7 @@
 #pragma once
 
 #include "../watchdog.hpp"
+#include "cores.hpp"
 #include "standstill.hpp"
 
 #include <klock/selftest/torture.hpp>
@@ -21,9 +22,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include <pthread.h>
-#include <sched.h>
 
 namespace native {
 
@@ -41,33 +39,6 @@ inline void report_stuck(const Torture &t, const plan &p, const char *lock)
 		     static_cast<unsigned long long>(t.progress()));
 	for (unsigned cpu = 0; cpu < p.cpus; cpu++)
 		std::fprintf(stderr, "  cpu %u %s\n", cpu, words[t.what(cpu)]);
-}
-
-/* The cores that this process may use; none where it cannot be told. */
-inline std::vector<int> cores()
-{
-	cpu_set_t allowed;
-	std::vector<int> numbers;
-
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return numbers;
-	for (int core = 0; core < CPU_SETSIZE; core++)
-		if (CPU_ISSET(core, &allowed))
-			numbers.push_back(core);
-	return numbers;
-}
-
-/* Binds a thread to one of the host's cores, where the host allows it. */
-inline void pin_to_core(std::thread &thread, unsigned number,
-			const std::vector<int> &to)
-{
-	cpu_set_t one;
-
-	if (to.empty())
-		return;
-	CPU_ZERO(&one);
-	CPU_SET(to[number % to.size()], &one);
-	pthread_setaffinity_np(thread.native_handle(), sizeof(one), &one);
 }
 
 /*
