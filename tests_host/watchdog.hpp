@@ -25,8 +25,12 @@ struct place {
 };
 inline constinit place here{};
 
-/* CPU seconds without a step that are too many; tests of it take less. */
-inline std::atomic<unsigned> patience_ms{5000};
+/*
+ * CPU time without a step that is too much; tests of it take less. FIFO locks
+ * burn it at each hand-over between more threads than cores, and sanitizers
+ * tenfold.
+ */
+inline std::atomic<unsigned> patience_ms{20000};
 
 /* One step is done, and the next begins. Any thread, any time. */
 inline void step() { here.steps.fetch_add(1, std::memory_order_relaxed); }

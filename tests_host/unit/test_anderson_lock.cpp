@@ -92,6 +92,7 @@ TEST_CASE("anderson_lock: the numbers stay below 2 x Slots while all contend")
 				    now > largest)
 					largest = now;
 				sections += inside == 1;
+				watchdog::step();
 				std::this_thread::yield();
 				inside--;
 				lock.unlock();
