@@ -43,7 +43,7 @@ void console_init(bool text_screen)
 
 void print_list(const char *format, const format_argument *arguments)
 {
-	stop_if_reported();
+	(void)is_reporting(); /* stands still if another CPU does */
 	klock::irq_guard held(lock);
 
 	print_unlocked(format, arguments);

@@ -34,8 +34,9 @@ bool is_harmless(u64 vector)
 
 extern "C" void interrupt_dispatch(interrupt_frame *frame)
 {
-	if (frame->vector == vector_nmi)
-		stop_if_reported(); /* the way to stop a CPU that waits */
+	/* An NMI is the way to stop a CPU that waits. */
+	if (frame->vector == vector_nmi && is_reporting())
+		return;
 
 	const interrupt_handler handler =
 		handlers[frame->vector].load_acquire();

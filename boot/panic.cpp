@@ -76,10 +76,13 @@ void print_stragglers(unsigned self)
 
 } // namespace
 
-void stop_if_reported()
+bool is_reporting()
 {
-	if (reporter.load_acquire() != nobody)
+	const u32 who = reporter.load_acquire();
+
+	if (who != nobody && who != this_cpu())
 		stand_still();
+	return who != nobody;
 }
 
 void begin_report()

@@ -31,7 +31,10 @@ void print_report(format_for<Arguments...> format, Arguments... arguments)
 /* Leaves with exit_code::panic. */
 [[noreturn]] void end_report();
 
-/* Stands still for ever if a CPU reports, else returns. Any context. */
-void stop_if_reported();
+/*
+ * Whether this CPU reports. Stands still for ever if another does. Any context:
+ * a clock's NMI may come to the CPU that reports, too, which must go on.
+ */
+bool is_reporting();
 
 } // namespace boot

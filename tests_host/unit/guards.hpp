@@ -10,7 +10,7 @@
 #include <string>
 
 /* What klock_os_cpu_id() answers in this thread. */
-extern thread_local unsigned current_cpu;
+extern constinit thread_local unsigned current_cpu;
 
 /* Locks that note whether an interrupt could come while they are touched. */
 struct watchful_lock {
