@@ -48,6 +48,7 @@ struct storm {
 		everyone.meet(todo.cpus);
 		while (!is_over())
 			live(cpu);
+		everyone.meet(todo.cpus);
 		if (cpu == 0)
 			offer_free_lock(cpus[cpu]);
 	}
@@ -55,7 +56,9 @@ struct storm {
 	/* In a timer or IPI handler. */
 	void interrupt(unsigned cpu)
 	{
-		if (!todo.handlers_lock || todo.without & part_handler)
+		/* Once it is over, threads must get through to the end. */
+		if (!todo.handlers_lock || todo.without & part_handler ||
+		    is_over())
 			return;
 		own &mine = cpus[cpu];
 		const saying here(mine, klock::selftest::doing_wait);
@@ -228,8 +231,7 @@ struct storm {
 
 	/*
 	 * Where very many wait in line, no NMI handler finds the lock free. Now
-	 * the CPUs go, one by one: until one does, for as many NMIs as would do
-	 * if all still waited.
+	 * all have left, and but for a timer's handler nobody wants it.
 	 */
 	void offer_free_lock(own &mine)
 	{
