@@ -49,6 +49,12 @@ KNOWN = [
     (r"KLOCK_\w+_CONTENDERS", "Contexts that may hold or wait at once."),
     (r"file|line", "Of the call, as the compiler names it."),
     (r"chars", "The text."),
+    (r"lock_paced|is_queued|await_left|set_base|turns_for",
+     "As the lock inside."),
+    (r"assert_held", "Panics unless the caller holds it."),
+    (r"set_name", "What a panic calls it; the text must last."),
+    (r"to_stored|from_stored", "A value as a port keeps it, and back."),
+    (r"at", "Where it lives."),
     (r"klock_(next|owner|taken|tail|first|busy|mine|queued|waits|byte|"
      r"queue|base|number|name|noted|inner|usage)", "The library's."),
     (r"klock_(?:checked_)?(?:mcs|clh|usage)_\w+|klock_checked_\w+",

@@ -123,6 +123,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 		take(number, by, [&] { inner.lock(number); });
 	}
 
+	/* As the lock inside: lock(), with a pace of the caller's. */
 	template <typename Pace>
 	requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
 	void lock_paced(Pace &&pace,
@@ -239,6 +240,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 		inner.set_base(turns);
 	}
 
+	/* As the lock inside: the pause with so many ahead. */
 	template <typename Counter>
 	requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
 	static constexpr u32 turns_for(Counter ahead, u32 base)
@@ -332,6 +334,7 @@ template <any_lock L, lock_name Name>
 struct checked_lock<L, Name> : checked_lock<L> {
 	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
 
+	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
 	requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
