@@ -89,9 +89,19 @@ def read_until_end(process, log):
     return [line.rstrip() for line in lines]
 
 
-def pages(monitor, folder, first_line):
+def last_screen(monitor, folder, last_line):
+    """The screen once it shows what the serial line has said before it."""
+    for _ in range(100):
+        screen = monitor.screen(folder)
+        if last_line in screen:
+            break
+        time.sleep(0.05)
+    return screen
+
+
+def pages(monitor, folder, first_line, last_line):
     """Screens from the newest to the one that begins with the first line."""
-    screens = [monitor.screen(folder)]
+    screens = [last_screen(monitor, folder, last_line)]
     while len(screens) < 20 and screens[-1][0] != first_line:
         screen = monitor.page_up(folder)
         if screen == screens[-1]:
@@ -143,7 +153,7 @@ def main():
             monitor = Monitor(path)
             if args.picture:
                 monitor.do("screendump", filename=args.picture)
-            screens = pages(monitor, folder, printed[0])
+            screens = pages(monitor, folder, printed[0], printed[-1])
         finally:
             watchdog.cancel()
             process.kill()
