@@ -31,6 +31,9 @@ struct alignas(klock::cache_line) fault_state {
 	u64 timer = 0;
 	u64 ipi = 0;
 	u64 stalls = 0;
+	u32 last_progress = 0; /* the test's, when the timer was set */
+	u32 idle = 0;	       /* timer interrupts without any */
+	u32 slower = 1;	       /* how many times the period */
 };
 
 constinit fault_state states[boot::max_cpus];
@@ -59,10 +62,30 @@ u32 longest_stall()
 	return shared < 2000 ? shared : 2000;
 }
 
+/*
+ * On a host that is busy, interrupts come by its clock and take all that the
+ * vCPUs get of it: while the test does not get on, they come more rarely.
+ */
+u32 slowed_down(fault_state &mine)
+{
+	constexpr u32 slowest = 256;
+	constexpr u32 longest_leave = 3; /* timer interrupts, asleep */
+	const u32 now = tests.progress();
+
+	if (now != mine.last_progress)
+		mine.slower = mine.slower > 1 ? mine.slower / 2 : 1;
+	else if (++mine.idle > longest_leave && mine.slower < slowest)
+		mine.slower *= 2;
+	if (now != mine.last_progress)
+		mine.idle = 0;
+	mine.last_progress = now;
+	return mine.slower;
+}
+
 /* At a random time within one and a half periods: nothing runs in step. */
 void arm(fault_state &mine)
 {
-	const u64 period = period_ns();
+	const u64 period = period_ns() * slowed_down(mine);
 	const u64 extra = u64{mine.dice.below(1024)} * (period >> 10);
 
 	boot::timer_start_one_shot(timer_vector, (period >> 1) + extra);
@@ -131,6 +154,9 @@ void prepare_faults(unsigned cpus, u32 seed, visitors what)
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		states[cpu].dice = xorshift(seed * 31 + cpu);
 		states[cpu].timer = states[cpu].ipi = states[cpu].stalls = 0;
+		states[cpu].last_progress = ~0u;
+		states[cpu].slower = 1;
+		states[cpu].idle = 0;
 	}
 	everyone.reset();
 	nmis_before = nmis_taken();

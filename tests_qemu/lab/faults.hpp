@@ -16,10 +16,12 @@
 
 namespace lab {
 
-/* What the test does in handlers; each may be null. */
+/* What the test does in handlers, null: nothing; and what shows that it gets
+ * on. */
 struct visitors {
 	void (*in_interrupt)(unsigned cpu);
 	void (*in_nmi)(unsigned cpu);
+	klock::u32 (*progress)();
 };
 
 /* What has come, all CPUs. */

@@ -55,7 +55,8 @@ torture_under_faults(const options &o, u32 cpus,
 {
 	auto &t = bench<Subject>;
 	plan p = plan_for<Subject>(o, storm_cpus<Subject>(cpus));
-	visitors what = {};
+	visitors what = {nullptr, nullptr,
+			 [] { return bench<Subject>.progress(); }};
 
 	if constexpr (klock::try_lockable<typename Subject::lock>)
 		what.in_nmi = [](unsigned cpu) {
@@ -87,7 +88,8 @@ template <typename Subject>
 	prepare_faults(
 		p.cpus, p.seed,
 		{[](unsigned cpu) { storm_bench<Subject>.interrupt(cpu); },
-		 [](unsigned cpu) { storm_bench<Subject>.nmi(cpu); }});
+		 [](unsigned cpu) { storm_bench<Subject>.nmi(cpu); },
+		 [] { return storm_bench<Subject>.progress(); }});
 	run_watched(s, Subject::name, p.cpus, standstill, [&](unsigned cpu) {
 		begin_faults(cpu);
 		s.run(cpu);

@@ -4,6 +4,7 @@
  */
 #include "watchdog.hpp"
 
+#include "machine.hpp"
 #include "nmi.hpp"
 
 #include <boot/kernel.hpp>
@@ -14,6 +15,7 @@ namespace lab {
 namespace {
 
 using klock::u32;
+using klock::u64;
 using namespace klock::selftest;
 
 /* Rarely where it only waits; often where stand-stills are looked for. */
@@ -26,6 +28,8 @@ constinit klock::atomic<u32> watching{0};
 constinit u32 last_progress = 0;
 constinit u32 still = 0;	 /* looks without progress */
 constinit u32 longest_still = 0; /* of the control's */
+constinit u32 unanswered = 0;	 /* looks since a CPU was asked in vain */
+constinit u32 bearable_ms = 0;	 /* what patience_ms is on this host now */
 
 /* The first CPU that is inside, or as many as there are: nobody is. */
 unsigned holder()
@@ -74,8 +78,8 @@ void print_cpu(unsigned cpu, unsigned held_by)
 	boot::begin_report();
 	boot::print_report("PANIC on CPU 0: no progress for %u ms: %s, after "
 			   "%u sections\n",
-			   still * (slow_us / 1000), current.lock,
-			   last_progress);
+			   (still + unanswered) * (slow_us / 1000),
+			   current.lock, last_progress);
 	const unsigned held_by = holder();
 
 	print_lock();
@@ -97,17 +101,29 @@ void count_look()
 		if (current.standstill == stuck::is_control &&
 		    still > longest_still)
 			longest_still = still;
-		still = 0;
-	} else if (current.standstill == stuck::is_a_bug) {
-		still++; /* a CPU that does not answer is one, too */
-		return;
-	} else if (have_all_run(current.cpus)) {
-		still++;
-	} else {
+		still = unanswered = 0;
 		return;
 	}
-	if (current.standstill != stuck::is_a_bug)
-		ask_all(current.cpus);
+	if (!have_all_run(current.cpus)) {
+		unanswered++;
+		return;
+	}
+	still++;
+	unanswered = 0;
+	ask_all(current.cpus);
+}
+
+/*
+ * A stand-still is as many pauses of all CPUs, too: a host that is busy with
+ * other things makes each longer.
+ */
+u32 bearable(unsigned cpus)
+{
+	constexpr u64 pauses = 100000;
+	const u64 ms = boot::div_u64(
+		boot::cycles_to_ns(relax_among(cpus)) * pauses, 1000000);
+
+	return ms > patience_ms ? static_cast<u32>(ms) : patience_ms;
 }
 
 /* In looks. A lock that is to be found out gets what the right ones needed. */
@@ -117,9 +133,9 @@ u32 patience()
 	case stuck::is_meant:
 		return 20 + 8 * longest_still;
 	case stuck::is_control:
-		return patience_ms / (fast_us / 1000);
+		return bearable_ms / (fast_us / 1000);
 	default:
-		return patience_ms / (slow_us / 1000);
+		return bearable_ms / (slow_us / 1000);
 	}
 }
 
@@ -129,11 +145,13 @@ void look()
 	if (!watching.load_acquire())
 		return;
 	count_look();
-	if (still < patience())
-		return;
-	if (current.standstill == stuck::is_a_bug)
-		report_stuck();
-	give_up = true;
+	if (current.standstill == stuck::is_a_bug) {
+		/* A CPU that never answers again is a bug, too. */
+		if (still >= patience() || unanswered / 8 >= patience())
+			report_stuck();
+	} else if (still >= patience()) {
+		give_up = true;
+	}
 }
 
 } // namespace
@@ -155,7 +173,8 @@ void start_watching(const watched &what)
 {
 	current = what;
 	last_progress = ~0u;
-	still = 0;
+	still = unanswered = 0;
+	bearable_ms = bearable(what.cpus);
 	start_nmi_clock(what.standstill == stuck::is_a_bug ? slow_us : fast_us,
 			look);
 	watching.store_release(1);
