@@ -15,15 +15,27 @@
 
 namespace lab {
 
-/* find.operator()<Subject>(): what is found wrong with it, or null. */
+/*
+ * A right lock is never found out early: it takes its whole run, and where two
+ * vCPUs share busy cores each hand-over of a FIFO lock takes a time slice.
+ */
+inline options control_options(options o)
+{
+	o.acquisitions = o.acquisitions / 10 + 100;
+	return o;
+}
+
+/* find.operator()<Subject>(options): what is found wrong with it, or null. */
 template <typename Find>
 void run_control(const options &o, Find find)
 {
 	using locks = klock::selftest::all_locks<most_cpus>;
+	const options shorter = control_options(o);
 	const char *wrong = nullptr;
 
 	locks::for_each([&]<typename Subject>() {
-		const char *const found = find.template operator()<Subject>();
+		const char *const found =
+			find.template operator()<Subject>(shorter);
 
 		if (!found)
 			return;

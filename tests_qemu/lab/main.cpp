@@ -68,8 +68,9 @@ int find_busted(const lab::options &o)
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
 	lab::begin_report(o, 1 + busted_locks::size);
-	lab::run_control(o, [&]<typename Subject>() {
-		return find_mistake<Subject>(o, lab::stuck::is_control, 1);
+	lab::run_control(o, []<typename Subject>(const lab::options &shorter) {
+		return find_mistake<Subject>(shorter, lab::stuck::is_control,
+					     1);
 	});
 	busted_locks::for_each([&]<typename Subject>() {
 		if (!(Subject::found_in & here))

@@ -254,8 +254,8 @@ int run_busted_storm(const options &o)
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
 	begin_report(o, 1 + busted_locks::size);
-	run_control(o, [&]<typename Subject>() {
-		return find_in_storm<Subject>(o, stuck::is_control, 1);
+	run_control(o, []<typename Subject>(const options &shorter) {
+		return find_in_storm<Subject>(shorter, stuck::is_control, 1);
 	});
 	busted_locks::for_each([&]<typename Subject>() {
 		if (!(Subject::found_in & here))

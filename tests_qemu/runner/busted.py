@@ -11,6 +11,7 @@ import sys
 import qemu
 
 SKIPPED = 77
+TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
 
 # column, mode, CPUs, words
 MODES = [("single", "single", 4, "run=busted"),
@@ -32,7 +33,7 @@ def arguments():
 def verdicts(args, column, mode, cpus, words):
     """{lock: "found", "missed" or "-"}, or None where the host cannot."""
     machine = qemu.Machine(image=args.image, cpus=cpus, accelerator=mode,
-                           append=f"mode=tap {words}", timeout=120,
+                           append=f"mode=tap {words}", timeout=TIMEOUT,
                            log=f"{args.log}.{column.replace(' ', '_')}")
     why_not = qemu.missing(machine)
     if why_not:
