@@ -133,6 +133,7 @@ struct atomic_waits {
 	}
 
       protected:
+	/* Where the value lives; atomic<T> works on it, too. */
 	arch::cell<T> at;
 
       private:

@@ -117,6 +117,7 @@ using word_of = typename detail::word<Bytes>::type;
 template <typename T>
 using stored_as = typename detail::stored<T>::type;
 
+/* For ports: a value as it is kept. */
 template <typename T>
 constexpr stored_as<T> to_stored(T v)
 {
@@ -126,6 +127,7 @@ constexpr stored_as<T> to_stored(T v)
 		return v;
 }
 
+/* And what is kept as the value it is. */
 template <typename T>
 constexpr T from_stored(stored_as<T> v)
 {
