@@ -203,9 +203,15 @@ klock_add_boot_test(qemu_fewer_cpus CPUS 2 MODE single
 klock_add_boot_test(qemu_without_cpus CPUS 0 MODE single APPEND "")
 set_tests_properties(qemu_without_cpus PROPERTIES
 	PASS_REGULAR_EXPRESSION "argument --cpus: 0: at least one")
-add_test(NAME qemu_verdicts COMMAND ${Python3_EXECUTABLE}
-	${CMAKE_CURRENT_SOURCE_DIR}/runner/verdicts_selftest.py)
-set_tests_properties(qemu_verdicts PROPERTIES LABELS qemu TIMEOUT 30)
+
+# -- The runner itself, without a guest --
+
+foreach(selftest IN ITEMS verdicts runner help)
+	add_test(NAME qemu_selftest_${selftest} COMMAND ${Python3_EXECUTABLE} -B
+		${scripts}/${selftest}_selftest.py)
+	set_tests_properties(qemu_selftest_${selftest} PROPERTIES
+		LABELS qemu TIMEOUT 120)
+endforeach()
 
 # A host without QEMU skips, whatever is to be run; it does not pass.
 function(klock_add_missing_test name)

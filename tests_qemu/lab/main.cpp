@@ -80,7 +80,7 @@ int find_busted(const lab::options &o)
 			lab::print_busted_row(
 				o, Subject::name, Subject::mistake,
 				find_mistake<Subject>(o, lab::stuck::is_meant,
-						      50));
+						      lab::busted_runs));
 	});
 	return lab::end_report();
 }

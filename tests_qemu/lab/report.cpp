@@ -34,6 +34,27 @@ unsigned text_length(const char *text)
 	return length;
 }
 
+/* Of one row, at most. A storm goes on for 16 times as many: storm.hpp. */
+u64 most_acquisitions(const options &o)
+{
+	const u64 torture = u64{o.convoys} * boot::cpu_count() + o.acquisitions;
+	const u64 storm = u64{o.acquisitions} * 17;
+
+	switch (o.run) {
+	case job::locks:
+		return torture;
+	case job::storm:
+	case job::stuck:
+		return torture + 2 * storm;
+	case job::busted:
+		return busted_runs * torture;
+	case job::busted_storm:
+		return busted_storm_runs * (torture + storm);
+	default:
+		return o.acquisitions;
+	}
+}
+
 /* Null, or what keeps the whole run from having passed. */
 const char *fault_of_run()
 {
@@ -54,8 +75,15 @@ void begin_report(const options &o, unsigned rows)
 	row = skipped = failed = 0;
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff;
+	print_plan(o, rows);
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);
+}
+
+void print_plan(const options &o, unsigned rows)
+{
+	boot::print("# plan: rows=%u acquisitions=%u seconds=%u patience=%u\n",
+		    rows, most_acquisitions(o), o.seconds, o.patience);
 }
 
 unsigned name_width(const options &o)
@@ -66,7 +94,11 @@ unsigned name_width(const options &o)
 		[&]<typename Subject>() {
 			const unsigned length = text_length(Subject::name);
 
-			if (asks_for(o, Subject::name) && length > longest)
+			/* Whose names are as long as the list's longest. */
+			const bool printed = o.run == job::backoff ||
+					     asks_for(o, Subject::name);
+
+			if (printed && length > longest)
 				longest = length;
 		});
 	return longest;

@@ -21,6 +21,16 @@ using klock::selftest::result;
  */
 void begin_report(const options &o, unsigned rows);
 
+/* How often a busted lock may pass before it counts as not found. */
+inline constexpr unsigned busted_runs = 50;
+inline constexpr unsigned busted_storm_runs = 20;
+
+/*
+ * "# plan: ...", what a row is at most: the runner knows by it how long a guest
+ * that says nothing may only be slow. begin_report() prints it.
+ */
+void print_plan(const options &o, unsigned rows);
+
 /* How wide a table's first column is: as the longest of the locks asked for. */
 [[nodiscard]] unsigned name_width(const options &o);
 

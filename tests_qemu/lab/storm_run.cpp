@@ -264,13 +264,15 @@ int run_busted_storm(const options &o)
 		else
 			print_busted_row(
 				o, Subject::name, Subject::mistake,
-				find_in_storm<Subject>(o, stuck::is_meant, 20));
+				find_in_storm<Subject>(o, stuck::is_meant,
+						       busted_storm_runs));
 	});
 	return end_report();
 }
 
 int run_stuck(const options &o)
 {
+	print_plan(o, 1);
 	(void)storm_once<kept_subject>(o, o.cpus[0], true);
 	boot::print("FAIL: a lock was kept and nobody noticed\n");
 	return 1;

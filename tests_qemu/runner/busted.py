@@ -9,6 +9,7 @@ import re
 import sys
 
 import qemu
+from ends import exit_status
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
@@ -25,8 +26,10 @@ VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
     return parser.parse_args()
 
 
@@ -72,4 +75,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -10,6 +10,7 @@ import argparse
 import sys
 
 import qemu
+from ends import exit_status
 import rows
 
 CPUS = 8
@@ -19,9 +20,12 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("claim", choices=["fairness", "backoff"])
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
+    parser.add_argument("claim", choices=["fairness", "backoff"],
+                        help="which of the two")
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
     return parser.parse_args()
 
 
@@ -80,4 +84,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -7,6 +7,7 @@ import argparse
 import sys
 
 import qemu
+from ends import exit_status
 
 SKIPPED = 77
 BEGIN = "<!-- demo table: begin -->\n```\n"
@@ -15,11 +16,16 @@ END = "```\n<!-- demo table: end -->\n"
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
-    parser.add_argument("--append", required=True)
-    parser.add_argument("--readme", required=True)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
+    parser.add_argument("--append", required=True,
+                        help="the kernel's command line")
+    parser.add_argument("--readme", required=True,
+                        help="the file that holds the table")
+    parser.add_argument("--write", action="store_true",
+                        help="put this run's table into it")
     return parser.parse_args()
 
 
@@ -80,4 +86,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 import qemu
+from ends import exit_status
+from verdict import STATUS_PASS
 
 HOW = """\
 The lab waits for gdb. In another terminal:
@@ -22,8 +24,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", required=True, help="the .elf; its symbols "
                         "are in .debug beside it")
-    parser.add_argument("--cpus", type=int, default=4)
-    parser.add_argument("--append", default="run=measure section=1000")
+    parser.add_argument("--cpus", type=int, default=4,
+                        help="vCPUs")
+    parser.add_argument("--append", default="run=measure section=1000",
+                        help="the kernel's command line")
     args = parser.parse_args()
     machine = qemu.Machine(image=args.image, cpus=args.cpus,
                            append=args.append, extra=("-s", "-S"))
@@ -34,11 +38,8 @@ def main():
     symbols = args.image.removesuffix(".elf") + ".debug"
     print(HOW.format(symbols=symbols), flush=True)
     status = subprocess.call(qemu.command(machine))
-    return 0 if status == qemu.STATUS_PASS else 1
+    return 0 if status == STATUS_PASS else 1
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(0)
+    sys.exit(exit_status(main))

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from ends import exit_status
+
 SKIPPED = 77
 # package              what shows that it is there
 NEEDED = [("grub-common", "grub-mkrescue"), ("xorriso", "xorriso"),
@@ -24,7 +26,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", required=True, help="the kernel")
     parser.add_argument("--menu", required=True, help="grub.cfg")
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out", required=True,
+                        help="the .iso to make")
     return parser.parse_args()
 
 
@@ -65,4 +68,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

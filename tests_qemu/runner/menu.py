@@ -7,6 +7,7 @@ import re
 import sys
 
 import qemu
+from ends import exit_status
 
 ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*multiboot /boot/lab.elf (.*)')
 
@@ -21,16 +22,18 @@ def shortened(words):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--menu", required=True)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
+    parser.add_argument("--menu", required=True, help="grub.cfg")
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
     args = parser.parse_args()
     with open(args.menu, encoding="utf-8") as file:
         entries = ENTRY.findall(file.read())
     failed = not entries
     for title, words in entries:
         machine = qemu.Machine(image=args.image, cpus=2, log=args.log,
-                               append=shortened(words), timeout=60)
+                               append=shortened(words))
         why_not = qemu.missing(machine)
         if why_not:
             print(f"skipped: {why_not}")
@@ -42,4 +45,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -8,15 +8,19 @@ Accelerator modes, each for its own purpose (all measured):
             only mode in which a race between two instructions shows
   kvm       only when asked for (KLOCK_QEMU_ACCEL=kvm)
 """
+import contextlib
 import dataclasses
-import enum
 import os
-import re
 import shutil
 import signal
 import subprocess
 import threading
 import time
+
+from ends import Stopped
+from output import Output
+from patience import Watchdog, plan_of
+from verdict import Outcome, judge
 
 ACCELERATORS = {
     "single": ["-accel", "tcg,thread=single"],
@@ -28,23 +32,6 @@ ACCELERATORS = {
 # Another one than the system's: KLOCK_QEMU in the environment.
 PROGRAM = os.environ.get("KLOCK_QEMU", "qemu-system-x86_64")
 
-# boot/exit.hpp: QEMU's isa-debug-exit turns code v into status 2 * v + 1.
-STATUS_PASS, STATUS_FAIL, STATUS_PANIC = 85, 87, 89
-
-CPUS = re.compile(r"# boot: (\d+) CPUs?$")
-PLAN = re.compile(r"1\.\.(\d+)$")
-RESULT = re.compile(r"(ok|not ok) (\d+) \S+( # SKIP .*)?$")
-
-
-class Outcome(enum.Enum):
-    """How a run ended; the value is what a test asks for by --expect."""
-    PASS = "pass"
-    FAIL = "fail"
-    PANIC = "panic"
-    RESET = "reset"
-    TIMEOUT = "timeout"
-    QEMU = "qemu"
-
 
 @dataclasses.dataclass
 class Machine:
@@ -52,11 +39,12 @@ class Machine:
     cpus: int = 1
     accelerator: str = "single"
     append: str = ""
-    timeout: float = 60.0
+    timeout: float = None   # seconds in all; None: by the plan, patience.py
     qemu: str = PROGRAM
     extra: tuple = ()
     log: str = ""
-    echo: object = None     # a binary file that gets the line as it comes
+    csv: str = ""           # a file that gets the rows of mode=csv
+    echo: object = None     # a binary file that gets the lines as they come
     boots: int = 0          # CPUs that the guest must find; 0: all
 
     def __post_init__(self):
@@ -71,6 +59,8 @@ class Run:
     message: str
     serial: str
     seconds: float
+    said: str = ""          # the line of the guest that the message repeats
+    csv_rows: int = 0
 
 
 def missing(machine):
@@ -135,104 +125,68 @@ def pin_vcpus(process, cpus):
         time.sleep(0.002)
 
 
-def read_serial(stream, echo):
-    """All that comes, shown as it comes. A line that the guest wrote over
-    (carriage return: progress on a terminal) is kept in its last form."""
-    kept = b""
-    while chunk := stream.read1(4096):
-        kept += chunk
-        if echo:
-            echo.write(chunk)
-            echo.flush()
-    lines = kept.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-    return "\n".join(line.rpartition("\r")[2] for line in lines)
+def watch_serial(machine, process, output, watchdog):
+    """Takes what comes, until the guest ends."""
+    planned = False
+    while chunk := process.stdout.read1(4096):
+        watchdog.came()
+        for line in output.take(chunk):
+            plan = None if planned else plan_of(line)
+            if plan:
+                planned = True
+                output.remark(watchdog.follow(plan, machine.accelerator,
+                                              machine.cpus))
+
+
+def take_rest(process, output):
+    """Ends QEMU; what it has printed by then is not lost."""
+    process.kill()
+    with contextlib.suppress(OSError):  # nobody may be there to read it
+        while chunk := process.stdout.read1(4096):
+            output.take(chunk)
+        output.end()
+    process.wait()
+
+
+def watched(machine, process, output):
+    """The exit status, which time-out has come, what QEMU said."""
+    errors = []
+    drain = threading.Thread(
+        target=lambda: errors.append(process.stderr.read()), daemon=True)
+    drain.start()
+    try:
+        with Watchdog(process.kill, machine.timeout) as watchdog:
+            if machine.accelerator == "parallel":
+                pin_vcpus(process, machine.cpus)
+            watch_serial(machine, process, output, watchdog)
+            output.end()
+            status = process.wait()
+    except KeyboardInterrupt as why:
+        take_rest(process, output)
+        raise Stopped(getattr(why, "number", signal.SIGINT),
+                      output.lines) from None
+    except BaseException:
+        process.kill()
+        raise
+    drain.join()
+    stderr = b"".join(errors).decode("utf-8", "replace").strip()
+    return status, watchdog.expired, stderr
 
 
 def run(machine):
     """Boots, waits for the end, and says what it was."""
     begin = time.monotonic()
-    process = subprocess.Popen(command(machine), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-    expired = threading.Event()
-
-    def expire():
-        expired.set()
-        process.send_signal(signal.SIGKILL)
-
-    watchdog = threading.Timer(machine.timeout, expire)
-    watchdog.start()
-    errors = []
-    drain = threading.Thread(
-        target=lambda: errors.append(process.stderr.read()))
-    drain.start()
-    if machine.accelerator == "parallel":
-        pin_vcpus(process, machine.cpus)
-    serial = read_serial(process.stdout, machine.echo)
-    status = process.wait()
-    watchdog.cancel()
-    drain.join()
-    stderr = b"".join(errors).decode("utf-8", "replace").strip()
-    lines = serial.splitlines()
-    if machine.log:
-        with open(machine.log, "w", encoding="utf-8") as f:
-            f.write(serial)
-            if stderr:
-                f.write(f"# qemu: {stderr}\n")
-    outcome, message = judge(machine, status, expired.is_set(), lines, stderr)
-    return Run(outcome, message, serial, time.monotonic() - begin)
-
-
-def not_earned(machine, lines):
-    """What a guest that says it has passed does not show; None: nothing."""
-    if "PASS" not in lines:
-        return "there is no line PASS"
-    found = next((int(m[1]) for m in map(CPUS.match, lines) if m), 0)
-    wanted = machine.boots or machine.cpus
-    if found != wanted:
-        return f"it found {found} CPUs of {wanted}"
-    if "KTAP version 1" in lines or "mode=tap" in machine.append.split():
-        return wrong_rows(lines)
-    return None
-
-
-def wrong_rows(lines):
-    """What is wrong with the rows of a KTAP report; None: nothing."""
-    plans = [int(m[1]) for m in map(PLAN.match, lines) if m]
-    rows = [m for m in map(RESULT.match, lines) if m]
-    if len(plans) != 1:
-        return f"there are {len(plans)} plans"
-    if [int(row[2]) for row in rows] != list(range(1, plans[0] + 1)):
-        return f"of {plans[0]} rows that were planned there are {len(rows)}"
-    if any(row[1] == "not ok" for row in rows):
-        return "a row is not ok"
-    if all(row[3] for row in rows):
-        return f"none of its {len(rows)} rows was run"
-    return None
-
-
-def judge(machine, status, expired, lines, stderr):
-    """The outcome and one sentence: only an exact pass code with the PASS
-    line is a pass."""
-    last = next((line for line in reversed(lines) if line.strip()), "nothing")
-    if expired:
-        return Outcome.TIMEOUT, (
-            f"host timeout: not done after {machine.timeout:g} s; the last "
-            f"line was: {last}")
-    if status == STATUS_PASS:
-        why = not_earned(machine, lines)
-        if why:
-            return Outcome.FAIL, f"the guest passed, but {why}"
-        return Outcome.PASS, "passed"
-    if status == STATUS_FAIL:
-        why = next((line for line in lines if line.startswith("FAIL")), last)
-        return Outcome.FAIL, f"test failure: {why}"
-    if status == STATUS_PANIC:
-        why = next((line for line in lines if "panic" in line.lower()), last)
-        return Outcome.PANIC, f"kernel panic: {why}"
-    if status == 0:
-        return Outcome.RESET, (
-            "the guest reset or powered off without a verdict (triple "
-            f"fault?); the last line was: {last}")
-    how = f"signal {-status}" if status < 0 else f"status {status}"
-    return Outcome.QEMU, f"QEMU failed with {how}: {stderr or last}"
+    output = Output(machine.log, machine.csv, machine.echo)
+    with contextlib.closing(output):
+        process = subprocess.Popen(command(machine),
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        status, expired, stderr = watched(machine, process, output)
+        if stderr and output.log:
+            output.log.write(f"# qemu: {stderr}\n")
+    outcome, message, said = judge(machine, status, expired, output.lines,
+                                   stderr)
+    rows = output.csv.rows if output.csv else 0
+    return Run(outcome, message, output.serial(), time.monotonic() - begin,
+               said, rows)

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Runs the lab kernel once or more and turns the outcome into an exit status.
 
-0: as expected. 1: not. 77: skipped, this host cannot run it (CTest shows it
-as skipped). The serial log is kept, and named when anything is wrong.
+0: as expected. 1: not. 2: a mistake of this command line. 77: skipped, this
+host cannot run it (CTest shows it as skipped). 130: Ctrl-C, after the rows that
+had come. The serial log is written line by line, and named when anything is
+wrong.
 """
 import argparse
 import sys
 
 import qemu
+from ends import Stopped, Trouble, exit_status
+from verdict import Outcome
 
 SKIPPED = 77
+TAIL = 40       # lines of the log that are shown when something is wrong
 
 
 def at_least_one(text):
@@ -20,37 +25,110 @@ def at_least_one(text):
     return number
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--cpus", type=at_least_one, default=1)
-    parser.add_argument("--boots", type=at_least_one,
-                        help="CPUs that the guest finds, if not all")
-    parser.add_argument("--mode", choices=qemu.ACCELERATORS, default="single")
-    parser.add_argument("--append", default="", help="kernel command line")
-    parser.add_argument("--qemu", default=qemu.PROGRAM)
-    parser.add_argument("--qemu-arg", action="append", default=[])
-    parser.add_argument("--timeout", type=float, default=60)
-    parser.add_argument("--log", required=True, help="where the serial log goes")
+def seconds(text):
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text}: more than nothing")
+    return number
+
+
+def add_machine(parser):
+    parser.add_argument("--image", required=True,
+                        help="the kernel's .elf, or an .iso, whose menu's "
+                        "first entry is run")
+    parser.add_argument("--append", default="", metavar="WORDS",
+                        help="the kernel's command line; the word help alone "
+                        "prints all words")
+    parser.add_argument("--cpus", type=at_least_one, default=1, metavar="N",
+                        help="vCPUs; default: 1")
+    parser.add_argument("--boots", type=at_least_one, metavar="N",
+                        help="CPUs that the guest must find; default: all")
+    parser.add_argument("--mode", choices=qemu.ACCELERATORS, default="single",
+                        help="single: vCPUs take turns, many of them, quickly; "
+                        "icount: the same, reproducible to the byte; parallel: "
+                        "two truly run at once; kvm: where there is /dev/kvm. "
+                        "Default: single")
+    parser.add_argument("--qemu", default=qemu.PROGRAM, metavar="PROGRAM",
+                        help="default: $KLOCK_QEMU, or qemu-system-x86_64")
+    parser.add_argument("--qemu-arg", action="append", default=[],
+                        metavar="ARG", help="one more argument for QEMU, as "
+                        "--qemu-arg=-vga --qemu-arg=std")
+
+
+def add_output(parser):
+    parser.add_argument("--log", required=True, metavar="FILE",
+                        help="gets the serial line's text, line by line")
+    parser.add_argument("--csv", default="", metavar="FILE",
+                        help="gets the rows as comma-separated values, the "
+                        "names of the columns first; sets the word mode=csv")
+    parser.add_argument("--echo", action="store_true",
+                        help="show the serial line as it comes: as it is on a "
+                        "terminal, whole lines in a pipe")
+
+
+def add_judgement(parser):
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS",
+                        help="ends each run after this time in all; default: "
+                        "after a silence that is too long for a row of the "
+                        "guest's plan, which is printed")
     parser.add_argument("--expect", default="pass",
-                        choices=[o.value for o in qemu.Outcome])
+                        choices=[o.value for o in Outcome],
+                        help="how the run must end; default: pass")
     parser.add_argument("--expect-text", action="append", default=[],
-                        help="a text that the log or the message must hold")
-    parser.add_argument("--repeat", type=at_least_one, default=1)
+                        metavar="TEXT", help="the log or the message must hold "
+                        "it; may come more than once")
+    parser.add_argument("--expect-once", action="append", default=[],
+                        metavar="TEXT", help="exactly one line of the log must "
+                        "hold it")
+    parser.add_argument("--repeat", type=at_least_one, default=1, metavar="N",
+                        help="so many runs; the second one's files end in .2")
     parser.add_argument("--identical", action="store_true",
                         help="all repetitions must print the same, to the byte")
-    parser.add_argument("--echo", action="store_true",
-                        help="show the serial line as it comes")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_machine(parser.add_argument_group("the machine"))
+    add_output(parser.add_argument_group("what comes out"))
+    add_judgement(parser.add_argument_group("the verdict"))
     return parser.parse_args()
 
 
+def words(args):
+    """The kernel's command line: --csv is one word more."""
+    modes = [word for word in args.append.split() if word.startswith("mode=")]
+    if not args.csv or modes == ["mode=csv"]:
+        return args.append
+    if args.image.endswith(".iso"):
+        raise Trouble("--csv: an .iso has its own words; give the .elf")
+    if modes:
+        raise Trouble(f"--csv wants mode=csv, and --append has {modes[0]}")
+    return f"{args.append} mode=csv".strip()
+
+
+def machine_for(args, number):
+    suffix = "" if number == 1 else f".{number}"
+    return qemu.Machine(
+        image=args.image, cpus=args.cpus, accelerator=args.mode,
+        append=words(args), timeout=args.timeout, qemu=args.qemu,
+        extra=tuple(args.qemu_arg), log=args.log + suffix,
+        csv=args.csv and args.csv + suffix, boots=args.boots or 0,
+        echo=sys.stdout.buffer if args.echo else None)
+
+
 def faults(args, run, first):
-    """What is not as expected of this run, in words."""
-    if run.outcome.value != args.expect:
-        yield f"expected {args.expect}, but: {run.message}"
+    """What is not as expected of this run besides how it ended, in words."""
     for text in args.expect_text:
         if text not in run.serial and text not in run.message:
             yield f"nowhere to be found: {text!r}"
+    for text in args.expect_once:
+        lines = sum(text in line for line in run.serial.splitlines())
+        if lines != 1:
+            yield f"in {lines} lines instead of one: {text!r}"
+    if args.csv and run.outcome is Outcome.PASS and not run.csv_rows:
+        yield f"no row for {args.csv}"
     if args.identical and first is not None and run.serial != first.serial:
         pairs = zip(first.serial.splitlines(), run.serial.splitlines())
         line = next((f"{a!r} became {b!r}" for a, b in pairs if a != b),
@@ -58,35 +136,54 @@ def faults(args, run, first):
         yield f"not reproducible: {line}"
 
 
+def report(args, number, machine, run, wrong):
+    """What the user has not read yet, once: the guest's own last words are on
+    the screen already where its lines are shown as they come."""
+    ended_wrong = run.outcome.value != args.expect
+    if (wrong or ended_wrong) and not args.echo:
+        tail = run.serial.splitlines()[-TAIL:]
+        print("\n".join(line for line in tail if line != run.said))
+    own_words = run.outcome is Outcome.PASS or run.said
+    if not (args.echo and own_words):
+        print(f"run {number} of {args.repeat}: {args.cpus} CPUs, "
+              f"{args.mode}: {run.message} ({run.seconds:.1f} s)")
+    if ended_wrong and args.expect != "pass":
+        wrong.insert(0, f"expected {args.expect}")
+    if wrong:
+        print("FAIL: " + "; ".join(wrong))
+    if wrong or ended_wrong:
+        print(f"serial log: {machine.log}")
+
+
+def boot(machine, args):
+    """qemu.run; what had come when somebody ended it is shown."""
+    sys.stdout.flush()
+    try:
+        return qemu.run(machine)
+    except Stopped as stopped:
+        if not args.echo:
+            print("".join(line + "\n" for line in stopped.lines), end="")
+        print(f"stopped; serial log: {machine.log}", flush=True)
+        raise
+
+
 def main():
     args = arguments()
     first = None
     for number in range(1, args.repeat + 1):
-        log = args.log if number == 1 else f"{args.log}.{number}"
-        machine = qemu.Machine(
-            image=args.image, cpus=args.cpus, accelerator=args.mode,
-            append=args.append, timeout=args.timeout, qemu=args.qemu,
-            extra=tuple(args.qemu_arg), log=log,
-            boots=args.boots or 0,
-            echo=sys.stdout.buffer if args.echo else None)
+        machine = machine_for(args, number)
         why_not = qemu.missing(machine)
         if why_not:
             print(f"skipped: {why_not}")
             return SKIPPED
-        run = qemu.run(machine)
+        run = boot(machine, args)
         wrong = list(faults(args, run, first))
-        if wrong or not args.echo:  # else the guest's own PASS is the last word
-            print(f"run {number} of {args.repeat}: {args.cpus} CPUs, "
-                  f"{args.mode}: {run.message} ({run.seconds:.1f} s)")
-        if wrong:
-            if not args.echo:
-                print("\n".join(run.serial.splitlines()[-40:]))
-            print(f"serial log: {log}")
-            print("FAIL: " + "; ".join(wrong))
+        report(args, number, machine, run, wrong)
+        if wrong or run.outcome.value != args.expect:
             return 1
         first = first or run
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

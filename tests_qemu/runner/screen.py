@@ -13,6 +13,7 @@ import threading
 import time
 
 import qemu
+from ends import exit_status
 
 SKIPPED = 77
 COLUMNS, ROWS = 80, 25
@@ -22,9 +23,12 @@ DEVICE = "isa-debug-exit"   # with it, the lab would be gone
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
-    parser.add_argument("--append", required=True)
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
+    parser.add_argument("--append", required=True,
+                        help="the kernel's command line")
     parser.add_argument("--full-row", help="what a row of 80 columns begins "
                         "with: the next one must not be blank")
     parser.add_argument("--picture", help="a PPM file of the last screen")
@@ -167,4 +171,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -12,6 +12,7 @@ import sys
 import time
 
 import qemu
+from ends import exit_status
 
 SKIPPED = 77
 
@@ -40,8 +41,10 @@ TOTALS = re.compile(r"(\w+)=(\d+)")
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", required=True, help="folder of lab-*.elf")
-    parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--log", required=True)
+    parser.add_argument("--minutes", type=float, default=20,
+                        help="no boot begins later; default: 20")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
     return parser.parse_args()
 
 
@@ -56,7 +59,7 @@ def machine_for(args, which, number=0):
     return qemu.Machine(
         image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,
         accelerator=mode, append=f"mode=tap seed={number} {words}",
-        timeout=900, log=args.log)
+        log=args.log)
 
 
 def possible(args):
@@ -102,4 +105,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -18,6 +18,8 @@ import threading
 import time
 
 import qemu
+from ends import exit_status
+from verdict import STATUS_PASS
 
 SKIPPED = 77
 TRACE = "memory_region_ops_read"
@@ -32,8 +34,10 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--image", required=True)
-    parser.add_argument("--log", required=True)
+    parser.add_argument("--image", required=True,
+                        help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
     return parser.parse_args()
 
 
@@ -95,7 +99,7 @@ def faults(machine, seconds, right):
         if not said and not 0.99 < clock / right < 1.01:
             yield f"a clock of {clock} kHz, it is {right}"
             return
-        if said and status == qemu.STATUS_PASS:
+        if said and status == STATUS_PASS:
             yield "an unknown clock, and a PASS"
             return
         if hit:
@@ -106,7 +110,7 @@ def faults(machine, seconds, right):
 def main():
     args = arguments()
     machine = qemu.Machine(image=args.image, log=args.log,
-                           append="lock=tas_lock acquisitions=200")
+                           append="lock=tas_lock acquisitions=200", timeout=120)
     why_not = qemu.missing(machine)
     if not why_not and not can_trace(machine.qemu):
         why_not = f"{machine.qemu} cannot trace {TRACE}"
@@ -127,4 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -5,6 +5,7 @@ all its rows is a pass. Boots nothing."""
 import sys
 
 import qemu
+import verdict
 
 GOOD = ["# boot: 2 CPUs", "KTAP version 1", "1..3", "ok 1 a", "ok 2 b # SKIP c",
         "ok 3 d", "PASS"]
@@ -42,14 +43,14 @@ def main():
     failed = 0
     machine = qemu.Machine(image="none", cpus=2)
     for lines, expected in CASES:
-        outcome, message = qemu.judge(machine, qemu.STATUS_PASS, False, lines,
-                                      "")
-        passed = outcome is qemu.Outcome.PASS
+        outcome, message, _ = verdict.judge(machine, verdict.STATUS_PASS, "",
+                                            lines, "")
+        passed = outcome is verdict.Outcome.PASS
         if passed != (not expected) or expected not in message:
             print(f"{lines}: {message!r} instead of {expected!r}")
             failed += 1
     tap = qemu.Machine(image="none", cpus=2, append="run=locks mode=tap")
-    if qemu.not_earned(tap, ["# boot: 2 CPUs", "PASS"]) != "there are 0 plans":
+    if verdict.not_earned(tap, ["# boot: 2 CPUs", "PASS"]) != "there are 0 plans":
         print("mode=tap without a report passes")
         failed += 1
     print(f"{len(CASES) + 1} cases, {failed} wrong")
