@@ -64,6 +64,11 @@ klock_add_boot_test(qemu_storm_icount_4 CPUS 4 MODE icount
 
 # -- Experiments --
 
+# The table of run=backoff, too, is as wide as its longest name.
+klock_add_boot_test(qemu_long_names CPUS 2 MODE single
+	APPEND "run=backoff lock=tas_lock acquisitions=200"
+	RUN --expect-text "lock                          CPUs per second")
+
 # What each lock costs alone, in guest instructions.
 klock_add_boot_test(qemu_icount_instructions CPUS 1 MODE icount
 	APPEND "run=instructions mode=tap" RUN --repeat 2 --identical
@@ -148,21 +153,52 @@ klock_add_boot_test(qemu_ends_by_timeout CPUS 2 MODE single TIMEOUT 5
 klock_add_boot_test(qemu_fails_to_start CPUS 2 MODE single
 	APPEND "" RUN --expect qemu --qemu-arg=-no-such-option)
 
-# A wrong word is answered with the list of right ones, nothing is guessed.
-set(number 0)
-foreach(words IN ITEMS "lock=no_such_lock" "lock=mcs_lock,,clh_lock" "lok=all"
-		"section=5..1" "section=5.." "cpus=two" "mode" "run=measures"
-		"seconds=-1" "irq=100000000" "irq=2000000000"
-		"acquisitions=4294967295" "detail=2")
-	math(EXPR number "${number} + 1")
-	klock_add_boot_test(qemu_wrong_word_${number} CPUS 1 MODE single
+# klock_add_wrong_word_test(<number> <words> <what is said of the last one>)
+#
+# One error, in one line: which word, why, what was probably meant, where the
+# list of all is.
+function(klock_add_wrong_word_test number words why)
+	separate_arguments(list UNIX_COMMAND "${words}")
+	list(POP_BACK list wrong)
+	klock_add_boot_test(qemu_wrong_word_${number} CPUS 2 MODE single
 		APPEND "${words}" RUN --expect fail
-			--expect-text "the right words"
-			--expect-text "ticket_lock<u8>"
-			--expect-text "wrong word on the command line: ${words}")
+			--expect-once "wrong word" --expect-once
+			"FAIL: wrong word ${wrong}: ${why} (the word help lists all)")
+endfunction()
+
+set(known ", did you mean")
+set(number 0)
+foreach(line IN ITEMS
+		"lock=no_such_lock|no_such_lock is unknown"
+		"lock=ticket_lock|ticket_lock is unknown${known} ticket_lock<u8>?"
+		"lock=tas_lock,msc_lock|msc_lock is unknown${known} mcs_lock?"
+		"lock=mcs_lock,,clh_lock|an empty item in the list"
+		"lok=all|lok is unknown${known} lock?"
+		"acquisitons=5|acquisitons is unknown${known} acquisitions?"
+		"verbose=1|verbose is unknown"
+		"run=measures|measures is unknown${known} measure?"
+		"section=5..1|reversed: the smaller one is first, 1..5"
+		"section=5..|a number is missing"
+		"section=5.9|neither a number nor a range, as 100..900"
+		"cpus=two|\"two\" is not a whole number"
+		"cpus=1,3|out of range: there are 2 CPUs"
+		"mode|its value is missing"
+		"run=locks mode=csv|this run= has none"
+		"seconds=-1|\"-1\" is not a whole number"
+		"seconds=18446744073709551617|out of range: at most 4294967295"
+		"irq=100000000|out of range: at most 100000"
+		"irq=2000000000|out of range: at most 100000"
+		"acquisitions=4294967295|out of range: at most 4000000000"
+		"detail=2|out of range: at most 1"
+		"lock=tas_lock seed=2 lock=mcs_lock|given twice")
+	math(EXPR number "${number} + 1")
+	string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
+	klock_add_wrong_word_test(${number} "${CMAKE_MATCH_1}"
+		"${CMAKE_MATCH_2}")
 endforeach()
-klock_add_boot_test(qemu_too_many_cpus CPUS 2 MODE single
-	APPEND "cpus=3" RUN --expect fail --expect-text "there are 2")
+klock_add_boot_test(qemu_list_of_words CPUS 1 MODE single APPEND "help"
+	RUN --expect-text "run=measure|locks|storm"
+		--expect-text "acquisitions=0" --expect-text "ticket_lock<u8>")
 
 # -- What was not done is not passed --
 
@@ -194,9 +230,6 @@ klock_add_boot_test(qemu_no_row CPUS 8 MODE single
 klock_add_boot_test(qemu_no_interrupt CPUS 2 MODE single
 	APPEND "lock=tas_lock mode=tap irq=10 acquisitions=10"
 	RUN --expect fail --expect-text "no interrupt handler took the lock")
-klock_add_boot_test(qemu_word_twice CPUS 2 MODE single
-	APPEND "lock=tas_lock seed=2 lock=mcs_lock" RUN --expect fail
-	--expect-text "lock=mcs_lock: given twice")
 klock_add_boot_test(qemu_fewer_cpus CPUS 2 MODE single
 	APPEND "run=locks lock=tas_lock acquisitions=100"
 	RUN --boots 3 --expect fail --expect-text "it found 2 CPUs of 3")

@@ -93,6 +93,8 @@ int payload_main()
 
 	if (!lab::read_options(o))
 		return 1;
+	if (o.help)
+		return lab::print_help();
 	lab::take_nmis();
 	lab::set_patience(o.patience);
 	if (!lab::has_watchdog() && o.run == lab::job::stuck) {

@@ -100,23 +100,34 @@ constexpr range_word ranges[] = {
 	{"outside", &options::outside, "cycles between two sections"},
 };
 
-bool is_lock(const char *name)
+wrong is_lock(const char *name)
 {
 	bool found = boot::same_text(name, "all");
+	nearest meant(name);
 
 	klock::selftest::all_locks<most_cpus>::for_each(
 		[&]<typename Subject>() {
 			found |= boot::same_text(name, Subject::name);
+			meant.offer(Subject::name);
 		});
-	return found;
+	return found ? wrong{} : unknown(meant);
 }
 
-bool read_counts(const char *text, options &into)
+wrong read_counts(const char *text, options &into)
 {
 	into.counts = 0;
 	return for_each_item(text, [&](const char *item) {
-		return into.counts < most_counts &&
-		       read_number(item, into.cpus[into.counts++]);
+		if (into.counts == most_counts)
+			return because("more than %u numbers", most_counts);
+		const u32 there = boot::cpu_count();
+		u32 cpus = 0;
+		const wrong w = read_number(item, any, cpus);
+
+		if (!w && cpus > there)
+			return because("out of range: there are %u CPUs",
+				       there);
+		into.cpus[into.counts++] = cpus;
+		return w;
 	});
 }
 
@@ -137,44 +148,49 @@ constexpr choice_word choices[] = {
 	{"without", parts, [](options &o, u32 chosen) { o.without = chosen; }},
 };
 
-constexpr const char *bad_value = "a value that makes no sense";
-constexpr const char *out_of_range = "out of range";
-
-const char *read_numbers(const number_word &word, const char *value,
-			 options &into)
+/* The word of the lab that has this name, or nearly this one. */
+nearest word_like(const char *name)
 {
-	if (!read_number(value, into.*word.field))
-		return bad_value;
-	return into.*word.field > word.most ? out_of_range : nullptr;
+	nearest meant(name);
+
+	for (const number_word &word : numbers)
+		meant.offer(word.name);
+	for (const range_word &word : ranges)
+		meant.offer(word.name);
+	for (const choice_word &word : choices)
+		meant.offer(word.name);
+	meant.offer("cpus");
+	meant.offer("lock");
+	meant.offer("help");
+	return meant;
 }
 
-/* A null pointer: the word is good. Else why it is not. */
-const char *read_word(const char *name, const char *value, options &into)
+wrong read_chosen(const choice_word &word, const char *value, options &into)
+{
+	u32 chosen = 0;
+	const wrong w = read_choice(word.among, value, chosen);
+
+	if (!w)
+		word.take(into, chosen);
+	return w;
+}
+
+/* One of the lab's words. */
+wrong read_word(const char *name, const char *value, options &into)
 {
 	for (const number_word &word : numbers)
 		if (boot::same_text(word.name, name))
-			return read_numbers(word, value, into);
+			return read_number(value, word.most, into.*word.field);
 	for (const range_word &word : ranges)
 		if (boot::same_text(word.name, name))
-			return read_range(value, into.*word.field) ? nullptr
-								   : bad_value;
-	for (const choice_word &word : choices) {
-		u32 chosen;
-
-		if (!boot::same_text(word.name, name))
-			continue;
-		if (!read_choice(word.among, value, chosen))
-			return bad_value;
-		word.take(into, chosen);
-		return nullptr;
-	}
+			return read_range(value, into.*word.field);
+	for (const choice_word &word : choices)
+		if (boot::same_text(word.name, name))
+			return read_chosen(word, value, into);
 	if (boot::same_text(name, "cpus"))
-		return read_counts(value, into) ? nullptr : bad_value;
-	if (boot::same_text(name, "lock")) {
-		into.lock = value;
-		return for_each_item(value, is_lock) ? nullptr : bad_value;
-	}
-	return "unknown";
+		return read_counts(value, into);
+	into.lock = value;
+	return for_each_item(value, is_lock);
 }
 
 /* Of two words of one name neither can be meant: nothing is guessed. */
@@ -196,11 +212,29 @@ void print_choices(const char *word, const choice *among)
 		boot::print("%s%s", among->name, among[1].name ? "|" : "\n");
 }
 
+wrong check_word(const boot::word &word, options &into)
+{
+	const nearest known = word_like(word.name);
+
+	if (came_before(word))
+		return because("given twice");
+	if (boot::same_text(word.name, "help")) {
+		into.help = true;
+		return {};
+	}
+	if (!known.is_exact())
+		return unknown(known);
+	if (!word.value || !*word.value)
+		return because("its value is missing");
+	return read_word(word.name, word.value, into);
+}
+
 void print_right_words()
 {
 	const options usual;
 
-	boot::print("# the right words, and what holds without them:\n");
+	boot::print("# the right words, and what holds without them:\n"
+		    "#   help  prints this\n");
 	for (const choice_word &word : choices)
 		print_choices(word.name, word.among);
 	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n");
@@ -222,20 +256,27 @@ bool needs_apic(const options &o)
 	return o.irq || o.run == job::storm || o.run == job::busted_storm;
 }
 
+/* One line, whatever is wrong: a screen holds few. */
+void print_wrong(const char *name, const char *value, const wrong &w)
+{
+	boot::print("FAIL: wrong word %s%s%s: %s (the word help lists all)\n",
+		    name, value ? "=" : "", value ? value : "", w.why);
+}
+
+bool has_csv(job run)
+{
+	return run == job::measure || run == job::backoff ||
+	       run == job::instructions;
+}
+
 /* What the words leave open: the number of CPUs, the length of a run. */
 bool complete(options &o)
 {
 	if (!o.counts)
 		o.counts = 1;
-	for (u32 i = 0; i < o.counts; i++) {
-		if (o.cpus[i] > boot::cpu_count()) {
-			boot::print("FAIL: cpus=%u, but there are %u\n",
-				    o.cpus[i], boot::cpu_count());
-			return false;
-		}
+	for (u32 i = 0; i < o.counts; i++)
 		if (!o.cpus[i])
 			o.cpus[i] = boot::cpu_count();
-	}
 	/* Interrupts need time to come. */
 	if (o.irq && !o.acquisitions && !o.seconds)
 		o.seconds = 1;
@@ -255,17 +296,13 @@ bool complete(options &o)
 bool read_options(options &into)
 {
 	for (const boot::word &word : boot::command_line()) {
-		const char *value = word.value ? word.value : "";
-
-		const char *const wrong =
-			came_before(word) ? "given twice"
-					  : read_word(word.name, value, into);
-
-		if (!wrong)
-			continue;
-		print_right_words();
-		boot::print("FAIL: wrong word on the command line: %s=%s: %s\n",
-			    word.name, value, wrong);
+		if (const wrong w = check_word(word, into)) {
+			print_wrong(word.name, word.value, w);
+			return false;
+		}
+	}
+	if (into.output == mode::csv && !has_csv(into.run)) {
+		print_wrong("mode", "csv", because("this run= has none"));
 		return false;
 	}
 	return complete(into);
@@ -279,7 +316,7 @@ bool asks_for(const options &o, const char *name)
 	(void)for_each_item(o.lock, [&](const char *item) {
 		asked |= boot::same_text(item, "all") ||
 			 boot::same_text(item, name);
-		return true;
+		return wrong{};
 	});
 	return asked;
 }
@@ -293,6 +330,13 @@ unsigned locks_asked_for(const options &o)
 			locks += asks_for(o, Subject::name);
 		});
 	return locks;
+}
+
+int print_help()
+{
+	print_right_words();
+	boot::print("PASS\n");
+	return 0;
 }
 
 const char *name_of(misuse what)

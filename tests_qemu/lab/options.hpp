@@ -4,9 +4,9 @@
  *
  *	run=measure lock=mcs_lock,tas_lock cpus=1,2,4 section=500 seconds=2
  *
- * Words are name=value, in any order. A word that is not known, or a value that
- * makes no sense, ends the run with the list of the right ones: nothing is
- * guessed.
+ * Words are name=value, in any order, each at most once. The first that is
+ *wrong ends the run by one line that says why and what may be right: nothing is
+ * guessed. The word help alone prints the list of all.
  */
 #pragma once
 
@@ -75,10 +75,14 @@ struct options {
 	u32 parallel = 0;     /* 1: vCPUs truly run at once */
 	u32 patience = 10000; /* ms without progress: stuck */
 	u32 without = 0;      /* storm: parts left out, and then missed */
+	bool help = false;    /* only the list of the words is wanted */
 };
 
 /* Reads the kernel command line; prints what is wrong and returns false. */
 [[nodiscard]] bool read_options(options &into);
+
+/* The list of the words: the payload's exit status. */
+int print_help();
 
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);
