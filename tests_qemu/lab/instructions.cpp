@@ -59,7 +59,7 @@ void print_cost(const options &o, const char *lock, u64 hundredths)
 	const u64 rest = hundredths - whole * 100;
 
 	if (o.output == mode::csv)
-		boot::print("%s,%u.%02u\n", lock, whole, rest);
+		boot::print("row,%s,%u.%02u\n", lock, whole, rest);
 	else
 		boot::print("%s%-30s %4u.%02u\n",
 			    o.output == mode::tap ? "# " : "", lock, whole,
@@ -74,7 +74,7 @@ int run_instructions(const options &o)
 
 	begin_report(o, locks_asked_for(o));
 	if (o.output == mode::csv)
-		boot::print("lock,cycles\n");
+		boot::print("head,lock,cycles\n");
 	else
 		boot::print("# cycles of lock() and unlock(), one CPU alone; "
 			    "instructions under icount\n");

@@ -5,7 +5,7 @@ import argparse
 import importlib
 import sys
 
-SCRIPTS = ["run", "busted", "claims", "demo", "gdb", "iso", "menu",
+SCRIPTS = ["run", "busted", "claims", "columns", "demo", "gdb", "iso", "menu",
            "screen", "soak", "stopped"]
 
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The columns of a CSV file are those that README documents, in its order, and
+a row has a value for each."""
+import argparse
+import csv
+import re
+import sys
+
+import qemu
+from ends import exit_status
+
+SKIPPED = 77
+ROW = re.compile(r"^\| `(\w+)` \| [^|]*\w[^|]* \|$")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--image", required=True, help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes; .csv beside it")
+    parser.add_argument("--readme", required=True,
+                        help="the file with a row for each column, below the "
+                        "head '| column | is |'")
+    return parser.parse_args()
+
+
+def documented(path):
+    with open(path, encoding="utf-8") as file:
+        _, _, rest = file.read().partition("| column | is |\n|---|---|\n")
+    names = []
+    for line in rest.splitlines():
+        match = ROW.match(line)
+        if not match:
+            break
+        names.append(match[1])
+    return names
+
+
+def faults(names, rows):
+    if not rows or rows[0] != names:
+        printed = rows[0] if rows else []
+        yield f"documented are {names}, printed are {printed}"
+    if len(rows) != 3 or any(len(row) != len(rows[0]) for row in rows):
+        yield f"not two rows with a value in each column: {rows[1:]}"
+
+
+def main():
+    args = arguments()
+    machine = qemu.Machine(
+        image=args.image, cpus=2, log=args.log, csv=f"{args.log}.csv",
+        append="mode=csv lock=tas_lock,mcs_lock acquisitions=500")
+    why_not = qemu.missing(machine)
+    if why_not:
+        print(f"skipped: {why_not}")
+        return SKIPPED
+    run = qemu.run(machine)
+    with open(machine.csv, newline="", encoding="utf-8") as file:
+        wrong = list(faults(documented(args.readme), list(csv.reader(file))))
+    if run.outcome is not qemu.Outcome.PASS:
+        wrong.insert(0, run.message)
+    print("FAIL: " + "; ".join(wrong) if wrong else "as documented")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))
