@@ -216,6 +216,16 @@ klock_add_boot_test(qemu_no_storm_halts CPUS 2 MODE single
 klock_add_boot_test(qemu_no_storm_leaves CPUS 2 MODE single
 	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=leaves"
 	RUN --expect fail --expect-text "no CPU left")
+# Updates that are not made are lost: of a right lock, too, and then the row
+# "control" says that this storm proves nothing of those that are wrong.
+klock_add_boot_test(qemu_no_storm_updates CPUS 2 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 lock=tas_lock without=updates"
+	RUN --expect fail --expect-text "not ok 1 tas_lock"
+		--expect-text "an update made under the lock was lost")
+klock_add_boot_test(qemu_no_control CPUS 2 MODE single
+	APPEND "run=busted_storm mode=tap acquisitions=200 without=updates"
+	RUN --expect fail --expect-text "not ok 1 control"
+		--expect-text "control: a right lock was found out")
 foreach(run_of IN ITEMS storm busted_storm)
 	klock_add_boot_test(qemu_${run_of}_without_apic CPUS 1 MODE single
 		APPEND "run=${run_of} mode=tap"

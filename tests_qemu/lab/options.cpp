@@ -48,9 +48,13 @@ constexpr choice misuses[] = {
 	{"interrupted_waiter", static_cast<u32>(misuse::interrupted_waiter)},
 	{}};
 
-constexpr choice parts[] = {{"nothing", 0},	    {"handlers", part_handler},
-			    {"nmis", part_nmi},	    {"halts", part_halt},
-			    {"leaves", part_leave}, {}};
+constexpr choice parts[] = {{"nothing", 0},
+			    {"handlers", part_handler},
+			    {"nmis", part_nmi},
+			    {"halts", part_halt},
+			    {"leaves", part_leave},
+			    {"updates", part_update},
+			    {}};
 
 /*
  * Interrupts a second that one CPU's timer is asked for at most: at 10 us and

@@ -280,7 +280,8 @@ struct storm {
 		if (last != ~0u && last != boot::this_cpu())
 			note_part(part_handover);
 		last = boot::this_cpu();
-		mine.note(outer.data.visit(mine.dice.below(4)));
+		if (!(todo.without & part_update))
+			mine.note(outer.data.visit(mine.dice.below(4)));
 		done.store_relaxed(done.load_relaxed() + 1);
 		mine.sections++;
 		if (choice < 18)

@@ -22,6 +22,7 @@ enum storm_part : u32 {
 	part_leave = 8,	    /* a CPU left and came back */
 	part_nest = 16,	    /* another lock was taken inside */
 	part_handover = 32, /* the lock went from CPU to CPU */
+	part_update = 64,   /* critical sections write; nothing without them */
 };
 
 /* The first of the parts, in words: what did not happen. */

@@ -3,6 +3,7 @@
 """What run.py does with a guest's words, and with its user's: logs, Ctrl-C,
 pipes, time-outs, CSV files. Boots nothing: fake_qemu.py."""
 import dataclasses
+import os
 import pathlib
 import signal
 import subprocess
@@ -183,8 +184,23 @@ def csv(folder):
         yield f"--csv with mode=tap: {done.stderr.decode()}"
 
 
+def logs_of_modes(folder):
+    """busted.py boots a mode after the other: each keeps its log."""
+    fake = Fake(folder, BOOT + "ok 1 control\r\nnot ok 2 lifo\r\n",
+                f"exit {FAIL}")
+    script = pathlib.Path(__file__).parent / "busted.py"
+    done = subprocess.run(
+        [sys.executable, "-B", str(script), "--image", "none.elf", "--log",
+         str(fake.log)], capture_output=True, timeout=WAIT,
+        env={**os.environ, "KLOCK_QEMU": str(fake.program)})
+    modes = done.stdout.decode().count("serial log: ")
+    logs = sorted(path.name for path in fake.folder.glob("run.log.*"))
+    if done.returncode != 1 or modes < 3 or len(logs) != modes:
+        yield f"{modes} modes, logs {logs}: {done.stdout.decode()[-300:]}"
+
+
 CASES = [bad_path, killed, stopped, reader_gone, pipe, terminal, said_once,
-         time_out, silence, plans, csv]
+         time_out, silence, plans, csv, logs_of_modes]
 
 
 def main():
