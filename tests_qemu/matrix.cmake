@@ -11,7 +11,7 @@ foreach(cpus IN ITEMS 1 2 4 8)
 endforeach()
 klock_add_boot_test(qemu_single_64 CPUS 64 MODE single
 	APPEND "run=locks mode=tap acquisitions=4000 convoys=4")
-klock_add_boot_test(qemu_single_255 CPUS 255 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_single_255 CPUS 255 MODE single
 	APPEND "run=locks mode=tap acquisitions=4000 convoys=2")
 foreach(cpus IN ITEMS 1 2 8)
 	klock_add_boot_test(qemu_i686_${cpus} IMAGE lab-gcc-32
@@ -48,10 +48,10 @@ foreach(cpus IN ITEMS 1 4)
 	klock_add_boot_test(qemu_storm_${cpus} CPUS ${cpus} MODE single
 		APPEND "run=storm mode=tap acquisitions=2000")
 endforeach()
-klock_add_boot_test(qemu_storm_64 CPUS 64 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_storm_64 CPUS 64 MODE single
 	APPEND "run=storm mode=tap acquisitions=200 convoys=1")
 # All at 255 is for the soak: each takes seconds.
-klock_add_boot_test(qemu_storm_255 CPUS 255 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_storm_255 CPUS 255 MODE single
 	APPEND "run=storm mode=tap acquisitions=200 convoys=1 lock=mcs_lock")
 klock_add_boot_test(qemu_storm_i686_8 IMAGE lab-gcc-32 CPUS 8 MODE single
 	APPEND "run=storm mode=tap acquisitions=1000 convoys=10")
@@ -327,7 +327,7 @@ set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
 	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
 add_test(NAME qemu_iso COMMAND ${run} --image ${iso} --cpus 2
 	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_iso.log
-	--qemu-arg=-vga --qemu-arg=std --timeout 120
+	--qemu-arg=-vga --qemu-arg=std
 	--expect-text "bakery_lock")
 set_tests_properties(qemu_iso PROPERTIES LABELS qemu TIMEOUT 180
 	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)

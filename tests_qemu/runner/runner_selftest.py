@@ -57,10 +57,13 @@ def stopped(folder):
 
 def stopped_by(folder, number, more):
     fake = Fake(folder, BOOT + ROW, SLEEP)
-    runner = fake.start(*more)
+    runner = fake.start(*more, start_new_session=True)
     until(fake.was_started)
     fake.wait_for_log("mcs_lock  4")
-    runner.send_signal(number)
+    if number == signal.SIGINT and more:
+        os.killpg(runner.pid, number)   # as a terminal does: QEMU, too
+    else:
+        runner.send_signal(number)
     out, err = runner.communicate(timeout=WAIT)
     what = f"{number.name} {' '.join(more)}"
     if runner.returncode != 128 + number:
