@@ -181,7 +181,7 @@ foreach(line IN ITEMS
 		"section=5..|a number is missing"
 		"section=5.9|neither a number nor a range, as 100..900"
 		"cpus=two|\"two\" is not a whole number"
-		"cpus=1,3|out of range: there are 2 CPUs"
+		"cpus=1,3|out of range: at most 2, all CPUs"
 		"mode|its value is missing"
 		"run=locks mode=csv|this run= has none"
 		"seconds=-1|\"-1\" is not a whole number"

@@ -128,7 +128,7 @@ wrong read_counts(const char *text, options &into)
 		const wrong w = read_number(item, any, cpus);
 
 		if (!w && cpus > there)
-			return because("out of range: there are %u CPUs",
+			return because("out of range: at most %u, all CPUs",
 				       there);
 		into.cpus[into.counts++] = cpus;
 		return w;
