@@ -319,6 +319,15 @@ klock_add_lab_script(qemu_screen screen.py --append "${KLOCK_DEMO_WORDS}"
 klock_add_lab_script(qemu_screen_full_row screen.py --append "spoil=nothing"
 	--full-row "# 80 columns" IMAGE firmware)
 
+# A picture that a stranger can read; from a CSV that is there.
+add_test(NAME qemu_curves COMMAND ${Python3_EXECUTABLE}
+	${PROJECT_SOURCE_DIR}/toolchain/curves_selftest.py)
+add_test(NAME qemu_plots COMMAND ${Python3_EXECUTABLE}
+	${scripts}/plots_selftest.py
+	${CMAKE_CURRENT_BINARY_DIR}/plots_selftest)
+set_tests_properties(qemu_curves qemu_plots PROPERTIES LABELS qemu
+	SKIP_RETURN_CODE 77 TIMEOUT 60)
+
 # -- The image for sticks and CDs, by way of GRUB --
 
 klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)
