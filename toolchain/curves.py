@@ -2,9 +2,9 @@
 """Pictures of many curves that a stranger can tell apart, by gnuplot.
 
 Curves that lie on each other are one group: drawn in one colour, named
-together. No two groups share a colour or a point. The group with most curves is
-grey, as it is what the others differ from. A name stands where its curve ends,
-beside the picture, and a thin line leads there; there is no key.
+together. No two groups share a colour or a point. The group with most curves
+is grey, as it is what the others differ from. A name stands where its curve
+ends, beside the picture, and a thin line leads there; there is no key.
 
 Beside each picture lies what gnuplot was given, its data included: NAME.gp.
 """
@@ -192,7 +192,7 @@ def spread(wanted, heights, least=0.0, most=1.0):
 
 
 def end_of(picture, names):
-    """Where the line to a group's name begins: the curve that goes farthest."""
+    """Where the line to a group's name begins: its longest curve's end."""
     points = max((picture.series[name] for name in names),
                  key=lambda points: points[-1][0])
     return points[-1]
@@ -279,8 +279,8 @@ def together_script(picture, groups):
     if all(len(group.names) == 1 for group in groups):
         return ""
     text = ""
-    for line, words in enumerate(("Named together: within",
-                                  f"{100 * picture.together:g} % of the axis")):
+    near = f"{100 * picture.together:g} % of the axis"
+    for line, words in enumerate(("Named together: within", near)):
         text += (f"set label {quoted(words)} at graph "
                  f"{1 + LEAD / picture.width():.4f}, "
                  f"graph {-(line + 1.9) * LINE / picture.height():.4f} left "
@@ -336,7 +336,8 @@ def script(picture):
             "set key off\nset border 3\nset grid ytics lc rgb \"#dddddd\"\n"
             + edges_script(picture)
             + axis_script("x", picture.x) + axis_script("y", picture.y)
-            + names + together_script(picture, groups) + "plot " + ", \\\n\t".join(plots) + "\n")
+            + names + together_script(picture, groups)
+            + "plot " + ", \\\n\t".join(plots) + "\n")
 
 
 def draw(picture, folder, gnuplot="gnuplot", suffixes=tuple(TERMINALS)):

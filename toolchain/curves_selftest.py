@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The colours and the places of toolchain/curves.py; and what a reader of one of
-its pictures sees, taken from the SVG: wrong(svg), for the tests of who draws.
+"""The colours and the places of toolchain/curves.py; and what a reader of its
+pictures sees, taken from the SVG: wrong(svg), for the tests of those who draw.
 
 	curves_selftest.py [PICTURE.svg...]
 """
@@ -213,7 +213,7 @@ def main():
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
             failures += [f"{path}: {what}" for what in wrong(file.read())]
-    print("\n".join(failures) or "colours, places and pictures: as they should")
+    print("\n".join(failures) or "colours, places and pictures are right")
     return 1 if failures else 0
 
 
