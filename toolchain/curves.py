@@ -3,7 +3,8 @@
 
 Curves that lie on each other are one group: drawn in one colour, named
 together. No two groups share a colour or a point. The group with most curves
-is grey, as it is what the others differ from. A name stands where its curve
+is grey, as it is what the others differ from; so are those that differ least
+from it, where there are more groups than colours. A name stands where its curve
 ends, beside the picture, and a thin line leads there; there is no key.
 
 Beside each picture lies what gnuplot was given, its data included: NAME.gp.
@@ -15,12 +16,15 @@ import pathlib
 import subprocess
 import textwrap
 
+from curves_arrange import apart, groups_of, spread
+
 # Okabe and Ito, "Color Universal Design", 2008, without the yellow, which is
 # hard to see on white; the test sees them as the colour-blind do.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
            "#000000")
 POINTS = (7, 5, 9, 11, 13, 6, 4)
 GREY, GREY_TEXT = "#b8b8b8", "#606060"
+REST = "; grey: all others"     # said where the grey ones are not near
 
 TERMINALS = {"svg": 'svg size {} font "sans-serif,12" background "white"',
              "png": 'pngcairo size {} font "sans,10"'}
@@ -71,13 +75,20 @@ def fourfold(label, least, most):
 
 
 def decades(label, values):
-    """From the power of ten below the values to the one above."""
+    """To the base 10, around the values; within two decades a closer fit, with
+    more numbers."""
     first = math.floor(math.log10(min(values)))
     last = max(first + 1, math.ceil(math.log10(max(values))))
-    return Axis(label, 10 ** first, 10 ** last,
-                [(n * 10 ** i, f"{10 ** i:,}" if n == 1 else "")
-                 for i in range(first, last + 1)
-                 for n in range(1, 10 if i < last else 2)], log=True)
+    steps = [n * 10 ** i for i in range(first, last) for n in range(1, 10)]
+    steps.append(10 ** last)
+    said = [10 ** i for i in range(first, last + 1)]
+    if last - first <= 2:
+        said = [s for s in steps if f"{s:g}"[0] in "125"]
+        said = said[sum(s <= min(values) for s in said) - 1:]
+        said = said[:sum(s < max(values) for s in said) + 1]
+    return Axis(label, said[0], said[-1],
+                [(s, f"{s:,}" if s in said else "") for s in steps
+                 if said[0] <= s <= said[-1]], log=True)
 
 
 @dataclasses.dataclass
@@ -134,29 +145,6 @@ def outline(picture, points):
     return {x: picture.y.place(y) for x, y in points}
 
 
-def apart(a, b):
-    """How far two curves are from each other, where both are."""
-    return max((abs(a[x] - b[x]) for x in a.keys() & b.keys()), default=1.0)
-
-
-def groups_of(outlines, together, most):
-    """Lists of names. No two curves of a group are farther apart than that;
-    but where there are more groups than most, the nearest are joined."""
-    groups = [[name] for name in outlines]
-
-    def far(pair):
-        return max(apart(outlines[a], outlines[b])
-                   for a in pair[0] for b in pair[1])
-
-    while len(groups) > 1:
-        pair = min(itertools.combinations(groups, 2), key=far)
-        if far(pair) > together and len(groups) <= most:
-            break
-        groups.remove(pair[1])
-        pair[0].extend(pair[1])
-    return groups
-
-
 def named(picture, names):
     """A group's text, in lines."""
     said = [f"{name} {picture.note[name]}" if name in picture.note else name
@@ -169,33 +157,11 @@ def named(picture, names):
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def spread(wanted, heights, least=0.0, most=1.0):
-    """Middles near the wanted ones, which ascend, so that nothing overlaps."""
-    blocks = []     # start, height, heights, sum of the starts it wants
-    for middle, height in zip(wanted, heights):
-        block = [middle - height / 2, height, [height], middle - height / 2]
-        while True:
-            start = block[3] / len(block[2])
-            block[0] = max(least, min(start, most - block[1]))
-            if not blocks or sum(blocks[-1][:2]) <= block[0]:
-                break
-            _, below, parts, total = blocks.pop()
-            block = [0, below + block[1], parts + block[2],
-                     total + block[3] - below * len(block[2])]
-        blocks.append(block)
-    middles = []
-    for start, _, parts, _ in blocks:
-        for height in parts:
-            middles.append(start + height / 2)
-            start += height
-    return middles
-
-
 def end_of(picture, names):
-    """Where the line to a group's name begins: its longest curve's end."""
-    points = max((picture.series[name] for name in names),
-                 key=lambda points: points[-1][0])
-    return points[-1]
+    """Where the line to a group's name begins: between its longest curves."""
+    ends = sorted(picture.series[name][-1] for name in names)
+    longest = [y for x, y in ends if x == ends[-1][0]]
+    return ends[-1][0], longest[len(longest) // 2]
 
 
 def coloured(picture):
@@ -203,24 +169,20 @@ def coloured(picture):
                 for name, points in picture.series.items()}
     worn = dict(picture.styles)
     known = dict.fromkeys([*worn.values(), *zip(COLOURS, POINTS)])
-    found = groups_of(outlines, picture.together, len(known))
-    grey = max(found, key=len)
-    grey = grey if len(grey) > 2 else None
+    grey, *found = groups_of(outlines, picture.together, len(known))
     # Those that have a style choose before those that want a new one.
     found.sort(key=lambda names: not any(name in worn for name in names))
-    groups = []
+    styled = [(grey, (GREY, 0))] if grey else []
     for names in found:
-        style = (GREY, 0)
-        if names is not grey:
-            own = [worn[name] for name in names if worn.get(name) in known]
-            new = [style for style in known if style not in worn.values()]
-            style = [*own, *new, *known][0]
-            del known[style]
-            for name in names:
-                picture.styles.setdefault(name, style)
-        groups.append(Group(names, *style, end_of(picture, names),
-                            named(picture, names)))
-    return groups
+        own = [worn[name] for name in names if worn.get(name) in known]
+        new = [style for style in known if style not in worn.values()]
+        style = [*own, *new, *known][0]
+        del known[style]
+        styled.append((names, style))
+        for name in names:
+            picture.styles.setdefault(name, style)
+    return [Group(names, *style, end_of(picture, names), named(picture, names))
+            for names, style in styled]
 
 
 def arranged(picture):
@@ -250,9 +212,11 @@ def quoted(text):
 def axis_script(letter, axis):
     ticks = ", ".join(f"{quoted(text)} {value:g} {0 if text else 1}"
                       for value, text in axis.ticks)
-    # To the base 2: to the base 10 gnuplot 5.4 leaves out the tick at 10.
-    log = f"set logscale {letter} 2\n" if axis.log else ""
-    return (f"{log}set {letter}range [{axis.least:g}:{axis.most:g}]\n"
+    log = f"set logscale {letter}\n" if axis.log else ""
+    # A little more, or gnuplot 5.4 leaves out some ticks at the ends.
+    more = 1e-9 * (axis.most - axis.least)
+    least = axis.least * (1 - 1e-9) if axis.log else axis.least - more
+    return (f"{log}set {letter}range [{least!r}:{axis.most + more!r}]\n"
             f"set {letter}tics ({ticks}) nomirror\n"
             f"set {letter}label {quoted(axis.label)}\n")
 
@@ -278,9 +242,15 @@ def together_script(picture, groups):
     """Below the names: what it means that some stand together."""
     if all(len(group.names) == 1 for group in groups):
         return ""
-    text = ""
     near = f"{100 * picture.together:g} % of the axis"
-    for line, words in enumerate(("Named together: within", near)):
+    said = ["Named together: within", near]
+    grey = next((g.names for g in groups if g.colour == GREY), [])
+    if any(apart(outline(picture, picture.series[a]),
+                 outline(picture, picture.series[b])) > picture.together
+           for a, b in itertools.combinations(grey, 2)):
+        said[1] += REST
+    text = ""
+    for line, words in enumerate(said):
         text += (f"set label {quoted(words)} at graph "
                  f"{1 + LEAD / picture.width():.4f}, "
                  f"graph {-(line + 1.9) * LINE / picture.height():.4f} left "

@@ -20,7 +20,7 @@ SKIP = 77       # of CTest
 
 # picture: its CSV, whose rows it shows, words that it must hold
 PICTURES = {
-    "throughput": ("contention", "rows", ("million", "per second", "CPUs")),
+    "throughput": ("contention", "rows", ("million", "per second", "CPUs", "32")),
     "fairness": ("greed", "rows", ("Jain's index", "CPUs")),
     "latency": ("contention", "hists", ("CDF", "hand-over time, ns", "%")),
 }

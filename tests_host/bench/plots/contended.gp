@@ -3,10 +3,11 @@
 load system(sprintf("dirname '%s'", ARG0)).'/style.gp'
 file = ARG1.'/contended.csv'
 set output ARG1.'/contended.svg'
-set title 'Two threads: million acquisitions a second, by cycles of a section'
-set ylabel 'million a second'
+set title 'Throughput of two threads, by the length of the critical section'
+set ylabel 'million acquisitions per second'
 set logscale y
 set yrange [*:*]
+set format y '%g'
 names = system("awk -F, 'NR > 1 && $2 != \"floor\" && !seen[$1]++ { printf \"\\\"%s\\\" \", $1 }' '" \
 	.file."'")
 place(name) = sum [i = 1:words(names)] (word(names, i) eq name ? i : 0)

@@ -3,8 +3,10 @@
 load system(sprintf("dirname '%s'", ARG0)).'/style.gp'
 file = ARG1.'/handover.csv'
 set output ARG1.'/handover.svg'
-set title 'Two threads that do nothing else: cycles an acquisition, \
+set title 'Two threads that do nothing else: cycles per acquisition, \
 to a ping-pong on one line'
-set ylabel 'ratio (median; bars: quartiles)'
+set ylabel 'times the ping-pong (median; bars: quartiles)'
 plot file using 0:5:6:7:(0.8):(colour(strcol(2))):xtic(1) every ::1 \
-	with boxerrorbars lc rgb variable notitle
+	with boxerrorbars lc rgb variable notitle, \
+	for [i = 1:3] NaN with boxes lc rgb colour(word(kinds, i)) \
+	title word(said, i)

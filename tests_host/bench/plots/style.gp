@@ -9,5 +9,8 @@ set grid ytics lc rgb '#dddddd'
 set xtics rotate by -50 noenhanced
 set key noenhanced outside horizontal center top
 set yrange [0:*]
+set format y '%.1f'
 klock = 0x2060a0; peer = 0xd08030; floor = 0x808080
 colour(kind) = kind eq 'klock' ? klock : kind eq 'peer' ? peer : floor
+kinds = 'klock peer floor'
+said = '"klock" "other locks" "the floor: no lock at all"'
