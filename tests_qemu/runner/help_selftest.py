@@ -6,7 +6,7 @@ import importlib
 import sys
 
 SCRIPTS = ["run", "busted", "claims", "columns", "demo", "gdb", "iso", "menu",
-           "screen", "soak", "stopped"]
+           "plots", "screen", "soak", "stopped"]
 
 
 class Parsed(Exception):

@@ -17,6 +17,7 @@ import sys
 
 import qemu
 import rows
+from ends import exit_status
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "toolchain"))
 import curves   # pylint: disable=wrong-import-position
@@ -54,7 +55,7 @@ def measured(args, name, words):
         image=args.image, cpus=max(COUNTS), accelerator=args.mode,
         append=f"mode=csv run=measure lock={args.lock} "
                f"acquisitions={args.acquisitions} {words}",
-        timeout=600, log=str(kept))
+        log=str(kept))
     run = qemu.run(machine)
     if run.outcome is not qemu.Outcome.PASS:
         raise SystemExit(f"FAIL: {name}: {run.message}")
@@ -142,4 +143,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

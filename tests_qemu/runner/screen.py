@@ -93,20 +93,26 @@ def read_until_end(process, log):
     return [line.rstrip() for line in lines]
 
 
-def last_screen(monitor, folder, last_line):
+def shows_end(screen, printed):
+    """Without a gap, from the top: the screen may be read while it scrolls."""
+    last = [line for line in screen if line]
+    return last == printed[-len(last):] and "" not in screen[:len(last)]
+
+
+def last_screen(monitor, folder, printed):
     """The screen once it shows what the serial line has said before it."""
     for _ in range(100):
         screen = monitor.screen(folder)
-        if last_line in screen:
+        if shows_end(screen, printed):
             break
         time.sleep(0.05)
     return screen
 
 
-def pages(monitor, folder, first_line, last_line):
+def pages(monitor, folder, printed):
     """Screens from the newest to the one that begins with the first line."""
-    screens = [last_screen(monitor, folder, last_line)]
-    while len(screens) < 20 and screens[-1][0] != first_line:
+    screens = [last_screen(monitor, folder, printed)]
+    while len(screens) < 20 and screens[-1][0] != printed[0]:
         screen = monitor.page_up(folder)
         if screen == screens[-1]:
             break
@@ -120,7 +126,7 @@ def faults(args, printed, screens):
                   if line.startswith("lock ")), 0)
     report = printed[begin:]
     last = [line for line in screens[0] if line]
-    if last != printed[-len(last):] or "" in screens[0][:len(last)]:
+    if not shows_end(screens[0], printed):
         yield "the last screen is not the end of what was printed"
     if len(report) < ROWS and last[-len(report):] != report:
         yield "the report has room on the last screen and is not there"
@@ -157,7 +163,7 @@ def main():
             monitor = Monitor(path)
             if args.picture:
                 monitor.do("screendump", filename=args.picture)
-            screens = pages(monitor, folder, printed[0], printed[-1])
+            screens = pages(monitor, folder, printed)
         finally:
             watchdog.cancel()
             process.kill()
