@@ -65,12 +65,13 @@ inline void until(whistle &end, const load &l, unsigned thread, tally &seen,
 	u64 done = 0;
 
 	seen.start = klock::cycles();
-	while (!end.over(done)) {
+	/* Once at least: a thread whose core was away has a rate, too. */
+	do {
 		section();
 		done++;
 		if (l.outside)
 			work(lengths.below(2 * l.outside + 1));
-	}
+	} while (!end.over(done));
 	seen.end = klock::cycles();
 	seen.acquisitions = done;
 }
