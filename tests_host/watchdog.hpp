@@ -27,7 +27,7 @@ inline constinit place here{};
 
 /*
  * CPU time without a step that is too much; tests of it take less. FIFO locks
- * burn it at each hand-over between more threads than cores, and sanitizers
+ * burn it at each handoff between more threads than cores, and sanitizers
  * tenfold.
  */
 inline std::atomic<unsigned> patience_ms{20000};

@@ -75,8 +75,8 @@ klock_add_boot_test(qemu_icount_instructions CPUS 1 MODE icount
 		--expect-text "bakery_lock")
 
 klock_add_boot_test(qemu_measure CPUS 8 MODE single
-	APPEND "cpus=1,2,8 section=100..900 outside=0..2000 acquisitions=2000"
-	RUN --expect-text "pause" --expect-text "hand-over"
+	APPEND "cpus=1,2,8 section=100..900 think=0..2000 acquisitions=2000"
+	RUN --expect-text "pause" --expect-text "handoff"
 		--expect-text "bakery_lock")
 klock_add_boot_test(qemu_measure_detail CPUS 4 MODE single
 	APPEND "lock=mcs_lock,clh_lock seconds=1 section=1000 detail=1"
@@ -190,7 +190,9 @@ foreach(line IN ITEMS
 		"irq=2000000000|out of range: at most 100000"
 		"acquisitions=4294967295|out of range: at most 4000000000"
 		"detail=2|out of range: at most 1"
-		"lock=tas_lock seed=2 lock=mcs_lock|given twice")
+		"lock=tas_lock seed=2 lock=mcs_lock|given twice"
+		"outside=9..1|reversed: the smaller one is first, 1..9"
+		"think=5 outside=7|given twice")
 	math(EXPR number "${number} + 1")
 	string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
 	klock_add_wrong_word_test(${number} "${CMAKE_MATCH_1}"

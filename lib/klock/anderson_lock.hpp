@@ -2,11 +2,11 @@
 /*
  * anderson_lock - a ring of slots, a cache line each, one for each contender
  *
- * Algorithm:   Who comes draws the next slot of the ring and waits until it is
- *              open; it closes it behind itself for the next round. Who leaves
- *              opens the slot after its own.
+ * Algorithm:   An arriving CPU takes the next slot of the ring and waits until
+ *              it is open; it closes it behind itself for the next round. The
+ *              releasing CPU opens the slot after its own.
  * Source:      Anderson, IEEE TPDS 1(1), 1990; Mellor-Crummey and Scott, ACM
- *              TOCS 9(1), 1991, section 2.3; we differ: the draw counter is
+ *              TOCS 9(1), 1991, section 2.3; we differ: the slot counter is
  *              brought back each round, and so is right for any Slots.
  * Use when:    the number of contenders is known, many of them wait, and the
  *              memory of a line for each of them, for each lock, is there.
@@ -17,7 +17,7 @@
  *                                      Checked: unit/anderson_lock: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw; nobody is overtaken
+ * Fairness:    FIFO by the slot; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    Slots contexts at once, holder and waiters together. One more
  *              may find the holder's slot not yet closed, and two are inside.
@@ -27,31 +27,31 @@
  *              holder, and for any preempted waiter ahead.
  * Assumes:     an atomic add of 4 bytes, an atomic load and store
  *
- * State (drawn, open):  (n,n) free --lock--> (n+1,-) held --unlock--> (n+1,n+1)
+ * State (next, open):  (n,n) free --lock--> (n+1,-) held --unlock--> (n+1,n+1)
  *
  * Ordering:
- *	O1  lock    drawn.fetch_add_acq_rel  pairs with O1 before it
- *	O2  lock    open.await_eq_acquire    pairs with O3
- *	O3  unlock  open.store_release       pairs with O2
+ *	O1  lock    next.fetch_add_acq_rel  pairs with O1 before it
+ *	O2  lock    open.await_eq_acquire   pairs with O3
+ *	O3  unlock  open.store_release      pairs with O2
  *                                      Checked: model/orders_needed
  *
  *	O1: a slot's next user, one round later, must not read the 1 that its
- *	user before read. Of Slots + 1 draws in a row two are one context's; it
- *	had its second only after the section of its first, which came after the
- *	slot was closed. Each draw hands on what the one before it knew.
- *	Bringing the counter back is relaxed: a read-modify-write carries the
- *	chain of draws on.
+ *	user before read. Of Slots + 1 consecutive O1s two are one context's; it
+ *	had its second only after the critical section of its first, which came
+ *	after the slot was closed. Each O1 passes on what the one before it
+ *	knew. Bringing the counter back is relaxed: a read-modify-write
+ *	continues the release sequence.
  *
- * The counter's end: who has drawn the number Slots takes Slots off when it
- * enters. Until it has left, Slots - 1 others can draw, so the number drawn
- * stays below 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
+ * The counter's end: the CPU that took number Slots subtracts Slots when it
+ * enters. Until it releases, Slots - 1 others can arrive, so the counter stays
+ * below 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
  *
- * No try_lock: it would look at a slot and then swap the counter, and the ring
- * may go round in between: the counter is what it was, the slot is taken, and
- * who has drawn can neither wait nor leave.
+ * No try_lock: it would read a slot and then swap the counter, and the ring may
+ * go round in between: the counter is what it was, the slot is taken, and a
+ * try_lock that has a slot can neither wait nor leave.
  *
  * Cost:        uncontended: 1 RMW, and one more each round, 3 stores, 3 lines;
- *              hand-over with w waiters: about 4 to 5 misses, whatever w is
+ *              handoff with w waiters: about 4 to 5 misses, whatever w is
  *                                              Checked: sim/costs
  */
 #pragma once
@@ -75,13 +75,13 @@ struct anderson_lock {
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock()
 	{
-		const u32 number = drawn.fetch_add_acq_rel(1); /* O1 */
+		const u32 number = next.fetch_add_acq_rel(1); /* O1 */
 		const u32 mine = number % Slots;
 
 		slots[mine].open.await_eq_acquire(1); /* O2 */
 		slots[mine].open.store_relaxed(0);
 		if (number == Slots)
-			drawn.fetch_add_relaxed(0u - Slots);
+			next.fetch_add_relaxed(0u - Slots);
 		held.set(mine);
 	}
 
@@ -91,12 +91,12 @@ struct anderson_lock {
 		slots[(held.get() + 1) % Slots].open.store_release(1); /* O3 */
 	}
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
-		const u32 next = drawn.load_relaxed() % Slots;
+		const u32 first = next.load_relaxed() % Slots;
 
-		return slots[next].open.load_relaxed() == 0;
+		return slots[first].open.load_relaxed() == 0;
 	}
 
       private:
@@ -104,15 +104,15 @@ struct anderson_lock {
 		constexpr slot() = default;
 		constexpr explicit slot(u8 v) : open(v) {}
 
-		/* 1: who has drawn it may enter */
+		/* 1: the CPU that took it may enter */
 		alignas(cache_line) atomic<u8> open;
 	};
 
 	/*
-	 * The number that is drawn next, below 2 x Slots. First, as tests see
+	 * The next number to be taken, below 2 x Slots. First, as tests see
 	 * by a lock's first bytes that somebody has queued.
 	 */
-	alignas(cache_line) atomic<u32> drawn;
+	alignas(cache_line) atomic<u32> next;
 	/* The holder's slot. */
 	plain<u32> held;
 	/* Slot 0 is open at first. */

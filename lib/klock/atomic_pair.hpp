@@ -15,8 +15,8 @@ namespace klock {
  * atomic_pair<T> - two counters that are reached one by one and as one word
  *
  * T is u8, u16 or u32. The halves are operated on by plain narrow accesses; the
- * whole, by one compare-and-swap of twice the width, is where a decision over
- * both counters is made that cannot be overtaken (ABA).
+ * whole, by one compare-and-swap of twice the width, is where a decision on
+ * both counters is made that nobody can get in between of (ABA).
  */
 template <typename T>
 struct atomic_pair {

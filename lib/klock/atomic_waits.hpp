@@ -87,7 +87,7 @@ struct atomic_waits {
 
 	/*
 	 * Until done(value) holds, reading no more often than pace says: after
-	 * a read that does not end the wait, pace(value) turns of cpu_relax()
+	 * a read that does not end the wait, pace(value) spin iterations
 	 * pass before the next. pace may keep state: exponential back-off.
 	 */
 	template <typename Predicate, typename Pace>

@@ -2,9 +2,9 @@
 /*
  * bakery_lock - first come, first served, by loads, stores and fences only
  *
- * Algorithm:   Who comes takes a number above all that it sees, and waits for
- *              everybody with a smaller one; where two took the same, the
- *              smaller CPU goes first. Numbers start anew when all have left.
+ * Algorithm:   An arriving CPU takes a number above all that it sees, and waits
+ *              for every CPU with a smaller one; where two took the same, the
+ *              smaller CPU goes first. Numbers start anew when all are away.
  * Source:      Lamport, CACM 17(8), 1974; we differ: one register for each CPU
  *              (one of its values says that the CPU is choosing), the fences,
  *              and an end of the numbers that is safe.
@@ -18,8 +18,9 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the doorway: who has its number before another comes is
- *              served before it        Checked: unit/bakery_lock: doorway
+ * Fairness:    FIFO by the doorway: a CPU that has its number before another
+ *              arrives is served before it
+ *                                      Checked: unit/bakery_lock: doorway
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the array
  *                                      Checked: unit/bakery_lock: all CPUs
@@ -29,7 +30,7 @@
  *              ahead, and for one that is preempted while it chooses.
  * Assumes:     atomic loads and stores of 4 bytes, and a full fence
  *
- * State (number c, of each CPU c):  0 away --lock--> choosing --> n drawn, held
+ * State (number c, of each CPU c):  0 away --lock--> choosing --> n taken, held
  *                when no (n, c) is smaller --unlock--> 0
  *
  * Ordering:
@@ -44,20 +45,20 @@
  *	its own is smaller, or the same and j < i. And i, if it passed j, saw j
  *	before j was choosing: so i's O2 is before j's O1, j saw i's number when
  *	it chose, and took a larger one. Not both: one waits.
- *	O3 acquires the other's section from O4, or, where the other has come
- *	back since, from the number that it stored behind its O1.
+ *	O3 acquires the other's critical section from O4, or, where the other
+ *	has come back since, from the number that it stored behind its O1.
  *
- * The numbers' end: nobody draws a number above Last. Who sees Last in use
- * gives its place up and waits until Last is served; everybody with a smaller
- * number is, by then, so numbers start again from 1. That takes 2^32 - 2 draws
- * with never a moment when nobody waits; who is turned away then is in no order
- * with others who are.
+ * The numbers' end: nobody takes a number above Last. A CPU that sees Last in
+ * use gives its place up and waits until Last is served; every CPU with a
+ * smaller number is, by then, so numbers start again from 1. That takes
+ * 2^32 - 2 acquisitions with never a moment when nobody waits; CPUs that are
+ * turned away then are in no order among themselves.
  *
  * No try_lock: a CPU that is choosing may turn out to be first or last. Of two
  * that only try, both could give up.
  *
  * Cost:        uncontended: 3 stores, 2 full fences, 2 x Cpus loads, no RMW,
- *              Cpus / 16 lines; hand-over with w waiters: up to 3 (w + 1)
+ *              Cpus / 16 lines; handoff with w waiters: up to 3 (w + 1)
  *              misses: 16 CPUs share a line            Checked: sim/costs
  */
 #pragma once
@@ -66,7 +67,7 @@
 
 namespace klock {
 
-/* Last: the last number that is drawn; smaller ones are for tests. */
+/* Last: the last number that is taken; smaller ones are for tests. */
 template <unsigned Cpus, u32 Last = ~u32{0} - 1>
 struct bakery_lock {
 	static_assert(Cpus >= 1, "a lock needs a CPU");
@@ -78,11 +79,11 @@ struct bakery_lock {
 	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
 	void lock(unsigned cpu)
 	{
-		u32 mine = draw(cpu);
+		u32 mine = choose(cpu);
 
 		while (mine == away) {
 			await_last_served();
-			mine = draw(cpu);
+			mine = choose(cpu);
 		}
 		await_turn(cpu, mine);
 	}
@@ -91,18 +92,18 @@ struct bakery_lock {
 	void unlock(unsigned cpu) { number[cpu].store_release(away); } /* O4 */
 
 	/*
-	 * Whether that CPU has drawn a number and not yet left: from then on
-	 * whoever comes is served after it. A hint, old when it arrives.
+	 * Whether that CPU has a number: holds or waits. Whoever arrives from
+	 * then on is served after it. A hint, stale on arrival.
 	 */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
 	{
-		return drawn(number[cpu].load_relaxed());
+		return is_taken(number[cpu].load_relaxed());
 	}
 
-	/* Whether somebody holds it or waits: as much a hint. */
+	/* Whether somebody holds it or waits: a hint, too. */
 	[[nodiscard]] bool is_locked() const { return queued() != 0; }
 
-	/* Whether more than one does: as much a hint. */
+	/* Whether more than one does: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return queued() > 1; }
 
       private:
@@ -110,18 +111,18 @@ struct bakery_lock {
 	static constexpr u32 away = 0;
 	static constexpr u32 choosing = ~u32{0};
 
-	static constexpr bool drawn(u32 v)
+	static constexpr bool is_taken(u32 v)
 	{
 		return v != away && v != choosing;
 	}
 
 	/* The doorway. Returns the number; away: they have come to their end */
-	u32 draw(unsigned cpu)
+	u32 choose(unsigned cpu)
 	{
 		number[cpu].store_relaxed(choosing);
 		fence_seq_cst(); /* O1 */
 
-		const u32 largest = largest_drawn();
+		const u32 largest = largest_taken();
 		const u32 mine = largest < Last ? largest + 1 : away;
 
 		number[cpu].store_relaxed(mine);
@@ -129,14 +130,14 @@ struct bakery_lock {
 		return mine;
 	}
 
-	u32 largest_drawn() const
+	u32 largest_taken() const
 	{
 		u32 largest = 0;
 
 		for (unsigned i = 0; i < Cpus; i++) {
 			const u32 v = number[i].load_relaxed();
 
-			if (drawn(v) && v > largest)
+			if (is_taken(v) && v > largest)
 				largest = v;
 		}
 		return largest;
@@ -171,7 +172,7 @@ struct bakery_lock {
 		return count;
 	}
 
-	/* Each CPU's: away, choosing, or the number that it has drawn. */
+	/* Each CPU's: away, choosing, or the number that it has taken. */
 	atomic<u32> number[Cpus];
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate - what a pause, a hand-over and a section cost on this machine
+ * calibrate - what a pause, a handoff, a critical section cost on this machine
  *
- * proportional_ticket_lock pauses `base` turns of cpu_relax() for each waiter
+ * proportional_ticket_lock pauses `base` spin iterations for each waiter
  * ahead. It should be as long as one of those takes: its section, and handing
  * the lock over. A turn is 10 cycles on one CPU and 140 on another, so base is
  * measured, at start-up:
  *
- *	constinit klock::handover_meter meter;
+ *	constinit klock::handoff_meter meter;
  *
  *	CPU 1:	meter.answer();
  *	CPU 0:	const klock::calibration c = klock::calibrate(meter);
@@ -31,7 +31,7 @@
  *	O6  finish   ball.await_eq_acquire   pairs with O5
  *                                      Checked: model/meter
  *
- *	The orders are those of a lock's hand-over: they are what is measured.
+ *	The orders are those of a lock's handoff: they are what is measured.
  *	O6: after finish() the meter may be freed.
  */
 #pragma once
@@ -52,10 +52,10 @@ inline constexpr u32 guessed_base = 64;
 
 /* In the clock's own unit, but base. */
 struct calibration {
-	u32 relax;    /* one turn of cpu_relax(); 0: not measured */
-	u32 handover; /* from a store on one CPU to its being seen on another */
-	u32 section;  /* the section that was given, else 0 */
-	u32 base;     /* turns: for proportional_ticket_lock::set_base() */
+	u32 relax;   /* one turn of cpu_relax(); 0: not measured */
+	u32 handoff; /* from a store on one CPU to its being seen on another */
+	u32 section; /* the section that was given, else 0 */
+	u32 base;    /* turns: for proportional_ticket_lock::set_base() */
 	calibration_error error;
 };
 
@@ -63,7 +63,7 @@ namespace detail {
 
 inline constexpr u32 measurements = 200;
 
-/* Turns of cpu_relax() in one measurement; a power of two. */
+/* Spin iterations in one measurement; a power of two. */
 inline constexpr u32 relaxes_at_once = 16;
 
 constexpr u32 to_u32(u64 v)
@@ -99,8 +99,8 @@ inline u32 least_cycles(Body &&body)
  * the other, who calls measure() or finish(), has done; in either order, and
  * again and again. Both must run: nobody can wait for a CPU that does not.
  */
-struct handover_meter {
-	/* The cost of one hand-over, less what the clock itself takes. */
+struct handoff_meter {
+	/* The cost of one handoff, less what the clock itself takes. */
 	u32 measure(u32 clock_overhead)
 	{
 		u32 number = 0;
@@ -127,7 +127,7 @@ struct handover_meter {
 			;
 	}
 
-	/* One hand-over to the other CPU and one back; number is odd. */
+	/* One handoff to the other CPU and one back; number is odd. */
 	void there_and_back(u32 number)
 	{
 		ball.store_release(number);	   /* O1 */
@@ -153,11 +153,11 @@ struct handover_meter {
 	alignas(cache_line) atomic<u32> ball;
 };
 
-/* Turns of cpu_relax() as long as a section and its hand-over; at least 1. */
-constexpr u32 proportional_base(u32 relax, u32 handover, u32 section = 0)
+/* Spin iterations as long as a section and its handoff; at least 1. */
+constexpr u32 proportional_base(u32 relax, u32 handoff, u32 section = 0)
 {
 	const u32 turn = relax != 0 ? relax : 1;
-	const u32 ahead = detail::to_u32(u64{handover} + section);
+	const u32 ahead = detail::to_u32(u64{handoff} + section);
 	const u32 turns = ahead / turn + (ahead % turn != 0);
 
 	return turns != 0 ? turns : 1;
@@ -168,7 +168,7 @@ constexpr u32 proportional_base(u32 relax, u32 handover, u32 section = 0)
  * hundred times, without the lock: as long as a usual critical section.
  */
 template <typename Section>
-calibration calibrate(handover_meter &meter, Section &&section)
+calibration calibrate(handoff_meter &meter, Section &&section)
 {
 	calibration c{};
 
@@ -183,16 +183,16 @@ calibration calibrate(handover_meter &meter, Section &&section)
 		[] { relax_for(detail::relaxes_at_once); });
 
 	c.relax = detail::less(pauses, nothing) / detail::relaxes_at_once;
-	c.handover = meter.measure(nothing);
+	c.handoff = meter.measure(nothing);
 	c.section = detail::less(detail::least_cycles(section), nothing);
-	c.base = proportional_base(c.relax, c.handover, c.section);
+	c.base = proportional_base(c.relax, c.handoff, c.section);
 	c.error = arch::cycles_steady() ? calibration_error::none
 					: calibration_error::unsteady_clock;
 	return c;
 }
 
-/* For sections that are short beside a hand-over. */
-inline calibration calibrate(handover_meter &meter)
+/* For sections that are short beside a handoff. */
+inline calibration calibrate(handoff_meter &meter)
 {
 	return calibrate(meter, [] {});
 }

@@ -24,8 +24,8 @@
  * Fairness:    that of the lock inside
  *                              Checked: unit/checked_lock: the lock inside
  * Capacity:    that of the lock inside; one contender more is a panic before
- *              the lock is touched. Who comes as one too many while the holder
- *              is just leaving waits for that, and try_lock() returns false.
+ *              the lock is touched. One too many while the holder is about
+ *              to release waits for that, and its try_lock() returns false.
  *                              Checked: unit/checked_lock: one more contender,
  *                              model/checked_lock: one more contender
  * Context:     that of the lock inside, and no other: see Misuse. The kernel
@@ -61,7 +61,8 @@
  * preempted or moves threads while they hold locks must define it. Where
  * klock_os_context() can only answer `thread`, "NMI" and "interrupts on" are
  * never named; a handler that wants what it interrupted *holds* is "recursion".
- * Interrupts that are on inside of a section only, off at its ends, are not
+ * Interrupts that are on inside of a critical section only, off at its ends,
+ * are not
  *seen.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:

@@ -2,13 +2,14 @@
 /*
  * clh_lock - a queue in which each waiter watches its predecessor's cell
  *
- * Algorithm:   Who comes marks its cell busy and exchanges it into `tail`; what
- *              it finds there is its predecessor's cell, which it watches until
- *              it is no longer busy, and which is its own the next time. Who
- *              leaves clears its cell, which its successor still reads.
+ * Algorithm:   An arriving CPU marks its cell busy and exchanges it into
+ *              `tail`; what it finds there is its predecessor's cell, on which
+ *              it spins until it is no longer busy, and which is its own the
+ *              next time. The releasing CPU clears its cell, which its
+ *              successor still reads.
  * Source:      Craig, University of Washington TR 93-02-02, 1993; Magnusson,
- *              Landin and Hagersten, IPPS 1994; we differ: the
- *              first cell is part of the lock
+ *              Landin and Hagersten, IPPS 1994; we differ: the first cell is
+ *              part of the lock.
  * Use when:    many CPUs contend and each has a place of its own for a node
  *              that outlives the lock. Nodes on the stack, or a try_lock:
  *              mcs_lock. Few CPUs: ticket_lock.
@@ -21,7 +22,7 @@
  *              ever used with, for their cells have moved: unlock's last
  *              access, to lock and node, is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the exchange; nobody is overtaken
+ * Fairness:    FIFO by the exchange; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    any number of contexts, each with a node of its own; nothing to
  *              enforce                 Checked: native/torture: exclusion
@@ -42,11 +43,11 @@
  *	O1 releases that the cell is busy and acquires that its predecessor's
  *	is: else the waiter could read of it what it was in its last use, clear.
  *
- * No try_lock: tail may be a clear cell when looked at, then go round and be
- * tail again, busy; a compare-and-swap does not see the difference, and who is
+ * No try_lock: tail may be a clear cell when read, then go round and be tail
+ * again, busy; a compare-and-swap does not see the difference (ABA), and a CPU
  * in the queue cannot leave it.
  *
- * Cost:        uncontended: 1 RMW, 4 stores, 4 lines; hand-over with w waiters:
+ * Cost:        uncontended: 1 RMW, 4 stores, 4 lines; handoff with w waiters:
  *              5 misses, whatever w is            Checked: sim/costs
  */
 #pragma once
@@ -140,7 +141,7 @@ struct clh_lock {
 	}
 
 	/*
-	 * Whether somebody holds it: a hint, old when it arrives. Looks into
+	 * Whether somebody holds it: a hint, stale on arrival. Looks into
 	 * whoever's cell is last: one more reason why nodes are static.
 	 */
 	[[nodiscard]] bool is_locked() const
@@ -155,7 +156,7 @@ struct clh_lock {
 	}
 
       private:
-	/* The cell of who came last. */
+	/* The cell of the last to arrive. */
 	alignas(cache_line) atomic<clh_cell *> tail;
 	/*
 	 * The cell that the first to come finds; it goes round for ever. On a

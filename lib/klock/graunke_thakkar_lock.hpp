@@ -2,8 +2,8 @@
 /*
  * graunke_thakkar_lock - a queue in which each CPU has one flag, a line each
  *
- * Algorithm:   A CPU turns its flag over when it leaves. Who comes exchanges
- *              into `tail` who it is and what its flag will then be; what it
+ * Algorithm:   A releasing CPU inverts its flag. An arriving CPU exchanges into
+ *              `tail` its number and what its flag will then be; what it
  *              finds there says whose flag to watch, and for which value.
  * Source:      Graunke and Thakkar, IEEE Computer 23(6), 1990; Mellor-Crummey
  *              and Scott, ACM TOCS 9(1), 1991, section 2.3; we differ: tail
@@ -16,7 +16,7 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the exchange; nobody is overtaken
+ * Fairness:    FIFO by the exchange; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the array
@@ -28,7 +28,7 @@
  * Assumes:     an atomic exchange of 4 bytes
  *
  * State (tail):  (c, flag c) free --lock by d--> (d, not flag d) held
- *                --unlock, turns d's flag--> (d, flag d) free
+ *                --unlock, inverts d's flag--> (d, flag d) free
  *
  * Ordering:
  *	O1  lock    tail.exchange_acq_rel  pairs with O1 before it
@@ -36,15 +36,15 @@
  *	O3  unlock  flag.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1: a flag has two values only, so what it was two sections ago looks
- *	like the value to come. The exchange hands on that the predecessor's
- *	flag has been turned since.
+ *	O1: a flag has two values only, so what it was two critical sections ago
+ *	looks like the value to come. The exchange passes on that the
+ *	predecessor's flag has been inverted since.
  *
- * No try_lock: tail may say free when looked at, and after two more sections of
- * the same CPU say the same, held; a compare-and-swap does not see the
- * difference, and who is in the queue cannot leave it.
+ * No try_lock: tail may say free when read, and after two more critical
+ * sections of the same CPU say the same, held; a compare-and-swap does not see
+ * the difference (ABA), and a CPU in the queue cannot leave it.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
+ * Cost:        uncontended: 1 RMW, 1 store, 2 lines; handoff with w waiters:
  *              3 misses, whatever w is            Checked: sim/costs
  */
 #pragma once
@@ -81,7 +81,7 @@ struct graunke_thakkar_lock {
 		flag_of(cpu).store_release(turned); /* O3 */
 	}
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		const u32 last = tail.load_relaxed();
@@ -104,8 +104,9 @@ struct graunke_thakkar_lock {
 	atomic<u8> &flag_of(u32 cpu) { return flags[cpu].turned; }
 
 	/*
-	 * Who came last, times two, plus what its flag is once it has left.
-	 * First, as tests see by a lock's first bytes that somebody has queued.
+	 * The last to arrive, times two, plus what its flag will be once it has
+	 * released. First, as tests see by a lock's first bytes that somebody
+	 * has queued.
 	 */
 	alignas(cache_line) atomic<u32> tail;
 	flag flags[Cpus];

@@ -28,7 +28,7 @@
  *	klock::irq_guard held(bakery);			asks klock_os_cpu_id()
  *
  * A lambda that returns a node says so: [&]() -> klock::clh_node & { ... }.
- * Where sections nest, each level needs a node of its own.
+ * Where critical sections nest, each level needs a node of its own.
  *
  * Context: thread and maskable interrupts. An NMI is not held off: its handler
  * may only try_lock(). Guards end in the reverse of the order they began in:

@@ -8,7 +8,7 @@
  *	- before that note: finds the lock untouched by this CPU and goes on;
  *	  then the note finds the handler's
  *	- after it, be it before the ticket, in the wait, before the holder is
- *	  noted, in the section or in unlock(): finds the note
+ *	  noted, in the critical section or in unlock(): finds the note
  * Two CPUs that note at the same time may miss each other; neither then waits
  * for what it interrupted, and whoever does sees its own CPU's note.
  *

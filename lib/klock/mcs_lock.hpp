@@ -2,13 +2,14 @@
 /*
  * mcs_lock - a queue of nodes in which each waiter watches its own
  *
- * Algorithm:   Who comes exchanges its node into `tail`; what it finds there is
- *              its predecessor, to whom it shows itself, and then it waits on
- *              its own node. Who leaves clears the flag of its successor's.
+ * Algorithm:   An arriving CPU exchanges its node into `tail`; what it finds
+ *              there is its predecessor, to which it links itself, and then it
+ *              spins on its own node. The releasing CPU clears the flag in its
+ *              successor's.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.4; we
  *              differ: a try_lock.
- * Use when:    many CPUs contend: a hand-over costs the same however many wait,
- *              and writes no memory that others wait on. Few CPUs: ticket_lock
+ * Use when:    many CPUs contend: a handoff costs the same however many wait,
+ *              and writes no memory that others spin on. Few CPUs: ticket_lock
  *              is smaller, and cheaper while nobody waits. Nodes that hold no
  *              pointer to each other: clh_lock.
  * Size:        a pointer; a node of two for each acquisition that holds or
@@ -19,7 +20,7 @@
  *              before the one that releases, which is to the next holder's
  *              node. A node is free for anything once its unlock has returned.
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the exchange; nobody is overtaken
+ * Fairness:    FIFO by the exchange; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    any number of contexts, each with a node of its own; nothing to
  *              enforce                 Checked: native/torture: exclusion
@@ -33,7 +34,7 @@
  *              ticket_lock.      Checked: model/unlock: waits for nobody
  * Assumes:     an atomic exchange and a compare-and-swap of a pointer
  *
- * State (tail):  null free --lock--> (last who came) held --unlock--> the same,
+ * State (tail):  null free --lock--> (last arrival) held --unlock--> the same,
  *                held by the successor, or null where there is none
  *
  * Ordering:
@@ -47,15 +48,15 @@
  *	O8  unlock    next.await_ne_acquire          pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1 and O4 release the node's first values, so that the successor, who
+ *	O1 and O4 release the node's first values, so that the successor, which
  *	acquires them by its own O1, writes `next` after they were written; and
- *	acquire the section of whoever emptied the queue by O7.
- *	O2 hands on that `waits` was set: without it, or without O5 and O8, the
+ *	acquire the critical section of whoever emptied the queue by O7.
+ *	O2 passes on that `waits` was set: without it, or without O5 and O8, the
  *	predecessor could clear it first, and the waiter set it last.
  *
  * A node's flag is set before the node can be seen (O1), never after.
  *
- * Cost:        uncontended: 2 RMW, 2 stores, 2 lines; hand-over with w
+ * Cost:        uncontended: 2 RMW, 2 stores, 2 lines; handoff with w
  *              waiters: 6 misses, whatever w is   Checked: sim/costs
  */
 #pragma once
@@ -137,7 +138,7 @@ struct mcs_lock {
 		successor->waits.store_release(0); /* O6 */
 	}
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return tail.load_relaxed() != nullptr;
@@ -158,7 +159,7 @@ struct mcs_lock {
 		return tail.compare_exchange_release(last, nullptr); /* O7 */
 	}
 
-	/* The node of who came last; null: free */
+	/* The node of the last to arrive; null: free */
 	atomic<mcs_node *> tail;
 };
 

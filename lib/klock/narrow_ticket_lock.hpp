@@ -3,20 +3,20 @@
  * narrow_ticket_lock - first come, first served, both counters in one byte
  *
  * Algorithm:   `next` is the byte's top Bits bits, `owner` its lowest. One
- *              atomic add draws from next, and its carry falls off the byte's
+ *              atomic add takes a ticket; its carry falls off the byte's
  *              end. The holder's atomic add moves owner on; at the wrap it
  *              takes off what owner holds, so that nothing carries into next.
  * Source:      the tickets of Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
  *              section 2.2; one byte for both counters is ours.
  * Use when:    up to 16 CPUs contend and there are very many locks: the
- *              smallest lock that is fair. Else ticket_lock, whose unlock is a
+ *              smallest fair lock. Otherwise ticket_lock, whose unlock is a
  *              plain store.
  * Size:        1 byte; no per-CPU state
  *                                      Checked: unit/narrow_ticket_lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw; nobody is overtaken
+ * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^Bits contexts at once, holder and waiters together: 4, 8, 16.
  *              One more and two are inside; contexts, not CPUs.
@@ -34,15 +34,15 @@
  *	O3  unlock    byte.fetch_add_release         pairs with O1, O2
  *                                      Checked: model/orders_needed
  *
- *	The draw is relaxed, unlike ticket_lock's: both counters are one place
- *	in memory. What a CPU reads of it after its draw is never older than the
- *	draw, and from there owner passes its ticket once, at its turn.
- *	Draws of others lie between O3 and the read that O1 or O2 makes of it;
- *	they are read-modify-writes, and so carry O3 on.
+ *	Taking a ticket is relaxed, unlike in ticket_lock: both counters are one
+ *	location. What a CPU reads of it afterwards is never older than its own
+ *	add, and from there owner passes its ticket once, at its turn.
+ *	Other arrivals lie between O3 and the read that O1 or O2 makes of it;
+ *	they are read-modify-writes, and so continue O3's release sequence.
  *
- * Cost:        uncontended: 2 RMW, 1 line; hand-over with w waiters: w + 1
- *              to 2 (w + 1) misses: all wait on one line, and who
- *              draws disturbs them once more   Checked: sim/costs
+ * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1
+ *              to 2 (w + 1) misses: all wait on one line, and each
+ *              arrival disturbs them again     Checked: sim/costs
  */
 #pragma once
 
@@ -60,7 +60,7 @@ struct narrow_ticket_lock {
 	constexpr narrow_ticket_lock() = default;
 
 	/*
-	 * The lock as it is after `served` sections: for tests of the wrap.
+	 * The lock after `served` critical sections: for tests of the wrap.
 	 * Counts modulo 2^Bits, as the lock does.
 	 */
 	constexpr explicit narrow_ticket_lock(u8 served)
@@ -94,7 +94,7 @@ struct narrow_ticket_lock {
 			found, static_cast<u8>(found + one_next)); /* O2 */
 	}
 
-	/* The holder's alone; an add, as others draw from the same byte. */
+	/* Only the holder's; an add, as arrivals change the same byte. */
 	void unlock()
 	{
 		const u8 mine = owner_of(byte.load_relaxed());
@@ -104,12 +104,12 @@ struct narrow_ticket_lock {
 	}
 
 	/*
-	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * Whether somebody holds it: a hint, stale on arrival. With exactly
 	 * max_contenders queued, next == owner, and it reads as free.
 	 */
 	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
 
-	/* Whether somebody waits behind the holder: as much a hint. */
+	/* Whether somebody waits behind the holder: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       private:
@@ -118,7 +118,7 @@ struct narrow_ticket_lock {
 	/* The last number before the wrap, and the mask of a counter. */
 	static constexpr u8 last = (1 << Bits) - 1;
 
-	/* What is added to draw; to move owner on; and that at its wrap. */
+	/* Added to take a ticket; to advance owner; and that at its wrap. */
 	static constexpr u8 one_next = 1 << next_shift;
 	static constexpr u8 one_owner = 1;
 	static constexpr u8 back_to_zero = 0x100 - last;

@@ -2,8 +2,8 @@
 /*
  * padded_ticket_lock - a ticket lock with a cache line for each counter
  *
- * Algorithm:   As ticket_lock. Who draws a number takes the line of `next`
- *              only; those who wait keep reading theirs, the line of `owner`.
+ * Algorithm:   As ticket_lock. An arriving CPU takes the line of `next` only;
+ *              waiters keep reading theirs, the line of `owner`.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
  *              differ: no back-off (proportional_ticket_lock has it), counters
  *              of 8 and 16 bits.
@@ -14,7 +14,7 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw; nobody is overtaken
+ * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, holder and waiters together. One more
  *              and two are inside; contexts, not CPUs.
@@ -32,20 +32,20 @@
  *	O3  unlock  owner.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1: of 2^bits + 1 draws in a row two are one context's, and between them
- *	lies its unlock. Each draw hands on what the one before it knew, so the
- *	last of them knows that unlock, and the owner that it reads next is less
- *	than 2^bits behind its ticket. By a relaxed draw it could read the owner
- *	of exactly one wrap ago, which looks like its turn.
+ *	O1: of 2^bits + 1 consecutive tickets two are one context's, and between
+ *	them lies its unlock. Each O1 passes on what the one before it knew, so
+ *	the last of them knows that unlock, and the owner that it reads next is
+ *	less than 2^bits behind its ticket. By a relaxed add it could read the
+ *	owner of exactly one wrap ago, which looks like its turn.
  *
- * No try_lock: it would have to decide over two counters that no single
- * operation reaches. Between a look at owner and a swap of next, 2^bits others
- * may pass: next is what it was, the swap succeeds, and what it has drawn is
- * the last place of a queue, which it can neither wait in nor leave.
+ * No try_lock: it would have to decide on two counters that no single
+ * operation reaches. Between a read of owner and a swap of next, 2^bits others
+ * may pass: next is what it was, the swap succeeds, and the ticket taken is the
+ * last of a queue, which a try_lock can neither wait in nor leave.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 2 lines; hand-over with w
- *              waiters: w + 2 misses, but a draw disturbs nobody who
- *              waits                                   Checked: sim/costs
+ * Cost:        uncontended: 1 RMW, 1 store, 2 lines; handoff with w
+ *              waiters: w + 2 misses, but an arrival disturbs no
+ *              waiter                                  Checked: sim/costs
  */
 #pragma once
 
@@ -63,7 +63,7 @@ struct padded_ticket_lock {
 
 	constexpr padded_ticket_lock() = default;
 
-	/* The lock as it is after `served` sections: for tests of the wrap. */
+	/* The lock after `served` critical sections: for tests of the wrap. */
 	constexpr explicit padded_ticket_lock(Counter served)
 	    : next(served), owner(served)
 	{
@@ -86,12 +86,12 @@ struct padded_ticket_lock {
 	}
 
 	/*
-	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * Whether somebody holds it: a hint, stale on arrival. With exactly
 	 * max_contenders queued, next == owner, and it reads as free.
 	 */
 	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
 
-	/* Whether somebody waits behind the holder: as much a hint. */
+	/* Whether somebody waits behind the holder: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       private:
@@ -102,7 +102,7 @@ struct padded_ticket_lock {
 		return distance(served, next.load_relaxed());
 	}
 
-	/* The number that is drawn next. */
+	/* The next ticket to be taken. */
 	alignas(cache_line) atomic<Counter> next;
 	/* The number that is served: what waiters read. */
 	alignas(cache_line) atomic<Counter> owner;

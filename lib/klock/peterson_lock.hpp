@@ -2,9 +2,9 @@
 /*
  * peterson_lock - two CPUs, by loads, stores and fences only
  *
- * Algorithm:   A CPU says that it wants to enter, then that it is the one to
- *              give way, and waits while the other wants to enter and nobody
- *              else has given way since.
+ * Algorithm:   An arriving CPU says that it wants to enter, then that it is the
+ *              one to give way, and waits while the other wants to enter and
+ *              has not given way since.
  * Source:      Peterson, Information Processing Letters 12(3), 1981; we differ:
  *              the fences, which its machine did not need.
  * Use when:    a CPU has no atomic read-modify-write, or to teach; and as a
@@ -14,7 +14,7 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    bounded: who has given way is overtaken once at most
+ * Fairness:    bounded: a CPU that has given way is bypassed once at most
  *                                      Checked: unit/peterson_lock: bypass
  * Capacity:    2 CPUs, numbered 0 and 1; any other number is outside the lock
  *                                      Checked: unit/peterson_lock: both enter
@@ -41,18 +41,18 @@
  *	want, although 1's gives_way is the older: then 1 reads 0's and enters
  *	too. x86 and Armv8 forbid that by O2 alone; C++ does not, and neither
  *	does Power, where it is the litmus test R.
- *	O3 acquires the other's section from O4, or, where the other has already
- *	come back and given way, from that store behind its O1: O5. O1 alone
- *	would order it; O5 says it again for ThreadSanitizer, which knows no
- *	fences, and costs nothing beside them.
- *	O6 acquires that the last user of this number has left: what is then
+ *	O3 acquires the other's critical section from O4, or, where the other
+ *	has already come back and given way, from that store behind its O1: O5.
+ *	O1 alone would order it; O5 says it again for ThreadSanitizer, which
+ *	knows no fences, and costs nothing beside them.
+ *	O6 acquires that the last user of this number has released: what is then
  *	published is after its O4, so that whoever enters by that may free the
  *	lock. O1 alone would order this, too; again for ThreadSanitizer.
  *
  * No try_lock: a CPU that has just said that it wants to enter looks like one
  * that holds the lock. Of two that only try, both could give up.
  *
- * Cost:        uncontended: 3 stores, 2 full fences, no RMW, 1 line; hand-over:
+ * Cost:        uncontended: 3 stores, 2 full fences, no RMW, 1 line; handoff:
  *              3 to 5 misses                    Checked: sim/costs
  */
 #pragma once
@@ -94,7 +94,7 @@ struct peterson_lock {
 	/* Whether somebody holds it or is about to: a hint. */
 	[[nodiscard]] bool is_locked() const { return takers() != 0; }
 
-	/* Whether both want it: as much a hint. */
+	/* Whether both want it: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return takers() > 1; }
 
       private:
@@ -105,7 +105,7 @@ struct peterson_lock {
 
 	/* 1: that CPU holds the lock or waits for it */
 	atomic<u8> wants[2];
-	/* Who came last, and so lets the other go first. */
+	/* The last to arrive, which lets the other go first. */
 	atomic<u8> gives_way;
 };
 

@@ -3,22 +3,23 @@
  * proportional_ticket_lock - a ticket lock that waits as long as its queue is
  *
  * Algorithm:   As ticket_lock, but a waiter that reads `owner` in vain knows
- *              how many are served before it, and pauses (that many) x base
- *              turns of cpu_relax() before it reads again.
+ *              how many are served before it, and pauses that many times base
+ *              spin iterations before it reads again.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
  *              differ: base is set at run time, from a measurement.
- * Use when:    tens to hundreds of CPUs wait for sections that all take about
- *              as long. base must be about (section + hand-over) / cpu_relax():
- *              too small and it is a ticket_lock, too large and the lock lies
- *              idle. klock/calibrate.hpp measures it; no constant is right.
- *              Sections of very different length: mcs_lock.
+ * Use when:    tens to hundreds of CPUs wait, and critical sections all take
+ *              about as long. base must be about
+ *              (critical section + handoff) / cpu_relax(): too small and it is
+ *              a ticket_lock, too large and the lock lies idle.
+ *              klock/calibrate.hpp measures it; no constant is right. Sections
+ *              of very different length: mcs_lock.
  * Size:        the counters and 4 bytes: 8, 8, 16; no per-CPU state
  *                          Checked: unit/proportional_ticket_lock: sizes
  * Zero bytes:  free, and base 1
  *                          Checked: unit/proportional_ticket_lock: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw; nobody is overtaken
+ * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, as ticket_lock
  *                          Checked: unit/proportional_ticket_lock: 256 contend
@@ -31,10 +32,10 @@
  *              base is relaxed: any value that it ever had is right.
  *                                      Checked: model/orders_needed
  *
- * Exponential back-off must not be used here: who waits behind a sleeper waits
- * at least as long as the sleeper, and the delays add up.
+ * Exponential back-off must not be used here: a waiter behind one that pauses
+ * waits at least as long as that one, and the delays add up.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              2 to 3 misses if base is right, else as ticket_lock
  *                                              Checked: sim/costs
  */
@@ -54,7 +55,7 @@ struct proportional_ticket_lock {
 
 	/*
 	 * Turns for each waiter ahead, where nobody has measured: more than a
-	 * hand-over takes on most machines, which is the side to err on.
+	 * handoff takes on most machines, which is the side to err on.
 	 */
 	static constexpr u32 default_base = 64;
 
@@ -63,13 +64,13 @@ struct proportional_ticket_lock {
 	{
 	}
 
-	/* The lock as it is after `served` sections: for tests of the wrap. */
+	/* The lock after `served` sections: for tests of the wrap. */
 	constexpr proportional_ticket_lock(u32 turns, Counter served)
 	    : queue(served), base(turns)
 	{
 	}
 
-	/* Turns of cpu_relax() for each waiter ahead; at any time. */
+	/* Spin iterations for each waiter ahead; at any time. */
 	void set_base(u32 turns) { base.store_relaxed(turns); }
 
 	/* Waits for its turn; on return the caller is the holder. */
@@ -104,7 +105,7 @@ struct proportional_ticket_lock {
 
       private:
 	ticket_lock<Counter> queue;
-	/* Turns of cpu_relax() that one section and its hand-over last. */
+	/* Spin iterations that one section and its handoff last. */
 	atomic<u32> base;
 };
 

@@ -3,9 +3,9 @@
  * tas_lock - test-and-set: one byte, and no order of service
  *
  * Algorithm:   Whoever exchanges a 1 into the byte and finds a 0 there holds
- *              the lock. A waiter exchanges again and again.
+ *              the lock. A waiter repeats the exchange.
  * Source:      Anderson, IEEE TPDS 1(1), 1990, section III.A; we differ: PAUSE
- *              between two tries.
+ *              between two attempts.
  * Use when:    there is nearly never a waiter and every byte counts. Else
  *              ttas_lock (waits without writing), or ticket_lock (fair).
  * Size:        1 byte; no per-CPU state
@@ -30,10 +30,11 @@
  *	O3  unlock    taken.store_release              pairs with O1, O2
  *                                      Checked: model/orders_needed
  *
- * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
- *              w + 2 to w + 3 misses after a short section, without bound
- *              after a long one: each waiter takes the line from the others
- *              at every try                    Checked: sim/costs
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
+ *              w + 2 to w + 3 misses after a short critical section,
+ *              without bound after a long one: each waiter takes the line
+ *              from the others at every attempt
+ *                                              Checked: sim/costs
  */
 #pragma once
 
@@ -66,7 +67,7 @@ struct tas_lock {
 	/* The holder's alone. */
 	void unlock() { taken.store_release(0); } /* O3 */
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return taken.load_relaxed() != 0;

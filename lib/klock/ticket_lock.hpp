@@ -2,21 +2,21 @@
 /*
  * ticket_lock - first come, first served, in two counters of 8, 16 or 32 bits
  *
- * Algorithm:   Who comes draws a number from `next` and waits until `owner`
- *              shows it; who leaves shows the number after his own. The
- *              counters wrap, and only their equality is ever asked.
+ * Algorithm:   An arriving CPU takes a ticket from `next` and waits until
+ *              `owner` shows it; the releasing CPU advances `owner` by one.
+ *              The counters wrap, and only their equality is ever tested.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
  *              differ: no back-off (proportional_ticket_lock has it), counters
  *              of 8 and 16 bits, try_lock by one compare-and-swap over both.
- * Use when:    a section is short and up to some tens of CPUs contend: this is
- *              the default. Many CPUs at once: mcs_lock. More threads than
- *              CPUs that can run them: backoff_ttas_lock, see Context.
+ * Use when:    critical sections are short and up to some tens of CPUs contend:
+ *              this is the default. Many CPUs at once: mcs_lock. More threads
+ *              than CPUs to run them: backoff_ttas_lock, see Context.
  * Size:        2, 4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/ticket_lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw; nobody is overtaken
+ * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, holder and waiters together. One more
  *              and two are inside. Contexts, not CPUs: an NMI handler's
@@ -40,18 +40,19 @@
  *                                      Checked: model/orders_needed
  *
  *	O1 keeps a narrow counter from being read a whole wrap too late. Of
- *	2^bits + 1 draws in a row two are one context's, and between them lies
- *	its unlock; the chain of draws hands that unlock on, so that the owner
- *	read next is less than 2^bits behind the ticket. A machine that keeps
- *	the two halves in one coherent word has this for nothing; the C++ model
- *	with two counters does not (padded_ticket_lock). On x86 it is free.
+ *	2^bits + 1 consecutive tickets two are one context's, and between them
+ *	lies its unlock; the chain of O1s passes that unlock on, so that the
+ *	owner read next is less than 2^bits behind the ticket. A machine that
+ *	keeps the two halves in one coherent word has this for nothing; the C++
+ *	model with two counters does not (padded_ticket_lock). On x86 it is
+ *	free.
  *	O4 is for ThreadSanitizer, which takes the word that O5 swaps and the
  *	half that O6 stores for two places, and reports a race without it. O5
  *	alone is enough: it reads owner too.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and
- *              who draws disturbs them once more   Checked: sim/costs
+ *              each arrival disturbs them again    Checked: sim/costs
  */
 #pragma once
 
@@ -68,26 +69,27 @@ struct ticket_lock {
 
 	constexpr ticket_lock() = default;
 
-	/* The lock as it is after `served` sections: for tests of the wrap. */
+	/* The lock after `served` critical sections: for tests of the wrap. */
 	constexpr explicit ticket_lock(Counter served)
 	    : tickets({served, served})
 	{
 	}
 
-	/* Waits for its turn; on return the caller is the holder. */
+	/* Waits for its turn; on return the caller holds the lock. */
 	void lock()
 	{
-		tickets.template await_eq_acquire<owner>(draw()); /* O2 */
+		tickets.template await_eq_acquire<owner>(
+			take_ticket()); /* O2 */
 	}
 
 	/*
-	 * lock(), with pace(tickets ahead of its own) turns of cpu_relax()
-	 * between two looks: what proportional_ticket_lock is made of.
+	 * lock(), with pace(tickets ahead of its own) spin iterations
+	 * between two reads: what proportional_ticket_lock is made of.
 	 */
 	template <typename Pace>
 	void lock_paced(Pace pace)
 	{
-		const Counter mine = draw();
+		const Counter mine = take_ticket();
 
 		tickets.template await_paced_acquire<owner>(
 			[mine](Counter now) { return now == mine; },
@@ -98,9 +100,9 @@ struct ticket_lock {
 
 	/*
 	 * Takes the lock if it is free and nobody waits; never waits. One
-	 * compare-and-swap decides over both counters: between a look at owner
-	 * and a draw from next alone, 2^bits others may pass and leave owner
-	 * looking the same (ABA). Writes nothing where it fails.
+	 * compare-and-swap decides on both counters: between a read of owner
+	 * and an increment of next alone, 2^bits others may pass and leave
+	 * owner looking the same (ABA). Writes nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -113,7 +115,7 @@ struct ticket_lock {
 			{free, free}, {successor(free), free}); /* O5 */
 	}
 
-	/* The holder's alone: that is why a plain store is enough. */
+	/* Only the holder writes owner: that is why a plain store is enough. */
 	void unlock()
 	{
 		const Counter mine = tickets.template load_relaxed<owner>();
@@ -122,19 +124,19 @@ struct ticket_lock {
 	}
 
 	/*
-	 * Whether somebody holds it: a hint, old when it arrives. With exactly
+	 * Whether it is held: a hint, stale on arrival. With exactly
 	 * max_contenders queued, next == owner, and it reads as free.
 	 */
 	[[nodiscard]] bool is_locked() const { return tickets_out() != 0; }
 
-	/* Whether somebody waits behind the holder: as much a hint. */
+	/* Whether somebody waits behind the holder: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       private:
 	static constexpr half next = half::first;
 	static constexpr half owner = half::second;
 
-	Counter draw()
+	Counter take_ticket()
 	{
 		return tickets.template fetch_add_acq_rel<next>(1); /* O1 */
 	}
@@ -146,7 +148,7 @@ struct ticket_lock {
 		return distance(served, tickets.template load_relaxed<next>());
 	}
 
-	/* next: the number that is drawn next; owner: the one that is served */
+	/* next: the next ticket to be taken; owner: the one being served */
 	atomic_pair<Counter> tickets;
 };
 

@@ -3,14 +3,14 @@
  * tournament_lock - a tree of two-CPU locks, for any number of CPUs
  *
  * Algorithm:   Each CPU starts at a leaf of a binary tree and takes the
- *              peterson_lock of every node up to the root; who has the root
- *              holds the lock. It gives them back in the same order, the
+ *              peterson_lock of every node up to the root; the CPU that has the
+ *              root holds the lock. It releases them in the same order, the
  *              root last. The tree lies in an array as a heap does: node n's
  *              children are 2n and 2n + 1, and the leaves follow the nodes.
  * Source:      Peterson and Fischer, STOC 1977 (the tree); Peterson, IPL 12(3),
  *              1981 (the node); we differ: any number of CPUs, not only powers
  *              of two: some leaves are then one match nearer to the root. And
- *              the root is given back last, where the others begin with it.
+ *              the root is released last, where the others begin with it.
  * Use when:    CPUs have no atomic read-modify-write and there are more than
  *              two, or to teach. First come, first served: bakery_lock. With
  *              read-modify-write: ticket_lock.
@@ -22,7 +22,7 @@
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    starvation-free, not first come, first served: a CPU that climbs
- *              fast overtakes one that climbs slowly
+ *              fast bypasses one that climbs slowly
  *                                  Checked: unit/tournament_lock: bypass
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the tree
@@ -30,7 +30,7 @@
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard: it has its CPU's number. No recursion.
  *              Everybody waits for a preempted holder, and half of a subtree
- *              for who waits in it and is preempted.
+ *              for a waiter in it that is preempted.
  * Assumes:     atomic loads and stores of a byte, and a full fence
  *
  * State (nodes held):  () --lock--> (leaf's parent), (.., its parent), ..
@@ -38,22 +38,22 @@
  *
  * Ordering:    none of its own: peterson_lock's, at each node. A node's side is
  *              used by one CPU after another: the child on that side hands it
- *              over, and as that is given back before the node is, the next
- *              CPU waits for its side (O6 there).
+ *              off, and as that is released before the node is, the next CPU
+ *              waits for its side (O6 there).
  *                                  Checked: model/orders_needed
  *
  * The root last: what comes after it would be done to a lock that another holds
  * by then, and may have freed. The others before it: nobody else can know when
- * the holder leaves. Without the wait for its side, the next CPU from the same
- * subtree would take the root while it is still held, and be thrown out by the
- * unlock that follows. That wait is short: for the rest of one unlock, which
- * waits for nobody.
+ * the holder releases. Without the wait for its side, the next CPU from the
+ * same subtree would take the root while it is still held, and be thrown out by
+ * the unlock that follows. That wait is short: for the rest of one unlock,
+ * which waits for nobody.
  *
  * No try_lock: peterson_lock has none.
  *
  * Cost:        uncontended: peterson_lock's, log2(Cpus) times: 3 x log2(Cpus)
  *              stores, 2 x log2(Cpus) full fences, no RMW, up to
- *              log2(Cpus) lines; hand-over with w waiters: up to 5 (w + 1)
+ *              log2(Cpus) lines; handoff with w waiters: up to 5 (w + 1)
  *              misses: 21 nodes share a line           Checked: sim/costs
  */
 #pragma once

@@ -3,16 +3,17 @@
  * ttas_lock - test-and-set that waits by reading; also with back-off
  *
  * Algorithm:   A waiter reads until the byte is 0, and only then exchanges a 1
- *              in; who finds the 0 there holds the lock. backoff_ttas_lock
- *              reads ever more seldom, up to a cap: after each look in vain it
- *              pauses a random number of turns, out of twice as many as before.
+ *              in; the one that finds a 0 there holds the lock.
+ *              backoff_ttas_lock backs off exponentially, up to a cap: after
+ *              each read in vain it pauses a random number of spin iterations,
+ *              below a limit twice that of before.
  * Source:      Rudolph and Segall, ISCA 1984 (test before test-and-set);
  *              Anderson, IEEE TPDS 1(1), 1990, and Mellor-Crummey and Scott,
  *              ACM TOCS 9(1), 1991, section 2.1 (exponential back-off); we
- *              differ: the pause is drawn anew each time, from a seed that
- *              differs from CPU to CPU, so that waiters do not march in step.
- * Use when:    more threads than CPUs can run them, or the order of service
- *              does not matter: a waiter that does not run holds nobody up.
+ *              differ: the pause is random each time, from a seed that differs
+ *              from CPU to CPU, so that waiters do not run in lockstep.
+ * Use when:    there are more threads than CPUs to run them, or the order of
+ *              service does not matter: a preempted waiter delays nobody.
  *              Fair, and as small: narrow_ticket_lock. Many CPUs: mcs_lock.
  * Size:        1 byte; no per-CPU state (back-off: on the waiter's stack)
  *                                      Checked: unit/ttas_lock: sizes
@@ -20,7 +21,7 @@
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    none: one CPU may take it again and again while others starve.
- *              Back-off makes it worse: who just came looks more often
+ *              Back-off makes it worse: a newcomer reads more often
  *                                      Checked: native/torture: exclusion
  * Capacity:    any number of contexts; nothing to enforce
  *                                      Checked: native/torture: exclusion
@@ -41,7 +42,7 @@
  *	The wait is relaxed: what it reads decides only when to try, and the
  *	exchange that takes the lock reads the byte again.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              up to 2 (w + 2) misses, as all read and then try at once;
  *              with back-off fewer, and none of them knows how many
  *                                              Checked: sim/costs
@@ -79,14 +80,14 @@ struct ttas_lock {
 	/* The holder's alone. */
 	void unlock() { taken.store_release(0); } /* O4 */
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return taken.load_relaxed() != 0;
 	}
 
 	/*
-	 * lock(), with pace(value) turns of cpu_relax() after each look that
+	 * lock(), with pace(value) spin iterations after each look that
 	 * found it held: what backoff_ttas_lock is made of.
 	 */
 	template <typename Pace>
@@ -105,7 +106,7 @@ struct ttas_lock {
 };
 
 /*
- * One acquisition's back-off: how long to pause next, in turns of cpu_relax().
+ * One acquisition's back-off: how long to pause next, in spin iterations.
  * Lives on the waiter's stack.
  */
 struct exponential_backoff {

@@ -20,16 +20,16 @@ namespace bench {
 /* What the threads of a trial do, in steps of work(). */
 struct load {
 	u32 section; /* with the lock held */
-	u32 outside; /* on average, between two sections */
+	u32 think;   /* on average, between two sections */
 };
 
 /* What one thread saw. */
 struct tally {
 	u64 acquisitions = 0;
-	u64 start = 0, end = 0; /* by klock::cycles() */
-	u64 longest_wait = 0;	/* cycles from lock() to the section */
-	u64 longest_run = 0;	/* sections in a row by one thread */
-	u64 handovers = 0;	/* sections after another thread's */
+	u64 start = 0, end = 0;	 /* by klock::cycles() */
+	u64 longest_wait = 0;	 /* cycles from lock() to the section */
+	u64 max_consecutive = 0; /* consecutive sections of one thread */
+	u64 handoffs = 0;	 /* sections after another thread's */
 };
 
 /* Where the data lies that a lock guards. */
@@ -52,7 +52,7 @@ struct bed {
 	/* The same as contend(), but the section changes guarded data. */
 	virtual void guard_data(unsigned, const load &, whistle &, tally &) {}
 
-	/* Turns of cpu_relax() a waiter ahead, if the lock wants to know. */
+	/* Spin iterations a waiter ahead, if the lock wants to know. */
 	virtual void set_base(u32) {}
 };
 
@@ -69,8 +69,8 @@ inline void until(whistle &end, const load &l, unsigned thread, tally &seen,
 	do {
 		section();
 		done++;
-		if (l.outside)
-			work(lengths.below(2 * l.outside + 1));
+		if (l.think)
+			work(lengths.below(2 * l.think + 1));
 	} while (!end.over(done));
 	seen.end = klock::cycles();
 	seen.acquisitions = done;
@@ -173,10 +173,10 @@ struct lock_bed final : bed {
 		if (last != thread) {
 			last = thread;
 			run = 0;
-			seen.handovers++;
+			seen.handoffs++;
 		}
-		if (++run > seen.longest_run)
-			seen.longest_run = run;
+		if (++run > seen.max_consecutive)
+			seen.max_consecutive = run;
 	}
 
 	place<L, Layout> at;

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 # Files, and whether each lock must be in it; in those that are not for every
 # lock, some must be (a lock for 2 is in no trial of 8, a large one beside no
 # data).
-FILES = {"uncontended.csv": True, "contended.csv": True, "handover.csv": True,
+FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
          "scaling.csv": True, "code.csv": True, "layout.csv": False,
          "objects.csv": False, "bars.csv": False, "bars_code.csv": False}
 

@@ -2,7 +2,7 @@
 /*
  * code_probe - every lock's code as functions of their own, for code.py
  *
- * Without an argument: a line a lock and function, with its address; the
+ * Without an argument: a line per lock and function, with its address; the
  * program is not relocated, so that nm and objdump know it by that address.
  * With "run": calls each once, for callgrind to count. Locks that are built
  * for a number of CPUs are built for 8: the same on every machine.

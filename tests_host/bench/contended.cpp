@@ -8,8 +8,8 @@ namespace bench {
 
 namespace {
 
-/* Cycles between two sections of a thread, on average. */
-constexpr unsigned outside = 50;
+/* Cycles between two critical sections of a thread, on average. */
+constexpr unsigned think = 50;
 constexpr unsigned sections[] = {0, 50, 500};
 /* The load under which cores are oversubscribed. */
 constexpr unsigned oversubscribed_section = 50;
@@ -36,14 +36,14 @@ void write(context &c, csv &file, const setting &s)
 		const contended &f = found->second;
 		file.add({r.name, name_of(r.what), std::to_string(s.threads),
 			  std::to_string(c.cores()), std::to_string(s.section),
-			  std::to_string(s.outside), fixed(median(f.rate), 0),
+			  std::to_string(s.think), fixed(median(f.rate), 0),
 			  fixed(most(f.rate), 0),
 			  fixed(quantile(f.rate, 0.25), 0),
 			  fixed(quantile(f.rate, 0.75), 0),
 			  fixed(median(f.min_to_max), 3),
-			  fixed(median(f.fairness), 3), fixed(f.longest_run, 0),
-			  fixed(f.longest_wait, 0),
-			  fixed(median(f.handovers), 3),
+			  fixed(median(f.fairness), 3),
+			  fixed(f.max_consecutive, 0), fixed(f.longest_wait, 0),
+			  fixed(median(f.handoffs), 3),
 			  std::to_string(f.rate.size())});
 	}
 }
@@ -72,7 +72,7 @@ void print(context &c, const setting &s, const std::string &floor)
 	std::string peer = "no FIFO peer";
 	const series *best = best_fifo_peer(c, s, peer);
 	table t({"lock", "M/s", "to best FIFO peer", "quartiles", "min/max",
-		 "Jain", "longest run", "longest wait us", "hand-overs"});
+		 "Jain", "max consecutive", "longest wait us", "handoffs"});
 
 	for (const row &r : rows_for(s.threads)) {
 		const auto found = c.found.loads[s].find(r.name);
@@ -90,9 +90,10 @@ void print(context &c, const setting &s, const std::string &floor)
 				       fixed(quantile(q, 0.75), 2)
 			    : none,
 		       fixed(median(f.min_to_max), 2),
-		       fixed(median(f.fairness), 2), fixed(f.longest_run, 0),
+		       fixed(median(f.fairness), 2),
+		       fixed(f.max_consecutive, 0),
 		       as_time(c.here, f.longest_wait),
-		       fixed(median(f.handovers), 2)});
+		       fixed(median(f.handoffs), 2)});
 	}
 	c.out.heading("Contended: " + in_words(s));
 	c.out.say("best FIFO peer: " + peer + "; " + floor + "\n");
@@ -130,30 +131,30 @@ void measure_contended(context &c)
 	const unsigned few = c.opts.few_rounds();
 	csv file(c.file("contended.csv"),
 		 {"lock", "kind", "threads", "cores", "section_cycles",
-		  "outside_cycles", "rate_median", "rate_max", "rate_q1",
-		  "rate_q3", "min_to_max", "jain", "longest_run",
-		  "longest_wait_cycles", "handover_share", "rounds"});
+		  "think_cycles", "rate_median", "rate_max", "rate_q1",
+		  "rate_q3", "min_to_max", "jain", "max_consecutive",
+		  "longest_wait_cycles", "handoff_share", "rounds"});
 
 	for (unsigned threads : {2u, c.cores()}) {
 		if (threads == c.cores() && threads == 2 &&
 		    c.found.loads.size() == std::size(sections))
 			break; /* the same load twice */
 		for (unsigned section : sections) {
-			const setting s{threads, section, outside};
-			const double before = calibrate_handover(c);
+			const setting s{threads, section, think};
+			const double before = calibrate_handoff(c);
 			c.found.loads[s] = run_rounds(c, s, c.opts.rounds, few,
 						      in_words(s));
-			const double after = calibrate_handover(c);
+			const double after = calibrate_handoff(c);
 			write(c, file, s);
 			print(c, s,
 			      "a ping-pong took " + fixed(before, 0) +
-				      " cycles a turn before this, " +
+				      " cycles per turn before this, " +
 				      fixed(after, 0) + " after");
 		}
 	}
-	const setting cores{c.cores(), oversubscribed_section, outside};
+	const setting cores{c.cores(), oversubscribed_section, think};
 	const setting many{threads_a_core * c.cores(), oversubscribed_section,
-			   outside};
+			   think};
 	c.found.loads[many] = run_rounds(c, many, few, 1, in_words(many));
 	write(c, file, many);
 	print_collapse(c, many, cores);

@@ -22,8 +22,8 @@ struct context {
 	report &out;
 	crew &threads;
 	results found;
-	/* What a hand-over takes on one line, at the last look. */
-	double handover_cycles = 0;
+	/* What a handoff takes on one line, at the last look. */
+	double handoff_cycles = 0;
 	/* Trials on cores of their own; those that never were undisturbed. */
 	unsigned trials = 0, disturbed = 0;
 
@@ -49,13 +49,13 @@ void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
 /*
- * How long a hand-over takes here and now, at least: what back-off is set by.
+ * How long a handoff takes here and now, at least: what back-off is set by.
  * A virtual machine's cores move: two hyper-threads of one core at one time,
  * two ends of the chip at another.
  */
-double calibrate_handover(context &);
+double calibrate_handoff(context &);
 /* From one CPU to the other, beside a ping-pong on one line. */
-void measure_handover(context &);
+void measure_handoff(context &);
 /* The lock beside its data, or on a line of its own. */
 void measure_layout(context &);
 /* A million objects with a lock each. */
@@ -65,7 +65,7 @@ void measure_scaling(context &);
 
 /* What code.py and Google Benchmark found before, if they ran. */
 void read_other_programs(context &);
-/* One line a lock: ratios of all experiments. */
+/* One line per lock: ratios of all experiments. */
 void print_summary(context &);
 /* What the project has set itself, and whether it is met. */
 void print_bars(context &);

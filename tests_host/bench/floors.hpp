@@ -42,7 +42,7 @@ struct bare_exchange final : bed {
 };
 
 /*
- * Two threads that write one word in turn: a hand-over, and nothing else. An
+ * Two threads that write one word in turn: a handoff, and nothing else. An
  * acquisition is one thread's turn.
  */
 struct ping_pong final : bed {
@@ -65,8 +65,8 @@ struct ping_pong final : bed {
 		     tally &seen) override
 	{
 		contend(thread, l, end, seen);
-		seen.handovers = seen.acquisitions;
-		seen.longest_run = 1;
+		seen.handoffs = seen.acquisitions;
+		seen.max_consecutive = 1;
 	}
 
       private:

@@ -25,7 +25,7 @@ double rate_of(context &c, const row &r, const setting &s, bool together)
 {
 	const auto bed = (together ? r.make_together : r.make)(s.threads);
 	const load l = {.section = steps_for(c.here, s.section),
-			.outside = steps_for(c.here, s.outside)};
+			.think = steps_for(c.here, s.think)};
 	struct alignas(128) own_line {
 		tally seen;
 	} threads[2];
@@ -91,7 +91,8 @@ void measure_layout(context &c)
 	c.out.heading("Layout: throughput with the lock beside its data, to "
 		      "the lock on a line of its own");
 	c.out.say(t.text());
-	c.out.say("2 threads, sections in cycles; rare: 1000 cycles outside, "
+	c.out.say("2 threads, sections in cycles; rare: 1000 cycles of think "
+		  "time, "
 		  "not 50\n");
 }
 

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	context c{opts, here, out, threads, {}};
 
 	introduce(c);
-	calibrate_handover(c);
+	calibrate_handoff(c);
 	if (opts.scaling_only) {
 		measure_scaling(c);
 		say_how_quiet(c);
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	read_other_programs(c);
 	measure_uncontended(c);
 	measure_contended(c);
-	measure_handover(c);
+	measure_handoff(c);
 	measure_layout(c);
 	measure_objects(c);
 	if (c.cores() > 2 || opts.smoke)

@@ -14,13 +14,13 @@ namespace bench {
 
 /* A lock under a load, one figure a round. */
 struct contended {
-	series rate;	   /* acquisitions a second, all threads */
+	series rate;	   /* acquisitions per second, all threads */
 	series min_to_max; /* of the threads' shares */
 	series fairness;   /* Jain's */
 	/* From the rounds that watch: */
 	series watched_rate;
-	series handovers; /* share of sections after another thread's */
-	double longest_run = 0;
+	series handoffs; /* share of critical sections after another thread's */
+	double max_consecutive = 0;
 	double longest_wait = 0; /* cycles */
 };
 
@@ -28,7 +28,7 @@ struct contended {
 struct setting {
 	unsigned threads;
 	unsigned section; /* cycles */
-	unsigned outside; /* cycles, on average */
+	unsigned think;	  /* cycles, on average */
 
 	auto operator<=>(const setting &) const = default;
 };
@@ -39,7 +39,7 @@ struct results {
 	/* By setting, by row. */
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
-	std::map<std::string, contended> handover;
+	std::map<std::string, contended> handoff;
 	/* From other programs of the bench, if they ran before it. */
 	std::map<std::string, double> code_bytes, google;
 };

@@ -29,7 +29,7 @@ struct alignas(128) own_line {
 u32 base_for(const context &c, const setting &s)
 {
 	const double turns =
-		(s.section + c.handover_cycles) / c.here.cycles_a_pause;
+		(s.section + c.handoff_cycles) / c.here.cycles_a_pause;
 
 	return std::max(1u, static_cast<u32>(turns + 0.5));
 }
@@ -37,17 +37,18 @@ u32 base_for(const context &c, const setting &s)
 void add_up(const machine &here, const std::vector<own_line> &threads,
 	    watch watched, contended &to)
 {
-	u64 sum = 0, handovers = 0, start = ~u64{0}, end = 0;
+	u64 sum = 0, handoffs = 0, start = ~u64{0}, end = 0;
 	series shares;
 
 	for (const auto &[seen] : threads) {
 		sum += seen.acquisitions;
-		handovers += seen.handovers;
+		handoffs += seen.handoffs;
 		start = std::min(start, seen.start);
 		end = std::max(end, seen.end);
 		shares.push_back(static_cast<double>(seen.acquisitions));
-		to.longest_run = std::max(
-			to.longest_run, static_cast<double>(seen.longest_run));
+		to.max_consecutive =
+			std::max(to.max_consecutive,
+				 static_cast<double>(seen.max_consecutive));
 		to.longest_wait =
 			std::max(to.longest_wait,
 				 static_cast<double>(seen.longest_wait));
@@ -57,8 +58,8 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 		all / static_cast<double>(end - start) * here.cycles_a_second;
 	if (watched == watch::yes) {
 		to.watched_rate.push_back(rate);
-		to.handovers.push_back(
-			sum ? static_cast<double>(handovers) / all : 0);
+		to.handoffs.push_back(sum ? static_cast<double>(handoffs) / all
+					  : 0);
 		return;
 	}
 	to.rate.push_back(rate);
@@ -87,7 +88,7 @@ void run_trial(context &c, const row &r, const setting &s, watch watched,
 	       contended &to)
 {
 	const load l = {.section = steps_for(c.here, s.section),
-			.outside = steps_for(c.here, s.outside)};
+			.think = steps_for(c.here, s.think)};
 	const auto bed = r.make(s.threads);
 	std::vector<own_line> threads(s.threads);
 

@@ -9,7 +9,7 @@ namespace bench {
 namespace {
 
 constexpr unsigned section = 50;
-constexpr unsigned outside = 50;
+constexpr unsigned think = 50;
 
 /* 1, 2, 3, 4, then ever wider steps; all cores last. */
 std::vector<unsigned> steps(unsigned cores)
@@ -34,8 +34,8 @@ void measure_scaling(context &c)
 	std::vector<std::string> heads{"lock"};
 
 	for (unsigned n : at) {
-		const setting s{n, section, outside};
-		calibrate_handover(c);
+		const setting s{n, section, think};
+		calibrate_handoff(c);
 		found[n] = run_rounds(c, s, (c.opts.rounds + 1) / 2, 0,
 				      "scaling, " + std::to_string(n) + " of " +
 					      std::to_string(c.cores()));
@@ -64,7 +64,7 @@ void measure_scaling(context &c)
 		}
 		t.add(cells);
 	}
-	c.out.heading("Scaling: million acquisitions a second by 1 .. " +
+	c.out.heading("Scaling: million acquisitions per second by 1 .. " +
 		      std::to_string(c.cores()) + " threads, sections of " +
 		      std::to_string(section) + " cycles");
 	c.out.say(t.text());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary - one line a lock
+ * summary - one line per lock
  */
 #include "experiments.hpp"
 
@@ -36,7 +36,7 @@ std::string value_of(const std::map<std::string, double> &from,
 	return found == from.end() ? none : fixed(found->second, digits);
 }
 
-/* Throughput under s, in millions a second. */
+/* Throughput under s, in millions per second. */
 std::string rate_of(const context &c, const setting &s, const std::string &key)
 {
 	const auto load = c.found.loads.find(s);
@@ -49,12 +49,12 @@ std::string rate_of(const context &c, const setting &s, const std::string &key)
 	return fixed(median(found->second.rate) / 1e6, 2);
 }
 
-std::string handover_of(const context &c, const std::string &key)
+std::string handoff_of(const context &c, const std::string &key)
 {
-	const auto found = c.found.handover.find(key);
-	const auto floor = c.found.handover.find(ping_pong_name);
+	const auto found = c.found.handoff.find(key);
+	const auto floor = c.found.handoff.find(ping_pong_name);
 
-	if (found == c.found.handover.end() || floor == c.found.handover.end())
+	if (found == c.found.handoff.end() || floor == c.found.handoff.end())
 		return none;
 	/* cycles to cycles is rate to rate, the other way round */
 	return fixed(median(ratios(floor->second.rate, found->second.rate)), 2);
@@ -93,7 +93,7 @@ void print_summary(context &c)
 			value_of(c.found.code_bytes, r.name, 0),
 			fixed(least(s) / least(floor), 2),
 			value_of(c.found.google, r.name, 2),
-			handover_of(c, r.name)};
+			handoff_of(c, r.name)};
 		for (unsigned many : threads)
 			cells.push_back(rate_of(c, {many, 50, 50}, r.name));
 		t.add(cells);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd - a lock in a random schedule, and who was overtaken how often
+ * crowd - a lock in a random schedule, and who was bypassed how often
  *
  * Each step somebody else moves, one of them more often than the others: a
- * fast CPU. A doorway is one step, so who came first is never in doubt. The
+ * fast CPU. A doorway is one step, so who arrived first is never in doubt. The
  * schedule is the seed's: the same at every run.
  */
 #pragma once
@@ -24,10 +24,10 @@ struct crowd {
 };
 
 struct crowd_result {
-	unsigned entries = 0;	  /* all */
-	unsigned waited = 0;	  /* of them, after a wait */
-	unsigned overtaken = 0;	  /* most, by later comers, in one wait */
-	unsigned longest_run = 0; /* by one, past somebody who waited */
+	unsigned entries = 0;	      /* all */
+	unsigned waited = 0;	      /* of them, after a wait */
+	unsigned bypassed = 0;	      /* most, by later comers, in one wait */
+	unsigned max_consecutive = 0; /* by one, past somebody who waited */
 	u32 jain_permille = 0;
 };
 
@@ -46,19 +46,19 @@ struct crowd_books {
 		sum.entries++;
 		sum.waited += mine.waiting;
 		mine.waiting = false;
-		mine.overtaken = 0;
+		mine.bypassed = 0;
 		mine.entries++;
 		for (record &r : all) {
 			if (!r.waiting || r.arrival > mine.arrival)
 				continue;
 			past_somebody = true;
-			if (++r.overtaken > sum.overtaken)
-				sum.overtaken = r.overtaken;
+			if (++r.bypassed > sum.bypassed)
+				sum.bypassed = r.bypassed;
 		}
 		run = last == who && past_somebody ? run + 1 : 1;
 		last = who;
-		if (run > sum.longest_run)
-			sum.longest_run = run;
+		if (run > sum.max_consecutive)
+			sum.max_consecutive = run;
 	}
 
 	crowd_result result() const
@@ -75,7 +75,7 @@ struct crowd_books {
 	struct record {
 		unsigned arrival = 0;
 		bool waiting = false;
-		unsigned overtaken = 0;
+		unsigned bypassed = 0;
 		klock::u64 entries = 0;
 	};
 	std::vector<record> all;

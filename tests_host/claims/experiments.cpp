@@ -24,7 +24,7 @@ void print_queue(unsigned contenders)
 	using lock = narrow_ticket_lock<3>;
 	stage<lock> s(contenders);
 
-	std::printf("\n%u contenders\ncomes  draws  next  owner  then\n",
+	std::printf("\n%u contenders\ncomes  takes  next  owner  then\n",
 		    contenders);
 	for (unsigned i = 0; i < contenders; i++) {
 		const u32 draws = counters_of<lock>::in(s.bytes()).first;
@@ -52,8 +52,8 @@ void monopoly()
 	std::printf("monopoly: one CPU again and again, another waits\n\n"
 		    "%-30s%10s%12s\n",
 		    "", "scripted", "two cores:");
-	std::printf("%-30s%10s%12s%12s%10s%8s\n", "lock", "in a row",
-		    "sections", "contended", "in a row", "Jain");
+	std::printf("%-30s%10s%12s%12s%10s%8s\n", "lock", "max cons.",
+		    "sections", "contended", "max cons.", "Jain");
 	all_locks<2>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 		auto r = std::make_unique<rivals<lock>>();
@@ -64,19 +64,19 @@ void monopoly()
 			    times_in_a_row<lock>(1000),
 			    (unsigned long long)r->seen.sections,
 			    (unsigned long long)r->seen.contended,
-			    (unsigned long long)r->seen.longest_run,
+			    (unsigned long long)r->seen.max_consecutive,
 			    r->jain_permille() / 1000.0);
 	});
-	std::printf("scripted: a bound of 1000. contended: since the section "
-		    "before, the other\nhas looked again; in a row, Jain: of "
-		    "those\n\n");
+	std::printf("max cons.: maximum consecutive acquisitions; scripted: a "
+		    "bound of 1000.\ncontended: since the section before, the "
+		    "other has looked again; behind it: of\nthose\n\n");
 }
 
 void bypass()
 {
 	std::printf("bypass: 4 CPUs at random, one of them 6 times as fast, "
 		    "200 sections\n\n%-30s%11s%11s%10s%8s%13s\n",
-		    "lock", "waited", "overtaken", "in a row", "Jain",
+		    "lock", "waited", "bypassed", "max cons.", "Jain",
 		    "slow climb");
 	all_locks<4>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
@@ -87,15 +87,14 @@ void bypass()
 						   .seed = 1});
 
 		std::printf("%-30s%11u%11u%10u%8.3f", Subject::name, r.waited,
-			    r.overtaken, r.longest_run,
+			    r.bypassed, r.max_consecutive,
 			    r.jain_permille / 1000.0);
 		if constexpr (four)
-			std::printf("%13u\n",
-				    climb_slowly<lock>(100).overtaken);
+			std::printf("%13u\n", climb_slowly<lock>(100).bypassed);
 		else
 			std::printf("%13s\n", "2 CPUs");
 	});
-	std::printf("overtaken: most by later comers in one wait; slow climb: "
+	std::printf("bypassed: most by later arrivals in one wait; slow climb: "
 		    "while a CPU that waits\ntakes no step, of 100\n\n");
 }
 

@@ -53,7 +53,7 @@ struct crowded {
 		}
 	}
 
-	/* Sections a second; of 1 at least, so that it is never 0. */
+	/* Sections per second; of 1 at least, so that it is never 0. */
 	double measure(milliseconds length)
 	{
 		while (came.load() < threads)
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	if (length.count() < 1 || rounds < 1)
 		return 2;
 	std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-	std::printf("preemption: sections a second, and their ratio to those "
+	std::printf("preemption: sections per second, and their ratio to those "
 		    "with a core for each\n"
 		    "host: %u cores\n\n%-30s%11s%21s%21s\n"
 		    "%-30s%11s%11s%10s%11s%10s\n",

@@ -2,11 +2,11 @@
 /*
  * rivals - two CPUs that want the same lock all the time, each on its core
  *
- * Who takes the lock again although another waits? Counted are only sections
- * behind an unlock() before which the other took a turn of its wait, since the
- * holder last looked: it runs, and its doorway is done. So a lock that is first
- * come, first served gives it the next section, however the host schedules the
- * threads.
+ * Who takes the lock again although another waits? Counted are only critical
+ * sections behind an unlock() before which the other took a turn of its wait,
+ * since the holder last looked: it runs, and its doorway is done. So a lock
+ * that is first come, first served gives it the next section, however the host
+ * schedules the threads.
  */
 #pragma once
 
@@ -30,9 +30,9 @@ using klock::u64;
 
 /* What was seen up to now; the holder writes, anybody reads. */
 struct rivalry {
-	std::atomic<u64> sections{0};	 /* all */
-	std::atomic<u64> contended{0};	 /* of them, counted: see above */
-	std::atomic<u64> longest_run{0}; /* in a row, past who waited */
+	std::atomic<u64> sections{0};	     /* all */
+	std::atomic<u64> contended{0};	     /* of them, counted: see above */
+	std::atomic<u64> max_consecutive{0}; /* in a row, past who waited */
 };
 
 template <typename L>
@@ -115,9 +115,10 @@ struct rivals {
 		}
 		in_a_row = last == me ? in_a_row + one_waited : 1;
 		last = me;
-		if (in_a_row > seen.longest_run.load(std::memory_order_relaxed))
-			seen.longest_run.store(in_a_row,
-					       std::memory_order_relaxed);
+		if (in_a_row >
+		    seen.max_consecutive.load(std::memory_order_relaxed))
+			seen.max_consecutive.store(in_a_row,
+						   std::memory_order_relaxed);
 	}
 
 	static void add_one(std::atomic<u64> &count)

@@ -34,7 +34,7 @@ unsigned times_in_a_row(unsigned bound)
 }
 
 struct slow_climb {
-	unsigned overtaken = 0; /* while A took no step */
+	unsigned bypassed = 0; /* while A took no step */
 	bool stopped_at_root = false;
 	bool enters = false; /* A, once it takes its steps */
 };
@@ -61,7 +61,7 @@ slow_climb climb_slowly(unsigned bound)
 	s.step(B);
 	s.step(0);
 	for (; s.looks(B, some_looks); leave_and_come())
-		if (++r.overtaken == bound)
+		if (++r.bypassed == bound)
 			break;
 	r.enters = s.step(A) == place::inside;
 	if (r.enters)

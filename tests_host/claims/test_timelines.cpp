@@ -14,11 +14,11 @@ namespace {
 
 /* Time, then who, what, next_ticket, now_serving. */
 const std::vector<row> fifo = {
-	/* t1 */ {A, "draws 0", {1, 0}},
+	/* t1 */ {A, "takes 0", {1, 0}},
 	/* t2 */ {A, "is inside", {1, 0}},
-	/* t3 */ {B, "draws 1", {2, 0}},
+	/* t3 */ {B, "takes 1", {2, 0}},
 	/* t4 */ {B, "waits", {2, 0}},
-	/* t5 */ {C, "draws 2", {3, 0}},
+	/* t5 */ {C, "takes 2", {3, 0}},
 	/* t6 */ {C, "waits", {3, 0}},
 	/* t7 */ {A, "is done", {3, 0}},
 	/* t8 */ {A, "releases", {3, 1}},
@@ -52,14 +52,14 @@ const std::vector<row> starvation = {
 
 /* The schedule of starvation, in a ticket lock: A queues, B has it. */
 const std::vector<row> no_starvation = {
-	/* t1 */ {A, "draws 0", {1, 0}},
+	/* t1 */ {A, "takes 0", {1, 0}},
 	/* t2 */ {A, "is inside", {1, 0}},
-	/* t3 */ {B, "draws 1", {2, 0}},
+	/* t3 */ {B, "takes 1", {2, 0}},
 	/* t4 */ {B, "waits", {2, 0}},
-	/* t5 */ {C, "draws 2", {3, 0}},
+	/* t5 */ {C, "takes 2", {3, 0}},
 	/* t6 */ {C, "waits", {3, 0}},
 	/* t7 */ {A, "releases", {3, 1}},
-	/* t8 */ {A, "draws 3", {4, 1}},
+	/* t8 */ {A, "takes 3", {4, 1}},
 	/* t9 */ {A, "waits", {4, 1}},
 	/* t10 */ {A, "looks again", {4, 1}},
 	/* t11 */ {A, "looks again", {4, 1}},

@@ -61,7 +61,7 @@ struct words<klock::ticket_lock<Counter>> {
 	/* Came, when the lock looked so. */
 	static std::string comes(const std::vector<u32> &before, place)
 	{
-		return "draws " + std::to_string(before[0]);
+		return "takes " + std::to_string(before[0]);
 	}
 };
 

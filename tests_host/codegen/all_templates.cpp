@@ -77,7 +77,7 @@ void klock_use_all(unsigned cpu)
 	use<by_number>(cpu);
 }
 
-u32 klock_calibrated(klock::handover_meter &meter)
+u32 klock_calibrated(klock::handoff_meter &meter)
 {
 	return klock::calibrate(meter).relax;
 }

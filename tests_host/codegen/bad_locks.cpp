@@ -14,7 +14,7 @@ struct counters {
 	atomic<u8> next;
 	atomic<u8> owner;
 
-	u8 draw() { return next.fetch_add_relaxed(1); }
+	u8 take_ticket() { return next.fetch_add_relaxed(1); }
 	void serve_next()
 	{
 		owner.store_release(static_cast<u8>(owner.load_relaxed() + 1));
@@ -24,7 +24,7 @@ struct counters {
 struct without_pause : counters {
 	void lock()
 	{
-		const u8 mine = draw();
+		const u8 mine = take_ticket();
 
 		while (owner.load_acquire() != mine)
 			;
@@ -35,7 +35,7 @@ struct without_pause : counters {
 struct pause_outside_the_loop : counters {
 	void lock()
 	{
-		const u8 mine = draw();
+		const u8 mine = take_ticket();
 
 		cpu_relax();
 		while (owner.load_acquire() != mine)
@@ -44,7 +44,7 @@ struct pause_outside_the_loop : counters {
 	void unlock() { serve_next(); }
 };
 
-struct draw_by_cmpxchg_loop : counters {
+struct take_by_cmpxchg_loop : counters {
 	void lock()
 	{
 		u8 mine = next.load_relaxed();
@@ -58,12 +58,12 @@ struct draw_by_cmpxchg_loop : counters {
 };
 
 struct locked_unlock : counters {
-	void lock() { owner.await_eq_acquire(draw()); }
+	void lock() { owner.await_eq_acquire(take_ticket()); }
 	void unlock() { owner.fetch_add_release(1); }
 };
 
 struct exchanging_unlock : counters {
-	void lock() { owner.await_eq_acquire(draw()); }
+	void lock() { owner.await_eq_acquire(take_ticket()); }
 	void unlock()
 	{
 		owner.store_seq_cst(static_cast<u8>(owner.load_relaxed() + 1));
@@ -74,7 +74,7 @@ struct fat : counters {
 	[[gnu::noinline]] void wait(u8 mine) { owner.await_eq_acquire(mine); }
 	void lock()
 	{
-		const u8 mine = draw();
+		const u8 mine = take_ticket();
 
 		if (owner.load_acquire() != mine)
 			wait(mine);
@@ -91,7 +91,7 @@ using locks = klock::selftest::list<
 	subject<"without_pause", klock::without_pause, service::fifo>,
 	subject<"pause_outside_the_loop", klock::pause_outside_the_loop,
 		service::fifo>,
-	subject<"draw_by_cmpxchg_loop", klock::draw_by_cmpxchg_loop,
+	subject<"take_by_cmpxchg_loop", klock::take_by_cmpxchg_loop,
 		service::fifo>,
 	subject<"locked_unlock", klock::locked_unlock, service::fifo>,
 	subject<"exchanging_unlock", klock::exchanging_unlock, service::fifo>,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the object code of a lock must be: one row a lock, by its name in the
+"""What the object code of a lock must be: one row per lock, by its name in the
 list of klock/selftest/locks.hpp. Every lock, with a row or without, must have a
 PAUSE in the wait loop of its lock(), and pass symbols.py.
 """
@@ -12,7 +12,7 @@ class Expected(NamedTuple):
     locked: Optional[int] = None
     # In unlock() alone: a holder that only stores pays no locked one.
     unlock_locked: Optional[int] = None
-    # Those in a loop: a draw is not tried twice, a test-and-set is.
+    # Those in a loop: a ticket is not taken twice, a test-and-set is.
     retried: Optional[int] = None
     # Bytes of lock() + unlock(), as two functions and inlined, x86-64 at -O2.
     most_bytes: Optional[int] = None
@@ -36,7 +36,7 @@ EXPECTATIONS = {
     "tas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "ttas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "backoff_ttas_lock": Expected(unlock_locked=0),
-    # Its draw, and the add that keeps the draw counter in range.
+    # Its slot, and the add that keeps the counter in range.
     "anderson_lock": Expected(locked=2, unlock_locked=0, retried=0),
     "graunke_thakkar_lock": Expected(locked=1, unlock_locked=0, retried=0),
     # One to queue, one to leave an empty queue.

@@ -73,7 +73,7 @@ GOOD_SYMBOLS = ("extern \"C\" unsigned klock_os_cpu_id();\n"
 BAD_LOCKS = [
     ("without_pause", "has a PAUSE"),
     ("pause_outside_the_loop", "has a PAUSE"),
-    ("draw_by_cmpxchg_loop", "has 1 locked instructions in a loop"),
+    ("take_by_cmpxchg_loop", "has 1 locked instructions in a loop"),
     ("locked_unlock", "lock() + unlock() has 2 locked instructions"),
     ("locked_unlock", "unlock() has 1 locked instructions"),
     ("exchanging_unlock", "unlock() has 1 locked instructions"),

@@ -64,7 +64,7 @@ def c_and_cpp_share_one_lock(case):
             case.expect("share one lock" in said, f"{cxx} {flags}: {said}")
 
 
-# -- One object a lock ---------------------------------------------------------
+# -- One object per lock ---------------------------------------------------------
 
 # The port's word, which a linker keeps once (klock/arch/port.hpp).
 PORT = {"klock_two_ports_in_one_program"}

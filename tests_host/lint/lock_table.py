@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """lib/README.md's table "which lock?", made from the headers' own fields.
 
-One row a header, in the order of selftest/locks.hpp; what a row says is what
+One row per header, in the order of selftest/locks.hpp; what a row says is what
 the header says, so that they cannot disagree. --check fails where the table is
 not what --write would write, or a lock header is in no line of the list.
 Run: lock_table.py --root DIR --check | --write

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_counts - how many executions each lock has: a row a lock
+ * lock_counts - how many executions each lock has: a row per lock
  */
 #pragma once
 
@@ -18,10 +18,10 @@ namespace worlds {
  *
  * Where the order of entry decides an execution there are 4! / 2!^2 = 6, then
  * 6! / 2!^3 = 90 and 4! = 24: padded tickets, flags, CLH, test-and-set.
- * Anderson's has a few more: bringing its counter back falls between draws.
+ * Anderson's has a few more: bringing its counter back falls between arrivals.
  * The compact tickets have many more, as their two counters are one location,
- * whose modification order also says how draws lie between unlocks; apart, they
- * have the padded one's (test_locks.cpp). MCS: a leaver that finds its
+ * whose modification order also says how arrivals lie between unlocks; apart,
+ * they have the padded one's (test_locks.cpp). MCS: a leaver that finds its
  * successor late. Test, test-and-set: how often each looked in vain.
  */
 struct pinned {

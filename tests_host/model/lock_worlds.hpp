@@ -3,7 +3,7 @@
  * lock_worlds - what the lock tests explore: small clients of any lock
  *
  * Each world is a template over a subject of klock/selftest/locks.hpp and knows
- * no lock. Its body is one section of one CPU.
+ * no lock. Its body is one critical section of one CPU.
  */
 #pragma once
 
@@ -224,11 +224,11 @@ template <typename Subject>
 struct queue : counted<Subject> {
 	klock::atomic<u8> came;
 	klock::plain<bool> served;
-	unsigned overtaken = 0; /* on the host: one CPU's alone */
+	unsigned bypassed = 0; /* on the host: one CPU's alone */
 
 	queue() { model::name(came, "came"); }
 
-	/* The section of the CPU that must not be overtaken. */
+	/* The section of the CPU that must not be bypassed. */
 	void come(unsigned cpu)
 	{
 		auto tell = [this] { came.store_release(1); };

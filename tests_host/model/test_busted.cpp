@@ -39,7 +39,7 @@ result hunt()
 
 } // namespace
 
-TEST_CASE("busted: every lock that is wrong is found")
+TEST_CASE("busted: every mutant is found")
 {
 	busted_locks::for_each([]<typename Subject>() {
 		if (!(Subject::found_in & in_model))
@@ -151,7 +151,8 @@ struct unfenced_peterson {
 	klock::atomic<u8> gives_way;
 };
 
-/* An unlock that is not a release: what the section wrote stays behind. */
+/* An unlock that is not a release: what the critical section wrote stays
+ * behind. */
 struct relaxed_unlock {
 	[[maybe_unused]] static constexpr klock::u64 max_contenders =
 		~klock::u64{0};

@@ -21,7 +21,7 @@ namespace {
  * 1 has come and not been served. With a third CPU where cpus is 3.
  */
 template <typename Subject>
-unsigned most_overtakes(unsigned cpus, unsigned sections, result &r)
+unsigned most_bypasses(unsigned cpus, unsigned sections, result &r)
 {
 	using world = queue<Subject>;
 	std::vector<unsigned> sizes(cpus, 1);
@@ -38,11 +38,11 @@ unsigned most_overtakes(unsigned cpus, unsigned sections, result &r)
 			else {
 				w.who[cpu].lock(w.lock);
 				if (w.came.load_acquire() && !w.served.get())
-					w.overtaken++;
+					w.bypassed++;
 				w.who[cpu].unlock(w.lock);
 			}
 		},
-		[&most](world &w) { most = std::max(most, w.overtaken); });
+		[&most](world &w) { most = std::max(most, w.bypassed); });
 	return most;
 }
 
@@ -78,11 +78,11 @@ TEST_CASE("fairness: a stack that claims to be a queue is found")
 	      model::bug::failed_check);
 }
 
-TEST_CASE("fairness: who waits is overtaken so often, and no more")
+TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 {
 	all_locks<2>::for_each([]<typename Subject>() {
 		result r;
-		const unsigned most = most_overtakes<Subject>(2, 4, r);
+		const unsigned most = most_bypasses<Subject>(2, 4, r);
 
 		INFO(Subject::name << ", 2 CPUs: " << most << ", " << r.complete
 				   << " " << r.message);
@@ -96,12 +96,12 @@ TEST_CASE("fairness: who waits is overtaken so often, and no more")
 	});
 }
 
-TEST_CASE("fairness: of three, a tree's waiter is overtaken without bound")
+TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound")
 {
 	all_locks<3>::for_each([]<typename Subject>() {
 		if constexpr (Subject::capacity >= 3) {
 			result r;
-			const unsigned most = most_overtakes<Subject>(3, 3, r);
+			const unsigned most = most_bypasses<Subject>(3, 3, r);
 
 			INFO(Subject::name << ", 3 CPUs: " << most << ", "
 					   << r.complete << " " << r.message);

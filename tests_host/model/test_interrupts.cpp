@@ -236,7 +236,7 @@ TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 
 namespace {
 
-/* Draws its ticket first, and disables interrupts then. */
+/* Takes its ticket first, and disables interrupts then. */
 struct ticket_before_cli {
 	klock::atomic<u8> next, owner;
 
@@ -301,7 +301,7 @@ result mixed_flags()
 
 } // namespace
 
-TEST_CASE("interrupts: a ticket drawn before interrupts are off is found")
+TEST_CASE("interrupts: a ticket taken before interrupts are off is found")
 {
 	struct world {
 		ticket_before_cli lock;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibrate's handover_meter: a ball that goes to and fro hands on what a lock
+ * calibrate's handoff_meter: a ball that goes to and fro hands on what a lock
  * would, by orders that are all needed.
  */
 #include <klock/calibrate.hpp>
@@ -14,10 +14,10 @@ using model::result;
 
 namespace {
 
-/* Each side says something before its part of a hand-over, and then listens. */
+/* Each side says something before its part of a handoff, and then listens. */
 struct table {
 	union {
-		klock::handover_meter meter;
+		klock::handoff_meter meter;
 	};
 	klock::plain<unsigned> thrown, answered, finished;
 
@@ -37,7 +37,7 @@ struct table {
 		model::check(answered.get() == 1, "what was answered is seen");
 		finished.set(1);
 		meter.finish();
-		meter.~handover_meter();
+		meter.~handoff_meter();
 	}
 
 	void answers()
@@ -63,7 +63,7 @@ result play(options how)
 
 } // namespace
 
-TEST_CASE("meter: a hand-over hands on, there and back, and the meter may end")
+TEST_CASE("meter: a handoff hands on, there and back, and the meter may end")
 {
 	const result r = play({});
 

@@ -24,7 +24,7 @@ void good(const result &r)
 	CHECK(r.complete > 1);
 }
 
-/* All locks that so many CPUs may take, with so many sections each. */
+/* All locks that so many CPUs may take, with so many critical sections each. */
 template <unsigned Cpus>
 void last_ends(const std::vector<std::vector<unsigned>> &sizes)
 {

@@ -38,7 +38,7 @@ struct waiter final : klock::arch::watcher {
 	/*
 	 * A wait that lasts sleeps, and does not yield: whoever yields goes
 	 * behind all others that can run, each of them for a time slice, but
-	 * whoever slept is soon back. With 8 busy loops a core a hand-over
+	 * whoever slept is soon back. With 8 busy loops a core a handoff
 	 * among 8 threads took 4 ms by yields, 0.2 ms by sleeps.
 	 */
 	void turn() override

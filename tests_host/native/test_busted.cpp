@@ -56,7 +56,7 @@ const char *find(unsigned found_in, unsigned most_runs, stuck standing_still)
 
 } // namespace
 
-TEST_CASE("busted: every lock that is wrong is found", "[busted]")
+TEST_CASE("busted: every mutant is found", "[busted]")
 {
 	/* On one core nothing runs in parallel: what shows in turns is left. */
 	const unsigned here = cores().size() < 2
@@ -81,7 +81,7 @@ TEST_CASE("busted: every lock that is wrong is found", "[busted]")
  * The other half, and the control of the first: what is right passes in the
  * same runs. One that stands still ends the program, and says so.
  */
-TEST_CASE("busted: no lock that is right is found", "[busted]")
+TEST_CASE("busted: no correct lock is found", "[busted]")
 {
 	all_locks<most_threads>::for_each([]<typename Subject>() {
 		for (unsigned where : {in_parallel, in_crowd}) {

@@ -26,8 +26,8 @@ inline constexpr unsigned last = Subject::capacity < 4 ? 1 : 3;
 
 /*
  * One holder's way out of an object with two references, with the other's
- * section after the n-th instruction if the lock is free by then. end(object)
- * is called by whoever was last. Whether there were n instructions.
+ * critical section after the n-th instruction if the lock is free by then.
+ * end(object) is called by whoever was last. Whether there were n instructions.
  */
 template <typename Subject, typename Object, typename End>
 bool step(unsigned long n, Object *it, End end)

@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned most_threads = 8;
 
 /*
- * As large as what finds the busted locks (test_busted.cpp), and no larger: on
- * a busy host a hand-over to one of 8 threads on 2 cores may last milliseconds.
+ * As large as what finds the mutants (test_busted.cpp), and no larger: on
+ * a busy host a handoff to one of 8 threads on 2 cores may last milliseconds.
  */
 constexpr unsigned rounds = 12;
 constexpr unsigned sections_of_few = 4000, sections_of_many = 400;
@@ -27,17 +27,17 @@ std::string describe(const result &r)
 {
 	char line[256];
 
-	std::snprintf(
-		line, sizeof(line),
-		"%s: %u cpus, %llu acquisitions, %llu hand-overs "
-		"(%llu forced), %llu overlaps, %llu lost, %llu overtaken, "
-		"jain %u, longest run %u",
-		r.lock, r.cpus, (unsigned long long)r.acquisitions,
-		(unsigned long long)r.handovers, (unsigned long long)r.forced,
-		(unsigned long long)r.exclusion_errors,
-		(unsigned long long)r.lost_updates,
-		(unsigned long long)r.fifo_violations, r.jain_permille,
-		r.longest_run);
+	std::snprintf(line, sizeof(line),
+		      "%s: %u cpus, %llu acquisitions, %llu handoffs "
+		      "(%llu forced), %llu overlaps, %llu lost, %llu bypassed, "
+		      "jain %u, max consecutive %u",
+		      r.lock, r.cpus, (unsigned long long)r.acquisitions,
+		      (unsigned long long)r.handoffs,
+		      (unsigned long long)r.forced,
+		      (unsigned long long)r.exclusion_errors,
+		      (unsigned long long)r.lost_updates,
+		      (unsigned long long)r.fifo_violations, r.jain_permille,
+		      r.max_consecutive);
 	return line;
 }
 

@@ -59,7 +59,7 @@ growth read_term(const std::smatch &m, unsigned group)
 	return {a, number(group + 2, 0) + a * number(group + 3, 0)};
 }
 
-bool read_handover(const std::string &text, handover_claim &claim)
+bool read_handoff(const std::string &text, handoff_claim &claim)
 {
 	static const std::regex form("(up to )?" + term + "(?: to " + term +
 				     ")? (misses|transfers)\\b");
@@ -96,7 +96,7 @@ cost_claim read_cost(const std::string &field, unsigned cpus)
 	cost_claim claim{};
 
 	if (middle == std::string::npos) {
-		claim.error = "no ';' between uncontended and hand-over";
+		claim.error = "no ';' between uncontended and handoff";
 		return claim;
 	}
 	claim.alone = read_alone(field.substr(0, middle), cpus);
@@ -105,7 +105,7 @@ cost_claim read_cost(const std::string &field, unsigned cpus)
 	/* What is not said is not done. */
 	for (const char *unit : {"RMW", "store", "full fence"})
 		claim.alone.try_emplace(unit, range{0, 0});
-	if (!read_handover(field.substr(middle), claim.handover))
+	if (!read_handoff(field.substr(middle), claim.handoff))
 		claim.error += "no misses or transfers with w waiters; ";
 	return claim;
 }

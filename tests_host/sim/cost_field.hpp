@@ -2,7 +2,7 @@
 /*
  * cost_field - what a lock header's Cost field claims, as numbers
  *
- *	Cost:  uncontended: 1 RMW, 1 store, 2 lines; hand-over with w waiters:
+ *	Cost:  uncontended: 1 RMW, 1 store, 2 lines; handoff with w waiters:
  *	       w + 1 to 2 w + 2 misses
  *
  * Before the semicolon, each `<number> <unit>` is a claim. Units: RMW, stores,
@@ -38,7 +38,7 @@ struct growth {
 	double at(double w) const { return a * w + b; }
 };
 
-struct handover_claim {
+struct handoff_claim {
 	std::optional<growth> least;
 	growth most;
 	bool transfers; /* else misses */
@@ -46,7 +46,7 @@ struct handover_claim {
 
 struct cost_claim {
 	unit_claims alone;
-	handover_claim handover;
+	handoff_claim handoff;
 	std::string error; /* not empty: what could not be read */
 };
 

@@ -96,10 +96,10 @@ TEST_CASE("claims: where each waits on a line of its own, O(1)")
 }
 
 TEST_CASE("claims: proportional back-off is flat once its base outlasts the "
-	  "hand-over, and useless below")
+	  "handoff, and useless below")
 {
 	const machine on = a_machine();
-	constexpr u64 inside = 4000; /* most of what a hand-over takes */
+	constexpr u64 inside = 4000; /* most of what a handoff takes */
 	const bool long_pause = on.pause > 100;
 	const u32 base_enough = long_pause ? 64 : 1024;
 	const u32 base_too_short = long_pause ? 1 : 8;
@@ -159,10 +159,10 @@ TEST_CASE("claims: exponential back-off on a ticket lock accumulates")
 	CHECK(unordered.cycles < plain.cycles);
 }
 
-TEST_CASE("claims: a line for each counter saves the waiters the draws")
+TEST_CASE("claims: a line for each counter spares the waiters the arrivals")
 {
 	const machine on = a_machine();
-	/* The section outlasts the broadcast, so that each draw disturbs. */
+	/* The section outlasts the broadcast, so that each arrival disturbs. */
 	const double one = with<ticket_lock<u16>>(on, 32, 5000).misses;
 	const double two = with<padded_ticket_lock<u16>>(on, 32, 5000).misses;
 

@@ -70,9 +70,9 @@ std::string check_alone(const cost_claim &claim, const alone &did)
 	return wrong;
 }
 
-std::string check_handover(const cost_claim &claim, const figures &did)
+std::string check_handoff(const cost_claim &claim, const figures &did)
 {
-	const handover_claim &c = claim.handover;
+	const handoff_claim &c = claim.handoff;
 	const double w = did.cpus - 1;
 	const double found = c.transfers ? did.transfers : did.misses;
 	const double most = c.most.at(w);
@@ -104,10 +104,10 @@ void check_list(std::map<std::string, std::string> &wrong)
 		else
 			wrong[name] +=
 				check_alone(claim, measure_alone<lock>(512)) +
-				check_handover(claim,
-					       measure<lock>(name.c_str(),
-							     xeon_8180,
-							     {.cpus = n}));
+				check_handoff(claim,
+					      measure<lock>(name.c_str(),
+							    xeon_8180,
+							    {.cpus = n}));
 	});
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("costs: a field is read as people read it")
 		" * Cost:        uncontended: 1 RMW, and one "
 		"more each\n *              round, 3 stores, "
 		"no full fence,\n *\t2 x Cpus loads, Cpus / "
-		"16 lines; hand-over with w waiters:\n"
+		"16 lines; handoff with w waiters:\n"
 		" *              2 w + 3 to 4 w misses, "
 		"whatever\n *              Checked: x\n */\n";
 	const cost_claim c = read_cost(cost_field(header), 64);
@@ -147,30 +147,30 @@ TEST_CASE("costs: a field is read as people read it")
 				     {"full fence", {0, 0}},
 				     {"load", {128, 128}},
 				     {"line", {4, 4}}});
-	CHECK(c.handover.least->at(10) == 23);
-	CHECK(c.handover.most.at(10) == 40);
-	CHECK_FALSE(c.handover.transfers);
+	CHECK(c.handoff.least->at(10) == 23);
+	CHECK(c.handoff.most.at(10) == 40);
+	CHECK_FALSE(c.handoff.transfers);
 
 	const cost_claim flat = read_cost(
 		"no RMW, 3 x log2(Cpus) stores, 1 line; about 6 transfers", 32);
 	CHECK(flat.error == "");
 	CHECK(flat.alone.at("store") == range{15, 15});
-	CHECK(flat.handover.most.at(100) == 6);
-	CHECK(flat.handover.least->at(100) == 6);
-	CHECK(flat.handover.transfers);
+	CHECK(flat.handoff.most.at(100) == 6);
+	CHECK(flat.handoff.least->at(100) == 6);
+	CHECK(flat.handoff.transfers);
 
 	const cost_claim up_to = read_cost(
 		"1 RMW, 1 store, up to Cpus / 3 lines; up to 2 w + 2 misses",
 		8);
 	CHECK(up_to.alone.at("line") == range{0, 3});
-	CHECK_FALSE(up_to.handover.least.has_value());
-	CHECK(up_to.handover.most.at(3) == 8);
+	CHECK_FALSE(up_to.handoff.least.has_value());
+	CHECK(up_to.handoff.most.at(3) == 8);
 
 	const cost_claim brackets =
 		read_cost("2 RMW, 1 line; w to 2 (w + 1) misses", 2);
 	CHECK(brackets.alone.at("store") == range{0, 0});
-	CHECK(brackets.handover.least->at(7) == 7);
-	CHECK(brackets.handover.most.at(7) == 16);
+	CHECK(brackets.handoff.least->at(7) == 7);
+	CHECK(brackets.handoff.most.at(7) == 16);
 
 	CHECK_FALSE(read_cost("1 RMW, 1 store; w misses", 2).error.empty());
 	CHECK_FALSE(read_cost("1 RMW, 1 store, 1 line; some", 2).error.empty());
@@ -189,8 +189,8 @@ TEST_CASE("costs: a claim that does not hold is found")
 			  mcs_alone) != "");
 	CHECK(check_alone(claim("2 RMW, 2 stores, 1 line; 6 misses"),
 			  mcs_alone) != "");
-	CHECK(check_handover(claim("; 6 misses"), mcs) == "");
-	CHECK(check_handover(claim("; 9 misses"), mcs) != "");
-	CHECK(check_handover(claim("; w + 1 misses"), mcs) != "");
-	CHECK(check_handover(claim("; up to 3 misses"), mcs) != "");
+	CHECK(check_handoff(claim("; 6 misses"), mcs) == "");
+	CHECK(check_handoff(claim("; 9 misses"), mcs) != "");
+	CHECK(check_handoff(claim("; w + 1 misses"), mcs) != "");
+	CHECK(check_handoff(claim("; up to 3 misses"), mcs) != "");
 }

@@ -18,7 +18,7 @@ using namespace sim;
 
 namespace {
 
-/* Of FIFO locks some are overtaken on the way to the draw, not behind it. */
+/* Of FIFO locks some are bypassed on the way to the doorway, not behind it. */
 constexpr double most_on_the_way = 0.5;
 
 selftest::service promised(const std::string &name)
@@ -82,12 +82,12 @@ bool found_wrong()
 						{.cpus = cpus,
 						 .inside = inside,
 						 .patience = 10'000'000});
-				const bool overtaken =
+				const bool bypassed =
 					Subject::order_of_service ==
 						selftest::service::fifo &&
 					f.bypasses >= most_on_the_way;
 
-				if (f.overlaps || !f.stuck.empty() || overtaken)
+				if (f.overlaps || !f.stuck.empty() || bypassed)
 					return true;
 			}
 	return false;

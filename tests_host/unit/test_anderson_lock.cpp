@@ -26,9 +26,9 @@ TEST_CASE("anderson_lock: sizes are a line for each slot, and one")
 	CHECK_FALSE(lock.is_locked());
 }
 
-/* The number that is drawn next: the lock's first bytes. */
+/* The next number to be taken: the lock's first bytes. */
 template <typename L>
-static u32 drawn_of(const L &lock)
+static u32 next_of(const L &lock)
 {
 	u32 drawn;
 
@@ -50,8 +50,8 @@ TEMPLATE_TEST_CASE(
 		REQUIRE_FALSE(lock.is_locked());
 		lock.lock();
 		REQUIRE(lock.is_locked());
-		REQUIRE(drawn_of(lock) <= slots + 1);
-		REQUIRE(drawn_of(lock) % slots == (i + 1) % slots);
+		REQUIRE(next_of(lock) <= slots + 1);
+		REQUIRE(next_of(lock) % slots == (i + 1) % slots);
 		lock.unlock();
 	}
 }
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("anderson_lock: capacity is Slots, from each slot, in order",
 		CAPTURE(start);
 		REQUIRE(served_behind_holder(lock, slots - 1) ==
 			one_to(slots - 1));
-		REQUIRE(drawn_of(lock) < 2 * slots);
+		REQUIRE(next_of(lock) < 2 * slots);
 		REQUIRE_FALSE(lock.is_locked());
 		lock.lock(); /* the next round starts one slot on */
 		lock.unlock();
@@ -88,7 +88,7 @@ TEST_CASE("anderson_lock: the numbers stay below 2 x Slots while all contend")
 			for (int i = 0; i < 1000; i++) {
 				lock.lock();
 				inside++;
-				if (const u32 now = drawn_of(lock);
+				if (const u32 now = next_of(lock);
 				    now > largest)
 					largest = now;
 				sections += inside == 1;

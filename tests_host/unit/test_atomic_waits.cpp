@@ -2,7 +2,7 @@
 /*
  * How often a native wait looks, and how long it pauses in between.
  *
- * One thread: its turns of cpu_relax() are watched (tests_host/claims/watched),
+ * One thread: its spin iterations are watched (tests_host/claims/watched),
  * and the watcher is who ends the wait. A wait without a pause would never end:
  * each predicate gives up after a number of looks.
  */

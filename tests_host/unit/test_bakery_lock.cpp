@@ -24,7 +24,7 @@ TEST_CASE("bakery_lock: sizes are a register for each CPU, and zero is free")
 	CHECK_FALSE(lock.is_locked());
 }
 
-/* The number that this CPU has drawn. */
+/* The number that this CPU has taken. */
 template <typename L>
 static u32 number_of(const L &lock, unsigned cpu)
 {
@@ -34,7 +34,7 @@ static u32 number_of(const L &lock, unsigned cpu)
 	return number;
 }
 
-TEST_CASE("bakery_lock: all CPUs, one after another, each draws the number 1")
+TEST_CASE("bakery_lock: all CPUs, one after another, each takes the number 1")
 {
 	bakery_lock<5> lock;
 
@@ -50,7 +50,7 @@ TEST_CASE("bakery_lock: all CPUs, one after another, each draws the number 1")
 	}
 }
 
-TEST_CASE("bakery_lock: doorway: who has drawn first is served first")
+TEST_CASE("bakery_lock: doorway: the first through it is served first")
 {
 	bakery_lock<9> lock;
 
@@ -93,7 +93,7 @@ TEST_CASE(
 			return inside.load();
 		};
 
-		/* Both looked when nobody had a number: both draw 1. */
+		/* Both looked when nobody had a number: both take 1. */
 		CAPTURE(other);
 		pretend(lock, other, choosing);
 		one.start(1, [&] { inside = true; });
@@ -125,22 +125,23 @@ TEST_CASE("bakery_lock: numbers grow while somebody waits, and then start anew")
 	}
 }
 
-TEST_CASE("bakery_lock: at the numbers' end who comes waits for all to leave")
+TEST_CASE("bakery_lock: at the numbers' end an arriving CPU waits for all to "
+	  "release")
 {
-	/* Numbers 1 and 2 only: the third is turned away, and then draws 1. */
+	/* Numbers 1 and 2 only: the third is turned away, and then takes 1. */
 	bakery_lock<3, 2> lock;
 	line<bakery_lock<3, 2>> others(lock);
-	u32 drawn_by_2 = 0;
+	u32 taken_by_2 = 0;
 
 	lock.lock(0);
 	others.add(1);
 	CHECK(number_of(lock, 1) == 2);
-	others.start(2, [&] { drawn_by_2 = number_of(lock, 2); });
+	others.start(2, [&] { taken_by_2 = number_of(lock, 2); });
 	std::this_thread::sleep_for(std::chrono::milliseconds(20));
 	CHECK_FALSE(lock.is_queued(2));
 	lock.unlock(0);
 	CHECK(others.leave() == one_to(2));
-	CHECK(drawn_by_2 == 1);
+	CHECK(taken_by_2 == 1);
 	CHECK(all_zero(lock));
 }
 

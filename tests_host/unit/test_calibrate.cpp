@@ -11,7 +11,7 @@
 
 using namespace klock;
 
-TEST_CASE("calibrate: base is a section and its hand-over, in whole turns")
+TEST_CASE("calibrate: base is a section and its handoff, in whole turns")
 {
 	static_assert(proportional_base(10, 100) == 10);
 	static_assert(proportional_base(10, 101) == 11);
@@ -29,7 +29,7 @@ TEST_CASE("calibrate: base is a section and its hand-over, in whole turns")
 template <typename Section>
 static calibration measured(Section section)
 {
-	static constinit handover_meter meter;
+	static constinit handoff_meter meter;
 	std::thread other([] { meter.answer(); });
 	const calibration c = calibrate(meter, section);
 
@@ -37,21 +37,21 @@ static calibration measured(Section section)
 	return c;
 }
 
-TEST_CASE("calibrate: a pause, a hand-over and a section cost something")
+TEST_CASE("calibrate: a pause, a handoff and a section cost something")
 {
 	const calibration c = measured([] { relax_for(8); });
 
 	REQUIRE(c.error != calibration_error::no_clock);
 	CHECK(c.relax > 0);
-	CHECK(c.handover > 0);
+	CHECK(c.handoff > 0);
 	CHECK(c.section > 0);
-	CHECK(c.base == proportional_base(c.relax, c.handover, c.section));
-	CHECK(u64{c.base} * c.relax >= c.handover);
+	CHECK(c.base == proportional_base(c.relax, c.handoff, c.section));
+	CHECK(u64{c.base} * c.relax >= c.handoff);
 }
 
 TEST_CASE("calibrate: a longer section costs more, in proportion")
 {
-	/* In turns of cpu_relax(): 4 and 64, and nothing but the ratio. */
+	/* In spin iterations: 4 and 64, and nothing but the ratio. */
 	const calibration brief = measured([] { relax_for(4); });
 	const calibration longer = measured([] { relax_for(64); });
 
@@ -63,7 +63,7 @@ TEST_CASE("calibrate: a longer section costs more, in proportion")
 
 TEST_CASE("calibrate: a meter can be used again, and be finished unused")
 {
-	static constinit handover_meter meter;
+	static constinit handoff_meter meter;
 
 	for (int i = 0; i < 3; i++) {
 		std::thread other([] { meter.answer(); });

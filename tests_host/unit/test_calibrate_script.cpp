@@ -12,9 +12,9 @@ using namespace klock;
 using klock::arch::clock_in_use;
 
 /*
- * What calibrate measures, in its order: nothing, pauses, a hand-over there and
- * back, a section. Each figure is the least of its measurements, some of which
- * take longer.
+ * What calibrate measures, in its order: nothing, pauses, a handoff there and
+ * back, a critical section. Each figure is the least of its measurements, some
+ * of which take longer.
  */
 static u64 script(u32 n)
 {
@@ -27,7 +27,7 @@ static u64 script(u32 n)
 /* With a thread for the other CPU, which must come back. */
 static calibration calibrated(bool usable, bool steady)
 {
-	static constinit handover_meter meter;
+	static constinit handoff_meter meter;
 	std::thread other([] { meter.answer(); });
 
 	clock_in_use = {usable, steady, script, 0};
@@ -43,7 +43,7 @@ TEST_CASE("calibrate: each figure is what one costs, less the clock's time")
 	CHECK(c.error == calibration_error::none);
 	CHECK(c.relax == 10);
 	/* There and back are two. */
-	CHECK(c.handover == 150);
+	CHECK(c.handoff == 150);
 	CHECK(c.section == 70);
 	CHECK(c.base == 22);
 	CHECK(clock_in_use.measured == 4 * detail::measurements);
@@ -54,7 +54,7 @@ TEST_CASE("calibrate: a clock whose rate may change is used, and said")
 	const calibration c = calibrated(true, false);
 
 	CHECK(c.error == calibration_error::unsteady_clock);
-	CHECK(c.handover == 150);
+	CHECK(c.handoff == 150);
 	CHECK(c.base == 22);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE(
 	CHECK(c.base == guessed_base);
 	CHECK(c.base > 0);
 	CHECK(c.relax == 0);
-	CHECK(c.handover == 0);
+	CHECK(c.handoff == 0);
 	CHECK(c.section == 0);
 	CHECK(clock_in_use.measured == 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_lock: who comes while the holder leaves. It has noted that it leaves
- * and has not released yet, or it has, and nobody can note that: so the last
- * place is given away when the next holder is noted.
+ * checked_lock: a CPU that arrives while the holder releases. The holder has
+ * noted it and not yet released, or has released, which nobody can note: so the
+ * last place is given away when the next holder is noted.
  *
  * Steps of several CPUs, each by hand: model/checked_lock tries all orders.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_lock and interrupts: whatever a handler interrupts, in the section,
- * in the wait or between two instructions around them, a wait for the code that
- * was interrupted is named.
+ * checked_lock and interrupts: whatever a handler interrupts, in the critical
+ * section, in the wait or between two instructions around them, a wait for the
+ * code that was interrupted is named.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>

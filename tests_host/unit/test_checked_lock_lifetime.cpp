@@ -78,7 +78,7 @@ struct slow_to_return {
 	ticket_lock<u8> inner;
 };
 
-/* An object with its lock inside; the last who leaves it frees it. */
+/* An object with its lock inside; the last to leave it frees it. */
 struct counted_object {
 	checked_lock<slow_to_return, "object"> lock;
 	int users = 2;

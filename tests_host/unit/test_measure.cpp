@@ -90,7 +90,7 @@ TEST_CASE("measure: counts what was done, and a sound lock is sound")
 {
 	const auto f = measured<ticket_lock<u8>>({.cpus = 3,
 						  .section = {100, 300},
-						  .outside = {0, 500},
+						  .think = {0, 500},
 						  .acquisitions = 3000,
 						  .cycles = 0,
 						  .seed = 1,
@@ -99,7 +99,7 @@ TEST_CASE("measure: counts what was done, and a sound lock is sound")
 	CHECK(f->acquisitions >= 3000);
 	CHECK(f->acquisitions < 3003);
 	CHECK(fault(*f) == nullptr);
-	CHECK(f->handover.count() <= f->handovers);
+	CHECK(f->handoff.count() <= f->handoffs);
 	CHECK(f->cycles >= 3000 * 100);
 	CHECK(f->jain_permille > 300);
 }
@@ -123,7 +123,7 @@ TEST_CASE("measure: a lock that lets two in is no figure")
 	for (u32 run = 0; run < 200 && !wrong; run++)
 		wrong = fault(*measured<open_door>({.cpus = 4,
 						    .section = {},
-						    .outside = {},
+						    .think = {},
 						    .acquisitions = 20000,
 						    .cycles = 0,
 						    .seed = run,

@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("narrow_ticket_lock: alone, it works at every value",
 }
 
 TEMPLATE_TEST_CASE(
-	"narrow_ticket_lock: an unlock leaves the tickets drawn alone",
+	"narrow_ticket_lock: an unlock leaves the tickets taken alone",
 	"[wrap]", narrow_ticket_lock<2>, narrow_ticket_lock<3>,
 	narrow_ticket_lock<4>)
 {

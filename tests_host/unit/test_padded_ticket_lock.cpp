@@ -27,7 +27,7 @@ TEST_CASE("padded_ticket_lock: sizes are two lines, and zero bytes are free")
 	CHECK(all_zero(lock));
 }
 
-TEST_CASE("padded_ticket_lock: a waiter's draw leaves the line they wait on")
+TEST_CASE("padded_ticket_lock: an arrival leaves the line they wait on")
 {
 	padded_ticket_lock<u8> lock;
 	line<padded_ticket_lock<u8>> others(lock);

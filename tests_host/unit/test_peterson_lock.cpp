@@ -52,13 +52,13 @@ static bool has_given_way(const peterson_lock &lock, unsigned cpu)
 	return now[cpu] == 1 && now[2] == cpu;
 }
 
-TEST_CASE("peterson_lock: bypass: who waits is overtaken once at most")
+TEST_CASE("peterson_lock: bypass: a waiter is bypassed once at most")
 {
 	for (unsigned me : {0u, 1u}) {
 		peterson_lock lock;
 		std::atomic<bool> served{false};
 		line<peterson_lock> other(lock);
-		unsigned overtaken = 0;
+		unsigned bypassed = 0;
 
 		lock.lock(me);
 		other.start(1 - me, [&] { served = true; });
@@ -67,11 +67,11 @@ TEST_CASE("peterson_lock: bypass: who waits is overtaken once at most")
 		lock.unlock(me);
 		for (int i = 0; i < 1000 && !served; i++) {
 			lock.lock(me);
-			overtaken += !served;
+			bypassed += !served;
 			lock.unlock(me);
 		}
 		other.leave();
-		CHECK(overtaken <= 1);
+		CHECK(bypassed <= 1);
 	}
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("selftest: each kind of fault is named, a vacuous run too")
 	const auto verdict = [](auto spoil) {
 		result r{};
 		r.promised = service::fifo;
-		r.forced = r.handovers = 10;
+		r.forced = r.handoffs = 10;
 		spoil(r);
 		const char *wrong = fault(r);
 		return std::string(wrong ? wrong : "");
@@ -67,7 +67,7 @@ TEST_CASE("selftest: each kind of fault is named, a vacuous run too")
 	CHECK(verdict([](result &r) { r.lost_updates = 1; }) != "");
 	CHECK(verdict([](result &r) { r.fifo_violations = 1; }) != "");
 	CHECK(verdict([](result &r) { r.gave_up = true; }) != "");
-	CHECK(verdict([](result &r) { r.handovers = 9; }) != "");
+	CHECK(verdict([](result &r) { r.handoffs = 9; }) != "");
 	CHECK(verdict([](result &r) {
 		      r.fifo_violations = 1;
 		      r.promised = service::none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tournament_lock: the shape of its tree, and who overtakes whom in it.
+ * tournament_lock: the shape of its tree, and who bypasses whom in it.
  */
 #include <klock/tournament_lock.hpp>
 
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("tournament_lock: any Cpus, all contend, one is inside", "",
 }
 
 TEST_CASE(
-	"tournament_lock: bypass: a fast climber overtakes one that came first")
+	"tournament_lock: bypass: a fast climber bypasses one that came first")
 {
 	/*
 	 * Matches: root (bytes 0..2) over 0|1 (3..5) and 2|3 (6..8). CPU 2

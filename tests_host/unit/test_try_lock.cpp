@@ -120,8 +120,8 @@ struct encounter {
 } // namespace
 
 /*
- * After try_lock's n-th instruction others have so many sections, and stay in
- * one more. After 2^bits - 1 the draw counter is again what it was.
+ * After try_lock's n-th instruction others have so many critical sections, and
+ * stay in one more. After 2^bits - 1 the slot counter is again what it was.
  */
 template <typename L>
 static encounter meet(unsigned long n, u64 sections)

@@ -17,7 +17,7 @@ namespace lab {
 
 /*
  * A right lock is never found out early: it takes its whole run, and where two
- * vCPUs share busy cores each hand-over of a FIFO lock takes a time slice.
+ * vCPUs share busy cores each handoff of a FIFO lock takes a time slice.
  */
 inline options control_options(options o)
 {

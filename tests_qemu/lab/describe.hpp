@@ -14,7 +14,7 @@ namespace lab {
 /* The tickets of a lock that has some; else the lock's first bytes. */
 struct lock_state {
 	bool has_tickets = false;
-	klock::u32 next = 0;  /* the ticket that is drawn next */
+	klock::u32 next = 0;  /* the next ticket to be taken */
 	klock::u32 owner = 0; /* the one that is served */
 	klock::u8 bytes[8] = {};
 	unsigned size = 0;

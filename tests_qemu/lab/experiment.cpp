@@ -56,7 +56,7 @@ experiment experiment_for(const options &o, u32 cpus)
 {
 	return {.cpus = participants<Subject>(cpus),
 		.section = o.section,
-		.outside = o.outside,
+		.think = o.think,
 		.acquisitions = o.acquisitions,
 		.cycles = o.seconds * boot::tsc_hz(),
 		.seed = o.seed,
@@ -109,7 +109,7 @@ void set_base(Lock &lock, const options &o, const klock::calibration &c,
 {
 	if constexpr (requires { lock.set_base(1u); })
 		lock.set_base(klock::proportional_base(
-			relax_among(cpus), c.handover, o.section.most));
+			relax_among(cpus), c.handoff, o.section.most));
 }
 
 template <typename Subject>

@@ -31,8 +31,8 @@ u64 per_second(const figures &f)
 void print_row(const options &o, const figures &f, const char *wrong)
 {
 	boot::print("%-*s %4u %10u %7u %9u %8u %2u.%03u%s%s\n", name_width(o),
-		    f.lock, f.cpus, per_second(f), f.handovers,
-		    ns(f.handover.permille(500)),
+		    f.lock, f.cpus, per_second(f), f.handoffs,
+		    ns(f.handoff.permille(500)),
 		    boot::div_u64(ns(f.longest_wait) + 500, 1000),
 		    f.jain_permille / 1000, f.jain_permille % 1000,
 		    wrong ? "\n  " : "", wrong ? wrong : "");
@@ -67,41 +67,40 @@ void print_detail(const figures &f)
 		"  %u acquisitions (%u in handlers) in %u us, at most %u in "
 		"a row by one CPU\n",
 		f.acquisitions, f.in_handler, boot::div_u64(ns(f.cycles), 1000),
-		f.longest_run);
-	boot::print(
-		"  %u hand-overs to a CPU that waited: %u to %u ns, 99 %% at "
-		"most %u ns\n",
-		f.handover.count(), ns(f.handover.min()), ns(f.handover.max()),
-		ns(f.handover.permille(990)));
-	print_histogram(f.handover);
+		f.max_consecutive);
+	boot::print("  %u handoffs to a CPU that waited: %u to %u ns, 99 %% at "
+		    "most %u ns\n",
+		    f.handoff.count(), ns(f.handoff.min()), ns(f.handoff.max()),
+		    ns(f.handoff.permille(990)));
+	print_histogram(f.handoff);
 }
 
 void print_csv(const options &o, const figures &f)
 {
 	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
-		    o.section.least, o.section.most, o.outside.least,
-		    o.outside.most);
+		    o.section.least, o.section.most, o.think.least,
+		    o.think.most);
 	boot::print("%u,%u,%u,%u,%u,%u,", o.irq, f.acquisitions, f.in_handler,
-		    ns(f.cycles), per_second(f), f.handovers);
-	boot::print("%u,%u,%u,%u,%u,%u,%u,%u\n", ns(f.handover.min()),
-		    ns(f.handover.permille(500)), ns(f.handover.permille(990)),
-		    ns(f.handover.max()), ns(f.longest_wait), f.jain_permille,
-		    f.longest_run, f.overlaps);
+		    ns(f.cycles), per_second(f), f.handoffs);
+	boot::print("%u,%u,%u,%u,%u,%u,%u,%u\n", ns(f.handoff.min()),
+		    ns(f.handoff.permille(500)), ns(f.handoff.permille(990)),
+		    ns(f.handoff.max()), ns(f.longest_wait), f.jain_permille,
+		    f.max_consecutive, f.overlaps);
 	for (unsigned i = 0; i < histogram::buckets; i++)
-		if (f.handover.count(i))
+		if (f.handoff.count(i))
 			boot::print("hist,%s,%u,%u,%u,%u\n", f.lock, f.cpus,
 				    ns(histogram::lower_end(i)),
 				    ns(histogram::lower_end(i + 1)),
-				    f.handover.count(i));
+				    f.handoff.count(i));
 }
 
 void print_tap(const figures &f, const char *wrong)
 {
-	boot::print("# %s: cpus %u, %u a second, hand-over median %u ns, p99 "
+	boot::print("# %s: cpus %u, %u per second, handoff median %u ns, p99 "
 		    "%u ns, longest wait %u ns, jain %u, run %u%s%s\n",
-		    f.lock, f.cpus, per_second(f), ns(f.handover.permille(500)),
-		    ns(f.handover.permille(990)), ns(f.longest_wait),
-		    f.jain_permille, f.longest_run, wrong ? ": " : "",
+		    f.lock, f.cpus, per_second(f), ns(f.handoff.permille(500)),
+		    ns(f.handoff.permille(990)), ns(f.longest_wait),
+		    f.jain_permille, f.max_consecutive, wrong ? ": " : "",
 		    wrong ? wrong : "");
 }
 
@@ -111,17 +110,17 @@ void print_figures_head(const options &o)
 {
 	if (o.output == mode::csv)
 		boot::print("head,lock,cpus,bytes,section_min,section_max,"
-			    "outside_min,outside_max,irq_hz,acquisitions,"
-			    "in_handler,ns,per_second,handovers,handover_min,"
-			    "handover_median,handover_p99,handover_max,"
-			    "longest_wait,jain_permille,longest_run,"
+			    "think_min,think_max,irq_hz,acquisitions,"
+			    "in_handler,ns,per_second,handoffs,handoff_min,"
+			    "handoff_median,handoff_p99,handoff_max,"
+			    "longest_wait,jain_permille,max_consecutive,"
 			    "overlaps\n");
 	if (o.output != mode::table)
 		return;
 	const unsigned width = name_width(o);
 
 	boot::print("\n%-*s %15s %7s %9s %8s %6s\n", width, "", "acquisitions",
-		    "owner", "hand-over", "longest", "Jain's");
+		    "owner", "handoff", "longest", "Jain's");
 	boot::print("%-*s %4s %10s %7s %9s %8s %6s\n", width, "lock", "CPUs",
 		    "per second", "changes", "median ns", "wait us", "index");
 }

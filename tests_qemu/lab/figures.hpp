@@ -6,7 +6,7 @@
  * is. runner/rows.py reads this; what each field is: README.md.
  *
  *	row,<the fields that the line "head," names>
- *	hist,<lock>,<cpus>,<from ns>,<to ns>,<hand-overs>
+ *	hist,<lock>,<cpus>,<from ns>,<to ns>,<handoffs>
  */
 #pragma once
 

@@ -11,7 +11,7 @@ namespace lab {
 
 namespace {
 
-constinit klock::handover_meter meter;
+constinit klock::handoff_meter meter;
 
 /* CPU 1 answers CPU 0, which measures. */
 klock::calibration measure_with_two()
@@ -84,9 +84,9 @@ klock::calibration measure_machine()
 	const klock::calibration c =
 		boot::cpu_count() > 1 ? measure_with_two() : measure_alone();
 
-	boot::print("# clock %u kHz; pause %u cycles; hand-over %u cycles; "
+	boot::print("# clock %u kHz; pause %u cycles; handoff %u cycles; "
 		    "back-off base %u\n",
-		    boot::div_u64(boot::tsc_hz(), 1000), c.relax, c.handover,
+		    boot::div_u64(boot::tsc_hz(), 1000), c.relax, c.handoff,
 		    c.base);
 	if (c.error == klock::calibration_error::unsteady_clock)
 		boot::print("# the clock's rate may vary: no invariant TSC\n");

@@ -81,7 +81,7 @@ constexpr number_word numbers[] = {
 	{"acquisitions", &options::acquisitions, most_acquisitions,
 	 "0: seconds= counts, or 20000"},
 	{"irq", &options::irq, most_irqs,
-	 "timer interrupts a second that take the lock"},
+	 "timer interrupts per second that take the lock"},
 	{"seed", &options::seed, any, "of the random numbers"},
 	{"detail", &options::detail, 1, "1: a histogram under each row"},
 	{"convoys", &options::convoys, any, "torture: rounds of forced order"},
@@ -101,7 +101,7 @@ struct range_word {
 
 constexpr range_word ranges[] = {
 	{"section", &options::section, "cycles inside, 300 or 100..900"},
-	{"outside", &options::outside, "cycles between two sections"},
+	{"think", &options::think, "cycles between two sections: think time"},
 };
 
 wrong is_lock(const char *name)
@@ -197,13 +197,19 @@ wrong read_word(const char *name, const char *value, options &into)
 	return for_each_item(value, is_lock);
 }
 
+/* What a word is called here: `outside` is think's name of before. */
+const char *name_of(const boot::word &word)
+{
+	return boot::same_text(word.name, "outside") ? "think" : word.name;
+}
+
 /* Of two words of one name neither can be meant: nothing is guessed. */
 bool came_before(const boot::word &word)
 {
 	for (const boot::word &other : boot::command_line()) {
 		if (&other == &word)
 			return false;
-		if (boot::same_text(other.name, word.name))
+		if (boot::same_text(name_of(other), name_of(word)))
 			return true;
 	}
 	return false;
@@ -218,7 +224,7 @@ void print_choices(const char *word, const choice *among)
 
 wrong check_word(const boot::word &word, options &into)
 {
-	const nearest known = word_like(word.name);
+	const nearest known = word_like(name_of(word));
 
 	if (came_before(word))
 		return because("given twice");
@@ -230,7 +236,7 @@ wrong check_word(const boot::word &word, options &into)
 		return unknown(known);
 	if (!word.value || !*word.value)
 		return because("its value is missing");
-	return read_word(word.name, word.value, into);
+	return read_word(name_of(word), word.value, into);
 }
 
 void print_right_words()

@@ -24,10 +24,10 @@ enum class mode : u32 { table, csv, tap };
 
 /* What is run. */
 enum class job : u32 {
-	measure, /* throughput, hand-over, fairness of each lock */
-	locks,	 /* every lock of the list must pass the torture */
-	storm,	 /* the same under interrupts, NMIs, stalls */
-	busted,	 /* every busted lock that this machine can find must fail */
+	measure,      /* throughput, handoff, fairness of each lock */
+	locks,	      /* every lock of the list must pass the torture */
+	storm,	      /* the same under interrupts, NMIs, stalls */
+	busted,	      /* every mutant that this machine can find must fail */
 	busted_storm, /* the same under interrupts, NMIs, stalls */
 	backoff,      /* what back-off does to a ticket lock */
 	instructions, /* of each lock, one CPU alone */
@@ -63,10 +63,10 @@ struct options {
 	u32 cpus[most_counts] = {}; /* that contend, one run after another */
 	u32 counts = 0;		    /* how many of them were given */
 	range section = {500, 500}; /* cycles inside */
-	range outside = {0, 2000};  /* cycles between two sections */
+	range think = {0, 2000};    /* cycles between two critical sections */
 	u32 seconds = 0;	    /* how long; 0: acquisitions count */
 	u32 acquisitions = 0;	    /* of all CPUs; 0: seconds, or 20000 */
-	u32 irq = 0;		    /* timer interrupts a second, a CPU */
+	u32 irq = 0;		    /* timer interrupts per second, a CPU */
 	u32 seed = 1;
 	u32 detail = 0;	      /* 1: histograms in the table */
 	u32 convoys = 20;     /* torture: rounds of forced order */

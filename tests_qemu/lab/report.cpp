@@ -144,12 +144,12 @@ namespace {
 
 void print_torture_comment(const result &r, const char *wrong)
 {
-	boot::print("# %s: cpus %u, acquisitions %u, hand-overs %u, overlaps "
-		    "%u, lost %u, overtaken %u, refused %u, jain %u, run "
+	boot::print("# %s: cpus %u, acquisitions %u, handoffs %u, overlaps "
+		    "%u, lost %u, bypassed %u, refused %u, jain %u, run "
 		    "%u%s%s\n",
-		    r.lock, r.cpus, r.acquisitions, r.handovers,
+		    r.lock, r.cpus, r.acquisitions, r.handoffs,
 		    r.exclusion_errors, r.lost_updates, r.fifo_violations,
-		    r.try_failures, r.jain_permille, r.longest_run,
+		    r.try_failures, r.jain_permille, r.max_consecutive,
 		    wrong ? ": " : "", wrong ? wrong : "");
 }
 
@@ -166,7 +166,7 @@ void print_torture(const options &o, const result &r)
 		return;
 	}
 	boot::print("%-*s %5u %4u %12u %10u %6u ", name_width(o), r.lock,
-		    r.bytes, r.cpus, r.acquisitions, r.handovers,
+		    r.bytes, r.cpus, r.acquisitions, r.handoffs,
 		    r.exclusion_errors + r.lost_updates);
 	if (r.promised == service::fifo)
 		boot::print("%6u", r.fifo_violations);

@@ -21,7 +21,7 @@ using klock::selftest::result;
  */
 void begin_report(const options &o, unsigned rows);
 
-/* How often a busted lock may pass before it counts as not found. */
+/* How often a mutant may pass before it counts as not found. */
 inline constexpr unsigned busted_runs = 50;
 inline constexpr unsigned busted_storm_runs = 20;
 
@@ -47,7 +47,7 @@ void print_verdict(const options &o, const char *lock, const char *wrong);
 void print_torture_head(const options &o);
 void print_torture(const options &o, const result &r);
 
-/* One busted lock's row: it is wrong if nothing was found. */
+/* One mutant's row: it is wrong if nothing was found. */
 void print_busted_row(const options &o, const char *lock, const char *mistake,
 		      const char *found);
 

@@ -2,10 +2,10 @@
 /*
  * storm - any lock of the list, used as a kernel uses it, on a bad day
  *
- * Every CPU takes the lock by a guard, in sections of random length; under it
- * another, nested; tries it many times in a row; halts or stays long inside;
- * goes away for a while and comes back; sends IPIs and NMIs to the others, into
- * holders and waiters. NMI handlers try_lock. Two ways:
+ * Every CPU takes the lock by a guard, in critical sections of random length;
+ * under it another, nested; tries it many times in a row; halts or stays long
+ * inside; goes away for a while and comes back; sends IPIs and NMIs to the
+ * others, into holders and waiters. NMI handlers try_lock. Two ways:
  *
  *	handlers_lock	timer and IPI handlers take the lock, and therefore
  *			everybody by irq_guard
@@ -194,7 +194,7 @@ struct storm {
 		if (klock::try_lockable<lock_type>)
 			parts |= part_nmi;
 		if (todo.cpus > 1)
-			parts |= part_handover;
+			parts |= part_handoff;
 		return parts;
 	}
 
@@ -278,7 +278,7 @@ struct storm {
 	{
 		mine.now.store_relaxed(klock::selftest::doing_section);
 		if (last != ~0u && last != boot::this_cpu())
-			note_part(part_handover);
+			note_part(part_handoff);
 		last = boot::this_cpu();
 		if (!(todo.without & part_update))
 			mine.note(outer.data.visit(mine.dice.below(4)));

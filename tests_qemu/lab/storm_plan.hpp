@@ -16,13 +16,13 @@ using klock::u64;
  * storm, whatever else it shows.
  */
 enum storm_part : u32 {
-	part_handler = 1,   /* timer or IPI handlers took the lock */
-	part_nmi = 2,	    /* NMI handlers took the lock */
-	part_halt = 4,	    /* a holder halted */
-	part_leave = 8,	    /* a CPU left and came back */
-	part_nest = 16,	    /* another lock was taken inside */
-	part_handover = 32, /* the lock went from CPU to CPU */
-	part_update = 64,   /* critical sections write; nothing without them */
+	part_handler = 1,  /* timer or IPI handlers took the lock */
+	part_nmi = 2,	   /* NMI handlers took the lock */
+	part_halt = 4,	   /* a holder halted */
+	part_leave = 8,	   /* a CPU left and came back */
+	part_nest = 16,	   /* another lock was taken inside */
+	part_handoff = 32, /* the lock went from CPU to CPU */
+	part_update = 64,  /* critical sections write; nothing without them */
 };
 
 /* The first of the parts, in words: what did not happen. */
@@ -33,7 +33,7 @@ constexpr const char *missed(u32 parts)
 	       : parts & part_halt  ? "no storm: no holder halted"
 	       : parts & part_leave ? "no storm: no CPU left"
 	       : parts & part_nest  ? "no storm: no other lock was taken inside"
-	       : parts & part_handover
+	       : parts & part_handoff
 		       ? "no storm: the lock did not go from CPU to CPU"
 		       : nullptr;
 }

@@ -47,7 +47,7 @@ fault_counts &operator+=(fault_counts &sum, const fault_counts &more)
 	return sum;
 }
 
-/* Not inlined, here and below: once a lock is enough for the compiler. */
+/* Not inlined, here and below: once per lock is enough for the compiler. */
 template <typename Subject>
 [[gnu::noinline]] result
 torture_under_faults(const options &o, u32 cpus,

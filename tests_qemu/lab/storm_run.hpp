@@ -11,7 +11,7 @@ namespace lab {
 /* Every lock asked for, under faults; returns the exit status. */
 int run_storm(const options &o);
 
-/* Every busted lock that can show here must, under faults, too. */
+/* Every mutant that can show here must, under faults, too. */
 int run_busted_storm(const options &o);
 
 /* A lock that a holder keeps: returns only if nobody notices. */

@@ -20,8 +20,8 @@ struct totals {
 inline constinit totals all_totals;
 
 /*
- * Counts one lock's sections, and how often they took its tickets round: locks
- * whose room is a power of two of at most 16 bits count that far.
+ * Counts one lock's critical sections, and how often they took its tickets
+ * round: locks whose room is a power of two of at most 16 bits count that far.
  */
 void add_sections(klock::u64 sections, klock::u64 capacity);
 

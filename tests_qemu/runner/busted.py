@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints which mode of the lab finds which busted lock; fails if one that it
+"""Prints which mode of the lab finds which mutant; fails if one that it
 should find got away, or if a right lock was found out (the row "control"). The
 list itself says what should be found where. 77: skipped, this host can run none
 of the modes."""
@@ -65,7 +65,7 @@ def main():
         return SKIPPED
     locks = list(dict.fromkeys(
         lock for found in columns.values() for lock in found))
-    print(f"{'busted lock':24}" + "".join(f"{mode:>12}" for mode in columns))
+    print(f"{'mutant':24}" + "".join(f"{mode:>12}" for mode in columns))
     for lock in locks:
         print(f"{lock:24}" + "".join(f"{found.get(lock, '?'):>12}"
                                      for found in columns.values()))

@@ -34,11 +34,11 @@ def fairness(report):
                    for lock in ("tas_lock", "ticket_lock<u8>"))
     for r in (tas, ticket):
         print(f"{r['lock']:20} Jain's index {r['jain_permille'] / 1000:.3f}, "
-              f"longest run of one CPU {r['longest_run']} of "
+              f"maximum consecutive acquisitions of one CPU {r['max_consecutive']} of "
               f"{r['acquisitions']}")
-    if ticket["longest_run"] > 2 or ticket["jain_permille"] < 990:
+    if ticket["max_consecutive"] > 2 or ticket["jain_permille"] < 990:
         yield "the ticket lock is not fair"
-    if tas["longest_run"] < 100 or tas["jain_permille"] > 500:
+    if tas["max_consecutive"] < 100 or tas["jain_permille"] > 500:
         yield "test-and-set is fair here: the claim is not to be seen"
 
 
@@ -48,8 +48,8 @@ def backoff(report):
         ("ticket_lock<u16>", "exponential_ticket",
          "proportional_ticket_lock<u16>"))
     for r in (plain, exponential, proportional):
-        print(f"{r['lock']:30} {r['per_second']:9} acquisitions a second, "
-              f"hand-over median {r['handover_median']} ns")
+        print(f"{r['lock']:30} {r['per_second']:9} acquisitions per second, "
+              f"handoff median {r['handoff_median']} ns")
     if exponential["per_second"] * 4 > plain["per_second"]:
         yield "exponential back-off does not hurt"
     if proportional["per_second"] * 2 < plain["per_second"]:
@@ -58,8 +58,8 @@ def backoff(report):
 
 CLAIMS = {
     "fairness": (fairness, "run=measure lock=tas_lock,ticket_lock<u8> "
-                           "section=500 outside=0 acquisitions=4000"),
-    "backoff": (backoff, "run=backoff section=500 outside=0 acquisitions=4000"),
+                           "section=500 think=0 acquisitions=4000"),
+    "backoff": (backoff, "run=backoff section=500 think=0 acquisitions=4000"),
 }
 
 

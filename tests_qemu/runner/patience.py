@@ -18,7 +18,7 @@ PLAN = re.compile(r"# plan: rows=(\d+) acquisitions=(\d+) seconds=(\d+) "
 BOOT = 120          # seconds: until the plan comes, and in each row besides
 ICOUNT = 60         # of the host, for one of a guest that counts instructions
 TURNS = 0.001       # an acquisition where vCPUs take turns: 1 us when idle
-TIME_SLICES = 0.25  # where they share cores, each hand-over waits for the host
+TIME_SLICES = 0.25  # where they share cores, each handoff waits for the host
 SLOW = 10           # a second of others; the guest's watchdog asks 8 times
 
 

@@ -4,7 +4,7 @@
 
 throughput   acquisitions per second against the number of CPUs
 fairness     Jain's index against the number of CPUs, no think time
-latency      CDF (cumulative distribution function) of the hand-over time, at
+latency      CDF (cumulative distribution function) of the handoff time, at
              the most CPUs
 
 What was measured stays beside the plots: contention.csv and greed.csv, from
@@ -70,7 +70,7 @@ def by_cpus(report, value):
 
 
 def cdf(report, cpus):
-    """{lock: [(ns, % of hand-overs that took at most so long)]}"""
+    """{lock: [(ns, % of handoffs that took at most so long)]}"""
     series = {}
     for lock, _, begin, end, count in (h for h in report.hists if h[1] == cpus):
         counts = series.setdefault(lock, [(max(begin, 1), 0)])
@@ -114,10 +114,10 @@ def pictures(usual, greedy):
     series = cdf(usual, cpus)
     times = [x for points in series.values() for x, _ in points]
     yield curves.Picture(
-        "latency", f"CDF of the hand-over time, {cpus} CPUs: critical "
+        "latency", f"CDF of the handoff time, {cpus} CPUs: critical "
         "sections of 500 cycles, think time of 0 to 2000",
-        curves.decades("hand-over time, ns of guest time", times),
-        curves.Axis("hand-overs that took at most this long, %", 0, 100,
+        curves.decades("handoff time, ns of guest time", times),
+        curves.Axis("handoffs that took at most this long, %", 0, 100,
                     [(n, f"{n}") for n in range(0, 101, 20)]),
         series, cdf=True, styles=worn)
 
@@ -135,8 +135,8 @@ def main():
     pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
     counts = ",".join(map(str, COUNTS))
     usual = measured(args, "contention",
-                     f"cpus={counts} section=500 outside=0..2000")
-    greedy = measured(args, "greed", f"cpus={counts} section=500 outside=0")
+                     f"cpus={counts} section=500 think=0..2000")
+    greedy = measured(args, "greed", f"cpus={counts} section=500 think=0")
     for picture in pictures(usual, greedy):
         print("\n".join(curves.draw(picture, args.out)))
     return 0

@@ -22,7 +22,7 @@ SKIP = 77       # of CTest
 PICTURES = {
     "throughput": ("contention", "rows", ("million", "per second", "CPUs", "32")),
     "fairness": ("greed", "rows", ("Jain's index", "CPUs")),
-    "latency": ("contention", "hists", ("CDF", "hand-over time, ns", "%")),
+    "latency": ("contention", "hists", ("CDF", "handoff time, ns", "%")),
 }
 # These lie on each other in the fixture, and so are named together.
 TOGETHER = {"fairness": "tas_lock, ttas_lock, backoff_ttas_lock"}

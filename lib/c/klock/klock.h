@@ -9,7 +9,7 @@
  *	klock_ticket_u8_unlock_irqrestore(&runqueue_lock, flags);
  *
  * Include path: lib/c. The code is that of the C++ headers, in libklock.a
- * (lib/c/Makefile), one object a lock: a kernel gets those it uses. Compile
+ * (lib/c/Makefile), one object per lock: a kernel gets those it uses. Compile
  * both with -flto and it is inlined. These headers include nothing but each
  * other, define no type but their own, and every name begins with klock_ or
  * KLOCK_.

@@ -120,7 +120,7 @@ KLOCK_PADDED_VERBS(padded_ticket_u32);
 /*
  * -- Proportional: who waits far behind looks seldom --
  *
- * base: turns of PAUSE that one section and its hand-over last.
+ * base: turns of PAUSE that one critical section and its handoff last.
  * klock/calibrate.hpp measures it; init() gives it KLOCK_PROPORTIONAL_BASE, and
  * set_base() may change it at any time.
  */

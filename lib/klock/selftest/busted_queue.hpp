@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * busted_queue - queue, array and register locks that are wrong on purpose
+ * busted_queue - mutants of queue, array and register locks
  *
  * Each has one mistake that is easily made with its algorithm; what is right is
  * in the lock's own header. Never use them. Their waits also end when give_up
@@ -18,7 +18,7 @@
 
 namespace klock::selftest::busted {
 
-/* About as long as a hand-over. */
+/* About as long as a handoff. */
 inline void hesitate() { relax_for(16); }
 
 /*
@@ -44,7 +44,7 @@ struct carrying_unlock {
 
 /*
  * mcs_lock whose node is marked as waiting only after the predecessor can see
- * it: the hand-over may come first, and is then overwritten.
+ * it: the handoff may come first, and is then overwritten.
  */
 struct late_flag {
 	struct node {
@@ -151,7 +151,8 @@ struct uneven_ring {
 
 /*
  * graunke_thakkar_lock that queues by a relaxed exchange: a waiter may read of
- * its predecessor's flag what it was two sections ago, which looks the same.
+ * its predecessor's flag what it was two critical sections ago, which looks the
+ * same.
  */
 struct relaxed_queue {
 	static constexpr u64 max_contenders = 4;

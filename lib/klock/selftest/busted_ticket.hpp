@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * busted_ticket - ticket and test-and-set locks that are wrong on purpose
+ * busted_ticket - mutants of ticket and test-and-set locks
  *
  * Each is one mistake that was made in earnest somewhere. Never use them.
  * Their waits also end when give_up is set (barrier.hpp), so that a test can
@@ -37,10 +37,10 @@ struct ticket_base {
 };
 
 /*
- * The draw without a lock prefix: load, add, store. Two CPUs that draw at once
- * hold the same ticket.
+ * A ticket taken without lock prefix: load, add, store. Two CPUs that do so at
+ * once hold the same ticket.
  */
-struct unlocked_draw : ticket_base {
+struct unlocked_take : ticket_base {
 	void lock()
 	{
 		const u8 mine = next.load_relaxed();
@@ -67,7 +67,7 @@ struct load_store_tas {
 
 /*
  * An unlock that reads and writes the whole word, next and owner together: a
- * ticket drawn in between is lost, and drawn again by another.
+ * ticket taken in between is lost, and taken again by another.
  */
 struct word_wide_unlock {
 	static constexpr u64 max_contenders = 256;
@@ -181,7 +181,7 @@ struct lifo {
 	}
 
 	atomic<u8> guarded;
-	atomic<u16> next;   /* the last ticket drawn, all differ */
+	atomic<u16> next;   /* the last ticket taken, all differ */
 	atomic<u16> served; /* the last ticket called from the stack */
 	plain<bool> held;
 	plain<unsigned> depth;

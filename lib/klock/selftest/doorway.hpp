@@ -38,7 +38,7 @@ struct doorway {
 
       private:
 	/*
-	 * What is drawn from lies on a lock's first or last lines: what is
+	 * What a doorway changes lies on a lock's first or last lines: what is
 	 * between them, in a lock with a line for each CPU, is not looked at.
 	 */
 	static constexpr usize most_seen = 128;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * invariant - data that only holds together if sections do not overlap
+ * invariant - data that only holds together if critical sections do not overlap
  *
  * Several words that are equal whenever nobody is inside. A section checks
  * that, adds one to each with a pause between two, and checks again: whoever

@@ -3,13 +3,13 @@
  * measure - how any lock of the list serves CPUs that want it again and again
  *
  * Each CPU stays outside, takes the lock, stays inside, leaves; for how long is
- * given in the clock's cycles, fixed or random. Seen: how long a hand-over from
+ * given in the clock's cycles, fixed or random. Seen: how long a handoff from
  * one CPU to a waiting other takes, who waited longest, who got how much, how
  * often one CPU took the lock in a row. What is inside also checks that nobody
  * else is, so that a figure of a broken lock is not taken for a good one.
  *
  * The clocks of all CPUs must show about the same (Intel SDM volume 3B, 18.17:
- * an invariant time-stamp counter); a hand-over that seems to end before it
+ * an invariant time-stamp counter); a handoff that seems to end before it
  * began counts as 0.
  */
 #pragma once
@@ -34,7 +34,7 @@ struct range {
 struct experiment {
 	unsigned cpus;	  /* that contend; at most the lock's capacity */
 	range section;	  /* inside */
-	range outside;	  /* between two sections */
+	range think;	  /* between two critical sections */
 	u64 acquisitions; /* of all CPUs; 0: until time is up */
 	u64 cycles;	  /* how long; 0: until acquisitions are made */
 	u32 seed;
@@ -43,7 +43,7 @@ struct experiment {
 
 /* What one CPU saw, on lines of its own. */
 struct alignas(cache_line) tally {
-	histogram handover;
+	histogram handoff;
 	u64 acquisitions = 0;
 	u64 in_handler = 0; /* of them: by its interrupt handler */
 	u64 longest_wait = 0;
@@ -51,7 +51,7 @@ struct alignas(cache_line) tally {
 
 	void clear()
 	{
-		handover.clear();
+		handoff.clear();
 		acquisitions = in_handler = longest_wait = overlaps = 0;
 	}
 };
@@ -64,13 +64,13 @@ struct figures {
 	u64 cycles; /* from the first CPU's start to the last one's end */
 	u64 acquisitions;
 	u64 in_handler;
-	u64 handovers; /* to another CPU than before, waiting or not */
+	u64 handoffs; /* to another CPU than before, waiting or not */
 	u64 longest_wait;
-	u64 longest_run; /* sections in a row by one CPU */
-	u64 overlaps;	 /* sections that saw another, updates lost */
+	u64 max_consecutive; /* consecutive sections of one CPU */
+	u64 overlaps;	     /* sections that saw another, updates lost */
 	u32 jain_permille;
 	bool gave_up;
-	histogram handover; /* to a CPU that waited, cycles */
+	histogram handoff; /* to a CPU that waited, cycles */
 };
 
 /* Lets so many cycles pass. */
@@ -107,7 +107,7 @@ struct measurement {
 		everyone.reset();
 		done.store_relaxed(0);
 		shared.last = ~0u;
-		shared.handovers = shared.run = shared.longest_run = 0;
+		shared.handoffs = shared.run = shared.max_consecutive = 0;
 		shared.released_at = shared.first = shared.final = 0;
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			tallies[i].clear();
@@ -123,7 +123,7 @@ struct measurement {
 		everyone.meet(todo.cpus);
 		const u64 start = cycles();
 		while (!is_over(start)) {
-			stay(todo.outside, dice);
+			stay(todo.think, dice);
 			visit(cpu, dice);
 		}
 		everyone.meet(todo.cpus);
@@ -156,15 +156,15 @@ struct measurement {
 		into.cpus = todo.cpus;
 		into.bytes = sizeof(lock_type);
 		into.cycles = shared.final - shared.first;
-		into.handovers = shared.handovers;
-		into.longest_run = shared.longest_run;
+		into.handoffs = shared.handoffs;
+		into.max_consecutive = shared.max_consecutive;
 		into.gave_up = give_up;
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			const tally &of = tallies[i];
 			into.acquisitions += of.acquisitions;
 			into.in_handler += of.in_handler;
 			into.overlaps += of.overlaps;
-			into.handover.merge(of.handover);
+			into.handoff.merge(of.handoff);
 			if (of.longest_wait > into.longest_wait)
 				into.longest_wait = of.longest_wait;
 		}
@@ -184,9 +184,9 @@ struct measurement {
 	/* What the holder alone touches. */
 	struct held_data {
 		unsigned last = ~0u; /* who was inside before */
-		u64 handovers = 0;
-		u64 run = 0; /* sections in a row by one CPU, so far */
-		u64 longest_run = 0;
+		u64 handoffs = 0;
+		u64 run = 0; /* consecutive sections of one CPU, so far */
+		u64 max_consecutive = 0;
 		u64 released_at = 0; /* when the last one left */
 		u64 first = 0;	     /* when the first one entered */
 		u64 final = 0;	     /* when the last one left */
@@ -245,14 +245,14 @@ struct measurement {
 		if (shared.last != cpu) {
 			/* Who came after the release did not wait for it. */
 			if (free_at && asked < free_at)
-				mine.handover.add(got > free_at ? got - free_at
-								: 0);
+				mine.handoff.add(got > free_at ? got - free_at
+							       : 0);
 			shared.last = cpu;
-			shared.handovers++;
+			shared.handoffs++;
 			shared.run = 0;
 		}
-		if (++shared.run > shared.longest_run)
-			shared.longest_run = shared.run;
+		if (++shared.run > shared.max_consecutive)
+			shared.max_consecutive = shared.run;
 	}
 
 	experiment todo{};

@@ -14,16 +14,16 @@ struct result {
 	service promised;     /* its order of service */
 	unsigned cpus;	      /* that took part */
 	u32 bytes;	      /* sizeof the lock */
-	u64 acquisitions;     /* sections entered, all CPUs */
-	u64 handovers;	      /* of them: after another CPU's section */
-	u64 forced;	      /* hand-overs that the convoys forced */
+	u64 acquisitions;     /* critical sections entered, all CPUs */
+	u64 handoffs;	      /* of them: after another CPU's section */
+	u64 forced;	      /* handoffs that the convoys forced */
 	u64 exclusion_errors; /* sections that saw another inside */
 	u64 lost_updates;     /* increments that vanished */
 	u64 fifo_violations;  /* entries out of the order of arrival */
 	u64 try_failures;     /* try_lock() that found it taken */
 	u64 visits;	      /* of NMI handlers, by try_lock() */
 	u32 jain_permille;    /* fairness: 1000 is even */
-	u32 longest_run;      /* sections in a row by one CPU */
+	u32 max_consecutive;  /* consecutive sections of one CPU */
 	u64 cycles;	      /* an acquisition, contended */
 	u64 longest_wait;     /* cycles from lock() to the section */
 	bool gave_up;	      /* no progress: the watchdog ended it */
@@ -40,7 +40,7 @@ constexpr const char *fault(const result &r)
 		return "served out of the order of arrival";
 	if (r.gave_up)
 		return "no progress: everybody waits";
-	if (r.handovers < r.forced)
+	if (r.handoffs < r.forced)
 		return "vacuous: the lock did not go from CPU to CPU";
 	return nullptr;
 }

@@ -29,7 +29,8 @@ struct plan {
 	u32 convoys;	     /* rounds in which all queue behind one */
 	u32 sections;	     /* of free contention, all CPUs together */
 	u32 relaxes_a_word;  /* inside: cpu_relax() between two stores */
-	u32 relaxes_outside; /* between two sections: fewer than this */
+	u32 relaxes_outside; /* between two critical sections: fewer than this
+			      */
 	u32 try_one_in;	     /* one attempt in so many is try_lock; 0: none */
 	u32 seed;
 	u64 made = 0; /* count as made already: tests of the wrap */
@@ -66,7 +67,7 @@ struct torture {
 		called.store_relaxed(0);
 		contended.store_relaxed(0);
 		shared.last = ~0u;
-		shared.handovers = shared.run = shared.longest_run = 0;
+		shared.handoffs = shared.run = shared.max_consecutive = 0;
 		for (unsigned i = 0; i < Cpus; i++) {
 			records[i].clear();
 			records[i].visitor.renumber(todo.cpus + i);
@@ -135,7 +136,7 @@ struct torture {
 		r.promised = Subject::order_of_service;
 		r.cpus = todo.cpus;
 		r.bytes = sizeof(lock_type);
-		r.handovers = shared.handovers;
+		r.handoffs = shared.handoffs;
 		r.forced = u64{todo.convoys} * (todo.cpus - 1);
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			const record &of = records[i];
@@ -143,7 +144,7 @@ struct torture {
 			r.visits += of.visits;
 			r.exclusion_errors +=
 				of.overlaps + of.visits_that_saw_another;
-			r.fifo_violations += of.overtaken;
+			r.fifo_violations += of.bypassed;
 			r.try_failures += of.refused;
 			if (of.longest_wait > r.longest_wait)
 				r.longest_wait = of.longest_wait;
@@ -152,7 +153,7 @@ struct torture {
 			return u64{records[i].in_contention};
 		});
 		r.lost_updates = data.lost(r.acquisitions + r.visits);
-		r.longest_run = shared.longest_run;
+		r.max_consecutive = shared.max_consecutive;
 		r.cycles = divide(records[0].elapsed, contended.load_relaxed());
 		r.gave_up = give_up;
 		return r;
@@ -168,7 +169,7 @@ struct torture {
 		u64 sections = 0; /* the same, and does not wrap */
 		u32 in_contention = 0;
 		u32 overlaps = 0;
-		u32 overtaken = 0;
+		u32 bypassed = 0;
 		u32 refused = 0;
 		u32 visits = 0; /* the NMI handler's own */
 		u32 visits_that_saw_another = 0;
@@ -180,7 +181,7 @@ struct torture {
 			entered.store_relaxed(0);
 			sections = 0;
 			now.store_relaxed(doing_nothing);
-			in_contention = overlaps = overtaken = refused = 0;
+			in_contention = overlaps = bypassed = refused = 0;
 			visits = visits_that_saw_another = 0;
 			longest_wait = elapsed = 0;
 		}
@@ -189,9 +190,9 @@ struct torture {
 	/* What the holder alone touches. */
 	struct held_data {
 		unsigned last = ~0u; /* who was inside before */
-		u32 handovers = 0;   /* entries after another CPU's */
-		u32 run = 0;	     /* sections in a row by one CPU, so far */
-		u32 longest_run = 0;
+		u32 handoffs = 0;    /* entries after another CPU's */
+		u32 run = 0; /* consecutive sections of one CPU, so far */
+		u32 max_consecutive = 0;
 		u32 next_in_line = 0; /* whose turn it is in a convoy */
 	};
 
@@ -211,11 +212,11 @@ struct torture {
 
 		if (shared.last != cpu) {
 			shared.last = cpu;
-			shared.handovers++;
+			shared.handoffs++;
 			shared.run = 0;
 		}
-		if (++shared.run > shared.longest_run)
-			shared.longest_run = shared.run;
+		if (++shared.run > shared.max_consecutive)
+			shared.max_consecutive = shared.run;
 		if (!data.visit(todo.relaxes_a_word))
 			mine.overlaps++;
 		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
@@ -282,7 +283,7 @@ struct torture {
 			[=](u32 now) { return now == number || give_up; });
 		enter(cpu);
 		if (queues && shared.next_in_line != k)
-			records[cpu].overtaken++;
+			records[cpu].bypassed++;
 		shared.next_in_line = k + 1;
 		work_and_leave(cpu);
 	}

@@ -31,13 +31,13 @@ void tracker::enter(unsigned cpu)
 		stop();
 	if (entries++ >= from) {
 		longest_wait = std::max(longest_wait, now() - mine.since);
-		bypassed_most = std::max(bypassed_most, mine.overtaken);
+		bypassed_most = std::max(bypassed_most, mine.bypassed);
 		for (waiter &w : waiting)
 			if (w.number != 0 && w.number < mine.number) {
-				w.overtaken++;
+				w.bypassed++;
 				bypasses++;
 				bypassed_most =
-					std::max(bypassed_most, w.overtaken);
+					std::max(bypassed_most, w.bypassed);
 			}
 	}
 	mine.number = 0;

@@ -118,7 +118,7 @@ std::string markdown(const std::vector<figures> &rows)
 	}
 	std::sort(sizes.begin(), sizes.end());
 
-	std::string head = "| misses an acquisition, by CPUs |";
+	std::string head = "| misses per acquisition, by CPUs |";
 	std::string rule = "|---|";
 	for (unsigned n : sizes) {
 		head += print(" %u |", n);

@@ -24,8 +24,8 @@ namespace sim {
 
 struct workload {
 	unsigned cpus;
-	u64 inside = 500;     /* cycles in the section */
-	u64 outside = 500;    /* between two: 1 to this many, at random */
+	u64 inside = 500;     /* cycles in the critical section */
+	u64 think = 500;      /* between two: 1 to this many, at random */
 	u64 acquisitions = 0; /* that are counted; 0: enough for the CPUs */
 	u64 patience = 100'000'000;
 };
@@ -80,7 +80,7 @@ struct tracker {
 	struct waiter {
 		u64 number = 0; /* of its coming; 0: does not wait */
 		u64 since = 0;
-		u64 overtaken = 0;
+		u64 bypassed = 0;
 	};
 
 	void begin_counting();
@@ -139,7 +139,7 @@ figures measure(const char *name, const machine &on, const workload &load)
 	const outcome out = s.run([&](unsigned cpu) {
 		klock::selftest::xorshift dice(cpu + 1);
 		auto &who = w->places[cpu].who;
-		const auto most = static_cast<u32>(load.outside);
+		const auto most = static_cast<u32>(load.think);
 
 		for (;;) {
 			work(1 + dice.below(most));

@@ -40,7 +40,7 @@ enum class mesi { modified, exclusive, shared, invalid };
 struct outcome {
 	bool finished = false; /* all bodies have returned, or stop() */
 	u64 cycles = 0;	       /* virtual time at the end */
-	std::string stuck;     /* else: who waits for what, a line a CPU */
+	std::string stuck;     /* else: who waits for what, a line per CPU */
 };
 
 struct engine;

@@ -17,7 +17,7 @@ std::string csv(const std::vector<figures> &);
 /* The same, for people: the columns that a choice of lock depends on. */
 std::string text(const std::vector<figures> &);
 
-/* One row a lock, one column a number of CPUs: misses an acquisition. */
+/* One row per lock, one column a number of CPUs: misses per acquisition. */
 std::string markdown(const std::vector<figures> &);
 
 } // namespace sim

@@ -100,7 +100,7 @@ struct test {
 	bool operator()(u64 value) const { return call(what, value); }
 };
 
-/* A wait's pace: turns of cpu_relax() after a read. No call: one turn. */
+/* A wait's pace: spin iterations after a read. No call: one turn. */
 struct pace {
 	u32 (*call)(void *what, u64 value) = nullptr;
 	void *what = nullptr;

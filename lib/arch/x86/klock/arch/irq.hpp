@@ -40,7 +40,7 @@ inline irq_state read_flags()
 /*
  * Disables maskable interrupts on this CPU and returns what was before. An
  * interrupt between the two instructions leaves the flag as it finds it.
- * "memory": nothing moves out of the section that this opens.
+ * "memory": nothing moves out of the critical section that this opens.
  */
 [[nodiscard]] inline irq_state irq_save()
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# gnuplot -c handover.gp DIR
+# gnuplot -c handoff.gp DIR
 load system(sprintf("dirname '%s'", ARG0)).'/style.gp'
-file = ARG1.'/handover.csv'
-set output ARG1.'/handover.svg'
+file = ARG1.'/handoff.csv'
+set output ARG1.'/handoff.svg'
 set title 'Two threads that do nothing else: cycles per acquisition, \
 to a ping-pong on one line'
 set ylabel 'times the ping-pong (median; bars: quartiles)'

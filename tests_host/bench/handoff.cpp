@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handover - two threads that do nothing but take the lock, beside a ping-pong
+ * handoff - two threads that do nothing but take the lock, beside a ping-pong
  */
 #include "experiments.hpp"
 
@@ -21,7 +21,7 @@ series cycles_each(const machine &here, const series &rates)
 
 } // namespace
 
-double calibrate_handover(context &c)
+double calibrate_handoff(context &c)
 {
 	contended found;
 
@@ -29,31 +29,31 @@ double calibrate_handover(context &c)
 		if (r.name == ping_pong_name)
 			for (int i = 0; i < 5; i++)
 				run_trial(c, r, {2, 0, 0}, watch::no, found);
-	return c.handover_cycles = c.here.cycles_a_second / most(found.rate);
+	return c.handoff_cycles = c.here.cycles_a_second / most(found.rate);
 }
 
-void measure_handover(context &c)
+void measure_handoff(context &c)
 {
 	const setting s{2, 0, 0};
 
-	calibrate_handover(c);
-	c.found.handover = run_rounds(c, s, c.opts.rounds, c.opts.few_rounds(),
-				      "hand-over");
+	calibrate_handoff(c);
+	c.found.handoff =
+		run_rounds(c, s, c.opts.rounds, c.opts.few_rounds(), "handoff");
 
-	csv file(c.file("handover.csv"),
+	csv file(c.file("handoff.csv"),
 		 {"lock", "kind", "cycles_min", "cycles_median", "ratio_median",
-		  "ratio_q1", "ratio_q3", "handover_share"});
+		  "ratio_q1", "ratio_q3", "handoff_share"});
 	table t({"lock", "kind", "cycles min", "median", "to ping-pong",
-		 "quartiles", "hand-overs"});
+		 "quartiles", "handoffs"});
 	const series floor =
-		cycles_each(c.here, c.found.handover[ping_pong_name].rate);
+		cycles_each(c.here, c.found.handoff[ping_pong_name].rate);
 	for (const row &r : rows_for(2)) {
-		const auto found = c.found.handover.find(r.name);
-		if (found == c.found.handover.end())
+		const auto found = c.found.handoff.find(r.name);
+		if (found == c.found.handoff.end())
 			continue;
 		const series each = cycles_each(c.here, found->second.rate);
 		const series q = ratios(each, floor);
-		const double share = median(found->second.handovers);
+		const double share = median(found->second.handoffs);
 		file.add({r.name, name_of(r.what), fixed(least(each), 1),
 			  fixed(median(each), 1), fixed(median(q), 3),
 			  fixed(quantile(q, 0.25), 3),
@@ -64,10 +64,10 @@ void measure_handover(context &c)
 			       fixed(quantile(q, 0.75), 2),
 		       fixed(share, 2)});
 	}
-	c.out.heading("Hand-over: cycles an acquisition, 2 threads that do "
+	c.out.heading("Handoff: cycles per acquisition, 2 threads that do "
 		      "nothing else");
 	c.out.say(t.text());
-	c.out.say("hand-overs: the share of acquisitions that came from the "
+	c.out.say("handoffs: the share of acquisitions that came from the "
 		  "other core; where it\nis small, the figure tells of the "
 		  "lock staying where it was.\n");
 }
