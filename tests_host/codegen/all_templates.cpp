@@ -12,6 +12,8 @@
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/selftest/torture.hpp>
+#include <klock/seq_latch.hpp>
+#include <klock/seq_lock.hpp>
 
 using klock::bakery_lock;
 using klock::mcs_lock;
@@ -30,6 +32,18 @@ template struct klock::atomic_pair<u8>;
 template struct klock::atomic_pair<u16>;
 template struct klock::atomic_pair<u32>;
 template struct klock::plain<short>;
+
+/* Words of each width. */
+struct three_shorts {
+	u16 a, b, c;
+};
+struct pair_of_words {
+	klock::usize a, b;
+};
+template struct klock::seq_lock<u8>;
+template struct klock::seq_lock<three_shorts>;
+template struct klock::seq_lock<pair_of_words>;
+template struct klock::seq_latch<pair_of_words>;
 
 namespace {
 

@@ -44,6 +44,10 @@ RULES = [
     ("lib/klock/checked_lock.hpp",  "klock/checked_parts.hpp "
                                     "klock/concepts.hpp klock/lent_nodes.hpp "
                                     "klock/lock_usage.hpp klock/types.hpp"),
+    ("lib/klock/seq_words.hpp",     "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/seq_count.hpp",     "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/seq_lock.hpp",      "klock/seq_words.hpp klock/types.hpp"),
+    ("lib/klock/seq_latch.hpp",     "klock/seq_words.hpp klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/counter.hpp "

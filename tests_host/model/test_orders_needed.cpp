@@ -5,11 +5,10 @@
  * locks' clients can tell, and stands in the list below with its reason.
  */
 #include "mortal_world.hpp"
+#include "orders.hpp"
 
 #include <catch.hpp>
 
-#include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -17,6 +16,9 @@ using namespace klock::selftest;
 using namespace worlds;
 using model::use;
 using model::weakening;
+using orders::spelt;
+using orders::tag;
+using orders::tags;
 
 namespace {
 
@@ -86,81 +88,10 @@ bool clients(const options &how, Visit enough)
 	return enough(exclusion<Subject>(split(with({2, 2, 2}, 2))));
 }
 
-/*
- * In the lock's headers: neither the clients' operations nor the tests'. By the
- * file's own folder: the clone's may be called klock, too.
- */
-bool in_library(const use &u)
-{
-	return u.file.substr(0, u.file.rfind('/')).ends_with("lib/klock");
-}
-
-/* The "O1" that stands beside or just after the operation. */
-std::string tag(const use &u)
-{
-	std::ifstream header(u.file);
-	std::string line;
-
-	for (int number = 1; std::getline(header, line); number++) {
-		if (number < u.line || number > u.line + 4)
-			continue;
-		const auto at = line.find("/* O");
-		if (at != std::string::npos)
-			return line.substr(at + 3,
-					   line.find(" */", at) - at - 3);
-	}
-	return "line " + std::to_string(u.line);
-}
-
-std::string spelt(const weakening &w)
-{
-	const std::string &file = w.where.file;
-
-	return file.substr(file.rfind('/') + 1) + " " + tag(w.where) + " -> " +
-	       model::text(w.to);
-}
-
-/* Every stronger use in the library by this lock. */
 template <typename Subject>
-std::vector<use> uses()
-{
-	std::vector<use> all;
-
-	clients<Subject>({.max_executions = 2000, .record_uses = true},
-			 [&all](const result &r) {
-				 for (const use &u : r.uses)
-					 if (in_library(u) &&
-					     std::find(all.begin(), all.end(),
-						       u) == all.end())
-						 all.push_back(u);
-				 return false;
-			 });
-	return all;
-}
-
-/* Whether some client finds it. */
-template <typename Subject>
-bool found(const weakening &w)
-{
-	return clients<Subject>({.weaken = w},
-				[](const result &r) { return !r.ok(); });
-}
-
-/* All "O1" of a header's code; its comment block above the code is skipped. */
-std::set<std::string> tags(const std::string &file)
-{
-	std::ifstream header(file);
-	std::set<std::string> all;
-	std::string line;
-
-	while (std::getline(header, line)) {
-		const auto at = line.find("/* O");
-		const auto end = line.find(" */", at);
-		if (at != std::string::npos && end - at < 8)
-			all.insert(line.substr(at + 3, end - at - 3));
-	}
-	return all;
-}
+constexpr auto clients_of = [](const options &how, auto enough) {
+	return clients<Subject>(how, enough);
+};
 
 } // namespace
 
@@ -178,13 +109,13 @@ TEST_CASE("orders_needed: each order, made weaker, is found or has a reason")
 			CHECK(r.ok());
 			return !r.ok();
 		});
-		for (const use &u : uses<Subject>()) {
+		for (const use &u : orders::uses(clients_of<Subject>)) {
 			for (const weakening &w : model::weakenings(u)) {
 				const std::string name = spelt(w);
 				bool known = false;
 
 				tried++;
-				if (found<Subject>(w))
+				if (orders::found(clients_of<Subject>, w))
 					continue;
 				survivors.insert(name);
 				for (const kept &k : kept_orders)
@@ -208,7 +139,7 @@ TEST_CASE("orders_needed: every tag in a header was tried")
 	std::map<std::string, std::set<std::string>> tried;
 
 	all_locks<3>::for_each([&]<typename Subject>() {
-		for (const use &u : uses<Subject>())
+		for (const use &u : orders::uses(clients_of<Subject>))
 			if (!model::weakenings(u).empty())
 				tried[u.file].insert(tag(u));
 	});

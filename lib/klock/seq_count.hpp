@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seq_count - a sequence that tells a reader whether what it read is whole
+ *
+ * What seq_lock is made of, for data and a writers' lock of one's own:
+ *
+ *	writer, the only one:		reader:
+ *	guard held(lock);		u32 began;
+ *	count.write_begin();		do {
+ *	a.store_relaxed(1);			began = count.read_begin();
+ *	b.store_relaxed(2);			x = a.load_relaxed();
+ *	count.write_end();			y = b.load_relaxed();
+ *					} while (count.read_retry(began));
+ *
+ * The data are atomic<T>, read and written relaxed: a plain word that one CPU
+ * writes while another reads it is a data race, whatever fences surround it.
+ * Until read_retry() has said no, what was read may be of two writes: compute
+ * nothing from it that must not go wrong (an index, a pointer).
+ *
+ * Source:      Lameter, "Effective Synchronization on Linux/NUMA Systems",
+ *              Gelato 2005 (the seqlock); Boehm, "Can Seqlocks Get Along with
+ *              Programming Language Memory Models?", MSPC 2012, section 4: the
+ *              fences, and why the data are atomic.
+ * Size:        4 bytes; zero bytes: nothing was written yet
+ *                                      Checked: unit/seq_lock: sizes
+ * Context:     readers: any, but not a handler or an NMI over its own CPU's
+ *              writer, which would wait for ever: read_try_begin() there.
+ *              Writers: one at a time; interrupts off where a handler reads.
+ * Capacity:    a reader that sleeps while exactly 2^31 writes pass is not told.
+ *
+ * State (sequence):  2n --write_begin--> 2n + 1 --write_end--> 2n + 2
+ *
+ * Ordering:
+ *	O1  write_begin     fence_release           pairs with O5
+ *	O2  write_end       sequence.store_release  pairs with O3, O4
+ *	O3  read_begin      sequence.await_acquire  pairs with O2
+ *	O4  read_try_begin  sequence.load_acquire   pairs with O2
+ *	O5  read_retry      fence_acquire           pairs with O1
+ *                              Checked: model/seq_count: orders needed
+ *
+ *	O1 and O5 are the half that is easily left out: a reader that saw one
+ *	word of a write sees, behind O5, the odd sequence from before O1, or a
+ *	later one. O2 to O4: what the last whole write wrote is seen.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+
+namespace klock {
+
+struct seq_count {
+	constexpr seq_count() = default;
+
+	/* The count as it is after so many writes: for tests of the wrap. */
+	constexpr explicit seq_count(u32 writes) : sequence(2 * writes) {}
+
+	/* -- Writers: one at a time, by a lock of their own -- */
+
+	/* From here on readers read again. */
+	void write_begin()
+	{
+		sequence.store_relaxed(sequence.load_relaxed() + 1);
+		fence_release(); /* O1 */
+	}
+
+	/* The data are whole again. */
+	void write_end()
+	{
+		sequence.store_release(sequence.load_relaxed() + 1); /* O2 */
+	}
+
+	/* -- Readers: any number; they write nothing -- */
+
+	/* Waits while a writer is inside; returns what read_retry() takes. */
+	[[nodiscard]] u32 read_begin() const
+	{
+		return sequence.await_acquire(even{}); /* O3 */
+	}
+
+	/* Never waits: false while a writer is inside. */
+	[[nodiscard]] bool read_try_begin(u32 &began) const
+	{
+		began = sequence.load_acquire(); /* O4 */
+		return even{}(began);
+	}
+
+	/* Whether what was read since then is of two writes: read it again. */
+	[[nodiscard]] bool read_retry(u32 began) const
+	{
+		fence_acquire(); /* O5 */
+		return sequence.load_relaxed() != began;
+	}
+
+	/* Whether a writer is inside: a hint, old when it arrives. */
+	[[nodiscard]] bool is_written() const
+	{
+		return !even{}(sequence.load_relaxed());
+	}
+
+      private:
+	struct even {
+		constexpr bool operator()(u32 now) const
+		{
+			return now % 2 == 0;
+		}
+	};
+
+	/* Odd while a writer is inside; only equality is asked of it. */
+	atomic<u32> sequence;
+};
+
+} // namespace klock

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seq_lock - a value that readers read without writing anything
+ *
+ * Algorithm:   A writer makes the sequence odd, writes, and makes it even
+ *              again. A reader copies the value between two looks at the
+ *              sequence, and copies again unless both saw the same even number.
+ * Source:      Lameter, "Effective Synchronization on Linux/NUMA Systems",
+ *              Gelato 2005; Boehm, MSPC 2012, section 4 (the fences, the data
+ *              as atomics); we differ: the odd sequence is the writers' lock.
+ * Use when:    a small value is read all the time and written now and then: a
+ *              clock, a configuration, statistics. Writers in the order of
+ *              arrival, or data of several objects: seq_count under a
+ *              ticket_lock. A reader in an NMI handler that must have a value:
+ *              seq_latch. Not for pointers: what they point to may be gone
+ *              before the second look.
+ * Size:        T and 4 bytes, rounded up to T's alignment, at least 4; no
+ *              per-CPU state           Checked: unit/seq_lock: sizes
+ * Zero bytes:  T of zero bytes, never written
+ *                                      Checked: unit/seq_lock: zero bytes
+ * Lifetime:    who frees it must know that nobody reads: readers leave no
+ *              trace. The next writer knows that the last is out: a write's
+ *              last access is the one that releases
+ *                                      Checked: unit/seq_lock: lifetime
+ * Fairness:    none: readers begin again as long as writers write, and one
+ *              writer may enter again and again while others starve
+ *                                      Checked: unit/seq_lock: bypass
+ * Capacity:    any number of contexts; a reader that sleeps while exactly 2^31
+ *              writes pass takes two halves for one
+ *                                      Checked: model/seq_lock: wrap
+ * Context:     any; where a handler reads or writes, writers with interrupts
+ *              off, else it waits for the writer that it interrupted; readers
+ *              need not. NMI: try_read only. No recursion. Everybody waits for
+ *              a preempted writer, for a preempted reader nobody.
+ * Assumes:     an atomic load and store of a word, a compare-and-swap of 4
+ *              bytes
+ *
+ * State (sequence):  2n --write begins--> 2n + 1 --write ends--> 2n + 2
+ *
+ * Ordering:
+ *	O1  write, update   sequence.compare_exchange_acquire  pairs with O3
+ *	O2  write, update   fence_release                      pairs with O5
+ *	O3  write, update   sequence.store_release         pairs with O1, O4, O6
+ *	O4  try_read        sequence.load_acquire              pairs with O3
+ *	O5  read, try_read  fence_acquire                      pairs with O2
+ *	O6  read            sequence.await_acquire             pairs with O3
+ *                                      Checked: model/seq_lock: orders needed
+ *
+ *	O2 and O5: a reader that saw one word of a write sees, behind O5, the
+ *	odd sequence from before O2, or a later one. No word can be plain: it
+ *	would be a data race however it is fenced.
+ *
+ * Cost:        a read: 2 loads and one a word, no store, no RMW; a write: 1
+ *              RMW, 1 load, 1 store and one a word; after a write each reader
+ *              misses once a line          Checked: sim/seq_lock: costs
+ */
+#pragma once
+
+#include <klock/seq_words.hpp>
+
+namespace klock {
+
+template <typename T>
+struct seq_lock {
+	constexpr seq_lock() = default;
+	constexpr explicit seq_lock(const T &first) : value(first) {}
+
+	/* The lock as it is after so many writes: for tests of the wrap. */
+	constexpr seq_lock(const T &first, u32 writes)
+	    : value(first), sequence(2 * writes)
+	{
+	}
+
+	/* The newest whole value; waits while a writer is inside. */
+	[[nodiscard]] T read() const
+	{
+		for (;;) {
+			const u32 began =
+				sequence.await_acquire(even{}); /* O6 */
+			const T seen = value.load_relaxed();
+
+			if (is_whole(began))
+				return seen;
+		}
+	}
+
+	/* One look: true if to is a whole value. Never waits: any context. */
+	[[nodiscard]] bool try_read(T &to) const
+	{
+		const u32 began = sequence.load_acquire(); /* O4 */
+
+		if (!even{}(began))
+			return false;
+		const T seen = value.load_relaxed();
+
+		if (!is_whole(began))
+			return false;
+		to = seen;
+		return true;
+	}
+
+	/* Replaces the value; waits for other writers. */
+	void write(const T &v)
+	{
+		const u32 began = begin();
+
+		value.store_relaxed(v);
+		end(began);
+	}
+
+	/* change(T &) of the newest value; no other writer comes between. */
+	template <typename Change>
+	void update(Change change)
+	{
+		const u32 began = begin();
+		T v = value.load_relaxed();
+
+		change(v);
+		value.store_relaxed(v);
+		end(began);
+	}
+
+	/* Whether a writer is inside: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return !even{}(sequence.load_relaxed());
+	}
+
+      private:
+	struct even {
+		constexpr bool operator()(u32 now) const
+		{
+			return now % 2 == 0;
+		}
+	};
+
+	/* Whether what was read since began is of one write. */
+	bool is_whole(u32 began) const
+	{
+		fence_acquire(); /* O5 */
+		return sequence.load_relaxed() == began;
+	}
+
+	/* No other writer from here on: who made it odd holds it. */
+	u32 begin()
+	{
+		u32 free;
+
+		do
+			free = sequence.await_relaxed(even{});
+		while (!sequence.compare_exchange_acquire(free,
+							  free + 1)); /* O1 */
+		fence_release();				      /* O2 */
+		return free;
+	}
+
+	void end(u32 began) { sequence.store_release(began + 2); /* O3 */ }
+
+	/* The newest whole value, or a mixture while the sequence is odd. */
+	seq_words<T> value;
+	/* Odd while a writer is inside; only equality is asked of it. */
+	atomic<u32> sequence;
+};
+
+} // namespace klock
