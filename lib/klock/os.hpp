@@ -2,11 +2,11 @@
 /*
  * os - the functions that klock may ask of the kernel it lives in
  *
- * Only guards of locks that are indexed by CPU call the first, and only checked
- * locks (checked_lock.hpp) all of them: a kernel that uses neither defines
- * none. They have C names so that a kernel in C can define them too. Define
- * them in one file: a linker may take the optional ones out of a library only
- * where it takes the others.
+ * Only guards of locks that are indexed by CPU call the first, only once.hpp
+ * the first two, and only checked locks (checked_lock.hpp) all of them: a
+ * kernel that uses none of these defines none. They have C names so that a
+ * kernel in C can define them too. Define them in one file: a linker may take
+ * the optional ones out of a library only where it takes the others.
  */
 #pragma once
 

@@ -8,6 +8,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/once.hpp>
 #include <klock/plain.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/measure.hpp>
@@ -44,6 +45,7 @@ template struct klock::seq_lock<u8>;
 template struct klock::seq_lock<three_shorts>;
 template struct klock::seq_lock<pair_of_words>;
 template struct klock::seq_latch<pair_of_words>;
+template struct klock::lazy<three_shorts>;
 
 namespace {
 

@@ -48,6 +48,9 @@ RULES = [
     ("lib/klock/seq_count.hpp",     "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/seq_lock.hpp",      "klock/seq_words.hpp klock/types.hpp"),
     ("lib/klock/seq_latch.hpp",     "klock/seq_words.hpp klock/types.hpp"),
+    ("lib/klock/once.hpp",          "klock/atomic.hpp klock/concepts.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/barrier.hpp",       "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/counter.hpp "

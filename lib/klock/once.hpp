@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * once - something that is done by whoever needs it first, and by nobody else
+ *
+ *	constinit klock::once tables;
+ *
+ *	tables.call([] { make_tables(); });	everywhere, before use
+ *
+ *	constinit klock::lazy<table> shared;
+ *
+ *	shared.get([] { return table{...}; }).look_up(x);
+ *
+ * The first caller runs the function; who calls meanwhile waits until it has
+ * returned, and sees all that it wrote. A function that returns false has
+ * failed: the next caller, or one that waits, tries again. Once it is done, a
+ * call is one load.
+ *
+ * Source:      the field's "call once"; the states are ours, and the checker's.
+ * Size:        once: 4 bytes; zero bytes: not done yet. lazy<T>: T and 4 bytes,
+ *              rounded up to T's alignment; zero bytes: not made yet. No
+ *              destructor is registered, no __cxa_guard is called: both may lie
+ *              in a kernel's .bss.     Checked: unit/once: size, unit/lazy
+ * Context:     threads and handlers, on CPUs that have a number (klock/os.hpp);
+ *              before CPUs have one, one CPU alone. A handler over the function
+ *              that its own CPU runs panics, and so does a function that calls
+ *              itself: either would wait for itself. So whoever runs it is not
+ *              preempted meanwhile. NMI: is_done() and peek() only.
+ *                                      Checked: model/once: a handler
+ *
+ * State (state):  0 new --call--> 1 + CPU running --true--> done
+ *                                                 --false--> 0 new
+ *
+ * Ordering:
+ *	O1  call     state.load_acquire              pairs with O4
+ *	O2  is_done  state.load_acquire              pairs with O4
+ *	O3  call     state.compare_exchange_acquire  pairs with O4, O5
+ *	O4  call     state.store_release         pairs with O1, O2, O3, O6
+ *	O5  call     state.store_release             pairs with O3, O6
+ *	O6  call     state.await_acquire             pairs with O4, O5
+ *                                      Checked: model/once: orders needed
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/os.hpp>
+
+namespace klock {
+
+struct once {
+	constexpr once() = default;
+
+	/*
+	 * Runs what() unless it is done; waits while another CPU runs one.
+	 * True: it is done. False: what() returned false, here and now; a
+	 * what() that returns nothing cannot fail.
+	 */
+	template <typename What>
+	bool call(What &&what)
+	{
+		const u32 now = state.load_acquire(); /* O1 */
+
+		return now == done || call_slowly(what, now);
+	}
+
+	/* Whether it is done, and all that it wrote can be seen. Any context.
+	 */
+	[[nodiscard]] bool is_done() const
+	{
+		return state.load_acquire() == done; /* O2 */
+	}
+
+      private:
+	static constexpr u32 fresh = 0;
+	static constexpr u32 done = ~u32{0};
+
+	template <typename What>
+	[[gnu::noinline]] bool call_slowly(What &what, u32 now)
+	{
+		const u32 me = cpu_id() + 1;
+
+		for (;;) {
+			if (now == fresh &&
+			    state.compare_exchange_acquire(now, me)) /* O3 */
+				return finish(run(what));
+			if (now == done)
+				return true;
+			if (now == me)
+				panic("once", this, me - 1,
+				      "called again by the CPU that runs it");
+			now = state.await_acquire([](u32 v) {
+				return v == fresh || v == done;
+			}); /* O6 */
+		}
+	}
+
+	template <typename What>
+	static bool run(What &what)
+	{
+		if constexpr (same_as<decltype(what()), bool>) {
+			return what();
+		} else {
+			what();
+			return true;
+		}
+	}
+
+	bool finish(bool succeeded)
+	{
+		if (succeeded)
+			state.store_release(done); /* O4 */
+		else
+			state.store_release(fresh); /* O5 */
+		return succeeded;
+	}
+
+	/* 0: not yet; 1 + CPU: that CPU runs it; all ones: done. */
+	atomic<u32> state;
+};
+
+/*
+ * lazy<T> - a T that is made by whoever needs it first
+ *
+ * It is never destroyed: a kernel's statics live as long as the kernel.
+ */
+template <typename T>
+struct lazy {
+	constexpr lazy() {}
+	constexpr ~lazy() = default;
+	lazy(const lazy &) = delete;
+	lazy &operator=(const lazy &) = delete;
+
+	/* make() returns the T; of all callers', one is called, once. */
+	template <typename Make>
+	T &get(Make make)
+	{
+		made.call([&] { new (room) maker{make()}; });
+		return *it();
+	}
+
+	/* The T, or null as long as it is not made. Any context. */
+	[[nodiscard]] T *peek() { return made.is_done() ? it() : nullptr; }
+
+      private:
+	/* A placement new of its own: <new> is of the standard library. */
+	struct maker {
+		T value;
+		static void *operator new(usize, void *at) { return at; }
+	};
+
+	T *it() { return __builtin_launder(reinterpret_cast<T *>(room)); }
+
+	once made;
+	alignas(T) unsigned char room[sizeof(T)] = {};
+};
+
+} // namespace klock
