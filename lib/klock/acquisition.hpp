@@ -29,7 +29,7 @@ inline constexpr adopting adopt{};
 namespace detail {
 
 /* A lock and who asks for it: made of the lock, in the caller's own line. */
-template <any_lock L>
+template <guardable L>
 struct here {
 	[[gnu::always_inline]] here(L &from,
 				    call_site caller = {__builtin_FILE(),
@@ -110,6 +110,20 @@ struct kept_caller<L> {
 	call_site by;
 };
 
+/* What only guards may do: reach the lock inside of an irq_lock. */
+struct opening {
+	template <typename L>
+	[[gnu::always_inline]] static L &inside_of(L &lock)
+	{
+		return lock;
+	}
+	template <irq_only_lock L>
+	[[gnu::always_inline]] static inside<L> &inside_of(L &lock)
+	{
+		return lock.inner;
+	}
+};
+
 /* How a guard comes by its lock; the third way is adopting. */
 struct waiting {};
 struct trying {};
@@ -137,7 +151,8 @@ struct acquisition {
 					   With &...given)
 	    : with(given...)
 	{
-		if (with.template pass_to<asking>(at.by, at.lock))
+		if (with.template pass_to<asking>(at.by,
+						  opening::inside_of(at.lock)))
 			adopt(at);
 	}
 	template <typename... With>
@@ -183,7 +198,8 @@ struct acquisition {
 	[[gnu::always_inline]] void take(here<lock_type> at)
 	{
 		by.keep(at.by);
-		with.template pass_to<locking>(at.by, at.lock);
+		with.template pass_to<locking>(at.by,
+					       opening::inside_of(at.lock));
 	}
 
 	[[gnu::always_inline]] void adopt(here<lock_type> at)
@@ -202,14 +218,15 @@ struct acquisition {
 
 	[[gnu::always_inline]] void release(lock_type &lock, call_site caller)
 	{
-		with.template pass_to<unlocking>(caller, lock);
+		with.template pass_to<unlocking>(caller,
+						 opening::inside_of(lock));
 	}
 
 	/* null: nothing is held */
 	lock_type *held = nullptr;
 	/* the node, the CPU's number, or nothing */
 	[[no_unique_address]] brought<L> with;
-	[[no_unique_address]] kept_caller<lock_type> by;
+	[[no_unique_address]] kept_caller<inside<lock_type>> by;
 };
 
 } // namespace detail
@@ -218,7 +235,7 @@ struct acquisition {
  * A lock, and who is said to take it: for a kernel's own function around a
  * guard, which knows its caller. guard held(klock::at(lock, by));
  */
-template <any_lock L>
+template <detail::guardable L>
 [[nodiscard]] detail::here<L> at(L &lock, call_site by)
 {
 	return {lock, by};

@@ -20,7 +20,8 @@
 namespace klock {
 
 /* L, with a node that is lent to the guard: guard<lent_node<mcs_lock>> */
-template <stack_node_lock L>
+template <typename L>
+requires stack_node_lock<detail::inside<L>>
 struct lent_node {
 	/* The lock without it. */
 	using lock_type = L;
@@ -45,7 +46,7 @@ using lock_of = typename lock_of_type<L>::type;
 
 /* What a guard can be made for. */
 template <typename L>
-concept guardable = any_lock<lock_of<L>>;
+concept guardable = any_lock<inside<lock_of<L>>>;
 
 template <typename Ask, typename Node>
 concept asks_for_node = requires(Ask &ask)
@@ -184,9 +185,12 @@ template <stack_node_lock L>
 struct brought_for<L> {
 	using type = brought_own_node<typename L::node>;
 };
+template <irq_only_lock L>
+struct brought_for<L> : brought_for<inside<L>> {
+};
 template <typename L>
 struct brought_for<lent_node<L>> {
-	using type = brought_node<typename L::node>;
+	using type = brought_node<typename inside<L>::node>;
 };
 template <typename L>
 using brought = typename brought_for<L>::type;
@@ -196,9 +200,10 @@ template <typename L, typename... Given>
 struct guarded_type {
 	using type = L;
 };
-template <stack_node_lock L, typename First, typename... Rest>
-requires(same_as<First, typename L::node &> ||
-	 asks_for_node<First, typename L::node>) //
+template <typename L, typename First, typename... Rest>
+requires(stack_node_lock<inside<L>> &&
+	 (same_as<First, typename inside<L>::node &> ||
+	  asks_for_node<First, typename inside<L>::node>)) //
 	struct guarded_type<L, First, Rest...> {
 	using type = lent_node<L>;
 };

@@ -49,6 +49,8 @@
  *			handler would wait for the code that it interrupted. A
  *			handler that has interrupts on is such code, too
  *	NMI		lock() in an NMI handler: only try_lock() is safe there
+ *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
+ *			an interrupt or NMI handler
  *	number		one that is not below max_contenders; unlock() by
  *			another than lock()'s
  *	node		unlock() by another than lock()'s; one that is lent
@@ -289,6 +291,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	template <typename With, typename Lock>
 	void take(With &&with, call_site by, Lock lock_inner)
 	{
+		check_context(by);
 		usage.before_lock(max_contenders, by);
 		lend(with, by);
 		lock_inner();
@@ -298,6 +301,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	template <typename With, typename Try>
 	bool try_take(With &&with, call_site by, Try try_inner)
 	{
+		check_context(by);
 		if (!usage.before_try_lock(max_contenders, by))
 			return false;
 		lend(with, by);
@@ -308,6 +312,12 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 		give_back(with);
 		usage.count_out();
 		return false;
+	}
+
+	void check_context(call_site by) const
+	{
+		if constexpr (thread_only_lock<L>)
+			usage.before_taken_in_thread(by);
 	}
 
 	void lend(unsigned, call_site) {}
@@ -344,17 +354,6 @@ struct checked_lock<L, Name> : checked_lock<L> {
 	}
 };
 
-namespace detail {
-template <bool Checks, any_lock L, lock_name... Name>
-struct checked_or_not {
-	using type = L;
-};
-template <any_lock L, lock_name... Name>
-struct checked_or_not<true, L, Name...> {
-	using type = checked_lock<L, Name...>;
-};
-} // namespace detail
-
 /*
  * checked_lock<L, Name> in a debug build, L itself in any other: the same
  * type, not a byte and not an instruction more. The name may be left out.
@@ -365,7 +364,8 @@ struct checked_or_not<true, L, Name...> {
  * checked_if<debug, L> & is any of them, whatever its name.
  */
 template <bool Checks, any_lock L, lock_name... Name>
-using checked_if = typename detail::checked_or_not<Checks, L, Name...>::type;
+using checked_if =
+	typename detail::chosen<Checks, L, checked_lock<L, Name...>>::type;
 
 /*
  * Names a lock at run time, before others use it; the name must live as long.

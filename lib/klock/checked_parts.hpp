@@ -48,6 +48,16 @@ struct constants_of<L> {
 	static constexpr auto default_base = L::default_base;
 };
 
+/* One of two types: the second where checks are on. */
+template <bool Checks, typename Unchecked, typename Checked>
+struct chosen {
+	using type = Unchecked;
+};
+template <typename Unchecked, typename Checked>
+struct chosen<true, Unchecked, Checked> {
+	using type = Checked;
+};
+
 /* A name for a constructor, which no lock inside has an argument of. */
 struct named {
 	const char *name;

@@ -85,4 +85,30 @@ concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu)
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
 
+/* Who may take it is said by its type: irq_lock.hpp. */
+template <typename L>
+concept irq_only_lock = requires
+{
+	typename L::taken_by_irq_guard_alone;
+};
+template <typename L>
+concept thread_only_lock = requires
+{
+	typename L::taken_in_threads_alone;
+};
+
+namespace detail {
+/* The lock inside of an irq_lock; any other is itself. */
+template <typename L>
+struct inside_type {
+	using type = L;
+};
+template <irq_only_lock L>
+struct inside_type<L> {
+	using type = typename L::taken_by_irq_guard_alone;
+};
+template <typename L>
+using inside = typename inside_type<L>::type;
+} // namespace detail
+
 } // namespace klock

@@ -82,6 +82,18 @@ struct [[nodiscard]] guard {
 	detail::acquisition<L> taken;
 };
 
+/* Of an irq_lock: one error, and what to write instead. */
+template <detail::guardable L>
+requires irq_only_lock<detail::lock_of<L>>
+struct guard<L> {
+	static_assert(detail::never<L>, "an irq_lock is taken by irq_guard: an "
+					"interrupt handler takes it, too");
+
+	template <typename... Given>
+	explicit guard(Given &&...);
+	void unlock();
+};
+
 template <typename L, typename... With>
 guard(L &, With &&...) -> guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>

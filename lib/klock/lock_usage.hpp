@@ -81,6 +81,15 @@ struct lock_usage {
 	/* -- What a lock's operations say, before and after ------------------
 	 */
 
+	/* Who is about to take or try a lock of threads alone. */
+	void before_taken_in_thread(call_site by) const
+	{
+		if (current_context() != context::thread)
+			complain("taken in a handler, but it is a lock of "
+				 "threads alone",
+				 by);
+	}
+
 	/* Who is about to wait for it. */
 	void before_lock(u64 capacity, call_site by)
 	{

@@ -40,7 +40,8 @@ struct lock_with {
 };
 
 /* Only as a guard's argument: it refers to both. */
-template <any_lock L, typename With>
+template <typename L, typename With>
+requires any_lock<detail::inside<L>>
 [[nodiscard]] lock_with<L, With> with(L &lock, With &&given)
 {
 	return {lock, given};
@@ -51,9 +52,11 @@ namespace detail {
 /* One argument of a pair_guard: a lock alone, or one with a node. */
 template <typename Given>
 struct half_of_pair;
-template <any_lock L>
+template <guardable L>
 struct half_of_pair<L &> {
 	using taken = acquisition<L>;
+
+	static constexpr bool irq_only = irq_only_lock<L>;
 
 	static taken make(L &) { return taken(later{}); }
 	static L &lock(L &given) { return given; }
@@ -62,6 +65,7 @@ template <typename L, typename With>
 struct half_of_pair<lock_with<L, With>> {
 	using taken = acquisition<guarded<L, With &>>;
 	using given = const lock_with<L, With> &;
+	static constexpr bool irq_only = irq_only_lock<L>;
 
 	static taken make(given from) { return taken(later{}, from.with); }
 	static L &lock(given from) { return from.lock; }
@@ -139,6 +143,19 @@ struct [[nodiscard]] pair_guard {
 
       private:
 	detail::acquisition_pair<A, B> taken;
+};
+
+/* Of an irq_lock: one error, and what to write instead. */
+template <detail::pairable A, detail::pairable B>
+requires(detail::half_of_pair<A>::irq_only ||
+	 detail::half_of_pair<B>::irq_only) struct pair_guard<A, B> {
+	static_assert(detail::never<A>,
+		      "an irq_lock is taken by irq_pair_guard: an interrupt "
+		      "handler takes it, too");
+
+	template <typename First, typename Second>
+	pair_guard(First &&, Second &&);
+	void unlock();
 };
 
 template <detail::pairable A, detail::pairable B>

@@ -60,6 +60,20 @@ struct [[nodiscard]] try_guard {
 	detail::acquisition<L> taken;
 };
 
+/* Of an irq_lock: one error, and what to write instead. */
+template <detail::guardable L>
+requires irq_only_lock<detail::lock_of<L>>
+struct try_guard<L> {
+	static_assert(detail::never<L>,
+		      "an irq_lock is taken by irq_try_guard: an "
+		      "interrupt handler takes it, too");
+
+	template <typename... Given>
+	explicit try_guard(Given &&...);
+	explicit operator bool() const;
+	void unlock();
+};
+
 template <typename L, typename... With>
 try_guard(L &, With &&...) -> try_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>

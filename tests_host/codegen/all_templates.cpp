@@ -8,6 +8,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/once.hpp>
 #include <klock/plain.hpp>
 #include <klock/selftest/locks.hpp>
@@ -15,6 +16,7 @@
 #include <klock/selftest/torture.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
+#include <klock/synchronized.hpp>
 
 using klock::bakery_lock;
 using klock::mcs_lock;
@@ -46,6 +48,10 @@ template struct klock::seq_lock<three_shorts>;
 template struct klock::seq_lock<pair_of_words>;
 template struct klock::seq_latch<pair_of_words>;
 template struct klock::lazy<three_shorts>;
+template struct klock::irq_lock<ticket_lock<u8>>;
+template struct klock::thread_lock<mcs_lock>;
+template struct klock::synchronized<three_shorts, ticket_lock<u8>>;
+template struct klock::synchronized<u32, klock::irq_lock<mcs_lock>>;
 
 namespace {
 

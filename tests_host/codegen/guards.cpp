@@ -11,7 +11,9 @@
 #include <klock/graunke_thakkar_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/synchronized.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/try_guard.hpp>
 
@@ -25,6 +27,14 @@ static inline void section() { asm volatile("cld" ::: "memory"); }
 
 clh_node &my_node();
 ticket at_home;
+
+/* Data and the lock they belong to. */
+struct by_hand {
+	ticket lock;
+	unsigned data;
+};
+using data_of_threads = synchronized<unsigned, ticket>;
+using data_of_handlers = synchronized<unsigned, irq_lock<ticket>>;
 
 /* As guard.hpp, but that its lock may be released through another name. */
 struct flagged_guard {
@@ -106,6 +116,87 @@ void guard_irq(ticket &lock)
 {
 	irq_guard held(lock);
 	section();
+}
+
+/* -- Who may take it is said by its type -- */
+
+void hand_irq_only(ticket &lock)
+{
+	const irq_state before = irq_save();
+
+	lock.lock();
+	section();
+	lock.unlock();
+	irq_restore(before);
+}
+void guard_irq_only(irq_lock<ticket> &lock)
+{
+	irq_guard held(lock);
+	section();
+}
+
+void hand_threads(ticket &lock)
+{
+	lock.lock();
+	section();
+	lock.unlock();
+}
+void guard_threads(thread_lock<ticket> &lock)
+{
+	guard held(lock);
+	section();
+}
+
+/* -- Data -- */
+
+void hand_data(by_hand &its)
+{
+	its.lock.lock();
+	section();
+	its.data++;
+	its.lock.unlock();
+}
+void guard_data(data_of_threads &its)
+{
+	auto held = its.lock();
+
+	section();
+	++*held;
+}
+
+unsigned hand_with_data(by_hand &its)
+{
+	its.lock.lock();
+	section();
+	const unsigned now = ++its.data;
+
+	its.lock.unlock();
+	return now;
+}
+unsigned guard_with_data(data_of_threads &its)
+{
+	return its.with([](unsigned &data) {
+		section();
+		return ++data;
+	});
+}
+
+void hand_irq_data(by_hand &its)
+{
+	const irq_state before = irq_save();
+
+	its.lock.lock();
+	section();
+	its.data++;
+	its.lock.unlock();
+	irq_restore(before);
+}
+void guard_irq_data(data_of_handlers &its)
+{
+	auto held = its.lock();
+
+	section();
+	++*held;
 }
 
 /* -- A node or a number -- */

@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What must not compile, or must warn, of guards, each with its message; and
 what a checked lock says of a guard."""
-from typing import NamedTuple
-
 import cases
-
-COMPILERS = ("g++", "clang++")
+import lines
+from lines import COMPILERS, Wrong
 
 HEADERS = "".join(f"#include <klock/{name}.hpp>\n" for name in (
     "guard", "irq_guard", "try_guard", "irq_try_guard", "pair_guard",
@@ -39,13 +37,6 @@ NO_NODE = ("not a node of this lock, nor a function that returns a reference "
 OWN_NODE = ("not a node of this lock; to lend one, leave the guard's type out: "
             "guard held(lock, node)")
 NO_ADOPTING = ("use of deleted function", "call to deleted constructor")
-
-
-class Wrong(NamedTuple):
-    line: str
-    # What the one error or warning says; the second: clang, where it differs.
-    says: str
-    clang_says: str = ""
 
 
 WARNINGS = [
@@ -126,56 +117,20 @@ RIGHT = [
 ]
 
 
-def _compile(case, cxx, line, flags=()):
-    source = case.write("user.cpp", SCENE.replace("LINE", line))
-    status, said = case.call(cxx, "-std=c++20", "-Wall", "-Wextra", *flags,
-                             *case.includes("hosted"), "-fsyntax-only", source)
-    return status, said, [text for text in said.splitlines()
-                          if "user.cpp:" in text and "warning:" in text]
-
-
-def _says(wrong, cxx):
-    return wrong.clang_says if cxx != "g++" and wrong.clang_says else wrong.says
-
-
 def right_ones_are_silent(case):
-    strict = ["-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow",
-              "-Werror"]
-    for cxx in COMPILERS:
-        for line in RIGHT:
-            status, said, _ = _compile(case, cxx, line, strict)
-            case.expect(status == 0 and not said, f"{cxx}: {line}\n{said}")
+    lines.right_ones_are_silent(case, SCENE, RIGHT)
 
 
 def some_warn(case):
-    for cxx in COMPILERS:
-        for wrong in WARNINGS:
-            status, said, warnings = _compile(case, cxx, wrong.line)
-            case.expect(status == 0 and len(warnings) == 1 and
-                        _says(wrong, cxx) in warnings[0],
-                        f"{cxx}: {wrong.line}: not one warning that says "
-                        f"{_says(wrong, cxx)}:\n{said}")
+    lines.some_warn(case, SCENE, WARNINGS)
 
 
 def some_are_errors(case):
-    for cxx in COMPILERS:
-        for wrong in ERRORS:
-            status, said, _ = _compile(case, cxx, wrong.line)
-            # g++ says in a second line what it had to choose from.
-            found = [text for text in cases.errors(said)
-                     if "no matching function" not in text]
-            case.expect(status != 0 and len(found) == 1 and
-                        _says(wrong, cxx) in found[0],
-                        f"{cxx}: {wrong.line}: not one error that says "
-                        f"{_says(wrong, cxx)}:\n{said}")
+    lines.some_are_errors(case, SCENE, ERRORS)
 
 
 def some_are_refused(case):
-    for cxx in COMPILERS:
-        for line in REFUSED:
-            status, said, _ = _compile(case, cxx, line)
-            case.expect(status != 0 and "user.cpp" in cases.errors(said)[0],
-                        f"{cxx}: {line}: not refused in its own line:\n{said}")
+    lines.some_are_refused(case, SCENE, REFUSED)
 
 
 # With checks on: a lock that is released behind its guard's back.

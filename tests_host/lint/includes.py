@@ -51,6 +51,9 @@ RULES = [
     ("lib/klock/once.hpp",          "klock/atomic.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
     ("lib/klock/barrier.hpp",       "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/irq_lock.hpp",      "klock/concepts.hpp klock/types.hpp"),
+    ("lib/klock/synchronized.hpp",  "klock/*guard.hpp klock/concepts.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
                                     "klock/plain.hpp klock/concepts.hpp "
                                     "klock/counter.hpp "

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq_lock - a lock whose type says who may take it: handlers too, or threads
+ *
+ *	irq_lock<L>	a handler takes it, too: by irq_guard, irq_try_guard,
+ *			irq_pair_guard alone. A plain guard does not compile,
+ *			and there is no lock() to call by hand
+ *	thread_lock<L>	no handler takes it: any guard; checked, a handler that
+ *			does panics
+ *
+ *	constinit klock::irq_lock<klock::ticket_lock<klock::u8>> queue;
+ *
+ *	klock::irq_guard held(queue);
+ *
+ * Algorithm:   That of L, which it holds.
+ * Source:      the idea that a type forbids the wrong guard: the Rust world's
+ *              IRQ-safe lock wrappers; the code is ours.
+ * Use when:    a kernel has handlers: each lock then says once which kind it
+ *              is, and the compiler remembers. Any L: ticket_lock first.
+ * Size:        that of L, no byte more      Checked: unit/irq_lock: sizes
+ * Zero bytes:  as L                         Checked: unit/irq_lock: sizes
+ * Lifetime:    as L                    Checked: unit/irq_lock: lifetime
+ * Fairness:    that of L; no instruction is added
+ *                                      Checked: codegen/guards
+ * Capacity:    that of L. On an irq_lock no CPU contends twice but by an NMI
+ *              handler's irq_try_guard: CPUs x 2 are enough
+ *                                      Checked: unit/irq_lock: capacity
+ * Context:     irq_lock: any that L allows. thread_lock: threads; with
+ *              checked_if<true, thread_lock<L>> a handler that takes it or
+ *              tries to panics, where klock_os_context() tells handlers apart.
+ *              Checks stand outside of a thread_lock, but inside of an
+ *              irq_lock, irq_lock<checked_if<debug, L>>: the other way round
+ *              does not compile.
+ * Assumes:     what L assumes, and klock/irq.hpp of the port
+ *
+ * State (of L):  as L
+ *
+ * Ordering:    that of L               Checked: codegen/guards
+ *
+ * Cost:        uncontended: that of L; no instruction is added
+ *                                      Checked: codegen/guards
+ */
+#pragma once
+
+#include <klock/concepts.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+namespace detail {
+struct opening;
+
+template <typename L>
+concept is_checked = requires(const L &lock)
+{
+	lock.is_held_by_me();
+};
+} // namespace detail
+
+template <any_lock L>
+struct irq_lock {
+	static_assert(!thread_only_lock<L>,
+		      "a lock is for handlers too, or for threads alone: "
+		      "irq_lock<thread_lock<L>> is neither");
+
+	/* The lock that guards find inside. */
+	using taken_by_irq_guard_alone = L;
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = L::max_contenders;
+
+	constexpr irq_lock() = default;
+
+	/* What the lock inside is made of. */
+	template <typename First, typename... Rest>
+	requires requires(First first, Rest... rest) { L(first, rest...); }
+	constexpr explicit irq_lock(First first, Rest... rest)
+	    : inner(first, rest...)
+	{
+	}
+
+	/* Whether it is held: a hint, as of the lock inside. */
+	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
+
+	/* -- Of a checked lock inside: checked_lock.hpp; else nothing -- */
+
+	template <typename... Name>
+	void set_name(Name... name)
+	{
+		if constexpr (detail::is_checked<L>)
+			inner.set_name(name...);
+	}
+
+	void assert_held(call_site by = {__builtin_FILE(),
+					 __builtin_LINE()}) const
+	{
+		if constexpr (detail::is_checked<L>)
+			inner.assert_held(by);
+	}
+
+      private:
+	friend struct detail::opening;
+
+	L inner;
+};
+
+/*
+ * L, and the promise that no handler takes it: everything that L has, and in a
+ * checked_lock around it a panic for whoever breaks the promise.
+ */
+template <any_lock L>
+struct thread_lock : L {
+	static_assert(!detail::is_checked<L>,
+		      "checked_lock<thread_lock<L>>: inside of it, checks know "
+		      "nothing of threads");
+
+	/* What a checked_lock looks for. */
+	using taken_in_threads_alone = L;
+	using L::L;
+};
+
+} // namespace klock

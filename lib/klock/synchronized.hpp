@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * synchronized - data that can be reached only while their lock is held
+ *
+ *	constinit klock::synchronized<table, klock::ticket_lock<klock::u8>>
+ *		processes;
+ *
+ *	processes.with([&](table &t) { t.add(p); });
+ *
+ *	{
+ *		auto held = processes.lock();	until the end of the block
+ *		held->add(p);
+ *		held->sort();
+ *	}
+ *
+ *	if (auto held = processes.try_lock())
+ *		held->add(p);
+ *
+ * The lock is any of klock's. Of an irq_lock (irq_lock.hpp) all three turn
+ * interrupts off first, as irq_guard does; of any other they are as guard. A
+ * lock that wants a node or a number is given it, as guard: lock(node),
+ * try_lock(node), with(f, node).
+ *
+ * What is held has a name, and keeps it: *data.lock() and data.lock()->x do not
+ * compile, as both would be free again before what they return is used. The
+ * data live in this object; a pointer to them that outlives the block is the
+ * one mistake that no type of C++ can refuse.
+ *
+ * Size:        T and the lock, no byte more but what aligns them; zero bytes: a
+ *              free lock, where it has that, and T of zero bytes
+ *                                      Checked: unit/synchronized: sizes
+ * Context:     that of the lock inside.
+ * Cost:        that of guard or irq_guard: no instruction is added
+ *                                      Checked: codegen/guards
+ */
+#pragma once
+
+#include <klock/irq_try_guard.hpp>
+#include <klock/try_guard.hpp>
+
+namespace klock {
+
+namespace detail {
+
+/* How a lock of this type is taken. */
+template <typename L, typename... With>
+struct guards_of {
+	using wait = guard<guarded<L, With...>>;
+	using attempt = try_guard<guarded<L, With...>>;
+};
+template <irq_only_lock L, typename... With>
+struct guards_of<L, With...> {
+	using wait = irq_guard<guarded<L, With...>>;
+	using attempt = irq_try_guard<guarded<L, With...>>;
+};
+
+template <typename T>
+inline constexpr bool is_reference = false;
+template <typename T>
+inline constexpr bool is_reference<T &> = true;
+template <typename T>
+inline constexpr bool is_reference<T &&> = true;
+
+/* A guard that may hold nothing. */
+template <typename Guard>
+concept asked = requires(const Guard &guard)
+{
+	static_cast<bool>(guard);
+};
+
+/* The data, as long as the guard inside holds their lock. */
+template <typename T, typename Guard>
+struct [[nodiscard(
+	"what is held without a name is released at once")]] held_data
+{
+	template <typename... With>
+	[[gnu::always_inline]] held_data(T & of, With && ...with)
+	    : data(of), taken(with...)
+	{
+	}
+	[[gnu::always_inline]] ~held_data() = default;
+	held_data(const held_data &) = delete;
+	held_data &operator=(const held_data &) = delete;
+
+	T &operator*() const & { return data; }
+	T *operator->() const & { return &data; }
+	/* Released before what these return is used. */
+	T &operator*() const && = delete;
+	T *operator->() const && = delete;
+
+	/* Whether the lock is held: of try_lock(). */
+	explicit operator bool() const &requires asked<Guard>
+	{
+		return static_cast<bool>(taken);
+	}
+	explicit operator bool() const && = delete;
+
+      private:
+	T &data;
+	Guard taken;
+};
+
+} // namespace detail
+
+template <typename T, detail::guardable L>
+struct synchronized {
+	constexpr synchronized() = default;
+
+	/* What the data are made of; the lock is free. */
+	template <typename First, typename... Rest>
+	requires requires(First first, Rest... rest) { T{first, rest...}; }
+	constexpr explicit synchronized(First first, Rest... rest)
+	    : data{first, rest...}
+	{
+	}
+	synchronized(const synchronized &) = delete;
+	synchronized &operator=(const synchronized &) = delete;
+
+	/* Waits; then auto held = .. is the data, and releases at its end. */
+	[[gnu::always_inline]] auto lock(call_site by = {__builtin_FILE(),
+							 __builtin_LINE()})
+	{
+		return held<>(data, at(inner, by));
+	}
+	template <typename With>
+	[[gnu::always_inline]] auto
+	lock(With &&with, call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return held<With &>(data, at(inner, by), with);
+	}
+
+	/* The same without waiting: ask it whether it holds anything. */
+	[[gnu::always_inline]] auto try_lock(call_site by = {__builtin_FILE(),
+							     __builtin_LINE()})
+	{
+		return tried<>(data, at(inner, by));
+	}
+	template <typename With>
+	[[gnu::always_inline]] auto try_lock(With &&with,
+					     call_site by = {__builtin_FILE(),
+							     __builtin_LINE()})
+	{
+		return tried<With &>(data, at(inner, by), with);
+	}
+
+	/* change(T &) with the lock held; returns what it returns, a value. */
+	template <typename Change>
+	[[gnu::always_inline]] auto with(Change &&change,
+					 call_site by = {__builtin_FILE(),
+							 __builtin_LINE()})
+		-> decltype(change(*static_cast<T *>(nullptr)))
+	{
+		return run(change, lock(by));
+	}
+	template <typename Change, typename With>
+	[[gnu::always_inline]] auto with(Change &&change, With &&node,
+					 call_site by = {__builtin_FILE(),
+							 __builtin_LINE()})
+		-> decltype(change(*static_cast<T *>(nullptr)))
+	{
+		return run(change, lock(node, by));
+	}
+
+	/*
+	 * For who is alone: before other CPUs run, and in a panic's report,
+	 * when they run no more.
+	 */
+	[[nodiscard]] T &without_lock() { return data; }
+
+	/* Of a checked lock: its name (checked_lock.hpp); else nothing. */
+	template <typename... Name>
+	void set_name(Name... name)
+	{
+		if constexpr (requires { inner.set_name(name...); })
+			inner.set_name(name...);
+	}
+
+      private:
+	template <typename... With>
+	using held =
+		detail::held_data<T,
+				  typename detail::guards_of<L, With...>::wait>;
+	template <typename... With>
+	using tried = detail::held_data<
+		T, typename detail::guards_of<L, With...>::attempt>;
+
+	template <typename Change, typename Held>
+	[[gnu::always_inline]] static auto run(Change &change, const Held &now)
+		-> decltype(change(*now))
+	{
+		static_assert(!detail::is_reference<decltype(change(*now))>,
+			      "with() returns a value: a reference would be "
+			      "used after the lock is released");
+		return change(*now);
+	}
+
+	L inner;
+	T data = {};
+};
+
+} // namespace klock

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq_lock, thread_lock: what their types allow, and what checks say of them.
+ * What must not compile: embed/misuse_types.py.
+ */
+#include <klock/anderson_lock.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/irq_pair_guard.hpp>
+#include <klock/irq_try_guard.hpp>
+#include <klock/selftest/locks.hpp>
+
+#include "line.hpp"
+#include "pretended_kernel.hpp"
+
+#include <catch.hpp>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+using namespace klock;
+using namespace unit;
+
+namespace {
+
+using ticket = ticket_lock<u8>;
+using checked = checked_lock<ticket, "queue">;
+using checked_threads = checked_lock<thread_lock<ticket>, "table">;
+
+/* Whether a lock of this type is taken so. */
+template <typename L>
+concept by_hand = requires(L &lock)
+{
+	lock.lock();
+};
+
+} // namespace
+
+TEST_CASE("irq_lock: sizes are those of the lock inside, zero bytes too")
+{
+	selftest::all_locks<4>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+
+		static_assert(sizeof(irq_lock<lock>) == sizeof(lock));
+		static_assert(alignof(irq_lock<lock>) == alignof(lock));
+		static_assert(sizeof(thread_lock<lock>) == sizeof(lock));
+		static_assert(alignof(thread_lock<lock>) == alignof(lock));
+		static constinit irq_lock<lock> in_irqs;
+		static constinit thread_lock<lock> in_threads;
+		static constinit lock plain;
+
+		INFO(Subject::name);
+		CHECK(all_zero(in_irqs) == all_zero(plain));
+		CHECK(all_zero(in_threads) == all_zero(plain));
+	});
+}
+
+TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
+{
+	selftest::all_locks<4>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+		static irq_lock<lock> it;
+		const auto section = [&] {
+			CHECK(it.is_locked());
+			CHECK_FALSE(irqs_enabled());
+		};
+
+		INFO(Subject::name);
+		static_assert(!any_lock<irq_lock<lock>>);
+		if constexpr (node_lock<lock> && !stack_node_lock<lock>) {
+			static typename lock::node outlives_it;
+			irq_guard held(it, outlives_it);
+			section();
+		} else {
+			irq_guard held(it);
+			section();
+		}
+		CHECK_FALSE(it.is_locked());
+		CHECK(irqs_enabled());
+	});
+	static_assert(!by_hand<irq_lock<ticket>>);
+	static_assert(by_hand<thread_lock<ticket>>);
+}
+
+TEST_CASE("irq_lock: early unlock, try, pairs, adopting nothing")
+{
+	irq_lock<ticket> a, b(u8{255});
+
+	{
+		irq_guard held(a);
+		irq_try_guard in_vain(a);
+		CHECK_FALSE(static_cast<bool>(in_vain));
+		held.unlock();
+		CHECK(irqs_enabled());
+		CHECK_FALSE(a.is_locked());
+	}
+	for (int i = 0; i < 3; i++) {
+		irq_pair_guard both(b, a);
+		CHECK((a.is_locked() && b.is_locked()));
+		CHECK_FALSE(irqs_enabled());
+	}
+	CHECK_FALSE((a.is_locked() || b.is_locked()));
+	CHECK(irqs_enabled());
+}
+
+TEST_CASE("irq_lock: capacity is that of the lock inside")
+{
+	static_assert(irq_lock<ticket>::max_contenders == 256);
+	static_assert(thread_lock<ticket>::max_contenders == 256);
+	static_assert(irq_lock<anderson_lock<3>>::max_contenders == 3);
+	irq_lock<checked_lock<anderson_lock<1>, "one">> one;
+
+	irq_guard held(one);
+	CHECK(has(panic_of([&] {
+			  as(1, context::interrupt,
+			     [&] { irq_guard second(one); });
+		  }),
+		  "more contenders than its capacity"));
+}
+
+TEST_CASE("irq_lock: lifetime: the next holder may free it")
+{
+	auto it = std::make_unique<irq_lock<ticket>>();
+	irq_guard held(*it);
+
+	/* An address sanitizer sees what the guard does after its unlock. */
+	held.unlock();
+	it.reset();
+}
+
+TEST_CASE("irq_lock: checks inside of it say the guard's own line")
+{
+	irq_lock<checked> queue;
+	const int line = __LINE__ + 1;
+	irq_guard held(queue);
+
+	queue.assert_held();
+	const std::string said = panic_of([&] { irq_guard again(queue); });
+	CHECK(has(said, "queue, CPU 0: recursion"));
+	CHECK(has(said, "test_irq_lock.cpp:" + std::to_string(line + 3)));
+	CHECK(has(said, "taken at"));
+	CHECK(has(said, "test_irq_lock.cpp:" + std::to_string(line)));
+	held.unlock();
+	queue.set_name("renamed");
+	CHECK(has(panic_of([&] { queue.assert_held(); }),
+		  "renamed, CPU 0: not held by the caller"));
+}
+
+TEST_CASE("irq_lock: of an unchecked lock names and assertions are nothing")
+{
+	irq_lock<ticket> queue;
+
+	queue.set_name("queue");
+	CHECK(panic_of([&] { queue.assert_held(); }) == "");
+}
+
+TEST_CASE("thread_lock: is the lock inside, for any guard and for std")
+{
+	thread_lock<ticket> lock(u8{255});
+	thread_lock<mcs_lock> queue;
+
+	static_assert(plain_lock<thread_lock<ticket>>);
+	static_assert(stack_node_lock<thread_lock<mcs_lock>>);
+	{
+		guard held(lock);
+		guard also(queue);
+		CHECK(lock.is_locked());
+		CHECK_FALSE(lock.try_lock());
+	}
+	std::scoped_lock held(lock);
+	CHECK(lock.is_locked());
+}
+
+TEST_CASE("thread_lock: checked, a handler that takes it or tries is named")
+{
+	const char *const text =
+		"table, CPU 1: taken in a handler, but it is a lock of threads "
+		"alone; at ";
+
+	for (const context where : {context::interrupt, context::nmi}) {
+		checked_threads table;
+		checked_lock<ticket> any;
+
+		as(1, where, [&] {
+			CHECK(has(panic_of([&] { table.lock(); }), text));
+			CHECK(has(panic_of([&] { (void)table.try_lock(); }),
+				  text));
+			CHECK(has(panic_of([&] { irq_guard held(table); }),
+				  text));
+			CHECK(panic_of([&] {
+				      if (any.try_lock())
+					      any.unlock();
+			      }) == "");
+		});
+		/* Nothing was noted, and nothing is held. */
+		as(1, context::thread, [&] {
+			guard held(table);
+			table.assert_held();
+		});
+	}
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * synchronized: data that are reached with their lock held, and not else. What
+ * must not compile: embed/misuse_types.py.
+ */
+#include <klock/bakery_lock.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/synchronized.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include "line.hpp"
+#include "pretended_kernel.hpp"
+
+#include <catch.hpp>
+
+#include <thread>
+#include <vector>
+
+using namespace klock;
+using namespace unit;
+
+namespace {
+
+using ticket = ticket_lock<u8>;
+
+struct table {
+	u32 rows;
+	u32 sum;
+};
+
+} // namespace
+
+TEST_CASE("synchronized: sizes are the lock and the data, zero bytes are free")
+{
+	static_assert(sizeof(synchronized<u8, tas_lock>) == 2);
+	static_assert(sizeof(synchronized<table, ticket>) == 12);
+	static_assert(sizeof(synchronized<table, irq_lock<ticket>>) == 12);
+	static_assert(sizeof(synchronized<u16, ticket>) == 4);
+	static_assert(sizeof(synchronized<void *, mcs_lock>) ==
+		      2 * sizeof(void *));
+	static constinit synchronized<table, ticket> zero;
+	static constinit synchronized<table, irq_lock<ticket>> made{3u, 6u};
+
+	CHECK(all_zero(zero));
+	CHECK(made.with([](table &t) { return t.sum; }) == 6);
+	CHECK(made.without_lock().rows == 3);
+}
+
+TEST_CASE("synchronized: held as long as its name lives")
+{
+	synchronized<table, ticket> data;
+	{
+		auto held = data.lock();
+
+		held->rows = 2;
+		(*held).sum = 4;
+		CHECK(irqs_enabled());
+		auto in_vain = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+	}
+	auto again = data.try_lock();
+	REQUIRE(static_cast<bool>(again));
+	CHECK(again->rows == 2);
+	CHECK(again->sum == 4);
+}
+
+TEST_CASE("synchronized: with() returns what is computed inside")
+{
+	synchronized<table, ticket> data{2u, 4u};
+	u32 seen = 0;
+
+	CHECK(data.with([](table &t) { return t.rows + t.sum; }) == 6);
+	data.with([&](table &t) {
+		seen = t.sum;
+		auto in_vain = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+	});
+	CHECK(seen == 4);
+	auto held = data.try_lock();
+	CHECK(static_cast<bool>(held));
+}
+
+TEST_CASE("synchronized: of an irq_lock interrupts are off while it is held")
+{
+	synchronized<table, irq_lock<ticket>> data;
+
+	CHECK(irqs_enabled());
+	{
+		auto held = data.lock();
+
+		held->rows++;
+		CHECK_FALSE(irqs_enabled());
+		auto in_vain = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+		CHECK_FALSE(irqs_enabled());
+	}
+	CHECK(irqs_enabled());
+	CHECK_FALSE(data.with([](table &) { return irqs_enabled(); }));
+	CHECK(irqs_enabled());
+	if (auto held = data.try_lock())
+		CHECK_FALSE(irqs_enabled());
+	CHECK(irqs_enabled());
+}
+
+TEST_CASE("synchronized: a lock that wants a node or a number is given it")
+{
+	synchronized<u32, clh_lock> by_node;
+	synchronized<u32, irq_lock<mcs_lock>> by_either;
+	synchronized<u32, bakery_lock<4>> by_number;
+	clh_node place;
+	mcs_node lent;
+
+	{
+		auto held = by_node.lock(place);
+		*held = 1;
+	}
+	by_node.with([](u32 &v) { v++; }, place);
+	by_node.with([](u32 &v) { v++; },
+		     [&]() -> clh_node & { return place; });
+	CHECK(by_node.without_lock() == 3);
+	{
+		auto own = by_either.lock();
+		*own = 1;
+	}
+	{
+		auto held = by_either.try_lock(lent);
+		REQUIRE(static_cast<bool>(held));
+		++*held;
+	}
+	CHECK(by_either.without_lock() == 2);
+	as(2, context::thread, [&] { by_number.with([](u32 &v) { v = 5; }); });
+	by_number.with([](u32 &v) { v++; }, 3u);
+	CHECK(by_number.without_lock() == 6);
+}
+
+TEST_CASE("synchronized: checks name the line where it was taken")
+{
+	synchronized<table, checked_lock<ticket, "table">> data;
+	const int line = __LINE__ + 1;
+	auto held = data.lock();
+	const std::string said = panic_of([&] { data.with([](table &) {}); });
+
+	CHECK(has(said, "table, CPU 0: recursion"));
+	CHECK(has(said, "test_synchronized.cpp:" + std::to_string(line)));
+	CHECK(has(said, "test_synchronized.cpp:" + std::to_string(line + 1)));
+	CHECK_FALSE(said.find("synchronized.hpp") != std::string::npos);
+	data.set_name("renamed");
+	CHECK(has(panic_of([&] { data.with([](table &) {}); }),
+		  "renamed, CPU 0: recursion"));
+}
+
+TEST_CASE("synchronized: no update of several threads is lost")
+{
+	synchronized<table, ticket> data;
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 3; i++)
+		threads.emplace_back([&] {
+			for (u32 n = 0; n < 2000; n++) {
+				data.with([](table &t) { t.rows++; });
+				auto held = data.lock();
+				held->sum += held->rows != 0;
+			}
+		});
+	for (auto &thread : threads)
+		thread.join();
+	CHECK(data.without_lock().rows == 6000);
+	CHECK(data.without_lock().sum == 6000);
+}
