@@ -153,8 +153,10 @@ requires(detail::half_of_pair<A>::irq_only ||
 		      "an irq_lock is taken by irq_pair_guard: an interrupt "
 		      "handler takes it, too");
 
+	/* Not there: the error above says what is. */
 	template <typename First, typename Second>
 	pair_guard(First &&, Second &&);
+	/* Not there. */
 	void unlock();
 };
 
