@@ -8,6 +8,7 @@
 #include <boot/serial.hpp>
 #include <boot/vga.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 namespace boot {
@@ -23,6 +24,9 @@ constinit klock::ticket_lock_for<max_cpus> lock;
 /* Under the lock. */
 constinit bool line_begun = false;
 
+/* The CPU that reports could not have the lock: it does not ask again. */
+constinit bool goes_without = false;
+
 void put(void *, char c)
 {
 	line_begun = c != '\n';
@@ -30,6 +34,12 @@ void put(void *, char c)
 		serial_put('\r');
 	serial_put(c);
 	vga_put(c);
+}
+
+void print_held(const char *format, const format_argument *arguments)
+{
+	format_list({put, nullptr}, format, arguments);
+	vga_show_cursor();
 }
 
 } // namespace
@@ -46,19 +56,25 @@ void print_list(const char *format, const format_argument *arguments)
 	(void)is_reporting(); /* stands still if another CPU does */
 	klock::irq_guard held(lock);
 
-	print_unlocked(format, arguments);
+	print_held(format, arguments);
 }
 
-void print_unlocked(const char *format, const format_argument *arguments)
+void print_anyway(const char *format, const format_argument *arguments)
 {
-	format_list({put, nullptr}, format, arguments);
-	vga_show_cursor();
+	if (goes_without) {
+		print_held(format, arguments);
+		return;
+	}
+	klock::rescue_guard held(lock);
+
+	goes_without = !held;
+	print_held(format, arguments);
 }
 
-void start_line_unlocked()
+void start_line_anyway()
 {
 	if (line_begun)
-		put(nullptr, '\n');
+		print_anyway("\n", nullptr);
 }
 
 } // namespace boot

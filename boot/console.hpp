@@ -28,10 +28,13 @@ void print(format_for<Arguments...> format, Arguments... arguments)
 	print_list(format.text, list);
 }
 
-/* -- For boot's last words only (report.hpp): takes no lock. -- */
-void print_unlocked(const char *format, const format_argument *arguments);
+/*
+ * -- For boot's last words only (report.hpp): in any context, with the lock if
+ * it can be had soon; else without it, then and ever after. --
+ */
+void print_anyway(const char *format, const format_argument *arguments);
 
 /* Begins a new line unless the cursor is at the start of one. */
-void start_line_unlocked();
+void start_line_anyway();
 
 } // namespace boot

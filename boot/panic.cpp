@@ -59,7 +59,7 @@ bool others_stand_still(unsigned self)
 [[noreturn]] void report_failed()
 {
 	if (failures.fetch_add_relaxed(1) == 0) {
-		start_line_unlocked();
+		start_line_anyway();
 		print_report("PANIC on CPU %u: and its report failed, too\n",
 			     this_cpu());
 	}
@@ -103,7 +103,7 @@ void begin_report()
 			send_nmi(cpu);
 	}
 	const bool quiet = others_stand_still(self);
-	start_line_unlocked();
+	start_line_anyway();
 	if (!quiet)
 		print_stragglers(self);
 }
@@ -122,7 +122,7 @@ void panic_list(const char *format, const format_argument *arguments)
 {
 	begin_report();
 	print_report("PANIC on CPU %u: ", this_cpu());
-	print_unlocked(format, arguments);
+	print_anyway(format, arguments);
 	print_report("\n");
 	print_calls(reinterpret_cast<usize>(__builtin_frame_address(0)));
 	end_report();

@@ -5,9 +5,9 @@
  * begin_report(); print_report(...); ... ; end_report();
  *
  * One CPU reports, all others stand still: nothing is printed in between, and
- * no lock is taken, whoever holds it. The first CPU that begins is the one;
- * another that comes at the same time stands still too. A CPU that fails in its
- * own report leaves at once.
+ * no lock is waited for without end, whoever holds it. The first CPU that
+ * begins is the one; another that comes at the same time stands still too. A
+ * CPU that fails in its own report leaves at once.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ void print_report(format_for<Arguments...> format, Arguments... arguments)
 {
 	const format_argument list[] = {format_argument(arguments)..., {}};
 
-	print_unlocked(format.text, list);
+	print_anyway(format.text, list);
 }
 
 /* Leaves with exit_code::panic. */

@@ -146,6 +146,10 @@ klock_add_boot_test(qemu_ends_by_panic CPUS 2 MODE single
 	APPEND "run=panic" RUN --expect panic --expect-text "a_lock")
 klock_add_boot_test(qemu_ends_by_exception CPUS 2 MODE single
 	APPEND "run=fault" RUN --expect panic --expect-text "invalid opcode")
+# The console's lock is held by the CPU that then reports.
+klock_add_boot_test(qemu_ends_by_print_fault CPUS 2 MODE single
+	APPEND "run=print_fault" RUN --expect panic
+		--expect-text "PANIC on CPU 0: exception 13, #GP")
 klock_add_boot_test(qemu_ends_by_reset CPUS 2 MODE single
 	APPEND "run=reset" RUN --expect reset)
 klock_add_boot_test(qemu_ends_by_timeout CPUS 2 MODE single TIMEOUT 5

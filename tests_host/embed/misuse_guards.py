@@ -8,7 +8,7 @@ from lines import COMPILERS, Wrong
 
 HEADERS = "".join(f"#include <klock/{name}.hpp>\n" for name in (
     "guard", "irq_guard", "try_guard", "irq_try_guard", "pair_guard",
-    "irq_pair_guard", "ticket_lock", "mcs_lock", "clh_lock", "bakery_lock"))
+    "irq_pair_guard", "rescue_guard", "ticket_lock", "mcs_lock", "clh_lock", "bakery_lock"))
 
 # What each line below may use; compiles without a warning.
 SCENE = HEADERS + """
@@ -50,6 +50,7 @@ WARNINGS = [
     Wrong("klock::irq_try_guard{lock};", UNNAMED),
     Wrong("klock::pair_guard{lock, other};", UNNAMED),
     Wrong("klock::irq_pair_guard{lock, other};", UNNAMED),
+    Wrong("klock::rescue_guard{lock};", UNNAMED),
     Wrong("lock.try_lock();", "nodiscard"),
     Wrong("klock::irq_save();", "nodiscard"),
     Wrong("klock::with(mcs, node);", "nodiscard"),
@@ -92,6 +93,10 @@ ERRORS = [
     Wrong("klock::try_guard held(clh, places[0]);", "this lock has no "
           "try_lock()"),
     Wrong("klock::irq_try_guard held(bakery);", "this lock has no try_lock()"),
+    # In a panic.
+    Wrong("klock::rescue_guard held(mcs);", "rescue_guard takes no queue of "
+          "nodes: its unlock() may wait for a CPU that stands still"),
+    Wrong("klock::rescue_guard held(bakery);", "this lock has no try_lock()"),
 ]
 
 # Refused with a list of what would do, so that no one line says it all.
@@ -114,6 +119,7 @@ RIGHT = [
     "if (klock::try_guard held{lock}) work();",
     "if (klock::irq_try_guard held{mcs, node}; held) work();",
     "klock::irq_pair_guard held(lock, klock::with(clh, my_place));",
+    "klock::rescue_guard held(lock); if (!held) work();",
 ]
 
 

@@ -63,6 +63,8 @@ RULES = [
                                     "klock/types.hpp"),
     ("lib/klock/acquisition.hpp",   "klock/brought.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/rescue_guard.hpp",  "klock/acquisition.hpp klock/concepts.hpp "
+                                    "klock/cpu.hpp klock/irq_guard.hpp"),
     ("lib/klock/irq*_guard.hpp",    "klock/irq.hpp klock/acquisition.hpp "
                                     "klock/*guard.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),

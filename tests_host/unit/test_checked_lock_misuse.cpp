@@ -10,6 +10,7 @@
 #include <klock/guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "pretended_kernel.hpp"
@@ -265,4 +266,24 @@ TEST_CASE("checked_lock: short paths are printed whole")
 	CHECK(misuse_text().add(call_site{(sixty + "s").c_str(), 7}).c_str() ==
 	      "..." + std::string(57, 's') + ":7");
 	CHECK(misuse_text().add_hex(0xbeef).c_str() == std::string("0xbeef"));
+}
+
+TEST_CASE("checked_lock: rescue_guard gives its own CPU's lock up in silence")
+{
+	checked_lock<ticket_lock<u8>, "console"> lock;
+	const irqs off(false);
+
+	lock.lock();
+	has(panic_of([&] { (void)lock.try_lock(); }), "recursion");
+	CHECK(panic_of([&] {
+		      rescue_guard held(lock);
+		      CHECK_FALSE(held);
+	      }) == "");
+	CHECK(lock.is_held_by_me());
+	lock.unlock();
+	CHECK(panic_of([&] {
+		      rescue_guard held(lock);
+		      CHECK(lock.is_held_by_me());
+	      }) == "");
+	CHECK_FALSE(lock.is_locked());
 }

@@ -29,6 +29,18 @@ namespace {
 		asm volatile("cli\n\thlt");
 }
 
+/*
+ * A fault in the console's own section: the text's address has upper bits that
+ * are no copies of the highest used one, which no x86-64 reads.
+ */
+void fault_in_print()
+{
+	klock::usize nowhere = 0x1234;
+
+	nowhere |= klock::usize{1} << (8 * sizeof(nowhere) - 2);
+	boot::print("%s\n", reinterpret_cast<const char *>(nowhere));
+}
+
 } // namespace
 
 int end_badly(job how)
@@ -39,6 +51,9 @@ int end_badly(job how)
 			       "a panic that was asked for");
 	case job::fault:
 		asm volatile("ud2");
+		break;
+	case job::print_fault:
+		fault_in_print();
 		break;
 	case job::hang:
 		hang();

@@ -31,6 +31,7 @@ constexpr choice jobs[] = {
 	{"stuck", static_cast<u32>(job::stuck)},
 	{"panic", static_cast<u32>(job::panic)},
 	{"fault", static_cast<u32>(job::fault)},
+	{"print_fault", static_cast<u32>(job::print_fault)},
 	{"fail", static_cast<u32>(job::fail)},
 	{"hang", static_cast<u32>(job::hang)},
 	{"reset", static_cast<u32>(job::reset)},

@@ -32,9 +32,10 @@ enum class job : u32 {
 	backoff,      /* what back-off does to a ticket lock */
 	instructions, /* of each lock, one CPU alone */
 	misuse,	      /* one misuse of a checked lock, which must be named */
-	stuck, /* a lock that is not released: the watchdog must say so */
-	panic, /* the rest is for the runner's own tests: ends that it */
-	fault, /* must tell apart */
+	stuck,	     /* a lock that is not released: the watchdog must say so */
+	panic,	     /* the rest is for the runner's own tests: ends that it */
+	fault,	     /* must tell apart */
+	print_fault, /* inside the console's own critical section */
 	fail,
 	hang,
 	reset,

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rescue_guard - takes a lock if that is possible soon; goes on without if not
+ *
+ *	void print_last_words(const char *text)
+ *	{
+ *		klock::rescue_guard held(console_lock);
+ *
+ *		if (!held)
+ *			...		what it guards may be half done
+ *		put(text);		in any case
+ *	}				unlocked, if it was taken
+ *
+ * For a kernel that fails: its console, its log. The lock's holder may be
+ * stopped by then, or be the code that has failed, on this CPU: lock() would
+ * wait for ever, and the reason would never be printed. What was not taken is
+ * not unlocked.
+ *
+ *	klock::rescue_guard held(lock, patience);
+ *
+ * patience: spin iterations before it gives up, besides one attempt at once;
+ * usual_patience if nothing is said: some milliseconds on a real CPU. A checked
+ * lock that the caller holds itself is given up at once; its other checks hold
+ * as in try_guard. A FIFO lock that others queue for all the time is never seen
+ * free: stop the other CPUs first, where that is possible.
+ *
+ * Takes a plain lock with a try_lock(), or an irq_lock of one. No queue of
+ * nodes: an unlock of mcs_lock may wait for a CPU that stands still.
+ *
+ * Context: any, NMI too; interrupts are off from before the first attempt to
+ * the end of the block. In an NMI handler one contender more, see Capacity.
+ * Failure: orders nothing: what the holder wrote may be seen in part.
+ *                      Checked: unit/rescue_guard, model/rescue_guard
+ */
+#pragma once
+
+#include <klock/acquisition.hpp>
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+#include <klock/irq_guard.hpp>
+
+namespace klock {
+
+template <detail::guardable L>
+struct [[nodiscard]] rescue_guard {
+	static_assert(!node_lock<detail::inside<L>>,
+		      "rescue_guard takes no queue of nodes: its unlock() may "
+		      "wait for a CPU that stands still");
+
+	/* Spin iterations: long beside any critical section, short to wait. */
+	static constexpr u32 usual_patience = 100'000;
+
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<L>;
+
+	/* Asks at once, and again after each of `patience` spins. */
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::noinline]] explicit rescue_guard(lock_here at,
+						u32 patience = usual_patience)
+	    : by(at.by), held(attempt(at, patience) ? &at.lock : nullptr)
+	{
+	}
+	~rescue_guard()
+	{
+		/* For any other, the constructor has said what is wrong. */
+		if constexpr (try_plain_lock<detail::inside<L>>)
+			if (held != nullptr)
+				detail::unlocking::call(
+					by, detail::opening::inside_of(*held));
+	}
+	rescue_guard(const rescue_guard &) = delete;
+	rescue_guard &operator=(const rescue_guard &) = delete;
+
+	/* Whether the lock is held. The block runs in any case. */
+	explicit operator bool() const & { return held != nullptr; }
+	explicit operator bool() const && = delete;
+
+      private:
+	static bool attempt(const lock_here &at, u32 patience)
+	{
+		auto &lock = detail::opening::inside_of(at.lock);
+
+		/* It cannot come free: its holder is below this very call. */
+		if constexpr (requires { lock.is_held_by_me(); })
+			if (lock.is_held_by_me())
+				return false;
+		for (u32 spins = 0;; spins++) {
+			if (detail::asking::call(at.by, lock))
+				return true;
+			if (spins == patience)
+				return false;
+			cpu_relax();
+		}
+	}
+
+	/* First: off before the lock is asked for, back when it is free. */
+	detail::irqs_off off;
+	call_site by;
+	/* null: nothing is held */
+	L *held;
+};
+
+template <typename L>
+rescue_guard(L &) -> rescue_guard<L>;
+template <typename L>
+rescue_guard(L &, u32) -> rescue_guard<L>;
+template <typename L>
+rescue_guard(detail::here<L>) -> rescue_guard<L>;
+template <typename L>
+rescue_guard(detail::here<L>, u32) -> rescue_guard<L>;
+
+} // namespace klock
