@@ -2,7 +2,8 @@
 /*
  * atomic_pair - two counters side by side, decided over as one
  *
- * What a compact ticket lock is made of. Orders are in the names, as in
+ * What a compact ticket lock is made of: atomic_fields<T, 2>, whose fields have
+ * the names first and second. Orders are in the names, as in
  * <klock/atomic.hpp>, and so is the context: any.
  */
 #pragma once
@@ -20,58 +21,62 @@ namespace klock {
  */
 template <typename T>
 struct atomic_pair {
-	constexpr atomic_pair() : at(pair<T>{}) {}
-	constexpr explicit atomic_pair(pair<T> v) : at(v) {}
+	constexpr atomic_pair() : at(fields<T, 2>{}) {}
+	constexpr explicit atomic_pair(pair<T> v) : at(both(v)) {}
 	atomic_pair(const atomic_pair &) = delete;
 	atomic_pair &operator=(const atomic_pair &) = delete;
 
 	template <half H>
 	T load_relaxed(site s = {__builtin_FILE(), __builtin_LINE()}) const
 	{
-		return arch::load_half<H, order::relaxed>(at, s);
+		return arch::load_field<place<H>, order::relaxed>(at, s);
 	}
 
 	template <half H>
 	T load_acquire(site s = {__builtin_FILE(), __builtin_LINE()}) const
 	{
-		return arch::load_half<H, order::acquire>(at, s);
+		return arch::load_field<place<H>, order::acquire>(at, s);
 	}
 
 	template <half H>
 	void store_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		arch::store_half<H, order::relaxed>(at, v, s);
+		arch::store_field<place<H>, order::relaxed>(at, v, s);
 	}
 
 	template <half H>
 	void store_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		arch::store_half<H, order::release>(at, v, s);
+		arch::store_field<place<H>, order::release>(at, v, s);
 	}
 
 	/* Adds to one half alone, modulo its own width; returns what it was. */
 	template <half H>
 	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::fetch_add_half<H, order::relaxed>(at, v, s);
+		return arch::fetch_add_field<place<H>, order::relaxed>(at, v,
+								       s);
 	}
 
 	template <half H>
 	T fetch_add_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::fetch_add_half<H, order::acquire>(at, v, s);
+		return arch::fetch_add_field<place<H>, order::acquire>(at, v,
+								       s);
 	}
 
 	template <half H>
 	T fetch_add_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::fetch_add_half<H, order::release>(at, v, s);
+		return arch::fetch_add_field<place<H>, order::release>(at, v,
+								       s);
 	}
 
 	template <half H>
 	T fetch_add_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::fetch_add_half<H, order::acq_rel>(at, v, s);
+		return arch::fetch_add_field<place<H>, order::acq_rel>(at, v,
+								       s);
 	}
 
 	/* Waits as atomic<T> does, on one half. */
@@ -79,7 +84,7 @@ struct atomic_pair {
 	T await_eq_acquire(T v,
 			   site s = {__builtin_FILE(), __builtin_LINE()}) const
 	{
-		return arch::await_half<H, order::acquire>(
+		return arch::await_field<place<H>, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
@@ -88,8 +93,8 @@ struct atomic_pair {
 			      site s = {__builtin_FILE(),
 					__builtin_LINE()}) const
 	{
-		return arch::await_half_paced<H, order::acquire>(at, done, pace,
-								 s);
+		return arch::await_field_paced<place<H>, order::acquire>(
+			at, done, pace, s);
 	}
 
 	/* Both halves at once: true, and desired stored, if both were as
@@ -98,20 +103,28 @@ struct atomic_pair {
 	compare_exchange_relaxed(pair<T> expected, pair<T> desired,
 				 site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::compare_exchange_pair<order::relaxed>(at, expected,
-								   desired, s);
+		return arch::compare_exchange_fields<order::relaxed>(
+			at, both(expected), both(desired), s);
 	}
 
 	[[nodiscard]] bool
 	compare_exchange_acquire(pair<T> expected, pair<T> desired,
 				 site s = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return arch::compare_exchange_pair<order::acquire>(at, expected,
-								   desired, s);
+		return arch::compare_exchange_fields<order::acquire>(
+			at, both(expected), both(desired), s);
 	}
 
       private:
-	arch::pair_cell<T> at;
+	template <half H>
+	static constexpr usize place = static_cast<usize>(H);
+
+	static constexpr fields<T, 2> both(pair<T> v)
+	{
+		return {{v.first, v.second}};
+	}
+
+	arch::field_cell<T, 2> at;
 };
 
 } // namespace klock

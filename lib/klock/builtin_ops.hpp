@@ -154,64 +154,95 @@ inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
 	}
 }
 
-/* -- Two values in one word ---------------------------------------------- */
+/* -- Several values in one word ------------------------------------------ */
 
-template <typename T>
-struct alignas(2 * sizeof(T)) pair_cell {
-	cell<T> halves[2];
-	constexpr explicit pair_cell(pair<T> v)
-	    : halves{cell<T>(v.first), cell<T>(v.second)}
+template <typename T, usize N>
+struct alignas(detail::fields_in_word<N> * sizeof(T)) field_cell {
+	cell<T> at[detail::fields_in_word<N>];
+
+	constexpr explicit field_cell(fields<T, N> v) requires(N == 2)
+	    : at{cell<T>(v.at[0]), cell<T>(v.at[1])}
+	{
+	}
+	constexpr explicit field_cell(fields<T, N> v) requires(N == 3 || N == 4)
+	    : at{cell<T>(v.at[0]), cell<T>(v.at[1]), cell<T>(v.at[2]),
+		 cell<T>(N == 4 ? v.at[N - 1] : T{})}
 	{
 	}
 };
 
-template <half H, order O, typename T>
-inline T load_half(const pair_cell<T> &at, site s)
+/* All fields as one integer. */
+template <typename T, usize N>
+constexpr auto word_from(fields<T, N> v)
 {
-	return load<O>(at.halves[static_cast<int>(H)], s);
+	using word = word_of<detail::fields_in_word<N> * sizeof(T)>;
+
+	if constexpr (N == 3)
+		return __builtin_bit_cast(
+			word, fields<T, 4>{v.at[0], v.at[1], v.at[2], T{}});
+	else
+		return __builtin_bit_cast(word, v);
 }
 
-template <half H, order O, typename T>
-inline void store_half(pair_cell<T> &at, T v, site s)
+template <usize I, order O, typename T, usize N>
+inline T load_field(const field_cell<T, N> &at, site s)
 {
-	store<O>(at.halves[static_cast<int>(H)], v, s);
+	return load<O>(at.at[I], s);
 }
 
-template <half H, order O, typename T>
-inline T fetch_add_half(pair_cell<T> &at, T v, site s)
+template <usize I, order O, typename T, usize N>
+inline void store_field(field_cell<T, N> &at, T v, site s)
 {
-	return fetch_add<O>(at.halves[static_cast<int>(H)], v, s);
+	store<O>(at.at[I], v, s);
 }
 
-template <half H, order O, typename T, typename Predicate>
-inline T await_half(const pair_cell<T> &at, Predicate done, site s)
+template <usize I, order O, typename T, usize N>
+inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 {
-	return await<O>(at.halves[static_cast<int>(H)], done, s);
+	return fetch_add<O>(at.at[I], v, s);
 }
 
-template <half H, order O, typename T, typename Predicate, typename Pace>
-inline T await_half_paced(const pair_cell<T> &at, Predicate done, Pace pace,
-			  site s)
+template <usize I, order O, typename T, usize N, typename Predicate>
+inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 {
-	return await_paced<O>(at.halves[static_cast<int>(H)], done, pace, s);
+	return await<O>(at.at[I], done, s);
 }
 
-template <order O, typename T>
-inline bool compare_exchange_pair(pair_cell<T> &at, pair<T> expected,
-				  pair<T> desired, site)
+template <usize I, order O, typename T, usize N, typename Predicate,
+	  typename Pace>
+inline T await_field_paced(const field_cell<T, N> &at, Predicate done,
+			   Pace pace, site s)
+{
+	return await_paced<O>(at.at[I], done, pace, s);
+}
+
+template <order O, typename T, usize N>
+inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
+				    fields<T, N> desired, site)
 {
 	/*
-	 * may_alias: the word and its halves are two views of one place;
+	 * may_alias: the word and its fields are two views of one place;
 	 * aligned: a u64 by itself is not, on 32-bit x86.
 	 */
-	using word [[gnu::may_alias, gnu::aligned(2 * sizeof(T))]] =
-		word_of<2 * sizeof(T)>;
-	word old = __builtin_bit_cast(word, expected);
+	using word [[gnu::may_alias, gnu::aligned(sizeof(at))]] =
+		word_of<sizeof(at)>;
+	word old = word_from(expected);
 
-	return __atomic_compare_exchange_n(reinterpret_cast<word *>(&at), &old,
-					   __builtin_bit_cast(word, desired),
-					   false, static_cast<int>(O),
-					   static_cast<int>(without_store(O)));
+	return __atomic_compare_exchange_n(
+		reinterpret_cast<word *>(&at), &old, word_from(desired), false,
+		static_cast<int>(O), static_cast<int>(without_store(O)));
+}
+
+template <order O, typename T, usize N>
+inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
+			   fields<T, N> to, site)
+{
+	using word [[gnu::may_alias, gnu::aligned(sizeof(at))]] =
+		word_of<sizeof(at)>;
+	const word by = static_cast<word>(word_from(to) - word_from(from));
+
+	(void)__atomic_fetch_add(reinterpret_cast<word *>(&at), by,
+				 static_cast<int>(O));
 }
 
 /* -- Counters that wrap --------------------------------------------------- */

@@ -30,4 +30,20 @@ constexpr Counter successor(Counter of)
 	return arch::wrapped(static_cast<Counter>(of + 1));
 }
 
+/* The narrowest counter for so many contexts at once. */
+namespace detail {
+template <u64 Contexts>
+constexpr auto counter_for()
+{
+	static_assert(Contexts > 0, "a lock needs a contender");
+	static_assert(Contexts <= u64{1} << 32, "over 2^32 contenders");
+	if constexpr (Contexts <= u64{1} << 8)
+		return u8{};
+	else if constexpr (Contexts <= u64{1} << 16)
+		return u16{};
+	else
+		return u32{};
+}
+} // namespace detail
+
 } // namespace klock

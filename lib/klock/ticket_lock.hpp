@@ -152,21 +152,6 @@ struct ticket_lock {
 	atomic_pair<Counter> tickets;
 };
 
-namespace detail {
-template <u64 Contexts>
-constexpr auto counter_for()
-{
-	static_assert(Contexts > 0, "a lock needs a contender");
-	static_assert(Contexts <= u64{1} << 32, "over 2^32 contenders");
-	if constexpr (Contexts <= u64{1} << 8)
-		return u8{};
-	else if constexpr (Contexts <= u64{1} << 16)
-		return u16{};
-	else
-		return u32{};
-}
-} // namespace detail
-
 /*
  * The smallest ticket_lock that is safe for so many contexts at once:
  * CPUs x contexts of each that may contend (thread, interrupt, NMI).

@@ -139,7 +139,7 @@ constexpr T from_stored(stored_as<T> v)
 
 /*
  * Two counters that lie side by side and can be read as one word:
- * the value type of atomic_pair<T> (<klock/atomic.hpp>).
+ * the value type of atomic_pair<T> (<klock/atomic_pair.hpp>).
  */
 template <typename T>
 struct pair {
@@ -148,6 +148,24 @@ struct pair {
 
 	friend constexpr bool operator==(const pair &, const pair &) = default;
 };
+
+/*
+ * Two, three or four counters in one word, the first at the lowest address: the
+ * value type of atomic_fields<T, N> (<klock/atomic_fields.hpp>).
+ */
+template <typename T, usize N>
+struct fields {
+	T at[N];
+
+	friend constexpr bool operator==(const fields &,
+					 const fields &) = default;
+};
+
+namespace detail {
+/* How many fields the word has: two or four, the last of four perhaps empty. */
+template <usize N>
+inline constexpr usize fields_in_word = N == 2 ? 2 : 4;
+} // namespace detail
 
 /*
  * Where a function was called from: the last argument of functions that report

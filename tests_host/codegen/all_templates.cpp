@@ -4,6 +4,7 @@
  *
  * Compiled, and no more: a template has no warnings before it is used.
  */
+#include <klock/atomic_fields.hpp>
 #include <klock/calibrate.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
@@ -34,6 +35,10 @@ using by_number = subject<"bakery", bakery_lock<8>, service::fifo>;
 template struct klock::atomic_pair<u8>;
 template struct klock::atomic_pair<u16>;
 template struct klock::atomic_pair<u32>;
+template struct klock::atomic_fields<u8, 3>;
+template struct klock::atomic_fields<u8, 4>;
+template struct klock::atomic_fields<u16, 3>;
+template struct klock::atomic_fields<u16, 4>;
 template struct klock::plain<short>;
 
 /* Words of each width. */

@@ -18,6 +18,7 @@ import programs
 SKIPPED = 77
 ATOMIC, WAITS = "klock/atomic.hpp", "klock/atomic_waits.hpp"
 PAIR, BUILTIN = "klock/atomic_pair.hpp", "klock/builtin_ops.hpp"
+FIELDS = "klock/atomic_fields.hpp"
 IRQ, CPU = "arch/x86/klock/arch/irq.hpp", "arch/x86/klock/arch/cpu.hpp"
 
 _AWAIT = """		const T v = load<O>(at, s);
@@ -58,12 +59,15 @@ ORDERS = [
     (BUILTIN, "false,\n		static_cast<int>(O), "
      "static_cast<int>(without_store(O)));", f"false, {_RELAXED}, {_RELAXED});",
      "probe_compare_exchange_acq_rel__u8 is"),
-    (PAIR, "arch::compare_exchange_pair<order::acquire>",
-     "arch::compare_exchange_pair<order::relaxed>",
+    (PAIR, "arch::compare_exchange_fields<order::acquire>",
+     "arch::compare_exchange_fields<order::relaxed>",
      "probe_pair_compare_exchange_acquire__u8 is"),
     (BUILTIN, "false, static_cast<int>(O),\n\t\t\t\t\t   "
      "static_cast<int>(without_store(O)));", f"false, {_RELAXED}, {_RELAXED});",
      "probe_pair_compare_exchange_acquire__u8 is"),
+    (FIELDS, "arch::advance_fields<order::release>",
+     "arch::advance_fields<order::relaxed>",
+     "probe_fields_advance_release__u8_3 is"),
     (WAITS, "arch::await_either<order::acquire>",
      "arch::await_either<order::relaxed>",
      "probe_await_either_acquire__u8 is"),

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import objects
 
-HEADERS = ("atomic.hpp", "atomic_waits.hpp", "atomic_pair.hpp")
+HEADERS = ("atomic.hpp", "atomic_waits.hpp", "atomic_pair.hpp",
+           "atomic_fields.hpp")
 
 # name in the code       type                       numbers   bits
 TYPES = {
@@ -24,6 +25,8 @@ TYPES = {
     "pointer": ("word_enum *", False, False),
 }
 PAIRS = {"u8": "klock::u8", "u16": "klock::u16", "u32": "klock::u32"}
+# type, how many fields
+FIELDS = (("u8", 3), ("u8", 4), ("u16", 3), ("u16", 4), ("u32", 2))
 
 _CHANGES = ("exchange", "fetch_add", "fetch_sub", "fetch_or", "fetch_and",
             "fetch_xor")
@@ -64,6 +67,8 @@ def _events(operation, order):
         return [("load", order)] * 2
     if operation.startswith("await"):
         return [("load", order)]
+    if operation == "advance":
+        return [("fetch_add", order)]
     return [(operation, order)]
 
 
@@ -87,6 +92,7 @@ PACE = "klock_os_probe_pace"
 PRELUDE = """
 #include <klock/arch/irq.hpp>
 #include <klock/atomic.hpp>
+#include <klock/atomic_fields.hpp>
 #include <klock/atomic_pair.hpp>
 #include <klock/cpu.hpp>
 
@@ -150,6 +156,27 @@ def _pair(operation, order, short, spelled):
                     operation.startswith("await"))
 
 
+def _fields(operation, order, short, count):
+    spelled = PAIRS[short]
+    word = f"klock::atomic_fields<{spelled}, {count}>"
+    whole = f"klock::fields<{spelled}, {count}>"
+    name = f"probe_fields_{operation}_{order}__{short}_{count}"
+    if operation in ("compare_exchange", "advance"):
+        result = "bool" if operation == "compare_exchange" else "void"
+        return Probe(name, f"PROBE {result} {name}({word} &x, {whole} e, "
+                     f"{whole} v)\n{{\n"
+                     f"\treturn x.{operation}_{order}(e, v);\n}}\n",
+                     _events(operation, order))
+    result, call = _CALLS[operation]
+    result = spelled if result == "T" else result
+    return Probe(name, f"PROBE {result} {name}({word} &x, {spelled} v)\n{{\n"
+                 f"\t[[maybe_unused]] done_when<{spelled}> done{{v}};\n"
+                 f"\t(void)v;\n"
+                 f"\treturn x.template {operation}_{order}<{count - 1}>{call};"
+                 f"\n}}\n", _events(operation, order),
+                 operation.startswith("await"))
+
+
 def every(declared):
     """A Probe for each operation and type; Failed where one is not known."""
     found = []
@@ -172,6 +199,8 @@ def every(declared):
     for operation, order in declared["atomic_pair.hpp"]:
         for short, spelled in PAIRS.items():
             found += _pair(operation, order, short, spelled)
+    for operation, order in declared["atomic_fields.hpp"]:
+        found += [_fields(operation, order, *kind) for kind in FIELDS]
     return found
 
 

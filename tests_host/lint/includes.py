@@ -28,6 +28,7 @@ RULES = [
                                     "klock/atomic_waits.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/atomic_pair.hpp",   "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/atomic_fields.hpp", "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/counter.hpp",       "klock/atomic.hpp klock/concepts.hpp"),
     ("lib/klock/plain.hpp",         "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/cpu.hpp",           "klock/arch/cpu.hpp klock/types.hpp"),
@@ -55,7 +56,7 @@ RULES = [
     ("lib/klock/synchronized.hpp",  "klock/*guard.hpp klock/concepts.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
-                                    "klock/plain.hpp klock/concepts.hpp "
+                                    "klock/atomic_fields.hpp klock/plain.hpp klock/concepts.hpp "
                                     "klock/counter.hpp "
                                     "klock/os.hpp klock/cpu.hpp "
                                     "klock/types.hpp klock/*_lock.hpp"),

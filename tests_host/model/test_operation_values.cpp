@@ -38,6 +38,7 @@ TEST_CASE("operations: the checker computes what the name says")
 
 	each_piece_of_values(on_a_cpu);
 	each_piece_of_pairs(on_a_cpu);
+	each_piece_of_fields(on_a_cpu);
 	INFO(r.operation << " of " << r.bytes << " bytes, found " << r.found
 			 << ", operand " << r.operand);
 	CHECK(r.failed == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table - every operation of atomic<T> and atomic_pair<T>, by its name
+ * table - every operation of atomic<T> and of several fields, by its name
  *
  * The one list of them for all tests of this folder. What an operation must do
  * and its order follow from its name, which the tests read: nothing here says
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/atomic_fields.hpp>
 #include <klock/atomic_pair.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/types.hpp>
@@ -122,6 +123,47 @@ using pair_swaps = list<op<"compare_exchange_relaxed",
 			op<"compare_exchange_acquire",
 			   &atomic_pair<T>::compare_exchange_acquire>>;
 
+/* -- Of one of several fields -- */
+
+template <typename T, usize N, usize I>
+using field_loads = list<
+	op<"load_relaxed", &atomic_fields<T, N>::template load_relaxed<I>>,
+	op<"load_acquire", &atomic_fields<T, N>::template load_acquire<I>>>;
+
+template <typename T, usize N, usize I>
+using field_stores = list<
+	op<"store_relaxed", &atomic_fields<T, N>::template store_relaxed<I>>,
+	op<"store_release", &atomic_fields<T, N>::template store_release<I>>>;
+
+template <typename T, usize N, usize I>
+using field_sums =
+	list<op<"fetch_add_relaxed",
+		&atomic_fields<T, N>::template fetch_add_relaxed<I>>,
+	     op<"fetch_add_acquire",
+		&atomic_fields<T, N>::template fetch_add_acquire<I>>,
+	     op<"fetch_add_release",
+		&atomic_fields<T, N>::template fetch_add_release<I>>,
+	     op<"fetch_add_acq_rel",
+		&atomic_fields<T, N>::template fetch_add_acq_rel<I>>>;
+
+template <typename T, usize N, usize I>
+using field_waits =
+	list<op<"await_eq_relaxed",
+		&atomic_fields<T, N>::template await_eq_relaxed<I>>,
+	     op<"await_eq_acquire",
+		&atomic_fields<T, N>::template await_eq_acquire<I>>>;
+
+/* Of all fields. */
+template <typename T, usize N>
+using field_swaps = list<op<"compare_exchange_acquire",
+			    &atomic_fields<T, N>::compare_exchange_acquire>,
+			 op<"compare_exchange_acq_rel",
+			    &atomic_fields<T, N>::compare_exchange_acq_rel>>;
+
+template <typename T, usize N>
+using field_advances =
+	list<op<"advance_release", &atomic_fields<T, N>::advance_release>>;
+
 /* -- Fences -- */
 
 using fences = list<op<"fence_acquire", &fence_acquire>,
@@ -206,6 +248,21 @@ using all_types =
 	      thing *, const char *, void *, void (*)(int)>;
 
 using pair_types = types<u8, u16, u32>;
+
+/* Visits with T, and how many of them. */
+struct field_types {
+	template <typename Visit>
+	static constexpr void for_each(Visit visit)
+	{
+		visit.template operator()<u8, 2>();
+		visit.template operator()<u8, 3>();
+		visit.template operator()<u8, 4>();
+		visit.template operator()<u16, 2>();
+		visit.template operator()<u16, 3>();
+		visit.template operator()<u16, 4>();
+		visit.template operator()<u32, 2>();
+	}
+};
 
 /* A value as its bits, and back: no conversion of ours in between. */
 template <typename T>

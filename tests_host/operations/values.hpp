@@ -7,30 +7,11 @@
  */
 #pragma once
 
+#include <operations/field_values.hpp>
+#include <operations/report.hpp>
 #include <operations/table.hpp>
 
 namespace klock::tests {
-
-/* How many facts were looked at, and the first that was wrong. */
-struct report {
-	unsigned checked = 0;
-	unsigned failed = 0;
-	const char *operation = "";
-	unsigned bytes = 0; /* of the type */
-	u64 found = 0, operand = 0;
-
-	void expect(bool holds, const char *name, unsigned of_bytes, u64 was,
-		    u64 with)
-	{
-		checked++;
-		if (holds || failed++)
-			return;
-		operation = name;
-		bytes = of_bytes;
-		found = was;
-		operand = with;
-	}
-};
 
 /* A value between two neighbours, which no operation on it may touch. */
 template <typename T>
@@ -49,8 +30,6 @@ struct row_of_three {
 		       after.load_relaxed() == value_of<T>(guard);
 	}
 };
-
-inline constexpr site here{"", 0};
 
 template <typename T>
 struct value_test {
@@ -304,6 +283,7 @@ inline report try_all_values()
 
 	each_piece_of_values(at_once);
 	each_piece_of_pairs(at_once);
+	each_piece_of_fields(at_once);
 	return out;
 }
 

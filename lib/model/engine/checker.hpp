@@ -110,6 +110,7 @@ struct checker final : hooked::engine {
 	u64 rmw(window, hooked::update, u64 operand, order, site) override;
 	bool compare_exchange(window, u64 &expected, u64 desired, order,
 			      site) override;
+	void advance(window, u64 from, u64 to, order, site) override;
 	void fence(order, site) override;
 	u64 await(window, hooked::test, hooked::pace, order, site) override;
 	u64 await_exchange(window, u64 v, hooked::test, order, site) override;
@@ -173,6 +174,7 @@ struct checker final : hooked::engine {
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
 	u64 do_rmw(reading &, site, const char *name);
+	bool is_still(const window &field, u64 expected, order, site);
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
 			site);
 	void note(const char *name, const reading &, site, unsigned place);

@@ -2,10 +2,10 @@
 /*
  * operations - what each operation is in events
  *
- * A store to half of a pair is a read and a write that nothing comes between: a
- * merge into the one location. Plain accesses are no events: without a race,
- * what memory holds in a replay is what they find, for a replay keeps to
- * happens-before.
+ * A store to a field of a word is a read and a write that nothing comes
+ * between: a merge into the one location. Plain accesses are no events: without
+ * a race, what memory holds in a replay is what they find, for a replay keeps
+ * to happens-before.
  */
 #include "checker.hpp"
 
@@ -17,6 +17,14 @@ actor checker::actor_at(u8 epoch, site s) const
 	const clock seen = mine.ran ? g->sb[cpu][mine.ran - 1u].hb : clock{};
 
 	return {cpu, epoch, seen, s};
+}
+
+/* ".first" and ".second" of a pair; ".0", ".1" .. of more fields. */
+static std::string field_name(const hooked::window &w)
+{
+	if (w.bits * 2 == 8 * w.bytes)
+		return w.shift ? ".second" : ".first";
+	return "." + std::to_string(w.shift / w.bits);
 }
 
 /* One row of the timeline: the CPU's last event, or its last two. */
@@ -36,7 +44,7 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	timeline::row r{cpu, "", s, {}, {}, place};
 
 	if (q.at.bits < 8 * q.at.bytes)
-		row += q.at.shift ? ".second" : ".first";
+		row += field_name(q.at);
 	row += " ";
 	if (e.what == kind::write && e.exclusive) {
 		r.read = {last.cpu, static_cast<u8>(last.index - 1)};
@@ -89,8 +97,9 @@ reading checker::asking(const window &w, order o) const
 
 	if (!how->counter_bits || w.what != hooked::holds::counter)
 		return q;
-	if (w.pair)
-		q.fits = one | one << 4 * w.bytes;
+	if (w.field)
+		for (q.fits = 0; q.fits < one << (8 * w.bytes - w.field);)
+			q.fits = q.fits << w.field | one;
 	else if (w.bytes <= 4)
 		q.fits = one;
 	return q;
@@ -159,7 +168,7 @@ bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
 {
 	may_interrupt();
 	const order with = effective(operation::rmw, o, s);
-	if (how->split_pairs && w.pair)
+	if (how->split_pairs && w.field)
 		return swap_split(w, expected, desired, with, s);
 
 	const u64 wanted = expected;
@@ -171,34 +180,85 @@ bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
 	return expected == wanted;
 }
 
-/* A pair of locations: the second read, then the first swapped. */
+/* -- Fields of a word as locations of their own ------------------------------
+ */
+
+static window field_of(window w, unsigned i)
+{
+	w.shift = static_cast<u8>(i * w.field);
+	w.bits = w.field;
+	return w;
+}
+
+/* False: that field holds something else. */
+bool checker::is_still(const window &field, u64 expected, order by, site s)
+{
+	reading q(field, without_store(by));
+	const unsigned place = place_of(q.at, s);
+	const u64 found = q.at.look(read(q, place).value);
+
+	note("cas, look", q, s, place);
+	return found == field.look(expected);
+}
+
+/*
+ * The last field that changes is swapped, after a look at the others, the last
+ * first; then what changes besides is stored.
+ */
 bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 			 order with, site s)
 {
-	window low = w, high = w;
-	low.bits = high.bits = w.bits / 2;
-	high.shift = low.bits;
+	const unsigned fields = w.bits / w.field;
+	const auto changes = [&](unsigned i) {
+		const window f = field_of(w, i);
+		return f.look(desired) != f.look(expected);
+	};
+	unsigned chosen = fields - 1;
 
-	reading second(high, without_store(with));
-	const unsigned place = place_of(second.at, s);
-	const u64 found = read(second, place).value;
-	note("cas, 2nd half", second, s, place);
-	if (second.at.look(found) != high.look(expected))
-		return false;
+	while (chosen && !changes(chosen))
+		chosen--;
+	for (unsigned i = fields; i-- > 0;)
+		if (i != chosen && !is_still(field_of(w, i), expected, with, s))
+			return false;
 
-	const u64 wanted = low.look(expected);
-	reading first = asking(low, with);
-	first.writes = true;
-	first.operand = low.look(desired);
-	first.expected = &wanted;
-	if (low.look(do_rmw(first, s, "cas, 1st half")) != wanted)
+	const window swapped = field_of(w, chosen);
+	const u64 wanted = swapped.look(expected);
+	reading q = asking(swapped, with);
+	q.writes = true;
+	q.operand = swapped.look(desired);
+	q.expected = &wanted;
+	if (swapped.look(do_rmw(q, s, "cas, swap")) != wanted)
 		return false;
-	if (high.look(desired) != high.look(expected)) {
-		const reading last(second.at, with);
-		write(last, place, high.look(desired) & first.fits);
-		note("cas, 2nd half", last, s, place);
+	for (unsigned i = 0; i < fields; i++) {
+		if (i == chosen || !changes(i))
+			continue;
+		reading last = asking(field_of(w, i), with);
+		const unsigned place = place_of(last.at, s);
+		write(last, place, last.at.look(desired >> i * w.field));
+		note("cas, store", last, s, place);
 	}
 	return true;
+}
+
+/* What changes is added to, the first field first. */
+void checker::advance(window w, u64 from, u64 to, order o, site s)
+{
+	if (!how->split_pairs) {
+		rmw(w, hooked::update::add, (to - from) & w.mask(), o, s);
+		return;
+	}
+	may_interrupt();
+	const order with = effective(operation::rmw, o, s);
+	for (unsigned i = 0; i < w.bits / w.field; i++) {
+		const window f = field_of(w, i);
+		if (f.look(from) == f.look(to))
+			continue;
+		reading q = asking(f, with);
+		q.writes = true;
+		q.how = hooked::update::add;
+		q.operand = f.look(to) - f.look(from);
+		do_rmw(q, s, "add");
+	}
 }
 
 void checker::fence(order o, site s)

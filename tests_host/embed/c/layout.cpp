@@ -92,7 +92,7 @@ template <typename C, typename Counter>
 constexpr bool same_pair()
 {
 	using lock = ticket_lock<Counter>;
-	using cells = decltype(arch::pair_cell<Counter>::halves);
+	using cells = decltype(arch::field_cell<Counter, 2>::at);
 
 	return AT(C, klock_next) ==
 		       AT(lock, tickets) + int(lock::next) * sizeof(Counter) &&

@@ -54,16 +54,17 @@ struct options {
 	bool non_maskable = false; /* whatever the interrupt flag says */
 
 	/*
-	 * The halves of a pair as two locations, which nothing but
-	 * happens-before orders, as on machines that keep coherence by byte. A
-	 * compare-and-swap over both reads the second, then swaps the first: in
-	 * two steps, so that what comes and goes in between is not seen (ABA),
+	 * The halves of a pair, the fields of a word as locations of their own,
+	 * which nothing but happens-before orders, as on machines that keep
+	 * coherence by byte. A compare-and-swap over all looks at those that it
+	 * leaves, then swaps the last that it changes, then stores the rest:
+	 * in steps, so that what comes and goes in between is not seen (ABA),
 	 * which is worse than any machine.
 	 */
 	bool split_pairs = false;
 
 	/*
-	 * Unsigned integers of up to 4 bytes, and the halves of pairs, wrap at
+	 * Unsigned integers of up to 4 bytes, and the fields of words, wrap at
 	 * so many bits: the wrap of a counter comes into reach of few CPUs.
 	 * What code computes from them wraps there by <klock/counter.hpp>
 	 * alone. 0: as they are.

@@ -96,7 +96,7 @@ struct cell {
 	hooked::window whole() const
 	{
 		return {this,	       sizeof(T), 0,
-			8 * sizeof(T), false,	  hooked::what_it_holds<T>()};
+			8 * sizeof(T), 0,	  hooked::what_it_holds<T>()};
 	}
 };
 
@@ -293,4 +293,4 @@ inline void store_plain(plain_cell<T> &at, T v, site s)
 
 } // namespace klock::arch
 
-#include <klock/arch/pair_ops.hpp>
+#include <klock/arch/field_ops.hpp>

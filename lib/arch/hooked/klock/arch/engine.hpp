@@ -36,15 +36,16 @@ namespace hooked {
 enum class holds : u8 { counter, signed_number, other };
 
 /*
- * Which bits of which location an operation means: all of it, or one half of a
- * pair. The location is the whole word, wherever in it the operation looks.
+ * Which bits of which location an operation means: all of it, or one field of a
+ * word that is divided. The location is the whole word, wherever in it the
+ * operation looks.
  */
 struct window {
 	const void *at;
-	u8 bytes;	   /* of the location */
-	u8 shift;	   /* lowest bit that is meant */
-	u8 bits;	   /* how many */
-	bool pair = false; /* the location is a pair's */
+	u8 bytes;     /* of the location */
+	u8 shift;     /* lowest bit that is meant */
+	u8 bits;      /* how many */
+	u8 field = 0; /* bits of each field; 0: not divided */
 	holds what = holds::counter;
 
 	constexpr u64 mask() const
@@ -113,7 +114,7 @@ struct engine {
 	virtual void born(const void *at, usize bytes) = 0;
 	virtual void dead(const void *at, usize bytes) = 0;
 
-	/* The window's value; a store to a half leaves the other alone. */
+	/* The window's value; a store to a field leaves the others alone. */
 	virtual u64 load(window, order, site) = 0;
 	virtual void store(window, u64 v, order, site) = 0;
 
@@ -121,6 +122,15 @@ struct engine {
 	virtual u64 rmw(window, update, u64 operand, order, site) = 0;
 	virtual bool compare_exchange(window, u64 &expected, u64 desired, order,
 				      site) = 0;
+
+	/*
+	 * Adds what lies between the two to the fields of a divided word, all
+	 * at once: those that differ held `from`, or it is a part of them.
+	 */
+	virtual void advance(window all, u64 from, u64 to, order o, site s)
+	{
+		(void)rmw(all, update::add, (to - from) & all.mask(), o, s);
+	}
 
 	virtual void fence(order, site) = 0;
 

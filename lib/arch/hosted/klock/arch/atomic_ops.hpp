@@ -16,3 +16,71 @@ static_assert(static_cast<int>(order::relaxed) == __ATOMIC_RELAXED &&
 	      static_cast<int>(order::seq_cst) == __ATOMIC_SEQ_CST);
 
 } // namespace klock
+
+#if defined(__SANITIZE_THREAD__)
+#define KLOCK_TELL_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KLOCK_TELL_TSAN
+#endif
+#endif
+
+#if defined(KLOCK_TELL_TSAN)
+#undef KLOCK_TELL_TSAN
+
+/* ThreadSanitizer's interface (sanitizer/tsan_interface.h). */
+extern "C" void __tsan_acquire(void *addr);
+extern "C" void __tsan_release(void *addr);
+
+namespace klock::arch {
+
+/*
+ * ThreadSanitizer takes a word and the fields inside of it for different
+ * places: what is released by one is not acquired by the other. So it is told
+ * that an operation on the whole is one on each field.
+ */
+template <typename T, usize N>
+concept fields_under_tsan = N >= 2;
+
+template <typename T, usize N>
+inline void release_each(field_cell<T, N> &at)
+{
+	for (cell<T> &field : at.at)
+		__tsan_release(&field);
+}
+
+template <order O, typename T, usize N>
+requires fields_under_tsan<T, N>
+inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
+				    fields<T, N> desired, site)
+{
+	using word [[gnu::may_alias]] = word_of<sizeof(at)>;
+	word old = word_from(expected);
+
+	if (O == order::acq_rel)
+		release_each(at);
+	const bool swapped = __atomic_compare_exchange_n(
+		reinterpret_cast<word *>(&at), &old, word_from(desired), false,
+		static_cast<int>(O), static_cast<int>(without_store(O)));
+	if (O != order::relaxed)
+		for (cell<T> &field : at.at)
+			__tsan_acquire(&field);
+	return swapped;
+}
+
+template <order O, typename T, usize N>
+requires fields_under_tsan<T, N>
+inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
+			   fields<T, N> to, site)
+{
+	using word [[gnu::may_alias]] = word_of<sizeof(at)>;
+	const word by = static_cast<word>(word_from(to) - word_from(from));
+
+	if (O != order::relaxed)
+		release_each(at);
+	(void)__atomic_fetch_add(reinterpret_cast<word *>(&at), by,
+				 static_cast<int>(O));
+}
+
+} // namespace klock::arch
+#endif
