@@ -83,6 +83,64 @@ struct unlocking {
 	}
 };
 
+/* -- The same for a reader -- */
+
+struct locking_shared {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.lock_shared(with..., by); })
+			lock.lock_shared(with..., by);
+		else
+			lock.lock_shared(with...);
+	}
+};
+
+struct asking_shared {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static bool call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.try_lock_shared(with..., by); })
+			return lock.try_lock_shared(with..., by);
+		else if constexpr (requires { lock.try_lock_shared(with...); })
+			return lock.try_lock_shared(with...);
+		else
+			static_assert(never<L>,
+				      "this lock has no try_lock_shared()");
+		return false;
+	}
+};
+
+struct unlocking_shared {
+	template <typename L, typename... With>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						With &...with)
+	{
+		if constexpr (requires { lock.unlock_shared(with..., by); })
+			lock.unlock_shared(with..., by);
+		else
+			lock.unlock_shared(with...);
+	}
+};
+
+/* What a guard does with its lock, and what it brings along for that. */
+struct to_write {
+	using take = locking;
+	using ask = asking;
+	using release = unlocking;
+	template <typename L>
+	using brings = brought<L>;
+};
+struct to_read {
+	using take = locking_shared;
+	using ask = asking_shared;
+	using release = unlocking_shared;
+	template <typename L>
+	using brings = brought_to_read<L>;
+};
+
 /* A lock whose unlock() asks who called: a checked one. */
 template <typename L>
 concept asks_who = requires(L &lock, call_site by)
@@ -133,7 +191,7 @@ struct later {};
  * Inlined whatever is optimised for: a call_site that is handed on in memory,
  * and a pointer that is tested, cost more than what they surround.
  */
-template <typename L>
+template <typename L, typename Verbs = to_write>
 struct acquisition {
 	using lock_type = lock_of<L>;
 
@@ -151,8 +209,8 @@ struct acquisition {
 					   With &...given)
 	    : with(given...)
 	{
-		if (with.template pass_to<asking>(at.by,
-						  opening::inside_of(at.lock)))
+		if (with.template pass_to<typename Verbs::ask>(
+			    at.by, opening::inside_of(at.lock)))
 			adopt(at);
 	}
 	template <typename... With>
@@ -198,8 +256,8 @@ struct acquisition {
 	[[gnu::always_inline]] void take(here<lock_type> at)
 	{
 		by.keep(at.by);
-		with.template pass_to<locking>(at.by,
-					       opening::inside_of(at.lock));
+		with.template pass_to<typename Verbs::take>(
+			at.by, opening::inside_of(at.lock));
 	}
 
 	[[gnu::always_inline]] void adopt(here<lock_type> at)
@@ -218,14 +276,14 @@ struct acquisition {
 
 	[[gnu::always_inline]] void release(lock_type &lock, call_site caller)
 	{
-		with.template pass_to<unlocking>(caller,
-						 opening::inside_of(lock));
+		with.template pass_to<typename Verbs::release>(
+			caller, opening::inside_of(lock));
 	}
 
 	/* null: nothing is held */
 	lock_type *held = nullptr;
 	/* the node, the CPU's number, or nothing */
-	[[no_unique_address]] brought<L> with;
+	[[no_unique_address]] typename Verbs::template brings<L> with;
 	[[no_unique_address]] kept_caller<inside<lock_type>> by;
 };
 

@@ -7,6 +7,7 @@
  *				of the kernel (klock/os.hpp)
  *	node_lock		a node of the caller's: given, or asked for
  *	stack_node_lock		a node inside the guard, or one of the caller's
+ *	to read			nothing; cpu_shared_lock: the CPU's number
  *
  * A function is asked when this is made: in an irq_guard, after interrupts went
  * off. What cannot be right is one error, which says what would be.
@@ -194,6 +195,22 @@ struct brought_for<lent_node<L>> {
 };
 template <typename L>
 using brought = typename brought_for<L>::type;
+
+/* What a reader brings: no lock wants a node of it. */
+template <typename L>
+struct brought_to_read_for {
+	static_assert(shared_lockable<L>, "this lock has no lock_shared()");
+	using type = brought_nothing;
+};
+template <cpu_shared_lock L>
+struct brought_to_read_for<L> {
+	using type = brought_number;
+};
+template <irq_only_lock L>
+struct brought_to_read_for<L> : brought_to_read_for<inside<L>> {
+};
+template <typename L>
+using brought_to_read = typename brought_to_read_for<L>::type;
 
 /* The guard's argument, made of what it is given: L, or lent_node<L>. */
 template <typename L, typename... Given>

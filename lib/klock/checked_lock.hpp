@@ -57,6 +57,9 @@
  *			already, to any checked lock (lent_nodes.hpp)
  *	two holders	the lock inside is broken
  *	not held	assert_held() by another than the holder
+ *	read recursion	lock_shared() by who reads it, where reads do not nest
+ *	upgrade		lock() by who reads it
+ * and of readers the same: stray unlock, crowd (shared_usage.hpp).
  * A lock that one takes and another releases, by design, cannot be checked.
  *
  * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
@@ -64,33 +67,35 @@
  * klock_os_context() can only answer `thread`, "NMI" and "interrupts on" are
  * never named; a handler that wants what it interrupted *holds* is "recursion".
  * Interrupts that are on inside of a critical section only, off at its ends,
- * are not
- *seen.
+ * are not seen.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
  */
 #pragma once
 
+#include <klock/checked_core.hpp>
 #include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
-#include <klock/lent_nodes.hpp>
-#include <klock/lock_usage.hpp>
 
 namespace klock {
-
-/* With no name, one at run time (set_name), or one in its type. */
-template <any_lock L, lock_name... Name>
-struct checked_lock;
 
 /*
  * What any checked L is, whatever it is called: a function that takes one takes
  * this.
  */
 template <any_lock L>
-struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
+struct checked_lock<L> : detail::nodes_of<L>,
+			 detail::constants_of<L>,
+			 detail::reader_constants_of<L>,
+			 private detail::checked_core<L> {
       private:
 	using typename detail::nodes_of<L>::lent_node;
+	using core = detail::checked_core<L>;
+	using core::before_unlock_shared, core::check_number,
+		core::check_reader, core::key, core::read, core::take,
+		core::try_read, core::try_take;
+	using core::inner, core::usage;
 
       public:
 	static constexpr u64 max_contenders = L::max_contenders;
@@ -101,7 +106,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	template <typename First, typename... Rest>
 	requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
-	    : inner(first, rest...)
+	    : core(nullptr, first, rest...)
 	{
 	}
 
@@ -170,7 +175,7 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 	{
 		usage.before_unlock(key(with), by);
 		inner.unlock(with);
-		nodes_in_use.give_back(&with);
+		core::give_back(with);
 	}
 	void unlock(unsigned number,
 		    call_site by = {__builtin_FILE(),
@@ -179,6 +184,56 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
 		check_number(number, by);
 		usage.before_unlock(number, by);
 		inner.unlock(number);
+	}
+
+	/* -- Readers, where the lock inside has them -- */
+
+	void lock_shared(call_site by = {__builtin_FILE(),
+					 __builtin_LINE()}) requires
+		plain_shared_lock<L>
+	{
+		read(by, [this] { inner.lock_shared(); });
+	}
+	void lock_shared(unsigned number,
+			 call_site by = {
+				 __builtin_FILE(),
+				 __builtin_LINE()}) requires cpu_shared_lock<L>
+	{
+		check_reader(number, by);
+		read(by, [&] { inner.lock_shared(number); });
+	}
+
+	[[nodiscard]] bool try_lock_shared(
+		call_site by = {__builtin_FILE(), __builtin_LINE()}) requires
+		try_plain_shared_lock<L>
+	{
+		return try_read(by, [this] { return inner.try_lock_shared(); });
+	}
+	[[nodiscard]] bool try_lock_shared(
+		unsigned number,
+		call_site by = {__builtin_FILE(), __builtin_LINE()}) requires
+		try_cpu_shared_lock<L>
+	{
+		check_reader(number, by);
+		return try_read(by,
+				[&] { return inner.try_lock_shared(number); });
+	}
+
+	void unlock_shared(call_site by = {__builtin_FILE(),
+					   __builtin_LINE()}) requires
+		plain_shared_lock<L>
+	{
+		before_unlock_shared(by);
+		inner.unlock_shared();
+	}
+	void unlock_shared(unsigned number,
+			   call_site by = {__builtin_FILE(),
+					   __builtin_LINE()}) requires
+		cpu_shared_lock<L>
+	{
+		check_reader(number, by);
+		before_unlock_shared(by);
+		inner.unlock_shared(number);
 	}
 
 	[[nodiscard]] bool is_locked() const requires requires(const L &l)
@@ -276,69 +331,9 @@ struct checked_lock<L> : detail::nodes_of<L>, detail::constants_of<L> {
       protected:
 	template <typename... From>
 	constexpr explicit checked_lock(detail::named of, From... from)
-	    : usage(of.name), inner(from...)
+	    : core(of.name, from...)
 	{
 	}
-
-      private:
-	/* What lock() and unlock() must have in common. */
-	static usize key(unsigned number) { return number; }
-	static usize key(const lent_node &with)
-	{
-		return reinterpret_cast<usize>(&with);
-	}
-
-	template <typename With, typename Lock>
-	void take(With &&with, call_site by, Lock lock_inner)
-	{
-		check_context(by);
-		usage.before_lock(max_contenders, by);
-		lend(with, by);
-		lock_inner();
-		usage.after_lock(key(with), by);
-	}
-
-	template <typename With, typename Try>
-	bool try_take(With &&with, call_site by, Try try_inner)
-	{
-		check_context(by);
-		if (!usage.before_try_lock(max_contenders, by))
-			return false;
-		lend(with, by);
-		if (try_inner()) {
-			usage.after_lock(key(with), by);
-			return true;
-		}
-		give_back(with);
-		usage.count_out();
-		return false;
-	}
-
-	void check_context(call_site by) const
-	{
-		if constexpr (thread_only_lock<L>)
-			usage.before_taken_in_thread(by);
-	}
-
-	void lend(unsigned, call_site) {}
-	void lend(const lent_node &with, call_site by)
-	{
-		if (!nodes_in_use.lend(&with))
-			usage.complain("a node that is in use already", by);
-	}
-
-	void give_back(unsigned) {}
-	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
-
-	void check_number(unsigned number, call_site by) const
-	{
-		if (number >= max_contenders)
-			usage.complain("a CPU number beyond capacity", by);
-	}
-
-	/* What is known of its use; first, so that its address is the lock's */
-	lock_usage usage;
-	L inner;
 };
 
 template <any_lock L, lock_name Name>

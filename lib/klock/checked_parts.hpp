@@ -21,18 +21,25 @@ struct lock_name {
 	}
 };
 
+/* With no name, one at run time (set_name), or one in its type. */
+template <any_lock L, lock_name... Name>
+struct checked_lock;
+
 namespace detail {
 /* What some locks have besides, and a checked one then, too. */
 struct no_node {};
 
 template <typename L>
 struct nodes_of {
+	using lent_type = no_node;
+
       protected:
 	using lent_node = no_node;
 };
 template <node_lock L>
 struct nodes_of<L> {
 	using node = typename L::node;
+	using lent_type = node;
 	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
 
       protected:
@@ -56,6 +63,14 @@ struct chosen {
 template <typename Unchecked, typename Checked>
 struct chosen<true, Unchecked, Checked> {
 	using type = Checked;
+};
+
+template <typename L>
+struct reader_constants_of {
+};
+template <shared_lockable L>
+struct reader_constants_of<L> {
+	static constexpr u64 max_readers = L::max_readers;
 };
 
 /* A name for a constructor, which no lock inside has an argument of. */

@@ -7,6 +7,9 @@
  *	cpu_lock	lock(cpu)	and the caller's number, 0 .. CPUs - 1
  *
  * A lock is exactly one of them; guard, irq_guard and the self-tests take any.
+ * Some can be taken to read besides, by several at once:
+ *
+ *	shared_lockable	lock_shared()		or lock_shared(cpu)
  */
 #pragma once
 
@@ -81,6 +84,45 @@ concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu)
 		lock.try_lock(cpu)
 		} -> same_as<bool>;
 };
+
+/* Locks that readers take together, and a writer, by lock(), alone. */
+template <typename L>
+concept plain_shared_lock = any_lock<L> && requires(L &lock)
+{
+	lock.lock_shared();
+	lock.unlock_shared();
+};
+
+template <typename L>
+concept cpu_shared_lock = any_lock<L> && requires(L &lock, unsigned cpu)
+{
+	lock.lock_shared(cpu);
+	lock.unlock_shared(cpu);
+};
+
+template <typename L>
+concept shared_lockable = plain_shared_lock<L> || cpu_shared_lock<L>;
+
+template <typename L>
+concept try_plain_shared_lock = plain_shared_lock<L> && requires(L &lock)
+{
+	{
+		lock.try_lock_shared()
+		} -> same_as<bool>;
+};
+
+template <typename L>
+concept try_cpu_shared_lock = cpu_shared_lock<L> &&
+	requires(L &lock, unsigned cpu)
+{
+	{
+		lock.try_lock_shared(cpu)
+		} -> same_as<bool>;
+};
+
+template <typename L>
+concept try_shared_lockable =
+	try_plain_shared_lock<L> || try_cpu_shared_lock<L>;
 
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;

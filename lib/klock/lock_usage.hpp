@@ -93,6 +93,13 @@ struct lock_usage {
 	/* Who is about to wait for it. */
 	void before_lock(u64 capacity, call_site by)
 	{
+		before_wait(by);
+		count_in(capacity, by);
+	}
+
+	/* The same for a reader, whom others count. */
+	void before_wait(call_site by)
+	{
 		const context here = current_context();
 
 		if (here == context::nmi)
@@ -104,7 +111,12 @@ struct lock_usage {
 		note_interrupts_on(here, by);
 		if (is_held_by_me())
 			complain("recursion: the caller holds it", by);
-		count_in(capacity, by);
+	}
+
+	/* A reader that does not wait. */
+	void before_try(call_site by)
+	{
+		note_interrupts_on(current_context(), by);
 	}
 
 	/* Returns false where it is about to be taken by others, all of them */

@@ -42,9 +42,16 @@ RULES = [
                                     "klock/misuse_text.hpp klock/os.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/checked_parts.hpp", "klock/concepts.hpp klock/types.hpp"),
-    ("lib/klock/checked_lock.hpp",  "klock/checked_parts.hpp "
+    ("lib/klock/checked_core.hpp",  "klock/checked_parts.hpp "
                                     "klock/concepts.hpp klock/lent_nodes.hpp "
-                                    "klock/lock_usage.hpp klock/types.hpp"),
+                                    "klock/lock_usage.hpp "
+                                    "klock/shared_usage.hpp klock/types.hpp"),
+    ("lib/klock/checked_lock.hpp",  "klock/checked_core.hpp "
+                                    "klock/checked_parts.hpp "
+                                    "klock/concepts.hpp klock/types.hpp"),
+    ("lib/klock/shared_usage.hpp",  "klock/atomic.hpp klock/concepts.hpp "
+                                    "klock/lock_usage.hpp klock/os.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/seq_words.hpp",     "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/seq_count.hpp",     "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/seq_lock.hpp",      "klock/seq_words.hpp klock/types.hpp"),
@@ -56,8 +63,8 @@ RULES = [
     ("lib/klock/synchronized.hpp",  "klock/*guard.hpp klock/concepts.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
-                                    "klock/atomic_fields.hpp klock/plain.hpp klock/concepts.hpp "
-                                    "klock/counter.hpp "
+                                    "klock/atomic_fields.hpp klock/plain.hpp "
+                                    "klock/concepts.hpp klock/counter.hpp "
                                     "klock/os.hpp klock/cpu.hpp "
                                     "klock/types.hpp klock/*_lock.hpp"),
     ("lib/klock/brought.hpp",       "klock/concepts.hpp klock/os.hpp "

@@ -55,6 +55,11 @@ inline constexpr pinned counts[] = {
 	{"peterson_lock", 48, 588, 0},
 	{"tournament_lock", 48, 11904, 768},
 	{"bakery_lock", 226, 2391496, 263664},
+	{"rw_ticket_lock<u8>", 168, 102204, 3360},
+	{"rw_ticket_lock<u16>", 168, 102204, 3360},
+	{"phase_fair_lock<u8>", 516, 813150, 12144},
+	{"phase_fair_lock<u16>", 516, 813150, 12144},
+	{"reader_lock", 168, 102204, 3360},
 };
 
 inline const pinned *pinned_of(const char *name)

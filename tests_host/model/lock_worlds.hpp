@@ -59,6 +59,15 @@ unsigned bits(unsigned few)
 	return counts && !*Subject::whole_because ? few : 0;
 }
 
+/*
+ * Whether a try_lock that decides over a word is right, too, field by field:
+ * not where it changes two fields that others read together.
+ */
+template <typename L>
+inline constexpr bool try_can_split = true;
+template <typename Counter>
+inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
+
 /* A counter that the lock protects; a node for each CPU that lives on. */
 template <typename Subject>
 struct counted {

@@ -5,6 +5,7 @@
  * locks' clients can tell, and stands in the list below with its reason.
  */
 #include "mortal_world.hpp"
+#include "shared_clients.hpp"
 #include "orders.hpp"
 
 #include <catch.hpp>
@@ -57,6 +58,9 @@ bool clients(const options &how, Visit enough)
 		return o;
 	};
 
+	if constexpr (klock::shared_lockable<lock>)
+		if (each_shared_client<Subject>(split(how), enough))
+			return true;
 	if (enough(exclusion<Subject>(with({1, 1}))) ||
 	    enough(exclusion<Subject>(with({2, 2}))))
 		return true;
@@ -67,7 +71,8 @@ bool clients(const options &how, Visit enough)
 		if (enough(tries_only<Subject>(with({1, 1}))) ||
 		    enough(tries_mixed_in<Subject>(with({2, 2}))) ||
 		    enough(tries_mixed_in<Subject>(with({1, 4}, 2))) ||
-		    enough(tries_mixed_in<Subject>(split(with({2, 2})))) ||
+		    (try_can_split<lock> &&
+		     enough(tries_mixed_in<Subject>(split(with({2, 2}))))) ||
 		    enough(try_after_unlock<Subject>(with({1, 1}))))
 			return true;
 	}

@@ -14,7 +14,8 @@ std::string replaced(const std::string &in, const char *pattern,
 	return std::regex_replace(in, std::regex(pattern), with);
 }
 
-/* Of the pieces of a number: up to, times x, what, over y; or digits. */
+/* Of the pieces of a number: up to, times x, what, over y, plus z; or digits.
+ */
 range value(const std::smatch &m, unsigned cpus)
 {
 	const double times = m[2].matched ? std::stod(m[2]) : 1;
@@ -24,22 +25,24 @@ range value(const std::smatch &m, unsigned cpus)
 	if (m[3].matched)
 		number = std::ceil(times *
 				   (m[3] == "Cpus" ? cpus : std::log2(cpus)) /
-				   over);
-	else if (m[5] != "no")
-		number = std::stod(m[5]);
+				   over) +
+			 (m[5].matched ? std::stod(m[5]) : 0);
+	else if (m[6] != "no")
+		number = std::stod(m[6]);
 	return {m[1].matched ? 0 : number, number};
 }
 
 unit_claims read_alone(const std::string &text, unsigned cpus)
 {
 	static const std::regex claim(
-		"(up to )?(?:(?:(\\d+) x )?(log2\\(Cpus\\)|Cpus)(?: / (\\d+))?|"
+		"(up to )?(?:(?:(\\d+) x )?(log2\\(Cpus\\)|Cpus)(?: / (\\d+))?"
+		"(?: \\+ (\\d+))?|"
 		"\\b(\\d+|no)) (RMW|load|store|full fence|line)s?\\b");
 	unit_claims all;
 	std::sregex_iterator at(text.begin(), text.end(), claim), end;
 
 	for (; at != end; ++at)
-		all[(*at)[6]] = value(*at, cpus);
+		all[(*at)[7]] = value(*at, cpus);
 	return all;
 }
 

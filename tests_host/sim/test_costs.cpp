@@ -159,6 +159,10 @@ TEST_CASE("costs: a field is read as people read it")
 	CHECK(flat.handoff.least->at(100) == 6);
 	CHECK(flat.handoff.transfers);
 
+	const cost_claim plus =
+		read_cost("1 RMW, no store, Cpus + 1 lines; w misses", 8);
+	CHECK(plus.alone.at("line") == range{9, 9});
+
 	const cost_claim up_to = read_cost(
 		"1 RMW, 1 store, up to Cpus / 3 lines; up to 2 w + 2 misses",
 		8);

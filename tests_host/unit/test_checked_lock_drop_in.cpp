@@ -87,6 +87,27 @@ std::vector<use> uses()
 , {"turns_for(u8, base)", requires {T::turns_for(u8{3}, 5u);
 }
 }
+, {"lock_shared()", requires(T &l){l.lock_shared();
+}
+}
+, {"lock_shared(number)", requires(T &l){l.lock_shared(1u);
+}
+}
+, {"unlock_shared()", requires(T &l){l.unlock_shared();
+}
+}
+, {"unlock_shared(number)", requires(T &l){l.unlock_shared(1u);
+}
+}
+, {"try_lock_shared()", requires(T &l){l.try_lock_shared();
+}
+}
+, {"try_lock_shared(number)", requires(T &l){l.try_lock_shared(1u);
+}
+}
+, {"max_readers", requires {T::max_readers;
+}
+}
 , {"default_base", requires {T::default_base;
 }
 }

@@ -32,6 +32,19 @@ struct invariant {
 		return all_are(before + 1) && whole;
 	}
 
+	/* A reader's section, which changes nothing; false if it saw a
+	 * writer's.
+	 */
+	[[nodiscard]] bool look(u32 relaxes) const
+	{
+		const u32 before = word[0].get();
+		const bool whole = all_are(before);
+
+		keep();
+		relax_for(relaxes);
+		return all_are(before) && whole;
+	}
+
 	/* Of so many visits, how many left no trace. Both counts wrap at 2^32,
 	 * and the difference does not mind. */
 	[[nodiscard]] u32 lost(u64 made) const

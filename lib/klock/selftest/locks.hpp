@@ -3,7 +3,8 @@
  * locks - THE list of locks, and one way to take any of them
  *
  * Host tests, lab, model checker, simulator and benchmarks all read this list
- * and name no lock themselves. To add a lock: its header, one line here.
+ * and name no lock themselves. To add a lock: its header, one line here. A lock
+ * that readers share has a line in each of the two lists.
  * Freestanding: a kernel can run the same tests on itself.
  */
 #pragma once
@@ -17,7 +18,10 @@
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/padded_ticket_lock.hpp>
 #include <klock/peterson_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/tournament_lock.hpp>
@@ -106,7 +110,44 @@ using all_locks = list<
 	subject<"peterson_lock", peterson_lock, service::bounded>,
 	subject<"tournament_lock", tournament_lock<(Cpus < 2 ? 2 : Cpus)>,
 		service::starvation_free>,
-	subject<"bakery_lock", bakery_lock<Cpus>, service::fifo>>;
+	subject<"bakery_lock", bakery_lock<Cpus>, service::fifo>,
+	/* readers and writers, as their writers have them */
+	subject<"rw_ticket_lock<u8>", rw_ticket_lock<u8>, service::fifo>,
+	subject<"rw_ticket_lock<u16>", rw_ticket_lock<u16>, service::fifo>,
+	subject<"phase_fair_lock<u8>", phase_fair_lock<u8>, service::fifo>,
+	subject<"phase_fair_lock<u16>", phase_fair_lock<u16>, service::fifo>,
+	subject<"reader_lock", reader_lock<Cpus>, service::fifo,
+		"both counters share one word">>;
+
+/* -- Locks that readers share -------------------------------------------- */
+
+/* Who goes first where readers and writers wait for one another. */
+enum class sharing {
+	in_order,      /* whoever came first */
+	by_phases,     /* a reader waits for one writer at most */
+	writers_first, /* readers wait as long as a writer comes */
+};
+
+/* A line of the second list. The name is that of the line in the first. */
+template <text Name, shared_lockable L, sharing Sharing, text Whole = "">
+struct shared_subject : subject<Name, L, service::fifo, Whole> {
+	static constexpr sharing order_of_sharing = Sharing;
+	static constexpr u64 reader_capacity = L::max_readers;
+};
+
+/* Every lock of all_locks that readers can share. */
+template <unsigned Cpus>
+using all_shared_locks = list<
+	shared_subject<"rw_ticket_lock<u8>", rw_ticket_lock<u8>,
+		       sharing::in_order>,
+	shared_subject<"rw_ticket_lock<u16>", rw_ticket_lock<u16>,
+		       sharing::in_order>,
+	shared_subject<"phase_fair_lock<u8>", phase_fair_lock<u8>,
+		       sharing::by_phases>,
+	shared_subject<"phase_fair_lock<u16>", phase_fair_lock<u16>,
+		       sharing::by_phases>,
+	shared_subject<"reader_lock", reader_lock<Cpus>, sharing::writers_first,
+		       "both counters share one word">>;
 
 /* -- One way to take any of them ----------------------------------------- */
 
@@ -153,6 +194,38 @@ struct contender<L> {
 	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
 	{
 		return l.try_lock(cpu);
+	}
+
+      private:
+	unsigned cpu;
+};
+
+/* The same for a reader: what it brings along is nothing, or its number. */
+template <shared_lockable L>
+struct reader {
+	constexpr explicit reader(unsigned number = 0) : cpu(number) {}
+	constexpr void renumber(unsigned number) { cpu = number; }
+
+	void lock(L &l)
+	{
+		if constexpr (cpu_shared_lock<L>)
+			l.lock_shared(cpu);
+		else
+			l.lock_shared();
+	}
+	void unlock(L &l)
+	{
+		if constexpr (cpu_shared_lock<L>)
+			l.unlock_shared(cpu);
+		else
+			l.unlock_shared();
+	}
+	[[nodiscard]] bool try_lock(L &l) requires try_shared_lockable<L>
+	{
+		if constexpr (cpu_shared_lock<L>)
+			return l.try_lock_shared(cpu);
+		else
+			return l.try_lock_shared();
 	}
 
       private:

@@ -27,6 +27,12 @@ struct result {
 	u64 cycles;	      /* an acquisition, contended */
 	u64 longest_wait;     /* cycles from lock() to the section */
 	bool gave_up;	      /* no progress: the watchdog ended it */
+
+	/* -- shared_torture.hpp alone -- */
+	bool shared;	       /* readers were among them */
+	u64 reads;	       /* acquisitions to read */
+	u32 most_together;     /* readers inside at once */
+	u64 longest_read_wait; /* cycles from lock_shared() to the section */
 };
 
 /* A null pointer: passed. Else what is wrong, in words. */
@@ -42,6 +48,8 @@ constexpr const char *fault(const result &r)
 		return "no progress: everybody waits";
 	if (r.handoffs < r.forced)
 		return "vacuous: the lock did not go from CPU to CPU";
+	if (r.shared && r.most_together < (r.cpus < 2 ? r.cpus : 2))
+		return "vacuous: no two readers were inside at once";
 	return nullptr;
 }
 

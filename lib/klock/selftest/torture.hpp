@@ -33,7 +33,9 @@ struct plan {
 			      */
 	u32 try_one_in;	     /* one attempt in so many is try_lock; 0: none */
 	u32 seed;
-	u64 made = 0; /* count as made already: tests of the wrap */
+	u64 made = 0;	       /* count as made already: tests of the wrap */
+	u32 write_one_in = 4;  /* shared_torture: one section in so many */
+	bool irqs_off = false; /* shared_torture: handlers take the lock, too */
 };
 
 /* What a CPU is about, for the report of a hang. */

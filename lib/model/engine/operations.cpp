@@ -160,7 +160,8 @@ u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
 	q.writes = true;
 	q.how = update;
 	q.operand = operand;
-	return w.look(do_rmw(q, s, names[static_cast<int>(update)]));
+	const u64 word = do_rmw(q, s, names[static_cast<int>(update)]);
+	return q.at.look(word);
 }
 
 bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
@@ -227,7 +228,8 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	q.writes = true;
 	q.operand = swapped.look(desired);
 	q.expected = &wanted;
-	if (swapped.look(do_rmw(q, s, "cas, swap")) != wanted)
+	const u64 word = do_rmw(q, s, "cas, swap");
+	if (q.at.look(word) != wanted)
 		return false;
 	for (unsigned i = 0; i < fields; i++) {
 		if (i == chosen || !changes(i))

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checked_core - a lock and what is known of its use: inside of checked_lock
+ */
+#pragma once
+
+#include <klock/checked_parts.hpp>
+#include <klock/concepts.hpp>
+#include <klock/lent_nodes.hpp>
+#include <klock/lock_usage.hpp>
+#include <klock/shared_usage.hpp>
+
+namespace klock::detail {
+
+/* What each verb does before and after that of the lock inside. */
+template <any_lock L>
+struct checked_core {
+	using lent_node = typename nodes_of<L>::lent_type;
+	using shared = detail::shared_usage_for<L>;
+
+	/* Reads that nest are as many as they like. */
+	static constexpr u64 room_for_reads =
+		shared::nests ? ~u32{0} : shared::readers;
+
+	constexpr checked_core() = default;
+	template <typename... From>
+	constexpr explicit checked_core(const char *name, From... from)
+	    : usage(name), inner(from...)
+	{
+	}
+
+	/* What lock() and unlock() must have in common. */
+	static usize key(unsigned number) { return number; }
+	static usize key(const lent_node &with)
+	{
+		return reinterpret_cast<usize>(&with);
+	}
+
+	template <typename With, typename Lock>
+	void take(With &&with, call_site by, Lock lock_inner)
+	{
+		check_context(by);
+		if (readers.is_mine())
+			usage.complain("upgrade: the caller reads it", by);
+		usage.before_lock(L::max_contenders, by);
+		lend(with, by);
+		lock_inner();
+		is_writer(key(with), by);
+	}
+
+	template <typename With, typename Try>
+	bool try_take(With &&with, call_site by, Try try_inner)
+	{
+		check_context(by);
+		if (!usage.before_try_lock(L::max_contenders, by))
+			return false;
+		lend(with, by);
+		if (try_inner()) {
+			is_writer(key(with), by);
+			return true;
+		}
+		give_back(with);
+		usage.count_out();
+		return false;
+	}
+
+	void check_context(call_site by) const
+	{
+		if constexpr (thread_only_lock<L>)
+			usage.before_taken_in_thread(by);
+	}
+
+	void is_writer(usize with, call_site by)
+	{
+		if (readers.is_read())
+			usage.complain("a reader is in: the lock is broken",
+				       by);
+		usage.after_lock(with, by);
+	}
+
+	template <typename Lock>
+	void read(call_site by, Lock lock_inner)
+	{
+		check_context(by);
+		usage.before_wait(by);
+		if (!shared::nests && readers.is_mine())
+			usage.complain("read recursion: the caller reads it",
+				       by);
+		if (!readers.count_in(room_for_reads))
+			usage.complain("more readers than its capacity", by);
+		lock_inner();
+		readers.note();
+	}
+
+	template <typename Try>
+	bool try_read(call_site by, Try try_inner)
+	{
+		check_context(by);
+		usage.before_try(by);
+		if (!readers.count_in(room_for_reads))
+			usage.complain("more readers than its capacity", by);
+		if (!try_inner()) {
+			readers.count_out();
+			return false;
+		}
+		readers.note();
+		return true;
+	}
+
+	void before_unlock_shared(call_site by)
+	{
+		if (!readers.forget())
+			usage.complain("unlock_shared by who does not read it",
+				       by);
+		usage.before_try(by);
+	}
+
+	void check_reader(unsigned number, call_site by) const
+	{
+		if (number >= shared::readers)
+			usage.complain("a CPU number beyond capacity", by);
+	}
+
+	void lend(unsigned, call_site) {}
+	void lend(const lent_node &with, call_site by)
+	{
+		if (!nodes_in_use.lend(&with))
+			usage.complain("a node that is in use already", by);
+	}
+
+	void give_back(unsigned) {}
+	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
+
+	void check_number(unsigned number, call_site by) const
+	{
+		if (number >= L::max_contenders)
+			usage.complain("a CPU number beyond capacity", by);
+	}
+
+	/* What is known of its use; first, so that its address is the lock's */
+	lock_usage usage;
+	[[no_unique_address]] typename shared::type readers;
+	L inner;
+};
+
+} // namespace klock::detail

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * phase_fair_lock - readers and writers by turns: a reader waits for one writer
+ *
+ * Algorithm:   Readers count themselves in `rin` and out in `rout`. A writer
+ *              takes a ticket from `win`, waits for its turn at `wout`, marks
+ *              itself present in rin and waits until the readers it found there
+ *              are out. A reader that finds a mark waits until the mark is
+ *              another: the phase bit in it alternates from writer to writer,
+ *              so that the next writer's mark lets it in as well as none.
+ * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
+ *              differ: all four in one word, so that a writer leaves by one
+ *              add, try_lock is one compare-and-swap; stronger draws of the
+ *              readers, which a wrap of narrow counters needs.
+ * Use when:    readers must not wait long though writers come all the time: for
+ *              one write and no more. Strict order of arrival: rw_ticket_lock.
+ *              Reads everywhere, hardly a write: reader_lock.
+ * Size:        4 or 8 bytes; no per-CPU state
+ *                                      Checked: unit/phase_fair_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it, reader or writer: an unlock's last
+ *              access is the one that releases
+ *                                Checked: model/lifetime, native/lifetime
+ * Fairness:    writers FIFO by the draw. A reader waits for one writer at most,
+ *              the one that is in or next when it comes; those who wait with it
+ *              enter together       Checked: native/shared: who goes before
+ * Capacity:    2^(bits - 2) - 1 readers in or waiting at once: 63, 16383. One
+ *              more and they look like none. 2^bits writers. Contexts, not
+ *              CPUs.               Checked: unit/phase_fair_lock: 63 readers
+ * Context:     any; where a handler takes it too, either way, readers and
+ *              writers by irq_guard and irq_shared_guard: a handler's reader
+ *              may wait for a writer that waits for the reader it interrupted.
+ *              NMI: try_lock and try_lock_shared only. No recursion, of readers
+ *              neither. Writers wait for a preempted holder or first waiter,
+ *              readers for a preempted writer.
+ * Assumes:     an atomic add on each field and on the whole, a compare-and-swap
+ *              over all. On 32-bit x86 the 8 bytes are added to by a
+ *              compare-and-swap that is tried again.
+ *
+ * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
+ *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
+ *              (r+1,r,n,n) read --unlock_shared--> (r+1,r+1,n,n)
+ *
+ * Ordering:
+ *	O1  lock             win.fetch_add_acq_rel     pairs with O1
+ *	O2  lock             rin.fetch_add_acquire     pairs with O5, O6, O9
+ *	O3  lock             rout.await_eq_acquire     pairs with O8
+ *	O4  try_lock         compare_exchange_acquire  pairs with O5, O8
+ *	O5  unlock           advance_release           pairs with O2, O4,
+ *	    O6, O7, O9
+ *	O6  lock_shared      rin.fetch_add_acq_rel     pairs with O2, O5
+ *	O7  lock_shared      rin.await_acquire         pairs with O5
+ *	O8  unlock_shared    rout.fetch_add_release    pairs with O3, O4
+ *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O5
+ *                                      Checked: model/orders_needed
+ *
+ *	A writer reads wout relaxed: what the writer before it did, O2 learns
+ *	from rin, which that one's O5 wrote last. O1 keeps it from a wout of a
+ *	whole wrap ago, as in ticket_lock. For the readers' counter O2, O6 and
+ *	O9 do: each hands on that its reader has left before, so that a writer
+ *	does not read a rout of a whole wrap ago.
+ *
+ * Why try_lock is one compare-and-swap: to take a ticket, look, and give back
+ * is a write phase that does not wait for readers. The phase bit goes round
+ * twice under a slow reader, who then waits for a writer that waits for it.
+ *
+ * Cost:        uncontended: 3 RMW, 1 line; hand-over with w waiters: w + 1 to
+ *              2 (w + 1) misses: all wait on one line, and who takes a ticket
+ *              disturbs them once more   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic_fields.hpp>
+#include <klock/concepts.hpp>
+#include <klock/counter.hpp>
+
+namespace klock {
+
+template <counter Counter>
+struct phase_fair_lock {
+	static_assert(sizeof(Counter) <= 2, "phase_fair_lock: u8 or u16");
+
+	/* Writers that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
+	/* Readers that may. */
+	static constexpr u64 max_readers = max_contenders / 4 - 1;
+
+	constexpr phase_fair_lock() = default;
+
+	/*
+	 * The lock as it is after `served` writes and as many reads: for tests
+	 * of the wrap.
+	 */
+	constexpr explicit phase_fair_lock(Counter served)
+	    : counts(fields<Counter, 4>{{static_cast<Counter>(served * 4),
+					 static_cast<Counter>(served * 4),
+					 served, served}})
+	{
+	}
+
+	/* -- A writer: alone -- */
+
+	/* Waits for its turn, then for the readers; on return it holds. */
+	void lock()
+	{
+		const Counter mine =
+			counts.template fetch_add_acq_rel<win>(1); /* O1 */
+
+		counts.template await_eq_relaxed<wout>(mine);
+		const Counter readers = counts.template fetch_add_acquire<rin>(
+			mark(mine)); /* O2 */
+		counts.template await_eq_acquire<rout>(
+			counted(readers)); /* O3 */
+	}
+
+	/*
+	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
+	 * where it fails.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		const Counter out = counts.template load_relaxed<rout>();
+		const Counter mine = counts.template load_relaxed<wout>();
+
+		if (counts.template load_relaxed<rin>() != out ||
+		    counts.template load_relaxed<win>() != mine)
+			return false;
+		return counts.compare_exchange_acquire(
+			{{out, out, mine, mine}},
+			{{static_cast<Counter>(out | mark(mine)), out,
+			  successor(mine), mine}}); /* O4 */
+	}
+
+	/* The holder's alone. Its mark is a part of rin; wout is its own. */
+	void unlock()
+	{
+		const Counter mine = counts.template load_relaxed<wout>();
+
+		counts.advance_release({{mark(mine), 0, 0, mine}},
+				       {{0, 0, 0, successor(mine)}}); /* O5 */
+	}
+
+	/* -- A reader: with others -- */
+
+	/* Waits for the writer that it finds, if any, and for no other. */
+	void lock_shared()
+	{
+		const Counter found = marked(
+			counts.template fetch_add_acq_rel<rin>(one)); /* O6 */
+
+		if (found == 0)
+			return;
+		counts.template await_acquire<rin>([found](Counter now) {
+			return marked(now) != found;
+		}); /* O7 */
+	}
+
+	/*
+	 * Takes the lock to read if no writer is in or waits for readers; never
+	 * waits. Writes nothing where it fails.
+	 */
+	[[nodiscard]] bool try_lock_shared()
+	{
+		fields<Counter, 4> now, then;
+
+		do {
+			now = {{counts.template load_relaxed<rin>(),
+				counts.template load_relaxed<rout>(),
+				counts.template load_relaxed<win>(),
+				counts.template load_relaxed<wout>()}};
+			if (marked(now.at[rin]) != 0)
+				return false;
+			then = now;
+			then.at[rin] = static_cast<Counter>(now.at[rin] + one);
+		} while (!counts.compare_exchange_acq_rel(now, then)); /* O9 */
+		return true;
+	}
+
+	/* A reader's. Others add to it as well. */
+	void unlock_shared()
+	{
+		(void)counts.template fetch_add_release<rout>(one); /* O8 */
+	}
+
+	/* Whether somebody holds it, or waits: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return counts.template load_relaxed<rin>() !=
+			       counts.template load_relaxed<rout>() ||
+		       counts.template load_relaxed<win>() !=
+			       counts.template load_relaxed<wout>();
+	}
+
+      private:
+	static constexpr usize rin = 0;
+	static constexpr usize rout = 1;
+	static constexpr usize win = 2;
+	static constexpr usize wout = 3;
+
+	/* rin's two lowest bits are the writer's, readers count above. */
+	static constexpr Counter phase = 1;
+	static constexpr Counter present = 2;
+	static constexpr Counter one = 4;
+
+	/* What the writer of this ticket sets in rin. */
+	static constexpr Counter mark(Counter ticket)
+	{
+		return static_cast<Counter>(present | (ticket & phase));
+	}
+	static constexpr Counter marked(Counter in)
+	{
+		return in & (present | phase);
+	}
+	static constexpr Counter counted(Counter in)
+	{
+		return static_cast<Counter>(in - marked(in));
+	}
+
+	/* rin, rout: readers that came, and went; win: the writer's number that
+	 * is drawn next; wout: the one that is served */
+	atomic_fields<Counter, 4> counts;
+};
+
+} // namespace klock

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader_lock - a line a CPU for readers: for "read everywhere, hardly written"
+ *
+ * Algorithm:   A reader marks a line of its own CPU, and is in unless a writer
+ *              is there; then it takes the mark back and waits. Writers queue
+ *              by tickets; the one whose turn it is waits until every line is
+ *              unmarked. Each says first what it wants, and looks then: one of
+ *              the two sees the other.
+ * Source:      the "big reader" locks of kernels of the 1990s, whose reader and
+ *              writer meet as in Dekker's algorithm (Dijkstra, EWD-123, 1965);
+ *              we differ: tickets for the writers, depth for nested readers.
+ * Use when:    all CPUs read all the time and hardly anybody writes: readers
+ *              share no line, so that reading costs the same however many do. A
+ *              write looks at a line of each CPU, and keeps all readers out.
+ *              Readers must not starve: phase_fair_lock. Small: rw_ticket_lock.
+ * Size:        (Cpus + 1) cache lines  Checked: unit/reader_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it, reader or writer: an unlock's last
+ *              access is the one that releases
+ *                                Checked: model/lifetime, native/lifetime
+ * Fairness:    writers FIFO by the draw; before any reader that waits. Readers
+ *              may starve            Checked: native/shared: who goes before
+ * Capacity:    Cpus readers, each under its own number; a number of Cpus or
+ *              more is outside the array. 65536 writers, waiting ones included.
+ *              255 reads of one CPU inside each other.
+ *                                      Checked: unit/reader_lock: all CPUs
+ * Context:     any but NMI: a mark that an NMI interrupts, half set, would look
+ *              like a read around its own. A reader stays on its CPU. Reads
+ *              nest: a reader, and a handler over it, may read again. Where
+ *              handlers read, interrupts are off in lock_shared and
+ *              unlock_shared, and may be on in between; irq_shared_guard keeps
+ *              them off throughout. A writer by irq_guard where handlers take
+ *              it either way. No recursion of writers. Everybody waits for a
+ *              preempted writer, a writer for a preempted reader.
+ * Assumes:     a full fence, an atomic add, a byte that is stored alone
+ *
+ * State (next, owner; marks):  (n,n; 0) free --lock--> (n+1,n; 0) written
+ *              --unlock--> (n+1,n+1; 0);  (n,n; 0) --lock_shared--> (n,n; 1)
+ *              read --unlock_shared--> (n,n; 0)
+ *
+ * Ordering:
+ *	O1  lock           word.await_acquire        pairs with O4
+ *	O2  lock           fence_seq_cst             pairs with O5
+ *	O3  lock           reading.await_eq_acquire  pairs with O7
+ *	O4  unlock         word.fetch_add_release    pairs with O1, O6
+ *	O5  enter          fence_seq_cst             pairs with O2
+ *	O6  enter          word.load_acquire         pairs with O4
+ *	O7  unlock_shared  store_release             pairs with O3
+ *                                      Checked: model/orders_needed
+ *
+ *	The draw is relaxed, as in narrow_ticket_lock: both counters are one
+ *	place in memory. The mark that is taken back is relaxed, too: the fence
+ *	before it releases all that this CPU read before.
+ *
+ * No try_lock: a writer that gives up has kept readers out meanwhile, and with
+ * a reader that tries at the same time both could fail.
+ *
+ * Cost:        uncontended: 2 RMW, 1 full fence, Cpus + 1 lines; hand-over with
+ *              w waiters: w + 1 to 2 (w + 1) misses: all wait on one line
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+
+namespace klock {
+
+template <unsigned Cpus>
+struct reader_lock {
+	static_assert(Cpus >= 1, "a lock needs a CPU");
+
+	/* Writers that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << 16;
+	/* CPUs that may read at once. */
+	static constexpr u64 max_readers = Cpus;
+
+	/* -- A writer: alone -- */
+
+	/* Waits for its turn, then for the readers; on return it holds. */
+	void lock()
+	{
+		const u32 mine = next_of(word.fetch_add_relaxed(one_next));
+
+		word.await_acquire([mine](u32 now) {
+			return owner_of(now) == mine;
+		});		 /* O1 */
+		fence_seq_cst(); /* O2 */
+		for (unsigned cpu = 0; cpu < Cpus; cpu++)
+			marks[cpu].reading.await_eq_acquire(0); /* O3 */
+	}
+
+	/* The holder's alone; an add, as others draw from the same word. */
+	void unlock()
+	{
+		const u32 mine = owner_of(word.load_relaxed());
+
+		(void)word.fetch_add_release(mine == last ? back_to_zero
+							  : 1); /* O4 */
+	}
+
+	/* -- A reader: with others -- */
+
+	/*
+	 * Waits until no writer is in or waits. cpu: the caller's number, and
+	 * its own until unlock_shared(cpu).
+	 */
+	void lock_shared(unsigned cpu)
+	{
+		while (!try_lock_shared(cpu))
+			word.await_relaxed([](u32 now) { return free(now); });
+	}
+
+	/* The same, if no writer is in or waits; never waits. */
+	[[nodiscard]] bool try_lock_shared(unsigned cpu)
+	{
+		atomic<u8> &mine = marks[cpu].reading;
+		const u8 depth = mine.load_relaxed();
+
+		if (depth == 0)
+			return enter(mine);
+		mine.store_relaxed(static_cast<u8>(depth + 1));
+		return true;
+	}
+
+	/* A reader's, under the number that it took the lock with. */
+	void unlock_shared(unsigned cpu)
+	{
+		atomic<u8> &mine = marks[cpu].reading;
+		const u8 depth = mine.load_relaxed();
+
+		mine.store_release(static_cast<u8>(depth - 1)); /* O7 */
+	}
+
+	/* Whether somebody writes, waits to, or reads: a hint. */
+	[[nodiscard]] bool is_locked() const
+	{
+		bool read = false;
+
+		for (unsigned cpu = 0; cpu < Cpus; cpu++)
+			read |= marks[cpu].reading.load_relaxed() != 0;
+		return read || !free(word.load_relaxed());
+	}
+
+      private:
+	/* The last number before the wrap. */
+	static constexpr u32 last = 0xffff;
+
+	/* What is added to draw; to move owner on at its wrap. */
+	static constexpr u32 one_next = 0x10000;
+	static constexpr u32 back_to_zero = 0u - last;
+
+	static constexpr u32 next_of(u32 both) { return both >> 16; }
+	static constexpr u32 owner_of(u32 both) { return both & last; }
+	static constexpr bool free(u32 both)
+	{
+		return next_of(both) == owner_of(both);
+	}
+
+	/* One of the two sees the other: a writer this mark, or this a writer.
+	 */
+	bool enter(atomic<u8> &mine)
+	{
+		mine.store_relaxed(1);
+		fence_seq_cst();	       /* O5 */
+		if (free(word.load_acquire())) /* O6 */
+			return true;
+		mine.store_relaxed(0);
+		return false;
+	}
+
+	struct alignas(cache_line) line {
+		/* reads of this CPU that are inside of each other; 0: none */
+		atomic<u8> reading;
+	};
+
+	/* The writers' tickets: next in the upper half, owner in the lower. */
+	alignas(cache_line) atomic<u32> word;
+	line marks[Cpus];
+};
+
+} // namespace klock

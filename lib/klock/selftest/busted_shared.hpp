@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * busted_shared - locks for readers and writers that are wrong on purpose
+ *
+ * Never use them. Their waits also end when give_up is set (barrier.hpp).
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/busted.hpp>
+#include <klock/selftest/locks.hpp>
+
+namespace klock::selftest::busted {
+
+/* rw_ticket_lock, its counters apart; what is wrong is in those derived. */
+struct rw_tickets {
+	static constexpr u64 max_contenders = 256;
+	static constexpr u64 max_readers = 256;
+
+	void lock() { wait_for(write, next.fetch_add_acq_rel(1)); }
+	void lock_shared()
+	{
+		const u8 mine = next.fetch_add_acq_rel(1);
+
+		wait_for(read, mine);
+		read.store_release(after(mine));
+	}
+	void unlock_shared() { (void)write.fetch_add_release(1); }
+
+      protected:
+	/* Between two steps that must not be two: a window to be seen in. */
+	static constexpr u32 pause = 50;
+
+	static u8 after(u8 ticket) { return static_cast<u8>(ticket + 1); }
+	static void wait_for(atomic<u8> &counter, u8 mine)
+	{
+		counter.await_acquire(
+			[mine](u8 now) { return now == mine || give_up; });
+	}
+	void let_readers_in()
+	{
+		read.store_release(after(read.load_relaxed()));
+	}
+
+	atomic<u8> read;
+	atomic<u8> write;
+	atomic<u8> next;
+};
+
+/*
+ * The next writer is let in before the readers: it reads `read` while this one
+ * is about to store it, and one step is lost.
+ */
+struct rw_writer_first : rw_tickets {
+	void unlock()
+	{
+		(void)write.fetch_add_release(1);
+		const u8 mine = read.load_relaxed();
+		relax_for(pause);
+		read.store_release(after(mine));
+	}
+};
+
+/* `write` by a load and a store, while readers that came in add to it. */
+struct rw_two_stores : rw_tickets {
+	void unlock()
+	{
+		const u8 mine = write.load_relaxed();
+
+		let_readers_in();
+		relax_for(pause);
+		write.store_release(after(mine));
+	}
+};
+
+/* In two steps: a reader that the first lets in may end the lock. */
+struct rw_two_steps : rw_tickets {
+	void unlock()
+	{
+		let_readers_in();
+		(void)write.fetch_add_release(1);
+	}
+};
+
+/* The second reader learns nothing of the writer before the first. */
+struct rw_plain_read : rw_tickets {
+	void lock_shared()
+	{
+		const u8 mine = next.fetch_add_acq_rel(1);
+
+		wait_for(read, mine);
+		read.store_relaxed(after(mine));
+	}
+	void unlock()
+	{
+		let_readers_in();
+		(void)write.fetch_add_release(1);
+	}
+};
+
+/* Lets no second reader in before the first has left: does not share. */
+struct rw_one_reader : rw_tickets {
+	void lock_shared() { wait_for(read, next.fetch_add_acq_rel(1)); }
+	void unlock_shared()
+	{
+		let_readers_in();
+		(void)write.fetch_add_release(1);
+	}
+	void unlock()
+	{
+		let_readers_in();
+		(void)write.fetch_add_release(1);
+	}
+};
+
+/* phase_fair_lock, its counters apart; what is wrong is in those derived. */
+struct phases {
+	static constexpr u64 max_contenders = 256;
+	static constexpr u64 max_readers = 63;
+
+	void lock()
+	{
+		const u8 mine = win.fetch_add_acq_rel(1);
+
+		wout.await_relaxed(
+			[mine](u8 now) { return now == mine || give_up; });
+		const u8 found = rin.fetch_add_acquire(mark(mine));
+		rout.await_acquire([found](u8 now) {
+			return now == (found & ~bits) || give_up;
+		});
+	}
+	void unlock()
+	{
+		const u8 mine = wout.load_relaxed();
+
+		(void)rin.fetch_and_release(static_cast<u8>(~bits));
+		wout.store_relaxed(static_cast<u8>(mine + 1));
+	}
+	void lock_shared()
+	{
+		const u8 found = rin.fetch_add_acq_rel(one) & bits;
+
+		if (found)
+			rin.await_acquire([found](u8 now) {
+				return (now & bits) != found || give_up;
+			});
+	}
+	void unlock_shared() { (void)rout.fetch_add_release(one); }
+
+      protected:
+	static constexpr u8 bits = 3, one = 4;
+	static u8 mark(u8 ticket) { return static_cast<u8>(2 | (ticket & 1)); }
+
+	atomic<u8> rin, rout, win, wout;
+};
+
+/* A reader waits until no writer is marked: the next one's mark looks the same,
+ * and that one waits for the reader. */
+struct pf_no_phase : phases {
+	void lock_shared()
+	{
+		if (rin.fetch_add_acq_rel(one) & bits)
+			rin.await_acquire([](u8 now) {
+				return (now & bits) == 0 || give_up;
+			});
+	}
+};
+
+/* The next writer marks rin before this one's mark is gone from it. */
+struct pf_writer_first : phases {
+	void unlock()
+	{
+		const u8 mine = wout.load_relaxed();
+
+		wout.store_release(static_cast<u8>(mine + 1));
+		relax_for(50);
+		(void)rin.fetch_and_release(static_cast<u8>(~bits));
+	}
+};
+
+/* Takes a ticket, looks, and gives back: a write phase that waits for nobody,
+ * and the phase bit goes round twice under a slow reader. */
+struct pf_gives_back : phases {
+	[[nodiscard]] bool try_lock()
+	{
+		u8 mine = wout.load_relaxed();
+
+		if (!win.compare_exchange_acq_rel(mine,
+						  static_cast<u8>(mine + 1)))
+			return false;
+		const u8 found = rin.fetch_add_acquire(mark(mine));
+		if (rout.load_acquire() == (found & ~bits))
+			return true;
+		unlock();
+		return false;
+	}
+};
+
+/* Neither side's fence: both may look before what they said is seen. */
+struct unfenced_readers {
+	static constexpr u64 max_contenders = ~u64{0};
+	static constexpr u64 max_readers = 8;
+
+	void lock()
+	{
+		writing.await_exchange_acquire(
+			1, [](u8 was) { return was == 0 || give_up; });
+		for (line &one : marks)
+			one.reading.await_acquire(
+				[](u8 now) { return now == 0 || give_up; });
+	}
+	void unlock() { writing.store_release(0); }
+	void lock_shared(unsigned cpu)
+	{
+		for (;;) {
+			marks[cpu].reading.store_relaxed(1);
+			if (writing.load_acquire() == 0 || give_up)
+				return;
+			marks[cpu].reading.store_relaxed(0);
+			writing.await_relaxed(
+				[](u8 now) { return now == 0 || give_up; });
+		}
+	}
+	void unlock_shared(unsigned cpu)
+	{
+		marks[cpu].reading.store_release(0);
+	}
+
+      private:
+	struct alignas(cache_line) line {
+		atomic<u8> reading;
+	};
+
+	alignas(cache_line) atomic<u8> writing;
+	line marks[max_readers];
+};
+
+} // namespace klock::selftest::busted
+
+namespace klock::selftest {
+
+/* A line of the list below. */
+template <text Name, shared_lockable L, sharing Sharing, unsigned FoundIn,
+	  text Mistake>
+struct busted_shared_subject : shared_subject<Name, L, Sharing> {
+	static constexpr unsigned found_in = FoundIn;
+	static constexpr const char *mistake = Mistake.chars;
+};
+
+/* THE list of locks with readers that must fail; see busted.hpp. */
+using busted_shared_locks = list<
+	busted_shared_subject<"rw_writer_first", busted::rw_writer_first,
+			      sharing::in_order, in_model | in_crowd | in_turns,
+			      "tickets: moves `write` on before `read`">,
+	busted_shared_subject<"rw_two_stores", busted::rw_two_stores,
+			      sharing::in_order,
+			      in_model | in_parallel | in_turns,
+			      "tickets: the unlock stores `write`">,
+	busted_shared_subject<"rw_two_steps", busted::rw_two_steps,
+			      sharing::in_order, in_model | at_its_end,
+			      "tickets: writes on after readers are let in">,
+	busted_shared_subject<"rw_plain_read", busted::rw_plain_read,
+			      sharing::in_order, in_model,
+			      "tickets: a reader stores `read` relaxed">,
+	busted_shared_subject<"rw_one_reader", busted::rw_one_reader,
+			      sharing::in_order,
+			      in_model | in_turns | in_parallel,
+			      "tickets: readers do not share">,
+	busted_shared_subject<"pf_no_phase", busted::pf_no_phase,
+			      sharing::by_phases,
+			      in_model | in_turns | in_crowd,
+			      "phases: no bit tells a writer from the next">,
+	busted_shared_subject<"pf_writer_first", busted::pf_writer_first,
+			      sharing::by_phases,
+			      in_model | in_turns | in_crowd,
+			      "phases: lets the next writer mark too early">,
+	busted_shared_subject<"pf_gives_back", busted::pf_gives_back,
+			      sharing::by_phases, in_model,
+			      "phases: a try takes a ticket and gives back">,
+	busted_shared_subject<"unfenced_readers", busted::unfenced_readers,
+			      sharing::writers_first, in_model | in_parallel,
+			      "a line a CPU: no fence on either side">>;
+
+} // namespace klock::selftest

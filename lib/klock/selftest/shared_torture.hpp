@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared_torture - any lock that readers share, by many CPUs, read and written
+ *
+ * Three parts. First all CPUs read at once, and meet inside: a lock that does
+ * not share stands still. Convoys: a writer stays inside until all others have
+ * come, one by one, readers and writers in turn, so that who must go before
+ * whom can be seen. Contention: everybody reads or writes as fast as it can,
+ * some of the time by a try.
+ *
+ * A world brings the CPUs and a watchdog, as for torture.hpp.
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/irq.hpp>
+#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/doorway.hpp>
+#include <klock/selftest/invariant.hpp>
+#include <klock/selftest/locks.hpp>
+#include <klock/selftest/result.hpp>
+#include <klock/selftest/shared_record.hpp>
+#include <klock/selftest/torture.hpp>
+
+namespace klock::selftest {
+
+/* How many CPUs of a plan can read the lock at once. */
+template <typename Subject>
+constexpr unsigned readers_of(unsigned cpus)
+{
+	const unsigned n = participants<Subject>(cpus);
+
+	return n < Subject::reader_capacity
+		       ? n
+		       : static_cast<unsigned>(Subject::reader_capacity);
+}
+
+template <typename Subject, unsigned Cpus>
+struct shared_torture {
+	using lock_type = typename Subject::lock;
+
+	constexpr shared_torture()
+	{
+		for (unsigned i = 0; i < Cpus; i++) {
+			records[i].renumber(i);
+		}
+	}
+
+	/* Before the CPUs run; the lock itself goes on as it is. */
+	void prepare(const plan &p)
+	{
+		todo = p;
+		data.reset(todo.made);
+		everyone.reset();
+		together.reset();
+		called.store_relaxed(0);
+		contended.store_relaxed(0);
+		inside.store_relaxed(0);
+		last = ~0u;
+		handovers = 0;
+		for (record &of : records)
+			of.clear();
+	}
+
+	/* Each of the plan's CPUs calls this once, 0 .. cpus - 1. */
+	void run(unsigned cpu)
+	{
+		everyone.meet(todo.cpus);
+		meet_inside(cpu);
+		for (u32 round = 0; round < todo.convoys && !give_up; round++) {
+			convoy(cpu, round);
+			everyone.meet(todo.cpus);
+		}
+		const u64 start = cycles();
+		contend(cpu);
+		everyone.meet(todo.cpus);
+		records[cpu].elapsed = cycles() - start;
+	}
+
+	/*
+	 * From an interrupt handler on a CPU that may be in run(), where the
+	 * plan's sections have interrupts off: reads, and now and then writes.
+	 */
+	void interrupt(unsigned cpu)
+	{
+		records[cpu].handlers.interrupt(lock, data, todo.write_one_in);
+	}
+
+	/*
+	 * From an NMI handler, likewise: tries, and never waits. Each such CPU
+	 * is a contender more.
+	 */
+	void drop_in(unsigned cpu) { records[cpu].handlers.nmi(lock, data); }
+
+	/* Changes for as long as somebody gets the lock, and wraps. */
+	[[nodiscard]] u32 progress() const
+	{
+		u32 sum = 0;
+
+		for (unsigned i = 0; i < todo.cpus; i++)
+			sum += records[i].entered.load_relaxed();
+		return sum;
+	}
+
+	[[nodiscard]] doing what(unsigned cpu) const
+	{
+		return static_cast<doing>(records[cpu].now.load_relaxed());
+	}
+
+	[[nodiscard]] const lock_type &watched() const { return lock; }
+
+	/* After all have returned from run(). */
+	[[nodiscard]] result outcome() const
+	{
+		result r{};
+		u64 writes = todo.made;
+
+		r.lock = Subject::name;
+		r.promised = Subject::order_of_service;
+		r.shared = true;
+		r.cpus = todo.cpus;
+		r.bytes = sizeof(lock_type);
+		r.handovers = handovers;
+		for (unsigned i = 0; i < todo.cpus; i++) {
+			const record &of = records[i];
+			writes += of.written + of.handlers.written();
+			r.visits += of.handlers.taken();
+			r.reads += of.read;
+			r.exclusion_errors += of.wrong + of.handlers.wrong();
+			r.fifo_violations += of.overtaken;
+			r.try_failures += of.refused;
+			if (of.most_inside > r.most_together)
+				r.most_together = of.most_inside;
+			keep_longest(r.longest_wait, of.longest_write);
+			keep_longest(r.longest_read_wait, of.longest_read);
+		}
+		r.acquisitions = writes + r.reads;
+		r.jain_permille = jain_permille(todo.cpus, [this](unsigned i) {
+			return u64{records[i].in_contention};
+		});
+		r.lost_updates = data.lost(writes);
+		r.cycles = divide(records[0].elapsed, contended.load_relaxed());
+		r.gave_up = give_up;
+		return r;
+	}
+
+      private:
+	using record = shared_record<lock_type>;
+
+	static constexpr void keep_longest(u64 &longest, u64 now)
+	{
+		longest = now > longest ? now : longest;
+	}
+
+	/* -- Sections -- */
+
+	void comes(unsigned cpu)
+	{
+		if (todo.irqs_off)
+			records[cpu].flags = irq_save();
+		records[cpu].now.store_relaxed(doing_wait);
+	}
+
+	void goes(unsigned cpu)
+	{
+		if (todo.irqs_off)
+			irq_restore(records[cpu].flags);
+	}
+
+	void is_in(unsigned cpu)
+	{
+		record &mine = records[cpu];
+
+		mine.now.store_relaxed(doing_section);
+		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
+	}
+
+	void write_and_leave(unsigned cpu)
+	{
+		record &mine = records[cpu];
+
+		is_in(cpu);
+		if (last != cpu) {
+			last = cpu;
+			handovers++;
+		}
+		if (!data.visit(todo.relaxes_a_word))
+			mine.wrong++;
+		mine.written++;
+		mine.now.store_relaxed(doing_nothing);
+		mine.writer.unlock(lock);
+		goes(cpu);
+	}
+
+	/* Counts who reads beside it; waits inside for so many others. */
+	void read_and_leave(unsigned cpu, unsigned to_meet = 0)
+	{
+		record &mine = records[cpu];
+		const u32 now = inside.fetch_add_relaxed(1) + 1;
+
+		is_in(cpu);
+		if (to_meet)
+			together.meet(to_meet);
+		if (now > mine.most_inside)
+			mine.most_inside = now;
+		if (!data.look(todo.relaxes_a_word))
+			mine.wrong++;
+		mine.read++;
+		(void)inside.fetch_sub_relaxed(1);
+		mine.now.store_relaxed(doing_nothing);
+		mine.reads.unlock(lock);
+		goes(cpu);
+	}
+
+	/* Ends only if all are inside at once: as many as may be. */
+	void meet_inside(unsigned cpu)
+	{
+		const unsigned all = readers_of<Subject>(todo.cpus);
+
+		if (cpu < all) {
+			comes(cpu);
+			records[cpu].reads.lock(lock);
+			read_and_leave(cpu, all);
+		}
+		everyone.meet(todo.cpus);
+	}
+
+	/* -- Convoys -- */
+
+	unsigned leader(u32 round) const { return round % todo.cpus; }
+
+	unsigned at_place(unsigned k, u32 round) const
+	{
+		return (k + leader(round)) % todo.cpus;
+	}
+
+	void convoy(unsigned cpu, u32 round)
+	{
+		const unsigned n = todo.cpus;
+		const unsigned k = (cpu + n - leader(round)) % n;
+
+		if (k == 0)
+			lead(cpu, round);
+		else
+			follow(cpu, round, k);
+	}
+
+	void lead(unsigned cpu, u32 round)
+	{
+		comes(cpu);
+		records[cpu].writer.lock(lock);
+		for (unsigned k = 1; k < todo.cpus; k++)
+			call(at_place(k, round), round * todo.cpus + k);
+		write_and_leave(cpu);
+	}
+
+	/* Calls one CPU to the lock and waits until it stands in line. */
+	void call(unsigned cpu, u32 number)
+	{
+		const doorway<lock_type> line(lock);
+		const record &its = records[cpu];
+		const u32 before = its.entered.load_relaxed();
+
+		called.store_release(number);
+		while (its.entered.load_relaxed() == before && !give_up) {
+			if (its.now.load_relaxed() == doing_wait &&
+			    came(line, cpu))
+				break;
+			cpu_relax();
+		}
+	}
+
+	/* Who reads where writers go first leaves no trace in the lock. */
+	static bool came(const doorway<lock_type> &line, unsigned cpu)
+	{
+		return Subject::order_of_sharing == sharing::writers_first ||
+		       line.passed(cpu);
+	}
+
+	void follow(unsigned cpu, u32 round, unsigned k)
+	{
+		const u32 number = round * todo.cpus + k;
+		record &mine = records[cpu];
+
+		called.await_acquire(
+			[=](u32 now) { return now == number || give_up; });
+		comes(cpu);
+		if (reads_at(k)) {
+			mine.reads.lock(lock);
+			check_order(cpu, round, k);
+			mine.left.store_relaxed(round + 1);
+			read_and_leave(cpu);
+		} else {
+			mine.writer.lock(lock);
+			check_order(cpu, round, k);
+			mine.left.store_relaxed(round + 1);
+			write_and_leave(cpu);
+		}
+	}
+
+	/* Who had to be served before, is; who had to wait, does. */
+	void check_order(unsigned cpu, u32 round, unsigned k)
+	{
+		for (unsigned other = 1; other < todo.cpus; other++) {
+			if (other == k || (reads_at(k) && reads_at(other)))
+				continue;
+			const record &its = records[at_place(other, round)];
+			const bool served =
+				its.left.load_relaxed() == round + 1;
+
+			if (served !=
+			    is_before(Subject::order_of_sharing, other, k))
+				records[cpu].overtaken++;
+		}
+	}
+
+	/* -- Contention -- */
+
+	void contend(unsigned cpu)
+	{
+		record &mine = records[cpu];
+		xorshift dice(todo.seed + cpu);
+
+		while (contended.load_relaxed() < todo.sections && !give_up) {
+			relax_for(dice.below(todo.relaxes_outside + 1));
+			const bool tries = todo.try_one_in &&
+					   dice.below(todo.try_one_in) == 0;
+			const bool writes = dice.below(todo.write_one_in) == 0;
+			if (!(writes ? write(cpu, tries) : read(cpu, tries))) {
+				mine.refused++;
+				continue;
+			}
+			contended.store_relaxed(contended.load_relaxed() + 1);
+			mine.in_contention++;
+		}
+	}
+
+	bool write(unsigned cpu, bool tries)
+	{
+		record &mine = records[cpu];
+		const u64 start = cycles();
+
+		if constexpr (try_lockable<lock_type>) {
+			if (tries) {
+				comes(cpu);
+				if (mine.writer.try_lock(lock)) {
+					write_and_leave(cpu);
+					return true;
+				}
+				goes(cpu);
+				return false;
+			}
+		}
+		comes(cpu);
+		mine.writer.lock(lock);
+		keep_longest(mine.longest_write, cycles() - start);
+		write_and_leave(cpu);
+		return true;
+	}
+
+	bool read(unsigned cpu, bool tries)
+	{
+		record &mine = records[cpu];
+		const u64 start = cycles();
+
+		if constexpr (try_shared_lockable<lock_type>) {
+			if (tries) {
+				comes(cpu);
+				if (mine.reads.try_lock(lock)) {
+					read_and_leave(cpu);
+					return true;
+				}
+				goes(cpu);
+				return false;
+			}
+		}
+		comes(cpu);
+		mine.reads.lock(lock);
+		keep_longest(mine.longest_read, cycles() - start);
+		read_and_leave(cpu);
+		return true;
+	}
+
+	plan todo{};
+	alignas(cache_line) lock_type lock;
+	alignas(cache_line) invariant data;
+	unsigned last = ~0u; /* the writer before: writers alone touch it */
+	u32 handovers = 0;
+	alignas(cache_line) barrier everyone;
+	alignas(cache_line) barrier together;
+	alignas(cache_line) atomic<u32> called;	   /* who is to come now */
+	alignas(cache_line) atomic<u32> contended; /* sections so far */
+	alignas(cache_line) atomic<u32> inside;	   /* readers, now */
+	record records[Cpus];
+};
+
+} // namespace klock::selftest

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared_guard - takes a lock to read for the length of a block
+ *
+ *	{
+ *		klock::shared_guard held(lock);		with other readers
+ *	}						released here
+ *
+ *	if (klock::shared_try_guard held{lock}) {
+ *		...					read here, if no writer
+ *	}						is in the way
+ *
+ * For locks that readers share (rw_ticket_lock.hpp and its like); a writer
+ * takes guard (guard.hpp). What is read under a shared guard must not be
+ * written: other readers are inside. A lock that is indexed by CPU for its
+ * readers is given the number, a function that returns it, or nothing: then the
+ * kernel is asked (klock/os.hpp).
+ *
+ * held.unlock() releases early, before the block ends; once. A guard without a
+ * name, klock::shared_guard{lock}, would release at once: the compiler warns.
+ *
+ * Upgrading, a guard inside a shared_guard of the same lock, waits for itself,
+ * for ever. So may a second shared_guard, see the lock's Context.
+ *
+ * Context: that of the lock inside. A lock that a handler takes too, either
+ * way, needs irq_shared_guard instead, unless the lock says otherwise.
+ * Size: as guard's		Checked: unit/shared_guard: sizes
+ */
+#pragma once
+
+#include <klock/acquisition.hpp>
+#include <klock/concepts.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+template <shared_lockable L>
+struct [[nodiscard]] shared_guard {
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<L>;
+
+	/* with: nothing, or the CPU's number, or a function. */
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit shared_guard(lock_here at,
+						     With &&...with)
+	    : taken(detail::waiting{}, at, with...)
+	{
+	}
+	[[gnu::always_inline]] ~shared_guard() = default;
+	shared_guard(const shared_guard &) = delete;
+	shared_guard &operator=(const shared_guard &) = delete;
+
+	/* Before the block ends. by: the caller, found out by itself. */
+	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	detail::acquisition<L, detail::to_read> taken;
+};
+
+template <typename L, typename... With>
+shared_guard(L &, With &&...) -> shared_guard<L>;
+template <typename L, typename... With>
+shared_guard(detail::here<L>, With &&...) -> shared_guard<L>;
+
+/* The same if no writer is in the way now; is true while it holds the lock. */
+template <shared_lockable L>
+struct [[nodiscard]] shared_try_guard {
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<L>;
+
+	/* with: nothing, or the CPU's number, or a function. */
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit shared_try_guard(lock_here at,
+							 With &&...with)
+	    : taken(detail::trying{}, at, with...)
+	{
+	}
+	[[gnu::always_inline]] ~shared_try_guard() = default;
+	shared_try_guard(const shared_try_guard &) = delete;
+	shared_try_guard &operator=(const shared_try_guard &) = delete;
+
+	/* Whether the lock is held. */
+	explicit operator bool() const & { return taken.is_held(); }
+	explicit operator bool() const && = delete;
+
+	/* Before the block ends; does nothing where it holds nothing. */
+	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	detail::acquisition<L, detail::to_read> taken;
+};
+
+template <typename L, typename... With>
+shared_try_guard(L &, With &&...) -> shared_try_guard<L>;
+template <typename L, typename... With>
+shared_try_guard(detail::here<L>, With &&...) -> shared_try_guard<L>;
+
+} // namespace klock

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared_worlds - small clients of any lock that readers share
+ *
+ * What each CPU is, is a letter:
+ *
+ *	w  writes	W  writes if it gets the lock at once
+ *	r  reads	R  reads if it gets the lock at once
+ *
+ * Two words that a writer adds one to, one after the other, and that a reader
+ * sees equal: races, torn data and lost updates are all found by them.
+ */
+#pragma once
+
+#include "lock_worlds.hpp"
+
+#include <string>
+
+namespace worlds {
+
+using klock::selftest::reader;
+
+template <typename Subject>
+struct shared_words {
+	using lock_type = typename Subject::lock;
+
+	lock_type lock;
+	contender<lock_type> writers[most_cpus];
+	reader<lock_type> readers[most_cpus];
+	klock::plain<unsigned> a, b;
+	unsigned written = 0; /* on the host, summed by each for itself */
+
+	shared_words() { number(); }
+	template <typename Start>
+	explicit shared_words(Start served) : lock(served)
+	{
+		number();
+	}
+
+	void number()
+	{
+		model::name(lock, "lock");
+		model::name(a, "a");
+		model::name(b, "b");
+		for (unsigned cpu = 0; cpu < most_cpus; cpu++) {
+			writers[cpu].renumber(cpu);
+			readers[cpu].renumber(cpu);
+		}
+	}
+
+	void add()
+	{
+		a.set(a.get() + 1);
+		b.set(b.get() + 1);
+		written++;
+	}
+	void look()
+	{
+		model::check(a.get() == b.get(), "a reader sees a whole write");
+	}
+
+	void write(unsigned cpu)
+	{
+		writers[cpu].lock(lock);
+		add();
+		writers[cpu].unlock(lock);
+	}
+	void read(unsigned cpu)
+	{
+		readers[cpu].lock(lock);
+		look();
+		readers[cpu].unlock(lock);
+	}
+	bool try_write(unsigned cpu)
+	{
+		if constexpr (klock::try_lockable<lock_type>) {
+			if (!writers[cpu].try_lock(lock))
+				return false;
+			add();
+			writers[cpu].unlock(lock);
+		}
+		return true;
+	}
+	bool try_read(unsigned cpu)
+	{
+		if constexpr (klock::try_shared_lockable<lock_type>) {
+			if (!readers[cpu].try_lock(lock))
+				return false;
+			look();
+			readers[cpu].unlock(lock);
+		}
+		return true;
+	}
+
+	void act(char what, unsigned cpu)
+	{
+		switch (what) {
+		case 'w':
+			return write(cpu);
+		case 'r':
+			return read(cpu);
+		case 'W':
+			return (void)try_write(cpu);
+		case 'R':
+			return (void)try_read(cpu);
+		}
+	}
+
+	void whole() const
+	{
+		model::check(a.get() == written && b.get() == written,
+			     "every write counted");
+	}
+};
+
+/* A client: what each CPU is, how often, and in counters of so many bits. */
+struct client {
+	const char *roles;
+	std::vector<unsigned> sections;
+	unsigned few = 0;
+};
+
+/* Nobody writes beside another, nobody reads beside a writer. */
+template <typename Subject>
+result shared(const client &c, options how = {})
+{
+	using world = shared_words<Subject>;
+	const std::string roles = c.roles;
+
+	how.sections = c.sections;
+	how.counter_bits = bits<Subject>(c.few);
+	return model::explore<world>(
+		how,
+		[roles](world &w, unsigned cpu) { w.act(roles[cpu], cpu); },
+		[](world &w) { w.whole(); });
+}
+
+/* Ends only if both readers are inside at once. With so many writers. */
+template <typename Subject>
+result readers_meet(unsigned writers, options how = {})
+{
+	struct world : shared_words<Subject> {
+		klock::atomic<u8> inside[2];
+
+		void meet(unsigned cpu)
+		{
+			this->readers[cpu].lock(this->lock);
+			inside[cpu].store_relaxed(1);
+			inside[cpu ^ 1].await_eq_acquire(1);
+			this->look();
+			this->readers[cpu].unlock(this->lock);
+		}
+	};
+
+	how.sections = std::vector<unsigned>(2 + writers, 1);
+	return model::explore<world>(
+		how,
+		[](world &w, unsigned cpu) {
+			if (cpu < 2)
+				w.meet(cpu);
+			else
+				w.write(cpu);
+		},
+		[](world &w) { w.whole(); });
+}
+
+/* -- Whoever leaves last ends the lock ----------------------------------- */
+
+/*
+ * Each CPU holds one reference; it gives it up inside, under the lock where it
+ * writes, and by an atomic where it reads, as others may read with it.
+ */
+template <typename Subject>
+struct mortal_shared {
+	using lock_type = typename Subject::lock;
+	struct body {
+		lock_type lock;
+		klock::atomic<unsigned> references;
+
+		explicit body(unsigned n) : references(n) {}
+	};
+
+	/* Its life is not the world's. */
+	union {
+		body it;
+	};
+	unsigned ends = 0; /* on the host */
+
+	explicit mortal_shared(unsigned references) : it(references)
+	{
+		model::name(it.lock, "lock");
+	}
+	~mortal_shared() {}
+
+	bool give_up() { return it.references.fetch_sub_acq_rel(1) == 1; }
+
+	void section(char what, unsigned cpu)
+	{
+		bool last;
+
+		if (what == 'w') {
+			contender<lock_type> mine(cpu);
+			mine.lock(it.lock);
+			last = give_up();
+			mine.unlock(it.lock);
+		} else {
+			reader<lock_type> mine(cpu);
+			mine.lock(it.lock);
+			last = give_up();
+			mine.unlock(it.lock);
+		}
+		if (!last)
+			return;
+		it.~body();
+		ends++;
+	}
+};
+
+/* As long as readers cannot be inside together; else the last to give up its
+ * reference is not the last to leave. */
+template <typename Subject>
+result ended_by_reader_or_writer(const client &c, options how = {})
+{
+	using world = mortal_shared<Subject>;
+	const std::string roles = c.roles;
+	const unsigned references = sum(c.sections);
+
+	how.sections = c.sections;
+	return model::explore_from(
+		how, [references] { return world(references); },
+		[roles](world &w, unsigned cpu) { w.section(roles[cpu], cpu); },
+		[](world &w) { model::check(w.ends == 1, "ended once"); });
+}
+
+/* -- Who goes before whom ------------------------------------------------ */
+
+/* Says that CPU cpu's doorway is over, when it begins to wait or is in. */
+template <typename Subject>
+struct shared_queue : shared_words<Subject> {
+	klock::atomic<u8> came[3];
+	klock::atomic<u8> holds; /* CPU 0 is in */
+	klock::plain<bool> read_done;
+
+	template <typename Take>
+	void come(unsigned cpu, Take take)
+	{
+		auto tell = [this, cpu] { came[cpu].store_release(1); };
+		model::before_waits hook(tell);
+
+		take();
+		came[cpu].store_release(1);
+	}
+};
+
+/*
+ * CPU 0 writes while both others come: CPU 1 reads, CPU 2 writes, in that order
+ * or in the other. Fails where CPU 2 is in before CPU 1 has read.
+ */
+template <typename Subject>
+result reader_before_writer(bool reader_comes_first, options how = {})
+{
+	using world = shared_queue<Subject>;
+
+	how.sections = {1, 1, 1};
+	return model::explore<world>(how, [=](world &w, unsigned cpu) {
+		const unsigned first = reader_comes_first ? 1 : 2;
+
+		if (cpu == 0) {
+			w.writers[0].lock(w.lock);
+			w.holds.store_release(1);
+			w.came[1].await_eq_acquire(1);
+			w.came[2].await_eq_acquire(1);
+			w.writers[0].unlock(w.lock);
+			return;
+		}
+		w.holds.await_eq_acquire(1);
+		if (cpu != first)
+			w.came[first].await_eq_acquire(1);
+		if (cpu == 1) {
+			w.come(1, [&] { w.readers[1].lock(w.lock); });
+			w.read_done.set(true);
+			w.readers[1].unlock(w.lock);
+		} else {
+			w.come(2, [&] { w.writers[2].lock(w.lock); });
+			model::check(w.read_done.get(),
+				     "the reader was in before the writer");
+			w.writers[2].unlock(w.lock);
+		}
+	});
+}
+
+} // namespace worlds

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every lock that readers share, in every execution of a few CPUs: nobody reads
+ * beside a writer, readers read together, who is to go first does.
+ */
+#include "lock_cases.hpp"
+#include "shared_clients.hpp"
+
+#include <klock/selftest/busted_shared.hpp>
+
+#include <cstring>
+
+using klock::selftest::all_shared_locks;
+using klock::selftest::busted_shared_locks;
+using klock::selftest::sharing;
+using namespace worlds;
+using model::release_sequence;
+
+/* good(), where there may be one execution and no other. */
+static void holds(const result &r)
+{
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete >= 1);
+}
+
+TEST_CASE("shared: every client passes, with either rule for release sequences")
+{
+	all_shared_locks<4>::for_each([]<typename Subject>() {
+		for (const auto by :
+		     {release_sequence::cxx20, release_sequence::rc11})
+			each_shared_client<Subject>({.sequence = by},
+						    [](const result &r) {
+							    INFO(Subject::name);
+							    holds(r);
+							    return false;
+						    });
+	});
+}
+
+TEST_CASE("shared: readers are inside together, and others wait for a writer")
+{
+	all_shared_locks<3>::for_each([]<typename Subject>() {
+		INFO(Subject::name);
+		holds(readers_meet<Subject>(0));
+	});
+}
+
+/* -- Counts -----------------------------------------------------------------
+ */
+
+namespace {
+
+/*
+ * Complete and blocked executions, with the fields of the word apart: what RC11
+ * allows the algorithm. As one word, whose modification order also says how
+ * draws lie between the rest, there are more. A writer's unlock is one event in
+ * the one, two in the other.
+ */
+struct pinned_shared {
+	const char *name;
+	client what;
+	u64 complete, blocked; /* apart */
+	u64 as_one;	       /* complete, in one word; 0: not run */
+};
+
+const pinned_shared shared_counts[] = {
+	{"rw_ticket_lock<u8>", {"wr", {2, 2}}, 15, 6, 168},
+	{"rw_ticket_lock<u8>", {"wwr", {1, 1, 1}}, 10, 11, 132},
+	{"rw_ticket_lock<u8>", {"wrr", {1, 1, 1}}, 20, 13, 348},
+	{"rw_ticket_lock<u8>", {"wrr", {2, 1, 1}}, 44, 31, 1632},
+	{"rw_ticket_lock<u8>", {"wwrr", {1, 1, 1, 1}}, 88, 148, 0},
+	{"rw_ticket_lock<u8>", {"wr", {4, 1}, 2}, 9, 4, 56},
+	{"rw_ticket_lock<u8>", {"wr", {1, 4}, 2}, 15, 4, 56},
+	{"rw_ticket_lock<u8>", {"wrr", {2, 2, 1}, 2}, 194, 121, 23268},
+	{"phase_fair_lock<u8>", {"wr", {2, 2}}, 16, 10, 0},
+	{"phase_fair_lock<u8>", {"wwr", {1, 1, 1}}, 12, 11, 0},
+	{"phase_fair_lock<u8>", {"wrr", {1, 1, 1}}, 24, 10, 0},
+	{"phase_fair_lock<u8>", {"wr", {3, 1}}, 9, 7, 0},
+	{"phase_fair_lock<u8>", {"wrr", {2, 1, 1}}, 76, 88, 0},
+	{"phase_fair_lock<u8>", {"wwrr", {1, 1, 1, 1}}, 152, 200, 0},
+	{"phase_fair_lock<u8>", {"wr", {2, 5}, 4}, 70, 40, 0},
+	/* No field to take apart. */
+	{"reader_lock", {"wr", {1, 1}}, 4, 2, 4},
+	{"reader_lock", {"wr", {2, 2}}, 38, 26, 38},
+	{"reader_lock", {"wrr", {1, 1, 1}}, 16, 10, 16},
+};
+
+template <typename Subject>
+void counts_are_right(const pinned_shared &p)
+{
+	for (const auto by :
+	     {release_sequence::cxx20, release_sequence::rc11}) {
+		const result apart = shared<Subject>(
+			p.what, {.split_pairs = true, .sequence = by});
+
+		INFO(p.name << " " << p.what.roles << " " << apart.message
+			    << "\n"
+			    << apart.timeline);
+		CHECK(apart.ok());
+		CHECK(apart.exhaustive);
+		CHECK(apart.complete == p.complete);
+		CHECK(apart.blocked == p.blocked);
+		if (!p.as_one)
+			continue;
+		const result whole = shared<Subject>(p.what, {.sequence = by});
+		CHECK(whole.ok());
+		CHECK(whole.exhaustive);
+		CHECK(whole.complete == p.as_one);
+	}
+}
+
+} // namespace
+
+TEST_CASE("shared: so many executions, and no others")
+{
+	unsigned rows = 0;
+
+	all_shared_locks<4>::for_each([&rows]<typename Subject>() {
+		for (const pinned_shared &p : shared_counts)
+			if (std::strcmp(p.name, Subject::name) == 0) {
+				counts_are_right<Subject>(p);
+				rows++;
+			}
+	});
+	CHECK(rows == std::size(shared_counts));
+}
+
+/* -- The wrap ---------------------------------------------------------------
+ */
+
+TEST_CASE("shared: tries over a whole wrap of two bits")
+{
+	using klock::selftest::shared_subject;
+	using tickets = shared_subject<"rw", klock::rw_ticket_lock<u8>,
+				       sharing::in_order>;
+
+	for (const client &c :
+	     {client{"wW", {4, 1}, 2}, client{"wR", {4, 1}, 2},
+	      client{"rW", {4, 1}, 2}}) {
+		INFO(c.roles);
+		good(shared<tickets>(c));
+	}
+	/* Apart they look like nobody came (ABA): why it is one word. */
+	CHECK(shared<tickets>({"wW", {4, 1}, 2}, {.split_pairs = true}).found ==
+	      model::bug::data_race);
+}
+
+TEST_CASE("shared: at every count around the wrap, and one more than its room")
+{
+	using klock::selftest::shared_subject;
+	using tickets = shared_subject<"rw", klock::rw_ticket_lock<u8>,
+				       sharing::in_order>;
+
+	for (const unsigned few : {2u, 3u}) {
+		good(shared<tickets>({"wwr", {2, 2, 1}, few}));
+		good(shared<tickets>({"wr", {3, 5}, few}));
+	}
+	good(shared<tickets>({"wwrr", {1, 1, 1, 1}, 2}, {.split_pairs = true}));
+	CHECK(shared<tickets>({"wwwwr", {1, 1, 1, 1, 1}, 2},
+			      {.split_pairs = true})
+		      .found == model::bug::data_race);
+}
+
+/* -- Who goes first ---------------------------------------------------------
+ */
+
+TEST_CASE("shared: who waits with whom goes before whom, as promised")
+{
+	all_shared_locks<3>::for_each([]<typename Subject>() {
+		const result reader_first = reader_before_writer<Subject>(true);
+		const result writer_first =
+			reader_before_writer<Subject>(false);
+		constexpr sharing by = Subject::order_of_sharing;
+
+		INFO(Subject::name << "\n"
+				   << reader_first.timeline
+				   << writer_first.timeline);
+		CHECK(reader_first.ok() == (by != sharing::writers_first));
+		CHECK(writer_first.ok() == (by == sharing::by_phases));
+		if (by != sharing::writers_first)
+			CHECK(reader_first.exhaustive);
+		if (by == sharing::by_phases)
+			CHECK(writer_first.exhaustive);
+	});
+}
+
+/* -- Tries ------------------------------------------------------------------
+ */
+
+namespace {
+
+/* CPU 1 tries once CPU 0 has left, and knows that. */
+template <typename Subject>
+result try_after_all_left(char before, char after)
+{
+	struct world : shared_words<Subject> {
+		klock::atomic<u8> left;
+	};
+
+	return model::explore<world>({.sections = {1, 1}}, [=](world &w,
+							       unsigned cpu) {
+		if (cpu == 0) {
+			w.act(before, 0);
+			w.left.store_release(1);
+			return;
+		}
+		w.left.await_eq_acquire(1);
+		model::check(after == 'W' ? w.try_write(1) : w.try_read(1),
+			     "nobody is in: a try succeeds");
+	});
+}
+
+/* CPU 1 tries while CPU 0 reads. */
+template <typename Subject>
+result try_beside_reader(bool writes)
+{
+	struct world : shared_words<Subject> {
+		klock::atomic<u8> in, tried;
+	};
+
+	return model::explore<world>(
+		{.sections = {1, 1}}, [=](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.readers[0].lock(w.lock);
+				w.in.store_release(1);
+				w.tried.await_eq_acquire(1);
+				w.readers[0].unlock(w.lock);
+				return;
+			}
+			w.in.await_eq_acquire(1);
+			model::check(writes ? !w.try_write(1) : w.try_read(1),
+				     "a reader is in: others may read");
+			w.tried.store_release(1);
+		});
+}
+
+} // namespace
+
+TEST_CASE("shared: a try succeeds when it may, and fails when it must")
+{
+	all_shared_locks<2>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+		INFO(Subject::name);
+		if constexpr (klock::try_lockable<lock>) {
+			holds(try_after_all_left<Subject>('w', 'W'));
+			holds(try_after_all_left<Subject>('r', 'W'));
+			holds(try_beside_reader<Subject>(true));
+		}
+		if constexpr (klock::try_shared_lockable<lock>) {
+			holds(try_after_all_left<Subject>('w', 'R'));
+			holds(try_after_all_left<Subject>('r', 'R'));
+			holds(try_beside_reader<Subject>(false));
+		}
+	});
+}
+
+/* -- Locks that are wrong ---------------------------------------------------
+ */
+
+TEST_CASE("shared: every lock that is wrong is found")
+{
+	busted_shared_locks::for_each([]<typename Subject>() {
+		bool found = false;
+
+		if (!(Subject::found_in & klock::selftest::in_model))
+			return;
+		each_shared_client<Subject>({}, [&found](const result &r) {
+			return found = !r.ok();
+		});
+		INFO(Subject::name << ": " << Subject::mistake);
+		CHECK(found);
+	});
+}
+
+TEST_CASE("shared: an unlock that goes on after it let readers in, and only "
+	  "that")
+{
+	using klock::selftest::shared_subject;
+	using two_steps =
+		shared_subject<"", klock::selftest::busted::rw_two_steps,
+			       sharing::in_order>;
+
+	for (const client &c : shared_clients())
+		CHECK(shared<two_steps>(c).ok());
+	CHECK(ended_by_reader_or_writer<two_steps>({"wr", {1, 1}}).found ==
+	      model::bug::dead_object);
+}
