@@ -12,6 +12,7 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "runner.hpp"
+#include "shared_run.hpp"
 #include "storm_run.hpp"
 #include "totals.hpp"
 
@@ -112,6 +113,12 @@ int payload_main()
 		return find_busted(o);
 	case lab::job::busted_storm:
 		return lab::run_busted_storm(o);
+	case lab::job::shared:
+		return lab::run_shared(o);
+	case lab::job::shared_storm:
+		return lab::run_shared_storm(o);
+	case lab::job::busted_shared:
+		return lab::run_busted_shared(o);
 	case lab::job::backoff:
 		return lab::run_backoff(o);
 	case lab::job::instructions:

@@ -25,6 +25,9 @@ constexpr choice jobs[] = {
 	{"storm", static_cast<u32>(job::storm)},
 	{"busted", static_cast<u32>(job::busted)},
 	{"busted_storm", static_cast<u32>(job::busted_storm)},
+	{"shared", static_cast<u32>(job::shared)},
+	{"shared_storm", static_cast<u32>(job::shared_storm)},
+	{"busted_shared", static_cast<u32>(job::busted_shared)},
 	{"backoff", static_cast<u32>(job::backoff)},
 	{"instructions", static_cast<u32>(job::instructions)},
 	{"misuse", static_cast<u32>(job::misuse)},
@@ -264,7 +267,8 @@ void print_right_words()
 
 bool needs_apic(const options &o)
 {
-	return o.irq || o.run == job::storm || o.run == job::busted_storm;
+	return o.irq || o.run == job::storm || o.run == job::busted_storm ||
+	       o.run == job::shared_storm;
 }
 
 /* One line, whatever is wrong: a screen holds few. */

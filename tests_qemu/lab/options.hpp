@@ -24,14 +24,17 @@ enum class mode : u32 { table, csv, tap };
 
 /* What is run. */
 enum class job : u32 {
-	measure,      /* throughput, handoff, fairness of each lock */
-	locks,	      /* every lock of the list must pass the torture */
-	storm,	      /* the same under interrupts, NMIs, stalls */
-	busted,	      /* every mutant that this machine can find must fail */
-	busted_storm, /* the same under interrupts, NMIs, stalls */
-	backoff,      /* what back-off does to a ticket lock */
-	instructions, /* of each lock, one CPU alone */
-	misuse,	      /* one misuse of a checked lock, which must be named */
+	measure,       /* throughput, handoff, fairness of each lock */
+	locks,	       /* every lock of the list must pass the torture */
+	storm,	       /* the same under interrupts, NMIs, stalls */
+	busted,	       /* every mutant that this machine can find must fail */
+	busted_storm,  /* the same under interrupts, NMIs, stalls */
+	shared,	       /* locks that readers share must pass theirs */
+	shared_storm,  /* the same; handlers read and write, NMIs try */
+	busted_shared, /* every such mutant must fail */
+	backoff,       /* what back-off does to a ticket lock */
+	instructions,  /* of each lock, one CPU alone */
+	misuse,	       /* one misuse of a checked lock, which must be named */
 	stuck,	     /* a lock that is not released: the watchdog must say so */
 	panic,	     /* the rest is for the runner's own tests: ends that it */
 	fault,	     /* must tell apart */
