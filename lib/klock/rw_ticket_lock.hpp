@@ -51,8 +51,8 @@
  *	O6  unlock           advance_release           pairs with O2, O4, O7, O9
  *	O7  try_lock         compare_exchange_acquire  pairs with O6, O8
  *	O8  unlock_shared    write.fetch_add_release   pairs with O2, O7
- *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O1, O3, O4, O5,
- *	    O6
+ *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O1, O3,
+ *	    O4, O5, O6
  *                                      Checked: model/orders_needed
  *
  *	O1 and O3 keep narrow counters from being read a whole wrap too late, as
