@@ -73,26 +73,40 @@ struct seq_words {
 
 	void store_relaxed(const T &v)
 	{
-		const image from = __builtin_bit_cast(image, v);
+		const part *const from = reinterpret_cast<const part *>(&v);
 
 		for (usize i = 0; i < count; i++)
-			words[i].store_relaxed(from.at[i]);
+			words[i].store_relaxed(from[i]);
 	}
 
 	[[nodiscard]] T load_relaxed() const
 	{
-		image to;
+		room to;
+		part *const into = reinterpret_cast<part *>(&to.value);
 
 		for (usize i = 0; i < count; i++)
-			to.at[i] = words[i].load_relaxed();
-		return __builtin_bit_cast(T, to);
+			into[i] = words[i].load_relaxed();
+		return to.value;
 	}
 
       private:
 	using word = decltype(detail::word_of<alignof(T)>());
 	static constexpr usize count = sizeof(T) / sizeof(word);
 
-	/* All the words of a value that one context alone sees. */
+	/*
+	 * A word of a T, whatever T is made of. Not an array of words beside
+	 * it: GCC would copy that to T through memory, in wider pieces than it
+	 * was written in, which waits for the store buffer.
+	 */
+	using part [[gnu::may_alias]] = word;
+
+	/* Where a T is put together; no T is made before that. */
+	union room {
+		room() {}
+		T value;
+	};
+
+	/* All the words of a constant. */
 	struct image {
 		word at[count];
 	};

@@ -23,9 +23,9 @@ using klock::selftest::seq_mistake;
 
 namespace {
 
-constexpr u32 writes = 100000;
+constexpr u32 writes = 20000;
 /* Longer than a time slice of a busy host: some of it runs in parallel. */
-constexpr u32 many_writes = 10 * writes;
+constexpr u32 many_writes = 50 * writes;
 
 /* Larger than a line: a write of it takes time. */
 struct words {
