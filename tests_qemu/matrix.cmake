@@ -86,6 +86,19 @@ klock_add_boot_test(qemu_storm_icount_4 CPUS 4 MODE icount
 	APPEND "run=storm mode=tap acquisitions=200 convoys=4"
 	RUN --repeat 2 --identical)
 
+# What is no lock of the list: sequences, once, barrier. The storm's interrupts
+# and NMIs; the wrong ones, which must be found, are in the same run.
+foreach(cpus IN ITEMS 1 4)
+	klock_add_boot_test(qemu_folder_${cpus} CPUS ${cpus} MODE single
+		APPEND "run=folder mode=tap acquisitions=100000")
+endforeach()
+klock_add_boot_test(qemu_folder_255 CPUS 255 MODE single
+	APPEND "run=folder mode=tap acquisitions=10000")
+klock_add_boot_test(qemu_folder_i686_8 IMAGE lab-gcc-32 CPUS 8 MODE single
+	APPEND "run=folder mode=tap acquisitions=100000")
+klock_add_boot_test(qemu_folder_parallel_2 CPUS 2 MODE parallel
+	APPEND "run=folder mode=tap parallel=1 acquisitions=100000")
+
 # -- Experiments --
 
 # The table of run=backoff, too, is as wide as its longest name.

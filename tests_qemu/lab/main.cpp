@@ -6,6 +6,7 @@
 #include "control.hpp"
 #include "endings.hpp"
 #include "experiment.hpp"
+#include "folder_run.hpp"
 #include "instructions.hpp"
 #include "misuse.hpp"
 #include "nmi.hpp"
@@ -109,6 +110,8 @@ int payload_main()
 		return torture_locks(o);
 	case lab::job::storm:
 		return lab::run_storm(o);
+	case lab::job::folder:
+		return lab::run_folder(o);
 	case lab::job::busted:
 		return find_busted(o);
 	case lab::job::busted_storm:

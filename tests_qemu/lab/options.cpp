@@ -23,6 +23,7 @@ constexpr choice jobs[] = {
 	{"measure", static_cast<u32>(job::measure)},
 	{"locks", static_cast<u32>(job::locks)},
 	{"storm", static_cast<u32>(job::storm)},
+	{"folder", static_cast<u32>(job::folder)},
 	{"busted", static_cast<u32>(job::busted)},
 	{"busted_storm", static_cast<u32>(job::busted_storm)},
 	{"shared", static_cast<u32>(job::shared)},
@@ -268,7 +269,7 @@ void print_right_words()
 bool needs_apic(const options &o)
 {
 	return o.irq || o.run == job::storm || o.run == job::busted_storm ||
-	       o.run == job::shared_storm;
+	       o.run == job::shared_storm || o.run == job::folder;
 }
 
 /* One line, whatever is wrong: a screen holds few. */

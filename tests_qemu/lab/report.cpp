@@ -46,6 +46,8 @@ u64 most_acquisitions(const options &o)
 	case job::storm:
 	case job::stuck:
 		return torture + 2 * storm;
+	case job::folder:
+		return busted_storm_runs * storm;
 	case job::busted:
 		return busted_runs * torture;
 	case job::busted_storm:
