@@ -19,7 +19,7 @@ namespace klock {
  * bytes; of three fields the word has room for four. A field is operated on by
  * plain narrow accesses, which leave the others alone. The whole is changed by
  * one instruction: a compare-and-swap, where a decision over several fields
- * must not be overtaken (ABA); an add, where several change at once.
+ * must not be bypassed (ABA); an add, where several change at once.
  */
 template <typename T, usize N>
 struct atomic_fields {

@@ -62,7 +62,7 @@ struct spin_barrier {
 		return true;
 	}
 
-	/* How many wait: a hint, old when it arrives. */
+	/* How many wait: a hint, stale on arrival. */
 	[[nodiscard]] u32 waiting() const { return arrived.load_relaxed(); }
 
       private:

@@ -64,7 +64,7 @@
  * is a write phase that does not wait for readers. The phase bit goes round
  * twice under a slow reader, who then waits for a writer that waits for it.
  *
- * Cost:        uncontended: 3 RMW, 1 line; hand-over with w waiters: w + 1 to
+ * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
  *              2 (w + 1) misses: all wait on one line, and who takes a ticket
  *              disturbs them once more   Checked: sim/costs
  */
@@ -182,7 +182,7 @@ struct phase_fair_lock {
 		(void)counts.template fetch_add_release<rout>(one); /* O8 */
 	}
 
-	/* Whether somebody holds it, or waits: a hint, old when it arrives. */
+	/* Whether somebody holds it, or waits: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return counts.template load_relaxed<rin>() !=

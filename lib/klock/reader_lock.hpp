@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_lock - a line a CPU for readers: for "read everywhere, hardly written"
+ * reader_lock - a line per CPU: for "read everywhere, written hardly ever"
  *
  * Algorithm:   A reader marks a line of its own CPU, and is in unless a writer
  *              is there; then it takes the mark back and waits. Writers queue
@@ -56,7 +56,7 @@
  * No try_lock: a writer that gives up has kept readers out meanwhile, and with
  * a reader that tries at the same time both could fail.
  *
- * Cost:        uncontended: 2 RMW, 1 full fence, Cpus + 1 lines; hand-over with
+ * Cost:        uncontended: 2 RMW, 1 full fence, Cpus + 1 lines; handoff with
  *              w waiters: w + 1 to 2 (w + 1) misses: all wait on one line
  *                                      Checked: sim/costs
  */

@@ -21,7 +21,7 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw, readers among them; nobody is overtaken
+ * Fairness:    FIFO by the draw, readers among them; nobody is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, readers, writers and those who wait
  *              together. One more and two writers are inside. Contexts, not
@@ -65,7 +65,7 @@
  * the other way round, the next writer could read a `read` that is not yet
  * moved on, and store it once more: a reader then waits for ever.
  *
- * Cost:        uncontended: 2 RMW, 1 line; hand-over with w waiters: w + 1 to
+ * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1 to
  *              2 (w + 1) misses: all wait on one line, and who takes a ticket
  *              disturbs them once more   Checked: sim/costs
  */
@@ -169,7 +169,7 @@ struct rw_ticket_lock {
 	}
 
 	/*
-	 * Whether somebody holds it, or waits: a hint, old when it arrives.
+	 * Whether somebody holds it, or waits: a hint, stale on arrival.
 	 * With exactly max_contenders it reads as free.
 	 */
 	[[nodiscard]] bool is_locked() const
@@ -184,7 +184,7 @@ struct rw_ticket_lock {
 	static constexpr usize next = 2;
 
 	/* read: the reader that may enter; write: those who have gone, and so
-	 * the writer that may; next: the number that is drawn next */
+	 * the writer that may; next: the next number to be taken */
 	atomic_fields<Counter, 3> tickets;
 };
 

@@ -91,7 +91,7 @@ struct seq_count {
 		return sequence.load_relaxed() != began;
 	}
 
-	/* Whether a writer is inside: a hint, old when it arrives. */
+	/* Whether a writer is inside: a hint, stale on arrival. */
 	[[nodiscard]] bool is_written() const
 	{
 		return !even{}(sequence.load_relaxed());

@@ -120,7 +120,7 @@ struct seq_lock {
 		end(began);
 	}
 
-	/* Whether a writer is inside: a hint, old when it arrives. */
+	/* Whether a writer is inside: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return !even{}(sequence.load_relaxed());

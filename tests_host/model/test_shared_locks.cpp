@@ -259,7 +259,7 @@ TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 /* -- Locks that are wrong ---------------------------------------------------
  */
 
-TEST_CASE("shared: every lock that is wrong is found")
+TEST_CASE("shared: every mutant is found")
 {
 	busted_shared_locks::for_each([]<typename Subject>() {
 		bool found = false;

@@ -50,7 +50,7 @@ const char *find(unsigned found_in, unsigned most_runs, stuck standing_still)
 
 } // namespace
 
-TEST_CASE("shared: every lock that is wrong is found", "[busted]")
+TEST_CASE("shared: every mutant is found", "[busted]")
 {
 	const unsigned here = cores().size() < 2
 				      ? in_turns
@@ -70,7 +70,7 @@ TEST_CASE("shared: every lock that is wrong is found", "[busted]")
 	});
 }
 
-TEST_CASE("shared: no lock that is right is found", "[busted]")
+TEST_CASE("shared: no correct lock is found", "[busted]")
 {
 	all_shared_locks<most_threads>::for_each([]<typename Subject>() {
 		for (unsigned where : {in_parallel, in_crowd}) {

@@ -103,7 +103,7 @@ void say_readers(const options &o, const result &r)
 			    r.longest_read_wait, r.longest_wait);
 }
 
-/* One row a lock, run by row.operator()<Subject>(cpus). */
+/* One row per lock, run by row.operator()<Subject>(cpus). */
 template <typename Row>
 int each_lock(const options &o, Row row)
 {

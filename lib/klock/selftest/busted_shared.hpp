@@ -281,6 +281,6 @@ using busted_shared_locks = list<
 			      "phases: a try takes a ticket and gives back">,
 	busted_shared_subject<"unfenced_readers", busted::unfenced_readers,
 			      sharing::writers_first, in_model | in_parallel,
-			      "a line a CPU: no fence on either side">>;
+			      "a line per CPU: no fence on either side">>;
 
 } // namespace klock::selftest

@@ -98,7 +98,7 @@ struct alignas(cache_line) shared_record {
 	u64 read = 0;
 	u32 in_contention = 0;
 	u32 wrong = 0;
-	u32 overtaken = 0;
+	u32 bypassed = 0;
 	u32 refused = 0;
 	u32 most_inside = 0; /* readers that it has seen at once */
 	u64 longest_write = 0;
@@ -118,7 +118,7 @@ struct alignas(cache_line) shared_record {
 		now.store_relaxed(0);
 		left.store_relaxed(0);
 		written = read = 0;
-		in_contention = wrong = overtaken = refused = most_inside = 0;
+		in_contention = wrong = bypassed = refused = most_inside = 0;
 		longest_write = longest_read = elapsed = 0;
 	}
 };

@@ -58,7 +58,7 @@ struct shared_torture {
 		contended.store_relaxed(0);
 		inside.store_relaxed(0);
 		last = ~0u;
-		handovers = 0;
+		handoffs = 0;
 		for (record &of : records)
 			of.clear();
 	}
@@ -121,14 +121,14 @@ struct shared_torture {
 		r.shared = true;
 		r.cpus = todo.cpus;
 		r.bytes = sizeof(lock_type);
-		r.handovers = handovers;
+		r.handoffs = handoffs;
 		for (unsigned i = 0; i < todo.cpus; i++) {
 			const record &of = records[i];
 			writes += of.written + of.handlers.written();
 			r.visits += of.handlers.taken();
 			r.reads += of.read;
 			r.exclusion_errors += of.wrong + of.handlers.wrong();
-			r.fifo_violations += of.overtaken;
+			r.fifo_violations += of.bypassed;
 			r.try_failures += of.refused;
 			if (of.most_inside > r.most_together)
 				r.most_together = of.most_inside;
@@ -183,7 +183,7 @@ struct shared_torture {
 		is_in(cpu);
 		if (last != cpu) {
 			last = cpu;
-			handovers++;
+			handoffs++;
 		}
 		if (!data.visit(todo.relaxes_a_word))
 			mine.wrong++;
@@ -311,7 +311,7 @@ struct shared_torture {
 
 			if (served !=
 			    is_before(Subject::order_of_sharing, other, k))
-				records[cpu].overtaken++;
+				records[cpu].bypassed++;
 		}
 	}
 
@@ -386,7 +386,7 @@ struct shared_torture {
 	alignas(cache_line) lock_type lock;
 	alignas(cache_line) invariant data;
 	unsigned last = ~0u; /* the writer before: writers alone touch it */
-	u32 handovers = 0;
+	u32 handoffs = 0;
 	alignas(cache_line) barrier everyone;
 	alignas(cache_line) barrier together;
 	alignas(cache_line) atomic<u32> called;	   /* who is to come now */
