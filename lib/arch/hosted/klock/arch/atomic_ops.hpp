@@ -49,6 +49,47 @@ inline void release_each(field_cell<T, N> &at)
 		__tsan_release(&field);
 }
 
+/*
+ * And what an operation on the whole has released, itself included, is acquired
+ * with a field: else its own write races with the end of the object.
+ */
+template <order O, typename T, usize N>
+inline void acquire_whole(const field_cell<T, N> &at)
+{
+	if (O == order::acquire || O == order::acq_rel)
+		__tsan_acquire(const_cast<field_cell<T, N> *>(&at));
+}
+
+template <usize I, order O, typename T, usize N>
+requires fields_under_tsan<T, N>
+inline T load_field(const field_cell<T, N> &at, site s)
+{
+	const T seen = load<O>(at.at[I], s);
+
+	acquire_whole<O>(at);
+	return seen;
+}
+
+template <usize I, order O, typename T, usize N>
+requires fields_under_tsan<T, N>
+inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
+{
+	const T before = fetch_add<O>(at.at[I], v, s);
+
+	acquire_whole<O>(at);
+	return before;
+}
+
+template <usize I, order O, typename T, usize N, typename Predicate>
+requires fields_under_tsan<T, N>
+inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
+{
+	const T seen = await<O>(at.at[I], done, s);
+
+	acquire_whole<O>(at);
+	return seen;
+}
+
 template <order O, typename T, usize N>
 requires fields_under_tsan<T, N>
 inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
