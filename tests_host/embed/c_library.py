@@ -40,6 +40,7 @@ def programs_in_c(case):
         says(case, cc, built, f"{HERE}/test_c.c", right)
         says(case, cc, built, f"{HERE}/test_c.c", right, "-DCHECKED")
         says(case, cc, built, f"{HERE}/test_checked.c", "every misuse is named")
+        says(case, cc, built, f"{HERE}/test_folder.c", "all is whole")
     unchecked = [name for name in sources(case)
                  if not name.startswith(("checked_", "usage"))]
     built = library(case, "order", f"-O2 '-I{case.root / HERE / 'irq'}'",

@@ -18,11 +18,14 @@
 #include <klock/klock.h>
 
 #include <klock/bakery_lock.hpp>
+#include <klock/barrier.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>
+#include <klock/once.hpp>
 #include <klock/padded_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
+#include <klock/seq_count.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/ttas_lock.hpp>
@@ -68,6 +71,9 @@ KLOCK_C_IS(bakery_8, bakery_lock<8>);
 KLOCK_C_IS(bakery_16, bakery_lock<16>);
 KLOCK_C_IS(bakery_32, bakery_lock<32>);
 KLOCK_C_IS(bakery_64, bakery_lock<64>);
+KLOCK_C_IS(seq_count, seq_count);
+KLOCK_C_IS(once, once);
+KLOCK_C_IS(barrier, spin_barrier);
 
 template <typename C>
 auto &as_cpp(C &lock)

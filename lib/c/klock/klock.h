@@ -32,7 +32,9 @@
 
 #include <klock/bakery.h>
 #include <klock/checked.h>
+#include <klock/once.h>
 #include <klock/queue.h>
+#include <klock/seq.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
 #include <klock/verbs.h>

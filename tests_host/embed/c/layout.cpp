@@ -31,6 +31,12 @@ static_assert(AT(klock_narrow_ticket_3, klock_byte) ==
 static_assert(AT(klock_narrow_ticket_4, klock_byte) ==
 	      AT(narrow_ticket_lock<4>, byte));
 
+static_assert(AT(klock_seq_count, klock_sequence) == AT(seq_count, sequence));
+static_assert(AT(klock_once, klock_state) == AT(once, state));
+static_assert(AT(klock_barrier, klock_arrived) == AT(spin_barrier, arrived));
+static_assert(AT(klock_barrier, klock_generation) ==
+	      AT(spin_barrier, generation));
+
 template <typename C, unsigned Cpus>
 constexpr bool same_registers()
 {
