@@ -30,8 +30,12 @@ KNOWN = [
     (r"lock", "Waits until the caller is the holder."),
     (r"try_lock", "Takes the lock if it is free; never waits."),
     (r"unlock", "The holder's alone."),
-    (r"is_locked", "Whether somebody holds it: a hint, old when it arrives."),
-    (r"is_contended", "Whether somebody waits: a hint, old when it arrives."),
+    (r"lock_shared", "Waits until the caller reads, perhaps with others."),
+    (r"try_lock_shared", "Takes the lock to read if it can; never waits."),
+    (r"unlock_shared", "A reader's alone."),
+    (r"max_readers", "Contexts that may read or wait to read at once."),
+    (r"is_locked", "Whether somebody holds it: a hint, stale on arrival."),
+    (r"is_contended", "Whether somebody waits: a hint, stale on arrival."),
     (r"max_contenders", "Contexts that may hold or wait at once."),
     (r"node", "What an acquisition is lent."),
     (r"node_may_live_on_stack", "Whether a node may die after unlock()."),
@@ -43,7 +47,7 @@ KNOWN = [
     (r"version_(major|minor|patch)", "A part of the version's number."),
     (r"cpu_id|owner_id|current_context|panic", "klock_os_..., by a name in C++."),
     (r"calibration_error", "Why a calibration is not to be relied on."),
-    (r"(irq_)?(try_)?guard|rescue_guard",
+    (r"(irq_)?(shared_)?(try_)?guard|rescue_guard",
      "Takes a lock for the length of a block."),
     (r"(irq_)?pair_guard", "Takes two locks for the length of a block."),
     (r"KLOCK_\w+_INIT", "A free lock, or a node that is not in use."),
@@ -181,7 +185,7 @@ class Filter:
         if member and self.begun and not code.startswith(
                 ("namespace", "extern", "friend L", "private", "public")):
             line = self.of_declaration(line, code, depth)
-        type_here = _TYPE.match(code)
+        type_here = _TYPE.match(self.head(code))
         if type_here and depth == len(self.types):
             self.types.append(type_here[1])
             self.doc = ""
@@ -189,6 +193,15 @@ class Filter:
             self.types.pop()
             self.doc = ""
         return line
+
+    def head(self, code):
+        """A type's head, which may go on in the next lines."""
+        for following in self.lines[self.number:self.number + 6]:
+            if not code.startswith(("struct", "union", "enum")) or \
+                    code.endswith(("{", ";")):
+                break
+            code += " " + following.strip()
+        return code
 
     def of_comment(self, line):
         first = not self.comment

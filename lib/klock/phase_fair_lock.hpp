@@ -65,8 +65,8 @@
  * twice under a slow reader, who then waits for a writer that waits for it.
  *
  * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
- *              2 (w + 1) misses: all wait on one line, and who takes a ticket
- *              disturbs them once more   Checked: sim/costs
+ *              3 (w + 1) misses: all wait on one line, and each arrival and
+ *              each writer's mark disturbs them again   Checked: sim/costs
  */
 #pragma once
 

@@ -66,8 +66,8 @@
  * moved on, and store it once more: a reader then waits for ever.
  *
  * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1 to
- *              2 (w + 1) misses: all wait on one line, and who takes a ticket
- *              disturbs them once more   Checked: sim/costs
+ *              2 (w + 1) misses: all wait on one line, and each arrival
+ *              disturbs them again       Checked: sim/costs
  */
 #pragma once
 

@@ -22,6 +22,7 @@ namespace klock {
 
 /* All zero bytes: nobody reads. */
 struct shared_usage {
+	/* Readers that a panic can name; more are counted only. */
 	static constexpr unsigned noted_readers = 8;
 
 	/* Counts the caller in, who is about to read; false: one too many. */
