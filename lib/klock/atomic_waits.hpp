@@ -107,6 +107,29 @@ struct atomic_waits {
 	}
 
 	/*
+	 * Until patience(value) spin iterations in a row have found the same
+	 * value: 0 ends the wait at the first look, endless never. Any change
+	 * of the value begins the count anew. Returns the value that was last
+	 * seen, from which the caller knows whether it came or patience ran
+	 * out. patience keeps no state: the same value, the same number.
+	 */
+	template <typename Patience>
+	T await_patient_relaxed(Patience patience,
+				site s = {__builtin_FILE(),
+					  __builtin_LINE()}) const
+	{
+		return arch::await_patient<order::relaxed>(at, patience, s);
+	}
+
+	template <typename Patience>
+	T await_patient_acquire(Patience patience,
+				site s = {__builtin_FILE(),
+					  __builtin_LINE()}) const
+	{
+		return arch::await_patient<order::acquire>(at, patience, s);
+	}
+
+	/*
 	 * Exchanges in v again and again until done(what it found) holds. An
 	 * exchange that does not end the wait must put back what it found: v
 	 * is what a waiter sees anyway (test-and-set).

@@ -131,6 +131,22 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	}
 }
 
+template <order O, typename T, typename Patience>
+inline T await_patient(const cell<T> &at, Patience patience, site s)
+{
+	T last = load<O>(at, s);
+
+	for (u32 in_vain = 0;;) {
+		const u32 most = patience(last);
+		if (most != endless && in_vain >= most)
+			return last;
+		cpu_relax();
+		const T v = load<O>(at, s);
+		in_vain = v == last ? in_vain + 1 : 0;
+		last = v;
+	}
+}
+
 template <order O, typename T, typename Predicate>
 inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 {

@@ -176,6 +176,9 @@ struct call_site {
 	int line;
 };
 
+/* The patience of a wait that does not run out (<klock/atomic_waits.hpp>). */
+inline constexpr u32 endless = ~u32{0};
+
 /* Which half of a pair an operation means. */
 enum class half : int { first, second };
 

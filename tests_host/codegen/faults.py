@@ -26,6 +26,9 @@ _AWAIT = """		const T v = load<O>(at, s);
 			return v;
 		cpu_relax();
 """
+_PATIENT = """			return last;
+		cpu_relax();
+"""
 _EXCHANGE = """		const T v = exchange<O>(at, desired, s);
 		if (done(v))
 			return v;
@@ -79,6 +82,11 @@ ORDERS = [
      "probe_await_either_acquire__u8: its loop has no PAUSE"),
     (BUILTIN, "relax_for(pace(v));", "(void)pace, cpu_relax();",
      "probe_await_paced_acquire__u8: its loop does not ask the pace"),
+    (BUILTIN, _PATIENT, "			return last;\n",
+     "probe_await_patient_acquire__u8: its loop has no PAUSE"),
+    (WAITS, "arch::await_patient<order::acquire>",
+     "arch::await_patient<order::relaxed>",
+     "probe_await_patient_acquire__u8 is"),
     (IRQ, 'asm volatile("cli" ::: "memory")', 'asm volatile("cli")',
      'probe_irq_save: asm "cli" does not clobber memory'),
     (IRQ, 'asm volatile("sti" ::: "memory")', 'asm volatile("sti")',

@@ -176,16 +176,19 @@ def check_code(obj, wanted):
         again = objects.repeated(functions, probe.name) if probe.waits else []
         if probe.waits and not any(i.text.startswith("pause") for i in again):
             found.append(f"{probe.name}: its loop has no PAUSE")
-        if "await_paced" in probe.name and not any(i.other == probes.PACE
-                                                   for i in again):
-            found.append(f"{probe.name}: its loop does not ask the pace")
+        for wait, what in (("await_paced", "pace"),
+                           ("await_patient", "patience")):
+            if wait in probe.name and not any(i.other == probes.PACE
+                                              for i in again):
+                found.append(f"{probe.name}: its loop does not ask the {what}")
     return found
 
 
 # -- The table that the other tests read -----------------------------------------
 
 # They take callables, and are written out in values.hpp and recorder.hpp.
-_WRITTEN_OUT = ("await", "await_paced", "await_exchange", "await_either")
+_WRITTEN_OUT = ("await", "await_paced", "await_patient", "await_exchange",
+                "await_either")
 
 
 def check_table(declared, table):

@@ -21,6 +21,7 @@ enum class request {
 	fence,
 	wait,
 	exchange_wait,
+	patient_wait,
 	either
 };
 
@@ -89,6 +90,13 @@ struct recorder final : hooked::engine {
 				 {},
 				 pace.call != nullptr,
 				 pace(word)});
+		return word;
+	}
+	u64 await_patient(hooked::window w, hooked::patience patience, order o,
+			  site s) override
+	{
+		calls.push_back(
+			{request::patient_wait, o, s, w, patience(word)});
 		return word;
 	}
 	u64 await_exchange(hooked::window w, u64 v, hooked::test done, order o,

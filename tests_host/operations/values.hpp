@@ -120,6 +120,17 @@ struct value_test {
 		       "await_paced_relaxed");
 		expect(x.at.await_paced_acquire(done, pace) == found,
 		       "await_paced_acquire");
+		/* Nobody changes it: patience ends, at once or later. */
+		const u32 numbers[] = {0, 3};
+		for (const u32 looks : numbers) {
+			const auto patience = [=, this](T v) {
+				return v == found ? looks : endless;
+			};
+			expect(x.at.await_patient_relaxed(patience) == found,
+			       "await_patient_relaxed");
+			expect(x.at.await_patient_acquire(patience) == found,
+			       "await_patient_acquire");
+		}
 		expect(y.at.await_exchange_acquire(operand, done) == found,
 		       "await_exchange_acquire");
 		expect(y.holds(operand), "await_exchange_acquire");

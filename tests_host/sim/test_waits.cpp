@@ -130,6 +130,50 @@ TEST_CASE("waits: a pace is kept, whatever happens to the line")
 	CHECK(freed == 200 + 1000 + 60);
 }
 
+TEST_CASE("waits: patience is counted in looks, and held up by nothing else")
+{
+	world<packed> x;
+	simulator s(round_figures, 2);
+	u64 ended = 0;
+	u32 found = 9;
+	/* 1 may be looked at five times in vain; 0 ends by its change alone. */
+	const auto patience = [](u32 v) { return v == 1 ? 5u : endless; };
+
+	SECTION("parked while it is endless, then five looks")
+	{
+		s.run([&](unsigned cpu) {
+			if (cpu == 0) {
+				found = x->a.await_patient_relaxed(patience);
+				ended = now();
+				return;
+			}
+			sleep_until(5000);
+			x->a.store_relaxed(1);
+		});
+		CHECK(found == 1);
+		/* The look that finds it, and five turns of 10 and a hit. */
+		CHECK(ended >= 5000 + 63 + 60 + 5 * 11);
+		CHECK(ended < 5000 + 63 + 60 + 6 * 11);
+		CHECK(s.of(0).misses == 2);
+	}
+	SECTION("a neighbour's write is no change of the value")
+	{
+		x->a.store_relaxed(1);
+		s.run([&](unsigned cpu) {
+			if (cpu == 0) {
+				found = x->a.await_patient_relaxed(patience);
+				ended = now();
+				return;
+			}
+			sleep_until(220);
+			x->b.store_relaxed(1);
+		});
+		CHECK(found == 1);
+		CHECK(s.of(0).loads == 1 + 5);
+		CHECK(s.of(0).misses == 2);
+	}
+}
+
 TEST_CASE("waits: everybody parked is a report of who waits for what")
 {
 	world<padded> x;

@@ -111,6 +111,65 @@ TEST_CASE("waits: a paced wait pauses for as long as the pace says")
 	CHECK(looks == 4);
 }
 
+TEST_CASE("waits: patience counts looks at one value, and gives up")
+{
+	atomic<u8> x{2};
+	unsigned asked = 0;
+	/* 2 ends after five looks in vain, 1 at once, else never. */
+	const auto patience = [&asked](u8 found) {
+		CHECK(++asked < too_many);
+		return found == 2 ? 5u : found == 1 ? 0u : endless;
+	};
+
+	SECTION("it runs out")
+	{
+		ending watch(x, 0);
+		CHECK(x.await_patient_relaxed(patience) == 2);
+		CHECK(watch.turns == 5);
+		CHECK(asked == 6);
+	}
+	SECTION("the value comes before")
+	{
+		ending watch(x, 4);
+		CHECK(x.await_patient_acquire(patience) == 1);
+		CHECK(watch.turns == 4);
+	}
+	SECTION("endless: until the value is another")
+	{
+		x.store_relaxed(3);
+		ending watch(x, 100);
+		CHECK(x.await_patient_acquire(patience) == 1);
+		CHECK(watch.turns == 100);
+	}
+}
+
+namespace {
+
+/* As ending, but the value is another for one turn: the third. */
+struct changing final : arch::watcher {
+	atomic<u8> &value;
+	unsigned turns = 0;
+
+	explicit changing(atomic<u8> &v) : value(v) { arch::watched_by = this; }
+	~changing() { arch::watched_by = nullptr; }
+	void turn() override { value.store_relaxed(++turns == 3 ? 3 : 2); }
+};
+
+} // namespace
+
+TEST_CASE("waits: patience begins anew when the value has changed")
+{
+	atomic<u8> x{2};
+	changing watch(x);
+	const auto patience = [&watch](u8) {
+		return watch.turns < too_many ? 5u : 0u;
+	};
+
+	/* Two looks in vain, one at 3, then 2 again, and five in vain. */
+	CHECK(x.await_patient_relaxed(patience) == 2);
+	CHECK(watch.turns == 9);
+}
+
 TEST_CASE("waits: half of a pair is paced as a value is")
 {
 	atomic<u8> ended;

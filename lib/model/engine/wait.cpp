@@ -45,6 +45,27 @@ u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
 	return w.look(word);
 }
 
+/*
+ * How often a value is looked at in vain is no event. What is explored: each
+ * look at a value with which patience may run out is the last in some
+ * execution. The CPUs of options.patient wait on until the value needs none.
+ */
+u64 checker::await_patient(window w, hooked::patience patience, order o, site s)
+{
+	struct {
+		hooked::patience left;
+		bool runs_out;
+	} of{patience, !(how->patient >> cpu & 1)};
+	const auto ends = [](void *what, u64 v) {
+		const auto &mine = *static_cast<decltype(of) *>(what);
+		const u32 looks = mine.left(v);
+
+		return mine.runs_out ? looks != klock::endless : looks == 0;
+	};
+
+	return await(w, {ends, &of}, {}, o, s);
+}
+
 u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
 {
 	about_to_wait();

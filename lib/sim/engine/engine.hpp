@@ -104,6 +104,8 @@ struct engine final : hooked::engine {
 	void fence(order, site) override;
 	u64 await(hooked::window, hooked::test, hooked::pace, order,
 		  site) override;
+	u64 await_patient(hooked::window, hooked::patience, order,
+			  site) override;
 	u64 await_exchange(hooked::window, u64, hooked::test, order,
 			   site) override;
 	void await_either(hooked::window, hooked::test, hooked::window,

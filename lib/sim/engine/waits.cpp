@@ -84,6 +84,32 @@ u64 engine::await(hooked::window w, hooked::test done, hooked::pace pace,
 	}
 }
 
+/* Parked while the value can only change; look by look while it counts. */
+u64 engine::await_patient(hooked::window w, hooked::patience patience, order o,
+			  site s)
+{
+	begin_wait("reads", w, s);
+	u64 last = load(w, o, s);
+
+	for (u32 in_vain = 0;;) {
+		const u32 most = patience(last);
+
+		me().sees = last;
+		if (most == klock::endless) {
+			park(lines.of(w.at), nullptr, false, {.loads = 1},
+			     on.hit);
+		} else if (in_vain >= most) {
+			end_wait();
+			return last;
+		} else {
+			relax(1);
+		}
+		const u64 v = load(w, o, s);
+		in_vain = v == last ? in_vain + 1 : 0;
+		last = v;
+	}
+}
+
 u64 engine::await_exchange(hooked::window w, u64 v, hooked::test done, order o,
 			   site s)
 {

@@ -54,6 +54,12 @@ struct options {
 	bool non_maskable = false; /* whatever the interrupt flag says */
 
 	/*
+	 * A mask of CPUs. A wait with patience may end at any look, as if there
+	 * had been as many before it as it takes; these CPUs' never does.
+	 */
+	unsigned patient = 0;
+
+	/*
 	 * The halves of a pair, the fields of a word as locations of their own,
 	 * which nothing but happens-before orders, as on machines that keep
 	 * coherence by byte. A compare-and-swap over all looks at those that it

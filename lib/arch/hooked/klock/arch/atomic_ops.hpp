@@ -217,6 +217,18 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	return await<O>(at, done, s);
 }
 
+/* Outside a run nobody else changes the value: patience runs out, or never. */
+template <order O, typename T, typename Patience>
+inline T await_patient(const cell<T> &at, Patience patience, site s)
+{
+	if (hooked::running)
+		return hooked::from_word<T>(hooked::running->await_patient(
+			at.whole(), hooked::pace_of<T>(patience), O, s));
+	if (patience(at.value) == endless)
+		hooked::waits_for_ever();
+	return at.value;
+}
+
 template <order O, typename T, typename Predicate>
 inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 {

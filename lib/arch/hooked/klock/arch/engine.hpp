@@ -109,6 +109,9 @@ struct pace {
 	u32 operator()(u64 value) const { return call ? call(what, value) : 1; }
 };
 
+/* A wait's patience: looks in vain at one value, or endless. */
+using patience = pace;
+
 struct engine {
 	/* An object was constructed, or is about to be gone. */
 	virtual void born(const void *at, usize bytes) = 0;
@@ -136,6 +139,7 @@ struct engine {
 
 	/* arch/CONTRACT.md says what each waits for. */
 	virtual u64 await(window, test done, pace, order, site) = 0;
+	virtual u64 await_patient(window, patience, order, site) = 0;
 	virtual u64 await_exchange(window, u64 v, test done, order, site) = 0;
 	virtual void await_either(window, test done, window other,
 				  test other_done, order, site) = 0;
