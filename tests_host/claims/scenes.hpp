@@ -87,4 +87,23 @@ bool enters_past_a_sleeper()
 	return s.looks(2, some_looks);
 }
 
+/*
+ * CPU 0 holds, CPU 1 comes and is preempted for a time slice: for so many steps
+ * of CPU 0, which leaves and comes back as often as it can. Its sections.
+ */
+template <typename L>
+unsigned sections_in_a_slice(unsigned steps)
+{
+	stage<L> s(2);
+	unsigned sections = 0;
+
+	s.step(0);
+	s.step(1);
+	for (unsigned i = 0; i < steps; i++) {
+		const place was = s.where(0);
+		sections += s.step(0) == place::inside && was != place::inside;
+	}
+	return sections;
+}
+
 } // namespace claims

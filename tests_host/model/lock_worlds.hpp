@@ -59,6 +59,9 @@ unsigned bits(unsigned few)
 	return counts && !*Subject::whole_because ? few : 0;
 }
 
+/* All CPUs of a world wait for their turn, however long it takes. */
+inline constexpr unsigned everybody = ~0u;
+
 /*
  * Whether a try_lock that decides over a word is right, too, field by field:
  * not where it changes two fields that others read together.
@@ -252,7 +255,8 @@ struct queue : counted<Subject> {
 
 /*
  * First come, first served: CPU 0 comes when it knows that CPU 1's doorway is
- * over; CPU 2 is there so that CPU 1 has somebody to wait for.
+ * over; CPU 2 is there so that CPU 1 has somebody to wait for. All of them run:
+ * nobody's patience ends.
  */
 template <typename Subject>
 result first_come_first_served(options how = {})
@@ -260,6 +264,7 @@ result first_come_first_served(options how = {})
 	using world = queue<Subject>;
 
 	how.sections = {1, 1, 1};
+	how.patient = everybody;
 	return model::explore<world>(how, [](world &w, unsigned cpu) {
 		if (cpu == 1)
 			w.come(cpu);

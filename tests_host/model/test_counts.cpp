@@ -18,7 +18,7 @@ template <typename Subject>
 void as_pinned(std::vector<unsigned> sections, u64 pinned::*column)
 {
 	const pinned *const p = pinned_of(Subject::name);
-	const result r = exclusion<Subject>({.sections = sections});
+	const result r = counted_as<Subject>(sections);
 	std::string size;
 
 	for (unsigned s : sections)
@@ -108,6 +108,7 @@ TEST_CASE("locks: as many executions with RC11's release sequences")
 			return;
 		const result r = exclusion<Subject>(
 			{.sections = sections,
+			 .patient = everybody,
 			 .sequence = model::release_sequence::rc11});
 		good(r);
 		CHECK(r.complete == expected);

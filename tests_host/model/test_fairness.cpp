@@ -11,6 +11,7 @@
 #include <catch.hpp>
 
 using klock::selftest::all_locks;
+using klock::selftest::queues;
 using klock::selftest::service;
 using namespace worlds;
 
@@ -29,7 +30,7 @@ unsigned most_bypasses(unsigned cpus, unsigned sections, result &r)
 
 	sizes[0] = sections;
 	r = model::explore<world>(
-		{.sections = sizes},
+		{.sections = sizes, .patient = everybody},
 		[](world &w, unsigned cpu) {
 			if (cpu == 1)
 				w.come(cpu);
@@ -56,7 +57,7 @@ TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 			INFO(Subject::name << " " << r.complete << " "
 					   << r.message << "\n"
 					   << r.timeline);
-			if (Subject::order_of_service == service::fifo) {
+			if (queues(Subject::order_of_service)) {
 				CHECK(r.ok());
 				CHECK(r.exhaustive);
 				CHECK(r.complete > 1);
@@ -112,7 +113,7 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound")
 			 * to climb, CPU 0 passes at the root as often as it
 			 * likes.
 			 */
-			if (Subject::order_of_service == service::fifo)
+			if (queues(Subject::order_of_service))
 				CHECK(most == 1);
 			else
 				CHECK(most == 3);

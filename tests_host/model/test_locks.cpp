@@ -151,9 +151,10 @@ result by_guard()
 		klock::plain<unsigned> count;
 	};
 
-	return model::explore<world>(
-		{.sections = {2, 2}}, guarded<Guard, world>,
-		[](world &w) { model::check(w.count.get() == 4); });
+	return model::explore<world>({.sections = {2, 2}, .patient = everybody},
+				     guarded<Guard, world>, [](world &w) {
+					     model::check(w.count.get() == 4);
+				     });
 }
 
 } // namespace

@@ -89,7 +89,7 @@ bool clients(const options &how, Visit enough)
 	if constexpr (klock::try_lockable<lock>)
 		if (enough(tries_mixed_in<Subject>(with({2, 1, 1}))))
 			return true;
-	if (Subject::order_of_service == service::fifo &&
+	if (queues(Subject::order_of_service) &&
 	    enough(first_come_first_served<Subject>(how)))
 		return true;
 	return enough(exclusion<Subject>(split(with({2, 2, 2}, 2))));

@@ -16,6 +16,10 @@ KLOCK_C_IS(usage, lock_usage);
 KLOCK_C_IS(checked_ticket_u8, checked_lock<cpp_of<klock_ticket_u8>::type>);
 KLOCK_C_IS(checked_ticket_u16, checked_lock<cpp_of<klock_ticket_u16>::type>);
 KLOCK_C_IS(checked_ticket_u32, checked_lock<cpp_of<klock_ticket_u32>::type>);
+KLOCK_C_IS(checked_preemptable_ticket_u8,
+	   checked_lock<cpp_of<klock_preemptable_ticket_u8>::type>);
+KLOCK_C_IS(checked_preemptable_ticket_u16,
+	   checked_lock<cpp_of<klock_preemptable_ticket_u16>::type>);
 KLOCK_C_IS(checked_narrow_ticket_2,
 	   checked_lock<cpp_of<klock_narrow_ticket_2>::type>);
 KLOCK_C_IS(checked_narrow_ticket_3,

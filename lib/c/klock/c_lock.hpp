@@ -24,6 +24,7 @@
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/once.hpp>
 #include <klock/padded_ticket_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
 #include <klock/seq_count.hpp>
 #include <klock/tas_lock.hpp>
@@ -50,6 +51,8 @@ struct cpp_of;
 KLOCK_C_IS(ticket_u8, ticket_lock<u8>);
 KLOCK_C_IS(ticket_u16, ticket_lock<u16>);
 KLOCK_C_IS(ticket_u32, ticket_lock<u32>);
+KLOCK_C_IS(preemptable_ticket_u8, preemptable_ticket_lock<u8>);
+KLOCK_C_IS(preemptable_ticket_u16, preemptable_ticket_lock<u16>);
 KLOCK_C_IS(narrow_ticket_2, narrow_ticket_lock<2>);
 KLOCK_C_IS(narrow_ticket_3, narrow_ticket_lock<3>);
 KLOCK_C_IS(narrow_ticket_4, narrow_ticket_lock<4>);

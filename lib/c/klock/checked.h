@@ -162,6 +162,8 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 KLOCK_CHECKED_TICKET(ticket_u8);
 KLOCK_CHECKED_TICKET(ticket_u16);
 KLOCK_CHECKED_TICKET(ticket_u32);
+KLOCK_CHECKED_TICKET(preemptable_ticket_u8);
+KLOCK_CHECKED_TICKET(preemptable_ticket_u16);
 KLOCK_CHECKED_TICKET(narrow_ticket_2);
 KLOCK_CHECKED_TICKET(narrow_ticket_3);
 KLOCK_CHECKED_TICKET(narrow_ticket_4);

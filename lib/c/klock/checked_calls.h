@@ -50,6 +50,39 @@
 #define klock_checked_ticket_u32_try_lock_irqsave(...) \
 	klock_checked_ticket_u32_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
 
+#define klock_checked_preemptable_ticket_u8_lock(...) \
+	klock_checked_preemptable_ticket_u8_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u8_unlock(...) \
+	klock_checked_preemptable_ticket_u8_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u8_lock_irqsave(...) \
+	klock_checked_preemptable_ticket_u8_lock_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u8_unlock_irqrestore(...) \
+	klock_checked_preemptable_ticket_u8_unlock_irqrestore_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u8_try_lock(...) \
+	klock_checked_preemptable_ticket_u8_try_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u8_try_lock_irqsave(...) \
+	klock_checked_preemptable_ticket_u8_try_lock_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+
+#define klock_checked_preemptable_ticket_u16_lock(...) \
+	klock_checked_preemptable_ticket_u16_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u16_unlock(...) \
+	klock_checked_preemptable_ticket_u16_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u16_lock_irqsave(...) \
+	klock_checked_preemptable_ticket_u16_lock_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u16_unlock_irqrestore(...) \
+	klock_checked_preemptable_ticket_u16_unlock_irqrestore_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u16_try_lock(...) \
+	klock_checked_preemptable_ticket_u16_try_lock_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_preemptable_ticket_u16_try_lock_irqsave(...) \
+	klock_checked_preemptable_ticket_u16_try_lock_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+
 #define klock_checked_narrow_ticket_2_lock(...) \
 	klock_checked_narrow_ticket_2_lock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_checked_narrow_ticket_2_unlock(...) \

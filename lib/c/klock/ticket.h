@@ -20,6 +20,7 @@ extern "C" {
 #define KLOCK_TICKET_INIT {0, 0}
 #define KLOCK_NARROW_TICKET_INIT {0}
 #define KLOCK_PADDED_TICKET_INIT {0, 0}
+#define KLOCK_PREEMPTABLE_TICKET_INIT {0, 0}
 /* clang-format on */
 
 /* Of ticket, padded and proportional locks alike. */
@@ -30,6 +31,9 @@ extern "C" {
 #define KLOCK_NARROW_TICKET_2_CONTENDERS 4ull
 #define KLOCK_NARROW_TICKET_3_CONTENDERS 8ull
 #define KLOCK_NARROW_TICKET_4_CONTENDERS 16ull
+
+#define KLOCK_PREEMPTABLE_TICKET_U8_CONTENDERS 64ull
+#define KLOCK_PREEMPTABLE_TICKET_U16_CONTENDERS 16384ull
 
 #define KLOCK_TICKET_VERBS(x)                                                  \
 	KLOCK_VERBS(x);                                                        \
@@ -61,6 +65,25 @@ struct __attribute__((aligned(8), may_alias)) klock_ticket_u32 {
 KLOCK_TICKET_VERBS(ticket_u8);
 KLOCK_TICKET_VERBS(ticket_u16);
 KLOCK_TICKET_VERBS(ticket_u32);
+
+/*
+ * -- Preemptable: passes over a waiter that does not run --
+ */
+
+/* preemptable_ticket_lock<u8>: 2 bytes */
+struct __attribute__((aligned(2), may_alias)) klock_preemptable_ticket_u8 {
+	unsigned char klock_next;
+	unsigned char klock_state;
+};
+
+/* preemptable_ticket_lock<u16>: 4 bytes */
+struct __attribute__((aligned(4), may_alias)) klock_preemptable_ticket_u16 {
+	unsigned short klock_next;
+	unsigned short klock_state;
+};
+
+KLOCK_TICKET_VERBS(preemptable_ticket_u8);
+KLOCK_TICKET_VERBS(preemptable_ticket_u16);
 
 /*
  * -- Narrow: one byte --

@@ -13,6 +13,7 @@
 
 #include <klock/selftest/busted_queue.hpp>
 #include <klock/selftest/busted_ticket.hpp>
+#include <klock/selftest/busted_turn.hpp>
 #include <klock/selftest/locks.hpp>
 
 namespace klock::selftest {
@@ -51,6 +52,12 @@ using busted_locks =
 	     busted_subject<"carrying_unlock", busted::carrying_unlock,
 			    service::fifo, in_model | in_turns,
 			    "the unlock carries into next at the wrap">,
+	     busted_subject<"late_by_less", busted::late_by_less, service::fifo,
+			    in_model | in_turns,
+			    "preemptable tickets: late by <, not by the distance">,
+	     busted_subject<"impatient", busted::impatient, service::fifo,
+			    in_model | in_turns,
+			    "preemptable tickets: competes whenever it is free">,
 	     busted_subject<"late_flag", busted::late_flag, service::fifo,
 			    in_model | in_parallel,
 			    "MCS: the flag is set after the node is seen">,

@@ -19,6 +19,7 @@
 #include <klock/padded_ticket_lock.hpp>
 #include <klock/peterson_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
@@ -30,8 +31,15 @@
 
 namespace klock::selftest {
 
-/* What a lock promises to those who wait, weakest first. */
-enum class service { none, bounded, starvation_free, fifo };
+/*
+ * What a lock promises to those who wait, weakest first. fifo_if_all_run: first
+ * come, first served, but for a waiter that is not run when its turn comes; it
+ * is then passed over.
+ */
+enum class service { none, bounded, starvation_free, fifo_if_all_run, fifo };
+
+/* Whether waiters stand in line, for as long as all of them run. */
+constexpr bool queues(service s) { return s >= service::fifo_if_all_run; }
 
 /* Text as a template argument. */
 template <usize Size>
@@ -81,6 +89,10 @@ using all_locks = list<
 	subject<"ticket_lock<u8>", ticket_lock<u8>, service::fifo>,
 	subject<"ticket_lock<u16>", ticket_lock<u16>, service::fifo>,
 	subject<"ticket_lock<u32>", ticket_lock<u32>, service::fifo>,
+	subject<"preemptable_ticket_lock<u8>", preemptable_ticket_lock<u8>,
+		service::fifo_if_all_run>,
+	subject<"preemptable_ticket_lock<u16>", preemptable_ticket_lock<u16>,
+		service::fifo_if_all_run>,
 	subject<"narrow_ticket_lock<2>", narrow_ticket_lock<2>, service::fifo,
 		"both counters share one byte">,
 	subject<"narrow_ticket_lock<3>", narrow_ticket_lock<3>, service::fifo,

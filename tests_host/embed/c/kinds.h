@@ -120,6 +120,11 @@ TICKET(ticket_u8)
 TICKET(ticket_u16)
 TICKET(ticket_u32)
 
+LOCK(preemptable_ticket_u8, preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT)
+LOCK(preemptable_ticket_u16, preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
+TICKET(preemptable_ticket_u8)
+TICKET(preemptable_ticket_u16)
+
 LOCK(narrow_ticket_2, narrow_ticket_2, KLOCK_NARROW_TICKET_INIT)
 LOCK(narrow_ticket_3, narrow_ticket_3, KLOCK_NARROW_TICKET_INIT)
 LOCK(narrow_ticket_4, narrow_ticket_4, KLOCK_NARROW_TICKET_INIT)
@@ -232,6 +237,8 @@ static const struct kind kinds[] = {
 	FULL(ticket_u8),
 	FULL(ticket_u16),
 	FULL(ticket_u32),
+	FULL(preemptable_ticket_u8),
+	FULL(preemptable_ticket_u16),
 	FULL(narrow_ticket_2),
 	FULL(narrow_ticket_3),
 	FULL(narrow_ticket_4),

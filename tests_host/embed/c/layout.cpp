@@ -62,6 +62,17 @@ static_assert(same_lines<klock_padded_ticket_u16, u16>());
 static_assert(same_lines<klock_padded_ticket_u32, u32>());
 
 template <typename C, typename Counter>
+constexpr bool same_turn()
+{
+	using lock = preemptable_ticket_lock<Counter>;
+
+	return AT(C, klock_next) == AT(lock, next) &&
+	       AT(C, klock_state) == AT(lock, state);
+}
+static_assert(same_turn<klock_preemptable_ticket_u8, u8>());
+static_assert(same_turn<klock_preemptable_ticket_u16, u16>());
+
+template <typename C, typename Counter>
 constexpr bool same_base()
 {
 	using lock = proportional_ticket_lock<Counter>;

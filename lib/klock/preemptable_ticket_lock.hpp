@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preemptable_ticket_lock - tickets that pass over a waiter that does not run
+ *
+ * Algorithm:   A ticket proposes the order of service; one compare-and-swap of
+ *              the turn decides who holds. A waiter waits for its turn, and
+ *              while the lock is held. If it lies free and nobody takes it, the
+ *              CPU whose turn it is does not run: the waiter's patience counts
+ *              such spin iterations alone, then it overtakes, and moves the
+ *              turn to its own ticket. Whose turn has passed is late, and
+ *              competes whenever the lock is free, for the turn as it is. So
+ *              does lock() at a free lock for which no ticket is out.
+ * Source:      Ouyang and Lange, VEE 2013 (tickets that can be overtaken); we
+ *              differ: patience is spent at a free lock only, and so does not
+ *              depend on the section's length; who overtakes moves the turn, so
+ *              that those passed over delay nobody; an uncontended lock() draws
+ *              no ticket.
+ * Use when:    threads or vCPUs may be preempted while they wait: under a
+ *              hypervisor, an emulator, a scheduler. Everybody always runs:
+ *              ticket_lock, whose order has no exception.
+ * Size:        2 or 4 bytes; no per-CPU state
+ *                          Checked: unit/preemptable_ticket_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
+ * Fairness:    FIFO by the draw while all who wait run. Who does not run when
+ *              its turn comes is passed over; when it runs again it competes
+ *              at once, as with ttas_lock, without a bound on how often it is
+ *              overtaken. Beyond a hundred CPUs a hand-over may outlast
+ *              patience, as if somebody did not run
+ *                          Checked: model/preemptable: in turn,
+ *                          model/preemptable: late, sim/every lock: in turn,
+ *                          unit/preemptable_ticket_lock: in turn
+ * Capacity:    64 contexts at once (u8), 16,384 (u16): half of the turn's
+ *              range. With more, who came last may be taken for late: order
+ *              suffers, never exclusion
+ *                          Checked: model/preemptable: over capacity,
+ *                          unit/preemptable_ticket_lock: 64 contend
+ * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. Everybody waits for a preempted holder; for
+ *              a preempted waiter while patience lasts, and try_lock fails.
+ * Assumes:     an atomic add on the one counter, a compare-and-swap and a store
+ *              of the other, which leave the first alone
+ *
+ * State (next, turn, held):  turn and held are one counter, turn x 2 + held
+ *	(n,n,0) free --lock--> (n,n-1,1) held --unlock--> (n,n,0)
+ *	(n,t,0) --ticket m, on turn or overtaking--> (n,m,1) --> (n,m+1,0)
+ *	(n,t,0) --who is late--> (n,t-1,1) --unlock--> (n,t,0)
+ *
+ * Ordering:
+ *	O1  try_lock      compare_exchange_acquire  pairs with O4
+ *	O2  lock_in_turn  compare_exchange_acquire  pairs with O4
+ *	O3  lock_late     compare_exchange_acquire  pairs with O4
+ *	O4  unlock        state.store_release       pairs with O1 to O3
+ *                                      Checked: model/orders_needed
+ *
+ *	Draws and looks are relaxed: exclusion asks nothing of tickets, it rests
+ *	on the one counter that is swapped, and a stale look fails the swap.
+ *
+ * Three rules keep the turn right. A late one must not move it: it stores turn
+ * - 1, and the unlock, the same for all, brings it back; moved on, the turn
+ * runs ahead of the draws and makes everybody late. Who has once found itself
+ * late stays so: bypassed half a range more, its ticket would look early again.
+ * And patience ends: what a preempted waiter's old ticket may upset, heals.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
+ *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and who
+ *              comes looks before it draws   Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/counter.hpp>
+
+namespace klock {
+
+/*
+ * Patience: spin iterations at a free lock, for each ticket ahead. More than a
+ * hand-over takes; 8 to 128 hardly differ.
+ */
+template <counter Counter, u32 Patience = 32>
+struct preemptable_ticket_lock {
+	static_assert(sizeof(Counter) <= 2, "u8 or u16");
+	static_assert(Patience > 0, "nobody would wait for its turn");
+	static_assert(Patience < 1u << 16, "patience must end");
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1}
+					      << (8 * sizeof(Counter) - 2);
+
+	/* Waits for its turn, or overtakes; then the caller is the holder. */
+	void lock()
+	{
+		if (!try_lock())
+			lock_in_turn();
+	}
+
+	/*
+	 * Takes the lock if it is free and no ticket is out; never waits. Draws
+	 * none: nothing is left to serve where it fails.
+	 */
+	[[nodiscard]] bool try_lock()
+	{
+		Counter now = state.load_relaxed();
+
+		if (now & 1 || place_of(next.load_relaxed()) != now)
+			return false;
+		return state.compare_exchange_acquire(now,
+						      before(now)); /* O1 */
+	}
+
+	/* The holder's alone: that is why a plain store is enough. */
+	void unlock()
+	{
+		const Counter held = state.load_relaxed();
+
+		state.store_release(successor(held)); /* O4 */
+	}
+
+	/* Whether somebody holds it: a hint, old when it arrives. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return state.load_relaxed() & 1;
+	}
+
+	/* Whether somebody waits whose turn is to come: as much a hint. */
+	[[nodiscard]] bool is_contended() const
+	{
+		const Counter now = state.load_relaxed();
+		const Counter after = now & 1 ? successor(now) : now;
+
+		return place_of(next.load_relaxed()) != after;
+	}
+
+      protected:
+	/* lock() where tickets are out: by a ticket of its own. */
+	[[gnu::noinline]] void lock_in_turn()
+	{
+		const Counter mine = place_of(next.fetch_add_relaxed(1));
+		Counter now;
+
+		do {
+			now = state.await_patient_relaxed([mine](Counter seen) {
+				return patience(mine, seen);
+			});
+			if (is_late(mine, now))
+				return lock_late();
+		} while (!state.compare_exchange_acquire(
+			now, successor(mine))); /* O2 */
+	}
+
+      private:
+	static constexpr u32 most_ahead = 64;
+
+	/*
+	 * Spin iterations at this state before the ticket of this place
+	 * overtakes: none on turn or late, endless while somebody holds it.
+	 * Farther back than most_ahead nobody waits longer: patience must end.
+	 */
+	static constexpr u32 patience(Counter place, Counter now)
+	{
+		const Counter twice = distance(now, place);
+
+		if (is_late(place, now))
+			return 0;
+		if (now & 1)
+			return endless;
+		return (twice / 2 < most_ahead ? twice / 2 : most_ahead) *
+		       Patience;
+	}
+
+	/* A ticket as the state in which it is its turn, and the lock free. */
+	static constexpr Counter place_of(Counter ticket)
+	{
+		return distance(Counter{0}, static_cast<Counter>(ticket << 1));
+	}
+
+	/* Held, with the turn one back: unlock's step brings it where it was.
+	 */
+	static constexpr Counter before(Counter now)
+	{
+		return distance(Counter{1}, now);
+	}
+
+	/* Whether the turn is past it: by half of the range, as it wraps. */
+	static constexpr bool is_late(Counter place, Counter now)
+	{
+		const Counter all = distance(Counter{1}, Counter{0});
+		const Counter turn = static_cast<Counter>(now & ~1u);
+
+		return distance(turn, place) > all / 2;
+	}
+
+	/* The turn has passed, for good. */
+	void lock_late()
+	{
+		Counter now;
+
+		do {
+			now = state.await_relaxed(
+				[](Counter seen) { return (seen & 1) == 0; });
+		} while (!state.compare_exchange_acquire(now,
+							 before(now))); /* O3 */
+	}
+
+	/* The ticket that is drawn next; on one line with the other. */
+	alignas(2 * sizeof(Counter)) atomic<Counter> next;
+	/* Twice the ticket whose turn it is; and 1 while somebody holds it. */
+	atomic<Counter> state;
+};
+
+} // namespace klock
