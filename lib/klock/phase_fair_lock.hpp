@@ -10,8 +10,8 @@
  *              so that the next writer's mark lets it in as well as none.
  * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
  *              differ: all four in one word, so that a writer leaves by one
- *              add, try_lock is one compare-and-swap; stronger draws of the
- *              readers, which a wrap of narrow counters needs.
+ *              add, try_lock is one compare-and-swap; stronger orders of the
+ *              readers' tickets, which a wrap of narrow counters needs.
  * Use when:    readers must not wait long though writers come all the time: for
  *              one write and no more. Strict order of arrival: rw_ticket_lock.
  *              Reads everywhere, hardly a write: reader_lock.
@@ -21,7 +21,8 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    writers FIFO by the draw. A reader waits for one writer at most,
+ * Fairness:    writers FIFO by the ticket. A reader waits for one writer at
+ * most,
  *              the one that is in or next when it comes; those who wait with it
  *              enter together       Checked: native/shared: who goes before
  * Capacity:    2^(bits - 2) - 1 readers in or waiting at once: 63, 16383. One
@@ -217,7 +218,7 @@ struct phase_fair_lock {
 	}
 
 	/* rin, rout: readers that came, and went; win: the writer's number that
-	 * is drawn next; wout: the one that is served */
+	 * is taken next; wout: the one that is served */
 	atomic_fields<Counter, 4> counts;
 };
 

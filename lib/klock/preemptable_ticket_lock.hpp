@@ -6,14 +6,14 @@
  *              the turn decides who holds. A waiter waits for its turn, and
  *              while the lock is held. If it lies free and nobody takes it, the
  *              CPU whose turn it is does not run: the waiter's patience counts
- *              such spin iterations alone, then it overtakes, and moves the
- *              turn to its own ticket. Whose turn has passed is late, and
+ *              such spin iterations alone, then it bypasses, and moves the
+ *              turn to its own ticket. A CPU whose turn has passed is late, and
  *              competes whenever the lock is free, for the turn as it is. So
  *              does lock() at a free lock for which no ticket is out.
- * Source:      Ouyang and Lange, VEE 2013 (tickets that can be overtaken); we
+ * Source:      Ouyang and Lange, VEE 2013 (tickets that can be bypassed); we
  *              differ: patience is spent at a free lock only, and so does not
- *              depend on the section's length; who overtakes moves the turn, so
- *              that those passed over delay nobody; an uncontended lock() draws
+ *              depend on the section's length; who bypasses moves the turn, so
+ *              that those passed over delay nobody; an uncontended lock() takes
  *              no ticket.
  * Use when:    threads or vCPUs may be preempted while they wait: under a
  *              hypervisor, an emulator, a scheduler. Everybody always runs:
@@ -23,17 +23,17 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw while all who wait run. Who does not run when
+ * Fairness:    FIFO by the ticket while all who wait run. Who does not run when
  *              its turn comes is passed over; when it runs again it competes
  *              at once, as with ttas_lock, without a bound on how often it is
- *              overtaken. Beyond a hundred CPUs a hand-over may outlast
+ *              bypassed. Beyond a hundred CPUs a handoff may outlast
  *              patience, as if somebody did not run
  *                          Checked: model/preemptable: in turn,
  *                          model/preemptable: late, sim/every lock: in turn,
  *                          unit/preemptable_ticket_lock: in turn
  * Capacity:    64 contexts at once (u8), 16,384 (u16): half of the turn's
- *              range. With more, who came last may be taken for late: order
- *              suffers, never exclusion
+ *              range. With more, the last to arrive may be taken for late:
+ *              order suffers, never exclusion
  *                          Checked: model/preemptable: over capacity,
  *                          unit/preemptable_ticket_lock: 64 contend
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
@@ -44,7 +44,7 @@
  *
  * State (next, turn, held):  turn and held are one counter, turn x 2 + held
  *	(n,n,0) free --lock--> (n,n-1,1) held --unlock--> (n,n,0)
- *	(n,t,0) --ticket m, on turn or overtaking--> (n,m,1) --> (n,m+1,0)
+ *	(n,t,0) --ticket m, on turn or bypasses--> (n,m,1) --> (n,m+1,0)
  *	(n,t,0) --who is late--> (n,t-1,1) --unlock--> (n,t,0)
  *
  * Ordering:
@@ -54,18 +54,20 @@
  *	O4  unlock        state.store_release       pairs with O1 to O3
  *                                      Checked: model/orders_needed
  *
- *	Draws and looks are relaxed: exclusion asks nothing of tickets, it rests
- *	on the one counter that is swapped, and a stale look fails the swap.
+ *	Tickets and reads are relaxed: exclusion asks nothing of tickets, it
+ *	rests on the one counter that is swapped, and a stale look fails the
+ *	swap.
  *
  * Three rules keep the turn right. A late one must not move it: it stores turn
  * - 1, and the unlock, the same for all, brings it back; moved on, the turn
- * runs ahead of the draws and makes everybody late. Who has once found itself
+ * runs ahead of the tickets and makes everybody late. Who has once found itself
  * late stays so: bypassed half a range more, its ticket would look early again.
  * And patience ends: what a preempted waiter's old ticket may upset, heals.
  *
- * Cost:        uncontended: 1 RMW, 1 store, 1 line; hand-over with w waiters:
- *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and who
- *              comes looks before it draws   Checked: sim/costs
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
+ *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
+ *              arrival reads before it takes a ticket
+ *                                            Checked: sim/costs
  */
 #pragma once
 
@@ -77,7 +79,7 @@ namespace klock {
 
 /*
  * Patience: spin iterations at a free lock, for each ticket ahead. More than a
- * hand-over takes; 8 to 128 hardly differ.
+ * handoff takes; 8 to 128 hardly differ.
  */
 template <counter Counter, u32 Patience = 32>
 struct preemptable_ticket_lock {
@@ -89,7 +91,7 @@ struct preemptable_ticket_lock {
 	static constexpr u64 max_contenders = u64{1}
 					      << (8 * sizeof(Counter) - 2);
 
-	/* Waits for its turn, or overtakes; then the caller is the holder. */
+	/* Waits for its turn, or bypasses; then the caller is the holder. */
 	void lock()
 	{
 		if (!try_lock())
@@ -97,7 +99,7 @@ struct preemptable_ticket_lock {
 	}
 
 	/*
-	 * Takes the lock if it is free and no ticket is out; never waits. Draws
+	 * Takes the lock if it is free and no ticket is out; never waits. Takes
 	 * none: nothing is left to serve where it fails.
 	 */
 	[[nodiscard]] bool try_lock()
@@ -118,13 +120,13 @@ struct preemptable_ticket_lock {
 		state.store_release(successor(held)); /* O4 */
 	}
 
-	/* Whether somebody holds it: a hint, old when it arrives. */
+	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return state.load_relaxed() & 1;
 	}
 
-	/* Whether somebody waits whose turn is to come: as much a hint. */
+	/* Whether somebody waits whose turn is to come: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
 		const Counter now = state.load_relaxed();
@@ -154,8 +156,8 @@ struct preemptable_ticket_lock {
 	static constexpr u32 most_ahead = 64;
 
 	/*
-	 * Spin iterations at this state before the ticket of this place
-	 * overtakes: none on turn or late, endless while somebody holds it.
+	 * Spin iterations in this state before the ticket of this place
+	 * bypasses: none on turn or late, endless while somebody holds it.
 	 * Farther back than most_ahead nobody waits longer: patience must end.
 	 */
 	static constexpr u32 patience(Counter place, Counter now)
@@ -204,7 +206,7 @@ struct preemptable_ticket_lock {
 							 before(now))); /* O3 */
 	}
 
-	/* The ticket that is drawn next; on one line with the other. */
+	/* The next ticket to be taken; on one line with the other. */
 	alignas(2 * sizeof(Counter)) atomic<Counter> next;
 	/* Twice the ticket whose turn it is; and 1 while somebody holds it. */
 	atomic<Counter> state;

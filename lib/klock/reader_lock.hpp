@@ -19,7 +19,8 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    writers FIFO by the draw; before any reader that waits. Readers
+ * Fairness:    writers FIFO by the ticket; before any reader that waits.
+ * Readers
  *              may starve            Checked: native/shared: who goes before
  * Capacity:    Cpus readers, each under its own number; a number of Cpus or
  *              more is outside the array. 65536 writers, waiting ones included.
@@ -49,9 +50,9 @@
  *	O7  unlock_shared  store_release             pairs with O3
  *                                      Checked: model/orders_needed
  *
- *	The draw is relaxed, as in narrow_ticket_lock: both counters are one
- *	place in memory. The mark that is taken back is relaxed, too: the fence
- *	before it releases all that this CPU read before.
+ *	A ticket is taken relaxed, as in narrow_ticket_lock: both counters are
+ *	one place in memory. The mark that is taken back is relaxed, too: the
+ *	fence before it releases all that this CPU read before.
  *
  * No try_lock: a writer that gives up has kept readers out meanwhile, and with
  * a reader that tries at the same time both could fail.
@@ -91,7 +92,7 @@ struct reader_lock {
 			marks[cpu].reading.await_eq_acquire(0); /* O3 */
 	}
 
-	/* The holder's alone; an add, as others draw from the same word. */
+	/* The holder's alone; an add, as arrivals change the same word. */
 	void unlock()
 	{
 		const u32 mine = owner_of(word.load_relaxed());
@@ -147,7 +148,7 @@ struct reader_lock {
 	/* The last number before the wrap. */
 	static constexpr u32 last = 0xffff;
 
-	/* What is added to draw; to move owner on at its wrap. */
+	/* Added to take a ticket; to advance owner at its wrap. */
 	static constexpr u32 one_next = 0x10000;
 	static constexpr u32 back_to_zero = 0u - last;
 

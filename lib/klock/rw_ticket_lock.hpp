@@ -21,7 +21,7 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the draw, readers among them; nobody is bypassed
+ * Fairness:    FIFO by the ticket, readers among them; none is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, readers, writers and those who wait
  *              together. One more and two writers are inside. Contexts, not

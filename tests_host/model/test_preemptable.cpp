@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preemptable_ticket_lock: who waits its turn for ever, who overtakes, who is
- * late. A CPU outside of options.patient may overtake at any look, so that with
+ * preemptable_ticket_lock: who waits its turn for ever, who bypasses, who is
+ * late. A CPU outside of options.patient may bypass at any look, so that with
  * nobody in it every patience is in; with everybody in it the lock must serve
  * in turn. Mixed, a patient CPU must not wait for what an impatient one
  * skipped.
@@ -59,7 +59,7 @@ std::vector<unsigned> mixes(unsigned cpus)
 
 } // namespace
 
-TEST_CASE("preemptable: in turn, overtaking, and every mix of the two")
+TEST_CASE("preemptable: in turn, bypasses, and every mix of the two")
 {
 	for (const auto &sections : small)
 		for (const unsigned patient :
@@ -88,7 +88,7 @@ TEST_CASE("preemptable: in turn, tickets alone have the padded lock's counts")
 	CHECK(count({2, 2, 2}) == 90);
 }
 
-TEST_CASE("preemptable: three by two, one of them overtakes", "[.large]")
+TEST_CASE("preemptable: three by two, one of them bypasses", "[.large]")
 {
 	const result r =
 		turn_at_rest<tickets>({.sections = {2, 2, 2}, .patient = ~1u});
@@ -209,7 +209,7 @@ TEST_CASE("preemptable: late, it must leave the turn as it is")
 	CHECK(found_late<late_stores::own_ticket>() != model::bug::none);
 }
 
-TEST_CASE("preemptable: late, it is overtaken without a bound; in turn, not")
+TEST_CASE("preemptable: late, it is bypassed without a bound; in turn, not")
 {
 	unsigned most = 0;
 	const auto bypasses = [&most](unsigned sections, unsigned patient) {
@@ -221,11 +221,11 @@ TEST_CASE("preemptable: late, it is overtaken without a bound; in turn, not")
 					return w.come(cpu);
 				w.who[cpu].lock(w.lock);
 				if (w.came.load_acquire() && !w.served.get())
-					w.overtaken++;
+					w.bypassed++;
 				w.who[cpu].unlock(w.lock);
 			},
 			[&most](queue<whole> &w) {
-				most = std::max(most, w.overtaken);
+				most = std::max(most, w.bypassed);
 			});
 		good(r);
 		return most;

@@ -55,8 +55,7 @@ TEST_CASE("every lock: at 2 to 1,024 CPUs, in time, twice the same")
 	CHECK(csv(rows) == csv(measure_every_lock(xeon_8180)));
 }
 
-TEST_CASE(
-	"every lock: in turn, where all run and patience outlasts a hand-over")
+TEST_CASE("every lock: in turn, where all run and patience outlasts a handoff")
 {
 	unsigned seen = 0;
 
