@@ -20,7 +20,8 @@ HERE = Path(__file__).parent
 # data).
 FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
          "scaling.csv": True, "code.csv": True, "layout.csv": False,
-         "objects.csv": False, "bars.csv": False, "bars_code.csv": False}
+         "objects.csv": False, "folder.csv": False, "bars.csv": False,
+         "bars_code.csv": False}
 
 WORDS = {"lock", "kind", "load", "bar", "verdict", "library", "limit"}
 

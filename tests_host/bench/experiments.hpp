@@ -60,6 +60,8 @@ void measure_handoff(context &);
 void measure_layout(context &);
 /* A million objects with a lock each. */
 void measure_objects(context &);
+/* Sequences and barriers, beside Concurrency Kit's. */
+void measure_folder(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 

@@ -80,6 +80,7 @@ int main(int argc, char **argv)
 	measure_handoff(c);
 	measure_layout(c);
 	measure_objects(c);
+	measure_folder(c);
 	if (c.cores() > 2 || opts.smoke)
 		measure_scaling(c);
 	print_summary(c);

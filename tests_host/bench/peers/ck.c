@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ck.h"
 
+#include <ck_barrier.h>
+#include <ck_sequence.h>
 #include <ck_spinlock.h>
 
 /* Turns a waiter ahead, as a power of two: what ck's own benchmark takes. */
@@ -20,6 +22,13 @@ _Static_assert(sizeof(ck_spinlock_anderson_t) ==
 _Static_assert(sizeof(ck_spinlock_anderson_thread_t) ==
 		       sizeof(struct klock_ck_anderson_slot),
 	       "anderson slot");
+
+_Static_assert(sizeof(ck_sequence_t) == sizeof(unsigned), "sequence");
+_Static_assert(sizeof(ck_barrier_centralized_t) ==
+		       sizeof(struct klock_ck_barrier),
+	       "barrier");
+_Static_assert(sizeof(ck_barrier_centralized_state_t) == sizeof(unsigned),
+	       "barrier's sense");
 
 void klock_ck_ticket_lock(struct klock_ck_ticket *l)
 {
@@ -112,4 +121,35 @@ void klock_ck_anderson_unlock(struct klock_ck_anderson *l,
 {
 	ck_spinlock_anderson_unlock((ck_spinlock_anderson_t *)l,
 				    (ck_spinlock_anderson_thread_t *)mine);
+}
+
+struct klock_ck_words klock_ck_sequence_read(const struct klock_ck_sequence *s)
+{
+	const ck_sequence_t *const sequence =
+		(const ck_sequence_t *)&s->sequence;
+	struct klock_ck_words seen;
+	unsigned began;
+
+	do {
+		began = ck_sequence_read_begin(sequence);
+		seen = s->words;
+	} while (ck_sequence_read_retry(sequence, began));
+	return seen;
+}
+
+void klock_ck_sequence_write(struct klock_ck_sequence *s, unsigned long first,
+			     unsigned long second)
+{
+	ck_sequence_write_begin((ck_sequence_t *)&s->sequence);
+	s->words.first = first;
+	s->words.second = second;
+	ck_sequence_write_end((ck_sequence_t *)&s->sequence);
+}
+
+void klock_ck_barrier_wait(struct klock_ck_barrier *b, unsigned *sense,
+			   unsigned threads)
+{
+	ck_barrier_centralized((ck_barrier_centralized_t *)b,
+			       (ck_barrier_centralized_state_t *)sense,
+			       threads);
 }

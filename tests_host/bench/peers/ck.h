@@ -67,6 +67,24 @@ void klock_ck_anderson_lock(struct klock_ck_anderson *,
 void klock_ck_anderson_unlock(struct klock_ck_anderson *,
 			      struct klock_ck_anderson_slot *);
 
+/* A value of two words under a sequence; the writer is one at a time. */
+struct klock_ck_words {
+	unsigned long first, second;
+};
+struct klock_ck_sequence {
+	unsigned sequence;
+	struct klock_ck_words words;
+};
+struct klock_ck_barrier {
+	unsigned words[2];
+};
+
+struct klock_ck_words klock_ck_sequence_read(const struct klock_ck_sequence *);
+void klock_ck_sequence_write(struct klock_ck_sequence *, unsigned long first,
+			     unsigned long second);
+void klock_ck_barrier_wait(struct klock_ck_barrier *, unsigned *sense,
+			   unsigned threads);
+
 #ifdef __cplusplus
 }
 #endif
