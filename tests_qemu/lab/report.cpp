@@ -157,9 +157,10 @@ void print_torture_comment(const result &r, const char *wrong)
 
 } // namespace
 
-void print_torture(const options &o, const result &r)
+void print_torture(const options &o, const result &r, const char *missed)
 {
-	const char *wrong = fault(r);
+	const char *const found = fault(r);
+	const char *const wrong = found ? found : missed;
 
 	note_row(r.lock, wrong);
 	if (o.output == mode::tap) {

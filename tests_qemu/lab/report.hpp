@@ -43,9 +43,10 @@ void note_row(const char *lock, const char *wrong);
 /* In KTAP, the line of the row that was noted last. */
 void print_verdict(const options &o, const char *lock, const char *wrong);
 
-/* A row of the torture; its head. */
+/* A row of the torture; its head. missed: what was to come and did not. */
 void print_torture_head(const options &o);
-void print_torture(const options &o, const result &r);
+void print_torture(const options &o, const result &r,
+		   const char *missed = nullptr);
 
 /* One mutant's row: it is wrong if nothing was found. */
 void print_busted_row(const options &o, const char *lock, const char *mistake,

@@ -103,7 +103,7 @@ void say_readers(const options &o, const result &r)
 			    r.longest_read_wait, r.longest_wait);
 }
 
-/* One row per lock, run by row.operator()<Subject>(cpus). */
+/* One row per lock, run by row.operator()<Subject>(cpus, missed). */
 template <typename Row>
 int each_lock(const options &o, Row row)
 {
@@ -114,11 +114,12 @@ int each_lock(const options &o, Row row)
 			if (!asks_for(o, Subject::name))
 				return;
 			say_running(o, Subject::name);
-			const result r =
-				row.template operator()<Subject>(o.cpus[i]);
+			const char *missed = nullptr;
+			const result r = row.template operator()<Subject>(
+				o.cpus[i], missed);
 			add_sections(r.acquisitions, Subject::capacity);
 			say_readers(o, r);
-			print_torture(o, r);
+			print_torture(o, r, missed);
 		});
 	return end_report();
 }
@@ -138,24 +139,25 @@ const char *find_shared(options o)
 
 int run_shared(const options &o)
 {
-	return each_lock(o, [&]<typename Subject>(u32 cpus) {
+	return each_lock(o, [&]<typename Subject>(u32 cpus, const char *&) {
 		return torture_shared<Subject>(o, cpus);
 	});
 }
 
 int run_shared_storm(const options &o)
 {
-	return each_lock(o, [&]<typename Subject>(u32 cpus) {
-		const result r = storm_shared<Subject>(o, cpus);
-		const fault_counts came = faults_so_far();
+	return each_lock(
+		o, [&]<typename Subject>(u32 cpus, const char *&missed) {
+			const result r = storm_shared<Subject>(o, cpus);
+			const fault_counts came = faults_so_far();
 
-		all_totals.interrupts += came.interrupts();
-		all_totals.nmis += came.nmi;
-		all_totals.faults += came.stalls;
-		if (!came.timer || !came.ipi || !came.nmi || !r.visits)
-			note_row(Subject::name, "no storm: nothing came");
-		return r;
-	});
+			all_totals.interrupts += came.interrupts();
+			all_totals.nmis += came.nmi;
+			all_totals.faults += came.stalls;
+			if (!came.timer || !came.ipi || !came.nmi || !r.visits)
+				missed = "no storm: some of it did not come";
+			return r;
+		});
 }
 
 int run_busted_shared(const options &o)
