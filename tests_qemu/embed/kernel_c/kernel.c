@@ -4,7 +4,9 @@
  *
  * The log of kernel_cpp once more, by three kinds of lock: a ticket lock that
  * the timer interrupt takes too, an MCS lock whose nodes live on the stack, and
- * a CLH lock whose nodes must not.
+ * a CLH lock whose nodes must not. A clock that CPU 0's handler keeps is read
+ * without a lock; a table is made by the first who needs it; and nobody begins
+ * before all are there.
  */
 #include "boot_c.h"
 
@@ -34,7 +36,21 @@ static struct klock_clh clh = KLOCK_CLH_INIT(clh);
 static struct klock_clh_node clh_nodes[max_cpus];
 static u64 under_clh;
 
+/* Touched by klock_seq_count_read() and _write() alone. */
+struct moment {
+	unsigned long ticks, thousands;
+};
+static struct klock_seq_count clock_seq = KLOCK_SEQ_COUNT_INIT;
+static struct moment wall_clock;
+
+static struct klock_once squares_made = KLOCK_ONCE_INIT;
+static uint squares[16];
+static uint times_made;
+
+static struct klock_barrier all_are_up = KLOCK_BARRIER_INIT;
+
 static volatile u64 ticks[max_cpus];
+static u64 wrong[max_cpus];
 
 static void log_to(u64 *counter)
 {
@@ -63,18 +79,56 @@ static void count_by_clh(void)
 	klock_clh_unlock_irqrestore(&clh, clh_nodes, this_cpu, flags);
 }
 
+static int clock_is_whole(void)
+{
+	struct moment now;
+
+	klock_seq_count_read(&clock_seq, &now, &wall_clock, sizeof(now));
+	return now.thousands == 1000 * now.ticks;
+}
+
+/* The one writer: CPU 0's handler. */
+static void tick_clock(void)
+{
+	struct moment next = {(unsigned long)ticks[0],
+			      1000 * (unsigned long)ticks[0]};
+
+	klock_seq_count_write(&clock_seq, &wall_clock, &next, sizeof(next));
+}
+
+static int make_squares(void *table)
+{
+	uint *of = table;
+
+	times_made++;
+	for (uint i = 0; i < 16; i++)
+		of[i] = i * i;
+	return 1;
+}
+
+static uint square(uint n)
+{
+	klock_once_call(&squares_made, make_squares, squares);
+	return squares[n];
+}
+
 static void timer_tick(void)
 {
 	uint cpu = this_cpu();
 
 	ticks[cpu] = ticks[cpu] + 1;
+	if (cpu == 0)
+		tick_clock();
 	log_to(&log_ticks);
 }
 
 static void work(uint cpu)
 {
+	klock_barrier_wait(&all_are_up, cpu_count());
 	timer_start(1000000);
 	for (u64 i = 0; i < events_each || ticks[cpu] < ticks_each; i++) {
+		wrong[cpu] += !clock_is_whole();
+		wrong[cpu] += square(cpu % 16) != (cpu % 16) * (cpu % 16);
 		if (i >= events_each)
 			continue;
 		log_to(&log_events);
@@ -87,20 +141,27 @@ static void work(uint cpu)
 int kernel_main(void)
 {
 	uint cpus = cpu_count();
-	u64 events = (u64)cpus * events_each, ticks_taken = 0;
+	u64 events = (u64)cpus * events_each, ticks_taken = 0, mistakes = 0;
+	struct moment now;
 
 	if (cpus > max_cpus)
 		return 1;
 	on_timer(timer_tick);
 	run_on_cpus(cpus, work);
 	delay_us(5000); /* a tick that was on its way */
-	for (uint cpu = 0; cpu < cpus; cpu++)
+	for (uint cpu = 0; cpu < cpus; cpu++) {
 		ticks_taken += ticks[cpu];
+		mistakes += wrong[cpu];
+	}
+	klock_seq_count_read(&clock_seq, &now, &wall_clock, sizeof(now));
 
 	print_number("klock ", klock_version(), " in C, CPUs: ", cpus);
 	print_number("events", "", ": ", log_events);
 	if (log_events != events || log_ticks != ticks_taken ||
 	    under_mcs != events || under_clh != events)
+		return 1;
+	print_number("mistakes", "", ": ", mistakes);
+	if (mistakes || times_made != 1 || now.ticks != ticks[0])
 		return 1;
 	return klock_ticket_u8_try_lock(&log_lock) ? 0 : 1;
 }
