@@ -212,4 +212,25 @@ struct preemptable_ticket_lock {
 	atomic<Counter> state;
 };
 
+namespace detail {
+template <u64 Contexts>
+constexpr auto turn_counter_for()
+{
+	static_assert(Contexts > 0, "a lock needs a contender");
+	static_assert(Contexts <= 16384, "over 16,384 contenders");
+	if constexpr (Contexts <= 64)
+		return u8{};
+	else
+		return u16{};
+}
+} // namespace detail
+
+/*
+ * The smallest preemptable_ticket_lock with room for so many contexts at once:
+ * CPUs x contexts of each that may contend (thread, interrupt, NMI).
+ */
+template <u64 Contexts>
+using preemptable_ticket_lock_for =
+	preemptable_ticket_lock<decltype(detail::turn_counter_for<Contexts>())>;
+
 } // namespace klock

@@ -67,6 +67,10 @@ TEST_CASE("preemptable_ticket_lock: sizes are two counters, zero bytes free")
 	static_assert(sizeof(preemptable_ticket_lock<u8, 1000>) == 2);
 	static_assert(lock8::max_contenders == 64);
 	static_assert(lock16::max_contenders == 16384);
+	static_assert(same_as<preemptable_ticket_lock_for<1>, lock8>);
+	static_assert(same_as<preemptable_ticket_lock_for<64>, lock8>);
+	static_assert(same_as<preemptable_ticket_lock_for<65>, lock16>);
+	static_assert(same_as<preemptable_ticket_lock_for<16384>, lock16>);
 	static constinit lock8 lock;
 
 	CHECK(rests(lock));
