@@ -10,7 +10,7 @@
  *              of 8 and 16 bits, try_lock by one compare-and-swap over both.
  * Use when:    critical sections are short and up to some tens of CPUs contend:
  *              this is the default. Many CPUs at once: mcs_lock. More threads
- *              than CPUs to run them: backoff_ttas_lock, see Context.
+ *              than CPUs to run them: preemptable_ticket_lock, see Context.
  * Size:        2, 4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/ticket_lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
