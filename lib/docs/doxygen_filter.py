@@ -60,7 +60,7 @@ KNOWN = [
     (r"set_name", "What a panic calls it; the text must last."),
     (r"to_stored|from_stored", "A value as a port keeps it, and back."),
     (r"at", "Where it lives."),
-    (r"klock_(next|owner|taken|tail|first|busy|mine|queued|waits|byte|"
+    (r"klock_(next|owner|state|taken|tail|first|busy|mine|queued|waits|byte|"
      r"queue|base|number|name|noted|inner|usage)", "The library's."),
     (r"klock_(?:checked_)?(?:mcs|clh|usage)_\w+|klock_checked_\w+",
      "The verb of that name, for this lock: see verbs.h."),

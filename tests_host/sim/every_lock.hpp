@@ -15,6 +15,16 @@ namespace sim {
 inline constexpr unsigned sizes[] = {2, 8, 32, 128, 512, 1024};
 
 /*
+ * Waits with patience are simulated look by look: of 1,024 CPUs that takes half
+ * a minute, and patience no longer outlasts a handoff.
+ */
+template <typename Subject>
+inline constexpr unsigned most_cpus =
+	Subject::order_of_service == klock::selftest::service::fifo_if_all_run
+		? 512
+		: 1024;
+
+/*
  * Every lock that serves so many CPUs. One that does not is measured at its
  * capacity, once: at the first size that is over it.
  */
@@ -25,7 +35,8 @@ void measure_list(std::vector<figures> &out, const machine &on,
 	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
 		workload load = how;
 
-		if (Subject::capacity <= SizeBefore)
+		if (Subject::capacity <= SizeBefore ||
+		    Cpus > most_cpus<Subject>)
 			return;
 		load.cpus = Cpus < Subject::capacity
 				    ? Cpus

@@ -91,9 +91,11 @@ void check_list(std::map<std::string, std::string> &wrong)
 {
 	selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
 		using lock = typename Subject::lock;
+		const unsigned wanted =
+			Cpus < most_cpus<Subject> ? Cpus : most_cpus<Subject>;
 		const unsigned n =
-			Cpus < Subject::capacity
-				? Cpus
+			wanted < Subject::capacity
+				? wanted
 				: static_cast<unsigned>(Subject::capacity);
 		const std::string name = Subject::name;
 		const std::string field = cost_field(header_of(type_of(name)));
