@@ -56,7 +56,7 @@ TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
 			as_pinned<Subject>(three_by_two(Subject::capacity),
 					   &pinned::three);
 		else
-			good(exclusion<Subject>({.sections = {2, 2, 1}}));
+			good(counted_as<Subject>({2, 2, 1}));
 	});
 }
 

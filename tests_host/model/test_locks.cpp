@@ -25,6 +25,7 @@ TEST_CASE("locks: pairs split, with either rule for release sequences")
 		for (const auto by :
 		     {release_sequence::cxx20, release_sequence::rc11})
 			good(exclusion<Subject>({.sections = sections,
+						 .patient = everybody,
 						 .split_pairs = true,
 						 .sequence = by}));
 	});

@@ -35,7 +35,8 @@ void last_ends(const std::vector<std::vector<unsigned>> &sizes)
 						   << " CPUs, " << sections[0]
 						   << " sections");
 				good(ended_by_the_last<Subject>(
-					{.sections = sections}));
+					{.sections = sections,
+					 .patient = Cpus > 3 ? everybody : 0}));
 			}
 	});
 }
