@@ -62,11 +62,18 @@ TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
 
 TEST_CASE("locks: the same, of those that have millions", "[.large]")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
+	/* A lock's other widths have the same row: one of them is explored. */
+	u64 before = 0;
+
+	all_locks<3>::for_each([&]<typename Subject>() {
+		const pinned *const p = pinned_of(Subject::name);
+
 		INFO(Subject::name);
-		if (has_many<Subject>())
+		if (has_many<Subject>() && p->three != before) {
 			as_pinned<Subject>(three_by_two(Subject::capacity),
 					   &pinned::three);
+			before = p->three;
+		}
 	});
 }
 
