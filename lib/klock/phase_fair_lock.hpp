@@ -22,9 +22,9 @@
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
  * Fairness:    writers FIFO by the ticket. A reader waits for one writer at
- * most,
- *              the one that is in or next when it comes; those who wait with it
- *              enter together       Checked: native/shared: who goes before
+ *              most, the one that is in or next when it arrives; those that
+ *              wait with it enter together
+ *                                  Checked: native/shared: who goes before
  * Capacity:    2^(bits - 2) - 1 readers in or waiting at once: 63, 16383. One
  *              more and they look like none. 2^bits writers. Contexts, not
  *              CPUs.               Checked: unit/phase_fair_lock: 63 readers

@@ -57,8 +57,8 @@
  *
  *	O1 and O3 keep narrow counters from being read a whole wrap too late, as
  *	in ticket_lock. O5 releases what the reader itself has read: the next
- *	reader learns of the last writer from it alone. O9 hands on what O3
- *does.
+ *	reader learns of the last writer from it alone. O9 passes on what
+ *	O3 does.
  *
  * Why one add in unlock: with two, readers are let in by the first, and one of
  * them could be the last to leave and free the lock before the second. Written
