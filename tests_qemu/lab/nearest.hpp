@@ -8,8 +8,8 @@
  *	meant.name();		"ticket_lock<u8>"
  *
  * The same name; else one that begins with the text; else the one with the
- *fewest mistakes, at most one in three characters. Of equals the first that was
- * offered. Small and capital letters are the same but for the first rule.
+ * fewest mistakes, at most one in three characters. Of equals the first that
+ * was offered. Small and capital letters are the same but for the first rule.
  */
 #pragma once
 

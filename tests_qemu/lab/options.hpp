@@ -5,8 +5,8 @@
  *	run=measure lock=mcs_lock,tas_lock cpus=1,2,4 section=500 seconds=2
  *
  * Words are name=value, in any order, each at most once. The first that is
- *wrong ends the run by one line that says why and what may be right: nothing is
- * guessed. The word help alone prints the list of all.
+ * wrong ends the run by one line that says why and what may be right: nothing
+ * is guessed. The word help alone prints the list of all.
  */
 #pragma once
 
