@@ -59,14 +59,16 @@ ORDERS = [
      "probe_fence_seq_cst: no full fence"),
     (BUILTIN, _FENCE, "if (O != order::release) " + _FENCE,
      "probe_fence_release is"),
-    (BUILTIN, "false,\n		static_cast<int>(O), "
-     "static_cast<int>(without_store(O)));", f"false, {_RELAXED}, {_RELAXED});",
+    (BUILTIN, "to_stored(desired), false,\n\t\tstatic_cast<int>(O), "
+     "static_cast<int>(without_store(O)));",
+     f"to_stored(desired), false, {_RELAXED}, {_RELAXED});",
      "probe_compare_exchange_acq_rel__u8 is"),
     (PAIR, "arch::compare_exchange_fields<order::acquire>",
      "arch::compare_exchange_fields<order::relaxed>",
      "probe_pair_compare_exchange_acquire__u8 is"),
-    (BUILTIN, "false, static_cast<int>(O),\n\t\t\t\t\t   "
-     "static_cast<int>(without_store(O)));", f"false, {_RELAXED}, {_RELAXED});",
+    (BUILTIN, "word_from(desired), false,\n\t\tstatic_cast<int>(O), "
+     "static_cast<int>(without_store(O)));",
+     f"word_from(desired), false, {_RELAXED}, {_RELAXED});",
      "probe_pair_compare_exchange_acquire__u8 is"),
     (FIELDS, "arch::advance_fields<order::release>",
      "arch::advance_fields<order::relaxed>",
@@ -108,8 +110,8 @@ VALUES = [
      "values: fetch_sub"),
     (BUILTIN, "__atomic_fetch_xor(", "__atomic_fetch_or(",
      "values: fetch_xor"),
-    (BUILTIN, "return fetch_add<O>(at.halves[static_cast<int>(H)], v, s);",
-     "return fetch_add<O>(at.halves[0], v, s);", "values: fetch_add"),
+    (BUILTIN, "return fetch_add<O>(at.at[I], v, s);",
+     "return fetch_add<O>(at.at[0], v, s);", "values: fetch_add"),
 ]
 
 RED_ZONE = [
