@@ -19,8 +19,8 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    writers FIFO by the ticket, before any reader that waits: readers
- *              may starve            Checked: native/shared: who goes before
+ * Fairness:    writers FIFO by the ticket, before any reader that waits;
+ *              readers may starve    Checked: native/shared: who goes before
  * Capacity:    Cpus readers, each under its own number; a number of Cpus or
  *              more is outside the array. 65536 writers, waiting ones included.
  *              255 reads of one CPU inside each other.
