@@ -40,6 +40,8 @@ klock_add_boot_test(qemu_shared_storm_i686_4 IMAGE lab-gcc-32 CPUS 4 MODE single
 	APPEND "run=shared_storm mode=tap acquisitions=20000")
 klock_add_boot_test(qemu_shared_storm_64 CPUS 64 MODE single TIMEOUT 120
 	APPEND "run=shared_storm mode=tap acquisitions=8000")
+klock_add_boot_test(qemu_shared_storm_255 CPUS 255 MODE single TIMEOUT 120
+	APPEND "run=shared_storm mode=tap acquisitions=4000")
 klock_add_boot_test(qemu_shared_busted CPUS 4 MODE single
 	APPEND "run=busted_shared mode=tap acquisitions=20000 convoys=50")
 

@@ -8,6 +8,8 @@
 #include <klock/irq.hpp>
 #include <klock/selftest/invariant.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/selftest/result.hpp>
+#include <klock/selftest/torture.hpp>
 
 namespace klock::selftest {
 
@@ -84,6 +86,45 @@ struct shared_handlers {
 	counts in_nmi;
 };
 
+constexpr void keep_longest(u64 &longest, u64 now)
+{
+	if (now > longest)
+		longest = now;
+}
+
+/* How many CPUs of a plan can read the lock at once. */
+template <typename Subject>
+constexpr unsigned readers_of(unsigned cpus)
+{
+	const unsigned n = participants<Subject>(cpus);
+
+	return n < Subject::reader_capacity
+		       ? n
+		       : static_cast<unsigned>(Subject::reader_capacity);
+}
+
+/* Of all CPUs: when handlers may come, and whether one has had the lock. */
+struct handler_visits {
+	void clear()
+	{
+		all_met.store_relaxed(false);
+		had.store_relaxed(false);
+	}
+	void open() { all_met.store_relaxed(true); }
+	[[nodiscard]] bool are_open() const { return all_met.load_relaxed(); }
+
+	void note(u64 taken)
+	{
+		if (taken && !had.load_relaxed())
+			had.store_relaxed(true);
+	}
+	[[nodiscard]] bool were() const { return had.load_relaxed(); }
+
+      private:
+	atomic<bool> all_met; /* inside, all at once */
+	atomic<bool> had;
+};
+
 /* One CPU's own, on lines of its own; others read the atomic ones. */
 template <typename L>
 struct alignas(cache_line) shared_record {
@@ -120,6 +161,21 @@ struct alignas(cache_line) shared_record {
 		written = read = 0;
 		in_contention = wrong = bypassed = refused = most_inside = 0;
 		longest_write = longest_read = elapsed = 0;
+	}
+
+	/* After the run. Returns how often this CPU has written. */
+	u64 add_to(result &r) const
+	{
+		r.visits += handlers.taken();
+		r.reads += read;
+		r.exclusion_errors += wrong + handlers.wrong();
+		r.fifo_violations += bypassed;
+		r.try_failures += refused;
+		if (most_inside > r.most_together)
+			r.most_together = most_inside;
+		keep_longest(r.longest_wait, longest_write);
+		keep_longest(r.longest_read_wait, longest_read);
+		return written + handlers.written();
 	}
 };
 

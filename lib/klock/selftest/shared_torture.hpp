@@ -25,17 +25,6 @@
 
 namespace klock::selftest {
 
-/* How many CPUs of a plan can read the lock at once. */
-template <typename Subject>
-constexpr unsigned readers_of(unsigned cpus)
-{
-	const unsigned n = participants<Subject>(cpus);
-
-	return n < Subject::reader_capacity
-		       ? n
-		       : static_cast<unsigned>(Subject::reader_capacity);
-}
-
 template <typename Subject, unsigned Cpus>
 struct shared_torture {
 	using lock_type = typename Subject::lock;
@@ -57,6 +46,7 @@ struct shared_torture {
 		called.store_relaxed(0);
 		contended.store_relaxed(0);
 		inside.store_relaxed(0);
+		visits.clear();
 		last = ~0u;
 		handoffs = 0;
 		for (record &of : records)
@@ -68,6 +58,7 @@ struct shared_torture {
 	{
 		everyone.meet(todo.cpus);
 		meet_inside(cpu);
+		visits.open();
 		for (u32 round = 0; round < todo.convoys && !give_up; round++) {
 			convoy(cpu, round);
 			everyone.meet(todo.cpus);
@@ -81,17 +72,29 @@ struct shared_torture {
 	/*
 	 * From an interrupt handler on a CPU that may be in run(), where the
 	 * plan's sections have interrupts off: reads, and now and then writes.
+	 * Not before all have met inside: a writer that waits for those who are
+	 * in keeps out those whom they wait for, and all stand still for ever.
 	 */
 	void interrupt(unsigned cpu)
 	{
+		if (!visits.are_open())
+			return;
 		records[cpu].handlers.interrupt(lock, data, todo.write_one_in);
+		visits.note(records[cpu].handlers.taken());
 	}
 
 	/*
 	 * From an NMI handler, likewise: tries, and never waits. Each such CPU
 	 * is a contender more.
 	 */
-	void drop_in(unsigned cpu) { records[cpu].handlers.nmi(lock, data); }
+	void drop_in(unsigned cpu)
+	{
+		records[cpu].handlers.nmi(lock, data);
+		visits.note(records[cpu].handlers.taken());
+	}
+
+	/* Whether a handler has had the lock. */
+	[[nodiscard]] bool was_visited() const { return visits.were(); }
 
 	/* Changes for as long as somebody gets the lock, and wraps. */
 	[[nodiscard]] u32 progress() const
@@ -122,19 +125,8 @@ struct shared_torture {
 		r.cpus = todo.cpus;
 		r.bytes = sizeof(lock_type);
 		r.handoffs = handoffs;
-		for (unsigned i = 0; i < todo.cpus; i++) {
-			const record &of = records[i];
-			writes += of.written + of.handlers.written();
-			r.visits += of.handlers.taken();
-			r.reads += of.read;
-			r.exclusion_errors += of.wrong + of.handlers.wrong();
-			r.fifo_violations += of.bypassed;
-			r.try_failures += of.refused;
-			if (of.most_inside > r.most_together)
-				r.most_together = of.most_inside;
-			keep_longest(r.longest_wait, of.longest_write);
-			keep_longest(r.longest_read_wait, of.longest_read);
-		}
+		for (unsigned i = 0; i < todo.cpus; i++)
+			writes += records[i].add_to(r);
 		r.acquisitions = writes + r.reads;
 		r.jain_permille = jain_permille(todo.cpus, [this](unsigned i) {
 			return u64{records[i].in_contention};
@@ -147,11 +139,6 @@ struct shared_torture {
 
       private:
 	using record = shared_record<lock_type>;
-
-	static constexpr void keep_longest(u64 &longest, u64 now)
-	{
-		longest = now > longest ? now : longest;
-	}
 
 	/* -- Sections -- */
 
@@ -317,12 +304,28 @@ struct shared_torture {
 
 	/* -- Contention -- */
 
+	/*
+	 * When all sections are made; where something is missing, later, but
+	 * not without end: chance is given some time, a fault is not.
+	 */
+	[[nodiscard]] bool is_over() const
+	{
+		const u32 now = contended.load_relaxed();
+
+		if (give_up)
+			return true;
+		if (now < todo.sections)
+			return false;
+		return now / 16 >= todo.sections || !todo.is_missing ||
+		       !todo.is_missing();
+	}
+
 	void contend(unsigned cpu)
 	{
 		record &mine = records[cpu];
 		xorshift dice(todo.seed + cpu);
 
-		while (contended.load_relaxed() < todo.sections && !give_up) {
+		while (!is_over()) {
 			relax_for(dice.below(todo.relaxes_outside + 1));
 			const bool tries = todo.try_one_in &&
 					   dice.below(todo.try_one_in) == 0;
@@ -339,22 +342,10 @@ struct shared_torture {
 	bool write(unsigned cpu, bool tries)
 	{
 		record &mine = records[cpu];
-		const u64 start = cycles();
 
-		if constexpr (try_lockable<lock_type>) {
-			if (tries) {
-				comes(cpu);
-				if (mine.writer.try_lock(lock)) {
-					write_and_leave(cpu);
-					return true;
-				}
-				goes(cpu);
-				return false;
-			}
-		}
-		comes(cpu);
-		mine.writer.lock(lock);
-		keep_longest(mine.longest_write, cycles() - start);
+		if (!take<try_lockable<lock_type>>(cpu, tries, mine.writer,
+						   mine.longest_write))
+			return false;
 		write_and_leave(cpu);
 		return true;
 	}
@@ -362,23 +353,32 @@ struct shared_torture {
 	bool read(unsigned cpu, bool tries)
 	{
 		record &mine = records[cpu];
+
+		if (!take<try_shared_lockable<lock_type>>(
+			    cpu, tries, mine.reads, mine.longest_read))
+			return false;
+		read_and_leave(cpu);
+		return true;
+	}
+
+	/* By a try where that is asked for and there is one; or waits. */
+	template <bool CanTry, typename Who>
+	bool take(unsigned cpu, bool tries, Who &who, u64 &longest)
+	{
 		const u64 start = cycles();
 
-		if constexpr (try_shared_lockable<lock_type>) {
+		comes(cpu);
+		if constexpr (CanTry) {
 			if (tries) {
-				comes(cpu);
-				if (mine.reads.try_lock(lock)) {
-					read_and_leave(cpu);
-					return true;
-				}
-				goes(cpu);
-				return false;
+				const bool taken = who.try_lock(lock);
+
+				if (!taken)
+					goes(cpu);
+				return taken;
 			}
 		}
-		comes(cpu);
-		mine.reads.lock(lock);
-		keep_longest(mine.longest_read, cycles() - start);
-		read_and_leave(cpu);
+		who.lock(lock);
+		keep_longest(longest, cycles() - start);
 		return true;
 	}
 
@@ -392,6 +392,7 @@ struct shared_torture {
 	alignas(cache_line) atomic<u32> called;	   /* who is to come now */
 	alignas(cache_line) atomic<u32> contended; /* sections so far */
 	alignas(cache_line) atomic<u32> inside;	   /* readers, now */
+	alignas(cache_line) handler_visits visits;
 	record records[Cpus];
 };
 

@@ -36,6 +36,8 @@ struct plan {
 	u64 made = 0;	       /* count as made already: tests of the wrap */
 	u32 write_one_in = 4;  /* shared_torture: one section in so many */
 	bool irqs_off = false; /* shared_torture: handlers take the lock, too */
+	/* shared_torture: while true, it goes on, 16 times as long at most. */
+	bool (*is_missing)() = nullptr;
 };
 
 /* What a CPU is about, for the report of a hang. */
