@@ -122,13 +122,13 @@ TEST_CASE("measure: a lock that lets two in is no figure")
 	const char *wrong = nullptr;
 
 	for (u32 run = 0; run < 200 && !wrong; run++)
-		wrong = fault(*measured<open_door>({.cpus = 4,
-						    .section = {20'000'000,
-								20'000'000},
-						    .think = {},
-						    .acquisitions = 8,
-						    .cycles = 0,
-						    .seed = run,
-						    .irqs_off = false}));
+		wrong = fault(*measured<open_door>(
+			{.cpus = 4,
+			 .section = {20'000'000, 20'000'000},
+			 .think = {},
+			 .acquisitions = 8,
+			 .cycles = 0,
+			 .seed = run,
+			 .irqs_off = false}));
 	CHECK(wrong != nullptr);
 }
