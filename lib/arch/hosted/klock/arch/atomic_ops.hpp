@@ -56,7 +56,7 @@ inline void release_each(field_cell<T, N> &at)
 template <order O, typename T, usize N>
 inline void acquire_whole(const field_cell<T, N> &at)
 {
-	if (O == order::acquire || O == order::acq_rel)
+	if (O != order::relaxed && O != order::release)
 		__tsan_acquire(const_cast<field_cell<T, N> *>(&at));
 }
 
