@@ -66,7 +66,8 @@
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
- *              arrival reads before it takes a ticket
+ *              arrival reads before it takes a ticket; more beyond 512 CPUs,
+ *              where waiters bypass
  *                                            Checked: sim/costs
  */
 #pragma once
