@@ -294,7 +294,7 @@ set_tests_properties(qemu_without_cpus PROPERTIES
 
 # -- The runner itself, without a guest --
 
-foreach(selftest IN ITEMS verdicts runner help)
+foreach(selftest IN ITEMS verdicts runner help screen)
 	add_test(NAME qemu_selftest_${selftest} COMMAND ${Python3_EXECUTABLE} -B
 		${scripts}/${selftest}_selftest.py)
 	set_tests_properties(qemu_selftest_${selftest} PROPERTIES
