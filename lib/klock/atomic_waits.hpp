@@ -130,6 +130,28 @@ struct atomic_waits {
 	}
 
 	/*
+	 * Until done(value) holds, or the CPU's clock, cycles(), shows the
+	 * deadline; it looks at least once. Returns the value that was last
+	 * seen, from which the caller knows which it was. Needs a clock:
+	 * cycles_usable() (cpu.hpp).
+	 */
+	template <typename Predicate>
+	T await_until_relaxed(Predicate done, u64 deadline,
+			      site s = {__builtin_FILE(),
+					__builtin_LINE()}) const
+	{
+		return arch::await_until<order::relaxed>(at, done, deadline, s);
+	}
+
+	template <typename Predicate>
+	T await_until_acquire(Predicate done, u64 deadline,
+			      site s = {__builtin_FILE(),
+					__builtin_LINE()}) const
+	{
+		return arch::await_until<order::acquire>(at, done, deadline, s);
+	}
+
+	/*
 	 * Exchanges in v again and again until done(what it found) holds. An
 	 * exchange that does not end the wait must put back what it found: v
 	 * is what a waiter sees anyway (test-and-set).

@@ -148,6 +148,17 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 }
 
 template <order O, typename T, typename Predicate>
+inline T await_until(const cell<T> &at, Predicate done, u64 deadline, site s)
+{
+	for (;;) {
+		const T v = load<O>(at, s);
+		if (done(v) || cycles() >= deadline)
+			return v;
+		cpu_relax();
+	}
+}
+
+template <order O, typename T, typename Predicate>
 inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 {
 	for (;;) {

@@ -29,6 +29,10 @@ _AWAIT = """		const T v = load<O>(at, s);
 _PATIENT = """			return last;
 		cpu_relax();
 """
+_UNTIL = """		if (done(v) || cycles() >= deadline)
+			return v;
+		cpu_relax();
+"""
 _EXCHANGE = """		const T v = exchange<O>(at, desired, s);
 		if (done(v))
 			return v;
@@ -89,6 +93,11 @@ ORDERS = [
     (WAITS, "arch::await_patient<order::acquire>",
      "arch::await_patient<order::relaxed>",
      "probe_await_patient_acquire__u8 is"),
+    (BUILTIN, _UNTIL, _UNTIL.replace("		cpu_relax();\n", ""),
+     "probe_await_until_acquire__u8: its loop has no PAUSE"),
+    (WAITS, "arch::await_until<order::acquire>",
+     "arch::await_until<order::relaxed>",
+     "probe_await_until_acquire__u8 is"),
     (IRQ, 'asm volatile("cli" ::: "memory")', 'asm volatile("cli")',
      'probe_irq_save: asm "cli" does not clobber memory'),
     (IRQ, 'asm volatile("sti" ::: "memory")', 'asm volatile("sti")',

@@ -187,8 +187,8 @@ def check_code(obj, wanted):
 # -- The table that the other tests read -----------------------------------------
 
 # They take callables, and are written out in values.hpp and recorder.hpp.
-_WRITTEN_OUT = ("await", "await_paced", "await_patient", "await_exchange",
-                "await_either")
+_WRITTEN_OUT = ("await", "await_paced", "await_patient", "await_until",
+                "await_exchange", "await_either")
 
 
 def check_table(declared, table):

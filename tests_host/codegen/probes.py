@@ -84,6 +84,7 @@ _CALLS = {
     "await_ne": ("T", "(v)"),
     "await_paced": ("T", "(done, pace)"),
     "await_patient": ("T", "(pace)"),
+    "await_until": ("T", "(done, 1)"),
     "await_exchange": ("T", "(v, done)"),
     "await_either": ("void", "(done, y, done)"),
     **{name: ("T", "(v)") for name in _CHANGES},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits with patience: each look that may be the last is, in some execution,
- * and options.patient takes that away.
+ * Waits with patience or a deadline: each look that may be the last is, in some
+ * execution, and options.patient takes that away.
  */
 #include <klock/atomic.hpp>
 #include <model/model.hpp>
@@ -90,6 +90,34 @@ TEST_CASE("patience: what never runs out, and never comes, is a deadlock")
 	CHECK(wait_for_two(2, some, seen).found == model::bug::deadlock);
 }
 
+TEST_CASE("deadline: it may have passed at any look, but for who is patient")
+{
+	std::set<u8> seen;
+	const auto until_two = [&seen](unsigned patient) {
+		seen.clear();
+		return model::explore<world>(
+			{.sections = {1, 1}, .patient = patient},
+			[](world &w, unsigned cpu) {
+				if (cpu == 1) {
+					w.seen = w.value.await_until_acquire(
+						[](u8 v) { return v == 2; }, 7);
+					return;
+				}
+				w.value.store_release(1);
+				w.value.store_release(2);
+			},
+			[&seen](world &w) { seen.insert(w.seen); });
+	};
+
+	CHECK(until_two(0).complete == 3);
+	CHECK(seen == std::set<u8>{0, 1, 2});
+	const auto r = until_two(2);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 1);
+	CHECK(seen == std::set<u8>{2});
+}
+
 /* -- What an engine is told -------------------------------------------------
  */
 
@@ -135,6 +163,34 @@ TEST_CASE("patience: an engine is told the order, the bits and the number")
 			CHECK(x.await_patient_acquire(patience, there) ==
 			      found);
 			CHECK(told(r, x, order::acquire, looks));
+		}
+	});
+}
+
+TEST_CASE("deadline: an engine is told the order, the bits and the time")
+{
+	const klock::site there{"caller.cpp", 42};
+
+	all_types::for_each([there]<typename T>() {
+		const T found = value_of<T>(~u64{0});
+		const auto done = [=](T v) { return v == found; };
+		klock::atomic<T> x{};
+
+		for (const order o : {order::relaxed, order::acquire}) {
+			recorder r(bits_of(found));
+			CHECK((o == order::relaxed
+				       ? x.await_until_relaxed(done, 77, there)
+				       : x.await_until_acquire(
+						 done, 77, there)) == found);
+			REQUIRE(r.calls.size() == 1);
+			const call &c = r.calls[0];
+			CHECK(c.what == request::timed_wait);
+			CHECK(c.ord == o);
+			CHECK(c.at.at == &x);
+			CHECK(c.at.bits == 8 * sizeof(T));
+			CHECK(c.operand == 1);
+			CHECK(c.expected == 77);
+			CHECK(c.where.line == 42);
 		}
 	});
 }

@@ -22,6 +22,7 @@ enum class request {
 	wait,
 	exchange_wait,
 	patient_wait,
+	timed_wait,
 	either
 };
 
@@ -97,6 +98,13 @@ struct recorder final : hooked::engine {
 	{
 		calls.push_back(
 			{request::patient_wait, o, s, w, patience(word)});
+		return word;
+	}
+	u64 await_until(hooked::window w, hooked::test done, u64 deadline,
+			order o, site s) override
+	{
+		calls.push_back(
+			{request::timed_wait, o, s, w, done(word), deadline});
 		return word;
 	}
 	u64 await_exchange(hooked::window w, u64 v, hooked::test done, order o,

@@ -131,6 +131,18 @@ struct value_test {
 			expect(x.at.await_patient_acquire(patience) == found,
 			       "await_patient_acquire");
 		}
+		/* Whether it comes, or the deadline has passed. */
+		const u64 deadlines[] = {0, ~u64{0}};
+		for (const u64 deadline : deadlines) {
+			expect(x.at.await_until_relaxed(done, deadline) ==
+				       found,
+			       "await_until_relaxed");
+			expect(x.at.await_until_acquire(done, deadline) ==
+				       found,
+			       "await_until_acquire");
+		}
+		expect(x.at.await_until_acquire(never, 0) == found,
+		       "await_until_acquire");
 		expect(y.at.await_exchange_acquire(operand, done) == found,
 		       "await_exchange_acquire");
 		expect(y.holds(operand), "await_exchange_acquire");

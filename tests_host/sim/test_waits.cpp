@@ -174,6 +174,32 @@ TEST_CASE("waits: patience is counted in looks, and held up by nothing else")
 	}
 }
 
+TEST_CASE("waits: a deadline is one of the CPU's own clock")
+{
+	world<packed> x;
+	simulator s(round_figures, 2);
+	u64 ended = 0, began = 0;
+	u32 found = 9;
+	const u64 written = GENERATE(u64{300}, u64{9000});
+
+	s.run([&](unsigned cpu) {
+		if (cpu == 0) {
+			began = now();
+			found = x->a.await_until_acquire(
+				[](u32 v) { return v == 1; }, 1000);
+			ended = now();
+			return;
+		}
+		sleep_until(written);
+		x->a.store_relaxed(1);
+	});
+	CHECK(began < 1000);
+	CHECK(found == (written < 1000));
+	CHECK((ended >= 1000) == (written > 1000));
+	/* The look that finds it out ends within a turn of 11. */
+	CHECK(ended < 1000 + 11);
+}
+
 TEST_CASE("waits: everybody parked is a report of who waits for what")
 {
 	world<padded> x;

@@ -2,7 +2,7 @@
 /*
  * How often a native wait looks, and how long it pauses in between.
  *
- * One thread: its spin iterations are watched (tests_host/claims/watched),
+ * One thread: its spin iterations are watched (tests_host/watched),
  * and the watcher is who ends the wait. A wait without a pause would never end:
  * each predicate gives up after a number of looks.
  */
@@ -168,6 +168,64 @@ TEST_CASE("waits: patience begins anew when the value has changed")
 	/* Two looks in vain, one at 3, then 2 again, and five in vain. */
 	CHECK(x.await_patient_relaxed(patience) == 2);
 	CHECK(watch.turns == 9);
+}
+
+namespace {
+
+/* As ending; and each look at the clock finds it one on. */
+struct ticking final : arch::watcher {
+	atomic<u8> &value;
+	unsigned last;
+	unsigned turns = 0;
+	u64 clock = 100;
+
+	ticking(atomic<u8> &v, unsigned at_turn) : value(v), last(at_turn)
+	{
+		arch::watched_by = this;
+	}
+	~ticking() { arch::watched_by = nullptr; }
+	void turn() override
+	{
+		if (++turns == last)
+			value.store_relaxed(1);
+	}
+	u64 time() override { return clock++; }
+};
+
+} // namespace
+
+TEST_CASE("waits: a deadline ends one, and so does what it waits for")
+{
+	atomic<u8> x{2};
+	unsigned looks = 0;
+	const until_one done{looks};
+
+	SECTION("the deadline")
+	{
+		ticking watch(x, 0);
+		CHECK(x.await_until_relaxed(done, 105) == 2);
+		CHECK(watch.turns == 5);
+		CHECK(looks == 6);
+	}
+	SECTION("the value, before it")
+	{
+		ticking watch(x, 3);
+		CHECK(x.await_until_acquire(done, 1000) == 1);
+		CHECK(watch.turns == 3);
+		CHECK(looks == 4);
+	}
+	SECTION("one that has passed: one look, and no pause")
+	{
+		ticking watch(x, 0);
+		CHECK(x.await_until_acquire(done, 7) == 2);
+		CHECK(watch.turns == 0);
+		CHECK(looks == 1);
+	}
+	SECTION("the value at the last look is what was waited for")
+	{
+		ticking watch(x, 5);
+		CHECK(x.await_until_acquire(done, 105) == 1);
+	}
 }
 
 TEST_CASE("waits: half of a pair is paced as a value is")

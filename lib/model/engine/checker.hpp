@@ -114,6 +114,8 @@ struct checker final : hooked::engine {
 	void fence(order, site) override;
 	u64 await(window, hooked::test, hooked::pace, order, site) override;
 	u64 await_patient(window, hooked::patience, order, site) override;
+	u64 await_until(window, hooked::test, u64 deadline, order,
+			site) override;
 	u64 await_exchange(window, u64 v, hooked::test, order, site) override;
 	void await_either(window, hooked::test, window, hooked::test, order,
 			  site) override;

@@ -66,6 +66,16 @@ u64 checker::await_patient(window w, hooked::patience patience, order o, site s)
 	return await(w, {ends, &of}, {}, o, s);
 }
 
+/* Time does not pass here: a deadline may have come at any look, or never. */
+u64 checker::await_until(window w, hooked::test done, u64, order o, site s)
+{
+	const auto looks = [](void *what, u64 v) -> u32 {
+		return !(*static_cast<hooked::test *>(what))(v);
+	};
+
+	return await_patient(w, {looks, &done}, o, s);
+}
+
 u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
 {
 	about_to_wait();

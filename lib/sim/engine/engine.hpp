@@ -106,6 +106,8 @@ struct engine final : hooked::engine {
 		  site) override;
 	u64 await_patient(hooked::window, hooked::patience, order,
 			  site) override;
+	u64 await_until(hooked::window, hooked::test, u64 deadline, order,
+			site) override;
 	u64 await_exchange(hooked::window, u64, hooked::test, order,
 			   site) override;
 	void await_either(hooked::window, hooked::test, hooked::window,

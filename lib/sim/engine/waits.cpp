@@ -110,6 +110,23 @@ u64 engine::await_patient(hooked::window w, hooked::patience patience, order o,
 	}
 }
 
+/* Look by look: the clock is read between two. */
+u64 engine::await_until(hooked::window w, hooked::test done, u64 deadline,
+			order o, site s)
+{
+	begin_wait("reads", w, s);
+	for (;;) {
+		const u64 v = load(w, o, s);
+
+		me().sees = v;
+		if (done(v) || me().now >= deadline) {
+			end_wait();
+			return v;
+		}
+		relax(1);
+	}
+}
+
 u64 engine::await_exchange(hooked::window w, u64 v, hooked::test done, order o,
 			   site s)
 {

@@ -17,9 +17,21 @@ namespace klock::arch {
 /* The common size. Padding, not correctness. */
 inline constexpr usize cache_line = 64;
 
+/* A clock that only grows, in nanoseconds. */
+inline u64 nanoseconds()
+{
+	timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return static_cast<u64>(now.tv_sec) * 1000000000u +
+	       static_cast<u64>(now.tv_nsec);
+}
+
 /* Told of each turn of a wait, on the thread that waits. */
 struct watcher {
 	virtual void turn() = 0;
+	/* What that thread's clock shows. */
+	virtual u64 time() { return nanoseconds(); }
 
       protected:
 	~watcher() = default;
@@ -45,14 +57,6 @@ inline void cpu_relax()
 		watched_by->turn();
 }
 
-/* A clock that only grows, in nanoseconds. */
-inline u64 cycles()
-{
-	timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return static_cast<u64>(now.tv_sec) * 1000000000u +
-	       static_cast<u64>(now.tv_nsec);
-}
+inline u64 cycles() { return watched_by ? watched_by->time() : nanoseconds(); }
 
 } // namespace klock::arch

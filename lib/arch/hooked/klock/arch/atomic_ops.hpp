@@ -229,6 +229,16 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 	return at.value;
 }
 
+/* Outside a run nobody else changes the value: the deadline passes. */
+template <order O, typename T, typename Predicate>
+inline T await_until(const cell<T> &at, Predicate done, u64 deadline, site s)
+{
+	if (hooked::running)
+		return hooked::from_word<T>(hooked::running->await_until(
+			at.whole(), hooked::test_of<T>(done), deadline, O, s));
+	return at.value;
+}
+
 template <order O, typename T, typename Predicate>
 inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 {

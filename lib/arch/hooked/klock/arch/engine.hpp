@@ -140,6 +140,8 @@ struct engine {
 	/* arch/CONTRACT.md says what each waits for. */
 	virtual u64 await(window, test done, pace, order, site) = 0;
 	virtual u64 await_patient(window, patience, order, site) = 0;
+	virtual u64 await_until(window, test done, u64 deadline, order,
+				site) = 0;
 	virtual u64 await_exchange(window, u64 v, test done, order, site) = 0;
 	virtual void await_either(window, test done, window other,
 				  test other_done, order, site) = 0;
