@@ -54,6 +54,21 @@ struct checked_core {
 		check_context(by);
 		if (!usage.before_try_lock(L::max_contenders, by))
 			return false;
+		return taken_or_not(with, by, try_inner);
+	}
+
+	/* Waits, and may give up. */
+	template <typename With, typename Try>
+	bool take_until(With &&with, call_site by, Try try_inner)
+	{
+		check_context(by);
+		usage.before_lock(L::max_contenders, by);
+		return taken_or_not(with, by, try_inner);
+	}
+
+	template <typename With, typename Try>
+	bool taken_or_not(With &with, call_site by, Try try_inner)
+	{
 		lend(with, by);
 		if (try_inner()) {
 			is_writer(key(with), by);

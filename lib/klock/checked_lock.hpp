@@ -74,6 +74,7 @@
  */
 #pragma once
 
+#include <klock/checked_calls.hpp>
 #include <klock/checked_core.hpp>
 #include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
@@ -94,7 +95,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	using core = detail::checked_core<L>;
 	using core::before_unlock_shared, core::check_number,
 		core::check_reader, core::key, core::read, core::take,
-		core::try_read, core::try_take;
+		core::take_until, core::try_read, core::try_take;
 	using core::inner, core::usage;
 
       public:
@@ -161,6 +162,28 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		check_number(number, by);
 		return try_take(number, by,
 				[&] { return inner.try_lock(number); });
+	}
+
+	/* By a deadline, where the lock inside has one. */
+	[[nodiscard]] bool try_lock_until(
+		unsigned number, u64 deadline,
+		call_site by = {__builtin_FILE(),
+				__builtin_LINE()}) requires timed_lockable<L>
+	{
+		check_number(number, by);
+		return take_until(number, by, [&] {
+			return inner.try_lock_until(number, deadline);
+		});
+	}
+	[[nodiscard]] bool try_lock_for(
+		unsigned number, u64 how_long,
+		call_site by = {__builtin_FILE(),
+				__builtin_LINE()}) requires timed_lockable<L>
+	{
+		check_number(number, by);
+		return take_until(number, by, [&] {
+			return inner.try_lock_for(number, how_long);
+		});
 	}
 
 	void unlock(call_site by = {__builtin_FILE(),
@@ -306,7 +329,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return L::turns_for(ahead, base);
 	}
 
-	/* -- What only a checked lock knows; below: functions for any lock --
+	/* -- What only a checked lock knows; of any lock: checked_calls.hpp --
 	 */
 
 	/* Whether the caller holds it. Exact: nobody else can change that. */
@@ -361,35 +384,5 @@ struct checked_lock<L, Name> : checked_lock<L> {
 template <bool Checks, any_lock L, lock_name... Name>
 using checked_if =
 	typename detail::chosen<Checks, L, checked_lock<L, Name...>>::type;
-
-/*
- * Names a lock at run time, before others use it; the name must live as long.
- * With a number it is an element of an array: "runqueue[3]". Any lock: one that
- * is not checked has no name, and this does nothing.
- */
-template <any_lock L>
-void set_name(L &lock, const char *name)
-{
-	if constexpr (requires { lock.set_name(name); })
-		lock.set_name(name);
-}
-template <any_lock L>
-void set_name(L &lock, const char *name, u32 element)
-{
-	if constexpr (requires { lock.set_name(name, element); })
-		lock.set_name(name, element);
-}
-
-/*
- * A panic unless the caller holds the lock; of a lock that is not checked
- * nobody knows, and this does nothing. In any context.
- */
-template <any_lock L>
-void assert_held(const L &lock,
-		 call_site by = {__builtin_FILE(), __builtin_LINE()})
-{
-	if constexpr (requires { lock.assert_held(by); })
-		lock.assert_held(by);
-}
 
 } // namespace klock

@@ -85,6 +85,16 @@ concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu)
 		} -> same_as<bool>;
 };
 
+/* Locks that can be waited for until a deadline: see timeout_lock.hpp. */
+template <typename L>
+concept timed_lockable = try_cpu_lock<L> &&
+	requires(L &lock, unsigned cpu, u64 deadline)
+{
+	{
+		lock.try_lock_until(cpu, deadline)
+		} -> same_as<bool>;
+};
+
 /* Locks that readers take together, and a writer, by lock(), alone. */
 template <typename L>
 concept plain_shared_lock = any_lock<L> && requires(L &lock)

@@ -46,7 +46,9 @@ RULES = [
                                     "klock/concepts.hpp klock/lent_nodes.hpp "
                                     "klock/lock_usage.hpp "
                                     "klock/shared_usage.hpp klock/types.hpp"),
-    ("lib/klock/checked_lock.hpp",  "klock/checked_core.hpp "
+    ("lib/klock/checked_calls.hpp", "klock/concepts.hpp klock/types.hpp"),
+    ("lib/klock/checked_lock.hpp",  "klock/checked_calls.hpp "
+                                    "klock/checked_core.hpp "
                                     "klock/checked_parts.hpp "
                                     "klock/concepts.hpp klock/types.hpp"),
     ("lib/klock/shared_usage.hpp",  "klock/atomic.hpp klock/concepts.hpp "

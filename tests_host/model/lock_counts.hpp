@@ -56,6 +56,7 @@ inline constexpr pinned counts[] = {
 	{"backoff_ttas_lock", 248, 5753550, 76032},
 	{"anderson_lock", 10, 198, 24},
 	{"graunke_thakkar_lock", 6, 90, 24},
+	{"timeout_lock", 78, 10746, 648},
 	{"mcs_lock", 78, 17670, 1080},
 	{"clh_lock", 6, 90, 24},
 	{"peterson_lock", 48, 588, 0},

@@ -4,6 +4,7 @@
  * tests nothing.
  */
 #include "mortal_world.hpp"
+#include "timed_clients.hpp"
 
 #include <klock/selftest/busted.hpp>
 
@@ -34,6 +35,11 @@ result hunt()
 	}
 	if constexpr (klock::try_lockable<typename Subject::lock>)
 		r = tries_mixed_in<Subject>({.sections = {1, 4}});
+	if constexpr (klock::timed_lockable<typename Subject::lock>)
+		for (const unsigned patient : {0u, 1u})
+			if (r.ok())
+				r = gives_up<Subject>({.sections = {1, 4},
+						       .patient = patient});
 	return r;
 }
 

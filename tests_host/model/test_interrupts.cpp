@@ -17,8 +17,8 @@ using klock::arch::irq_save;
 
 namespace {
 
-/* Handlers bring their own nodes, under their CPU's number. */
-template <typename Subject>
+/* Handlers bring their own nodes, under their CPU's number: or from First. */
+template <typename Subject, unsigned First = 0>
 struct interrupted : counted<Subject> {
 	contender<typename Subject::lock> handlers[most_cpus];
 	unsigned handled = 0; /* on the host */
@@ -26,7 +26,7 @@ struct interrupted : counted<Subject> {
 	interrupted()
 	{
 		for (unsigned cpu = 0; cpu < most_cpus; cpu++)
-			handlers[cpu].renumber(cpu);
+			handlers[cpu].renumber(First + cpu);
 	}
 };
 
@@ -198,9 +198,10 @@ TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
 
 TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	/* Each is a contender more, under a number of its own. */
+	all_locks<4>::for_each([]<typename Subject>() {
 		if constexpr (klock::try_lockable<typename Subject::lock>) {
-			using world = interrupted<Subject>;
+			using world = interrupted<Subject, 2>;
 			unsigned most = 0;
 			const auto r = model::explore<world>(
 				{.sections = {1, 1},

@@ -7,6 +7,7 @@
 #include "mortal_world.hpp"
 #include "shared_clients.hpp"
 #include "orders.hpp"
+#include "timed_clients.hpp"
 
 #include <catch.hpp>
 
@@ -62,6 +63,9 @@ bool clients(const options &how, Visit enough)
 
 	if constexpr (klock::shared_lockable<lock>)
 		if (each_shared_client<Subject>(split(how), enough))
+			return true;
+	if constexpr (klock::timed_lockable<lock>)
+		if (timed_clients_of_two_and_three<Subject>(how, enough))
 			return true;
 	if (enough(exclusion<Subject>(with({1, 1}))) ||
 	    enough(exclusion<Subject>(with({2, 2}))))

@@ -62,6 +62,14 @@ std::vector<use> uses()
 , {"lock_paced(of nothing)", requires(T &l, u32 (&pace)()){l.lock_paced(pace);
 }
 }
+, {"try_lock_until(number, deadline)",
+   requires(T &l, u64 deadline){l.try_lock_until(1u, deadline);
+}
+}
+, {"try_lock_for(number, cycles)",
+   requires(T &l, u64 cycles){l.try_lock_for(1u, cycles);
+}
+}
 , {"is_locked()", requires(const T &l){l.is_locked();
 }
 }

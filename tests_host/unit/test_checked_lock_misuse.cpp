@@ -12,6 +12,7 @@
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/timeout_lock.hpp>
 
 #include "pretended_kernel.hpp"
 
@@ -43,7 +44,7 @@ TEST_CASE("checked_lock: a CPU number beyond capacity is named")
 
 namespace {
 
-/* None of klock's own locks is indexed and can be tried. */
+/* As a lock of one's own: indexed, can be tried, has no deadline. */
 struct tried_by_number {
 	static constexpr u64 max_contenders = 2;
 	unsigned holder = 2;
@@ -285,5 +286,40 @@ TEST_CASE("checked_lock: rescue_guard gives its own CPU's lock up at once")
 		      rescue_guard held(lock);
 		      CHECK(lock.is_held_by_me());
 	      }) == "");
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: a wait with a deadline is a wait, and named as one")
+{
+	constexpr u64 passed = 0;
+	checked_lock<timeout_lock<2>, "timed"> lock;
+
+	has(panic_of([&] { (void)lock.try_lock_until(2, passed); }),
+	    "a CPU number beyond capacity; at " + line(__LINE__ - 1));
+	has(panic_of([&] { (void)lock.try_lock_for(2, 1); }),
+	    "a CPU number beyond capacity");
+	CHECK(lock.try_lock_until(0, passed));
+	CHECK(lock.is_held_by_me());
+	has(panic_of([&] { (void)lock.try_lock_for(0, 1); }),
+	    "recursion: the caller holds it; at " + line(__LINE__ - 1));
+	as(1, context::nmi, [&] {
+		has(panic_of([&] { (void)lock.try_lock_until(1, passed); }),
+		    "lock() in an NMI handler");
+	});
+
+	/* Who gave up is no contender: again and again, within the capacity. */
+	as(1, context::thread, [&] {
+		for (unsigned times = 0; times < 5; times++) {
+			CHECK_FALSE(lock.try_lock_until(1, passed));
+			CHECK_FALSE(lock.try_lock_for(1, 1));
+			CHECK_FALSE(lock.is_held_by_me());
+		}
+	});
+	lock.unlock(0);
+	as(1, context::thread, [&] {
+		REQUIRE(lock.try_lock_for(1, ~u64{0}));
+		const guard held(lock, 1u, adopt);
+		CHECK(lock.is_held_by_me());
+	});
 	CHECK_FALSE(lock.is_locked());
 }

@@ -4,6 +4,7 @@
  * boot/. What is run, the kernel command line says: options.hpp.
  */
 #include "control.hpp"
+#include "deadline_run.hpp"
 #include "endings.hpp"
 #include "experiment.hpp"
 #include "folder_run.hpp"
@@ -112,6 +113,8 @@ int payload_main()
 		return lab::run_storm(o);
 	case lab::job::folder:
 		return lab::run_folder(o);
+	case lab::job::deadline:
+		return lab::run_deadline(o);
 	case lab::job::busted:
 		return find_busted(o);
 	case lab::job::busted_storm:

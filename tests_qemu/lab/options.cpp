@@ -24,6 +24,7 @@ constexpr choice jobs[] = {
 	{"locks", static_cast<u32>(job::locks)},
 	{"storm", static_cast<u32>(job::storm)},
 	{"folder", static_cast<u32>(job::folder)},
+	{"deadline", static_cast<u32>(job::deadline)},
 	{"busted", static_cast<u32>(job::busted)},
 	{"busted_storm", static_cast<u32>(job::busted_storm)},
 	{"shared", static_cast<u32>(job::shared)},

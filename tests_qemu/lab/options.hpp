@@ -28,6 +28,7 @@ enum class job : u32 {
 	locks,	       /* every lock of the list must pass the torture */
 	storm,	       /* the same under interrupts, NMIs, stalls */
 	folder,	       /* sequences, once, barrier under them; mutants fail */
+	deadline,      /* a holder that stays: the others give up in time */
 	busted,	       /* every mutant that this machine can find must fail */
 	busted_storm,  /* the same under interrupts, NMIs, stalls */
 	shared,	       /* locks that readers share must pass theirs */

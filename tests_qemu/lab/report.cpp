@@ -76,7 +76,8 @@ void begin_report(const options &o, unsigned rows)
 	planned = rows;
 	row = skipped = failed = 0;
 	output = o.output;
-	prints_times = o.run == job::measure || o.run == job::backoff;
+	prints_times = o.run == job::measure || o.run == job::backoff ||
+		       o.run == job::deadline;
 	print_plan(o, rows);
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);

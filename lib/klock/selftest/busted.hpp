@@ -13,6 +13,7 @@
 
 #include <klock/selftest/busted_queue.hpp>
 #include <klock/selftest/busted_ticket.hpp>
+#include <klock/selftest/busted_timed.hpp>
 #include <klock/selftest/busted_turn.hpp>
 #include <klock/selftest/locks.hpp>
 
@@ -58,6 +59,15 @@ using busted_locks = list<
 	busted_subject<"impatient", busted::impatient, service::fifo,
 		       in_model | in_turns,
 		       "preemptable tickets: competes whenever it is free">,
+	busted_subject<"hole_in_line", busted::hole_in_line, service::fifo,
+		       in_model | in_turns,
+		       "timeout: gives up, and its slot still waits">,
+	busted_subject<"blind_leave", busted::blind_leave, service::fifo,
+		       in_model | in_parallel,
+		       "timeout: gives up by a store, over its grant">,
+	busted_subject<"place_again", busted::place_again, service::fifo,
+		       in_model | in_turns,
+		       "timeout: takes a new place when it is back">,
 	busted_subject<"late_flag", busted::late_flag, service::fifo,
 		       in_model | in_parallel,
 		       "MCS: the flag is set after the node is seen">,

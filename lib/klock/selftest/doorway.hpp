@@ -25,7 +25,9 @@ concept tells_queued = requires(const L &lock, unsigned cpu)
 
 template <typename L>
 struct doorway {
-	explicit doorway(const L &watched) : lock(watched), before(print()) {}
+	explicit doorway(const L &watched) : lock(watched), before(seen_now())
+	{
+	}
 
 	/* Whether this CPU came in after the doorway object was made. */
 	[[nodiscard]] bool passed(unsigned cpu) const
@@ -44,6 +46,15 @@ struct doorway {
 	static constexpr usize most_seen = 128;
 	static constexpr usize seen =
 		sizeof(L) < most_seen ? sizeof(L) : most_seen;
+
+	/* What others write plainly is not looked at where the lock tells. */
+	u64 seen_now() const
+	{
+		if constexpr (tells_queued<L>)
+			return 0;
+		else
+			return print();
+	}
 
 	u64 print() const
 	{

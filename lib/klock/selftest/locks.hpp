@@ -25,6 +25,7 @@
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/timeout_lock.hpp>
 #include <klock/tournament_lock.hpp>
 #include <klock/ttas_lock.hpp>
 #include <klock/types.hpp>
@@ -115,6 +116,7 @@ using all_locks = list<
 	subject<"anderson_lock", anderson_lock<Cpus>, service::fifo>,
 	subject<"graunke_thakkar_lock", graunke_thakkar_lock<Cpus>,
 		service::fifo>,
+	subject<"timeout_lock", timeout_lock<Cpus>, service::fifo>,
 	/* lists */
 	subject<"mcs_lock", mcs_lock, service::fifo>,
 	subject<"clh_lock", clh_lock, service::fifo>,
@@ -206,6 +208,11 @@ struct contender<L> {
 	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
 	{
 		return l.try_lock(cpu);
+	}
+	[[nodiscard]] bool
+	try_lock_until(L &l, u64 deadline) requires timed_lockable<L>
+	{
+		return l.try_lock_until(cpu, deadline);
 	}
 
       private:

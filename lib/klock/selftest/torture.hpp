@@ -309,7 +309,20 @@ struct torture {
 		}
 	}
 
-	/* True: inside. False: try_lock() found it taken. */
+	/* At once; where there are deadlines, by one that is soon, or now. */
+	bool ask(contender<lock_type> &who,
+		 xorshift &dice) requires try_lockable<lock_type>
+	{
+		if constexpr (timed_lockable<lock_type>)
+			if (const u32 kind = dice.below(3))
+				return who.try_lock_until(
+					lock,
+					cycles() +
+						(kind - 1) * dice.below(20000));
+		return who.try_lock(lock);
+	}
+
+	/* True: inside. False: try_lock() found it taken, or gave up. */
 	bool come_in(unsigned cpu, xorshift &dice)
 	{
 		record &mine = records[cpu];
@@ -317,7 +330,7 @@ struct torture {
 		if constexpr (try_lockable<lock_type>) {
 			if (todo.try_one_in &&
 			    dice.below(todo.try_one_in) == 0) {
-				if (mine.who.try_lock(lock)) {
+				if (ask(mine.who, dice)) {
 					mine.now.store_relaxed(doing_section);
 					return true;
 				}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeout_lock - first come, first served, by a deadline
+ *
+ *	if (!lock.try_lock_for(cpu, one_second))	in cycles()
+ *		return timed_out;
+ *	klock::guard held(lock, cpu, klock::adopt);
+ *
+ * Algorithm:   A ring of slots, a ticket each. The one slot that is granted is
+ *              the lock: a CPU takes the next ticket and holds the lock once
+ *              its slot is granted. Whoever gives up marks its slot abandoned,
+ *              by one compare-and-swap; the releasing CPU passes over such
+ *              slots to the first that is not. A CPU that comes back before
+ *              that takes its old place up again.
+ * Source:      slots: Anderson, IEEE TPDS 1(1), 1990; queues that are left by a
+ *              deadline: Scott and Scherer, PPoPP 2001. We differ: slots go by
+ *              ticket and are emptied by who passes over them, so that nobody
+ *              waits in order to leave, and no memory is taken from a heap.
+ * Use when:    a wait must end: a deadlock or a holder that has died is to be
+ *              an error path and no hang. Nobody gives up: anderson_lock, with
+ *              half the memory; order does not matter: any lock's try_lock().
+ * Size:        2 lines for each CPU or so, and one: (slots + Cpus + 1) cache
+ *              lines, slots being Cpus rounded up to a power of two
+ *                                      Checked: unit/timeout_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's last access is the one
+ *              that releases     Checked: model/lifetime, native/lifetime
+ * Fairness:    FIFO by the ticket among those who wait; who has given up and
+ *              comes back has its old place if the turn has not passed it
+ *                          Checked: native/torture: FIFO,
+ *                          model/timeout_lock: in turn
+ * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
+ *              or more is outside the array
+ *                                      Checked: unit/timeout_lock: all CPUs
+ * Context:     any; where a handler takes it too, by irq_guard, or under a
+ *              number of its own. NMI: under a number of its own; try_lock
+ *              only. No recursion. Everybody waits for a preempted holder, and
+ *              for any preempted waiter ahead: as long as the deadline says.
+ * Assumes:     an atomic add and a compare-and-swap of 4 bytes
+ *
+ * State (a ticket's slot):  GRANTED in one; at rest in that of next
+ *	EMPTY --announced--> WAITING --unlock--> GRANTED held --unlock--> EMPTY
+ *	EMPTY --unlock--> GRANTED free --taken--> GRANTED held
+ *	WAITING --gives up--> ABANDONED by c --c is back--> WAITING
+ *	ABANDONED by c --unlock passes over it--> EMPTY
+ *
+ * Ordering:
+ *	O1   come_back       compare_exchange_acquire       pairs with O10
+ *	O2   arrive          next.fetch_add_acq_rel         pairs with O2, O9
+ *	O3   announce        load_acquire                   pairs with O11
+ *	O4   announce        compare_exchange_acquire       pairs with O11
+ *	O5   lock            await_eq_acquire               pairs with O11
+ *	O6   try_lock_until  await_until_acquire            pairs with O11
+ *	O7   leave           compare_exchange_acquire       pairs with O11
+ *	O8   try_lock        load_acquire                   pairs with O10
+ *	O9   try_lock        next.compare_exchange_acq_rel  pairs with O2, O9
+ *	O10  serve           compare_exchange_release       pairs with O1, O8
+ *	O11  serve           compare_exchange_release       pairs with O3 to O7
+ *                                      Checked: model/orders_needed
+ *
+ *	Of O1, O4 and O7 it is the failure that acquires: the place is gone, or
+ *	the slot granted. O2 and O9 pass on what the tickets before them knew: a
+ *	slot's user must see that the user one round earlier has emptied it.
+ *
+ * The ring does not overflow. Tickets are passed in order, and each that is out
+ * belongs to another CPU, as who comes back takes its old place: at most Cpus
+ * are out, and each has a slot of its own. Slots divide the counter's range,
+ *and it may wrap.
+ *
+ * unlock() passes over each abandoned slot once; CPUs that give up and come
+ *back all the time may keep it doing so: it waits for nobody, but has no bound.
+ *
+ * try_lock() draws a ticket only where it saw that slot granted. If the ring
+ *has gone round since, it waits without having been asked to: it gives up at
+ *once.
+ *
+ * Cost:        uncontended: 2 RMW, 4 stores, 4 lines; handoff with w waiters:
+ *              about 5 to 6 misses, whatever w is     Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/counter.hpp>
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
+
+namespace klock {
+
+/* Counter: that of the tickets; narrower ones are for tests. */
+template <unsigned Cpus, counter Counter = u32>
+struct timeout_lock {
+	static_assert(Cpus >= 1, "a lock needs a CPU");
+	static_assert(Cpus <= u32{1} << 31, "slots divide the counter's range");
+
+	/* CPUs that may hold or wait at once. */
+	static constexpr u64 max_contenders = Cpus;
+
+	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
+	void lock(unsigned cpu)
+	{
+		if (!arrive(cpu))
+			slot_of(cpu).await_eq_acquire(
+				granted(index_of(cpu))); /* O5 */
+	}
+
+	/*
+	 * Waits until cycles() (cpu.hpp) shows the deadline; true: the caller
+	 * is the holder. One that has passed: asks once. Needs the CPU's clock:
+	 * cycles_usable().
+	 */
+	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
+	{
+		if (arrive(cpu))
+			return true;
+		const place now_mine = granted(index_of(cpu));
+
+		return slot_of(cpu).await_until_acquire(
+			       [=](place seen) { return seen == now_mine; },
+			       deadline) == now_mine || /* O6 */
+		       !leave(cpu);
+	}
+
+	/* The same for so many cycles from now. */
+	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
+	{
+		const u64 now = cycles();
+
+		return try_lock_until(cpu, how_long < ~now ? now + how_long
+							   : ~u64{0});
+	}
+
+	/* Takes the lock if it is free; never waits. */
+	[[nodiscard]] bool try_lock(unsigned cpu)
+	{
+		record &mine = records[cpu];
+
+		if (mine.stands.load_relaxed() == standing::left) {
+			if (slot_of(cpu).load_acquire() == abandoned_by(cpu))
+				return false; /* O8 */
+			mine.stands.store_relaxed(standing::away);
+		}
+		Counter ticket = next.load_relaxed();
+		if (slots[ticket % ring].state.load_relaxed() !=
+		    granted(ticket % ring))
+			return false;
+		if (!next.compare_exchange_acq_rel(ticket,
+						   successor(ticket))) /* O9 */
+			return false;
+		take_place(cpu, ticket);
+		return announce(cpu) || !leave(cpu);
+	}
+
+	/* The holder's alone, under the number that it took the lock with. */
+	void unlock(unsigned cpu)
+	{
+		Counter ticket = records[cpu].ticket.get();
+
+		slot_of(cpu).store_relaxed(empty(index_of(cpu)));
+		records[cpu].stands.store_relaxed(standing::away);
+		do
+			ticket = successor(ticket);
+		while (!serve(ticket % ring));
+	}
+
+	/*
+	 * Whether that CPU holds or waits. Whoever arrives from then on is
+	 * served after it. A hint, stale on arrival.
+	 */
+	[[nodiscard]] bool is_queued(unsigned cpu) const
+	{
+		return records[cpu].stands.load_relaxed() == standing::queued;
+	}
+
+	/* Whether somebody holds it: a hint, too. */
+	[[nodiscard]] bool is_locked() const
+	{
+		const u32 at = next.load_relaxed() % ring;
+
+		if (slots[at].state.load_relaxed() != granted(at))
+			return true;
+		/* In a full ring that is the holder's own, and nobody is away.
+		 */
+		return count(standing::away) == 0;
+	}
+
+	/* Whether somebody waits: a hint, too. */
+	[[nodiscard]] bool is_contended() const
+	{
+		return count(standing::queued) > 1;
+	}
+
+      private:
+	/* Slots: a power of two, so that the tickets' counter may wrap. */
+	static constexpr u32 ring_for(u32 slots)
+	{
+		return slots >= Cpus ? slots : ring_for(2 * slots);
+	}
+	static constexpr u32 ring = ring_for(1);
+	static_assert(ring - 1 <= static_cast<Counter>(~Counter{0}),
+		      "each CPU's ticket is another");
+
+	/*
+	 * A slot's state. In slot 0 the first two stand for each other, so that
+	 * zero bytes are a lock that is free. What follows is abandoned, by CPU
+	 * 0, 1 and so on.
+	 */
+	enum class place : u32 { first, second, waiting, abandoned };
+
+	/* left: gave up; somebody may have emptied its slot since. */
+	enum class standing : u8 { away, queued, left };
+
+	static constexpr place empty(u32 at)
+	{
+		return at == 0 ? place::second : place::first;
+	}
+	static constexpr place granted(u32 at)
+	{
+		return at == 0 ? place::first : place::second;
+	}
+	static constexpr place abandoned_by(unsigned cpu)
+	{
+		return static_cast<place>(static_cast<u32>(place::abandoned) +
+					  cpu);
+	}
+
+	u32 index_of(unsigned cpu) const
+	{
+		return records[cpu].ticket.get() % ring;
+	}
+	atomic<place> &slot_of(unsigned cpu)
+	{
+		return slots[index_of(cpu)].state;
+	}
+
+	/* True: the lock is the caller's already. Else it waits in its slot. */
+	bool arrive(unsigned cpu)
+	{
+		if (records[cpu].stands.load_relaxed() == standing::left &&
+		    come_back(cpu))
+			return false;
+		take_place(cpu, next.fetch_add_acq_rel(1)); /* O2 */
+		return announce(cpu);
+	}
+
+	void take_place(unsigned cpu, Counter ticket)
+	{
+		records[cpu].ticket.set(ticket);
+		records[cpu].stands.store_relaxed(standing::queued);
+	}
+
+	/* Takes the place up that it left; false: the turn has passed it. */
+	bool come_back(unsigned cpu)
+	{
+		place left = abandoned_by(cpu);
+
+		if (!slot_of(cpu).compare_exchange_acquire(
+			    left, place::waiting)) /* O1 */
+			return false;
+		records[cpu].stands.store_relaxed(standing::queued);
+		return true;
+	}
+
+	/* In the slot of a new ticket. True: it was granted before. */
+	bool announce(unsigned cpu)
+	{
+		const u32 at = index_of(cpu);
+		atomic<place> &slot = slots[at].state;
+		place seen = empty(at);
+
+		return slot.load_acquire() == granted(at) || /* O3 */
+		       !slot.compare_exchange_acquire(seen,
+						      place::waiting); /* O4 */
+	}
+
+	/* Gives up; false: the lock was granted at that moment. */
+	bool leave(unsigned cpu)
+	{
+		place seen = place::waiting;
+
+		if (!slot_of(cpu).compare_exchange_acquire(
+			    seen, abandoned_by(cpu))) /* O7 */
+			return false;
+		records[cpu].stands.store_relaxed(standing::left);
+		return true;
+	}
+
+	/* Grants that slot, or passes over it: then false. */
+	bool serve(u32 at)
+	{
+		atomic<place> &slot = slots[at].state;
+		place seen = empty(at); /* a look would cost a second miss */
+
+		for (;;) {
+			if (seen >= place::abandoned) {
+				if (slot.compare_exchange_release(
+					    seen, empty(at))) /* O10 */
+					return false;
+			} else if (slot.compare_exchange_release(
+					   seen, granted(at))) /* O11 */
+				return true;
+		}
+	}
+
+	/* CPUs of which that is true. */
+	unsigned count(standing which) const
+	{
+		unsigned sum = 0;
+
+		for (const record &of : records)
+			sum += of.stands.load_relaxed() == which;
+		return sum;
+	}
+
+	struct slot_line {
+		alignas(cache_line) atomic<place> state;
+	};
+
+	/* One CPU's own; its ticket is the last that it took. */
+	struct record {
+		alignas(cache_line) plain<Counter> ticket;
+		atomic<standing> stands;
+	};
+
+	/* The next ticket to be taken. */
+	alignas(cache_line) atomic<Counter> next;
+	slot_line slots[ring];
+	record records[Cpus];
+};
+
+} // namespace klock
