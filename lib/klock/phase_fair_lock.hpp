@@ -67,7 +67,9 @@
  *
  * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
  *              3 (w + 1) misses: all wait on one line, and each arrival and
- *              each writer's mark disturbs them again   Checked: sim/costs
+ *              each writer's mark disturbs them again; a read: 2 RMW, 1 line;
+ *              among r readers: 2 misses, whose line is taken by turns
+ *                                      Checked: sim/costs
  */
 #pragma once
 

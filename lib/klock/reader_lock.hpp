@@ -57,7 +57,9 @@
  * a reader that tries at the same time both could fail.
  *
  * Cost:        uncontended: 2 RMW, 1 full fence, Cpus + 1 lines; handoff with
- *              w waiters: w + 1 to 2 (w + 1) misses: all wait on one line
+ *              w waiters: w + 1 to 2 (w + 1) misses: all wait on one line; a
+ *              read: 2 stores, 1 full fence, no RMW, 2 lines; among r readers:
+ *              0 misses, however many they are
  *                                      Checked: sim/costs
  */
 #pragma once

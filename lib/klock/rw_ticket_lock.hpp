@@ -67,7 +67,9 @@
  *
  * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1 to
  *              2 (w + 1) misses: all wait on one line, and each arrival
- *              disturbs them again       Checked: sim/costs
+ *              disturbs them again; a read: 2 RMW, 1 store, 1 line; among r
+ *              readers: r + 1 to 2 r misses: they enter one by one
+ *                                      Checked: sim/costs
  */
 #pragma once
 

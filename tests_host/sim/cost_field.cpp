@@ -62,7 +62,7 @@ growth read_term(const std::smatch &m, unsigned group)
 	return {a, number(group + 2, 0) + a * number(group + 3, 0)};
 }
 
-bool read_handoff(const std::string &text, handoff_claim &claim)
+bool read_misses(const std::string &text, misses_claim &claim)
 {
 	static const std::regex form("(up to )?" + term + "(?: to " + term +
 				     ")? (misses|transfers)\\b");
@@ -93,23 +93,54 @@ std::string cost_field(const std::string &header)
 	return replaced(field, "^ Cost: ", "");
 }
 
+namespace {
+
+/* What is not said is not done. */
+unit_claims read_units(const std::string &text, unsigned cpus,
+		       std::string &error)
+{
+	unit_claims all = read_alone(text, cpus);
+
+	if (!all.count("line"))
+		error += "no number of lines uncontended; ";
+	for (const char *unit : {"RMW", "store", "full fence"})
+		all.try_emplace(unit, range{0, 0});
+	return all;
+}
+
+/* "a read: ...; among r readers: ..." */
+read_claim read_of_read(const std::string &text, unsigned cpus,
+			std::string &error)
+{
+	const std::size_t middle = text.find(';');
+	read_claim claim;
+
+	claim.alone = read_units(text.substr(0, middle), cpus, error);
+	if (middle == std::string::npos ||
+	    !read_misses(replaced(text.substr(middle), "\\br\\b", "w"),
+			 claim.together))
+		error += "no misses or transfers among r readers; ";
+	return claim;
+}
+
+} // namespace
+
 cost_claim read_cost(const std::string &field, unsigned cpus)
 {
 	const std::size_t middle = field.find(';');
+	const std::size_t of_read = field.find("; a read:");
 	cost_claim claim{};
 
 	if (middle == std::string::npos) {
 		claim.error = "no ';' between uncontended and handoff";
 		return claim;
 	}
-	claim.alone = read_alone(field.substr(0, middle), cpus);
-	if (!claim.alone.count("line"))
-		claim.error = "no number of lines uncontended; ";
-	/* What is not said is not done. */
-	for (const char *unit : {"RMW", "store", "full fence"})
-		claim.alone.try_emplace(unit, range{0, 0});
-	if (!read_handoff(field.substr(middle), claim.handoff))
+	claim.alone = read_units(field.substr(0, middle), cpus, claim.error);
+	if (!read_misses(field.substr(middle, of_read - middle), claim.handoff))
 		claim.error += "no misses or transfers with w waiters; ";
+	if (of_read != std::string::npos)
+		claim.read = read_of_read(field.substr(of_read + 1), cpus,
+					  claim.error);
 	return claim;
 }
 

@@ -12,7 +12,10 @@
  *
  * Behind it, misses or transfers: a number, `a w + b`, `a (w + b)`, or two of
  * them with `to` in between; `up to` has no lower end. Other words are for
- * people.
+ * people. Of a lock that readers share both are said of a read besides, which
+ * writers do not disturb:
+ *
+ *	; a read: 2 RMW, 1 line; among r readers: r + 1 misses
  */
 #pragma once
 
@@ -38,16 +41,23 @@ struct growth {
 	double at(double w) const { return a * w + b; }
 };
 
-struct handoff_claim {
+struct misses_claim {
 	std::optional<growth> least;
 	growth most;
 	bool transfers; /* else misses */
 };
 
+/* Of a read: alone, and among so many readers (w of growth). */
+struct read_claim {
+	unit_claims alone;
+	misses_claim together;
+};
+
 struct cost_claim {
 	unit_claims alone;
-	handoff_claim handoff;
-	std::string error; /* not empty: what could not be read */
+	misses_claim handoff;
+	std::optional<read_claim> read; /* where one is made */
+	std::string error;		/* not empty: what could not be read */
 };
 
 /* The Cost field of the header's text, on one line, less its Checked. */

@@ -4,6 +4,7 @@
  */
 #include "cost_field.hpp"
 #include "every_lock.hpp"
+#include "every_shared_lock.hpp"
 
 #include <catch.hpp>
 
@@ -52,7 +53,7 @@ std::string print(double v)
 double few(double number) { return 0.2 + number / 15; }
 
 /* What is wrong; nothing, if the claim holds. */
-std::string check_alone(const cost_claim &claim, const alone &did)
+std::string check_alone(const unit_claims &claims, const alone &did)
 {
 	const std::map<std::string, double> found = {{"RMW", did.rmws},
 						     {"load", did.loads},
@@ -61,7 +62,7 @@ std::string check_alone(const cost_claim &claim, const alone &did)
 						     {"line", did.lines}};
 	std::string wrong;
 
-	for (const auto &[unit, claimed] : claim.alone)
+	for (const auto &[unit, claimed] : claims)
 		if (found.at(unit) > claimed.most + few(claimed.most) ||
 		    found.at(unit) < claimed.least - few(claimed.least))
 			wrong += print(found.at(unit)) + " " + unit +
@@ -70,20 +71,29 @@ std::string check_alone(const cost_claim &claim, const alone &did)
 	return wrong;
 }
 
-std::string check_handoff(const cost_claim &claim, const figures &did)
+/* Of a read or an acquisition, among so many. */
+template <typename Figures>
+std::string check_misses(const misses_claim &c, double among, const char *whom,
+			 const Figures &did)
 {
-	const handoff_claim &c = claim.handoff;
-	const double w = did.cpus - 1;
-	const double found = c.transfers ? did.transfers : did.misses;
-	const double most = c.most.at(w);
-	const double least = c.least ? c.least->at(w) : 0;
+	double found = did.misses;
+	const double most = c.most.at(among);
+	const double least = c.least ? c.least->at(among) : 0;
 
+	if constexpr (requires { did.transfers; })
+		if (c.transfers)
+			found = did.transfers;
 	if (found <= most * (1 + slack) + 0.5 &&
 	    found >= least * (1 - slack) - 0.5)
 		return "";
 	return print(found) + (c.transfers ? " transfers" : " misses") +
-	       " with " + print(w) + " waiters, not " + print(least) + " to " +
-	       print(most) + "; ";
+	       " with " + print(among) + whom + ", not " + print(least) +
+	       " to " + print(most) + "; ";
+}
+
+std::string check_handoff(const cost_claim &claim, const figures &did)
+{
+	return check_misses(claim.handoff, did.cpus - 1, " waiters", did);
 }
 
 template <unsigned Cpus>
@@ -105,11 +115,38 @@ void check_list(std::map<std::string, std::string> &wrong)
 			wrong[name] = claim.error;
 		else
 			wrong[name] +=
-				check_alone(claim, measure_alone<lock>(512)) +
+				check_alone(claim.alone,
+					    measure_alone<lock>(512)) +
 				check_handoff(claim,
 					      measure<lock>(name.c_str(),
 							    xeon_8180,
 							    {.cpus = n}));
+	});
+}
+
+/* At 0 % writers, with all readers at it all the time. */
+template <unsigned Cpus>
+void check_reads(std::map<std::string, std::string> &wrong)
+{
+	selftest::all_shared_locks<Cpus>::for_each([&]<typename Subject>() {
+		using lock = typename Subject::lock;
+		const std::string name = Subject::name;
+		const cost_claim claim =
+			read_cost(cost_field(header_of(type_of(name))), Cpus);
+
+		wrong[name] += claim.error;
+		if (!claim.read) {
+			wrong[name] += "nothing said of a read; ";
+			return;
+		}
+		wrong[name] += check_alone(claim.read->alone,
+					   measure_read_alone<lock>(512));
+		if (Cpus > readers_served<Subject>())
+			return;
+		const shared_figures f = measure_shared<lock>(
+			name.c_str(), xeon_8180, {.cpus = Cpus});
+		wrong[name] += check_misses(claim.read->together, Cpus,
+					    " readers", f.read);
 	});
 }
 
@@ -129,6 +166,21 @@ TEST_CASE("costs: what each header says is what the simulation counts")
 		CHECK(what == "");
 	}
 	CHECK(wrong.size() == selftest::all_locks<8>::size);
+}
+
+TEST_CASE("costs: what it says of a read, for each lock that readers share")
+{
+	std::map<std::string, std::string> wrong;
+
+	check_reads<8>(wrong);
+	check_reads<32>(wrong);
+	check_reads<128>(wrong);
+	for (const auto &[name, what] : wrong) {
+		INFO(name << " says \"" << cost_field(header_of(type_of(name)))
+			  << "\"");
+		CHECK(what == "");
+	}
+	CHECK(wrong.size() == selftest::all_shared_locks<8>::size);
 }
 
 TEST_CASE("costs: a field is read as people read it")
@@ -178,6 +230,22 @@ TEST_CASE("costs: a field is read as people read it")
 	CHECK(brackets.handoff.least->at(7) == 7);
 	CHECK(brackets.handoff.most.at(7) == 16);
 
+	const cost_claim shared = read_cost(
+		"2 RMW, 1 line; w + 1 to 2 w misses; a read: 1 RMW, 2 lines; "
+		"among r readers: r + 3 misses",
+		2);
+	CHECK(shared.error == "");
+	CHECK(shared.handoff.most.at(7) == 14);
+	CHECK(shared.read->alone.at("RMW") == range{1, 1});
+	CHECK(shared.read->alone.at("store") == range{0, 0});
+	CHECK(shared.read->together.least->at(8) == 11);
+	CHECK_FALSE(brackets.read.has_value());
+
+	for (const char *half : {"a read: 1 RMW", "a read: 1 line",
+				 "a read: 1 line; among r readers: some"})
+		CHECK_FALSE(
+			read_cost(std::string("1 line; w misses; ") + half, 2)
+				.error.empty());
 	CHECK_FALSE(read_cost("1 RMW, 1 store; w misses", 2).error.empty());
 	CHECK_FALSE(read_cost("1 RMW, 1 store, 1 line; some", 2).error.empty());
 	CHECK_FALSE(read_cost("cheap", 2).error.empty());
@@ -188,15 +256,26 @@ TEST_CASE("costs: a claim that does not hold is found")
 	const figures mcs = measure<mcs_lock>("", xeon_8180, {.cpus = 32});
 	const alone mcs_alone = measure_alone<mcs_lock>(512);
 	const auto claim = [](const char *text) { return read_cost(text, 32); };
+	const auto alone_of = [&](const char *text) {
+		return claim(text).alone;
+	};
 
-	CHECK(check_alone(claim("2 RMW, 2 stores, 2 lines; 6 misses"),
+	CHECK(check_alone(alone_of("2 RMW, 2 stores, 2 lines; 6 misses"),
 			  mcs_alone) == "");
-	CHECK(check_alone(claim("2 RMW, 3 stores, 2 lines; 6 misses"),
+	CHECK(check_alone(alone_of("2 RMW, 3 stores, 2 lines; 6 misses"),
 			  mcs_alone) != "");
-	CHECK(check_alone(claim("2 RMW, 2 stores, 1 line; 6 misses"),
+	CHECK(check_alone(alone_of("2 RMW, 2 stores, 1 line; 6 misses"),
 			  mcs_alone) != "");
 	CHECK(check_handoff(claim("; 6 misses"), mcs) == "");
 	CHECK(check_handoff(claim("; 9 misses"), mcs) != "");
 	CHECK(check_handoff(claim("; w + 1 misses"), mcs) != "");
 	CHECK(check_handoff(claim("; up to 3 misses"), mcs) != "");
+
+	const spending read{.misses = 3};
+	const auto among = [&](const char *text) {
+		return check_misses(claim(text).read->together, 8, "", read);
+	};
+	CHECK(among("; a read: ; among r readers: 3 misses") == "");
+	CHECK(among("; a read: ; among r readers: 2 misses") != "");
+	CHECK(among("; a read: ; among r readers: r misses") != "");
 }

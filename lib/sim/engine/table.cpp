@@ -25,16 +25,17 @@ std::string fixed(double v) { return print("%.2f", v); }
 std::string whole(double v) { return print("%.0f", v); }
 std::string whole(u64 v) { return std::to_string(v); }
 
+template <typename Row>
 struct column {
 	const char *name;
 	int width; /* in the text table; 0: in the CSV only */
-	std::function<std::string(const figures &)> of;
+	std::function<std::string(const Row &)> of;
 };
 
-const std::vector<column> &columns()
+const std::vector<column<figures>> &columns_of(const figures *)
 {
 	using f = const figures &;
-	static const std::vector<column> all = {
+	static const std::vector<column<figures>> all = {
 		{"lock", -28, [](f r) { return r.lock; }},
 		{"cpus", 5, [](f r) { return whole(u64{r.cpus}); }},
 		{"machine", 0, [](f r) { return r.machine; }},
@@ -59,40 +60,86 @@ const std::vector<column> &columns()
 	return all;
 }
 
-} // namespace
+const std::vector<column<shared_figures>> &columns_of(const shared_figures *)
+{
+	using f = const shared_figures &;
+	static const std::vector<column<shared_figures>> all = {
+		{"lock", -22, [](f r) { return r.lock; }},
+		{"cpus", 5, [](f r) { return whole(u64{r.cpus}); }},
+		{"writers", 8, [](f r) { return whole(u64{r.writers}); }},
+		{"machine", 0, [](f r) { return r.machine; }},
+		{"rate", 9, [](f r) { return print("%.3f", r.rate()); }},
+		{"readers", 8, [](f r) { return whole(r.most_readers); }},
+		{"reads", 0, [](f r) { return whole(r.read.sections); }},
+		{"read_cycles", 12, [](f r) { return whole(r.read.cycles); }},
+		{"read_misses", 12, [](f r) { return fixed(r.read.misses); }},
+		{"read_rmws", 0, [](f r) { return fixed(r.read.rmws); }},
+		{"read_wait", 10,
+		 [](f r) { return whole(r.read.longest_wait); }},
+		{"writes", 0, [](f r) { return whole(r.write.sections); }},
+		{"write_cycles", 13, [](f r) { return whole(r.write.cycles); }},
+		{"write_misses", 13, [](f r) { return fixed(r.write.misses); }},
+		{"write_rmws", 0, [](f r) { return fixed(r.write.rmws); }},
+		{"write_wait", 11,
+		 [](f r) { return whole(r.write.longest_wait); }},
+	};
+	return all;
+}
 
-std::string csv(const std::vector<figures> &rows)
+template <typename Row>
+const std::vector<column<Row>> &columns()
+{
+	return columns_of(static_cast<const Row *>(nullptr));
+}
+
+template <typename Row>
+std::string as_csv(const std::vector<Row> &rows)
 {
 	std::string out;
 
-	for (const column &c : columns())
+	for (const column<Row> &c : columns<Row>())
 		out += (out.empty() ? "" : ",") + std::string(c.name);
 	out += "\n";
-	for (const figures &row : rows) {
+	for (const Row &row : rows) {
 		std::string cells;
 
-		for (const column &c : columns())
+		for (const column<Row> &c : columns<Row>())
 			cells += (cells.empty() ? "" : ",") + c.of(row);
 		out += cells + "\n";
 	}
 	return out;
 }
 
-std::string text(const std::vector<figures> &rows)
+template <typename Row>
+std::string as_text(const std::vector<Row> &rows)
 {
 	std::string out;
 
-	for (const column &c : columns())
+	for (const column<Row> &c : columns<Row>())
 		if (c.width != 0)
 			out += print("%*s", c.width, c.name);
 	out += "\n";
-	for (const figures &row : rows) {
-		for (const column &c : columns())
+	for (const Row &row : rows) {
+		for (const column<Row> &c : columns<Row>())
 			if (c.width != 0)
 				out += print("%*s", c.width, c.of(row).c_str());
 		out += row.stuck.empty() ? "\n" : "  STUCK\n" + row.stuck;
 	}
 	return out;
+}
+
+} // namespace
+
+std::string csv(const std::vector<figures> &rows) { return as_csv(rows); }
+std::string csv(const std::vector<shared_figures> &rows)
+{
+	return as_csv(rows);
+}
+
+std::string text(const std::vector<figures> &rows) { return as_text(rows); }
+std::string text(const std::vector<shared_figures> &rows)
+{
+	return as_text(rows);
 }
 
 namespace {

@@ -8,11 +8,11 @@
  * that name in <sim/machine.hpp>; without one for the first.
  */
 #include "../every_lock.hpp"
+#include "files.hpp"
 
 #include <sim/table.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 
 namespace {
@@ -31,19 +31,6 @@ const sim::machine *machine_named(const std::string &name)
 		std::fprintf(stderr, " %s", m->name);
 	std::fprintf(stderr, "\n");
 	return nullptr;
-}
-
-bool write(const std::string &path, const std::string &content)
-{
-	std::ofstream file(path);
-
-	file << content;
-	file.close();
-	if (file)
-		return true;
-	std::fprintf(stderr, "klock_sim_report: cannot write %s\n",
-		     path.c_str());
-	return false;
 }
 
 } // namespace
@@ -65,8 +52,9 @@ int main(int argc, char **argv)
 	const std::string text = sim::text(rows);
 
 	std::printf("%s\n%s", on->name, text.c_str());
-	const bool written = write(folder + "table.txt", text) &&
-			     write(folder + "table.md", sim::markdown(rows)) &&
-			     write(folder + "table.csv", sim::csv(rows));
+	const bool written =
+		sim::write(folder + "table.txt", text) &&
+		sim::write(folder + "table.md", sim::markdown(rows)) &&
+		sim::write(folder + "table.csv", sim::csv(rows));
 	return written ? 0 : 1;
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot.py TABLE.csv FOLDER: misses.svg and cycles.svg, by gnuplot."""
+"""plot.py TABLE.csv READERS.csv FOLDER: misses.svg, cycles.svg, and of readers
+one picture for each share of writers, by gnuplot."""
 import csv
 import itertools
+import math
 import pathlib
 import sys
 
@@ -25,6 +27,16 @@ SHOWN = {
     "graunke_thakkar_lock": "#0c6f9b",
     "proportional_ticket_lock<u32>": "#17bad7",
 }
+
+# Locks that readers share, a value under a sequence, an exclusive lock.
+READERS = {
+    "mcs_lock": "#162466",
+    "rw_ticket_lock<u16>": "#d74405",
+    "phase_fair_lock<u16>": "#cbad14",
+    "reader_lock": "#26c4aa",
+    "seq_lock": "#4e73ee",
+}
+SHARES = (0, 1, 10, 50)     # of writers, in percent
 
 
 def short(lock):
@@ -57,9 +69,42 @@ def cycles(table):
     return picture(table, "cycles", "cycles per acquisition")
 
 
+def tens(label, values):
+    """To the base 10, from the power below to a little above the values."""
+    first = math.floor(math.log10(min(values)))
+    last = math.floor(math.log10(max(values)))
+    return curves.Axis(label, 10 ** first, 1.2 * max(values),
+                       [(10 ** i, f"{10 ** i:,}")
+                        for i in range(first, last + 1)], log=True)
+
+
+def readers(table, share):
+    """Sections in 100,000 cycles; axes that all shares have in common."""
+    with open(table, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    series = {short(lock): [(int(row["cpus"]), 100 * float(row["rate"]))
+                            for row in rows if row["lock"] == lock
+                            and int(row["writers"]) == share]
+              for lock in READERS}
+    counts = sorted({int(row["cpus"]) for row in rows})
+    rates = [100 * float(row["rate"]) for row in rows]
+    styles = zip(READERS.values(), itertools.cycle(curves.POINTS))
+    return curves.Picture(
+        f"readers_{share}",
+        f"{share} % of the sections are writes",
+        curves.octaves("CPUs", counts),
+        tens("sections per 100,000 cycles", rates), series,
+        styles=dict(zip(series, styles)), together=0.003, size=(600, 380),
+        letters=20)
+
+
+def of_readers(table):
+    return {f"readers_{share}": readers(table, share) for share in SHARES}
+
+
 def main():
-    table, folder = sys.argv[1:]
-    for shown in (misses(table), cycles(table)):
+    table, shared, folder = sys.argv[1:]
+    for shown in (misses(table), cycles(table), *of_readers(shared).values()):
         print(*curves.draw(shown, folder, suffixes=("svg",)))
 
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plot_selftest.py TABLE.csv MISSES.svg: the picture on the front page can be
-read, and shows what the simulator says today. Needs no gnuplot."""
+"""plot_selftest.py TABLE.csv misses.svg
+plot_selftest.py READERS.csv readers_SHARE.svg...
+
+The pictures in the texts can be read, and show what the simulator says today.
+Needs no gnuplot."""
+import pathlib
 import sys
 
 import plot
@@ -31,16 +35,29 @@ def outdated(picture, svg):
                 or any(max(abs(a - c), abs(b - d)) > PIXELS
                        for (a, b), (c, d) in zip(told, drawn))):
             yield (f"{name} is not what the simulator says: cmake --build "
-                   "BUILD --target sim_report, then copy report/misses.svg")
+                   f"BUILD --target sim_report, then copy {picture.name}.svg")
+
+
+def faults(picture, path):
+    with open(path, encoding="utf-8") as file:
+        svg = file.read()
+    return [f"{path}: {fault}"
+            for fault in [*look.wrong(svg), *outdated(picture, svg)]]
 
 
 def main():
-    table, path = sys.argv[1:]
-    with open(path, encoding="utf-8") as file:
-        svg = file.read()
-    failures = [*look.alike(plot.SHOWN.values()), *look.wrong(svg),
-                *outdated(plot.misses(table), svg)]
-    print("\n".join(failures) or f"{path} is up to date and can be read")
+    table, *paths = sys.argv[1:]
+    if pathlib.Path(paths[0]).stem == "misses":
+        pictures, colours = {"misses": plot.misses(table)}, plot.SHOWN
+    else:
+        pictures, colours = plot.of_readers(table), plot.READERS
+    failures = [*look.alike(colours.values())]
+    if pictures.keys() != {pathlib.Path(path).stem for path in paths}:
+        failures.append(f"to be drawn: {', '.join(pictures)}")
+    else:
+        for path in paths:
+            failures += faults(pictures[pathlib.Path(path).stem], path)
+    print("\n".join(failures) or "up to date, and can be read: " + " ".join(paths))
     return 1 if failures else 0
 
 

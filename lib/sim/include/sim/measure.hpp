@@ -124,6 +124,30 @@ struct contenders {
 
 u64 acquisitions_for(unsigned cpus);
 
+/* step() on one CPU, twice so many times; the second half is counted. */
+template <typename Step>
+alone measure_one(u64 rounds, Step step)
+{
+	simulator s(round_figures, 1);
+	counts before;
+	u64 lines = 0;
+
+	s.run([&](unsigned) {
+		for (u64 i = 0; i < 2 * rounds; i++) {
+			if (i == rounds)
+				before = s.total();
+			s.lines_touched();
+			step();
+			if (i >= rounds)
+				lines += s.lines_touched();
+		}
+	});
+	const counts did = s.total().since(before);
+	const auto n = static_cast<double>(rounds);
+	return {did.loads / n, did.stores / n, did.rmws / n, did.fences / n,
+		lines / n};
+}
+
 } // namespace detail
 
 template <klock::any_lock Lock>
@@ -162,27 +186,12 @@ template <klock::any_lock Lock>
 alone measure_alone(u64 rounds = 4096)
 {
 	world<detail::contenders<Lock>> w(1u);
-	simulator s(round_figures, 1);
-	counts before;
-	u64 lines = 0;
+	auto &who = w->places[0].who;
 
-	s.run([&](unsigned) {
-		auto &who = w->places[0].who;
-
-		for (u64 i = 0; i < 2 * rounds; i++) {
-			if (i == rounds)
-				before = s.total();
-			s.lines_touched();
-			who.lock(w->lock);
-			who.unlock(w->lock);
-			if (i >= rounds)
-				lines += s.lines_touched();
-		}
+	return detail::measure_one(rounds, [&] {
+		who.lock(w->lock);
+		who.unlock(w->lock);
 	});
-	const counts did = s.total().since(before);
-	const auto n = static_cast<double>(rounds);
-	return {did.loads / n, did.stores / n, did.rmws / n, did.fences / n,
-		lines / n};
 }
 
 } // namespace sim
