@@ -7,6 +7,7 @@
  * opposite.
  */
 #include "experiments.hpp"
+#include "shared_rows.hpp"
 
 #include <cmath>
 
@@ -18,6 +19,12 @@ constexpr double most_to_xadd = 1.10;
 const std::vector<std::string> compact = {"ticket_lock<u8>",
 					  "ticket_lock<u16>"};
 const std::string mcs = "mcs_lock";
+
+/* Locks that readers share. */
+constexpr double most_to_sequence = 1.10, most_to_exchange = 1.10;
+const std::vector<std::string> both_fair = {
+	"rw_ticket_lock<u8>", "rw_ticket_lock<u16>", "phase_fair_lock<u8>",
+	"phase_fair_lock<u16>"};
 
 struct sheet {
 	table text{{"bar", "ratio", "quartiles", "verdict"}};
@@ -109,12 +116,65 @@ void in_throughput(context &c, sheet &s, const std::string &lock,
 			false, worst_ratio);
 }
 
+/* mine <= so many times the floor, by the minima. */
+void to_floor(sheet &s, const std::string &what, const series &mine,
+	      const series &floor, double bar)
+{
+	if (mine.empty() || floor.empty())
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what, least(mine) / least(floor), bar, true,
+			ratios(mine, floor));
+}
+
+/* A read of a fair lock against the fair peer whose reads are cheapest. */
+void fair_reads(context &c, sheet &s)
+{
+	auto &reads = c.found.reads;
+	const shared_row *best = nullptr;
+
+	for (const shared_row &r : shared_rows_for(1))
+		if (r.what == kind::peer && r.fair &&
+		    (!best || least(reads[r.name]) < least(reads[best->name])))
+			best = &r;
+	for (const std::string &lock : both_fair)
+		to_floor(s,
+			 lock + " read uncontended <= every fair peer" +
+				 (best ? " (" + best->name + ")" : ""),
+			 reads[lock], best ? reads[best->name] : series{}, 1);
+}
+
+void judge_shared(context &c, sheet &s)
+{
+	fair_reads(c, s);
+	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
+		 c.found.folder["seq_lock read"],
+		 c.found.folder["ck sequence read"], most_to_sequence);
+	to_floor(s, "reader_lock read <= 1.10 x bare exchange",
+		 c.found.reads["reader_lock"],
+		 c.found.reads[bare_exchange_name], most_to_exchange);
+}
+
+sheet new_sheet(context &c)
+{
+	return {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
+						 "ratio_q3", "verdict"})};
+}
+
 } // namespace
+
+void print_shared_bars(context &c)
+{
+	sheet s = new_sheet(c);
+
+	judge_shared(c, s);
+	c.out.heading("Bars");
+	c.out.say(s.text.text());
+}
 
 void print_bars(context &c)
 {
-	sheet s{.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
-						 "ratio_q3", "verdict"})};
+	sheet s = new_sheet(c);
 	const series &xadd = c.found.uncontended[bare_xadd_name];
 
 	for (const std::string &lock : compact) {
@@ -131,6 +191,7 @@ void print_bars(context &c)
 	against(c, s, mcs,
 		cheapest(c, [](const row &r) { return r.counterpart == mcs; }),
 		"every MCS peer");
+	judge_shared(c, s);
 
 	c.out.heading("Bars");
 	c.out.say(s.text.text());

@@ -22,6 +22,9 @@ FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
          "scaling.csv": True, "code.csv": True, "layout.csv": False,
          "objects.csv": False, "folder.csv": False, "bars.csv": False,
          "bars_code.csv": False}
+# The same for every row of locks that readers share.
+SHARED = ("shared_alone.csv", "shared.csv")
+SHARES = {"0", "1", "10", "50"}     # of writers, each in shared.csv
 
 WORDS = {"lock", "kind", "load", "bar", "verdict", "library", "limit"}
 
@@ -43,7 +46,13 @@ def faults(name, rows, locks):
                 good = cell == "-" or is_number(cell)
             if not good:
                 found.append(f"{name}:{number}: {head} is '{cell}'")
-    if FILES[name]:
+    if name == "shared.csv":
+        column = heads.index("writers")
+        found += [f"{name}: no row for {lock} at {share} % writers"
+                  for lock in locks for share in SHARES
+                  if not any(row[0] == lock and row[column] == share
+                             for row in rows[1:] if len(row) > column)]
+    if FILES.get(name, True):
         there = {row[0] for row in rows[1:] if row}
         found += [f"{name}: no row for {lock}" for lock in locks
                   if lock not in there]
@@ -71,23 +80,26 @@ def must_fail(name, rows, locks):
 
 def main():
     bench, code, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    for name in FILES:
+    for name in (*FILES, *SHARED):
         (out / name).unlink(missing_ok=True)
-    listed = subprocess.run([bench, "--list"], check=True, text=True,
-                            capture_output=True).stdout
-    locks = listed.splitlines()
+    locks, shared = (
+        subprocess.run([bench, "--list", *only], check=True, text=True,
+                       capture_output=True).stdout.splitlines()
+        for only in ((), ("--shared",)))
     subprocess.run([sys.executable, HERE / "code.py", code, out], check=True)
     subprocess.run([bench, "--smoke", "--out", out], check=True)
-    found = [] if locks else ["the list of locks is empty"]
-    for name in FILES:
+    found = [] if locks and shared else ["a list of locks is empty"]
+    for name in (*FILES, *SHARED):
         with (out / name).open(newline="") as file:
             rows = list(csv.reader(file))
-        found += faults(name, rows, locks)
-        if name == "uncontended.csv":
-            found += must_fail(name, rows, locks)
+        rows_of = shared if name in SHARED else locks
+        found += faults(name, rows, rows_of)
+        if name == "uncontended.csv" or name in SHARED:
+            found += must_fail(name, rows, rows_of)
     for line in found:
         print(line)
-    print(f"{len(locks)} locks, {len(FILES)} files, {len(found)} faults")
+    print(f"{len(locks)} locks, {len(shared)} that readers share, "
+          f"{len(FILES) + len(SHARED)} files, {len(found)} faults")
     return 1 if found else 0
 
 

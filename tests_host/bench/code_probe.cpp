@@ -8,11 +8,13 @@
  * for a number of CPUs are built for 8: the same on every machine.
  */
 #include "peers/peers.hpp"
+#include "shared_bed.hpp"
 
 #include <klock/selftest/locks.hpp>
 
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <string_view>
 
 using namespace bench;
@@ -31,6 +33,23 @@ struct code {
 		if constexpr (klock::try_lockable<L>)
 			return w.try_lock(l);
 		return false;
+	}
+};
+
+/* Those of a reader, and of a writer: lock() and unlock() of each. */
+template <typename L>
+struct shared_code {
+	using who = sharer<L>;
+
+	[[gnu::noinline]] static void lock(L &l, who &w) { w.read_lock(l); }
+	[[gnu::noinline]] static void unlock(L &l, who &w) { w.read_unlock(l); }
+	[[gnu::noinline]] static void write_lock(L &l, who &w)
+	{
+		w.write_lock(l);
+	}
+	[[gnu::noinline]] static void write_unlock(L &l, who &w)
+	{
+		w.write_unlock(l);
 	}
 };
 
@@ -67,6 +86,45 @@ void visit(const char *kind, const char *family, bool run)
 		print(Subject::name, kind, family, "try_lock", try_take);
 }
 
+template <typename L>
+using action = void (*)(L &, sharer<L> &);
+
+/* A pair of them under one name, or run once. */
+template <typename L>
+void visit_pair(const std::string &name, const char *kind,
+		const std::string &family, bool run, action<L> takes,
+		action<L> leaves)
+{
+	action<L> volatile take = takes;
+	action<L> volatile leave = leaves;
+
+	if (run) {
+		const auto l = std::make_unique<L>();
+		const auto who = std::make_unique<sharer<L>>(*l, 0u);
+		take(*l, *who);
+		leave(*l, *who);
+		return;
+	}
+	print(name.c_str(), kind, family.c_str(), "lock", take);
+	print(name.c_str(), kind, family.c_str(), "unlock", leave);
+}
+
+/* klock's writers are in the list of all locks already. */
+template <typename Subject>
+void visit_shared(const char *kind, const std::string &family, bool run)
+{
+	using lock = typename Subject::lock;
+	using c = shared_code<lock>;
+	const std::string name = Subject::name;
+
+	visit_pair<lock>("read of " + name, kind,
+			 family.empty() ? "" : "read of " + family, run,
+			 c::lock, c::unlock);
+	if (!family.empty())
+		visit_pair<lock>("write of " + name, kind, family, run,
+				 c::write_lock, c::write_unlock);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -77,6 +135,12 @@ int main(int argc, char **argv)
 		[&]<typename Subject>() { visit<Subject>("klock", "", run); });
 	for_each_peer([&]<typename Subject>() {
 		visit<Subject>("peer", Subject::counterpart, run);
+	});
+	klock::selftest::all_shared_locks<8>::for_each([&]<typename Subject>() {
+		visit_shared<Subject>("klock", "", run);
+	});
+	for_each_shared_peer([&]<typename Peer>() {
+		visit_shared<Peer>("peer", Peer::counterpart, run);
 	});
 	return 0;
 }

@@ -62,6 +62,8 @@ void measure_layout(context &);
 void measure_objects(context &);
 /* Sequences and barriers, beside Concurrency Kit's. */
 void measure_folder(context &);
+/* Locks that readers share: alone, and at four shares of writers. */
+void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
@@ -71,6 +73,8 @@ void read_other_programs(context &);
 void print_summary(context &);
 /* What the project has set itself, and whether it is met. */
 void print_bars(context &);
+/* Of those the ones for locks that readers share. */
+void print_shared_bars(context &);
 
 /* -- What they share ----------------------------------------------------- */
 

@@ -41,6 +41,23 @@ struct bare_exchange final : bed {
 	alignas(128) u32 word = 0;
 };
 
+/* And back by a plain store, which the next exchange has to wait for. */
+struct exchange_and_store final : bed {
+	void alone(u64 turns) override
+	{
+		for (; turns; turns--) {
+			u32 one = 1;
+			asm volatile("xchg %0, %1\n\tmovl $0, %1"
+				     : "+r"(one), "+m"(word)::"memory");
+		}
+	}
+	void contend(unsigned, const load &, whistle &, tally &) override {}
+	void observe(unsigned, const load &, whistle &, tally &) override {}
+
+      private:
+	alignas(128) u32 word = 0;
+};
+
 /*
  * Two threads that write one word in turn: a handoff, and nothing else. An
  * acquisition is one thread's turn.

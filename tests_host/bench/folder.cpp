@@ -173,7 +173,7 @@ void measure_folder(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 	const std::vector<action> all = actions();
-	std::map<std::string, series> found;
+	std::map<std::string, series> &found = c.found.folder;
 
 	std::thread([&] {
 		pin_to_core(0);

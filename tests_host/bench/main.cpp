@@ -3,6 +3,7 @@
  * klock_bench - klock's locks beside what a user would pick instead
  */
 #include "experiments.hpp"
+#include "shared_rows.hpp"
 
 #include <cstdio>
 #include <ctime>
@@ -11,11 +12,15 @@ using namespace bench;
 
 namespace {
 
-void print_list()
+void print_list(bool shared)
 {
-	for (const row &r : rows_for(1))
-		if (r.what == kind::klock)
+	if (shared)
+		for (const shared_row &r : shared_rows_for(1))
 			std::printf("%s\n", r.name.c_str());
+	else
+		for (const row &r : rows_for(1))
+			if (r.what == kind::klock)
+				std::printf("%s\n", r.name.c_str());
 }
 
 std::string today()
@@ -57,7 +62,7 @@ int main(int argc, char **argv)
 	const options opts = parse(argc, argv);
 
 	if (opts.list) {
-		print_list();
+		print_list(opts.shared);
 		return 0;
 	}
 	std::filesystem::create_directories(opts.out);
@@ -74,6 +79,13 @@ int main(int argc, char **argv)
 		say_how_quiet(c);
 		return 0;
 	}
+	if (opts.shared) {
+		measure_folder(c);
+		measure_shared(c);
+		print_shared_bars(c);
+		say_how_quiet(c);
+		return 0;
+	}
 	read_other_programs(c);
 	measure_uncontended(c);
 	measure_contended(c);
@@ -81,6 +93,7 @@ int main(int argc, char **argv)
 	measure_layout(c);
 	measure_objects(c);
 	measure_folder(c);
+	measure_shared(c);
 	if (c.cores() > 2 || opts.smoke)
 		measure_scaling(c);
 	print_summary(c);

@@ -17,9 +17,11 @@ const char usage[] =
 	"  --rounds N     rounds of each trial (25)\n"
 	"  --trial-us N   microseconds of a contended trial (2000)\n"
 	"  --scaling      only the curve from 1 to all cores\n"
+	"  --shared       only locks that readers share, and sequences\n"
 	"  --smoke        everything, as short as can be: figures mean "
 	"nothing\n"
-	"  --list         print the names of klock's locks and end\n";
+	"  --list         print the names of klock's locks and end; with\n"
+	"                 --shared the rows of all that readers share\n";
 
 [[noreturn]] void fail(const char *what, std::string_view arg)
 {
@@ -48,6 +50,8 @@ options parse(int argc, char **argv)
 		const std::string_view arg = argv[i];
 		if (arg == "--scaling") {
 			o.scaling_only = true;
+		} else if (arg == "--shared") {
+			o.shared = true;
 		} else if (arg == "--list") {
 			o.list = true;
 		} else if (arg == "--smoke") {

@@ -18,8 +18,9 @@ struct options {
 	unsigned rounds = 25;
 	std::chrono::microseconds trial{2000};
 	bool scaling_only = false;
-	bool smoke = false; /* every experiment, as short as can be */
-	bool list = false;  /* print klock's rows and end */
+	bool smoke = false;  /* every experiment, as short as can be */
+	bool shared = false; /* only what readers share */
+	bool list = false; /* print klock's rows, or the shared ones, and end */
 
 	/* Rounds of trials that are slow and need not be exact. */
 	unsigned few_rounds() const { return rounds < 5 ? 1 : rounds / 5; }

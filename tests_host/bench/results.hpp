@@ -36,6 +36,10 @@ struct setting {
 struct results {
 	/* Cycles for lock and unlock, by row. */
 	std::map<std::string, series> uncontended;
+	/* Of locks that readers share; the floors are among the reads. */
+	std::map<std::string, series> reads, writes;
+	/* Sequences and barriers: cycles, by what is done. */
+	std::map<std::string, series> folder;
 	/* By setting, by row. */
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */

@@ -57,7 +57,7 @@ std::vector<row> make_rows()
 	std::vector<row> rows;
 
 	rows.push_back(floor_row<bare_xadd>(bare_xadd_name, 1));
-	rows.push_back(floor_row<bare_exchange>("bare exchange", 1));
+	rows.push_back(floor_row<bare_exchange>(bare_exchange_name, 1));
 	rows.push_back(floor_row<ping_pong>(ping_pong_name, 2));
 	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
 		rows.push_back(lock_row<Subject>(kind::klock, ""));

@@ -2,8 +2,12 @@
 #include "ck.h"
 
 #include <ck_barrier.h>
+#include <ck_brlock.h>
+#include <ck_pflock.h>
+#include <ck_rwlock.h>
 #include <ck_sequence.h>
 #include <ck_spinlock.h>
+#include <ck_tflock.h>
 
 /* Turns a waiter ahead, as a power of two: what ck's own benchmark takes. */
 enum { pace = 5 };
@@ -23,6 +27,13 @@ _Static_assert(sizeof(ck_spinlock_anderson_thread_t) ==
 		       sizeof(struct klock_ck_anderson_slot),
 	       "anderson slot");
 
+_Static_assert(sizeof(ck_rwlock_t) == sizeof(struct klock_ck_rw), "rwlock");
+_Static_assert(sizeof(ck_pflock_t) == sizeof(struct klock_ck_pf), "pflock");
+_Static_assert(sizeof(ck_tflock_ticket_t) == sizeof(struct klock_ck_tf),
+	       "tflock");
+_Static_assert(sizeof(ck_brlock_t) == sizeof(struct klock_ck_br), "brlock");
+_Static_assert(sizeof(ck_brlock_reader_t) == sizeof(struct klock_ck_br_reader),
+	       "brlock reader");
 _Static_assert(sizeof(ck_sequence_t) == sizeof(unsigned), "sequence");
 _Static_assert(sizeof(ck_barrier_centralized_t) ==
 		       sizeof(struct klock_ck_barrier),
@@ -152,4 +163,92 @@ void klock_ck_barrier_wait(struct klock_ck_barrier *b, unsigned *sense,
 	ck_barrier_centralized((ck_barrier_centralized_t *)b,
 			       (ck_barrier_centralized_state_t *)sense,
 			       threads);
+}
+
+/* -- Readers and writers -- */
+
+void klock_ck_rw_lock(struct klock_ck_rw *l)
+{
+	ck_rwlock_write_lock((ck_rwlock_t *)l);
+}
+
+void klock_ck_rw_unlock(struct klock_ck_rw *l)
+{
+	ck_rwlock_write_unlock((ck_rwlock_t *)l);
+}
+
+void klock_ck_rw_lock_shared(struct klock_ck_rw *l)
+{
+	ck_rwlock_read_lock((ck_rwlock_t *)l);
+}
+
+void klock_ck_rw_unlock_shared(struct klock_ck_rw *l)
+{
+	ck_rwlock_read_unlock((ck_rwlock_t *)l);
+}
+
+void klock_ck_pf_lock(struct klock_ck_pf *l)
+{
+	ck_pflock_write_lock((ck_pflock_t *)l);
+}
+
+void klock_ck_pf_unlock(struct klock_ck_pf *l)
+{
+	ck_pflock_write_unlock((ck_pflock_t *)l);
+}
+
+void klock_ck_pf_lock_shared(struct klock_ck_pf *l)
+{
+	ck_pflock_read_lock((ck_pflock_t *)l);
+}
+
+void klock_ck_pf_unlock_shared(struct klock_ck_pf *l)
+{
+	ck_pflock_read_unlock((ck_pflock_t *)l);
+}
+
+void klock_ck_tf_lock(struct klock_ck_tf *l)
+{
+	ck_tflock_ticket_write_lock((ck_tflock_ticket_t *)l);
+}
+
+void klock_ck_tf_unlock(struct klock_ck_tf *l)
+{
+	ck_tflock_ticket_write_unlock((ck_tflock_ticket_t *)l);
+}
+
+void klock_ck_tf_lock_shared(struct klock_ck_tf *l)
+{
+	ck_tflock_ticket_read_lock((ck_tflock_ticket_t *)l);
+}
+
+void klock_ck_tf_unlock_shared(struct klock_ck_tf *l)
+{
+	ck_tflock_ticket_read_unlock((ck_tflock_ticket_t *)l);
+}
+
+void klock_ck_br_join(struct klock_ck_br *l, struct klock_ck_br_reader *r)
+{
+	ck_brlock_read_register((ck_brlock_t *)l, (ck_brlock_reader_t *)r);
+}
+
+void klock_ck_br_lock(struct klock_ck_br *l)
+{
+	ck_brlock_write_lock((ck_brlock_t *)l);
+}
+
+void klock_ck_br_unlock(struct klock_ck_br *l)
+{
+	ck_brlock_write_unlock((ck_brlock_t *)l);
+}
+
+void klock_ck_br_lock_shared(struct klock_ck_br *l,
+			     struct klock_ck_br_reader *r)
+{
+	ck_brlock_read_lock((ck_brlock_t *)l, (ck_brlock_reader_t *)r);
+}
+
+void klock_ck_br_unlock_shared(struct klock_ck_br_reader *r)
+{
+	ck_brlock_read_unlock((ck_brlock_reader_t *)r);
 }

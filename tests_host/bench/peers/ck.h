@@ -85,6 +85,46 @@ void klock_ck_sequence_write(struct klock_ck_sequence *, unsigned long first,
 void klock_ck_barrier_wait(struct klock_ck_barrier *, unsigned *sense,
 			   unsigned threads);
 
+/* -- Readers and writers -- */
+
+struct klock_ck_rw {
+	unsigned words[2];
+};
+struct klock_ck_pf {
+	unsigned words[4];
+};
+struct klock_ck_tf {
+	unsigned words[2];
+};
+struct klock_ck_br_reader {
+	void *words[3];
+};
+struct klock_ck_br {
+	void *words[2];
+};
+
+void klock_ck_rw_lock(struct klock_ck_rw *);
+void klock_ck_rw_unlock(struct klock_ck_rw *);
+void klock_ck_rw_lock_shared(struct klock_ck_rw *);
+void klock_ck_rw_unlock_shared(struct klock_ck_rw *);
+
+void klock_ck_pf_lock(struct klock_ck_pf *);
+void klock_ck_pf_unlock(struct klock_ck_pf *);
+void klock_ck_pf_lock_shared(struct klock_ck_pf *);
+void klock_ck_pf_unlock_shared(struct klock_ck_pf *);
+
+void klock_ck_tf_lock(struct klock_ck_tf *);
+void klock_ck_tf_unlock(struct klock_ck_tf *);
+void klock_ck_tf_lock_shared(struct klock_ck_tf *);
+void klock_ck_tf_unlock_shared(struct klock_ck_tf *);
+
+/* Each reader joins once, before it reads. */
+void klock_ck_br_join(struct klock_ck_br *, struct klock_ck_br_reader *);
+void klock_ck_br_lock(struct klock_ck_br *);
+void klock_ck_br_unlock(struct klock_ck_br *);
+void klock_ck_br_lock_shared(struct klock_ck_br *, struct klock_ck_br_reader *);
+void klock_ck_br_unlock_shared(struct klock_ck_br_reader *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -65,6 +65,55 @@ struct ck_anderson {
 	klock_ck_anderson_slot slots[klock_ck_slots];
 };
 
+struct ck_rw : any_number {
+	void lock() { klock_ck_rw_lock(&at); }
+	void unlock() { klock_ck_rw_unlock(&at); }
+	void lock_shared() { klock_ck_rw_lock_shared(&at); }
+	void unlock_shared() { klock_ck_rw_unlock_shared(&at); }
+	klock_ck_rw at{};
+};
+
+struct ck_pf : any_number {
+	void lock() { klock_ck_pf_lock(&at); }
+	void unlock() { klock_ck_pf_unlock(&at); }
+	void lock_shared() { klock_ck_pf_lock_shared(&at); }
+	void unlock_shared() { klock_ck_pf_unlock_shared(&at); }
+	klock_ck_pf at{};
+};
+
+struct ck_tf : any_number {
+	void lock() { klock_ck_tf_lock(&at); }
+	void unlock() { klock_ck_tf_unlock(&at); }
+	void lock_shared() { klock_ck_tf_lock_shared(&at); }
+	void unlock_shared() { klock_ck_tf_unlock_shared(&at); }
+	klock_ck_tf at{};
+};
+
+/* Of its readers each has a line, and is in a list that writers walk. */
+struct ck_br : any_number {
+	struct alignas(klock::cache_line) node {
+		klock_ck_br_reader words{};
+	};
+	void join(node &mine) { klock_ck_br_join(&at, &mine.words); }
+	void lock() { klock_ck_br_lock(&at); }
+	void unlock() { klock_ck_br_unlock(&at); }
+	void lock_shared(node &mine)
+	{
+		klock_ck_br_lock_shared(&at, &mine.words);
+	}
+	void unlock_shared(node &mine)
+	{
+		klock_ck_br_unlock_shared(&mine.words);
+	}
+	klock_ck_br at{};
+};
+
+using ck_shared_peers =
+	list<shared_peer<"ck rwlock", ck_rw, false, "none">,
+	     shared_peer<"ck pflock", ck_pf, true, "phase_fair_lock">,
+	     shared_peer<"ck tflock", ck_tf, true, "rw_ticket_lock">,
+	     shared_peer<"ck brlock", ck_br, false, "reader_lock">>;
+
 using ck_peers =
 	list<peer<"ck ticket", ck_ticket, service::fifo, "ticket_lock">,
 	     peer<"ck ticket pb", ck_ticket_paced, service::fifo,

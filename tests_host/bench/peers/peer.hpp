@@ -19,6 +19,15 @@ struct peer : subject<Name, L, Service> {
 	static constexpr const char *counterpart = Family.chars;
 };
 
+/* The same of one that readers share; fair: nobody waits for ever. */
+template <text Name, typename L, bool Fair, text Family>
+struct shared_peer {
+	using lock = L;
+	static constexpr const char *name = Name.chars;
+	static constexpr bool fair = Fair;
+	static constexpr const char *counterpart = Family.chars;
+};
+
 /* What an adapter derives from: nobody asks how many may contend. */
 struct any_number {
 	static constexpr klock::u64 max_contenders = ~klock::u64{0};

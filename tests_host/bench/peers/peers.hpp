@@ -38,6 +38,22 @@ void for_each_peer(Visit visit)
 	system_peers::for_each(visit);
 }
 
+/* The same for those that readers share. */
+template <typename Visit>
+void for_each_shared_peer(Visit visit)
+{
+#ifdef KLOCK_BENCH_WITH_CK
+	ck_shared_peers::for_each(visit);
+#endif
+#ifdef KLOCK_BENCH_WITH_TBB
+	tbb_shared_peers::for_each(visit);
+#endif
+#ifdef KLOCK_BENCH_WITH_ABSEIL
+	abseil_shared_peers::for_each(visit);
+#endif
+	system_shared_peers::for_each(visit);
+}
+
 inline constexpr const char *peers_not_found[] = {
 #ifndef KLOCK_BENCH_WITH_CK
 	"Concurrency Kit (libck-dev)",

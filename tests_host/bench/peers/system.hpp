@@ -7,6 +7,7 @@
 #include "peer.hpp"
 
 #include <mutex>
+#include <shared_mutex>
 
 #include <pthread.h>
 
@@ -33,6 +34,26 @@ struct standard_mutex : any_number {
 	void unlock() { mutex.unlock(); }
 	std::mutex mutex;
 };
+
+struct system_rwlock : any_number {
+	void lock() { pthread_rwlock_wrlock(&rwlock); }
+	void unlock() { pthread_rwlock_unlock(&rwlock); }
+	void lock_shared() { pthread_rwlock_rdlock(&rwlock); }
+	void unlock_shared() { pthread_rwlock_unlock(&rwlock); }
+	pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+};
+
+struct standard_shared_mutex : any_number {
+	void lock() { mutex.lock(); }
+	void unlock() { mutex.unlock(); }
+	void lock_shared() { mutex.lock_shared(); }
+	void unlock_shared() { mutex.unlock_shared(); }
+	std::shared_mutex mutex;
+};
+
+using system_shared_peers = list<
+	shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
+	shared_peer<"std::shared_mutex", standard_shared_mutex, false, "none">>;
 
 using system_peers = list<
 	peer<"pthread_spinlock", system_spinlock, service::none, "ttas_lock">,

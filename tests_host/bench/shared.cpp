@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared - locks that readers share: alone in cycles, and together in
+ * throughput at four shares of writers
+ */
+#include "experiments.hpp"
+#include "floors.hpp"
+#include "shared_rows.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace bench {
+
+namespace {
+
+/* Cycles between two sections of a thread, on average. */
+constexpr unsigned think = 50;
+constexpr unsigned sections[] = {50, 2000};
+constexpr unsigned writer_shares[] = {0, 1, 10, 50};
+
+constexpr const char *stored_name = "exchange and store";
+
+/* -- One thread ---------------------------------------------------------- */
+
+/* One that is timed: a row's read or write, or a floor. */
+struct timed {
+	series &cycles;
+	std::function<void(u64)> run;
+};
+
+double cycles_each(const timed &it, u64 turns)
+{
+	it.run(turns / 10);
+	const u64 start = klock::cycles();
+	it.run(turns);
+	return static_cast<double>(klock::cycles() - start) /
+	       static_cast<double>(turns);
+}
+
+void run_alone(context &c, unsigned rounds, u64 turns)
+{
+	std::vector<std::unique_ptr<shared_bed>> beds;
+	std::vector<timed> all;
+	bare_xadd xadd;
+	bare_exchange exchange;
+	exchange_and_store stored;
+	auto &reads = c.found.reads;
+
+	pin_to_core(0);
+	const std::pair<const char *, bed *> floors[] = {
+		{bare_xadd_name, &xadd},
+		{bare_exchange_name, &exchange},
+		{stored_name, &stored}};
+	for (const auto &[name, floor] : floors)
+		all.push_back({reads[name],
+			       [floor = floor](u64 n) { floor->alone(n); }});
+	for (const shared_row &r : shared_rows_for(1)) {
+		beds.push_back(r.make(1));
+		shared_bed &b = *beds.back();
+		all.push_back(
+			{reads[r.name], [&b](u64 n) { b.read_alone(n); }});
+		all.push_back({c.found.writes[r.name],
+			       [&b](u64 n) { b.write_alone(n); }});
+	}
+	for (unsigned round = 0; round < rounds; round++) {
+		for (std::size_t i : shuffled(all.size(), round))
+			all[i].cycles.push_back(cycles_each(all[i], turns));
+		progress("readers and writers, one thread", round + 1, rounds);
+	}
+}
+
+/* Minimum, median, and both to the floor's, with quartiles. */
+void add_cells(std::vector<std::string> &to, const series &s,
+	       const series &floor, int digits)
+{
+	const series q = ratios(s, floor);
+
+	if (s.empty()) {
+		to.insert(to.end(), 6, none); /* nobody writes a floor */
+		return;
+	}
+	to.push_back(fixed(least(s), digits));
+	to.push_back(fixed(median(s), digits));
+	to.push_back(fixed(least(s) / least(floor), digits + 1));
+	for (const double of : {0.5, 0.25, 0.75})
+		to.push_back(fixed(quantile(q, of), digits + 1));
+}
+
+std::vector<std::string> cells_of(context &c, const shared_row &r, int digits)
+{
+	const series &floor = c.found.reads[bare_xadd_name];
+	std::vector<std::string> cells{r.name, name_of(r.what),
+				       std::to_string(r.bytes)};
+
+	add_cells(cells, c.found.reads[r.name], floor, digits);
+	add_cells(cells, c.found.writes[r.name], floor, digits);
+	return cells;
+}
+
+/* What is measured alone: the floors, and every row. */
+std::vector<shared_row> alone_rows()
+{
+	std::vector<shared_row> all;
+
+	for (const char *name :
+	     {bare_xadd_name, bare_exchange_name, stored_name})
+		all.push_back({.name = name,
+			       .what = kind::floor,
+			       .fair = false,
+			       .shares = false,
+			       .capacity = 1,
+			       .bytes = 4,
+			       .make = nullptr});
+	for (const shared_row &r : shared_rows_for(1))
+		all.push_back(r);
+	return all;
+}
+
+void measure_alone(context &c)
+{
+	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
+
+	std::thread([&] { run_alone(c, rounds, 5000); }).join();
+
+	csv file(c.file("shared_alone.csv"),
+		 {"lock", "kind", "bytes", "read_min", "read_median",
+		  "read_ratio_min", "read_ratio_median", "read_ratio_q1",
+		  "read_ratio_q3", "write_min", "write_median",
+		  "write_ratio_min", "write_ratio_median", "write_ratio_q1",
+		  "write_ratio_q3"});
+	table t({"lock", "kind", "bytes", "read", "median", "/xadd",
+		 "median/xadd", "q1", "q3", "write", "median", "/xadd",
+		 "median/xadd", "q1", "q3"});
+	for (const shared_row &r : alone_rows()) {
+		file.add(cells_of(c, r, 2));
+		t.add(cells_of(c, r, 1));
+	}
+	c.out.heading("Readers and writers, uncontended: cycles for lock and "
+		      "unlock");
+	c.out.say(t.text());
+}
+
+/* -- Several ------------------------------------------------------------- */
+
+struct shared_setting {
+	setting each;
+	unsigned writers;
+};
+
+struct alignas(128) own_line {
+	tally seen;
+};
+
+/* Acquisitions per second of one trial, by all threads. */
+double rate_of(context &c, const shared_row &r, const shared_setting &s)
+{
+	const shared_load l = {
+		.each = {.section = steps_for(c.here, s.each.section),
+			 .think = steps_for(c.here, s.each.think)},
+		.writers = s.writers};
+	const auto bed = r.make(s.each.threads);
+	std::vector<own_line> threads(s.each.threads);
+	u64 sum = 0, start = ~u64{0}, end = 0;
+
+	run_undisturbed(c, s.each.threads, [&](unsigned i, whistle &over) {
+		threads[i].seen = {};
+		bed->contend(i, l, over, threads[i].seen);
+	});
+	for (const auto &[seen] : threads) {
+		sum += seen.acquisitions;
+		start = std::min(start, seen.start);
+		end = std::max(end, seen.end);
+	}
+	return static_cast<double>(sum) / static_cast<double>(end - start) *
+	       c.here.cycles_a_second;
+}
+
+/* By share of writers, by row. */
+using rates = std::map<unsigned, std::map<std::string, series>>;
+
+rates run_shares(context &c, const setting &each, const std::string &title)
+{
+	const auto &rows = shared_rows_for(each.threads);
+	const std::size_t all = rows.size() * std::size(writer_shares);
+	rates found;
+
+	for (unsigned round = 0; round < c.opts.rounds; round++) {
+		for (std::size_t i : shuffled(all, round)) {
+			const shared_row &r = rows[i % rows.size()];
+			const unsigned writers = writer_shares[i / rows.size()];
+
+			if (each.threads <= r.capacity)
+				found[writers][r.name].push_back(
+					rate_of(c, r, {each, writers}));
+		}
+		progress(title, round + 1, c.opts.rounds);
+	}
+	return found;
+}
+
+/* The fair peer that does best under this share; empty: there is none. */
+std::string best_fair_peer(const std::map<std::string, series> &found,
+			   unsigned threads)
+{
+	std::string best;
+
+	for (const shared_row &r : shared_rows_for(threads))
+		if (r.what == kind::peer && r.fair && found.contains(r.name) &&
+		    (best.empty() ||
+		     median(found.at(r.name)) > median(found.at(best))))
+			best = r.name;
+	return best;
+}
+
+void write(context &c, csv &file, const setting &s, const rates &found)
+{
+	for (const auto &[writers, of] : found) {
+		const std::string best = best_fair_peer(of, s.threads);
+
+		for (const shared_row &r : shared_rows_for(s.threads)) {
+			const series &rate = of.at(r.name);
+			const series q = best.empty()
+						 ? series{}
+						 : ratios(rate, of.at(best));
+
+			file.add({r.name, name_of(r.what),
+				  std::to_string(s.threads),
+				  std::to_string(c.cores()),
+				  std::to_string(s.section),
+				  std::to_string(s.think),
+				  std::to_string(writers),
+				  fixed(median(rate), 0),
+				  fixed(quantile(rate, 0.25), 0),
+				  fixed(quantile(rate, 0.75), 0),
+				  best.empty() ? none : fixed(median(q), 3),
+				  best.empty() ? none
+					       : fixed(quantile(q, 0.25), 3),
+				  best.empty() ? none
+					       : fixed(quantile(q, 0.75), 3),
+				  std::to_string(rate.size())});
+		}
+	}
+}
+
+/* A column a share: M/s, and to the best fair peer of that share. */
+void print(context &c, const setting &s, const rates &found,
+	   const std::string &title)
+{
+	std::vector<std::string> heads{"lock"};
+	std::string peers;
+
+	for (const auto &[writers, of] : found) {
+		const std::string percent = std::to_string(writers) + " %";
+		const std::string best = best_fair_peer(of, s.threads);
+
+		heads.insert(heads.end(), {percent, "quartiles", "to fair"});
+		peers += (peers.empty() ? "" : ", ") + percent + ": " +
+			 (best.empty() ? "none" : best);
+	}
+	table t(heads);
+	for (const shared_row &r : shared_rows_for(s.threads)) {
+		std::vector<std::string> cells{
+			r.name + (r.shares ? "" : " (exclusive)")};
+
+		for (const auto &[writers, of] : found) {
+			const series &rate = of.at(r.name);
+			const std::string best = best_fair_peer(of, s.threads);
+
+			cells.push_back(fixed(median(rate) / 1e6, 2));
+			cells.push_back(fixed(quantile(rate, 0.25) / 1e6, 2) +
+					" .. " +
+					fixed(quantile(rate, 0.75) / 1e6, 2));
+			cells.push_back(
+				best.empty()
+					? none
+					: fixed(median(ratios(rate,
+							      of.at(best))),
+						2));
+		}
+		t.add(cells);
+	}
+	c.out.heading("Readers and writers: " + title);
+	c.out.say("M/s, by the share of writes; best fair peer at " + peers +
+		  "\n");
+	c.out.say(t.text());
+}
+
+} // namespace
+
+void measure_shared(context &c)
+{
+	measure_alone(c);
+
+	csv file(c.file("shared.csv"),
+		 {"lock", "kind", "threads", "cores", "section_cycles",
+		  "think_cycles", "writers", "rate_median", "rate_q1",
+		  "rate_q3", "to_fair_peer", "to_fair_q1", "to_fair_q3",
+		  "rounds"});
+	for (const unsigned section : sections) {
+		const setting s{c.cores(), section, think};
+		const std::string title = std::to_string(s.threads) +
+					  " threads, sections of " +
+					  std::to_string(section) + " cycles";
+		const rates found = run_shares(c, s, title);
+
+		write(c, file, s, found);
+		print(c, s, found, title);
+	}
+}
+
+} // namespace bench
