@@ -4,6 +4,7 @@
  */
 #include <klock/selftest/histogram.hpp>
 #include <klock/selftest/measure.hpp>
+#include <klock/selftest/shared_measure.hpp>
 
 #include <catch.hpp>
 
@@ -131,4 +132,113 @@ TEST_CASE("measure: a lock that lets two in is no figure")
 			 .seed = run,
 			 .irqs_off = false}));
 	CHECK(wrong != nullptr);
+}
+
+/* -- Readers and writers ------------------------------------------------- */
+
+/* The same of a lock that readers share. */
+template <typename L>
+static std::unique_ptr<shared_figures> shared_measured(const experiment &e)
+{
+	using subject_type = shared_subject<"measured", L, sharing::in_order>;
+	auto m = std::make_unique<shared_measurement<subject_type, 4>>();
+	std::vector<tally> reads(4), writes(4);
+	std::vector<std::thread> threads;
+	auto f = std::make_unique<shared_figures>();
+
+	m->prepare(e, reads.data(), writes.data());
+	for (unsigned cpu = 0; cpu < e.cpus; cpu++)
+		threads.emplace_back([&m, cpu] { m->run(cpu); });
+	for (auto &thread : threads)
+		thread.join();
+	m->outcome(*f);
+	return f;
+}
+
+TEST_CASE("shared measure: counts what was done, and sound locks are sound")
+{
+	const auto run = [](auto *lock, u32 writers) {
+		using lock_type = std::remove_pointer_t<decltype(lock)>;
+		const auto f = shared_measured<lock_type>({.cpus = 3,
+							   .section = {0, 300},
+							   .think = {0, 500},
+							   .acquisitions = 3000,
+							   .cycles = 0,
+							   .seed = 1,
+							   .irqs_off = true,
+							   .writers = writers});
+
+		const u64 all = f->read.acquisitions + f->write.acquisitions;
+		CHECK(all >= 3000);
+		CHECK(all < 3000 + 3 * 8 + 3);
+		CHECK(fault(*f) == nullptr);
+		CHECK(f->read.handoff.count() <= f->read.acquisitions);
+		CHECK(f->write.handoff.count() <= f->write.acquisitions);
+		return f->write.acquisitions;
+	};
+	const auto every = [&](auto *lock) {
+		CHECK(run(lock, 0) == 0);
+		CHECK(run(lock, 100) >= 3000);
+		const u64 some = run(lock, 10);
+		CHECK(some > 150);
+		CHECK(some < 500);
+	};
+
+	every(static_cast<rw_ticket_lock<u8> *>(nullptr));
+	every(static_cast<phase_fair_lock<u8> *>(nullptr));
+	every(static_cast<reader_lock<4> *>(nullptr));
+}
+
+/* Readers do not wait: writers alone keep order. */
+struct open_to_readers : ticket_lock<u8> {
+	static constexpr u64 max_readers = ~u64{0};
+
+	void lock_shared() {}
+	void unlock_shared() {}
+};
+
+/* Writers let each other in, and readers, who share. */
+struct open_to_writers {
+	static constexpr u64 max_contenders = ~u64{0};
+	static constexpr u64 max_readers = ~u64{0};
+
+	void lock() {}
+	void unlock() {}
+	void lock_shared() {}
+	void unlock_shared() {}
+};
+
+/* What is found within some runs of sections longer than a time slice. */
+template <typename L>
+static bool found(u32 writers, bool (*shows)(const shared_figures &))
+{
+	for (u32 run = 0; run < 200; run++)
+		if (shows(*shared_measured<L>(
+			    {.cpus = 4,
+			     .section = {20'000'000, 20'000'000},
+			     .think = {},
+			     .acquisitions = 8,
+			     .cycles = 0,
+			     .seed = run,
+			     .irqs_off = false,
+			     .writers = writers})))
+			return true;
+	return false;
+}
+
+TEST_CASE("shared measure: a reader that sees a writer is no figure")
+{
+	CHECK(found<open_to_readers>(50, [](const shared_figures &f) {
+		return fault(f) && f.read.overlaps != 0;
+	}));
+}
+
+TEST_CASE("shared measure: a writer that sees anybody is no figure")
+{
+	CHECK(found<open_to_readers>(50, [](const shared_figures &f) {
+		return fault(f) && f.write.overlaps != 0;
+	}));
+	CHECK(found<open_to_writers>(100, [](const shared_figures &f) {
+		return fault(f) && f.write.overlaps != 0;
+	}));
 }

@@ -10,10 +10,12 @@
 #include "machine.hpp"
 #include "report.hpp"
 #include "runner.hpp"
+#include "shared_figures.hpp"
 #include "totals.hpp"
 
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/measure.hpp>
+#include <klock/selftest/shared_measure.hpp>
 
 namespace lab {
 
@@ -26,8 +28,12 @@ constexpr klock::u8 timer_vector = 0x44;
 template <typename Subject>
 inline constinit measurement<Subject, most_cpus> stand;
 
-constinit tally tallies[most_cpus];
+template <typename Subject>
+inline constinit shared_measurement<Subject, most_cpus> shared_stand;
+
+constinit tally tallies[most_cpus], of_writes[most_cpus];
 constinit figures seen = {};
+constinit shared_figures shared_seen = {};
 
 /* A CPU's handler: its random numbers; those of the thread are in run(). */
 struct alignas(klock::cache_line) handler_state {
@@ -40,7 +46,7 @@ constinit handler_state handlers[most_cpus];
 /* Whether the timer's handler may still take the lock. */
 constinit klock::atomic<u32> handlers_run{0};
 
-template <typename Subject>
+template <auto &Stand>
 void on_timer(boot::interrupt_frame &)
 {
 	const unsigned cpu = boot::this_cpu();
@@ -48,58 +54,62 @@ void on_timer(boot::interrupt_frame &)
 
 	handlers[cpu].calls++;
 	if (handlers_run.load_acquire())
-		stand<Subject>.visit_in_handler(cpu, handlers[cpu].dice);
+		Stand.visit_in_handler(cpu, handlers[cpu].dice);
 }
 
-template <typename Subject>
 experiment experiment_for(const options &o, u32 cpus)
 {
-	return {.cpus = participants<Subject>(cpus),
+	return {.cpus = cpus,
 		.section = o.section,
 		.think = o.think,
 		.acquisitions = o.acquisitions,
 		.cycles = o.seconds * boot::tsc_hz(),
 		.seed = o.seed,
-		.irqs_off = o.irq != 0};
+		.irqs_off = o.irq != 0,
+		.writers = o.writers};
 }
 
 /* What was asked for and did not happen; null: nothing. */
-const char *missing(const options &o, const experiment &e)
+const char *missing(const options &o, const experiment &e, u64 acquisitions,
+		    u64 in_handler)
 {
-	if (!seen.acquisitions ||
-	    (!e.cycles && seen.acquisitions < e.acquisitions))
+	if (!acquisitions || (!e.cycles && acquisitions < e.acquisitions))
 		return "fewer acquisitions than were asked for";
-	if (o.irq && !seen.in_handler)
+	if (o.irq && !in_handler)
 		return "no interrupt handler took the lock: too short a run?";
 	return nullptr;
+}
+
+/* On all CPUs of the experiment, which the stand is prepared for. */
+template <auto &Stand>
+void run_stand(const options &o, const char *lock, unsigned cpus)
+{
+	const u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;
+
+	handlers_run.store_release(1);
+	if (period)
+		boot::set_interrupt_handler(timer_vector, on_timer<Stand>);
+	run_watched(Stand, lock, cpus, stuck::is_a_bug, [&](unsigned cpu) {
+		if (period)
+			boot::timer_start_periodic(timer_vector, period);
+		Stand.run(cpu);
+		handlers_run.store_release(0);
+		if (period)
+			boot::timer_stop();
+	});
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		all_totals.interrupts += handlers[cpu].calls;
+		handlers[cpu].calls = 0;
+	}
 }
 
 template <typename Subject>
 void measure_once(const options &o, const experiment &e)
 {
-	auto &s = stand<Subject>;
-	const u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;
-
-	s.prepare(e, tallies);
-	handlers_run.store_release(1);
-	if (period)
-		boot::set_interrupt_handler(timer_vector, on_timer<Subject>);
-	run_watched(s, Subject::name, e.cpus, stuck::is_a_bug,
-		    [&](unsigned cpu) {
-			    if (period)
-				    boot::timer_start_periodic(timer_vector,
-							       period);
-			    s.run(cpu);
-			    handlers_run.store_release(0);
-			    if (period)
-				    boot::timer_stop();
-		    });
-	s.outcome(seen);
+	stand<Subject>.prepare(e, tallies);
+	run_stand<stand<Subject>>(o, Subject::name, e.cpus);
+	stand<Subject>.outcome(seen);
 	add_sections(seen.acquisitions, Subject::capacity);
-	for (unsigned cpu = 0; cpu < e.cpus; cpu++) {
-		all_totals.interrupts += handlers[cpu].calls;
-		handlers[cpu].calls = 0;
-	}
 }
 
 /* As long as one that is ahead takes, in pauses as long as they are then. */
@@ -117,28 +127,49 @@ void measure_one(const options &o, u32 cpus, const klock::calibration &c)
 {
 	say_running(o, Subject::name);
 	set_base(stand<Subject>.measured(), o, c, cpus);
-	const experiment e = experiment_for<Subject>(o, cpus);
+	const experiment e = experiment_for(o, participants<Subject>(cpus));
 
 	measure_once<Subject>(o, e);
-	print_figures(o, seen, missing(o, e));
+	print_figures(o, seen,
+		      missing(o, e, seen.acquisitions, seen.in_handler));
+}
+
+template <typename Subject>
+void measure_readers(const options &o, u32 cpus)
+{
+	auto &s = shared_stand<Subject>;
+
+	say_running(o, Subject::name);
+	const experiment e = experiment_for(o, readers_of<Subject>(cpus));
+
+	s.prepare(e, tallies, of_writes);
+	run_stand<shared_stand<Subject>>(o, Subject::name, e.cpus);
+	s.outcome(shared_seen);
+	const tally &r = shared_seen.read, &w = shared_seen.write;
+	const u64 made = r.acquisitions + w.acquisitions;
+
+	add_sections(made, Subject::capacity);
+	print_shared_figures(o, shared_seen,
+			     missing(o, e, made, r.in_handler + w.in_handler));
 }
 
 /*
  * Of several numbers of CPUs a lock shows those that it has room for: its last
  * row need not come again and again.
  */
-template <typename Subject>
-void measure_if_room(const options &o, u32 cpus, const klock::calibration &c)
+template <typename Measure>
+void measure_if_room(const options &o, const char *lock, u32 cpus, u32 room,
+		     Measure measure)
 {
 	char why[48];
 
-	if (o.counts == 1 || participants<Subject>(cpus) == cpus) {
-		measure_one<Subject>(o, cpus, c);
+	if (o.counts == 1 || room == cpus) {
+		measure();
 		return;
 	}
 	boot::format_to(why, sizeof(why), "%u CPUs: room for %u only", cpus,
-			participants<Subject>(cpus));
-	print_skipped(o, Subject::name, why);
+			room);
+	print_skipped(o, lock, why);
 }
 
 using backoff_subjects = list<
@@ -148,11 +179,32 @@ using backoff_subjects = list<
 	subject<"proportional_ticket_lock<u16>",
 		klock::proportional_ticket_lock<klock::u16>, service::fifo>>;
 
+int measure_shared(const options &o)
+{
+	begin_report(o, o.counts * shared_locks_asked_for(o));
+	(void)measure_machine();
+	print_shared_head(o);
+	for (u32 i = 0; i < o.counts; i++)
+		all_shared_locks<most_cpus>::for_each([&]<typename Subject>() {
+			if (!asks_for(o, Subject::name))
+				return;
+			measure_if_room(o, Subject::name, o.cpus[i],
+					readers_of<Subject>(o.cpus[i]), [&] {
+						measure_readers<Subject>(
+							o, o.cpus[i]);
+					});
+		});
+	return end_report();
+}
+
 } // namespace
 
 int run_measure(const options &o)
 {
 	using locks = all_locks<most_cpus>;
+
+	if (o.writers < 100)
+		return measure_shared(o);
 
 	begin_report(o, o.counts * locks_asked_for(o));
 	const klock::calibration c = measure_machine();
@@ -160,8 +212,12 @@ int run_measure(const options &o)
 	print_figures_head(o);
 	for (u32 i = 0; i < o.counts; i++)
 		locks::for_each([&]<typename Subject>() {
-			if (asks_for(o, Subject::name))
-				measure_if_room<Subject>(o, o.cpus[i], c);
+			if (!asks_for(o, Subject::name))
+				return;
+			measure_if_room(
+				o, Subject::name, o.cpus[i],
+				participants<Subject>(o.cpus[i]),
+				[&] { measure_one<Subject>(o, o.cpus[i], c); });
 		});
 	return end_report();
 }

@@ -86,6 +86,8 @@ constexpr number_word numbers[] = {
 	 "how long; 0: acquisitions= counts"},
 	{"acquisitions", &options::acquisitions, most_acquisitions,
 	 "0: seconds= counts, or 20000"},
+	{"writers", &options::writers, 100,
+	 "of 100 sections; fewer: of locks that readers share"},
 	{"irq", &options::irq, most_irqs,
 	 "timer interrupts per second that take the lock"},
 	{"seed", &options::seed, any, "of the random numbers"},
@@ -280,6 +282,40 @@ void print_wrong(const char *name, const char *value, const wrong &w)
 		    name, value ? "=" : "", value ? value : "", w.why);
 }
 
+/* Of a word that is there. */
+const char *value_of(const char *name)
+{
+	for (const boot::word &word : boot::command_line())
+		if (boot::same_text(word.name, name))
+			return word.value;
+	return nullptr;
+}
+
+bool is_shared(const char *name)
+{
+	bool found = boot::same_text(name, "all");
+
+	klock::selftest::all_shared_locks<most_cpus>::for_each(
+		[&]<typename Subject>() {
+			found |= boot::same_text(name, Subject::name);
+		});
+	return found;
+}
+
+/* Fewer writers than sections: there must be somebody who reads. */
+wrong check_writers(const options &o)
+{
+	if (o.writers == 100)
+		return {};
+	if (o.run != job::measure)
+		return because("this run= has none");
+	return for_each_item(o.lock, [](const char *item) {
+		return is_shared(item)
+			       ? wrong{}
+			       : because("readers do not share %s", item);
+	});
+}
+
 bool has_csv(job run)
 {
 	return run == job::measure || run == job::backoff ||
@@ -322,31 +358,11 @@ bool read_options(options &into)
 		print_wrong("mode", "csv", because("this run= has none"));
 		return false;
 	}
+	if (const wrong w = check_writers(into)) {
+		print_wrong("writers", value_of("writers"), w);
+		return false;
+	}
 	return complete(into);
-}
-
-bool asks_for(const options &o, const char *name)
-{
-	bool asked = false;
-
-	/* Every item is looked at: read_options() found the list good. */
-	(void)for_each_item(o.lock, [&](const char *item) {
-		asked |= boot::same_text(item, "all") ||
-			 boot::same_text(item, name);
-		return wrong{};
-	});
-	return asked;
-}
-
-unsigned locks_asked_for(const options &o)
-{
-	unsigned locks = 0;
-
-	klock::selftest::all_locks<most_cpus>::for_each(
-		[&]<typename Subject>() {
-			locks += asks_for(o, Subject::name);
-		});
-	return locks;
 }
 
 int print_help()

@@ -72,7 +72,8 @@ struct options {
 	range think = {0, 2000};    /* cycles between two critical sections */
 	u32 seconds = 0;	    /* how long; 0: acquisitions count */
 	u32 acquisitions = 0;	    /* of all CPUs; 0: seconds, or 20000 */
-	u32 irq = 0;		    /* timer interrupts per second, a CPU */
+	u32 writers = 100; /* of 100 sections; less: locks that share */
+	u32 irq = 0;	   /* timer interrupts per second, a CPU */
 	u32 seed = 1;
 	u32 detail = 0;	      /* 1: histograms in the table */
 	u32 convoys = 20;     /* torture: rounds of forced order */
@@ -92,6 +93,9 @@ int print_help();
 
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);
+
+/* The same of those that readers share. */
+[[nodiscard]] unsigned shared_locks_asked_for(const options &o);
 
 /* How many locks of the list it asks for. */
 [[nodiscard]] unsigned locks_asked_for(const options &o);

@@ -95,16 +95,6 @@ template <typename Subject>
 	return t.outcome();
 }
 
-unsigned asked_for(const options &o)
-{
-	unsigned count = 0;
-
-	locks::for_each([&]<typename Subject>() {
-		count += asks_for(o, Subject::name);
-	});
-	return count;
-}
-
 void say_readers(const options &o, const result &r)
 {
 	if (o.output == mode::tap)
@@ -118,7 +108,7 @@ void say_readers(const options &o, const result &r)
 template <typename Row>
 int each_lock(const options &o, Row row)
 {
-	begin_report(o, o.counts * asked_for(o));
+	begin_report(o, o.counts * shared_locks_asked_for(o));
 	print_torture_head(o);
 	for (u32 i = 0; i < o.counts; i++)
 		locks::for_each([&]<typename Subject>() {

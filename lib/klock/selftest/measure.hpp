@@ -38,7 +38,8 @@ struct experiment {
 	u64 acquisitions; /* of all CPUs; 0: until time is up */
 	u64 cycles;	  /* how long; 0: until acquisitions are made */
 	u32 seed;
-	bool irqs_off; /* an interrupt handler takes the lock, too */
+	bool irqs_off;	   /* an interrupt handler takes the lock, too */
+	u32 writers = 100; /* of 100 sections: shared_measure.hpp */
 };
 
 /* What one CPU saw, on lines of its own. */
