@@ -153,6 +153,9 @@ void judge_shared(context &c, sheet &s)
 	to_floor(s, "reader_lock read <= 1.10 x bare exchange",
 		 c.found.reads["reader_lock"],
 		 c.found.reads[bare_exchange_name], most_to_exchange);
+	to_floor(s, "reader_lock read <= 1.10 x exchange and store",
+		 c.found.reads["reader_lock"],
+		 c.found.reads[exchange_and_store_name], most_to_exchange);
 }
 
 sheet new_sheet(context &c)

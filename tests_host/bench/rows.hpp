@@ -14,6 +14,7 @@ namespace bench {
 /* The floors that ratios are taken to. */
 inline constexpr const char *bare_xadd_name = "bare lock xadd";
 inline constexpr const char *bare_exchange_name = "bare exchange";
+inline constexpr const char *exchange_and_store_name = "exchange and store";
 inline constexpr const char *ping_pong_name = "ping-pong";
 
 enum class kind { floor, klock, peer };

@@ -19,8 +19,6 @@ constexpr unsigned think = 50;
 constexpr unsigned sections[] = {50, 2000};
 constexpr unsigned writer_shares[] = {0, 1, 10, 50};
 
-constexpr const char *stored_name = "exchange and store";
-
 /* -- One thread ---------------------------------------------------------- */
 
 /* One that is timed: a row's read or write, or a floor. */
@@ -51,7 +49,7 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 	const std::pair<const char *, bed *> floors[] = {
 		{bare_xadd_name, &xadd},
 		{bare_exchange_name, &exchange},
-		{stored_name, &stored}};
+		{exchange_and_store_name, &stored}};
 	for (const auto &[name, floor] : floors)
 		all.push_back({reads[name],
 			       [floor = floor](u64 n) { floor->alone(n); }});
@@ -104,7 +102,7 @@ std::vector<shared_row> alone_rows()
 	std::vector<shared_row> all;
 
 	for (const char *name :
-	     {bare_xadd_name, bare_exchange_name, stored_name})
+	     {bare_xadd_name, bare_exchange_name, exchange_and_store_name})
 		all.push_back({.name = name,
 			       .what = kind::floor,
 			       .fair = false,
