@@ -39,6 +39,9 @@ def programs_in_c(case):
         right = "all counts are right"
         says(case, cc, built, f"{HERE}/test_c.c", right)
         says(case, cc, built, f"{HERE}/test_c.c", right, "-DCHECKED")
+        shared = "readers meet, writers are alone"
+        says(case, cc, built, f"{HERE}/test_readers.c", shared)
+        says(case, cc, built, f"{HERE}/test_readers.c", shared, "-DCHECKED")
         says(case, cc, built, f"{HERE}/test_checked.c", "every misuse is named")
         says(case, cc, built, f"{HERE}/test_folder.c", "all is whole")
     unchecked = [name for name in sources(case)

@@ -13,6 +13,15 @@
 namespace klock {
 namespace c {
 
+template <typename C>
+requires requires(C lock) { lock.klock_inner.klock_marks; }
+void init(C *lock)
+{
+	init(&lock->klock_usage);
+	init(&lock->klock_shared);
+	init(&lock->klock_inner);
+}
+
 inline auto here(const char *file, int line)
 {
 	return [=] { return call_site{file, line}; };
@@ -80,6 +89,84 @@ inline auto here(const char *file, int line)
 #define KLOCK_C_CHECKED_TICKET(x)                                              \
 	KLOCK_C_CHECKED_TAS(x)                                                 \
 	KLOCK_C_CONTENDED_VERB(x)
+
+#define KLOCK_C_CHECKED_READERS(x)                                             \
+	KLOCK_C_CHECKED_TAS(x)                                                 \
+	void klock_##x##_lock_shared_at(klock_##x *lock, const char *file,     \
+					int line)                              \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_shared({file, line});                \
+	}                                                                      \
+	void klock_##x##_unlock_shared_at(klock_##x *lock, const char *file,   \
+					  int line)                            \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock_shared({file, line});              \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_at(klock_##x *lock, const char *file,  \
+					   int line)                           \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_shared({file, line});     \
+	}                                                                      \
+	unsigned long klock_##x##_lock_shared_irqsave_at(                      \
+		klock_##x *lock, const char *file, int line)                   \
+	{                                                                      \
+		return klock::c::lock_shared_irqsave(                          \
+			lock, klock::c::here(file, line));                     \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_irqsave_at(klock_##x *lock,            \
+						   unsigned long *before,      \
+						   const char *file, int line) \
+	{                                                                      \
+		return klock::c::try_lock_shared_irqsave(                      \
+			lock, before, klock::c::here(file, line));             \
+	}                                                                      \
+	void klock_##x##_unlock_shared_irqrestore_at(                          \
+		klock_##x *lock, unsigned long before, const char *file,       \
+		int line)                                                      \
+	{                                                                      \
+		klock::c::unlock_shared_irqrestore(                            \
+			lock, before, klock::c::here(file, line));             \
+	}
+
+#define KLOCK_C_CHECKED_READER(x)                                              \
+	KLOCK_C_CHECKED_PLAIN(x)                                               \
+	void klock_##x##_lock_shared_at(klock_##x *lock, unsigned cpu,         \
+					const char *file, int line)            \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_shared(cpu, {file, line});           \
+	}                                                                      \
+	void klock_##x##_unlock_shared_at(klock_##x *lock, unsigned cpu,       \
+					  const char *file, int line)          \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock_shared(cpu, {file, line});         \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_at(klock_##x *lock, unsigned cpu,      \
+					   const char *file, int line)         \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_shared(cpu,               \
+							    {file, line});     \
+	}                                                                      \
+	unsigned long klock_##x##_lock_shared_irqsave_at(                      \
+		klock_##x *lock, unsigned (*cpu_id)(), const char *file,       \
+		int line)                                                      \
+	{                                                                      \
+		return klock::c::lock_shared_irqsave(                          \
+			lock, cpu_id, klock::c::here(file, line));             \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_irqsave_at(                            \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before,  \
+		const char *file, int line)                                    \
+	{                                                                      \
+		return klock::c::try_lock_shared_irqsave(                      \
+			lock, before, cpu_id, klock::c::here(file, line));     \
+	}                                                                      \
+	void klock_##x##_unlock_shared_irqrestore_at(                          \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long before,   \
+		const char *file, int line)                                    \
+	{                                                                      \
+		klock::c::unlock_shared_irqrestore(                            \
+			lock, before, cpu_id, klock::c::here(file, line));     \
+	}
 
 #define KLOCK_C_CHECKED_PROPORTIONAL(x)                                        \
 	KLOCK_C_CHECKED_TICKET(x)                                              \

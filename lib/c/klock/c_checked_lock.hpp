@@ -49,5 +49,17 @@ KLOCK_C_IS(checked_bakery_32, checked_lock<cpp_of<klock_bakery_32>::type>);
 KLOCK_C_IS(checked_bakery_64, checked_lock<cpp_of<klock_bakery_64>::type>);
 KLOCK_C_IS(checked_mcs, checked_lock<cpp_of<klock_mcs>::type>);
 KLOCK_C_IS(checked_clh, checked_lock<cpp_of<klock_clh>::type>);
+KLOCK_C_IS(shared_usage, shared_usage);
+KLOCK_C_IS(checked_rw_ticket_u8,
+	   checked_lock<cpp_of<klock_rw_ticket_u8>::type>);
+KLOCK_C_IS(checked_rw_ticket_u16,
+	   checked_lock<cpp_of<klock_rw_ticket_u16>::type>);
+KLOCK_C_IS(checked_phase_fair_u8,
+	   checked_lock<cpp_of<klock_phase_fair_u8>::type>);
+KLOCK_C_IS(checked_phase_fair_u16,
+	   checked_lock<cpp_of<klock_phase_fair_u16>::type>);
+KLOCK_C_IS(checked_reader_8, checked_lock<cpp_of<klock_reader_8>::type>);
+KLOCK_C_IS(checked_reader_64, checked_lock<cpp_of<klock_reader_64>::type>);
+KLOCK_C_IS(checked_reader_256, checked_lock<cpp_of<klock_reader_256>::type>);
 
 } // namespace klock

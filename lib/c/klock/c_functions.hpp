@@ -39,6 +39,16 @@ void init(C *lock)
 	new (place{lock}) typename cpp_of<C>::type;
 }
 
+/* Line by line: at once would become a call of memset(). */
+template <typename C>
+requires requires(C lock) { lock.klock_marks; }
+void init(C *lock)
+{
+	lock->klock_word = 0;
+	for (klock_reader_line volatile &line : lock->klock_marks)
+		line.klock_reading = 0;
+}
+
 template <typename C, typename... With>
 unsigned long lock_irqsave(C *lock, With... with)
 {
@@ -65,6 +75,37 @@ template <typename C, typename... With>
 void unlock_irqrestore(C *lock, unsigned long before, With... with)
 {
 	as_cpp(*lock).unlock(with()...);
+	irq_restore(static_cast<irq_state>(before));
+}
+
+/* -- The same for a reader -- */
+
+template <typename C, typename... With>
+unsigned long lock_shared_irqsave(C *lock, With... with)
+{
+	const irq_state before = irq_save();
+
+	as_cpp(*lock).lock_shared(with()...);
+	return before;
+}
+
+template <typename C, typename... With>
+int try_lock_shared_irqsave(C *lock, unsigned long *before, With... with)
+{
+	const irq_state was = irq_save();
+
+	if (!as_cpp(*lock).try_lock_shared(with()...)) {
+		irq_restore(was);
+		return 0;
+	}
+	*before = was;
+	return 1;
+}
+
+template <typename C, typename... With>
+void unlock_shared_irqrestore(C *lock, unsigned long before, With... with)
+{
+	as_cpp(*lock).unlock_shared(with()...);
 	irq_restore(static_cast<irq_state>(before));
 }
 
@@ -125,6 +166,65 @@ auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
 					 unsigned long *before)                \
 	{                                                                      \
 		return klock::c::try_lock_irqsave(lock, before);               \
+	}
+
+#define KLOCK_C_SHARED_VERBS(x)                                                \
+	void klock_##x##_lock_shared(klock_##x *lock)                          \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_shared();                            \
+	}                                                                      \
+	void klock_##x##_unlock_shared(klock_##x *lock)                        \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock_shared();                          \
+	}                                                                      \
+	int klock_##x##_try_lock_shared(klock_##x *lock)                       \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_shared();                 \
+	}                                                                      \
+	unsigned long klock_##x##_lock_shared_irqsave(klock_##x *lock)         \
+	{                                                                      \
+		return klock::c::lock_shared_irqsave(lock);                    \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_irqsave(klock_##x *lock,               \
+						unsigned long *before)         \
+	{                                                                      \
+		return klock::c::try_lock_shared_irqsave(lock, before);        \
+	}                                                                      \
+	void klock_##x##_unlock_shared_irqrestore(klock_##x *lock,             \
+						  unsigned long before)        \
+	{                                                                      \
+		klock::c::unlock_shared_irqrestore(lock, before);              \
+	}
+
+#define KLOCK_C_READER(x)                                                      \
+	KLOCK_C_VERBS(x)                                                       \
+	void klock_##x##_lock_shared(klock_##x *lock, unsigned cpu)            \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_shared(cpu);                         \
+	}                                                                      \
+	void klock_##x##_unlock_shared(klock_##x *lock, unsigned cpu)          \
+	{                                                                      \
+		klock::as_cpp(*lock).unlock_shared(cpu);                       \
+	}                                                                      \
+	int klock_##x##_try_lock_shared(klock_##x *lock, unsigned cpu)         \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_shared(cpu);              \
+	}                                                                      \
+	unsigned long klock_##x##_lock_shared_irqsave(klock_##x *lock,         \
+						      unsigned (*cpu_id)())    \
+	{                                                                      \
+		return klock::c::lock_shared_irqsave(lock, cpu_id);            \
+	}                                                                      \
+	int klock_##x##_try_lock_shared_irqsave(                               \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before)  \
+	{                                                                      \
+		return klock::c::try_lock_shared_irqsave(lock, before,         \
+							 cpu_id);              \
+	}                                                                      \
+	void klock_##x##_unlock_shared_irqrestore(                             \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long before)   \
+	{                                                                      \
+		klock::c::unlock_shared_irqrestore(lock, before, cpu_id);      \
 	}
 
 #define KLOCK_C_CONTENDED_VERB(x)                                              \

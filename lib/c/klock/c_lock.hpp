@@ -24,8 +24,11 @@
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/once.hpp>
 #include <klock/padded_ticket_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/seq_count.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
@@ -74,6 +77,13 @@ KLOCK_C_IS(bakery_8, bakery_lock<8>);
 KLOCK_C_IS(bakery_16, bakery_lock<16>);
 KLOCK_C_IS(bakery_32, bakery_lock<32>);
 KLOCK_C_IS(bakery_64, bakery_lock<64>);
+KLOCK_C_IS(rw_ticket_u8, rw_ticket_lock<u8>);
+KLOCK_C_IS(rw_ticket_u16, rw_ticket_lock<u16>);
+KLOCK_C_IS(phase_fair_u8, phase_fair_lock<u8>);
+KLOCK_C_IS(phase_fair_u16, phase_fair_lock<u16>);
+KLOCK_C_IS(reader_8, reader_lock<8>);
+KLOCK_C_IS(reader_64, reader_lock<64>);
+KLOCK_C_IS(reader_256, reader_lock<256>);
 KLOCK_C_IS(seq_count, seq_count);
 KLOCK_C_IS(once, once);
 KLOCK_C_IS(barrier, spin_barrier);

@@ -50,7 +50,8 @@ struct __attribute__((may_alias)) klock_usage {
 /* name: a text that lives as long as the lock; then the lock's KLOCK_..._INIT.
  */
 /* clang-format off */
-#define KLOCK_CHECKED_INIT(name, ...) {{(name), {0}}, __VA_ARGS__}
+#define KLOCK_CHECKED_INIT(name, ...) \
+	{.klock_usage = {(name), {0}}, .klock_inner = __VA_ARGS__}
 /* clang-format on */
 
 /*
@@ -84,11 +85,17 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 		struct klock_usage klock_usage;                                \
 		struct klock_##x klock_inner;                                  \
 	};                                                                     \
+	KLOCK_CHECKED_STATE_VERBS(x)
+
+#define KLOCK_CHECKED_STATE_VERBS(x)                                           \
 	void klock_checked_##x##_init(struct klock_checked_##x *lock);         \
 	int klock_checked_##x##_is_locked(const struct klock_checked_##x *lock)
 
 #define KLOCK_CHECKED_PLAIN(x)                                                 \
 	KLOCK_CHECKED(x);                                                      \
+	KLOCK_CHECKED_PLAIN_CALLS(x)
+
+#define KLOCK_CHECKED_PLAIN_CALLS(x)                                           \
 	void klock_checked_##x##_lock_at(struct klock_checked_##x *lock,       \
 					 const char *file, int line);          \
 	void klock_checked_##x##_unlock_at(struct klock_checked_##x *lock,     \

@@ -17,7 +17,8 @@
  * The verbs, klock_X_lock() and so on, are explained in verbs.h. Which lock has
  * which, and what it is in C++: lib/docs/embed.md, "C against C++".
  *
- * In debug builds klock_checked_X names every misuse: checked.h.
+ * Readers and writers: readers.h. In debug builds klock_checked_X names every
+ * misuse: checked.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -32,8 +33,10 @@
 
 #include <klock/bakery.h>
 #include <klock/checked.h>
+#include <klock/checked_readers.h>
 #include <klock/once.h>
 #include <klock/queue.h>
+#include <klock/readers.h>
 #include <klock/seq.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>

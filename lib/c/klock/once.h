@@ -13,7 +13,8 @@
  *
  * klock_once_call() asks the kernel for klock_os_cpu_id(), and panics by
  * klock_os_panic() where a CPU calls what it is in the middle of, from a
- *handler or from the function itself: klock/once.hpp, klock/barrier.hpp.
+ * handler or from the function itself, in every build: there is no checked form
+ * besides. klock/once.hpp, klock/barrier.hpp.
  */
 #pragma once
 

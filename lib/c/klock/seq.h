@@ -12,7 +12,8 @@
  * do, and why no other access to the data is allowed: klock/seq_count.hpp.
  *
  * Context: readers: any, but in a handler or an NMI over its own CPU's writer
- * only try_read. Writers: interrupts off where a handler reads.
+ * only try_read. Writers: interrupts off where a handler reads. There is no
+ * checked form: 4 bytes have no room for who writes; the writers' lock has one.
  */
 #pragma once
 

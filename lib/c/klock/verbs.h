@@ -67,6 +67,25 @@ int klock_irqs_enabled(void);
 	int klock_##x##_try_lock_irqsave(struct klock_##x *lock,               \
 					 unsigned long *before)
 
+/*
+ * -- The verbs of a lock that readers share; lock() is its writers' --
+ *
+ *	lock_shared	waits until the caller reads, perhaps with others
+ *	unlock_shared	a reader's
+ *	try_lock_shared	1 if it reads now, 0 if a writer is in the way
+ *	..._irqsave	the same with interrupts off, as of lock and try_lock
+ *	unlock_shared_irqrestore
+ */
+#define KLOCK_SHARED_VERBS(x)                                                  \
+	void klock_##x##_lock_shared(struct klock_##x *lock);                  \
+	void klock_##x##_unlock_shared(struct klock_##x *lock);                \
+	unsigned long klock_##x##_lock_shared_irqsave(struct klock_##x *lock); \
+	void klock_##x##_unlock_shared_irqrestore(struct klock_##x *lock,      \
+						  unsigned long before);       \
+	int klock_##x##_try_lock_shared(struct klock_##x *lock);               \
+	int klock_##x##_try_lock_shared_irqsave(struct klock_##x *lock,        \
+						unsigned long *before)
+
 /*	is_contended	whether somebody waits behind the holder: a hint */
 #define KLOCK_CONTENDED_VERB(x)                                                \
 	int klock_##x##_is_contended(const struct klock_##x *lock)

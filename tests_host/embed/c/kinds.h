@@ -160,6 +160,24 @@ TAS(tas)
 TAS(ttas)
 TAS(backoff_ttas)
 
+/* -- Written; readers.h has the readers -- */
+
+LOCK(rw_ticket_u8, rw_ticket_u8, KLOCK_RW_TICKET_INIT)
+LOCK(rw_ticket_u16, rw_ticket_u16, KLOCK_RW_TICKET_INIT)
+LOCK(phase_fair_u8, phase_fair_u8, KLOCK_PHASE_FAIR_INIT)
+LOCK(phase_fair_u16, phase_fair_u16, KLOCK_PHASE_FAIR_INIT)
+TAS(rw_ticket_u8)
+TAS(rw_ticket_u16)
+TAS(phase_fair_u8)
+TAS(phase_fair_u16)
+
+LOCK(reader_8, reader_8, KLOCK_READER_INIT)
+LOCK(reader_64, reader_64, KLOCK_READER_INIT)
+LOCK(reader_256, reader_256, KLOCK_READER_INIT)
+PLAIN(reader_8)
+PLAIN(reader_64)
+PLAIN(reader_256)
+
 /* -- Taken under a number -- */
 
 #define BAKERY(x)                                                              \
@@ -231,6 +249,7 @@ CONTENDED(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
 /* clang-format on */
 
 #define FULL(k) ENTRY(k, k##_try_take, k##_try_irqsave, k##_is_contended)
+#define TRY_ALONE(k) ENTRY(k, k##_try_take, k##_try_irqsave, 0)
 #define NO_TRY(k) ENTRY(k, 0, 0, k##_is_contended)
 
 static const struct kind kinds[] = {
@@ -248,9 +267,16 @@ static const struct kind kinds[] = {
 	FULL(proportional_u8),
 	FULL(proportional_u16),
 	FULL(proportional_u32),
-	ENTRY(tas, tas_try_take, tas_try_irqsave, 0),
-	ENTRY(ttas, ttas_try_take, ttas_try_irqsave, 0),
-	ENTRY(backoff_ttas, backoff_ttas_try_take, backoff_ttas_try_irqsave, 0),
+	TRY_ALONE(tas),
+	TRY_ALONE(ttas),
+	TRY_ALONE(backoff_ttas),
+	TRY_ALONE(rw_ticket_u8),
+	TRY_ALONE(rw_ticket_u16),
+	TRY_ALONE(phase_fair_u8),
+	TRY_ALONE(phase_fair_u16),
+	ENTRY(reader_8, 0, 0, 0),
+	ENTRY(reader_64, 0, 0, 0),
+	ENTRY(reader_256, 0, 0, 0),
 	NO_TRY(bakery_4),
 	NO_TRY(bakery_8),
 	NO_TRY(bakery_16),

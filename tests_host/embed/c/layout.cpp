@@ -38,6 +38,21 @@ static_assert(AT(klock_barrier, klock_generation) ==
 	      AT(spin_barrier, generation));
 
 template <typename C, unsigned Cpus>
+constexpr bool same_marks()
+{
+	using lock = reader_lock<Cpus>;
+
+	return AT(C, klock_word) == AT(lock, word) &&
+	       AT(C, klock_marks) == AT(lock, marks) &&
+	       AT(C, klock_marks[1]) == AT(lock, marks[1]) &&
+	       AT(klock_reader_line, klock_reading) ==
+		       AT(typename lock::line, reading);
+}
+static_assert(same_marks<klock_reader_8, 8>());
+static_assert(same_marks<klock_reader_64, 64>());
+static_assert(same_marks<klock_reader_256, 256>());
+
+template <typename C, unsigned Cpus>
 constexpr bool same_registers()
 {
 	return AT(C, klock_number) == AT(bakery_lock<Cpus>, number) &&
@@ -104,6 +119,24 @@ static_assert(same_inside<klock_checked_mcs>());
 static_assert(same_inside<klock_checked_clh>());
 static_assert(same_inside<klock_checked_bakery_4>());
 
+/* What is known of readers is between the two. */
+template <typename C>
+constexpr bool same_readers()
+{
+	using lock = typename cpp_of<C>::type;
+
+	return same_inside<C>() && AT(C, klock_shared) == AT(lock, readers);
+}
+static_assert(same_readers<klock_checked_rw_ticket_u8>());
+static_assert(same_readers<klock_checked_rw_ticket_u16>());
+static_assert(same_readers<klock_checked_phase_fair_u8>());
+static_assert(same_readers<klock_checked_phase_fair_u16>());
+static_assert(same_readers<klock_checked_reader_8>());
+static_assert(same_readers<klock_checked_reader_64>());
+static_assert(AT(klock_shared_usage, klock_counts) ==
+	      AT(shared_usage, contend));
+static_assert(AT(klock_shared_usage, klock_in) == AT(shared_usage, in));
+
 /* A pair's first half is at the lower address (arch/CONTRACT.md). */
 template <typename C, typename Counter>
 constexpr bool same_pair()
@@ -120,3 +153,31 @@ constexpr bool same_pair()
 static_assert(same_pair<klock_ticket_u8, u8>());
 static_assert(same_pair<klock_ticket_u16, u16>());
 static_assert(same_pair<klock_ticket_u32, u32>());
+
+/* As in a pair: one field behind the other. */
+template <typename C, typename Counter>
+constexpr bool same_tickets()
+{
+	using lock = rw_ticket_lock<Counter>;
+
+	return AT(C, klock_read) == lock::read * sizeof(Counter) &&
+	       AT(C, klock_write) == lock::write * sizeof(Counter) &&
+	       AT(C, klock_next) == lock::next * sizeof(Counter) &&
+	       AT(lock, tickets) == 0;
+}
+static_assert(same_tickets<klock_rw_ticket_u8, u8>());
+static_assert(same_tickets<klock_rw_ticket_u16, u16>());
+
+template <typename C, typename Counter>
+constexpr bool same_counts()
+{
+	using lock = phase_fair_lock<Counter>;
+
+	return AT(C, klock_rin) == lock::rin * sizeof(Counter) &&
+	       AT(C, klock_rout) == lock::rout * sizeof(Counter) &&
+	       AT(C, klock_win) == lock::win * sizeof(Counter) &&
+	       AT(C, klock_wout) == lock::wout * sizeof(Counter) &&
+	       AT(lock, counts) == 0;
+}
+static_assert(same_counts<klock_phase_fair_u8, u8>());
+static_assert(same_counts<klock_phase_fair_u16, u16>());

@@ -15,6 +15,9 @@ static struct klock_checked_ttas heap_lock;
 static struct klock_checked_tas buckets[4];
 static struct klock_checked_mcs queue;
 static struct klock_mcs_node node, other_node;
+static struct klock_checked_phase_fair_u8 routes =
+	KLOCK_CHECKED_INIT("routes", KLOCK_PHASE_FAIR_INIT);
+static struct klock_checked_reader_8 names;
 
 static int failures;
 static unsigned cpu;
@@ -142,6 +145,59 @@ static void interrupts(void)
 	context = 0;
 }
 
+static void readers(void)
+{
+	unsigned in;
+
+	klock_checked_phase_fair_u8_lock_shared(&routes);
+	TRY_TO klock_checked_phase_fair_u8_lock_shared(&routes);
+	is_misuse("read recursion", "routes", &routes);
+	TRY_TO klock_checked_phase_fair_u8_lock(&routes);
+	is_misuse("upgrade", "routes", &routes);
+	klock_checked_phase_fair_u8_unlock_shared(&routes);
+	TRY_TO klock_checked_phase_fair_u8_unlock_shared(&routes);
+	is_misuse("unlock_shared by who does not read", "routes", &routes);
+	for (in = 0; in < KLOCK_PHASE_FAIR_U8_READERS; in++) {
+		cpu = in;
+		klock_checked_phase_fair_u8_lock_shared(&routes);
+	}
+	cpu = in;
+	TRY_TO klock_checked_phase_fair_u8_lock_shared(&routes);
+	is_misuse("more readers than its capacity", "routes", &routes);
+	TRY_TO if (klock_checked_phase_fair_u8_try_lock_shared(&routes)) {}
+	is_misuse("more readers than its capacity", "routes", &routes);
+	while (in--) {
+		cpu = in;
+		klock_checked_phase_fair_u8_unlock_shared(&routes);
+	}
+}
+
+static unsigned ninth(void) { return 8; }
+
+static void readers_by_cpu(void)
+{
+	unsigned long flags = klock_irq_save();
+
+	klock_irq_restore(flags);
+	klock_checked_set_name(&names, "names");
+	TRY_TO klock_checked_reader_8_lock_shared(&names, 8);
+	is_misuse("a CPU number beyond capacity", "names", &names);
+	TRY_TO klock_checked_reader_8_lock_shared_irqsave(&names, ninth);
+	is_misuse("a CPU number beyond capacity", "names", &names);
+	klock_irq_restore(flags);
+	context = 2;
+	TRY_TO klock_checked_reader_8_lock_shared(&names, 0);
+	is_misuse("NMI", "names", &names);
+	context = 0;
+	klock_checked_reader_8_lock_shared(&names, 0);
+	klock_checked_reader_8_lock_shared(&names, 0);
+	klock_checked_reader_8_unlock_shared(&names, 0);
+	klock_checked_reader_8_unlock_shared(&names, 0);
+	klock_checked_reader_8_lock(&names);
+	klock_checked_assert_held(&names);
+	klock_checked_reader_8_unlock(&names);
+}
+
 int main(void)
 {
 	names_and_places();
@@ -149,6 +205,8 @@ int main(void)
 	irqsave_has_its_place_too();
 	with_a_node();
 	interrupts();
+	readers();
+	readers_by_cpu();
 	if (!failures)
 		printf("every misuse is named\n");
 	return failures != 0;

@@ -3,7 +3,7 @@
  * Interrupts go off before the lock is touched, and come back after it is free:
  * looked at in the moment in which they change (irq/klock/arch/irq.hpp).
  */
-#include "kinds.h"
+#include "readers.h"
 
 #include <stdio.h>
 
@@ -56,6 +56,8 @@ int main(void)
 	clh_by_init();
 	for (unsigned i = 0; i < kinds_here; i++)
 		in_order(&kinds[i]);
+	for (unsigned i = 0; i < shared_kinds_here; i++)
+		in_order(&shared_kinds[i].reader);
 	if (!failures)
 		printf("%u locks: interrupts off first, back last\n",
 		       kinds_here);

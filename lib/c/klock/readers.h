@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * readers - locks that readers share, for klock/klock.h
+ *
+ *	static struct klock_phase_fair_u8 routes_lock = KLOCK_PHASE_FAIR_INIT;
+ *
+ *	klock_phase_fair_u8_lock_shared(&routes_lock);	reads, with others
+ *	klock_phase_fair_u8_unlock_shared(&routes_lock);
+ *
+ *	klock_phase_fair_u8_lock(&routes_lock);		writes, alone
+ *	klock_phase_fair_u8_unlock(&routes_lock);
+ *
+ * Zero bytes are a free lock. Writers have the verbs of any lock.
+ *
+ * Context: where a handler takes the lock too, to read or to write, readers and
+ * writers by the irqsave calls. NMI: the try_lock calls, of reader locks none.
+ * Reads do not nest but in a reader lock, and nobody upgrades: who reads and
+ * locks to write waits for itself. The checked forms name all of it
+ * (checked_readers.h).
+ */
+#pragma once
+
+#include <klock/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+#define KLOCK_RW_TICKET_INIT {0, 0, 0, 0}
+#define KLOCK_PHASE_FAIR_INIT {0, 0, 0, 0}
+#define KLOCK_READER_INIT {0, {{0}}}
+/* clang-format on */
+
+#define KLOCK_READERS_VERBS(x)                                                 \
+	KLOCK_VERBS(x);                                                        \
+	KLOCK_TRY_VERBS(x);                                                    \
+	KLOCK_SHARED_VERBS(x)
+
+/*
+ * -- Tickets: readers and writers in the order of their arrival --
+ *
+ * At most KLOCK_..._CONTENDERS contexts at once, readers and writers together.
+ */
+#define KLOCK_RW_TICKET_U8_CONTENDERS 256ull
+#define KLOCK_RW_TICKET_U16_CONTENDERS 65536ull
+#define KLOCK_RW_TICKET_U8_READERS KLOCK_RW_TICKET_U8_CONTENDERS
+#define KLOCK_RW_TICKET_U16_READERS KLOCK_RW_TICKET_U16_CONTENDERS
+
+/* rw_ticket_lock<u8>: 4 bytes */
+struct __attribute__((aligned(4), may_alias)) klock_rw_ticket_u8 {
+	unsigned char klock_read;
+	unsigned char klock_write;
+	unsigned char klock_next;
+	unsigned char klock_unused;
+};
+
+/* rw_ticket_lock<u16>: 8 bytes */
+struct __attribute__((aligned(8), may_alias)) klock_rw_ticket_u16 {
+	unsigned short klock_read;
+	unsigned short klock_write;
+	unsigned short klock_next;
+	unsigned short klock_unused;
+};
+
+KLOCK_READERS_VERBS(rw_ticket_u8);
+KLOCK_READERS_VERBS(rw_ticket_u16);
+
+/*
+ * -- Phase-fair: a reader waits for one writer at most --
+ *
+ * At most KLOCK_..._CONTENDERS writers, and KLOCK_..._READERS readers.
+ */
+#define KLOCK_PHASE_FAIR_U8_CONTENDERS 256ull
+#define KLOCK_PHASE_FAIR_U16_CONTENDERS 65536ull
+#define KLOCK_PHASE_FAIR_U8_READERS 63ull
+#define KLOCK_PHASE_FAIR_U16_READERS 16383ull
+
+/* phase_fair_lock<u8>: 4 bytes */
+struct __attribute__((aligned(4), may_alias)) klock_phase_fair_u8 {
+	unsigned char klock_rin;
+	unsigned char klock_rout;
+	unsigned char klock_win;
+	unsigned char klock_wout;
+};
+
+/* phase_fair_lock<u16>: 8 bytes */
+struct __attribute__((aligned(8), may_alias)) klock_phase_fair_u16 {
+	unsigned short klock_rin;
+	unsigned short klock_rout;
+	unsigned short klock_win;
+	unsigned short klock_wout;
+};
+
+KLOCK_READERS_VERBS(phase_fair_u8);
+KLOCK_READERS_VERBS(phase_fair_u16);
+
+/*
+ * -- A line for each CPU: read everywhere, written hardly ever --
+ *
+ * For CPUs 0 to 7, 63 or 255; not all of them need exist, but a writer looks at
+ * the lines of all. A reader gives its CPU's number, the same until it unlocks:
+ * it stays on its CPU. The irqsave calls ask cpu_id() for the number, with
+ * interrupts off. Reads of one CPU nest. No try_lock.
+ */
+
+/* What one CPU's readers write. */
+struct __attribute__((may_alias)) klock_reader_line {
+	unsigned char klock_reading __attribute__((aligned(klock_cache_line)));
+};
+
+/* reader_lock<cpus>: cpus + 1 lines */
+#define KLOCK_READER(cpus)                                                     \
+	struct __attribute__((may_alias)) klock_reader_##cpus {                \
+		unsigned int klock_word                                        \
+			__attribute__((aligned(klock_cache_line)));            \
+		struct klock_reader_line klock_marks[cpus];                    \
+	};                                                                     \
+	KLOCK_VERBS(reader_##cpus);                                            \
+	void klock_reader_##cpus##_lock_shared(                                \
+		struct klock_reader_##cpus *lock, unsigned cpu);               \
+	void klock_reader_##cpus##_unlock_shared(                              \
+		struct klock_reader_##cpus *lock, unsigned cpu);               \
+	int klock_reader_##cpus##_try_lock_shared(                             \
+		struct klock_reader_##cpus *lock, unsigned cpu);               \
+	unsigned long klock_reader_##cpus##_lock_shared_irqsave(               \
+		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void));   \
+	int klock_reader_##cpus##_try_lock_shared_irqsave(                     \
+		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void),    \
+		unsigned long *before);                                        \
+	void klock_reader_##cpus##_unlock_shared_irqrestore(                   \
+		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void),    \
+		unsigned long before)
+
+KLOCK_READER(8);
+KLOCK_READER(64);
+KLOCK_READER(256);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include <klock/c_functions.hpp>
+
+static_assert(klock::phase_fair_lock<klock::u8>::max_contenders ==
+	      KLOCK_PHASE_FAIR_U8_CONTENDERS);
+static_assert(klock::phase_fair_lock<klock::u8>::max_readers ==
+	      KLOCK_PHASE_FAIR_U8_READERS);
+
+KLOCK_C_VERBS(phase_fair_u8)
+KLOCK_C_TRY_VERBS(phase_fair_u8)
+KLOCK_C_SHARED_VERBS(phase_fair_u8)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * readers - the locks of kinds.h that readers share, once more: taken to read
+ *
+ * The same table, with the shared verbs in their places.
+ */
+#pragma once
+
+#include "kinds.h"
+
+/* One lock, to write and to read. */
+struct shared_kind {
+	struct kind writer;
+	struct kind reader;
+};
+
+/* with: the arguments, in their brackets */
+/* clang-format off */
+#define READ(x, with, by, with_flags, by_flags)                                \
+	static void x##_read_take(void) { KLOCK(x, _lock_shared) with; }       \
+	static void x##_read_give(void) { KLOCK(x, _unlock_shared) with; }     \
+	static unsigned long x##_read_take_irqsave(void)                       \
+	{                                                                      \
+		return KLOCK(x, _lock_shared_irqsave) by;                      \
+	}                                                                      \
+	static void x##_read_give_irqrestore(unsigned long flags)              \
+	{                                                                      \
+		KLOCK(x, _unlock_shared_irqrestore) with_flags;                \
+	}                                                                      \
+	static int x##_read_try_take(void)                                     \
+	{                                                                      \
+		return KLOCK(x, _try_lock_shared) with;                        \
+	}                                                                      \
+	static int x##_read_try_irqsave(unsigned long *flags)                  \
+	{                                                                      \
+		return KLOCK(x, _try_lock_shared_irqsave) by_flags;            \
+	}
+
+#define READ_PLAIN(x) READ(x, (&x), (&x), (&x, flags), (&x, flags))
+#define READ_BY_CPU(x)                                                         \
+	READ(x, (&x, self), (&x, self_id), (&x, self_id, flags),               \
+	     (&x, self_id, flags))
+
+READ_PLAIN(rw_ticket_u8)
+READ_PLAIN(rw_ticket_u16)
+READ_PLAIN(phase_fair_u8)
+READ_PLAIN(phase_fair_u16)
+READ_BY_CPU(reader_8)
+READ_BY_CPU(reader_64)
+READ_BY_CPU(reader_256)
+
+#define SHARED(x, try_take, try_irqsave)                                       \
+	{ENTRY(x, try_take, try_irqsave, 0),                                   \
+	 {#x ", to read", x##_spoil, x##_init, x##_read_take, x##_read_give,   \
+	  x##_is_locked, x##_read_take_irqsave, x##_read_give_irqrestore,      \
+	  x##_read_try_take, x##_read_try_irqsave, 0}}
+#define SHARED_TRY(x) SHARED(x, x##_try_take, x##_try_irqsave)
+/* clang-format on */
+
+static const struct shared_kind shared_kinds[] = {
+	SHARED_TRY(rw_ticket_u8),  SHARED_TRY(rw_ticket_u16),
+	SHARED_TRY(phase_fair_u8), SHARED_TRY(phase_fair_u16),
+	SHARED(reader_8, 0, 0),	   SHARED(reader_64, 0, 0),
+	SHARED(reader_256, 0, 0),
+};
+
+enum { shared_kinds_here = sizeof(shared_kinds) / sizeof(shared_kinds[0]) };
