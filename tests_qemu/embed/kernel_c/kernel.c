@@ -5,8 +5,12 @@
  * The log of kernel_cpp once more, by three kinds of lock: a ticket lock that
  * the timer interrupt takes too, an MCS lock whose nodes live on the stack, and
  * a CLH lock whose nodes must not. A clock that CPU 0's handler keeps is read
- * without a lock; a table is made by the first who needs it; and nobody begins
- * before all are there.
+ * without a lock; routes are read by all, their handlers too, and changed now
+ * and then; a table is made by the first who needs it; and nobody begins before
+ * all are there.
+ *
+ * It is kernel_data in C. What C++ says by types, synchronized and irq_lock, C
+ * says by functions: nothing but log_to() reaches the log, with interrupts off.
  */
 #include "boot_c.h"
 
@@ -20,6 +24,7 @@ typedef unsigned long long u64;
 enum {
 	max_cpus = 64,
 	events_each = 10000,
+	changes_each = events_each / 16,
 	ticks_each = 5,
 };
 
@@ -43,6 +48,12 @@ struct moment {
 static struct klock_seq_count clock_seq = KLOCK_SEQ_COUNT_INIT;
 static struct moment wall_clock;
 
+/* Read and changed with interrupts off: handlers read, too. */
+_Static_assert(2 * max_cpus <= KLOCK_RW_TICKET_U8_CONTENDERS,
+	       "more CPUs than the lock has tickets for");
+static struct klock_rw_ticket_u8 routes_lock = KLOCK_RW_TICKET_INIT;
+static u64 routes[2];
+
 static struct klock_once squares_made = KLOCK_ONCE_INIT;
 static uint squares[16];
 static uint times_made;
@@ -50,7 +61,8 @@ static uint times_made;
 static struct klock_barrier all_are_up = KLOCK_BARRIER_INIT;
 
 static volatile u64 ticks[max_cpus];
-static u64 wrong[max_cpus];
+/* What a CPU's thread saw that is wrong, and what its handler did. */
+static u64 wrong[max_cpus], wrong_in_handler[max_cpus];
 
 static void log_to(u64 *counter)
 {
@@ -96,6 +108,26 @@ static void tick_clock(void)
 	klock_seq_count_write(&clock_seq, &wall_clock, &next, sizeof(next));
 }
 
+static int routes_agree(void)
+{
+	unsigned long flags =
+		klock_rw_ticket_u8_lock_shared_irqsave(&routes_lock);
+	int agree = routes[0] == routes[1];
+
+	klock_rw_ticket_u8_unlock_shared_irqrestore(&routes_lock, flags);
+	return agree;
+}
+
+static void change_routes(void)
+{
+	unsigned long flags = klock_rw_ticket_u8_lock_irqsave(&routes_lock);
+
+	routes[0]++;
+	delay_us(10); /* whoever is let in here sees half of it */
+	routes[1]++;
+	klock_rw_ticket_u8_unlock_irqrestore(&routes_lock, flags);
+}
+
 static int make_squares(void *table)
 {
 	uint *of = table;
@@ -119,6 +151,7 @@ static void timer_tick(void)
 	ticks[cpu] = ticks[cpu] + 1;
 	if (cpu == 0)
 		tick_clock();
+	wrong_in_handler[cpu] += !routes_agree();
 	log_to(&log_ticks);
 }
 
@@ -127,7 +160,10 @@ static void work(uint cpu)
 	klock_barrier_wait(&all_are_up, cpu_count());
 	timer_start(1000000);
 	for (u64 i = 0; i < events_each || ticks[cpu] < ticks_each; i++) {
+		if (i < events_each && i % 16 == cpu % 16)
+			change_routes();
 		wrong[cpu] += !clock_is_whole();
+		wrong[cpu] += !routes_agree();
 		wrong[cpu] += square(cpu % 16) != (cpu % 16) * (cpu % 16);
 		if (i >= events_each)
 			continue;
@@ -151,7 +187,7 @@ int kernel_main(void)
 	delay_us(5000); /* a tick that was on its way */
 	for (uint cpu = 0; cpu < cpus; cpu++) {
 		ticks_taken += ticks[cpu];
-		mistakes += wrong[cpu];
+		mistakes += wrong[cpu] + wrong_in_handler[cpu];
 	}
 	klock_seq_count_read(&clock_seq, &now, &wall_clock, sizeof(now));
 
@@ -161,6 +197,8 @@ int kernel_main(void)
 	    under_mcs != events || under_clh != events)
 		return 1;
 	print_number("mistakes", "", ": ", mistakes);
+	if (routes[0] != (u64)cpus * changes_each || routes[1] != routes[0])
+		return 1;
 	if (mistakes || times_made != 1 || now.ticks != ticks[0])
 		return 1;
 	return klock_ticket_u8_try_lock(&log_lock) ? 0 : 1;
