@@ -3,10 +3,11 @@
  * irq_lock - a lock whose type says who may take it: handlers too, or threads
  *
  *	irq_lock<L>	a handler takes it, too: by irq_guard, irq_try_guard,
- *			irq_pair_guard alone. A plain guard does not compile,
- *			and there is no lock() to call by hand
+ *			irq_pair_guard alone, and of an L that readers share by
+ *			irq_shared_guard, irq_shared_try_guard. A plain guard
+ *			does not compile, and there is no lock() to call by hand
  *	thread_lock<L>	no handler takes it: any guard; checked, a handler that
- *			does panics
+ *			does panics, a reader as well
  *
  *	constinit klock::irq_lock<klock::ticket_lock<klock::u8>> queue;
  *
@@ -42,6 +43,7 @@
  */
 #pragma once
 
+#include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
 #include <klock/types.hpp>
 
@@ -58,7 +60,7 @@ concept is_checked = requires(const L &lock)
 } // namespace detail
 
 template <any_lock L>
-struct irq_lock {
+struct irq_lock : detail::reader_constants_of<L> {
 	static_assert(!thread_only_lock<L>,
 		      "a lock is for handlers too, or for threads alone: "
 		      "irq_lock<thread_lock<L>> is neither");
@@ -66,7 +68,7 @@ struct irq_lock {
 	/* The lock that guards find inside. */
 	using taken_by_irq_guard_alone = L;
 
-	/* Contexts that may hold or wait at once. */
+	/* Contexts that may hold or wait at once; max_readers, of L's. */
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr irq_lock() = default;

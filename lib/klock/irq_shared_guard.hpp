@@ -12,7 +12,8 @@
  *
  * A reader needs it as much as a writer does: a handler's reader may queue
  * behind a writer that waits for the reader that it interrupted. Writers take
- * irq_guard. Where a try fails, interrupts are back as they were at once.
+ * irq_guard. Where a try fails, interrupts are back as they were at once. An
+ * irq_lock (irq_lock.hpp) of such a lock is read by these two alone.
  *
  * Takes what shared_guard takes; a function for a number is asked after
  * interrupts went off (irq_guard.hpp says why). held.unlock() releases early,
@@ -28,8 +29,7 @@
 
 namespace klock {
 
-template <typename L>
-requires shared_lockable<detail::inside<L>> //
+template <detail::guardable L>
 struct [[nodiscard]] irq_shared_guard {
 	/* The lock, and the line it is named in. */
 	using lock_here = detail::here<L>;
@@ -60,14 +60,22 @@ struct [[nodiscard]] irq_shared_guard {
 	detail::acquisition<L, detail::to_read> taken;
 };
 
+/* Of a lock without readers. */
+template <detail::guardable L>
+requires(!shared_lockable<detail::inside<L>>) //
+	struct irq_shared_guard<L> : private detail::unreadable<L> {
+	template <typename... Given>
+	explicit irq_shared_guard(Given &&...);
+	void unlock();
+};
+
 template <typename L, typename... With>
 irq_shared_guard(L &, With &&...) -> irq_shared_guard<L>;
 template <typename L, typename... With>
 irq_shared_guard(detail::here<L>, With &&...) -> irq_shared_guard<L>;
 
 /* The same if no writer is in the way now; is true while it holds the lock. */
-template <typename L>
-requires shared_lockable<detail::inside<L>> //
+template <detail::guardable L>
 struct [[nodiscard]] irq_shared_try_guard {
 	/* The lock, and the line it is named in. */
 	using lock_here = detail::here<L>;
@@ -102,6 +110,16 @@ struct [[nodiscard]] irq_shared_try_guard {
       private:
 	detail::irqs_off off;
 	detail::acquisition<L, detail::to_read> taken;
+};
+
+/* As irq_shared_guard's. */
+template <detail::guardable L>
+requires(!shared_lockable<detail::inside<L>>) //
+	struct irq_shared_try_guard<L> : private detail::unreadable<L> {
+	template <typename... Given>
+	explicit irq_shared_try_guard(Given &&...);
+	explicit operator bool() const;
+	void unlock();
 };
 
 template <typename L, typename... With>

@@ -23,7 +23,8 @@
  * for ever. So may a second shared_guard, see the lock's Context.
  *
  * Context: that of the lock inside. A lock that a handler takes too, either
- * way, needs irq_shared_guard instead, unless the lock says otherwise.
+ * way, needs irq_shared_guard instead, unless the lock says otherwise. An
+ * irq_lock (irq_lock.hpp) says it by its type: these do not compile.
  * Size: as guard's		Checked: unit/shared_guard: sizes
  */
 #pragma once
@@ -34,7 +35,29 @@
 
 namespace klock {
 
-template <shared_lockable L>
+namespace detail {
+
+/* What such a guard of this lock cannot be made for: one error, and why. */
+template <typename L>
+struct unreadable {
+	static_assert(shared_lockable<inside<L>>,
+		      "this lock has no lock_shared(): one alone can hold it");
+};
+
+/* What a shared_guard is not for. */
+template <typename L>
+concept not_read_plainly = irq_only_lock<L> || !shared_lockable<L>;
+
+template <typename L>
+struct not_plainly : unreadable<L> {
+	static_assert(!shared_lockable<inside<L>>,
+		      "an irq_lock is read by irq_shared_guard: an interrupt "
+		      "handler takes it, too");
+};
+
+} // namespace detail
+
+template <detail::guardable L>
 struct [[nodiscard]] shared_guard {
 	/* The lock, and the line it is named in. */
 	using lock_here = detail::here<L>;
@@ -61,13 +84,22 @@ struct [[nodiscard]] shared_guard {
 	detail::acquisition<L, detail::to_read> taken;
 };
 
+/* Of an irq_lock, or of a lock without readers. */
+template <detail::guardable L>
+requires detail::not_read_plainly<L>
+struct shared_guard<L> : private detail::not_plainly<L> {
+	template <typename... Given>
+	explicit shared_guard(Given &&...);
+	void unlock();
+};
+
 template <typename L, typename... With>
 shared_guard(L &, With &&...) -> shared_guard<L>;
 template <typename L, typename... With>
 shared_guard(detail::here<L>, With &&...) -> shared_guard<L>;
 
 /* The same if no writer is in the way now; is true while it holds the lock. */
-template <shared_lockable L>
+template <detail::guardable L>
 struct [[nodiscard]] shared_try_guard {
 	/* The lock, and the line it is named in. */
 	using lock_here = detail::here<L>;
@@ -96,6 +128,16 @@ struct [[nodiscard]] shared_try_guard {
 
       private:
 	detail::acquisition<L, detail::to_read> taken;
+};
+
+/* As shared_guard's. */
+template <detail::guardable L>
+requires detail::not_read_plainly<L>
+struct shared_try_guard<L> : private detail::not_plainly<L> {
+	template <typename... Given>
+	explicit shared_try_guard(Given &&...);
+	explicit operator bool() const;
+	void unlock();
 };
 
 template <typename L, typename... With>

@@ -16,15 +16,25 @@
  *	if (auto held = processes.try_lock())
  *		held->add(p);
  *
- * The lock is any of klock's. Of an irq_lock (irq_lock.hpp) all three turn
- * interrupts off first, as irq_guard does; of any other they are as guard. A
- * lock that wants a node or a number is given it, as guard: lock(node),
- * try_lock(node), with(f, node).
+ * Of a lock that readers share, several may look at once:
+ *
+ *	{
+ *		auto seen = routes.lock_shared();	const: nobody writes
+ *		return seen->next_hop;
+ *	}
+ *	routes.with_shared([](const table &t) { return t.next_hop; });
+ *
+ * The lock is any of klock's. Of an irq_lock (irq_lock.hpp) all turn
+ * interrupts off first, as irq_guard and irq_shared_guard do; of any other they
+ * are as guard and shared_guard. A lock that wants a node or a number is given
+ * it, as guard: lock(node), try_lock(node), with(f, node), lock_shared(cpu).
  *
  * What is held has a name, and keeps it: *data.lock() and data.lock()->x do not
- * compile, as both would be free again before what they return is used. The
- * data live in this object; a pointer to them that outlives the block is the
- * one mistake that no type of C++ can refuse.
+ * compile, as both would be free again before what they return is used. What is
+ * read is const as far as C++ goes: not what is declared mutable, nor what a
+ * pointer in the data points to. The data live in this object; a pointer to
+ * them that outlives the block is the one mistake that no type of C++ can
+ * refuse.
  *
  * Size:        T and the lock, no byte more but what aligns them; zero bytes: a
  *              free lock, where it has that, and T of zero bytes
@@ -35,7 +45,9 @@
  */
 #pragma once
 
+#include <klock/irq_shared_guard.hpp>
 #include <klock/irq_try_guard.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/try_guard.hpp>
 
 namespace klock {
@@ -47,11 +59,15 @@ template <typename L, typename... With>
 struct guards_of {
 	using wait = guard<guarded<L, With...>>;
 	using attempt = try_guard<guarded<L, With...>>;
+	using read = shared_guard<L>;
+	using read_attempt = shared_try_guard<L>;
 };
 template <irq_only_lock L, typename... With>
 struct guards_of<L, With...> {
 	using wait = irq_guard<guarded<L, With...>>;
 	using attempt = irq_try_guard<guarded<L, With...>>;
+	using read = irq_shared_guard<L>;
+	using read_attempt = irq_shared_try_guard<L>;
 };
 
 template <typename T>
@@ -161,6 +177,54 @@ struct synchronized {
 		return run(change, lock(node, by));
 	}
 
+	/* -- To read: with others, and nothing can be written -- */
+
+	/* As lock(), of a lock that readers share. */
+	[[gnu::always_inline]] auto
+	lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return seen(data, at(inner, by));
+	}
+	template <typename With>
+	[[gnu::always_inline]] auto
+	lock_shared(With &&with,
+		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return seen(data, at(inner, by), with);
+	}
+
+	/* As try_lock(). */
+	[[gnu::always_inline]] auto
+	try_lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return tried_to_see(data, at(inner, by));
+	}
+	template <typename With>
+	[[gnu::always_inline]] auto
+	try_lock_shared(With &&with,
+			call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return tried_to_see(data, at(inner, by), with);
+	}
+
+	/* look(const T &) among readers; returns what it returns, a value. */
+	template <typename Look>
+	[[gnu::always_inline]] auto
+	with_shared(Look &&look,
+		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+		-> decltype(look(*static_cast<const T *>(nullptr)))
+	{
+		return run(look, lock_shared(by));
+	}
+	template <typename Look, typename With>
+	[[gnu::always_inline]] auto
+	with_shared(Look &&look, With &&number,
+		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+		-> decltype(look(*static_cast<const T *>(nullptr)))
+	{
+		return run(look, lock_shared(number, by));
+	}
+
 	/*
 	 * For who is alone: before other CPUs run, and in a panic's report,
 	 * when they run no more.
@@ -183,6 +247,11 @@ struct synchronized {
 	template <typename... With>
 	using tried = detail::held_data<
 		T, typename detail::guards_of<L, With...>::attempt>;
+	using seen =
+		detail::held_data<const T, typename detail::guards_of<L>::read>;
+	using tried_to_see =
+		detail::held_data<const T,
+				  typename detail::guards_of<L>::read_attempt>;
 
 	template <typename Change, typename Held>
 	[[gnu::always_inline]] static auto run(Change &change, const Held &now)

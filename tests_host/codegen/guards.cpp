@@ -12,7 +12,11 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
+#include <klock/irq_shared_guard.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/try_guard.hpp>
@@ -35,6 +39,15 @@ struct by_hand {
 };
 using data_of_threads = synchronized<unsigned, ticket>;
 using data_of_handlers = synchronized<unsigned, irq_lock<ticket>>;
+
+/* The same, that readers share. */
+using read_write = rw_ticket_lock<u8>;
+struct read_by_hand {
+	read_write lock;
+	unsigned data;
+};
+using data_of_readers = synchronized<unsigned, read_write>;
+using handlers_readers = synchronized<unsigned, irq_lock<read_write>>;
 
 /* As guard.hpp, but that its lock may be released through another name. */
 struct flagged_guard {
@@ -197,6 +210,96 @@ void guard_irq_data(data_of_handlers &its)
 
 	section();
 	++*held;
+}
+
+/* -- Readers -- */
+
+void hand_shared(read_write &lock)
+{
+	lock.lock_shared();
+	section();
+	lock.unlock_shared();
+}
+void guard_shared(read_write &lock)
+{
+	shared_guard held(lock);
+	section();
+}
+
+void hand_shared_number(reader_lock<4> &lock, unsigned cpu)
+{
+	lock.lock_shared(cpu);
+	section();
+	lock.unlock_shared(cpu);
+}
+void guard_shared_number(reader_lock<4> &lock, unsigned cpu)
+{
+	shared_guard held(lock, cpu);
+	section();
+}
+
+void hand_irq_shared(read_write &lock)
+{
+	const irq_state before = irq_save();
+
+	lock.lock_shared();
+	section();
+	lock.unlock_shared();
+	irq_restore(before);
+}
+void guard_irq_shared(irq_lock<read_write> &lock)
+{
+	irq_shared_guard held(lock);
+	section();
+}
+
+void hand_threads_shared(read_write &lock)
+{
+	lock.lock_shared();
+	section();
+	lock.unlock_shared();
+}
+void guard_threads_shared(thread_lock<read_write> &lock)
+{
+	shared_guard held(lock);
+	section();
+}
+
+unsigned hand_data_shared(read_by_hand &its)
+{
+	its.lock.lock_shared();
+	section();
+	const unsigned now = its.data;
+
+	its.lock.unlock_shared();
+	return now;
+}
+unsigned guard_data_shared(data_of_readers &its)
+{
+	auto seen = its.lock_shared();
+
+	section();
+	return *seen;
+}
+
+unsigned hand_irq_data_shared(read_by_hand &its)
+{
+	const irq_state before = irq_save();
+
+	its.lock.lock_shared();
+	section();
+	const unsigned now = its.data;
+
+	its.lock.unlock_shared();
+	irq_restore(before);
+	return now;
+}
+unsigned guard_irq_data_shared(handlers_readers &its)
+{
+	return its.with_shared([](const unsigned &data) {
+		section();
+		return data;
+	});
 }
 
 /* -- A node or a number -- */

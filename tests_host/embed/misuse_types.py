@@ -8,7 +8,8 @@ from lines import Wrong
 
 HEADERS = "".join(f"#include <klock/{name}.hpp>\n" for name in (
     "synchronized", "irq_lock", "irq_pair_guard", "pair_guard", "checked_lock",
-    "seq_lock", "ticket_lock", "mcs_lock", "clh_lock"))
+    "seq_lock", "ticket_lock", "mcs_lock", "clh_lock", "shared_guard",
+    "irq_shared_guard", "rw_ticket_lock", "reader_lock"))
 
 # What each line below may use; compiles without a warning.
 SCENE = HEADERS + """
@@ -24,6 +25,13 @@ struct table { int a, b; };
 klock::synchronized<table, ticket> data;
 klock::synchronized<table, klock::irq_lock<ticket>> shared;
 klock::synchronized<table, klock::clh_lock> by_node;
+using read_write = klock::rw_ticket_lock<klock::u8>;
+read_write routes;
+klock::reader_lock<4> names;
+klock::irq_lock<read_write> handlers_routes;
+klock::thread_lock<read_write> threads_routes;
+klock::synchronized<table, read_write> readable;
+klock::synchronized<table, klock::irq_lock<read_write>> handlers_readable;
 struct owner { owner(); ~owner(); int *it; };
 int sum;
 
@@ -37,6 +45,9 @@ BY_IRQ_GUARD = ("an irq_lock is taken by irq_guard: an interrupt handler takes "
                 "it, too")
 BY_IRQ_TRY_GUARD = BY_IRQ_GUARD.replace("irq_guard", "irq_try_guard")
 BY_IRQ_PAIR_GUARD = BY_IRQ_GUARD.replace("irq_guard", "irq_pair_guard")
+BY_IRQ_SHARED_GUARD = ("an irq_lock is read by irq_shared_guard: an interrupt "
+                       "handler takes it, too")
+NOT_SHARED = "this lock has no lock_shared(): one alone can hold it"
 BRING_A_NODE = "this lock's node must outlive the guard, bring one"
 
 WARNINGS = [
@@ -45,6 +56,16 @@ WARNINGS = [
           "what is held without a name is released at once"),
     Wrong("klock::irq_guard{queue};",
           "a guard without a name releases at once"),
+    Wrong("klock::shared_guard{routes};",
+          "a guard without a name releases at once"),
+    Wrong("klock::irq_shared_guard{handlers_routes};",
+          "a guard without a name releases at once"),
+    Wrong("readable.lock_shared();",
+          "what is held without a name is released at once"),
+    Wrong("handlers_readable.try_lock_shared();",
+          "what is held without a name is released at once"),
+    Wrong("routes.try_lock_shared();", "nodiscard"),
+    Wrong("names.try_lock_shared(0);", "nodiscard"),
 ]
 
 ERRORS = [
@@ -62,7 +83,35 @@ ERRORS = [
     Wrong("klock::pair_guard held(plain, queue);", BY_IRQ_PAIR_GUARD),
     Wrong("klock::pair_guard held(klock::with(clh_queue, place), plain);",
           BY_IRQ_PAIR_GUARD),
+    Wrong("klock::guard held(handlers_routes);", BY_IRQ_GUARD),
+    Wrong("klock::shared_guard held(handlers_routes);", BY_IRQ_SHARED_GUARD),
+    Wrong("klock::shared_guard held(handlers_routes); held.unlock();",
+          BY_IRQ_SHARED_GUARD),
+    Wrong("if (klock::shared_try_guard held{handlers_routes}) sum++;",
+          BY_IRQ_SHARED_GUARD),
+    # Readers, of a lock that has them.
+    Wrong("klock::shared_guard held(plain);", NOT_SHARED),
+    Wrong("klock::shared_guard held(queue);", NOT_SHARED),
+    Wrong("klock::shared_try_guard held(plain);", NOT_SHARED),
+    Wrong("klock::irq_shared_guard held(plain);", NOT_SHARED),
+    Wrong("klock::irq_shared_guard held(queue);", NOT_SHARED),
+    Wrong("if (klock::irq_shared_try_guard held{queue}) sum++;", NOT_SHARED),
+    Wrong("klock::shared_guard held(routes, 1u);",
+          "this lock takes neither a node nor a number"),
+    Wrong("klock::shared_guard held(names, node);", "neither a CPU's number "
+          "nor a function that returns one"),
+    Wrong("klock::shared_guard held(routes); auto copy = held;",
+          "deleted function", "deleted constructor"),
+    Wrong("klock::irq_shared_guard held(routes); auto copy = held;",
+          "deleted function", "deleted constructor"),
+    Wrong("if (klock::shared_try_guard{routes}) sum++;", "deleted function",
+          "deleted"),
+    Wrong("if (klock::irq_shared_try_guard{routes}) sum++;",
+          "deleted function", "deleted"),
     # ... and nothing by hand.
+    Wrong("handlers_routes.lock_shared();", "no member named"),
+    Wrong("handlers_routes.unlock_shared();", "no member named"),
+    Wrong("sum = handlers_routes.try_lock_shared();", "no member named"),
     Wrong("queue.lock();", "no member named", "no member named 'lock'"),
     Wrong("queue.unlock();", "no member named", "no member named 'unlock'"),
     Wrong("sum = queue.try_lock();", "no member named"),
@@ -80,6 +129,19 @@ ERRORS = [
     Wrong("data.with([](table &t) -> int & { return t.a; });",
           "with() returns a value: a reference would be used after the lock "
           "is released"),
+    Wrong("auto seen = readable.lock_shared(); seen->a = 1;",
+          "in read-only object", "cannot assign to"),
+    Wrong("auto seen = handlers_readable.lock_shared(); (*seen).a = 1;",
+          "in read-only object", "cannot assign to"),
+    Wrong("readable.with_shared([](const table &t) -> const int & { return "
+          "t.a; });", "with() returns a value: a reference would be used after "
+          "the lock is released"),
+    Wrong("sum = readable.lock_shared()->a;", "deleted function", "deleted"),
+    Wrong("if (readable.try_lock_shared()) sum++;", "deleted function",
+          "deleted"),
+    Wrong("auto seen = data.lock_shared();", NOT_SHARED),
+    Wrong("auto seen = shared.try_lock_shared();", NOT_SHARED),
+    Wrong("data.with_shared([](const table &t) { return t.a; });", NOT_SHARED),
     Wrong("auto held = data.lock(); auto copy = held;", "deleted function",
           "deleted constructor"),
     Wrong("auto copy = data;", "deleted function", "deleted constructor"),
@@ -97,6 +159,8 @@ REFUSED = [
     "klock::irq_lock<int> number;",
     "klock::synchronized<table, int> unlocked;",
     "data.with([](int t) { return t; });",
+    "readable.with_shared([](table &t) { t.a = 1; });",
+    "readable.with_shared([](auto &t) { t.a = 1; });",
 ]
 
 RIGHT = [
@@ -108,6 +172,13 @@ RIGHT = [
     "klock::irq_pair_guard held(queue, other_queue);",
     "klock::irq_pair_guard held(plain, klock::with(clh_queue, place));",
     "klock::guard held(threads); klock::irq_guard again(plain);",
+    "klock::irq_shared_guard held(handlers_routes); held.unlock();",
+    "klock::irq_guard held(handlers_routes);",
+    "if (klock::irq_shared_try_guard held{handlers_routes}) sum++;",
+    "klock::shared_guard held(threads_routes); klock::shared_guard a(names, 1);",
+    "auto seen = readable.lock_shared(); sum = seen->a + (*seen).b;",
+    "if (auto seen = handlers_readable.try_lock_shared()) sum = seen->a;",
+    "sum = handlers_readable.with_shared([](const table &t) { return t.a; });",
     "auto held = data.lock(); held->a = (*held).b;",
     "if (auto held = shared.try_lock()) held->a = 1;",
     "if (auto held = data.try_lock(); held) held->a = 1;",

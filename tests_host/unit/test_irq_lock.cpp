@@ -7,8 +7,10 @@
 #include <klock/checked_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_pair_guard.hpp>
+#include <klock/irq_shared_guard.hpp>
 #include <klock/irq_try_guard.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/shared_guard.hpp>
 
 #include "line.hpp"
 #include "pretended_kernel.hpp"
@@ -83,6 +85,38 @@ TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
 	static_assert(by_hand<thread_lock<ticket>>);
 }
 
+TEST_CASE("irq_lock: readers take it by irq_shared_guard, with interrupts off")
+{
+	selftest::all_shared_locks<4>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+		static irq_lock<lock> it;
+
+		INFO(Subject::name);
+		static_assert(irq_lock<lock>::max_readers == lock::max_readers);
+		static_assert(!shared_lockable<irq_lock<lock>>);
+		{
+			irq_shared_guard one(it);
+			irq_shared_try_guard two{it};
+			CHECK(static_cast<bool>(two));
+			CHECK(it.is_locked());
+			CHECK_FALSE(irqs_enabled());
+			two.unlock();
+			CHECK(it.is_locked());
+			CHECK_FALSE(irqs_enabled());
+		}
+		CHECK_FALSE(it.is_locked());
+		CHECK(irqs_enabled());
+		{
+			irq_guard writer(it);
+			irq_shared_try_guard in_vain{it};
+			CHECK_FALSE(static_cast<bool>(in_vain));
+			CHECK_FALSE(irqs_enabled());
+		}
+		CHECK_FALSE(it.is_locked());
+		CHECK(irqs_enabled());
+	});
+}
+
 TEST_CASE("irq_lock: early unlock, try, pairs, adopting nothing")
 {
 	irq_lock<ticket> a, b(u8{255});
@@ -147,6 +181,19 @@ TEST_CASE("irq_lock: checks inside of it say the guard's own line")
 		  "renamed, CPU 0: not held by the caller"));
 }
 
+TEST_CASE("irq_lock: checks inside of it name a reader's misuse")
+{
+	irq_lock<checked_lock<rw_ticket_lock<u8>, "routes">> routes;
+	irq_shared_guard held(routes);
+
+	const std::string again = panic_of([&] { irq_shared_guard g(routes); });
+
+	CHECK(has(again, "routes, CPU 0: read recursion: the caller reads it"));
+	CHECK(has(again, "test_irq_lock.cpp:"));
+	CHECK(has(panic_of([&] { irq_guard writer(routes); }),
+		  "routes, CPU 0: upgrade: the caller reads it"));
+}
+
 TEST_CASE("irq_lock: of an unchecked lock names and assertions are nothing")
 {
 	irq_lock<ticket> queue;
@@ -199,4 +246,41 @@ TEST_CASE("thread_lock: checked, a handler that takes it or tries is named")
 			table.assert_held();
 		});
 	}
+}
+
+TEST_CASE("thread_lock: checked, a handler that reads it or tries is named")
+{
+	const char *const text =
+		"table, CPU 1: taken in a handler, but it is a lock of threads "
+		"alone; at ";
+
+	selftest::all_shared_locks<4>::for_each([&]<typename Subject>() {
+		using lock = typename Subject::lock;
+		using readable = thread_lock<lock>;
+
+		INFO(Subject::name);
+		static_assert(shared_lockable<readable>);
+		static_assert(sizeof(readable) == sizeof(lock));
+		static_assert(readable::max_readers == lock::max_readers);
+		for (const context where : {context::interrupt, context::nmi}) {
+			checked_lock<readable, "table"> table;
+			const auto guarded = [&] { shared_guard held(table); };
+			const auto off = [&] { irq_shared_guard held(table); };
+			const auto tried = [&] {
+				shared_try_guard held{table};
+			};
+
+			as(1, where, [&] {
+				CHECK(has(panic_of(guarded), text));
+				CHECK(has(panic_of(off), text));
+				CHECK(has(panic_of(tried), text));
+			});
+			/* Nothing was noted, and nothing is held. */
+			as(1, context::thread, [&] {
+				shared_guard held(table);
+				CHECK(table.is_locked());
+			});
+			as(1, context::thread, [&] { guard held(table); });
+		}
+	});
 }

@@ -8,6 +8,9 @@
 #include <klock/clh_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/selftest/locks.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
@@ -31,6 +34,8 @@ struct table {
 	u32 rows;
 	u32 sum;
 };
+
+u32 rows(const table &t) { return t.rows; }
 
 } // namespace
 
@@ -151,6 +156,101 @@ TEST_CASE("synchronized: checks name the line where it was taken")
 	data.set_name("renamed");
 	CHECK(has(panic_of([&] { data.with([](table &) {}); }),
 		  "renamed, CPU 0: recursion"));
+}
+
+namespace {
+
+/* Data of any kind of lock, read and written as any of them. */
+template <typename Data>
+void several_read_one_writes(Data &data, bool irqs_inside)
+{
+	{
+		auto one = data.lock_shared();
+		auto two = data.try_lock_shared();
+
+		static_assert(same_as<decltype(*one), const table &>);
+		static_assert(same_as<decltype(*two), const table &>);
+		REQUIRE(static_cast<bool>(two));
+		CHECK(one->rows == two->rows);
+		CHECK(irqs_enabled() == irqs_inside);
+	}
+	CHECK(irqs_enabled());
+	{
+		auto held = data.lock();
+
+		held->rows = held->sum = 7;
+		auto in_vain = data.try_lock_shared();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+		CHECK(irqs_enabled() == irqs_inside);
+	}
+	CHECK(irqs_enabled());
+	CHECK(data.with_shared([&](const table &t) {
+		auto beside = data.try_lock_shared();
+
+		CHECK(irqs_enabled() == irqs_inside);
+		return beside->rows + t.sum;
+	}) == 14);
+	CHECK(irqs_enabled());
+	data.with([](table &t) { t.rows = t.sum = 0; });
+}
+
+} // namespace
+
+TEST_CASE("synchronized: several read at once, and one alone writes")
+{
+	selftest::all_shared_locks<4>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+		static synchronized<table, lock> data;
+		static synchronized<table, irq_lock<lock>> of_handlers;
+
+		INFO(Subject::name);
+		static_assert(sizeof(of_handlers) == sizeof(data));
+		several_read_one_writes(data, true);
+		several_read_one_writes(of_handlers, false);
+	});
+}
+
+TEST_CASE("synchronized: no writer while it is read, whoever reads")
+{
+	synchronized<table, rw_ticket_lock<u8>> data;
+	synchronized<u32, reader_lock<4>> by_cpu;
+
+	{
+		auto seen = data.lock_shared();
+		auto in_vain = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+	}
+	data.with_shared([&](const table &) {
+		auto in_vain = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(in_vain));
+	});
+	auto held = data.try_lock();
+	CHECK(static_cast<bool>(held));
+	{
+		auto seen = by_cpu.lock_shared(3u);
+		auto beside = by_cpu.try_lock_shared([] { return 2u; });
+		CHECK(*seen == *beside);
+		CHECK(by_cpu.with_shared([](const u32 &v) { return v; }, 1u) ==
+		      0);
+	}
+	by_cpu.with([](u32 &v) { v = 5; });
+	CHECK(by_cpu.with_shared([](u32 v) { return v; }) == 5);
+}
+
+TEST_CASE("synchronized: checks name the line of a reader")
+{
+	synchronized<table,
+		     irq_lock<checked_lock<rw_ticket_lock<u8>, "routes">>>
+		data;
+	const int line = __LINE__ + 1;
+	const auto again = [&] { (void)data.with_shared(rows); };
+	auto seen = data.lock_shared();
+	const std::string said = panic_of(again);
+
+	CHECK(has(said, "routes, CPU 0: read recursion"));
+	CHECK(has(said, "test_synchronized.cpp:" + std::to_string(line)));
+	CHECK_FALSE(said.find("synchronized.hpp") != std::string::npos);
+	CHECK(has(panic_of([&] { data.with([](table &) {}); }), "upgrade"));
 }
 
 TEST_CASE("synchronized: no update of several threads is lost")
