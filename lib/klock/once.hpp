@@ -97,7 +97,12 @@ struct once {
 	template <typename What>
 	static bool run(What &what)
 	{
-		if constexpr (same_as<decltype(what()), bool>) {
+		using answer = decltype(what());
+
+		static_assert(same_as<answer, bool> || same_as<answer, void>,
+			      "once: what is called returns a bool, false if "
+			      "it has failed, or nothing");
+		if constexpr (same_as<answer, bool>) {
 			return what();
 		} else {
 			what();

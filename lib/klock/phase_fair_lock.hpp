@@ -81,7 +81,8 @@ namespace klock {
 
 template <counter Counter>
 struct phase_fair_lock {
-	static_assert(sizeof(Counter) <= 2, "phase_fair_lock: u8 or u16");
+	static_assert(sizeof(Counter) <= 2,
+		      "phase_fair_lock: u8 or u16, for 16383 readers at most");
 
 	/* Writers that may hold or wait at once. */
 	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);

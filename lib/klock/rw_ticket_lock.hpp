@@ -81,7 +81,8 @@ namespace klock {
 
 template <counter Counter>
 struct rw_ticket_lock {
-	static_assert(sizeof(Counter) <= 2, "rw_ticket_lock: u8 or u16");
+	static_assert(sizeof(Counter) <= 2,
+		      "rw_ticket_lock: u8 or u16, for 65536 contexts at most");
 
 	/* Contexts that may hold or wait at once, either way. */
 	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
