@@ -43,7 +43,9 @@ klock_add_boot_test(qemu_shared_storm_64 CPUS 64 MODE single TIMEOUT 120
 klock_add_boot_test(qemu_shared_storm_255 CPUS 255 MODE single TIMEOUT 120
 	APPEND "run=shared_storm mode=tap acquisitions=4000")
 klock_add_boot_test(qemu_shared_busted CPUS 4 MODE single
-	APPEND "run=busted_shared mode=tap acquisitions=20000 convoys=50")
+	APPEND "run=busted_shared mode=tap acquisitions=20000 convoys=50 pauses=1")
+klock_add_boot_test(qemu_shared_busted_parallel_2 CPUS 2 MODE parallel
+	APPEND "run=busted_shared mode=tap parallel=1 acquisitions=2000 convoys=4 pauses=1")
 
 # The other compiler and linker.
 klock_add_boot_test(qemu_clang_4 IMAGE lab-clang-64 CPUS 4 MODE single

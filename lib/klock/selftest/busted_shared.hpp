@@ -29,6 +29,12 @@ struct rw_tickets {
 	}
 	void unlock_shared() { (void)write.fetch_add_release(1); }
 
+	/* Whether a reader that comes now need not wait. */
+	[[nodiscard]] bool is_readable() const
+	{
+		return read.load_relaxed() == next.load_relaxed();
+	}
+
       protected:
 	/* Between two steps that must not be two: a window to be seen in. */
 	static constexpr u32 pause = 50;
@@ -277,7 +283,8 @@ using busted_shared_locks = list<
 			      in_model | in_turns | in_crowd,
 			      "phases: lets the next writer mark too early">,
 	busted_shared_subject<"pf_gives_back", busted::pf_gives_back,
-			      sharing::by_phases, in_model,
+			      sharing::by_phases,
+			      in_model | in_turns | in_crowd,
 			      "phases: a try takes a ticket and gives back">,
 	busted_shared_subject<"unfenced_readers", busted::unfenced_readers,
 			      sharing::writers_first, in_model | in_parallel,
