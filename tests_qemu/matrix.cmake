@@ -169,14 +169,14 @@ klock_add_misuse_test(crowd "lock small" "more contenders than its capacity"
 	"held by CPU ")
 klock_add_misuse_test(nmi_crowd "lock small"
 	"more contenders than its capacity" "held by CPU ")
-klock_add_misuse_test(interrupts_on "lock runqueue"
-	"with interrupts on at tests_qemu/lab/misuse.cpp:"
-	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
 klock_add_misuse_test(nmi_lock "lock runqueue" "lock() in an NMI handler")
 klock_add_misuse_test(number "lock bakery" "a CPU number beyond capacity")
-klock_add_misuse_test(interrupted_waiter "PANIC on CPU 0: lock runqueue"
-	"with interrupts on at tests_qemu/lab/misuse.cpp:"
-	"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
+klock_add_misuse_test(read_recursion "lock routes" "read recursion: the caller")
+klock_add_misuse_test(upgrade "lock routes" "upgrade: the caller reads it")
+foreach(what IN ITEMS interrupts_on interrupted_waiter reading_handler)
+	klock_add_misuse_test(${what} "CPU 0: lock r" "interrupts on at tests_qemu/"
+		"waited for in an interrupt handler at tests_qemu/lab/misuse.cpp:")
+endforeach()
 
 # The guest's watchdog sees CPUs that wait with interrupts off, and says what
 # each waits for; i686 in the same words.

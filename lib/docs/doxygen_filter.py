@@ -34,6 +34,7 @@ KNOWN = [
     (r"try_lock_shared", "Takes the lock to read if it can; never waits."),
     (r"unlock_shared", "A reader's alone."),
     (r"max_readers", "Contexts that may read or wait to read at once."),
+    (r"readers_contend", "Whether readers and writers have one capacity."),
     (r"is_locked", "Whether somebody holds it: a hint, stale on arrival."),
     (r"is_contended", "Whether somebody waits: a hint, stale on arrival."),
     (r"max_contenders", "Contexts that may hold or wait at once."),

@@ -101,25 +101,56 @@ struct checked_core {
 		if (!shared::nests && readers.is_mine())
 			usage.complain("read recursion: the caller reads it",
 				       by);
-		if (!readers.count_in(room_for_reads))
-			usage.complain("more readers than its capacity", by);
+		if constexpr (shared::contends)
+			usage.count_in(L::max_contenders, by);
+		else
+			count_reader_in(by);
 		lock_inner();
-		readers.note();
+		is_reader();
 	}
 
 	template <typename Try>
 	bool try_read(call_site by, Try try_inner)
 	{
 		check_context(by);
-		usage.before_try(by);
-		if (!readers.count_in(room_for_reads))
-			usage.complain("more readers than its capacity", by);
+		if (shared::nests && current_context() == context::nmi)
+			usage.complain("read in an NMI handler, where this "
+				       "lock is not read",
+				       by);
+		if constexpr (shared::contends) {
+			if (!usage.before_try_lock(L::max_contenders, by))
+				return false;
+		} else {
+			usage.before_try(by);
+			count_reader_in(by);
+		}
 		if (!try_inner()) {
-			readers.count_out();
+			count_reader_out();
 			return false;
 		}
-		readers.note();
+		is_reader();
 		return true;
+	}
+
+	void count_reader_in(call_site by)
+	{
+		if (!readers.count_in(room_for_reads))
+			usage.complain("more readers than its capacity", by);
+	}
+
+	void count_reader_out()
+	{
+		if constexpr (shared::contends)
+			usage.count_out();
+		else
+			readers.count_out();
+	}
+
+	void is_reader()
+	{
+		if constexpr (shared::contends)
+			usage.is_read();
+		readers.note();
 	}
 
 	void before_unlock_shared(call_site by)
@@ -127,6 +158,7 @@ struct checked_core {
 		if (!readers.forget())
 			usage.complain("unlock_shared by who does not read it",
 				       by);
+		count_reader_out();
 		usage.before_try(by);
 	}
 

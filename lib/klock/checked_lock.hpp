@@ -59,7 +59,11 @@
  *	not held	assert_held() by another than the holder
  *	read recursion	lock_shared() by who reads it, where reads do not nest
  *	upgrade		lock() by who reads it
- * and of readers the same: stray unlock, crowd (shared_usage.hpp).
+ *	read in NMI	of a lock that no NMI handler may read, by a try neither
+ * and of readers the same as of writers: stray unlock, crowd, interrupts on,
+ * handler, number. A crowd is readers and writers together where both have one
+ * capacity (readers_contend). Of more than eight readers at once recursion,
+ * upgrade and a stray unlock_shared() may go unnamed (shared_usage.hpp).
  * A lock that one takes and another releases, by design, cannot be checked.
  *
  * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
@@ -89,6 +93,7 @@ template <any_lock L>
 struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::constants_of<L>,
 			 detail::reader_constants_of<L>,
+			 detail::contends_of<L>,
 			 private detail::checked_core<L> {
       private:
 	using typename detail::nodes_of<L>::lent_node;

@@ -66,11 +66,12 @@ struct chosen<true, Unchecked, Checked> {
 };
 
 template <typename L>
-struct reader_constants_of {
+struct contends_of {
 };
-template <shared_lockable L>
-struct reader_constants_of<L> {
-	static constexpr u64 max_readers = L::max_readers;
+template <typename L>
+requires requires { L::readers_contend; }
+struct contends_of<L> {
+	static constexpr bool readers_contend = L::readers_contend;
 };
 
 /* A name for a constructor, which no lock inside has an argument of. */

@@ -161,6 +161,15 @@ struct inside_type<L> {
 };
 template <typename L>
 using inside = typename inside_type<L>::type;
+
+/* What a lock around another says of its readers; of one without, nothing. */
+template <typename L>
+struct reader_constants_of {
+};
+template <shared_lockable L>
+struct reader_constants_of<L> {
+	static constexpr u64 max_readers = L::max_readers;
+};
 } // namespace detail
 
 } // namespace klock

@@ -43,7 +43,6 @@
  */
 #pragma once
 
-#include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
 #include <klock/types.hpp>
 

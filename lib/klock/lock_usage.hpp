@@ -113,6 +113,23 @@ struct lock_usage {
 			complain("recursion: the caller holds it", by);
 	}
 
+	/* Who is about to wait, a reader among writers too. */
+	void count_in(u64 capacity, call_site by)
+	{
+		const u32 found = contenders.fetch_add_relaxed(1);
+
+		if (is_unclear(found, capacity))
+			count_in_later(capacity, by);
+		else
+			check_crowd(found, capacity, by);
+	}
+
+	/*
+	 * Such a reader is in, and stays counted: the last writer has left for
+	 * good, and nobody waits to be told so by the next.
+	 */
+	void is_read() { contenders.fetch_and_relaxed(~left); }
+
 	/* A reader that does not wait. */
 	void before_try(call_site by)
 	{
@@ -230,16 +247,6 @@ struct lock_usage {
 		       capacity > 1;
 	}
 
-	void count_in(u64 capacity, call_site by)
-	{
-		const u32 found = contenders.fetch_add_relaxed(1);
-
-		if (is_unclear(found, capacity))
-			count_in_later(capacity, by);
-		else
-			check_crowd(found, capacity, by);
-	}
-
 	/* Those ahead of it are counted, so one of them goes on. */
 	[[gnu::noinline]] void count_in_later(u64 capacity, call_site by)
 	{
@@ -314,7 +321,8 @@ struct lock_usage {
 	atomic<const char *> name;
 	/* Which of an array it is; 0: of none. */
 	atomic<u32> index_plus_1;
-	/* Those that wait; held or left: what the last holder has done. */
+	/* Those that wait, and readers that contend and are in; held or left:
+	 * what the last holder has done. */
 	atomic<u32> contenders;
 	/* Who holds it; 0: nobody. */
 	atomic<usize> owner_plus_1;

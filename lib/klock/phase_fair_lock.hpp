@@ -32,8 +32,8 @@
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              may wait for a writer that waits for the reader it interrupted.
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither. Writers wait for a preempted holder or first waiter,
- *              readers for a preempted writer.
+ *              neither; no upgrade. Writers wait for a preempted holder or
+ *              first waiter, readers for a preempted writer.
  * Assumes:     an atomic add on each field and on the whole, a compare-and-swap
  *              over all. On 32-bit x86 the 8 bytes are added to by a
  *              compare-and-swap that is tried again.

@@ -31,8 +31,8 @@
  *              handlers read, interrupts are off in lock_shared and
  *              unlock_shared, and may be on in between; irq_shared_guard keeps
  *              them off throughout. A writer by irq_guard where handlers take
- *              it either way. No recursion of writers. Everybody waits for a
- *              preempted writer, a writer for a preempted reader.
+ *              it either way. No recursion of writers, no upgrade. All wait
+ *              for a preempted writer, a writer for a preempted reader.
  * Assumes:     a full fence, an atomic add, a byte that is stored alone
  *
  * State (next, owner; marks):  (n,n; 0) free --lock--> (n+1,n; 0) written

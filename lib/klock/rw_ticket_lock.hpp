@@ -31,8 +31,8 @@
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              queues behind a writer that waits for the reader it interrupted.
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither. Everybody waits for a preempted holder, and for a
- *              preempted first waiter.
+ *              neither; no upgrade. Everybody waits for a preempted holder,
+ *              and for a preempted first waiter.
  * Assumes:     an atomic add on each field and on the whole, an atomic store to
  *              a field that leaves the others alone, a compare-and-swap over
  *              all. On 32-bit x86 the 8 bytes are added to by a
@@ -87,6 +87,8 @@ struct rw_ticket_lock {
 	/* Contexts that may hold or wait at once, either way. */
 	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
 	static constexpr u64 max_readers = max_contenders;
+	/* Readers take of the same tickets. */
+	static constexpr bool readers_contend = true;
 
 	constexpr rw_ticket_lock() = default;
 

@@ -35,7 +35,7 @@ struct shared_usage {
 	}
 	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
 
-	/* The caller, who is counted in, is in. */
+	/* The caller is in. */
 	void note()
 	{
 		for (atomic<usize> &one : in) {
@@ -55,13 +55,11 @@ struct shared_usage {
 			if (one.load_relaxed() != owner_id() + 1)
 				continue;
 			one.store_relaxed(0);
-			count_out();
 			return true;
 		}
 		if (not_noted.load_relaxed() == 0)
 			return false;
 		(void)not_noted.fetch_add_relaxed(~u32{0});
-		count_out();
 		return true;
 	}
 
@@ -86,7 +84,7 @@ struct shared_usage {
 	}
 
       private:
-	/* Readers that wait or are in. */
+	/* Readers that wait or are in, if their capacity is their own. */
 	atomic<u32> contend;
 	/* Those in for whom there was no room below. */
 	atomic<u32> not_noted;
@@ -106,6 +104,7 @@ struct shared_usage_for {
 	using type = no_shared_usage;
 	static constexpr u64 readers = 0;
 	static constexpr bool nests = false;
+	static constexpr bool contends = false;
 };
 /* Readers of a lock that is indexed by CPU nest. */
 template <shared_lockable L>
@@ -113,6 +112,11 @@ struct shared_usage_for<L> {
 	using type = shared_usage;
 	static constexpr u64 readers = L::max_readers;
 	static constexpr bool nests = cpu_shared_lock<L>;
+	/* Whether readers and writers have one capacity. */
+	static constexpr bool contends = requires
+	{
+		requires L::readers_contend;
+	};
 };
 } // namespace detail
 

@@ -46,7 +46,6 @@ struct read_by_hand {
 	read_write lock;
 	unsigned data;
 };
-using data_of_readers = synchronized<unsigned, read_write>;
 using handlers_readers = synchronized<unsigned, irq_lock<read_write>>;
 
 /* As guard.hpp, but that its lock may be released through another name. */
@@ -251,35 +250,6 @@ void guard_irq_shared(irq_lock<read_write> &lock)
 {
 	irq_shared_guard held(lock);
 	section();
-}
-
-void hand_threads_shared(read_write &lock)
-{
-	lock.lock_shared();
-	section();
-	lock.unlock_shared();
-}
-void guard_threads_shared(thread_lock<read_write> &lock)
-{
-	shared_guard held(lock);
-	section();
-}
-
-unsigned hand_data_shared(read_by_hand &its)
-{
-	its.lock.lock_shared();
-	section();
-	const unsigned now = its.data;
-
-	its.lock.unlock_shared();
-	return now;
-}
-unsigned guard_data_shared(data_of_readers &its)
-{
-	auto seen = its.lock_shared();
-
-	section();
-	return *seen;
 }
 
 unsigned hand_irq_data_shared(read_by_hand &its)

@@ -116,6 +116,9 @@ std::vector<use> uses()
 , {"max_readers", requires {T::max_readers;
 }
 }
+, {"readers_contend", requires {T::readers_contend;
+}
+}
 , {"default_base", requires {T::default_base;
 }
 }

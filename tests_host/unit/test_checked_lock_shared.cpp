@@ -4,6 +4,8 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/irq_shared_guard.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/shared_guard.hpp>
 
@@ -85,9 +87,9 @@ TEST_CASE("checked_lock: shared: one reader more than the capacity")
 	}
 	current_cpu = 256;
 	has(panic_of([&] { lock.lock_shared(); }),
-	    "more readers than its capacity");
+	    "more contenders than its capacity");
 	has(panic_of([&] { (void)lock.try_lock_shared(); }),
-	    "more readers than its capacity");
+	    "more contenders than its capacity");
 	/* Those for whom there was no room to be noted are counted. */
 	for (unsigned reader = 0; reader < 256; reader++) {
 		current_cpu = reader;
@@ -97,6 +99,83 @@ TEST_CASE("checked_lock: shared: one reader more than the capacity")
 	CHECK_FALSE(lock.is_locked());
 	has(panic_of([&] { lock.unlock_shared(); }),
 	    "unlock_shared by who does not read it");
+}
+
+TEST_CASE("checked_lock: shared: readers and writers of one capacity")
+{
+	checked lock;
+
+	/* What a writer leaves behind takes no reader's place. */
+	lock.lock();
+	lock.unlock();
+	for (unsigned reader = 0; reader < 255; reader++) {
+		current_cpu = reader;
+		REQUIRE(lock.try_lock_shared());
+	}
+	current_cpu = 255;
+	CHECK_FALSE(lock.try_lock());
+	lock.lock_shared();
+	current_cpu = 256;
+	has(panic_of([&] { (void)lock.try_lock(); }),
+	    "more contenders than its capacity");
+	has(panic_of([&] { lock.lock(); }),
+	    "more contenders than its capacity");
+	for (unsigned reader = 0; reader < 256; reader++) {
+		current_cpu = reader;
+		lock.unlock_shared();
+	}
+	CHECK(lock.try_lock());
+	lock.unlock();
+	current_cpu = 0;
+}
+
+TEST_CASE("checked_lock: shared: readers of a capacity of their own")
+{
+	checked_lock<phase_fair_lock<u8>, "table"> lock;
+
+	for (unsigned reader = 0; reader < 63; reader++) {
+		current_cpu = reader;
+		lock.lock_shared();
+	}
+	current_cpu = 63;
+	CHECK_FALSE(lock.try_lock());
+	has(panic_of([&] { lock.lock_shared(); }),
+	    "more readers than its capacity");
+	has(panic_of([&] { (void)lock.try_lock_shared(); }),
+	    "more readers than its capacity");
+	for (unsigned reader = 0; reader < 63; reader++) {
+		current_cpu = reader;
+		lock.unlock_shared();
+	}
+	current_cpu = 0;
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: reads of one CPU nest, but in no NMI handler")
+{
+	checked_lock<reader_lock<4>, "names"> lock;
+
+	lock.lock_shared(1);
+	lock.lock_shared(1);
+	CHECK(lock.try_lock_shared(1));
+	has(panic_of([&] { lock.lock(); }), "upgrade: the caller reads it");
+	lock.unlock_shared(1);
+	lock.unlock_shared(1);
+	lock.unlock_shared(1);
+	has(panic_of([&] { lock.unlock_shared(1); }),
+	    "unlock_shared by who does not read it");
+	for (const auto misuse :
+	     {+[](decltype(lock) &l) { l.lock_shared(4); },
+	      +[](decltype(lock) &l) { (void)l.try_lock_shared(4); },
+	      +[](decltype(lock) &l) { l.unlock_shared(4); }})
+		has(panic_of([&] { misuse(lock); }),
+		    "a CPU number beyond capacity");
+	as(1, context::nmi, [&] {
+		has(panic_of([&] { lock.lock_shared(1); }), "NMI handler");
+		has(panic_of([&] { (void)lock.try_lock_shared(1); }),
+		    "read in an NMI handler, where this lock is not read");
+	});
+	CHECK_FALSE(lock.is_locked());
 }
 
 TEST_CASE("checked_lock: shared: a handler that reads what threads read with "

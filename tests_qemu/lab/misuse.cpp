@@ -17,6 +17,8 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/narrow_ticket_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 namespace lab {
@@ -33,6 +35,9 @@ constinit klock::checked_if<debug, klock::ticket_lock<klock::u8>, "runqueue">
 constinit klock::checked_if<debug, klock::narrow_ticket_lock<2>, "small"> small;
 
 constinit klock::checked_if<debug, klock::bakery_lock<2>, "bakery"> bakery;
+
+constinit klock::checked_if<debug, klock::phase_fair_lock<klock::u8>, "routes">
+	routes;
 
 void recursion()
 {
@@ -147,9 +152,36 @@ void interrupted_waiter()
 
 void number() { klock::guard held(bakery, 2u); }
 
-constexpr void (*misuses[])() = {recursion, free_unlock, foreign_unlock,
-				 crowd,	    nmi_crowd,	 interrupts_on,
-				 nmi_lock,  number,	 interrupted_waiter};
+/* With a writer in between, either reader would wait for ever. */
+void read_recursion()
+{
+	klock::shared_guard held(routes);
+	klock::shared_guard again(routes);
+}
+
+void upgrade()
+{
+	klock::shared_guard held(routes);
+	klock::guard again(routes);
+}
+
+/* Read by a thread with interrupts on, and by a handler over it. */
+void reading_handler()
+{
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::shared_guard held(routes);
+	});
+	klock::shared_guard held(routes);
+	boot::send_ipi(0, vector);
+	boot::delay_us(10000);
+}
+
+constexpr void (*misuses[])() = {
+	recursion,	    free_unlock,    foreign_unlock, crowd,
+	nmi_crowd,	    interrupts_on,  nmi_lock,	    number,
+	interrupted_waiter, read_recursion, upgrade,	    reading_handler};
 
 } // namespace
 

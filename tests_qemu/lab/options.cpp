@@ -52,6 +52,9 @@ constexpr choice misuses[] = {
 	{"nmi_lock", static_cast<u32>(misuse::nmi_lock)},
 	{"number", static_cast<u32>(misuse::number)},
 	{"interrupted_waiter", static_cast<u32>(misuse::interrupted_waiter)},
+	{"read_recursion", static_cast<u32>(misuse::read_recursion)},
+	{"upgrade", static_cast<u32>(misuse::upgrade)},
+	{"reading_handler", static_cast<u32>(misuse::reading_handler)},
 	{}};
 
 constexpr choice parts[] = {{"nothing", 0},

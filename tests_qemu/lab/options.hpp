@@ -57,6 +57,9 @@ enum class misuse : u32 {
 	nmi_lock,
 	number,
 	interrupted_waiter,
+	read_recursion,
+	upgrade,
+	reading_handler,
 };
 
 inline constexpr unsigned most_counts = 16;
