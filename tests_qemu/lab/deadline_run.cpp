@@ -67,7 +67,7 @@ template <typename Subject>
 	say_running(o, Subject::name);
 	t.prepare(cpus, deadline_for(cpus), attempts);
 	run_watched(t, Subject::name, cpus, stuck::is_a_bug,
-		    [&t](unsigned cpu) { t.run(cpu); });
+		    [](unsigned cpu) { deadline_bench<Subject>.run(cpu); });
 	const deadline_result r = t.outcome();
 	all_totals.acquisitions += r.sections;
 	print_row(o, Subject::name, cpus, r);
