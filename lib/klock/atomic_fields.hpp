@@ -56,6 +56,13 @@ struct atomic_fields {
 		arch::store_field<I, order::release>(at, v, s);
 	}
 
+	/* Puts another value into one field alone; returns what it was. */
+	template <usize I>
+	T exchange_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::exchange_field<I, order::acq_rel>(at, v, s);
+	}
+
 	/* Adds to one field alone, modulo its own width; returns what it was */
 	template <usize I>
 	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})

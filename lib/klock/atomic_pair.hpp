@@ -50,6 +50,13 @@ struct atomic_pair {
 		arch::store_field<place<H>, order::release>(at, v, s);
 	}
 
+	/* Puts another value into one half alone; returns what it was. */
+	template <half H>
+	T exchange_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::exchange_field<place<H>, order::acq_rel>(at, v, s);
+	}
+
 	/* Adds to one half alone, modulo its own width; returns what it was. */
 	template <half H>
 	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
@@ -81,11 +88,28 @@ struct atomic_pair {
 
 	/* Waits as atomic<T> does, on one half. */
 	template <half H>
+	T await_eq_relaxed(T v,
+			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	{
+		return arch::await_field<place<H>, order::relaxed>(
+			at, [v](T now) { return now == v; }, s);
+	}
+
+	template <half H>
 	T await_eq_acquire(T v,
 			   site s = {__builtin_FILE(), __builtin_LINE()}) const
 	{
 		return arch::await_field<place<H>, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
+	}
+
+	/* Exchanges v in until done(found) holds of what it finds. */
+	template <half H, typename Predicate>
+	T await_exchange_acquire(T v, Predicate done,
+				 site s = {__builtin_FILE(), __builtin_LINE()})
+	{
+		return arch::await_exchange_field<place<H>, order::acquire>(
+			at, v, done, s);
 	}
 
 	template <half H, typename Predicate, typename Pace>

@@ -224,6 +224,12 @@ inline void store_field(field_cell<T, N> &at, T v, site s)
 }
 
 template <usize I, order O, typename T, usize N>
+inline T exchange_field(field_cell<T, N> &at, T v, site s)
+{
+	return exchange<O>(at.at[I], v, s);
+}
+
+template <usize I, order O, typename T, usize N>
 inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 {
 	return fetch_add<O>(at.at[I], v, s);
@@ -241,6 +247,13 @@ inline T await_field_paced(const field_cell<T, N> &at, Predicate done,
 			   Pace pace, site s)
 {
 	return await_paced<O>(at.at[I], done, pace, s);
+}
+
+template <usize I, order O, typename T, usize N, typename Predicate>
+inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
+			      site s)
+{
+	return await_exchange<O>(at.at[I], desired, done, s);
 }
 
 template <order O, typename T, usize N>

@@ -74,6 +74,12 @@ ORDERS = [
      "static_cast<int>(without_store(O)));",
      f"word_from(desired), false, {_RELAXED}, {_RELAXED});",
      "probe_pair_compare_exchange_acquire__u8 is"),
+    (PAIR, "arch::exchange_field<place<H>, order::acq_rel>",
+     "arch::exchange_field<place<H>, order::acquire>",
+     "probe_pair_exchange_acq_rel__u8_second is"),
+    (FIELDS, "arch::exchange_field<I, order::acq_rel>",
+     "arch::exchange_field<I, order::release>",
+     "probe_fields_exchange_acq_rel__u8_3 is"),
     (FIELDS, "arch::advance_fields<order::release>",
      "arch::advance_fields<order::relaxed>",
      "probe_fields_advance_release__u8_3 is"),
@@ -121,6 +127,11 @@ VALUES = [
      "values: fetch_xor"),
     (BUILTIN, "return fetch_add<O>(at.at[I], v, s);",
      "return fetch_add<O>(at.at[0], v, s);", "values: fetch_add"),
+    (BUILTIN, "return exchange<O>(at.at[I], v, s);",
+     "return exchange<O>(at.at[0], v, s);", "values: exchange_acq_rel"),
+    (BUILTIN, "return await_exchange<O>(at.at[I], desired, done, s);",
+     "return await_exchange<O>(at.at[0], desired, done, s);",
+     "values: await_exchange_acquire"),
 ]
 
 RED_ZONE = [

@@ -46,6 +46,15 @@ struct field_test {
 			l.expect(the_call(l, request::store).operand == 4,
 				 "its value");
 		});
+		field_exchanges<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(4, there) == 3,
+				 "what it returns");
+			const call c = the_call(l, request::rmw);
+			l.expect(c.how == hooked::update::exchange &&
+					 c.operand == 4,
+				 "what it makes");
+		});
 		field_sums<T, N, I>::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
 			l.expect((x.*Op::call)(4, there) == 3,

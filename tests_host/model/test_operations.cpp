@@ -257,6 +257,15 @@ struct half_test {
 			l.expect(the_call(l, request::store).operand == 4,
 				 "its value");
 		});
+		half_exchanges<T, H>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(4, there) == 3,
+				 "what it returns");
+			const call c = the_call(l, request::rmw);
+			l.expect(c.how == hooked::update::exchange &&
+					 c.operand == 4,
+				 "what it makes");
+		});
 		half_sums<T, H>::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
 			l.expect((x.*Op::call)(4, there) == 3,
@@ -272,7 +281,19 @@ struct half_test {
 			l.expect(the_call(l, request::wait).operand == 1,
 				 "what it waits for");
 		});
+		exchanged();
 		paced();
+	}
+
+	void exchanged()
+	{
+		const look l = by("await_exchange_acquire");
+
+		l.expect(x.template await_exchange_acquire<H>(
+				 4, [](T v) { return v == 3; }, there) == 3,
+			 "what it returns");
+		l.expect(the_call(l, request::exchange_wait).operand == 4,
+			 "what it exchanges in");
 	}
 
 	void paced()

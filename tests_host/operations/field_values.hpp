@@ -60,6 +60,11 @@ struct field_test {
 			(x.*Op::call)(operand, here);
 			expect(holds(x, with(I, operand)), Op::name);
 		});
+		field_exchanges<T, N, I>::for_each([&]<typename Op>() {
+			atomic_fields<T, N> x(found);
+			expect((x.*Op::call)(operand, here) == was, Op::name);
+			expect(holds(x, with(I, operand)), Op::name);
+		});
 		field_sums<T, N, I>::for_each([&]<typename Op>() {
 			atomic_fields<T, N> x(found);
 			const T made =

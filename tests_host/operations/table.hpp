@@ -105,6 +105,10 @@ using half_stores =
 	     op<"store_release", &atomic_pair<T>::template store_release<H>>>;
 
 template <typename T, half H>
+using half_exchanges = list<
+	op<"exchange_acq_rel", &atomic_pair<T>::template exchange_acq_rel<H>>>;
+
+template <typename T, half H>
 using half_sums = list<
 	op<"fetch_add_relaxed", &atomic_pair<T>::template fetch_add_relaxed<H>>,
 	op<"fetch_add_acquire", &atomic_pair<T>::template fetch_add_acquire<H>>,
@@ -114,6 +118,7 @@ using half_sums = list<
 
 template <typename T, half H>
 using half_waits = list<
+	op<"await_eq_relaxed", &atomic_pair<T>::template await_eq_relaxed<H>>,
 	op<"await_eq_acquire", &atomic_pair<T>::template await_eq_acquire<H>>>;
 
 /* Of both. */
@@ -134,6 +139,11 @@ template <typename T, usize N, usize I>
 using field_stores = list<
 	op<"store_relaxed", &atomic_fields<T, N>::template store_relaxed<I>>,
 	op<"store_release", &atomic_fields<T, N>::template store_release<I>>>;
+
+template <typename T, usize N, usize I>
+using field_exchanges =
+	list<op<"exchange_acq_rel",
+		&atomic_fields<T, N>::template exchange_acq_rel<I>>>;
 
 template <typename T, usize N, usize I>
 using field_sums =

@@ -218,6 +218,13 @@ struct pair_test {
 			(x.*Op::call)(operand, here);
 			expect(holds(x, made), Op::name);
 		});
+		half_exchanges<T, H>::for_each([&]<typename Op>() {
+			atomic_pair<T> x(found);
+			pair<T> made = found;
+			part<H>(made) = operand;
+			expect((x.*Op::call)(operand, here) == was, Op::name);
+			expect(holds(x, made), Op::name);
+		});
 		half_sums<T, H>::for_each([&]<typename Op>() {
 			atomic_pair<T> x(found);
 			pair<T> made = found;
@@ -226,6 +233,13 @@ struct pair_test {
 			expect((x.*Op::call)(operand, here) == was, Op::name);
 			expect(holds(x, made), Op::name);
 		});
+		atomic_pair<T> y(found);
+		pair<T> put = found;
+		part<H>(put) = operand;
+		expect(y.template await_exchange_acquire<H>(
+			       operand, [was](T v) { return v == was; }) == was,
+		       "await_exchange_acquire");
+		expect(holds(y, put), "await_exchange_acquire");
 		const atomic_pair<T> x(found);
 		expect(x.template await_paced_acquire<H>(
 			       [was](T v) { return v == was; },

@@ -63,6 +63,20 @@ inline void store_field(field_cell<T, N> &at, T v, site s)
 }
 
 template <usize I, order O, typename T, usize N>
+inline T exchange_field(field_cell<T, N> &at, T v, site s)
+{
+	if (hooked::running)
+		return static_cast<T>(
+			hooked::running->rmw(at.template part<I>(),
+					     hooked::update::exchange, v, O,
+					     s));
+
+	const T found = at.at[I];
+	at.at[I] = v;
+	return found;
+}
+
+template <usize I, order O, typename T, usize N>
 inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 {
 	if (hooked::running)
@@ -99,6 +113,22 @@ inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 			s));
 	return await_field_paced<I, O>(
 		at, done, [](T) { return 1u; }, s);
+}
+
+template <usize I, order O, typename T, usize N, typename Predicate>
+inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
+			      site s)
+{
+	if (hooked::running)
+		return static_cast<T>(hooked::running->await_exchange(
+			at.template part<I>(), desired,
+			hooked::test_of<T>(done), O, s));
+
+	const T found = at.at[I];
+	if (!done(found))
+		hooked::waits_for_ever();
+	at.at[I] = desired;
+	return found;
 }
 
 namespace hooked {

@@ -72,6 +72,16 @@ inline T load_field(const field_cell<T, N> &at, site s)
 
 template <usize I, order O, typename T, usize N>
 requires fields_under_tsan<T, N>
+inline T exchange_field(field_cell<T, N> &at, T v, site s)
+{
+	const T before = exchange<O>(at.at[I], v, s);
+
+	acquire_whole<O>(at);
+	return before;
+}
+
+template <usize I, order O, typename T, usize N>
+requires fields_under_tsan<T, N>
 inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 {
 	const T before = fetch_add<O>(at.at[I], v, s);
@@ -88,6 +98,17 @@ inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 
 	acquire_whole<O>(at);
 	return seen;
+}
+
+template <usize I, order O, typename T, usize N, typename Predicate>
+requires fields_under_tsan<T, N>
+inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
+			      site s)
+{
+	const T before = await_exchange<O>(at.at[I], desired, done, s);
+
+	acquire_whole<O>(at);
+	return before;
 }
 
 template <order O, typename T, usize N>
