@@ -85,6 +85,25 @@ struct checked_core {
 			usage.before_taken_in_thread(by);
 	}
 
+	/* As the lock inside, and with a node of this CPU's. */
+	void lock_from(unsigned cpu,
+		       call_site by = {
+			       __builtin_FILE(),
+			       __builtin_LINE()}) requires per_cpu_lock<L>
+	{
+		check_node(cpu, by);
+		take(0u, by, [&] { inner.lock_from(cpu); });
+	}
+
+	/* Who is about to wait with what its CPU has. */
+	void check_node(unsigned cpu, call_site by) const
+	{
+		if (!L::has_node(cpu))
+			usage.complain("a CPU number beyond capacity, or more "
+				       "waits at once than a CPU has nodes",
+				       by);
+	}
+
 	void is_writer(usize with, call_site by)
 	{
 		if (readers.is_read())

@@ -53,6 +53,7 @@
  *			an interrupt or NMI handler
  *	number		one that is not below max_contenders; unlock() by
  *			another than lock()'s
+ *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() by another than lock()'s; one that is lent
  *			already, to any checked lock (lent_nodes.hpp)
  *	two holders	the lock inside is broken
@@ -94,6 +95,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::constants_of<L>,
 			 detail::reader_constants_of<L>,
 			 detail::contends_of<L>,
+			 detail::cpus_of<L>,
 			 private detail::checked_core<L> {
       private:
 	using typename detail::nodes_of<L>::lent_node;
@@ -121,8 +123,11 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void lock(call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires plain_lock<L>
 	{
+		if constexpr (per_cpu_lock<L>)
+			return lock_from(cpu_id(), by);
 		take(0u, by, [this] { inner.lock(); });
 	}
+	using core::lock_from;
 	void lock(lent_node &with,
 		  call_site by = {__builtin_FILE(),
 				  __builtin_LINE()}) requires node_lock<L>

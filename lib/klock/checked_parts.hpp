@@ -74,6 +74,23 @@ struct contends_of<L> {
 	static constexpr bool readers_contend = L::readers_contend;
 };
 
+/* What CPUs have for all locks of a type. */
+template <typename L>
+struct cpus_of {
+};
+template <per_cpu_lock L>
+struct cpus_of<L> {
+	[[nodiscard]] static bool has_node(unsigned cpu)
+	{
+		return L::has_node(cpu);
+	}
+	[[nodiscard]] static bool is_clean(unsigned cpu)
+	{
+		return L::is_clean(cpu);
+	}
+	static void forget_waits(unsigned cpu) { L::forget_waits(cpu); }
+};
+
 /* A name for a constructor, which no lock inside has an argument of. */
 struct named {
 	const char *name;

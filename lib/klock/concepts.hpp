@@ -52,6 +52,20 @@ concept cpu_lock = requires(L &lock, unsigned cpu)
 	lock.unlock(cpu);
 };
 
+/*
+ * A plain lock that waits with what its CPU has: it asks for the CPU's number,
+ * or is told.
+ */
+template <typename L>
+concept per_cpu_lock = plain_lock<L> && requires(L &lock, unsigned cpu)
+{
+	lock.lock_from(cpu);
+	L::forget_waits(cpu);
+	{
+		L::has_node(cpu)
+		} -> same_as<bool>;
+};
+
 template <typename L>
 concept any_lock = plain_lock<L> || node_lock<L> || cpu_lock<L>;
 

@@ -18,6 +18,9 @@ namespace {
 constexpr double most_to_xadd = 1.10;
 const std::vector<std::string> compact = {"ticket_lock<u8>",
 					  "ticket_lock<u16>"};
+/* One compare-and-swap over both of its fields. */
+constexpr double most_of_queued = 1.15;
+const std::string queued = "queued_lock";
 const std::string mcs = "mcs_lock";
 
 /* Locks that readers share. */
@@ -191,6 +194,10 @@ void print_bars(context &c)
 		for (unsigned section : {0u, 50u, 500u})
 			in_throughput(c, s, lock, {2, section, 50});
 	}
+	s.judge(queued + " uncontended <= 1.15 x lock xadd",
+		least(c.found.uncontended[queued]) / least(xadd),
+		most_of_queued, true,
+		ratios(c.found.uncontended[queued], xadd));
 	against(c, s, mcs,
 		cheapest(c, [](const row &r) { return r.counterpart == mcs; }),
 		"every MCS peer");

@@ -47,6 +47,9 @@ EXPECTATIONS = {
     # One to queue, one to leave an empty queue.
     "mcs_lock": Expected(locked=2, unlock_locked=1, retried=0),
     "clh_lock": Expected(locked=1, unlock_locked=0, retried=0),
+    # Without waiters its first. Behind it, one to queue and one to leave an
+    # empty queue; in loops the wait of the first, and who has no node.
+    "queued_lock": Expected(locked=5, unlock_locked=0, retried=2),
     # Made for CPUs that have no locked instruction.
     "peterson_lock": Expected(locked=0),
     "tournament_lock": Expected(locked=0),

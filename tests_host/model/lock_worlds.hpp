@@ -63,11 +63,21 @@ unsigned bits(unsigned few)
 inline constexpr unsigned everybody = ~0u;
 
 /*
+ * Whether a lock is right, too, on a machine that swaps a word field by field.
+ * Not where `held` is set by such a swap, and nobody queued is part of it: who
+ * queues after the look at `tail`, and finds nobody inside, is.
+ */
+template <typename L>
+inline constexpr bool can_split = true;
+template <unsigned Cpus>
+inline constexpr bool can_split<klock::queued_lock<Cpus>> = false;
+
+/*
  * Whether a try_lock that decides over a word is right, too, field by field:
  * not where it changes two fields that others read together.
  */
 template <typename L>
-inline constexpr bool try_can_split = true;
+inline constexpr bool try_can_split = can_split<L>;
 template <typename Counter>
 inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
 
@@ -236,6 +246,28 @@ result try_after_unlock(const options &how)
 			     "the lock is free: a try succeeds");
 		w.add();
 		w.who[1].unlock(w.lock);
+	});
+}
+
+/*
+ * Two locks, one after the other, as far as a CPU has sections: what a lock has
+ * of its CPUs it has for both.
+ */
+template <typename Subject>
+result two_in_turn(options how)
+{
+	struct world : counted<Subject> {
+		counted<Subject> other;
+		unsigned done[most_cpus] = {}; /* on the host */
+	};
+
+	return model::explore<world>(how, [](world &w, unsigned cpu) {
+		counted<Subject> &first = w;
+
+		if (w.done[cpu]++ % 2 == 0)
+			first.section(w.who[cpu]);
+		else
+			w.other.section(w.other.who[cpu]);
 	});
 }
 

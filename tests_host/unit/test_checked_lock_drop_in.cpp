@@ -35,6 +35,18 @@ std::vector<use> uses()
 , {"lock(number)", requires(T &l){l.lock(1u);
 }
 }
+, {"lock_from(number)", requires(T &l){l.lock_from(1u);
+}
+}
+, {"has_node(number)", requires {T::has_node(1u);
+}
+}
+, {"is_clean(number)", requires {T::is_clean(1u);
+}
+}
+, {"forget_waits(number)", requires {T::forget_waits(1u);
+}
+}
 , {"unlock()", requires(T &l){l.unlock();
 }
 }

@@ -172,6 +172,14 @@ inline auto here(const char *file, int line)
 	KLOCK_C_CHECKED_TICKET(x)                                              \
 	KLOCK_C_SET_BASE(x)
 
+#define KLOCK_C_CHECKED_QUEUED(x)                                              \
+	KLOCK_C_CHECKED_TICKET(x)                                              \
+	void klock_##x##_lock_from_at(klock_##x *lock, unsigned cpu,           \
+				      const char *file, int line)              \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_from(cpu, {file, line});             \
+	}
+
 #define KLOCK_C_CHECKED_BAKERY(x)                                              \
 	KLOCK_C_CHECKED(x)                                                     \
 	KLOCK_C_CONTENDED_VERB(x)                                              \

@@ -42,6 +42,8 @@ KLOCK_C_IS(checked_tas, checked_lock<cpp_of<klock_tas>::type>);
 KLOCK_C_IS(checked_ttas, checked_lock<cpp_of<klock_ttas>::type>);
 KLOCK_C_IS(checked_backoff_ttas,
 	   checked_lock<cpp_of<klock_backoff_ttas>::type>);
+KLOCK_C_IS(checked_queued_64, checked_lock<cpp_of<klock_queued_64>::type>);
+KLOCK_C_IS(checked_queued_256, checked_lock<cpp_of<klock_queued_256>::type>);
 KLOCK_C_IS(checked_bakery_4, checked_lock<cpp_of<klock_bakery_4>::type>);
 KLOCK_C_IS(checked_bakery_8, checked_lock<cpp_of<klock_bakery_8>::type>);
 KLOCK_C_IS(checked_bakery_16, checked_lock<cpp_of<klock_bakery_16>::type>);

@@ -233,6 +233,12 @@ auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
 		return klock::as_cpp(*lock).is_contended();                    \
 	}
 
+#define KLOCK_C_LOCK_FROM(x)                                                   \
+	void klock_##x##_lock_from(klock_##x *lock, unsigned cpu)              \
+	{                                                                      \
+		klock::as_cpp(*lock).lock_from(cpu);                           \
+	}
+
 #define KLOCK_C_SET_BASE(x)                                                    \
 	void klock_##x##_set_base(klock_##x *lock, unsigned base)              \
 	{                                                                      \

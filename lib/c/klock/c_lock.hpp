@@ -27,6 +27,7 @@
 #include <klock/phase_fair_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
+#include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/seq_count.hpp>
@@ -72,6 +73,8 @@ KLOCK_C_IS(mcs, mcs_lock);
 KLOCK_C_IS(mcs_node, mcs_node);
 KLOCK_C_IS(clh, clh_lock);
 KLOCK_C_IS(clh_node, clh_node);
+KLOCK_C_IS(queued_64, queued_lock<64>);
+KLOCK_C_IS(queued_256, queued_lock<256>);
 KLOCK_C_IS(bakery_4, bakery_lock<4>);
 KLOCK_C_IS(bakery_8, bakery_lock<8>);
 KLOCK_C_IS(bakery_16, bakery_lock<16>);

@@ -20,6 +20,7 @@
 
 #include <klock/bakery.h>
 #include <klock/queue.h>
+#include <klock/queued.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
 #include <klock/verbs.h>
@@ -130,6 +131,12 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 	void klock_checked_##x##_set_base(struct klock_checked_##x *lock,      \
 					  unsigned int base)
 
+#define KLOCK_CHECKED_QUEUED(x)                                                \
+	KLOCK_CHECKED_TICKET(x);                                               \
+	void klock_checked_##x##_lock_from_at(struct klock_checked_##x *lock,  \
+					      unsigned cpu, const char *file,  \
+					      int line)
+
 #define KLOCK_CHECKED_BAKERY(x)                                                \
 	KLOCK_CHECKED(x);                                                      \
 	KLOCK_CONTENDED_VERB(checked_##x);                                     \
@@ -183,6 +190,8 @@ KLOCK_CHECKED_PROPORTIONAL(proportional_ticket_u32);
 KLOCK_CHECKED_TAS(tas);
 KLOCK_CHECKED_TAS(ttas);
 KLOCK_CHECKED_TAS(backoff_ttas);
+KLOCK_CHECKED_QUEUED(queued_64);
+KLOCK_CHECKED_QUEUED(queued_256);
 KLOCK_CHECKED_BAKERY(bakery_4);
 KLOCK_CHECKED_BAKERY(bakery_8);
 KLOCK_CHECKED_BAKERY(bakery_16);

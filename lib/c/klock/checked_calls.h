@@ -248,6 +248,36 @@
 #define klock_checked_backoff_ttas_try_lock_irqsave(...) \
 	klock_checked_backoff_ttas_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
 
+#define klock_checked_queued_64_lock(...) \
+	klock_checked_queued_64_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_unlock(...) \
+	klock_checked_queued_64_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_lock_irqsave(...) \
+	klock_checked_queued_64_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_unlock_irqrestore(...) \
+	klock_checked_queued_64_unlock_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_try_lock(...) \
+	klock_checked_queued_64_try_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_try_lock_irqsave(...) \
+	klock_checked_queued_64_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_64_lock_from(...) \
+	klock_checked_queued_64_lock_from_at(__VA_ARGS__, KLOCK_HERE)
+
+#define klock_checked_queued_256_lock(...) \
+	klock_checked_queued_256_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_unlock(...) \
+	klock_checked_queued_256_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_lock_irqsave(...) \
+	klock_checked_queued_256_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_unlock_irqrestore(...) \
+	klock_checked_queued_256_unlock_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_try_lock(...) \
+	klock_checked_queued_256_try_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_try_lock_irqsave(...) \
+	klock_checked_queued_256_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_queued_256_lock_from(...) \
+	klock_checked_queued_256_lock_from_at(__VA_ARGS__, KLOCK_HERE)
+
 #define klock_checked_bakery_4_lock(...) \
 	klock_checked_bakery_4_lock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_checked_bakery_4_unlock(...) \

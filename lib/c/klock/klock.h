@@ -36,6 +36,7 @@
 #include <klock/checked_readers.h>
 #include <klock/once.h>
 #include <klock/queue.h>
+#include <klock/queued.h>
 #include <klock/readers.h>
 #include <klock/seq.h>
 #include <klock/tas.h>

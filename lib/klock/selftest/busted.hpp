@@ -12,6 +12,7 @@
 #pragma once
 
 #include <klock/selftest/busted_queue.hpp>
+#include <klock/selftest/busted_queued.hpp>
 #include <klock/selftest/busted_ticket.hpp>
 #include <klock/selftest/busted_timed.hpp>
 #include <klock/selftest/busted_turn.hpp>
@@ -74,6 +75,17 @@ using busted_locks = list<
 	busted_subject<"own_cell", busted::own_cell, service::fifo,
 		       in_model | in_crowd,
 		       "CLH: keeps its own cell at unlock">,
+	busted_subject<"blind_leaver", busted::blind_leaver, service::fifo,
+		       in_model | in_parallel,
+		       "queued: empties the queue by a look and a store">,
+	busted_subject<"late_clean", busted::late_clean, service::fifo,
+		       in_model | in_crowd,
+		       "queued: cleans its node when others see it">,
+	busted_subject<"early_link", busted::early_link, service::fifo,
+		       in_model | in_crowd,
+		       "queued: links itself before it exchanges tail">,
+	busted_subject<"stealer", busted::stealer, service::fifo, in_model,
+		       "queued: takes it past those who queue">,
 	busted_subject<"uneven_ring", busted::uneven_ring, service::fifo,
 		       in_model | in_turns,
 		       "Anderson: the counter wraps within a round">,

@@ -21,6 +21,7 @@
 #include <klock/phase_fair_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
+#include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
@@ -120,6 +121,8 @@ using all_locks = list<
 	/* lists */
 	subject<"mcs_lock", mcs_lock, service::fifo>,
 	subject<"clh_lock", clh_lock, service::fifo>,
+	subject<"queued_lock", queued_lock<Cpus>, service::fifo,
+		"a tail is a node's number, and counts nothing">,
 	/* loads, stores and fences only */
 	subject<"peterson_lock", peterson_lock, service::bounded>,
 	subject<"tournament_lock", tournament_lock<(Cpus < 2 ? 2 : Cpus)>,
@@ -182,6 +185,22 @@ struct contender<L> {
 	{
 		return l.try_lock();
 	}
+};
+
+/* Told, so that no world must have an answer to klock_os_cpu_id(). */
+template <per_cpu_lock L>
+struct contender<L> {
+	constexpr explicit contender(unsigned number = 0) : cpu(number) {}
+	constexpr void renumber(unsigned number) { cpu = number; }
+	void lock(L &l) { l.lock_from(cpu); }
+	void unlock(L &l) { l.unlock(); }
+	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	{
+		return l.try_lock();
+	}
+
+      private:
+	unsigned cpu;
 };
 
 template <node_lock L>

@@ -44,6 +44,9 @@ static _Thread_local unsigned self;
 /* Asked for a number or a node while interrupts were on: too early. */
 static int asked_too_early;
 
+/* The kernel's answer; queued and checked locks ask. */
+unsigned klock_os_cpu_id(void) { return self; }
+
 static unsigned self_id(void)
 {
 	asked_too_early += klock_irqs_enabled();
@@ -124,6 +127,11 @@ LOCK(preemptable_ticket_u8, preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT
 LOCK(preemptable_ticket_u16, preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
 TICKET(preemptable_ticket_u8)
 TICKET(preemptable_ticket_u16)
+
+LOCK(queued_64, queued_64, KLOCK_QUEUED_INIT)
+LOCK(queued_256, queued_256, KLOCK_QUEUED_INIT)
+TICKET(queued_64)
+TICKET(queued_256)
 
 LOCK(narrow_ticket_2, narrow_ticket_2, KLOCK_NARROW_TICKET_INIT)
 LOCK(narrow_ticket_3, narrow_ticket_3, KLOCK_NARROW_TICKET_INIT)
@@ -258,6 +266,8 @@ static const struct kind kinds[] = {
 	FULL(ticket_u32),
 	FULL(preemptable_ticket_u8),
 	FULL(preemptable_ticket_u16),
+	FULL(queued_64),
+	FULL(queued_256),
 	FULL(narrow_ticket_2),
 	FULL(narrow_ticket_3),
 	FULL(narrow_ticket_4),

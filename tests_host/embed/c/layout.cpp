@@ -87,6 +87,19 @@ constexpr bool same_turn()
 static_assert(same_turn<klock_preemptable_ticket_u8, u8>());
 static_assert(same_turn<klock_preemptable_ticket_u16, u16>());
 
+template <typename C, unsigned Cpus>
+constexpr bool same_word()
+{
+	using lock = queued_lock<Cpus>;
+
+	return AT(C, klock_locked) ==
+		       AT(lock, word) + int(lock::locked) * sizeof(u16) &&
+	       AT(C, klock_tail) ==
+		       AT(lock, word) + int(lock::tail) * sizeof(u16);
+}
+static_assert(same_word<klock_queued_64, 64>());
+static_assert(same_word<klock_queued_256, 256>());
+
 template <typename C, typename Counter>
 constexpr bool same_base()
 {

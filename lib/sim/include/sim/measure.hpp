@@ -107,6 +107,10 @@ struct contenders {
 		places = static_cast<place *>(at);
 		for (unsigned c = 0; c < cpus; c++)
 			(::new (places + c) place)->who.renumber(c);
+		/* The run before has ended in the middle of their waits. */
+		if constexpr (klock::per_cpu_lock<Lock>)
+			for (unsigned c = 0; c < cpus; c++)
+				Lock::forget_waits(c);
 	}
 	~contenders()
 	{

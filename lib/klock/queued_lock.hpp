@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queued_lock - a queue of per-CPU nodes, in a lock of 4 bytes
+ *
+ * Algorithm:   {locked, tail} in one word. A CPU that finds both 0 sets
+ *              `locked` by one compare-and-swap. Any other exchanges the number
+ *              of a node of its own into `tail`, links itself to the node that
+ *              it finds there, and spins on its own until it is first. Only the
+ *              first waits on `locked`, by exchanging a 1 into it; then it
+ *              empties the queue, or makes its successor the first. From then
+ *              on nobody looks at its node, which is free while the lock is
+ *              still held.
+ * Source:      the queue: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
+ *              section 2.4. That nodes belong to CPUs and nesting levels, so
+ *              that 16 bits name one, is the idea of Linux's qspinlock
+ *              (described in LWN 590243, 2014); we differ: no pending bit; two
+ *              fields of 16 bits, and each operation is on one of them or on
+ *              both at once; the first waits by an exchange, which leaves it
+ *              the line to write on; a node is cleaned after its use, not
+ *              before the next.
+ * Use when:    many CPUs contend, and a lock must be as small as a ticket
+ *              lock: one in each inode, page or hash bucket. Few CPUs:
+ *              ticket_lock, which hands over with fewer misses up to about 5
+ *              of them. Nodes of the caller's own, and no per-CPU table:
+ *              mcs_lock. vCPUs or threads that are preempted:
+ *              preemptable_ticket_lock.
+ * Size:        4 bytes; and once for all locks of one type a cache line for
+ *              each CPU: 64 x Cpus bytes     Checked: unit/queued_lock: sizes
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it: unlock's only access is the one
+ *              that releases. The nodes live as long as the program.
+ *                                Checked: model/lifetime, native/lifetime
+ * Fairness:    FIFO by the exchange; no waiter is bypassed
+ *                                      Checked: native/torture: FIFO
+ * Capacity:    Cpus (up to 16,383), with 4 waits of each at once: thread, soft
+ *              interrupt, interrupt and NMI, of which each waits for another
+ *              lock. A fifth, or a CPU whose number is too large, waits without
+ *              a place in the queue: excluded as ever, but bypassed by anybody.
+ *              checked_lock names both.
+ *                          Checked: model/queued_lock: without a node,
+ *                          unit/queued_lock: a fifth wait
+ * Context:     any, but neither preempted nor moved to another CPU while it
+ *              waits: who waits in place of it would have its node. Where a
+ *              handler takes it too, by irq_guard. NMI: try_lock only. No
+ *              recursion. Everybody waits for a preempted holder, and for any
+ *              preempted waiter ahead. unlock waits for nobody; the first in
+ *              the queue, for a newcomer that has exchanged tail and not yet
+ *              linked its node. klock_os_cpu_id() is asked where it must wait,
+ *              and must be the same in all handlers of a CPU. All files of a
+ *              kernel share one table; a module that is linked apart must not
+ *              have its own (hidden visibility, static linking): two tables
+ *              and one lock is no lock.
+ *                          Checked: model/unlock: waits for nobody,
+ *                          model/queued_lock: interrupts
+ * Assumes:     a compare-and-swap of 4 bytes; an atomic exchange and a store
+ *              of 2 of them, which leave the others alone
+ *
+ * State (locked, tail):  n, t: a node's number
+ *	(0,0) free --lock--> (1,0) held --unlock--> (0,0)
+ *	(1,t) --n queues--> (1,n) --unlock--> (0,n) --the first--> (1,n)
+ *	(1,n) --n, first and last--> (1,0)
+ *
+ * Ordering:
+ *	O1  take_free   compare_exchange_acquire       pairs with O6
+ *	O2  wait_first  tail.exchange_acq_rel          pairs with O2, O7
+ *	O3  wait_first  next.store_release             pairs with O5
+ *	O4  take_first  locked.await_exchange_acquire  pairs with O6
+ *	O5  take_first  next.await_ne_acquire          pairs with O3
+ *	O6  unlock      locked.store_release           pairs with O1, O4
+ *	O7  queue_up    depth.store_release            pairs with O2 of a
+ *handler Checked: model/orders_needed
+ *
+ *	O2 and O3 release that a CPU's node is clean: the CPU behind it, by its
+ *	own O2, and the one ahead, by O5, write to it after that, though it was
+ *	last used for another lock. To be made the first is relaxed, and so is
+ *	to empty the queue: what excludes is O4.
+ *
+ * `depth` counts a CPU's waits, and so names the node of the next one: it is
+ * raised before the node is seen (O2), and lowered when it is clean again (O7).
+ * A handler that came in between would take the same node. No other CPU looks
+ * at `depth`: O7 is for the compiler.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
+ *              10 misses, whatever w is     Checked: sim/costs, sim/queued_lock
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/atomic_pair.hpp>
+#include <klock/cpu.hpp>
+#include <klock/os.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+template <unsigned Cpus>
+struct queued_lock;
+
+/*
+ * What one CPU queues with, for all locks of a type. Its line is shared by the
+ * nodes of four levels: a CPU spins on one of them at a time.
+ */
+struct alignas(cache_line) queued_cpu {
+	/* Waits of one CPU at once, each interrupted by the next. */
+	static constexpr unsigned levels = 4;
+
+	constexpr queued_cpu() = default;
+
+      private:
+	template <unsigned Cpus>
+	friend struct queued_lock;
+
+	struct node {
+		constexpr node() = default;
+
+		/* The successor's number; 0 until it has shown itself. */
+		atomic<u16> next;
+		/* 1: nobody is ahead but the holder. Clean: both 0. */
+		atomic<u8> first;
+	};
+
+	node nodes[levels];
+	/* Waits that have begun and are not over; this CPU's alone. */
+	atomic<u8> depth;
+};
+
+/* Cpus: the CPUs' numbers are below it. */
+template <unsigned Cpus>
+struct queued_lock {
+	static_assert(Cpus > 0, "a lock needs a contender");
+	static_assert(Cpus * u64{queued_cpu::levels} < 1u << 16,
+		      "more than 16,383 CPUs: a tail of 16 bits cannot name "
+		      "their nodes");
+
+	/* Contexts that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{Cpus} * queued_cpu::levels;
+
+	/* Waits for its turn; on return the caller is the holder. */
+	void lock()
+	{
+		if (!take_free())
+			queue_up(cpu_id());
+	}
+
+	/* The same, by a caller that knows the number of its CPU. */
+	void lock_from(unsigned cpu)
+	{
+		if (!take_free())
+			queue_up(cpu);
+	}
+
+	/* Takes the lock if it is free and nobody queues; never waits. */
+	[[nodiscard]] bool try_lock()
+	{
+		return word.template load_relaxed<locked>() == 0 && take_free();
+	}
+
+	/* The holder's alone; from any CPU. */
+	void unlock() { word.template store_release<locked>(0); } /* O6 */
+
+	/* Whether somebody holds it: a hint, stale on arrival. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return word.template load_relaxed<locked>() != 0;
+	}
+
+	/* The holder asks: does somebody wait behind it? A hint. */
+	[[nodiscard]] bool is_contended() const
+	{
+		return word.template load_relaxed<tail>() != 0;
+	}
+
+	/* Whether a wait that this CPU began now would have a node. */
+	[[nodiscard]] static bool has_node(unsigned cpu)
+	{
+		return cpu < Cpus &&
+		       cpus[cpu].depth.load_relaxed() < queued_cpu::levels;
+	}
+
+	/* Whether this CPU waits nowhere, and its nodes are as at the start. */
+	[[nodiscard]] static bool is_clean(unsigned cpu)
+	{
+		for (const node &of : cpus[cpu].nodes)
+			if (of.next.load_relaxed() || of.first.load_relaxed())
+				return false;
+		return cpus[cpu].depth.load_relaxed() == 0;
+	}
+
+	/*
+	 * For a CPU that was stopped in a wait and starts anew: its nodes are
+	 * clean again. The locks that it queued for must not be used any more.
+	 */
+	static void forget_waits(unsigned cpu)
+	{
+		for (node &of : cpus[cpu].nodes) {
+			of.next.store_relaxed(0);
+			of.first.store_relaxed(0);
+		}
+		cpus[cpu].depth.store_relaxed(0);
+	}
+
+      private:
+	using node = queued_cpu::node;
+
+	static constexpr half locked = half::first;
+	static constexpr half tail = half::second;
+
+	static node &node_of(u16 number)
+	{
+		const unsigned index = number - 1u;
+
+		return cpus[index / queued_cpu::levels]
+			.nodes[index % queued_cpu::levels];
+	}
+
+	bool take_free()
+	{
+		return word.compare_exchange_acquire({0, 0}, {1, 0}); /* O1 */
+	}
+
+	[[gnu::noinline]] void queue_up(unsigned cpu)
+	{
+		if (!has_node(cpu))
+			return compete();
+
+		atomic<u8> &depth = cpus[cpu].depth;
+		const u8 level = depth.load_relaxed();
+		const u16 mine =
+			static_cast<u16>(cpu * queued_cpu::levels + level + 1);
+
+		depth.store_relaxed(static_cast<u8>(level + 1));
+		wait_first(mine);
+		take_first(mine);
+		depth.store_release(level); /* O7 */
+	}
+
+	/* Queues, and waits until nobody is ahead but the holder. */
+	void wait_first(u16 mine)
+	{
+		const u16 ahead =
+			word.template exchange_acq_rel<tail>(mine); /* O2 */
+
+		if (ahead == 0)
+			return;
+		node_of(ahead).next.store_release(mine); /* O3 */
+		node_of(mine).first.await_eq_relaxed(1);
+	}
+
+	/* Takes the lock, hands the first place on, and cleans the node. */
+	void take_first(u16 number)
+	{
+		node &mine = node_of(number);
+
+		word.template await_exchange_acquire<locked>(
+			1, [](u16 found) { return found == 0; }); /* O4 */
+		if (!word.compare_exchange_relaxed({1, number}, {1, 0})) {
+			const u16 next = mine.next.await_ne_acquire(0); /* O5 */
+			node_of(next).first.store_relaxed(1);
+			mine.next.store_relaxed(0);
+		}
+		mine.first.store_relaxed(0);
+	}
+
+	/* Without a node: takes it when it is free and nobody queues. */
+	void compete()
+	{
+		do {
+			word.template await_eq_relaxed<locked>(0);
+			word.template await_eq_relaxed<tail>(0);
+		} while (!try_lock());
+	}
+
+	/* All CPUs', for all locks of this type. */
+	static inline constinit queued_cpu cpus[Cpus];
+
+	/* Whether it is held; the last in the queue, 0: nobody queues. */
+	atomic_pair<u16> word;
+};
+
+} // namespace klock
