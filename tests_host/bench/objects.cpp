@@ -29,9 +29,11 @@ struct table_of final : lock_table {
 	table_of() : locks(new L[buckets]), heads(new u32[buckets]())
 	{
 		/* Touches every page before anybody measures. */
+		klock::selftest::contender<L> who(0);
+
 		for (u32 i = 0; i < buckets; i++) {
-			locks[i].lock();
-			locks[i].unlock();
+			who.lock(locks[i]);
+			who.unlock(locks[i]);
 		}
 	}
 
@@ -39,12 +41,13 @@ struct table_of final : lock_table {
 	{
 		/* Never the same places again: they would be cached. */
 		dice places((++visits << 8) + thread);
+		klock::selftest::contender<L> who(thread);
 
 		until(end, {0, 0}, thread, seen, [&] {
 			const u32 i = places.below(buckets);
-			locks[i].lock();
+			who.lock(locks[i]);
 			heads[i] = heads[i] + 1;
-			locks[i].unlock();
+			who.unlock(locks[i]);
 		});
 	}
 

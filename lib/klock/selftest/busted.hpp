@@ -75,7 +75,7 @@ using busted_locks = list<
 	busted_subject<"own_cell", busted::own_cell, service::fifo,
 		       in_model | in_crowd,
 		       "CLH: keeps its own cell at unlock">,
-	busted_subject<"blind_leaver", busted::blind_leaver, service::fifo,
+	busted_subject<"blind_empty", busted::blind_empty, service::fifo,
 		       in_model | in_parallel,
 		       "queued: empties the queue by a look and a store">,
 	busted_subject<"late_clean", busted::late_clean, service::fifo,

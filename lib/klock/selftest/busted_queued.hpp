@@ -116,7 +116,7 @@ struct queued_base : private Nodes {
  * The last in the queue empties it by a look and a store: who came in between
  * has exchanged itself in, and is forgotten.
  */
-struct blind_leaver : queued_base<> {
+struct blind_empty : queued_base<> {
 	void lock(unsigned cpu)
 	{
 		const u16 mine = number_of(cpu, 0);

@@ -66,10 +66,9 @@ template <usize I, order O, typename T, usize N>
 inline T exchange_field(field_cell<T, N> &at, T v, site s)
 {
 	if (hooked::running)
-		return static_cast<T>(
-			hooked::running->rmw(at.template part<I>(),
-					     hooked::update::exchange, v, O,
-					     s));
+		return static_cast<T>(hooked::running->rmw(
+			at.template part<I>(), hooked::update::exchange, v, O,
+			s));
 
 	const T found = at.at[I];
 	at.at[I] = v;
