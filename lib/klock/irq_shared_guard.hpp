@@ -64,8 +64,10 @@ struct [[nodiscard]] irq_shared_guard {
 template <detail::guardable L>
 requires(!shared_lockable<detail::inside<L>>) //
 	struct irq_shared_guard<L> : private detail::unreadable<L> {
+	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit irq_shared_guard(Given &&...);
+	/* Not there. */
 	void unlock();
 };
 
@@ -116,9 +118,12 @@ struct [[nodiscard]] irq_shared_try_guard {
 template <detail::guardable L>
 requires(!shared_lockable<detail::inside<L>>) //
 	struct irq_shared_try_guard<L> : private detail::unreadable<L> {
+	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit irq_shared_try_guard(Given &&...);
+	/* Not there. */
 	explicit operator bool() const;
+	/* Not there. */
 	void unlock();
 };
 
