@@ -2,7 +2,7 @@
 """operations.py and programs.py find what they are for.
 
 Each fault is planted in a copy of lib, alone; what is said of it must name the
-operation. Run: faults.py --cxx g++ --lib lib
+operation, whose probe alone is compiled. Run: faults.py --cxx g++ --lib lib
 """
 
 import argparse
@@ -157,18 +157,18 @@ def planted(lib, scratch, fault):
 
 def run(cxx, lib, scratch):
     for faults, look in (
-            (ORDERS, lambda compiler, bad: operations.check(
-                compiler, bad, scratch, {"u8"})),
-            (VALUES, lambda compiler, bad: [
-                *programs.values(compiler, scratch)]),
-            (RED_ZONE, lambda compiler, bad: [
+            (ORDERS, lambda compiler, bad, words: operations.check(
+                compiler, bad, scratch, words)),
+            (VALUES, lambda compiler, bad, _: [
+                *programs.values(compiler, scratch, "bytes_alone")]),
+            (RED_ZONE, lambda compiler, bad, _: [
                 *programs.red_zone(compiler, scratch)])):
         if faults is not ORDERS and not programs.runs_here():
             continue
         for fault in faults:
             bad = planted(lib, scratch, fault)
             try:
-                said = look(objects.Compiler(cxx, 64, bad), bad)
+                said = look(objects.Compiler(cxx, 64, bad), bad, fault[3])
             except objects.Failed as broken:
                 said = [str(broken)]
             yield fault, [] if any(fault[3] in text for text in said) \

@@ -206,15 +206,13 @@ def check_table(declared, table):
     return found
 
 
-def check(compiler, lib, scratch, types=None):
-    """One line for each operation that is not what its name says; types: of
-
-    these alone, by their names here."""
+def check(compiler, lib, scratch, words=None):
+    """One line for each operation that is not what its name says; words: of
+    those alone that they name."""
     declared = probes.names(lib)
     found = check_table(declared, TABLE.read_text())
-    wanted = [probe for probe in probes.every(declared) if types is None or
-              "__" not in probe.name or
-              probe.name.split("__")[1].split("_")[0] in types]
+    wanted = [probe for probe in probes.every(declared) if words is None or
+              re.search(rf"\b{probe.name}\b", words)]
     path = Path(scratch) / "operations.cpp"
     path.write_text(probes.source(wanted))
     found += check_orders(compiler, path, wanted, scratch)

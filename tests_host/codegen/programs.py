@@ -41,10 +41,11 @@ def status_of(program):
     return done.returncode, done.stdout.strip()
 
 
-def values(compiler, scratch):
+def values(compiler, scratch, types="every_type"):
+    """types: which of tests_host/operations/table.hpp"""
     program = Path(scratch) / "values"
     build(compiler, HERE.parent / "operations/program.cpp", program,
-          ["-O1", *BARE])
+          ["-O1", f"-DKLOCK_TYPES={types}", *BARE])
     status, said = status_of(program)
     if status:
         yield f"values: {said or status}"

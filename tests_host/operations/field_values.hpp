@@ -154,10 +154,10 @@ inline field_test<T, N> field_test_of(report &out, u64 a, u64 b)
 	return {out, found, value_of<T>(b + 1)};
 }
 
-template <typename Run>
+template <typename Types = every_type, typename Run>
 inline void each_piece_of_fields(Run run)
 {
-	field_types::for_each([&]<typename T, usize N>() {
+	Types::fields::for_each([&]<typename T, usize N>() {
 		for (const u64 a : samples) {
 			for (const u64 b : samples) {
 				run([a, b](report &out) {

@@ -274,6 +274,24 @@ struct field_types {
 	}
 };
 
+/* What is tried: all of these, or bytes alone, which soon compile. */
+struct every_type {
+	using values = all_types;
+	using pairs = pair_types;
+	using fields = field_types;
+};
+struct bytes_alone {
+	using values = types<u8>;
+	using pairs = types<u8>;
+	struct fields {
+		template <typename Visit>
+		static constexpr void for_each(Visit visit)
+		{
+			visit.template operator()<u8, 3>();
+		}
+	};
+};
+
 /* A value as its bits, and back: no conversion of ours in between. */
 template <typename T>
 constexpr u64 bits_of(T v)

@@ -278,10 +278,10 @@ struct pair_test {
  * Every operation, every type, by pieces: run(piece) runs piece(report) on some
  * CPU. One piece is few enough operations for one execution of the checker.
  */
-template <typename Run>
+template <typename Types = every_type, typename Run>
 inline void each_piece_of_values(Run run)
 {
-	all_types::for_each([&]<typename T>() {
+	Types::values::for_each([&]<typename T>() {
 		for (const u64 a : samples) {
 			for (const u64 b : samples) {
 				run([a, b](report &out) {
@@ -296,10 +296,10 @@ inline void each_piece_of_values(Run run)
 	});
 }
 
-template <typename Run>
+template <typename Types = every_type, typename Run>
 inline void each_piece_of_pairs(Run run)
 {
-	pair_types::for_each([&]<typename T>() {
+	Types::pairs::for_each([&]<typename T>() {
 		for (const u64 a : samples)
 			for (const u64 b : samples)
 				run([a, b](report &out) {
@@ -313,14 +313,15 @@ inline void each_piece_of_pairs(Run run)
 }
 
 /* All of them, here and now. */
+template <typename Types = every_type>
 inline report try_all_values()
 {
 	report out;
 	const auto at_once = [&out](auto piece) { piece(out); };
 
-	each_piece_of_values(at_once);
-	each_piece_of_pairs(at_once);
-	each_piece_of_fields(at_once);
+	each_piece_of_values<Types>(at_once);
+	each_piece_of_pairs<Types>(at_once);
+	each_piece_of_fields<Types>(at_once);
 	return out;
 }
 
