@@ -11,28 +11,24 @@
 All is compiled with the warnings of objects.FLAGS, and none may appear.
 
 Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP]
-Exit status: 0 as it should be, 1 not, 77 a tool is missing.
 """
 
-import argparse
-import sys
-import tempfile
 from pathlib import Path
 
+import driver
 import facts
 import headers
-import objects
 import operations
 import programs
 import symbols
 from expectations import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
+STEPS = ("headers", "symbols", "facts", "operations", "programs")
 
 
-def check(compiler, lib, only, scratch):
-    found = []
+def check(compiler, scratch, only):
+    found, lib = [], compiler.lib
     if only in (None, "headers"):
         names = headers.all_headers(lib)
         found += headers.check(compiler, names, scratch)
@@ -57,29 +53,5 @@ def check(compiler, lib, only, scratch):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cxx", required=True)
-    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
-    parser.add_argument("--lib", type=Path, required=True)
-    parser.add_argument("--only", choices=(
-        "headers", "symbols", "facts", "operations", "programs"))
-    args = parser.parse_args()
-    try:
-        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
-        with tempfile.TemporaryDirectory() as scratch:
-            found = check(compiler, args.lib, args.only, scratch)
-    except objects.Skip as missing:
-        print(f"skipped: {missing}")
-        return SKIPPED
-    except objects.Failed as failed:
-        found = [str(failed)]
-    for text in found:
-        print(f"{args.cxx} -m{args.bits}: {text}")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(__doc__, check, STEPS)

@@ -6,21 +6,17 @@ below, and nothing is asked of the program but klock_os_* and what folder.cpp
 calls itself. wrong_NAME must be found to differ from NAME's row.
 
 Run: folder.py --cxx g++ --bits 64 --lib lib
-Exit status: 0 as it should be, 1 not, 77 a tool is missing.
 """
 
-import argparse
-import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import driver
 import facts
 import objects
 import symbols
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
 # folder.cpp's own.
 OWN = ("_Z4workv", "_Z11make_momentv")
 
@@ -89,27 +85,5 @@ def check(compiler, scratch):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cxx", required=True)
-    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
-    parser.add_argument("--lib", type=Path, required=True)
-    args = parser.parse_args()
-    try:
-        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
-        with tempfile.TemporaryDirectory() as scratch:
-            found = check(compiler, scratch)
-    except objects.Skip as missing:
-        print(f"skipped: {missing}")
-        return SKIPPED
-    except objects.Failed as failed:
-        found = [str(failed)]
-    for text in found:
-        print(f"{args.cxx} -m{args.bits}: {text}")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(__doc__, check)

@@ -6,19 +6,15 @@ is optimised; finds the guards that are made wrong. near_NAME may have a few
 instructions more than hand_NAME, and no locked one.
 
 Run: guards.py --cxx g++ --bits 64 --lib lib
-Exit status: 0 as it should be, 1 not, 77 a tool is missing.
 """
 
-import argparse
-import sys
-import tempfile
 from pathlib import Path
 
+import driver
 import facts
 import objects
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
 
 # How kernels are optimised; the last, as Linux is: null may be an object.
 WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
@@ -86,27 +82,5 @@ def check(compiler, scratch):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cxx", required=True)
-    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
-    parser.add_argument("--lib", type=Path, required=True)
-    args = parser.parse_args()
-    try:
-        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
-        with tempfile.TemporaryDirectory() as scratch:
-            found = check(compiler, scratch)
-    except objects.Skip as missing:
-        print(f"skipped: {missing}")
-        return SKIPPED
-    except objects.Failed as failed:
-        found = [str(failed)]
-    for text in found:
-        print(f"{args.cxx} -m{args.bits}: {text}")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(__doc__, check)

@@ -44,7 +44,7 @@ class Compiler:
         for tool in (cxx, "nm", "objdump", "objcopy"):
             if not shutil.which(tool):
                 raise Skip(f"{tool} not found")
-        self.cxx, self.bits = cxx, bits
+        self.cxx, self.bits, self.lib = cxx, bits, lib
         self.paths = ["-I", lib, "-I", Path(lib) / "arch/x86"]
         self.is_clang = "clang" in call([cxx, "--version"])
 
