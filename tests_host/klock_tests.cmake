@@ -6,6 +6,34 @@ target_compile_features(klock_catch PUBLIC cxx_std_20)
 target_include_directories(klock_catch PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(klock_catch SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
 
+# Its header is compiled once for all tests that are compiled alike. Not with
+# ccache, which by default keeps no object that was made so; GCC alone takes it
+# for programs whose other options differ.
+set(precompiled OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT
+		"${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
+	set(precompiled ON)
+endif()
+option(KLOCK_PRECOMPILED "Precompile Catch2's header" ${precompiled})
+
+function(klock_precompile name kind)
+	string(MAKE_C_IDENTIFIER "klock_precompiled_${kind}" first)
+	if(NOT TARGET ${first})
+		add_library(${first} OBJECT
+			${PROJECT_SOURCE_DIR}/tests_host/precompiled.cpp)
+		target_link_libraries(${first} PRIVATE klock_catch)
+		target_compile_options(${first} PRIVATE ${ARGN})
+		target_precompile_headers(${first} PRIVATE <catch.hpp>)
+	endif()
+	target_precompile_headers(${name} REUSE_FROM ${first})
+endfunction()
+
+# klock_options(<option> <file>...): sources with an option of their own.
+function(klock_options option)
+	set_source_files_properties(${ARGN} PROPERTIES
+		COMPILE_OPTIONS ${option} SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # What ends a test that stands still (watchdog.hpp), once.
 add_library(klock_watchdog OBJECT watchdog.cpp)
 target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
@@ -24,20 +52,25 @@ function(klock_add_catch_test name)
 	endif()
 	target_link_libraries(${name} PRIVATE
 		klock_catch klock_warnings Threads::Threads ${ARG_LIBRARIES})
+	set(options)
 	if(ARG_SANITIZE)
 		# GCC warns that TSan does not model fences: the locks that
 		# use one do not rely on it for what TSan looks at.
-		target_compile_options(${name} PRIVATE
+		set(options
 			-fsanitize=${ARG_SANITIZE} -fno-sanitize-recover=all
 			$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 		# Every access that is written down is then one that is looked
 		# at; and UBSan's checks take GCC a quarter of -O2's time. Not
 		# for what steps through the instructions: klock_stepped().
 		if(NOT ARG_SANITIZE STREQUAL "thread")
-			target_compile_options(${name} PRIVATE -O0)
+			list(APPEND options -O0)
 		endif()
+		target_compile_options(${name} PRIVATE ${options})
 		target_link_options(${name} PRIVATE
 			-fsanitize=${ARG_SANITIZE})
+	endif()
+	if(KLOCK_PRECOMPILED)
+		klock_precompile(${name} "${ARG_SANITIZE}" ${options})
 	endif()
 	if(NOT ARG_TIMEOUT)
 		set(ARG_TIMEOUT 300)
@@ -52,5 +85,5 @@ endfunction()
 # klock_stepped(<file>...): tests that step through a lock's instructions, one
 # by one. As many as are shipped, also where a sanitizer's test is built.
 function(klock_stepped)
-	set_source_files_properties(${ARGV} PROPERTIES COMPILE_OPTIONS -O2)
+	klock_options(-O2 ${ARGV})
 endfunction()
