@@ -73,7 +73,7 @@ function(klock_add_catch_test name)
 		klock_precompile(${name} "${ARG_SANITIZE}" ${options})
 	endif()
 	if(NOT ARG_TIMEOUT)
-		set(ARG_TIMEOUT 300)
+		set(ARG_TIMEOUT 1800)
 	endif()
 	# Where the compiler ran: __FILE__ may be relative to it (ccache).
 	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS}

@@ -11,7 +11,7 @@ foreach(cpus IN ITEMS 1 2 8)
 		CPUS ${cpus} MODE single
 		APPEND "run=shared mode=tap acquisitions=20000 convoys=50")
 endforeach()
-klock_add_boot_test(qemu_shared_255 CPUS 255 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_shared_255 CPUS 255 MODE single
 	APPEND "run=shared mode=tap acquisitions=4000 convoys=2")
 klock_add_boot_test(qemu_shared_clang_4 IMAGE lab-clang-64 CPUS 4 MODE single
 	APPEND "run=shared mode=tap acquisitions=20000 convoys=50")
@@ -21,9 +21,9 @@ klock_add_boot_test(qemu_shared_storm_4 CPUS 4 MODE single
 	APPEND "run=shared_storm mode=tap acquisitions=20000")
 klock_add_boot_test(qemu_shared_storm_i686_4 IMAGE lab-gcc-32 CPUS 4 MODE single
 	APPEND "run=shared_storm mode=tap acquisitions=20000")
-klock_add_boot_test(qemu_shared_storm_64 CPUS 64 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_shared_storm_64 CPUS 64 MODE single
 	APPEND "run=shared_storm mode=tap acquisitions=8000")
-klock_add_boot_test(qemu_shared_storm_255 CPUS 255 MODE single TIMEOUT 120
+klock_add_boot_test(qemu_shared_storm_255 CPUS 255 MODE single
 	APPEND "run=shared_storm mode=tap acquisitions=4000")
 klock_add_boot_test(qemu_shared_busted CPUS 4 MODE single
 	APPEND "run=busted_shared mode=tap acquisitions=20000 convoys=50 pauses=1")
