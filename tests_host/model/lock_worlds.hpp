@@ -63,21 +63,11 @@ unsigned bits(unsigned few)
 inline constexpr unsigned everybody = ~0u;
 
 /*
- * Whether a lock is right, too, on a machine that swaps a word field by field.
- * Not where `held` is set by such a swap, and nobody queued is part of it: who
- * queues after the look at `tail`, and finds nobody inside, is.
- */
-template <typename L>
-inline constexpr bool can_split = true;
-template <unsigned Cpus>
-inline constexpr bool can_split<klock::queued_lock<Cpus>> = false;
-
-/*
  * Whether a try_lock that decides over a word is right, too, field by field:
  * not where it changes two fields that others read together.
  */
 template <typename L>
-inline constexpr bool try_can_split = can_split<L>;
+inline constexpr bool try_can_split = true;
 template <typename Counter>
 inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
 

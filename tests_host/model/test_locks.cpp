@@ -22,12 +22,6 @@ TEST_CASE("locks: pairs split, with either rule for release sequences")
 		if (Subject::capacity > 2)
 			sections.push_back(1);
 		INFO(Subject::name);
-		if (!can_split<typename Subject::lock>) {
-			CHECK(exclusion<Subject>({.sections = sections,
-						  .split_pairs = true})
-				      .found == model::bug::data_race);
-			return;
-		}
 		for (const auto by :
 		     {release_sequence::cxx20, release_sequence::rc11})
 			good(exclusion<Subject>({.sections = sections,
@@ -222,10 +216,9 @@ TEST_CASE("locks: uneven sections over a whole wrap of two bits")
 	all_locks<2>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		for (const bool split : {false, true})
-			if (!split || can_split<typename Subject::lock>)
-				good(exclusion<Subject>(
-					{.sections = {4, 1},
-					 .split_pairs = split,
-					 .counter_bits = bits<Subject>(2)}));
+			good(exclusion<Subject>(
+				{.sections = {4, 1},
+				 .split_pairs = split,
+				 .counter_bits = bits<Subject>(2)}));
 	});
 }
