@@ -67,8 +67,8 @@
  *	O4  take_first  locked.await_exchange_acquire  pairs with O6
  *	O5  take_first  next.await_ne_acquire          pairs with O3
  *	O6  unlock      locked.store_release           pairs with O1, O4
- *	O7  queue_up    depth.store_release            pairs with O2 of a
- *handler Checked: model/orders_needed
+ *	O7  queue_up    depth.store_release            pairs with O2
+ *                                      Checked: model/orders_needed
  *
  *	O2 and O3 release that a CPU's node is clean: the CPU behind it, by its
  *	own O2, and the one ahead, by O5, write to it after that, though it was

@@ -19,8 +19,13 @@ constexpr u64 events_each = 20000;
 constexpr u64 ticks_each = 5;
 constexpr boot::u8 timer_vector = boot::first_free_vector;
 
-/* A thread and a handler on each CPU; the compiler picks the counter. */
-constinit klock::ticket_lock_for<2 * boot::max_cpus> log_lock;
+/*
+ * The kernel's lock: one line decides for all of them. A thread and a handler on
+ * each CPU contend; the compiler picks the counter.
+ */
+using spinlock = klock::ticket_lock_for<2 * boot::max_cpus>;
+
+constinit spinlock log_lock;
 
 /* Under log_lock. */
 u64 log_events;
