@@ -65,14 +65,14 @@
  * The ring does not overflow. Tickets are passed in order, and each that is out
  * belongs to another CPU, as who comes back takes its old place: at most Cpus
  * are out, and each has a slot of its own. Slots divide the counter's range,
- *and it may wrap.
+ * and it may wrap.
  *
  * unlock() passes over each abandoned slot once; CPUs that give up and come
- *back all the time may keep it doing so: it waits for nobody, but has no bound.
+ * back all the time may keep it doing so: it waits for nobody, without a bound.
  *
  * try_lock() draws a ticket only where it saw that slot granted. If the ring
- *has gone round since, it waits without having been asked to: it gives up at
- *once.
+ * has gone round since, it waits without having been asked to: it gives up at
+ * once.
  *
  * Cost:        uncontended: 2 RMW, 4 stores, 4 lines; handoff with w waiters:
  *              about 5 to 6 misses, whatever w is     Checked: sim/costs

@@ -2,8 +2,9 @@
 """The rest of STYLE that a script can see.
 
 Each source file names its licence in its first line (its second, behind a #!),
-has at most 400 lines, no note of work left undone, and no path of somebody's
-machine. Run: style.py --root DIR
+has at most 400 lines, no note of work left undone, no path of somebody's
+machine, and no comment whose margin clang-format has lost in breaking a long
+line. Run: style.py --root DIR
 """
 
 import re
@@ -21,6 +22,9 @@ _UNDONE = re.compile(r"\b([T]ODO|[F]IXME|[X]XX)\b")
 _HOME = re.compile(r"(?<![\w.$}/])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/\w*")
 
 
+_LOST_MARGIN = re.compile(r"^\s*\*[A-Za-z][\w',.:;-]*(?: |$)(?![*=])")
+
+
 def _is_source(path, lines):
     if path.suffix in SOURCES or path.name == "CMakeLists.txt":
         return True
@@ -36,6 +40,17 @@ def _check_source(name, lines):
     if len(lines) > MOST_LINES:
         yield Finding(name, MOST_LINES + 1, f"{len(lines)} lines: at most "
                       f"{MOST_LINES}; split the file by concern")
+
+
+def _check_margins(name, lines):
+    inside = False
+    for number, line in enumerate(lines, 1):
+        if inside and _LOST_MARGIN.match(line):
+            yield Finding(name, number, "no blank behind the comment's "
+                          "margin: the line before was too long")
+        opens, closes = line.rfind("/*"), line.rfind("*/")
+        if opens != closes:
+            inside = opens > closes
 
 
 def _check_text(name, lines):
@@ -67,6 +82,8 @@ def check(root):
         name = common.relative(path, root)
         if _is_source(path, lines):
             found += _check_source(name, lines)
+        if path.suffix in (".hpp", ".cpp", ".h", ".c"):
+            found += _check_margins(name, lines)
         found += _check_text(name, lines)
     return found
 
