@@ -35,6 +35,8 @@ RULES = [
     ("lib/klock/calibrate.hpp",     "klock/arch/cpu.hpp klock/cpu.hpp "
                                     "klock/atomic.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/try_lock_until.hpp", "klock/concepts.hpp klock/cpu.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/irq.hpp",           "klock/arch/irq.hpp klock/types.hpp"),
     ("lib/klock/misuse_text.hpp",   "klock/types.hpp"),
     ("lib/klock/lent_nodes.hpp",    "klock/atomic.hpp klock/types.hpp"),

@@ -13,6 +13,7 @@
 #include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
+#include <klock/try_lock_until.hpp>
 
 #include "pretended_kernel.hpp"
 
@@ -322,4 +323,18 @@ TEST_CASE("checked_lock: a wait with a deadline is a wait, and named as one")
 		CHECK(lock.is_held_by_me());
 	});
 	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: try_lock_until gives its own CPU's lock up at once")
+{
+	checked_lock<ticket_lock<u8>, "plain"> lock;
+
+	CHECK(try_lock_until(lock, 0));
+	/* No time is enough: it would not come back. */
+	CHECK_FALSE(try_lock_until(lock, ~u64{0}));
+	CHECK_FALSE(try_lock_for(lock, ~u64{0}));
+	CHECK(lock.is_held_by_me());
+	lock.unlock();
+	CHECK(try_lock_for(lock, 0));
+	lock.unlock();
 }

@@ -20,8 +20,8 @@ constexpr u64 ticks_each = 5;
 constexpr boot::u8 timer_vector = boot::first_free_vector;
 
 /*
- * The kernel's lock: one line decides for all of them. A thread and a handler on
- * each CPU contend; the compiler picks the counter.
+ * The kernel's lock: one line decides for all of them. A thread and a handler
+ * on each CPU contend; the compiler picks the counter.
  */
 using spinlock = klock::ticket_lock_for<2 * boot::max_cpus>;
 
