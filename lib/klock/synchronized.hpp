@@ -179,32 +179,37 @@ struct synchronized {
 
 	/* -- To read: with others, and nothing can be written -- */
 
-	/* As lock(), of a lock that readers share. */
+	/*
+	 * As lock(), of a lock that readers share. A template, so that the type
+	 * is whole with any other lock; of that, only the call is an error.
+	 */
+	template <typename Of = L>
 	[[gnu::always_inline]] auto
 	lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return seen(data, at(inner, by));
+		return seen<Of>(data, at(inner, by));
 	}
 	template <typename With>
 	[[gnu::always_inline]] auto
 	lock_shared(With &&with,
 		    call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return seen(data, at(inner, by), with);
+		return seen<L>(data, at(inner, by), with);
 	}
 
 	/* As try_lock(). */
+	template <typename Of = L>
 	[[gnu::always_inline]] auto
 	try_lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return tried_to_see(data, at(inner, by));
+		return tried_to_see<Of>(data, at(inner, by));
 	}
 	template <typename With>
 	[[gnu::always_inline]] auto
 	try_lock_shared(With &&with,
 			call_site by = {__builtin_FILE(), __builtin_LINE()})
 	{
-		return tried_to_see(data, at(inner, by), with);
+		return tried_to_see<L>(data, at(inner, by), with);
 	}
 
 	/* look(const T &) among readers; returns what it returns, a value. */
@@ -247,11 +252,13 @@ struct synchronized {
 	template <typename... With>
 	using tried = detail::held_data<
 		T, typename detail::guards_of<L, With...>::attempt>;
-	using seen =
-		detail::held_data<const T, typename detail::guards_of<L>::read>;
+	template <typename Of>
+	using seen = detail::held_data<const T,
+				       typename detail::guards_of<Of>::read>;
+	template <typename Of>
 	using tried_to_see =
 		detail::held_data<const T,
-				  typename detail::guards_of<L>::read_attempt>;
+				  typename detail::guards_of<Of>::read_attempt>;
 
 	template <typename Change, typename Held>
 	[[gnu::always_inline]] static auto run(Change &change, const Held &now)

@@ -130,7 +130,7 @@ VALUES = [
     (BUILTIN, "return exchange<O>(at.at[I], v, s);",
      "return exchange<O>(at.at[0], v, s);", "values: exchange_acq_rel"),
     (BUILTIN, "return await_exchange<O>(at.at[I], desired, done, s);",
-     "return await_exchange<O>(at.at[0], desired, done, s);",
+     "return await_exchange<O>(at.at[I], T(desired + 1), done, s);",
      "values: await_exchange_acquire"),
 ]
 
