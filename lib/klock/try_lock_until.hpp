@@ -65,6 +65,7 @@ template <try_plain_lock L>
 				 [&lock] { return lock.try_lock(); });
 }
 
+/* The same of a lock that takes a node. */
 template <try_node_lock L>
 [[nodiscard]] bool try_lock_until(L &lock, typename L::node &node, u64 deadline)
 {
@@ -72,6 +73,7 @@ template <try_node_lock L>
 				 [&] { return lock.try_lock(node); });
 }
 
+/* The same of a lock that takes its CPU's number. */
 template <try_cpu_lock L>
 [[nodiscard]] bool try_lock_until(L &lock, unsigned cpu, u64 deadline)
 {
@@ -89,12 +91,14 @@ template <try_plain_lock L>
 	return try_lock_until(lock, detail::deadline_in(how_long));
 }
 
+/* Of a lock that takes a node. */
 template <try_node_lock L>
 [[nodiscard]] bool try_lock_for(L &lock, typename L::node &node, u64 how_long)
 {
 	return try_lock_until(lock, node, detail::deadline_in(how_long));
 }
 
+/* Of a lock that takes its CPU's number. */
 template <try_cpu_lock L>
 [[nodiscard]] bool try_lock_for(L &lock, unsigned cpu, u64 how_long)
 {

@@ -30,7 +30,6 @@ static void expect(int holds, const char *what)
 
 #ifdef CHECKED
 /* The kernel's: nothing here is misuse. */
-unsigned klock_os_cpu_id(void) { return self; }
 int klock_os_context(void) { return 0; }
 void klock_os_panic(const char *lock_name, const void *lock_address,
 		    unsigned cpu, const char *what)
