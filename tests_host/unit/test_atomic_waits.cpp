@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned too_many = 1000;
 
 /* Counts turns; from the last on, the value is what is waited for. */
-struct ending final : arch::watcher {
+struct ending : arch::watcher {
 	atomic<u8> &value;
 	unsigned last;
 	unsigned turns = 0;
@@ -172,23 +172,11 @@ TEST_CASE("waits: patience begins anew when the value has changed")
 
 namespace {
 
-/* As ending; and each look at the clock finds it one on. */
-struct ticking final : arch::watcher {
-	atomic<u8> &value;
-	unsigned last;
-	unsigned turns = 0;
+/* And each look at the clock finds it one on. */
+struct ticking final : ending {
+	using ending::ending;
 	u64 clock = 100;
 
-	ticking(atomic<u8> &v, unsigned at_turn) : value(v), last(at_turn)
-	{
-		arch::watched_by = this;
-	}
-	~ticking() { arch::watched_by = nullptr; }
-	void turn() override
-	{
-		if (++turns == last)
-			value.store_relaxed(1);
-	}
 	u64 time() override { return clock++; }
 };
 
