@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock - how fast the time-stamp counter runs, and waiting by it
- *
- * Where CPUID says it, that is right: nothing can disturb it. Else a counter of
- * known frequency is read together with the time-stamp counter, twice, 10 ms
- * apart. A host that takes the CPU away in the middle of a reading spoils it:
- * of some readings the one that took the shortest time is used. A host that
- * takes it away between the two for longer than the 8254 counts spoils the
- * whole measurement, which the 8254's output shows; and two of them must agree.
- *
- * While time passes, plain instructions run between the readings: under QEMU
- * -icount virtual time is counted in instructions, and a wait made of port
- * accesses and PAUSEs would take seconds of the host's.
+ * clock - times, by a counter whose rate the room has found
  */
-#include <boot/apic.hpp>
-#include <boot/apic_driver.hpp>
 #include <boot/clock.hpp>
-#include <boot/console.hpp>
+#include <boot/clock_init.hpp>
 #include <boot/divide.hpp>
-#include <boot/pit.hpp>
-#include <boot/x86.hpp>
+#include <boot/room.hpp>
 #include <klock/cpu.hpp>
 
 namespace boot {
@@ -29,191 +15,20 @@ namespace {
 constinit u64 frequency = 0;
 constinit bool is_known = false;
 
-/* Some 2,000 instructions without an effect. */
+} // namespace
+
+/*
+ * While time passes, plain instructions run between the looks at the clock:
+ * under QEMU -icount virtual time is counted in instructions, and a wait made
+ * of pauses and accesses to devices would take seconds of the host's.
+ */
 void burn()
 {
 	for (int i = 0; i < 1000; i++)
 		asm volatile("");
 }
 
-struct reading {
-	u64 tsc;
-	u32 count;
-};
-
-reading read_with_tsc(u32 (*counter)())
-{
-	reading best = {};
-	u64 shortest = ~u64{0};
-
-	for (int i = 0; i < 8; i++) {
-		const u64 before = klock::cycles();
-		const u32 count = counter();
-		const u64 took = klock::cycles() - before;
-
-		if (took < shortest) {
-			shortest = took;
-			best = {before + took / 2, count};
-		}
-	}
-	return best;
-}
-
-/* Intel SDM volume 2A, CPUID, leaf 15H: the crystal, and the TSC's ratio to it
- */
-u64 tsc_hz_of_ratio()
-{
-	if (cpuid(0).eax < 0x15)
-		return 0;
-	const cpuid_result r = cpuid(0x15);
-
-	return r.eax && r.ebx ? div_u64(u64{r.ecx} * r.ebx, r.eax) : 0;
-}
-
-/* What hypervisors agreed on: leaf 40000010H has the TSC's frequency in kHz. */
-u64 tsc_hz_of_hypervisor()
-{
-	constexpr u32 first = 0x40000000;
-	constexpr u32 timing = first + 0x10;
-
-	if (!(cpuid(1).ecx >> 31))
-		return 0;
-	const u32 last = cpuid(first).eax;
-
-	return last >= timing && last < first + 0x10000
-		       ? u64{cpuid(timing).eax} * 1000
-		       : 0;
-}
-
-/* Intel SDM volume 2A, CPUID, leaf 16H: base frequency in MHz */
-u64 tsc_hz_of_base()
-{
-	return cpuid(0).eax >= 0x16 ? u64{cpuid(0x16).eax & 0xffff} * 1'000'000
-				    : 0;
-}
-
-/* Measurements by the 8254, and what became of them. */
-struct measurements {
-	static constexpr unsigned most = 16;
-	u64 hz[most] = {}; /* those that can be right */
-	unsigned good = 0;
-	unsigned ran_out = 0; /* the 8254, in others */
-	bool has_timer = true;
-};
-
-/* 10 ms of the 8254. */
-void measure_once(measurements &m)
-{
-	constexpr u32 ticks = pit_hz / 100;
-
-	pit_start();
-	/* Some machines have the counter and not this bit: always 1 there. */
-	const bool bit_works = !pit_has_run_out();
-	const reading first = read_with_tsc(pit_count);
-
-	/* Without a timer its count never changes: give up some time. */
-	for (u32 i = 0; first.count - pit_count() < ticks; i++) {
-		if (i == 100'000) {
-			m.has_timer = false;
-			return;
-		}
-		burn();
-	}
-	const reading last = read_with_tsc(pit_count);
-
-	if ((bit_works && pit_has_run_out()) || last.count >= first.count)
-		m.ran_out++;
-	else
-		m.hz[m.good++] = div_u64((last.tsc - first.tsc) * pit_hz,
-					 first.count - last.count);
-}
-
-bool agree(u64 left, u64 right)
-{
-	const u64 apart = left > right ? left - right : right - left;
-
-	return apart <= div_u64(left, 1000);
-}
-
-/* The last one if another agrees with it to a thousandth; 0: none does. */
-u64 agreed(const measurements &m)
-{
-	for (unsigned i = 0; i + 1 < m.good; i++)
-		if (agree(m.hz[m.good - 1], m.hz[i]))
-			return m.hz[m.good - 1];
-	return 0;
-}
-
-bool measure_tsc()
-{
-	measurements m;
-
-	while (m.has_timer && !frequency && m.good + m.ran_out < m.most) {
-		measure_once(m);
-		frequency = agreed(m);
-	}
-	if (frequency) {
-		print("# boot: clock %u kHz, measured %u times by the 8254",
-		      div_u64(frequency, 1000), m.good + m.ran_out);
-		if (m.ran_out)
-			print(", which ran out in %u of them", m.ran_out);
-		print("\n");
-		return true;
-	}
-	if (m.has_timer)
-		print("# boot: the clock is not known: %u measurements by the "
-		      "8254 do not agree, in %u it ran out\n",
-		      m.good + m.ran_out, m.ran_out);
-	if (m.good)
-		frequency = m.hz[m.good - 1];
-	return false;
-}
-
-/* Nothing better is there. */
-void guess_tsc()
-{
-	frequency = tsc_hz_of_base();
-	print("# boot: the clock is not known: no 8254 timer, time is taken "
-	      "from %s\n",
-	      frequency ? "CPUID's base frequency" : "a guess of 1 GHz");
-	if (!frequency)
-		frequency = 1'000'000'000;
-}
-
-/* True: the frequency is right. */
-bool find_tsc()
-{
-	frequency = tsc_hz_of_ratio();
-	if (!frequency)
-		frequency = tsc_hz_of_hypervisor();
-	if (frequency) {
-		print("# boot: clock %u kHz, by CPUID\n",
-		      div_u64(frequency, 1000));
-		return true;
-	}
-	const bool known = measure_tsc();
-
-	if (!frequency)
-		guess_tsc();
-	return known;
-}
-
-void measure_timer()
-{
-	timer_start_silent();
-	const reading first = read_with_tsc(timer_count);
-
-	delay_us(10'000);
-	const reading last = read_with_tsc(timer_count);
-
-	timer_stop();
-	set_timer_hz(div_u64((first.count - last.count) * frequency,
-			     last.tsc - first.tsc));
-}
-
-} // namespace
-
-u64 tsc_hz() { return frequency; }
+u64 clock_hz() { return frequency; }
 
 bool clock_is_known() { return is_known; }
 
@@ -241,9 +56,11 @@ void delay_us(u64 us)
 
 void clock_init()
 {
-	is_known = find_tsc();
-	if (has_apic())
-		measure_timer();
+	const clock_found found = find_clock();
+
+	frequency = found.hz;
+	is_known = found.known;
+	measure_timer();
 }
 
 } // namespace boot

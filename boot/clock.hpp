@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock - how fast the time-stamp counter runs, and waiting by it
+ * clock - how fast klock::cycles() counts, and waiting by it
  */
 #pragma once
 
@@ -9,22 +9,22 @@
 namespace boot {
 
 /*
- * klock::cycles() counts this often in a second: as CPUID says, or measured
- * when boot starts, against the 8254 timer, to about one part in ten thousand.
- * Under QEMU -icount the same number every time. Any context.
+ * klock::cycles() counts this often in a second: as the machine says, or
+ * measured when boot starts, to about one part in ten thousand. Under QEMU
+ * -icount the same number every time. Any context.
  */
-u64 tsc_hz();
+u64 clock_hz();
 
 /*
- * False: tsc_hz() is a guess, or no two measurements agreed; boot has said so,
- * and every time that is made of it is wrong. Any context.
+ * False: clock_hz() is a guess, or no two measurements agreed; boot has said
+ * so, and every time that is made of it is wrong. Any context.
  */
 bool clock_is_known();
 
 /* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
 u64 cycles_to_ns(u64 cycles);
 
-/* The other way; ns up to 2^64 / tsc_hz(), some seconds. Any context. */
+/* The other way; ns up to 2^64 / clock_hz(), some seconds. Any context. */
 u64 ns_to_cycles(u64 ns);
 
 /*
@@ -32,8 +32,5 @@ u64 ns_to_cycles(u64 ns);
  * single-threaded QEMU get their turns meanwhile. Any context.
  */
 void delay_us(u64 us);
-
-/* Measures; once, before the others are right (private to boot). */
-void clock_init();
 
 } // namespace boot

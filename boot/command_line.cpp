@@ -3,9 +3,8 @@
  * command_line - the words that the kernel was started with
  */
 #include <boot/command_line.hpp>
-#include <boot/multiboot.hpp>
+#include <boot/command_line_init.hpp>
 #include <boot/panic.hpp>
-#include <boot/x86.hpp>
 
 namespace boot {
 
@@ -59,18 +58,17 @@ bool is_path(const word &w)
 	return false;
 }
 
-/*
- * QEMU puts the kernel's file name first, whatever it looks like; blanks in it
- * make several words, of which the last has a slash. GRUB 2 drops the name, its
- * ancestors and others put it first, with a slash in it.
- */
-void drop_file_name(bool qemu)
+/* One word, if it looks like one. */
+void drop_path()
 {
-	if (!qemu) {
-		if (count && is_path(list[0]))
-			drop_first(1);
-		return;
-	}
+	if (count && is_path(list[0]))
+		drop_first(1);
+}
+
+/* Whatever it looks like; blanks in it make several words, and the last has a
+ * slash. */
+void drop_file_name()
+{
 	usize name_words = count ? 1 : 0;
 
 	for (usize i = 0; i < count; i++) {
@@ -91,11 +89,12 @@ bool same_text(const char *left, const char *right)
 	return *left == *right;
 }
 
-void command_line_init(const multiboot_info &info)
+void command_line_init(const boot_info &info)
 {
-	if (!(info.flags & multiboot_has_command_line))
+	const char *const from = info.command_line;
+
+	if (!from)
 		return;
-	const char *from = physical<const char>(info.command_line);
 
 	for (usize i = 0; (text[i] = from[i]); i++) {
 		if (i == max_length - 2)
@@ -103,9 +102,10 @@ void command_line_init(const multiboot_info &info)
 			      max_length - 2);
 	}
 	split(text);
-	drop_file_name(
-		(info.flags & multiboot_has_loader_name) &&
-		same_text(physical<const char>(info.loader_name), "qemu"));
+	if (info.names_file == file_name::of_qemu)
+		drop_file_name();
+	else if (info.names_file == file_name::if_path)
+		drop_path();
 }
 
 words command_line() { return {list, list + count}; }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console - text for whoever watches: serial line and screen at once
+ * console - text for whoever watches
  */
 #include <boot/console.hpp>
-#include <boot/console_init.hpp>
 #include <boot/report.hpp>
-#include <boot/serial.hpp>
-#include <boot/vga.hpp>
+#include <boot/room.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
@@ -31,25 +29,17 @@ void put(void *, char c)
 {
 	line_begun = c != '\n';
 	if (c == '\n')
-		serial_put('\r');
-	serial_put(c);
-	vga_put(c);
+		output_put('\r');
+	output_put(c);
 }
 
 void print_held(const char *format, const format_argument *arguments)
 {
 	format_list({put, nullptr}, format, arguments);
-	vga_show_cursor();
+	output_shown();
 }
 
 } // namespace
-
-void console_init(bool text_screen)
-{
-	serial_init();
-	if (text_screen)
-		vga_init();
-}
 
 void print_list(const char *format, const format_argument *arguments)
 {

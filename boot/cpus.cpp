@@ -2,13 +2,11 @@
 /*
  * cpus - blocks, stacks, and work for all
  */
-#include <boot/apic.hpp>
-#include <boot/apic_driver.hpp>
 #include <boot/cpus.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/vectors.hpp>
+#include <boot/room.hpp>
 
 namespace boot {
 
@@ -49,23 +47,23 @@ void wake_others(unsigned count, u32 round)
 	for (unsigned cpu = 1; cpu < count; cpu++)
 		cpus[cpu]->work.store_release(round);
 	for (unsigned cpu = 1; cpu < count; cpu++)
-		send_own_ipi(cpu, vector_wake);
+		wake_cpu(cpu);
 }
 
 } // namespace
 
 unsigned cpu_count() { return count_up; }
 
-u32 apic_id_of(unsigned cpu) { return cpus[cpu]->apic_id; }
+u64 hardware_id_of(unsigned cpu) { return cpus[cpu]->hardware_id; }
 
 void set_cpu_count(unsigned count) { count_up = count; }
 
-void prepare_cpu(unsigned slot, u32 number, u32 apic_id)
+void prepare_cpu(unsigned slot, u32 number, u64 hardware_id)
 {
 	percpu &block = cpu_blocks[slot];
 
 	block.number = number;
-	block.apic_id = apic_id;
+	block.hardware_id = hardware_id;
 	block.stack_top = reinterpret_cast<usize>(stacks[slot].thread +
 						  THREAD_STACK_SIZE);
 	cpus[number] = &block;
@@ -75,7 +73,7 @@ void adopt_first_cpu()
 {
 	prepare_cpu(0, 0, 0);
 	cpu_blocks[0].state.store_relaxed(cpu_online);
-	load_segments(cpu_blocks[0], stacks[0]);
+	cpu_init(cpu_blocks[0], stacks[0]);
 	set_cpu_count(1);
 }
 

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include <boot/layout.h>
 #include <boot/types.hpp>
+#include <room/this_cpu.hpp>
 
 namespace boot {
 
@@ -16,16 +16,10 @@ unsigned cpu_count();
  * The running CPU's number: 0 to cpu_count() - 1, 0 the first CPU, the others
  * in the firmware's order. One load. Any context, NMI included.
  */
-inline unsigned this_cpu()
-{
-	unsigned number;
+inline unsigned this_cpu();
 
-	asm("movl %%gs:%c1, %0" : "=r"(number) : "i"(PERCPU_NUMBER));
-	return number;
-}
-
-/* A CPU's local APIC id. Any context. */
-u32 apic_id_of(unsigned cpu);
+/* What the machine calls it: APIC id, MPIDR, hart. Any context. */
+u64 hardware_id_of(unsigned cpu);
 
 /*
  * Calls fn(cpu, arg) on CPUs 0 to count - 1, this one (CPU 0) included; returns
@@ -34,7 +28,7 @@ u32 apic_id_of(unsigned cpu);
  * caller wrote before is seen by the calls, and their writes by the caller
  * after.
  *
- * CPUs from `count` on sleep in HLT; interrupts wake them for the handler only.
+ * CPUs from `count` on sleep; interrupts wake them for the handler only.
  *
  * Context: CPU 0, thread, not from within a call. Anything else, no CPU or more
  * than cpu_count() is a panic.

@@ -11,7 +11,7 @@
 
 namespace boot {
 
-/* The quotient and the remainder; divisor 0 is #DE. Any context. */
+/* The quotient and the remainder; the divisor is not 0. Any context. */
 u64 div_u64(u64 dividend, u64 divisor);
 u64 mod_u64(u64 dividend, u64 divisor);
 

@@ -2,30 +2,19 @@
 /*
  * interrupts - handlers for vectors, and this CPU's interrupt flag
  *
- * Vectors (Intel SDM volume 3A, Interrupt and Exception Handling):
- *	0x00 to 0x1f	exceptions and NMI; reported and fatal unless handled
- *	0x20 to 0x2f	the old interrupt controllers, masked; boot's own
- *	0x30 to 0xef	free for IPIs and timers: first_ to last_free_vector
- *	0xf0 to 0xff	boot's own
+ * Free on every machine, for IPIs and timers: first_free_vector (0x30) to
+ * last_free_vector. Which others there are, exceptions among them:
+ * room/vectors.hpp.
  */
 #pragma once
 
-#include <boot/interrupt_frame.hpp>
 #include <boot/types.hpp>
+#include <klock/irq.hpp>
+#include <room/interrupt_flag.hpp>
+#include <room/interrupt_frame.hpp>
+#include <room/vectors.hpp>
 
 namespace boot {
-
-inline constexpr u8 vector_divide_error = 0;
-inline constexpr u8 vector_nmi = 2;
-inline constexpr u8 vector_breakpoint = 3;
-inline constexpr u8 vector_invalid_opcode = 6;
-inline constexpr u8 vector_double_fault = 8;
-inline constexpr u8 vector_general_protection = 13;
-inline constexpr u8 vector_page_fault = 14;
-inline constexpr u8 vector_machine_check = 18;
-
-inline constexpr u8 first_free_vector = 0x30;
-inline constexpr u8 last_free_vector = 0xef;
 
 using interrupt_handler = void (*)(interrupt_frame &frame);
 
@@ -36,7 +25,7 @@ using interrupt_handler = void (*)(interrupt_frame &frame);
  *
  * The handler runs on the CPU that was interrupted, with interrupts off, and
  * must not enable them. When it returns, boot acknowledges the interrupt at the
- * local APIC and the interrupted code goes on with the frame's registers: a
+ * controller and the interrupted code goes on with the frame's registers: a
  * handler of a fault has to change frame.ip, or the fault comes again.
  *
  * NMI: comes with interrupts off too, also into other handlers and into
@@ -48,35 +37,32 @@ using interrupt_handler = void (*)(interrupt_frame &frame);
  */
 void set_interrupt_handler(u8 vector, interrupt_handler handler);
 
-/* This CPU's interrupt flag. Any context; a handler leaves it alone. */
-inline void enable_interrupts() { asm volatile("sti" ::: "memory"); }
+/* The handler, or a null pointer. Any context. */
+interrupt_handler handler_of(u8 vector);
 
-inline void disable_interrupts() { asm volatile("cli" ::: "memory"); }
+/* This CPU's interrupt flag. Any context; a handler leaves it alone. */
+inline void enable_interrupts();
+inline void disable_interrupts();
 
 /*
  * Sleeps until an interrupt has been handled. To be called with interrupts off,
  * after a look at what is waited for; returns with interrupts on. Whatever
- * comes after the look wakes: STI lets no interrupt in before HLT has begun
- * (Intel SDM volume 2B, STI).
+ * comes after the look wakes.
  */
-inline void wait_for_interrupt() { asm volatile("sti\n\thlt" ::: "memory"); }
+inline void wait_for_interrupt();
+
+/* Interrupts off, for good: an NMI may still come. Any context. */
+[[noreturn]] inline void halt();
 
 /* Interrupts off for the length of a block, then as they were. */
 struct [[nodiscard]] interrupts_off {
-	interrupts_off()
-	{
-		asm volatile("pushf\n\tpop %0\n\tcli" : "=r"(flags)::"memory");
-	}
-	~interrupts_off()
-	{
-		if (flags & 0x200) /* IF */
-			enable_interrupts();
-	}
+	interrupts_off() : before(klock::irq_save()) {}
+	~interrupts_off() { klock::irq_restore(before); }
 	interrupts_off(const interrupts_off &) = delete;
 	interrupts_off &operator=(const interrupts_off &) = delete;
 
       private:
-	usize flags;
+	klock::irq_state before;
 };
 
 } // namespace boot

@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include <boot/apic.hpp>
 #include <boot/clock.hpp>
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
@@ -23,6 +22,7 @@
 #include <boot/exit.hpp>
 #include <boot/format.hpp>
 #include <boot/interrupts.hpp>
+#include <boot/ipi.hpp>
 #include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/types.hpp>

@@ -2,15 +2,15 @@
 /*
  * panic - one CPU reports, all others stand still
  */
-#include <boot/apic.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/exceptions.hpp>
+#include <boot/trace.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
+#include <boot/room.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 
@@ -32,8 +32,7 @@ constinit klock::atomic<u32> failures{0};
 [[noreturn]] void stand_still()
 {
 	cpus[this_cpu()]->stopped.store_release(1);
-	for (;;)
-		asm volatile("cli\n\thlt");
+	halt();
 }
 
 /*
@@ -100,7 +99,7 @@ void begin_report()
 
 	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
 		if (cpu != self)
-			send_nmi(cpu);
+			stop_cpu(cpu);
 	}
 	const bool quiet = others_stand_still(self);
 	start_line_anyway();

@@ -13,9 +13,10 @@ namespace boot {
 			     const format_argument *arguments);
 
 /*
- * Stops all other CPUs (by NMI: those that wait for a lock with interrupts off
- * too), prints one line "PANIC on CPU n: ..." and leaves with
- * exit_code::panic. Of several CPUs that panic at once, one reports.
+ * Stops all other CPUs (by NMI where there is one: those that wait for a
+ * lock with interrupts off, too), prints one line "PANIC on CPU n: ..." and
+ * leaves with exit_code::panic. Of several CPUs that panic at once, one
+ * reports.
  *
  * Formats as print() does. Any context, NMI and held locks included: the
  * console's lock is not taken.

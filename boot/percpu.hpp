@@ -1,46 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * percpu - one block and three stacks for each CPU (private to boot)
- *
- * GS points to the running CPU's block for good: there is no user mode and
- * nobody else uses GS, so that this_cpu() is right in every context, NMI too.
  */
 #pragma once
 
-#include <boot/layout.h>
-#include <boot/segments.hpp>
 #include <boot/types.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
+#include <room/layout.h>
+#include <room/percpu_part.hpp>
 
 namespace boot {
 
 /* Where a CPU stands on its way up. */
 enum cpu_state : u32 {
 	cpu_absent,   /* no such CPU, or not called yet */
-	cpu_expected, /* called by INIT-SIPI-SIPI */
+	cpu_expected, /* called */
 	cpu_online,   /* has come: idle, or at work */
 	cpu_given_up, /* did not come in time: if it still does, it sleeps */
 };
 
 struct alignas(klock::cache_line) percpu {
-	u32 number = 0;		      /* this_cpu() */
-	usize stack_top = 0;	      /* where assembly puts ap_main() */
-	u32 apic_id = 0;	      /* what IPIs to it are addressed to */
-	klock::atomic<u32> state;     /* enum cpu_state */
-	klock::atomic<u32> work;      /* the last round of work it is in */
-	klock::atomic<u32> stopped;   /* 1: stands still for a panic */
-	segment_tables segments = {}; /* its GDT and TSS */
+	u32 number = 0;		    /* this_cpu() */
+	usize stack_top = 0;	    /* where assembly puts ap_main() */
+	u64 hardware_id = 0;	    /* what IPIs to it are addressed to */
+	klock::atomic<u32> state;   /* enum cpu_state */
+	klock::atomic<u32> work;    /* the last round of work it is in */
+	klock::atomic<u32> stopped; /* 1: stands still for a panic */
+	percpu_part machine;
 };
 
 static_assert(offsetof(percpu, number) == PERCPU_NUMBER);
 static_assert(offsetof(percpu, stack_top) == PERCPU_STACK_TOP);
 
 /*
- * The stack of all ordinary code and of its interrupts, one for NMIs (x86-64
- * only: an NMI may come at any instruction), and one for what comes of a
- * broken stack: double fault, machine check. In front, a page that is missing
- * on x86-64 (protect_memory()): an overflow faults and harms nobody.
+ * The stack of all ordinary code and of its interrupts, one for NMIs, and one
+ * for what comes of a broken stack: as far as the machine changes stacks by
+ * itself. In front, a page that is missing where there are page tables
+ * (protect_memory()): an overflow faults and harms nobody.
  */
 struct alignas(GUARD_SIZE) cpu_stacks {
 	u8 guard[GUARD_SIZE];
@@ -62,12 +59,12 @@ extern percpu *cpus[max_cpus];
 void adopt_first_cpu();
 
 /* Makes the block of slot n ready for a CPU that is about to start. */
-void prepare_cpu(unsigned slot, u32 number, u32 apic_id);
+void prepare_cpu(unsigned slot, u32 number, u64 hardware_id);
 
 /* How many entries of cpus[] are valid; written by the first CPU only. */
 void set_cpu_count(unsigned count);
 
-/* Where a CPU lives when it has nothing to do: HLT, woken by run_on_cpus(). */
+/* Where a CPU lives when it has nothing to do: asleep until run_on_cpus(). */
 [[noreturn]] void idle(percpu &self);
 
 } // namespace boot

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <klock/types.hpp>
+#include <room/layout.h>
 
 namespace boot {
 
@@ -18,6 +19,6 @@ using i32 = int32_t;
 using i64 = int64_t;
 
 /* How many CPUs boot has blocks and stacks for. */
-inline constexpr unsigned max_cpus = 256;
+inline constexpr unsigned max_cpus = MAX_CPUS;
 
 } // namespace boot

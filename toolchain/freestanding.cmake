@@ -3,27 +3,62 @@
 # Freestanding code for a bare machine, out of the same build tree as the host
 # tests, whatever compiler those use: one custom command a source file.
 #
-# A toolchain is named by its compiler and its bits: gcc-64, gcc-32, clang-64,
-# clang-32.
-set(KLOCK_TOOLCHAINS gcc-64 gcc-32 clang-64 clang-32)
-
-find_program(KLOCK_GCC NAMES g++ REQUIRED)
+# A toolchain is named by its compiler and its target: gcc-64 and clang-32 of
+# x86's two; gcc-aarch64, clang-riscv64 of the others. A target has a file in
+# targets/, which sets, under the target's name:
+#   KLOCK_FLAGS_		what its code is compiled with
+#   KLOCK_CLANG_FLAGS_	and by clang besides
+#   KLOCK_PORT_		lib/arch/<port>
+#   KLOCK_ROOM_		boot/<room>
+#   KLOCK_ROOM_INCLUDES_	what comes before the port on the include path
+#   KLOCK_LINK_		the linker's flags
+#   KLOCK_SCRIPT_		the linker's script
+#   KLOCK_IMAGE_FORMAT_	what a loader takes, if it is not the linked file
+#   KLOCK_GCC_, KLOCK_LD_	the programs; a target without them has clang alone
 find_program(KLOCK_CLANG NAMES clang++ REQUIRED)
-find_program(KLOCK_GNU_LD NAMES ld.bfd ld REQUIRED)
 find_program(KLOCK_LLD NAMES ld.lld REQUIRED)
 find_program(KLOCK_OBJCOPY NAMES objcopy REQUIRED)
 
 include(${CMAKE_CURRENT_LIST_DIR}/kernel_flags.cmake)
-set(KLOCK_FREESTANDING_FLAGS
-	-std=c++20 -O2 ${KLOCK_KERNEL_FLAGS} -Wall -Wextra -Werror)
+set(KLOCK_TARGETS x86_64 i686 aarch64 riscv64)
+foreach(target IN LISTS KLOCK_TARGETS)
+	include(${CMAKE_CURRENT_LIST_DIR}/targets/${target}.cmake)
+endforeach()
+set(KLOCK_GCC ${KLOCK_GCC_x86_64})
+
+# klock_target_of(<variable> <toolchain>)
+function(klock_target_of variable toolchain)
+	string(REGEX REPLACE "^[^-]*-" "" target ${toolchain})
+	if(target EQUAL 64)
+		set(target x86_64)
+	elseif(target EQUAL 32)
+		set(target i686)
+	endif()
+	set(${variable} ${target} PARENT_SCOPE)
+endfunction()
+
+# What this host can build of the targets that have a room.
+set(KLOCK_TOOLCHAINS)
+foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
+		clang-aarch64 gcc-riscv64 clang-riscv64)
+	klock_target_of(target ${toolchain})
+	if(EXISTS ${PROJECT_SOURCE_DIR}/${KLOCK_ROOM_${target}}/sources.cmake
+			AND (toolchain MATCHES "^clang-" OR
+			(KLOCK_GCC_${target} AND KLOCK_LD_${target})))
+		list(APPEND KLOCK_TOOLCHAINS ${toolchain})
+	endif()
+endforeach()
+
 # What gdb is started with has its variables, too; a third of the time it takes.
 set(KLOCK_DEBUG_FLAGS_gcc-64 -g)
-set(KLOCK_DEBUG_FLAGS_gcc-32 -g1)
-set(KLOCK_DEBUG_FLAGS_clang-64 -g1)
-set(KLOCK_DEBUG_FLAGS_clang-32 -g1)
 
-set(KLOCK_X86_INCLUDES
-	-I${PROJECT_SOURCE_DIR}/lib -I${PROJECT_SOURCE_DIR}/lib/arch/x86)
+# klock_includes_of(<variable> <target>): the root, the room, the port.
+function(klock_includes_of variable target)
+	set(folders ${KLOCK_ROOM_${target}} ${KLOCK_ROOM_INCLUDES_${target}}
+		lib ${KLOCK_PORT_${target}})
+	list(TRANSFORM folders PREPEND -I${PROJECT_SOURCE_DIR}/)
+	set(${variable} -I${PROJECT_SOURCE_DIR} ${folders} PARENT_SCOPE)
+endfunction()
 
 # klock_compile_freestanding(<objects-variable> TOOLCHAIN <name>
 #	NAME <unique> SOURCES <file>... [FLAGS <flag>...])
@@ -32,12 +67,16 @@ set(KLOCK_X86_INCLUDES
 function(klock_compile_freestanding objects_variable)
 	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN;NAME"
 		"SOURCES;FLAGS")
+	klock_target_of(target ${ARG_TOOLCHAIN})
+	klock_includes_of(includes ${target})
+	set(flags -std=c++20 -O2 -Wall -Wextra -Werror -g1
+		${KLOCK_DEBUG_FLAGS_${ARG_TOOLCHAIN}} ${KLOCK_FLAGS_${target}})
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
-		set(compiler ${KLOCK_GCC})
+		set(compiler ${KLOCK_GCC_${target}})
 	else()
 		set(compiler ${KLOCK_CLANG})
+		list(APPEND flags ${KLOCK_CLANG_FLAGS_${target}})
 	endif()
-	string(REGEX REPLACE "^.*-" "-m" machine ${ARG_TOOLCHAIN})
 
 	set(objects)
 	foreach(source IN LISTS ARG_SOURCES)
@@ -49,9 +88,7 @@ function(klock_compile_freestanding objects_variable)
 		cmake_path(GET object PARENT_PATH folder)
 		file(MAKE_DIRECTORY ${folder})
 		add_custom_command(OUTPUT ${object}
-			COMMAND ${compiler} ${machine}
-				${KLOCK_FREESTANDING_FLAGS}
-				${KLOCK_DEBUG_FLAGS_${ARG_TOOLCHAIN}} ${ARG_FLAGS}
+			COMMAND ${compiler} ${flags} ${includes} ${ARG_FLAGS}
 				-MD -MF ${object}.d -c ${source} -o ${object}
 			DEPENDS ${source} DEPFILE ${object}.d
 			COMMENT "Building ${short} (${ARG_TOOLCHAIN})"
@@ -64,38 +101,35 @@ endfunction()
 # klock_add_kernel(<name> TOOLCHAIN <name> [ENTRY <symbol>]
 #	SOURCES <payload>... [FLAGS ...])
 #
-# Links boot and a payload into <name>.debug, which keeps 64 bits and symbols
-# for gdb, and makes <name>.elf of it, which QEMU's -kernel and GRUB load: a
-# multiboot loader takes 32-bit ELF only.
+# Links boot and a payload into <name>.debug, which has the symbols for gdb, and
+# makes <name>.elf of it, which QEMU's -kernel and GRUB load.
 function(klock_add_kernel name)
 	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN;ENTRY"
 		"SOURCES;FLAGS")
 	if(NOT ARG_ENTRY)
 		set(ARG_ENTRY _start)
 	endif()
-	string(REGEX REPLACE "^.*-" "" bits ${ARG_TOOLCHAIN})
+	klock_target_of(target ${ARG_TOOLCHAIN})
 	klock_compile_freestanding(objects TOOLCHAIN ${ARG_TOOLCHAIN}
-		NAME ${name} SOURCES ${ARG_SOURCES}
-		FLAGS -I${PROJECT_SOURCE_DIR} ${KLOCK_X86_INCLUDES} ${ARG_FLAGS})
+		NAME ${name} SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS})
 	get_property(boot GLOBAL PROPERTY KLOCK_BOOT_${ARG_TOOLCHAIN})
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
-		set(linker ${KLOCK_GNU_LD})
+		set(linker ${KLOCK_LD_${target}})
 	else()
 		set(linker ${KLOCK_LLD})
 	endif()
-	if(bits EQUAL 64)
-		set(emulation elf_x86_64)
-	else()
-		set(emulation elf_i386)
-	endif()
-	set(script ${PROJECT_SOURCE_DIR}/linker/kernel.ld)
+	set(script ${PROJECT_SOURCE_DIR}/${KLOCK_SCRIPT_${target}})
 	set(image ${CMAKE_CURRENT_BINARY_DIR}/${name})
+	if(KLOCK_IMAGE_FORMAT_${target})
+		set(make_image ${KLOCK_OBJCOPY} -O ${KLOCK_IMAGE_FORMAT_${target}})
+	else()
+		set(make_image ${CMAKE_COMMAND} -E copy)
+	endif()
 	add_custom_command(OUTPUT ${image}.debug ${image}.elf
-		COMMAND ${linker} -m ${emulation} -nostdlib -static
-			-z max-page-size=0x1000 -z noexecstack
+		COMMAND ${linker} ${KLOCK_LINK_${target}} -nostdlib -static
+			-z noexecstack
 			-T ${script} -e ${ARG_ENTRY} -o ${image}.debug ${boot} ${objects}
-		COMMAND ${KLOCK_OBJCOPY} -O elf32-i386
-			${image}.debug ${image}.elf
+		COMMAND ${make_image} ${image}.debug ${image}.elf
 		DEPENDS boot-${ARG_TOOLCHAIN} ${boot} ${objects} ${script}
 		COMMENT "Linking kernel ${name}" VERBATIM)
 	add_custom_target(${name} ALL DEPENDS ${image}.elf)

@@ -10,9 +10,9 @@
  *	address		the I/O APIC is said to be where none is
  *	io_apic		no I/O APIC is named
  */
-#include <boot/acpi_tables.hpp>
-#include <boot/multiboot.hpp>
-#include <boot/x86.hpp>
+#include <boot/x86/acpi_tables.hpp>
+#include <boot/x86/multiboot.hpp>
+#include <boot/x86/x86.hpp>
 
 namespace {
 

@@ -63,7 +63,7 @@ experiment experiment_for(const options &o, u32 cpus)
 		.section = o.section,
 		.think = o.think,
 		.acquisitions = o.acquisitions,
-		.cycles = o.seconds * boot::tsc_hz(),
+		.cycles = o.seconds * boot::clock_hz(),
 		.seed = o.seed,
 		.irqs_off = o.irq != 0,
 		.writers = o.writers};

@@ -163,7 +163,7 @@ void prepare_faults(unsigned cpus, u32 seed, visitors what)
 	boot::set_interrupt_handler(timer_vector, on_timer);
 	boot::set_interrupt_handler(ipi_vector, on_ipi);
 	set_nmi_visitor(on_nmi);
-	active.store_release(boot::has_apic());
+	active.store_release(boot::has_ipis());
 }
 
 void begin_faults(unsigned cpu)
@@ -182,7 +182,7 @@ void end_faults(unsigned cpu)
 	if (cpu == 0)
 		active.store_release(0);
 	everyone.meet(taking_part);
-	if (boot::has_apic())
+	if (boot::has_ipis())
 		boot::timer_stop();
 	everyone.meet(taking_part);
 }

@@ -86,7 +86,7 @@ klock::calibration measure_machine()
 
 	boot::print("# clock %u kHz; pause %u cycles; handoff %u cycles; "
 		    "back-off base %u\n",
-		    boot::div_u64(boot::tsc_hz(), 1000), c.relax, c.handoff,
+		    boot::div_u64(boot::clock_hz(), 1000), c.relax, c.handoff,
 		    c.base);
 	if (c.error == klock::calibration_error::unsteady_clock)
 		boot::print("# the clock's rate may vary: no invariant TSC\n");

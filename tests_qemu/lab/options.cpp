@@ -338,7 +338,7 @@ bool complete(options &o)
 		o.seconds = 1;
 	if (!o.acquisitions && (!o.seconds || o.run != job::measure))
 		o.acquisitions = 20000;
-	if (needs_apic(o) && !boot::has_apic()) {
+	if (needs_apic(o) && !boot::has_ipis()) {
 		boot::print("FAIL: no local APIC: no interrupts, no NMIs, no "
 			    "%s\n",
 			    o.irq ? "irq=" : "storm");

@@ -303,7 +303,7 @@ struct storm {
 	/* A holder that does not get on: in HLT, where something wakes it. */
 	void stand_still(own &mine)
 	{
-		if (todo.handlers_lock || !boot::has_apic()) {
+		if (todo.handlers_lock || !boot::has_ipis()) {
 			klock::relax_for(mine.dice.below(256));
 			return;
 		}
@@ -318,7 +318,7 @@ struct storm {
 	/* The timer brings it back. */
 	void leave_and_come_back(own &mine)
 	{
-		if (!boot::has_apic() || todo.without & part_leave)
+		if (!boot::has_ipis() || todo.without & part_leave)
 			return;
 		mine.leaves++;
 		note_part(part_leave);

@@ -17,6 +17,7 @@ import subprocess
 import threading
 import time
 
+from arch import ARCHES, arch_of
 from ends import Stopped
 from output import Output
 from patience import Watchdog, plan_of
@@ -29,9 +30,6 @@ ACCELERATORS = {
     "kvm": ["-accel", "kvm"],
 }
 
-# Another one than the system's: KLOCK_QEMU in the environment.
-PROGRAM = os.environ.get("KLOCK_QEMU", "qemu-system-x86_64")
-
 
 @dataclasses.dataclass
 class Machine:
@@ -40,7 +38,9 @@ class Machine:
     accelerator: str = "single"
     append: str = ""
     timeout: float = None   # seconds in all; None: by the plan, patience.py
-    qemu: str = PROGRAM
+    arch: str = ""          # empty: what the image says
+    qemu: str = ""          # the program; empty: the architecture's
+    cpu: str = ""           # QEMU's name of it; empty: all that there is
     extra: tuple = ()
     log: str = ""
     csv: str = ""           # a file that gets the rows of mode=csv
@@ -48,8 +48,10 @@ class Machine:
     boots: int = 0          # CPUs that the guest must find; 0: all
 
     def __post_init__(self):
+        self.arch = self.arch or arch_of(self.image)
+        self.qemu = self.qemu or ARCHES[self.arch].program
         if (os.environ.get("KLOCK_QEMU_ACCEL") == "kvm"
-                and self.accelerator == "single"):
+                and ARCHES[self.arch].kvm and self.accelerator == "single"):
             self.accelerator = "kvm"
 
 
@@ -81,15 +83,14 @@ def host_cores():
 
 
 def command(machine):
-    line = [machine.qemu, "-machine", "pc", "-m", "128",
+    arch = ARCHES[machine.arch]
+    line = [machine.qemu, *arch.machine, "-m", "128",
             "-smp", str(machine.cpus), "-display", "none", "-nodefaults",
             "-no-user-config", "-no-reboot", "-serial", "stdio",
-            "-monitor", "none",
-            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
-            "-name", "klock,debug-threads=on"]
+            "-monitor", "none", "-name", "klock,debug-threads=on"]
     line += ACCELERATORS[machine.accelerator]
-    # All that there is: RDTSCP, for one, which klock/calibrate.hpp wants.
-    line += ["-cpu", "host" if machine.accelerator == "kvm" else "max"]
+    line += ["-cpu", "host" if machine.accelerator == "kvm"
+             else machine.cpu or arch.cpu]
     if machine.image.endswith(".iso"):
         line += ["-cdrom", machine.image]
     else:

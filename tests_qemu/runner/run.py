@@ -11,6 +11,7 @@ import argparse
 import sys
 
 import qemu
+from arch import ARCHES, arch_of
 from ends import Stopped, Trouble, exit_status
 from verdict import Outcome
 
@@ -48,8 +49,15 @@ def add_machine(parser):
                         "icount: the same, reproducible to the byte; parallel: "
                         "two truly run at once; kvm: where there is /dev/kvm. "
                         "Default: single")
-    parser.add_argument("--qemu", default=qemu.PROGRAM, metavar="PROGRAM",
-                        help="default: $KLOCK_QEMU, or qemu-system-x86_64")
+    parser.add_argument("--arch", choices=ARCHES, default="",
+                        help="the kernel must be of this architecture; default: "
+                        "whatever the image is")
+    parser.add_argument("--cpu", default="", metavar="NAME",
+                        help="QEMU's name of the CPU, as cortex-a57; default: "
+                        "all that QEMU has of the architecture")
+    parser.add_argument("--qemu", default="", metavar="PROGRAM",
+                        help="default: $KLOCK_QEMU (KLOCK_QEMU_AARCH64, "
+                        "KLOCK_QEMU_RISCV64), or qemu-system-x86_64 and so on")
     parser.add_argument("--qemu-arg", action="append", default=[],
                         metavar="ARG", help="one more argument for QEMU, as "
                         "--qemu-arg=-vga --qemu-arg=std")
@@ -108,11 +116,18 @@ def words(args):
     return f"{args.append} mode=csv".strip()
 
 
+def check_arch(args):
+    found = arch_of(args.image)
+    if args.arch and ARCHES[args.arch] is not ARCHES[found]:
+        raise Trouble(f"--arch {args.arch}: the image is of {found}")
+
+
 def machine_for(args, number):
     suffix = "" if number == 1 else f".{number}"
     return qemu.Machine(
         image=args.image, cpus=args.cpus, accelerator=args.mode,
-        append=words(args), timeout=args.timeout, qemu=args.qemu,
+        append=words(args), timeout=args.timeout, arch=args.arch,
+        qemu=args.qemu, cpu=args.cpu,
         extra=tuple(args.qemu_arg), log=args.log + suffix,
         csv=args.csv and args.csv + suffix, boots=args.boots or 0,
         echo=sys.stdout.buffer if args.echo else None)
@@ -169,6 +184,7 @@ def boot(machine, args):
 
 def main():
     args = arguments()
+    check_arch(args)
     first = None
     for number in range(1, args.repeat + 1):
         machine = machine_for(args, number)

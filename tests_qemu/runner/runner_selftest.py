@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 
+import arch
 import patience
+import qemu
 from fake_qemu import FAIL, SLEEP, WAIT, Fake, on_terminal, until
 
 BOOT = "# boot: 1 CPU\r\n"
@@ -202,7 +204,29 @@ def logs_of_modes(folder):
         yield f"{modes} modes, logs {logs}: {done.stdout.decode()[-300:]}"
 
 
-CASES = [bad_path, killed, stopped, reader_gone, pipe, terminal, said_once,
+def architecture(folder):
+    """The image says what it is; QEMU is its own, --arch is held against it."""
+    for number, name in ((3, "i686"), (183, "aarch64"), (243, "riscv64")):
+        image = pathlib.Path(folder) / f"{name}.elf"
+        image.write_bytes(b"\x7fELF".ljust(18, b"\0")
+                          + number.to_bytes(2, "little"))
+        machine = qemu.Machine(image=str(image))
+        board = arch.ARCHES[name].machine
+        if machine.arch != name or board[1] not in qemu.command(machine):
+            yield f"{image.name}: {qemu.command(machine)}"
+        fake = Fake(folder, BOOT + "PASS\r\n")
+        done = fake.run("--image", str(image), "--arch", name)
+        if done.returncode:
+            yield f"--arch {name}: {done.stderr.decode()}"
+        fake.pid_file.unlink(missing_ok=True)
+        other = "riscv64" if name == "aarch64" else "aarch64"
+        done = fake.run("--image", str(image), "--arch", other)
+        if (done.returncode != 2 or fake.was_started()
+                or f"is of {name}" not in done.stderr.decode()):
+            yield f"--arch {other} of {name}: {done.stderr.decode()}"
+
+
+CASES = [architecture, bad_path, killed, stopped, reader_gone, pipe, terminal, said_once,
          time_out, silence, plans, csv, logs_of_modes]
 
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * apic - the local APIC: enabling, end of interrupt, IPIs
+ *
+ * Source: Intel SDM volume 3A, chapter Advanced Programmable Interrupt
+ * Controller (APIC). xAPIC mode: registers in memory, ids of 8 bits.
+ */
+#include <boot/ipi.hpp>
+#include <boot/x86/apic_driver.hpp>
+#include <boot/x86/apic_registers.hpp>
+#include <boot/console.hpp>
+#include <boot/cpus.hpp>
+#include <boot/interrupts.hpp>
+#include <boot/panic.hpp>
+#include <boot/percpu.hpp>
+#include <boot/room.hpp>
+#include <boot/x86/x86.hpp>
+#include <klock/cpu.hpp>
+
+namespace boot {
+
+constinit usize apic_base = 0;
+
+namespace {
+
+/* Intel SDM volume 4, IA32_APIC_BASE */
+constexpr u32 msr_apic_base = 0x1b;
+constexpr u64 apic_base_x2apic = 1 << 10;
+constexpr u64 apic_base_enabled = 1 << 11;
+constexpr u64 apic_base_address = 0xffffff000;
+
+/* Interrupt command register */
+constexpr u32 icr_fixed = 0x000;
+constexpr u32 icr_nmi = 0x400;
+constexpr u32 icr_init = 0x500;
+constexpr u32 icr_startup = 0x600;
+constexpr u32 icr_pending = 1 << 12;
+constexpr u32 icr_assert = 1 << 14;
+constexpr u32 icr_all_but_self = 3 << 18;
+
+/* Bounded: begin_report() must get on whatever the APIC does. */
+void wait_until_accepted()
+{
+	for (int i = 0; i < 100'000 && apic_read(apic_icr_low) & icr_pending;
+	     i++)
+		klock::cpu_relax();
+}
+
+/*
+ * Interrupts off: a handler that sends an IPI between the two writes would
+ * change the first one's destination.
+ */
+void send(u32 destination, u32 command)
+{
+	if (!has_ipis())
+		panic("an IPI without a local APIC");
+
+	interrupts_off in_one_go;
+
+	wait_until_accepted();
+	apic_write(apic_icr_high, destination << 24);
+	apic_write(apic_icr_low, command | icr_assert);
+	wait_until_accepted();
+}
+
+u32 existing(unsigned cpu)
+{
+	if (cpu >= cpu_count())
+		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+	return static_cast<u32>(hardware_id_of(cpu));
+}
+
+} // namespace
+
+bool has_ipis() { return apic_base != 0; }
+
+bool has_nmi() { return has_ipis(); }
+
+namespace {
+
+void find_apic()
+{
+	if (!(cpuid(1).edx & 1 << 9)) {
+		print("# boot: this CPU has no local APIC\n");
+		return;
+	}
+	const u64 base = read_msr(msr_apic_base);
+
+	if (!(base & apic_base_enabled) || (base & apic_base_x2apic) ||
+	    (base & apic_base_address) >> 32) {
+		print("# boot: the local APIC is %s: not used\n",
+		      !(base & apic_base_enabled) ? "disabled"
+		      : base & apic_base_x2apic	  ? "in x2APIC mode"
+						  : "above 4 GiB");
+		return;
+	}
+	apic_base = static_cast<usize>(base & apic_base_address);
+}
+
+void enable_apic()
+{
+	apic_write(apic_task_priority, 0);
+	apic_write(apic_lvt_timer, apic_lvt_masked);
+	apic_write(apic_lvt_lint0, apic_lvt_masked); /* the old controllers */
+	apic_write(apic_spurious, apic_software_enable | vector_spurious);
+}
+
+} // namespace
+
+void controller_init(const boot_info &)
+{
+	find_apic();
+	if (has_ipis())
+		enable_apic();
+	cpu_blocks[0].hardware_id = apic_id(); /* alone, it still has one */
+}
+
+void controller_init_cpu() { enable_apic(); }
+
+u32 apic_id() { return has_ipis() ? apic_read(apic_id_register) >> 24 : 0; }
+
+void apic_end_of_interrupt(u8 vector)
+{
+	if (!has_ipis())
+		return;
+	if (apic_read(apic_in_service + vector / 32 * 16) >> vector % 32 & 1)
+		apic_write(apic_eoi, 0);
+}
+
+void wake_cpu(unsigned cpu) { send(existing(cpu), icr_fixed | vector_wake); }
+
+void send_ipi(unsigned cpu, u8 vector)
+{
+	check_free_vector(vector);
+	send(existing(cpu), icr_fixed | vector);
+}
+
+void send_ipi_to_others(u8 vector)
+{
+	check_free_vector(vector);
+	send(0, icr_all_but_self | icr_fixed | vector);
+}
+
+void send_nmi(unsigned cpu) { send(existing(cpu), icr_nmi); }
+
+void stop_cpu(unsigned cpu) { send_nmi(cpu); }
+
+/* What it interrupted may have written the destination and not the command. */
+void send_nmi_from_nmi(unsigned cpu)
+{
+	const u32 destination = apic_read(apic_icr_high);
+
+	send_nmi(cpu);
+	apic_write(apic_icr_high, destination);
+}
+
+/*
+ * One by one: "all but self" would wake the CPUs that were left in the
+ * trampoline, too, and they have nothing to take an NMI with.
+ */
+void send_nmi_to_others()
+{
+	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+		if (cpu != this_cpu())
+			send_nmi(cpu);
+	}
+}
+
+void broadcast_init() { send(0, icr_all_but_self | icr_init); }
+
+void broadcast_startup(u8 page)
+{
+	send(0, icr_all_but_self | icr_startup | page);
+}
+
+} // namespace boot

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * apic_driver - the local APIC as boot uses it (private to boot)
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+/* The running CPU's id; 0 without an APIC. */
+u32 apic_id();
+
+/*
+ * The handler for `vector` is done. Nothing happens unless the local APIC
+ * delivered it: INT n looks the same.
+ */
+void apic_end_of_interrupt(u8 vector);
+
+/* To all CPUs but this one; page: where they start, address / 4096. */
+void broadcast_init();
+void broadcast_startup(u8 page);
+
+/* The timer runs free for a measurement: counts down from 2^32 - 1. */
+void timer_start_silent();
+u32 timer_count();
+void set_timer_hz(u64 hz);
+
+} // namespace boot

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exit - QEMU's isa-debug-exit, or keys that turn the screen's pages: x86
+ */
+#include <boot/interrupts.hpp>
+#include <boot/room.hpp>
+#include <boot/x86/keyboard.hpp>
+#include <boot/x86/vga.hpp>
+#include <boot/x86/x86.hpp>
+#include <klock/cpu.hpp>
+
+namespace boot {
+
+void machine_exit(exit_code code) { out8(EXIT_PORT, static_cast<u8>(code)); }
+
+const char *after_exit_hint()
+{
+	return vga_has_more() ? "; Page Up shows the rest" : "";
+}
+
+void after_exit()
+{
+	if (!vga_is_present())
+		halt();
+	for (;;) {
+		const int pages = keyboard_pages();
+
+		if (pages)
+			vga_turn(pages);
+		klock::cpu_relax();
+	}
+}
+
+} // namespace boot

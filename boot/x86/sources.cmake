@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+set(common
+	acpi.cpp apic.cpp boot_info.cpp clock.cpp exceptions.cpp exit.cpp
+	interrupts.cpp keyboard.cpp memory.cpp nmi_clock.cpp output.cpp pic.cpp
+	pit.cpp serial.cpp smp.cpp timer.cpp trampoline.S vga.cpp)
+foreach(bits IN ITEMS x86_64 i686)
+	set(KLOCK_ROOM_SOURCES_${bits} ${common}
+		${bits}/entry.S ${bits}/interrupt_stubs.S ${bits}/paging.cpp
+		${bits}/registers.cpp ${bits}/segments.cpp)
+	list(TRANSFORM KLOCK_ROOM_SOURCES_${bits} PREPEND x86/)
+endforeach()

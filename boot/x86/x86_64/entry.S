@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry - from the boot loader to kmain(): x86-64
+ *
+ * The loader jumps to _start in 32-bit mode, paging and interrupts off, with
+ * EAX = its magic and EBX = struct multiboot_info * (Multiboot 0.6.96, 3.2).
+ * Other CPUs come to ap_entry from trampoline.S.
+ */
+#include <room/layout.h>
+
+	.section .multiboot, "a", @progbits
+	.balign 4
+	.long MULTIBOOT_HEADER_MAGIC
+	.long 0	/* no wishes: the ELF header says where everything goes */
+	.long -MULTIBOOT_HEADER_MAGIC
+
+	.section .text.entry, "ax", @progbits
+	.code32
+
+/* Clobbers EAX, ECX, EDX. All CPUs share one set of page tables. */
+	.macro enter_long_mode target
+	movl %cr4, %eax
+	orl $CR4_PAE, %eax
+	movl %eax, %cr4
+	movl $page_map, %eax
+	movl %eax, %cr3
+	movl $MSR_EFER, %ecx
+	rdmsr
+	orl $EFER_LME, %eax
+	wrmsr
+	movl %cr0, %eax
+	andl $~(CR0_CD | CR0_NW), %eax
+	orl $(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_PE), %eax
+	movl %eax, %cr0
+	ljmpl $SELECTOR_CODE64, $\target
+	.endm
+
+	.globl _start
+_start:
+	cli
+	cld
+	movl %eax, %edi
+	movl %ebx, %esi
+	lgdtl first_gdt_pointer
+	movw $SELECTOR_DATA, %ax
+	movw %ax, %ds
+	movw %ax, %es
+	movw %ax, %ss
+
+	movl $0x80000000, %eax
+	cpuid
+	cmpl $0x80000001, %eax
+	jb no_long_mode
+	movl $0x80000001, %eax
+	cpuid
+	testl $(1 << 29), %edx
+	jz no_long_mode
+
+	/*
+	 * The low 4 GiB, one to one, in pages of 2 MiB; the fourth, where the
+	 * local APIC is, uncached, as its registers want it (Intel SDM volume
+	 * 3A, chapter APIC). paging.cpp goes into detail later.
+	 */
+	movl $(page_directory_pointers + 0x3), page_map
+	movl $(page_directories + 0x3), %eax
+	xorl %ecx, %ecx
+1:
+	movl %eax, page_directory_pointers(, %ecx, 8)
+	addl $0x1000, %eax
+	incl %ecx
+	cmpl $4, %ecx
+	jb 1b
+
+	movl $0x83, %eax	/* present, writable, 2 MiB */
+	xorl %ecx, %ecx
+2:
+	cmpl $0xc0000083, %eax
+	jne 3f
+	orl $0x18, %eax		/* PCD, PWT */
+3:
+	movl %eax, page_directories(, %ecx, 8)
+	addl $0x200000, %eax
+	incl %ecx
+	cmpl $2048, %ecx
+	jb 2b
+
+	enter_long_mode start64
+
+	.globl ap_entry
+ap_entry:
+	enter_long_mode ap_start64
+
+/* To the serial line as the loader left it, and to the screen. */
+no_long_mode:
+	movl $no_long_mode_text, %esi
+	movl $0xb8000, %edi
+	movb $0x07, %ah
+1:
+	lodsb
+	testb %al, %al
+	jz 3f
+	movw $COM1_PORT, %dx
+	outb %al, %dx
+	stosw
+	addw $5, %dx
+2:
+	inb %dx, %al
+	testb $0x20, %al
+	jz 2b
+	jmp 1b
+3:
+	movb $EXIT_CODE_PANIC, %al
+	outb %al, $EXIT_PORT
+4:
+	cli
+	hlt
+	jmp 4b
+
+	.code64
+start64:
+	movl $(stacks + GUARD_SIZE + THREAD_STACK_SIZE), %esp
+	xorl %ebp, %ebp
+	movl %edi, %edi	/* the upper halves are undefined after the switch */
+	movl %esi, %esi
+	call kmain	/* does not return */
+
+ap_start64:
+	movl %edi, %edi
+	movq PERCPU_STACK_TOP(%rdi), %rsp
+	xorl %ebp, %ebp
+	call ap_main	/* does not return */
+
+	.section .rodata.entry, "a", @progbits
+no_long_mode_text:
+	.asciz "PANIC: this CPU has no 64-bit mode: use the i686 image"
+
+	.section .bss.entry, "aw", @nobits
+	.globl page_directories
+	.balign 4096
+page_map:
+	.skip 4096
+page_directory_pointers:
+	.skip 4096
+page_directories:
+	.skip 4 * 4096
+
+	.section .note.GNU-stack, "", @progbits

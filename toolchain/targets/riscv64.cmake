@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+#
+# RISC-V, 64 bits, QEMU's virt board, M-mode. What each variable is:
+# toolchain/freestanding.cmake. lld 14 cannot relax.
+set(KLOCK_FLAGS_riscv64 ${KLOCK_KERNEL_FLAGS} -march=rv64imac_zicsr_zifencei
+	-mabi=lp64 -mcmodel=medany)
+set(KLOCK_CLANG_FLAGS_riscv64 --target=riscv64-none-elf -mno-relax
+	-march=rv64imac)
+set(KLOCK_PORT_riscv64 lib/arch/riscv)
+set(KLOCK_ROOM_riscv64 boot/riscv64)
+set(KLOCK_LINK_riscv64 -z max-page-size=0x1000)
+set(KLOCK_SCRIPT_riscv64 linker/riscv64.ld)
+find_program(KLOCK_GCC_riscv64 NAMES riscv64-linux-gnu-g++)
+find_program(KLOCK_LD_riscv64 NAMES riscv64-linux-gnu-ld)
