@@ -5,6 +5,7 @@
 #pragma once
 
 #include <klock/arch/cpu.hpp>
+#include <klock/arch/relax.hpp>
 #include <klock/types.hpp>
 
 namespace klock {

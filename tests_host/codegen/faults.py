@@ -20,6 +20,7 @@ ATOMIC, WAITS = "klock/atomic.hpp", "klock/atomic_waits.hpp"
 PAIR, BUILTIN = "klock/atomic_pair.hpp", "klock/builtin_ops.hpp"
 FIELDS = "klock/atomic_fields.hpp"
 IRQ, CPU = "arch/x86/klock/arch/irq.hpp", "arch/x86/klock/arch/cpu.hpp"
+RELAX = "arch/x86/klock/arch/relax.hpp"
 
 _AWAIT = """		const T v = load<O>(at, s);
 		if (done(v))
@@ -110,7 +111,7 @@ ORDERS = [
      'probe_irq_restore: asm "sti" does not clobber memory'),
     (IRQ, '	else\n		asm volatile("" ::: "memory");\n', "",
      "probe_irq_restore: no barrier where it does not enable"),
-    (CPU, 'asm volatile("pause" ::: "memory")', 'asm volatile("pause")',
+    (RELAX, 'asm volatile("pause" ::: "memory")', 'asm volatile("pause")',
      'asm "pause" does not clobber memory'),
     (CPU, "(0x80000001) >> 27", "(0x80000001) >> 26",
      "probe_cycles_usable does not look at bit 27"),

@@ -31,7 +31,8 @@ RULES = [
     ("lib/klock/atomic_fields.hpp", "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/counter.hpp",       "klock/atomic.hpp klock/concepts.hpp"),
     ("lib/klock/plain.hpp",         "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/cpu.hpp",           "klock/arch/cpu.hpp klock/types.hpp"),
+    ("lib/klock/cpu.hpp",           "klock/arch/cpu.hpp "
+                                    "klock/arch/relax.hpp klock/types.hpp"),
     ("lib/klock/calibrate.hpp",     "klock/arch/cpu.hpp klock/cpu.hpp "
                                     "klock/atomic.hpp klock/concepts.hpp "
                                     "klock/os.hpp klock/types.hpp"),

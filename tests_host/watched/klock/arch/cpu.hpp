@@ -40,23 +40,6 @@ struct watcher {
 /* This thread's; none: its waits are its own business. */
 inline thread_local constinit watcher *watched_by = nullptr;
 
-/* The CPU's own hint that this is a wait, where it has one. */
-inline void cpu_hint()
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#endif
-	asm volatile("" ::: "memory");
-}
-
-/* Never gives the core away: a watcher may. */
-inline void cpu_relax()
-{
-	cpu_hint();
-	if (watched_by)
-		watched_by->turn();
-}
-
 inline u64 cycles() { return watched_by ? watched_by->time() : nanoseconds(); }
 
 } // namespace klock::arch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu - what a waiting CPU does, and its clock: the engine's business
+ * cpu - a CPU's clock and its cache line: the engine's business
  */
 #pragma once
 
@@ -11,12 +11,6 @@ namespace klock::arch {
 
 /* The line of the machines that are simulated. */
 inline constexpr usize cache_line = 64;
-
-inline void cpu_relax()
-{
-	if (hooked::running)
-		hooked::running->relax(1);
-}
 
 /* Virtual time, and the same at every run. */
 inline u64 cycles() { return hooked::running ? hooked::running->cycles() : 0; }

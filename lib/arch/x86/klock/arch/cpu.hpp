@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu - what a waiting CPU does, and its clock: x86, 32 and 64 bits
+ * cpu - a CPU's clock and its cache line: x86, 32 and 64 bits
  *
- * Source: Intel SDM volume 2B, PAUSE and RDTSC; volume 3B, 18.17 (time-stamp
- * counter). PAUSE tells the CPU that this is a wait: it leaves the core's
- * resources to its hyper-thread and does not pay for the memory-order
- * violation when the awaited line changes. It takes 10 to 140 cycles,
- * depending on the CPU: measure it (klock/calibrate.hpp), never assume it.
+ * Source: Intel SDM volume 2B, RDTSC; volume 3B, 18.17 (time-stamp counter).
  */
 #pragma once
 
@@ -16,9 +12,6 @@ namespace klock::arch {
 
 /* Bytes that one CPU's write takes away from the others. */
 inline constexpr usize cache_line = 64;
-
-/* One turn of a wait. Any context. */
-inline void cpu_relax() { asm volatile("pause" ::: "memory"); }
 
 /* The time-stamp counter: not serialised, not a count of core cycles. */
 inline u64 cycles()

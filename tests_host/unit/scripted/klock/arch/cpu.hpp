@@ -8,13 +8,9 @@
 
 #include <klock/types.hpp>
 
-#include <sched.h>
-
 namespace klock::arch {
 
 inline constexpr usize cache_line = 64;
-
-inline void cpu_relax() { sched_yield(); }
 
 struct scripted_clock {
 	bool usable;

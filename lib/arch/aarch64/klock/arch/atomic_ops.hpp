@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic_ops - memory operations on AArch64: the compiler's builtins, and WFE
+ *
+ * The compiler has two forms of each: exclusive loads and stores, which every
+ * CPU has, and one instruction (-march=armv8.1-a and later, LSE). Both need
+ * memory that is mapped as normal, write-back and shareable: before the MMU is
+ * on, no read-modify-write works on real CPUs (Arm ARM, B2.9.2).
+ */
+#pragma once
+
+#include <klock/arch/cpu.hpp>
+#include <klock/builtin_ops.hpp>
+
+namespace klock {
+
+static_assert(static_cast<int>(order::relaxed) == __ATOMIC_RELAXED &&
+	      static_cast<int>(order::acquire) == __ATOMIC_ACQUIRE &&
+	      static_cast<int>(order::release) == __ATOMIC_RELEASE &&
+	      static_cast<int>(order::acq_rel) == __ATOMIC_ACQ_REL &&
+	      static_cast<int>(order::seq_cst) == __ATOMIC_SEQ_CST);
+
+} // namespace klock
+
+namespace klock::arch {
+
+/*
+ * Sleeps until there is an event, then reads. The read marks the location: its
+ * next change, by whatever CPU and instruction, is an event. Acquires always.
+ */
+template <typename W>
+inline W wait_and_read(const W &at)
+{
+	W v;
+
+	if constexpr (sizeof(W) == 1)
+		asm volatile("wfe\n\tldaxrb %w0, %1"
+			     : "=r"(v)
+			     : "Q"(at)
+			     : "memory");
+	else if constexpr (sizeof(W) == 2)
+		asm volatile("wfe\n\tldaxrh %w0, %1"
+			     : "=r"(v)
+			     : "Q"(at)
+			     : "memory");
+	else if constexpr (sizeof(W) == 4)
+		asm volatile("wfe\n\tldaxr %w0, %1"
+			     : "=r"(v)
+			     : "Q"(at)
+			     : "memory");
+	else
+		asm volatile("wfe\n\tldaxr %x0, %1"
+			     : "=r"(v)
+			     : "Q"(at)
+			     : "memory");
+	return v;
+}
+
+/*
+ * A first look, which is enough for most; then asleep between two others. SEVL
+ * is the event that lets the first WFE pass. From a read to the next WFE there
+ * may be nothing but `done`, and it reads no other atomic: an exclusive access
+ * elsewhere would move the mark, and the change be missed. An interrupt does
+ * not harm: the return from it is an event.
+ */
+template <order O, typename T, typename Predicate>
+requires atomic_value<T>
+inline T await(const cell<T> &at, Predicate done, site s)
+{
+	const T first = load<O>(at, s);
+	if (done(first))
+		return first;
+	asm volatile("sevl" ::: "memory");
+	for (;;) {
+		const T v = from_stored<T>(wait_and_read(at.value));
+		if (done(v))
+			return v;
+	}
+}
+
+} // namespace klock::arch
