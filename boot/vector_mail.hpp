@@ -48,10 +48,13 @@ struct vector_mail {
 	template <typename Handle>
 	void take_vectors(Handle handle)
 	{
-		for (klock::u32 left = vectors.exchange_acquire(0); left;
-		     left &= left - 1)
-			handle(static_cast<klock::u8>(first_mail_vector +
-						      __builtin_ctz(left)));
+		klock::u32 left = vectors.exchange_acquire(0);
+
+		for (klock::u8 vector = first_mail_vector; left;
+		     vector++, left >>= 1) {
+			if (left & 1)
+				handle(vector);
+		}
 	}
 
       private:
