@@ -2,7 +2,7 @@
 /*
  * test_device_tree - what is in a tree is found, what is not is not
  */
-#include <boot/device_tree.hpp>
+#include <boot/board/device_tree.hpp>
 #include <catch.hpp>
 #include "tree_writer.hpp"
 

@@ -5,7 +5,7 @@
  * AddressSanitizer watches: each tree ends where its memory does. A walk that
  * goes on for longer than the tree has tokens would not end.
  */
-#include <boot/device_tree.hpp>
+#include <boot/board/device_tree.hpp>
 #include <catch.hpp>
 #include "tree_writer.hpp"
 

@@ -2,7 +2,7 @@
 /*
  * test_vector_mail - what was posted comes, once, the lowest first
  */
-#include <boot/vector_mail.hpp>
+#include <boot/board/vector_mail.hpp>
 #include <catch.hpp>
 #include <thread>
 #include <vector>

@@ -6,7 +6,7 @@
  * 5.5 (strings block). Numbers are big-endian, and are read byte by byte:
  * nothing promises their alignment.
  */
-#include <boot/device_tree.hpp>
+#include <boot/board/device_tree.hpp>
 
 namespace boot {
 
