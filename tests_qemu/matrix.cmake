@@ -160,6 +160,12 @@ foreach(toolchain IN ITEMS gcc-64 gcc-32)
 			--expect-text "waits for kept_lock, which CPU"
 			--expect-text "holds kept_lock; at 0x")
 endforeach()
+# A preemptable lock: the turn, without its bit of who holds. The holder has no
+# ticket, both others have one; an NMI handler on CPU 0 would keep NMIs out.
+klock_add_boot_test(qemu_watchdog_preemptable CPUS 3 MODE single
+	APPEND "run=stuck patience=1000 without=nmis lock=preemptable_ticket_lock<u8>"
+	RUN --expect panic --expect-text
+		"next ticket 2, served 127; bytes 02 ff 00")
 
 # -- The runner tells apart how a run ends --
 

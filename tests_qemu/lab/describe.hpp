@@ -5,6 +5,7 @@
 #pragma once
 
 #include <klock/padded_ticket_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/types.hpp>
@@ -32,11 +33,34 @@ inline constexpr klock::usize
 template <typename Counter>
 inline constexpr klock::usize
 	ticket_distance<klock::padded_ticket_lock<Counter>> = klock::cache_line;
+template <typename Counter, klock::u32 Patience>
+inline constexpr klock::usize
+	ticket_distance<klock::preemptable_ticket_lock<Counter, Patience>> =
+		sizeof(Counter);
+
+/* Whether the turn counts by twos: below it is a bit, of who holds. */
+template <typename L>
+inline constexpr bool has_held_bit = false;
+template <typename Counter, klock::u32 Patience>
+inline constexpr bool
+	has_held_bit<klock::preemptable_ticket_lock<Counter, Patience>> = true;
 
 template <typename L>
 inline constexpr klock::usize ticket_size = sizeof(klock::u32);
 template <template <typename> typename L, typename Counter>
-inline constexpr klock::usize ticket_size<L<Counter>> = sizeof(Counter);
+requires(!has_held_bit<L<Counter>>) inline constexpr klock::usize
+	ticket_size<L<Counter>> = sizeof(Counter);
+template <typename Counter, klock::u32 Patience>
+inline constexpr klock::usize
+	ticket_size<klock::preemptable_ticket_lock<Counter, Patience>> =
+		sizeof(Counter);
+
+/* The turn without that bit; tickets as far as it counts. */
+inline void drop_held_bit(lock_state &s, klock::usize size)
+{
+	s.owner >>= 1;
+	s.next &= (klock::u32{1} << (8 * size - 1)) - 1;
+}
 
 /* Both counters lie at the lock's front: next, then owner. */
 template <typename L>
@@ -57,6 +81,8 @@ lock_state describe(const L &lock)
 			s.owner |= klock::u32{at[ticket_distance<L> + i]}
 				   << 8 * i;
 		}
+		if constexpr (has_held_bit<L>)
+			drop_held_bit(s, ticket_size<L>);
 	}
 	return s;
 }

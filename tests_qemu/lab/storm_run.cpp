@@ -212,28 +212,37 @@ const char *find_in_storm(options o, stuck standstill, unsigned most_runs)
 	return found;
 }
 
-/* A lock that one of its holders never gives back. */
-struct kept : klock::ticket_lock<klock::u8> {
+/* A lock that the holder of that section never gives back. */
+template <typename L, unsigned Section>
+struct kept : L {
 	void unlock()
 	{
-		if (++sections == 500)
+		if (++sections == Section)
 			while (!give_up)
 				klock::cpu_relax();
-		ticket_lock::unlock();
+		L::unlock();
 	}
 
       private:
 	unsigned sections = 0;
 };
 
-using kept_subject = subject<"kept_lock", kept, service::fifo>;
+using kept_late = subject<"kept_lock", kept<klock::ticket_lock<klock::u8>, 500>,
+			  service::fifo>;
+/* All others wait, each with a ticket, and the holder has none. */
+using kept_at_once =
+	subject<"kept_lock", kept<klock::preemptable_ticket_lock<klock::u8>, 1>,
+		service::fifo_if_all_run>;
 
 } // namespace
 
-template <>
-inline constexpr klock::usize ticket_distance<kept> = 1;
-template <>
-inline constexpr klock::usize ticket_size<kept> = 1;
+template <typename L, unsigned Section>
+inline constexpr klock::usize ticket_distance<kept<L, Section>> =
+	ticket_distance<L>;
+template <typename L, unsigned Section>
+inline constexpr klock::usize ticket_size<kept<L, Section>> = ticket_size<L>;
+template <typename L, unsigned Section>
+inline constexpr bool has_held_bit<kept<L, Section>> = has_held_bit<L>;
 
 int run_storm(const options &o)
 {
@@ -273,7 +282,10 @@ int run_busted_storm(const options &o)
 int run_stuck(const options &o)
 {
 	print_plan(o, 1);
-	(void)storm_once<kept_subject>(o, o.cpus[0], true);
+	if (asks_for(o, "ticket_lock<u8>"))
+		(void)storm_once<kept_late>(o, o.cpus[0], true);
+	else
+		(void)storm_once<kept_at_once>(o, o.cpus[0], true);
 	boot::print("FAIL: a lock was kept and nobody noticed\n");
 	return 1;
 }
