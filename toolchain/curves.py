@@ -216,9 +216,12 @@ def axis_script(letter, axis):
     # A little more, or gnuplot 5.4 leaves out some ticks at the ends.
     more = 1e-9 * (axis.most - axis.least)
     least = axis.least * (1 - 1e-9) if axis.log else axis.least - more
+    # Left of long numbers there is less room than gnuplot leaves.
+    long = letter == "y" and max(len(text) for _, text in axis.ticks) > 7
     return (f"{log}set {letter}range [{least!r}:{axis.most + more!r}]\n"
             f"set {letter}tics ({ticks}) nomirror\n"
-            f"set {letter}label {quoted(axis.label)}\n")
+            f"set {letter}label {quoted(axis.label)}"
+            f"{' offset 2' if long else ''}\n")
 
 
 def name_script(picture, group):

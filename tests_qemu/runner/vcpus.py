@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Locks whose waiters do not always run: vCPUs that share host cores.
+
+Writes vcpus.csv, and of it vcpus.svg: the rate against vCPUs per host core. Of
+each row, the one of several boots whose rate is the median. The columns:
+README.md.
+"""
+import argparse
+import csv
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+
+import qemu
+from ends import exit_status
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "toolchain"))
+import curves   # pylint: disable=wrong-import-position
+
+SKIPPED = 77
+CORES = 2
+PER_CORE = (1, 2, 4, 8)
+LOCKS = ("ticket_lock<u8>", "preemptable_ticket_lock<u8>", "queued_lock",
+         "backoff_ttas_lock", "tas_lock", "ttas_lock")
+# The last two are where the one before them is.
+SHOWN = LOCKS[:4]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--image", help="the lab's .elf")
+    parser.add_argument("--out", required=True,
+                        help="the folder of vcpus.csv and vcpus.svg")
+    parser.add_argument("--boots", type=int, default=5,
+                        help="how many (default: %(default)s)")
+    parser.add_argument("--seconds", type=int, default=1,
+                        help="of each row (default: %(default)s)")
+    parser.add_argument("--redraw", action="store_true",
+                        help="from the folder's CSV file; measures nothing")
+    args = parser.parse_args()
+    if not args.redraw and not args.image:
+        parser.error("--image is needed, or --redraw")
+    return args
+
+
+def machine_for(args):
+    counts = ",".join(str(CORES * n) for n in PER_CORE)
+    return qemu.Machine(
+        image=args.image, cpus=CORES * max(PER_CORE), accelerator="parallel",
+        append=f"mode=csv run=measure cpus={counts} lock={','.join(LOCKS)} "
+               f"section=500 think=0..2000 seconds={args.seconds}",
+        log=f"{args.out}/vcpus.log", csv=f"{args.out}/vcpus.csv")
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [{name: value if name == "lock" else int(value)
+                 for name, value in row.items()}
+                for row in csv.DictReader(file)]
+
+
+def measured(args):
+    """The rows of one boot, on two host cores however many there are."""
+    machine = machine_for(args)
+    os.sched_setaffinity(0, qemu.host_cores()[:CORES])
+    run = qemu.run(machine)
+    if run.outcome is not qemu.Outcome.PASS:
+        raise SystemExit(f"FAIL: {run.message}; serial log: {machine.log}")
+    return rows_of(machine.csv)
+
+
+def medians(boots):
+    """Of the same rows of all boots."""
+    for same in zip(*boots):
+        rate = statistics.median_low(row["per_second"] for row in same)
+        yield next(row for row in same if row["per_second"] == rate)
+
+
+def write(rows, path):
+    with open(path, "w", encoding="utf-8") as file:
+        table = csv.DictWriter(file, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def show(rows):
+    print(f"{'lock':28} vCPUs  acquisitions a second  longest wait, ms  Jain")
+    for row in rows:
+        print(f"{row['lock']:28} {row['cpus']:5} {row['per_second']:22} "
+              f"{row['longest_wait'] / 1e6:17.1f} "
+              f"{row['jain_permille'] / 1000:5.3f}")
+
+
+def picture(rows):
+    series = {}
+    for row in rows:
+        # A boot on a busy host may see no acquisition: no point then.
+        if row["per_second"] and row["lock"] in SHOWN:
+            series.setdefault(row["lock"], []).append(
+                (row["cpus"] // CORES, row["per_second"]))
+    return curves.Picture(
+        "vcpus", f"vCPUs that share {CORES} host cores (QEMU, TCG): critical "
+        "sections of 500 cycles",
+        curves.octaves("vCPUs per host core", PER_CORE),
+        curves.decades("acquisitions per second",
+                       [y for points in series.values() for _, y in points]),
+        series)
+
+
+def main():
+    args = arguments()
+    if not shutil.which("gnuplot"):
+        print("no plot without gnuplot: apt-get install gnuplot-nox")
+        return 1
+    table = f"{args.out}/vcpus.csv"
+    if not args.redraw:
+        pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
+        why_not = qemu.missing(machine_for(args))
+        if why_not:
+            print(f"skipped: {why_not}")
+            return SKIPPED
+        write(list(medians([measured(args) for _ in range(args.boots)])),
+              table)
+    rows = rows_of(table)
+    show(rows)
+    print(*curves.draw(picture(rows), args.out, suffixes=("svg",)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+#
+# vCPUs that share host cores, so that not all of them run: read behind
+# matrix.cmake, whose functions it uses.
+
+# A waiter whose turn it is may not run. A FIFO lock gets on then, too, but so
+# slowly that it is asked for little.
+klock_add_boot_test(qemu_measure_parallel_8 CPUS 8 MODE parallel
+	APPEND "lock=ticket_lock<u8>,preemptable_ticket_lock<u8>,queued_lock,ttas_lock,backoff_ttas_lock section=500 acquisitions=400"
+	RUN --expect-text "wait us  index"
+		--expect-once "ticket_lock<u8>                8 "
+		--expect-once "preemptable_ticket_lock<u8>    8 "
+		--expect-once "queued_lock                    8 "
+		--expect-once "backoff_ttas_lock              8 ")
+
+# lib/README's picture, and what it is made of.
+add_test(NAME qemu_vcpus COMMAND ${Python3_EXECUTABLE}
+	${scripts}/vcpus_selftest.py ${CMAKE_CURRENT_SOURCE_DIR}
+	${CMAKE_CURRENT_BINARY_DIR}/vcpus_selftest)
+set_tests_properties(qemu_vcpus PROPERTIES LABELS qemu SKIP_RETURN_CODE 77
+	TIMEOUT 60)
+klock_add_lab_target(vcpus "Measuring vCPUs that share cores: two minutes"
+	${Python3_EXECUTABLE} ${scripts}/vcpus.py --image ${kernel}
+	--out ${CMAKE_CURRENT_BINARY_DIR}/vcpus
+	COMMAND ${CMAKE_COMMAND} -E copy vcpus/vcpus.csv vcpus/vcpus.svg
+	${CMAKE_CURRENT_SOURCE_DIR})
