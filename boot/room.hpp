@@ -123,6 +123,9 @@ void check_free_vector(u8 vector);
 /* Returns where there is nobody who takes the code. */
 void machine_exit(exit_code code);
 
+/* Sets the machine back, as its reset button does. */
+[[noreturn]] void machine_reset();
+
 /* What the last line says of the keys that still work. */
 const char *after_exit_hint();
 [[noreturn]] void after_exit();

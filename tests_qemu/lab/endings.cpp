@@ -5,33 +5,16 @@
 #include "endings.hpp"
 
 #include <boot/kernel.hpp>
+#include <boot/room.hpp>
 #include <klock/os.hpp>
 
 namespace lab {
 
 namespace {
 
-/* No interrupt table, then an interrupt: a triple fault (SDM 3A, 6.15). */
-[[noreturn]] void reset()
-{
-	struct [[gnu::packed]] {
-		klock::u16 limit = 0;
-		klock::usize base = 0;
-	} nothing;
-
-	asm volatile("lidt %0\n\tint3" ::"m"(nothing));
-	__builtin_unreachable();
-}
-
-[[noreturn]] void hang()
-{
-	for (;;)
-		asm volatile("cli\n\thlt");
-}
-
 /*
  * A fault in the console's own section: the text's address has upper bits that
- * are no copies of the highest used one, which no x86-64 reads.
+ * no machine of 64 bits has memory for, nor x86-64 a use.
  */
 void fault_in_print()
 {
@@ -50,15 +33,14 @@ int end_badly(job how)
 		klock_os_panic("a_lock", &how, klock_os_cpu_id(),
 			       "a panic that was asked for");
 	case job::fault:
-		asm volatile("ud2");
-		break;
+		__builtin_trap();
 	case job::print_fault:
 		fault_in_print();
 		break;
 	case job::hang:
-		hang();
+		boot::halt();
 	case job::reset:
-		reset();
+		boot::machine_reset();
 	default:
 		break;
 	}
