@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * system - the system registers that boot needs: AArch64
+ *
+ * Source: Arm ARM (DDI 0487), D19; GIC Architecture Specification, version 3
+ * and 4 (IHI 0069), 12.2. Those of the GIC by number: not every assembler has
+ * their names.
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+/* read_<name>() and write_<name>(u64) */
+#define BOOT_REGISTER(name, in_assembly)                                       \
+	inline u64 read_##name()                                               \
+	{                                                                      \
+		u64 value;                                                     \
+                                                                               \
+		asm volatile("mrs %0, " in_assembly : "=r"(value)::"memory");  \
+		return value;                                                  \
+	}                                                                      \
+	inline void write_##name(u64 value)                                    \
+	{                                                                      \
+		asm volatile("msr " in_assembly ", %0" ::"r"(value)            \
+			     : "memory");                                      \
+	}
+
+BOOT_REGISTER(mpidr, "mpidr_el1")
+BOOT_REGISTER(tpidr, "tpidr_el1")
+BOOT_REGISTER(vbar, "vbar_el1")
+BOOT_REGISTER(sctlr, "sctlr_el1")
+BOOT_REGISTER(ttbr0, "ttbr0_el1")
+
+/* The generic timer: its rate; the virtual and the physical one */
+BOOT_REGISTER(cntfrq, "cntfrq_el0")
+BOOT_REGISTER(cntpct, "cntpct_el0")
+BOOT_REGISTER(cntv_ctl, "cntv_ctl_el0")
+BOOT_REGISTER(cntv_cval, "cntv_cval_el0")
+BOOT_REGISTER(cntp_ctl, "cntp_ctl_el0")
+BOOT_REGISTER(cntp_cval, "cntp_cval_el0")
+
+/* The GIC's CPU interface; group 0 is FIQ, group 1 is IRQ */
+BOOT_REGISTER(icc_pmr, "S3_0_C4_C6_0")
+BOOT_REGISTER(icc_iar0, "S3_0_C12_C8_0")
+BOOT_REGISTER(icc_eoir0, "S3_0_C12_C8_1")
+BOOT_REGISTER(icc_sgi1r, "S3_0_C12_C11_5")
+BOOT_REGISTER(icc_sgi0r, "S3_0_C12_C11_7")
+BOOT_REGISTER(icc_iar1, "S3_0_C12_C12_0")
+BOOT_REGISTER(icc_eoir1, "S3_0_C12_C12_1")
+BOOT_REGISTER(icc_sre, "S3_0_C12_C12_5")
+BOOT_REGISTER(icc_igrpen0, "S3_0_C12_C12_6")
+BOOT_REGISTER(icc_igrpen1, "S3_0_C12_C12_7")
+
+#undef BOOT_REGISTER
+
+/* What was written to registers holds for the instructions that follow. */
+inline void instruction_barrier() { asm volatile("isb" ::: "memory"); }
+
+/* What was written to memory is seen before what follows is, anywhere. */
+inline void memory_barrier() { asm volatile("dsb sy" ::: "memory"); }
+
+/* The part of MPIDR_EL1 that tells CPUs apart. */
+inline constexpr u64 mpidr_affinity = 0xff'00ff'ffff;
+
+/* A device's register, or memory, at its address: boot maps one to one. */
+template <typename T>
+inline T *physical(usize address)
+{
+	asm("" : "+r"(address));
+	return reinterpret_cast<T *>(address);
+}
+
+inline u32 device_read(usize address)
+{
+	return *physical<volatile u32>(address);
+}
+
+inline void device_write(usize address, u32 value)
+{
+	*physical<volatile u32>(address) = value;
+}
+
+} // namespace boot
