@@ -176,7 +176,11 @@ struct relaxed_queue {
 	atomic<u8> turned[4];
 };
 
-/* peterson_lock without its fences: each CPU looks before it can be seen. */
+/*
+ * peterson_lock without its fences: each CPU looks before it can be seen. Its
+ * stores release nothing: on AArch64 an acquire does not pass a release, and
+ * between the two no fence is missed.
+ */
 struct unfenced_peterson {
 	static constexpr u64 max_contenders = 2;
 
@@ -185,7 +189,7 @@ struct unfenced_peterson {
 		const u8 me = static_cast<u8>(cpu);
 
 		wants[me].store_relaxed(1);
-		gives_way.store_release(me);
+		gives_way.store_relaxed(me);
 		wants[me ^ 1].await_either_acquire(
 			[](u8 other) { return other == 0 || give_up; },
 			gives_way, [me](u8 last) { return last != me; });
