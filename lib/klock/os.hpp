@@ -53,9 +53,18 @@ enum class context : int { thread, interrupt, nmi };
 
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
 
+/*
+ * klock_os_owner_id, or null. Read from memory: clang 14's code for RISC-V
+ * (medany) cannot name what is 2 GiB away, and that is where null is.
+ */
+inline unsigned long (*const volatile owner_id_or_null)(void) =
+	klock_os_owner_id;
+
 inline usize owner_id()
 {
-	return klock_os_owner_id ? klock_os_owner_id() : klock_os_cpu_id();
+	const auto asked = owner_id_or_null;
+
+	return asked ? asked() : klock_os_cpu_id();
 }
 
 inline context current_context()
