@@ -70,12 +70,26 @@ struct histogram {
 		return greatest;
 	}
 
+	/* By steps: where a CPU has no instruction, the builtin is a library's.
+	 */
+	static constexpr unsigned highest_bit(u64 value)
+	{
+		unsigned power = 0;
+
+		for (unsigned step = 32; step; step /= 2) {
+			if (!(value >> step))
+				continue;
+			value >>= step;
+			power += step;
+		}
+		return power;
+	}
+
 	static constexpr unsigned bucket_of(u64 value)
 	{
 		if (value < 8)
 			return static_cast<unsigned>(value);
-		const unsigned power =
-			63u - static_cast<unsigned>(__builtin_clzll(value));
+		const unsigned power = highest_bit(value);
 		const unsigned bucket =
 			(power - 2) * 8 + ((value >> (power - 3)) & 7);
 
