@@ -25,6 +25,7 @@
 #include <boot/ipi.hpp>
 #include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
+#include <boot/pause.hpp>
 #include <boot/types.hpp>
 
 /*

@@ -2,11 +2,13 @@
 /*
  * panic - one CPU reports, all others stand still
  */
+#include <boot/clock.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/trace.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
+#include <boot/ipi.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
@@ -38,11 +40,19 @@ constinit klock::atomic<u32> failures{0};
 /*
  * Whether all others stood still soon enough. Not for ever: a CPU that is in an
  * NMI handler gets no second NMI before it returns. Counted in turns, not in
- * time, which may stand still while everybody waits (QEMU -icount).
+ * time, which may stand still while everybody waits (QEMU -icount). Without
+ * NMIs a CPU that hangs with interrupts off makes each turn a time slice of the
+ * host's: then time counts, too.
  */
 bool others_stand_still(unsigned self)
 {
+	constexpr u64 longest_seconds = 5;
+	const u64 start = klock::cycles();
+
 	for (u32 turns = 0; turns < 1'000'000; turns++) {
+		if (!has_nmi() &&
+		    klock::cycles() - start > longest_seconds * clock_hz())
+			return false;
 		bool all = true;
 
 		for (unsigned cpu = 0; cpu < cpu_count() && all; cpu++)
