@@ -195,7 +195,7 @@ void send_random_ipi(unsigned random)
 
 void send_random_nmi(unsigned random)
 {
-	if (active.load_acquire())
+	if (active.load_acquire() && boot::has_nmi())
 		boot::send_nmi(another(random));
 }
 

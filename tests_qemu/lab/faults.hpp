@@ -5,7 +5,8 @@
  * Each CPU that takes part has its timer fire at random; its handler sends IPIs
  * and NMIs to random CPUs, and stays on now and then: to a lock, the code that
  * it interrupted is a holder or a waiter that stalls. What a test does with an
- * interrupt or an NMI itself it says by the visitors.
+ * interrupt or an NMI itself it says by the visitors. Where the machine has no
+ * NMIs (boot::has_nmi()), none come.
  *
  *	prepare_faults(cpus, seed, {...});
  *	on each CPU:	begin_faults(cpu); ... end_faults(cpu);

@@ -187,6 +187,14 @@ constexpr void (*misuses[])() = {
 
 int run_misuse(const options &o)
 {
+	const bool by_nmi =
+		o.what == misuse::nmi_crowd || o.what == misuse::nmi_lock;
+
+	if (by_nmi && !boot::has_nmi()) {
+		boot::print("FAIL: misuse %s: this machine has no NMIs\n",
+			    name_of(o.what));
+		return 1;
+	}
 	boot::print("# misuse: %s\n", name_of(o.what));
 	misuses[static_cast<u32>(o.what)]();
 	boot::print("FAIL: misuse %s was not noticed\n", name_of(o.what));

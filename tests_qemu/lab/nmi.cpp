@@ -24,6 +24,8 @@ struct alignas(klock::cache_line) nmi_state {
 	klock::atomic<u32> taken;
 	klock::atomic<usize> ip;
 	u32 asked_at = ~0u; /* what it had taken when CPU 0 asked: CPU 0's */
+	bool sees_pause =
+		false; /* in on_pause(): its own pauses do not count */
 };
 
 constinit nmi_state states[boot::max_cpus];
@@ -59,6 +61,21 @@ void on_nmi(boot::interrupt_frame &frame)
 		look_if_due();
 }
 
+/* Instead of an NMI. */
+void on_pause(unsigned cpu, usize at)
+{
+	nmi_state &mine = states[cpu];
+
+	if (mine.sees_pause)
+		return;
+	mine.sees_pause = true;
+	mine.ip.store_relaxed(at);
+	mine.taken.store_release(mine.taken.load_relaxed() + 1);
+	if (cpu == 0)
+		look_if_due();
+	mine.sees_pause = false;
+}
+
 /* The clock runs, and an NMI has come: it is the right wire. */
 const char *try_clock()
 {
@@ -77,7 +94,13 @@ const char *try_clock()
 
 } // namespace
 
-void take_nmis() { boot::set_interrupt_handler(boot::vector_nmi, on_nmi); }
+void take_nmis()
+{
+	if (boot::has_nmi())
+		boot::set_interrupt_handler(boot::vector_nmi, on_nmi);
+	else
+		boot::set_pause_visitor(on_pause);
+}
 
 void set_nmi_visitor(void (*visit)(unsigned cpu))
 {
@@ -89,7 +112,7 @@ const char *find_nmi_clock()
 	static constinit bool looked_for = false;
 	static constinit const char *why_not = nullptr;
 
-	if (!looked_for)
+	if (!looked_for && boot::has_nmi())
 		why_not = try_clock();
 	looked_for = true;
 	return why_not;
@@ -98,7 +121,9 @@ const char *find_nmi_clock()
 void start_nmi_clock(u32 period_us, void (*look)())
 {
 	look_now = nullptr;
-	if (find_nmi_clock() || boot::nmi_clock_start(period_us))
+	if (find_nmi_clock())
+		return;
+	if (boot::has_nmi() && boot::nmi_clock_start(period_us))
 		return;
 	cycles_a_look = boot::ns_to_cycles(u64{period_us} * 900);
 	last_look = klock::cycles();
@@ -117,7 +142,8 @@ void ask_all(unsigned cpus)
 {
 	for (unsigned cpu = 1; cpu < cpus; cpu++) {
 		states[cpu].asked_at = states[cpu].taken.load_relaxed();
-		boot::send_nmi_from_nmi(cpu);
+		if (boot::has_nmi())
+			boot::send_nmi_from_nmi(cpu);
 	}
 }
 
@@ -125,6 +151,8 @@ void ask_where_all_are()
 {
 	u32 before[boot::max_cpus];
 
+	if (!boot::has_nmi())
+		return;
 	visitor.store_release(nullptr);
 	for (unsigned cpu = 1; cpu < boot::cpu_count(); cpu++) {
 		before[cpu] = states[cpu].taken.load_relaxed();
@@ -146,6 +174,8 @@ u64 nmis_taken()
 {
 	u64 sum = 0;
 
+	if (!boot::has_nmi())
+		return 0;
 	for (unsigned cpu = 0; cpu < boot::cpu_count(); cpu++)
 		sum += states[cpu].taken.load_relaxed();
 	return sum;

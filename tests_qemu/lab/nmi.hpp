@@ -5,6 +5,10 @@
  * An NMI comes where no interrupt comes: into a CPU that waits for a lock with
  * interrupts off. So it is what the watchdog is driven by, and what shows where
  * a CPU is when everybody is stuck. A test may take part in it, too.
+ *
+ * Where a machine has none (boot::has_nmi()), the watchdog is driven by the
+ * pauses of CPUs that wait (boot/pause.hpp). A CPU that hangs and does not
+ * pause is not seen then, and CPU 0 not even missed.
  */
 #pragma once
 
@@ -12,7 +16,7 @@
 
 namespace lab {
 
-/* Handles NMIs from now on. */
+/* Handles NMIs, or sees pauses, from now on. */
 void take_nmis();
 
 /*
@@ -22,20 +26,21 @@ void take_nmis();
 void set_nmi_visitor(void (*visit)(unsigned cpu));
 
 /*
- * Null if the machine has a clock for NMIs, tried once; else why it has none.
- * CPU 0, thread, after take_nmis().
+ * Null if the machine has a clock for NMIs, tried once, or pauses in its
+ * stead; else why it has none. CPU 0, thread, after take_nmis().
  */
 [[nodiscard]] const char *find_nmi_clock();
 
 /*
  * CPU 0 gets an NMI every so many microseconds from now on, where there is such
- * a clock, and calls look() in it.
+ * a clock, and calls look() in it; or it does so in a pause.
  */
 void start_nmi_clock(klock::u32 period_us, void (*look)());
 
 /*
  * Two of look(): have CPUs 1 to cpus - 1 all run since they were asked, and to
- * ask them, by an NMI each. A CPU whose host does not run it does not answer.
+ * ask them, by an NMI each, or in a pause. A CPU whose host does not run it
+ * does not answer.
  */
 [[nodiscard]] bool have_all_run(unsigned cpus);
 void ask_all(unsigned cpus);
@@ -46,7 +51,10 @@ void ask_all(unsigned cpus);
  */
 void ask_where_all_are();
 
-/* Where the CPU was when the last NMI came: an instruction's address. */
+/*
+ * Where the CPU was when the last NMI came, or paused last: an instruction's
+ * address.
+ */
 [[nodiscard]] klock::usize where_is(unsigned cpu);
 
 /* NMIs so far, all CPUs, without the clock's. */

@@ -63,7 +63,7 @@ bool is_missing()
 {
 	const fault_counts came = faults_so_far();
 
-	return !came.timer || !came.ipi || !came.nmi ||
+	return !came.timer || !came.ipi || (!came.nmi && boot::has_nmi()) ||
 	       !shared_bench<Subject>.was_visited();
 }
 
@@ -71,7 +71,8 @@ template <typename Subject>
 [[gnu::noinline]] result storm_shared(const options &o, u32 cpus)
 {
 	auto &t = shared_bench<Subject>;
-	plan p = plan_for<Subject>(o, cpus_with<Subject>(cpus, 2));
+	const unsigned contexts = boot::has_nmi() ? 2 : 1;
+	plan p = plan_for<Subject>(o, cpus_with<Subject>(cpus, contexts));
 	visitors what = {
 		[](unsigned cpu) { shared_bench<Subject>.interrupt(cpu); },
 		nullptr, [] { return shared_bench<Subject>.progress(); }};

@@ -191,7 +191,7 @@ struct storm {
 		u32 parts = part_leave | part_nest;
 
 		parts |= todo.handlers_lock ? part_handler : part_halt;
-		if (klock::try_lockable<lock_type>)
+		if (klock::try_lockable<lock_type> && boot::has_nmi())
 			parts |= part_nmi;
 		if (todo.cpus > 1)
 			parts |= part_handoff;

@@ -139,7 +139,7 @@ u32 patience()
 	}
 }
 
-/* In CPU 0's NMI handler. */
+/* In CPU 0's NMI handler, or in a pause of its. */
 void look()
 {
 	if (!watching.load_acquire())
@@ -162,6 +162,11 @@ bool has_watchdog()
 {
 	const char *const why_not = find_nmi_clock();
 
+	if (!boot::has_nmi())
+		boot::print("# no NMIs here: none take a lock, none of the "
+			    "tests for them is made\n"
+			    "# the watchdog sees CPUs that pause in a wait, no "
+			    "others\n");
 	if (why_not)
 		boot::print("# no watchdog: %s\n", why_not);
 	return !why_not;

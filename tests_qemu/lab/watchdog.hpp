@@ -3,10 +3,11 @@
  * watchdog - says who waits for what when nobody gets on
  *
  * It looks from an NMI, so that it sees also CPUs that wait with interrupts
- * off. A CPU that spins in lock() cannot be had back: a stand-still of a sound
- * lock is the end, with a report; a mutant's waits end when give_up is
- * set, and how long that takes follows a control in the same run. The host's
- * runner has a watchdog of its own, for a guest that is gone.
+ * off; where there are none, from the pauses of CPUs that wait (nmi.hpp). A CPU
+ * that spins in lock() cannot be had back: a stand-still of a sound lock is the
+ * end, with a report; a mutant's waits end when give_up is set, and how long
+ * that takes follows a control in the same run. The host's runner has a
+ * watchdog of its own, for a guest that is gone.
  */
 #pragma once
 
