@@ -40,7 +40,7 @@ endfunction()
 # What this host can build of the targets that have a room.
 set(KLOCK_TOOLCHAINS)
 foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
-		clang-aarch64 gcc-riscv64 clang-riscv64)
+		clang-aarch64 gcc-riscv64 clang-riscv64 gcc-riscv64s)
 	klock_target_of(target ${toolchain})
 	if(EXISTS ${PROJECT_SOURCE_DIR}/${KLOCK_ROOM_${target}}/sources.cmake
 			AND (toolchain MATCHES "^clang-" OR

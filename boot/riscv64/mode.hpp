@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mode - what machine and supervisor mode do each in its own way (private to
+ * boot/riscv64)
+ *
+ * Machine mode has the hardware to itself; supervisor mode asks the firmware.
+ * One of the two folders is compiled; beside these functions it supplies
+ * _start, call_cpus() and protect_memory() (boot/room.hpp), the headers
+ * <mode/registers.h> and <mode/sleep.hpp>, and the lab's cpu_relax().
+ */
+#pragma once
+
+#include <boot/board/device_tree.hpp>
+#include <boot/types.hpp>
+
+namespace boot {
+
+struct percpu;
+
+/* "machine mode" or the firmware's name, for boot's first line. */
+const char *mode_name();
+
+/*
+ * Finds what the functions below need. Null, or what is missing: then there is
+ * neither timer nor IPI. Once, on the first CPU.
+ */
+const char *mode_init(const device_tree &tree);
+
+/* The running CPU's own; before interrupts are enabled. */
+void mode_cpu_init(percpu &cpu);
+
+/*
+ * A hart's software interrupt. What was written before is seen there. Any
+ * context.
+ */
+void raise_software_interrupt(percpu &cpu);
+
+/* This hart's. Whoever raises it from now on is not missed. */
+void clear_software_interrupt();
+
+/* The clock by which timers go; of the frequency that the tree says. */
+u64 timer_now();
+
+/* This hart's timer interrupts from then on; ~0: never. */
+void set_timer(u64 when);
+
+} // namespace boot
