@@ -112,7 +112,7 @@ struct ticket_lock {
 		if (tickets.template load_relaxed<next>() != free)
 			return false;
 		return tickets.compare_exchange_acquire(
-			{free, free}, {successor(free), free}); /* O5 */
+			{free, free}, {free, successor(free)}); /* O5 */
 	}
 
 	/* Only the holder writes owner: that is why a plain store is enough. */
@@ -133,8 +133,12 @@ struct ticket_lock {
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       private:
-	static constexpr half next = half::first;
-	static constexpr half owner = half::second;
+	/*
+	 * next above owner: a carry out of it leaves the word. Where a CPU has
+	 * no atomic add of 16 bits, one of 32 does (RISC-V).
+	 */
+	static constexpr half owner = half::first;
+	static constexpr half next = half::second;
 
 	Counter take_ticket()
 	{
@@ -148,7 +152,7 @@ struct ticket_lock {
 		return distance(served, tickets.template load_relaxed<next>());
 	}
 
-	/* next: the next ticket to be taken; owner: the one being served */
+	/* owner: the ticket being served; next: the next to be taken */
 	atomic_pair<Counter> tickets;
 };
 

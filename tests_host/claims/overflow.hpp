@@ -30,7 +30,7 @@ template <>
 struct counters_of<klock::ticket_lock<u8>> {
 	static std::pair<u32, u32> in(const auto &bytes)
 	{
-		return {bytes[0], bytes[1]};
+		return {bytes[1], bytes[0]};
 	}
 };
 

@@ -51,11 +51,11 @@ struct words<klock::ticket_lock<Counter>> {
 	static std::vector<u32> values(const stage<lock> &s)
 	{
 		const auto bytes = s.bytes();
-		Counter both[2];
+		Counter both[2]; /* owner, next */
 
 		static_assert(sizeof(both) == sizeof(bytes));
 		std::memcpy(both, bytes.data(), sizeof(both));
-		return {both[0], both[1]};
+		return {both[1], both[0]};
 	}
 
 	/* Came, when the lock looked so. */

@@ -18,8 +18,8 @@ class Expected(NamedTuple):
     most_bytes: Optional[int] = None
 
 
-# Peers have 35 to 41 bytes (libvsync, frigg: ticket locks of 32 bits).
-COMPACT = Expected(locked=1, unlock_locked=0, retried=0, most_bytes=40)
+# 29 to 34 bytes; peers have 35 to 41 (libvsync, frigg: tickets of 32 bits).
+COMPACT = Expected(locked=1, unlock_locked=0, retried=0, most_bytes=34)
 TICKET = Expected(locked=1, unlock_locked=0, retried=0)
 
 EXPECTATIONS = {

@@ -21,22 +21,28 @@ struct lock_state {
 	unsigned size = 0;
 };
 
+/* Where a lock has its counters; nowhere: it has none. */
+struct ticket_places {
+	klock::usize next, owner;
+
+	constexpr bool nowhere() const { return next == owner; }
+};
+
 template <typename L>
-inline constexpr klock::usize ticket_distance = 0;
+inline constexpr ticket_places places_in{0, 0};
 template <typename Counter>
-inline constexpr klock::usize
-	ticket_distance<klock::ticket_lock<Counter>> = sizeof(Counter);
+inline constexpr ticket_places places_in<klock::ticket_lock<Counter>>{
+	sizeof(Counter), 0};
 template <typename Counter>
-inline constexpr klock::usize
-	ticket_distance<klock::proportional_ticket_lock<Counter>> =
-		sizeof(Counter);
+inline constexpr ticket_places
+	places_in<klock::proportional_ticket_lock<Counter>>{sizeof(Counter), 0};
 template <typename Counter>
-inline constexpr klock::usize
-	ticket_distance<klock::padded_ticket_lock<Counter>> = klock::cache_line;
+inline constexpr ticket_places places_in<klock::padded_ticket_lock<Counter>>{
+	0, klock::cache_line};
 template <typename Counter, klock::u32 Patience>
-inline constexpr klock::usize
-	ticket_distance<klock::preemptable_ticket_lock<Counter, Patience>> =
-		sizeof(Counter);
+inline constexpr ticket_places
+	places_in<klock::preemptable_ticket_lock<Counter, Patience>>{
+		0, sizeof(Counter)};
 
 /* Whether the turn counts by twos: below it is a bit, of who holds. */
 template <typename L>
@@ -62,7 +68,6 @@ inline void drop_held_bit(lock_state &s, klock::usize size)
 	s.next &= (klock::u32{1} << (8 * size - 1)) - 1;
 }
 
-/* Both counters lie at the lock's front: next, then owner. */
 template <typename L>
 lock_state describe(const L &lock)
 {
@@ -74,12 +79,13 @@ lock_state describe(const L &lock)
 			 : static_cast<unsigned>(sizeof(s.bytes));
 	for (unsigned i = 0; i < s.size; i++)
 		s.bytes[i] = const_cast<const volatile klock::u8 *>(at)[i];
-	if constexpr (ticket_distance<L> != 0) {
+	if constexpr (!places_in<L>.nowhere()) {
+		constexpr ticket_places from = places_in<L>;
+
 		s.has_tickets = true;
 		for (unsigned i = 0; i < ticket_size<L>; i++) {
-			s.next |= klock::u32{at[i]} << 8 * i;
-			s.owner |= klock::u32{at[ticket_distance<L> + i]}
-				   << 8 * i;
+			s.next |= klock::u32{at[from.next + i]} << 8 * i;
+			s.owner |= klock::u32{at[from.owner + i]} << 8 * i;
 		}
 		if constexpr (has_held_bit<L>)
 			drop_held_bit(s, ticket_size<L>);

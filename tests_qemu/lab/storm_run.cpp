@@ -241,8 +241,7 @@ using kept_at_once =
 } // namespace
 
 template <typename L, unsigned Section>
-inline constexpr klock::usize ticket_distance<kept<L, Section>> =
-	ticket_distance<L>;
+inline constexpr ticket_places places_in<kept<L, Section>> = places_in<L>;
 template <typename L, unsigned Section>
 inline constexpr klock::usize ticket_size<kept<L, Section>> = ticket_size<L>;
 template <typename L, unsigned Section>

@@ -46,20 +46,20 @@ extern "C" {
 
 /* ticket_lock<u8>: 2 bytes */
 struct __attribute__((aligned(2), may_alias)) klock_ticket_u8 {
-	unsigned char klock_next;
 	unsigned char klock_owner;
+	unsigned char klock_next;
 };
 
 /* ticket_lock<u16>: 4 bytes */
 struct __attribute__((aligned(4), may_alias)) klock_ticket_u16 {
-	unsigned short klock_next;
 	unsigned short klock_owner;
+	unsigned short klock_next;
 };
 
 /* ticket_lock<u32>: 8 bytes */
 struct __attribute__((aligned(8), may_alias)) klock_ticket_u32 {
-	unsigned int klock_next;
 	unsigned int klock_owner;
+	unsigned int klock_next;
 };
 
 KLOCK_TICKET_VERBS(ticket_u8);
