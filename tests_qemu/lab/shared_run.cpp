@@ -38,7 +38,7 @@ unsigned cpus_with(u32 cpus, unsigned contexts)
 					 ? Subject::reader_capacity
 					 : Subject::capacity;
 	const klock::u64 room =
-		tries_in_nmi<Subject> ? least / contexts : least;
+		tries_in_nmi<Subject> ? boot::div_u64(least, contexts) : least;
 
 	return cpus < room ? cpus : static_cast<unsigned>(room);
 }

@@ -35,7 +35,7 @@ unsigned storm_cpus(u32 cpus)
 		klock::try_lockable<typename Subject::lock> && boot::has_nmi()
 			? 2
 			: 1;
-	const u64 room = Subject::capacity / contexts;
+	const u64 room = boot::div_u64(Subject::capacity, contexts);
 
 	return cpus < room ? cpus : static_cast<unsigned>(room);
 }

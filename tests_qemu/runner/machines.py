@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""README's table of the same kernel on several machines: --write makes it from a
+run on each; without, it must have the machines and locks that are run now, and
+on each machine show what the demo is for."""
+import argparse
+import sys
+
+import demo
+import qemu
+from ends import exit_status
+
+SKIPPED = 77
+BEGIN = "<!-- machines: begin -->\n```\n"
+END = "```\n<!-- machines: end -->\n"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--image", action="append", required=True,
+                        metavar="NAME=FILE", help="a machine's name and the "
+                        "lab's .elf for it; several")
+    parser.add_argument("--log", required=True,
+                        help="where the serial logs go: LOG.NAME")
+    parser.add_argument("--append", required=True,
+                        help="the kernels' command line")
+    parser.add_argument("--readme", required=True,
+                        help="the file that holds the table")
+    parser.add_argument("--write", action="store_true",
+                        help="put this run's table into it")
+    return parser.parse_args()
+
+
+def rows_of(serial):
+    """{lock: (acquisitions per second, changes of the owner)}"""
+    rows = [line.split() for line in demo.table_of(serial)[2:-1]]
+    return {row[0]: (row[2], row[3]) for row in rows}
+
+
+def table_of(columns):
+    """columns: {machine: rows_of() of its run}"""
+    head = [f"{'':<30}" + "".join(f"{name:>24}" for name in columns),
+            f"{'lock':<30}" + f"{'per second':>15}{'changes':>9}" * len(columns)]
+    first = next(iter(columns.values()))
+    return head + [
+        f"{lock:<30}" + "".join(
+            f"{rate:>15}{changes:>9}" for rate, changes in
+            (rows.get(lock, ("-", "-")) for rows in columns.values()))
+        for lock in first]
+
+
+def shape(table):
+    return table[:2] + [line.split()[0] for line in table[2:]]
+
+
+def run_on(name, image, args):
+    """rows_of() of a run, or in words why there is none."""
+    machine = qemu.Machine(image=image, cpus=4, append=args.append,
+                           log=f"{args.log}.{name}")
+    why_not = qemu.missing(machine)
+    if why_not:
+        return f"skipped: {why_not}"
+    run = qemu.run(machine)
+    if run.outcome is not qemu.Outcome.PASS:
+        return f"FAIL: {name}: {run.message}; serial log: {machine.log}"
+    wrong = list(demo.differences(demo.table_of(run.serial)))
+    return f"FAIL: {name}: {'; '.join(wrong)}" if wrong else \
+        rows_of(run.serial)
+
+
+def main():
+    args = arguments()
+    columns = {}
+    for word in args.image:
+        name, _, image = word.partition("=")
+        columns[name] = run_on(name, image, args)
+        if isinstance(columns[name], str):
+            print(columns[name])
+            return SKIPPED if columns[name].startswith("skipped") else 1
+    table = table_of(columns)
+    with open(args.readme, encoding="utf-8") as file:
+        before, _, rest = file.read().partition(BEGIN)
+    old, _, after = rest.partition(END)
+    print("\n".join(table))
+    if args.write:
+        with open(args.readme, "w", encoding="utf-8") as file:
+            file.write(before + BEGIN + "\n".join(table) + "\n" + END + after)
+    elif shape(old.splitlines()) != shape(table):
+        print("FAIL: README's table is another one: build the target "
+              "demo_table")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))
