@@ -4,6 +4,7 @@
 run on each; without, it must have the machines and locks that are run now, and
 on each machine show what the demo is for."""
 import argparse
+import os
 import sys
 
 import demo
@@ -39,12 +40,12 @@ def rows_of(serial):
 
 def table_of(columns):
     """columns: {machine: rows_of() of its run}"""
-    head = [f"{'':<30}" + "".join(f"{name:>24}" for name in columns),
-            f"{'lock':<30}" + f"{'per second':>15}{'changes':>9}" * len(columns)]
+    head = [f"{'':<27}" + "".join(f"{name:>21}" for name in columns),
+            f"{'lock':<27}" + f"{'per second':>12}{'changes':>9}" * len(columns)]
     first = next(iter(columns.values()))
     return head + [
-        f"{lock:<30}" + "".join(
-            f"{rate:>15}{changes:>9}" for rate, changes in
+        f"{lock:<27}" + "".join(
+            f"{rate:>12}{changes:>9}" for rate, changes in
             (rows.get(lock, ("-", "-")) for rows in columns.values()))
         for lock in first]
 
@@ -58,6 +59,8 @@ def run_on(name, image, args):
     machine = qemu.Machine(image=image, cpus=4, append=args.append,
                            log=f"{args.log}.{name}")
     why_not = qemu.missing(machine)
+    if not why_not and not os.path.exists(image):
+        why_not = f"{name}: no kernel: its compiler is missing"
     if why_not:
         return f"skipped: {why_not}"
     run = qemu.run(machine)
@@ -87,7 +90,7 @@ def main():
             file.write(before + BEGIN + "\n".join(table) + "\n" + END + after)
     elif shape(old.splitlines()) != shape(table):
         print("FAIL: README's table is another one: build the target "
-              "demo_table")
+              "machines_table")
         return 1
     return 0
 
