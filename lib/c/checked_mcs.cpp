@@ -13,6 +13,24 @@ int klock_checked_mcs_try_lock_at(klock_checked_mcs *lock, klock_mcs_node *mine,
 					     {file, line});
 }
 
+int klock_checked_mcs_try_lock_until_at(klock_checked_mcs *lock,
+					klock_mcs_node *mine,
+					unsigned long long deadline,
+					const char *file, int line)
+{
+	return klock::c::try_lock_until(lock, deadline, this_node(mine),
+					here(file, line));
+}
+
+int klock_checked_mcs_try_lock_for_at(klock_checked_mcs *lock,
+				      klock_mcs_node *mine,
+				      unsigned long long cycles,
+				      const char *file, int line)
+{
+	return klock::c::try_lock_for(lock, cycles, this_node(mine),
+				      here(file, line));
+}
+
 unsigned long klock_checked_mcs_lock_irqsave_at(klock_checked_mcs *lock,
 						klock_mcs_node *mine,
 						const char *file, int line)

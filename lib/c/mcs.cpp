@@ -8,6 +8,19 @@ int klock_mcs_try_lock(klock_mcs *lock, klock_mcs_node *mine)
 	return klock::as_cpp(*lock).try_lock(klock::as_cpp(*mine));
 }
 
+int klock_mcs_try_lock_until(klock_mcs *lock, klock_mcs_node *mine,
+			     unsigned long long deadline)
+{
+	return klock::c::try_lock_until(lock, deadline,
+					klock::c::this_node(mine));
+}
+
+int klock_mcs_try_lock_for(klock_mcs *lock, klock_mcs_node *mine,
+			   unsigned long long cycles)
+{
+	return klock::c::try_lock_for(lock, cycles, klock::c::this_node(mine));
+}
+
 unsigned long klock_mcs_lock_irqsave(klock_mcs *lock, klock_mcs_node *mine)
 {
 	return klock::c::lock_irqsave(lock, klock::c::this_node(mine));

@@ -19,6 +19,14 @@ using arch::cache_line;
 using arch::cpu_relax;
 using arch::cycles;
 
+/* cycles() so far from now, or the end of time. */
+inline u64 deadline_in(u64 how_long)
+{
+	const u64 now = cycles();
+
+	return how_long < ~now ? now + how_long : ~u64{0};
+}
+
 /* So many turns: what a back-off is measured in. */
 inline void relax_for(u32 turns)
 {

@@ -124,10 +124,7 @@ struct timeout_lock {
 	/* The same for so many cycles from now. */
 	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
 	{
-		const u64 now = cycles();
-
-		return try_lock_until(cpu, how_long < ~now ? now + how_long
-							   : ~u64{0});
+		return try_lock_until(cpu, deadline_in(how_long));
 	}
 
 	/* Takes the lock if it is free; never waits. */

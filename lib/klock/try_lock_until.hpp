@@ -47,14 +47,6 @@ bool ask_until(L &lock, u64 deadline, Try try_once)
 		cpu_relax();
 	}
 }
-
-/* So many cycles from now, or the end of time. */
-inline u64 deadline_in(u64 how_long)
-{
-	const u64 now = cycles();
-
-	return how_long < ~now ? now + how_long : ~u64{0};
-}
 } // namespace detail
 
 /* deadline: of cycles(). True: the caller is the holder. */
@@ -88,21 +80,21 @@ template <try_cpu_lock L>
 template <try_plain_lock L>
 [[nodiscard]] bool try_lock_for(L &lock, u64 how_long)
 {
-	return try_lock_until(lock, detail::deadline_in(how_long));
+	return try_lock_until(lock, deadline_in(how_long));
 }
 
 /* Of a lock that takes a node. */
 template <try_node_lock L>
 [[nodiscard]] bool try_lock_for(L &lock, typename L::node &node, u64 how_long)
 {
-	return try_lock_until(lock, node, detail::deadline_in(how_long));
+	return try_lock_until(lock, node, deadline_in(how_long));
 }
 
 /* Of a lock that takes its CPU's number. */
 template <try_cpu_lock L>
 [[nodiscard]] bool try_lock_for(L &lock, unsigned cpu, u64 how_long)
 {
-	return try_lock_until(lock, cpu, detail::deadline_in(how_long));
+	return try_lock_until(lock, cpu, deadline_in(how_long));
 }
 
 } // namespace klock

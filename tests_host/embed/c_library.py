@@ -75,7 +75,7 @@ PORT = {"klock_two_ports_in_one_program"}
 
 # What may lie together besides the verbs of one lock.
 SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
-          "version": {"klock_version"}}
+          "version": {"klock_version"}, "cycles": {"klock_cycles"}}
 
 
 def declared_and_defined(case, built):

@@ -22,6 +22,14 @@ void init(C *lock)
 	init(&lock->klock_inner);
 }
 
+template <typename C>
+requires requires(C lock) { lock.klock_inner.klock_slots; }
+void init(C *lock)
+{
+	init(&lock->klock_usage);
+	init(&lock->klock_inner);
+}
+
 inline auto here(const char *file, int line)
 {
 	return [=] { return call_site{file, line}; };
@@ -74,6 +82,20 @@ inline auto here(const char *file, int line)
 	{                                                                      \
 		return klock::c::try_lock_irqsave(lock, before,                \
 						  klock::c::here(file, line)); \
+	}                                                                      \
+	int klock_##x##_try_lock_until_at(klock_##x *lock,                     \
+					  unsigned long long deadline,         \
+					  const char *file, int line)          \
+	{                                                                      \
+		return klock::c::try_lock_until(lock, deadline,                \
+						klock::c::here(file, line));   \
+	}                                                                      \
+	int klock_##x##_try_lock_for_at(klock_##x *lock,                       \
+					unsigned long long cycles,             \
+					const char *file, int line)            \
+	{                                                                      \
+		return klock::c::try_lock_for(lock, cycles,                    \
+					      klock::c::here(file, line));     \
 	}
 
 /* -- As those of the same names in checked.h -- */
@@ -206,6 +228,35 @@ inline auto here(const char *file, int line)
 	{                                                                      \
 		klock::c::unlock_irqrestore(lock, before, cpu_id,              \
 					    klock::c::here(file, line));       \
+	}
+
+#define KLOCK_C_CHECKED_TIMEOUT(x)                                             \
+	KLOCK_C_CHECKED_BAKERY(x)                                              \
+	int klock_##x##_try_lock_at(klock_##x *lock, unsigned cpu,             \
+				    const char *file, int line)                \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock(cpu, {file, line});       \
+	}                                                                      \
+	int klock_##x##_try_lock_irqsave_at(                                   \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before,  \
+		const char *file, int line)                                    \
+	{                                                                      \
+		return klock::c::try_lock_irqsave(lock, before, cpu_id,        \
+						  klock::c::here(file, line)); \
+	}                                                                      \
+	int klock_##x##_try_lock_until_at(klock_##x *lock, unsigned cpu,       \
+					  unsigned long long deadline,         \
+					  const char *file, int line)          \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_until(cpu, deadline,      \
+							   {file, line});      \
+	}                                                                      \
+	int klock_##x##_try_lock_for_at(klock_##x *lock, unsigned cpu,         \
+					unsigned long long cycles,             \
+					const char *file, int line)            \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_for(cpu, cycles,          \
+							 {file, line});        \
 	}
 
 #define KLOCK_C_CHECKED_NODE(x)                                                \

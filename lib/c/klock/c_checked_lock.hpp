@@ -49,6 +49,8 @@ KLOCK_C_IS(checked_bakery_8, checked_lock<cpp_of<klock_bakery_8>::type>);
 KLOCK_C_IS(checked_bakery_16, checked_lock<cpp_of<klock_bakery_16>::type>);
 KLOCK_C_IS(checked_bakery_32, checked_lock<cpp_of<klock_bakery_32>::type>);
 KLOCK_C_IS(checked_bakery_64, checked_lock<cpp_of<klock_bakery_64>::type>);
+KLOCK_C_IS(checked_timeout_8, checked_lock<cpp_of<klock_timeout_8>::type>);
+KLOCK_C_IS(checked_timeout_64, checked_lock<cpp_of<klock_timeout_64>::type>);
 KLOCK_C_IS(checked_mcs, checked_lock<cpp_of<klock_mcs>::type>);
 KLOCK_C_IS(checked_clh, checked_lock<cpp_of<klock_clh>::type>);
 KLOCK_C_IS(shared_usage, shared_usage);

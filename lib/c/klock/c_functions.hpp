@@ -10,6 +10,7 @@
 
 #include <klock/c_lock.hpp>
 #include <klock/irq.hpp>
+#include <klock/try_lock_until.hpp>
 
 namespace klock {
 namespace c {
@@ -49,6 +50,19 @@ void init(C *lock)
 		line.klock_reading = 0;
 }
 
+template <typename C>
+requires requires(C lock) { lock.klock_slots; }
+void init(C *lock)
+{
+	lock->klock_next = 0;
+	for (klock_timeout_slot volatile &slot : lock->klock_slots)
+		slot.klock_place = 0;
+	for (klock_timeout_record volatile &record : lock->klock_records) {
+		record.klock_ticket = 0;
+		record.klock_stands = 0;
+	}
+}
+
 template <typename C, typename... With>
 unsigned long lock_irqsave(C *lock, With... with)
 {
@@ -76,6 +90,22 @@ void unlock_irqrestore(C *lock, unsigned long before, With... with)
 {
 	as_cpp(*lock).unlock(with()...);
 	irq_restore(static_cast<irq_state>(before));
+}
+
+/* Asked by the lock's own try_lock(), whatever it wants to know. */
+template <typename C, typename... With>
+int try_lock_until(C *lock, u64 deadline, With... with)
+{
+	auto &asked = as_cpp(*lock);
+
+	return detail::ask_until(asked, deadline,
+				 [&] { return asked.try_lock(with()...); });
+}
+
+template <typename C, typename... With>
+int try_lock_for(C *lock, u64 cycles, With... with)
+{
+	return try_lock_until(lock, deadline_in(cycles), with...);
 }
 
 /* -- The same for a reader -- */
@@ -166,6 +196,16 @@ auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
 					 unsigned long *before)                \
 	{                                                                      \
 		return klock::c::try_lock_irqsave(lock, before);               \
+	}                                                                      \
+	int klock_##x##_try_lock_until(klock_##x *lock,                        \
+				       unsigned long long deadline)            \
+	{                                                                      \
+		return klock::c::try_lock_until(lock, deadline);               \
+	}                                                                      \
+	int klock_##x##_try_lock_for(klock_##x *lock,                          \
+				     unsigned long long cycles)                \
+	{                                                                      \
+		return klock::c::try_lock_for(lock, cycles);                   \
 	}
 
 #define KLOCK_C_SHARED_VERBS(x)                                                \
@@ -278,13 +318,8 @@ auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
 					    klock::c::node_by(mine));          \
 	}
 
-#define KLOCK_C_BAKERY(x)                                                      \
-	void klock_##x##_init(klock_##x *lock)                                 \
-	{                                                                      \
-		/* One by one: a loop would become a call of memset(). */      \
-		for (unsigned volatile &number : lock->klock_number)           \
-			number = 0;                                            \
-	}                                                                      \
+/* Of a lock that is taken under a number. */
+#define KLOCK_C_NUMBERED(x)                                                    \
 	void klock_##x##_lock(klock_##x *lock, unsigned cpu)                   \
 	{                                                                      \
 		klock::as_cpp(*lock).lock(cpu);                                \
@@ -308,3 +343,35 @@ auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
 		klock::c::unlock_irqrestore(lock, before, cpu_id);             \
 	}                                                                      \
 	KLOCK_C_CONTENDED_VERB(x)
+
+#define KLOCK_C_BAKERY(x)                                                      \
+	void klock_##x##_init(klock_##x *lock)                                 \
+	{                                                                      \
+		/* One by one: a loop would become a call of memset(). */      \
+		for (unsigned volatile &number : lock->klock_number)           \
+			number = 0;                                            \
+	}                                                                      \
+	KLOCK_C_NUMBERED(x)
+
+#define KLOCK_C_TIMEOUT(x)                                                     \
+	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
+	KLOCK_C_NUMBERED(x)                                                    \
+	int klock_##x##_try_lock(klock_##x *lock, unsigned cpu)                \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock(cpu);                     \
+	}                                                                      \
+	int klock_##x##_try_lock_irqsave(                                      \
+		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before)  \
+	{                                                                      \
+		return klock::c::try_lock_irqsave(lock, before, cpu_id);       \
+	}                                                                      \
+	int klock_##x##_try_lock_until(klock_##x *lock, unsigned cpu,          \
+				       unsigned long long deadline)            \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_until(cpu, deadline);     \
+	}                                                                      \
+	int klock_##x##_try_lock_for(klock_##x *lock, unsigned cpu,            \
+				     unsigned long long cycles)                \
+	{                                                                      \
+		return klock::as_cpp(*lock).try_lock_for(cpu, cycles);         \
+	}

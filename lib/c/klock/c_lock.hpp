@@ -33,6 +33,7 @@
 #include <klock/seq_count.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/timeout_lock.hpp>
 #include <klock/ttas_lock.hpp>
 
 namespace klock {
@@ -80,6 +81,8 @@ KLOCK_C_IS(bakery_8, bakery_lock<8>);
 KLOCK_C_IS(bakery_16, bakery_lock<16>);
 KLOCK_C_IS(bakery_32, bakery_lock<32>);
 KLOCK_C_IS(bakery_64, bakery_lock<64>);
+KLOCK_C_IS(timeout_8, timeout_lock<8>);
+KLOCK_C_IS(timeout_64, timeout_lock<64>);
 KLOCK_C_IS(rw_ticket_u8, rw_ticket_lock<u8>);
 KLOCK_C_IS(rw_ticket_u16, rw_ticket_lock<u16>);
 KLOCK_C_IS(phase_fair_u8, phase_fair_lock<u8>);

@@ -23,6 +23,7 @@
 #include <klock/queued.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
+#include <klock/timeout.h>
 #include <klock/verbs.h>
 
 #ifdef __cplusplus
@@ -108,6 +109,12 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 		const char *file, int line)
 
 #define KLOCK_CHECKED_TRY(x)                                                   \
+	int klock_checked_##x##_try_lock_until_at(                             \
+		struct klock_checked_##x *lock, unsigned long long deadline,   \
+		const char *file, int line);                                   \
+	int klock_checked_##x##_try_lock_for_at(                               \
+		struct klock_checked_##x *lock, unsigned long long cycles,     \
+		const char *file, int line);                                   \
 	int klock_checked_##x##_try_lock_at(struct klock_checked_##x *lock,    \
 					    const char *file, int line);       \
 	int klock_checked_##x##_try_lock_irqsave_at(                           \
@@ -153,6 +160,21 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 		struct klock_checked_##x *lock, unsigned (*cpu_id)(void),      \
 		unsigned long before, const char *file, int line)
 
+#define KLOCK_CHECKED_TIMEOUT(x)                                               \
+	KLOCK_CHECKED_BAKERY(x);                                               \
+	int klock_checked_##x##_try_lock_at(struct klock_checked_##x *lock,    \
+					    unsigned cpu, const char *file,    \
+					    int line);                         \
+	int klock_checked_##x##_try_lock_irqsave_at(                           \
+		struct klock_checked_##x *lock, unsigned (*cpu_id)(void),      \
+		unsigned long *before, const char *file, int line);            \
+	int klock_checked_##x##_try_lock_until_at(                             \
+		struct klock_checked_##x *lock, unsigned cpu,                  \
+		unsigned long long deadline, const char *file, int line);      \
+	int klock_checked_##x##_try_lock_for_at(                               \
+		struct klock_checked_##x *lock, unsigned cpu,                  \
+		unsigned long long cycles, const char *file, int line)
+
 #define KLOCK_CHECKED_NODE(x)                                                  \
 	KLOCK_CHECKED(x);                                                      \
 	int klock_checked_##x##_is_contended(                                  \
@@ -197,11 +219,21 @@ KLOCK_CHECKED_BAKERY(bakery_8);
 KLOCK_CHECKED_BAKERY(bakery_16);
 KLOCK_CHECKED_BAKERY(bakery_32);
 KLOCK_CHECKED_BAKERY(bakery_64);
+KLOCK_CHECKED_TIMEOUT(timeout_8);
+KLOCK_CHECKED_TIMEOUT(timeout_64);
 
 KLOCK_CHECKED_NODE(mcs);
 int klock_checked_mcs_try_lock_at(struct klock_checked_mcs *lock,
 				  struct klock_mcs_node *mine, const char *file,
 				  int line);
+int klock_checked_mcs_try_lock_until_at(struct klock_checked_mcs *lock,
+					struct klock_mcs_node *mine,
+					unsigned long long deadline,
+					const char *file, int line);
+int klock_checked_mcs_try_lock_for_at(struct klock_checked_mcs *lock,
+				      struct klock_mcs_node *mine,
+				      unsigned long long cycles,
+				      const char *file, int line);
 unsigned long klock_checked_mcs_lock_irqsave_at(struct klock_checked_mcs *lock,
 						struct klock_mcs_node *mine,
 						const char *file, int line);
@@ -230,3 +262,4 @@ void klock_checked_clh_unlock_irqrestore_at(struct klock_checked_clh *lock,
 #endif
 
 #include <klock/checked_calls.h>
+#include <klock/checked_timed_calls.h>

@@ -41,4 +41,5 @@
 #include <klock/seq.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
+#include <klock/timeout.h>
 #include <klock/verbs.h>

@@ -64,6 +64,11 @@ struct __attribute__((may_alias)) klock_mcs {
 
 KLOCK_NODE_VERBS(mcs);
 int klock_mcs_try_lock(struct klock_mcs *lock, struct klock_mcs_node *mine);
+int klock_mcs_try_lock_until(struct klock_mcs *lock,
+			     struct klock_mcs_node *mine,
+			     unsigned long long deadline);
+int klock_mcs_try_lock_for(struct klock_mcs *lock, struct klock_mcs_node *mine,
+			   unsigned long long cycles);
 
 /* With a node on the stack: it is the caller's, wherever the caller runs. */
 unsigned long klock_mcs_lock_irqsave(struct klock_mcs *lock,

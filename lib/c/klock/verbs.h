@@ -34,6 +34,9 @@ unsigned long klock_irq_save(void);
 void klock_irq_restore(unsigned long before);
 int klock_irqs_enabled(void);
 
+/* The CPU's clock, in its own unit; x86: RDTSC. For differences. */
+unsigned long long klock_cycles(void);
+
 /*
  * -- The verbs of a lock that is taken alone; x: the kind of lock --
  *
@@ -61,8 +64,17 @@ int klock_irqs_enabled(void);
  *	try_lock_irqsave	the same with interrupts off, and *before what
  *			they were; where it fails they are as they were, and
  *			*before is not written
+ *	try_lock_until	1 if taken, 0 if klock_cycles() has shown the deadline:
+ *			asks again and again, at least once. Nothing is left
+ *			behind, but nobody who asks stands in a line: in order,
+ *			klock/timeout.h
+ *	try_lock_for	the same for so many cycles from now
  */
 #define KLOCK_TRY_VERBS(x)                                                     \
+	int klock_##x##_try_lock_until(struct klock_##x *lock,                 \
+				       unsigned long long deadline);           \
+	int klock_##x##_try_lock_for(struct klock_##x *lock,                   \
+				     unsigned long long cycles);               \
 	int klock_##x##_try_lock(struct klock_##x *lock);                      \
 	int klock_##x##_try_lock_irqsave(struct klock_##x *lock,               \
 					 unsigned long *before)

@@ -65,6 +65,8 @@ struct kind {
 	void (*give_irqrestore)(unsigned long flags);
 	int (*try_take)(void);
 	int (*try_irqsave)(unsigned long *flags);
+	int (*try_until)(unsigned long long time);
+	int (*try_for)(unsigned long long time);
 	int (*is_contended)(void);
 };
 
@@ -91,7 +93,15 @@ struct kind {
 		KLOCK(x, _unlock_irqrestore##by) with_flags;                  \
 	}
 
-#define TRY(k, x, with, with_flags)                                            \
+#define TRY(k, x, with, with_flags, with_time)                                 \
+	static int k##_try_until(unsigned long long time)                      \
+	{                                                                      \
+		return KLOCK(x, _try_lock_until) with_time;                    \
+	}                                                                      \
+	static int k##_try_for(unsigned long long time)                        \
+	{                                                                      \
+		return KLOCK(x, _try_lock_for) with_time;                      \
+	}                                                                      \
 	static int k##_try_take(void) { return KLOCK(x, _try_lock) with; }    \
 	static int k##_try_irqsave(unsigned long *flags)                       \
 	{                                                                      \
@@ -104,15 +114,14 @@ struct kind {
 		return KLOCK(x, _is_contended) with;                          \
 	}
 
-#define ENTRY(k, try_take, try_irqsave, is_contended)                          \
+#define ENTRY(k, ...)                                                          \
 	{#k, k##_spoil, k##_init, k##_take, k##_give, k##_is_locked,           \
-	 k##_take_irqsave, k##_give_irqrestore, try_take, try_irqsave,         \
-	 is_contended}
+	 k##_take_irqsave, k##_give_irqrestore, __VA_ARGS__}
 
 /* -- Taken alone -- */
 
 #define PLAIN(x) COMMON(x, x, (&x)) IRQSAVE(x, x, , (&x), (&x, flags))
-#define TAS(x) PLAIN(x) TRY(x, x, (&x), (&x, flags))
+#define TAS(x) PLAIN(x) TRY(x, x, (&x), (&x, flags), (&x, time))
 #define TICKET(x) TAS(x) CONTENDED(x, x, (&x))
 #define PADDED(x) PLAIN(x) CONTENDED(x, x, (&x))
 
@@ -155,7 +164,7 @@ LOCK(proportional_u32, proportional_ticket_u32, PROPORTIONAL_INIT)
 #define PROPORTIONAL(k, x)                                                     \
 	COMMON(k, x, (&k))                                                     \
 	IRQSAVE(k, x, , (&k), (&k, flags))                                     \
-	TRY(k, x, (&k), (&k, flags))                                           \
+	TRY(k, x, (&k), (&k, flags), (&k, time))                               \
 	CONTENDED(k, x, (&k))
 PROPORTIONAL(proportional_u8, proportional_ticket_u8)
 PROPORTIONAL(proportional_u16, proportional_ticket_u16)
@@ -194,6 +203,16 @@ PLAIN(reader_256)
 	IRQSAVE(x, x, , (&x, self_id), (&x, self_id, flags))                   \
 	CONTENDED(x, x, (&x))
 
+#define TIMEOUT(x)                                                             \
+	LOCK(x, x, KLOCK_TIMEOUT_INIT)                                         \
+	COMMON(x, x, (&x, self))                                               \
+	IRQSAVE(x, x, , (&x, self_id), (&x, self_id, flags))                   \
+	TRY(x, x, (&x, self), (&x, self_id, flags), (&x, self, time))          \
+	CONTENDED(x, x, (&x))
+
+TIMEOUT(timeout_8)
+TIMEOUT(timeout_64)
+
 BAKERY(bakery_4)
 BAKERY(bakery_8)
 BAKERY(bakery_16)
@@ -207,7 +226,7 @@ static struct klock_mcs_node mcs_nodes[threads], mcs_by_nodes[threads];
 LOCK(mcs, mcs, KLOCK_MCS_INIT)
 COMMON(mcs, mcs, (&mcs, &mcs_nodes[self]))
 IRQSAVE(mcs, mcs, , (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
-TRY(mcs, mcs, (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
+TRY(mcs, mcs, (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags), (&mcs, &mcs_nodes[self], time))
 CONTENDED(mcs, mcs, (&mcs, &mcs_nodes[self]))
 
 static struct klock_mcs_node *my_mcs_node(void)
@@ -256,9 +275,13 @@ IRQSAVE(clh_by, clh, _by, (&clh_by, my_clh_node), (&clh_by, my_clh_node, flags))
 CONTENDED(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
 /* clang-format on */
 
-#define FULL(k) ENTRY(k, k##_try_take, k##_try_irqsave, k##_is_contended)
-#define TRY_ALONE(k) ENTRY(k, k##_try_take, k##_try_irqsave, 0)
-#define NO_TRY(k) ENTRY(k, 0, 0, k##_is_contended)
+/* clang-format off */
+#define TRIES(k) k##_try_take, k##_try_irqsave, k##_try_until, k##_try_for
+#define NO_TRIES 0, 0, 0, 0
+/* clang-format on */
+#define FULL(k) ENTRY(k, TRIES(k), k##_is_contended)
+#define TRY_ALONE(k) ENTRY(k, TRIES(k), 0)
+#define NO_TRY(k) ENTRY(k, NO_TRIES, k##_is_contended)
 
 static const struct kind kinds[] = {
 	FULL(ticket_u8),
@@ -284,9 +307,11 @@ static const struct kind kinds[] = {
 	TRY_ALONE(rw_ticket_u16),
 	TRY_ALONE(phase_fair_u8),
 	TRY_ALONE(phase_fair_u16),
-	ENTRY(reader_8, 0, 0, 0),
-	ENTRY(reader_64, 0, 0, 0),
-	ENTRY(reader_256, 0, 0, 0),
+	ENTRY(reader_8, NO_TRIES, 0),
+	ENTRY(reader_64, NO_TRIES, 0),
+	ENTRY(reader_256, NO_TRIES, 0),
+	FULL(timeout_8),
+	FULL(timeout_64),
 	NO_TRY(bakery_4),
 	NO_TRY(bakery_8),
 	NO_TRY(bakery_16),

@@ -64,6 +64,26 @@ static_assert(same_registers<klock_bakery_16, 16>());
 static_assert(same_registers<klock_bakery_32, 32>());
 static_assert(same_registers<klock_bakery_64, 64>());
 
+template <typename C, unsigned Cpus>
+constexpr bool same_ring()
+{
+	using lock = timeout_lock<Cpus>;
+
+	return AT(C, klock_next) == AT(lock, next) &&
+	       AT(C, klock_slots) == AT(lock, slots) &&
+	       AT(C, klock_slots[1]) == AT(lock, slots[1]) &&
+	       AT(C, klock_records) == AT(lock, records) &&
+	       AT(C, klock_records[1]) == AT(lock, records[1]) &&
+	       AT(klock_timeout_slot, klock_place) ==
+		       AT(typename lock::slot_line, state) &&
+	       AT(klock_timeout_record, klock_ticket) ==
+		       AT(typename lock::record, ticket) &&
+	       AT(klock_timeout_record, klock_stands) ==
+		       AT(typename lock::record, stands);
+}
+static_assert(same_ring<klock_timeout_8, 8>());
+static_assert(same_ring<klock_timeout_64, 64>());
+
 template <typename C, typename Counter>
 constexpr bool same_lines()
 {

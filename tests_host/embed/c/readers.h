@@ -49,19 +49,20 @@ READ_BY_CPU(reader_8)
 READ_BY_CPU(reader_64)
 READ_BY_CPU(reader_256)
 
-#define SHARED(x, try_take, try_irqsave)                                       \
-	{ENTRY(x, try_take, try_irqsave, 0),                                   \
+#define SHARED(x, ...)                                                         \
+	{ENTRY(x, __VA_ARGS__, 0),                                             \
 	 {#x ", to read", x##_spoil, x##_init, x##_read_take, x##_read_give,   \
 	  x##_is_locked, x##_read_take_irqsave, x##_read_give_irqrestore,      \
-	  x##_read_try_take, x##_read_try_irqsave, 0}}
-#define SHARED_TRY(x) SHARED(x, x##_try_take, x##_try_irqsave)
+	  x##_read_try_take, x##_read_try_irqsave, 0, 0, 0}}
+#define SHARED_TRY(x) SHARED(x, TRIES(x))
+#define SHARED_ONLY(x) SHARED(x, NO_TRIES)
 /* clang-format on */
 
 static const struct shared_kind shared_kinds[] = {
 	SHARED_TRY(rw_ticket_u8),  SHARED_TRY(rw_ticket_u16),
 	SHARED_TRY(phase_fair_u8), SHARED_TRY(phase_fair_u16),
-	SHARED(reader_8, 0, 0),	   SHARED(reader_64, 0, 0),
-	SHARED(reader_256, 0, 0),
+	SHARED_ONLY(reader_8),	   SHARED_ONLY(reader_64),
+	SHARED_ONLY(reader_256),
 };
 
 enum { shared_kinds_here = sizeof(shared_kinds) / sizeof(shared_kinds[0]) };

@@ -63,6 +63,30 @@ static void each_try(const struct kind *k)
 	expect(klock_irqs_enabled(), "on again after a try");
 }
 
+/* Lower bounds alone: a busy machine makes no wait too long. */
+static void each_timed_try(const struct kind *k)
+{
+	const unsigned long long wait = 20000;
+	unsigned long long began;
+
+	k->take();
+	self = 1;
+	expect(!k->try_until(0), "no deadline is waited for that is over");
+	began = klock_cycles();
+	expect(!k->try_until(began + wait), "a held lock is given up");
+	expect(klock_cycles() - began >= wait, "when it is time");
+	began = klock_cycles();
+	expect(!k->try_for(wait), "so many cycles from now, too");
+	expect(klock_cycles() - began >= wait, "and not before");
+	self = 0;
+	k->give();
+	must(k->try_until(0), "a free lock is taken whatever the deadline");
+	k->give();
+	must(k->try_for(~0ull), "and without an end of time");
+	expect(k->is_locked(), "and held");
+	k->give();
+}
+
 static void each_verb(const struct kind *k)
 {
 	unsigned long flags;
@@ -80,8 +104,10 @@ static void each_verb(const struct kind *k)
 	k->give_irqrestore(flags);
 	expect(klock_irqs_enabled() && !k->is_locked(),
 	       "interrupts on, and free");
-	if (k->try_take)
+	if (k->try_take) {
 		each_try(k);
+		each_timed_try(k);
+	}
 	expect(!asked_too_early, "asked with interrupts off");
 }
 

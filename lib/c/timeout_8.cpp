@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+#include <klock/c_functions.hpp>
+
+KLOCK_C_TIMEOUT(timeout_8)
