@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * boot_info - what a Multiboot 1 loader has left: x86
- *
- * QEMU puts the kernel's file name first, whatever it looks like. GRUB 2 drops
- * the name, its ancestors and others put it first, with a slash in it.
+ * boot_info - what the loader has left, by either protocol: x86
  */
-#include <boot/command_line.hpp>
 #include <boot/room.hpp>
-#include <boot/x86/multiboot.hpp>
+#include <boot/x86/firmware_memory.hpp>
+#include <boot/x86/loader_info.hpp>
+#include <boot/x86/multiboot1.hpp>
+#include <boot/x86/multiboot2.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {
 
 namespace {
 
-bool is_qemu(const multiboot_info &info)
+const u8 *find_mapped(const void *, u64 address, usize size)
 {
-	return (info.flags & multiboot_has_loader_name) &&
-	       same_text(physical<const char>(info.loader_name), "qemu");
+	if (!is_mapped(address, size))
+		return nullptr;
+	return physical<const u8>(static_cast<usize>(address));
+}
+
+constinit loader_info loader;
+
+const char *read_loader(usize magic, usize address)
+{
+	if (magic == MULTIBOOT_LOADER_MAGIC)
+		return read_multiboot1(mapped_memory(), address, loader);
+	if (magic == MULTIBOOT2_LOADER_MAGIC)
+		return read_multiboot2(mapped_memory(), address, loader);
+	return "not started by a Multiboot loader";
 }
 
 } // namespace
 
-bool has_text_screen(const multiboot_info &info)
-{
-	return !(info.flags & multiboot_has_framebuffer) ||
-	       info.framebuffer_type == framebuffer_is_text;
-}
+firmware_memory mapped_memory() { return {find_mapped, nullptr}; }
 
 boot_info read_boot_info(usize magic, usize address)
 {
 	boot_info found;
 
-	found.text_screen = true;
-	if (magic != MULTIBOOT_LOADER_MAGIC) {
-		found.trouble = "not started by a Multiboot 1 loader";
-		return found;
-	}
-	const auto &info = *physical<const multiboot_info>(address);
-
-	found.text_screen = has_text_screen(info);
-	found.names_file =
-		is_qemu(info) ? file_name::of_qemu : file_name::if_path;
-	if (info.flags & multiboot_has_command_line)
-		found.command_line = physical<const char>(info.command_line);
+	found.trouble = read_loader(magic, address);
+	found.command_line = loader.command_line;
+	found.names_file = loader.names_file;
+	found.text_screen = loader.text_screen;
+	found.machine = &loader;
 	return found;
 }
 

@@ -10,6 +10,7 @@
 #include <boot/room.hpp>
 #include <boot/x86/apic_driver.hpp>
 #include <boot/x86/segments.hpp>
+#include <boot/x86/smp.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {
@@ -23,6 +24,12 @@ extern const u8 trampoline_end[];
 percpu *percpu_by_apic_id[256];
 }
 
+namespace {
+
+constinit usize startup_page = TRAMPOLINE_ADDRESS;
+
+} // namespace
+
 void cpu_init(percpu &cpu, cpu_stacks &own)
 {
 	load_segments(cpu, own);
@@ -30,19 +37,27 @@ void cpu_init(percpu &cpu, cpu_stacks &own)
 	load_idt();
 }
 
+bool choose_startup_page(const low_pages &free)
+{
+	startup_page = free.find(TRAMPOLINE_ADDRESS);
+	return startup_page != 0;
+}
+
 void call_cpus(unsigned slots)
 {
 	for (unsigned slot = 1; slot < slots; slot++)
 		percpu_by_apic_id[cpu_blocks[slot].hardware_id] =
 			&cpu_blocks[slot];
-	__builtin_memcpy(physical<u8>(TRAMPOLINE_ADDRESS), trampoline_start,
+	__builtin_memcpy(physical<u8>(startup_page), trampoline_start,
 			 static_cast<usize>(trampoline_end - trampoline_start));
+
+	const u8 vector = static_cast<u8>(startup_page / 4096);
 
 	broadcast_init();
 	delay_us(10'000);
-	broadcast_startup(TRAMPOLINE_ADDRESS / 4096);
+	broadcast_startup(vector);
 	delay_us(200);
-	broadcast_startup(TRAMPOLINE_ADDRESS / 4096);
+	broadcast_startup(vector);
 }
 
 } // namespace boot

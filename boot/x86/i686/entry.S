@@ -3,17 +3,12 @@
  * entry - from the boot loader to kmain(): i686
  *
  * The loader jumps to _start in 32-bit mode, paging and interrupts off, with
- * EAX = its magic and EBX = struct multiboot_info * (Multiboot 0.6.96, 3.2).
+ * EAX = its magic and EBX = what it has left (Multiboot 0.6.96, 3.2;
+ * Multiboot2 2.0, 3.5).
  * It stays that way: flat segments, no paging. Other CPUs come to ap_entry
  * from trampoline.S.
  */
 #include <room/layout.h>
-
-	.section .multiboot, "a", @progbits
-	.balign 4
-	.long MULTIBOOT_HEADER_MAGIC
-	.long 0	/* no wishes: the ELF header says where everything goes */
-	.long -MULTIBOOT_HEADER_MAGIC
 
 	.section .text.entry, "ax", @progbits
 	.code32

@@ -83,7 +83,10 @@
 #define INTERRUPT_STUB_SIZE 16
 #define ERROR_CODE_VECTORS 0x60227d00
 
-/* Where other CPUs start: a free page below 1 MiB, SIPI vector = page / 4096 */
+/*
+ * Where other CPUs start: a free page below 1 MiB, SIPI vector = page / 4096;
+ * another one if the loader says that this one is not free.
+ */
 #define TRAMPOLINE_ADDRESS 0x8000
 
 /* QEMU's isa-debug-exit, and what a panic writes to it (exit.hpp) */
@@ -96,6 +99,10 @@
 /* Multiboot Specification 0.6.96, 3.1.1 and 3.2 */
 #define MULTIBOOT_HEADER_MAGIC 0x1badb002
 #define MULTIBOOT_LOADER_MAGIC 0x2badb002
+
+/* Multiboot2 Specification 2.0, 3.1.1 and 3.5 */
+#define MULTIBOOT2_HEADER_MAGIC 0xe85250d6
+#define MULTIBOOT2_LOADER_MAGIC 0x36d76289
 
 /* Intel SDM volume 3A, Control Registers; volume 4, IA32_EFER */
 #define CR0_PE 0x00000001

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_acpi - which CPUs ACPI's tables name, and what is wrong with them
+ */
+#include <boot/x86/acpi_reader.hpp>
+#include <algorithm>
+#include <catch.hpp>
+#include <string>
+#include "acpi_writer.hpp"
+
+using testing::bytes;
+using testing::dice;
+using testing::fake_memory;
+using testing::madt;
+using testing::root_of;
+using testing::rsdp_of;
+using testing::summed;
+
+namespace {
+
+constexpr std::uint64_t rsdp_at = 0xe0010;
+constexpr std::uint32_t rsdt_at = 0x7fe1000;
+constexpr std::uint64_t xsdt_at = 0x7fe2000;
+constexpr std::uint64_t old_madt = 0x7fe3000;
+constexpr std::uint64_t new_madt = 0x7fe4000;
+constexpr std::uint64_t beyond = std::uint64_t{1} << 32;
+
+struct outcome {
+	boot::acpi_found found;
+	boot::madt_damage damage;
+	std::string problem;
+};
+
+outcome read(const fake_memory &memory, const boot::rsdp_copy &given = {})
+{
+	outcome o;
+	const char *const why =
+		boot::read_acpi(memory.view(), given, o.found, o.damage);
+
+	o.problem = why ? why : "";
+	return o;
+}
+
+/* RSDT and XSDT name MADTs of one CPU: 1 the one, 2 the other. */
+fake_memory two_roots(const bytes &rsdp, std::uint64_t xsdt = xsdt_at)
+{
+	fake_memory memory;
+
+	memory.add(rsdp_at, rsdp);
+	memory.add(rsdt_at, root_of("RSDT", 4, {old_madt}));
+	memory.add(xsdt, root_of("XSDT", 8, {new_madt}));
+	memory.add(old_madt, madt().cpu(1).table());
+	memory.add(new_madt, madt().cpu(2).table());
+	return memory;
+}
+
+fake_memory with_madt(const bytes &table)
+{
+	fake_memory memory;
+
+	memory.add(rsdp_at, rsdp_of(0, rsdt_at, 0));
+	memory.add(rsdt_at, root_of("RSDT", 4, {0x50, 0, old_madt}));
+	memory.add(old_madt, table);
+	return memory;
+}
+
+boot::u64 only_cpu(const outcome &o)
+{
+	CHECK(o.problem == "");
+	CHECK(o.found.cpus.count == 1);
+	return o.found.cpus.ids[0];
+}
+
+boot::rsdp_copy copy_of(const bytes &rsdp, std::size_t size)
+{
+	boot::rsdp_copy copy;
+
+	copy.size = size;
+	std::memcpy(copy.bytes, rsdp.data(), size);
+	return copy;
+}
+
+} // namespace
+
+TEST_CASE("acpi: revision 0 has an RSDT, revision 2 an XSDT")
+{
+	CHECK(only_cpu(read(two_roots(rsdp_of(0, rsdt_at, xsdt_at)))) == 1);
+	CHECK(only_cpu(read(two_roots(rsdp_of(2, rsdt_at, xsdt_at)))) == 2);
+
+	/* 20 bytes are all that ACPI 1.0 has. */
+	bytes old = rsdp_of(0, rsdt_at, 0);
+
+	old.resize(20);
+	CHECK(only_cpu(read(two_roots(old))) == 1);
+}
+
+TEST_CASE("acpi: an XSDT that cannot be used, and then the RSDT")
+{
+	CHECK(only_cpu(read(two_roots(rsdp_of(2, rsdt_at, beyond), beyond))) ==
+	      1);
+	CHECK(only_cpu(read(two_roots(rsdp_of(2, rsdt_at, ~0ull)))) == 1);
+	CHECK(only_cpu(read(two_roots(rsdp_of(2, rsdt_at, 0)))) == 1);
+	CHECK(only_cpu(read(two_roots(rsdp_of(2, rsdt_at, rsdt_at)))) == 1);
+
+	bytes wrong_sum = rsdp_of(2, rsdt_at, xsdt_at);
+
+	wrong_sum[32]++;
+	CHECK(only_cpu(read(two_roots(wrong_sum))) == 1);
+	CHECK(read(two_roots(rsdp_of(2, 0, beyond), beyond)).problem ==
+	      "the ACPI RSDT is missing or damaged");
+}
+
+TEST_CASE("acpi: the RSDP of the loader, of a BIOS, of neither")
+{
+	const bytes right = rsdp_of(2, rsdt_at, xsdt_at);
+	fake_memory memory = two_roots(bytes(36));
+
+	CHECK(read(memory).problem == "no ACPI (no RSDP)");
+	CHECK(only_cpu(read(memory, copy_of(right, 36))) == 2);
+	CHECK(only_cpu(read(memory, copy_of(right, 20))) == 1);
+
+	bytes wrong = right;
+
+	wrong[8]++;
+	CHECK(read(memory, copy_of(wrong, 36)).problem == "no ACPI (no RSDP)");
+	CHECK(only_cpu(read(two_roots(right), copy_of(wrong, 36))) == 2);
+
+	/* In the extended BIOS data area, whose segment is at 40EH. */
+	memory.add(0x40e, {0xc0, 0x9f});
+	memory.add(0x9fc10, right);
+	CHECK(only_cpu(read(memory)) == 2);
+	memory.add(0x40e, {0x00, 0x10});
+	CHECK(read(memory).problem == "no ACPI (no RSDP)");
+}
+
+TEST_CASE("acpi: CPUs that are enabled and have an id that IPIs reach")
+{
+	madt m;
+
+	m.cpu(0).cpu(3, false).cpu(255).x2apic_cpu(7).x2apic_cpu(300);
+	m.wire(2).io_apic(0xfec00000);
+	const outcome o = read(with_madt(m.table()));
+
+	CHECK(o.problem == "");
+	CHECK(o.found.cpus.count == 2);
+	CHECK(o.found.cpus.ids[1] == 7);
+	CHECK(o.found.left_out == 2);
+	CHECK(o.found.timer.input == 2);
+	REQUIRE(o.found.io_apic_count == 1);
+	CHECK(o.found.io_apics[0].address == 0xfec00000);
+}
+
+TEST_CASE("acpi: more CPUs and I/O APICs than there is room for")
+{
+	madt m;
+
+	for (unsigned i = 0; i < boot::max_cpus + 9; i++)
+		m.cpu(i % 255).io_apic(i);
+	const outcome o = read(with_madt(m.table()));
+
+	CHECK(o.found.cpus.count == boot::max_cpus);
+	CHECK(o.found.left_out == 9);
+	CHECK(o.found.io_apic_count == boot::max_io_apics);
+}
+
+TEST_CASE("acpi: a table whose checksum or length is wrong")
+{
+	const bytes right = madt().cpu(1).table();
+	bytes wrong = right;
+
+	wrong[20]++;
+	CHECK(read(with_madt(wrong)).problem == "the ACPI MADT is damaged");
+	for (std::uint32_t length : {0u, 35u, 0x100001u, 0xffffffffu,
+				     static_cast<unsigned>(right.size()) + 1}) {
+		wrong = right;
+		testing::set(wrong, 4, length, 4);
+		CHECK(read(with_madt(summed(wrong))).problem ==
+		      "the ACPI MADT is damaged");
+	}
+	fake_memory memory = with_madt(right);
+
+	memory.add(rsdt_at, root_of("RSDT", 4, {0x50}));
+	CHECK(read(memory).problem == "ACPI has no MADT");
+	memory.add(rsdt_at, root_of("RSDX", 4, {old_madt}));
+	CHECK(read(memory).problem == "the ACPI RSDT is missing or damaged");
+}
+
+TEST_CASE("acpi: a MADT cut short anywhere, its checksum made right")
+{
+	madt m;
+
+	m.cpu(0).cpu(1).x2apic_cpu(2).wire(2).io_apic(0xfec00000);
+	const bytes whole = m.table();
+	/* Where each entry ends: a cut there leaves a whole MADT. */
+	const std::size_t ends[] = {44, 52, 60, 76, 86, 98};
+
+	for (std::size_t size = 36; size < whole.size(); size++) {
+		bytes cut(whole.begin(),
+			  whole.begin() + static_cast<std::ptrdiff_t>(size));
+
+		testing::set(cut, 4, size, 4);
+		const outcome o = read(with_madt(summed(cut)));
+		const bool at_end =
+			size < 44 || std::find(std::begin(ends), std::end(ends),
+					       size) != std::end(ends);
+
+		CHECK(o.found.cpus.count ==
+		      0u + (size >= 52) + (size >= 60) + (size >= 76));
+		CHECK((o.damage.at == 0) == at_end);
+		CHECK((o.damage.at == 0 || o.damage.table == size));
+	}
+}
+
+TEST_CASE("acpi: an entry without a size ends the reading, and is named")
+{
+	const outcome o =
+		read(with_madt(madt().cpu(0).raw({4, 0}).cpu(1).table()));
+
+	CHECK(only_cpu(o) == 0);
+	CHECK(o.damage.at == 52);
+	CHECK(o.damage.size == 0);
+	CHECK(o.damage.table == 62);
+}
+
+TEST_CASE("acpi: 10,000 sets of tables with bytes changed at random")
+{
+	const bytes rsdp = rsdp_of(2, rsdt_at, xsdt_at);
+	madt m;
+	dice random{1};
+	unsigned lists = 0;
+
+	m.cpu(0).cpu(1).x2apic_cpu(2).wire(2).io_apic(0xfec00000);
+	const bytes right[] = {rsdp, root_of("XSDT", 8, {xsdt_at, new_madt}),
+			       m.table()};
+
+	for (int i = 0; i < 10'000; i++) {
+		bytes parts[] = {right[0], right[1], right[2]};
+		bytes &spoiled = parts[random.below(3)];
+		fake_memory memory;
+
+		/* All but the RSDP's signature, else it is looked for. */
+		random.spoil(spoiled, &spoiled == parts ? 8 : 0);
+		/* Right all the same, else most would end at the checksum. */
+		if (&spoiled == parts)
+			spoiled = summed(summed(spoiled, 8, 20), 32, 36);
+		else
+			spoiled = summed(spoiled);
+		memory.add(rsdp_at, parts[0]);
+		memory.add(xsdt_at, parts[1]);
+		memory.add(new_madt, parts[2]);
+		lists += read(memory).problem.empty();
+	}
+	CHECK(lists > 3000);
+}
