@@ -7,6 +7,7 @@
 #include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
 #include <klock/lent_nodes.hpp>
+#include <klock/lock_order.hpp>
 #include <klock/lock_usage.hpp>
 #include <klock/shared_usage.hpp>
 
@@ -42,10 +43,13 @@ struct checked_core {
 		check_context(by);
 		if (readers.is_mine())
 			usage.complain("upgrade: the caller reads it", by);
-		usage.before_lock(L::max_contenders, by);
+		usage.before_wait(by);
+		const held_place mine = is_wanted(by);
+		usage.count_in(L::max_contenders, by);
 		lend(with, by);
 		lock_inner();
 		is_writer(key(with), by);
+		lock_order::taken(mine);
 	}
 
 	template <typename With, typename Try>
@@ -54,7 +58,7 @@ struct checked_core {
 		check_context(by);
 		if (!usage.before_try_lock(L::max_contenders, by))
 			return false;
-		return taken_or_not(with, by, try_inner);
+		return taken_or_not(with, by, is_tried(by), try_inner);
 	}
 
 	/* Waits, and may give up. */
@@ -62,21 +66,36 @@ struct checked_core {
 	bool take_until(With &&with, call_site by, Try try_inner)
 	{
 		check_context(by);
-		usage.before_lock(L::max_contenders, by);
-		return taken_or_not(with, by, try_inner);
+		usage.before_wait(by);
+		const held_place mine = is_wanted(by);
+		usage.count_in(L::max_contenders, by);
+		return taken_or_not(with, by, mine, try_inner);
 	}
 
 	template <typename With, typename Try>
-	bool taken_or_not(With &with, call_site by, Try try_inner)
+	bool taken_or_not(With &with, call_site by, held_place mine,
+			  Try try_inner)
 	{
 		lend(with, by);
 		if (try_inner()) {
 			is_writer(key(with), by);
+			lock_order::taken(mine);
 			return true;
 		}
 		give_back(with);
 		usage.count_out();
+		lock_order::not_taken(mine);
 		return false;
+	}
+
+	/* After unlock_inner() the lock may be gone. */
+	template <typename With, typename Unlock>
+	void release(With &&with, call_site by, Unlock unlock_inner)
+	{
+		usage.before_unlock(key(with), by);
+		unlock_inner();
+		give_back(with);
+		is_released(&usage);
 	}
 
 	void check_context(call_site by) const
@@ -120,12 +139,14 @@ struct checked_core {
 		if (!shared::nests && readers.is_mine())
 			usage.complain("read recursion: the caller reads it",
 				       by);
+		const held_place mine = is_wanted(by, true);
 		if constexpr (shared::contends)
 			usage.count_in(L::max_contenders, by);
 		else
 			count_reader_in(by);
 		lock_inner();
 		is_reader();
+		lock_order::taken(mine);
 	}
 
 	template <typename Try>
@@ -143,11 +164,14 @@ struct checked_core {
 			usage.before_try(by);
 			count_reader_in(by);
 		}
+		const held_place mine = is_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
+			lock_order::not_taken(mine);
 			return false;
 		}
 		is_reader();
+		lock_order::taken(mine);
 		return true;
 	}
 
@@ -172,13 +196,47 @@ struct checked_core {
 		readers.note();
 	}
 
-	void before_unlock_shared(call_site by)
+	/* After unlock_inner() the lock may be gone. */
+	template <typename Unlock>
+	void release_shared(call_site by, Unlock unlock_inner)
 	{
 		if (!readers.forget())
 			usage.complain("unlock_shared by who does not read it",
 				       by);
 		count_reader_out();
 		usage.before_try(by);
+		unlock_inner();
+		is_released(&usage);
+	}
+
+	/* -- Its place among other locks: lock_order.hpp, where there is one -
+	 */
+
+	held_place is_wanted(call_site by, bool reads = false) const
+	{
+		lock_order *const order = kernel_lock_order();
+
+		return order ? order->before_wait(wanted(by, reads))
+			     : held_place{};
+	}
+
+	held_place is_tried(call_site by, bool reads = false) const
+	{
+		lock_order *const order = kernel_lock_order();
+
+		return order ? order->before_try(wanted(by, reads))
+			     : held_place{};
+	}
+
+	static void is_released(const void *lock)
+	{
+		if (lock_order *const order = kernel_lock_order())
+			order->released(lock);
+	}
+
+	wanted_lock wanted(call_site by, bool reads) const
+	{
+		return {&usage, usage.label(), by, reads, shared::nests};
 	}
 
 	void check_reader(unsigned number, call_site by) const

@@ -7,8 +7,8 @@
  *              rule gets klock_os_panic with the lock's name, the CPU, the
  *              holder and both call sites.
  * Source:      the idea of Linux's lockdep-design document: what matters is
- *              not that a deadlock happened but that it could; we differ: one
- *              lock at a time, no order between locks.
+ *              not that a deadlock happened but that it could. Order between
+ *              locks: lock_order.hpp, where the kernel has one.
  * Use when:    in debug builds, around any other lock: checked_if<debug, L> is
  *              L itself where debug is false, and has L's members where it is
  *              true. All files of a program must see the same `debug` for one
@@ -61,6 +61,8 @@
  *	read recursion	lock_shared() by who reads it, where reads do not nest
  *	upgrade		lock() by who reads it
  *	read in NMI	of a lock that no NMI handler may read, by a try neither
+ *	order		of several locks: lock_order.hpp, in a kernel with
+ *			klock_os_lock_order()
  * and of readers the same as of writers: stray unlock, crowd, interrupts on,
  * handler, number. A crowd is readers and writers together where both have one
  * capacity (readers_contend). Of more than eight readers at once recursion,
@@ -100,9 +102,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
       private:
 	using typename detail::nodes_of<L>::lent_node;
 	using core = detail::checked_core<L>;
-	using core::before_unlock_shared, core::check_number,
-		core::check_reader, core::key, core::read, core::take,
-		core::take_until, core::try_read, core::try_take;
+	using core::check_number, core::check_reader, core::read, core::release,
+		core::release_shared, core::take, core::take_until,
+		core::try_read, core::try_take;
 	using core::inner, core::usage;
 
       public:
@@ -199,24 +201,20 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void unlock(call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires plain_lock<L>
 	{
-		usage.before_unlock(0, by);
-		inner.unlock();
+		release(0u, by, [this] { inner.unlock(); });
 	}
 	void unlock(lent_node &with,
 		    call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires node_lock<L>
 	{
-		usage.before_unlock(key(with), by);
-		inner.unlock(with);
-		core::give_back(with);
+		release(with, by, [&] { inner.unlock(with); });
 	}
 	void unlock(unsigned number,
 		    call_site by = {__builtin_FILE(),
 				    __builtin_LINE()}) requires cpu_lock<L>
 	{
 		check_number(number, by);
-		usage.before_unlock(number, by);
-		inner.unlock(number);
+		release(number, by, [&] { inner.unlock(number); });
 	}
 
 	/* -- Readers, where the lock inside has them -- */
@@ -256,8 +254,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					   __builtin_LINE()}) requires
 		plain_shared_lock<L>
 	{
-		before_unlock_shared(by);
-		inner.unlock_shared();
+		release_shared(by, [this] { inner.unlock_shared(); });
 	}
 	void unlock_shared(unsigned number,
 			   call_site by = {__builtin_FILE(),
@@ -265,8 +262,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		cpu_shared_lock<L>
 	{
 		check_reader(number, by);
-		before_unlock_shared(by);
-		inner.unlock_shared(number);
+		release_shared(by, [&] { inner.unlock_shared(number); });
 	}
 
 	[[nodiscard]] bool is_locked() const requires requires(const L &l)

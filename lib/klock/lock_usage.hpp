@@ -78,6 +78,11 @@ struct lock_usage {
 		index_plus_1.store_relaxed(element + 1);
 	}
 
+	[[nodiscard]] lock_label label() const
+	{
+		return {name.load_relaxed(), index_plus_1.load_relaxed()};
+	}
+
 	/* -- What a lock's operations say, before and after ------------------
 	 */
 
@@ -91,13 +96,6 @@ struct lock_usage {
 	}
 
 	/* Who is about to wait for it. */
-	void before_lock(u64 capacity, call_site by)
-	{
-		before_wait(by);
-		count_in(capacity, by);
-	}
-
-	/* The same for a reader, whom others count. */
 	void before_wait(call_site by)
 	{
 		const context here = current_context();
@@ -113,7 +111,7 @@ struct lock_usage {
 			complain("recursion: the caller holds it", by);
 	}
 
-	/* Who is about to wait, a reader among writers too. */
+	/* The same; a reader whom others count, not. */
 	void count_in(u64 capacity, call_site by)
 	{
 		const u32 found = contenders.fetch_add_relaxed(1);
@@ -306,15 +304,9 @@ struct lock_usage {
 
 	[[noreturn]] void say(const misuse_text &text) const
 	{
-		const char *const given = name.load_relaxed();
-		const char *const known = given ? given : "lock";
-		const u32 index = index_plus_1.load_relaxed();
-		bounded_text<80> element;
+		bounded_text<80> known;
 
-		if (index == 0)
-			panic(known, this, cpu_id(), text.c_str());
-		element.add(known).add("[").add(index - 1).add("]");
-		panic(element.c_str(), this, cpu_id(), text.c_str());
+		panic(known.add(label()).c_str(), this, cpu_id(), text.c_str());
 	}
 
 	/* null: "lock" */

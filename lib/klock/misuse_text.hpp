@@ -10,6 +10,12 @@
 
 namespace klock {
 
+/* What a lock is called. */
+struct lock_label {
+	const char *name;   /* null: "lock" */
+	u32 element_plus_1; /* of an array; 0: of none */
+};
+
 /* A text that grows, and is cut where its room ends. */
 template <usize Size>
 struct bounded_text {
@@ -57,6 +63,15 @@ struct bounded_text {
 			return add("(nowhere)");
 		return add_path(at.file).add(":").add(
 			static_cast<u32>(at.line));
+	}
+
+	/* runqueue, or runqueue[3] */
+	bounded_text &add(lock_label of)
+	{
+		add(of.name ? of.name : "lock");
+		if (of.element_plus_1 == 0)
+			return *this;
+		return add("[").add(of.element_plus_1 - 1).add("]");
 	}
 
 	const char *c_str() const { return chars; }

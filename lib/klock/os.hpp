@@ -47,6 +47,24 @@ extern "C" int klock_os_context(void);
 extern "C" [[gnu::weak]] unsigned long klock_os_owner_id(void);
 
 namespace klock {
+struct lock_order;
+}
+
+/*
+ * Optional: where the order of checked locks is learned, in one line of one
+ * file: see lock_order.hpp. Not defined: no order is checked. Called in any
+ * context; the answer never changes.
+ */
+extern "C" [[gnu::weak]] klock::lock_order *klock_os_lock_order(void);
+
+/*
+ * Optional: takes a line, without its end, that is no misuse: a table of
+ * lock_order.hpp is full. Each is said once. Called in any context but NMI,
+ * interrupts on or off, locks held.
+ */
+extern "C" [[gnu::weak]] void klock_os_note(const char *text);
+
+namespace klock {
 
 /* The values are those of klock_os_context(): 0, 1, 2. */
 enum class context : int { thread, interrupt, nmi };
@@ -65,6 +83,20 @@ inline usize owner_id()
 	const auto asked = owner_id_or_null;
 
 	return asked ? asked() : klock_os_cpu_id();
+}
+
+/* Whether nobody else than CPUs takes locks. */
+inline bool owner_is_cpu() { return !klock_os_owner_id; }
+
+inline lock_order *kernel_lock_order()
+{
+	return klock_os_lock_order ? klock_os_lock_order() : nullptr;
+}
+
+inline void note(const char *text)
+{
+	if (klock_os_note)
+		klock_os_note(text);
 }
 
 inline context current_context()

@@ -47,8 +47,31 @@ RULES = [
     ("lib/klock/checked_parts.hpp", "klock/concepts.hpp klock/types.hpp"),
     ("lib/klock/checked_core.hpp",  "klock/checked_parts.hpp "
                                     "klock/concepts.hpp klock/lent_nodes.hpp "
+                                    "klock/lock_order.hpp "
                                     "klock/lock_usage.hpp "
                                     "klock/shared_usage.hpp klock/types.hpp"),
+    # What learns the order of locks: one of them guards it, by irq_guard.
+    ("lib/klock/order_learning.hpp", "klock/irq_guard.hpp "
+                                    "klock/lock_classes.hpp "
+                                    "klock/order_graph.hpp "
+                                    "klock/order_sites.hpp "
+                                    "klock/tas_lock.hpp klock/types.hpp"),
+    ("lib/klock/order_*.hpp",       "klock/atomic.hpp klock/concepts.hpp "
+                                    "klock/declared_order.hpp "
+                                    "klock/held_locks.hpp klock/irq.hpp "
+                                    "klock/lock_order.hpp "
+                                    "klock/misuse_text.hpp "
+                                    "klock/order_*.hpp klock/os.hpp "
+                                    "klock/plain.hpp klock/types.hpp"),
+    ("lib/klock/lock_order.hpp",    "klock/declared_order.hpp "
+                                    "klock/held_locks.hpp klock/order_*.hpp "
+                                    "klock/os.hpp klock/types.hpp"),
+    ("lib/klock/declared_order.hpp", "klock/types.hpp"),
+    ("lib/klock/lock_classes.hpp",  "klock/atomic.hpp klock/plain.hpp "
+                                    "klock/types.hpp"),
+    ("lib/klock/held_locks.hpp",    "klock/atomic.hpp klock/cpu.hpp "
+                                    "klock/misuse_text.hpp klock/os.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/checked_calls.hpp", "klock/concepts.hpp klock/types.hpp"),
     ("lib/klock/checked_lock.hpp",  "klock/checked_calls.hpp "
                                     "klock/checked_core.hpp "

@@ -18,6 +18,13 @@ namespace {
 
 constexpr u64 two = 2;
 
+/* What lock() says before it waits. */
+void wants(lock_usage &usage, u64 capacity)
+{
+	usage.before_wait({});
+	usage.count_in(capacity, {});
+}
+
 /* CPU 0 leaves, CPU 1 waits: the lock is full until CPU 1 has it. */
 struct full_while_left {
 	lock_usage usage;
@@ -26,9 +33,9 @@ struct full_while_left {
 	{
 		running here(0, context::thread);
 		irqs off(false);
-		usage.before_lock(two, {});
+		wants(usage, two);
 		usage.after_lock(0, {});
-		as(1, context::thread, [&] { usage.before_lock(two, {}); });
+		as(1, context::thread, [&] { wants(usage, two); });
 		usage.before_unlock(0, {});
 	}
 
@@ -67,7 +74,7 @@ TEST_CASE("checked_lock: a wait while the holder leaves and another waits")
 		running here(2, context::thread);
 		irqs off(false);
 		waits.store_release(1);
-		w.usage.before_lock(two, {});
+		wants(w.usage, two);
 		got_in.store_release(1);
 	});
 	waits.await_eq_acquire(1);
@@ -84,7 +91,7 @@ TEST_CASE("checked_lock: the only contender there is room for comes again")
 	lock_usage usage;
 
 	for (int i = 0; i < 3; i++) {
-		usage.before_lock(1, {});
+		wants(usage, 1);
 		usage.after_lock(0, {});
 		has(panic_of([&] { (void)usage.before_try_lock(1, {}); }),
 		    "more contenders than its capacity");

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_order - names a deadlock when both orders were seen, not when they meet
+ *
+ * One line, in one file of a debug build, and all checked locks
+ * (checked_lock.hpp) that have a name are watched:
+ *
+ *	klock::lock_order *klock_os_lock_order()
+ *	{
+ *		return klock::lock_order_of<64, max_cpus>();
+ *	}
+ *
+ * 64: names of locks that it tells apart, at most 256. max_cpus: owners that
+ * hold locks at once: CPUs, or threads where klock_os_owner_id() names those.
+ * Its memory: lock_order_memory, zero bytes, nothing else, no heap: for 64 names
+ * 11 KiB, 1 KiB of it the bitmaps and most of the rest the lines of 128 pairs;
+ * for 16 names 3 KiB; and 832 bytes an owner; 32 bits: about two thirds. A
+ * build without that function, or with lock_order_if<false, 64, max_cpus>(),
+ * has none.                        Checked: unit/lock_order: what it keeps
+ * Locks are told apart by name: a name is a class, an array's elements
+ * are of one class. A name must be a literal. A lock without one is not
+ * ordered.
+ *
+ * Source: the idea of Linux's lockdep-design document, that an order is learned
+ * from what runs; the bitmaps, the second look and their proof are ours.
+ *
+ * What ends in a panic, before the caller waits, the first time that its parts
+ * were all seen, on whatever CPUs and however far apart in time:
+ *	lock order	what is wanted was, over any number of locks, held while
+ *			something that is held now was waited for; or another
+ *			order is declared (order_calls.hpp)
+ *	same class	two of one name, the second neither at a higher address
+ *			nor of a higher sub-rank (`nested`, order_calls.hpp)
+ *	interrupts	a handler waits for a class that comes, over any number
+ *			of locks, before one that is held with interrupts on
+ *	recursion, read recursion, upgrade
+ *			of the same lock, however many readers there are
+ *	might_wait()	with a lock held (order_calls.hpp)
+ * A try_lock() never waits: it adds no edge to its lock, others from it do. One
+ * that waits until a deadline waits. Readers count as writers: a fair lock
+ * makes them wait for a writer that waits. Unlocking in any order is fine.
+ * Tables that are full are said once (klock_os_note), and what has a place in
+ * them goes on being checked; of edges beyond it the lines are not named.
+ *
+ * Context: any. A class that an NMI handler is the first to try is not learned
+ * there. Where klock_os_context() cannot tell an NMI, that one must find
+ * interrupts off. A context switch with a lock held, or in lock(): as
+ * klock_os_owner_id() demands, whether an order is learned or not.
+ *
+ * -- Why nothing is missed, and nothing said twice ------------------------
+ *
+ * Ordering: none of its own; the lock of order_learning.hpp brings all.
+ *
+ * A bit, once set, stays. So whoever sees it may go on: its edge was searched
+ * with all that were set before. Looking takes loads alone and needs no order:
+ * a stale 0 sends its CPU to the lock, whose acquire, from the last holder's
+ * release, shows it every bit that was set before. It looks again there: only
+ * one CPU ever sets a bit, and searches for it. Edges are so set one after
+ * another; the one that closes a cycle is set after all others of it, and its
+ * search sees them: one report, whoever came first. The same for the two kinds
+ * of marks that an inversion is made of. Without the second look two may report
+ * one cycle; setting bits without the lock, and then searching, misses it.
+ *                                              Checked: model/lock_order
+ * Who waits has pushed, and been searched, before: a report comes before the
+ * hang. What is held is noted until it was released: a handler that comes
+ * between two steps sees too much of what is true, never too little; see
+ * held_locks.hpp.              Checked: unit/lock_order, model/lock_order
+ *
+ * Cost: an acquisition of what is known: loads, as many as locks are held, and
+ * about ten stores to lines of its owner's own; no RMW where owners are CPUs.
+ */
+#pragma once
+
+#include <klock/declared_order.hpp>
+#include <klock/held_locks.hpp>
+#include <klock/order_memory.hpp>
+#include <klock/order_rules.hpp>
+#include <klock/os.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+struct lock_order : private order_rules {
+	template <u32 Classes, u32 Owners>
+	constexpr explicit lock_order(lock_order_memory<Classes, Owners> &of)
+	    : order_rules(of.learning()), owners{of.held, Owners}
+	{
+	}
+	lock_order(const lock_order &) = delete;
+	lock_order &operator=(const lock_order &) = delete;
+
+	/* -- What checked locks say ------------------------------------------
+	 */
+
+	/* Before lock(). Returns what the others want. */
+	[[nodiscard]] held_place before_wait(const wanted_lock &want)
+	{
+		const held_place mine = push(want, hold::waiting);
+
+		if (!mine.stack)
+			return mine;
+		const u32 number = class_of(want.label.name);
+
+		if (mine.at)
+			mine.at->set_class(number);
+		if (current_context() == context::interrupt)
+			note_handler(number, want);
+		note_open(*mine.stack, want);
+		const u32 size = mine.stack->size();
+		for (u32 i = 0; i < size; i++) {
+			const held_lock &one = mine.stack->at[i];
+
+			if (&one != mine.at && one.is_there())
+				check_pair(one, mine, want, number);
+		}
+		return mine;
+	}
+
+	/*
+	 * Before try_lock(). With interrupts off it may be an NMI handler's,
+	 * which must not wait for the lock of the learning: nothing is learned.
+	 */
+	[[nodiscard]] held_place before_try(const wanted_lock &want)
+	{
+		const held_place mine = push(want, hold::trying);
+
+		if (mine.stack && current_context() != context::nmi)
+			note_open(*mine.stack, want);
+		return mine;
+	}
+
+	/* It has what it wanted. */
+	static void taken(held_place mine)
+	{
+		if (mine.at)
+			mine.at->take();
+	}
+
+	/* It has given up. */
+	static void not_taken(held_place mine)
+	{
+		if (mine.at)
+			mine.stack->pop(*mine.at);
+	}
+
+	/* After unlock(); the lock may be gone. */
+	void released(const void *lock)
+	{
+		held_locks *const mine = owners.mine();
+
+		if (!mine)
+			return;
+		if (held_lock *const one = mine->find(lock))
+			mine->pop(*one);
+	}
+
+	/* -- What a kernel says: order_calls.hpp -----------------------------
+	 */
+
+	/* The caller is about to wait for what is no lock. */
+	void might_wait(call_site by)
+	{
+		const held_locks *const mine = owners.mine();
+
+		for (u32 i = mine ? mine->size() : 0; i-- > 0;)
+			if (mine->at[i].is_there())
+				complain_of_wait(mine->at[i], by);
+	}
+
+	/* The caller's stack, or null where it holds nothing. */
+	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
+
+	void declare(const declared_order *list, usize size, call_site by)
+	{
+		for (usize i = 0; i < size; i++)
+			if (list[i].second)
+				declare_before(list[i], by);
+			else
+				declare_rank(list[i], by);
+	}
+
+      private:
+	held_place push(const wanted_lock &want, hold how)
+	{
+		const held_place mine = owners.push();
+
+		if (!mine.at) {
+			say_once(mine.stack ? full_stack : full_owners);
+			return mine;
+		}
+		const bool is_ranked = mine.stack->ranked.load_relaxed() ==
+				       reinterpret_cast<usize>(want.lock);
+		mine.at->note(want, how,
+			      is_ranked ? mine.stack->rank.load_relaxed()
+					: u8{0});
+		return mine;
+	}
+
+	void declare_before(const declared_order &one, call_site by)
+	{
+		const u32 from = class_of(one.first), to = class_of(one.second);
+
+		if (from != lock_classes::none && to != lock_classes::none)
+			declare_edge(from, to, by);
+	}
+
+	void declare_rank(const declared_order &one, call_site by)
+	{
+		const u32 number = class_of(one.first);
+
+		if (number == lock_classes::none)
+			return;
+		sites.ranks[number].set(one.rank);
+		for (u32 i = 0; i < graph.classes; i++) {
+			const u32 other = sites.ranks[i].get();
+
+			if (other != 0 && other < one.rank)
+				declare_edge(i, number, by);
+			if (other > one.rank)
+				declare_edge(number, i, by);
+		}
+	}
+
+	held_by_owners owners;
+};
+
+/* One for the whole kernel, see above; its memory is zero until it is used. */
+template <u32 Classes, u32 Owners>
+lock_order *lock_order_of()
+{
+	static constinit lock_order_memory<Classes, Owners> memory;
+	static constinit lock_order order(memory);
+
+	return &order;
+}
+
+template <bool Checks, u32 Classes, u32 Owners>
+lock_order *lock_order_if()
+{
+	if constexpr (Checks)
+		return lock_order_of<Classes, Owners>();
+	else
+		return nullptr;
+}
+
+} // namespace klock

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * release - a kernel's file, with all that klock checks written down, or not:
+ * release.py compares what becomes of it
+ */
+#include <klock/irq_guard.hpp>
+#include <klock/ticket_lock.hpp>
+
+#ifdef PLAIN
+using queue_lock = klock::ticket_lock<klock::u8>;
+using list_lock = klock::ticket_lock<klock::u16>;
+#else
+#include <klock/checked_lock.hpp>
+#include <klock/lock_order.hpp>
+#include <klock/order_calls.hpp>
+constexpr bool debug = DEBUG;
+using queue_lock =
+	klock::checked_if<debug, klock::ticket_lock<klock::u8>, "queue">;
+using list_lock =
+	klock::checked_if<debug, klock::ticket_lock<klock::u16>, "list">;
+#endif
+
+constinit queue_lock queues[2];
+constinit list_lock list;
+constinit unsigned work = 1;
+
+extern "C" void *order_of_locks()
+{
+#ifdef PLAIN
+	return nullptr;
+#else
+	return klock::lock_order_if<debug, 64, 8>();
+#endif
+}
+
+extern "C" void start()
+{
+#ifndef PLAIN
+	static constexpr klock::declared_order orders[] = {
+		klock::before("list", "queue"), klock::rank<10>("list")};
+
+	klock::declare<debug>(orders);
+	klock::set_name(queues[0], "queue", 0);
+#endif
+	work++;
+}
+
+extern "C" void move()
+{
+	klock::irq_guard held(list);
+	klock::irq_guard first(queues[1]);
+#ifndef PLAIN
+	klock::assert_held(list);
+	klock::nested second_too(queues[0], 1);
+#endif
+	klock::irq_guard second(queues[0]);
+	work++;
+}
+
+extern "C" bool wait()
+{
+#ifndef PLAIN
+	klock::might_wait<debug>();
+#endif
+	return list.try_lock();
+}

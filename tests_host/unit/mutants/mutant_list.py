@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""What can be wrong with lock_order, and the test that finds it."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    header: str
+    old: str
+    new: str
+    file: str
+    test: str
+
+
+def _unit(part):
+    return f"tests_host/unit/test_lock_order{part}.cpp"
+
+
+def _model(part):
+    return f"tests_host/model/test_lock_order{part}.cpp"
+
+
+# Of the tests' names that have none, the first word is left out.
+MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
+                  else "lock_order: " + m[5]) for m in [
+    # -- What is held
+    ("missing push", "lock_order.hpp",
+     "const held_place mine = push(want, hold::waiting);",
+     "const held_place mine = {owners.mine(), nullptr};",
+     _unit(""), "two orders of two locks, all four lines named"),
+    ("push after taking", "checked_core.hpp",
+     "		const held_place mine = is_wanted(by);\n"
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		lend(with, by);\n"
+     "		lock_inner();\n",
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		lend(with, by);\n"
+     "		lock_inner();\n"
+     "		const held_place mine = is_wanted(by);\n",
+     _unit("_interrupts"),
+     "a handler that has interrupted a waiter or a holder"),
+    ("check after taking", "checked_core.hpp",
+     "		const held_place mine = is_wanted(by);\n"
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		lend(with, by);\n"
+     "		lock_inner();\n",
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		lend(with, by);\n"
+     "		lock_inner();\n"
+     "		const held_place mine = is_wanted(by);\n",
+     _unit(""), "a report comes before the lock is touched, and once"),
+    ("pop before the release", "checked_core.hpp",
+     "		unlock_inner();\n"
+     "		give_back(with);\n"
+     "		is_released(&usage);\n",
+     "		is_released(&usage);\n"
+     "		unlock_inner();\n"
+     "		give_back(with);\n",
+     _unit("_interrupts"),
+     "a handler that has interrupted a waiter or a holder"),
+    ("forgotten pop at unlock()", "lock_order.hpp",
+     "			mine->pop(*one);", "			(void)one;",
+     _unit(""), "locks may be released in any order"),
+    ("forgotten pop at unlock_shared()", "checked_core.hpp",
+     "		usage.before_try(by);\n"
+     "		unlock_inner();\n"
+     "		is_released(&usage);\n",
+     "		usage.before_try(by);\n"
+     "		unlock_inner();\n",
+     _unit("_tables"), "readers of a fair lock order as writers do"),
+    ("forgotten pop at a try in vain", "lock_order.hpp",
+     "			mine.stack->pop(*mine.at);", "			;",
+     _unit(""), "what a try_lock() has not taken is not held"),
+    ("a try is not held", "lock_order.hpp",
+     "const held_place mine = push(want, hold::trying);",
+     "const held_place mine = {owners.mine(), nullptr};",
+     _unit(""), "what a try_lock() has taken is held"),
+    ("a try adds its edges", "lock_order.hpp",
+     "const held_place mine = push(want, hold::trying);",
+     "const held_place mine = before_wait(want);",
+     _unit(""), "try_lock() adds no edge to what it tries"),
+    ("only the first held is looked at", "lock_order.hpp",
+     "		for (u32 i = 0; i < size; i++) {",
+     "		for (u32 i = 0; i < size && i < 1; i++) {",
+     _unit(""), "what is held, not only what was taken first, comes first"),
+    ("only the last held is looked at", "lock_order.hpp",
+     "		for (u32 i = 0; i < size; i++) {",
+     "		for (u32 i = size > 1 ? size - 2 : 0; i < size; i++) {",
+     _unit(""), "what is held, not only what was taken last, comes first"),
+    ("holes are not used again", "held_locks.hpp",
+     "			if (is_gone(at[i])) {", "			if (false) {",
+     _unit(""), "hand over hand, through more locks than are ever held"),
+    ("a place stays gone", "held_locks.hpp",
+     "		last.address.store_relaxed(held_lock::reserved);\n", "",
+     _model("_handlers"),
+     "held_locks: two locks, released in either order, and handlers"),
+    ("a handler gives back what it interrupted", "held_locks.hpp",
+     "			if (is_last)", "			if (false)",
+     _unit("_owner"),
+     "held_locks: a handler in the middle of a thread's last release"),
+    ("a reader holds nothing", "checked_core.hpp",
+     "const held_place mine = is_wanted(by, true);",
+     "const held_place mine = {};",
+     _unit("_tables"), "readers of a fair lock order as writers do"),
+    ("who waits until a deadline only tries", "checked_core.hpp",
+     "		const held_place mine = is_wanted(by);\n"
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		return",
+     "		const held_place mine = is_tried(by);\n"
+     "		usage.count_in(L::max_contenders, by);\n"
+     "		return",
+     _unit(""), "who waits until a deadline waits"),
+    # -- The graph
+    ("row and column swapped", "order_learning.hpp",
+     "		graph.seen_after(e.from).set(e.to);",
+     "		graph.seen_after(e.to).set(e.from);",
+     _unit(""), "two orders of two locks, all four lines named"),
+    ("searched the wrong way round", "order_learning.hpp",
+     "			e.to, true, [&e](u32 at) { return at == e.from; });",
+     "			e.from, true, [&e](u32 at) { return at == e.to; });",
+     _unit(""), "two orders of two locks, all four lines named"),
+    ("only neighbours are found", "order_learning.hpp",
+     "		if (cycle)\n", "		if (cycle == 2)\n",
+     _unit(""), "a cycle of three over three CPUs"),
+    ("no second look", "order_learning.hpp",
+     "		if (graph.seen_after(e.from).has(e.to))\n"
+     "			return true;\n", "",
+     _model(""), "two CPUs that close a cycle: exactly one says so"),
+    ("not set where it is reported", "order_learning.hpp",
+     "		graph.seen_after(e.from).set(e.to);",
+     "		if (!cycle)\n"
+     "			graph.seen_after(e.from).set(e.to);",
+     _unit(""), "a report comes before the lock is touched, and once"),
+    ("a class is an address", "lock_classes.hpp",
+     "			if (is_same(names[i].get(), name))",
+     "			if (names[i].get() == name)",
+     _unit("_classes"), "a name is a class, wherever its text stands"),
+    ("no lock", "order_learning.hpp",
+     "	[[gnu::noinline]] bool learn(const order_edge &e, Found found) const\n"
+     "	{\n"
+     "		one_at_a_time one(*busy);",
+     "	[[gnu::noinline]] bool learn(const order_edge &e, Found found) const\n"
+     "	{\n"
+     "		tas_lock mine;\n"
+     "		one_at_a_time one(mine);",
+     _model(""), "two CPUs that close a cycle: exactly one says so"),
+    ("interrupts on in the learning", "order_learning.hpp",
+     "using one_at_a_time = irq_guard<tas_lock>;",
+     "using one_at_a_time = guard<tas_lock>;",
+     _model("_handlers"),
+     "a handler sees what is held or waited for, and no more"),
+    ("an NMI handler learns", "lock_order.hpp",
+     "		const held_place mine = push(want, hold::trying);",
+     "		const held_place mine = push(want, hold::trying);\n"
+     "		(void)class_of(want.label.name);",
+     _model("_handlers"),
+     "an NMI handler tries, wherever it comes in a learning"),
+    # -- One class, ranks
+    ("one class in any order", "order_rules.hpp",
+     "		if (after > before ||\n", "		if (true || after > before ||\n",
+     _unit("_classes"), "two of one class, by ascending address"),
+    ("sub-ranks are not heeded", "lock_order.hpp",
+     "			      is_ranked ? mine.stack->rank",
+     "			      false ? mine.stack->rank",
+     _unit("_classes"), "two of one class, by a declared sub-rank"),
+    ("a sub-rank does not end", "order_calls.hpp",
+     "		mine->ranked.store_relaxed(before);", "",
+     _unit("_classes"), "sub-ranks nest, and must go up"),
+    ("a sub-rank is of every lock", "lock_order.hpp",
+     "		const bool is_ranked = mine.stack->ranked.load_relaxed() ==\n"
+     "				       reinterpret_cast<usize>(want.lock);",
+     "		const bool is_ranked = mine.stack->ranked.load_relaxed();",
+     _unit("_classes"), "a sub-rank is of one lock alone"),
+    ("what is declared counts as seen", "order_learning.hpp",
+     "		graph.declared_after(first).set(second);",
+     "		graph.seen_after(first).set(second);",
+     _unit("_tables"), "what is only declared is no inversion of interrupts"),
+    ("nested reads are recursion", "order_rules.hpp",
+     "		if (reads && want.shared && want.nests)",
+     "		if (reads && want.shared && !want.nests)",
+     _unit("_tables"), "where reads nest, they do"),
+    # -- Interrupts
+    ("interrupt flag ignored", "order_rules.hpp",
+     "		if (!irqs_enabled())\n			return;\n", "",
+     _unit("_interrupts"), "interrupts off, and all is right"),
+    ("handlers are not noted", "lock_order.hpp",
+     "		if (current_context() == context::interrupt)",
+     "		if (current_context() == context::nmi)",
+     _unit("_interrupts"),
+     "interrupts: the edge closes it; all lines are named"),
+    ("a handler's mark is not searched for", "order_learning.hpp",
+     "graph.find(number, false, is_in{open}))",
+     "0u)",
+     _unit("_interrupts"), "interrupts: the handler closes it"),
+    ("interrupts on are not searched for", "order_learning.hpp",
+     "		if (const u32 length = from_handlers(number))",
+     "		if (const u32 length = 0)",
+     _unit("_interrupts"), "interrupts: who has them on closes it"),
+    ("only what is wanted is open", "order_rules.hpp",
+     "			if (!mine.at[i].is_there())\n"
+     "				continue;\n"
+     "			const u32 number",
+     "			if (!mine.at[i].is_of(want.lock))\n"
+     "				continue;\n"
+     "			const u32 number",
+     _unit("_interrupts"),
+     "interrupts that go on inside of a section, and a lock"),
+    ("an edge's inversion is not searched for", "order_learning.hpp",
+     "		else if (const u32 length = inversion_by(e.from, e.to))",
+     "		else if (const u32 length = 0)",
+     _unit("_interrupts"), "interrupts: over three locks, by any of its edges"),
+    ("might_wait() looks at nothing", "lock_order.hpp",
+     "			if (mine->at[i].is_there())\n"
+     "				complain_of_wait",
+     "			if (!mine->at[i].is_there())\n"
+     "				complain_of_wait",
+     _unit(""), "might_wait() with nothing held, and with a lock"),
+]]

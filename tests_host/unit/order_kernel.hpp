@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order_kernel - a pretended kernel that has a lock order, new for each test
+ */
+#pragma once
+
+#include <klock/checked_lock.hpp>
+#include <klock/lock_order.hpp>
+#include <klock/misuse_text.hpp>
+
+#include "pretended_kernel.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+inline klock::lock_order *order_now = nullptr;
+inline std::vector<std::string> notes;
+
+/* What was learned before is forgotten where one of these begins. */
+template <klock::u32 Classes = 64, klock::u32 Owners = 8>
+struct new_order {
+	new_order()
+	{
+		order_now = &order;
+		notes.clear();
+	}
+	~new_order() { order_now = nullptr; }
+	new_order(const new_order &) = delete;
+	new_order &operator=(const new_order &) = delete;
+
+	std::unique_ptr<klock::lock_order_memory<Classes, Owners>> memory{
+		new klock::lock_order_memory<Classes, Owners>()};
+	klock::lock_order order{*memory};
+};
+
+/* Interrupts off, as most of the code here has them. */
+template <typename Code>
+void on_cpu(unsigned cpu, Code code)
+{
+	irqs off(false);
+	as(cpu, klock::context::thread, code);
+}
+
+/* What is said of these, taken in this order by this CPU. */
+template <typename... Locks>
+std::string taking(unsigned cpu, Locks &...locks)
+{
+	std::string said;
+
+	on_cpu(cpu, [&] {
+		said = panic_of([&] { (locks.lock(), ...); });
+		if (said.empty())
+			(locks.unlock(), ...);
+	});
+	return said;
+}
+
+/* "this file:line", as a panic prints it */
+inline std::string site_text(const char *file, int line)
+{
+	return klock::misuse_text().add(klock::call_site{file, line}).c_str();
+}

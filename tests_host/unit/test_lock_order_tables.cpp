@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock_order: what is declared, what readers do, and what is said when a table
+ * is full: once, and the rest goes on being checked.
+ */
+#include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include "order_kernel.hpp"
+
+using namespace klock;
+
+namespace {
+
+using byte_lock = ticket_lock<u8>;
+
+std::string line(int number) { return site_text(__FILE__, number); }
+
+struct three_locks {
+	checked_lock<byte_lock, "a"> a;
+	checked_lock<byte_lock, "b"> b;
+	checked_lock<byte_lock, "c"> c;
+};
+
+/* What is said of a list, once. */
+template <usize Size>
+std::string declaring(const declared_order (&list)[Size])
+{
+	return panic_of([&] { declare(list); });
+}
+
+/* "lock0", "lock1", ..: for ever, as a literal. */
+const char *numbered(unsigned i)
+{
+	static std::vector<std::unique_ptr<std::string>> all;
+
+	while (all.size() <= i)
+		all.emplace_back(
+			new std::string("lock" + std::to_string(all.size())));
+	return all[i]->c_str();
+}
+
+struct many_locks {
+	explicit many_locks(unsigned count) : all(count)
+	{
+		for (unsigned i = 0; i < count; i++)
+			set_name(all[i], numbered(i));
+	}
+	checked_lock<byte_lock> &operator[](unsigned i) { return all[i]; }
+
+      private:
+	std::vector<checked_lock<byte_lock>> all;
+};
+
+} // namespace
+
+/* -- Declared ------------------------------------------------------------- */
+
+TEST_CASE("lock_order: one order that is declared, and the other seen")
+{
+	new_order<> fresh;
+	three_locks of;
+	static constexpr declared_order list[] = {before("a", "b"),
+						  before("b", "c")};
+
+	CHECK(declaring(list) == "");
+	CHECK(taking(0, of.a, of.b, of.c) == "");
+	has(taking(1, of.c, of.a), "on CPU 1; known: a (");
+
+	new_order<> again;
+	three_locks others;
+	CHECK(declaring(list) == "");
+	has(taking(1, others.c, others.a),
+	    "known: a then b (declared), b then c (declared)");
+}
+
+TEST_CASE("lock_order: ranks order all that have one")
+{
+	static constexpr declared_order list[] = {rank<30>("c"), rank<10>("a"),
+						  rank<20>("b"), rank<20>("d")};
+	new_order<> fresh;
+	three_locks of;
+	checked_lock<byte_lock, "d"> equal;
+
+	CHECK(declaring(list) == "");
+	CHECK(taking(0, of.a, of.b, of.c) == "");
+	CHECK(taking(0, of.b, equal) == "");
+	has(taking(1, of.c, of.a), "lock order: c (");
+
+	new_order<> again;
+	three_locks others;
+	CHECK(declaring(list) == "");
+	has(taking(1, others.b, others.a), "known: a then b (declared)");
+}
+
+TEST_CASE("lock_order: a list that contradicts itself, or what was seen")
+{
+	static constexpr declared_order list[] = {
+		before("a", "b"), before("b", "c"), before("c", "a")};
+	static constexpr declared_order late[] = {before("b", "a")};
+	new_order<> fresh;
+	const int declared = __LINE__ + 1;
+	const std::string said = panic_of([&] { declare(list); });
+
+	has(said, "a, CPU 0: lock order: declared at " + line(declared));
+	has(said, "known: a then b (declared), b then c (declared)");
+
+	new_order<> again;
+	three_locks of;
+	CHECK(taking(3, of.a, of.b) == "");
+	has(declaring(late), "known: a (");
+}
+
+TEST_CASE("lock_order: what is only declared is no inversion of interrupts")
+{
+	static constexpr declared_order list[] = {before("a", "b")};
+	new_order<> fresh;
+	three_locks of;
+
+	CHECK(declaring(list) == "");
+	as(0, context::interrupt, [&] {
+		of.a.lock();
+		of.a.unlock();
+	});
+	CHECK(panic_of([&] {
+		      of.b.lock();
+		      of.b.unlock();
+	      }) == "");
+	/* Once it is seen, it is. */
+	has(taking(0, of.a, of.b), "interrupts: a handler waits for a at ");
+}
+
+/* -- Readers -------------------------------------------------------------- */
+
+TEST_CASE("lock_order: readers of a fair lock order as writers do")
+{
+	new_order<> fresh;
+	checked_lock<rw_ticket_lock<u8>, "table"> table;
+	three_locks of;
+
+	on_cpu(0, [&] {
+		table.lock_shared();
+		of.a.lock();
+		of.a.unlock();
+		table.unlock_shared();
+	});
+	CHECK(fresh.order.mine() == nullptr);
+	on_cpu(1, [&] {
+		of.a.lock();
+		has(panic_of([&] { table.lock_shared(); }), "known: table (");
+	});
+}
+
+TEST_CASE("lock_order: a try to read adds no edge, and holds what it has")
+{
+	new_order<> fresh;
+	checked_lock<rw_ticket_lock<u8>, "table"> table;
+	three_locks of;
+
+	on_cpu(0, [&] {
+		of.b.lock();
+		CHECK(table.try_lock_shared());
+		of.a.lock();
+		of.a.unlock();
+		table.unlock_shared();
+		of.b.unlock();
+		table.lock();
+		CHECK_FALSE(panic_of([&] {
+				    as(1, context::thread, [&] {
+					    CHECK_FALSE(
+						    table.try_lock_shared());
+				    });
+			    }) != "");
+		table.unlock();
+	});
+	CHECK(fresh.memory->held[1].size() == 0);
+	CHECK(taking(1, table, of.b) == "");
+	has(taking(1, of.a, table), "known: table (");
+}
+
+namespace {
+
+/* Nine read; the ninth is one more than a checked lock notes. */
+template <typename Last>
+std::string ninth_of(checked_lock<phase_fair_lock<u8>, "table"> &table,
+		     Last last)
+{
+	std::string said;
+
+	for (unsigned cpu = 0; cpu < 9; cpu++)
+		on_cpu(cpu, [&] { table.lock_shared(); });
+	on_cpu(8, [&] { said = panic_of(last); });
+	return said;
+}
+
+} // namespace
+
+TEST_CASE("lock_order: read recursion of the ninth reader")
+{
+	new_order<64, 16> fresh;
+	checked_lock<phase_fair_lock<u8>, "table"> table;
+	const std::string said = ninth_of(table, [&] { table.lock_shared(); });
+
+	has(said, "table, CPU 8: read recursion: the caller reads it; at " +
+			  line(__LINE__ - 3));
+	has(said, "table was taken at ");
+}
+
+TEST_CASE("lock_order: upgrade of the ninth reader")
+{
+	new_order<64, 16> fresh;
+	checked_lock<phase_fair_lock<u8>, "table"> table;
+
+	has(ninth_of(table, [&] { table.lock(); }),
+	    "table, CPU 8: upgrade: the caller reads it; at " +
+		    line(__LINE__ - 2));
+}
+
+TEST_CASE("lock_order: where reads nest, they do")
+{
+	new_order<> fresh;
+	checked_lock<reader_lock<4>, "table"> table;
+	three_locks of;
+
+	on_cpu(0, [&] {
+		table.lock_shared(0);
+		table.lock_shared(0);
+		table.unlock_shared(0);
+		of.a.lock();
+		of.a.unlock();
+		table.unlock_shared(0);
+	});
+	CHECK(fresh.order.mine() == nullptr);
+	has(taking(1, of.a, of.a), "recursion");
+	on_cpu(2, [&] {
+		checked_lock<byte_lock, "a"> another;
+
+		another.lock();
+		has(panic_of([&] { table.lock_shared(2); }), "known: table (");
+	});
+}
+
+/* -- Full ----------------------------------------------------------------- */
+
+TEST_CASE("lock_order: more names than there is room for")
+{
+	new_order<4, 2> fresh;
+	many_locks of(6);
+
+	for (unsigned i = 0; i + 1 < 6; i++)
+		CHECK(taking(0, of[i], of[i + 1]) == "");
+	CHECK(notes == std::vector<std::string>{
+			       "klock: more names of locks than lock_order "
+			       "has room for"});
+	CHECK(taking(1, of[5], of[4]) == "");
+	has(taking(1, of[3], of[0]), "known: lock0 (");
+	CHECK(notes.size() == 1);
+}
+
+TEST_CASE("lock_order: the same name at more addresses than there is room for")
+{
+	new_order<2, 2> fresh;
+	std::vector<std::unique_ptr<std::string>> texts;
+	checked_lock<byte_lock> lock;
+
+	for (int i = 0; i < 6; i++) {
+		texts.emplace_back(new std::string("a lock of one name"));
+		set_name(lock, texts.back()->c_str());
+		CHECK(taking(0, lock) == "");
+	}
+	CHECK(notes.size() == 1);
+}
+
+TEST_CASE("lock_order: more edges than there is room for the lines of")
+{
+	new_order<8, 2> fresh;
+	many_locks of(8);
+	unsigned edges = 0;
+
+	for (unsigned from = 0; from < 7; from++)
+		for (unsigned to = from + 1; to < 8; to++, edges++)
+			CHECK(taking(0, of[from], of[to]) == "");
+	CHECK(edges > fresh.memory->edges);
+	CHECK(notes == std::vector<std::string>{
+			       "klock: more pairs of locks than lock_order can "
+			       "name the lines of"});
+	const std::string said = taking(1, of[7], of[6]);
+
+	has(said, "lock order: lock7 (");
+	has(said, "known: lock6 then lock7 (no room for its lines)");
+}
+
+TEST_CASE("lock_order: more locks held at once than are seen")
+{
+	constexpr unsigned count = held_locks::most + 2;
+	new_order<64, 2> fresh;
+	checked_lock<byte_lock> node[count];
+	three_locks of;
+
+	for (auto &one : node)
+		set_name(one, "node");
+	on_cpu(0, [&] {
+		for (auto &one : node)
+			one.lock();
+		of.a.lock();
+		of.a.unlock();
+		for (auto &one : node)
+			one.unlock();
+	});
+	CHECK(notes ==
+	      std::vector<std::string>{"klock: more locks held at once than "
+				       "lock_order sees"});
+	CHECK(fresh.order.mine() == nullptr);
+	/* It was wanted while others were held, all the same. */
+	has(taking(1, of.a, node[0]), "known: node (");
+}
+
+TEST_CASE("lock_order: more owners than there is room for")
+{
+	new_order<64, 2> fresh;
+	three_locks of;
+
+	CHECK(taking(2, of.a, of.b) == "");
+	CHECK(taking(2, of.b, of.a) == "");
+	CHECK(notes == std::vector<std::string>{
+			       "klock: more owners of locks than lock_order "
+			       "has room for"});
+	CHECK(taking(0, of.a, of.b) == "");
+	has(taking(1, of.b, of.a), "lock order");
+}
+
+TEST_CASE("lock_order: what it keeps, in bytes")
+{
+	constexpr bool wide = sizeof(void *) == 8;
+	constexpr auto without = [](usize all) {
+		return all - sizeof(held_locks);
+	};
+
+	STATIC_REQUIRE(sizeof(held_locks) == (wide ? 832 : 576));
+	STATIC_REQUIRE(without(sizeof(lock_order_memory<16, 1>)) ==
+		       (wide ? 2880 : 1536));
+	STATIC_REQUIRE(without(sizeof(lock_order_memory<64, 1>)) ==
+		       (wide ? 11328 : 6464));
+	STATIC_REQUIRE(without(sizeof(lock_order_memory<128, 1>)) ==
+		       (wide ? 24640 : 14912));
+}
