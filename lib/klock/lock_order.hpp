@@ -12,9 +12,9 @@
  *
  * 64: names of locks that it tells apart, at most 256. max_cpus: owners that
  * hold locks at once: CPUs, or threads where klock_os_owner_id() names those.
- * Its memory: lock_order_memory, zero bytes, nothing else, no heap: for 64 names
- * 11 KiB, 1 KiB of it the bitmaps and most of the rest the lines of 128 pairs;
- * for 16 names 3 KiB; and 832 bytes an owner; 32 bits: about two thirds. A
+ * Its memory: lock_order_memory, zero bytes, nothing else, no heap: for 64
+ * names 11 KiB, 1 KiB of it the bitmaps and most of the rest the lines of 128
+ * pairs; for 16 names 3 KiB; and 832 bytes an owner; 32 bits: about 2/3. A
  * build without that function, or with lock_order_if<false, 64, max_cpus>(),
  * has none.                        Checked: unit/lock_order: what it keeps
  * Locks are told apart by name: a name is a class, an array's elements
