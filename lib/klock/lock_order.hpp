@@ -170,6 +170,9 @@ struct lock_order : private order_rules {
 	/* The caller's stack, or null where it holds nothing. */
 	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
 
+	/* All that is noted, of everybody: print_held.hpp. */
+	[[nodiscard]] held_by_owners everybody() const { return owners; }
+
 	void declare(const declared_order *list, usize size, call_site by)
 	{
 		for (usize i = 0; i < size; i++)

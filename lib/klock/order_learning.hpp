@@ -9,11 +9,11 @@
  * time, exactly the last reports. The argument stands in lock_order.hpp.
  *
  * found(what, length, one): what is wrong, how many classes of the graph's
- * route show it, and the guard of the lock, which it may release early.
+ * route show it, and the lock, which it releases before it panics.
  */
 #pragma once
 
-#include <klock/irq_guard.hpp>
+#include <klock/irq.hpp>
 #include <klock/lock_classes.hpp>
 #include <klock/order_graph.hpp>
 #include <klock/order_sites.hpp>
@@ -36,14 +36,42 @@ struct is_in {
 	const class_set &set;
 };
 
+/*
+ * The lock, with interrupts off. It ends by unlock() and by no destructor: that
+ * would need a C++ runtime where a host's panic may throw.
+ */
+struct one_at_a_time {
+	explicit one_at_a_time(tas_lock &of) : before(irq_save()), lock(&of)
+	{
+		of.lock();
+	}
+	one_at_a_time(const one_at_a_time &) = delete;
+	one_at_a_time &operator=(const one_at_a_time &) = delete;
+
+	/* Once; again it does nothing. */
+	void unlock()
+	{
+		if (!lock)
+			return;
+		lock->unlock();
+		lock = nullptr;
+		irq_restore(before);
+	}
+
+      private:
+	irq_state before;
+	tas_lock *lock;
+};
+
 struct order_learning {
-	using one_at_a_time = irq_guard<tas_lock>;
 
 	[[nodiscard]] u32 add_class(const char *name) const
 	{
-		const one_at_a_time one(*busy);
+		one_at_a_time one(*busy);
+		const u32 number = classes.add(name);
 
-		return classes.add(name);
+		one.unlock();
+		return number;
 	}
 
 	/* False: there was no room for its lines. */
@@ -52,8 +80,10 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (graph.seen_after(e.from).has(e.to))
+		if (graph.seen_after(e.from).has(e.to)) {
+			one.unlock();
 			return true;
+		}
 		const u32 cycle = graph.find(
 			e.to, true, [&e](u32 at) { return at == e.from; });
 
@@ -64,6 +94,7 @@ struct order_learning {
 			found(finding::cycle, cycle, one);
 		else if (const u32 length = inversion_by(e.from, e.to))
 			found(finding::inversion, length, one);
+		one.unlock();
 		return noted;
 	}
 
@@ -74,12 +105,14 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (handlers.has(number))
-			return;
-		handlers.set(number);
-		sites.in_handler[number].set(by);
-		if (const u32 length = graph.find(number, false, is_in{open}))
-			found(finding::inversion, length, one);
+		if (!handlers.has(number)) {
+			handlers.set(number);
+			sites.in_handler[number].set(by);
+			if (const u32 length =
+				    graph.find(number, false, is_in{open}))
+				found(finding::inversion, length, one);
+		}
+		one.unlock();
 	}
 
 	/* It is held or waited for with interrupts on. */
@@ -89,12 +122,13 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (open.has(number))
-			return;
-		open.set(number);
-		sites.open[number].set(by);
-		if (const u32 length = from_handlers(number))
-			found(finding::inversion, length, one);
+		if (!open.has(number)) {
+			open.set(number);
+			sites.open[number].set(by);
+			if (const u32 length = from_handlers(number))
+				found(finding::inversion, length, one);
+		}
+		one.unlock();
 	}
 
 	/* Two names; before others use their locks. */
@@ -108,6 +142,7 @@ struct order_learning {
 		graph.declared_after(first).set(second);
 		if (length)
 			found(finding::declared, length, one);
+		one.unlock();
 	}
 
 	lock_classes classes;

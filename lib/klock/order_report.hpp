@@ -116,7 +116,7 @@ struct order_report {
 
 [[noreturn, gnu::noinline]] inline void
 complain_of_order(const order_finding &of, const order_learning &known,
-		  order_learning::one_at_a_time &one)
+		  one_at_a_time &one)
 {
 	order_text text;
 
@@ -127,8 +127,7 @@ complain_of_order(const order_finding &of, const order_learning &known,
 
 /* For the learning: what is done about a finding. */
 struct order_reporter {
-	void operator()(finding what, u32 length,
-			order_learning::one_at_a_time &one) const
+	void operator()(finding what, u32 length, one_at_a_time &one) const
 	{
 		complain_of_order({what, length, held, want}, known, one);
 	}

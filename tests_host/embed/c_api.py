@@ -66,7 +66,8 @@ def public_names_are_prefixed(case):
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
               "before", "file", "line", "name", "index", "usage", "what",
               "lock_name", "lock_address", "sizeof", "count", "data", "from",
-              "into", "bytes", "deadline", "cycles", "began", "once", "with", "barrier", "expected"}
+              "into", "bytes", "deadline", "cycles", "began", "once", "with",
+              "barrier", "expected", "first", "second", "rank", "put", "text"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
     case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")

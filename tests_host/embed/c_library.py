@@ -43,9 +43,12 @@ def programs_in_c(case):
         says(case, cc, built, f"{HERE}/test_readers.c", shared)
         says(case, cc, built, f"{HERE}/test_readers.c", shared, "-DCHECKED")
         says(case, cc, built, f"{HERE}/test_checked.c", "every misuse is named")
+        says(case, cc, built, f"{HERE}/test_lock_order.c",
+             "every deadlock is named")
         says(case, cc, built, f"{HERE}/test_folder.c", "all is whole")
     unchecked = [name for name in sources(case)
-                 if not name.startswith(("checked_", "usage"))]
+                 if not name.startswith(("checked_", "usage", "order",
+                                         "lock_order"))]
     built = library(case, "order", f"-O2 '-I{case.root / HERE / 'irq'}'",
                     "hosted", names=" ".join(unchecked))
     says(case, "gcc", built, f"{HERE}/test_order.c", "off first, back last")
@@ -75,7 +78,12 @@ PORT = {"klock_two_ports_in_one_program"}
 
 # What may lie together besides the verbs of one lock.
 SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
-          "version": {"klock_version"}, "cycles": {"klock_cycles"}}
+          "version": {"klock_version"}, "cycles": {"klock_cycles"},
+          "lock_order_8": {"klock_lock_order_8"},
+          "lock_order_64": {"klock_lock_order_64"},
+          "lock_order_256": {"klock_lock_order_256"},
+          "order": {"klock_might_wait_at", "klock_declare_before_at",
+                    "klock_declare_rank_at", "klock_print_held"}}
 
 
 def declared_and_defined(case, built):
@@ -86,7 +94,8 @@ def declared_and_defined(case, built):
     code = case.must("gcc", *case.includes(None, c=True), "-E", "-P", "all.c")
     declared = set(re.findall(r"\b(klock_\w+)\(", code))
     declared -= {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
-                 "klock_os_panic"}  # the kernel's
+                 "klock_os_panic", "klock_os_lock_order",
+                 "klock_os_note"}  # the kernel's
     case.expect(names == declared, "not both declared and defined: "
                 f"{sorted(names ^ declared)}")
     case.expect(len(names) > 350, f"only {len(names)} functions")
@@ -127,7 +136,8 @@ def archive_for_every_kernel(case):
             one_object_a_lock(case, built)
         for line in case.must("nm", "-A", "-u", built).splitlines():
             name = line.split()[-1] if " U " in line else ""
-            asks = re.search(r"(checked_\w+|usage|once|queued_\d+)\.o:", line)
+            asks = re.search(r"(checked_\w+|usage|once|queued_\d+|order|"
+                             r"lock_order_\d+)\.o:", line)
             case.expect(not name or asks and name.startswith("klock_os_"),
                         f"{cc} {bits}: undefined symbol {line}")
         sections = case.must("objdump", "-h", built)

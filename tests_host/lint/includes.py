@@ -50,8 +50,8 @@ RULES = [
                                     "klock/lock_order.hpp "
                                     "klock/lock_usage.hpp "
                                     "klock/shared_usage.hpp klock/types.hpp"),
-    # What learns the order of locks: one of them guards it, by irq_guard.
-    ("lib/klock/order_learning.hpp", "klock/irq_guard.hpp "
+    # What learns the order of locks: one of them guards it.
+    ("lib/klock/order_learning.hpp", "klock/irq.hpp "
                                     "klock/lock_classes.hpp "
                                     "klock/order_graph.hpp "
                                     "klock/order_sites.hpp "
@@ -67,6 +67,10 @@ RULES = [
                                     "klock/held_locks.hpp klock/order_*.hpp "
                                     "klock/os.hpp klock/types.hpp"),
     ("lib/klock/declared_order.hpp", "klock/types.hpp"),
+    ("lib/klock/print_held.hpp",    "klock/held_locks.hpp "
+                                    "klock/lock_order.hpp "
+                                    "klock/misuse_text.hpp klock/os.hpp "
+                                    "klock/types.hpp"),
     ("lib/klock/lock_classes.hpp",  "klock/atomic.hpp klock/plain.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/held_locks.hpp",    "klock/atomic.hpp klock/cpu.hpp "

@@ -18,7 +18,7 @@
  * which, and what it is in C++: lib/docs/embed.md, "C against C++".
  *
  * Readers and writers: readers.h. In debug builds klock_checked_X names every
- * misuse: checked.h.
+ * misuse: checked.h; deadlocks of several locks, and who holds what: order.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -35,6 +35,7 @@
 #include <klock/checked.h>
 #include <klock/checked_readers.h>
 #include <klock/once.h>
+#include <klock/order.h>
 #include <klock/queue.h>
 #include <klock/queued.h>
 #include <klock/readers.h>
