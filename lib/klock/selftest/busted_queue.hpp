@@ -179,7 +179,9 @@ struct relaxed_queue {
 /*
  * peterson_lock without its fences: each CPU looks before it can be seen. Its
  * stores release nothing: on AArch64 an acquire does not pass a release, and
- * between the two no fence is missed.
+ * between the two no fence is missed. What each CPU wants has a cache line of
+ * its own: the other's look does not wait for the store then, as it would for a
+ * line that both are in.
  */
 struct unfenced_peterson {
 	static constexpr u64 max_contenders = 2;
@@ -188,17 +190,21 @@ struct unfenced_peterson {
 	{
 		const u8 me = static_cast<u8>(cpu);
 
-		wants[me].store_relaxed(1);
+		sides[me].wants.store_relaxed(1);
 		gives_way.store_relaxed(me);
-		wants[me ^ 1].await_either_acquire(
+		sides[me ^ 1].wants.await_either_acquire(
 			[](u8 other) { return other == 0 || give_up; },
 			gives_way, [me](u8 last) { return last != me; });
 	}
-	void unlock(unsigned cpu) { wants[cpu].store_release(0); }
+	void unlock(unsigned cpu) { sides[cpu].wants.store_release(0); }
 
       private:
-	atomic<u8> wants[2];
-	atomic<u8> gives_way;
+	struct alignas(cache_line) side {
+		atomic<u8> wants;
+	};
+
+	side sides[2];
+	alignas(cache_line) atomic<u8> gives_way;
 };
 
 /* tournament_lock's tree, with every match lost or won as in peterson_lock. */
