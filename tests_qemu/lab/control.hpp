@@ -25,6 +25,34 @@ inline options control_options(options o)
 	return o;
 }
 
+/*
+ * How often a mutant may pass. A run in which hardly a section came after
+ * another CPU's shows nothing: the host has run one vCPU, then the other. It is
+ * made again, up to so many times in all.
+ */
+struct attempts {
+	attempts(unsigned runs, stuck standstill)
+	    : runs_left(runs),
+	      left(standstill == stuck::is_meant ? runs * attempts_a_run : runs)
+	{
+	}
+
+	bool are_left() const { return runs_left && left; }
+
+	void note(const result &r)
+	{
+		constexpr u64 often_enough = 16; /* one section in so many */
+
+		left--;
+		if ((r.handoffs - r.forced) * often_enough >= r.acquisitions)
+			runs_left--;
+	}
+
+      private:
+	unsigned runs_left;
+	unsigned left;
+};
+
 /* find.operator()<Subject>(options): what is found wrong with it, or null. */
 template <typename Find>
 void run_control(const options &o, Find find)

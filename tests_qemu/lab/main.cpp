@@ -58,10 +58,14 @@ const char *find_mistake(const lab::options &o, lab::stuck standstill,
 {
 	const char *found = nullptr;
 
-	for (unsigned run = 0; run < most_runs && !found; run++) {
-		plan p = lab::plan_for<Subject>(o, o.cpus[0]);
-		p.seed += run;
-		found = fault(lab::run_torture<Subject>(p, standstill));
+	lab::attempts tries(most_runs, standstill);
+	plan p = lab::plan_for<Subject>(o, o.cpus[0]);
+
+	for (; tries.are_left() && !found; p.seed++) {
+		const result r = lab::run_torture<Subject>(p, standstill);
+
+		found = fault(r);
+		tries.note(r);
 	}
 	return found;
 }

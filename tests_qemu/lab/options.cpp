@@ -97,6 +97,7 @@ constexpr number_word numbers[] = {
 	{"detail", &options::detail, 1, "1: a histogram under each row"},
 	{"convoys", &options::convoys, any, "torture: rounds of forced order"},
 	{"pauses", &options::pauses, any, "torture: between two stores inside"},
+	{"rest", &options::rest, any, "torture: pauses between two sections"},
 	{"try", &options::try_one_in, any,
 	 "torture: one in so many is try_lock"},
 	{"parallel", &options::parallel, 1, "1: vCPUs run at the same time"},

@@ -81,6 +81,7 @@ struct options {
 	u32 detail = 0;	      /* 1: histograms in the table */
 	u32 convoys = 20;     /* torture: rounds of forced order */
 	u32 pauses = 0;	      /* torture: inside, between stores */
+	u32 rest = 8;	      /* torture: between two sections, at most */
 	u32 try_one_in = 8;   /* torture: one in so many tries */
 	u32 parallel = 0;     /* 1: vCPUs truly run at once */
 	u32 patience = 10000; /* ms without progress: stuck */

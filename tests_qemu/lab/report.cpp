@@ -49,9 +49,9 @@ u64 most_acquisitions(const options &o)
 	case job::folder:
 		return busted_storm_runs * storm;
 	case job::busted:
-		return busted_runs * torture;
+		return attempts_a_run * busted_runs * torture;
 	case job::busted_storm:
-		return busted_storm_runs * (torture + storm);
+		return attempts_a_run * busted_storm_runs * (torture + storm);
 	default:
 		return o.acquisitions;
 	}

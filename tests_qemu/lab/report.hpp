@@ -24,6 +24,8 @@ void begin_report(const options &o, unsigned rows);
 /* How often a mutant may pass before it counts as not found. */
 inline constexpr unsigned busted_runs = 50;
 inline constexpr unsigned busted_storm_runs = 20;
+/* Of those that show nothing (control.hpp), so many are made for each. */
+inline constexpr unsigned attempts_a_run = 10;
 
 /*
  * "# plan: ...", what a row is at most: the runner knows by it how long a guest

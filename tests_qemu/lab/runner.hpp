@@ -31,7 +31,7 @@ plan plan_for(const options &o, u32 cpus)
 		.convoys = o.convoys,
 		.sections = o.acquisitions,
 		.relaxes_a_word = o.pauses,
-		.relaxes_outside = 8,
+		.relaxes_outside = o.rest,
 		.try_one_in = o.try_one_in,
 		.seed = o.seed};
 }

@@ -205,10 +205,13 @@ template <typename Subject>
 const char *find_in_storm(options o, stuck standstill, unsigned most_runs)
 {
 	const char *found = nullptr;
+	attempts tries(most_runs, standstill);
 
-	for (unsigned run = 0; run < most_runs && !found; run++, o.seed++) {
-		found = fault(torture_under_faults<Subject>(o, o.cpus[0],
-							    standstill));
+	for (; tries.are_left() && !found; o.seed++) {
+		const result r =
+			torture_under_faults<Subject>(o, o.cpus[0], standstill);
+		tries.note(r);
+		found = fault(r);
 		if (!found)
 			found = fault(storm_once<Subject>(o, o.cpus[0], true,
 							  standstill));
