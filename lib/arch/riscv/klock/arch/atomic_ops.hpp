@@ -34,6 +34,13 @@ inline auto word_at(C &at)
 	return reinterpret_cast<word *>(&at);
 }
 
+template <typename C>
+inline auto word_at(const C &at)
+{
+	return const_cast<const word_of<sizeof(C)> *>(
+		word_at(const_cast<C &>(at)));
+}
+
 template <amo Which, order O, typename W>
 inline W modify_any(W *at, W v)
 {
@@ -163,6 +170,30 @@ inline T fetch_xor(cell<T> &at, T v, site)
 	return riscv::modify_cell<riscv::amo::bit_xor, O>(at, v);
 }
 
+/* -- Waiting -------------------------------------------------------------- */
+
+/*
+ * With Zawrs: a first look, which is enough for most; then asleep between two
+ * others. From a read to WRS.NTO there may be nothing but `done`, and it
+ * reserves nothing: what changes the location ends the reservation, and that
+ * ends the sleep.
+ */
+template <order O, typename T, typename Predicate>
+requires(atomic_value<T> &&riscv::has_wait_on_reservation) inline T
+	await(const cell<T> &at, Predicate done, site s)
+{
+	const T first = load<O>(at, s);
+	if (done(first))
+		return first;
+	for (;;) {
+		const T v = __builtin_bit_cast(
+			T, riscv::read_and_reserve<O>(riscv::word_at(at)));
+		if (done(v))
+			return v;
+		riscv::wait_on_reservation();
+	}
+}
+
 /* -- Several values in one word ------------------------------------------ */
 
 /* Whether nothing lies above the field in its aligned word of 4 bytes. */
@@ -210,7 +241,3 @@ inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 }
 
 } // namespace klock::arch
-
-#if defined(__riscv_zawrs)
-#include <klock/arch/waits.hpp>
-#endif

@@ -15,40 +15,39 @@ namespace klock::arch::riscv {
 template <typename W>
 concept narrow = sizeof(W) < 4;
 
-/* Where in which word it lies. */
+/* The word that holds it, */
 template <narrow W>
-struct part_of_word {
-	u32 *word;
-	unsigned shift;
+inline u32 *word_around(const W *at)
+{
+	return reinterpret_cast<u32 *>(reinterpret_cast<usize>(at) & ~usize{3});
+}
 
-	explicit part_of_word(const W *at)
-	    : word(reinterpret_cast<u32 *>(reinterpret_cast<usize>(at) &
-					   ~usize{3})),
-	      shift(8 * (reinterpret_cast<usize>(at) & 3))
-	{
-	}
+/* and how many of its bits lie below. */
+template <narrow W>
+inline unsigned bits_below(const W *at)
+{
+	return 8 * (reinterpret_cast<usize>(at) & 3);
+}
 
-	u32 mask() const { return u32{static_cast<W>(~W{})} << shift; }
-	u32 up(W v) const { return u32{v} << shift; }
-	W down(u32 v) const { return static_cast<W>(v >> shift); }
-};
+template <narrow W>
+inline constexpr u32 all_bits = static_cast<W>(~W{});
 
 /* By one instruction on the word: of bits that leave the others alone. */
 template <amo Which, order O, narrow W>
 inline W modify_bits(W *at, W v)
 {
-	const part_of_word part(at);
-	u32 bits = part.up(v);
+	const unsigned below = bits_below(at);
+	u32 bits = u32{v} << below;
 
 	if constexpr (Which == amo::bit_and)
-		bits |= ~part.mask();
-	return part.down(modify<Which, O>(part.word, bits));
+		bits |= ~(all_bits<W> << below);
+	return static_cast<W>(modify<Which, O>(word_around(at), bits) >> below);
 }
 
 template <order O, narrow W>
 inline W exchange_part(W *at, W v)
 {
-	const part_of_word part(at);
+	const unsigned below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -58,17 +57,18 @@ inline W exchange_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(part.word), "r"(part.up(v)), "r"(~part.mask()),
-		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{v} << below),
+		       "r"(~(all_bits<W> << below)), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
-	return part.down(static_cast<u32>(found));
+	return static_cast<W>(static_cast<u32>(found) >> below);
 }
 
 /* The carry out of it is masked away. */
 template <order O, narrow W>
 inline W add_to_part(W *at, W v)
 {
-	const part_of_word part(at);
+	const unsigned below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -80,17 +80,18 @@ inline W add_to_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(part.word), "r"(part.up(v)), "r"(part.mask()),
-		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{v} << below),
+		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
-	return part.down(static_cast<u32>(found));
+	return static_cast<W>(static_cast<u32>(found) >> below);
 }
 
 /* Swaps if it finds what is expected; returns what it found. */
 template <order O, narrow W>
 inline W swap_part(W *at, W expected, W desired)
 {
-	const part_of_word part(at);
+	const unsigned below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -103,11 +104,23 @@ inline W swap_part(W *at, W expected, W desired)
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(part.word), "r"(part.up(expected)),
-		       "r"(part.up(static_cast<W>(expected ^ desired))),
-		       "r"(part.mask()), "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{expected} << below),
+		       "r"(u32{static_cast<W>(expected ^ desired)} << below),
+		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
-	return part.down(static_cast<u32>(found));
+	return static_cast<W>(static_cast<u32>(found) >> below);
+}
+
+/* A word is read and reserved, whatever part of it is asked for. */
+template <order O, typename W>
+inline W read_and_reserve(const W *at)
+{
+	if constexpr (narrow<W>)
+		return static_cast<W>(load_reserved<O>(word_around(at)) >>
+				      bits_below(at));
+	else
+		return load_reserved<O>(at);
 }
 
 } // namespace klock::arch::riscv

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Compiles for AArch64 and RISC-V as a kernel does there, and reads the result.
+
+With GCC's cross compilers and with clang; both results by the GNU binutils of
+that architecture, which come with its GCC.
+"""
+
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import objects
+
+# As kernels are built there.
+COMMON = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-pic",
+          "-fno-stack-protector", "-fno-threadsafe-statics"]
+AARCH64 = ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"]
+RISCV = ["-mabi=lp64", "-mcmodel=medany"]
+
+
+class Target(NamedTuple):
+    port: str
+    prefix: str  # of GCC and its binutils
+    clang: list
+    gcc: list    # what only GCC takes
+    march: str
+    flags: list
+
+
+_AARCH64 = Target("aarch64", "aarch64-linux-gnu-",
+                  ["--target=aarch64-none-elf"], [], "armv8-a", AARCH64)
+TARGETS = {
+    "aarch64": _AARCH64,
+    "aarch64-lse": _AARCH64._replace(march="armv8.1-a"),
+    "riscv64": Target("riscv", "riscv64-linux-gnu-",
+                      ["--target=riscv64-none-elf", "-mno-relax"], [],
+                      "rv64imac_zicsr_zifencei", RISCV),
+}
+
+
+class Cross:
+    """A compiler for one target, with its port on the include path."""
+
+    def __init__(self, cxx, target, lib):
+        self.target, self.lib, self.name = TARGETS[target], Path(lib), target
+        prefix = self.target.prefix
+        self.is_clang = cxx == "clang++"
+        self.cxx = cxx if self.is_clang else prefix + cxx
+        self.objdump, self.nm = prefix + "objdump", prefix + "nm"
+        self.objcopy = prefix + "objcopy"
+        for tool in (self.cxx, self.objdump, self.nm, self.objcopy):
+            if not shutil.which(tool):
+                raise objects.Skip(f"{tool} not found: nothing is said of the "
+                                   f"code for {target}")
+        self.paths = ["-I", self.lib,
+                      "-I", self.lib / "arch" / self.target.port]
+
+    def __str__(self):
+        return f"{'clang++' if self.is_clang else 'g++'} for {self.name}"
+
+    def machine(self):
+        """The flags that say which machine."""
+        march = self.target.march
+        if self.is_clang:  # 14 knows no _zicsr, and needs none
+            march = march.split("_")[0]
+        return [*(self.target.clang if self.is_clang else []),
+                f"-march={march}", *self.target.flags]
+
+    def compile(self, source, obj, extra=()):
+        own = [] if self.is_clang else \
+            objects.GCC_WARNINGS + objects.GCC_ALONE
+        objects.call([self.cxx, *self.machine(), *objects.FLAGS, *own, *COMMON,
+                      *extra, *self.paths, "-c", source, "-o", obj])
+        return obj
+
+    def undefined(self, obj):
+        return sorted({line.split()[-1] for line in objects.call(
+            [self.nm, "--undefined-only", obj]).splitlines()})
+
+    def functions(self, obj):
+        """{name: [Instruction]} of all the code in an object file."""
+        return _functions(objects.call([self.objdump, "-dr", "-M", "no-aliases",
+                                        "--no-show-raw-insn", obj])
+                          if self.target.port == "riscv" else objects.call(
+                              [self.objdump, "-dr", "--no-show-raw-insn", obj]))
+
+    def names(self, obj, scratch):
+        """What probe.hpp says the locks are called."""
+        out = Path(scratch) / "names"
+        objects.call([self.objcopy, f"--dump-section=.klock_names={out}", obj,
+                      Path(scratch) / "copy.o"])
+        return out.read_text().splitlines()
+
+
+class Instruction(NamedTuple):
+    offset: int
+    name: str      # "ldaxrb"
+    operands: str  # "w1, [x0]"
+    target: int    # of a branch inside the function, or -1
+    other: str     # the function that is called, or ""
+
+
+_LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+_LOCAL = re.compile(r"^\.L")  # the assembler's, or the compiler's own
+_INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+)\s*(.*?)\s*"
+                          r"(?:<.*|//.*|# .*)?$")
+_RELOCATION = re.compile(r"^\s+[0-9a-f]+: R_\w*?(?:CALL|JUMP)\w*\s+([\w.$]+)")
+_TARGET = re.compile(r"(?:^|,)\s*([0-9a-f]+)\s*$")
+_BRANCHES = re.compile(r"^(?:c\.)?(?:b|b\..*|bl|cbn?z|tbn?z|j|jal|"
+                       r"beqz?|bnez?|blt[uz]?|bge[uz]?|bgtz|blez)$")
+
+
+def _functions(listing):
+    found, code = {}, []
+    for line in listing.splitlines():
+        if match := _LABEL.match(line):
+            if not _LOCAL.match(match[1]):
+                code = found.setdefault(match[1], [])
+        elif match := _RELOCATION.match(line):
+            if code and not _LOCAL.match(match[1]):
+                code[-1] = code[-1]._replace(other=match[1], target=-1)
+        elif match := _INSTRUCTION.match(line):
+            name, operands = match[2], match[3].strip()
+            place = _TARGET.search(operands) if _BRANCHES.match(name) else None
+            code.append(Instruction(int(match[1], 16), name, operands,
+                                    int(place[1], 16) if place else -1, ""))
+    return {name: code for name, code in found.items() if code}
