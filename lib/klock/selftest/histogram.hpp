@@ -105,19 +105,6 @@ struct histogram {
 	}
 
       private:
-	/* By halves. A builtin is a library's call where no instruction is. */
-	static constexpr unsigned highest_bit(u64 value)
-	{
-		unsigned bit = 0;
-
-		for (unsigned half = 32; half; half /= 2)
-			if (value >> half) {
-				value >>= half;
-				bit += half;
-			}
-		return bit;
-	}
-
 	u32 counts[buckets] = {};
 	u64 total = 0;
 	u64 least = ~u64{0};
