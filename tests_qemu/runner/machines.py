@@ -19,8 +19,9 @@ END = "```\n<!-- machines: end -->\n"
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", action="append", required=True,
-                        metavar="NAME=FILE", help="a machine's name and the "
-                        "lab's .elf for it; several")
+                        metavar="NAME=FILE=CYCLES", help="a machine's name, "
+                        "the lab's .elf for it, and how long a section is by "
+                        "its clock; several")
     parser.add_argument("--log", required=True,
                         help="where the serial logs go: LOG.NAME")
     parser.add_argument("--append", required=True,
@@ -54,9 +55,10 @@ def shape(table):
     return table[:2] + [line.split()[0] for line in table[2:]]
 
 
-def run_on(name, image, args):
+def run_on(name, image, section, args):
     """rows_of() of a run, or in words why there is none."""
-    machine = qemu.Machine(image=image, cpus=4, append=args.append,
+    append = f"{args.append} section={section}"
+    machine = qemu.Machine(image=image, cpus=4, append=append,
                            log=f"{args.log}.{name}")
     why_not = qemu.missing(machine)
     if not why_not and not os.path.exists(image):
@@ -75,8 +77,8 @@ def main():
     args = arguments()
     columns = {}
     for word in args.image:
-        name, _, image = word.partition("=")
-        columns[name] = run_on(name, image, args)
+        name, image, section = word.split("=")
+        columns[name] = run_on(name, image, section, args)
         if isinstance(columns[name], str):
             print(columns[name])
             return SKIPPED if columns[name].startswith("skipped") else 1
