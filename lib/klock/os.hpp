@@ -72,31 +72,35 @@ enum class context : int { thread, interrupt, nmi };
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
 
 /*
- * klock_os_owner_id, or null. Read from memory: clang 14's code for RISC-V
- * (medany) cannot name what is 2 GiB away, and that is where null is.
+ * A function that a kernel may define, or null. Read from memory: clang 14's
+ * code for RISC-V (medany) cannot name what is 2 GiB away, and that is where
+ * null is.
  */
-inline unsigned long (*const volatile owner_id_or_null)(void) =
-	klock_os_owner_id;
+template <auto *Function>
+[[gnu::visibility("hidden")]] inline auto *const volatile defined_or_null =
+	Function;
 
 inline usize owner_id()
 {
-	const auto asked = owner_id_or_null;
+	const auto asked = defined_or_null<klock_os_owner_id>;
 
 	return asked ? asked() : klock_os_cpu_id();
 }
 
 /* Whether nobody else than CPUs takes locks. */
-inline bool owner_is_cpu() { return !klock_os_owner_id; }
+inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>; }
 
 inline lock_order *kernel_lock_order()
 {
-	return klock_os_lock_order ? klock_os_lock_order() : nullptr;
+	const auto asked = defined_or_null<klock_os_lock_order>;
+
+	return asked ? asked() : nullptr;
 }
 
 inline void note(const char *text)
 {
-	if (klock_os_note)
-		klock_os_note(text);
+	if (const auto told = defined_or_null<klock_os_note>)
+		told(text);
 }
 
 inline context current_context()
