@@ -63,7 +63,7 @@ function(klock_add_board_storms arch image)
 		APPEND "run=storm mode=tap acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>")
 	klock_add_boot_test(qemu_${arch}_storm_parallel_2 IMAGE ${image}
 		CPUS 2 MODE parallel
-		APPEND "run=storm mode=tap parallel=1 acquisitions=2000 convoys=10")
+		APPEND "run=storm mode=tap parallel=1 acquisitions=1000 convoys=5")
 	klock_add_boot_test(qemu_${arch}_storm_icount_4 IMAGE ${image}
 		CPUS 4 MODE icount
 		APPEND "run=storm mode=tap acquisitions=100 convoys=2 lock=ticket_lock<u8>,mcs_lock,queued_lock,timeout_lock"
