@@ -10,7 +10,9 @@ set(KLOCK_BOARD_DEMO_WORDS "run=measure section=30 think=0 acquisitions=20000")
 # klock_note_coverage(<arch> <qemu>): what this host leaves out is one skipped
 # test, which says what.
 function(klock_note_coverage arch qemu)
-	find_program(KLOCK_QEMU_${arch} NAMES ${qemu})
+	# As runner/arch.py: another than the system's, by the environment.
+	string(TOUPPER KLOCK_QEMU_${arch} variable)
+	find_program(KLOCK_QEMU_${arch} NAMES "$ENV{${variable}}" ${qemu})
 	set(left_out)
 	if(NOT KLOCK_QEMU_${arch})
 		list(APPEND left_out "${qemu} was not found: no lab kernel of ${arch} is booted")
