@@ -35,7 +35,13 @@ ARCHES = {
     # No firmware: all harts start in M-mode, at the image.
     "riscv64": Arch("KLOCK_QEMU_RISCV64", "qemu-system-riscv64",
                     ("-machine", "virt", "-bios", "none"), "rv64"),
+    # S-mode, under the OpenSBI that comes with QEMU.
+    "riscv64s": Arch("KLOCK_QEMU_RISCV64", "qemu-system-riscv64",
+                     ("-machine", "virt", "-bios", "default"), "rv64"),
 }
+
+# Where memory begins: an image that begins elsewhere has the firmware there.
+RISCV_MEMORY = 0x80000000
 
 # e_machine of an ELF file (System V ABI, and the processors' supplements). A
 # Multiboot image of x86-64 is made a 32-bit one; QEMU is the same.
@@ -46,10 +52,14 @@ def arch_of(image):
     """The architecture that an image says it is for; a disk's is a PC."""
     try:
         with open(image, "rb") as file:
-            header = file.read(20)
+            header = file.read(32)
     except OSError:
         header = b""        # whoever starts QEMU says it better
     if header[:4] != b"\x7fELF":
         return "x86_64"
     number = int.from_bytes(header[18:20], "little")
-    return ELF_MACHINES.get(number, "x86_64")
+    found = ELF_MACHINES.get(number, "x86_64")
+    entry = int.from_bytes(header[24:32], "little")
+    if found == "riscv64" and entry > RISCV_MEMORY:
+        return "riscv64s"
+    return found
