@@ -12,6 +12,7 @@
 
 #include <catch.hpp>
 
+#include <cstring>
 #include <memory>
 
 using namespace klock;
@@ -113,6 +114,20 @@ TEST_CASE("queued_lock: try_lock takes a free lock only, others can queue")
 	CHECK(all_zero(lock));
 }
 
+TEST_CASE("queued_lock: try_lock leaves a free lock to who queues")
+{
+	/* As between an unlock and the first in the queue. */
+	const u16 free_and_queued[2] = {0, 1};
+	queued_lock<6> lock;
+
+	std::memcpy(static_cast<void *>(&lock), free_and_queued, sizeof(lock));
+	const auto before = bytes_of(lock);
+	CHECK_FALSE(lock.is_locked());
+	CHECK(lock.is_contended());
+	CHECK_FALSE(lock.try_lock());
+	CHECK(bytes_of(lock) == before);
+}
+
 TEST_CASE("queued_lock: lock() asks for the CPU's number, lock_from() is told")
 {
 	queued_lock<7> lock;
@@ -159,6 +174,10 @@ TEST_CASE("queued_lock: a fifth wait of one CPU, and what comes after it")
 	}
 	CHECK_FALSE(lock::has_node(3));
 	CHECK(lock::has_node(2));
+	/* Each is in its queue with another node. */
+	for (unsigned level = 1; level < queued_cpu::levels; level++)
+		CHECK(bytes_of(waits[level]->lock) !=
+		      bytes_of(waits[level - 1]->lock));
 	wait<8> fifth(3);
 	/* It does not queue, and others may. */
 	line<lock> other(fifth.lock);
