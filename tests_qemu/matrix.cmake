@@ -159,7 +159,9 @@ foreach(toolchain IN ITEMS gcc-64 gcc-32)
 		RUN --expect panic --expect-text "no progress for"
 			--expect-text "next ticket"
 			--expect-text "waits for kept_lock, which CPU"
-			--expect-text "holds kept_lock; at 0x")
+			--expect-text "holds kept_lock; at 0x"
+			--expect-text "CPU 0 holds experiment (0x"
+			--expect-text ", taken at tests_qemu/lab/storm_run.cpp:")
 endforeach()
 # A preemptable lock: the turn, without its bit of who holds. The holder has no
 # ticket, both others have one; an NMI handler on CPU 0 would keep NMIs out.

@@ -5,6 +5,7 @@
  */
 #include "control.hpp"
 #include "deadline_run.hpp"
+#include "deadlock.hpp"
 #include "endings.hpp"
 #include "experiment.hpp"
 #include "folder_run.hpp"
@@ -135,6 +136,8 @@ int payload_main()
 		return lab::run_instructions(o);
 	case lab::job::misuse:
 		return lab::run_misuse(o);
+	case lab::job::deadlock:
+		return lab::run_deadlock(o);
 	case lab::job::stuck:
 		return lab::run_stuck(o);
 	default:

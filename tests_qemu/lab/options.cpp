@@ -33,6 +33,7 @@ constexpr choice jobs[] = {
 	{"backoff", static_cast<u32>(job::backoff)},
 	{"instructions", static_cast<u32>(job::instructions)},
 	{"misuse", static_cast<u32>(job::misuse)},
+	{"deadlock", static_cast<u32>(job::deadlock)},
 	{"stuck", static_cast<u32>(job::stuck)},
 	{"panic", static_cast<u32>(job::panic)},
 	{"fault", static_cast<u32>(job::fault)},
@@ -55,6 +56,12 @@ constexpr choice misuses[] = {
 	{"read_recursion", static_cast<u32>(misuse::read_recursion)},
 	{"upgrade", static_cast<u32>(misuse::upgrade)},
 	{"reading_handler", static_cast<u32>(misuse::reading_handler)},
+	{"two_orders", static_cast<u32>(misuse::two_orders)},
+	{"three_cpus", static_cast<u32>(misuse::three_cpus)},
+	{"two_queues", static_cast<u32>(misuse::two_queues)},
+	{"handler_order", static_cast<u32>(misuse::handler_order)},
+	{"console_in_panic", static_cast<u32>(misuse::console_in_panic)},
+	{"sleeps", static_cast<u32>(misuse::sleeps)},
 	{}};
 
 constexpr choice parts[] = {{"nothing", 0},

@@ -37,6 +37,7 @@ enum class job : u32 {
 	backoff,       /* what back-off does to a ticket lock */
 	instructions,  /* of each lock, one CPU alone */
 	misuse,	       /* one misuse of a checked lock, which must be named */
+	deadlock,      /* one deadlock of several locks, the same */
 	stuck,	     /* a lock that is not released: the watchdog must say so */
 	panic,	     /* the rest is for the runner's own tests: ends that it */
 	fault,	     /* must tell apart */
@@ -46,7 +47,7 @@ enum class job : u32 {
 	reset,
 };
 
-/* What checked locks name; run=misuse does one. */
+/* What checked locks name; run=misuse does one, run=deadlock one of any. */
 enum class misuse : u32 {
 	recursion,
 	free_unlock,
@@ -60,6 +61,12 @@ enum class misuse : u32 {
 	read_recursion,
 	upgrade,
 	reading_handler,
+	two_orders, /* from here on of several locks, run=deadlock alone */
+	three_cpus,
+	two_queues,
+	handler_order,
+	console_in_panic,
+	sleeps,
 };
 
 inline constexpr unsigned most_counts = 16;

@@ -15,6 +15,7 @@
 #include "storm.hpp"
 #include "totals.hpp"
 
+#include <klock/checked_lock.hpp>
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
 
@@ -285,8 +286,14 @@ int run_busted_storm(const options &o)
 	return end_report();
 }
 
+/* Of the one who drives the experiment: the watchdog says that it has it. */
+constinit klock::checked_lock<klock::ticket_lock<klock::u8>, "experiment">
+	experiment_lock;
+
 int run_stuck(const options &o)
 {
+	klock::guard held(experiment_lock);
+
 	print_plan(o, 1);
 	if (asks_for(o, "ticket_lock<u8>"))
 		(void)storm_once<kept_late>(o, o.cpus[0], true);

@@ -9,6 +9,7 @@
 
 #include <boot/kernel.hpp>
 #include <boot/report.hpp>
+#include <klock/print_held.hpp>
 
 namespace lab {
 
@@ -85,6 +86,8 @@ void print_cpu(unsigned cpu, unsigned held_by)
 	print_lock();
 	for (unsigned cpu = 0; cpu < current.cpus; cpu++)
 		print_cpu(cpu, held_by);
+	klock::print_held(
+		[](const char *line) { boot::print_report("  %s\n", line); });
 	boot::end_report();
 }
 

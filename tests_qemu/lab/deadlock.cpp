@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * deadlock - bugs of real kernels, each of several locks, or of one and a
+ * handler
+ *
+ * Nothing hangs here: the CPUs take their turns. Each order is right alone; it
+ * is the second that is named, before anybody waits.
+ */
+#include "deadlock.hpp"
+
+#include "context.hpp"
+#include "misuse.hpp"
+
+#include <boot/kernel.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/cpu.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/order_calls.hpp>
+#include <klock/ticket_lock.hpp>
+
+namespace lab {
+
+namespace {
+
+constexpr bool debug = true;
+constexpr klock::u8 vector = 0x43;
+
+using byte_lock = klock::ticket_lock<klock::u8>;
+
+constinit klock::checked_if<debug, byte_lock, "inode"> inode;
+constinit klock::checked_if<debug, byte_lock, "buffer"> buffer;
+constinit klock::checked_if<debug, byte_lock, "disk"> disk;
+constinit klock::checked_if<debug, byte_lock, "console"> console;
+constinit klock::checked_if<debug, byte_lock> runqueues[2];
+
+/* what(cpu), on one CPU after another. */
+template <typename What>
+void in_turns(unsigned cpus, What what)
+{
+	static constinit klock::atomic<klock::u32> turn;
+
+	boot::run_on_cpus(
+		cpus,
+		[](unsigned cpu, void *of) {
+			turn.await_eq_acquire(cpu);
+			(*static_cast<What *>(of))(cpu);
+			turn.store_release(cpu + 1);
+		},
+		&what);
+}
+
+template <typename First, typename Second>
+void nest(First &first, Second &second)
+{
+	klock::irq_guard outer(first);
+	klock::irq_guard inner(second);
+}
+
+void two_orders()
+{
+	in_turns(2, [](unsigned cpu) {
+		if (cpu == 0)
+			nest(inode, buffer);
+		else
+			nest(buffer, inode);
+	});
+}
+
+void three_cpus()
+{
+	in_turns(3, [](unsigned cpu) {
+		if (cpu == 0)
+			nest(inode, buffer);
+		else if (cpu == 1)
+			nest(buffer, disk);
+		else
+			nest(disk, inode);
+	});
+}
+
+/* Each CPU takes its own first, to move a thread to the other's. */
+void two_queues()
+{
+	klock::set_name(runqueues[0], "runqueue", 0);
+	klock::set_name(runqueues[1], "runqueue", 1);
+	in_turns(2, [](unsigned cpu) {
+		nest(runqueues[cpu], runqueues[1 - cpu]);
+	});
+}
+
+/* The disk's handler wakes who waits, and says so on the console. */
+void handler_order()
+{
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::irq_guard held(disk);
+	});
+	boot::send_ipi(0, vector);
+	boot::delay_us(1000);
+	in_turns(2, [](unsigned cpu) {
+		if (cpu == 1)
+			nest(disk, console);
+	});
+	klock::guard held(console);
+}
+
+/* What a kernel prints when it fails, while it was printing. */
+void console_in_panic()
+{
+	const auto print_last_words = [] { klock::irq_guard held(console); };
+
+	klock::irq_guard held(console);
+	print_last_words();
+}
+
+/* Waits for all others to flush their TLBs; one of them wants the inode. */
+void sleeps()
+{
+	klock::irq_guard held(inode);
+
+	klock::might_wait<debug>();
+}
+
+struct deadlock {
+	void (*run)();
+	const char *picture;
+};
+
+constexpr deadlock deadlocks[] = {
+	{two_orders, "CPU 0: inode -> buffer\n"
+		     "# CPU 1: buffer -> inode\n"},
+	{three_cpus, "CPU 0: inode -> buffer\n"
+		     "# CPU 1:          buffer -> disk\n"
+		     "# CPU 2: inode <----------- disk\n"},
+	{two_queues, "CPU 0: runqueue[0] -> runqueue[1]\n"
+		     "# CPU 1: runqueue[0] <- runqueue[1]\n"},
+	{handler_order, "CPU 0: console, interrupts on -> handler -> disk\n"
+			"# CPU 1: console  <------------------------  disk\n"},
+	{console_in_panic, "CPU 0: console -> panic -> console\n"},
+	{sleeps, "CPU 0: inode -> an answer of CPU 1\n"
+		 "# CPU 1: inode <- that answer\n"},
+};
+
+/* Behind those of one lock, in the order of `misuse`. */
+constexpr klock::u32 first = static_cast<klock::u32>(misuse::two_orders);
+
+} // namespace
+
+int run_deadlock(const options &o)
+{
+	const klock::u32 number = static_cast<klock::u32>(o.what);
+
+	if (number < first)
+		return run_misuse(o);
+	const deadlock &one = deadlocks[number - first];
+
+	boot::print("# deadlock: %s\n# %s", name_of(o.what), one.picture);
+	one.run();
+	boot::print("FAIL: deadlock %s was not noticed\n", name_of(o.what));
+	return 1;
+}
+
+} // namespace lab
