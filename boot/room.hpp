@@ -43,7 +43,6 @@ struct boot_info {
 	const char *trouble = nullptr;	    /* why boot cannot go on */
 	const char *command_line = nullptr; /* none: null */
 	file_name names_file = file_name::none;
-	bool text_screen = false;      /* there may be one */
 	const void *machine = nullptr; /* what only the room understands */
 };
 

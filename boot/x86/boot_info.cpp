@@ -42,7 +42,6 @@ boot_info read_boot_info(usize magic, usize address)
 	found.trouble = read_loader(magic, address);
 	found.command_line = loader.command_line;
 	found.names_file = loader.names_file;
-	found.text_screen = loader.text_screen;
 	found.machine = &loader;
 	return found;
 }

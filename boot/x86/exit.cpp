@@ -5,7 +5,7 @@
 #include <boot/interrupts.hpp>
 #include <boot/room.hpp>
 #include <boot/x86/keyboard.hpp>
-#include <boot/x86/vga.hpp>
+#include <boot/x86/screen.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>
 
@@ -27,18 +27,18 @@ void machine_reset()
 
 const char *after_exit_hint()
 {
-	return vga_has_more() ? "; Page Up shows the rest" : "";
+	return screen_has_more() ? "; Page Up shows the rest" : "";
 }
 
 void after_exit()
 {
-	if (!vga_is_present())
+	if (!screen_is_present())
 		halt();
 	for (;;) {
 		const int pages = keyboard_pages();
 
 		if (pages)
-			vga_turn(pages);
+			screen_turn(pages);
 		klock::cpu_relax();
 	}
 }

@@ -9,6 +9,7 @@
 #include <boot/percpu.hpp>
 #include <boot/room.hpp>
 #include <boot/x86/apic_driver.hpp>
+#include <boot/x86/paging.hpp>
 #include <boot/x86/segments.hpp>
 #include <boot/x86/smp.hpp>
 #include <boot/x86/x86.hpp>
@@ -35,6 +36,7 @@ void cpu_init(percpu &cpu, cpu_stacks &own)
 	load_segments(cpu, own);
 	/* The first CPU's is not made yet: interrupts_init() comes next. */
 	load_idt();
+	memory_types_init();
 }
 
 bool choose_startup_page(const low_pages &free)

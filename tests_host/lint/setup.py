@@ -15,6 +15,8 @@ CASES = [
     ("g++-riscv64-linux-gnu", [], "g++-riscv64-linux-gnu"),
     ("g++ qemu-system-arm qemu-system-misc g++-aarch64-linux-gnu", ["--x86"],
      "g++"),
+    ("psf-unifont ovmf grub-efi-amd64-bin", [],
+     "psf-unifont ovmf grub-efi-amd64-bin"),
     ("gnuplot-nox", [], ""),
     ("gnuplot-nox", ["--all"], "gnuplot-nox"),
 ]

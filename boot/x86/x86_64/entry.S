@@ -130,7 +130,7 @@ no_long_mode_text:
 	.asciz "PANIC: this CPU has no 64-bit mode: use the i686 image"
 
 	.section .bss.entry, "aw", @nobits
-	.globl page_directories
+	.globl page_map, page_directory_pointers, page_directories
 	.balign 4096
 page_map:
 	.skip 4096
