@@ -77,29 +77,33 @@ inline unsigned cpu_id() { return klock_os_cpu_id(); }
  * null is.
  */
 template <auto *Function>
-[[gnu::visibility("hidden")]] inline auto *const volatile defined_or_null =
-	Function;
+inline auto *defined_or_null()
+{
+	static constinit auto *const volatile in_memory = Function;
+
+	return in_memory;
+}
 
 inline usize owner_id()
 {
-	const auto asked = defined_or_null<klock_os_owner_id>;
+	const auto asked = defined_or_null<klock_os_owner_id>();
 
 	return asked ? asked() : klock_os_cpu_id();
 }
 
 /* Whether nobody else than CPUs takes locks. */
-inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>; }
+inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>(); }
 
 inline lock_order *kernel_lock_order()
 {
-	const auto asked = defined_or_null<klock_os_lock_order>;
+	const auto asked = defined_or_null<klock_os_lock_order>();
 
 	return asked ? asked() : nullptr;
 }
 
 inline void note(const char *text)
 {
-	if (const auto told = defined_or_null<klock_os_note>)
+	if (const auto told = defined_or_null<klock_os_note>())
 		told(text);
 }
 
