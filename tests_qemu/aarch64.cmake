@@ -7,6 +7,36 @@ if(NOT KLOCK_BOARD_IMAGE)
 	return()
 endif()
 
+# The room's own interrupts and mistakes, each of which must be reported.
+string(REPLACE "lab-" "" toolchain ${KLOCK_BOARD_IMAGE})
+klock_add_kernel(aarch64_room TOOLCHAIN ${toolchain}
+	SOURCES room/main.cpp room/aarch64.S)
+foreach(what IN ITEMS timers nmis)
+	klock_add_boot_test(qemu_aarch64_${what} IMAGE aarch64_room
+		CPUS 20 MODE single APPEND "do=${what}"
+		RUN --expect-text ": all came")
+endforeach()
+foreach(line IN ITEMS
+		"null|writing to address 0x0000000000000008: its page is not present"
+		"code|: its page forbids that"
+		"overflow|stack: OVERFLOW, it has 16384 bytes"
+		"wild_stack|stack: none of this CPU's"
+		"own_vector|vector 0x20 is not free"
+		"no_handler|interrupt 0x4f has no handler"
+		"nmi|NMI 0x02 has no handler")
+	string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
+	klock_add_boot_test(qemu_aarch64_${CMAKE_MATCH_1}
+		IMAGE aarch64_room CPUS 1 MODE single
+		APPEND "do=${CMAKE_MATCH_1}" RUN --expect panic
+			--expect-once "PANIC on CPU 0: "
+			--expect-text "${CMAKE_MATCH_2}")
+endforeach()
+# All wait with interrupts off, and stand still all the same: by FIQ.
+klock_add_boot_test(qemu_aarch64_panic IMAGE aarch64_room
+	CPUS 64 MODE single APPEND "do=panic"
+	RUN --expect panic --expect-once "PANIC on CPU 0: all stand still"
+		--expect-once "called from")
+
 # The default is all that QEMU has (-cpu max); this is a core of 2012, without
 # LSE atomics.
 klock_add_boot_test(qemu_aarch64_a57_4 IMAGE ${KLOCK_BOARD_IMAGE}

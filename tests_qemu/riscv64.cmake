@@ -9,7 +9,7 @@ klock_add_board_tests(riscv64 qemu-system-riscv64)
 if(KLOCK_BOARD_IMAGE)
 	string(REPLACE "lab-" "" toolchain ${KLOCK_BOARD_IMAGE})
 	klock_add_kernel(riscv64_room TOOLCHAIN ${toolchain}
-		SOURCES riscv64/main.cpp)
+		SOURCES room/main.cpp room/riscv64.S)
 	klock_add_boot_test(qemu_riscv64_timers IMAGE riscv64_room
 		CPUS 64 MODE single APPEND "do=timers"
 		RUN --expect-text "# boot: RISC-V, machine mode"

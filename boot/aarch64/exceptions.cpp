@@ -8,6 +8,7 @@
 #include <boot/aarch64/gic.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/cpus.hpp>
+#include <boot/percpu.hpp>
 #include <boot/report.hpp>
 #include <boot/trace.hpp>
 
@@ -98,10 +99,24 @@ void print_registers(const interrupt_frame &f)
 		     read_ttbr0());
 }
 
+/*
+ * How far the stack reached. A store that moves SP and faults has not moved it:
+ * where it wanted to write is in the page below the stack.
+ */
+usize reach_of(const interrupt_frame &frame)
+{
+	const cpu_stacks &own = stacks[cpus[this_cpu()] - cpu_blocks];
+	const usize guard = reinterpret_cast<usize>(own.guard);
+	const bool overflows = class_of(frame) == class_data_abort &&
+			       frame.fault_address - guard < GUARD_SIZE;
+
+	return overflows ? frame.fault_address : frame.stack_pointer();
+}
+
 [[noreturn]] void end_with_state(const interrupt_frame &frame)
 {
 	print_registers(frame);
-	print_stack(this_cpu(), frame.stack_pointer());
+	print_stack(this_cpu(), reach_of(frame));
 	print_calls(frame.frame_pointer());
 	end_report();
 }

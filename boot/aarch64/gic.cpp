@@ -175,7 +175,9 @@ void call_handler(interrupt_frame &frame, u8 vector)
 	const interrupt_handler handler = handler_of(vector);
 
 	if (!handler)
-		report_interrupt(frame, "interrupt", vector);
+		report_interrupt(frame,
+				 vector == vector_nmi ? "NMI" : "interrupt",
+				 vector);
 	handler(frame);
 }
 

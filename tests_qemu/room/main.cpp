@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main - what the RISC-V room makes of mistakes, and of its interrupts
+ * main - what a room makes of mistakes, and of its interrupts
  *
  *	do=timers	each CPU's timer and IPIs from all others come
+ *	do=nmis		NMIs come where no interrupt does: from another CPU,
+ *			from the clock, into a handler
  *	do=null ...	one mistake, which must end in a report
  */
 #include <boot/kernel.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
+
+/* <machine>.S: SP at null: only a trap that changes stacks can be reported. */
+extern "C" [[noreturn]] void lose_stack();
 
 namespace {
 
@@ -22,6 +27,7 @@ constexpr u32 wanted_ticks = 20;
 struct alignas(klock::cache_line) counts {
 	klock::atomic<u32> ticks;
 	klock::atomic<u32> ipis;
+	klock::atomic<u32> nmis;
 };
 
 constinit counts came[boot::max_cpus];
@@ -77,6 +83,45 @@ int show_timers()
 	return 0;
 }
 
+/* Whether so many NMIs reach this CPU, which takes no interrupts. */
+bool nmis_come(u32 wanted)
+{
+	const boot::interrupts_off off;
+
+	return comes(came[boot::this_cpu()].nmis, wanted);
+}
+
+/* CPU 0's clock, then NMIs to all, which spin; then one into a handler. */
+int show_nmis()
+{
+	boot::set_interrupt_handler(
+		boot::vector_nmi, [](boot::interrupt_frame &) {
+			came[boot::this_cpu()].nmis.fetch_add_relaxed(1);
+		});
+	boot::set_interrupt_handler(ipi_vector, [](boot::interrupt_frame &) {
+		boot::send_nmi_to_others();
+		if (!nmis_come(came[0].nmis.load_relaxed() + 1))
+			boot::panic("no NMI in a handler");
+		came[boot::this_cpu()].ipis.fetch_add_relaxed(1);
+	});
+	boot::run_on_cpus(
+		boot::cpu_count(),
+		[](unsigned cpu, void *) {
+			if (cpu == 0)
+				boot::send_nmi_to_others();
+			else if (!nmis_come(1))
+				boot::panic("CPU 0's NMI is lost");
+		},
+		nullptr);
+	if (const char *const why_not = boot::nmi_clock_start(1000))
+		boot::panic("%s", why_not);
+	boot::send_ipi(0, ipi_vector);
+	if (!comes(came[0].ipis, 1))
+		boot::panic("no interrupt beside NMIs");
+	boot::print("# NMIs: all came\nPASS\n");
+	return 0;
+}
+
 /* Deeper than any stack: 256 MiB. */
 [[gnu::noinline]] usize recurse(usize depth)
 {
@@ -84,13 +129,6 @@ int show_timers()
 
 	room[depth % 32] = depth;
 	return depth < 1 << 20 ? recurse(depth + 1) + room[0] : 0;
-}
-
-/* SP at null: only a trap that changes stacks can be reported. */
-[[noreturn]] void lose_stack()
-{
-	asm volatile("li sp, 64\n\tsd zero, 0(sp)\n\tunimp");
-	__builtin_unreachable();
 }
 
 /*
@@ -143,6 +181,8 @@ int payload_main()
 
 	if (!what || same_text(what, "timers"))
 		return show_timers();
+	if (same_text(what, "nmis"))
+		return show_nmis();
 	do_wrong(what);
 	boot::delay_us(10000);
 	boot::print("FAIL: %s was not noticed\n", what);
