@@ -4,7 +4,7 @@
 
 include(CMakePackageConfigHelpers)
 
-foreach(port IN ITEMS x86 hosted)
+foreach(port IN ITEMS x86 aarch64 riscv hosted)
 	if(TARGET klock_${port}_c)
 		set_target_properties(klock_${port}_c PROPERTIES
 			EXCLUDE_FROM_ALL FALSE)
@@ -12,7 +12,8 @@ foreach(port IN ITEMS x86 hosted)
 			DESTINATION ${CMAKE_INSTALL_LIBDIR}/klock/${port})
 	endif()
 endforeach()
-install(TARGETS klock_x86 klock_hosted klock_hooked EXPORT klock)
+install(TARGETS klock_x86 klock_aarch64 klock_riscv klock_hosted klock_hooked
+	EXPORT klock)
 
 if(KLOCK_ENGINES)
 	install(TARGETS klock_model klock_sim klock_fiber EXPORT klock ARCHIVE

@@ -14,3 +14,10 @@ set(KLOCK_KERNEL_FLAGS
 set(KLOCK_KERNEL_FLAGS_X86
 	${KLOCK_KERNEL_FLAGS} -mno-red-zone -mgeneral-regs-only
 	-fcf-protection=none)
+
+# For AArch64 and RISC-V; which CPU (-march) is the kernel's to say.
+#   no outline atomics	a kernel has no __aarch64_ldadd1_acq_rel
+#   medany		a kernel lies above 2 GiB
+set(KLOCK_KERNEL_FLAGS_AARCH64
+	${KLOCK_KERNEL_FLAGS} -mgeneral-regs-only -mno-outline-atomics)
+set(KLOCK_KERNEL_FLAGS_RISCV ${KLOCK_KERNEL_FLAGS} -mcmodel=medany)

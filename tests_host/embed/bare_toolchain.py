@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A cross toolchain with no library: clang for x86_64-elf and i686-elf, lld.
+"""A cross toolchain with no library: clang and lld, for x86_64-elf, i686-elf,
+AArch64 and RISC-V, where no package for that CPU is.
 
 Of headers there are the compiler's own alone; what is linked is klock.
 """
@@ -20,6 +21,12 @@ extern "C" [[noreturn]] void klock_os_panic(const char *, const void *, unsigned
 		;
 }
 extern "C" void _start() {}
+"""
+
+# What a compiler may call in any program (GCC's manual, "Standards").
+MEMORY = """
+extern "C" void *memset(void *at, int, __SIZE_TYPE__) { return at; }
+extern "C" void *memcpy(void *at, const void *, __SIZE_TYPE__) { return at; }
 """
 
 # One template of each kind made real: nothing of it may be missing.
@@ -56,5 +63,28 @@ def compiles_and_links(case):
                   "--no-undefined", "all.o", *objects, "-o", "kernel")
 
 
+def needs_no_package_of_that_cpu(case):
+    """As above; the functions for C in one file, which is sooner compiled."""
+    own = case.must("clang++", "--print-resource-dir").strip() + "/include"
+    lib = case.root / "lib"
+    names = (lib / "c/sources").read_text().split()
+    case.write("c.cpp", "".join(
+        f"#undef lock_of_c\n#define lock_of_c lock_of_{name}\n"
+        f'#include "{lib}/c/{name}.cpp"\n' for name in names))
+    case.write("all.cpp", "".join(
+        f"#include <klock/{path.name}>\n"
+        for path in sorted((lib / "klock").glob("*.hpp"))
+        if path.name != "builtin_ops.hpp") + USE + KERNEL + MEMORY)
+    for port, (triple, flags, emulation) in cases.CLANG_ALONE.items():
+        for name in ("all", "c"):
+            case.must("clang++", f"--target={triple}", "-nostdinc", "-isystem",
+                      own, "-std=c++20", *STRICT,
+                      *[flag for flag in flags if flag != "-nostdinc++"],
+                      *case.includes(port, c=True), "-c", f"{name}.cpp", "-o",
+                      f"{name}.o")
+        case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
+                  "--no-undefined", "all.o", "c.o", "-o", "kernel")
+
+
 if __name__ == "__main__":
-    cases.main([compiles_and_links], __doc__)
+    cases.main([compiles_and_links, needs_no_package_of_that_cpu], __doc__)

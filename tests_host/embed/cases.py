@@ -13,6 +13,17 @@ FREESTANDING = ["-O2", "-ffreestanding", "-nostdinc++", "-fno-exceptions",
                 "-fno-rtti", "-fno-threadsafe-statics", "-fno-stack-protector",
                 "-fno-pic", "-mno-red-zone", "-mgeneral-regs-only",
                 "-fno-asynchronous-unwind-tables", "-fcf-protection=none"]
+_ANYWHERE = [flag for flag in FREESTANDING
+             if flag not in ("-mno-red-zone", "-mgeneral-regs-only",
+                             "-fcf-protection=none")]
+# Without any package for that CPU: port: (clang's target, flags, lld's name)
+CLANG_ALONE = {
+    "aarch64": ("aarch64-none-elf", [*_ANYWHERE, "-mgeneral-regs-only"],
+                "aarch64elf"),
+    "riscv": ("riscv64-none-elf", [*_ANYWHERE, "-march=rv64imac", "-mno-relax",
+                                   "-mabi=lp64", "-mcmodel=medany"],
+              "elf64lriscv"),
+}
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 

@@ -4,9 +4,9 @@
 import re
 
 import cases
-from cases import FREESTANDING, STRICT
+from cases import CLANG_ALONE, FREESTANDING, STRICT
 
-PORTS = ("x86", "hosted")
+PORTS = ("x86", "aarch64", "riscv", "hosted")
 
 USE = """\
 #include "klock.hpp"
@@ -65,6 +65,9 @@ def compiles_alone(case):
             undefined = case.must("nm", "-u", "use.o").split()
             case.expect(not undefined, f"{cxx} {bits} needs {undefined}")
         case.must(cxx, "-std=c++20", *STRICT, "-Ihosted", "-c", "use.cpp")
+    for port, (triple, flags, _) in CLANG_ALONE.items():
+        case.must("clang++", f"--target={triple}", "-std=c++20", *flags,
+                  *STRICT, f"-I{port}", "-c", "use.cpp")
 
 
 def says_what_it_is(case):
