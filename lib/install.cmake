@@ -55,6 +55,7 @@ endforeach()
 foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
 		lib/arch/CONTRACT.md lib/docs/add-a-lock.md
 		lib/docs/add-a-port.md lib/docs/embed.md
+		lib/docs/find-a-deadlock.md
 		lib/docs/protect-your-data.md lib/docs/provenance.md
 		lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
 		lib/model/README.md lib/sim/README.md)
