@@ -365,27 +365,3 @@ add_test(NAME qemu_plots COMMAND ${Python3_EXECUTABLE}
 	${CMAKE_CURRENT_BINARY_DIR}/plots_selftest)
 set_tests_properties(qemu_curves qemu_plots PROPERTIES LABELS qemu
 	SKIP_RETURN_CODE 77 TIMEOUT 60)
-
-# -- The image for sticks and CDs, by way of GRUB --
-
-klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)
-add_test(NAME qemu_iso_made COMMAND ${make_iso})
-set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
-	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
-add_test(NAME qemu_iso COMMAND ${run} --image ${iso} --cpus 2
-	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_iso.log
-	--qemu-arg=-vga --qemu-arg=std
-	--expect-text "bakery_lock")
-set_tests_properties(qemu_iso PROPERTIES LABELS qemu TIMEOUT 180
-	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)
-
-# README's line for the image, as it stands there but without a window.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
-file(STRINGS README.md by_hand REGEX "^qemu-system-x86_64 .*klock-lab[.]iso$")
-string(REPLACE "build/default/tests_qemu/klock-lab.iso" "${iso}" by_hand
-	"${by_hand} -display none")
-add_test(NAME qemu_iso_by_hand COMMAND sh -c
-	"command -v qemu-system-x86_64 && test -e ${iso} || exit 77; ${by_hand}
-test $? -eq 85")
-set_tests_properties(qemu_iso_by_hand PROPERTIES LABELS qemu TIMEOUT 180
-	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)

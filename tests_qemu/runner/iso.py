@@ -7,18 +7,21 @@ stick (dd), a CD, or QEMU's -cdrom.
 """
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 from ends import exit_status
+from menu import shortened
 
 SKIPPED = 77
 # package              what shows that it is there
 NEEDED = [("grub-common", "grub-mkrescue"), ("xorriso", "xorriso"),
           ("mtools", "mformat"), ("grub-pc-bin", "i386-pc"),
           ("grub-efi-amd64-bin", "x86_64-efi")]
+ENTRY = re.compile(r"(\n\tlab )(.*)")
 GRUB_FILES = pathlib.Path("/usr/lib/grub")
 
 
@@ -28,6 +31,10 @@ def arguments():
     parser.add_argument("--menu", required=True, help="grub.cfg")
     parser.add_argument("--out", required=True,
                         help="the .iso to make")
+    parser.add_argument("--quick", action="store_true",
+                        help="for tests: starts at once, fewer acquisitions")
+    parser.add_argument("--pixels", help="for tests: the screen's size on a "
+                        "BIOS machine, 800x600x24, instead of text")
     return parser.parse_args()
 
 
@@ -43,6 +50,17 @@ def copy_stripped(image, to):
         subprocess.run(["objcopy", "--strip-debug", str(to)], check=False)
 
 
+def menu_of(args):
+    """The text of grub.cfg."""
+    text = pathlib.Path(args.menu).read_text(encoding="utf-8")
+    if args.quick:
+        text = text.replace("timeout=5", "timeout=0")
+        text = ENTRY.sub(lambda entry: entry[1] + shortened(entry[2]), text)
+    if args.pixels:
+        text = text.replace("gfxpayload=text", f"gfxpayload={args.pixels}")
+    return text
+
+
 def main():
     args = arguments()
     pathlib.Path(args.out).unlink(missing_ok=True)
@@ -55,7 +73,8 @@ def main():
         boot = pathlib.Path(folder) / "boot"
         (boot / "grub").mkdir(parents=True)
         copy_stripped(args.image, boot / "lab.elf")
-        shutil.copy(args.menu, boot / "grub" / "grub.cfg")
+        (boot / "grub" / "grub.cfg").write_text(menu_of(args),
+                                                encoding="utf-8")
         made = subprocess.run(["grub-mkrescue", "-o", args.out, folder],
                               capture_output=True, text=True)
     if made.returncode or not pathlib.Path(args.out).is_file():

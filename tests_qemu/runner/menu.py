@@ -9,7 +9,7 @@ import sys
 import qemu
 from ends import exit_status
 
-ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*multiboot2 /boot/lab.elf (.*)')
+ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')
 
 
 def shortened(words):

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Boots a quick ISO (iso.py --quick) on BIOS and UEFI, pc and q35, with 1, 4 and
+32 vCPUs, and reads each screen: one line a machine."""
+import argparse
+import itertools
+import sys
+import time
+from types import SimpleNamespace
+
+import screen
+from ends import exit_status
+
+
+def check(args, uefi, machine, cpus):
+    return screen.check(SimpleNamespace(
+        image=args.iso, log=args.log, append="", mode="single", uefi=uefi,
+        machine=machine, cpus=cpus, font=args.font if uefi else None,
+        no_serial=False, qemu_arg=[], picture=None, full_row=None,
+        expect=[f"# boot: {cpus} CPU{'s' if cpus > 1 else ''}", "PASS"]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--iso", required=True)
+    parser.add_argument("--font", required=True)
+    parser.add_argument("--log", required=True)
+    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 4, 32])
+    args = parser.parse_args()
+    results = []
+    for uefi, machine, cpus in itertools.product((False, True),
+                                                 ("pc", "q35"), args.cpus):
+        begin = time.monotonic()
+        results.append(check(args, uefi, machine, cpus))
+        print(f"{'UEFI' if uefi else 'BIOS'}, {machine}, {cpus} vCPUs: "
+              f"{results[-1]} ({time.monotonic() - begin:.0f} s)", flush=True)
+    return int(1 in results)
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))
