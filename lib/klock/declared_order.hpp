@@ -23,6 +23,7 @@ constexpr declared_order rank(const char *name)
 	return {name, nullptr, Rank};
 }
 
+/* Of two locks: the first one is taken first. */
 constexpr declared_order before(const char *first, const char *second)
 {
 	return {first, second, 0};

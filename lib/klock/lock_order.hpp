@@ -173,6 +173,7 @@ struct lock_order : private order_rules {
 	/* All that is noted, of everybody: print_held.hpp. */
 	[[nodiscard]] held_by_owners everybody() const { return owners; }
 
+	/* Each of them from now on, as if it had been seen. */
 	void declare(const declared_order *list, usize size, call_site by)
 	{
 		for (usize i = 0; i < size; i++)
@@ -237,6 +238,7 @@ lock_order *lock_order_of()
 	return &order;
 }
 
+/* The same if Checks; else null, and no memory. */
 template <bool Checks, u32 Classes, u32 Owners>
 lock_order *lock_order_if()
 {

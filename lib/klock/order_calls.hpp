@@ -68,6 +68,7 @@ struct nested {
 	nested(const L &, u8) {}
 };
 
+/* Of a checked one. */
 template <any_lock L>
 requires requires(const L &lock) { lock.is_held_by_me(); }
 struct nested<L> {

@@ -94,6 +94,7 @@ inline usize owner_id()
 /* Whether nobody else than CPUs takes locks. */
 inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>(); }
 
+/* klock_os_lock_order(), or null where there is none. */
 inline lock_order *kernel_lock_order()
 {
 	const auto asked = defined_or_null<klock_os_lock_order>();
@@ -101,6 +102,7 @@ inline lock_order *kernel_lock_order()
 	return asked ? asked() : nullptr;
 }
 
+/* klock_os_note(), where there is one. */
 inline void note(const char *text)
 {
 	if (const auto told = defined_or_null<klock_os_note>())
