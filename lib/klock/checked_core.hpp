@@ -7,8 +7,8 @@
 #include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
 #include <klock/lent_nodes.hpp>
-#include <klock/lock_order.hpp>
 #include <klock/lock_usage.hpp>
+#include <klock/order_hook.hpp>
 #include <klock/shared_usage.hpp>
 
 namespace klock::detail {
@@ -49,7 +49,7 @@ struct checked_core {
 		lend(with, by);
 		lock_inner();
 		is_writer(key(with), by);
-		lock_order::taken(mine);
+		is_held(mine);
 	}
 
 	template <typename With, typename Try>
@@ -79,12 +79,12 @@ struct checked_core {
 		lend(with, by);
 		if (try_inner()) {
 			is_writer(key(with), by);
-			lock_order::taken(mine);
+			is_held(mine);
 			return true;
 		}
 		give_back(with);
 		usage.count_out();
-		lock_order::not_taken(mine);
+		is_not_held(mine);
 		return false;
 	}
 
@@ -146,7 +146,7 @@ struct checked_core {
 			count_reader_in(by);
 		lock_inner();
 		is_reader();
-		lock_order::taken(mine);
+		is_held(mine);
 	}
 
 	template <typename Try>
@@ -167,11 +167,11 @@ struct checked_core {
 		const held_place mine = is_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
-			lock_order::not_taken(mine);
+			is_not_held(mine);
 			return false;
 		}
 		is_reader();
-		lock_order::taken(mine);
+		is_held(mine);
 		return true;
 	}
 
@@ -214,24 +214,36 @@ struct checked_core {
 
 	held_place is_wanted(call_site by, bool reads = false) const
 	{
-		lock_order *const order = kernel_lock_order();
+		order_hook *const order = kernel_order_hook();
 
-		return order ? order->before_wait(wanted(by, reads))
+		return order ? order->on_wait(*order, wanted(by, reads))
 			     : held_place{};
 	}
 
 	held_place is_tried(call_site by, bool reads = false) const
 	{
-		lock_order *const order = kernel_lock_order();
+		order_hook *const order = kernel_order_hook();
 
-		return order ? order->before_try(wanted(by, reads))
+		return order ? order->on_try(*order, wanted(by, reads))
 			     : held_place{};
 	}
 
 	static void is_released(const void *lock)
 	{
-		if (lock_order *const order = kernel_lock_order())
-			order->released(lock);
+		if (order_hook *const order = kernel_order_hook())
+			order->on_left(*order, lock);
+	}
+
+	static void is_held(held_place mine)
+	{
+		if (mine.at)
+			kernel_order_hook()->on_taken(mine);
+	}
+
+	static void is_not_held(held_place mine)
+	{
+		if (mine.at)
+			kernel_order_hook()->on_not_taken(mine);
 	}
 
 	wanted_lock wanted(call_site by, bool reads) const

@@ -19,21 +19,13 @@
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/misuse_text.hpp>
+#include <klock/order_hook.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
 enum class hold : u8 { trying, waiting, held };
-
-/* What is wanted, by whom it is asked. */
-struct wanted_lock {
-	const void *lock;
-	lock_label label;
-	call_site by;
-	bool shared; /* to read */
-	bool nests;  /* and who reads it may read it again */
-};
 
 /* One acquisition. */
 struct held_lock {
@@ -192,12 +184,6 @@ struct alignas(cache_line) held_locks {
 		last.address.store_relaxed(held_lock::reserved);
 		return true;
 	}
-};
-
-/* Where one acquisition is noted; nulls: nowhere. */
-struct held_place {
-	held_locks *stack;
-	held_lock *at;
 };
 
 /* Of all owners. */

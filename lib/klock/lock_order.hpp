@@ -73,6 +73,7 @@
 
 #include <klock/declared_order.hpp>
 #include <klock/held_locks.hpp>
+#include <klock/order_hook.hpp>
 #include <klock/order_memory.hpp>
 #include <klock/order_rules.hpp>
 #include <klock/os.hpp>
@@ -80,10 +81,11 @@
 
 namespace klock {
 
-struct lock_order : private order_rules {
+struct lock_order : order_hook, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit lock_order(lock_order_memory<Classes, Owners> &of)
-	    : order_rules(of.learning()), owners{of.held, Owners}
+	    : order_hook{wait, attempt, taken, not_taken, release},
+	      order_rules(of.learning()), owners{of.held, Owners}
 	{
 	}
 	lock_order(const lock_order &) = delete;
@@ -184,6 +186,21 @@ struct lock_order : private order_rules {
 	}
 
       private:
+	/* -- The hook's: a checked lock has no more of it -- */
+
+	static held_place wait(order_hook &of, const wanted_lock &want)
+	{
+		return static_cast<lock_order &>(of).before_wait(want);
+	}
+	static held_place attempt(order_hook &of, const wanted_lock &want)
+	{
+		return static_cast<lock_order &>(of).before_try(want);
+	}
+	static void release(order_hook &of, const void *lock)
+	{
+		static_cast<lock_order &>(of).released(lock);
+	}
+
 	held_place push(const wanted_lock &want, hold how)
 	{
 		const held_place mine = owners.push();

@@ -47,9 +47,11 @@ RULES = [
     ("lib/klock/checked_parts.hpp", "klock/concepts.hpp klock/types.hpp"),
     ("lib/klock/checked_core.hpp",  "klock/checked_parts.hpp "
                                     "klock/concepts.hpp klock/lent_nodes.hpp "
-                                    "klock/lock_order.hpp "
                                     "klock/lock_usage.hpp "
+                                    "klock/order_hook.hpp "
                                     "klock/shared_usage.hpp klock/types.hpp"),
+    # All that a checked lock has of what follows.
+    ("lib/klock/order_hook.hpp",    "klock/misuse_text.hpp klock/os.hpp"),
     # What learns the order of locks: one of them guards it.
     ("lib/klock/order_learning.hpp", "klock/irq.hpp "
                                     "klock/lock_classes.hpp "
@@ -74,7 +76,8 @@ RULES = [
     ("lib/klock/lock_classes.hpp",  "klock/atomic.hpp klock/plain.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/held_locks.hpp",    "klock/atomic.hpp klock/cpu.hpp "
-                                    "klock/misuse_text.hpp klock/os.hpp "
+                                    "klock/misuse_text.hpp "
+                                    "klock/order_hook.hpp klock/os.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/checked_calls.hpp", "klock/concepts.hpp klock/types.hpp"),
     ("lib/klock/checked_lock.hpp",  "klock/checked_calls.hpp "
