@@ -37,9 +37,10 @@ def arguments():
                         help="the kernel's command line")
     parser.add_argument("--font", help="the font on a screen made of pixels; "
                         "without one: VGA's text memory is read")
-    parser.add_argument("--cpus", type=int, default=4)
+    parser.add_argument("--cpus", type=int, default=4, help="vCPUs")
     parser.add_argument("--mode", default="single",
-                        choices=sorted(qemu.ACCELERATORS))
+                        choices=sorted(qemu.ACCELERATORS),
+                        help="how QEMU runs them, as of run.py")
     parser.add_argument("--uefi", action="store_true",
                         help="firmware is OVMF, not a BIOS")
     parser.add_argument("--machine", default="pc", help="QEMU's: pc or q35")
@@ -47,7 +48,8 @@ def arguments():
                         help="a machine without a serial line")
     parser.add_argument("--expect", action="append", default=[],
                         help="a line that must be on the screen")
-    parser.add_argument("--qemu-arg", action="append", default=[])
+    parser.add_argument("--qemu-arg", action="append", default=[],
+                        help="one more argument for QEMU")
     parser.add_argument("--full-row", help="what a row of 80 columns begins "
                         "with: the next one must not be blank")
     parser.add_argument("--picture", help="a PPM file of the last screen")
