@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq - this CPU's interrupt flag: RISC-V, S-mode
+ * irq - this CPU's interrupt flag: RISC-V, S-mode or M-mode
  *
- * Source: the privileged specification, sstatus.SIE. A kernel that
- * runs in M-mode has -I .../riscv/machine in front of this on its include path.
+ * Source: the privileged specification, sstatus and mstatus. Which of the two,
+ * irq_register.hpp says.
  */
 #pragma once
 
+#include <klock/arch/irq_register.hpp>
 #include <klock/types.hpp>
 
 namespace klock::arch {
 
-/* sstatus of before irq_save(). */
+/* The status register of before irq_save(). */
 using irq_state = usize;
-
-inline constexpr irq_state irq_flag = 2; /* sstatus.SIE */
 
 /* Whether this CPU would take an interrupt now. */
 [[nodiscard]] inline bool irqs_enabled()
 {
 	irq_state now;
 
-	asm volatile("csrr %0, sstatus" : "=r"(now)::"memory");
+	asm volatile("csrr %0, %1" : "=r"(now) : "i"(status_csr) : "memory");
 	return now & irq_flag;
 }
 
@@ -34,7 +33,10 @@ inline constexpr irq_state irq_flag = 2; /* sstatus.SIE */
 {
 	irq_state before;
 
-	asm volatile("csrrci %0, sstatus, 2" : "=r"(before)::"memory");
+	asm volatile("csrrci %0, %1, %2"
+		     : "=r"(before)
+		     : "i"(status_csr), "i"(irq_flag)
+		     : "memory");
 	return before;
 }
 
@@ -42,7 +44,8 @@ inline constexpr irq_state irq_flag = 2; /* sstatus.SIE */
 inline void irq_restore(irq_state before)
 {
 	if (before & irq_flag)
-		asm volatile("csrsi sstatus, 2" ::: "memory");
+		asm volatile("csrsi %0, %1" ::"i"(status_csr), "i"(irq_flag)
+			     : "memory");
 	else
 		asm volatile("" ::: "memory");
 }
