@@ -5,7 +5,6 @@
 #include <boot/clock.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/trace.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
@@ -13,6 +12,7 @@
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
 #include <boot/room.hpp>
+#include <boot/trace.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 

@@ -117,6 +117,9 @@ void stop_cpu(unsigned cpu);
 /* Panics unless a timer or an IPI may have it. */
 void check_free_vector(u8 vector);
 
+/* Panics unless there is such a CPU, and a way to send to it. */
+void check_ipi_target(unsigned cpu);
+
 /* -- The end. Any context. -- */
 
 /* Returns where there is nobody who takes the code. */

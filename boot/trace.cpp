@@ -9,9 +9,9 @@
  * behind it, so that addr2line names the caller's line.
  */
 #include <boot/cpus.hpp>
-#include <boot/trace.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
+#include <boot/trace.hpp>
 
 namespace boot {
 

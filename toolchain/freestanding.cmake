@@ -37,14 +37,13 @@ function(klock_target_of variable toolchain)
 	set(${variable} ${target} PARENT_SCOPE)
 endfunction()
 
-# What this host can build of the targets that have a room.
+# What this host can build.
 set(KLOCK_TOOLCHAINS)
 foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
 		clang-aarch64 gcc-riscv64 clang-riscv64 gcc-riscv64s)
 	klock_target_of(target ${toolchain})
-	if(EXISTS ${PROJECT_SOURCE_DIR}/${KLOCK_ROOM_${target}}/sources.cmake
-			AND (toolchain MATCHES "^clang-" OR
-			(KLOCK_GCC_${target} AND KLOCK_LD_${target})))
+	if(toolchain MATCHES "^clang-" OR
+			(KLOCK_GCC_${target} AND KLOCK_LD_${target}))
 		list(APPEND KLOCK_TOOLCHAINS ${toolchain})
 	endif()
 endforeach()

@@ -145,10 +145,7 @@ void raise_nmi(u64 targets)
 
 u64 existing(unsigned cpu)
 {
-	if (!has_ipis())
-		panic("an IPI without an interrupt controller");
-	if (cpu >= cpu_count())
-		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+	check_ipi_target(cpu);
 	return hardware_id_of(cpu);
 }
 
@@ -323,14 +320,6 @@ void send_nmi(unsigned cpu)
 	if (!has_nmi())
 		panic("an NMI without group 0");
 	raise_nmi(target);
-}
-
-void send_nmi_to_others()
-{
-	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-		if (cpu != this_cpu())
-			send_nmi(cpu);
-	}
 }
 
 /* One register, one write: nothing of what it interrupted is spoiled. */

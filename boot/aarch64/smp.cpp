@@ -5,6 +5,7 @@
 #include <boot/aarch64/machine_tree.hpp>
 #include <boot/aarch64/psci.hpp>
 #include <boot/aarch64/system.hpp>
+#include <boot/board/cpus.hpp>
 #include <boot/console.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
@@ -46,24 +47,7 @@ void interrupts_init() {}
 
 cpu_list find_cpus(const boot_info &)
 {
-	cpu_list found;
-	const unsigned count =
-		find_tree_cpus(machine_tree(), found.ids, max_cpus);
-
-	found.count = count < max_cpus ? count : max_cpus;
-	if (count > max_cpus)
-		print("# boot: %u CPUs more than boot can use (%u): left "
-		      "asleep\n",
-		      count - max_cpus, max_cpus);
-	const char *const why =
-		found.count ? why_alone() : "no CPU in the tree";
-
-	if (why) {
-		print("# boot: %s: one CPU only\n", why);
-		found.count = 1;
-		found.ids[0] = cpu_blocks[0].hardware_id;
-	}
-	return found;
+	return tree_cpus(machine_tree(), why_alone());
 }
 
 void call_cpus(unsigned slots)

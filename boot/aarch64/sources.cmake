@@ -4,4 +4,4 @@ set(KLOCK_ROOM_SOURCES_aarch64
 	paging.cpp psci.cpp smp.cpp timer.cpp vectors.S)
 list(TRANSFORM KLOCK_ROOM_SOURCES_aarch64 PREPEND aarch64/)
 list(APPEND KLOCK_ROOM_SOURCES_aarch64
-	board/device_tree.cpp board/memory.cpp)
+	board/cpus.cpp board/device_tree.cpp board/memory.cpp)

@@ -11,7 +11,7 @@
 #include <boot/aarch64/machine_tree.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/aarch64/timer.hpp>
-#include <boot/clock.hpp>
+#include <boot/board/timer_cycles.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/divide.hpp>
@@ -53,15 +53,6 @@ void read_interrupt(const tree_walk &timer, usize which, u32 &interrupt)
 		interrupt = static_cast<u32>(number) + first_private;
 }
 
-u64 ticks_of(u64 ns)
-{
-	/* What 32 bits hold: longer ones are cut to that. */
-	const u64 longest = cycles_to_ns(~u32{0});
-	const u64 ticks = ns_to_cycles(ns < longest ? ns : longest);
-
-	return ticks ? ticks : 1;
-}
-
 /* After `last`, or after now, if that has passed already. */
 u64 next_time(u64 last, u64 period, u64 now)
 {
@@ -75,7 +66,7 @@ void start(u8 vector, u64 ns, bool again)
 		panic("a timer without an interrupt controller");
 	percpu_part &own = cpus[this_cpu()]->machine;
 	const interrupts_off in_one_go;
-	const u64 ticks = ticks_of(ns);
+	const u64 ticks = timer_cycles(ns);
 
 	own.timer_vector = vector;
 	own.timer_period = again ? ticks : 0;
@@ -163,7 +154,7 @@ const char *nmi_clock_start(u32 period_us)
 		return "no interrupt controller";
 	if (!has_nmi())
 		return "group 0 of the GIC is the firmware's";
-	nmi_clock_period = ticks_of(u64{period_us} * 1000);
+	nmi_clock_period = timer_cycles(u64{period_us} * 1000);
 	write_cntp_cval(read_cntpct() + nmi_clock_period);
 	write_cntp_ctl(enabled);
 	instruction_barrier();

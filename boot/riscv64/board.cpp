@@ -2,7 +2,7 @@
 /*
  * board - what the device tree says of the machine: RISC-V
  */
-#include <boot/console.hpp>
+#include <boot/board/cpus.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
@@ -77,23 +77,7 @@ u64 timer_hz()
 
 cpu_list find_cpus(const boot_info &)
 {
-	cpu_list found;
-	const unsigned there = find_tree_cpus(board_tree, found.ids, max_cpus);
-
-	if (!has_ipis() || !there) {
-		print("# boot: %s: one CPU\n",
-		      there ? "no interrupts between CPUs"
-			    : "the device tree names no CPU");
-		found.count = 1;
-		found.ids[0] = cpu_blocks[0].hardware_id;
-		return found;
-	}
-	found.count = there < max_cpus ? there : max_cpus;
-	if (there > max_cpus)
-		print("# boot: %u CPUs are more than boot has room for: %u "
-		      "left out\n",
-		      there, there - max_cpus);
-	return found;
+	return tree_cpus(board_tree, has_ipis() ? nullptr : "no IPIs");
 }
 
 /* SiFive test device, as QEMU has it: the upper half is the exit status. */

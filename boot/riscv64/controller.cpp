@@ -2,7 +2,7 @@
 /*
  * controller - interrupts from hart to hart, and each one's timer: RISC-V
  */
-#include <boot/clock.hpp>
+#include <boot/board/timer_cycles.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/ipi.hpp>
@@ -33,16 +33,6 @@ void check(u8 vector)
 		panic("neither timers nor IPIs work");
 }
 
-/* timer_now() counts what klock::cycles() counts. */
-u64 ticks_of(u64 ns)
-{
-	/* What 32 bits hold: longer ones are cut to that. */
-	const u64 longest = cycles_to_ns(~u32{0});
-	const u64 ticks = ns_to_cycles(ns < longest ? ns : longest);
-
-	return ticks ? ticks : 1;
-}
-
 void start_timer(u8 vector, u64 ticks, u64 period)
 {
 	interrupts_off in_one_go;
@@ -67,13 +57,15 @@ void post(unsigned cpu, u8 vector)
 void timer_start_periodic(u8 vector, u64 period_ns)
 {
 	check(vector);
-	start_timer(vector, ticks_of(period_ns), ticks_of(period_ns));
+	const u64 period = timer_cycles(period_ns);
+
+	start_timer(vector, period, period);
 }
 
 void timer_start_one_shot(u8 vector, u64 delay_ns)
 {
 	check(vector);
-	start_timer(vector, ticks_of(delay_ns), 0);
+	start_timer(vector, timer_cycles(delay_ns), 0);
 }
 
 void timer_stop()
@@ -124,9 +116,8 @@ void software_interrupt(interrupt_frame &frame)
 
 void send_ipi(unsigned cpu, u8 vector)
 {
-	check(vector);
-	if (cpu >= cpu_count())
-		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+	check_free_vector(vector);
+	check_ipi_target(cpu);
 	post(cpu, vector);
 }
 
@@ -153,8 +144,6 @@ void stop_cpu(unsigned cpu)
 bool has_nmi() { return false; }
 
 void send_nmi(unsigned cpu) { panic("an NMI to CPU %u: RISC-V has none", cpu); }
-
-void send_nmi_to_others() { panic("an NMI to others: RISC-V has none"); }
 
 void send_nmi_from_nmi(unsigned cpu) { send_nmi(cpu); }
 

@@ -13,5 +13,5 @@ set(KLOCK_ROOM_SOURCES_riscv64s ${common}
 foreach(target IN ITEMS riscv64 riscv64s)
 	list(TRANSFORM KLOCK_ROOM_SOURCES_${target} PREPEND riscv64/)
 	list(APPEND KLOCK_ROOM_SOURCES_${target}
-		board/device_tree.cpp board/memory.cpp)
+		board/cpus.cpp board/device_tree.cpp board/memory.cpp)
 endforeach()

@@ -65,8 +65,7 @@ void send(u32 destination, u32 command)
 
 u32 existing(unsigned cpu)
 {
-	if (cpu >= cpu_count())
-		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+	check_ipi_target(cpu);
 	return static_cast<u32>(hardware_id_of(cpu));
 }
 
@@ -152,18 +151,6 @@ void send_nmi_from_nmi(unsigned cpu)
 
 	send_nmi(cpu);
 	apic_write(apic_icr_high, destination);
-}
-
-/*
- * One by one: "all but self" would wake the CPUs that were left in the
- * trampoline, too, and they have nothing to take an NMI with.
- */
-void send_nmi_to_others()
-{
-	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-		if (cpu != this_cpu())
-			send_nmi(cpu);
-	}
 }
 
 void broadcast_init() { send(0, icr_all_but_self | icr_init); }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpus - the CPUs that a device tree names
+ */
+#include <boot/board/cpus.hpp>
+#include <boot/console.hpp>
+#include <boot/percpu.hpp>
+
+namespace boot {
+
+cpu_list tree_cpus(const device_tree &tree, const char *why_alone)
+{
+	cpu_list found;
+	const unsigned there = find_tree_cpus(tree, found.ids, max_cpus);
+
+	if (!there)
+		why_alone = "no CPU in the device tree";
+	if (why_alone) {
+		print("# boot: %s: one CPU only\n", why_alone);
+		found.count = 1;
+		found.ids[0] = cpu_blocks[0].hardware_id;
+		return found;
+	}
+	found.count = there < max_cpus ? there : max_cpus;
+	if (there > max_cpus)
+		print("# boot: %u CPUs more than boot can use (%u): left "
+		      "asleep\n",
+		      there - max_cpus, max_cpus);
+	return found;
+}
+
+} // namespace boot
