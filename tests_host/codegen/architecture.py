@@ -4,7 +4,8 @@
     headers      the port's: each compiles alone and twice
     operations   each is of the instructions that its order demands (orders.py)
     flags        the interrupt flag, the pause and the clock (flags.py)
-    locks        read-modify-writes, orders and waits of each (cross_locks.py)
+    locks        read-modify-writes, orders and waits of each (cross_locks.py);
+                 the sizes that bench's README has of some (sizes.py)
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
@@ -24,13 +25,12 @@ import cross_locks
 import flags
 import objects
 import orders
+import sizes
 import tables
 from expectations import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
-MACHINES = {"aarch64": tables.AArch64(), "aarch64-lse": tables.AArch64(True),
-            "riscv64": tables.RiscV()}
 # Told as the compiler tells it: none of ours knows them yet.
 EXTENSIONS = (["zawrs"], ["zacas"], ["zabha"], ["zabha", "zacas"])
 
@@ -68,6 +68,7 @@ def _locks(compiler, machine, scratch):
     found, seen = cross_locks.check(compiler, machine, scratch, EXPECTATIONS)
     yield from found
     print(f"{compiler}: {len(seen)} locks")
+    yield from sizes.stale(compiler, seen, sizes.README)
 
 
 def _extensions(compiler, machine, scratch):
@@ -88,7 +89,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", choices=MACHINES, required=True)
+    parser.add_argument("--target", choices=tables.MACHINES, required=True)
     parser.add_argument("--cxx", choices=("g++", "clang++"), required=True)
     parser.add_argument("--lib", type=Path, required=True)
     parser.add_argument("--only", choices=STEPS)
@@ -99,7 +100,7 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             for name, step in STEPS.items():
                 if args.only in (None, name):
-                    found += step(compiler, MACHINES[args.target], scratch)
+                    found += step(compiler, tables.MACHINES[args.target], scratch)
     except objects.Skip as missing:
         print(f"skipped: {missing}")
         return SKIPPED

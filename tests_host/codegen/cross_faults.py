@@ -196,7 +196,7 @@ def run(args, scratch):
         compiler = cross.Cross(args.cxx, args.target,
                                planted(args.lib, scratch, fault))
         try:
-            said = said_of(compiler, architecture.MACHINES[args.target], fault,
+            said = said_of(compiler, tables.MACHINES[args.target], fault,
                            scratch)
         except objects.Failed as broken:
             said = [str(broken)]
@@ -207,7 +207,7 @@ def run(args, scratch):
 def outline(args, scratch):
     """What GCC's default on AArch64 leaves undefined is named."""
     compiler = cross.Cross(args.cxx, args.target, args.lib)
-    said = orders.check(compiler, architecture.MACHINES[args.target], scratch,
+    said = orders.check(compiler, tables.MACHINES[args.target], scratch,
                         ["-moutline-atomics"], r"fetch_add_relaxed__u8$")
     return any("undefined symbol __aarch64_ldadd1_relax" in text
                for text in said)

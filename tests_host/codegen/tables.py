@@ -184,3 +184,7 @@ class RiscV:
         lr = {"relaxed": "lr", "acquire": r"lr\.aq",
               "seq_cst": r"lr\.aqrl"}[order]
         return f"{look}(?: {lr})? (?:wrs|{lr})(?: (?:wrs|{lr}))*"
+
+
+MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
+            "riscv64": RiscV()}
