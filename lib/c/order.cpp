@@ -3,8 +3,6 @@
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
 
-using klock::kernel_lock_order;
-
 void klock_might_wait_at(const char *file, int line)
 {
 	klock::might_wait({file, line});

@@ -214,7 +214,7 @@ struct checked_core {
 
 	held_place is_wanted(call_site by, bool reads = false) const
 	{
-		order_hook *const order = kernel_order_hook();
+		lock_order *const order = kernel_lock_order();
 
 		return order ? order->on_wait(*order, wanted(by, reads))
 			     : held_place{};
@@ -222,7 +222,7 @@ struct checked_core {
 
 	held_place is_tried(call_site by, bool reads = false) const
 	{
-		order_hook *const order = kernel_order_hook();
+		lock_order *const order = kernel_lock_order();
 
 		return order ? order->on_try(*order, wanted(by, reads))
 			     : held_place{};
@@ -230,20 +230,20 @@ struct checked_core {
 
 	static void is_released(const void *lock)
 	{
-		if (order_hook *const order = kernel_order_hook())
+		if (lock_order *const order = kernel_lock_order())
 			order->on_left(*order, lock);
 	}
 
 	static void is_held(held_place mine)
 	{
 		if (mine.at)
-			kernel_order_hook()->on_taken(mine);
+			kernel_lock_order()->on_taken(mine);
 	}
 
 	static void is_not_held(held_place mine)
 	{
 		if (mine.at)
-			kernel_order_hook()->on_not_taken(mine);
+			kernel_lock_order()->on_not_taken(mine);
 	}
 
 	wanted_lock wanted(call_site by, bool reads) const

@@ -81,15 +81,16 @@
 
 namespace klock {
 
-struct lock_order : order_hook, private order_rules {
+/* What klock_os_lock_order() points to. */
+struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
-	constexpr explicit lock_order(lock_order_memory<Classes, Owners> &of)
-	    : order_hook{wait, attempt, taken, not_taken, release},
+	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of)
+	    : lock_order{wait, attempt, taken, not_taken, release},
 	      order_rules(of.learning()), owners{of.held, Owners}
 	{
 	}
-	lock_order(const lock_order &) = delete;
-	lock_order &operator=(const lock_order &) = delete;
+	order_keeper(const order_keeper &) = delete;
+	order_keeper &operator=(const order_keeper &) = delete;
 
 	/* -- What checked locks say ------------------------------------------
 	 */
@@ -186,19 +187,19 @@ struct lock_order : order_hook, private order_rules {
 	}
 
       private:
-	/* -- The hook's: a checked lock has no more of it -- */
+	/* -- What lock_order points to: a checked lock has no more of it -- */
 
-	static held_place wait(order_hook &of, const wanted_lock &want)
+	static held_place wait(lock_order &of, const wanted_lock &want)
 	{
-		return static_cast<lock_order &>(of).before_wait(want);
+		return static_cast<order_keeper &>(of).before_wait(want);
 	}
-	static held_place attempt(order_hook &of, const wanted_lock &want)
+	static held_place attempt(lock_order &of, const wanted_lock &want)
 	{
-		return static_cast<lock_order &>(of).before_try(want);
+		return static_cast<order_keeper &>(of).before_try(want);
 	}
-	static void release(order_hook &of, const void *lock)
+	static void release(lock_order &of, const void *lock)
 	{
-		static_cast<lock_order &>(of).released(lock);
+		static_cast<order_keeper &>(of).released(lock);
 	}
 
 	held_place push(const wanted_lock &want, hold how)
@@ -245,12 +246,18 @@ struct lock_order : order_hook, private order_rules {
 	held_by_owners owners;
 };
 
+/* The kernel's, or null: all that it can be asked. */
+inline order_keeper *kernel_order_keeper()
+{
+	return static_cast<order_keeper *>(kernel_lock_order());
+}
+
 /* One for the whole kernel, see above; its memory is zero until it is used. */
 template <u32 Classes, u32 Owners>
 lock_order *lock_order_of()
 {
 	static constinit lock_order_memory<Classes, Owners> memory;
-	static constinit lock_order order(memory);
+	static constinit order_keeper order(memory);
 
 	return &order;
 }

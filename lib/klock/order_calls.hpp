@@ -28,7 +28,7 @@ inline void might_wait(call_site by = {__builtin_FILE(), __builtin_LINE()})
 {
 	if constexpr (!Checks)
 		return;
-	else if (lock_order *const order = kernel_lock_order())
+	else if (order_keeper *const order = kernel_order_keeper())
 		order->might_wait(by);
 }
 
@@ -48,7 +48,7 @@ void declare(const declared_order (&all)[Size],
 	     call_site by = {__builtin_FILE(), __builtin_LINE()})
 {
 	if constexpr (Checks)
-		if (lock_order *const order = kernel_lock_order())
+		if (order_keeper *const order = kernel_order_keeper())
 			order->declare(all, Size, by);
 }
 
@@ -73,7 +73,8 @@ template <any_lock L>
 requires requires(const L &lock) { lock.is_held_by_me(); }
 struct nested<L> {
 	nested(const L &lock, u8 rank)
-	    : mine(kernel_lock_order() ? kernel_lock_order()->mine() : nullptr)
+	    : mine(kernel_lock_order() ? kernel_order_keeper()->mine()
+				       : nullptr)
 	{
 		if (!mine)
 			return;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order_hook - what a checked lock knows of lock_order.hpp: five calls
+ * order_hook - struct lock_order as a checked lock knows it: five calls
  *
- * A lock_order begins with one. So a file that takes checked locks compiles
- * pointers alone; all that is behind them, only the one file has that defines
- * klock_os_lock_order().
+ * A file that takes checked locks compiles pointers alone; what is behind them,
+ * lock_order.hpp, only the one file has that defines klock_os_lock_order().
  */
 #pragma once
 
@@ -31,18 +30,12 @@ struct held_place {
 	held_lock *at;
 };
 
-struct order_hook {
-	held_place (*on_wait)(order_hook &, const wanted_lock &);
-	held_place (*on_try)(order_hook &, const wanted_lock &);
+struct lock_order {
+	held_place (*on_wait)(lock_order &, const wanted_lock &);
+	held_place (*on_try)(lock_order &, const wanted_lock &);
 	void (*on_taken)(held_place);
 	void (*on_not_taken)(held_place);
-	void (*on_left)(order_hook &, const void *lock);
+	void (*on_left)(lock_order &, const void *lock);
 };
-
-/* The kernel's, or null: the first of what a lock_order is made of. */
-inline order_hook *kernel_order_hook()
-{
-	return reinterpret_cast<order_hook *>(kernel_lock_order());
-}
 
 } // namespace klock

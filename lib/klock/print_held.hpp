@@ -132,7 +132,7 @@ template <typename Sink>
 template <typename Sink>
 void print_held(Sink &&sink)
 {
-	lock_order *const order = kernel_lock_order();
+	order_keeper *const order = kernel_order_keeper();
 
 	if (!order)
 		return;

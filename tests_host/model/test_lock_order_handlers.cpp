@@ -61,7 +61,7 @@ struct noted_world {
 	}
 
 	lock_order_memory<4, 1> memory;
-	lock_order order{memory};
+	order_keeper order{memory};
 	char address[4] = {};
 	bool was_held = false; /* a; what follows is on the host */
 };

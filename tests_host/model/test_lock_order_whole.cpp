@@ -32,7 +32,7 @@ struct ordered_world {
 	~ordered_world() { order_now = nullptr; }
 
 	lock_order_memory<4, 2> memory;
-	lock_order order{memory};
+	order_keeper order{memory};
 	checked_lock<tas_lock, "a"> a;
 	checked_lock<tas_lock, "b"> b;
 	checked_lock<ticket_lock<u8>, "c"> c;

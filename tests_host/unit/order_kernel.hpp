@@ -31,7 +31,7 @@ struct new_order {
 
 	std::unique_ptr<klock::lock_order_memory<Classes, Owners>> memory{
 		new klock::lock_order_memory<Classes, Owners>()};
-	klock::lock_order order{*memory};
+	klock::order_keeper order{*memory};
 };
 
 /* Interrupts off, as most of the code here has them. */
