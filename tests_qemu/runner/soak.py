@@ -7,6 +7,7 @@ with its log named; a soak that ends by time prints what it did, and 0. 77:
 skipped, this host can run none of them.
 """
 import argparse
+import os
 import re
 import sys
 import time
@@ -32,6 +33,16 @@ ROUND = [
     ("single", "gcc-64", 64, "run=storm acquisitions=500 convoys=2"),
     ("single", "gcc-64", 255, "run=locks acquisitions=8000 convoys=2"),
     ("icount", "gcc-64", 4, "run=storm acquisitions=2000 convoys=10"),
+    ("single", "gcc-64", 64, "run=shared acquisitions=1000000 convoys=50"),
+    ("single", "clang-64", 8, "run=shared_storm acquisitions=500000"),
+    ("parallel", "gcc-64", 2, "run=folder parallel=1 acquisitions=200000"),
+    ("single", "gcc-aarch64", 64, "run=locks acquisitions=20000 convoys=10"),
+    ("parallel", "clang-aarch64", 2, "run=storm parallel=1 acquisitions=4000"),
+    ("single", "gcc-aarch64", 512, "run=locks acquisitions=1200 convoys=1"),
+    ("single", "gcc-riscv64", 64, "run=locks acquisitions=20000 convoys=10"),
+    ("parallel", "clang-riscv64", 2, "run=locks parallel=1 "
+                                     "acquisitions=100000"),
+    ("single", "gcc-riscv64s", 8, "run=storm acquisitions=2000"),
     ("single", "gcc-64", 4, "run=busted"),
     ("parallel", "gcc-64", 2, "run=busted parallel=1 pauses=1"),
 ]
@@ -65,7 +76,10 @@ def machine_for(args, which, number=0):
 def possible(args):
     """What of a round this host can run; what it cannot is said once."""
     for which in ROUND:
-        why_not = qemu.missing(machine_for(args, which))
+        machine = machine_for(args, which)
+        why_not = qemu.missing(machine)
+        if not os.path.exists(machine.image):
+            why_not = f"{machine.image} was not built"
         if why_not:
             print(f"left out: {which[0]}, {which[1]}, {which[2]} CPUs: "
                   f"{why_not}", flush=True)
