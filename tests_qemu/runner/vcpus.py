@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Locks whose waiters do not always run: vCPUs that share host cores.
 
-Writes vcpus.csv, and of it vcpus.svg: the rate against vCPUs per host core. Of
-each row, the one of several boots whose rate is the median. The columns:
-README.md.
+Writes vcpus.csv, and of it vcpus.svg: the rate against vCPUs per host core; and
+lib/README's table of one count of vCPUs. Of each row, the one of several boots
+whose rate is the median. The columns: README.md.
 """
 import argparse
 import csv
@@ -27,6 +27,11 @@ LOCKS = ("ticket_lock<u8>", "preemptable_ticket_lock<u8>", "queued_lock",
          "backoff_ttas_lock", "tas_lock", "ttas_lock")
 # The last two are where the one before them is.
 SHOWN = LOCKS[:4]
+# The rows of lib/README's table, in their order, and the line above them.
+TOLD = ("ticket_lock<u8>", "queued_lock", "preemptable_ticket_lock<u8>",
+        "backoff_ttas_lock", "ttas_lock", "tas_lock")
+TOLD_CPUS = 8
+TOLD_HEAD = f"| {TOLD_CPUS} vCPUs on {CORES} host cores |"
 
 
 def arguments():
@@ -42,6 +47,8 @@ def arguments():
                         help="of each row (default: %(default)s)")
     parser.add_argument("--redraw", action="store_true",
                         help="from the folder's CSV file; measures nothing")
+    parser.add_argument("--readme", type=pathlib.Path,
+                        help="whose table gets the figures")
     args = parser.parse_args()
     if not args.redraw and not args.image:
         parser.error("--image is needed, or --redraw")
@@ -83,9 +90,9 @@ def medians(boots):
 
 def write(rows, path):
     with open(path, "w", encoding="utf-8") as file:
-        table = csv.DictWriter(file, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+        out = csv.DictWriter(file, rows[0], lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
 
 
 def show(rows):
@@ -94,6 +101,29 @@ def show(rows):
         print(f"{row['lock']:28} {row['cpus']:5} {row['per_second']:22} "
               f"{row['longest_wait'] / 1e6:17.1f} "
               f"{row['jain_permille'] / 1000:5.3f}")
+
+
+def table(rows):
+    """The lines of lib/README's table."""
+    for name in TOLD:
+        row = next(row for row in rows
+                   if row["lock"] == name and row["cpus"] == TOLD_CPUS)
+        yield (f"| `{name}` | {row['per_second']:,} | "
+               f"{row['longest_wait'] / 1e6:.0f} | "
+               f"{row['jain_permille'] / 1000:.3f} |")
+
+
+def lines_of_table(path):
+    """All lines of the text, and where the table's rows begin in it."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return lines, next(number for number, line in enumerate(lines)
+                       if line.startswith(TOLD_HEAD)) + 2
+
+
+def put_table(rows, path):
+    lines, start = lines_of_table(path)
+    lines[start:start + len(TOLD)] = table(rows)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def picture(rows):
@@ -117,7 +147,7 @@ def main():
     if not shutil.which("gnuplot"):
         print("no plot without gnuplot: apt-get install gnuplot-nox")
         return 1
-    table = f"{args.out}/vcpus.csv"
+    path = f"{args.out}/vcpus.csv"
     if not args.redraw:
         pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
         why_not = qemu.missing(machine_for(args))
@@ -125,9 +155,12 @@ def main():
             print(f"skipped: {why_not}")
             return SKIPPED
         write(list(medians([measured(args) for _ in range(args.boots)])),
-              table)
-    rows = rows_of(table)
+              path)
+    rows = rows_of(path)
     show(rows)
+    print("", *table(rows), sep="\n")
+    if args.readme:
+        put_table(rows, args.readme)
     print(*curves.draw(picture(rows), args.out, suffixes=("svg",)))
     return 0
 
