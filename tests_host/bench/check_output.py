@@ -25,6 +25,12 @@ FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
 # The same for every row of locks that readers share.
 SHARED = ("shared_alone.csv", "shared.csv")
 SHARES = {"0", "1", "10", "50"}     # of writers, each in shared.csv
+# Of locks whose waiters do not all run: by a run of its own.
+WAITERS = ("ticket_lock<u8>", "queued_lock", "timeout_lock",
+           "backoff_ttas_lock", "preemptable_ticket_lock<u8>",
+           "preemptable_ticket_lock<u16>")
+CROWDED = {"crowded.csv": WAITERS, "overtakings.csv": WAITERS[-2:]}
+LOADS = {"a thread a core", "crowded", "a second"}  # each in crowded.csv
 
 WORDS = {"lock", "kind", "load", "bar", "verdict", "library", "limit"}
 
@@ -51,6 +57,12 @@ def faults(name, rows, locks):
         found += [f"{name}: no row for {lock} at {share} % writers"
                   for lock in locks for share in SHARES
                   if not any(row[0] == lock and row[column] == share
+                             for row in rows[1:] if len(row) > column)]
+    if name == "crowded.csv":
+        column = heads.index("load")
+        found += [f"{name}: no row for {lock}, {load}"
+                  for lock in locks for load in LOADS
+                  if not any(row[0] == lock and row[column] == load
                              for row in rows[1:] if len(row) > column)]
     if FILES.get(name, True):
         there = {row[0] for row in rows[1:] if row}
@@ -80,26 +92,30 @@ def must_fail(name, rows, locks):
 
 def main():
     bench, code, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    for name in (*FILES, *SHARED):
-        (out / name).unlink(missing_ok=True)
+    for name in (*FILES, *SHARED, *CROWDED):
+        for folder in (out, out / "crowded"):
+            (folder / name).unlink(missing_ok=True)
     locks, shared = (
         subprocess.run([bench, "--list", *only], check=True, text=True,
                        capture_output=True).stdout.splitlines()
         for only in ((), ("--shared",)))
     subprocess.run([sys.executable, HERE / "code.py", code, out], check=True)
     subprocess.run([bench, "--smoke", "--out", out], check=True)
+    subprocess.run([bench, "--crowded", "--smoke", "--trial-us", "20",
+                    "--out", out / "crowded"], check=True)
     found = [] if locks and shared else ["a list of locks is empty"]
-    for name in (*FILES, *SHARED):
-        with (out / name).open(newline="") as file:
+    for name in (*FILES, *SHARED, *CROWDED):
+        folder = out / "crowded" if name in CROWDED else out
+        with (folder / name).open(newline="") as file:
             rows = list(csv.reader(file))
-        rows_of = shared if name in SHARED else locks
+        rows_of = CROWDED.get(name, shared if name in SHARED else locks)
         found += faults(name, rows, rows_of)
-        if name == "uncontended.csv" or name in SHARED:
+        if name == "uncontended.csv" or name in (*SHARED, *CROWDED):
             found += must_fail(name, rows, rows_of)
     for line in found:
         print(line)
     print(f"{len(locks)} locks, {len(shared)} that readers share, "
-          f"{len(FILES) + len(SHARED)} files, {len(found)} faults")
+          f"{len(FILES) + len(SHARED) + len(CROWDED)} files, {len(found)} faults")
     return 1 if found else 0
 
 

@@ -26,6 +26,8 @@ struct context {
 	double handoff_cycles = 0;
 	/* Trials on cores of their own; those that never were undisturbed. */
 	unsigned trials = 0, disturbed = 0;
+	/* Where threads share cores, a trial is so many times as long. */
+	unsigned stretch = 50;
 
 	unsigned cores() const { return opts.cores ? opts.cores : here.cores; }
 	/*
@@ -34,7 +36,7 @@ struct context {
 	 */
 	std::chrono::microseconds trial(unsigned trial_threads) const
 	{
-		return trial_threads > here.cores ? 50 * opts.trial
+		return trial_threads > here.cores ? stretch * opts.trial
 						  : opts.trial;
 	}
 	/* Where a file of results goes. */
@@ -48,6 +50,11 @@ struct context {
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
+/*
+ * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
+ * and some to compare them with. Tables that a README can take as they are.
+ */
+void measure_crowded(context &);
 /*
  * How long a handoff takes here and now, at least: what back-off is set by.
  * A virtual machine's cores move: two hyper-threads of one core at one time,
@@ -93,12 +100,11 @@ enum class watch { no, yes };
 void run_trial(context &, const row &, const setting &, watch, contended &to);
 
 /*
- * Rounds of trials of all rows that can serve so many threads; progress is
- * shown as `title`.
+ * Rounds of trials of all rows that can serve so many threads, or of those
+ * named; progress is shown as `title`.
  */
-std::map<std::string, contended> run_rounds(context &, const setting &,
-					    unsigned rounds,
-					    unsigned watched_rounds,
-					    const std::string &title);
+std::map<std::string, contended>
+run_rounds(context &, const setting &, unsigned rounds, unsigned watched_rounds,
+	   const std::string &title, const std::vector<std::string> &only = {});
 
 } // namespace bench

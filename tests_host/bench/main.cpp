@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 	std::filesystem::create_directories(opts.out);
 	const machine here = look_around();
 	report out(opts.out / "report.txt");
-	crew threads(4 * (opts.cores ? opts.cores : here.cores),
+	crew threads(most_threads_a_core *
+			     (opts.cores ? opts.cores : here.cores),
 		     here.cycles_a_second);
 	context c{opts, here, out, threads, {}};
 
@@ -76,6 +77,11 @@ int main(int argc, char **argv)
 	calibrate_handoff(c);
 	if (opts.scaling_only) {
 		measure_scaling(c);
+		say_how_quiet(c);
+		return 0;
+	}
+	if (opts.crowded) {
+		measure_crowded(c);
 		say_how_quiet(c);
 		return 0;
 	}

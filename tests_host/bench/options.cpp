@@ -18,6 +18,8 @@ const char usage[] =
 	"  --trial-us N   microseconds of a contended trial (2000)\n"
 	"  --scaling      only the curve from 1 to all cores\n"
 	"  --shared       only locks that readers share, and sequences\n"
+	"  --crowded      only waiters that do not run: 1, 2, 4 and 8 threads "
+	"a core\n"
 	"  --smoke        everything, as short as can be: figures mean "
 	"nothing\n"
 	"  --list         print the names of klock's locks and end; with\n"
@@ -52,6 +54,8 @@ options parse(int argc, char **argv)
 			o.scaling_only = true;
 		} else if (arg == "--shared") {
 			o.shared = true;
+		} else if (arg == "--crowded") {
+			o.crowded = true;
 		} else if (arg == "--list") {
 			o.list = true;
 		} else if (arg == "--smoke") {

@@ -18,8 +18,9 @@ struct options {
 	unsigned rounds = 25;
 	std::chrono::microseconds trial{2000};
 	bool scaling_only = false;
-	bool smoke = false;  /* every experiment, as short as can be */
-	bool shared = false; /* only what readers share */
+	bool smoke = false;   /* every experiment, as short as can be */
+	bool shared = false;  /* only what readers share */
+	bool crowded = false; /* only more threads than cores */
 	bool list = false; /* print klock's rows, or the shared ones, and end */
 
 	/* Rounds of trials that are slow and need not be exact. */

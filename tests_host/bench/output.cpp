@@ -91,6 +91,25 @@ std::string table::text() const
 	return out;
 }
 
+std::string table::markdown() const
+{
+	std::string out;
+
+	for (std::size_t i = 0; i < lines.size(); i++) {
+		out += "|";
+		for (const std::string &cell : lines[i])
+			out += " " + cell + " |";
+		out += "\n";
+		if (i)
+			continue;
+		out += "|";
+		for (std::size_t j = 0; j < lines[0].size(); j++)
+			out += "---|";
+		out += "\n";
+	}
+	return out;
+}
+
 /* -- report -------------------------------------------------------------- */
 
 report::report(const std::filesystem::path &file) : copy(open_or_end(file)) {}

@@ -20,6 +20,7 @@ struct table {
 	explicit table(std::vector<std::string> heads);
 	void add(std::vector<std::string> cells);
 	std::string text() const;
+	std::string markdown() const;
 
       private:
 	std::vector<std::vector<std::string>> lines;

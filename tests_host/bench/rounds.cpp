@@ -103,10 +103,10 @@ void run_trial(context &c, const row &r, const setting &s, watch watched,
 	add_up(c.here, threads, watched, to);
 }
 
-std::map<std::string, contended> run_rounds(context &c, const setting &s,
-					    unsigned rounds,
-					    unsigned watched_rounds,
-					    const std::string &title)
+std::map<std::string, contended>
+run_rounds(context &c, const setting &s, unsigned rounds,
+	   unsigned watched_rounds, const std::string &title,
+	   const std::vector<std::string> &only)
 {
 	const auto &rows = rows_for(s.threads);
 	const unsigned all = rounds + watched_rounds;
@@ -115,10 +115,13 @@ std::map<std::string, contended> run_rounds(context &c, const setting &s,
 	for (unsigned round = 0; round < all; round++) {
 		for (std::size_t i : shuffled(rows.size(), round)) {
 			const row &r = rows[i];
+			const bool named = only.empty() ||
+					   std::find(only.begin(), only.end(),
+						     r.name) != only.end();
 			const bool serves = r.is_lock()
 						    ? r.capacity >= s.threads
 						    : r.capacity == s.threads;
-			if (serves)
+			if (named && serves)
 				run_trial(c, r, s,
 					  round < rounds ? watch::no
 							 : watch::yes,

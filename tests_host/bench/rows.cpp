@@ -75,11 +75,20 @@ const std::vector<row> &rows_for(unsigned threads)
 {
 	static const auto pair = make_rows<2>();
 	static const auto cpus = make_rows<KLOCK_BENCH_CPUS>();
-	static const auto many = make_rows<4 * KLOCK_BENCH_CPUS>();
+	static const auto many =
+		make_rows<most_threads_a_core * KLOCK_BENCH_CPUS>();
 
 	if (threads <= 2)
 		return pair;
 	return threads <= KLOCK_BENCH_CPUS ? cpus : many;
+}
+
+const row *find_row(const std::string &name)
+{
+	for (const row &r : rows_for(1))
+		if (r.name == name)
+			return &r;
+	return nullptr;
 }
 
 std::vector<std::string> missing_peers()

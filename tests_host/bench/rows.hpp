@@ -35,10 +35,16 @@ struct row {
 
 /*
  * The rows for trials of so many threads. Locks that are built for a number of
- * CPUs are built for the smallest of 2, KLOCK_BENCH_CPUS and 4 times that
+ * CPUs are built for the smallest of 2, KLOCK_BENCH_CPUS and 8 times that
  * which is enough; where none is, their capacity says so.
  */
 const std::vector<row> &rows_for(unsigned threads);
+
+/* Null if there is none of that name. */
+const row *find_row(const std::string &name);
+
+/* Of one trial, at most. */
+inline constexpr unsigned most_threads_a_core = 8;
 
 /* The peers that were not found when this was built. */
 std::vector<std::string> missing_peers();
