@@ -13,6 +13,13 @@
 
 namespace klock::arch {
 
+/* An order is handed to the builtins as it is. */
+static_assert(static_cast<int>(order::relaxed) == __ATOMIC_RELAXED &&
+	      static_cast<int>(order::acquire) == __ATOMIC_ACQUIRE &&
+	      static_cast<int>(order::release) == __ATOMIC_RELEASE &&
+	      static_cast<int>(order::acq_rel) == __ATOMIC_ACQ_REL &&
+	      static_cast<int>(order::seq_cst) == __ATOMIC_SEQ_CST);
+
 /* A place in the code: nothing here, file and line in the hooked port. */
 struct site {
 	constexpr site(const char *, int) {}

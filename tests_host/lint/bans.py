@@ -17,7 +17,7 @@ STANDARD = ("stdint.h", "stddef.h")
 
 # which files           pattern in the code (no comments, no strings)   instead
 BANS = [
-    ("*.hpp", r"__ATOMIC_\w*|\bmemory_order\w*",
+    ("*.hpp", r"\bmemory_order\w*",
      "an order is part of an operation's name: <klock/atomic.hpp>"),
     ("*.hpp", r"\bstd\s*::|\bnamespace\s+std\b",
      "lib/klock has no standard library: write what is needed, or do without"),
@@ -33,7 +33,7 @@ BANS = [
      "a lock never writes its own wait loop: use an await operation"),
 ]
 
-_BUILTIN = re.compile(r"\b__(?:atomic|sync)_\w+")
+_BUILTIN = re.compile(r"\b__(?:atomic|sync|ATOMIC)_\w+")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*([^\n]*)", re.M)
 _ALLOWED_DIRECTIVE = re.compile(r"pragma once$|include\b")
 

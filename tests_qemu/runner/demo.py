@@ -3,29 +3,19 @@
 """README's table of the demo: --write makes it from a run; without, it must have
 the head and the locks that a run prints now, and show what the demo is for: a
 lock that one CPU keeps, and one that goes round."""
-import argparse
 import sys
 
+import marked
 import qemu
 from ends import exit_status
 
 SKIPPED = 77
-BEGIN = "<!-- demo table: begin -->\n```\n"
-END = "```\n<!-- demo table: end -->\n"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = marked.arguments(__doc__)
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes")
-    parser.add_argument("--append", required=True,
-                        help="the kernel's command line")
-    parser.add_argument("--readme", required=True,
-                        help="the file that holds the table")
-    parser.add_argument("--write", action="store_true",
-                        help="put this run's table into it")
     return parser.parse_args()
 
 
@@ -58,6 +48,7 @@ def differences(table):
 
 def main():
     args = arguments()
+    place = marked.Place(args.readme, "demo table")
     machine = qemu.Machine(image=args.image, cpus=4, append=args.append,
                            log=args.log)
     why_not = qemu.missing(machine)
@@ -69,14 +60,10 @@ def main():
         print(f"FAIL: {run.message}; serial log: {args.log}")
         return 1
     table = table_of(run.serial)
-    with open(args.readme, encoding="utf-8") as file:
-        before, _, rest = file.read().partition(BEGIN)
-    old, _, after = rest.partition(END)
     wrong = list(differences(table))
     if args.write:
-        with open(args.readme, "w", encoding="utf-8") as file:
-            file.write(before + BEGIN + "\n".join(table) + "\n" + END + after)
-    elif shape(old.splitlines()) != shape(table):
+        place.put(table)
+    elif shape(place.lines) != shape(table):
         wrong.append("README's table is another one: build the target "
                      "demo_table")
     print("\n".join(table))

@@ -3,33 +3,23 @@
 """README's table of the same kernel on several machines: --write makes it from a
 run on each; without, it must have the machines and locks that are run now, and
 on each machine show what the demo is for."""
-import argparse
 import os
 import sys
 
 import demo
+import marked
 import qemu
 from ends import exit_status
 
 SKIPPED = 77
-BEGIN = "<!-- machines: begin -->\n```\n"
-END = "```\n<!-- machines: end -->\n"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = marked.arguments(__doc__)
     parser.add_argument("--image", action="append", required=True,
                         metavar="NAME=FILE=CYCLES", help="a machine's name, "
                         "the lab's .elf for it, and how long a section is by "
-                        "its clock; several")
-    parser.add_argument("--log", required=True,
-                        help="where the serial logs go: LOG.NAME")
-    parser.add_argument("--append", required=True,
-                        help="the kernels' command line")
-    parser.add_argument("--readme", required=True,
-                        help="the file that holds the table")
-    parser.add_argument("--write", action="store_true",
-                        help="put this run's table into it")
+                        "its clock; several. Its log is LOG.NAME")
     return parser.parse_args()
 
 
@@ -75,6 +65,7 @@ def run_on(name, image, section, args):
 
 def main():
     args = arguments()
+    place = marked.Place(args.readme, "machines")
     columns = {}
     for word in args.image:
         name, image, section = word.split("=")
@@ -83,14 +74,10 @@ def main():
             print(columns[name])
             return SKIPPED if columns[name].startswith("skipped") else 1
     table = table_of(columns)
-    with open(args.readme, encoding="utf-8") as file:
-        before, _, rest = file.read().partition(BEGIN)
-    old, _, after = rest.partition(END)
     print("\n".join(table))
     if args.write:
-        with open(args.readme, "w", encoding="utf-8") as file:
-            file.write(before + BEGIN + "\n".join(table) + "\n" + END + after)
-    elif shape(old.splitlines()) != shape(table):
+        place.put(table)
+    elif shape(place.lines) != shape(table):
         print("FAIL: README's table is another one: build the target "
               "machines_table")
         return 1
