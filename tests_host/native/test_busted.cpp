@@ -54,6 +54,20 @@ const char *find(unsigned found_in, unsigned most_runs, stuck standing_still)
 	return found;
 }
 
+void check_found(const char *mutant, const char *mistake, const char *found)
+{
+	INFO(mutant << ": " << mistake);
+	CHECK(found != nullptr);
+	if (found)
+		std::printf("%-20s %-40s %s\n", mutant, mistake, found);
+}
+
+void check_passed(const char *lock, const char *found)
+{
+	INFO(lock << ": " << (found ? found : "passes"));
+	CHECK(found == nullptr);
+}
+
 } // namespace
 
 TEST_CASE("busted: every mutant is found", "[busted]")
@@ -68,12 +82,8 @@ TEST_CASE("busted: every mutant is found", "[busted]")
 
 		if (!(where & here))
 			return;
-		const char *found = find<Subject>(where, 500, stuck::is_meant);
-		INFO(Subject::name << ": " << Subject::mistake);
-		CHECK(found != nullptr);
-		if (found)
-			std::printf("%-20s %-40s %s\n", Subject::name,
-				    Subject::mistake, found);
+		check_found(Subject::name, Subject::mistake,
+			    find<Subject>(where, 500, stuck::is_meant));
 	});
 }
 
@@ -84,13 +94,8 @@ TEST_CASE("busted: every mutant is found", "[busted]")
 TEST_CASE("busted: no correct lock is found", "[busted]")
 {
 	all_locks<most_threads>::for_each([]<typename Subject>() {
-		for (unsigned where : {in_parallel, in_crowd}) {
-			const char *found =
-				find<Subject>(where, 1, stuck::is_a_bug);
-
-			INFO(Subject::name << ": "
-					   << (found ? found : "passes"));
-			CHECK(found == nullptr);
-		}
+		for (unsigned where : {in_parallel, in_crowd})
+			check_passed(Subject::name,
+				     find<Subject>(where, 1, stuck::is_a_bug));
 	});
 }

@@ -43,28 +43,39 @@ std::string describe(const result &r)
 
 enum class part { convoys, contention };
 
-template <typename Subject>
-void passes(unsigned threads, part which)
+plan plan_for(unsigned threads, part which)
 {
 	const bool convoys = which == part::convoys;
-	auto t = std::make_unique<torture<Subject, most_threads>>();
-	const plan p = {.cpus = participants<Subject>(threads),
-			.convoys = convoys ? rounds : 2u,
-			.sections = convoys || threads > 2 ? sections_of_many
-							   : sections_of_few,
-			.relaxes_a_word = 0,
-			.relaxes_outside = 8,
-			.try_one_in = convoys ? 0u : 8u,
-			.seed = threads};
 
-	run_on_threads<Subject>(*t, p);
-	const result r = t->outcome();
+	return {.cpus = threads,
+		.convoys = convoys ? rounds : 2u,
+		.sections = convoys || threads > 2 ? sections_of_many
+						   : sections_of_few,
+		.relaxes_a_word = 0,
+		.relaxes_outside = 8,
+		.try_one_in = convoys ? 0u : 8u,
+		.seed = threads};
+}
+
+void check(const result &r, const plan &p)
+{
 	const char *wrong = fault(r);
 
 	INFO(describe(r));
 	INFO((wrong ? wrong : "passed"));
 	CHECK(wrong == nullptr);
 	CHECK(r.acquisitions >= p.sections + r.forced);
+}
+
+template <typename Subject>
+void passes(unsigned threads, part which)
+{
+	auto t = std::make_unique<torture<Subject, most_threads>>();
+	plan p = plan_for(threads, which);
+
+	p.cpus = participants<Subject>(threads);
+	run_on_threads<Subject>(*t, p);
+	check(t->outcome(), p);
 }
 
 void all_pass(unsigned threads, part which)

@@ -23,6 +23,33 @@ concept tells_queued = requires(const L &lock, unsigned cpu)
 		} -> same_as<bool>;
 };
 
+/* FNV-1a, each byte read atomically. */
+inline u64 hash(const u8 *bytes, usize count)
+{
+	u64 sum = 0xcbf29ce484222325u;
+
+	for (usize i = 0; i < count; i++) {
+		sum ^= __atomic_load_n(bytes + i,
+				       static_cast<int>(order::relaxed));
+		sum *= 0x100000001b3u;
+	}
+	return sum;
+}
+
+/*
+ * What a doorway changes lies on a lock's first or last lines: what is between
+ * them, in a lock with a line for each CPU, is not looked at. Not inlined: once
+ * is enough for fifty locks.
+ */
+[[gnu::noinline]] inline u64 fingerprint(const void *lock, usize size)
+{
+	constexpr usize most_seen = 128;
+	const usize seen = size < most_seen ? size : most_seen;
+	const u8 *bytes = static_cast<const u8 *>(lock);
+
+	return hash(bytes, seen) * 31 + hash(bytes + size - seen, seen);
+}
+
 template <typename L>
 struct doorway {
 	explicit doorway(const L &watched) : lock(watched), before(seen_now())
@@ -39,14 +66,6 @@ struct doorway {
 	}
 
       private:
-	/*
-	 * What a doorway changes lies on a lock's first or last lines: what is
-	 * between them, in a lock with a line for each CPU, is not looked at.
-	 */
-	static constexpr usize most_seen = 128;
-	static constexpr usize seen =
-		sizeof(L) < most_seen ? sizeof(L) : most_seen;
-
 	/* What others write plainly is not looked at where the lock tells. */
 	u64 seen_now() const
 	{
@@ -56,26 +75,7 @@ struct doorway {
 			return print();
 	}
 
-	u64 print() const
-	{
-		const u8 *bytes = reinterpret_cast<const u8 *>(&lock);
-
-		return hash(bytes, seen) * 31 +
-		       hash(bytes + sizeof(L) - seen, seen);
-	}
-
-	/* FNV-1a, each byte read atomically. */
-	static u64 hash(const u8 *bytes, usize count)
-	{
-		u64 sum = 0xcbf29ce484222325u;
-
-		for (usize i = 0; i < count; i++) {
-			sum ^= __atomic_load_n(
-				bytes + i, static_cast<int>(order::relaxed));
-			sum *= 0x100000001b3u;
-		}
-		return sum;
-	}
+	u64 print() const { return fingerprint(&lock, sizeof(L)); }
 
 	const L &lock;
 	u64 before;
