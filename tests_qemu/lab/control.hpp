@@ -7,23 +7,10 @@
  */
 #pragma once
 
+#include "benches.hpp"
 #include "report.hpp"
-#include "runner.hpp"
-
-#include <boot/kernel.hpp>
-#include <klock/selftest/locks.hpp>
 
 namespace lab {
-
-/*
- * A right lock is never found out early: it takes its whole run, and where two
- * vCPUs share busy cores each handoff of a FIFO lock takes a time slice.
- */
-inline options control_options(options o)
-{
-	o.acquisitions = o.acquisitions / 10 + 100;
-	return o;
-}
 
 /*
  * How often a mutant may pass. A run in which hardly a section came after
@@ -53,30 +40,8 @@ struct attempts {
 	unsigned left;
 };
 
-/* find.operator()<Subject>(options): what is found wrong with it, or null. */
-template <typename Find>
-void run_control(const options &o, Find find)
-{
-	using locks = klock::selftest::all_locks<most_cpus>;
-	const options shorter = control_options(o);
-	const char *wrong = nullptr;
-
-	locks::for_each([&]<typename Subject>() {
-		const char *const found =
-			find.template operator()<Subject>(shorter);
-
-		if (!found)
-			return;
-		boot::print("# %s is right, and was found out: %s\n",
-			    Subject::name, found);
-		wrong = "a right lock was found out";
-	});
-	note_row("control", wrong);
-	boot::print("# control: %u right locks; longest stand-still %u ms\n",
-		    locks::size, longest_stand_still());
-	if (o.output == mode::table)
-		boot::print("%-28s %s\n", "control", wrong ? wrong : "passed");
-	print_verdict(o, "control", wrong);
-}
+/* find(bench, options): what is found wrong with it, or null. */
+void run_control(const options &o,
+		 const char *(*find)(const bench &b, const options &shorter));
 
 } // namespace lab

@@ -61,36 +61,23 @@ inline constexpr klock::usize
 	ticket_size<klock::preemptable_ticket_lock<Counter, Patience>> =
 		sizeof(Counter);
 
-/* The turn without that bit; tickets as far as it counts. */
-inline void drop_held_bit(lock_state &s, klock::usize size)
-{
-	s.owner >>= 1;
-	s.next &= (klock::u32{1} << (8 * size - 1)) - 1;
-}
+/* Of a lock's type, what describe() wants to know. */
+struct lock_shape {
+	klock::usize size;
+	ticket_places places;
+	klock::usize ticket_size;
+	bool has_held_bit;
+};
+
+lock_state describe(const void *lock, const lock_shape &shape);
 
 template <typename L>
 lock_state describe(const L &lock)
 {
-	const klock::u8 *at = reinterpret_cast<const klock::u8 *>(&lock);
-	lock_state s;
+	static constexpr lock_shape shape = {sizeof(L), places_in<L>,
+					     ticket_size<L>, has_held_bit<L>};
 
-	s.size = sizeof(L) < sizeof(s.bytes)
-			 ? static_cast<unsigned>(sizeof(L))
-			 : static_cast<unsigned>(sizeof(s.bytes));
-	for (unsigned i = 0; i < s.size; i++)
-		s.bytes[i] = const_cast<const volatile klock::u8 *>(at)[i];
-	if constexpr (!places_in<L>.nowhere()) {
-		constexpr ticket_places from = places_in<L>;
-
-		s.has_tickets = true;
-		for (unsigned i = 0; i < ticket_size<L>; i++) {
-			s.next |= klock::u32{at[from.next + i]} << 8 * i;
-			s.owner |= klock::u32{at[from.owner + i]} << 8 * i;
-		}
-		if constexpr (has_held_bit<L>)
-			drop_held_bit(s, ticket_size<L>);
-	}
-	return s;
+	return describe(&lock, shape);
 }
 
 } // namespace lab

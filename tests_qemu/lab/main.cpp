@@ -3,6 +3,7 @@
  * The lab: experiments with, and tests of, the locks of klock on the kernel of
  * boot/. What is run, the kernel command line says: options.hpp.
  */
+#include "benches.hpp"
 #include "control.hpp"
 #include "deadline_run.hpp"
 #include "deadlock.hpp"
@@ -27,43 +28,38 @@ namespace {
 
 using namespace klock::selftest;
 
-template <typename Subject>
-void torture_one(const lab::options &o, lab::u32 cpus)
+void torture_one(const lab::options &o, const lab::bench &b, lab::u32 cpus)
 {
-	lab::say_running(o, Subject::name);
+	lab::say_running(o, b.name());
 	const result r =
-		lab::run_torture<Subject>(lab::plan_for<Subject>(o, cpus));
+		lab::run_torture(b, lab::plan_for(o, b.room_for(cpus)));
 
-	lab::add_sections(r.acquisitions, Subject::capacity);
+	lab::add_sections(r.acquisitions, b.torture.calls.capacity);
 	lab::print_torture(o, r);
 }
 
 int torture_locks(const lab::options &o)
 {
-	using locks = all_locks<lab::most_cpus>;
-
 	lab::begin_report(o, o.counts * lab::locks_asked_for(o));
 	lab::print_torture_head(o);
 	for (lab::u32 i = 0; i < o.counts; i++)
-		locks::for_each([&]<typename Subject>() {
-			if (lab::asks_for(o, Subject::name))
-				torture_one<Subject>(o, o.cpus[i]);
-		});
+		for (const lab::bench &b : lab::all_benches())
+			if (lab::asks_for(o, b.name()))
+				torture_one(o, b, o.cpus[i]);
 	return lab::end_report();
 }
 
 /* One run after another until a mistake shows, or not within the bound. */
-template <typename Subject>
-const char *find_mistake(const lab::options &o, lab::stuck standstill,
-			 unsigned most_runs)
+const char *find_mistake(const lab::options &o, const lab::bench &b,
+			 lab::stuck standstill, unsigned most_runs)
 {
 	const char *found = nullptr;
 
 	lab::attempts tries(most_runs, standstill);
-	plan p = lab::plan_for<Subject>(o, o.cpus[0]);
+	plan p = lab::plan_for(o, b.room_for(o.cpus[0]));
 
 	for (; tries.are_left() && !found; p.seed++) {
-		const result r = lab::run_torture<Subject>(p, standstill);
+		const result r = lab::run_torture(b, p, standstill);
 
 		found = fault(r);
 		tries.note(r);
@@ -75,21 +71,20 @@ int find_busted(const lab::options &o)
 {
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
-	lab::begin_report(o, 1 + busted_locks::size);
-	lab::run_control(o, []<typename Subject>(const lab::options &shorter) {
-		return find_mistake<Subject>(shorter, lab::stuck::is_control,
-					     1);
+	lab::begin_report(o, 1 + lab::busted_benches().size);
+	lab::run_control(o, [](const lab::bench &b,
+			       const lab::options &shorter) {
+		return find_mistake(shorter, b, lab::stuck::is_control, 1);
 	});
-	busted_locks::for_each([&]<typename Subject>() {
-		if (!(Subject::found_in & here))
-			lab::print_skipped(o, Subject::name,
+	for (const lab::bench &b : lab::busted_benches())
+		if (!(b.found_in & here))
+			lab::print_skipped(o, b.name(),
 					   "cannot show on this machine");
 		else
-			lab::print_busted_row(
-				o, Subject::name, Subject::mistake,
-				find_mistake<Subject>(o, lab::stuck::is_meant,
-						      lab::busted_runs));
-	});
+			lab::print_busted_row(o, b.name(), b.mistake,
+					      find_mistake(o, b,
+							   lab::stuck::is_meant,
+							   lab::busted_runs));
 	return lab::end_report();
 }
 

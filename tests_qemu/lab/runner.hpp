@@ -15,52 +15,26 @@ namespace lab {
 using klock::selftest::participants;
 using klock::selftest::plan;
 using klock::selftest::result;
-using klock::selftest::torture;
 
 /* CPUs that the lab's locks are made for: boot's most. */
 inline constexpr unsigned most_cpus = boot::max_cpus;
 
-/* One torture a lock, all their lives: kernels have no heap. */
-template <typename Subject>
-inline constinit torture<Subject, most_cpus> bench;
+/* What is asked for, of so many CPUs. */
+plan plan_for(const options &o, u32 cpus);
 
-template <typename Subject>
-plan plan_for(const options &o, u32 cpus)
-{
-	return {.cpus = participants<Subject>(cpus),
-		.convoys = o.convoys,
-		.sections = o.acquisitions,
-		.relaxes_a_word = o.pauses,
-		.relaxes_outside = o.rest,
-		.try_one_in = o.try_one_in,
-		.seed = o.seed};
-}
+/* Calls run(cpu, of) on what.cpus CPUs, under the watchdog's eyes. */
+void run_watched(const watched &what, void (*run)(unsigned cpu, void *of),
+		 void *of);
 
-/* Calls run(cpu) on so many CPUs, under the watchdog's eyes. */
+/* The same for any test that has what watched_test() wants: run(cpu). */
 template <typename Test, typename Run>
 void run_watched(const Test &test, const char *lock, unsigned cpus,
 		 stuck standstill, Run run)
 {
-	klock::selftest::give_up = false;
-	start_watching(watched_test(test, lock, cpus, standstill));
-	boot::run_on_cpus(
-		cpus,
+	run_watched(
+		watched_test(test, lock, cpus, standstill),
 		[](unsigned cpu, void *of) { (*static_cast<Run *>(of))(cpu); },
 		&run);
-	stop_watching();
-}
-
-/* Runs the torture of one lock on as many CPUs as the plan says. */
-template <typename Subject>
-[[gnu::noinline]] result run_torture(const plan &p,
-				     stuck standstill = stuck::is_a_bug)
-{
-	auto &t = bench<Subject>;
-
-	t.prepare(p);
-	run_watched(t, Subject::name, p.cpus, standstill,
-		    [&](unsigned cpu) { t.run(cpu); });
-	return t.outcome();
 }
 
 } // namespace lab

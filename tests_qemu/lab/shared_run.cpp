@@ -48,7 +48,7 @@ template <typename Subject>
 					stuck standstill = stuck::is_a_bug)
 {
 	auto &t = shared_bench<Subject>;
-	plan p = plan_for<Subject>(o, cpus_with<Subject>(cpus, 1));
+	plan p = plan_for(o, cpus_with<Subject>(cpus, 1));
 
 	p.write_one_in = 2 + o.seed % 8;
 	t.prepare(p);
@@ -72,7 +72,7 @@ template <typename Subject>
 {
 	auto &t = shared_bench<Subject>;
 	const unsigned contexts = boot::has_nmi() ? 2 : 1;
-	plan p = plan_for<Subject>(o, cpus_with<Subject>(cpus, contexts));
+	plan p = plan_for(o, cpus_with<Subject>(cpus, contexts));
 	visitors what = {
 		[](unsigned cpu) { shared_bench<Subject>.interrupt(cpu); },
 		nullptr, [] { return shared_bench<Subject>.progress(); }};

@@ -9,10 +9,11 @@
  */
 #include "storm_run.hpp"
 
+#include "benches.hpp"
 #include "control.hpp"
+#include "faults.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "storm.hpp"
 #include "totals.hpp"
 
 #include <klock/checked_lock.hpp>
@@ -25,18 +26,11 @@ namespace {
 
 using namespace klock::selftest;
 
-template <typename Subject>
-inline constinit storm<Subject, most_cpus> storm_bench;
-
 /* Where NMI handlers try the lock, each CPU contends twice. */
-template <typename Subject>
-unsigned storm_cpus(u32 cpus)
+unsigned storm_cpus(const storm_calls &of, u32 cpus)
 {
-	const u64 contexts =
-		klock::try_lockable<typename Subject::lock> && boot::has_nmi()
-			? 2
-			: 1;
-	const u64 room = boot::div_u64(Subject::capacity, contexts);
+	const u64 contexts = of.try_lock && boot::has_nmi() ? 2 : 1;
+	const u64 room = boot::div_u64(of.capacity, contexts);
 
 	return cpus < room ? cpus : static_cast<unsigned>(room);
 }
@@ -50,54 +44,59 @@ fault_counts &operator+=(fault_counts &sum, const fault_counts &more)
 	return sum;
 }
 
-/* Not inlined, here and below: once per lock is enough for the compiler. */
-template <typename Subject>
-[[gnu::noinline]] result
-torture_under_faults(const options &o, u32 cpus,
-		     stuck standstill = stuck::is_a_bug)
-{
-	auto &t = bench<Subject>;
-	plan p = plan_for<Subject>(o, storm_cpus<Subject>(cpus));
-	visitors what = {nullptr, nullptr,
-			 [] { return bench<Subject>.progress(); }};
+/* What runs now, for handlers. */
+constinit torture_run *torture_now = nullptr;
+constinit storm *storm_now = nullptr;
 
-	if constexpr (klock::try_lockable<typename Subject::lock>)
+result torture_under_faults(const bench &b, const options &o, u32 cpus,
+			    stuck standstill = stuck::is_a_bug)
+{
+	const plan p = plan_for(o, storm_cpus(b.storm.calls, cpus));
+	visitors what = {nullptr, nullptr,
+			 [] { return torture_now->progress(); }};
+
+	torture_now = &b.torture;
+	if (b.torture.calls.try_lock)
 		what.in_nmi = [](unsigned cpu) {
-			(void)bench<Subject>.drop_in(cpu);
+			(void)torture_now->drop_in(cpu);
 		};
-	t.prepare(p);
+	b.torture.prepare(p);
 	prepare_faults(p.cpus, p.seed, what);
-	run_watched(t, Subject::name, p.cpus, standstill, [&](unsigned cpu) {
-		begin_faults(cpu);
-		t.run(cpu);
-		end_faults(cpu);
-	});
-	return t.outcome();
+	run_watched(
+		watched_torture(b, p.cpus, standstill),
+		[](unsigned cpu, void *) {
+			begin_faults(cpu);
+			torture_now->run(cpu);
+			end_faults(cpu);
+		},
+		nullptr);
+	return b.torture.outcome();
 }
 
-template <typename Subject>
-[[gnu::noinline]] storm_result storm_once(const options &o, u32 cpus,
-					  bool handlers_lock,
-					  stuck standstill = stuck::is_a_bug)
+storm_result storm_once(storm &s, lock_state (*state)(const void *),
+			const options &o, u32 cpus, bool handlers_lock,
+			stuck standstill = stuck::is_a_bug)
 {
-	auto &s = storm_bench<Subject>;
-	const storm_plan p = {.cpus = storm_cpus<Subject>(cpus),
+	const storm_plan p = {.cpus = storm_cpus(s.calls, cpus),
 			      .sections = o.acquisitions,
 			      .seed = o.seed,
 			      .handlers_lock = handlers_lock,
 			      .without = o.without};
 
+	storm_now = &s;
 	s.prepare(p);
-	prepare_faults(
-		p.cpus, p.seed,
-		{[](unsigned cpu) { storm_bench<Subject>.interrupt(cpu); },
-		 [](unsigned cpu) { storm_bench<Subject>.nmi(cpu); },
-		 [] { return storm_bench<Subject>.progress(); }});
-	run_watched(s, Subject::name, p.cpus, standstill, [&](unsigned cpu) {
-		begin_faults(cpu);
-		s.run(cpu);
-		end_faults(cpu);
-	});
+	prepare_faults(p.cpus, p.seed,
+		       {[](unsigned cpu) { storm_now->interrupt(cpu); },
+			[](unsigned cpu) { storm_now->nmi(cpu); },
+			[] { return storm_now->progress(); }});
+	run_watched(
+		watched_storm(s, state, p.cpus, standstill),
+		[](unsigned cpu, void *) {
+			begin_faults(cpu);
+			storm_now->run(cpu);
+			end_faults(cpu);
+		},
+		nullptr);
 	return s.outcome();
 }
 
@@ -181,20 +180,19 @@ void print_storm(const options &o, const storm_row &r)
 	print_verdict(o, r.order.lock, wrong);
 }
 
-template <typename Subject>
-void storm_one(const options &o, u32 cpus)
+void storm_one(const options &o, const bench &b, u32 cpus)
 {
 	storm_row r = {};
 
-	say_running(o, Subject::name);
-	r.order = torture_under_faults<Subject>(o, cpus);
+	say_running(o, b.name());
+	r.order = torture_under_faults(b, o, cpus);
 	r.came += faults_so_far();
-	r.with = storm_once<Subject>(o, cpus, true);
+	r.with = storm_once(b.storm, b.storm_state, o, cpus, true);
 	r.came += faults_so_far();
-	r.without = storm_once<Subject>(o, cpus, false);
+	r.without = storm_once(b.storm, b.storm_state, o, cpus, false);
 	r.came += faults_so_far();
 
-	add_sections(r.sections(), Subject::capacity);
+	add_sections(r.sections(), b.storm.calls.capacity);
 	all_totals.interrupts += r.came.interrupts();
 	all_totals.nmis += r.came.nmi;
 	all_totals.faults += r.stalls();
@@ -202,20 +200,20 @@ void storm_one(const options &o, u32 cpus)
 }
 
 /* One run after another until the mistake shows, or not within the bound. */
-template <typename Subject>
-const char *find_in_storm(options o, stuck standstill, unsigned most_runs)
+const char *find_in_storm(const bench &b, options o, stuck standstill,
+			  unsigned most_runs)
 {
 	const char *found = nullptr;
 	attempts tries(most_runs, standstill);
 
 	for (; tries.are_left() && !found; o.seed++) {
 		const result r =
-			torture_under_faults<Subject>(o, o.cpus[0], standstill);
+			torture_under_faults(b, o, o.cpus[0], standstill);
 		tries.note(r);
 		found = fault(r);
 		if (!found)
-			found = fault(storm_once<Subject>(o, o.cpus[0], true,
-							  standstill));
+			found = fault(storm_once(b.storm, b.storm_state, o,
+						 o.cpus[0], true, standstill));
 	}
 	return found;
 }
@@ -251,17 +249,38 @@ inline constexpr klock::usize ticket_size<kept<L, Section>> = ticket_size<L>;
 template <typename L, unsigned Section>
 inline constexpr bool has_held_bit<kept<L, Section>> = has_held_bit<L>;
 
+namespace {
+
+template <typename Subject>
+constinit storm_of<Subject, most_cpus> kept_bench;
+
+/* Storms until somebody notices. */
+template <typename Subject>
+void keep(const options &o)
+{
+	(void)storm_once(
+		kept_bench<Subject>,
+		[](const void *test) {
+			using its = storm_of<Subject, most_cpus>;
+
+			return describe(
+				static_cast<const its *>(
+					static_cast<const storm *>(test))
+					->watched());
+		},
+		o, o.cpus[0], true);
+}
+
+} // namespace
+
 int run_storm(const options &o)
 {
-	using locks = all_locks<most_cpus>;
-
 	begin_report(o, o.counts * locks_asked_for(o));
 	print_head(o);
 	for (u32 i = 0; i < o.counts; i++)
-		locks::for_each([&]<typename Subject>() {
-			if (asks_for(o, Subject::name))
-				storm_one<Subject>(o, o.cpus[i]);
-		});
+		for (const bench &b : all_benches())
+			if (asks_for(o, b.name()))
+				storm_one(o, b, o.cpus[i]);
 	return end_report();
 }
 
@@ -269,20 +288,18 @@ int run_busted_storm(const options &o)
 {
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 
-	begin_report(o, 1 + busted_locks::size);
-	run_control(o, []<typename Subject>(const options &shorter) {
-		return find_in_storm<Subject>(shorter, stuck::is_control, 1);
+	begin_report(o, 1 + busted_benches().size);
+	run_control(o, [](const bench &b, const options &shorter) {
+		return find_in_storm(b, shorter, stuck::is_control, 1);
 	});
-	busted_locks::for_each([&]<typename Subject>() {
-		if (!(Subject::found_in & here))
-			print_skipped(o, Subject::name,
+	for (const bench &b : busted_benches())
+		if (!(b.found_in & here))
+			print_skipped(o, b.name(),
 				      "cannot show on this machine");
 		else
-			print_busted_row(
-				o, Subject::name, Subject::mistake,
-				find_in_storm<Subject>(o, stuck::is_meant,
+			print_busted_row(o, b.name(), b.mistake,
+					 find_in_storm(b, o, stuck::is_meant,
 						       busted_storm_runs));
-	});
 	return end_report();
 }
 
@@ -296,9 +313,9 @@ int run_stuck(const options &o)
 
 	print_plan(o, 1);
 	if (asks_for(o, "ticket_lock<u8>"))
-		(void)storm_once<kept_late>(o, o.cpus[0], true);
+		keep<kept_late>(o);
 	else
-		(void)storm_once<kept_at_once>(o, o.cpus[0], true);
+		keep<kept_at_once>(o);
 	boot::print("FAIL: a lock was kept and nobody noticed\n");
 	return 1;
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * benches - each lock of the list and each mutant with its torture and storm
+ */
+#include "benches.hpp"
+
+#include <klock/selftest/busted.hpp>
+#include <klock/selftest/locks.hpp>
+
+namespace lab {
+
+namespace {
+
+using namespace klock::selftest;
+
+template <typename Subject>
+constinit torture<Subject, most_cpus> torture_bench;
+template <typename Subject>
+constinit storm_of<Subject, most_cpus> storm_bench;
+
+template <typename Base, typename Test>
+lock_state state_of(const void *test)
+{
+	return describe(
+		static_cast<const Test *>(static_cast<const Base *>(test))
+			->watched());
+}
+
+template <typename Subject>
+constexpr bench bench_of()
+{
+	bench b = {torture_bench<Subject>,
+		   storm_bench<Subject>,
+		   state_of<torture_run, torture<Subject, most_cpus>>,
+		   state_of<storm, storm_of<Subject, most_cpus>>,
+		   nullptr,
+		   0};
+
+	if constexpr (requires { Subject::mistake; }) {
+		b.mistake = Subject::mistake;
+		b.found_in = Subject::found_in;
+	}
+	return b;
+}
+
+template <typename List>
+struct benches_of;
+template <typename... Subjects>
+struct benches_of<list<Subjects...>> {
+	static constexpr bench rows[] = {bench_of<Subjects>()...};
+};
+
+template <typename List>
+constexpr benches rows_of()
+{
+	return {benches_of<List>::rows, List::size};
+}
+
+} // namespace
+
+benches all_benches() { return rows_of<all_locks<most_cpus>>(); }
+benches busted_benches() { return rows_of<busted_locks>(); }
+
+watched watched_torture(const bench &b, unsigned cpus, stuck standstill)
+{
+	return {&b.torture,
+		b.name(),
+		cpus,
+		[](const void *of) {
+			return static_cast<const torture_run *>(of)->progress();
+		},
+		[](const void *of, unsigned cpu) {
+			return static_cast<const torture_run *>(of)->what(cpu);
+		},
+		b.torture_state,
+		standstill};
+}
+
+watched watched_storm(const storm &test, lock_state (*state)(const void *),
+		      unsigned cpus, stuck standstill)
+{
+	return {&test,
+		test.calls.name,
+		cpus,
+		[](const void *of) {
+			return static_cast<const storm *>(of)->progress();
+		},
+		[](const void *of, unsigned cpu) {
+			return static_cast<const storm *>(of)->what(cpu);
+		},
+		state,
+		standstill};
+}
+
+result run_torture(const bench &b, const plan &p, stuck standstill)
+{
+	b.torture.prepare(p);
+	run_watched(
+		watched_torture(b, p.cpus, standstill),
+		[](unsigned cpu, void *of) {
+			static_cast<torture_run *>(of)->run(cpu);
+		},
+		&b.torture);
+	return b.torture.outcome();
+}
+
+} // namespace lab
