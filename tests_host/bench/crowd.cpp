@@ -48,11 +48,20 @@ std::string spread(const series &s, int digits)
 	       fixed(quantile(s, 0.75), digits) + ")";
 }
 
+/* Of lock() and unlock(), if code.py ran before. */
+std::string code_bytes(const context &c, const std::string &lock)
+{
+	const auto found = c.found.code_bytes.find(lock);
+
+	return found == c.found.code_bytes.end() ? none
+						 : fixed(found->second, 0);
+}
+
 /* -- Tables --------------------------------------------------------------- */
 
 void print_few(context &c, const std::vector<crowd> &found)
 {
-	std::vector<std::string> heads{"lock", "size, bytes",
+	std::vector<std::string> heads{"lock", "size, bytes", "code, bytes",
 				       "uncontended, x `lock xadd`"};
 	const auto &alone = c.found.uncontended;
 	const std::string threads = std::to_string(c.cores());
@@ -68,7 +77,7 @@ void print_few(context &c, const std::vector<crowd> &found)
 		if (!r)
 			continue;
 		std::vector<std::string> cells{
-			lock, std::to_string(r->bytes),
+			lock, std::to_string(r->bytes), code_bytes(c, lock),
 			fixed(least(alone.at(lock)) /
 				      least(alone.at(bare_xadd_name)),
 			      2)};

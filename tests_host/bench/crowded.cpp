@@ -92,6 +92,7 @@ void measure_crowded(context &c)
 {
 	std::vector<crowd> found;
 
+	read_other_programs(c);
 	measure_uncontended(c);
 	for (unsigned section : sections_of(c))
 		found.push_back(measure(c, section));
