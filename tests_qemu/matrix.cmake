@@ -98,6 +98,15 @@ klock_add_boot_test(qemu_icount_instructions CPUS 1 MODE icount
 	APPEND "run=instructions mode=tap" RUN --repeat 2 --identical
 		--expect-text "bakery_lock")
 
+# One handoff between every two CPUs; 13 are too many for a screen's width.
+klock_add_boot_test(qemu_pairs CPUS 4 MODE single APPEND "run=pairs"
+	RUN --expect-text "CPU        0     1     2" --expect-text "farthest")
+klock_add_boot_test(qemu_pairs_13 CPUS 13 MODE single
+	APPEND "run=pairs mode=tap" RUN --expect-text "# CPUs 12 and 11: ")
+add_test(NAME qemu_pairs_map COMMAND ${Python3_EXECUTABLE} -B
+	${scripts}/pairs_selftest.py ${CMAKE_CURRENT_BINARY_DIR}/pairs_selftest)
+set_tests_properties(qemu_pairs_map PROPERTIES LABELS qemu TIMEOUT 60)
+
 klock_add_boot_test(qemu_measure CPUS 8 MODE single
 	APPEND "cpus=1,2,8 section=100..900 think=0..2000 acquisitions=2000"
 	RUN --expect-text "pause" --expect-text "handoff"

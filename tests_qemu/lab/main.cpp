@@ -14,6 +14,7 @@
 #include "misuse.hpp"
 #include "nmi.hpp"
 #include "options.hpp"
+#include "pairs.hpp"
 #include "report.hpp"
 #include "runner.hpp"
 #include "shared_run.hpp"
@@ -127,6 +128,8 @@ int payload_main()
 		return lab::run_busted_shared(o);
 	case lab::job::backoff:
 		return lab::run_backoff(o);
+	case lab::job::pairs:
+		return lab::run_pairs(o);
 	case lab::job::instructions:
 		return lab::run_instructions(o);
 	case lab::job::misuse:

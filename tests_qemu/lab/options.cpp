@@ -32,6 +32,7 @@ constexpr choice jobs[] = {
 	{"busted_shared", static_cast<u32>(job::busted_shared)},
 	{"backoff", static_cast<u32>(job::backoff)},
 	{"instructions", static_cast<u32>(job::instructions)},
+	{"pairs", static_cast<u32>(job::pairs)},
 	{"misuse", static_cast<u32>(job::misuse)},
 	{"deadlock", static_cast<u32>(job::deadlock)},
 	{"stuck", static_cast<u32>(job::stuck)},
@@ -330,7 +331,7 @@ wrong check_writers(const options &o)
 bool has_csv(job run)
 {
 	return run == job::measure || run == job::backoff ||
-	       run == job::instructions;
+	       run == job::instructions || run == job::pairs;
 }
 
 /* What the words leave open: the number of CPUs, the length of a run. */

@@ -36,6 +36,7 @@ enum class job : u32 {
 	busted_shared, /* every such mutant must fail */
 	backoff,       /* what back-off does to a ticket lock */
 	instructions,  /* of each lock, one CPU alone */
+	pairs,	       /* one handoff between every two CPUs */
 	misuse,	       /* one misuse of a checked lock, which must be named */
 	deadlock,      /* one deadlock of several locks, the same */
 	stuck,	     /* a lock that is not released: the watchdog must say so */

@@ -77,7 +77,7 @@ void begin_report(const options &o, unsigned rows)
 	row = skipped = failed = 0;
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff ||
-		       o.run == job::deadline;
+		       o.run == job::deadline || o.run == job::pairs;
 	print_plan(o, rows);
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);

@@ -6,7 +6,7 @@ import importlib
 import sys
 
 SCRIPTS = ["run", "busted", "claims", "columns", "demo", "gdb", "iso", "menu",
-           "plots", "screen", "soak", "stopped"]
+           "machines", "pairs", "pcs", "plots", "screen", "soak", "stopped"]
 
 
 class Parsed(Exception):
