@@ -2,17 +2,19 @@
 /*
  * rw_ticket_lock - readers and writers, served in the order of their arrival
  *
- * Algorithm:   Everybody takes a ticket from `next`. `write` counts those who
- *              have gone: a writer waits until all before it have. `read` lets
- *              readers in: each waits for its ticket there and, once in, shows
- *              the next one. So readers who arrive one after the other share.
- * Source:      the tickets of Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
- *              section 2.2, with a second counter for readers, as kernels have
- *              it; we differ: a writer moves both counters by one add, try_lock
- *              and try_lock_shared are one compare-and-swap over all three.
+ * Algorithm:   Two counts of sections, `request` of those asked for and
+ *              `completion` of those over, each with readers in its upper half
+ *              and writers in its lower one. An arrival adds itself to request
+ *              and keeps what was there before: a writer waits until completion
+ *              is the same, a reader until completion's writers are. So readers
+ *              who arrive one after the other share.
+ * Source:      Mellor-Crummey and Scott, PPoPP 1991: the fair lock of two
+ *              counters; we differ: the writers' half may carry into the
+ *              readers', a writer leaves by a store, try_lock and
+ *              try_lock_shared are one compare-and-swap over all.
  * Use when:    readers and writers are to be served alike, in strict order:
- *              nobody starves. Readers take turns at one line, so that many
- *              short reads gain little over ticket_lock. A reader that must not
+ *              nobody starves. Readers write one line by turns, so that short
+ *              reads gain little over ticket_lock. A reader that must not
  *              wait for more than one writer, or whose handlers read too:
  *              phase_fair_lock. Reads everywhere, hardly a write: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
@@ -21,11 +23,11 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the ticket, readers among them; none is bypassed
+ * Fairness:    FIFO by the add to request, readers among them; none is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, readers, writers and those who wait
- *              together. One more and two writers are inside. Contexts, not
- *              CPUs. rw_ticket_lock_for<N> compiles the bound.
+ *              together. One more and a reader may be in with a writer.
+ *              Contexts, not CPUs. rw_ticket_lock_for<N> compiles the bound.
  *                                      Checked: unit/rw_ticket_lock: 256
  * Context:     any; where a handler takes it too, either way, readers and
  *              writers by irq_guard and irq_shared_guard: a handler's reader
@@ -33,42 +35,48 @@
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
  *              neither; no upgrade. Everybody waits for a preempted holder,
  *              and for a preempted first waiter.
- * Assumes:     an atomic add on each field and on the whole, an atomic store to
- *              a field that leaves the others alone, a compare-and-swap over
- *              all. On 32-bit x86 the 8 bytes are added to by a
- *              compare-and-swap that is tried again.
+ * Assumes:     an atomic add on each count, an atomic store to one that leaves
+ *              the other alone, a compare-and-swap over both
  *
- * State (read, write, next):  (n,n,n) free --lock--> (n,n,n+1) written
- *              --unlock--> (n+1,n+1,n+1);  (n,n,n) --lock_shared-->
- *              (n+1,n,n+1) read --unlock_shared--> (n+1,n+1,n+1)
+ * State (completion, request):  (n,n) free --lock--> (n,n+1) written
+ *              --unlock--> (n+1,n+1);  (n,n) --lock_shared--> (n,n+r) read
+ *              --unlock_shared--> (n+r,n+r);  r = 2^bits
  *
  * Ordering:
- *	O1  lock             next.fetch_add_acq_rel    pairs with O1, O3, O9
- *	O2  lock             write.await_eq_acquire    pairs with O6, O8
- *	O3  lock_shared      next.fetch_add_acq_rel    pairs with O1, O3, O9
- *	O4  lock_shared      read.await_eq_acquire     pairs with O5, O6, O9
- *	O5  lock_shared      read.store_release        pairs with O4, O9
- *	O6  unlock           advance_release           pairs with O2, O4, O7, O9
- *	O7  try_lock         compare_exchange_acquire  pairs with O6, O8
- *	O8  unlock_shared    write.fetch_add_release   pairs with O2, O7
- *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O1, O3,
- *	    O4, O5, O6
+ *	O1  lock             request.fetch_add_acq_rel     pairs with O1, O3,
+ *	    O5, O8
+ *	O2  lock             completion.await_eq_acquire   pairs with O6, O7
+ *	O3  lock_shared      request.fetch_add_acq_rel     pairs with O1, O3,
+ *	    O5, O8
+ *	O4  lock_shared      completion.await_acquire      pairs with O6
+ *	O5  try_lock         compare_exchange_acq_rel      pairs with O1, O3,
+ *	    O6, O7
+ *	O6  unlock           completion.store_release      pairs with O2, O4,
+ *	    O5, O8
+ *	O7  unlock_shared    completion.fetch_add_release  pairs with O2, O5
+ *	O8  try_lock_shared  compare_exchange_acq_rel      pairs with O1, O3,
+ *	    O6
  *                                      Checked: model/orders_needed
  *
- *	O1 and O3 keep narrow counters from being read a whole wrap too late, as
- *	in ticket_lock. O5 releases what the reader itself has read: the next
- *	reader learns of the last writer from it alone. O9 passes on what
- *	O3 does.
+ *	O1, O3, O5 and O8 keep narrow counts from being read a whole wrap too
+ *	late, as O1 of ticket_lock does. A reader may find a completion that
+ *	other readers wrote: they added to the writer's, and what O6 released
+ *	is theirs to hand on.
  *
- * Why one add in unlock: with two, readers are let in by the first, and one of
- * them could be the last to leave and free the lock before the second. Written
- * the other way round, the next writer could read a `read` that is not yet
- * moved on, and store it once more: a reader then waits for ever.
+ * Why a carry does no harm: a count is one number, sections of readers times
+ * 2^bits and sections of writers, modulo 2^(2 bits). What is still to come of
+ * it, request less completion, is a 2^bits + b, of a readers and b writers. It
+ * is nothing only if both are, and its lower half only if b is, as long as
+ * a + b < 2^bits. Readers never touch the lower half: their carry is lost at
+ * the top. Were they in the lower one, theirs would look like a writer.
  *
- * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1 to
- *              2 (w + 1) misses: all wait on one line, and each arrival
- *              disturbs them again; a read: 2 RMW, 1 store, 1 line; among r
- *              readers: r + 1 to 2 r misses: they enter one by one
+ * Why a writer leaves by a store: nobody else writes completion while it is in.
+ * The readers before it are out, and all who come after wait for it.
+ *
+ * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
+ *              w + 1 to 2 (w + 1) misses: all wait on one line, and each
+ *              arrival disturbs them again; a read: 2 RMW, 1 line; among r
+ *              readers: 2 to 3 misses, whose line is taken by turns
  *                                      Checked: sim/costs
  */
 #pragma once
@@ -87,14 +95,22 @@ struct rw_ticket_lock {
 	/* Contexts that may hold or wait at once, either way. */
 	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
 	static constexpr u64 max_readers = max_contenders;
-	/* Readers take of the same tickets. */
+	/* Readers are counted with the writers. */
 	static constexpr bool readers_contend = true;
 
+      private:
+	/* Readers in the upper half, writers in the lower. */
+	using sections = word_of<2 * sizeof(Counter)>;
+
+      public:
 	constexpr rw_ticket_lock() = default;
 
-	/* The lock as it is after `served` sections: for tests of the wrap. */
-	constexpr explicit rw_ticket_lock(Counter served)
-	    : tickets(fields<Counter, 3>{{served, served, served}})
+	/*
+	 * The lock as it is after `served` writes and as many reads: for tests
+	 * of the wrap.
+	 */
+	constexpr explicit rw_ticket_lock(sections served)
+	    : counts(fields<sections, 2>{{both(served), both(served)}})
 	{
 	}
 
@@ -103,10 +119,10 @@ struct rw_ticket_lock {
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock()
 	{
-		const Counter mine =
-			tickets.template fetch_add_acq_rel<next>(1); /* O1 */
+		const sections before =
+			counts.template fetch_add_acq_rel<request>(1); /* O1 */
 
-		tickets.template await_eq_acquire<write>(mine); /* O2 */
+		counts.template await_eq_acquire<completion>(before); /* O2 */
 	}
 
 	/*
@@ -115,23 +131,23 @@ struct rw_ticket_lock {
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		const Counter free = tickets.template load_relaxed<next>();
+		const sections before = counts.template load_relaxed<request>();
 
-		if (tickets.template load_relaxed<write>() != free)
+		if (counts.template load_relaxed<completion>() != before)
 			return false;
-		return tickets.compare_exchange_acquire(
-			{{free, free, free}},
-			{{free, free, successor(free)}}); /* O7 */
+		return counts.compare_exchange_acq_rel(
+			{{before, before}},
+			{{before, successor(before)}}); /* O5 */
 	}
 
-	/* The holder's alone. While it is inside, read == write == its own. */
+	/* The holder's alone: nobody else's section ends meanwhile. */
 	void unlock()
 	{
-		const Counter mine = tickets.template load_relaxed<write>();
-		const Counter after = successor(mine);
+		const sections before =
+			counts.template load_relaxed<completion>();
 
-		tickets.advance_release({{mine, mine, 0}},
-					{{after, after, 0}}); /* O6 */
+		counts.template store_release<completion>(
+			successor(before)); /* O6 */
 	}
 
 	/* -- A reader: with others -- */
@@ -140,57 +156,67 @@ struct rw_ticket_lock {
 	 */
 	void lock_shared()
 	{
-		const Counter mine =
-			tickets.template fetch_add_acq_rel<next>(1); /* O3 */
+		const sections before =
+			counts.template fetch_add_acq_rel<request>(
+				upper_one<sections>()); /* O3 */
 
-		tickets.template await_eq_acquire<read>(mine);	       /* O4 */
-		tickets.template store_release<read>(successor(mine)); /* O5 */
+		counts.template await_acquire<completion>(
+			[before](sections now) {
+				return same_lower(now, before);
+			}); /* O4 */
 	}
 
 	/*
-	 * Takes the lock to read if no writer is in or waits; never waits. May
-	 * fail while a reader is between its turn and the store by which it
-	 * lets the next one in. Writes nothing where it fails.
+	 * Takes the lock to read if no writer is in or waits; never waits.
+	 * Writes nothing where it fails.
 	 */
 	[[nodiscard]] bool try_lock_shared()
 	{
-		Counter mine, gone, after;
+		sections over, before, after;
 
 		do {
-			mine = tickets.template load_relaxed<next>();
-			if (tickets.template load_relaxed<read>() != mine)
+			before = counts.template load_relaxed<request>();
+			over = counts.template load_relaxed<completion>();
+			if (!same_lower(over, before))
 				return false;
-			gone = tickets.template load_relaxed<write>();
-			after = successor(mine);
-		} while (!tickets.compare_exchange_acq_rel(
-			{{mine, gone, mine}}, {{after, gone, after}})); /* O9 */
+			after = advanced(before, upper_one<sections>());
+		} while (!counts.compare_exchange_acq_rel(
+			{{over, before}}, {{over, after}})); /* O8 */
 		return true;
 	}
 
 	/* A reader's. Others add to it as well. */
 	void unlock_shared()
 	{
-		(void)tickets.template fetch_add_release<write>(1); /* O8 */
+		(void)counts.template fetch_add_release<completion>(
+			upper_one<sections>()); /* O7 */
 	}
 
 	/*
 	 * Whether somebody holds it, or waits: a hint, stale on arrival.
-	 * With exactly max_contenders it reads as free.
+	 * With exactly max_contenders readers it reads as free.
 	 */
 	[[nodiscard]] bool is_locked() const
 	{
-		return tickets.template load_relaxed<write>() !=
-		       tickets.template load_relaxed<next>();
+		return counts.template load_relaxed<completion>() !=
+		       counts.template load_relaxed<request>();
 	}
 
       private:
-	static constexpr usize read = 0;
-	static constexpr usize write = 1;
-	static constexpr usize next = 2;
+	static constexpr usize completion = 0;
+	static constexpr usize request = 1;
 
-	/* read: the reader that may enter; write: those who have gone, and so
-	 * the writer that may; next: the next number to be taken */
-	atomic_fields<Counter, 3> tickets;
+	/* So many sections of each kind. */
+	static constexpr sections both(sections served)
+	{
+		return advanced(
+			static_cast<sections>(served * upper_one<sections>()),
+			served);
+	}
+
+	/* completion: the sections that are over; request: those and all that
+	 * are held or waited for */
+	atomic_fields<sections, 2> counts;
 };
 
 /*

@@ -44,6 +44,16 @@ template <typename Subject>
 inline constexpr bool counts_sections =
 	std::is_constructible_v<typename Subject::lock, served>;
 
+/* How many counts each counter of a lock is divided into, of so few bits;
+ * mutants say it by their type. */
+template <typename L>
+inline constexpr unsigned counts_in_one = 1;
+template <typename Counter>
+inline constexpr unsigned counts_in_one<klock::rw_ticket_lock<Counter>> = 2;
+template <typename L>
+requires requires { typename L::sections; }
+inline constexpr unsigned counts_in_one<L> = 2;
+
 /*
  * So few bits for this subject's counters, if it has any: it counts sections,
  * or has room for as many contenders as a counter has values.
@@ -56,7 +66,9 @@ unsigned bits(unsigned few)
 		counts_sections<Subject> || capacity == u64{1} << 8 ||
 		capacity == u64{1} << 16 || capacity == u64{1} << 32;
 
-	return counts && !*Subject::whole_because ? few : 0;
+	return counts && !*Subject::whole_because
+		       ? few * counts_in_one<typename Subject::lock>
+		       : 0;
 }
 
 /* All CPUs of a world wait for their turn, however long it takes. */
@@ -81,6 +93,10 @@ inline constexpr model::bug one_too_many = model::bug::data_race;
 template <typename Counter>
 inline constexpr model::bug one_too_many<klock::phase_fair_lock<Counter>> =
 	model::bug::deadlock;
+/* Writers alone are counted by all the bits, and nothing goes wrong. */
+template <typename Counter>
+inline constexpr model::bug one_too_many<klock::rw_ticket_lock<Counter>> =
+	model::bug::none;
 
 /* A counter that the lock protects; a node for each CPU that lives on. */
 template <typename Subject>

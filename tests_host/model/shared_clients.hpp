@@ -42,7 +42,8 @@ inline const std::vector<client> &shared_wraps()
 	static const std::vector<client> all = {
 		{"wr", {4, 1}, 2}, {"wr", {1, 4}, 2},	  {"wrr", {2, 2, 1}, 2},
 		{"ww", {8, 1}, 3}, {"wr", {3, 1}, 3},	  {"wR", {1, 3}, 3},
-		{"wr", {2, 5}, 4}, {"wwr", {1, 1, 5}, 4},
+		{"wr", {2, 5}, 4}, {"wwr", {1, 1, 5}, 4}, {"rW", {1, 4}, 2},
+		{"wR", {1, 4}, 2},
 	};
 	return all;
 }

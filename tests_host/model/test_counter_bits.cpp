@@ -148,7 +148,7 @@ TEST_CASE("counter_bits: which locks count, and which say that they do not")
 	CHECK(bits<opted_out>(2) == 0);
 	all_locks<3>::for_each([&]<typename Subject>() {
 		INFO(Subject::name << ": " << Subject::whole_because);
-		counting += bits<Subject>(2) == 2;
+		counting += bits<Subject>(2) != 0;
 		if (!*Subject::whole_because)
 			return;
 		/* A reason that holds: with narrow counters it goes wrong. */

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* clang-format off */
-#define KLOCK_RW_TICKET_INIT {0, 0, 0, 0}
+#define KLOCK_RW_TICKET_INIT {0, 0}
 #define KLOCK_PHASE_FAIR_INIT {0, 0, 0, 0}
 #define KLOCK_READER_INIT {0, {{0}}}
 /* clang-format on */
@@ -38,7 +38,7 @@ extern "C" {
 	KLOCK_SHARED_VERBS(x)
 
 /*
- * -- Tickets: readers and writers in the order of their arrival --
+ * -- Two counts: readers and writers in the order of their arrival --
  *
  * At most KLOCK_..._CONTENDERS contexts at once, readers and writers together.
  */
@@ -49,18 +49,14 @@ extern "C" {
 
 /* rw_ticket_lock<u8>: 4 bytes */
 struct __attribute__((aligned(4), may_alias)) klock_rw_ticket_u8 {
-	unsigned char klock_read;
-	unsigned char klock_write;
-	unsigned char klock_next;
-	unsigned char klock_unused;
+	unsigned short klock_completion;
+	unsigned short klock_request;
 };
 
 /* rw_ticket_lock<u16>: 8 bytes */
 struct __attribute__((aligned(8), may_alias)) klock_rw_ticket_u16 {
-	unsigned short klock_read;
-	unsigned short klock_write;
-	unsigned short klock_next;
-	unsigned short klock_unused;
+	unsigned int klock_completion;
+	unsigned int klock_request;
 };
 
 KLOCK_READERS_VERBS(rw_ticket_u8);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 #include <klock/selftest/barrier.hpp>
 #include <klock/selftest/busted.hpp>
@@ -14,7 +15,10 @@
 
 namespace klock::selftest::busted {
 
-/* rw_ticket_lock, its counters apart; what is wrong is in those derived. */
+/*
+ * Tickets and three counters, as kernels have them: `write` counts who has
+ * gone, `read` lets readers in. What is wrong is in those derived.
+ */
 struct rw_tickets {
 	static constexpr u64 max_contenders = 256;
 	static constexpr u64 max_readers = 256;
@@ -106,18 +110,82 @@ struct rw_plain_read : rw_tickets {
 	}
 };
 
-/* Lets no second reader in before the first has left: does not share. */
-struct rw_one_reader : rw_tickets {
-	void lock_shared() { wait_for(read, next.fetch_add_acq_rel(1)); }
-	void unlock_shared()
+/* rw_ticket_lock, its counts apart; what is wrong is in those derived. */
+struct rw_sections {
+	static constexpr u64 max_contenders = 256;
+	static constexpr u64 max_readers = 256;
+	using sections = u16;
+
+	void lock()
 	{
-		let_readers_in();
-		(void)write.fetch_add_release(1);
+		const u16 before = request.fetch_add_acq_rel(1);
+
+		completion.await_acquire(
+			[before](u16 now) { return now == before || give_up; });
 	}
 	void unlock()
 	{
-		let_readers_in();
-		(void)write.fetch_add_release(1);
+		completion.store_release(successor(completion.load_relaxed()));
+	}
+	void lock_shared()
+	{
+		wait_for_writers(request.fetch_add_acq_rel(upper_one<u16>()));
+	}
+	void unlock_shared()
+	{
+		(void)completion.fetch_add_release(upper_one<u16>());
+	}
+
+      protected:
+	void wait_for_writers(u16 before)
+	{
+		completion.await_acquire([before](u16 now) {
+			return same_lower(now, before) || give_up;
+		});
+	}
+
+	atomic<u16> completion;
+	atomic<u16> request;
+};
+
+/* Lets no second reader in before the first has left: does not share. */
+struct rw_one_reader : rw_sections {
+	void lock_shared()
+	{
+		const u16 before = request.fetch_add_acq_rel(upper_one<u16>());
+
+		completion.await_acquire(
+			[before](u16 now) { return now == before || give_up; });
+	}
+};
+
+/*
+ * The writers' half of completion goes round by itself, while request carries:
+ * from then on the two are never the same.
+ */
+struct rw_lost_carry : rw_sections {
+	void unlock()
+	{
+		const u16 now = completion.load_relaxed();
+		const u16 next = successor(now);
+
+		completion.store_release(
+			same_lower<u16>(next, 0)
+				? static_cast<u16>(next - upper_one<u16>())
+				: next);
+	}
+};
+
+/*
+ * A reader counts itself, then looks for writers: one that came in between
+ * waits for it, and it for the writer.
+ */
+struct rw_late_look : rw_sections {
+	void lock_shared()
+	{
+		(void)request.fetch_add_acq_rel(upper_one<u16>());
+		relax_for(50);
+		wait_for_writers(request.load_acquire());
 	}
 };
 
@@ -273,7 +341,14 @@ using busted_shared_locks = list<
 	busted_shared_subject<"rw_one_reader", busted::rw_one_reader,
 			      sharing::in_order,
 			      in_model | in_turns | in_parallel,
-			      "tickets: readers do not share">,
+			      "counts: readers do not share">,
+	busted_shared_subject<"rw_lost_carry", busted::rw_lost_carry,
+			      sharing::in_order,
+			      in_model | in_turns | in_parallel,
+			      "counts: completion does not carry">,
+	busted_shared_subject<"rw_late_look", busted::rw_late_look,
+			      sharing::in_order, in_model | in_turns | in_crowd,
+			      "counts: a reader looks after it counted">,
 	busted_shared_subject<"pf_no_phase", busted::pf_no_phase,
 			      sharing::by_phases,
 			      in_model | in_turns | in_crowd,

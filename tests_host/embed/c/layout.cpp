@@ -189,17 +189,17 @@ static_assert(same_pair<klock_ticket_u32, u32>());
 
 /* As in a pair: one field behind the other. */
 template <typename C, typename Counter>
-constexpr bool same_tickets()
+constexpr bool same_sections()
 {
 	using lock = rw_ticket_lock<Counter>;
+	using one = typename lock::sections;
 
-	return AT(C, klock_read) == lock::read * sizeof(Counter) &&
-	       AT(C, klock_write) == lock::write * sizeof(Counter) &&
-	       AT(C, klock_next) == lock::next * sizeof(Counter) &&
-	       AT(lock, tickets) == 0;
+	return AT(C, klock_completion) == lock::completion * sizeof(one) &&
+	       AT(C, klock_request) == lock::request * sizeof(one) &&
+	       AT(lock, counts) == 0;
 }
-static_assert(same_tickets<klock_rw_ticket_u8, u8>());
-static_assert(same_tickets<klock_rw_ticket_u16, u16>());
+static_assert(same_sections<klock_rw_ticket_u8, u8>());
+static_assert(same_sections<klock_rw_ticket_u16, u16>());
 
 template <typename C, typename Counter>
 constexpr bool same_counts()
