@@ -22,10 +22,15 @@ def check(args, uefi, machine, cpus):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--iso", required=True)
-    parser.add_argument("--font", required=True)
-    parser.add_argument("--log", required=True)
-    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 4, 32])
+    parser.add_argument("--iso", required=True,
+                        help="the bootable image")
+    parser.add_argument("--font", required=True,
+                        help="the PSF font that is in it")
+    parser.add_argument("--log", required=True,
+                        help="where the serial logs go")
+    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 4, 32],
+                        help="vCPUs, one boot after another (default: "
+                             "%(default)s)")
     args = parser.parse_args()
     results = []
     for uefi, machine, cpus in itertools.product((False, True),
