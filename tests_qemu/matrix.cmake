@@ -107,6 +107,12 @@ add_test(NAME qemu_pairs_map COMMAND ${Python3_EXECUTABLE} -B
 	${scripts}/pairs_selftest.py ${CMAKE_CURRENT_BINARY_DIR}/pairs_selftest)
 set_tests_properties(qemu_pairs_map PROPERTIES LABELS qemu TIMEOUT 60)
 
+# A machine's serial line in place of QEMU's.
+add_test(NAME qemu_serial_line COMMAND ${Python3_EXECUTABLE} -B
+	${scripts}/serial_line_selftest.py
+	${CMAKE_CURRENT_BINARY_DIR}/serial_line_selftest)
+set_tests_properties(qemu_serial_line PROPERTIES LABELS qemu TIMEOUT 120)
+
 klock_add_boot_test(qemu_measure CPUS 8 MODE single
 	APPEND "cpus=1,2,8 section=100..900 think=0..2000 acquisitions=2000"
 	RUN --expect-text "pause" --expect-text "handoff"

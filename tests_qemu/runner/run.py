@@ -11,6 +11,7 @@ import argparse
 import sys
 
 import qemu
+import serial_line
 from arch import ARCHES, arch_of
 from ends import Stopped, Trouble, exit_status
 from verdict import Outcome
@@ -34,14 +35,23 @@ def seconds(text):
 
 
 def add_machine(parser):
-    parser.add_argument("--image", required=True,
-                        help="the kernel's .elf, or an .iso, whose menu's "
-                        "first entry is run")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--image", default="",
+                      help="the kernel's .elf, or an .iso, whose menu's "
+                      "first entry is run")
+    what.add_argument("--device", metavar="TTY",
+                      help="no QEMU: the serial line of a machine that is "
+                      "started by hand, as /dev/ttyUSB0; its words are those "
+                      "of its menu")
+    parser.add_argument("--speed", type=int, choices=serial_line.SPEEDS,
+                        default=115200, metavar="BAUD",
+                        help="of that line; default: 115200")
     parser.add_argument("--append", default="", metavar="WORDS",
                         help="the kernel's command line; the word help alone "
                         "prints all words")
-    parser.add_argument("--cpus", type=at_least_one, default=1, metavar="N",
-                        help="vCPUs; default: 1")
+    parser.add_argument("--cpus", type=at_least_one, metavar="N",
+                        help="vCPUs; default: 1. With --device: what must be "
+                        "found there; default: whatever is")
     parser.add_argument("--boots", type=at_least_one, metavar="N",
                         help="CPUs that the guest must find; default: all")
     parser.add_argument("--mode", choices=qemu.ACCELERATORS, default="single",
@@ -101,7 +111,12 @@ def arguments():
     add_machine(parser.add_argument_group("the machine"))
     add_output(parser.add_argument_group("what comes out"))
     add_judgement(parser.add_argument_group("the verdict"))
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.device and args.append:
+        parser.error("--append: a machine has the words of its own menu")
+    if not args.device:
+        args.cpus = args.cpus or 1
+    return args
 
 
 def words(args):
@@ -109,6 +124,8 @@ def words(args):
     modes = [word for word in args.append.split() if word.startswith("mode=")]
     if not args.csv or modes == ["mode=csv"]:
         return args.append
+    if args.device:
+        return ""
     if args.image.endswith(".iso"):
         raise Trouble("--csv: an .iso has its own words; give the .elf")
     if modes:
@@ -125,7 +142,7 @@ def check_arch(args):
 def machine_for(args, number):
     suffix = "" if number == 1 else f".{number}"
     return qemu.Machine(
-        image=args.image, cpus=args.cpus, accelerator=args.mode,
+        image=args.image, cpus=args.cpus or 0, accelerator=args.mode,
         append=words(args), timeout=args.timeout, arch=args.arch,
         qemu=args.qemu, cpu=args.cpu,
         extra=tuple(args.qemu_arg), log=args.log + suffix,
@@ -160,8 +177,9 @@ def report(args, number, machine, run, wrong):
         print("\n".join(line for line in tail if line != run.said))
     own_words = run.outcome is Outcome.PASS or run.said
     if not (args.echo and own_words):
-        print(f"run {number} of {args.repeat}: {args.cpus} CPUs, "
-              f"{args.mode}: {run.message} ({run.seconds:.1f} s)")
+        where = args.device or f"{args.cpus} CPUs, {args.mode}"
+        print(f"run {number} of {args.repeat}: {where}: {run.message} "
+              f"({run.seconds:.1f} s)")
     if ended_wrong and args.expect != "pass":
         wrong.insert(0, f"expected {args.expect}")
     if wrong:
@@ -171,9 +189,11 @@ def report(args, number, machine, run, wrong):
 
 
 def boot(machine, args):
-    """qemu.run; what had come when somebody ended it is shown."""
+    """What had come when somebody ended it is shown."""
     sys.stdout.flush()
     try:
+        if args.device:
+            return serial_line.run(args.device, args.speed, machine)
         return qemu.run(machine)
     except Stopped as stopped:
         if not args.echo:
@@ -188,7 +208,7 @@ def main():
     first = None
     for number in range(1, args.repeat + 1):
         machine = machine_for(args, number)
-        why_not = qemu.missing(machine)
+        why_not = None if args.device else qemu.missing(machine)
         if why_not:
             print(f"skipped: {why_not}")
             return SKIPPED

@@ -27,7 +27,7 @@ def not_earned(machine, lines):
         return "there is no line PASS"
     found = next((int(m[1]) for m in map(CPUS.match, lines) if m), 0)
     wanted = machine.boots or machine.cpus
-    if found != wanted:
+    if wanted and found != wanted:
         return f"it found {found} CPUs of {wanted}"
     if "KTAP version 1" in lines or "mode=tap" in machine.append.split():
         return wrong_rows(lines)
