@@ -27,6 +27,10 @@ klock_add_deadlock_test(console_in_panic deadlock
 	"PANIC on CPU 0: lock console" "recursion: the caller holds it")
 klock_add_deadlock_test(sleeps deadlock "PANIC on CPU 0: lock inode"
 	"might_wait() with a lock held")
+# And how they are waited for where nobody hangs: counted_lock.
+klock_add_boot_test(qemu_counts_4 CPUS 4 MODE single APPEND "run=counts mode=tap"
+	RUN --expect-text "of 1000" --expect-text "runqueue[0]"
+		--expect-text "2 runqueue" --expect-text "log; held")
 foreach(what IN ITEMS interrupts_on interrupted_waiter reading_handler)
 	klock_add_deadlock_test(${what} misuse "CPU 0: lock r"
 		"interrupts on at" "waited for in an interrupt handler at")

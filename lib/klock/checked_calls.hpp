@@ -2,8 +2,9 @@
 /*
  * checked_calls - what is asked of any lock and known by a checked one
  *
- * Part of <klock/checked_lock.hpp>: include that. The same line compiles with
- * checks and without, where it does nothing.
+ * Part of <klock/checked_lock.hpp>, and of <klock/counted_lock.hpp>, which has
+ * a name as well: include those. The same line compiles with checks and
+ * without, where it does nothing.
  */
 #pragma once
 

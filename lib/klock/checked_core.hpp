@@ -273,6 +273,26 @@ struct checked_core {
 			usage.complain("a CPU number beyond capacity", by);
 	}
 
+	/* -- Of a counted lock inside: counted_lock.hpp; else nothing -- */
+
+	void list_counts()
+	{
+		if constexpr (requires { inner.list_counts(); })
+			inner.list_counts();
+	}
+	void forget_counts()
+	{
+		if constexpr (requires { inner.forget_counts(); })
+			inner.forget_counts();
+	}
+	template <typename... Element>
+	void name_it(const char *name, Element... element)
+	{
+		usage.set_name(name, element...);
+		if constexpr (requires { inner.set_name(name, element...); })
+			inner.set_name(name, element...);
+	}
+
 	/* What is known of its use; first, so that its address is the lock's */
 	lock_usage usage;
 	[[no_unique_address]] typename shared::type readers;

@@ -108,6 +108,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	using core::inner, core::usage;
 
       public:
+	using core::forget_counts, core::list_counts;
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr checked_lock() = default;
@@ -351,10 +352,10 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			usage.complain("not held by the caller", by);
 	}
 
-	void set_name(const char *name) { usage.set_name(name); }
+	void set_name(const char *name) { this->name_it(name); }
 	void set_name(const char *name, u32 element)
 	{
-		usage.set_name(name, element);
+		this->name_it(name, element);
 	}
 
       protected:

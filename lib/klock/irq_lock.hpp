@@ -88,8 +88,20 @@ struct irq_lock : detail::reader_constants_of<L> {
 	template <typename... Name>
 	void set_name(Name... name)
 	{
-		if constexpr (detail::is_checked<L>)
+		if constexpr (requires { inner.set_name(name...); })
 			inner.set_name(name...);
+	}
+
+	/* Of a counted lock inside: counted_lock.hpp; else nothing. */
+	void list_counts()
+	{
+		if constexpr (requires { inner.list_counts(); })
+			inner.list_counts();
+	}
+	void forget_counts()
+	{
+		if constexpr (requires { inner.forget_counts(); })
+			inner.forget_counts();
 	}
 
 	void assert_held(call_site by = {__builtin_FILE(),

@@ -3,11 +3,13 @@
 
 Compares hand_NAME with guard_NAME in the object code of guards.cpp, however it
 is optimised; finds the guards that are made wrong. near_NAME may have a few
-instructions more than hand_NAME, and no locked one.
+instructions more than hand_NAME, and no locked one. In counted.cpp: what a lock
+that counts does more.
 
 Run: guards.py --cxx g++ --bits 64 --lib lib
 """
 
+import re
 from pathlib import Path
 
 import driver
@@ -19,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 # How kernels are optimised; the last, as Linux is: null may be an object.
 WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
         ["-O2", "-fno-delete-null-pointer-checks"])
+SOURCES = (("guards.cpp", WAYS), ("counted.cpp", (["-O2"], ["-Os"])))
 # More than by hand: looks at the guard, and what they make of registers.
 MORE_AT_MOST = 16
 
@@ -45,8 +48,15 @@ def _differs(name, hand, guard):
                                            len(guard.code)))))
 
 
+def _in_any_order(function):
+    """The same of a function whose blocks may lie otherwise."""
+    return sorted(re.sub(r"^j\w+", "j", one) for one in shape(function))
+
+
 def _compare(name, kind, hand, guard):
     differs = _differs(name, hand, guard)
+    if kind == "same":
+        return "" if _in_any_order(hand) == _in_any_order(guard) else differs
     if kind == "guard":
         return differs
     if kind == "wrong":
@@ -60,12 +70,12 @@ def _compare(name, kind, hand, guard):
 
 def check(compiler, scratch):
     found, compared = [], 0
-    for way in WAYS:
+    for source, way in ((s, way) for s, ways in SOURCES for way in ways):
         obj = Path(scratch) / "guards.o"
-        compiler.compile_as_kernel(HERE / "guards.cpp", obj, way)
+        compiler.compile_as_kernel(HERE / source, obj, way)
         code = objects.functions(obj)
         for name, guard in code.items():
-            for kind in ("guard", "near", "wrong"):
+            for kind in ("guard", "same", "near", "wrong"):
                 if not name.startswith(kind + "_"):
                     continue
                 hand = code["hand_" + name.removeprefix(kind + "_")]

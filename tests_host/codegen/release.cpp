@@ -11,13 +11,15 @@ using queue_lock = klock::ticket_lock<klock::u8>;
 using list_lock = klock::ticket_lock<klock::u16>;
 #else
 #include <klock/checked_lock.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/order_calls.hpp>
 constexpr bool debug = DEBUG;
 using queue_lock =
 	klock::checked_if<debug, klock::ticket_lock<klock::u8>, "queue">;
-using list_lock =
-	klock::checked_if<debug, klock::ticket_lock<klock::u16>, "list">;
+using list_lock = klock::checked_if<
+	debug, klock::counted_if<debug, klock::ticket_lock<klock::u16>>,
+	"list">;
 #endif
 
 constinit queue_lock queues[2];
@@ -41,6 +43,7 @@ extern "C" void start()
 
 	klock::declare<debug>(orders);
 	klock::set_name(queues[0], "queue", 0);
+	klock::list_counts(list);
 #endif
 	work++;
 }

@@ -46,6 +46,8 @@ def programs_in_c(case):
         says(case, cc, built, f"{HERE}/test_lock_order.c",
              "every deadlock is named")
         says(case, cc, built, f"{HERE}/test_folder.c", "all is whole")
+        says(case, cc, built, f"{HERE}/test_counted.c",
+             "every wait is counted")
     unchecked = [name for name in sources(case)
                  if not name.startswith(("checked_", "usage", "order",
                                          "lock_order"))]
@@ -82,6 +84,7 @@ SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
           "lock_order_8": {"klock_lock_order_8"},
           "lock_order_64": {"klock_lock_order_64"},
           "lock_order_256": {"klock_lock_order_256"},
+          "counts": {"klock_print_counts", "klock_reset_counts"},
           "order": {"klock_might_wait_at", "klock_declare_before_at",
                     "klock_declare_rank_at", "klock_print_held"}}
 

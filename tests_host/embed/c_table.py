@@ -15,7 +15,7 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
 ORDER = {"declare_before", "declare_rank", "might_wait"}
 REST |= {f"klock_{name}_at" for name in ORDER}
 REST |= {f"klock_lock_order_{classes}" for classes in (8, 64, 256)}
-REST |= {"klock_print_held"}
+REST |= {"klock_print_held", "klock_print_counts", "klock_reset_counts"}
 # Of any checked lock, in checked.h.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held"}
 
@@ -39,7 +39,7 @@ def declared(case):
     locks = {name: set() for name in re.findall(r"struct \S*\(.*?\)\) "
              r"klock_(\w+) \{", re.sub(r"aligned\(\w+\)", "", code))}
     for extra in ("usage", "shared_usage", "mcs_node", "clh_node", "clh_cell",
-                  "reader_line", "timeout_slot", "timeout_record"):
+                  "counts", "waits", "reader_line", "timeout_slot", "timeout_record"):
         locks.pop(extra, None)
     rest = set()
     for name in names:
@@ -59,8 +59,9 @@ def only_locks(locks):
 
 
 def cpp_names(case):
-    """What klock/c_lock.hpp says that a C lock is."""
-    text = (case.root / "lib/c/klock/c_lock.hpp").read_text()
+    """What klock/c_lock.hpp and its like say that a C lock is."""
+    text = "".join((case.root / f"lib/c/klock/{name}.hpp").read_text()
+                   for name in ("c_lock", "c_counted_lock"))
     return dict(re.findall(r"KLOCK_C_IS\((\w+), ([\w<>]+)\);", text))
 
 
@@ -119,7 +120,7 @@ def checked_locks_have_the_same(case):
     macros = set(re.findall(r"#define (klock_\w+)\(", case.must(
         "gcc", *case.includes(None, c=True), "-dM", "-E", "all.c")))
     for name, verbs in only_locks(locks).items():
-        if name.startswith("checked_"):
+        if name.startswith(("checked_", "counted_")):
             continue
         plain = {"init", "is_locked", "is_contended", "set_base"} & verbs
         sites = verbs - plain - {"node_init"}

@@ -73,6 +73,17 @@ RULES = [
                                     "klock/lock_order.hpp "
                                     "klock/misuse_text.hpp klock/os.hpp "
                                     "klock/types.hpp"),
+    ("lib/klock/wide_count.hpp",    "klock/atomic.hpp klock/types.hpp"),
+    ("lib/klock/lock_counts.hpp",   "klock/atomic.hpp klock/cpu.hpp "
+                                    "klock/irq.hpp klock/misuse_text.hpp "
+                                    "klock/plain.hpp klock/tas_lock.hpp "
+                                    "klock/types.hpp klock/wide_count.hpp"),
+    ("lib/klock/counted_lock.hpp",  "klock/checked_calls.hpp "
+                                    "klock/checked_parts.hpp "
+                                    "klock/concepts.hpp klock/cpu.hpp "
+                                    "klock/lock_counts.hpp klock/types.hpp"),
+    ("lib/klock/print_counts.hpp",  "klock/lock_counts.hpp "
+                                    "klock/misuse_text.hpp klock/types.hpp"),
     ("lib/klock/lock_classes.hpp",  "klock/atomic.hpp klock/plain.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/held_locks.hpp",    "klock/atomic.hpp klock/cpu.hpp "

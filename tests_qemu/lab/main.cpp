@@ -5,6 +5,7 @@
  */
 #include "benches.hpp"
 #include "control.hpp"
+#include "counts_run.hpp"
 #include "deadline_run.hpp"
 #include "deadlock.hpp"
 #include "endings.hpp"
@@ -136,6 +137,8 @@ int payload_main()
 		return lab::run_misuse(o);
 	case lab::job::deadlock:
 		return lab::run_deadlock(o);
+	case lab::job::counts:
+		return lab::run_counts(o);
 	case lab::job::stuck:
 		return lab::run_stuck(o);
 	default:

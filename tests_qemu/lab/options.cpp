@@ -35,6 +35,7 @@ constexpr choice jobs[] = {
 	{"pairs", static_cast<u32>(job::pairs)},
 	{"misuse", static_cast<u32>(job::misuse)},
 	{"deadlock", static_cast<u32>(job::deadlock)},
+	{"counts", static_cast<u32>(job::counts)},
 	{"stuck", static_cast<u32>(job::stuck)},
 	{"panic", static_cast<u32>(job::panic)},
 	{"fault", static_cast<u32>(job::fault)},

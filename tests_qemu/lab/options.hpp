@@ -39,6 +39,7 @@ enum class job : u32 {
 	pairs,	       /* one handoff between every two CPUs */
 	misuse,	       /* one misuse of a checked lock, which must be named */
 	deadlock,      /* one deadlock of several locks, the same */
+	counts,	       /* how locks are waited for: a table, and its sum */
 	stuck,	     /* a lock that is not released: the watchdog must say so */
 	panic,	     /* the rest is for the runner's own tests: ends that it */
 	fault,	     /* must tell apart */

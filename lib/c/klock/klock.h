@@ -19,6 +19,7 @@
  *
  * Readers and writers: readers.h. In debug builds klock_checked_X names every
  * misuse: checked.h; deadlocks of several locks, and who holds what: order.h.
+ * Which locks are waited for: counted.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -34,6 +35,7 @@
 #include <klock/bakery.h>
 #include <klock/checked.h>
 #include <klock/checked_readers.h>
+#include <klock/counted.h>
 #include <klock/once.h>
 #include <klock/order.h>
 #include <klock/queue.h>

@@ -5,6 +5,7 @@
  * Only compiled, with -fno-access-control: the members are private.
  */
 #include <klock/c_checked_lock.hpp>
+#include <klock/c_counted_lock.hpp>
 
 #define AT(type, member) __builtin_offsetof(type, member)
 
@@ -214,3 +215,7 @@ constexpr bool same_counts()
 }
 static_assert(same_counts<klock_phase_fair_u8, u8>());
 static_assert(same_counts<klock_phase_fair_u16, u16>());
+
+static_assert(AT(klock_counts, klock_name) == AT(lock_counts, called));
+static_assert(sizeof(klock_counts) == sizeof(lock_counts));
+static_assert(sizeof(klock_waits) == sizeof(wait_counts));

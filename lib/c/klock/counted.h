@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counted - locks that count how they are waited for, for klock/klock.h
+ *
+ *	static struct klock_counted_ticket_u8 lock =
+ *		KLOCK_COUNTED_INIT("runqueue", KLOCK_TICKET_INIT);
+ *
+ *	klock_counted_ticket_u8_lock(&lock);
+ *	...
+ *	klock_print_counts(print_line, 0);
+ *
+ * As klock_ticket_u8, with the same arguments, and a name. What is counted, and
+ * what it costs: klock/counted_lock.hpp; the table: klock/print_counts.hpp.
+ *
+ * Zero bytes are a free lock without a name. A lock that was ever waited for is
+ * in a list: before its memory is used for anything else,
+ * klock_X_forget_counts().
+ */
+#pragma once
+
+#include <klock/ticket.h>
+#include <klock/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is counted of a lock: the C++ lock_counts and wait_counts. */
+struct __attribute__((may_alias)) klock_counts {
+	void *klock_acquired[2];
+	const char *klock_name;
+	void *klock_rest[sizeof(void *) == 8 ? 4 : 6];
+};
+struct __attribute__((may_alias)) klock_waits {
+	unsigned char klock_bytes[klock_cache_line]
+		__attribute__((aligned(klock_cache_line)));
+};
+
+/* name: a text that lives as long as the lock; then the lock's KLOCK_..._INIT.
+ */
+/* clang-format off */
+#define KLOCK_COUNTED_INIT(name, ...) \
+	{.klock_inner = __VA_ARGS__, .klock_counts = {{0, 0}, (name), {0}}}
+/* clang-format on */
+
+/*
+ *	set_name	before others use it; the text must live as long
+ *	set_element	the same for one of an array: "bucket[3]"
+ *	list_counts	into the table, though nobody has waited for it yet
+ *	forget_counts	out of it
+ */
+#define KLOCK_COUNTED(x)                                                       \
+	struct __attribute__((may_alias)) klock_counted_##x {                  \
+		struct klock_##x klock_inner;                                  \
+		struct klock_counts klock_counts;                              \
+		struct klock_waits klock_waits;                                \
+	};                                                                     \
+	KLOCK_TICKET_VERBS(counted_##x);                                       \
+	void klock_counted_##x##_set_name(struct klock_counted_##x *lock,      \
+					  const char *name);                   \
+	void klock_counted_##x##_set_element(struct klock_counted_##x *lock,   \
+					     const char *name,                 \
+					     unsigned index);                  \
+	void klock_counted_##x##_list_counts(struct klock_counted_##x *lock);  \
+	void klock_counted_##x##_forget_counts(struct klock_counted_##x *lock)
+
+KLOCK_COUNTED(ticket_u8);
+KLOCK_COUNTED(ticket_u16);
+
+/*
+ * The table, the worst first, a call of put(line, with) each; and all figures
+ * to none. Any context but an NMI handler's.
+ */
+void klock_print_counts(void (*put)(const char *line, void *with), void *with);
+void klock_reset_counts(void);
+
+#ifdef __cplusplus
+}
+#endif

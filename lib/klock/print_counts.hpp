@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * print_counts - which locks are waited for, as a table, the worst first
+ *
+ *	klock::print_counts([](const char *line) { put(line), put("\n"); });
+ *
+ *	acquired contended of 1000     waited longest lock
+ *	  120331     12531     104   88121774  131072 runqueue[3]
+ *	    4711         2       0       9021    8800 log
+ *	all of one name:
+ *	  961222     14001      14   90331007  131072 8 runqueue
+ *
+ * Locks of counted_lock.hpp that were ever waited for, and those that were told
+ * to list_counts(). acquired: contended ones as well; of 1000: how many of them
+ * are; waited: all waits together, longest: the longest of them, in the port's
+ * cycles. Last, and only where locks note it, how long they were held: all, and
+ * longest. In the totals of a name stand the locks of the table: one that was
+ * never waited for is not among those `acquired`.
+ *
+ * All figures go on while it prints. Counting is not held up.
+ *
+ * Context: threads and interrupt handlers, with locks held or not; not an NMI
+ * handler. sink() is called with interrupts as they were. One at a time:
+ * another says that, and no more.
+ */
+#pragma once
+
+#include <klock/lock_counts.hpp>
+#include <klock/misuse_text.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/* What was read of one lock, or of all of one name. */
+struct count_view {
+	lock_label label; /* its name, and an element's number */
+	const void *lock; /* null: of several */
+	u32 locks;
+	u64 acquired;  /* contended ones as well; 32 bits: modulo 2^32 */
+	u64 contended; /* those that waited */
+	u64 waited;    /* in cycles */
+	u64 longest_wait;
+	u64 held; /* 0: not noted */
+	u64 longest_hold;
+};
+
+namespace detail {
+
+/* A line of the table. */
+using count_text = bounded_text<200>;
+
+inline count_view view_of(const lock_counts &one)
+{
+	const usize acquired = one.acquired.load_relaxed() -
+			       one.acquired_before.load_relaxed();
+	count_view view = {
+		{one.called.load_relaxed(), one.element.load_relaxed()},
+		&one,
+		1,
+		acquired,
+		0,
+		0,
+		0,
+		0,
+		0};
+
+	if (!one.is_of_now())
+		return view;
+	const wait_counts &its = *one.waits.load_relaxed();
+
+	view.contended = its.contended.load_relaxed();
+	view.acquired += view.contended;
+	view.waited = its.waited.get();
+	view.longest_wait = its.longest_wait.load_relaxed();
+	view.held = its.held.get();
+	view.longest_hold = its.longest_hold.load_relaxed();
+	return view;
+}
+
+inline void add_to(count_view &sum, const count_view &one)
+{
+	sum.locks++;
+	sum.acquired += one.acquired;
+	sum.contended += one.contended;
+	sum.waited += one.waited;
+	sum.held += one.held;
+	if (one.longest_wait > sum.longest_wait)
+		sum.longest_wait = one.longest_wait;
+	if (one.longest_hold > sum.longest_hold)
+		sum.longest_hold = one.longest_hold;
+}
+
+inline bool is_same_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a == b;
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+/* Whether a stands before b: longer waited for, or more often. */
+inline bool is_worse(const count_view &a, const count_view &b)
+{
+	if (a.waited != b.waited)
+		return a.waited > b.waited;
+	return a.contended > b.contended;
+}
+
+/* 10^19 and down to 1. */
+struct decimal_units {
+	consteval decimal_units()
+	{
+		u64 one = 1;
+
+		for (unsigned i = digits; i-- > 0; one *= 10)
+			at[i] = one;
+	}
+
+	static constexpr unsigned digits = 20;
+	u64 at[digits];
+};
+
+/* By subtraction: a division of 64 bits is a library's on 32. */
+[[gnu::noinline]] inline void add_number(count_text &text, u64 number,
+					 unsigned width)
+{
+	static constexpr decimal_units units;
+	char digits[units.digits + 1] = {};
+	bool begun = false;
+
+	for (unsigned i = 0; i < units.digits; i++) {
+		char digit = '0';
+
+		for (; number >= units.at[i]; number -= units.at[i])
+			digit++;
+		begun |= digit != '0' || i == units.digits - 1;
+		digits[i] = begun ? digit : ' ';
+	}
+	const char *from = digits;
+	for (unsigned left = units.digits; left > width && *from == ' '; left--)
+		from++;
+	text.add(from);
+}
+
+/* Of 1000, in 32 bits. */
+inline u32 per_mille(u64 part, u64 whole)
+{
+	for (; whole >> 21; whole >>= 1)
+		part >>= 1;
+	return whole ? static_cast<u32>(part) * 1000 / static_cast<u32>(whole)
+		     : 0;
+}
+
+inline constexpr const char *counts_head =
+	"    acquired    contended of 1000          waited     longest lock";
+
+template <typename Sink>
+[[gnu::noinline]] void print_view(Sink &sink, const count_view &of)
+{
+	count_text text;
+
+	add_number(text, of.acquired, 12);
+	add_number(text.add(" "), of.contended, 12);
+	add_number(text.add(" "), per_mille(of.contended, of.acquired), 7);
+	add_number(text.add(" "), of.waited, 15);
+	add_number(text.add(" "), of.longest_wait, 11);
+	text.add(" ");
+	if (of.locks > 1)
+		text.add(of.locks).add(" ");
+	text.add(of.label);
+	if (of.held) {
+		add_number(text.add("; held "), of.held, 0);
+		add_number(text.add(", longest "), of.longest_hold, 0);
+	}
+	sink(text.c_str());
+}
+
+/* The worst that this print has not had yet; false: it had all. */
+inline bool next_count(u32 print, count_view &worst)
+{
+	lock_counts *found = nullptr;
+
+	counted_locks.for_each([&](lock_counts &one) {
+		if (one.printed.load_relaxed() == print)
+			return;
+		const count_view view = view_of(one);
+
+		if (found && !is_worse(view, worst))
+			return;
+		found = &one;
+		worst = view;
+	});
+	if (found)
+		found->printed.store_relaxed(print);
+	return found;
+}
+
+/* The next name that this print has not had yet, with all locks of it. */
+inline bool next_total(u32 print, count_view &sum)
+{
+	sum = {};
+	counted_locks.for_each([&](lock_counts &one) {
+		const lock_label of = {one.called.load_relaxed(), 0};
+
+		if (one.printed.load_relaxed() == print)
+			return;
+		if (sum.locks && !is_same_text(of.name, sum.label.name))
+			return;
+		sum.label = of;
+		one.printed.store_relaxed(print);
+		add_to(sum, view_of(one));
+	});
+	return sum.locks;
+}
+
+} // namespace detail
+
+/*
+ * visit(const count_view &) of each lock, the worst first, for callers with a
+ * format of their own. False: another does it just now.
+ */
+template <typename Visit>
+bool for_each_count(Visit visit)
+{
+	count_view view;
+
+	if (!counted_locks.begin_printing())
+		return false;
+	const u32 print = counted_locks.number_of_print();
+
+	while (detail::next_count(print, view))
+		visit(view);
+	counted_locks.end_printing();
+	return true;
+}
+
+/* The same of each name, its locks together, in no order. */
+template <typename Visit>
+bool for_each_total(Visit visit)
+{
+	count_view sum;
+
+	if (!counted_locks.begin_printing())
+		return false;
+	const u32 print = counted_locks.number_of_print();
+
+	while (detail::next_total(print, sum))
+		visit(sum);
+	counted_locks.end_printing();
+	return true;
+}
+
+/* sink(line): a text without its end of line. */
+template <typename Sink>
+void print_counts(Sink &&sink)
+{
+	bool told = false;
+
+	sink(detail::counts_head);
+	if (!for_each_count([&](const count_view &one) {
+		    detail::print_view(sink, one);
+	    }))
+		return sink("another prints them just now");
+	for_each_total([&](const count_view &sum) {
+		if (sum.locks < 2)
+			return;
+		if (!told)
+			sink("    all of one name:");
+		told = true;
+		detail::print_view(sink, sum);
+	});
+}
+
+/* All figures begin at none. Any CPU, whatever the others do; not an NMI's. */
+inline void reset_counts()
+{
+	counted_locks.for_each([](lock_counts &one) {
+		one.acquired_before.store_relaxed(one.acquired.load_relaxed());
+	});
+	counted_locks.epoch.fetch_add_relaxed(1);
+}
+
+} // namespace klock

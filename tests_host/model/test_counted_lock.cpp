@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counted_lock and what it is made of, in every execution: no acquisition is
+ * lost, no wait is counted twice, and who looks meanwhile sees whole figures.
+ */
+#include <klock/counted_lock.hpp>
+#include <klock/guard.hpp>
+#include <klock/print_counts.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include "lock_worlds.hpp"
+
+#include <catch.hpp>
+
+using namespace klock;
+using model::check;
+using model::result;
+using worlds::everybody;
+
+namespace {
+
+/* Out of the list, which outlives every execution. */
+template <typename L>
+struct mortal : counted_lock<L, "lock"> {
+	~mortal() { this->forget_counts(); }
+};
+
+count_view only_one()
+{
+	count_view view = {};
+
+	for_each_count([&](const count_view &one) { view = one; });
+	return view;
+}
+
+template <typename L>
+struct world {
+	mortal<L> lock;
+	plain<unsigned> count;
+};
+
+/* Acquisitions, and how many executions had so many contended ones. */
+template <typename L>
+result counts(const model::options &how, unsigned (&contended)[4])
+{
+	const unsigned all = worlds::sum(how.sections);
+
+	return model::explore<world<L>>(
+		how,
+		[](world<L> &w, unsigned) {
+			guard held(w.lock);
+			w.count.set(w.count.get() + 1);
+		},
+		[&contended, all](world<L> &w) {
+			w.lock.list_counts();
+			const count_view seen = only_one();
+
+			check(w.count.get() == all);
+			check(seen.acquired == all, "an acquisition is lost");
+			check(seen.contended < all, "who came first waited");
+			contended[seen.contended]++;
+		});
+}
+
+} // namespace
+
+TEST_CASE("counted_lock: counts are exact, whoever comes when")
+{
+	unsigned waits[4] = {};
+	const result ticket =
+		counts<ticket_lock<u8>>({.sections = {2, 2}}, waits);
+
+	INFO(ticket.message << ticket.timeline);
+	CHECK(ticket.ok());
+	CHECK(ticket.exhaustive);
+	CHECK(waits[0] > 0);
+	CHECK(waits[1] > 0);
+	CHECK(waits[2] > 0);
+	const result three = counts<tas_lock>({.sections = {1, 1, 1}}, waits);
+
+	INFO(three.message << three.timeline);
+	CHECK(three.ok());
+	CHECK(three.exhaustive);
+}
+
+TEST_CASE("counted_lock: order of service, first come, first served")
+{
+	using subject = selftest::subject<"counted", mortal<ticket_lock<u8>>,
+					  selftest::service::fifo>;
+	const result r = worlds::first_come_first_served<subject>();
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete > 1);
+}
+
+namespace {
+
+/* CPU 0 counts a wait of 7 cycles, resets, counts one of 5; CPU 1 looks. */
+struct epochs {
+	epochs() : first(counted_locks.epoch.load_relaxed())
+	{
+		counts.list(waits, "lock");
+	}
+	~epochs() { counted_locks.remove(counts); }
+
+	void count(u64 cycles)
+	{
+		counts.prepare(waits, "lock");
+		waits.count(cycles);
+	}
+
+	u32 first;
+	lock_counts counts;
+	wait_counts waits;
+};
+
+} // namespace
+
+TEST_CASE("counted_lock: counts after a reset are of none before it")
+{
+	const result r = model::explore<epochs>(
+		{.sections = {1, 1}}, [](epochs &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.count(7);
+				reset_counts();
+				w.count(5);
+				return;
+			}
+			const bool is_reset =
+				counted_locks.epoch.load_relaxed() != w.first;
+			const count_view seen = detail::view_of(w.counts);
+
+			if (is_reset)
+				check(seen.waited == 0 || seen.waited == 5);
+		});
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+}
+
+namespace {
+
+/* Two come, of whom one goes, and one looks. */
+struct listing {
+	~listing()
+	{
+		for (lock_counts &one : all)
+			counted_locks.remove(one);
+	}
+
+	lock_counts all[2];
+	wait_counts waits[2];
+};
+
+} // namespace
+
+TEST_CASE("counted_lock: counts come into the list and leave it, any time")
+{
+	const result r = model::explore<listing>(
+		{.sections = {1, 1, 1}},
+		[](listing &w, unsigned cpu) {
+			if (cpu == 2)
+				return counted_locks.for_each(
+					[](lock_counts &one) {
+						check(one.called.load_relaxed(),
+						      "a lock without a name");
+					});
+			w.all[cpu].list(w.waits[cpu], "lock");
+			if (cpu == 0)
+				counted_locks.remove(w.all[0]);
+		},
+		[](listing &) {
+			unsigned found = 0;
+
+			counted_locks.for_each([&](lock_counts &) { found++; });
+			check(found == 1, "one is left, or lost");
+		});
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+}
+
+namespace {
+
+struct counting {
+	split_count<u8> count;
+};
+
+} // namespace
+
+TEST_CASE("wide_count: who reads while it grows past its lower half sees no "
+	  "other")
+{
+	const result r = model::explore_from(
+		{.sections = {3, 1}}, [] { return counting(); },
+		[](counting &w, unsigned cpu) {
+			if (cpu == 0) {
+				const u64 now = w.count.get();
+
+				w.count.add(60);
+				check(w.count.get() == now + 60);
+				return;
+			}
+			const u64 seen = w.count.get();
+
+			check(seen % 60 == 0 && seen <= 180);
+		},
+		[](counting &w) { check(w.count.get() == 180); });
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete > 1);
+}
