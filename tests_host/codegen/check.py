@@ -11,6 +11,7 @@
 All is compiled with the warnings of objects.FLAGS, and none may appear.
 
 Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP]
+Step locks: symbols and facts, what a new lock may change.
 """
 
 from pathlib import Path
@@ -24,7 +25,7 @@ import symbols
 from expectations import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
-STEPS = ("headers", "symbols", "facts", "operations", "programs")
+STEPS = ("headers", "symbols", "facts", "locks", "operations", "programs")
 
 
 def check(compiler, scratch, only):
@@ -44,9 +45,9 @@ def check(compiler, scratch, only):
         return found
     obj = Path(scratch) / "all_locks.o"
     compiler.compile_as_kernel(HERE / "all_locks.cpp", obj)
-    if only in (None, "symbols"):
+    if only in (None, "locks", "symbols"):
         found += symbols.check(obj)
-    if only in (None, "facts"):
+    if only in (None, "locks", "facts"):
         rows = facts.read(obj, scratch)
         found += facts.check(rows, EXPECTATIONS, compiler.bits)
         print(f"{compiler} -O2, bytes of code:\n{facts.table(rows)}")
