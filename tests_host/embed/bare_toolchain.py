@@ -42,48 +42,44 @@ void use() {
 """
 
 
-def compiles_and_links(case):
-    own = case.must("clang++", "--print-resource-dir").strip() + "/include"
+def write_sources(case, more=""):
+    """all.cpp: every header; c.cpp: the functions for C, in one file, which is
+    sooner compiled (c_library.py has one object a lock)."""
     lib = case.root / "lib"
     headers = [f"#include <klock/{path.name}>\n"
                for path in sorted((lib / "klock").glob("*.hpp"))
                if path.name != "builtin_ops.hpp"]
     case.expect(len(headers) > 15, f"only {len(headers)} headers")
-    case.write("all.cpp", "".join(headers) + USE + KERNEL)
-    for target, emulation in MACHINES:
-        compiler = ["clang++", f"--target={target}", "-nostdinc", "-isystem",
-                    own, "-std=c++20", *FREESTANDING, *STRICT,
-                    *case.includes("x86", c=True), "-c"]
-        case.must(*compiler, "all.cpp", "-o", "all.o")
-        objects = []
-        for name in (lib / "c/sources").read_text().split():
-            case.must(*compiler, lib / f"c/{name}.cpp", "-o", f"{name}.o")
-            objects.append(f"{name}.o")
-        case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
-                  "--no-undefined", "all.o", *objects, "-o", "kernel")
-
-
-def needs_no_package_of_that_cpu(case):
-    """As above; the functions for C in one file, which is sooner compiled."""
-    own = case.must("clang++", "--print-resource-dir").strip() + "/include"
-    lib = case.root / "lib"
+    case.write("all.cpp", "".join(headers) + USE + KERNEL + more)
     names = (lib / "c/sources").read_text().split()
+    case.expect(len(names) > 50, f"only {len(names)} sources")
     case.write("c.cpp", "".join(
         f"#undef lock_of_c\n#define lock_of_c lock_of_{name}\n"
         f'#include "{lib}/c/{name}.cpp"\n' for name in names))
-    case.write("all.cpp", "".join(
-        f"#include <klock/{path.name}>\n"
-        for path in sorted((lib / "klock").glob("*.hpp"))
-        if path.name != "builtin_ops.hpp") + USE + KERNEL + MEMORY)
-    for port, (triple, flags, emulation) in cases.CLANG_ALONE.items():
-        for name in ("all", "c"):
-            case.must("clang++", f"--target={triple}", "-nostdinc", "-isystem",
-                      own, "-std=c++20", *STRICT,
-                      *[flag for flag in flags if flag != "-nostdinc++"],
-                      *case.includes(port, c=True), "-c", f"{name}.cpp", "-o",
-                      f"{name}.o")
-        case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
-                  "--no-undefined", "all.o", "c.o", "-o", "kernel")
+
+
+def compile_and_link(case, target, flags, port, emulation):
+    own = case.must("clang++", "--print-resource-dir").strip() + "/include"
+    for name in ("all", "c"):
+        case.must("clang++", f"--target={target}", "-nostdinc", "-isystem", own,
+                  "-std=c++20", *STRICT, *flags, *case.includes(port, c=True),
+                  "-c", f"{name}.cpp", "-o", f"{name}.o")
+    case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
+              "--no-undefined", "all.o", "c.o", "-o", "kernel")
+
+
+def compiles_and_links(case):
+    write_sources(case)
+    for target, emulation in MACHINES:
+        compile_and_link(case, target, FREESTANDING, "x86", emulation)
+
+
+def needs_no_package_of_that_cpu(case):
+    """As above, for other CPUs."""
+    write_sources(case, MEMORY)
+    for port, (target, flags, emulation) in cases.CLANG_ALONE.items():
+        flags = [flag for flag in flags if flag != "-nostdinc++"]
+        compile_and_link(case, target, flags, port, emulation)
 
 
 if __name__ == "__main__":
