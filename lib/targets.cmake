@@ -33,7 +33,8 @@ function(klock_add_c port)
 	set_target_properties(klock_${port}_c PROPERTIES
 		EXPORT_NAME ${port}_c OUTPUT_NAME klock
 		ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${port})
-	target_link_libraries(klock_${port}_c PUBLIC klock_${port})
+	target_link_libraries(klock_${port}_c PUBLIC klock_${port} PRIVATE
+		$<BUILD_INTERFACE:$<TARGET_NAME_IF_EXISTS:klock_warnings>>)
 	target_include_directories(klock_${port}_c PUBLIC
 		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/c>
 		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/c>)

@@ -9,6 +9,7 @@ the fenced block that follows:
                               recipe: each sh block is run, in turn, in an empty
                               folder that holds a clone named klock
   <!-- test: NAME from DIR -->    ... and a copy of DIR, the reader's project
+  <!-- test: NAME after OTHER -->     ... or in OTHER's folder, as it was left
   <!-- goes on: NAME -->      that recipe goes on here, under another heading
   <!-- needs: PROGRAM -->     the recipe is skipped where PROGRAM is missing
   <!-- prints -->             the block is printed by the sh block before it
@@ -20,7 +21,7 @@ the fenced block that follows:
 An sh block outside of a recipe that is not so marked is an error: nothing in a
 guide goes untested.
 
-  guide.py --root TOP --list GUIDE            the recipes' names
+  guide.py --root TOP --list GUIDE            the recipes: NAME or NAME,OTHER
   guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
   guide.py --root TOP --run NAME --work DIR GUIDE
 """
@@ -51,13 +52,25 @@ class Step(NamedTuple):
     block: str
 
 
+class Start(NamedTuple):
+    folder: str = ""    # the reader's project
+    after: str = ""     # the recipe in whose folder it goes on
+
+
 class Wrong(Exception):
     """What the guide says is not so."""
 
 
+def start_of(text):
+    name, _, other = text.partition(" after ")
+    name, _, folder = name.partition(" from ")
+    return name, Start(folder, other)
+
+
 def steps_of(text):
-    """{recipe: (the folder it starts from, its steps)}; None: outside of any."""
-    recipes = {None: ("", [])}
+    """{recipe: (the folder it starts from or the recipe that it comes after,
+    its steps)}; None: outside of any."""
+    recipes = {None: (Start(), [])}
     name, mark = None, None
     for match in _LINE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
@@ -65,9 +78,12 @@ def steps_of(text):
         if match["heading"]:
             name = None
         elif match["mark"] == "test":
-            name, _, start = match["text"].partition(" from ")
+            name, start = start_of(match["text"])
             if name in recipes:
                 raise Wrong(f"line {line}: a second recipe '{name}'")
+            if start.after and start.after not in recipes:
+                raise Wrong(f"line {line}: no recipe '{start.after}' to come "
+                            "after")
             recipes[name] = (start, [])
         elif match["mark"] == "goes on":
             name = match["text"]
@@ -149,11 +165,17 @@ def run(root, guide, name, work):
         if step.kind == "needs" and not shutil.which(step.text):
             print(f"skipped: {step.text} not found")
             return SKIPPED
+    if start.after:
+        work = work.parent / start.after
+        if not work.is_dir():
+            raise Wrong(f"{name} comes after {start.after}, which was not run")
+        follow(steps, work)
+        return 0
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     clone(root, work / "klock")
-    if start:
-        shutil.copytree(root / start, work / Path(start).name)
+    if start.folder:
+        shutil.copytree(root / start.folder, work / Path(start.folder).name)
     follow(steps, work)
     return 0
 
@@ -165,8 +187,8 @@ def check(root, guide):
     text = guide.read_text()
     name = guide.relative_to(root)
     for recipe, (start, steps) in steps_of(text).items():
-        if start and not (root / start).is_dir():
-            yield f"{name}: recipe {recipe}: there is no folder {start}"
+        if start.folder and not (root / start.folder).is_dir():
+            yield f"{name}: recipe {recipe}: there is no folder {start.folder}"
         for step in steps:
             if recipe is None and step.kind == "sh":
                 yield (f"{name}:{step.line}: an sh block in no recipe: put it "
@@ -202,7 +224,9 @@ def main():
         if args.run:
             return run(root, guides[0], args.run, args.work.resolve())
         if args.list:
-            print("\n".join(filter(None, steps_of(guides[0].read_text()))))
+            for name, (start, _) in steps_of(guides[0].read_text()).items():
+                if name:
+                    print(",".join(filter(None, (name, start.after))))
             return 0
         found = [text for guide in guides for text in check(root, guide)]
     except Wrong as wrong:

@@ -56,7 +56,7 @@ def _guide(case, text, *arguments):
 
 
 def _run(case, text):
-    return _guide(case, text, "--run", "good", "--work", case.scratch / "work")
+    return _guide(case, text, "--run", "good", "--work", case.scratch / "good")
 
 
 def a_good_guide_passes(case):
@@ -82,7 +82,20 @@ def a_missing_program_skips(case):
     case.expect(_run(case, text)[0] == 77, "not skipped")
 
 
-CASES = [a_good_guide_passes, what_fails_is_found, what_is_wrong_is_found,
+def one_goes_on_where_another_ended(case):
+    text = GOOD + ("# More\n<!-- test: more after good -->\n```sh\n"
+                   "cat made/hello\n```\n")
+    more = ("--run", "more", "--work", case.scratch / "more")
+    case.expect(_guide(case, text, *more)[0] == 1, "missed: nothing before it")
+    case.expect(_run(case, text)[0] == 0 and _guide(case, text, *more)[0] == 0,
+                "it does not find what was made")
+    case.expect(_guide(case, text, "--list") == (0, "good\nmore,good\n"),
+                "not listed")
+    case.expect(_guide(case, text.replace("after good", "after all"),
+                       "--check")[0] == 1, "missed: after a recipe of no name")
+
+
+CASES = [a_good_guide_passes, one_goes_on_where_another_ended, what_fails_is_found, what_is_wrong_is_found,
          a_missing_program_skips]
 
 if __name__ == "__main__":
