@@ -3,6 +3,8 @@
 # Catch2's main(), once.
 add_library(klock_catch STATIC catch_main.cpp)
 target_compile_features(klock_catch PUBLIC cxx_std_20)
+# Nobody looks into it; a third of the time that -O2 -g1 takes is saved.
+set_source_files_properties(catch_main.cpp PROPERTIES COMPILE_OPTIONS "-O1;-g0")
 target_include_directories(klock_catch PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(klock_catch SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
 

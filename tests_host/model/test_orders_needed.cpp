@@ -12,6 +12,7 @@
 
 #include <catch.hpp>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -43,12 +44,15 @@ const kept kept_orders[] = {
 	 "O2 orders it; for ThreadSanitizer, which knows no fences"},
 };
 
+/* One type for all that look: each client is compiled once a lock. */
+using visit = std::function<bool(const result &)>;
+
 /*
- * Every client there is, the quick ones first, until visit(r) says enough:
- * true if it did.
+ * Every client there is, the quick ones first, until enough(r) says so: true if
+ * it did.
  */
-template <typename Subject, typename Visit>
-bool clients(const options &how, Visit enough)
+template <typename Subject>
+bool clients(const options &how, const visit &enough)
 {
 	using lock = typename Subject::lock;
 	const bool two = Subject::capacity < 3;
@@ -112,7 +116,7 @@ bool clients(const options &how, Visit enough)
 }
 
 template <typename Subject>
-constexpr auto clients_of = [](const options &how, auto enough) {
+constexpr auto clients_of = [](const options &how, const visit &enough) {
 	return clients<Subject>(how, enough);
 };
 
