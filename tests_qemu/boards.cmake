@@ -91,11 +91,7 @@ function(klock_add_board_figures arch image)
 		CPUS 4 MODE single
 		APPEND "irq=200 section=30 seconds=1 mode=csv lock=ticket_lock<u8>"
 		RUN --expect-text "row,ticket_lock<u8>,4")
-	klock_add_lab_script(qemu_${arch}_busted_matrix busted.py
-		IMAGE ${image})
-	set_tests_properties(qemu_${arch}_busted_matrix PROPERTIES
-		RUN_SERIAL TRUE TIMEOUT 2100)
-	klock_label_slow(qemu_${arch}_busted_matrix)
+	klock_add_busted_matrix(qemu_${arch}_busted_matrix ${image})
 endfunction()
 
 # klock_add_board_misuse(<arch> <image> <what>|<text>...)

@@ -130,9 +130,7 @@ endforeach()
 
 # -- Locks and uses that are wrong must be found wherever they can be --
 
-klock_add_lab_script(qemu_busted_matrix busted.py IMAGE lab-gcc-64)
-set_tests_properties(qemu_busted_matrix PROPERTIES RUN_SERIAL TRUE
-	TIMEOUT 2100)
+klock_add_busted_matrix(qemu_busted_matrix lab-gcc-64)
 
 # klock_add_misuse_test(<what> <text>...): the panic says each text.
 function(klock_add_misuse_test what)

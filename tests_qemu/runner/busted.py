@@ -32,6 +32,9 @@ VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modes", choices=("turns", "parallel", "all"),
+                        nargs="?", default="all",
+                        help="those whose vCPUs take turns, or run at once")
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
     parser.add_argument("--log", required=True,
@@ -66,7 +69,9 @@ def verdicts(args, column, mode, cpus, words):
 def main():
     args = arguments()
     columns = {column: verdicts(args, column, *machine)
-               for column, *machine in MODES}
+               for column, *machine in MODES
+               if args.modes in ("all", "parallel" if machine[0] == "parallel"
+                                 else "turns")}
     columns = {column: found for column, found in columns.items() if found}
     if not columns:
         return SKIPPED
