@@ -25,7 +25,7 @@ if(KLOCK_ENGINES)
 	endforeach()
 endif()
 
-install(DIRECTORY klock arch c DESTINATION ${KLOCK_INCLUDES}
+install(DIRECTORY klock arch c analysis DESTINATION ${KLOCK_INCLUDES}
 	FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/klock)

@@ -128,6 +128,7 @@ RULES = [
     ("lib/c/klock/*.h",             "klock/*.h"),
     ("lib/c/*",                     "klock/*.h klock/*.hpp "
                                     "klock/arch/irq.hpp"),
+    ("lib/analysis/*",              "klock/*.hpp"),
     ("lib/arch/hosted/*",           "klock/types.hpp klock/builtin_ops.hpp "
                                     "klock/arch/*.hpp *.h"),
     ("lib/arch/*",                  "klock/types.hpp klock/builtin_ops.hpp "

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * annotated - a lock and its guards, so that clang finds what is touched
+ * without them
+ *
+ *	klock::annotated_lock<klock::ticket_lock<klock::u8>> lock;
+ *	unsigned events __attribute__((guarded_by(lock)));
+ *
+ *	klock::annotated_irq_guard held(lock);
+ *	events++;
+ *
+ * clang -Wthread-safety reads the attributes: events++ without the guard is a
+ * warning when it is compiled. GCC compiles the same and looks at nothing; but
+ * it warns of guarded_by in files of your own, so name it there by a macro.
+ *
+ * A wrapper of any lock, checked_if<debug, L> and irq_lock<L> too; by hand
+ * lock(), try_lock() and unlock() are annotated as well. synchronized.hpp needs
+ * none of this: data in it cannot be named without the lock, by any compiler.
+ *
+ * Not in lib/klock: its headers are the same for every compiler, and say all in
+ * C++. Here GCC would warn of each attribute, which the pragma below keeps from
+ * the files that include this. Include path: lib/analysis, before lib.
+ *
+ * Size: that of the lock and the guard inside. What they do, what they cost,
+ * and in which context: those headers.
+ */
+#pragma once
+#pragma GCC system_header
+
+#include <klock/concepts.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_shared_guard.hpp>
+#include <klock/shared_guard.hpp>
+
+namespace klock {
+
+/* The lock, for clang a capability; with: the node, or the CPU's number. */
+template <typename L>
+struct __attribute__((capability("lock"))) annotated_lock {
+	constexpr annotated_lock() = default;
+
+	/* What the lock inside is made of. */
+	template <typename First, typename... Rest>
+	requires requires(First first, Rest... rest) { L(first, rest...); }
+	constexpr explicit annotated_lock(First first, Rest... rest)
+	    : inner(first, rest...)
+	{
+	}
+	annotated_lock(const annotated_lock &) = delete;
+	annotated_lock &operator=(const annotated_lock &) = delete;
+
+	template <typename... With>
+	__attribute__((acquire_capability())) void lock(With &&...with)
+	{
+		inner.lock(with...);
+	}
+	template <typename... With>
+	[[nodiscard]] __attribute__((try_acquire_capability(true))) bool
+	try_lock(With &&...with)
+	{
+		return inner.try_lock(with...);
+	}
+	template <typename... With>
+	__attribute__((release_capability())) void unlock(With &&...with)
+	{
+		inner.unlock(with...);
+	}
+
+	template <typename... With>
+	__attribute__((acquire_shared_capability())) void
+	lock_shared(With &&...with)
+	{
+		inner.lock_shared(with...);
+	}
+	template <typename... With>
+	[[nodiscard]] __attribute__((try_acquire_shared_capability(true))) bool
+	try_lock_shared(With &&...with)
+	{
+		return inner.try_lock_shared(with...);
+	}
+	template <typename... With>
+	__attribute__((release_shared_capability())) void
+	unlock_shared(With &&...with)
+	{
+		inner.unlock_shared(with...);
+	}
+
+	/* From here on clang believes it; a checked lock looks. */
+	__attribute__((assert_capability())) void
+	assert_held(call_site by = {__builtin_FILE(), __builtin_LINE()}) const
+	{
+		if constexpr (requires { inner.assert_held(by); })
+			inner.assert_held(by);
+	}
+
+	/* Of a checked lock: its name (checked_lock.hpp); else nothing. */
+	template <typename... Name>
+	void set_name(Name... name)
+	{
+		if constexpr (requires { inner.set_name(name...); })
+			inner.set_name(name...);
+	}
+
+	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
+
+	/* The lock, for what has no annotation. */
+	L inner;
+};
+
+/* guard, of an annotated lock; with: a number, or a function. */
+template <typename L>
+struct __attribute__((scoped_lockable)) annotated_guard {
+	/* clang-format off */
+	[[nodiscard]] __attribute__((acquire_capability(lock)))
+	explicit annotated_guard(
+		annotated_lock<L> &lock,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by))
+	{
+	}
+	template <typename With>
+	[[nodiscard]] __attribute__((acquire_capability(lock)))
+	explicit annotated_guard(
+		annotated_lock<L> &lock, With &&with,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by), with)
+	{
+	}
+	/* clang-format on */
+	~annotated_guard() __attribute__((release_capability())) {}
+	annotated_guard(const annotated_guard &) = delete;
+	annotated_guard &operator=(const annotated_guard &) = delete;
+
+	/* Before the block ends. */
+	__attribute__((release_capability())) void
+	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	guard<L> taken;
+};
+
+/* irq_guard, the same. */
+template <typename L>
+struct __attribute__((scoped_lockable)) annotated_irq_guard {
+	/* clang-format off */
+	[[nodiscard]] __attribute__((acquire_capability(lock)))
+	explicit annotated_irq_guard(
+		annotated_lock<L> &lock,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by))
+	{
+	}
+	template <typename With>
+	[[nodiscard]] __attribute__((acquire_capability(lock)))
+	explicit annotated_irq_guard(
+		annotated_lock<L> &lock, With &&with,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by), with)
+	{
+	}
+	/* clang-format on */
+	~annotated_irq_guard() __attribute__((release_capability())) {}
+	annotated_irq_guard(const annotated_irq_guard &) = delete;
+	annotated_irq_guard &operator=(const annotated_irq_guard &) = delete;
+
+	/* Before the block ends. */
+	__attribute__((release_capability())) void
+	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	irq_guard<L> taken;
+};
+
+/* shared_guard: what the lock guards is read, and not written. */
+template <typename L>
+struct __attribute__((scoped_lockable)) annotated_shared_guard {
+	/* clang-format off */
+	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
+	explicit annotated_shared_guard(
+		annotated_lock<L> &lock,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by))
+	{
+	}
+	template <typename With>
+	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
+	explicit annotated_shared_guard(
+		annotated_lock<L> &lock, With &&with,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by), with)
+	{
+	}
+	/* clang-format on */
+	~annotated_shared_guard() __attribute__((release_capability())) {}
+	annotated_shared_guard(const annotated_shared_guard &) = delete;
+	annotated_shared_guard &
+	operator=(const annotated_shared_guard &) = delete;
+
+	/* Before the block ends. */
+	__attribute__((release_capability())) void
+	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	shared_guard<L> taken;
+};
+
+/* irq_shared_guard, the same. */
+template <typename L>
+struct __attribute__((scoped_lockable)) annotated_irq_shared_guard {
+	/* clang-format off */
+	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
+	explicit annotated_irq_shared_guard(
+		annotated_lock<L> &lock,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by))
+	{
+	}
+	template <typename With>
+	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
+	explicit annotated_irq_shared_guard(
+		annotated_lock<L> &lock, With &&with,
+		call_site by = {__builtin_FILE(), __builtin_LINE()})
+	    : taken(at(lock.inner, by), with)
+	{
+	}
+	/* clang-format on */
+	~annotated_irq_shared_guard() __attribute__((release_capability())) {}
+	annotated_irq_shared_guard(const annotated_irq_shared_guard &) = delete;
+	annotated_irq_shared_guard &
+	operator=(const annotated_irq_shared_guard &) = delete;
+
+	/* Before the block ends. */
+	__attribute__((release_capability())) void
+	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	{
+		taken.unlock(by);
+	}
+
+      private:
+	irq_shared_guard<L> taken;
+};
+
+} // namespace klock
