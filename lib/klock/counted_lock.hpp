@@ -47,9 +47,10 @@
  * counted_lock<hold_times<L>, "name"> notes besides how long it is held, which
  * reads the clock twice at each acquisition.
  *
- * Cost:        uncontended: that of the lock inside and one load and one store
- *              more, no RMW; contended: a look before it waits, two looks at
- *              the clock and a line of its own      Checked: codegen/guards
+ * Cost:        uncontended: that of the lock's own try_lock(), one load and
+ *              one store more, no RMW; contended: a look before it waits, two
+ *              looks at the clock and a line of its own
+ *                                      Checked: codegen/guards
  */
 #pragma once
 
