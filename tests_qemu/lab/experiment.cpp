@@ -46,7 +46,25 @@ constinit handler_state handlers[most_cpus];
 /* Whether the timer's handler may still take the lock. */
 constinit klock::atomic<u32> handlers_run{0};
 
+/* A stand without its lock's type, prepared. */
+struct prepared {
+	watched shown;
+	void (*run)(unsigned cpu);
+	void (*visit_in_handler)(unsigned cpu, xorshift &dice);
+};
+
 template <auto &Stand>
+prepared stand_of(const char *lock, unsigned cpus)
+{
+	return {watched_test(Stand, lock, cpus, stuck::is_a_bug),
+		[](unsigned cpu) { Stand.run(cpu); },
+		[](unsigned cpu, xorshift &dice) {
+			Stand.visit_in_handler(cpu, dice);
+		}};
+}
+
+constinit prepared stand_now = {};
+
 void on_timer(boot::interrupt_frame &)
 {
 	const unsigned cpu = boot::this_cpu();
@@ -54,7 +72,7 @@ void on_timer(boot::interrupt_frame &)
 
 	handlers[cpu].calls++;
 	if (handlers_run.load_acquire())
-		Stand.visit_in_handler(cpu, handlers[cpu].dice);
+		stand_now.visit_in_handler(cpu, handlers[cpu].dice);
 }
 
 experiment experiment_for(const options &o, u32 cpus)
@@ -80,24 +98,33 @@ const char *missing(const options &o, const experiment &e, u64 acquisitions,
 	return nullptr;
 }
 
-/* On all CPUs of the experiment, which the stand is prepared for. */
-template <auto &Stand>
-void run_stand(const options &o, const char *lock, unsigned cpus)
+/* On one of the experiment's CPUs: its timer asks so often, 0: never. */
+void run_with_timer(unsigned cpu, u64 period)
 {
-	const u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;
+	if (period)
+		boot::timer_start_periodic(timer_vector, period);
+	stand_now.run(cpu);
+	handlers_run.store_release(0);
+	if (period)
+		boot::timer_stop();
+}
 
+/* On all CPUs of the experiment, which the stand is prepared for. */
+void run_stand(const options &o, const prepared &p)
+{
+	u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;
+
+	stand_now = p;
 	handlers_run.store_release(1);
 	if (period)
-		boot::set_interrupt_handler(timer_vector, on_timer<Stand>);
-	run_watched(Stand, lock, cpus, stuck::is_a_bug, [&](unsigned cpu) {
-		if (period)
-			boot::timer_start_periodic(timer_vector, period);
-		Stand.run(cpu);
-		handlers_run.store_release(0);
-		if (period)
-			boot::timer_stop();
-	});
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		boot::set_interrupt_handler(timer_vector, on_timer);
+	run_watched(
+		p.shown,
+		[](unsigned cpu, void *of) {
+			run_with_timer(cpu, *static_cast<const u64 *>(of));
+		},
+		&period);
+	for (unsigned cpu = 0; cpu < p.shown.cpus; cpu++) {
 		all_totals.interrupts += handlers[cpu].calls;
 		handlers[cpu].calls = 0;
 	}
@@ -107,7 +134,7 @@ template <typename Subject>
 void measure_once(const options &o, const experiment &e)
 {
 	stand<Subject>.prepare(e, tallies);
-	run_stand<stand<Subject>>(o, Subject::name, e.cpus);
+	run_stand(o, stand_of<stand<Subject>>(Subject::name, e.cpus));
 	stand<Subject>.outcome(seen);
 	add_sections(seen.acquisitions, Subject::capacity);
 }
@@ -143,7 +170,7 @@ void measure_readers(const options &o, u32 cpus)
 	const experiment e = experiment_for(o, readers_of<Subject>(cpus));
 
 	s.prepare(e, tallies, of_writes);
-	run_stand<shared_stand<Subject>>(o, Subject::name, e.cpus);
+	run_stand(o, stand_of<shared_stand<Subject>>(Subject::name, e.cpus));
 	s.outcome(shared_seen);
 	const tally &r = shared_seen.read, &w = shared_seen.write;
 	const u64 made = r.acquisitions + w.acquisitions;

@@ -88,74 +88,38 @@ inline void stay(const range &length, xorshift &dice)
 		cpu_relax();
 }
 
-/* tallies: one for each CPU, shared by measurements that do not overlap. */
-template <typename Subject, unsigned Cpus>
-struct measurement {
-	using lock_type = typename Subject::lock;
+/* All of a measurement but what its lock's type decides: compiled once. */
+struct measurement_run {
+	[[nodiscard]] u32 progress() const { return done.load_relaxed(); }
 
-	constexpr measurement()
-	{
-		for (unsigned i = 0; i < Cpus; i++)
-			seats[i].who.renumber(i);
-	}
+      protected:
+	/* What the holder alone touches. */
+	struct held_data {
+		unsigned last = ~0u; /* who was inside before */
+		u64 handoffs = 0;
+		u64 run = 0; /* consecutive sections of one CPU, so far */
+		u64 max_consecutive = 0;
+		u64 released_at = 0; /* when the last one left */
+		u64 first = 0;	     /* when the first one entered */
+		u64 final = 0;	     /* when the last one left */
+	};
 
-	/* Before the CPUs run; the lock itself goes on as it is. */
-	void prepare(const experiment &e, tally *of_each_cpu)
+	void begin(const experiment &e, tally *of_each_cpu)
 	{
 		todo = e;
 		tallies = of_each_cpu;
 		data.reset();
 		everyone.reset();
 		done.store_relaxed(0);
-		shared.last = ~0u;
-		shared.handoffs = shared.run = shared.max_consecutive = 0;
-		shared.released_at = shared.first = shared.final = 0;
-		for (unsigned i = 0; i < todo.cpus; i++) {
+		shared = {};
+		for (unsigned i = 0; i < todo.cpus; i++)
 			tallies[i].clear();
-			seats[i].now.store_relaxed(doing_nothing);
-		}
 	}
 
-	/* Each of the experiment's CPUs calls this once. */
-	void run(unsigned cpu)
-	{
-		xorshift dice(todo.seed + cpu);
-
-		everyone.meet(todo.cpus);
-		const u64 start = cycles();
-		while (!is_over(start)) {
-			stay(todo.think, dice);
-			visit(cpu, dice);
-		}
-		everyone.meet(todo.cpus);
-	}
-
-	/* The same from an interrupt handler of a CPU that takes part. */
-	void visit_in_handler(unsigned cpu, xorshift &dice)
-	{
-		visit(cpu, dice);
-		tallies[cpu].in_handler++;
-	}
-
-	[[nodiscard]] u32 progress() const { return done.load_relaxed(); }
-
-	[[nodiscard]] doing what(unsigned cpu) const
-	{
-		return static_cast<doing>(seats[cpu].now.load_relaxed());
-	}
-
-	[[nodiscard]] const lock_type &watched() const { return lock; }
-
-	/* For what is to be set before a run. */
-	[[nodiscard]] lock_type &measured() { return lock; }
-
-	/* After all have returned from run(); into: as it is large. */
-	void outcome(figures &into) const
+	void sum_up(figures &into) const
 	{
 		into = {};
-		into.lock = Subject::name;
 		into.cpus = todo.cpus;
-		into.bytes = sizeof(lock_type);
 		into.cycles = shared.final - shared.first;
 		into.handoffs = shared.handoffs;
 		into.max_consecutive = shared.max_consecutive;
@@ -176,23 +140,6 @@ struct measurement {
 			});
 	}
 
-      private:
-	struct alignas(cache_line) seat {
-		contender<lock_type> who;
-		atomic<u8> now;
-	};
-
-	/* What the holder alone touches. */
-	struct held_data {
-		unsigned last = ~0u; /* who was inside before */
-		u64 handoffs = 0;
-		u64 run = 0; /* consecutive sections of one CPU, so far */
-		u64 max_consecutive = 0;
-		u64 released_at = 0; /* when the last one left */
-		u64 first = 0;	     /* when the first one entered */
-		u64 final = 0;	     /* when the last one left */
-	};
-
 	[[nodiscard]] bool is_over(u64 start) const
 	{
 		if (give_up)
@@ -201,39 +148,6 @@ struct measurement {
 		    done.load_relaxed() >= todo.acquisitions)
 			return true;
 		return todo.cycles && cycles() - start >= todo.cycles;
-	}
-
-	void visit(unsigned cpu, xorshift &dice)
-	{
-		if (!todo.irqs_off) {
-			acquire(cpu, dice);
-			return;
-		}
-		const irq_state before = irq_save();
-		acquire(cpu, dice);
-		irq_restore(before);
-	}
-
-	void acquire(unsigned cpu, xorshift &dice)
-	{
-		seat &mine = seats[cpu];
-		const u64 asked = cycles();
-
-		mine.now.store_relaxed(doing_wait);
-		mine.who.lock(lock);
-		const u64 got = cycles();
-		mine.now.store_relaxed(doing_section);
-		note_entry(cpu, asked, got);
-		bool alone = data.visit(0);
-		stay(todo.section, dice);
-		/* However long that was, nobody else has entered. */
-		alone &= shared.last == cpu;
-		if (!alone)
-			tallies[cpu].overlaps++;
-		done.store_relaxed(done.load_relaxed() + 1);
-		mine.now.store_relaxed(doing_nothing);
-		shared.final = shared.released_at = cycles();
-		mine.who.unlock(lock);
 	}
 
 	void note_entry(unsigned cpu, u64 asked, u64 got)
@@ -261,11 +175,111 @@ struct measurement {
 
 	experiment todo{};
 	tally *tallies = nullptr;
-	alignas(cache_line) lock_type lock;
 	alignas(cache_line) invariant data;
 	held_data shared;
 	alignas(cache_line) barrier everyone;
 	alignas(cache_line) atomic<u32> done; /* sections; the holder's */
+};
+
+/* tallies: one for each CPU, shared by measurements that do not overlap. */
+template <typename Subject, unsigned Cpus>
+struct measurement : measurement_run {
+	using lock_type = typename Subject::lock;
+
+	constexpr measurement()
+	{
+		for (unsigned i = 0; i < Cpus; i++)
+			seats[i].who.renumber(i);
+	}
+
+	/* Before the CPUs run; the lock itself goes on as it is. */
+	void prepare(const experiment &e, tally *of_each_cpu)
+	{
+		begin(e, of_each_cpu);
+		for (unsigned i = 0; i < e.cpus; i++)
+			seats[i].now.store_relaxed(doing_nothing);
+	}
+
+	/* Each of the experiment's CPUs calls this once. */
+	void run(unsigned cpu)
+	{
+		xorshift dice(todo.seed + cpu);
+
+		everyone.meet(todo.cpus);
+		const u64 start = cycles();
+		while (!is_over(start)) {
+			stay(todo.think, dice);
+			visit(cpu, dice);
+		}
+		everyone.meet(todo.cpus);
+	}
+
+	/* The same from an interrupt handler of a CPU that takes part. */
+	void visit_in_handler(unsigned cpu, xorshift &dice)
+	{
+		visit(cpu, dice);
+		tallies[cpu].in_handler++;
+	}
+
+	[[nodiscard]] doing what(unsigned cpu) const
+	{
+		return static_cast<doing>(seats[cpu].now.load_relaxed());
+	}
+
+	[[nodiscard]] const lock_type &watched() const { return lock; }
+
+	/* For what is to be set before a run. */
+	[[nodiscard]] lock_type &measured() { return lock; }
+
+	/* After all have returned from run(); into: as it is large. */
+	void outcome(figures &into) const
+	{
+		sum_up(into);
+		into.lock = Subject::name;
+		into.bytes = sizeof(lock_type);
+	}
+
+      private:
+	struct alignas(cache_line) seat {
+		contender<lock_type> who;
+		atomic<u8> now;
+	};
+
+	void visit(unsigned cpu, xorshift &dice)
+	{
+		if (!todo.irqs_off) {
+			acquire(cpu, dice);
+			return;
+		}
+		const irq_state before = irq_save();
+		acquire(cpu, dice);
+		irq_restore(before);
+	}
+
+	/* Not inlined: once a lock is enough. What is timed lies within. */
+	[[gnu::noinline]] void acquire(unsigned cpu, xorshift &dice)
+	{
+		seat &mine = seats[cpu];
+		const u64 asked = cycles();
+
+		mine.now.store_relaxed(doing_wait);
+		mine.who.lock(lock);
+		const u64 got = cycles();
+		mine.now.store_relaxed(doing_section);
+		note_entry(cpu, asked, got);
+		bool alone = data.visit(0);
+		stay(todo.section, dice);
+		/* However long that was, nobody else has entered. */
+		alone &= shared.last == cpu;
+		if (!alone)
+			tallies[cpu].overlaps++;
+		done.store_relaxed(done.load_relaxed() + 1);
+		mine.now.store_relaxed(doing_nothing);
+		shared.final = shared.released_at = cycles();
+		mine.who.unlock(lock);
+	}
+
+	alignas(cache_line) lock_type lock;
 	seat seats[Cpus];
 };
 
