@@ -35,3 +35,21 @@ foreach(what IN ITEMS interrupts_on interrupted_waiter reading_handler)
 	klock_add_deadlock_test(${what} misuse "CPU 0: lock r"
 		"interrupts on at" "waited for in an interrupt handler at")
 endforeach()
+
+# One of the findings by other compilers and in 32 bits, in the same words.
+foreach(toolchain IN ITEMS gcc-32 clang-64)
+	klock_add_boot_test(qemu_deadlock_${toolchain} IMAGE lab-${toolchain}
+		CPUS 3 MODE single APPEND "run=deadlock what=three_cpus"
+		RUN --expect panic --expect-text ") on CPU 2; known: inode ("
+			--expect-text ") on CPU 0, buffer (")
+endforeach()
+
+# The embed kernels, as they stand, with an order of their locks: silent.
+foreach(kernel IN ITEMS cpp data)
+	klock_add_kernel(watched-${kernel} TOOLCHAIN gcc-64
+		SOURCES embed/watched/kernel_${kernel}.cpp
+			embed/watched/order.cpp lab/context.cpp)
+	klock_add_boot_test(qemu_watched_${kernel} IMAGE watched-${kernel}
+		CPUS 4 MODE single APPEND ""
+		RUN --expect-text "# watched: all of its locks")
+endforeach()
