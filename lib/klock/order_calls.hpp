@@ -68,14 +68,14 @@ struct nested {
 	nested(const L &, u8) {}
 };
 
-/* Of a checked one. */
-template <any_lock L>
-requires requires(const L &lock) { lock.is_held_by_me(); }
-struct nested<L> {
-	nested(const L &lock, u8 rank)
-	    : mine(kernel_lock_order() ? kernel_order_keeper()->mine()
-				       : nullptr)
+namespace detail {
+
+/* A lock of a sub-rank, for who asks; and what was before, put back. */
+struct sub_rank {
+	void begin(const void *lock, u8 rank)
 	{
+		mine = kernel_lock_order() ? kernel_order_keeper()->mine()
+					   : nullptr;
 		if (!mine)
 			return;
 		before = mine->ranked.load_relaxed();
@@ -83,9 +83,9 @@ struct nested<L> {
 		/* A handler in between finds no lock. */
 		mine->ranked.store_relaxed(0);
 		mine->rank.store_relaxed(rank);
-		mine->ranked.store_relaxed(reinterpret_cast<usize>(&lock));
+		mine->ranked.store_relaxed(reinterpret_cast<usize>(lock));
 	}
-	~nested()
+	void end()
 	{
 		if (!mine)
 			return;
@@ -93,13 +93,26 @@ struct nested<L> {
 		mine->rank.store_relaxed(rank_before);
 		mine->ranked.store_relaxed(before);
 	}
+
+      private:
+	held_locks *mine = nullptr;
+	usize before = 0;
+	u8 rank_before = 0;
+};
+
+} // namespace detail
+
+/* Of a checked one. */
+template <any_lock L>
+requires requires(const L &lock) { lock.is_held_by_me(); }
+struct nested<L> {
+	nested(const L &lock, u8 rank) { its.begin(&lock, rank); }
+	~nested() { its.end(); }
 	nested(const nested &) = delete;
 	nested &operator=(const nested &) = delete;
 
       private:
-	held_locks *mine;
-	usize before = 0;
-	u8 rank_before = 0;
+	detail::sub_rank its;
 };
 
 } // namespace klock

@@ -97,7 +97,8 @@ SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
           "lock_order_256": {"klock_lock_order_256"},
           "counts": {"klock_print_counts", "klock_reset_counts"},
           "order": {"klock_might_wait_at", "klock_declare_before_at",
-                    "klock_declare_rank_at", "klock_print_held"}}
+                    "klock_declare_rank_at", "klock_print_held",
+                    "klock_usage_nest", "klock_usage_unnest"}}
 
 
 def declared_and_defined(case, built):

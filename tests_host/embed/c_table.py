@@ -18,6 +18,8 @@ REST |= {f"klock_lock_order_{classes}" for classes in (8, 64, 256)}
 REST |= {"klock_print_held", "klock_print_counts", "klock_reset_counts"}
 # Of any checked lock, in checked.h.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held"}
+# The same, in order.h.
+USAGE |= {"nest", "unnest"}
 
 
 def rows(text, start):

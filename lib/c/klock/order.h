@@ -52,6 +52,27 @@ void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 			   int line);
 
 /*
+ * Two checked locks of one name, as parent and child: from nest to unnest the
+ * lock is of that sub-rank, from 1, for the acquisitions of who asks.
+ *
+ *	struct klock_nested one_down;
+ *
+ *	klock_checked_nest(&one_down, &child->lock, 1);
+ *	klock_checked_ticket_u8_lock(&child->lock);
+ *	klock_checked_unnest(&one_down);
+ */
+struct klock_nested {
+	void *klock_words[3];
+};
+#define klock_checked_nest(mine, lock, rank)                                   \
+	klock_usage_nest(mine, &(lock)->klock_usage, rank)
+#define klock_checked_unnest(mine) klock_usage_unnest(mine)
+struct klock_usage;
+void klock_usage_nest(struct klock_nested *mine,
+		      const struct klock_usage *usage, unsigned rank);
+void klock_usage_unnest(struct klock_nested *mine);
+
+/*
  * Who holds what and waits for what, a call of put(line, with) each. Any
  * context, an NMI handler's too: klock/print_held.hpp.
  */

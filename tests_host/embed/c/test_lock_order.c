@@ -106,6 +106,29 @@ static void what_a_kernel_says(void)
 	klock_irq_restore(before);
 }
 
+/* A parent, and its child at a lower address. */
+static void parent_and_child(void)
+{
+	static struct klock_checked_tas node[2] = {
+		KLOCK_CHECKED_INIT("node", KLOCK_TAS_INIT),
+		KLOCK_CHECKED_INIT("node", KLOCK_TAS_INIT),
+	};
+	unsigned long before = klock_irq_save();
+	struct klock_nested one_down;
+
+	cpu = 4;
+	klock_checked_tas_lock(&node[1]);
+	klock_checked_nest(&one_down, &node[0], 1);
+	TRY_TO klock_checked_tas_lock(&node[0]);
+	klock_checked_unnest(&one_down);
+	expect(!text[0], "a child's sub-rank");
+	klock_checked_tas_unlock(&node[0]);
+	TRY_TO klock_checked_tas_lock(&node[0]);
+	says("same class: ");
+	klock_checked_tas_unlock(&node[1]);
+	klock_irq_restore(before);
+}
+
 static void readers(void)
 {
 	unsigned long before = klock_irq_save();
@@ -126,6 +149,7 @@ int main(void)
 	two_orders();
 	what_a_kernel_says();
 	readers();
+	parent_and_child();
 	if (!failures)
 		printf("every deadlock is named\n");
 	return failures != 0;
