@@ -60,5 +60,6 @@ EXPECTATIONS = {
     # add; of 8 bytes, on 32 bits, a compare-and-swap that is tried again.
     "phase_fair_lock<u8>": Expected(locked=3, unlock_locked=1, retried=0),
     "phase_fair_lock<u16>": Expected(locked=3, unlock_locked=1),
+    "wide_phase_fair_lock": Expected(locked=3, unlock_locked=1),
     "reader_lock": Expected(locked=2, unlock_locked=1, retried=0),
 }

@@ -158,6 +158,6 @@ TEST_CASE("counter_bits: which locks count, and which say that they do not")
 				    {.sections = {4, 1}, .counter_bits = 2})
 				    .ok());
 	});
-	CHECK(counting == 11);
+	CHECK(counting == 12);
 	CHECK(whole == 5);
 }

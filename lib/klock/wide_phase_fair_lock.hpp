@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wide_phase_fair_lock - phase_fair_lock for over 16,383 readers
+ *
+ * Algorithm:   phase_fair_lock's, in counters of 32 bits. There is no word for
+ *              all four: rin and wout, which a writer's unlock changes
+ *              together, are in one of 8 bytes, the others in words alone.
+ * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
+ *              differ: a writer leaves by one add, stronger orders of the
+ *              readers' tickets, which a wrap needs.
+ * Use when:    more contexts read at once than phase_fair_lock<u16> counts.
+ *              Else that one: it is half as large and has a try_lock.
+ * Size:        16 bytes; no per-CPU state
+ *                                Checked: unit/wide_phase_fair_lock: size
+ * Zero bytes:  free                    Checked: unit/every lock: zero bytes
+ * Lifetime:    the next holder may free it, reader or writer: an unlock's last
+ *              access is the one that releases
+ *                                Checked: model/lifetime, native/lifetime
+ * Fairness:    writers FIFO by the ticket. A reader waits for one writer at
+ *              most, the one that is in or next when it arrives; those that
+ *              wait with it enter together
+ *                                  Checked: native/shared: who goes before
+ * Capacity:    2^30 - 1 readers in or waiting at once, 2^32 writers: more
+ *              contexts than there are     Checked: model/orders_needed
+ * Context:     any; where a handler takes it too, either way, readers and
+ *              writers by irq_guard and irq_shared_guard: a handler's reader
+ *              may wait for a writer that waits for the reader it interrupted.
+ *              NMI: try_lock_shared only. There is no try_lock: it would have
+ *              to decide over all four counters at once. No recursion, of
+ *              readers neither; no upgrade. Writers wait for a preempted holder
+ *              or first waiter, readers for a preempted writer.
+ * Assumes:     an atomic add on each counter and on a word of 8 bytes, a
+ *              compare-and-swap over that word. On 32-bit x86 that add is a
+ *              compare-and-swap that is tried again.
+ *
+ * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
+ *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
+ *              (r+1,r,n,n) read --unlock_shared--> (r+1,r+1,n,n)
+ *
+ * Ordering:
+ *	O1  lock             win.fetch_add_acq_rel     pairs with O1
+ *	O2  lock             rin.fetch_add_acquire     pairs with O4, O5, O8
+ *	O3  lock             rout.await_eq_acquire     pairs with O7
+ *	O4  unlock           advance_release           pairs with O2, O5, O6, O8
+ *	O5  lock_shared      rin.fetch_add_acq_rel     pairs with O2, O4
+ *	O6  lock_shared      rin.await_acquire         pairs with O4
+ *	O7  unlock_shared    rout.fetch_add_release    pairs with O3
+ *	O8  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O4
+ *                                      Checked: model/orders_needed
+ *
+ *	Each is phase_fair_lock's. O2, O5 and O8 also hand on that a reader has
+ *	left before, so that a writer does not read a rout of a whole wrap ago.
+ *
+ * Why rin and wout are in one word: with two, readers are let in by the first
+ * store, and one of them could be the last to leave and free the lock before
+ * the second.
+ *
+ * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
+ *              3 (w + 1) misses: all wait on one line, and each arrival and
+ *              each writer's mark disturbs them again; a read: 2 RMW, 1 line;
+ *              among r readers: 2 misses, whose line is taken by turns
+ *                                      Checked: sim/costs
+ */
+#pragma once
+
+#include <klock/atomic_fields.hpp>
+#include <klock/concepts.hpp>
+#include <klock/counter.hpp>
+
+namespace klock {
+
+struct wide_phase_fair_lock {
+	/* Writers that may hold or wait at once. */
+	static constexpr u64 max_contenders = u64{1} << 32;
+	/* Readers that may. */
+	static constexpr u64 max_readers = max_contenders / 4 - 1;
+
+	constexpr wide_phase_fair_lock() = default;
+
+	/*
+	 * The lock as it is after `served` writes and as many reads: for tests
+	 * of the wrap.
+	 */
+	constexpr explicit wide_phase_fair_lock(u32 served)
+	    : entry(fields<u32, 2>{{served * one, served}}), rout(served * one),
+	      win(served)
+	{
+	}
+
+	/* -- A writer: alone -- */
+
+	/* Waits for its turn, then for the readers; on return it holds. */
+	void lock()
+	{
+		const u32 mine = win.fetch_add_acq_rel(1); /* O1 */
+
+		entry.await_eq_relaxed<wout>(mine);
+		const u32 readers =
+			entry.fetch_add_acquire<rin>(mark(mine)); /* O2 */
+		rout.await_eq_acquire(counted(readers));	  /* O3 */
+	}
+
+	/* The holder's alone. Its mark is a part of rin; wout is its own. */
+	void unlock()
+	{
+		const u32 mine = entry.load_relaxed<wout>();
+
+		entry.advance_release({{mark(mine), mine}},
+				      {{0, successor(mine)}}); /* O4 */
+	}
+
+	/* -- A reader: with others -- */
+
+	/* Waits for the writer that it finds, if any, and for no other. */
+	void lock_shared()
+	{
+		const u32 found =
+			marked(entry.fetch_add_acq_rel<rin>(one)); /* O5 */
+
+		if (found == 0)
+			return;
+		entry.await_acquire<rin>([found](u32 now) {
+			return marked(now) != found;
+		}); /* O6 */
+	}
+
+	/*
+	 * Takes the lock to read if no writer is in or waits for readers; never
+	 * waits. Writes nothing where it fails.
+	 */
+	[[nodiscard]] bool try_lock_shared()
+	{
+		u32 in, turn;
+
+		do {
+			in = entry.load_relaxed<rin>();
+			turn = entry.load_relaxed<wout>();
+			if (marked(in) != 0)
+				return false;
+		} while (!entry.compare_exchange_acq_rel(
+			{{in, turn}}, {{in + one, turn}})); /* O8 */
+		return true;
+	}
+
+	/* A reader's. Others add to it as well. */
+	void unlock_shared() { (void)rout.fetch_add_release(one); /* O7 */ }
+
+	/* Whether somebody holds it, or waits: a hint, stale on arrival. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return entry.load_relaxed<rin>() != rout.load_relaxed() ||
+		       win.load_relaxed() != entry.load_relaxed<wout>();
+	}
+
+      private:
+	static constexpr usize rin = 0;
+	static constexpr usize wout = 1;
+
+	/* rin's two lowest bits are the writer's, readers count above. */
+	static constexpr u32 phase = 1;
+	static constexpr u32 present = 2;
+	static constexpr u32 one = 4;
+
+	/* What the writer of this ticket sets in rin. */
+	static constexpr u32 mark(u32 ticket)
+	{
+		return present | (ticket & phase);
+	}
+	static constexpr u32 marked(u32 in) { return in & (present | phase); }
+	static constexpr u32 counted(u32 in) { return in - marked(in); }
+
+	/* rin: readers that came; wout: the writer that is served. The lock
+	 * lies in one line. */
+	alignas(16) atomic_fields<u32, 2> entry;
+	/* Readers that went */
+	atomic<u32> rout;
+	/* The writer's number that is taken next */
+	atomic<u32> win;
+};
+
+} // namespace klock
