@@ -12,10 +12,15 @@ namespace boot {
 namespace {
 
 constinit klock::atomic<pause_visitor> visitor;
+constinit klock::atomic<bool> yields{true};
 
 } // namespace
 
 void set_pause_visitor(pause_visitor visit) { visitor.store_release(visit); }
+
+void let_pauses_yield(bool yes) { yields.store_relaxed(yes); }
+
+bool pauses_yield() { return yields.load_relaxed(); }
 
 void visit_pause(usize at)
 {

@@ -23,6 +23,14 @@ using pause_visitor = void (*)(unsigned cpu, usize at);
  */
 void set_pause_visitor(pause_visitor visit);
 
+/*
+ * Whether a pause gives the host's core to the next vCPU, where the machine's
+ * own does not: yes, unless somebody says that vCPUs run at once. There it
+ * would cost each of them a lock of QEMU's.
+ */
+void let_pauses_yield(bool yes);
+bool pauses_yield();
+
 /* The room's cpu_relax() calls it (private to boot). */
 void visit_pause(usize at);
 

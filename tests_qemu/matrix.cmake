@@ -312,7 +312,9 @@ function(klock_add_missing_test name)
 	add_test(NAME qemu_is_missing_${name}
 		COMMAND sh -c "\"$@\" && exit 1 || test $? -eq 77" sh ${ARGN})
 	set_tests_properties(qemu_is_missing_${name} PROPERTIES LABELS qemu
-		ENVIRONMENT "KLOCK_QEMU=qemu-system-none" TIMEOUT 30)
+		ENVIRONMENT "KLOCK_QEMU=qemu-system-none;\
+KLOCK_QEMU_AARCH64=qemu-system-none;KLOCK_QEMU_RISCV64=qemu-system-none"
+		TIMEOUT 30)
 endfunction()
 
 set(image ${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-64.elf)

@@ -100,6 +100,7 @@ int payload_main()
 		return 1;
 	if (o.help)
 		return lab::print_help();
+	boot::let_pauses_yield(!o.parallel);
 	lab::take_nmis();
 	lab::set_patience(o.patience);
 	if (!lab::has_watchdog() && o.run == lab::job::stuck) {

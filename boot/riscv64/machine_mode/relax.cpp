@@ -10,7 +10,8 @@
 
 extern "C" void boot_relax()
 {
-	asm volatile("wfi" ::: "memory");
+	if (boot::pauses_yield())
+		asm volatile("wfi" ::: "memory");
 	boot::visit_pause(
 		reinterpret_cast<boot::usize>(__builtin_return_address(0)));
 }

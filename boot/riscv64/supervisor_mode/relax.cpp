@@ -38,7 +38,8 @@ void give_core_away()
 
 extern "C" void boot_relax()
 {
-	give_core_away();
+	if (pauses_yield())
+		give_core_away();
 	visit_pause(reinterpret_cast<usize>(__builtin_return_address(0)));
 }
 
