@@ -18,24 +18,41 @@ namespace lab {
  * made again, up to so many times in all.
  */
 struct attempts {
-	attempts(unsigned runs, stuck standstill)
-	    : runs_left(runs),
+	attempts(const options &o, unsigned runs, stuck standstill)
+	    : asked(o.rest), at_once(o.parallel), runs_left(runs),
 	      left(standstill == stuck::is_meant ? runs * attempts_a_run : runs)
 	{
 	}
 
 	bool are_left() const { return runs_left && left; }
 
+	/*
+	 * The next one's rest between two sections. What a pause costs is the
+	 * machine's affair, where vCPUs run at once: with too short a rest one
+	 * CPU always waits, and two never arrive together, as a mistake at the
+	 * door needs; with a long one they hardly ever meet. So each is tried.
+	 */
+	u32 rest() const
+	{
+		constexpr u32 longer[] = {1, 8, 32};
+
+		return at_once ? asked * longer[made % 3] : asked;
+	}
+
 	void note(const result &r)
 	{
 		constexpr u64 often_enough = 16; /* one section in so many */
 
 		left--;
+		made++;
 		if ((r.handoffs - r.forced) * often_enough >= r.acquisitions)
 			runs_left--;
 	}
 
       private:
+	u32 asked;
+	bool at_once;
+	unsigned made = 0;
 	unsigned runs_left;
 	unsigned left;
 };

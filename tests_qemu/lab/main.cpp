@@ -57,10 +57,11 @@ const char *find_mistake(const lab::options &o, const lab::bench &b,
 {
 	const char *found = nullptr;
 
-	lab::attempts tries(most_runs, standstill);
+	lab::attempts tries(o, most_runs, standstill);
 	plan p = lab::plan_for(o, b.room_for(o.cpus[0]));
 
 	for (; tries.are_left() && !found; p.seed++) {
+		p.relaxes_outside = tries.rest();
 		const result r = lab::run_torture(b, p, standstill);
 
 		found = fault(r);

@@ -204,9 +204,10 @@ const char *find_in_storm(const bench &b, options o, stuck standstill,
 			  unsigned most_runs)
 {
 	const char *found = nullptr;
-	attempts tries(most_runs, standstill);
+	attempts tries(o, most_runs, standstill);
 
 	for (; tries.are_left() && !found; o.seed++) {
+		o.rest = tries.rest();
 		const result r =
 			torture_under_faults(b, o, o.cpus[0], standstill);
 		tries.note(r);

@@ -9,24 +9,18 @@ import re
 import sys
 
 import qemu
-from arch import arch_of
 from ends import exit_status
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
 
-# A pause of a virt board's CPU costs QEMU next to nothing where vCPUs run at
-# once. Without a rest between two sections one CPU always waits, and the two
-# do not arrive at the same time, which the store buffer needs to show.
-REST = {"aarch64": "rest=300", "riscv64": "rest=300"}
-
 # column, mode, CPUs, words
 MODES = [("single", "single", 4, "run=busted"),
          ("icount", "icount", 4, "run=busted acquisitions=2000"),
          ("storm", "single", 4, "run=busted_storm acquisitions=2000"),
-         ("parallel", "parallel", 2, "run=busted parallel=1 pauses=1 {rest}"),
+         ("parallel", "parallel", 2, "run=busted parallel=1 pauses=1"),
          ("par. storm", "parallel", 2,
-          "run=busted_storm parallel=1 pauses=1 acquisitions=5000 {rest}")]
+          "run=busted_storm parallel=1 pauses=1 acquisitions=5000")]
 VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 
@@ -44,7 +38,6 @@ def arguments():
 
 def verdicts(args, column, mode, cpus, words):
     """{lock: "found", "missed" or "-"}, or None where the host cannot."""
-    words = words.format(rest=REST.get(arch_of(args.image), ""))
     machine = qemu.Machine(image=args.image, cpus=cpus, accelerator=mode,
                            append=f"mode=tap {words}", timeout=TIMEOUT,
                            log=f"{args.log}.{column.replace(' ', '_')}")
