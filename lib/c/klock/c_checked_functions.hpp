@@ -112,8 +112,7 @@ inline auto here(const char *file, int line)
 	KLOCK_C_CHECKED_TAS(x)                                                 \
 	KLOCK_C_CONTENDED_VERB(x)
 
-#define KLOCK_C_CHECKED_READERS(x)                                             \
-	KLOCK_C_CHECKED_TAS(x)                                                 \
+#define KLOCK_C_CHECKED_SHARED_VERBS(x)                                        \
 	void klock_##x##_lock_shared_at(klock_##x *lock, const char *file,     \
 					int line)                              \
 	{                                                                      \
@@ -149,6 +148,10 @@ inline auto here(const char *file, int line)
 		klock::c::unlock_shared_irqrestore(                            \
 			lock, before, klock::c::here(file, line));             \
 	}
+
+#define KLOCK_C_CHECKED_READERS(x)                                             \
+	KLOCK_C_CHECKED_TAS(x)                                                 \
+	KLOCK_C_CHECKED_SHARED_VERBS(x)
 
 #define KLOCK_C_CHECKED_READER(x)                                              \
 	KLOCK_C_CHECKED_PLAIN(x)                                               \

@@ -62,6 +62,8 @@ KLOCK_C_IS(checked_phase_fair_u8,
 	   checked_lock<cpp_of<klock_phase_fair_u8>::type>);
 KLOCK_C_IS(checked_phase_fair_u16,
 	   checked_lock<cpp_of<klock_phase_fair_u16>::type>);
+KLOCK_C_IS(checked_phase_fair_u32,
+	   checked_lock<cpp_of<klock_phase_fair_u32>::type>);
 KLOCK_C_IS(checked_reader_8, checked_lock<cpp_of<klock_reader_8>::type>);
 KLOCK_C_IS(checked_reader_64, checked_lock<cpp_of<klock_reader_64>::type>);
 KLOCK_C_IS(checked_reader_256, checked_lock<cpp_of<klock_reader_256>::type>);

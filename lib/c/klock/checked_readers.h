@@ -38,9 +38,8 @@ struct __attribute__((may_alias)) klock_shared_usage {
 	KLOCK_CHECKED_STATE_VERBS(x);                                          \
 	KLOCK_CHECKED_PLAIN_CALLS(x)
 
-#define KLOCK_CHECKED_READERS(x)                                               \
+#define KLOCK_CHECKED_READERS_WITHOUT_TRY(x)                                   \
 	KLOCK_CHECKED_SHARED(x);                                               \
-	KLOCK_CHECKED_TRY(x);                                                  \
 	void klock_checked_##x##_lock_shared_at(                               \
 		struct klock_checked_##x *lock, const char *file, int line);   \
 	void klock_checked_##x##_unlock_shared_at(                             \
@@ -55,6 +54,10 @@ struct __attribute__((may_alias)) klock_shared_usage {
 	void klock_checked_##x##_unlock_shared_irqrestore_at(                  \
 		struct klock_checked_##x *lock, unsigned long before,          \
 		const char *file, int line)
+
+#define KLOCK_CHECKED_READERS(x)                                               \
+	KLOCK_CHECKED_READERS_WITHOUT_TRY(x);                                  \
+	KLOCK_CHECKED_TRY(x)
 
 #define KLOCK_CHECKED_READER(x)                                                \
 	KLOCK_CHECKED_SHARED(x);                                               \
@@ -81,6 +84,7 @@ KLOCK_CHECKED_READERS(rw_ticket_u8);
 KLOCK_CHECKED_READERS(rw_ticket_u16);
 KLOCK_CHECKED_READERS(phase_fair_u8);
 KLOCK_CHECKED_READERS(phase_fair_u16);
+KLOCK_CHECKED_READERS_WITHOUT_TRY(phase_fair_u32);
 KLOCK_CHECKED_READER(reader_8);
 KLOCK_CHECKED_READER(reader_64);
 KLOCK_CHECKED_READER(reader_256);

@@ -123,6 +123,31 @@
 	klock_checked_phase_fair_u16_try_lock_shared_irqsave_at( \
 		__VA_ARGS__, KLOCK_HERE)
 
+#define klock_checked_phase_fair_u32_lock(...) \
+	klock_checked_phase_fair_u32_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_unlock(...) \
+	klock_checked_phase_fair_u32_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_lock_irqsave(...) \
+	klock_checked_phase_fair_u32_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_unlock_irqrestore(...) \
+	klock_checked_phase_fair_u32_unlock_irqrestore_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_lock_shared(...) \
+	klock_checked_phase_fair_u32_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_unlock_shared(...) \
+	klock_checked_phase_fair_u32_unlock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_lock_shared_irqsave(...) \
+	klock_checked_phase_fair_u32_lock_shared_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_unlock_shared_irqrestore(...) \
+	klock_checked_phase_fair_u32_unlock_shared_irqrestore_at( \
+		__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_try_lock_shared(...) \
+	klock_checked_phase_fair_u32_try_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_checked_phase_fair_u32_try_lock_shared_irqsave(...) \
+	klock_checked_phase_fair_u32_try_lock_shared_irqsave_at( \
+		__VA_ARGS__, KLOCK_HERE)
+
 #define klock_checked_reader_8_lock(...) \
 	klock_checked_reader_8_lock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_checked_reader_8_unlock(...) \

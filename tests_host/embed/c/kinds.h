@@ -183,10 +183,12 @@ LOCK(rw_ticket_u8, rw_ticket_u8, KLOCK_RW_TICKET_INIT)
 LOCK(rw_ticket_u16, rw_ticket_u16, KLOCK_RW_TICKET_INIT)
 LOCK(phase_fair_u8, phase_fair_u8, KLOCK_PHASE_FAIR_INIT)
 LOCK(phase_fair_u16, phase_fair_u16, KLOCK_PHASE_FAIR_INIT)
+LOCK(phase_fair_u32, phase_fair_u32, KLOCK_PHASE_FAIR_INIT)
 TAS(rw_ticket_u8)
 TAS(rw_ticket_u16)
 TAS(phase_fair_u8)
 TAS(phase_fair_u16)
+PLAIN(phase_fair_u32)
 
 LOCK(reader_8, reader_8, KLOCK_READER_INIT)
 LOCK(reader_64, reader_64, KLOCK_READER_INIT)
@@ -307,6 +309,7 @@ static const struct kind kinds[] = {
 	TRY_ALONE(rw_ticket_u16),
 	TRY_ALONE(phase_fair_u8),
 	TRY_ALONE(phase_fair_u16),
+	ENTRY(phase_fair_u32, NO_TRIES, 0),
 	ENTRY(reader_8, NO_TRIES, 0),
 	ENTRY(reader_64, NO_TRIES, 0),
 	ENTRY(reader_256, NO_TRIES, 0),

@@ -45,6 +45,7 @@ READ_PLAIN(rw_ticket_u8)
 READ_PLAIN(rw_ticket_u16)
 READ_PLAIN(phase_fair_u8)
 READ_PLAIN(phase_fair_u16)
+READ_PLAIN(phase_fair_u32)
 READ_BY_CPU(reader_8)
 READ_BY_CPU(reader_64)
 READ_BY_CPU(reader_256)
@@ -59,10 +60,10 @@ READ_BY_CPU(reader_256)
 /* clang-format on */
 
 static const struct shared_kind shared_kinds[] = {
-	SHARED_TRY(rw_ticket_u8),  SHARED_TRY(rw_ticket_u16),
-	SHARED_TRY(phase_fair_u8), SHARED_TRY(phase_fair_u16),
-	SHARED_ONLY(reader_8),	   SHARED_ONLY(reader_64),
-	SHARED_ONLY(reader_256),
+	SHARED_TRY(rw_ticket_u8),    SHARED_TRY(rw_ticket_u16),
+	SHARED_TRY(phase_fair_u8),   SHARED_TRY(phase_fair_u16),
+	SHARED_ONLY(phase_fair_u32), SHARED_ONLY(reader_8),
+	SHARED_ONLY(reader_64),	     SHARED_ONLY(reader_256),
 };
 
 enum { shared_kinds_here = sizeof(shared_kinds) / sizeof(shared_kinds[0]) };
