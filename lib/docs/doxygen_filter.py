@@ -48,7 +48,7 @@ KNOWN = [
     (r"version_(major|minor|patch)", "A part of the version's number."),
     (r"cpu_id|owner_id|current_context|panic", "klock_os_..., by a name in C++."),
     (r"calibration_error", "Why a calibration is not to be relied on."),
-    (r"(irq_)?(shared_)?(try_)?guard|rescue_guard",
+    (r"(irq_|handler_)?(shared_)?(try_)?guard|rescue_guard",
      "Takes a lock for the length of a block."),
     (r"(irq_)?pair_guard", "Takes two locks for the length of a block."),
     (r"KLOCK_\w+_INIT", "A free lock, or a node that is not in use."),

@@ -163,6 +163,13 @@ concept thread_only_lock = requires
 	typename L::taken_in_threads_alone;
 };
 
+/* Threads read it with interrupts on, handlers too: irq_shared_lock.hpp. */
+template <typename L>
+concept interruptible_shared_lock = irq_only_lock<L> && requires
+{
+	typename L::read_with_interrupts_on;
+};
+
 namespace detail {
 /* The lock inside of an irq_lock; any other is itself. */
 template <typename L>

@@ -46,7 +46,8 @@ struct unreadable {
 
 /* What a shared_guard is not for. */
 template <typename L>
-concept not_read_plainly = irq_only_lock<L> || !shared_lockable<L>;
+concept not_read_plainly = !interruptible_shared_lock<L> &&
+			   (irq_only_lock<L> || !shared_lockable<L>);
 
 template <typename L>
 struct not_plainly : unreadable<L> {

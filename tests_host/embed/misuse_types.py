@@ -9,7 +9,7 @@ from lines import Wrong
 HEADERS = "".join(f"#include <klock/{name}.hpp>\n" for name in (
     "synchronized", "irq_lock", "irq_pair_guard", "pair_guard", "checked_lock",
     "seq_lock", "ticket_lock", "mcs_lock", "clh_lock", "shared_guard",
-    "irq_shared_guard", "rw_ticket_lock", "reader_lock"))
+    "irq_shared_guard", "rw_ticket_lock", "reader_lock", "irq_shared_lock"))
 
 # What each line below may use; compiles without a warning.
 SCENE = HEADERS + """
@@ -29,6 +29,7 @@ using read_write = klock::rw_ticket_lock<klock::u8>;
 read_write routes;
 klock::reader_lock<4> names;
 klock::irq_lock<read_write> handlers_routes;
+klock::irq_shared_lock<read_write> readable_routes;
 klock::thread_lock<read_write> threads_routes;
 klock::synchronized<table, read_write> readable;
 klock::synchronized<table, klock::irq_lock<read_write>> handlers_readable;
@@ -47,6 +48,8 @@ BY_IRQ_TRY_GUARD = BY_IRQ_GUARD.replace("irq_guard", "irq_try_guard")
 BY_IRQ_PAIR_GUARD = BY_IRQ_GUARD.replace("irq_guard", "irq_pair_guard")
 BY_IRQ_SHARED_GUARD = ("an irq_lock is read by irq_shared_guard: an interrupt "
                        "handler takes it, too")
+NOT_BY_HANDLERS = ("a handler reads an irq_shared_lock so: of any other, it may "
+                   "wait for the reader that it interrupted")
 NOT_SHARED = "this lock has no lock_shared(): one alone can hold it"
 BRING_A_NODE = "this lock's node must outlive the guard, bring one"
 
@@ -57,6 +60,8 @@ WARNINGS = [
     Wrong("klock::irq_guard{queue};",
           "a guard without a name releases at once"),
     Wrong("klock::shared_guard{routes};",
+          "a guard without a name releases at once"),
+    Wrong("klock::handler_shared_guard{readable_routes};",
           "a guard without a name releases at once"),
     Wrong("klock::irq_shared_guard{handlers_routes};",
           "a guard without a name releases at once"),
@@ -89,6 +94,20 @@ ERRORS = [
           BY_IRQ_SHARED_GUARD),
     Wrong("if (klock::shared_try_guard held{handlers_routes}) sum++;",
           BY_IRQ_SHARED_GUARD),
+    # Readers in handlers.
+    Wrong("klock::guard held(readable_routes);", BY_IRQ_GUARD),
+    Wrong("klock::try_guard held(readable_routes);", BY_IRQ_TRY_GUARD),
+    Wrong("readable_routes.lock_shared();", "no member named"),
+    Wrong("klock::handler_shared_guard held(handlers_routes);",
+          NOT_BY_HANDLERS),
+    Wrong("klock::handler_shared_guard held(routes); held.unlock();",
+          NOT_BY_HANDLERS),
+    Wrong("if (klock::handler_shared_try_guard held{plain}) sum++;",
+          NOT_BY_HANDLERS),
+    Wrong("klock::handler_shared_guard held(readable_routes); auto copy = held;",
+          "deleted function", "deleted constructor"),
+    Wrong("if (klock::handler_shared_try_guard{readable_routes}) sum++;",
+          "deleted function", "deleted"),
     # Readers, of a lock that has them.
     Wrong("klock::shared_guard held(plain);", NOT_SHARED),
     Wrong("klock::shared_guard held(queue);", NOT_SHARED),

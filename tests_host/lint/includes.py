@@ -106,6 +106,8 @@ RULES = [
                                     "klock/os.hpp klock/types.hpp"),
     ("lib/klock/barrier.hpp",       "klock/atomic.hpp klock/types.hpp"),
     ("lib/klock/irq_lock.hpp",      "klock/concepts.hpp klock/types.hpp"),
+    ("lib/klock/irq_shared_lock.hpp", "klock/acquisition.hpp klock/atomic.hpp "
+                                    "klock/concepts.hpp klock/irq_lock.hpp"),
     ("lib/klock/synchronized.hpp",  "klock/*guard.hpp klock/concepts.hpp "
                                     "klock/types.hpp"),
     ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "

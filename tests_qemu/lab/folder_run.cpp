@@ -5,6 +5,7 @@
 #include "folder_run.hpp"
 
 #include "folder.hpp"
+#include "folder_readers.hpp"
 #include "report.hpp"
 #include "runner.hpp"
 #include "totals.hpp"
@@ -122,7 +123,7 @@ void find_wrong_ones(const options &o)
 
 int run_folder(const options &o)
 {
-	constexpr unsigned right = 4, wrong = 3;
+	constexpr unsigned right = 5, wrong = 3;
 
 	begin_report(o, o.counts * right + wrong);
 	if (o.output == mode::table)
@@ -135,6 +136,7 @@ int run_folder(const options &o)
 		try_one<latch_trial>("seq_latch", o, cpus);
 		try_one<once_trial>("once", o, cpus);
 		try_one<barrier_trial>("spin_barrier", o, cpus);
+		try_one<handlers_read_trial>("irq_shared_lock", o, cpus);
 	}
 	find_wrong_ones(o);
 	return end_report();

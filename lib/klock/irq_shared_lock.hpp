@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq_shared_lock - a lock that handlers read while threads read interruptibly
+ *
+ *	constinit klock::irq_shared_lock<klock::phase_fair_lock<klock::u16>>
+ *		routes_lock;
+ *
+ *	klock::irq_guard held(routes_lock);		a writer
+ *	klock::shared_guard held(routes_lock);		a thread reads,
+ *							interrupts stay on
+ *	klock::handler_shared_guard held(routes_lock);	a handler reads
+ *	if (klock::handler_shared_try_guard held{routes_lock})
+ *		...					an NMI handler may
+ *
+ * Algorithm:   L, and behind it a gate for handlers alone: a writer that has L
+ *              shuts the gate when no handler is inside. A handler never waits
+ *              in L, where a writer may wait for the reader it interrupted.
+ * Source:      ours. Why no lock of readers and writers lets a handler read
+ *              past its line: Context of phase_fair_lock.hpp.
+ * Use when:    handlers read what threads read for long, and interrupts must
+ *              not wait for that. Short reads: irq_lock<L>, which is L. One
+ *              small value: seq_lock, seq_latch. L: phase_fair_lock,
+ *              wide_phase_fair_lock, rw_ticket_lock, or one of these in a
+ *              checked_lock.
+ * Size:        that of L and 2 bytes, rounded up to L's alignment
+ *                              Checked: unit/irq_shared_lock: sizes
+ * Zero bytes:  as L            Checked: unit/irq_shared_lock: sizes
+ * Lifetime:    as L, for the next thread; a handler may be in before the writer
+ *              has left L, and must not free it
+ *                              Checked: model/irq_shared_lock: lifetime
+ * Fairness:    among threads that of L. Handlers come first: a stream of them
+ *              can keep a writer out, who waits for the gate by no order
+ *                       Checked: model/irq_shared_lock: handlers come first
+ * Capacity:    that of L; 32,767 reads of handlers at once, which is more than
+ *              CPUs x 4        Checked: unit/irq_shared_lock: many handlers
+ * Context:     a thread writes by irq_guard: a plain guard does not compile. A
+ *              thread reads by shared_guard or irq_shared_guard, and may be
+ *              interrupted. A handler reads by handler_shared_guard; handlers
+ *              over a handler's read may read, too. NMI: the try form. A
+ *              handler writes by no guard but irq_try_guard, where L has a
+ *              try_lock: it may have interrupted a reader. No recursion and no
+ *              upgrade, as L.
+ * Assumes:     what L assumes, a compare-and-swap and an add on 2 bytes, and
+ *              klock/irq.hpp of the port
+ *
+ * State (gate):  0 open --handler--> n reads --lock--> waits;  0 --lock--> shut
+ *              --unlock--> 0
+ *
+ * Ordering (beside L's own):
+ *	O1  shut                 compare_exchange_acquire  pairs with O4
+ *	O2  unlock               gate.store_release        pairs with O3
+ *	O3  try_lock_in_handler  compare_exchange_acquire  pairs with O2
+ *	O4  unlock_in_handler    fetch_add_release         pairs with O1
+ *                              Checked: model/irq_shared_lock: orders needed
+ *
+ *	Writers are ordered by L, threads that read as well.
+ *
+ * Cost:        uncontended: a thread's read that of L; a write that of L, 1 RMW
+ *              and 1 store more; a handler's read: 2 RMW, 1 line
+ *                              Checked: unit/irq_shared_lock: what it adds
+ */
+#pragma once
+
+#include <klock/acquisition.hpp>
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/irq_lock.hpp>
+
+namespace klock {
+
+namespace detail {
+
+/* L and the gate: what the guards find inside of an irq_shared_lock. */
+template <plain_shared_lock L>
+struct gated {
+	/* Contexts that may hold or wait at once, handlers apart. */
+	static constexpr u64 max_contenders = L::max_contenders;
+	static constexpr u64 max_readers = L::max_readers;
+
+	constexpr gated() = default;
+	template <typename First, typename... Rest>
+	requires requires(First first, Rest... rest) { L(first, rest...); }
+	constexpr explicit gated(First first, Rest... rest)
+	    : inner(first, rest...)
+	{
+	}
+
+	/* -- A writer, with interrupts off; by: whom a checked L is told -- */
+
+	template <typename... By>
+	requires requires(L &l, By... by) { l.lock(by...); }
+	void lock(By... by)
+	{
+		inner.lock(by...);
+		while (!shut())
+			gate.await_eq_relaxed(0);
+	}
+
+	/* Where L is free and no handler reads; never waits. */
+	template <typename... By>
+	requires requires(L &l, By... by) { l.try_lock(by...); }
+	[[nodiscard]] bool try_lock(By... by)
+	{
+		if (gate.load_relaxed() != 0 || !inner.try_lock(by...))
+			return false;
+		if (shut())
+			return true;
+		inner.unlock(by...);
+		return false;
+	}
+
+	template <typename... By>
+	requires requires(L &l, By... by) { l.unlock(by...); }
+	void unlock(By... by)
+	{
+		gate.store_release(0); /* O2 */
+		inner.unlock(by...);
+	}
+
+	/* -- A thread that reads -- */
+
+	template <typename... By>
+	requires requires(L &l, By... by) { l.lock_shared(by...); }
+	void lock_shared(By... by) { inner.lock_shared(by...); }
+	template <typename... By>
+	requires requires(L &l, By... by) { l.try_lock_shared(by...); }
+	[[nodiscard]] bool try_lock_shared(By... by)
+	{
+		return inner.try_lock_shared(by...);
+	}
+	template <typename... By>
+	requires requires(L &l, By... by) { l.unlock_shared(by...); }
+	void unlock_shared(By... by) { inner.unlock_shared(by...); }
+
+	/* -- A handler that reads -- */
+
+	/* Waits for the writer that is inside, on another CPU. */
+	void lock_in_handler()
+	{
+		while (!try_lock_in_handler())
+			gate.await_relaxed([](u16 now) { return open(now); });
+	}
+
+	/* If no writer is inside; never waits. */
+	[[nodiscard]] bool try_lock_in_handler()
+	{
+		u16 found = gate.load_relaxed();
+
+		while (open(found))
+			if (gate.compare_exchange_acquire(
+				    found,
+				    static_cast<u16>(found + 1))) /* O3 */
+				return true;
+		return false;
+	}
+
+	void unlock_in_handler()
+	{
+		(void)gate.fetch_add_release(static_cast<u16>(-1)); /* O4 */
+	}
+
+	[[nodiscard]] bool is_locked() const
+	{
+		return inner.is_locked() || gate.load_relaxed() != 0;
+	}
+
+	/* Of a checked lock inside; else not there. */
+	[[nodiscard]] bool is_held_by_me() const requires is_checked<L>
+	{
+		return inner.is_held_by_me();
+	}
+	void assert_held(call_site by) const requires is_checked<L>
+	{
+		inner.assert_held(by);
+	}
+	template <typename... Name>
+	requires requires(L &l, Name... name) { l.set_name(name...); }
+	void set_name(Name... name) { inner.set_name(name...); }
+
+      private:
+	/* In the gate: a writer is inside; below it, handlers are counted. */
+	static constexpr u16 writing = 0x8000;
+
+	static constexpr bool open(u16 state) { return !(state & writing); }
+
+	bool shut()
+	{
+		u16 nobody = 0;
+
+		return gate.compare_exchange_acquire(nobody, writing); /* O1 */
+	}
+
+	L inner;
+	atomic<u16> gate;
+};
+
+} // namespace detail
+
+/* L is read by threads with interrupts on, by handlers past them. */
+template <plain_shared_lock L>
+struct irq_shared_lock : irq_lock<detail::gated<L>> {
+	/* What shared_guard looks for. */
+	using read_with_interrupts_on = L;
+
+	using irq_lock<detail::gated<L>>::irq_lock;
+};
+
+namespace detail {
+
+/* A guard's verbs, for a handler's read. */
+struct to_read_in_handler {
+	struct take {
+		template <typename L>
+		static void call(call_site, L &lock)
+		{
+			lock.lock_in_handler();
+		}
+	};
+	struct ask {
+		template <typename L>
+		static bool call(call_site, L &lock)
+		{
+			return lock.try_lock_in_handler();
+		}
+	};
+	struct release {
+		template <typename L>
+		static void call(call_site, L &lock)
+		{
+			lock.unlock_in_handler();
+		}
+	};
+	template <typename>
+	using brings = brought_nothing;
+};
+
+/* What such a guard of any other lock says: one error. */
+template <typename L>
+struct unread_by_handlers {
+	static_assert(never<L>,
+		      "a handler reads an irq_shared_lock so: of any other, it "
+		      "may wait for the reader that it interrupted");
+};
+
+} // namespace detail
+
+/* Reads in a handler, for the length of a block. Not in an NMI's. */
+template <detail::guardable L>
+struct [[nodiscard]] handler_shared_guard {
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<L>;
+
+	/* Nothing is brought along: the lock alone. */
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit handler_shared_guard(lock_here at)
+	    : taken(detail::waiting{}, at)
+	{
+	}
+	[[gnu::always_inline]] ~handler_shared_guard() = default;
+	handler_shared_guard(const handler_shared_guard &) = delete;
+	handler_shared_guard &operator=(const handler_shared_guard &) = delete;
+
+	/* Before the block ends. */
+	void unlock() { taken.unlock({}); }
+
+      private:
+	detail::acquisition<L, detail::to_read_in_handler> taken;
+};
+
+/* Of any other lock. */
+template <detail::guardable L>
+requires(!interruptible_shared_lock<L>) //
+	struct handler_shared_guard<L> : private detail::unread_by_handlers<L> {
+	/* Not there: the error above says why. */
+	template <typename... Given>
+	explicit handler_shared_guard(Given &&...);
+	/* Not there. */
+	void unlock();
+};
+
+template <typename L>
+handler_shared_guard(L &) -> handler_shared_guard<L>;
+
+/* The same if no writer is inside, in any handler; true while it reads. */
+template <detail::guardable L>
+struct [[nodiscard]] handler_shared_try_guard {
+	/* The lock, and the line it is named in. */
+	using lock_here = detail::here<L>;
+
+	/* Nothing is brought along: the lock alone. */
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit handler_shared_try_guard(lock_here at)
+	    : taken(detail::trying{}, at)
+	{
+	}
+	[[gnu::always_inline]] ~handler_shared_try_guard() = default;
+	handler_shared_try_guard(const handler_shared_try_guard &) = delete;
+	handler_shared_try_guard &
+	operator=(const handler_shared_try_guard &) = delete;
+
+	/* Whether it reads. */
+	explicit operator bool() const & { return taken.is_held(); }
+	explicit operator bool() const && = delete;
+
+	/* Before the block ends; does nothing where it holds nothing. */
+	void unlock() { taken.unlock({}); }
+
+      private:
+	detail::acquisition<L, detail::to_read_in_handler> taken;
+};
+
+/* Of any other lock. */
+template <detail::guardable L>
+requires(!interruptible_shared_lock<L>) //
+	struct handler_shared_try_guard<L>
+    : private detail::unread_by_handlers<L> {
+	/* Not there: the error above says why. */
+	template <typename... Given>
+	explicit handler_shared_try_guard(Given &&...);
+	/* Not there. */
+	explicit operator bool() const;
+	/* Not there. */
+	void unlock();
+};
+
+template <typename L>
+handler_shared_try_guard(L &) -> handler_shared_try_guard<L>;
+
+} // namespace klock
