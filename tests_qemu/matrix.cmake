@@ -352,9 +352,22 @@ klock_add_firmware_test(io_apic CPUS 2
 # -- The clock: right, or the lab says that it is not --
 
 klock_add_lab_script(qemu_stopped stopped.py IMAGE lab-gcc-64)
-klock_add_boot_test(qemu_no_pit_measure CPUS 2 MODE single
-	APPEND "run=measure mode=tap lock=tas_lock acquisitions=500"
-	RUN --qemu-arg=-machine --qemu-arg=pit=off --expect fail
+# klock_add_clock_test(<name> MACHINE <without what> SAYS <how it is known>)
+function(klock_add_clock_test name)
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODE;MACHINE;SAYS" "RUN")
+	klock_add_boot_test(qemu_${name}_measure CPUS 2 MODE ${ARG_MODE}
+		APPEND "run=measure mode=tap lock=tas_lock acquisitions=500"
+		RUN --qemu-arg=-machine --qemu-arg=${ARG_MACHINE}
+			--expect-text "${ARG_SAYS}" ${ARG_RUN})
+endfunction()
+
+klock_add_clock_test(no_pit MODE single MACHINE pit=off SAYS " times by the HPET")
+# By instructions counted, the clock has 1 GHz: to a ten-thousandth.
+klock_add_clock_test(no_pit_no_hpet MODE icount MACHINE pit=off,hpet=off
+	SAYS " times by ACPI's timer" RUN --expect-text "# boot: clock 10000")
+klock_add_clock_test(no_timer MODE single MACHINE pit=off,acpi=off
+	SAYS "the clock is not known: no timer measures it"
+	RUN --boots 1 --expect fail
 		--expect-text "the clock is not known, the times are wrong")
 klock_add_boot_test(qemu_no_pit_stuck CPUS 2 MODE single
 	APPEND "run=stuck" RUN --qemu-arg=-machine --qemu-arg=pit=off

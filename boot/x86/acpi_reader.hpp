@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * acpi_reader - reads ACPI's tables wherever they lie (private to boot)
+ * acpi_reader - what ACPI's MADT says (private to boot)
  *
- * Source: ACPI Specification 6.5: 5.2.5.1 (finding the RSDP), 5.2.5.3 (RSDP),
- * 5.2.6 (table header), 5.2.7 (RSDT), 5.2.8 (XSDT), 5.2.12 (MADT).
+ * Source: ACPI Specification 6.5, 5.2.12.
  */
 #pragma once
 

@@ -24,6 +24,8 @@ inline constexpr u64 rsdp_signature = acpi_signature("RSD PTR ");
 inline constexpr u32 rsdt_signature = acpi_signature("RSDT");
 inline constexpr u32 xsdt_signature = acpi_signature("XSDT");
 inline constexpr u32 madt_signature = acpi_signature("APIC");
+inline constexpr u32 fadt_signature = acpi_signature("FACP");
+inline constexpr u32 hpet_signature = acpi_signature("HPET");
 
 /* 5.2.5.3: the part that ACPI 1.0 has and its checksum covers */
 struct [[gnu::packed]] acpi_rsdp {
@@ -60,6 +62,48 @@ struct [[gnu::packed]] acpi_header {
 };
 
 static_assert(sizeof(acpi_header) == 36);
+
+/* 5.2.3.2: where a register is */
+struct [[gnu::packed]] acpi_address {
+	u8 space;
+	u8 bits;
+	u8 first_bit;
+	u8 access_size;
+	u64 address;
+};
+
+static_assert(sizeof(acpi_address) == 12);
+
+inline constexpr u8 acpi_in_memory = 0;
+inline constexpr u8 acpi_in_ports = 1;
+
+/* 5.2.9, as far as the power management timer goes */
+struct [[gnu::packed]] acpi_fadt {
+	acpi_header header;
+	u8 to_the_timer[40];
+	u32 pm_timer_port;
+	u8 to_its_length[11];
+	u8 pm_timer_length; /* 4, or there is none */
+	u8 to_the_flags[20];
+	u32 flags;
+};
+
+static_assert(sizeof(acpi_fadt) == 116);
+
+inline constexpr u32 fadt_timer_of_32_bits = 1 << 8;
+inline constexpr u32 fadt_reduced_hardware = 1 << 20;
+
+/* X_PM_TMR_BLK, since ACPI 2.0 */
+inline constexpr u32 fadt_extended_timer = 208;
+
+/* IA-PC HPET Specification 1.0a, 3.2.4 */
+struct [[gnu::packed]] acpi_hpet {
+	acpi_header header;
+	u32 event_timer_block;
+	acpi_address base;
+};
+
+static_assert(sizeof(acpi_hpet) == 52);
 
 /* 5.2.12 */
 struct [[gnu::packed]] acpi_madt {

@@ -8,6 +8,8 @@
 #include <boot/ipi.hpp>
 #include <boot/x86/apic_driver.hpp>
 #include <boot/x86/apic_registers.hpp>
+#include <boot/x86/loader_info.hpp>
+#include <boot/x86/reference_timers.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/interrupts.hpp>
@@ -106,8 +108,9 @@ void enable_apic()
 
 } // namespace
 
-void controller_init(const boot_info &)
+void controller_init(const boot_info &info)
 {
+	find_reference_timers(*static_cast<const loader_info *>(info.machine));
 	find_apic();
 	if (has_ipis())
 		enable_apic();

@@ -8,6 +8,8 @@
  * of some readings the one that took the shortest time is used. A host that
  * takes it away between the two for longer than the 8254 counts spoils the
  * whole measurement, which the 8254's output shows; and two of them must agree.
+ * Where there is no 8254, or none that agrees with itself, the counters that
+ * ACPI names take its place.
  */
 #include <boot/ipi.hpp>
 #include <boot/x86/apic_driver.hpp>
@@ -16,7 +18,7 @@
 #include <boot/console.hpp>
 #include <boot/divide.hpp>
 #include <boot/room.hpp>
-#include <boot/x86/pit.hpp>
+#include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>
 
@@ -82,40 +84,45 @@ u64 tsc_hz_of_base()
 				    : 0;
 }
 
-/* Measurements by the 8254, and what became of them. */
+/* Measurements by one timer, and what became of them. */
 struct measurements {
 	static constexpr unsigned most = 16;
 	u64 hz[most] = {}; /* those that can be right */
 	unsigned good = 0;
-	unsigned ran_out = 0; /* the 8254, in others */
+	unsigned ran_out = 0; /* the timer, in others */
 	bool has_timer = true;
 };
 
-/* 10 ms of the 8254. */
-void measure_once(measurements &m)
+/* 10 ms of it. */
+void measure_once(const reference_timer &timer, measurements &m)
 {
-	constexpr u32 ticks = pit_hz / 100;
+	const u32 ticks = static_cast<u32>(div_u64(timer.hz, 100));
 
-	pit_start();
+	timer.start();
 	/* Some machines have the counter and not this bit: always 1 there. */
-	const bool bit_works = !pit_has_run_out();
-	const reading first = read_with_tsc(pit_count);
+	const bool bit_works = timer.has_run_out && !timer.has_run_out();
+	const reading first = read_with_tsc(timer.count);
+	const auto since = [&](u32 now) {
+		return (now - first.count) & timer.mask;
+	};
 
 	/* Without a timer its count never changes: give up some time. */
-	for (u32 i = 0; first.count - pit_count() < ticks; i++) {
+	for (u32 i = 0; since(timer.count()) < ticks; i++) {
 		if (i == 100'000) {
 			m.has_timer = false;
 			return;
 		}
 		burn();
 	}
-	const reading last = read_with_tsc(pit_count);
+	const reading last = read_with_tsc(timer.count);
 
-	if ((bit_works && pit_has_run_out()) || last.count >= first.count)
+	/* One that starts at 0 and has come round has run out. */
+	if (timer.has_run_out &&
+	    ((bit_works && timer.has_run_out()) || last.count <= first.count))
 		m.ran_out++;
 	else
-		m.hz[m.good++] = div_u64((last.tsc - first.tsc) * pit_hz,
-					 first.count - last.count);
+		m.hz[m.good++] = div_u64((last.tsc - first.tsc) * timer.hz,
+					 since(last.count));
 }
 
 bool agree(u64 left, u64 right)
@@ -134,40 +141,59 @@ u64 agreed(const measurements &m)
 	return 0;
 }
 
-bool measure_tsc()
+bool measure_by(const reference_timer &timer)
 {
 	measurements m;
+	u64 found = 0;
 
-	while (m.has_timer && !frequency && m.good + m.ran_out < m.most) {
-		measure_once(m);
-		frequency = agreed(m);
+	while (m.has_timer && !found && m.good + m.ran_out < m.most) {
+		measure_once(timer, m);
+		found = agreed(m);
 	}
-	if (frequency) {
-		print("# boot: clock %u kHz, measured %u times by the 8254",
-		      div_u64(frequency, 1000), m.good + m.ran_out);
+	if (found) {
+		frequency = found;
+		print("# boot: clock %u kHz, measured %u times by %s",
+		      div_u64(found, 1000), m.good + m.ran_out, timer.name);
 		if (m.ran_out)
 			print(", which ran out in %u of them", m.ran_out);
 		print("\n");
 		return true;
 	}
 	if (m.has_timer)
-		print("# boot: the clock is not known: %u measurements by the "
-		      "8254 do not agree, in %u it ran out\n",
-		      m.good + m.ran_out, m.ran_out);
+		print("# boot: %u measurements of the clock by %s do not "
+		      "agree, in %u it ran out\n",
+		      m.good + m.ran_out, timer.name, m.ran_out);
 	if (m.good)
 		frequency = m.hz[m.good - 1];
+	return false;
+}
+
+bool measure_tsc()
+{
+	reference_timer timer;
+
+	for (unsigned i = 0; get_reference_timer(i, timer); i++)
+		if (measure_by(timer))
+			return true;
 	return false;
 }
 
 /* Nothing better is there. */
 void guess_tsc()
 {
-	frequency = tsc_hz_of_base();
-	print("# boot: the clock is not known: no 8254 timer, time is taken "
-	      "from %s\n",
-	      frequency ? "CPUID's base frequency" : "a guess of 1 GHz");
-	if (!frequency)
+	const char *from = "the last measurement";
+
+	if (!frequency) {
+		from = "CPUID's base frequency";
+		frequency = tsc_hz_of_base();
+	}
+	if (!frequency) {
+		from = "a guess of 1 GHz";
 		frequency = 1'000'000'000;
+	}
+	print("# boot: the clock is not known: no timer measures it, time is "
+	      "taken from %s\n",
+	      from);
 }
 
 /* True: the frequency is right. */
@@ -181,11 +207,10 @@ bool find_tsc()
 		      div_u64(frequency, 1000));
 		return true;
 	}
-	const bool known = measure_tsc();
-
-	if (!frequency)
-		guess_tsc();
-	return known;
+	if (measure_tsc())
+		return true;
+	guess_tsc();
+	return false;
 }
 
 } // namespace

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 set(common
-	acpi.cpp acpi_reader.cpp apic.cpp boot_info.cpp clock.cpp
-	exceptions.cpp exit.cpp framebuffer.cpp interrupts.cpp keyboard.cpp
-	low_pages.cpp memory.cpp multiboot.S multiboot1.cpp multiboot2.cpp
-	nmi_clock.cpp output.cpp pic.cpp pit.cpp psf.cpp screen.cpp serial.cpp
-	smp.cpp text_screen.cpp timer.cpp trampoline.S vga.cpp)
+	acpi.cpp acpi_reader.cpp acpi_root.cpp acpi_timers.cpp apic.cpp
+	boot_info.cpp clock.cpp exceptions.cpp exit.cpp framebuffer.cpp
+	interrupts.cpp keyboard.cpp low_pages.cpp memory.cpp multiboot.S
+	multiboot1.cpp multiboot2.cpp nmi_clock.cpp output.cpp pic.cpp pit.cpp
+	psf.cpp reference_timers.cpp screen.cpp serial.cpp smp.cpp
+	text_screen.cpp timer.cpp trampoline.S vga.cpp)
 foreach(bits IN ITEMS x86_64 i686)
 	set(KLOCK_ROOM_SOURCES_${bits} ${common}
 		${bits}/entry.S ${bits}/interrupt_stubs.S ${bits}/paging.cpp

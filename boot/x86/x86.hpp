@@ -16,6 +16,14 @@ inline u8 in8(u16 port)
 	return value;
 }
 
+inline u32 in32(u16 port)
+{
+	u32 value;
+
+	asm volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
 inline void out8(u16 port, u8 value)
 {
 	asm volatile("outb %0, %1" ::"a"(value), "Nd"(port));

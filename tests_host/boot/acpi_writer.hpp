@@ -114,4 +114,39 @@ struct madt {
 	bytes table() const { return table_of("APIC", body); }
 };
 
+/* A FADT with a timer, of the length that ACPI 1.0 or later ones have. */
+struct fadt {
+	std::uint32_t port = 0x608;
+	std::uint8_t length = 4;
+	std::uint32_t flags = 0;
+	unsigned extended_space = 1;
+	std::uint64_t extended = 0;
+	std::size_t size = 244;
+
+	bytes table() const
+	{
+		bytes whole(244);
+
+		set(whole, 76, port, 4);
+		set(whole, 91, length, 1);
+		set(whole, 112, flags, 4);
+		set(whole, 208, extended_space, 1);
+		set(whole, 212, extended, 8);
+		return table_of(
+			"FACP",
+			bytes(whole.begin() + 36,
+			      whole.begin() +
+				      static_cast<std::ptrdiff_t>(size)));
+	}
+};
+
+inline bytes hpet_of(std::uint64_t address, unsigned space = 0)
+{
+	bytes body(20);
+
+	set(body, 4, space, 1);
+	set(body, 8, address, 8);
+	return table_of("HPET", body);
+}
+
 } // namespace testing

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reference_timers - counters of known frequency, to measure the time-stamp
+ * counter by (private to boot)
+ */
+#pragma once
+
+#include <boot/types.hpp>
+
+namespace boot {
+
+struct loader_info;
+
+struct reference_timer {
+	const char *name; /* "the 8254" */
+	u64 hz;
+	u32 mask; /* what it counts up to, and wraps there */
+	void (*start)();
+	u32 (*count)(); /* upwards */
+
+	/* Whether it has counted to its end since start(); null: no saying. */
+	bool (*has_run_out)();
+};
+
+/* What ACPI names is looked for, once; before that, there is the 8254 alone. */
+void find_reference_timers(const loader_info &loader);
+
+/* By their number, the best first; false: there are no more. */
+bool get_reference_timer(unsigned number, reference_timer &timer);
+
+} // namespace boot
