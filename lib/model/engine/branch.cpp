@@ -38,6 +38,8 @@ u64 checker::word_at(unsigned place, unsigned position, const window &w) const
 {
 	if (position)
 		return g->at(g->write_at(place, position)).value;
+	if (walking)
+		return code.places[place].initial;
 
 	/* The memory holds what the location started with. */
 	u64 word = 0;
@@ -49,8 +51,9 @@ u64 checker::word_at(unsigned place, unsigned position, const window &w) const
 const event &checker::next(kind what_it_is, unsigned place)
 {
 	const ref r{static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)};
-	const event &e = g->at(r);
+	event &e = g->at(r);
 
+	e.step = me().step;
 	if (e.what != what_it_is || e.place != place)
 		report(bug::not_repeatable,
 		       "the code does something else than before, having read "
@@ -63,8 +66,10 @@ const event &checker::next(kind what_it_is, unsigned place)
 
 const event &checker::read(const reading &q, unsigned place)
 {
+	learn(q, place);
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
+		learn_ends(q, place);
 		branch_read(q, place);
 	}
 
@@ -76,12 +81,14 @@ const event &checker::read(const reading &q, unsigned place)
 		}
 	}
 	me().ran++;
+	went(e.value);
 	return e;
 }
 
 void checker::branch_read(const reading &q, unsigned place)
 {
 	const ref mine = g->next_of(cpu);
+	g->step = me().step;
 	const unsigned newest = g->last(place);
 
 	for (unsigned p = floor(*g, place, g->seen_before(mine)); p < newest;
@@ -116,6 +123,7 @@ void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 	auto other = copy_of(*g);
 
 	other->add_read(cpu, place, q.ord, g->write_at(place, position), word);
+	other->step = g->step ? code.steps[g->step].after(word) : 0;
 	other->add_write(cpu, place, q.store_ord, q.written(word), true);
 	revisit(*other, other->last_of(cpu));
 	recycle(std::move(other));
@@ -125,12 +133,14 @@ void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 
 void checker::write(const reading &q, unsigned place, u64 word)
 {
+	learn_write(q, place, word);
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(q.writes);
 		branch_write(q.store_ord, place, word, q.writes);
 	}
 	next(kind::write, place);
 	me().ran++;
+	went(0);
 }
 
 void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
@@ -139,6 +149,7 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 	unsigned lowest = floor(*g, place, g->seen_before(g->next_of(cpu))) + 1;
 	unsigned own = newest + 1;
 
+	g->step = me().step;
 	g->add_write(cpu, place, o, word, exclusive);
 	const ref mine = g->last_of(cpu);
 	revisit(*g, mine);
@@ -165,16 +176,24 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 
 bool checker::choose()
 {
+	doing(step::does::choose);
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
-		auto other = copy_of(*g);
-		other->add_choice(cpu, 1);
-		work.push_back(std::move(other));
-		g->add_choice(cpu, 0);
+		branch_choice();
 	}
 	const event &e = next(kind::choice, 0);
 	me().ran++;
+	went(e.value);
 	return e.value != 0;
+}
+
+void checker::branch_choice()
+{
+	g->step = me().step;
+	auto other = copy_of(*g);
+	other->add_choice(cpu, 1);
+	work.push_back(std::move(other));
+	g->add_choice(cpu, 0);
 }
 
 } // namespace model

@@ -15,6 +15,8 @@
  *	revisit.cpp	earlier reads that a new write may serve
  *	operations.cpp	the hooks: what an operation is in events
  *	wait.cpp	waits, and whether the blocked are deadlocked
+ *	learn.cpp	what the code does next, written down by the runs
+ *	walk.cpp	a run by what is known of the code, without it
  *	interrupts.cpp	the flag, and where a handler runs
  *	mutate.cpp	orders made weaker, uses recorded
  *	timeline.cpp	a run as text
@@ -23,7 +25,9 @@
 
 #include "consistency.hpp"
 #include "graph.hpp"
+#include "learnt.hpp"
 #include "objects.hpp"
+#include "reading.hpp"
 #include "timeline.hpp"
 
 #include <fiber/fiber.hpp>
@@ -34,39 +38,6 @@
 #include <vector>
 
 namespace model {
-
-namespace hooked = klock::arch::hooked;
-using hooked::window;
-
-/* What a read wants of what it finds. */
-struct reading {
-	window at;
-	order ord;	 /* of the read */
-	order store_ord; /* of what an RMW or a store writes */
-	const hooked::test *until = nullptr; /* a wait: what ends it */
-
-	/* An RMW: what it would write; null: it only reads. */
-	bool writes = false;
-	hooked::update how = hooked::update::exchange;
-	u64 operand = 0;
-	const u64 *expected = nullptr; /* compare-and-swap: if this is there */
-
-	u64 fits = ~u64{0}; /* bits of the location that can be set */
-
-	reading(const window &w, order o) : at(w), ord(o), store_ord(o) {}
-
-	bool ends(u64 word) const { return !until || (*until)(at.look(word)); }
-	bool would_write(u64 word) const
-	{
-		return writes && ends(word) &&
-		       (!expected || at.look(word) == *expected);
-	}
-	u64 written(u64 word) const
-	{
-		return at.put(word, updated(how, at.look(word), operand)) &
-		       fits;
-	}
-};
 
 /* One CPU in one run. */
 struct cpu_state {
@@ -83,6 +54,7 @@ struct cpu_state {
 	where state = where::done;
 	ref source;	     /* at_source: the write */
 	u8 ran = 0;	     /* events of the graph that it has run */
+	u32 step = 0;	     /* what it does next: learnt.hpp; 0: unknown */
 	unsigned births = 0; /* objects that it has made */
 	bool irqs_on = true;
 	unsigned irqs_left = 0;
@@ -95,7 +67,8 @@ struct cpu_state {
 		window at;
 		hooked::test done;
 		site where;
-	} waits[2] = {{{}, {}, {nullptr, 0}}, {{}, {}, {nullptr, 0}}};
+		unsigned place;
+	} waits[2] = {{{}, {}, {nullptr, 0}, 0}, {{}, {}, {nullptr, 0}, 0}};
 	unsigned waits_for = 0;
 };
 
@@ -139,7 +112,9 @@ struct checker final : hooked::engine {
 
       private:
 	/* -- explore.cpp, run.cpp -- */
+	void explore_all(unsigned cpus);
 	void run_one();
+	void run_code();
 	void start_cpus();
 	void replay();
 	void extend();
@@ -149,6 +124,7 @@ struct checker final : hooked::engine {
 	void wait_for_turn(bool rmw_write);
 	void finish();
 	void look_at_end();
+	void put_last_values();
 	void save(const void *at, usize bytes);
 	void restore();
 	void show();
@@ -170,9 +146,11 @@ struct checker final : hooked::engine {
 	u64 word_at(unsigned place, unsigned position, const window &) const;
 	const event &next(kind, unsigned place);
 	bool choose();
+	void branch_choice();
 
 	/* -- operations.cpp, wait.cpp -- */
 	unsigned place_of(window &, site);
+	unsigned place_known(const window &) const;
 	reading asking(const window &, order) const;
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
@@ -184,6 +162,35 @@ struct checker final : hooked::engine {
 	void block_unless(const reading &, u64 word, site);
 	void about_to_wait();
 	bool deadlocked();
+
+	/* -- learn.cpp -- */
+	void start_learning();
+	step *doing(step::does);
+	void learn(const reading &, unsigned place);
+	void learn_ends(const reading &, unsigned place);
+	void learn_write(const reading &, unsigned place, u64 word);
+	void learn_plain(step::does, const void *at, usize bytes,
+			 const void *with);
+	void learn_block();
+	void went(u64 value);
+	void not_walkable();
+	void does_otherwise();
+	bool frees(unsigned blocked, unsigned wait, u64 word);
+
+	/* -- walk.cpp -- */
+	bool walk();
+	static void walk_main(void *);
+	void walk_cpus();
+	u32 step_reached();
+	void walk_on();
+	void walk_event(const step &);
+	void walk_plain(const step &);
+	void walk_read(const step &);
+	void walk_block(const step &);
+	u64 last_plain(unsigned plain) const;
+	void put_known_values();
+	[[noreturn]] void miss();
+	static bool known_to_end(void *, u64 value);
 
 	/* -- interrupts.cpp, mutate.cpp -- */
 	void may_interrupt();
@@ -199,6 +206,18 @@ struct checker final : hooked::engine {
 	std::vector<std::unique_ptr<graph>> work;
 	std::vector<std::unique_ptr<graph>> spare;
 	objects memory;
+
+	/* -- learn.cpp, walk.cpp -- */
+	learnt code;
+	bool learning = false; /* in this exploration, until it cannot be */
+	bool walking = false;  /* the run is a walk */
+	bool missed = false;   /* the walk came to what is not known */
+	u64 runs = 0;
+	bool suspected = false; /* a walk came to a fault: does a run? */
+	bool run_all = false;	/* what was learnt has been wrong */
+	usize kept_work = 0;	/* work that is right whatever a step says */
+	std::vector<u8> host;	/* the world as it must be in this run */
+	fiber walker{256 * 1024};
 
 	enum class phase { replaying, finishing_rmws, extending, ending };
 	phase now = phase::replaying;

@@ -40,19 +40,37 @@ result checker::explore(program &p, const options &given)
 	if (given.counter_bits)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
+	learning = p.closed && !given.run_all;
+	do {
+		run_all = false;
+		explore_all(count);
+		learning = false; /* once more, if it must be */
+	} while (run_all);
+	hooked::counter_mask = ~u32{0};
+	out.time = std::chrono::duration<double>(
+			   std::chrono::steady_clock::now() - start)
+			   .count();
+	return std::move(out);
+}
+
+void checker::explore_all(unsigned count)
+{
+	out = {};
+	runs = 0;
+	code.forget();
 	memory.forget_all();
 	work.clear();
 	work.push_back(std::make_unique<graph>());
-	work.back()->reset(count, given.sequence);
+	work.back()->reset(count, how->sequence);
 
-	while (!work.empty() && out.ok() && out.limit.empty()) {
+	while (!work.empty() && out.ok() && out.limit.empty() && !run_all) {
 		g = std::move(work.back());
 		work.pop_back();
 		run_one();
 		if (!out.ok())
 			show();
 		if (out.complete + out.blocked + out.panicked >=
-		    given.max_executions)
+		    how->max_executions)
 			out.limit = "max_executions";
 		recycle(std::move(g));
 	}
@@ -60,11 +78,6 @@ result checker::explore(program &p, const options &given)
 	if (!out.exhaustive && out.ok())
 		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
 	work.clear();
-	hooked::counter_mask = ~u32{0};
-	out.time = std::chrono::duration<double>(
-			   std::chrono::steady_clock::now() - start)
-			   .count();
-	return std::move(out);
 }
 
 void checker::report(bug found, const std::string &message, site where)

@@ -27,6 +27,7 @@ event &graph::append(unsigned cpu, kind what, order o)
 	e.what = what;
 	e.ord = o;
 	e.stamp = next_stamp++;
+	e.step = step;
 	any_sc |= o == order::seq_cst;
 	mine.push_back(e);
 

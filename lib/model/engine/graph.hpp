@@ -69,6 +69,7 @@ struct event {
 	clock own;     /* write: what its own release sequence hands on */
 	clock rel;     /* write: what acquiring from it brings */
 	u32 stamp = 0; /* when it was added */
+	u32 step = 0;  /* of the code that added it: learnt.hpp */
 	u16 place = 0;
 	u16 mo = 0; /* write: its position in modification order, from 1 */
 	ref from;   /* read: the write it reads */
@@ -147,6 +148,7 @@ struct graph {
 
 	std::vector<event> sb[max_cpus];
 	bool any_sc = false; /* whether SC events are or were there */
+	u32 step = 0;	     /* of the code that adds events now */
 
       private:
 	event &append(unsigned cpu, kind what, order o);

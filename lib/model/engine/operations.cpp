@@ -89,6 +89,12 @@ unsigned checker::place_of(window &w, site s)
 	return place;
 }
 
+/* The place of a window that has been used. */
+unsigned checker::place_known(const window &w) const
+{
+	return static_cast<unsigned>(memory.find(w.at)->place);
+}
+
 /* A reading of this window, by this order; counters may be narrower. */
 reading checker::asking(const window &w, order o) const
 {
@@ -266,14 +272,17 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 void checker::fence(order o, site s)
 {
 	may_interrupt();
+	const order was = effective(operation::fence, o, s);
+	if (step *const now_known = doing(step::does::fence))
+		now_known->how.ord = was;
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
-		g->add_fence(cpu, effective(operation::fence, o, s));
-	} else {
-		effective(operation::fence, o, s);
+		g->step = me().step;
+		g->add_fence(cpu, was);
 	}
-	const order was = next(kind::fence, 0).ord;
+	next(kind::fence, 0);
 	me().ran++;
+	went(0);
 	if (trace)
 		trace->add({cpu, std::string("fence ") + text(was), s});
 }
@@ -286,6 +295,7 @@ void checker::born(const void *at, usize bytes)
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	const site nowhere{nullptr, 0};
 
+	not_walkable();
 	blame(memory.born(at, bytes, actor_at(epoch, nowhere), me().births++),
 	      at, nowhere);
 }
@@ -295,6 +305,7 @@ void checker::dead(const void *at, usize bytes)
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	const site nowhere{nullptr, 0};
 
+	not_walkable();
 	may_interrupt();
 	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
 	if (trace)
@@ -321,6 +332,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 			    s});
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
+	learn_plain(step::does::read_plain, at, bytes, at);
 }
 
 void checker::write_plain(const void *at, const void *with, usize bytes, site s)
@@ -334,6 +346,7 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
 	save(at, bytes);
+	learn_plain(step::does::write_plain, at, bytes, with);
 }
 
 u64 checker::cycles() { return me().ran; }

@@ -10,8 +10,23 @@
 
 namespace model {
 
+/* Walks the graph where the code is known, and else runs the code. */
 void checker::run_one()
 {
+	/* At first, and now and then, whatever is known: is it so still? */
+	const bool due = ++runs <= 64 || runs % 256 == 0;
+
+	suspected = false;
+	if (learning && !trace && !due && walk())
+		return;
+	run_code();
+	if (suspected && out.ok())
+		run_all = true;
+}
+
+void checker::run_code()
+{
+	out.ran++;
 	stopped = false;
 	known.forget();
 	known.world = what->world;
@@ -19,6 +34,7 @@ void checker::run_one()
 	what->make_world();
 	memory.start_run();
 	start_cpus();
+	start_learning();
 
 	hooked::running = this;
 	now = phase::replaying;
@@ -58,6 +74,7 @@ void checker::cpu_main(void *self)
 	for (unsigned i = 0; i < c.how->sections[mine]; i++)
 		c.what->body(mine);
 	c.may_interrupt();
+	c.doing(step::does::end);
 	c.cpus[mine]->state = cpu_state::where::done;
 }
 
@@ -177,7 +194,7 @@ void checker::finish()
 }
 
 /* Puts the last values into memory, where the test looks at them. */
-void checker::look_at_end()
+void checker::put_last_values()
 {
 	memory.for_each([this](const object &o) {
 		if (!o.atomic || !o.alive)
@@ -191,12 +208,24 @@ void checker::look_at_end()
 		std::memcpy(at, &g->at(g->write_at(place, newest)).value,
 			    o.bytes);
 	});
+}
+
+void checker::look_at_end()
+{
+	if (walking)
+		put_known_values();
+	else
+		put_last_values();
 	hooked::running = nullptr;
 	now = phase::ending;
 	ender.start(end_main, this);
 	inside = true;
 	ender.resume();
 	inside = false;
+	if (walking) {
+		restore();
+		what->end_world();
+	}
 }
 
 /* Only what outlives the run: neither the world nor a stack. */

@@ -25,8 +25,9 @@ void checker::block_unless(const reading &q, u64 word, site s)
 	/* Served a write that was not the newest: leads nowhere. */
 	if (g->at({static_cast<u8>(cpu), me().ran}).behind && !how->stale_waits)
 		stop();
-	me().waits[me().waits_for] = {q.at, *q.until, s};
+	me().waits[me().waits_for] = {q.at, *q.until, s, place_known(q.at)};
 	me().waits_for++;
+	learn_block();
 	for (;;)
 		leave(cpu_state::where::blocked);
 }
@@ -103,7 +104,7 @@ void checker::await_either(window w, hooked::test done, window other,
 	if (done(w.look(word)))
 		return;
 
-	me().waits[0] = {first.at, done, s};
+	me().waits[0] = {first.at, done, s, place};
 	me().waits_for = 1;
 	may_interrupt();
 	const unsigned other_place = place_of(other, s);
@@ -130,10 +131,9 @@ bool checker::deadlocked()
 			return false;
 		for (unsigned i = 0; i < s.waits_for; i++) {
 			const window &w = s.waits[i].at;
-			const object *o = memory.find(w.at);
-			const unsigned place = static_cast<unsigned>(o->place);
+			const unsigned place = s.waits[i].place;
 			const u64 word = word_at(place, g->last(place), w);
-			if (s.waits[i].done(w.look(word)))
+			if (frees(c, i, w.look(word)))
 				return false;
 		}
 	}

@@ -31,6 +31,7 @@
 #include <klock/arch/engine.hpp>
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace model {
@@ -47,6 +48,9 @@ struct program {
 
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
+
+	/* What body and handler do depends on the world alone. */
+	bool closed = false;
 
       protected:
 	~program() = default;
@@ -108,6 +112,7 @@ struct typed_program final : program {
 	{
 		world = room;
 		world_bytes = sizeof(World);
+		closed = std::is_empty_v<Body> && std::is_empty_v<Handler>;
 	}
 	void make_world() override { ::new (room) World(make()); }
 	void end_world() override { the().~World(); }

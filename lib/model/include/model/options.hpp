@@ -79,6 +79,12 @@ struct options {
 
 	release_sequence sequence = release_sequence::cxx20;
 
+	/*
+	 * Run the code in every execution. Else what it does is learnt: where a
+	 * CPU has read what it had read before, it is taken to do the same.
+	 */
+	bool run_all = false;
+
 	/* Explore every failed read of a wait, though none leads anywhere. */
 	bool stale_waits = false;
 
@@ -115,6 +121,7 @@ struct result {
 	u64 complete = 0; /* executions in which every CPU finished */
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
 	u64 panicked = 0; /* in which one has panicked: options.may_panic */
+	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
 	double time = 0;  /* seconds */
 
 	bool exhaustive = false; /* nothing was left out */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learnt - what each CPU's code does next, by what it has read so far
+ *
+ * Code that does the same when it reads the same is a tree: a step an
+ * operation, an edge a value. Runs write it down; what is known of it is then
+ * walked (walk.cpp), and the code itself need not run again. The tree is small
+ * where executions are many: they differ in who reads what from whom, and each
+ * CPU reads but few values.
+ *
+ * Plain accesses are steps, too. What a history has accessed last is kept with
+ * it, so that races are found without memory.
+ */
+#pragma once
+
+#include "graph.hpp"
+#include "reading.hpp"
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace model {
+
+/* What a step's predicate says of a value. */
+struct verdict {
+	u64 value;
+	bool ends;
+};
+
+inline const verdict *find(const std::vector<verdict> &among, u64 value)
+{
+	for (const verdict &v : among)
+		if (v.value == value)
+			return &v;
+	return nullptr;
+}
+
+inline void add(std::vector<verdict> &to, u64 value, bool ends)
+{
+	if (!find(to, value))
+		to.push_back({value, ends});
+}
+
+/* A wait of a CPU that is blocked. */
+struct known_wait {
+	window at;
+	unsigned place;
+	site where;
+	std::vector<verdict> verdicts;
+};
+
+struct step {
+	enum class does : u8 {
+		unknown,
+		read,
+		write,
+		fence,
+		choose,
+		read_plain,
+		write_plain,
+		block,
+		end,
+	};
+	struct edge {
+		u64 value;
+		u32 to;
+	};
+
+	does what = does::unknown;
+	u16 place = 0;	  /* in the graphs; of plain data: its number here */
+	u32 accesses = 0; /* those before it: learnt::accesses */
+	u64 value = 0;	  /* what is written */
+	u64 expected = 0; /* what how.expected points to */
+	reading how{window{}, order::relaxed};
+	hooked::test until{}; /* what how.until points to: the verdicts */
+	std::vector<edge> next;
+	std::vector<verdict> verdicts;
+
+	/* block: what it waits for, and whether an interrupt may yet come */
+	std::vector<known_wait> waits;
+	unsigned irqs_left = 0;
+	bool irqs_on = true;
+
+	/* Where it goes from there; 0: not known. */
+	u32 after(u64 read) const
+	{
+		for (const edge &e : next)
+			if (e.value == read)
+				return e.to;
+		return 0;
+	}
+};
+
+/* Plain data's last accesses by one CPU: epochs, as in objects.hpp. */
+struct last_access {
+	u8 read = 0;
+	u8 written = 0;
+	u64 value = 0; /* that was written */
+};
+
+struct learnt {
+	/* A location; what it holds when a run begins. */
+	struct location {
+		const void *at = nullptr;
+		usize bytes = 0;
+		u64 initial = 0;
+	};
+
+	void forget();
+	u32 root(unsigned cpu) const { return cpu + 1; }
+	bool full() const { return steps.size() >= most_steps; }
+
+	/* The step after this one, having read that; made if it is new. */
+	u32 went(u32 from, u64 value);
+
+	/* The same after a plain access, which it adds to the history. */
+	u32 accessed(u32 from, unsigned cpu_epoch, u64 value);
+
+	void meet(unsigned place, const window &);
+
+	/* The number of plain data; none: of two sizes, or too large. */
+	static constexpr unsigned none = ~0u;
+	unsigned plain_at(const void *at, usize bytes);
+
+	last_access last(u32 at_step, unsigned plain) const
+	{
+		const auto &those = accesses[steps[at_step].accesses];
+		return plain < those.size() ? those[plain] : last_access{};
+	}
+
+	static constexpr usize most_steps = 1'000'000;
+
+	std::deque<step> steps; /* the first is nobody's; then the roots */
+	std::deque<std::vector<last_access>> accesses;
+	std::vector<location> places;
+	std::vector<location> plains;
+
+      private:
+	std::unordered_map<const void *, unsigned> plain_numbers;
+};
+
+} // namespace model
