@@ -19,7 +19,9 @@
  *	walk.cpp	a run by what is known of the code, without it
  *	interrupts.cpp	the flag, and where a handler runs
  *	mutate.cpp	orders made weaker, uses recorded
+ *	finding.cpp	the shortest run that shows a fault, run again
  *	timeline.cpp	a run as text
+ *	timeline_svg.cpp	a run as a picture
  */
 #pragma once
 
@@ -127,9 +129,15 @@ struct checker final : hooked::engine {
 	void put_last_values();
 	void save(const void *at, usize bytes);
 	void restore();
-	void show();
 	static void cpu_main(void *);
 	static void end_main(void *);
+
+	/* -- finding.cpp -- */
+	void begin_finding();
+	bool goes_on() const;
+	void keep_finding();
+	void show_finding();
+	void write_down(const std::string &message, site);
 
 	/* -- branch.cpp, revisit.cpp -- */
 	const event &read(const reading &, unsigned place);
@@ -218,6 +226,16 @@ struct checker final : hooked::engine {
 	usize kept_work = 0;	/* work that is right whatever a step says */
 	std::vector<u8> host;	/* the world as it must be in this run */
 	fiber walker{256 * 1024};
+
+	/* The shortest execution yet that shows a fault. */
+	struct {
+		std::unique_ptr<graph> shows; /* null: none has been found */
+		u64 events = 0;
+		unsigned switches = 0;
+		result first;  /* what the first one left */
+		u64 until = 0; /* so many runs are made */
+	} best;
+	bool traps = false; /* it is run under a debugger */
 
 	enum class phase { replaying, finishing_rmws, extending, ending };
 	phase now = phase::replaying;

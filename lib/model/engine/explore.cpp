@@ -41,6 +41,7 @@ result checker::explore(program &p, const options &given)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
 	learning = p.closed && !given.run_all;
+	begin_finding();
 	do {
 		run_all = false;
 		explore_all(count);
@@ -63,16 +64,20 @@ void checker::explore_all(unsigned count)
 	work.push_back(std::make_unique<graph>());
 	work.back()->reset(count, how->sequence);
 
-	while (!work.empty() && out.ok() && out.limit.empty() && !run_all) {
+	while (!work.empty() && goes_on() && out.limit.empty() && !run_all) {
 		g = std::move(work.back());
 		work.pop_back();
 		run_one();
 		if (!out.ok())
-			show();
+			keep_finding();
 		if (out.complete + out.blocked + out.panicked >=
 		    how->max_executions)
 			out.limit = "max_executions";
 		recycle(std::move(g));
+	}
+	if (best.shows) {
+		run_all = false;
+		show_finding();
 	}
 	out.exhaustive = work.empty() && out.limit.empty() && out.ok();
 	if (!out.exhaustive && out.ok())
@@ -87,24 +92,10 @@ void checker::report(bug found, const std::string &message, site where)
 		out.message = message;
 	}
 	if (trace)
-		out.timeline = trace->text(*g, message, where);
+		write_down(message, where);
 	stopped = true;
 	if (inside)
 		stop();
-}
-
-/* The run that showed a bug once more, written down. */
-void checker::show()
-{
-	const result found = out;
-
-	trace = std::make_unique<timeline>();
-	run_one();
-	trace.reset();
-
-	const std::string text = out.timeline;
-	out = found;
-	out.timeline = text;
 }
 
 } // namespace model

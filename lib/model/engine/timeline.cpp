@@ -81,15 +81,13 @@ std::string names::value(u64 v, unsigned bytes) const
 /* -- Rows --------------------------------------------------------------------
  */
 
-/* "from row 3" and how many writes behind the newest above this row. */
-std::string timeline::source(const graph &g, std::size_t of_row) const
+/* False: the row reads nothing. */
+bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 {
 	const row &r = rows[of_row];
-	unsigned newer = 0;
-	std::string from = "the start";
 
 	if (!r.read.index || r.read.index > g.length(r.read.cpu))
-		return "";
+		return false;
 
 	const event &read = g.at(r.read);
 	for (std::size_t i = 0; i < of_row; i++) {
@@ -97,12 +95,33 @@ std::string timeline::source(const graph &g, std::size_t of_row) const
 		if (!w.index || g.at(w).place != read.place)
 			continue;
 		if (w == read.from)
-			from = "row " + std::to_string(i + 1);
-		newer += g.at(w).mo > g.position(read);
+			o.row = i + 1;
+		o.newer += g.at(w).mo > g.position(read);
 	}
-	if (newer)
-		from += ", " + std::to_string(newer) +
-			(newer == 1 ? " write" : " writes") + " behind";
+	return true;
+}
+
+unsigned timeline::switches() const
+{
+	unsigned many = 0;
+
+	for (std::size_t i = 1; i < rows.size(); i++)
+		many += rows[i].cpu != rows[i - 1].cpu;
+	return many;
+}
+
+/* "from row 3" and how many writes behind the newest above this row. */
+std::string timeline::source(const graph &g, std::size_t of_row) const
+{
+	origin o;
+
+	if (!origin_of(g, of_row, o))
+		return "";
+
+	std::string from = o.row ? "row " + std::to_string(o.row) : "the start";
+	if (o.newer)
+		from += ", " + std::to_string(o.newer) +
+			(o.newer == 1 ? " write" : " writes") + " behind";
 	return "reads " + from;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline - one run as text: a column a CPU, a row an operation
+ * timeline - one run as text, or as a picture: a column a CPU, a row an
+ * operation
  */
 #pragma once
 
@@ -61,7 +62,21 @@ struct timeline {
 	std::string text(const graph &, const std::string &bug,
 			 site where) const;
 
+	/* The same as SVG, an arrow from each write to who reads it. */
+	std::string svg(const graph &, const std::string &bug,
+			site where) const;
+
+	/* How often the next row is another CPU's. */
+	unsigned switches() const;
+
       private:
+	/* What a row reads: the write's row, and how old it was. */
+	struct origin {
+		std::size_t row =
+			0;	    /* from 1; 0: what was there at the start */
+		unsigned newer = 0; /* writes above this row that are newer */
+	};
+	bool origin_of(const graph &, std::size_t row, origin &) const;
 	std::string source(const graph &, std::size_t of_row) const;
 
 	std::vector<row> rows;

@@ -97,6 +97,12 @@ struct options {
 	 */
 	bool may_panic = false;
 
+	/*
+	 * Of the executions that show a fault, the shortest is looked for: in
+	 * as many as the first one took, and 64, but in no more than this.
+	 */
+	u64 shorten = 2000;
+
 	/* Leave the operations' uses in result.uses. */
 	bool record_uses = false;
 
@@ -117,6 +123,8 @@ struct result {
 	bug found = bug::none;
 	std::string message;  /* what is wrong, in a line */
 	std::string timeline; /* the execution that shows it */
+	std::string svg;      /* the same as a picture */
+	std::string replay;   /* a command that runs it under gdb */
 
 	u64 complete = 0; /* executions in which every CPU finished */
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
