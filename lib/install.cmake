@@ -16,13 +16,15 @@ install(TARGETS klock_x86 klock_aarch64 klock_riscv klock_hosted klock_hooked
 	EXPORT klock)
 
 if(KLOCK_ENGINES)
-	install(TARGETS klock_model klock_sim klock_fiber EXPORT klock ARCHIVE
+	install(TARGETS klock_model klock_model_heap klock_model_std klock_sim
+		klock_fiber EXPORT klock ARCHIVE
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/klock/hooked)
 	foreach(engine IN ITEMS model sim)
 		install(DIRECTORY ${engine}/include/${engine}
 			DESTINATION ${KLOCK_INCLUDES}/${engine}
 			FILES_MATCHING PATTERN "*.hpp")
 	endforeach()
+	install(DIRECTORY model/std DESTINATION ${KLOCK_INCLUDES}/model)
 endif()
 
 install(DIRECTORY klock arch c analysis DESTINATION ${KLOCK_INCLUDES}

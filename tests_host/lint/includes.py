@@ -142,8 +142,8 @@ RULES = [
 #
 # folder          may include of klock
 HOSTED = [
-    ("lib/model/",  "klock/*.hpp klock/arch/engine.hpp model/*.hpp "
-                    "fiber/fiber.hpp"),
+    ("lib/model/",  "klock/*.hpp klock/arch/engine.hpp "
+                    "klock/arch/atomic_ops.hpp model/*.hpp fiber/fiber.hpp"),
     ("lib/sim/",    "klock/*.hpp klock/selftest/*.hpp "
                     "klock/arch/engine.hpp sim/*.hpp fiber/fiber.hpp"),
     ("lib/fiber/",  ""),

@@ -8,8 +8,15 @@
 
 namespace model {
 
+/* Who has no heap of the checker's. */
+[[gnu::weak]] hooked::engine *detail::gate_to(hooked::engine &e) { return &e; }
+[[gnu::weak]] void detail::empty_heap() {}
+[[gnu::weak]] detail::block_of detail::block_at(const void *) { return {}; }
+
 void check(bool holds, const char *text, site s)
 {
+	const detail::checker_runs now;
+
 	if (!holds)
 		the_checker().report(bug::failed_check,
 				     std::string("failed: ") + text, s);
@@ -17,10 +24,29 @@ void check(bool holds, const char *text, site s)
 
 unsigned cpu() { return the_checker().current(); }
 
+unsigned choose(unsigned n)
+{
+	const detail::checker_runs now;
+
+	if (!hooked::running || n < 2)
+		return 0;
+	return static_cast<unsigned>(the_checker().choose(n));
+}
+
+void assume(bool holds)
+{
+	const detail::checker_runs now;
+
+	if (hooked::running)
+		the_checker().assume(holds);
+}
+
 bool interrupts_on() { return the_checker().me().irqs_on; }
 
 void name(const void *object, klock::usize bytes, const char *text)
 {
+	const detail::checker_runs now;
+
 	if (the_checker().tracing())
 		the_checker().known.add(object, bytes, text);
 }
@@ -40,6 +66,8 @@ extern "C" unsigned klock_os_cpu_id(void) { return model::cpu(); }
 extern "C" void klock_os_panic(const char *lock_name, const void *,
 			       unsigned cpu, const char *what)
 {
+	const model::detail::checker_runs now;
+
 	model::the_checker().panic(std::string("panic: ") + lock_name +
 				   ", cpu" + std::to_string(cpu) + ": " + what);
 }

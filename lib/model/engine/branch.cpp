@@ -81,6 +81,8 @@ const event &checker::read(const reading &q, unsigned place)
 		}
 	}
 	me().ran++;
+	if (q.expected && q.failed != q.ord)
+		remember(q);
 	went(e.value);
 	return e;
 }
@@ -106,11 +108,13 @@ void checker::branch_read(const reading &q, unsigned place)
 			continue;
 		}
 		auto other = copy_of(*g);
-		other->add_read(cpu, place, q.ord, g->write_at(place, p), word);
+		other->add_read(cpu, place, q.order_for(word),
+				g->write_at(place, p), word);
 		keep_if_sc(std::move(other));
 	}
-	g->add_read(cpu, place, q.ord, g->write_at(place, newest),
-		    word_at(place, newest, q.at));
+	const u64 last = word_at(place, newest, q.at);
+	g->add_read(cpu, place, q.order_for(last), g->write_at(place, newest),
+		    last);
 }
 
 /*
@@ -174,25 +178,28 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 /* -- Choices that are not memory's ------------------------------------------
  */
 
-bool checker::choose()
+u64 checker::choose(u64 n)
 {
-	doing(step::does::choose);
+	if (step *const now_known = doing(step::does::choose))
+		now_known->value = n;
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
-		branch_choice();
+		branch_choice(n);
 	}
 	const event &e = next(kind::choice, 0);
 	me().ran++;
 	went(e.value);
-	return e.value != 0;
+	return e.value;
 }
 
-void checker::branch_choice()
+void checker::branch_choice(u64 n)
 {
 	g->step = me().step;
-	auto other = copy_of(*g);
-	other->add_choice(cpu, 1);
-	work.push_back(std::move(other));
+	for (u64 i = n - 1; i > 0; i--) {
+		auto other = copy_of(*g);
+		other->add_choice(cpu, i);
+		work.push_back(std::move(other));
+	}
 	g->add_choice(cpu, 0);
 }
 

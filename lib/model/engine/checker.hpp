@@ -14,6 +14,7 @@
  *	branch.cpp	adding reads and writes: what else could have been
  *	revisit.cpp	earlier reads that a new write may serve
  *	operations.cpp	the hooks: what an operation is in events
+ *	standard.cpp	what std::atomic has besides: two orders, notify
  *	wait.cpp	waits, and whether the blocked are deadlocked
  *	learn.cpp	what the code does next, written down by the runs
  *	walk.cpp	a run by what is known of the code, without it
@@ -33,8 +34,11 @@
 #include "timeline.hpp"
 
 #include <fiber/fiber.hpp>
+#include <model/access.hpp>
 #include <model/model.hpp>
+#include <model/places.hpp>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +66,8 @@ struct cpu_state {
 	unsigned irqs_left = 0;
 	unsigned handlers = 0; /* that run on it now: they nest */
 	bool panicked = false;
+	bool assumed = false; /* blocked: this is no execution */
+	unsigned spurious_left = 0;
 	void (*on_wait)(void *) = nullptr;
 	void *on_wait_what = nullptr;
 
@@ -72,6 +78,15 @@ struct cpu_state {
 		unsigned place;
 	} waits[2] = {{{}, {}, {nullptr, 0}, 0}, {{}, {}, {nullptr, 0}, 0}};
 	unsigned waits_for = 0;
+
+	/* Its compare-and-swaps whose order depends on what they find. */
+	struct swap {
+		u8 index; /* the read's */
+		window at;
+		u64 expected;
+		order ord, failed;
+	};
+	std::vector<swap> swaps;
 };
 
 struct checker final : hooked::engine {
@@ -85,6 +100,8 @@ struct checker final : hooked::engine {
 	u64 rmw(window, hooked::update, u64 operand, order, site) override;
 	bool compare_exchange(window, u64 &expected, u64 desired, order,
 			      site) override;
+	bool compare_exchange_or(window, u64 &expected, u64 desired, order,
+				 order failed, bool weak, site) override;
 	void advance(window, u64 from, u64 to, order, site) override;
 	void fence(order, site) override;
 	u64 await(window, hooked::test, hooked::pace, order, site) override;
@@ -94,6 +111,8 @@ struct checker final : hooked::engine {
 	u64 await_exchange(window, u64 v, hooked::test, order, site) override;
 	void await_either(window, hooked::test, window, hooked::test, order,
 			  site) override;
+	void wait_while(window, u64 old, order, site) override;
+	void notify(window, site) override;
 	void read_plain(const void *at, usize bytes, site) override;
 	void write_plain(const void *at, const void *with, usize bytes,
 			 site) override;
@@ -105,6 +124,12 @@ struct checker final : hooked::engine {
 	void report(bug, const std::string &message, site);
 	/* The code under test ends its CPU; does not come back. */
 	[[noreturn]] void panic(const std::string &message);
+	/* Else this CPU goes no further, and nothing counts of it. */
+	void assume(bool holds);
+	/* One of 0 .. n-1, each in executions of its own. */
+	u64 choose(u64 n = 2);
+	/* The line of a call that returns there, if anybody wants it. */
+	site place_of_return(const void *to);
 	/* Whether a handler runs there: a klock::context. */
 	int context() const;
 	bool tracing() const { return trace != nullptr; }
@@ -153,8 +178,7 @@ struct checker final : hooked::engine {
 	void recycle(std::unique_ptr<graph> &&);
 	u64 word_at(unsigned place, unsigned position, const window &) const;
 	const event &next(kind, unsigned place);
-	bool choose();
-	void branch_choice();
+	void branch_choice(u64 n);
 
 	/* -- operations.cpp, wait.cpp -- */
 	unsigned place_of(window &, site);
@@ -167,6 +191,10 @@ struct checker final : hooked::engine {
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
 			site);
 	void note(const char *name, const reading &, site, unsigned place);
+	void remember(const reading &);
+	order order_found(ref read, u64 word) const;
+	window bell_of(const window &);
+	u64 look(window, order, site, const hooked::test *until = nullptr);
 	void block_unless(const reading &, u64 word, site);
 	void about_to_wait();
 	bool deadlocked();
@@ -249,6 +277,9 @@ struct checker final : hooked::engine {
 		std::vector<u8> was;
 	};
 	std::vector<saved> changed;
+
+	/* What std::atomic's sleepers listen to, by the atomic's address. */
+	std::map<const void *, std::unique_ptr<u64>> bells;
 
 	std::unique_ptr<timeline> trace; /* only while a bug is shown */
 };

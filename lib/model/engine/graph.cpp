@@ -72,6 +72,7 @@ void graph::redirect(ref read, ref from)
 	e.hb = first ? clock{} : at(before).hb;
 	e.porf = first ? clock{} : at(before).porf;
 	e.hb.at[read.cpu] = e.porf.at[read.cpu] = read.index;
+	any_sc |= e.ord == order::seq_cst;
 	e.from = from;
 	e.value = at(from).value;
 	at(from).revisits = true;

@@ -21,7 +21,12 @@ void checker::start_learning()
 		host.assign(world, world + what->world_bytes);
 }
 
-void checker::not_walkable() { learning = false; }
+void checker::not_walkable()
+{
+	learning = false;
+	for (const auto &c : cpus)
+		c->step = 0;
+}
 
 /* The step that this CPU is about to take; null: nothing is to be learnt. */
 step *checker::doing(step::does it)

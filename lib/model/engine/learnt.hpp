@@ -60,6 +60,7 @@ struct step {
 		read_plain,
 		write_plain,
 		block,
+		drop, /* an assumption does not hold */
 		end,
 	};
 	struct edge {
@@ -70,7 +71,7 @@ struct step {
 	does what = does::unknown;
 	u16 place = 0;	  /* in the graphs; of plain data: its number here */
 	u32 accesses = 0; /* those before it: learnt::accesses */
-	u64 value = 0;	  /* what is written */
+	u64 value = 0;	  /* what is written; how many choices */
 	u64 expected = 0; /* what how.expected points to */
 	reading how{window{}, order::relaxed};
 	hooked::test until{}; /* what how.until points to: the verdicts */

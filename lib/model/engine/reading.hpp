@@ -29,15 +29,24 @@ struct reading {
 	u64 operand = 0;
 	const u64 *expected = nullptr; /* compare-and-swap: if this is there */
 
+	order failed;	    /* compare-and-swap: the read's, if it fails */
 	u64 fits = ~u64{0}; /* bits of the location that can be set */
 
-	reading(const window &w, order o) : at(w), ord(o), store_ord(o) {}
+	reading(const window &w, order o)
+	    : at(w), ord(o), store_ord(o), failed(o)
+	{
+	}
 
 	bool ends(u64 word) const { return !until || (*until)(at.look(word)); }
 	bool would_write(u64 word) const
 	{
 		return writes && ends(word) &&
 		       (!expected || at.look(word) == *expected);
+	}
+	/* The read's order, having found this. */
+	order order_for(u64 word) const
+	{
+		return expected && at.look(word) != *expected ? failed : ord;
 	}
 	u64 written(u64 word) const
 	{

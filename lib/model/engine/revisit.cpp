@@ -93,6 +93,7 @@ void checker::serve(const graph &with, ref read, ref write)
 		p = on_top < p ? newest + 2 : on_top;
 		to = on_top;
 	}
+	base->at(read).ord = order_found(read, with.at(write).value);
 	base->redirect(read, write);
 	for (; p <= to; p++) {
 		if (splits_rmw(*base, place, p))

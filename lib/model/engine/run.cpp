@@ -36,7 +36,7 @@ void checker::run_code()
 	start_cpus();
 	start_learning();
 
-	hooked::running = this;
+	hooked::running = detail::gate_to(*this);
 	now = phase::replaying;
 	replay();
 	extend();
@@ -60,6 +60,9 @@ void checker::start_cpus()
 		s.irqs_left = how->interrupts;
 		s.handlers = 0;
 		s.panicked = false;
+		s.assumed = false;
+		s.spurious_left = how->spurious;
+		s.swaps.clear();
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.stack.start(cpu_main, this);

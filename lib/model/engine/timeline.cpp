@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.hpp"
 
+#include <model/body.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -53,6 +55,11 @@ std::string names::of(const void *address) const
 		if (at >= stacks[c].low && at < stacks[c].high)
 			return offset("stack" + std::to_string(c),
 				      at - stacks[c].high);
+	if (const detail::block_of b = detail::block_at(address); b.start)
+		return offset((b.maker ? "new" + std::to_string(b.maker - 1)
+				       : std::string("made")) +
+				      "." + std::to_string(b.number),
+			      at - static_cast<const char *>(b.start));
 
 	const auto known = std::find(statics.begin(), statics.end(), address);
 	const auto number = known - statics.begin();
@@ -72,6 +79,7 @@ std::string names::value(u64 v, unsigned bytes) const
 			known |= at >= r.low && at < r.high;
 		for (const entry &e : given)
 			known |= at >= e.at && at < e.at + e.bytes;
+		known |= detail::block_at(at).start != nullptr;
 		if (known)
 			return "&" + of(at);
 	}

@@ -21,7 +21,10 @@ struct names {
 	void add(const void *object, usize bytes, const char *text);
 	void forget() { given.clear(); }
 
-	/* "lock", "lock+0x1", "world+0x10", "stack2-0x40", "static1" */
+	/*
+	 * "lock", "lock+0x1", "world+0x10", "stack2-0x40", "static1"; what CPU
+	 * 1 allocated third: "new1.3", what the world did: "made.3"
+	 */
 	std::string of(const void *at) const;
 
 	/* A value, as a name where it is the address of something known. */

@@ -127,6 +127,8 @@ bool checker::deadlocked()
 		const cpu_state &s = *cpus[c];
 		if (s.state != cpu_state::where::blocked)
 			continue;
+		if (s.assumed)
+			return false;
 		if (s.irqs_left && (s.irqs_on || how->non_maskable))
 			return false;
 		for (unsigned i = 0; i < s.waits_for; i++) {

@@ -50,7 +50,7 @@ void checker::walk_cpus()
 	for (cpu = 0; cpu < g->cpus; cpu++) {
 		me().ran = static_cast<u8>(g->length(cpu));
 		me().waits_for = 0;
-		me().panicked = false;
+		me().panicked = me().assumed = false;
 		me().step = step_reached();
 	}
 	now = phase::replaying;
@@ -116,7 +116,7 @@ void checker::walk_on()
 			me().state = cpu_state::where::done;
 			return;
 		}
-		if (s.what == does::block) {
+		if (s.what == does::block || s.what == does::drop) {
 			walk_block(s);
 			return;
 		}
@@ -145,7 +145,7 @@ void checker::walk_event(const step &s)
 	} else if (writes) {
 		branch_write(s.how.store_ord, s.place, s.value, s.how.writes);
 	} else if (s.what == step::does::choose) {
-		branch_choice();
+		branch_choice(s.value);
 	} else {
 		g->step = me().step;
 		g->add_fence(cpu, s.how.ord);
@@ -157,9 +157,11 @@ void checker::walk_event(const step &s)
 
 void checker::walk_block(const step &s)
 {
-	if (g->at(g->last_of(cpu)).behind && !how->stale_waits)
+	if (s.what == step::does::block && g->at(g->last_of(cpu)).behind &&
+	    !how->stale_waits)
 		stop();
 	me().state = cpu_state::where::blocked;
+	me().assumed = s.what == step::does::drop;
 	me().irqs_left = s.irqs_left;
 	me().irqs_on = s.irqs_on;
 	for (const known_wait &w : s.waits)

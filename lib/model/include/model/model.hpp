@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include <model/body.hpp>
 #include <model/options.hpp>
 
 #include <klock/arch/engine.hpp>
@@ -66,6 +67,16 @@ void check(bool holds, const char *what = "check",
 
 /* The CPU that runs this. */
 unsigned cpu();
+
+/*
+ * One of 0 .. n-1: each is tried, in executions of its own. What a device, a
+ * clock or chance would say.
+ */
+unsigned choose(unsigned n);
+inline bool maybe() { return choose(2) != 0; }
+
+/* Executions in which it does not hold are none: this CPU goes no further. */
+void assume(bool holds);
 
 /* Its interrupt flag. */
 bool interrupts_on();
@@ -114,11 +125,24 @@ struct typed_program final : program {
 		world_bytes = sizeof(World);
 		closed = std::is_empty_v<Body> && std::is_empty_v<Handler>;
 	}
-	void make_world() override { ::new (room) World(make()); }
+	void make_world() override
+	{
+		empty_heap();
+		const body_runs now;
+		::new (room) World(make());
+	}
 	void end_world() override { the().~World(); }
-	void body(unsigned on_cpu) override { run(the(), on_cpu); }
+	void body(unsigned on_cpu) override
+	{
+		const body_runs now;
+		run(the(), on_cpu);
+	}
 	void at_end() override { end(the()); }
-	void handler(unsigned on_cpu) override { handle(the(), on_cpu); }
+	void handler(unsigned on_cpu) override
+	{
+		const body_runs now;
+		handle(the(), on_cpu);
+	}
 
       private:
 	World &the() { return *std::launder(reinterpret_cast<World *>(room)); }

@@ -54,6 +54,12 @@ struct options {
 	bool non_maskable = false; /* whatever the interrupt flag says */
 
 	/*
+	 * How often each CPU's compare_exchange_weak may fail though it finds
+	 * what it expects. 0: as often as compare_exchange_strong.
+	 */
+	unsigned spurious = 0;
+
+	/*
 	 * A mask of CPUs. A wait with patience may end at any look, as if there
 	 * had been as many before it as it takes; these CPUs' never does.
 	 */

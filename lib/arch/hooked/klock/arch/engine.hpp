@@ -127,6 +127,19 @@ struct engine {
 				      site) = 0;
 
 	/*
+	 * The same, by C++'s rules: a failure has an order of its own, and one
+	 * that is weak may fail though the value is the expected one.
+	 */
+	virtual bool compare_exchange_or(window w, u64 &expected, u64 desired,
+					 order o, order failed, bool weak,
+					 site s)
+	{
+		(void)failed;
+		(void)weak;
+		return compare_exchange(w, expected, desired, o, s);
+	}
+
+	/*
 	 * Adds what lies between the two to the fields of a divided word, all
 	 * at once: those that differ held `from`, or it is a part of them.
 	 */
@@ -145,6 +158,16 @@ struct engine {
 	virtual u64 await_exchange(window, u64 v, test done, order, site) = 0;
 	virtual void await_either(window, test done, window other,
 				  test other_done, order, site) = 0;
+
+	/* Until it is not old, and its sleepers were told (std::atomic). */
+	virtual void wait_while(window w, u64 old, order o, site s)
+	{
+		const auto changed = [](void *was, u64 v) {
+			return v != *static_cast<u64 *>(was);
+		};
+		(void)await(w, {changed, &old}, {}, o, s);
+	}
+	virtual void notify(window, site) {}
 
 	/* Called before the access; with is the value that will be there. */
 	virtual void read_plain(const void *at, usize bytes, site) = 0;

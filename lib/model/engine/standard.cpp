@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * standard - what std::atomic has besides: two orders, wait and notify
+ */
+#include "checker.hpp"
+
+namespace model {
+
+/* -- A compare-and-swap whose failure has an order of its own -------------- */
+
+/* The read that the CPU has just run: which order it has, depends. */
+void checker::remember(const reading &q)
+{
+	me().swaps.push_back({me().ran, q.at, *q.expected, q.ord, q.failed});
+}
+
+/* What a read's order is if it finds this word. */
+order checker::order_found(ref read, u64 word) const
+{
+	if (const u32 known_as = g->at(read).step)
+		return code.steps[known_as].how.order_for(word);
+	for (const cpu_state::swap &s : cpus[read.cpu]->swaps)
+		if (s.index == read.index)
+			return s.at.look(word) == s.expected ? s.ord : s.failed;
+	return g->at(read).ord;
+}
+
+bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
+				  order failed, bool weak, site s)
+{
+	may_interrupt();
+	const u64 wanted = expected;
+	const order with = effective(operation::rmw, o, s);
+	const order fails_with = effective(operation::load, failed, s);
+
+	if (weak && me().spurious_left && choose()) {
+		me().spurious_left--;
+		reading q = asking(w, fails_with);
+		assume(q.at.look(do_rmw(q, s, "cas, fails")) == wanted);
+		return false;
+	}
+	reading q = asking(w, with);
+	q.failed = fails_with;
+	q.writes = true;
+	q.operand = desired;
+	q.expected = &wanted;
+	expected = w.look(do_rmw(q, s, "cas"));
+	return expected == wanted;
+}
+
+void checker::assume(bool holds)
+{
+	if (holds)
+		return;
+	doing(step::does::drop);
+	me().assumed = true;
+	for (;;)
+		leave(cpu_state::where::blocked);
+}
+
+/* -- Sleepers
+ * ------------------------------------------------------------------
+ *
+ * A wait is explored twice: as an await, for who never slept, or woke for no
+ * reason; and asleep. Who goes to sleep counts the notifications, looks at the
+ * value once more, and then sees no new value before a new notification. With
+ * the first, what a notification orders hides no mistake.
+ */
+
+window checker::bell_of(const window &w)
+{
+	std::unique_ptr<u64> &bell = bells[w.at];
+
+	if (!bell)
+		bell = std::make_unique<u64>(0);
+	if (trace)
+		known.add(bell.get(), sizeof(u64),
+			  ("sleepers of " + known.of(w.at)).c_str());
+	return {bell.get(), sizeof(u64), 0, 64, 0, hooked::holds::other};
+}
+
+/* A read of this order and no other, which waits if it is told until when. */
+u64 checker::look(window w, order o, site s, const hooked::test *until)
+{
+	may_interrupt();
+	const unsigned place = place_of(w, s);
+	reading q(w, o);
+
+	q.until = until;
+	const u64 word = read(q, place).value;
+	note(until ? "await" : "load", q, s, place);
+	block_unless(q, word, s);
+	return w.look(word);
+}
+
+void checker::wait_while(window w, u64 old, order written, site s)
+{
+	const auto differs = [](void *from, u64 v) {
+		return v != *static_cast<u64 *>(from);
+	};
+	const order o = effective(operation::load, written, s);
+	const hooked::test changed{differs, &old};
+
+	about_to_wait();
+	may_interrupt();
+	if (!choose()) {
+		look(w, o, s, &changed);
+		return;
+	}
+	const window bell = bell_of(w);
+	u64 rung = look(bell, order::acquire, s);
+	const hooked::test rings{differs, &rung};
+	assume(look(w, order::relaxed, s) == old);
+	do {
+		look(bell, order::acquire, s, &rings);
+		rung = look(bell, order::acquire, s);
+	} while (look(w, o, s) == old);
+}
+
+void checker::notify(window w, site s)
+{
+	may_interrupt();
+	reading q(bell_of(w), order::acq_rel);
+
+	q.writes = true;
+	q.how = hooked::update::add;
+	q.operand = 1;
+	do_rmw(q, s, "notify");
+}
+
+void detail::misuse(const char *what, site s)
+{
+	const detail::checker_runs now;
+
+	the_checker().report(bug::failed_check, std::string("failed: ") + what,
+			     s);
+}
+
+} // namespace model

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * body - whether code under test runs, or the checker
+ *
+ * What the one allocates lives as long as an execution; what the other does is
+ * its own business (heap/heap.cpp). All fibers are one thread: where one stops
+ * and another goes on, the checker runs.
+ */
+#pragma once
+
+#include <klock/arch/engine.hpp>
+
+namespace model::detail {
+
+inline constinit bool in_body = false;
+
+struct runs {
+	explicit runs(bool body) : before(in_body) { in_body = body; }
+	~runs() { in_body = before; }
+	runs(const runs &) = delete;
+	runs &operator=(const runs &) = delete;
+
+      private:
+	bool before;
+};
+
+struct body_runs : runs {
+	body_runs() : runs(true) {}
+};
+
+struct checker_runs : runs {
+	checker_runs() : runs(false) {}
+};
+
+/* What stands before the engine: the heap's, if the program has it. */
+klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);
+
+/* A world is about to be made: what the last one's run left is taken back. */
+void empty_heap();
+
+/* The block of the heap that an address is in. */
+struct block_of {
+	const void *start = nullptr; /* none */
+	unsigned maker = 0;	     /* the world; 1 ..: a CPU */
+	unsigned number = 0;	     /* how many it had before */
+};
+block_of block_at(const void *);
+
+} // namespace model::detail

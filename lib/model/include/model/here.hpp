@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * here - a function's last parameter: where it is called from
+ *
+ * Headers that include this undefine it in their last line: again and again.
+ */
+#define KLOCK_MODEL_HERE                                                       \
+	::klock::arch::site s = {__builtin_FILE(), __builtin_LINE()}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * places - the line that a function returns to, for operators that have no
+ * argument to say it by
+ */
+#pragma once
+
+#include <klock/arch/engine.hpp>
+
+namespace model {
+
+namespace detail {
+
+/* Looked up (addr2line) when a timeline or a list of uses wants it. */
+klock::arch::site place_of_return(const void *to);
+
+} // namespace detail
+
+/* Of the function that this is inlined into: it must not be inlined itself. */
+[[gnu::always_inline]] inline klock::arch::site called_from()
+{
+	if (!klock::arch::hooked::running)
+		return {nullptr, 0};
+	return detail::place_of_return(
+		__builtin_extract_return_addr(__builtin_return_address(0)));
+}
+
+} // namespace model

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What executions have that are not one memory's: weak failures, sleepers,
+ * choices, assumptions; and the heap.
+ */
+#include <atomic>
+#include <memory>
+
+#include <model/model.hpp>
+#include <model/var.hpp>
+
+#include <catch.hpp>
+
+using enum std::memory_order;
+using model::check;
+
+TEST_CASE("std_atomic: weak may fail, so often as options.spurious says")
+{
+	struct world {
+		std::atomic<int> x{0};
+		int failures = 0;
+	};
+	const auto run = [](unsigned spurious, unsigned tries) {
+		return model::explore<world>(
+			{.sections = {1}, .spurious = spurious},
+			[tries](world &w, unsigned) {
+				for (unsigned i = 0; i < tries; i++) {
+					int v = 0;
+					if (w.x.compare_exchange_weak(v, 1))
+						return;
+					check(v == 0, "what is there");
+				}
+				check(false, "never swapped");
+			});
+	};
+
+	CHECK(run(0, 1).ok());
+	CHECK(run(0, 1).complete == 1);
+	CHECK(run(1, 1).found == model::bug::failed_check);
+	CHECK(run(1, 2).ok());
+	CHECK(run(1, 2).complete == 2);
+	CHECK(run(2, 2).found == model::bug::failed_check);
+	CHECK(run(3, 4).complete == 4);
+}
+
+TEST_CASE("std_atomic: who sleeps has to be told")
+{
+	struct world {
+		std::atomic<int> x{0};
+		int data = 0;
+	};
+	const auto run = [](bool tells, bool last) {
+		return model::explore<world>(
+			{.sections = {1, 1}}, [=](world &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.x.wait(0, acquire);
+					return;
+				}
+				if (tells && !last)
+					w.x.notify_all();
+				w.x.store(1, release);
+				if (tells && last)
+					w.x.notify_all();
+			});
+	};
+
+	CHECK(run(false, false).found == model::bug::deadlock);
+	CHECK(run(true, false).found == model::bug::deadlock);
+	const auto told = run(true, true);
+	INFO(told.timeline);
+	CHECK(told.ok());
+	CHECK(told.exhaustive);
+	CHECK(told.complete >= 2);
+}
+
+TEST_CASE("std_atomic: sleeping orders no more than the wait's own order")
+{
+	struct world {
+		std::atomic<int> x{0};
+		model::var<int> data = 0;
+	};
+	const auto run = [](std::memory_order o) {
+		return model::explore<world>({.sections = {1, 1}},
+					     [=](world &w, unsigned cpu) {
+						     if (cpu == 0) {
+							     w.x.wait(0, o);
+							     w.data = 2;
+							     return;
+						     }
+						     w.data = 1;
+						     w.x.store(1, release);
+						     w.x.notify_one();
+					     });
+	};
+
+	CHECK(run(relaxed).found == model::bug::data_race);
+	CHECK(run(acquire).ok());
+}
+
+TEST_CASE("choose: each of its values, in executions of their own")
+{
+	struct world {
+		std::atomic<unsigned> x{0};
+	};
+	unsigned seen = 0;
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}},
+		[](world &w, unsigned cpu) {
+			if (cpu == 0)
+				w.x = model::choose(5);
+			else if (model::maybe())
+				(void)w.x.load();
+		},
+		[&seen](world &w) { seen |= 1U << w.x.load(); });
+
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 5 * (2 + 1));
+	CHECK(seen == 31);
+	CHECK(model::choose(3) == 0);
+}
+
+TEST_CASE("assume: other executions are none, and no deadlock")
+{
+	struct world {
+		std::atomic<unsigned> x{0};
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				model::assume(w.x == 2);
+				check(w.x == 2, "holds");
+			} else {
+				w.x = 1;
+				w.x = 2;
+			}
+		});
+
+	INFO(r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 1);
+	CHECK(r.blocked > 0);
+}
+
+/* A name of its own: what it allocates in, its address is the same again. */
+TEST_CASE("heap: bodies have their own, which ends with the execution")
+{
+	struct box {
+		std::atomic<int> v{0};
+	};
+	struct world {
+		std::atomic<box *> shared{new box};
+		std::unique_ptr<box> mine = std::make_unique<box>();
+		box *last = nullptr;
+	};
+	const auto run = [](auto body) {
+		return model::explore<world>({.sections = {1, 1}}, body);
+	};
+	const auto swaps = run([](world &w, unsigned cpu) {
+		box *const b = new box;
+		b->v = static_cast<int>(cpu) + 1;
+		box *const was = w.shared.exchange(b);
+		check(was->v < 3, "one of the three");
+		delete was;
+	});
+	INFO(swaps.timeline);
+	CHECK(swaps.ok());
+	CHECK(swaps.exhaustive);
+	CHECK(swaps.complete == 2);
+
+	const auto used = run([](world &w, unsigned cpu) {
+		box *const b = w.shared.load();
+		if (cpu == 0)
+			delete b;
+		else
+			(void)b->v.load();
+	});
+	INFO(used.timeline);
+	CHECK(used.found == model::bug::dead_object);
+	CHECK(used.timeline.find("made.0") != std::string::npos);
+
+	const auto twice = run([](world &w, unsigned cpu) {
+		if (cpu == 0) {
+			/* Of no destructor's making. */
+			w.last = static_cast<box *>(::operator new(8));
+			::operator delete(w.last);
+			::operator delete(w.last);
+		}
+	});
+	INFO(twice.timeline);
+	CHECK(twice.message == "failed: memory is freed twice");
+
+	const auto large = run([](world &, unsigned) {
+		(void)new (std::nothrow) char[2000000];
+	});
+	CHECK(large.message == "failed: a CPU's operator new has 1 MiB in one "
+			       "execution");
+}
