@@ -21,6 +21,7 @@ struct profile {
 	std::vector<order> orders;
 	std::vector<action> actions;
 	unsigned programs = 400;
+	bool two_orders = false; /* of each compare-and-swap */
 };
 
 using enum action;
@@ -73,6 +74,14 @@ const profile profiles[] = {
 	 {seq_cst, seq_cst, acquire, release},
 	 {load, store, fence},
 	 1500},
+	{"compare-and-swaps of two orders",
+	 3,
+	 2,
+	 7,
+	 any,
+	 {cas, cas, store, load},
+	 500,
+	 true},
 	{"waits", 3, 2, 7, any, {await, store, store, load, cas}, 1500},
 };
 
@@ -103,6 +112,8 @@ litmus draw(const profile &p, std::mt19937 &random)
 		     0};
 		if (what == cas)
 			o.expected = below(2) ? 0 : below(ops) + 1;
+		if (what == cas && p.two_orders)
+			o.failed = fit(load, pick(any));
 		if (what == await)
 			o.value = below(ops) + 1;
 		if (what == add)

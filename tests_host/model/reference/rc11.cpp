@@ -272,8 +272,11 @@ bool enumeration::choose_orders(unsigned location)
 		candidate whole = c;
 		for (event &e : whole.events)
 			if (e.what == type::read && e.half >= 0 &&
-			    !whole.events[static_cast<unsigned>(e.half)].there)
+			    !whole.events[static_cast<unsigned>(e.half)]
+				     .there) {
 				e.half = -1;
+				e.ord = e.by->failed.value_or(e.ord);
+			}
 		if (whole.consistent(by, sc))
 			count();
 		return true;
@@ -344,7 +347,11 @@ std::string text(const litmus &p)
 				s += " " + std::to_string(o.expected) + " ->";
 			if (o.what != action::fence && o.what != action::load)
 				s += " " + std::to_string(o.value);
-			s += std::string(" ") + model::text(o.ord) + "\n";
+			s += std::string(" ") + model::text(o.ord);
+			if (o.failed)
+				s += std::string(" or ") +
+				     model::text(*o.failed);
+			s += "\n";
 		}
 	}
 	return s;

@@ -13,6 +13,7 @@
 #include <model/model.hpp>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct op {
 	order ord;
 	u64 value;    /* stored; exchanged in; added; of an await: waited for */
 	u64 expected; /* of a compare-and-swap */
+	std::optional<order> failed = {}; /* its read's order if it fails */
 };
 
 using thread = std::vector<op>;

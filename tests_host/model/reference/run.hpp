@@ -50,7 +50,10 @@ inline bool perform(litmus_world &w, const op &o, u64 &found)
 		return true;
 	case action::cas:
 		found = o.expected;
-		e.compare_exchange(at, found, o.value, o.ord, here);
+		e.compare_exchange_or(
+			at, found, o.value, o.ord,
+			o.failed.value_or(klock::without_store(o.ord)), false,
+			here);
 		return true;
 	case action::fence:
 		e.fence(o.ord, here);
