@@ -196,3 +196,33 @@ TEST_CASE("heap: bodies have their own, which ends with the execution")
 	CHECK(large.message == "failed: a CPU's operator new has 1 MiB in one "
 			       "execution");
 }
+
+TEST_CASE("explore: names for code that is no lock, a function for each CPU")
+{
+	struct mail {
+		std::atomic<bool> full{false};
+		model::var<int> letter = 0;
+		int read = 0;
+	};
+	const auto run = [](std::memory_order puts, model::options how) {
+		return model::explore_threads<mail>(
+			how, [](mail &m) { check(m.read == 7 || !m.read); },
+			[=](mail &m) {
+				m.letter = 7;
+				m.full.store(true, puts);
+			},
+			[](mail &m) {
+				if (m.full.load(acquire))
+					m.read = m.letter;
+			});
+	};
+
+	CHECK(run(release, {}).ok());
+	CHECK(run(release, {}).complete == 2);
+	CHECK(run(relaxed, {}).found == model::bug::data_race);
+	/* One CPU alone. */
+	CHECK(run(release, {.runs = {1}}).complete == 1);
+	CHECK(model::explore<mail>({.runs = {1, 1}}, [](mail &m, unsigned) {
+		      m.letter = 1;
+	      }).found == model::bug::data_race);
+}

@@ -6,6 +6,7 @@
  * checker sees every operation: see <atomic> beside this.
  */
 #pragma once
+#pragma GCC system_header
 
 #include <atomic>
 

@@ -154,6 +154,13 @@ struct typed_program final : program {
 	alignas(World) unsigned char room[sizeof(World)];
 };
 
+inline options with_sections(options how)
+{
+	if (how.sections.empty())
+		how.sections = how.runs;
+	return how;
+}
+
 } // namespace detail
 
 /*
@@ -169,7 +176,7 @@ result explore_from(const options &how, Make make, Body body, End end,
 	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
 								 end, handler);
 
-	return explore(p, how);
+	return explore(p, detail::with_sections(how));
 }
 
 template <typename Make, typename Body, typename End>
@@ -195,6 +202,26 @@ template <typename World, typename Body>
 result explore(const options &how, Body body)
 {
 	return explore<World>(how, body, [](World &) {});
+}
+
+/*
+ * A function for each CPU: thread(state). end(state) looks at what they left.
+ */
+template <typename State, typename End, typename... Threads>
+result explore_threads(options how, End end, Threads... threads)
+{
+	if (how.sections.empty() && how.runs.empty())
+		how.runs.assign(sizeof...(threads), 1);
+	return explore<State>(
+		how,
+		[&](State &state, unsigned cpu) {
+			unsigned i = 0;
+
+			((i++ == cpu ? static_cast<void>(threads(state))
+				     : static_cast<void>(0)),
+			 ...);
+		},
+		end);
 }
 
 } // namespace model

@@ -44,6 +44,8 @@ struct weakening {
 struct options {
 	/* How often each CPU runs the body; as many CPUs as entries. */
 	std::vector<unsigned> sections = {};
+	/* The same, by a name that fits code that is no lock. */
+	std::vector<unsigned> runs = {};
 
 	/* Where to give up; result.exhaustive then is false. */
 	u64 max_executions = 20'000'000;

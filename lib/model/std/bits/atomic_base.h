@@ -7,6 +7,7 @@
  * made of them goes on to work; the checker's take theirs.
  */
 #pragma once
+#pragma GCC system_header
 
 #ifdef _GLIBCXX_ATOMIC_BASE_H
 #include <klock/error_lib_model_std_must_be_the_first_include_path.hpp>
