@@ -23,7 +23,7 @@ def main():
         return SKIPPED
     done = subprocess.run(
         ["gdb", "-nx", "-batch", "-ex", "run", "-ex", "bt 6", "-ex",
-         "continue", "-ex", "bt 8", "--args", args.program, args.case],
+         "continue", "-ex", "bt 24", "--args", args.program, args.case],
         env=dict(os.environ, KLOCK_MODEL_REPLAY="1"), check=False,
         capture_output=True, text=True)
     if "ptrace: Operation not permitted" in done.stderr:
