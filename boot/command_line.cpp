@@ -80,15 +80,6 @@ void drop_file_name()
 
 } // namespace
 
-bool same_text(const char *left, const char *right)
-{
-	while (*left && *left == *right) {
-		left++;
-		right++;
-	}
-	return *left == *right;
-}
-
 void command_line_init(const boot_info &info)
 {
 	const char *const from = info.command_line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parse - numbers of the command line
+ * parse - numbers and texts of the command line
  */
 #include <boot/command_line.hpp>
 
@@ -41,6 +41,15 @@ bool parse_u64(const char *at, u64 &value)
 	}
 	value = sum;
 	return true;
+}
+
+bool same_text(const char *left, const char *right)
+{
+	while (*left && *left == *right) {
+		left++;
+		right++;
+	}
+	return *left == *right;
 }
 
 } // namespace boot

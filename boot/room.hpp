@@ -3,7 +3,8 @@
  * room - what each machine supplies (private to boot)
  *
  * The floor, boot/, knows no machine. A room is a folder boot/<machine>/: the
- * functions below, those of ipi.hpp and nmi_clock.hpp, and on the include path
+ * functions below, those of ipi.hpp and nmi_clock.hpp, two of topology.hpp, and
+ * on the include path
  * (-I boot/<machine>) these headers:
  *
  *	room/layout.h		numbers that assembly shares: MAX_CPUS, the
@@ -24,6 +25,7 @@
 #pragma once
 
 #include <boot/exit.hpp>
+#include <boot/topology.hpp>
 #include <boot/types.hpp>
 
 namespace boot {
@@ -96,6 +98,9 @@ void measure_timer();
 
 /* Says which CPUs cannot be used; at least one is left. */
 cpu_list find_cpus(const boot_info &info);
+
+/* Which CPUs share what; nothing but 0 where topology_is_known() is false. */
+cpu_place find_place(u64 hardware_id);
 
 /* Where there are page tables: guard pages, and read-only what is. */
 void protect_memory();

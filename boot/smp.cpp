@@ -3,10 +3,13 @@
  * smp - brings the other CPUs up
  */
 #include <boot/clock.hpp>
+#include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
+#include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
+#include <boot/pin.hpp>
 #include <boot/smp.hpp>
 #include <klock/cpu.hpp>
 
@@ -42,6 +45,22 @@ unsigned prepare_all()
 		slots++;
 	}
 	return slots;
+}
+
+/* This CPU's entry before the others, whose order stays: as they are numbered.
+ */
+void put_first_first()
+{
+	const u64 first = cpu_blocks[0].hardware_id;
+	unsigned at = 0;
+
+	while (at < found.count && found.ids[at] != first)
+		at++;
+	if (at == found.count)
+		at = found.count < max_cpus ? found.count++ : max_cpus - 1;
+	for (; at; at--)
+		found.ids[at] = found.ids[at - 1];
+	found.ids[0] = first;
 }
 
 unsigned count_online(unsigned slots)
@@ -105,7 +124,23 @@ extern "C" [[noreturn]] void ap_main(percpu *cpu)
 	idle(*cpu);
 }
 
-void list_cpus(const boot_info &info) { found = find_cpus(info); }
+void list_cpus(const boot_info &info)
+{
+	const char *const how = command_line().find("pin");
+
+	found = find_cpus(info);
+	if (!how)
+		return;
+	put_first_first();
+	const char *const wrong = pin_cpus(
+		found, how, topology_is_known() ? find_place : nullptr);
+	if (!wrong)
+		return;
+	print("FAIL: wrong word pin=%s: %s\n", how, wrong);
+	exit(exit_code::fail);
+}
+
+cpu_place place_of(unsigned cpu) { return find_place(hardware_id_of(cpu)); }
 
 void start_cpus()
 {

@@ -98,15 +98,6 @@ klock_add_boot_test(qemu_icount_instructions CPUS 1 MODE icount
 	APPEND "run=instructions mode=tap" RUN --repeat 2 --identical
 		--expect-text "bakery_lock")
 
-# One handoff between every two CPUs; 13 are too many for a screen's width.
-klock_add_boot_test(qemu_pairs CPUS 4 MODE single APPEND "run=pairs"
-	RUN --expect-text "CPU        0     1     2" --expect-text "farthest")
-klock_add_boot_test(qemu_pairs_13 CPUS 13 MODE single
-	APPEND "run=pairs mode=tap" RUN --expect-text "# CPUs 12 and 11: ")
-add_test(NAME qemu_pairs_map COMMAND ${Python3_EXECUTABLE} -B
-	${scripts}/pairs_selftest.py ${CMAKE_CURRENT_BINARY_DIR}/pairs_selftest)
-set_tests_properties(qemu_pairs_map PROPERTIES LABELS qemu TIMEOUT 60)
-
 # A machine's serial line in place of QEMU's.
 add_test(NAME qemu_serial_line COMMAND ${Python3_EXECUTABLE} -B
 	${scripts}/serial_line_selftest.py
@@ -327,52 +318,6 @@ foreach(script IN ITEMS busted "claims fairness")
 endforeach()
 klock_add_missing_test(soak ${Python3_EXECUTABLE} ${scripts}/soak.py
 	--images ${CMAKE_CURRENT_BINARY_DIR} --log none.log)
-
-# -- The firmware: what it says is read, not assumed --
-
-# klock_add_firmware_test(<what is spoiled> CPUS <n> RUN <arguments>...)
-function(klock_add_firmware_test what)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CPUS" "RUN")
-	klock_add_boot_test(qemu_firmware_${what} IMAGE firmware
-		CPUS ${ARG_CPUS} MODE single APPEND "spoil=${what}"
-		RUN --expect-text "own IPI: came" ${ARG_RUN})
-endfunction()
-
-klock_add_firmware_test(nothing CPUS 2 RUN --expect-text "NMI clock: runs")
-klock_add_firmware_test(apic_id CPUS 1 RUN --expect-text "NMI clock: runs")
-klock_add_firmware_test(entry CPUS 2 RUN --boots 1
-	--expect-text "the ACPI MADT has an entry of 0 bytes at 52 of ")
-klock_add_firmware_test(wire CPUS 2
-	RUN --expect-text "NMI clock: no NMI comes")
-klock_add_firmware_test(address CPUS 2
-	RUN --expect-text "NMI clock: no I/O APIC has the timer's input")
-klock_add_firmware_test(io_apic CPUS 2
-	RUN --expect-text "NMI clock: the firmware names no I/O APIC")
-
-# -- The clock: right, or the lab says that it is not --
-
-klock_add_lab_script(qemu_stopped stopped.py IMAGE lab-gcc-64)
-# klock_add_clock_test(<name> MACHINE <without what> SAYS <how it is known>)
-function(klock_add_clock_test name)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODE;MACHINE;SAYS" "RUN")
-	klock_add_boot_test(qemu_${name}_measure CPUS 2 MODE ${ARG_MODE}
-		APPEND "run=measure mode=tap lock=tas_lock acquisitions=500"
-		RUN --qemu-arg=-machine --qemu-arg=${ARG_MACHINE}
-			--expect-text "${ARG_SAYS}" ${ARG_RUN})
-endfunction()
-
-klock_add_clock_test(no_pit MODE single MACHINE pit=off SAYS " times by the HPET")
-# By instructions counted, the clock has 1 GHz: to a ten-thousandth.
-klock_add_clock_test(no_pit_no_hpet MODE icount MACHINE pit=off,hpet=off
-	SAYS " times by ACPI's timer" RUN --expect-text "# boot: clock 10000")
-klock_add_clock_test(no_timer MODE single MACHINE pit=off,acpi=off
-	SAYS "the clock is not known: no timer measures it"
-	RUN --boots 1 --expect fail
-		--expect-text "the clock is not known, the times are wrong")
-klock_add_boot_test(qemu_no_pit_stuck CPUS 2 MODE single
-	APPEND "run=stuck" RUN --qemu-arg=-machine --qemu-arg=pit=off
-		--expect fail --expect-text "nobody would notice"
-		--expect-text "# no watchdog: no 8254 timer that counts")
 
 # -- What a person sees first --
 

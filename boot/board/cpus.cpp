@@ -5,6 +5,7 @@
 #include <boot/board/cpus.hpp>
 #include <boot/console.hpp>
 #include <boot/percpu.hpp>
+#include <boot/room.hpp>
 
 namespace boot {
 
@@ -28,5 +29,14 @@ cpu_list tree_cpus(const device_tree &tree, const char *why_alone)
 		      there - max_cpus, max_cpus);
 	return found;
 }
+
+/* Device trees have a node for it, which QEMU's do not fill in. */
+bool topology_is_known() { return false; }
+
+cpu_place find_place(u64) { return {}; }
+
+const char *cpu_model() { return ""; }
+
+u32 cpu_microcode() { return 0; }
 
 } // namespace boot

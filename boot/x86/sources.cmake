@@ -5,7 +5,8 @@ set(common
 	interrupts.cpp keyboard.cpp low_pages.cpp memory.cpp multiboot.S
 	multiboot1.cpp multiboot2.cpp nmi_clock.cpp output.cpp pic.cpp pit.cpp
 	psf.cpp reference_timers.cpp screen.cpp serial.cpp smp.cpp
-	text_screen.cpp timer.cpp trampoline.S vga.cpp)
+	text_screen.cpp timer.cpp topology.cpp topology_reader.cpp trampoline.S
+	vga.cpp)
 foreach(bits IN ITEMS x86_64 i686)
 	set(KLOCK_ROOM_SOURCES_${bits} ${common}
 		${bits}/entry.S ${bits}/interrupt_stubs.S ${bits}/paging.cpp

@@ -51,13 +51,13 @@ struct cpuid_result {
 	u32 edx;
 };
 
-inline cpuid_result cpuid(u32 leaf)
+inline cpuid_result cpuid(u32 leaf, u32 subleaf = 0)
 {
 	cpuid_result r;
 
 	asm volatile("cpuid"
 		     : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
-		     : "a"(leaf), "c"(0));
+		     : "a"(leaf), "c"(subleaf));
 	return r;
 }
 

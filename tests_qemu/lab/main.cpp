@@ -20,6 +20,7 @@
 #include "runner.hpp"
 #include "shared_run.hpp"
 #include "storm_run.hpp"
+#include "topology.hpp"
 #include "totals.hpp"
 
 #include <boot/kernel.hpp>
@@ -131,6 +132,8 @@ int payload_main()
 		return lab::run_busted_shared(o);
 	case lab::job::backoff:
 		return lab::run_backoff(o);
+	case lab::job::topology:
+		return lab::run_topology(o);
 	case lab::job::pairs:
 		return lab::run_pairs(o);
 	case lab::job::instructions:

@@ -33,6 +33,7 @@ constexpr choice jobs[] = {
 	{"backoff", static_cast<u32>(job::backoff)},
 	{"instructions", static_cast<u32>(job::instructions)},
 	{"pairs", static_cast<u32>(job::pairs)},
+	{"topology", static_cast<u32>(job::topology)},
 	{"misuse", static_cast<u32>(job::misuse)},
 	{"deadlock", static_cast<u32>(job::deadlock)},
 	{"counts", static_cast<u32>(job::counts)},
@@ -186,6 +187,7 @@ nearest word_like(const char *name)
 		meant.offer(word.name);
 	meant.offer("cpus");
 	meant.offer("lock");
+	meant.offer("pin");
 	meant.offer("help");
 	return meant;
 }
@@ -214,6 +216,8 @@ wrong read_word(const char *name, const char *value, options &into)
 			return read_chosen(word, value, into);
 	if (boot::same_text(name, "cpus"))
 		return read_counts(value, into);
+	if (boot::same_text(name, "pin"))
+		return {}; /* boot's, and done */
 	into.lock = value;
 	return for_each_item(value, is_lock);
 }
@@ -269,6 +273,8 @@ void print_right_words()
 	for (const choice_word &word : choices)
 		print_choices(word.name, word.among);
 	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n");
+	boot::print(
+		"#   pin=cores|threads|l3, or CPUs: 0,2,4  which take part\n");
 	for (const range_word &word : ranges)
 		boot::print("#   %s=%u..%u  %s\n", word.name,
 			    (usual.*word.field).least, (usual.*word.field).most,
@@ -332,7 +338,8 @@ wrong check_writers(const options &o)
 bool has_csv(job run)
 {
 	return run == job::measure || run == job::backoff ||
-	       run == job::instructions || run == job::pairs;
+	       run == job::instructions || run == job::pairs ||
+	       run == job::topology;
 }
 
 /* What the words leave open: the number of CPUs, the length of a run. */

@@ -37,6 +37,7 @@ enum class job : u32 {
 	backoff,       /* what back-off does to a ticket lock */
 	instructions,  /* of each lock, one CPU alone */
 	pairs,	       /* one handoff between every two CPUs */
+	topology,      /* which CPUs share what */
 	misuse,	       /* one misuse of a checked lock, which must be named */
 	deadlock,      /* one deadlock of several locks, the same */
 	counts,	       /* how locks are waited for: a table, and its sum */

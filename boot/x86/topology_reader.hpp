@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * topology_reader - what CPUID says of APIC ids (private to boot)
+ *
+ * Source: Intel SDM volume 3A, Detecting Hardware Multi-Threading Support and
+ * Topology; volume 2A, CPUID, leaves 04H, 0BH and 1FH. AMD64 Architecture
+ * Programmer's Manual volume 3, CPUID Fn8000_001D.
+ */
+#pragma once
+
+#include <boot/topology.hpp>
+
+namespace boot {
+
+struct cpuid_result;
+
+/* A leaf and a subleaf's answer: CPUID's, or a test's. */
+using cpuid_source = cpuid_result (*)(u32 leaf, u32 subleaf);
+
+/* So many low bits of an id tell apart what shares the thing. */
+struct id_bits {
+	bool known = false;
+	u8 core = 0;
+	u8 l2 = 0;
+	u8 l3 = 0;
+	u8 package = 0;
+};
+
+id_bits read_topology(cpuid_source ask);
+
+inline cpu_place place_by(const id_bits &bits, u64 id)
+{
+	const u32 number = static_cast<u32>(id);
+
+	return bits.known ? cpu_place{number >> bits.core, number >> bits.l2,
+				      number >> bits.l3, number >> bits.package}
+			  : cpu_place{};
+}
+
+} // namespace boot

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_topology - what CPUID says of APIC ids, and who takes part by it
+ */
+#include <boot/pin.hpp>
+#include <boot/x86/topology_reader.hpp>
+#include <boot/x86/x86.hpp>
+#include <catch.hpp>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using leaf = std::pair<boot::u32, boot::u32>;
+
+std::map<leaf, boot::cpuid_result> answers;
+
+boot::cpuid_result ask(boot::u32 number, boot::u32 subleaf)
+{
+	const auto at = answers.find({number, subleaf});
+
+	return at == answers.end() ? boot::cpuid_result{} : at->second;
+}
+
+using told = std::map<leaf, boot::cpuid_result>;
+
+boot::id_bits read(const told &all)
+{
+	answers = all;
+	return boot::read_topology(ask);
+}
+
+/* core, L2, L3, package */
+std::vector<unsigned> bits(const told &all)
+{
+	const boot::id_bits b = read(all);
+
+	CHECK(b.known);
+	return {b.core, b.l2, b.l3, b.package};
+}
+
+using four = std::vector<unsigned>;
+
+/* A level of leaf 0BH or 1FH: so many bits below, and what it is of. */
+boot::cpuid_result level(unsigned below, unsigned type)
+{
+	return {below, 1, type << 8, 0};
+}
+
+/* A cache that so many ids share. */
+boot::cpuid_result cache(unsigned number, unsigned shared_by,
+			 unsigned cores = 1)
+{
+	return {3 | number << 5 | (shared_by - 1) << 14 | (cores - 1) << 26, 0,
+		0, 0};
+}
+
+/* Two threads a core, two cores an L3, two of these a package. */
+boot::cpu_place place(boot::u64 id)
+{
+	const boot::u32 n = static_cast<boot::u32>(id);
+
+	return {n / 2, n / 2, n / 4, n / 8};
+}
+
+std::string pin(const char *how, boot::place_finder finder = place,
+		const std::vector<boot::u64> &ids = {0, 1, 2, 3, 4, 5, 6, 7})
+{
+	boot::cpu_list list;
+	std::string all;
+
+	for (boot::u64 id : ids)
+		list.ids[list.count++] = id;
+	const char *const wrong = boot::pin_cpus(list, how, finder);
+
+	if (wrong)
+		return wrong;
+	for (unsigned i = 0; i < list.count; i++)
+		all += (i ? "," : "") + std::to_string(list.ids[i]);
+	return all;
+}
+
+const char *const forms = "cores, threads, l3, or CPUs' numbers: 0,2,4";
+
+} // namespace
+
+TEST_CASE("topology: leaf 0BH: threads, cores; caches by leaf 4")
+{
+	const told desktop = {
+		{{0, 0}, {0x16, 0, 0, 0}}, {{0xb, 0}, level(1, 1)},
+		{{0xb, 1}, level(4, 2)},   {{4, 0}, cache(1, 2, 8)},
+		{{4, 1}, cache(2, 2, 8)},  {{4, 2}, cache(3, 16, 8)}};
+
+	CHECK(bits(desktop) == four{1, 1, 4, 4});
+	CHECK(boot::place_by(read(desktop), 5).core == 2);
+	CHECK(boot::place_by(read(desktop), 17).package == 1);
+}
+
+TEST_CASE("topology: leaf 1FH goes before 0BH, and has more levels")
+{
+	CHECK(bits({{{0, 0}, {0x1f, 0, 0, 0}},
+		    {{0xb, 0}, level(1, 1)},
+		    {{0xb, 1}, level(3, 2)},
+		    {{0x1f, 0}, level(1, 1)},
+		    {{0x1f, 1}, level(3, 2)},
+		    {{0x1f, 2}, level(5, 5)}}) == four{1, 1, 5, 5});
+	/* There, and empty. */
+	CHECK(bits({{{0, 0}, {0x1f, 0, 0, 0}},
+		    {{0xb, 0}, level(1, 1)},
+		    {{0xb, 1}, level(3, 2)}}) == four{1, 1, 3, 3});
+}
+
+TEST_CASE("topology: AMD's caches: four cores share an L3")
+{
+	CHECK(bits({{{0, 0}, {0x10, 0, 0, 0}},
+		    {{0x80000000, 0}, {0x8000001f, 0, 0, 0}},
+		    {{0x80000001, 0}, {0, 0, 1 << 22, 0}},
+		    {{0xb, 0}, level(1, 1)},
+		    {{0xb, 1}, level(5, 2)},
+		    {{0x8000001d, 0}, cache(1, 2)},
+		    {{0x8000001d, 1}, cache(2, 2)},
+		    {{0x8000001d, 2}, cache(3, 8)}}) == four{1, 1, 3, 5});
+}
+
+TEST_CASE("topology: before leaf 0BH, by counts; and nothing at all")
+{
+	const boot::u32 threads = 1 << 28;
+
+	CHECK(bits({{{0, 0}, {4, 0, 0, 0}},
+		    {{1, 0}, {0, 8 << 16, 0, threads}},
+		    {{4, 0}, cache(1, 2, 4)}}) == four{1, 1, 3, 3});
+	CHECK(bits({{{0, 0}, {2, 0, 0, 0}},
+		    {{1, 0}, {0, 2 << 16, 0, threads}}}) == four{1, 1, 1, 1});
+	CHECK(bits({{{0, 0}, {1, 0, 0, 0}}}) == four{0, 0, 0, 0});
+	CHECK(bits({}) == four{0, 0, 0, 0});
+}
+
+TEST_CASE("topology: what cannot be is held within a package")
+{
+	CHECK(bits({{{0, 0}, {0xb, 0, 0, 0}},
+		    {{0xb, 0}, level(9, 1)},
+		    {{0xb, 1}, level(2, 2)},
+		    {{4, 0}, cache(3, 4096)}}) == four{2, 2, 2, 2});
+}
+
+TEST_CASE("pin: by cores, threads, the first CPU's L3")
+{
+	CHECK(pin("cores") == "0,2,4,6");
+	CHECK(pin("l3") == "0,1,2,3");
+	CHECK(pin("threads") == "0,1,2,3,4,5,6,7");
+	/* As many firmwares list them: all first threads first. */
+	CHECK(pin("threads", place, {0, 2, 4, 6, 1, 3, 5, 7}) ==
+	      "0,1,2,3,4,5,6,7");
+	CHECK(pin("cores", place, {5, 0, 1, 4}) == "5,0");
+}
+
+TEST_CASE("pin: a list, the first CPU always among them")
+{
+	CHECK(pin("0,2,4") == "0,2,4");
+	CHECK(pin("4,2") == "0,4,2");
+	CHECK(pin("7,7,0") == "0,7");
+	CHECK(pin("3", nullptr) == "0,3");
+}
+
+TEST_CASE("pin: what is wrong is said")
+{
+	CHECK(pin("cores", nullptr) ==
+	      "this machine does not say which CPUs share what");
+	CHECK(pin("core") == forms);
+	CHECK(pin("1,x") == forms);
+	CHECK(pin("1,,2") == forms);
+	CHECK(pin("123456789") == forms);
+	CHECK(pin("1,") == "ends in a comma");
+	CHECK(pin("8") == "there is no CPU of that number");
+	CHECK(pin("") == "its value is missing");
+}
