@@ -16,8 +16,8 @@ install(TARGETS klock_x86 klock_aarch64 klock_riscv klock_hosted klock_hooked
 	EXPORT klock)
 
 if(KLOCK_ENGINES)
-	install(TARGETS klock_model klock_model_heap klock_model_std klock_sim
-		klock_fiber EXPORT klock ARCHIVE
+	install(TARGETS klock_model klock_model_heap klock_model_std
+		klock_model_plain klock_sim klock_fiber EXPORT klock ARCHIVE
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/klock/hooked)
 	foreach(engine IN ITEMS model sim)
 		install(DIRECTORY ${engine}/include/${engine}

@@ -130,6 +130,9 @@ struct checker final : hooked::engine {
 	u64 choose(u64 n = 2);
 	/* The line of a call that returns there, if anybody wants it. */
 	site place_of_return(const void *to);
+	/* A plain access of code that the compiler has instrumented. */
+	void touch(const void *at, usize bytes, bool writes,
+		   const void *caller);
 	/* Whether a handler runs there: a klock::context. */
 	int context() const;
 	bool tracing() const { return trace != nullptr; }
@@ -270,6 +273,7 @@ struct checker final : hooked::engine {
 	unsigned cpu = 0; /* the one that runs */
 	bool inside = false;
 	bool stopped = false; /* the run is over, whatever is left */
+	bool ended = false;   /* and nothing is: the world can be left */
 
 	/* What the run changed in memory that it did not make. */
 	struct saved {

@@ -27,7 +27,7 @@ void checker::run_one()
 void checker::run_code()
 {
 	out.ran++;
-	stopped = false;
+	stopped = ended = false;
 	known.forget();
 	known.world = what->world;
 	known.world_bytes = what->world_bytes;
@@ -45,7 +45,9 @@ void checker::run_code()
 	hooked::running = nullptr;
 
 	restore();
-	what->end_world();
+	/* What was left half-way is nobody's to take apart: its heap goes. */
+	if (ended || detail::gate_to(*this) == this)
+		what->end_world();
 }
 
 void checker::start_cpus()
@@ -225,19 +227,22 @@ void checker::look_at_end()
 	inside = true;
 	ender.resume();
 	inside = false;
+	ended = !stopped;
 	if (walking) {
 		restore();
 		what->end_world();
 	}
 }
 
-/* Only what outlives the run: neither the world nor a stack. */
+/* Only what outlives the run: no world, no stack, no heap of its own. */
 void checker::save(const void *at, usize bytes)
 {
 	const char *const byte = static_cast<const char *>(at);
 	const char *const world = static_cast<const char *>(what->world);
 
 	if (byte >= world && byte < world + what->world_bytes)
+		return;
+	if (detail::block_at(at).start)
 		return;
 	for (unsigned c = 0; c < g->cpus; c++)
 		if (byte >= cpus[c]->stack.low() &&

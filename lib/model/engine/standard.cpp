@@ -128,6 +128,61 @@ void checker::notify(window w, site s)
 	do_rmw(q, s, "notify");
 }
 
+/* -- Plain variables, told by the compiler ----------------------------------
+ *
+ * Byte by byte, for accesses of other sizes meet there. A CPU's own stack is
+ * its own business, and what this port keeps is the checker's.
+ */
+
+static bool of_the_checker(const void *at)
+{
+	/* Where a call to it finds the function. */
+	const void *table;
+	std::memcpy(&table, hooked::running, sizeof(table));
+	const usize from_table =
+		static_cast<usize>(static_cast<const char *>(at) -
+				   static_cast<const char *>(table));
+
+	return at == &hooked::running || at == hooked::running ||
+	       from_table < 64 * sizeof(void *) ||
+	       at == &hooked::counter_mask || at == &detail::in_body;
+}
+
+void checker::touch(const void *at, usize bytes, bool writes,
+		    const void *caller)
+{
+	const char *const first = static_cast<const char *>(at);
+
+	if ((first >= me().stack.low() && first < me().stack.high()) ||
+	    of_the_checker(at))
+		return;
+
+	may_interrupt();
+	const site s = place_of_return(caller);
+	const u8 epoch = static_cast<u8>(me().ran + 1);
+	if (trace)
+		trace->add(
+			{cpu, (writes ? "write " : "read ") + known.of(at), s});
+	if (detail::block_at(at).freed)
+		report(bug::dead_object, "use of freed memory: " + known.of(at),
+		       s);
+	for (const char *byte = first; byte < first + bytes; byte++)
+		blame(writes ? memory.write_plain(byte, 1, actor_at(epoch, s))
+			     : memory.read_plain(byte, 1, actor_at(epoch, s)),
+		      byte, s);
+	if (writes)
+		save(at, bytes);
+}
+
+void detail::plain_access(const void *at, usize bytes, bool writes,
+			  const void *caller)
+{
+	const checker_runs now;
+
+	if (hooked::running)
+		the_checker().touch(at, bytes, writes, caller);
+}
+
 void detail::misuse(const char *what, site s)
 {
 	const detail::checker_runs now;

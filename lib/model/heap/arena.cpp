@@ -135,7 +135,7 @@ model::detail::block_of model::detail::block_at(const void *p)
 	if (!f.at)
 		return {};
 	return {&room[f.maker][f.at->start], f.maker,
-		static_cast<unsigned>(f.number)};
+		static_cast<unsigned>(f.number), f.at->freed};
 }
 
 void *operator new(std::size_t bytes) { return allocate(bytes, usual); }

@@ -14,13 +14,20 @@ namespace model::detail {
 
 inline constinit bool in_body = false;
 
+/* No store of it is dead: plain_access() looks, which compilers do not know. */
 struct runs {
-	explicit runs(bool body) : before(in_body) { in_body = body; }
-	~runs() { in_body = before; }
+	explicit runs(bool body) : before(in_body) { set(body); }
+	~runs() { set(before); }
 	runs(const runs &) = delete;
 	runs &operator=(const runs &) = delete;
 
       private:
+	static void set(bool body)
+	{
+		in_body = body;
+		__asm__ volatile("" ::: "memory");
+	}
+
 	bool before;
 };
 
@@ -43,7 +50,12 @@ struct block_of {
 	const void *start = nullptr; /* none */
 	unsigned maker = 0;	     /* the world; 1 ..: a CPU */
 	unsigned number = 0;	     /* how many it had before */
+	bool freed = false;
 };
 block_of block_at(const void *);
+
+/* An access to a plain variable is next, as the compiler tells. */
+void plain_access(const void *at, klock::usize bytes, bool writes,
+		  const void *caller);
 
 } // namespace model::detail

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plain - what the compiler tells of plain variables
+ *
+ * Code that is compiled with -fsanitize=thread calls a function before each
+ * access that others could see. ThreadSanitizer is not linked: these are the
+ * checker's. So are its atomics, of code that has the compiler's builtins.
+ */
+#include <model/access.hpp>
+#include <model/body.hpp>
+#include <model/places.hpp>
+
+#include <cstring>
+
+namespace {
+
+using klock::order;
+using klock::usize;
+namespace access = model::access;
+
+/* At a call that is not inlined: what it returns to. */
+#define KLOCK_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+void touched(const void *at, usize bytes, bool writes, const void *caller)
+{
+	if (model::detail::in_body)
+		model::detail::plain_access(at, bytes, writes, caller);
+}
+
+/* Of a compiler's order: consume is acquire. */
+order from(int o)
+{
+	return o == __ATOMIC_CONSUME ? order::acquire : static_cast<order>(o);
+}
+
+klock::arch::site place(const void *caller)
+{
+	if (!model::detail::in_body)
+		return {nullptr, 0};
+	return model::detail::place_of_return(caller);
+}
+
+} // namespace
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+
+#define KLOCK_PLAIN(BYTES)                                                     \
+	void __tsan_read##BYTES(void *at)                                      \
+	{                                                                      \
+		touched(at, BYTES, false, KLOCK_CALLER);                       \
+	}                                                                      \
+	void __tsan_write##BYTES(void *at)                                     \
+	{                                                                      \
+		touched(at, BYTES, true, KLOCK_CALLER);                        \
+	}                                                                      \
+	void __tsan_read_write##BYTES(void *at)                                \
+	{                                                                      \
+		touched(at, BYTES, true, KLOCK_CALLER);                        \
+	}                                                                      \
+	void __tsan_unaligned_read##BYTES(void *at)                            \
+	{                                                                      \
+		touched(at, BYTES, false, KLOCK_CALLER);                       \
+	}                                                                      \
+	void __tsan_unaligned_write##BYTES(void *at)                           \
+	{                                                                      \
+		touched(at, BYTES, true, KLOCK_CALLER);                        \
+	}                                                                      \
+	void __tsan_unaligned_read_write##BYTES(void *at)                      \
+	{                                                                      \
+		touched(at, BYTES, true, KLOCK_CALLER);                        \
+	}
+KLOCK_PLAIN(1)
+KLOCK_PLAIN(2)
+KLOCK_PLAIN(4)
+KLOCK_PLAIN(8)
+KLOCK_PLAIN(16)
+
+void __tsan_read_range(void *at, unsigned long bytes)
+{
+	touched(at, bytes, false, KLOCK_CALLER);
+}
+void __tsan_write_range(void *at, unsigned long bytes)
+{
+	touched(at, bytes, true, KLOCK_CALLER);
+}
+void __tsan_vptr_read(void **at)
+{
+	touched(at, sizeof(*at), false, KLOCK_CALLER);
+}
+void __tsan_vptr_update(void **at, void *now)
+{
+	if (*at != now)
+		touched(at, sizeof(*at), true, KLOCK_CALLER);
+}
+
+/* What copies may have for copying; the sizes are the caller's. */
+void *__tsan_memcpy(void *to, const void *of, usize bytes)
+{
+	touched(of, bytes, false, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER);
+	return std::memcpy(to, of, bytes);
+}
+void *__tsan_memmove(void *to, const void *of, usize bytes)
+{
+	touched(of, bytes, false, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER);
+	return std::memmove(to, of, bytes);
+}
+void *__tsan_memset(void *to, int with, usize bytes)
+{
+	touched(to, bytes, true, KLOCK_CALLER);
+	return std::memset(to, with, bytes);
+}
+
+/* -- The compiler's atomics --------------------------------------------------
+ */
+
+#define KLOCK_RMW(BITS, NAME, HOW)                                             \
+	klock::u##BITS __tsan_atomic##BITS##_##NAME(volatile void *at,         \
+						    klock::u##BITS v, int o)   \
+	{                                                                      \
+		return access::rmw(                                            \
+			static_cast<klock::u##BITS *>(const_cast<void *>(at)), \
+			access::hooked::update::HOW, v, from(o),               \
+			place(KLOCK_CALLER));                                  \
+	}
+#define KLOCK_SWAP(BITS, NAME, WEAK)                                           \
+	int __tsan_atomic##BITS##_compare_exchange_##NAME(                     \
+		volatile void *at, void *expected, klock::u##BITS v, int o,    \
+		int failed)                                                    \
+	{                                                                      \
+		return access::compare_exchange(                               \
+			static_cast<klock::u##BITS *>(const_cast<void *>(at)), \
+			*static_cast<klock::u##BITS *>(expected), v, from(o),  \
+			from(failed), WEAK, place(KLOCK_CALLER));              \
+	}
+/* clang's: what was found. */
+#define KLOCK_SWAP_VALUE(BITS)                                                 \
+	klock::u##BITS __tsan_atomic##BITS##_compare_exchange_val(             \
+		volatile void *at, klock::u##BITS expected, klock::u##BITS v,  \
+		int o, int failed)                                             \
+	{                                                                      \
+		access::compare_exchange(                                      \
+			static_cast<klock::u##BITS *>(const_cast<void *>(at)), \
+			expected, v, from(o), from(failed), false,             \
+			place(KLOCK_CALLER));                                  \
+		return expected;                                               \
+	}
+#define KLOCK_ATOMICS(BITS)                                                    \
+	klock::u##BITS __tsan_atomic##BITS##_load(const volatile void *at,     \
+						  int o)                       \
+	{                                                                      \
+		return access::load(static_cast<const klock::u##BITS *>(       \
+					    const_cast<const void *>(at)),     \
+				    from(o), place(KLOCK_CALLER));             \
+	}                                                                      \
+	void __tsan_atomic##BITS##_store(volatile void *at, klock::u##BITS v,  \
+					 int o)                                \
+	{                                                                      \
+		access::store(                                                 \
+			static_cast<klock::u##BITS *>(const_cast<void *>(at)), \
+			v, from(o), place(KLOCK_CALLER));                      \
+	}                                                                      \
+	KLOCK_RMW(BITS, exchange, exchange)                                    \
+	KLOCK_RMW(BITS, fetch_add, add)                                        \
+	KLOCK_RMW(BITS, fetch_sub, subtract)                                   \
+	KLOCK_RMW(BITS, fetch_and, bit_and)                                    \
+	KLOCK_RMW(BITS, fetch_or, bit_or)                                      \
+	KLOCK_RMW(BITS, fetch_xor, bit_xor)                                    \
+	KLOCK_SWAP(BITS, strong, false)                                        \
+	KLOCK_SWAP(BITS, weak, true)                                           \
+	KLOCK_SWAP_VALUE(BITS)
+KLOCK_ATOMICS(8)
+KLOCK_ATOMICS(16)
+KLOCK_ATOMICS(32)
+KLOCK_ATOMICS(64)
+
+void __tsan_atomic_thread_fence(int o)
+{
+	access::fence(from(o), place(KLOCK_CALLER));
+}
+void __tsan_atomic_signal_fence(int) {}
+
+} /* extern "C" */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plain variables as they are, of which the compiler tells
+ * (klock::model_plain): races, memory that is gone, the compiler's own atomics.
+ */
+#include <atomic>
+#include <cstring>
+
+#include <model/model.hpp>
+
+#include <catch.hpp>
+
+namespace {
+
+using enum std::memory_order;
+using model::bug;
+
+struct letter {
+	int from;
+	char text[12];
+};
+
+int counted;
+
+template <typename State, typename... Threads>
+model::result run(Threads... threads)
+{
+	return model::explore_threads<State>(
+		{}, [](State &) {}, threads...);
+}
+
+} // namespace
+
+TEST_CASE("plain: what is published is there, and else it is a race")
+{
+	struct mail {
+		letter l{};
+		std::atomic<bool> full{false};
+	};
+	const auto sent = [](std::memory_order o) {
+		return run<mail>(
+			[o](mail &m) {
+				m.l.from = 1;
+				std::memcpy(m.l.text, "hello world", 12);
+				m.full.store(true, o);
+			},
+			[](mail &m) {
+				if (m.full.load(acquire)) {
+					const letter copy = m.l;
+					model::check(copy.from == 1);
+					model::check(copy.text[10] == 'd');
+				}
+			});
+	};
+	const model::result right = sent(release), wrong = sent(relaxed);
+
+	INFO(right.timeline << wrong.timeline);
+	CHECK(right.ok());
+	CHECK(right.exhaustive);
+	CHECK(right.complete == 2);
+	CHECK(wrong.found == bug::data_race);
+	CHECK(wrong.timeline.find("BUG: data race with the write by cpu0 at "
+				  "test_plain.cpp:") != std::string::npos);
+}
+
+TEST_CASE("plain: a static is one object, and gets its value back")
+{
+	struct nothing {};
+	const auto counts = [](nothing &) { counted++; };
+
+	CHECK(run<nothing>(counts, counts).found == bug::data_race);
+	CHECK(counted == 0);
+	CHECK(run<nothing>(counts).ok());
+	CHECK(counted == 0);
+}
+
+/* A byte of a word is the word's. */
+TEST_CASE("plain: accesses of other sizes meet")
+{
+	struct word {
+		unsigned v = 0;
+	};
+	const auto found = run<word>(
+		[](word &w) { w.v = 1; },
+		[](word &w) { reinterpret_cast<char *>(&w.v)[3] = 2; });
+	struct halves {
+		short left = 0, right = 0;
+	};
+	const auto none = run<halves>([](halves &h) { h.left = 1; },
+				      [](halves &h) { h.right = 1; });
+
+	CHECK(found.found == bug::data_race);
+	INFO(none.timeline);
+	CHECK(none.ok());
+}
+
+TEST_CASE("plain: memory that was freed")
+{
+	struct owner {
+		std::atomic<int *> p{new int(1)};
+	};
+	const auto found =
+		run<owner>([](owner &o) { delete o.p.exchange(nullptr); },
+			   [](owner &o) {
+				   if (const int *p = o.p.load())
+					   model::check(*p == 1);
+			   });
+
+	INFO(found.timeline);
+	CHECK(found.found == bug::dead_object);
+	CHECK(found.message.find("use of freed memory: made.0") == 0);
+}
+
+TEST_CASE("plain: the compiler's atomics are the checker's")
+{
+	struct words {
+		int x = 0, y = 0, r0 = 0, r1 = 0;
+	};
+	const auto buffered = [](auto left, auto right) {
+		return model::explore_threads<words>(
+			{}, [](words &w) { model::check(w.r0 || w.r1, "one"); },
+			left, right);
+	};
+	const auto sc = buffered(
+		[](words &w) {
+			__atomic_store_n(&w.x, 1, __ATOMIC_SEQ_CST);
+			w.r0 = __atomic_load_n(&w.y, __ATOMIC_SEQ_CST);
+		},
+		[](words &w) {
+			int none = 0;
+			__atomic_compare_exchange_n(&w.y, &none, 1, false,
+						    __ATOMIC_SEQ_CST,
+						    __ATOMIC_RELAXED);
+			w.r1 = __atomic_load_n(&w.x, __ATOMIC_SEQ_CST);
+		});
+	const auto fenced = [](int o) {
+		return [o](words &w) {
+			__atomic_fetch_add(&w.x, 1, __ATOMIC_RELAXED);
+			o == __ATOMIC_SEQ_CST
+				? __atomic_thread_fence(__ATOMIC_SEQ_CST)
+				: __atomic_thread_fence(__ATOMIC_ACQ_REL);
+			w.r0 = __atomic_load_n(&w.y, __ATOMIC_RELAXED);
+		};
+	};
+	const auto other = [](words &w) {
+		__atomic_exchange_n(&w.y, 1, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		w.r1 = __atomic_load_n(&w.x, __ATOMIC_RELAXED);
+	};
+
+	INFO(sc.timeline);
+	CHECK(sc.ok());
+	CHECK(sc.complete == 3);
+	CHECK(buffered(fenced(__ATOMIC_SEQ_CST), other).ok());
+	CHECK(buffered(fenced(__ATOMIC_ACQ_REL), other).found ==
+	      bug::failed_check);
+}
