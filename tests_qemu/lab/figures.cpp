@@ -7,6 +7,7 @@
  */
 #include "figures.hpp"
 
+#include "machine.hpp"
 #include "report.hpp"
 
 #include <boot/kernel.hpp>
@@ -20,6 +21,15 @@ using klock::selftest::figures;
 using klock::selftest::histogram;
 
 u64 ns(u64 cycles) { return boot::cycles_to_ns(cycles); }
+
+/* The median handoff by the machine's own, in thousandths; 0: not known. */
+u64 to_floor(const figures &f)
+{
+	const u32 floor = handoff_floor();
+
+	return floor ? boot::div_u64(u64{f.handoff.permille(500)} * 1000, floor)
+		     : 0;
+}
 
 u64 per_second(const figures &f)
 {
@@ -72,6 +82,12 @@ void print_detail(const figures &f)
 		    "most %u ns\n",
 		    f.handoff.count(), ns(f.handoff.min()), ns(f.handoff.max()),
 		    ns(f.handoff.permille(990)));
+	if (to_floor(f))
+		boot::print("  half of them within %u.%u times the machine's "
+			    "own, %u ns\n",
+			    boot::div_u64(to_floor(f), 1000),
+			    boot::mod_u64(boot::div_u64(to_floor(f), 100), 10),
+			    ns(handoff_floor()));
 	print_histogram(f.handoff);
 }
 
@@ -82,10 +98,11 @@ void print_csv(const options &o, const figures &f)
 		    o.think.most);
 	boot::print("%u,%u,%u,%u,%u,%u,", o.irq, f.acquisitions, f.in_handler,
 		    ns(f.cycles), per_second(f), f.handoffs);
-	boot::print("%u,%u,%u,%u,%u,%u,%u,%u\n", ns(f.handoff.min()),
+	boot::print("%u,%u,%u,%u,%u,%u,%u,%u,", ns(f.handoff.min()),
 		    ns(f.handoff.permille(500)), ns(f.handoff.permille(990)),
 		    ns(f.handoff.max()), ns(f.longest_wait), f.jain_permille,
 		    f.max_consecutive, f.overlaps);
+	boot::print("%u,%u\n", ns(handoff_floor()), to_floor(f));
 	for (unsigned i = 0; i < histogram::buckets; i++)
 		if (f.handoff.count(i))
 			boot::print("hist,%s,%u,%u,%u,%u\n", f.lock, f.cpus,
@@ -114,7 +131,7 @@ void print_figures_head(const options &o)
 			    "in_handler,ns,per_second,handoffs,handoff_min,"
 			    "handoff_median,handoff_p99,handoff_max,"
 			    "longest_wait,jain_permille,max_consecutive,"
-			    "overlaps\n");
+			    "overlaps,floor,to_floor_permille\n");
 	if (o.output != mode::table)
 		return;
 	const unsigned width = name_width(o);

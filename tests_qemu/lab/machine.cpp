@@ -12,6 +12,7 @@ namespace lab {
 namespace {
 
 constinit klock::handoff_meter meter;
+constinit klock::u32 floor_cycles = 0;
 
 /* CPU 1 answers CPU 0, which measures. */
 klock::calibration measure_with_two()
@@ -79,11 +80,14 @@ klock::u32 relax_among(unsigned cpus)
 	return crowd.relax;
 }
 
+klock::u32 handoff_floor() { return floor_cycles; }
+
 klock::calibration measure_machine()
 {
 	const klock::calibration c =
 		boot::cpu_count() > 1 ? measure_with_two() : measure_alone();
 
+	floor_cycles = boot::cpu_count() > 1 ? c.handoff : 0;
 	boot::print("# clock %u kHz; pause %u cycles; handoff %u cycles; "
 		    "back-off base %u\n",
 		    boot::div_u64(boot::clock_hz(), 1000), c.relax, c.handoff,

@@ -15,6 +15,12 @@ namespace lab {
 klock::calibration measure_machine();
 
 /*
+ * One handoff of a line between CPUs 0 and 1, in cycles, as it was measured
+ * last: no lock hands over sooner. 0: nothing was measured, or one CPU is all.
+ */
+klock::u32 handoff_floor();
+
+/*
  * What one cpu_relax() takes while so many CPUs pause, cycles. On a machine
  * whose CPUs all run it is what one takes alone; where vCPUs take turns at one
  * host core, each pause is a turn of all others.
