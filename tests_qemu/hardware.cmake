@@ -9,6 +9,7 @@ set(eight 8,sockets=2,cores=2,threads=2)
 klock_add_boot_test(qemu_topology CPUS 8 MODE single
 	APPEND "run=topology mode=csv"
 	RUN --qemu-arg=-smp --qemu-arg=${eight}
+		--expect-text "8 CPUs in 4 cores of 2 packages"
 		--expect-text "row,0,0,0," --expect-text "row,3,3,1,"
 		--expect-text "row,4,4,2," --expect-text "row,7,7,3,")
 klock_add_boot_test(qemu_pin_cores CPUS 8 MODE single

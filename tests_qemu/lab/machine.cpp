@@ -5,6 +5,7 @@
 #include "machine.hpp"
 
 #include <boot/kernel.hpp>
+#include <boot/topology.hpp>
 #include <klock/selftest/barrier.hpp>
 
 namespace lab {
@@ -69,7 +70,42 @@ void pause_together(unsigned cpu, void *)
 	crowd.over.store_relaxed(1);
 }
 
+/* Among all CPUs, how many different ones. */
+template <typename Of>
+unsigned count_different(Of of)
+{
+	unsigned many = 0;
+
+	for (unsigned cpu = 0; cpu < boot::cpu_count(); cpu++) {
+		bool is_new = true;
+
+		for (unsigned other = 0; other < cpu; other++)
+			is_new &= of(other) != of(cpu);
+		many += is_new;
+	}
+	return many;
+}
+
 } // namespace
+
+void print_machine()
+{
+	const char *const model = boot::cpu_model();
+
+	boot::print("# machine: %s, ", *model ? model : "no name");
+	if (boot::cpu_microcode())
+		boot::print("microcode 0x%x, ", boot::cpu_microcode());
+	boot::print("%u CPUs", boot::cpu_count());
+	if (boot::topology_is_known())
+		boot::print(" in %u cores of %u packages",
+			    count_different([](unsigned cpu) {
+				    return boot::place_of(cpu).core;
+			    }),
+			    count_different([](unsigned cpu) {
+				    return boot::place_of(cpu).package;
+			    }));
+	boot::print("\n");
+}
 
 klock::u32 relax_among(unsigned cpus)
 {
@@ -87,6 +123,7 @@ klock::calibration measure_machine()
 	const klock::calibration c =
 		boot::cpu_count() > 1 ? measure_with_two() : measure_alone();
 
+	print_machine();
 	floor_cycles = boot::cpu_count() > 1 ? c.handoff : 0;
 	boot::print("# clock %u kHz; pause %u cycles; handoff %u cycles; "
 		    "back-off base %u\n",

@@ -8,6 +8,9 @@
 
 namespace lab {
 
+/* One line: the CPU's name and microcode, how many CPUs, cores and packages. */
+void print_machine();
+
 /*
  * By klock/calibrate.hpp, on CPUs 0 and 1; with one CPU, the pause alone.
  * Prints it as the head of what comes. Called by CPU 0, no other at work.

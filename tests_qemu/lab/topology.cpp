@@ -9,6 +9,7 @@
  */
 #include "topology.hpp"
 
+#include "machine.hpp"
 #include "report.hpp"
 
 #include <boot/kernel.hpp>
@@ -89,17 +90,12 @@ void measure_distance(unsigned cpu)
 
 void print_head(const options &o)
 {
-	const char *const model = boot::cpu_model();
-
+	print_machine();
 	if (o.output == mode::csv) {
 		boot::print("head,cpu,id,core,l2,l3,package,offset_ns,"
 			    "within_ns\n");
 		return;
 	}
-	boot::print("# machine: %s, microcode 0x%x, %u CPUs, clock %u kHz\n",
-		    *model ? model : "does not say its name",
-		    boot::cpu_microcode(), boot::cpu_count(),
-		    static_cast<u32>(boot::div_u64(boot::clock_hz(), 1000)));
 	if (!boot::topology_is_known())
 		boot::print("# which CPUs share what is not known here\n");
 	boot::print("\nCPU      id   core     L2     L3  package   clock ns  "
