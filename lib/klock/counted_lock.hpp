@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted_lock - any lock that has a try_lock(), and how it is waited for
+ * counted_lock - a lock, and how it is waited for
  *
  *	constinit klock::counted_if<counts, klock::ticket_lock<klock::u8>,
  *				    "runqueue"> lock;
  *	...
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
- * Algorithm:   A lock that counts. lock() tries first: where that takes it,
- *              one more is counted; else it reads the clock, waits as the lock
- *              does, reads the clock again, and counts the wait. The lock's
- *              holder counts, by plain loads and stores.
+ * Algorithm:   A lock that counts. lock() is the lock's own, which says where
+ *              it has to wait: ticket_lock, padded_ticket_lock, mcs_lock, and
+ *              those that readers share. Any other is asked by its try_lock()
+ *              first. Who does not wait counts one more; who does reads the
+ *              clock before and after, and counts the wait. The lock's holder
+ *              counts, by plain loads and stores.
  * Source:      the idea of Linux's lockstat document: which lock is waited
  *              for, how often and how long, is asked of the running kernel;
  *              the code is ours.
  * Use when:    you look for the lock that your kernel waits for. A table:
  *              print_counts.hpp. counted_if<counts, L, "name"> is L itself
  *              where counts is false.
- * Size:        the lock inside, 29 bytes (17 on 32 bits), and then a cache
- *              line          Checked: unit/counted_lock: sizes
+ * Size:        the lock inside, 30 bytes (18 on 32 bits), and then a cache
+ *              line; that readers share, 128 bytes more; that has a line a CPU
+ *              for its readers, a line a CPU besides
+ *                          Checked: unit/counted_lock: sizes
  * Zero bytes:  free and never counted, where the lock inside is free when zero
  *                          Checked: unit/counted_lock: zero bytes
  * Lifetime:    a lock that was ever waited for is in a list: before its
  *              memory is used for anything else, forget_counts(lock). unlock()
  *              is that of the lock inside     Checked: unit/counted_lock: gone
- * Fairness:    that of the lock inside, which a try_lock() keeps: it takes
- *              what nobody waits for. The place of a CPU that has tried in
- *              vain is that of its lock(), just after.
+ * Fairness:    that of the lock inside. Where a try_lock() is asked first, it
+ *              takes what nobody waits for; the place of a CPU that has tried
+ *              in vain is that of its lock(), just after.
  *                          Checked: model/counted_lock: order of service
  * Capacity:    that of the lock inside
  *                          Checked: unit/counted_lock: any lock
@@ -40,15 +44,22 @@
  *                          Checked: model/counted_lock: counts
  *
  * A try_lock() that takes it is counted as an acquisition, one in vain is not.
- * try_lock_until() and lock_paced() wait where their try is in vain. Of readers
- * nothing is counted; a writer's wait for them is. A wait is counted when it is
- * over: who waits for ever is print_held.hpp's business.
+ * try_lock_until() and lock_paced() wait where their try is in vain. A wait is
+ * counted when it is over: who waits for ever is print_held.hpp's business.
+ *
+ * Readers are counted apart from writers. Several read at once: one that does
+ * not wait counts by an RMW, of the word beside the lock, in the line that it
+ * has just written; of a lock with a line a CPU (reader_lock) by a load and a
+ * store to a line of its CPU's own, so that a handler's read just in between
+ * may stay uncounted.
  *
  * counted_lock<hold_times<L>, "name"> notes besides how long it is held, which
- * reads the clock twice at each acquisition.
+ * reads the clock twice at each acquisition; of readers it does not.
  *
- * Cost:        uncontended: that of the lock's own try_lock(), one load and
- *              one store more, no RMW; contended: a look before it waits, two
+ * Cost:        uncontended: a load and a store more than the lock's own
+ *              lock(), or its try_lock() where that is asked first, no RMW; of
+ *              a lock that says where it waits, one look at it besides; a
+ *              reader whose lock has no line a CPU: 1 RMW more; contended: two
  *              looks at the clock and a line of its own
  *                                      Checked: codegen/guards
  */
@@ -72,6 +83,43 @@ struct hold_times : L {
 };
 
 namespace detail {
+/* Readers that did not wait; of a lock that nobody shares: nothing. */
+template <typename L>
+struct reads_of {
+};
+template <plain_shared_lock L>
+struct reads_of<L> {
+	static constexpr u32 cpus = 1;
+
+	void count() { (void)at[0].fetch_add_relaxed(1); }
+
+	atomic<usize> at[1];
+};
+/* A CPU's own: its handlers alone get in between. */
+template <cpu_shared_lock L>
+struct reads_of<L> {
+	static constexpr u32 cpus = L::max_readers;
+
+	void count(unsigned cpu)
+	{
+		atomic<usize> &mine = at[cpu * shared_counts::apart];
+
+		mine.store_relaxed(mine.load_relaxed() + 1);
+	}
+
+	alignas(cache_line) atomic<usize> at[cpus * shared_counts::apart];
+};
+
+/* And the rest of them. */
+template <typename L>
+struct readers_of {
+};
+template <shared_lockable L>
+struct readers_of<L> {
+	shared_counts counts;
+	wait_counts waits;
+};
+
 template <typename L>
 concept notes_holds = requires
 {
@@ -101,8 +149,6 @@ struct name_of<Name> {
 template <any_lock L, lock_name... Name>
 struct counted_lock : L {
 	static_assert(sizeof...(Name) <= 1, "one name");
-	static_assert(try_lockable<L>,
-		      "counted_lock asks before it waits: L has no try_lock()");
 	static_assert(!detail::notes_misuse<L>,
 		      "checked_if<debug, counted_lock<L>>: the other way round "
 		      "checks see but a try_lock()");
@@ -111,15 +157,25 @@ struct counted_lock : L {
 
 	/* -- As L; with: nothing, the node, or the CPU's number -- */
 
-	/* Tries, then waits. */
+	/* Says itself that it waits, or is asked first. */
 	template <typename... With>
 	requires requires(L &l, With &...with) { l.lock(with...); }
 	void lock(With &&...with)
 	{
-		if (L::try_lock(with...))
-			is_free();
-		else
-			wait([&] { L::lock(with...); });
+		const auto waits = [this](auto take) { this->wait(take); };
+
+		if constexpr (requires { L::lock_telling(waits, with...); }) {
+			if (!L::lock_telling(waits, with...))
+				is_free();
+		} else {
+			static_assert(try_lockable<L>,
+				      "a lock that is counted says where it "
+				      "waits, or has a try_lock()");
+			if (L::try_lock(with...))
+				is_free();
+			else
+				wait([&] { L::lock(with...); });
+		}
 	}
 
 	/* Of a lock that CPUs have nodes for: as queued_lock. */
@@ -180,20 +236,57 @@ struct counted_lock : L {
 		L::unlock(with...);
 	}
 
+	/* -- To read; with: nothing, or the CPU's number -- */
+
+	template <typename... With>
+	requires requires(L &l, With &...with) { l.lock_shared(with...); }
+	void lock_shared(With &&...with)
+	{
+		const auto waits = [this](auto take) {
+			this->wait_to_read(take);
+		};
+
+		if (!L::lock_shared_telling(waits, with...))
+			reads.count(with...);
+	}
+
+	/* Counted where it takes the lock. */
+	template <typename... With>
+	requires requires(L &l, With &...with) { l.try_lock_shared(with...); }
+	[[nodiscard]] bool try_lock_shared(With &&...with)
+	{
+		if (!L::try_lock_shared(with...))
+			return false;
+		reads.count(with...);
+		return true;
+	}
+
+	/* unlock_shared() is that of the lock inside. */
+
 	/* -- What only a counted lock has -- */
 
 	/* Before others use it; the text must live as long. */
-	void set_name(const char *text) { counts.set_name(text, 0); }
+	void set_name(const char *text) { name_all(text, 0); }
 	void set_name(const char *text, u32 element)
 	{
-		counts.set_name(text, element + 1);
+		name_all(text, element + 1);
 	}
 
 	/* Into the table, though nobody has waited for it yet. */
-	void list_counts() { counts.list(waits, name); }
+	void list_counts()
+	{
+		counts.list(waits, name);
+		if constexpr (shared_lockable<L>)
+			list_reads();
+	}
 
 	/* Out of it, before its memory is used for anything else. */
-	void forget_counts() { counted_locks.remove(counts); }
+	void forget_counts()
+	{
+		counted_locks.remove(counts);
+		if constexpr (shared_lockable<L>)
+			counted_locks.remove(readers.counts);
+	}
 
       private:
 	static constexpr const char *name = detail::name_of<Name...>::chars;
@@ -224,7 +317,35 @@ struct counted_lock : L {
 		return true;
 	}
 
+	template <typename Wait>
+	[[gnu::noinline]] void wait_to_read(Wait take)
+	{
+		const u64 since = cycles();
+
+		take();
+		const u64 waited = cycles() - since;
+
+		list_reads();
+		readers.counts.count_wait(readers.waits, name, waited);
+	}
+
+	void list_reads()
+	{
+		readers.counts.list_reads(readers.waits, name, reads.at,
+					  reads.cpus);
+	}
+
+	void name_all(const char *text, u32 element_plus_1)
+	{
+		counts.set_name(text, element_plus_1);
+		if constexpr (shared_lockable<L>)
+			readers.counts.set_name(text, element_plus_1);
+	}
+
+	/* Beside the lock's own words. */
+	[[no_unique_address]] detail::reads_of<L> reads;
 	lock_counts counts;
+	[[no_unique_address]] detail::readers_of<L> readers;
 	wait_counts waits;
 };
 

@@ -8,6 +8,10 @@
  * have a cache line of their own: to count one takes nothing from the CPUs that
  * look at the lock.
  *
+ * Readers that share a lock have a record of their own, shared_counts. Several
+ * write it at once: a wait, under a lock of theirs with interrupts off, a few
+ * stores after it is over.
+ *
  * A reset writes no figure that a holder writes. It begins a new epoch; the
  * next holder that has waited finds its own to be old, and begins at none.
  * Until then who prints sees by the same that they are none.
@@ -120,7 +124,62 @@ struct lock_counts {
 	/* By which print it was printed last: print_counts.hpp. */
 	atomic<u32> printed;
 	atomic<u8> listed;
+	/* 1: a shared_counts, of those who read. */
+	atomic<u8> shared;
 };
+
+/* Of a lock that readers share: theirs. Zero bytes: not in the list. */
+struct shared_counts : lock_counts {
+	/* From one CPU's reads to the next one's, in words: a line. */
+	static constexpr u32 apart = cache_line / sizeof(usize);
+
+	/* A reader's wait; on return it still reads. Not in an NMI handler. */
+	void count_wait(wait_counts &its, const char *name, u64 cycles)
+	{
+		const irq_state before = irq_save();
+
+		counting.lock();
+		prepare(its, name);
+		its.count(cycles);
+		counting.unlock();
+		irq_restore(before);
+	}
+
+	/* Into the list. reads: where those are counted who did not wait. */
+	void list_reads(wait_counts &its, const char *name,
+			const atomic<usize> *of, u32 so_many_cpus)
+	{
+		reads.store_relaxed(of);
+		cpus.store_relaxed(so_many_cpus);
+		shared.store_relaxed(1);
+		list(its, name);
+	}
+
+	/* All that did not wait. */
+	[[nodiscard]] usize sum() const
+	{
+		const atomic<usize> *const of = reads.load_relaxed();
+		usize all = 0;
+
+		for (u32 i = 0; i < cpus.load_relaxed(); i++)
+			all += of[i * apart].load_relaxed();
+		return all;
+	}
+
+      private:
+	atomic<const atomic<usize> *> reads;
+	atomic<u32> cpus;
+	/* Of readers that count a wait. */
+	tas_lock counting;
+};
+
+/* Acquisitions of a listed one while it was free. */
+inline usize free_acquisitions(const lock_counts &one)
+{
+	return one.shared.load_relaxed()
+		       ? static_cast<const shared_counts &>(one).sum()
+		       : one.acquired.load_relaxed();
+}
 
 /*
  * All locks that were waited for, the last first. Locks are added without a

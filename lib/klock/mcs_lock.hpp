@@ -97,15 +97,8 @@ struct mcs_lock {
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock(mcs_node &mine)
 	{
-		mine.next.store_relaxed(nullptr);
-		mine.waits.store_relaxed(1);
-		mcs_node *const predecessor =
-			tail.exchange_acq_rel(&mine); /* O1 */
-
-		if (predecessor == nullptr)
-			return;
-		predecessor->next.store_release(&mine); /* O2 */
-		mine.waits.await_eq_acquire(0);		/* O3 */
+		if (mcs_node *const predecessor = arrive(mine))
+			wait_behind(*predecessor, mine);
 	}
 
 	/*
@@ -150,7 +143,39 @@ struct mcs_lock {
 		return tail.load_relaxed() != &mine;
 	}
 
+      protected:
+	/*
+	 * lock() for counted_lock.hpp: where it has to wait it does so by
+	 * waits(function), and returns true.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits,
+							    mcs_node &mine)
+	{
+		mcs_node *const predecessor = arrive(mine);
+
+		if (predecessor)
+			waits([predecessor, at = &mine] {
+				wait_behind(*predecessor, *at);
+			});
+		return predecessor;
+	}
+
       private:
+	/* The last of the queue; returns the one before, or null: none. */
+	mcs_node *arrive(mcs_node &mine)
+	{
+		mine.next.store_relaxed(nullptr);
+		mine.waits.store_relaxed(1);
+		return tail.exchange_acq_rel(&mine); /* O1 */
+	}
+
+	static void wait_behind(mcs_node &predecessor, mcs_node &mine)
+	{
+		predecessor.next.store_release(&mine); /* O2 */
+		mine.waits.await_eq_acquire(0);	       /* O3 */
+	}
+
 	/* Takes the holder's node out if nobody has come after it. */
 	bool left_empty(mcs_node &mine)
 	{

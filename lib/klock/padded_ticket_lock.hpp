@@ -70,12 +70,7 @@ struct padded_ticket_lock {
 	}
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock()
-	{
-		const Counter mine = next.fetch_add_acq_rel(1); /* O1 */
-
-		owner.await_eq_acquire(mine); /* O2 */
-	}
+	void lock() { await_turn(take_ticket()); }
 
 	/* The holder's alone: that is why a plain store is enough. */
 	void unlock()
@@ -94,7 +89,31 @@ struct padded_ticket_lock {
 	/* Whether somebody waits behind the holder: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
+      protected:
+	/*
+	 * lock() for counted_lock.hpp: where it has to wait it does so by
+	 * waits(function), and returns true. One load more than lock() does.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const Counter mine = take_ticket();
+		const bool has_to = owner.load_relaxed() != mine;
+
+		if (has_to)
+			waits([this, mine] { await_turn(mine); });
+		else
+			await_turn(mine);
+		return has_to;
+	}
+
       private:
+	Counter take_ticket() { return next.fetch_add_acq_rel(1); /* O1 */ }
+	void await_turn(Counter mine) const
+	{
+		owner.await_eq_acquire(mine); /* O2 */
+	}
+
 	Counter tickets_out() const
 	{
 		const Counter served = owner.load_relaxed();

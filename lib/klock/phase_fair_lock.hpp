@@ -108,14 +108,10 @@ struct phase_fair_lock {
 	/* Waits for its turn, then for the readers; on return it holds. */
 	void lock()
 	{
-		const Counter mine =
-			counts.template fetch_add_acq_rel<win>(1); /* O1 */
+		const Counter mine = take_number();
 
 		counts.template await_eq_relaxed<wout>(mine);
-		const Counter readers = counts.template fetch_add_acquire<rin>(
-			mark(mine)); /* O2 */
-		counts.template await_eq_acquire<rout>(
-			counted(readers)); /* O3 */
+		await_readers(stop_readers(mine));
 	}
 
 	/*
@@ -150,14 +146,8 @@ struct phase_fair_lock {
 	/* Waits for the writer that it finds, if any, and for no other. */
 	void lock_shared()
 	{
-		const Counter found = marked(
-			counts.template fetch_add_acq_rel<rin>(one)); /* O6 */
-
-		if (found == 0)
-			return;
-		counts.template await_acquire<rin>([found](Counter now) {
-			return marked(now) != found;
-		}); /* O7 */
+		if (const Counter found = arrive_shared())
+			await_writer(found);
 	}
 
 	/*
@@ -196,6 +186,44 @@ struct phase_fair_lock {
 			       counts.template load_relaxed<wout>();
 	}
 
+      protected:
+	/*
+	 * lock() and lock_shared() for counted_lock.hpp: where they have to
+	 * wait they do so by waits(function), and return true. A writer's one
+	 * load more.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const Counter mine = take_number();
+		bool has_to = counts.template load_relaxed<wout>() != mine;
+
+		if (has_to) {
+			waits([this, mine] {
+				counts.template await_eq_relaxed<wout>(mine);
+				await_readers(stop_readers(mine));
+			});
+			return true;
+		}
+		const Counter readers = stop_readers(mine);
+
+		has_to = counts.template load_relaxed<rout>() != readers;
+		if (has_to)
+			waits([this, readers] { await_readers(readers); });
+		else
+			await_readers(readers);
+		return has_to;
+	}
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
+	{
+		const Counter found = arrive_shared();
+
+		if (found)
+			waits([this, found] { await_writer(found); });
+		return found;
+	}
+
       private:
 	static constexpr usize rin = 0;
 	static constexpr usize rout = 1;
@@ -219,6 +247,36 @@ struct phase_fair_lock {
 	static constexpr Counter counted(Counter in)
 	{
 		return static_cast<Counter>(in - marked(in));
+	}
+
+	/* -- A writer's steps, and a reader's -- */
+
+	Counter take_number()
+	{
+		return counts.template fetch_add_acq_rel<win>(1); /* O1 */
+	}
+	/* Those that were in: so many must have gone. */
+	Counter stop_readers(Counter mine)
+	{
+		return counted(counts.template fetch_add_acquire<rin>(
+			mark(mine))); /* O2 */
+	}
+	void await_readers(Counter readers) const
+	{
+		counts.template await_eq_acquire<rout>(readers); /* O3 */
+	}
+
+	/* The mark of the writer that it finds; 0: none. */
+	Counter arrive_shared()
+	{
+		return marked(
+			counts.template fetch_add_acq_rel<rin>(one)); /* O6 */
+	}
+	void await_writer(Counter found) const
+	{
+		counts.template await_acquire<rin>([found](Counter now) {
+			return marked(now) != found;
+		}); /* O7 */
 	}
 
 	/* rin, rout: readers that came, and went; win: the writer's number that

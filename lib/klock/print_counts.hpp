@@ -14,7 +14,8 @@
  * to list_counts(). acquired: contended ones as well; of 1000: how many of them
  * are; waited: all waits together, longest: the longest of them, in the port's
  * cycles. Last, and only where locks note it, how long they were held: all, and
- * longest. In the totals of a name stand the locks of the table: one that was
+ * longest. Readers that share a lock have a line of their own: "routes,
+ * readers". In the totals of a name stand the locks of the table: one that was
  * never waited for is not among those `acquired`.
  *
  * All figures go on while it prints. Counting is not held up.
@@ -35,6 +36,7 @@ namespace klock {
 struct count_view {
 	lock_label label; /* its name, and an element's number */
 	const void *lock; /* null: of several */
+	bool shared;	  /* those who read it; else those who write */
 	u32 locks;
 	u64 acquired;  /* contended ones as well; 32 bits: modulo 2^32 */
 	u64 contended; /* those that waited */
@@ -51,18 +53,15 @@ using count_text = bounded_text<200>;
 
 inline count_view view_of(const lock_counts &one)
 {
-	const usize acquired = one.acquired.load_relaxed() -
-			       one.acquired_before.load_relaxed();
-	count_view view = {
-		{one.called.load_relaxed(), one.element.load_relaxed()},
-		&one,
-		1,
-		acquired,
-		0,
-		0,
-		0,
-		0,
-		0};
+	count_view view = {};
+
+	view.label = {one.called.load_relaxed(), one.element.load_relaxed()};
+	view.lock = &one;
+	view.shared = one.shared.load_relaxed();
+	view.locks = 1;
+	/* In a word's range, which the count may have passed. */
+	view.acquired = static_cast<usize>(free_acquisitions(one) -
+					   one.acquired_before.load_relaxed());
 
 	if (!one.is_of_now())
 		return view;
@@ -169,6 +168,8 @@ template <typename Sink>
 	if (of.locks > 1)
 		text.add(of.locks).add(" ");
 	text.add(of.label);
+	if (of.shared)
+		text.add(", readers");
 	if (of.held) {
 		add_number(text.add("; held "), of.held, 0);
 		add_number(text.add(", longest "), of.longest_hold, 0);
@@ -202,12 +203,15 @@ inline bool next_total(u32 print, count_view &sum)
 	sum = {};
 	counted_locks.for_each([&](lock_counts &one) {
 		const lock_label of = {one.called.load_relaxed(), 0};
+		const bool shared = one.shared.load_relaxed();
 
 		if (one.printed.load_relaxed() == print)
 			return;
-		if (sum.locks && !is_same_text(of.name, sum.label.name))
+		if (sum.locks && (shared != sum.shared ||
+				  !is_same_text(of.name, sum.label.name)))
 			return;
 		sum.label = of;
+		sum.shared = shared;
 		one.printed.store_relaxed(print);
 		add_to(sum, view_of(one));
 	});
@@ -276,7 +280,7 @@ void print_counts(Sink &&sink)
 inline void reset_counts()
 {
 	counted_locks.for_each([](lock_counts &one) {
-		one.acquired_before.store_relaxed(one.acquired.load_relaxed());
+		one.acquired_before.store_relaxed(free_acquisitions(one));
 	});
 	counted_locks.epoch.fetch_add_relaxed(1);
 }

@@ -81,17 +81,7 @@ struct reader_lock {
 	/* -- A writer: alone -- */
 
 	/* Waits for its turn, then for the readers; on return it holds. */
-	void lock()
-	{
-		const u32 mine = next_of(word.fetch_add_relaxed(one_next));
-
-		word.await_acquire([mine](u32 now) {
-			return owner_of(now) == mine;
-		});		 /* O1 */
-		fence_seq_cst(); /* O2 */
-		for (unsigned cpu = 0; cpu < Cpus; cpu++)
-			marks[cpu].reading.await_eq_acquire(0); /* O3 */
-	}
+	void lock() { await_turn(next_of(word.fetch_add_relaxed(one_next))); }
 
 	/* The holder's alone; an add, as arrivals change the same word. */
 	void unlock()
@@ -138,11 +128,37 @@ struct reader_lock {
 	/* Whether somebody writes, waits to, or reads: a hint. */
 	[[nodiscard]] bool is_locked() const
 	{
-		bool read = false;
+		return is_read() || !free(word.load_relaxed());
+	}
 
-		for (unsigned cpu = 0; cpu < Cpus; cpu++)
-			read |= marks[cpu].reading.load_relaxed() != 0;
-		return read || !free(word.load_relaxed());
+      protected:
+	/*
+	 * lock() and lock_shared() for counted_lock.hpp: where they have to
+	 * wait they do so by waits(function), and return true. A writer looks
+	 * at each mark once more.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const u32 found = word.fetch_add_relaxed(one_next);
+		const u32 mine = next_of(found);
+		const bool has_to = !free(found) || is_read();
+
+		if (has_to)
+			waits([this, mine] { await_turn(mine); });
+		else
+			await_turn(mine);
+		return has_to;
+	}
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits,
+								   unsigned cpu)
+	{
+		const bool has_to = !try_lock_shared(cpu);
+
+		if (has_to)
+			waits([this, cpu] { lock_shared(cpu); });
+		return has_to;
 	}
 
       private:
@@ -158,6 +174,26 @@ struct reader_lock {
 	static constexpr bool free(u32 both)
 	{
 		return next_of(both) == owner_of(both);
+	}
+
+	/* For the writers before it, and then for the readers. */
+	void await_turn(u32 mine) const
+	{
+		word.await_acquire([mine](u32 now) {
+			return owner_of(now) == mine;
+		});		 /* O1 */
+		fence_seq_cst(); /* O2 */
+		for (unsigned cpu = 0; cpu < Cpus; cpu++)
+			marks[cpu].reading.await_eq_acquire(0); /* O3 */
+	}
+
+	bool is_read() const
+	{
+		bool read = false;
+
+		for (unsigned cpu = 0; cpu < Cpus; cpu++)
+			read |= marks[cpu].reading.load_relaxed() != 0;
+		return read;
 	}
 
 	/* One of the two sees the other: a writer this mark, or this a writer.

@@ -117,13 +117,7 @@ struct rw_ticket_lock {
 	/* -- A writer: alone -- */
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock()
-	{
-		const sections before =
-			counts.template fetch_add_acq_rel<request>(1); /* O1 */
-
-		counts.template await_eq_acquire<completion>(before); /* O2 */
-	}
+	void lock() { await_turn(arrive()); }
 
 	/*
 	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
@@ -154,17 +148,7 @@ struct rw_ticket_lock {
 
 	/* Waits for its turn; on return the caller reads, perhaps with others.
 	 */
-	void lock_shared()
-	{
-		const sections before =
-			counts.template fetch_add_acq_rel<request>(
-				upper_one<sections>()); /* O3 */
-
-		counts.template await_acquire<completion>(
-			[before](sections now) {
-				return same_lower(now, before);
-			}); /* O4 */
-	}
+	void lock_shared() { await_writers(arrive_shared()); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits; never waits.
@@ -202,9 +186,64 @@ struct rw_ticket_lock {
 		       counts.template load_relaxed<request>();
 	}
 
+      protected:
+	/*
+	 * lock() and lock_shared() for counted_lock.hpp: where they have to
+	 * wait they do so by waits(function), and return true. One load more.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const sections before = arrive();
+		const bool has_to =
+			counts.template load_relaxed<completion>() != before;
+
+		if (has_to)
+			waits([this, before] { await_turn(before); });
+		else
+			await_turn(before);
+		return has_to;
+	}
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
+	{
+		const sections before = arrive_shared();
+		const bool has_to = !same_lower(
+			counts.template load_relaxed<completion>(), before);
+
+		if (has_to)
+			waits([this, before] { await_writers(before); });
+		else
+			await_writers(before);
+		return has_to;
+	}
+
       private:
 	static constexpr usize completion = 0;
 	static constexpr usize request = 1;
+
+	/* A writer, or a reader, more; who was there before. */
+	sections arrive()
+	{
+		return counts.template fetch_add_acq_rel<request>(1); /* O1 */
+	}
+	sections arrive_shared()
+	{
+		return counts.template fetch_add_acq_rel<request>(
+			upper_one<sections>()); /* O3 */
+	}
+
+	void await_turn(sections before) const
+	{
+		counts.template await_eq_acquire<completion>(before); /* O2 */
+	}
+	void await_writers(sections before) const
+	{
+		counts.template await_acquire<completion>(
+			[before](sections now) {
+				return same_lower(now, before);
+			}); /* O4 */
+	}
 
 	/* So many sections of each kind. */
 	static constexpr sections both(sections served)

@@ -76,11 +76,7 @@ struct ticket_lock {
 	}
 
 	/* Waits for its turn; on return the caller holds the lock. */
-	void lock()
-	{
-		tickets.template await_eq_acquire<owner>(
-			take_ticket()); /* O2 */
-	}
+	void lock() { await_turn(take_ticket()); }
 
 	/*
 	 * lock(), with pace(tickets ahead of its own) spin iterations
@@ -132,6 +128,25 @@ struct ticket_lock {
 	/* Whether somebody waits behind the holder: a hint, too. */
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
+      protected:
+	/*
+	 * lock() for counted_lock.hpp: where it has to wait it does so by
+	 * waits(function), and returns true. One load more than lock() does.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const Counter mine = take_ticket();
+		const bool has_to =
+			tickets.template load_relaxed<owner>() != mine;
+
+		if (has_to)
+			waits([this, mine] { await_turn(mine); });
+		else
+			await_turn(mine);
+		return has_to;
+	}
+
       private:
 	/*
 	 * next above owner: a carry out of it leaves the word. Where a CPU has
@@ -143,6 +158,11 @@ struct ticket_lock {
 	Counter take_ticket()
 	{
 		return tickets.template fetch_add_acq_rel<next>(1); /* O1 */
+	}
+
+	void await_turn(Counter mine) const
+	{
+		tickets.template await_eq_acquire<owner>(mine); /* O2 */
 	}
 
 	Counter tickets_out() const

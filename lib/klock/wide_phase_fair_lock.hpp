@@ -92,12 +92,10 @@ struct wide_phase_fair_lock {
 	/* Waits for its turn, then for the readers; on return it holds. */
 	void lock()
 	{
-		const u32 mine = win.fetch_add_acq_rel(1); /* O1 */
+		const u32 mine = take_number();
 
 		entry.await_eq_relaxed<wout>(mine);
-		const u32 readers =
-			entry.fetch_add_acquire<rin>(mark(mine)); /* O2 */
-		rout.await_eq_acquire(counted(readers));	  /* O3 */
+		await_readers(stop_readers(mine));
 	}
 
 	/* The holder's alone. Its mark is a part of rin; wout is its own. */
@@ -114,14 +112,8 @@ struct wide_phase_fair_lock {
 	/* Waits for the writer that it finds, if any, and for no other. */
 	void lock_shared()
 	{
-		const u32 found =
-			marked(entry.fetch_add_acq_rel<rin>(one)); /* O5 */
-
-		if (found == 0)
-			return;
-		entry.await_acquire<rin>([found](u32 now) {
-			return marked(now) != found;
-		}); /* O6 */
+		if (const u32 found = arrive_shared())
+			await_writer(found);
 	}
 
 	/*
@@ -152,6 +144,44 @@ struct wide_phase_fair_lock {
 		       win.load_relaxed() != entry.load_relaxed<wout>();
 	}
 
+      protected:
+	/*
+	 * lock() and lock_shared() for counted_lock.hpp: where they have to
+	 * wait they do so by waits(function), and return true. A writer's one
+	 * load more.
+	 */
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	{
+		const u32 mine = take_number();
+		bool has_to = entry.load_relaxed<wout>() != mine;
+
+		if (has_to) {
+			waits([this, mine] {
+				entry.await_eq_relaxed<wout>(mine);
+				await_readers(stop_readers(mine));
+			});
+			return true;
+		}
+		const u32 readers = stop_readers(mine);
+
+		has_to = rout.load_relaxed() != readers;
+		if (has_to)
+			waits([this, readers] { await_readers(readers); });
+		else
+			await_readers(readers);
+		return has_to;
+	}
+	template <typename Waits>
+	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
+	{
+		const u32 found = arrive_shared();
+
+		if (found)
+			waits([this, found] { await_writer(found); });
+		return found;
+	}
+
       private:
 	static constexpr usize rin = 0;
 	static constexpr usize wout = 1;
@@ -168,6 +198,32 @@ struct wide_phase_fair_lock {
 	}
 	static constexpr u32 marked(u32 in) { return in & (present | phase); }
 	static constexpr u32 counted(u32 in) { return in - marked(in); }
+
+	/* -- A writer's steps, and a reader's -- */
+
+	u32 take_number() { return win.fetch_add_acq_rel(1); /* O1 */ }
+	/* Those that were in: so many must have gone. */
+	u32 stop_readers(u32 mine)
+	{
+		return counted(
+			entry.fetch_add_acquire<rin>(mark(mine))); /* O2 */
+	}
+	void await_readers(u32 readers) const
+	{
+		rout.await_eq_acquire(readers); /* O3 */
+	}
+
+	/* The mark of the writer that it finds; 0: none. */
+	u32 arrive_shared()
+	{
+		return marked(entry.fetch_add_acq_rel<rin>(one)); /* O5 */
+	}
+	void await_writer(u32 found) const
+	{
+		entry.await_acquire<rin>([found](u32 now) {
+			return marked(now) != found;
+		}); /* O6 */
+	}
 
 	/* rin: readers that came; wout: the writer that is served. The lock
 	 * lies in one line. */

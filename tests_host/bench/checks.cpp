@@ -12,7 +12,10 @@
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/lock_order.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/queued_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
@@ -154,12 +157,38 @@ struct tried : L {
 	}
 };
 
+/* A reader's verbs, by a writer's names. */
 template <typename L>
+struct read : L {
+	void lock()
+	{
+		if constexpr (cpu_shared_lock<L>)
+			L::lock_shared(0);
+		else
+			L::lock_shared();
+	}
+	bool try_lock()
+	{
+		if constexpr (cpu_shared_lock<L>)
+			return L::try_lock_shared(0);
+		else
+			return L::try_lock_shared();
+	}
+	void unlock()
+	{
+		if constexpr (cpu_shared_lock<L>)
+			L::unlock_shared(0);
+		else
+			L::unlock_shared();
+	}
+};
+
+template <typename L, typename Counted = counted_lock<L>>
 void print_counted(const char *name, const plan &p)
 {
 	static locks<L> plain;
 	static locks<tried<L>> trying;
-	static locks<counted_lock<L>> counting;
+	static locks<Counted> counting;
 	series without, by_try, with;
 
 	for (unsigned i = 0; i < p.rounds; i++) {
@@ -167,8 +196,14 @@ void print_counted(const char *name, const plan &p)
 		by_try.push_back(trying.cycles_with(0, p.turns));
 		with.push_back(counting.cycles_with(0, p.turns));
 	}
-	std::printf("  %-12s %6.1f %8.1f %7.1f\n", name, least(without),
+	std::printf("  %-18s %6.1f %8.1f %7.1f\n", name, least(without),
 		    least(by_try), least(with));
+}
+
+template <typename L>
+void print_counted_reads(const char *name, const plan &p)
+{
+	print_counted<read<L>, read<counted_lock<L>>>(name, p);
 }
 
 template <u32 Classes>
@@ -207,10 +242,14 @@ int main(int argc, char **argv)
 	print_fast_path(p);
 	print_scaling(p);
 	std::puts("A counted lock, uncontended, in cycles:\n"
-		  "                 lock try_lock counted");
+		  "                       lock try_lock counted");
 	print_counted<ticket>("ticket_lock", p);
 	print_counted<tas_lock>("tas_lock", p);
 	print_counted<queued_lock<cpus>>("queued_lock", p);
+	print_counted<rw_ticket_lock<u16>>("rw_ticket_lock", p);
+	print_counted_reads<rw_ticket_lock<u16>>("the same, read", p);
+	print_counted_reads<phase_fair_lock<u16>>("phase_fair, read", p);
+	print_counted_reads<reader_lock<cpus>>("reader_lock, read", p);
 	std::puts("Bytes of an order, on this machine:\n"
 		  "  names    bitmaps  together  and an owner");
 	print_bytes<16>();

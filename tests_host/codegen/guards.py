@@ -21,9 +21,10 @@ HERE = Path(__file__).resolve().parent
 # How kernels are optimised; the last, as Linux is: null may be an object.
 WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
         ["-O2", "-fno-delete-null-pointer-checks"])
-SOURCES = (("guards.cpp", WAYS), ("counted.cpp", (["-O2"], ["-Os"])))
-# More than by hand: looks at the guard, and what they make of registers.
-MORE_AT_MOST = 16
+# More than by hand, at most: looks at the guard, and what they make of
+# registers; a call where a counted lock waits.
+SOURCES = (("guards.cpp", 16, WAYS),
+           ("counted.cpp", 28, (["-O2"], ["-Os"])))
 
 
 def shape(function):
@@ -53,7 +54,7 @@ def _in_any_order(function):
     return sorted(re.sub(r"^j\w+", "j", one) for one in shape(function))
 
 
-def _compare(name, kind, hand, guard):
+def _compare(name, kind, hand, guard, more_at_most):
     differs = _differs(name, hand, guard)
     if kind == "same":
         return "" if _in_any_order(hand) == _in_any_order(guard) else differs
@@ -63,14 +64,15 @@ def _compare(name, kind, hand, guard):
         return "" if differs else f"{name}: the difference is not found"
     more = [len(f.code) for f in (guard, hand)]
     locked = [facts.count_locked(f.code) for f in (guard, hand)]
-    if more[0] > more[1] + MORE_AT_MOST or locked[0] != locked[1]:
+    if more[0] > more[1] + more_at_most or locked[0] != locked[1]:
         return f"{more[0]} instructions, by hand {more[1]}\n{differs}"
     return ""
 
 
 def check(compiler, scratch):
     found, compared = [], 0
-    for source, way in ((s, way) for s, ways in SOURCES for way in ways):
+    for source, most, way in ((s, most, way) for s, most, ways in SOURCES
+                              for way in ways):
         obj = Path(scratch) / "guards.o"
         compiler.compile_as_kernel(HERE / source, obj, way)
         code = objects.functions(obj)
@@ -80,7 +82,7 @@ def check(compiler, scratch):
                     continue
                 hand = code["hand_" + name.removeprefix(kind + "_")]
                 compared += 1
-                wrong = _compare(name, kind, hand, guard)
+                wrong = _compare(name, kind, hand, guard, most)
                 if kind == "near":
                     print(f"{compiler} {' '.join(way)}: {name}: "
                           f"{len(guard.code) - len(hand.code):+} instructions")

@@ -5,7 +5,12 @@
  */
 #include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/padded_ticket_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/print_counts.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
@@ -26,11 +31,14 @@ struct mortal : counted_lock<L, "lock"> {
 	~mortal() { this->forget_counts(); }
 };
 
-count_view only_one()
+count_view view_of_those(bool shared)
 {
 	count_view view = {};
 
-	for_each_count([&](const count_view &one) { view = one; });
+	for_each_count([&](const count_view &one) {
+		if (one.shared == shared)
+			view = one;
+	});
 	return view;
 }
 
@@ -54,7 +62,7 @@ result counts(const model::options &how, unsigned (&contended)[4])
 		},
 		[&contended, all](world<L> &w) {
 			w.lock.list_counts();
-			const count_view seen = only_one();
+			const count_view seen = view_of_those(false);
 
 			check(w.count.get() == all);
 			check(seen.acquired == all, "an acquisition is lost");
@@ -82,6 +90,91 @@ TEST_CASE("counted_lock: counts are exact, whoever comes when")
 	INFO(three.message << three.timeline);
 	CHECK(three.ok());
 	CHECK(three.exhaustive);
+}
+
+namespace {
+
+/* In some executions nobody waits, in some the second does. */
+template <typename L>
+void says_where_it_waits()
+{
+	unsigned waits[4] = {};
+	const result r = counts<L>({.sections = {1, 1}}, waits);
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(waits[0] > 0);
+	CHECK(waits[1] > 0);
+}
+
+} // namespace
+
+TEST_CASE("counted_lock: counts of locks that say where they wait")
+{
+	says_where_it_waits<mcs_lock>();
+	says_where_it_waits<padded_ticket_lock<u8>>();
+	says_where_it_waits<rw_ticket_lock<u8>>();
+	says_where_it_waits<phase_fair_lock<u8>>();
+	says_where_it_waits<reader_lock<2>>();
+}
+
+namespace {
+
+template <typename L>
+void take_to_read(L &lock, unsigned cpu, const plain<unsigned> &count)
+{
+	if constexpr (cpu_shared_lock<L>) {
+		lock.lock_shared(cpu);
+		(void)count.get();
+		lock.unlock_shared(cpu);
+	} else {
+		lock.lock_shared();
+		(void)count.get();
+		lock.unlock_shared();
+	}
+}
+
+/* CPU 0 writes, the others read: with it, or with each other. */
+template <typename L>
+void counts_readers()
+{
+	unsigned waits[3] = {}, writers_waits = 0;
+	const result r = model::explore<world<L>>(
+		{.sections = {1, 1, 1}},
+		[](world<L> &w, unsigned cpu) {
+			if (cpu != 0)
+				return take_to_read(w.lock, cpu, w.count);
+			guard held(w.lock);
+			w.count.set(1);
+		},
+		[&](world<L> &w) {
+			w.lock.list_counts();
+			const count_view reads = view_of_those(true);
+			const count_view writes = view_of_those(false);
+
+			check(reads.acquired == 2, "a read is lost");
+			check(writes.acquired == 1, "a write is lost");
+			waits[reads.contended]++;
+			writers_waits += writes.contended != 0;
+		});
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(waits[0] > 0);
+	CHECK(waits[1] > 0);
+	CHECK(waits[2] > 0);
+	CHECK(writers_waits > 0);
+}
+
+} // namespace
+
+TEST_CASE("counted_lock: counts of readers, who come at once")
+{
+	counts_readers<rw_ticket_lock<u8>>();
+	counts_readers<phase_fair_lock<u8>>();
+	counts_readers<reader_lock<3>>();
 }
 
 TEST_CASE("counted_lock: order of service, first come, first served")

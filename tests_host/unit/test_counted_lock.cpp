@@ -8,8 +8,11 @@
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/print_counts.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
 
+#include "counted.hpp"
 #include "line.hpp"
 #include "pretended_kernel.hpp"
 
@@ -20,35 +23,15 @@
 #include <vector>
 
 using namespace klock;
+using unit::all_counts;
+using unit::all_of_table;
+using unit::listed;
+using unit::table;
 
 namespace {
 
 using ticket = ticket_lock<u8>;
 using counted = counted_lock<ticket, "queue">;
-
-/* In the table for the length of a block. */
-template <typename L>
-struct listed : L {
-	listed() { this->list_counts(); }
-	~listed() { this->forget_counts(); }
-};
-
-std::vector<count_view> all_counts()
-{
-	std::vector<count_view> all;
-
-	CHECK(for_each_count(
-		[&](const count_view &one) { all.push_back(one); }));
-	return all;
-}
-
-std::vector<std::string> table()
-{
-	std::vector<std::string> lines;
-
-	print_counts([&](const char *line) { lines.push_back(line); });
-	return lines;
-}
 
 /* Another waits for it, once: as long as it takes. */
 template <typename L>
@@ -96,6 +79,11 @@ TEST_CASE("counted_lock: sizes; nothing where nothing is counted")
 	static_assert(same_as<counted_if<false, ticket, "queue">, ticket>);
 	static_assert(same_as<counted_if<true, ticket, "queue">, counted>);
 	static_assert(counted::max_contenders == ticket::max_contenders);
+	/* Readers share these; the last has a line for each of 8 CPUs. */
+	static_assert(sizeof(counted_lock<rw_ticket_lock<u8>>) <=
+		      6 * cache_line);
+	static_assert(sizeof(counted_lock<reader_lock<8>>) <=
+		      sizeof(reader_lock<8>) + (8 + 5) * cache_line);
 }
 
 TEST_CASE("counted_lock: zero bytes are free and never counted")
@@ -194,9 +182,10 @@ TEST_CASE("counted_lock: any lock with a try_lock, in any other around it")
 			in_irqs.list_counts();
 			both.list_counts();
 			for (const count_view &one : all_counts())
-				CHECK(one.acquired == 2);
-			CHECK(all_counts().size() == 3);
-			CHECK(table()[1].find("outside[3]") !=
+				CHECK(one.acquired == (one.shared ? 0 : 2));
+			CHECK(all_counts().size() ==
+			      (shared_lockable<lock> ? 6 : 3));
+			CHECK(all_of_table().find("outside[3]\n") !=
 			      std::string::npos);
 			forget_counts(it);
 			in_irqs.forget_counts();
