@@ -45,11 +45,42 @@ foreach(toolchain IN ITEMS gcc-32 clang-64)
 endforeach()
 
 # The embed kernels, as they stand, with an order of their locks: silent.
-foreach(kernel IN ITEMS cpp data)
-	klock_add_kernel(watched-${kernel} TOOLCHAIN gcc-64
-		SOURCES embed/watched/kernel_${kernel}.cpp
-			embed/watched/order.cpp lab/context.cpp)
-	klock_add_boot_test(qemu_watched_${kernel} IMAGE watched-${kernel}
-		CPUS 4 MODE single APPEND ""
-		RUN --expect-text "# watched: all of its locks")
-endforeach()
+#
+# klock_add_watched(<name> <toolchain>): all of them in one image.
+function(klock_add_watched name toolchain)
+	set(watched embed/watched)
+	klock_add_kernel(${name} TOOLCHAIN ${toolchain}
+		SOURCES ${watched}/order.cpp ${watched}/kernel_cpp.cpp
+			${watched}/kernel_data.cpp ${watched}/kernel_startup.cpp
+			${watched}/kernel_c.c ${watched}/boot_c.cpp
+			${watched}/library_c.cpp ${watched}/console.cpp
+			lab/context.cpp
+		FLAGS -I${PROJECT_SOURCE_DIR}/lib/c
+		INSTEAD_OF boot/console.cpp)
+	klock_add_boot_test(qemu_${name} IMAGE ${name} CPUS 4 MODE single
+		APPEND ""
+		RUN --expect-text "# watched: boot, its console's lock"
+			--expect-text "# watched: kernel_c, all of its locks"
+			--expect-text "# watched: kernel_cpp, all of its locks"
+			--expect-text "# watched: kernel_data, all of its locks")
+	# By the guest's own time: as startup.cmake.
+	klock_add_boot_test(qemu_${name}_startup IMAGE ${name} CPUS 4
+		MODE icount APPEND "lock=preemptable slice=4000"
+		RUN --qemu-arg=-icount --qemu-arg=shift=5,sleep=off
+			--expect-text "4 of 4 CPUs are up when the boot CPU goes on"
+			--expect-text "# watched: kernel_startup, all of its locks")
+endfunction()
+
+klock_add_watched(watched gcc-64)
+
+# And the lab, with boot's own lock in the order, too: its boot, what it prints
+# from all of its contexts, and how it ends.
+klock_add_kernel(lab-watched TOOLCHAIN gcc-64 LIKE lab-gcc-64
+	SOURCES embed/watched/console.cpp INSTEAD_OF boot/console.cpp)
+klock_add_boot_test(qemu_watched_lab IMAGE lab-watched CPUS 4 MODE single
+	APPEND "run=storm mode=tap acquisitions=200 convoys=1")
+klock_add_boot_test(qemu_watched_lab_stuck IMAGE lab-watched CPUS 3 MODE single
+	APPEND "run=stuck patience=1000"
+	RUN --expect panic --expect-once "PANIC"
+		--expect-text "no progress for"
+		--expect-text "CPU 0 holds experiment")

@@ -77,6 +77,11 @@ function(klock_compile_freestanding objects_variable)
 		list(APPEND flags ${KLOCK_CLANG_FLAGS_${target}})
 	endif()
 
+	# A source in C: without what is C++'s alone.
+	set(c_flags -x c -std=c11 ${flags})
+	list(REMOVE_ITEM c_flags -std=c++20 -nostdinc++ -fno-rtti
+		-fno-threadsafe-statics)
+
 	set(objects)
 	foreach(source IN LISTS ARG_SOURCES)
 		cmake_path(ABSOLUTE_PATH source NORMALIZE)
@@ -86,8 +91,12 @@ function(klock_compile_freestanding objects_variable)
 			${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}/${short}.o)
 		cmake_path(GET object PARENT_PATH folder)
 		file(MAKE_DIRECTORY ${folder})
+		set(its_flags ${flags})
+		if(source MATCHES "\\.c$")
+			set(its_flags ${c_flags})
+		endif()
 		add_custom_command(OUTPUT ${object}
-			COMMAND ${compiler} ${flags} ${includes} ${ARG_FLAGS}
+			COMMAND ${compiler} ${its_flags} ${includes} ${ARG_FLAGS}
 				-MD -MF ${object}.d -c ${source} -o ${object}
 			DEPENDS ${source} DEPFILE ${object}.d
 			COMMENT "Building ${short} (${ARG_TOOLCHAIN})"
@@ -97,21 +106,30 @@ function(klock_compile_freestanding objects_variable)
 	set(${objects_variable} ${objects} PARENT_SCOPE)
 endfunction()
 
-# klock_add_kernel(<name> TOOLCHAIN <name> [ENTRY <symbol>]
-#	SOURCES <payload>... [FLAGS ...])
+# klock_add_kernel(<name> TOOLCHAIN <name> [ENTRY <symbol>] [LIKE <kernel>]
+#	[INSTEAD_OF <source of boot>] SOURCES <payload>... [FLAGS ...])
 #
 # Links boot and a payload into <name>.debug, which has the symbols for gdb, and
-# makes <name>.elf of it, which QEMU's -kernel and GRUB load.
+# makes <name>.elf of it, which QEMU's -kernel and GRUB load. LIKE: with the
+# payload of that kernel besides. INSTEAD_OF: a source stands in for boot's.
 function(klock_add_kernel name)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN;ENTRY"
-		"SOURCES;FLAGS")
+	cmake_parse_arguments(PARSE_ARGV 1 ARG ""
+		"TOOLCHAIN;ENTRY;LIKE;INSTEAD_OF" "SOURCES;FLAGS")
 	if(NOT ARG_ENTRY)
 		set(ARG_ENTRY _start)
 	endif()
 	klock_target_of(target ${ARG_TOOLCHAIN})
 	klock_compile_freestanding(objects TOOLCHAIN ${ARG_TOOLCHAIN}
 		NAME ${name} SOURCES ${ARG_SOURCES} FLAGS ${ARG_FLAGS})
+	if(ARG_LIKE)
+		get_property(others GLOBAL PROPERTY KLOCK_PAYLOAD_${ARG_LIKE})
+		list(APPEND objects ${others})
+	endif()
+	set_property(GLOBAL PROPERTY KLOCK_PAYLOAD_${name} ${objects})
 	get_property(boot GLOBAL PROPERTY KLOCK_BOOT_${ARG_TOOLCHAIN})
+	if(ARG_INSTEAD_OF)
+		list(FILTER boot EXCLUDE REGEX "/${ARG_INSTEAD_OF}\\.o$")
+	endif()
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(linker ${KLOCK_LD_${target}})
 	else()
@@ -132,4 +150,7 @@ function(klock_add_kernel name)
 		DEPENDS boot-${ARG_TOOLCHAIN} ${boot} ${objects} ${script}
 		COMMENT "Linking kernel ${name}" VERBATIM)
 	add_custom_target(${name} ALL DEPENDS ${image}.elf)
+	if(ARG_LIKE)
+		add_dependencies(${name} ${ARG_LIKE})
+	endif()
 endfunction()

@@ -205,6 +205,10 @@ TEST_CASE("counted_lock: a lock that says itself where it waits is not asked")
 	count_a_wait<ticket_lock<u32>>();
 	count_a_wait<padded_ticket_lock<u16>>();
 	count_a_wait<mcs_lock>();
+	count_a_wait<rw_ticket_lock<u8>>();
+	count_a_wait<phase_fair_lock<u8>>();
+	count_a_wait<wide_phase_fair_lock>();
+	count_a_wait<reader_lock<2>>();
 }
 
 TEST_CASE("print_counts: readers of a name are no writers of it")

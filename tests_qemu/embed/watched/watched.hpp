@@ -3,9 +3,10 @@
  * watched - an embed kernel as it stands, but with all of its locks checked and
  * their order learned: it must stay silent
  *
- * In front of the kernel's source. Its locks' names become those of checked
- * ones, a class each; and its handler says what it is, as a kernel that checks
- * does in its entry code.
+ * In front of the kernel's source, which then is watched_main, a name of its
+ * own for each. Its locks' names become those of checked ones, a class each;
+ * and its handler says what it is, as a kernel that checks does in its entry
+ * code.
  */
 #pragma once
 
@@ -14,8 +15,10 @@
 #include <boot/kernel.hpp>
 
 #include <klock/checked_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/ttas_lock.hpp>
 
 namespace klock {
 
@@ -25,6 +28,12 @@ using watched_ticket_lock_for =
 template <u64 Contenders>
 using watched_rw_ticket_lock_for =
 	checked_lock<rw_ticket_lock_for<Contenders>, "routes">;
+template <counter Counter>
+using watched_ticket_lock = checked_lock<ticket_lock<Counter>, "pages">;
+template <counter Counter>
+using watched_preemptable_ticket_lock =
+	checked_lock<preemptable_ticket_lock<Counter>, "pages">;
+using watched_backoff_ttas_lock = checked_lock<backoff_ttas_lock, "pages">;
 
 } // namespace klock
 
@@ -46,7 +55,10 @@ inline void set_watched_handler(u8 vector, interrupt_handler handler)
 
 #define ticket_lock_for watched_ticket_lock_for
 #define rw_ticket_lock_for watched_rw_ticket_lock_for
+#define ticket_lock watched_ticket_lock
+#define preemptable_ticket_lock watched_preemptable_ticket_lock
+#define backoff_ttas_lock watched_backoff_ttas_lock
 #define set_interrupt_handler set_watched_handler
-#define payload_main kernel_main
+#define payload_main watched_main
 
-int kernel_main();
+int watched_main();
