@@ -12,6 +12,7 @@ namespace boot {
 
 namespace {
 
+constinit u64 began = 0;
 constinit u64 frequency = 0;
 constinit bool is_known = false;
 
@@ -53,6 +54,13 @@ void delay_us(u64 us)
 		klock::cpu_relax();
 	}
 }
+
+u64 ns_since_boot()
+{
+	return frequency ? cycles_to_ns(klock::cycles() - began) : 0;
+}
+
+void clock_begin() { began = klock::cycles(); }
 
 void clock_init()
 {

@@ -24,6 +24,9 @@ bool clock_is_known();
 /* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
 u64 cycles_to_ns(u64 cycles);
 
+/* Since boot began; 0: the clock's rate is not known yet. Any context. */
+u64 ns_since_boot();
+
 /* The other way; ns up to 2^64 / clock_hz(), some seconds. Any context. */
 u64 ns_to_cycles(u64 ns);
 

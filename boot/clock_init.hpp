@@ -6,6 +6,9 @@
 
 namespace boot {
 
+/* From here on ns_since_boot() counts. */
+void clock_begin();
+
 /* Once, before the rest of clock.hpp is right. */
 void clock_init();
 

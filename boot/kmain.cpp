@@ -15,6 +15,7 @@ namespace boot {
 extern "C" [[noreturn]] void kmain(usize first, usize second)
 {
 	adopt_first_cpu();
+	clock_begin();
 	interrupts_init();
 	const boot_info info = read_boot_info(first, second);
 

@@ -5,6 +5,7 @@
 #include <boot/clock.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
+#include <boot/divide.hpp>
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
@@ -120,7 +121,11 @@ void begin_report()
 void end_report()
 {
 	const u32 others = too_late.load_relaxed();
+	const u64 ns = ns_since_boot();
 
+	if (ns)
+		print_report("  %u ms after boot began\n",
+			     div_u64(ns, 1'000'000));
 	if (others)
 		print_report("  (%u other CPUs wanted to report, too)\n",
 			     others);

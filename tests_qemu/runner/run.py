@@ -8,6 +8,7 @@ had come. The serial log is written line by line, and named when anything is
 wrong.
 """
 import argparse
+import re
 import sys
 
 import qemu
@@ -98,6 +99,9 @@ def add_judgement(parser):
     parser.add_argument("--expect-once", action="append", default=[],
                         metavar="TEXT", help="exactly one line of the log must "
                         "hold it")
+    parser.add_argument("--panic-within", type=at_least_one, metavar="MS",
+                        help="the panic's report must say that boot began so "
+                        "many ms ago, or fewer, by the guest's own clock")
     parser.add_argument("--repeat", type=at_least_one, default=1, metavar="N",
                         help="so many runs; the second one's files end in .2")
     parser.add_argument("--identical", action="store_true",
@@ -159,6 +163,11 @@ def faults(args, run, first):
         lines = sum(text in line for line in run.serial.splitlines())
         if lines != 1:
             yield f"in {lines} lines instead of one: {text!r}"
+    if args.panic_within:
+        told = re.findall(r"^  (\d+) ms after boot began$", run.serial, re.M)
+        if not told or int(told[0]) > args.panic_within:
+            yield (f"no panic within {args.panic_within} ms of boot, but after "
+                   f"{told[0] if told else 'none'}")
     if args.csv and run.outcome is Outcome.PASS and not run.csv_rows:
         yield f"no row for {args.csv}"
     if args.identical and first is not None and run.serial != first.serial:

@@ -204,6 +204,18 @@ def logs_of_modes(folder):
         yield f"{modes} modes, logs {logs}: {done.stdout.decode()[-300:]}"
 
 
+def panic_in_time(folder):
+    """By the guest's own clock, which must have been said."""
+    for said, passes in (("  1000 ms after boot began\r\n", True),
+                         ("  1001 ms after boot began\r\n", False),
+                         ("", False)):
+        fake = Fake(folder, BOOT + "PANIC on CPU 0: lock a\r\n" + said,
+                    "exit 89")
+        done = fake.run("--expect", "panic", "--panic-within", "1000")
+        if (done.returncode == 0) != passes or not no_traceback(done):
+            yield f"{said!r}: {done.stdout.decode()}{done.stderr.decode()}"
+
+
 def architecture(folder):
     """The image says what it is; QEMU is its own, --arch is held against it."""
     for number, entry, name in ((3, 0, "i686"), (183, 0, "aarch64"),
@@ -229,7 +241,7 @@ def architecture(folder):
             yield f"--arch {other} of {name}: {done.stderr.decode()}"
 
 
-CASES = [architecture, bad_path, killed, stopped, reader_gone, pipe, terminal, said_once,
+CASES = [architecture, bad_path, killed, panic_in_time, stopped, reader_gone, pipe, terminal, said_once,
          time_out, silence, plans, csv, logs_of_modes]
 
 
