@@ -19,9 +19,9 @@
  * Use when:    you look for the lock that your kernel waits for. A table:
  *              print_counts.hpp. counted_if<counts, L, "name"> is L itself
  *              where counts is false.
- * Size:        the lock inside, 30 bytes (18 on 32 bits), and then a cache
- *              line; that readers share, 128 bytes more; that has a line a CPU
- *              for its readers, a line a CPU besides
+ * Size:        the lock inside, 54 bytes (34 on 32 bits), and then a cache
+ *              line; of one that readers share, four lines more; that has a
+ *              line a CPU for its readers, those once more
  *                          Checked: unit/counted_lock: sizes
  * Zero bytes:  free and never counted, where the lock inside is free when zero
  *                          Checked: unit/counted_lock: zero bytes
@@ -329,8 +329,12 @@ struct counted_lock : L {
 		readers.counts.count_wait(readers.waits, name, waited);
 	}
 
+	/* A name that is the lock's alone, as C gives it, is theirs, too. */
 	void list_reads()
 	{
+		if (!readers.counts.called.load_relaxed())
+			readers.counts.set_name(counts.called.load_relaxed(),
+						counts.element.load_relaxed());
 		readers.counts.list_reads(readers.waits, name, reads.at,
 					  reads.cpus);
 	}

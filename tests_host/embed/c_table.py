@@ -41,7 +41,8 @@ def declared(case):
     locks = {name: set() for name in re.findall(r"struct \S*\(.*?\)\) "
              r"klock_(\w+) \{", re.sub(r"aligned\(\w+\)", "", code))}
     for extra in ("usage", "shared_usage", "mcs_node", "clh_node", "clh_cell",
-                  "counts", "waits", "reader_line", "timeout_slot", "timeout_record"):
+                  "counts", "waits", "shared_counts", "readers_counts",
+                  "reader_line", "timeout_slot", "timeout_record"):
         locks.pop(extra, None)
     rest = set()
     for name in names:
@@ -64,7 +65,7 @@ def cpp_names(case):
     """What klock/c_lock.hpp and its like say that a C lock is."""
     text = "".join((case.root / f"lib/c/klock/{name}.hpp").read_text()
                    for name in ("c_lock", "c_counted_lock"))
-    return dict(re.findall(r"KLOCK_C_IS\((\w+), ([\w<>]+)\);", text))
+    return dict(re.findall(r"KLOCK_C_IS\((\w+),\s+([\w<>]+)\);", text))
 
 
 def table_is_the_header(case):

@@ -27,7 +27,6 @@ void init(C *lock)
 #define KLOCK_C_COUNTED(x)                                                     \
 	KLOCK_C_VERBS(x)                                                       \
 	KLOCK_C_TRY_VERBS(x)                                                   \
-	KLOCK_C_CONTENDED_VERB(x)                                              \
 	void klock_##x##_set_name(klock_##x *lock, const char *name)           \
 	{                                                                      \
 		klock::as_cpp(*lock).set_name(name);                           \

@@ -9,8 +9,10 @@
  *	...
  *	klock_print_counts(print_line, 0);
  *
- * As klock_ticket_u8, with the same arguments, and a name. What is counted, and
- * what it costs: klock/counted_lock.hpp; the table: klock/print_counts.hpp.
+ * As klock_ticket_u8, with the same arguments, and a name: the locks that a
+ * kernel takes most. What is counted, and what it costs:
+ * klock/counted_lock.hpp; the table: klock/print_counts.hpp. Readers have a
+ * line of their own.
  *
  * Zero bytes are a free lock without a name. A lock that was ever waited for is
  * in a list: before its memory is used for anything else,
@@ -18,6 +20,9 @@
  */
 #pragma once
 
+#include <klock/queued.h>
+#include <klock/readers.h>
+#include <klock/tas.h>
 #include <klock/ticket.h>
 #include <klock/verbs.h>
 
@@ -25,15 +30,24 @@
 extern "C" {
 #endif
 
-/* What is counted of a lock: the C++ lock_counts and wait_counts. */
+/* What is counted of a lock: the C++ lock_counts and wait_counts; and of its
+ * readers, shared_counts. */
 struct __attribute__((may_alias)) klock_counts {
 	void *klock_acquired[2];
 	const char *klock_name;
 	void *klock_rest[sizeof(void *) == 8 ? 4 : 6];
 };
+struct __attribute__((may_alias)) klock_shared_counts {
+	struct klock_counts klock_counts;
+	void *klock_more[sizeof(void *) == 8 ? 2 : 3];
+};
 struct __attribute__((may_alias)) klock_waits {
 	unsigned char klock_bytes[klock_cache_line]
 		__attribute__((aligned(klock_cache_line)));
+};
+struct __attribute__((may_alias)) klock_readers_counts {
+	struct klock_shared_counts klock_counts;
+	struct klock_waits klock_waits;
 };
 
 /* name: a text that lives as long as the lock; then the lock's KLOCK_..._INIT.
@@ -49,13 +63,7 @@ struct __attribute__((may_alias)) klock_waits {
  *	list_counts	into the table, though nobody has waited for it yet
  *	forget_counts	out of it
  */
-#define KLOCK_COUNTED(x)                                                       \
-	struct __attribute__((may_alias)) klock_counted_##x {                  \
-		struct klock_##x klock_inner;                                  \
-		struct klock_counts klock_counts;                              \
-		struct klock_waits klock_waits;                                \
-	};                                                                     \
-	KLOCK_TICKET_VERBS(counted_##x);                                       \
+#define KLOCK_COUNTED_VERBS(x)                                                 \
 	void klock_counted_##x##_set_name(struct klock_counted_##x *lock,      \
 					  const char *name);                   \
 	void klock_counted_##x##_set_element(struct klock_counted_##x *lock,   \
@@ -64,8 +72,50 @@ struct __attribute__((may_alias)) klock_waits {
 	void klock_counted_##x##_list_counts(struct klock_counted_##x *lock);  \
 	void klock_counted_##x##_forget_counts(struct klock_counted_##x *lock)
 
+#define KLOCK_COUNTED(x)                                                       \
+	struct __attribute__((may_alias)) klock_counted_##x {                  \
+		struct klock_##x klock_inner;                                  \
+		struct klock_counts klock_counts;                              \
+		struct klock_waits klock_waits;                                \
+	};                                                                     \
+	KLOCK_COUNTED_VERBS(x)
+
+/* Of one that readers share. */
+#define KLOCK_COUNTED_READERS(x)                                               \
+	struct __attribute__((may_alias)) klock_counted_##x {                  \
+		struct klock_##x klock_inner;                                  \
+		void *klock_reads;                                             \
+		struct klock_counts klock_counts;                              \
+		struct klock_readers_counts klock_readers;                     \
+		struct klock_waits klock_waits;                                \
+	};                                                                     \
+	KLOCK_COUNTED_VERBS(x);                                                \
+	KLOCK_READERS_VERBS(counted_##x)
+
 KLOCK_COUNTED(ticket_u8);
 KLOCK_COUNTED(ticket_u16);
+KLOCK_COUNTED(ticket_u32);
+KLOCK_TICKET_VERBS(counted_ticket_u8);
+KLOCK_TICKET_VERBS(counted_ticket_u16);
+KLOCK_TICKET_VERBS(counted_ticket_u32);
+
+KLOCK_COUNTED(preemptable_ticket_u8);
+KLOCK_COUNTED(preemptable_ticket_u16);
+KLOCK_TICKET_VERBS(counted_preemptable_ticket_u8);
+KLOCK_TICKET_VERBS(counted_preemptable_ticket_u16);
+
+KLOCK_COUNTED(tas);
+KLOCK_COUNTED(backoff_ttas);
+KLOCK_TAS_VERBS(counted_tas);
+KLOCK_TAS_VERBS(counted_backoff_ttas);
+
+KLOCK_COUNTED(queued_64);
+KLOCK_COUNTED(queued_256);
+KLOCK_QUEUED_VERBS(counted_queued_64);
+KLOCK_QUEUED_VERBS(counted_queued_256);
+
+KLOCK_COUNTED_READERS(rw_ticket_u8);
+KLOCK_COUNTED_READERS(rw_ticket_u16);
 
 /*
  * The table, the worst first, a call of put(line, with) each; and all figures

@@ -232,3 +232,5 @@ static_assert(same_wide_counts());
 static_assert(AT(klock_counts, klock_name) == AT(lock_counts, called));
 static_assert(sizeof(klock_counts) == sizeof(lock_counts));
 static_assert(sizeof(klock_waits) == sizeof(wait_counts));
+/* Where they lie in a lock test_counted.c shows, by the name. */
+static_assert(sizeof(klock_shared_counts) == sizeof(shared_counts));

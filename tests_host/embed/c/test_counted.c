@@ -55,10 +55,88 @@ static void print(void)
 	klock_print_counts(put, 0);
 }
 
+unsigned klock_os_cpu_id(void) { return 0; }
+
+/* One acquisition, one by try_lock, one try in vain; in the table, and out. */
+#define COUNT_EACH(x, init)                                                    \
+	static void count_##x(void)                                            \
+	{                                                                      \
+		static struct klock_counted_##x lock =                         \
+			KLOCK_COUNTED_INIT(#x, init);                          \
+                                                                               \
+		klock_counted_##x##_lock(&lock);                               \
+		expect(!klock_counted_##x##_try_lock(&lock), #x " is held");   \
+		klock_counted_##x##_unlock(&lock);                             \
+		expect(klock_counted_##x##_try_lock(&lock), #x " is free");    \
+		klock_counted_##x##_unlock(&lock);                             \
+		klock_counted_##x##_list_counts(&lock);                        \
+		print();                                                       \
+		expect(strstr(text, TWICE #x "\n") != 0, #x);                  \
+		klock_counted_##x##_forget_counts(&lock);                      \
+		print();                                                       \
+		expect(strstr(text, #x) == 0, #x " is gone");                  \
+	}
+#define TWICE "           2            0       0               0           0 "
+
+COUNT_EACH(ticket_u32, KLOCK_TICKET_INIT)
+COUNT_EACH(preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT)
+COUNT_EACH(preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
+COUNT_EACH(tas, KLOCK_TAS_INIT)
+COUNT_EACH(backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
+COUNT_EACH(queued_64, KLOCK_QUEUED_INIT)
+COUNT_EACH(queued_256, KLOCK_QUEUED_INIT)
+COUNT_EACH(rw_ticket_u8, KLOCK_RW_TICKET_INIT)
+COUNT_EACH(rw_ticket_u16, KLOCK_RW_TICKET_INIT)
+
+static void count_all(void)
+{
+	count_ticket_u32();
+	count_preemptable_ticket_u8();
+	count_preemptable_ticket_u16();
+	count_tas();
+	count_backoff_ttas();
+	count_queued_64();
+	count_queued_256();
+	count_rw_ticket_u8();
+	count_rw_ticket_u16();
+}
+
+/* The lock's name is its readers', too. */
+static void count_readers(void)
+{
+	static struct klock_counted_rw_ticket_u8 routes =
+		KLOCK_COUNTED_INIT("routes", KLOCK_RW_TICKET_INIT);
+	unsigned long flags;
+
+	klock_counted_rw_ticket_u8_lock_shared(&routes);
+	expect(klock_counted_rw_ticket_u8_try_lock_shared(&routes),
+	       "another reads");
+	klock_counted_rw_ticket_u8_unlock_shared(&routes);
+	klock_counted_rw_ticket_u8_unlock_shared(&routes);
+	flags = klock_counted_rw_ticket_u8_lock_irqsave(&routes);
+	klock_counted_rw_ticket_u8_unlock_irqrestore(&routes, flags);
+	klock_counted_rw_ticket_u8_list_counts(&routes);
+	print();
+	expect(strstr(text, TWICE "routes, readers\n") != 0, "readers");
+	expect(strstr(text, " routes\n") != 0, "and writers");
+	klock_counted_rw_ticket_u8_forget_counts(&routes);
+	print();
+	expect(strstr(text, "routes") == 0, "both are gone");
+	memset(&routes, 0xff, sizeof(routes));
+	klock_counted_rw_ticket_u8_init(&routes);
+	klock_counted_rw_ticket_u8_set_element(&routes, "table", 4);
+	klock_counted_rw_ticket_u8_list_counts(&routes);
+	print();
+	expect(strstr(text, " table[4], readers\n") != 0, "an element's");
+	klock_counted_rw_ticket_u8_forget_counts(&routes);
+}
+
 int main(void)
 {
 	unsigned long flags;
 
+	count_all();
+	count_readers();
 	memset(bucket, 0xff, sizeof(bucket));
 	for (unsigned i = 0; i < 2; i++) {
 		klock_counted_ticket_u16_init(&bucket[i]);
