@@ -22,8 +22,18 @@ const char *read_cpus(const loader_info &loader)
 
 	if (!has_ipis())
 		return "no local APIC";
-	const char *const problem =
+	tables.last_id = apic_last_id();
+	const char *problem =
 		read_acpi(mapped_memory(), loader.rsdp, tables, damage);
+
+	/* Ids that x2APICs reach: once more. */
+	if (tables.large_ids && apic_use_x2apic() &&
+	    apic_last_id() != tables.last_id) {
+		tables = {};
+		tables.last_id = apic_last_id();
+		problem =
+			read_acpi(mapped_memory(), loader.rsdp, tables, damage);
+	}
 
 	if (damage.at)
 		print("# boot: the ACPI MADT has an entry of %u bytes at %u of "
@@ -51,8 +61,8 @@ cpu_list find_cpus(const boot_info &info)
 	}
 	if (found.left_out)
 		print("# boot: %u CPUs more than boot can use (%u, APIC ids up "
-		      "to 254): left asleep\n",
-		      found.left_out, max_cpus);
+		      "to %u): left asleep\n",
+		      found.left_out, max_cpus, found.last_id);
 	return found.cpus;
 }
 

@@ -25,7 +25,9 @@ struct timer_wire {
 /* CPUs that are enabled and can be addressed; what raises timer interrupts. */
 struct acpi_found {
 	cpu_list cpus;
-	unsigned left_out = 0; /* enabled, but beyond max_cpus or APIC id 254 */
+	u32 last_id = 254;	/* set before: that an IPI reaches */
+	unsigned left_out = 0;	/* enabled, but beyond max_cpus or last_id */
+	unsigned large_ids = 0; /* of these, beyond last_id */
 	unsigned io_apic_count = 0;
 	io_apic io_apics[max_io_apics] = {};
 	timer_wire timer;

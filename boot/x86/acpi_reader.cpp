@@ -15,7 +15,8 @@ void add_cpu(acpi_found &found, u32 apic_id, u32 flags)
 {
 	if (!(flags & madt_cpu_enabled))
 		return;
-	if (apic_id >= 255 || found.cpus.count == max_cpus)
+	found.large_ids += apic_id > found.last_id;
+	if (apic_id > found.last_id || found.cpus.count == max_cpus)
 		found.left_out++;
 	else
 		found.cpus.ids[found.cpus.count++] = apic_id;

@@ -3,13 +3,16 @@
  * apic - the local APIC: enabling, end of interrupt, IPIs
  *
  * Source: Intel SDM volume 3A, chapter Advanced Programmable Interrupt
- * Controller (APIC). xAPIC mode: registers in memory, ids of 8 bits.
+ * Controller (APIC). xAPIC mode: registers in memory, ids of 8 bits. x2APIC
+ * mode, where the firmware has left it on, or ids are larger, or the command
+ * line has the word x2apic: registers are MSRs, ids have 32 bits.
  */
 #include <boot/ipi.hpp>
 #include <boot/x86/apic_driver.hpp>
 #include <boot/x86/apic_registers.hpp>
 #include <boot/x86/loader_info.hpp>
 #include <boot/x86/reference_timers.hpp>
+#include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/interrupts.hpp>
@@ -22,6 +25,7 @@
 namespace boot {
 
 constinit usize apic_base = 0;
+constinit bool apic_is_x2apic = false;
 
 namespace {
 
@@ -49,6 +53,18 @@ void wait_until_accepted()
 }
 
 /*
+ * One write, that is accepted at once. It waits for no store before it, as one
+ * to memory does (Intel SDM volume 3A, x2APIC and ordering): who is called must
+ * see them.
+ */
+void send_by_msr(u32 destination, u32 command)
+{
+	asm volatile("mfence\n\tlfence" ::: "memory");
+	write_msr(x2apic_msr(apic_icr_low),
+		  u64{destination} << 32 | command | icr_assert);
+}
+
+/*
  * Interrupts off: a handler that sends an IPI between the two writes would
  * change the first one's destination.
  */
@@ -56,6 +72,8 @@ void send(u32 destination, u32 command)
 {
 	if (!has_ipis())
 		panic("an IPI without a local APIC");
+	if (apic_is_x2apic)
+		return send_by_msr(destination, command);
 
 	interrupts_off in_one_go;
 
@@ -73,7 +91,7 @@ u32 existing(unsigned cpu)
 
 } // namespace
 
-bool has_ipis() { return apic_base != 0; }
+bool has_ipis() { return apic_base || apic_is_x2apic; }
 
 bool has_nmi() { return has_ipis(); }
 
@@ -87,15 +105,19 @@ void find_apic()
 	}
 	const u64 base = read_msr(msr_apic_base);
 
-	if (!(base & apic_base_enabled) || (base & apic_base_x2apic) ||
-	    (base & apic_base_address) >> 32) {
+	if (base & apic_base_enabled && base & apic_base_x2apic) {
+		apic_is_x2apic = true;
+		print("# boot: the local APICs are x2APICs\n");
+		return;
+	}
+	if (!(base & apic_base_enabled) || (base & apic_base_address) >> 32) {
 		print("# boot: the local APIC is %s: not used\n",
-		      !(base & apic_base_enabled) ? "disabled"
-		      : base & apic_base_x2apic	  ? "in x2APIC mode"
-						  : "above 4 GiB");
+		      !(base & apic_base_enabled) ? "disabled" : "above 4 GiB");
 		return;
 	}
 	apic_base = static_cast<usize>(base & apic_base_address);
+	if (command_line().has("x2apic") && !apic_use_x2apic())
+		print("# boot: this CPU has no x2APIC\n");
 }
 
 void enable_apic()
@@ -117,9 +139,44 @@ void controller_init(const boot_info &info)
 	cpu_blocks[0].hardware_id = apic_id(); /* alone, it still has one */
 }
 
-void controller_init_cpu() { enable_apic(); }
+/* An INIT leaves the mode as it was, which need not be the first CPU's. */
+void controller_init_cpu()
+{
+	if (apic_is_x2apic)
+		write_msr(msr_apic_base,
+			  read_msr(msr_apic_base) | apic_base_x2apic);
+	enable_apic();
+}
 
-u32 apic_id() { return has_ipis() ? apic_read(apic_id_register) >> 24 : 0; }
+bool apic_use_x2apic()
+{
+	constexpr u32 has_x2apic = 1 << 21; /* CPUID, leaf 1, ECX */
+
+	if (!apic_is_x2apic && has_ipis() && cpuid(1).ecx & has_x2apic) {
+		write_msr(msr_apic_base,
+			  read_msr(msr_apic_base) | apic_base_x2apic);
+		apic_is_x2apic = true;
+		print("# boot: the local APICs are made x2APICs\n");
+	}
+	return apic_is_x2apic;
+}
+
+/* By a broadcast to all but self, CPUs are called; each knows its id. */
+u32 apic_last_id()
+{
+	constexpr u32 last_xapic_id = 254;
+
+	return apic_is_x2apic ? APIC_IDS - 1 : last_xapic_id;
+}
+
+u32 apic_id()
+{
+	if (!has_ipis())
+		return 0;
+	const u32 id = apic_read(apic_id_register);
+
+	return apic_is_x2apic ? id : id >> 24;
+}
 
 void apic_end_of_interrupt(u8 vector)
 {
@@ -150,6 +207,8 @@ void stop_cpu(unsigned cpu) { send_nmi(cpu); }
 /* What it interrupted may have written the destination and not the command. */
 void send_nmi_from_nmi(unsigned cpu)
 {
+	if (apic_is_x2apic)
+		return send_nmi(cpu);
 	const u32 destination = apic_read(apic_icr_high);
 
 	send_nmi(cpu);

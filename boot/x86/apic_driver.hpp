@@ -11,6 +11,15 @@ namespace boot {
 /* The running CPU's id; 0 without an APIC. */
 u32 apic_id();
 
+/* The largest id that an IPI reaches. */
+u32 apic_last_id();
+
+/*
+ * Makes the APICs x2APICs, if this CPU's can be one: of this CPU now, of each
+ * other when it starts. Before the others are started. False: they cannot.
+ */
+bool apic_use_x2apic();
+
 /*
  * The handler for `vector` is done. Nothing happens unless the local APIC
  * delivered it: INT n looks the same.

@@ -29,14 +29,28 @@ inline constexpr u32 apic_lvt_masked = 1 << 16;
 inline constexpr u32 apic_timer_mode_periodic = 1 << 17;
 inline constexpr u32 apic_timer_divide_by_16 = 0x3;
 
-/* Its address, the same for all CPUs; 0: none that boot can use. */
+/* Its address, the same for all CPUs; 0: it is none that boot can use. */
 extern usize apic_base;
 
-inline u32 apic_read(u32 at) { return *physical<volatile u32>(apic_base + at); }
+/* x2APIC mode: the same registers as MSRs. Of all CPUs, or of none. */
+extern bool apic_is_x2apic;
+
+/* Intel SDM volume 3A, x2APIC Register Address Space */
+constexpr u32 x2apic_msr(u32 at) { return 0x800 + at / 16; }
+
+inline u32 apic_read(u32 at)
+{
+	if (apic_is_x2apic)
+		return static_cast<u32>(read_msr(x2apic_msr(at)));
+	return *physical<volatile u32>(apic_base + at);
+}
 
 inline void apic_write(u32 at, u32 value)
 {
-	*physical<volatile u32>(apic_base + at) = value;
+	if (apic_is_x2apic)
+		write_msr(x2apic_msr(at), value);
+	else
+		*physical<volatile u32>(apic_base + at) = value;
 }
 
 } // namespace boot

@@ -75,6 +75,8 @@ const char *nmi_clock_start(u32 period_us)
 
 	if (!chip)
 		return "no I/O APIC has the timer's input";
+	if (hardware_id_of(0) > 254)
+		return "an I/O APIC does not reach the first CPU's id";
 	if (!pit_start_periodic(ticks))
 		return "no 8254 timer that counts";
 	const u32 entry =

@@ -22,7 +22,7 @@ extern const u8 trampoline_start[];
 extern const u8 trampoline_end[];
 
 /* Where a starting CPU looks for its block; a null pointer: sleep for good. */
-percpu *percpu_by_apic_id[256];
+percpu *percpu_by_apic_id[APIC_IDS];
 }
 
 namespace {

@@ -48,8 +48,8 @@ find_block:
 
 	/*
 	 * The whole APIC id is in leaf 0BH, where there is one (Intel SDM
-	 * volume 2A, CPUID); leaf 1 has its low 8 bits, by which a CPU beyond
-	 * our 256 would take another one's stack.
+	 * volume 2A, CPUID); leaf 1 has its low 8 bits, by which a CPU with a
+	 * larger one would take another one's stack.
 	 */
 	xorl %eax, %eax
 	cpuid
@@ -68,8 +68,8 @@ find_block:
 	shrl $24, %ebx
 	movl %ebx, %eax
 2:
-	cmpl $255, %eax
-	ja 3f
+	cmpl $APIC_IDS, %eax
+	jae 3f
 	movl percpu_by_apic_id(, %eax, WORD_SIZE), %edi
 	testl %edi, %edi
 	jnz ap_entry	/* entry.S, with EDI = struct percpu * */

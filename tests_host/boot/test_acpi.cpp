@@ -150,6 +150,24 @@ TEST_CASE("acpi: CPUs that are enabled and have an id that IPIs reach")
 	CHECK(o.found.io_apics[0].address == 0xfec00000);
 }
 
+TEST_CASE("acpi: ids that only x2APICs reach, and ids beyond the table")
+{
+	const fake_memory memory = with_madt(madt().cpu(1)
+						     .cpu(255)
+						     .x2apic_cpu(300)
+						     .x2apic_cpu(4096)
+						     .table());
+	outcome o;
+
+	o.found.last_id = 4095;
+	CHECK(boot::read_acpi(memory.view(), {}, o.found, o.damage) == nullptr);
+	CHECK(o.found.cpus.count == 3);
+	CHECK(o.found.cpus.ids[2] == 300);
+	CHECK(o.found.large_ids == 1);
+	CHECK(o.found.left_out == 1);
+	CHECK(read(memory).found.large_ids == 3);
+}
+
 TEST_CASE("acpi: more CPUs and I/O APICs than there is room for")
 {
 	madt m;

@@ -188,6 +188,7 @@ nearest word_like(const char *name)
 	meant.offer("cpus");
 	meant.offer("lock");
 	meant.offer("pin");
+	meant.offer("x2apic");
 	meant.offer("help");
 	return meant;
 }
@@ -253,6 +254,8 @@ wrong check_word(const boot::word &word, options &into)
 
 	if (came_before(word))
 		return because("given twice");
+	if (boot::same_text(word.name, "x2apic"))
+		return {}; /* boot's, and done */
 	if (boot::same_text(word.name, "help")) {
 		into.help = true;
 		return {};
@@ -274,7 +277,8 @@ void print_right_words()
 		print_choices(word.name, word.among);
 	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n");
 	boot::print(
-		"#   pin=cores|threads|l3, or CPUs: 0,2,4  which take part\n");
+		"#   pin=cores|threads|l3, or CPUs: 0,2,4  which take part\n"
+		"#   x2apic  local APICs in x2APIC mode\n");
 	for (const range_word &word : ranges)
 		boot::print("#   %s=%u..%u  %s\n", word.name,
 			    (usual.*word.field).least, (usual.*word.field).most,

@@ -16,8 +16,11 @@
 #define SELECTOR_TSS 0x20
 #define SELECTOR_FAULT_TSS 0x28 /* i686 only: the task for double faults */
 
-/* How many CPUs boot has blocks and stacks for: 8 bits of APIC id. */
+/* How many CPUs boot has blocks and stacks for. */
 #define MAX_CPUS 256
+
+/* And their APIC ids are below this: a table is indexed by them. */
+#define APIC_IDS 4096
 
 /* struct percpu, and the stacks of one CPU (boot/percpu.hpp) */
 #if defined(__x86_64__)
