@@ -238,6 +238,7 @@ struct counted_lock : L {
 
 	/* -- To read; with: nothing, or the CPU's number -- */
 
+	/* Says itself that it waits. */
 	template <typename... With>
 	requires requires(L &l, With &...with) { l.lock_shared(with...); }
 	void lock_shared(With &&...with)

@@ -214,6 +214,7 @@ struct phase_fair_lock {
 			await_readers(readers);
 		return has_to;
 	}
+	/* A reader's. */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
 	{

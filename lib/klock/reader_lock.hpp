@@ -150,6 +150,7 @@ struct reader_lock {
 			await_turn(mine);
 		return has_to;
 	}
+	/* A reader's. */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits,
 								   unsigned cpu)

@@ -204,6 +204,7 @@ struct rw_ticket_lock {
 			await_turn(before);
 		return has_to;
 	}
+	/* A reader's. */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
 	{

@@ -172,6 +172,7 @@ struct wide_phase_fair_lock {
 			await_readers(readers);
 		return has_to;
 	}
+	/* A reader's. */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
 	{

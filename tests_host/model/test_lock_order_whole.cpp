@@ -17,6 +17,9 @@
 
 #include <catch.hpp>
 
+#include <set>
+#include <string>
+
 using namespace klock;
 using model::check;
 using model::result;
@@ -201,4 +204,72 @@ TEST_CASE("lock_order: two orders, and no execution without a report")
 	CHECK(r.exhaustive);
 	CHECK(r.complete == 0);
 	CHECK(r.panicked > 0);
+}
+
+namespace {
+
+/* Of other locks than that of the learning, which is a tas_lock. */
+struct new_world {
+	new_world() { order_now = &order; }
+	~new_world() { order_now = nullptr; }
+
+	void take_all()
+	{
+		const irq_state before = irq_save();
+
+		table.lock_shared();
+		nest(first, second);
+		table.unlock_shared();
+		irq_restore(before);
+	}
+
+	lock_order_memory<4, 2> memory;
+	order_keeper order{memory};
+	checked_lock<rw_ticket_lock<u8>, "table"> table;
+	checked_lock<ticket_lock<u8>, "first"> first;
+	checked_lock<ticket_lock<u8>, "second"> second;
+};
+
+/* It has seen all that is done here. */
+struct known_world : new_world {
+	known_world() { take_all(); }
+};
+
+/* Where it is done, but for the locks themselves and what checks each. */
+template <typename World>
+std::set<std::string> done_by_order(model::operation what)
+{
+	const result r = model::explore<World>(
+		{.sections = {1}, .record_uses = true},
+		[](World &of, unsigned) { of.take_all(); });
+	std::set<std::string> files;
+
+	INFO(r.message << r.timeline);
+	CHECK(r.ok());
+	for (const model::use &u : r.uses) {
+		const std::string file = u.file.substr(u.file.rfind('/') + 1);
+
+		if (u.what == what && file != "ticket_lock.hpp" &&
+		    file != "rw_ticket_lock.hpp" && file != "lock_usage.hpp" &&
+		    file != "shared_usage.hpp")
+			files.insert(file);
+	}
+	return files;
+}
+
+} // namespace
+
+TEST_CASE("lock_order: what is known is found by loads alone")
+{
+	using model::operation;
+	using files = std::set<std::string>;
+
+	/* Its CPU's own lines alone are written. */
+	CHECK(done_by_order<known_world>(operation::rmw).empty());
+	CHECK(done_by_order<known_world>(operation::store) ==
+	      files{"held_locks.hpp"});
+	CHECK(done_by_order<known_world>(operation::load).size() >= 3);
+	/* Who learns takes its lock. */
+	CHECK(done_by_order<new_world>(operation::rmw) ==
+	      files{"tas_lock.hpp"});
 }
