@@ -16,27 +16,35 @@ function(klock_add_deadlock_test what file)
 			--expect-text "tests_qemu/lab/${file}.cpp:")
 endfunction()
 
-klock_add_deadlock_test(two_orders deadlock "PANIC on CPU 1: lock inode"
+klock_add_deadlock_test(two_orders deadlock "# CPU 1: buffer -> inode" "PANIC on CPU 1: lock inode"
 	"lock order: buffer (" ") on CPU 1; known: inode (" ") on CPU 0")
-klock_add_deadlock_test(three_cpus deadlock "PANIC on CPU 2: lock inode"
+klock_add_deadlock_test(three_cpus deadlock "# CPU 2: inode <----------- disk" "PANIC on CPU 2: lock inode"
 	") on CPU 2; known: inode (" ") on CPU 0, buffer (" ") on CPU 1")
-klock_add_deadlock_test(two_queues deadlock "PANIC on CPU 1: lock runqueue[0]"
+klock_add_deadlock_test(two_queues deadlock
+	"# CPU 1: runqueue[0] <- runqueue[1]" "PANIC on CPU 1: lock runqueue[0]"
 	"same class: " "runqueue[1] was taken at ")
-klock_add_deadlock_test(handler_order deadlock "PANIC on CPU 0: lock console"
+klock_add_deadlock_test(handler_order deadlock
+	"# CPU 0: console, interrupts on -> handler -> disk" "PANIC on CPU 0: lock console"
 	"a handler waits for disk at " "console is held or waited for with "
 	"known: disk (" ") on CPU 1")
 klock_add_deadlock_test(console_in_panic deadlock
+	"# CPU 0: console -> panic -> console"
 	"PANIC on CPU 0: lock console" "recursion: the caller holds it")
-klock_add_deadlock_test(sleeps deadlock "PANIC on CPU 0: lock inode"
+klock_add_deadlock_test(sleeps deadlock "# CPU 0: inode -> an answer" "PANIC on CPU 0: lock inode"
 	"might_wait() with a lock held")
 # And how they are waited for where nobody hangs: counted_lock.
 klock_add_boot_test(qemu_counts_4 CPUS 4 MODE single APPEND "run=counts mode=tap"
 	RUN --expect-text "of 1000" --expect-text "runqueue[0]"
 		--expect-text "2 runqueue" --expect-text "log; held")
 foreach(what IN ITEMS interrupts_on interrupted_waiter reading_handler)
-	klock_add_deadlock_test(${what} misuse "CPU 0: lock r"
-		"interrupts on at" "waited for in an interrupt handler at")
+	klock_add_deadlock_test(${what} misuse "interrupts on -> handler -> "
+		"CPU 0: lock r" "interrupts on at"
+		"waited for in an interrupt handler at")
 endforeach()
+klock_add_deadlock_test(read_recursion misuse
+	"# CPU 0: reads routes -> reads routes" "read recursion: the caller")
+klock_add_deadlock_test(upgrade misuse "# CPU 0: reads routes -> writes routes"
+	"upgrade: the caller reads it")
 
 # One of the findings by other compilers and in 32 bits, in the same words.
 foreach(toolchain IN ITEMS gcc-32 clang-64)

@@ -142,6 +142,34 @@ constexpr deadlock deadlocks[] = {
 		 "# CPU 1: inode <- that answer\n"},
 };
 
+/* Of one lock: misuse.cpp does them. */
+struct picture_of {
+	misuse what;
+	const char *picture;
+};
+constexpr picture_of pictures[] = {
+	{misuse::recursion, "CPU 0: runqueue -> runqueue\n"},
+	{misuse::interrupts_on,
+	 "CPU 0: runqueue, interrupts on -> handler -> runqueue\n"},
+	{misuse::interrupted_waiter,
+	 "CPU 0: waits for runqueue, interrupts on -> handler -> runqueue\n"
+	 "# CPU 1: runqueue\n"},
+	{misuse::reading_handler,
+	 "CPU 0: reads routes, interrupts on -> handler -> reads routes\n"
+	 "# CPU 1: waits to write routes between the two\n"},
+	{misuse::read_recursion, "CPU 0: reads routes -> reads routes\n"
+				 "# CPU 1: waits to write routes between\n"},
+	{misuse::upgrade, "CPU 0: reads routes -> writes routes\n"},
+};
+
+void print_picture(misuse what)
+{
+	for (const picture_of &one : pictures)
+		if (one.what == what)
+			boot::print("# deadlock: %s\n# %s", name_of(what),
+				    one.picture);
+}
+
 /* Behind those of one lock, in the order of `misuse`. */
 constexpr klock::u32 first = static_cast<klock::u32>(misuse::two_orders);
 
@@ -151,8 +179,10 @@ int run_deadlock(const options &o)
 {
 	const klock::u32 number = static_cast<klock::u32>(o.what);
 
-	if (number < first)
+	if (number < first) {
+		print_picture(o.what);
 		return run_misuse(o);
+	}
 	const deadlock &one = deadlocks[number - first];
 
 	boot::print("# deadlock: %s\n# %s", name_of(o.what), one.picture);
