@@ -56,7 +56,8 @@ endforeach()
 # In the tree's shape, so that their links to each other hold.
 foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
 		lib/arch/CONTRACT.md lib/docs/add-a-lock.md
-		lib/docs/add-a-port.md lib/docs/embed.md
+		lib/docs/add-a-port.md lib/docs/check-your-code.md
+		lib/docs/embed.md
 		lib/docs/find-a-deadlock.md
 		lib/docs/protect-your-data.md lib/docs/provenance.md
 		lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
