@@ -226,3 +226,66 @@ TEST_CASE("explore: names for code that is no lock, a function for each CPU")
 		      m.letter = 1;
 	      }).found == model::bug::data_race);
 }
+
+TEST_CASE("bounds: what is near is found, and it is said what is left out")
+{
+	struct lock {
+		std::atomic<bool> taken{false};
+		model::var<int> data = 0;
+	};
+	struct buffering {
+		std::atomic<int> x{0}, y{0};
+		int r0 = 0, r1 = 0;
+	};
+	const auto two_steps = [](unsigned preemptions, unsigned reorder) {
+		return model::explore<lock>({.runs = {1, 1},
+					     .preemptions = preemptions,
+					     .max_reorder = reorder},
+					    [](lock &l, unsigned) {
+						    if (l.taken.load())
+							    return;
+						    l.taken = true;
+						    l.data = 1;
+						    l.taken = false;
+					    });
+	};
+	const auto sb = [](unsigned preemptions, unsigned reorder) {
+		return model::explore_threads<buffering>(
+			{.preemptions = preemptions, .max_reorder = reorder},
+			[](buffering &b) { check(b.r0 || b.r1); },
+			[](buffering &b) {
+				b.x.store(1, relaxed);
+				b.r0 = b.y.load(relaxed);
+			},
+			[](buffering &b) {
+				b.y.store(1, relaxed);
+				b.r1 = b.x.load(relaxed);
+			});
+	};
+
+	for (const model::result &r :
+	     {two_steps(0, 0), sb(0, 0), sb(model::unbounded, 0)}) {
+		CHECK(r.ok());
+		CHECK(r.left_out > 0);
+		CHECK_FALSE(r.exhaustive);
+		CHECK(r.timeline.find("NOT EXHAUSTIVE: preemptions") == 0);
+	}
+	CHECK(sb(0, 0).complete == 1);
+	CHECK(two_steps(0, 1).found == model::bug::data_race);
+	CHECK(sb(0, 1).found == model::bug::failed_check);
+	CHECK(sb(1, 0).complete == 2);
+}
+
+TEST_CASE("bounds: nothing left out is exhaustive")
+{
+	struct count {
+		std::atomic<int> x{0};
+	};
+	const auto r = model::explore<count>(
+		{.runs = {1, 1, 1}, .preemptions = 3, .max_reorder = 3},
+		[](count &c, unsigned) { c.x++; });
+
+	CHECK(r.exhaustive);
+	CHECK(r.left_out == 0);
+	CHECK(r.complete == 6);
+}

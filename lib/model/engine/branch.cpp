@@ -28,7 +28,7 @@ void checker::recycle(std::unique_ptr<graph> &&done)
 
 void checker::keep_if_sc(std::unique_ptr<graph> &&other)
 {
-	if (!other->any_sc || sc_holds(*other))
+	if (within_bounds(*other) && (!other->any_sc || sc_holds(*other)))
 		work.push_back(std::move(other));
 	else
 		recycle(std::move(other));

@@ -177,6 +177,7 @@ struct checker final : hooked::engine {
 	void serve(const graph &with, ref read, ref write);
 	bool may_serve(const graph &with, ref read, ref write) const;
 	void keep_if_sc(std::unique_ptr<graph> &&);
+	bool within_bounds(const graph &); /* bounds.cpp */
 	std::unique_ptr<graph> copy_of(const graph &);
 	void recycle(std::unique_ptr<graph> &&);
 	u64 word_at(unsigned place, unsigned position, const window &) const;

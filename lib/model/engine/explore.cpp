@@ -80,6 +80,9 @@ void checker::explore_all(unsigned count)
 		run_all = false;
 		show_finding();
 	}
+	if (out.left_out && out.limit.empty())
+		out.limit = "preemptions, max_reorder: executions beyond them "
+			    "are left out";
 	out.exhaustive = work.empty() && out.limit.empty() && out.ok();
 	if (!out.exhaustive && out.ok())
 		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";

@@ -101,10 +101,12 @@ void checker::serve(const graph &with, ref read, ref write)
 		auto other = copy_of(*base);
 		other->insert(write, p);
 		other->at(read).behind = p <= newest;
-		if (p > newest)
+		if (p > newest && within_bounds(*other))
 			work.push_back(std::move(other));
-		else
+		else if (p <= newest)
 			keep_if_sc(std::move(other));
+		else
+			recycle(std::move(other));
 	}
 	recycle(std::move(base));
 }

@@ -22,6 +22,8 @@ enum class release_sequence : u8 {
 	rc11,  /* later stores of the same CPU, too: up to C++17, stronger */
 };
 
+inline constexpr unsigned unbounded = ~0u;
+
 /* A kind of operation, as far as its orders go. */
 enum class operation : u8 { load, store, rmw, fence };
 
@@ -54,6 +56,15 @@ struct options {
 	/* How often the handler may interrupt each CPU, wherever it can. */
 	unsigned interrupts = 0;
 	bool non_maskable = false; /* whatever the interrupt flag says */
+
+	/*
+	 * For code that is too large: only executions near to the one in which
+	 * the CPUs run one after another. So many reads find what a later CPU
+	 * writes; so many reads and writes come before a write that was there.
+	 * What is beyond is left out, and the result is not exhaustive.
+	 */
+	unsigned preemptions = unbounded;
+	unsigned max_reorder = unbounded;
 
 	/*
 	 * How often each CPU's compare_exchange_weak may fail though it finds
@@ -137,6 +148,7 @@ struct result {
 	u64 complete = 0; /* executions in which every CPU finished */
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
 	u64 panicked = 0; /* in which one has panicked: options.may_panic */
+	u64 left_out = 0; /* branches beyond preemptions, max_reorder */
 	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
 	double time = 0;  /* seconds */
 
