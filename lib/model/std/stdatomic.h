@@ -3,10 +3,15 @@
  * stdatomic.h - C's atomics, for C code that is compiled as C++
  *
  * _Atomic(T) is std::atomic<T>; write it so, as _Atomic T is no C++. The model
- * checker sees every operation: see <atomic> beside this.
+ * checker sees every operation: see <atomic> beside this. For C itself it is
+ * the compiler's own: klock::model_plain sees what that is made of.
  */
 #pragma once
 #pragma GCC system_header
+
+#ifndef __cplusplus
+#include_next <stdatomic.h>
+#else
 
 #include <atomic>
 
@@ -96,3 +101,5 @@ using std::atomic_signal_fence;
 using std::atomic_store;
 using std::atomic_store_explicit;
 using std::atomic_thread_fence;
+
+#endif
