@@ -10,13 +10,20 @@
 
 namespace model {
 
-std::unique_ptr<graph> checker::copy_of(const graph &from)
+std::unique_ptr<graph> checker::new_graph()
 {
 	if (spare.empty())
-		return std::make_unique<graph>(from);
+		return std::make_unique<graph>();
 
-	std::unique_ptr<graph> copy = std::move(spare.back());
+	std::unique_ptr<graph> one = std::move(spare.back());
 	spare.pop_back();
+	return one;
+}
+
+std::unique_ptr<graph> checker::copy_of(const graph &from)
+{
+	std::unique_ptr<graph> copy = new_graph();
+
 	*copy = from;
 	return copy;
 }

@@ -10,6 +10,7 @@
  * of the graph on the stack.
  *
  *	explore.cpp	the stack, and what comes of it
+ *	workers.cpp	the stack shared by processes
  *	run.cpp		one run: whose turn it is
  *	branch.cpp	adding reads and writes: what else could have been
  *	revisit.cpp	earlier reads that a new write may serve
@@ -30,8 +31,10 @@
 #include "graph.hpp"
 #include "learnt.hpp"
 #include "objects.hpp"
+#include "progress.hpp"
 #include "reading.hpp"
 #include "timeline.hpp"
+#include "workers.hpp"
 
 #include <fiber/fiber.hpp>
 #include <model/access.hpp>
@@ -143,6 +146,12 @@ struct checker final : hooked::engine {
       private:
 	/* -- explore.cpp, run.cpp -- */
 	void explore_all(unsigned cpus);
+	void explore_work();
+	void explore_next();
+	u64 executions() const
+	{
+		return out.complete + out.blocked + out.panicked;
+	}
 	void run_one();
 	void run_code();
 	void start_cpus();
@@ -167,6 +176,10 @@ struct checker final : hooked::engine {
 	void show_finding();
 	void write_down(const std::string &message, site);
 
+	/* -- workers.cpp -- */
+	bool share_work(progress &);
+	[[noreturn]] void work_for(pool &, unsigned me);
+
 	/* -- branch.cpp, revisit.cpp -- */
 	const event &read(const reading &, unsigned place);
 	void write(const reading &, unsigned place, u64 word);
@@ -178,6 +191,7 @@ struct checker final : hooked::engine {
 	bool may_serve(const graph &with, ref read, ref write) const;
 	void keep_if_sc(std::unique_ptr<graph> &&);
 	bool within_bounds(const graph &); /* bounds.cpp */
+	std::unique_ptr<graph> new_graph();
 	std::unique_ptr<graph> copy_of(const graph &);
 	void recycle(std::unique_ptr<graph> &&);
 	u64 word_at(unsigned place, unsigned position, const window &) const;
@@ -245,6 +259,7 @@ struct checker final : hooked::engine {
 	std::unique_ptr<graph> g; /* the run's */
 	std::vector<std::unique_ptr<graph>> work;
 	std::vector<std::unique_ptr<graph>> spare;
+	double share_done = 0; /* of the exploration, by estimate */
 	objects memory;
 
 	/* -- learn.cpp, walk.cpp -- */

@@ -59,23 +59,14 @@ void checker::explore_all(unsigned count)
 {
 	out = {};
 	runs = 0;
+	share_done = 0;
 	code.forget();
 	memory.forget_all();
 	work.clear();
 	work.push_back(std::make_unique<graph>());
 	work.back()->reset(count, how->sequence);
 
-	while (!work.empty() && goes_on() && out.limit.empty() && !run_all) {
-		g = std::move(work.back());
-		work.pop_back();
-		run_one();
-		if (!out.ok())
-			keep_finding();
-		if (out.complete + out.blocked + out.panicked >=
-		    how->max_executions)
-			out.limit = "max_executions";
-		recycle(std::move(g));
-	}
+	explore_work();
 	if (best.shows) {
 		run_all = false;
 		show_finding();
@@ -87,6 +78,46 @@ void checker::explore_all(unsigned count)
 	if (!out.exhaustive && out.ok())
 		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
 	work.clear();
+}
+
+/* The graphs on the stack, and what comes of them, until something is found. */
+void checker::explore_work()
+{
+	constexpr u64 much = 2'000;
+	bool alone = how->workers == 1 || how->record_uses;
+	progress shown;
+
+	while (!work.empty() && goes_on() && out.limit.empty() && !run_all) {
+		if (!alone && !best.shows && runs >= much) {
+			alone = true;
+			if (share_work(shown))
+				break;
+		}
+		explore_next();
+		if (!out.ok())
+			keep_finding();
+		if (executions() >= how->max_executions)
+			out.limit = "max_executions";
+		if (runs % 4096 == 0)
+			shown.at(executions(), share_done);
+	}
+}
+
+/* What is on top. Its share of all is its own, and that of each it leads to. */
+void checker::explore_next()
+{
+	const usize below = work.size() - 1;
+
+	if (g)
+		recycle(std::move(g));
+	g = std::move(work.back());
+	work.pop_back();
+	const double all = g->share;
+	run_one();
+	const double each = all / static_cast<double>(work.size() - below + 1);
+	for (usize i = below; i < work.size(); i++)
+		work[i]->share = each;
+	share_done += each;
 }
 
 void checker::report(bug found, const std::string &message, site where)

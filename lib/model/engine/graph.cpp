@@ -9,6 +9,7 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 	sequence = by;
 	next_stamp = 1;
 	any_sc = false;
+	share = 1;
 	for (auto &events : sb)
 		events.clear();
 	counts.clear();
@@ -168,23 +169,33 @@ void graph::insert(ref write, unsigned position)
 	counts[place]++;
 }
 
-void graph::restrict_to(const clock &kept)
+void graph::copy_kept(const graph &from, const clock &kept)
 {
+	cpus = from.cpus;
+	sequence = from.sequence;
+	any_sc = from.any_sc;
+	step = from.step;
+	next_stamp = from.next_stamp;
+	stride = from.stride;
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		const auto first = from.sb[cpu].begin();
+		sb[cpu].assign(first, first + kept.at[cpu]);
+	}
+	counts.resize(from.counts.size());
+	orders.resize(from.orders.size());
 	for (std::size_t place = 0; place < counts.size(); place++) {
-		ref *const mo = &orders[place * stride];
-		u16 left = 0;
+		const ref *const mo = &from.orders[place * stride];
+		ref *const left = &orders[place * stride];
+		u16 many = 0;
 
-		for (unsigned i = 0; i < counts[place]; i++) {
+		for (unsigned i = 0; i < from.counts[place]; i++) {
 			if (!kept.has(mo[i]))
 				continue;
-			mo[left++] = mo[i];
-			at(mo[left - 1]).mo = left;
+			left[many++] = mo[i];
+			at(mo[i]).mo = many;
 		}
-		counts[place] = left;
+		counts[place] = many;
 	}
-	for (unsigned cpu = 0; cpu < cpus; cpu++)
-		if (length(cpu) > kept.at[cpu])
-			sb[cpu].resize(kept.at[cpu]);
 }
 
 } // namespace model

@@ -143,12 +143,17 @@ struct graph {
 	/* Makes the CPU's last event, a read, read a write that is newer. */
 	void redirect(ref read, ref from);
 
-	/* Keeps of each CPU what kept has, and no more. */
-	void restrict_to(const clock &kept);
+	/* Becomes what kept has of another. */
+	void copy_kept(const graph &from, const clock &kept);
 
 	std::vector<event> sb[max_cpus];
 	bool any_sc = false; /* whether SC events are or were there */
 	u32 step = 0;	     /* of the code that adds events now */
+	double share = 1;    /* of the whole exploration, by estimate */
+
+	/* As bytes, for another process; what it learnt does not go along. */
+	std::vector<u8> packed() const;
+	void unpack(const u8 *bytes);
 
       private:
 	event &append(unsigned cpu, kind what, order o);

@@ -79,8 +79,8 @@ void checker::serve(const graph &with, ref read, ref write)
 		       with.sb[c][kept.at[c]].stamp <= since)
 			kept.at[c]++;
 
-	auto base = copy_of(with);
-	base->restrict_to(kept);
+	auto base = new_graph();
+	base->copy_kept(with, kept);
 
 	const unsigned newest = base->last(place);
 	unsigned p = floor(*base, place, base->seen_before(write));
@@ -95,10 +95,7 @@ void checker::serve(const graph &with, ref read, ref write)
 	}
 	base->at(read).ord = order_found(read, with.at(write).value);
 	base->redirect(read, write);
-	for (; p <= to; p++) {
-		if (splits_rmw(*base, place, p))
-			continue;
-		auto other = copy_of(*base);
+	const auto keep = [&](std::unique_ptr<graph> &&other) {
 		other->insert(write, p);
 		other->at(read).behind = p <= newest;
 		if (p > newest && within_bounds(*other))
@@ -107,8 +104,14 @@ void checker::serve(const graph &with, ref read, ref write)
 			keep_if_sc(std::move(other));
 		else
 			recycle(std::move(other));
-	}
-	recycle(std::move(base));
+	};
+	for (; p < to; p++)
+		if (!splits_rmw(*base, place, p))
+			keep(copy_of(*base));
+	if (p == to && !splits_rmw(*base, place, p))
+		keep(std::move(base));
+	else
+		recycle(std::move(base));
 }
 
 } // namespace model

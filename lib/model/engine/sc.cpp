@@ -11,9 +11,13 @@
  */
 #include "consistency.hpp"
 
+#include <klock/types.hpp>
+
 namespace model {
 
 namespace {
+
+using klock::usize;
 
 bool is_access(const event &e)
 {
@@ -30,29 +34,34 @@ unsigned key(const graph &g, const event &e)
 	return 2 * g.position(e) + (e.what == kind::read);
 }
 
-constexpr unsigned none = ~0u;
+/* No key: greater than any. */
+constexpr u16 none = 0xffff;
 
-/* What is around one SC fence at one place. */
-struct surroundings {
-	unsigned first_after = none; /* least key that the fence hb */
-	unsigned last_before = 0;    /* greatest key that hb the fence */
-	unsigned last_write_before = 0;
-};
+/* So many keys are compared at once. */
+constexpr usize row = 8;
 
-/* The SC events of one graph and the psc edges between them. */
+constexpr auto least = [](u16 &to, u16 by) { to = by < to ? by : to; };
+constexpr auto most = [](u16 &to, u16 by) { to = by > to ? by : to; };
+
+/*
+ * The SC events of one graph and the psc edges between them. One is made for
+ * all graphs, which keeps its room.
+ */
 struct psc {
-	explicit psc(const graph &of) : g(of)
-	{
-		for (unsigned cpu = 0; cpu < g.cpus; cpu++)
-			for (unsigned i = 1; i <= g.length(cpu); i++)
-				add({static_cast<u8>(cpu), static_cast<u8>(i)});
-	}
-
-	bool acyclic();
+	bool acyclic(const graph &);
 
       private:
 	void add(ref r);
 	void look_around();
+	void look_around(unsigned cpu);
+	void pass_on(unsigned of);
+	template <typename Take>
+	void each(u16 *to, const u16 *by, Take take)
+	{
+		for (usize p = 0; p < room; p += row)
+			for (usize i = 0; i < row; i++)
+				take(to[p + i], by[p + i]);
+	}
 	bool edge(unsigned a, unsigned b) const;
 	bool between_fences(unsigned a, unsigned b) const;
 	bool from_fence(unsigned a, unsigned b) const;
@@ -61,69 +70,111 @@ struct psc {
 	bool detour(ref a, ref b) const;
 	bool leads_back(unsigned node);
 
+	const event &at(ref r) const { return g->at(r); }
+
 	/* hb, as events */
-	bool before(ref a, ref b) const
+	bool before(ref a, ref b) const { return !(a == b) && at(b).hb.has(a); }
+
+	/* Of a fence at a place, by the fence's number. */
+	usize slot(unsigned fence, unsigned place) const
 	{
-		return !(a == b) && g.at(b).hb.has(a);
+		return fence * room + place;
 	}
 
-	const surroundings &around(unsigned fence, unsigned place) const
-	{
-		return near[fences_before[fence] * places + place];
-	}
-
-	const graph &g;
+	const graph *g = nullptr;
 	std::vector<ref> nodes;
-	std::vector<unsigned> fences_before; /* fence number of a node */
-	unsigned fences = 0;
+	std::vector<unsigned> fence_of; /* fence number of a node */
+	std::vector<ref> fences;	/* CPU by CPU, in program order */
+	std::vector<u8> seen;		/* their clocks */
+	unsigned first_fence[max_cpus + 1] = {};
 	unsigned places = 0;
-	std::vector<surroundings> near;
+	usize room = 0; /* places, rounded up */
+
+	/* By slot: */
+	std::vector<u16> first_after; /* least key that the fence hb */
+	std::vector<u16> last_before; /* greatest key that hb the fence */
+	std::vector<u16> last_write_before;
+
 	std::vector<u8> colour; /* of the search: 0 new, 1 open, 2 done */
 };
 
 void psc::add(ref r)
 {
-	const event &e = g.at(r);
+	const event &e = at(r);
 
 	if (is_access(e) && e.place >= places)
 		places = e.place + 1u;
 	if (e.ord != order::seq_cst)
 		return;
 	nodes.push_back(r);
-	fences_before.push_back(fences);
-	fences += e.what == kind::fence;
+	fence_of.push_back(static_cast<unsigned>(fences.size()));
+	if (e.what != kind::fence)
+		return;
+	fences.push_back(r);
+	seen.insert(seen.end(), e.hb.at, e.hb.at + max_cpus);
+}
+
+/*
+ * What one CPU's accesses are to the fences. Both go up in program order, and
+ * so do the last fence that is before an access, and the first after it.
+ */
+void psc::look_around(unsigned cpu)
+{
+	unsigned after[max_cpus], before[max_cpus];
+
+	for (unsigned of = 0; of < g->cpus; of++)
+		after[of] = before[of] = first_fence[of];
+	for (unsigned i = 1; i <= g->length(cpu); i++) {
+		const event &e = g->sb[cpu][i - 1];
+
+		if (!is_access(e))
+			continue;
+		const u16 k = static_cast<u16>(key(*g, e));
+		for (unsigned of = 0; of < g->cpus; of++) {
+			const unsigned end = first_fence[of + 1];
+			unsigned &b = before[of], &a = after[of];
+
+			while (b < end && fences[b].index <= e.hb.at[of])
+				b++;
+			while (a < end && seen[a * max_cpus + cpu] < i)
+				a++;
+			if (b > first_fence[of])
+				least(first_after[slot(b - 1, e.place)], k);
+			if (a == end)
+				continue;
+			most(last_before[slot(a, e.place)], k);
+			if (e.what == kind::write)
+				most(last_write_before[slot(a, e.place)], k);
+		}
+	}
+}
+
+/* What a later fence is before, and what is before an earlier one. */
+void psc::pass_on(unsigned of)
+{
+	const unsigned first = first_fence[of], end = first_fence[of + 1];
+
+	for (unsigned f = end; f-- > first + 1;)
+		each(&first_after[slot(f - 1, 0)], &first_after[slot(f, 0)],
+		     least);
+	for (unsigned f = first + 1; f < end; f++) {
+		each(&last_before[slot(f, 0)], &last_before[slot(f - 1, 0)],
+		     most);
+		each(&last_write_before[slot(f, 0)],
+		     &last_write_before[slot(f - 1, 0)], most);
+	}
 }
 
 void psc::look_around()
 {
-	near.assign(fences * places, {});
-	for (unsigned cpu = 0; cpu < g.cpus; cpu++) {
-		for (unsigned i = 1; i <= g.length(cpu); i++) {
-			const ref r{static_cast<u8>(cpu), static_cast<u8>(i)};
-			const event &e = g.at(r);
-
-			if (!is_access(e))
-				continue;
-			const unsigned k = key(g, e);
-			for (unsigned n = 0; n < nodes.size(); n++) {
-				const event &f = g.at(nodes[n]);
-				if (f.what != kind::fence)
-					continue;
-				surroundings &s =
-					near[fences_before[n] * places +
-					     e.place];
-				if (e.hb.has(nodes[n]) && k < s.first_after)
-					s.first_after = k;
-				if (!f.hb.has(r))
-					continue;
-				if (k > s.last_before)
-					s.last_before = k;
-				if (e.what == kind::write &&
-				    k > s.last_write_before)
-					s.last_write_before = k;
-			}
-		}
-	}
+	room = (places + row - 1) / row * row;
+	first_after.assign(fences.size() * room, none);
+	last_before.assign(fences.size() * room, 0);
+	last_write_before.assign(fences.size() * room, 0);
+	for (unsigned cpu = 0; cpu < g->cpus; cpu++)
+		look_around(cpu);
+	for (unsigned of = 0; of < g->cpus; of++)
+		pass_on(of);
 }
 
 /* [F]; (hb | hb; eco; hb); [F] - psc_base between fences is within it. */
@@ -131,10 +182,14 @@ bool psc::between_fences(unsigned a, unsigned b) const
 {
 	if (before(nodes[a], nodes[b]))
 		return true;
-	for (unsigned p = 0; p < places; p++)
-		if (around(a, p).first_after < around(b, p).last_before)
-			return true;
-	return false;
+
+	const u16 *const after = &first_after[fence_of[a] * room];
+	const u16 *const until = &last_before[fence_of[b] * room];
+	u16 any = 0;
+	for (usize p = 0; p < room; p += row)
+		for (usize i = 0; i < row; i++)
+			any |= after[p + i] < until[p + i];
+	return any;
 }
 
 /*
@@ -143,45 +198,45 @@ bool psc::between_fences(unsigned a, unsigned b) const
  */
 bool psc::from_fence(unsigned a, unsigned b) const
 {
-	const event &e = g.at(nodes[b]);
+	const event &e = at(nodes[b]);
 
 	return e.what == kind::write &&
-	       around(a, e.place).first_after < key(g, e);
+	       first_after[slot(fence_of[a], e.place)] < key(*g, e);
 }
 
 /* [E]; scb; hb?; [F], less the same, the other way round. */
 bool psc::to_fence(unsigned a, unsigned b) const
 {
-	const event &e = g.at(nodes[a]);
+	const event &e = at(nodes[a]);
 
-	return around(b, e.place).last_write_before > key(g, e);
+	return last_write_before[slot(fence_of[b], e.place)] > key(*g, e);
 }
 
 /* sb, elsewhere; hb; sb, elsewhere: from and to another location. */
 bool psc::detour(ref a, ref b) const
 {
 	const auto elsewhere = [&](ref r, u16 place) {
-		return !is_access(g.at(r)) || g.at(r).place != place;
+		return !is_access(at(r)) || at(r).place != place;
 	};
 	ref out{a.cpu, static_cast<u8>(a.index + 1)};
 	ref in{b.cpu, static_cast<u8>(b.index - 1)};
 
-	while (out.index <= g.length(a.cpu) && !elsewhere(out, g.at(a).place))
+	while (out.index <= g->length(a.cpu) && !elsewhere(out, at(a).place))
 		out.index++;
-	while (in.index && !elsewhere(in, g.at(b).place))
+	while (in.index && !elsewhere(in, at(b).place))
 		in.index--;
-	return out.index <= g.length(a.cpu) && in.index && before(out, in);
+	return out.index <= g->length(a.cpu) && in.index && before(out, in);
 }
 
 /* [E]; scb; [E] */
 bool psc::between_accesses(ref a, ref b) const
 {
-	const event &from = g.at(a), &to = g.at(b);
+	const event &from = at(a), &to = at(b);
 
 	if (a.cpu == b.cpu)
 		return a.index < b.index;
 	if (from.place == to.place) {
-		if (to.what == kind::write && key(g, from) < key(g, to))
+		if (to.what == kind::write && key(*g, from) < key(*g, to))
 			return true;
 		if (before(a, b))
 			return true;
@@ -191,8 +246,8 @@ bool psc::between_accesses(ref a, ref b) const
 
 bool psc::edge(unsigned a, unsigned b) const
 {
-	const bool a_fence = g.at(nodes[a]).what == kind::fence;
-	const bool b_fence = g.at(nodes[b]).what == kind::fence;
+	const bool a_fence = at(nodes[a]).what == kind::fence;
+	const bool b_fence = at(nodes[b]).what == kind::fence;
 
 	if (a == b)
 		return false;
@@ -214,9 +269,21 @@ bool psc::leads_back(unsigned node)
 	return false;
 }
 
-bool psc::acyclic()
+bool psc::acyclic(const graph &of)
 {
-	if (nodes.size() < 1)
+	g = &of;
+	nodes.clear();
+	fence_of.clear();
+	fences.clear();
+	seen.clear();
+	places = 0;
+	for (unsigned cpu = 0; cpu < g->cpus; cpu++) {
+		first_fence[cpu] = static_cast<unsigned>(fences.size());
+		for (unsigned i = 1; i <= g->length(cpu); i++)
+			add({static_cast<u8>(cpu), static_cast<u8>(i)});
+	}
+	first_fence[g->cpus] = static_cast<unsigned>(fences.size());
+	if (nodes.empty())
 		return true;
 	look_around();
 	colour.assign(nodes.size(), 0);
@@ -228,6 +295,11 @@ bool psc::acyclic()
 
 } // namespace
 
-bool sc_holds(const graph &g) { return psc(g).acyclic(); }
+bool sc_holds(const graph &g)
+{
+	static psc one;
+
+	return one.acyclic(g);
+}
 
 } // namespace model

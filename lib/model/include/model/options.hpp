@@ -99,6 +99,13 @@ struct options {
 	release_sequence sequence = release_sequence::cxx20;
 
 	/*
+	 * Processes that share the work, where it is much; 0: one a core. The
+	 * result is the same. What the functions leave outside of the world is
+	 * then left in those processes.
+	 */
+	unsigned workers = 1;
+
+	/*
 	 * Run the code in every execution. Else what it does is learnt: where a
 	 * CPU has read what it had read before, it is taken to do the same.
 	 */

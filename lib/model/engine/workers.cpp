@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "workers.hpp"
+
+#include "checker.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace model {
+
+/* -- The pool ---------------------------------------------------------------
+ */
+
+pool *pool::make(unsigned workers)
+{
+	void *const at =
+		::mmap(nullptr, sizeof(pool), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		return nullptr;
+	/* Zeros, as they come, are all that is asked of its members. */
+	pool *const p = static_cast<pool *>(at);
+	p->workers = workers;
+	return p;
+}
+
+void pool::unmake() { ::munmap(this, sizeof(*this)); }
+
+void pool::lock()
+{
+	while (held.test_and_set(std::memory_order_acquire))
+		::usleep(1);
+}
+
+bool pool::take(graph &into)
+{
+	lock();
+	idle++;
+	for (;;) {
+		if (stop || over || (idle == workers && !given))
+			break;
+		for (slot &s : slots) {
+			if (!s.full)
+				continue;
+			into.unpack(s.bytes);
+			s.full = false;
+			given--;
+			idle--;
+			unlock();
+			return true;
+		}
+		unlock();
+		::usleep(100);
+		lock();
+	}
+	unlock();
+	return false;
+}
+
+bool pool::give(const graph &g)
+{
+	const std::vector<u8> bytes = g.packed();
+	bool gone = false;
+
+	if (bytes.size() > sizeof(slot::bytes))
+		return false;
+	lock();
+	if (idle > given) {
+		for (slot &s : slots) {
+			if (s.full)
+				continue;
+			std::memcpy(s.bytes, bytes.data(), bytes.size());
+			s.full = gone = true;
+			given++;
+			break;
+		}
+	}
+	unlock();
+	return gone;
+}
+
+u64 pool::executions() const
+{
+	u64 all = 0;
+
+	for (unsigned w = 0; w < workers; w++)
+		all += of[w].complete + of[w].blocked + of[w].panicked;
+	return all;
+}
+
+/* -- The processes ----------------------------------------------------------
+ */
+
+namespace {
+
+unsigned how_many(unsigned asked)
+{
+	const unsigned cores = std::thread::hardware_concurrency();
+	const unsigned all = asked ? asked : cores;
+
+	return all < most_workers ? all : most_workers;
+}
+
+/* Waits for one of them; true if it has ended, as it should in ended_well. */
+bool has_ended(pid_t &worker, bool &ended_well)
+{
+	int status = 0;
+
+	if (!worker || ::waitpid(worker, &status, WNOHANG) != worker)
+		return !worker;
+	worker = 0;
+	ended_well &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return true;
+}
+
+/* Until all have ended; false if one of them found anything, or died. */
+template <typename Look>
+bool all_end(std::vector<pid_t> &workers, Look look)
+{
+	bool well = true;
+
+	for (bool all = false; !all && well;) {
+		::usleep(1000);
+		all = true;
+		for (pid_t &w : workers)
+			all &= has_ended(w, well);
+		look();
+	}
+	for (pid_t w : workers) {
+		if (!w)
+			continue;
+		::kill(w, SIGKILL);
+		::waitpid(w, nullptr, 0);
+	}
+	return well;
+}
+
+} // namespace
+
+/*
+ * True if others have explored all that was on the stack, and found nothing.
+ * Where one finds something this process goes on by itself, with its own stack:
+ * it comes to the same finding as it would have alone.
+ */
+bool checker::share_work(progress &shown)
+{
+	const unsigned count = how_many(how->workers);
+	const u64 before = executions();
+	pool *const p = count > 1 ? pool::make(count) : nullptr;
+
+	if (!p)
+		return false;
+	std::vector<pid_t> workers;
+	for (unsigned w = 0; w < count; w++) {
+		const pid_t child = ::fork();
+		if (child == 0)
+			work_for(*p, w);
+		if (child > 0)
+			workers.push_back(child);
+		else
+			p->stop = true;
+	}
+	const bool well =
+		all_end(workers,
+			[&] {
+				double share = share_done;
+				for (unsigned w = 0; w < count; w++)
+					share += p->of[w].share;
+				shown.at(before + p->executions(), share);
+			}) &&
+		workers.size() == count;
+	for (unsigned w = 0; well && w < count; w++) {
+		out.complete += p->of[w].complete;
+		out.blocked += p->of[w].blocked;
+		out.panicked += p->of[w].panicked;
+		out.ran += p->of[w].ran;
+	}
+	if (well && p->over)
+		out.limit = "max_executions";
+	else if (well)
+		work.clear();
+	p->unmake();
+	return well;
+}
+
+/* Explores every so-manieth graph of the stack, then what others leave. */
+void checker::work_for(pool &p, unsigned number)
+{
+	pool::tally &mine = p.of[number];
+	const u64 left = how->max_executions - executions();
+
+	::prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (usize i = 0; i < work.size(); i++)
+		if (i % p.workers != number)
+			recycle(std::move(work[i]));
+	std::erase(work, nullptr);
+	out.complete = out.blocked = out.panicked = out.ran = 0;
+	share_done = 0;
+	do {
+		while (!work.empty() && !p.stop && !p.over) {
+			explore_next();
+			if (!out.ok() || !out.limit.empty() || run_all) {
+				p.stop = true;
+				::_exit(1);
+			}
+			mine.complete = out.complete;
+			mine.blocked = out.blocked;
+			mine.panicked = out.panicked;
+			mine.ran = out.ran;
+			mine.share = share_done;
+			if (runs % 256 == 0 && p.executions() >= left)
+				p.over = true;
+			if (work.size() > 1 && p.hungry() &&
+			    p.give(*work.front())) {
+				recycle(std::move(work.front()));
+				work.erase(work.begin());
+			}
+		}
+		if (p.stop || p.over)
+			break;
+		work.push_back(new_graph());
+	} while (p.take(*work.back()));
+	::_exit(p.stop);
+}
+
+} // namespace model

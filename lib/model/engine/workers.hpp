@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workers - processes that share one exploration
+ *
+ * Each has a stack of graphs of its own. Who has run out of work is given the
+ * lowest graph of another's stack, which mostly stands for the largest part of
+ * what is left, through memory that all of them share. The graphs of a stack
+ * do not depend on each other: counts are sums, whoever explores what.
+ */
+#pragma once
+
+#include "graph.hpp"
+
+#include <atomic>
+#include <memory>
+#include <sys/types.h>
+#include <vector>
+
+namespace model {
+
+inline constexpr unsigned most_workers = 64;
+
+struct pool {
+	/* What one worker has come to, for all to see. */
+	struct alignas(64) tally {
+		std::atomic<u64> complete, blocked, panicked, ran;
+		std::atomic<double> share;
+	};
+
+	/* Memory of its own, for so many. */
+	static pool *make(unsigned workers);
+	void unmake();
+
+	/* For a worker without work: a graph, or false when all is done. */
+	bool take(graph &into);
+
+	/* Whether somebody is waiting for a graph; give() then takes one. */
+	bool hungry() const
+	{
+		return idle.load(std::memory_order_relaxed) >
+		       given.load(std::memory_order_relaxed);
+	}
+	bool give(const graph &);
+
+	u64 executions() const;
+
+	unsigned workers = 0;
+	std::atomic<bool> stop; /* all is to end: a worker found something */
+	std::atomic<bool> over; /* the limit of executions was reached */
+	tally of[most_workers];
+
+      private:
+	struct slot {
+		bool full;
+		u8 bytes[256 * 1024];
+	};
+
+	void lock();
+	void unlock() { held.clear(std::memory_order_release); }
+
+	std::atomic_flag held;
+	std::atomic<unsigned> idle, given;
+	slot slots[most_workers];
+};
+
+} // namespace model

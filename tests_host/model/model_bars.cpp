@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_bars - how deep the checker goes: the largest explorations, measured
+ *
+ *	model_bars [workers] [limit] [lock]
+ *
+ * Workers: 0, as they are by default, is one a core. A limit of executions is
+ * for those that take hours. Seconds are of the clock, CPU seconds of all
+ * processes.
+ */
+#include "lock_counts.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
+
+namespace {
+
+using klock::u64;
+
+unsigned workers = 0;
+u64 limit = 2'000'000'000;
+const char *only = "";
+
+double cpu_seconds()
+{
+	double sum = 0;
+
+	for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+		rusage used;
+		::getrusage(who, &used);
+		sum += static_cast<double>(used.ru_utime.tv_sec +
+					   used.ru_stime.tv_sec) +
+		       static_cast<double>(used.ru_utime.tv_usec +
+					   used.ru_stime.tv_usec) *
+			       1e-6;
+	}
+	return sum;
+}
+
+/* Of the largest process so far. */
+long peak_mib()
+{
+	rusage self, children;
+
+	::getrusage(RUSAGE_SELF, &self);
+	::getrusage(RUSAGE_CHILDREN, &children);
+	return std::max(self.ru_maxrss, children.ru_maxrss) / 1024;
+}
+
+template <unsigned Cpus>
+void bar(const char *lock, std::vector<unsigned> sections)
+{
+	const auto measure = [&]<typename Subject>() {
+		if (std::strcmp(Subject::name, lock) != 0 ||
+		    !std::strstr(lock, only))
+			return;
+		const double before = cpu_seconds();
+		const model::result r = worlds::exclusion<Subject>(
+			{.sections = sections,
+			 .max_executions = limit,
+			 .patient = worlds::everybody,
+			 .workers = workers});
+		std::printf("%-18s %ux%u %11llu %11llu %8.3f %8.3f %11.0f "
+			    "%4ld%s%s\n",
+			    lock, Cpus, sections[0],
+			    static_cast<unsigned long long>(r.complete),
+			    static_cast<unsigned long long>(r.blocked), r.time,
+			    cpu_seconds() - before,
+			    static_cast<double>(r.complete + r.blocked) /
+				    r.time,
+			    peak_mib(), r.exhaustive ? "" : "  not all",
+			    r.ok() ? "" : "  BUG");
+		std::fflush(stdout);
+	};
+
+	klock::selftest::all_locks<Cpus>::for_each(measure);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		workers = static_cast<unsigned>(std::atoi(argv[1]));
+	if (argc > 2)
+		limit = std::strtoull(argv[2], nullptr, 10);
+	if (argc > 3)
+		only = argv[3];
+	std::printf("%-18s %-3s %11s %11s %8s %8s %11s %4s\n", "lock", "",
+		    "complete", "blocked", "seconds", "CPU", "a second", "MiB");
+	bar<4>("mcs_lock", {1, 1, 1, 1});
+	bar<3>("mcs_lock", {2, 2, 2});
+	bar<3>("bakery_lock", {2, 2, 2});
+	bar<3>("backoff_ttas_lock", {2, 2, 2});
+	bar<3>("mcs_lock", {3, 3, 3});
+	bar<4>("ticket_lock<u8>", {2, 2, 2, 2});
+}
