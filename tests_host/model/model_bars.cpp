@@ -2,11 +2,12 @@
 /*
  * model_bars - how deep the checker goes: the largest explorations, measured
  *
- *	model_bars [workers] [limit] [lock]
+ *	model_bars [workers] [limit] [lock] [all]
  *
  * Workers: 0, as they are by default, is one a core. A limit of executions is
- * for those that take hours. Seconds are of the clock, CPU seconds of all
- * processes.
+ * for those that take hours. "all": none is left out for being like another;
+ * else the bakery alone has all explored, whose CPUs are not alike. Seconds are
+ *of the clock, CPU seconds of all processes.
  */
 #include "lock_counts.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 using klock::u64;
 
 unsigned workers = 0;
+bool symmetric = true;
 u64 limit = 2'000'000'000;
 const char *only = "";
 
@@ -51,7 +53,7 @@ long peak_mib()
 }
 
 template <unsigned Cpus>
-void bar(const char *lock, std::vector<unsigned> sections)
+void bar(const char *lock, std::vector<unsigned> sections, bool alike = true)
 {
 	const auto measure = [&]<typename Subject>() {
 		if (std::strcmp(Subject::name, lock) != 0 ||
@@ -62,17 +64,18 @@ void bar(const char *lock, std::vector<unsigned> sections)
 			{.sections = sections,
 			 .max_executions = limit,
 			 .patient = worlds::everybody,
+			 .symmetric = symmetric && alike,
 			 .workers = workers});
-		std::printf("%-18s %ux%u %11llu %11llu %8.3f %8.3f %11.0f "
-			    "%4ld%s%s\n",
-			    lock, Cpus, sections[0],
-			    static_cast<unsigned long long>(r.complete),
-			    static_cast<unsigned long long>(r.blocked), r.time,
-			    cpu_seconds() - before,
-			    static_cast<double>(r.complete + r.blocked) /
-				    r.time,
-			    peak_mib(), r.exhaustive ? "" : "  not all",
-			    r.ok() ? "" : "  BUG");
+		std::printf(
+			"%-18s %ux%u %11llu %11llu %11llu %8.3f %8.3f %11.0f "
+			"%4ld%s%s\n",
+			lock, Cpus, sections[0],
+			static_cast<unsigned long long>(r.complete),
+			static_cast<unsigned long long>(r.explored),
+			static_cast<unsigned long long>(r.blocked), r.time,
+			cpu_seconds() - before,
+			static_cast<double>(r.complete) / r.time, peak_mib(),
+			r.exhaustive ? "" : "  not all", r.ok() ? "" : "  BUG");
 		std::fflush(stdout);
 	};
 
@@ -89,11 +92,14 @@ int main(int argc, char **argv)
 		limit = std::strtoull(argv[2], nullptr, 10);
 	if (argc > 3)
 		only = argv[3];
-	std::printf("%-18s %-3s %11s %11s %8s %8s %11s %4s\n", "lock", "",
-		    "complete", "blocked", "seconds", "CPU", "a second", "MiB");
+	if (argc > 4)
+		symmetric = std::strcmp(argv[4], "all") != 0;
+	std::printf("%-18s %-3s %11s %11s %11s %8s %8s %11s %4s\n", "lock", "",
+		    "complete", "explored", "blocked", "seconds", "CPU",
+		    "a second", "MiB");
 	bar<4>("mcs_lock", {1, 1, 1, 1});
 	bar<3>("mcs_lock", {2, 2, 2});
-	bar<3>("bakery_lock", {2, 2, 2});
+	bar<3>("bakery_lock", {2, 2, 2}, false);
 	bar<3>("backoff_ttas_lock", {2, 2, 2});
 	bar<3>("mcs_lock", {3, 3, 3});
 	bar<4>("ticket_lock<u8>", {2, 2, 2, 2});

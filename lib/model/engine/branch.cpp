@@ -76,6 +76,8 @@ const event &checker::read(const reading &q, unsigned place)
 	learn(q, place);
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
+		while (held(q))
+			leave(cpu_state::where::at_end);
 		learn_ends(q, place);
 		branch_read(q, place);
 	}
@@ -110,6 +112,8 @@ void checker::branch_read(const reading &q, unsigned place)
 		 */
 		if (!q.ends(word) && !how->stale_waits)
 			continue;
+		if (enters(q) && !in_turn(*g, cpu, g->write_at(place, p)))
+			continue;
 		if (q.would_write(word) && has_rival(*g, place, p)) {
 			only_revisit(q, place, p);
 			continue;
@@ -136,6 +140,7 @@ void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 	other->add_read(cpu, place, q.ord, g->write_at(place, position), word);
 	other->step = g->step ? code.steps[g->step].after(word) : 0;
 	other->add_write(cpu, place, q.store_ord, q.written(word), true);
+	look_at_gate(*other, place, true);
 	revisit(*other, other->last_of(cpu));
 	recycle(std::move(other));
 }
@@ -162,6 +167,7 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 
 	g->step = me().step;
 	g->add_write(cpu, place, o, word, exclusive);
+	look_at_gate(*g, place, exclusive);
 	const ref mine = g->last_of(cpu);
 	revisit(*g, mine);
 

@@ -10,6 +10,7 @@
  * of the graph on the stack.
  *
  *	explore.cpp	the stack, and what comes of it
+ *	symmetry.cpp	one execution of those that differ in who is who
  *	workers.cpp	the stack shared by processes
  *	run.cpp		one run: whose turn it is
  *	branch.cpp	adding reads and writes: what else could have been
@@ -150,7 +151,7 @@ struct checker final : hooked::engine {
 	void explore_next();
 	u64 executions() const
 	{
-		return out.complete + out.blocked + out.panicked;
+		return out.explored + out.blocked + out.panicked;
 	}
 	void run_one();
 	void run_code();
@@ -175,6 +176,17 @@ struct checker final : hooked::engine {
 	void keep_finding();
 	void show_finding();
 	void write_down(const std::string &message, site);
+
+	/* -- symmetry.cpp -- */
+	void start_symmetry(bool asked);
+	bool enters(const reading &) const;
+	bool held(const reading &);
+	bool in_turn(const graph &, unsigned of, ref write) const;
+	void look_at_gate(graph &, unsigned place, bool exclusive);
+	[[noreturn]] void not_symmetric();
+	u64 stands_for() const;
+	bool same_code(u32 a, u32 b) const;
+	bool seems_symmetric() const;
 
 	/* -- workers.cpp -- */
 	bool share_work(progress &);
@@ -268,6 +280,12 @@ struct checker final : hooked::engine {
 	bool walking = false;  /* the run is a walk */
 	bool missed = false;   /* the walk came to what is not known */
 	u64 runs = 0;
+	bool reduces = false;	 /* one execution of those that are alike */
+	bool asymmetric = false; /* that did not do: all once more */
+	static constexpr unsigned none = ~0u;
+	unsigned gate_place = none;
+	unsigned before[max_cpus] = {}; /* the CPU that is first, of those */
+	unsigned like[max_cpus] = {};	/* how many are like it, and it */
 	bool suspected = false; /* a walk came to a fault: does a run? */
 	bool run_all = false;	/* what was learnt has been wrong */
 	usize kept_work = 0;	/* work that is right whatever a step says */

@@ -43,11 +43,14 @@ result checker::explore(program &p, const options &given)
 	/* What lies in a heap is not seen: learn.cpp. */
 	learning = p.closed && !given.run_all && detail::gate_to(*this) == this;
 	begin_finding();
+	start_symmetry(given.symmetric && learning);
 	do {
-		run_all = false;
+		run_all = asymmetric = false;
 		explore_all(count);
-		learning = false; /* once more, if it must be */
-	} while (run_all);
+		/* Once more, if it must be. */
+		learning &= !run_all;
+		reduces = false;
+	} while (run_all || asymmetric);
 	hooked::counter_mask = ~u32{0};
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)
@@ -74,6 +77,9 @@ void checker::explore_all(unsigned count)
 	if (out.left_out && out.limit.empty())
 		out.limit = "preemptions, max_reorder: executions beyond them "
 			    "are left out";
+	if (work.empty() && out.limit.empty() && !seems_symmetric())
+		out.limit = "not symmetric: CPUs that have read the same do "
+			    "different things";
 	out.exhaustive = work.empty() && out.limit.empty() && out.ok();
 	if (!out.exhaustive && out.ok())
 		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
@@ -87,7 +93,8 @@ void checker::explore_work()
 	bool alone = how->workers == 1 || how->record_uses;
 	progress shown;
 
-	while (!work.empty() && goes_on() && out.limit.empty() && !run_all) {
+	while (!work.empty() && goes_on() && out.limit.empty() && !run_all &&
+	       !asymmetric) {
 		if (!alone && !best.shows && runs >= much) {
 			alone = true;
 			if (share_work(shown))

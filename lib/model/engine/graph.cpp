@@ -10,6 +10,7 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 	next_stamp = 1;
 	any_sc = false;
 	share = 1;
+	std::memset(gate, 0, sizeof(gate));
 	for (auto &events : sb)
 		events.clear();
 	counts.clear();
@@ -180,6 +181,7 @@ void graph::copy_kept(const graph &from, const clock &kept)
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		const auto first = from.sb[cpu].begin();
 		sb[cpu].assign(first, first + kept.at[cpu]);
+		gate[cpu] = from.gate[cpu] <= kept.at[cpu] ? from.gate[cpu] : 0;
 	}
 	counts.resize(from.counts.size());
 	orders.resize(from.orders.size());

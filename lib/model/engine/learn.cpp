@@ -24,6 +24,7 @@ void checker::start_learning()
 void checker::not_walkable()
 {
 	learning = false;
+	asymmetric = reduces; /* nothing tells now whether they are alike */
 	for (const auto &c : cpus)
 		c->step = 0;
 }

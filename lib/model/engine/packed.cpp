@@ -60,6 +60,7 @@ std::vector<u8> graph::packed() const
 	to.put(&sequence, 1);
 	to.put(&any_sc, 1);
 	to.put(&share, 1);
+	to.put(gate, max_cpus);
 	to.put(&next_stamp, 1);
 	to.put(&stride, 1);
 	for (unsigned c = 0; c < cpus; c++)
@@ -77,6 +78,7 @@ void graph::unpack(const u8 *bytes)
 	from.get(&sequence, 1);
 	from.get(&any_sc, 1);
 	from.get(&share, 1);
+	from.get(gate, max_cpus);
 	from.get(&next_stamp, 1);
 	from.get(&stride, 1);
 	for (unsigned c = 0; c < cpus; c++) {

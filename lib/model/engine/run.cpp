@@ -177,18 +177,22 @@ void checker::end_main(void *self)
 
 void checker::finish()
 {
-	bool all_done = true, panicked = false;
+	bool all_done = true, panicked = false, held_back = false;
 
 	for (unsigned c = 0; c < g->cpus; c++) {
 		all_done &= cpus[c]->state == cpu_state::where::done;
 		panicked |= cpus[c]->panicked;
+		held_back |= cpus[c]->state == cpu_state::where::at_end;
 	}
+	if (held_back)
+		return; /* another, in which it is not, stands for it */
 	if (panicked) {
-		out.panicked++;
+		out.panicked += stands_for();
 		return;
 	}
 	if (all_done) {
-		out.complete++;
+		out.complete += stands_for();
+		out.explored++;
 		look_at_end();
 		return;
 	}

@@ -14,7 +14,8 @@ namespace model {
 /* False: nothing came of it, but for events of the graph. */
 bool checker::walk()
 {
-	const u64 complete = out.complete, blocked = out.blocked;
+	const u64 complete = out.complete, explored = out.explored;
+	const u64 blocked = out.blocked, panicked = out.panicked;
 
 	stopped = missed = false;
 	walking = true;
@@ -32,7 +33,9 @@ bool checker::walk()
 	out.found = bug::none;
 	out.message.clear();
 	out.complete = complete;
+	out.explored = explored;
 	out.blocked = blocked;
+	out.panicked = panicked;
 	return false;
 }
 
@@ -128,6 +131,10 @@ void checker::walk_on()
 		    (now == phase::finishing_rmws && !rmw)) {
 			me().state = rmw ? cpu_state::where::before_rmw_write
 					 : cpu_state::where::at_end;
+			return;
+		}
+		if (s.what == does::read && held(s.how)) {
+			me().state = cpu_state::where::at_end;
 			return;
 		}
 		walk_event(s);

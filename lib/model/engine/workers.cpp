@@ -90,7 +90,7 @@ u64 pool::executions() const
 	u64 all = 0;
 
 	for (unsigned w = 0; w < workers; w++)
-		all += of[w].complete + of[w].blocked + of[w].panicked;
+		all += of[w].explored + of[w].blocked + of[w].panicked;
 	return all;
 }
 
@@ -177,8 +177,10 @@ bool checker::share_work(progress &shown)
 		workers.size() == count;
 	for (unsigned w = 0; well && w < count; w++) {
 		out.complete += p->of[w].complete;
+		out.explored += p->of[w].explored;
 		out.blocked += p->of[w].blocked;
 		out.panicked += p->of[w].panicked;
+		out.left_out += p->of[w].left_out;
 		out.ran += p->of[w].ran;
 	}
 	if (well && p->over)
@@ -200,18 +202,22 @@ void checker::work_for(pool &p, unsigned number)
 		if (i % p.workers != number)
 			recycle(std::move(work[i]));
 	std::erase(work, nullptr);
-	out.complete = out.blocked = out.panicked = out.ran = 0;
+	out.complete = out.explored = out.blocked = out.panicked = out.ran = 0;
+	out.left_out = 0;
 	share_done = 0;
 	do {
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
-			if (!out.ok() || !out.limit.empty() || run_all) {
+			if (!out.ok() || !out.limit.empty() || run_all ||
+			    asymmetric) {
 				p.stop = true;
 				::_exit(1);
 			}
 			mine.complete = out.complete;
+			mine.explored = out.explored;
 			mine.blocked = out.blocked;
 			mine.panicked = out.panicked;
+			mine.left_out = out.left_out;
 			mine.ran = out.ran;
 			mine.share = share_done;
 			if (runs % 256 == 0 && p.executions() >= left)
@@ -226,7 +232,7 @@ void checker::work_for(pool &p, unsigned number)
 			break;
 		work.push_back(new_graph());
 	} while (p.take(*work.back()));
-	::_exit(p.stop);
+	::_exit(p.stop || !seems_symmetric());
 }
 
 } // namespace model

@@ -23,7 +23,8 @@ inline constexpr unsigned most_workers = 64;
 struct pool {
 	/* What one worker has come to, for all to see. */
 	struct alignas(64) tally {
-		std::atomic<u64> complete, blocked, panicked, ran;
+		std::atomic<u64> complete, explored, blocked, panicked, ran,
+			left_out;
 		std::atomic<double> share;
 	};
 

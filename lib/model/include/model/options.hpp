@@ -99,6 +99,16 @@ struct options {
 	release_sequence sequence = release_sequence::cxx20;
 
 	/*
+	 * The CPUs run the same body, which uses the number of its CPU for
+	 * nothing but to find what is its own. Of executions that differ in
+	 * who is who, one is explored: that in which CPUs of as many sections
+	 * come to their first unconditional read-modify-write in the order of
+	 * their numbers. That must be of one word for all, which nothing but
+	 * read-modify-writes changes; else no execution is left out.
+	 */
+	bool symmetric = false;
+
+	/*
 	 * Processes that share the work, where it is much; 0: one a core. The
 	 * result is the same. What the functions leave outside of the world is
 	 * then left in those processes.
@@ -156,6 +166,7 @@ struct result {
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
 	u64 panicked = 0; /* in which one has panicked: options.may_panic */
 	u64 left_out = 0; /* branches beyond preemptions, max_reorder */
+	u64 explored = 0; /* of complete: the others differ in who is who */
 	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
 	double time = 0;  /* seconds */
 
