@@ -22,7 +22,9 @@ TEST_CASE("std_atomic: weak may fail, so often as options.spurious says")
 	};
 	const auto run = [](unsigned spurious, unsigned tries) {
 		return model::explore<world>(
-			{.sections = {1}, .spurious = spurious},
+			{.sections = {1},
+			 .spurious = spurious,
+			 .every_turn = true},
 			[tries](world &w, unsigned) {
 				for (unsigned i = 0; i < tries; i++) {
 					int v = 0;

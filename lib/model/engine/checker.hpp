@@ -17,6 +17,9 @@
  *	revisit.cpp	earlier reads that a new write may serve
  *	operations.cpp	the hooks: what an operation is in events
  *	standard.cpp	what std::atomic has besides: two orders, notify
+ *	hooks.cpp	what the code calls: loops, then the checker
+ *	loops.cpp	loops of the code's own: turns in vain
+ *	turns.cpp	complete executions that differ by such a turn alone
  *	wait.cpp	waits, and whether the blocked are deadlocked
  *	learn.cpp	what the code does next, written down by the runs
  *	walk.cpp	a run by what is known of the code, without it
@@ -31,6 +34,7 @@
 #include "consistency.hpp"
 #include "graph.hpp"
 #include "learnt.hpp"
+#include "loops.hpp"
 #include "objects.hpp"
 #include "progress.hpp"
 #include "reading.hpp"
@@ -91,6 +95,9 @@ struct cpu_state {
 		order ord, failed;
 	};
 	std::vector<swap> swaps;
+
+	bool in_loop = false; /* blocked at the end of a turn in vain */
+	turn last_turn{};
 };
 
 struct checker final : hooked::engine {
@@ -145,6 +152,8 @@ struct checker final : hooked::engine {
 	names known;
 
       private:
+	friend struct loops;
+
 	/* -- explore.cpp, run.cpp -- */
 	void explore_all(unsigned cpus);
 	void explore_work();
@@ -155,6 +164,10 @@ struct checker final : hooked::engine {
 	}
 	void run_one();
 	void run_code();
+	void run();
+	void begin();
+	void close();
+	bool all_done() const;
 	void start_cpus();
 	void replay();
 	void extend();
@@ -228,6 +241,19 @@ struct checker final : hooked::engine {
 	void block_unless(const reading &, u64 word, site);
 	void about_to_wait();
 	bool deadlocked();
+	bool could_go_on(unsigned blocked);
+	void show_waits(unsigned which);
+	[[noreturn]] void block_in(const turn &, bool reads_plain);
+	bool leads_nowhere(const turn &) const;
+	bool goes_on_for_ever(const turn &) const;
+
+	/* -- turns.cpp -- */
+	bool has_the_values_of_the_turn_before(const turn &) const;
+	bool is_like_the_turn_before(const turn &) const;
+	bool does_the_same(std::unique_ptr<graph> &other);
+	std::vector<turn> turns_to_ask() const;
+	bool has_turn_in_vain(const std::vector<turn> &,
+			      bool &world_is_the_same);
 
 	/* -- learn.cpp -- */
 	void start_learning();
@@ -273,6 +299,7 @@ struct checker final : hooked::engine {
 	std::vector<std::unique_ptr<graph>> spare;
 	double share_done = 0; /* of the exploration, by estimate */
 	objects memory;
+	loops way_in{*this}; /* what the code calls */
 
 	/* -- learn.cpp, walk.cpp -- */
 	learnt code;
@@ -302,7 +329,13 @@ struct checker final : hooked::engine {
 	} best;
 	bool traps = false; /* it is run under a debugger */
 
-	enum class phase { replaying, finishing_rmws, extending, ending };
+	enum class phase {
+		replaying,
+		comparing, /* replaying, a graph that may not be one */
+		finishing_rmws,
+		extending,
+		ending
+	};
 	phase now = phase::replaying;
 	unsigned cpu = 0; /* the one that runs */
 	bool inside = false;

@@ -65,6 +65,7 @@ void checker::explore_all(unsigned count)
 	share_done = 0;
 	code.forget();
 	memory.forget_all();
+	way_in.forget_heads();
 	work.clear();
 	work.push_back(std::make_unique<graph>());
 	work.back()->reset(count, how->sequence);
@@ -129,6 +130,8 @@ void checker::explore_next()
 
 void checker::report(bug found, const std::string &message, site where)
 {
+	if (now == phase::comparing)
+		stop();
 	if (out.ok()) {
 		out.found = found;
 		out.message = message;

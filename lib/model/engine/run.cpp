@@ -24,30 +24,79 @@ void checker::run_one()
 		run_all = true;
 }
 
-void checker::run_code()
+/* Makes the world and sets the CPUs to their starts. */
+void checker::begin()
 {
-	out.ran++;
 	stopped = ended = false;
+	if (trace)
+		*trace = {};
 	known.forget();
 	known.world = what->world;
 	known.world_bytes = what->world_bytes;
 	what->make_world();
 	memory.start_run();
+	way_in.start_run(g->cpus);
 	start_cpus();
 	start_learning();
+	hooked::running = detail::gate_to(way_in);
+}
 
-	hooked::running = detail::gate_to(*this);
+void checker::run()
+{
+	begin();
 	now = phase::replaying;
 	replay();
 	extend();
-	if (!stopped)
-		finish();
-	hooked::running = nullptr;
+}
 
+void checker::close()
+{
+	hooked::running = nullptr;
 	restore();
 	/* What was left half-way is nobody's to take apart: its heap goes. */
-	if (ended || detail::gate_to(*this) == this)
+	if (ended || detail::gate_to(way_in) == &way_in)
 		what->end_world();
+}
+
+/* Once, or once more where the run taught that there is a loop. */
+void checker::run_code()
+{
+	const std::size_t kept = work.size();
+	bool in_vain = false, nothing_left = false;
+	std::vector<turn> turns;
+	const u64 left_out = out.left_out;
+	clock had;
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		had.at[c] = static_cast<u8>(g->length(c));
+	out.ran++;
+	for (run(); way_in.found_a_head(); run()) {
+		close();
+		not_walkable();
+		for (; work.size() > kept; work.pop_back())
+			recycle(std::move(work.back()));
+		auto before = new_graph();
+		before->copy_kept(*g, had);
+		before->share = g->share;
+		g.swap(before);
+		recycle(std::move(before));
+		out.left_out = left_out;
+	}
+	if (!stopped && !trace && !way_in.turns.empty() && all_done())
+		turns = turns_to_ask();
+	if (!turns.empty()) {
+		in_vain = has_turn_in_vain(turns, nothing_left);
+		if (in_vain)
+			out.in_vain++;
+		if (nothing_left)
+			return;
+		run(); /* has_turn_in_vain() ran others */
+	}
+	if (!stopped && in_vain)
+		look_at_end();
+	else if (!stopped)
+		finish();
+	close();
 }
 
 void checker::start_cpus()
@@ -67,6 +116,7 @@ void checker::start_cpus()
 		s.swaps.clear();
 		s.on_wait = nullptr;
 		s.waits_for = 0;
+		s.in_loop = false;
 		s.stack.start(cpu_main, this);
 	}
 }
@@ -76,8 +126,10 @@ void checker::cpu_main(void *self)
 	checker &c = *static_cast<checker *>(self);
 	const unsigned mine = c.cpu;
 
-	for (unsigned i = 0; i < c.how->sections[mine]; i++)
+	for (unsigned i = 0; i < c.how->sections[mine]; i++) {
+		c.way_in.forget_turns();
 		c.what->body(mine);
+	}
 	c.may_interrupt();
 	c.doing(step::does::end);
 	c.cpus[mine]->state = cpu_state::where::done;
@@ -88,7 +140,9 @@ void checker::resume(unsigned which)
 	cpu = which;
 	me().state = cpu_state::where::runs;
 	inside = true;
+	way_in.resumed();
 	me().stack.resume();
+	way_in.left();
 	inside = false;
 }
 
@@ -156,11 +210,16 @@ void checker::wait_for_turn(bool rmw_write)
 {
 	if (g->length(cpu) >= how->max_events ||
 	    g->length(cpu) + 1 >= max_index) {
-		out.limit = "max_events: does code wait in a loop of its own, "
-			    "without an await?";
+		out.limit = "max_events: " +
+			    (way_in.in_a_loop()
+				     ? "a loop that is never in the same state "
+				       "again (a counter in it?) at "
+				     : std::string("does code wait in a loop "
+						   "that writes? at ")) +
+			    text(way_in.last_site());
 		stop();
 	}
-	if (now == phase::replaying)
+	if (now == phase::replaying || now == phase::comparing)
 		leave(rmw_write ? cpu_state::where::before_rmw_write
 				: cpu_state::where::at_end);
 	while (now == phase::finishing_rmws && !rmw_write)
@@ -175,12 +234,20 @@ void checker::end_main(void *self)
 	static_cast<checker *>(self)->what->at_end();
 }
 
+bool checker::all_done() const
+{
+	for (unsigned c = 0; c < g->cpus; c++)
+		if (cpus[c]->state != cpu_state::where::done ||
+		    cpus[c]->panicked)
+			return false;
+	return true;
+}
+
 void checker::finish()
 {
-	bool all_done = true, panicked = false, held_back = false;
+	bool panicked = false, held_back = false;
 
 	for (unsigned c = 0; c < g->cpus; c++) {
-		all_done &= cpus[c]->state == cpu_state::where::done;
 		panicked |= cpus[c]->panicked;
 		held_back |= cpus[c]->state == cpu_state::where::at_end;
 	}
@@ -190,16 +257,22 @@ void checker::finish()
 		out.panicked += stands_for();
 		return;
 	}
-	if (all_done) {
+	if (all_done()) {
 		out.complete += stands_for();
 		out.explored++;
 		look_at_end();
 		return;
 	}
 	out.blocked++;
-	if (!how->may_deadlock && deadlocked())
-		report(bug::deadlock, "deadlock: nobody can go on",
-		       {nullptr, 0});
+	if (how->may_deadlock || !deadlocked())
+		return;
+	bool loops = false;
+	for (unsigned c = 0; c < g->cpus; c++)
+		loops |= cpus[c]->in_loop;
+	report(bug::deadlock,
+	       loops ? "deadlock: an await that never ends, in a loop"
+		     : "deadlock: nobody can go on",
+	       {nullptr, 0});
 }
 
 /* Puts the last values into memory, where the test looks at them. */

@@ -172,6 +172,8 @@ void checker::touch(const void *at, usize bytes, bool writes,
 		      byte, s);
 	if (writes)
 		save(at, bytes);
+	if (writes)
+		way_in.forget_turns();
 }
 
 void detail::plain_access(const void *at, usize bytes, bool writes,

@@ -5,7 +5,8 @@
  * A wait is its last turn: one read, which ends it or ends the CPU's part in
  * this execution. Later writes serve that read in other executions. The turns
  * before the last are left out: with them there are fewer executions, never
- * others.
+ * others. A loop of the code's own (loops.hpp) waits the same way: its turn in
+ * vain is its last.
  */
 #include "checker.hpp"
 
@@ -116,40 +117,113 @@ void checker::await_either(window w, hooked::test done, window other,
 	me().waits_for = 0;
 }
 
-/*
- * Whether every blocked CPU would be so still if it read the newest values: a
- * fair machine shows it those in the end. One that an interrupt may yet reach
- * does not count.
+/* -- Loops ------------------------------------------------------------------
  */
+
+/*
+ * Whether no execution that comes of this one ends the loop: the turn's last
+ * read did not take the newest write that there was, so that no later one
+ * serves it, nor anything before it (revisit.cpp: may_serve).
+ */
+bool checker::leads_nowhere(const turn &t) const
+{
+	for (unsigned i = t.last; i > t.first; i--) {
+		const event &e = g->sb[t.cpu][i - 1];
+		if (e.what != kind::read)
+			continue;
+		bool stale = e.behind;
+		for (unsigned p = g->position(e) + 1; p <= g->last(e.place);
+		     p++)
+			stale |= g->at(g->write_at(e.place, p)).stamp < e.stamp;
+		return stale;
+	}
+	return false;
+}
+
+/* The CPU has made a turn in vain, and waits for what ends its loop. */
+void checker::block_in(const turn &t, bool reads_plain)
+{
+	/* A race of a plain read may come yet, whatever becomes of the loop. */
+	if (!t.stays && !reads_plain && !how->stale_waits && leads_nowhere(t))
+		stop();
+	me().in_loop = true;
+	me().last_turn = t;
+	for (;;)
+		leave(cpu_state::where::blocked);
+}
+
+/* Whether the turn would be the same if it read the newest values. */
+bool checker::goes_on_for_ever(const turn &t) const
+{
+	for (unsigned i = t.first; i < t.last; i++) {
+		const event &e = g->sb[t.cpu][i];
+		if (e.what == kind::choice)
+			return false;
+		if (e.what != kind::read)
+			continue;
+		const unsigned newest = g->last(e.place);
+		if (newest &&
+		    g->at(g->write_at(e.place, newest)).value != e.value)
+			return false;
+	}
+	return true;
+}
+
+/* -- Deadlocks ---------------------------------------------------------------
+ */
+
+/*
+ * Whether a blocked CPU would go on if it read the newest values: a fair
+ * machine shows it those in the end. Also if an interrupt may yet reach it.
+ */
+bool checker::could_go_on(unsigned blocked)
+{
+	const cpu_state &s = *cpus[blocked];
+
+	if (s.assumed)
+		return true;
+	if (s.irqs_left && (s.irqs_on || how->non_maskable))
+		return true;
+	if (s.in_loop)
+		return !goes_on_for_ever(s.last_turn);
+	for (unsigned i = 0; i < s.waits_for; i++) {
+		const window &w = s.waits[i].at;
+		const unsigned place = s.waits[i].place;
+		const u64 word = word_at(place, g->last(place), w);
+		if (frees(blocked, i, w.look(word)))
+			return true;
+	}
+	return false;
+}
+
+void checker::show_waits(unsigned which)
+{
+	const cpu_state &s = *cpus[which];
+
+	for (unsigned i = 0; i < s.waits_for; i++)
+		trace->add({which, "waits for " + known.of(s.waits[i].at.at),
+			    s.waits[i].where});
+	if (!s.in_loop)
+		return;
+	for (const call &e : way_in.calls_of(which))
+		if (e.at && e.ran >= s.last_turn.first &&
+		    e.ran <= s.last_turn.last)
+			trace->add({which, "loops for " + known.of(e.at),
+				    e.where});
+}
+
 bool checker::deadlocked()
 {
-	for (unsigned c = 0; c < g->cpus; c++) {
-		const cpu_state &s = *cpus[c];
-		if (s.state != cpu_state::where::blocked)
-			continue;
-		if (s.assumed)
+	const auto blocked = [this](unsigned c) {
+		return cpus[c]->state == cpu_state::where::blocked;
+	};
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		if (blocked(c) && could_go_on(c))
 			return false;
-		if (s.irqs_left && (s.irqs_on || how->non_maskable))
-			return false;
-		for (unsigned i = 0; i < s.waits_for; i++) {
-			const window &w = s.waits[i].at;
-			const unsigned place = s.waits[i].place;
-			const u64 word = word_at(place, g->last(place), w);
-			if (frees(c, i, w.look(word)))
-				return false;
-		}
-	}
-	if (!trace)
-		return true;
-	for (unsigned c = 0; c < g->cpus; c++) {
-		const cpu_state &s = *cpus[c];
-		for (unsigned i = 0;
-		     s.state == cpu_state::where::blocked && i < s.waits_for;
-		     i++)
-			trace->add({c,
-				    "waits for " + known.of(s.waits[i].at.at),
-				    s.waits[i].where});
-	}
+	for (unsigned c = 0; trace && c < g->cpus; c++)
+		if (blocked(c))
+			show_waits(c);
 	return true;
 }
 

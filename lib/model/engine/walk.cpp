@@ -53,6 +53,7 @@ void checker::walk_cpus()
 	for (cpu = 0; cpu < g->cpus; cpu++) {
 		me().ran = static_cast<u8>(g->length(cpu));
 		me().waits_for = 0;
+		me().in_loop = false;
 		me().panicked = me().assumed = false;
 		me().step = step_reached();
 	}

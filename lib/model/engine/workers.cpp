@@ -181,6 +181,7 @@ bool checker::share_work(progress &shown)
 		out.blocked += p->of[w].blocked;
 		out.panicked += p->of[w].panicked;
 		out.left_out += p->of[w].left_out;
+		out.in_vain += p->of[w].in_vain;
 		out.ran += p->of[w].ran;
 	}
 	if (well && p->over)
@@ -203,7 +204,7 @@ void checker::work_for(pool &p, unsigned number)
 			recycle(std::move(work[i]));
 	std::erase(work, nullptr);
 	out.complete = out.explored = out.blocked = out.panicked = out.ran = 0;
-	out.left_out = 0;
+	out.left_out = out.in_vain = 0;
 	share_done = 0;
 	do {
 		while (!work.empty() && !p.stop && !p.over) {
@@ -218,6 +219,7 @@ void checker::work_for(pool &p, unsigned number)
 			mine.blocked = out.blocked;
 			mine.panicked = out.panicked;
 			mine.left_out = out.left_out;
+			mine.in_vain = out.in_vain;
 			mine.ran = out.ran;
 			mine.share = share_done;
 			if (runs % 256 == 0 && p.executions() >= left)

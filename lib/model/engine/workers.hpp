@@ -24,7 +24,7 @@ struct pool {
 	/* What one worker has come to, for all to see. */
 	struct alignas(64) tally {
 		std::atomic<u64> complete, explored, blocked, panicked, ran,
-			left_out;
+			left_out, in_vain;
 		std::atomic<double> share;
 	};
 

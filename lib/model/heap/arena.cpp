@@ -128,6 +128,15 @@ void model::detail::empty_heap()
 		all.clear();
 }
 
+model::detail::part_of_heap model::detail::heap_of(unsigned maker)
+{
+	const std::vector<block> &all = blocks[maker];
+
+	if (all.empty())
+		return {};
+	return {room[maker], all.back().start + all.back().bytes};
+}
+
 model::detail::block_of model::detail::block_at(const void *p)
 {
 	const found_block f = find(p);

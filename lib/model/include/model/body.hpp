@@ -54,6 +54,13 @@ struct block_of {
 };
 block_of block_at(const void *);
 
+/* What the world (0) or a CPU (1 ..) has taken of the heap. */
+struct part_of_heap {
+	const void *start = nullptr;
+	klock::usize bytes = 0;
+};
+part_of_heap heap_of(unsigned maker);
+
 /* An access to a plain variable is next, as the compiler tells. */
 void plain_access(const void *at, klock::usize bytes, bool writes,
 		  const void *caller);

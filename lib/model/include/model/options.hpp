@@ -124,6 +124,12 @@ struct options {
 	/* Explore every failed read of a wait, though none leads anywhere. */
 	bool stale_waits = false;
 
+	/*
+	 * Explore and count the turns in vain of loops, too, but for those from
+	 * which a loop would go on for ever.
+	 */
+	bool every_turn = false;
+
 	/* CPUs that wait for ever are no bug: litmus tests. */
 	bool may_deadlock = false;
 
@@ -168,6 +174,7 @@ struct result {
 	u64 left_out = 0; /* branches beyond preemptions, max_reorder */
 	u64 explored = 0; /* of complete: the others differ in who is who */
 	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
+	u64 in_vain = 0;  /* not counted: others, with a loop's turn more */
 	double time = 0;  /* seconds */
 
 	bool exhaustive = false; /* nothing was left out */

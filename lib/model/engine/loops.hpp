@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loops - the code's own loops: a turn in vain ends its CPU's part
+ *
+ * A CPU's code is deterministic: what it does next follows from its local state
+ * (stack and registers) and from the values that it reads. So a CPU that comes
+ * to an operation a second time in the same state, having changed nothing in
+ * between, has made a turn that might as well not have been: whatever it does
+ * now, it could have done without the turn. It is blocked there, as one whose
+ * await has failed; later writes serve the reads of its turn in other
+ * executions. (Await model checking: Oberhauser et al., ASPLOS 2021; spin loops
+ * as assumptions: GenMC, Kokologiannakis, Vafeiadis, CAV 2021.)
+ *
+ * Sound. Let a turn be calls that only read: loads, fences, compare-and-swaps
+ * that fail, reads of plain data. Take its events out of an execution: every
+ * relation of RC11 over the rest is a subset of what it was, so the rest is an
+ * execution too, and an execution of this program, because the states before
+ * and after the turn are the same. It has the same outcome. An RMW that writes
+ * what it read may be part of a turn as well: who read its write reads the one
+ * below it instead, of the same value; modification order and release sequences
+ * shrink to what is left of them. What is lost is order, never an outcome or a
+ * race. A store may not: it moves its value up in modification order.
+ *
+ * Complete and optimal. Whether a CPU is blocked is a function of what it has
+ * read, as with an assume(): TruSt's proofs hold for the program with those.
+ * For that, a state must depend on nothing else: the stack is cleared before a
+ * run, and the engine's traces in it after each call (wipe()).
+ *
+ * Ends. With given writes, what a loop can read only goes up in modification
+ * order, so that in the end it reads the same again and again; if its state is
+ * made of that, it repeats. A loop that counts has another state each turn, and
+ * goes on until max_events, which names it.
+ *
+ * Counts. What a compiler leaves in dead registers makes two states differ that
+ * mean the same: then the turn stays, and is found again in the complete
+ * execution, where it is asked by what the code does and not by its state
+ * (turns.cpp). So `complete` is the same for every compiler.
+ *
+ * A turn with an await in it repeats only if it reads the very same writes as
+ * the turn before it: locks' counts have been with those turns in them.
+ *
+ * States are kept at the heads of loops alone. A head is learned when it is
+ * met a second time; that run is then begun anew, and no earlier one had it.
+ * From then on every execution is a run of the code: none is walked (walk.cpp).
+ */
+#pragma once
+
+#include "objects.hpp"
+
+#include <klock/arch/engine.hpp>
+
+#include <vector>
+
+namespace model {
+
+namespace hooked = klock::arch::hooked;
+struct checker;
+
+/* More than what the engine uses of a CPU's stack within a hook. */
+inline constexpr usize engine_depth = 4096;
+
+/* A hook call, as far as it tells where the code is. */
+struct call {
+	enum class kind : u8 { load, rmw, swap, fence, wait, plain, flag };
+
+	kind what = kind::load;
+	const void *at = nullptr;
+	site where{nullptr, 0};
+	u8 ran = 0; /* the CPU's events before it */
+};
+
+/* A turn of a CPU that is in the graph: the events after first, up to last. */
+struct turn {
+	unsigned cpu;
+	u8 first, last;
+	bool stays; /* unless it repeats the turn before it */
+};
+
+/*
+ * What the code calls: the engine's hooks with a look before each at the state
+ * that the CPU is in, and after each at whether it changed anything.
+ */
+struct loops final : hooked::engine {
+	explicit loops(checker &of) : c(of) {}
+
+	void forget_heads() { heads.clear(); }
+	void start_run(unsigned cpus);
+
+	/* The current CPU's: at the start of its body, or it wrote. */
+	void forget_turns();
+
+	/* The current CPU is gone on with, or has left. */
+	void resumed();
+	void left();
+
+	/* A new head: what this run did counts for nothing. */
+	bool found_a_head() const { return again; }
+
+	/* Where the last call of the current CPU was, and if in a loop. */
+	site last_site() const;
+	bool in_a_loop() const;
+
+	/* Of a CPU, since it changed anything. */
+	const std::vector<call> &calls_of(unsigned cpu) const
+	{
+		return of[cpu].calls;
+	}
+
+	/* Turns that may be in vain, of the run. */
+	std::vector<turn> turns;
+
+	/* -- hooks -- */
+	void born(const void *at, usize bytes) override;
+	void dead(const void *at, usize bytes) override;
+	u64 load(hooked::window, order, site) override;
+	void store(hooked::window, u64 v, order, site) override;
+	u64 rmw(hooked::window, hooked::update, u64 operand, order,
+		site) override;
+	bool compare_exchange(hooked::window, u64 &expected, u64 desired, order,
+			      site) override;
+	bool compare_exchange_or(hooked::window, u64 &expected, u64 desired,
+				 order, order failed, bool weak, site) override;
+	void advance(hooked::window, u64 from, u64 to, order, site) override;
+	void fence(order, site) override;
+	u64 await(hooked::window, hooked::test, hooked::pace, order,
+		  site) override;
+	u64 await_patient(hooked::window, hooked::patience, order,
+			  site) override;
+	u64 await_until(hooked::window, hooked::test, u64 deadline, order,
+			site) override;
+	u64 await_exchange(hooked::window, u64 v, hooked::test, order,
+			   site) override;
+	void await_either(hooked::window, hooked::test, hooked::window,
+			  hooked::test, order, site) override;
+	void wait_while(hooked::window, u64 old, order, site) override;
+	void notify(hooked::window, site) override;
+	void read_plain(const void *at, usize bytes, site) override;
+	void write_plain(const void *at, const void *with, usize bytes,
+			 site) override;
+	void relax(u32 turns) override;
+	u64 cycles() override;
+	bool irq_flag(bool enabled) override;
+
+      private:
+	/* The state of a CPU at a head. */
+	struct state {
+		bool same(const state &) const;
+
+		call at;
+		const char *low; /* of the stack, up to its end */
+		std::vector<u8> stack;
+		unsigned irqs_left, handlers;
+		bool irqs_on;
+		const void *on_wait;
+	};
+	struct of_cpu {
+		std::vector<call> calls; /* since it changed anything */
+		std::vector<state> states;
+		std::size_t used = 0;	/* of states: their room is kept */
+		std::vector<u8> memory; /* as it was when it went on */
+		site last{nullptr, 0};
+	};
+
+	[[gnu::noinline]] void arrive(const call &);
+	void look(const call &, const char *low);
+	bool look_back(const call &);
+	void block_if_repeated(const state &now);
+	template <typename Visit>
+	void memory_of_mine(Visit) const;
+	void look_at_memory();
+	bool stays(const call &first) const;
+	bool any_since(const call &first, call::kind) const;
+	void passed(bool changed);
+	bool wrote_what_it_read() const;
+	of_cpu &mine();
+
+	checker &c;
+	std::vector<of_cpu> of;
+	std::vector<call> heads;
+	std::size_t deepest = 0; /* bytes of a stack in use, at most */
+	bool again = false;
+};
+
+} // namespace model
