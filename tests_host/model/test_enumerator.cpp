@@ -82,6 +82,24 @@ const profile profiles[] = {
 	 {cas, cas, store, load},
 	 500,
 	 true},
+	{"RMWs of all kinds",
+	 3,
+	 1,
+	 6,
+	 any,
+	 {subtract, bit_or, bit_and, bit_xor, add, load},
+	 300},
+	{"loops of loads", 3, 2, 7, any, {loads, store, store, load, add}, 700},
+	{"loops of swaps", 3, 2, 7, any, {swaps, store, store, cas, load}, 700},
+	{"loops of exchanges", 3, 2, 7, any, {exchanges, store, load}, 700},
+	{"loops of two loads", 3, 2, 7, any, {pairs, store, store, add}, 700},
+	{"loops, with SC fences",
+	 3,
+	 2,
+	 8,
+	 {seq_cst, relaxed},
+	 {loads, swaps, store, store, fence, load},
+	 700},
 	{"waits", 3, 2, 7, any, {await, store, store, load, cas}, 1500},
 };
 
@@ -90,7 +108,10 @@ order fit(action what, order o)
 {
 	const bool strong = o == acq_rel || o == release;
 
-	if ((what == load || what == await) && strong)
+	const bool only_loads =
+		what == load || what == await || what == loads || what == pairs;
+
+	if (only_loads && strong)
 		return acquire;
 	if (what == store && (o == acq_rel || o == acquire))
 		return release;
@@ -114,8 +135,14 @@ litmus draw(const profile &p, std::mt19937 &random)
 			o.expected = below(2) ? 0 : below(ops) + 1;
 		if (what == cas && p.two_orders)
 			o.failed = fit(load, pick(any));
-		if (what == await)
+		if (what == await || what == loads)
 			o.value = below(ops) + 1;
+		if (what == swaps)
+			o.expected = below(2) ? 0 : below(ops) + 1;
+		if (what == pairs)
+			o.expected = below(p.locations);
+		if (p.actions[0] == exchanges && what != load)
+			o.value = what == exchanges ? 1 : below(2);
 		if (what == add)
 			o.value = 100u << i;
 		if (what == fence && o.ord == relaxed)
@@ -153,7 +180,7 @@ u64 compare(const profile &p, model::options how, unsigned programs)
 TEST_CASE("enumerator: the checker finds the executions that brute force finds")
 {
 	for (const profile &p : profiles) {
-		SECTION(p.name) { CHECK(compare(p, {}, p.programs) > 1000); }
+		SECTION(p.name) { CHECK(compare(p, {}, p.programs) > 700); }
 	}
 }
 

@@ -21,6 +21,7 @@ struct event {
 	bool there = true; /* a compare-and-swap's write may not be */
 	const op *by = nullptr;
 	int half = -1; /* an RMW's other half */
+	int pair = -1; /* of a pair's second read: the first */
 	int from = -1; /* a read's write */
 };
 
@@ -159,6 +160,7 @@ struct enumeration {
 	bool build();
 	bool choose_sources(unsigned read);
 	bool values();
+	bool waits_still(const event &read) const;
 	bool choose_orders(unsigned location);
 	void count();
 };
@@ -175,9 +177,7 @@ bool enumeration::build()
 			event e{type::fence, static_cast<int>(t), o.location,
 				o.ord};
 			const int next = static_cast<int>(c.events.size());
-			const bool both = o.what == action::exchange ||
-					  o.what == action::add ||
-					  o.what == action::cas;
+			const bool both = is_rmw(o.what);
 			e.by = &o;
 			if (o.what != action::fence)
 				e.what = o.what == action::store ? type::write
@@ -187,6 +187,12 @@ bool enumeration::build()
 			if (both)
 				e.half = next + 1;
 			c.events.push_back(e);
+			if (o.what == action::pairs) {
+				e.location = static_cast<unsigned>(o.expected);
+				e.pair = next;
+				reads.push_back(next + 1);
+				c.events.push_back(e);
+			}
 			if (both) {
 				e.what = type::write;
 				e.half = next;
@@ -215,6 +221,44 @@ bool enumeration::choose_sources(unsigned read)
 	return true;
 }
 
+static u64 written(const op &by, u64 found)
+{
+	switch (by.what) {
+	case action::add:
+		return found + by.value;
+	case action::subtract:
+		return found - by.value;
+	case action::bit_or:
+		return found | by.value;
+	case action::bit_and:
+		return found & by.value;
+	case action::bit_xor:
+		return found ^ by.value;
+	default:
+		return by.value;
+	}
+}
+
+/* Whether a wait goes on, having read this. */
+bool enumeration::waits_still(const event &read) const
+{
+	switch (read.by->what) {
+	case action::await:
+	case action::loads:
+		return read.value != read.by->value;
+	case action::swaps:
+		return read.value != read.by->expected;
+	case action::exchanges:
+		return read.value != 0;
+	case action::pairs:
+		return read.pair >= 0 &&
+		       read.value !=
+			       c.events[static_cast<unsigned>(read.pair)].value;
+	default:
+		return false;
+	}
+}
+
 /* All values, from the writes on; false if this cannot be an execution. */
 bool enumeration::values()
 {
@@ -241,8 +285,7 @@ bool enumeration::values()
 				continue;
 			if (e.by->what == action::cas)
 				e.there = e.value == e.by->expected;
-			e.value = e.by->value +
-				  (e.by->what == action::add ? e.value : 0);
+			e.value = written(*e.by, e.value);
 		}
 	}
 	for (const event &e : c.events) {
@@ -251,9 +294,8 @@ bool enumeration::values()
 		if (e.what == type::read &&
 		    !c.events[static_cast<unsigned>(e.from)].there)
 			return false;
-		if (e.by && e.by->what == action::await &&
-		    e.value != e.by->value)
-			return false; /* waits still */
+		if (e.by && e.what == type::read && waits_still(e))
+			return false;
 	}
 	c.mo.assign(program.locations, {});
 	for (unsigned i = 0; i < c.events.size(); i++)
@@ -332,8 +374,10 @@ std::string spell(const std::vector<std::vector<u64>> &read,
 
 std::string text(const litmus &p)
 {
-	static const char *const names[] = {"load", "store", "exchange", "add",
-					    "cas",  "fence", "await"};
+	static const char *const names[] = {
+		"load",	 "store", "exchange", "add",	   "subtract",
+		"or",	 "and",	  "xor",      "cas",	   "fence",
+		"await", "loads", "swaps",    "exchanges", "pairs"};
 	std::string s;
 
 	for (const thread &t : p.threads) {
@@ -343,7 +387,9 @@ std::string text(const litmus &p)
 			     names[static_cast<int>(o.what)];
 			if (o.what != action::fence)
 				s += " x" + std::to_string(o.location);
-			if (o.what == action::cas)
+			if (o.what == action::pairs)
+				s += " x" + std::to_string(o.expected);
+			if (o.what == action::cas || o.what == action::swaps)
 				s += " " + std::to_string(o.expected) + " ->";
 			if (o.what != action::fence && o.what != action::load)
 				s += " " + std::to_string(o.value);

@@ -30,14 +30,41 @@ using model::release_sequence;
  */
 enum class sc_axiom { rc11, iso };
 
-enum class action { load, store, exchange, add, cas, fence, await };
+/*
+ * The last are loops of the code's own: loads until the value is there; swaps
+ * until one succeeds; exchanges until one finds 0; loads of two locations, the
+ * first before the second, until both hold the same.
+ */
+enum class action {
+	load,
+	store,
+	exchange,
+	add,
+	subtract,
+	bit_or,
+	bit_and,
+	bit_xor,
+	cas,
+	fence,
+	await,
+	loads,
+	swaps,
+	exchanges,
+	pairs,
+};
+
+constexpr bool is_rmw(action a)
+{
+	return (a >= action::exchange && a <= action::cas) ||
+	       a == action::swaps || a == action::exchanges;
+}
 
 struct op {
 	action what;
 	unsigned location;
 	order ord;
-	u64 value;    /* stored; exchanged in; added; of an await: waited for */
-	u64 expected; /* of a compare-and-swap */
+	u64 value;    /* stored; the operand; of a wait: waited for */
+	u64 expected; /* of a compare-and-swap; of a pair: the other location */
 	std::optional<order> failed = {}; /* its read's order if it fails */
 };
 
