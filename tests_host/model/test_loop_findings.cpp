@@ -136,7 +136,9 @@ TEST_CASE("loop_findings: a turn that changes something is no turn in vain")
 	enum class how { stack, world, data };
 	const auto spins = [](how what, unsigned limit) {
 		return model::explore<counting>(
-			{.sections = {1, 1}, .max_events = 40},
+			{.sections = {1, 1},
+			 .max_events = 40,
+			 .cut_loops = true},
 			[=](counting &w, unsigned cpu) {
 				unsigned i = 0;
 
@@ -181,7 +183,7 @@ TEST_CASE("loop_findings: a turn in vain that was counted is checked, if not "
 	};
 	const auto looks_once = [](unsigned at_most) {
 		return model::explore<counting>(
-			{.sections = {1, 1}},
+			{.sections = {1, 1}, .cut_loops = true},
 			[](counting &w, unsigned cpu) {
 				if (cpu == 0) {
 					w.ready.store_release(1);

@@ -68,6 +68,8 @@ struct cpu_state {
 	where state = where::done;
 	ref source;	     /* at_source: the write */
 	u8 ran = 0;	     /* events of the graph that it has run */
+	u32 idle = 0;	     /* accesses to plain data, no event between */
+	u8 idle_since = 0;   /* events before them */
 	u32 step = 0;	     /* what it does next: learnt.hpp; 0: unknown */
 	unsigned births = 0; /* objects that it has made */
 	bool irqs_on = true;
@@ -299,7 +301,16 @@ struct checker final : hooked::engine {
 	std::vector<std::unique_ptr<graph>> spare;
 	double share_done = 0; /* of the exploration, by estimate */
 	objects memory;
-	loops way_in{*this}; /* what the code calls */
+	loops way_in{*this}; /* what the code calls, where loops are cut */
+	bool cuts_loops = false;
+	bool endless = false; /* a loop is, unless they are cut */
+	void count_idle();
+	hooked::engine &called()
+	{
+		if (cuts_loops)
+			return way_in;
+		return *this;
+	}
 
 	/* -- learn.cpp, walk.cpp -- */
 	learnt code;

@@ -44,13 +44,15 @@ result checker::explore(program &p, const options &given)
 	learning = p.closed && !given.run_all && detail::gate_to(*this) == this;
 	begin_finding();
 	start_symmetry(given.symmetric && learning);
+	cuts_loops = given.cut_loops || given.every_turn;
 	do {
-		run_all = asymmetric = false;
+		run_all = asymmetric = endless = false;
 		explore_all(count);
 		/* Once more, if it must be. */
 		learning &= !run_all;
 		reduces = false;
-	} while (run_all || asymmetric);
+		cuts_loops |= endless;
+	} while (run_all || asymmetric || endless);
 	hooked::counter_mask = ~u32{0};
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)
@@ -72,7 +74,7 @@ void checker::explore_all(unsigned count)
 
 	explore_work();
 	if (best.shows) {
-		run_all = false;
+		run_all = endless = false;
 		show_finding();
 	}
 	if (out.left_out && out.limit.empty())
@@ -95,7 +97,7 @@ void checker::explore_work()
 	progress shown;
 
 	while (!work.empty() && goes_on() && out.limit.empty() && !run_all &&
-	       !asymmetric) {
+	       !asymmetric && !endless) {
 		if (!alone && !best.shows && runs >= much) {
 			alone = true;
 			if (share_work(shown))

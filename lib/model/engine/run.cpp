@@ -35,10 +35,11 @@ void checker::begin()
 	known.world_bytes = what->world_bytes;
 	what->make_world();
 	memory.start_run();
-	way_in.start_run(g->cpus);
+	if (cuts_loops)
+		way_in.start_run(g->cpus);
 	start_cpus();
 	start_learning();
-	hooked::running = detail::gate_to(way_in);
+	hooked::running = detail::gate_to(called());
 }
 
 void checker::run()
@@ -54,7 +55,7 @@ void checker::close()
 	hooked::running = nullptr;
 	restore();
 	/* What was left half-way is nobody's to take apart: its heap goes. */
-	if (ended || detail::gate_to(way_in) == &way_in)
+	if (ended || detail::gate_to(called()) == &called())
 		what->end_world();
 }
 
@@ -70,7 +71,7 @@ void checker::run_code()
 	for (unsigned c = 0; c < g->cpus; c++)
 		had.at[c] = static_cast<u8>(g->length(c));
 	out.ran++;
-	for (run(); way_in.found_a_head(); run()) {
+	for (run(); cuts_loops && way_in.found_a_head(); run()) {
 		close();
 		not_walkable();
 		for (; work.size() > kept; work.pop_back())
@@ -82,7 +83,8 @@ void checker::run_code()
 		recycle(std::move(before));
 		out.left_out = left_out;
 	}
-	if (!stopped && !trace && !way_in.turns.empty() && all_done())
+	if (cuts_loops && !stopped && !trace && !way_in.turns.empty() &&
+	    all_done())
 		turns = turns_to_ask();
 	if (!turns.empty()) {
 		in_vain = has_turn_in_vain(turns, nothing_left);
@@ -106,6 +108,7 @@ void checker::start_cpus()
 
 		s.state = cpu_state::where::runs;
 		s.ran = 0;
+		s.idle = 0;
 		s.births = 0;
 		s.irqs_on = true;
 		s.irqs_left = how->interrupts;
@@ -127,7 +130,8 @@ void checker::cpu_main(void *self)
 	const unsigned mine = c.cpu;
 
 	for (unsigned i = 0; i < c.how->sections[mine]; i++) {
-		c.way_in.forget_turns();
+		if (c.cuts_loops)
+			c.way_in.forget_turns();
 		c.what->body(mine);
 	}
 	c.may_interrupt();
@@ -140,9 +144,11 @@ void checker::resume(unsigned which)
 	cpu = which;
 	me().state = cpu_state::where::runs;
 	inside = true;
-	way_in.resumed();
+	if (cuts_loops)
+		way_in.resumed();
 	me().stack.resume();
-	way_in.left();
+	if (cuts_loops)
+		way_in.left();
 	inside = false;
 }
 
@@ -205,11 +211,31 @@ void checker::extend()
 			resume(c);
 }
 
+/* A loop around plain data has no events: it is told by its length. */
+void checker::count_idle()
+{
+	constexpr u32 many = 10'000;
+
+	if (cuts_loops)
+		return;
+	if (me().idle_since != me().ran)
+		me().idle = 0;
+	me().idle_since = me().ran;
+	if (++me().idle < many)
+		return;
+	endless = true;
+	stop();
+}
+
 /* Called before each event that the graph does not have yet. */
 void checker::wait_for_turn(bool rmw_write)
 {
 	if (g->length(cpu) >= how->max_events ||
 	    g->length(cpu) + 1 >= max_index) {
+		if (!cuts_loops) {
+			endless = true;
+			stop();
+		}
 		out.limit = "max_events: " +
 			    (way_in.in_a_loop()
 				     ? "a loop that is never in the same state "

@@ -172,7 +172,7 @@ void checker::touch(const void *at, usize bytes, bool writes,
 		      byte, s);
 	if (writes)
 		save(at, bytes);
-	if (writes)
+	if (writes && cuts_loops)
 		way_in.forget_turns();
 }
 

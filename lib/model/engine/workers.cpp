@@ -210,7 +210,7 @@ void checker::work_for(pool &p, unsigned number)
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
 			if (!out.ok() || !out.limit.empty() || run_all ||
-			    asymmetric) {
+			    asymmetric || endless) {
 				p.stop = true;
 				::_exit(1);
 			}

@@ -125,6 +125,13 @@ struct options {
 	bool stale_waits = false;
 
 	/*
+	 * Cut the turns in vain of all loops: fewer executions where code tries
+	 * again, each for more time. Else it is done where max_events is hit,
+	 * as a loop would go on for ever: all is then explored anew.
+	 */
+	bool cut_loops = false;
+
+	/*
 	 * Explore and count the turns in vain of loops, too, but for those from
 	 * which a loop would go on for ever.
 	 */
