@@ -6,8 +6,8 @@
  *
  * Workers: 0, as they are by default, is one a core. A limit of executions is
  * for those that take hours. "all": none is left out for being like another;
- * else the bakery alone has all explored, whose CPUs are not alike. Seconds are
- *of the clock, CPU seconds of all processes.
+ * else that is so of the bakery alone, whose CPUs are not alike. Seconds are of
+ * the clock, CPU seconds those of all processes.
  */
 #include "lock_counts.hpp"
 

@@ -33,9 +33,14 @@ void checker::recycle(std::unique_ptr<graph> &&done)
 	spare.push_back(std::move(done));
 }
 
-void checker::keep_if_sc(std::unique_ptr<graph> &&other)
+void checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 {
-	if (within_bounds(*other) && (!other->any_sc || sc_holds(*other)))
+	const auto sc = [&] {
+		return added.index ? sc_holds_with(*other, added)
+				   : sc_holds(*other);
+	};
+
+	if (within_bounds(*other) && (!other->any_sc || sc()))
 		work.push_back(std::move(other));
 	else
 		recycle(std::move(other));
@@ -121,7 +126,7 @@ void checker::branch_read(const reading &q, unsigned place)
 		auto other = copy_of(*g);
 		other->add_read(cpu, place, q.order_for(word),
 				g->write_at(place, p), word);
-		keep_if_sc(std::move(other));
+		keep_if_sc(std::move(other), mine);
 	}
 	const u64 last = word_at(place, newest, q.at);
 	g->add_read(cpu, place, q.order_for(last), g->write_at(place, newest),
@@ -185,7 +190,7 @@ void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
 			continue;
 		auto other = copy_of(*g);
 		other->insert(mine, p);
-		keep_if_sc(std::move(other));
+		keep_if_sc(std::move(other), mine);
 	}
 	g->insert(mine, own);
 }

@@ -216,7 +216,8 @@ struct checker final : hooked::engine {
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
 	bool may_serve(const graph &with, ref read, ref write) const;
-	void keep_if_sc(std::unique_ptr<graph> &&);
+	/* added: the access that is new, if that is all that is. */
+	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
 	bool within_bounds(const graph &); /* bounds.cpp */
 	std::unique_ptr<graph> new_graph();
 	std::unique_ptr<graph> copy_of(const graph &);

@@ -41,4 +41,10 @@ inline bool has_rival(const graph &g, unsigned place, unsigned position)
 /* Whether the partial SC relation has no cycle. */
 bool sc_holds(const graph &g);
 
+/*
+ * The same where it held without the access that was added last, which nothing
+ * happens after.
+ */
+bool sc_holds_with(const graph &g, ref last);
+
 } // namespace model

@@ -8,7 +8,7 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 	cpus = with_cpus;
 	sequence = by;
 	next_stamp = 1;
-	any_sc = false;
+	any_sc = any_sc_access = false;
 	share = 1;
 	std::memset(gate, 0, sizeof(gate));
 	for (auto &events : sb)
@@ -31,6 +31,7 @@ event &graph::append(unsigned cpu, kind what, order o)
 	e.stamp = next_stamp++;
 	e.step = step;
 	any_sc |= o == order::seq_cst;
+	any_sc_access |= o == order::seq_cst && what != kind::fence;
 	mine.push_back(e);
 
 	const u8 index = static_cast<u8>(mine.size());
@@ -75,6 +76,7 @@ void graph::redirect(ref read, ref from)
 	e.porf = first ? clock{} : at(before).porf;
 	e.hb.at[read.cpu] = e.porf.at[read.cpu] = read.index;
 	any_sc |= e.ord == order::seq_cst;
+	any_sc_access |= e.ord == order::seq_cst;
 	e.from = from;
 	e.value = at(from).value;
 	at(from).revisits = true;
@@ -175,6 +177,7 @@ void graph::copy_kept(const graph &from, const clock &kept)
 	cpus = from.cpus;
 	sequence = from.sequence;
 	any_sc = from.any_sc;
+	any_sc_access = from.any_sc_access;
 	step = from.step;
 	next_stamp = from.next_stamp;
 	stride = from.stride;

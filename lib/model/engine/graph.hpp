@@ -147,10 +147,11 @@ struct graph {
 	void copy_kept(const graph &from, const clock &kept);
 
 	std::vector<event> sb[max_cpus];
-	bool any_sc = false;	/* whether SC events are or were there */
-	u32 step = 0;		/* of the code that adds events now */
-	u8 gate[max_cpus] = {}; /* each CPU's, or 0: symmetry.cpp */
-	double share = 1;	/* of the whole exploration, by estimate */
+	bool any_sc = false;	    /* whether SC events are or were there */
+	bool any_sc_access = false; /* the same, but for fences */
+	u32 step = 0;		    /* of the code that adds events now */
+	u8 gate[max_cpus] = {};	    /* each CPU's, or 0: symmetry.cpp */
+	double share = 1;	    /* of the whole exploration, by estimate */
 
 	/* As bytes, for another process; what it learnt does not go along. */
 	std::vector<u8> packed() const;

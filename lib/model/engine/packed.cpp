@@ -59,6 +59,7 @@ std::vector<u8> graph::packed() const
 	to.put(&cpus, 1);
 	to.put(&sequence, 1);
 	to.put(&any_sc, 1);
+	to.put(&any_sc_access, 1);
 	to.put(&share, 1);
 	to.put(gate, max_cpus);
 	to.put(&next_stamp, 1);
@@ -77,6 +78,7 @@ void graph::unpack(const u8 *bytes)
 	from.get(&cpus, 1);
 	from.get(&sequence, 1);
 	from.get(&any_sc, 1);
+	from.get(&any_sc_access, 1);
 	from.get(&share, 1);
 	from.get(gate, max_cpus);
 	from.get(&next_stamp, 1);

@@ -302,4 +302,79 @@ bool sc_holds(const graph &g)
 	return one.acyclic(g);
 }
 
+/* -- One access more ---------------------------------------------------------
+ *
+ * A cycle leaves the new access a by mo or fr: some fence is before a, and what
+ * is above a in modification order is before some fence that leads to the first
+ * one. What leads there is sought backwards. A set of fences that do is given
+ * by what is before them: one clock.
+ */
+
+/* Adds the fences that are before somebody who has seen this much. */
+static bool add_fences(const graph &g, const clock &seen, clock &before)
+{
+	bool any = false;
+
+	for (unsigned c = 0; c < g.cpus; c++) {
+		for (unsigned i = seen.at[c]; i > before.at[c]; i--) {
+			const event &e = g.sb[c][i - 1];
+			if (e.what != kind::fence || e.ord != order::seq_cst)
+				continue;
+			before.join(e.hb);
+			any = true;
+			break;
+		}
+	}
+	return any;
+}
+
+/* The highest key at a place of what is seen; a CPU's last is its highest. */
+static unsigned highest(const graph &g, unsigned place, const clock &seen)
+{
+	unsigned most = 0;
+
+	for (unsigned c = 0; c < g.cpus; c++) {
+		for (unsigned i = seen.at[c]; i-- > 0;) {
+			const event &e = g.sb[c][i];
+			if (e.place != place || !is_access(e))
+				continue;
+			const unsigned k = key(g, e);
+			most = k > most ? k : most;
+			break;
+		}
+	}
+	return most;
+}
+
+/* Adds the fences that lead by eco to what is before those there are. */
+static bool add_leading(const graph &g, clock &before)
+{
+	bool any = false;
+
+	for (unsigned c = 0; c < g.cpus; c++) {
+		for (unsigned i = before.at[c] + 1u; i <= g.length(c); i++) {
+			const event &e = g.sb[c][i - 1];
+			if (is_access(e) &&
+			    key(g, e) < highest(g, e.place, before))
+				any |= add_fences(g, e.hb, before);
+		}
+	}
+	return any;
+}
+
+bool sc_holds_with(const graph &g, ref last)
+{
+	const event &a = g.at(last);
+	clock before;
+
+	if (g.any_sc_access)
+		return sc_holds(g);
+	add_fences(g, a.hb, before);
+	do {
+		if (highest(g, a.place, before) > key(g, a))
+			return false;
+	} while (add_leading(g, before));
+	return true;
+}
+
 } // namespace model
