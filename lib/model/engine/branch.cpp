@@ -35,12 +35,15 @@ void checker::recycle(std::unique_ptr<graph> &&done)
 
 void checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 {
+	const machine on = how->machine;
 	const auto sc = [&] {
 		return added.index ? sc_holds_with(*other, added)
 				   : sc_holds(*other);
 	};
+	const bool there = on == machine::rc11 ? !other->any_sc || sc()
+					       : machine_has(*other, on);
 
-	if (within_bounds(*other) && (!other->any_sc || sc()))
+	if (within_bounds(*other) && there)
 		work.push_back(std::move(other));
 	else
 		recycle(std::move(other));

@@ -25,6 +25,7 @@
  *	walk.cpp	a run by what is known of the code, without it
  *	interrupts.cpp	the flag, and where a handler runs
  *	mutate.cpp	orders made weaker, uses recorded
+ *	machines.cpp	executions that a machine has
  *	finding.cpp	the shortest run that shows a fault, run again
  *	timeline.cpp	a run as text
  *	timeline_svg.cpp	a run as a picture
@@ -290,6 +291,7 @@ struct checker final : hooked::engine {
 	/* -- interrupts.cpp, mutate.cpp -- */
 	void may_interrupt();
 	order effective(operation, order, site);
+	order weakened(operation, order, site) const;
 
 	program *what = nullptr;
 	const options *how = nullptr;

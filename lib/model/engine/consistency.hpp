@@ -38,6 +38,10 @@ inline bool has_rival(const graph &g, unsigned place, unsigned position)
 	return g.is_exclusive(place, position + 1);
 }
 
+/* Whether this machine has the execution; and the order it gives anyway. */
+bool machine_has(const graph &g, machine);
+order order_on(machine, operation, order written);
+
 /* Whether the partial SC relation has no cycle. */
 bool sc_holds(const graph &g);
 

@@ -48,6 +48,12 @@ order checker::effective(operation what_kind, order written, site s)
 		    out.uses.end())
 			out.uses.push_back(u);
 	}
+	return order_on(how->machine, what_kind,
+			weakened(what_kind, written, s));
+}
+
+order checker::weakened(operation what_kind, order written, site s) const
+{
 	if (!how->weaken)
 		return written;
 

@@ -31,7 +31,9 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	may_interrupt();
 	const u64 wanted = expected;
 	const order with = effective(operation::rmw, o, s);
-	const order fails_with = effective(operation::load, failed, s);
+	/* On a machine a swap that fails is the same instruction. */
+	const order alone = effective(operation::load, failed, s);
+	const order fails_with = how->machine == machine::rc11 ? alone : with;
 
 	if (weak && me().spurious_left && choose()) {
 		me().spurious_left--;

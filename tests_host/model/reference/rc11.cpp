@@ -1,143 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rc11.hpp"
 
-#include "relation.hpp"
+#include "candidate.hpp"
 
 #include <algorithm>
 
 namespace reference {
 
 namespace {
-
-enum class type { read, write, fence };
-
-struct event {
-	type what;
-	int thread; /* -1: initial write */
-	unsigned location;
-	order ord;
-	u64 value = 0;
-	bool known = false;
-	bool there = true; /* a compare-and-swap's write may not be */
-	const op *by = nullptr;
-	int half = -1; /* an RMW's other half */
-	int pair = -1; /* of a pair's second read: the first */
-	int from = -1; /* a read's write */
-};
-
-bool rel(order o)
-{
-	return o == order::release || o == order::acq_rel ||
-	       o == order::seq_cst;
-}
-
-bool acq(order o)
-{
-	return o == order::acquire || o == order::acq_rel ||
-	       o == order::seq_cst;
-}
-
-struct candidate {
-	std::vector<event> events;
-	std::vector<std::vector<int>> mo; /* of each location, initial first */
-
-	bool consistent(release_sequence, sc_axiom) const;
-
-	/* [A], for the events of which test holds */
-	template <typename Test>
-	relation only(Test test) const
-	{
-		relation r;
-		for (unsigned i = 0; i < events.size(); i++)
-			if (events[i].there && test(events[i]))
-				r.add(i, i);
-		return r;
-	}
-	/* pairs for which test holds */
-	template <typename Test>
-	relation pairs(Test test) const
-	{
-		relation r;
-		for (unsigned i = 0; i < events.size(); i++)
-			for (unsigned j = 0; j < events.size(); j++)
-				if (i != j && events[i].there &&
-				    events[j].there &&
-				    test(events[i], events[j], i, j))
-					r.add(i, j);
-		return r;
-	}
-};
-
-bool candidate::consistent(release_sequence by, sc_axiom sc) const
-{
-	const auto is = [](type t) {
-		return [t](const event &e) { return e.what == t; };
-	};
-	const relation R = only(is(type::read)), W = only(is(type::write)),
-		       F = only(is(type::fence));
-	const relation Erel = only([](auto &e) { return rel(e.ord); });
-	const relation Eacq = only([](auto &e) { return acq(e.ord); });
-	const relation Esc =
-		only([](auto &e) { return e.ord == order::seq_cst; });
-	const relation Fsc = F & Esc;
-
-	const relation same = pairs([](auto &a, auto &b, int, int) {
-		return a.what != type::fence && b.what != type::fence &&
-		       a.location == b.location;
-	});
-	const relation sb = pairs([](auto &a, auto &b, int i, int j) {
-		return a.thread < 0 ? b.thread >= 0
-				    : a.thread == b.thread && i < j;
-	});
-	const relation rf = pairs([](auto &, auto &b, int i, int) {
-		return b.what == type::read && b.from == i;
-	});
-	const relation rmw = pairs([](auto &a, auto &, int, int j) {
-		return a.what == type::read && a.half == j;
-	});
-	relation co;
-	for (const auto &order_of : mo)
-		for (unsigned i = 0; i < order_of.size(); i++)
-			for (unsigned j = i + 1; j < order_of.size(); j++)
-				co.add(static_cast<unsigned>(order_of[i]),
-				       static_cast<unsigned>(order_of[j]));
-
-	const relation fr = rf.inverse() * co;
-	const relation eco = (rf | co | fr).plus();
-
-	const relation heads =
-		by == release_sequence::rc11 ? W * (sb & same).maybe() * W : W;
-	const relation rs = heads * (rf * rmw).plus().maybe();
-	const relation sw =
-		Erel * (F * sb).maybe() * rs * rf * R * (sb * F).maybe() * Eacq;
-	const relation hb = (sb | sw).plus();
-
-	if (!(hb * eco.maybe()).irreflexive())
-		return false;
-	if (!(rmw & (fr * co)).empty())
-		return false;
-	if (!(sb | rf).acyclic())
-		return false;
-	if (sc == sc_axiom::iso) {
-		const relation shb =
-			(sb | Esc * sw * Esc | sb * hb * sb).plus();
-		const relation from = Esc | Fsc * hb.maybe();
-		const relation to = Esc | hb.maybe() * Fsc;
-
-		return (Esc * shb * Esc | from * eco * to).acyclic();
-	}
-
-	relation sb_elsewhere = sb;
-	for (unsigned i = 0; i < most; i++)
-		sb_elsewhere.row[i] &= ~same.row[i];
-	const relation scb =
-		sb | sb_elsewhere * hb * sb_elsewhere | (hb & same) | co | fr;
-	const relation psc_base =
-		(Esc | Fsc * hb.maybe()) * scb * (Esc | hb.maybe() * Fsc);
-	const relation psc_f = Fsc * (hb | hb * eco * hb) * Fsc;
-
-	return (psc_base | psc_f).acyclic();
-}
 
 /* -- All candidates ---------------------------------------------------------
  */
@@ -147,6 +17,7 @@ struct enumeration {
 	const litmus &program;
 	release_sequence by;
 	sc_axiom sc;
+	machine on = machine::rc11;
 	u64 left;
 	outcomes &out;
 	std::vector<int> reads;
@@ -319,7 +190,8 @@ bool enumeration::choose_orders(unsigned location)
 				e.half = -1;
 				e.ord = e.by->failed.value_or(e.ord);
 			}
-		if (whole.consistent(by, sc))
+		if (on == machine::rc11 ? whole.consistent(by, sc)
+					: whole.has(on))
 			count();
 		return true;
 	}
@@ -350,57 +222,12 @@ void enumeration::count()
 } // namespace
 
 bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out,
-	       sc_axiom sc)
+	       sc_axiom sc, machine on)
 {
 	enumeration e(p, by, sc, limit, out);
 
+	e.on = on;
 	return e.build() && e.choose_sources(0);
-}
-
-std::string spell(const std::vector<std::vector<u64>> &read,
-		  const std::vector<u64> &last)
-{
-	std::string s;
-
-	for (const auto &of_thread : read) {
-		for (u64 v : of_thread)
-			s += std::to_string(v) + " ";
-		s += "| ";
-	}
-	for (u64 v : last)
-		s += std::to_string(v) + " ";
-	return s;
-}
-
-std::string text(const litmus &p)
-{
-	static const char *const names[] = {
-		"load",	 "store", "exchange", "add",	   "subtract",
-		"or",	 "and",	  "xor",      "cas",	   "fence",
-		"await", "loads", "swaps",    "exchanges", "pairs"};
-	std::string s;
-
-	for (const thread &t : p.threads) {
-		s += "thread:\n";
-		for (const op &o : t) {
-			s += std::string("\t") +
-			     names[static_cast<int>(o.what)];
-			if (o.what != action::fence)
-				s += " x" + std::to_string(o.location);
-			if (o.what == action::pairs)
-				s += " x" + std::to_string(o.expected);
-			if (o.what == action::cas || o.what == action::swaps)
-				s += " " + std::to_string(o.expected) + " ->";
-			if (o.what != action::fence && o.what != action::load)
-				s += " " + std::to_string(o.value);
-			s += std::string(" ") + model::text(o.ord);
-			if (o.failed)
-				s += std::string(" or ") +
-				     model::text(*o.failed);
-			s += "\n";
-		}
-	}
-	return s;
 }
 
 } // namespace reference

@@ -21,6 +21,7 @@ namespace reference {
 
 using klock::order;
 using klock::u64;
+using model::machine;
 using model::release_sequence;
 
 /*
@@ -87,7 +88,7 @@ std::string spell(const std::vector<std::vector<u64>> &read,
  * false, at more than limit candidates.
  */
 bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &,
-	       sc_axiom = sc_axiom::rc11);
+	       sc_axiom = sc_axiom::rc11, machine = machine::rc11);
 
 /* For a failure's message. */
 std::string text(const litmus &);

@@ -24,6 +24,16 @@ enum class release_sequence : u8 {
 
 inline constexpr unsigned unbounded = ~0u;
 
+/*
+ * Whose executions are explored. Of a machine: what it does with each operation
+ * as it is written; what the compiler does is left out.
+ */
+enum class machine : u8 {
+	rc11, /* C++ on any machine */
+	sc,   /* one operation after another */
+	x86,  /* TSO: stores wait in a buffer */
+};
+
 /* A kind of operation, as far as its orders go. */
 enum class operation : u8 { load, store, rmw, fence };
 
@@ -97,6 +107,8 @@ struct options {
 	unsigned counter_bits = 0;
 
 	release_sequence sequence = release_sequence::cxx20;
+
+	model::machine machine = model::machine::rc11;
 
 	/*
 	 * The CPUs run the same body, which uses the number of its CPU for
