@@ -162,8 +162,8 @@ void is_right(std::vector<unsigned> cpus, model::u64 least, unsigned needed,
 
 TEST_CASE("foreign: a lock-free queue")
 {
-	is_right<queues>({1, 1, 1}, 5000, 5);
-	is_right<takers>({1, 1}, 20, 0, 1);
+	is_right<queues>({1, 1, 1}, 300, 5);
+	is_right<takers>({1, 1}, 4, 0, 1);
 }
 
 TEST_CASE("foreign: a seqlock") { is_right<sequences>({1, 1}, 50, 4); }
