@@ -9,6 +9,7 @@
 #include "foreign/queue.hpp"
 #include "foreign/seqlock.hpp"
 #include "foreign/spin_lock.hpp"
+#include "foreign/ttas_lock.hpp"
 
 #include <model/model.hpp>
 
@@ -71,11 +72,33 @@ struct sequences {
 		if (which == 0) {
 			s.write({1, 1});
 			s.write({2, 2});
-		} else if (s.try_read(v)) {
-			check(v.left == v.right, "whole");
+			return;
 		}
+		if (which == 1 && !s.try_read(v))
+			return;
+		if (which == 2)
+			v = s.read();
+		check(v.left == v.right, "whole");
 	}
 	void end() {}
+};
+
+/* Whose reader tries until nobody disturbs it. */
+struct spinning_reader : sequences {
+	void cpu(unsigned which) { sequences::cpu(which ? 2 : 0); }
+};
+
+struct spinning {
+	ttas_lock l;
+	int count = 0;
+
+	void cpu(unsigned)
+	{
+		l.lock();
+		count++;
+		l.unlock();
+	}
+	void end() { check(count == 2, "each has counted"); }
 };
 
 struct locks {
@@ -169,6 +192,13 @@ TEST_CASE("foreign: a lock-free queue")
 TEST_CASE("foreign: a seqlock") { is_right<sequences>({1, 1}, 50, 4); }
 
 TEST_CASE("foreign: a spin lock") { is_right<locks>({1, 1, 1}, 800, 3); }
+
+/* The loops are the code's own: waits, as they are. */
+TEST_CASE("foreign: a lock that spins, a reader that tries again")
+{
+	is_right<spinning>({1, 1}, 2, 2);
+	is_right<spinning_reader>({1, 1}, 3, 4);
+}
 
 TEST_CASE("foreign: a stack with hazard pointers")
 {

@@ -7,6 +7,7 @@
 #include "../model/foreign/queue.hpp"
 #include "../model/foreign/seqlock.hpp"
 #include "../model/foreign/spin_lock.hpp"
+#include "../model/foreign/ttas_lock.hpp"
 
 #include <catch.hpp>
 
@@ -63,9 +64,12 @@ TEST_CASE("foreign: a seqlock, with threads")
 	CHECK(torn == 0);
 }
 
-TEST_CASE("foreign: a spin lock, with threads")
+namespace {
+
+template <typename Lock>
+void each_counts()
 {
-	spin_lock l;
+	Lock l;
 	unsigned count = 0;
 
 	together([&](unsigned) {
@@ -76,6 +80,14 @@ TEST_CASE("foreign: a spin lock, with threads")
 		}
 	});
 	CHECK(count == threads * rounds);
+}
+
+} // namespace
+
+TEST_CASE("foreign: locks, with threads")
+{
+	each_counts<spin_lock>();
+	each_counts<ttas_lock>();
 }
 
 TEST_CASE("foreign: a stack with hazard pointers, with threads")

@@ -37,4 +37,13 @@ class seqlock {
 		return !(before & 1) &&
 		       count.load(std::memory_order_relaxed) == before;
 	}
+
+	pair_of_ints read() const
+	{
+		pair_of_ints v;
+
+		while (!try_read(v))
+			;
+		return v;
+	}
 };
