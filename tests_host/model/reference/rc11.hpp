@@ -54,6 +54,13 @@ enum class action {
 	pairs,
 };
 
+/* Loops of the code's own, of which the last turn counts. */
+constexpr bool is_loop(action a)
+{
+	return a == action::loads || a == action::swaps ||
+	       a == action::exchanges || a == action::pairs;
+}
+
 constexpr bool is_rmw(action a)
 {
 	return (a >= action::exchange && a <= action::cas) ||

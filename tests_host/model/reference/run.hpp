@@ -142,6 +142,10 @@ inline outcomes run(const litmus &p, model::options how, model::result &r)
 
 	how.sections.assign(threads, 1);
 	how.may_deadlock = true;
+	/* The enumerator has a loop's last turn alone. */
+	for (const auto &thread : p.threads)
+		for (const op &o : thread)
+			how.cut_loops |= is_loop(o.what);
 	r = model::explore<litmus_world>(
 		how,
 		[&p](litmus_world &w, unsigned cpu) {
