@@ -174,6 +174,8 @@ constexpr choice_word choices[] = {
 	{"without", parts, [](options &o, u32 chosen) { o.without = chosen; }},
 };
 
+constexpr const char *others[] = {"cpus", "lock", "pin", "x2apic", "help"};
+
 /* The word of the lab that has this name, or nearly this one. */
 nearest word_like(const char *name)
 {
@@ -185,11 +187,8 @@ nearest word_like(const char *name)
 		meant.offer(word.name);
 	for (const choice_word &word : choices)
 		meant.offer(word.name);
-	meant.offer("cpus");
-	meant.offer("lock");
-	meant.offer("pin");
-	meant.offer("x2apic");
-	meant.offer("help");
+	for (const char *other : others)
+		meant.offer(other);
 	return meant;
 }
 
@@ -217,8 +216,6 @@ wrong read_word(const char *name, const char *value, options &into)
 			return read_chosen(word, value, into);
 	if (boot::same_text(name, "cpus"))
 		return read_counts(value, into);
-	if (boot::same_text(name, "pin"))
-		return {}; /* boot's, and done */
 	into.lock = value;
 	return for_each_item(value, is_lock);
 }
@@ -254,7 +251,8 @@ wrong check_word(const boot::word &word, options &into)
 
 	if (came_before(word))
 		return because("given twice");
-	if (boot::same_text(word.name, "x2apic"))
+	if (boot::same_text(word.name, "x2apic") ||
+	    boot::same_text(word.name, "pin"))
 		return {}; /* boot's, and done */
 	if (boot::same_text(word.name, "help")) {
 		into.help = true;
@@ -275,10 +273,9 @@ void print_right_words()
 		    "#   help  prints this\n");
 	for (const choice_word &word : choices)
 		print_choices(word.name, word.among);
-	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n");
-	boot::print(
-		"#   pin=cores|threads|l3, or CPUs: 0,2,4  which take part\n"
-		"#   x2apic  local APICs in x2APIC mode\n");
+	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n"
+		    "#   pin=cores|threads|l3, or CPUs: 0,2,4  who is there\n"
+		    "#   x2apic  local APICs in x2APIC mode\n");
 	for (const range_word &word : ranges)
 		boot::print("#   %s=%u..%u  %s\n", word.name,
 			    (usual.*word.field).least, (usual.*word.field).most,
