@@ -75,9 +75,8 @@ constexpr choice parts[] = {{"nothing", 0},
 			    {"updates", part_update},
 			    {}};
 
-/*
- * Interrupts a second that one CPU's timer is asked for at most: at 10 us and
- * less between two, handlers are all that still runs.
+/* Of one CPU's timer a second: at 10 us between two, handlers are all that
+ * runs.
  */
 constexpr u32 most_irqs = 100000;
 
@@ -187,8 +186,8 @@ nearest word_like(const char *name)
 		meant.offer(word.name);
 	for (const choice_word &word : choices)
 		meant.offer(word.name);
-	for (const char *other : others)
-		meant.offer(other);
+	for (const char *o : others)
+		meant.offer(o);
 	return meant;
 }
 
@@ -295,7 +294,7 @@ bool needs_apic(const options &o)
 	       o.run == job::shared_storm || o.run == job::folder;
 }
 
-/* One line, whatever is wrong: a screen holds few. */
+/* One line: a screen holds few. */
 void print_wrong(const char *name, const char *value, const wrong &w)
 {
 	boot::print("FAIL: wrong word %s%s%s: %s (the word help lists all)\n",
