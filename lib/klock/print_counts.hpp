@@ -60,8 +60,8 @@ inline count_view view_of(const lock_counts &one)
 	view.shared = one.shared.load_relaxed();
 	view.locks = 1;
 	/* In a word's range, which the count may have passed. */
-	view.acquired = static_cast<usize>(free_acquisitions(one) -
-					   one.acquired_before.load_relaxed());
+	const usize by_now = free_acquisitions(one);
+	view.acquired = by_now - one.acquired_before.load_relaxed();
 
 	if (!one.is_of_now())
 		return view;
