@@ -123,6 +123,24 @@ TEST_CASE("loop_findings: a loop around plain data ends, and is a race")
 	CHECK(spins(false).found == bug::deadlock);
 }
 
+/* One that writes them is in another state each turn, or has changed it. */
+TEST_CASE("loop_findings: a loop that writes plain data ends, and is named")
+{
+	for (const unsigned by : {0u, 1u}) {
+		const auto r = model::explore<message>(
+			{.sections = {1}}, [by](message &m, unsigned) {
+				for (;;)
+					m.data.set(m.data.get() + by);
+			});
+
+		INFO(r.limit);
+		CHECK(r.ok());
+		CHECK_FALSE(r.exhaustive);
+		CHECK(r.limit.find("plain data in a row") != r.limit.npos);
+		CHECK(r.limit.find("test_loop_findings.cpp:") != r.limit.npos);
+	}
+}
+
 /* -- What is no turn in vain -------------------------------------------------
  */
 

@@ -307,7 +307,7 @@ struct checker final : hooked::engine {
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
 	bool endless = false; /* a loop is, unless they are cut */
-	void count_idle();
+	void count_idle(site);
 	hooked::engine &called()
 	{
 		if (cuts_loops)

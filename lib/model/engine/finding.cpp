@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
@@ -36,12 +37,45 @@ namespace {
 /* Which exploration of the process this is, counted from 1. */
 unsigned explorations = 0;
 
+/* 0: none. */
 unsigned asked_for()
 {
 	const char *const text = std::getenv("KLOCK_MODEL_REPLAY");
+	char *end = nullptr;
 
-	return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10))
-		    : 0;
+	if (!text)
+		return 0;
+	const unsigned long number = std::strtoul(text, &end, 10);
+	if (end != text && !*end && number && number < 1'000'000)
+		return static_cast<unsigned>(number);
+	if (explorations == 1)
+		std::fprintf(stderr,
+			     "klock::model: KLOCK_MODEL_REPLAY=%s is "
+			     "no exploration's number\n",
+			     text);
+	return 0;
+}
+
+/* What a debugger shows before it stops; without one, the last words. */
+void say_replay(const char *what)
+{
+	std::fprintf(stderr, "klock::model: the replay %s (SIGTRAP, for gdb)\n",
+		     what);
+}
+
+void write_picture(const std::string &svg)
+{
+	const char *const name = std::getenv("KLOCK_MODEL_SVG");
+
+	if (!name)
+		return;
+	std::ofstream file(name);
+	file << svg << std::flush;
+	if (!file)
+		std::fprintf(stderr,
+			     "klock::model: KLOCK_MODEL_SVG=%s cannot "
+			     "be written\n",
+			     name);
 }
 
 /* In quotes, where a shell would take it apart. */
@@ -140,8 +174,10 @@ void checker::show_finding()
 	out = first;
 	out.found = bug::none;
 	trace = std::make_unique<timeline>();
-	if (traps)
+	if (traps) {
+		say_replay("begins");
 		model_replay_begins();
+	}
 	run_one();
 	trace.reset();
 
@@ -157,8 +193,7 @@ void checker::show_finding()
 		     " gdb --args " + command_line();
 	out.ran = first.ran;
 	recycle(std::move(g));
-	if (const char *const file = std::getenv("KLOCK_MODEL_SVG"))
-		std::ofstream(file) << out.svg;
+	write_picture(out.svg);
 }
 
 /* What a report adds where the run is written down. */
@@ -166,8 +201,10 @@ void checker::write_down(const std::string &message, site where)
 {
 	out.timeline = trace->text(*g, message, where);
 	out.svg = trace->svg(*g, message, where);
-	if (traps)
+	if (traps) {
+		say_replay("has come to the fault");
 		model_replay_fault();
+	}
 }
 
 } // namespace model

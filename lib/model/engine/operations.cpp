@@ -324,7 +324,7 @@ static std::string plain_value(const names &known, const void *at, usize bytes)
 
 void checker::read_plain(const void *at, usize bytes, site s)
 {
-	count_idle();
+	count_idle(s);
 	may_interrupt();
 	if (trace)
 		trace->add({cpu,
@@ -338,7 +338,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 
 void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 {
-	count_idle();
+	count_idle(s);
 	may_interrupt();
 	if (trace)
 		trace->add({cpu,

@@ -211,19 +211,28 @@ void checker::extend()
 			resume(c);
 }
 
-/* A loop around plain data has no events: it is told by its length. */
-void checker::count_idle()
+/*
+ * A loop around plain data has no events: it is told by its length. One that
+ * writes them is never cut.
+ */
+void checker::count_idle(site s)
 {
-	constexpr u32 many = 10'000;
+	constexpr u32 many = 10'000, too_many = 100'000;
 
-	if (cuts_loops)
-		return;
 	if (me().idle_since != me().ran)
 		me().idle = 0;
 	me().idle_since = me().ran;
-	if (++me().idle < many)
+	me().idle++;
+	if (!cuts_loops && me().idle == many) {
+		endless = true;
+		stop();
+	}
+	if (me().idle < too_many)
 		return;
-	endless = true;
+	out.limit = "max_events: " + std::to_string(too_many) +
+		    " accesses to plain data in a row (a loop that writes "
+		    "them?) at " +
+		    text(s);
 	stop();
 }
 
