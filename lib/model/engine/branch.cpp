@@ -33,17 +33,18 @@ void checker::recycle(std::unique_ptr<graph> &&done)
 	spare.push_back(std::move(done));
 }
 
+bool checker::has(const graph &x, ref added) const
+{
+	if (how->machine != machine::rc11)
+		return machine_has(x, how->machine);
+	if (!x.any_sc)
+		return true;
+	return added.index ? sc_holds_with(x, added) : sc_holds(x);
+}
+
 void checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 {
-	const machine on = how->machine;
-	const auto sc = [&] {
-		return added.index ? sc_holds_with(*other, added)
-				   : sc_holds(*other);
-	};
-	const bool there = on == machine::rc11 ? !other->any_sc || sc()
-					       : machine_has(*other, on);
-
-	if (within_bounds(*other) && there)
+	if (within_bounds(*other) && has(*other, added))
 		work.push_back(std::move(other));
 	else
 		recycle(std::move(other));
@@ -71,7 +72,7 @@ const event &checker::next(kind what_it_is, unsigned place)
 	e.step = me().step;
 	if (e.what == what_it_is && e.place == place)
 		return e;
-	if (now == phase::comparing)
+	if (now == phase::comparing || g->unsure)
 		stop();
 	does_otherwise();
 	return e;
@@ -91,12 +92,15 @@ const event &checker::read(const reading &q, unsigned place)
 	}
 
 	const event &e = next(kind::read, place);
-	if (!e.from.initial()) {
+	if (!e.from.initial() && !e.early) {
 		while (cpus[e.from.cpu]->ran < e.from.index) {
 			me().source = e.from;
 			leave(cpu_state::where::at_source);
 		}
 	}
+	wait_for_past(e);
+	if (g->unsure)
+		read_again(q);
 	me().ran++;
 	if (q.expected && q.failed != q.ord)
 		remember(q);
@@ -163,7 +167,8 @@ void checker::write(const reading &q, unsigned place, u64 word)
 		branch_write(q.store_ord, place, word, q.writes);
 	}
 	const event &e = next(kind::write, place);
-	if (now == phase::comparing && e.value != word)
+	if (g->unsure ? !keeps_promise(q, word)
+		      : now == phase::comparing && e.value != word)
 		stop();
 	me().ran++;
 	went(0);

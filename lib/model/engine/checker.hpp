@@ -15,6 +15,7 @@
  *	run.cpp		one run: whose turn it is
  *	branch.cpp	adding reads and writes: what else could have been
  *	revisit.cpp	earlier reads that a new write may serve
+ *	load_buffering.cpp	reads among its own causes, if asked
  *	operations.cpp	the hooks: what an operation is in events
  *	standard.cpp	what std::atomic has besides: two orders, notify
  *	hooks.cpp	what the code calls: loops, then the checker
@@ -49,6 +50,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -163,7 +165,8 @@ struct checker final : hooked::engine {
 	void explore_next();
 	u64 executions() const
 	{
-		return out.explored + out.blocked + out.panicked;
+		return out.explored + out.blocked + out.panicked +
+		       out.load_buffered;
 	}
 	void run_one();
 	void run_code();
@@ -179,6 +182,7 @@ struct checker final : hooked::engine {
 	[[noreturn]] void stop();
 	void wait_for_turn(bool rmw_write);
 	void finish();
+	void report_deadlock();
 	void look_at_end();
 	void put_last_values();
 	void save(const void *at, usize bytes);
@@ -204,6 +208,17 @@ struct checker final : hooked::engine {
 	bool same_code(u32 a, u32 b) const;
 	bool seems_symmetric() const;
 
+	/* -- load_buffering.cpp -- */
+	void serve_causes(const graph &with, ref write);
+	void serve_early(const graph &with, ref write,
+			 const std::vector<ref> &reads);
+	bool is_new(const graph &);
+	void wait_for_past(const event &);
+	void read_again(const reading &);
+	bool keeps_promise(const reading &, u64 word);
+	void be_sure();
+	void explore_early();
+
 	/* -- workers.cpp -- */
 	bool share_work(progress &);
 	[[noreturn]] void work_for(pool &, unsigned me);
@@ -219,6 +234,8 @@ struct checker final : hooked::engine {
 	bool may_serve(const graph &with, ref read, ref write) const;
 	/* added: the access that is new, if that is all that is. */
 	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
+	/* The axioms that its last event, or any, may break. */
+	bool has(const graph &, ref added = {}) const;
 	bool within_bounds(const graph &); /* bounds.cpp */
 	std::unique_ptr<graph> new_graph();
 	std::unique_ptr<graph> copy_of(const graph &);
@@ -302,6 +319,14 @@ struct checker final : hooked::engine {
 	std::unique_ptr<graph> g; /* the run's */
 	std::vector<std::unique_ptr<graph>> work;
 	std::vector<std::unique_ptr<graph>> spare;
+	/* load_buffering.cpp: for when work is done; and what was met */
+	std::vector<std::unique_ptr<graph>> early;
+	std::set<u64> met;
+	struct {
+		bug found = bug::none; /* while the graph is unsure */
+		std::string message;
+		site where{nullptr, 0};
+	} noted;
 	double share_done = 0; /* of the exploration, by estimate */
 	objects memory;
 	loops way_in{*this}; /* what the code calls, where loops are cut */

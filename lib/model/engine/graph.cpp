@@ -10,6 +10,8 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 	next_stamp = 1;
 	any_sc = any_sc_access = false;
 	share = 1;
+	core = 0;
+	unsure = false;
 	std::memset(gate, 0, sizeof(gate));
 	for (auto &events : sb)
 		events.clear();
@@ -83,52 +85,69 @@ void graph::redirect(ref read, ref from)
 	take_from(*this, e);
 }
 
-/* What a relaxed write hands on: the last release fence's past. */
-static clock fenced(const std::vector<event> &mine)
+/* What a relaxed write hands on: the past of the last release fence. */
+static clock fenced(const std::vector<event> &mine, std::size_t before)
 {
-	for (auto e = mine.rbegin(); e != mine.rend(); ++e)
-		if (e->what == kind::fence && releases(e->ord))
-			return e->hb;
+	while (before-- > 0)
+		if (mine[before].what == kind::fence &&
+		    releases(mine[before].ord))
+			return mine[before].hb;
 	return {};
+}
+
+/* What acquiring from a write brings. */
+void graph::hand_on(unsigned cpu, std::size_t i)
+{
+	const auto &mine = sb[cpu];
+	event &e = sb[cpu][i];
+
+	e.own = releases(e.ord) ? e.hb : fenced(mine, i);
+	if (sequence == release_sequence::rc11 && !releases(e.ord)) {
+		for (std::size_t before = i; before-- > 0;) {
+			if (mine[before].what != kind::write ||
+			    mine[before].place != e.place)
+				continue;
+			e.own.join(mine[before].own);
+			break;
+		}
+	}
+	e.rel = e.own;
+	if (e.exclusive) {
+		const ref from = mine[i - 1].from;
+		if (!from.initial())
+			e.rel.join(at(from).rel);
+	}
 }
 
 event &graph::add_write(unsigned cpu, unsigned place, order o, u64 value,
 			bool exclusive)
 {
 	event &e = append(cpu, kind::write, o);
-	const auto &mine = sb[cpu];
 
 	e.place = static_cast<u16>(place);
 	e.value = value;
 	e.exclusive = exclusive;
-	e.own = releases(o) ? e.hb : fenced(mine);
-	if (sequence == release_sequence::rc11 && !releases(o)) {
-		for (std::size_t i = mine.size() - 1; i-- > 0;) {
-			if (mine[i].what != kind::write ||
-			    mine[i].place != place)
-				continue;
-			e.own.join(mine[i].own);
-			break;
-		}
-	}
-	e.rel = e.own;
-	if (exclusive) {
-		const ref from = mine[mine.size() - 2].from;
-		if (!from.initial())
-			e.rel.join(at(from).rel);
-	}
+	hand_on(cpu, sb[cpu].size() - 1);
 	return e;
 }
 
 /* sw into an acquire fence: from all that the CPU read before it. */
+static void take_from_all(const graph &g, unsigned cpu, std::size_t fence,
+			  clock &hb)
+{
+	for (std::size_t i = 0; i < fence; i++) {
+		const event &read = g.sb[cpu][i];
+		if (read.what == kind::read && !read.from.initial())
+			hb.join(g.at(read.from).rel);
+	}
+}
+
 event &graph::add_fence(unsigned cpu, order o)
 {
 	event &e = append(cpu, kind::fence, o);
 
 	if (acquires(o))
-		for (const event &read : sb[cpu])
-			if (read.what == kind::read && !read.from.initial())
-				e.hb.join(at(read.from).rel);
+		take_from_all(*this, cpu, sb[cpu].size() - 1, e.hb);
 	return e;
 }
 
@@ -138,6 +157,52 @@ event &graph::add_choice(unsigned cpu, u64 value)
 
 	e.value = value;
 	return e;
+}
+
+/* What is before an event, as far as the others' pasts are known. */
+void graph::find_past(unsigned cpu, std::size_t i)
+{
+	event &e = sb[cpu][i];
+
+	if (i)
+		e.hb.join(sb[cpu][i - 1].hb);
+	if (e.hb.at[cpu] <= i)
+		e.hb.at[cpu] = static_cast<u8>(i + 1);
+	if (e.what == kind::read && acquires(e.ord) && !e.from.initial())
+		e.hb.join(at(e.from).rel);
+	if (e.what == kind::fence && acquires(e.ord))
+		take_from_all(*this, cpu, i, e.hb);
+	if (e.what == kind::write)
+		hand_on(cpu, i);
+}
+
+/* The pasts only grow, round by round, until they say the same. */
+bool graph::settle()
+{
+	const auto size_of = [this] {
+		unsigned all = 0;
+		for (unsigned c = 0; c < cpus; c++)
+			for (const event &e : sb[c])
+				for (unsigned i = 0; i < cpus; i++)
+					all += e.hb.at[i] + e.rel.at[i];
+		return all;
+	};
+
+	for (unsigned c = 0; c < cpus; c++)
+		for (event &e : sb[c])
+			e.hb = e.own = e.rel = {};
+	for (unsigned had = 0, has = 1; had != has;) {
+		had = size_of();
+		for (unsigned c = 0; c < cpus; c++)
+			for (std::size_t i = 0; i < sb[c].size(); i++)
+				find_past(c, i);
+		has = size_of();
+	}
+	for (unsigned c = 0; c < cpus; c++)
+		for (std::size_t i = 0; i < sb[c].size(); i++)
+			if (sb[c][i].hb.at[c] != i + 1)
+				return false;
+	return true;
 }
 
 void graph::make_room(unsigned place)
@@ -179,6 +244,8 @@ void graph::copy_kept(const graph &from, const clock &kept)
 	any_sc = from.any_sc;
 	any_sc_access = from.any_sc_access;
 	step = from.step;
+	core = from.core;
+	unsure = from.unsure;
 	next_stamp = from.next_stamp;
 	stride = from.stride;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {

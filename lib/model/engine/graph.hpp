@@ -78,6 +78,8 @@ struct event {
 	bool exclusive = false; /* write: its read is the event before it */
 	bool behind = false;   /* read: was served a write that is not newest */
 	bool revisits = false; /* write: a read that was there first reads it */
+	bool early = false;    /* read: before what it reads is there */
+	bool promised = false; /* write: an early read has its value */
 };
 
 struct graph {
@@ -146,6 +148,9 @@ struct graph {
 	/* Becomes what kept has of another. */
 	void copy_kept(const graph &from, const clock &kept);
 
+	/* Finds happens-before anew; false: an event happens before itself. */
+	bool settle();
+
 	std::vector<event> sb[max_cpus];
 	bool any_sc = false;	    /* whether SC events are or were there */
 	bool any_sc_access = false; /* the same, but for fences */
@@ -153,12 +158,18 @@ struct graph {
 	u8 gate[max_cpus] = {};	    /* each CPU's, or 0: symmetry.cpp */
 	double share = 1;	    /* of the whole exploration, by estimate */
 
+	/* load_buffering.cpp: events up to this stamp stay; 0: no early read */
+	u32 core = 0;
+	bool unsure = false; /* whether the code does it is to be seen */
+
 	/* As bytes, for another process; what it learnt does not go along. */
 	std::vector<u8> packed() const;
 	void unpack(const u8 *bytes);
 
       private:
 	event &append(unsigned cpu, kind what, order o);
+	void find_past(unsigned cpu, std::size_t i);
+	void hand_on(unsigned cpu, std::size_t i);
 	void make_room(unsigned place);
 
 	u32 next_stamp = 1;

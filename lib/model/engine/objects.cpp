@@ -109,7 +109,7 @@ conflict objects::born(const void *at, usize bytes, const actor &by,
 		found = {"object made over another, touched", o.maker,
 			 o.end.where};
 	else
-		found = ended_by_all(o, by, "object made over one in use, by");
+		found = ended_by_all(o, by, "object made over one in use");
 
 	const void *const where = o.at;
 	const u32 of = o.run;
@@ -130,8 +130,7 @@ conflict objects::dead(const void *at, usize bytes, const actor &by)
 	conflict found = alive(o, by);
 
 	if (!found.text)
-		found = ended_by_all(o, by,
-				     "end of an object that is in use, by");
+		found = ended_by_all(o, by, "end of an object that is in use");
 	o.alive = false;
 	o.maker = static_cast<u8>(by.cpu);
 	o.end = {by.epoch, by.where};

@@ -280,7 +280,10 @@ void checker::fence(order o, site s)
 		g->step = me().step;
 		g->add_fence(cpu, was);
 	}
-	next(kind::fence, 0);
+	const event &e = next(kind::fence, 0);
+	wait_for_past(e);
+	if (g->unsure && e.ord != was)
+		stop();
 	me().ran++;
 	went(0);
 	if (trace)

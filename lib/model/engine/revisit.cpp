@@ -22,10 +22,12 @@ void checker::revisit(const graph &with, ref write)
 			const event &e = with.at(r);
 
 			if (e.what == kind::read && e.place == a.place &&
-			    may_serve(with, r, write))
+			    e.stamp > with.core && may_serve(with, r, write))
 				serve(with, r, write);
 		}
 	}
+	if (how->load_buffering)
+		serve_causes(with, write);
 }
 
 /*

@@ -28,6 +28,7 @@ void checker::run_one()
 void checker::begin()
 {
 	stopped = ended = false;
+	noted.found = bug::none;
 	if (trace)
 		*trace = {};
 	known.forget();
@@ -47,6 +48,8 @@ void checker::run()
 	begin();
 	now = phase::replaying;
 	replay();
+	if (g->unsure)
+		be_sure();
 	extend();
 }
 
@@ -292,16 +295,26 @@ void checker::finish()
 		out.panicked += stands_for();
 		return;
 	}
-	if (all_done()) {
-		out.complete += stands_for();
-		out.explored++;
-		look_at_end();
+	if (!all_done()) {
+		out.blocked += !g->core;
+		if (!how->may_deadlock && deadlocked())
+			report_deadlock();
 		return;
 	}
-	out.blocked++;
-	if (how->may_deadlock || !deadlocked())
+	if (g->core && !trace && !is_new(*g))
 		return;
+	if (g->core)
+		out.load_buffered++;
+	else
+		out.complete += stands_for();
+	out.explored += !g->core;
+	look_at_end();
+}
+
+void checker::report_deadlock()
+{
 	bool loops = false;
+
 	for (unsigned c = 0; c < g->cpus; c++)
 		loops |= cpus[c]->in_loop;
 	report(bug::deadlock,

@@ -98,13 +98,13 @@ bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 		return false;
 
 	const event &read = g.at(r.read);
-	for (std::size_t i = 0; i < of_row; i++) {
+	for (std::size_t i = 0; i < rows.size(); i++) {
 		const ref w = rows[i].write;
 		if (!w.index || g.at(w).place != read.place)
 			continue;
 		if (w == read.from)
 			o.row = i + 1;
-		o.newer += g.at(w).mo > g.position(read);
+		o.newer += i < of_row && g.at(w).mo > g.position(read);
 	}
 	return true;
 }
@@ -130,6 +130,8 @@ std::string timeline::source(const graph &g, std::size_t of_row) const
 	if (o.newer)
 		from += ", " + std::to_string(o.newer) +
 			(o.newer == 1 ? " write" : " writes") + " behind";
+	if (o.row > of_row + 1)
+		from += ", below";
 	return "reads " + from;
 }
 

@@ -3,8 +3,8 @@
  * timeline_svg - one run as a picture
  *
  * A column a CPU, a row an operation, as in the text. An arrow goes from a
- * write to each row that reads it. A read of what is no longer the newest, and
- * its arrow, are red.
+ * write to each row that reads it. A read of what is no longer the newest, or
+ * of what is still to come, and its arrow, are red.
  *
  * Source: Scalable Vector Graphics (SVG) 1.1, W3C: 8.3 (paths), 9.2 (rect),
  * 10.4 (text), 11.6 (markers).
@@ -130,8 +130,10 @@ std::string timeline::svg(const graph &g, const std::string &bug,
 		origin o;
 		const bool reads = origin_of(g, i, o);
 
+		const bool odd = o.newer != 0 || o.row > i + 1;
+
 		body += text_at(8, y + 14, "place", std::to_string(i + 1));
-		body += box_at(columns[r.cpu], y, widths[r.cpu], o.newer != 0);
+		body += box_at(columns[r.cpu], y, widths[r.cpu], odd);
 		body += text_at(columns[r.cpu] + 6, y + 14, "what", r.text);
 		body += text_at(right, y + 14, "place", model::text(r.where));
 		if (!reads || o.row == 0)
@@ -145,9 +147,8 @@ std::string timeline::svg(const graph &g, const std::string &bug,
 					 at, right_side ? 1 : -1};
 		};
 
-		arrows +=
-			arrow(end_at(by, from, by <= r.cpu),
-			      end_at(r.cpu, middle, by >= r.cpu), o.newer != 0);
+		arrows += arrow(end_at(by, from, by <= r.cpu),
+				end_at(r.cpu, middle, by >= r.cpu), odd);
 	}
 	std::string last = "BUG: " + bug;
 	if (where.file)

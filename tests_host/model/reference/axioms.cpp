@@ -18,7 +18,8 @@ static bool acq(order o)
 	       o == order::seq_cst;
 }
 
-bool candidate::consistent(release_sequence by, sc_axiom sc) const
+bool candidate::consistent(release_sequence by, sc_axiom sc,
+			   causality causes) const
 {
 	const auto is = [](type t) {
 		return [t](const event &e) { return e.what == t; };
@@ -66,7 +67,7 @@ bool candidate::consistent(release_sequence by, sc_axiom sc) const
 		return false;
 	if (!(rmw & (fr * co)).empty())
 		return false;
-	if (!(sb | rf).acyclic())
+	if (causes == causality::acyclic && !(sb | rf).acyclic())
 		return false;
 	if (sc == sc_axiom::iso) {
 		const relation shb =

@@ -30,7 +30,7 @@ struct candidate {
 	std::vector<event> events;
 	std::vector<std::vector<int>> mo; /* of each location, initial first */
 
-	bool consistent(release_sequence, sc_axiom) const;
+	bool consistent(release_sequence, sc_axiom, causality) const;
 	bool has(machine) const;
 
 	/* [A], for the events of which test holds */

@@ -18,6 +18,7 @@ struct enumeration {
 	release_sequence by;
 	sc_axiom sc;
 	machine on = machine::rc11;
+	causality causes = causality::acyclic;
 	u64 left;
 	outcomes &out;
 	std::vector<int> reads;
@@ -190,7 +191,7 @@ bool enumeration::choose_orders(unsigned location)
 				e.half = -1;
 				e.ord = e.by->failed.value_or(e.ord);
 			}
-		if (on == machine::rc11 ? whole.consistent(by, sc)
+		if (on == machine::rc11 ? whole.consistent(by, sc, causes)
 					: whole.has(on))
 			count();
 		return true;
@@ -222,11 +223,12 @@ void enumeration::count()
 } // namespace
 
 bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out,
-	       sc_axiom sc, machine on)
+	       sc_axiom sc, machine on, causality causes)
 {
 	enumeration e(p, by, sc, limit, out);
 
 	e.on = on;
+	e.causes = causes;
 	return e.build() && e.choose_sources(0);
 }
 

@@ -31,6 +31,9 @@ using model::release_sequence;
  */
 enum class sc_axiom { rc11, iso };
 
+/* Whether program order and reads-from may have a cycle: load buffering. */
+enum class causality { acyclic, open };
+
 /*
  * The last are loops of the code's own: loads until the value is there; swaps
  * until one succeeds; exchanges until one finds 0; loads of two locations, the
@@ -95,7 +98,8 @@ std::string spell(const std::vector<std::vector<u64>> &read,
  * false, at more than limit candidates.
  */
 bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &,
-	       sc_axiom = sc_axiom::rc11, machine = machine::rc11);
+	       sc_axiom = sc_axiom::rc11, machine = machine::rc11,
+	       causality = causality::acyclic);
 
 /* For a failure's message. */
 std::string text(const litmus &);
