@@ -86,12 +86,13 @@ struct madt {
 		return *this;
 	}
 
-	madt &io_apic(std::uint32_t address)
+	madt &io_apic(std::uint32_t address, std::uint32_t first_input = 0)
 	{
 		put(body, 1, 1);
 		put(body, 12, 1);
 		put(body, 0, 2);
-		put(body, address, 8);
+		put(body, address, 4);
+		put(body, first_input, 4);
 		return *this;
 	}
 

@@ -131,6 +131,56 @@ TEST_CASE("acpi: the RSDP of the loader, of a BIOS, of neither")
 	CHECK(only_cpu(read(memory)) == 2);
 	memory.add(0x40e, {0x00, 0x10});
 	CHECK(read(memory).problem == "no ACPI (no RSDP)");
+
+	/* A copy that is cut is none. */
+	boot::rsdp_copy cut = copy_of(right, 36);
+
+	cut.size = 20;
+	CHECK(only_cpu(read(memory, cut)) == 1);
+	cut.size = 19;
+	CHECK(read(memory, cut).problem == "no ACPI (no RSDP)");
+}
+
+TEST_CASE("acpi: where the RSDP is looked for without a loader's")
+{
+	const auto is_found = [](std::uint64_t at, unsigned ebda = 0) {
+		fake_memory memory = two_roots(bytes(36));
+
+		memory.add(0x40e, {static_cast<std::uint8_t>(ebda),
+				   static_cast<std::uint8_t>(ebda >> 8)});
+		memory.add(at, rsdp_of(2, rsdt_at, xsdt_at));
+		return read(memory).problem.empty();
+	};
+
+	CHECK(is_found(0xe0000));
+	CHECK(is_found(0xfffe0));
+	CHECK_FALSE(is_found(0xdfff0));
+	CHECK_FALSE(is_found(0xe0028));
+	CHECK_FALSE(is_found(0x100000));
+
+	/* The EBDA's first KiB, where that can be: below 640 KiB. */
+	CHECK(is_found(0x80000, 0x8000));
+	CHECK(is_found(0x803f0, 0x8000));
+	CHECK_FALSE(is_found(0x80400, 0x8000));
+	CHECK(is_found(0x9fff0, 0x9fff));
+	CHECK_FALSE(is_found(0x7fff0, 0x7fff));
+	CHECK_FALSE(is_found(0xa0000, 0xa000));
+}
+
+TEST_CASE("acpi: a root's entries are of its own size, and whole")
+{
+	fake_memory memory = two_roots(rsdp_of(3, rsdt_at, xsdt_at));
+
+	memory.add(xsdt_at, root_of("XSDT", 8, {old_madt << 32, new_madt}));
+	CHECK(only_cpu(read(memory)) == 2);
+
+	bytes cut = root_of("RSDT", 4, {0x50, old_madt});
+
+	cut.resize(cut.size() - 1);
+	testing::set(cut, 4, cut.size(), 4);
+	memory.add(xsdt_at, bytes(36));
+	memory.add(rsdt_at, summed(cut));
+	CHECK(read(memory).problem == "ACPI has no MADT");
 }
 
 TEST_CASE("acpi: CPUs that are enabled and have an id that IPIs reach")
@@ -138,7 +188,7 @@ TEST_CASE("acpi: CPUs that are enabled and have an id that IPIs reach")
 	madt m;
 
 	m.cpu(0).cpu(3, false).cpu(255).x2apic_cpu(7).x2apic_cpu(300);
-	m.wire(2).io_apic(0xfec00000);
+	m.wire(2).io_apic(0xfec00000, 24);
 	const outcome o = read(with_madt(m.table()));
 
 	CHECK(o.problem == "");
@@ -148,6 +198,65 @@ TEST_CASE("acpi: CPUs that are enabled and have an id that IPIs reach")
 	CHECK(o.found.timer.input == 2);
 	REQUIRE(o.found.io_apic_count == 1);
 	CHECK(o.found.io_apics[0].address == 0xfec00000);
+	CHECK(o.found.io_apics[0].first_input == 24);
+}
+
+TEST_CASE("acpi: the last id that IPIs reach; a CPU that is not there yet")
+{
+	const bytes to_plug_in = {0, 8, 0, 3, 2, 0, 0, 0};
+	const outcome o = read(
+		with_madt(madt().cpu(254).raw(to_plug_in).cpu(255).table()));
+
+	CHECK(only_cpu(o) == 254);
+	CHECK(o.found.large_ids == 1);
+	CHECK(o.found.left_out == 1);
+	for (const bytes &none :
+	     {madt().raw(to_plug_in).table(), testing::table_of("APIC", {})})
+		CHECK(read(with_madt(none)).problem ==
+		      "the ACPI MADT has no CPU");
+}
+
+TEST_CASE("acpi: an entry shorter than its type says nothing")
+{
+	/* Each would say something with the bytes behind it. */
+	const outcome o = read(with_madt(madt().cpu(1)
+						 .raw({0, 4, 0, 3})
+						 .raw({9, 8, 0, 0, 3, 0, 0, 0})
+						 .raw({1, 8, 0, 0, 0, 0, 0, 1})
+						 .raw({2, 4, 0, 0})
+						 .raw({77, 2})
+						 .cpu(1)
+						 .cpu(1)
+						 .table()));
+
+	CHECK(o.problem == "");
+	CHECK(o.damage.at == 0);
+	CHECK(o.found.cpus.count == 3);
+	CHECK(o.found.cpus.ids[1] == 1);
+	CHECK(o.found.io_apic_count == 0);
+	CHECK(o.found.timer.input == 0);
+}
+
+TEST_CASE("acpi: the old timer's wire, and its polarity")
+{
+	/* Bus, source; input; flags. */
+	const auto wire = [](unsigned bus, unsigned source, unsigned flags) {
+		bytes entry = {2, 10};
+
+		testing::put(entry, bus | source << 8, 2);
+		testing::put(entry, 2, 4);
+		testing::put(entry, flags, 2);
+		return read(with_madt(madt().cpu(1).raw(entry).table()))
+			.found.timer;
+	};
+
+	CHECK(wire(0, 0, 0).input == 2);
+	CHECK_FALSE(wire(0, 0, 0).active_low);
+	CHECK_FALSE(wire(0, 0, 5).active_low);
+	CHECK(wire(0, 0, 3).active_low);
+	CHECK(wire(0, 0, 15).active_low);
+	CHECK(wire(1, 0, 3).input == 0);
+	CHECK(wire(0, 1, 3).input == 0);
 }
 
 TEST_CASE("acpi: ids that only x2APICs reach, and ids beyond the table")
@@ -178,6 +287,7 @@ TEST_CASE("acpi: more CPUs and I/O APICs than there is room for")
 
 	CHECK(o.found.cpus.count == boot::max_cpus);
 	CHECK(o.found.left_out == 9);
+	CHECK(o.found.large_ids == 0);
 	CHECK(o.found.io_apic_count == boot::max_io_apics);
 }
 
@@ -195,6 +305,16 @@ TEST_CASE("acpi: a table whose checksum or length is wrong")
 		CHECK(read(with_madt(summed(wrong))).problem ==
 		      "the ACPI MADT is damaged");
 	}
+	/* 1 MiB may be one, a byte more is none. */
+	wrong = right;
+	wrong.resize(0x100000);
+	testing::set(wrong, 4, wrong.size(), 4);
+	CHECK(only_cpu(read(with_madt(summed(wrong)))) == 1);
+	wrong.push_back(0);
+	testing::set(wrong, 4, wrong.size(), 4);
+	CHECK(read(with_madt(summed(wrong))).problem ==
+	      "the ACPI MADT is damaged");
+
 	fake_memory memory = with_madt(right);
 
 	memory.add(rsdt_at, root_of("RSDT", 4, {0x50}));
@@ -231,13 +351,15 @@ TEST_CASE("acpi: a MADT cut short anywhere, its checksum made right")
 
 TEST_CASE("acpi: an entry without a size ends the reading, and is named")
 {
-	const outcome o =
-		read(with_madt(madt().cpu(0).raw({4, 0}).cpu(1).table()));
+	for (std::uint8_t size : {0, 1}) {
+		const outcome o = read(
+			with_madt(madt().cpu(0).raw({4, size}).cpu(1).table()));
 
-	CHECK(only_cpu(o) == 0);
-	CHECK(o.damage.at == 52);
-	CHECK(o.damage.size == 0);
-	CHECK(o.damage.table == 62);
+		CHECK(only_cpu(o) == 0);
+		CHECK(o.damage.at == 52);
+		CHECK(o.damage.size == size);
+		CHECK(o.damage.table == 62);
+	}
 }
 
 TEST_CASE("acpi: 10,000 sets of tables with bytes changed at random")

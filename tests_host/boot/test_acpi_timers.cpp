@@ -51,7 +51,10 @@ TEST_CASE("acpi: timer: a port, the old one or the extended one")
 	CHECK(port_of({.size = 116}) == 0x608);
 	CHECK(port_of({.extended = 0x1808, .size = 219}) == 0x608);
 	CHECK(port_of({.extended = 0x1808, .size = 220}) == 0x1808);
+	CHECK(port_of({.port = 0xfffc}) == 0xfffc);
 	CHECK_FALSE(read(fadt().table(), hpet_of(0)).pm_has_32_bits);
+	CHECK_FALSE(
+		read(fadt{.flags = 1 << 7}.table(), hpet_of(0)).pm_has_32_bits);
 	CHECK(read(fadt{.flags = 1 << 8}.table(), hpet_of(0)).pm_has_32_bits);
 }
 
@@ -60,8 +63,10 @@ TEST_CASE("acpi: timer: none that boot can read")
 	CHECK(port_of({.port = 0}) == 0);
 	CHECK(port_of({.length = 0}) == 0);
 	CHECK(port_of({.length = 3}) == 0);
+	CHECK(port_of({.length = 5}) == 0);
 	CHECK(port_of({.flags = 1 << 20}) == 0);
 	CHECK(port_of({.extended_space = 0, .extended = 0x1808}) == 0);
+	CHECK(port_of({.extended_space = 2, .extended = 0x1808}) == 0);
 	CHECK(port_of({.extended = 0x10000}) == 0);
 	CHECK(port_of({.port = 0xfffd}) == 0);
 	CHECK(port_of({.size = 115}) == 0);
@@ -70,17 +75,24 @@ TEST_CASE("acpi: timer: none that boot can read")
 TEST_CASE("acpi: HPET: where boot can read it, or none")
 {
 	CHECK(address_of(0xfed00000) == 0xfed00000);
+	CHECK(address_of(0xfed00008) == 0xfed00008);
+	CHECK(address_of(0xfffffc00) == 0xfffffc00);
+	CHECK(address_of(0xfffffc08) == 0);
 	CHECK(address_of(0xfed00000, 1) == 0);
 	CHECK(address_of(0xfed00004) == 0);
 	CHECK(address_of(0) == 0);
 	CHECK(address_of(0xfffffff8) == 0);
 	CHECK(address_of(std::uint64_t{1} << 32) == 0);
+	CHECK(address_of(~7ull) == 0);
 
 	bytes cut = hpet_of(0xfed00000);
 
-	cut.resize(51);
-	testing::set(cut, 4, 51, 4);
-	CHECK(read(fadt().table(), summed(cut)).hpet == 0);
+	for (unsigned size : {52u, 51u}) {
+		cut.resize(size);
+		testing::set(cut, 4, size, 4);
+		CHECK((read(fadt().table(), summed(cut)).hpet != 0) ==
+		      (size == 52));
+	}
 }
 
 TEST_CASE("acpi: timers: no table, a damaged one, and none of the other")
@@ -97,6 +109,20 @@ TEST_CASE("acpi: timers: no table, a damaged one, and none of the other")
 
 	CHECK(boot::read_acpi_timers(nothing.view(), {}).hpet == 0);
 	CHECK(boot::read_acpi_timers(nothing.view(), {}).pm_port == 0);
+}
+
+TEST_CASE("acpi: timers: by the RSDP that the loader has copied")
+{
+	const bytes rsdp = rsdp_of(0, rsdt_at, 0);
+	fake_memory memory;
+	boot::rsdp_copy copy;
+
+	memory.add(rsdt_at, root_of("RSDT", 4, {fadt_at}));
+	memory.add(fadt_at, fadt().table());
+	copy.size = 20;
+	std::memcpy(copy.bytes, rsdp.data(), copy.size);
+	CHECK(boot::read_acpi_timers(memory.view(), copy).pm_port == 0x608);
+	CHECK(boot::read_acpi_timers(memory.view(), {}).pm_port == 0);
 }
 
 TEST_CASE("acpi: timers: 10,000 tables with bytes changed at random")
