@@ -7,6 +7,7 @@
 
 #include <klock/irq_guard.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/irq_try_guard.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/plain.hpp>
 #include <klock/rw_ticket_lock.hpp>
@@ -30,7 +31,8 @@ template <typename L>
 struct world {
 	irq_shared_lock<L> lock;
 	klock::plain<unsigned> a, b;
-	unsigned written = 0, handled = 0; /* on the host */
+	/* On the host. */
+	unsigned written = 0, handled = 0, not_handled = 0, gave_up = 0;
 
 	world()
 	{
@@ -43,13 +45,23 @@ struct world {
 	{
 		model::check(a.get() == b.get(), "a reader sees a whole write");
 	}
+	void change()
+	{
+		a.set(a.get() + 1);
+		b.set(b.get() + 1);
+		written++;
+	}
+	/* Writes, tries to write, or reads. */
 	void act(char what)
 	{
 		if (what == 'w') {
 			klock::irq_guard held(lock);
-			a.set(a.get() + 1);
-			b.set(b.get() + 1);
-			written++;
+			change();
+		} else if (what == 'W') {
+			if (klock::irq_try_guard held{lock})
+				change();
+			else
+				gave_up++;
 		} else {
 			klock::shared_guard held(lock);
 			look();
@@ -59,6 +71,7 @@ struct world {
 	{
 		model::check(a.get() == written && b.get() == written,
 			     "every write counted");
+		model::check(!lock.is_locked(), "all have left");
 	}
 };
 
@@ -77,6 +90,8 @@ void tries(world<L> &w, unsigned)
 	if (klock::handler_shared_try_guard held{w.lock}) {
 		w.look();
 		w.handled++;
+	} else {
+		w.not_handled++;
 	}
 }
 
@@ -204,6 +219,44 @@ TEST_CASE("irq_shared_lock: an NMI's handler tries, over a writer as well")
 
 	are_right<by_phases>(sizes, true, tries<by_phases>);
 	are_right<in_order>(sizes, true, tries<in_order>);
+}
+
+/* Where the gate is not its own, what it took of L is given back. */
+TEST_CASE("irq_shared_lock: a writer that tries writes, or leaves no trace")
+{
+	const std::vector<size> sizes = {
+		{"Wr", {1, 1}}, {"WW", {1, 1}}, {"Ww", {1, 1}}};
+
+	are_right<by_phases>(sizes, false, reads<by_phases>);
+	are_right<in_order>(sizes, false, reads<in_order>);
+}
+
+/* Of handlers that try, none stands in another's way; they do in a writer's. */
+TEST_CASE("irq_shared_lock: a try fails only where it must")
+{
+	using type = world<by_phases>;
+	unsigned wrote = 0, gave_up = 0;
+	const auto with = [](const char *roles, auto at_end) {
+		const std::string all = roles;
+		const result r = model::explore<type>(
+			{.sections = {1, 1},
+			 .interrupts = 1,
+			 .non_maskable = true},
+			[all](type &w, unsigned cpu) { w.act(all[cpu]); },
+			at_end, tries<by_phases>);
+
+		INFO(roles << "\n" << r.message << "\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+	};
+
+	with("rr", [](type &w) { model::check(w.not_handled == 0); });
+	with("Wr", [&](type &w) {
+		wrote += w.written;
+		gave_up += w.gave_up;
+	});
+	CHECK(wrote > 0);
+	CHECK(gave_up > 0);
 }
 
 TEST_CASE("irq_shared_lock: orders needed")

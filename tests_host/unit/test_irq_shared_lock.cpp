@@ -152,6 +152,27 @@ TEST_CASE("irq_shared_lock: checks inside of it say the guard's own line")
 		  "test_irq_shared_lock.cpp:" + std::to_string(line + 3)));
 	CHECK(has(said, "test_irq_shared_lock.cpp:" + std::to_string(line)));
 	held.unlock();
+	CHECK(has(panic_of([&] { routes.assert_held(); }), "routes, CPU 0"));
+	routes.set_name("other routes");
 	shared_guard reads(routes);
-	CHECK(has(panic_of([&] { irq_guard upgrade(routes); }), "routes"));
+	CHECK(has(panic_of([&] { irq_guard upgrade(routes); }),
+		  "other routes, CPU 0"));
+}
+
+TEST_CASE("irq_shared_lock: what it is made with is the lock's inside")
+{
+	struct numbered : phases {
+		constexpr numbered() = default;
+		constexpr explicit numbered(u32 its_number) : number(its_number)
+		{
+		}
+		u32 number = 0;
+	};
+	irq_shared_lock<numbered> it(7);
+	u32 number = 0;
+
+	std::memcpy(&number,
+		    bytes_of(it).data() + sizeof(numbered) - sizeof(number),
+		    sizeof(number));
+	CHECK(number == 7);
 }
