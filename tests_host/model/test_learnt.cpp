@@ -29,6 +29,10 @@ struct adders {
 
 constexpr u64 ways = 1680;
 
+struct late_racers : adders {
+	atomic<u8> early;
+};
+
 options thrice(bool run_all)
 {
 	return {.sections = {3, 3, 3}, .run_all = run_all};
@@ -45,6 +49,7 @@ void same(Explore explore)
 	CHECK(learnt.message == run.message);
 	CHECK(learnt.timeline == run.timeline);
 	CHECK(learnt.complete == run.complete);
+	CHECK(learnt.explored == run.explored);
 	CHECK(learnt.blocked == run.blocked);
 	CHECK(learnt.exhaustive == run.exhaustive);
 	CHECK(learnt.ran < run.ran);
@@ -139,6 +144,110 @@ TEST_CASE("learnt: a race of two late accesses is found, and shown as well")
 	same(explore);
 }
 
+/*
+ * Two write the flag alike, one of them behind the data; whose write it is no
+ * step shows. CPU 1 looks in late executions alone, in the first of them at the
+ * right one: the race is in one whose every step is known, and no run is due.
+ */
+static result raced_late(bool run_all, void (*first)(adders &),
+			 void (*second)(adders &))
+{
+	static void (*does[2])(adders &);
+
+	does[0] = first;
+	does[1] = second;
+	return model::explore<late_racers>(
+		{.sections = {1, 1, 1}, .run_all = run_all},
+		[](late_racers &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.early.store_relaxed(1);
+				does[0](w);
+				w.flag.store_release(1);
+			} else if (cpu == 1 && w.early.load_relaxed() == 0) {
+				if (w.flag.load_acquire() == 1)
+					does[1](w);
+			} else {
+				for (unsigned i = 0; i < 4; i++)
+					(void)w.sum.fetch_add_relaxed(1);
+				if (cpu == 2)
+					w.flag.store_relaxed(1);
+			}
+		});
+}
+
+TEST_CASE("learnt: a race in executions that are walked alone is found")
+{
+	const auto reads = [](adders &w) { (void)w.data.get(); };
+	const auto writes = [](adders &w) { w.data.set(1); };
+
+	CHECK(raced_late(false, writes, reads).found == bug::data_race);
+	CHECK(raced_late(false, reads, writes).found == bug::data_race);
+	CHECK(raced_late(false, writes, writes).found == bug::data_race);
+	same([&](bool all) { return raced_late(all, writes, reads); });
+
+	/* So many that 64 were run before, so few that none was due after. */
+	const result none = raced_late(false, reads, reads);
+	good(none);
+	CHECK(none.complete > 64 + 8);
+	CHECK(none.complete + none.blocked < 256);
+}
+
+/* The last value of the flag is the fault, as late as the race. */
+TEST_CASE("learnt: an end that is walked to and fails is counted once")
+{
+	same([](bool run_all) {
+		return model::explore<late_racers>(
+			{.sections = {1, 1, 1}, .run_all = run_all},
+			[](late_racers &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.early.store_relaxed(1);
+					w.flag.store_relaxed(1);
+				} else if (cpu == 1 &&
+					   w.early.load_relaxed() == 0) {
+					w.data.set(1);
+				} else {
+					for (unsigned i = 0; i < 4; i++)
+						(void)w.sum.fetch_add_relaxed(
+							1);
+					if (cpu == 2)
+						w.flag.store_relaxed(2);
+				}
+			},
+			[](late_racers &w) {
+				model::check(w.data.get() == 0 ||
+						     w.flag.load_relaxed() == 2,
+					     "late");
+			});
+	});
+}
+
+TEST_CASE("learnt: what ends by an assumption, or may by an interrupt")
+{
+	same([](bool run_all) {
+		return model::explore<adders>(
+			thrice(run_all), [](adders &w, unsigned cpu) {
+				const u8 sum = w.sum.fetch_add_relaxed(1);
+				model::assume(cpu != 1 || sum != 4);
+			});
+	});
+	same([](bool run_all) {
+		return model::explore<adders>(
+			{.sections = {1, 1, 1},
+			 .interrupts = 1,
+			 .run_all = run_all},
+			[](adders &w, unsigned cpu) {
+				(void)w.sum.fetch_add_relaxed(1);
+				if (cpu == 1)
+					w.flag.await_eq_relaxed(1);
+			},
+			[](adders &) {},
+			[](adders &w, unsigned cpu) {
+				if (cpu == 1)
+					w.flag.store_relaxed(1);
+			});
+	});
+}
+
 TEST_CASE("learnt: a world that counts on the host is run in every execution")
 {
 	const auto r =
@@ -179,6 +288,30 @@ TEST_CASE("learnt: code that changes after many executions is found out")
 		});
 
 	CHECK(r.found == bug::not_repeatable);
+}
+
+TEST_CASE("learnt: code that changes when all is known is found out, too")
+{
+	static klock::u64 turns, until;
+	const auto explore = [](klock::u64 runs) {
+		turns = 0;
+		until = 9 * runs;
+		return model::explore<adders>(
+			thrice(false), [](adders &w, unsigned) {
+				if (turns++ < until)
+					w.sum.store_relaxed(1);
+				else
+					(void)w.sum.load_relaxed();
+			});
+	};
+	const result never = explore(ways);
+
+	/* The first, and then those that are run all the same. */
+	good(never);
+	CHECK(never.complete == ways);
+	CHECK(never.ran < 64 + ways / 128);
+	for (klock::u64 runs : {klock::u64{64}, never.ran - 1})
+		CHECK(explore(runs).found == bug::not_repeatable);
 }
 
 /*

@@ -120,6 +120,26 @@ TEST_CASE("symmetry: CPUs that do not come to the gate have no order")
 	CHECK(r.explored * 6 > r.complete);
 }
 
+/* Held back is then who does not wait, in executions that are walked, too. */
+TEST_CASE("symmetry: CPUs that wait before the gate for those behind it")
+{
+	const auto wait = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (model::choose(2))
+				w.second.await_eq_acquire(1);
+			(void)w.first.fetch_add_relaxed(1);
+			(void)w.first.fetch_add_relaxed(1);
+			w.second.store_relaxed(1);
+		});
+	};
+	const result r =
+		as_many({.sections = {1, 1, 1}, .may_deadlock = true}, wait);
+
+	CHECK(r.explored < r.complete);
+	CHECK(r.explored > 64);
+	CHECK(r.blocked == 1);
+}
+
 TEST_CASE("symmetry: where the order is none, all is explored")
 {
 	const auto tas = [](const options &how) {
@@ -167,6 +187,24 @@ TEST_CASE("symmetry: code that tells its CPUs apart is told")
 		});
 
 	CHECK(told(r));
+}
+
+/* The fault is CPU 0's alone, in executions that its like do not stand for. */
+TEST_CASE("symmetry: plain data that tell the CPUs apart are told, too")
+{
+	struct marked : world {
+		plain<u8> mine[3];
+	};
+	const auto last_is = [](const options &how) {
+		return model::explore<marked>(how, [](marked &w, unsigned cpu) {
+			w.mine[cpu].set(cpu == 0 ? 1 : 2);
+			if (w.first.fetch_add_relaxed(1) == 2)
+				model::check(w.mine[cpu].get() == 2);
+		});
+	};
+
+	CHECK(last_is({.sections = {1, 1, 1}}).found == bug::failed_check);
+	CHECK(told(last_is(alike({1, 1, 1}))));
 }
 
 TEST_CASE("symmetry: a fault of two CPUs among three is found")

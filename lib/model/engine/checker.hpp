@@ -206,6 +206,7 @@ struct checker final : hooked::engine {
 	[[noreturn]] void not_symmetric();
 	u64 stands_for() const;
 	bool same_code(u32 a, u32 b) const;
+	bool same_plain(const step &, const step &) const;
 	bool seems_symmetric() const;
 
 	/* -- load_buffering.cpp -- */

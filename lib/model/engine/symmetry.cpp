@@ -155,6 +155,15 @@ bool same_operation(const step &a, const step &b)
 
 } // namespace
 
+/* Whether they write the same: what is a pointer's size may be one. */
+bool checker::same_plain(const step &a, const step &b) const
+{
+	const usize bytes = code.plains[a.place].bytes;
+
+	return bytes == code.plains[b.place].bytes &&
+	       (bytes == sizeof(void *) || a.value == b.value);
+}
+
 /* Whether nothing that is known of two CPUs tells them apart, from here on. */
 bool checker::same_code(u32 a, u32 b) const
 {
@@ -163,7 +172,8 @@ bool checker::same_code(u32 a, u32 b) const
 
 	if (one.what == does::unknown || other.what == does::unknown)
 		return true;
-	if (!same_operation(one, other))
+	if (!same_operation(one, other) ||
+	    (one.what == does::write_plain && !same_plain(one, other)))
 		return false;
 	for (const step::edge &e : one.next) {
 		/* A pointer that is the one's own is not the other's. */
@@ -178,7 +188,7 @@ bool checker::same_code(u32 a, u32 b) const
 
 bool checker::seems_symmetric() const
 {
-	if (!reduces)
+	if (!reduces || asymmetric)
 		return true;
 	for (unsigned c = 0; c < how->sections.size(); c++)
 		if (before[c] != none &&
