@@ -51,6 +51,27 @@ endforeach()
 # What gdb is started with has its variables, too; a third of the time it takes.
 set(KLOCK_DEBUG_FLAGS_gcc-64 -g)
 
+# What a PC's kernel has blocks and stacks for; empty: boot/x86/room/layout.h's
+# number. The lab has room for 512 below 32 MiB, at 57 KiB a CPU.
+set(KLOCK_MAX_CPUS "" CACHE STRING "CPUs of the PC's kernels: 2 to 512")
+if(KLOCK_MAX_CPUS AND NOT (KLOCK_MAX_CPUS MATCHES "^[1-9][0-9]*$" AND
+		KLOCK_MAX_CPUS GREATER 1 AND KLOCK_MAX_CPUS LESS 513))
+	message(FATAL_ERROR "KLOCK_MAX_CPUS=${KLOCK_MAX_CPUS}: 2 to 512")
+endif()
+
+# klock_cpus_flag(<variable> <toolchain>)
+function(klock_cpus_flag variable toolchain)
+	set(cpus ${KLOCK_MAX_CPUS})
+	# So that the largest is built, booted and measured all the time.
+	if(NOT cpus AND toolchain STREQUAL "clang-64")
+		set(cpus 512)
+	endif()
+	klock_target_of(target ${toolchain})
+	if(cpus AND KLOCK_ROOM_${target} STREQUAL "boot/x86")
+		set(${variable} -DMAX_CPUS=${cpus} PARENT_SCOPE)
+	endif()
+endfunction()
+
 # klock_includes_of(<variable> <target>): the root, the room, the port.
 function(klock_includes_of variable target)
 	set(folders ${KLOCK_ROOM_${target}} ${KLOCK_ROOM_INCLUDES_${target}}
@@ -76,6 +97,9 @@ function(klock_compile_freestanding objects_variable)
 		set(compiler ${KLOCK_CLANG})
 		list(APPEND flags ${KLOCK_CLANG_FLAGS_${target}})
 	endif()
+	set(cpus_flag)
+	klock_cpus_flag(cpus_flag ${ARG_TOOLCHAIN})
+	list(APPEND flags ${cpus_flag})
 
 	# A source in C: without what is C++'s alone.
 	set(c_flags -x c -std=c11 ${flags})

@@ -15,6 +15,14 @@ namespace {
 
 constinit acpi_found tables = {};
 
+/* The tables, for APICs as they are now; null, or why there is no list. */
+const char *read_tables(const loader_info &loader, madt_damage &damage)
+{
+	tables = {};
+	tables.last_id = apic_last_id();
+	return read_acpi(mapped_memory(), loader.rsdp, tables, damage);
+}
+
 /* Null, or why there is one CPU alone. */
 const char *read_cpus(const loader_info &loader)
 {
@@ -22,19 +30,12 @@ const char *read_cpus(const loader_info &loader)
 
 	if (!has_ipis())
 		return "no local APIC";
-	tables.last_id = apic_last_id();
-	const char *problem =
-		read_acpi(mapped_memory(), loader.rsdp, tables, damage);
+	const char *problem = read_tables(loader, damage);
 
 	/* Ids that x2APICs reach: once more. */
 	if (tables.large_ids && apic_use_x2apic() &&
-	    apic_last_id() != tables.last_id) {
-		tables = {};
-		tables.last_id = apic_last_id();
-		problem =
-			read_acpi(mapped_memory(), loader.rsdp, tables, damage);
-	}
-
+	    apic_last_id() != tables.last_id)
+		problem = read_tables(loader, damage);
 	if (damage.at)
 		print("# boot: the ACPI MADT has an entry of %u bytes at %u of "
 		      "%u: what is behind it is not read\n",
@@ -60,9 +61,10 @@ cpu_list find_cpus(const boot_info &info)
 		found.cpus.ids[0] = apic_id();
 	}
 	if (found.left_out)
-		print("# boot: %u CPUs more than boot can use (%u, APIC ids up "
-		      "to %u): left asleep\n",
-		      found.left_out, max_cpus, found.last_id);
+		print("# boot: %u CPU%s more than boot can use (%u, APIC ids "
+		      "up to %u): left asleep\n",
+		      found.left_out, found.left_out == 1 ? "" : "s", max_cpus,
+		      found.last_id);
 	return found.cpus;
 }
 

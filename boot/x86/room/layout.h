@@ -16,8 +16,13 @@
 #define SELECTOR_TSS 0x20
 #define SELECTOR_FAULT_TSS 0x28 /* i686 only: the task for double faults */
 
-/* How many CPUs boot has blocks and stacks for. */
+/*
+ * How many CPUs boot has blocks and stacks for, unless the build says another
+ * number (KLOCK_MAX_CPUS in toolchain/freestanding.cmake).
+ */
+#ifndef MAX_CPUS
 #define MAX_CPUS 256
+#endif
 
 /* And their APIC ids are below this: a table is indexed by them. */
 #define APIC_IDS 4096
