@@ -3,9 +3,8 @@
  * room - what each machine supplies (private to boot)
  *
  * The floor, boot/, knows no machine. A room is a folder boot/<machine>/: the
- * functions below, those of ipi.hpp and nmi_clock.hpp, two of topology.hpp, and
- * on the include path
- * (-I boot/<machine>) these headers:
+ * functions below, those of ipi.hpp, of nmi_clock.hpp and (but for place_of())
+ * of topology.hpp, and on the include path (-I boot/<machine>) these headers:
  *
  *	room/layout.h		numbers that assembly shares: MAX_CPUS, the
  *				stacks' sizes, PERCPU_*, FRAME_LINK_BELOW

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topology - which CPUs share a core, a cache, a package
+ * topology - which CPUs share a core, a cache, a package, and of what kind
+ * they are
  *
  * As the machine says, from each CPU's hardware id; what the firmware or the
  * hypervisor has made of it is taken as it is.
@@ -30,5 +31,18 @@ const char *cpu_model();
 
 /* Of this CPU's microcode; 0: it does not say. Any context. */
 u32 cpu_microcode();
+
+/*
+ * What kind of core this CPU is, on a machine that has several: Intel's "Core"
+ * and "Atom", or "other"; "" where all are alike, or the machine does not say.
+ * Any context.
+ */
+const char *cpu_kind();
+
+/*
+ * Whether klock::cycles() counts at the same rate whatever the CPU's frequency
+ * and its sleep, as the machine says: a PC's TSC may not. Any context.
+ */
+bool clock_is_invariant();
 
 } // namespace boot

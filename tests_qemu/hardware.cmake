@@ -9,9 +9,18 @@ set(eight 8,sockets=2,cores=2,threads=2)
 klock_add_boot_test(qemu_topology CPUS 8 MODE single
 	APPEND "run=topology mode=csv"
 	RUN --qemu-arg=-smp --qemu-arg=${eight}
-		--expect-text "8 CPUs in 4 cores of 2 packages"
+		--expect-text "8 CPUs in 4 cores of 2 packages, clock not invariant"
 		--expect-text "row,0,0,0," --expect-text "row,3,3,1,"
 		--expect-text "row,4,4,2," --expect-text "row,7,7,3,")
+# The same, of two kinds of cores, and with a clock that is invariant.
+klock_add_kernel(lab-hybrid TOOLCHAIN gcc-64 LIKE lab-gcc-64
+	SOURCES hybrid/cpu_kind.cpp INSTEAD_OF x86/cpu_kind.cpp)
+klock_add_boot_test(qemu_hybrid IMAGE lab-hybrid CPUS 8 MODE single
+	APPEND "run=topology"
+	RUN --qemu-arg=-smp --qemu-arg=${eight}
+		--expect-text "8 CPUs (4 Core, 4 Atom) in 4 cores of 2 packages, clock invariant"
+		--expect-text "clock ns  within  kind"
+		--expect-text "  Core" --expect-text "  Atom")
 klock_add_boot_test(qemu_pin_cores CPUS 8 MODE single
 	APPEND "run=topology mode=csv pin=cores"
 	RUN --qemu-arg=-smp --qemu-arg=${eight} --boots 4

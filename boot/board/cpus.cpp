@@ -39,4 +39,9 @@ const char *cpu_model() { return ""; }
 
 u32 cpu_microcode() { return 0; }
 
+const char *cpu_kind() { return ""; }
+
+/* Arm's generic timer, RISC-V's time register: a clock of its own. */
+bool clock_is_invariant() { return true; }
+
 } // namespace boot

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(common
 	acpi.cpp acpi_reader.cpp acpi_root.cpp acpi_timers.cpp apic.cpp
-	boot_info.cpp clock.cpp exceptions.cpp exit.cpp framebuffer.cpp
+	boot_info.cpp clock.cpp cpu_kind.cpp exceptions.cpp exit.cpp framebuffer.cpp
 	interrupts.cpp keyboard.cpp low_pages.cpp memory.cpp multiboot.S
 	multiboot1.cpp multiboot2.cpp nmi_clock.cpp output.cpp pic.cpp pit.cpp
 	psf.cpp reference_timers.cpp screen.cpp serial.cpp smp.cpp

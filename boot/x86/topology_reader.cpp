@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topology_reader - what CPUID says of APIC ids
+ * topology_reader - what CPUID says of APIC ids, of the core and of its clock
  */
 #include <boot/x86/topology_reader.hpp>
 #include <boot/x86/x86.hpp>
@@ -111,6 +111,33 @@ id_bits read_topology(cpuid_source ask)
 	found.l2 = at_most(found.l2, found.package);
 	found.l3 = at_most(found.l3, found.package);
 	return found;
+}
+
+/* Leaf 1AH is there on CPUs of one kind, too; the flag is in leaf 7. */
+const char *read_kind(cpuid_source ask)
+{
+	constexpr u32 features = 0x07, core = 0x1a;
+	constexpr u32 is_hybrid = 1 << 15;
+
+	if (ask(0, 0).eax < core || !(ask(features, 0).edx & is_hybrid))
+		return "";
+	switch (ask(core, 0).eax >> 24) {
+	case 0x20:
+		return "Atom";
+	case 0x40:
+		return "Core";
+	default:
+		return "other";
+	}
+}
+
+bool read_invariance(cpuid_source ask)
+{
+	constexpr u32 power = 0x80000007;
+	constexpr u32 invariant_tsc = 1 << 8;
+
+	return ask(0x80000000, 0).eax >= power &&
+	       ask(power, 0).edx & invariant_tsc;
 }
 
 } // namespace boot

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topology_reader - what CPUID says of APIC ids (private to boot)
+ * topology_reader - what CPUID says of APIC ids, of the core and of its clock
+ * (private to boot)
  *
  * Source: Intel SDM volume 3A, Detecting Hardware Multi-Threading Support and
- * Topology; volume 2A, CPUID, leaves 04H, 0BH and 1FH. AMD64 Architecture
- * Programmer's Manual volume 3, CPUID Fn8000_001D.
+ * Topology; volume 2A, CPUID, leaves 04H, 07H, 0BH, 1AH, 1FH and 80000007H.
+ * AMD64 Architecture Programmer's Manual volume 3, CPUID Fn8000_001D.
  */
 #pragma once
 
@@ -27,6 +28,10 @@ struct id_bits {
 };
 
 id_bits read_topology(cpuid_source ask);
+
+/* cpu_kind() and clock_is_invariant() of the CPU that answers. */
+const char *read_kind(cpuid_source ask);
+bool read_invariance(cpuid_source ask);
 
 inline cpu_place place_by(const id_bits &bits, u64 id)
 {

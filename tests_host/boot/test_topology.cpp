@@ -243,6 +243,41 @@ TEST_CASE("topology: what cannot be is held within a package")
 		    {{4, 0}, cache(3, 4096)}}) == four{2, 2, 2, 2});
 }
 
+TEST_CASE("topology: the kinds of a hybrid machine's cores")
+{
+	const auto kind = [](boot::u32 last, boot::u32 flags, boot::u32 core) {
+		answers = {{{0, 0}, {last, 0, 0, 0}},
+			   {{7, 0}, {0, 0, 0, flags}},
+			   {{0x1a, 0}, {core, 0, 0, 0}}};
+		return std::string(boot::read_kind(ask));
+	};
+	const boot::u32 hybrid = 1 << 15, others = ~hybrid;
+
+	CHECK(kind(0x20, hybrid, 0x40000001) == "Core");
+	CHECK(kind(0x1a, hybrid, 0x20000001) == "Atom");
+	CHECK(kind(0x20, hybrid, 0x30000000) == "other");
+	/* One kind; a CPU before there was the leaf; nothing at all. */
+	CHECK(kind(0x20, others, 0x40000001) == "");
+	CHECK(kind(0x16, hybrid, 0x40000001) == "");
+	answers = {};
+	CHECK(std::string(boot::read_kind(ask)) == "");
+}
+
+TEST_CASE("topology: whether the TSC is invariant")
+{
+	const auto invariant = [](boot::u32 last, boot::u32 flags) {
+		answers = {{{0x80000000, 0}, {last, 0, 0, 0}},
+			   {{0x80000007, 0}, {0, 0, 0, flags}}};
+		return boot::read_invariance(ask);
+	};
+
+	CHECK(invariant(0x80000008, 1 << 8));
+	CHECK_FALSE(invariant(0x80000008, ~(boot::u32{1} << 8)));
+	CHECK_FALSE(invariant(0x80000004, 1 << 8));
+	answers = {};
+	CHECK_FALSE(boot::read_invariance(ask));
+}
+
 TEST_CASE("pin: by cores, threads, the first CPU's L3")
 {
 	CHECK(pin("cores") == "0,2,4,6");

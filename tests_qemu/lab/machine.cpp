@@ -86,7 +86,45 @@ unsigned count_different(Of of)
 	return many;
 }
 
+constinit const char *kinds[boot::max_cpus] = {};
+
+/* Each CPU says it of itself alone. */
+void find_kinds()
+{
+	boot::run_on_cpus(
+		boot::cpu_count(),
+		[](unsigned cpu, void *) { kinds[cpu] = boot::cpu_kind(); },
+		nullptr);
+}
+
+bool is_of_kind(unsigned cpu, unsigned other)
+{
+	return boot::same_text(kinds[cpu], kinds[other]);
+}
+
+/* " (8 Core, 16 Atom)", in the order of the first CPU of each. */
+void print_kinds()
+{
+	const char *before = " (";
+
+	for (unsigned first = 0; first < boot::cpu_count(); first++) {
+		unsigned many = 0, earlier = 0;
+
+		for (unsigned cpu = 0; cpu < boot::cpu_count(); cpu++) {
+			many += is_of_kind(cpu, first);
+			earlier += cpu < first && is_of_kind(cpu, first);
+		}
+		if (earlier)
+			continue;
+		boot::print("%s%u %s", before, many, kinds[first]);
+		before = ", ";
+	}
+	boot::print(")");
+}
+
 } // namespace
+
+const char *kind_of(unsigned cpu) { return kinds[cpu] ? kinds[cpu] : ""; }
 
 void print_machine()
 {
@@ -96,6 +134,10 @@ void print_machine()
 	if (boot::cpu_microcode())
 		boot::print("microcode 0x%x, ", boot::cpu_microcode());
 	boot::print("%u CPUs", boot::cpu_count());
+	if (*boot::cpu_kind()) {
+		find_kinds();
+		print_kinds();
+	}
 	if (boot::topology_is_known())
 		boot::print(" in %u cores of %u packages",
 			    count_different([](unsigned cpu) {
@@ -104,7 +146,8 @@ void print_machine()
 			    count_different([](unsigned cpu) {
 				    return boot::place_of(cpu).package;
 			    }));
-	boot::print("\n");
+	boot::print(", clock %sinvariant\n",
+		    boot::clock_is_invariant() ? "" : "not ");
 }
 
 klock::u32 relax_among(unsigned cpus)

@@ -8,8 +8,15 @@
 
 namespace lab {
 
-/* One line: the CPU's name and microcode, how many CPUs, cores and packages. */
+/*
+ * One line: the CPU's name and microcode, how many CPUs, cores and packages,
+ * how many of each kind where there are several, whether the clock's rate ever
+ * changes. Called by CPU 0, no other at work.
+ */
 void print_machine();
+
+/* boot::cpu_kind() of another CPU; right after print_machine(). */
+const char *kind_of(unsigned cpu);
 
 /*
  * By klock/calibrate.hpp, on CPUs 0 and 1; with one CPU, the pause alone.

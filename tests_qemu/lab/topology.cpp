@@ -93,13 +93,14 @@ void print_head(const options &o)
 	print_machine();
 	if (o.output == mode::csv) {
 		boot::print("head,cpu,id,core,l2,l3,package,offset_ns,"
-			    "within_ns\n");
+			    "within_ns,kind\n");
 		return;
 	}
 	if (!boot::topology_is_known())
 		boot::print("# which CPUs share what is not known here\n");
 	boot::print("\nCPU      id   core     L2     L3  package   clock ns  "
-		    "within\n");
+		    "within%s\n",
+		    *kind_of(0) ? "  kind" : "");
 }
 
 void print_cpu(const options &o, unsigned cpu)
@@ -109,14 +110,16 @@ void print_cpu(const options &o, unsigned cpu)
 	const u64 apart = boot::cycles_to_ns(found.apart);
 	const u64 within = boot::cycles_to_ns(found.within);
 	const char *const sign = found.behind ? "-" : "+";
+	const char *const kind = kind_of(cpu);
 
 	if (o.output == mode::csv)
-		boot::print("row,%u,%u,%u,%u,%u,%u,%s%u,%u\n", cpu, id, at.core,
-			    at.l2, at.l3, at.package, sign, apart, within);
-	else
-		boot::print("%-6u %4u %6u %6u %6u %8u %2s%8u %7u\n", cpu, id,
+		boot::print("row,%u,%u,%u,%u,%u,%u,%s%u,%u,%s\n", cpu, id,
 			    at.core, at.l2, at.l3, at.package, sign, apart,
-			    within);
+			    within, *kind ? kind : "-");
+	else
+		boot::print("%-6u %4u %6u %6u %6u %8u %2s%8u %7u%s%s\n", cpu,
+			    id, at.core, at.l2, at.l3, at.package, sign, apart,
+			    within, *kind ? "  " : "", kind);
 }
 
 } // namespace
