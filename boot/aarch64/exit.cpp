@@ -9,6 +9,7 @@
 #include <boot/aarch64/exceptions.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/room.hpp>
+#include <boot/summary.hpp>
 
 namespace boot {
 
@@ -34,6 +35,11 @@ bool is_semihosting_call(usize ip)
 		     : "r"(parameter), "i"(SEMIHOSTING_HLT)
 		     : "memory");
 }
+
+/* There is no screen. */
+page_room summary_room() { return {}; }
+
+void summary_put(char) {}
 
 const char *after_exit_hint() { return ""; }
 

@@ -10,6 +10,7 @@
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/uart.hpp>
 #include <boot/room.hpp>
+#include <boot/summary.hpp>
 
 namespace boot {
 
@@ -95,6 +96,11 @@ void machine_reset()
 		write_device<u32>(test_device, test_device_reset);
 	halt();
 }
+
+/* There is no screen. */
+page_room summary_room() { return {}; }
+
+void summary_put(char) {}
 
 const char *after_exit_hint() { return ""; }
 

@@ -22,5 +22,6 @@ void screen_show();
 bool screen_is_present();
 bool screen_has_more();
 void screen_turn(int pages);
+void screen_turn_on();
 
 } // namespace boot

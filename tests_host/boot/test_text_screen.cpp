@@ -141,6 +141,70 @@ TEST_CASE("text_screen: pages turn as far as there are any, and new text back")
 	CHECK(row(3) == "jx ");
 }
 
+TEST_CASE("text_screen: the summary is the page behind the last one")
+{
+	const screen s = made();
+
+	for (char c = 'a'; c < 'k'; c++)
+		print(s, std::string(c == 'a' ? "" : "\n") + c);
+	s->turn(1);
+	CHECK(row(0) == "g  "); /* there is none yet */
+	for (char c : std::string("one\ntwo"))
+		s->put_summary(c);
+	CHECK(row(0) == "g  ");
+	s->turn(1);
+	CHECK(row(0) == "one");
+	CHECK(row(1) == "two");
+	CHECK(row(2) == "   ");
+	s->turn(1);
+	CHECK(row(0) == "one");
+	s->turn(-1);
+	CHECK(row(0) == "g  ");
+	s->turn(1);
+	s->turn(-2);
+	CHECK(row(0) == "d  ");
+	s->turn(9);
+	CHECK(row(0) == "g  ");
+	s->turn(1);
+	print(s, "x"); /* new text, and its page */
+	CHECK(row(3) == "jx ");
+}
+
+TEST_CASE("text_screen: pages turn round and round")
+{
+	const screen s = made();
+	const auto rounds = [&](unsigned turns) {
+		std::string all;
+
+		while (turns--) {
+			s->turn_on();
+			all += row(0)[0];
+		}
+		return all;
+	};
+
+	print(s, "a");
+	CHECK(rounds(2) == "aa");
+	for (char c = 'b'; c < 'k'; c++)
+		print(s, std::string("\n") + c);
+	CHECK(rounds(6) == "adgadg");
+	s->put_summary('S');
+	CHECK(rounds(6) == "SadgSa");
+}
+
+TEST_CASE("text_screen: a summary that is larger than the screen is cut")
+{
+	const screen s = made();
+
+	print(s, "a");
+	for (unsigned i = 0; i < 70; i++)
+		for (char c : std::string("0123456789ABC\n"))
+			s->put_summary(c);
+	s->turn_on();
+	for (unsigned i = 0; i < rows; i++)
+		CHECK(seen[i] == "0123456789");
+}
+
 TEST_CASE("text_screen: the last lines are kept, and no page is of others")
 {
 	const screen s = made();

@@ -102,8 +102,21 @@ bool is_of_kind(unsigned cpu, unsigned other)
 	return boot::same_text(kinds[cpu], kinds[other]);
 }
 
+/* A text that grows; what does not fit is cut. */
+struct growing_line {
+	char text[256] = {};
+	klock::usize length = 0;
+
+	template <typename... Arguments>
+	void add(boot::format_for<Arguments...> format, Arguments... arguments)
+	{
+		length += boot::format_to(text + length, sizeof(text) - length,
+					  format, arguments...);
+	}
+};
+
 /* " (8 Core, 16 Atom)", in the order of the first CPU of each. */
-void print_kinds()
+void add_kinds(growing_line &line)
 {
 	const char *before = " (";
 
@@ -116,39 +129,49 @@ void print_kinds()
 		}
 		if (earlier)
 			continue;
-		boot::print("%s%u %s", before, many, kinds[first]);
+		line.add("%s%u %s", before, many, kinds[first]);
 		before = ", ";
 	}
-	boot::print(")");
+	line.add(")");
+}
+
+void add_places(growing_line &line)
+{
+	const unsigned cores = count_different(
+		[](unsigned cpu) { return boot::place_of(cpu).core; });
+	const unsigned packages = count_different(
+		[](unsigned cpu) { return boot::place_of(cpu).package; });
+
+	line.add(" in %u core%s of %u package%s", cores, cores == 1 ? "" : "s",
+		 packages, packages == 1 ? "" : "s");
 }
 
 } // namespace
 
 const char *kind_of(unsigned cpu) { return kinds[cpu] ? kinds[cpu] : ""; }
 
-void print_machine()
+const char *machine_line()
 {
+	static constinit growing_line line;
 	const char *const model = boot::cpu_model();
 
-	boot::print("# machine: %s, ", *model ? model : "no name");
+	line.length = 0;
+	line.add("%s, ", *model ? model : "no name");
 	if (boot::cpu_microcode())
-		boot::print("microcode 0x%x, ", boot::cpu_microcode());
-	boot::print("%u CPUs", boot::cpu_count());
+		line.add("microcode 0x%x, ", boot::cpu_microcode());
+	line.add("%u CPUs", boot::cpu_count());
 	if (*boot::cpu_kind()) {
 		find_kinds();
-		print_kinds();
+		add_kinds(line);
 	}
 	if (boot::topology_is_known())
-		boot::print(" in %u cores of %u packages",
-			    count_different([](unsigned cpu) {
-				    return boot::place_of(cpu).core;
-			    }),
-			    count_different([](unsigned cpu) {
-				    return boot::place_of(cpu).package;
-			    }));
-	boot::print(", clock %sinvariant\n",
-		    boot::clock_is_invariant() ? "" : "not ");
+		add_places(line);
+	line.add(", clock %sinvariant",
+		 boot::clock_is_invariant() ? "" : "not ");
+	return line.text;
 }
+
+void print_machine() { boot::print("# machine: %s\n", machine_line()); }
 
 klock::u32 relax_among(unsigned cpus)
 {

@@ -9,13 +9,16 @@
 namespace lab {
 
 /*
- * One line: the CPU's name and microcode, how many CPUs, cores and packages,
- * how many of each kind where there are several, whether the clock's rate ever
- * changes. Called by CPU 0, no other at work.
+ * The CPU's name and microcode, how many CPUs, cores and packages, how many of
+ * each kind where there are several, whether the clock's rate ever changes.
+ * Until the next call. Called by CPU 0, no other at work.
  */
+const char *machine_line();
+
+/* The same, printed. */
 void print_machine();
 
-/* boot::cpu_kind() of another CPU; right after print_machine(). */
+/* boot::cpu_kind() of another CPU; after machine_line(). */
 const char *kind_of(unsigned cpu);
 
 /*

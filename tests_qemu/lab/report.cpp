@@ -5,6 +5,7 @@
 #include "report.hpp"
 
 #include "runner.hpp"
+#include "summary.hpp"
 #include "totals.hpp"
 
 #include <boot/kernel.hpp>
@@ -75,6 +76,7 @@ void begin_report(const options &o, unsigned rows)
 {
 	planned = rows;
 	row = skipped = failed = 0;
+	clear_summary();
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff ||
 		       o.run == job::deadline || o.run == job::pairs;
@@ -116,6 +118,7 @@ void say_running(const options &o, const char *lock)
 void note_row(const char *lock, const char *wrong)
 {
 	row++;
+	summarise(lock, !wrong);
 	if (!wrong)
 		return;
 	all_totals.errors++;
@@ -210,21 +213,21 @@ void print_skipped(const options &o, const char *lock, const char *why)
 int end_report()
 {
 	const char *const wrong = fault_of_run();
+	char verdict[256] = "PASS";
 
 	if (output != mode::table)
 		print_totals();
-	if (failed) {
-		boot::print("FAIL: %u of %u: %s: %s\n", failed, row, first_lock,
-			    first_reason);
-		return 1;
-	}
-	if (wrong) {
-		boot::print("FAIL: %s: %u of %u rows, %u skipped\n", wrong, row,
-			    planned, skipped);
-		return 1;
-	}
-	boot::print("PASS\n");
-	return 0;
+	if (failed)
+		boot::format_to(verdict, sizeof(verdict),
+				"FAIL: %u of %u: %s: %s", failed, row,
+				first_lock, first_reason);
+	else if (wrong)
+		boot::format_to(verdict, sizeof(verdict),
+				"FAIL: %s: %u of %u rows, %u skipped", wrong,
+				row, planned, skipped);
+	boot::print("%s\n", verdict);
+	print_summary(verdict);
+	return failed || wrong;
 }
 
 } // namespace lab

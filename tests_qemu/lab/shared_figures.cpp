@@ -5,6 +5,7 @@
 #include "shared_figures.hpp"
 
 #include "report.hpp"
+#include "summary.hpp"
 
 #include <boot/kernel.hpp>
 
@@ -122,6 +123,7 @@ void print_shared_figures(const options &o, const shared_figures &f,
 	const char *wrong = fault(f) ? fault(f) : also_wrong;
 
 	note_row(f.lock, wrong);
+	summarise_figures(f.cpus, per_second(f), f.jain_permille);
 	if (o.output == mode::csv)
 		print_csv(o, f);
 	else if (o.output == mode::tap)

@@ -15,6 +15,7 @@ import time
 
 import firmware
 import qemu
+import turns
 from ends import exit_status
 from glyphs import Font, Picture
 
@@ -52,6 +53,9 @@ def arguments():
                         help="one more argument for QEMU")
     parser.add_argument("--full-row", help="what a row of 80 columns begins "
                         "with: the next one must not be blank")
+    parser.add_argument("--turns", action="store_true", help="pages are turned "
+                        "by time, too (the word pages=1), and the last one is "
+                        "the summary")
     parser.add_argument("--picture", help="a PPM file of the last screen")
     return parser.parse_args()
 
@@ -87,10 +91,10 @@ class Monitor:
         return [text[at:at + COLUMNS].rstrip()
                 for at in range(0, COLUMNS * ROWS, COLUMNS)]
 
-    def page_up(self, folder):
+    def press(self, key, folder):
         """The screen after the key, when it has changed; else as it was."""
         before = self.screen(folder)
-        self.do("send-key", keys=[{"type": "qcode", "data": "pgup"}])
+        self.do("send-key", keys=[{"type": "qcode", "data": key}])
         for _ in range(100):
             now = self.screen(folder)
             if now != before:
@@ -169,7 +173,7 @@ def pages(monitor, folder, printed):
     """Screens from the newest to the one that begins with the first line."""
     screens = [last_screen(monitor, folder, printed)]
     while len(screens) < 20 and screens[-1][0] != printed[0]:
-        screen = monitor.page_up(folder)
+        screen = monitor.press("pgup", folder)
         if screen == screens[-1]:
             break
         screens.append(screen)
@@ -228,7 +232,9 @@ def look(args, machine):
             if args.picture:
                 monitor.do("screendump", filename=args.picture)
             columns = COLUMNS if not font else firmware.columns(printed)
-            printed = wrapped(printed, columns)
+            raw, printed = printed, wrapped(printed, columns)
+            if args.turns:
+                turns.watch(monitor, folder, raw, printed)
             return printed, pages(monitor, folder, printed)
         finally:
             watchdog.cancel()
