@@ -342,5 +342,8 @@ add_test(NAME qemu_curves COMMAND ${Python3_EXECUTABLE}
 add_test(NAME qemu_plots COMMAND ${Python3_EXECUTABLE}
 	${scripts}/plots_selftest.py
 	${CMAKE_CURRENT_BINARY_DIR}/plots_selftest)
-set_tests_properties(qemu_curves qemu_plots PROPERTIES LABELS qemu
+add_test(NAME qemu_plots_of_log COMMAND ${Python3_EXECUTABLE} -B
+	${scripts}/captured_selftest.py
+	${CMAKE_CURRENT_BINARY_DIR}/captured_selftest)
+set_tests_properties(qemu_curves qemu_plots qemu_plots_of_log PROPERTIES LABELS qemu
 	SKIP_RETURN_CODE 77 TIMEOUT 60)

@@ -3,6 +3,7 @@
  * instructions - what taking and leaving a lock costs when nobody else does
  */
 #include "instructions.hpp"
+#include "machine.hpp"
 #include "report.hpp"
 #include "runner.hpp"
 
@@ -73,6 +74,7 @@ int run_instructions(const options &o)
 	using locks = all_locks<2>;
 
 	begin_report(o, locks_asked_for(o));
+	print_machine();
 	if (o.output == mode::csv)
 		boot::print("head,lock,cycles\n");
 	else

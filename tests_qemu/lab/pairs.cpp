@@ -9,6 +9,7 @@
  */
 #include "pairs.hpp"
 
+#include "machine.hpp"
 #include "report.hpp"
 
 #include <boot/kernel.hpp>
@@ -154,6 +155,7 @@ int run_pairs(const options &o)
 	for (u32 i = 0; i < o.counts; i++)
 		rows += o.cpus[i] > 1 ? o.cpus[i] - 1 : 1;
 	begin_report(o, rows);
+	print_machine();
 	if (o.output == mode::csv)
 		boot::print("head,cpu,other,cycles,ns\n");
 	for (u32 i = 0; i < o.counts; i++) {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The columns of a CSV file are those that README documents, in its order, and
-a row has a value for each."""
+a row has a value for each. plots.py reads the log alone as well."""
 import argparse
 import csv
 import re
 import sys
 
+import captured
 import qemu
 from ends import exit_status
 
@@ -45,6 +46,20 @@ def faults(names, rows):
         yield f"not two rows with a value in each column: {rows[1:]}"
 
 
+def log_faults(path, csv_rows):
+    """What plots.py would make of the log."""
+    with open(path, encoding="utf-8") as file:
+        found = captured.runs(file.read())
+    for run in found:
+        table = [list(map(str, row.values())) for row in run.report.rows]
+        if [run.columns, *table] != csv_rows or run.damaged:
+            yield f"the log's rows are {[run.columns, *table]}"
+        if not (run.machine and run.report.hists and run.verdict == "PASS"):
+            yield "the log's machine, handoffs or verdict are not seen"
+    if len(found) != 1:
+        yield f"{len(found)} runs are seen in the log"
+
+
 def main():
     args = arguments()
     machine = qemu.Machine(
@@ -56,7 +71,9 @@ def main():
         return SKIPPED
     run = qemu.run(machine)
     with open(machine.csv, newline="", encoding="utf-8") as file:
-        wrong = list(faults(documented(args.readme), list(csv.reader(file))))
+        csv_rows = list(csv.reader(file))
+    wrong = [*faults(documented(args.readme), csv_rows),
+             *log_faults(args.log, csv_rows)]
     if run.outcome is not qemu.Outcome.PASS:
         wrong.insert(0, run.message)
     print("FAIL: " + "; ".join(wrong) if wrong else "as documented")

@@ -55,10 +55,10 @@ def serial_of(args):
     return run.serial, None
 
 
-def matrix(serial):
+def matrix(of):
     """{(cpu, other): ns}, either way round; Trouble: a pair is missing."""
     found = {}
-    for row in rows.parse(serial).rows:
+    for row in of:
         if "other" not in row:
             raise Trouble("these are not the rows of run=pairs")
         found[row["cpu"], row["other"]] = row["ns"]
@@ -114,6 +114,19 @@ def draw(text, folder):
         yield path
 
 
+def show(of, folder):
+    """Prints what the rows say, and makes the picture."""
+    cpus, ns = matrix(of)
+    (folder / "pairs.csv").write_text("cpu,other,ns\n" + "".join(
+        f"{cpu},{other},{cost}\n" for (cpu, other), cost in sorted(ns.items())
+        if other < cpu), encoding="utf-8")
+    print(summary(cpus, ns))
+    if not shutil.which("gnuplot"):
+        print("no picture without gnuplot: apt-get install gnuplot-nox")
+        return
+    print(*draw(script(cpus, ns), folder))
+
+
 def main():
     args = arguments()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -121,15 +134,7 @@ def main():
     if why_not:
         print(f"skipped: {why_not}")
         return SKIPPED
-    cpus, ns = matrix(serial)
-    (args.out / "pairs.csv").write_text("cpu,other,ns\n" + "".join(
-        f"{cpu},{other},{cost}\n" for (cpu, other), cost in sorted(ns.items())
-        if other < cpu), encoding="utf-8")
-    print(summary(cpus, ns))
-    if not shutil.which("gnuplot"):
-        print("no picture without gnuplot: apt-get install gnuplot-nox")
-        return 0
-    print(*draw(script(cpus, ns), args.out))
+    show(rows.parse(serial).rows, args.out)
     return 0
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pairs
+import rows
 from ends import Trouble
 
 HERE = pathlib.Path(__file__).parent
@@ -26,7 +27,7 @@ def log(left_out=()):
 
 def said_of(text):
     try:
-        return pairs.summary(*pairs.matrix(text))
+        return pairs.summary(*pairs.matrix(rows.parse(text).rows))
     except Trouble as trouble:
         return str(trouble)
 
@@ -44,7 +45,7 @@ def wrong_words():
 
 
 def wrong_script():
-    block = pairs.script(*pairs.matrix(log())).splitlines()[1:9]
+    block = pairs.script(*pairs.matrix(rows.parse(log()).rows)).splitlines()[1:9]
     for cpu, line in enumerate(block):
         near, far = ["50"] * 4, ["200"] * 4
         row = near + far if cpu < 4 else far + near

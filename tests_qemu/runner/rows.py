@@ -2,11 +2,28 @@
 """Reads what mode=csv prints: lab/figures.hpp."""
 import dataclasses
 
+TEXTS = ("lock", "kind")    # the columns that are no numbers
+
 
 @dataclasses.dataclass
 class Report:
-    rows: list    # dicts: lock, and numbers by the names of the line "head,"
+    rows: list    # dicts: values by the names of the line "head,"
     hists: list   # (lock, cpus, from ns, to ns, count)
+
+
+def value(name, text):
+    """Of a column; ValueError: this is none."""
+    if name in TEXTS:
+        return text
+    return float(text) if "." in text else int(text)
+
+
+def row_of(names, fields):
+    return {name: value(name, text) for name, text in zip(names, fields)}
+
+
+def hist_of(fields):
+    return (fields[0], *map(int, fields[1:]))
 
 
 def parse(serial):
@@ -17,10 +34,9 @@ def parse(serial):
         if kind == "head":
             names = fields
         elif kind == "row":
-            report.rows.append({name: value if name == "lock" else int(value)
-                                for name, value in zip(names, fields)})
+            report.rows.append(row_of(names, fields))
         elif kind == "hist":
-            report.hists.append((fields[0], *map(int, fields[1:])))
+            report.hists.append(hist_of(fields))
     return report
 
 
