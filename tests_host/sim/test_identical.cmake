@@ -3,13 +3,12 @@
 # cmake -D REPORT=... -D FOLDER=... -P test_identical.cmake
 #
 # Two processes, whose memory the host lays out differently, write the same
-# bytes. Of the first machine: test sim_misses reads the table.
+# bytes, whatever they have measured before: the report (1), and test sim (2),
+# which measures in another order. Test sim_misses reads the table.
 
-foreach(run IN ITEMS 1 2)
-	file(MAKE_DIRECTORY ${FOLDER}/${run})
-	execute_process(COMMAND ${REPORT} ${FOLDER}/${run}
-		OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-endforeach()
+file(MAKE_DIRECTORY ${FOLDER}/1)
+execute_process(COMMAND ${REPORT} ${FOLDER}/1
+	OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 foreach(file IN ITEMS table.txt table.md table.csv)
 	execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files
 		${FOLDER}/1/${file} ${FOLDER}/2/${file}
