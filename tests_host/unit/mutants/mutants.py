@@ -35,7 +35,8 @@ class Built(NamedTuple):
 def _command(args, source, include, out):
     root = args.root
     folder = source.parent
-    command = [*args.compiler, "-include", args.standard, f"-I{include}", f"-I{root}/{UNIT}/mutants", f"-I{folder}",
+    command = [*args.compiler, "-include", args.standard, f"-I{include}",
+               f"-I{root}/{UNIT}/mutants", f"-I{folder}",
                f"-I{root}/tests_host", f"-I{root}/lib"]
     if MODEL in str(source):
         return command + [f"-I{root}/lib/model/include",
@@ -45,7 +46,7 @@ def _command(args, source, include, out):
                       str(root / UNIT / "mutants/kernel.hpp"), "-o", str(out)]
 
 
-def run_test(args, scratch, headers, file, test):
+def run_test(args, scratch, headers, file, test, flags=()):
     """Compiles with these headers in front; the test's exit status."""
     include = scratch / "include"
     for name, text in headers.items():
@@ -53,7 +54,8 @@ def run_test(args, scratch, headers, file, test):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     out = scratch / "test"
-    built = subprocess.run(_command(args, args.root / file, include, out),
+    built = subprocess.run([*_command(args, args.root / file, include, out),
+                            *flags],
                            capture_output=True, text=True, check=False)
     if built.returncode:
         return Built(-1, built.stderr)
@@ -71,7 +73,7 @@ def check_mutant(args, mutant):
     with tempfile.TemporaryDirectory() as scratch:
         ran = run_test(args, pathlib.Path(scratch), {
             mutant.header: text.replace(mutant.old, mutant.new)},
-            mutant.file, mutant.test)
+            mutant.file, mutant.test, [f'-DMUTANT_TEST="{mutant.test}"'])
     if ran.status == -1:
         return f"{mutant.name}: does not compile:\n{ran.said}"
     if ran.status == 4:
