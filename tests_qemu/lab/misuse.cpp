@@ -18,6 +18,7 @@
 #include <klock/irq_guard.hpp>
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/print_held.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
@@ -165,7 +166,10 @@ void upgrade()
 	klock::guard again(routes);
 }
 
-/* Read by a thread with interrupts on, and by a handler over it. */
+/*
+ * CPU 0's thread reads with interrupts on, a writer waits for it on CPU 1, and
+ * the handler over the thread reads behind the writer: all wait for ever.
+ */
 void reading_handler()
 {
 	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
@@ -173,9 +177,24 @@ void reading_handler()
 				      klock::context::interrupt);
 		klock::shared_guard held(routes);
 	});
-	klock::shared_guard held(routes);
-	boot::send_ipi(0, vector);
-	boot::delay_us(10000);
+	boot::run_on_cpus(
+		boot::cpu_count() > 1 ? 2 : 1,
+		[](unsigned cpu, void *) {
+			if (cpu == 1) {
+				taken.await_eq_acquire(1);
+				klock::irq_guard held(routes);
+				return;
+			}
+			klock::shared_guard held(routes);
+			taken.store_release(1);
+			boot::delay_us(100000);
+			klock::print_held([](const char *line) {
+				boot::print("# %s\n", line);
+			});
+			boot::send_ipi(0, vector);
+			boot::delay_us(10000);
+		},
+		nullptr);
 }
 
 constexpr void (*misuses[])() = {
