@@ -6,12 +6,6 @@ klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)
 add_test(NAME qemu_iso_made COMMAND ${make_iso})
 set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
 	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
-add_test(NAME qemu_iso COMMAND ${run} --image ${iso} --cpus 2
-	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_iso.log
-	--qemu-arg=-vga --qemu-arg=std
-	--expect-text "bakery_lock")
-set_tests_properties(qemu_iso PROPERTIES LABELS qemu TIMEOUT 180
-	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)
 
 # The same menu, started at once and with less to do, on machines of all ages:
 # what is on the screen is what was printed, and the whole table is there.
@@ -23,6 +17,14 @@ add_test(NAME qemu_pcs_made COMMAND sh -c "\"$@\" --out ${iso_quick} &&
 	${scripts}/iso.py --quick --menu ${menu} --image ${image})
 set_tests_properties(qemu_pcs_made PROPERTIES LABELS qemu TIMEOUT 600
 	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_pcs)
+
+# From the image to a stick to a table: README's commands, as they stand there.
+add_test(NAME qemu_iso_to_table COMMAND ${Python3_EXECUTABLE} -B
+	${scripts}/stick.py --iso ${iso_quick}
+	--readme ${CMAKE_CURRENT_SOURCE_DIR}/README.md
+	--out ${CMAKE_CURRENT_BINARY_DIR}/iso_to_table)
+set_tests_properties(qemu_iso_to_table PROPERTIES LABELS qemu
+	SKIP_RETURN_CODE 77 TIMEOUT 1000 FIXTURES_REQUIRED klock_pcs)
 
 # klock_add_pc_test(<name> <ISO> MACHINE <pc or q35> RUN <arguments>...)
 function(klock_add_pc_test name made)

@@ -6,7 +6,8 @@ import importlib
 import sys
 
 SCRIPTS = ["run", "busted", "claims", "columns", "demo", "gdb", "iso", "menu",
-           "machines", "pairs", "pcs", "plots", "screen", "soak", "stopped"]
+           "machines", "pairs", "pcs", "plots", "screen", "soak", "stick",
+           "stopped"]
 
 
 class Parsed(Exception):
