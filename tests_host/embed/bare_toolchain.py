@@ -43,8 +43,8 @@ void use() {
 
 
 def write_sources(case, more=""):
-    """all.cpp: every header; c.cpp: the functions for C, in one file, which is
-    sooner compiled (c_library.py has one object a lock)."""
+    """all.cpp: every header; c.cpp: the functions for C (c_library.py has one
+    object a lock)."""
     lib = case.root / "lib"
     headers = [f"#include <klock/{path.name}>\n"
                for path in sorted((lib / "klock").glob("*.hpp"))
@@ -53,9 +53,7 @@ def write_sources(case, more=""):
     case.write("all.cpp", "".join(headers) + USE + KERNEL + more)
     names = (lib / "c/sources").read_text().split()
     case.expect(len(names) > 50, f"only {len(names)} sources")
-    case.write("c.cpp", "".join(
-        f"#undef lock_of_c\n#define lock_of_c lock_of_{name}\n"
-        f'#include "{lib}/c/{name}.cpp"\n' for name in names))
+    case.write_c()
 
 
 def compile_and_link(case, target, flags, port, emulation):

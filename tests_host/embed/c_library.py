@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import cases
-from cases import STRICT
+from cases import FREESTANDING, STRICT
 
 BOTH = [("gcc", "g++"), ("clang", "clang++")]
 HERE = "tests_host/embed/c"
@@ -22,10 +22,19 @@ def library(case, name, flags="-O2", port="x86", **more):
     return build / "libklock.a"
 
 
+def in_one_file(case, cxx, *flags, names=None, port="hosted"):
+    """All locks, or these, as one object: where the programs are what is
+    looked at. In sections: what is not called asks for nothing."""
+    built = case.scratch / f"{cxx}.o"
+    case.must(cxx, "-std=c++20", "-O2", "-ffunction-sections", *flags,
+              *case.includes(port, c=True), "-c", case.write_c(names), "-o",
+              built)
+    return built
+
+
 def built_by_cmake(case, name, port):
     """By g++ with the tests, as who links klock::x86_c has it; where there is
-    none, by the Makefile. Of g++'s the Makefile builds all in embed.md's way 6,
-    for a kernel and for a host."""
+    none, by the Makefile, which builds all in embed.md's way 6."""
     path = os.environ.get(f"KLOCK_{port.upper()}")
     return Path(path) if path else library(case, name, "-O2", port)
 
@@ -38,7 +47,7 @@ def says(case, cc, built, source, what, *flags):
     """A test of tests_host/embed, run on the host."""
     case.must(cc, "-std=c11", "-O2", *STRICT, "-pthread", *flags,
               *case.includes(None, c=True), case.root / source, built,
-              "-o", "program")
+              "-Wl,--gc-sections", "-o", "program")
     said = case.must("./program")
     case.expect(what in said, f"{cc} {source}: {said}")
 
@@ -46,7 +55,7 @@ def says(case, cc, built, source, what, *flags):
 def programs_in_c(case):
     for cc, cxx in BOTH:
         built = (built_by_cmake(case, cxx, "hosted") if cxx == "g++" else
-                 library(case, cxx, "-O2", "hosted", CXX=cxx))
+                 in_one_file(case, cxx))
         right = "all counts are right"
         says(case, cc, built, f"{HERE}/test_c.c", right)
         says(case, cc, built, f"{HERE}/test_c.c", right, "-DCHECKED")
@@ -62,8 +71,8 @@ def programs_in_c(case):
     unchecked = [name for name in sources(case)
                  if not name.startswith(("checked_", "usage", "order",
                                          "lock_order"))]
-    built = library(case, "order", f"-O2 '-I{case.root / HERE / 'irq'}'",
-                    "hosted", names=" ".join(unchecked))
+    built = in_one_file(case, "g++", f"-I{case.root / HERE / 'irq'}",
+                        names=unchecked)
     says(case, "gcc", built, f"{HERE}/test_order.c", "off first, back last")
 
 
@@ -144,29 +153,50 @@ def one_object_a_lock(case, built):
     case.expect(not others, f"a kernel with one lock got {others}")
 
 
+# Sources that may ask for what klock/os.hpp names.
+ASKS = r"checked_\w+|usage|once|queued_\d+|order|lock_order_\d+"
+
+
+def needs_no_runtime(case, built, whose):
+    sections = case.must("objdump", "-h", built)
+    for name in (".init_array", ".ctors", ".gcc_except_table"):
+        case.expect(name not in sections, f"{whose}: {name}")
+
+
 def archive_for_every_kernel(case):
     """Gives what is called, and asks for nothing: checked locks, once and
     queued locks alone for what klock/os.hpp names."""
+    built = built_by_cmake(case, "gcc", "x86")
+    declared_and_defined(case, built)
+    one_object_a_lock(case, built)
+    for line in case.must("nm", "-A", "-u", built).splitlines():
+        name = line.split()[-1] if " U " in line else ""
+        asks = re.search(rf"({ASKS})(?:\.cpp)?\.o:", line)
+        case.expect(not name or asks and name.startswith("klock_os_"),
+                    f"undefined symbol {line}")
+    needs_no_runtime(case, built, "gcc -m64")
+
+
+def asks_for_nothing(case):
+    """The same of the code that others make: where all that must ask for
+    nothing is linked, there is nothing that it misses."""
     # Clang's for 32 bits: bare_toolchain.py, which links without a library.
-    for cc, cxx, bits in (("gcc", "g++", "-m64"), ("gcc", "g++", "-m32"),
-                          ("clang", "clang++", "-m64")):
-        if (cc, bits) == ("gcc", "-m64"):
-            built = built_by_cmake(case, cc + bits, "x86")
-        else:
-            built = library(case, cc + bits, f"-O2 {bits} -Wall -Wextra "
-                            "-Werror", CXX=cxx)
-        if (cc, bits) == ("gcc", "-m64"):
-            declared_and_defined(case, built)
-            one_object_a_lock(case, built)
-        for line in case.must("nm", "-A", "-u", built).splitlines():
-            name = line.split()[-1] if " U " in line else ""
-            asks = re.search(r"(checked_\w+|usage|once|queued_\d+|order|"
-                             r"lock_order_\d+)(?:\.cpp)?\.o:", line)
-            case.expect(not name or asks and name.startswith("klock_os_"),
-                        f"{cc} {bits}: undefined symbol {line}")
-        sections = case.must("objdump", "-h", built)
-        for name in (".init_array", ".ctors", ".gcc_except_table"):
-            case.expect(name not in sections, f"{cc} {bits}: {name}")
+    for cxx, bits, emulation in (("g++", "-m32", "elf_i386"),
+                                 ("clang++", "-m64", "elf_x86_64")):
+        built = in_one_file(case, cxx, bits, *FREESTANDING, *STRICT, port="x86")
+        undefined = re.findall(r" U (\w+)", case.must("nm", built))
+        case.expect(undefined, f"{cxx} {bits}: no lock asks for klock_os_...")
+        case.expect(all(name.startswith("klock_os_") for name in undefined),
+                    f"{cxx} {bits}: undefined symbols {undefined}")
+        may_ask = "|".join(SHARED["order"])
+        calls = [name for name in
+                 re.findall(r" T (klock_\w+)", case.must("nm", built))
+                 if name not in PORT and not re.match(
+                     rf"klock_(\w+_)?(?:{ASKS})(?:_|$)|(?:{may_ask})$", name)]
+        case.expect(len(calls) > 200, f"{cxx} {bits}: only {len(calls)}")
+        case.must("ld", "-m", emulation, "--gc-sections", "-e", calls[0],
+                  *(f"-u{name}" for name in calls), built, "-o", "kernel")
+        needs_no_runtime(case, built, f"{cxx} {bits}")
 
 
 def a_pool_of_mcs_nodes(case):
@@ -178,7 +208,7 @@ def a_pool_of_mcs_nodes(case):
 
 
 CASES = [programs_in_c, c_and_cpp_share_one_lock, a_pool_of_mcs_nodes,
-         archive_for_every_kernel]
+         archive_for_every_kernel, asks_for_nothing]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)
