@@ -155,3 +155,62 @@ TEST_CASE("plain: the compiler's atomics are the checker's")
 	CHECK(buffered(fenced(__ATOMIC_ACQ_REL), other).found ==
 	      bug::failed_check);
 }
+
+/* What is atomic is in the graphs, what is plain in memory. */
+TEST_CASE("plain: an atomic access and a plain one, or one of another size")
+{
+	struct word {
+		unsigned v = 0;
+		std::atomic<int> there{0};
+	};
+	const auto stores = [](word &w) {
+		__atomic_store_n(&w.v, 1u, __ATOMIC_RELAXED);
+	};
+	const auto both = run<word>(stores, [](word &w) {
+		if (__atomic_load_n(&w.v, __ATOMIC_ACQUIRE))
+			w.v = 2;
+	});
+	const auto part = run<word>(stores, [](word &w) {
+		(void)__atomic_load_n(reinterpret_cast<char *>(&w.v),
+				      __ATOMIC_RELAXED);
+	});
+
+	CHECK(both.found != bug::none);
+	CHECK(part.found == bug::mixed_access);
+	CHECK(part.message.find("an atomic access of another size") == 0);
+	const auto alone = run<word>([](word &w) {
+		__atomic_store_n(&w.v, 1u, __ATOMIC_RELAXED);
+		w.v = 2;
+	});
+	CHECK(alone.found == bug::mixed_access);
+	CHECK(alone.message.find("a plain access to what is atomic") == 0);
+}
+
+TEST_CASE("plain: written before it is there for others, atomic from then on")
+{
+	struct word {
+		unsigned v = 0;
+		std::atomic<int> there{0};
+	};
+	const auto published = [](std::memory_order o) {
+		return run<word>(
+			[o](word &w) {
+				w.v = 5;
+				w.there.store(1, o);
+			},
+			[](word &w) {
+				if (w.there.load(std::memory_order_acquire))
+					model::check(5 ==
+						     __atomic_load_n(
+							     &w.v,
+							     __ATOMIC_RELAXED));
+			});
+	};
+	const auto right = published(std::memory_order_release);
+	const auto wrong = published(std::memory_order_relaxed);
+
+	INFO(right.timeline);
+	CHECK(right.ok());
+	CHECK(right.complete == 2);
+	CHECK(wrong.found == bug::data_race);
+}

@@ -251,6 +251,7 @@ struct checker final : hooked::engine {
 	reading asking(const window &, order) const;
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
+	void refuse_mixed(const void *at, usize bytes, bool is_plain, site);
 	u64 do_rmw(reading &, site, const char *name);
 	bool is_still(const window &field, u64 expected, order, site);
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
@@ -320,9 +321,8 @@ struct checker final : hooked::engine {
 	std::unique_ptr<graph> g; /* the run's */
 	std::vector<std::unique_ptr<graph>> work;
 	std::vector<std::unique_ptr<graph>> spare;
-	/* load_buffering.cpp: for when work is done; and what was met */
-	std::vector<std::unique_ptr<graph>> early;
-	std::set<u64> met;
+	std::vector<std::unique_ptr<graph>> early; /* for when work is done */
+	std::set<u64> met;			   /* load_buffering.cpp */
 	struct {
 		bug found = bug::none; /* while the graph is unsure */
 		std::string message;

@@ -166,6 +166,8 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
 
+	if (!found.text && !ordered(o.writer, o.write, by))
+		found = {"data race with the write", o.writer, o.write.where};
 	if (o.place < 0) {
 		const auto name =
 			std::tuple(at, o.was_born ? o.maker : ~0u, o.birth);

@@ -185,6 +185,7 @@ enum class bug {
 	failed_check,
 	deadlock,
 	dead_object,
+	mixed_access, /* plain and atomic, or of two sizes, at one address */
 	panic,
 	not_repeatable, /* the code does not do the same twice */
 };
