@@ -36,6 +36,8 @@ klock_add_deadlock_test(sleeps deadlock "# CPU 0: inode -> an answer" "PANIC on 
 klock_add_boot_test(qemu_counts_4 CPUS 4 MODE single APPEND "run=counts mode=tap"
 	RUN --expect-text "of 1000" --expect-text "runqueue[0]"
 		--expect-text "2 runqueue" --expect-text "log; held")
+klock_add_boot_test(qemu_counts_1 CPUS 1 MODE single APPEND "run=counts mode=tap"
+	RUN --expect-text "runqueue[0]")
 foreach(what IN ITEMS interrupts_on interrupted_waiter reading_handler)
 	set(also)
 	if(what STREQUAL "reading_handler") # behind a writer that waits
