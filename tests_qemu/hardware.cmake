@@ -88,6 +88,11 @@ klock_add_clock_test(no_timer MODE single MACHINE pit=off,acpi=off
 	SAYS "the clock is not known: no timer measures it"
 	RUN --boots 1 --expect fail
 		--expect-text "the clock is not known, the times are wrong")
+klock_add_boot_test(qemu_no_timer_topology CPUS 2 MODE single
+	APPEND "run=topology"
+	RUN --qemu-arg=-machine --qemu-arg=pit=off,acpi=off --boots 1
+		--expect fail
+		--expect-text "the clock is not known, the times are wrong")
 klock_add_boot_test(qemu_no_pit_stuck CPUS 2 MODE single
 	APPEND "run=stuck" RUN --qemu-arg=-machine --qemu-arg=pit=off
 		--expect fail --expect-text "nobody would notice"

@@ -79,7 +79,8 @@ void begin_report(const options &o, unsigned rows)
 	clear_summary();
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff ||
-		       o.run == job::deadline || o.run == job::pairs;
+		       o.run == job::deadline || o.run == job::pairs ||
+		       o.run == job::topology;
 	print_plan(o, rows);
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", rows);
