@@ -58,20 +58,31 @@ void is_not(const model::result &r, klock::u64 others)
 
 bool both_new(const world &w) { return w.r0 == 1 && w.r1 == 1; }
 
+/* CPU 0 loads x, CPU 1 y, and each then does that with what it has loaded. */
+template <typename Left, typename Right>
+model::result crossed(bool (*odd)(const world &), Left left, Right right)
+{
+	return both_ways(
+		odd,
+		[left](world &w) {
+			w.r0 = w.x.load_relaxed();
+			left(w, w.r0);
+		},
+		[right](world &w) {
+			w.r1 = w.y.load_relaxed();
+			right(w, w.r1);
+		});
+}
+
+constexpr auto set_y = [](world &w, unsigned) { w.y.store_relaxed(1); };
+constexpr auto set_x = [](world &w, unsigned) { w.x.store_relaxed(1); };
+
 } // namespace
 
 TEST_CASE("load buffering: two CPUs store what the other has loaded before")
 {
-	const auto r = both_ways(
-		both_new,
-		[](world &w) {
-			w.r0 = w.x.load_relaxed();
-			w.y.store_relaxed(1);
-		},
-		[](world &w) {
-			w.r1 = w.y.load_relaxed();
-			w.x.store_relaxed(1);
-		});
+	const auto r = crossed(both_new, set_y, set_x);
+
 	is_found(r);
 	CHECK(r.load_buffered == 1);
 	CHECK(r.complete == 3);
@@ -98,62 +109,40 @@ TEST_CASE("load buffering: around three CPUs")
 TEST_CASE("load buffering: one CPU hands on what it has read, the other does "
 	  "not look")
 {
-	is_found(both_ways(
-		both_new,
-		[](world &w) {
-			w.r0 = w.x.load_relaxed();
-			w.y.store_relaxed(w.r0);
-		},
-		[](world &w) {
-			w.r1 = w.y.load_relaxed();
-			w.x.store_relaxed(1);
-		}));
+	is_found(crossed(
+		both_new, [](world &w, unsigned r) { w.y.store_relaxed(r); },
+		set_x));
 }
 
 TEST_CASE("load buffering: a store on both ways of a branch depends on neither")
 {
-	is_found(both_ways(
+	is_found(crossed(
 		both_new,
-		[](world &w) {
-			w.r0 = w.x.load_relaxed();
-			if (w.r0)
-				w.y.store_relaxed(1);
-			else
-				w.y.store_relaxed(1);
+		[](world &w, unsigned r) {
+			r ? w.y.store_relaxed(1) : w.y.store_relaxed(1);
 		},
-		[](world &w) {
-			w.r1 = w.y.load_relaxed();
-			w.x.store_relaxed(1);
-		}));
+		set_x));
 }
 
 TEST_CASE("load buffering: no values out of thin air")
 {
 	/* Each reads the other's 0: one execution, in which all is 0. */
-	is_not(both_ways([](const world &w) { return w.r0 != 0 || w.r1 != 0; },
-			 [](world &w) {
-				 w.r0 = w.x.load_relaxed();
-				 w.y.store_relaxed(w.r0);
-			 },
-			 [](world &w) {
-				 w.r1 = w.y.load_relaxed();
-				 w.x.store_relaxed(w.r1);
-			 }),
+	is_not(crossed([](const world &w) { return w.r0 || w.r1; },
+		       [](world &w, unsigned r) { w.y.store_relaxed(r); },
+		       [](world &w, unsigned r) { w.x.store_relaxed(r); }),
 	       1);
 }
 
 TEST_CASE("load buffering: a store that is made only if is none")
 {
-	is_not(both_ways(
+	is_not(crossed(
 		       both_new,
-		       [](world &w) {
-			       w.r0 = w.x.load_relaxed();
-			       if (w.r0)
+		       [](world &w, unsigned r) {
+			       if (r)
 				       w.y.store_relaxed(1);
 		       },
-		       [](world &w) {
-			       w.r1 = w.y.load_relaxed();
-			       if (w.r1)
+		       [](world &w, unsigned r) {
+			       if (r)
 				       w.x.store_relaxed(1);
 		       }),
 	       0);
@@ -161,49 +150,39 @@ TEST_CASE("load buffering: a store that is made only if is none")
 
 TEST_CASE("load buffering: nor one whose value is another then")
 {
-	is_not(both_ways([](const world &w) { return w.r1 > 1; },
-			 [](world &w) {
-				 w.r0 = w.x.load_relaxed();
-				 w.y.store_relaxed(w.r0 + 1);
-			 },
-			 [](world &w) {
-				 w.r1 = w.y.load_relaxed();
-				 w.x.store_relaxed(w.r1);
-			 }),
+	is_not(crossed([](const world &w) { return w.r1 > 1; },
+		       [](world &w, unsigned r) { w.y.store_relaxed(r + 1); },
+		       [](world &w, unsigned r) { w.x.store_relaxed(r); }),
 	       0);
 }
 
 TEST_CASE("load buffering: what else is written may be another value")
 {
-	is_found(both_ways(
+	is_found(crossed(
 		both_new,
-		[](world &w) {
-			w.r0 = w.x.load_relaxed();
-			w.z.store_relaxed(w.r0);
-			w.y.store_relaxed(1);
+		[](world &w, unsigned r) {
+			w.z.store_relaxed(r);
+			set_y(w, r);
 		},
-		[](world &w) {
-			w.r1 = w.y.load_relaxed();
-			w.w.store_relaxed(w.r1);
-			w.x.store_relaxed(1);
+		[](world &w, unsigned r) {
+			w.w.store_relaxed(r);
+			set_x(w, r);
 		}));
 }
 
 TEST_CASE("load buffering: but not another operation")
 {
-	is_not(both_ways(
+	is_not(crossed(
 		       both_new,
-		       [](world &w) {
-			       w.r0 = w.x.load_relaxed();
-			       if (w.r0)
+		       [](world &w, unsigned r) {
+			       if (r)
 				       w.z.store_relaxed(1);
-			       w.y.store_relaxed(1);
+			       set_y(w, r);
 		       },
-		       [](world &w) {
-			       w.r1 = w.y.load_relaxed();
-			       if (w.r1)
+		       [](world &w, unsigned r) {
+			       if (r)
 				       w.w.store_relaxed(1);
-			       w.x.store_relaxed(1);
+			       set_x(w, r);
 		       }),
 	       0);
 }
@@ -211,17 +190,15 @@ TEST_CASE("load buffering: but not another operation")
 template <typename Between, typename Other>
 static void is_not_after(Between between, Other other)
 {
-	is_not(both_ways(
+	is_not(crossed(
 		       both_new,
-		       [between](world &w) {
-			       w.r0 = w.x.load_relaxed();
-			       between(w.z, w.r0);
-			       w.y.store_relaxed(1);
+		       [between](world &w, unsigned r) {
+			       between(w.z, r);
+			       set_y(w, r);
 		       },
-		       [other](world &w) {
-			       w.r1 = w.y.load_relaxed();
-			       other(w.w, w.r1);
-			       w.x.store_relaxed(1);
+		       [other](world &w, unsigned r) {
+			       other(w.w, r);
+			       set_x(w, r);
 		       }),
 	       0);
 }
