@@ -33,6 +33,8 @@ def arguments():
                         help="the lab's .elf")
     parser.add_argument("--log", required=True,
                         help="where the serial log goes")
+    parser.add_argument("--table", metavar="FILE",
+                        help="a text with this table, which must say the same")
     return parser.parse_args()
 
 
@@ -59,6 +61,38 @@ def verdicts(args, column, mode, cpus, words):
     return found
 
 
+def table_in(path):
+    """{column: {lock: cell}} of the table in a text."""
+    titles = [column for column, *_ in MODES]
+    with open(path, encoding="utf-8") as text:
+        lines = iter(text.read().splitlines())
+    columns = {title: {} for title in titles}
+    for line in lines:
+        if line.split() == ["mutant", *" ".join(titles).split()]:
+            break
+    for line in lines:
+        lock, *cells = line.split()
+        if len(cells) != len(titles):
+            break
+        for title, cell in zip(titles, cells):
+            columns[title][lock] = cell
+    return columns
+
+
+def is_stale(path, columns):
+    """Prints what a text's table says otherwise, if it does."""
+    written = table_in(path)
+    stale = [column for column in columns if written[column] != columns[column]]
+    for column in stale:
+        rows = sorted({lock for table in (written, columns)
+                       for lock in table[column]
+                       if written[column].get(lock) !=
+                       columns[column].get(lock)})
+        print(f"{path}: the table's column \"{column}\" is stale: "
+              + ", ".join(rows))
+    return bool(stale)
+
+
 def main():
     args = arguments()
     columns = {column: verdicts(args, column, *machine)
@@ -76,6 +110,8 @@ def main():
                                      for found in columns.values()))
     cells = [found.get(lock, "?") for found in columns.values()
              for lock in locks]
+    if args.table and is_stale(args.table, columns):
+        return 1
     return 1 if "missed" in cells or "?" in cells or "found" not in cells else 0
 
 
