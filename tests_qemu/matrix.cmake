@@ -346,4 +346,4 @@ add_test(NAME qemu_plots_of_log COMMAND ${Python3_EXECUTABLE} -B
 	${scripts}/captured_selftest.py
 	${CMAKE_CURRENT_BINARY_DIR}/captured_selftest)
 set_tests_properties(qemu_curves qemu_plots qemu_plots_of_log PROPERTIES LABELS qemu
-	SKIP_RETURN_CODE 77 TIMEOUT 60)
+	SKIP_RETURN_CODE 77 TIMEOUT 300)

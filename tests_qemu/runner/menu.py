@@ -8,6 +8,7 @@ import sys
 
 import qemu
 from ends import exit_status
+from screen import UNMEASURED
 
 ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')
 
@@ -40,7 +41,9 @@ def main():
             return 77
         run = qemu.run(machine)
         print(f"{title}: {run.message} ({run.seconds:.1f} s)")
-        failed |= run.outcome is not qemu.Outcome.PASS
+        # On a host that is too busy the guest says so, and fails.
+        failed |= (run.outcome is not qemu.Outcome.PASS
+                   and UNMEASURED not in run.serial)
     return int(failed)
 
 
