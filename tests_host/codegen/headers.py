@@ -33,8 +33,9 @@ def _source(header, times):
     return f"#include <{header}>\n" * times
 
 
-def check_header(compiler, header, scratch):
-    source, obj = Path(scratch) / "header.cpp", Path(scratch) / "header.o"
+def compile_header(compiler, header, obj):
+    """Twice in one file; what is wrong, or nothing."""
+    source = obj.with_suffix(".cpp")
     source.write_text(_source(header, 2))
     try:
         compiler.compile(source, obj, FIXED_PLACE)
@@ -43,19 +44,31 @@ def check_header(compiler, header, scratch):
         try:
             compiler.compile(source, obj, FIXED_PLACE)
         except objects.Failed as alone:
-            return [f"<{header}> does not compile alone:\n{alone}"]
-        return [f"<{header}> compiles once, but not twice:\n{twice}"]
-    found = [f"<{header}>: {text}" for text in symbols.check(obj)]
-    for name, letter in objects.defined(obj):
+            return f"<{header}> does not compile alone:\n{alone}"
+        return f"<{header}> compiles once, but not twice:\n{twice}"
+    return None
+
+
+def _judge(header, undefined, defined, sections):
+    for text in symbols.judge(undefined, defined, sections):
+        yield f"<{header}>: {text}"
+    for name, letter in defined:
         if letter not in SHARED and name != ONCE_A_PORT:
-            found.append(f"<{header}> defines {name}: make it inline, or two "
-                         "files that include it cannot be linked")
-    return found
+            yield (f"<{header}> defines {name}: make it inline, or two files "
+                   "that include it cannot be linked")
 
 
 def check(compiler, headers, scratch):
     """One line, or the compiler's words, for each header that is not fine."""
     if not headers:
         return ["no headers: is --lib the folder lib?"]
-    return [text for header in headers
-            for text in check_header(compiler, header, scratch)]
+    found, made = [], {}
+    for number, header in enumerate(headers):
+        obj = Path(scratch) / f"header_{number}.o"
+        if wrong := compile_header(compiler, header, obj):
+            found.append(wrong)
+        else:
+            made[str(obj)] = header
+    for obj, said in objects.of_each(made).items():
+        found += _judge(made[obj], *said)
+    return found

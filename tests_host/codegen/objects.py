@@ -79,6 +79,27 @@ def defined(obj):
     return found
 
 
+def of_each(objs):
+    """{object: (undefined symbols, [(symbol, letter)] defined, sections)}, of
+    many, by two processes."""
+    found = {str(obj): ([], [], []) for obj in objs}
+    if not found:
+        return found  # nm would look for a.out
+    for line in call(["nm", "-A", *found]).splitlines():
+        obj, _, rest = line.partition(":")
+        *_, letter, name = rest.split()
+        if letter == "U" or (letter in "vw" and len(rest.split()) == 2):
+            found[obj][0].append(name)
+        else:
+            found[obj][1].append((name, letter))
+    for line in call(["objdump", "-hw", *found]).splitlines():
+        if match := re.match(r"(.+):\s+file format ", line):
+            obj = match[1]
+        elif match := re.match(r" *\d+ (\S+)", line):
+            found[obj][2].append(match[1])
+    return found
+
+
 def sizes(obj):
     """{symbol: bytes}"""
     found = {}

@@ -25,9 +25,13 @@ TABLES = (".gcc_except_table",)
 
 def check(obj):
     """One line for each symbol or section that should not be there."""
+    return judge(*objects.of_each([obj])[str(obj)])
+
+
+def judge(undefined, defined, sections):
+    """The same, of what objects.of_each() says of one."""
     found = []
-    undefined = objects.undefined(obj)
-    defined = [name for name, _ in objects.defined(obj)]
+    defined = [name for name, _ in defined]
     for name in undefined + defined:
         for start, origin in RUNTIME:
             if name.startswith(start):
@@ -37,7 +41,7 @@ def check(obj):
             if name in undefined and not name.startswith("klock_os_"):
                 found.append(f"undefined symbol {name}: a kernel that uses "
                              "klock supplies klock_os_* alone")
-    for name in objects.sections(obj):
+    for name in sections:
         if name.startswith(BEFORE_MAIN):
             found.append(f"section {name}: code to be run before main")
         if name.startswith(TABLES):
