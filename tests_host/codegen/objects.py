@@ -110,10 +110,6 @@ def sizes(obj):
     return found
 
 
-def sections(obj):
-    return re.findall(r"^ *\d+ (\S+)", call(["objdump", "-hw", obj]), re.M)
-
-
 def section_text(obj, section, scratch):
     """What a section holds, as text."""
     out = Path(scratch) / "section"
