@@ -8,6 +8,7 @@
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/print_counts.hpp>
+#include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
@@ -120,6 +121,7 @@ TEST_CASE("counted_lock: who finds it free is counted, and is not in the table")
 TEST_CASE("counted_lock: who waits is counted, by itself")
 {
 	counted lock;
+	const u64 begin = cycles();
 
 	contend(lock);
 	REQUIRE(all_counts().size() == 1);
@@ -129,6 +131,7 @@ TEST_CASE("counted_lock: who waits is counted, by itself")
 	CHECK(one.acquired == 4);
 	CHECK(one.contended == 2);
 	CHECK(one.waited > one.longest_wait);
+	CHECK(one.waited <= cycles() - begin);
 	CHECK(one.longest_wait > 0);
 	CHECK(one.held == 0);
 	forget_counts(lock);
@@ -137,7 +140,8 @@ TEST_CASE("counted_lock: who waits is counted, by itself")
 
 TEST_CASE("counted_lock: how long it is held")
 {
-	listed<counted_lock<hold_times<ticket>, "queue">> lock;
+	counted_lock<hold_times<ticket>, "queue"> lock;
+	const u64 begin = cycles();
 
 	for (int i = 0; i < 2; i++) {
 		guard held(lock);
@@ -146,13 +150,27 @@ TEST_CASE("counted_lock: how long it is held")
 		while (cycles() - from < 1000)
 			;
 	}
+	/* In the table, though nobody waited; and no longer than it was. */
+	REQUIRE(all_counts().size() == 1);
+	CHECK(all_counts()[0].held >= 2000);
+	CHECK(all_counts()[0].held <= cycles() - begin);
 	contend(lock);
 	const count_view one = all_counts()[0];
+	const u64 all = cycles() - begin;
 
 	CHECK(one.acquired == 4);
-	CHECK(one.held >= 2000 + one.longest_hold / 1000000);
 	CHECK(one.longest_hold >= 1000);
-	CHECK(one.held >= one.longest_hold);
+	CHECK(one.held >= one.longest_hold + 1000);
+	CHECK(one.held <= all);
+
+	const u64 reset = cycles();
+	reset_counts();
+	lock.lock();
+	lock.unlock();
+	CHECK(all_counts()[0].held > 0);
+	CHECK(all_counts()[0].held <= cycles() - reset);
+	CHECK(all_counts()[0].longest_hold == all_counts()[0].held);
+	lock.forget_counts();
 }
 
 TEST_CASE("counted_lock: any lock with a try_lock, in any other around it")
@@ -202,15 +220,39 @@ TEST_CASE("counted_lock: what waits until a deadline, or at a pace")
 	listed<counted_lock<timeout_lock<2>, "timed">> timed;
 	listed<counted_lock<proportional_ticket_lock<u8>, "paced">> paced;
 
+	listed<counted_lock<ticket, "at a pace">> at_a_pace;
+	listed<counted_lock<queued_lock<2>, "queued">> queued;
+	u64 acquired = 0;
+
 	timed.lock(0);
 	CHECK_FALSE(timed.try_lock_for(1, 1000));
-	CHECK(all_counts()[0].contended == 0);
 	timed.unlock(0);
 	CHECK(timed.try_lock_for(1, 1000));
 	timed.unlock(1);
 	paced.lock();
 	paced.unlock();
-	CHECK(all_counts()[0].acquired + all_counts()[1].acquired == 3);
+	at_a_pace.lock_paced([](u8) { return 1u; });
+	at_a_pace.unlock();
+	queued.lock_from(0);
+	queued.unlock();
+	/* All were free, but where it gave up. */
+	for (const count_view &one : all_counts()) {
+		CHECK(one.contended == 0);
+		acquired += one.acquired;
+	}
+	CHECK(acquired == 5);
+}
+
+TEST_CASE("counted_lock: a name given at run time, with an element's number")
+{
+	counted_lock<ticket> lock;
+
+	lock.set_name("alone");
+	lock.list_counts();
+	CHECK(table()[1].ends_with(" alone"));
+	lock.set_name("one of many", 0);
+	CHECK(table()[1].ends_with(" one of many[0]"));
+	lock.forget_counts();
 }
 
 TEST_CASE("print_counts: the worst first, each once, and names in all")
@@ -279,6 +321,8 @@ TEST_CASE("print_counts: one at a time")
 
 TEST_CASE("print_counts: a reset, and what is counted after it")
 {
+	/* The last before the number of resets wraps. */
+	counted_locks.epoch.store_relaxed(~u32{0});
 	figures one("one", 0, 5, {70, 30});
 	figures two("two", 0, 1, {10});
 
@@ -316,6 +360,18 @@ TEST_CASE("counted_lock: gone from the table, wherever it stood")
 		CHECK(all_counts().size() == 3);
 	}
 	CHECK(all_counts().empty());
+}
+
+TEST_CASE("counted_lock: what says that it is in the table, and is not")
+{
+	lock_counts lone;
+
+	lone.listed.store_relaxed(1);
+	counted_locks.remove(lone);
+	CHECK(lone.listed.load_relaxed() == 0);
+	/* The first print's mark is none of zero bytes'. */
+	static constinit counts_list fresh;
+	CHECK(fresh.number_of_print() != lone.printed.load_relaxed());
 }
 
 TEST_CASE("print_counts: memory that was used again does not hold it up")

@@ -102,15 +102,26 @@ void count_readers(Cpu... cpu)
 	lock.lock();
 	if constexpr (try_shared_lockable<L>)
 		CHECK_FALSE(lock.try_lock_shared(cpu...));
+	u64 waits = 0;
+	bool interrupts = false;
 	let_wait<lock_type>(
 		[&] {
 			lock.lock_shared(cpu...);
+			interrupts = irqs_enabled();
 			lock.unlock_shared(cpu...);
 		},
-		[&] { lock.unlock(); });
+		[&] {
+			const u64 since = cycles();
+
+			while (cycles() - since < 1000)
+				;
+			waits = cycles() - since;
+			lock.unlock();
+		});
 	CHECK(view_of_those(true).acquired == 5);
 	CHECK(view_of_those(true).contended == 1);
-	CHECK(view_of_those(true).waited > 0);
+	CHECK(view_of_those(true).waited >= waits / 2);
+	CHECK(interrupts);
 	CHECK(view_of_those(false).acquired == 1);
 	CHECK(view_of_those(false).contended == 0);
 
@@ -156,6 +167,45 @@ TEST_CASE("counted_lock: readers of each CPU together; and who never waits "
 	CHECK(view_of_those(true).acquired == 1);
 	lock.forget_counts();
 	CHECK(all_counts().empty());
+}
+
+TEST_CASE("counted_lock: readers that waited are listed by the name it has")
+{
+	using lock_type = watched<rw_ticket_lock<u8>>;
+	counted_lock<lock_type, "typed"> typed;
+	counted_lock<lock_type> named;
+	const auto wait_to_read = [](auto &lock) {
+		lock.lock();
+		let_wait<lock_type>([&] { shared_guard held(lock); },
+				    [&] { lock.unlock(); });
+	};
+
+	wait_to_read(typed);
+	REQUIRE(all_counts().size() == 1);
+	CHECK(table()[1].ends_with(" typed, readers"));
+	typed.forget_counts();
+
+	named.set_name("named", 3);
+	wait_to_read(named);
+	REQUIRE(all_counts().size() == 1);
+	CHECK(table()[1].ends_with(" named[3], readers"));
+	named.forget_counts();
+
+	/* As C gives it: to the lock's own counts alone. */
+	counted_lock<lock_type> in_c;
+	lock_counts *own = nullptr;
+
+	in_c.list_counts();
+	counted_locks.for_each([&](lock_counts &one) {
+		if (!one.shared.load_relaxed())
+			own = &one;
+	});
+	in_c.forget_counts();
+	REQUIRE(own);
+	own->set_name("in C", 6);
+	in_c.list_counts();
+	CHECK(all_of_table().find(" in C[5], readers\n") != std::string::npos);
+	in_c.forget_counts();
 }
 
 TEST_CASE("counted_lock: readers in all locks around it")
