@@ -241,6 +241,23 @@ TEST_CASE("symmetry: a deadlock is found, and a wait for one to come is none")
 	CHECK(r.explored * 6 == r.complete);
 }
 
+TEST_CASE("symmetry: panics that are allowed stand for others, too")
+{
+	const auto panics = [](options how) {
+		how.may_panic = true;
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.fetch_add_relaxed(1) == 2)
+				klock::panic("no_lock", &w, 0, "the third");
+		});
+	};
+	const result all = panics({.sections = {1, 1, 1}});
+	const result one = panics(alike({1, 1, 1}));
+
+	CHECK(all.panicked == 6);
+	CHECK(one.panicked == 6);
+	CHECK(one.exhaustive);
+}
+
 TEST_CASE("symmetry: shared by workers, and with RC11's release sequences")
 {
 	all_locks<3>::for_each([]<typename Subject>() {

@@ -243,18 +243,6 @@ TEST_CASE("counted_lock: what waits until a deadline, or at a pace")
 	CHECK(acquired == 5);
 }
 
-TEST_CASE("counted_lock: a name given at run time, with an element's number")
-{
-	counted_lock<ticket> lock;
-
-	lock.set_name("alone");
-	lock.list_counts();
-	CHECK(table()[1].ends_with(" alone"));
-	lock.set_name("one of many", 0);
-	CHECK(table()[1].ends_with(" one of many[0]"));
-	lock.forget_counts();
-}
-
 TEST_CASE("print_counts: the worst first, each once, and names in all")
 {
 	figures log("log", 0, 2, {9000, 21});
@@ -295,6 +283,25 @@ TEST_CASE("print_counts: large figures, and how long a lock was held")
 	CHECK(detail::per_mille(u64{1} << 40, u64{3} << 40) == 333);
 	CHECK(detail::per_mille(~u64{0}, ~u64{0}) == 1000);
 	CHECK(detail::per_mille(0, 0) == 0);
+}
+
+TEST_CASE("print_counts: of one name: all holds, and the longest; or no name")
+{
+	figures a("held", 0, 0, {1}), b("held", 0, 0, {2}),
+		c("held", 0, 0, {3});
+	figures none(nullptr, 0, 1, {}), other(nullptr, 0, 1, {});
+	unsigned names = 0;
+
+	a.waits.held.add(100), a.waits.longest_hold.store_relaxed(70);
+	b.waits.held.add(200), b.waits.longest_hold.store_relaxed(90);
+	c.waits.held.add(300), c.waits.longest_hold.store_relaxed(80);
+	CHECK(for_each_total([&](const count_view &one) {
+		names++;
+		CHECK(one.locks == (one.label.name ? 3 : 2));
+		CHECK(one.held == (one.label.name ? 600 : 0));
+		CHECK(one.longest_hold == (one.label.name ? 90 : 0));
+	}));
+	CHECK(names == 2);
 }
 
 TEST_CASE("print_counts: one at a time")

@@ -169,6 +169,18 @@ TEST_CASE("counted_lock: readers of each CPU together; and who never waits "
 	CHECK(all_counts().empty());
 }
 
+TEST_CASE("counted_lock: a name given at run time, with an element's number")
+{
+	counted_lock<ticket_lock<u8>> lock;
+
+	lock.set_name("alone");
+	lock.list_counts();
+	CHECK(table()[1].ends_with(" alone"));
+	lock.set_name("one of many", 0);
+	CHECK(table()[1].ends_with(" one of many[0]"));
+	lock.forget_counts();
+}
+
 TEST_CASE("counted_lock: readers that waited are listed by the name it has")
 {
 	using lock_type = watched<rw_ticket_lock<u8>>;
