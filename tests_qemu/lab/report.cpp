@@ -21,7 +21,7 @@ unsigned planned;
 unsigned row;
 unsigned skipped;
 unsigned failed;
-const char *first_lock;
+char first_lock[64]; /* a copy: names of pairs are their caller's */
 const char *first_reason;
 mode output;
 bool prints_times;
@@ -124,7 +124,7 @@ void note_row(const char *lock, const char *wrong)
 		return;
 	all_totals.errors++;
 	if (failed++ == 0) {
-		first_lock = lock;
+		boot::format_to(first_lock, sizeof(first_lock), "%s", lock);
 		first_reason = wrong;
 	}
 }
