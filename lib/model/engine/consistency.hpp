@@ -8,8 +8,9 @@
  *	coherence	hb; eco? has no cycle	floor(): what may still be read
  *	atomicity	no write between an RMW's two halves	splits_rmw()
  *	SC		psc has no cycle			sc_holds()
- *	no thin air	sb | rf has no cycle		never built, unless it is
- *							asked for (load_buffering)
+ *	no thin air	sb | rf has no cycle		never built (explore)
+ *
+ * The last one is left out where load_buffering.cpp is asked to.
  *
  * An event that is last in its CPU, and a write that is last in modification
  * order, have nothing after them: adding one never breaks an axiom. Only reads
