@@ -87,6 +87,33 @@ TEST_CASE("finding: the shortest is shown, and found as the first is")
 	CHECK(too_early(2000).timeline == best.timeline);
 }
 
+/* Another fault may be shorter: it is not what was found. */
+TEST_CASE("finding: of the first one's kind, the shortest")
+{
+	const auto either = [](klock::u64 shorten) {
+		return model::explore<world>(
+			{.sections = {1, 1}, .shorten = shorten},
+			[](world &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.data.set(7);
+					w.ready.store_relaxed(1);
+					w.ready.store_relaxed(2);
+					w.other.store_relaxed(1);
+					w.other.store_relaxed(2);
+					return;
+				}
+				model::check(w.ready.load_acquire() != 1);
+				if (w.other.load_acquire() == 1)
+					(void)w.data.get();
+			});
+	};
+	const auto first = either(0), best = either(2000);
+
+	CHECK(first.found == model::bug::data_race);
+	CHECK(best.found == first.found);
+	CHECK(best.message == first.message);
+}
+
 TEST_CASE("finding: a picture: rows, an arrow a read, the stale read in red")
 {
 	const auto r = too_early(2000);

@@ -170,7 +170,15 @@ TEST_CASE("symmetry: where the order is none, all is explored")
 		});
 	};
 
+	const auto late = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.fetch_add_relaxed(1) == 2)
+				w.first.store_relaxed(0);
+		});
+	};
+
 	for (const result &r : {as_many({.sections = {2, 2}}, tas),
+				as_many({.sections = {1, 1, 1}}, late),
 				as_many({.sections = {1, 1, 1}}, store),
 				as_many({.sections = {1, 1, 1}}, swap),
 				as_many({.sections = {1, 1, 1}}, either)})
@@ -187,6 +195,14 @@ TEST_CASE("symmetry: code that tells its CPUs apart is told")
 		});
 
 	CHECK(told(r));
+	CHECK(told(model::explore<world>(
+		alike({1, 1, 1}), [](world &w, unsigned cpu) {
+			if (cpu == 1)
+				w.second.store_release(1);
+			else
+				w.second.store_relaxed(1);
+			(void)w.first.fetch_add_relaxed(1);
+		})));
 }
 
 /* The fault is CPU 0's alone, in executions that its like do not stand for. */

@@ -47,6 +47,7 @@ void same_by_any(Explore explore)
 		CHECK(r.panicked == alone.panicked);
 		CHECK(r.exhaustive == alone.exhaustive);
 		CHECK(r.limit == alone.limit);
+		CHECK(r.left_out == alone.left_out);
 	}
 }
 
@@ -122,6 +123,21 @@ TEST_CASE("workers: panics that are allowed are counted")
 				klock::panic("no_lock", &w, cpu, "the ninth");
 		});
 		CHECK(r.panicked > 2'000);
+		return r;
+	});
+}
+
+TEST_CASE("workers: what is left out of any worker's share is told")
+{
+	same_by_any([](unsigned workers) {
+		options how = by(workers);
+		how.preemptions = 4;
+		const result r =
+			model::explore<adders>(how, [](adders &w, unsigned) {
+				(void)w.sum.fetch_add_relaxed(1);
+			});
+		CHECK(r.complete > 2'000);
+		CHECK(r.left_out > 0);
 		return r;
 	});
 }

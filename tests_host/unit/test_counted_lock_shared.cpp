@@ -273,6 +273,17 @@ TEST_CASE("counted_lock: a lock that says itself where it waits is not asked")
 	count_a_wait<reader_lock<2>>();
 }
 
+TEST_CASE("print_counts: waited for as long, the worse is the more often")
+{
+	count_view once = {}, twice = {};
+
+	once.contended = 1;
+	twice.contended = 2;
+	CHECK(detail::is_worse(twice, once));
+	CHECK_FALSE(detail::is_worse(once, twice));
+	CHECK_FALSE(detail::is_worse(once, once));
+}
+
 TEST_CASE("print_counts: readers of a name are no writers of it")
 {
 	listed<counted_lock<rw_ticket_lock<u8>, "routes">> one, other;
