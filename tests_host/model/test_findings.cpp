@@ -249,6 +249,19 @@ TEST_CASE("findings: a body that does not do the same twice")
 	CHECK(r.found == bug::not_repeatable);
 }
 
+TEST_CASE("findings: a body that stores another value each time")
+{
+	static unsigned calls;
+	calls = 0;
+	const auto r = model::explore<message>(
+		{.sections = {1, 1}}, [](message &m, unsigned) {
+			m.ready.store_relaxed(++calls);
+			(void)m.ready.load_relaxed();
+		});
+
+	CHECK(r.found == bug::not_repeatable);
+}
+
 TEST_CASE("findings: limits are reported, never kept silent")
 {
 	const auto many = [](model::options how) {

@@ -170,6 +170,8 @@ void checker::write(const reading &q, unsigned place, u64 word)
 	if (g->unsure ? !keeps_promise(q, word)
 		      : now == phase::comparing && e.value != word)
 		stop();
+	if (e.value != word)
+		does_otherwise();
 	me().ran++;
 	went(0);
 }
