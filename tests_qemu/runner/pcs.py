@@ -6,18 +6,21 @@ import argparse
 import itertools
 import sys
 import time
-from types import SimpleNamespace
 
 import screen
 from ends import exit_status
 
 
-def check(args, uefi, machine, cpus):
-    return screen.check(SimpleNamespace(
-        image=args.iso, log=args.log, append="", mode="single", uefi=uefi,
-        machine=machine, cpus=cpus, font=args.font if uefi else None,
-        no_serial=False, qemu_arg=[], picture=None, full_row=None,
-        expect=[f"# boot: {cpus} CPU{'s' if cpus > 1 else ''}", "PASS"]))
+def words(args, uefi, machine, cpus):
+    """Of screen.py, for one machine."""
+    return ["--image", args.iso, "--log", args.log, "--machine", machine,
+            "--cpus", str(cpus), "--expect", "PASS",
+            "--expect", f"# boot: {cpus} CPU{'s' if cpus > 1 else ''}",
+            *(["--uefi", "--font", args.font] if uefi else [])]
+
+
+def check(*of):
+    return screen.check(screen.arguments(words(*of)))
 
 
 def main():

@@ -28,7 +28,7 @@ PATIENCE = 900          # seconds for one boot, on a host that has others to run
 DEVICE = "isa-debug-exit"   # with it, the lab would be gone
 
 
-def arguments():
+def arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
@@ -57,7 +57,7 @@ def arguments():
                         "by time, too (the word pages=1), and the last one is "
                         "the summary")
     parser.add_argument("--picture", help="a PPM file of the last screen")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 class Monitor:

@@ -5,6 +5,7 @@ right one passes. Boots nothing."""
 import sys
 from types import SimpleNamespace
 
+import pcs
 import screen
 from glyphs import INK, UNREADABLE, Font, Picture
 
@@ -67,9 +68,19 @@ def picture_faults():
             yield f"scale {scale}: a spot was read as a letter"
 
 
+def pcs_faults():
+    """Whether pcs.py says what screen.py asks for."""
+    of = SimpleNamespace(iso="lab.iso", log="lab.log", font="font.psf")
+    for uefi in (False, True):
+        args = screen.arguments(pcs.words(of, uefi, "q35", 32))
+        if (args.uefi, args.font, args.machine, args.cpus) != (
+                uefi, of.font if uefi else None, "q35", 32):
+            yield f"pcs: {args}"
+
+
 def main():
     wrong = 0
-    for fault in picture_faults():
+    for fault in (*picture_faults(), *pcs_faults()):
         print(fault)
         wrong += 1
     for printed, screens, full_row, expected in CASES:
