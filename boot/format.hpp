@@ -28,10 +28,7 @@
 namespace boot {
 
 template <typename T>
-concept integer = requires(T v)
-{
-	v % v;
-};
+concept integer = requires(T v) { v % v; };
 
 enum class format_kind : u8 { none, integer, character, string, pointer };
 

@@ -41,12 +41,13 @@ add_library(klock_watchdog OBJECT watchdog.cpp)
 target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
 
 # klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
-#	LIBRARIES <target>... [SANITIZE thread|address,undefined])
+#	LIBRARIES <target>... [SANITIZE thread|address,undefined]
+#	[LEVEL check|test|full])
 #
 # An executable of Catch2 tests, and one CTest entry that runs it. Those whose
 # tests wait for threads, unit and native, have a watchdog in them.
 function(klock_add_catch_test name)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SANITIZE;TIMEOUT"
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SANITIZE;TIMEOUT;LEVEL"
 		"LABELS;SOURCES;LIBRARIES;ARGS")
 	add_executable(${name} ${ARG_SOURCES})
 	if("unit" IN_LIST ARG_LABELS OR "native" IN_LIST ARG_LABELS)
@@ -84,6 +85,10 @@ function(klock_add_catch_test name)
 		WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
 	set_tests_properties(${name} PROPERTIES
 		LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+	if(NOT ARG_LEVEL)
+		set(ARG_LEVEL test)
+	endif()
+	klock_level(${ARG_LEVEL} TESTS ${name} BUILDS ${name})
 endfunction()
 
 # klock_stepped(<file>...): tests that step through a lock's instructions, one

@@ -16,6 +16,28 @@ if(NOT KLOCK_CATCH2_DIR)
 		"Catch2 was not found: run ./toolchain/setup, or install catch2")
 endif()
 
+# Three levels, each with what the ones before have: check is the inner loop,
+# test is README's line, full is for CI and releases (CONTRIBUTING.md).
+# A level is a label of its tests and a target that builds what they need.
+add_custom_target(build_check)
+add_custom_target(build_test)
+add_dependencies(build_test build_check)
+
+# klock_level(<check|test|full> [TESTS <test>...] [BUILDS <target>...])
+function(klock_level level)
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "TESTS;BUILDS")
+	if(NOT level MATCHES "^(check|test|full)$")
+		message(FATAL_ERROR "${level}: no level")
+	endif()
+	if(ARG_TESTS)
+		set_property(TEST ${ARG_TESTS} APPEND PROPERTY LABELS ${level})
+		set_property(GLOBAL APPEND PROPERTY KLOCK_LEVELLED ${ARG_TESTS})
+	endif()
+	if(ARG_BUILDS AND NOT level STREQUAL "full")
+		add_dependencies(build_${level} ${ARG_BUILDS})
+	endif()
+endfunction()
+
 # klock_label_slow(<test>...): what preset check leaves out (CONTRIBUTING.md).
 # Together they are two thirds of the time that all tests take.
 function(klock_label_slow)

@@ -31,9 +31,7 @@ namespace detail {
 /* A lock and who asks for it: made of the lock, in the caller's own line. */
 template <guardable L>
 struct here {
-	[[gnu::always_inline]] here(L &from,
-				    call_site caller = {__builtin_FILE(),
-							__builtin_LINE()})
+	[[gnu::always_inline]] here(L &from, call_site caller = caller_site())
 	    : lock(from), by(caller)
 	{
 	}
@@ -143,13 +141,11 @@ struct to_read {
 
 /* A lock whose unlock() asks who called: a checked one. */
 template <typename L>
-concept asks_who = requires(L &lock, call_site by)
-{
+concept asks_who = requires(L &lock, call_site by) {
 	lock.unlock(by);
-}
-|| requires(L &lock, unsigned cpu, call_site by) { lock.unlock(cpu, by); }
-|| requires(L &lock, typename L::node &node, call_site by)
-{
+} || requires(L &lock, unsigned cpu, call_site by) {
+	lock.unlock(cpu, by);
+} || requires(L &lock, typename L::node &node, call_site by) {
 	lock.unlock(node, by);
 };
 

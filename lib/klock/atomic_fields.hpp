@@ -33,80 +33,77 @@ struct atomic_fields {
 	atomic_fields &operator=(const atomic_fields &) = delete;
 
 	template <usize I>
-	T load_relaxed(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T load_relaxed(site s = caller_site<site>()) const
 	{
 		return arch::load_field<I, order::relaxed>(at, s);
 	}
 
 	template <usize I>
-	T load_acquire(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T load_acquire(site s = caller_site<site>()) const
 	{
 		return arch::load_field<I, order::acquire>(at, s);
 	}
 
 	template <usize I>
-	void store_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	void store_relaxed(T v, site s = caller_site<site>())
 	{
 		arch::store_field<I, order::relaxed>(at, v, s);
 	}
 
 	template <usize I>
-	void store_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	void store_release(T v, site s = caller_site<site>())
 	{
 		arch::store_field<I, order::release>(at, v, s);
 	}
 
 	/* Puts another value into one field alone; returns what it was. */
 	template <usize I>
-	T exchange_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T exchange_acq_rel(T v, site s = caller_site<site>())
 	{
 		return arch::exchange_field<I, order::acq_rel>(at, v, s);
 	}
 
 	/* Adds to one field alone, modulo its own width; returns what it was */
 	template <usize I>
-	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_relaxed(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::relaxed>(at, v, s);
 	}
 
 	template <usize I>
-	T fetch_add_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acquire(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::acquire>(at, v, s);
 	}
 
 	template <usize I>
-	T fetch_add_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_release(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::release>(at, v, s);
 	}
 
 	template <usize I>
-	T fetch_add_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acq_rel(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::acq_rel>(at, v, s);
 	}
 
 	/* Waits as atomic<T> does, on one field. */
 	template <usize I, typename Predicate>
-	T await_acquire(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_acquire(Predicate done, site s = caller_site<site>()) const
 	{
 		return arch::await_field<I, order::acquire>(at, done, s);
 	}
 
 	template <usize I>
-	T await_eq_relaxed(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<I, order::relaxed>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
 	template <usize I>
-	T await_eq_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<I, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
@@ -116,7 +113,7 @@ struct atomic_fields {
 	 * expected. */
 	[[nodiscard]] bool
 	compare_exchange_acquire(fields<T, N> expected, fields<T, N> desired,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::compare_exchange_fields<order::acquire>(
 			at, expected, desired, s);
@@ -124,7 +121,7 @@ struct atomic_fields {
 
 	[[nodiscard]] bool
 	compare_exchange_acq_rel(fields<T, N> expected, fields<T, N> desired,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::compare_exchange_fields<order::acq_rel>(
 			at, expected, desired, s);
@@ -137,7 +134,7 @@ struct atomic_fields {
 	 * changes it, or `to` is less and `from` is a part of what it holds.
 	 */
 	void advance_release(fields<T, N> from, fields<T, N> to,
-			     site s = {__builtin_FILE(), __builtin_LINE()})
+			     site s = caller_site<site>())
 	{
 		arch::advance_fields<order::release>(at, from, to, s);
 	}

@@ -27,60 +27,60 @@ struct atomic_pair {
 	atomic_pair &operator=(const atomic_pair &) = delete;
 
 	template <half H>
-	T load_relaxed(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T load_relaxed(site s = caller_site<site>()) const
 	{
 		return arch::load_field<place<H>, order::relaxed>(at, s);
 	}
 
 	template <half H>
-	T load_acquire(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T load_acquire(site s = caller_site<site>()) const
 	{
 		return arch::load_field<place<H>, order::acquire>(at, s);
 	}
 
 	template <half H>
-	void store_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	void store_relaxed(T v, site s = caller_site<site>())
 	{
 		arch::store_field<place<H>, order::relaxed>(at, v, s);
 	}
 
 	template <half H>
-	void store_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	void store_release(T v, site s = caller_site<site>())
 	{
 		arch::store_field<place<H>, order::release>(at, v, s);
 	}
 
 	/* Puts another value into one half alone; returns what it was. */
 	template <half H>
-	T exchange_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T exchange_acq_rel(T v, site s = caller_site<site>())
 	{
 		return arch::exchange_field<place<H>, order::acq_rel>(at, v, s);
 	}
 
 	/* Adds to one half alone, modulo its own width; returns what it was. */
 	template <half H>
-	T fetch_add_relaxed(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_relaxed(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<place<H>, order::relaxed>(at, v,
 								       s);
 	}
 
 	template <half H>
-	T fetch_add_acquire(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acquire(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<place<H>, order::acquire>(at, v,
 								       s);
 	}
 
 	template <half H>
-	T fetch_add_release(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_release(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<place<H>, order::release>(at, v,
 								       s);
 	}
 
 	template <half H>
-	T fetch_add_acq_rel(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	T fetch_add_acq_rel(T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<place<H>, order::acq_rel>(at, v,
 								       s);
@@ -88,16 +88,14 @@ struct atomic_pair {
 
 	/* Waits as atomic<T> does, on one half. */
 	template <half H>
-	T await_eq_relaxed(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<place<H>, order::relaxed>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
 	template <half H>
-	T await_eq_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<place<H>, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
@@ -106,7 +104,7 @@ struct atomic_pair {
 	/* Exchanges v in until done(found) holds of what it finds. */
 	template <half H, typename Predicate>
 	T await_exchange_acquire(T v, Predicate done,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::await_exchange_field<place<H>, order::acquire>(
 			at, v, done, s);
@@ -114,8 +112,7 @@ struct atomic_pair {
 
 	template <half H, typename Predicate, typename Pace>
 	T await_paced_acquire(Predicate done, Pace pace,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
+			      site s = caller_site<site>()) const
 	{
 		return arch::await_field_paced<place<H>, order::acquire>(
 			at, done, pace, s);
@@ -125,7 +122,7 @@ struct atomic_pair {
 	 * expected. */
 	[[nodiscard]] bool
 	compare_exchange_relaxed(pair<T> expected, pair<T> desired,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::compare_exchange_fields<order::relaxed>(
 			at, both(expected), both(desired), s);
@@ -133,7 +130,7 @@ struct atomic_pair {
 
 	[[nodiscard]] bool
 	compare_exchange_acquire(pair<T> expected, pair<T> desired,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::compare_exchange_fields<order::acquire>(
 			at, both(expected), both(desired), s);

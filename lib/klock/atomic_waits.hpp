@@ -40,47 +40,40 @@ struct atomic_waits {
 
 	/* Until done(value) holds. */
 	template <typename Predicate>
-	T await_relaxed(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_relaxed(Predicate done, site s = caller_site<site>()) const
 	{
 		return arch::await<order::relaxed>(at, done, s);
 	}
 
 	template <typename Predicate>
-	T await_acquire(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_acquire(Predicate done, site s = caller_site<site>()) const
 	{
 		return arch::await<order::acquire>(at, done, s);
 	}
 
 	template <typename Predicate>
-	T await_seq_cst(Predicate done,
-			site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_seq_cst(Predicate done, site s = caller_site<site>()) const
 	{
 		return arch::await<order::seq_cst>(at, done, s);
 	}
 
 	/* Until the value is v; until it is not. */
-	T await_eq_relaxed(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return await_relaxed([v](T now) { return now == v; }, s);
 	}
 
-	T await_eq_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
 	{
 		return await_acquire([v](T now) { return now == v; }, s);
 	}
 
-	T await_ne_relaxed(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_ne_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return await_relaxed([v](T now) { return now != v; }, s);
 	}
 
-	T await_ne_acquire(T v,
-			   site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T await_ne_acquire(T v, site s = caller_site<site>()) const
 	{
 		return await_acquire([v](T now) { return now != v; }, s);
 	}
@@ -92,16 +85,14 @@ struct atomic_waits {
 	 */
 	template <typename Predicate, typename Pace>
 	T await_paced_relaxed(Predicate done, Pace pace,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
+			      site s = caller_site<site>()) const
 	{
 		return arch::await_paced<order::relaxed>(at, done, pace, s);
 	}
 
 	template <typename Predicate, typename Pace>
 	T await_paced_acquire(Predicate done, Pace pace,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
+			      site s = caller_site<site>()) const
 	{
 		return arch::await_paced<order::acquire>(at, done, pace, s);
 	}
@@ -115,16 +106,14 @@ struct atomic_waits {
 	 */
 	template <typename Patience>
 	T await_patient_relaxed(Patience patience,
-				site s = {__builtin_FILE(),
-					  __builtin_LINE()}) const
+				site s = caller_site<site>()) const
 	{
 		return arch::await_patient<order::relaxed>(at, patience, s);
 	}
 
 	template <typename Patience>
 	T await_patient_acquire(Patience patience,
-				site s = {__builtin_FILE(),
-					  __builtin_LINE()}) const
+				site s = caller_site<site>()) const
 	{
 		return arch::await_patient<order::acquire>(at, patience, s);
 	}
@@ -137,16 +126,14 @@ struct atomic_waits {
 	 */
 	template <typename Predicate>
 	T await_until_relaxed(Predicate done, u64 deadline,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
+			      site s = caller_site<site>()) const
 	{
 		return arch::await_until<order::relaxed>(at, done, deadline, s);
 	}
 
 	template <typename Predicate>
 	T await_until_acquire(Predicate done, u64 deadline,
-			      site s = {__builtin_FILE(),
-					__builtin_LINE()}) const
+			      site s = caller_site<site>()) const
 	{
 		return arch::await_until<order::acquire>(at, done, deadline, s);
 	}
@@ -158,7 +145,7 @@ struct atomic_waits {
 	 */
 	template <typename Predicate>
 	T await_exchange_acquire(T v, Predicate done,
-				 site s = {__builtin_FILE(), __builtin_LINE()})
+				 site s = caller_site<site>())
 	{
 		return arch::await_exchange<order::acquire>(at, v, done, s);
 	}
@@ -170,8 +157,7 @@ struct atomic_waits {
 	template <typename Predicate, typename U, typename OtherPredicate>
 	void await_either_acquire(Predicate done, const atomic_waits<U> &other,
 				  OtherPredicate other_done,
-				  site s = {__builtin_FILE(),
-					    __builtin_LINE()}) const
+				  site s = caller_site<site>()) const
 	{
 		arch::await_either<order::acquire>(at, done, other.at,
 						   other_done, s);

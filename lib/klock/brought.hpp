@@ -22,7 +22,7 @@ namespace klock {
 
 /* L, with a node that is lent to the guard: guard<lent_node<mcs_lock>> */
 template <typename L>
-requires stack_node_lock<detail::inside<L>>
+	requires stack_node_lock<detail::inside<L>>
 struct lent_node {
 	/* The lock without it. */
 	using lock_type = L;
@@ -50,11 +50,10 @@ template <typename L>
 concept guardable = any_lock<inside<lock_of<L>>>;
 
 template <typename Ask, typename Node>
-concept asks_for_node = requires(Ask &ask)
-{
+concept asks_for_node = requires(Ask &ask) {
 	{
 		ask()
-		} -> same_as<Node &>;
+	} -> same_as<Node &>;
 };
 
 /* For a lock that takes nothing. */
@@ -187,8 +186,7 @@ struct brought_for<L> {
 	using type = brought_own_node<typename L::node>;
 };
 template <irq_only_lock L>
-struct brought_for<L> : brought_for<inside<L>> {
-};
+struct brought_for<L> : brought_for<inside<L>> {};
 template <typename L>
 struct brought_for<lent_node<L>> {
 	using type = brought_node<typename inside<L>::node>;
@@ -207,8 +205,7 @@ struct brought_to_read_for<L> {
 	using type = brought_number;
 };
 template <irq_only_lock L>
-struct brought_to_read_for<L> : brought_to_read_for<inside<L>> {
-};
+struct brought_to_read_for<L> : brought_to_read_for<inside<L>> {};
 template <typename L>
 using brought_to_read = typename brought_to_read_for<L>::type;
 
@@ -218,10 +215,10 @@ struct guarded_type {
 	using type = L;
 };
 template <typename L, typename First, typename... Rest>
-requires(stack_node_lock<inside<L>> &&
-	 (same_as<First, typename inside<L>::node &> ||
-	  asks_for_node<First, typename inside<L>::node>)) //
-	struct guarded_type<L, First, Rest...> {
+	requires(stack_node_lock<inside<L>> &&
+		 (same_as<First, typename inside<L>::node &> ||
+		  asks_for_node<First, typename inside<L>::node>)) //
+struct guarded_type<L, First, Rest...> {
 	using type = lent_node<L>;
 };
 template <typename L, typename... Given>

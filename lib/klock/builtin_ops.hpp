@@ -194,11 +194,13 @@ template <typename T, usize N>
 struct alignas(detail::fields_in_word<N> * sizeof(T)) field_cell {
 	cell<T> at[detail::fields_in_word<N>];
 
-	constexpr explicit field_cell(fields<T, N> v) requires(N == 2)
+	constexpr explicit field_cell(fields<T, N> v)
+		requires(N == 2)
 	    : at{cell<T>(v.at[0]), cell<T>(v.at[1])}
 	{
 	}
-	constexpr explicit field_cell(fields<T, N> v) requires(N == 3 || N == 4)
+	constexpr explicit field_cell(fields<T, N> v)
+		requires(N == 3 || N == 4)
 	    : at{cell<T>(v.at[0]), cell<T>(v.at[1]), cell<T>(v.at[2]),
 		 cell<T>(N == 4 ? v.at[N - 1] : T{})}
 	{

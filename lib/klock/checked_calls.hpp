@@ -36,8 +36,7 @@ void set_name(L &lock, const char *name, u32 element)
  * nobody knows, and this does nothing. In any context.
  */
 template <any_lock L>
-void assert_held(const L &lock,
-		 call_site by = {__builtin_FILE(), __builtin_LINE()})
+void assert_held(const L &lock, call_site by = caller_site())
 {
 	if constexpr (requires { lock.assert_held(by); })
 		lock.assert_held(by);

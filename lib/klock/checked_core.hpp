@@ -105,10 +105,8 @@ struct checked_core {
 	}
 
 	/* As the lock inside, and with a node of this CPU's. */
-	void lock_from(unsigned cpu,
-		       call_site by = {
-			       __builtin_FILE(),
-			       __builtin_LINE()}) requires per_cpu_lock<L>
+	void lock_from(unsigned cpu, call_site by = caller_site())
+		requires per_cpu_lock<L>
 	{
 		check_node(cpu, by);
 		take(0u, by, [&] { inner.lock_from(cpu); });

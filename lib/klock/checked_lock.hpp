@@ -115,7 +115,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
-	requires detail::made_of<L, First, Rest...>
+		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
 	    : core(nullptr, first, rest...)
 	{
@@ -123,23 +123,21 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	/* -- As the lock inside; by: the caller, found out by itself -- */
 
-	void lock(call_site by = {__builtin_FILE(),
-				  __builtin_LINE()}) requires plain_lock<L>
+	void lock(call_site by = caller_site())
+		requires plain_lock<L>
 	{
 		if constexpr (per_cpu_lock<L>)
 			return lock_from(cpu_id(), by);
 		take(0u, by, [this] { inner.lock(); });
 	}
 	using core::lock_from;
-	void lock(lent_node &with,
-		  call_site by = {__builtin_FILE(),
-				  __builtin_LINE()}) requires node_lock<L>
+	void lock(lent_node &with, call_site by = caller_site())
+		requires node_lock<L>
 	{
 		take(with, by, [&] { inner.lock(with); });
 	}
-	void lock(unsigned number,
-		  call_site by = {__builtin_FILE(),
-				  __builtin_LINE()}) requires cpu_lock<L>
+	void lock(unsigned number, call_site by = caller_site())
+		requires cpu_lock<L>
 	{
 		check_number(number, by);
 		take(number, by, [&] { inner.lock(number); });
@@ -147,30 +145,26 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	/* As the lock inside: lock(), with a pace of the caller's. */
 	template <typename Pace>
-	requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
-	void lock_paced(Pace &&pace,
-			call_site by = {__builtin_FILE(), __builtin_LINE()})
+		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
+	void lock_paced(Pace &&pace, call_site by = caller_site())
 	{
 		take(0u, by, [&] { inner.lock_paced(pace); });
 	}
 
-	[[nodiscard]] bool
-	try_lock(call_site by = {__builtin_FILE(),
-				 __builtin_LINE()}) requires try_plain_lock<L>
+	[[nodiscard]] bool try_lock(call_site by = caller_site())
+		requires try_plain_lock<L>
 	{
 		return try_take(0u, by, [this] { return inner.try_lock(); });
 	}
-	[[nodiscard]] bool
-	try_lock(lent_node &with,
-		 call_site by = {__builtin_FILE(),
-				 __builtin_LINE()}) requires try_node_lock<L>
+	[[nodiscard]] bool try_lock(lent_node &with,
+				    call_site by = caller_site())
+		requires try_node_lock<L>
 	{
 		return try_take(with, by, [&] { return inner.try_lock(with); });
 	}
-	[[nodiscard]] bool
-	try_lock(unsigned number,
-		 call_site by = {__builtin_FILE(),
-				 __builtin_LINE()}) requires try_cpu_lock<L>
+	[[nodiscard]] bool try_lock(unsigned number,
+				    call_site by = caller_site())
+		requires try_cpu_lock<L>
 	{
 		check_number(number, by);
 		return try_take(number, by,
@@ -178,20 +172,18 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	}
 
 	/* By a deadline, where the lock inside has one. */
-	[[nodiscard]] bool try_lock_until(
-		unsigned number, u64 deadline,
-		call_site by = {__builtin_FILE(),
-				__builtin_LINE()}) requires timed_lockable<L>
+	[[nodiscard]] bool try_lock_until(unsigned number, u64 deadline,
+					  call_site by = caller_site())
+		requires timed_lockable<L>
 	{
 		check_number(number, by);
 		return take_until(number, by, [&] {
 			return inner.try_lock_until(number, deadline);
 		});
 	}
-	[[nodiscard]] bool try_lock_for(
-		unsigned number, u64 how_long,
-		call_site by = {__builtin_FILE(),
-				__builtin_LINE()}) requires timed_lockable<L>
+	[[nodiscard]] bool try_lock_for(unsigned number, u64 how_long,
+					call_site by = caller_site())
+		requires timed_lockable<L>
 	{
 		check_number(number, by);
 		return take_until(number, by, [&] {
@@ -199,20 +191,18 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		});
 	}
 
-	void unlock(call_site by = {__builtin_FILE(),
-				    __builtin_LINE()}) requires plain_lock<L>
+	void unlock(call_site by = caller_site())
+		requires plain_lock<L>
 	{
 		release(0u, by, [this] { inner.unlock(); });
 	}
-	void unlock(lent_node &with,
-		    call_site by = {__builtin_FILE(),
-				    __builtin_LINE()}) requires node_lock<L>
+	void unlock(lent_node &with, call_site by = caller_site())
+		requires node_lock<L>
 	{
 		release(with, by, [&] { inner.unlock(with); });
 	}
-	void unlock(unsigned number,
-		    call_site by = {__builtin_FILE(),
-				    __builtin_LINE()}) requires cpu_lock<L>
+	void unlock(unsigned number, call_site by = caller_site())
+		requires cpu_lock<L>
 	{
 		check_number(number, by);
 		release(number, by, [&] { inner.unlock(number); });
@@ -220,117 +210,88 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	/* -- Readers, where the lock inside has them -- */
 
-	void lock_shared(call_site by = {__builtin_FILE(),
-					 __builtin_LINE()}) requires
-		plain_shared_lock<L>
+	void lock_shared(call_site by = caller_site())
+		requires plain_shared_lock<L>
 	{
 		read(by, [this] { inner.lock_shared(); });
 	}
-	void lock_shared(unsigned number,
-			 call_site by = {
-				 __builtin_FILE(),
-				 __builtin_LINE()}) requires cpu_shared_lock<L>
+	void lock_shared(unsigned number, call_site by = caller_site())
+		requires cpu_shared_lock<L>
 	{
 		check_reader(number, by);
 		read(by, [&] { inner.lock_shared(number); });
 	}
 
-	[[nodiscard]] bool try_lock_shared(
-		call_site by = {__builtin_FILE(), __builtin_LINE()}) requires
-		try_plain_shared_lock<L>
+	[[nodiscard]] bool try_lock_shared(call_site by = caller_site())
+		requires try_plain_shared_lock<L>
 	{
 		return try_read(by, [this] { return inner.try_lock_shared(); });
 	}
-	[[nodiscard]] bool try_lock_shared(
-		unsigned number,
-		call_site by = {__builtin_FILE(), __builtin_LINE()}) requires
-		try_cpu_shared_lock<L>
+	[[nodiscard]] bool try_lock_shared(unsigned number,
+					   call_site by = caller_site())
+		requires try_cpu_shared_lock<L>
 	{
 		check_reader(number, by);
 		return try_read(by,
 				[&] { return inner.try_lock_shared(number); });
 	}
 
-	void unlock_shared(call_site by = {__builtin_FILE(),
-					   __builtin_LINE()}) requires
-		plain_shared_lock<L>
+	void unlock_shared(call_site by = caller_site())
+		requires plain_shared_lock<L>
 	{
 		release_shared(by, [this] { inner.unlock_shared(); });
 	}
-	void unlock_shared(unsigned number,
-			   call_site by = {__builtin_FILE(),
-					   __builtin_LINE()}) requires
-		cpu_shared_lock<L>
+	void unlock_shared(unsigned number, call_site by = caller_site())
+		requires cpu_shared_lock<L>
 	{
 		check_reader(number, by);
 		release_shared(by, [&] { inner.unlock_shared(number); });
 	}
 
-	[[nodiscard]] bool is_locked() const requires requires(const L &l)
-	{
-		l.is_locked();
-	}
+	[[nodiscard]] bool is_locked() const
+		requires requires(const L &l) { l.is_locked(); }
 	{
 		return inner.is_locked();
 	}
-	[[nodiscard]] bool is_contended() const requires requires(const L &l)
-	{
-		l.is_contended();
-	}
+	[[nodiscard]] bool is_contended() const
+		requires requires(const L &l) { l.is_contended(); }
 	{
 		return inner.is_contended();
 	}
-	[[nodiscard]] bool is_contended(const lent_node &with) const requires
-		requires(const L &l)
-	{
-		l.is_contended(with);
-	}
+	[[nodiscard]] bool is_contended(const lent_node &with) const
+		requires requires(const L &l) { l.is_contended(with); }
 	{
 		return inner.is_contended(with);
 	}
-	[[nodiscard]] bool
-	is_contended(unsigned number,
-		     call_site by = {__builtin_FILE(),
-				     __builtin_LINE()}) const requires
-		requires(const L &l)
-	{
-		l.is_contended(number);
-	}
+	[[nodiscard]] bool is_contended(unsigned number,
+					call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_contended(number); }
 	{
 		check_number(number, by);
 		return inner.is_contended(number);
 	}
-	[[nodiscard]] bool
-	is_queued(unsigned number,
-		  call_site by = {__builtin_FILE(),
-				  __builtin_LINE()}) const requires
-		requires(const L &l)
-	{
-		l.is_queued(number);
-	}
+	[[nodiscard]] bool is_queued(unsigned number,
+				     call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_queued(number); }
 	{
 		check_number(number, by);
 		return inner.is_queued(number);
 	}
-	void await_left(unsigned number,
-			call_site by = {__builtin_FILE(),
-					__builtin_LINE()}) const requires
-		requires(const L &l)
-	{
-		l.await_left(number);
-	}
+	void await_left(unsigned number, call_site by = caller_site()) const
+		requires requires(const L &l) { l.await_left(number); }
 	{
 		check_number(number, by);
 		inner.await_left(number);
 	}
-	void set_base(u32 turns) requires requires(L &l) { l.set_base(turns); }
+	void set_base(u32 turns)
+		requires requires(L &l) { l.set_base(turns); }
 	{
 		inner.set_base(turns);
 	}
 
 	/* As the lock inside: the pause with so many ahead. */
 	template <typename Counter>
-	requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
+		requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
 	static constexpr u32 turns_for(Counter ahead, u32 base)
 	{
 		return L::turns_for(ahead, base);
@@ -345,8 +306,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return usage.is_held_by_me();
 	}
 
-	void assert_held(call_site by = {__builtin_FILE(),
-					 __builtin_LINE()}) const
+	void assert_held(call_site by = caller_site()) const
 	{
 		if (!usage.is_held_by_me())
 			usage.complain("not held by the caller", by);
@@ -372,7 +332,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 
 	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
-	requires detail::made_of<L, First, Rest...>
+		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
 	    : checked_lock<L>(detail::named{Name.chars}, first, rest...)
 	{

@@ -47,10 +47,9 @@ struct nodes_of<L> {
 };
 
 template <typename L>
-struct constants_of {
-};
+struct constants_of {};
 template <typename L>
-requires requires { L::default_base; }
+	requires requires { L::default_base; }
 struct constants_of<L> {
 	static constexpr auto default_base = L::default_base;
 };
@@ -66,18 +65,16 @@ struct chosen<true, Unchecked, Checked> {
 };
 
 template <typename L>
-struct contends_of {
-};
+struct contends_of {};
 template <typename L>
-requires requires { L::readers_contend; }
+	requires requires { L::readers_contend; }
 struct contends_of<L> {
 	static constexpr bool readers_contend = L::readers_contend;
 };
 
 /* What CPUs have for all locks of a type. */
 template <typename L>
-struct cpus_of {
-};
+struct cpus_of {};
 template <per_cpu_lock L>
 struct cpus_of<L> {
 	[[nodiscard]] static bool has_node(unsigned cpu)
@@ -97,10 +94,7 @@ struct named {
 };
 
 template <typename L, typename... From>
-concept made_of = requires(From... from)
-{
-	L(from...);
-};
+concept made_of = requires(From... from) { L(from...); };
 } // namespace detail
 
 } // namespace klock

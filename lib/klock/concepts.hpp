@@ -32,22 +32,19 @@ template <typename T>
 concept counter = same_as<T, u8> || same_as<T, u16> || same_as<T, u32>;
 
 template <typename L>
-concept plain_lock = requires(L &lock)
-{
+concept plain_lock = requires(L &lock) {
 	lock.lock();
 	lock.unlock();
 };
 
 template <typename L>
-concept node_lock = requires(L &lock, typename L::node &node)
-{
+concept node_lock = requires(L &lock, typename L::node &node) {
 	lock.lock(node);
 	lock.unlock(node);
 };
 
 template <typename L>
-concept cpu_lock = requires(L &lock, unsigned cpu)
-{
+concept cpu_lock = requires(L &lock, unsigned cpu) {
 	lock.lock(cpu);
 	lock.unlock(cpu);
 };
@@ -57,13 +54,12 @@ concept cpu_lock = requires(L &lock, unsigned cpu)
  * or is told.
  */
 template <typename L>
-concept per_cpu_lock = plain_lock<L> && requires(L &lock, unsigned cpu)
-{
+concept per_cpu_lock = plain_lock<L> && requires(L &lock, unsigned cpu) {
 	lock.lock_from(cpu);
 	L::forget_waits(cpu);
 	{
 		L::has_node(cpu)
-		} -> same_as<bool>;
+	} -> same_as<bool>;
 };
 
 template <typename L>
@@ -75,51 +71,45 @@ concept stack_node_lock = node_lock<L> && L::node_may_live_on_stack;
 
 /* Locks that can be asked without waiting, each in its own way. */
 template <typename L>
-concept try_plain_lock = plain_lock<L> && requires(L &lock)
-{
+concept try_plain_lock = plain_lock<L> && requires(L &lock) {
 	{
 		lock.try_lock()
-		} -> same_as<bool>;
+	} -> same_as<bool>;
 };
 
 template <typename L>
-concept try_node_lock = node_lock<L> &&
-	requires(L &lock, typename L::node &node)
-{
-	{
-		lock.try_lock(node)
+concept try_node_lock =
+	node_lock<L> && requires(L &lock, typename L::node &node) {
+		{
+			lock.try_lock(node)
 		} -> same_as<bool>;
-};
+	};
 
 template <typename L>
-concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu)
-{
+concept try_cpu_lock = cpu_lock<L> && requires(L &lock, unsigned cpu) {
 	{
 		lock.try_lock(cpu)
-		} -> same_as<bool>;
+	} -> same_as<bool>;
 };
 
 /* Locks that can be waited for until a deadline: see timeout_lock.hpp. */
 template <typename L>
-concept timed_lockable = try_cpu_lock<L> &&
-	requires(L &lock, unsigned cpu, u64 deadline)
-{
-	{
-		lock.try_lock_until(cpu, deadline)
+concept timed_lockable =
+	try_cpu_lock<L> && requires(L &lock, unsigned cpu, u64 deadline) {
+		{
+			lock.try_lock_until(cpu, deadline)
 		} -> same_as<bool>;
-};
+	};
 
 /* Locks that readers take together, and a writer, by lock(), alone. */
 template <typename L>
-concept plain_shared_lock = any_lock<L> && requires(L &lock)
-{
+concept plain_shared_lock = any_lock<L> && requires(L &lock) {
 	lock.lock_shared();
 	lock.unlock_shared();
 };
 
 template <typename L>
-concept cpu_shared_lock = any_lock<L> && requires(L &lock, unsigned cpu)
-{
+concept cpu_shared_lock = any_lock<L> && requires(L &lock, unsigned cpu) {
 	lock.lock_shared(cpu);
 	lock.unlock_shared(cpu);
 };
@@ -128,21 +118,19 @@ template <typename L>
 concept shared_lockable = plain_shared_lock<L> || cpu_shared_lock<L>;
 
 template <typename L>
-concept try_plain_shared_lock = plain_shared_lock<L> && requires(L &lock)
-{
+concept try_plain_shared_lock = plain_shared_lock<L> && requires(L &lock) {
 	{
 		lock.try_lock_shared()
-		} -> same_as<bool>;
+	} -> same_as<bool>;
 };
 
 template <typename L>
-concept try_cpu_shared_lock = cpu_shared_lock<L> &&
-	requires(L &lock, unsigned cpu)
-{
-	{
-		lock.try_lock_shared(cpu)
+concept try_cpu_shared_lock =
+	cpu_shared_lock<L> && requires(L &lock, unsigned cpu) {
+		{
+			lock.try_lock_shared(cpu)
 		} -> same_as<bool>;
-};
+	};
 
 template <typename L>
 concept try_shared_lockable =
@@ -153,22 +141,14 @@ concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
 
 /* Who may take it is said by its type: irq_lock.hpp. */
 template <typename L>
-concept irq_only_lock = requires
-{
-	typename L::taken_by_irq_guard_alone;
-};
+concept irq_only_lock = requires { typename L::taken_by_irq_guard_alone; };
 template <typename L>
-concept thread_only_lock = requires
-{
-	typename L::taken_in_threads_alone;
-};
+concept thread_only_lock = requires { typename L::taken_in_threads_alone; };
 
 /* Threads read it with interrupts on, handlers too: irq_shared_lock.hpp. */
 template <typename L>
-concept interruptible_shared_lock = irq_only_lock<L> && requires
-{
-	typename L::read_with_interrupts_on;
-};
+concept interruptible_shared_lock =
+	irq_only_lock<L> && requires { typename L::read_with_interrupts_on; };
 
 namespace detail {
 /* The lock inside of an irq_lock; any other is itself. */
@@ -185,8 +165,7 @@ using inside = typename inside_type<L>::type;
 
 /* What a lock around another says of its readers; of one without, nothing. */
 template <typename L>
-struct reader_constants_of {
-};
+struct reader_constants_of {};
 template <shared_lockable L>
 struct reader_constants_of<L> {
 	static constexpr u64 max_readers = L::max_readers;

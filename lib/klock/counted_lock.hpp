@@ -85,8 +85,7 @@ struct hold_times : L {
 namespace detail {
 /* Readers that did not wait; of a lock that nobody shares: nothing. */
 template <typename L>
-struct reads_of {
-};
+struct reads_of {};
 template <plain_shared_lock L>
 struct reads_of<L> {
 	static constexpr u32 cpus = 1;
@@ -112,8 +111,7 @@ struct reads_of<L> {
 
 /* And the rest of them. */
 template <typename L>
-struct readers_of {
-};
+struct readers_of {};
 template <shared_lockable L>
 struct readers_of<L> {
 	shared_counts counts;
@@ -121,23 +119,16 @@ struct readers_of<L> {
 };
 
 template <typename L>
-concept notes_holds = requires
-{
-	typename L::hold_times_of;
-};
+concept notes_holds = requires { typename L::hold_times_of; };
 template <typename L>
-concept notes_misuse = requires(const L &lock)
-{
-	lock.is_held_by_me();
-};
+concept notes_misuse = requires(const L &lock) { lock.is_held_by_me(); };
 
 /* A name, or none. */
 struct no_name {
 	static constexpr const char *chars = nullptr;
 };
 template <lock_name... Name>
-struct name_of : no_name {
-};
+struct name_of : no_name {};
 template <lock_name Name>
 struct name_of<Name> {
 	static constexpr lock_name text = Name;
@@ -159,7 +150,7 @@ struct counted_lock : L {
 
 	/* Says itself that it waits, or is asked first. */
 	template <typename... With>
-	requires requires(L &l, With &...with) { l.lock(with...); }
+		requires requires(L &l, With &...with) { l.lock(with...); }
 	void lock(With &&...with)
 	{
 		const auto waits = [this](auto take) { this->wait(take); };
@@ -179,7 +170,8 @@ struct counted_lock : L {
 	}
 
 	/* Of a lock that CPUs have nodes for: as queued_lock. */
-	void lock_from(unsigned cpu) requires per_cpu_lock<L>
+	void lock_from(unsigned cpu)
+		requires per_cpu_lock<L>
 	{
 		if (L::try_lock())
 			is_free();
@@ -189,7 +181,7 @@ struct counted_lock : L {
 
 	/* With a pace of the caller's. */
 	template <typename Pace>
-	requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
+		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
 	void lock_paced(Pace &&pace)
 	{
 		if (L::try_lock())
@@ -200,7 +192,7 @@ struct counted_lock : L {
 
 	/* Counted where it takes the lock. */
 	template <typename... With>
-	requires requires(L &l, With &...with) { l.try_lock(with...); }
+		requires requires(L &l, With &...with) { l.try_lock(with...); }
 	[[nodiscard]] bool try_lock(With &&...with)
 	{
 		if (!L::try_lock(with...))
@@ -210,23 +202,23 @@ struct counted_lock : L {
 	}
 
 	/* Waits until a deadline; counted as a wait where it takes the lock. */
-	[[nodiscard]] bool
-	try_lock_until(unsigned cpu, u64 deadline) requires timed_lockable<L>
+	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
+		requires timed_lockable<L>
 	{
 		if (try_lock(cpu))
 			return true;
 		return wait([&] { return L::try_lock_until(cpu, deadline); });
 	}
 	/* The same for so many cycles. */
-	[[nodiscard]] bool try_lock_for(unsigned cpu,
-					u64 how_long) requires timed_lockable<L>
+	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
+		requires timed_lockable<L>
 	{
 		return try_lock_until(cpu, deadline_in(how_long));
 	}
 
 	/* Counts nothing, but where hold_times are wanted. */
 	template <typename... With>
-	requires requires(L &l, With &...with) { l.unlock(with...); }
+		requires requires(L &l, With &...with) { l.unlock(with...); }
 	void unlock(With &&...with)
 	{
 		if constexpr (detail::notes_holds<L>) {
@@ -240,7 +232,9 @@ struct counted_lock : L {
 
 	/* Says itself that it waits. */
 	template <typename... With>
-	requires requires(L &l, With &...with) { l.lock_shared(with...); }
+		requires requires(L &l, With &...with) {
+			l.lock_shared(with...);
+		}
 	void lock_shared(With &&...with)
 	{
 		const auto waits = [this](auto take) {
@@ -253,7 +247,9 @@ struct counted_lock : L {
 
 	/* Counted where it takes the lock. */
 	template <typename... With>
-	requires requires(L &l, With &...with) { l.try_lock_shared(with...); }
+		requires requires(L &l, With &...with) {
+			l.try_lock_shared(with...);
+		}
 	[[nodiscard]] bool try_lock_shared(With &&...with)
 	{
 		if (!L::try_lock_shared(with...))

@@ -73,10 +73,7 @@ struct [[nodiscard]] guard {
 	guard &operator=(const guard &) = delete;
 
 	/* Before the block ends. by: the caller, found out by itself. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
-	{
-		taken.unlock(by);
-	}
+	void unlock(call_site by = caller_site()) { taken.unlock(by); }
 
       private:
 	detail::acquisition<L> taken;
@@ -84,7 +81,7 @@ struct [[nodiscard]] guard {
 
 /* Of an irq_lock: one error, and what to write instead. */
 template <detail::guardable L>
-requires irq_only_lock<detail::lock_of<L>>
+	requires irq_only_lock<detail::lock_of<L>>
 struct guard<L> {
 	static_assert(detail::never<L>, "an irq_lock is taken by irq_guard: an "
 					"interrupt handler takes it, too");

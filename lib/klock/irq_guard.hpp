@@ -85,7 +85,7 @@ struct [[nodiscard]] irq_guard {
 	irq_guard &operator=(const irq_guard &) = delete;
 
 	/* Before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	void unlock(call_site by = caller_site())
 	{
 		if (!taken.is_held())
 			return;

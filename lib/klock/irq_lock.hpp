@@ -52,10 +52,7 @@ namespace detail {
 struct opening;
 
 template <typename L>
-concept is_checked = requires(const L &lock)
-{
-	lock.is_held_by_me();
-};
+concept is_checked = requires(const L &lock) { lock.is_held_by_me(); };
 } // namespace detail
 
 template <any_lock L>
@@ -74,7 +71,9 @@ struct irq_lock : detail::reader_constants_of<L> {
 
 	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
-	requires requires(First first, Rest... rest) { L(first, rest...); }
+		requires requires(First first, Rest... rest) {
+			L(first, rest...);
+		}
 	constexpr explicit irq_lock(First first, Rest... rest)
 	    : inner(first, rest...)
 	{
@@ -104,8 +103,7 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.forget_counts();
 	}
 
-	void assert_held(call_site by = {__builtin_FILE(),
-					 __builtin_LINE()}) const
+	void assert_held(call_site by = caller_site()) const
 	{
 		if constexpr (detail::is_checked<L>)
 			inner.assert_held(by);

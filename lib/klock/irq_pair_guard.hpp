@@ -23,8 +23,7 @@ struct [[nodiscard]] irq_pair_guard {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] irq_pair_guard(
-		First &&a, Second &&b,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		First &&a, Second &&b, call_site by = caller_site())
 	    : taken(a, b, by)
 	{
 	}
@@ -32,7 +31,7 @@ struct [[nodiscard]] irq_pair_guard {
 	irq_pair_guard &operator=(const irq_pair_guard &) = delete;
 
 	/* Both, before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	void unlock(call_site by = caller_site())
 	{
 		if (!taken.is_held())
 			return;

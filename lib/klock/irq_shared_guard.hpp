@@ -47,7 +47,7 @@ struct [[nodiscard]] irq_shared_guard {
 	irq_shared_guard &operator=(const irq_shared_guard &) = delete;
 
 	/* Before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	void unlock(call_site by = caller_site())
 	{
 		if (!taken.is_held())
 			return;
@@ -62,8 +62,8 @@ struct [[nodiscard]] irq_shared_guard {
 
 /* Of a lock without readers. */
 template <detail::guardable L>
-requires(!shared_lockable<detail::inside<L>>) //
-	struct irq_shared_guard<L> : private detail::unreadable<L> {
+	requires(!shared_lockable<detail::inside<L>>) //
+struct irq_shared_guard<L> : private detail::unreadable<L> {
 	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit irq_shared_guard(Given &&...);
@@ -101,7 +101,7 @@ struct [[nodiscard]] irq_shared_try_guard {
 	explicit operator bool() const && = delete;
 
 	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	void unlock(call_site by = caller_site())
 	{
 		if (!taken.is_held())
 			return;
@@ -116,8 +116,8 @@ struct [[nodiscard]] irq_shared_try_guard {
 
 /* As irq_shared_guard's. */
 template <detail::guardable L>
-requires(!shared_lockable<detail::inside<L>>) //
-	struct irq_shared_try_guard<L> : private detail::unreadable<L> {
+	requires(!shared_lockable<detail::inside<L>>) //
+struct irq_shared_try_guard<L> : private detail::unreadable<L> {
 	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit irq_shared_try_guard(Given &&...);

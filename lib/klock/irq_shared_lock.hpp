@@ -79,7 +79,9 @@ struct gated {
 
 	constexpr gated() = default;
 	template <typename First, typename... Rest>
-	requires requires(First first, Rest... rest) { L(first, rest...); }
+		requires requires(First first, Rest... rest) {
+			L(first, rest...);
+		}
 	constexpr explicit gated(First first, Rest... rest)
 	    : inner(first, rest...)
 	{
@@ -88,7 +90,7 @@ struct gated {
 	/* -- A writer, with interrupts off; by: whom a checked L is told -- */
 
 	template <typename... By>
-	requires requires(L &l, By... by) { l.lock(by...); }
+		requires requires(L &l, By... by) { l.lock(by...); }
 	void lock(By... by)
 	{
 		inner.lock(by...);
@@ -98,7 +100,7 @@ struct gated {
 
 	/* Where L is free and no handler reads; never waits. */
 	template <typename... By>
-	requires requires(L &l, By... by) { l.try_lock(by...); }
+		requires requires(L &l, By... by) { l.try_lock(by...); }
 	[[nodiscard]] bool try_lock(By... by)
 	{
 		if (gate.load_relaxed() != 0 || !inner.try_lock(by...))
@@ -110,7 +112,7 @@ struct gated {
 	}
 
 	template <typename... By>
-	requires requires(L &l, By... by) { l.unlock(by...); }
+		requires requires(L &l, By... by) { l.unlock(by...); }
 	void unlock(By... by)
 	{
 		gate.store_release(0); /* O2 */
@@ -120,17 +122,23 @@ struct gated {
 	/* -- A thread that reads -- */
 
 	template <typename... By>
-	requires requires(L &l, By... by) { l.lock_shared(by...); }
-	void lock_shared(By... by) { inner.lock_shared(by...); }
+		requires requires(L &l, By... by) { l.lock_shared(by...); }
+	void lock_shared(By... by)
+	{
+		inner.lock_shared(by...);
+	}
 	template <typename... By>
-	requires requires(L &l, By... by) { l.try_lock_shared(by...); }
+		requires requires(L &l, By... by) { l.try_lock_shared(by...); }
 	[[nodiscard]] bool try_lock_shared(By... by)
 	{
 		return inner.try_lock_shared(by...);
 	}
 	template <typename... By>
-	requires requires(L &l, By... by) { l.unlock_shared(by...); }
-	void unlock_shared(By... by) { inner.unlock_shared(by...); }
+		requires requires(L &l, By... by) { l.unlock_shared(by...); }
+	void unlock_shared(By... by)
+	{
+		inner.unlock_shared(by...);
+	}
 
 	/* -- A handler that reads -- */
 
@@ -165,17 +173,22 @@ struct gated {
 	}
 
 	/* Of a checked lock inside; else not there. */
-	[[nodiscard]] bool is_held_by_me() const requires is_checked<L>
+	[[nodiscard]] bool is_held_by_me() const
+		requires is_checked<L>
 	{
 		return inner.is_held_by_me();
 	}
-	void assert_held(call_site by) const requires is_checked<L>
+	void assert_held(call_site by) const
+		requires is_checked<L>
 	{
 		inner.assert_held(by);
 	}
 	template <typename... Name>
-	requires requires(L &l, Name... name) { l.set_name(name...); }
-	void set_name(Name... name) { inner.set_name(name...); }
+		requires requires(L &l, Name... name) { l.set_name(name...); }
+	void set_name(Name... name)
+	{
+		inner.set_name(name...);
+	}
 
       private:
 	/* In the gate: a writer is inside; below it, handlers are counted. */
@@ -269,8 +282,8 @@ struct [[nodiscard]] handler_shared_guard {
 
 /* Of any other lock. */
 template <detail::guardable L>
-requires(!interruptible_shared_lock<L>) //
-	struct handler_shared_guard<L> : private detail::unread_by_handlers<L> {
+	requires(!interruptible_shared_lock<L>) //
+struct handler_shared_guard<L> : private detail::unread_by_handlers<L> {
 	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit handler_shared_guard(Given &&...);
@@ -311,9 +324,8 @@ struct [[nodiscard]] handler_shared_try_guard {
 
 /* Of any other lock. */
 template <detail::guardable L>
-requires(!interruptible_shared_lock<L>) //
-	struct handler_shared_try_guard<L>
-    : private detail::unread_by_handlers<L> {
+	requires(!interruptible_shared_lock<L>) //
+struct handler_shared_try_guard<L> : private detail::unread_by_handlers<L> {
 	/* Not there: the error above says why. */
 	template <typename... Given>
 	explicit handler_shared_try_guard(Given &&...);

@@ -52,7 +52,7 @@ struct [[nodiscard]] irq_try_guard {
 	explicit operator bool() const && = delete;
 
 	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	void unlock(call_site by = caller_site())
 	{
 		if (!taken.is_held())
 			return;

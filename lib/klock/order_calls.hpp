@@ -24,7 +24,7 @@ namespace klock {
  *	klock::might_wait<debug>();
  */
 template <bool Checks = true>
-inline void might_wait(call_site by = {__builtin_FILE(), __builtin_LINE()})
+inline void might_wait(call_site by = caller_site())
 {
 	if constexpr (!Checks)
 		return;
@@ -44,8 +44,7 @@ inline void might_wait(call_site by = {__builtin_FILE(), __builtin_LINE()})
  *
  */
 template <bool Checks = true, usize Size>
-void declare(const declared_order (&all)[Size],
-	     call_site by = {__builtin_FILE(), __builtin_LINE()})
+void declare(const declared_order (&all)[Size], call_site by = caller_site())
 {
 	if constexpr (Checks)
 		if (order_keeper *const order = kernel_order_keeper())
@@ -104,7 +103,7 @@ struct sub_rank {
 
 /* Of a checked one. */
 template <any_lock L>
-requires requires(const L &lock) { lock.is_held_by_me(); }
+	requires requires(const L &lock) { lock.is_held_by_me(); }
 struct nested<L> {
 	nested(const L &lock, u8 rank) { its.begin(&lock, rank); }
 	~nested() { its.end(); }

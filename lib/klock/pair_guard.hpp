@@ -41,7 +41,7 @@ struct lock_with {
 
 /* Only as a guard's argument: it refers to both. */
 template <typename L, typename With>
-requires any_lock<detail::inside<L>>
+	requires any_lock<detail::inside<L>>
 [[nodiscard]] lock_with<L, With> with(L &lock, With &&given)
 {
 	return {lock, given};
@@ -72,10 +72,7 @@ struct half_of_pair<lock_with<L, With>> {
 };
 
 template <typename Given>
-concept pairable = requires
-{
-	typename half_of_pair<Given>::taken;
-};
+concept pairable = requires { typename half_of_pair<Given>::taken; };
 
 /* Of two objects that have no order in C++: the one of their addresses. */
 inline bool lies_before(const void *a, const void *b)
@@ -127,8 +124,7 @@ struct [[nodiscard]] pair_guard {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] pair_guard(
-		First &&a, Second &&b,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		First &&a, Second &&b, call_site by = caller_site())
 	    : taken(a, b, by)
 	{
 	}
@@ -136,10 +132,7 @@ struct [[nodiscard]] pair_guard {
 	pair_guard &operator=(const pair_guard &) = delete;
 
 	/* Both, before the block ends. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
-	{
-		taken.unlock(by);
-	}
+	void unlock(call_site by = caller_site()) { taken.unlock(by); }
 
       private:
 	detail::acquisition_pair<A, B> taken;
@@ -147,8 +140,9 @@ struct [[nodiscard]] pair_guard {
 
 /* Of an irq_lock: one error, and what to write instead. */
 template <detail::pairable A, detail::pairable B>
-requires(detail::half_of_pair<A>::irq_only ||
-	 detail::half_of_pair<B>::irq_only) struct pair_guard<A, B> {
+	requires(detail::half_of_pair<A>::irq_only ||
+		 detail::half_of_pair<B>::irq_only)
+struct pair_guard<A, B> {
 	static_assert(detail::never<A>,
 		      "an irq_lock is taken by irq_pair_guard: an interrupt "
 		      "handler takes it, too");

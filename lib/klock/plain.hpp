@@ -19,12 +19,12 @@ struct plain {
 	plain(const plain &) = delete;
 	plain &operator=(const plain &) = delete;
 
-	T get(site s = {__builtin_FILE(), __builtin_LINE()}) const
+	T get(site s = caller_site<site>()) const
 	{
 		return arch::load_plain(at, s);
 	}
 
-	void set(T v, site s = {__builtin_FILE(), __builtin_LINE()})
+	void set(T v, site s = caller_site<site>())
 	{
 		arch::store_plain(at, v, s);
 	}

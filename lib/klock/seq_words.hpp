@@ -31,8 +31,7 @@ constexpr auto word_of()
 
 /* indices_to<N>::type is indices<0, 1, .. N - 1> */
 template <usize...>
-struct indices {
-};
+struct indices {};
 template <typename, typename>
 struct joined;
 template <usize... A, usize... B>
@@ -41,8 +40,7 @@ struct joined<indices<A...>, indices<B...>> {
 };
 template <usize N>
 struct indices_to : joined<typename indices_to<N / 2>::type,
-			   typename indices_to<N - N / 2>::type> {
-};
+			   typename indices_to<N - N / 2>::type> {};
 template <>
 struct indices_to<0> {
 	using type = indices<>;

@@ -76,10 +76,7 @@ struct [[nodiscard]] shared_guard {
 	shared_guard &operator=(const shared_guard &) = delete;
 
 	/* Before the block ends. by: the caller, found out by itself. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
-	{
-		taken.unlock(by);
-	}
+	void unlock(call_site by = caller_site()) { taken.unlock(by); }
 
       private:
 	detail::acquisition<L, detail::to_read> taken;
@@ -87,7 +84,7 @@ struct [[nodiscard]] shared_guard {
 
 /* Of an irq_lock, or of a lock without readers. */
 template <detail::guardable L>
-requires detail::not_read_plainly<L>
+	requires detail::not_read_plainly<L>
 struct shared_guard<L> : private detail::not_plainly<L> {
 	template <typename... Given>
 	explicit shared_guard(Given &&...);
@@ -122,10 +119,7 @@ struct [[nodiscard]] shared_try_guard {
 	explicit operator bool() const && = delete;
 
 	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
-	{
-		taken.unlock(by);
-	}
+	void unlock(call_site by = caller_site()) { taken.unlock(by); }
 
       private:
 	detail::acquisition<L, detail::to_read> taken;
@@ -133,7 +127,7 @@ struct [[nodiscard]] shared_try_guard {
 
 /* As shared_guard's. */
 template <detail::guardable L>
-requires detail::not_read_plainly<L>
+	requires detail::not_read_plainly<L>
 struct shared_try_guard<L> : private detail::not_plainly<L> {
 	template <typename... Given>
 	explicit shared_try_guard(Given &&...);

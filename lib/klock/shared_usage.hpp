@@ -113,10 +113,8 @@ struct shared_usage_for<L> {
 	static constexpr u64 readers = L::max_readers;
 	static constexpr bool nests = cpu_shared_lock<L>;
 	/* Whether readers and writers have one capacity. */
-	static constexpr bool contends = requires
-	{
-		requires L::readers_contend;
-	};
+	static constexpr bool contends =
+		requires { requires L::readers_contend; };
 };
 } // namespace detail
 

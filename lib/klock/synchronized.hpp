@@ -79,18 +79,14 @@ inline constexpr bool is_reference<T &&> = true;
 
 /* A guard that may hold nothing. */
 template <typename Guard>
-concept asked = requires(const Guard &guard)
-{
-	static_cast<bool>(guard);
-};
+concept asked = requires(const Guard &guard) { static_cast<bool>(guard); };
 
 /* The data, as long as the guard inside holds their lock. */
 template <typename T, typename Guard>
 struct [[nodiscard(
-	"what is held without a name is released at once")]] held_data
-{
+	"what is held without a name is released at once")]] held_data {
 	template <typename... With>
-	[[gnu::always_inline]] held_data(T & of, With && ...with)
+	[[gnu::always_inline]] held_data(T &of, With &&...with)
 	    : data(of), taken(with...)
 	{
 	}
@@ -105,7 +101,8 @@ struct [[nodiscard(
 	T *operator->() const && = delete;
 
 	/* Whether the lock is held: of try_lock(). */
-	explicit operator bool() const &requires asked<Guard>
+	explicit operator bool() const &
+		requires asked<Guard>
 	{
 		return static_cast<bool>(taken);
 	}
@@ -124,7 +121,9 @@ struct synchronized {
 
 	/* What the data are made of; the lock is free. */
 	template <typename First, typename... Rest>
-	requires requires(First first, Rest... rest) { T{first, rest...}; }
+		requires requires(First first, Rest... rest) {
+			T{first, rest...};
+		}
 	constexpr explicit synchronized(First first, Rest... rest)
 	    : data{first, rest...}
 	{
@@ -133,28 +132,25 @@ struct synchronized {
 	synchronized &operator=(const synchronized &) = delete;
 
 	/* Waits; then auto held = .. is the data, and releases at its end. */
-	[[gnu::always_inline]] auto lock(call_site by = {__builtin_FILE(),
-							 __builtin_LINE()})
+	[[gnu::always_inline]] auto lock(call_site by = caller_site())
 	{
 		return held<>(data, at(inner, by));
 	}
 	template <typename With>
-	[[gnu::always_inline]] auto
-	lock(With &&with, call_site by = {__builtin_FILE(), __builtin_LINE()})
+	[[gnu::always_inline]] auto lock(With &&with,
+					 call_site by = caller_site())
 	{
 		return held<With &>(data, at(inner, by), with);
 	}
 
 	/* The same without waiting: ask it whether it holds anything. */
-	[[gnu::always_inline]] auto try_lock(call_site by = {__builtin_FILE(),
-							     __builtin_LINE()})
+	[[gnu::always_inline]] auto try_lock(call_site by = caller_site())
 	{
 		return tried<>(data, at(inner, by));
 	}
 	template <typename With>
 	[[gnu::always_inline]] auto try_lock(With &&with,
-					     call_site by = {__builtin_FILE(),
-							     __builtin_LINE()})
+					     call_site by = caller_site())
 	{
 		return tried<With &>(data, at(inner, by), with);
 	}
@@ -162,16 +158,14 @@ struct synchronized {
 	/* change(T &) with the lock held; returns what it returns, a value. */
 	template <typename Change>
 	[[gnu::always_inline]] auto with(Change &&change,
-					 call_site by = {__builtin_FILE(),
-							 __builtin_LINE()})
+					 call_site by = caller_site())
 		-> decltype(change(*static_cast<T *>(nullptr)))
 	{
 		return run(change, lock(by));
 	}
 	template <typename Change, typename With>
 	[[gnu::always_inline]] auto with(Change &&change, With &&node,
-					 call_site by = {__builtin_FILE(),
-							 __builtin_LINE()})
+					 call_site by = caller_site())
 		-> decltype(change(*static_cast<T *>(nullptr)))
 	{
 		return run(change, lock(node, by));
@@ -184,15 +178,13 @@ struct synchronized {
 	 * is whole with any other lock; of that, only the call is an error.
 	 */
 	template <typename Of = L>
-	[[gnu::always_inline]] auto
-	lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	[[gnu::always_inline]] auto lock_shared(call_site by = caller_site())
 	{
 		return seen<Of>(data, at(inner, by));
 	}
 	template <typename With>
-	[[gnu::always_inline]] auto
-	lock_shared(With &&with,
-		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+	[[gnu::always_inline]] auto lock_shared(With &&with,
+						call_site by = caller_site())
 	{
 		return seen<L>(data, at(inner, by), with);
 	}
@@ -200,31 +192,28 @@ struct synchronized {
 	/* As try_lock(). */
 	template <typename Of = L>
 	[[gnu::always_inline]] auto
-	try_lock_shared(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	try_lock_shared(call_site by = caller_site())
 	{
 		return tried_to_see<Of>(data, at(inner, by));
 	}
 	template <typename With>
 	[[gnu::always_inline]] auto
-	try_lock_shared(With &&with,
-			call_site by = {__builtin_FILE(), __builtin_LINE()})
+	try_lock_shared(With &&with, call_site by = caller_site())
 	{
 		return tried_to_see<L>(data, at(inner, by), with);
 	}
 
 	/* look(const T &) among readers; returns what it returns, a value. */
 	template <typename Look>
-	[[gnu::always_inline]] auto
-	with_shared(Look &&look,
-		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+	[[gnu::always_inline]] auto with_shared(Look &&look,
+						call_site by = caller_site())
 		-> decltype(look(*static_cast<const T *>(nullptr)))
 	{
 		return run(look, lock_shared(by));
 	}
 	template <typename Look, typename With>
-	[[gnu::always_inline]] auto
-	with_shared(Look &&look, With &&number,
-		    call_site by = {__builtin_FILE(), __builtin_LINE()})
+	[[gnu::always_inline]] auto with_shared(Look &&look, With &&number,
+						call_site by = caller_site())
 		-> decltype(look(*static_cast<const T *>(nullptr)))
 	{
 		return run(look, lock_shared(number, by));

@@ -51,10 +51,7 @@ struct [[nodiscard]] try_guard {
 	explicit operator bool() const && = delete;
 
 	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
-	{
-		taken.unlock(by);
-	}
+	void unlock(call_site by = caller_site()) { taken.unlock(by); }
 
       private:
 	detail::acquisition<L> taken;
@@ -62,7 +59,7 @@ struct [[nodiscard]] try_guard {
 
 /* Of an irq_lock: one error, and what to write instead. */
 template <detail::guardable L>
-requires irq_only_lock<detail::lock_of<L>>
+	requires irq_only_lock<detail::lock_of<L>>
 struct try_guard<L> {
 	static_assert(detail::never<L>,
 		      "an irq_lock is taken by irq_try_guard: an "

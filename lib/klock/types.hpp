@@ -76,8 +76,8 @@ concept bit_set = integer<T> || enumeration<T> || __is_same(T, bool);
  * a library call, or needs the FPU: a kernel has neither.
  */
 template <typename T>
-concept atomic_value = sizeof(T) <= sizeof(void *) &&
-		       (bit_set<T> || detail::is_pointer<T>);
+concept atomic_value =
+	sizeof(T) <= sizeof(void *) && (bit_set<T> || detail::is_pointer<T>);
 
 namespace detail {
 template <typename T>
@@ -167,14 +167,23 @@ template <usize N>
 inline constexpr usize fields_in_word = N == 2 ? 2 : 4;
 } // namespace detail
 
-/*
- * Where a function was called from: the last argument of functions that report
- * it, with the default {__builtin_FILE(), __builtin_LINE()}.
- */
+/* The file and line that a function was called from. */
 struct call_site {
 	const char *file;
 	int line;
 };
+
+/*
+ * The last parameter's default argument of a function that reports its caller:
+ * "call_site by = caller_site()". The builtins name the outermost call. Site:
+ * call_site, or a port's own, which may be empty.
+ */
+template <typename Site = call_site>
+constexpr Site caller_site(const char *file = __builtin_FILE(),
+			   int line = __builtin_LINE())
+{
+	return {file, line};
+}
 
 /* The patience of a wait that does not run out (<klock/atomic_waits.hpp>). */
 inline constexpr u32 endless = ~u32{0};

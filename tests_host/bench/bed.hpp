@@ -102,7 +102,7 @@ struct lock_bed final : bed {
 
 	void set_base(u32 base) override
 	{
-		if constexpr (requires(L & l) { l.set_base(base); })
+		if constexpr (requires(L &l) { l.set_base(base); })
 			at.lock.set_base(base);
 	}
 

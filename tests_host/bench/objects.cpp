@@ -58,8 +58,7 @@ struct table_of final : lock_table {
 };
 
 template <typename L>
-struct alignas(klock::cache_line) padded : L {
-};
+struct alignas(klock::cache_line) padded : L {};
 
 struct variant {
 	std::string name;

@@ -57,8 +57,7 @@ struct sharer<L> {
 
 /* A peer whose readers bring a node along; its writers may need none. */
 template <typename L>
-concept reads_with_node = requires(L &l, typename L::node &n)
-{
+concept reads_with_node = requires(L &l, typename L::node &n) {
 	l.lock_shared(n);
 	l.unlock_shared(n);
 };

@@ -224,8 +224,6 @@ STYLE = [
          "#!/bin/sh\ntrue\n", "true", "no licence"),
     Case("style", "another licence", TYPES, ": MIT", ": GPL-2.0", "GPL",
          "no licence"),
-    Case("style", "too long", TYPES, "#pragma once", "#pragma once" + "\n" * 400,
-         "", "at most 400"),
     Case("style", "a margin that is lost", TYPES, "#pragma once",
          "/*\n * a line\n *that goes on\n */", "that goes on",
          "no blank behind"),

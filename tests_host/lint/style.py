@@ -2,9 +2,8 @@
 """The rest of STYLE that a script can see.
 
 Each source file names its licence in its first line (its second, behind a #!),
-has at most 400 lines, no note of work left undone, no path of somebody's
-machine, and no comment whose margin clang-format has lost in breaking a long
-line. Run: style.py --root DIR
+has no note of work left undone, no path of somebody's machine, and no comment
+whose margin clang-format has lost in breaking a long line. Run: style.py --root DIR
 """
 
 import re
@@ -13,7 +12,6 @@ import common
 from common import Finding
 
 LICENCE = "SPDX-License-Identifier: MIT"
-MOST_LINES = 400
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".S", ".ld", ".lds", ".py", ".cmake",
            ".sh"}
 
@@ -37,9 +35,6 @@ def _check_source(name, lines):
     if not first or LICENCE not in first[0]:
         yield Finding(name, 2 if script else 1, "no licence: this line must "
                       f"be a comment that says {LICENCE}")
-    if len(lines) > MOST_LINES:
-        yield Finding(name, MOST_LINES + 1, f"{len(lines)} lines: at most "
-                      f"{MOST_LINES}; split the file by concern")
 
 
 def _check_margins(name, lines):

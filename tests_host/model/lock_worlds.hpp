@@ -51,7 +51,7 @@ inline constexpr unsigned counts_in_one = 1;
 template <typename Counter>
 inline constexpr unsigned counts_in_one<klock::rw_ticket_lock<Counter>> = 2;
 template <typename L>
-requires requires { typename L::sections; }
+	requires requires { typename L::sections; }
 inline constexpr unsigned counts_in_one<L> = 2;
 
 /*

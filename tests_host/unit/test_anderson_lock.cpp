@@ -107,10 +107,7 @@ TEST_CASE("anderson_lock: the numbers stay below 2 x Slots while all contend")
 namespace {
 
 template <typename L>
-concept has_try_lock = requires(L &lock)
-{
-	lock.try_lock();
-};
+concept has_try_lock = requires(L &lock) { lock.try_lock(); };
 
 } // namespace
 TEST_CASE("anderson_lock: has no try_lock, as none would be right")

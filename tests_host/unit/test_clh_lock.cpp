@@ -14,10 +14,8 @@ using namespace unit;
 namespace {
 
 template <typename L>
-concept has_try_lock = requires(L &lock, typename L::node &node)
-{
-	lock.try_lock(node);
-};
+concept has_try_lock =
+	requires(L &lock, typename L::node &node) { lock.try_lock(node); };
 
 } // namespace
 TEST_CASE("clh_lock: sizes are two lines, and two for a node")

@@ -65,10 +65,7 @@ TEST_CASE("graunke_thakkar_lock: a CPU that comes back waits for the others")
 namespace {
 
 template <typename L>
-concept has_try_lock = requires(L &lock)
-{
-	lock.try_lock(0u);
-};
+concept has_try_lock = requires(L &lock) { lock.try_lock(0u); };
 
 } // namespace
 TEST_CASE("graunke_thakkar_lock: has no try_lock, as none would be right")

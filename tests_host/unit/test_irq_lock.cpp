@@ -32,10 +32,7 @@ using checked_threads = checked_lock<thread_lock<ticket>, "table">;
 
 /* Whether a lock of this type is taken so. */
 template <typename L>
-concept by_hand = requires(L &lock)
-{
-	lock.lock();
-};
+concept by_hand = requires(L &lock) { lock.lock(); };
 
 } // namespace
 

@@ -30,10 +30,7 @@ using phases = phase_fair_lock<u8>;
 
 /* Whether a lock of this type is taken so. */
 template <typename L>
-concept by_hand = requires(L &lock)
-{
-	lock.lock_shared();
-};
+concept by_hand = requires(L &lock) { lock.lock_shared(); };
 
 /* Whether such a guard gets in now; it leaves again. */
 template <template <typename> typename Guard, typename L>

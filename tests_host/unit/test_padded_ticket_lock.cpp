@@ -11,10 +11,7 @@ using namespace unit;
 namespace {
 
 template <typename L>
-concept has_try_lock = requires(L &lock)
-{
-	lock.try_lock();
-};
+concept has_try_lock = requires(L &lock) { lock.try_lock(); };
 
 } // namespace
 TEST_CASE("padded_ticket_lock: sizes are two lines, and zero bytes are free")

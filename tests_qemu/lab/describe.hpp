@@ -54,8 +54,8 @@ inline constexpr bool
 template <typename L>
 inline constexpr klock::usize ticket_size = sizeof(klock::u32);
 template <template <typename> typename L, typename Counter>
-requires(!has_held_bit<L<Counter>>) inline constexpr klock::usize
-	ticket_size<L<Counter>> = sizeof(Counter);
+	requires(!has_held_bit<L<Counter>>)
+inline constexpr klock::usize ticket_size<L<Counter>> = sizeof(Counter);
 template <typename Counter, klock::u32 Patience>
 inline constexpr klock::usize
 	ticket_size<klock::preemptable_ticket_lock<Counter, Patience>> =

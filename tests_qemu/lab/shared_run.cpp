@@ -27,8 +27,9 @@ inline constinit shared_torture<Subject, most_cpus> shared_bench;
 
 /* An NMI's handler may only try. */
 template <typename Subject>
-constexpr bool tries_in_nmi = klock::try_lockable<typename Subject::lock>
-	&&klock::try_shared_lockable<typename Subject::lock>;
+constexpr bool tries_in_nmi =
+	klock::try_lockable<typename Subject::lock> &&
+	klock::try_shared_lockable<typename Subject::lock>;
 
 /* So many CPUs, each with so many contexts that may take the lock. */
 template <typename Subject>

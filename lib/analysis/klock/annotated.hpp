@@ -42,7 +42,9 @@ struct __attribute__((capability("lock"))) annotated_lock {
 
 	/* What the lock inside is made of. */
 	template <typename First, typename... Rest>
-	requires requires(First first, Rest... rest) { L(first, rest...); }
+		requires requires(First first, Rest... rest) {
+			L(first, rest...);
+		}
 	constexpr explicit annotated_lock(First first, Rest... rest)
 	    : inner(first, rest...)
 	{
@@ -88,7 +90,7 @@ struct __attribute__((capability("lock"))) annotated_lock {
 
 	/* From here on clang believes it; a checked lock looks. */
 	__attribute__((assert_capability())) void
-	assert_held(call_site by = {__builtin_FILE(), __builtin_LINE()}) const
+	assert_held(call_site by = caller_site()) const
 	{
 		if constexpr (requires { inner.assert_held(by); })
 			inner.assert_held(by);
@@ -115,7 +117,7 @@ struct __attribute__((scoped_lockable)) annotated_guard {
 	[[nodiscard]] __attribute__((acquire_capability(lock)))
 	explicit annotated_guard(
 		annotated_lock<L> &lock,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by))
 	{
 	}
@@ -123,7 +125,7 @@ struct __attribute__((scoped_lockable)) annotated_guard {
 	[[nodiscard]] __attribute__((acquire_capability(lock)))
 	explicit annotated_guard(
 		annotated_lock<L> &lock, With &&with,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by), with)
 	{
 	}
@@ -134,7 +136,7 @@ struct __attribute__((scoped_lockable)) annotated_guard {
 
 	/* Before the block ends. */
 	__attribute__((release_capability())) void
-	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	unlock(call_site by = caller_site())
 	{
 		taken.unlock(by);
 	}
@@ -150,7 +152,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_guard {
 	[[nodiscard]] __attribute__((acquire_capability(lock)))
 	explicit annotated_irq_guard(
 		annotated_lock<L> &lock,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by))
 	{
 	}
@@ -158,7 +160,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_guard {
 	[[nodiscard]] __attribute__((acquire_capability(lock)))
 	explicit annotated_irq_guard(
 		annotated_lock<L> &lock, With &&with,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by), with)
 	{
 	}
@@ -169,7 +171,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_guard {
 
 	/* Before the block ends. */
 	__attribute__((release_capability())) void
-	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	unlock(call_site by = caller_site())
 	{
 		taken.unlock(by);
 	}
@@ -185,7 +187,7 @@ struct __attribute__((scoped_lockable)) annotated_shared_guard {
 	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
 	explicit annotated_shared_guard(
 		annotated_lock<L> &lock,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by))
 	{
 	}
@@ -193,7 +195,7 @@ struct __attribute__((scoped_lockable)) annotated_shared_guard {
 	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
 	explicit annotated_shared_guard(
 		annotated_lock<L> &lock, With &&with,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by), with)
 	{
 	}
@@ -205,7 +207,7 @@ struct __attribute__((scoped_lockable)) annotated_shared_guard {
 
 	/* Before the block ends. */
 	__attribute__((release_capability())) void
-	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	unlock(call_site by = caller_site())
 	{
 		taken.unlock(by);
 	}
@@ -221,7 +223,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_shared_guard {
 	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
 	explicit annotated_irq_shared_guard(
 		annotated_lock<L> &lock,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by))
 	{
 	}
@@ -229,7 +231,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_shared_guard {
 	[[nodiscard]] __attribute__((acquire_shared_capability(lock)))
 	explicit annotated_irq_shared_guard(
 		annotated_lock<L> &lock, With &&with,
-		call_site by = {__builtin_FILE(), __builtin_LINE()})
+		call_site by = caller_site())
 	    : taken(at(lock.inner, by), with)
 	{
 	}
@@ -241,7 +243,7 @@ struct __attribute__((scoped_lockable)) annotated_irq_shared_guard {
 
 	/* Before the block ends. */
 	__attribute__((release_capability())) void
-	unlock(call_site by = {__builtin_FILE(), __builtin_LINE()})
+	unlock(call_site by = caller_site())
 	{
 		taken.unlock(by);
 	}

@@ -14,7 +14,7 @@ namespace klock {
 namespace c {
 
 template <typename C>
-requires requires(C lock) { lock.klock_inner.klock_marks; }
+	requires requires(C lock) { lock.klock_inner.klock_marks; }
 void init(C *lock)
 {
 	init(&lock->klock_usage);
@@ -23,7 +23,7 @@ void init(C *lock)
 }
 
 template <typename C>
-requires requires(C lock) { lock.klock_inner.klock_slots; }
+	requires requires(C lock) { lock.klock_inner.klock_slots; }
 void init(C *lock)
 {
 	init(&lock->klock_usage);

@@ -14,7 +14,7 @@ namespace c {
 
 /* Word by word: at once would become a call of memset(). */
 template <typename C>
-requires requires(C lock) { lock.klock_waits; }
+	requires requires(C lock) { lock.klock_waits; }
 void init(C *lock)
 {
 	for (usize i = 0; i < sizeof(*lock) / sizeof(u32); i++)

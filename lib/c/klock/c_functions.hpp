@@ -42,7 +42,7 @@ void init(C *lock)
 
 /* Line by line: at once would become a call of memset(). */
 template <typename C>
-requires requires(C lock) { lock.klock_marks; }
+	requires requires(C lock) { lock.klock_marks; }
 void init(C *lock)
 {
 	lock->klock_word = 0;
@@ -51,7 +51,7 @@ void init(C *lock)
 }
 
 template <typename C>
-requires requires(C lock) { lock.klock_slots; }
+	requires requires(C lock) { lock.klock_slots; }
 void init(C *lock)
 {
 	lock->klock_next = 0;

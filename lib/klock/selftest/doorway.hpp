@@ -16,11 +16,10 @@
 namespace klock::selftest {
 
 template <typename L>
-concept tells_queued = requires(const L &lock, unsigned cpu)
-{
+concept tells_queued = requires(const L &lock, unsigned cpu) {
 	{
 		lock.is_queued(cpu)
-		} -> same_as<bool>;
+	} -> same_as<bool>;
 };
 
 /* FNV-1a, each byte read atomically. */

@@ -185,7 +185,8 @@ struct contender<L> {
 	constexpr void renumber(unsigned) {}
 	void lock(L &l) { l.lock(); }
 	void unlock(L &l) { l.unlock(); }
-	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	[[nodiscard]] bool try_lock(L &l)
+		requires try_lockable<L>
 	{
 		return l.try_lock();
 	}
@@ -198,7 +199,8 @@ struct contender<L> {
 	constexpr void renumber(unsigned number) { cpu = number; }
 	void lock(L &l) { l.lock_from(cpu); }
 	void unlock(L &l) { l.unlock(); }
-	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	[[nodiscard]] bool try_lock(L &l)
+		requires try_lockable<L>
 	{
 		return l.try_lock();
 	}
@@ -213,7 +215,8 @@ struct contender<L> {
 	constexpr void renumber(unsigned) {}
 	void lock(L &l) { l.lock(node); }
 	void unlock(L &l) { l.unlock(node); }
-	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	[[nodiscard]] bool try_lock(L &l)
+		requires try_lockable<L>
 	{
 		return l.try_lock(node);
 	}
@@ -228,12 +231,13 @@ struct contender<L> {
 	constexpr void renumber(unsigned number) { cpu = number; }
 	void lock(L &l) { l.lock(cpu); }
 	void unlock(L &l) { l.unlock(cpu); }
-	[[nodiscard]] bool try_lock(L &l) requires try_lockable<L>
+	[[nodiscard]] bool try_lock(L &l)
+		requires try_lockable<L>
 	{
 		return l.try_lock(cpu);
 	}
-	[[nodiscard]] bool
-	try_lock_until(L &l, u64 deadline) requires timed_lockable<L>
+	[[nodiscard]] bool try_lock_until(L &l, u64 deadline)
+		requires timed_lockable<L>
 	{
 		return l.try_lock_until(cpu, deadline);
 	}
@@ -262,7 +266,8 @@ struct reader {
 		else
 			l.unlock_shared();
 	}
-	[[nodiscard]] bool try_lock(L &l) requires try_shared_lockable<L>
+	[[nodiscard]] bool try_lock(L &l)
+		requires try_shared_lockable<L>
 	{
 		if constexpr (cpu_shared_lock<L>)
 			return l.try_lock_shared(cpu);

@@ -22,8 +22,7 @@ template <any_lock L>
 inline constexpr bool nodes_die_with_lock = node_lock<L> && !stack_node_lock<L>;
 
 template <any_lock L, unsigned Cpus, bool = nodes_die_with_lock<L>>
-struct nodes_inside {
-};
+struct nodes_inside {};
 
 template <any_lock L, unsigned Cpus>
 struct nodes_inside<L, Cpus, true> {

@@ -73,8 +73,8 @@ inline hooked::window window_of(const T *at)
  */
 
 template <typename T>
-inline constexpr bool one_access = sizeof(T) == 1 || sizeof(T) == 2 ||
-				   sizeof(T) == 4 || sizeof(T) == 8;
+inline constexpr bool one_access =
+	sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
 
 template <typename T>
 struct aliasing {

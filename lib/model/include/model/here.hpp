@@ -5,4 +5,4 @@
  * Headers that include this undefine it in their last line: again and again.
  */
 #define KLOCK_MODEL_HERE                                                       \
-	::klock::arch::site s = {__builtin_FILE(), __builtin_LINE()}
+	::klock::arch::site s = ::klock::caller_site<::klock::arch::site>()

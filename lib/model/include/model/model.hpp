@@ -63,7 +63,7 @@ result explore(program &, const options &);
 
 /* Else the execution is reported. */
 void check(bool holds, const char *what = "check",
-	   site s = {__builtin_FILE(), __builtin_LINE()});
+	   site s = klock::caller_site<site>());
 
 /* The CPU that runs this. */
 unsigned cpu();

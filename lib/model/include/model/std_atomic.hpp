@@ -15,8 +15,7 @@ namespace std {
 
 template <typename T>
 struct [[gnu::abi_tag("klock_model")]] atomic
-    : model::standard::operations<atomic<T>, T>
-{
+    : model::standard::operations<atomic<T>, T> {
 	static_assert(model::access::allowed<T>,
 		      "klock::model: std::atomic<T> takes a T that is "
 		      "trivially copyable and has at most 8 bytes");
@@ -58,18 +57,18 @@ struct [[gnu::abi_tag("klock_model")]] atomic
 /* To what it refers to nobody else may reach but by such a reference. */
 template <typename T>
 struct [[gnu::abi_tag("klock_model")]] atomic_ref
-    : model::standard::operations<atomic_ref<T>, T>
-{
+    : model::standard::operations<atomic_ref<T>, T> {
 	static_assert(model::access::allowed<T>,
 		      "klock::model: std::atomic_ref<T> takes a T that is "
 		      "trivially copyable and has at most 8 bytes");
 
-	static constexpr size_t required_alignment =
-		model::access::one_access<T> && sizeof(T) > alignof(T)
-			? sizeof(T)
-			: alignof(T);
+	static constexpr size_t
+		required_alignment = model::access::one_access<T> &&
+						     sizeof(T) > alignof(T)
+					     ? sizeof(T)
+					     : alignof(T);
 
-	explicit atomic_ref(T & to) : of(&to) {}
+	explicit atomic_ref(T &to) : of(&to) {}
 	atomic_ref(const atomic_ref &) = default;
 	atomic_ref &operator=(const atomic_ref &) = delete;
 
@@ -85,8 +84,7 @@ struct [[gnu::abi_tag("klock_model")]] atomic_ref
 	T *of;
 };
 
-struct [[gnu::abi_tag("klock_model")]] atomic_flag
-{
+struct [[gnu::abi_tag("klock_model")]] atomic_flag {
 	constexpr atomic_flag() noexcept = default;
 	constexpr atomic_flag(bool set) noexcept : is_set(set) {}
 	atomic_flag(const atomic_flag &) = delete;
@@ -102,8 +100,8 @@ struct [[gnu::abi_tag("klock_model")]] atomic_flag
 	{
 		is_set.store(false, o, s);
 	}
-	bool test(memory_order o = memory_order::seq_cst, KLOCK_MODEL_HERE)
-		const volatile noexcept
+	bool test(memory_order o = memory_order::seq_cst,
+		  KLOCK_MODEL_HERE) const volatile noexcept
 	{
 		return is_set.load(o, s);
 	}

@@ -45,12 +45,11 @@ struct here {
 	const volatile Self &self;
 	site s;
 
-	here(const Self &of, site at = {__builtin_FILE(), __builtin_LINE()})
+	here(const Self &of, site at = klock::caller_site<site>())
 	    : self(of), s(at)
 	{
 	}
-	here(const volatile Self &of,
-	     site at = {__builtin_FILE(), __builtin_LINE()})
+	here(const volatile Self &of, site at = klock::caller_site<site>())
 	    : self(of), s(at)
 	{
 	}
@@ -62,15 +61,13 @@ struct located {
 	T v;
 	site s;
 
-	located(T value, site at = {__builtin_FILE(), __builtin_LINE()})
-	    : v(value), s(at)
+	located(T value, site at = klock::caller_site<site>()) : v(value), s(at)
 	{
 	}
 	template <typename U>
-	requires(std::is_convertible_v<U, T> &&
-		 !std::is_same_v<std::remove_cvref_t<U>, T>)
-		located(U &&value,
-			site at = {__builtin_FILE(), __builtin_LINE()})
+		requires(std::is_convertible_v<U, T> &&
+			 !std::is_same_v<std::remove_cvref_t<U>, T>)
+	located(U &&value, site at = klock::caller_site<site>())
 	    : v(static_cast<T>(std::forward<U>(value))), s(at)
 	{
 	}
@@ -210,37 +207,44 @@ struct operations {
 		return changed(at(), update::subtract, by, from(o), s);
 	}
 	T fetch_and(T bits, memory_order o = memory_order::seq_cst,
-		    KLOCK_MODEL_HERE) const volatile noexcept requires number<T>
+		    KLOCK_MODEL_HERE) const volatile noexcept
+		requires number<T>
 	{
 		return access::rmw(at(), update::bit_and, bits, from(o), s);
 	}
 	T fetch_or(T bits, memory_order o = memory_order::seq_cst,
-		   KLOCK_MODEL_HERE) const volatile noexcept requires number<T>
+		   KLOCK_MODEL_HERE) const volatile noexcept
+		requires number<T>
 	{
 		return access::rmw(at(), update::bit_or, bits, from(o), s);
 	}
 	T fetch_xor(T bits, memory_order o = memory_order::seq_cst,
-		    KLOCK_MODEL_HERE) const volatile noexcept requires number<T>
+		    KLOCK_MODEL_HERE) const volatile noexcept
+		requires number<T>
 	{
 		return access::rmw(at(), update::bit_xor, bits, from(o), s);
 	}
 
 	/* -- Operators: seq_cst, each one RMW -- */
 
-	friend T operator++(here<Self> x) noexcept requires adds<T>
+	friend T operator++(here<Self> x) noexcept
+		requires adds<T>
 	{
 		return static_cast<T>(operations::moved(x, update::add, 1) + 1);
 	}
-	friend T operator++(here<Self> x, int) noexcept requires adds<T>
+	friend T operator++(here<Self> x, int) noexcept
+		requires adds<T>
 	{
 		return operations::moved(x, update::add, 1);
 	}
-	friend T operator--(here<Self> x) noexcept requires adds<T>
+	friend T operator--(here<Self> x) noexcept
+		requires adds<T>
 	{
 		return static_cast<T>(
 			operations::moved(x, update::subtract, 1) - 1);
 	}
-	friend T operator--(here<Self> x, int) noexcept requires adds<T>
+	friend T operator--(here<Self> x, int) noexcept
+		requires adds<T>
 	{
 		return operations::moved(x, update::subtract, 1);
 	}
@@ -258,17 +262,20 @@ struct operations {
 					      order::seq_cst, by.s) -
 				      by.v);
 	}
-	T operator&=(located<T> by) const volatile noexcept requires number<T>
+	T operator&=(located<T> by) const volatile noexcept
+		requires number<T>
 	{
 		return static_cast<T>(
 			fetch_and(by.v, memory_order::seq_cst, by.s) & by.v);
 	}
-	T operator|=(located<T> by) const volatile noexcept requires number<T>
+	T operator|=(located<T> by) const volatile noexcept
+		requires number<T>
 	{
 		return static_cast<T>(
 			fetch_or(by.v, memory_order::seq_cst, by.s) | by.v);
 	}
-	T operator^=(located<T> by) const volatile noexcept requires number<T>
+	T operator^=(located<T> by) const volatile noexcept
+		requires number<T>
 	{
 		return static_cast<T>(
 			fetch_xor(by.v, memory_order::seq_cst, by.s) ^ by.v);

@@ -95,8 +95,8 @@ struct var {
 	}
 
 	/* Where it is a pointer. */
-	[[gnu::noinline]] T
-	operator->() const requires klock::detail::is_pointer<T>
+	[[gnu::noinline]] T operator->() const
+		requires klock::detail::is_pointer<T>
 	{
 		return get(called_from());
 	}

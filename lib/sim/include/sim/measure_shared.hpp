@@ -111,7 +111,7 @@ struct access<Lock> {
 };
 
 template <klock::any_lock Lock>
-requires klock::shared_lockable<Lock>
+	requires klock::shared_lockable<Lock>
 struct access<Lock> {
 	static constexpr bool keeps_writers_out = true;
 	static constexpr bool shares = true;
@@ -143,8 +143,7 @@ struct access<Lock> {
 
 /* A copy is taken first and looked at then: writers need not wait. */
 template <typename Value>
-concept sequence = requires(Value &v)
-{
+concept sequence = requires(Value &v) {
 	(void)v.read();
 	v.update([](auto &) {});
 };

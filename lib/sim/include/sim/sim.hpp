@@ -110,7 +110,7 @@ template <typename T>
 struct world {
 	template <typename... Arguments>
 	explicit world(Arguments &&...with)
-	    : at(::new (detail::lend(sizeof(T), alignof(T)))
+	    : at(::new(detail::lend(sizeof(T), alignof(T)))
 			 T(std::forward<Arguments>(with)...))
 	{
 	}

@@ -54,7 +54,7 @@ inline W wait_and_read(const W &at)
  * not harm: the return from it is an event.
  */
 template <order O, typename T, typename Predicate>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T await(const cell<T> &at, Predicate done, site s)
 {
 	const T first = load<O>(at, s);

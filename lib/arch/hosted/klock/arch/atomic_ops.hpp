@@ -51,7 +51,7 @@ inline void acquire_whole(const field_cell<T, N> &at)
 }
 
 template <usize I, order O, typename T, usize N>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline T load_field(const field_cell<T, N> &at, site s)
 {
 	const T seen = load<O>(at.at[I], s);
@@ -61,7 +61,7 @@ inline T load_field(const field_cell<T, N> &at, site s)
 }
 
 template <usize I, order O, typename T, usize N>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline T exchange_field(field_cell<T, N> &at, T v, site s)
 {
 	const T before = exchange<O>(at.at[I], v, s);
@@ -71,7 +71,7 @@ inline T exchange_field(field_cell<T, N> &at, T v, site s)
 }
 
 template <usize I, order O, typename T, usize N>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 {
 	const T before = fetch_add<O>(at.at[I], v, s);
@@ -81,7 +81,7 @@ inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 }
 
 template <usize I, order O, typename T, usize N, typename Predicate>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 {
 	const T seen = await<O>(at.at[I], done, s);
@@ -91,7 +91,7 @@ inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 }
 
 template <usize I, order O, typename T, usize N, typename Predicate>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
 			      site s)
 {
@@ -102,7 +102,7 @@ inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
 }
 
 template <order O, typename T, usize N>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 				    fields<T, N> desired, site)
 {
@@ -121,7 +121,7 @@ inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 }
 
 template <order O, typename T, usize N>
-requires fields_under_tsan<T, N>
+	requires fields_under_tsan<T, N>
 inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 			   fields<T, N> to, site)
 {

@@ -75,7 +75,8 @@ inline T modify_cell(cell<T> &at, T v)
 } // namespace riscv
 
 template <order O>
-requires(O != order::relaxed) inline void fence(site)
+	requires(O != order::relaxed)
+inline void fence(site)
 {
 	if constexpr (O == order::acquire)
 		asm volatile("fence r, rw" ::: "memory");
@@ -88,7 +89,7 @@ requires(O != order::relaxed) inline void fence(site)
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T load(const cell<T> &at, site s)
 {
 	if constexpr (O == order::seq_cst)
@@ -103,7 +104,7 @@ inline T load(const cell<T> &at, site s)
 
 /* volatile: GCC 12 has a swap for a relaxed builtin, which is no store. */
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline void store(cell<T> &at, T v, site s)
 {
 	if constexpr (O != order::relaxed)
@@ -114,14 +115,14 @@ inline void store(cell<T> &at, T v, site s)
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T exchange(cell<T> &at, T v, site)
 {
 	return riscv::modify_cell<riscv::amo::swap, O>(at, v);
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline bool compare_exchange(cell<T> &at, T &expected, T desired, site)
 {
 	const auto wanted = riscv::bits_from(expected);
@@ -133,14 +134,14 @@ inline bool compare_exchange(cell<T> &at, T &expected, T desired, site)
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T fetch_add(cell<T> &at, T v, site)
 {
 	return riscv::modify_cell<riscv::amo::add, O>(at, v);
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T fetch_sub(cell<T> &at, T v, site)
 {
 	using word = word_of<sizeof(T)>;
@@ -150,21 +151,21 @@ inline T fetch_sub(cell<T> &at, T v, site)
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T fetch_or(cell<T> &at, T v, site)
 {
 	return riscv::modify_cell<riscv::amo::bit_or, O>(at, v);
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T fetch_and(cell<T> &at, T v, site)
 {
 	return riscv::modify_cell<riscv::amo::bit_and, O>(at, v);
 }
 
 template <order O, typename T>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline T fetch_xor(cell<T> &at, T v, site)
 {
 	return riscv::modify_cell<riscv::amo::bit_xor, O>(at, v);
@@ -179,8 +180,8 @@ inline T fetch_xor(cell<T> &at, T v, site)
  * ends the sleep.
  */
 template <order O, typename T, typename Predicate>
-requires(atomic_value<T> &&riscv::has_wait_on_reservation) inline T
-	await(const cell<T> &at, Predicate done, site s)
+	requires(atomic_value<T> && riscv::has_wait_on_reservation)
+inline T await(const cell<T> &at, Predicate done, site s)
 {
 	const T first = load<O>(at, s);
 	if (done(first))
@@ -198,13 +199,13 @@ requires(atomic_value<T> &&riscv::has_wait_on_reservation) inline T
 
 /* Whether nothing lies above the field in its aligned word of 4 bytes. */
 template <usize I, typename T, usize N>
-concept field_at_the_top = sizeof(T) < 4 && alignof(field_cell<T, N>) >= 4 &&
-			   (I + 1) * sizeof(T) % 4 == 0 &&
-			   !riscv::has_narrow_amo;
+concept field_at_the_top =
+	sizeof(T) < 4 && alignof(field_cell<T, N>) >= 4 &&
+	(I + 1) * sizeof(T) % 4 == 0 && !riscv::has_narrow_amo;
 
 /* Its carry leaves the word: one instruction. */
 template <usize I, order O, typename T, usize N>
-requires field_at_the_top<I, T, N>
+	requires field_at_the_top<I, T, N>
 inline T fetch_add_field(field_cell<T, N> &at, T v, site)
 {
 	using word [[gnu::may_alias]] = u32;
@@ -218,7 +219,7 @@ inline T fetch_add_field(field_cell<T, N> &at, T v, site)
 }
 
 template <order O, typename T, usize N>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 				    fields<T, N> desired, site)
 {
@@ -229,7 +230,7 @@ inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 }
 
 template <order O, typename T, usize N>
-requires atomic_value<T>
+	requires atomic_value<T>
 inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 			   fields<T, N> to, site)
 {

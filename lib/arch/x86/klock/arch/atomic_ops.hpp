@@ -23,7 +23,7 @@ template <typename T, usize N>
 concept fields_of_8_bytes = sizeof(field_cell<T, N>) == 8;
 
 template <order O, typename T, usize N>
-requires fields_of_8_bytes<T, N>
+	requires fields_of_8_bytes<T, N>
 inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 				    fields<T, N> desired, site)
 {
@@ -43,7 +43,7 @@ inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 
 /* There is no add of 8 bytes: swaps until nobody came between. */
 template <order O, typename T, usize N>
-requires fields_of_8_bytes<T, N>
+	requires fields_of_8_bytes<T, N>
 inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 			   fields<T, N> to, site s)
 {
