@@ -38,6 +38,31 @@ function(klock_level level)
 	endif()
 endfunction()
 
+# klock_levels_are_whole(): each test has a level. At the end of the list.
+function(klock_levels_are_whole)
+	get_property(levelled GLOBAL PROPERTY KLOCK_LEVELLED)
+	klock_tests_below(tests ${PROJECT_SOURCE_DIR})
+	list(REMOVE_ITEM tests ${levelled})
+	if(tests)
+		list(JOIN tests " " tests)
+		message(FATAL_ERROR "klock_level() has no level for: ${tests}")
+	endif()
+	add_custom_target(levels COMMAND ${Python3_EXECUTABLE} -B
+		${PROJECT_SOURCE_DIR}/toolchain/levels.py ${CMAKE_BINARY_DIR}
+		USES_TERMINAL VERBATIM)
+endfunction()
+
+# klock_tests_below(<variable> <folder>)
+function(klock_tests_below variable folder)
+	get_property(found DIRECTORY ${folder} PROPERTY TESTS)
+	get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+	foreach(below IN LISTS folders)
+		klock_tests_below(more ${below})
+		list(APPEND found ${more})
+	endforeach()
+	set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # klock_label_slow(<test>...): what preset check leaves out (CONTRIBUTING.md).
 # Together they are two thirds of the time that all tests take.
 function(klock_label_slow)

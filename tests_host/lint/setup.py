@@ -15,10 +15,10 @@ CASES = [
     ("g++-riscv64-linux-gnu", [], "g++-riscv64-linux-gnu"),
     ("g++ qemu-system-arm qemu-system-misc g++-aarch64-linux-gnu", ["--x86"],
      "g++"),
-    ("psf-unifont ovmf grub-efi-amd64-bin", [],
-     "psf-unifont ovmf grub-efi-amd64-bin"),
-    ("gnuplot-nox", [], ""),
-    ("gnuplot-nox", ["--all"], "gnuplot-nox"),
+    ("psf-unifont ovmf meson", [], "psf-unifont"),
+    ("psf-unifont ovmf meson", ["--full"], "psf-unifont ovmf meson"),
+    ("python3-matplotlib", ["--full"], ""),
+    ("python3-matplotlib ovmf", ["--all"], "python3-matplotlib ovmf"),
 ]
 
 
@@ -39,7 +39,7 @@ def main():
     script = parser.parse_args().root / "toolchain/setup"
     # What this host lacks indeed is named in every case.
     lacking = {options: named(script, "", list(options))
-               for options in ((), ("--x86",), ("--all",))}
+               for options in ((), ("--x86",), ("--full",), ("--all",))}
     failed = 0
     for absent, options, expected in CASES:
         found = named(script, absent, options)
