@@ -26,7 +26,6 @@
 #include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/pause.hpp>
-#include <boot/summary.hpp>
 #include <boot/types.hpp>
 
 /*

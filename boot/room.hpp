@@ -4,8 +4,7 @@
  *
  * The floor, boot/, knows no machine. A room is a folder boot/<machine>/: the
  * functions below, those of ipi.hpp, of nmi_clock.hpp and (but for place_of())
- * of topology.hpp, summary_room(), and on the include path (-I boot/<machine>)
- * these headers:
+ * of topology.hpp, and on the include path (-I boot/<machine>) these headers:
  *
  *	room/layout.h		numbers that assembly shares: MAX_CPUS, the
  *				stacks' sizes, PERCPU_*, FRAME_LINK_BELOW
@@ -81,9 +80,6 @@ void output_shown();
 
 /* Waits until all is sent. Any context. */
 void output_drain();
-
-/* Where summary_room() has room: a char of the screen's last page. */
-void summary_put(char c);
 
 /* -- Interrupts, clock, CPUs -- */
 

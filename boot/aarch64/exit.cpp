@@ -9,7 +9,6 @@
 #include <boot/aarch64/exceptions.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/room.hpp>
-#include <boot/summary.hpp>
 
 namespace boot {
 
@@ -37,10 +36,6 @@ bool is_semihosting_call(usize ip)
 }
 
 /* There is no screen. */
-page_room summary_room() { return {}; }
-
-void summary_put(char) {}
-
 const char *after_exit_hint() { return ""; }
 
 void after_exit() { halt(); }

@@ -10,7 +10,6 @@
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/uart.hpp>
 #include <boot/room.hpp>
-#include <boot/summary.hpp>
 
 namespace boot {
 
@@ -98,10 +97,6 @@ void machine_reset()
 }
 
 /* There is no screen. */
-page_room summary_room() { return {}; }
-
-void summary_put(char) {}
-
 const char *after_exit_hint() { return ""; }
 
 void after_exit() { halt(); }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit - QEMU's isa-debug-exit, or pages of the screen that keys or time turn:
- * x86
+ * exit - QEMU's isa-debug-exit, or pages of the screen that keys turn: x86
  */
-#include <boot/clock.hpp>
-#include <boot/command_line.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/room.hpp>
 #include <boot/x86/keyboard.hpp>
@@ -13,22 +10,6 @@
 #include <klock/cpu.hpp>
 
 namespace boot {
-
-namespace {
-
-/* Without a key a page stays so long; 0: for ever. Nonsense is the payload's
- * to complain of. */
-u64 cycles_of_page()
-{
-	const char *const word = command_line().find("pages");
-	u64 seconds = usual_page_seconds;
-
-	if (word)
-		(void)parse_u64(word, seconds);
-	return seconds * clock_hz();
-}
-
-} // namespace
 
 void machine_exit(exit_code code) { out8(EXIT_PORT, static_cast<u8>(code)); }
 
@@ -53,19 +34,8 @@ void after_exit()
 {
 	if (!screen_is_present())
 		halt();
-	u64 patience = cycles_of_page();
-	u64 since = klock::cycles();
-
 	for (;;) {
-		const int pages = keyboard_pages();
-
-		if (pages) {
-			screen_turn(pages);
-			patience = 0; /* somebody reads: at his own pace */
-		} else if (patience && klock::cycles() - since >= patience) {
-			screen_turn_on();
-			since = klock::cycles();
-		}
+		screen_turn(keyboard_pages());
 		klock::cpu_relax();
 	}
 }

@@ -4,7 +4,6 @@
  */
 #include <boot/console.hpp>
 #include <boot/room.hpp>
-#include <boot/summary.hpp>
 #include <boot/x86/framebuffer.hpp>
 #include <boot/x86/screen.hpp>
 #include <boot/x86/text_screen.hpp>
@@ -55,11 +54,5 @@ bool screen_is_present() { return screen.is_present(); }
 bool screen_has_more() { return screen.is_present() && screen.has_more(); }
 
 void screen_turn(int pages) { screen.turn(pages); }
-
-void screen_turn_on() { screen.turn_on(); }
-
-page_room summary_room() { return {screen.columns(), screen.rows()}; }
-
-void summary_put(char c) { screen.put_summary(c); }
 
 } // namespace boot

@@ -22,6 +22,5 @@ void screen_show();
 bool screen_is_present();
 bool screen_has_more();
 void screen_turn(int pages);
-void screen_turn_on();
 
 } // namespace boot

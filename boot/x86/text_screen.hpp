@@ -4,9 +4,8 @@
  * (private to boot)
  *
  * The last lines are kept, more than the screen has, so that pages can be
- * turned back. Behind the last page there may be one more, the summary. What
- * the screen shows is kept, too: its memory is slow, to read above all, so only
- * what has changed is drawn.
+ * turned back. What the screen shows is kept, too: its memory is slow, to read
+ * above all, so only what has changed is drawn.
  */
 #pragma once
 
@@ -48,36 +47,20 @@ struct text_screen {
 	/* So many pages on, or back if negative, as far as there are any. */
 	void turn(int pages);
 
-	/* One page on; after the last one comes the first. */
-	void turn_on();
-
-	/* The summary's text, from its upper left corner on; '\n' as usual. */
-	void put_summary(char c);
-
-	unsigned columns() const { return painter.columns; }
-	unsigned rows() const { return painter.rows; }
-
       private:
 	unsigned last_top() const;
 	void move_to(unsigned new_top);
 	void next_line();
 	void put_cell(char c);
 	void draw_row(unsigned row);
-	unsigned first_top() const;
-	bool has_summary() const { return summary_row || summary_column; }
-	void show_summary(bool wanted);
 
 	screen_painter painter = {};
 	unsigned line = 0;	   /* that is written, from the start */
 	unsigned column = 0;	   /* painter.columns: the line is full */
 	unsigned top = 0;	   /* the line that the screen begins with */
 	unsigned changed_from = 0; /* the first line that show() looks at */
-	bool on_summary = false;   /* that is the page on the screen */
-	unsigned summary_row = 0;  /* where its next char goes */
-	unsigned summary_column = 0;
 	char kept[kept_lines][max_columns] = {};
 	char shown[max_rows][max_columns] = {};
-	char summary[max_rows][max_columns] = {};
 };
 
 } // namespace boot
