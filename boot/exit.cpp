@@ -5,7 +5,7 @@
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

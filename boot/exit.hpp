@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <room/layout.h>
+#include <machine/layout.h>
 #include <boot/types.hpp>
 
 namespace boot {

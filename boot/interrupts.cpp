@@ -4,7 +4,7 @@
  */
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/atomic.hpp>
 
 namespace boot {

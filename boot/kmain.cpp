@@ -6,12 +6,12 @@
 #include <boot/command_line_init.hpp>
 #include <boot/kernel.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/smp.hpp>
 
 namespace boot {
 
-/* Called by the room's entry on the first CPU, with what the loader left. */
+/* Called by the machine's entry on the first CPU, with what the loader left. */
 extern "C" [[noreturn]] void kmain(usize first, usize second)
 {
 	adopt_first_cpu();

@@ -12,7 +12,7 @@
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/trace.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>

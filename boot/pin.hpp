@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/topology.hpp>
 
 namespace boot {

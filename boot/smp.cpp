@@ -112,7 +112,7 @@ unsigned number_all(unsigned slots)
 
 } // namespace
 
-/* Where the other CPUs' C++ begins; called by the room's entry. */
+/* Where the other CPUs' C++ begins; called by the machine's entry. */
 extern "C" [[noreturn]] void ap_main(percpu *cpu)
 {
 	u32 expected = cpu_expected;

@@ -8,7 +8,7 @@
  */
 #include <boot/aarch64/exceptions.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

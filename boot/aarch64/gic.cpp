@@ -23,7 +23,7 @@
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

@@ -7,7 +7,7 @@
  */
 #include <boot/aarch64/machine_tree.hpp>
 #include <boot/aarch64/system.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

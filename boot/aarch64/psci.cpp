@@ -10,7 +10,7 @@
 #include <boot/aarch64/psci.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

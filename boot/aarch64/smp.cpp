@@ -10,7 +10,7 @@
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

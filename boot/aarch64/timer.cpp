@@ -20,7 +20,7 @@
 #include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/cpu.hpp>
 
 namespace boot {

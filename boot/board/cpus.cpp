@@ -5,7 +5,7 @@
 #include <boot/board/cpus.hpp>
 #include <boot/console.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

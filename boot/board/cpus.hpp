@@ -5,12 +5,12 @@
 #pragma once
 
 #include <boot/board/device_tree.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 
 /*
- * As room.hpp's find_cpus(): as many as boot has room for, and what is left
+ * As machine.hpp's find_cpus(): as many as boot has room for, and what is left
  * out is said. why_alone: null, or why this CPU is the only one to be used.
  */
 cpu_list tree_cpus(const device_tree &tree, const char *why_alone);

@@ -9,7 +9,7 @@
 #include <boot/riscv64/board.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/uart.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

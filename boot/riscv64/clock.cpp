@@ -8,7 +8,7 @@
 #include <boot/console.hpp>
 #include <boot/divide.hpp>
 #include <boot/riscv64/board.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

@@ -14,7 +14,7 @@
 #include <boot/riscv64/controller.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/mode.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

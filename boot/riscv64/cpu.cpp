@@ -6,7 +6,7 @@
 #include <boot/percpu.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/mode.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

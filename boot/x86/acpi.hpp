@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

@@ -18,7 +18,7 @@
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>
 

@@ -2,7 +2,7 @@
 /*
  * boot_info - what the loader has left, by either protocol: x86
  */
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/firmware_memory.hpp>
 #include <boot/x86/loader_info.hpp>
 #include <boot/x86/multiboot1.hpp>

@@ -17,7 +17,7 @@
 #include <boot/clock_init.hpp>
 #include <boot/console.hpp>
 #include <boot/divide.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>

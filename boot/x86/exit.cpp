@@ -3,7 +3,7 @@
  * exit - QEMU's isa-debug-exit, or pages of the screen that keys turn: x86
  */
 #include <boot/interrupts.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/keyboard.hpp>
 #include <boot/x86/screen.hpp>
 #include <boot/x86/x86.hpp>

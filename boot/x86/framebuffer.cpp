@@ -6,7 +6,7 @@
  * no cursor, and one colour.
  */
 #include <boot/x86/framebuffer.hpp>
-#include <boot/x86/paging.hpp>
+#include <boot/x86/width.hpp>
 #include <boot/x86/psf.hpp>
 
 namespace boot {

@@ -4,11 +4,11 @@
  */
 #include <boot/interrupts.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/apic_driver.hpp>
 #include <boot/x86/exceptions.hpp>
 #include <boot/x86/pic.hpp>
-#include <boot/x86/segments.hpp>
+#include <boot/x86/width.hpp>
 
 namespace boot {
 

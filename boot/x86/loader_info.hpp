@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/low_pages.hpp>
 
 namespace boot {

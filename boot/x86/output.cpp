@@ -2,7 +2,7 @@
 /*
  * output - serial line and screen at once: x86
  */
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/screen.hpp>
 #include <boot/x86/serial.hpp>
 

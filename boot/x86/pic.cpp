@@ -7,7 +7,7 @@
  * cannot be masked.
  */
 #include <boot/x86/pic.hpp>
-#include <room/vectors.hpp>
+#include <machine/cpu.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

@@ -3,7 +3,7 @@
  * screen - the machine's screen, of text or of pixels
  */
 #include <boot/console.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/framebuffer.hpp>
 #include <boot/x86/screen.hpp>
 #include <boot/x86/text_screen.hpp>

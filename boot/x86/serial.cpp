@@ -4,7 +4,7 @@
  *
  * Source: National Semiconductor PC16550D data sheet, section 8 (registers).
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 #include <boot/x86/serial.hpp>
 #include <boot/x86/x86.hpp>
 

@@ -8,8 +8,8 @@ set(common
 	text_screen.cpp timer.cpp topology.cpp topology_reader.cpp trampoline.S
 	vga.cpp)
 foreach(bits IN ITEMS x86_64 i686)
-	set(KLOCK_ROOM_SOURCES_${bits} ${common}
+	set(KLOCK_MACHINE_SOURCES_${bits} ${common}
 		${bits}/entry.S ${bits}/interrupt_stubs.S ${bits}/paging.cpp
 		${bits}/registers.cpp ${bits}/segments.cpp)
-	list(TRANSFORM KLOCK_ROOM_SOURCES_${bits} PREPEND x86/)
+	list(TRANSFORM KLOCK_MACHINE_SOURCES_${bits} PREPEND x86/)
 endforeach()

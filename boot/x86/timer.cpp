@@ -10,7 +10,7 @@
 #include <boot/divide.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

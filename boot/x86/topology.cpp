@@ -3,7 +3,7 @@
  * topology - which CPUs share what, and what they call themselves: x86
  */
 #include <boot/cpus.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/topology_reader.hpp>
 #include <boot/x86/x86.hpp>
 

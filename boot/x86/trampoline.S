@@ -8,7 +8,7 @@
  * All CPUs come at once: nobody has a stack yet, each finds its own block by
  * its own APIC id and touches nothing that another one uses.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .rodata.trampoline, "a", @progbits
 	.globl trampoline_start, trampoline_end

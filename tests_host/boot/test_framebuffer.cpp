@@ -3,7 +3,7 @@
  * test_framebuffer - the pixels of letters: 24 and 32 bits, any pitch
  */
 #include <boot/x86/framebuffer.hpp>
-#include <boot/x86/paging.hpp>
+#include <boot/x86/width.hpp>
 #include <catch.hpp>
 #include <string>
 #include "font_writer.hpp"

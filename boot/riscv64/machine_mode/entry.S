@@ -9,7 +9,7 @@
  */
 #include <boot/riscv64/machine_mode/called.h>
 #include <mode/registers.h>
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.globl _start

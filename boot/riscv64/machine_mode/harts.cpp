@@ -5,7 +5,7 @@
 #include <boot/percpu.hpp>
 #include <boot/riscv64/machine_mode/called.h>
 #include <boot/riscv64/mode.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

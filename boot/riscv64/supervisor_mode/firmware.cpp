@@ -8,7 +8,7 @@
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/mode.hpp>
 #include <boot/riscv64/supervisor_mode/sbi.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

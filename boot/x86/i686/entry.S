@@ -8,7 +8,7 @@
  * It stays that way: flat segments, no paging. Other CPUs come to ap_entry
  * from trampoline.S.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.code32

@@ -7,7 +7,7 @@
  * interrupt_dispatch(interrupt_frame *) and goes back to what it interrupted.
  * No segment register is touched: there is no user mode.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.interrupt_stubs, "ax", @progbits
 	.globl interrupt_stubs

@@ -2,9 +2,9 @@
 /*
  * paging - what memory may be used for: i686, where it is off
  */
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/firmware_memory.hpp>
-#include <boot/x86/paging.hpp>
+#include <boot/x86/width.hpp>
 
 namespace boot {
 

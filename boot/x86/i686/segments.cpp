@@ -9,7 +9,7 @@
  * without a word.
  */
 #include <boot/cpus.hpp>
-#include <room/interrupt_frame.hpp>
+#include <machine/cpu.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
 #include <boot/x86/exceptions.hpp>

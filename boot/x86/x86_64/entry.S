@@ -7,7 +7,7 @@
  * Multiboot2 2.0, 3.5).
  * Other CPUs come to ap_entry from trampoline.S.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.code32

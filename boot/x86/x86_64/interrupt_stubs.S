@@ -7,7 +7,7 @@
  * interrupt_dispatch(interrupt_frame *) and goes back to what it interrupted.
  * GS is never touched: there is no user mode, it always belongs to the CPU.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.interrupt_stubs, "ax", @progbits
 	.globl interrupt_stubs

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt_frame - what interrupt_stubs.S and the CPU push: x86-64
- *
- * Source: Intel SDM volume 3A, 64-Bit Mode Stack Frame.
+ * cpu - a CPU's frame of interrupts and its descriptor tables: x86-64
+ * (private to boot, but for struct interrupt_frame)
  */
 #pragma once
 
-#include <room/layout.h>
+#include <machine/layout.h>
 #include <boot/types.hpp>
 
 namespace boot {
+
+/*
+ * -- What interrupt_stubs.S and the CPU push --
+ *
+ * Source: Intel SDM volume 3A, 64-Bit Mode Stack Frame.
+ */
 
 struct interrupt_frame {
 	u64 rax;
@@ -60,5 +65,25 @@ static_assert(offsetof(interrupt_frame, ip) == FRAME_IP);
 static_assert(sizeof(interrupt_frame) == FRAME_SIZE);
 /* The CPU aligns its own part; this keeps the stack aligned at the call. */
 static_assert(FRAME_SIZE % 16 == 0);
+
+/* -- The descriptor tables of one CPU -- */
+
+/* Intel SDM volume 3A, Task Management in 64-bit Mode */
+struct [[gnu::packed]] task_state {
+	u32 reserved0;
+	u64 rsp[3];
+	u64 reserved1;
+	u64 ist[7]; /* stacks that an IDT entry may ask for: 1 to 7 */
+	u64 reserved2;
+	u16 reserved3;
+	u16 io_map_base;
+};
+
+static_assert(sizeof(task_state) == 104);
+
+struct segment_tables {
+	u64 gdt[6]; /* by SELECTOR_*; the TSS takes two entries */
+	task_state tss;
+};
 
 } // namespace boot

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segments - GDT, TSS and IDT, by architecture (private to boot)
+ * width - what x86-64 and i686 do each in its own way (private to boot)
  */
 #pragma once
 
-#include <room/layout.h>
 #include <boot/types.hpp>
 
-#if defined(__x86_64__)
-#include <boot/x86/x86_64/segments.hpp>
-#elif defined(__i386__)
-#include <boot/x86/i686/segments.hpp>
-#endif
-
 namespace boot {
+
+/* -- GDT, TSS and IDT, by architecture -- */
 
 struct percpu;
 struct cpu_stacks;
@@ -29,5 +24,16 @@ void make_idt();
 
 /* Loads it on the running CPU. */
 void load_idt();
+
+/* -- What else must be mapped -- */
+
+/* The running CPU's part; each CPU, by itself. */
+void memory_types_init();
+
+/*
+ * A framebuffer that lies there can be written, at the rate of one. Null, or
+ * why it cannot. Once.
+ */
+const char *map_screen(u64 address, u64 size);
 
 } // namespace boot

@@ -3,8 +3,7 @@
  * layout - every number that assembly and C++ must agree on: RISC-V, 64 bits
  *
  * Whatever stands here is either used by both under this name, or asserted
- * beside the C++ struct that it describes: boot/percpu.hpp, percpu_part.hpp,
- * interrupt_frame.hpp.
+ * beside the C++ struct that it describes: boot/percpu.hpp, machine/cpu.hpp.
  */
 #pragma once
 

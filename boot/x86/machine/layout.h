@@ -4,7 +4,7 @@
  *
  * The one header that both sides include. Whatever stands here is either used
  * by both under this name, or asserted beside the C++ struct that it describes:
- * boot/percpu.hpp, x86_64/interrupt_frame.hpp, i686/interrupt_frame.hpp.
+ * boot/percpu.hpp, x86_64/cpu.hpp, i686/cpu.hpp.
  */
 #pragma once
 

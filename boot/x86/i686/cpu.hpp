@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt_frame - what interrupt_stubs.S and the CPU push: i686
+ * cpu - a CPU's frame of interrupts and its descriptor tables: i686
+ * (private to boot, but for struct interrupt_frame)
+ */
+#pragma once
+
+#include <machine/layout.h>
+#include <boot/types.hpp>
+
+namespace boot {
+
+/*
+ * -- What interrupt_stubs.S and the CPU push --
  *
  * Source: Intel SDM volume 3A, Exception- or Interrupt-Handler Procedures.
  * There is one privilege level here, so that the CPU pushes neither SS nor ESP:
  * the interrupted code's stack begins where this frame ends.
  */
-#pragma once
-
-#include <room/layout.h>
-#include <boot/types.hpp>
-
-namespace boot {
 
 struct interrupt_frame {
 	u32 eax;
@@ -45,5 +50,41 @@ static_assert(offsetof(interrupt_frame, vector) == FRAME_VECTOR);
 static_assert(offsetof(interrupt_frame, error_code) == FRAME_ERROR_CODE);
 static_assert(offsetof(interrupt_frame, ip) == FRAME_IP);
 static_assert(sizeof(interrupt_frame) == FRAME_SIZE);
+
+/* -- The descriptor tables of one CPU -- */
+
+/* Intel SDM volume 3A, Task-State Segment (TSS) */
+struct task_state {
+	u32 previous_task;
+	u32 stack_by_privilege[6];
+	u32 cr3;
+	u32 eip;
+	u32 eflags;
+	u32 eax;
+	u32 ecx;
+	u32 edx;
+	u32 ebx;
+	u32 esp;
+	u32 ebp;
+	u32 esi;
+	u32 edi;
+	u32 es;
+	u32 cs;
+	u32 ss;
+	u32 ds;
+	u32 fs;
+	u32 gs;
+	u32 ldt;
+	u16 trap;
+	u16 io_map_base;
+};
+
+static_assert(sizeof(task_state) == 104);
+
+struct segment_tables {
+	u64 gdt[6];	  /* by SELECTOR_* */
+	task_state tss;	  /* what a double fault interrupted is saved here */
+	task_state fault; /* what it goes on with */
+};
 
 } // namespace boot

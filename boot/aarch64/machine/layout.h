@@ -4,7 +4,7 @@
  *
  * The one header that both sides include. Whatever stands here is either used
  * by both under this name, or asserted beside the C++ struct that it describes:
- * boot/percpu.hpp, room/interrupt_frame.hpp.
+ * boot/percpu.hpp, machine/cpu.hpp.
  */
 #pragma once
 

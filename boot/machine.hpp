@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * room - what each machine supplies (private to boot)
+ * machine - what each machine supplies (private to boot)
  *
- * The floor, boot/, knows no machine. A room is a folder boot/<machine>/: the
- * functions below, those of ipi.hpp, of nmi_clock.hpp and (but for place_of())
- * of topology.hpp, and on the include path (-I boot/<machine>) these headers:
+ * The folder boot/ itself knows no machine. A machine is a folder
+ * boot/<machine>/: the functions below, those of ipi.hpp, of nmi_clock.hpp and
+ * (but for place_of()) of topology.hpp, and on the include path
+ * (-I boot/<machine>) these headers:
  *
- *	room/layout.h		numbers that assembly shares: MAX_CPUS, the
+ *	machine/layout.h	numbers that assembly shares: MAX_CPUS, the
  *				stacks' sizes, PERCPU_*, FRAME_LINK_BELOW
- *	room/this_cpu.hpp	this_cpu(): any context
- *	room/interrupt_flag.hpp	enable_interrupts(), disable_interrupts(),
- *				wait_for_interrupt(), halt()
- *	room/interrupt_frame.hpp struct interrupt_frame: ip, stack_pointer(),
- *				frame_pointer()
- *	room/vectors.hpp	vector_nmi, first_ and last_free_vector,
- *				is_own_vector()
- *	room/percpu_part.hpp	struct percpu_part: the machine's own in each
+ *	machine/cpu.hpp		this_cpu(): any context; enable_interrupts(),
+ *				disable_interrupts(), wait_for_interrupt(),
+ *				halt(); struct interrupt_frame: ip,
+ *				stack_pointer(), frame_pointer(); vector_nmi,
+ *				first_ and last_free_vector, is_own_vector();
+ *				struct percpu_part: the machine's own in each
  *				CPU's block; hardware_id_name
  *
  * In the order in which kmain() calls them. Thread, first CPU, interrupts off,
@@ -44,7 +43,8 @@ struct boot_info {
 	const char *trouble = nullptr;	    /* why boot cannot go on */
 	const char *command_line = nullptr; /* none: null */
 	file_name names_file = file_name::none;
-	const void *machine = nullptr; /* what only the room understands */
+	const void *machine =
+		nullptr; /* what only the machine's code understands */
 };
 
 /* By hardware id, in the firmware's order, the first CPU among them. */
@@ -116,7 +116,7 @@ void wake_cpu(unsigned cpu);
  */
 void stop_cpu(unsigned cpu);
 
-/* -- For the room: what a payload asks of ipi.hpp is checked first. -- */
+/* -- For the machine: what a payload asks of ipi.hpp is checked first. -- */
 
 /* Panics unless a timer or an IPI may have it. */
 void check_free_vector(u8 vector);
