@@ -3,7 +3,6 @@
  * clock - times, by a counter whose rate the machine has found
  */
 #include <boot/clock.hpp>
-#include <boot/clock_init.hpp>
 #include <boot/divide.hpp>
 #include <boot/machine.hpp>
 #include <klock/cpu.hpp>

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupts - who handles what
+ * interrupts - who handles what, and who may be sent to
  */
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/machine.hpp>
 #include <klock/atomic.hpp>
+#include <boot/cpus.hpp>
+#include <boot/ipi.hpp>
+#include <boot/percpu.hpp>
 
 namespace boot {
+
+/* -- Who handles what -- */
 
 namespace {
 
@@ -32,6 +37,30 @@ void check_free_vector(u8 vector)
 {
 	if (vector < first_free_vector || vector > last_free_vector)
 		panic("vector 0x%02x is not free for timers and IPIs", vector);
+}
+
+/* -- Who may be sent to, and to all others one by one -- */
+
+void check_ipi_target(unsigned cpu)
+{
+	if (!has_ipis())
+		panic("an IPI without an interrupt controller");
+	if (cpu >= cpu_count())
+		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+}
+
+/*
+ * No machine's "all but self" is this: it would reach CPUs that boot has left
+ * where they were, and they have nothing to take an NMI with.
+ */
+void send_nmi_to_others()
+{
+	if (!has_nmi())
+		panic("an NMI to others: this machine has none");
+	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+		if (cpu != this_cpu())
+			send_nmi(cpu);
+	}
 }
 
 } // namespace boot

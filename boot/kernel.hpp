@@ -23,7 +23,6 @@
 #include <boot/format.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/pause.hpp>
 #include <boot/types.hpp>

@@ -9,7 +9,6 @@
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/pin.hpp>
 #include <boot/smp.hpp>
 #include <klock/cpu.hpp>
 

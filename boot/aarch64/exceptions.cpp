@@ -10,7 +10,6 @@
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
-#include <boot/trace.hpp>
 
 namespace boot {
 

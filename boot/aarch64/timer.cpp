@@ -17,7 +17,6 @@
 #include <boot/divide.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>

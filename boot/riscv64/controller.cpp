@@ -6,7 +6,6 @@
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>

@@ -11,7 +11,6 @@
 #include <boot/report.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/exceptions.hpp>
-#include <boot/trace.hpp>
 
 namespace boot {
 

@@ -14,7 +14,6 @@
 #include <boot/ipi.hpp>
 #include <boot/x86/apic_driver.hpp>
 #include <boot/clock.hpp>
-#include <boot/clock_init.hpp>
 #include <boot/console.hpp>
 #include <boot/divide.hpp>
 #include <boot/machine.hpp>

@@ -7,10 +7,9 @@
  */
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/trace.hpp>
+#include <boot/report.hpp>
 #include <boot/x86/exceptions.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/report.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {
