@@ -12,7 +12,7 @@
  * ACPI names take its place.
  */
 #include <boot/ipi.hpp>
-#include <boot/x86/apic_driver.hpp>
+#include <boot/x86/apic.hpp>
 #include <boot/clock.hpp>
 #include <boot/console.hpp>
 #include <boot/divide.hpp>

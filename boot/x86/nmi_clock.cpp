@@ -10,7 +10,7 @@
 #include <boot/cpus.hpp>
 #include <boot/divide.hpp>
 #include <boot/x86/acpi.hpp>
-#include <boot/x86/pit.hpp>
+#include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

@@ -8,9 +8,8 @@
 #include <boot/clock.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
-#include <boot/x86/apic_driver.hpp>
+#include <boot/x86/apic.hpp>
 #include <boot/x86/width.hpp>
-#include <boot/x86/smp.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

@@ -2,7 +2,7 @@
 /*
  * text_screen - the text that a screen shows, whatever draws it
  */
-#include <boot/x86/text_screen.hpp>
+#include <boot/x86/screen.hpp>
 
 namespace boot {
 

@@ -80,7 +80,7 @@ find_block:
 	jmp 3b
 
 /*
- * Every CPU's first GDT, until it has one of its own (segments.cpp). In the
+ * Every CPU's first GDT, until it has one of its own (cpu.cpp). In the
  * trampoline's section, so that its size is known here, but not copied.
  */
 	.section .rodata.trampoline, "a", @progbits

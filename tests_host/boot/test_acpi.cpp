@@ -2,7 +2,7 @@
 /*
  * test_acpi - which CPUs ACPI's tables name, and what is wrong with them
  */
-#include <boot/x86/acpi_reader.hpp>
+#include <boot/x86/acpi.hpp>
 #include <algorithm>
 #include <catch.hpp>
 #include <string>

@@ -2,7 +2,7 @@
 /*
  * test_acpi_timers - which counters ACPI's tables name
  */
-#include <boot/x86/acpi_timers.hpp>
+#include <boot/x86/acpi.hpp>
 #include <catch.hpp>
 #include "acpi_writer.hpp"
 

@@ -9,9 +9,8 @@
 #include <boot/console.hpp>
 #include <boot/ipi.hpp>
 #include <boot/x86/acpi.hpp>
-#include <boot/x86/apic_driver.hpp>
-#include <boot/x86/loader_info.hpp>
-#include <boot/x86/smp.hpp>
+#include <boot/x86/apic.hpp>
+#include <boot/x86/firmware.hpp>
 #include <catch.hpp>
 #include <string>
 #include "acpi_writer.hpp"

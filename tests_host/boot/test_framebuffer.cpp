@@ -2,7 +2,7 @@
 /*
  * test_framebuffer - the pixels of letters: 24 and 32 bits, any pitch
  */
-#include <boot/x86/framebuffer.hpp>
+#include <boot/x86/screen.hpp>
 #include <boot/x86/width.hpp>
 #include <catch.hpp>
 #include <string>

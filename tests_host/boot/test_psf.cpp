@@ -2,7 +2,7 @@
 /*
  * test_psf - which glyph a character has, and fonts that are none
  */
-#include <boot/x86/psf.hpp>
+#include <boot/x86/screen.hpp>
 #include <catch.hpp>
 #include <string>
 #include "font_writer.hpp"

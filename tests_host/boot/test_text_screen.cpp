@@ -2,7 +2,7 @@
 /*
  * test_text_screen - lines, pages, and that only what changes is drawn
  */
-#include <boot/x86/text_screen.hpp>
+#include <boot/x86/screen.hpp>
 #include <catch.hpp>
 #include <memory>
 #include <string>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * apic_driver - the local APIC as boot uses it (private to boot)
+ * apic - the local APIC as boot uses it, and where other CPUs start (private to
+ * boot)
  */
 #pragma once
 
 #include <boot/types.hpp>
+#include <boot/x86/firmware.hpp>
 
 namespace boot {
 
@@ -34,5 +36,10 @@ void broadcast_startup(u8 page);
 void timer_start_silent();
 u32 timer_count();
 void set_timer_hz(u64 hz);
+
+/* -- The page where the other CPUs start -- */
+
+/* False: none is free, and call_cpus() must not be called. */
+[[nodiscard]] bool choose_startup_page(const low_pages &free);
 
 } // namespace boot

@@ -12,8 +12,12 @@
 #include <machine/cpu.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/x86/exceptions.hpp>
+#include <boot/x86/width.hpp>
 #include <boot/x86/x86.hpp>
+#include <boot/console.hpp>
+#include <boot/report.hpp>
+#include <boot/machine.hpp>
+#include <boot/x86/firmware.hpp>
 
 namespace boot {
 
@@ -151,5 +155,31 @@ void load_idt()
 
 	asm volatile("lidt %0" ::"m"(pointer) : "memory");
 }
+
+/* -- The interrupted code's registers in print -- */
+
+void print_registers(const interrupt_frame &f, usize stack_pointer)
+{
+	print_report("  eip %08x  esp %08x  eflags %08x  cs %02x\n", f.ip,
+		     stack_pointer, f.flags, f.cs);
+	print_report("  eax %08x  ebx %08x  ecx %08x  edx %08x\n", f.eax, f.ebx,
+		     f.ecx, f.edx);
+	print_report("  esi %08x  edi %08x  ebp %08x\n", f.esi, f.edi, f.ebp);
+	print_report("  cr0 %08x  cr2 %08x  cr3 %08x  cr4 %08x\n", read_cr0(),
+		     read_cr2(), read_cr3(), read_cr4());
+}
+
+/* -- What memory may be used for: i686, where it is off -- */
+
+void memory_types_init() {}
+
+const char *map_screen(u64 address, u64 size)
+{
+	if (size >> 31 || !is_mapped(address, static_cast<usize>(size)))
+		return "it lies above 4 GiB";
+	return nullptr;
+}
+
+void protect_memory() {}
 
 } // namespace boot
