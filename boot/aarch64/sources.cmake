@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(KLOCK_MACHINE_SOURCES_aarch64
-	boot_info.cpp entry.S exceptions.cpp exit.cpp gic.cpp output.cpp
-	paging.cpp psci.cpp smp.cpp timer.cpp vectors.S)
+	board.cpp entry.S exceptions.cpp gic.cpp paging.cpp smp.cpp timer.cpp
+	vectors.S)
 list(TRANSFORM KLOCK_MACHINE_SOURCES_aarch64 PREPEND aarch64/)
 list(APPEND KLOCK_MACHINE_SOURCES_aarch64
 	board/cpus.cpp board/device_tree.cpp board/memory.cpp)

@@ -7,10 +7,8 @@
  * fire for as long as their time has come: they are set anew before the
  * interrupt ends.
  */
-#include <boot/aarch64/gic.hpp>
-#include <boot/aarch64/machine_tree.hpp>
+#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
-#include <boot/aarch64/timer.hpp>
 #include <boot/board/timer_cycles.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
