@@ -10,7 +10,7 @@
 #include <boot/aarch64/system.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/machine.hpp>
-#include <boot/board/cpus.hpp>
+#include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/ipi.hpp>
 #include <boot/percpu.hpp>

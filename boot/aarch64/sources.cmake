@@ -4,4 +4,4 @@ set(KLOCK_MACHINE_SOURCES_aarch64
 	vectors.S)
 list(TRANSFORM KLOCK_MACHINE_SOURCES_aarch64 PREPEND aarch64/)
 list(APPEND KLOCK_MACHINE_SOURCES_aarch64
-	board/cpus.cpp board/device_tree.cpp board/memory.cpp)
+	board/board.cpp board/device_tree.cpp board/memory.cpp)

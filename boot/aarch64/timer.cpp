@@ -9,7 +9,7 @@
  */
 #include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
-#include <boot/board/timer_cycles.hpp>
+#include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/divide.hpp>

@@ -7,7 +7,6 @@
  * firmware). The first one goes on; the others sleep here until call_cpus()
  * has a block for them.
  */
-#include <boot/riscv64/machine_mode/called.h>
 #include <mode/registers.h>
 #include <machine/layout.h>
 

@@ -2,7 +2,7 @@
 /*
  * cpus - the CPUs that a device tree names
  */
-#include <boot/board/cpus.hpp>
+#include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
