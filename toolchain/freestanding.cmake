@@ -48,8 +48,9 @@ foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
 	endif()
 endforeach()
 
-# What gdb is started with has its variables, too; a third of the time it takes.
-set(KLOCK_DEBUG_FLAGS_gcc-64 -g)
+# -g1 is what addr2line wants of a panic. gdb's variables, a fifth of the time
+# more: -DKLOCK_DEBUG_FLAGS=-g.
+set(KLOCK_DEBUG_FLAGS -g1 CACHE STRING "What kernels have for a debugger")
 
 # What a PC's kernel has blocks and stacks for; empty: boot/x86/machine/layout.h's
 # number. The lab has room for 512 below 32 MiB, at 57 KiB a CPU.
@@ -89,8 +90,8 @@ function(klock_compile_freestanding objects_variable)
 		"SOURCES;FLAGS")
 	klock_target_of(target ${ARG_TOOLCHAIN})
 	klock_includes_of(includes ${target})
-	set(flags -std=c++20 -O2 -Wall -Wextra -Werror -g1
-		${KLOCK_DEBUG_FLAGS_${ARG_TOOLCHAIN}} ${KLOCK_FLAGS_${target}})
+	set(flags -std=c++20 -O2 -Wall -Wextra -Werror ${KLOCK_DEBUG_FLAGS}
+		${KLOCK_FLAGS_${target}})
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(compiler ${KLOCK_GCC_${target}})
 	else()
