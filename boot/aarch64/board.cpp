@@ -94,8 +94,6 @@ void output_put(char c)
 		device_write(base + data, static_cast<u8>(c));
 }
 
-void output_shown() {}
-
 void output_drain()
 {
 	if (base)
@@ -132,10 +130,5 @@ bool is_semihosting_call(usize ip)
 		     : "r"(parameter), "i"(SEMIHOSTING_HLT)
 		     : "memory");
 }
-
-/* There is no screen. */
-const char *after_exit_hint() { return ""; }
-
-void after_exit() { halt(); }
 
 } // namespace boot

@@ -127,9 +127,6 @@ void cpu_init(percpu &cpu, cpu_stacks &)
 	asm volatile("msr daifclr, #4" ::: "memory"); /* SError: reported */
 }
 
-/* cpu_init() has done it. */
-void interrupts_init() {}
-
 cpu_list find_cpus(const boot_info &)
 {
 	return tree_cpus(machine_tree(), why_alone());

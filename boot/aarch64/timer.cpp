@@ -101,9 +101,6 @@ clock_found find_clock()
 	return {hz, true};
 }
 
-/* The timers count with the clock. */
-void measure_timer() {}
-
 void timer_start_periodic(u8 vector, u64 period_ns)
 {
 	start(vector, period_ns, true);

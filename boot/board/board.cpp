@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus - the CPUs that a device tree names
+ * board - what machines with a device tree have in common
  */
 #include <boot/board/board.hpp>
 #include <boot/console.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
 
@@ -43,5 +44,20 @@ const char *cpu_kind() { return ""; }
 
 /* Arm's generic timer, RISC-V's time register: a clock of its own. */
 bool clock_is_invariant() { return true; }
+
+/* -- What such a machine does not need -- */
+
+/* cpu_init() has done it. */
+void interrupts_init() {}
+
+/* The timers count with the clock. */
+void measure_timer() {}
+
+/* There is no screen. */
+void output_shown() {}
+
+const char *after_exit_hint() { return ""; }
+
+void after_exit() { halt(); }
 
 } // namespace boot

@@ -15,6 +15,8 @@
 
 namespace boot {
 
+constinit device_tree board_tree = {};
+
 /*
  * -- A 16550, polled, 8N1, at the rate that the firmware left --
  *
@@ -57,13 +59,15 @@ void wait_for(u8 bit)
 	base = 0;
 }
 
+} // namespace
+
 /* Without one there is silence. */
-void uart_init(const device_tree &tree)
+void output_init(const boot_info &)
 {
-	tree_walk node(tree);
+	tree_walk node(board_tree);
 	tree_region registers;
 
-	if (!find_compatible(tree, "ns16550a", node) ||
+	if (!find_compatible(board_tree, "ns16550a", node) ||
 	    !node.region(0, registers))
 		return;
 	base = registers.address;
@@ -74,7 +78,7 @@ void uart_init(const device_tree &tree)
 	write(modem_control, 0x03); /* DTR, RTS */
 }
 
-void uart_put(char c)
+void output_put(char c)
 {
 	if (!base)
 		return;
@@ -83,17 +87,13 @@ void uart_put(char c)
 		write(data, static_cast<u8>(c));
 }
 
-void uart_drain()
+void output_drain()
 {
 	if (base)
 		wait_for(transmitter_empty);
 }
 
-} // namespace
-
 /* -- What the device tree says of the machine -- */
-
-constinit device_tree board_tree = {};
 
 namespace {
 
@@ -133,14 +133,6 @@ boot_info read_boot_info(usize hart, usize tree)
 	return found;
 }
 
-void output_init(const boot_info &) { uart_init(board_tree); }
-
-void output_put(char c) { uart_put(c); }
-
-void output_shown() {}
-
-void output_drain() { uart_drain(); }
-
 u64 timer_hz()
 {
 	tree_walk node(board_tree);
@@ -176,11 +168,6 @@ void machine_reset()
 	halt();
 }
 
-/* There is no screen. */
-const char *after_exit_hint() { return ""; }
-
-void after_exit() { halt(); }
-
 /*
  * -- How often klock::cycles() counts in a second --
  *
@@ -200,8 +187,5 @@ clock_found find_clock()
 		      "guess of 10 MHz\n");
 	return {hz ? hz : 10'000'000, hz != 0};
 }
-
-/* The same clock. */
-void measure_timer() {}
 
 } // namespace boot

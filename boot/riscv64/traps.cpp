@@ -168,7 +168,4 @@ void cpu_init(percpu &cpu, cpu_stacks &own)
 	mode_cpu_init(cpu);
 }
 
-/* cpu_init() has done it. */
-void interrupts_init() {}
-
 } // namespace boot

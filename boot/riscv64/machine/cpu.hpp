@@ -6,7 +6,6 @@
 
 #include <machine/layout.h>
 #include <boot/riscv64/csr.hpp>
-#include <mode/sleep.hpp>
 #include <boot/types.hpp>
 #include <boot/board/vector_mail.hpp>
 
@@ -42,6 +41,9 @@ inline void disable_interrupts()
 {
 	clear_csr_bits<CSR_STATUS>(STATUS_INTERRUPTS);
 }
+
+/* With interrupts off, by mode (mode.hpp). May end early, as WFI may. */
+void sleep_until_pending();
 
 /*
  * Sleeps until an interrupt has been handled. To be called with interrupts off,

@@ -150,6 +150,19 @@ void mode_cpu_init(percpu &cpu)
 		protect(stacks[&cpu - cpu_blocks]);
 }
 
+/*
+ * The supervisor's software interrupt is always pending, for the lab's
+ * cpu_relax(): it must not count here.
+ */
+void sleep_until_pending()
+{
+	constexpr usize always = usize{1} << INTERRUPT_SUPERVISOR_SOFTWARE;
+
+	clear_csr_bits<CSR_ENABLE>(always);
+	asm volatile("wfi" ::: "memory");
+	set_csr_bits<CSR_ENABLE>(always);
+}
+
 void protect_memory()
 {
 	is_protected.store_release(1);

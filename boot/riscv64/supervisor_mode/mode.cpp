@@ -91,6 +91,8 @@ const char *mode_init(const device_tree &)
 
 void mode_cpu_init(percpu &) {}
 
+void sleep_until_pending() { asm volatile("wfi" ::: "memory"); }
+
 void call_cpus(unsigned slots)
 {
 	for (unsigned slot = 1; slot < slots; slot++)
