@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main - what a room makes of mistakes, and of its interrupts
+ * main - what a machine makes of mistakes, and of its interrupts
  *
  *	do=timers	each CPU's timer and IPIs from all others come
  *	do=nmis		NMIs come where no interrupt does: from another CPU,
