@@ -139,10 +139,10 @@ void output_init(const boot_info &info)
 void output_put(char c)
 {
 	serial_put(c);
-	screen_put(c);
+	console_screen.put(c);
 }
 
-void output_shown() { screen_show(); }
+void output_shown() { console_screen.show(); }
 
 void output_drain() { serial_drain(); }
 
@@ -164,15 +164,15 @@ void machine_reset()
 
 const char *after_exit_hint()
 {
-	return screen_has_more() ? "; Page Up shows the rest" : "";
+	return console_screen.has_more() ? "; Page Up shows the rest" : "";
 }
 
 void after_exit()
 {
-	if (!screen_is_present())
+	if (!console_screen.is_present())
 		halt();
 	for (;;) {
-		screen_turn(keyboard_pages());
+		console_screen.turn(keyboard_pages());
 		klock::cpu_relax();
 	}
 }

@@ -97,9 +97,10 @@ int keyboard_pages()
 
 /* -- The machine's screen, of text or of pixels -- */
 
+constinit text_screen console_screen;
+
 namespace {
 
-constinit text_screen screen;
 constinit const char *trouble = nullptr;
 
 } // namespace
@@ -107,9 +108,10 @@ constinit const char *trouble = nullptr;
 void screen_init(const loader_info &loader)
 {
 	if (loader.pixels.address)
-		screen.init(find_framebuffer(loader.pixels, trouble), true);
+		console_screen.init(find_framebuffer(loader.pixels, trouble),
+				    true);
 	else if (loader.text_screen)
-		screen.init(find_vga(), false);
+		console_screen.init(find_vga(), false);
 }
 
 void screen_describe(const loader_info &loader)
@@ -126,19 +128,10 @@ void screen_describe(const loader_info &loader)
 	print("# boot: screen of %u x %u pixels, %u bits each", pixels.width,
 	      pixels.height, pixels.bits);
 	if (trouble)
-		print(": %s%s", screen.is_present() ? "" : "no text on it, ",
+		print(": %s%s",
+		      console_screen.is_present() ? "" : "no text on it, ",
 		      trouble);
 	print("\n");
 }
-
-void screen_put(char c) { screen.put(c); }
-
-void screen_show() { screen.show(); }
-
-bool screen_is_present() { return screen.is_present(); }
-
-bool screen_has_more() { return screen.is_present() && screen.has_more(); }
-
-void screen_turn(int pages) { screen.turn(pages); }
 
 } // namespace boot

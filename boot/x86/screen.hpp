@@ -47,7 +47,7 @@ struct text_screen {
 	void show();
 
 	/* Whether there was more text than the screen shows. */
-	bool has_more() const { return last_top() != 0; }
+	bool has_more() const { return is_present() && last_top() != 0; }
 
 	/* So many pages on, or back if negative, as far as there are any. */
 	void turn(int pages);
@@ -129,14 +129,8 @@ void screen_init(const loader_info &loader);
 /* In one line, whether there is text on a screen of pixels, and why not. */
 void screen_describe(const loader_info &loader);
 
-/* As text_screen's. The console's lock is held. */
-void screen_put(char c);
-void screen_show();
-
-/* Once the console is not used any more. */
-bool screen_is_present();
-bool screen_has_more();
-void screen_turn(int pages);
+/* The console's lock is held, or the console is not used any more. */
+extern text_screen console_screen;
 
 /* -- The keys that turn pages, polled -- */
 
