@@ -3,8 +3,8 @@
  * machine - what each machine supplies (private to boot)
  *
  * The folder boot/ itself knows no machine. A machine is a folder
- * boot/<machine>/: the functions below, those of ipi.hpp and (but for place_of())
- * of topology.hpp, and on the include path (-I boot/<machine>) these headers:
+ * boot/<machine>/: the functions below, those of ipi.hpp and of topology.hpp
+ * (but place_of()), and on the include path (-I boot/<machine>) two headers:
  *
  *	machine/layout.h	numbers that assembly shares: MAX_CPUS, the
  *				stacks' sizes, PERCPU_*, FRAME_LINK_BELOW

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smp - brings the other CPUs up
+ * smp - starts the other CPUs
  */
 #include <boot/clock.hpp>
 #include <boot/command_line.hpp>
@@ -87,7 +87,7 @@ void wait_for_all(unsigned slots)
 	}
 }
 
-/* Numbers without gaps; who comes from now on finds that it is too late. */
+/* Numbers without gaps; a CPU that comes from now on is too late. */
 unsigned number_all(unsigned slots)
 {
 	unsigned n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smp - brings the other CPUs up (private to boot)
+ * smp - starts the other CPUs (private to boot)
  */
 #pragma once
 
