@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupts - who handles what, and who may be sent to
+ * interrupts - who handles what, who may be sent to, and a look at CPUs that
+ * wait
  */
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
@@ -9,8 +10,12 @@
 #include <boot/cpus.hpp>
 #include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
+#include <boot/pause.hpp>
+#include <boot/report.hpp>
 
 namespace boot {
+
+/* -- Who handles what, and who may be sent to -- */
 
 /* -- Who handles what -- */
 
@@ -61,6 +66,28 @@ void send_nmi_to_others()
 		if (cpu != this_cpu())
 			send_nmi(cpu);
 	}
+}
+
+/* -- A look at CPUs that wait, on machines without NMIs -- */
+
+namespace {
+
+constinit klock::atomic<pause_visitor> visitor;
+constinit klock::atomic<bool> yields{true};
+
+} // namespace
+
+void set_pause_visitor(pause_visitor visit) { visitor.store_release(visit); }
+
+void let_pauses_yield(bool yes) { yields.store_relaxed(yes); }
+
+bool pauses_yield() { return yields.load_relaxed(); }
+
+void visit_pause(usize at)
+{
+	(void)is_reporting(); /* stands still if another CPU does */
+	if (const pause_visitor visit = visitor.load_acquire())
+		visit(this_cpu(), at);
 }
 
 } // namespace boot
