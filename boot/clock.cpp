@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock - times, by a counter whose rate the room has found
+ * clock - times, by a counter whose rate the machine has found
  */
 #include <boot/clock.hpp>
-#include <boot/clock_init.hpp>
 #include <boot/divide.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/cpu.hpp>
 
 namespace boot {

@@ -4,8 +4,8 @@
  *
  * Words are separated by blanks; `name=value` or `name` alone. The kernel's own
  * file name, which some loaders put first, is not among them. Boot gives no
- * word a meaning but pin= (pin.hpp), pages= (exit.hpp) and x2apic
- * (x86/apic.cpp). Any context, always the same answers.
+ * word a meaning but pin= (smp.hpp) and x2apic (x86/apic.cpp). Any context,
+ * always the same answers.
  *
  *	for (const boot::word &w : boot::command_line())
  *		...
@@ -46,5 +46,12 @@ bool parse_u64(const char *text, u64 &value);
 
 /* As in <string.h>. */
 bool same_text(const char *left, const char *right);
+
+/* -- Where the words come from (private to boot) -- */
+
+struct boot_info;
+
+/* Copies and splits them. Once, before anybody asks for a word. */
+void command_line_init(const boot_info &info);
 
 } // namespace boot

@@ -4,7 +4,7 @@
  */
 #include <boot/console.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>

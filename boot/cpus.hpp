@@ -5,7 +5,7 @@
 #pragma once
 
 #include <boot/types.hpp>
-#include <room/this_cpu.hpp>
+#include <machine/cpu.hpp>
 
 namespace boot {
 

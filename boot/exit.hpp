@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <room/layout.h>
+#include <machine/layout.h>
 #include <boot/types.hpp>
 
 namespace boot {
@@ -27,12 +27,5 @@ enum class exit_code : u8 {
  * on. Any context.
  */
 [[noreturn]] void exit(exit_code code);
-
-/*
- * Where the machine stays on and has a screen, its pages turn by themselves,
- * after so many seconds each (the word pages= says how many, 0: they do not),
- * until a key has turned one.
- */
-inline constexpr u32 usual_page_seconds = 30;
 
 } // namespace boot

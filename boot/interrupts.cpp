@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupts - who handles what
+ * interrupts - who handles what, who may be sent to, and a look at CPUs that
+ * wait
  */
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/atomic.hpp>
+#include <boot/cpus.hpp>
+#include <boot/ipi.hpp>
+#include <boot/percpu.hpp>
+#include <boot/pause.hpp>
+#include <boot/report.hpp>
 
 namespace boot {
+
+/* -- Who handles what, and who may be sent to -- */
+
+/* -- Who handles what -- */
 
 namespace {
 
@@ -32,6 +42,52 @@ void check_free_vector(u8 vector)
 {
 	if (vector < first_free_vector || vector > last_free_vector)
 		panic("vector 0x%02x is not free for timers and IPIs", vector);
+}
+
+/* -- Who may be sent to, and to all others one by one -- */
+
+void check_ipi_target(unsigned cpu)
+{
+	if (!has_ipis())
+		panic("an IPI without an interrupt controller");
+	if (cpu >= cpu_count())
+		panic("an IPI to CPU %u: there are %u", cpu, cpu_count());
+}
+
+/*
+ * No machine's "all but self" is this: it would reach CPUs that boot has left
+ * where they were, and they have nothing to take an NMI with.
+ */
+void send_nmi_to_others()
+{
+	if (!has_nmi())
+		panic("an NMI to others: this machine has none");
+	for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+		if (cpu != this_cpu())
+			send_nmi(cpu);
+	}
+}
+
+/* -- A look at CPUs that wait, on machines without NMIs -- */
+
+namespace {
+
+constinit klock::atomic<pause_visitor> visitor;
+constinit klock::atomic<bool> yields{true};
+
+} // namespace
+
+void set_pause_visitor(pause_visitor visit) { visitor.store_release(visit); }
+
+void let_pauses_yield(bool yes) { yields.store_relaxed(yes); }
+
+bool pauses_yield() { return yields.load_relaxed(); }
+
+void visit_pause(usize at)
+{
+	(void)is_reporting(); /* stands still if another CPU does */
+	if (const pause_visitor visit = visitor.load_acquire())
+		visit(this_cpu(), at);
 }
 
 } // namespace boot

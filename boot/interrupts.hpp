@@ -4,15 +4,13 @@
  *
  * Free on every machine, for IPIs and timers: first_free_vector (0x30) to
  * last_free_vector. Which others there are, exceptions among them:
- * room/vectors.hpp.
+ * machine/cpu.hpp.
  */
 #pragma once
 
 #include <boot/types.hpp>
 #include <klock/irq.hpp>
-#include <room/interrupt_flag.hpp>
-#include <room/interrupt_frame.hpp>
-#include <room/vectors.hpp>
+#include <machine/cpu.hpp>
 
 namespace boot {
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ipi - each CPU's timer, and interrupts for other CPUs
+ * ipi - each CPU's timer, interrupts for other CPUs, the NMI clock
  *
  * Where the machine has no usable interrupt controller, boot says so when it
  * starts; then there is one CPU, and everything here is a panic. See
@@ -11,6 +11,14 @@
 #include <boot/types.hpp>
 
 namespace boot {
+
+/*
+ * -- Each CPU's timer, and interrupts for other CPUs --
+ *
+ * Where the machine has no usable interrupt controller, boot says so when it
+ * starts; then there is one CPU, and everything here is a panic. See
+ * has_ipis().
+ */
 
 /* Whether timer and IPIs work. */
 bool has_ipis();
@@ -48,5 +56,24 @@ void send_nmi_to_others();
 
 /* As send_nmi(), from an NMI handler. */
 void send_nmi_from_nmi(unsigned cpu);
+
+/*
+ * -- An NMI to CPU 0 again and again, for a watchdog --
+ *
+ * An NMI comes where no interrupt comes: into a CPU that waits with interrupts
+ * off.
+ */
+
+/* The longest period of the clock there is, about. */
+inline constexpr u32 nmi_clock_longest_us = 54900;
+
+/*
+ * From now on CPU 0 gets an NMI every so many microseconds, up to
+ * nmi_clock_longest_us; a new start replaces what was. A handler for vector_nmi
+ * must be there. Returns a null pointer, or why there is no such clock. Whether
+ * NMIs come is for the caller to see: a wire may be another than the firmware
+ * says. CPU 0, thread.
+ */
+[[nodiscard]] const char *nmi_clock_start(u32 period_us);
 
 } // namespace boot

@@ -23,10 +23,8 @@
 #include <boot/format.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/pause.hpp>
-#include <boot/summary.hpp>
 #include <boot/types.hpp>
 
 /*

@@ -2,16 +2,19 @@
 /*
  * kmain - boot's table of contents
  */
-#include <boot/clock_init.hpp>
-#include <boot/command_line_init.hpp>
+#include <boot/clock.hpp>
+#include <boot/command_line.hpp>
 #include <boot/kernel.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/smp.hpp>
+#include <boot/exit.hpp>
+#include <boot/interrupts.hpp>
+#include <boot/report.hpp>
 
 namespace boot {
 
-/* Called by the room's entry on the first CPU, with what the loader left. */
+/* Called by the machine's entry on the first CPU, with what the loader left. */
 extern "C" [[noreturn]] void kmain(usize first, usize second)
 {
 	adopt_first_cpu();
@@ -30,6 +33,24 @@ extern "C" [[noreturn]] void kmain(usize first, usize second)
 	start_cpus();
 	enable_interrupts();
 	exit(payload_main() == 0 ? exit_code::pass : exit_code::fail);
+}
+
+/* -- How the kernel ends -- */
+
+void exit(exit_code code)
+{
+	disable_interrupts();
+	output_drain();
+	machine_exit(code);
+
+	/* Still here: a real machine, or QEMU without the device. */
+	start_line_anyway();
+	print_report("# boot: %s; the machine can be switched off%s\n",
+		     code == exit_code::pass   ? "passed"
+		     : code == exit_code::fail ? "failed"
+					       : "stopped by a panic",
+		     after_exit_hint());
+	after_exit();
 }
 
 } // namespace boot

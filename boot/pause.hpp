@@ -3,7 +3,7 @@
  * pause - a look at CPUs that wait, on machines without NMIs
  *
  * A CPU that waits for a lock with interrupts off can be seen by an NMI; where
- * there are none (has_nmi()), only if it shows itself. Rooms of such machines
+ * there are none (has_nmi()), only if it shows itself. Such machines
  * have a cpu_relax() of their own (<klock/arch/relax.hpp>, in front of the
  * port's), which calls visit_pause(). There it also stands still for a panic.
  */
@@ -31,7 +31,7 @@ void set_pause_visitor(pause_visitor visit);
 void let_pauses_yield(bool yes);
 bool pauses_yield();
 
-/* The room's cpu_relax() calls it (private to boot). */
+/* The machine's cpu_relax() calls it (private to boot). */
 void visit_pause(usize at);
 
 } // namespace boot

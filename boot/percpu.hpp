@@ -7,8 +7,8 @@
 #include <boot/types.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
-#include <room/layout.h>
-#include <room/percpu_part.hpp>
+#include <machine/layout.h>
+#include <machine/cpu.hpp>
 
 namespace boot {
 

@@ -3,7 +3,7 @@
  * pin - which CPUs take part, and in which order
  */
 #include <boot/command_line.hpp>
-#include <boot/pin.hpp>
+#include <boot/smp.hpp>
 
 namespace boot {
 

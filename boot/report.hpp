@@ -37,4 +37,19 @@ void print_report(format_for<Arguments...> format, Arguments... arguments)
  */
 bool is_reporting();
 
+/* -- Where a CPU stood and who called -- */
+
+/*
+ * Between begin_report() and end_report(): on which of the CPU's own stacks the
+ * pointer stands, and how full that is.
+ */
+void print_stack(unsigned cpu, usize pointer);
+
+/*
+ * Where the calls stand that lead to a frame pointer, innermost first, as far
+ * as code built with -fno-omit-frame-pointer has left a trace on the running
+ * CPU's thread stack.
+ */
+void print_calls(usize frame_pointer);
+
 } // namespace boot

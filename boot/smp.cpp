@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * smp - brings the other CPUs up
+ * smp - starts the other CPUs
  */
 #include <boot/clock.hpp>
 #include <boot/command_line.hpp>
@@ -9,7 +9,6 @@
 #include <boot/exit.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/pin.hpp>
 #include <boot/smp.hpp>
 #include <klock/cpu.hpp>
 
@@ -88,7 +87,7 @@ void wait_for_all(unsigned slots)
 	}
 }
 
-/* Numbers without gaps; who comes from now on finds that it is too late. */
+/* Numbers without gaps; a CPU that comes from now on is too late. */
 unsigned number_all(unsigned slots)
 {
 	unsigned n = 0;
@@ -112,7 +111,7 @@ unsigned number_all(unsigned slots)
 
 } // namespace
 
-/* Where the other CPUs' C++ begins; called by the room's entry. */
+/* Where the other CPUs' C++ begins; called by the machine's entry. */
 extern "C" [[noreturn]] void ap_main(percpu *cpu)
 {
 	u32 expected = cpu_expected;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <klock/types.hpp>
-#include <room/layout.h>
+#include <machine/layout.h>
 
 namespace boot {
 

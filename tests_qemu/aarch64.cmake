@@ -7,12 +7,12 @@ if(NOT KLOCK_BOARD_IMAGE)
 	return()
 endif()
 
-# The room's own interrupts and mistakes, each of which must be reported.
+# The machine's own interrupts and mistakes, each of which must be reported.
 string(REPLACE "lab-" "" toolchain ${KLOCK_BOARD_IMAGE})
-klock_add_kernel(aarch64_room TOOLCHAIN ${toolchain}
-	SOURCES room/main.cpp room/aarch64.S)
+klock_add_kernel(aarch64_traps TOOLCHAIN ${toolchain}
+	SOURCES traps/main.cpp traps/aarch64.S)
 foreach(what IN ITEMS timers nmis)
-	klock_add_boot_test(qemu_aarch64_${what} IMAGE aarch64_room
+	klock_add_boot_test(qemu_aarch64_${what} IMAGE aarch64_traps
 		CPUS 20 MODE single APPEND "do=${what}"
 		RUN --expect-text ": all came")
 endforeach()
@@ -26,13 +26,13 @@ foreach(line IN ITEMS
 		"nmi|NMI 0x02 has no handler")
 	string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
 	klock_add_boot_test(qemu_aarch64_${CMAKE_MATCH_1}
-		IMAGE aarch64_room CPUS 1 MODE single
+		IMAGE aarch64_traps CPUS 1 MODE single
 		APPEND "do=${CMAKE_MATCH_1}" RUN --expect panic
 			--expect-once "PANIC on CPU 0: "
 			--expect-text "${CMAKE_MATCH_2}")
 endforeach()
 # All wait with interrupts off, and stand still all the same: by FIQ.
-klock_add_boot_test(qemu_aarch64_panic IMAGE aarch64_room
+klock_add_boot_test(qemu_aarch64_panic IMAGE aarch64_traps
 	CPUS 64 MODE single APPEND "do=panic"
 	RUN --expect panic --expect-once "PANIC on CPU 0: all stand still"
 		--expect-once "called from")

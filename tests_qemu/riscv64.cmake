@@ -5,12 +5,12 @@
 
 klock_add_board_tests(riscv64 qemu-system-riscv64)
 
-# The room's own interrupts and mistakes, each of which must be reported.
+# The machine's own interrupts and mistakes, each of which must be reported.
 if(KLOCK_BOARD_IMAGE)
 	string(REPLACE "lab-" "" toolchain ${KLOCK_BOARD_IMAGE})
-	klock_add_kernel(riscv64_room TOOLCHAIN ${toolchain}
-		SOURCES room/main.cpp room/riscv64.S)
-	klock_add_boot_test(qemu_riscv64_timers IMAGE riscv64_room
+	klock_add_kernel(riscv64_traps TOOLCHAIN ${toolchain}
+		SOURCES traps/main.cpp traps/riscv64.S)
+	klock_add_boot_test(qemu_riscv64_timers IMAGE riscv64_traps
 		CPUS 64 MODE single APPEND "do=timers"
 		RUN --expect-text "# boot: RISC-V, machine mode"
 			--expect-text "timers and IPIs: all came")
@@ -24,13 +24,13 @@ if(KLOCK_BOARD_IMAGE)
 			"nmi|an NMI to CPU 0: RISC-V has none")
 		string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
 		klock_add_boot_test(qemu_riscv64_${CMAKE_MATCH_1}
-			IMAGE riscv64_room CPUS 1 MODE single
+			IMAGE riscv64_traps CPUS 1 MODE single
 			APPEND "do=${CMAKE_MATCH_1}" RUN --expect panic
 				--expect-once "PANIC on CPU 0: "
 				--expect-text "${CMAKE_MATCH_2}")
 	endforeach()
 	# All wait with interrupts off; those that pause stand still all the same.
-	klock_add_boot_test(qemu_riscv64_panic IMAGE riscv64_room
+	klock_add_boot_test(qemu_riscv64_panic IMAGE riscv64_traps
 		CPUS 8 MODE single APPEND "do=panic"
 		RUN --expect panic --expect-once "PANIC on CPU 0: all stand still"
 			--expect-once "(CPU 1 does not stop)"

@@ -9,8 +9,8 @@
 #   KLOCK_FLAGS_		what its code is compiled with
 #   KLOCK_CLANG_FLAGS_	and by clang besides
 #   KLOCK_PORT_		lib/arch/<port>
-#   KLOCK_ROOM_		boot/<room>
-#   KLOCK_ROOM_INCLUDES_	what comes before the port on the include path
+#   KLOCK_MACHINE_		boot/<machine>
+#   KLOCK_MACHINE_INCLUDES_	what comes before the port on the include path
 #   KLOCK_LINK_		the linker's flags
 #   KLOCK_SCRIPT_		the linker's script
 #   KLOCK_IMAGE_FORMAT_	what a loader takes, if it is not the linked file
@@ -48,10 +48,11 @@ foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
 	endif()
 endforeach()
 
-# What gdb is started with has its variables, too; a third of the time it takes.
-set(KLOCK_DEBUG_FLAGS_gcc-64 -g)
+# -g1 is what addr2line wants of a panic. gdb's variables, a fifth of the time
+# more: -DKLOCK_DEBUG_FLAGS=-g.
+set(KLOCK_DEBUG_FLAGS -g1 CACHE STRING "What kernels have for a debugger")
 
-# What a PC's kernel has blocks and stacks for; empty: boot/x86/room/layout.h's
+# What a PC's kernel has blocks and stacks for; empty: boot/x86/machine/layout.h's
 # number. The lab has room for 512 below 32 MiB, at 57 KiB a CPU.
 set(KLOCK_MAX_CPUS "" CACHE STRING "CPUs of the PC's kernels: 2 to 512")
 if(KLOCK_MAX_CPUS AND NOT (KLOCK_MAX_CPUS MATCHES "^[1-9][0-9]*$" AND
@@ -67,14 +68,14 @@ function(klock_cpus_flag variable toolchain)
 		set(cpus 512)
 	endif()
 	klock_target_of(target ${toolchain})
-	if(cpus AND KLOCK_ROOM_${target} STREQUAL "boot/x86")
+	if(cpus AND KLOCK_MACHINE_${target} STREQUAL "boot/x86")
 		set(${variable} -DMAX_CPUS=${cpus} PARENT_SCOPE)
 	endif()
 endfunction()
 
-# klock_includes_of(<variable> <target>): the root, the room, the port.
+# klock_includes_of(<variable> <target>): the root, the machine, the port.
 function(klock_includes_of variable target)
-	set(folders ${KLOCK_ROOM_${target}} ${KLOCK_ROOM_INCLUDES_${target}}
+	set(folders ${KLOCK_MACHINE_${target}} ${KLOCK_MACHINE_INCLUDES_${target}}
 		lib ${KLOCK_PORT_${target}})
 	list(TRANSFORM folders PREPEND -I${PROJECT_SOURCE_DIR}/)
 	set(${variable} -I${PROJECT_SOURCE_DIR} ${folders} PARENT_SCOPE)
@@ -89,8 +90,8 @@ function(klock_compile_freestanding objects_variable)
 		"SOURCES;FLAGS")
 	klock_target_of(target ${ARG_TOOLCHAIN})
 	klock_includes_of(includes ${target})
-	set(flags -std=c++20 -O2 -Wall -Wextra -Werror -g1
-		${KLOCK_DEBUG_FLAGS_${ARG_TOOLCHAIN}} ${KLOCK_FLAGS_${target}})
+	set(flags -std=c++20 -O2 -Wall -Wextra -Werror ${KLOCK_DEBUG_FLAGS}
+		${KLOCK_FLAGS_${target}})
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(compiler ${KLOCK_GCC_${target}})
 	else()

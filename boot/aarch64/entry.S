@@ -12,7 +12,7 @@
  * No atomic operation before the MMU is on: until then all memory is device
  * memory, on which exclusive accesses need not work, and do not on real cores.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", %progbits
 

@@ -11,11 +11,8 @@
  * One software-generated interrupt brings the mail of other CPUs, one is the
  * NMI.
  */
-#include <boot/aarch64/exceptions.hpp>
-#include <boot/aarch64/gic.hpp>
-#include <boot/aarch64/machine_tree.hpp>
+#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
-#include <boot/aarch64/timer.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/interrupts.hpp>
@@ -23,7 +20,7 @@
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

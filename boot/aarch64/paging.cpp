@@ -8,7 +8,7 @@
  * nothing else of that GiB has rights that could be taken.
  */
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

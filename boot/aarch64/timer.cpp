@@ -7,20 +7,17 @@
  * fire for as long as their time has come: they are set anew before the
  * interrupt ends.
  */
-#include <boot/aarch64/gic.hpp>
-#include <boot/aarch64/machine_tree.hpp>
+#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
-#include <boot/aarch64/timer.hpp>
-#include <boot/board/timer_cycles.hpp>
+#include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/divide.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/cpu.hpp>
 
 namespace boot {
@@ -103,9 +100,6 @@ clock_found find_clock()
 	print("# boot: clock %u kHz, by CNTFRQ_EL0\n", div_u64(hz, 1000));
 	return {hz, true};
 }
-
-/* The timers count with the clock. */
-void measure_timer() {}
 
 void timer_start_periodic(u8 vector, u64 period_ns)
 {

@@ -11,7 +11,7 @@
  * TPIDR_EL0 and TPIDRRO_EL0 are free to keep three registers, and nothing comes
  * in between while all is masked.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.vectors, "ax", %progbits
 

@@ -10,8 +10,8 @@
  * one. Two posts of a vector may become one; an interrupt may find no mail.
  *
  * What the sender wrote before it posted is seen by who has taken it. That the
- * interrupt does not overtake the post is for the room: a fence between memory
- * and the controller's register.
+ * interrupt does not overtake the post is for the machine: a fence between
+ * memory and the controller's register.
  *
  * Context: any, NMI handlers included. The receiver alone takes.
  */

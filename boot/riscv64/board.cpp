@@ -1,20 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board - what the device tree says of the machine: RISC-V
+ * board - the console's other end, and what the device tree says of the
+ * machine: RISC-V
  */
-#include <boot/board/cpus.hpp>
+#include <boot/riscv64/csr.hpp>
+#include <boot/board/board.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
 #include <boot/riscv64/board.hpp>
-#include <boot/riscv64/csr.hpp>
-#include <boot/riscv64/uart.hpp>
-#include <boot/room.hpp>
-#include <boot/summary.hpp>
+#include <boot/machine.hpp>
+#include <boot/console.hpp>
+#include <boot/divide.hpp>
 
 namespace boot {
 
 constinit device_tree board_tree = {};
+
+/*
+ * -- A 16550, polled, 8N1, at the rate that the firmware left --
+ *
+ * Source: National Semiconductor PC16550D data sheet, section 8 (registers);
+ * Linux, Documentation/devicetree/bindings/serial/8250.yaml (reg-shift).
+ */
+
+namespace {
+
+constexpr unsigned data = 0;
+constexpr unsigned interrupt_enable = 1;
+constexpr unsigned fifo_control = 2;
+constexpr unsigned line_control = 3;
+constexpr unsigned modem_control = 4;
+constexpr unsigned line_status = 5;
+
+constexpr u8 holding_register_empty = 0x20;
+constexpr u8 transmitter_empty = 0x40;
+
+constinit usize base = 0; /* 0: none */
+constinit u64 shift = 0;  /* registers are 1 << shift bytes apart */
+
+u8 read(unsigned which) { return read_device<u8>(base + (which << shift)); }
+
+void write(unsigned which, u8 value)
+{
+	write_device<u8>(base + (which << shift), value);
+}
+
+/*
+ * A line that takes nothing for ten million reads is given up for good: better
+ * to run in silence than to hang.
+ */
+void wait_for(u8 bit)
+{
+	for (int i = 0; i < 10'000'000; i++) {
+		if (read(line_status) & bit)
+			return;
+	}
+	base = 0;
+}
+
+} // namespace
+
+/* Without one there is silence. */
+void output_init(const boot_info &)
+{
+	tree_walk node(board_tree);
+	tree_region registers;
+
+	if (!find_compatible(board_tree, "ns16550a", node) ||
+	    !node.region(0, registers))
+		return;
+	base = registers.address;
+	node.property("reg-shift").number(0, 1, shift);
+	write(interrupt_enable, 0);
+	write(line_control, 0x03);  /* 8 bits, no parity, 1 stop bit */
+	write(fifo_control, 0x07);  /* on, both cleared */
+	write(modem_control, 0x03); /* DTR, RTS */
+}
+
+void output_put(char c)
+{
+	if (!base)
+		return;
+	wait_for(holding_register_empty);
+	if (base)
+		write(data, static_cast<u8>(c));
+}
+
+void output_drain()
+{
+	if (base)
+		wait_for(transmitter_empty);
+}
+
+/* -- What the device tree says of the machine -- */
 
 namespace {
 
@@ -54,14 +133,6 @@ boot_info read_boot_info(usize hart, usize tree)
 	return found;
 }
 
-void output_init(const boot_info &) { uart_init(board_tree); }
-
-void output_put(char c) { uart_put(c); }
-
-void output_shown() {}
-
-void output_drain() { uart_drain(); }
-
 u64 timer_hz()
 {
 	tree_walk node(board_tree);
@@ -97,13 +168,24 @@ void machine_reset()
 	halt();
 }
 
-/* There is no screen. */
-page_room summary_room() { return {}; }
+/*
+ * -- How often klock::cycles() counts in a second --
+ *
+ * It reads the time register, whose rate the device tree says (Devicetree
+ * Specification 0.4, 3.7, timebase-frequency).
+ */
 
-void summary_put(char) {}
+clock_found find_clock()
+{
+	const u64 hz = timer_hz();
 
-const char *after_exit_hint() { return ""; }
-
-void after_exit() { halt(); }
+	if (hz)
+		print("# boot: clock %u kHz, by the device tree\n",
+		      div_u64(hz, 1000));
+	else
+		print("# boot: the clock is not known: time is taken from a "
+		      "guess of 10 MHz\n");
+	return {hz ? hz : 10'000'000, hz != 0};
+}
 
 } // namespace boot

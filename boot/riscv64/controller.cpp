@@ -2,19 +2,17 @@
 /*
  * controller - interrupts from hart to hart, and each one's timer: RISC-V
  */
-#include <boot/board/timer_cycles.hpp>
+#include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/ipi.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/report.hpp>
 #include <boot/riscv64/board.hpp>
-#include <boot/riscv64/controller.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/mode.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

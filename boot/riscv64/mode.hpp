@@ -5,8 +5,9 @@
  *
  * Machine mode has the hardware to itself; supervisor mode asks the firmware.
  * One of the two folders is compiled; beside these functions it supplies
- * _start, call_cpus() and protect_memory() (boot/room.hpp), the headers
- * <mode/registers.h> and <mode/sleep.hpp>, and the lab's cpu_relax().
+ * _start, call_cpus() and protect_memory() (boot/machine.hpp),
+ * sleep_until_pending() (machine/cpu.hpp), the header <mode/registers.h>, and
+ * the lab's cpu_relax().
  */
 #pragma once
 

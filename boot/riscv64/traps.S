@@ -10,7 +10,7 @@
  * not (an overflow, a wild SP), it goes to the hart's stack for faults.
  */
 #include <mode/registers.h>
-#include <room/layout.h>
+#include <machine/layout.h>
 
 /* All general registers but SP, which is the last to come back. */
 	.macro all_but_sp instruction

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * acpi - what the firmware's tables say of CPUs and I/O APICs (private to boot)
+ * acpi - what the firmware's tables say of CPUs, I/O APICs and timers
+ * (private to boot)
  */
 #pragma once
 
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
+#include <boot/x86/firmware.hpp>
 
 namespace boot {
 
@@ -35,5 +37,42 @@ struct acpi_found {
 
 /* What find_cpus() has read; nothing before. */
 const acpi_found &acpi_tables();
+
+/*
+ * -- What ACPI's MADT says --
+ *
+ * Source: ACPI Specification 6.5, 5.2.12.
+ */
+
+/* An entry of the MADT that is damaged: what is behind it was not read. */
+struct madt_damage {
+	u32 at = 0;   /* from the table's begin; 0: none */
+	u32 size = 0; /* what it says of its own */
+	u32 table = 0;
+};
+
+/*
+ * `given` is the loader's copy of the RSDP; where that is none, it is looked
+ * for where a BIOS puts it. Null, or why there is no list of CPUs.
+ */
+const char *read_acpi(const firmware_memory &memory, const rsdp_copy &given,
+		      acpi_found &found, madt_damage &damage);
+
+/*
+ * -- The counters that ACPI names --
+ *
+ * Source: ACPI Specification 6.5, 4.8.2.1 and 5.2.9 (power management timer);
+ * IA-PC HPET Specification 1.0a, 3.2.4 (HPET).
+ */
+
+struct acpi_timers {
+	u16 pm_port = 0; /* 0: there is none that boot can read */
+	bool pm_has_32_bits = false;
+	usize hpet = 0; /* the same; else its address */
+};
+
+/* Where there is no ACPI, or none that is right: none of them. */
+acpi_timers read_acpi_timers(const firmware_memory &memory,
+			     const rsdp_copy &given);
 
 } // namespace boot

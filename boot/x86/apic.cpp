@@ -8,9 +8,8 @@
  * line has the word x2apic: registers are MSRs, ids have 32 bits.
  */
 #include <boot/ipi.hpp>
-#include <boot/x86/apic_driver.hpp>
-#include <boot/x86/apic_registers.hpp>
-#include <boot/x86/loader_info.hpp>
+#include <boot/x86/apic.hpp>
+#include <boot/x86/firmware.hpp>
 #include <boot/x86/reference_timers.hpp>
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
@@ -18,16 +17,58 @@
 #include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>
+#include <boot/divide.hpp>
 
 namespace boot {
 
+namespace {
+
+/* -- Registers (Intel SDM volume 3A, Local APIC Register Address Map) -- */
+
+constexpr u32 apic_id_register = 0x020;
+constexpr u32 apic_task_priority = 0x080;
+constexpr u32 apic_eoi = 0x0b0;
+constexpr u32 apic_spurious = 0x0f0;
+constexpr u32 apic_in_service = 0x100; /* 8 of them, 16 bytes apart */
+constexpr u32 apic_icr_low = 0x300;
+constexpr u32 apic_icr_high = 0x310;
+constexpr u32 apic_lvt_timer = 0x320;
+constexpr u32 apic_lvt_lint0 = 0x350;
+constexpr u32 apic_timer_initial = 0x380;
+constexpr u32 apic_timer_current = 0x390;
+constexpr u32 apic_timer_divide = 0x3e0;
+
+constexpr u32 apic_software_enable = 1 << 8;
+constexpr u32 apic_lvt_masked = 1 << 16;
+constexpr u32 apic_timer_mode_periodic = 1 << 17;
+constexpr u32 apic_timer_divide_by_16 = 0x3;
+
+/* Its address, the same for all CPUs; 0: it is none that boot can use. */
 constinit usize apic_base = 0;
+
+/* x2APIC mode: the same registers as MSRs. Of all CPUs, or of none. */
 constinit bool apic_is_x2apic = false;
 
-namespace {
+/* Intel SDM volume 3A, x2APIC Register Address Space */
+constexpr u32 x2apic_msr(u32 at) { return 0x800 + at / 16; }
+
+u32 apic_read(u32 at)
+{
+	if (apic_is_x2apic)
+		return static_cast<u32>(read_msr(x2apic_msr(at)));
+	return *physical<volatile u32>(apic_base + at);
+}
+
+void apic_write(u32 at, u32 value)
+{
+	if (apic_is_x2apic)
+		write_msr(x2apic_msr(at), value);
+	else
+		*physical<volatile u32>(apic_base + at) = value;
+}
 
 /* Intel SDM volume 4, IA32_APIC_BASE */
 constexpr u32 msr_apic_base = 0x1b;
@@ -221,5 +262,68 @@ void broadcast_startup(u8 page)
 {
 	send(0, icr_all_but_self | icr_startup | page);
 }
+
+/*
+ * -- The local APIC's timer --
+ *
+ * Source: Intel SDM volume 3A, chapter APIC, section APIC Timer.
+ */
+
+namespace {
+
+constexpr u64 ns_per_second = 1'000'000'000;
+
+/* Ticks in a second, after the division by 16; the same on all CPUs. */
+constinit u64 timer_hz = 0;
+
+u32 ticks_of(u64 ns)
+{
+	const u64 longest = div_u64(~u32{0} * ns_per_second, timer_hz);
+
+	if (ns >= longest)
+		return ~u32{0};
+	const u64 ticks = div_u64(ns * timer_hz, ns_per_second);
+
+	return ticks ? static_cast<u32>(ticks) : 1;
+}
+
+void start(u32 entry, u32 ticks)
+{
+	apic_write(apic_timer_divide, apic_timer_divide_by_16);
+	apic_write(apic_lvt_timer, entry);
+	apic_write(apic_timer_initial, ticks);
+}
+
+} // namespace
+
+void timer_start_periodic(u8 vector, u64 period_ns)
+{
+	check_free_vector(vector);
+	if (!has_ipis())
+		panic("a timer without a local APIC");
+	start(apic_timer_mode_periodic | vector, ticks_of(period_ns));
+}
+
+void timer_start_one_shot(u8 vector, u64 delay_ns)
+{
+	check_free_vector(vector);
+	if (!has_ipis())
+		panic("a timer without a local APIC");
+	start(vector, ticks_of(delay_ns));
+}
+
+void timer_stop()
+{
+	if (!has_ipis())
+		panic("a timer without a local APIC");
+	apic_write(apic_lvt_timer, apic_lvt_masked);
+	apic_write(apic_timer_initial, 0);
+}
+
+void timer_start_silent() { start(apic_lvt_masked, ~u32{0}); }
+
+u32 timer_count() { return apic_read(apic_timer_current); }
+
+void set_timer_hz(u64 hz) { timer_hz = hz; }
 
 } // namespace boot

@@ -12,12 +12,11 @@
  * ACPI names take its place.
  */
 #include <boot/ipi.hpp>
-#include <boot/x86/apic_driver.hpp>
+#include <boot/x86/apic.hpp>
 #include <boot/clock.hpp>
-#include <boot/clock_init.hpp>
 #include <boot/console.hpp>
 #include <boot/divide.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>

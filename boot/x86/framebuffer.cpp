@@ -5,9 +5,8 @@
  * Its memory is written and never read: to read it takes far longer. There is
  * no cursor, and one colour.
  */
-#include <boot/x86/framebuffer.hpp>
-#include <boot/x86/paging.hpp>
-#include <boot/x86/psf.hpp>
+#include <boot/x86/screen.hpp>
+#include <boot/x86/width.hpp>
 
 namespace boot {
 

@@ -6,7 +6,7 @@
  * 3.1. QEMU's -kernel knows the first alone. Where everything goes, and the
  * entry point, the ELF header says.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .multiboot, "a", @progbits
 	.balign 8

@@ -9,9 +9,8 @@
 #include <boot/ipi.hpp>
 #include <boot/cpus.hpp>
 #include <boot/divide.hpp>
-#include <boot/nmi_clock.hpp>
 #include <boot/x86/acpi.hpp>
-#include <boot/x86/pit.hpp>
+#include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

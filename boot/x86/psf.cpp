@@ -6,7 +6,7 @@
  * is for, then, in either format, sequences of characters that it is for, which
  * a console without composed characters leaves out.
  */
-#include <boot/x86/psf.hpp>
+#include <boot/x86/screen.hpp>
 
 namespace boot {
 

@@ -28,4 +28,15 @@ void find_reference_timers(const loader_info &loader);
 /* By their number, the best first; false: there are no more. */
 bool get_reference_timer(unsigned number, reference_timer &timer);
 
+/* -- The 8254: channel 2 for measurements, channel 0 for interrupts -- */
+
+/* 14.31818 MHz / 12 */
+inline constexpr u32 pit_hz = 1'193'182;
+
+/*
+ * Channel 0 raises the ISA's interrupt 0 every so many ticks, 2 to 65536.
+ * False: there is none that counts.
+ */
+[[nodiscard]] bool pit_start_periodic(u32 ticks);
+
 } // namespace boot

@@ -1,20 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * screen - the machine's screen, of text or of pixels
+ * screen - VGA's text or a framebuffer, and the keys that turn its pages
+ *
+ * Source: IBM VGA Technical Reference, alphanumeric modes; CRT controller
+ * registers 0EH and 0FH (cursor).
  */
-#include <boot/console.hpp>
-#include <boot/room.hpp>
-#include <boot/summary.hpp>
-#include <boot/x86/framebuffer.hpp>
 #include <boot/x86/screen.hpp>
-#include <boot/x86/text_screen.hpp>
-#include <boot/x86/vga.hpp>
+#include <boot/x86/x86.hpp>
+#include <boot/console.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 
+/* -- The text screen of a PC, 80 x 25 -- */
+
 namespace {
 
-constinit text_screen screen;
+constexpr unsigned columns = 80;
+constexpr unsigned rows = 25;
+constexpr u16 light_grey_on_black = 0x0700;
+constexpr usize memory_address = 0xb8000;
+
+volatile u16 *cell(unsigned at)
+{
+	return physical<volatile u16>(memory_address) + at;
+}
+
+void draw(unsigned row, unsigned column, char c)
+{
+	*cell(row * columns + column) =
+		static_cast<u16>(light_grey_on_black | static_cast<u8>(c));
+}
+
+void move_cursor(unsigned row, unsigned column)
+{
+	const unsigned at = row * columns + column;
+
+	out8(0x3d4, 0x0e);
+	out8(0x3d5, static_cast<u8>(at >> 8));
+	out8(0x3d4, 0x0f);
+	out8(0x3d5, static_cast<u8>(at));
+}
+
+/* Memory that keeps what is written to it. */
+bool answers()
+{
+	*cell(0) = 0x0755;
+	const bool first = *cell(0) == 0x0755;
+
+	*cell(0) = 0x072a;
+	return first && *cell(0) == 0x072a;
+}
+
+/* No columns: there is none. */
+screen_painter find_vga()
+{
+	if (!answers())
+		return {};
+	return {columns, rows, draw, move_cursor};
+}
+
+} // namespace
+
+/*
+ * -- The keys that turn pages, polled --
+ *
+ * Source: IBM PC AT Technical Reference, keyboard controller 8042: the status
+ * register's bit 0 says that a byte has come, bit 5 that it is the mouse's;
+ * scan codes as the controller translates them (set 1), 0xe0 in front or not.
+ */
+
+namespace {
+
+constexpr u16 data = 0x60;
+constexpr u16 status = 0x64;
+constexpr u8 byte_is_there = 0x01;
+constexpr u8 byte_is_mouses = 0x20;
+
+constexpr u8 page_up = 0x49;
+constexpr u8 page_down = 0x51;
+
+} // namespace
+
+int keyboard_pages()
+{
+	const u8 state = in8(status);
+
+	if (state == 0xff || !(state & byte_is_there))
+		return 0;
+	const u8 code = in8(data);
+
+	if (state & byte_is_mouses)
+		return 0;
+	return code == page_up ? -1 : code == page_down ? 1 : 0;
+}
+
+/* -- The machine's screen, of text or of pixels -- */
+
+constinit text_screen console_screen;
+
+namespace {
+
 constinit const char *trouble = nullptr;
 
 } // namespace
@@ -22,9 +108,10 @@ constinit const char *trouble = nullptr;
 void screen_init(const loader_info &loader)
 {
 	if (loader.pixels.address)
-		screen.init(find_framebuffer(loader.pixels, trouble), true);
+		console_screen.init(find_framebuffer(loader.pixels, trouble),
+				    true);
 	else if (loader.text_screen)
-		screen.init(find_vga(), false);
+		console_screen.init(find_vga(), false);
 }
 
 void screen_describe(const loader_info &loader)
@@ -41,25 +128,10 @@ void screen_describe(const loader_info &loader)
 	print("# boot: screen of %u x %u pixels, %u bits each", pixels.width,
 	      pixels.height, pixels.bits);
 	if (trouble)
-		print(": %s%s", screen.is_present() ? "" : "no text on it, ",
+		print(": %s%s",
+		      console_screen.is_present() ? "" : "no text on it, ",
 		      trouble);
 	print("\n");
 }
-
-void screen_put(char c) { screen.put(c); }
-
-void screen_show() { screen.show(); }
-
-bool screen_is_present() { return screen.is_present(); }
-
-bool screen_has_more() { return screen.is_present() && screen.has_more(); }
-
-void screen_turn(int pages) { screen.turn(pages); }
-
-void screen_turn_on() { screen.turn_on(); }
-
-page_room summary_room() { return {screen.columns(), screen.rows()}; }
-
-void summary_put(char c) { screen.put_summary(c); }
 
 } // namespace boot

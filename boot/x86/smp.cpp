@@ -7,11 +7,9 @@
  */
 #include <boot/clock.hpp>
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
-#include <boot/x86/apic_driver.hpp>
-#include <boot/x86/paging.hpp>
-#include <boot/x86/segments.hpp>
-#include <boot/x86/smp.hpp>
+#include <boot/machine.hpp>
+#include <boot/x86/apic.hpp>
+#include <boot/x86/width.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

@@ -2,7 +2,7 @@
 /*
  * text_screen - the text that a screen shows, whatever draws it
  */
-#include <boot/x86/text_screen.hpp>
+#include <boot/x86/screen.hpp>
 
 namespace boot {
 
@@ -25,7 +25,6 @@ void text_screen::init(const screen_painter &by, bool is_blank)
 	painter.columns = smaller(by.columns, max_columns);
 	painter.rows = smaller(by.rows, max_rows);
 	__builtin_memset(kept, blank, sizeof(kept));
-	__builtin_memset(summary, blank, sizeof(summary));
 	__builtin_memset(shown, is_blank ? blank : unknown, sizeof(shown));
 	show();
 }
@@ -69,7 +68,6 @@ void text_screen::put(char c)
 {
 	if (!is_present())
 		return;
-	show_summary(false);
 	if (c == '\n')
 		next_line();
 	else if (c == '\r')
@@ -82,8 +80,7 @@ void text_screen::put(char c)
 
 void text_screen::draw_row(unsigned row)
 {
-	const char *const wanted =
-		on_summary ? summary[row] : kept[(top + row) % kept_lines];
+	const char *const wanted = kept[(top + row) % kept_lines];
 
 	for (unsigned i = 0; i < painter.columns; i++) {
 		if (shown[row][i] == wanted[i])
@@ -101,37 +98,18 @@ void text_screen::show()
 	     row < painter.rows; row++)
 		draw_row(row);
 	changed_from = line;
-	if (painter.move_cursor && top == last_top() && !on_summary)
+	if (painter.move_cursor && top == last_top())
 		painter.move_cursor(line - top,
 				    smaller(column, painter.columns - 1));
-}
-
-/* Of the lines that are kept, the oldest. */
-unsigned text_screen::first_top() const
-{
-	return line < kept_lines ? 0 : line - kept_lines + 1;
-}
-
-void text_screen::show_summary(bool wanted)
-{
-	if (on_summary == wanted)
-		return;
-	on_summary = wanted;
-	changed_from = 0;
 }
 
 void text_screen::turn(int pages)
 {
 	if (!is_present() || !pages)
 		return;
-	if (on_summary) {
-		/* What was on the screen before it is there again. */
-		show_summary(pages > 0);
-		pages += pages < 0;
-	} else if (pages > 0 && top == last_top()) {
-		show_summary(has_summary());
-	}
-	const int oldest = static_cast<int>(first_top());
+	/* Of the lines that are kept. */
+	const int oldest =
+		static_cast<int>(line < kept_lines ? 0 : line - kept_lines + 1);
 	const int newest = static_cast<int>(last_top());
 	/* One line of the last page stays, for the eye. */
 	int wanted = static_cast<int>(top) +
@@ -140,31 +118,6 @@ void text_screen::turn(int pages)
 	wanted = wanted < oldest ? oldest : wanted;
 	move_to(static_cast<unsigned>(wanted > newest ? newest : wanted));
 	show();
-}
-
-void text_screen::turn_on()
-{
-	const bool is_last = has_summary() ? on_summary : top == last_top();
-
-	if (!is_last) {
-		turn(1);
-		return;
-	}
-	show_summary(false);
-	move_to(first_top());
-	show();
-}
-
-void text_screen::put_summary(char c)
-{
-	if (c == '\n') {
-		summary_row++;
-		summary_column = 0;
-		return;
-	}
-	if (summary_row < painter.rows && summary_column < painter.columns)
-		summary[summary_row][summary_column] = c;
-	summary_column++;
 }
 
 } // namespace boot

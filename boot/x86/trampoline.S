@@ -8,7 +8,7 @@
  * All CPUs come at once: nobody has a stack yet, each finds its own block by
  * its own APIC id and touches nothing that another one uses.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .rodata.trampoline, "a", @progbits
 	.globl trampoline_start, trampoline_end
@@ -80,7 +80,7 @@ find_block:
 	jmp 3b
 
 /*
- * Every CPU's first GDT, until it has one of its own (segments.cpp). In the
+ * Every CPU's first GDT, until it has one of its own (cpu.cpp). In the
  * trampoline's section, so that its size is known here, but not copied.
  */
 	.section .rodata.trampoline, "a", @progbits

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <boot/x86/firmware_memory.hpp>
+#include <boot/x86/firmware.hpp>
 #include <cstdint>
 #include <cstring>
 #include <map>

@@ -1,16 +1,170 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_acpi - which CPUs ACPI's tables name, and what is wrong with them
+ * test_acpi - which CPUs and counters ACPI's tables name, and what is wrong
+ * with them
+ *
+ * find_cpus() is the list as boot makes it, on a machine with as many CPUs as
+ * boot has room for in its largest configuration, MAX_CPUS=512: more than QEMU
+ * has without KVM. What boot asks of the local APIC and of the console is here.
  */
-#include <boot/x86/acpi_reader.hpp>
+#include <string>
+#include <boot/x86/acpi.hpp>
 #include <algorithm>
 #include <catch.hpp>
-#include <string>
-#include "acpi_writer.hpp"
+#include <boot/console.hpp>
+#include <boot/ipi.hpp>
+#include <boot/x86/apic.hpp>
+#include <boot/x86/firmware.hpp>
+#include "fake_memory.hpp"
+
+namespace testing {
+
+/* Makes the sum of so many bytes 0 by the one at `at`. */
+inline bytes summed(bytes of, std::size_t at, std::size_t size)
+{
+	std::uint8_t sum = 0;
+
+	of.at(at) = 0;
+	for (std::size_t i = 0; i < size && i < of.size(); i++)
+		sum = static_cast<std::uint8_t>(sum + of[i]);
+	of[at] = static_cast<std::uint8_t>(-sum);
+	return of;
+}
+
+/* A table's checksum is its tenth byte. */
+inline bytes summed(const bytes &table)
+{
+	return summed(table, 9, table.size());
+}
+
+inline bytes table_of(const std::string &signature, const bytes &body)
+{
+	bytes table(signature.begin(), signature.end());
+
+	put(table, 36 + body.size(), 4);
+	table.resize(36);
+	table.insert(table.end(), body.begin(), body.end());
+	return summed(table);
+}
+
+inline bytes rsdp_of(unsigned revision, std::uint32_t rsdt, std::uint64_t xsdt)
+{
+	const std::string signature = "RSD PTR ";
+	bytes rsdp(signature.begin(), signature.end());
+
+	rsdp.resize(15);
+	put(rsdp, revision, 1);
+	put(rsdp, rsdt, 4);
+	put(rsdp, 36, 4);
+	put(rsdp, xsdt, 8);
+	rsdp.resize(36);
+	return summed(summed(rsdp, 8, 20), 32, 36);
+}
+
+inline bytes root_of(const std::string &signature, unsigned entry_size,
+		     const std::vector<std::uint64_t> &tables)
+{
+	bytes body;
+
+	for (std::uint64_t table : tables)
+		put(body, table, entry_size);
+	return table_of(signature, body);
+}
+
+/* madt().cpu(0).cpu(3, false).table() */
+struct madt {
+	bytes body = bytes(8);
+
+	madt &cpu(unsigned id, bool enabled = true)
+	{
+		put(body, 0, 1);
+		put(body, 8, 1);
+		put(body, id << 8, 2);
+		put(body, enabled, 4);
+		return *this;
+	}
+
+	madt &x2apic_cpu(unsigned id)
+	{
+		put(body, 9, 1);
+		put(body, 16, 1);
+		put(body, 0, 2);
+		put(body, id, 4);
+		put(body, 1, 8);
+		return *this;
+	}
+
+	madt &io_apic(std::uint32_t address, std::uint32_t first_input = 0)
+	{
+		put(body, 1, 1);
+		put(body, 12, 1);
+		put(body, 0, 2);
+		put(body, address, 4);
+		put(body, first_input, 4);
+		return *this;
+	}
+
+	/* Of the old timer. */
+	madt &wire(unsigned input)
+	{
+		put(body, 2, 1);
+		put(body, 10, 1);
+		put(body, 0, 2);
+		put(body, input, 6);
+		return *this;
+	}
+
+	madt &raw(const bytes &entry)
+	{
+		body.insert(body.end(), entry.begin(), entry.end());
+		return *this;
+	}
+
+	bytes table() const { return table_of("APIC", body); }
+};
+
+/* A FADT with a timer, of the length that ACPI 1.0 or later ones have. */
+struct fadt {
+	std::uint32_t port = 0x608;
+	std::uint8_t length = 4;
+	std::uint32_t flags = 0;
+	unsigned extended_space = 1;
+	std::uint64_t extended = 0;
+	std::size_t size = 244;
+
+	bytes table() const
+	{
+		bytes whole(244);
+
+		set(whole, 76, port, 4);
+		set(whole, 91, length, 1);
+		set(whole, 112, flags, 4);
+		set(whole, 208, extended_space, 1);
+		set(whole, 212, extended, 8);
+		return table_of(
+			"FACP",
+			bytes(whole.begin() + 36,
+			      whole.begin() +
+				      static_cast<std::ptrdiff_t>(size)));
+	}
+};
+
+inline bytes hpet_of(std::uint64_t address, unsigned space = 0)
+{
+	bytes body(20);
+
+	set(body, 4, space, 1);
+	set(body, 8, address, 8);
+	return table_of("HPET", body);
+}
+
+} // namespace testing
 
 using testing::bytes;
 using testing::dice;
+using testing::fadt;
 using testing::fake_memory;
+using testing::hpet_of;
 using testing::madt;
 using testing::root_of;
 using testing::rsdp_of;
@@ -391,4 +545,219 @@ TEST_CASE("acpi: 10,000 sets of tables with bytes changed at random")
 		lists += read(memory).problem.empty();
 	}
 	CHECK(lists > 3000);
+}
+
+namespace {
+
+constexpr std::uint64_t fadt_at = 0x7fe2000;
+constexpr std::uint64_t hpet_at = 0x7fe3000;
+
+boot::acpi_timers read(const bytes &power, const bytes &hpet)
+{
+	fake_memory memory;
+
+	memory.add(0xe0010, rsdp_of(0, rsdt_at, 0));
+	memory.add(rsdt_at, root_of("RSDT", 4, {fadt_at, hpet_at}));
+	memory.add(fadt_at, power);
+	memory.add(hpet_at, hpet);
+	return boot::read_acpi_timers(memory.view(), {});
+}
+
+unsigned port_of(const fadt &power)
+{
+	return read(power.table(), hpet_of(0)).pm_port;
+}
+
+std::uint64_t address_of(std::uint64_t address, unsigned space = 0)
+{
+	return read(fadt().table(), hpet_of(address, space)).hpet;
+}
+
+} // namespace
+
+TEST_CASE("acpi: timer: a port, the old one or the extended one")
+{
+	CHECK(port_of({}) == 0x608);
+	CHECK(port_of({.extended = 0x1808}) == 0x1808);
+	CHECK(port_of({.size = 116}) == 0x608);
+	CHECK(port_of({.extended = 0x1808, .size = 219}) == 0x608);
+	CHECK(port_of({.extended = 0x1808, .size = 220}) == 0x1808);
+	CHECK(port_of({.port = 0xfffc}) == 0xfffc);
+	CHECK_FALSE(read(fadt().table(), hpet_of(0)).pm_has_32_bits);
+	CHECK_FALSE(
+		read(fadt{.flags = 1 << 7}.table(), hpet_of(0)).pm_has_32_bits);
+	CHECK(read(fadt{.flags = 1 << 8}.table(), hpet_of(0)).pm_has_32_bits);
+}
+
+TEST_CASE("acpi: timer: none that boot can read")
+{
+	CHECK(port_of({.port = 0}) == 0);
+	CHECK(port_of({.length = 0}) == 0);
+	CHECK(port_of({.length = 3}) == 0);
+	CHECK(port_of({.length = 5}) == 0);
+	CHECK(port_of({.flags = 1 << 20}) == 0);
+	CHECK(port_of({.extended_space = 0, .extended = 0x1808}) == 0);
+	CHECK(port_of({.extended_space = 2, .extended = 0x1808}) == 0);
+	CHECK(port_of({.extended = 0x10000}) == 0);
+	CHECK(port_of({.port = 0xfffd}) == 0);
+	CHECK(port_of({.size = 115}) == 0);
+}
+
+TEST_CASE("acpi: HPET: where boot can read it, or none")
+{
+	CHECK(address_of(0xfed00000) == 0xfed00000);
+	CHECK(address_of(0xfed00008) == 0xfed00008);
+	CHECK(address_of(0xfffffc00) == 0xfffffc00);
+	CHECK(address_of(0xfffffc08) == 0);
+	CHECK(address_of(0xfed00000, 1) == 0);
+	CHECK(address_of(0xfed00004) == 0);
+	CHECK(address_of(0) == 0);
+	CHECK(address_of(0xfffffff8) == 0);
+	CHECK(address_of(std::uint64_t{1} << 32) == 0);
+	CHECK(address_of(~7ull) == 0);
+
+	bytes cut = hpet_of(0xfed00000);
+
+	for (unsigned size : {52u, 51u}) {
+		cut.resize(size);
+		testing::set(cut, 4, size, 4);
+		CHECK((read(fadt().table(), summed(cut)).hpet != 0) ==
+		      (size == 52));
+	}
+}
+
+TEST_CASE("acpi: timers: no table, a damaged one, and none of the other")
+{
+	bytes wrong = fadt().table();
+
+	wrong[9]++;
+	const boot::acpi_timers one = read(wrong, hpet_of(0xfed00000));
+
+	CHECK(one.pm_port == 0);
+	CHECK(one.hpet == 0xfed00000);
+
+	fake_memory nothing;
+
+	CHECK(boot::read_acpi_timers(nothing.view(), {}).hpet == 0);
+	CHECK(boot::read_acpi_timers(nothing.view(), {}).pm_port == 0);
+}
+
+TEST_CASE("acpi: timers: by the RSDP that the loader has copied")
+{
+	const bytes rsdp = rsdp_of(0, rsdt_at, 0);
+	fake_memory memory;
+	boot::rsdp_copy copy;
+
+	memory.add(rsdt_at, root_of("RSDT", 4, {fadt_at}));
+	memory.add(fadt_at, fadt().table());
+	copy.size = 20;
+	std::memcpy(copy.bytes, rsdp.data(), copy.size);
+	CHECK(boot::read_acpi_timers(memory.view(), copy).pm_port == 0x608);
+	CHECK(boot::read_acpi_timers(memory.view(), {}).pm_port == 0);
+}
+
+TEST_CASE("acpi: timers: 10,000 tables with bytes changed at random")
+{
+	dice random{1};
+	unsigned ports = 0;
+
+	for (int i = 0; i < 10'000; i++) {
+		bytes power = fadt{.size = 116 + random.below(129)}.table();
+		bytes hpet = hpet_of(0xfed00000);
+
+		random.spoil(i % 2 ? power : hpet, 4);
+		const boot::acpi_timers t = read(summed(power), summed(hpet));
+
+		ports += t.pm_port != 0;
+		CHECK((t.hpet == 0 || boot::is_mapped(t.hpet, 0x400)));
+	}
+	CHECK(ports > 5000);
+}
+
+namespace {
+
+constexpr std::uint64_t madt_at = 0x7fe3000;
+
+fake_memory memory;
+std::string said;
+bool has_x2apic;
+bool is_x2apic;
+
+/* CPUs with the APIC ids 0 to cpus - 1. */
+boot::cpu_list find(unsigned cpus, bool x2apic)
+{
+	const boot::loader_info loader;
+	boot::boot_info info;
+	madt table;
+
+	for (unsigned id = 0; id < cpus; id++)
+		table.x2apic_cpu(id);
+	memory = {};
+	memory.add(rsdp_at, rsdp_of(0, rsdt_at, 0));
+	memory.add(rsdt_at, root_of("RSDT", 4, {madt_at}));
+	memory.add(madt_at, table.table());
+	info.machine = &loader;
+	said.clear();
+	has_x2apic = x2apic;
+	is_x2apic = false;
+	return boot::find_cpus(info);
+}
+
+} // namespace
+
+namespace boot {
+
+bool has_ipis() { return true; }
+
+u32 apic_id() { return 0; }
+
+u32 apic_last_id() { return is_x2apic ? APIC_IDS - 1 : 254; }
+
+bool apic_use_x2apic()
+{
+	is_x2apic = has_x2apic;
+	return is_x2apic;
+}
+
+bool choose_startup_page(const low_pages &) { return true; }
+
+firmware_memory mapped_memory() { return memory.view(); }
+
+void print_list(const char *format, const format_argument *arguments)
+{
+	format_list({[](void *, char c) { said += c; }, nullptr}, format,
+		    arguments);
+}
+
+} // namespace boot
+
+TEST_CASE("find_cpus: 512 CPUs, half of them with ids that need x2APICs")
+{
+	static_assert(boot::max_cpus == 512);
+	const boot::cpu_list list = find(512, true);
+
+	CHECK(said == "");
+	CHECK(is_x2apic);
+	CHECK(list.count == 512);
+	for (unsigned i = 0; i < list.count; i++)
+		CHECK(list.ids[i] == i);
+}
+
+TEST_CASE("find_cpus: one more than there is room for, in one line")
+{
+	CHECK(find(513, true).count == 512);
+	CHECK(said == "# boot: 1 CPU more than boot can use (512, APIC ids up "
+		      "to 4095): left asleep\n");
+	CHECK(find(700, true).count == 512);
+	CHECK(said == "# boot: 188 CPUs more than boot can use (512, APIC ids "
+		      "up to 4095): left asleep\n");
+}
+
+TEST_CASE("find_cpus: without x2APICs, those that IPIs reach")
+{
+	CHECK(find(255, false).count == 255);
+	CHECK(said == "");
+	CHECK(find(512, false).count == 255);
+	CHECK(said == "# boot: 257 CPUs more than boot can use (512, APIC ids "
+		      "up to 254): left asleep\n");
 }

@@ -2,10 +2,8 @@
 /*
  * test_multiboot - what both protocols say, and what damaged information does
  */
-#include <boot/x86/firmware_memory.hpp>
-#include <boot/x86/loader_info.hpp>
-#include <boot/x86/multiboot1.hpp>
-#include <boot/x86/multiboot2.hpp>
+#include <boot/x86/firmware.hpp>
+#include <boot/x86/multiboot.hpp>
 #include <array>
 #include <catch.hpp>
 #include <string>

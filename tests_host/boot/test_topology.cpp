@@ -2,8 +2,8 @@
 /*
  * test_topology - what CPUID says of APIC ids, and who takes part by it
  */
-#include <boot/pin.hpp>
-#include <boot/x86/topology_reader.hpp>
+#include <boot/smp.hpp>
+#include <boot/x86/topology.hpp>
 #include <boot/x86/x86.hpp>
 #include <catch.hpp>
 #include <map>

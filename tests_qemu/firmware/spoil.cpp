@@ -11,7 +11,7 @@
  *	io_apic		no I/O APIC is named
  */
 #include <boot/x86/acpi_tables.hpp>
-#include <boot/x86/multiboot1.hpp>
+#include <boot/x86/multiboot.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace {

@@ -3,7 +3,7 @@
  * start - comes before boot's _start and spoils what the firmware left
  *
  * As the loader leaves the CPU: EAX, EBX and flat segments are kept for boot
- * (boot/i686/entry.S).
+ * (boot/x86/i686/entry.S).
  */
 	.section .text, "ax", @progbits
 	.code32

@@ -7,7 +7,7 @@
  */
 #include <boot/cpus.hpp>
 #include <boot/topology.hpp>
-#include <boot/x86/topology_reader.hpp>
+#include <boot/x86/topology.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace {

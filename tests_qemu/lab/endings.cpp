@@ -5,7 +5,7 @@
 #include "endings.hpp"
 
 #include <boot/kernel.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <klock/os.hpp>
 
 namespace lab {

@@ -7,9 +7,8 @@
  * firmware). The first one goes on; the others sleep here until call_cpus()
  * has a block for them.
  */
-#include <boot/riscv64/machine_mode/called.h>
 #include <mode/registers.h>
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.globl _start

@@ -8,7 +8,7 @@
  * starts them: A0 the same, A1 = struct percpu *.
  */
 #include <mode/registers.h>
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.globl _start

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry - from the boot loader to kmain(): i686
+ * entry - from the boot loader to kmain(), and into and out of interrupts:
+ * i686
  *
  * The loader jumps to _start in 32-bit mode, paging and interrupts off, with
  * EAX = its magic and EBX = what it has left (Multiboot 0.6.96, 3.2;
@@ -8,7 +9,7 @@
  * It stays that way: flat segments, no paging. Other CPUs come to ap_entry
  * from trampoline.S.
  */
-#include <room/layout.h>
+#include <machine/layout.h>
 
 	.section .text.entry, "ax", @progbits
 	.code32
@@ -37,5 +38,57 @@ ap_entry:
 	subl $12, %esp
 	pushl %edi
 	call ap_main	/* does not return */
+
+/*
+ * -- The way into and out of every interrupt --
+ *
+ * The CPU jumps to stub n for vector n, with interrupts off and its own part
+ * of struct interrupt_frame pushed. The stub adds what is missing, calls
+ * interrupt_dispatch(interrupt_frame *) and goes back to what it interrupted.
+ * No segment register is touched: there is no user mode.
+ */
+
+	.section .text.interrupt_stubs, "ax", @progbits
+	.globl interrupt_stubs
+	.balign INTERRUPT_STUB_SIZE
+interrupt_stubs:
+	.set vector, 0
+	.rept 256
+	.balign INTERRUPT_STUB_SIZE
+	.if vector >= 32 || !((ERROR_CODE_VECTORS >> (vector & 31)) & 1)
+	pushl $0
+	.endif
+	pushl $vector
+	jmp interrupt_common
+	.set vector, vector + 1
+	.endr
+
+interrupt_common:
+	subl $FRAME_VECTOR, %esp
+	movl %eax, FRAME_EAX(%esp)
+	movl %ebx, FRAME_EBX(%esp)
+	movl %ecx, FRAME_ECX(%esp)
+	movl %edx, FRAME_EDX(%esp)
+	movl %esi, FRAME_ESI(%esp)
+	movl %edi, FRAME_EDI(%esp)
+	movl %ebp, FRAME_EBP(%esp)
+
+	cld	/* the ABI's state; memmove may have been interrupted */
+	movl %esp, %ebx	/* the frame; EBX survives the call */
+	andl $-16, %esp	/* unlike in 64-bit mode, the CPU aligns nothing */
+	subl $12, %esp
+	pushl %ebx
+	call interrupt_dispatch
+	movl %ebx, %esp
+
+	movl FRAME_EAX(%esp), %eax
+	movl FRAME_EBX(%esp), %ebx
+	movl FRAME_ECX(%esp), %ecx
+	movl FRAME_EDX(%esp), %edx
+	movl FRAME_ESI(%esp), %esi
+	movl FRAME_EDI(%esp), %edi
+	movl FRAME_EBP(%esp), %ebp
+	addl $FRAME_IP, %esp
+	iretl
 
 	.section .note.GNU-stack, "", @progbits

@@ -7,9 +7,9 @@
  * page tables. CR0.WP is on: read-only means the kernel, too.
  */
 #include <boot/percpu.hpp>
-#include <boot/room.hpp>
+#include <boot/machine.hpp>
 #include <boot/types.hpp>
-#include <boot/x86/paging.hpp>
+#include <boot/x86/width.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

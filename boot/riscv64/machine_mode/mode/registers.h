@@ -29,3 +29,8 @@
 #define CSR_PMPCFG0 0x3a0
 #define CSR_PMPADDR0 0x3b0
 #define INTERRUPT_SUPERVISOR_SOFTWARE 1
+
+/* struct called_hart: what entry.S and mode.cpp agree on */
+#define CALLED_HART 0
+#define CALLED_BLOCK 8
+#define CALLED_SIZE 16

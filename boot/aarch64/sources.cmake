@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: MIT
-set(KLOCK_ROOM_SOURCES_aarch64
-	boot_info.cpp entry.S exceptions.cpp exit.cpp gic.cpp output.cpp
-	paging.cpp psci.cpp smp.cpp timer.cpp vectors.S)
-list(TRANSFORM KLOCK_ROOM_SOURCES_aarch64 PREPEND aarch64/)
-list(APPEND KLOCK_ROOM_SOURCES_aarch64
-	board/cpus.cpp board/device_tree.cpp board/memory.cpp)
