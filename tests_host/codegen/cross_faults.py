@@ -21,7 +21,6 @@ import cross
 import cross_locks
 import objects
 import orders
-import tables
 from expectations import EXPECTATIONS
 
 SKIPPED = 77
@@ -154,8 +153,6 @@ RISCV = [
 FAULTS = {"aarch64": AARCH64, "riscv64": RISCV}
 
 
-
-
 def planted(lib, scratch, fault):
     """A copy of lib with this fault in it."""
     bad = Path(scratch) / "lib"
@@ -175,7 +172,7 @@ def said_of(compiler, machine, fault, scratch):
     """What the check says of it, that is to find the fault."""
     told = [f"-D__riscv_{name}=1000000" for name in fault.told]
     if fault.told:
-        machine = tables.RiscV(fault.told)
+        machine = orders.RiscV(fault.told)
     if fault.look == "locks":
         return cross_locks.check(compiler, machine, scratch, EXPECTATIONS)[0]
     if fault.look == "flags":
@@ -196,7 +193,7 @@ def run(args, scratch):
         compiler = cross.Cross(args.cxx, args.target,
                                planted(args.lib, scratch, fault))
         try:
-            said = said_of(compiler, tables.MACHINES[args.target], fault,
+            said = said_of(compiler, orders.MACHINES[args.target], fault,
                            scratch)
         except objects.Failed as broken:
             said = [str(broken)]
@@ -207,7 +204,7 @@ def run(args, scratch):
 def outline(args, scratch):
     """What GCC's default on AArch64 leaves undefined is named."""
     compiler = cross.Cross(args.cxx, args.target, args.lib)
-    said = orders.check(compiler, tables.MACHINES[args.target], scratch,
+    said = orders.check(compiler, orders.MACHINES[args.target], scratch,
                         ["-moutline-atomics"], r"fetch_add_relaxed__u8$")
     return any("undefined symbol __aarch64_ldadd1_relax" in text
                for text in said)

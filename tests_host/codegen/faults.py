@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""operations.py and programs.py find what they are for.
+"""operations.py and operations.py find what they are for.
 
 Each fault is planted in a copy of lib, alone; what is said of it must name the
 operation, whose probe alone is compiled. Run: faults.py --cxx g++ --lib lib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import objects
 import operations
-import programs
+
 
 SKIPPED = 77
 ATOMIC, WAITS = "klock/atomic.hpp", "klock/atomic_waits.hpp"
@@ -161,10 +161,10 @@ def run(cxx, lib, scratch):
             (ORDERS, lambda compiler, bad, words: operations.check(
                 compiler, bad, scratch, words)),
             (VALUES, lambda compiler, bad, _: [
-                *programs.values(compiler, scratch, "bytes_alone")]),
+                *operations.values(compiler, scratch, "bytes_alone")]),
             (RED_ZONE, lambda compiler, bad, _: [
-                *programs.red_zone(compiler, scratch)])):
-        if faults is not ORDERS and not programs.runs_here():
+                *operations.red_zone(compiler, scratch)])):
+        if faults is not ORDERS and not operations.runs_here():
             continue
         for fault in faults:
             bad = planted(lib, scratch, fault)

@@ -14,7 +14,6 @@ from pathlib import Path
 import facts
 import headers
 import objects
-import symbols
 from expectations import COMPACT
 
 HERE = Path(__file__).resolve().parent
@@ -126,11 +125,11 @@ def check_headers(cxx, bits, scratch):
 def check_symbols(compiler, scratch):
     source, obj = scratch / "symbols.cpp", scratch / "symbols.o"
     source.write_text(GOOD_SYMBOLS)
-    found = symbols.check(compiler.compile_as_kernel(source, obj))
+    found = headers.check_symbols(compiler.compile_as_kernel(source, obj))
     yield "good symbols", "" if not found else f"said {found}"
     for title, flags, text, message in BAD_SYMBOLS:
         source.write_text(text + "\n")
-        found = symbols.check(compiler.compile_as_kernel(source, obj, flags))
+        found = headers.check_symbols(compiler.compile_as_kernel(source, obj, flags))
         yield title, "" if names(found, message) else f"said {found}"
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder - sequences, once and barrier as a kernel calls them: folder.py looks
- * at the code. wrong_NAME: one that must be found to differ from its row.
+ * sequences - sequences, once and barrier as a kernel calls them: guards.py
+ * looks at the code. wrong_NAME: one that must be found to differ from its row.
  */
 #include <klock/barrier.hpp>
 #include <klock/once.hpp>
