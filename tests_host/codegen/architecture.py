@@ -9,8 +9,8 @@
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
-every compiler may call in any kernel: memset and its like. All is compiled with the warnings
-of objects.FLAGS, and none may appear.
+every compiler may call in any kernel: memset and its like. All is compiled
+with the warnings of objects.FLAGS, and none may appear.
 
 Run: architecture.py --target riscv64 --cxx g++ --lib lib [--only STEP]
 """
@@ -236,7 +236,8 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             for name, step in STEPS.items():
                 if args.only in (None, name):
-                    found += step(compiler, orders.MACHINES[args.target], scratch)
+                    found += step(compiler, orders.MACHINES[args.target],
+                                  scratch)
     except objects.Skip as missing:
         print(f"skipped: {missing}")
         return SKIPPED

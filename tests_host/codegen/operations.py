@@ -2,7 +2,8 @@
 """Every operation of the x86 port, as the compiler understands it.
 
 probes.py writes a function for each operation of atomic.hpp, atomic_waits.hpp,
-atomic_pair.hpp and atomic_fields.hpp and each type. What its name says is then looked for:
+atomic_pair.hpp and atomic_fields.hpp and each type. What its name says is then
+looked for:
 
     order      in what the optimiser works on (GCC: GIMPLE, clang: LLVM's
                IR), where acquire, release and relaxed still differ, as they do
