@@ -17,8 +17,8 @@ CASES = [
      "g++"),
     ("psf-unifont ovmf grub-efi-amd64-bin", [],
      "psf-unifont ovmf grub-efi-amd64-bin"),
-    ("gnuplot-nox", [], ""),
-    ("gnuplot-nox", ["--all"], "gnuplot-nox"),
+    ("python3-matplotlib", [], ""),
+    ("python3-matplotlib", ["--all"], "python3-matplotlib"),
 ]
 
 
