@@ -3,9 +3,7 @@
  * shared - locks that readers share: alone in cycles, and together in
  * throughput at four shares of writers
  */
-#include "experiments.hpp"
-#include "floors.hpp"
-#include "shared_rows.hpp"
+#include "bench.hpp"
 
 #include <algorithm>
 #include <thread>

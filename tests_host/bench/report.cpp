@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output.hpp"
+#include "report.hpp"
 
 #include <algorithm>
 #include <cstdlib>

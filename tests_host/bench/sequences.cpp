@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder - sequences and barriers beside Concurrency Kit's, in cycles
+ * sequences - sequences and barriers beside Concurrency Kit's, in cycles
  *
  * What is no lock: a read and a write of a value of two words by one thread,
  * whose result is used; a meeting of two threads.
  */
-#include "experiments.hpp"
+#include "bench.hpp"
 
 #include <klock/barrier.hpp>
 #include <klock/cpu.hpp>
@@ -13,12 +13,12 @@
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
 
+#include <functional>
+#include <thread>
+
 #ifdef KLOCK_BENCH_WITH_CK
 #include "peers/ck.h"
 #endif
-
-#include <functional>
-#include <thread>
 
 namespace bench {
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overtakings - tickets of a preemptable_ticket_lock that were passed over
+ * crowded - tickets of a preemptable_ticket_lock that were passed over
  *
  * Exact, and no burden on the lock: each holder looks at the lock's turn, in
  * the line that it has just written, and compares it with the one that the
@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "bed.hpp"
-#include "statistics.hpp"
+#include "report.hpp"
+#include "trial.hpp"
 
 #include <klock/preemptable_ticket_lock.hpp>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * experiments - each measures one thing over all rows, prints and writes it
+ * bench - experiments: each measures one thing over all rows, prints and writes
+ * it
  *
  * All are interleaved: every round visits every row once, in an order that
  * differs from round to round, so that a machine which slows down for a while
@@ -8,13 +9,80 @@
  */
 #pragma once
 
-#include "crew.hpp"
-#include "options.hpp"
-#include "output.hpp"
-#include "results.hpp"
 #include "rows.hpp"
+#include "report.hpp"
+#include "machine.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
 
 namespace bench {
+
+/* A lock under a load, one figure a round. */
+struct contended {
+	series rate;	   /* acquisitions per second, all threads */
+	series min_to_max; /* of the threads' shares */
+	series fairness;   /* Jain's */
+	/* From the rounds that watch: */
+	series watched_rate;
+	series handoffs; /* share of critical sections after another thread's */
+	double max_consecutive = 0;
+	double longest_wait = 0; /* cycles */
+};
+
+/* What a trial was made of. */
+struct setting {
+	unsigned threads;
+	unsigned section; /* cycles */
+	unsigned think;	  /* cycles, on average */
+
+	auto operator<=>(const setting &) const = default;
+};
+
+struct results {
+	/* Cycles for lock and unlock, by row. */
+	std::map<std::string, series> uncontended;
+	/* Of locks that readers share; the floors are among the reads. */
+	std::map<std::string, series> reads, writes;
+	/* Sequences and barriers: cycles, by what is done. */
+	std::map<std::string, series> folder;
+	/* By setting, by row. */
+	std::map<setting, std::map<std::string, contended>> loads;
+	/* The load of two threads that do nothing else. */
+	std::map<std::string, contended> handoff;
+	/* From other programs of the bench, if they ran before it. */
+	std::map<std::string, double> code_bytes;
+};
+
+/*
+ * options - what to measure, how long, and where the files go
+ */
+
+struct options {
+	std::filesystem::path out = "bench-results";
+	unsigned cores = 0; /* 0: all that we may use */
+	unsigned rounds = 25;
+	std::chrono::microseconds trial{2000};
+	bool scaling_only = false;
+	bool smoke = false;   /* every experiment, as short as can be */
+	bool shared = false;  /* only what readers share */
+	bool crowded = false; /* only more threads than cores */
+	bool list = false; /* print klock's rows, or the shared ones, and end */
+
+	/* Rounds of trials that are slow and need not be exact. */
+	unsigned few_rounds() const { return rounds < 5 ? 1 : rounds / 5; }
+};
+
+/*
+ * experiments - each measures one thing over all rows, prints and writes it
+ *
+ * All are interleaved: every round visits every row once, in an order that
+ * differs from round to round, so that a machine which slows down for a while
+ * slows all rows down.
+ */
 
 struct context {
 	const options &opts;
@@ -63,10 +131,6 @@ void measure_crowded(context &);
 double calibrate_handoff(context &);
 /* From one CPU to the other, beside a ping-pong on one line. */
 void measure_handoff(context &);
-/* The lock beside its data, or on a line of its own. */
-void measure_layout(context &);
-/* A million objects with a lock each. */
-void measure_objects(context &);
 /* Sequences and barriers, beside Concurrency Kit's. */
 void measure_folder(context &);
 /* Locks that readers share: alone, and at four shares of writers. */
@@ -74,7 +138,7 @@ void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
-/* What code.py and Google Benchmark found before, if they ran. */
+/* What code.py found before, if it ran. */
 void read_other_programs(context &);
 /* One line per lock: ratios of all experiments. */
 void print_summary(context &);
