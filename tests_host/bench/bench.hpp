@@ -48,7 +48,7 @@ struct results {
 	/* Of locks that readers share; the floors are among the reads. */
 	std::map<std::string, series> reads, writes;
 	/* Sequences and barriers: cycles, by what is done. */
-	std::map<std::string, series> folder;
+	std::map<std::string, series> sequences;
 	/* By setting, by row. */
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
@@ -88,7 +88,7 @@ struct context {
 	const options &opts;
 	const machine &here;
 	report &out;
-	crew &threads;
+	workers &threads;
 	results found;
 	/* What a handoff takes on one line, at the last look. */
 	double handoff_cycles = 0;
@@ -132,7 +132,7 @@ double calibrate_handoff(context &);
 /* From one CPU to the other, beside a ping-pong on one line. */
 void measure_handoff(context &);
 /* Sequences and barriers, beside Concurrency Kit's. */
-void measure_folder(context &);
+void measure_sequences(context &);
 /* Locks that readers share: alone, and at four shares of writers. */
 void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
@@ -157,7 +157,7 @@ std::vector<std::size_t> shuffled(std::size_t n, unsigned round);
  * limit: then it stays as it is, and false is returned. Where threads share
  * cores there is one try.
  */
-bool run_undisturbed(context &, unsigned threads, const crew::job &);
+bool run_undisturbed(context &, unsigned threads, const workers::job &);
 
 /* One trial under the setting; all of its figures go into `to`. */
 enum class watch { no, yes };

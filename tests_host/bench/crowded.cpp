@@ -10,15 +10,21 @@
 namespace bench {
 
 /* Threads a core: rates, and beside them trials of a second. */
-inline constexpr unsigned crowds[] = {2, 4, most_threads_a_core};
-inline constexpr unsigned long_crowd = 4;
+constexpr unsigned crowds[] = {2, 4, most_threads_a_core};
+constexpr unsigned long_crowd = 4;
 
+constexpr const char *plain_ticket = "ticket_lock<u8>";
+constexpr const char *backoff_lock = "backoff_ttas_lock";
+
+/* Those that overtakings are counted of. */
+const std::vector<std::string> preemptable_locks = {
+	"preemptable_ticket_lock<u8>", "preemptable_ticket_lock<u16>"};
 /* In the order of the tables; peers that are not there are left out. */
-extern const std::vector<std::string> crowd_locks;
-/* Of these: what is judged, and by what. */
-extern const std::vector<std::string> preemptable_locks;
-inline constexpr const char *plain_ticket = "ticket_lock<u8>";
-inline constexpr const char *backoff_lock = "backoff_ttas_lock";
+const std::vector<std::string> crowd_locks = {
+	plain_ticket,	preemptable_locks[0], preemptable_locks[1],
+	"queued_lock",	"timeout_lock",	      backoff_lock,
+	"ck fas",	"tbb spin_mutex",     "absl SpinLock",
+	"pthread_mutex"};
 
 using by_lock = std::map<std::string, contended>;
 
@@ -30,11 +36,6 @@ struct crowd {
 	by_lock second;			    /* long_crowd, for a second */
 	std::map<std::string, overtakings> passed;
 };
-
-/* All figures. */
-void write_crowds(context &, const std::vector<crowd> &);
-/* Tables that a README can take as they are, and what was asked. */
-void print_crowds(context &, const std::vector<crowd> &);
 
 namespace {
 
@@ -200,74 +201,6 @@ void print_passed(context &c, const std::vector<crowd> &found)
 	c.out.say(t.markdown());
 }
 
-/* -- What was asked ------------------------------------------------------- */
-
-struct sheet {
-	table text{{"asked", "section, cycles", "found", "verdict"}};
-
-	void judge(const std::string &what, unsigned section, double value,
-		   double bar, bool at_most)
-	{
-		const bool met = at_most ? value <= bar : value >= bar;
-
-		text.add({what, std::to_string(section), fixed(value, 3),
-			  met ? "met" : "missed"});
-	}
-};
-
-void judge_crowd(context &c, sheet &s, const crowd &k, unsigned a_core,
-		 const std::string &lock)
-{
-	const by_lock &all = k.shared.at(a_core);
-	const contended *f = find(all, lock), *own = find(k.cores, lock);
-	const std::string of =
-		lock + ", " + std::to_string(a_core * c.cores()) + " threads: ";
-
-	if (!f || !own)
-		return;
-	s.judge(of + "rate >= 20 x ticket's", k.section,
-		median(to(f, find(all, plain_ticket))), 20, false);
-	if (a_core <= 4)
-		s.judge(of + "rate >= 0.3 x its own of one thread a core",
-			k.section, to_own(*f, *own), 0.3, false);
-}
-
-void judge_second(sheet &s, const crowd &k, const std::string &lock)
-{
-	const contended *f = find(k.second, lock);
-	const contended *other = find(k.second, backoff_lock);
-
-	if (!f || !other)
-		return;
-	s.judge(lock + ", for a second: Jain >= 0.9", k.section,
-		median(f->fairness), 0.9, false);
-	s.judge(lock + ", for a second: longest wait <= back-off's", k.section,
-		f->longest_wait / other->longest_wait, 1, true);
-}
-
-void print_asked(context &c, const std::vector<crowd> &found)
-{
-	sheet s;
-
-	for (const crowd &k : found)
-		for (const std::string &lock : preemptable_locks) {
-			for (unsigned a_core : crowds)
-				judge_crowd(c, s, k, a_core, lock);
-			judge_second(s, k, lock);
-			s.judge(lock + ", a thread a core: rate >= 0.9 x "
-				       "ticket's",
-				k.section,
-				median(to(find(k.cores, lock),
-					  find(k.cores, plain_ticket))),
-				0.9, false);
-			s.judge(lock + ", 2 threads: passed over < 1 in 1,000",
-				k.section, k.passed.at(lock).per_thousand(), 1,
-				true);
-		}
-	c.out.heading("Asked");
-	c.out.say(s.text.markdown());
-}
-
 /* One figure a line: a lock, a load, what it is, its value. */
 void write_load(csv &file, const std::string &load, const crowd &k,
 		unsigned threads, const by_lock &found)
@@ -284,8 +217,7 @@ void write_load(csv &file, const std::string &load, const crowd &k,
 	}
 }
 
-} // namespace
-
+/* All figures. */
 void write_crowds(context &c, const std::vector<crowd> &found)
 {
 	csv file(c.file("crowded.csv"),
@@ -314,27 +246,13 @@ void write_crowds(context &c, const std::vector<crowd> &found)
 	}
 }
 
+/* Tables that a README can take as they are. */
 void print_crowds(context &c, const std::vector<crowd> &found)
 {
 	print_few(c, found);
 	print_many(c, found);
 	print_passed(c, found);
-	print_asked(c, found);
 }
-
-/*
- * crowded - locks whose waiters do not all run: more threads than cores
- */
-
-const std::vector<std::string> preemptable_locks = {
-	"preemptable_ticket_lock<u8>", "preemptable_ticket_lock<u16>"};
-const std::vector<std::string> crowd_locks = {
-	plain_ticket,	preemptable_locks[0], preemptable_locks[1],
-	"queued_lock",	"timeout_lock",	      backoff_lock,
-	"ck fas",	"tbb spin_mutex",     "absl SpinLock",
-	"pthread_mutex"};
-
-namespace {
 
 /* Cycles between two critical sections of a thread, on average. */
 constexpr unsigned think = 50;
@@ -349,16 +267,16 @@ std::vector<unsigned> sections_of(const context &c)
 template <typename Counter>
 void count_round(context &c, const load &l, overtakings &to)
 {
-	const auto bed = std::make_unique<passing_bed<Counter>>();
+	const auto contest = std::make_unique<passing_contest<Counter>>();
 	u64 acquisitions[2] = {};
 	const bool quiet =
 		c.threads.run(2, c.opts.trial, [&](unsigned i, whistle &end) {
 			tally seen;
-			bed->contend(i, l, end, seen);
+			contest->contend(i, l, end, seen);
 			acquisitions[i] = seen.acquisitions;
 		});
 
-	to.add(bed->found, acquisitions[0] + acquisitions[1], quiet);
+	to.add(contest->found, acquisitions[0] + acquisitions[1], quiet);
 }
 
 template <typename Counter>

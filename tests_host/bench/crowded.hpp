@@ -66,7 +66,7 @@ struct turn_watch {
 
 /* Two threads, one lock: whose ticket is passed over is the other. */
 template <typename Counter>
-struct passing_bed {
+struct passing_contest {
 	using lock_type = klock::preemptable_ticket_lock<Counter>;
 
 	/* The second of two counters, turn x 2 + held: the holder asks. */

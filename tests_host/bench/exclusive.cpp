@@ -25,7 +25,7 @@ constexpr unsigned think = 50;
 
 namespace {
 
-double cycles_alone(bed &b, u64 turns)
+double cycles_alone(contest &b, u64 turns)
 {
 	const u64 start = klock::cycles();
 
@@ -38,18 +38,18 @@ double cycles_alone(bed &b, u64 turns)
 void run(context &c, unsigned rounds, u64 turns)
 {
 	const auto &rows = rows_for(1);
-	std::vector<std::unique_ptr<bed>> beds;
+	std::vector<std::unique_ptr<contest>> contests;
 
 	pin_to_core(0);
 	for (const row &r : rows)
-		beds.push_back(r.make(1));
+		contests.push_back(r.make(1));
 	for (unsigned round = 0; round < rounds; round++) {
 		for (std::size_t i : shuffled(rows.size(), round)) {
 			if (rows[i].name == ping_pong_name)
 				continue;
-			beds[i]->alone(turns / 10);
+			contests[i]->alone(turns / 10);
 			c.found.uncontended[rows[i].name].push_back(
-				cycles_alone(*beds[i], turns));
+				cycles_alone(*contests[i], turns));
 		}
 		progress("uncontended", round + 1, rounds);
 	}
@@ -66,28 +66,21 @@ void measure_uncontended(context &c)
 	csv file(c.file("uncontended.csv"),
 		 {"lock", "kind", "bytes", "cycles_min", "cycles_median",
 		  "ratio_min", "ratio_median", "ratio_q1", "ratio_q3"});
-	table t({"lock", "kind", "bytes", "min", "median", "min/xadd",
-		 "median/xadd", "quartiles"});
 	const series &floor = c.found.uncontended[bare_xadd_name];
 	for (const row &r : rows_for(1)) {
 		const series &s = c.found.uncontended[r.name];
 		if (s.empty())
 			continue;
 		const series q = ratios(s, floor);
-		const double ratio_min = least(s) / least(floor);
 		file.add({r.name, name_of(r.what), std::to_string(r.bytes),
 			  fixed(least(s), 2), fixed(median(s), 2),
-			  fixed(ratio_min, 3), fixed(median(q), 3),
-			  fixed(quantile(q, 0.25), 3),
+			  fixed(least(s) / least(floor), 3),
+			  fixed(median(q), 3), fixed(quantile(q, 0.25), 3),
 			  fixed(quantile(q, 0.75), 3)});
-		t.add({r.name, name_of(r.what), std::to_string(r.bytes),
-		       fixed(least(s), 1), fixed(median(s), 1),
-		       fixed(ratio_min, 2), fixed(median(q), 2),
-		       fixed(quantile(q, 0.25), 2) + " .. " +
-			       fixed(quantile(q, 0.75), 2)});
 	}
-	c.out.heading("Uncontended: cycles for lock and unlock");
-	c.out.say(t.text());
+	c.out.heading("Uncontended: cycles for lock and unlock, and ratios to "
+		      "lock xadd");
+	c.out.say(file.text());
 }
 
 /*
@@ -287,8 +280,6 @@ void measure_handoff(context &c)
 	csv file(c.file("handoff.csv"),
 		 {"lock", "kind", "cycles_min", "cycles_median", "ratio_median",
 		  "ratio_q1", "ratio_q3", "handoff_share"});
-	table t({"lock", "kind", "cycles min", "median", "to ping-pong",
-		 "quartiles", "handoffs"});
 	const series floor =
 		cycles_each(c.here, c.found.handoff[ping_pong_name].rate);
 	for (const row &r : rows_for(2)) {
@@ -297,21 +288,16 @@ void measure_handoff(context &c)
 			continue;
 		const series each = cycles_each(c.here, found->second.rate);
 		const series q = ratios(each, floor);
-		const double share = median(found->second.handoffs);
 		file.add({r.name, name_of(r.what), fixed(least(each), 1),
 			  fixed(median(each), 1), fixed(median(q), 3),
 			  fixed(quantile(q, 0.25), 3),
-			  fixed(quantile(q, 0.75), 3), fixed(share, 3)});
-		t.add({r.name, name_of(r.what), fixed(least(each), 0),
-		       fixed(median(each), 0), fixed(median(q), 2),
-		       fixed(quantile(q, 0.25), 2) + " .. " +
-			       fixed(quantile(q, 0.75), 2),
-		       fixed(share, 2)});
+			  fixed(quantile(q, 0.75), 3),
+			  fixed(median(found->second.handoffs), 3)});
 	}
 	c.out.heading("Handoff: cycles per acquisition, 2 threads that do "
-		      "nothing else");
-	c.out.say(t.text());
-	c.out.say("handoffs: the share of acquisitions that came from the "
+		      "nothing else, and ratios to a ping-pong");
+	c.out.say(file.text());
+	c.out.say("handoff_share: the share of acquisitions that came from the "
 		  "other core; where it\nis small, the figure tells of the "
 		  "lock staying where it was.\n");
 }

@@ -138,9 +138,9 @@ int main(int argc, char **argv)
 	std::filesystem::create_directories(opts.out);
 	const machine here = look_around();
 	report out(opts.out / "report.txt");
-	crew threads(most_threads_a_core *
-			     (opts.cores ? opts.cores : here.cores),
-		     here.cycles_a_second);
+	workers threads(most_threads_a_core *
+				(opts.cores ? opts.cores : here.cores),
+			here.cycles_a_second);
 	context c{opts, here, out, threads, {}};
 
 	introduce(c);
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (opts.shared) {
-		measure_folder(c);
+		measure_sequences(c);
 		measure_shared(c);
 		print_shared_bars(c);
 		say_how_quiet(c);
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	measure_uncontended(c);
 	measure_contended(c);
 	measure_handoff(c);
-	measure_folder(c);
+	measure_sequences(c);
 	measure_shared(c);
 	if (c.cores() > 2 || opts.smoke)
 		measure_scaling(c);

@@ -131,7 +131,7 @@ void report::heading(const std::string &text)
 /* -- csv ----------------------------------------------------------------- */
 
 csv::csv(const std::filesystem::path &path, std::vector<std::string> heads)
-    : file(open_or_end(path)), width(heads.size())
+    : file(open_or_end(path)), width(heads.size()), lines(heads)
 {
 	write_line(file, heads);
 }
@@ -142,6 +142,7 @@ void csv::add(const std::vector<std::string> &cells)
 {
 	if (cells.size() != width)
 		std::abort(); /* a row that does not fit its heads */
+	lines.add(cells);
 	write_line(file, cells);
 }
 

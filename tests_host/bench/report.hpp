@@ -101,10 +101,13 @@ struct csv {
 	csv &operator=(const csv &) = delete;
 
 	void add(const std::vector<std::string> &cells);
+	/* The file's lines as a table. */
+	[[nodiscard]] std::string text() const { return lines.text(); }
 
       private:
 	std::FILE *file;
 	std::size_t width;
+	table lines;
 };
 
 /* All lines of a CSV file, cells split; empty where there is no such file. */

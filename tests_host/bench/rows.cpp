@@ -6,19 +6,19 @@ namespace bench {
 
 namespace {
 
-template <typename Bed>
-std::unique_ptr<bed> make_floor(unsigned)
+template <typename Contest>
+std::unique_ptr<contest> make_floor(unsigned)
 {
-	return std::make_unique<Bed>();
+	return std::make_unique<Contest>();
 }
 
 template <typename L>
-std::unique_ptr<bed> make_lock(unsigned threads)
+std::unique_ptr<contest> make_lock(unsigned threads)
 {
-	return std::make_unique<lock_bed<L>>(threads);
+	return std::make_unique<lock_contest<L>>(threads);
 }
 
-template <typename Bed>
+template <typename Contest>
 row floor_row(const char *name, u64 capacity)
 {
 	return {.name = name,
@@ -27,7 +27,7 @@ row floor_row(const char *name, u64 capacity)
 		.fifo = false,
 		.capacity = capacity,
 		.bytes = 4,
-		.make = make_floor<Bed>};
+		.make = make_floor<Contest>};
 }
 
 template <typename Subject>
@@ -112,9 +112,9 @@ namespace {
 using klock::selftest::sharing;
 
 template <typename L>
-std::unique_ptr<shared_bed> make_bed(unsigned threads)
+std::unique_ptr<shared_contest> make_contest(unsigned threads)
 {
-	return std::make_unique<shared_lock_bed<L>>(threads);
+	return std::make_unique<shared_lock_contest<L>>(threads);
 }
 
 template <typename L>
@@ -126,7 +126,7 @@ shared_row row_of(const char *name, kind what, bool fair, u64 capacity)
 		.shares = klock::shared_lockable<L> || reads_with_node<L>,
 		.capacity = capacity,
 		.bytes = sizeof(L),
-		.make = make_bed<L>};
+		.make = make_contest<L>};
 }
 
 template <unsigned Cpus>

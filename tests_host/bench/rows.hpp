@@ -26,7 +26,7 @@ struct row {
 	bool fifo;
 	u64 capacity; /* contenders that it is made for */
 	usize bytes;
-	std::unique_ptr<bed> (*make)(unsigned threads);
+	std::unique_ptr<contest> (*make)(unsigned threads);
 
 	bool is_lock() const { return what != kind::floor; }
 };
@@ -50,9 +50,10 @@ std::vector<std::string> missing_peers();
 const char *name_of(kind);
 
 /*
- * shared_bed - one lock that readers share, and those who read and write
+ * shared_contest - one lock that readers share, and those who read and write
  *
- * As in bed.hpp the loops are inside, and only a whole trial is a virtual call.
+ * As in contest.hpp the loops are inside, and only a whole trial is a virtual
+ * call.
  */
 
 /* What the threads of a trial do: so many of a hundred sections are writes. */
@@ -61,8 +62,8 @@ struct shared_load {
 	u32 writers;
 };
 
-struct shared_bed {
-	virtual ~shared_bed() = default;
+struct shared_contest {
+	virtual ~shared_contest() = default;
 
 	/* One thread: lock and unlock, nothing in between. */
 	virtual void read_alone(u64 turns) = 0;
@@ -136,16 +137,16 @@ struct sharer<L> {
 };
 
 template <typename L>
-struct shared_lock_bed final : shared_bed {
-	explicit shared_lock_bed(unsigned threads)
+struct shared_lock_contest final : shared_contest {
+	explicit shared_lock_contest(unsigned threads)
 	{
 		for (unsigned i = 0; i < threads; i++)
-			crowd.push_back(std::make_unique<member>(lock, i));
+			contenders.push_back(std::make_unique<member>(lock, i));
 	}
 
 	void read_alone(u64 turns) override
 	{
-		auto &who = crowd[0]->who;
+		auto &who = contenders[0]->who;
 
 		for (; turns; turns--) {
 			who.read_lock(lock);
@@ -157,7 +158,7 @@ struct shared_lock_bed final : shared_bed {
 
 	void write_alone(u64 turns) override
 	{
-		auto &who = crowd[0]->who;
+		auto &who = contenders[0]->who;
 
 		for (; turns; turns--) {
 			who.write_lock(lock);
@@ -170,7 +171,7 @@ struct shared_lock_bed final : shared_bed {
 	void contend(unsigned thread, const shared_load &l, whistle &end,
 		     tally &seen) override
 	{
-		auto &who = crowd[thread]->who;
+		auto &who = contenders[thread]->who;
 		dice kinds(thread + 101);
 
 		until(end, l.each, thread, seen, [&] {
@@ -193,7 +194,7 @@ struct shared_lock_bed final : shared_bed {
 	};
 
 	alignas(128) L lock;
-	alignas(128) std::vector<std::unique_ptr<member>> crowd;
+	alignas(128) std::vector<std::unique_ptr<member>> contenders;
 };
 
 /*
@@ -208,7 +209,7 @@ struct shared_row {
 	bool shares; /* else readers are alone, too */
 	u64 capacity;
 	usize bytes;
-	std::unique_ptr<shared_bed> (*make)(unsigned threads);
+	std::unique_ptr<shared_contest> (*make)(unsigned threads);
 };
 
 /* The rows for trials of so many threads, as rows_for(). */

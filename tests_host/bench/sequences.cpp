@@ -169,11 +169,11 @@ std::vector<action> actions()
 
 } // namespace
 
-void measure_folder(context &c)
+void measure_sequences(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 	const std::vector<action> all = actions();
-	std::map<std::string, series> &found = c.found.folder;
+	std::map<std::string, series> &found = c.found.sequences;
 
 	std::thread([&] {
 		pin_to_core(0);
@@ -185,31 +185,25 @@ void measure_folder(context &c)
 		}
 	}).join();
 
-	csv file(c.file("folder.csv"),
+	csv file(c.file("sequences.csv"),
 		 {"lock", "cycles_min", "cycles_median", "ratio_median",
 		  "ratio_q1", "ratio_q3"});
-	table t({"", "min", "median", "to ck's", "quartiles"});
 	for (const action &a : all) {
 		const series &s = found[a.name];
 		const bool has_peer = found.count(a.beside) != 0;
 		const series q =
 			has_peer ? ratios(s, found[a.beside]) : series{0};
-		const auto shown = [&](double v, int digits) {
-			return has_peer ? fixed(v, digits) : none;
+		const auto shown = [&](double v) {
+			return has_peer ? fixed(v, 3) : none;
 		};
 
 		file.add({a.name, fixed(least(s), 2), fixed(median(s), 2),
-			  shown(median(q), 3), shown(quantile(q, 0.25), 3),
-			  shown(quantile(q, 0.75), 3)});
-		t.add({a.name, fixed(least(s), 1), fixed(median(s), 1),
-		       shown(median(q), 2),
-		       has_peer ? fixed(quantile(q, 0.25), 2) + " .. " +
-					  fixed(quantile(q, 0.75), 2)
-				: none});
+			  shown(median(q)), shown(quantile(q, 0.25)),
+			  shown(quantile(q, 0.75))});
 	}
 	c.out.heading("Sequences and barriers: cycles for a value of two "
-		      "words, for a meeting");
-	c.out.say(t.text());
+		      "words, for a meeting, and ratios to ck's");
+	c.out.say(file.text());
 }
 
 } // namespace bench

@@ -251,8 +251,8 @@ void judge_shared(context &c, sheet &s)
 {
 	fair_reads(c, s);
 	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
-		 c.found.folder["seq_lock read"],
-		 c.found.folder["ck sequence read"], most_to_sequence);
+		 c.found.sequences["seq_lock read"],
+		 c.found.sequences["ck sequence read"], most_to_sequence);
 	to_floor(s, "reader_lock read <= 1.10 x bare exchange",
 		 c.found.reads["reader_lock"],
 		 c.found.reads[bare_exchange_name], most_to_exchange);

@@ -22,13 +22,13 @@ long involuntary_switches()
 
 } // namespace
 
-crew::crew(unsigned number, double clock) : cycles_a_second(clock)
+workers::workers(unsigned number, double clock) : cycles_a_second(clock)
 {
 	for (unsigned i = 0; i < number; i++)
 		threads.emplace_back([this, i] { serve(i); });
 }
 
-crew::~crew()
+workers::~workers()
 {
 	{
 		std::lock_guard hold(mutex);
@@ -39,8 +39,8 @@ crew::~crew()
 		thread.join();
 }
 
-bool crew::run(unsigned number, std::chrono::microseconds length,
-	       const job &what)
+bool workers::run(unsigned number, std::chrono::microseconds length,
+		  const job &what)
 {
 	std::unique_lock hold(mutex);
 
@@ -63,7 +63,7 @@ bool crew::run(unsigned number, std::chrono::microseconds length,
 	return preempted == 0;
 }
 
-void crew::serve(unsigned thread)
+void workers::serve(unsigned thread)
 {
 	unsigned done = 0;
 
@@ -93,7 +93,7 @@ void crew::serve(unsigned thread)
  * Yields, so that all can come; the last one sets a time a little ahead, so
  * that all leave together. Returns involuntary_switches() of the start.
  */
-long crew::meet(unsigned number)
+long workers::meet(unsigned number)
 {
 	constexpr klock::u64 ahead = 20000;
 
@@ -174,7 +174,7 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 
 } // namespace
 
-bool run_undisturbed(context &c, unsigned threads, const crew::job &job)
+bool run_undisturbed(context &c, unsigned threads, const workers::job &job)
 {
 	constexpr unsigned most_tries = 5;
 
@@ -193,16 +193,16 @@ void run_trial(context &c, const row &r, const setting &s, watch watched,
 {
 	const load l = {.section = steps_for(c.here, s.section),
 			.think = steps_for(c.here, s.think)};
-	const auto bed = r.make(s.threads);
+	const auto contest = r.make(s.threads);
 	std::vector<own_line> threads(s.threads);
 
-	bed->set_base(base_for(c, s));
+	contest->set_base(base_for(c, s));
 	run_undisturbed(c, s.threads, [&](unsigned i, whistle &end) {
 		threads[i].seen = {};
 		if (watched == watch::yes)
-			bed->observe(i, l, end, threads[i].seen);
+			contest->observe(i, l, end, threads[i].seen);
 		else
-			bed->contend(i, l, end, threads[i].seen);
+			contest->contend(i, l, end, threads[i].seen);
 	});
 	add_up(c.here, threads, watched, to);
 }

@@ -43,18 +43,18 @@ struct whistle {
 	alignas(128) std::atomic<bool> blown{false};
 };
 
-struct crew {
+struct workers {
 	/* What a thread does until the whistle says that it is over. */
 	using job = std::function<void(unsigned thread, whistle &)>;
 
-	crew(unsigned threads, double cycles_a_second);
-	~crew();
-	crew(const crew &) = delete;
-	crew &operator=(const crew &) = delete;
+	workers(unsigned threads, double cycles_a_second);
+	~workers();
+	workers(const workers &) = delete;
+	workers &operator=(const workers &) = delete;
 
 	/*
-	 * job on the first threads of the crew, from one common start. True if
-	 * no other process took a core away meanwhile.
+	 * job on the first threads of the workers, from one common start. True
+	 * if no other process took a core away meanwhile.
 	 */
 	bool run(unsigned threads, std::chrono::microseconds length,
 		 const job &what);
@@ -80,7 +80,7 @@ struct crew {
 };
 
 /*
- * bed - one lock and those who take it, behind one interface for all locks
+ * contest - one lock and those who take it, behind one interface for all locks
  *
  * The loops are inside, so that lock() and unlock() are inlined as in a
  * kernel; only a whole trial is a virtual call.
@@ -101,8 +101,8 @@ struct tally {
 	u64 handoffs = 0;	 /* sections after another thread's */
 };
 
-struct bed {
-	virtual ~bed() = default;
+struct contest {
+	virtual ~contest() = default;
 
 	/* One thread: lock and unlock, nothing in between. */
 	virtual void alone(u64 turns) = 0;
@@ -141,11 +141,12 @@ inline void until(whistle &end, const load &l, unsigned thread, tally &seen,
 
 /* Any lock of a list, klock's or a peer's. */
 template <typename L>
-struct lock_bed final : bed {
-	explicit lock_bed(unsigned threads) : crowd(new member[threads])
+struct lock_contest final : contest {
+	explicit lock_contest(unsigned threads)
+	    : contenders(new member[threads])
 	{
 		for (unsigned i = 0; i < threads; i++)
-			crowd[i].who.renumber(i);
+			contenders[i].who.renumber(i);
 	}
 
 	void set_base(u32 base) override
@@ -156,7 +157,7 @@ struct lock_bed final : bed {
 
 	void alone(u64 turns) override
 	{
-		auto &who = crowd[0].who;
+		auto &who = contenders[0].who;
 
 		for (; turns; turns--) {
 			who.lock(lock);
@@ -169,7 +170,7 @@ struct lock_bed final : bed {
 	void contend(unsigned thread, const load &l, whistle &end,
 		     tally &seen) override
 	{
-		auto &who = crowd[thread].who;
+		auto &who = contenders[thread].who;
 
 		until(end, l, thread, seen, [&] {
 			who.lock(lock);
@@ -181,7 +182,7 @@ struct lock_bed final : bed {
 	void observe(unsigned thread, const load &l, whistle &end,
 		     tally &seen) override
 	{
-		auto &who = crowd[thread].who;
+		auto &who = contenders[thread].who;
 
 		until(end, l, thread, seen, [&] {
 			const u64 before = klock::cycles();
@@ -212,7 +213,7 @@ struct lock_bed final : bed {
 	}
 
 	alignas(128) L lock;
-	alignas(128) std::unique_ptr<member[]> crowd;
+	alignas(128) std::unique_ptr<member[]> contenders;
 	/* The holder's alone: who was inside before, and how often in a row. */
 	alignas(128) unsigned last = ~0u;
 	u64 run = 0;
@@ -222,8 +223,16 @@ struct lock_bed final : bed {
  * floors - what no lock can beat: measured as rows, in the same rounds
  */
 
+struct floor_contest : contest {
+	void contend(unsigned, const load &, whistle &, tally &) override {}
+	void observe(unsigned, const load &, whistle &, tally &) override {}
+
+      protected:
+	alignas(128) u32 word = 0;
+};
+
 /* One locked instruction after another: the least that a lock() costs. */
-struct bare_xadd final : bed {
+struct bare_xadd final : floor_contest {
 	void alone(u64 turns) override
 	{
 		for (; turns; turns--) {
@@ -232,14 +241,9 @@ struct bare_xadd final : bed {
 				     : "+r"(one), "+m"(word)::"memory");
 		}
 	}
-	void contend(unsigned, const load &, whistle &, tally &) override {}
-	void observe(unsigned, const load &, whistle &, tally &) override {}
-
-      private:
-	alignas(128) u32 word = 0;
 };
 
-struct bare_exchange final : bed {
+struct bare_exchange final : floor_contest {
 	void alone(u64 turns) override
 	{
 		for (; turns; turns--) {
@@ -248,15 +252,10 @@ struct bare_exchange final : bed {
 				     : "+r"(one), "+m"(word)::"memory");
 		}
 	}
-	void contend(unsigned, const load &, whistle &, tally &) override {}
-	void observe(unsigned, const load &, whistle &, tally &) override {}
-
-      private:
-	alignas(128) u32 word = 0;
 };
 
 /* And back by a plain store, which the next exchange has to wait for. */
-struct exchange_and_store final : bed {
+struct exchange_and_store final : floor_contest {
 	void alone(u64 turns) override
 	{
 		for (; turns; turns--) {
@@ -265,18 +264,13 @@ struct exchange_and_store final : bed {
 				     : "+r"(one), "+m"(word)::"memory");
 		}
 	}
-	void contend(unsigned, const load &, whistle &, tally &) override {}
-	void observe(unsigned, const load &, whistle &, tally &) override {}
-
-      private:
-	alignas(128) u32 word = 0;
 };
 
 /*
  * Two threads that write one word in turn: a handoff, and nothing else. An
  * acquisition is one thread's turn.
  */
-struct ping_pong final : bed {
+struct ping_pong final : contest {
 	void alone(u64) override {}
 
 	void contend(unsigned thread, const load &l, whistle &end,

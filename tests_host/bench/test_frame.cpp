@@ -63,26 +63,26 @@ void turns()
 template <typename Counter>
 void real_lock()
 {
-	passing_bed<Counter> bed;
+	passing_contest<Counter> contest;
 	Counter out = 3;
 
-	bed.lock.lock();
-	bed.enter(0, 0);
-	bed.lock.unlock();
-	expect(bed.found.passed == 0, "free: nobody is passed over");
-	std::memcpy(static_cast<void *>(&bed.lock), &out, sizeof(out));
-	bed.lock.lock();
-	bed.enter(1, 0);
-	expect(bed.found.passed == 3, "three that do not come");
-	bed.lock.unlock();
-	bed.lock.lock();
-	bed.enter(1, 0);
-	bed.lock.unlock();
-	expect(bed.found.waits.empty(), "the one that passed was not late");
-	bed.lock.lock();
-	bed.enter(0, 0);
-	bed.lock.unlock();
-	expect(bed.found.passed == 3 && bed.found.waits.size() == 1,
+	contest.lock.lock();
+	contest.enter(0, 0);
+	contest.lock.unlock();
+	expect(contest.found.passed == 0, "free: nobody is passed over");
+	std::memcpy(static_cast<void *>(&contest.lock), &out, sizeof(out));
+	contest.lock.lock();
+	contest.enter(1, 0);
+	expect(contest.found.passed == 3, "three that do not come");
+	contest.lock.unlock();
+	contest.lock.lock();
+	contest.enter(1, 0);
+	contest.lock.unlock();
+	expect(contest.found.waits.empty(), "the one that passed was not late");
+	contest.lock.lock();
+	contest.enter(0, 0);
+	contest.lock.unlock();
+	expect(contest.found.passed == 3 && contest.found.waits.size() == 1,
 	       "the other was");
 }
 
