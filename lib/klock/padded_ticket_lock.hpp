@@ -51,7 +51,6 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 
 namespace klock {

@@ -74,7 +74,6 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 
 namespace klock {
 

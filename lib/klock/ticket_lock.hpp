@@ -56,9 +56,8 @@
  */
 #pragma once
 
-#include <klock/atomic_pair.hpp>
+#include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 
 namespace klock {
 

@@ -81,7 +81,6 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 #include <klock/plain.hpp>
 

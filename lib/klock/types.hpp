@@ -185,7 +185,7 @@ constexpr Site caller_site(const char *file = __builtin_FILE(),
 	return {file, line};
 }
 
-/* The patience of a wait that does not run out (<klock/atomic_waits.hpp>). */
+/* The patience of a wait that does not run out (<klock/atomic.hpp>). */
 inline constexpr u32 endless = ~u32{0};
 
 /* Which half of a pair an operation means. */

@@ -63,9 +63,8 @@
  */
 #pragma once
 
-#include <klock/atomic_fields.hpp>
+#include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 
 namespace klock {
 

@@ -25,7 +25,7 @@ import tables
 from expectations import EXPECTATIONS
 
 SKIPPED = 77
-ATOMIC, BUILTIN = "klock/atomic.hpp", "klock/builtin_ops.hpp"
+ATOMIC, BUILTIN = "klock/atomic.hpp", "klock/detail/builtin_ops.hpp"
 
 
 class Fault(NamedTuple):

@@ -16,9 +16,7 @@ import operations
 import programs
 
 SKIPPED = 77
-ATOMIC, WAITS = "klock/atomic.hpp", "klock/atomic_waits.hpp"
-PAIR, BUILTIN = "klock/atomic_pair.hpp", "klock/builtin_ops.hpp"
-FIELDS = "klock/atomic_fields.hpp"
+ATOMIC, BUILTIN = "klock/atomic.hpp", "klock/detail/builtin_ops.hpp"
 IRQ, CPU = "arch/x86/klock/arch/irq.hpp", "arch/x86/klock/arch/cpu.hpp"
 RELAX = "arch/x86/klock/arch/relax.hpp"
 
@@ -68,23 +66,23 @@ ORDERS = [
      "static_cast<int>(without_store(O)));",
      f"to_stored(desired), false, {_RELAXED}, {_RELAXED});",
      "probe_compare_exchange_acq_rel__u8 is"),
-    (PAIR, "arch::compare_exchange_fields<order::acquire>",
-     "arch::compare_exchange_fields<order::relaxed>",
+    (ATOMIC, "arch::compare_exchange_fields<order::acquire>(\n\t\t\tat, both(",
+     "arch::compare_exchange_fields<order::relaxed>(\n\t\t\tat, both(",
      "probe_pair_compare_exchange_acquire__u8 is"),
     (BUILTIN, "word_from(desired), false,\n\t\tstatic_cast<int>(O), "
      "static_cast<int>(without_store(O)));",
      f"word_from(desired), false, {_RELAXED}, {_RELAXED});",
      "probe_pair_compare_exchange_acquire__u8 is"),
-    (PAIR, "arch::exchange_field<place<H>, order::acq_rel>",
+    (ATOMIC, "arch::exchange_field<place<H>, order::acq_rel>",
      "arch::exchange_field<place<H>, order::acquire>",
      "probe_pair_exchange_acq_rel__u8_second is"),
-    (FIELDS, "arch::exchange_field<I, order::acq_rel>",
+    (ATOMIC, "arch::exchange_field<I, order::acq_rel>",
      "arch::exchange_field<I, order::release>",
      "probe_fields_exchange_acq_rel__u8_3 is"),
-    (FIELDS, "arch::advance_fields<order::release>",
+    (ATOMIC, "arch::advance_fields<order::release>",
      "arch::advance_fields<order::relaxed>",
      "probe_fields_advance_release__u8_3 is"),
-    (WAITS, "arch::await_either<order::acquire>",
+    (ATOMIC, "arch::await_either<order::acquire>",
      "arch::await_either<order::relaxed>",
      "probe_await_either_acquire__u8 is"),
     (BUILTIN, _AWAIT, _AWAIT.replace("		cpu_relax();\n", ""),
@@ -97,12 +95,12 @@ ORDERS = [
      "probe_await_paced_acquire__u8: its loop does not ask the pace"),
     (BUILTIN, _PATIENT, "			return last;\n",
      "probe_await_patient_acquire__u8: its loop has no PAUSE"),
-    (WAITS, "arch::await_patient<order::acquire>",
+    (ATOMIC, "arch::await_patient<order::acquire>",
      "arch::await_patient<order::relaxed>",
      "probe_await_patient_acquire__u8 is"),
     (BUILTIN, _UNTIL, _UNTIL.replace("		cpu_relax();\n", ""),
      "probe_await_until_acquire__u8: its loop has no PAUSE"),
-    (WAITS, "arch::await_until<order::acquire>",
+    (ATOMIC, "arch::await_until<order::acquire>",
      "arch::await_until<order::relaxed>",
      "probe_await_until_acquire__u8 is"),
     (IRQ, 'asm volatile("cli" ::: "memory")', 'asm volatile("cli")',
