@@ -19,20 +19,9 @@
 #pragma once
 
 #include <klock/arch/atomic_ops.hpp>
-#include <klock/concepts.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
-
-/*
- * atomic_waits - how a CPU waits for a shared value
- *
- * The half of atomic<T> (<klock/atomic.hpp>) that waits. A wait is an operation
- * of its own, so that a port can do it as its CPU does it best, a checker sees
- * a wait and no endless loop, and a simulator a line that is kept.
- *
- * Context: any; but a wait belongs only where the awaited CPU is sure to go on.
- */
 
 /*
  * The place that an operation is called from, for the checker's reports. Each
@@ -41,168 +30,26 @@ namespace klock {
 using arch::site;
 
 /*
- * atomic_waits<T> - where one shared value lives, and the waits for it
- *
- * The base of atomic<T>: name that one.
- */
-template <typename T>
-struct atomic_waits {
-	static_assert(atomic_value<T>,
-		      "klock::atomic<T>: T is a bool, an enum, an integer or "
-		      "a pointer, and no wider than a pointer");
-
-	constexpr explicit atomic_waits(T v) : at(v) {}
-	atomic_waits(const atomic_waits &) = delete;
-	atomic_waits &operator=(const atomic_waits &) = delete;
-
-	/* -- Waiting: each returns the value that ended the wait -- */
-
-	/* Until done(value) holds. */
-	template <typename Predicate>
-	T await_relaxed(Predicate done, site s = caller_site<site>()) const
-	{
-		return arch::await<order::relaxed>(at, done, s);
-	}
-
-	template <typename Predicate>
-	T await_acquire(Predicate done, site s = caller_site<site>()) const
-	{
-		return arch::await<order::acquire>(at, done, s);
-	}
-
-	template <typename Predicate>
-	T await_seq_cst(Predicate done, site s = caller_site<site>()) const
-	{
-		return arch::await<order::seq_cst>(at, done, s);
-	}
-
-	/* Until the value is v; until it is not. */
-	T await_eq_relaxed(T v, site s = caller_site<site>()) const
-	{
-		return await_relaxed([v](T now) { return now == v; }, s);
-	}
-
-	T await_eq_acquire(T v, site s = caller_site<site>()) const
-	{
-		return await_acquire([v](T now) { return now == v; }, s);
-	}
-
-	T await_ne_relaxed(T v, site s = caller_site<site>()) const
-	{
-		return await_relaxed([v](T now) { return now != v; }, s);
-	}
-
-	T await_ne_acquire(T v, site s = caller_site<site>()) const
-	{
-		return await_acquire([v](T now) { return now != v; }, s);
-	}
-
-	/*
-	 * Until done(value) holds, reading no more often than pace says: after
-	 * a read that does not end the wait, pace(value) spin iterations
-	 * pass before the next. pace may keep state: exponential back-off.
-	 */
-	template <typename Predicate, typename Pace>
-	T await_paced_relaxed(Predicate done, Pace pace,
-			      site s = caller_site<site>()) const
-	{
-		return arch::await_paced<order::relaxed>(at, done, pace, s);
-	}
-
-	template <typename Predicate, typename Pace>
-	T await_paced_acquire(Predicate done, Pace pace,
-			      site s = caller_site<site>()) const
-	{
-		return arch::await_paced<order::acquire>(at, done, pace, s);
-	}
-
-	/*
-	 * Until patience(value) spin iterations in a row have found the same
-	 * value: 0 ends the wait at the first look, endless never. Any change
-	 * of the value begins the count anew. Returns the value that was last
-	 * seen, from which the caller knows whether it came or patience ran
-	 * out. patience keeps no state: the same value, the same number.
-	 */
-	template <typename Patience>
-	T await_patient_relaxed(Patience patience,
-				site s = caller_site<site>()) const
-	{
-		return arch::await_patient<order::relaxed>(at, patience, s);
-	}
-
-	template <typename Patience>
-	T await_patient_acquire(Patience patience,
-				site s = caller_site<site>()) const
-	{
-		return arch::await_patient<order::acquire>(at, patience, s);
-	}
-
-	/*
-	 * Until done(value) holds, or the CPU's clock, cycles(), shows the
-	 * deadline; it looks at least once. Returns the value that was last
-	 * seen, from which the caller knows which it was. Needs a clock:
-	 * cycles_usable() (cpu.hpp).
-	 */
-	template <typename Predicate>
-	T await_until_relaxed(Predicate done, u64 deadline,
-			      site s = caller_site<site>()) const
-	{
-		return arch::await_until<order::relaxed>(at, done, deadline, s);
-	}
-
-	template <typename Predicate>
-	T await_until_acquire(Predicate done, u64 deadline,
-			      site s = caller_site<site>()) const
-	{
-		return arch::await_until<order::acquire>(at, done, deadline, s);
-	}
-
-	/*
-	 * Exchanges in v again and again until done(what it found) holds. An
-	 * exchange that does not end the wait must put back what it found: v
-	 * is what a waiter sees anyway (test-and-set).
-	 */
-	template <typename Predicate>
-	T await_exchange_acquire(T v, Predicate done,
-				 site s = caller_site<site>())
-	{
-		return arch::await_exchange<order::acquire>(at, v, done, s);
-	}
-
-	/*
-	 * Until done(this value) or other_done(the other's value) holds, read
-	 * in that order, turn by turn.
-	 */
-	template <typename Predicate, typename U, typename OtherPredicate>
-	void await_either_acquire(Predicate done, const atomic_waits<U> &other,
-				  OtherPredicate other_done,
-				  site s = caller_site<site>()) const
-	{
-		arch::await_either<order::acquire>(at, done, other.at,
-						   other_done, s);
-	}
-
-      protected:
-	/* Where the value lives; atomic<T> works on it, too. */
-	arch::cell<T> at;
-
-      private:
-	template <typename U>
-	friend struct atomic_waits;
-};
-
-/*
  * atomic<T> - one shared value
  *
  * T is a bool, an enum, a signed or unsigned integer, or a pointer; no wider
  * than a pointer, which is what every CPU reads and writes whole. Any other T
- * is refused. It cannot be copied or moved; constinit works. The waits are in
- * <klock/atomic.hpp>.
+ * is refused. It cannot be copied or moved; constinit works.
+ *
+ * A wait is an operation of its own, so that a port can do it as its CPU does
+ * it best, a checker sees a wait and no endless loop, and a simulator a line
+ * that is kept.
  */
 template <typename T>
-struct atomic : atomic_waits<T> {
-	constexpr atomic() : atomic_waits<T>(T{}) {}
-	constexpr explicit atomic(T v) : atomic_waits<T>(v) {}
+struct atomic {
+	static_assert(atomic_value<T>,
+		      "klock::atomic<T>: T is a bool, an enum, an integer or "
+		      "a pointer, and no wider than a pointer");
+
+	constexpr atomic() : at(T{}) {}
+	constexpr explicit atomic(T v) : at(v) {}
+	atomic(const atomic &) = delete;
+	atomic &operator=(const atomic &) = delete;
 
 	/* -- Loads and stores -- */
 
@@ -460,8 +307,138 @@ struct atomic : atomic_waits<T> {
 							      desired, s);
 	}
 
+	/* -- Waiting: each returns the value that ended the wait -- */
+
+	/* Until done(value) holds. */
+	template <typename Predicate>
+	T await_relaxed(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::relaxed>(at, done, s);
+	}
+
+	template <typename Predicate>
+	T await_acquire(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::acquire>(at, done, s);
+	}
+
+	template <typename Predicate>
+	T await_seq_cst(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::seq_cst>(at, done, s);
+	}
+
+	/* Until the value is v; until it is not. */
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
+	{
+		return await_relaxed([v](T now) { return now == v; }, s);
+	}
+
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
+	{
+		return await_acquire([v](T now) { return now == v; }, s);
+	}
+
+	T await_ne_relaxed(T v, site s = caller_site<site>()) const
+	{
+		return await_relaxed([v](T now) { return now != v; }, s);
+	}
+
+	T await_ne_acquire(T v, site s = caller_site<site>()) const
+	{
+		return await_acquire([v](T now) { return now != v; }, s);
+	}
+
+	/*
+	 * Until done(value) holds, reading no more often than pace says: after
+	 * a read that does not end the wait, pace(value) spin iterations
+	 * pass before the next. pace may keep state: exponential back-off.
+	 */
+	template <typename Predicate, typename Pace>
+	T await_paced_relaxed(Predicate done, Pace pace,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_paced<order::relaxed>(at, done, pace, s);
+	}
+
+	template <typename Predicate, typename Pace>
+	T await_paced_acquire(Predicate done, Pace pace,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_paced<order::acquire>(at, done, pace, s);
+	}
+
+	/*
+	 * Until patience(value) spin iterations in a row have found the same
+	 * value: 0 ends the wait at the first look, endless never. Any change
+	 * of the value begins the count anew. Returns the value that was last
+	 * seen, from which the caller knows whether it came or patience ran
+	 * out. patience keeps no state: the same value, the same number.
+	 */
+	template <typename Patience>
+	T await_patient_relaxed(Patience patience,
+				site s = caller_site<site>()) const
+	{
+		return arch::await_patient<order::relaxed>(at, patience, s);
+	}
+
+	template <typename Patience>
+	T await_patient_acquire(Patience patience,
+				site s = caller_site<site>()) const
+	{
+		return arch::await_patient<order::acquire>(at, patience, s);
+	}
+
+	/*
+	 * Until done(value) holds, or the CPU's clock, cycles(), shows the
+	 * deadline; it looks at least once. Returns the value that was last
+	 * seen, from which the caller knows which it was. Needs a clock:
+	 * cycles_usable() (cpu.hpp).
+	 */
+	template <typename Predicate>
+	T await_until_relaxed(Predicate done, u64 deadline,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_until<order::relaxed>(at, done, deadline, s);
+	}
+
+	template <typename Predicate>
+	T await_until_acquire(Predicate done, u64 deadline,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_until<order::acquire>(at, done, deadline, s);
+	}
+
+	/*
+	 * Exchanges in v again and again until done(what it found) holds. An
+	 * exchange that does not end the wait must put back what it found: v
+	 * is what a waiter sees anyway (test-and-set).
+	 */
+	template <typename Predicate>
+	T await_exchange_acquire(T v, Predicate done,
+				 site s = caller_site<site>())
+	{
+		return arch::await_exchange<order::acquire>(at, v, done, s);
+	}
+
+	/*
+	 * Until done(this value) or other_done(the other's value) holds, read
+	 * in that order, turn by turn.
+	 */
+	template <typename Predicate, typename U, typename OtherPredicate>
+	void await_either_acquire(Predicate done, const atomic<U> &other,
+				  OtherPredicate other_done,
+				  site s = caller_site<site>()) const
+	{
+		arch::await_either<order::acquire>(at, done, other.at,
+						   other_done, s);
+	}
+
       private:
-	using atomic_waits<T>::at;
+	template <typename U>
+	friend struct atomic;
+
+	arch::cell<T> at;
 };
 
 /* Orders this CPU's own accesses; needed only by locks without RMW. */
@@ -486,21 +463,14 @@ inline void fence_acq_rel(site s = caller_site<site>())
 }
 
 /*
- * atomic_fields - up to four counters in one word, decided over as one
- *
- * What compact reader-writer locks are made of; atomic_pair is the case of two,
- * with names. Orders are in the names, as in <klock/atomic.hpp>, and so is the
- * context: any.
- */
-
-/*
  * atomic_fields<T, N> - N counters, reached one by one and as one word
  *
  * T is u8, u16 or u32, N is 2, 3 or 4, and all together have no more than 8
  * bytes; of three fields the word has room for four. A field is operated on by
  * plain narrow accesses, which leave the others alone. The whole is changed by
  * one instruction: a compare-and-swap, where a decision over several fields
- * must not be bypassed (ABA); an add, where several change at once.
+ * must not be bypassed (ABA); an add, where several change at once. I: a
+ * field's number, or its half.
  */
 template <typename T, usize N>
 struct atomic_fields {
@@ -513,80 +483,84 @@ struct atomic_fields {
 	atomic_fields(const atomic_fields &) = delete;
 	atomic_fields &operator=(const atomic_fields &) = delete;
 
-	template <usize I>
+	template <auto I>
 	T load_relaxed(site s = caller_site<site>()) const
 	{
-		return arch::load_field<I, order::relaxed>(at, s);
+		return arch::load_field<place<I>, order::relaxed>(at, s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T load_acquire(site s = caller_site<site>()) const
 	{
-		return arch::load_field<I, order::acquire>(at, s);
+		return arch::load_field<place<I>, order::acquire>(at, s);
 	}
 
-	template <usize I>
+	template <auto I>
 	void store_relaxed(T v, site s = caller_site<site>())
 	{
-		arch::store_field<I, order::relaxed>(at, v, s);
+		arch::store_field<place<I>, order::relaxed>(at, v, s);
 	}
 
-	template <usize I>
+	template <auto I>
 	void store_release(T v, site s = caller_site<site>())
 	{
-		arch::store_field<I, order::release>(at, v, s);
+		arch::store_field<place<I>, order::release>(at, v, s);
 	}
 
 	/* Puts another value into one field alone; returns what it was. */
-	template <usize I>
+	template <auto I>
 	T exchange_acq_rel(T v, site s = caller_site<site>())
 	{
-		return arch::exchange_field<I, order::acq_rel>(at, v, s);
+		return arch::exchange_field<place<I>, order::acq_rel>(at, v, s);
 	}
 
 	/* Adds to one field alone, modulo its own width; returns what it was */
-	template <usize I>
+	template <auto I>
 	T fetch_add_relaxed(T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<I, order::relaxed>(at, v, s);
+		return arch::fetch_add_field<place<I>, order::relaxed>(at, v,
+								       s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T fetch_add_acquire(T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<I, order::acquire>(at, v, s);
+		return arch::fetch_add_field<place<I>, order::acquire>(at, v,
+								       s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T fetch_add_release(T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<I, order::release>(at, v, s);
+		return arch::fetch_add_field<place<I>, order::release>(at, v,
+								       s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T fetch_add_acq_rel(T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<I, order::acq_rel>(at, v, s);
+		return arch::fetch_add_field<place<I>, order::acq_rel>(at, v,
+								       s);
 	}
 
 	/* Waits as atomic<T> does, on one field. */
-	template <usize I, typename Predicate>
+	template <auto I, typename Predicate>
 	T await_acquire(Predicate done, site s = caller_site<site>()) const
 	{
-		return arch::await_field<I, order::acquire>(at, done, s);
+		return arch::await_field<place<I>, order::acquire>(at, done, s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T await_eq_relaxed(T v, site s = caller_site<site>()) const
 	{
-		return arch::await_field<I, order::relaxed>(
+		return arch::await_field<place<I>, order::relaxed>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
-	template <usize I>
+	template <auto I>
 	T await_eq_acquire(T v, site s = caller_site<site>()) const
 	{
-		return arch::await_field<I, order::acquire>(
+		return arch::await_field<place<I>, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
@@ -620,105 +594,24 @@ struct atomic_fields {
 		arch::advance_fields<order::release>(at, from, to, s);
 	}
 
-      private:
+      protected:
+	template <auto I>
+	static constexpr usize place = static_cast<usize>(I);
+
 	arch::field_cell<T, N> at;
 };
 
 /*
- * atomic_pair - two counters side by side, decided over as one
+ * atomic_pair<T> - two of them, by the names first and second: klock::half
  *
- * What a compact ticket lock is made of: atomic_fields<T, 2>, whose fields have
- * the names first and second. Orders are in the names, as in
- * <klock/atomic.hpp>, and so is the context: any.
- */
-
-/*
- * atomic_pair<T> - two counters that are reached one by one and as one word
- *
- * T is u8, u16 or u32. The halves are operated on by plain narrow accesses; the
- * whole, by one compare-and-swap of twice the width, is where a decision on
+ * The whole, by one compare-and-swap of twice the width, is where a decision on
  * both counters is made that nobody can get in between of (ABA).
  */
 template <typename T>
-struct atomic_pair {
-	constexpr atomic_pair() : at(fields<T, 2>{}) {}
-	constexpr explicit atomic_pair(pair<T> v) : at(both(v)) {}
-	atomic_pair(const atomic_pair &) = delete;
-	atomic_pair &operator=(const atomic_pair &) = delete;
-
-	template <half H>
-	T load_relaxed(site s = caller_site<site>()) const
+struct atomic_pair : atomic_fields<T, 2> {
+	constexpr atomic_pair() = default;
+	constexpr explicit atomic_pair(pair<T> v) : atomic_fields<T, 2>(both(v))
 	{
-		return arch::load_field<place<H>, order::relaxed>(at, s);
-	}
-
-	template <half H>
-	T load_acquire(site s = caller_site<site>()) const
-	{
-		return arch::load_field<place<H>, order::acquire>(at, s);
-	}
-
-	template <half H>
-	void store_relaxed(T v, site s = caller_site<site>())
-	{
-		arch::store_field<place<H>, order::relaxed>(at, v, s);
-	}
-
-	template <half H>
-	void store_release(T v, site s = caller_site<site>())
-	{
-		arch::store_field<place<H>, order::release>(at, v, s);
-	}
-
-	/* Puts another value into one half alone; returns what it was. */
-	template <half H>
-	T exchange_acq_rel(T v, site s = caller_site<site>())
-	{
-		return arch::exchange_field<place<H>, order::acq_rel>(at, v, s);
-	}
-
-	/* Adds to one half alone, modulo its own width; returns what it was. */
-	template <half H>
-	T fetch_add_relaxed(T v, site s = caller_site<site>())
-	{
-		return arch::fetch_add_field<place<H>, order::relaxed>(at, v,
-								       s);
-	}
-
-	template <half H>
-	T fetch_add_acquire(T v, site s = caller_site<site>())
-	{
-		return arch::fetch_add_field<place<H>, order::acquire>(at, v,
-								       s);
-	}
-
-	template <half H>
-	T fetch_add_release(T v, site s = caller_site<site>())
-	{
-		return arch::fetch_add_field<place<H>, order::release>(at, v,
-								       s);
-	}
-
-	template <half H>
-	T fetch_add_acq_rel(T v, site s = caller_site<site>())
-	{
-		return arch::fetch_add_field<place<H>, order::acq_rel>(at, v,
-								       s);
-	}
-
-	/* Waits as atomic<T> does, on one half. */
-	template <half H>
-	T await_eq_relaxed(T v, site s = caller_site<site>()) const
-	{
-		return arch::await_field<place<H>, order::relaxed>(
-			at, [v](T now) { return now == v; }, s);
-	}
-
-	template <half H>
-	T await_eq_acquire(T v, site s = caller_site<site>()) const
-	{
-		return arch::await_field<place<H>, order::acquire>(
-			at, [v](T now) { return now == v; }, s);
 	}
 
 	/* Exchanges v in until done(found) holds of what it finds. */
@@ -757,6 +650,7 @@ struct atomic_pair {
 	}
 
       private:
+	using atomic_fields<T, 2>::at;
 	template <half H>
 	static constexpr usize place = static_cast<usize>(H);
 
@@ -764,12 +658,10 @@ struct atomic_pair {
 	{
 		return {{v.first, v.second}};
 	}
-
-	arch::field_cell<T, 2> at;
 };
 
 /*
- * counter - arithmetic on counters that wrap
+ * -- Counters that wrap ------------------------------------------------------
  *
  * u8 - u8 is an int, and less than 0 where the counter has wrapped between the
  * two: these functions bring it back to the counter. They also know how

@@ -40,6 +40,7 @@
 #include <klock/detail/taking.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq.hpp>
+#include <klock/os.hpp>
 
 namespace klock {
 

@@ -75,7 +75,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
 
 namespace klock {
 

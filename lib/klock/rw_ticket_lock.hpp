@@ -82,7 +82,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
 
 namespace klock {
 

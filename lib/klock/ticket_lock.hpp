@@ -57,7 +57,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
 
 namespace klock {
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import objects
 
 # The structs of klock/atomic.hpp; its fences are atomic's.
-KINDS = ("atomic", "atomic_waits", "atomic_pair", "atomic_fields")
+KINDS = ("atomic", "atomic_fields", "atomic_pair")
 
 # name in the code       type                       numbers   bits
 TYPES = {
@@ -52,6 +52,10 @@ def names(lib):
         found[kind] = list(dict.fromkeys(re.findall(
             r"\b(?:T|bool|void)\s+(\w+?)_(relaxed|acquire|release|acq_rel|"
             r"seq_cst)\(", body)))
+    # A pair has its base's, but those of several fields at once.
+    found["atomic_pair"] += [(name, order) for name, order in
+                             found["atomic_fields"] if name not in
+                             ("await", "compare_exchange", "advance")]
     return found
 
 
@@ -184,7 +188,7 @@ def _fields(operation, order, short, count):
 def every(declared):
     """A Probe for each operation and type; Failed where one is not known."""
     found = []
-    for operation, order in declared["atomic"] + declared["atomic_waits"]:
+    for operation, order in declared["atomic"]:
         if operation == "fence":
             name = f"probe_fence_{order}"
             found.append(Probe(name, f"PROBE void {name}()\n{{\n"

@@ -8,7 +8,8 @@
  */
 #pragma once
 
-#include <klock/cpu.hpp>
+#include <klock/arch/cpu.hpp>
+#include <klock/arch/relax.hpp>
 #include <klock/types.hpp>
 
 namespace klock::arch {
@@ -134,7 +135,10 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 		const T v = load<O>(at, s);
 		if (done(v))
 			return v;
-		relax_for(pace(v));
+
+		const u32 spins = pace(v);
+		for (u32 i = 0; i < spins; i++)
+			cpu_relax();
 	}
 }
 

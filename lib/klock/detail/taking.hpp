@@ -15,7 +15,6 @@
 #pragma once
 
 #include <klock/concepts.hpp>
-#include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -29,6 +28,9 @@ struct lent_node {
 };
 
 namespace detail {
+
+/* The kernel's, of klock/os.hpp: asked where a lock is indexed by CPU. */
+extern "C" unsigned klock_os_cpu_id(void);
 
 template <typename>
 inline constexpr bool never = false;
@@ -74,7 +76,7 @@ struct brought_nothing {
 };
 
 struct brought_number {
-	brought_number() : number(cpu_id()) {}
+	brought_number() : number(klock_os_cpu_id()) {}
 	template <typename Given>
 	explicit brought_number(Given &given) : number(number_of(given))
 	{

@@ -23,10 +23,10 @@
  */
 #pragma once
 
+#include <klock/arch/irq.hpp>
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/detail/text.hpp>
-#include <klock/irq.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
@@ -249,7 +249,7 @@ struct lock_usage {
 	/* In an NMI handler the flag says nothing: no interrupt comes there. */
 	void note_interrupts_on(context here, call_site by)
 	{
-		if (here == context::nmi || !irqs_enabled())
+		if (here == context::nmi || !arch::irqs_enabled())
 			return;
 		if (open.empty())
 			open.note(by);
