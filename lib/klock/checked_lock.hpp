@@ -81,9 +81,7 @@
  */
 #pragma once
 
-#include <klock/checked_calls.hpp>
-#include <klock/checked_core.hpp>
-#include <klock/checked_parts.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
 
 namespace klock {

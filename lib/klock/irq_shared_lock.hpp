@@ -61,7 +61,7 @@
  */
 #pragma once
 
-#include <klock/acquisition.hpp>
+#include <klock/detail/taking.hpp>
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/irq_lock.hpp>

@@ -34,7 +34,7 @@
  */
 #pragma once
 
-#include <klock/acquisition.hpp>
+#include <klock/detail/taking.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/irq_guard.hpp>

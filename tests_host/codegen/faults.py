@@ -98,18 +98,19 @@ X86 = [
           "static_cast<int>(without_store(O)));",
           f"to_stored(desired), false, {_RELAXED}, {_RELAXED});",
           "probe_compare_exchange_acq_rel__u8 is"),
-    Fault(SHARED, "arch::compare_exchange_fields<order::acquire>",
-          "arch::compare_exchange_fields<order::relaxed>",
+    Fault(SHARED,
+          "arch::compare_exchange_fields<order::acquire>(\n\t\t\tat, both(",
+          "arch::compare_exchange_fields<order::relaxed>(\n\t\t\tat, both(",
           "probe_pair_compare_exchange_acquire__u8 is"),
     Fault(SHARED, "word_from(desired), false,\n\t\tstatic_cast<int>(O), "
           "static_cast<int>(without_store(O)));",
           f"word_from(desired), false, {_RELAXED}, {_RELAXED});",
           "probe_pair_compare_exchange_acquire__u8 is"),
-    Fault(SHARED, "arch::exchange_field<place<H>, order::acq_rel>",
-          "arch::exchange_field<place<H>, order::acquire>",
+    Fault(SHARED, "arch::exchange_field<place<I>, order::acq_rel>",
+          "arch::exchange_field<place<I>, order::acquire>",
           "probe_pair_exchange_acq_rel__u8_second is"),
-    Fault(SHARED, "arch::exchange_field<I, order::acq_rel>",
-          "arch::exchange_field<I, order::release>",
+    Fault(SHARED, "arch::exchange_field<place<I>, order::acq_rel>",
+          "arch::exchange_field<place<I>, order::release>",
           "probe_fields_exchange_acq_rel__u8_3 is"),
     Fault(SHARED, "arch::advance_fields<order::release>",
           "arch::advance_fields<order::relaxed>",
@@ -123,7 +124,7 @@ X86 = [
           "probe_await_exchange_acquire__u8: its loop has no PAUSE"),
     Fault(SHARED, _EITHER, "			return;\n",
           "probe_await_either_acquire__u8: its loop has no PAUSE"),
-    Fault(SHARED, "relax_for(pace(v));", "(void)pace, cpu_relax();",
+    Fault(SHARED, "u32 spins = pace(v);", "u32 spins = ((void)pace, 1);",
           "probe_await_paced_acquire__u8: its loop does not ask the pace"),
     Fault(SHARED, _PATIENT, "			return last;\n",
           "probe_await_patient_acquire__u8: its loop has no PAUSE"),
@@ -321,15 +322,17 @@ def _operation_of(fault):
 
 
 def together(faults):
-    """In groups of which each names another operation, and is looked for in
-    the same way; or is alone. So no fault is found for another's sake."""
+    """In groups of which each names another operation, in another text, and
+    is looked for in the same way; or is alone. So no fault is found for
+    another's sake."""
     groups = []
     for fault in faults:
         operation = _operation_of(fault)
         for group in groups:
             if operation and fault.look == "operations" and all(
                     _operation_of(one) not in (None, operation) and
-                    (one.look, one.told) == (fault.look, fault.told)
+                    (one.look, one.told) == (fault.look, fault.told) and
+                    one.old != fault.old
                     for one in group):
                 group.append(fault)
                 break

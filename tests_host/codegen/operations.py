@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every operation of the x86 port, as the compiler understands it.
 
-probes.py writes a function for each operation of atomic.hpp, atomic_waits.hpp,
-atomic_pair.hpp and atomic_fields.hpp and each type. What its name says is then
-looked for:
+probes.py writes a function for each operation of atomic.hpp and each type.
+What its name says is then looked for:
 
     order      in what the optimiser works on (GCC: GIMPLE, clang: LLVM's
                IR), where acquire, release and relaxed still differ, as they do
@@ -207,15 +206,15 @@ _WRITTEN_OUT = ("await", "await_paced", "await_patient", "await_until",
 def check_table(declared, table):
     """Every operation of the headers is in tests_host/operations/table.hpp."""
     found = []
-    for header, operations in declared.items():
-        kind = "atomic_pair<T>" if "pair" in header else \
-            "atomic_fields<T, N>" if "fields" in header else "atomic<T>"
+    for struct, operations in declared.items():
+        kind = "atomic_pair<T>" if "pair" in struct else \
+            "atomic_fields<T, N>" if "fields" in struct else "atomic<T>"
         for operation, order in operations:
             name = f"{operation}_{order}"
             if operation not in _WRITTEN_OUT and not re.search(
                     rf'op<"{name}",\s*&(?:{kind}::(?:template )?)?{name}\b',
                     table):
-                found.append(f"{header}: {name} is not in operations/table.hpp")
+                found.append(f"{struct}: {name} is not in operations/table.hpp")
     return found
 
 

@@ -10,7 +10,7 @@
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/plain.hpp>
-#include <klock/seq_words.hpp>
+#include <klock/seq_lock.hpp>
 
 namespace klock::selftest {
 

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/selftest/barrier.hpp>
 #include <klock/selftest/busted_queue.hpp>
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 #include <klock/selftest/barrier.hpp>
 #include <klock/selftest/busted.hpp>

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/concepts.hpp>
 #include <klock/plain.hpp>
 #include <klock/selftest/barrier.hpp>

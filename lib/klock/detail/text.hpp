@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * misuse_text - what a panic says, put together where the misuse was found
+ * text - what a panic says, put together where the misuse was found
  *
  * On the stack of that CPU: no heap, no buffer that two CPUs could share.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held_locks - what one owner holds and waits for, noted where any CPU can look
+ * held - what one owner holds and waits for, noted where any CPU can look
  *
  * An owner is who klock_os_owner_id() says, else a CPU. It alone writes here,
  * and the handlers that interrupt it; they leave what they found. So a place is
@@ -18,8 +18,8 @@
 
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
-#include <klock/misuse_text.hpp>
-#include <klock/order_hook.hpp>
+#include <klock/detail/text.hpp>
+#include <klock/detail/usage.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 

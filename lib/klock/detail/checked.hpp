@@ -1,15 +1,145 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_core - a lock and what is known of its use: inside of checked_lock
+ * checked - a lock and what is known of its use: inside of checked_lock
  */
 #pragma once
 
-#include <klock/checked_parts.hpp>
 #include <klock/concepts.hpp>
-#include <klock/lent_nodes.hpp>
-#include <klock/lock_usage.hpp>
-#include <klock/order_hook.hpp>
-#include <klock/shared_usage.hpp>
+#include <klock/detail/usage.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * checked_parts - the types that checked_lock is put together with
+ */
+
+/* A lock's name, as a template argument. */
+template <usize Size>
+struct lock_name {
+	char chars[Size];
+
+	consteval lock_name(const char (&from)[Size])
+	{
+		for (usize i = 0; i < Size; i++)
+			chars[i] = from[i];
+	}
+};
+
+/* With no name, one at run time (set_name), or one in its type. */
+template <any_lock L, lock_name... Name>
+struct checked_lock;
+
+namespace detail {
+/* What some locks have besides, and a checked one then, too. */
+struct no_node {};
+
+template <typename L>
+struct nodes_of {
+	using lent_type = no_node;
+
+      protected:
+	using lent_node = no_node;
+};
+template <node_lock L>
+struct nodes_of<L> {
+	using node = typename L::node;
+	using lent_type = node;
+	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
+
+      protected:
+	using lent_node = node;
+};
+
+template <typename L>
+struct constants_of {};
+template <typename L>
+	requires requires { L::default_base; }
+struct constants_of<L> {
+	static constexpr auto default_base = L::default_base;
+};
+
+/* One of two types: the second where checks are on. */
+template <bool Checks, typename Unchecked, typename Checked>
+struct chosen {
+	using type = Unchecked;
+};
+template <typename Unchecked, typename Checked>
+struct chosen<true, Unchecked, Checked> {
+	using type = Checked;
+};
+
+template <typename L>
+struct contends_of {};
+template <typename L>
+	requires requires { L::readers_contend; }
+struct contends_of<L> {
+	static constexpr bool readers_contend = L::readers_contend;
+};
+
+/* What CPUs have for all locks of a type. */
+template <typename L>
+struct cpus_of {};
+template <per_cpu_lock L>
+struct cpus_of<L> {
+	[[nodiscard]] static bool has_node(unsigned cpu)
+	{
+		return L::has_node(cpu);
+	}
+	[[nodiscard]] static bool is_clean(unsigned cpu)
+	{
+		return L::is_clean(cpu);
+	}
+	static void forget_waits(unsigned cpu) { L::forget_waits(cpu); }
+};
+
+/* A name for a constructor, which no lock inside has an argument of. */
+struct named {
+	const char *name;
+};
+
+template <typename L, typename... From>
+concept made_of = requires(From... from) { L(from...); };
+} // namespace detail
+
+/*
+ * checked_calls - what is asked of any lock and known by a checked one
+ *
+ * Part of <klock/checked_lock.hpp>, and of <klock/counted_lock.hpp>, which has
+ * a name as well: include those. The same line compiles with checks and
+ * without, where it does nothing.
+ */
+
+/*
+ * Names a lock at run time, before others use it; the name must live as long.
+ * With a number it is an element of an array: "runqueue[3]". Any lock: one that
+ * is not checked has no name, and this does nothing.
+ */
+template <any_lock L>
+void set_name(L &lock, const char *name)
+{
+	if constexpr (requires { lock.set_name(name); })
+		lock.set_name(name);
+}
+template <any_lock L>
+void set_name(L &lock, const char *name, u32 element)
+{
+	if constexpr (requires { lock.set_name(name, element); })
+		lock.set_name(name, element);
+}
+
+/*
+ * A panic unless the caller holds the lock; of a lock that is not checked
+ * nobody knows, and this does nothing. In any context.
+ */
+template <any_lock L>
+void assert_held(const L &lock, call_site by = caller_site())
+{
+	if constexpr (requires { lock.assert_held(by); })
+		lock.assert_held(by);
+}
+
+} // namespace klock
 
 namespace klock::detail {
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_usage - what a checked lock knows of its use, and what it says of misuse
+ * usage - what a checked lock knows of its use, and what it says of misuse
  *
  * Why no interrupt comes too early or too late to be noted: "interrupts on" is
  * noted before the lock is touched, and at the unlock as well. A handler that
@@ -23,13 +23,47 @@
  */
 #pragma once
 
+#include <klock/arch/irq.hpp>
 #include <klock/atomic.hpp>
-#include <klock/irq.hpp>
-#include <klock/misuse_text.hpp>
+#include <klock/concepts.hpp>
+#include <klock/detail/text.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
+
+/*
+ * order_hook - struct lock_order as a checked lock knows it: five calls
+ *
+ * A file that takes checked locks compiles pointers alone; what is behind them,
+ * lock_order.hpp, only the one file has that defines klock_os_lock_order().
+ */
+
+struct held_lock;
+struct held_locks;
+
+/* What is wanted, by whom it is asked. */
+struct wanted_lock {
+	const void *lock;
+	lock_label label;
+	call_site by;
+	bool shared; /* to read */
+	bool nests;  /* and who reads it may read it again */
+};
+
+/* Where one acquisition is noted; nulls: nowhere. */
+struct held_place {
+	held_locks *stack;
+	held_lock *at;
+};
+
+struct lock_order {
+	held_place (*on_wait)(lock_order &, const wanted_lock &);
+	held_place (*on_try)(lock_order &, const wanted_lock &);
+	void (*on_taken)(held_place);
+	void (*on_not_taken)(held_place);
+	void (*on_left)(lock_order &, const void *lock);
+};
 
 /*
  * A call site that other CPUs read for their reports. One that is being
@@ -215,7 +249,7 @@ struct lock_usage {
 	/* In an NMI handler the flag says nothing: no interrupt comes there. */
 	void note_interrupts_on(context here, call_site by)
 	{
-		if (here == context::nmi || !irqs_enabled())
+		if (here == context::nmi || !arch::irqs_enabled())
 			return;
 		if (open.empty())
 			open.note(by);
@@ -327,5 +361,187 @@ struct lock_usage {
 	/* Where an interrupt handler waited for it, first. */
 	noted_site in_handler;
 };
+
+/*
+ * shared_usage - what a checked lock knows of its readers
+ *
+ * How many contend to read, and who of them are in, as far as there is room to
+ * note them: of more than noted_readers at once, some are counted and no more,
+ * and their misuse is then not named. All relaxed, as in lock_usage.hpp: who
+ * asks whether it reads itself, reads what it wrote itself.
+ *
+ * As there: what is noted of a reader is taken back before the lock inside is
+ * released, so that unlock_shared() may be a lock's last use.
+ */
+
+/* All zero bytes: nobody reads. */
+struct shared_usage {
+	/* Readers that a panic can name; more are counted only. */
+	static constexpr unsigned noted_readers = 8;
+
+	/* Counts the caller in, who is about to read; false: one too many. */
+	[[nodiscard]] bool count_in(u64 capacity)
+	{
+		if (contend.fetch_add_relaxed(1) < capacity)
+			return true;
+		count_out();
+		return false;
+	}
+	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
+
+	/* The caller is in. */
+	void note()
+	{
+		for (atomic<usize> &one : in) {
+			usize nobody = 0;
+
+			if (one.compare_exchange_relaxed(nobody,
+							 owner_id() + 1))
+				return;
+		}
+		(void)not_noted.fetch_add_relaxed(1);
+	}
+
+	/* Takes that back; false: it was not in. */
+	[[nodiscard]] bool forget()
+	{
+		for (atomic<usize> &one : in) {
+			if (one.load_relaxed() != owner_id() + 1)
+				continue;
+			one.store_relaxed(0);
+			return true;
+		}
+		if (not_noted.load_relaxed() == 0)
+			return false;
+		(void)not_noted.fetch_add_relaxed(~u32{0});
+		return true;
+	}
+
+	/* Whether the caller is known to be in. */
+	[[nodiscard]] bool is_mine() const
+	{
+		bool mine = false;
+
+		for (const atomic<usize> &one : in)
+			mine |= one.load_relaxed() == owner_id() + 1;
+		return mine;
+	}
+
+	/* Whether anybody is known to be. */
+	[[nodiscard]] bool is_read() const
+	{
+		bool any = false;
+
+		for (const atomic<usize> &one : in)
+			any |= one.load_relaxed() != 0;
+		return any;
+	}
+
+      private:
+	/* Readers that wait or are in, if their capacity is their own. */
+	atomic<u32> contend;
+	/* Those in for whom there was no room below. */
+	atomic<u32> not_noted;
+	/* Who is in, + 1; 0: nobody. */
+	atomic<usize> in[noted_readers];
+};
+
+namespace detail {
+/* Of a lock that nobody shares: nothing. */
+struct no_shared_usage {
+	bool is_mine() const { return false; }
+	bool is_read() const { return false; }
+};
+
+template <typename L>
+struct shared_usage_for {
+	using type = no_shared_usage;
+	static constexpr u64 readers = 0;
+	static constexpr bool nests = false;
+	static constexpr bool contends = false;
+};
+/* Readers of a lock that is indexed by CPU nest. */
+template <shared_lockable L>
+struct shared_usage_for<L> {
+	using type = shared_usage;
+	static constexpr u64 readers = L::max_readers;
+	static constexpr bool nests = cpu_shared_lock<L>;
+	/* Whether readers and writers have one capacity. */
+	static constexpr bool contends =
+		requires { requires L::readers_contend; };
+};
+} // namespace detail
+
+/*
+ * lent_nodes - which nodes are lent to a checked lock just now
+ *
+ * A node serves one acquisition at a time. Two at once, in one lock or in two,
+ * and whoever is behind it waits for ever. The lock cannot see that: another
+ * may have the node. So there is one table for all checked locks.
+ *
+ * A node is looked for in a few places that follow from its address. Where all
+ * are taken by others it is not noted, and so not checked. Two contexts that
+ * lend the same node in the same instant, while a third gives back a place
+ * before theirs, may both pass; an interrupt handler is always seen by what it
+ * interrupts, and the other way round.
+ */
+
+struct lent_nodes {
+	constexpr lent_nodes() = default;
+
+	/* Returns false if it is lent already. */
+	[[nodiscard]] bool lend(const void *node)
+	{
+		const usize address = reinterpret_cast<usize>(node);
+
+		if (find(address))
+			return false;
+		for (usize i = 0; i < tries; i++) {
+			usize found = nobody;
+
+			if (place(address, i)
+				    .compare_exchange_relaxed(found, address))
+				return true;
+			if (found == address)
+				return false;
+		}
+		return true;
+	}
+
+	void give_back(const void *node)
+	{
+		const usize address = reinterpret_cast<usize>(node);
+
+		if (atomic<usize> *const at = find(address))
+			at->store_relaxed(nobody);
+	}
+
+      private:
+	static constexpr usize places = 256;
+	static constexpr usize tries = 4;
+	static constexpr usize nobody = 0;
+
+	atomic<usize> &place(usize address, usize i)
+	{
+		/* Nodes are as far apart as a line, or as a stack frame. */
+		const usize hash = address / 16 + address / 1024;
+
+		return lent[(hash + i) % places];
+	}
+
+	atomic<usize> *find(usize address)
+	{
+		for (usize i = 0; i < tries; i++)
+			if (place(address, i).load_relaxed() == address)
+				return &place(address, i);
+		return nullptr;
+	}
+
+	/* Addresses; 0: nobody's */
+	atomic<usize> lent[places];
+};
+
+/* Of all checked locks of a program. */
+inline constinit lent_nodes nodes_in_use;
 
 } // namespace klock
