@@ -22,7 +22,7 @@
  *	klock::guard held(mcs, node, klock::adopt);	with this node
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
- * compiler warns. Two locks: pair_guard.hpp; without waiting: try_guard.hpp.
+ * compiler warns. Two locks: pair_guard; without waiting: try_guard.
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
@@ -144,7 +144,7 @@ try_guard(detail::lock_and_caller<L>, With &&...)
  * held.unlock() releases both early. Three locks or more, or locks that have an
  * order by what they are: one guard after another.
  *
- * Context: that of both locks. Interrupts: irq_pair_guard.hpp.
+ * Context: that of both locks. Interrupts: irq_pair_guard.
  */
 
 /* A lock, and the node or number that a pair_guard takes it with. */

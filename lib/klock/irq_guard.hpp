@@ -103,7 +103,7 @@ irq_guard(detail::lock_and_caller<L>, With &&...)
  *
  * Takes what irq_guard takes, functions for a node or a number among it
  * (irq_guard.hpp); the lock must have a try_lock(). Without a name it does not
- * compile (try_guard.hpp).
+ * compile (guard.hpp).
  *
  * Context: thread and maskable interrupts; an NMI handler too, for a lock whose
  * try_lock() allows it.
@@ -140,7 +140,7 @@ irq_try_guard(detail::lock_and_caller<L>, With &&...)
  *
  *	klock::irq_pair_guard held(a, klock::with(clh, my_node));
  *
- * The order is that of pair_guard.hpp; a function that picks a node is asked
+ * The order is that of pair_guard; a function that picks a node is asked
  * with interrupts off, as in irq_guard.hpp.
  */
 
