@@ -42,10 +42,6 @@ using arch::site;
  */
 template <typename T>
 struct atomic {
-	static_assert(atomic_value<T>,
-		      "klock::atomic<T>: T is a bool, an enum, an integer or "
-		      "a pointer, and no wider than a pointer");
-
 	constexpr atomic() : at(T{}) {}
 	constexpr explicit atomic(T v) : at(v) {}
 	atomic(const atomic &) = delete;
@@ -439,6 +435,11 @@ struct atomic {
 	friend struct atomic;
 
 	arch::cell<T> at;
+
+	/* Last: the one error, where an operation is called all the same. */
+	static_assert(atomic_value<T>,
+		      "klock::atomic<T>: T is a bool, an enum, an integer or "
+		      "a pointer, and no wider than a pointer");
 };
 
 /* Orders this CPU's own accesses; needed only by locks without RMW. */

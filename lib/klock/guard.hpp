@@ -22,7 +22,7 @@
  *	klock::guard held(mcs, node, klock::adopt);	with this node
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
- * compiler warns. Two locks: pair_guard.hpp; without waiting: try_guard.hpp.
+ * compiler warns. Two locks: pair_guard; without waiting: try_guard.
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
@@ -43,20 +43,22 @@
 namespace klock {
 
 template <detail::guardable L>
-struct [[nodiscard]] guard {
+struct [[nodiscard]] guard
+    : detail::guard_of<L, detail::to_write, detail::waiting,
+		       detail::irqs_left> {
 	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
+	using typename guard::guard_of::lock_here;
 
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit guard(lock_here at, With &&...with)
-	    : taken(detail::waiting{}, at, with...)
+	    : guard::guard_of(at, with...)
 	{
 	}
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] guard(lock_here at, adopting)
-	    : taken(adopt, at)
+	    : guard::guard_of(adopt, at)
 	{
 		static_assert(!stack_node_lock<L>,
 			      "adopt: with the node that the lock was taken "
@@ -65,36 +67,19 @@ struct [[nodiscard]] guard {
 	template <typename With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] guard(lock_here at, With &&with, adopting)
-	    : taken(adopt, at, with)
+	    : guard::guard_of(adopt, at, with)
 	{
 	}
 	[[gnu::always_inline]] ~guard() = default;
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;
-
-	/* Before the block ends. by: the caller, found out by itself. */
-	void unlock(call_site by = caller_site()) { taken.unlock(by); }
-
-      private:
-	detail::acquisition<L> taken;
-};
-
-/* Of an irq_lock: one error, and what to write instead. */
-template <detail::guardable L>
-	requires irq_only_lock<detail::lock_of<L>>
-struct guard<L> {
-	static_assert(detail::never<L>, "an irq_lock is taken by irq_guard: an "
-					"interrupt handler takes it, too");
-
-	template <typename... Given>
-	explicit guard(Given &&...);
-	void unlock();
 };
 
 template <typename L, typename... With>
 guard(L &, With &&...) -> guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-guard(detail::here<L>, With &&...) -> guard<detail::guarded<L, With...>>;
+guard(detail::lock_and_caller<L>, With &&...)
+	-> guard<detail::guarded<L, With...>>;
 
 /*
  * try_guard - takes a lock for the length of a block if it is free now
@@ -117,54 +102,25 @@ guard(detail::here<L>, With &&...) -> guard<detail::guarded<L, With...>>;
  */
 
 template <detail::guardable L>
-struct [[nodiscard]] try_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
-
-	/* with: nothing, the node, the CPU's number, or a function. */
+struct [[nodiscard]] try_guard
+    : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_left> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit try_guard(lock_here at, With &&...with)
-	    : taken(detail::trying{}, at, with...)
+	  gnu::always_inline]] explicit try_guard(typename try_guard::lock_here
+							  at,
+						  With &&...with)
+	    : try_guard::guard_of(at, with...)
 	{
 	}
-	/* Nothing is left to try. */
-	try_guard(lock_here at, adopting) = delete;
-	template <typename With>
-	try_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~try_guard() = default;
 	try_guard(const try_guard &) = delete;
 	try_guard &operator=(const try_guard &) = delete;
-
-	/* Whether the lock is held. */
-	explicit operator bool() const & { return taken.is_held(); }
-	explicit operator bool() const && = delete;
-
-	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = caller_site()) { taken.unlock(by); }
-
-      private:
-	detail::acquisition<L> taken;
-};
-
-/* Of an irq_lock: one error, and what to write instead. */
-template <detail::guardable L>
-	requires irq_only_lock<detail::lock_of<L>>
-struct try_guard<L> {
-	static_assert(detail::never<L>,
-		      "an irq_lock is taken by irq_try_guard: an "
-		      "interrupt handler takes it, too");
-
-	template <typename... Given>
-	explicit try_guard(Given &&...);
-	explicit operator bool() const;
-	void unlock();
 };
 
 template <typename L, typename... With>
 try_guard(L &, With &&...) -> try_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-try_guard(detail::here<L>, With &&...)
+try_guard(detail::lock_and_caller<L>, With &&...)
 	-> try_guard<detail::guarded<L, With...>>;
 
 /*
@@ -188,7 +144,7 @@ try_guard(detail::here<L>, With &&...)
  * held.unlock() releases both early. Three locks or more, or locks that have an
  * order by what they are: one guard after another.
  *
- * Context: that of both locks. Interrupts: irq_pair_guard.hpp.
+ * Context: that of both locks. Interrupts: irq_pair_guard.
  */
 
 /* A lock, and the node or number that a pair_guard takes it with. */
@@ -215,7 +171,7 @@ template <typename Given>
 struct half_of_pair;
 template <guardable L>
 struct half_of_pair<L &> {
-	using taken = acquisition<L>;
+	using taken = taking<L>;
 
 	static constexpr bool irq_only = irq_only_lock<L>;
 
@@ -224,7 +180,7 @@ struct half_of_pair<L &> {
 };
 template <typename L, typename With>
 struct half_of_pair<lock_with<L, With>> {
-	using taken = acquisition<guarded<L, With &>>;
+	using taken = taking<guarded<L, With &>>;
 	using given = const lock_with<L, With> &;
 	static constexpr bool irq_only = irq_only_lock<L>;
 
@@ -241,22 +197,26 @@ inline bool lies_before(const void *a, const void *b)
 	return reinterpret_cast<usize>(a) < reinterpret_cast<usize>(b);
 }
 
-/* What pair_guard and irq_pair_guard have in common. */
-template <typename A, typename B>
-struct acquisition_pair {
+/* The body of pair_guard and irq_pair_guard. */
+template <typename A, typename B, typename Irqs>
+struct pair_guard_of {
 	template <typename First, typename Second>
-	acquisition_pair(First &a, Second &b, call_site by)
+	pair_guard_of(First &a, Second &b, call_site by)
 	    : first(half_of_pair<A>::make(a)), second(half_of_pair<B>::make(b))
 	{
 		take(half_of_pair<A>::lock(a), half_of_pair<B>::lock(b), by);
 	}
+	pair_guard_of(const pair_guard_of &) = delete;
+	pair_guard_of &operator=(const pair_guard_of &) = delete;
 
-	bool is_held() const { return first.is_held(); }
-
-	void unlock(call_site by)
+	/* Both, before the block ends; interrupts are then as they were. */
+	void unlock(call_site by = caller_site())
 	{
+		if (!first.is_held())
+			return;
 		second.unlock(by);
 		first.unlock(by);
+		irqs.restore();
 	}
 
       private:
@@ -273,46 +233,39 @@ struct acquisition_pair {
 			second.lock({b, by});
 	}
 
+	[[no_unique_address]] Irqs irqs;
 	typename half_of_pair<A>::taken first;
 	/* Holds nothing where both are the same lock. */
 	typename half_of_pair<B>::taken second;
 };
 
+/* Of an irq_lock: one error, and what to write instead. */
+template <typename A, typename B, typename Irqs>
+	requires(!Irqs::disables &&
+		 (half_of_pair<A>::irq_only || half_of_pair<B>::irq_only))
+struct pair_guard_of<A, B, Irqs> {
+	static_assert(never<A>, "an irq_lock is taken by irq_pair_guard: an "
+				"interrupt handler takes it, too");
+
+	template <typename First, typename Second>
+	pair_guard_of(First &, Second &, call_site);
+	void unlock();
+};
+
 } // namespace detail
 
 template <detail::pairable A, detail::pairable B>
-struct [[nodiscard]] pair_guard {
+struct [[nodiscard]] pair_guard
+    : detail::pair_guard_of<A, B, detail::irqs_left> {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] pair_guard(
 		First &&a, Second &&b, call_site by = caller_site())
-	    : taken(a, b, by)
+	    : pair_guard::pair_guard_of(a, b, by)
 	{
 	}
 	pair_guard(const pair_guard &) = delete;
 	pair_guard &operator=(const pair_guard &) = delete;
-
-	/* Both, before the block ends. */
-	void unlock(call_site by = caller_site()) { taken.unlock(by); }
-
-      private:
-	detail::acquisition_pair<A, B> taken;
-};
-
-/* Of an irq_lock: one error, and what to write instead. */
-template <detail::pairable A, detail::pairable B>
-	requires(detail::half_of_pair<A>::irq_only ||
-		 detail::half_of_pair<B>::irq_only)
-struct pair_guard<A, B> {
-	static_assert(detail::never<A>,
-		      "an irq_lock is taken by irq_pair_guard: an interrupt "
-		      "handler takes it, too");
-
-	/* Not there: the error above says what is. */
-	template <typename First, typename Second>
-	pair_guard(First &&, Second &&);
-	/* Not there. */
-	void unlock();
 };
 
 template <detail::pairable A, detail::pairable B>

@@ -47,6 +47,8 @@ namespace klock {
 namespace detail {
 /* A member of its own, so that it is made before the guard and dies after. */
 struct irqs_off {
+	static constexpr bool disables = true;
+
 	[[gnu::always_inline]] irqs_off() : before(irq_save()) {}
 	[[gnu::always_inline]] ~irqs_off() { irq_restore(before); }
 	irqs_off(const irqs_off &) = delete;
@@ -67,43 +69,25 @@ struct irqs_off {
 } // namespace detail
 
 template <detail::guardable L>
-struct [[nodiscard]] irq_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
-
-	/* with: nothing, the node, the CPU's number, or a function. */
+struct [[nodiscard]] irq_guard
+    : detail::guard_of<L, detail::to_write, detail::waiting, detail::irqs_off> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit irq_guard(lock_here at, With &&...with)
-	    : taken(detail::waiting{}, at, with...)
+	  gnu::always_inline]] explicit irq_guard(typename irq_guard::lock_here
+							  at,
+						  With &&...with)
+	    : irq_guard::guard_of(at, with...)
 	{
 	}
-	/* What interrupts were before, it could not know. */
-	irq_guard(lock_here at, adopting) = delete;
-	template <typename With>
-	irq_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~irq_guard() = default;
 	irq_guard(const irq_guard &) = delete;
 	irq_guard &operator=(const irq_guard &) = delete;
-
-	/* Before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = caller_site())
-	{
-		if (!taken.is_held())
-			return;
-		taken.unlock(by);
-		off.restore();
-	}
-
-      private:
-	detail::irqs_off off;
-	detail::acquisition<L> taken;
 };
 
 template <typename L, typename... With>
 irq_guard(L &, With &&...) -> irq_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-irq_guard(detail::here<L>, With &&...)
+irq_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_guard<detail::guarded<L, With...>>;
 
 /*
@@ -119,57 +103,32 @@ irq_guard(detail::here<L>, With &&...)
  *
  * Takes what irq_guard takes, functions for a node or a number among it
  * (irq_guard.hpp); the lock must have a try_lock(). Without a name it does not
- * compile (try_guard.hpp).
+ * compile (guard.hpp).
  *
  * Context: thread and maskable interrupts; an NMI handler too, for a lock whose
  * try_lock() allows it.
  */
 
 template <detail::guardable L>
-struct [[nodiscard]] irq_try_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
-
-	/* with: nothing, the node, the CPU's number, or a function. */
+struct [[nodiscard]] irq_try_guard
+    : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_off> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit irq_try_guard(lock_here at,
+	  gnu::always_inline]] explicit irq_try_guard(typename irq_try_guard::
+							      lock_here at,
 						      With &&...with)
-	    : taken(detail::trying{}, at, with...)
+	    : irq_try_guard::guard_of(at, with...)
 	{
-		if (!taken.is_held())
-			off.restore();
 	}
-	/* Nothing is left to try. */
-	irq_try_guard(lock_here at, adopting) = delete;
-	template <typename With>
-	irq_try_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~irq_try_guard() = default;
 	irq_try_guard(const irq_try_guard &) = delete;
 	irq_try_guard &operator=(const irq_try_guard &) = delete;
-
-	/* Whether the lock is held, and interrupts are off. */
-	explicit operator bool() const & { return taken.is_held(); }
-	explicit operator bool() const && = delete;
-
-	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock(call_site by = caller_site())
-	{
-		if (!taken.is_held())
-			return;
-		taken.unlock(by);
-		off.restore();
-	}
-
-      private:
-	detail::irqs_off off;
-	detail::acquisition<L> taken;
 };
 
 template <typename L, typename... With>
 irq_try_guard(L &, With &&...) -> irq_try_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-irq_try_guard(detail::here<L>, With &&...)
+irq_try_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_try_guard<detail::guarded<L, With...>>;
 
 /*
@@ -181,34 +140,22 @@ irq_try_guard(detail::here<L>, With &&...)
  *
  *	klock::irq_pair_guard held(a, klock::with(clh, my_node));
  *
- * The order is that of pair_guard.hpp; a function that picks a node is asked
+ * The order is that of pair_guard; a function that picks a node is asked
  * with interrupts off, as in irq_guard.hpp.
  */
 
 template <detail::pairable A, detail::pairable B>
-struct [[nodiscard]] irq_pair_guard {
+struct [[nodiscard]] irq_pair_guard
+    : detail::pair_guard_of<A, B, detail::irqs_off> {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] irq_pair_guard(
 		First &&a, Second &&b, call_site by = caller_site())
-	    : taken(a, b, by)
+	    : irq_pair_guard::pair_guard_of(a, b, by)
 	{
 	}
 	irq_pair_guard(const irq_pair_guard &) = delete;
 	irq_pair_guard &operator=(const irq_pair_guard &) = delete;
-
-	/* Both, before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = caller_site())
-	{
-		if (!taken.is_held())
-			return;
-		taken.unlock(by);
-		off.restore();
-	}
-
-      private:
-	detail::irqs_off off;
-	detail::acquisition_pair<A, B> taken;
 };
 
 template <detail::pairable A, detail::pairable B>

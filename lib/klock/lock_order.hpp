@@ -49,7 +49,7 @@
  *
  * -- Why nothing is missed, and nothing said twice ------------------------
  *
- * Ordering: none of its own; the lock of order_learning.hpp brings all.
+ * Ordering: none of its own; the lock of order/rules.hpp brings all.
  *
  * A bit, once set, stays. So whoever sees it may go on: its edge was searched
  * with all that were set before. Looking takes loads alone and needs no order:
@@ -64,7 +64,7 @@
  * Who waits has pushed, and been searched, before: a report comes before the
  * hang. What is held is noted until it was released: a handler that comes
  * between two steps sees too much of what is true, never too little; see
- * held_locks.hpp.              Checked: unit/lock_order, model/lock_order
+ * order/held.hpp.              Checked: unit/lock_order, model/lock_order
  *
  * Cost: an acquisition of what is known: loads, as many as locks are held, and
  * about ten stores to lines of its owner's own; no RMW where owners are CPUs.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * taking - what a guard brings along to take a lock: a node, a number, nothing
+ * taking - how a guard takes a lock, and what it is taken with
  *
+ * What a lock is taken with:
  *	plain_lock		nothing
  *	cpu_lock		the CPU's number: given, asked of a function, or
  *				of the kernel (klock/os.hpp)
@@ -9,8 +10,8 @@
  *	stack_node_lock		a node inside the guard, or one of the caller's
  *	to read			nothing; cpu_shared_lock: the CPU's number
  *
- * A function is asked when this is made: in an irq_guard, after interrupts went
- * off. What cannot be right is one error, which says what would be.
+ * A function is asked when the guard is made: of an irq_guard, after interrupts
+ * went off. What cannot be right is one error, which says what would be.
  */
 #pragma once
 
@@ -59,10 +60,10 @@ concept asks_for_node = requires(Ask &ask) {
 };
 
 /* For a lock that takes nothing. */
-struct brought_nothing {
-	brought_nothing() = default;
+struct no_argument {
+	no_argument() = default;
 	template <typename Wrong>
-	explicit brought_nothing(Wrong &)
+	explicit no_argument(Wrong &)
 	{
 		static_assert(never<Wrong>, "this lock takes neither a node "
 					    "nor a number: guard held(lock)");
@@ -75,10 +76,10 @@ struct brought_nothing {
 	}
 };
 
-struct brought_number {
-	brought_number() : number(klock_os_cpu_id()) {}
+struct cpu_argument {
+	cpu_argument() : number(klock_os_cpu_id()) {}
 	template <typename Given>
-	explicit brought_number(Given &given) : number(number_of(given))
+	explicit cpu_argument(Given &given) : number(number_of(given))
 	{
 	}
 
@@ -115,21 +116,21 @@ struct brought_number {
 
 /* The caller's node. */
 template <typename Node>
-struct brought_node {
+struct node_argument {
 	template <typename Nothing = Node>
-	brought_node() : node(reinterpret_cast<Node &>(*this))
+	node_argument() : node(reinterpret_cast<Node &>(*this))
 	{
 		static_assert(never<Nothing>,
 			      "this lock's node must outlive the guard, bring "
 			      "one: guard held(lock, node)");
 	}
-	explicit brought_node(Node &given) : node(given) {}
+	explicit node_argument(Node &given) : node(given) {}
 	template <asks_for_node<Node> Ask>
-	explicit brought_node(Ask &ask) : node(ask())
+	explicit node_argument(Ask &ask) : node(ask())
 	{
 	}
 	template <typename Wrong>
-	explicit brought_node(Wrong &wrong)
+	explicit node_argument(Wrong &wrong)
 	    : node(reinterpret_cast<Node &>(wrong))
 	{
 		static_assert(never<Wrong>,
@@ -149,10 +150,10 @@ struct brought_node {
 
 /* The guard's own node. */
 template <typename Node>
-struct brought_own_node {
-	brought_own_node() = default;
+struct own_node {
+	own_node() = default;
 	template <typename Wrong>
-	explicit brought_own_node(Wrong &)
+	explicit own_node(Wrong &)
 	{
 		static_assert(never<Wrong>,
 			      "not a node of this lock; to lend one, leave the "
@@ -170,46 +171,46 @@ struct brought_own_node {
 };
 
 template <typename L>
-struct brought_for;
+struct argument_for;
 template <plain_lock L>
-struct brought_for<L> {
-	using type = brought_nothing;
+struct argument_for<L> {
+	using type = no_argument;
 };
 template <cpu_lock L>
-struct brought_for<L> {
-	using type = brought_number;
+struct argument_for<L> {
+	using type = cpu_argument;
 };
 template <node_lock L>
-struct brought_for<L> {
-	using type = brought_node<typename L::node>;
+struct argument_for<L> {
+	using type = node_argument<typename L::node>;
 };
 template <stack_node_lock L>
-struct brought_for<L> {
-	using type = brought_own_node<typename L::node>;
+struct argument_for<L> {
+	using type = own_node<typename L::node>;
 };
 template <irq_only_lock L>
-struct brought_for<L> : brought_for<inside<L>> {};
+struct argument_for<L> : argument_for<inside<L>> {};
 template <typename L>
-struct brought_for<lent_node<L>> {
-	using type = brought_node<typename inside<L>::node>;
+struct argument_for<lent_node<L>> {
+	using type = node_argument<typename inside<L>::node>;
 };
 template <typename L>
-using brought = typename brought_for<L>::type;
+using argument = typename argument_for<L>::type;
 
-/* What a reader brings: no lock wants a node of it. */
+/* What a reader needs: no lock wants a node of it. */
 template <typename L>
-struct brought_to_read_for {
+struct argument_to_read_for {
 	static_assert(shared_lockable<L>, "this lock has no lock_shared()");
-	using type = brought_nothing;
+	using type = no_argument;
 };
 template <cpu_shared_lock L>
-struct brought_to_read_for<L> {
-	using type = brought_number;
+struct argument_to_read_for<L> {
+	using type = cpu_argument;
 };
 template <irq_only_lock L>
-struct brought_to_read_for<L> : brought_to_read_for<inside<L>> {};
+struct argument_to_read_for<L> : argument_to_read_for<inside<L>> {};
 template <typename L>
-using brought_to_read = typename brought_to_read_for<L>::type;
+using argument_to_read = typename argument_to_read_for<L>::type;
 
 /* The guard's argument, made of what it is given: L, or lent_node<L>. */
 template <typename L, typename... Given>
@@ -228,18 +229,6 @@ using guarded = typename guarded_type<L, Given...>::type;
 
 } // namespace detail
 
-/*
- * acquisition - a lock, what it was taken with, and where: inside of each guard
- *
- * What every guard has in common. A kernel includes guard.hpp and its like.
- *
- * The lock is known by a pointer that is null once it is released: no flag, so
- * that a guard that is never released early costs what lock() and unlock()
- * cost, and has the size of what it must remember. A checked lock is told the
- * guard's caller again by unlock(); for any other lock no caller is kept.
- *                      Checked: codegen/guards, unit/guard: sizes
- */
-
 /* Says that the lock is taken already: guard held(lock, klock::adopt); */
 struct adopting {
 	explicit constexpr adopting() = default;
@@ -251,8 +240,9 @@ namespace detail {
 
 /* A lock and who asks for it: made of the lock, in the caller's own line. */
 template <guardable L>
-struct here {
-	[[gnu::always_inline]] here(L &from, call_site caller = caller_site())
+struct lock_and_caller {
+	[[gnu::always_inline]] lock_and_caller(L &from,
+					       call_site caller = caller_site())
 	    : lock(from), by(caller)
 	{
 	}
@@ -260,6 +250,11 @@ struct here {
 	L &lock;
 	call_site by;
 };
+
+/* How a guard comes by its lock; the third way is adopting. */
+struct waiting {};
+struct trying {};
+struct later {};
 
 /* -- The verbs. A checked lock is told who; the others have no use for it -- */
 
@@ -344,20 +339,49 @@ struct unlocking_shared {
 	}
 };
 
-/* What a guard does with its lock, and what it brings along for that. */
+/* What a guard does with its lock, and what it needs for that. */
 struct to_write {
 	using take = locking;
 	using ask = asking;
 	using release = unlocking;
 	template <typename L>
-	using brings = brought<L>;
+	using needs = argument<L>;
+
+	/* Of an irq_lock: one error, and what to write instead. */
+	template <typename L, typename Irqs>
+	static constexpr bool refuses = irq_only_lock<L> && !Irqs::disables;
+	template <typename L, typename How>
+	struct refusal {
+		static_assert(same_as<How, trying>,
+			      "an irq_lock is taken by irq_guard: an interrupt "
+			      "handler takes it, too");
+		static_assert(same_as<How, waiting>,
+			      "an irq_lock is taken by irq_try_guard: an "
+			      "interrupt handler takes it, too");
+	};
 };
 struct to_read {
 	using take = locking_shared;
 	using ask = asking_shared;
 	using release = unlocking_shared;
 	template <typename L>
-	using brings = brought_to_read<L>;
+	using needs = argument_to_read<L>;
+
+	/* Of a lock without readers, or of an irq_lock. */
+	template <typename L, typename Irqs>
+	static constexpr bool refuses =
+		!shared_lockable<inside<L>> ||
+		(irq_only_lock<L> && !interruptible_shared_lock<L> &&
+		 !Irqs::disables);
+	template <typename L, typename>
+	struct refusal {
+		static_assert(shared_lockable<inside<L>>,
+			      "this lock has no lock_shared(): one alone can "
+			      "hold it");
+		static_assert(!shared_lockable<inside<L>>,
+			      "an irq_lock is read by irq_shared_guard: an "
+			      "interrupt handler takes it, too");
+	};
 };
 
 /* A lock whose unlock() asks who called: a checked one. */
@@ -399,31 +423,34 @@ struct opening {
 	}
 };
 
-/* How a guard comes by its lock; the third way is adopting. */
-struct waiting {};
-struct trying {};
-struct later {};
-
 /*
+ * A lock, what it was taken with, and by whom: inside of each guard
+ *
+ * The lock is known by a pointer that is null once it is released: no flag, so
+ * that a guard that is never released early costs what lock() and unlock()
+ * cost, and has the size of what it must remember. A checked lock is told the
+ * guard's caller again by unlock(); for any other lock no caller is kept.
+ *                      Checked: codegen/guards, unit/guard: sizes
+ *
  * Inlined whatever is optimised for: a call_site that is handed on in memory,
  * and a pointer that is tested, cost more than what they surround.
  */
 template <typename L, typename Verbs = to_write>
-struct acquisition {
+struct taking {
 	using lock_type = lock_of<L>;
 
 	/* lock() may throw, in a test's panic: then nothing is released. */
 	template <typename... With>
-	[[gnu::always_inline]] acquisition(waiting, here<lock_type> at,
-					   With &...given)
+	[[gnu::always_inline]] taking(waiting, lock_and_caller<lock_type> at,
+				      With &...given)
 	    : held(&at.lock), with(given...)
 	{
 		take(at);
 		known();
 	}
 	template <typename... With>
-	[[gnu::always_inline]] acquisition(trying, here<lock_type> at,
-					   With &...given)
+	[[gnu::always_inline]] taking(trying, lock_and_caller<lock_type> at,
+				      With &...given)
 	    : with(given...)
 	{
 		if (with.template pass_to<typename Verbs::ask>(
@@ -431,26 +458,26 @@ struct acquisition {
 			adopt(at);
 	}
 	template <typename... With>
-	[[gnu::always_inline]] acquisition(adopting, here<lock_type> at,
-					   With &...given)
+	[[gnu::always_inline]] taking(adopting, lock_and_caller<lock_type> at,
+				      With &...given)
 	    : with(given...)
 	{
 		adopt(at);
 	}
 	/* Holds nothing until lock(). */
 	template <typename... With>
-	explicit acquisition(later, With &...given) : with(given...)
+	explicit taking(later, With &...given) : with(given...)
 	{
 	}
-	[[gnu::always_inline]] ~acquisition()
+	[[gnu::always_inline]] ~taking()
 	{
 		if (held != nullptr)
 			release(*held, by.get());
 	}
-	acquisition(const acquisition &) = delete;
-	acquisition &operator=(const acquisition &) = delete;
+	taking(const taking &) = delete;
+	taking &operator=(const taking &) = delete;
 
-	void lock(here<lock_type> at)
+	void lock(lock_and_caller<lock_type> at)
 	{
 		take(at);
 		held = &at.lock;
@@ -470,14 +497,14 @@ struct acquisition {
 	bool is_held() const { return held != nullptr; }
 
       private:
-	[[gnu::always_inline]] void take(here<lock_type> at)
+	[[gnu::always_inline]] void take(lock_and_caller<lock_type> at)
 	{
 		by.keep(at.by);
 		with.template pass_to<typename Verbs::take>(
 			at.by, opening::inside_of(at.lock));
 	}
 
-	[[gnu::always_inline]] void adopt(here<lock_type> at)
+	[[gnu::always_inline]] void adopt(lock_and_caller<lock_type> at)
 	{
 		by.keep(at.by);
 		held = &at.lock;
@@ -500,8 +527,100 @@ struct acquisition {
 	/* null: nothing is held */
 	lock_type *held = nullptr;
 	/* the node, the CPU's number, or nothing */
-	[[no_unique_address]] typename Verbs::template brings<L> with;
+	[[no_unique_address]] typename Verbs::template needs<L> with;
 	[[no_unique_address]] kept_caller<inside<lock_type>> by;
+};
+
+/* What a guard does to interrupts: nothing. irq_guard.hpp has the other. */
+struct irqs_left {
+	static constexpr bool disables = false;
+
+	void restore() {}
+};
+
+/*
+ * The body of every guard of one lock: a contract, a name and deduction guides
+ * are all that each adds.
+ */
+template <typename L, typename Verbs, typename How, typename Irqs>
+struct guard_of {
+      private:
+	static constexpr bool tries = same_as<How, trying>;
+	static constexpr bool writes = same_as<Verbs, to_write>;
+
+      public:
+	/* The lock, and the line it is named in. */
+	using lock_here = lock_and_caller<lock_of<L>>;
+
+	/* with: nothing, the node, the CPU's number, or a function. */
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit guard_of(lock_here at, With &&...with)
+	    : taken(How{}, at, with...)
+	{
+		if constexpr (tries)
+			if (!taken.is_held())
+				irqs.restore();
+	}
+	/* Nothing is left to try; what interrupts were, it could not know. */
+	guard_of(lock_here at, adopting)
+		requires(writes && (tries || Irqs::disables)) //
+	= delete;
+	template <typename With>
+		requires(writes && (tries || Irqs::disables)) //
+	guard_of(lock_here at, With &&with, adopting) = delete;
+	[[gnu::always_inline]] ~guard_of() = default;
+	guard_of(const guard_of &) = delete;
+	guard_of &operator=(const guard_of &) = delete;
+
+	/* Whether the lock is held. */
+	explicit operator bool() const &
+		requires tries
+	{
+		return taken.is_held();
+	}
+	explicit operator bool() const &&
+		requires tries
+	= delete;
+
+	/*
+	 * Before the block ends; interrupts are then as they were. Does nothing
+	 * where it holds nothing. by: the caller, found out by itself.
+	 */
+	void unlock(call_site by = caller_site())
+	{
+		if (!taken.is_held())
+			return;
+		taken.unlock(by);
+		irqs.restore();
+	}
+
+      protected:
+	template <typename... With>
+	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...with)
+	    : taken(adopt, at, with...)
+	{
+	}
+
+      private:
+	/* First: made before the lock is touched, restored when it is free. */
+	[[no_unique_address]] Irqs irqs;
+	taking<L, Verbs> taken;
+};
+
+/* Of a lock that it is not for: the error, and no other. */
+template <typename L, typename Verbs, typename How, typename Irqs>
+	requires(Verbs::template refuses<lock_of<L>, Irqs>)
+struct guard_of<L, Verbs, How, Irqs> {
+	using lock_here = lock_and_caller<lock_of<L>>;
+
+	template <typename... Given>
+	explicit guard_of(Given &&...)
+	{
+		(void)sizeof(typename Verbs::template refusal<lock_of<L>, How>);
+	}
+	explicit operator bool() const;
+	void unlock();
 };
 
 } // namespace detail
@@ -511,7 +630,7 @@ struct acquisition {
  * guard, which knows its caller. guard held(klock::at(lock, by));
  */
 template <detail::guardable L>
-[[nodiscard]] detail::here<L> at(L &lock, call_site by)
+[[nodiscard]] detail::lock_and_caller<L> at(L &lock, call_site by)
 {
 	return {lock, by};
 }

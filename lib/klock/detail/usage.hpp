@@ -153,7 +153,7 @@ struct lock_usage {
 		if (is_unclear(found, capacity))
 			count_in_later(capacity, by);
 		else
-			check_crowd(found, capacity, by);
+			check_capacity(found, capacity, by);
 	}
 
 	/*
@@ -175,7 +175,7 @@ struct lock_usage {
 
 		const u32 found = contenders.fetch_add_relaxed(1);
 		if (!is_unclear(found, capacity)) {
-			check_crowd(found, capacity, by);
+			check_capacity(found, capacity, by);
 			return true;
 		}
 		count_out();
@@ -291,11 +291,11 @@ struct lock_usage {
 			});
 		} while (
 			!contenders.compare_exchange_relaxed(found, found + 1));
-		check_crowd(found, capacity, by);
+		check_capacity(found, capacity, by);
 	}
 
 	/* found: what was there before the caller was counted in */
-	void check_crowd(u32 found, u64 capacity, call_site by)
+	void check_capacity(u32 found, u64 capacity, call_site by)
 	{
 		const u64 ahead = (found & waiters) + (found & held ? 1 : 0);
 
@@ -367,7 +367,7 @@ struct lock_usage {
  *
  * How many contend to read, and who of them are in, as far as there is room to
  * note them: of more than noted_readers at once, some are counted and no more,
- * and their misuse is then not named. All relaxed, as in lock_usage.hpp: who
+ * and their misuse is then not named. All relaxed, as in detail/usage.hpp: who
  * asks whether it reads itself, reads what it wrote itself.
  *
  * As there: what is noted of a reader is taken back before the lock inside is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * busted_folder - sequences, once and barriers with one mistake each
+ * busted_sequences - sequences, once and barriers with one mistake each
  *
  * Each has the interface of what it gets wrong, so that the same client shows
  * the right one and the wrong one. Which world can find it stands beside it.
