@@ -86,23 +86,23 @@ AARCH64 = [
 _RV = "arch/riscv/klock/arch/"
 _OPS, _CODE = _RV + "atomic_ops.hpp", _RV + "instructions.hpp"
 _IRQ = _RV + "irq.hpp"
-_OWN = "template <order O, typename T>\nrequires atomic_value<T>\ninline "
+_OWN = "template <order O, typename T>\n\trequires atomic_value<T>\ninline "
 RISCV = [
     # GCC 12: no release at all; and lr.aq sc for acq_rel.
     Fault(_OPS, _OWN + "bool compare_exchange(",
-          "template <order O, typename T>\nrequires(sizeof(T) < 4)\n"
+          "template <order O, typename T>\n\trequires(sizeof(T) < 4)\n"
           "inline bool compare_exchange(",
           "probe_compare_exchange_release__u32 is", cxx="g++", until=13),
     Fault(_OPS, _OWN + "bool compare_exchange(",
-          "template <order O, typename T>\nrequires(sizeof(T) < 4)\n"
+          "template <order O, typename T>\n\trequires(sizeof(T) < 4)\n"
           "inline bool compare_exchange(",
           "probe_compare_exchange_acq_rel__usize is", cxx="g++", until=13),
     Fault(_OPS, _OWN + "T fetch_add(", "template <order O, typename T>\n"
-          "requires(sizeof(T) >= 4)\ninline T fetch_add(",
+          "\trequires(sizeof(T) >= 4)\ninline T fetch_add(",
           "undefined symbol __atomic_fetch_add_", cxx="g++", until=14),
-    Fault(_OPS, "template <order O, typename T>\nrequires atomic_value<T>\n"
+    Fault(_OPS, "template <order O, typename T>\n\trequires atomic_value<T>\n"
           "inline void store(", "template <order O, typename T>\n"
-          "requires(sizeof(T) > 8)\ninline void store(",
+          "\trequires(sizeof(T) > 8)\ninline void store(",
           "probe_store_relaxed__u32 is 'amoswap'", cxx="g++", until=13),
     Fault(_CODE, "acquires(o) << 1 | releases(o);\n}",
           "releases(o) << 1 | acquires(o);\n}",
