@@ -43,7 +43,7 @@ def holds_everything_once(case):
         tops = (case.root / "lib/klock", case.root / f"lib/arch/{port}/klock")
         for top, path in [(t, p) for t in tops for p in t.rglob("*.hpp")]:
             name = path.relative_to(top).as_posix()
-            if name.startswith("selftest/"):
+            if name.startswith("selftest/") or name == "builtin_ops.hpp":
                 continue
             for line in _code_lines(path.read_text()):
                 case.expect(line in text, f"{port}: lost from {name}: "
