@@ -66,9 +66,7 @@ endforeach()
 function(klock_add_watched name toolchain)
 	set(watched embed/watched)
 	klock_add_kernel(${name} TOOLCHAIN ${toolchain}
-		SOURCES ${watched}/order.cpp ${watched}/kernel_cpp.cpp
-			${watched}/kernel_data.cpp ${watched}/kernel_startup.cpp
-			${watched}/kernel_c.c ${watched}/boot_c.cpp
+		SOURCES ${watched}/kernels.cpp ${watched}/kernel_c.c
 			${watched}/library_c.cpp ${watched}/console.cpp
 			lab/context.cpp
 		FLAGS -I${PROJECT_SOURCE_DIR}/lib/c

@@ -43,9 +43,6 @@ klock_add_boot_test(qemu_pairs CPUS 4 MODE single APPEND "run=pairs"
 	RUN --expect-text "CPU        0     1     2" --expect-text "farthest")
 klock_add_boot_test(qemu_pairs_13 CPUS 13 MODE single
 	APPEND "run=pairs mode=tap" RUN --expect-text "# CPUs 12 and 11: ")
-add_test(NAME qemu_pairs_map COMMAND ${Python3_EXECUTABLE} -B
-	${scripts}/pairs_selftest.py ${CMAKE_CURRENT_BINARY_DIR}/pairs_selftest)
-set_tests_properties(qemu_pairs_map PROPERTIES LABELS qemu TIMEOUT 60)
 
 # -- The firmware: what it says is read, not assumed --
 

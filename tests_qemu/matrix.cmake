@@ -336,14 +336,9 @@ klock_add_lab_script(qemu_screen_full_row screen.py
 	--append "spoil=nothing pages=0"
 	--full-row "# 80 columns" IMAGE firmware)
 
-# A picture that a stranger can read; from a CSV that is there.
-add_test(NAME qemu_curves COMMAND ${Python3_EXECUTABLE}
-	${PROJECT_SOURCE_DIR}/toolchain/curves_selftest.py)
-add_test(NAME qemu_plots COMMAND ${Python3_EXECUTABLE}
-	${scripts}/plots_selftest.py
-	${CMAKE_CURRENT_BINARY_DIR}/plots_selftest)
-add_test(NAME qemu_plots_of_log COMMAND ${Python3_EXECUTABLE} -B
-	${scripts}/captured_selftest.py
-	${CMAKE_CURRENT_BINARY_DIR}/captured_selftest)
-set_tests_properties(qemu_curves qemu_plots qemu_plots_of_log PROPERTIES LABELS qemu
+# Each kind of picture is drawn.
+add_test(NAME plots COMMAND ${KLOCK_PLOT_PYTHON} -B
+	${PROJECT_SOURCE_DIR}/toolchain/plot_selftest.py
+	${CMAKE_CURRENT_BINARY_DIR}/plot_selftest)
+set_tests_properties(plots PROPERTIES LABELS qemu
 	SKIP_RETURN_CODE 77 TIMEOUT 300)

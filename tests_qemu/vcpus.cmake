@@ -13,15 +13,9 @@ klock_add_boot_test(qemu_measure_parallel_8 CPUS 8 MODE parallel
 		--expect-once "queued_lock                    8 "
 		--expect-once "backoff_ttas_lock              8 ")
 
-# lib/README's picture and table, and what they are made of.
-set(vcpus_readme ${CMAKE_CURRENT_SOURCE_DIR}/../lib/README.md)
-add_test(NAME qemu_vcpus COMMAND ${Python3_EXECUTABLE}
-	${scripts}/vcpus_selftest.py ${CMAKE_CURRENT_SOURCE_DIR}
-	${vcpus_readme} ${CMAKE_CURRENT_BINARY_DIR}/vcpus_selftest)
-set_tests_properties(qemu_vcpus PROPERTIES LABELS qemu SKIP_RETURN_CODE 77
-	TIMEOUT 60)
+# lib/README's table.
 klock_add_lab_target(vcpus "Measuring vCPUs that share cores: two minutes"
 	${Python3_EXECUTABLE} ${scripts}/vcpus.py --image ${kernel}
-	--out ${CMAKE_CURRENT_BINARY_DIR}/vcpus --readme ${vcpus_readme}
-	COMMAND ${CMAKE_COMMAND} -E copy vcpus/vcpus.csv vcpus/vcpus.svg
-	${CMAKE_CURRENT_SOURCE_DIR})
+	--out ${CMAKE_CURRENT_BINARY_DIR}/vcpus
+	--readme ${PROJECT_SOURCE_DIR}/lib/README.md
+	COMMAND ${KLOCK_PLOT} --out vcpus vcpus/vcpus.csv)

@@ -6,6 +6,13 @@
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
+# Pictures: by the Python that the distribution's matplotlib belongs to.
+find_program(KLOCK_PLOT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT KLOCK_PLOT_PYTHON)
+	set(KLOCK_PLOT_PYTHON ${Python3_EXECUTABLE})
+endif()
+set(KLOCK_PLOT ${KLOCK_PLOT_PYTHON} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py)
+
 add_library(klock_warnings INTERFACE)
 target_compile_options(klock_warnings INTERFACE -Wall -Wextra -Werror)
 

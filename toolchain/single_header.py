@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 # Only some ports are made of it, and those include it.
-PORTS_ALONE = "klock/builtin_ops.hpp"
+PORTS_ALONE = ("klock/builtin_ops.hpp", "klock/detail/builtin_ops.hpp")
 
 LIB = Path(__file__).resolve().parent.parent / "lib"
 
@@ -26,6 +26,8 @@ def headers(port):
     """{"klock/atomic.hpp": its path}"""
     found = {}
     for folder, pattern in ((LIB / "klock", "*.hpp"),
+                            (LIB / "klock", "detail/*.hpp"),
+                            (LIB / "klock", "order/*.hpp"),
                             (LIB / "arch" / port / "klock", "arch/*.hpp")):
         for path in sorted(folder.glob(pattern)):
             found["klock/" + path.relative_to(folder).as_posix()] = path
@@ -70,7 +72,7 @@ def single_header(port):
 """]
     done = set()
     for name in known:
-        if name != PORTS_ALONE:
+        if name not in PORTS_ALONE:
             write_header(name, known, done, out)
     return "\n".join(out)
 

@@ -19,23 +19,33 @@
 #pragma once
 
 #include <klock/arch/atomic_ops.hpp>
-#include <klock/atomic_waits.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
+
+/*
+ * The place that an operation is called from, for the checker's reports. Each
+ * operation takes it by a defaulted argument; it is empty in a kernel.
+ */
+using arch::site;
 
 /*
  * atomic<T> - one shared value
  *
  * T is a bool, an enum, a signed or unsigned integer, or a pointer; no wider
  * than a pointer, which is what every CPU reads and writes whole. Any other T
- * is refused. It cannot be copied or moved; constinit works. The waits are in
- * <klock/atomic_waits.hpp>.
+ * is refused. It cannot be copied or moved; constinit works.
+ *
+ * A wait is an operation of its own, so that a port can do it as its CPU does
+ * it best, a checker sees a wait and no endless loop, and a simulator a line
+ * that is kept.
  */
 template <typename T>
-struct atomic : atomic_waits<T> {
-	constexpr atomic() : atomic_waits<T>(T{}) {}
-	constexpr explicit atomic(T v) : atomic_waits<T>(v) {}
+struct atomic {
+	constexpr atomic() : at(T{}) {}
+	constexpr explicit atomic(T v) : at(v) {}
+	atomic(const atomic &) = delete;
+	atomic &operator=(const atomic &) = delete;
 
 	/* -- Loads and stores -- */
 
@@ -293,8 +303,143 @@ struct atomic : atomic_waits<T> {
 							      desired, s);
 	}
 
+	/* -- Waiting: each returns the value that ended the wait -- */
+
+	/* Until done(value) holds. */
+	template <typename Predicate>
+	T await_relaxed(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::relaxed>(at, done, s);
+	}
+
+	template <typename Predicate>
+	T await_acquire(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::acquire>(at, done, s);
+	}
+
+	template <typename Predicate>
+	T await_seq_cst(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await<order::seq_cst>(at, done, s);
+	}
+
+	/* Until the value is v; until it is not. */
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
+	{
+		return await_relaxed([v](T now) { return now == v; }, s);
+	}
+
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
+	{
+		return await_acquire([v](T now) { return now == v; }, s);
+	}
+
+	T await_ne_relaxed(T v, site s = caller_site<site>()) const
+	{
+		return await_relaxed([v](T now) { return now != v; }, s);
+	}
+
+	T await_ne_acquire(T v, site s = caller_site<site>()) const
+	{
+		return await_acquire([v](T now) { return now != v; }, s);
+	}
+
+	/*
+	 * Until done(value) holds, reading no more often than pace says: after
+	 * a read that does not end the wait, pace(value) spin iterations
+	 * pass before the next. pace may keep state: exponential back-off.
+	 */
+	template <typename Predicate, typename Pace>
+	T await_paced_relaxed(Predicate done, Pace pace,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_paced<order::relaxed>(at, done, pace, s);
+	}
+
+	template <typename Predicate, typename Pace>
+	T await_paced_acquire(Predicate done, Pace pace,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_paced<order::acquire>(at, done, pace, s);
+	}
+
+	/*
+	 * Until patience(value) spin iterations in a row have found the same
+	 * value: 0 ends the wait at the first look, endless never. Any change
+	 * of the value begins the count anew. Returns the value that was last
+	 * seen, from which the caller knows whether it came or patience ran
+	 * out. patience keeps no state: the same value, the same number.
+	 */
+	template <typename Patience>
+	T await_patient_relaxed(Patience patience,
+				site s = caller_site<site>()) const
+	{
+		return arch::await_patient<order::relaxed>(at, patience, s);
+	}
+
+	template <typename Patience>
+	T await_patient_acquire(Patience patience,
+				site s = caller_site<site>()) const
+	{
+		return arch::await_patient<order::acquire>(at, patience, s);
+	}
+
+	/*
+	 * Until done(value) holds, or the CPU's clock, cycles(), shows the
+	 * deadline; it looks at least once. Returns the value that was last
+	 * seen, from which the caller knows which it was. Needs a clock:
+	 * cycles_usable() (cpu.hpp).
+	 */
+	template <typename Predicate>
+	T await_until_relaxed(Predicate done, u64 deadline,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_until<order::relaxed>(at, done, deadline, s);
+	}
+
+	template <typename Predicate>
+	T await_until_acquire(Predicate done, u64 deadline,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_until<order::acquire>(at, done, deadline, s);
+	}
+
+	/*
+	 * Exchanges in v again and again until done(what it found) holds. An
+	 * exchange that does not end the wait must put back what it found: v
+	 * is what a waiter sees anyway (test-and-set).
+	 */
+	template <typename Predicate>
+	T await_exchange_acquire(T v, Predicate done,
+				 site s = caller_site<site>())
+	{
+		return arch::await_exchange<order::acquire>(at, v, done, s);
+	}
+
+	/*
+	 * Until done(this value) or other_done(the other's value) holds, read
+	 * in that order, turn by turn.
+	 */
+	template <typename Predicate, typename U, typename OtherPredicate>
+	void await_either_acquire(Predicate done, const atomic<U> &other,
+				  OtherPredicate other_done,
+				  site s = caller_site<site>()) const
+	{
+		arch::await_either<order::acquire>(at, done, other.at,
+						   other_done, s);
+	}
+
       private:
-	using atomic_waits<T>::at;
+	template <typename U>
+	friend struct atomic;
+
+	arch::cell<T> at;
+
+	/* Last: the one error, where an operation is called all the same. */
+	static_assert(atomic_value<T>,
+		      "klock::atomic<T>: T is a bool, an enum, an integer or "
+		      "a pointer, and no wider than a pointer");
 };
 
 /* Orders this CPU's own accesses; needed only by locks without RMW. */
@@ -317,5 +462,278 @@ inline void fence_acq_rel(site s = caller_site<site>())
 {
 	arch::fence<order::acq_rel>(s);
 }
+
+/*
+ * atomic_fields<T, N> - N counters, reached one by one and as one word
+ *
+ * T is u8, u16 or u32, N is 2, 3 or 4, and all together have no more than 8
+ * bytes; of three fields the word has room for four. A field is operated on by
+ * plain narrow accesses, which leave the others alone. The whole is changed by
+ * one instruction: a compare-and-swap, where a decision over several fields
+ * must not be bypassed (ABA); an add, where several change at once. I: a
+ * field's number, or its half.
+ */
+template <typename T, usize N>
+struct atomic_fields {
+	static_assert(N >= 2 && N <= 4, "two, three or four fields");
+	static_assert(detail::fields_in_word<N> * sizeof(T) <= 8,
+		      "over 8 bytes: no CPU changes them at once");
+
+	constexpr atomic_fields() : at(fields<T, N>{}) {}
+	constexpr explicit atomic_fields(fields<T, N> v) : at(v) {}
+	atomic_fields(const atomic_fields &) = delete;
+	atomic_fields &operator=(const atomic_fields &) = delete;
+
+	template <auto I>
+	T load_relaxed(site s = caller_site<site>()) const
+	{
+		return arch::load_field<place<I>, order::relaxed>(at, s);
+	}
+
+	template <auto I>
+	T load_acquire(site s = caller_site<site>()) const
+	{
+		return arch::load_field<place<I>, order::acquire>(at, s);
+	}
+
+	template <auto I>
+	void store_relaxed(T v, site s = caller_site<site>())
+	{
+		arch::store_field<place<I>, order::relaxed>(at, v, s);
+	}
+
+	template <auto I>
+	void store_release(T v, site s = caller_site<site>())
+	{
+		arch::store_field<place<I>, order::release>(at, v, s);
+	}
+
+	/* Puts another value into one field alone; returns what it was. */
+	template <auto I>
+	T exchange_acq_rel(T v, site s = caller_site<site>())
+	{
+		return arch::exchange_field<place<I>, order::acq_rel>(at, v, s);
+	}
+
+	/* Adds to one field alone, modulo its own width; returns what it was */
+	template <auto I>
+	T fetch_add_relaxed(T v, site s = caller_site<site>())
+	{
+		return arch::fetch_add_field<place<I>, order::relaxed>(at, v,
+								       s);
+	}
+
+	template <auto I>
+	T fetch_add_acquire(T v, site s = caller_site<site>())
+	{
+		return arch::fetch_add_field<place<I>, order::acquire>(at, v,
+								       s);
+	}
+
+	template <auto I>
+	T fetch_add_release(T v, site s = caller_site<site>())
+	{
+		return arch::fetch_add_field<place<I>, order::release>(at, v,
+								       s);
+	}
+
+	template <auto I>
+	T fetch_add_acq_rel(T v, site s = caller_site<site>())
+	{
+		return arch::fetch_add_field<place<I>, order::acq_rel>(at, v,
+								       s);
+	}
+
+	/* Waits as atomic<T> does, on one field. */
+	template <auto I, typename Predicate>
+	T await_acquire(Predicate done, site s = caller_site<site>()) const
+	{
+		return arch::await_field<place<I>, order::acquire>(at, done, s);
+	}
+
+	template <auto I>
+	T await_eq_relaxed(T v, site s = caller_site<site>()) const
+	{
+		return arch::await_field<place<I>, order::relaxed>(
+			at, [v](T now) { return now == v; }, s);
+	}
+
+	template <auto I>
+	T await_eq_acquire(T v, site s = caller_site<site>()) const
+	{
+		return arch::await_field<place<I>, order::acquire>(
+			at, [v](T now) { return now == v; }, s);
+	}
+
+	/* All fields at once: true, and desired stored, if all were as
+	 * expected. */
+	[[nodiscard]] bool
+	compare_exchange_acquire(fields<T, N> expected, fields<T, N> desired,
+				 site s = caller_site<site>())
+	{
+		return arch::compare_exchange_fields<order::acquire>(
+			at, expected, desired, s);
+	}
+
+	[[nodiscard]] bool
+	compare_exchange_acq_rel(fields<T, N> expected, fields<T, N> desired,
+				 site s = caller_site<site>())
+	{
+		return arch::compare_exchange_fields<order::acq_rel>(
+			at, expected, desired, s);
+	}
+
+	/*
+	 * Takes each field that differs from `from` to `to`, all at once; what
+	 * others do to the other fields meanwhile stands. Only for who knows
+	 * that no field leaves its range: it holds `from` and nobody else
+	 * changes it, or `to` is less and `from` is a part of what it holds.
+	 */
+	void advance_release(fields<T, N> from, fields<T, N> to,
+			     site s = caller_site<site>())
+	{
+		arch::advance_fields<order::release>(at, from, to, s);
+	}
+
+      protected:
+	template <auto I>
+	static constexpr usize place = static_cast<usize>(I);
+
+	arch::field_cell<T, N> at;
+};
+
+/*
+ * atomic_pair<T> - two of them, by the names first and second: klock::half
+ *
+ * The whole, by one compare-and-swap of twice the width, is where a decision on
+ * both counters is made that nobody can get in between of (ABA).
+ */
+template <typename T>
+struct atomic_pair : atomic_fields<T, 2> {
+	constexpr atomic_pair() = default;
+	constexpr explicit atomic_pair(pair<T> v) : atomic_fields<T, 2>(both(v))
+	{
+	}
+
+	/* Exchanges v in until done(found) holds of what it finds. */
+	template <half H, typename Predicate>
+	T await_exchange_acquire(T v, Predicate done,
+				 site s = caller_site<site>())
+	{
+		return arch::await_exchange_field<place<H>, order::acquire>(
+			at, v, done, s);
+	}
+
+	template <half H, typename Predicate, typename Pace>
+	T await_paced_acquire(Predicate done, Pace pace,
+			      site s = caller_site<site>()) const
+	{
+		return arch::await_field_paced<place<H>, order::acquire>(
+			at, done, pace, s);
+	}
+
+	/* Both halves at once: true, and desired stored, if both were as
+	 * expected. */
+	[[nodiscard]] bool
+	compare_exchange_relaxed(pair<T> expected, pair<T> desired,
+				 site s = caller_site<site>())
+	{
+		return arch::compare_exchange_fields<order::relaxed>(
+			at, both(expected), both(desired), s);
+	}
+
+	[[nodiscard]] bool
+	compare_exchange_acquire(pair<T> expected, pair<T> desired,
+				 site s = caller_site<site>())
+	{
+		return arch::compare_exchange_fields<order::acquire>(
+			at, both(expected), both(desired), s);
+	}
+
+      private:
+	using atomic_fields<T, 2>::at;
+	template <half H>
+	static constexpr usize place = static_cast<usize>(H);
+
+	static constexpr fields<T, 2> both(pair<T> v)
+	{
+		return {{v.first, v.second}};
+	}
+};
+
+/*
+ * -- Counters that wrap ------------------------------------------------------
+ *
+ * u8 - u8 is an int, and less than 0 where the counter has wrapped between the
+ * two: these functions bring it back to the counter. They also know how
+ * narrow the counter is at the moment: the model checker can let counters wrap
+ * at a few bits (lib/model, counter_bits), and what is computed from them must
+ * then wrap there as well. A kernel's counter has the bits of its type, and the
+ * functions cost nothing.
+ */
+
+/* How many steps lead from one value to the other, upwards: never negative. */
+template <counter Counter>
+constexpr Counter distance(Counter from, Counter to)
+{
+	return arch::wrapped(static_cast<Counter>(to - from));
+}
+
+/* The value so many steps on. */
+template <counter Counter>
+constexpr Counter advanced(Counter of, Counter steps)
+{
+	return arch::wrapped(static_cast<Counter>(of + steps));
+}
+
+/* The value after this one. */
+template <counter Counter>
+constexpr Counter successor(Counter of)
+{
+	return advanced(of, Counter{1});
+}
+
+/* -- Two counts in one counter: an upper half and a lower half of its bits --
+ */
+
+/*
+ * One, in the upper half. Not as a constant's value: a constant knows of no
+ * checker.
+ */
+template <counter Counter>
+constexpr Counter upper_one()
+{
+	constexpr Counter all = static_cast<Counter>(~Counter{});
+	u64 one = u64{1} << 4 * sizeof(Counter);
+
+	/* Under a checker's counters of few bits. */
+	if (arch::wrapped(all) != all)
+		for (one = 1; one * one <= arch::wrapped(all);)
+			one *= 2;
+	return static_cast<Counter>(one);
+}
+
+/* Whether the lower halves of two are the same. */
+template <counter Counter>
+constexpr bool same_lower(Counter a, Counter b)
+{
+	return ((a ^ b) & (upper_one<Counter>() - 1)) == 0;
+}
+
+/* The narrowest counter for so many contexts at once. */
+namespace detail {
+template <u64 Contexts>
+constexpr auto counter_for()
+{
+	static_assert(Contexts > 0, "a lock needs a contender");
+	static_assert(Contexts <= u64{1} << 32, "over 2^32 contenders");
+	if constexpr (Contexts <= u64{1} << 8)
+		return u8{};
+	else if constexpr (Contexts <= u64{1} << 16)
+		return u16{};
+	else
+		return u32{};
+}
+} // namespace detail
 
 } // namespace klock

@@ -14,7 +14,7 @@
  *              true. All files of a program must see the same `debug` for one
  *              lock: no linker can tell.
  * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
- *              lock_usage.hpp; first a pointer to the name. checked_if<false,
+ *              detail/usage.hpp; first a pointer to the name. checked_if<false,
  *              L>: none                Checked: unit/checked_lock: sizes
  * Zero bytes:  free and unnamed, where the lock inside is free when zero
  *                                      Checked: unit/checked_lock: zero bytes
@@ -43,7 +43,7 @@
  * Misuse that ends in a panic:
  *	recursion	lock() by its holder
  *	stray unlock	of a lock that is free, or that another holds
- *	crowd		more contenders at once than max_contenders
+ *	capacity	more contenders at once than max_contenders
  *	interrupts on	held or waited for with interrupts on here, and waited
  *			for in an interrupt handler there, now or ever: the
  *			handler would wait for the code that it interrupted. A
@@ -55,7 +55,7 @@
  *			another than lock()'s
  *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() by another than lock()'s; one that is lent
- *			already, to any checked lock (lent_nodes.hpp)
+ *			already, to any checked lock (detail/usage.hpp)
  *	two holders	the lock inside is broken
  *	not held	assert_held() by another than the holder
  *	read recursion	lock_shared() by who reads it, where reads do not nest
@@ -63,10 +63,10 @@
  *	read in NMI	of a lock that no NMI handler may read, by a try neither
  *	order		of several locks: lock_order.hpp, in a kernel with
  *			klock_os_lock_order()
- * and of readers the same as of writers: stray unlock, crowd, interrupts on,
- * handler, number. A crowd is readers and writers together where both have one
+ * and of readers the same as of writers: stray unlock, capacity, interrupts on,
+ * handler, number. Readers and writers count together where both have one
  * capacity (readers_contend). Of more than eight readers at once recursion,
- * upgrade and a stray unlock_shared() may go unnamed (shared_usage.hpp).
+ * upgrade and a stray unlock_shared() may go unnamed (detail/usage.hpp).
  * A lock that one takes and another releases, by design, cannot be checked.
  *
  * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
@@ -81,9 +81,7 @@
  */
 #pragma once
 
-#include <klock/checked_calls.hpp>
-#include <klock/checked_core.hpp>
-#include <klock/checked_parts.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
 
 namespace klock {
@@ -297,7 +295,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return L::turns_for(ahead, base);
 	}
 
-	/* -- What only a checked lock knows; of any lock: checked_calls.hpp --
+	/* -- What only a checked lock knows; of any lock: detail/checked.hpp --
 	 */
 
 	/* Whether the caller holds it. Exact: nobody else can change that. */

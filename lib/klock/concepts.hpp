@@ -27,10 +27,6 @@ inline constexpr bool is_same<T, T> = true;
 template <typename T, typename U>
 concept same_as = detail::is_same<T, U>;
 
-/* A counter that wraps: what tickets are counted in. */
-template <typename T>
-concept counter = same_as<T, u8> || same_as<T, u16> || same_as<T, u32>;
-
 template <typename L>
 concept plain_lock = requires(L &lock) {
 	lock.lock();

@@ -65,11 +65,10 @@
  */
 #pragma once
 
-#include <klock/checked_calls.hpp>
-#include <klock/checked_parts.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
-#include <klock/lock_counts.hpp>
+#include <klock/detail/counts.hpp>
 #include <klock/types.hpp>
 
 namespace klock {

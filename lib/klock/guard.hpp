@@ -22,7 +22,7 @@
  *	klock::guard held(mcs, node, klock::adopt);	with this node
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
- * compiler warns. Two locks: pair_guard.hpp; without waiting: try_guard.hpp.
+ * compiler warns. Two locks: pair_guard; without waiting: try_guard.
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
@@ -36,27 +36,29 @@
  */
 #pragma once
 
-#include <klock/acquisition.hpp>
 #include <klock/concepts.hpp>
+#include <klock/detail/taking.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
 template <detail::guardable L>
-struct [[nodiscard]] guard {
+struct [[nodiscard]] guard
+    : detail::guard_of<L, detail::to_write, detail::waiting,
+		       detail::irqs_left> {
 	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
+	using typename guard::guard_of::lock_here;
 
 	/* with: nothing, the node, the CPU's number, or a function. */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit guard(lock_here at, With &&...with)
-	    : taken(detail::waiting{}, at, with...)
+	    : guard::guard_of(at, with...)
 	{
 	}
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] guard(lock_here at, adopting)
-	    : taken(adopt, at)
+	    : guard::guard_of(adopt, at)
 	{
 		static_assert(!stack_node_lock<L>,
 			      "adopt: with the node that the lock was taken "
@@ -65,35 +67,208 @@ struct [[nodiscard]] guard {
 	template <typename With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] guard(lock_here at, With &&with, adopting)
-	    : taken(adopt, at, with)
+	    : guard::guard_of(adopt, at, with)
 	{
 	}
 	[[gnu::always_inline]] ~guard() = default;
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;
-
-	/* Before the block ends. by: the caller, found out by itself. */
-	void unlock(call_site by = caller_site()) { taken.unlock(by); }
-
-      private:
-	detail::acquisition<L> taken;
-};
-
-/* Of an irq_lock: one error, and what to write instead. */
-template <detail::guardable L>
-	requires irq_only_lock<detail::lock_of<L>>
-struct guard<L> {
-	static_assert(detail::never<L>, "an irq_lock is taken by irq_guard: an "
-					"interrupt handler takes it, too");
-
-	template <typename... Given>
-	explicit guard(Given &&...);
-	void unlock();
 };
 
 template <typename L, typename... With>
 guard(L &, With &&...) -> guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-guard(detail::here<L>, With &&...) -> guard<detail::guarded<L, With...>>;
+guard(detail::lock_and_caller<L>, With &&...)
+	-> guard<detail::guarded<L, With...>>;
+
+/*
+ * try_guard - takes a lock for the length of a block if it is free now
+ *
+ *	if (klock::try_guard held{lock}) {
+ *		...				held here
+ *	}					unlocked here, if it was
+ *
+ *	klock::try_guard held(lock);
+ *	if (!held)
+ *		return busy;
+ *
+ * Takes what guard takes (guard.hpp); the lock must have a try_lock(). Is true
+ * while it holds the lock: no more after held.unlock(). if (klock::try_guard{
+ * lock}), without a name, would release before the block begins: it does not
+ * compile.
+ *
+ * Context: as guard; and an NMI handler, for a lock whose try_lock() allows it.
+ * Failure: orders nothing, waits for nobody, changes nothing.
+ */
+
+template <detail::guardable L>
+struct [[nodiscard]] try_guard
+    : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_left> {
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit try_guard(typename try_guard::lock_here
+							  at,
+						  With &&...with)
+	    : try_guard::guard_of(at, with...)
+	{
+	}
+	[[gnu::always_inline]] ~try_guard() = default;
+	try_guard(const try_guard &) = delete;
+	try_guard &operator=(const try_guard &) = delete;
+};
+
+template <typename L, typename... With>
+try_guard(L &, With &&...) -> try_guard<detail::guarded<L, With...>>;
+template <typename L, typename... With>
+try_guard(detail::lock_and_caller<L>, With &&...)
+	-> try_guard<detail::guarded<L, With...>>;
+
+/*
+ * pair_guard - takes two locks, in an order that cannot deadlock
+ *
+ *	{
+ *		klock::pair_guard held(from.lock, to.lock);
+ *	}					both unlocked here
+ *
+ *	klock::pair_guard held(ticket, klock::with(clh, node));
+ *
+ * The lock at the lower address is taken first, whatever the order in which
+ * they are named: two CPUs that take the same two by pair_guard, or one by one
+ * in that order, never wait for each other. That holds for any number of locks
+ * that are only ever taken in pairs, by address. The same lock twice is taken
+ * once.
+ *
+ * The two may be of any kinds. One that needs a node or a number of the
+ * caller's comes by with(lock, node), which takes what guard takes; without, a
+ * number is asked of the kernel, and an MCS lock's node is inside of the guard.
+ * held.unlock() releases both early. Three locks or more, or locks that have an
+ * order by what they are: one guard after another.
+ *
+ * Context: that of both locks. Interrupts: irq_pair_guard.
+ */
+
+/* A lock, and the node or number that a pair_guard takes it with. */
+template <typename L, typename With>
+struct lock_with {
+	/* Taken ... */
+	L &lock;
+	/* ... with this. */
+	With &with;
+};
+
+/* Only as a guard's argument: it refers to both. */
+template <typename L, typename With>
+	requires any_lock<detail::inside<L>>
+[[nodiscard]] lock_with<L, With> with(L &lock, With &&given)
+{
+	return {lock, given};
+}
+
+namespace detail {
+
+/* One argument of a pair_guard: a lock alone, or one with a node. */
+template <typename Given>
+struct half_of_pair;
+template <guardable L>
+struct half_of_pair<L &> {
+	using taken = taking<L>;
+
+	static constexpr bool irq_only = irq_only_lock<L>;
+
+	static taken make(L &) { return taken(later{}); }
+	static L &lock(L &given) { return given; }
+};
+template <typename L, typename With>
+struct half_of_pair<lock_with<L, With>> {
+	using taken = taking<guarded<L, With &>>;
+	using given = const lock_with<L, With> &;
+	static constexpr bool irq_only = irq_only_lock<L>;
+
+	static taken make(given from) { return taken(later{}, from.with); }
+	static L &lock(given from) { return from.lock; }
+};
+
+template <typename Given>
+concept pairable = requires { typename half_of_pair<Given>::taken; };
+
+/* Of two objects that have no order in C++: the one of their addresses. */
+inline bool lies_before(const void *a, const void *b)
+{
+	return reinterpret_cast<usize>(a) < reinterpret_cast<usize>(b);
+}
+
+/* The body of pair_guard and irq_pair_guard. */
+template <typename A, typename B, typename Irqs>
+struct pair_guard_of {
+	template <typename First, typename Second>
+	pair_guard_of(First &a, Second &b, call_site by)
+	    : first(half_of_pair<A>::make(a)), second(half_of_pair<B>::make(b))
+	{
+		take(half_of_pair<A>::lock(a), half_of_pair<B>::lock(b), by);
+	}
+	pair_guard_of(const pair_guard_of &) = delete;
+	pair_guard_of &operator=(const pair_guard_of &) = delete;
+
+	/* Both, before the block ends; interrupts are then as they were. */
+	void unlock(call_site by = caller_site())
+	{
+		if (!first.is_held())
+			return;
+		second.unlock(by);
+		first.unlock(by);
+		irqs.restore();
+	}
+
+      private:
+	template <typename L, typename M>
+	void take(L &a, M &b, call_site by)
+	{
+		if (lies_before(&b, &a)) {
+			second.lock({b, by});
+			first.lock({a, by});
+			return;
+		}
+		first.lock({a, by});
+		if (lies_before(&a, &b))
+			second.lock({b, by});
+	}
+
+	[[no_unique_address]] Irqs irqs;
+	typename half_of_pair<A>::taken first;
+	/* Holds nothing where both are the same lock. */
+	typename half_of_pair<B>::taken second;
+};
+
+/* Of an irq_lock: one error, and what to write instead. */
+template <typename A, typename B, typename Irqs>
+	requires(!Irqs::disables &&
+		 (half_of_pair<A>::irq_only || half_of_pair<B>::irq_only))
+struct pair_guard_of<A, B, Irqs> {
+	static_assert(never<A>, "an irq_lock is taken by irq_pair_guard: an "
+				"interrupt handler takes it, too");
+
+	template <typename First, typename Second>
+	pair_guard_of(First &, Second &, call_site);
+	void unlock();
+};
+
+} // namespace detail
+
+template <detail::pairable A, detail::pairable B>
+struct [[nodiscard]] pair_guard
+    : detail::pair_guard_of<A, B, detail::irqs_left> {
+	/* a, b: a lock, or with(lock, node). */
+	template <typename First, typename Second>
+	[[nodiscard("a guard without a name releases at once")]] pair_guard(
+		First &&a, Second &&b, call_site by = caller_site())
+	    : pair_guard::pair_guard_of(a, b, by)
+	{
+	}
+	pair_guard(const pair_guard &) = delete;
+	pair_guard &operator=(const pair_guard &) = delete;
+};
+
+template <detail::pairable A, detail::pairable B>
+pair_guard(A &&, B &&) -> pair_guard<A, B>;
 
 } // namespace klock

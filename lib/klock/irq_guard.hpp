@@ -37,14 +37,18 @@
  */
 #pragma once
 
+#include <klock/detail/taking.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq.hpp>
+#include <klock/os.hpp>
 
 namespace klock {
 
 namespace detail {
 /* A member of its own, so that it is made before the guard and dies after. */
 struct irqs_off {
+	static constexpr bool disables = true;
+
 	[[gnu::always_inline]] irqs_off() : before(irq_save()) {}
 	[[gnu::always_inline]] ~irqs_off() { irq_restore(before); }
 	irqs_off(const irqs_off &) = delete;
@@ -65,43 +69,96 @@ struct irqs_off {
 } // namespace detail
 
 template <detail::guardable L>
-struct [[nodiscard]] irq_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<detail::lock_of<L>>;
-
-	/* with: nothing, the node, the CPU's number, or a function. */
+struct [[nodiscard]] irq_guard
+    : detail::guard_of<L, detail::to_write, detail::waiting, detail::irqs_off> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit irq_guard(lock_here at, With &&...with)
-	    : taken(detail::waiting{}, at, with...)
+	  gnu::always_inline]] explicit irq_guard(typename irq_guard::lock_here
+							  at,
+						  With &&...with)
+	    : irq_guard::guard_of(at, with...)
 	{
 	}
-	/* What interrupts were before, it could not know. */
-	irq_guard(lock_here at, adopting) = delete;
-	template <typename With>
-	irq_guard(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~irq_guard() = default;
 	irq_guard(const irq_guard &) = delete;
 	irq_guard &operator=(const irq_guard &) = delete;
-
-	/* Before the block ends; interrupts are then as they were. */
-	void unlock(call_site by = caller_site())
-	{
-		if (!taken.is_held())
-			return;
-		taken.unlock(by);
-		off.restore();
-	}
-
-      private:
-	detail::irqs_off off;
-	detail::acquisition<L> taken;
 };
 
 template <typename L, typename... With>
 irq_guard(L &, With &&...) -> irq_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
-irq_guard(detail::here<L>, With &&...)
+irq_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_guard<detail::guarded<L, With...>>;
+
+/*
+ * irq_try_guard - try_guard, for a lock that an interrupt handler takes too
+ *
+ *	if (klock::irq_try_guard held{lock}) {
+ *		...			interrupts off, the lock is held
+ *	}				unlocked, then as they were
+ *
+ * Interrupts go off before the lock is tried. Where that fails they are back as
+ * they were at once, not at the end of the block: what is done instead runs
+ * with interrupts on. held.unlock() releases early, then restores.
+ *
+ * Takes what irq_guard takes, functions for a node or a number among it
+ * (irq_guard.hpp); the lock must have a try_lock(). Without a name it does not
+ * compile (guard.hpp).
+ *
+ * Context: thread and maskable interrupts; an NMI handler too, for a lock whose
+ * try_lock() allows it.
+ */
+
+template <detail::guardable L>
+struct [[nodiscard]] irq_try_guard
+    : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_off> {
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit irq_try_guard(typename irq_try_guard::
+							      lock_here at,
+						      With &&...with)
+	    : irq_try_guard::guard_of(at, with...)
+	{
+	}
+	[[gnu::always_inline]] ~irq_try_guard() = default;
+	irq_try_guard(const irq_try_guard &) = delete;
+	irq_try_guard &operator=(const irq_try_guard &) = delete;
+};
+
+template <typename L, typename... With>
+irq_try_guard(L &, With &&...) -> irq_try_guard<detail::guarded<L, With...>>;
+template <typename L, typename... With>
+irq_try_guard(detail::lock_and_caller<L>, With &&...)
+	-> irq_try_guard<detail::guarded<L, With...>>;
+
+/*
+ * irq_pair_guard - pair_guard, for locks that interrupt handlers take too
+ *
+ *	{
+ *		klock::irq_pair_guard held(a, b);	interrupts off, the two
+ *	}			both unlocked, then interrupts as they were
+ *
+ *	klock::irq_pair_guard held(a, klock::with(clh, my_node));
+ *
+ * The order is that of pair_guard; a function that picks a node is asked
+ * with interrupts off, as in irq_guard.hpp.
+ */
+
+template <detail::pairable A, detail::pairable B>
+struct [[nodiscard]] irq_pair_guard
+    : detail::pair_guard_of<A, B, detail::irqs_off> {
+	/* a, b: a lock, or with(lock, node). */
+	template <typename First, typename Second>
+	[[nodiscard("a guard without a name releases at once")]] irq_pair_guard(
+		First &&a, Second &&b, call_site by = caller_site())
+	    : irq_pair_guard::pair_guard_of(a, b, by)
+	{
+	}
+	irq_pair_guard(const irq_pair_guard &) = delete;
+	irq_pair_guard &operator=(const irq_pair_guard &) = delete;
+};
+
+template <detail::pairable A, detail::pairable B>
+irq_pair_guard(A &&, B &&) -> irq_pair_guard<A, B>;
 
 } // namespace klock

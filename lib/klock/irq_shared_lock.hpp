@@ -61,7 +61,7 @@
  */
 #pragma once
 
-#include <klock/acquisition.hpp>
+#include <klock/detail/taking.hpp>
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/irq_lock.hpp>
@@ -244,51 +244,39 @@ struct to_read_in_handler {
 		}
 	};
 	template <typename>
-	using brings = brought_nothing;
-};
+	using needs = no_argument;
 
-/* What such a guard of any other lock says: one error. */
-template <typename L>
-struct unread_by_handlers {
-	static_assert(never<L>,
-		      "a handler reads an irq_shared_lock so: of any other, it "
-		      "may wait for the reader that it interrupted");
+	/* Of any other lock: one error. */
+	template <typename L, typename>
+	static constexpr bool refuses = !interruptible_shared_lock<L>;
+	template <typename L, typename>
+	struct refusal {
+		static_assert(never<L>,
+			      "a handler reads an irq_shared_lock so: of any "
+			      "other, it may wait for the reader that it "
+			      "interrupted");
+	};
 };
 
 } // namespace detail
 
 /* Reads in a handler, for the length of a block. Not in an NMI's. */
 template <detail::guardable L>
-struct [[nodiscard]] handler_shared_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<L>;
-
-	/* Nothing is brought along: the lock alone. */
+struct [[nodiscard]] handler_shared_guard
+    : detail::guard_of<L, detail::to_read_in_handler, detail::waiting,
+		       detail::irqs_left> {
+	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit handler_shared_guard(lock_here at)
-	    : taken(detail::waiting{}, at)
+	  gnu::always_inline]] explicit handler_shared_guard(typename handler_shared_guard::
+								     lock_here
+									     at,
+							     With &&...with)
+	    : handler_shared_guard::guard_of(at, with...)
 	{
 	}
 	[[gnu::always_inline]] ~handler_shared_guard() = default;
 	handler_shared_guard(const handler_shared_guard &) = delete;
 	handler_shared_guard &operator=(const handler_shared_guard &) = delete;
-
-	/* Before the block ends. */
-	void unlock() { taken.unlock({}); }
-
-      private:
-	detail::acquisition<L, detail::to_read_in_handler> taken;
-};
-
-/* Of any other lock. */
-template <detail::guardable L>
-	requires(!interruptible_shared_lock<L>) //
-struct handler_shared_guard<L> : private detail::unread_by_handlers<L> {
-	/* Not there: the error above says why. */
-	template <typename... Given>
-	explicit handler_shared_guard(Given &&...);
-	/* Not there. */
-	void unlock();
 };
 
 template <typename L>
@@ -296,43 +284,22 @@ handler_shared_guard(L &) -> handler_shared_guard<L>;
 
 /* The same if no writer is inside, in any handler; true while it reads. */
 template <detail::guardable L>
-struct [[nodiscard]] handler_shared_try_guard {
-	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<L>;
-
-	/* Nothing is brought along: the lock alone. */
+struct [[nodiscard]] handler_shared_try_guard
+    : detail::guard_of<L, detail::to_read_in_handler, detail::trying,
+		       detail::irqs_left> {
+	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit handler_shared_try_guard(lock_here at)
-	    : taken(detail::trying{}, at)
+	  gnu::always_inline]] explicit handler_shared_try_guard(typename handler_shared_try_guard::
+									 lock_here
+										 at,
+								 With &&...with)
+	    : handler_shared_try_guard::guard_of(at, with...)
 	{
 	}
 	[[gnu::always_inline]] ~handler_shared_try_guard() = default;
 	handler_shared_try_guard(const handler_shared_try_guard &) = delete;
 	handler_shared_try_guard &
 	operator=(const handler_shared_try_guard &) = delete;
-
-	/* Whether it reads. */
-	explicit operator bool() const & { return taken.is_held(); }
-	explicit operator bool() const && = delete;
-
-	/* Before the block ends; does nothing where it holds nothing. */
-	void unlock() { taken.unlock({}); }
-
-      private:
-	detail::acquisition<L, detail::to_read_in_handler> taken;
-};
-
-/* Of any other lock. */
-template <detail::guardable L>
-	requires(!interruptible_shared_lock<L>) //
-struct handler_shared_try_guard<L> : private detail::unread_by_handlers<L> {
-	/* Not there: the error above says why. */
-	template <typename... Given>
-	explicit handler_shared_try_guard(Given &&...);
-	/* Not there. */
-	explicit operator bool() const;
-	/* Not there. */
-	void unlock();
 };
 
 template <typename L>

@@ -49,7 +49,7 @@
  *
  * -- Why nothing is missed, and nothing said twice ------------------------
  *
- * Ordering: none of its own; the lock of order_learning.hpp brings all.
+ * Ordering: none of its own; the lock of order/rules.hpp brings all.
  *
  * A bit, once set, stays. So whoever sees it may go on: its edge was searched
  * with all that were set before. Looking takes loads alone and needs no order:
@@ -64,22 +64,45 @@
  * Who waits has pushed, and been searched, before: a report comes before the
  * hang. What is held is noted until it was released: a handler that comes
  * between two steps sees too much of what is true, never too little; see
- * held_locks.hpp.              Checked: unit/lock_order, model/lock_order
+ * order/held.hpp.              Checked: unit/lock_order, model/lock_order
  *
  * Cost: an acquisition of what is known: loads, as many as locks are held, and
  * about ten stores to lines of its owner's own; no RMW where owners are CPUs.
  */
 #pragma once
 
-#include <klock/declared_order.hpp>
-#include <klock/held_locks.hpp>
-#include <klock/order_hook.hpp>
-#include <klock/order_memory.hpp>
-#include <klock/order_rules.hpp>
+#include <klock/detail/usage.hpp>
+#include <klock/order/held.hpp>
+#include <klock/order/rules.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
+
+/*
+ * declared_order - an order of locks that a kernel declares: order_calls.hpp
+ */
+
+/* Of one lock's name and another's, or one's rank. */
+struct declared_order {
+	const char *first;
+	const char *second; /* null: first has a rank */
+	u32 rank;
+};
+
+/* Of two locks that have ranks, that of the lower one is taken first. */
+template <u32 Rank>
+constexpr declared_order rank(const char *name)
+{
+	static_assert(Rank != 0, "klock::rank: from 1 on");
+	return {name, nullptr, Rank};
+}
+
+/* Of two locks: the first one is taken first. */
+constexpr declared_order before(const char *first, const char *second)
+{
+	return {first, second, 0};
+}
 
 /* What klock_os_lock_order() points to. */
 struct order_keeper : lock_order, private order_rules {

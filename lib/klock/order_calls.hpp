@@ -9,7 +9,6 @@
 #pragma once
 
 #include <klock/concepts.hpp>
-#include <klock/declared_order.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>

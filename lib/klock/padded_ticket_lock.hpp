@@ -50,8 +50,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 
 namespace klock {

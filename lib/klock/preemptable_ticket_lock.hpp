@@ -73,8 +73,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 
 namespace klock {
 

@@ -26,8 +26,8 @@
  */
 #pragma once
 
-#include <klock/lock_counts.hpp>
-#include <klock/misuse_text.hpp>
+#include <klock/detail/counts.hpp>
+#include <klock/detail/text.hpp>
 #include <klock/types.hpp>
 
 namespace klock {

@@ -18,9 +18,9 @@
  */
 #pragma once
 
-#include <klock/held_locks.hpp>
+#include <klock/order/held.hpp>
 #include <klock/lock_order.hpp>
-#include <klock/misuse_text.hpp>
+#include <klock/detail/text.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 

@@ -42,7 +42,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
 #include <klock/ticket_lock.hpp>
 
 namespace klock {

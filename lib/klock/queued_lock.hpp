@@ -86,7 +86,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/cpu.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>

@@ -34,7 +34,7 @@
  */
 #pragma once
 
-#include <klock/acquisition.hpp>
+#include <klock/detail/taking.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/irq_guard.hpp>
@@ -51,7 +51,7 @@ struct [[nodiscard]] rescue_guard {
 	static constexpr u32 usual_patience = 100'000;
 
 	/* The lock, and the line it is named in. */
-	using lock_here = detail::here<L>;
+	using lock_here = detail::lock_and_caller<L>;
 
 	/* Asks at once, and again after each of `patience` spins. */
 	[[nodiscard("a guard without a name releases at once"),
@@ -105,8 +105,8 @@ rescue_guard(L &) -> rescue_guard<L>;
 template <typename L>
 rescue_guard(L &, u32) -> rescue_guard<L>;
 template <typename L>
-rescue_guard(detail::here<L>) -> rescue_guard<L>;
+rescue_guard(detail::lock_and_caller<L>) -> rescue_guard<L>;
 template <typename L>
-rescue_guard(detail::here<L>, u32) -> rescue_guard<L>;
+rescue_guard(detail::lock_and_caller<L>, u32) -> rescue_guard<L>;
 
 } // namespace klock

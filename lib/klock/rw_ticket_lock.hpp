@@ -81,9 +81,7 @@
  */
 #pragma once
 
-#include <klock/atomic_fields.hpp>
-#include <klock/concepts.hpp>
-#include <klock/counter.hpp>
+#include <klock/atomic.hpp>
 
 namespace klock {
 

@@ -34,7 +34,7 @@
  */
 #pragma once
 
-#include <klock/seq_words.hpp>
+#include <klock/seq_lock.hpp>
 
 namespace klock {
 

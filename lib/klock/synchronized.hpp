@@ -45,10 +45,9 @@
  */
 #pragma once
 
-#include <klock/irq_shared_guard.hpp>
-#include <klock/irq_try_guard.hpp>
 #include <klock/shared_guard.hpp>
-#include <klock/try_guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/guard.hpp>
 
 namespace klock {
 

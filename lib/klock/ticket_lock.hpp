@@ -56,9 +56,7 @@
  */
 #pragma once
 
-#include <klock/atomic_pair.hpp>
-#include <klock/concepts.hpp>
-#include <klock/counter.hpp>
+#include <klock/atomic.hpp>
 
 namespace klock {
 

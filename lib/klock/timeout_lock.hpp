@@ -80,8 +80,6 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/concepts.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
 #include <klock/plain.hpp>
 

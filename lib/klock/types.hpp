@@ -64,6 +64,10 @@ concept integer =
 			  unsigned, long, unsigned long, long long,
 			  unsigned long long>;
 
+/* A counter that wraps: what tickets are counted in. */
+template <typename T>
+concept counter = detail::is_one_of<T, u8, u16, u32>;
+
 template <typename T>
 concept enumeration = __is_enum(T);
 
@@ -139,7 +143,7 @@ constexpr T from_stored(stored_as<T> v)
 
 /*
  * Two counters that lie side by side and can be read as one word:
- * the value type of atomic_pair<T> (<klock/atomic_pair.hpp>).
+ * the value type of atomic_pair<T> (<klock/atomic.hpp>).
  */
 template <typename T>
 struct pair {
@@ -151,7 +155,7 @@ struct pair {
 
 /*
  * Two, three or four counters in one word, the first at the lowest address: the
- * value type of atomic_fields<T, N> (<klock/atomic_fields.hpp>).
+ * value type of atomic_fields<T, N> (<klock/atomic.hpp>).
  */
 template <typename T, usize N>
 struct fields {
@@ -185,7 +189,7 @@ constexpr Site caller_site(const char *file = __builtin_FILE(),
 	return {file, line};
 }
 
-/* The patience of a wait that does not run out (<klock/atomic_waits.hpp>). */
+/* The patience of a wait that does not run out (<klock/atomic.hpp>). */
 inline constexpr u32 endless = ~u32{0};
 
 /* Which half of a pair an operation means. */

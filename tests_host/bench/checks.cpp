@@ -7,7 +7,7 @@
  * Ratios of the least of interleaved rounds; --smoke: two short ones.
  */
 #include "machine.hpp"
-#include "statistics.hpp"
+#include "report.hpp"
 
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>

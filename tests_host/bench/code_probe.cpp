@@ -8,7 +8,7 @@
  * for a number of CPUs are built for 8: the same on every machine.
  */
 #include "peers/peers.hpp"
-#include "shared_bed.hpp"
+#include "rows.hpp"
 
 #include <klock/selftest/locks.hpp>
 

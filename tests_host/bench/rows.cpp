@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "rows.hpp"
-#include "floors.hpp"
 #include "peers/peers.hpp"
 
 namespace bench {
 
 namespace {
 
-template <typename Bed>
-std::unique_ptr<bed> make_floor(unsigned)
+template <typename Contest>
+std::unique_ptr<contest> make_floor(unsigned)
 {
-	return std::make_unique<Bed>();
+	return std::make_unique<Contest>();
 }
 
-template <typename L, layout Layout>
-std::unique_ptr<bed> make_lock(unsigned threads)
+template <typename L>
+std::unique_ptr<contest> make_lock(unsigned threads)
 {
-	return std::make_unique<lock_bed<L, Layout>>(threads);
+	return std::make_unique<lock_contest<L>>(threads);
 }
 
-template <typename Bed>
+template <typename Contest>
 row floor_row(const char *name, u64 capacity)
 {
 	return {.name = name,
@@ -28,27 +27,21 @@ row floor_row(const char *name, u64 capacity)
 		.fifo = false,
 		.capacity = capacity,
 		.bytes = 4,
-		.make = make_floor<Bed>,
-		.make_together = nullptr};
+		.make = make_floor<Contest>};
 }
 
 template <typename Subject>
 row lock_row(kind what, const char *counterpart)
 {
 	using lock = typename Subject::lock;
-	row r = {.name = Subject::name,
-		 .what = what,
-		 .counterpart = counterpart,
-		 .fifo = Subject::order_of_service ==
-			 klock::selftest::service::fifo,
-		 .capacity = Subject::capacity,
-		 .bytes = sizeof(lock),
-		 .make = make_lock<lock, layout::apart>,
-		 .make_together = nullptr};
-
-	if constexpr (sizeof(lock) + sizeof(u64) <= klock::cache_line)
-		r.make_together = make_lock<lock, layout::together>;
-	return r;
+	return {.name = Subject::name,
+		.what = what,
+		.counterpart = counterpart,
+		.fifo = Subject::order_of_service ==
+			klock::selftest::service::fifo,
+		.capacity = Subject::capacity,
+		.bytes = sizeof(lock),
+		.make = make_lock<lock>};
 }
 
 template <unsigned Cpus>
@@ -112,6 +105,61 @@ const char *name_of(kind what)
 		return "peer";
 	}
 	return "?";
+}
+
+namespace {
+
+using klock::selftest::sharing;
+
+template <typename L>
+std::unique_ptr<shared_contest> make_contest(unsigned threads)
+{
+	return std::make_unique<shared_lock_contest<L>>(threads);
+}
+
+template <typename L>
+shared_row row_of(const char *name, kind what, bool fair, u64 capacity)
+{
+	return {.name = name,
+		.what = what,
+		.fair = fair,
+		.shares = klock::shared_lockable<L> || reads_with_node<L>,
+		.capacity = capacity,
+		.bytes = sizeof(L),
+		.make = make_contest<L>};
+}
+
+template <unsigned Cpus>
+std::vector<shared_row> make_shared_rows()
+{
+	std::vector<shared_row> rows;
+
+	rows.push_back(row_of<klock::ticket_lock<klock::u16>>(
+		"ticket_lock<u16>", kind::klock, true, 65536));
+	klock::selftest::all_shared_locks<Cpus>::for_each(
+		[&]<typename Subject>() {
+			rows.push_back(row_of<typename Subject::lock>(
+				Subject::name, kind::klock,
+				Subject::order_of_sharing !=
+					sharing::writers_first,
+				std::min(Subject::capacity,
+					 Subject::reader_capacity)));
+		});
+	for_each_shared_peer([&]<typename Peer>() {
+		rows.push_back(row_of<typename Peer::lock>(
+			Peer::name, kind::peer, Peer::fair, ~u64{0}));
+	});
+	return rows;
+}
+
+} // namespace
+
+const std::vector<shared_row> &shared_rows_for(unsigned threads)
+{
+	static const auto pair = make_shared_rows<2>();
+	static const auto cpus = make_shared_rows<KLOCK_BENCH_CPUS>();
+
+	return threads <= 2 ? pair : cpus;
 }
 
 } // namespace bench

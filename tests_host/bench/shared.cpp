@@ -3,9 +3,7 @@
  * shared - locks that readers share: alone in cycles, and together in
  * throughput at four shares of writers
  */
-#include "experiments.hpp"
-#include "floors.hpp"
-#include "shared_rows.hpp"
+#include "bench.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -38,7 +36,7 @@ double cycles_each(const timed &it, u64 turns)
 
 void run_alone(context &c, unsigned rounds, u64 turns)
 {
-	std::vector<std::unique_ptr<shared_bed>> beds;
+	std::vector<std::unique_ptr<shared_contest>> contests;
 	std::vector<timed> all;
 	bare_xadd xadd;
 	bare_exchange exchange;
@@ -46,7 +44,7 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 	auto &reads = c.found.reads;
 
 	pin_to_core(0);
-	const std::pair<const char *, bed *> floors[] = {
+	const std::pair<const char *, contest *> floors[] = {
 		{bare_xadd_name, &xadd},
 		{bare_exchange_name, &exchange},
 		{exchange_and_store_name, &stored}};
@@ -54,8 +52,8 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 		all.push_back({reads[name],
 			       [floor = floor](u64 n) { floor->alone(n); }});
 	for (const shared_row &r : shared_rows_for(1)) {
-		beds.push_back(r.make(1));
-		shared_bed &b = *beds.back();
+		contests.push_back(r.make(1));
+		shared_contest &b = *contests.back();
 		all.push_back(
 			{reads[r.name], [&b](u64 n) { b.read_alone(n); }});
 		all.push_back({c.found.writes[r.name],
@@ -70,7 +68,7 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 
 /* Minimum, median, and both to the floor's, with quartiles. */
 void add_cells(std::vector<std::string> &to, const series &s,
-	       const series &floor, int digits)
+	       const series &floor)
 {
 	const series q = ratios(s, floor);
 
@@ -78,21 +76,21 @@ void add_cells(std::vector<std::string> &to, const series &s,
 		to.insert(to.end(), 6, none); /* nobody writes a floor */
 		return;
 	}
-	to.push_back(fixed(least(s), digits));
-	to.push_back(fixed(median(s), digits));
-	to.push_back(fixed(least(s) / least(floor), digits + 1));
+	to.push_back(fixed(least(s), 2));
+	to.push_back(fixed(median(s), 2));
+	to.push_back(fixed(least(s) / least(floor), 3));
 	for (const double of : {0.5, 0.25, 0.75})
-		to.push_back(fixed(quantile(q, of), digits + 1));
+		to.push_back(fixed(quantile(q, of), 3));
 }
 
-std::vector<std::string> cells_of(context &c, const shared_row &r, int digits)
+std::vector<std::string> cells_of(context &c, const shared_row &r)
 {
 	const series &floor = c.found.reads[bare_xadd_name];
 	std::vector<std::string> cells{r.name, name_of(r.what),
 				       std::to_string(r.bytes)};
 
-	add_cells(cells, c.found.reads[r.name], floor, digits);
-	add_cells(cells, c.found.writes[r.name], floor, digits);
+	add_cells(cells, c.found.reads[r.name], floor);
+	add_cells(cells, c.found.writes[r.name], floor);
 	return cells;
 }
 
@@ -127,16 +125,11 @@ void measure_alone(context &c)
 		  "read_ratio_q3", "write_min", "write_median",
 		  "write_ratio_min", "write_ratio_median", "write_ratio_q1",
 		  "write_ratio_q3"});
-	table t({"lock", "kind", "bytes", "read", "median", "/xadd",
-		 "median/xadd", "q1", "q3", "write", "median", "/xadd",
-		 "median/xadd", "q1", "q3"});
-	for (const shared_row &r : alone_rows()) {
-		file.add(cells_of(c, r, 2));
-		t.add(cells_of(c, r, 1));
-	}
+	for (const shared_row &r : alone_rows())
+		file.add(cells_of(c, r));
 	c.out.heading("Readers and writers, uncontended: cycles for lock and "
-		      "unlock");
-	c.out.say(t.text());
+		      "unlock, and ratios to lock xadd");
+	c.out.say(file.text());
 }
 
 /* -- Several ------------------------------------------------------------- */
@@ -157,13 +150,13 @@ double rate_of(context &c, const shared_row &r, const shared_setting &s)
 		.each = {.section = steps_for(c.here, s.each.section),
 			 .think = steps_for(c.here, s.each.think)},
 		.writers = s.writers};
-	const auto bed = r.make(s.each.threads);
+	const auto contest = r.make(s.each.threads);
 	std::vector<own_line> threads(s.each.threads);
 	u64 sum = 0, start = ~u64{0}, end = 0;
 
 	run_undisturbed(c, s.each.threads, [&](unsigned i, whistle &over) {
 		threads[i].seen = {};
-		bed->contend(i, l, over, threads[i].seen);
+		contest->contend(i, l, over, threads[i].seen);
 	});
 	for (const auto &[seen] : threads) {
 		sum += seen.acquisitions;

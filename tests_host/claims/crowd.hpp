@@ -10,7 +10,7 @@
 
 #include "stage.hpp"
 
-#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/parts.hpp>
 
 #include <vector>
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include <klock/cpu.hpp>
-#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/locks.hpp>
 
 #include "../native/cores.hpp"

@@ -3,31 +3,167 @@
 
     headers      the port's: each compiles alone and twice
     operations   each is of the instructions that its order demands (orders.py)
-    flags        the interrupt flag, the pause and the clock (flags.py)
+    flags        the interrupt flag, the pause and the clock
     locks        read-modify-writes, orders and waits of each (cross_locks.py);
                  the sizes that bench's README has of some (sizes.py)
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
-every compiler may call in any kernel: memset and its like. All is compiled with the warnings
-of objects.FLAGS, and none may appear.
+every compiler may call in any kernel: memset and its like. All is compiled
+with the warnings of objects.FLAGS, and none may appear.
 
 Run: architecture.py --target riscv64 --cxx g++ --lib lib [--only STEP]
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 import cross
 import cross_locks
-import flags
 import objects
 import orders
 import sizes
-import tables
 from expectations import EXPECTATIONS
+
+# -- The interrupt flag, the pause and the clock -----------------------------
+
+# Stores stand around each of them in these functions. None may be left out,
+# joined with another or moved: whoever forgot to say that memory may change
+# there is found by the store that is missing.
+SOURCE = """
+#include <klock/arch/cpu.hpp>
+#include <klock/arch/irq.hpp>
+#include <klock/arch/relax.hpp>
+
+using namespace klock;
+
+extern "C" void flag_section(int *p)
+{
+	*p = 1;
+	const arch::irq_state before = arch::irq_save();
+	*p = 2;
+	arch::irq_restore(before);
+	*p = 3;
+}
+extern "C" void flag_restore(arch::irq_state before)
+{
+	arch::irq_restore(before);
+}
+extern "C" bool flag_enabled(int *p)
+{
+	*p = 1;
+	const bool enabled = arch::irqs_enabled();
+	*p = 2;
+	return enabled;
+}
+extern "C" void flag_relax(int *p)
+{
+	*p = 1;
+	arch::cpu_relax();
+	*p = 2;
+}
+extern "C" u64 flag_clock(int *p)
+{
+	*p = 1;
+	const u64 begin = arch::cycles_begin();
+	*p = 2;
+	const u64 end = arch::cycles_end();
+	*p = 3;
+	return end - begin;
+}
+extern "C" u64 flag_cycles() { return arch::cycles(); }
+"""
+
+# The words of each function, as a pattern: a compiler may write down the end
+# of the section once for each way there.
+_CLOCK = "dsb isb cntvct isb"
+AARCH64 = {
+    "flag_section": "store daif daifset-2 store branch daifclr-2 "
+                    "store(?: store)?",
+    "flag_enabled": "store daif store",
+    "flag_relax": "store isb store",
+    "flag_clock": f"store {_CLOCK} store {_CLOCK} store",
+    "flag_cycles": "isb cntvct",
+}
+_CLOCK = "fence time fence"
+
+
+def _riscv(status, bit):
+    return {
+        "flag_section": f"store clear-{status}-{bit} store branch "
+                        f"set-{status}-{bit} store(?: store)?",
+        "flag_enabled": f"store {status} store",
+        "flag_relax": "store pause store",
+        "flag_clock": f"store {_CLOCK} store {_CLOCK} store",
+        "flag_cycles": "time",
+    }
+
+
+RISCV = _riscv("sstatus", 2)
+RISCV_MACHINE = _riscv("mstatus", 8)
+
+
+def _aarch64_word(machine, i):
+    if i.name in ("mrs", "msr"):
+        return re.search(r"daif[-\w]*|cntvct",
+                         re.sub(r", #(?:0x)?", "-", i.operands))[0]
+    if i.name.startswith(("b.", "cb", "tb")):
+        return "branch"
+    return i.name if i.name in ("isb", "dsb") else machine.word(i)
+
+
+def _riscv_word(machine, i):
+    operands = i.operands.split(",")
+    if i.name.startswith("csrr") and i.name[4] in "sc":
+        status = operands[1]
+        if operands[2] in ("0", "zero"):
+            return status
+        return {"s": "set", "c": "clear"}[i.name[4]] + f"-{status}-{operands[2]}"
+    if i.name.startswith(("beq", "bne", "bge", "blt", "c.beq", "c.bne")):
+        return "branch"
+    word = machine.word(i)
+    return "fence" if word.startswith("fence-iorw") else word
+
+
+# An asm statement of no instruction: GCC's is seen in what its optimiser works
+# on alone, clang's in the assembly that it writes.
+_EMPTY = {False: r'__asm__ __volatile__\("" : *: *: "memory"\)',
+          True: r"(?:#|//)APP\n\s*(?:#|//)NO_APP"}
+
+
+def _check_barrier(compiler, path, scratch, extra):
+    """An asm statement also where interrupts stay off: an empty one."""
+    dump, out = Path(scratch) / "section.gimple", Path(scratch) / "section.s"
+    compiler.compile(path, out, [*extra, "-S"] + (
+        [] if compiler.is_clang else [f"-fdump-tree-optimized={dump}"]))
+    text = (out if compiler.is_clang else dump).read_text()
+    begin = re.search(r"^(?:;; Function |)flag_restore\b", text, re.M).end()
+    if not re.search(_EMPTY[compiler.is_clang],
+                     text[begin:text.index("flag_enabled", begin)]):
+        yield "flag_restore: no barrier where it does not enable"
+
+
+def check_flags(compiler, machine, expected, scratch, extra=()):
+    """One line for each function that is another than expected."""
+    path = Path(scratch) / "section.cpp"
+    path.write_text(SOURCE)
+    obj = compiler.compile(path, Path(scratch) / "section.o", extra)
+    yield from _check_barrier(compiler, path, scratch, extra)
+    functions = compiler.functions(obj)
+    say = _aarch64_word if machine.port == "aarch64" else _riscv_word
+    for name, line in expected.items():
+        if name not in functions:
+            raise objects.Failed(f"no function {name}\n")
+        has = " ".join(filter(None, (say(machine, i)
+                                     for i in functions[name])))
+        if not re.fullmatch(line, has):
+            yield f"{name} is '{has}', expected '{line}'"
+
+
+# -- Steps -------------------------------------------------------------------
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
@@ -54,10 +190,10 @@ def _operations(compiler, machine, scratch):
 
 def _flags(compiler, machine, scratch):
     if machine.port == "aarch64":
-        yield from flags.check(compiler, machine, flags.AARCH64, scratch)
+        yield from check_flags(compiler, machine, AARCH64, scratch)
         return
-    yield from flags.check(compiler, machine, flags.RISCV, scratch)
-    yield from flags.check(compiler, machine, flags.RISCV_MACHINE, scratch,
+    yield from check_flags(compiler, machine, RISCV, scratch)
+    yield from check_flags(compiler, machine, RISCV_MACHINE, scratch,
                            ["-I", compiler.lib / "arch/riscv/machine"])
 
 
@@ -78,7 +214,7 @@ def _extensions(compiler, machine, scratch):
         told = [f"-D__riscv_{name}=1000000" for name in names]
         yield from (f"with {' and '.join(names)}: {text}"
                     for text in orders.check(
-                        compiler, tables.RiscV(names), scratch, told))
+                        compiler, orders.RiscV(names), scratch, told))
 
 
 STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
@@ -89,7 +225,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", choices=tables.MACHINES, required=True)
+    parser.add_argument("--target", choices=orders.MACHINES, required=True)
     parser.add_argument("--cxx", choices=("g++", "clang++"), required=True)
     parser.add_argument("--lib", type=Path, required=True)
     parser.add_argument("--only", choices=STEPS)
@@ -100,7 +236,8 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             for name, step in STEPS.items():
                 if args.only in (None, name):
-                    found += step(compiler, tables.MACHINES[args.target], scratch)
+                    found += step(compiler, orders.MACHINES[args.target],
+                                  scratch)
     except objects.Skip as missing:
         print(f"skipped: {missing}")
         return SKIPPED

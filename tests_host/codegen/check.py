@@ -1,58 +1,92 @@
 # SPDX-License-Identifier: MIT
 """The object code of klock, by one compiler, for 32 or 64 bits.
 
-    headers  each compiles alone and twice (headers.py)
-    symbols  nothing is asked of the program but klock_os_* (symbols.py)
-    operations   each has its order, its locked instruction (operations.py)
-    programs     what needs to be run (programs.py)
-    facts    bytes, locked instructions, PAUSE, of every lock (facts.py),
-             against expectations.py; prints the table
+    headers     each compiles alone and twice, and defines nothing (headers.py)
+    templates   what is a template and no lock compiles
+    operations  each has its order, its locked instruction (operations.py)
+    programs    what needs to be run (operations.py)
+    locks       nothing is asked of the program but klock_os_* (headers.py);
+                bytes, locked instructions, PAUSE, of every lock (facts.py),
+                against expectations.py; prints the table
+    guards, sequences, release      cost what one writes by hand (guards.py)
 
-All is compiled with the warnings of objects.FLAGS, and none may appear.
+All is compiled with the warnings of objects.FLAGS, and none may appear. Exit
+status: 0 as it should be, 1 not, 77 a tool is missing.
 
-Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP]
-Step locks: symbols and facts, what a new lock may change.
+Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP...]
 """
 
+import argparse
+import sys
+import tempfile
 from pathlib import Path
 
-import driver
 import facts
+import guards
 import headers
+import objects
 import operations
-import programs
-import symbols
 from expectations import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
-STEPS = ("headers", "symbols", "facts", "locks", "operations", "programs")
+SKIPPED = 77
 
 
-def check(compiler, scratch, only):
-    found, lib = [], compiler.lib
-    if only in (None, "headers"):
-        names = headers.all_headers(lib)
-        found += headers.check(compiler, names, scratch)
-        print(f"{compiler}: {len(names)} headers")
-    if only in (None, "headers"):
-        compiler.compile(HERE / "all_templates.cpp",
-                         Path(scratch) / "templates.o", ["-O1"])
-    if only in (None, "operations"):
-        found += operations.check(compiler, lib, scratch)
-    if only in (None, "programs"):
-        found += programs.check(compiler, scratch)
-    if only in ("headers", "operations", "programs"):
-        return found
+def _headers(compiler, scratch):
+    names = headers.all_headers(compiler.lib)
+    print(f"{compiler}: {len(names)} headers")
+    return headers.check(compiler, names, scratch)
+
+
+def _templates(compiler, scratch):
+    compiler.compile(HERE / "all_templates.cpp",
+                     Path(scratch) / "templates.o", ["-O1"])
+    return []
+
+
+def _operations(compiler, scratch):
+    return operations.check(compiler, compiler.lib, scratch)
+
+
+def _locks(compiler, scratch):
     obj = Path(scratch) / "all_locks.o"
     compiler.compile_as_kernel(HERE / "all_locks.cpp", obj)
-    if only in (None, "locks", "symbols"):
-        found += symbols.check(obj)
-    if only in (None, "locks", "facts"):
-        rows = facts.read(obj, scratch)
-        found += facts.check(rows, EXPECTATIONS, compiler.bits)
-        print(f"{compiler} -O2, bytes of code:\n{facts.table(rows)}")
-    return found
+    rows = facts.read(obj, scratch)
+    print(f"{compiler} -O2, bytes of code:\n{facts.table(rows)}")
+    return headers.check_symbols(obj) + facts.check(rows, EXPECTATIONS,
+                                                    compiler.bits)
+
+
+STEPS = {"headers": _headers, "templates": _templates,
+         "operations": _operations, "programs": operations.check_programs,
+         "locks": _locks, "guards": guards.check_guards,
+         "sequences": guards.check_sequences, "release": guards.check_release}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cxx", required=True)
+    parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
+    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--only", choices=STEPS, nargs="+", default=[*STEPS])
+    args = parser.parse_args()
+    found = []
+    try:
+        compiler = objects.Compiler(args.cxx, args.bits, args.lib)
+        with tempfile.TemporaryDirectory() as scratch:
+            for step in args.only:
+                found += STEPS[step](compiler, scratch)
+    except objects.Skip as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    except objects.Failed as failed:
+        found.append(str(failed))
+    for text in found:
+        print(f"{args.cxx} -m{args.bits}: {text}")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    driver.main(__doc__, check, STEPS)
+    sys.exit(main())

@@ -12,10 +12,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import flow
+import cross
 import objects
 import orders
-import tables
 
 HERE = Path(__file__).resolve().parent
 _PROBE = re.compile(r"probe_(\w+?)ILj(\d+)E")
@@ -69,11 +68,11 @@ def rows(compiler, machine, obj, scratch):
         line = {verb: orders.words(machine, all_of_it)
                 for verb, all_of_it in code.items()}
         again = [word for one in parts["lock"].values()
-                 for word in orders.words(machine, flow.repeated(one))]
+                 for word in orders.words(machine, cross.repeated(one))]
         yield Row(name, size(code["lock"]), size(code["unlock"]),
-                  tables.changes(line["pair"]), tables.changes(line["unlock"]),
-                  tables.acquires(line["lock"]),
-                  tables.releases(line["unlock"]),
+                  orders.changes(line["pair"]), orders.changes(line["unlock"]),
+                  orders.acquires(line["lock"]),
+                  orders.releases(line["unlock"]),
                   "pause" in again or machine.sleep in again)
 
 

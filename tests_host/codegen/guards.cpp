@@ -5,15 +5,18 @@
  * hand_NAME and guard_NAME must be the same instructions. near_NAME may have a
  * few more: with the node inside, whose address other CPUs know, a compiler
  * looks again into the guard around it; and at -O1, whether a try_guard holds
- * is asked twice. wrong_NAME: a guard that must be found to differ.
+ * is asked twice. same_NAME: in any order. wrong_NAME: a guard that must be
+ * found to differ.
  */
 #include <klock/clh_lock.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/graunke_thakkar_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_guard.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/shared_guard.hpp>
@@ -60,6 +63,29 @@ struct flagged_guard {
 	ticket &held;
 	bool owned = true;
 };
+
+/*
+ * What a lock that counts does more: a load and a store, nothing in unlock(); a
+ * reader that shares its word with others has a locked one more.
+ */
+using counted = counted_lock<ticket, "queue">;
+
+struct counted_by_hand {
+	ticket lock;
+	atomic<usize> acquired;
+};
+
+struct counted_read_by_hand {
+	phase_fair_lock<u8> lock;
+	atomic<usize> acquired;
+};
+using counted_routes = counted_lock<phase_fair_lock<u8>, "routes">;
+
+struct counted_mark_by_hand {
+	reader_lock<4> lock;
+	atomic<usize> acquired[4];
+};
+using counted_marks = counted_lock<reader_lock<4>, "marks">;
 
 extern "C" {
 
@@ -387,4 +413,57 @@ void wrong_late(ticket &lock)
 	detail::irqs_off off;
 	section();
 }
+
+/* -- A lock that counts -- */
+
+[[gnu::flatten]] bool hand_counted(counted_by_hand &its)
+{
+	if (!its.lock.try_lock())
+		return false;
+	its.acquired.store_relaxed(its.acquired.load_relaxed() + 1);
+	return true;
+}
+[[gnu::flatten]] bool same_counted(counted &lock) { return lock.try_lock(); }
+
+[[gnu::flatten]] bool hand_locked_count(counted_by_hand &its)
+{
+	if (!its.lock.try_lock())
+		return false;
+	its.acquired.fetch_add_relaxed(1);
+	return true;
+}
+[[gnu::flatten]] bool wrong_locked_count(counted &lock)
+{
+	return lock.try_lock();
+}
+
+[[gnu::flatten]] void hand_counted_lock(counted_by_hand &its)
+{
+	its.lock.lock();
+	its.acquired.store_relaxed(its.acquired.load_relaxed() + 1);
+}
+[[gnu::flatten]] void near_counted_lock(counted &lock) { lock.lock(); }
+
+[[gnu::flatten]] void hand_counted_read(counted_read_by_hand &its)
+{
+	its.lock.lock_shared();
+	(void)its.acquired.fetch_add_relaxed(1);
+}
+[[gnu::flatten]] void near_counted_read(counted_routes &lock)
+{
+	lock.lock_shared();
+}
+
+[[gnu::flatten]] void hand_counted_mark(counted_mark_by_hand &its, unsigned cpu)
+{
+	its.lock.lock_shared(cpu);
+	its.acquired[cpu].store_relaxed(its.acquired[cpu].load_relaxed() + 1);
+}
+[[gnu::flatten]] void near_counted_mark(counted_marks &lock, unsigned cpu)
+{
+	lock.lock_shared(cpu);
+}
+
+void hand_counted_unlock(ticket &lock) { lock.unlock(); }
+void same_counted_unlock(counted &lock) { lock.unlock(); }
 }

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""A guard of an unchecked lock is the instructions that one writes by hand.
+"""What klock writes for the caller costs what one writes by hand.
 
-Compares hand_NAME with guard_NAME in the object code of guards.cpp, however it
-is optimised; finds the guards that are made wrong. near_NAME may have a few
-instructions more than hand_NAME, and no locked one. In counted.cpp: what a lock
-that counts does more.
+    guards     a guard of an unchecked lock is the instructions that one writes
+               by hand, however it is optimised; near_NAME may have a few more
+               than hand_NAME, and no locked one; same_NAME has them in any order.
+               And what a lock that counts does more (guards.cpp)
+    sequences  what sequences, once and barrier are made of (sequences.cpp)
+    release    a release build is the same with klock's checks written down and
+               without, byte by byte (release.cpp)
 
-Run: guards.py --cxx g++ --bits 64 --lib lib
+wrong_NAME must be found to differ, and so must a debug build. check.py runs
+them.
 """
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
-import driver
 import facts
+import headers
 import objects
+
+# -- Guards ------------------------------------------------------------------
 
 HERE = Path(__file__).resolve().parent
 
@@ -23,8 +30,8 @@ WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
         ["-O2", "-fno-delete-null-pointer-checks"])
 # More than by hand, at most: looks at the guard, and what they make of
 # registers; a call where a counted lock waits.
-SOURCES = (("guards.cpp", 16, WAYS),
-           ("counted.cpp", 28, (["-O2"], ["-Os"])))
+MORE, MORE_COUNTED = 16, 28
+COUNTED_WAYS = (["-O2"], ["-Os"])
 
 
 def shape(function):
@@ -38,7 +45,7 @@ def shape(function):
     return found
 
 
-def _differs(name, hand, guard):
+def _shape_differs(name, hand, guard):
     if shape(hand) == shape(guard):
         return ""
     return (f"{name}: by hand {len(hand.code)} instructions, by guard "
@@ -55,7 +62,7 @@ def _in_any_order(function):
 
 
 def _compare(name, kind, hand, guard, more_at_most):
-    differs = _differs(name, hand, guard)
+    differs = _shape_differs(name, hand, guard)
     if kind == "same":
         return "" if _in_any_order(hand) == _in_any_order(guard) else differs
     if kind == "guard":
@@ -69,20 +76,22 @@ def _compare(name, kind, hand, guard, more_at_most):
     return ""
 
 
-def check(compiler, scratch):
+def check_guards(compiler, scratch):
     found, compared = [], 0
-    for source, most, way in ((s, most, way) for s, most, ways in SOURCES
-                              for way in ways):
+    for way in WAYS:
         obj = Path(scratch) / "guards.o"
-        compiler.compile_as_kernel(HERE / source, obj, way)
+        compiler.compile_as_kernel(HERE / "guards.cpp", obj, way)
         code = objects.functions(obj)
         for name, guard in code.items():
             for kind in ("guard", "same", "near", "wrong"):
-                if not name.startswith(kind + "_"):
+                counts = "count" in name
+                if not name.startswith(kind + "_") or \
+                        counts and way not in COUNTED_WAYS:
                     continue
                 hand = code["hand_" + name.removeprefix(kind + "_")]
                 compared += 1
-                wrong = _compare(name, kind, hand, guard, most)
+                wrong = _compare(name, kind, hand, guard,
+                                 MORE_COUNTED if counts else MORE)
                 if kind == "near":
                     print(f"{compiler} {' '.join(way)}: {name}: "
                           f"{len(guard.code) - len(hand.code):+} instructions")
@@ -94,5 +103,111 @@ def check(compiler, scratch):
     return found
 
 
-if __name__ == "__main__":
-    driver.main(__doc__, check)
+# -- Sequences, once, barrier ------------------------------------------------
+
+# sequences.cpp's own.
+OWN = ("_Z4workv", "_Z11make_momentv")
+
+
+class Row(NamedTuple):
+    locked: int         # locked instructions, in what the call itself runs
+    pauses: bool        # a loop in it has a PAUSE: it waits
+    slowly: int = 0     # locked instructions in the slow path, beside those
+
+
+ROWS = {
+    "seq_read": Row(0, True),
+    "seq_try_read": Row(0, False),
+    "seq_write": Row(1, True),
+    "seq_update": Row(1, True),
+    "count_read_begin": Row(0, True),
+    "count_read_retry": Row(0, False),
+    "count_write": Row(0, False),
+    "latch_read": Row(0, False),
+    "latch_write": Row(0, False),
+    "once_call": Row(0, False, 1),
+    "once_is_done": Row(0, False),
+    "lazy_get": Row(0, False, 1),
+    "barrier_wait": Row(1, True),
+}
+
+
+def _row_differs(code, name, row):
+    """What is not as the row says, in words."""
+    own = code[name].code
+    everything = [i for function in objects.with_callees(code, name)
+                  for i in function.code]
+    again = objects.repeated(code, name)
+    found = []
+    locked = facts.count_locked(own)
+    slowly = facts.count_locked(everything) - locked
+    pauses = any(i.text.startswith("pause") for i in again if i in own)
+    if locked != row.locked:
+        found.append(f"{locked} locked instructions, not {row.locked}")
+    if slowly != row.slowly:
+        found.append(f"{slowly} in its slow path, not {row.slowly}")
+    if facts.count_fences(everything):
+        found.append("a full fence")
+    if pauses != row.pauses:
+        found.append("no PAUSE in a loop" if row.pauses else "it waits")
+    return ", ".join(found)
+
+
+def check_sequences(compiler, scratch):
+    obj = Path(scratch) / "sequences.o"
+    compiler.compile_as_kernel(HERE / "sequences.cpp", obj)
+    code = objects.functions(obj)
+    found = [text for text in headers.check_symbols(obj)
+             if not any(f"symbol {own}:" in text for own in OWN)]
+    for name, row in ROWS.items():
+        differs = _row_differs(code, name, row)
+        if differs:
+            found.append(f"{name}: {differs}")
+        print(f"{compiler}: {name}: {facts.code_bytes(code[name].code)} bytes")
+    wrong = [name for name in code if name.startswith("wrong_")]
+    for name in wrong:
+        if not _row_differs(code, name, ROWS[name.removeprefix("wrong_")]):
+            found.append(f"{name}: the difference is not found")
+    if len(wrong) < 4:
+        found.append(f"only {len(wrong)} wrong ones: sequences.cpp has more")
+    return found
+
+
+# -- Release builds ----------------------------------------------------------
+
+SECTIONS = (".text", ".data", ".bss", ".rodata")
+
+
+def _bytes(compiler, scratch, *defines):
+    obj = compiler.compile_as_kernel(
+        HERE / "release.cpp", Path(scratch) / "release.o", defines)
+    raw = Path(scratch) / "raw"
+    found = {}
+    for line in objects.call(["objdump", "-h", "-w", obj]).splitlines():
+        words = line.split()
+        if len(words) < 3 or not words[0].isdigit() or \
+                not words[1].startswith(SECTIONS):
+            continue
+        raw.unlink(missing_ok=True)
+        objects.call(["objcopy", "-O", "binary", "-j", words[1],
+                      "--set-section-flags", f"{words[1]}=alloc", obj, raw])
+        found[words[1]] = (int(words[2], 16),
+                           raw.read_bytes() if raw.is_file() else b"")
+    needs = sorted(objects.undefined(obj))
+    return {name: one for name, one in found.items() if one[0]}, needs
+
+
+def check_release(compiler, scratch):
+    plain = _bytes(compiler, scratch, "-DPLAIN")
+    release = _bytes(compiler, scratch, "-DDEBUG=false")
+    debug = _bytes(compiler, scratch, "-DDEBUG=true")
+    found = []
+    if not plain[0].get(".text"):
+        found.append(f"{compiler}: release.cpp has no code")
+    if release != plain:
+        found.append(f"{compiler}: a release build differs from one without "
+                     f"checks: {release}\nis not {plain}")
+    if debug[0].get(".text") == plain[0].get(".text"):
+        found.append(f"{compiler}: a debug build is as one without checks: "
+                     "nothing is shown")
+    return found

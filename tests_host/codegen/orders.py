@@ -1,16 +1,204 @@
 # SPDX-License-Identifier: MIT
 """Every operation of a port, in the object code of AArch64 or RISC-V.
 
-probes.py writes a function for each operation and type; tables.py says of which
+probes.py writes a function for each operation and type; the tables say of which
 instructions it must be, from its order. A compiler that drops an order is found
 here and nowhere else: an emulator on x86 has x86's orders.
+
+A function's code is a line of words: the instructions that read or write
+memory, order, wait or call, each by its name without its width, and none that
+keeps a register on the stack.
+
+    aarch64       ldaxr stlxr ...      the order is in the exclusive accesses
+    aarch64-lse   ldaddal, casal ...   or in the one instruction
+    riscv64       amoadd.aqrl, lr.aq sc.rl; fences beside loads and stores
 """
 
 import re
 from pathlib import Path
 
-import flow
+import cross
 import probes
+
+ACQUIRES = ("acquire", "acq_rel", "seq_cst")
+RELEASES = ("release", "acq_rel", "seq_cst")
+
+# -- The words -------------------------------------------------------------------
+
+_A64_LOAD = re.compile(r"ldu?r(?:b|h|sb|sh|sw)?$|ldp$")
+_A64_STORE = re.compile(r"stu?r[bh]?$|stp$")
+_A64_ORDERED = re.compile(r"(ldaxr|ldxr|stlxr|stxr|ldar|ldapr|stlr|"
+                          r"(?:cas|swp|(?:ld|st)(?:add|clr|set|eor))(?:al|a|l)?)"
+                          r"[bh]?$")
+_A64_OTHER = ("wfe", "sevl", "sev", "isb", "yield")
+
+
+def _aarch64_word(i):
+    if i.name == "dmb":
+        return f"dmb-{i.operands}"
+    if match := _A64_ORDERED.match(i.name):
+        # staddl is ldaddl whose result nobody wants
+        return re.sub(r"^st(?=add|clr|set|eor)", "ld", match[1])
+    if "[sp" in i.operands:
+        return ""
+    if _A64_LOAD.match(i.name):
+        return "load"
+    if _A64_STORE.match(i.name):
+        return "store"
+    if i.name in _A64_OTHER:
+        return "pause" if i.name == "isb" else i.name
+    return "call" if i.name in ("bl", "blr") or i.other else ""
+
+
+_RV_LOAD = re.compile(r"(?:c\.)?l[bhwd]u?$")
+_RV_STORE = re.compile(r"(?:c\.)?s[bhwd]$")
+_RV_ORDERED = re.compile(r"(lr|sc|amo\w+)\.[bhwd](\.(?:aqrl|aq|rl))?$")
+_RV_NUMBERS = {0x0100000f: "pause", 0x00d00073: "wrs"}
+# What binutils 2.40 does not know: Zabha's widths, and Zacas.
+_RV_AMO = {0: "amoadd", 1: "amoswap", 4: "amoxor", 5: "amocas", 8: "amoor",
+           12: "amoand"}
+_RV_BITS = ("", ".rl", ".aq", ".aqrl")
+
+
+def _riscv_number(number):
+    if number & 0x7f == 0x2f:
+        return _RV_AMO.get(number >> 27, "?") + _RV_BITS[number >> 25 & 3]
+    return _RV_NUMBERS.get(number, "")
+
+
+def _riscv_word(i):
+    if i.name == "fence" and i.operands.endswith("unknown"):
+        return "pause"  # without aliases, what is a hint has no name
+    if i.name == "fence":
+        return "fence-" + i.operands.replace(",", "-")
+    if i.name in ("fence.tso", "pause"):
+        return i.name
+    if i.name in (".word", ".4byte", ".insn"):
+        return _riscv_number(int(i.operands.split(",")[-1], 0))
+    if match := _RV_ORDERED.match(i.name):
+        return match[1] + (match[2] or "")
+    if "(sp)" in i.operands:
+        return ""
+    if _RV_LOAD.match(i.name):
+        return "load"
+    if _RV_STORE.match(i.name):
+        return "store"
+    return "call" if i.other else ""
+
+
+# What reads, changes and writes, of which there is one an operation.
+_CHANGES = re.compile(r"st(l?)xr|sc|amo|cas|swp|ld(?:add|clr|set|eor)")
+_ACQUIRE = re.compile(r"lda|ld(?:add|clr|set|eor)a|(?:cas|swp)a|dmb-ish(?:ld)?$|"
+                      r"(?:lr|amo\w+)\.aq|fence-rw?-rw|fence\.tso")
+_RELEASE = re.compile(r"stl|ld(?:add|clr|set|eor)a?l|(?:cas|swp)a?l|dmb-ish$|"
+                      r"(?:sc\.rl|amo\w+\.(?:aq)?rl)|fence-rw-r?w|fence\.tso")
+
+
+def changes(line):
+    """How many of the words are read-modify-writes."""
+    return sum(bool(_CHANGES.match(word)) for word in line)
+
+
+def acquires(line):
+    return any(_ACQUIRE.match(word) for word in line)
+
+
+def releases(line):
+    return any(_RELEASE.match(word) for word in line)
+
+
+# -- The tables ------------------------------------------------------------------
+
+_LSE = {"exchange": "swp", "compare_exchange": "cas", "fetch_add": "ldadd",
+        "fetch_sub": "ldadd", "fetch_or": "ldset", "fetch_and": "ldclr",
+        "fetch_xor": "ldeor"}
+_A64_FENCES = {"acquire": "dmb-ishld", "release": "dmb-ish",
+               "acq_rel": "dmb-ish", "seq_cst": "dmb-ish"}
+_A64_LOADS = {"relaxed": "load", "acquire": "(?:ldar|ldapr)", "seq_cst": "ldar"}
+_A64_STORES = {"relaxed": "store", "release": "stlr", "seq_cst": "stlr"}
+
+_RV_ORDER = {"relaxed": "", "acquire": ".aq", "release": ".rl",
+             "acq_rel": ".aqrl", "seq_cst": ".aqrl"}
+_RV_AMOS = {"exchange": "amoswap", "fetch_add": "amoadd", "fetch_sub": "amoadd",
+            "fetch_or": "amoor", "fetch_and": "amoand", "fetch_xor": "amoxor"}
+_RV_FENCES = {"acquire": "fence-r-rw", "release": "fence-rw-w",
+              "acq_rel": "fence.tso", "seq_cst": "fence-rw-rw"}
+_RV_LOADS = {"relaxed": "load", "acquire": "load fence-r-rw",
+             "seq_cst": "fence-rw-rw load fence-r-rw"}
+_RV_STORES = {"relaxed": "store", "release": "fence-rw-w store",
+              "seq_cst": "fence-rw-w store fence-rw-rw"}
+
+
+def _again(*parts):
+    """Parts in any number and turn, as loops are laid out."""
+    one = "|".join(f"(?:{part})" for part in parts)
+    return f"(?:{one})(?: (?:{one}))*"
+
+
+class AArch64:
+    """Of exclusive accesses, or of LSE."""
+
+    port = "aarch64"
+    loads, stores, fences = _A64_LOADS, _A64_STORES, _A64_FENCES
+    word = staticmethod(_aarch64_word)
+    # A sleep, the reads that mark what ends it, and what lets the first pass.
+    sleep, marks, event = "wfe", ("ldaxr",), "sevl"
+
+    def __init__(self, lse=False):
+        self.lse = lse
+
+    def wait(self, order):
+        """A first look; then asleep between two others."""
+        return f"{self.loads[order]} sevl wfe ldaxr"
+
+    def change(self, probe, order):
+        if self.lse:
+            return (_LSE[probe.change] + ("a" if order in ACQUIRES else "") +
+                    ("l" if order in RELEASES else ""))
+        return (("ldaxr" if order in ACQUIRES else "ldxr") +
+                (" stlxr" if order in RELEASES else " stxr"))
+
+
+class RiscV:
+    """A, and of the later extensions those that a compiler was told of."""
+
+    port = "riscv"
+    loads, stores, fences = _RV_LOADS, _RV_STORES, _RV_FENCES
+    word = staticmethod(_riscv_word)
+    sleep, marks, event = "wrs", ("lr", "lr.aq", "lr.aqrl"), None
+
+    def __init__(self, extensions=()):
+        self.cas = "zacas" in extensions
+        self.narrow = "zabha" in extensions
+        self.sleeps = "zawrs" in extensions
+
+    def change(self, probe, order):
+        is_word = probe.size >= 4 or self.narrow
+        if probe.change == "compare_exchange":
+            if self.cas and is_word:
+                return "amocas" + _RV_ORDER[order]
+        elif is_word or probe.at_the_top or \
+                probe.change in ("fetch_or", "fetch_and", "fetch_xor"):
+            return _RV_AMOS[probe.change] + _RV_ORDER[order]
+        lr = ".aqrl" if order == "seq_cst" else \
+            ".aq" if order in ACQUIRES else ""
+        return f"lr{lr} sc" + (".rl" if order in RELEASES else "")
+
+    def wait(self, order):
+        """A first look; then asleep between two others, or a pause."""
+        look = self.loads[order]
+        if not self.sleeps:
+            return _again(look, "pause")
+        lr = {"relaxed": "lr", "acquire": r"lr\.aq",
+              "seq_cst": r"lr\.aqrl"}[order]
+        return f"{look}(?: {lr})? (?:wrs|{lr})(?: (?:wrs|{lr}))*"
+
+
+MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
+            "riscv64": RiscV()}
+
+
+# -- Operations --------------------------------------------------------------
 
 _SIZES = {"bool": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
           "word_enum": 4, "usize": 8, "pointer": 8}
@@ -76,14 +264,14 @@ def check_sleep(machine, name, code):
         return
     marks = [at for at, word in named.items() if word in machine.marks]
     events = [at for at, word in named.items() if word == machine.event]
-    for i in flow.between(code, marks, sleeps, events):
+    for i in cross.between(code, marks, sleeps, events):
         if named[i.offset]:
             yield (f"{name}: {i.name} {i.operands} between the read that marks "
                    f"and {machine.sleep}")
-    if flow.leads_to(code, sleeps, marks + events):
+    if cross.leads_to(code, sleeps, marks + events):
         yield f"{name}: {machine.sleep} without a mark or an event before it"
     for at in sleeps:
-        if not flow.reached({at}, flow.after(code)) & {*marks}:
+        if not cross.reached({at}, cross.after(code)) & {*marks}:
             yield f"{name}: nothing is read after {machine.sleep}"
 
 
@@ -97,7 +285,7 @@ def check_operation(machine, wanted, code):
     yield from check_sleep(machine, wanted.name, code)
     if not wanted.operation.startswith("await") or machine.sleep in line:
         return
-    again = words(machine, flow.repeated(code))
+    again = words(machine, cross.repeated(code))
     if "pause" not in again:
         yield f"{wanted.name}: its loop has no pause"
     if wanted.operation in ("await_paced", "await_patient") and \

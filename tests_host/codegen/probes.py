@@ -9,8 +9,8 @@ from pathlib import Path
 
 import objects
 
-HEADERS = ("atomic.hpp", "atomic_waits.hpp", "atomic_pair.hpp",
-           "atomic_fields.hpp")
+# The structs of klock/atomic.hpp; its fences are atomic's.
+KINDS = ("atomic", "atomic_fields", "atomic_pair")
 
 # name in the code       type                       numbers   bits
 TYPES = {
@@ -41,15 +41,21 @@ class Probe:
 
 
 def names(lib):
-    """{header: [(operation, order)]} of all that the headers declare."""
+    """{struct: [(operation, order)]} of all that atomic.hpp declares."""
+    text = (Path(lib) / "klock/atomic.hpp").read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found = {}
-    for header in HEADERS:
-        text = (Path(lib) / "klock" / header).read_text()
-        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-        declared = re.findall(
+    for kind in KINDS:
+        body = re.search(rf"^struct {kind}\b.*?^}};", text, re.S | re.M)[0]
+        if kind == "atomic":
+            body += "".join(re.findall(r"^inline void fence_\w+\(", text, re.M))
+        found[kind] = list(dict.fromkeys(re.findall(
             r"\b(?:T|bool|void)\s+(\w+?)_(relaxed|acquire|release|acq_rel|"
-            r"seq_cst)\(", text)
-        found[header] = list(dict.fromkeys(declared))
+            r"seq_cst)\(", body)))
+    # A pair has its base's, but those of several fields at once.
+    found["atomic_pair"] += [(name, order) for name, order in
+                             found["atomic_fields"] if name not in
+                             ("await", "compare_exchange", "advance")]
     return found
 
 
@@ -182,8 +188,7 @@ def _fields(operation, order, short, count):
 def every(declared):
     """A Probe for each operation and type; Failed where one is not known."""
     found = []
-    for operation, order in declared["atomic.hpp"] + \
-            declared["atomic_waits.hpp"]:
+    for operation, order in declared["atomic"]:
         if operation == "fence":
             name = f"probe_fence_{order}"
             found.append(Probe(name, f"PROBE void {name}()\n{{\n"
@@ -198,10 +203,10 @@ def every(declared):
                     not bits:
                 continue
             found.append(_atomic(operation, order, short, spelled))
-    for operation, order in declared["atomic_pair.hpp"]:
+    for operation, order in declared["atomic_pair"]:
         for short, spelled in PAIRS.items():
             found += _pair(operation, order, short, spelled)
-    for operation, order in declared["atomic_fields.hpp"]:
+    for operation, order in declared["atomic_fields"]:
         found += [_fields(operation, order, *kind) for kind in FIELDS]
     return found
 

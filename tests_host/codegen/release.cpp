@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * release - a kernel's file, with all that klock checks written down, or not:
- * release.py compares what becomes of it
+ * guards.py compares what becomes of it
  */
 #include <klock/irq_guard.hpp>
 #include <klock/ticket_lock.hpp>

@@ -18,7 +18,7 @@ from pathlib import Path
 import cross
 import cross_locks
 import objects
-import tables
+import orders
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "bench/README.md"
@@ -122,7 +122,7 @@ def _linux_flags(linux, target, scratch):
 
 def _our_cells(compiler, scratch):
     obj = compiler.compile(HERE / "all_locks.cpp", Path(scratch) / "locks.o")
-    return ours(cross_locks.rows(compiler, tables.MACHINES[compiler.name], obj,
+    return ours(cross_locks.rows(compiler, orders.MACHINES[compiler.name], obj,
                                  scratch))
 
 
@@ -131,11 +131,11 @@ def _peer_cells(gcc, linux, scratch):
     if gcc.name == "aarch64-lse":
         return {}
     found = {f"ck {verb}": text for verb, text in
-             _of_peer(gcc, HERE / "peers/ck.c", _CK, scratch).items()}
+             _of_peer(gcc, HERE / "peers.c", _CK, scratch).items()}
     if linux:
         flags = _linux_flags(linux, gcc.name, scratch)
         found.update((f"Linux {verb}", text) for verb, text in _of_peer(
-            gcc, HERE / "peers/linux.c", flags, scratch).items())
+            gcc, HERE / "peers.c", ["-DLINUX", *flags], scratch).items())
     return found
 
 

@@ -2,13 +2,154 @@
 """Every lock header has the fields of STYLE's template, in its order; and
 behind Size what zero bytes are, and when the lock's memory may be freed.
 
-A user who reads one header can then read them all, and the "which lock?" table
-can be made from them (lock_table.py). Run: fields.py --root DIR
+This reads the comment at its top, for the other lints too:
+
+    NAME - one line
+    Algorithm: ...                 fields, in column 0 of the comment
+    Ordering:
+        O1  lock  owner.await_eq_acquire  pairs with O3       rows
 """
 
+import re
+from typing import NamedTuple
+
 import common
-import lock_header
 from common import Finding
+
+
+class Field(NamedTuple):
+    name: str
+    line: int
+    lines: list  # (line number, text) of all its lines, the first without name
+
+    @property
+    def text(self):
+        """All in one line, without what it is checked by."""
+        text = "\n".join(text for _, text in joined(self.lines))
+        return " ".join(_CHECKED.sub("", text).split())
+
+    @property
+    def checked(self):
+        """(line, 'world/test') of each test that is named."""
+        return [name for line, text in joined(self.lines)
+                for name in checked_names(line, text)]
+
+
+class Row(NamedTuple):
+    number: int
+    methods: list
+    operation: str  # as in the table: owner.await_eq_acquire
+    pairs: list     # numbers
+    line: int
+
+    @property
+    def name(self):
+        """Of the operation alone: await_eq_acquire."""
+        return re.findall(r"\w+", self.operation)[-1]
+
+    @property
+    def place(self):
+        """What it is done to, or None: owner."""
+        words = re.findall(r"[A-Za-z_]\w*", self.operation)
+        return words[-2] if len(words) > 1 else None
+
+
+class LockHeader(NamedTuple):
+    title: str
+    title_line: int
+    fields: list
+    rows: list
+    broken_rows: list  # (line, text)
+
+    def field(self, name):
+        for field in self.fields:
+            if field.name == name:
+                return field
+        return None
+
+
+_TOP = re.compile(r"/\*\n.*?\*/", re.S)
+_FIELD = re.compile(r"([A-Z][a-z]+(?: [a-z]+)?)(?: \([^)]*\))?:(?:\s+(.*))?$")
+_CHECKED = re.compile(r"Checked:[ \t]*([^\n]*)")
+_ROW_START = re.compile(r"\s*O(\d+)(?:[ ]{2,}|\t)")
+_ROW = re.compile(r"\s*O(\d+)\s+(\w+(?:, ?\w+)*)\s+(\S+)\s+pairs with\s+(.*)$")
+
+
+def checked_names(line, text):
+    """(line, name) of each test behind a 'Checked:' in this line of text."""
+    match = _CHECKED.search(text)
+    if not match:
+        return []
+    names = re.split(r"[,;]\s+(?=\w+/)", match[1].strip())
+    return [(line, name.strip()) for name in names]
+
+
+def joined(lines):
+    """(line, text) with what a 'Checked: a/b,' goes on with pulled up."""
+    result = []
+    for line, text in lines:
+        if result and _CHECKED.search(result[-1][1]) and \
+                result[-1][1].rstrip().endswith(","):
+            result[-1] = (result[-1][0],
+                          result[-1][1].rstrip() + " " + text.strip())
+        else:
+            result.append((line, text))
+    return result
+
+
+def _numbers(text):
+    """The numbers in 'O1, O4 to O6'."""
+    numbers = []
+    for first, last in re.findall(r"\bO(\d+)\b(?: to O(\d+)\b)?", text):
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def _rows(field):
+    rows, broken = [], []
+    open_row = None
+    for line, text in field.lines + [(0, "")]:
+        start = _ROW_START.match(text)
+        if open_row and not start and text.strip() and "Checked:" not in text:
+            open_row = (open_row[0], open_row[1] + " " + text.strip())
+            continue
+        if open_row:
+            match = _ROW.match(open_row[1])
+            if match:
+                rows.append(Row(int(match[1]),
+                                [m.strip() for m in match[2].split(",")],
+                                match[3],
+                                _numbers(match[4]),
+                                open_row[0]))
+            else:
+                broken.append(open_row)
+        open_row = (line, text) if start else None
+    return rows, broken
+
+
+def parse(text):
+    """The template's parts in the text of a header."""
+    top = _TOP.search(text)
+    if not top:
+        return LockHeader("", 1, [], [], [])
+    first = text.count("\n", 0, top.start()) + 1
+    title, title_line = "", first
+    fields = []
+    for number, raw in enumerate(top[0].split("\n")[1:-1], first + 1):
+        body = re.sub(r"^ \*(?: (?! )|(?=\t| {2,})|$)", "", raw)
+        match = _FIELD.match(body)
+        if match:
+            fields.append(Field(match[1], number, [(number, match[2] or "")]))
+        elif fields:
+            fields[-1].lines.append((number, body))
+        elif not title and body.strip():
+            title, title_line = body.strip(), number
+    ordering = [f for f in fields if f.name == "Ordering"]
+    rows, broken = _rows(ordering[0]) if ordering else ([], [])
+    return LockHeader(title, title_line, fields, rows, broken)
+
+
+# -- The lint --
 
 FIELDS = ("Algorithm", "Source", "Use when", "Size", "Zero bytes", "Lifetime",
           "Fairness", "Capacity", "Context", "Assumes", "State", "Ordering",
@@ -45,7 +186,7 @@ def _check_field(name, field):
 
 def check_header(path, root):
     name = common.relative(path, root)
-    header = lock_header.parse(path.read_text())
+    header = parse(path.read_text())
     if not header.title.startswith(path.stem + " - "):
         yield Finding(name, header.title_line, "the top comment does not begin "
                       f"with '{path.stem} - what it is'")

@@ -2,21 +2,18 @@
 """Every C++ file is as clang-format leaves it, by the .clang-format at the top.
 
 Versions of clang-format differ in taste: only the one the tree is formatted
-with is asked. Exit status 77, "skipped", where it is not installed.
-Run: format.py --root DIR [--clang-format PROGRAM]
+with is asked. Where it is not installed, that is said.
+Run: format.py --root DIR
 """
 
-import argparse
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import common
+from common import Finding
 
 VERSION = 16  # Debian 12 has it; 14 mangles concepts
-SKIPPED = 77
 SOURCES = {".hpp", ".cpp", ".h", ".c"}
 
 
@@ -48,28 +45,18 @@ def misformatted(program, root, paths):
     return done.stderr + done.stdout if done.returncode else ""
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--clang-format", metavar="PROGRAM")
-    args = parser.parse_args()
-    root = args.root.resolve()
-    program, reason = find_program(args.clang_format)
+def check(root, wanted=None):
+    program, reason = find_program(wanted)
     if not program:
-        print(f"skipped: {reason}")
-        return SKIPPED
+        return [Finding(".", 0, f"not formatted anew: {reason}", note=True)]
     paths = [path for folder in common.FOLDERS
              for path in common.files(root, folder, SOURCES)]
     if not paths:
-        return common.report(common.nothing_found("no C++ files"))
+        return common.nothing_found("no C++ files")
     said = misformatted(program, root, paths)
-    if said:
-        print(said, end="")
-        print("run: clang-format -i on these files")
-    return 1 if said else 0
+    return [Finding(".", 0, f"{said}run: {program} -i on these")] if said \
+        else []
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.main(check, __doc__)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Who may include whom: DESIGN's layers, over the #include lines.
+"""Who may include whom follows from the folder. Run: includes.py --root DIR
 
-The table below is the law. The first row whose pattern fits a file decides; a
-file of lib that no row fits is an error, so that a new kind of header gets its
-row before it gets its users. Run: includes.py --root DIR
+The first row of the table whose pattern fits a file decides; a file of lib that
+no row fits is an error.
 """
 
 import fnmatch
@@ -15,126 +14,29 @@ from common import Finding
 
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".S"}
 
-# file                              may include (patterns of what stands in <>)
+BLOCKS = ("klock/types.hpp klock/concepts.hpp klock/os.hpp klock/atomic.hpp "
+          "klock/plain.hpp klock/cpu.hpp klock/irq.hpp ")
+HEADERS = "klock/*.hpp klock/detail/*.hpp klock/order/*.hpp "
+
+# file                          may include (patterns of what stands in <>)
 RULES = [
-    ("lib/klock/types.hpp",         "klock/arch/port.hpp stddef.h stdint.h"),
-    ("lib/klock/version.hpp",       ""),
-    ("lib/klock/builtin_ops.hpp",   "klock/cpu.hpp klock/types.hpp"),
-    ("lib/klock/concepts.hpp",      "klock/types.hpp"),
-    ("lib/klock/os.hpp",            "klock/types.hpp"),
-    ("lib/klock/atomic_waits.hpp",  "klock/arch/atomic_ops.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/atomic.hpp",        "klock/arch/atomic_ops.hpp "
-                                    "klock/atomic_waits.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/atomic_pair.hpp",   "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/atomic_fields.hpp", "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/counter.hpp",       "klock/atomic.hpp klock/concepts.hpp"),
-    ("lib/klock/plain.hpp",         "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/cpu.hpp",           "klock/arch/cpu.hpp "
-                                    "klock/arch/relax.hpp klock/types.hpp"),
-    ("lib/klock/calibrate.hpp",     "klock/arch/cpu.hpp klock/cpu.hpp "
-                                    "klock/atomic.hpp klock/concepts.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/try_lock_until.hpp", "klock/concepts.hpp klock/cpu.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/irq.hpp",           "klock/arch/irq.hpp klock/types.hpp"),
-    ("lib/klock/misuse_text.hpp",   "klock/types.hpp"),
-    ("lib/klock/lent_nodes.hpp",    "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/lock_usage.hpp",    "klock/atomic.hpp klock/irq.hpp "
-                                    "klock/misuse_text.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/checked_parts.hpp", "klock/concepts.hpp klock/types.hpp"),
-    ("lib/klock/checked_core.hpp",  "klock/checked_parts.hpp "
-                                    "klock/concepts.hpp klock/lent_nodes.hpp "
-                                    "klock/lock_usage.hpp "
-                                    "klock/order_hook.hpp "
-                                    "klock/shared_usage.hpp klock/types.hpp"),
-    # All that a checked lock has of what follows.
-    ("lib/klock/order_hook.hpp",    "klock/misuse_text.hpp klock/os.hpp"),
-    # What learns the order of locks: one of them guards it.
-    ("lib/klock/order_learning.hpp", "klock/irq.hpp "
-                                    "klock/lock_classes.hpp "
-                                    "klock/order_graph.hpp "
-                                    "klock/order_sites.hpp "
-                                    "klock/tas_lock.hpp klock/types.hpp"),
-    ("lib/klock/order_*.hpp",       "klock/atomic.hpp klock/concepts.hpp "
-                                    "klock/declared_order.hpp "
-                                    "klock/held_locks.hpp klock/irq.hpp "
-                                    "klock/lock_order.hpp "
-                                    "klock/misuse_text.hpp "
-                                    "klock/order_*.hpp klock/os.hpp "
-                                    "klock/plain.hpp klock/types.hpp"),
-    ("lib/klock/lock_order.hpp",    "klock/declared_order.hpp "
-                                    "klock/held_locks.hpp klock/order_*.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/declared_order.hpp", "klock/types.hpp"),
-    ("lib/klock/print_held.hpp",    "klock/held_locks.hpp "
-                                    "klock/lock_order.hpp "
-                                    "klock/misuse_text.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/wide_count.hpp",    "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/lock_counts.hpp",   "klock/atomic.hpp klock/cpu.hpp "
-                                    "klock/irq.hpp klock/misuse_text.hpp "
-                                    "klock/plain.hpp klock/tas_lock.hpp "
-                                    "klock/types.hpp klock/wide_count.hpp"),
-    ("lib/klock/counted_lock.hpp",  "klock/checked_calls.hpp "
-                                    "klock/checked_parts.hpp "
-                                    "klock/concepts.hpp klock/cpu.hpp "
-                                    "klock/lock_counts.hpp klock/types.hpp"),
-    ("lib/klock/print_counts.hpp",  "klock/lock_counts.hpp "
-                                    "klock/misuse_text.hpp klock/types.hpp"),
-    ("lib/klock/lock_classes.hpp",  "klock/atomic.hpp klock/plain.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/held_locks.hpp",    "klock/atomic.hpp klock/cpu.hpp "
-                                    "klock/misuse_text.hpp "
-                                    "klock/order_hook.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/checked_calls.hpp", "klock/concepts.hpp klock/types.hpp"),
-    ("lib/klock/checked_lock.hpp",  "klock/checked_calls.hpp "
-                                    "klock/checked_core.hpp "
-                                    "klock/checked_parts.hpp "
-                                    "klock/concepts.hpp klock/types.hpp"),
-    ("lib/klock/shared_usage.hpp",  "klock/atomic.hpp klock/concepts.hpp "
-                                    "klock/lock_usage.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/seq_words.hpp",     "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/seq_count.hpp",     "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/seq_lock.hpp",      "klock/seq_words.hpp klock/types.hpp"),
-    ("lib/klock/seq_latch.hpp",     "klock/seq_words.hpp klock/types.hpp"),
-    ("lib/klock/once.hpp",          "klock/atomic.hpp klock/concepts.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/barrier.hpp",       "klock/atomic.hpp klock/types.hpp"),
-    ("lib/klock/irq_lock.hpp",      "klock/concepts.hpp klock/types.hpp"),
-    ("lib/klock/irq_shared_lock.hpp", "klock/acquisition.hpp klock/atomic.hpp "
-                                    "klock/concepts.hpp klock/irq_lock.hpp"),
-    ("lib/klock/synchronized.hpp",  "klock/*guard.hpp klock/concepts.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/*_lock.hpp",        "klock/atomic.hpp klock/atomic_pair.hpp "
-                                    "klock/atomic_fields.hpp klock/plain.hpp "
-                                    "klock/concepts.hpp klock/counter.hpp "
-                                    "klock/os.hpp klock/cpu.hpp "
-                                    "klock/types.hpp klock/*_lock.hpp"),
-    ("lib/klock/brought.hpp",       "klock/concepts.hpp klock/os.hpp "
-                                    "klock/types.hpp"),
-    ("lib/klock/acquisition.hpp",   "klock/brought.hpp klock/concepts.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/rescue_guard.hpp",  "klock/acquisition.hpp klock/concepts.hpp "
-                                    "klock/cpu.hpp klock/irq_guard.hpp"),
-    ("lib/klock/irq*_guard.hpp",    "klock/irq.hpp klock/acquisition.hpp "
-                                    "klock/*guard.hpp klock/concepts.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/*guard.hpp",        "klock/acquisition.hpp klock/concepts.hpp "
-                                    "klock/os.hpp klock/types.hpp"),
-    ("lib/klock/selftest/*",        "klock/*.hpp klock/selftest/*.hpp"),
-    ("lib/c/klock/*.h",             "klock/*.h"),
-    ("lib/c/*",                     "klock/*.h klock/*.hpp "
-                                    "klock/arch/irq.hpp"),
-    ("lib/analysis/*",              "klock/*.hpp"),
-    ("lib/arch/hosted/*",           "klock/types.hpp klock/builtin_ops.hpp "
-                                    "klock/arch/*.hpp *.h"),
-    ("lib/arch/*",                  "klock/types.hpp klock/builtin_ops.hpp "
-                                    "klock/arch/*.hpp stddef.h stdint.h"),
+    ("lib/klock/types.hpp",     "klock/arch/port.hpp stddef.h stdint.h"),
+    (f"lib/{BLOCKS.replace(' ', ' lib/')}lib/klock/calibrate.hpp",
+                                BLOCKS + "klock/arch/*.hpp"),
+    ("lib/klock/*_lock.hpp",    BLOCKS + "klock/detail/*.hpp klock/*_lock.hpp"),
+    ("lib/klock/detail/*",      BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
+                                "klock/arch/*.hpp"),
+    ("lib/klock/order/*",       BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
+                                "klock/order/*.hpp"),
+    ("lib/klock/selftest/*",    "klock/*.hpp klock/selftest/*.hpp"),
+    ("lib/klock/*",             HEADERS),
+    ("lib/c/klock/*.h",         "klock/*.h"),
+    ("lib/c/*",                 HEADERS + "klock/*.h klock/arch/irq.hpp"),
+    ("lib/analysis/*",          "klock/*.hpp"),
+    ("lib/arch/hosted/*",       "klock/types.hpp klock/detail/builtin_ops.hpp "
+                                "klock/arch/*.hpp *.h"),
+    ("lib/arch/*",              "klock/types.hpp klock/detail/builtin_ops.hpp "
+                                "klock/arch/*.hpp stddef.h stdint.h"),
 ]
 
 # Hosted code: libraries for a host, with all of its standard library, and

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import common
 import cxx
-import lock_header
+import fields
 from common import Finding
 
 README = "lib/README.md"
@@ -101,7 +101,7 @@ def uncontended(text):
 
 
 def row(path, names):
-    header = lock_header.parse(path.read_text())
+    header = fields.parse(path.read_text())
 
     def text(name):
         field = header.field(name)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import common
 import cxx
-import lock_header
+import fields
 from common import Finding
 
 # They define the operations.
@@ -117,7 +117,7 @@ def _check_row(name, row, operation, code, functions, line):
 def check_header(path, root):
     name = common.relative(path, root)
     text = path.read_text()
-    header = lock_header.parse(text)
+    header = fields.parse(text)
     yield from _check_table(name, header)
     code = cxx.code_only(text)
     functions = cxx.functions(code)

@@ -57,8 +57,8 @@ def used_names(root):
 def _port_code(root, port):
     text = "".join(path.read_text()
                    for path in common.files(root, f"lib/arch/{port}", {".hpp"}))
-    builtin = root / "lib/klock/builtin_ops.hpp"
-    if "<klock/builtin_ops.hpp>" in text and builtin.is_file():
+    builtin = root / "lib/klock/detail/builtin_ops.hpp"
+    if "<klock/detail/builtin_ops.hpp>" in text and builtin.is_file():
         text += builtin.read_text()
     return cxx.code_only(text)
 

@@ -19,7 +19,7 @@ import re
 
 import common
 import cxx
-import lock_header
+import fields
 from common import Finding
 
 WORLDS = {
@@ -66,8 +66,8 @@ def _claims(path):
         first = common.line_of(text, offset)
         lines = [(first + i, re.sub(r"\s*\*/$|^\s*\*", "", line))
                  for i, line in enumerate(comment.split("\n"))]
-        for line, joined in lock_header.joined(lines):
-            yield from lock_header.checked_names(line, joined)
+        for line, joined in fields.joined(lines):
+            yield from fields.checked_names(line, joined)
 
 
 def check(root):

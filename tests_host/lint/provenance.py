@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import common
-import lock_header
+import fields
 import lock_table
 from common import Finding
 
@@ -27,7 +27,7 @@ _OWN_ROW = re.compile(r"^\|\s*(`[^|]*`)\s*\|", re.M)
 
 
 def _row(path):
-    header = lock_header.parse(path.read_text())
+    header = fields.parse(path.read_text())
     source = header.field("Source")
     tests = sorted({name for field in header.fields
                     for _, name in field.checked})

@@ -1,27 +1,255 @@
 # SPDX-License-Identifier: MIT
 """Every lint finds what it is for: a lint that cannot fail is a defect.
 
-The tree in fixture/ is good: no lint says anything of it. Each case of
-selftest_cases.py breaks one copy of it in one place, and its lint must say so,
-in that file and that line. Run: selftest.py
+The tree in fixture.txt is good: no lint says anything of it. Each case breaks
+one copy of it in one place, and its lint must say so, in that file and that
+line: a case a rule. Run: selftest.py
 """
 
 import importlib
+import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import common
 import format as clang_format
-from selftest_cases import CASES
 
 HERE = Path(__file__).resolve().parent
-TOP = HERE.parent.parent
 LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
-         "lock_table", "provenance", "versions",
-         "families", "wrapped")
+         "lock_table", "provenance", "repeated")
+
+LOCK = "lib/klock/good_lock.hpp"
+ATOMIC = "lib/klock/atomic.hpp"
+TYPES = "lib/klock/types.hpp"
+LIST = "lib/klock/selftest/locks.hpp"
+PORT = "lib/arch/toy/klock/arch/"
+CONTRACT = "lib/arch/CONTRACT.md"
+BOOT = "boot/main.cpp"
+
+
+class Case(NamedTuple):
+    lint: str
+    title: str
+    path: str     # the file that is broken
+    old: str      # what is replaced; "": new goes to the front
+    new: str
+    where: str    # is in the line that the finding names; "": any line
+    message: str  # is in the finding
+    blames: str = ""  # the file that the finding names, if not path
+
+
+FIELDS = [
+    Case("fields", "a field is missing", LOCK, " * Assumes:     nothing\n", "",
+         "good_lock - what", "'Assumes:' is missing"),
+    Case("fields", "a field is out of order", LOCK,
+         " * Context:     any\n * Assumes:     nothing\n",
+         " * Assumes:     nothing\n * Context:     any\n",
+         "Context:", "'Context:' comes after 'Assumes:'"),
+    Case("fields", "a field is empty", LOCK, "Assumes:     nothing",
+         "Assumes:", "Assumes:", "'Assumes:' is empty"),
+    Case("fields", "a field twice", LOCK, " * Assumes:",
+         " * Context:     any\n * Assumes:", "Context:", "a second time"),
+    Case("fields", "a field that the template has not", LOCK, " * Assumes:",
+         " * Beware:      of it\n * Assumes:", "Beware:",
+         "no field 'Beware:'"),
+    Case("fields", "a claim without a test", LOCK,
+         "Checked: unit/good_lock: size", "", "Size:",
+         "'Size:' names no test"),
+    Case("fields", "another name in the title", LOCK, "good_lock - what",
+         "bad_lock - what", "bad_lock - what", "does not begin"),
+]
+
+ORDERS = [
+    Case("orders", "an acquire without a tag", LOCK, " /* O1 */", "",
+         "exchange_acquire(1)", "exchange_acquire without a tag"),
+    Case("orders", "a template call without a tag", LOCK, " /* O2 */", "",
+         "turn_of(1).template await_acquire", "await_acquire without a tag"),
+    Case("orders", "a tag that is not in the table", LOCK, "/* O5 */",
+         "/* O6 */", "unlock()", "tag O6 has no row"),
+    Case("orders", "a row without a tag", LOCK,
+         " *	O5  unlock", " *	O6  unlock  turn.store_release  pairs with "
+         "O6\n *	O5  unlock", "O6  unlock", "row O6: no operation"),
+    Case("orders", "rows not numbered densely", LOCK, "O4  lock, try_lock",
+         "O7  lock, try_lock", "O7  lock", "row O7 where O4 is due"),
+    Case("orders", "another operation in the row", LOCK,
+         "taken.exchange_acquire ", "taken.exchange_acq_rel ",
+         "exchange_acquire(1)", "its row says exchange_acq_rel"),
+    Case("orders", "another variable in the row", LOCK, "turn.await_acquire ",
+         "node.await_acquire ", "turn_of(1).template await_acquire",
+         "does not name node"),
+    Case("orders", "another method in the row", LOCK, "O3  try_lock",
+         "O3  unlock  ", "compare_exchange_acquire",
+         "O3 is in try_lock(), which unlock()"),
+    Case("orders", "pairs with what is not there", LOCK, "pairs with O1 to O3",
+         "pairs with O8, O1 to O3", "O5  unlock", "O8, which is not in"),
+    Case("orders", "pairs one way only", LOCK, "pairs with O1 to O3",
+         "pairs with O1 to O2", "O3  try_lock", "O5 does not say"),
+    Case("orders", "pairs with nothing", LOCK, "pairs with O4 of another",
+         "pairs with that of another", "O4  lock", "pairs with no O<m>"),
+    Case("orders", "a row without its columns", LOCK,
+         "turn.await_acquire       pairs with O5", "turn, by O5", "O2  lock",
+         "not a row"),
+    Case("orders", "two tags on an operation", LOCK, "/* O5 */",
+         "/* O5 */ /* O2 */", "unlock()", "carries O5, O2"),
+    Case("orders", "one tag on two operations", LOCK, "/* O2 */", "/* O1 */",
+         "turn_of(1).template", "O1 is on await_acquire and, in line"),
+    Case("orders", "an order in a header that is no lock",
+         "lib/klock/meter.hpp", "", "inline void f() { x.store_release(1); }\n",
+         "store_release(1)", "store_release without a tag"),
+    Case("orders", "a tag on a relaxed operation", LOCK, "u8 expected = 0;",
+         "u8 expected = turn.load_relaxed(); /* O3 */", "u8 expected",
+         "on no operation stronger"),
+]
+
+INCLUDES = [
+    Case("includes", "a lock includes its port", LOCK,
+         "#include <klock/atomic.hpp>", "#include <klock/arch/cpu.hpp>",
+         "arch/cpu", "must not include <klock/arch/cpu.hpp>"),
+    Case("includes", "a lock includes a guard", LOCK,
+         "#include <klock/atomic.hpp>", "#include <klock/guard.hpp>", "guard",
+         "must not include <klock/guard.hpp>"),
+    Case("includes", "a lock includes one that it does not use", TYPES,
+         "#pragma once", "#pragma once\n#include <klock/good_lock.hpp>",
+         "good_lock", "must not include"),
+    Case("includes", "a folder of its own that no row is for",
+         "lib/other/new.hpp", "", "#pragma once\n", "", "no row for this file"),
+    Case("includes", "a header of detail/ includes a guard",
+         "lib/klock/detail/new.hpp", "", "#include <klock/guard.hpp>\n",
+         "guard", "must not include"),
+    Case("includes", "a lock that is not built from another",
+         "lib/klock/new_lock.hpp", "", "#include <klock/good_lock.hpp>\n",
+         "good_lock", "uses none of its types"),
+    Case("includes", "lib includes boot", LOCK, "#include <klock/atomic.hpp>",
+         '#include "../../boot/x.hpp"', "boot", "by <klock/...> alone"),
+    Case("includes", "a port includes a lock", PORT + "cpu.hpp",
+         "klock/types", "klock/good_lock", "good_lock", "must not include"),
+    Case("includes", "hosted code includes a test's header",
+         "lib/model/checker.hpp", "", '#include "../../tests_host/x.hpp"\n',
+         "x.hpp", "must not include"),
+    Case("includes", "boot includes a test", BOOT, "klock/good_lock.hpp",
+         "klock/selftest/locks.hpp", "selftest", "boot knows no test"),
+    Case("includes", "the host's tests include the lab's",
+         "tests_host/unit/test_good_lock.cpp", "<klock/good_lock.hpp>",
+         '"../../tests_qemu/x.hpp"', "tests_qemu", "must not include"),
+]
+
+BANS = [
+    Case("bans", "#if", LOCK, "namespace klock {", "#if 1\nnamespace klock {",
+         "#if", "'#if 1'"),
+    Case("bans", "a macro", LOCK, "namespace klock {", "# define A",
+         "define A", "'#define A'"),
+    Case("bans", "no pragma once", TYPES, "#pragma once\n", "", "",
+         "no '#pragma once'"),
+    Case("bans", "a standard header", LOCK, "<klock/atomic.hpp>", "<atomic>",
+         "<atomic>", "of the standard library only"),
+    Case("bans", "an order as an argument", LOCK, "wait();",
+         "wait(memory_order_acquire);", "wait(mem", "memory_order_acquire"),
+    Case("bans", "a builtin", LOCK, "wait();", "__atomic_clear(&x, 0);",
+         "__atomic_clear", "only builtin_ops.hpp"),
+    Case("bans", "namespace std", LOCK, "wait();", "std ::move(1);",
+         "std ::", "no standard library"),
+    Case("bans", "a lock calls its port", LOCK, "wait();",
+         "arch::cycles();", "cycles", "never knows its port"),
+    Case("bans", "a lock has assembly", LOCK, "wait();", 'asm("");', "asm",
+         "belongs into the port"),
+    Case("bans", "a lock pauses by itself", LOCK, "wait();", "cpu_relax();",
+         "cpu_relax", "its own wait loop"),
+    Case("bans", "a lock loops around a load", LOCK, "wait();",
+         "while (turn.load_relaxed())\n;", "while (turn", "its own wait loop"),
+    Case("bans", "a source file", "lib/klock/good.cpp", "", "\n", "",
+         "holds .hpp headers alone"),
+]
+
+PROOFS = [
+    Case("proofs", "a test case that is not there", LOCK,
+         "unit/good_lock: size", "unit/good_lock: sizes", "sizes",
+         'begins with "good_lock: sizes"'),
+    Case("proofs", "the other world's test case", LOCK,
+         "unit/good_lock: size", "native/good_lock: size", "Checked: native/g",
+         "no test in tests_host/native"),
+    Case("proofs", "no such world", LOCK, "sim/costs", "moon/costs", "moon",
+         "write <world>/<test>"),
+]
+
+PORTS = [
+    Case("ports", "lib uses a name that the contract has not", ATOMIC,
+         "arch::load<", "arch::fetch<", "arch::fetch",
+         "arch::fetch is not in lib/arch/CONTRACT.md"),
+    Case("ports", "the contract demands what a port has not", CONTRACT,
+         "`void cpu_relax()`", "`void cpu_snooze()`", "cpu_snooze",
+         "'cpu_snooze' is not defined by the port lib/arch/toy"),
+    Case("ports", "the contract demands another header", CONTRACT,
+         "## cpu.hpp", "## msr.hpp\n\n## cpu.hpp", "",
+         "no klock/arch/msr.hpp", "lib/arch/toy"),
+]
+
+STYLE = [
+    Case("style", "no licence", TYPES, "/* SPDX-License-Identifier: MIT */",
+         "/* types */", "types", "no licence"),
+    Case("style", "a margin that is lost", TYPES, "#pragma once",
+         "/*\n * a line\n *that goes on\n */", "that goes on",
+         "no blank behind"),
+    Case("style", "work left undone", TYPES, "#pragma once",
+         "/* " + "TO" + "DO */", "TO" + "DO", "do it, or say why"),
+    Case("style", "a path of a machine", "boot/x.cmake", "",
+         "# SPDX-License-Identifier: MIT\nset(x /" + "home/me/x)\n", "me/x",
+         "a path of one machine"),
+]
+
+TABLE = [
+    Case("lock_table", "a stale table", "lib/README.md", "a lint is tested",
+         "a lint is proved", "a lint is proved", "the table is stale"),
+    Case("lock_table", "no markers", "lib/README.md", "<!-- locks: end -->",
+         "", "", "no lines '<!-- locks: begin"),
+    Case("lock_table", "a header that is not in the list",
+         "lib/klock/new_lock.hpp", "", "struct new_lock {\n};\n", "",
+         "not in the list"),
+    Case("lock_table", "a lock that no header defines", LIST,
+         'subject<"good_lock"', 'subject<"best_lock"', "",
+         "'best_lock': no lib/klock/*_lock.hpp defines it"),
+]
+
+REPEATED = [
+    Case("repeated", "a header of no family", "lib/klock/new.hpp", "", "\n",
+         "", "new.hpp stands 0 times", "lib/README.md"),
+    Case("repeated", "no such section", "lib/README.md", "## The headers",
+         "## Headers", "", "no section"),
+    Case("provenance", "a stale table", LOCK, "Source:      ",
+         "Source:      another ", "", "the table is stale",
+         "lib/docs/provenance.md"),
+    Case("provenance", "no markers", "lib/docs/provenance.md",
+         "<!-- sources: end -->", "", "", "no lines '<!-- sources: begin"),
+    Case("provenance", "a lock that nobody looked up",
+         "lib/docs/provenance.md", "| `good_lock` |", "| `other_lock` |", "",
+         "'good_lock' has no row"),
+    Case("repeated", "another version for Meson", "meson.build", "0.1.0",
+         "0.1.1", "", "does not say 0.1.0"),
+    Case("repeated", "a function that no test compares", LOCK,
+         "	/* x.store_release()", "	bool is_new() const { return 1; }\n	/*",
+         "is_new", "'is_new' is not in tests_host/unit"),
+    Case("repeated", "a test that lists one less",
+         "tests_host/unit/test_checked_lock_drop_in.cpp", '"try_lock()", ', "",
+         "", "'try_lock' is not in tests_host/unit", LOCK),
+]
+
+CASES = FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
+    + REPEATED
+
+
+def fixture():
+    parts = re.split(r"^=== (.*)\n", (HERE / "fixture.txt").read_text(),
+                     flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def write_tree(files, root):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def run(lint, root):
@@ -31,7 +259,8 @@ def run(lint, root):
 
 def matches(finding, case, text):
     """Whether a finding is the case's: its file, its line, its words."""
-    if finding.path != (case.blames or case.path) or case.message not in finding.text:
+    if finding.path != (case.blames or case.path) or \
+            case.message not in finding.text:
         return False
     if not case.where:
         return True
@@ -40,27 +269,14 @@ def matches(finding, case, text):
         case.where in lines[finding.line - 1]
 
 
-def broken_copy(case, into):
-    """Copies the fixture and breaks it; the broken file's new text."""
-    shutil.copytree(HERE / "fixture", into)
-    path = into / case.path
-    old = path.read_text() if path.is_file() else ""
-    if case.old not in old:
-        return None
-    text = old.replace(case.old, case.new, 1) if case.old else case.new + old
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return text
-
-
-def check_case(case, scratch):
+def check_case(case, files, root):
     """What is wrong with the lint, or None."""
-    root = scratch / "tree"
-    text = broken_copy(case, root)
-    if text is None:
+    old = files.get(case.path, "")
+    if case.old not in old:
         return f"the fixture's {case.path} has no {case.old!r}: mend the case"
+    text = old.replace(case.old, case.new, 1) if case.old else case.new + old
+    write_tree({**files, case.path: text}, root)
     findings = run(case.lint, root)
-    shutil.rmtree(root)
     if any(matches(finding, case, text) for finding in findings):
         return None
     said = "".join(f"\n    {finding}" for finding in findings) or " nothing"
@@ -68,78 +284,53 @@ def check_case(case, scratch):
             f"{' at ' + repr(case.where) if case.where else ''}; said:{said}")
 
 
-def check_good(lint):
-    findings = run(lint, HERE / "fixture")
-    return "".join(f"\n    {f}" for f in findings) or None
+def check_good(lint, files, root):
+    write_tree(files, root)
+    return "".join(f"\n    {f}" for f in run(lint, root)) or None
 
 
-def check_empty(lint, scratch):
+def check_empty(lint, root):
     """A lint that finds nothing to look at fails."""
-    root = scratch / "empty"
+    write_tree({f"{folder}/.empty": "" for folder in common.FOLDERS}, root)
     for folder in common.FOLDERS:
-        (root / folder).mkdir(parents=True)
-    findings = run(lint, root)
-    shutil.rmtree(root)
-    return None if findings else "passes on an empty tree"
+        (root / folder / ".empty").unlink()
+    return None if run(lint, root) else "passes on an empty tree"
 
 
-def check_exit_status(scratch):
-    """As CTest sees it: 0 on the good tree, 1 and file:line on a broken one."""
-    root = scratch / "tree"
-    shutil.copytree(HERE / "fixture", root)
-    command = [sys.executable, "-B", HERE / "bans.py", "--root", root]
-    good = subprocess.run(command, capture_output=True, text=True)
-    with open(root / "lib/klock/types.hpp", "a") as file:
-        file.write("#define BAD\n")
-    bad = subprocess.run(command, capture_output=True, text=True)
-    shutil.rmtree(root)
-    if good.returncode != 0 or bad.returncode != 1 or \
-            "lib/klock/types.hpp:6: '#define BAD'" not in bad.stdout:
-        return (f"status {good.returncode}, {bad.returncode}; said "
-                f"{bad.stdout!r}")
-    return None
-
-
-def check_format(scratch):
+def check_format(files, root):
     """clang-format is asked, and heard."""
     program, reason = clang_format.find_program(None)
     if not program:
         print(f"format not tried: {reason}")
         return None
-    root = scratch / "tree"
-    shutil.copytree(HERE / "fixture", root)
-    shutil.copy(TOP / ".clang-format", root)
+    write_tree(files, root)
+    shutil.copy(HERE.parent.parent / ".clang-format", root)
     paths = sorted(root.rglob("*.hpp"))
     if clang_format.misformatted(program, root, paths):
-        return "the fixture is not formatted: run clang-format -i on it"
+        return "the fixture is not formatted"
     paths[0].write_text(paths[0].read_text() + "int  x;\n")
-    said = clang_format.misformatted(program, root, paths)
-    shutil.rmtree(root)
-    return None if said else "an unformatted file passed"
+    return None if clang_format.misformatted(program, root, paths) else \
+        "an unformatted file passed"
 
 
 def main():
-    failed, tried = [], 0
-    with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name)
-        outcomes = [(f"{lint}: the good tree", check_good(lint))
-                    for lint in LINTS]
-        outcomes += [(f"{lint}: an empty tree", check_empty(lint, scratch))
-                     for lint in LINTS]
-        outcomes += [(f"{case.lint}: {case.title}", check_case(case, scratch))
-                     for case in CASES]
-        outcomes.append(("exit status", check_exit_status(scratch)))
-        outcomes.append(("format", check_format(scratch)))
-    for title, wrong in outcomes:
-        tried += 1
+    files, failed = fixture(), 0
+    tries = [(f"{lint}: the good tree", check_good, lint, files)
+             for lint in LINTS]
+    tries += [(f"{lint}: an empty tree", check_empty, lint) for lint in LINTS]
+    tries += [(f"{case.lint}: {case.title}", check_case, case, files)
+              for case in CASES]
+    tries.append(("format", check_format, files))
+    for title, check, *given in tries:
+        with tempfile.TemporaryDirectory() as name:
+            wrong = check(*given, Path(name))
         if wrong:
-            failed.append(title)
+            failed += 1
             print(f"FAIL {title}: {wrong}")
-    untested = set(LINTS) - {case.lint for case in CASES}
-    if untested:
-        failed.append("coverage")
-        print(f"FAIL no case breaks: {', '.join(sorted(untested))}")
-    print(f"{tried} cases, {len(failed)} failed")
+    for lint in set(LINTS) - {case.lint for case in CASES}:
+        failed += 1
+        print(f"FAIL no case breaks {lint}")
+    print(f"{len(tries)} cases, {failed} failed")
     return 1 if failed else 0
 
 

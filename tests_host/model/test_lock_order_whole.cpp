@@ -250,8 +250,7 @@ std::set<std::string> done_by_order(model::operation what)
 		const std::string file = u.file.substr(u.file.rfind('/') + 1);
 
 		if (u.what == what && file != "ticket_lock.hpp" &&
-		    file != "rw_ticket_lock.hpp" && file != "lock_usage.hpp" &&
-		    file != "shared_usage.hpp")
+		    file != "rw_ticket_lock.hpp" && file != "usage.hpp")
 			files.insert(file);
 	}
 	return files;
@@ -267,7 +266,7 @@ TEST_CASE("lock_order: what is known is found by loads alone")
 	/* Its CPU's own lines alone are written. */
 	CHECK(done_by_order<known_world>(operation::rmw).empty());
 	CHECK(done_by_order<known_world>(operation::store) ==
-	      files{"held_locks.hpp"});
+	      files{"held.hpp"});
 	CHECK(done_by_order<known_world>(operation::load).size() >= 3);
 	/* Who learns takes its lock. */
 	CHECK(done_by_order<new_world>(operation::rmw) ==

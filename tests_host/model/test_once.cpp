@@ -9,7 +9,7 @@
 #include <klock/irq.hpp>
 #include <klock/once.hpp>
 #include <klock/plain.hpp>
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 
 #include <catch.hpp>
 

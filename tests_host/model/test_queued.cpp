@@ -7,7 +7,7 @@
 #include "lock_cases.hpp"
 
 #include <klock/queued_lock.hpp>
-#include <klock/selftest/busted_queued.hpp>
+#include <klock/selftest/busted.hpp>
 
 using klock::selftest::service;
 using klock::selftest::subject;

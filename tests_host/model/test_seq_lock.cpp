@@ -7,7 +7,7 @@
 
 #include <klock/irq.hpp>
 #include <klock/plain.hpp>
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 #include <klock/seq_lock.hpp>
 
 #include <catch.hpp>

@@ -7,7 +7,7 @@
 #include "../watchdog.hpp"
 #include "standstill.hpp"
 
-#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/mortal.hpp>
 
 #include <catch.hpp>

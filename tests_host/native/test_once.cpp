@@ -8,7 +8,7 @@
 
 #include <klock/barrier.hpp>
 #include <klock/once.hpp>
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 
 #include <catch.hpp>
 

@@ -6,7 +6,7 @@
 #include "../watchdog.hpp"
 #include "cores.hpp"
 
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 #include <klock/seq_count.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <klock/selftest/doorway.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/locks.hpp>
 
 #include "../watchdog.hpp"

@@ -6,7 +6,7 @@
 
 #include <klock/checked_lock.hpp>
 #include <klock/lock_order.hpp>
-#include <klock/misuse_text.hpp>
+#include <klock/detail/text.hpp>
 
 #include "pretended_kernel.hpp"
 

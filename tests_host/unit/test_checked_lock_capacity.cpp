@@ -6,7 +6,7 @@
  *
  * Steps of several CPUs, each by hand: model/checked_lock tries all orders.
  */
-#include <klock/lock_usage.hpp>
+#include <klock/detail/usage.hpp>
 
 #include "pretended_kernel.hpp"
 

@@ -3,7 +3,7 @@
  * checked_lock: what compiles with a lock compiles with the checked one, for
  * every lock of the list.
  *
- * A lint (tests_host/lint/wrapped.py) sees that no member of any lock is
+ * A lint (tests_host/lint/repeated.py) sees that no member of any lock is
  * missing from this list or from the wrapper.
  */
 #include <klock/checked_lock.hpp>

@@ -2,7 +2,6 @@
 /*
  * What the lab's figures are made of: the histogram, and a measurement.
  */
-#include <klock/selftest/histogram.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/selftest/shared_measure.hpp>
 

@@ -2,9 +2,7 @@
 /*
  * What the self-tests themselves are made of.
  */
-#include <klock/selftest/arithmetic.hpp>
-#include <klock/selftest/doorway.hpp>
-#include <klock/selftest/result.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/torture.hpp>
 #include <klock/ticket_lock.hpp>
 

@@ -3,7 +3,7 @@
  * seq_lock and seq_latch between any two instructions of a writer, or of a
  * reader, where the host lets a test step.
  */
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
 

@@ -10,7 +10,7 @@
 
 #include <boot/clock.hpp>
 #include <boot/divide.hpp>
-#include <klock/selftest/deadline.hpp>
+#include <klock/selftest/torture.hpp>
 
 namespace lab {
 

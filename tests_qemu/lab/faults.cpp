@@ -10,8 +10,7 @@
 #include <boot/kernel.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
-#include <klock/selftest/arithmetic.hpp>
-#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/parts.hpp>
 
 namespace lab {
 

@@ -11,7 +11,7 @@
 #include "totals.hpp"
 
 #include <klock/selftest/busted.hpp>
-#include <klock/selftest/busted_folder.hpp>
+#include <klock/selftest/busted_sequences.hpp>
 
 namespace lab {
 

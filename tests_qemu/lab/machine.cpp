@@ -6,7 +6,7 @@
 
 #include <boot/kernel.hpp>
 #include <boot/topology.hpp>
-#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/parts.hpp>
 
 namespace lab {
 

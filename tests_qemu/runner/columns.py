@@ -7,7 +7,7 @@ import csv
 import re
 import sys
 
-import captured
+import plots
 import qemu
 from ends import exit_status
 
@@ -49,7 +49,7 @@ def faults(names, rows):
 def log_faults(path, csv_rows):
     """What plots.py would make of the log."""
     with open(path, encoding="utf-8") as file:
-        found = captured.runs(file.read())
+        found = plots.runs(file.read())
     for run in found:
         table = [list(map(str, row.values())) for row in run.report.rows]
         if [run.columns, *table] != csv_rows or run.damaged:

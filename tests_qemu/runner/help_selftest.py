@@ -6,7 +6,7 @@ import importlib
 import sys
 
 SCRIPTS = ["run", "busted", "claims", "columns", "demo", "gdb", "iso", "menu",
-           "machines", "pairs", "pcs", "plots", "screen", "soak", "stick",
+           "machines", "pcs", "plots", "screen", "soak", "stick",
            "stopped"]
 
 

@@ -1,108 +1,173 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures every lock in the lab and plots it with gnuplot: SVG and PNG.
+"""plots.py LOG: what the lab has printed, on any machine, as tables, CSV files
+and pictures (toolchain/plot.py).
 
-throughput   acquisitions per second against the number of CPUs
-fairness     Jain's index against the number of CPUs, no think time
-latency      CDF (cumulative distribution function) of the handoff time, at
-             the most CPUs
-
-What was measured stays beside the plots: contention.csv and greed.csv, from
-which --redraw draws again without measuring. The columns: lab/figures.hpp.
-
-plots.py LOG measures nothing either: LOG is what the lab has printed on any
-machine, by its serial line or run.py. Of each run in it that has figures it
-prints the table and makes the pictures: these three, or the map of run=pairs.
+A log may hold several runs, and what a loader or a terminal has printed between
+them. A run's figures are those of mode=csv, or the table of run=measure and
+run=backoff as people read it, which has no distribution of the handoff time.
 """
 import argparse
+import csv
+import dataclasses
+import os
 import pathlib
-import shutil
+import re
+import subprocess
 import sys
 
-import captured
-import pictures
-import qemu
 import rows
-from ends import exit_status
+from ends import Trouble, exit_status
 
-COUNTS = (1, 2, 4, 8, 16, 32)
+PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
+MACHINE = "# machine: "
+BOOT = re.compile(r"# boot: \d+ CPUs?$")
+VERDICT = re.compile(r"(PASS$|FAIL: |PANIC on CPU )")
+# The table's second line, its columns' names here, a row.
+HEAD = re.compile(r"lock +CPUs +per second +changes +median ns +wait us +index$")
+TABLE = ("lock", "cpus", "per_second", "handoffs", "handoff_median",
+         "longest_wait", "jain_permille")
+ROW = re.compile(r"(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d)\.(\d{3})$")
 
-
-def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("log", nargs="?", metavar="LOG", type=pathlib.Path,
-                        help="a log of the lab, from whatever machine")
-    parser.add_argument("--image", help="the lab's kernel")
-    parser.add_argument("--out", help="the folder of CSV files and plots; "
-                        "default: beside LOG, LOG's name and -plots")
-    parser.add_argument("--mode", choices=qemu.ACCELERATORS, default="icount",
-                        help="how the vCPUs run (default: %(default)s)")
-    parser.add_argument("--lock", default="all",
-                        help="names with commas (default: %(default)s)")
-    parser.add_argument("--acquisitions", type=int, default=2000,
-                        help="for each row, of all CPUs (default: %(default)s)")
-    parser.add_argument("--redraw", action="store_true",
-                        help="from the folder's CSV files; measures nothing")
-    args = parser.parse_args()
-    if args.log and (args.image or args.redraw):
-        parser.error("LOG is instead of --image and --redraw")
-    if args.log:
-        args.out = args.out or args.log.with_name(f"{args.log.stem}-plots")
-    elif not args.redraw and not args.image:
-        parser.error("a LOG is needed, or --image, or --redraw")
-    elif not args.out:
-        parser.error("--out is needed")
-    return args
+# A run's name by the columns that no other has.
+NAMES = (("pairs", {"cpu", "other"}), ("topology", {"cpu", "offset_ns"}),
+         ("readers", {"lock", "writers"}), ("measure", {"lock", "per_second"}),
+         ("instructions", {"lock", "cycles"}))
+# What is printed of it, if it is there; without a list, all columns.
+SHOWN = {
+    "measure": ("lock", "cpus", "per_second", "handoffs", "handoff_median",
+                "handoff_p99", "longest_wait", "jain_permille",
+                "to_floor_permille"),
+    "readers": ("lock", "cpus", "writers", "per_second", "together",
+                "read_handoff_median", "read_longest_wait",
+                "write_handoff_median", "write_longest_wait",
+                "jain_permille"),
+}
 
 
-def measured(args, name, words):
-    """The report of one boot; its CSV is kept beside the plots."""
-    kept = pathlib.Path(args.out, f"{name}.csv")
-    if args.redraw:
-        return rows.parse(kept.read_text(encoding="utf-8"))
-    machine = qemu.Machine(
-        image=args.image, cpus=max(COUNTS), accelerator=args.mode,
-        append=f"mode=csv run=measure lock={args.lock} "
-               f"acquisitions={args.acquisitions} {words}",
-        log=str(kept))
-    run = qemu.run(machine)
-    if run.outcome is not qemu.Outcome.PASS:
-        raise SystemExit(f"FAIL: {name}: {run.message}")
-    return rows.parse(run.serial)
+@dataclasses.dataclass
+class Run:
+    columns: list
+    machine: str
+    report: rows.Report = dataclasses.field(
+        default_factory=lambda: rows.Report([], []))
+    damaged: list = dataclasses.field(default_factory=list)
+    verdict: str = ""
+
+    def name(self):
+        return next((name for name, wanted in NAMES
+                     if wanted <= set(self.columns)), "")
+
+    def take(self, kind, fields):
+        """A row or a bar; ValueError: it is damaged."""
+        if len(fields) != (len(self.columns) if kind == "row" else 5):
+            raise ValueError
+        if kind == "row":
+            self.report.rows.append(rows.row_of(self.columns, fields))
+        else:
+            self.report.hists.append(rows.hist_of(fields))
 
 
-def drawn(usual, greedy):
-    """usual, greedy: reports, with think time and without."""
-    worn = {}
-    what = "critical sections of 500 cycles, think time of 0 to 2000"
-    clock = " of guest time"
-    yield pictures.throughput(usual, what, worn, clock)
-    yield pictures.fairness(
-        greedy, "critical sections of 500 cycles, no think time", worn)
-    yield pictures.latency(usual, what, worn, clock)
+def table_fields(match):
+    """A table's row in CSV's units."""
+    *fields, wait, whole, rest = match.groups()
+    return [*fields, f"{wait}000", whole + rest]
+
+
+def runs(text):
+    """Those of the log; a line of theirs that is damaged is kept apart."""
+    found, machine = [], ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        kind, _, rest = line.partition(",")
+        match = ROW.match(line)
+        is_table = found and tuple(found[-1].columns) == TABLE
+        if BOOT.match(line):
+            machine = ""
+        elif line.startswith(MACHINE):
+            machine = line.removeprefix(MACHINE)
+        elif kind == "head":
+            found.append(Run(rest.split(","), machine))
+        elif HEAD.match(line):
+            found.append(Run(list(TABLE), machine))
+        elif found and not found[-1].verdict and VERDICT.match(line):
+            found[-1].verdict = line
+        elif found and (kind in ("row", "hist") or (is_table and match)):
+            fields = rest.split(",") if rest else table_fields(match)
+            try:
+                found[-1].take(kind if rest else "row", fields)
+            except ValueError:
+                found[-1].damaged.append((number, line))
+    return [run for run in found if run.name() and run.report.rows]
+
+
+def printed(name, report):
+    """The table's lines; a thousandth is no unit for people."""
+    columns = [c for c in SHOWN.get(name, report.rows[0]) if c in report.rows[0]]
+    table = [[c.removesuffix("_permille") for c in columns]]
+    for row in report.rows:
+        table.append([f"{row[c] / 1000:.3f}" if c.endswith("_permille")
+                      else str(row[c]) for c in columns])
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for line in table:
+        yield "  ".join(cell.ljust(width) if c in rows.TEXTS
+                        else cell.rjust(width) for c, cell, width
+                        in zip(columns, line, widths)).rstrip()
+
+
+def write(run, path):
+    """The rows as CSV; as the lab prints them where there are histograms."""
+    of_lab = bool(run.report.hists)
+    with open(path, "w", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["head"] * of_lab + run.columns)
+        for row in run.report.rows:
+            out.writerow(["row"] * of_lab + list(row.values()))
+        for bar in run.report.hists:
+            out.writerow(["hist", *bar])
+
+
+def show_run(run, folder):
+    """Prints a table, and makes what can be made of it."""
+    name, report = run.name(), run.report
+    print(f"{folder.name}: {len(report.rows)} rows, times in ns; "
+          + (run.verdict or "no verdict: the log ends before the run does"))
+    if run.machine:
+        print(f"{run.machine}")
+    for number, line in run.damaged:
+        print(f"line {number} is damaged, and left out: {line}")
+    print("\n".join(printed(name, report)))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.csv"
+    write(run, path)
+    if name in ("measure", "pairs"):
+        sys.stdout.flush()
+        python = os.environ.get("KLOCK_PLOT_PYTHON", sys.executable)
+        subprocess.run([python, PLOT, "--out", folder, path], check=False)
 
 
 def main():
-    args = arguments()
-    if args.log:
-        return captured.show(args.log, pathlib.Path(args.out))
-    if not shutil.which("gnuplot"):
-        print("no plots without gnuplot: apt-get install gnuplot-nox")
-        return 1
-    why_not = None if args.redraw else qemu.missing(
-        qemu.Machine(image=args.image, accelerator=args.mode))
-    if why_not:
-        print(why_not)
-        return 1
-    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
-    counts = ",".join(map(str, COUNTS))
-    usual = measured(args, "contention",
-                     f"cpus={counts} section=500 think=0..2000")
-    greedy = measured(args, "greed", f"cpus={counts} section=500 think=0")
-    for picture in drawn(usual, greedy):
-        print("\n".join(pictures.draw(picture, args.out)))
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", metavar="LOG", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, help="the folder of CSV "
+                        "files and pictures, one in it for each run; default: "
+                        "beside LOG, LOG's name and -plots")
+    args = parser.parse_args()
+    out = args.out or args.log.with_name(f"{args.log.stem}-plots")
+    try:
+        found = runs(args.log.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise Trouble(f"{args.log}: {error.strerror}") from None
+    if not found:
+        raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "
+                      "pairs, instructions and topology print them with "
+                      "mode=csv")
+    seen = {}
+    for run in found:
+        seen[run.name()] = number = seen.get(run.name(), 0) + 1
+        show_run(run, out / (run.name() + (f"-{number}" if number > 1 else "")))
     return 0
 
 

@@ -2,31 +2,24 @@
 # SPDX-License-Identifier: MIT
 """Locks whose waiters do not always run: vCPUs that share host cores.
 
-Writes vcpus.csv, and of it vcpus.svg: the rate against vCPUs per host core; and
-lib/README's table of one count of vCPUs. Of each row, the one of several boots
+Writes vcpus.csv, and lib/README's table of one count of vCPUs. Of each row, the one of several boots
 whose rate is the median. The columns: README.md.
 """
 import argparse
 import csv
 import os
 import pathlib
-import shutil
 import statistics
 import sys
 
 import qemu
 from ends import exit_status
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "toolchain"))
-import curves   # pylint: disable=wrong-import-position
-
 SKIPPED = 77
 CORES = 2
 PER_CORE = (1, 2, 4, 8)
 LOCKS = ("ticket_lock<u8>", "preemptable_ticket_lock<u8>", "queued_lock",
          "backoff_ttas_lock", "tas_lock", "ttas_lock")
-# The last two are where the one before them is.
-SHOWN = LOCKS[:4]
 # The rows of lib/README's table, in their order, and the line above them.
 TOLD = ("ticket_lock<u8>", "queued_lock", "preemptable_ticket_lock<u8>",
         "backoff_ttas_lock", "ttas_lock", "tas_lock")
@@ -38,21 +31,16 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--image", help="the lab's .elf")
+    parser.add_argument("--image", required=True, help="the lab's .elf")
     parser.add_argument("--out", required=True,
-                        help="the folder of vcpus.csv and vcpus.svg")
+                        help="the folder of vcpus.csv")
     parser.add_argument("--boots", type=int, default=5,
                         help="how many (default: %(default)s)")
     parser.add_argument("--seconds", type=int, default=1,
                         help="of each row (default: %(default)s)")
-    parser.add_argument("--redraw", action="store_true",
-                        help="from the folder's CSV file; measures nothing")
     parser.add_argument("--readme", type=pathlib.Path,
                         help="whose table gets the figures")
-    args = parser.parse_args()
-    if not args.redraw and not args.image:
-        parser.error("--image is needed, or --redraw")
-    return args
+    return parser.parse_args()
 
 
 def machine_for(args):
@@ -126,42 +114,20 @@ def put_table(rows, path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def picture(rows):
-    series = {}
-    for row in rows:
-        # A boot on a busy host may see no acquisition: no point then.
-        if row["per_second"] and row["lock"] in SHOWN:
-            series.setdefault(row["lock"], []).append(
-                (row["cpus"] // CORES, row["per_second"]))
-    return curves.Picture(
-        "vcpus", f"vCPUs that share {CORES} host cores (QEMU, TCG): critical "
-        "sections of 500 cycles",
-        curves.octaves("vCPUs per host core", PER_CORE),
-        curves.decades("acquisitions per second",
-                       [y for points in series.values() for _, y in points]),
-        series)
-
-
 def main():
     args = arguments()
-    if not shutil.which("gnuplot"):
-        print("no plot without gnuplot: apt-get install gnuplot-nox")
-        return 1
     path = f"{args.out}/vcpus.csv"
-    if not args.redraw:
-        pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
-        why_not = qemu.missing(machine_for(args))
-        if why_not:
-            print(f"skipped: {why_not}")
-            return SKIPPED
-        write(list(medians([measured(args) for _ in range(args.boots)])),
-              path)
+    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
+    why_not = qemu.missing(machine_for(args))
+    if why_not:
+        print(f"skipped: {why_not}")
+        return SKIPPED
+    write(list(medians([measured(args) for _ in range(args.boots)])), path)
     rows = rows_of(path)
     show(rows)
     print("", *table(rows), sep="\n")
     if args.readme:
         put_table(rows, args.readme)
-    print(*curves.draw(picture(rows), args.out, suffixes=("svg",)))
     return 0
 
 

@@ -30,7 +30,6 @@
 #include <klock/concepts.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/shared_guard.hpp>
 
 namespace klock {

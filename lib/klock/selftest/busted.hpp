@@ -11,12 +11,897 @@
  */
 #pragma once
 
-#include <klock/selftest/busted_queue.hpp>
-#include <klock/selftest/busted_queued.hpp>
-#include <klock/selftest/busted_ticket.hpp>
-#include <klock/selftest/busted_timed.hpp>
-#include <klock/selftest/busted_turn.hpp>
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/selftest/parts.hpp>
+
+namespace klock::selftest::busted {
+
+/*
+ * busted_queue - mutants of queue, array and register locks
+ *
+ * Each has one mistake that is easily made with its algorithm; what is right is
+ * in the lock's own header. Never use them. Their waits also end when give_up
+ * is set (barrier.hpp): most of them leave somebody waiting for ever.
+ *
+ * Where a mistake lies between two instructions, the lock is slow there, so
+ * that CPUs that run at once find it: hesitate().
+ */
+
+/* About as long as a handoff. */
+inline void hesitate() { relax_for(16); }
+
+/*
+ * narrow_ticket_lock<4> whose unlock adds 1 at the wrap too: the carry out of
+ * owner goes into next, and a ticket is never served. Starts at the wrap.
+ */
+struct carrying_unlock {
+	static constexpr u64 max_contenders = 16;
+
+	void lock()
+	{
+		const u8 mine = byte.fetch_add_relaxed(0x10) >> 4;
+
+		byte.await_acquire([mine](u8 now) {
+			return (now & 15) == mine || give_up;
+		});
+	}
+	void unlock() { byte.fetch_add_release(1); }
+
+      private:
+	atomic<u8> byte{0xff};
+};
+
+/*
+ * mcs_lock whose node is marked as waiting only after the predecessor can see
+ * it: the handoff may come first, and is then overwritten.
+ */
+struct late_flag {
+	struct node {
+		constexpr node() = default;
+
+	      private:
+		friend late_flag;
+		atomic<node *> next;
+		atomic<u8> waits;
+	};
+	static constexpr bool node_may_live_on_stack = true;
+	static constexpr u64 max_contenders = ~u64{0};
+
+	void lock(node &mine)
+	{
+		mine.next.store_relaxed(nullptr);
+		node *const predecessor = tail.exchange_acq_rel(&mine);
+
+		if (predecessor == nullptr)
+			return;
+		predecessor->next.store_release(&mine);
+		hesitate();
+		mine.waits.store_relaxed(1);
+		mine.waits.await_acquire(
+			[](u8 now) { return now == 0 || give_up; });
+	}
+
+	void unlock(node &mine)
+	{
+		node *successor = mine.next.load_acquire();
+
+		if (successor == nullptr) {
+			node *last = &mine;
+			if (tail.compare_exchange_release(last, nullptr))
+				return;
+			successor = mine.next.await_acquire([](node *now) {
+				return now != nullptr || give_up;
+			});
+		}
+		if (successor != nullptr)
+			successor->waits.store_release(0);
+	}
+
+      private:
+	atomic<node *> tail;
+};
+
+/*
+ * clh_lock that keeps its own cell at unlock, while its successor still watches
+ * it: marked busy again, it never was clear.
+ */
+struct own_cell {
+	struct node {
+		constexpr node() = default;
+
+	      private:
+		friend own_cell;
+		atomic<u8> busy;
+	};
+	static constexpr bool node_may_live_on_stack = false;
+	static constexpr u64 max_contenders = ~u64{0};
+
+	void lock(node &mine)
+	{
+		mine.busy.store_relaxed(1);
+		node *const predecessor = tail.exchange_acq_rel(&mine);
+
+		/* Its own cell at the tail is a free lock, at least that. */
+		if (predecessor == nullptr || predecessor == &mine)
+			return;
+		predecessor->busy.await_acquire(
+			[](u8 now) { return now == 0 || give_up; });
+	}
+	void unlock(node &mine) { mine.busy.store_release(0); }
+
+      private:
+	atomic<node *> tail;
+};
+
+/*
+ * anderson_lock whose draw counter is left to wrap, though the ring's size does
+ * not divide its range: here 4, for 3 slots. After 3 comes 0, which is the same
+ * slot.
+ */
+struct uneven_ring {
+	static constexpr u64 max_contenders = 3;
+
+	void lock()
+	{
+		const u32 mine = drawn.fetch_add_acq_rel(1) % 4 % 3;
+
+		open[mine].await_acquire(
+			[](u8 now) { return now == 1 || give_up; });
+		open[mine].store_relaxed(0);
+		held.set(mine);
+	}
+	void unlock() { open[(held.get() + 1) % 3].store_release(1); }
+
+      private:
+	atomic<u32> drawn;
+	plain<u32> held;
+	atomic<u8> open[3] = {atomic<u8>(1), atomic<u8>(0), atomic<u8>(0)};
+};
+
+/*
+ * graunke_thakkar_lock that queues by a relaxed exchange: a waiter may read of
+ * its predecessor's flag what it was two critical sections ago, which looks the
+ * same.
+ */
+struct relaxed_queue {
+	static constexpr u64 max_contenders = 4;
+
+	void lock(unsigned cpu)
+	{
+		const u32 mine = cpu << 1 | (turned[cpu].load_relaxed() ^ 1);
+		const u32 found = tail.exchange_relaxed(mine);
+
+		turned[found >> 1].await_acquire([found](u8 now) {
+			return now == (found & 1) || give_up;
+		});
+	}
+	void unlock(unsigned cpu)
+	{
+		turned[cpu].store_release(turned[cpu].load_relaxed() ^ 1);
+	}
+
+      private:
+	atomic<u32> tail;
+	atomic<u8> turned[4];
+};
+
+/*
+ * peterson_lock without its fences: each CPU looks before it can be seen. Its
+ * stores release nothing: on AArch64 an acquire does not pass a release, and
+ * between the two no fence is missed. What each CPU wants has a cache line of
+ * its own: the other's look does not wait for the store then, as it would for a
+ * line that both are in.
+ */
+struct unfenced_peterson {
+	static constexpr u64 max_contenders = 2;
+
+	void lock(unsigned cpu)
+	{
+		const u8 me = static_cast<u8>(cpu);
+
+		sides[me].wants.store_relaxed(1);
+		gives_way.store_relaxed(me);
+		sides[me ^ 1].wants.await_either_acquire(
+			[](u8 other) { return other == 0 || give_up; },
+			gives_way, [me](u8 last) { return last != me; });
+	}
+	void unlock(unsigned cpu) { sides[cpu].wants.store_release(0); }
+
+      private:
+	struct alignas(cache_line) side {
+		atomic<u8> wants;
+	};
+
+	side sides[2];
+	alignas(cache_line) atomic<u8> gives_way;
+};
+
+/* tournament_lock's tree, with every match lost or won as in peterson_lock. */
+template <unsigned Cpus>
+struct match_tree {
+	static constexpr u64 max_contenders = Cpus;
+
+	void lock(unsigned cpu)
+	{
+		for (unsigned at = Cpus + cpu; at > 1; at /= 2)
+			take(at / 2, at % 2);
+	}
+
+	/* As tournament_lock's. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return matches[0].wants[0].load_relaxed() ||
+		       matches[0].wants[1].load_relaxed();
+	}
+
+      protected:
+	void give_back(unsigned number, unsigned side)
+	{
+		matches[number - 1].wants[side].store_release(0);
+		hesitate();
+	}
+
+      private:
+	struct match {
+		atomic<u8> wants[2];
+		atomic<u8> gives_way;
+	};
+
+	void take(unsigned number, unsigned side)
+	{
+		match &m = matches[number - 1];
+		const u8 me = static_cast<u8>(side);
+
+		m.wants[me].store_relaxed(1);
+		fence_seq_cst();
+		m.gives_way.store_release(me);
+		fence_seq_cst();
+		m.wants[me ^ 1].await_either_acquire(
+			[](u8 other) { return other == 0 || give_up; },
+			m.gives_way, [me](u8 last) { return last != me; });
+	}
+
+	match matches[Cpus - 1];
+};
+
+/*
+ * tournament_lock whose CPUs do not wait for their own side: the next from the
+ * same subtree takes the root on the side that is still held.
+ */
+struct leaf_first : match_tree<3> {
+	void unlock(unsigned cpu)
+	{
+		for (unsigned at = 3 + cpu; at > 1; at /= 2)
+			give_back(at / 2, at % 2);
+	}
+};
+
+/*
+ * tournament_lock that is left from the root down: excludes, but goes on
+ * writing after the next holder is inside, and may have freed it.
+ */
+struct root_first : match_tree<4> {
+	void unlock(unsigned cpu)
+	{
+		const unsigned leaf = 4 + cpu;
+
+		give_back(1, leaf / 2 % 2);
+		give_back(leaf / 2, leaf % 2);
+	}
+};
+
+/*
+ * bakery_lock that does not say that it is choosing: while a CPU has looked at
+ * the others and not yet stored its number, one with the same number passes.
+ */
+struct silent_choice {
+	static constexpr u64 max_contenders = 4;
+
+	void lock(unsigned cpu)
+	{
+		u32 mine = 1;
+
+		for (const atomic<u32> &its : number)
+			if (const u32 v = its.load_relaxed(); v >= mine)
+				mine = v + 1;
+		hesitate();
+		number[cpu].store_relaxed(mine);
+		fence_seq_cst();
+		for (unsigned i = 0; i < 4; i++) {
+			if (i == cpu)
+				continue;
+			number[i].await_acquire([=](u32 v) {
+				return v == 0 || v > mine ||
+				       (v == mine && i > cpu) || give_up;
+			});
+		}
+	}
+	void unlock(unsigned cpu) { number[cpu].store_release(0); }
+
+	/* As bakery_lock's. */
+	[[nodiscard]] bool is_queued(unsigned cpu) const
+	{
+		return number[cpu].load_relaxed() != 0;
+	}
+
+      private:
+	atomic<u32> number[4];
+};
+
+/*
+ * busted_queued - mutants of queued_lock
+ *
+ * Each has one mistake that is easily made where nodes belong to CPUs, and the
+ * lock is two fields of a word. The nodes of most are inside of the lock, so
+ * that one that is left spoilt is nobody else's. Never use them. Their waits
+ * also end when give_up is set (barrier.hpp).
+ */
+
+struct queued_busted_node {
+	constexpr queued_busted_node() = default;
+
+	atomic<u16> next;
+	atomic<u8> first;
+};
+
+/* 4 CPUs of 2 levels, and how many each uses: in the lock, or of all locks. */
+struct nodes_inside {
+	queued_busted_node nodes[8];
+};
+struct nodes_of_all {
+	static inline constinit queued_busted_node nodes[8];
+	static inline constinit atomic<u8> depth[4];
+};
+
+/* What queued_lock does, in pieces. */
+template <typename Nodes = nodes_inside>
+struct queued_base : private Nodes {
+	static constexpr u64 max_contenders = 4;
+
+	void unlock(unsigned = 0)
+	{
+		word.template store_release<half::first>(0);
+	}
+
+      protected:
+	static constexpr unsigned levels = 2;
+
+	queued_busted_node &node_of(u16 number)
+	{
+		return Nodes::nodes[number - 1u];
+	}
+	auto &depth_of(unsigned cpu) { return Nodes::depth[cpu]; }
+	static u16 number_of(unsigned cpu, unsigned level)
+	{
+		return static_cast<u16>(cpu * levels + level + 1);
+	}
+
+	bool take_free()
+	{
+		return word.compare_exchange_acquire({0, 0}, {1, 0});
+	}
+
+	u16 swap_tail(u16 mine)
+	{
+		return word.template exchange_acq_rel<half::second>(mine);
+	}
+
+	void wait_behind(u16 ahead, u16 mine)
+	{
+		if (ahead == 0)
+			return;
+		node_of(ahead).next.store_release(mine);
+		node_of(mine).first.await_acquire(
+			[](u8 now) { return now == 1 || give_up; });
+	}
+
+	void wait_for_holder()
+	{
+		word.template await_exchange_acquire<half::first>(
+			1, [](u16 found) { return found == 0 || give_up; });
+	}
+
+	bool leaves_empty(u16 mine)
+	{
+		return word.compare_exchange_relaxed({1, mine}, {1, 0});
+	}
+
+	void call_next(u16 mine)
+	{
+		const u16 next = node_of(mine).next.await_acquire(
+			[](u16 now) { return now != 0 || give_up; });
+
+		if (next != 0)
+			node_of(next).first.store_release(1);
+	}
+
+	void clean(u16 mine)
+	{
+		node_of(mine).next.store_relaxed(0);
+		node_of(mine).first.store_relaxed(0);
+	}
+
+	void take_first(u16 mine)
+	{
+		wait_for_holder();
+		if (!leaves_empty(mine))
+			call_next(mine);
+		clean(mine);
+	}
+
+	/* As queued_lock's: what shows that somebody has come. */
+	atomic_pair<u16> word;
+};
+
+/*
+ * The last in the queue empties it by a look and a store: who came in between
+ * has exchanged itself in, and is forgotten.
+ */
+struct blind_empty : queued_base<> {
+	void lock(unsigned cpu)
+	{
+		const u16 mine = number_of(cpu, 0);
+
+		if (take_free())
+			return;
+		wait_behind(swap_tail(mine), mine);
+		wait_for_holder();
+		if (word.load_relaxed<half::second>() == mine) {
+			hesitate();
+			word.store_relaxed<half::second>(0);
+		} else {
+			call_next(mine);
+		}
+		clean(mine);
+	}
+};
+
+/* Cleans its node when others see it already: a link to it is lost. */
+struct late_clean : queued_base<> {
+	void lock(unsigned cpu)
+	{
+		const u16 mine = number_of(cpu, 0);
+
+		if (take_free())
+			return;
+		const u16 ahead = swap_tail(mine);
+		hesitate();
+		clean(mine);
+		wait_behind(ahead, mine);
+		wait_for_holder();
+		if (!leaves_empty(mine))
+			call_next(mine);
+	}
+};
+
+/* Links itself to the last in the queue, and then takes its place. */
+struct early_link : queued_base<> {
+	void lock(unsigned cpu)
+	{
+		const u16 mine = number_of(cpu, 0);
+
+		if (take_free())
+			return;
+		const u16 ahead = word.load_acquire<half::second>();
+		if (ahead != 0)
+			node_of(ahead).next.store_release(mine);
+		hesitate();
+		if (swap_tail(mine) != 0)
+			node_of(mine).first.await_acquire(
+				[](u8 now) { return now == 1 || give_up; });
+		take_first(mine);
+	}
+};
+
+/* Whoever finds it not held takes it, and passes those who queue. */
+struct stealer : queued_base<> {
+	void lock(unsigned cpu)
+	{
+		const u16 mine = number_of(cpu, 0);
+		const u16 last = word.load_relaxed<half::second>();
+
+		if (word.load_relaxed<half::first>() == 0 &&
+		    word.compare_exchange_acquire({0, last}, {1, last}))
+			return;
+		wait_behind(swap_tail(mine), mine);
+		take_first(mine);
+	}
+};
+
+/*
+ * Counts its wait when it has queued: a handler that comes before that takes
+ * the same node. No lock of the list below: only interrupts show it.
+ */
+struct late_depth : queued_base<nodes_of_all> {
+	void lock_from(unsigned cpu)
+	{
+		atomic<u8> &depth = depth_of(cpu);
+		const u8 level = depth.load_relaxed();
+		const u16 mine = number_of(cpu, level);
+
+		if (take_free())
+			return;
+		const u16 ahead = swap_tail(mine);
+		depth.store_relaxed(static_cast<u8>(level + 1));
+		wait_behind(ahead, mine);
+		take_first(mine);
+		depth.store_release(level);
+	}
+};
+
+/*
+ * busted_ticket - mutants of ticket and test-and-set locks
+ *
+ * Each is one mistake that was made in earnest somewhere. Never use them.
+ * Their waits also end when give_up is set (barrier.hpp), so that a test can
+ * end a run in which the mistake has left everybody waiting.
+ */
+
+/* Two counters apart, and a wait that a test can end. */
+struct ticket_base {
+	static constexpr u64 max_contenders = 256;
+
+	void unlock()
+	{
+		owner.store_release(static_cast<u8>(owner.load_relaxed() + 1));
+	}
+
+      protected:
+	void wait_for(u8 mine)
+	{
+		owner.await_acquire(
+			[mine](u8 now) { return now == mine || give_up; });
+	}
+
+	atomic<u8> next;
+	atomic<u8> owner;
+};
+
+/*
+ * A ticket taken without lock prefix: load, add, store. Two CPUs that do so at
+ * once hold the same ticket.
+ */
+struct unlocked_take : ticket_base {
+	void lock()
+	{
+		const u8 mine = next.load_relaxed();
+
+		next.store_relaxed(static_cast<u8>(mine + 1));
+		wait_for(mine);
+	}
+};
+
+/* Test-and-set by a load and a store: two CPUs may both find it free. */
+struct load_store_tas {
+	static constexpr u64 max_contenders = ~u64{0};
+
+	void lock()
+	{
+		taken.await_acquire([](u8 now) { return now == 0 || give_up; });
+		taken.store_relaxed(1);
+	}
+	void unlock() { taken.store_release(0); }
+
+      private:
+	atomic<u8> taken;
+};
+
+/*
+ * An unlock that reads and writes the whole word, next and owner together: a
+ * ticket taken in between is lost, and taken again by another.
+ */
+struct word_wide_unlock {
+	static constexpr u64 max_contenders = 256;
+
+	void lock()
+	{
+		const u16 drawn = word.fetch_add_acq_rel(next_one);
+		const u8 mine = static_cast<u8>(drawn >> 8);
+
+		word.await_acquire([mine](u16 now) {
+			return static_cast<u8>(now) == mine || give_up;
+		});
+	}
+	void unlock()
+	{
+		const u16 now = word.load_relaxed();
+		const u8 served = static_cast<u8>(now + 1);
+
+		word.store_release(static_cast<u16>((now & 0xff00) | served));
+	}
+
+      private:
+	static constexpr u16 next_one = 0x100;
+	atomic<u16> word; /* high byte: next; low byte: owner */
+};
+
+/*
+ * A try_lock that looks at owner and then swaps next alone (ABA): in between,
+ * a whole wrap of tickets can pass. Two bits here, so that a wrap is four. The
+ * mistake is the same with eight.
+ */
+struct aba_try_lock {
+	static constexpr u64 max_contenders = 4;
+
+	void lock()
+	{
+		u8 mine = next.load_relaxed();
+
+		while (!next.compare_exchange_acq_rel(mine, after(mine)))
+			;
+		owner.await_acquire(
+			[mine](u8 now) { return now == mine || give_up; });
+	}
+	[[nodiscard]] bool try_lock()
+	{
+		u8 free = owner.load_acquire();
+
+		between_look_and_swap();
+		return next.compare_exchange_acq_rel(free, after(free));
+	}
+	void unlock() { owner.store_release(after(owner.load_relaxed())); }
+
+	/* A test's foot in the door: what happens between the two steps. */
+	void (*pass)(aba_try_lock &) = nullptr;
+
+      private:
+	static constexpr u8 after(u8 t) { return (t + 1) & 3; }
+	void between_look_and_swap()
+	{
+		if (pass)
+			pass(*this);
+	}
+
+	atomic<u8> next;
+	atomic<u8> owner;
+};
+
+/*
+ * Serves whoever came last, and claims FIFO. Sound otherwise: a byte guards a
+ * stack of the tickets that wait.
+ */
+struct lifo {
+	static constexpr u64 max_contenders = 256;
+
+	void lock()
+	{
+		guard_stack();
+		const u16 mine = static_cast<u16>(next.load_relaxed() + 1);
+		const bool was_held = held.get();
+		next.store_relaxed(mine);
+		held.set(true);
+		if (was_held) {
+			stack[depth.get()].set(mine);
+			depth.set(depth.get() + 1);
+		}
+		guarded.store_release(0);
+		if (was_held)
+			served.await_acquire([mine](u16 now) {
+				return now == mine || give_up;
+			});
+	}
+
+	void unlock()
+	{
+		guard_stack();
+		const unsigned waiting = depth.get();
+		if (waiting) {
+			depth.set(waiting - 1);
+			served.store_release(stack[waiting - 1].get());
+		} else {
+			held.set(false);
+		}
+		guarded.store_release(0);
+	}
+
+      private:
+	void guard_stack()
+	{
+		guarded.await_exchange_acquire(
+			1, [](u8 was) { return was == 0 || give_up; });
+	}
+
+	atomic<u8> guarded;
+	atomic<u16> next;   /* the last ticket taken, all differ */
+	atomic<u16> served; /* the last ticket called from the stack */
+	plain<bool> held;
+	plain<unsigned> depth;
+	plain<u16> stack[256];
+};
+
+/*
+ * busted_timed - mutants of a lock that can be given up
+ *
+ * timeout_lock's ring, for four CPUs, with a mistake each. Never use them.
+ * Their waits also end when give_up is set (barrier.hpp): some of them leave
+ * somebody waiting for ever.
+ */
+
+enum class when_giving_up {
+	undoes_nothing, /* its slot still waits, and is granted to nobody */
+	stores,		/* over a grant that has come at that moment */
+	draws_anew	/* when it is back: more tickets are out than slots */
+};
+
+template <when_giving_up Mistake>
+struct timed_ring {
+	static constexpr unsigned cpus = 4;
+	static constexpr u64 max_contenders = cpus;
+
+	void lock(unsigned cpu)
+	{
+		if (!arrive(cpu))
+			mine(cpu).await_acquire(may_enter);
+	}
+	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
+	{
+		return arrive(cpu) ||
+		       may_enter(mine(cpu).await_until_acquire(may_enter,
+							       deadline)) ||
+		       !leave(cpu);
+	}
+	[[nodiscard]] bool try_lock(unsigned cpu)
+	{
+		return try_lock_until(cpu, 0);
+	}
+	void unlock(unsigned cpu)
+	{
+		u32 t = ticket[cpu].get();
+
+		hesitate(); /* others come, and give up */
+		mine(cpu).store_relaxed(empty);
+		do
+			t++;
+		while (!serve(slot[t % cpus]) && !give_up);
+	}
+
+      private:
+	enum place : u8 { empty, granted, waiting, abandoned };
+
+	static bool may_enter(place seen) { return seen == granted || give_up; }
+	static place abandoned_by(unsigned cpu)
+	{
+		return static_cast<place>(abandoned + cpu);
+	}
+	atomic<place> &mine(unsigned cpu)
+	{
+		return slot[ticket[cpu].get() % cpus];
+	}
+
+	bool arrive(unsigned cpu)
+	{
+		place seen = abandoned_by(cpu);
+
+		if (has_left[cpu].get()) {
+			has_left[cpu].set(false);
+			if (mine(cpu).compare_exchange_acquire(seen, waiting))
+				return false;
+		}
+		ticket[cpu].set(next.fetch_add_acq_rel(1));
+		seen = empty;
+		return !mine(cpu).compare_exchange_acquire(seen, waiting);
+	}
+
+	bool leave(unsigned cpu)
+	{
+		place seen = waiting;
+
+		has_left[cpu].set(Mistake == when_giving_up::stores);
+		if (Mistake == when_giving_up::undoes_nothing)
+			return true;
+		if (Mistake == when_giving_up::draws_anew)
+			return mine(cpu).compare_exchange_acquire(
+				seen, abandoned_by(cpu));
+		hesitate();
+		mine(cpu).store_relaxed(abandoned_by(cpu));
+		return true;
+	}
+
+	static bool serve(atomic<place> &at)
+	{
+		place seen = empty;
+		bool passes_over;
+
+		do
+			passes_over = seen >= abandoned;
+		while (!at.compare_exchange_release(
+			seen, passes_over ? empty : granted));
+		return !passes_over;
+	}
+
+	atomic<u32> next;
+	atomic<place> slot[cpus] = {atomic<place>(granted)};
+	plain<u32> ticket[cpus];
+	plain<bool> has_left[cpus];
+};
+
+using hole_in_line = timed_ring<when_giving_up::undoes_nothing>;
+using blind_leave = timed_ring<when_giving_up::stores>;
+using place_again = timed_ring<when_giving_up::draws_anew>;
+
+/*
+ * busted_turn - preemptable tickets that are wrong on purpose
+ *
+ * Both exclude, and lose the order that they promise while everybody runs.
+ * Never use them. Their waits also end when give_up is set (barrier.hpp).
+ */
+
+/* What preemptable_ticket_lock does once a waiter has seen its turn come. */
+struct turn_base {
+	static constexpr u64 max_contenders = 64;
+
+	void unlock()
+	{
+		state.store_release(static_cast<u8>(state.load_relaxed() + 1));
+	}
+
+      protected:
+	constexpr explicit turn_base(u8 served)
+	    : next(served), state(static_cast<u8>(served << 1))
+	{
+	}
+
+	/* may_take(turn, place): whether its wait ends; late: what it stores */
+	template <typename MayTake, typename Late>
+	void take(MayTake may_take, Late late)
+	{
+		const u8 mine = static_cast<u8>(next.fetch_add_relaxed(1) << 1);
+		u8 now;
+
+		do {
+			now = state.await_relaxed([=](u8 v) {
+				return (v % 2 == 0 && may_take(v, mine)) ||
+				       give_up;
+			});
+			if (give_up)
+				return;
+		} while (!state.compare_exchange_acquire(
+			now, late(now, mine) ? static_cast<u8>(now - 1)
+					     : static_cast<u8>(mine + 1)));
+	}
+
+      private:
+	atomic<u8> next;
+	atomic<u8> state;
+};
+
+/*
+ * Late by <, and not by the distance: at the wrap of the turn every ticket that
+ * has wrapped already is taken for one that was passed over. Starts there.
+ */
+struct late_by_less : turn_base {
+	constexpr late_by_less() : turn_base(126) {}
+	void lock()
+	{
+		const auto late = [](u8 turn, u8 place) {
+			return place < turn;
+		};
+
+		take(
+			[=](u8 turn, u8 place) {
+				return place == turn || late(turn, place);
+			},
+			late);
+	}
+};
+
+/* No patience: whoever finds it free takes it, in turn or not. */
+struct impatient : turn_base {
+	constexpr impatient() : turn_base(0) {}
+	void lock()
+	{
+		take([](u8, u8) { return true; },
+		     [](u8 turn, u8 place) {
+			     return static_cast<u8>(place - turn) > 127;
+		     });
+	}
+};
+
+} // namespace klock::selftest::busted
 
 namespace klock::selftest {
 

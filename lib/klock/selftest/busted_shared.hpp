@@ -7,9 +7,8 @@
 #pragma once
 
 #include <klock/atomic.hpp>
-#include <klock/counter.hpp>
 #include <klock/cpu.hpp>
-#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
 

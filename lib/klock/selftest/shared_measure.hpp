@@ -14,7 +14,7 @@
 #pragma once
 
 #include <klock/selftest/measure.hpp>
-#include <klock/selftest/shared_record.hpp>
+#include <klock/selftest/shared_torture.hpp>
 
 namespace klock::selftest {
 

@@ -41,39 +41,29 @@ _Static_assert(sizeof(ck_barrier_centralized_t) ==
 _Static_assert(sizeof(ck_barrier_centralized_state_t) == sizeof(unsigned),
 	       "barrier's sense");
 
-void klock_ck_ticket_lock(struct klock_ck_ticket *l)
-{
-	ck_spinlock_ticket_lock((ck_spinlock_ticket_t *)l);
-}
+/* -- Exclusive locks -- */
+
+#define SPINLOCK(lock)                                                         \
+	void klock_ck_##lock##_lock(struct klock_ck_##lock *l)                 \
+	{                                                                      \
+		ck_spinlock_##lock##_lock((ck_spinlock_##lock##_t *)l);        \
+	}                                                                      \
+	_Bool klock_ck_##lock##_try_lock(struct klock_ck_##lock *l)            \
+	{                                                                      \
+		return ck_spinlock_##lock##_trylock(                           \
+			(ck_spinlock_##lock##_t *)l);                          \
+	}                                                                      \
+	void klock_ck_##lock##_unlock(struct klock_ck_##lock *l)               \
+	{                                                                      \
+		ck_spinlock_##lock##_unlock((ck_spinlock_##lock##_t *)l);      \
+	}
+
+SPINLOCK(ticket)
+SPINLOCK(fas)
 
 void klock_ck_ticket_lock_paced(struct klock_ck_ticket *l)
 {
 	ck_spinlock_ticket_lock_pb((ck_spinlock_ticket_t *)l, pace);
-}
-
-_Bool klock_ck_ticket_try_lock(struct klock_ck_ticket *l)
-{
-	return ck_spinlock_ticket_trylock((ck_spinlock_ticket_t *)l);
-}
-
-void klock_ck_ticket_unlock(struct klock_ck_ticket *l)
-{
-	ck_spinlock_ticket_unlock((ck_spinlock_ticket_t *)l);
-}
-
-void klock_ck_fas_lock(struct klock_ck_fas *l)
-{
-	ck_spinlock_fas_lock((ck_spinlock_fas_t *)l);
-}
-
-_Bool klock_ck_fas_try_lock(struct klock_ck_fas *l)
-{
-	return ck_spinlock_fas_trylock((ck_spinlock_fas_t *)l);
-}
-
-void klock_ck_fas_unlock(struct klock_ck_fas *l)
-{
-	ck_spinlock_fas_unlock((ck_spinlock_fas_t *)l);
 }
 
 void klock_ck_mcs_lock(struct klock_ck_mcs *l, struct klock_ck_mcs_node *n)
@@ -167,65 +157,27 @@ void klock_ck_barrier_wait(struct klock_ck_barrier *b, unsigned *sense,
 
 /* -- Readers and writers -- */
 
-void klock_ck_rw_lock(struct klock_ck_rw *l)
-{
-	ck_rwlock_write_lock((ck_rwlock_t *)l);
-}
+#define READ_WRITE(lock, of_ck)                                                \
+	void klock_ck_##lock##_lock(struct klock_ck_##lock *l)                 \
+	{                                                                      \
+		of_ck##_write_lock((of_ck##_t *)l);                            \
+	}                                                                      \
+	void klock_ck_##lock##_unlock(struct klock_ck_##lock *l)               \
+	{                                                                      \
+		of_ck##_write_unlock((of_ck##_t *)l);                          \
+	}                                                                      \
+	void klock_ck_##lock##_lock_shared(struct klock_ck_##lock *l)          \
+	{                                                                      \
+		of_ck##_read_lock((of_ck##_t *)l);                             \
+	}                                                                      \
+	void klock_ck_##lock##_unlock_shared(struct klock_ck_##lock *l)        \
+	{                                                                      \
+		of_ck##_read_unlock((of_ck##_t *)l);                           \
+	}
 
-void klock_ck_rw_unlock(struct klock_ck_rw *l)
-{
-	ck_rwlock_write_unlock((ck_rwlock_t *)l);
-}
-
-void klock_ck_rw_lock_shared(struct klock_ck_rw *l)
-{
-	ck_rwlock_read_lock((ck_rwlock_t *)l);
-}
-
-void klock_ck_rw_unlock_shared(struct klock_ck_rw *l)
-{
-	ck_rwlock_read_unlock((ck_rwlock_t *)l);
-}
-
-void klock_ck_pf_lock(struct klock_ck_pf *l)
-{
-	ck_pflock_write_lock((ck_pflock_t *)l);
-}
-
-void klock_ck_pf_unlock(struct klock_ck_pf *l)
-{
-	ck_pflock_write_unlock((ck_pflock_t *)l);
-}
-
-void klock_ck_pf_lock_shared(struct klock_ck_pf *l)
-{
-	ck_pflock_read_lock((ck_pflock_t *)l);
-}
-
-void klock_ck_pf_unlock_shared(struct klock_ck_pf *l)
-{
-	ck_pflock_read_unlock((ck_pflock_t *)l);
-}
-
-void klock_ck_tf_lock(struct klock_ck_tf *l)
-{
-	ck_tflock_ticket_write_lock((ck_tflock_ticket_t *)l);
-}
-
-void klock_ck_tf_unlock(struct klock_ck_tf *l)
-{
-	ck_tflock_ticket_write_unlock((ck_tflock_ticket_t *)l);
-}
-
-void klock_ck_tf_lock_shared(struct klock_ck_tf *l)
-{
-	ck_tflock_ticket_read_lock((ck_tflock_ticket_t *)l);
-}
-
-void klock_ck_tf_unlock_shared(struct klock_ck_tf *l)
-{
-	ck_tflock_ticket_read_unlock((ck_tflock_ticket_t *)l);
-}
+READ_WRITE(rw, ck_rwlock)
+READ_WRITE(pf, ck_pflock)
+READ_WRITE(tf, ck_tflock_ticket)
 
 void klock_ck_br_join(struct klock_ck_br *l, struct klock_ck_br_reader *r)
 {

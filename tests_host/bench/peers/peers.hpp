@@ -1,26 +1,302 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peers - what a user would pick instead of klock: the table
+ * peers - what a user would pick instead of klock: the adapters, and the table
  *
- * A header a source of peers: its adapters (6 lines each) and its part of the
- * table. CMake says which sources are there by KLOCK_BENCH_WITH_...; what is
- * not there is named in the output.
+ * CMake says which sources are there by KLOCK_BENCH_WITH_...; what is not there
+ * is named in the output. Of Abseil its SpinLock is internal.
  */
 #pragma once
 
-#include "peer.hpp"
-#include "system.hpp"
 #ifdef KLOCK_BENCH_WITH_CK
-#include "ck.hpp"
+#include "ck.h"
 #endif
+
+#include <klock/selftest/locks.hpp>
+
+#include <mutex>
+#include <shared_mutex>
+
+#include <pthread.h>
+
 #ifdef KLOCK_BENCH_WITH_TBB
-#include "tbb.hpp"
+#include <oneapi/tbb/queuing_mutex.h>
+#include <oneapi/tbb/queuing_rw_mutex.h>
+#include <oneapi/tbb/spin_mutex.h>
+#include <oneapi/tbb/spin_rw_mutex.h>
 #endif
 #ifdef KLOCK_BENCH_WITH_ABSEIL
-#include "abseil.hpp"
+#include <absl/base/internal/spinlock.h>
+#include <absl/synchronization/mutex.h>
 #endif
 
 namespace bench {
+
+using klock::selftest::list;
+using klock::selftest::service;
+using klock::selftest::subject;
+using klock::selftest::text;
+
+/* Family: what the name of the klock lock begins with that does the same. */
+template <text Name, klock::any_lock L, service Service, text Family>
+struct peer : subject<Name, L, Service> {
+	static constexpr const char *counterpart = Family.chars;
+};
+
+/* The same of one that readers share; fair: nobody waits for ever. */
+template <text Name, typename L, bool Fair, text Family>
+struct shared_peer {
+	using lock = L;
+	static constexpr const char *name = Name.chars;
+	static constexpr bool fair = Fair;
+	static constexpr const char *counterpart = Family.chars;
+};
+
+/* What an adapter derives from: nobody asks how many may contend. */
+struct any_number {
+	static constexpr klock::u64 max_contenders = ~klock::u64{0};
+};
+
+/* -- pthread's and the standard library's -- */
+
+struct system_spinlock : any_number {
+	system_spinlock() { pthread_spin_init(&spin, 0); }
+	void lock() { pthread_spin_lock(&spin); }
+	bool try_lock() { return pthread_spin_trylock(&spin) == 0; }
+	void unlock() { pthread_spin_unlock(&spin); }
+	pthread_spinlock_t spin;
+};
+
+struct system_mutex : any_number {
+	void lock() { pthread_mutex_lock(&mutex); }
+	bool try_lock() { return pthread_mutex_trylock(&mutex) == 0; }
+	void unlock() { pthread_mutex_unlock(&mutex); }
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+};
+
+struct standard_mutex : any_number {
+	void lock() { mutex.lock(); }
+	bool try_lock() { return mutex.try_lock(); }
+	void unlock() { mutex.unlock(); }
+	std::mutex mutex;
+};
+
+struct system_rwlock : any_number {
+	void lock() { pthread_rwlock_wrlock(&rwlock); }
+	void unlock() { pthread_rwlock_unlock(&rwlock); }
+	void lock_shared() { pthread_rwlock_rdlock(&rwlock); }
+	void unlock_shared() { pthread_rwlock_unlock(&rwlock); }
+	pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+};
+
+struct standard_shared_mutex : any_number {
+	void lock() { mutex.lock(); }
+	void unlock() { mutex.unlock(); }
+	void lock_shared() { mutex.lock_shared(); }
+	void unlock_shared() { mutex.unlock_shared(); }
+	std::shared_mutex mutex;
+};
+
+using system_shared_peers = list<
+	shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
+	shared_peer<"std::shared_mutex", standard_shared_mutex, false, "none">>;
+
+using system_peers = list<
+	peer<"pthread_spinlock", system_spinlock, service::none, "ttas_lock">,
+	peer<"pthread_mutex", system_mutex, service::none, "none">,
+	peer<"std::mutex", standard_mutex, service::none, "none">>;
+
+#ifdef KLOCK_BENCH_WITH_CK
+/* -- Concurrency Kit's -- */
+
+struct ck_ticket : any_number {
+	void lock() { klock_ck_ticket_lock(&at); }
+	bool try_lock() { return klock_ck_ticket_try_lock(&at); }
+	void unlock() { klock_ck_ticket_unlock(&at); }
+	klock_ck_ticket at{};
+};
+
+struct ck_ticket_paced : ck_ticket {
+	void lock() { klock_ck_ticket_lock_paced(&at); }
+};
+
+struct ck_fas : any_number {
+	void lock() { klock_ck_fas_lock(&at); }
+	bool try_lock() { return klock_ck_fas_try_lock(&at); }
+	void unlock() { klock_ck_fas_unlock(&at); }
+	klock_ck_fas at{};
+};
+
+struct ck_mcs : any_number {
+	using node = klock_ck_mcs_node;
+	static constexpr bool node_may_live_on_stack = true;
+	void lock(node &mine) { klock_ck_mcs_lock(&at, &mine); }
+	bool try_lock(node &mine) { return klock_ck_mcs_try_lock(&at, &mine); }
+	void unlock(node &mine) { klock_ck_mcs_unlock(&at, &mine); }
+	klock_ck_mcs at{};
+};
+
+/* ck leaves the nodes' lines to the caller; klock's clh_node has its own. */
+struct ck_clh : any_number {
+	struct alignas(klock::cache_line) cell {
+		klock_ck_clh_node words{};
+	};
+	struct node {
+		cell first;
+		klock_ck_clh_node *mine = &first.words;
+	};
+	static constexpr bool node_may_live_on_stack = false;
+	ck_clh() { klock_ck_clh_init(&at, &unowned.words); }
+	void lock(node &with) { klock_ck_clh_lock(&at, with.mine); }
+	void unlock(node &with) { klock_ck_clh_unlock(&with.mine); }
+	klock_ck_clh at{};
+	cell unowned;
+};
+
+/* Its slots have 8 bytes each, several to a line. */
+struct ck_anderson {
+	using node = klock_ck_anderson_slot *;
+	static constexpr bool node_may_live_on_stack = true;
+	static constexpr klock::u64 max_contenders = klock_ck_slots;
+	ck_anderson() { klock_ck_anderson_init(&at, slots, klock_ck_slots); }
+	void lock(node &mine) { klock_ck_anderson_lock(&at, &mine); }
+	void unlock(node &mine) { klock_ck_anderson_unlock(&at, mine); }
+	klock_ck_anderson at{};
+	klock_ck_anderson_slot slots[klock_ck_slots];
+};
+
+struct ck_rw : any_number {
+	void lock() { klock_ck_rw_lock(&at); }
+	void unlock() { klock_ck_rw_unlock(&at); }
+	void lock_shared() { klock_ck_rw_lock_shared(&at); }
+	void unlock_shared() { klock_ck_rw_unlock_shared(&at); }
+	klock_ck_rw at{};
+};
+
+struct ck_pf : any_number {
+	void lock() { klock_ck_pf_lock(&at); }
+	void unlock() { klock_ck_pf_unlock(&at); }
+	void lock_shared() { klock_ck_pf_lock_shared(&at); }
+	void unlock_shared() { klock_ck_pf_unlock_shared(&at); }
+	klock_ck_pf at{};
+};
+
+struct ck_tf : any_number {
+	void lock() { klock_ck_tf_lock(&at); }
+	void unlock() { klock_ck_tf_unlock(&at); }
+	void lock_shared() { klock_ck_tf_lock_shared(&at); }
+	void unlock_shared() { klock_ck_tf_unlock_shared(&at); }
+	klock_ck_tf at{};
+};
+
+/* Of its readers each has a line, and is in a list that writers walk. */
+struct ck_br : any_number {
+	struct alignas(klock::cache_line) node {
+		klock_ck_br_reader words{};
+	};
+	void join(node &mine) { klock_ck_br_join(&at, &mine.words); }
+	void lock() { klock_ck_br_lock(&at); }
+	void unlock() { klock_ck_br_unlock(&at); }
+	void lock_shared(node &mine)
+	{
+		klock_ck_br_lock_shared(&at, &mine.words);
+	}
+	void unlock_shared(node &mine)
+	{
+		klock_ck_br_unlock_shared(&mine.words);
+	}
+	klock_ck_br at{};
+};
+
+using ck_shared_peers =
+	list<shared_peer<"ck rwlock", ck_rw, false, "none">,
+	     shared_peer<"ck pflock", ck_pf, true, "phase_fair_lock">,
+	     shared_peer<"ck tflock", ck_tf, true, "rw_ticket_lock">,
+	     shared_peer<"ck brlock", ck_br, false, "reader_lock">>;
+
+using ck_peers =
+	list<peer<"ck ticket", ck_ticket, service::fifo, "ticket_lock">,
+	     peer<"ck ticket pb", ck_ticket_paced, service::fifo,
+		  "proportional_ticket_lock">,
+	     peer<"ck fas", ck_fas, service::none, "tas_lock">,
+	     peer<"ck mcs", ck_mcs, service::fifo, "mcs_lock">,
+	     peer<"ck clh", ck_clh, service::fifo, "clh_lock">,
+	     peer<"ck anderson", ck_anderson, service::fifo, "anderson_lock">>;
+#endif
+
+#ifdef KLOCK_BENCH_WITH_TBB
+/* -- oneTBB's -- */
+
+struct tbb_spin_mutex : any_number {
+	void lock() { mutex.lock(); }
+	bool try_lock() { return mutex.try_lock(); }
+	void unlock() { mutex.unlock(); }
+	tbb::spin_mutex mutex;
+};
+
+struct tbb_queuing_mutex : any_number {
+	using node = tbb::queuing_mutex::scoped_lock;
+	static constexpr bool node_may_live_on_stack = true;
+	void lock(node &mine) { mine.acquire(mutex); }
+	bool try_lock(node &mine) { return mine.try_acquire(mutex); }
+	void unlock(node &mine) { mine.release(); }
+	tbb::queuing_mutex mutex;
+};
+
+struct tbb_spin_rw_mutex : any_number {
+	void lock() { mutex.lock(); }
+	void unlock() { mutex.unlock(); }
+	void lock_shared() { mutex.lock_shared(); }
+	void unlock_shared() { mutex.unlock_shared(); }
+	tbb::spin_rw_mutex mutex;
+};
+
+struct tbb_queuing_rw_mutex : any_number {
+	using node = tbb::queuing_rw_mutex::scoped_lock;
+	static constexpr bool node_may_live_on_stack = true;
+	void lock(node &mine) { mine.acquire(mutex, true); }
+	void unlock(node &mine) { mine.release(); }
+	void lock_shared(node &mine) { mine.acquire(mutex, false); }
+	void unlock_shared(node &mine) { mine.release(); }
+	tbb::queuing_rw_mutex mutex;
+};
+
+using tbb_shared_peers =
+	list<shared_peer<"tbb spin_rw_mutex", tbb_spin_rw_mutex, false, "none">,
+	     shared_peer<"tbb queuing_rw_mutex", tbb_queuing_rw_mutex, true,
+			 "rw_ticket_lock">>;
+
+using tbb_peers =
+	list<peer<"tbb spin_mutex", tbb_spin_mutex, service::none, "ttas_lock">,
+	     peer<"tbb queuing_mutex", tbb_queuing_mutex, service::fifo,
+		  "mcs_lock">>;
+#endif
+
+#ifdef KLOCK_BENCH_WITH_ABSEIL
+/* -- Abseil's -- */
+
+struct abseil_spinlock : any_number {
+	void lock() { spin.Lock(); }
+	bool try_lock() { return spin.TryLock(); }
+	void unlock() { spin.Unlock(); }
+	absl::base_internal::SpinLock spin;
+};
+
+struct abseil_mutex : any_number {
+	void lock() { mutex.Lock(); }
+	void unlock() { mutex.Unlock(); }
+	void lock_shared() { mutex.ReaderLock(); }
+	void unlock_shared() { mutex.ReaderUnlock(); }
+	absl::Mutex mutex;
+};
+
+using abseil_shared_peers =
+	list<shared_peer<"absl Mutex", abseil_mutex, false, "none">>;
+
+using abseil_peers = list<peer<"absl SpinLock", abseil_spinlock, service::none,
+			       "backoff_ttas_lock">>;
+#endif
+
+/* -- The table -- */
 
 /* Calls visit.operator()<Peer>() for each that was found. */
 template <typename Visit>

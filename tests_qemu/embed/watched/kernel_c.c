@@ -2,7 +2,7 @@
 /*
  * kernel_c - the kernel in C as it stands, but with all of its locks checked
  *
- * As watched.hpp: the locks' names become those of checked ones; and their
+ * As kernels.cpp: the locks' names become those of checked ones; and their
  * classes are no other kernel's, which take theirs in other contexts.
  */
 #include <klock/klock.h>

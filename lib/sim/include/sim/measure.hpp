@@ -14,7 +14,7 @@
 
 #include <sim/sim.hpp>
 
-#include <klock/selftest/arithmetic.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/selftest/locks.hpp>
 
 #include <string>

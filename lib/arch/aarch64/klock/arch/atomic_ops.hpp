@@ -10,7 +10,7 @@
 #pragma once
 
 #include <klock/arch/cpu.hpp>
-#include <klock/builtin_ops.hpp>
+#include <klock/detail/builtin_ops.hpp>
 
 namespace klock::arch {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <klock/arch/cpu.hpp>
-#include <klock/builtin_ops.hpp>
+#include <klock/detail/builtin_ops.hpp>
 
 #if defined(__SANITIZE_THREAD__)
 #define KLOCK_TELL_TSAN

@@ -9,7 +9,7 @@
 #pragma once
 
 #include <klock/arch/cpu.hpp>
-#include <klock/builtin_ops.hpp>
+#include <klock/detail/builtin_ops.hpp>
 
 #if defined(__i386__)
 namespace klock::arch {

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text - what a panic says, put together where the misuse was found
+ *
+ * On the stack of that CPU: no heap, no buffer that two CPUs could share.
+ */
+#pragma once
+
+#include <klock/types.hpp>
+
+namespace klock {
+
+/* What a lock is called. */
+struct lock_label {
+	const char *name;   /* null: "lock" */
+	u32 element_plus_1; /* of an array; 0: of none */
+};
+
+/* A text that grows, and is cut where its room ends. */
+template <usize Size>
+struct bounded_text {
+	/* Of a path, its end tells more than its beginning. */
+	static constexpr usize longest_path = 60;
+
+	bounded_text &add(const char *more)
+	{
+		while (*more && length < Size - 1)
+			chars[length++] = *more++;
+		chars[length] = 0;
+		return *this;
+	}
+
+	bounded_text &add(u32 number)
+	{
+		char digits[11];
+		char *at = digits + sizeof(digits) - 1;
+
+		*at = 0;
+		do {
+			*--at = static_cast<char>('0' + number % 10);
+			number /= 10;
+		} while (number);
+		return add(at);
+	}
+
+	bounded_text &add_hex(usize number)
+	{
+		char digits[2 * sizeof(number) + 1];
+		char *at = digits + sizeof(digits) - 1;
+
+		*at = 0;
+		do {
+			*--at = "0123456789abcdef"[number % 16];
+			number /= 16;
+		} while (number);
+		return add("0x").add(at);
+	}
+
+	/* file:line */
+	bounded_text &add(call_site at)
+	{
+		if (!at.file)
+			return add("(nowhere)");
+		return add_path(at.file).add(":").add(
+			static_cast<u32>(at.line));
+	}
+
+	/* runqueue, or runqueue[3] */
+	bounded_text &add(lock_label of)
+	{
+		add(of.name ? of.name : "lock");
+		if (of.element_plus_1 == 0)
+			return *this;
+		return add("[").add(of.element_plus_1 - 1).add("]");
+	}
+
+	const char *c_str() const { return chars; }
+
+      private:
+	/* A long one: "..." and its last folders, at most longest_path. */
+	bounded_text &add_path(const char *path)
+	{
+		usize size = 0;
+
+		while (path[size])
+			size++;
+		if (size <= longest_path)
+			return add(path);
+		path += size - (longest_path - 3);
+		for (const char *at = path; *at; at++)
+			if (*at == '/')
+				return add("...").add(at);
+		return add("...").add(path);
+	}
+
+	usize length = 0;
+	char chars[Size] = {};
+};
+
+/* Has room for three call sites and the words between them. */
+using misuse_text = bounded_text<320>;
+
+} // namespace klock

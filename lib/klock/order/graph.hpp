@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph - which lock class was held while which was waited for: bitmaps
+ *
+ * Bit `to` of row `from`. Who looks needs no lock: a bit is never cleared, and
+ * a stale 0 costs the slow way. Who sets bits and who searches holds the lock
+ * of lock_order.hpp.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/plain.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * lock_classes - a number for each lock name, found by loads alone
+ *
+ * Locks of one name are one class. A name is found by its address, then, once
+ * for each address, by its text: two files that say "inode" mean one class. So
+ * a name must stay what it is for ever, as a literal does.
+ *
+ * find() is for any context. Who adds holds the lock of lock_order.hpp; what
+ * others find of it meanwhile is the whole number or none.
+ */
+
+/* The class of one name's address; the name is written last. */
+struct class_slot {
+	/* 0: none yet */
+	atomic<u32> class_plus_1;
+	/* null: nobody's */
+	atomic<const char *> name;
+};
+
+struct lock_classes {
+	static constexpr u32 none = ~u32{0};
+
+	[[nodiscard]] u32 find(const char *name) const
+	{
+		for (u32 i = 0; i < slots; i++) {
+			const class_slot &one = slot(name, i);
+			const char *const found = one.name.load_relaxed();
+
+			if (found == name)
+				return one.class_plus_1.load_relaxed() - 1;
+			if (!found)
+				return none;
+		}
+		return none;
+	}
+
+	/* none: there is no room. name: not null */
+	[[nodiscard]] u32 add(const char *name) const
+	{
+		for (u32 i = 0; i < slots; i++) {
+			class_slot &one = slot(name, i);
+			const char *const found = one.name.load_relaxed();
+
+			if (found == name)
+				return one.class_plus_1.load_relaxed() - 1;
+			if (found)
+				continue;
+			const u32 number = by_text(name);
+			if (number == none)
+				return none;
+			one.class_plus_1.store_relaxed(number + 1);
+			one.name.store_relaxed(name);
+			return number;
+		}
+		return none;
+	}
+
+	[[nodiscard]] const char *name(u32 number) const
+	{
+		return names[number].get();
+	}
+
+	/* A power of two, of them. */
+	class_slot *at;
+	u32 slots;
+	/* Of each class, its first name. */
+	plain<const char *> *names;
+	u32 most;
+
+      private:
+	class_slot &slot(const char *name, u32 i) const
+	{
+		const usize address = reinterpret_cast<usize>(name);
+		/* Names are a few bytes apart. */
+		const usize hash = address ^ address >> 5 ^ address >> 11;
+
+		return at[(hash + i) & (slots - 1)];
+	}
+
+	u32 by_text(const char *name) const
+	{
+		for (u32 i = 0; i < most; i++) {
+			if (!names[i].get()) {
+				names[i].set(name);
+				return i;
+			}
+			if (is_same(names[i].get(), name))
+				return i;
+		}
+		return none;
+	}
+
+	static bool is_same(const char *a, const char *b)
+	{
+		while (*a && *a == *b)
+			a++, b++;
+		return *a == *b;
+	}
+};
+
+/* Some of the classes. */
+struct class_set {
+	static constexpr u32 word_bits = 8 * sizeof(usize);
+
+	static constexpr u32 words_for(u32 classes)
+	{
+		return (classes + word_bits - 1) / word_bits;
+	}
+
+	[[nodiscard]] bool has(u32 number) const
+	{
+		return words[number / word_bits].load_relaxed() >>
+			       number % word_bits &
+		       1;
+	}
+
+	void set(u32 number) const
+	{
+		atomic<usize> &word = words[number / word_bits];
+
+		word.store_relaxed(word.load_relaxed() |
+				   usize{1} << number % word_bits);
+	}
+
+	atomic<usize> *words;
+};
+
+struct order_graph {
+	/* Classes at most: they are kept in bytes. */
+	static constexpr u32 limit = 256;
+
+	[[nodiscard]] class_set seen_after(u32 from) const
+	{
+		return {seen + from * class_set::words_for(classes)};
+	}
+	[[nodiscard]] class_set declared_after(u32 from) const
+	{
+		return {declared + from * class_set::words_for(classes)};
+	}
+
+	/*
+	 * The shortest way from `from` to a class for which is_there() holds,
+	 * `from` itself if so, into route[start], .. ; returns how many classes
+	 * that are, 0 where there is none. What was declared counts where
+	 * all is true.
+	 */
+	template <typename Target>
+	u32 find(u32 from, bool all, Target is_there, u32 start = 0) const
+	{
+		usize met[limit / class_set::word_bits] = {};
+		u32 end = 0;
+
+		meet(met, from, from, end);
+		for (u32 next = 0; next < end; next++) {
+			const u32 at = queue[next].get();
+
+			if (is_there(at))
+				return walk_back(from, at, start);
+			for (u32 w = 0; w < class_set::words_for(classes); w++)
+				meet_all(met, w, after(at, w, all) & ~met[w],
+					 at, end);
+		}
+		return 0;
+	}
+
+	atomic<usize> *seen;
+	atomic<usize> *declared;
+	u32 classes;
+
+	/* What find() found: twice as many as classes. */
+	plain<u8> *route;
+	/* For find(), as many as classes each. */
+	plain<u8> *queue;
+	plain<u8> *came_from;
+
+      private:
+	usize after(u32 from, u32 word, bool all) const
+	{
+		const usize bits = seen_after(from).words[word].load_relaxed();
+
+		return all ? bits | declared_after(from)
+					       .words[word]
+					       .load_relaxed()
+			   : bits;
+	}
+
+	void meet(usize *met, u32 number, u32 from, u32 &end) const
+	{
+		met[number / class_set::word_bits] |=
+			usize{1} << number % class_set::word_bits;
+		came_from[number].set(static_cast<u8>(from));
+		queue[end++].set(static_cast<u8>(number));
+	}
+
+	void meet_all(usize *met, u32 word, usize fresh, u32 from,
+		      u32 &end) const
+	{
+		for (u32 at = word * class_set::word_bits; fresh; at++) {
+			if (fresh & 1)
+				meet(met, at, from, end);
+			fresh >>= 1;
+		}
+	}
+
+	u32 walk_back(u32 from, u32 to, u32 start) const
+	{
+		u32 length = 1;
+
+		for (u32 at = to; at != from; at = came_from[at].get())
+			length++;
+		for (u32 i = start + length; i-- > start;
+		     to = came_from[to].get())
+			route[i].set(static_cast<u8>(to));
+		return length;
+	}
+};
+
+/*
+ * order_sites - in which lines the learned order was seen, for reports
+ *
+ * Whoever calls holds the lock of lock_order.hpp. One edge a place, the first
+ * time that it was seen; where there are more edges than places, a report names
+ * the classes alone.
+ */
+
+/* A line that was noted. */
+struct plain_site {
+	void set(call_site to)
+	{
+		file.set(to.file);
+		line.set(static_cast<u32>(to.line));
+	}
+	[[nodiscard]] call_site get() const
+	{
+		return {file.get(), static_cast<int>(line.get())};
+	}
+
+      private:
+	plain<const char *> file;
+	plain<u32> line;
+};
+
+/* `from` was held, taken there, while `to` was waited for here. */
+struct order_edge {
+	u32 from, to;
+	call_site there, here;
+	u32 cpu;
+};
+
+struct order_edge_slot {
+	void set(const order_edge &e)
+	{
+		from.set(static_cast<u8>(e.from));
+		to.set(static_cast<u8>(e.to));
+		cpu.set(static_cast<u16>(e.cpu));
+		there.set(e.there);
+		here.set(e.here);
+	}
+	[[nodiscard]] order_edge get() const
+	{
+		return {from.get(), to.get(), there.get(), here.get(),
+			cpu.get()};
+	}
+
+      private:
+	plain<u8> from, to;
+	plain<u16> cpu;
+	plain_site there, here;
+};
+
+struct order_sites {
+	/* False: there was no room. */
+	[[nodiscard]] bool note(const order_edge &e) const
+	{
+		const u32 n = count->get();
+
+		if (n == most)
+			return false;
+		edges[n].set(e);
+		count->set(n + 1);
+		return true;
+	}
+
+	/* The edge, and whether it was noted. */
+	[[nodiscard]] bool find(u32 from, u32 to, order_edge &found) const
+	{
+		for (u32 i = 0; i < count->get(); i++) {
+			found = edges[i].get();
+			if (found.from == from && found.to == to)
+				return true;
+		}
+		return false;
+	}
+
+	order_edge_slot *edges;
+	plain<u32> *count;
+	u32 most;
+	/* Of each class: where a handler waited for it, where it was held or
+	 * waited for with interrupts on; its rank, 0: none. */
+	plain_site *in_handler;
+	plain_site *open;
+	plain<u32> *ranks;
+};
+
+} // namespace klock

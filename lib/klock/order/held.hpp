@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * held - what one owner holds and waits for, noted where any CPU can look
+ *
+ * An owner is who klock_os_owner_id() says, else a CPU. It alone writes here,
+ * and the handlers that interrupt it; they leave what they found. So a place is
+ * made in this order, and a handler between any two steps sees no lock that is
+ * not held or waited for:
+ *	push	one more place, then what is in it, the lock's address last
+ *	pop	the address is gone, then the place, then the owner
+ * A place between the two is `reserved`: nobody takes it, nobody takes it back.
+ * One that was popped below others is `gone`, and the next push has it.
+ *
+ * Everything is relaxed: who writes is who reads, except for print_held.hpp,
+ * which may show a line that is being written.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/detail/text.hpp>
+#include <klock/detail/usage.hpp>
+#include <klock/os.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+enum class hold : u8 { trying, waiting, held };
+
+/* One acquisition. */
+struct held_lock {
+	/* Of `address`. */
+	static constexpr usize reserved = 0;
+	static constexpr usize gone = 1;
+
+	void note(const wanted_lock &want, hold how, u8 rank)
+	{
+		name.store_relaxed(want.label.name);
+		element_plus_1.store_relaxed(want.label.element_plus_1);
+		file.store_relaxed(want.by.file);
+		line.store_relaxed(static_cast<u32>(want.by.line));
+		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
+		since.store_relaxed(clock());
+		class_plus_1.store_relaxed(0);
+		sub_rank.store_relaxed(rank);
+		shared.store_relaxed(want.shared);
+		state.store_relaxed(how);
+		address.store_relaxed(reinterpret_cast<usize>(want.lock));
+	}
+
+	void set_class(u32 number)
+	{
+		class_plus_1.store_relaxed(static_cast<u16>(number + 1));
+	}
+
+	/* It was waited for until now. */
+	void take()
+	{
+		since.store_relaxed(clock());
+		state.store_relaxed(hold::held);
+	}
+
+	[[nodiscard]] bool is_there() const
+	{
+		return address.load_relaxed() > gone;
+	}
+	[[nodiscard]] bool is_of(const void *lock) const
+	{
+		return address.load_relaxed() == reinterpret_cast<usize>(lock);
+	}
+	[[nodiscard]] lock_label label() const
+	{
+		return {name.load_relaxed(), element_plus_1.load_relaxed()};
+	}
+	[[nodiscard]] call_site site() const
+	{
+		return {file.load_relaxed(),
+			static_cast<int>(line.load_relaxed())};
+	}
+
+	/* Of 1024 cycles each, modulo 2^32: half an hour and more. */
+	static u32 clock() { return static_cast<u32>(cycles() >> 10); }
+
+	/* Of the lock; or reserved, or gone. */
+	atomic<usize> address;
+	atomic<const char *> name;
+	atomic<const char *> file;
+	atomic<u32> line;
+	atomic<u32> element_plus_1;
+	/* When it was asked for; once held, when it was taken. */
+	atomic<u32> since;
+	atomic<u16> on_cpu;
+	/* 0: not looked up yet, or none */
+	atomic<u16> class_plus_1;
+	/* As declared: order_calls.hpp. */
+	atomic<u8> sub_rank;
+	atomic<hold> state;
+	atomic<bool> shared;
+	/* Pushed by a handler that came in the middle of a pop, below it: who
+	 * was interrupted takes that place back itself. */
+	atomic<bool> above_pop;
+};
+
+/* Zero bytes: nobody's. */
+struct alignas(cache_line) held_locks {
+	/* At once, waited for and held; more are not seen. */
+	static constexpr u32 most = 16;
+
+	[[nodiscard]] bool is_of(usize owner) const
+	{
+		return owner_plus_1.load_relaxed() == owner + 1;
+	}
+
+	/* A place for one more, of an owner who has places; null: full. */
+	[[nodiscard]] held_lock *push()
+	{
+		const u32 n = more.load_relaxed();
+
+		for (u32 i = 0; i < n; i++)
+			if (is_gone(at[i])) {
+				at[i].address.store_relaxed(
+					held_lock::reserved);
+				return &at[i];
+			}
+		if (n + 1 >= most)
+			return nullptr;
+		const bool in_pop = is_gone(at[n]);
+		more.store_relaxed(n + 1);
+		at[n + 1].above_pop.store_relaxed(in_pop);
+		return &at[n + 1];
+	}
+
+	void pop(held_lock &one)
+	{
+		one.address.store_relaxed(held_lock::gone);
+		for (u32 n = more.load_relaxed(); n > 0; n--) {
+			const bool is_last = at[n].above_pop.load_relaxed();
+
+			if (!leave(at[n]))
+				return;
+			more.store_relaxed(n - 1);
+			if (is_last)
+				return;
+		}
+		if (leave(at[0]))
+			owner_plus_1.store_relaxed(0);
+	}
+
+	/* The one pushed last of this lock, or null. */
+	[[nodiscard]] held_lock *find(const void *lock)
+	{
+		for (u32 n = more.load_relaxed() + 1; n-- > 0;)
+			if (at[n].is_of(lock))
+				return &at[n];
+		return nullptr;
+	}
+
+	/* How many of `at` may be in use. */
+	[[nodiscard]] u32 size() const
+	{
+		return owner_plus_1.load_relaxed() ? more.load_relaxed() + 1
+						   : 0;
+	}
+
+	/* 0: nobody's; whoever takes it has at[0]. */
+	atomic<usize> owner_plus_1;
+	/* Of a lock whose sub-rank is declared, for its next acquisition. */
+	atomic<usize> ranked;
+	/* Places in use besides at[0]. */
+	atomic<u32> more;
+	atomic<u8> rank;
+	held_lock at[most];
+
+      private:
+	static bool is_gone(const held_lock &one)
+	{
+		return one.address.load_relaxed() == held_lock::gone;
+	}
+
+	static bool leave(held_lock &last)
+	{
+		if (!is_gone(last))
+			return false;
+		last.address.store_relaxed(held_lock::reserved);
+		return true;
+	}
+};
+
+/* Of all owners. */
+struct held_by_owners {
+	/* The caller's, or null where it has none. */
+	[[nodiscard]] held_locks *mine() const
+	{
+		const usize owner = owner_id();
+
+		if (owner_is_cpu())
+			return owner < owners && all[owner].is_of(owner)
+				       ? &all[owner]
+				       : nullptr;
+		for (u32 i = 0; i < owners; i++)
+			if (all[(owner + i) % owners].is_of(owner))
+				return &all[(owner + i) % owners];
+		return nullptr;
+	}
+
+	/* A place of the caller's, for one more. */
+	[[nodiscard]] held_place push() const
+	{
+		if (held_locks *const stack = mine())
+			return {stack, stack->push()};
+		held_locks *const fresh = claim(owner_id());
+
+		return {fresh, fresh ? &fresh->at[0] : nullptr};
+	}
+
+	held_locks *all;
+	u32 owners;
+
+      private:
+	/* A CPU has its own; threads share as many as hold locks at once. */
+	held_locks *claim(usize owner) const
+	{
+		if (owner_is_cpu()) {
+			if (owner >= owners)
+				return nullptr;
+			all[owner].owner_plus_1.store_relaxed(owner + 1);
+			return &all[owner];
+		}
+		for (u32 i = 0; i < owners; i++) {
+			held_locks &one = all[(owner + i) % owners];
+			usize nobody = 0;
+
+			if (one.owner_plus_1.load_relaxed() == nobody &&
+			    one.owner_plus_1.compare_exchange_relaxed(
+				    nobody, owner + 1))
+				return &one;
+		}
+		return nullptr;
+	}
+};
+
+} // namespace klock

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules - which acquisition breaks the order, and who is told
+ *
+ * Between what an owner has and what it wants: lock_order.hpp says what is
+ * found. Fast where all is known: loads alone.
+ */
+#pragma once
+
+#include <klock/detail/text.hpp>
+#include <klock/irq.hpp>
+#include <klock/order/graph.hpp>
+#include <klock/order/held.hpp>
+#include <klock/os.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * order_learning - what is new in the order of locks, and what it breaks
+ *
+ * What each function is told was not known when its caller looked. It looks
+ * again under one lock, with interrupts off, then searches, then notes it,
+ * broken or not, so that each new thing is searched once, by one CPU, with all
+ * that were noted before it in sight: of those who close a cycle at the same
+ * time, exactly the last reports. The argument stands in lock_order.hpp.
+ *
+ * found(what, length, one): what is wrong, how many classes of the graph's
+ * route show it, and the lock, which it releases before it panics.
+ */
+
+/* What the route in the graph is. */
+enum class finding {
+	cycle,	   /* from what was waited for to what was held */
+	inversion, /* from a handler's to what is held with interrupts on */
+	declared,  /* against what was declared before */
+};
+
+/* Whether a class is one of these. */
+struct is_in {
+	bool operator()(u32 number) const { return set.has(number); }
+
+	const class_set &set;
+};
+
+/*
+ * The lock, with interrupts off. It ends by unlock() and by no destructor: that
+ * would need a C++ runtime where a host's panic may throw.
+ */
+struct one_at_a_time {
+	explicit one_at_a_time(tas_lock &of) : before(irq_save()), lock(&of)
+	{
+		of.lock();
+	}
+	one_at_a_time(const one_at_a_time &) = delete;
+	one_at_a_time &operator=(const one_at_a_time &) = delete;
+
+	/* Once; again it does nothing. */
+	void unlock()
+	{
+		if (!lock)
+			return;
+		lock->unlock();
+		lock = nullptr;
+		irq_restore(before);
+	}
+
+      private:
+	irq_state before;
+	tas_lock *lock;
+};
+
+struct order_learning {
+
+	[[nodiscard]] u32 add_class(const char *name) const
+	{
+		one_at_a_time one(*busy);
+		const u32 number = classes.add(name);
+
+		one.unlock();
+		return number;
+	}
+
+	/* False: there was no room for its lines. */
+	template <typename Found>
+	[[gnu::noinline]] bool learn(const order_edge &e, Found found) const
+	{
+		one_at_a_time one(*busy);
+
+		if (graph.seen_after(e.from).has(e.to)) {
+			one.unlock();
+			return true;
+		}
+		const u32 cycle = graph.find(
+			e.to, true, [&e](u32 at) { return at == e.from; });
+
+		graph.seen_after(e.from).set(e.to);
+		const bool noted = sites.note(e);
+
+		if (cycle)
+			found(finding::cycle, cycle, one);
+		else if (const u32 length = inversion_by(e.from, e.to))
+			found(finding::inversion, length, one);
+		one.unlock();
+		return noted;
+	}
+
+	/* An interrupt handler waits for it. */
+	template <typename Found>
+	[[gnu::noinline]] void learn_handler(u32 number, call_site by,
+					     Found found) const
+	{
+		one_at_a_time one(*busy);
+
+		if (!handlers.has(number)) {
+			handlers.set(number);
+			sites.in_handler[number].set(by);
+			if (const u32 length =
+				    graph.find(number, false, is_in{open}))
+				found(finding::inversion, length, one);
+		}
+		one.unlock();
+	}
+
+	/* It is held or waited for with interrupts on. */
+	template <typename Found>
+	[[gnu::noinline]] void learn_open(u32 number, call_site by,
+					  Found found) const
+	{
+		one_at_a_time one(*busy);
+
+		if (!open.has(number)) {
+			open.set(number);
+			sites.open[number].set(by);
+			if (const u32 length = from_handlers(number))
+				found(finding::inversion, length, one);
+		}
+		one.unlock();
+	}
+
+	/* Two names; before others use their locks. */
+	template <typename Found>
+	[[gnu::noinline]] void declare(u32 first, u32 second, Found found) const
+	{
+		one_at_a_time one(*busy);
+		const u32 length = graph.find(
+			second, true, [first](u32 at) { return at == first; });
+
+		graph.declared_after(first).set(second);
+		if (length)
+			found(finding::declared, length, one);
+		one.unlock();
+	}
+
+	lock_classes classes;
+	order_graph graph;
+	/* Classes that handlers wait for. */
+	class_set handlers;
+	/* Classes that were held or waited for with interrupts on. */
+	class_set open;
+	order_sites sites;
+	tas_lock *busy;
+
+      private:
+	/* The first way from a handler's class to this one; 0: none. */
+	u32 from_handlers(u32 number) const
+	{
+		for (u32 i = 0; i < graph.classes; i++) {
+			if (!handlers.has(i))
+				continue;
+			if (const u32 length =
+				    graph.find(i, false, [number](u32 at) {
+					    return at == number;
+				    }))
+				return length;
+		}
+		return 0;
+	}
+
+	/* The same through a new edge, on to one that is open. */
+	u32 inversion_by(u32 from, u32 to) const
+	{
+		if (!graph.find(to, false, is_in{open}))
+			return 0;
+		const u32 before = from_handlers(from);
+
+		if (!before)
+			return 0;
+		return before + graph.find(to, false, is_in{open}, before);
+	}
+};
+
+/*
+ * order_memory - all that lock_order.hpp keeps, in one object of fixed size
+ */
+
+/* Of addresses of names: the least power of two that is twice as many. */
+constexpr u32 slots_for(u32 classes)
+{
+	u32 power = 1;
+
+	while (power < 2 * classes)
+		power *= 2;
+	return power;
+}
+
+/* Zero bytes: nothing is known yet. */
+template <u32 Classes, u32 Owners>
+struct lock_order_memory {
+	static_assert(Classes >= 1 && Classes <= order_graph::limit,
+		      "lock_order: 1 to 256 names of locks");
+	static_assert(Owners >= 1, "lock_order: one owner at least");
+
+	/* Of edges whose lines can be named. */
+	static constexpr u32 edges = 2 * Classes;
+
+	constexpr lock_order_memory() = default;
+
+	constexpr order_learning learning()
+	{
+		return {{slot, slots, names, Classes},
+			{seen, declared, Classes, route, queue, came_from},
+			{handlers},
+			{open},
+			{edge, &edge_count, edges, in_handler, opened, ranks},
+			&busy};
+	}
+
+	held_locks held[Owners];
+
+      private:
+	static constexpr u32 words = class_set::words_for(Classes);
+
+	static constexpr u32 slots = slots_for(Classes);
+
+	atomic<usize> seen[Classes * words];
+	atomic<usize> declared[Classes * words];
+	atomic<usize> handlers[words];
+	atomic<usize> open[words];
+	class_slot slot[slots];
+	plain<const char *> names[Classes];
+	order_edge_slot edge[edges];
+	plain<u32> edge_count;
+	plain_site in_handler[Classes];
+	plain_site opened[Classes];
+	plain<u32> ranks[Classes];
+	plain<u8> route[2 * Classes];
+	plain<u8> queue[Classes];
+	plain<u8> came_from[Classes];
+	tas_lock busy;
+};
+
+/*
+ * order_report - what a kernel is told when lock_order.hpp finds something
+ *
+ * The text of one finding is put together on the stack of the CPU that panics,
+ * while it holds the lock of the learning: names, lines and the route are then
+ * as they were found. The panic comes after that lock is released.
+ */
+
+/* Has room for a cycle of five classes with all its lines. */
+using order_text = bounded_text<1000>;
+
+/* What is wrong: the route's first classes, as many as length. */
+struct order_finding {
+	finding what;
+	u32 length;
+	const held_lock *held; /* null: nothing was, or it does not matter */
+	const wanted_lock &want;
+};
+
+struct order_report {
+	void add(const order_finding &of)
+	{
+		if (of.what == finding::inversion)
+			add_inversion(of.length, of.want.by);
+		else
+			add_cycle(of);
+	}
+
+	order_text &text;
+	const order_learning &known;
+
+      private:
+	void add_cycle(const order_finding &of)
+	{
+		text.add("lock order: ");
+		if (of.held)
+			add_step(of.held->label(), of.held->site(),
+				 of.want.label, of.want.by, cpu_id());
+		else
+			text.add("declared at ").add(of.want.by);
+		text.add("; known: ");
+		add_route(of.length);
+	}
+
+	/* A handler that interrupts who holds the last waits for the first,
+	 * whose holder waits for the last. */
+	void add_inversion(u32 length, call_site by)
+	{
+		const u32 first = number(0), last = number(length - 1);
+
+		text.add("interrupts: a handler waits for ")
+			.add(known.classes.name(first))
+			.add(" at ")
+			.add(known.sites.in_handler[first].get())
+			.add("; ")
+			.add(known.classes.name(last))
+			.add(" is held or waited for with interrupts on at ")
+			.add(known.sites.open[last].get());
+		if (length > 1)
+			text.add("; known: ");
+		add_route(length);
+		text.add("; found at ").add(by);
+	}
+
+	void add_route(u32 length)
+	{
+		for (u32 i = 0; i + 1 < length; i++) {
+			if (i > 0)
+				text.add(", ");
+			add_edge(number(i), number(i + 1));
+		}
+	}
+
+	void add_edge(u32 from, u32 to)
+	{
+		const lock_label before = {known.classes.name(from), 0};
+		const lock_label after = {known.classes.name(to), 0};
+		order_edge seen;
+
+		if (known.sites.find(from, to, seen))
+			return add_step(before, seen.there, after, seen.here,
+					seen.cpu);
+		text.add(before).add(" then ").add(after).add(
+			known.graph.seen_after(from).has(to)
+				? " (no room for its lines)"
+				: " (declared)");
+	}
+
+	/* A (a.c:10) then B (a.c:12) on CPU 1 */
+	void add_step(lock_label from, call_site there, lock_label to,
+		      call_site here, u32 cpu)
+	{
+		text.add(from).add(" (").add(there).add(") then ");
+		text.add(to).add(" (").add(here).add(") on CPU ").add(cpu);
+	}
+
+	u32 number(u32 i) const { return known.graph.route[i].get(); }
+};
+
+[[noreturn]] inline void say_order(const wanted_lock &want, const char *text)
+{
+	bounded_text<80> name;
+
+	panic(name.add(want.label).c_str(), want.lock, cpu_id(), text);
+}
+
+[[noreturn, gnu::noinline]] inline void
+complain_of_order(const order_finding &of, const order_learning &known,
+		  one_at_a_time &one)
+{
+	order_text text;
+
+	order_report{text, known}.add(of);
+	one.unlock();
+	say_order(of.want, text.c_str());
+}
+
+/* For the learning: what is done about a finding. */
+struct order_reporter {
+	void operator()(finding what, u32 length, one_at_a_time &one) const
+	{
+		complain_of_order({what, length, held, want}, known, one);
+	}
+
+	const order_learning &known;
+	const held_lock *held;
+	const wanted_lock &want;
+};
+
+[[noreturn, gnu::noinline]] inline void
+complain_of_pair(const char *what, const held_lock &held,
+		 const wanted_lock &want)
+{
+	misuse_text text;
+
+	text.add(what).add("; at ").add(want.by).add("; ").add(held.label());
+	text.add(" was taken at ").add(held.site());
+	say_order(want, text.c_str());
+}
+
+/* The kernel waits, and the caller has a lock. */
+[[noreturn, gnu::noinline]] inline void complain_of_wait(const held_lock &held,
+							 call_site by)
+{
+	const void *const lock =
+		reinterpret_cast<const void *>(held.address.load_relaxed());
+	misuse_text text;
+
+	text.add("might_wait() with a lock held; at ").add(by);
+	text.add("; taken at ").add(held.site());
+	say_order({lock, held.label(), by, false, false}, text.c_str());
+}
+
+struct order_rules : order_learning {
+	constexpr explicit order_rules(const order_learning &of)
+	    : order_learning(of)
+	{
+	}
+
+	/* -- Classes ---------------------------------------------------------
+	 */
+
+	[[nodiscard]] u32 class_of(const char *name)
+	{
+		if (!name)
+			return lock_classes::none;
+		const u32 known = classes.find(name);
+
+		return known != lock_classes::none ? known : new_class(name);
+	}
+
+	/* Of what is held; a try has not looked. */
+	[[nodiscard]] u32 class_of(const held_lock &one)
+	{
+		const u32 known = one.class_plus_1.load_relaxed();
+
+		return known ? known - 1 : class_of(one.label().name);
+	}
+
+	/* -- Orders ----------------------------------------------------------
+	 */
+
+	/* mine: where `want` is noted, of class `to`. */
+	void check_pair(const held_lock &held, held_place mine,
+			const wanted_lock &want, u32 to)
+	{
+		if (held.is_of(want.lock))
+			return check_same_lock(held, want);
+		const u32 from = class_of(held);
+
+		if (from == lock_classes::none || to == lock_classes::none)
+			return;
+		if (from == to)
+			check_same_class(held, mine, want);
+		else if (!graph.seen_after(from).has(to))
+			learn_edge(held, from, want, to);
+	}
+
+	void declare_edge(u32 first, u32 second, call_site by)
+	{
+		const wanted_lock after = {
+			nullptr, {classes.name(second), 0}, by, false, false};
+
+		declare(first, second, order_reporter{*this, nullptr, after});
+	}
+
+	/* -- Interrupts ------------------------------------------------------
+	 */
+
+	/* A handler waits for it. */
+	void note_handler(u32 number, const wanted_lock &want)
+	{
+		if (number != lock_classes::none && !handlers.has(number))
+			learn_handler(number, want.by,
+				      order_reporter{*this, nullptr, want});
+	}
+
+	/* All that this owner has, it has with interrupts as they are. */
+	void note_open(const held_locks &mine, const wanted_lock &want)
+	{
+		if (!irqs_enabled())
+			return;
+		const u32 size = mine.size();
+		for (u32 i = 0; i < size; i++) {
+			if (!mine.at[i].is_there())
+				continue;
+			const u32 number = class_of(mine.at[i]);
+
+			if (number != lock_classes::none && !open.has(number))
+				learn_open(
+					number, want.by,
+					order_reporter{*this, nullptr, want});
+		}
+	}
+
+	/* -- Tables that are full --------------------------------------------
+	 */
+
+	static constexpr u32 full_classes = 1, full_edges = 2, full_stack = 4,
+			     full_owners = 8;
+
+	[[gnu::noinline]] void say_once(u32 what)
+	{
+		if (said.load_relaxed() & what ||
+		    said.fetch_or_relaxed(what) & what)
+			return;
+		note(what == full_classes ? "klock: more names of locks than "
+					    "lock_order has room for"
+		     : what == full_edges ? "klock: more pairs of locks than "
+					    "lock_order can name the lines of"
+		     : what == full_stack ? "klock: more locks held at once "
+					    "than lock_order sees"
+					  : "klock: more owners of locks than "
+					    "lock_order has room for");
+	}
+
+      private:
+	[[gnu::noinline]] u32 new_class(const char *name)
+	{
+		if (said.load_relaxed() & full_classes)
+			return lock_classes::none;
+		const u32 number = add_class(name);
+
+		if (number == lock_classes::none)
+			say_once(full_classes);
+		return number;
+	}
+
+	[[gnu::noinline]] void learn_edge(const held_lock &held, u32 from,
+					  const wanted_lock &want, u32 to)
+	{
+		const order_edge e = {from, to, held.site(), want.by, cpu_id()};
+
+		if (!learn(e, order_reporter{*this, &held, want}))
+			say_once(full_edges);
+	}
+
+	static void check_same_lock(const held_lock &held,
+				    const wanted_lock &want)
+	{
+		const bool reads = held.shared.load_relaxed();
+
+		if (reads && want.shared && want.nests)
+			return;
+		complain_of_pair(!reads	       ? "recursion: the caller has it"
+				 : want.shared ? "read recursion: the caller "
+						 "reads it"
+					       : "upgrade: the caller reads it",
+				 held, want);
+	}
+
+	/* By address, if no sub-ranks are declared. */
+	static void check_same_class(const held_lock &held, held_place mine,
+				     const wanted_lock &want)
+	{
+		const u8 before = held.sub_rank.load_relaxed();
+		const u8 after =
+			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0};
+
+		if (after > before ||
+		    (after == before && reinterpret_cast<usize>(want.lock) >
+						held.address.load_relaxed()))
+			return;
+		complain_of_pair("same class: neither at a higher address nor "
+				 "of a higher sub-rank than one that is held",
+				 held, want);
+	}
+
+	/* What is full, of which that was said. */
+	atomic<u32> said;
+};
+
+} // namespace klock

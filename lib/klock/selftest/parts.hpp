@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts - what every self-test is made of: the invariant, numbers, a meeting
+ * point of threads, doorways, results
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+#include <klock/plain.hpp>
+#include <klock/types.hpp>
+#include <klock/selftest/locks.hpp>
+
+namespace klock::selftest {
+
+/*
+ * invariant - data that only holds together if critical sections do not overlap
+ *
+ * Several words that are equal whenever nobody is inside. A section checks
+ * that, adds one to each with a pause between two, and checks again: whoever
+ * is inside at the same time is seen by one of the two, or loses an update.
+ */
+
+struct invariant {
+	static constexpr unsigned words = 4;
+
+	/* One section; false if it saw another. */
+	[[nodiscard]] bool visit(u32 relaxes_a_word)
+	{
+		const u32 before = word[0].get();
+		bool whole = all_are(before);
+
+		for (unsigned i = 0; i < words; i++) {
+			word[i].set(before + 1);
+			/* A barrier at least: each store is a store. */
+			keep();
+			relax_for(relaxes_a_word);
+		}
+		return all_are(before + 1) && whole;
+	}
+
+	/* A reader's section, which changes nothing; false if it saw a
+	 * writer's.
+	 */
+	[[nodiscard]] bool look(u32 relaxes) const
+	{
+		const u32 before = word[0].get();
+		const bool whole = all_are(before);
+
+		keep();
+		relax_for(relaxes);
+		return all_are(before) && whole;
+	}
+
+	/* Of so many visits, how many left no trace. Both counts wrap at 2^32,
+	 * and the difference does not mind. */
+	[[nodiscard]] u32 lost(u64 made) const
+	{
+		return static_cast<u32>(made) - word[0].get();
+	}
+
+	/* As if so many visits had been made. */
+	void reset(u64 made = 0)
+	{
+		for (unsigned i = 0; i < words; i++)
+			word[i].set(static_cast<u32>(made));
+	}
+
+      private:
+	static void keep() { asm volatile("" ::: "memory"); }
+
+	bool all_are(u32 value) const
+	{
+		bool all = true;
+
+		for (unsigned i = 0; i < words; i++)
+			all &= word[i].get() == value;
+		return all;
+	}
+
+	plain<u32> word[words];
+};
+
+/*
+ * arithmetic - what a test needs and a bare 32-bit machine has not
+ */
+
+/*
+ * a / b by shift and subtract: a 64-bit division on a 32-bit CPU is a call
+ * into the compiler's library, which a kernel does not link. 0 where b is 0.
+ */
+constexpr u64 divide(u64 a, u64 b)
+{
+	u64 quotient = 0;
+	int shift = 0;
+
+	if (b == 0)
+		return 0;
+	while (b <= a - b && a >= b && !(b >> 63)) {
+		b <<= 1;
+		shift++;
+	}
+	for (; shift >= 0; shift--, b >>= 1) {
+		quotient <<= 1;
+		if (a >= b) {
+			a -= b;
+			quotient |= 1;
+		}
+	}
+	return quotient;
+}
+
+static_assert(divide(0, 3) == 0 && divide(7, 7) == 1 && divide(100, 7) == 14);
+static_assert(divide(~u64{0}, 1) == ~u64{0} && divide(~u64{0}, ~u64{0}) == 1);
+static_assert(divide(5, 9) == 0 &&
+	      divide(u64{1} << 63, 3) == (u64{1} << 63) / 3);
+
+/* Marsaglia, "Xorshift RNGs", J. Stat. Software 8(14), 2003: 13, 17, 5. */
+struct xorshift {
+	constexpr explicit xorshift(u32 seed) : state(seed * 2654435761u | 1) {}
+
+	constexpr u32 next()
+	{
+		state ^= state << 13;
+		state ^= state >> 17;
+		state ^= state << 5;
+		return state;
+	}
+
+	/* 0 .. bound - 1 */
+	constexpr u32 below(u32 bound)
+	{
+		return static_cast<u32>(u64{next()} * bound >> 32);
+	}
+
+      private:
+	u32 state;
+};
+
+/*
+ * Jain's fairness index in thousandths: (sum x)^2 / (n sum x^2). 1000: all
+ * the same; 1000 / n: one has everything. Source: Jain, Chiu and Hawe, DEC
+ * TR-301, 1984. Counts are scaled down so that the squares fit.
+ */
+template <typename Count>
+constexpr u32 jain_permille(unsigned n, Count count)
+{
+	u64 most = 0, sum = 0, squares = 0;
+	int scale = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		most = count(i) > most ? count(i) : most;
+	while (most >> scale > 0xffff)
+		scale++;
+	for (unsigned i = 0; i < n; i++) {
+		const u64 x = count(i) >> scale;
+		sum += x;
+		squares += x * x;
+	}
+	/* sum < 2^24 and squares < 2^40 for 256 CPUs: all products fit. */
+	return static_cast<u32>(divide(sum * sum * 1000, n * squares));
+}
+
+/*
+ * barrier - all CPUs of a test meet, and leave together
+ *
+ * Also the one flag that ends a test early: a wait in the self-tests, and in
+ * the locks that are meant to fail, ends when give_up is set.
+ */
+
+/*
+ * Set by a watchdog that sees no progress. volatile and not atomic<>: it is
+ * read inside the waits' predicates, where a checker allows no operation.
+ */
+inline constinit volatile bool give_up = false;
+
+/* Reusable; everybody who takes part calls meet() with the same number. */
+struct barrier {
+	void meet(u32 cpus)
+	{
+		const u32 mine = arrived.fetch_add_acq_rel(1);
+		const u32 full = mine - mine % cpus + cpus;
+
+		arrived.await_acquire([full](u32 now) {
+			return now - full < (1u << 31) || give_up;
+		});
+	}
+
+	void reset() { arrived.store_release(0); }
+
+      private:
+	/* Arrivals since reset(): the k-th meeting is full at k x cpus. */
+	atomic<u32> arrived;
+};
+
+/*
+ * doorway - seeing from outside that a CPU has taken its place in the queue
+ *
+ * First come, first served speaks of the doorway: the bounded first part of
+ * lock(), before the wait (Lamport, CACM 17(8), 1974). To say who came first,
+ * a test must know when a doorway is done. A lock may tell (is_queued(cpu)).
+ * For the others its bytes do: a doorway is one atomic operation that changes
+ * them, and while the holder stays inside nothing else does.
+ */
+
+template <typename L>
+concept tells_queued = requires(const L &lock, unsigned cpu) {
+	{
+		lock.is_queued(cpu)
+	} -> same_as<bool>;
+};
+
+/* FNV-1a, each byte read atomically. */
+inline u64 hash(const u8 *bytes, usize count)
+{
+	u64 sum = 0xcbf29ce484222325u;
+
+	for (usize i = 0; i < count; i++) {
+		sum ^= __atomic_load_n(bytes + i,
+				       static_cast<int>(order::relaxed));
+		sum *= 0x100000001b3u;
+	}
+	return sum;
+}
+
+/*
+ * What a doorway changes lies on a lock's first or last lines: what is between
+ * them, in a lock with a line for each CPU, is not looked at. Not inlined: once
+ * is enough for fifty locks.
+ */
+[[gnu::noinline]] inline u64 fingerprint(const void *lock, usize size)
+{
+	constexpr usize most_seen = 128;
+	const usize seen = size < most_seen ? size : most_seen;
+	const u8 *bytes = static_cast<const u8 *>(lock);
+
+	return hash(bytes, seen) * 31 + hash(bytes + size - seen, seen);
+}
+
+template <typename L>
+struct doorway {
+	explicit doorway(const L &watched) : lock(watched), before(seen_now())
+	{
+	}
+
+	/* Whether this CPU came in after the doorway object was made. */
+	[[nodiscard]] bool passed(unsigned cpu) const
+	{
+		if constexpr (tells_queued<L>)
+			return lock.is_queued(cpu);
+		else
+			return print() != before;
+	}
+
+      private:
+	/* What others write plainly is not looked at where the lock tells. */
+	u64 seen_now() const
+	{
+		if constexpr (tells_queued<L>)
+			return 0;
+		else
+			return print();
+	}
+
+	u64 print() const { return fingerprint(&lock, sizeof(L)); }
+
+	const L &lock;
+	u64 before;
+};
+
+/*
+ * result - what a torture run saw, and whether that is a pass
+ */
+
+struct result {
+	const char *lock;     /* its name in the list */
+	service promised;     /* its order of service */
+	unsigned cpus;	      /* that took part */
+	u32 bytes;	      /* sizeof the lock */
+	u64 acquisitions;     /* critical sections entered, all CPUs */
+	u64 handoffs;	      /* of them: after another CPU's section */
+	u64 forced;	      /* handoffs that the convoys forced */
+	u64 exclusion_errors; /* sections that saw another inside */
+	u64 lost_updates;     /* increments that vanished */
+	u64 fifo_violations;  /* entries out of the order of arrival */
+	u64 try_failures;     /* try_lock() that found it taken */
+	u64 visits;	      /* of NMI handlers, by try_lock() */
+	u32 jain_permille;    /* fairness: 1000 is even */
+	u32 max_consecutive;  /* consecutive sections of one CPU */
+	u64 cycles;	      /* an acquisition, contended */
+	u64 longest_wait;     /* cycles from lock() to the section */
+	bool gave_up;	      /* no progress: the watchdog ended it */
+
+	/* -- shared_torture.hpp alone -- */
+	bool shared;	       /* readers were among them */
+	u64 reads;	       /* acquisitions to read */
+	u32 most_together;     /* readers inside at once */
+	u64 longest_read_wait; /* cycles from lock_shared() to the section */
+};
+
+/* A null pointer: passed. Else what is wrong, in words. */
+constexpr const char *fault(const result &r)
+{
+	if (r.exclusion_errors)
+		return "two CPUs were in the section at once";
+	if (r.lost_updates)
+		return "an update made under the lock was lost";
+	if (r.promised == service::fifo && r.fifo_violations)
+		return "served out of the order of arrival";
+	if (r.gave_up)
+		return "no progress: everybody waits";
+	if (r.handoffs < r.forced)
+		return "vacuous: the lock did not go from CPU to CPU";
+	if (r.shared && r.most_together < (r.cpus < 2 ? r.cpus : 2))
+		return "vacuous: no two readers were inside at once";
+	return nullptr;
+}
+
+} // namespace klock::selftest

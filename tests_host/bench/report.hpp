@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report - one figure a round, what may be said of all rounds, and how it is
+ * shown: text for people (to the screen and to report.txt) and CSV files
+ *
+ * Rounds are interleaved: the k-th figures of two rows were measured next to
+ * each other, so that ratios are taken round by round before their median is.
+ */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+using series = std::vector<double>;
+
+/* Where so much (0 .. 1) of the series lies below; 0 if there is none. */
+inline double quantile(series s, double part)
+{
+	if (s.empty())
+		return 0;
+	std::sort(s.begin(), s.end());
+	const double place = part * static_cast<double>(s.size() - 1);
+	const auto below = static_cast<std::size_t>(place);
+	const auto above = std::min(below + 1, s.size() - 1);
+	const double rest = place - static_cast<double>(below);
+	return s[below] + (s[above] - s[below]) * rest;
+}
+
+inline double least(const series &s) { return quantile(s, 0); }
+inline double most(const series &s) { return quantile(s, 1); }
+inline double median(const series &s) { return quantile(s, 0.5); }
+
+/* a / b, round by round. */
+inline series ratios(const series &a, const series &b)
+{
+	series out;
+
+	for (std::size_t i = 0; i < std::min(a.size(), b.size()); i++)
+		if (b[i] > 0)
+			out.push_back(a[i] / b[i]);
+	return out;
+}
+
+/* Jain's fairness: 1 = everybody got as much; 1/n = one got all. */
+inline double jain(const series &shares)
+{
+	double sum = 0, squares = 0;
+
+	for (double share : shares) {
+		sum += share;
+		squares += share * share;
+	}
+	if (squares <= 0)
+		return 0;
+	return sum * sum / (static_cast<double>(shares.size()) * squares);
+}
+
+/*
+ * output - text for people (to the screen and to report.txt) and CSV files
+ */
+
+/* Figures as text. none: what was not measured. */
+std::string fixed(double value, int digits);
+inline const std::string none = "-";
+
+/* Columns of text, as wide as they must be; the first is left-aligned. */
+struct table {
+	explicit table(std::vector<std::string> heads);
+	void add(std::vector<std::string> cells);
+	std::string text() const;
+	std::string markdown() const;
+
+      private:
+	std::vector<std::vector<std::string>> lines;
+};
+
+/* What goes to the screen goes to report.txt. */
+struct report {
+	explicit report(const std::filesystem::path &file);
+	~report();
+	report(const report &) = delete;
+	report &operator=(const report &) = delete;
+
+	void say(const std::string &text);
+	void heading(const std::string &text);
+
+      private:
+	std::FILE *copy;
+};
+
+struct csv {
+	csv(const std::filesystem::path &file, std::vector<std::string> heads);
+	~csv();
+	csv(const csv &) = delete;
+	csv &operator=(const csv &) = delete;
+
+	void add(const std::vector<std::string> &cells);
+	/* The file's lines as a table. */
+	[[nodiscard]] std::string text() const { return lines.text(); }
+
+      private:
+	std::FILE *file;
+	std::size_t width;
+	table lines;
+};
+
+/* All lines of a CSV file, cells split; empty where there is no such file. */
+std::vector<std::vector<std::string>> read_csv(const std::filesystem::path &);
+
+/* "12% contended, 2 threads" on a line of its own that is overwritten. */
+void progress(const std::string &what, unsigned done, unsigned all);
+
+} // namespace bench

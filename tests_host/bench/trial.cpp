@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include <sched.h>
+#include <sys/resource.h>
+
+namespace bench {
+
+namespace {
+
+/* How often the calling thread lost its core to another. */
+long involuntary_switches()
+{
+	rusage used;
+
+	return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
+}
+
+} // namespace
+
+workers::workers(unsigned number, double clock) : cycles_a_second(clock)
+{
+	for (unsigned i = 0; i < number; i++)
+		threads.emplace_back([this, i] { serve(i); });
+}
+
+workers::~workers()
+{
+	{
+		std::lock_guard hold(mutex);
+		closing = true;
+	}
+	wake.notify_all();
+	for (auto &thread : threads)
+		thread.join();
+}
+
+bool workers::run(unsigned number, std::chrono::microseconds length,
+		  const job &what)
+{
+	std::unique_lock hold(mutex);
+
+	todo = &what;
+	wanted = running = number;
+	preempted = 0;
+	length_left = static_cast<klock::u64>(
+		static_cast<double>(length.count()) * 1e-6 * cycles_a_second);
+	referee.start = 0;
+	referee.blown = false;
+	arrived = 0;
+	trial++;
+	wake.notify_all();
+	/* Where a turn takes long, nobody looks at the clock for long. */
+	if (!finished.wait_for(hold, 2 * length + std::chrono::milliseconds(2),
+			       [this] { return running == 0; })) {
+		referee.blown = true;
+		finished.wait(hold, [this] { return running == 0; });
+	}
+	return preempted == 0;
+}
+
+void workers::serve(unsigned thread)
+{
+	unsigned done = 0;
+
+	pin_to_core(thread);
+	std::unique_lock hold(mutex);
+	for (;;) {
+		wake.wait(hold, [&] { return closing || trial != done; });
+		if (closing)
+			return;
+		done = trial;
+		if (thread >= wanted)
+			continue;
+		const job &what = *todo;
+		const unsigned number = wanted;
+		hold.unlock();
+		const long before = meet(number);
+		what(thread, referee);
+		const long after = involuntary_switches();
+		hold.lock();
+		preempted += after - before;
+		if (--running == 0)
+			finished.notify_one();
+	}
+}
+
+/*
+ * Yields, so that all can come; the last one sets a time a little ahead, so
+ * that all leave together. Returns involuntary_switches() of the start.
+ */
+long workers::meet(unsigned number)
+{
+	constexpr klock::u64 ahead = 20000;
+
+	if (++arrived == number) {
+		const klock::u64 start = klock::cycles() + ahead;
+		referee.end = start + length_left;
+		referee.start = start;
+	}
+	while (referee.start == 0)
+		sched_yield();
+	const long switches = involuntary_switches();
+	while (klock::cycles() < referee.start)
+		klock::cpu_relax();
+	return switches;
+}
+
+/*
+ * Contended trials: many threads, one lock, one load, many rounds
+ */
+
+std::vector<std::size_t> shuffled(std::size_t n, unsigned round)
+{
+	std::vector<std::size_t> order(n);
+
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::shuffle(order.begin(), order.end(), std::minstd_rand(round + 1));
+	return order;
+}
+
+namespace {
+
+struct alignas(128) own_line {
+	tally seen;
+};
+
+/* Proportional back-off wants to know how long a turn at the lock is. */
+u32 base_for(const context &c, const setting &s)
+{
+	const double turns =
+		(s.section + c.handoff_cycles) / c.here.cycles_a_pause;
+
+	return std::max(1u, static_cast<u32>(turns + 0.5));
+}
+
+void add_up(const machine &here, const std::vector<own_line> &threads,
+	    watch watched, contended &to)
+{
+	u64 sum = 0, handoffs = 0, start = ~u64{0}, end = 0;
+	series shares;
+
+	for (const auto &[seen] : threads) {
+		sum += seen.acquisitions;
+		handoffs += seen.handoffs;
+		start = std::min(start, seen.start);
+		end = std::max(end, seen.end);
+		shares.push_back(static_cast<double>(seen.acquisitions));
+		to.max_consecutive =
+			std::max(to.max_consecutive,
+				 static_cast<double>(seen.max_consecutive));
+		to.longest_wait =
+			std::max(to.longest_wait,
+				 static_cast<double>(seen.longest_wait));
+	}
+	const double all = static_cast<double>(sum);
+	const double rate =
+		all / static_cast<double>(end - start) * here.cycles_a_second;
+	if (watched == watch::yes) {
+		to.watched_rate.push_back(rate);
+		to.handoffs.push_back(sum ? static_cast<double>(handoffs) / all
+					  : 0);
+		return;
+	}
+	to.rate.push_back(rate);
+	to.fairness.push_back(jain(shares));
+	to.min_to_max.push_back(most(shares) > 0 ? least(shares) / most(shares)
+						 : 0);
+}
+
+} // namespace
+
+bool run_undisturbed(context &c, unsigned threads, const workers::job &job)
+{
+	constexpr unsigned most_tries = 5;
+
+	c.trials++;
+	if (threads > c.here.cores)
+		return c.threads.run(threads, c.trial(threads), job);
+	for (unsigned i = 0; i < most_tries; i++)
+		if (c.threads.run(threads, c.trial(threads), job))
+			return true;
+	c.disturbed++;
+	return false;
+}
+
+void run_trial(context &c, const row &r, const setting &s, watch watched,
+	       contended &to)
+{
+	const load l = {.section = steps_for(c.here, s.section),
+			.think = steps_for(c.here, s.think)};
+	const auto contest = r.make(s.threads);
+	std::vector<own_line> threads(s.threads);
+
+	contest->set_base(base_for(c, s));
+	run_undisturbed(c, s.threads, [&](unsigned i, whistle &end) {
+		threads[i].seen = {};
+		if (watched == watch::yes)
+			contest->observe(i, l, end, threads[i].seen);
+		else
+			contest->contend(i, l, end, threads[i].seen);
+	});
+	add_up(c.here, threads, watched, to);
+}
+
+std::map<std::string, contended>
+run_rounds(context &c, const setting &s, unsigned rounds,
+	   unsigned watched_rounds, const std::string &title,
+	   const std::vector<std::string> &only)
+{
+	const auto &rows = rows_for(s.threads);
+	const unsigned all = rounds + watched_rounds;
+	std::map<std::string, contended> found;
+
+	for (unsigned round = 0; round < all; round++) {
+		for (std::size_t i : shuffled(rows.size(), round)) {
+			const row &r = rows[i];
+			const bool named = only.empty() ||
+					   std::find(only.begin(), only.end(),
+						     r.name) != only.end();
+			const bool serves = r.is_lock()
+						    ? r.capacity >= s.threads
+						    : r.capacity == s.threads;
+			if (named && serves)
+				run_trial(c, r, s,
+					  round < rounds ? watch::no
+							 : watch::yes,
+					  found[r.name]);
+		}
+		progress(title, round + 1, all);
+	}
+	return found;
+}
+
+} // namespace bench

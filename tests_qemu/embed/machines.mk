@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#
+# What is not about locks: how a machine is compiled for, linked and started.
+# For kernel_cpp's Makefile and kernel_c's, by ARCH.
+
+make_image = cp $(image).debug $@
+
+# A PC, 64 or 32 bits. QEMU loads a 32-bit ELF file, and the kernel writes 0x2a
+# to the exit device when all is well.
+ifneq ($(filter x86_64 i686,$(ARCH)),)
+port := x86
+room_includes := x86
+script := x86.ld
+make_image = objcopy -O elf32-i386 $(image).debug $@
+qemu := qemu-system-x86_64 -device isa-debug-exit,iobase=0xf4,iosize=0x04
+endif
+ifeq ($(ARCH),x86_64)
+rooms := x86 x86/x86_64
+machine := -m64 -mno-red-zone -mgeneral-regs-only
+triple := x86_64-elf
+emulation := elf_x86_64
+endif
+ifeq ($(ARCH),i686)
+rooms := x86 x86/i686
+machine := -m32 -mno-red-zone -mgeneral-regs-only
+triple := i686-elf
+emulation := elf_i386
+endif
+
+# QEMU's virt board for AArch64, which exits by semihosting. Strict alignment:
+# the first instructions run with the MMU off. QEMU keeps a CPU's time slice
+# where it pauses: a relax.hpp of the lab's own.
+ifeq ($(ARCH),aarch64)
+port := aarch64
+port_includes := $(BOOT)/boot/aarch64/relax
+rooms := aarch64 board
+room_includes := aarch64
+machine := -march=armv8-a -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+prefix := aarch64-linux-gnu-
+triple := aarch64-none-elf
+emulation := aarch64elf
+script := aarch64.ld
+qemu := qemu-system-aarch64 -machine virt,gic-version=3 -cpu max \
+	-semihosting-config enable=on,target=native
+endif
+
+# QEMU's virt board for RISC-V, in machine mode: no firmware. As above, a
+# relax.hpp of the lab's own. clang 14 knows no zicsr, and has its instructions
+# all the same.
+ifeq ($(ARCH),riscv64)
+port := riscv
+port_includes := $(BOOT)/boot/riscv64/relax $(KLOCK)/arch/riscv/machine
+rooms := riscv64 riscv64/machine_mode board
+room_includes := riscv64 riscv64/machine_mode
+machine := $(if $(CROSS),-march=rv64imac,-march=rv64imac_zicsr_zifencei) \
+	-mabi=lp64 -mcmodel=medany
+prefix := riscv64-linux-gnu-
+triple := riscv64-none-elf -mno-relax
+emulation := elf64lriscv
+script := riscv64.ld
+qemu := qemu-system-riscv64 -machine virt -bios none
+endif
