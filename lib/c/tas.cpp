@@ -3,3 +3,9 @@
 
 KLOCK_C_VERBS(tas)
 KLOCK_C_TRY_VERBS(tas)
+
+KLOCK_C_VERBS(ttas)
+KLOCK_C_TRY_VERBS(ttas)
+
+KLOCK_C_VERBS(backoff_ttas)
+KLOCK_C_TRY_VERBS(backoff_ttas)

@@ -77,7 +77,7 @@ def inlined_by_link_time_optimization(case):
     """C calls of C++ code vanish; structures that C wrote are read."""
     case.write("use.c", USE)
     sources = [case.root / f"lib/c/{name}.cpp"
-               for name in ("ticket_u8", "mcs", "clh", "irq")]
+               for name in ("tickets", "queue", "cpu")]
     for cc, cxx, linker in (("gcc", "g++", "bfd"), ("clang", "clang++", "lld")):
         case.must(cc, "-O2", "-flto", *case.includes(None, c=True), "-c",
                   "use.c", "-o", "use.o")
@@ -104,7 +104,7 @@ def version_is_the_one(case):
     case.write("v.c", "#include <klock/klock.h>\n#include <stdio.h>\n"
                "int main(void) { return puts(klock_version()) < 0; }\n")
     case.must("g++", "-std=c++20", *case.includes("hosted", c=True), "-c",
-              case.root / "lib/c/version.cpp", "-o", "k.o")
+              case.root / "lib/c/cpu.cpp", "-o", "k.o")
     case.must("gcc", *case.includes(None, c=True), "v.c", "k.o", "-o", "v")
     said = case.must("./v").strip()
     case.expect(said == version, f"klock_version() is {said}, not {version}")

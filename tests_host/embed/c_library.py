@@ -69,8 +69,7 @@ def programs_in_c(case):
         says(case, cc, built, f"{HERE}/test_counted.c",
              "every wait is counted")
     unchecked = [name for name in sources(case)
-                 if not name.startswith(("checked_", "usage", "order",
-                                         "lock_order"))]
+                 if not name.startswith(("checked_", "order"))]
     built = in_one_file(case, "g++", f"-I{case.root / HERE / 'irq'}",
                         names=unchecked)
     says(case, "gcc", built, f"{HERE}/test_order.c", "off first, back last")
@@ -80,7 +79,7 @@ def c_and_cpp_share_one_lock(case):
     for cc, cxx in BOTH:
         for flags in (["-O2"], ["-O2", "-flto"]):
             built = library(case, cxx + flags[-1], " ".join(flags), "hosted",
-                            CXX=cxx, names="ticket_u8 mcs clh",
+                            CXX=cxx, names="tickets queue",
                             # lld needs no index of what clang made.
                             AR="gcc-ar" if cc == "gcc" else "ar")
             case.must(cc, "-std=c11", *flags, *STRICT,
@@ -94,21 +93,15 @@ def c_and_cpp_share_one_lock(case):
             case.expect("share one lock" in said, f"{cxx} {flags}: {said}")
 
 
-# -- One object per lock ---------------------------------------------------------
+# -- One object per family -------------------------------------------------------
 
 # The port's word, which a linker keeps once (klock/arch/port.hpp).
 PORT = {"klock_two_ports_in_one_program"}
 
-# What may lie together besides the verbs of one lock.
-SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
-          "version": {"klock_version"}, "cycles": {"klock_cycles"},
-          "lock_order_8": {"klock_lock_order_8"},
-          "lock_order_64": {"klock_lock_order_64"},
-          "lock_order_256": {"klock_lock_order_256"},
-          "counts": {"klock_print_counts", "klock_reset_counts"},
-          "order": {"klock_might_wait_at", "klock_declare_before_at",
-                    "klock_declare_rank_at", "klock_print_held",
-                    "klock_usage_nest", "klock_usage_unnest"}}
+# What asks the kernel, of names that do not say it.
+ORDER = {"klock_might_wait_at", "klock_declare_before_at",
+         "klock_declare_rank_at", "klock_print_held", "klock_usage_nest",
+         "klock_usage_unnest"}
 
 
 def declared_and_defined(case, built):
@@ -126,7 +119,7 @@ def declared_and_defined(case, built):
     case.expect(len(names) > 350, f"only {len(names)} functions")
 
 
-def one_object_a_lock(case, built):
+def one_object_a_family(case, built):
     files = {path.stem for path in (case.root / "lib/c").glob("*.cpp")}
     case.expect(set(sources(case)) == files, "lib/c/sources is not the "
                 f"folder's *.cpp: {sorted(files ^ set(sources(case)))}")
@@ -135,18 +128,12 @@ def one_object_a_lock(case, built):
                for path in case.scratch.glob("*.o")}
     case.expect(set(objects) == files, "the archive has not the folder's "
                 f"*.cpp: {sorted(files ^ set(objects))}")
-    for name in sorted(set(objects) & files):
-        text = case.must("nm", objects[name])
-        for symbol in re.findall(r" T (\w+)", text):
-            case.expect(symbol in SHARED.get(name, ()) or symbol in PORT or
-                        symbol.startswith(f"klock_{name}_"),
-                        f"{name}.o has {symbol} as well")
     case.write("use.c", "#include <klock/klock.h>\n"
                "static struct klock_tas lock;\n"
                "void _start(void) { klock_tas_lock(&lock); }\n")
     case.must("gcc", "-O2", "-ffreestanding", *case.includes(None, c=True),
               "-c", "use.c", "-o", "use.o")
-    case.must("ld", "use.o", built, "-o", "kernel")
+    case.must("ld", "--gc-sections", "use.o", built, "-o", "kernel")
     kernel = case.must("nm", "kernel")
     others = [symbol for symbol in re.findall(r" T (klock_\w+)", kernel)
               if not symbol.startswith("klock_tas_") and symbol not in PORT]
@@ -154,7 +141,7 @@ def one_object_a_lock(case, built):
 
 
 # Sources that may ask for what klock/os.hpp names.
-ASKS = r"checked_\w+|usage|once|queued_\d+|order|lock_order_\d+"
+ASKS = r"checked_\w+|usage|once|queued(?:_\d+)?|order|lock_order_\d+"
 
 
 def needs_no_runtime(case, built, whose):
@@ -168,7 +155,7 @@ def archive_for_every_kernel(case):
     queued locks alone for what klock/os.hpp names."""
     built = built_by_cmake(case, "gcc", "x86")
     declared_and_defined(case, built)
-    one_object_a_lock(case, built)
+    one_object_a_family(case, built)
     for line in case.must("nm", "-A", "-u", built).splitlines():
         name = line.split()[-1] if " U " in line else ""
         asks = re.search(rf"({ASKS})(?:\.cpp)?\.o:", line)
@@ -188,7 +175,7 @@ def asks_for_nothing(case):
         case.expect(undefined, f"{cxx} {bits}: no lock asks for klock_os_...")
         case.expect(all(name.startswith("klock_os_") for name in undefined),
                     f"{cxx} {bits}: undefined symbols {undefined}")
-        may_ask = "|".join(SHARED["order"])
+        may_ask = "|".join(ORDER)
         calls = [name for name in
                  re.findall(r" T (klock_\w+)", case.must("nm", built))
                  if name not in PORT and not re.match(
@@ -202,7 +189,7 @@ def asks_for_nothing(case):
 def a_pool_of_mcs_nodes(case):
     """The guide's: locks released on another stack, and out of order."""
     for cc, cxx in BOTH:
-        built = library(case, cxx, "-O2", "hosted", CXX=cxx, names="mcs irq")
+        built = library(case, cxx, "-O2", "hosted", CXX=cxx, names="queue cpu")
         says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
              "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
 

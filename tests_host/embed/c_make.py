@@ -83,7 +83,7 @@ int main(void)
 
 
 def another_cache_line_is_an_error(case):
-    built = library(case, "hosted", "-O2", "hosted", names="clh")
+    built = library(case, "hosted", "-O2", "hosted", names="queue")
     case.write("line.c", LINE)
     for cc, _ in BOTH:
         use = [cc, *case.includes(None, c=True), "line.c", built, "-o", "line"]
@@ -104,7 +104,7 @@ def another_line_of_the_port_is_an_error(case):
                                                  "cache_line = 128"))
     status, said = case.call("g++", "-std=c++20", "-I", case.scratch / "port",
                              *case.includes(None, c=True), "-c",
-                             case.root / "lib/c/clh.cpp", "-o", "clh.o")
+                             case.root / "lib/c/queue.cpp", "-o", "queue.o")
     case.expect(status != 0 and "another cache line than the port's" in said,
                 f"a port with lines of 128 bytes: {said}")
 
