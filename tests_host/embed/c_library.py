@@ -14,7 +14,7 @@ HERE = "tests_host/embed/c"
 
 def library(case, name, flags="-O2", port="x86", **more):
     """Built by the Makefile, as a kernel does it: the archive's path.
-    names="tas ...": these locks alone, where more would show no more."""
+    families="tas ...": these alone, where more would show no more."""
     build = case.scratch / name
     words = [f"{key}={value}" for key, value in more.items()]
     case.must("make", "-s", "-j2", "-C", case.root / "lib/c", f"BUILD={build}",
@@ -79,7 +79,7 @@ def c_and_cpp_share_one_lock(case):
     for cc, cxx in BOTH:
         for flags in (["-O2"], ["-O2", "-flto"]):
             built = library(case, cxx + flags[-1], " ".join(flags), "hosted",
-                            CXX=cxx, names="tickets queue",
+                            CXX=cxx, families="tickets queue",
                             # lld needs no index of what clang made.
                             AR="gcc-ar" if cc == "gcc" else "ar")
             case.must(cc, "-std=c11", *flags, *STRICT,
@@ -189,7 +189,7 @@ def asks_for_nothing(case):
 def a_pool_of_mcs_nodes(case):
     """The guide's: locks released on another stack, and out of order."""
     for cc, cxx in BOTH:
-        built = library(case, cxx, "-O2", "hosted", CXX=cxx, names="queue cpu")
+        built = library(case, cxx, "-O2", "hosted", CXX=cxx, families="queue")
         says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
              "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
 

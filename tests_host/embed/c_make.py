@@ -14,14 +14,14 @@ def make_notices_changed_flags(case):
         return re.findall(r"file format (\S+)", case.must(
             "objdump", "-a", case.scratch / "b" / "libklock.a"))
 
-    library(case, "b", "-O2", names="tas")
+    library(case, "b", "-O2", families="tas")
     case.expect(set(machine()) == {"elf64-x86-64"}, "not 64 bits")
     built = case.scratch / "b" / "libklock.a"
     before = built.stat().st_mtime_ns
-    library(case, "b", "-O2", names="tas")
+    library(case, "b", "-O2", families="tas")
     case.expect(built.stat().st_mtime_ns == before,
                 "compiled again, and nothing had changed")
-    library(case, "b", "-O2 -m32", names="tas")
+    library(case, "b", "-O2 -m32", families="tas")
     case.expect(set(machine()) == {"elf32-i386"},
                 "-m32 was not noticed: the objects are still 64 bits")
 
@@ -29,7 +29,7 @@ def make_notices_changed_flags(case):
 def make_works_with_blanks(case):
     """In its own path, in BUILD, and in a flag."""
     shutil.copytree(case.root / "lib", case.scratch / "my klock" / "lib")
-    make = ["make", "-s", "-C", case.scratch / "my klock/lib/c", "names=tas",
+    make = ["make", "-s", "-C", case.scratch / "my klock/lib/c", "families=tas",
             'CXXFLAGS=-O2 -DTEXT="\\"a b\\""']
     for build in (case.scratch / "my build", "../../relative build"):
         for _ in range(2):
@@ -56,7 +56,7 @@ def pkg_config_works_with_blanks(case):
         text = text.replace(f"@{name}@", str(value))
     case.write("klock-c.pc", text)
     shutil.copytree(case.root / "lib/c", prefix / "include/klock/c")
-    built = library(case, "built", "-O2", "hosted", names="tas")
+    built = library(case, "built", "-O2", "hosted", families="tas")
     (prefix / "lib/klock/hosted").mkdir(parents=True)
     shutil.copy(built, prefix / "lib/klock/hosted")
     case.write("use.c", "#include <klock/klock.h>\n"
@@ -83,7 +83,7 @@ int main(void)
 
 
 def another_cache_line_is_an_error(case):
-    built = library(case, "hosted", "-O2", "hosted", names="queue")
+    built = library(case, "hosted", "-O2", "hosted", families="queue")
     case.write("line.c", LINE)
     for cc, _ in BOTH:
         use = [cc, *case.includes(None, c=True), "line.c", built, "-o", "line"]
@@ -116,7 +116,7 @@ def flto_and_plain_ld(case):
                "void _start(void) { klock_tas_lock(&lock); }\n")
     case.must("gcc", "-O2", "-ffreestanding", *case.includes(None, c=True),
               "-c", "use.c", "-o", "use.o")
-    lto = library(case, "lto", "-O2 -flto", AR="gcc-ar", names="tas")
+    lto = library(case, "lto", "-O2 -flto", AR="gcc-ar", families="tas")
     status, said = case.call("ld", "use.o", lto, "-o", "kernel")
     words = "plugin needed to handle lto object"
     case.expect(status != 0 and words in said, f"plain ld says: {said}")
@@ -125,7 +125,7 @@ def flto_and_plain_ld(case):
     case.must("gcc", "-O2", "-flto", "-nostdlib", "-static", "use.o", lto,
               "-o", "kernel")
     fat = library(case, "fat", "-O2 -flto -ffat-lto-objects", AR="gcc-ar",
-                  names="tas")
+                  families="tas")
     case.must("ld", "use.o", fat, "-o", "kernel")
 
 
