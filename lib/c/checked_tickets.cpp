@@ -1,30 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include <klock/c_checked_functions.hpp>
 
-KLOCK_C_CHECKED_TICKET(checked_ticket_u8)
-
-KLOCK_C_CHECKED_TICKET(checked_ticket_u16)
-
-KLOCK_C_CHECKED_TICKET(checked_ticket_u32)
-
-KLOCK_C_CHECKED_TICKET(checked_preemptable_ticket_u8)
-
-KLOCK_C_CHECKED_TICKET(checked_preemptable_ticket_u16)
-
-KLOCK_C_CHECKED_TICKET(checked_narrow_ticket_2)
-
-KLOCK_C_CHECKED_TICKET(checked_narrow_ticket_3)
-
-KLOCK_C_CHECKED_TICKET(checked_narrow_ticket_4)
-
-KLOCK_C_CHECKED_PADDED(checked_padded_ticket_u8)
-
-KLOCK_C_CHECKED_PADDED(checked_padded_ticket_u16)
-
-KLOCK_C_CHECKED_PADDED(checked_padded_ticket_u32)
-
-KLOCK_C_CHECKED_PROPORTIONAL(checked_proportional_ticket_u8)
-
-KLOCK_C_CHECKED_PROPORTIONAL(checked_proportional_ticket_u16)
-
-KLOCK_C_CHECKED_PROPORTIONAL(checked_proportional_ticket_u32)
+KLOCK_TICKETS(KLOCK_C_CHECKED_KIND, )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <klock/c_checked_lock.hpp>
-#include <klock/c_lock_order.hpp>
+#include <klock/lock_order.hpp>
 #include <klock/order.h>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
@@ -72,17 +72,23 @@ void klock_print_held(void (*put)(const char *line, void *with), void *with)
 	klock::print_held([=](const char *line) { put(line, with); });
 }
 
+/* C knows it by its address alone. */
+static klock_lock_order *as_c(klock::lock_order *order)
+{
+	return reinterpret_cast<klock_lock_order *>(order);
+}
+
 klock_lock_order *klock_lock_order_8(void)
 {
-	return klock::as_c(klock::lock_order_of<64, 8>());
+	return as_c(klock::lock_order_of<64, 8>());
 }
 
 klock_lock_order *klock_lock_order_64(void)
 {
-	return klock::as_c(klock::lock_order_of<64, 64>());
+	return as_c(klock::lock_order_of<64, 64>());
 }
 
 klock_lock_order *klock_lock_order_256(void)
 {
-	return klock::as_c(klock::lock_order_of<128, 256>());
+	return as_c(klock::lock_order_of<128, 256>());
 }

@@ -62,10 +62,11 @@ KNOWN = [
     (r"to_stored|from_stored", "A value as a port keeps it, and back."),
     (r"at", "Where it lives."),
     (r"klock_(next|owner|state|taken|tail|first|busy|mine|queued|waits|byte|"
-     r"queue|base|number|name|noted|inner|usage)", "The library's."),
+     r"queue|base|number|name|noted|inner|usage|locked|ticket|stands|place)",
+     "The library's."),
     (r"klock_(?:checked_)?(?:mcs|clh|usage)_\w+|klock_checked_\w+",
      "The verb of that name, for this lock: see verbs.h."),
-    (r"KLOCK_(?:\w*VERBS?|CHECKED\w*|BAKERY)",
+    (r"KLOCK_(?:\w*VERBS?|CHECKED\w*|BAKERY|TIMEOUT)",
      "Declares the lock's verbs, those of verbs.h."),
 ]
 
