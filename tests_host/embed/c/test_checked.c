@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct klock_checked_ticket_u8 lock =
@@ -198,6 +199,41 @@ static void readers_by_cpu(void)
 	klock_unlock(&names);
 }
 
+/* A kernel's own function around a lock. */
+__attribute__((noinline)) static void acquire(void)
+{
+	klock_lock_at(&buckets[2], __builtin_return_address(0), KLOCK_CODE);
+}
+
+/* The lock's call and the one that took it: within a function's code. */
+static void names_code(unsigned long of)
+{
+	const char *at = text;
+
+	for (int i = 0; i < 2; i++) {
+		at = strstr(at, "at 0x");
+		expect(at != 0, "an address");
+		if (!at)
+			return;
+		at += strlen("at ");
+		expect(strtoul(at, 0, 16) - of < 1000, "the caller's");
+	}
+}
+
+__attribute__((noinline)) static void functions_note_their_caller(void)
+{
+	const unsigned long mine = (unsigned long)functions_note_their_caller;
+
+	klock_checked_tas_lock(&buckets[2]);
+	TRY_TO klock_checked_tas_lock(&buckets[2]);
+	names_code(mine);
+	klock_checked_tas_unlock(&buckets[2]);
+	acquire();
+	TRY_TO acquire();
+	names_code(mine);
+	klock_unlock(&buckets[2]);
+}
+
 int main(void)
 {
 	names_and_places();
@@ -207,6 +243,7 @@ int main(void)
 	interrupts();
 	readers();
 	readers_by_cpu();
+	functions_note_their_caller();
 	if (!failures)
 		printf("every misuse is named\n");
 	return failures != 0;
