@@ -168,7 +168,7 @@ def c_and_cpp_share_one_lock(case, cc="gcc", cxx="g++", built=None,
     case.expect("share one lock" in said, f"{cxx} {flags}: {said}")
 
 
-# -- The archive -----------------------------------------------------------------
+# -- The archive ---------------------------------------------------------------
 
 # The port's word, which a linker keeps once (klock/arch/port.hpp).
 PORT = {"klock_two_ports_in_one_program"}
@@ -238,7 +238,7 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
         case.expect(name not in sections, f"{whose}: {name}")
 
 
-# -- embed.md's tables "C against C++" -------------------------------------------
+# -- embed.md's tables "C against C++" -----------------------------------------
 
 COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
@@ -300,7 +300,8 @@ def table_is_the_header(case):
         if c == "none":
             only_cpp |= set(quoted(cpp))
             continue
-        case.expect(len(quoted(c)) == len(quoted(cpp)), f"not side by side: {c}")
+        case.expect(len(quoted(c)) == len(quoted(cpp)),
+                    f"not side by side: {c}")
         for name, other in zip(quoted(c), quoted(cpp)):
             told[name] = COMMON | set(quoted(more))
             case.expect(is_cpp.get(name) == other, f"{name} is no {other}, but "
@@ -317,7 +318,8 @@ def table_is_the_header(case):
                         f"says {sorted(told.get(name, ()))}, the header "
                         f"{sorted(locks.get(name, ()))}")
     every = {path.stem for path in (case.root / "lib/klock").glob("*_lock.hpp")}
-    named = only_cpp | {re.sub(r"<.*", "", is_cpp.get(name, "")) for name in told}
+    named = only_cpp | {re.sub(r"<.*", "", is_cpp.get(name, ""))
+                        for name in told}
     missing = every - named - {"checked_lock"}
     case.expect(not missing, f"in neither column: {sorted(missing)}")
     case.expect(rest == REST | {f"klock_usage_{name}" for name in USAGE},

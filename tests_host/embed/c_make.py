@@ -69,6 +69,29 @@ def pkg_config_works_with_blanks(case):
 
 # -- Mistakes ------------------------------------------------------------------
 
+def families_are_chosen(case):
+    """With what they need; and nothing is made beside the sources."""
+    def chosen(families):
+        said = case.must("make", "-n", "-C", case.root / "lib/c",
+                         f"BUILD={case.scratch}/b", f"families={families}")
+        return set(re.findall(r" -c (\w+)\.cpp", said)) - {"cpu"}
+
+    for families, sources in (
+            ("tickets", "tickets"),
+            ("tickets checked", "tickets order checked_tickets"),
+            ("queue", "queue queued"), ("sequences", "sequences once"),
+            ("tas counted", "tas counted queued")):
+        case.expect(chosen(families) == set(sources.split()),
+                    f"families={families}: {chosen(families)}")
+    for words, what in (("families=ticket", "no families: ticket"),
+                        ("BUILD=.", "BUILD is the folder of the sources")):
+        status, said = case.call("make", "-n", "-C", case.root / "lib/c",
+                                 f"BUILD={case.scratch}/b", words)
+        case.expect(status != 0 and what in said, f"{words}: {said}")
+    case.expect("families=" in case.must("make", "-s", "-C",
+                                         case.root / "lib/c", "help"), "help")
+
+
 LINE = """\
 #include <klock/klock.h>
 static struct klock_clh lock = KLOCK_CLH_INIT(lock);
@@ -129,9 +152,10 @@ def flto_and_plain_ld(case):
     case.must("ld", "use.o", fat, "-o", "kernel")
 
 
-CASES = [make_notices_changed_flags, make_works_with_blanks,
-         pkg_config_works_with_blanks, another_cache_line_is_an_error,
-         another_line_of_the_port_is_an_error, flto_and_plain_ld]
+CASES = [families_are_chosen, make_notices_changed_flags,
+         make_works_with_blanks, pkg_config_works_with_blanks,
+         another_cache_line_is_an_error, another_line_of_the_port_is_an_error,
+         flto_and_plain_ld]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)
