@@ -30,6 +30,8 @@ function(klock_add_c port)
 	list(TRANSFORM sources REPLACE "(.+)" "c/\\1.cpp")
 	add_library(klock_${port}_c STATIC EXCLUDE_FROM_ALL ${sources})
 	add_library(klock::${port}_c ALIAS klock_${port}_c)
+	# With --gc-sections a program gets the functions that it calls.
+	target_compile_options(klock_${port}_c PRIVATE -ffunction-sections)
 	set_target_properties(klock_${port}_c PROPERTIES
 		EXPORT_NAME ${port}_c OUTPUT_NAME klock
 		ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${port})

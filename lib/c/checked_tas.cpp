@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include <klock/c_checked_functions.hpp>
 
-KLOCK_C_CHECKED_TAS(checked_tas)
+KLOCK_TASES(KLOCK_C_CHECKED_KIND, )

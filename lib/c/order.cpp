@@ -1,7 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+#include <klock/c_checked_lock.hpp>
+#include <klock/lock_order.hpp>
 #include <klock/order.h>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
+
+using klock::as_cpp;
+
+void klock_usage_set_name(klock_usage *usage, const char *name)
+{
+	as_cpp(*usage).set_name(name);
+}
+
+void klock_usage_set_element(klock_usage *usage, const char *name,
+			     unsigned index)
+{
+	as_cpp(*usage).set_name(name, index);
+}
+
+int klock_usage_is_held_by_me(const klock_usage *usage)
+{
+	return as_cpp(*usage).is_held_by_me();
+}
+
+void klock_usage_assert_held(const klock_usage *usage, const char *file,
+			     int line)
+{
+	if (!as_cpp(*usage).is_held_by_me())
+		as_cpp(*usage).complain("not held by the caller", {file, line});
+}
 
 void klock_might_wait_at(const char *file, int line)
 {
@@ -43,4 +70,25 @@ void klock_usage_unnest(klock_nested *mine) { sub_rank_of(mine).end(); }
 void klock_print_held(void (*put)(const char *line, void *with), void *with)
 {
 	klock::print_held([=](const char *line) { put(line, with); });
+}
+
+/* C knows it by its address alone. */
+static klock_lock_order *as_c(klock::lock_order *order)
+{
+	return reinterpret_cast<klock_lock_order *>(order);
+}
+
+klock_lock_order *klock_lock_order_8(void)
+{
+	return as_c(klock::lock_order_of<64, 8>());
+}
+
+klock_lock_order *klock_lock_order_64(void)
+{
+	return as_c(klock::lock_order_of<64, 64>());
+}
+
+klock_lock_order *klock_lock_order_256(void)
+{
+	return as_c(klock::lock_order_of<128, 256>());
 }

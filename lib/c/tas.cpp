@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include <klock/c_functions.hpp>
 
-KLOCK_C_VERBS(tas)
-KLOCK_C_TRY_VERBS(tas)
+KLOCK_TASES(KLOCK_C_KIND, )

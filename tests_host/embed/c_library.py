@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libklock.a: what a kernel gets of it, and that it works."""
+"""klock.h and libklock.a: what a kernel in C gets of them, and that it works.
+
+By GCC; c_variants.py has the same by clang, for 32 bits and with -flto."""
 import os
 import re
 from pathlib import Path
@@ -8,13 +10,12 @@ from pathlib import Path
 import cases
 from cases import FREESTANDING, STRICT
 
-BOTH = [("gcc", "g++"), ("clang", "clang++")]
-HERE = "tests_host/embed/c"
+PROGRAMS = "tests_host/embed/c"
 
 
 def library(case, name, flags="-O2", port="x86", **more):
     """Built by the Makefile, as a kernel does it: the archive's path.
-    names="tas ...": these locks alone, where more would show no more."""
+    families="tas ...": these alone, where more would show no more."""
     build = case.scratch / name
     words = [f"{key}={value}" for key, value in more.items()]
     case.must("make", "-s", "-j2", "-C", case.root / "lib/c", f"BUILD={build}",
@@ -22,26 +23,104 @@ def library(case, name, flags="-O2", port="x86", **more):
     return build / "libklock.a"
 
 
-def in_one_file(case, cxx, *flags, names=None, port="hosted"):
-    """All locks, or these, as one object: where the programs are what is
-    looked at. In sections: what is not called asks for nothing."""
-    built = case.scratch / f"{cxx}.o"
-    case.must(cxx, "-std=c++20", "-O2", "-ffunction-sections", *flags,
-              *case.includes(port, c=True), "-c", case.write_c(names), "-o",
-              built)
-    return built
-
-
-def built_by_cmake(case, name, port):
+def built_by_cmake(case, port):
     """By g++ with the tests, as who links klock::x86_c has it; where there is
     none, by the Makefile, which builds all in embed.md's way 6."""
     path = os.environ.get(f"KLOCK_{port.upper()}")
-    return Path(path) if path else library(case, name, "-O2", port)
+    return Path(path) if path else library(case, port, "-O2", port, CXX="g++")
 
 
-def sources(case):
-    return (case.root / "lib/c/sources").read_text().split()
+# -- The headers ---------------------------------------------------------------
 
+def headers_alone(case, cc="gcc", cxx="g++", *flags):
+    """Without a warning; and the C++ locks have their members there, too."""
+    for header in sorted((case.root / "lib/c/klock").glob("*.h")):
+        case.write("one.c", f"#include <klock/{header.name}>\n"
+                   "extern int other;\n")
+        case.must(cc, "-std=c11", *flags, *STRICT,
+                  *case.includes("x86", c=True), "-fsyntax-only", "one.c")
+    case.must(cxx, "-std=c++20", *flags, *FREESTANDING, *STRICT,
+              *case.includes("x86", c=True), "-fno-access-control",
+              "-fsyntax-only", case.root / PROGRAMS / "layout.cpp")
+
+
+def preprocessed(case):
+    case.write("all.c", "#include <klock/klock.h>\n")
+    return case.must("gcc", *case.includes(None, c=True), "-E", "-P", "all.c")
+
+
+def public_names_are_prefixed(case):
+    """What the header puts into C's name spaces, macros and all."""
+    code = preprocessed(case)
+    defined = case.must("gcc", *case.includes(None, c=True), "-dM", "-E",
+                        "all.c")
+    known = case.must("gcc", "-dM", "-E", "-x", "c", "/dev/null")
+    for line in set(defined.splitlines()) - set(known.splitlines()):
+        case.expect(re.match(r"#define (KLOCK|klock)_", line),
+                    f"a macro: {line}")
+    code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
+    words = set(re.findall(r"[A-Za-z_]\w*", code))
+    words -= set("struct enum void int unsigned char short long const static "
+                 "inline return sizeof".split())
+    # The names of parameters: of no name space that a kernel shares.
+    words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
+              "before", "file", "line", "name", "index", "usage", "what",
+              "lock_name", "lock_address", "count", "data", "from", "into",
+              "bytes", "deadline", "cycles", "began", "once", "with", "barrier",
+              "expected", "first", "second", "rank", "put", "text"}
+    for word in sorted(words):
+        case.expect(word.startswith("klock_"), f"a name: {word}")
+    case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
+
+
+WRONG = """\
+#include <klock/klock.h>
+extern struct klock_ticket_u8 ticket;
+extern struct klock_padded_ticket_u8 padded;
+extern struct klock_mcs mcs;
+extern struct klock_bakery_4 bakery;
+extern struct klock_reader_8 reader;
+extern struct klock_counted_tas counted;
+extern int other;
+void use(void);
+void use(void) { LINE }
+"""
+
+
+def wrong_kinds_are_refused(case, cc="gcc"):
+    """A verb that the kind has not, or with what another kind wants."""
+    for line, wrong in (("klock_lock(&ticket);", False),
+                        ("klock_lock(&other);", True),
+                        ("klock_lock(&ticket, 0);", True),
+                        ("klock_lock(&mcs);", True),
+                        ("klock_lock(&bakery);", True),
+                        ("klock_lock_shared(&reader);", True),
+                        ("klock_lock_shared(&ticket);", True),
+                        ("if (klock_try_lock(&padded)) {}", True),
+                        ("klock_is_contended(&counted);", True),
+                        ("klock_set_base(&ticket, 1);", True),
+                        ("klock_ticket_u8_lock(&padded);", True)):
+        case.write("use.c", WRONG.replace("LINE", line))
+        status, said = case.call(cc, "-std=c11", *STRICT, "-fsyntax-only",
+                                 *case.includes(None, c=True), "use.c")
+        case.expect((status != 0) == wrong, f"{cc}: {line}: {said}")
+
+
+def version_is_the_one(case):
+    text = (case.root / "lib/klock/version.hpp").read_text()
+    version = ".".join(re.search(rf"version_{part} = (\d+)", text)[1]
+                       for part in ("major", "minor", "patch"))
+    case.write("v.c", "#include <klock/klock.h>\n#include <stdio.h>\n"
+               "int main(void) { return puts(klock_version()) < 0; }\n")
+    case.must("gcc", *case.includes(None, c=True), "v.c",
+              built_by_cmake(case, "hosted"), "-o", "v")
+    said = case.must("./v").strip()
+    case.expect(said == version, f"klock_version() is {said}, not {version}")
+    changes = (case.root / "CHANGELOG.md").read_text()
+    case.expect(f"## {version}" in changes, f"CHANGELOG.md has no {version}")
+
+
+# -- Programs ------------------------------------------------------------------
 
 def says(case, cc, built, source, what, *flags):
     """A test of tests_host/embed, run on the host."""
@@ -52,163 +131,237 @@ def says(case, cc, built, source, what, *flags):
     case.expect(what in said, f"{cc} {source}: {said}")
 
 
-def programs_in_c(case):
-    for cc, cxx in BOTH:
-        built = (built_by_cmake(case, cxx, "hosted") if cxx == "g++" else
-                 in_one_file(case, cxx))
-        right = "all counts are right"
-        says(case, cc, built, f"{HERE}/test_c.c", right)
-        says(case, cc, built, f"{HERE}/test_c.c", right, "-DCHECKED")
-        shared = "readers meet, writers are alone"
-        says(case, cc, built, f"{HERE}/test_readers.c", shared)
-        says(case, cc, built, f"{HERE}/test_readers.c", shared, "-DCHECKED")
-        says(case, cc, built, f"{HERE}/test_checked.c", "every misuse is named")
-        says(case, cc, built, f"{HERE}/test_lock_order.c",
-             "every deadlock is named")
-        says(case, cc, built, f"{HERE}/test_folder.c", "all is whole")
-        says(case, cc, built, f"{HERE}/test_counted.c",
-             "every wait is counted")
-    unchecked = [name for name in sources(case)
-                 if not name.startswith(("checked_", "usage", "order",
-                                         "lock_order"))]
-    built = in_one_file(case, "g++", f"-I{case.root / HERE / 'irq'}",
-                        names=unchecked)
-    says(case, "gcc", built, f"{HERE}/test_order.c", "off first, back last")
+def programs_in_c(case, cc="gcc", built=None):
+    built = built or built_by_cmake(case, "hosted")
+    for flags in ((), ("-DCHECKED",)):
+        says(case, cc, built, f"{PROGRAMS}/test_c.c",
+             "all counts are right", *flags)
+        says(case, cc, built, f"{PROGRAMS}/test_readers.c",
+             "readers meet, writers are alone", *flags)
+    for name, what in (("checked", "every misuse is named"),
+                       ("lock_order", "every deadlock is named"),
+                       ("sequences", "all is whole"),
+                       ("counted", "every wait is counted")):
+        says(case, cc, built, f"{PROGRAMS}/test_{name}.c", what)
+    says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
+         "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
 
 
-def c_and_cpp_share_one_lock(case):
-    for cc, cxx in BOTH:
-        for flags in (["-O2"], ["-O2", "-flto"]):
-            built = library(case, cxx + flags[-1], " ".join(flags), "hosted",
-                            CXX=cxx, names="ticket_u8 mcs clh",
-                            # lld needs no index of what clang made.
-                            AR="gcc-ar" if cc == "gcc" else "ar")
-            case.must(cc, "-std=c11", *flags, *STRICT,
-                      *case.includes(None, c=True), "-c",
-                      case.root / HERE / "shared.c", "-o", "c.o")
-            case.must(cxx, "-std=c++20", *flags, *STRICT, "-pthread",
-                      *([] if cc == "gcc" else ["-fuse-ld=lld"]),
-                      *case.includes("hosted", c=True), "c.o",
-                      case.root / HERE / "shared.cpp", built, "-o", "shared")
-            said = case.must("./shared")
-            case.expect("share one lock" in said, f"{cxx} {flags}: {said}")
+def interrupts_off_first_back_last(case):
+    built = library(case, "irq", f"-O2 -I{case.root / PROGRAMS / 'irq'}",
+                    "hosted", CXX="g++",
+                    families="tickets tas queue bakery readers")
+    says(case, "gcc", built, f"{PROGRAMS}/test_order.c",
+         "off first, back last")
 
 
-# -- One object per lock ---------------------------------------------------------
+def c_and_cpp_share_one_lock(case, cc="gcc", cxx="g++", built=None,
+                             flags=("-O2",)):
+    case.must(cc, "-std=c11", *flags, *STRICT, *case.includes(None, c=True),
+              "-c", case.root / PROGRAMS / "shared.c", "-o", "c.o")
+    case.must(cxx, "-std=c++20", *flags, *STRICT, "-pthread",
+              *([] if cc == "gcc" else ["-fuse-ld=lld"]),
+              *case.includes("hosted", c=True), "c.o",
+              case.root / PROGRAMS / "shared.cpp",
+              built or built_by_cmake(case, "hosted"), "-o", "shared")
+    said = case.must("./shared")
+    case.expect("share one lock" in said, f"{cxx} {flags}: {said}")
+
+
+# -- The archive ---------------------------------------------------------------
 
 # The port's word, which a linker keeps once (klock/arch/port.hpp).
 PORT = {"klock_two_ports_in_one_program"}
-
-# What may lie together besides the verbs of one lock.
-SHARED = {"irq": {"klock_irq_save", "klock_irq_restore", "klock_irqs_enabled"},
-          "version": {"klock_version"}, "cycles": {"klock_cycles"},
-          "lock_order_8": {"klock_lock_order_8"},
-          "lock_order_64": {"klock_lock_order_64"},
-          "lock_order_256": {"klock_lock_order_256"},
-          "counts": {"klock_print_counts", "klock_reset_counts"},
-          "order": {"klock_might_wait_at", "klock_declare_before_at",
-                    "klock_declare_rank_at", "klock_print_held",
-                    "klock_usage_nest", "klock_usage_unnest"}}
+# The kernel's.
+OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
+      "klock_os_panic", "klock_os_lock_order", "klock_os_note"}
+# The sources that may ask for what klock/os.hpp names.
+ASK = {"once", "queued", "order"}
 
 
-def declared_and_defined(case, built):
-    """All that the headers declare, and nothing else."""
-    text = case.must("nm", built)
-    names = set(re.findall(r" T (\w+)", text)) - PORT
-    case.write("all.c", "#include <klock/klock.h>\n")
-    code = case.must("gcc", *case.includes(None, c=True), "-E", "-P", "all.c")
-    declared = set(re.findall(r"\b(klock_\w+)\(", code))
-    declared -= {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
-                 "klock_os_panic", "klock_os_lock_order",
-                 "klock_os_note"}  # the kernel's
-    case.expect(names == declared, "not both declared and defined: "
-                f"{sorted(names ^ declared)}")
-    case.expect(len(names) > 350, f"only {len(names)} functions")
+def defined(case, built):
+    return set(re.findall(r" T (\w+)", case.must("nm", built))) - PORT
 
 
-def one_object_a_lock(case, built):
+def declared(case):
+    """Without the inline functions of klock.h itself."""
+    code = preprocessed(case)
+    inline = set(re.findall(r"static inline [\w ]+?\b(klock_\w+) ?\(", code))
+    return set(re.findall(r"\b(klock_\w+) ?\(", code)) - inline - OS
+
+
+def archive_is_the_header(case):
+    """Each function that is declared is defined, and the reverse; and the
+    sources are those of the folder."""
+    built = built_by_cmake(case, "x86")
+    names, said = defined(case, built), declared(case)
+    case.expect(names == said, "not both declared and defined: "
+                f"{sorted(names ^ said)}")
+    case.expect(len(names) > 1000, f"only {len(names)} functions")
+    sources = set((case.root / "lib/c/sources").read_text().split())
     files = {path.stem for path in (case.root / "lib/c").glob("*.cpp")}
-    case.expect(set(sources(case)) == files, "lib/c/sources is not the "
-                f"folder's *.cpp: {sorted(files ^ set(sources(case)))}")
-    case.must("ar", "x", built)
-    objects = {path.name.split(".")[0]: path
-               for path in case.scratch.glob("*.o")}
-    case.expect(set(objects) == files, "the archive has not the folder's "
-                f"*.cpp: {sorted(files ^ set(objects))}")
-    for name in sorted(set(objects) & files):
-        text = case.must("nm", objects[name])
-        for symbol in re.findall(r" T (\w+)", text):
-            case.expect(symbol in SHARED.get(name, ()) or symbol in PORT or
-                        symbol.startswith(f"klock_{name}_"),
-                        f"{name}.o has {symbol} as well")
+    objects = {name.split(".")[0] for name in
+               case.must("ar", "t", built).split()}
+    case.expect(sources == files == objects, "lib/c/sources, the folder and "
+                f"the archive: {sorted((files ^ objects) | (files ^ sources))}")
+
+
+def a_kernel_gets_what_it_calls(case):
+    built = built_by_cmake(case, "x86")
     case.write("use.c", "#include <klock/klock.h>\n"
                "static struct klock_tas lock;\n"
-               "void _start(void) { klock_tas_lock(&lock); }\n")
+               "void _start(void) { klock_lock(&lock); }\n")
     case.must("gcc", "-O2", "-ffreestanding", *case.includes(None, c=True),
               "-c", "use.c", "-o", "use.o")
-    case.must("ld", "use.o", built, "-o", "kernel")
-    kernel = case.must("nm", "kernel")
-    others = [symbol for symbol in re.findall(r" T (klock_\w+)", kernel)
-              if not symbol.startswith("klock_tas_") and symbol not in PORT]
-    case.expect(not others, f"a kernel with one lock got {others}")
+    case.must("ld", "--gc-sections", "use.o", built, "-o", "kernel")
+    got = defined(case, "kernel") - {"_start"}
+    case.expect(got == {"klock_tas_lock"},
+                f"a kernel that calls one function got {got}")
 
 
-# Sources that may ask for what klock/os.hpp names.
-ASKS = r"checked_\w+|usage|once|queued_\d+|order|lock_order_\d+"
-
-
-def needs_no_runtime(case, built, whose):
+def asks_for_nothing(case, built=None, whose="gcc -m64"):
+    """Checked locks, once and queued locks alone ask for what klock/os.hpp
+    names, in sources of their own; and none needs a C++ runtime."""
+    built = built or built_by_cmake(case, "x86")
+    asked = set()
+    for line in case.must("nm", "-A", "-u", built).splitlines():
+        if " U " not in line and " w " not in line:
+            continue
+        source, name = re.search(r":(\w+)[\w.]*\.o: *\w (\w+)", line).groups()
+        asked.add(source)
+        case.expect(name in OS and (source.startswith("checked_") or
+                                    source in ASK),
+                    f"{whose}: undefined symbol {line}")
+    case.expect(ASK <= asked, f"{whose}: {asked} ask")
     sections = case.must("objdump", "-h", built)
     for name in (".init_array", ".ctors", ".gcc_except_table"):
         case.expect(name not in sections, f"{whose}: {name}")
 
 
-def archive_for_every_kernel(case):
-    """Gives what is called, and asks for nothing: checked locks, once and
-    queued locks alone for what klock/os.hpp names."""
-    built = built_by_cmake(case, "gcc", "x86")
-    declared_and_defined(case, built)
-    one_object_a_lock(case, built)
-    for line in case.must("nm", "-A", "-u", built).splitlines():
-        name = line.split()[-1] if " U " in line else ""
-        asks = re.search(rf"({ASKS})(?:\.cpp)?\.o:", line)
-        case.expect(not name or asks and name.startswith("klock_os_"),
-                    f"undefined symbol {line}")
-    needs_no_runtime(case, built, "gcc -m64")
+# -- embed.md's tables "C against C++" -----------------------------------------
+
+COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
+          "unlock_irqrestore"}
+# Those that note no caller.
+PLAIN = {"init", "is_locked", "is_contended", "set_base"}
+# Functions of no lock; those that know their call site are macros of the name.
+SITED = {"declare_before", "declare_rank", "might_wait"}
+REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
+        "klock_irqs_enabled", "klock_cycles", "klock_print_held",
+        "klock_print_counts", "klock_reset_counts",
+        *(f"klock_{name}_at" for name in SITED),
+        *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
+# Of any checked lock.
+USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
+         "unnest"}
+# Structures that are no locks.
+PARTS = {"usage", "shared_usage", "mcs_node", "clh_node", "clh_cell", "counts",
+         "waits", "shared_counts", "readers_counts", "reader_line",
+         "timeout_slot", "timeout_record"}
 
 
-def asks_for_nothing(case):
-    """The same of the code that others make: where all that must ask for
-    nothing is linked, there is nothing that it misses."""
-    # Clang's for 32 bits: bare_toolchain.py, which links without a library.
-    for cxx, bits, emulation in (("g++", "-m32", "elf_i386"),
-                                 ("clang++", "-m64", "elf_x86_64")):
-        built = in_one_file(case, cxx, bits, *FREESTANDING, *STRICT, port="x86")
-        undefined = re.findall(r" U (\w+)", case.must("nm", built))
-        case.expect(undefined, f"{cxx} {bits}: no lock asks for klock_os_...")
-        case.expect(all(name.startswith("klock_os_") for name in undefined),
-                    f"{cxx} {bits}: undefined symbols {undefined}")
-        may_ask = "|".join(SHARED["order"])
-        calls = [name for name in
-                 re.findall(r" T (klock_\w+)", case.must("nm", built))
-                 if name not in PORT and not re.match(
-                     rf"klock_(\w+_)?(?:{ASKS})(?:_|$)|(?:{may_ask})$", name)]
-        case.expect(len(calls) > 200, f"{cxx} {bits}: only {len(calls)}")
-        case.must("ld", "-m", emulation, "--gc-sections", "-e", calls[0],
-                  *(f"-u{name}" for name in calls), built, "-o", "kernel")
-        needs_no_runtime(case, built, f"{cxx} {bits}")
+def rows(case, start):
+    """The cells of the table behind that line."""
+    text = (case.root / "lib/docs/embed.md").read_text()
+    table = text.partition(start)[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")]
+            for line in table.strip().splitlines()[2:]]
 
 
-def a_pool_of_mcs_nodes(case):
-    """The guide's: locks released on another stack, and out of order."""
-    for cc, cxx in BOTH:
-        built = library(case, cxx, "-O2", "hosted", CXX=cxx, names="mcs irq")
-        says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
-             "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
+def quoted(cell):
+    return re.findall(r"`([^`]+)`", cell)
 
 
-CASES = [programs_in_c, c_and_cpp_share_one_lock, a_pool_of_mcs_nodes,
-         archive_for_every_kernel, asks_for_nothing]
+def locks_of(case):
+    """{name of a lock: its verbs}, and the other functions."""
+    locks = {name: set() for name in re.findall(
+        r"struct \S*\(.*?\)\) klock_(\w+) \{",
+        re.sub(r"aligned\(\w+\)", "", preprocessed(case)))
+        if name not in PARTS}
+    rest = set()
+    for name in declared(case):
+        fits = [lock for lock in locks if name.startswith(f"klock_{lock}_")]
+        if fits:
+            lock = max(fits, key=len)
+            locks[lock].add(name.removeprefix(f"klock_{lock}_"))
+        else:
+            rest.add(name)
+    return locks, rest
+
+
+def table_is_the_header(case):
+    locks, rest = locks_of(case)
+    text = "".join((case.root / f"lib/c/klock/{name}.hpp").read_text()
+                   for name in ("c_lock", "c_counted_lock"))
+    is_cpp = dict(re.findall(r"KLOCK_C_IS\((\w+),\s+([\w<>]+)\);", text))
+    told, only_cpp = {}, set()
+    for c, cpp, more in rows(case, "<!-- locks in C: tests_host/embed/"
+                             "c_library.py -->\n"):
+        if c == "none":
+            only_cpp |= set(quoted(cpp))
+            continue
+        case.expect(len(quoted(c)) == len(quoted(cpp)),
+                    f"not side by side: {c}")
+        for name, other in zip(quoted(c), quoted(cpp)):
+            told[name] = COMMON | set(quoted(more))
+            case.expect(is_cpp.get(name) == other, f"{name} is no {other}, but "
+                        f"{is_cpp.get(name)}")
+    for c, cpp, verbs in rows(case, "<!-- the rest in C: tests_host/embed/"
+                              "c_library.py -->\n"):
+        name, = quoted(c)
+        told[name] = set(quoted(verbs))
+        case.expect([is_cpp.get(name)] == quoted(cpp), f"{name} is no {cpp}, "
+                    f"but {is_cpp.get(name)}")
+    for name in sorted(told.keys() | locks.keys()):
+        if not name.startswith("checked_"):
+            case.expect(told.get(name) == locks.get(name), f"{name}: the guide "
+                        f"says {sorted(told.get(name, ()))}, the header "
+                        f"{sorted(locks.get(name, ()))}")
+    every = {path.stem for path in (case.root / "lib/klock").glob("*_lock.hpp")}
+    named = only_cpp | {re.sub(r"<.*", "", is_cpp.get(name, ""))
+                        for name in told}
+    missing = every - named - {"checked_lock"}
+    case.expect(not missing, f"in neither column: {sorted(missing)}")
+    case.expect(rest == REST | {f"klock_usage_{name}" for name in USAGE},
+                f"functions of no lock: {sorted(rest)}")
+
+
+def each_verb_has_every_form(case):
+    """In the table of verbs, for any kind in klock.h, and checked: with the
+    caller's file and line, and with the code address."""
+    locks, _ = locks_of(case)
+    locks = {name: verbs - {"node_init"} for name, verbs in locks.items()
+             if "lock" in verbs}
+    verbs = set().union(*(verbs for name, verbs in locks.items()
+                          if not name.startswith("checked_")))
+    said = set()
+    for c, _ in rows(case, "### C against C++\n\n"):
+        said |= set(re.findall(r"(klock_\w+)\(", c))
+    wanted = REST | {f"klock_{name}" for name in SITED}
+    counted = {"set_name", "set_element", "list_counts", "forget_counts"}
+    wanted |= {f"klock_X_{verb}" for verb in counted}
+    wanted |= {f"klock_{verb}" for verb in verbs - counted}
+    case.expect(said == wanted, f"not in both: {sorted(said ^ wanted)}")
+    macros = set(re.findall(r"#define (klock_\w+)\(", case.must(
+        "gcc", *case.includes(None, c=True), "-dM", "-E", "all.c")))
+    sited = {f"klock_{verb}{at}" for verb in verbs - counted - PLAIN
+             for at in ("", "_at")}
+    macros ^= sited | {f"klock_{verb}" for verb in PLAIN}
+    macros ^= {f"klock_checked_{name}" for name in USAGE}
+    macros ^= {f"klock_{name}" for name in SITED}
+    case.expect(not macros, f"macros of nothing, or none: {sorted(macros)}")
+    for name, has in locks.items():
+        if not name.startswith(("checked_", "counted_")):
+            checked = locks.get(f"checked_{name}", set())
+            case.expect(checked == has | {f"{verb}_at" for verb in has - PLAIN},
+                        f"checked_{name} has {sorted(checked)}")
+
+
+CASES = [headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
+         version_is_the_one, programs_in_c, interrupts_off_first_back_last,
+         c_and_cpp_share_one_lock, archive_is_the_header,
+         a_kernel_gets_what_it_calls, asks_for_nothing, table_is_the_header,
+         each_verb_has_every_form]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)

@@ -6,7 +6,7 @@ import re
 import shutil
 
 import cases
-from c_library import BOTH, library
+from c_library import library
 
 
 def make_notices_changed_flags(case):
@@ -14,14 +14,14 @@ def make_notices_changed_flags(case):
         return re.findall(r"file format (\S+)", case.must(
             "objdump", "-a", case.scratch / "b" / "libklock.a"))
 
-    library(case, "b", "-O2", names="tas")
+    library(case, "b", "-O2", families="tas")
     case.expect(set(machine()) == {"elf64-x86-64"}, "not 64 bits")
     built = case.scratch / "b" / "libklock.a"
     before = built.stat().st_mtime_ns
-    library(case, "b", "-O2", names="tas")
+    library(case, "b", "-O2", families="tas")
     case.expect(built.stat().st_mtime_ns == before,
                 "compiled again, and nothing had changed")
-    library(case, "b", "-O2 -m32", names="tas")
+    library(case, "b", "-O2 -m32", families="tas")
     case.expect(set(machine()) == {"elf32-i386"},
                 "-m32 was not noticed: the objects are still 64 bits")
 
@@ -29,7 +29,7 @@ def make_notices_changed_flags(case):
 def make_works_with_blanks(case):
     """In its own path, in BUILD, and in a flag."""
     shutil.copytree(case.root / "lib", case.scratch / "my klock" / "lib")
-    make = ["make", "-s", "-C", case.scratch / "my klock/lib/c", "names=tas",
+    make = ["make", "-s", "-C", case.scratch / "my klock/lib/c", "families=tas",
             'CXXFLAGS=-O2 -DTEXT="\\"a b\\""']
     for build in (case.scratch / "my build", "../../relative build"):
         for _ in range(2):
@@ -56,7 +56,7 @@ def pkg_config_works_with_blanks(case):
         text = text.replace(f"@{name}@", str(value))
     case.write("klock-c.pc", text)
     shutil.copytree(case.root / "lib/c", prefix / "include/klock/c")
-    built = library(case, "built", "-O2", "hosted", names="tas")
+    built = library(case, "built", "-O2", "hosted", families="tas")
     (prefix / "lib/klock/hosted").mkdir(parents=True)
     shutil.copy(built, prefix / "lib/klock/hosted")
     case.write("use.c", "#include <klock/klock.h>\n"
@@ -68,6 +68,29 @@ def pkg_config_works_with_blanks(case):
 
 
 # -- Mistakes ------------------------------------------------------------------
+
+def families_are_chosen(case):
+    """With what they need; and nothing is made beside the sources."""
+    def chosen(families):
+        said = case.must("make", "-n", "-C", case.root / "lib/c",
+                         f"BUILD={case.scratch}/b", f"families={families}")
+        return set(re.findall(r" -c (\w+)\.cpp", said)) - {"cpu"}
+
+    for families, sources in (
+            ("tickets", "tickets"),
+            ("tickets checked", "tickets order checked_tickets"),
+            ("queue", "queue queued"), ("sequences", "sequences once"),
+            ("tas counted", "tas counted queued")):
+        case.expect(chosen(families) == set(sources.split()),
+                    f"families={families}: {chosen(families)}")
+    for words, what in (("families=ticket", "no families: ticket"),
+                        ("BUILD=.", "BUILD is the folder of the sources")):
+        status, said = case.call("make", "-n", "-C", case.root / "lib/c",
+                                 f"BUILD={case.scratch}/b", words)
+        case.expect(status != 0 and what in said, f"{words}: {said}")
+    case.expect("families=" in case.must("make", "-s", "-C",
+                                         case.root / "lib/c", "help"), "help")
+
 
 LINE = """\
 #include <klock/klock.h>
@@ -83,9 +106,9 @@ int main(void)
 
 
 def another_cache_line_is_an_error(case):
-    built = library(case, "hosted", "-O2", "hosted", names="clh")
+    built = library(case, "hosted", "-O2", "hosted", families="queue")
     case.write("line.c", LINE)
-    for cc, _ in BOTH:
+    for cc in ("gcc", "clang"):
         use = [cc, *case.includes(None, c=True), "line.c", built, "-o", "line"]
         case.must(*use)
         case.must("./line")
@@ -104,7 +127,7 @@ def another_line_of_the_port_is_an_error(case):
                                                  "cache_line = 128"))
     status, said = case.call("g++", "-std=c++20", "-I", case.scratch / "port",
                              *case.includes(None, c=True), "-c",
-                             case.root / "lib/c/clh.cpp", "-o", "clh.o")
+                             case.root / "lib/c/queue.cpp", "-o", "queue.o")
     case.expect(status != 0 and "another cache line than the port's" in said,
                 f"a port with lines of 128 bytes: {said}")
 
@@ -116,7 +139,7 @@ def flto_and_plain_ld(case):
                "void _start(void) { klock_tas_lock(&lock); }\n")
     case.must("gcc", "-O2", "-ffreestanding", *case.includes(None, c=True),
               "-c", "use.c", "-o", "use.o")
-    lto = library(case, "lto", "-O2 -flto", AR="gcc-ar", names="tas")
+    lto = library(case, "lto", "-O2 -flto", AR="gcc-ar", families="tas")
     status, said = case.call("ld", "use.o", lto, "-o", "kernel")
     words = "plugin needed to handle lto object"
     case.expect(status != 0 and words in said, f"plain ld says: {said}")
@@ -125,13 +148,14 @@ def flto_and_plain_ld(case):
     case.must("gcc", "-O2", "-flto", "-nostdlib", "-static", "use.o", lto,
               "-o", "kernel")
     fat = library(case, "fat", "-O2 -flto -ffat-lto-objects", AR="gcc-ar",
-                  names="tas")
+                  families="tas")
     case.must("ld", "use.o", fat, "-o", "kernel")
 
 
-CASES = [make_notices_changed_flags, make_works_with_blanks,
-         pkg_config_works_with_blanks, another_cache_line_is_an_error,
-         another_line_of_the_port_is_an_error, flto_and_plain_ld]
+CASES = [families_are_chosen, make_notices_changed_flags,
+         make_works_with_blanks, pkg_config_works_with_blanks,
+         another_cache_line_is_an_error, another_line_of_the_port_is_an_error,
+         flto_and_plain_ld]
 
 if __name__ == "__main__":
     cases.main(CASES, __doc__)

@@ -50,11 +50,10 @@ class Case:
 
     def write_c(self, names=None):
         """c.cpp: the functions for C, all or those of these sources, in one
-        file, which is sooner compiled than one a lock."""
+        file, which is sooner compiled than one a family."""
         folder = self.root / "lib/c"
         names = names or (folder / "sources").read_text().split()
         return self.write("c.cpp", "".join(
-            f"#undef lock_of_c\n#define lock_of_c lock_of_{name}\n"
             f'#include "{folder}/{name}.cpp"\n' for name in names))
 
     def must(self, *command):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * c_counted_functions - the bodies behind klock/counted.h, each shape once
+ * c_counted_functions - the bodies behind klock/counted.h, each verb once
  *
- * As c_functions.hpp; x: counted_ticket_u8 and so on.
+ * As c_functions.hpp.
  */
 #pragma once
 
@@ -24,9 +24,11 @@ void init(C *lock)
 } // namespace c
 } // namespace klock
 
+#define KLOCK_C_COUNTED_KIND(shape, x, v)                                      \
+	KLOCK_SHAPE_##shape(KLOCK_C_VERB, KLOCK_C_VERB, counted_##x)           \
+		KLOCK_C_COUNTED(counted_##x)
+
 #define KLOCK_C_COUNTED(x)                                                     \
-	KLOCK_C_VERBS(x)                                                       \
-	KLOCK_C_TRY_VERBS(x)                                                   \
 	void klock_##x##_set_name(klock_##x *lock, const char *name)           \
 	{                                                                      \
 		klock::as_cpp(*lock).set_name(name);                           \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * c_functions - the bodies behind klock/klock.h, each shape once
+ * c_functions - the bodies behind klock/klock.h, each verb once
  *
- * The library's own: its sources, one a lock, say which shapes that lock has.
- * with: what the lock wants beside itself, a node or a number, as a function
- * that is asked with interrupts off.
+ * The library's own: klock_X_verb(lock, ...) calls klock::c::verb(lock, ...),
+ * for each kind and verb of verbs.h. with: what the lock wants beside itself, a
+ * node or a number, and a checked one the call site behind it.
  */
 #pragma once
 
@@ -17,18 +17,15 @@ namespace c {
 
 static_assert(sizeof(unsigned long) >= sizeof(irq_state));
 
-/* Says where; an overload of our own, as a kernel has no <new>. */
-struct place {
+/* An overload of our own, as a kernel has no <new>. */
+struct memory {
 	void *at;
 };
 
 } // namespace c
 } // namespace klock
 
-inline void *operator new(klock::usize, klock::c::place here)
-{
-	return here.at;
-}
+inline void *operator new(klock::usize, klock::c::memory of) { return of.at; }
 
 namespace klock {
 namespace c {
@@ -37,7 +34,7 @@ namespace c {
 template <typename C>
 void init(C *lock)
 {
-	new (place{lock}) typename cpp_of<C>::type;
+	new (memory{lock}) typename cpp_of<C>::type;
 }
 
 /* Line by line: at once would become a call of memset(). */
@@ -48,6 +45,15 @@ void init(C *lock)
 	lock->klock_word = 0;
 	for (klock_reader_line volatile &line : lock->klock_marks)
 		line.klock_reading = 0;
+}
+
+/* Number by number, for the same reason. */
+template <typename C>
+	requires requires(C lock) { lock.klock_number; }
+void init(C *lock)
+{
+	for (unsigned volatile &number : lock->klock_number)
+		number = 0;
 }
 
 template <typename C>
@@ -63,315 +69,195 @@ void init(C *lock)
 	}
 }
 
-template <typename C, typename... With>
-unsigned long lock_irqsave(C *lock, With... with)
-{
-	const irq_state before = irq_save();
+/* -- What C gives, as what C++ takes -- */
 
-	as_cpp(*lock).lock(with()...);
-	return before;
+template <typename T>
+T given(T value)
+{
+	return value;
 }
-
-template <typename C, typename... With>
-int try_lock_irqsave(C *lock, unsigned long *before, With... with)
+template <typename T>
+	requires requires(T find) { find(); }
+auto &given(T find)
 {
-	const irq_state was = irq_save();
+	return as_cpp(*find());
+}
+inline auto &given(klock_mcs_node *mine) { return as_cpp(*mine); }
+inline auto &given(const klock_mcs_node *mine) { return as_cpp(*mine); }
+inline auto &given(klock_clh_node *mine) { return as_cpp(*mine); }
+inline auto &given(const klock_clh_node *mine) { return as_cpp(*mine); }
 
-	if (!as_cpp(*lock).try_lock(with()...)) {
-		irq_restore(was);
-		return 0;
+/* The same with interrupts off, where a function finds a CPU's own. */
+struct node_of_cpu {
+	klock_clh_node *nodes;
+	unsigned (*cpu_id)();
+};
+
+template <typename T>
+decltype(auto) asked(T value)
+{
+	return given(value);
+}
+template <typename T>
+decltype(auto) asked(T (*find)())
+{
+	return given(find());
+}
+inline auto &asked(node_of_cpu by) { return as_cpp(by.nodes[by.cpu_id()]); }
+
+/* -- The members of the lock, by their names -- */
+
+#define KLOCK_C_MEMBER(verb)                                                   \
+	template <typename C, typename... With>                                \
+	auto verb(C *lock, With... with)                                       \
+	{                                                                      \
+		return as_cpp(*lock).verb(given(with)...);                     \
 	}
-	*before = was;
-	return 1;
-}
+
+KLOCK_C_MEMBER(lock)
+KLOCK_C_MEMBER(unlock)
+KLOCK_C_MEMBER(try_lock)
+KLOCK_C_MEMBER(lock_shared)
+KLOCK_C_MEMBER(unlock_shared)
+KLOCK_C_MEMBER(try_lock_shared)
+KLOCK_C_MEMBER(lock_from)
+KLOCK_C_MEMBER(is_locked)
+KLOCK_C_MEMBER(is_contended)
+KLOCK_C_MEMBER(set_base)
+
+/* -- By a deadline: by the lock's own verb, or by its try_lock() -- */
 
 template <typename C, typename... With>
-void unlock_irqrestore(C *lock, unsigned long before, With... with)
+int ask_until(C *lock, unsigned long long deadline, With... with)
 {
-	as_cpp(*lock).unlock(with()...);
-	irq_restore(static_cast<irq_state>(before));
+	auto &tried = as_cpp(*lock);
+
+	return detail::ask_until(tried, deadline, [&] {
+		return tried.try_lock(given(with)...);
+	});
 }
 
-/* Asked by the lock's own try_lock(), whatever it wants to know. */
-template <typename C, typename... With>
-int try_lock_until(C *lock, u64 deadline, With... with)
+template <typename C, typename... By>
+int try_lock_until(C *lock, unsigned long long deadline, By... by)
 {
-	auto &asked = as_cpp(*lock);
-
-	return detail::ask_until(asked, deadline,
-				 [&] { return asked.try_lock(with()...); });
+	return ask_until(lock, deadline, by...);
 }
 
-template <typename C, typename... With>
-int try_lock_for(C *lock, u64 cycles, With... with)
+template <typename C, typename... By>
+int try_lock_until(C *lock, klock_mcs_node *mine, unsigned long long deadline,
+		   By... by)
 {
-	return try_lock_until(lock, deadline_in(cycles), with...);
+	const auto find = [=] { return mine; };
+
+	return ask_until(lock, deadline, find, by...);
 }
 
-/* -- The same for a reader -- */
-
-template <typename C, typename... With>
-unsigned long lock_shared_irqsave(C *lock, With... with)
+template <typename C, typename... By>
+int try_lock_until(C *lock, unsigned cpu, unsigned long long deadline, By... by)
 {
-	const irq_state before = irq_save();
-
-	as_cpp(*lock).lock_shared(with()...);
-	return before;
+	return as_cpp(*lock).try_lock_until(cpu, deadline, by...);
 }
 
-template <typename C, typename... With>
-int try_lock_shared_irqsave(C *lock, unsigned long *before, With... with)
+template <typename C, typename... By>
+int try_lock_for(C *lock, unsigned long long cycles, By... by)
 {
-	const irq_state was = irq_save();
+	return ask_until(lock, deadline_in(cycles), by...);
+}
 
-	if (!as_cpp(*lock).try_lock_shared(with()...)) {
-		irq_restore(was);
-		return 0;
+template <typename C, typename... By>
+int try_lock_for(C *lock, klock_mcs_node *mine, unsigned long long cycles,
+		 By... by)
+{
+	const auto find = [=] { return mine; };
+
+	return ask_until(lock, deadline_in(cycles), find, by...);
+}
+
+template <typename C, typename... By>
+int try_lock_for(C *lock, unsigned cpu, unsigned long long cycles, By... by)
+{
+	return as_cpp(*lock).try_lock_for(cpu, cycles, by...);
+}
+
+/* -- With interrupts off: alone and shared. CLH finds its node by two -- */
+
+#define KLOCK_C_IRQSAVE(lock_irqsave, lock_verb)                               \
+	template <typename C, typename... With>                                \
+	unsigned long lock_irqsave(C *lock, With... with)                      \
+	{                                                                      \
+		const irq_state before = irq_save();                           \
+                                                                               \
+		as_cpp(*lock).lock_verb(asked(with)...);                       \
+		return before;                                                 \
+	}                                                                      \
+	template <typename C, typename... By>                                  \
+	unsigned long lock_irqsave(C *lock, klock_clh_node *nodes,             \
+				   unsigned (*cpu_id)(), By... by)             \
+	{                                                                      \
+		return lock_irqsave(lock, node_of_cpu{nodes, cpu_id}, by...);  \
 	}
-	*before = was;
-	return 1;
-}
 
-template <typename C, typename... With>
-void unlock_shared_irqrestore(C *lock, unsigned long before, With... with)
-{
-	as_cpp(*lock).unlock_shared(with()...);
-	irq_restore(static_cast<irq_state>(before));
-}
+KLOCK_C_IRQSAVE(lock_irqsave, lock)
+KLOCK_C_IRQSAVE(lock_irqsave_by, lock)
+KLOCK_C_IRQSAVE(lock_shared_irqsave, lock_shared)
 
-/* The three ways in which a C caller says which node. */
-template <typename Node>
-auto this_node(Node *mine)
-{
-	return [=]() -> auto & { return as_cpp(*mine); };
-}
+#define KLOCK_C_IRQRESTORE(unlock_irqrestore, unlock_verb)                     \
+	template <typename C, typename... By>                                  \
+	void unlock_irqrestore(C *lock, unsigned long before, By... by)        \
+	{                                                                      \
+		as_cpp(*lock).unlock_verb(by...);                              \
+		irq_restore(static_cast<irq_state>(before));                   \
+	}                                                                      \
+	template <typename C, typename With, typename... By>                   \
+	void unlock_irqrestore(C *lock, With with, unsigned long before,       \
+			       By... by)                                       \
+	{                                                                      \
+		as_cpp(*lock).unlock_verb(asked(with), by...);                 \
+		irq_restore(static_cast<irq_state>(before));                   \
+	}                                                                      \
+	template <typename C, typename... By>                                  \
+	void unlock_irqrestore(C *lock, klock_clh_node *nodes,                 \
+			       unsigned (*cpu_id)(), unsigned long before,     \
+			       By... by)                                       \
+	{                                                                      \
+		unlock_irqrestore(lock, node_of_cpu{nodes, cpu_id}, before,    \
+				  by...);                                      \
+	}
 
-template <typename Node>
-auto node_by(Node *(*mine)())
-{
-	return [=]() -> auto & { return as_cpp(*mine()); };
-}
+KLOCK_C_IRQRESTORE(unlock_irqrestore, unlock)
+KLOCK_C_IRQRESTORE(unlock_irqrestore_by, unlock)
+KLOCK_C_IRQRESTORE(unlock_shared_irqrestore, unlock_shared)
 
-template <typename Node>
-auto node_of_cpu(Node *nodes, unsigned (*cpu_id)())
-{
-	return [=]() -> auto & { return as_cpp(nodes[cpu_id()]); };
-}
+#define KLOCK_C_TRY_IRQSAVE(try_lock_irqsave, try_verb)                        \
+	template <typename C, typename... With>                                \
+	int try_lock_irqsave(C *lock, unsigned long *before, With... with)     \
+	{                                                                      \
+		const irq_state was = irq_save();                              \
+                                                                               \
+		if (!as_cpp(*lock).try_verb(asked(with)...)) {                 \
+			irq_restore(was);                                      \
+			return 0;                                              \
+		}                                                              \
+		*before = was;                                                 \
+		return 1;                                                      \
+	}                                                                      \
+	template <typename C, typename With, typename... By>                   \
+	int try_lock_irqsave(C *lock, With with, unsigned long *before,        \
+			     By... by)                                         \
+	{                                                                      \
+		return try_lock_irqsave(lock, before, with, by...);            \
+	}
+
+KLOCK_C_TRY_IRQSAVE(try_lock_irqsave, try_lock)
+KLOCK_C_TRY_IRQSAVE(try_lock_shared_irqsave, try_lock_shared)
 
 } // namespace c
 } // namespace klock
 
-/* -- As KLOCK_VERBS and the others in verbs.h -- */
+/* -- A kind's functions, of a list in verbs.h -- */
 
-#define KLOCK_C_VERBS(x)                                                       \
-	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
-	void klock_##x##_lock(klock_##x *lock)                                 \
-	{                                                                      \
-		klock::as_cpp(*lock).lock();                                   \
-	}                                                                      \
-	void klock_##x##_unlock(klock_##x *lock)                               \
-	{                                                                      \
-		klock::as_cpp(*lock).unlock();                                 \
-	}                                                                      \
-	int klock_##x##_is_locked(const klock_##x *lock)                       \
-	{                                                                      \
-		return klock::as_cpp(*lock).is_locked();                       \
-	}                                                                      \
-	unsigned long klock_##x##_lock_irqsave(klock_##x *lock)                \
-	{                                                                      \
-		return klock::c::lock_irqsave(lock);                           \
-	}                                                                      \
-	void klock_##x##_unlock_irqrestore(klock_##x *lock,                    \
-					   unsigned long before)               \
-	{                                                                      \
-		klock::c::unlock_irqrestore(lock, before);                     \
-	}
+#define KLOCK_C_VERB(x, result, verb, p, a)                                    \
+	KLOCK_TYPE_##result klock_##x##_##verb p { return klock::c::verb a; }
 
-#define KLOCK_C_TRY_VERBS(x)                                                   \
-	int klock_##x##_try_lock(klock_##x *lock)                              \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock();                        \
-	}                                                                      \
-	int klock_##x##_try_lock_irqsave(klock_##x *lock,                      \
-					 unsigned long *before)                \
-	{                                                                      \
-		return klock::c::try_lock_irqsave(lock, before);               \
-	}                                                                      \
-	int klock_##x##_try_lock_until(klock_##x *lock,                        \
-				       unsigned long long deadline)            \
-	{                                                                      \
-		return klock::c::try_lock_until(lock, deadline);               \
-	}                                                                      \
-	int klock_##x##_try_lock_for(klock_##x *lock,                          \
-				     unsigned long long cycles)                \
-	{                                                                      \
-		return klock::c::try_lock_for(lock, cycles);                   \
-	}
-
-#define KLOCK_C_SHARED_VERBS(x)                                                \
-	void klock_##x##_lock_shared(klock_##x *lock)                          \
-	{                                                                      \
-		klock::as_cpp(*lock).lock_shared();                            \
-	}                                                                      \
-	void klock_##x##_unlock_shared(klock_##x *lock)                        \
-	{                                                                      \
-		klock::as_cpp(*lock).unlock_shared();                          \
-	}                                                                      \
-	int klock_##x##_try_lock_shared(klock_##x *lock)                       \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock_shared();                 \
-	}                                                                      \
-	unsigned long klock_##x##_lock_shared_irqsave(klock_##x *lock)         \
-	{                                                                      \
-		return klock::c::lock_shared_irqsave(lock);                    \
-	}                                                                      \
-	int klock_##x##_try_lock_shared_irqsave(klock_##x *lock,               \
-						unsigned long *before)         \
-	{                                                                      \
-		return klock::c::try_lock_shared_irqsave(lock, before);        \
-	}                                                                      \
-	void klock_##x##_unlock_shared_irqrestore(klock_##x *lock,             \
-						  unsigned long before)        \
-	{                                                                      \
-		klock::c::unlock_shared_irqrestore(lock, before);              \
-	}
-
-#define KLOCK_C_READER(x)                                                      \
-	KLOCK_C_VERBS(x)                                                       \
-	void klock_##x##_lock_shared(klock_##x *lock, unsigned cpu)            \
-	{                                                                      \
-		klock::as_cpp(*lock).lock_shared(cpu);                         \
-	}                                                                      \
-	void klock_##x##_unlock_shared(klock_##x *lock, unsigned cpu)          \
-	{                                                                      \
-		klock::as_cpp(*lock).unlock_shared(cpu);                       \
-	}                                                                      \
-	int klock_##x##_try_lock_shared(klock_##x *lock, unsigned cpu)         \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock_shared(cpu);              \
-	}                                                                      \
-	unsigned long klock_##x##_lock_shared_irqsave(klock_##x *lock,         \
-						      unsigned (*cpu_id)())    \
-	{                                                                      \
-		return klock::c::lock_shared_irqsave(lock, cpu_id);            \
-	}                                                                      \
-	int klock_##x##_try_lock_shared_irqsave(                               \
-		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before)  \
-	{                                                                      \
-		return klock::c::try_lock_shared_irqsave(lock, before,         \
-							 cpu_id);              \
-	}                                                                      \
-	void klock_##x##_unlock_shared_irqrestore(                             \
-		klock_##x *lock, unsigned (*cpu_id)(), unsigned long before)   \
-	{                                                                      \
-		klock::c::unlock_shared_irqrestore(lock, before, cpu_id);      \
-	}
-
-#define KLOCK_C_CONTENDED_VERB(x)                                              \
-	int klock_##x##_is_contended(const klock_##x *lock)                    \
-	{                                                                      \
-		return klock::as_cpp(*lock).is_contended();                    \
-	}
-
-#define KLOCK_C_LOCK_FROM(x)                                                   \
-	void klock_##x##_lock_from(klock_##x *lock, unsigned cpu)              \
-	{                                                                      \
-		klock::as_cpp(*lock).lock_from(cpu);                           \
-	}
-
-#define KLOCK_C_SET_BASE(x)                                                    \
-	void klock_##x##_set_base(klock_##x *lock, unsigned base)              \
-	{                                                                      \
-		klock::as_cpp(*lock).set_base(base);                           \
-	}
-
-#define KLOCK_C_NODE_VERBS(x)                                                  \
-	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
-	void klock_##x##_lock(klock_##x *lock, klock_##x##_node *mine)         \
-	{                                                                      \
-		klock::as_cpp(*lock).lock(klock::as_cpp(*mine));               \
-	}                                                                      \
-	void klock_##x##_unlock(klock_##x *lock, klock_##x##_node *mine)       \
-	{                                                                      \
-		klock::as_cpp(*lock).unlock(klock::as_cpp(*mine));             \
-	}                                                                      \
-	int klock_##x##_is_locked(const klock_##x *lock)                       \
-	{                                                                      \
-		return klock::as_cpp(*lock).is_locked();                       \
-	}                                                                      \
-	int klock_##x##_is_contended(const klock_##x *lock,                    \
-				     const klock_##x##_node *mine)             \
-	{                                                                      \
-		return klock::as_cpp(*lock).is_contended(                      \
-			klock::as_cpp(*mine));                                 \
-	}                                                                      \
-	unsigned long klock_##x##_lock_irqsave_by(klock_##x *lock,             \
-						  klock_##x##_node *(*mine)()) \
-	{                                                                      \
-		return klock::c::lock_irqsave(lock, klock::c::node_by(mine));  \
-	}                                                                      \
-	void klock_##x##_unlock_irqrestore_by(klock_##x *lock,                 \
-					      klock_##x##_node *(*mine)(),     \
-					      unsigned long before)            \
-	{                                                                      \
-		klock::c::unlock_irqrestore(lock, before,                      \
-					    klock::c::node_by(mine));          \
-	}
-
-/* Of a lock that is taken under a number. */
-#define KLOCK_C_NUMBERED(x)                                                    \
-	void klock_##x##_lock(klock_##x *lock, unsigned cpu)                   \
-	{                                                                      \
-		klock::as_cpp(*lock).lock(cpu);                                \
-	}                                                                      \
-	void klock_##x##_unlock(klock_##x *lock, unsigned cpu)                 \
-	{                                                                      \
-		klock::as_cpp(*lock).unlock(cpu);                              \
-	}                                                                      \
-	int klock_##x##_is_locked(const klock_##x *lock)                       \
-	{                                                                      \
-		return klock::as_cpp(*lock).is_locked();                       \
-	}                                                                      \
-	unsigned long klock_##x##_lock_irqsave(klock_##x *lock,                \
-					       unsigned (*cpu_id)())           \
-	{                                                                      \
-		return klock::c::lock_irqsave(lock, cpu_id);                   \
-	}                                                                      \
-	void klock_##x##_unlock_irqrestore(                                    \
-		klock_##x *lock, unsigned (*cpu_id)(), unsigned long before)   \
-	{                                                                      \
-		klock::c::unlock_irqrestore(lock, before, cpu_id);             \
-	}                                                                      \
-	KLOCK_C_CONTENDED_VERB(x)
-
-#define KLOCK_C_BAKERY(x)                                                      \
-	void klock_##x##_init(klock_##x *lock)                                 \
-	{                                                                      \
-		/* One by one: a loop would become a call of memset(). */      \
-		for (unsigned volatile &number : lock->klock_number)           \
-			number = 0;                                            \
-	}                                                                      \
-	KLOCK_C_NUMBERED(x)
-
-#define KLOCK_C_TIMEOUT(x)                                                     \
-	void klock_##x##_init(klock_##x *lock) { klock::c::init(lock); }       \
-	KLOCK_C_NUMBERED(x)                                                    \
-	int klock_##x##_try_lock(klock_##x *lock, unsigned cpu)                \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock(cpu);                     \
-	}                                                                      \
-	int klock_##x##_try_lock_irqsave(                                      \
-		klock_##x *lock, unsigned (*cpu_id)(), unsigned long *before)  \
-	{                                                                      \
-		return klock::c::try_lock_irqsave(lock, before, cpu_id);       \
-	}                                                                      \
-	int klock_##x##_try_lock_until(klock_##x *lock, unsigned cpu,          \
-				       unsigned long long deadline)            \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock_until(cpu, deadline);     \
-	}                                                                      \
-	int klock_##x##_try_lock_for(klock_##x *lock, unsigned cpu,            \
-				     unsigned long long cycles)                \
-	{                                                                      \
-		return klock::as_cpp(*lock).try_lock_for(cpu, cycles);         \
-	}
+#define KLOCK_C_KIND(shape, x, v)                                              \
+	KLOCK_SHAPE_##shape(KLOCK_C_VERB, KLOCK_C_VERB, x)

@@ -5,7 +5,7 @@
  *	static struct klock_counted_ticket_u8 lock =
  *		KLOCK_COUNTED_INIT("runqueue", KLOCK_TICKET_INIT);
  *
- *	klock_counted_ticket_u8_lock(&lock);
+ *	klock_lock(&lock);
  *	...
  *	klock_print_counts(print_line, 0);
  *
@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include <klock/queued.h>
+#include <klock/queue.h>
 #include <klock/readers.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
@@ -72,16 +72,17 @@ struct __attribute__((may_alias)) klock_readers_counts {
 	void klock_counted_##x##_list_counts(struct klock_counted_##x *lock);  \
 	void klock_counted_##x##_forget_counts(struct klock_counted_##x *lock)
 
-#define KLOCK_COUNTED(x)                                                       \
+#define KLOCK_COUNTED(shape, x, v)                                             \
 	struct __attribute__((may_alias)) klock_counted_##x {                  \
 		struct klock_##x klock_inner;                                  \
 		struct klock_counts klock_counts;                              \
 		struct klock_waits klock_waits;                                \
 	};                                                                     \
-	KLOCK_COUNTED_VERBS(x)
+	KLOCK_COUNTED_VERBS(x);                                                \
+	KLOCK_SHAPE_##shape(KLOCK_DECLARE_PLAIN, KLOCK_DECLARE, counted_##x)
 
 /* Of one that readers share. */
-#define KLOCK_COUNTED_READERS(x)                                               \
+#define KLOCK_COUNTED_SHARED(shape, x, v)                                      \
 	struct __attribute__((may_alias)) klock_counted_##x {                  \
 		struct klock_##x klock_inner;                                  \
 		void *klock_reads;                                             \
@@ -90,32 +91,10 @@ struct __attribute__((may_alias)) klock_readers_counts {
 		struct klock_waits klock_waits;                                \
 	};                                                                     \
 	KLOCK_COUNTED_VERBS(x);                                                \
-	KLOCK_READERS_VERBS(counted_##x)
+	KLOCK_SHAPE_##shape(KLOCK_DECLARE_PLAIN, KLOCK_DECLARE, counted_##x)
 
-KLOCK_COUNTED(ticket_u8);
-KLOCK_COUNTED(ticket_u16);
-KLOCK_COUNTED(ticket_u32);
-KLOCK_TICKET_VERBS(counted_ticket_u8);
-KLOCK_TICKET_VERBS(counted_ticket_u16);
-KLOCK_TICKET_VERBS(counted_ticket_u32);
-
-KLOCK_COUNTED(preemptable_ticket_u8);
-KLOCK_COUNTED(preemptable_ticket_u16);
-KLOCK_TICKET_VERBS(counted_preemptable_ticket_u8);
-KLOCK_TICKET_VERBS(counted_preemptable_ticket_u16);
-
-KLOCK_COUNTED(tas);
-KLOCK_COUNTED(backoff_ttas);
-KLOCK_TAS_VERBS(counted_tas);
-KLOCK_TAS_VERBS(counted_backoff_ttas);
-
-KLOCK_COUNTED(queued_64);
-KLOCK_COUNTED(queued_256);
-KLOCK_QUEUED_VERBS(counted_queued_64);
-KLOCK_QUEUED_VERBS(counted_queued_256);
-
-KLOCK_COUNTED_READERS(rw_ticket_u8);
-KLOCK_COUNTED_READERS(rw_ticket_u16);
+KLOCK_COUNTED_ALONE(KLOCK_COUNTED, )
+KLOCK_COUNTED_READERS(KLOCK_COUNTED_SHARED, )
 
 /*
  * The table, the worst first, a call of put(line, with) each; and all figures

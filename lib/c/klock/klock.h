@@ -4,22 +4,24 @@
  *
  *	static struct klock_ticket_u8 runqueue_lock = KLOCK_TICKET_INIT;
  *
- *	unsigned long flags = klock_ticket_u8_lock_irqsave(&runqueue_lock);
+ *	unsigned long flags = klock_lock_irqsave(&runqueue_lock);
  *	...
- *	klock_ticket_u8_unlock_irqrestore(&runqueue_lock, flags);
+ *	klock_unlock_irqrestore(&runqueue_lock, flags);
  *
  * Include path: lib/c. The code is that of the C++ headers, in libklock.a
- * (lib/c/Makefile), one object per lock: a kernel gets those it uses. Compile
- * both with -flto and it is inlined. These headers include nothing but each
- * other, define no type but their own, and every name begins with klock_ or
- * KLOCK_.
+ * (make -C lib/c help): linked with --gc-sections, a kernel gets what it calls.
+ * Compile both with -flto and it is inlined. These headers include nothing but
+ * each other, define no type but their own, and every name begins with klock_
+ * or KLOCK_.
  *
- * The verbs, klock_X_lock() and so on, are explained in verbs.h. Which lock has
- * which, and what it is in C++: lib/docs/embed.md, "C against C++".
+ * klock_lock() and so on take a lock of any kind: a kernel changes the kind of
+ * its lock where it declares it. Behind them is a function of each kind,
+ * klock_ticket_u8_lock(). What the verbs do: verbs.h. Which lock has which, and
+ * what it is in C++: lib/docs/embed.md, "C against C++".
  *
  * Readers and writers: readers.h. In debug builds klock_checked_X names every
- * misuse: checked.h; deadlocks of several locks, and who holds what: order.h.
- * Which locks are waited for: counted.h.
+ * misuse, by the caller's file and line: checked.h; deadlocks of several locks,
+ * and who holds what: order.h. Which locks are waited for: counted.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -34,15 +36,97 @@
 
 #include <klock/bakery.h>
 #include <klock/checked.h>
-#include <klock/checked_readers.h>
 #include <klock/counted.h>
-#include <klock/once.h>
 #include <klock/order.h>
 #include <klock/queue.h>
-#include <klock/queued.h>
 #include <klock/readers.h>
 #include <klock/seq.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
-#include <klock/timeout.h>
 #include <klock/verbs.h>
+
+/* -- The verbs for any kind; C++ has klock::as_cpp() of c_lock.hpp -- */
+#ifndef __cplusplus
+
+#define KLOCK_CASE(shape, x, f)                                                \
+	, struct klock_##x * : klock_##x##_##f,                                \
+			       struct klock_checked_##x                        \
+				       * : klock_checked_##x##_##f
+#define KLOCK_CASE_COUNTED(shape, x, f)                                        \
+	, struct klock_counted_##x * : klock_counted_##x##_##f
+
+/* The function f of the lock's kind, which is in the list or is refused. */
+#define KLOCK_FIRST(first, ...) first
+#define KLOCK_OF(kinds, counted, f, ...)                                       \
+	_Generic((KLOCK_FIRST(__VA_ARGS__, 0))kinds(KLOCK_CASE, f)             \
+			 counted(KLOCK_CASE_COUNTED, f))(__VA_ARGS__)
+#define KLOCK_NO_COUNTED(K, v)
+
+/* clang-format off */
+#define klock_init(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, init, __VA_ARGS__)
+#define klock_is_locked(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, is_locked, __VA_ARGS__)
+#define klock_is_contended(...) \
+	KLOCK_OF(KLOCK_CONTENDED, KLOCK_COUNTED_CONTENDED, is_contended, __VA_ARGS__)
+#define klock_set_base(...) \
+	KLOCK_OF(KLOCK_PROPORTIONALS, KLOCK_NO_COUNTED, set_base, __VA_ARGS__)
+
+/* With _at: the caller's file and line, or code address, as last arguments. */
+#define klock_lock_at(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, lock_at, __VA_ARGS__)
+#define klock_lock(...) klock_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_at(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, unlock_at, __VA_ARGS__)
+#define klock_unlock(...) klock_unlock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_irqsave_at(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, lock_irqsave_at, __VA_ARGS__)
+#define klock_lock_irqsave(...) klock_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_irqrestore_at(...) \
+	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, unlock_irqrestore_at, __VA_ARGS__)
+#define klock_unlock_irqrestore(...) klock_unlock_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
+
+#define klock_try_lock_at(...) \
+	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_at, __VA_ARGS__)
+#define klock_try_lock(...) klock_try_lock_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_irqsave_at(...) \
+	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_irqsave_at, __VA_ARGS__)
+#define klock_try_lock_irqsave(...) klock_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_until_at(...) \
+	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_until_at, __VA_ARGS__)
+#define klock_try_lock_until(...) klock_try_lock_until_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_for_at(...) \
+	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_for_at, __VA_ARGS__)
+#define klock_try_lock_for(...) klock_try_lock_for_at(__VA_ARGS__, KLOCK_HERE)
+
+#define klock_lock_shared_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, lock_shared_at, __VA_ARGS__)
+#define klock_lock_shared(...) klock_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_shared_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, unlock_shared_at, __VA_ARGS__)
+#define klock_unlock_shared(...) klock_unlock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_shared_irqsave_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, lock_shared_irqsave_at, __VA_ARGS__)
+#define klock_lock_shared_irqsave(...) klock_lock_shared_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_shared_irqrestore_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, unlock_shared_irqrestore_at, __VA_ARGS__)
+#define klock_unlock_shared_irqrestore(...) klock_unlock_shared_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_shared_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_at, __VA_ARGS__)
+#define klock_try_lock_shared(...) klock_try_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_shared_irqsave_at(...) \
+	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_irqsave_at, __VA_ARGS__)
+#define klock_try_lock_shared_irqsave(...) klock_try_lock_shared_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+
+#define klock_lock_irqsave_by_at(...) \
+	KLOCK_OF(KLOCK_NODES, KLOCK_NO_COUNTED, lock_irqsave_by_at, __VA_ARGS__)
+#define klock_lock_irqsave_by(...) klock_lock_irqsave_by_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_irqrestore_by_at(...) \
+	KLOCK_OF(KLOCK_NODES, KLOCK_NO_COUNTED, unlock_irqrestore_by_at, __VA_ARGS__)
+#define klock_unlock_irqrestore_by(...) klock_unlock_irqrestore_by_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_from_at(...) \
+	KLOCK_OF(KLOCK_QUEUEDS, KLOCK_QUEUEDS, lock_from_at, __VA_ARGS__)
+#define klock_lock_from(...) klock_lock_from_at(__VA_ARGS__, KLOCK_HERE)
+/* clang-format on */
+
+#endif

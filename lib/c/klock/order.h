@@ -53,12 +53,12 @@ void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 
 /*
  * Two checked locks of one name, as parent and child: from nest to unnest the
- * lock is of that sub-rank, from 1, for the acquisitions of who asks.
+ * lock is of that sub-rank, from 1, for what the caller takes.
  *
  *	struct klock_nested one_down;
  *
  *	klock_checked_nest(&one_down, &child->lock, 1);
- *	klock_checked_ticket_u8_lock(&child->lock);
+ *	klock_lock(&child->lock);
  *	klock_checked_unnest(&one_down);
  */
 struct klock_nested {

@@ -12,8 +12,12 @@
  *
  *	lock_irqsave_by(lock, mine)	mine() finds the caller's node; asked
  *				with interrupts off, by unlock as well
+ *	lock_irqsave(lock, nodes, cpu_id)	clh: nodes[cpu_id()]
+ *	lock_irqsave(lock, &node)	mcs, with a node on the stack: it is the
+ *				caller's, wherever the caller runs
  *
- * C has no local functions: mine() knows the lock's nodes by their name.
+ * C has no local functions: mine() knows the lock's nodes by their name. The
+ * queued locks at the end have nodes of their own.
  */
 #pragma once
 
@@ -22,24 +26,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* All that both have; x: mcs, clh. */
-#define KLOCK_NODE_VERBS(x)                                                    \
-	void klock_##x##_init(struct klock_##x *lock);                         \
-	void klock_##x##_lock(struct klock_##x *lock,                          \
-			      struct klock_##x##_node *mine);                  \
-	void klock_##x##_unlock(struct klock_##x *lock,                        \
-				struct klock_##x##_node *mine);                \
-	int klock_##x##_is_locked(const struct klock_##x *lock);               \
-	/* Asked by the holder, with its node. */                              \
-	int klock_##x##_is_contended(const struct klock_##x *lock,             \
-				     const struct klock_##x##_node *mine);     \
-	unsigned long klock_##x##_lock_irqsave_by(                             \
-		struct klock_##x *lock,                                        \
-		struct klock_##x##_node *(*mine)(void));                       \
-	void klock_##x##_unlock_irqrestore_by(                                 \
-		struct klock_##x *lock,                                        \
-		struct klock_##x##_node *(*mine)(void), unsigned long before)
 
 /*
  * -- mcs_lock --
@@ -51,7 +37,7 @@ extern "C" {
 #define KLOCK_MCS_INIT {0}
 /* clang-format on */
 
-/* One acquisition's place in the queue. */
+/* Of one taking of the lock. */
 struct __attribute__((may_alias)) klock_mcs_node {
 	struct klock_mcs_node *klock_next;
 	unsigned char klock_waits;
@@ -61,24 +47,6 @@ struct __attribute__((may_alias)) klock_mcs_node {
 struct __attribute__((may_alias)) klock_mcs {
 	struct klock_mcs_node *klock_tail;
 };
-
-KLOCK_NODE_VERBS(mcs);
-int klock_mcs_try_lock(struct klock_mcs *lock, struct klock_mcs_node *mine);
-int klock_mcs_try_lock_until(struct klock_mcs *lock,
-			     struct klock_mcs_node *mine,
-			     unsigned long long deadline);
-int klock_mcs_try_lock_for(struct klock_mcs *lock, struct klock_mcs_node *mine,
-			   unsigned long long cycles);
-
-/* With a node on the stack: it is the caller's, wherever the caller runs. */
-unsigned long klock_mcs_lock_irqsave(struct klock_mcs *lock,
-				     struct klock_mcs_node *mine);
-int klock_mcs_try_lock_irqsave(struct klock_mcs *lock,
-			       struct klock_mcs_node *mine,
-			       unsigned long *before);
-void klock_mcs_unlock_irqrestore(struct klock_mcs *lock,
-				 struct klock_mcs_node *mine,
-				 unsigned long before);
 
 /*
  * -- clh_lock --
@@ -102,7 +70,7 @@ struct __attribute__((may_alias)) klock_clh_cell {
 	unsigned char klock_busy;
 };
 
-/* One context's place in the queue, for one lock at a time. */
+/* One context's, for one lock at a time. */
 struct __attribute__((may_alias)) klock_clh_node {
 	struct klock_clh_cell klock_first
 		__attribute__((aligned(klock_cache_line)));
@@ -119,18 +87,41 @@ struct __attribute__((may_alias)) klock_clh {
 		__attribute__((aligned(klock_cache_line)));
 };
 
-KLOCK_NODE_VERBS(clh);
+KLOCK_NODES(KLOCK_DECLARE_KIND, )
 void klock_clh_node_init(struct klock_clh_node *node);
 
-/* With a node for each CPU: nodes[cpu_id()] is asked for with interrupts off.
+/*
+ * -- Queued: 4 bytes, and a queue of per-CPU nodes --
+ *
+ * For as many CPUs as the name says, each with 4 waits at once: thread, soft
+ * interrupt, interrupt, NMI; say so:
+ *
+ *	_Static_assert(NCPU <= 64, "too many CPUs for klock_queued_64");
+ *
+ * Who has to wait asks the kernel for klock_os_cpu_id(). The nodes are the
+ * library's, a cache line for each CPU and kind: 4 or 16 KiB. Zero bytes are a
+ * free lock. No caller may be preempted, or moved to another CPU, while it
+ * waits.
+ *
+ *	lock_from	lock, by a caller that knows the number of its CPU
  */
-unsigned long klock_clh_lock_irqsave(struct klock_clh *lock,
-				     struct klock_clh_node *nodes,
-				     unsigned (*cpu_id)(void));
-void klock_clh_unlock_irqrestore(struct klock_clh *lock,
-				 struct klock_clh_node *nodes,
-				 unsigned (*cpu_id)(void),
-				 unsigned long before);
+/* clang-format off */
+#define KLOCK_QUEUED_INIT {0, 0}
+/* clang-format on */
+
+/* queued_lock<64>: 4 bytes */
+struct __attribute__((aligned(4), may_alias)) klock_queued_64 {
+	unsigned short klock_locked;
+	unsigned short klock_tail;
+};
+
+/* queued_lock<256>: 4 bytes */
+struct __attribute__((aligned(4), may_alias)) klock_queued_256 {
+	unsigned short klock_locked;
+	unsigned short klock_tail;
+};
+
+KLOCK_QUEUEDS(KLOCK_DECLARE_KIND, )
 
 #ifdef __cplusplus
 }

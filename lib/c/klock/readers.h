@@ -4,11 +4,11 @@
  *
  *	static struct klock_phase_fair_u8 routes_lock = KLOCK_PHASE_FAIR_INIT;
  *
- *	klock_phase_fair_u8_lock_shared(&routes_lock);	reads, with others
- *	klock_phase_fair_u8_unlock_shared(&routes_lock);
+ *	klock_lock_shared(&routes_lock);	reads, with others
+ *	klock_unlock_shared(&routes_lock);
  *
- *	klock_phase_fair_u8_lock(&routes_lock);		writes, alone
- *	klock_phase_fair_u8_unlock(&routes_lock);
+ *	klock_lock(&routes_lock);		writes, alone
+ *	klock_unlock(&routes_lock);
  *
  * Zero bytes are a free lock. Writers have the verbs of any lock.
  *
@@ -16,7 +16,7 @@
  * writers by the irqsave calls. NMI: the try_lock calls, of reader locks none.
  * Reads do not nest but in a reader lock, and nobody upgrades: who reads and
  * locks to write waits for itself. The checked forms name all of it
- * (checked_readers.h).
+ * (checked.h).
  */
 #pragma once
 
@@ -31,11 +31,6 @@ extern "C" {
 #define KLOCK_PHASE_FAIR_INIT {0, 0, 0, 0}
 #define KLOCK_READER_INIT {0, {{0}}}
 /* clang-format on */
-
-#define KLOCK_READERS_VERBS(x)                                                 \
-	KLOCK_VERBS(x);                                                        \
-	KLOCK_TRY_VERBS(x);                                                    \
-	KLOCK_SHARED_VERBS(x)
 
 /*
  * -- Two counts: readers and writers in the order of their arrival --
@@ -58,9 +53,6 @@ struct __attribute__((aligned(8), may_alias)) klock_rw_ticket_u16 {
 	unsigned int klock_completion;
 	unsigned int klock_request;
 };
-
-KLOCK_READERS_VERBS(rw_ticket_u8);
-KLOCK_READERS_VERBS(rw_ticket_u16);
 
 /*
  * -- Phase-fair: a reader waits for one writer at most --
@@ -98,11 +90,6 @@ struct __attribute__((aligned(16), may_alias)) klock_phase_fair_u32 {
 	unsigned int klock_win;
 };
 
-KLOCK_READERS_VERBS(phase_fair_u8);
-KLOCK_READERS_VERBS(phase_fair_u16);
-KLOCK_VERBS(phase_fair_u32);
-KLOCK_SHARED_VERBS(phase_fair_u32);
-
 /*
  * -- A line for each CPU: read everywhere, written hardly ever --
  *
@@ -123,26 +110,13 @@ struct __attribute__((may_alias)) klock_reader_line {
 		unsigned int klock_word                                        \
 			__attribute__((aligned(klock_cache_line)));            \
 		struct klock_reader_line klock_marks[cpus];                    \
-	};                                                                     \
-	KLOCK_VERBS(reader_##cpus);                                            \
-	void klock_reader_##cpus##_lock_shared(                                \
-		struct klock_reader_##cpus *lock, unsigned cpu);               \
-	void klock_reader_##cpus##_unlock_shared(                              \
-		struct klock_reader_##cpus *lock, unsigned cpu);               \
-	int klock_reader_##cpus##_try_lock_shared(                             \
-		struct klock_reader_##cpus *lock, unsigned cpu);               \
-	unsigned long klock_reader_##cpus##_lock_shared_irqsave(               \
-		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void));   \
-	int klock_reader_##cpus##_try_lock_shared_irqsave(                     \
-		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void),    \
-		unsigned long *before);                                        \
-	void klock_reader_##cpus##_unlock_shared_irqrestore(                   \
-		struct klock_reader_##cpus *lock, unsigned (*cpu_id)(void),    \
-		unsigned long before)
+	}
 
 KLOCK_READER(8);
 KLOCK_READER(64);
 KLOCK_READER(256);
+
+KLOCK_READERS(KLOCK_DECLARE_KIND, )
 
 #ifdef __cplusplus
 }

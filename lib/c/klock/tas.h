@@ -34,13 +34,7 @@ struct __attribute__((may_alias)) klock_backoff_ttas {
 	unsigned char klock_taken;
 };
 
-#define KLOCK_TAS_VERBS(x)                                                     \
-	KLOCK_VERBS(x);                                                        \
-	KLOCK_TRY_VERBS(x)
-
-KLOCK_TAS_VERBS(tas);
-KLOCK_TAS_VERBS(ttas);
-KLOCK_TAS_VERBS(backoff_ttas);
+KLOCK_TASES(KLOCK_DECLARE_KIND, )
 
 #ifdef __cplusplus
 }

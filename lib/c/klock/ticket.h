@@ -35,11 +35,6 @@ extern "C" {
 #define KLOCK_PREEMPTABLE_TICKET_U8_CONTENDERS 64ull
 #define KLOCK_PREEMPTABLE_TICKET_U16_CONTENDERS 16384ull
 
-#define KLOCK_TICKET_VERBS(x)                                                  \
-	KLOCK_VERBS(x);                                                        \
-	KLOCK_TRY_VERBS(x);                                                    \
-	KLOCK_CONTENDED_VERB(x)
-
 /*
  * -- Tickets: the default --
  */
@@ -62,10 +57,6 @@ struct __attribute__((aligned(8), may_alias)) klock_ticket_u32 {
 	unsigned int klock_next;
 };
 
-KLOCK_TICKET_VERBS(ticket_u8);
-KLOCK_TICKET_VERBS(ticket_u16);
-KLOCK_TICKET_VERBS(ticket_u32);
-
 /*
  * -- Preemptable: passes over a waiter that does not run --
  */
@@ -81,9 +72,6 @@ struct __attribute__((aligned(4), may_alias)) klock_preemptable_ticket_u16 {
 	unsigned short klock_next;
 	unsigned short klock_state;
 };
-
-KLOCK_TICKET_VERBS(preemptable_ticket_u8);
-KLOCK_TICKET_VERBS(preemptable_ticket_u16);
 
 /*
  * -- Narrow: one byte --
@@ -103,10 +91,6 @@ struct __attribute__((may_alias)) klock_narrow_ticket_3 {
 struct __attribute__((may_alias)) klock_narrow_ticket_4 {
 	unsigned char klock_byte;
 };
-
-KLOCK_TICKET_VERBS(narrow_ticket_2);
-KLOCK_TICKET_VERBS(narrow_ticket_3);
-KLOCK_TICKET_VERBS(narrow_ticket_4);
 
 /*
  * -- Padded: a cache line for each counter --
@@ -131,14 +115,6 @@ struct __attribute__((may_alias)) klock_padded_ticket_u32 {
 	unsigned int klock_next __attribute__((aligned(klock_cache_line)));
 	unsigned int klock_owner __attribute__((aligned(klock_cache_line)));
 };
-
-#define KLOCK_PADDED_VERBS(x)                                                  \
-	KLOCK_VERBS(x);                                                        \
-	KLOCK_CONTENDED_VERB(x)
-
-KLOCK_PADDED_VERBS(padded_ticket_u8);
-KLOCK_PADDED_VERBS(padded_ticket_u16);
-KLOCK_PADDED_VERBS(padded_ticket_u32);
 
 /*
  * -- Proportional: who waits far behind looks seldom --
@@ -170,13 +146,7 @@ struct __attribute__((may_alias)) klock_proportional_ticket_u32 {
 	unsigned int klock_base;
 };
 
-#define KLOCK_PROPORTIONAL_VERBS(x)                                            \
-	KLOCK_TICKET_VERBS(x);                                                 \
-	void klock_##x##_set_base(struct klock_##x *lock, unsigned int base)
-
-KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u8);
-KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u16);
-KLOCK_PROPORTIONAL_VERBS(proportional_ticket_u32);
+KLOCK_TICKETS(KLOCK_DECLARE_KIND, )
 
 #ifdef __cplusplus
 }

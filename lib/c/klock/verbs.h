@@ -3,8 +3,9 @@
  * verbs - what can be done with a lock, for klock/klock.h
  *
  * The functions of klock_ticket_u8 have the same names, arguments and results
- * as those of klock_tas: each shape is written once, here, and a lock's header
- * says which of them it has.
+ * as those of klock_tas: each verb is written once, here, and so is the list of
+ * all kinds of lock. Declarations, the library's definitions and the verbs for
+ * every kind (klock_lock() and so on, klock.h) are made of both.
  */
 #pragma once
 
@@ -38,25 +39,77 @@ int klock_irqs_enabled(void);
 unsigned long long klock_cycles(void);
 
 /*
- * -- The verbs of a lock that is taken alone; x: the kind of lock --
+ * The code address that a checked lock takes for its caller's file and line:
+ *
+ *	klock_lock_at(lock, __builtin_return_address(0), KLOCK_CODE)
+ */
+#define KLOCK_CODE (-1)
+#define KLOCK_HERE __FILE__, __LINE__
+
+/* -- A function: V(x, result, verb, parameters, arguments) -- */
+
+/* What stands in brackets, without them. */
+#define KLOCK_LIST(...) __VA_ARGS__
+
+#define KLOCK_TYPE_NONE void
+#define KLOCK_TYPE_TRUTH int
+#define KLOCK_TYPE_FLAGS unsigned long
+#define KLOCK_RETURN_NONE
+#define KLOCK_RETURN_TRUTH return
+#define KLOCK_RETURN_FLAGS return
+
+#define KLOCK_DECLARE(x, result, verb, p, a)                                   \
+	KLOCK_TYPE_##result klock_##x##_##verb p;
+
+/* A checked lock's: the first notes the address that it returns to. */
+#define KLOCK_DECLARE_AT(x, result, verb, p, a)                                \
+	KLOCK_TYPE_##result klock_##x##_##verb p;                              \
+	KLOCK_TYPE_##result klock_##x##_##verb##_at(                           \
+		KLOCK_LIST p, const char *file, int line);
+
+/* An unchecked lock's, which does not note its caller. */
+#ifdef __cplusplus
+#define KLOCK_DECLARE_PLAIN KLOCK_DECLARE
+#else
+#define KLOCK_DECLARE_PLAIN(x, result, verb, p, a)                             \
+	KLOCK_TYPE_##result klock_##x##_##verb p;                              \
+	static inline KLOCK_TYPE_##result klock_##x##_##verb##_at(             \
+		KLOCK_LIST p, const char *file, int line)                      \
+	{                                                                      \
+		(void)file;                                                    \
+		(void)line;                                                    \
+		KLOCK_RETURN_##result klock_##x##_##verb a;                    \
+	}
+#endif
+
+/*
+ * -- The verbs. p, a: the lock, and what else its kind is taken with; ip, ia:
+ * the same for the irqsave verbs --
  *
  *	init		a free lock, whatever its memory held: for locks in
  *			allocated memory; a static one has its KLOCK_..._INIT
+ *	is_locked	a hint, old when it arrives
+ *	is_contended	whether somebody waits behind the holder: a hint
+ */
+#define KLOCK_STATE_VERBS(D, x)                                                \
+	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
+	D(x, TRUTH, is_locked, (const struct klock_##x *lock), (lock))
+#define KLOCK_CONTENDED_VERB(D, x)                                             \
+	D(x, TRUTH, is_contended, (const struct klock_##x *lock), (lock))
+
+/*
  *	lock		waits until the caller is the holder
  *	unlock		the holder's alone
- *	is_locked	a hint, old when it arrives
  *	lock_irqsave	interrupts off, then the lock; returns what they were,
  *			for the caller to keep
  *	unlock_irqrestore	unlocks, then interrupts as they were
  */
-#define KLOCK_VERBS(x)                                                         \
-	void klock_##x##_init(struct klock_##x *lock);                         \
-	void klock_##x##_lock(struct klock_##x *lock);                         \
-	void klock_##x##_unlock(struct klock_##x *lock);                       \
-	int klock_##x##_is_locked(const struct klock_##x *lock);               \
-	unsigned long klock_##x##_lock_irqsave(struct klock_##x *lock);        \
-	void klock_##x##_unlock_irqrestore(struct klock_##x *lock,             \
-					   unsigned long before)
+#define KLOCK_ALONE_VERBS(V, x, p, a, ip, ia)                                  \
+	V(x, NONE, lock, p, a)                                                 \
+	V(x, NONE, unlock, p, a)                                               \
+	V(x, FLAGS, lock_irqsave, ip, ia)                                      \
+	V(x, NONE, unlock_irqrestore, (KLOCK_LIST ip, unsigned long before),   \
+	  (KLOCK_LIST ia, before))
 
 /*
  *	try_lock	1 if taken, 0 if not; never waits, and never fails while
@@ -67,20 +120,21 @@ unsigned long long klock_cycles(void);
  *	try_lock_until	1 if taken, 0 if klock_cycles() has shown the deadline:
  *			asks again and again, at least once. Nothing is left
  *			behind, but nobody who asks stands in a line: in order,
- *			klock/timeout.h
+ *			the timeout locks of bakery.h
  *	try_lock_for	the same for so many cycles from now
  */
-#define KLOCK_TRY_VERBS(x)                                                     \
-	int klock_##x##_try_lock_until(struct klock_##x *lock,                 \
-				       unsigned long long deadline);           \
-	int klock_##x##_try_lock_for(struct klock_##x *lock,                   \
-				     unsigned long long cycles);               \
-	int klock_##x##_try_lock(struct klock_##x *lock);                      \
-	int klock_##x##_try_lock_irqsave(struct klock_##x *lock,               \
-					 unsigned long *before)
+#define KLOCK_TRY_VERBS(V, x, p, a, ip, ia)                                    \
+	V(x, TRUTH, try_lock, p, a)                                            \
+	V(x, TRUTH, try_lock_irqsave, (KLOCK_LIST ip, unsigned long *before),  \
+	  (KLOCK_LIST ia, before))                                             \
+	V(x, TRUTH, try_lock_until,                                            \
+	  (KLOCK_LIST p, unsigned long long deadline),                         \
+	  (KLOCK_LIST a, deadline))                                            \
+	V(x, TRUTH, try_lock_for, (KLOCK_LIST p, unsigned long long cycles),   \
+	  (KLOCK_LIST a, cycles))
 
 /*
- * -- The verbs of a lock that readers share; lock() is its writers' --
+ * Of a lock that readers share; lock() is its writers'.
  *
  *	lock_shared	waits until the caller reads, perhaps with others
  *	unlock_shared	a reader's
@@ -88,19 +142,207 @@ unsigned long long klock_cycles(void);
  *	..._irqsave	the same with interrupts off, as of lock and try_lock
  *	unlock_shared_irqrestore
  */
-#define KLOCK_SHARED_VERBS(x)                                                  \
-	void klock_##x##_lock_shared(struct klock_##x *lock);                  \
-	void klock_##x##_unlock_shared(struct klock_##x *lock);                \
-	unsigned long klock_##x##_lock_shared_irqsave(struct klock_##x *lock); \
-	void klock_##x##_unlock_shared_irqrestore(struct klock_##x *lock,      \
-						  unsigned long before);       \
-	int klock_##x##_try_lock_shared(struct klock_##x *lock);               \
-	int klock_##x##_try_lock_shared_irqsave(struct klock_##x *lock,        \
-						unsigned long *before)
+#define KLOCK_SHARED_VERBS(V, x, p, a, ip, ia)                                 \
+	V(x, NONE, lock_shared, p, a)                                          \
+	V(x, NONE, unlock_shared, p, a)                                        \
+	V(x, TRUTH, try_lock_shared, p, a)                                     \
+	V(x, FLAGS, lock_shared_irqsave, ip, ia)                               \
+	V(x, NONE, unlock_shared_irqrestore,                                   \
+	  (KLOCK_LIST ip, unsigned long before), (KLOCK_LIST ia, before))      \
+	V(x, TRUTH, try_lock_shared_irqsave,                                   \
+	  (KLOCK_LIST ip, unsigned long *before), (KLOCK_LIST ia, before))
 
-/*	is_contended	whether somebody waits behind the holder: a hint */
-#define KLOCK_CONTENDED_VERB(x)                                                \
-	int klock_##x##_is_contended(const struct klock_##x *lock)
+/*
+ * Of a lock with a queue of nodes; node: klock_mcs_node, klock_clh_node.
+ *
+ *	is_contended	asked by the holder, with its node
+ *	lock_irqsave_by	mine() finds the caller's node; asked with interrupts
+ *			off, by unlock as well
+ */
+#define KLOCK_NODE_VERBS(V, D, x, node)                                        \
+	D(x, TRUTH, is_contended,                                              \
+	  (const struct klock_##x *lock, const struct node *mine),             \
+	  (lock, mine))                                                        \
+	V(x, FLAGS, lock_irqsave_by,                                           \
+	  (struct klock_##x * lock, struct node * (*mine)(void)),              \
+	  (lock, mine))                                                        \
+	V(x, NONE, unlock_irqrestore_by,                                       \
+	  (struct klock_##x * lock, struct node * (*mine)(void),               \
+	   unsigned long before),                                              \
+	  (lock, mine, before))
+
+/* -- What a kind is taken with -- */
+
+#define KLOCK_WITH_NOTHING(verbs, V, x)                                        \
+	verbs(V, x, (struct klock_##x * lock), (lock),                         \
+	      (struct klock_##x * lock), (lock))
+#define KLOCK_WITH_CPU(verbs, V, x)                                            \
+	verbs(V, x, (struct klock_##x * lock, unsigned cpu), (lock, cpu),      \
+	      (struct klock_##x * lock, unsigned (*cpu_id)(void)),             \
+	      (lock, cpu_id))
+#define KLOCK_WITH_MCS_NODE(verbs, V, x)                                       \
+	verbs(V, x, (struct klock_##x * lock, struct klock_mcs_node * mine),   \
+	      (lock, mine),                                                    \
+	      (struct klock_##x * lock, struct klock_mcs_node * mine),         \
+	      (lock, mine))
+#define KLOCK_WITH_CLH_NODE(verbs, V, x)                                       \
+	verbs(V, x, (struct klock_##x * lock, struct klock_clh_node * mine),   \
+	      (lock, mine),                                                    \
+	      (struct klock_##x * lock, struct klock_clh_node * nodes,         \
+	       unsigned (*cpu_id)(void)),                                      \
+	      (lock, nodes, cpu_id))
+
+/* -- Shapes: all functions of a kind. D: of those that note no caller -- */
+
+#define KLOCK_SHAPE_PLAIN(V, D, x)                                             \
+	KLOCK_STATE_VERBS(D, x)                                                \
+	KLOCK_WITH_NOTHING(KLOCK_ALONE_VERBS, V, x)
+#define KLOCK_SHAPE_TAS(V, D, x)                                               \
+	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
+	KLOCK_WITH_NOTHING(KLOCK_TRY_VERBS, V, x)
+#define KLOCK_SHAPE_TICKET(V, D, x)                                            \
+	KLOCK_SHAPE_TAS(V, D, x)                                               \
+	KLOCK_CONTENDED_VERB(D, x)
+#define KLOCK_SHAPE_PADDED(V, D, x)                                            \
+	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
+	KLOCK_CONTENDED_VERB(D, x)
+#define KLOCK_SHAPE_PROPORTIONAL(V, D, x)                                      \
+	KLOCK_SHAPE_TICKET(V, D, x)                                            \
+	D(x, NONE, set_base, (struct klock_##x * lock, unsigned int base),     \
+	  (lock, base))
+#define KLOCK_SHAPE_QUEUED(V, D, x)                                            \
+	KLOCK_SHAPE_TICKET(V, D, x)                                            \
+	V(x, NONE, lock_from, (struct klock_##x * lock, unsigned cpu),         \
+	  (lock, cpu))
+#define KLOCK_SHAPE_BAKERY(V, D, x)                                            \
+	KLOCK_STATE_VERBS(D, x)                                                \
+	KLOCK_CONTENDED_VERB(D, x)                                             \
+	KLOCK_WITH_CPU(KLOCK_ALONE_VERBS, V, x)
+#define KLOCK_SHAPE_TIMEOUT(V, D, x)                                           \
+	KLOCK_SHAPE_BAKERY(V, D, x)                                            \
+	KLOCK_WITH_CPU(KLOCK_TRY_VERBS, V, x)
+#define KLOCK_SHAPE_READERS(V, D, x)                                           \
+	KLOCK_SHAPE_TAS(V, D, x)                                               \
+	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)
+#define KLOCK_SHAPE_WIDE(V, D, x)                                              \
+	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
+	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)
+#define KLOCK_SHAPE_READER(V, D, x)                                            \
+	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
+	KLOCK_WITH_CPU(KLOCK_SHARED_VERBS, V, x)
+#define KLOCK_SHAPE_MCS(V, D, x)                                               \
+	KLOCK_STATE_VERBS(D, x)                                                \
+	KLOCK_NODE_VERBS(V, D, x, klock_mcs_node)                              \
+	KLOCK_WITH_MCS_NODE(KLOCK_ALONE_VERBS, V, x)                           \
+	KLOCK_WITH_MCS_NODE(KLOCK_TRY_VERBS, V, x)
+#define KLOCK_SHAPE_CLH(V, D, x)                                               \
+	KLOCK_STATE_VERBS(D, x)                                                \
+	KLOCK_NODE_VERBS(V, D, x, klock_clh_node)                              \
+	KLOCK_WITH_CLH_NODE(KLOCK_ALONE_VERBS, V, x)
+
+/* -- The list of all kinds: K(shape, x, v) -- */
+
+#define KLOCK_PROPORTIONALS(K, v)                                              \
+	K(PROPORTIONAL, proportional_ticket_u8, v)                             \
+	K(PROPORTIONAL, proportional_ticket_u16, v)                            \
+	K(PROPORTIONAL, proportional_ticket_u32, v)
+#define KLOCK_TRIED_TICKETS(K, v)                                              \
+	K(TICKET, ticket_u8, v)                                                \
+	K(TICKET, ticket_u16, v)                                               \
+	K(TICKET, ticket_u32, v)                                               \
+	K(TICKET, preemptable_ticket_u8, v)                                    \
+	K(TICKET, preemptable_ticket_u16, v)                                   \
+	K(TICKET, narrow_ticket_2, v)                                          \
+	K(TICKET, narrow_ticket_3, v)                                          \
+	K(TICKET, narrow_ticket_4, v)                                          \
+	KLOCK_PROPORTIONALS(K, v)
+#define KLOCK_TICKETS(K, v)                                                    \
+	KLOCK_TRIED_TICKETS(K, v)                                              \
+	K(PADDED, padded_ticket_u8, v)                                         \
+	K(PADDED, padded_ticket_u16, v)                                        \
+	K(PADDED, padded_ticket_u32, v)
+#define KLOCK_TASES(K, v)                                                      \
+	K(TAS, tas, v)                                                         \
+	K(TAS, ttas, v)                                                        \
+	K(TAS, backoff_ttas, v)
+#define KLOCK_QUEUEDS(K, v)                                                    \
+	K(QUEUED, queued_64, v)                                                \
+	K(QUEUED, queued_256, v)
+#define KLOCK_NODES(K, v)                                                      \
+	K(MCS, mcs, v)                                                         \
+	K(CLH, clh, v)
+#define KLOCK_TIMEOUTS(K, v)                                                   \
+	K(TIMEOUT, timeout_8, v)                                               \
+	K(TIMEOUT, timeout_64, v)
+#define KLOCK_BAKERIES(K, v)                                                   \
+	K(BAKERY, bakery_4, v)                                                 \
+	K(BAKERY, bakery_8, v)                                                 \
+	K(BAKERY, bakery_16, v)                                                \
+	K(BAKERY, bakery_32, v)                                                \
+	K(BAKERY, bakery_64, v)
+#define KLOCK_TRIED_READERS(K, v)                                              \
+	K(READERS, rw_ticket_u8, v)                                            \
+	K(READERS, rw_ticket_u16, v)                                           \
+	K(READERS, phase_fair_u8, v)                                           \
+	K(READERS, phase_fair_u16, v)
+#define KLOCK_READERS(K, v)                                                    \
+	KLOCK_TRIED_READERS(K, v)                                              \
+	K(WIDE, phase_fair_u32, v)                                             \
+	K(READER, reader_8, v)                                                 \
+	K(READER, reader_64, v)                                                \
+	K(READER, reader_256, v)
+
+/* By what they can do. */
+#define KLOCK_ALL_BUT_READERS(K, v)                                            \
+	KLOCK_TICKETS(K, v)                                                    \
+	KLOCK_TASES(K, v)                                                      \
+	KLOCK_QUEUEDS(K, v)                                                    \
+	KLOCK_NODES(K, v)                                                      \
+	KLOCK_TIMEOUTS(K, v)                                                   \
+	KLOCK_BAKERIES(K, v)
+#define KLOCK_ALL(K, v)                                                        \
+	KLOCK_ALL_BUT_READERS(K, v)                                            \
+	KLOCK_READERS(K, v)
+#define KLOCK_TRIED(K, v)                                                      \
+	KLOCK_TRIED_TICKETS(K, v)                                              \
+	KLOCK_TASES(K, v)                                                      \
+	KLOCK_QUEUEDS(K, v)                                                    \
+	K(MCS, mcs, v)                                                         \
+	KLOCK_TIMEOUTS(K, v)                                                   \
+	KLOCK_TRIED_READERS(K, v)
+#define KLOCK_CONTENDED(K, v)                                                  \
+	KLOCK_TICKETS(K, v)                                                    \
+	KLOCK_QUEUEDS(K, v)                                                    \
+	KLOCK_NODES(K, v)                                                      \
+	KLOCK_TIMEOUTS(K, v)                                                   \
+	KLOCK_BAKERIES(K, v)
+
+/* Those that have a form that counts. */
+#define KLOCK_COUNTED_TICKETS(K, v)                                            \
+	K(TICKET, ticket_u8, v)                                                \
+	K(TICKET, ticket_u16, v)                                               \
+	K(TICKET, ticket_u32, v)                                               \
+	K(TICKET, preemptable_ticket_u8, v)                                    \
+	K(TICKET, preemptable_ticket_u16, v)
+#define KLOCK_COUNTED_TASES(K, v)                                              \
+	K(TAS, tas, v)                                                         \
+	K(TAS, backoff_ttas, v)
+#define KLOCK_COUNTED_CONTENDED(K, v)                                          \
+	KLOCK_COUNTED_TICKETS(K, v)                                            \
+	KLOCK_QUEUEDS(K, v)
+#define KLOCK_COUNTED_ALONE(K, v)                                              \
+	KLOCK_COUNTED_CONTENDED(K, v)                                          \
+	KLOCK_COUNTED_TASES(K, v)
+#define KLOCK_COUNTED_READERS(K, v)                                            \
+	K(READERS, rw_ticket_u8, v)                                            \
+	K(READERS, rw_ticket_u16, v)
+#define KLOCK_COUNTED_ALL(K, v)                                                \
+	KLOCK_COUNTED_ALONE(K, v)                                              \
+	KLOCK_COUNTED_READERS(K, v)
+
+/* A family's functions, in its header. */
+#define KLOCK_DECLARE_KIND(shape, x, v)                                        \
+	KLOCK_SHAPE_##shape(KLOCK_DECLARE_PLAIN, KLOCK_DECLARE, x)
 
 #ifdef __cplusplus
 }

@@ -56,11 +56,16 @@ struct bounded_text {
 		return add("0x").add(at);
 	}
 
-	/* file:line */
+	/*
+	 * file:line. Without a line, as functions for C note it: the return
+	 * address; what addr2line wants is in the call before it.
+	 */
 	bounded_text &add(call_site at)
 	{
 		if (!at.file)
 			return add("(nowhere)");
+		if (at.line < 0)
+			return add_hex(reinterpret_cast<usize>(at.file) - 1);
 		return add_path(at.file).add(":").add(
 			static_cast<u32>(at.line));
 	}

@@ -27,11 +27,11 @@ typedef int bool_;
 #include <string.h>
 
 #ifdef CHECKED
-#define KLOCK(x, verb) klock_checked_##x##verb
+#define KLOCK(x) klock_checked_##x
 #define FIRST(k, ...) KLOCK_CHECKED_INIT(#k, __VA_ARGS__)
 #define INNER(k) (k).klock_inner
 #else
-#define KLOCK(x, verb) klock_##x##verb
+#define KLOCK(x) klock_##x
 #define FIRST(k, ...) __VA_ARGS__
 #define INNER(k) (k)
 #endif
@@ -73,46 +73,43 @@ struct kind {
 /* -- One verb each; with: the arguments, in their brackets -- */
 
 /* clang-format off */
-#define LOCK(k, x, first)                                                      \
-	static struct KLOCK(x, ) k = FIRST(k, first);                                     \
+#define LOCK(k, x, ...)                                                        \
+	static struct KLOCK(x) k = FIRST(k, __VA_ARGS__);                            \
 	static void k##_spoil(void) { memset(&k, 0xa5, sizeof(k)); }           \
-	static void k##_init(void) { KLOCK(x, _init)(&k); }
+	static void k##_init(void) { klock_init(&k); }
 
-#define COMMON(k, x, with)                                                     \
-	static void k##_take(void) { KLOCK(x, _lock) with; }                  \
-	static void k##_give(void) { KLOCK(x, _unlock) with; }                \
-	static int k##_is_locked(void) { return KLOCK(x, _is_locked)(&k); }
+#define COMMON(k, with)                                                        \
+	static void k##_take(void) { klock_lock with; }                        \
+	static void k##_give(void) { klock_unlock with; }                      \
+	static int k##_is_locked(void) { return klock_is_locked(&k); }
 
-#define IRQSAVE(k, x, by, with, with_flags)                                    \
+#define IRQSAVE(k, by, with, with_flags)                                       \
 	static unsigned long k##_take_irqsave(void)                            \
 	{                                                                      \
-		return KLOCK(x, _lock_irqsave##by) with;                      \
+		return klock_lock_irqsave##by with;                            \
 	}                                                                      \
 	static void k##_give_irqrestore(unsigned long flags)                   \
 	{                                                                      \
-		KLOCK(x, _unlock_irqrestore##by) with_flags;                  \
+		klock_unlock_irqrestore##by with_flags;                        \
 	}
 
-#define TRY(k, x, with, with_flags, with_time)                                 \
+#define TRY(k, with, with_flags, with_time)                                    \
 	static int k##_try_until(unsigned long long time)                      \
 	{                                                                      \
-		return KLOCK(x, _try_lock_until) with_time;                    \
+		return klock_try_lock_until with_time;                         \
 	}                                                                      \
 	static int k##_try_for(unsigned long long time)                        \
 	{                                                                      \
-		return KLOCK(x, _try_lock_for) with_time;                      \
+		return klock_try_lock_for with_time;                           \
 	}                                                                      \
-	static int k##_try_take(void) { return KLOCK(x, _try_lock) with; }    \
+	static int k##_try_take(void) { return klock_try_lock with; }          \
 	static int k##_try_irqsave(unsigned long *flags)                       \
 	{                                                                      \
-		return KLOCK(x, _try_lock_irqsave) with_flags;                \
+		return klock_try_lock_irqsave with_flags;                      \
 	}
 
-#define CONTENDED(k, x, with)                                                  \
-	static int k##_is_contended(void)                                      \
-	{                                                                      \
-		return KLOCK(x, _is_contended) with;                          \
-	}
+#define CONTENDED(k, with)                                                     \
+	static int k##_is_contended(void) { return klock_is_contended with; }
 
 #define ENTRY(k, ...)                                                          \
 	{#k, k##_spoil, k##_init, k##_take, k##_give, k##_is_locked,           \
@@ -120,116 +117,72 @@ struct kind {
 
 /* -- Taken alone -- */
 
-#define PLAIN(x) COMMON(x, x, (&x)) IRQSAVE(x, x, , (&x), (&x, flags))
-#define TAS(x) PLAIN(x) TRY(x, x, (&x), (&x, flags), (&x, time))
-#define TICKET(x) TAS(x) CONTENDED(x, x, (&x))
-#define PADDED(x) PLAIN(x) CONTENDED(x, x, (&x))
+#define PLAIN(k, x, ...)                                                       \
+	LOCK(k, x, __VA_ARGS__) COMMON(k, (&k)) IRQSAVE(k, , (&k), (&k, flags))
+#define TAS(k, x, ...)                                                         \
+	PLAIN(k, x, __VA_ARGS__) TRY(k, (&k), (&k, flags), (&k, time))
+#define TICKET(k, x, ...)   TAS(k, x, __VA_ARGS__) CONTENDED(k, (&k))
+#define PADDED(k, x, ...)   PLAIN(k, x, __VA_ARGS__) CONTENDED(k, (&k))
 
-LOCK(ticket_u8, ticket_u8, KLOCK_TICKET_INIT)
-LOCK(ticket_u16, ticket_u16, KLOCK_TICKET_INIT)
-LOCK(ticket_u32, ticket_u32, KLOCK_TICKET_INIT)
-TICKET(ticket_u8)
-TICKET(ticket_u16)
-TICKET(ticket_u32)
-
-LOCK(preemptable_ticket_u8, preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT)
-LOCK(preemptable_ticket_u16, preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
-TICKET(preemptable_ticket_u8)
-TICKET(preemptable_ticket_u16)
-
-LOCK(queued_64, queued_64, KLOCK_QUEUED_INIT)
-LOCK(queued_256, queued_256, KLOCK_QUEUED_INIT)
-TICKET(queued_64)
-TICKET(queued_256)
-
-LOCK(narrow_ticket_2, narrow_ticket_2, KLOCK_NARROW_TICKET_INIT)
-LOCK(narrow_ticket_3, narrow_ticket_3, KLOCK_NARROW_TICKET_INIT)
-LOCK(narrow_ticket_4, narrow_ticket_4, KLOCK_NARROW_TICKET_INIT)
-TICKET(narrow_ticket_2)
-TICKET(narrow_ticket_3)
-TICKET(narrow_ticket_4)
-
-LOCK(padded_ticket_u8, padded_ticket_u8, KLOCK_PADDED_TICKET_INIT)
-LOCK(padded_ticket_u16, padded_ticket_u16, KLOCK_PADDED_TICKET_INIT)
-LOCK(padded_ticket_u32, padded_ticket_u32, KLOCK_PADDED_TICKET_INIT)
-PADDED(padded_ticket_u8)
-PADDED(padded_ticket_u16)
-PADDED(padded_ticket_u32)
-
-#define PROPORTIONAL_INIT KLOCK_PROPORTIONAL_TICKET_INIT(1)
-LOCK(proportional_u8, proportional_ticket_u8, PROPORTIONAL_INIT)
-LOCK(proportional_u16, proportional_ticket_u16, PROPORTIONAL_INIT)
-LOCK(proportional_u32, proportional_ticket_u32, PROPORTIONAL_INIT)
-
-#define PROPORTIONAL(k, x)                                                     \
-	COMMON(k, x, (&k))                                                     \
-	IRQSAVE(k, x, , (&k), (&k, flags))                                     \
-	TRY(k, x, (&k), (&k, flags), (&k, time))                               \
-	CONTENDED(k, x, (&k))
-PROPORTIONAL(proportional_u8, proportional_ticket_u8)
-PROPORTIONAL(proportional_u16, proportional_ticket_u16)
-PROPORTIONAL(proportional_u32, proportional_ticket_u32)
-
-LOCK(tas, tas, KLOCK_TAS_INIT)
-LOCK(ttas, ttas, KLOCK_TTAS_INIT)
-LOCK(backoff_ttas, backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
-TAS(tas)
-TAS(ttas)
-TAS(backoff_ttas)
+TICKET(ticket_u8, ticket_u8, KLOCK_TICKET_INIT)
+TICKET(ticket_u16, ticket_u16, KLOCK_TICKET_INIT)
+TICKET(ticket_u32, ticket_u32, KLOCK_TICKET_INIT)
+TICKET(preemptable_ticket_u8, preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT)
+TICKET(preemptable_ticket_u16, preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
+TICKET(queued_64, queued_64, KLOCK_QUEUED_INIT)
+TICKET(queued_256, queued_256, KLOCK_QUEUED_INIT)
+TICKET(narrow_ticket_2, narrow_ticket_2, KLOCK_NARROW_TICKET_INIT)
+TICKET(narrow_ticket_3, narrow_ticket_3, KLOCK_NARROW_TICKET_INIT)
+TICKET(narrow_ticket_4, narrow_ticket_4, KLOCK_NARROW_TICKET_INIT)
+PADDED(padded_ticket_u8, padded_ticket_u8, KLOCK_PADDED_TICKET_INIT)
+PADDED(padded_ticket_u16, padded_ticket_u16, KLOCK_PADDED_TICKET_INIT)
+PADDED(padded_ticket_u32, padded_ticket_u32, KLOCK_PADDED_TICKET_INIT)
+TICKET(proportional_u8, proportional_ticket_u8, KLOCK_PROPORTIONAL_TICKET_INIT(1))
+TICKET(proportional_u16, proportional_ticket_u16, KLOCK_PROPORTIONAL_TICKET_INIT(1))
+TICKET(proportional_u32, proportional_ticket_u32, KLOCK_PROPORTIONAL_TICKET_INIT(1))
+TAS(tas, tas, KLOCK_TAS_INIT)
+TAS(ttas, ttas, KLOCK_TTAS_INIT)
+TAS(backoff_ttas, backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
 
 /* -- Written; readers.h has the readers -- */
 
-LOCK(rw_ticket_u8, rw_ticket_u8, KLOCK_RW_TICKET_INIT)
-LOCK(rw_ticket_u16, rw_ticket_u16, KLOCK_RW_TICKET_INIT)
-LOCK(phase_fair_u8, phase_fair_u8, KLOCK_PHASE_FAIR_INIT)
-LOCK(phase_fair_u16, phase_fair_u16, KLOCK_PHASE_FAIR_INIT)
-LOCK(phase_fair_u32, phase_fair_u32, KLOCK_PHASE_FAIR_INIT)
-TAS(rw_ticket_u8)
-TAS(rw_ticket_u16)
-TAS(phase_fair_u8)
-TAS(phase_fair_u16)
-PLAIN(phase_fair_u32)
-
-LOCK(reader_8, reader_8, KLOCK_READER_INIT)
-LOCK(reader_64, reader_64, KLOCK_READER_INIT)
-LOCK(reader_256, reader_256, KLOCK_READER_INIT)
-PLAIN(reader_8)
-PLAIN(reader_64)
-PLAIN(reader_256)
+TAS(rw_ticket_u8, rw_ticket_u8, KLOCK_RW_TICKET_INIT)
+TAS(rw_ticket_u16, rw_ticket_u16, KLOCK_RW_TICKET_INIT)
+TAS(phase_fair_u8, phase_fair_u8, KLOCK_PHASE_FAIR_INIT)
+TAS(phase_fair_u16, phase_fair_u16, KLOCK_PHASE_FAIR_INIT)
+PLAIN(phase_fair_u32, phase_fair_u32, KLOCK_PHASE_FAIR_INIT)
+PLAIN(reader_8, reader_8, KLOCK_READER_INIT)
+PLAIN(reader_64, reader_64, KLOCK_READER_INIT)
+PLAIN(reader_256, reader_256, KLOCK_READER_INIT)
 
 /* -- Taken under a number -- */
 
-#define BAKERY(x)                                                              \
-	LOCK(x, x, KLOCK_BAKERY_INIT)                                          \
-	COMMON(x, x, (&x, self))                                               \
-	IRQSAVE(x, x, , (&x, self_id), (&x, self_id, flags))                   \
-	CONTENDED(x, x, (&x))
-
+#define NUMBERED(x, ...)                                                       \
+	LOCK(x, x, __VA_ARGS__)                                                      \
+	COMMON(x, (&x, self))                                                  \
+	IRQSAVE(x, , (&x, self_id), (&x, self_id, flags))                      \
+	CONTENDED(x, (&x))
 #define TIMEOUT(x)                                                             \
-	LOCK(x, x, KLOCK_TIMEOUT_INIT)                                         \
-	COMMON(x, x, (&x, self))                                               \
-	IRQSAVE(x, x, , (&x, self_id), (&x, self_id, flags))                   \
-	TRY(x, x, (&x, self), (&x, self_id, flags), (&x, self, time))          \
-	CONTENDED(x, x, (&x))
+	NUMBERED(x, KLOCK_TIMEOUT_INIT)                                        \
+	TRY(x, (&x, self), (&x, self_id, flags), (&x, self, time))
 
 TIMEOUT(timeout_8)
 TIMEOUT(timeout_64)
-
-BAKERY(bakery_4)
-BAKERY(bakery_8)
-BAKERY(bakery_16)
-BAKERY(bakery_32)
-BAKERY(bakery_64)
+NUMBERED(bakery_4, KLOCK_BAKERY_INIT)
+NUMBERED(bakery_8, KLOCK_BAKERY_INIT)
+NUMBERED(bakery_16, KLOCK_BAKERY_INIT)
+NUMBERED(bakery_32, KLOCK_BAKERY_INIT)
+NUMBERED(bakery_64, KLOCK_BAKERY_INIT)
 
 /* -- Taken with a node; twice each: with its address, and with who knows it */
 
 static struct klock_mcs_node mcs_nodes[threads], mcs_by_nodes[threads];
 
 LOCK(mcs, mcs, KLOCK_MCS_INIT)
-COMMON(mcs, mcs, (&mcs, &mcs_nodes[self]))
-IRQSAVE(mcs, mcs, , (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
-TRY(mcs, mcs, (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags), (&mcs, &mcs_nodes[self], time))
-CONTENDED(mcs, mcs, (&mcs, &mcs_nodes[self]))
+COMMON(mcs, (&mcs, &mcs_nodes[self]))
+IRQSAVE(mcs, , (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags))
+TRY(mcs, (&mcs, &mcs_nodes[self]), (&mcs, &mcs_nodes[self], flags), (&mcs, &mcs_nodes[self], time))
+CONTENDED(mcs, (&mcs, &mcs_nodes[self]))
 
 static struct klock_mcs_node *my_mcs_node(void)
 {
@@ -237,21 +190,21 @@ static struct klock_mcs_node *my_mcs_node(void)
 }
 
 LOCK(mcs_by, mcs, KLOCK_MCS_INIT)
-COMMON(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
-IRQSAVE(mcs_by, mcs, _by, (&mcs_by, my_mcs_node), (&mcs_by, my_mcs_node, flags))
-CONTENDED(mcs_by, mcs, (&mcs_by, &mcs_by_nodes[self]))
+COMMON(mcs_by, (&mcs_by, &mcs_by_nodes[self]))
+IRQSAVE(mcs_by, _by, (&mcs_by, my_mcs_node), (&mcs_by, my_mcs_node, flags))
+CONTENDED(mcs_by, (&mcs_by, &mcs_by_nodes[self]))
 
 /* Zero bytes. */
 static struct klock_clh_node clh_nodes[threads];
 
 LOCK(clh, clh, KLOCK_CLH_INIT(INNER(clh)))
-COMMON(clh, clh, (&clh, &clh_nodes[self]))
-IRQSAVE(clh, clh, , (&clh, clh_nodes, self_id), (&clh, clh_nodes, self_id, flags))
-CONTENDED(clh, clh, (&clh, &clh_nodes[self]))
+COMMON(clh, (&clh, &clh_nodes[self]))
+IRQSAVE(clh, , (&clh, clh_nodes, self_id), (&clh, clh_nodes, self_id, flags))
+CONTENDED(clh, (&clh, &clh_nodes[self]))
 
 /* Nodes from a heap, and copied from one that is initialised. */
 static struct klock_clh_node clh_by_nodes[threads];
-static struct KLOCK(clh, ) clh_by = FIRST(clh_by, KLOCK_CLH_INIT(INNER(clh_by)));
+static struct KLOCK(clh) clh_by = FIRST(clh_by, KLOCK_CLH_INIT(INNER(clh_by)));
 
 static struct klock_clh_node *my_clh_node(void)
 {
@@ -266,15 +219,15 @@ static void clh_by_spoil(void)
 
 static void clh_by_init(void)
 {
-	KLOCK(clh, _init)(&clh_by);
+	klock_init(&clh_by);
 	klock_clh_node_init(&clh_by_nodes[0]);
 	for (unsigned i = 1; i < threads; i++)
 		clh_by_nodes[i] = clh_by_nodes[0];
 }
 
-COMMON(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
-IRQSAVE(clh_by, clh, _by, (&clh_by, my_clh_node), (&clh_by, my_clh_node, flags))
-CONTENDED(clh_by, clh, (&clh_by, &clh_by_nodes[self]))
+COMMON(clh_by, (&clh_by, &clh_by_nodes[self]))
+IRQSAVE(clh_by, _by, (&clh_by, my_clh_node), (&clh_by, my_clh_node, flags))
+CONTENDED(clh_by, (&clh_by, &clh_by_nodes[self]))
 /* clang-format on */
 
 /* clang-format off */

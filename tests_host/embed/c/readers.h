@@ -17,23 +17,23 @@ struct shared_kind {
 /* with: the arguments, in their brackets */
 /* clang-format off */
 #define READ(x, with, by, with_flags, by_flags)                                \
-	static void x##_read_take(void) { KLOCK(x, _lock_shared) with; }       \
-	static void x##_read_give(void) { KLOCK(x, _unlock_shared) with; }     \
+	static void x##_read_take(void) { klock_lock_shared with; }       \
+	static void x##_read_give(void) { klock_unlock_shared with; }     \
 	static unsigned long x##_read_take_irqsave(void)                       \
 	{                                                                      \
-		return KLOCK(x, _lock_shared_irqsave) by;                      \
+		return klock_lock_shared_irqsave by;                      \
 	}                                                                      \
 	static void x##_read_give_irqrestore(unsigned long flags)              \
 	{                                                                      \
-		KLOCK(x, _unlock_shared_irqrestore) with_flags;                \
+		klock_unlock_shared_irqrestore with_flags;                \
 	}                                                                      \
 	static int x##_read_try_take(void)                                     \
 	{                                                                      \
-		return KLOCK(x, _try_lock_shared) with;                        \
+		return klock_try_lock_shared with;                        \
 	}                                                                      \
 	static int x##_read_try_irqsave(unsigned long *flags)                  \
 	{                                                                      \
-		return KLOCK(x, _try_lock_shared_irqsave) by_flags;            \
+		return klock_try_lock_shared_irqsave by_flags;            \
 	}
 
 #define READ_PLAIN(x) READ(x, (&x), (&x), (&x, flags), (&x, flags))

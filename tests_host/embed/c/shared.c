@@ -13,14 +13,14 @@ void count_in_c(unsigned times)
 	for (unsigned i = 0; i < times; i++) {
 		struct klock_mcs_node mine;
 
-		klock_ticket_u8_lock(&ticket);
+		klock_lock(&ticket);
 		under_ticket++;
-		klock_ticket_u8_unlock(&ticket);
-		klock_mcs_lock(&mcs, &mine);
+		klock_unlock(&ticket);
+		klock_lock(&mcs, &mine);
 		under_mcs++;
-		klock_mcs_unlock(&mcs, &mine);
-		klock_clh_lock(&clh, &clh_nodes[0]);
+		klock_unlock(&mcs, &mine);
+		klock_lock(&clh, &clh_nodes[0]);
 		under_clh++;
-		klock_clh_unlock(&clh, &clh_nodes[0]);
+		klock_unlock(&clh, &clh_nodes[0]);
 	}
 }

@@ -186,9 +186,9 @@ static void proportional_bases(void)
 	proportional_u8_init();
 	expect(INNER(proportional_u8).klock_base == KLOCK_PROPORTIONAL_BASE,
 	       "init gives the base of C++");
-	KLOCK(proportional_ticket_u8, _set_base)(&proportional_u8, 3);
-	KLOCK(proportional_ticket_u16, _set_base)(&proportional_u16, 3);
-	KLOCK(proportional_ticket_u32, _set_base)(&proportional_u32, 3);
+	klock_set_base(&proportional_u8, 3);
+	klock_set_base(&proportional_u16, 3);
+	klock_set_base(&proportional_u32, 3);
 	expect(INNER(proportional_u8).klock_base == 3 &&
 		       INNER(proportional_u16).klock_base == 3 &&
 		       INNER(proportional_u32).klock_base == 3,

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct klock_checked_ticket_u8 lock =
@@ -76,19 +77,19 @@ static void names_and_places(void)
 {
 	int taken;
 
-	klock_checked_ticket_u8_lock(&lock), taken = __LINE__;
+	klock_lock(&lock), taken = __LINE__;
 	expect(klock_checked_is_held_by_me(&lock), "held by me");
 	klock_checked_assert_held(&lock);
-	TRY_TO klock_checked_ticket_u8_lock(&lock);
+	TRY_TO klock_lock(&lock);
 	is_misuse("recursion", "runqueue", &lock);
 	expect(names_line(taken), "where it was taken");
 	cpu = 1;
 	expect(!klock_checked_is_held_by_me(&lock), "not by another");
-	TRY_TO klock_checked_ticket_u8_unlock(&lock);
+	TRY_TO klock_unlock(&lock);
 	is_misuse("unlock by another", "runqueue", &lock);
 	cpu = 0;
-	klock_checked_ticket_u8_unlock(&lock);
-	TRY_TO klock_checked_ticket_u8_unlock(&lock);
+	klock_unlock(&lock);
+	TRY_TO klock_unlock(&lock);
 	is_misuse("unlock of a free lock", "runqueue", &lock);
 	TRY_TO klock_checked_assert_held(&lock);
 	is_misuse("not held by the caller", "runqueue", &lock);
@@ -98,26 +99,26 @@ static void names_and_places(void)
 static void names_at_run_time(void)
 {
 	memset(&heap_lock, 0xa5, sizeof(heap_lock));
-	klock_checked_ttas_init(&heap_lock);
-	TRY_TO klock_checked_ttas_unlock(&heap_lock);
+	klock_init(&heap_lock);
+	TRY_TO klock_unlock(&heap_lock);
 	is_misuse("free lock", "lock", &heap_lock);
 	klock_checked_set_name(&heap_lock, "inode");
-	TRY_TO klock_checked_ttas_unlock(&heap_lock);
+	TRY_TO klock_unlock(&heap_lock);
 	is_misuse("free lock", "inode", &heap_lock);
 	for (unsigned i = 0; i < 4; i++)
 		klock_checked_set_element(&buckets[i], "bucket", i);
-	TRY_TO klock_checked_tas_unlock(&buckets[3]);
+	TRY_TO klock_unlock(&buckets[3]);
 	is_misuse("free lock", "bucket[3]", &buckets[3]);
 }
 
 static void irqsave_has_its_place_too(void)
 {
-	unsigned long flags = klock_checked_ticket_u8_lock_irqsave(&lock);
+	unsigned long flags = klock_lock_irqsave(&lock);
 
-	TRY_TO klock_checked_ticket_u8_lock_irqsave(&lock);
+	TRY_TO klock_lock_irqsave(&lock);
 	is_misuse("recursion", "runqueue", &lock);
-	klock_checked_ticket_u8_unlock_irqrestore(&lock, flags);
-	TRY_TO klock_checked_ticket_u8_unlock_irqrestore(&lock, flags);
+	klock_unlock_irqrestore(&lock, flags);
+	TRY_TO klock_unlock_irqrestore(&lock, flags);
 	is_misuse("free lock", "runqueue", &lock);
 	klock_irq_restore(flags);
 }
@@ -125,22 +126,22 @@ static void irqsave_has_its_place_too(void)
 static void with_a_node(void)
 {
 	klock_checked_set_name(&queue, "queue");
-	klock_checked_mcs_lock(&queue, &node);
-	TRY_TO klock_checked_mcs_unlock(&queue, &other_node);
+	klock_lock(&queue, &node);
+	TRY_TO klock_unlock(&queue, &other_node);
 	is_misuse("another number or node", "queue", &queue);
-	klock_checked_mcs_unlock(&queue, &node);
+	klock_unlock(&queue, &node);
 }
 
 /* Held with interrupts on, wanted in a handler: named, and not hung. */
 static void interrupts(void)
 {
-	klock_checked_tas_lock(&buckets[0]);
-	klock_checked_tas_unlock(&buckets[0]);
+	klock_lock(&buckets[0]);
+	klock_unlock(&buckets[0]);
 	context = 1;
-	TRY_TO klock_checked_tas_lock(&buckets[0]);
+	TRY_TO klock_lock(&buckets[0]);
 	is_misuse("with interrupts on", "bucket[0]", &buckets[0]);
 	context = 2;
-	TRY_TO klock_checked_tas_lock(&buckets[1]);
+	TRY_TO klock_lock(&buckets[1]);
 	is_misuse("NMI", "bucket[1]", &buckets[1]);
 	context = 0;
 }
@@ -149,26 +150,26 @@ static void readers(void)
 {
 	unsigned in;
 
-	klock_checked_phase_fair_u8_lock_shared(&routes);
-	TRY_TO klock_checked_phase_fair_u8_lock_shared(&routes);
+	klock_lock_shared(&routes);
+	TRY_TO klock_lock_shared(&routes);
 	is_misuse("read recursion", "routes", &routes);
-	TRY_TO klock_checked_phase_fair_u8_lock(&routes);
+	TRY_TO klock_lock(&routes);
 	is_misuse("upgrade", "routes", &routes);
-	klock_checked_phase_fair_u8_unlock_shared(&routes);
-	TRY_TO klock_checked_phase_fair_u8_unlock_shared(&routes);
+	klock_unlock_shared(&routes);
+	TRY_TO klock_unlock_shared(&routes);
 	is_misuse("unlock_shared by who does not read", "routes", &routes);
 	for (in = 0; in < KLOCK_PHASE_FAIR_U8_READERS; in++) {
 		cpu = in;
-		klock_checked_phase_fair_u8_lock_shared(&routes);
+		klock_lock_shared(&routes);
 	}
 	cpu = in;
-	TRY_TO klock_checked_phase_fair_u8_lock_shared(&routes);
+	TRY_TO klock_lock_shared(&routes);
 	is_misuse("more readers than its capacity", "routes", &routes);
-	TRY_TO if (klock_checked_phase_fair_u8_try_lock_shared(&routes)) {}
+	TRY_TO if (klock_try_lock_shared(&routes)) {}
 	is_misuse("more readers than its capacity", "routes", &routes);
 	while (in--) {
 		cpu = in;
-		klock_checked_phase_fair_u8_unlock_shared(&routes);
+		klock_unlock_shared(&routes);
 	}
 }
 
@@ -180,22 +181,57 @@ static void readers_by_cpu(void)
 
 	klock_irq_restore(flags);
 	klock_checked_set_name(&names, "names");
-	TRY_TO klock_checked_reader_8_lock_shared(&names, 8);
+	TRY_TO klock_lock_shared(&names, 8);
 	is_misuse("a CPU number beyond capacity", "names", &names);
-	TRY_TO klock_checked_reader_8_lock_shared_irqsave(&names, ninth);
+	TRY_TO klock_lock_shared_irqsave(&names, ninth);
 	is_misuse("a CPU number beyond capacity", "names", &names);
 	klock_irq_restore(flags);
 	context = 2;
-	TRY_TO klock_checked_reader_8_lock_shared(&names, 0);
+	TRY_TO klock_lock_shared(&names, 0);
 	is_misuse("NMI", "names", &names);
 	context = 0;
-	klock_checked_reader_8_lock_shared(&names, 0);
-	klock_checked_reader_8_lock_shared(&names, 0);
-	klock_checked_reader_8_unlock_shared(&names, 0);
-	klock_checked_reader_8_unlock_shared(&names, 0);
-	klock_checked_reader_8_lock(&names);
+	klock_lock_shared(&names, 0);
+	klock_lock_shared(&names, 0);
+	klock_unlock_shared(&names, 0);
+	klock_unlock_shared(&names, 0);
+	klock_lock(&names);
 	klock_checked_assert_held(&names);
-	klock_checked_reader_8_unlock(&names);
+	klock_unlock(&names);
+}
+
+/* A kernel's own function around a lock. */
+__attribute__((noinline)) static void acquire(void)
+{
+	klock_lock_at(&buckets[2], __builtin_return_address(0), KLOCK_CODE);
+}
+
+/* The lock's call and the one that took it: within a function's code. */
+static void names_code(unsigned long of)
+{
+	const char *at = text;
+
+	for (int i = 0; i < 2; i++) {
+		at = strstr(at, "at 0x");
+		expect(at != 0, "an address");
+		if (!at)
+			return;
+		at += strlen("at ");
+		expect(strtoul(at, 0, 16) - of < 1000, "the caller's");
+	}
+}
+
+__attribute__((noinline)) static void functions_note_their_caller(void)
+{
+	const unsigned long mine = (unsigned long)functions_note_their_caller;
+
+	klock_checked_tas_lock(&buckets[2]);
+	TRY_TO klock_checked_tas_lock(&buckets[2]);
+	names_code(mine);
+	klock_checked_tas_unlock(&buckets[2]);
+	acquire();
+	TRY_TO acquire();
+	names_code(mine);
+	klock_unlock(&buckets[2]);
 }
 
 int main(void)
@@ -207,6 +243,7 @@ int main(void)
 	interrupts();
 	readers();
 	readers_by_cpu();
+	functions_note_their_caller();
 	if (!failures)
 		printf("every misuse is named\n");
 	return failures != 0;

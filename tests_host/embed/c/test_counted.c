@@ -30,22 +30,22 @@ static void put(const char *line, void *with)
 	strcat(strcat(text, line), "\n");
 }
 
-static void *take(void *lock)
+static void *take(void *unused)
 {
-	klock_counted_ticket_u8_lock(lock);
-	klock_counted_ticket_u8_unlock(lock);
-	return 0;
+	klock_lock(&queue);
+	klock_unlock(&queue);
+	return unused;
 }
 
 static void contend(void)
 {
 	pthread_t other;
 
-	klock_counted_ticket_u8_lock(&queue);
-	pthread_create(&other, 0, take, &queue);
-	while (!klock_counted_ticket_u8_is_contended(&queue))
+	klock_lock(&queue);
+	pthread_create(&other, 0, take, 0);
+	while (!klock_is_contended(&queue))
 		sched_yield();
-	klock_counted_ticket_u8_unlock(&queue);
+	klock_unlock(&queue);
 	pthread_join(other, 0);
 }
 
@@ -57,18 +57,18 @@ static void print(void)
 
 unsigned klock_os_cpu_id(void) { return 0; }
 
-/* One acquisition, one by try_lock, one try in vain; in the table, and out. */
+/* Taken once, once by try_lock, and one try fails; in the table, and out. */
 #define COUNT_EACH(x, init)                                                    \
 	static void count_##x(void)                                            \
 	{                                                                      \
 		static struct klock_counted_##x lock =                         \
 			KLOCK_COUNTED_INIT(#x, init);                          \
                                                                                \
-		klock_counted_##x##_lock(&lock);                               \
-		expect(!klock_counted_##x##_try_lock(&lock), #x " is held");   \
-		klock_counted_##x##_unlock(&lock);                             \
-		expect(klock_counted_##x##_try_lock(&lock), #x " is free");    \
-		klock_counted_##x##_unlock(&lock);                             \
+		klock_lock(&lock);                                             \
+		expect(!klock_try_lock(&lock), #x " is held");                 \
+		klock_unlock(&lock);                                           \
+		expect(klock_try_lock(&lock), #x " is free");                  \
+		klock_unlock(&lock);                                           \
 		klock_counted_##x##_list_counts(&lock);                        \
 		print();                                                       \
 		expect(strstr(text, TWICE #x "\n") != 0, #x);                  \
@@ -108,13 +108,12 @@ static void count_readers(void)
 		KLOCK_COUNTED_INIT("routes", KLOCK_RW_TICKET_INIT);
 	unsigned long flags;
 
-	klock_counted_rw_ticket_u8_lock_shared(&routes);
-	expect(klock_counted_rw_ticket_u8_try_lock_shared(&routes),
-	       "another reads");
-	klock_counted_rw_ticket_u8_unlock_shared(&routes);
-	klock_counted_rw_ticket_u8_unlock_shared(&routes);
-	flags = klock_counted_rw_ticket_u8_lock_irqsave(&routes);
-	klock_counted_rw_ticket_u8_unlock_irqrestore(&routes, flags);
+	klock_lock_shared(&routes);
+	expect(klock_try_lock_shared(&routes), "another reads");
+	klock_unlock_shared(&routes);
+	klock_unlock_shared(&routes);
+	flags = klock_lock_irqsave(&routes);
+	klock_unlock_irqrestore(&routes, flags);
 	klock_counted_rw_ticket_u8_list_counts(&routes);
 	print();
 	expect(strstr(text, TWICE "routes, readers\n") != 0, "readers");
@@ -123,7 +122,7 @@ static void count_readers(void)
 	print();
 	expect(strstr(text, "routes") == 0, "both are gone");
 	memset(&routes, 0xff, sizeof(routes));
-	klock_counted_rw_ticket_u8_init(&routes);
+	klock_init(&routes);
 	klock_counted_rw_ticket_u8_set_element(&routes, "table", 4);
 	klock_counted_rw_ticket_u8_list_counts(&routes);
 	print();
@@ -139,11 +138,11 @@ int main(void)
 	count_readers();
 	memset(bucket, 0xff, sizeof(bucket));
 	for (unsigned i = 0; i < 2; i++) {
-		klock_counted_ticket_u16_init(&bucket[i]);
+		klock_init(&bucket[i]);
 		klock_counted_ticket_u16_set_element(&bucket[i], "bucket", i);
 		klock_counted_ticket_u16_list_counts(&bucket[i]);
-		flags = klock_counted_ticket_u16_lock_irqsave(&bucket[i]);
-		klock_counted_ticket_u16_unlock_irqrestore(&bucket[i], flags);
+		flags = klock_lock_irqsave(&bucket[i]);
+		klock_unlock_irqrestore(&bucket[i], flags);
 	}
 	contend();
 	print();

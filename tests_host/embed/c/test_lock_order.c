@@ -66,23 +66,23 @@ static void two_orders(void)
 {
 	unsigned long before = klock_irq_save();
 
-	klock_checked_ticket_u8_lock(&inode);
-	klock_checked_tas_lock(&buffer);
+	klock_lock(&inode);
+	klock_lock(&buffer);
 	text[0] = 0;
 	klock_print_held(put, 0);
 	says("CPU 0 holds inode (0x");
 	says("CPU 0 holds buffer (0x");
 	says("test_lock_order.c:");
-	klock_checked_tas_unlock(&buffer);
-	klock_checked_ticket_u8_unlock(&inode);
+	klock_unlock(&buffer);
+	klock_unlock(&inode);
 
 	cpu = 1;
-	klock_checked_tas_lock(&buffer);
-	TRY_TO klock_checked_ticket_u8_lock(&inode);
+	klock_lock(&buffer);
+	TRY_TO klock_lock(&inode);
 	says("inode, CPU 1: lock order: buffer (");
 	says("on CPU 1; known: inode (");
 	says("on CPU 0");
-	klock_checked_tas_unlock(&buffer);
+	klock_unlock(&buffer);
 	klock_irq_restore(before);
 }
 
@@ -93,10 +93,10 @@ static void what_a_kernel_says(void)
 	cpu = 2;
 	TRY_TO klock_might_wait();
 	expect(!text[0], "nothing is held");
-	klock_checked_tas_lock(&console);
+	klock_lock(&console);
 	TRY_TO klock_might_wait();
 	says("console, CPU 2: might_wait() with a lock held; at ");
-	klock_checked_tas_unlock(&console);
+	klock_unlock(&console);
 
 	TRY_TO klock_declare_before("console", "table");
 	TRY_TO klock_declare_rank("console", 20);
@@ -117,15 +117,15 @@ static void parent_and_child(void)
 	struct klock_nested one_down;
 
 	cpu = 4;
-	klock_checked_tas_lock(&node[1]);
+	klock_lock(&node[1]);
 	klock_checked_nest(&one_down, &node[0], 1);
-	TRY_TO klock_checked_tas_lock(&node[0]);
+	TRY_TO klock_lock(&node[0]);
 	klock_checked_unnest(&one_down);
 	expect(!text[0], "a child's sub-rank");
-	klock_checked_tas_unlock(&node[0]);
-	TRY_TO klock_checked_tas_lock(&node[0]);
+	klock_unlock(&node[0]);
+	TRY_TO klock_lock(&node[0]);
 	says("same class: ");
-	klock_checked_tas_unlock(&node[1]);
+	klock_unlock(&node[1]);
 	klock_irq_restore(before);
 }
 
@@ -134,13 +134,13 @@ static void readers(void)
 	unsigned long before = klock_irq_save();
 
 	cpu = 3;
-	klock_checked_rw_ticket_u8_lock_shared(&table);
+	klock_lock_shared(&table);
 	text[0] = 0;
 	klock_print_held(put, 0);
 	says("CPU 3 reads table (0x");
-	TRY_TO klock_checked_tas_lock(&console);
+	TRY_TO klock_lock(&console);
 	says("known: console then table (declared)");
-	klock_checked_rw_ticket_u8_unlock_shared(&table);
+	klock_unlock_shared(&table);
 	klock_irq_restore(before);
 }
 

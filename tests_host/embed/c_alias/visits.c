@@ -2,12 +2,15 @@
 /*
  * What a kernel does with its spinlock, whatever kind it is: here by threads.
  */
-#include "spinlock.h"
+#include <klock/klock.h>
 
 #include <pthread.h>
 #include <stdio.h>
 
 enum { threads = 4, visits_each = 10000 };
+
+/* The kernel's lock: any kind that is taken by its address alone. */
+typedef struct klock_ticket_u16 spinlock;
 
 static spinlock lock;
 static long visits; /* under the lock */
@@ -15,10 +18,10 @@ static long visits; /* under the lock */
 static void *visit(void *unused)
 {
 	for (int i = 0; i < visits_each; i++) {
-		unsigned long flags = spin_lock_irqsave(&lock);
+		unsigned long flags = klock_lock_irqsave(&lock);
 
 		visits++;
-		spin_unlock_irqrestore(&lock, flags);
+		klock_unlock_irqrestore(&lock, flags);
 	}
 	return unused;
 }
@@ -27,10 +30,10 @@ int main(void)
 {
 	pthread_t thread[threads];
 
-	spin_init(&lock);
-	if (!spin_trylock(&lock) || spin_trylock(&lock))
+	klock_init(&lock);
+	if (!klock_try_lock(&lock) || klock_try_lock(&lock))
 		return 1;
-	spin_unlock(&lock);
+	klock_unlock(&lock);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, visit, NULL);
 	for (int i = 0; i < threads; i++)

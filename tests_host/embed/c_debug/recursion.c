@@ -16,20 +16,20 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 	exit(1);
 }
 
-static struct spinlock inode_lock;
+static spinlock inode_lock;
 
 static void write_back(void)
 {
 	assert_held(&inode_lock);
-	spin_lock(&inode_lock); /* the mistake */
-	spin_unlock(&inode_lock);
+	klock_lock(&inode_lock); /* the mistake */
+	klock_unlock(&inode_lock);
 }
 
 int main(void)
 {
 	spin_init(&inode_lock, "inode");
-	spin_lock(&inode_lock);
+	klock_lock(&inode_lock);
 	write_back();
-	spin_unlock(&inode_lock);
+	klock_unlock(&inode_lock);
 	return 0;
 }

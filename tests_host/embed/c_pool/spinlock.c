@@ -45,7 +45,7 @@ void acquire(struct spinlock *lk)
 
 	push_off();
 	mine = free_node();
-	klock_mcs_lock(&lk->queue, &mine->node);
+	klock_lock(&lk->queue, &mine->node);
 	lk->held = mine;
 }
 
@@ -54,7 +54,7 @@ void release(struct spinlock *lk)
 {
 	struct pool_node *mine = lk->held;
 
-	klock_mcs_unlock(&lk->queue, &mine->node);
+	klock_unlock(&lk->queue, &mine->node);
 	mine->used = 0;
 	pop_off();
 }

@@ -99,7 +99,7 @@ static void on_another_stack(void)
 
 	take_and_return();
 	pthread_create(&id, 0, take_a, &other);
-	while (!klock_mcs_is_contended(&a.queue, &a.held->node))
+	while (!klock_is_contended(&a.queue, &a.held->node))
 		;
 	overwrite_the_stack();
 	release(&a);

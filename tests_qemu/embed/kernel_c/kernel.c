@@ -66,19 +66,19 @@ static u64 wrong[max_cpus], wrong_in_handler[max_cpus];
 
 static void log_to(u64 *counter)
 {
-	unsigned long flags = klock_ticket_u8_lock_irqsave(&log_lock);
+	unsigned long flags = klock_lock_irqsave(&log_lock);
 
 	*counter += 1;
-	klock_ticket_u8_unlock_irqrestore(&log_lock, flags);
+	klock_unlock_irqrestore(&log_lock, flags);
 }
 
 static void count_by_mcs(void)
 {
 	struct klock_mcs_node mine;
 
-	klock_mcs_lock(&mcs, &mine);
+	klock_lock(&mcs, &mine);
 	under_mcs++;
-	klock_mcs_unlock(&mcs, &mine);
+	klock_unlock(&mcs, &mine);
 }
 
 /* Which CPU's node is asked for when interrupts are off, and not before. */
@@ -86,9 +86,9 @@ static void count_by_clh(void)
 {
 	unsigned long flags;
 
-	flags = klock_clh_lock_irqsave(&clh, clh_nodes, this_cpu);
+	flags = klock_lock_irqsave(&clh, clh_nodes, this_cpu);
 	under_clh++;
-	klock_clh_unlock_irqrestore(&clh, clh_nodes, this_cpu, flags);
+	klock_unlock_irqrestore(&clh, clh_nodes, this_cpu, flags);
 }
 
 static int clock_is_whole(void)
@@ -110,22 +110,21 @@ static void tick_clock(void)
 
 static int routes_agree(void)
 {
-	unsigned long flags =
-		klock_rw_ticket_u8_lock_shared_irqsave(&routes_lock);
+	unsigned long flags = klock_lock_shared_irqsave(&routes_lock);
 	int agree = routes[0] == routes[1];
 
-	klock_rw_ticket_u8_unlock_shared_irqrestore(&routes_lock, flags);
+	klock_unlock_shared_irqrestore(&routes_lock, flags);
 	return agree;
 }
 
 static void change_routes(void)
 {
-	unsigned long flags = klock_rw_ticket_u8_lock_irqsave(&routes_lock);
+	unsigned long flags = klock_lock_irqsave(&routes_lock);
 
 	routes[0]++;
 	delay_us(10); /* whoever is let in here sees half of it */
 	routes[1]++;
-	klock_rw_ticket_u8_unlock_irqrestore(&routes_lock, flags);
+	klock_unlock_irqrestore(&routes_lock, flags);
 }
 
 static int make_squares(void *table)
@@ -203,5 +202,5 @@ int kernel_main(void)
 	if (mistakes || times_made != 1 || now.ticks != ticks[0])
 		return 1;
 	/* Handlers take it: with interrupts off here, too. */
-	return klock_ticket_u8_try_lock_irqsave(&log_lock, &flags) ? 0 : 1;
+	return klock_try_lock_irqsave(&log_lock, &flags) ? 0 : 1;
 }

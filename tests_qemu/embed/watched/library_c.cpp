@@ -2,11 +2,9 @@
 /*
  * library_c - what kernel_c calls of lib/c, as one file: compiled at once
  */
-#include "../../../lib/c/barrier.cpp"
-#include "../../../lib/c/checked_clh.cpp"
-#include "../../../lib/c/checked_mcs.cpp"
-#include "../../../lib/c/checked_rw_ticket_u8.cpp"
-#include "../../../lib/c/checked_ticket_u8.cpp"
+#include "../../../lib/c/checked_queue.cpp"
+#include "../../../lib/c/checked_readers.cpp"
+#include "../../../lib/c/checked_tickets.cpp"
+#include "../../../lib/c/cpu.cpp"
 #include "../../../lib/c/once.cpp"
-#include "../../../lib/c/seq_count.cpp"
-#include "../../../lib/c/version.cpp"
+#include "../../../lib/c/sequences.cpp"

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include <klock/c_checked_functions.hpp>
-
-KLOCK_C_CHECKED_TICKET(checked_narrow_ticket_2)

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include <klock/c_counted_functions.hpp>
-
-KLOCK_C_COUNTED(counted_backoff_ttas)

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include <klock/c_counted_functions.hpp>
-
-KLOCK_C_COUNTED(counted_queued_256)
-KLOCK_C_CONTENDED_VERB(counted_queued_256)
-KLOCK_C_LOCK_FROM(counted_queued_256)

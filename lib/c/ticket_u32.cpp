@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include <klock/c_functions.hpp>
-
-static_assert(klock::ticket_lock<klock::u32>::max_contenders ==
-	      KLOCK_TICKET_U32_CONTENDERS);
-
-KLOCK_C_VERBS(ticket_u32)
-KLOCK_C_TRY_VERBS(ticket_u32)
-KLOCK_C_CONTENDED_VERB(ticket_u32)
