@@ -329,11 +329,11 @@ klock_add_lab_script(qemu_csv columns.py
 klock_add_lab_script(qemu_demo demo.py --readme ${PROJECT_SOURCE_DIR}/README.md
 	--append "${KLOCK_DEMO_WORDS}" IMAGE lab-gcc-64)
 # Less of it than the demo's: what counts is how much is printed.
-klock_add_lab_script(qemu_screen screen.py --turns --append
-	"run=measure section=500 think=0 acquisitions=2000 pages=1"
+klock_add_lab_script(qemu_screen screen.py --append
+	"run=measure section=500 think=0 acquisitions=2000"
 	IMAGE lab-gcc-64)
 klock_add_lab_script(qemu_screen_full_row screen.py
-	--append "spoil=nothing pages=0"
+	--append "spoil=nothing"
 	--full-row "# 80 columns" IMAGE firmware)
 
 # Each kind of picture is drawn.

@@ -9,7 +9,6 @@
 
 #include "machine.hpp"
 #include "report.hpp"
-#include "summary.hpp"
 
 #include <boot/kernel.hpp>
 
@@ -148,7 +147,6 @@ void print_figures(const options &o, const figures &f, const char *also_wrong)
 	const char *wrong = fault(f) ? fault(f) : also_wrong;
 
 	note_row(f.lock, wrong);
-	summarise_figures(f.cpus, per_second(f), f.jain_permille);
 	if (o.output == mode::csv)
 		print_csv(o, f);
 	else if (o.output == mode::tap)

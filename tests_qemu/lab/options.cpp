@@ -50,8 +50,6 @@ constexpr number_word numbers[] = {
 	 "torture: one in so many is try_lock"},
 	{"parallel", &options::parallel, 1, "1: vCPUs run at the same time"},
 	{"patience", &options::patience, any, "ms without progress: stuck"},
-	{"pages", &options::pages, 86400,
-	 "s until a PC's screen turns its page; 0: by keys"},
 };
 
 /* A word that takes a length of time, fixed or random. */

@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <boot/exit.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/types.hpp>
 
@@ -96,7 +95,6 @@ struct options {
 	u32 try_one_in = 8;   /* torture: one in so many tries */
 	u32 parallel = 0;     /* 1: vCPUs truly run at once */
 	u32 patience = 10000; /* ms without progress: stuck */
-	u32 pages = boot::usual_page_seconds; /* boot's: exit.hpp */
 	u32 without = 0;   /* storm: parts left out, and then missed */
 	bool help = false; /* only the list of the words is wanted */
 };

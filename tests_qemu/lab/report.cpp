@@ -5,7 +5,6 @@
 #include "report.hpp"
 
 #include "runner.hpp"
-#include "summary.hpp"
 #include "totals.hpp"
 
 #include <boot/kernel.hpp>
@@ -76,7 +75,6 @@ void begin_report(const options &o, unsigned rows)
 {
 	planned = rows;
 	row = skipped = failed = 0;
-	clear_summary();
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff ||
 		       o.run == job::deadline || o.run == job::pairs ||
@@ -119,7 +117,6 @@ void say_running(const options &o, const char *lock)
 void note_row(const char *lock, const char *wrong)
 {
 	row++;
-	summarise(lock, !wrong);
 	if (!wrong)
 		return;
 	all_totals.errors++;
@@ -227,7 +224,6 @@ int end_report()
 				"FAIL: %s: %u of %u rows, %u skipped", wrong,
 				row, planned, skipped);
 	boot::print("%s\n", verdict);
-	print_summary(verdict);
 	return failed || wrong;
 }
 

@@ -5,7 +5,6 @@
 #include "shared_figures.hpp"
 
 #include "report.hpp"
-#include "summary.hpp"
 
 #include <boot/kernel.hpp>
 
@@ -123,7 +122,6 @@ void print_shared_figures(const options &o, const shared_figures &f,
 	const char *wrong = fault(f) ? fault(f) : also_wrong;
 
 	note_row(f.lock, wrong);
-	summarise_figures(f.cpus, per_second(f), f.jain_permille);
 	if (o.output == mode::csv)
 		print_csv(o, f);
 	else if (o.output == mode::tap)

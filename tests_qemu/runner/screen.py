@@ -15,7 +15,6 @@ import time
 
 import firmware
 import qemu
-import turns
 from ends import exit_status
 from glyphs import Font, Picture
 
@@ -53,9 +52,6 @@ def arguments(words=None):
                         help="one more argument for QEMU")
     parser.add_argument("--full-row", help="what a row of 80 columns begins "
                         "with: the next one must not be blank")
-    parser.add_argument("--turns", action="store_true", help="pages are turned "
-                        "by time, too (the word pages=1), and the last one is "
-                        "the summary")
     parser.add_argument("--picture", help="a PPM file of the last screen")
     return parser.parse_args(words)
 
@@ -232,9 +228,7 @@ def look(args, machine):
             if args.picture:
                 monitor.do("screendump", filename=args.picture)
             columns = COLUMNS if not font else firmware.columns(printed)
-            raw, printed = printed, wrapped(printed, columns)
-            if args.turns:
-                turns.watch(monitor, folder, raw, printed)
+            printed = wrapped(printed, columns)
             return printed, pages(monitor, folder, printed)
         finally:
             watchdog.cancel()
