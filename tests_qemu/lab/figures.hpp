@@ -13,6 +13,7 @@
 #include "options.hpp"
 
 #include <klock/selftest/measure.hpp>
+#include <klock/selftest/shared_measure.hpp>
 
 namespace lab {
 
@@ -24,5 +25,12 @@ void print_figures_head(const options &o);
  */
 void print_figures(const options &o, const klock::selftest::figures &f,
 		   const char *also_wrong);
+
+void print_shared_head(const options &o);
+
+/* As print_figures(). */
+void print_shared_figures(const options &o,
+			  const klock::selftest::shared_figures &f,
+			  const char *also_wrong);
 
 } // namespace lab
