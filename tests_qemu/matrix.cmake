@@ -196,51 +196,10 @@ klock_add_boot_test(qemu_ends_by_timeout CPUS 2 MODE single TIMEOUT 5
 klock_add_boot_test(qemu_fails_to_start CPUS 2 MODE single
 	APPEND "" RUN --expect qemu --qemu-arg=-no-such-option)
 
-# klock_add_wrong_word_test(<number> <words> <what is said of the last one>)
-#
-# One error, in one line: which word, why, what was probably meant, where the
-# list of all is.
-function(klock_add_wrong_word_test number words why)
-	separate_arguments(list UNIX_COMMAND "${words}")
-	list(POP_BACK list wrong)
-	klock_add_boot_test(qemu_wrong_word_${number} CPUS 2 MODE single
-		APPEND "${words}" RUN --expect fail
-			--expect-once "wrong word" --expect-once
-			"FAIL: wrong word ${wrong}: ${why} (the word help lists all)")
-endfunction()
-
-set(known ", did you mean")
-set(number 0)
-foreach(line IN ITEMS
-		"lock=no_such_lock|no_such_lock is unknown"
-		"lock=ticket_lock|ticket_lock is unknown${known} ticket_lock<u8>?"
-		"lock=tas_lock,msc_lock|msc_lock is unknown${known} mcs_lock?"
-		"lock=mcs_lock,,clh_lock|an empty item in the list"
-		"lok=all|lok is unknown${known} lock?"
-		"acquisitons=5|acquisitons is unknown${known} acquisitions?"
-		"verbose=1|verbose is unknown"
-		"run=measures|measures is unknown${known} measure?"
-		"section=5..1|reversed: the smaller one is first, 1..5"
-		"section=5..|a number is missing"
-		"section=5.9|neither a number nor a range, as 100..900"
-		"cpus=two|\"two\" is not a whole number"
-		"cpus=1,3|out of range: at most 2, all CPUs"
-		"mode|its value is missing"
-		"run=locks mode=csv|this run= has none"
-		"seconds=-1|\"-1\" is not a whole number"
-		"seconds=18446744073709551617|out of range: at most 4294967295"
-		"irq=100000000|out of range: at most 100000"
-		"irq=2000000000|out of range: at most 100000"
-		"acquisitions=4294967295|out of range: at most 4000000000"
-		"detail=2|out of range: at most 1"
-		"lock=tas_lock seed=2 lock=mcs_lock|given twice"
-		"outside=9..1|reversed: the smaller one is first, 1..9"
-		"think=5 outside=7|given twice")
-	math(EXPR number "${number} + 1")
-	string(REGEX MATCH "^([^|]*)\\|(.*)$" both "${line}")
-	klock_add_wrong_word_test(${number} "${CMAKE_MATCH_1}"
-		"${CMAKE_MATCH_2}")
-endforeach()
+# All wrong words: options/test_options.cpp. One on a machine, whole.
+klock_add_boot_test(qemu_wrong_word CPUS 2 MODE single
+	APPEND "cpus=1,3" RUN --expect fail --expect-once
+	"FAIL: wrong word cpus=1,3: out of range: at most 2, all CPUs (the word help lists all)")
 klock_add_boot_test(qemu_list_of_words CPUS 1 MODE single APPEND "help"
 	RUN --expect-text "run=measure|locks|storm"
 		--expect-text "acquisitions=0" --expect-text "ticket_lock<u8>")

@@ -40,9 +40,3 @@ klock_add_boot_test(qemu_measure_readers CPUS 4 MODE single
 klock_add_boot_test(qemu_measure_readers_csv CPUS 2 MODE single
 	APPEND "writers=50 acquisitions=500 mode=csv"
 	RUN --expect-text "row,rw_ticket_lock<u16>,2,8,500,500,0,2000,0,50,")
-
-klock_add_wrong_word_test(readers_1 "writers=101" "out of range: at most 100")
-klock_add_wrong_word_test(readers_2 "run=locks writers=10"
-	"this run= has none")
-klock_add_wrong_word_test(readers_3 "lock=reader_lock,tas_lock writers=10"
-	"readers do not share tas_lock")
