@@ -3,7 +3,7 @@
  * figures - a measurement's row: table, comma-separated values, KTAP
  *
  * CSV: lines that begin with '#' are comments; the first field says what a line
- * is. runner/rows.py reads this; what each field is: README.md.
+ * is. runner/plots.py reads this; what each field is: README.md.
  *
  *	row,<the fields that the line "head," names>
  *	hist,<lock>,<cpus>,<from ns>,<to ns>,<handoffs>

@@ -9,7 +9,7 @@ import re
 import sys
 
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes

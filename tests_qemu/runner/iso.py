@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from ends import exit_status
+from output import exit_status
 from menu import shortened
 
 SKIPPED = 77
