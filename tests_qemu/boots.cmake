@@ -20,7 +20,7 @@ foreach(cpus IN ITEMS 1 2 8)
 	klock_boot(full i686_${cpus} ${cpus} single
 		"${torture} acquisitions=20000 convoys=50" IMAGE lab-gcc-32)
 endforeach()
-klock_boot(test single_64 64 single "${torture} acquisitions=4000 convoys=4")
+klock_boot(test single_64 64 single "${torture} acquisitions=1000 convoys=2")
 klock_boot(full single_255 255 single "${torture} acquisitions=4000 convoys=2")
 # The other compiler and linker.
 klock_boot(test clang_4 4 single "${torture} acquisitions=20000 convoys=50"
@@ -29,7 +29,7 @@ klock_boot(full clang_i686_4 4 single "${torture} acquisitions=10000 convoys=20"
 	IMAGE lab-clang-32)
 # Two CPUs that truly run at once.
 klock_boot(test parallel_2 2 parallel
-	"${torture} parallel=1 acquisitions=30000 convoys=50")
+	"${torture} parallel=1 acquisitions=10000 convoys=20")
 klock_boot(full parallel_2_long 2 parallel
 	"${torture} parallel=1 acquisitions=100000 convoys=100" RUN --repeat 3)
 klock_boot(full parallel_i686_2 2 parallel
@@ -71,8 +71,10 @@ klock_boot(full sequences_255 255 single
 	"run=folder mode=tap acquisitions=10000")
 klock_boot(full sequences_i686_8 8 single
 	"run=folder mode=tap acquisitions=100000" IMAGE lab-gcc-32)
-klock_boot(test sequences_parallel_2 2 parallel
+klock_boot(full sequences_parallel_2_long 2 parallel
 	"run=folder mode=tap parallel=1 acquisitions=100000")
+klock_boot(test sequences_parallel_2 2 parallel
+	"run=folder mode=tap parallel=1 acquisitions=20000")
 
 # A holder that stays, and all others give up in time.
 klock_boot(check deadline_8 8 single "run=deadline mode=tap")
@@ -101,7 +103,7 @@ klock_boot(full shared_255 255 single "${shared} acquisitions=4000 convoys=2")
 klock_boot(test shared_clang_4 4 single
 	"${shared} acquisitions=20000 convoys=50" IMAGE lab-clang-64)
 klock_boot(test shared_parallel_2 2 parallel
-	"${shared} parallel=1 acquisitions=50000 convoys=50")
+	"${shared} parallel=1 acquisitions=10000 convoys=20")
 set(shared_storm "run=shared_storm mode=tap")
 klock_boot(test shared_storm_4 4 single "${shared_storm} acquisitions=20000")
 klock_boot(full shared_storm_i686_4 4 single "${shared_storm} acquisitions=20000"
