@@ -407,7 +407,7 @@ foreach(line IN ITEMS "preemptable|4 of 4 CPUs are up when the boot CPU goes on"
 		"ticket|fail|not all CPUs came up in time")
 	string(REPLACE "|" ";" line "${line}")
 	list(POP_FRONT line lock)
-	klock_boot(full startup_${lock} 4 icount "lock=${lock} slice=4000" ${line}
+	klock_boot(test startup_${lock} 4 icount "lock=${lock} slice=4000" ${line}
 		IMAGE startup RUN --qemu-arg=-icount
 		--qemu-arg=shift=5,sleep=off)
 endforeach()
