@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder_run - each trial under faults, one row each; then the wrong ones
+ * sequences_run - each trial under faults, one row each; then the wrong ones
  */
-#include "folder_run.hpp"
+#include "jobs.hpp"
 
-#include "folder.hpp"
-#include "folder_readers.hpp"
+#include "sequences.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/busted_sequences.hpp>
@@ -121,7 +119,7 @@ void find_wrong_ones(const options &o)
 
 } // namespace
 
-int run_folder(const options &o)
+int run_sequences(const options &o)
 {
 	constexpr unsigned right = 5, wrong = 3;
 

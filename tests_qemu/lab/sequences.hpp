@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder - sequences, once and barrier under interrupts, IPIs and NMIs
+ * sequences - seq_lock, seq_latch, once and barrier under interrupts, IPIs and
+ * NMIs
  *
  * What is no lock of the list: no lock() and unlock() to take them by. Each
  * trial says what a thread, an interrupt handler and an NMI handler do with its
@@ -13,10 +14,14 @@
 #include <boot/kernel.hpp>
 #include <klock/barrier.hpp>
 #include <klock/irq.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_shared_lock.hpp>
 #include <klock/once.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/selftest/torture.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
+#include <klock/shared_guard.hpp>
 
 namespace lab {
 
@@ -367,6 +372,62 @@ struct trial {
 	u32 rounds = 0;
 	klock::atomic<u32> happened; /* by_handler | by_nmi */
 	mine own[boot::max_cpus];
+};
+
+/*
+ * Threads write with interrupts off and read with interrupts on, handlers read
+ * over them, NMI handlers try to.
+ */
+struct handlers_read_trial {
+	static constexpr bool wants_handlers = true;
+
+	void prepare(unsigned)
+	{
+		for (u32 &n : writes)
+			n = 0;
+		data = all(0);
+	}
+
+	bool look(looker who, unsigned cpu, xorshift &dice, u32 &last)
+	{
+		if (who == by_nmi) {
+			klock::handler_shared_try_guard held(lock);
+			return !held || fits(data, last);
+		}
+		if (who == by_handler) {
+			klock::handler_shared_guard held(lock);
+			return fits(data, last);
+		}
+		if (dice.below(4) != 0) {
+			klock::shared_guard held(lock);
+			return fits(data, last);
+		}
+		klock::irq_guard held(lock);
+		writes[cpu]++;
+		for (u32 &v : data.at) {
+			v++;
+			/* Where vCPUs take turns, another's is now. */
+			if (dice.below(64) == 0)
+				klock::cpu_relax();
+		}
+		return true;
+	}
+
+	[[nodiscard]] u64 lost(unsigned cpus) const
+	{
+		u32 made = 0;
+
+		for (unsigned cpu = 0; cpu < cpus; cpu++)
+			made += writes[cpu];
+		return made - data.at[0];
+	}
+
+	[[nodiscard]] const auto &watched() const { return lock; }
+
+      private:
+	klock::irq_shared_lock<klock::phase_fair_lock<klock::u16>> lock;
+	words data = {};
+	u32 writes[boot::max_cpus] = {};
 };
 
 } // namespace lab
