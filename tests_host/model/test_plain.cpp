@@ -176,14 +176,31 @@ TEST_CASE("plain: an atomic access and a plain one, or one of another size")
 	});
 
 	CHECK(both.found != bug::none);
+	/* The plain one first, whatever the order of the CPUs. */
+	const auto reads = run<word>(
+		[](word &w) { w.there.store(static_cast<int>(w.v)); }, stores);
+
+	CHECK(reads.found == bug::mixed_access);
+	CHECK(reads.message.find("an atomic access beside a plain one by cpu0 "
+				 "at test_plain.cpp:") == 0);
 	CHECK(part.found == bug::mixed_access);
-	CHECK(part.message.find("an atomic access of another size") == 0);
-	const auto alone = run<word>([](word &w) {
+	CHECK(part.message.find("an atomic access of another size than one by "
+				"cpu0 at test_plain.cpp:") == 0);
+	const auto alone =
+		run<word>([](word &) {},
+			  [](word &w) {
+				  __atomic_store_n(&w.v, 1u, __ATOMIC_RELAXED);
+				  w.v = 2;
+			  });
+	const auto looks = run<word>([](word &w) {
 		__atomic_store_n(&w.v, 1u, __ATOMIC_RELAXED);
-		w.v = 2;
+		w.there.store(static_cast<int>(w.v));
 	});
+
+	CHECK(looks.found == bug::mixed_access);
 	CHECK(alone.found == bug::mixed_access);
-	CHECK(alone.message.find("a plain access to what is atomic") == 0);
+	CHECK(alone.message.find("a plain access beside an atomic one by cpu1 "
+				 "at test_plain.cpp:") == 0);
 }
 
 TEST_CASE("plain: written before it is there for others, atomic from then on")

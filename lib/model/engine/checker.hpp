@@ -251,7 +251,6 @@ struct checker final : hooked::engine {
 	reading asking(const window &, order) const;
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
-	void refuse_mixed(const void *at, usize bytes, bool is_plain, site);
 	u64 do_rmw(reading &, site, const char *name);
 	bool is_still(const window &field, u64 expected, order, site);
 	bool swap_split(const window &, u64 &expected, u64 desired, order,

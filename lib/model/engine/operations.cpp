@@ -63,31 +63,11 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 
 void checker::blame(const conflict &c, const void *at, site s)
 {
-	if (!c.text)
+	if (c.found == bug::none)
 		return;
-
-	const bool race = std::string(c.text).starts_with("data race");
-	report(race ? bug::data_race : bug::dead_object,
+	report(c.found,
 	       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
 		       (c.where.file ? " at " + text(c.where) : "") + ": " +
-		       known.of(at),
-	       s);
-}
-
-/*
- * What is atomic lies in the graph, and what is plain in memory: neither finds
- * what the other has stored.
- */
-void checker::refuse_mixed(const void *at, usize bytes, bool is_plain, site s)
-{
-	const object *const o = memory.find(at);
-
-	if (!o || o->place < 0 || !o->alive || how->split_pairs ||
-	    (!is_plain && o->bytes == bytes))
-		return;
-	report(bug::mixed_access,
-	       std::string(is_plain ? "a plain access to what is atomic: "
-				    : "an atomic access of another size: ") +
 		       known.of(at),
 	       s);
 }
@@ -103,7 +83,6 @@ unsigned checker::place_of(window &w, site s)
 		w.shift = 0;
 	}
 	const u8 epoch = static_cast<u8>(me().ran + 1);
-	refuse_mixed(w.at, w.bytes, false, s);
 	blame(memory.use(w.at, w.bytes, actor_at(epoch, s), place), w.at, s);
 	return place;
 }
@@ -355,7 +334,6 @@ void checker::read_plain(const void *at, usize bytes, site s)
 			    s});
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
-	refuse_mixed(at, bytes, true, s);
 	learn_plain(step::does::read_plain, at, bytes, at);
 }
 
@@ -370,7 +348,6 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 			    s});
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
-	refuse_mixed(at, bytes, true, s);
 	save(at, bytes);
 	learn_plain(step::does::write_plain, at, bytes, with);
 }

@@ -168,12 +168,10 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	if (detail::block_at(at).freed)
 		report(bug::dead_object, "use of freed memory: " + known.of(at),
 		       s);
-	for (const char *byte = first; byte < first + bytes; byte++) {
+	for (const char *byte = first; byte < first + bytes; byte++)
 		blame(writes ? memory.write_plain(byte, 1, actor_at(epoch, s))
 			     : memory.read_plain(byte, 1, actor_at(epoch, s)),
 		      byte, s);
-		refuse_mixed(byte, 1, true, s);
-	}
 	if (writes)
 		save(at, bytes);
 	if (writes && cuts_loops)
