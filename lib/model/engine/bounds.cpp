@@ -28,7 +28,7 @@ bool checker::within_bounds(const graph &x)
 {
 	unsigned preempted = 0, reordered = 0;
 
-	if (how->preemptions == unbounded && how->max_reorder == unbounded)
+	if (!how->bounded())
 		return true;
 	for (unsigned c = 0; c < x.cpus; c++) {
 		for (const event &e : x.sb[c]) {

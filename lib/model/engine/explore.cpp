@@ -83,8 +83,11 @@ void checker::explore_all(unsigned count)
 		show_finding();
 	}
 	if (out.left_out && out.limit.empty())
-		out.limit = "preemptions, max_reorder: executions beyond them "
-			    "are left out";
+		out.limit = how->bounded() ? "preemptions, max_reorder: "
+					     "executions beyond them are left "
+					     "out"
+					   : "load_buffering: of more loads of "
+					     "one place, eight read early";
 	if (work.empty() && out.limit.empty() && !seems_symmetric())
 		out.limit = "not symmetric: CPUs that have read the same do "
 			    "different things";

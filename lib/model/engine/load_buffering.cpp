@@ -105,10 +105,13 @@ void checker::serve_causes(const graph &with, ref write)
 		for (unsigned i = 1; i <= a.porf.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = with.at(r);
-			if (e.what == kind::read && e.place == a.place &&
-			    some.size() < most_reads)
+			if (e.what == kind::read && e.place == a.place)
 				some.push_back(r);
 		}
+	}
+	if (some.size() > most_reads) {
+		some.resize(most_reads);
+		out.left_out++;
 	}
 	for (unsigned which = 1; which >> some.size() == 0; which++) {
 		std::vector<ref> reads;
