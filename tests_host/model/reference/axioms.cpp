@@ -18,6 +18,34 @@ static bool acq(order o)
 	       o == order::seq_cst;
 }
 
+/* What an execution is, in every model. */
+struct basics {
+	relation sb, rf, rmw, co, fr;
+};
+
+static basics basics_of(const candidate &c)
+{
+	basics b;
+
+	b.sb = c.pairs([](auto &l, auto &r, int i, int j) {
+		return l.thread < 0 ? r.thread >= 0
+				    : l.thread == r.thread && i < j;
+	});
+	b.rf = c.pairs([](auto &, auto &r, int i, int) {
+		return r.what == type::read && r.from == i;
+	});
+	b.rmw = c.pairs([](auto &l, auto &, int, int j) {
+		return l.what == type::read && l.half == j;
+	});
+	for (const auto &order_of : c.mo)
+		for (unsigned i = 0; i < order_of.size(); i++)
+			for (unsigned j = i + 1; j < order_of.size(); j++)
+				b.co.add(static_cast<unsigned>(order_of[i]),
+					 static_cast<unsigned>(order_of[j]));
+	b.fr = b.rf.inverse() * b.co;
+	return b;
+}
+
 bool candidate::consistent(release_sequence by, sc_axiom sc,
 			   causality causes) const
 {
@@ -36,24 +64,7 @@ bool candidate::consistent(release_sequence by, sc_axiom sc,
 		return a.what != type::fence && b.what != type::fence &&
 		       a.location == b.location;
 	});
-	const relation sb = pairs([](auto &a, auto &b, int i, int j) {
-		return a.thread < 0 ? b.thread >= 0
-				    : a.thread == b.thread && i < j;
-	});
-	const relation rf = pairs([](auto &, auto &b, int i, int) {
-		return b.what == type::read && b.from == i;
-	});
-	const relation rmw = pairs([](auto &a, auto &, int, int j) {
-		return a.what == type::read && a.half == j;
-	});
-	relation co;
-	for (const auto &order_of : mo)
-		for (unsigned i = 0; i < order_of.size(); i++)
-			for (unsigned j = i + 1; j < order_of.size(); j++)
-				co.add(static_cast<unsigned>(order_of[i]),
-				       static_cast<unsigned>(order_of[j]));
-
-	const relation fr = rf.inverse() * co;
+	const auto [sb, rf, rmw, co, fr] = basics_of(*this);
 	const relation eco = (rf | co | fr).plus();
 
 	const relation heads =
@@ -97,23 +108,7 @@ bool candidate::consistent(release_sequence by, sc_axiom sc,
  */
 bool candidate::has(machine m) const
 {
-	const relation sb = pairs([](auto &a, auto &b, int i, int j) {
-		return a.thread < 0 ? b.thread >= 0
-				    : a.thread == b.thread && i < j;
-	});
-	const relation rf = pairs([](auto &, auto &b, int i, int) {
-		return b.what == type::read && b.from == i;
-	});
-	const relation rmw = pairs([](auto &a, auto &, int, int j) {
-		return a.what == type::read && a.half == j;
-	});
-	relation co;
-	for (const auto &order_of : mo)
-		for (unsigned i = 0; i < order_of.size(); i++)
-			for (unsigned j = i + 1; j < order_of.size(); j++)
-				co.add(static_cast<unsigned>(order_of[i]),
-				       static_cast<unsigned>(order_of[j]));
-	const relation fr = rf.inverse() * co;
+	const auto [sb, rf, rmw, co, fr] = basics_of(*this);
 
 	if (!(rmw & (fr * co)).empty())
 		return false;
