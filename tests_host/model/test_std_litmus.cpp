@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small programs on std::atomic and on the Linux kernel's macros: how many
- * executions each has, and whether the outcome that it is known for is among
- * them. The counts are worked out by hand: of store buffering (SB) and message
- * passing (MP) there are four outcomes, and three where the odd one is ruled
- * out.
+ * Small programs on std::atomic: how many executions each has, and whether the
+ * outcome that it is known for is among them. The counts are worked out by
+ * hand: of store buffering (SB) and message passing (MP) there are four
+ * outcomes, and three where the odd one is ruled out.
  */
 #include <atomic>
 #include <memory>
 
-#include <model/linux.hpp>
 #include <model/model.hpp>
 
 #include <catch.hpp>
@@ -30,9 +28,6 @@ struct memory {
 	};
 	std::atomic<halves> h{};
 	int raw = 0, other = 0, data = 7;
-	int *pointer = nullptr;
-	atomic_t a{}, b{};
-	unsigned long bits = 0, more = 2;
 
 	/* What thread 0 and thread 1 read. */
 	int r0 = 9, r1 = 9, s1 = 9;
@@ -112,82 +107,6 @@ const known buffering[] = {
 	   SIDE(m.y = 1; m.r1 = 5;
 		m.x.compare_exchange_strong(m.r1, 6, seq_cst, relaxed)),
 	   true),
-	sb("SB: Linux, once",
-	   SIDE(WRITE_ONCE(m.raw, 1); m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); m.r1 = READ_ONCE(m.raw)), true),
-	sb("SB: smp_mb",
-	   SIDE(WRITE_ONCE(m.raw, 1); smp_mb(); m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   false),
-	sb("SB: smp_store_mb",
-	   SIDE(smp_store_mb(m.raw, 1); m.r0 = READ_ONCE(m.other)),
-	   SIDE(smp_store_mb(m.other, 1); m.r1 = READ_ONCE(m.raw)), false),
-	sb("SB: smp_wmb and smp_rmb are not full",
-	   SIDE(WRITE_ONCE(m.raw, 1); smp_wmb(); smp_rmb();
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: release and acquire are not full",
-	   SIDE(smp_store_release(&m.raw, 1);
-		m.r0 = smp_load_acquire(&m.other)),
-	   SIDE(smp_store_release(&m.other, 1);
-		m.r1 = smp_load_acquire(&m.raw)),
-	   true),
-	sb("SB: atomic_inc returns nothing",
-	   SIDE(WRITE_ONCE(m.raw, 1); atomic_inc(&m.a);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: atomic_inc, and smp_mb__after_atomic",
-	   SIDE(WRITE_ONCE(m.raw, 1); atomic_inc(&m.a); smp_mb__after_atomic();
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb__before_atomic();
-		atomic_dec(&m.b); m.r1 = READ_ONCE(m.raw)),
-	   false),
-	sb("SB: atomic_inc_return, atomic_dec_and_test",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)atomic_inc_return(&m.a);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); (void)atomic_dec_and_test(&m.b);
-		m.r1 = READ_ONCE(m.raw)),
-	   false),
-	sb("SB: atomic_fetch_add_acquire",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)atomic_fetch_add_acquire(1, &m.a);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: xchg, test_and_set_bit",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)xchg(&m.bits, 1UL);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); (void)test_and_set_bit(3, &m.more);
-		m.r1 = READ_ONCE(m.raw)),
-	   false),
-	sb("SB: xchg_release, test_and_set_bit_lock",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)xchg_release(&m.bits, 1UL);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); (void)test_and_set_bit_lock(3, &m.more);
-		m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: cmpxchg that succeeds",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)cmpxchg(&m.bits, 0UL, 1UL);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); (void)atomic_cmpxchg(&m.a, 0, 1);
-		m.r1 = READ_ONCE(m.raw)),
-	   false),
-	sb("SB: cmpxchg that fails",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)cmpxchg(&m.bits, 2UL, 1UL);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: atomic_add_unless that does not",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)atomic_add_unless(&m.a, 1, 0);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   true),
-	sb("SB: atomic_add_unless that does",
-	   SIDE(WRITE_ONCE(m.raw, 1); (void)atomic_add_unless(&m.a, 1, 3);
-		m.r0 = READ_ONCE(m.other)),
-	   SIDE(WRITE_ONCE(m.other, 1); smp_mb(); m.r1 = READ_ONCE(m.raw)),
-	   false),
 };
 
 /* -- MP ---------------------------------------------------------------------
@@ -201,8 +120,6 @@ known mp(const char *name, Writer w, Reader r, bool seen)
 
 #define PUBLISHES(how) SIDE(m.x.store(1, relaxed); how)
 #define TAKES(how) SIDE(how; m.s1 = m.x.load(relaxed))
-#define ONCE(how) SIDE(WRITE_ONCE(m.raw, 1); how)
-#define LOOKS(how) SIDE(how; m.s1 = READ_ONCE(m.raw))
 
 const known passing[] = {
 	mp("MP: consume is acquire", PUBLISHES(m.y.store(1, release)),
@@ -249,27 +166,6 @@ const known passing[] = {
 	   PUBLISHES(int v = 0;
 		     m.y.compare_exchange_strong(v, 1, release, relaxed)),
 	   TAKES(m.r1 = m.y.load(acquire)), false),
-	mp("MP: smp_wmb and smp_rmb", ONCE(smp_wmb(); WRITE_ONCE(m.other, 1)),
-	   LOOKS(m.r1 = READ_ONCE(m.other); smp_rmb()), false),
-	mp("MP: smp_wmb alone", ONCE(smp_wmb(); WRITE_ONCE(m.other, 1)),
-	   LOOKS(m.r1 = READ_ONCE(m.other)), true),
-	mp("MP: smp_store_release, smp_load_acquire",
-	   ONCE(smp_store_release(&m.other, 1)),
-	   LOOKS(m.r1 = smp_load_acquire(&m.other)), false),
-	mp("MP: atomic_set_release, atomic_read_acquire",
-	   ONCE(atomic_set_release(&m.a, 1)),
-	   LOOKS(m.r1 = atomic_read_acquire(&m.a)), false),
-	mp("MP: atomic_set, atomic_read", ONCE(atomic_set(&m.a, 1)),
-	   LOOKS(m.r1 = atomic_read(&m.a)), true),
-	mp("MP: clear_bit_unlock, test_bit_acquire",
-	   ONCE(clear_bit_unlock(1, &m.more)),
-	   LOOKS(m.r1 = !test_bit_acquire(1, &m.more)), false),
-	mp("MP: cmpxchg_acquire that fails",
-	   ONCE(smp_store_release(&m.other, 1)),
-	   LOOKS(m.r1 = cmpxchg_acquire(&m.other, 5, 6)), true),
-	mp("MP: cmpxchg_acquire that succeeds",
-	   ONCE(smp_store_release(&m.other, 1)),
-	   LOOKS(m.r1 = cmpxchg_acquire(&m.other, 1, 6)), false),
 };
 
 /* -- Others ------------------------------------------------------------------
@@ -323,30 +219,6 @@ const known others[] = {
 	 3,
 	 [](const memory &m) { return m.r1 == 7; },
 	 true},
-	{"rcu_assign_pointer, rcu_dereference",
-	 {SIDE(WRITE_ONCE(m.data, 1); rcu_assign_pointer(m.pointer, &m.data)),
-	  SIDE(if (int *p = rcu_dereference(m.pointer)) m.r1 = READ_ONCE(*p))},
-	 2,
-	 [](const memory &m) { return m.r1 == 7; },
-	 false},
-	{"smp_cond_load_acquire waits",
-	 {ONCE(smp_store_release(&m.other, 1)),
-	  LOOKS(m.r1 = smp_cond_load_acquire(&m.other, VAL != 0))},
-	 1,
-	 data_old,
-	 false},
-	{"smp_cond_load_relaxed waits, and orders nothing",
-	 {ONCE(smp_store_release(&m.other, 1)),
-	  LOOKS(m.r1 = smp_cond_load_relaxed(&m.other, VAL != 0))},
-	 2,
-	 data_old,
-	 true},
-	{"try_cmpxchg has one winner",
-	 {SIDE(int v = 0; m.r0 = try_cmpxchg(&m.raw, &v, 1)),
-	  SIDE(int v = 0; m.r1 = try_cmpxchg(&m.raw, &v, 2))},
-	 2,
-	 [](const memory &m) { return m.r0 == m.r1; },
-	 false},
 };
 
 void agree(const known &k)
