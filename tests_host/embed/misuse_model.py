@@ -57,7 +57,7 @@ RIGHT = [
 def _with_the_checker(case):
     lib = case.root / "lib"
     case.includes = lambda port: [
-        "-I", lib / "model/std", "-I", lib / "model/include", "-I", lib,
+        "-I", lib / "model_std/include", "-I", lib / "model/include", "-I", lib,
         "-I", lib / "arch/hooked"]
 
 

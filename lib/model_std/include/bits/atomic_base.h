@@ -10,7 +10,7 @@
 #pragma GCC system_header
 
 #ifdef _GLIBCXX_ATOMIC_BASE_H
-#include <klock/error_lib_model_std_must_be_the_first_include_path.hpp>
+#include <klock/error_lib_model_std_include_must_be_the_first_include_path.hpp>
 #endif
 
 /* What it includes, so that only its own names are others. */
