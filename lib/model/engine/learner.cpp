@@ -1,4 +1,246 @@
 /* SPDX-License-Identifier: MIT */
+#include "checker.hpp"
+
+namespace model {
+
+void learnt::forget()
+{
+	steps.clear();
+	steps.resize(1 + max_cpus);
+	accesses.clear();
+	accesses.resize(1);
+	places.clear();
+	plains.clear();
+	plain_numbers.clear();
+}
+
+u32 learnt::went(u32 from, u64 value)
+{
+	if (const u32 to = steps[from].after(value))
+		return to;
+	if (full())
+		return 0;
+
+	const u32 to = static_cast<u32>(steps.size());
+	steps.emplace_back();
+	steps.back().accesses = steps[from].accesses;
+	steps[from].next.push_back({value, to});
+	return to;
+}
+
+u32 learnt::accessed(u32 from, unsigned epoch, u64 value)
+{
+	const step &s = steps[from];
+	const bool writes = s.what == step::does::write_plain;
+
+	if (const u32 to = s.after(writes ? 0 : value))
+		return to;
+
+	const u32 to = went(from, writes ? 0 : value);
+	if (!to)
+		return 0;
+	auto those = accesses[s.accesses];
+	if (those.size() <= s.place)
+		those.resize(s.place + 1u);
+	if (writes) {
+		those[s.place].written = static_cast<u8>(epoch);
+		those[s.place].value = value;
+	} else {
+		those[s.place].read = static_cast<u8>(epoch);
+	}
+	steps[to].accesses = static_cast<u32>(accesses.size());
+	accesses.push_back(std::move(those));
+	return to;
+}
+
+void learnt::meet(unsigned place, const window &w)
+{
+	if (place >= places.size())
+		places.resize(place + 1);
+
+	location &l = places[place];
+	if (l.at)
+		return;
+	l.at = w.at;
+	l.bytes = w.bytes;
+	std::memcpy(&l.initial, w.at, w.bytes);
+}
+
+unsigned learnt::plain_at(const void *at, usize bytes)
+{
+	const auto [number, is_new] = plain_numbers.try_emplace(
+		at, static_cast<unsigned>(plains.size()));
+
+	if (bytes > sizeof(u64))
+		return none;
+	if (is_new) {
+		plains.push_back({at, bytes, 0});
+		std::memcpy(&plains.back().initial, at, bytes);
+	}
+	return plains[number->second].bytes == bytes ? number->second : none;
+}
+
+/*
+ * learn - what the code does next, written down by the runs
+ *
+ * Each operation of a run is compared with the step that is known there, or
+ * becomes it. A body that keeps anything in the world itself, beside atomic and
+ * plain data, is not learnt: what it does may depend on that. Nor is one that
+ * makes such data on its stack.
+ */
+
+void checker::start_learning()
+{
+	const u8 *const world = static_cast<const u8 *>(what->world);
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		cpus[c]->step = learning ? code.root(c) : 0;
+	if (learning)
+		host.assign(world, world + what->world_bytes);
+}
+
+void checker::not_walkable()
+{
+	learning = false;
+	asymmetric = reduces; /* nothing tells now whether they are alike */
+	for (const auto &c : cpus)
+		c->step = 0;
+}
+
+/* The step that this CPU is about to take; null: nothing is to be learnt. */
+step *checker::doing(step::does it)
+{
+	if (!learning || !me().step)
+		return nullptr;
+	if (std::memcmp(host.data(), what->world, host.size()) != 0) {
+		not_walkable();
+		return nullptr;
+	}
+
+	step &s = code.steps[me().step];
+	if (s.what == step::does::unknown)
+		s.what = it;
+	else if (s.what != it)
+		does_otherwise();
+	return &s;
+}
+
+void checker::does_otherwise()
+{
+	report(bug::not_repeatable,
+	       "the code does something else than before, having read the same",
+	       {nullptr, 0});
+}
+
+/* The step is taken, and this is what it read. */
+void checker::went(u64 value)
+{
+	if (learning && me().step)
+		me().step = code.went(me().step, value);
+}
+
+void checker::learn(const reading &q, unsigned place)
+{
+	step *const s = doing(step::does::read);
+
+	if (!s)
+		return;
+	code.meet(place, q.at);
+	s->place = static_cast<u16>(place);
+	s->how = q;
+	s->until = {known_to_end, s};
+	if (q.until)
+		s->how.until = &s->until;
+	if (q.expected) {
+		s->expected = *q.expected;
+		s->how.expected = &s->expected;
+	}
+}
+
+/* Whether the values that could be read now would end the wait. */
+void checker::learn_ends(const reading &q, unsigned place)
+{
+	if (!q.until || !learning || !me().step)
+		return;
+
+	step &s = code.steps[me().step];
+	for (unsigned p = floor(*g, place, g->seen_before(g->next_of(cpu)));
+	     p <= g->last(place); p++) {
+		const u64 value = q.at.look(word_at(place, p, q.at));
+		add(s.verdicts, value, (*q.until)(value));
+	}
+}
+
+void checker::learn_write(const reading &q, unsigned place, u64 word)
+{
+	step *const s = doing(step::does::write);
+
+	if (!s)
+		return;
+	code.meet(place, q.at);
+	s->place = static_cast<u16>(place);
+	s->how = q;
+	s->how.until = nullptr;
+	s->how.expected = nullptr;
+	s->value = word;
+}
+
+/* A plain access; with is what is read, or will be there. */
+void checker::learn_plain(step::does it, const void *at, usize bytes,
+			  const void *with)
+{
+	step *const s = doing(it);
+
+	if (!s)
+		return;
+	const unsigned plain = code.plain_at(at, bytes);
+	if (plain == learnt::none) {
+		not_walkable();
+		return;
+	}
+	s->place = static_cast<u16>(plain);
+	std::memcpy(&s->value, with, bytes);
+	me().step = code.accessed(me().step, me().ran + 1u, s->value);
+
+	const usize in_world =
+		static_cast<usize>(static_cast<const u8 *>(at) -
+				   static_cast<const u8 *>(what->world));
+	if (it == step::does::write_plain && in_world < host.size())
+		std::memcpy(&host[in_world], with, bytes);
+}
+
+void checker::learn_block()
+{
+	step *const s = doing(step::does::block);
+
+	if (!s || !s->waits.empty())
+		return;
+	for (unsigned i = 0; i < me().waits_for; i++) {
+		const auto &w = me().waits[i];
+		s->waits.push_back({w.at, w.place, w.where, {}});
+	}
+	s->irqs_left = me().irqs_left;
+	s->irqs_on = me().irqs_on;
+}
+
+/* Whether a value would end one of the waits of a CPU that is blocked. */
+bool checker::frees(unsigned blocked, unsigned wait, u64 value)
+{
+	const cpu_state &s = *cpus[blocked];
+
+	if (!walking) {
+		const bool ends = s.waits[wait].done(value);
+		if (learning && s.step)
+			add(code.steps[s.step].waits[wait].verdicts, value,
+			    ends);
+		return ends;
+	}
+	const verdict *const known =
+		find(code.steps[s.step].waits[wait].verdicts, value);
+	missed |= !known;
+	return !known || known->ends;
+}
+
 /*
  * walk - a run by what is known of the code, without it
  *
@@ -7,9 +249,6 @@
  * order, as in a run of the code. What is not known yet, and what looks like a
  * fault, ends the walk: the code then runs, from the graph as it is.
  */
-#include "checker.hpp"
-
-namespace model {
 
 /* False: nothing came of it, but for events of the graph. */
 bool checker::walk()
@@ -44,7 +283,7 @@ void checker::walk_main(void *self)
 	static_cast<checker *>(self)->walk_cpus();
 }
 
-/* The same turns as in a run: run.cpp. */
+/* The same turns as in a run: execution.cpp. */
 void checker::walk_cpus()
 {
 	using where = cpu_state::where;
