@@ -5,10 +5,8 @@
  * locks' clients can tell, and stands in the list below with its reason.
  */
 #include "lock_counts.hpp"
-#include "mortal_world.hpp"
-#include "shared_clients.hpp"
+#include "shared_worlds.hpp"
 #include "orders.hpp"
-#include "timed_clients.hpp"
 
 #include <catch.hpp>
 

@@ -3,7 +3,7 @@
  * What unlock() does after it has released the lock: nothing. And whom it waits
  * for before that: nobody, or a newcomer.
  */
-#include "mortal_world.hpp"
+#include "lock_worlds.hpp"
 
 #include <catch.hpp>
 

@@ -1,21 +1,240 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq_shared_lock: handlers read at every point of threads that read with
- * interrupts on and of writers, and an NMI's handler tries to, everywhere.
+ * rescue_guard: whoever holds the lock is alone, a rescuer that goes without it
+ * harms nobody's lock, and a holder that never releases is no deadlock.
  */
-#include "proof.hpp"
+#include "orders.hpp"
 
+#include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
 #include <klock/irq_try_guard.hpp>
+#include <klock/mcs_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/plain.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/shared_guard.hpp>
+#include <klock/synchronized.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ticket_lock.hpp>
 
 #include <catch.hpp>
 
 #include <algorithm>
+
+namespace of_rescue_guard {
+
+using klock::plain;
+using klock::u32;
+using klock::u8;
+using model::bug;
+using model::check;
+using model::result;
+
+namespace {
+
+/* The mistake: unlocks whether it took the lock or not. */
+template <typename L>
+struct unlocks_always {
+	unlocks_always(L &l, u32) : lock(l), held(l.try_lock()) {}
+	~unlocks_always() { lock.unlock(); }
+	explicit operator bool() const { return held; }
+
+	L &lock;
+	bool held;
+};
+
+template <typename L>
+struct world {
+	L lock;
+	plain<u32> counted;
+	u32 without = 0; /* on the host: a rescuer's sections */
+};
+
+/* CPU 0 takes the lock as usual; the others rescue. */
+template <typename L, template <typename> typename Guard = klock::rescue_guard>
+result rescue(std::vector<unsigned> sections, u32 patience)
+{
+	u32 expected = 0;
+
+	for (unsigned n : sections)
+		expected += n;
+	return model::explore<world<L>>(
+		{.sections = sections},
+		[patience](world<L> &w, unsigned cpu) {
+			const auto count = [&w] {
+				w.counted.set(w.counted.get() + 1);
+			};
+
+			if (cpu == 0) {
+				klock::guard held(w.lock);
+				count();
+				return;
+			}
+			Guard<L> held(w.lock, patience);
+			if (held)
+				count();
+			else
+				w.without++;
+		},
+		[expected](world<L> &w) {
+			check(w.counted.get() + w.without == expected,
+			      "an update is lost");
+			check(!w.lock.is_locked(), "it is not free at the end");
+		});
+}
+
+void passes(const result &r)
+{
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete >= 2);
+}
+
+} // namespace
+
+TEST_CASE("rescue_guard: who holds the lock is alone, and it is free after")
+{
+	for (u32 patience : {0u, 1u, 2u}) {
+		passes(rescue<klock::ticket_lock<u8>>({1, 1}, patience));
+		passes(rescue<klock::ticket_lock<u8>>({2, 2}, patience));
+		passes(rescue<klock::tas_lock>({2, 2}, patience));
+	}
+	passes(rescue<klock::ticket_lock<u8>>({1, 1, 1}, 1));
+}
+
+TEST_CASE("rescue_guard: one that unlocks what it did not take is found")
+{
+	CHECK_FALSE(rescue<klock::tas_lock, unlocks_always>({2, 2}, 0).ok());
+	CHECK_FALSE(
+		rescue<klock::ticket_lock<u8>, unlocks_always>({2, 2}, 0).ok());
+}
+
+TEST_CASE("rescue_guard: a holder that never releases holds up nobody")
+{
+	using L = klock::ticket_lock<u8>;
+	const auto stuck = [](auto take) {
+		return model::explore<world<L>>(
+			{.sections = {1, 1}},
+			[take](world<L> &w, unsigned cpu) {
+				if (cpu == 0)
+					w.lock.lock();
+				else
+					take(w);
+			});
+	};
+
+	passes(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
+	/* What it is there for. */
+	CHECK(stuck([](world<L> &w) { klock::guard held(w.lock); }).found ==
+	      bug::deadlock);
+}
+
+} // namespace of_rescue_guard
+
+namespace of_synchronized {
+
+/*
+ * synchronized and irq_lock: no access to the data races, and a handler that
+ * takes what its own CPU holds finds interrupts off.
+ */
+
+using klock::irq_lock;
+using klock::plain;
+using klock::synchronized;
+using klock::u32;
+using klock::u8;
+using model::bug;
+using model::check;
+using model::options;
+using model::result;
+using ticket = klock::ticket_lock<u8>;
+
+namespace {
+
+/* The checker sees each access to it. */
+struct counter {
+	plain<u32> value;
+	void add() { value.set(value.get() + 1); }
+};
+
+template <typename L>
+struct world {
+	synchronized<counter, L> data;
+	/* On the host: tries in vain, and interrupts. */
+	u32 failed = 0, handled = 0;
+};
+
+template <typename L>
+result all_are_counted(const options &how)
+{
+	u32 expected = 0;
+
+	for (unsigned sections : how.sections)
+		expected += 2 * sections;
+	return model::explore<world<L>>(
+		how,
+		[](world<L> &w, unsigned) {
+			w.data.with([](counter &c) { c.add(); });
+			if (auto held = w.data.try_lock())
+				held->add();
+			else
+				w.failed++;
+		},
+		[expected](world<L> &w) {
+			const u32 counted = w.data.without_lock().value.get();
+
+			check(counted + w.failed == expected + w.handled,
+			      "an update is lost");
+		},
+		[](world<L> &w, unsigned) {
+			auto held = w.data.lock();
+			held->add();
+			w.handled++;
+		});
+}
+
+} // namespace
+
+TEST_CASE("synchronized: no update is lost, no access races")
+{
+	const auto passes = [](const result &r) {
+		INFO(r.message << "\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+		CHECK(r.complete >= 2);
+	};
+
+	passes(all_are_counted<ticket>({.sections = {1, 1}}));
+	passes(all_are_counted<ticket>({.sections = {2, 2}}));
+	passes(all_are_counted<klock::mcs_lock>({.sections = {1, 1}}));
+	passes(all_are_counted<irq_lock<ticket>>({.sections = {1, 1}}));
+}
+
+TEST_CASE("irq_lock: a handler takes what its own CPU takes")
+{
+	const options interrupted{.sections = {1, 1}, .interrupts = 1};
+	const result off = all_are_counted<irq_lock<ticket>>(interrupted);
+
+	INFO(off.message << "\n" << off.timeline);
+	CHECK(off.ok());
+	CHECK(off.exhaustive);
+	CHECK(off.complete >= 100);
+	/* The same without the type that says so. */
+	CHECK(all_are_counted<ticket>(interrupted).found == bug::deadlock);
+}
+
+} // namespace of_synchronized
+
+namespace of_irq_shared_lock {
+
+/*
+ * irq_shared_lock: handlers read at every point of threads that read with
+ * interrupts on and of writers, and an NMI's handler tries to, everywhere.
+ */
 
 using klock::irq_shared_lock;
 using klock::u8;
@@ -306,3 +525,5 @@ TEST_CASE("irq_shared_lock: lifetime: the next holder may free it")
 	second_may_end_it<write, write>();
 	second_may_end_it<write, read>();
 }
+
+} // namespace of_irq_shared_lock
