@@ -3,7 +3,7 @@
  * Locks that readers share, read and written by up to 1,024 CPUs: what the
  * texts claim, as shapes and ratios on two machines, and locks that must fail.
  */
-#include "every_shared_lock.hpp"
+#include "every_lock.hpp"
 
 #include <sim/table.hpp>
 
