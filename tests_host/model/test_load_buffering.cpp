@@ -337,28 +337,6 @@ TEST_CASE("load buffering: a fault before the store is one, if the store is")
 	       0);
 }
 
-TEST_CASE("load buffering: more loads than are served are a limit")
-{
-	const auto loads = [](unsigned many) {
-		return model::explore_threads<world>(
-			{.load_buffering = true}, [](world &) {},
-			[many](world &w) {
-				for (unsigned i = 0; i < many; i++)
-					(void)w.x.load_relaxed();
-				w.y.store_relaxed(1);
-			},
-			[](world &w) {
-				w.r1 = w.y.load_relaxed();
-				w.x.store_relaxed(1);
-			});
-	};
-
-	CHECK(loads(8).exhaustive);
-	CHECK(loads(8).load_buffered == 8);
-	CHECK_FALSE(loads(9).exhaustive);
-	CHECK(loads(9).limit.find("load_buffering: ") == 0);
-}
-
 TEST_CASE("load buffering: machines that have none have none")
 {
 	for (const auto on : {model::machine::sc, model::machine::x86}) {

@@ -75,10 +75,6 @@ struct options {
 	 */
 	unsigned preemptions = unbounded;
 	unsigned max_reorder = unbounded;
-	bool bounded() const
-	{
-		return preemptions != unbounded || max_reorder != unbounded;
-	}
 
 	/*
 	 * How often each CPU's compare_exchange_weak may fail though it finds
@@ -118,9 +114,8 @@ struct options {
 	 * After RC11's executions, those in which a load reads what is stored
 	 * because of it, and no dependency is against that (load buffering):
 	 * ISO C++ leaves them open, and Arm has some of them. What they show is
-	 * marked: result.open. Of more than eight loads of the place that lead
-	 * to a store, the others do not read it: not exhaustive. Code runs in
-	 * each; symmetric and workers do nothing.
+	 * marked: result.open. At most eight of the loads that lead to a store
+	 * read it. Code runs in each; symmetric and workers do nothing.
 	 */
 	bool load_buffering = false;
 
