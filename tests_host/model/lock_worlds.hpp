@@ -26,6 +26,28 @@ using model::result;
 
 inline constexpr unsigned most_cpus = 9;
 
+/*
+ * The locks that tests visit are one of each algorithm; where the same files
+ * are compiled for level full, the other widths.
+ */
+#ifdef KLOCK_OTHER_WIDTHS
+inline constexpr bool visits_widths = true;
+template <unsigned Cpus>
+using tested_locks =
+	klock::selftest::other_widths<klock::selftest::all_locks<Cpus>>;
+template <unsigned Cpus>
+using tested_shared_locks =
+	klock::selftest::other_widths<klock::selftest::all_shared_locks<Cpus>>;
+#else
+inline constexpr bool visits_widths = false;
+template <unsigned Cpus>
+using tested_locks =
+	klock::selftest::one_of_each<klock::selftest::all_locks<Cpus>>;
+template <unsigned Cpus>
+using tested_shared_locks =
+	klock::selftest::one_of_each<klock::selftest::all_shared_locks<Cpus>>;
+#endif
+
 inline unsigned sum(const std::vector<unsigned> &sections)
 {
 	return std::accumulate(sections.begin(), sections.end(), 0u);

@@ -32,7 +32,11 @@ using model::weakening;
  */
 inline bool in_library(const use &u)
 {
-	return u.file.substr(0, u.file.rfind('/')).ends_with("lib/klock");
+	const std::string folder = u.file.substr(0, u.file.rfind('/'));
+
+	return folder.ends_with("lib/klock") ||
+	       folder.ends_with("lib/klock/detail") ||
+	       folder.ends_with("lib/klock/order");
 }
 
 /* The "O1" that stands beside or just after the operation. */

@@ -369,7 +369,6 @@ using klock::atomic;
 using klock::plain;
 using klock::u64;
 using klock::u8;
-using klock::selftest::all_locks;
 using model::bug;
 using namespace worlds;
 
@@ -634,17 +633,17 @@ TEST_CASE("symmetry: panics that are allowed stand for others, too")
 
 TEST_CASE("symmetry: shared by workers, and with RC11's release sequences")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
-		if (Subject::name != std::string("mcs_lock"))
-			return;
-		options how = alike({2, 2, 2});
-		how.workers = 2;
-		how.sequence = model::release_sequence::rc11;
-		const result r = exclusion<Subject>(how);
-		good(r);
-		CHECK(r.complete == 17'670);
-		CHECK(r.explored == 17'670 / 6);
-	});
+	using klock::selftest::service;
+	using mcs = klock::selftest::subject<"mcs_lock", klock::mcs_lock,
+					     service::fifo>;
+	options how = alike({2, 2, 2});
+
+	how.workers = 2;
+	how.sequence = model::release_sequence::rc11;
+	const result r = exclusion<mcs>(how);
+	good(r);
+	CHECK(r.complete == 17'670);
+	CHECK(r.explored == 17'670 / 6);
 }
 
 } // namespace of_symmetry

@@ -128,7 +128,7 @@ TEST_CASE("interrupts: no execution comes twice")
 
 TEST_CASE("interrupts: with interrupts off first, every lock passes")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	tested_locks<2>::for_each([]<typename Subject>() {
 		const seen s = interrupt<Subject, how::by_irq_guard>(
 			{.sections = {1, 1}, .interrupts = 1});
 		INFO(Subject::name << " " << s.r.complete << " " << s.r.message
@@ -142,7 +142,7 @@ TEST_CASE("interrupts: with interrupts off first, every lock passes")
 
 TEST_CASE("interrupts: with interrupts on, every lock is found")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	tested_locks<2>::for_each([]<typename Subject>() {
 		const seen s = interrupt<Subject, how::by_guard>(
 			{.sections = {1, 1}, .interrupts = 1});
 		INFO(Subject::name);
@@ -202,7 +202,7 @@ TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
 TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 {
 	/* Each is a contender more, under a number of its own. */
-	all_locks<4>::for_each([]<typename Subject>() {
+	tested_locks<4>::for_each([]<typename Subject>() {
 		if constexpr (klock::try_lockable<typename Subject::lock>) {
 			using world = interrupted<Subject, 2>;
 			unsigned most = 0;
@@ -336,7 +336,6 @@ namespace of_fairness {
  * tests can tell.
  */
 
-using klock::selftest::all_locks;
 using klock::selftest::queues;
 using klock::selftest::service;
 using namespace worlds;
@@ -377,7 +376,7 @@ unsigned most_bypasses(unsigned cpus, unsigned sections, result &r)
 
 TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
+	tested_locks<3>::for_each([]<typename Subject>() {
 		if constexpr (Subject::capacity >= 3) {
 			const auto r = first_come_first_served<Subject>();
 			INFO(Subject::name << " " << r.complete << " "
@@ -407,7 +406,7 @@ TEST_CASE("fairness: a stack that claims to be a queue is found")
 
 TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	tested_locks<2>::for_each([]<typename Subject>() {
 		result r;
 		const unsigned most = most_bypasses<Subject>(2, 4, r);
 
@@ -423,9 +422,10 @@ TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 	});
 }
 
-TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound")
+TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
+	  "[deep]")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
+	tested_locks<3>::for_each([]<typename Subject>() {
 		if constexpr (Subject::capacity >= 3) {
 			result r;
 			const unsigned most = most_bypasses<Subject>(3, 3, r);

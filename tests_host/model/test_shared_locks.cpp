@@ -15,7 +15,6 @@
 
 namespace of_shared_locks {
 
-using klock::selftest::all_shared_locks;
 using klock::selftest::busted_shared_locks;
 using klock::selftest::sharing;
 using namespace worlds;
@@ -32,7 +31,7 @@ static void holds(const result &r)
 
 TEST_CASE("shared: every client passes, with either rule for release sequences")
 {
-	all_shared_locks<4>::for_each([]<typename Subject>() {
+	tested_shared_locks<4>::for_each([]<typename Subject>() {
 		for (const auto by :
 		     {release_sequence::cxx20, release_sequence::rc11})
 			each_shared_client<Subject>({.sequence = by},
@@ -46,7 +45,7 @@ TEST_CASE("shared: every client passes, with either rule for release sequences")
 
 TEST_CASE("shared: readers are inside together, and others wait for a writer")
 {
-	all_shared_locks<3>::for_each([]<typename Subject>() {
+	tested_shared_locks<3>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		holds(readers_meet<Subject>(0));
 	});
@@ -138,14 +137,14 @@ TEST_CASE("shared: so many executions, and no others")
 {
 	unsigned rows = 0;
 
-	all_shared_locks<4>::for_each([&rows]<typename Subject>() {
+	tested_shared_locks<4>::for_each([&rows]<typename Subject>() {
 		for (const pinned_shared &p : shared_counts)
 			if (std::strcmp(p.name, Subject::name) == 0) {
 				counts_are_right<Subject>(p);
 				rows++;
 			}
 	});
-	CHECK(rows == std::size(shared_counts));
+	CHECK(rows == (visits_widths ? 0 : std::size(shared_counts)));
 }
 
 /* -- The wrap ---------------------------------------------------------------
@@ -197,7 +196,7 @@ TEST_CASE("shared: at every count around the wrap, and one more than its room")
 
 TEST_CASE("shared: who waits with whom goes before whom, as promised")
 {
-	all_shared_locks<3>::for_each([]<typename Subject>() {
+	tested_shared_locks<3>::for_each([]<typename Subject>() {
 		const result reader_first = reader_before_writer<Subject>(true);
 		const result writer_first =
 			reader_before_writer<Subject>(false);
@@ -269,7 +268,7 @@ result try_beside_reader(bool writes)
 
 TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 {
-	all_shared_locks<2>::for_each([]<typename Subject>() {
+	tested_shared_locks<2>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 		INFO(Subject::name);
 		if constexpr (klock::try_lockable<lock>) {
@@ -328,7 +327,6 @@ namespace of_shared_interrupts {
 
 using klock::arch::irq_restore;
 using klock::arch::irq_save;
-using klock::selftest::all_shared_locks;
 using klock::selftest::shared_subject;
 using klock::selftest::sharing;
 using namespace worlds;
@@ -398,7 +396,7 @@ seen interrupt(const client &c, char handler, bool off)
 
 TEST_CASE("shared: with interrupts off, handlers may read and write")
 {
-	all_shared_locks<2>::for_each([]<typename Subject>() {
+	tested_shared_locks<2>::for_each([]<typename Subject>() {
 		for (const char handler : {'r', 'w'})
 			for (const char *const roles : {"wr", "rr", "ww"}) {
 				const seen s = interrupt<Subject>(
@@ -416,7 +414,7 @@ TEST_CASE("shared: with interrupts off, handlers may read and write")
 
 TEST_CASE("shared: with interrupts on, a handler's reader is found")
 {
-	all_shared_locks<2>::for_each([]<typename Subject>() {
+	tested_shared_locks<2>::for_each([]<typename Subject>() {
 		/* Over a writer; over a reader, behind a writer that waits. */
 		INFO(Subject::name);
 		CHECK_FALSE(
@@ -469,7 +467,7 @@ TEST_CASE("shared: reader_lock: a handler reads inside of a read")
 
 TEST_CASE("shared: an NMI's handler may try, to read and to write")
 {
-	all_shared_locks<2>::for_each([]<typename Subject>() {
+	tested_shared_locks<2>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 
 		if constexpr (klock::try_lockable<lock> &&
