@@ -23,11 +23,26 @@ inline constexpr unsigned most_cpus =
 		? 512
 		: 1024;
 
+/*
+ * The locks that tests visit are one of each algorithm; where the same files
+ * are compiled for level full, the other widths.
+ */
+#ifdef KLOCK_OTHER_WIDTHS
+inline constexpr bool visits_widths = true;
+template <typename List>
+using tested = klock::selftest::other_widths<List>;
+#else
+inline constexpr bool visits_widths = false;
+template <typename List>
+using tested = klock::selftest::one_of_each<List>;
+#endif
+
 /* What runs first; the rows are the same, and in the same order. */
 enum class first { small, large };
 
 /*
- * Every lock that serves so many CPUs, at 2 to 1,024, or to `most`. One that
+ * Every lock that serves so many CPUs, at 2 to 1,024, or to `most`: all widths
+ * in the library for level full, one of each in the tests below it. One that
  * does not is measured at its capacity, once: at the first size that is over
  * it.
  */

@@ -460,7 +460,7 @@ TEST_CASE("waits: everybody parked is a report of who waits for what")
 	CHECK(contains(out.stuck, "nobody is left to end it"));
 	CHECK(contains(out.stuck, "cpu 0 reads line 1 (E in its cache"));
 	CHECK(contains(out.stuck, "cpu 1 exchanges line 2 (M"));
-	CHECK(contains(out.stuck, "test_waits.cpp:"));
+	CHECK(contains(out.stuck, "test_coherence.cpp:"));
 	CHECK_FALSE(contains(out.stuck, "cpu 2"));
 }
 
