@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * irq_lock, thread_lock: what their types allow, and what checks say of them.
- * What must not compile: embed/misuse_types.py.
+ * What must not compile: tests_host/misuse/types.cpp.
  */
 #include <klock/anderson_lock.hpp>
 #include <klock/checked_lock.hpp>

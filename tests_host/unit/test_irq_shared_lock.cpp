@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * irq_shared_lock: who takes it by what, and what checks inside of it say. What
- * must not compile: embed/misuse_types.py.
+ * must not compile: tests_host/misuse/types.cpp.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/irq_guard.hpp>
