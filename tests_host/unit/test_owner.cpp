@@ -1,18 +1,104 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Who holds locks is a thread: klock_os_owner_id() says which.
+ */
+#include <klock/checked_lock.hpp>
+#include <klock/guard.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include "pretended_kernel.hpp"
+#include "order_kernel.hpp"
+#include "stepper.hpp"
+using namespace klock;
+
+static thread_local unsigned long current_thread = 0;
+
+unsigned long klock_os_owner_id(void) { return current_thread; }
+
+/*
+ * checked_lock in a kernel that preempts and moves threads while they hold
+ * locks: klock_os_owner_id() says which thread asks.
+ */
+namespace checked_owner_tests {
+
+using byte_lock = checked_lock<ticket_lock<u8>, "inode">;
+
+/* Runs code as this thread on this CPU. */
+template <typename Code>
+static void as_thread(unsigned long thread, unsigned cpu, Code code)
+{
+	const unsigned long before = current_thread;
+	running here(cpu, context::thread);
+
+	current_thread = thread;
+	code();
+	current_thread = before;
+}
+
+TEST_CASE("checked_lock: a thread may wait on the CPU of a preempted holder")
+{
+	byte_lock lock;
+	bool taken = true;
+
+	as_thread(0x1000, 0, [&] { lock.lock(); });
+	/* It would wait for its turn, and not for itself. */
+	CHECK(panic_of([&] {
+		      as_thread(0x2000, 0, [&] { taken = lock.try_lock(); });
+	      }) == "");
+	CHECK_FALSE(taken);
+	as_thread(0x2000, 0, [&] { CHECK_FALSE(lock.is_held_by_me()); });
+	as_thread(0x1000, 0, [&] { lock.unlock(); });
+}
+
+TEST_CASE("checked_lock: a thread may release on another CPU")
+{
+	byte_lock lock;
+
+	CHECK(panic_of([&] {
+		      as_thread(0x1000, 0, [&] { lock.lock(); });
+		      as_thread(0x1000, 3, [&] {
+			      assert_held(lock);
+			      lock.unlock();
+		      });
+	      }) == "");
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: recursion and stray unlocks of threads are named")
+{
+	byte_lock lock;
+	std::string said;
+
+	as_thread(0x1000, 1, [&] { lock.lock(); });
+	as_thread(0x1000, 2, [&] { said = panic_of([&] { lock.lock(); }); });
+	has(said, "inode, CPU 2: recursion");
+	has(said, "; held by CPU 1 (owner 0x1000), taken at ");
+	as_thread(0x2000, 1, [&] { said = panic_of([&] { lock.unlock(); }); });
+	has(said, "inode, CPU 1: unlock by another than its holder");
+	as_thread(0x1000, 1, [&] { lock.unlock(); });
+}
+
+TEST_CASE("checked_lock: a handler is who it interrupted")
+{
+	byte_lock lock;
+	std::string said;
+
+	as_thread(0x1000, 0, [&] {
+		irqs off(false);
+		lock.lock();
+		/* This kernel cannot tell handlers from threads. */
+		said = panic_of([&] { lock.lock(); });
+	});
+	has(said, "recursion: the caller holds it");
+}
+
+} // namespace checked_owner_tests
+
+/*
  * lock_order where threads hold locks: each has its own, whatever CPU it is on,
  * and places are shared by as many as hold locks at once.
  */
-#include <klock/ticket_lock.hpp>
-
-#include "order_kernel.hpp"
-#include "stepper.hpp"
-
-using namespace klock;
-
-static unsigned long running_thread = 0;
-
-unsigned long klock_os_owner_id(void) { return running_thread; }
+namespace lock_order_owner_tests {
 
 namespace {
 
@@ -21,11 +107,11 @@ using byte_lock = ticket_lock<u8>;
 template <typename Code>
 void on_thread(unsigned long thread, Code code)
 {
-	const unsigned long before = running_thread;
+	const unsigned long before = current_thread;
 
-	running_thread = thread;
+	current_thread = thread;
 	on_cpu(static_cast<unsigned>(thread % 2), code);
-	running_thread = before;
+	current_thread = before;
 }
 
 struct three_locks {
@@ -58,7 +144,7 @@ TEST_CASE("lock_order: a thread holds what it holds on any CPU")
 	new_order<64, 4> fresh;
 	three_locks of;
 
-	running_thread = 77;
+	current_thread = 77;
 	on_cpu(0, [&] { of.a.lock(); });
 	on_cpu(1, [&] { of.b.lock(); });
 	on_cpu(2, [&] { of.a.unlock(); });
@@ -106,7 +192,7 @@ TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 		char lock = 0, others = 0;
 		held_place other = {nullptr, nullptr};
 
-		running_thread = 5;
+		current_thread = 5;
 		const held_place mine = all.push();
 		mine.at->address.store_relaxed(reinterpret_cast<usize>(&lock));
 		intruded = unit::with_intrusion(
@@ -116,22 +202,24 @@ TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 				handler.at->address.store_relaxed(
 					reinterpret_cast<usize>(&lock));
 				handler.stack->pop(*handler.at);
-				running_thread = 6;
+				current_thread = 6;
 				other = all.push();
 				if (other.at)
 					other.at->address.store_relaxed(
 						reinterpret_cast<usize>(
 							&others));
-				running_thread = 5;
+				current_thread = 5;
 			});
 		CHECK(all.mine() == nullptr);
 		if (!other.at)
 			continue;
-		running_thread = 6;
+		current_thread = 6;
 		CHECK(all.mine() == place.get());
 		CHECK(place->size() == 1);
 		CHECK(place->find(&others) == other.at);
 	}
 	CHECK((steps > 20 || !unit::can_step));
-	running_thread = 0;
+	current_thread = 0;
 }
+
+} // namespace lock_order_owner_tests
