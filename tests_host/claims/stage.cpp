@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "actor.hpp"
+#include "stage.hpp"
 
 #include <cstdio>
 #include <cstdlib>
