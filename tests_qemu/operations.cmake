@@ -15,5 +15,8 @@ function(klock_add_operations_test name toolchain)
 endfunction()
 
 klock_add_operations_test(aarch64 gcc-aarch64)
-klock_add_operations_test(aarch64_lse clang-aarch64 -march=armv8.1-a)
 klock_add_operations_test(riscv64 gcc-riscv64)
+# Level full: every type, and AArch64's other instructions.
+klock_add_operations_test(aarch64_lse clang-aarch64 -march=armv8.1-a
+	-DKLOCK_TYPES=every_type)
+klock_add_operations_test(riscv64_types gcc-riscv64 -DKLOCK_TYPES=every_type)
