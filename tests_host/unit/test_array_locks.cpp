@@ -118,12 +118,6 @@ template <typename L>
 concept has_try_lock = requires(L &lock) { lock.try_lock(); };
 
 } // namespace
-TEST_CASE("anderson_lock: has no try_lock, as none would be right")
-{
-	static_assert(!has_try_lock<anderson_lock<4>>);
-	SUCCEED();
-}
-
 } // namespace anderson_tests
 
 /*
@@ -156,15 +150,6 @@ TEST_CASE("graunke_thakkar_lock: all CPUs, one after another, again and again")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("graunke_thakkar_lock: waiters are served in arrival order")
-{
-	graunke_thakkar_lock<9> lock;
-
-	for (int flags_turned = 0; flags_turned < 3; flags_turned++)
-		CHECK(served_behind_holder(lock, 8) == one_to(8));
-	CHECK_FALSE(lock.is_locked());
-}
-
 TEST_CASE("graunke_thakkar_lock: a CPU that comes back waits for the others")
 {
 	/* Its own flag says neither that it is free nor that it is not. */
@@ -188,12 +173,6 @@ template <typename L>
 concept has_try_lock = requires(L &lock) { lock.try_lock(0u); };
 
 } // namespace
-TEST_CASE("graunke_thakkar_lock: has no try_lock, as none would be right")
-{
-	static_assert(!has_try_lock<graunke_thakkar_lock<4>>);
-	SUCCEED();
-}
-
 } // namespace graunke_thakkar_tests
 
 /*

@@ -24,6 +24,13 @@ using namespace unit;
 /*
  * What DESIGN promises of every lock of the list, whatever its algorithm.
  */
+/* Level full has every width of each algorithm. */
+#ifndef KLOCK_EVERY_WIDTH
+using subjects = selftest::one_of_each<selftest::all_locks<4>>;
+#else
+using subjects = selftest::all_locks<4>;
+#endif
+
 namespace every_tests {
 
 template <typename L>
@@ -54,6 +61,15 @@ TEST_CASE("every lock: is taken in exactly one way")
 
 		static_assert(plain_lock<L> + node_lock<L> + cpu_lock<L> == 1);
 	});
+	SUCCEED();
+}
+
+TEST_CASE("every lock: has a try_lock where one would be right, and only there")
+{
+	static_assert(!try_lockable<anderson_lock<4>>);
+	static_assert(!try_lockable<graunke_thakkar_lock<4>>);
+	static_assert(!try_lockable<padded_ticket_lock<u8>>);
+	static_assert(!try_lockable<clh_lock>);
 	SUCCEED();
 }
 
@@ -140,7 +156,7 @@ static unsigned for_each_with_try_lock(Test test)
 {
 	unsigned tested = 0;
 
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+	subjects::for_each([&]<typename Subject>() {
 		if constexpr (try_lockable<typename Subject::lock>) {
 			INFO(Subject::name);
 			test.template operator()<Subject>();

@@ -40,14 +40,6 @@ TEST_CASE("mcs_lock: sizes are a pointer, and two for a node; zero is free")
 	CHECK(all_zero(lock));
 }
 
-TEST_CASE("mcs_lock: waiters are served in arrival order")
-{
-	mcs_lock lock;
-
-	CHECK(served_behind_holder(lock, 16) == one_to(16));
-	CHECK(all_zero(lock));
-}
-
 TEST_CASE("mcs_lock: try_lock takes a free lock only, others can queue behind")
 {
 	mcs_lock lock;

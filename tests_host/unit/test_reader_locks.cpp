@@ -130,22 +130,6 @@ TEST_CASE("rw_ticket_lock: 256 contend for 8-bit counts, and read together")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("rw_ticket_lock: std::shared_lock and std::unique_lock take it")
-{
-	rw_ticket_lock<u8> lock;
-
-	{
-		std::shared_lock one(lock);
-		std::shared_lock two(lock, std::try_to_lock);
-		CHECK(two.owns_lock());
-		std::unique_lock writer(lock, std::try_to_lock);
-		CHECK_FALSE(writer.owns_lock());
-	}
-	std::unique_lock writer(lock);
-	std::shared_lock reader(lock, std::try_to_lock);
-	CHECK_FALSE(reader.owns_lock());
-}
-
 } // namespace rw_ticket_tests
 
 /*
@@ -232,22 +216,6 @@ TEST_CASE("phase_fair_lock: 63 readers of 8-bit counters; 64 look like none")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("phase_fair_lock: std::shared_lock and std::unique_lock take it")
-{
-	phase_fair_lock<u16> lock;
-
-	{
-		std::shared_lock one(lock);
-		std::shared_lock two(lock, std::try_to_lock);
-		CHECK(two.owns_lock());
-		std::unique_lock writer(lock, std::try_to_lock);
-		CHECK_FALSE(writer.owns_lock());
-	}
-	std::unique_lock writer(lock);
-	std::shared_lock reader(lock, std::try_to_lock);
-	CHECK_FALSE(reader.owns_lock());
-}
-
 } // namespace phase_fair_tests
 
 /*
@@ -307,20 +275,6 @@ TEST_CASE("wide_phase_fair_lock: more readers at once than 16 bits count")
 	for (unsigned reader = 0; reader < 70000; reader++)
 		lock.unlock_shared();
 	REQUIRE_FALSE(lock.is_locked());
-}
-
-TEST_CASE("wide_phase_fair_lock: std::shared_lock and std::unique_lock take it")
-{
-	wide_phase_fair_lock lock;
-
-	{
-		std::shared_lock one(lock);
-		std::shared_lock two(lock, std::try_to_lock);
-		CHECK(two.owns_lock());
-	}
-	std::unique_lock writer(lock);
-	std::shared_lock reader(lock, std::try_to_lock);
-	CHECK_FALSE(reader.owns_lock());
 }
 
 } // namespace wide_phase_fair_tests
@@ -404,3 +358,23 @@ TEST_CASE("reader_lock: the writers' tickets wrap, and readers see it")
 }
 
 } // namespace reader_tests
+
+TEMPLATE_TEST_CASE("readers: std::shared_lock and std::unique_lock take them",
+		   "", rw_ticket_lock<u8>, phase_fair_lock<u16>,
+		   wide_phase_fair_lock)
+{
+	TestType lock;
+
+	{
+		std::shared_lock one(lock);
+		std::shared_lock two(lock, std::try_to_lock);
+		CHECK(two.owns_lock());
+		if constexpr (try_lockable<TestType>) {
+			std::unique_lock writer(lock, std::try_to_lock);
+			CHECK_FALSE(writer.owns_lock());
+		}
+	}
+	std::unique_lock writer(lock);
+	std::shared_lock reader(lock, std::try_to_lock);
+	CHECK_FALSE(reader.owns_lock());
+}

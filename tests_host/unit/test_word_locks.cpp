@@ -189,21 +189,6 @@ TEST_CASE("ticket_lock: lock_paced tells how many are ahead, modulo the width")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("ticket_lock: std::scoped_lock takes it, alone and with others")
-{
-	ticket_lock<u8> a;
-	ticket_lock<u16> b;
-	{
-		std::scoped_lock both(a, b);
-		CHECK(a.is_locked());
-		CHECK(b.is_locked());
-	}
-	CHECK_FALSE(a.is_locked());
-	CHECK_FALSE(b.is_locked());
-	std::unique_lock maybe(a, std::try_to_lock);
-	CHECK(maybe.owns_lock());
-}
-
 } // namespace ticket_tests
 
 /*
@@ -378,13 +363,6 @@ TEST_CASE("padded_ticket_lock: 256 contend for 8-bit counters; 257 is too many")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("padded_ticket_lock: has no try_lock, as none would be right")
-{
-	static_assert(!has_try_lock<padded_ticket_lock<u8>>);
-	static_assert(!has_try_lock<padded_ticket_lock<u32>>);
-	SUCCEED();
-}
-
 } // namespace padded_ticket_tests
 
 /*
@@ -481,19 +459,6 @@ TEST_CASE("tas_lock: size is a byte, and a zero byte is free")
 	CHECK(all_zero(lock));
 }
 
-TEST_CASE("tas_lock: whoever waits gets it, in whatever order")
-{
-	tas_lock lock;
-	line<tas_lock> others(lock);
-
-	lock.lock();
-	for (unsigned number : one_to(6))
-		others.start(number);
-	lock.unlock();
-	CHECK(others.leave().size() == 6);
-	CHECK_FALSE(lock.is_locked());
-}
-
 } // namespace tas_tests
 
 /*
@@ -510,24 +475,6 @@ TEST_CASE("ttas_lock: sizes are a byte, and a zero byte is free")
 
 	CHECK(all_zero(plain));
 	CHECK(all_zero(polite));
-}
-
-TEMPLATE_TEST_CASE("ttas_lock: whoever waits gets it, in whatever order", "",
-		   ttas_lock, backoff_ttas_lock)
-{
-	TestType lock;
-	line<TestType> others(lock);
-
-	lock.lock();
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.try_lock());
-	for (unsigned number : one_to(6))
-		others.start(number);
-	lock.unlock();
-	CHECK(others.leave().size() == 6);
-	CHECK_FALSE(lock.is_locked());
-	CHECK(lock.try_lock());
-	lock.unlock();
 }
 
 TEST_CASE("ttas_lock: a back-off grows with the doublings, up to its cap")

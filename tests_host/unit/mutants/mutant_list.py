@@ -13,8 +13,14 @@ class Mutant(NamedTuple):
     test: str
 
 
+# Which file of tests_host/unit has the tests of a part.
+_UNIT = {"": "lock_order", "_classes": "lock_order",
+         "_tables": "lock_order_tables", "_interrupts": "lock_order_tables",
+         "_owner": "owner"}
+
+
 def _unit(part):
-    return f"tests_host/unit/test_lock_order{part}.cpp"
+    return f"tests_host/unit/test_{_UNIT[part]}.cpp"
 
 
 def _model(part):
@@ -38,7 +44,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		lend(with, by);\n"
      "		lock_inner();\n"
      "		const held_place mine = is_wanted(by);\n",
-     _unit("_tables"),
+     _unit("_interrupts"),
      "a handler that has interrupted a waiter or a holder"),
     ("check after taking", "checked_core.hpp",
      "		const held_place mine = is_wanted(by);\n"
@@ -57,7 +63,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		is_released(&usage);\n"
      "		unlock_inner();\n"
      "		give_back(with);\n",
-     _unit("_tables"),
+     _unit("_interrupts"),
      "a handler that has interrupted a waiter or a holder"),
     ("forgotten pop at unlock()", "lock_order.hpp",
      "			mine->pop(*one);", "			(void)one;",
@@ -97,7 +103,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "held_locks: two locks, released in either order, and handlers"),
     ("a handler gives back what it interrupted", "held_locks.hpp",
      "			if (is_last)", "			if (false)",
-     "tests_host/unit/test_owner.cpp",
+     _unit("_owner"),
      "held_locks: a handler in the middle of a thread's last release"),
     ("a reader holds nothing", "checked_core.hpp",
      "const held_place mine = is_wanted(by, true);",
@@ -139,7 +145,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
     ("a class is an address", "lock_classes.hpp",
      "			if (is_same(names[i].get(), name))",
      "			if (names[i].get() == name)",
-     _unit(""), "a name is a class, wherever its text stands"),
+     _unit("_classes"), "a name is a class, wherever its text stands"),
     ("no lock", "order_learning.hpp",
      "	[[gnu::noinline]] bool learn(const order_edge &e, Found found) const\n"
      "	{\n"
@@ -163,19 +169,19 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
     # -- One class, ranks
     ("one class in any order", "order_rules.hpp",
      "		if (after > before ||\n", "		if (true || after > before ||\n",
-     _unit(""), "two of one class, by ascending address"),
+     _unit("_classes"), "two of one class, by ascending address"),
     ("sub-ranks are not heeded", "lock_order.hpp",
      "			      is_ranked ? mine.stack->rank",
      "			      false ? mine.stack->rank",
-     _unit(""), "two of one class, by a declared sub-rank"),
+     _unit("_classes"), "two of one class, by a declared sub-rank"),
     ("a sub-rank does not end", "order_calls.hpp",
      "		mine->ranked.store_relaxed(before);", "",
-     _unit(""), "sub-ranks nest, and must go up"),
+     _unit("_classes"), "sub-ranks nest, and must go up"),
     ("a sub-rank is of every lock", "lock_order.hpp",
      "		const bool is_ranked = mine.stack->ranked.load_relaxed() ==\n"
      "				       reinterpret_cast<usize>(want.lock);",
      "		const bool is_ranked = mine.stack->ranked.load_relaxed();",
-     _unit(""), "a sub-rank is of one lock alone"),
+     _unit("_classes"), "a sub-rank is of one lock alone"),
     ("what is declared counts as seen", "order_learning.hpp",
      "		graph.declared_after(first).set(second);",
      "		graph.seen_after(first).set(second);",
@@ -187,20 +193,20 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
     # -- Interrupts
     ("interrupt flag ignored", "order_rules.hpp",
      "		if (!irqs_enabled())\n			return;\n", "",
-     _unit("_tables"), "interrupts off, and all is right"),
+     _unit("_interrupts"), "interrupts off, and all is right"),
     ("handlers are not noted", "lock_order.hpp",
      "		if (current_context() == context::interrupt)",
      "		if (current_context() == context::nmi)",
-     _unit("_tables"),
+     _unit("_interrupts"),
      "interrupts: the edge closes it; all lines are named"),
     ("a handler's mark is not searched for", "order_learning.hpp",
      "				    graph.find(number, false, is_in{open}))\n",
      "				    0)\n",
-     _unit("_tables"), "interrupts: the handler closes it"),
+     _unit("_interrupts"), "interrupts: the handler closes it"),
     ("interrupts on are not searched for", "order_learning.hpp",
      "			if (const u32 length = from_handlers(number))",
      "			if (const u32 length = 0)",
-     _unit("_tables"), "interrupts: who has them on closes it"),
+     _unit("_interrupts"), "interrupts: who has them on closes it"),
     ("only what is wanted is open", "order_rules.hpp",
      "			if (!mine.at[i].is_there())\n"
      "				continue;\n"
@@ -208,12 +214,12 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "			if (!mine.at[i].is_of(want.lock))\n"
      "				continue;\n"
      "			const u32 number",
-     _unit("_tables"),
+     _unit("_interrupts"),
      "interrupts that go on inside of a section, and a lock"),
     ("an edge's inversion is not searched for", "order_learning.hpp",
      "		else if (const u32 length = inversion_by(e.from, e.to))",
      "		else if (const u32 length = 0)",
-     _unit("_tables"), "interrupts: over three locks, by any of its edges"),
+     _unit("_interrupts"), "interrupts: over three locks, by any of its edges"),
     ("might_wait() looks at nothing", "lock_order.hpp",
      "			if (mine->at[i].is_there())\n"
      "				complain_of_wait",
