@@ -10,7 +10,7 @@
 #include <boot/kernel.hpp>
 #include <boot/topology.hpp>
 #include <klock/atomic.hpp>
-#include <klock/selftest/barrier.hpp>
+#include <klock/selftest/parts.hpp>
 
 namespace lab {
 

@@ -9,7 +9,7 @@
 
 #include "options.hpp"
 
-#include <klock/selftest/result.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/types.hpp>
 
 namespace lab {
