@@ -223,18 +223,15 @@ endif()
 # host's tests ask of x86. -O1: a third of the time to compile, the same
 # instructions. --
 
-foreach(line IN ITEMS "aarch64|gcc-aarch64" "riscv64|gcc-riscv64"
-		"aarch64_lse|clang-aarch64|-march=armv8.1-a")
+foreach(line IN ITEMS "test|aarch64|gcc-aarch64" "test|riscv64|gcc-riscv64"
+		"full|aarch64_lse|clang-aarch64|-march=armv8.1-a|-DKLOCK_TYPES=every_type"
+		"full|riscv64_types|gcc-riscv64|-DKLOCK_TYPES=every_type")
 	string(REPLACE "|" ";" flags "${line}")
-	list(POP_FRONT flags name toolchain)
+	list(POP_FRONT flags level name toolchain)
 	if(toolchain IN_LIST KLOCK_TOOLCHAINS)
 		klock_add_kernel(operations-${name} TOOLCHAIN ${toolchain}
 			SOURCES operations/main.cpp
 			FLAGS -O1 -I${PROJECT_SOURCE_DIR}/tests_host ${flags})
-		set(level test)
-		if(name STREQUAL "aarch64_lse")
-			set(level full)
-		endif()
 		klock_boot(${level} operations_${name} 1 single "" ", 0 wrong"
 			IMAGE operations-${name})
 	endif()
