@@ -343,6 +343,33 @@ TEST_CASE("reader_lock: reads of one CPU nest, 255 of them")
 	CHECK_FALSE(lock.is_locked());
 }
 
+namespace {
+
+/* Writers that have their tickets, and will wait later. */
+struct drawn_for : reader_lock<1> {
+	void draw()
+	{
+		CHECK(lock_telling([](auto) {}));
+	}
+};
+
+} // namespace
+
+TEST_CASE("reader_lock: at capacity, readers stay out")
+{
+	static drawn_for lock;
+	u64 writers = 1;
+
+	for (lock.lock(); writers < drawn_for::max_contenders; writers++) {
+		lock.draw();
+		REQUIRE_FALSE(lock.try_lock_shared(0));
+	}
+	CHECK(lock.is_locked());
+	/* The bound is no smaller than it need be. */
+	lock.draw();
+	CHECK(lock.try_lock_shared(0));
+}
+
 TEST_CASE("reader_lock: the writers' tickets wrap, and readers see it")
 {
 	static reader_lock<1> lock;

@@ -573,7 +573,26 @@ TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
 	CHECK(rests(far.lock));
 }
 
-TEST_CASE("preemptable_ticket_lock: late once, late for good")
+namespace {
+
+/* So many tickets are served, past whoever waits and does not run. */
+template <typename L>
+bool pass(stage<L> &s, unsigned tickets)
+{
+	for (unsigned i = 0; i < tickets; i++) {
+		s.step(0);
+		s.step(3);
+		s.step(0);
+		if (s.step(3) != place::inside)
+			return false;
+		s.step(3);
+	}
+	return true;
+}
+
+} // namespace
+
+TEST_CASE("preemptable_ticket_lock: late, it gets in at its first look")
 {
 	constexpr unsigned sleeper = 1, overtaker = 2;
 	stage<lock8> s(4);
@@ -583,18 +602,9 @@ TEST_CASE("preemptable_ticket_lock: late once, late for good")
 	s.step(overtaker);
 	s.step(0);
 	CHECK(s.looks(overtaker, looks + 1));
-	/* It looks once, while the overtaker is inside: its turn has passed. */
 	CHECK(s.step(sleeper) == place::waits);
 	s.step(overtaker);
-
-	/* So many turns later its ticket would be one of those to come. */
-	for (unsigned turns = 0; turns < 100; turns++) {
-		s.step(0);
-		s.step(3);
-		s.step(0);
-		CHECK(s.step(3) == place::inside);
-		s.step(3);
-	}
+	CHECK(pass(s, 10));
 	s.step(0);
 	s.step(3);
 	CHECK(s.step(sleeper) == place::waits);
@@ -605,6 +615,39 @@ TEST_CASE("preemptable_ticket_lock: late once, late for good")
 	CHECK(s.step(3) == place::inside);
 	s.step(3);
 	CHECK(rests(s.lock));
+}
+
+namespace {
+
+/* Its old ticket looks early, or on turn again; the turn stays right. */
+template <typename L>
+void sleeps_while_passed(unsigned tickets)
+{
+	constexpr unsigned sleeper = 1, overtaker = 2;
+	stage<L> s(4);
+
+	s.step(0);
+	s.step(sleeper);
+	s.step(overtaker);
+	s.step(0);
+	CHECK(s.looks(overtaker, looks + 1));
+	s.step(overtaker);
+	INFO(tickets << " tickets");
+	CHECK(pass(s, tickets));
+	CHECK(rests(s.lock));
+	CHECK(s.looks(sleeper, 64 * looks + 1));
+	s.step(sleeper);
+	CHECK(rests(s.lock));
+}
+
+} // namespace
+
+TEST_CASE("preemptable_ticket_lock: passed by more turns than its capacity")
+{
+	/* The overtaker's besides: 128 turns are all there are. */
+	for (const unsigned tickets : {62u, 63u, 64u, 70u, 125u, 126u, 127u})
+		sleeps_while_passed<lock8>(tickets);
+	sleeps_while_passed<lock16>(16390);
 }
 
 TEST_CASE("preemptable_ticket_lock: try_lock leaves the turn to who waits")
