@@ -69,9 +69,3 @@ function(klock_tests_below variable folder)
 	endforeach()
 	set(${variable} ${found} PARENT_SCOPE)
 endfunction()
-
-# klock_label_slow(<test>...): what preset check leaves out (CONTRIBUTING.md).
-# Together they are two thirds of the time that all tests take.
-function(klock_label_slow)
-	set_property(TEST ${ARGV} APPEND PROPERTY LABELS slow)
-endfunction()

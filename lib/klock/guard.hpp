@@ -112,6 +112,10 @@ struct [[nodiscard]] try_guard
 	    : try_guard::guard_of(at, with...)
 	{
 	}
+	/* It could not know what was before. */
+	try_guard(typename try_guard::lock_here, adopting) = delete;
+	template <typename With>
+	try_guard(typename try_guard::lock_here, With &&, adopting) = delete;
 	[[gnu::always_inline]] ~try_guard() = default;
 	try_guard(const try_guard &) = delete;
 	try_guard &operator=(const try_guard &) = delete;

@@ -79,6 +79,10 @@ struct [[nodiscard]] irq_guard
 	    : irq_guard::guard_of(at, with...)
 	{
 	}
+	/* It could not know what was before. */
+	irq_guard(typename irq_guard::lock_here, adopting) = delete;
+	template <typename With>
+	irq_guard(typename irq_guard::lock_here, With &&, adopting) = delete;
 	[[gnu::always_inline]] ~irq_guard() = default;
 	irq_guard(const irq_guard &) = delete;
 	irq_guard &operator=(const irq_guard &) = delete;
@@ -120,6 +124,11 @@ struct [[nodiscard]] irq_try_guard
 	    : irq_try_guard::guard_of(at, with...)
 	{
 	}
+	/* It could not know what was before. */
+	irq_try_guard(typename irq_try_guard::lock_here, adopting) = delete;
+	template <typename With>
+	irq_try_guard(typename irq_try_guard::lock_here, With &&,
+		      adopting) = delete;
 	[[gnu::always_inline]] ~irq_try_guard() = default;
 	irq_try_guard(const irq_try_guard &) = delete;
 	irq_try_guard &operator=(const irq_try_guard &) = delete;

