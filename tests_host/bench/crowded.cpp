@@ -3,7 +3,6 @@
  * crowded - locks whose waiters do not all run: more threads than cores
  */
 #include "bench.hpp"
-#include "crowded.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.hpp"
+#include "bench.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -169,6 +170,314 @@ void progress(const std::string &what, unsigned done, unsigned all)
 			     what.c_str(), done == all ? "\r\033[K" : "");
 	else if (done == all)
 		std::fprintf(stderr, "measured: %s\n", what.c_str());
+}
+
+/* -- One line per lock ---------------------------------------------------- */
+
+namespace {
+
+/* key column and value column of a CSV file, found by their heads. */
+std::map<std::string, double> read_column(const std::filesystem::path &file,
+					  const std::string &value)
+{
+	std::map<std::string, double> out;
+	const auto lines = read_csv(file);
+
+	if (lines.empty())
+		return out;
+	const auto head = std::find(lines[0].begin(), lines[0].end(), value);
+	const auto column = static_cast<std::size_t>(head - lines[0].begin());
+	for (std::size_t i = 1; i < lines.size(); i++)
+		if (column < lines[i].size() && lines[i][column] != none)
+			out[lines[i][0]] = std::atof(lines[i][column].c_str());
+	return out;
+}
+
+std::string value_of(const std::map<std::string, double> &from,
+		     const std::string &key, int digits)
+{
+	const auto found = from.find(key);
+
+	return found == from.end() ? none : fixed(found->second, digits);
+}
+
+/* Throughput under s, in millions per second. */
+std::string rate_of(const context &c, const setting &s, const std::string &key)
+{
+	const auto load = c.found.loads.find(s);
+
+	if (load == c.found.loads.end())
+		return none;
+	const auto found = load->second.find(key);
+	if (found == load->second.end() || found->second.rate.empty())
+		return none;
+	return fixed(median(found->second.rate) / 1e6, 2);
+}
+
+std::string handoff_of(const context &c, const std::string &key)
+{
+	const auto found = c.found.handoff.find(key);
+	const auto floor = c.found.handoff.find(ping_pong_name);
+
+	if (found == c.found.handoff.end() || floor == c.found.handoff.end())
+		return none;
+	/* cycles to cycles is rate to rate, the other way round */
+	return fixed(median(ratios(floor->second.rate, found->second.rate)), 2);
+}
+
+} // namespace
+
+void read_other_programs(context &c)
+{
+	c.found.code_bytes = read_column(c.file("code.csv"), "hot_bytes");
+}
+
+void print_summary(context &c)
+{
+	const auto &floor = c.found.uncontended[bare_xadd_name];
+	const unsigned n = c.cores();
+	std::vector<unsigned> threads{2};
+	std::vector<std::string> heads{"lock", "bytes", "code", "/xadd",
+				       "/ping-pong"};
+
+	if (n > 2)
+		threads.push_back(n);
+	threads.push_back(4 * n);
+	for (unsigned many : threads)
+		heads.push_back("M/s by " + std::to_string(many));
+	table t(heads);
+
+	for (const row &r : rows_for(2)) {
+		if (r.name == ping_pong_name)
+			continue;
+		const series &s = c.found.uncontended[r.name];
+		std::vector<std::string> cells{
+			r.name, std::to_string(r.bytes),
+			value_of(c.found.code_bytes, r.name, 0),
+			fixed(least(s) / least(floor), 2),
+			handoff_of(c, r.name)};
+		for (unsigned many : threads)
+			cells.push_back(rate_of(c, {many, 50, 50}, r.name));
+		t.add(cells);
+	}
+	c.out.heading("Summary");
+	c.out.say(t.text());
+	c.out.say(
+		"code: bytes of lock() and unlock(). /xadd: uncontended, "
+		"minimum of all rounds.\n/ping-pong: cycles an acquisition by "
+		"2 "
+		"threads that do nothing else.\nM/s: sections of 50 cycles.\n");
+}
+
+/*
+ * bars - what the project has set itself, and whether this run meets it
+ *
+ * A bar steers the work; it fails no build. Where the quartiles of the ratio
+ * lie on both sides of the bar, the verdict says so: another run may say the
+ * opposite.
+ */
+
+namespace {
+
+constexpr double most_to_xadd = 1.10;
+const std::vector<std::string> compact = {"ticket_lock<u8>",
+					  "ticket_lock<u16>"};
+/* One compare-and-swap over both of its fields. */
+constexpr double most_of_queued = 1.15;
+const std::string queued = "queued_lock";
+const std::string mcs = "mcs_lock";
+
+/* Locks that readers share. */
+constexpr double most_to_sequence = 1.10, most_to_exchange = 1.10;
+const std::vector<std::string> both_fair = {
+	"rw_ticket_lock<u8>", "rw_ticket_lock<u16>", "phase_fair_lock<u8>",
+	"phase_fair_lock<u16>"};
+
+struct sheet {
+	table text{{"bar", "ratio", "quartiles", "verdict"}};
+	csv file;
+
+	/* value <= bar (or >=) is met; quartiles [low, high] of the ratio. */
+	void judge(const std::string &what, double value, double bar,
+		   bool at_most, const series &spread)
+	{
+		const double low = quantile(spread, 0.25);
+		const double high = quantile(spread, 0.75);
+		/* As printed: two digits. */
+		const double shown = std::round(value * 100) / 100;
+		std::string verdict = (at_most ? shown <= bar : shown >= bar)
+					      ? "met"
+					      : "missed";
+
+		if (low < bar && bar < high)
+			verdict += " (within the noise)";
+		text.add({what, fixed(value, 2),
+			  fixed(low, 2) + " .. " + fixed(high, 2), verdict});
+		file.add({what, fixed(value, 3), fixed(low, 3), fixed(high, 3),
+			  verdict});
+	}
+
+	void not_judged(const std::string &what, const std::string &why)
+	{
+		text.add({what, none, none, why});
+		file.add({what, none, none, none, why});
+	}
+};
+
+/* The peer against which the series does worst: fewest cycles. */
+template <typename Fits>
+const row *cheapest(context &c, Fits fits)
+{
+	const row *best = nullptr;
+
+	for (const row &r : rows_for(1)) {
+		if (r.what != kind::peer || !fits(r))
+			continue;
+		if (!best || least(c.found.uncontended[r.name]) <
+				     least(c.found.uncontended[best->name]))
+			best = &r;
+	}
+	return best;
+}
+
+/* lock <= peer in uncontended cycles, by the minima. */
+void against(context &c, sheet &s, const std::string &lock, const row *peer,
+	     const char *which)
+{
+	const series &mine = c.found.uncontended[lock];
+	const std::string what = lock + " uncontended <= " + which;
+
+	if (!peer || mine.empty()) {
+		s.not_judged(what, "no such peer here");
+		return;
+	}
+	const series &its = c.found.uncontended[peer->name];
+	s.judge(what + " (" + peer->name + ")", least(mine) / least(its), 1,
+		true, ratios(mine, its));
+}
+
+/* lock >= every FIFO peer in throughput; the one it does worst against. */
+void in_throughput(context &c, sheet &s, const std::string &lock,
+		   const setting &at)
+{
+	const std::string what = lock + ", 2 threads, sections of " +
+				 std::to_string(at.section) +
+				 ": rate >= every FIFO peer";
+	auto &found = c.found.loads[at];
+	const row *worst = nullptr;
+	series worst_ratio;
+
+	for (const row &r : rows_for(2)) {
+		if (r.what != kind::peer || !r.fifo || !found.contains(r.name))
+			continue;
+		series q = ratios(found[lock].rate, found[r.name].rate);
+		if (!worst || median(q) < median(worst_ratio)) {
+			worst = &r;
+			worst_ratio = std::move(q);
+		}
+	}
+	if (!worst)
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what + " (" + worst->name + ")", median(worst_ratio), 1,
+			false, worst_ratio);
+}
+
+/* mine <= so many times the floor, by the minima. */
+void to_floor(sheet &s, const std::string &what, const series &mine,
+	      const series &floor, double bar)
+{
+	if (mine.empty() || floor.empty())
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what, least(mine) / least(floor), bar, true,
+			ratios(mine, floor));
+}
+
+/* A read of a fair lock against the fair peer whose reads are cheapest. */
+void fair_reads(context &c, sheet &s)
+{
+	auto &reads = c.found.reads;
+	const shared_row *best = nullptr;
+
+	for (const shared_row &r : shared_rows_for(1))
+		if (r.what == kind::peer && r.fair &&
+		    (!best || least(reads[r.name]) < least(reads[best->name])))
+			best = &r;
+	for (const std::string &lock : both_fair)
+		to_floor(s,
+			 lock + " read uncontended <= every fair peer" +
+				 (best ? " (" + best->name + ")" : ""),
+			 reads[lock], best ? reads[best->name] : series{}, 1);
+}
+
+void judge_shared(context &c, sheet &s)
+{
+	fair_reads(c, s);
+	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
+		 c.found.sequences["seq_lock read"],
+		 c.found.sequences["ck sequence read"], most_to_sequence);
+	to_floor(s, "reader_lock read <= 1.10 x bare exchange",
+		 c.found.reads["reader_lock"],
+		 c.found.reads[bare_exchange_name], most_to_exchange);
+	to_floor(s, "reader_lock read <= 1.10 x exchange and store",
+		 c.found.reads["reader_lock"],
+		 c.found.reads[exchange_and_store_name], most_to_exchange);
+}
+
+sheet new_sheet(context &c)
+{
+	return {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
+						 "ratio_q3", "verdict"})};
+}
+
+} // namespace
+
+void print_shared_bars(context &c)
+{
+	sheet s = new_sheet(c);
+
+	judge_shared(c, s);
+	c.out.heading("Bars");
+	c.out.say(s.text.text());
+}
+
+void print_bars(context &c)
+{
+	sheet s = new_sheet(c);
+	const series &xadd = c.found.uncontended[bare_xadd_name];
+
+	for (const std::string &lock : compact) {
+		const series &mine = c.found.uncontended[lock];
+		s.judge(lock + " uncontended <= 1.10 x lock xadd",
+			least(mine) / least(xadd), most_to_xadd, true,
+			ratios(mine, xadd));
+		against(c, s, lock,
+			cheapest(c, [](const row &r) { return r.fifo; }),
+			"every FIFO peer");
+		for (unsigned section : {0u, 50u, 500u})
+			in_throughput(c, s, lock, {2, section, 50});
+	}
+	s.judge(queued + " uncontended <= 1.15 x lock xadd",
+		least(c.found.uncontended[queued]) / least(xadd),
+		most_of_queued, true,
+		ratios(c.found.uncontended[queued], xadd));
+	against(c, s, mcs,
+		cheapest(c, [](const row &r) { return r.counterpart == mcs; }),
+		"every MCS peer");
+	judge_shared(c, s);
+
+	c.out.heading("Bars");
+	c.out.say(s.text.text());
+	const auto code = read_csv(c.file("bars_code.csv"));
+	if (code.empty()) {
+		c.out.say("code bytes: not counted in this run (code.py)\n");
+		return;
+	}
+	table t({"bar", "bytes", "limit", "verdict"});
+	for (std::size_t i = 1; i < code.size(); i++)
+		t.add(code[i]);
+	c.out.say("\n" + t.text());
 }
 
 } // namespace bench
