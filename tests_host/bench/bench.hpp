@@ -512,8 +512,7 @@ struct shared_lock_contest final : shared_contest {
 struct shared_row {
 	std::string name;
 	kind what;
-	bool fair;   /* nobody, reader or writer, waits for ever */
-	bool shares; /* else readers are alone, too */
+	bool fair; /* nobody, reader or writer, waits for ever */
 	u64 capacity;
 	usize bytes;
 	std::unique_ptr<shared_contest> (*make)(unsigned threads);
@@ -665,8 +664,6 @@ struct results {
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
 	std::map<std::string, contended> handoff;
-	/* From other programs of the bench, if they ran before it. */
-	std::map<std::string, double> code_bytes;
 };
 
 /*
@@ -732,7 +729,7 @@ void measure_uncontended(context &);
 void measure_contended(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
- * and some to compare them with. Tables that a README can take as they are.
+ * and some to compare them with.
  */
 void measure_crowded(context &);
 /*
@@ -750,10 +747,6 @@ void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
-/* What code.py found before, if it ran. */
-void read_other_programs(context &);
-/* One line per lock: ratios of all experiments. */
-void print_summary(context &);
 /* What the project has set itself, and whether it is met. */
 void print_bars(context &);
 /* Of those the ones for locks that readers share. */

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 
 #include <unistd.h>
 
@@ -37,22 +36,6 @@ void write_line(std::FILE *file, const std::vector<std::string> &cells)
 	std::fputc('\n', file);
 }
 
-std::vector<std::string> split(const std::string &line)
-{
-	std::vector<std::string> cells(1);
-	bool quoted = false;
-
-	for (char c : line) {
-		if (c == '"')
-			quoted = !quoted;
-		else if (c == ',' && !quoted)
-			cells.emplace_back();
-		else
-			cells.back() += c;
-	}
-	return cells;
-}
-
 } // namespace
 
 std::string fixed(double value, int digits)
@@ -61,54 +44,6 @@ std::string fixed(double value, int digits)
 
 	std::snprintf(text, sizeof(text), "%.*f", digits, value);
 	return text;
-}
-
-/* -- table --------------------------------------------------------------- */
-
-table::table(std::vector<std::string> heads) { lines.push_back(heads); }
-
-void table::add(std::vector<std::string> cells)
-{
-	cells.resize(lines[0].size());
-	lines.push_back(std::move(cells));
-}
-
-std::string table::text() const
-{
-	std::vector<std::size_t> widths(lines[0].size());
-	std::string out;
-
-	for (const auto &line : lines)
-		for (std::size_t i = 0; i < line.size(); i++)
-			widths[i] = std::max(widths[i], line[i].size());
-	for (const auto &line : lines) {
-		for (std::size_t i = 0; i < line.size(); i++) {
-			const std::string pad(widths[i] - line[i].size(), ' ');
-			out += i ? "  " + pad + line[i] : line[i] + pad;
-		}
-		out.erase(out.find_last_not_of(' ') + 1);
-		out += '\n';
-	}
-	return out;
-}
-
-std::string table::markdown() const
-{
-	std::string out;
-
-	for (std::size_t i = 0; i < lines.size(); i++) {
-		out += "|";
-		for (const std::string &cell : lines[i])
-			out += " " + cell + " |";
-		out += "\n";
-		if (i)
-			continue;
-		out += "|";
-		for (std::size_t j = 0; j < lines[0].size(); j++)
-			out += "---|";
-		out += "\n";
-	}
-	return out;
 }
 
 /* -- report -------------------------------------------------------------- */
@@ -132,31 +67,39 @@ void report::heading(const std::string &text)
 /* -- csv ----------------------------------------------------------------- */
 
 csv::csv(const std::filesystem::path &path, std::vector<std::string> heads)
-    : file(open_or_end(path)), width(heads.size()), lines(heads)
+    : file(open_or_end(path))
 {
 	write_line(file, heads);
+	lines.push_back(std::move(heads));
 }
 
 csv::~csv() { std::fclose(file); }
 
-void csv::add(const std::vector<std::string> &cells)
+void csv::add(std::vector<std::string> line)
 {
-	if (cells.size() != width)
+	if (line.size() != lines[0].size())
 		std::abort(); /* a row that does not fit its heads */
-	lines.add(cells);
-	write_line(file, cells);
+	write_line(file, line);
+	lines.push_back(std::move(line));
 }
 
-std::vector<std::vector<std::string>>
-read_csv(const std::filesystem::path &path)
+std::string csv::text() const
 {
-	std::vector<std::vector<std::string>> lines;
-	std::ifstream file(path);
-	std::string line;
+	std::vector<std::size_t> widths(lines[0].size());
+	std::string out;
 
-	while (std::getline(file, line))
-		lines.push_back(split(line));
-	return lines;
+	for (const auto &line : lines)
+		for (std::size_t i = 0; i < line.size(); i++)
+			widths[i] = std::max(widths[i], line[i].size());
+	for (const auto &line : lines) {
+		for (std::size_t i = 0; i < line.size(); i++) {
+			const std::string pad(widths[i] - line[i].size(), ' ');
+			out += i ? "  " + pad + line[i] : line[i] + pad;
+		}
+		out.erase(out.find_last_not_of(' ') + 1);
+		out += '\n';
+	}
+	return out;
 }
 
 /* -- progress ------------------------------------------------------------ */
@@ -170,103 +113,6 @@ void progress(const std::string &what, unsigned done, unsigned all)
 			     what.c_str(), done == all ? "\r\033[K" : "");
 	else if (done == all)
 		std::fprintf(stderr, "measured: %s\n", what.c_str());
-}
-
-/* -- One line per lock ---------------------------------------------------- */
-
-namespace {
-
-/* key column and value column of a CSV file, found by their heads. */
-std::map<std::string, double> read_column(const std::filesystem::path &file,
-					  const std::string &value)
-{
-	std::map<std::string, double> out;
-	const auto lines = read_csv(file);
-
-	if (lines.empty())
-		return out;
-	const auto head = std::find(lines[0].begin(), lines[0].end(), value);
-	const auto column = static_cast<std::size_t>(head - lines[0].begin());
-	for (std::size_t i = 1; i < lines.size(); i++)
-		if (column < lines[i].size() && lines[i][column] != none)
-			out[lines[i][0]] = std::atof(lines[i][column].c_str());
-	return out;
-}
-
-std::string value_of(const std::map<std::string, double> &from,
-		     const std::string &key, int digits)
-{
-	const auto found = from.find(key);
-
-	return found == from.end() ? none : fixed(found->second, digits);
-}
-
-/* Throughput under s, in millions per second. */
-std::string rate_of(const context &c, const setting &s, const std::string &key)
-{
-	const auto load = c.found.loads.find(s);
-
-	if (load == c.found.loads.end())
-		return none;
-	const auto found = load->second.find(key);
-	if (found == load->second.end() || found->second.rate.empty())
-		return none;
-	return fixed(median(found->second.rate) / 1e6, 2);
-}
-
-std::string handoff_of(const context &c, const std::string &key)
-{
-	const auto found = c.found.handoff.find(key);
-	const auto floor = c.found.handoff.find(ping_pong_name);
-
-	if (found == c.found.handoff.end() || floor == c.found.handoff.end())
-		return none;
-	/* cycles to cycles is rate to rate, the other way round */
-	return fixed(median(ratios(floor->second.rate, found->second.rate)), 2);
-}
-
-} // namespace
-
-void read_other_programs(context &c)
-{
-	c.found.code_bytes = read_column(c.file("code.csv"), "hot_bytes");
-}
-
-void print_summary(context &c)
-{
-	const auto &floor = c.found.uncontended[bare_xadd_name];
-	const unsigned n = c.cores();
-	std::vector<unsigned> threads{2};
-	std::vector<std::string> heads{"lock", "bytes", "code", "/xadd",
-				       "/ping-pong"};
-
-	if (n > 2)
-		threads.push_back(n);
-	threads.push_back(4 * n);
-	for (unsigned many : threads)
-		heads.push_back("M/s by " + std::to_string(many));
-	table t(heads);
-
-	for (const row &r : rows_for(2)) {
-		if (r.name == ping_pong_name)
-			continue;
-		const series &s = c.found.uncontended[r.name];
-		std::vector<std::string> cells{
-			r.name, std::to_string(r.bytes),
-			value_of(c.found.code_bytes, r.name, 0),
-			fixed(least(s) / least(floor), 2),
-			handoff_of(c, r.name)};
-		for (unsigned many : threads)
-			cells.push_back(rate_of(c, {many, 50, 50}, r.name));
-		t.add(cells);
-	}
-	c.out.heading("Summary");
-	c.out.say(t.text());
-	c.out.say(
-		"code: bytes of lock() and unlock(). /xadd: uncontended, "
-		"minimum of all rounds.\n/ping-pong: cycles an acquisition by "
-		"2 "
-		"threads that do nothing else.\nM/s: sections of 50 cycles.\n");
 }
 
 /*
@@ -294,7 +140,6 @@ const std::vector<std::string> both_fair = {
 	"phase_fair_lock<u16>"};
 
 struct sheet {
-	table text{{"bar", "ratio", "quartiles", "verdict"}};
 	csv file;
 
 	/* value <= bar (or >=) is met; quartiles [low, high] of the ratio. */
@@ -311,15 +156,12 @@ struct sheet {
 
 		if (low < bar && bar < high)
 			verdict += " (within the noise)";
-		text.add({what, fixed(value, 2),
-			  fixed(low, 2) + " .. " + fixed(high, 2), verdict});
 		file.add({what, fixed(value, 3), fixed(low, 3), fixed(high, 3),
 			  verdict});
 	}
 
 	void not_judged(const std::string &what, const std::string &why)
 	{
-		text.add({what, none, none, why});
 		file.add({what, none, none, none, why});
 	}
 };
@@ -439,7 +281,7 @@ void print_shared_bars(context &c)
 
 	judge_shared(c, s);
 	c.out.heading("Bars");
-	c.out.say(s.text.text());
+	c.out.say(s.file.text());
 }
 
 void print_bars(context &c)
@@ -468,16 +310,7 @@ void print_bars(context &c)
 	judge_shared(c, s);
 
 	c.out.heading("Bars");
-	c.out.say(s.text.text());
-	const auto code = read_csv(c.file("bars_code.csv"));
-	if (code.empty()) {
-		c.out.say("code bytes: not counted in this run (code.py)\n");
-		return;
-	}
-	table t({"bar", "bytes", "limit", "verdict"});
-	for (std::size_t i = 1; i < code.size(); i++)
-		t.add(code[i]);
-	c.out.say("\n" + t.text());
+	c.out.say(s.file.text());
 }
 
 } // namespace bench

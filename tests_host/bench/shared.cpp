@@ -77,31 +77,25 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 }
 
 /* Minimum, median, and both to the floor's, with quartiles. */
-void add_cells(std::vector<std::string> &to, const series &s,
-	       const series &floor)
+void add_cells(cells &to, const series &s, const series &floor)
 {
-	const series q = ratios(s, floor);
-
 	if (s.empty()) {
 		to.insert(to.end(), 6, none); /* nobody writes a floor */
 		return;
 	}
-	to.push_back(fixed(least(s), 2));
-	to.push_back(fixed(median(s), 2));
-	to.push_back(fixed(least(s) / least(floor), 3));
-	for (const double of : {0.5, 0.25, 0.75})
-		to.push_back(fixed(quantile(q, of), 3));
+	to.of(least(s), 2).of(median(s), 2).of(least(s) / least(floor), 3);
+	to.spread(ratios(s, floor), 3);
 }
 
-std::vector<std::string> cells_of(context &c, const shared_row &r)
+cells cells_of(context &c, const shared_row &r)
 {
 	const series &floor = c.found.reads[bare_xadd_name];
-	std::vector<std::string> cells{r.name, name_of(r.what),
-				       std::to_string(r.bytes)};
+	cells line(r.name);
 
-	add_cells(cells, c.found.reads[r.name], floor);
-	add_cells(cells, c.found.writes[r.name], floor);
-	return cells;
+	line.of(name_of(r.what)).of(r.bytes);
+	add_cells(line, c.found.reads[r.name], floor);
+	add_cells(line, c.found.writes[r.name], floor);
+	return line;
 }
 
 /* What is measured alone: the floors, and every row. */
@@ -114,7 +108,6 @@ std::vector<shared_row> alone_rows()
 		all.push_back({.name = name,
 			       .what = kind::floor,
 			       .fair = false,
-			       .shares = false,
 			       .capacity = 1,
 			       .bytes = 4,
 			       .make = nullptr});
@@ -225,66 +218,21 @@ void write(context &c, csv &file, const setting &s, const rates &found)
 						 ? series{}
 						 : ratios(rate, of.at(best));
 
-			file.add({r.name, name_of(r.what),
-				  std::to_string(s.threads),
-				  std::to_string(c.cores()),
-				  std::to_string(s.section),
-				  std::to_string(s.think),
-				  std::to_string(writers),
-				  fixed(median(rate), 0),
-				  fixed(quantile(rate, 0.25), 0),
-				  fixed(quantile(rate, 0.75), 0),
-				  best.empty() ? none : fixed(median(q), 3),
-				  best.empty() ? none
-					       : fixed(quantile(q, 0.25), 3),
-				  best.empty() ? none
-					       : fixed(quantile(q, 0.75), 3),
-				  std::to_string(rate.size())});
+			file.add(cells(r.name)
+					 .of(name_of(r.what))
+					 .of(s.threads)
+					 .of(c.cores())
+					 .of(s.section)
+					 .of(s.think)
+					 .of(writers)
+					 .spread(rate, 0)
+					 .spread(q, 3)
+					 .of(rate.size()));
 		}
+		c.out.say("sections of " + std::to_string(s.section) + ", " +
+			  std::to_string(writers) + " % writes: best fair " +
+			  "peer: " + (best.empty() ? none : best) + "\n");
 	}
-}
-
-/* A column a share: M/s, and to the best fair peer of that share. */
-void print(context &c, const setting &s, const rates &found,
-	   const std::string &title)
-{
-	std::vector<std::string> heads{"lock"};
-	std::string peers;
-
-	for (const auto &[writers, of] : found) {
-		const std::string percent = std::to_string(writers) + " %";
-		const std::string best = best_fair_peer(of, s.threads);
-
-		heads.insert(heads.end(), {percent, "quartiles", "to fair"});
-		peers += (peers.empty() ? "" : ", ") + percent + ": " +
-			 (best.empty() ? "none" : best);
-	}
-	table t(heads);
-	for (const shared_row &r : shared_rows_for(s.threads)) {
-		std::vector<std::string> cells{
-			r.name + (r.shares ? "" : " (exclusive)")};
-
-		for (const auto &[writers, of] : found) {
-			const series &rate = of.at(r.name);
-			const std::string best = best_fair_peer(of, s.threads);
-
-			cells.push_back(fixed(median(rate) / 1e6, 2));
-			cells.push_back(fixed(quantile(rate, 0.25) / 1e6, 2) +
-					" .. " +
-					fixed(quantile(rate, 0.75) / 1e6, 2));
-			cells.push_back(
-				best.empty()
-					? none
-					: fixed(median(ratios(rate,
-							      of.at(best))),
-						2));
-		}
-		t.add(cells);
-	}
-	c.out.heading("Readers and writers: " + title);
-	c.out.say("M/s, by the share of writes; best fair peer at " + peers +
-		  "\n");
-	c.out.say(t.text());
 }
 
 } // namespace
@@ -293,6 +241,7 @@ void measure_shared(context &c)
 {
 	measure_alone(c);
 
+	c.out.heading("Readers and writers, the peers");
 	csv file(c.file("shared.csv"),
 		 {"lock", "kind", "threads", "cores", "section_cycles",
 		  "think_cycles", "writers", "rate_median", "rate_q1",
@@ -300,14 +249,14 @@ void measure_shared(context &c)
 		  "rounds"});
 	for (const unsigned section : sections) {
 		const setting s{c.cores(), section, think};
-		const std::string title = std::to_string(s.threads) +
-					  " threads, sections of " +
-					  std::to_string(section) + " cycles";
-		const rates found = run_shares(c, s, title);
-
-		write(c, file, s, found);
-		print(c, s, found, title);
+		write(c, file, s,
+		      run_shares(c, s,
+				 "readers and writers, sections of " +
+					 std::to_string(section)));
 	}
+	c.out.heading("Readers and writers: acquisitions per second, by the "
+		      "share of writes");
+	c.out.say(file.text());
 }
 
 /*
@@ -487,14 +436,12 @@ void measure_sequences(context &c)
 		const series &s = found[a.name];
 		const bool has_peer = found.count(a.beside) != 0;
 		const series q =
-			has_peer ? ratios(s, found[a.beside]) : series{0};
-		const auto shown = [&](double v) {
-			return has_peer ? fixed(v, 3) : none;
-		};
+			has_peer ? ratios(s, found[a.beside]) : series{};
 
-		file.add({a.name, fixed(least(s), 2), fixed(median(s), 2),
-			  shown(median(q)), shown(quantile(q, 0.25)),
-			  shown(quantile(q, 0.75))});
+		file.add(cells(a.name)
+				 .of(least(s), 2)
+				 .of(median(s), 2)
+				 .spread(q, 3));
 	}
 	c.out.heading("Sequences and barriers: cycles for a value of two "
 		      "words, for a meeting, and ratios to ck's");

@@ -358,7 +358,6 @@ shared_row row_of(const char *name, kind what, bool fair, u64 capacity)
 	return {.name = name,
 		.what = what,
 		.fair = fair,
-		.shares = klock::shared_lockable<L> || reads_with_node<L>,
 		.capacity = capacity,
 		.bytes = sizeof(L),
 		.make = make_contest<L>};
