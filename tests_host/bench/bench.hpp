@@ -345,9 +345,6 @@ struct row {
  */
 const std::vector<row> &rows_for(unsigned threads);
 
-/* Null if there is none of that name. */
-const row *find_row(const std::string &name);
-
 /* Of one trial, at most. */
 inline constexpr unsigned most_threads_a_core = 8;
 
@@ -638,7 +635,6 @@ struct contended {
 	series min_to_max; /* of the threads' shares */
 	series fairness;   /* Jain's */
 	/* From the rounds that watch: */
-	series watched_rate;
 	series handoffs; /* share of critical sections after another thread's */
 	double max_consecutive = 0;
 	double longest_wait = 0; /* cycles */
@@ -684,14 +680,6 @@ struct options {
 	/* Rounds of trials that are slow and need not be exact. */
 	unsigned few_rounds() const { return rounds < 5 ? 1 : rounds / 5; }
 };
-
-/*
- * experiments - each measures one thing over all rows, prints and writes it
- *
- * All are interleaved: every round visits every row once, in an order that
- * differs from round to round, so that a machine which slows down for a while
- * slows all rows down.
- */
 
 struct context {
 	const options &opts;
@@ -747,10 +735,9 @@ void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
-/* What the project has set itself, and whether it is met. */
+/* What the project has set itself, and whether it is met, of what was measured.
+ */
 void print_bars(context &);
-/* Of those the ones for locks that readers share. */
-void print_shared_bars(context &);
 
 /* -- What they share ----------------------------------------------------- */
 
@@ -764,8 +751,12 @@ std::vector<std::size_t> shuffled(std::size_t n, unsigned round);
  */
 bool run_undisturbed(context &, unsigned threads, const workers::job &);
 
-/* One trial under the setting; all of its figures go into `to`. */
+/* One trial; all of its figures go into `to`. */
 enum class watch { no, yes };
+using trial_loop = std::function<void(unsigned thread, whistle &, tally &)>;
+void run_trial(context &, unsigned threads, const trial_loop &, watch,
+	       contended &to);
+/* The same of a row under the setting. */
 void run_trial(context &, const row &, const setting &, watch, contended &to);
 
 /*

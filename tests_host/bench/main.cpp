@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	if (opts.shared) {
 		measure_sequences(c);
 		measure_shared(c);
-		print_shared_bars(c);
+		print_bars(c);
 		say_how_quiet(c);
 		return 0;
 	}

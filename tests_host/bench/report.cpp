@@ -166,38 +166,6 @@ struct sheet {
 	}
 };
 
-/* The peer against which the series does worst: fewest cycles. */
-template <typename Fits>
-const row *cheapest(context &c, Fits fits)
-{
-	const row *best = nullptr;
-
-	for (const row &r : rows_for(1)) {
-		if (r.what != kind::peer || !fits(r))
-			continue;
-		if (!best || least(c.found.uncontended[r.name]) <
-				     least(c.found.uncontended[best->name]))
-			best = &r;
-	}
-	return best;
-}
-
-/* lock <= peer in uncontended cycles, by the minima. */
-void against(context &c, sheet &s, const std::string &lock, const row *peer,
-	     const char *which)
-{
-	const series &mine = c.found.uncontended[lock];
-	const std::string what = lock + " uncontended <= " + which;
-
-	if (!peer || mine.empty()) {
-		s.not_judged(what, "no such peer here");
-		return;
-	}
-	const series &its = c.found.uncontended[peer->name];
-	s.judge(what + " (" + peer->name + ")", least(mine) / least(its), 1,
-		true, ratios(mine, its));
-}
-
 /* lock >= every FIFO peer in throughput; the one it does worst against. */
 void in_throughput(context &c, sheet &s, const std::string &lock,
 		   const setting &at)
@@ -236,79 +204,70 @@ void to_floor(sheet &s, const std::string &what, const series &mine,
 			ratios(mine, floor));
 }
 
-/* A read of a fair lock against the fair peer whose reads are cheapest. */
-void fair_reads(context &c, sheet &s)
+/* mine <= the cheapest of the peers that fit. */
+template <typename Row, typename Fits>
+void to_peers(sheet &s, const std::string &what, const series &mine,
+	      const std::vector<Row> &rows, std::map<std::string, series> &its,
+	      Fits fits)
 {
-	auto &reads = c.found.reads;
-	const shared_row *best = nullptr;
+	const Row *best = nullptr;
 
-	for (const shared_row &r : shared_rows_for(1))
-		if (r.what == kind::peer && r.fair &&
-		    (!best || least(reads[r.name]) < least(reads[best->name])))
+	for (const Row &r : rows)
+		if (r.what == kind::peer && fits(r) &&
+		    (!best || least(its[r.name]) < least(its[best->name])))
 			best = &r;
-	for (const std::string &lock : both_fair)
-		to_floor(s,
-			 lock + " read uncontended <= every fair peer" +
-				 (best ? " (" + best->name + ")" : ""),
-			 reads[lock], best ? reads[best->name] : series{}, 1);
+	to_floor(s, what + (best ? " (" + best->name + ")" : ""), mine,
+		 best ? its[best->name] : series{}, 1);
+}
+
+void judge_exclusive(context &c, sheet &s)
+{
+	auto &alone = c.found.uncontended;
+	const series &xadd = alone[bare_xadd_name];
+
+	for (const std::string &lock : compact) {
+		to_floor(s, lock + " uncontended <= 1.10 x lock xadd",
+			 alone[lock], xadd, most_to_xadd);
+		to_peers(s, lock + " uncontended <= every FIFO peer",
+			 alone[lock], rows_for(1), alone,
+			 [](const row &r) { return r.fifo; });
+		for (unsigned section : {0u, 50u, 500u})
+			in_throughput(c, s, lock, {2, section, 50});
+	}
+	to_floor(s, queued + " uncontended <= 1.15 x lock xadd", alone[queued],
+		 xadd, most_of_queued);
+	to_peers(s, mcs + " uncontended <= every MCS peer", alone[mcs],
+		 rows_for(1), alone,
+		 [](const row &r) { return r.counterpart == mcs; });
 }
 
 void judge_shared(context &c, sheet &s)
 {
-	fair_reads(c, s);
-	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
-		 c.found.sequences["seq_lock read"],
-		 c.found.sequences["ck sequence read"], most_to_sequence);
-	to_floor(s, "reader_lock read <= 1.10 x bare exchange",
-		 c.found.reads["reader_lock"],
-		 c.found.reads[bare_exchange_name], most_to_exchange);
-	to_floor(s, "reader_lock read <= 1.10 x exchange and store",
-		 c.found.reads["reader_lock"],
-		 c.found.reads[exchange_and_store_name], most_to_exchange);
-}
+	auto &reads = c.found.reads;
+	auto &sequences = c.found.sequences;
 
-sheet new_sheet(context &c)
-{
-	return {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
-						 "ratio_q3", "verdict"})};
+	for (const std::string &lock : both_fair)
+		to_peers(s, lock + " read uncontended <= every fair peer",
+			 reads[lock], shared_rows_for(1), reads,
+			 [](const shared_row &r) { return r.fair; });
+	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
+		 sequences["seq_lock read"], sequences["ck sequence read"],
+		 most_to_sequence);
+	for (const char *floor : {bare_exchange_name, exchange_and_store_name})
+		to_floor(s, std::string("reader_lock read <= 1.10 x ") + floor,
+			 reads["reader_lock"], reads[floor], most_to_exchange);
 }
 
 } // namespace
 
-void print_shared_bars(context &c)
-{
-	sheet s = new_sheet(c);
-
-	judge_shared(c, s);
-	c.out.heading("Bars");
-	c.out.say(s.file.text());
-}
-
 void print_bars(context &c)
 {
-	sheet s = new_sheet(c);
-	const series &xadd = c.found.uncontended[bare_xadd_name];
+	sheet s = {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
+						    "ratio_q3", "verdict"})};
 
-	for (const std::string &lock : compact) {
-		const series &mine = c.found.uncontended[lock];
-		s.judge(lock + " uncontended <= 1.10 x lock xadd",
-			least(mine) / least(xadd), most_to_xadd, true,
-			ratios(mine, xadd));
-		against(c, s, lock,
-			cheapest(c, [](const row &r) { return r.fifo; }),
-			"every FIFO peer");
-		for (unsigned section : {0u, 50u, 500u})
-			in_throughput(c, s, lock, {2, section, 50});
-	}
-	s.judge(queued + " uncontended <= 1.15 x lock xadd",
-		least(c.found.uncontended[queued]) / least(xadd),
-		most_of_queued, true,
-		ratios(c.found.uncontended[queued], xadd));
-	against(c, s, mcs,
-		cheapest(c, [](const row &r) { return r.counterpart == mcs; }),
-		"every MCS peer");
+	if (!c.opts.shared)
+		judge_exclusive(c, s);
 	judge_shared(c, s);
-
 	c.out.heading("Bars");
 	c.out.say(s.file.text());
 }

@@ -137,37 +137,23 @@ void measure_alone(context &c)
 
 /* -- Several ------------------------------------------------------------- */
 
-struct shared_setting {
-	setting each;
-	unsigned writers;
-};
-
-struct alignas(128) own_line {
-	tally seen;
-};
-
 /* Acquisitions per second of one trial, by all threads. */
-double rate_of(context &c, const shared_row &r, const shared_setting &s)
+double rate_of(context &c, const shared_row &r, const setting &s,
+	       unsigned writers)
 {
-	const shared_load l = {
-		.each = {.section = steps_for(c.here, s.each.section),
-			 .think = steps_for(c.here, s.each.think)},
-		.writers = s.writers};
-	const auto contest = r.make(s.each.threads);
-	std::vector<own_line> threads(s.each.threads);
-	u64 sum = 0, start = ~u64{0}, end = 0;
+	const shared_load l = {.each = {.section = steps_for(c.here, s.section),
+					.think = steps_for(c.here, s.think)},
+			       .writers = writers};
+	const auto contest = r.make(s.threads);
+	contended found;
 
-	run_undisturbed(c, s.each.threads, [&](unsigned i, whistle &over) {
-		threads[i].seen = {};
-		contest->contend(i, l, over, threads[i].seen);
-	});
-	for (const auto &[seen] : threads) {
-		sum += seen.acquisitions;
-		start = std::min(start, seen.start);
-		end = std::max(end, seen.end);
-	}
-	return static_cast<double>(sum) / static_cast<double>(end - start) *
-	       c.here.cycles_a_second;
+	run_trial(
+		c, s.threads,
+		[&](unsigned i, whistle &end, tally &seen) {
+			contest->contend(i, l, end, seen);
+		},
+		watch::no, found);
+	return found.rate[0];
 }
 
 /* By share of writers, by row. */
@@ -186,7 +172,7 @@ rates run_shares(context &c, const setting &each, const std::string &title)
 
 			if (each.threads <= r.capacity)
 				found[writers][r.name].push_back(
-					rate_of(c, r, {each, writers}));
+					rate_of(c, r, each, writers));
 		}
 		progress(title, round + 1, c.opts.rounds);
 	}

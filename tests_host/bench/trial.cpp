@@ -162,7 +162,6 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 	const double rate =
 		all / static_cast<double>(end - start) * here.cycles_a_second;
 	if (watched == watch::yes) {
-		to.watched_rate.push_back(rate);
 		to.handoffs.push_back(sum ? static_cast<double>(handoffs) / all
 					  : 0);
 		return;
@@ -189,23 +188,34 @@ bool run_undisturbed(context &c, unsigned threads, const workers::job &job)
 	return false;
 }
 
+void run_trial(context &c, unsigned threads, const trial_loop &what,
+	       watch watched, contended &to)
+{
+	std::vector<own_line> lines(threads);
+
+	run_undisturbed(c, threads, [&](unsigned i, whistle &end) {
+		lines[i].seen = {};
+		what(i, end, lines[i].seen);
+	});
+	add_up(c.here, lines, watched, to);
+}
+
 void run_trial(context &c, const row &r, const setting &s, watch watched,
 	       contended &to)
 {
 	const load l = {.section = steps_for(c.here, s.section),
 			.think = steps_for(c.here, s.think)};
-	const auto contest = r.make(s.threads);
-	std::vector<own_line> threads(s.threads);
+	const auto made = r.make(s.threads);
+	const auto loop =
+		watched == watch::yes ? &contest::observe : &contest::contend;
 
-	contest->set_base(base_for(c, s));
-	run_undisturbed(c, s.threads, [&](unsigned i, whistle &end) {
-		threads[i].seen = {};
-		if (watched == watch::yes)
-			contest->observe(i, l, end, threads[i].seen);
-		else
-			contest->contend(i, l, end, threads[i].seen);
-	});
-	add_up(c.here, threads, watched, to);
+	made->set_base(base_for(c, s));
+	run_trial(
+		c, s.threads,
+		[&](unsigned i, whistle &end, tally &seen) {
+			(*made.*loop)(i, l, end, seen);
+		},
+		watched, to);
 }
 
 std::map<std::string, contended>
@@ -309,14 +319,6 @@ const std::vector<row> &rows_for(unsigned threads)
 	if (threads <= 2)
 		return pair;
 	return threads <= KLOCK_BENCH_CPUS ? cpus : many;
-}
-
-const row *find_row(const std::string &name)
-{
-	for (const row &r : rows_for(1))
-		if (r.name == name)
-			return &r;
-	return nullptr;
 }
 
 std::vector<std::string> missing_peers()
