@@ -16,7 +16,7 @@ install(TARGETS klock_x86 klock_aarch64 klock_riscv klock_hosted klock_hooked
 	EXPORT klock)
 
 if(KLOCK_ENGINES)
-	install(TARGETS klock_model klock_model_heap klock_model_std
+	install(TARGETS klock_model klock_model_std
 		klock_model_plain klock_sim klock_fiber EXPORT klock ARCHIVE
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/klock/hooked)
 	foreach(engine IN ITEMS model sim)
@@ -24,7 +24,8 @@ if(KLOCK_ENGINES)
 			DESTINATION ${KLOCK_INCLUDES}/${engine}
 			FILES_MATCHING PATTERN "*.hpp")
 	endforeach()
-	install(DIRECTORY model/std DESTINATION ${KLOCK_INCLUDES}/model)
+	install(DIRECTORY model_std/include/
+		DESTINATION ${KLOCK_INCLUDES}/model_std)
 endif()
 
 install(DIRECTORY klock arch c analysis DESTINATION ${KLOCK_INCLUDES}

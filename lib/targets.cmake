@@ -49,9 +49,6 @@ function(klock_hosted_library name)
 	set_target_properties(klock_${name} PROPERTIES EXPORT_NAME ${name})
 	target_compile_features(klock_${name} PUBLIC cxx_std_20)
 	target_compile_options(klock_${name} PRIVATE -O2)
-	# As one source: sooner built, and its small functions are inlined.
-	set_target_properties(klock_${name} PROPERTIES
-		UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 	target_link_libraries(klock_${name} PRIVATE
 		$<BUILD_INTERFACE:$<TARGET_NAME_IF_EXISTS:klock_warnings>>)
 endfunction()

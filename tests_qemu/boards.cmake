@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
 # What the lab shows on QEMU's virt boards, AArch64's and RISC-V's: read behind
-# matrix.cmake, whose functions it uses. What the words and the modes are for:
-# there. A tick of their clocks is longer than a PC's cycle: the sections are
-# shorter in number.
+# boots.cmake. A tick of their clocks is longer than a PC's cycle: the sections
+# are shorter in number.
 
 set(KLOCK_BOARD_DEMO_WORDS "run=measure section=30 think=0 acquisitions=20000")
 
 # klock_note_coverage(<arch> <qemu>): what this host leaves out is one skipped
 # test, which says what.
 function(klock_note_coverage arch qemu)
-	# As runner/arch.py: another than the system's, by the environment.
+	# As runner/qemu.py: another than the system's, by the environment.
 	string(TOUPPER KLOCK_QEMU_${arch} variable)
 	find_program(KLOCK_QEMU_${arch} NAMES "$ENV{${variable}}" ${qemu})
 	set(left_out)
@@ -20,166 +19,249 @@ function(klock_note_coverage arch qemu)
 	if(NOT "gcc-${arch}" IN_LIST KLOCK_TOOLCHAINS)
 		list(APPEND left_out "no g++ for ${arch} was found: clang alone builds its kernels")
 	endif()
+	set(command true)
 	if(left_out)
 		list(JOIN left_out "; " text)
-		add_test(NAME qemu_${arch}_is_covered
-			COMMAND sh -c "echo 'skipped: ${text}'; exit 77")
-	else()
-		add_test(NAME qemu_${arch}_is_covered
-			COMMAND ${KLOCK_QEMU_${arch}} --version)
+		set(command "echo 'skipped: ${text}'; exit 77")
 	endif()
+	add_test(NAME qemu_${arch}_is_covered COMMAND sh -c "${command}")
 	set_tests_properties(qemu_${arch}_is_covered PROPERTIES LABELS qemu
 		SKIP_RETURN_CODE 77 TIMEOUT 60)
+	klock_level(test TESTS qemu_${arch}_is_covered)
 endfunction()
 
-# klock_add_board_locks(<arch> <image>): every lock, from one CPU to 512.
-function(klock_add_board_locks arch image)
-	foreach(cpus IN ITEMS 1 4)
-		klock_add_boot_test(qemu_${arch}_${cpus} IMAGE ${image}
-			CPUS ${cpus} MODE single
-			APPEND "run=locks mode=tap acquisitions=20000 convoys=50")
-	endforeach()
-	klock_add_boot_test(qemu_${arch}_64 IMAGE ${image} CPUS 64 MODE single
-		APPEND "run=locks mode=tap acquisitions=4000 convoys=4")
-	klock_add_boot_test(qemu_${arch}_512 IMAGE ${image} CPUS 512 MODE single
-		APPEND "run=locks mode=tap acquisitions=1200 convoys=1")
-	klock_add_boot_test(qemu_${arch}_parallel_2 IMAGE ${image}
-		CPUS 2 MODE parallel
-		APPEND "run=locks mode=tap parallel=1 acquisitions=20000 convoys=20")
-	klock_add_boot_test(qemu_${arch}_shared_8 IMAGE ${image}
-		CPUS 8 MODE single
-		APPEND "run=shared mode=tap acquisitions=20000 convoys=50")
-	klock_add_boot_test(qemu_${arch}_deadline_64 IMAGE ${image}
-		CPUS 64 MODE single APPEND "run=deadline mode=tap")
-	klock_label_slow(qemu_${arch}_512 qemu_${arch}_parallel_2)
-endfunction()
+# klock_board(<arch> <image>): what all boards show.
+function(klock_board arch image)
+	set(a ${arch}_)
+	set(on IMAGE ${image})
+	klock_boot(test ${a}4 4 single
+		"${torture} acquisitions=5000 convoys=10" ${on})
+	klock_boot(full ${a}4_long 4 single
+		"${torture} acquisitions=20000 convoys=50" ${on})
+	klock_boot(full ${a}1 1 single
+		"${torture} acquisitions=20000 convoys=50" ${on})
+	klock_boot(full ${a}64 64 single "${torture} acquisitions=4000 convoys=4"
+		${on})
+	klock_boot(full ${a}512 512 single
+		"${torture} acquisitions=1200 convoys=1" ${on})
+	klock_boot(full ${a}parallel_2 2 parallel
+		"${torture} parallel=1 acquisitions=20000 convoys=20" ${on})
+	klock_boot(test ${a}shared_8 8 single
+		"${shared} acquisitions=20000 convoys=50" ${on})
+	klock_boot(test ${a}shared_storm_4 4 single
+		"${shared_storm} acquisitions=10000" ${on})
+	klock_boot(test ${a}sequences_4 4 single
+		"run=folder mode=tap acquisitions=100000" ${on})
+	klock_boot(test ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
 
-# klock_add_board_storms(<arch> <image>): under interrupts, and NMIs where the
-# machine has some.
-function(klock_add_board_storms arch image)
-	klock_add_boot_test(qemu_${arch}_storm_4 IMAGE ${image}
-		CPUS 4 MODE single
-		APPEND "run=storm mode=tap acquisitions=2000")
-	klock_add_boot_test(qemu_${arch}_storm_64 IMAGE ${image}
-		CPUS 64 MODE single
-		APPEND "run=storm mode=tap acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>")
-	klock_add_boot_test(qemu_${arch}_storm_parallel_2 IMAGE ${image}
-		CPUS 2 MODE parallel
-		APPEND "run=storm mode=tap parallel=1 acquisitions=1000 convoys=5")
-	klock_add_boot_test(qemu_${arch}_storm_icount_4 IMAGE ${image}
-		CPUS 4 MODE icount
-		APPEND "run=storm mode=tap acquisitions=100 convoys=2 lock=ticket_lock<u8>,mcs_lock,queued_lock,timeout_lock"
-		RUN --repeat 2 --identical)
-	klock_add_boot_test(qemu_${arch}_shared_storm_4 IMAGE ${image}
-		CPUS 4 MODE single
-		APPEND "run=shared_storm mode=tap acquisitions=10000")
-	klock_add_boot_test(qemu_${arch}_folder_4 IMAGE ${image}
-		CPUS 4 MODE single
-		APPEND "run=folder mode=tap acquisitions=100000")
-endfunction()
+	klock_boot(test ${a}storm_4 4 single "${storm} acquisitions=500" ${on})
+	klock_boot(full ${a}storm_4_long 4 single "${storm} acquisitions=2000"
+		${on})
+	klock_boot(full ${a}storm_64 64 single
+		"${storm} acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>"
+		${on})
+	klock_boot(full ${a}storm_parallel_2 2 parallel
+		"${storm} parallel=1 acquisitions=1000 convoys=5" ${on})
+	klock_boot(full ${a}storm_icount_4 4 icount
+		"${storm} acquisitions=100 convoys=2 lock=ticket_lock<u8>,mcs_lock,queued_lock,timeout_lock"
+		${on} RUN --repeat 2 --identical)
 
-# klock_add_board_figures(<arch> <image>): experiments.
-function(klock_add_board_figures arch image)
-	klock_add_boot_test(qemu_${arch}_icount_4 IMAGE ${image}
-		CPUS 4 MODE icount
-		APPEND "run=measure mode=csv section=30 think=0..100 acquisitions=500"
-		RUN --repeat 2 --identical)
-	klock_add_boot_test(qemu_${arch}_instructions IMAGE ${image}
-		CPUS 1 MODE icount APPEND "run=instructions mode=tap"
-		RUN --expect-text "bakery_lock")
-	klock_add_boot_test(qemu_${arch}_measure IMAGE ${image}
-		CPUS 4 MODE single
-		APPEND "irq=200 section=30 seconds=1 mode=csv lock=ticket_lock<u8>"
-		RUN --expect-text "row,ticket_lock<u8>,4")
-	klock_add_busted_matrix(qemu_${arch}_busted_matrix ${image})
-endfunction()
+	klock_boot(full ${a}icount_4 4 icount
+		"run=measure mode=csv section=30 think=0..100 acquisitions=500"
+		${on} RUN --repeat 2 --identical)
+	klock_boot(test ${a}instructions 1 icount "run=instructions mode=tap"
+		"bakery_lock" ${on})
+	klock_boot(full ${a}measure 4 single
+		"irq=200 section=30 seconds=1 mode=csv lock=ticket_lock<u8>"
+		"row,ticket_lock<u8>,4" ${on})
 
-# klock_add_board_misuse(<arch> <image> <what>|<text>...)
-function(klock_add_board_misuse arch image)
+	klock_lab_script(test ${a}busted_matrix_single busted.py single ${on})
+	klock_lab_script(full ${a}busted_matrix busted.py turns ${table} ${on})
+	klock_lab_script(full ${a}busted_matrix_parallel busted.py parallel
+		${table} ${on})
+
+	klock_boot(test ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
+	klock_endings(full ${a} ${image} 512 "called from ")
+	klock_boot(test ${a}panic_of_checked_lock 5 single
+		"run=misuse what=foreign_unlock" panic
+		"PANIC on CPU 4: lock runqueue" "held by CPU 0, taken at" ${on})
+
+	# The machine's own interrupts and mistakes, each of which must be
+	# reported.
+	string(REPLACE "lab-" "" toolchain ${image})
+	klock_add_kernel(${arch}_traps TOOLCHAIN ${toolchain}
+		SOURCES traps/main.cpp traps/${arch}.S)
 	foreach(line IN LISTS ARGN)
 		string(REPLACE "|" ";" texts "${line}")
-		list(POP_FRONT texts what)
-		set(expected)
-		foreach(text IN LISTS texts)
-			list(APPEND expected --expect-text ${text})
-		endforeach()
-		klock_add_boot_test(qemu_${arch}_misuse_${what} IMAGE ${image}
-			CPUS 5 MODE single APPEND "run=misuse what=${what}"
-			RUN --expect panic ${expected}
-				--expect-text "at tests_qemu/lab/misuse.cpp:")
+		list(POP_FRONT texts what cpus)
+		# The second board's mistakes but two are variants.
+		set(level full)
+		if(arch STREQUAL "aarch64" OR what MATCHES "^(null|panic)$")
+			set(level test)
+		endif()
+		klock_boot(${level} ${a}${what} ${cpus} single "do=${what}" panic
+			ONCE "PANIC on CPU 0: " ${texts} IMAGE ${arch}_traps)
 	endforeach()
+
+	klock_add_watched(${arch}_watched ${toolchain})
+	klock_watched(full ${arch}_watched)
 endfunction()
 
-# klock_add_board_endings(<arch> <image>): how a run ends is told apart.
-function(klock_add_board_endings arch image)
-	klock_add_boot_test(qemu_${arch}_ends_by_failure IMAGE ${image}
-		CPUS 2 MODE single APPEND "run=fail" RUN --expect fail)
-	klock_add_boot_test(qemu_${arch}_ends_by_panic IMAGE ${image}
-		CPUS 512 MODE single APPEND "run=panic"
-		RUN --expect panic --expect-text "a_lock"
-			--expect-text "called from ")
-	klock_add_boot_test(qemu_${arch}_ends_by_exception IMAGE ${image}
-		CPUS 2 MODE single APPEND "run=fault"
-		RUN --expect panic --expect-text "PANIC on CPU 0: exception "
-			--expect-text "called from ")
-	# The console's lock is held by the CPU that then reports.
-	klock_add_boot_test(qemu_${arch}_ends_by_print_fault IMAGE ${image}
-		CPUS 2 MODE single APPEND "run=print_fault"
-		RUN --expect panic --expect-text "PANIC on CPU 0: exception ")
-	klock_add_boot_test(qemu_${arch}_ends_by_reset IMAGE ${image}
-		CPUS 2 MODE single APPEND "run=reset" RUN --expect reset)
-	klock_add_boot_test(qemu_${arch}_ends_by_timeout IMAGE ${image}
-		CPUS 2 MODE single TIMEOUT 3 APPEND "run=hang"
-		RUN --expect timeout)
-	klock_add_boot_test(qemu_${arch}_watchdog IMAGE ${image}
-		CPUS 3 MODE single APPEND "run=stuck patience=1000"
-		RUN --expect panic --expect-text "no progress for"
-			--expect-text "next ticket"
-			--expect-text "waits for kept_lock, which CPU"
-			--expect-text "holds kept_lock; at 0x")
-endfunction()
-
-# klock_add_board_demo(<arch> <image>): the target demo-<arch>.
-function(klock_add_board_demo arch image)
-	add_custom_target(demo-${arch}
-		COMMAND ${run} --image ${CMAKE_CURRENT_BINARY_DIR}/${image}.elf
-			--log ${CMAKE_CURRENT_BINARY_DIR}/demo-${arch}.log
-			--echo --cpus 4 --mode single
-			--append "${KLOCK_BOARD_DEMO_WORDS}"
-		DEPENDS ${image} USES_TERMINAL VERBATIM
-		COMMENT "Booting the lab kernel of ${arch} with 4 vCPUs")
-endfunction()
-
-# klock_add_board_tests(<arch> <qemu>): sets KLOCK_BOARD_IMAGE to the kernel
-# that is booted; empty: this host cannot.
-macro(klock_add_board_tests arch qemu)
+# klock_add_board(<arch> <qemu> <mistake|CPUs|text>...): sets KLOCK_BOARD_IMAGE
+# to the kernel that is booted; empty: this host cannot.
+macro(klock_add_board arch qemu)
 	klock_note_coverage(${arch} ${qemu})
 	set(KLOCK_BOARD_IMAGE)
-	if("gcc-${arch}" IN_LIST KLOCK_TOOLCHAINS)
-		set(KLOCK_BOARD_IMAGE lab-gcc-${arch})
-		# The other compiler and linker.
-		if(KLOCK_QEMU_${arch})
-			klock_add_boot_test(qemu_${arch}_clang_4
-				IMAGE lab-clang-${arch} CPUS 4 MODE single
-				APPEND "run=locks mode=tap acquisitions=10000 convoys=20")
-			klock_add_boot_test(qemu_${arch}_clang_storm_4
-				IMAGE lab-clang-${arch} CPUS 4 MODE single
-				APPEND "run=storm mode=tap acquisitions=500")
+	foreach(compiler IN ITEMS clang gcc)
+		if("${compiler}-${arch}" IN_LIST KLOCK_TOOLCHAINS)
+			set(KLOCK_BOARD_IMAGE lab-${compiler}-${arch})
 		endif()
-	elseif("clang-${arch}" IN_LIST KLOCK_TOOLCHAINS)
-		set(KLOCK_BOARD_IMAGE lab-clang-${arch})
-	endif()
+	endforeach()
 	if(KLOCK_BOARD_IMAGE)
-		klock_add_board_demo(${arch} ${KLOCK_BOARD_IMAGE})
+		klock_add_demo(-${arch} ${KLOCK_BOARD_IMAGE}
+			"${KLOCK_BOARD_DEMO_WORDS}")
 	endif()
-	if(KLOCK_BOARD_IMAGE AND KLOCK_QEMU_${arch})
-		klock_add_board_locks(${arch} ${KLOCK_BOARD_IMAGE})
-		klock_add_board_storms(${arch} ${KLOCK_BOARD_IMAGE})
-		klock_add_board_figures(${arch} ${KLOCK_BOARD_IMAGE})
-		klock_add_board_endings(${arch} ${KLOCK_BOARD_IMAGE})
-		string(REPLACE "lab-" "" toolchain ${KLOCK_BOARD_IMAGE})
-		klock_add_watched(${arch}_watched ${toolchain})
-	else()
+	if(NOT KLOCK_QEMU_${arch})
 		set(KLOCK_BOARD_IMAGE)
 	endif()
+	if(KLOCK_BOARD_IMAGE)
+		klock_board(${arch} ${KLOCK_BOARD_IMAGE} ${ARGN})
+	endif()
+	# The other compiler and linker.
+	if(KLOCK_BOARD_IMAGE STREQUAL "lab-gcc-${arch}")
+		klock_boot(full ${arch}_clang_4 4 single
+			"${torture} acquisitions=10000 convoys=20"
+			IMAGE lab-clang-${arch})
+		klock_boot(full ${arch}_clang_storm_4 4 single
+			"${storm} acquisitions=500" IMAGE lab-clang-${arch})
+	endif()
 endmacro()
+
+# -- AArch64; NMIs are FIQs --
+
+klock_add_board(aarch64 qemu-system-aarch64
+	"null|1|writing to address 0x0000000000000008: its page is not present"
+	"code|1|: its page forbids that"
+	"overflow|1|stack: OVERFLOW, it has 16384 bytes"
+	"wild_stack|1|stack: none of this CPU's"
+	"own_vector|1|vector 0x20 is not free"
+	"no_handler|1|interrupt 0x4f has no handler"
+	"nmi|1|NMI 0x02 has no handler"
+	# All wait with interrupts off, and stand still all the same: by FIQ.
+	"panic|64|PANIC on CPU 0: all stand still|called from")
+if(KLOCK_BOARD_IMAGE)
+	set(on IMAGE ${KLOCK_BOARD_IMAGE})
+	foreach(what IN ITEMS timers nmis)
+		klock_boot(test aarch64_${what} 20 single "do=${what}"
+			": all came" IMAGE aarch64_traps)
+	endforeach()
+	# The default is all that QEMU has (-cpu max); this is a core of 2012,
+	# without LSE atomics.
+	klock_boot(test aarch64_a57_4 4 single
+		"${torture} acquisitions=5000 convoys=10" ${on}
+		RUN --cpu cortex-a57)
+	klock_boot(full aarch64_a57_storm_4 4 single
+		"${storm} acquisitions=500" ${on} RUN --cpu cortex-a57)
+	# From EL2, the firmware is called by SMC, and boot goes to EL1.
+	klock_boot(full aarch64_el2 4 single
+		"${storm} acquisitions=500 lock=mcs_lock" ${on}
+		RUN ${with}=virt,gic-version=3,virtualization=on)
+	klock_boot(test aarch64_el3 2 single "" panic ${on}
+		RUN ${with}=virt,gic-version=3,secure=on)
+	# Without a controller that boot knows there is one CPU; it says so.
+	klock_boot(test aarch64_gicv2 4 single
+		"${torture} acquisitions=1000 lock=mcs_lock"
+		"the device tree has no GICv3: no interrupts"
+		"no IPIs: one CPU only" ${on}
+		RUN ${with}=virt,gic-version=2 --boots 1)
+	# The storm is one with FIQs.
+	klock_boot(test aarch64_no_storm_nmis 2 single
+		"${storm} acquisitions=200 lock=tas_lock without=nmis" fail
+		"no NMI handler took the lock" ${on})
+	klock_misuses(full aarch64_ ${KLOCK_BOARD_IMAGE} none)
+endif()
+
+# -- RISC-V: two modes, no NMIs, memory protected without page tables --
+
+klock_add_board(riscv64 qemu-system-riscv64
+	"null|1|exception 7, store access fault, value 0x8"
+	"code|1|exception 7, store access fault"
+	"overflow|1|stack: OVERFLOW, it has 16384 bytes"
+	"wild_stack|1|stack: none of this CPU's"
+	"own_vector|1|vector 0x20 is not free"
+	"no_handler|1|interrupt 0x4f has no handler"
+	"nmi|1|an NMI to CPU 0: RISC-V has none"
+	# All wait with interrupts off; those that pause stand still all the same.
+	"panic|8|PANIC on CPU 0: all stand still|(CPU 1 does not stop)|does not stop|called from")
+if(KLOCK_BOARD_IMAGE)
+	set(on IMAGE ${KLOCK_BOARD_IMAGE})
+	klock_boot(test riscv64_timers 64 single "do=timers"
+		"# boot: RISC-V, machine mode" "timers and IPIs: all came"
+		IMAGE riscv64_traps)
+	# No NMIs: said, and not passed over.
+	klock_boot(test riscv64_no_nmis 2 single
+		"${storm} acquisitions=200 lock=tas_lock" "NMIs 0, stalls" ONCE
+		"# no NMIs here: none take a lock"
+		"# the watchdog sees CPUs that pause in a wait, no others" ${on})
+	foreach(what IN ITEMS nmi_lock nmi_crowd)
+		klock_boot(test riscv64_misuse_${what} 5 single
+			"run=misuse what=${what}" fail
+			"misuse ${what}: this machine has no NMIs" ${on})
+	endforeach()
+	klock_misuses(full riscv64_ ${KLOCK_BOARD_IMAGE} "nmi_.*")
+endif()
+# In supervisor mode, under OpenSBI.
+if(KLOCK_BOARD_IMAGE AND "gcc-riscv64s" IN_LIST KLOCK_TOOLCHAINS)
+	klock_boot(full riscv64s_locks 8 single
+		"${torture} acquisitions=5000 convoys=20"
+		"supervisor mode under OpenSBI" IMAGE lab-gcc-riscv64s)
+	klock_boot(full riscv64s_storm 4 single "${storm} acquisitions=500"
+		IMAGE lab-gcc-riscv64s)
+endif()
+
+# -- What the operations return and leave, on each port's own CPU: what the
+# host's tests ask of x86. -O1: a third of the time to compile, the same
+# instructions. --
+
+foreach(line IN ITEMS "test|aarch64|gcc-aarch64" "test|riscv64|gcc-riscv64"
+		"full|aarch64_lse|clang-aarch64|-march=armv8.1-a|-DKLOCK_TYPES=every_type"
+		"full|riscv64_types|gcc-riscv64|-DKLOCK_TYPES=every_type")
+	string(REPLACE "|" ";" flags "${line}")
+	list(POP_FRONT flags level name toolchain)
+	if(toolchain IN_LIST KLOCK_TOOLCHAINS)
+		klock_add_kernel(operations-${name} TOOLCHAIN ${toolchain}
+			SOURCES operations/main.cpp
+			FLAGS -O1 -I${PROJECT_SOURCE_DIR}/tests_host ${flags})
+		klock_boot(${level} operations_${name} 1 single "" ", 0 wrong"
+			IMAGE operations-${name})
+	endif()
+endforeach()
+
+# -- The demo on every machine: README's second table --
+
+# A fifth of a microsecond inside: by clocks of some GHz, 62.5 MHz, 10 MHz.
+set(KLOCK_MACHINE_WORDS "run=measure think=0 acquisitions=20000 \
+lock=ticket_lock<u8>,\
+preemptable_ticket_lock<u8>,tas_lock,mcs_lock,queued_lock,bakery_lock,\
+rw_ticket_lock<u8>")
+set(machines ${Python3_EXECUTABLE} -B ${scripts}/machines.py
+	--readme ${PROJECT_SOURCE_DIR}/README.md
+	--append "${KLOCK_MACHINE_WORDS}"
+	--image x86-64=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-64.elf=500
+	--image AArch64=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-aarch64.elf=12
+	--image RISC-V=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-riscv64.elf=2)
+# Without the cross compilers an image is missing: skipped, as it says.
+add_test(NAME qemu_demo_machines COMMAND ${machines}
+	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_demo_machines.log)
+set_tests_properties(qemu_demo_machines PROPERTIES LABELS qemu
+	SKIP_RETURN_CODE 77 TIMEOUT 1800)
+klock_level(full TESTS qemu_demo_machines)
+add_custom_target(machines_table COMMAND ${machines} --write
+	--log ${CMAKE_CURRENT_BINARY_DIR}/machines_table.log
+	DEPENDS lab-gcc-64 USES_TERMINAL VERBATIM
+	COMMENT "Writing the machines' table into README.md")
+foreach(toolchain IN ITEMS gcc-aarch64 gcc-riscv64)
+	if(TARGET lab-${toolchain})
+		add_dependencies(machines_table lab-${toolchain})
+	endif()
+endforeach()

@@ -2,7 +2,8 @@
 #
 # The image for sticks and CDs, by way of GRUB: on BIOS and on UEFI.
 
-klock_add_lab_script(qemu_menu menu.py --menu ${menu} IMAGE lab-gcc-64)
+set(image ${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-64.elf)
+klock_lab_script(full menu menu.py --menu ${menu})
 add_test(NAME qemu_iso_made COMMAND ${make_iso})
 set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
 	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
@@ -63,3 +64,6 @@ add_test(NAME qemu_iso_by_hand COMMAND sh -c
 test $? -eq 85")
 set_tests_properties(qemu_iso_by_hand PROPERTIES LABELS qemu TIMEOUT 180
 	SKIP_RETURN_CODE 77 FIXTURES_REQUIRED klock_iso)
+klock_level(full TESTS qemu_iso_by_hand qemu_iso_made qemu_pcs_made
+	qemu_iso_to_table qemu_pc_bios_q35 qemu_pc_bios_pixels qemu_pc_uefi_pc
+	qemu_pc_uefi_q35 qemu_pc_uefi_bare)

@@ -8,8 +8,10 @@
  *              CPU whose turn it is does not run: the waiter's patience counts
  *              such spin iterations alone, then it bypasses, and moves the
  *              turn to its own ticket. A CPU whose turn has passed is late, and
- *              competes whenever the lock is free, for the turn as it is. So
- *              does lock() at a free lock for which no ticket is out.
+ *              competes whenever the lock is free, for the turn as it is. A
+ *              waiter only guesses whether it is late; once it holds, it looks
+ *              at the next ticket and sets the turn right. lock() at a free
+ *              lock for which no ticket is out takes none.
  * Source:      Ouyang and Lange, VEE 2013 (tickets that can be bypassed); we
  *              differ: patience is spent at a free lock only, and so does not
  *              depend on the section's length; who bypasses moves the turn, so
@@ -26,8 +28,9 @@
  * Fairness:    FIFO by the ticket while all who wait run. Who does not run when
  *              its turn comes is passed over; when it runs again it competes
  *              at once, as with ttas_lock, without a bound on how often it is
- *              bypassed. Beyond a hundred CPUs a handoff may outlast
- *              patience, as if somebody did not run
+ *              bypassed. Passed by more turns than max_contenders, it looks
+ *              early, and competes when its patience ends. Beyond a hundred
+ *              CPUs a handoff may outlast patience, as if somebody did not run
  *                          Checked: model/preemptable: in turn,
  *                          model/preemptable: late, sim/every lock: in turn,
  *                          unit/preemptable_ticket_lock: in turn
@@ -44,25 +47,32 @@
  *
  * State (next, turn, held):  turn and held are one counter, turn x 2 + held
  *	(n,n,0) free --lock--> (n,n-1,1) held --unlock--> (n,n,0)
- *	(n,t,0) --ticket m, on turn or bypasses--> (n,m,1) --> (n,m+1,0)
- *	(n,t,0) --who is late--> (n,t-1,1) --unlock--> (n,t,0)
+ *	(n,t,0) --ticket m, t <= m < n--> (n,m,1) --unlock--> (n,m+1,0)
+ *	(n,t,0) --any other ticket: late--> (n,t-1,1) --unlock--> (n,t,0)
+ *	(n,?,1) --its holder, where it guessed wrong--> one of the two above
  *
  * Ordering:
- *	O1  try_lock      compare_exchange_acquire  pairs with O4
- *	O2  lock_in_turn  compare_exchange_acquire  pairs with O4
- *	O3  lock_late     compare_exchange_acquire  pairs with O4
- *	O4  unlock        state.store_release       pairs with O1 to O3
+ *	O1  try_lock      compare_exchange_acquire  pairs with O3
+ *	O2  lock_in_turn  compare_exchange_acquire  pairs with O3
+ *	O3  unlock        state.store_release       pairs with O1 and O2
  *                                      Checked: model/orders_needed
  *
- *	Tickets and reads are relaxed: exclusion asks nothing of tickets, it
- *	rests on the one counter that is swapped, and a stale look fails the
- *	swap.
+ *	Tickets and reads are relaxed. Exclusion rests on the one counter that
+ *	is swapped, and a stale look fails the swap.
  *
- * Three rules keep the turn right. A late one must not move it: it stores turn
- * - 1, and the unlock, the same for all, brings it back; moved on, the turn
- * runs ahead of the tickets and makes everybody late. Who has once found itself
- * late stays so: bypassed half a range more, its ticket would look early again.
- * And patience ends: what a preempted waiter's old ticket may upset, heals.
+ * The turn is right in every free state: at most next, so that nobody is late
+ * of whom no ticket was served, and try_lock() succeeds at a lock that is free
+ * and awaited by nobody. Where a CPU swaps turn t, every holder before it has
+ * drawn its ticket before its own swap; O2 reads what O3 released, so the look
+ * at next behind O2 finds at least the ticket that made t: t <= drawn. A ticket
+ * from t to drawn is live, and the turn moves past it; any other one is late,
+ * and the turn stays. To decide by a look before the swap is not enough: as
+ * many turns later as the counter has values, state is the same again. Tickets
+ * alone do not tell either: passed by more than half of the range, an old one
+ * looks early. So the distance is a hint for who waits, and settle() decides.
+ *
+ * Patience ends, for everybody: whoever waited for ever with a ticket that
+ * only looks early would wait for a turn that does not come.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
@@ -116,7 +126,7 @@ struct preemptable_ticket_lock {
 	{
 		const Counter held = state.load_relaxed();
 
-		state.store_release(successor(held)); /* O4 */
+		state.store_release(successor(held)); /* O3 */
 	}
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
@@ -135,20 +145,25 @@ struct preemptable_ticket_lock {
 	}
 
       protected:
+	/* The next ticket to be taken; on one line with the other. */
+	alignas(2 * sizeof(Counter)) atomic<Counter> next;
+	/* Twice the ticket whose turn it is; and 1 while somebody holds it. */
+	atomic<Counter> state;
+
 	/* lock() where tickets are out: by a ticket of its own. */
 	[[gnu::noinline]] void lock_in_turn()
 	{
 		const Counter mine = place_of(next.fetch_add_relaxed(1));
-		Counter now;
+		Counter now, taken;
 
 		do {
 			now = state.await_patient_relaxed([mine](Counter seen) {
 				return patience(mine, seen);
 			});
-			if (is_late(mine, now))
-				return lock_late();
-		} while (!state.compare_exchange_acquire(
-			now, successor(mine))); /* O2 */
+			taken = seems_late(mine, now) ? before(now)
+						      : successor(mine);
+		} while (!state.compare_exchange_acquire(now, taken)); /* O2 */
+		settle(mine, now, taken);
 	}
 
       private:
@@ -156,17 +171,18 @@ struct preemptable_ticket_lock {
 
 	/*
 	 * Spin iterations in this state before the ticket of this place
-	 * bypasses: none on turn or late, endless while somebody holds it.
+	 * bypasses: endless while somebody holds it, none on turn or late.
+	 * Held comes first: what a wait returns is swapped as a free state.
 	 * Farther back than most_ahead nobody waits longer: patience must end.
 	 */
 	static constexpr u32 patience(Counter place, Counter now)
 	{
 		const Counter twice = distance(now, place);
 
-		if (is_late(place, now))
-			return 0;
 		if (now & 1)
 			return endless;
+		if (seems_late(place, now))
+			return 0;
 		return (twice / 2 < most_ahead ? twice / 2 : most_ahead) *
 		       Patience;
 	}
@@ -184,8 +200,8 @@ struct preemptable_ticket_lock {
 		return distance(Counter{1}, now);
 	}
 
-	/* Whether the turn is past it: by half of the range, as it wraps. */
-	static constexpr bool is_late(Counter place, Counter now)
+	/* Whether the turn is past it, by half of the range: a guess. */
+	static constexpr bool seems_late(Counter place, Counter now)
 	{
 		const Counter all = distance(Counter{1}, Counter{0});
 		const Counter turn = static_cast<Counter>(now & ~1u);
@@ -193,22 +209,20 @@ struct preemptable_ticket_lock {
 		return distance(turn, place) > all / 2;
 	}
 
-	/* The turn has passed, for good. */
-	void lock_late()
+	/*
+	 * The holder's, behind its swap of now for taken: the turn is past its
+	 * ticket if that was still to come, else where it was. Nobody else
+	 * writes a state that is held.
+	 */
+	void settle(Counter mine, Counter now, Counter taken)
 	{
-		Counter now;
+		const Counter drawn = place_of(next.load_relaxed());
+		const bool to_come = distance(now, mine) < distance(now, drawn);
+		const Counter right = to_come ? successor(mine) : before(now);
 
-		do {
-			now = state.await_relaxed(
-				[](Counter seen) { return (seen & 1) == 0; });
-		} while (!state.compare_exchange_acquire(now,
-							 before(now))); /* O3 */
+		if (right != taken)
+			state.store_relaxed(right);
 	}
-
-	/* The next ticket to be taken; on one line with the other. */
-	alignas(2 * sizeof(Counter)) atomic<Counter> next;
-	/* Twice the ticket whose turn it is; and 1 while somebody holds it. */
-	atomic<Counter> state;
 };
 
 namespace detail {

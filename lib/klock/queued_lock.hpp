@@ -11,12 +11,13 @@
  *              on nobody looks at its node, which is free while the lock is
  *              still held.
  * Source:      the queue: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
- *              section 2.4. That nodes belong to CPUs and nesting levels, so
- *              that 16 bits name one, is the idea of Linux's qspinlock
- *              (described in LWN 590243, 2014); we differ: no pending bit; two
- *              fields of 16 bits, and each operation is on one of them or on
- *              both at once; the first waits by an exchange, which leaves it
- *              the line to write on; a node is cleaned after its use, not
+ *              section 2.4. The first waits by an exchange, which leaves it the
+ *              line to write on: it is alone at a test-and-set lock (Anderson,
+ *              IEEE TPDS 1(1), 1990, section III.A). That nodes belong to CPUs
+ *              and nesting levels, so that 16 bits name one, is the idea of
+ *              Linux's qspinlock (described in LWN 590243, 2014); we differ: no
+ *              pending bit; two fields of 16 bits, and each operation is on one
+ *              of them or on both at once; a node is cleaned after its use, not
  *              before the next.
  * Use when:    many CPUs contend, and a lock must be as small as a ticket
  *              lock: one in each inode, page or hash bucket. Few CPUs:

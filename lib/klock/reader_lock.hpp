@@ -22,9 +22,11 @@
  * Fairness:    writers FIFO by the ticket, before any reader that waits;
  *              readers may starve    Checked: native/shared: who goes before
  * Capacity:    Cpus readers, each under its own number; a number of Cpus or
- *              more is outside the array. 65536 writers, waiting ones included.
+ *              more is outside the array. 65535 writers, waiting ones included:
+ *              with one more both counters are equal, and readers enter.
  *              255 reads of one CPU inside each other.
- *                                      Checked: unit/reader_lock: all CPUs
+ *                                      Checked: unit/reader_lock: all CPUs,
+ *                                      unit/reader_lock: at capacity
  * Context:     any but NMI: a mark that an NMI interrupts, half set, would look
  *              like a read around its own. A reader stays on its CPU. Reads
  *              nest: a reader, and a handler over it, may read again. Where
@@ -74,7 +76,7 @@ struct reader_lock {
 	static_assert(Cpus >= 1, "a lock needs a CPU");
 
 	/* Writers that may hold or wait at once. */
-	static constexpr u64 max_contenders = u64{1} << 16;
+	static constexpr u64 max_contenders = (u64{1} << 16) - 1;
 	/* CPUs that may read at once. */
 	static constexpr u64 max_readers = Cpus;
 

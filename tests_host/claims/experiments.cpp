@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * experiments - prints what the tests of this folder decide over
+ * experiments - prints what the tests of this folder decide
  *
- * Run: experiments [overflow | monopoly | bypass | registers]...
+ * Run: experiments [timelines | overflow | monopoly | bypass | registers]...
  */
-#include "crowd.hpp"
-#include "overflow.hpp"
-#include "registers.hpp"
-#include "rivals.hpp"
-#include "scenes.hpp"
+#include "schedules.hpp"
+#include "timeline.hpp"
 
 #include <memory>
 #include <string_view>
@@ -120,6 +117,44 @@ void registers()
 	std::printf("\n");
 }
 
+/* The two tables of source text 003. */
+template <typename L>
+void print_timeline(const char *title, std::span<const cue> script)
+{
+	constexpr unsigned threads = 3;
+	constexpr int width = 17;
+	const std::vector<row> rows = play<L>(script, threads);
+	int time = 1;
+
+	std::printf("%s\n\n%-6s", title, "time");
+	for (unsigned i = 0; i < threads; i++)
+		std::printf("thread %-*c", width - 7, 'A' + i);
+	for (const std::string &head : words<L>::heads())
+		std::printf("%13s", head.c_str());
+	std::printf("\n");
+	for (const row &r : rows) {
+		std::printf("t%-5d", time++);
+		for (unsigned i = 0; i < threads; i++)
+			std::printf("%-*s", width,
+				    i == r.who ? r.cell.c_str() : "");
+		for (u32 value : r.values)
+			std::printf("%13u", value);
+		std::printf("\n");
+	}
+	std::printf("\n");
+}
+
+void timelines()
+{
+	print_timeline<ticket_lock<u8>>("ticket_lock: first come, first served",
+					one_after_another);
+	print_timeline<tas_lock>("tas_lock: A comes back, B and C starve",
+				 one_comes_back);
+	print_timeline<ticket_lock<u8>>(
+		"ticket_lock, the same schedule: A has to queue",
+		one_comes_back);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -127,7 +162,8 @@ int main(int argc, char **argv)
 	static const struct {
 		std::string_view name;
 		void (*run)();
-	} all[] = {{"overflow", overflow},
+	} all[] = {{"timelines", timelines},
+		   {"overflow", overflow},
 		   {"monopoly", monopoly},
 		   {"bypass", bypass},
 		   {"registers", registers}};

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * timeline - what each thread does and what the lock then holds, row by row
- *
- * A script says who moves when; whether he gets the lock, and every value, is
- * read from the run.
- */
 #pragma once
-
-#include "stage.hpp"
 
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+
+#include "stage.hpp"
 
 #include <cstring>
 #include <span>
@@ -18,6 +12,16 @@
 #include <vector>
 
 namespace claims {
+/*
+ * timeline - what each thread does and what the lock then holds, row by row
+ */
+
+/*
+ * timeline - what each thread does and what the lock then holds, row by row
+ *
+ * A script says who moves when; whether he gets the lock, and every value, is
+ * read from the run.
+ */
 
 enum class move {
 	goes,	 /* takes his next step: see actor::step() */
@@ -114,5 +118,31 @@ std::vector<row> play(std::span<const cue> script, unsigned actors,
 	}
 	return rows;
 }
+
+/*
+ * scripts - the schedules of the two timelines of source text 003
+ *
+ * Who moves at t1, t2, ..; the outcome is the lock's. Rows t2, t4, .. of those
+ * tables say where a thread is after its step: it rests.
+ */
+
+inline constexpr unsigned A = 0, B = 1, C = 2;
+
+/* A, B and C come one after another; each works and leaves. */
+inline constexpr cue one_after_another[] = {
+	{A, move::goes},     {A, move::rests}, {B, move::goes},
+	{B, move::rests},    {C, move::goes},  {C, move::rests},
+	{A, move::finishes}, {A, move::goes},  {B, move::goes},
+	{B, move::finishes}, {B, move::goes},  {C, move::goes},
+};
+
+/* A comes back at once, twice, before B and C look again; and once more. */
+inline constexpr cue one_comes_back[] = {
+	{A, move::goes},  {A, move::rests}, {B, move::goes}, {B, move::rests},
+	{C, move::goes},  {C, move::rests}, {A, move::goes}, {A, move::goes},
+	{A, move::rests}, {A, move::goes},  {A, move::goes}, {A, move::rests},
+	{B, move::goes},  {B, move::rests}, {C, move::goes}, {C, move::rests},
+	{A, move::goes},  {A, move::goes},
+};
 
 } // namespace claims

@@ -46,6 +46,8 @@ RULES = [
 HOSTED = [
     ("lib/model/",  "klock/*.hpp klock/arch/engine.hpp "
                     "klock/arch/atomic_ops.hpp model/*.hpp fiber/fiber.hpp"),
+    ("lib/model_std/", "klock/*.hpp klock/arch/engine.hpp "
+                    "klock/arch/atomic_ops.hpp model/*.hpp"),
     ("lib/sim/",    "klock/*.hpp klock/selftest/*.hpp "
                     "klock/arch/engine.hpp sim/*.hpp fiber/fiber.hpp"),
     ("lib/fiber/",  ""),

@@ -235,7 +235,38 @@ REPEATED = [
          "", "'try_lock' is not in tests_host/unit", LOCK),
 ]
 
-CASES = FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
+BRANCHES = [
+    Case("orders", "a method that does not exist", LOCK, "O5  unlock",
+         "O5  open  ", "unlock()", "which open()"),
+    Case("orders", "a row of a header that is no lock", "lib/klock/meter.hpp",
+         "", "/*\n * meter - x\n *\n * Ordering:\n"
+         " *\tO1  f  x.store_release  pairs with O1\n */\n"
+         "inline void f() { x.store_relaxed(1); }\n", "O1  f",
+         "row O1: no operation"),
+    Case("includes", "a lock includes the self-test", LOCK,
+         "#include <klock/atomic.hpp>", "#include <klock/selftest/locks.hpp>",
+         "selftest", "must not include"),
+    Case("includes", "the model checker includes the simulator",
+         "lib/model/checker.hpp", "", "#include <vector>\n"
+         "#include <sim/sim.hpp>\n", "sim/sim", "of klock it may"),
+    Case("bans", "an exception", LOCK, "wait();", "throw 1;", "throw",
+         "without exceptions"),
+    Case("proofs", "no world at all", LOCK, "sim/costs", "everywhere",
+         "everywhere", "write <world>/<test>"),
+    Case("style", "no licence behind a #!", "boot/run", "",
+         "#!/bin/sh\ntrue\n", "true", "no licence"),
+    Case("repeated", "a version that CHANGELOG does not know",
+         "lib/klock/version.hpp", "minor = 1", "minor = 9", "",
+         "does not say 0.9.0", "CHANGELOG.md"),
+    Case("repeated", "a constant that no test compares", LOCK,
+         "	static_assert(", "	static constexpr u64 newest = 1;\n	static_assert(",
+         "newest", "'newest' is not in tests_host/unit"),
+    Case("repeated", "a type that no test compares", LOCK,
+         "	static_assert(", "	using ticket = u8;\n	static_assert(",
+         "ticket", "'ticket' is not in tests_host/unit"),
+]
+
+CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
     + REPEATED
 
 

@@ -24,7 +24,7 @@ inline void good(const result &r)
 template <unsigned Cpus, typename Visit>
 void for_each_lock(Visit visit)
 {
-	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
+	tested_locks<Cpus>::for_each([&]<typename Subject>() {
 		if constexpr (Subject::capacity >= Cpus) {
 			INFO(Subject::name << ", " << Cpus << " CPUs");
 			visit.template operator()<Subject>();

@@ -3,8 +3,7 @@
  * Locks that are wrong on purpose: each must be found. What passes these tests
  * tests nothing.
  */
-#include "mortal_world.hpp"
-#include "timed_clients.hpp"
+#include "lock_worlds.hpp"
 
 #include <klock/selftest/busted.hpp>
 

@@ -6,9 +6,11 @@
 #include "lock_cases.hpp"
 #include "lock_counts.hpp"
 
+#include <klock/counter.hpp>
 #include <klock/tas_lock.hpp>
 
-using klock::selftest::all_locks;
+namespace of_counts {
+
 using namespace worlds;
 
 namespace {
@@ -28,15 +30,6 @@ void as_pinned(std::vector<unsigned> sections, u64 pinned::*column)
 		       << (p ? "" : "; no row: lib/docs/add-a-lock.md"));
 	good(r);
 	CHECK(r.complete == (p ? p->*column : 0));
-}
-
-/* Two widths of a lock: of those with millions one is explored for both. */
-bool is_of_one_lock(const std::string &a, const std::string &b)
-{
-	const auto width = a.find('<');
-
-	return width != std::string::npos &&
-	       a.substr(0, width) == b.substr(0, b.find('<'));
 }
 
 /* Whether a lock has too many executions for the quick tests. */
@@ -59,7 +52,7 @@ TEST_CASE("locks: two CPUs, two sections each, as many executions as pinned")
 
 TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
+	tested_locks<3>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		if (!has_many<Subject>())
 			as_pinned<Subject>(three_by_two(Subject::capacity),
@@ -71,27 +64,20 @@ TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
 
 TEST_CASE("locks: the same, of those that have millions", "[.large]")
 {
-	const pinned *before = nullptr;
-
-	all_locks<3>::for_each([&]<typename Subject>() {
+	tested_locks<3>::for_each([&]<typename Subject>() {
 		const pinned *const p = pinned_of(Subject::name);
 
 		INFO(Subject::name);
 		if (!has_many<Subject>() || p->three >= too_many)
 			return;
-		if (before && is_of_one_lock(before->name, p->name)) {
-			CHECK(p->three == before->three);
-			return;
-		}
 		as_pinned<Subject>(three_by_two(Subject::capacity),
 				   &pinned::three);
-		before = p;
 	});
 }
 
 TEST_CASE("locks: the same, of those that take minutes", "[.largest]")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
+	tested_locks<3>::for_each([]<typename Subject>() {
 		const pinned *const p = pinned_of(Subject::name);
 
 		if (p && p->three >= too_many)
@@ -129,7 +115,7 @@ TEST_CASE("locks: a row that is missing or wrong is named and told")
  * What C++20 took out of release sequences orders nothing in any lock: as many
  * executions with it as without. The largest are left out here.
  */
-TEST_CASE("locks: as many executions with RC11's release sequences")
+TEST_CASE("locks: as many executions with RC11's release sequences", "[deep]")
 {
 	const auto count = []<typename Subject>(std::vector<unsigned> sections,
 						u64 expected) {
@@ -160,3 +146,169 @@ TEST_CASE("locks: as many executions with RC11's release sequences")
 							   p->four);
 	});
 }
+
+} // namespace of_counts
+
+namespace of_counter_bits {
+
+/*
+ * Counters that wrap at a few bits: what a lock computes from them wraps there,
+ * too, where it is computed by klock::distance() and klock::successor().
+ */
+
+using namespace klock::selftest;
+using namespace worlds;
+
+namespace {
+
+/* Arithmetic as the guide has it, and as it was before. */
+struct by_klock {
+	static u8 distance(u8 from, u8 to) { return klock::distance(from, to); }
+	static u8 successor(u8 of) { return klock::successor(of); }
+};
+
+struct by_hand {
+	static u8 distance(u8 from, u8 to)
+	{
+		return static_cast<u8>(to - from);
+	}
+	static u8 successor(u8 of) { return static_cast<u8>(of + 1); }
+};
+
+/*
+ * A ticket lock that decides by distances: the first waiter gets ready, and the
+ * holder hands over to none that is not.
+ */
+template <typename Arithmetic>
+struct ready_lock : Arithmetic {
+	static constexpr u64 max_contenders = 256;
+
+	void lock()
+	{
+		const u8 mine = next.fetch_add_acq_rel(1);
+
+		owner.await_acquire([mine](u8 now) {
+			return Arithmetic::distance(now, mine) <= 1;
+		});
+		ready[mine % 2].store_release(mine);
+		owner.await_eq_acquire(mine);
+	}
+
+	void unlock()
+	{
+		const u8 mine = owner.load_relaxed();
+
+		if (Arithmetic::distance(mine, next.load_relaxed()) > 1)
+			wait_for(Arithmetic::successor(mine));
+		owner.store_release(Arithmetic::successor(mine));
+	}
+
+      private:
+	void wait_for(u8 first) { ready[first % 2].await_eq_acquire(first); }
+
+	klock::atomic<u8> next, owner;
+	klock::atomic<u8> ready[2]; /* two may say so at once */
+};
+
+template <typename Arithmetic>
+using ready = subject<"ready_lock", ready_lock<Arithmetic>, service::fifo>;
+
+const std::vector<unsigned> one_by_one[] = {{4, 1}, {3, 2}, {2, 2, 1}};
+
+} // namespace
+
+TEST_CASE("counter_bits: a lock that decides by distances")
+{
+	for (const auto &sections : one_by_one)
+		for (const unsigned few : {0u, 2u, 3u})
+			good(exclusion<ready<by_klock>>(
+				{.sections = sections, .counter_bits = few}));
+
+	/* Its own arithmetic is right, too: at the whole width alone. */
+	good(exclusion<ready<by_hand>>({.sections = {4, 1}}));
+	CHECK(exclusion<ready<by_hand>>({.sections = {4, 1}, .counter_bits = 2})
+		      .found == model::bug::deadlock);
+}
+
+namespace {
+
+/* What a lock says of itself while one CPU takes it again and again. */
+template <typename Lock>
+result hints(unsigned few)
+{
+	struct world {
+		Lock lock;
+		klock::atomic<u8> next;
+	};
+
+	return model::explore<world>(
+		{.sections = {9}, .counter_bits = few},
+		[](world &w, unsigned) {
+			w.lock.lock();
+			model::check(w.lock.is_locked(), "locked");
+			model::check(!w.lock.is_contended(), "uncontended");
+			w.lock.unlock();
+			model::check(!w.lock.is_locked(), "free");
+		},
+		[](world &w) {
+			w.lock.lock();
+			model::check(!w.lock.is_contended(), "as it ends");
+		});
+}
+
+} // namespace
+
+TEST_CASE("counter_bits: the tickets' hints at the wrap")
+{
+	const auto passes = []<typename Lock>() {
+		for (const unsigned few : {0u, 2u, 3u}) {
+			const result r = hints<Lock>(few);
+			INFO(few << " bits\n" << r.timeline);
+			CHECK(r.ok());
+			CHECK(r.complete == 1);
+		}
+	};
+
+	passes.template operator()<klock::ticket_lock<u8>>();
+	passes.template operator()<klock::ticket_lock<klock::u32>>();
+	passes.template operator()<klock::padded_ticket_lock<u8>>();
+	passes.template operator()<klock::padded_ticket_lock<klock::u16>>();
+	passes.template operator()<klock::proportional_ticket_lock<u8>>();
+}
+
+TEST_CASE("counter_bits: outside of an exploration, counters are whole")
+{
+	CHECK(hints<klock::ticket_lock<u8>>(2).ok());
+	CHECK(klock::distance<u8>(3, 0) == 253);
+	CHECK(klock::successor<klock::u16>(0xffff) == 0);
+	CHECK(klock::successor<klock::u16>(0xff) == 0x100);
+	static_assert(klock::distance<u8>(255, 1) == 2);
+	static_assert(klock::successor<u8>(255) == 0);
+}
+
+TEST_CASE("counter_bits: which locks count, and which say that they do not")
+{
+	using klock::ticket_lock;
+	using as_it_is = subject<"", ticket_lock<u8>, service::fifo>;
+	using opted_out = subject<"", ticket_lock<u8>, service::fifo, "why">;
+	unsigned counting = 0, whole = 0;
+
+	CHECK(bits<as_it_is>(2) == 2);
+	CHECK(bits<opted_out>(2) == 0);
+	tested_locks<3>::for_each([&]<typename Subject>() {
+		INFO(Subject::name << ": " << Subject::whole_because);
+		counting += bits<Subject>(2) != 0;
+		if (!*Subject::whole_because)
+			return;
+		/* A reason that holds: with narrow counters it goes wrong. */
+		whole++;
+		CHECK(bits<Subject>(2) == 0);
+		CHECK_FALSE(exclusion<Subject>(
+				    {.sections = {4, 1}, .counter_bits = 2})
+				    .ok());
+	});
+	CHECK(counting == (visits_widths ? 6 : 6));
+	CHECK(whole == (visits_widths ? 2 : 3));
+}
+
+} // namespace of_counter_bits

@@ -7,9 +7,25 @@
 #include <klock/atomic_pair.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
+
+#include <fiber/fiber.hpp>
 #include <model/model.hpp>
 
 #include <catch.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace of_findings {
 
 using klock::atomic;
 using klock::atomic_pair;
@@ -384,3 +400,404 @@ TEST_CASE("findings: a wait's hook runs on the CPU that waits, before it")
 	CHECK(r.ok());
 	CHECK(r.complete == 1);
 }
+
+} // namespace of_findings
+
+namespace of_finding {
+
+/*
+ * The execution that is shown: the shortest, as a picture, and under a debugger
+ * once more.
+ */
+
+using klock::atomic;
+using klock::plain;
+using klock::u8;
+
+namespace {
+
+struct world {
+	plain<int> data;
+	atomic<u8> ready, other;
+
+	world()
+	{
+		model::name(data, "a < b & \"c\"");
+		model::name(ready, "ready");
+		model::name(other, "other");
+	}
+};
+
+/* CPU 1 reads too early by one flag, or later by the other; CPU 2 is idle. */
+model::result too_early(klock::u64 shorten)
+{
+	return model::explore<world>(
+		{.sections = {1, 1, 1}, .shorten = shorten},
+		[](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.data.set(7);
+				for (auto *flag : {&w.ready, &w.other}) {
+					flag->store_relaxed(1);
+					flag->store_relaxed(2);
+				}
+			} else if (cpu == 1) {
+				for (auto *flag : {&w.ready, &w.other})
+					if (flag->load_acquire() == 1)
+						return (void)w.data.get();
+			}
+		});
+}
+
+unsigned rows_of(const model::result &r)
+{
+	return static_cast<unsigned>(
+		std::count(r.timeline.begin(), r.timeline.end(), '\n'));
+}
+
+unsigned times(const std::string &what, const std::string &in)
+{
+	const std::regex pattern(what);
+
+	return static_cast<unsigned>(std::distance(
+		std::sregex_iterator(in.begin(), in.end(), pattern), {}));
+}
+
+volatile std::sig_atomic_t traps;
+
+} // namespace
+
+TEST_CASE("finding: the shortest is shown, and found as the first is")
+{
+	const auto first = too_early(0), best = too_early(2000);
+
+	INFO(first.timeline << best.timeline);
+	CHECK(first.found == model::bug::data_race);
+	CHECK(best.found == model::bug::data_race);
+	CHECK(rows_of(best) < rows_of(first));
+	CHECK(best.complete == first.complete);
+	CHECK_FALSE(best.exhaustive);
+	CHECK(too_early(2000).timeline == best.timeline);
+}
+
+/* Another fault may be shorter: it is not what was found. */
+TEST_CASE("finding: of the first one's kind, the shortest")
+{
+	const auto either = [](klock::u64 shorten) {
+		return model::explore<world>(
+			{.sections = {1, 1}, .shorten = shorten},
+			[](world &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.data.set(7);
+					w.ready.store_relaxed(1);
+					w.ready.store_relaxed(2);
+					w.other.store_relaxed(1);
+					w.other.store_relaxed(2);
+					return;
+				}
+				model::check(w.ready.load_acquire() != 1);
+				if (w.other.load_acquire() == 1)
+					(void)w.data.get();
+			});
+	};
+	const auto first = either(0), best = either(2000);
+
+	CHECK(first.found == model::bug::data_race);
+	CHECK(best.found == first.found);
+	CHECK(best.message == first.message);
+}
+
+TEST_CASE("finding: a picture: rows, an arrow a read, the stale read in red")
+{
+	const auto r = too_early(2000);
+	const std::string &svg = r.svg;
+	const unsigned rows = rows_of(r) - 2;
+
+	INFO(r.timeline << svg);
+	CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+	CHECK(svg.ends_with("</svg>\n"));
+	CHECK(times("class=\"cpu\"", svg) == 3);
+	CHECK(times("class=\"(step|stale)\" x", svg) == rows);
+	CHECK(times("class=\"stale\" x", svg) ==
+	      times("writes? behind", r.timeline));
+	CHECK(times("class=\"(reads|old)\" d", svg) ==
+	      times("reads row", r.timeline));
+	CHECK(times("class=\"bug\"", svg) == 1);
+	CHECK(times("a &lt; b &amp; &quot;c&quot;", svg) >= 2);
+	CHECK(times("a < b", svg) == 0);
+}
+
+TEST_CASE("finding: the picture is written where it is asked for")
+{
+	const char *const file = "finding.svg";
+
+	setenv("KLOCK_MODEL_SVG", file, 1);
+	const auto r = too_early(2000);
+	unsetenv("KLOCK_MODEL_SVG");
+
+	std::ostringstream written;
+	written << std::ifstream(file).rdbuf();
+	std::remove(file);
+	CHECK(written.str() == r.svg);
+}
+
+TEST_CASE("finding: nothing is shown where nothing is found")
+{
+	const auto r = model::explore<world>({.sections = {1}},
+					     [](world &, unsigned) {});
+
+	CHECK(r.ok());
+	CHECK(r.svg.empty());
+	CHECK(r.replay.empty());
+}
+
+TEST_CASE("finding: a replay stops where it begins, and at the fault")
+{
+	const auto seen = too_early(2000);
+	const std::regex form(
+		"KLOCK_MODEL_REPLAY=([0-9]+) gdb --args .*model.*");
+	std::smatch number;
+
+	INFO(seen.replay);
+	REQUIRE(std::regex_match(seen.replay, number, form));
+	CHECK(traps == 0);
+
+	/* The next exploration of this process is the one after that. */
+	const int next = std::stoi(number[1]) + 1;
+	setenv("KLOCK_MODEL_REPLAY", std::to_string(next).c_str(), 1);
+	std::signal(SIGTRAP, [](int) { traps = traps + 1; });
+	const auto again = too_early(2000);
+	CHECK(traps == 2);
+	(void)too_early(2000);
+	CHECK(traps == 2);
+	std::signal(SIGTRAP, SIG_DFL);
+	unsetenv("KLOCK_MODEL_REPLAY");
+	CHECK(again.timeline == seen.timeline);
+}
+
+} // namespace of_finding
+
+namespace of_timeline {
+
+/*
+ * What a failure prints: to the letter, as README.md explains it.
+ */
+
+using klock::atomic;
+using klock::plain;
+using klock::u8;
+
+namespace {
+
+struct world {
+	plain<int> data;
+	atomic<u8> ready;
+	atomic<world *> self;
+
+	world()
+	{
+		model::name(data, "data");
+		model::name(ready, "ready");
+	}
+};
+
+/* Lines without padding, and without line numbers, which change. */
+std::vector<std::string> rows(const std::string &timeline)
+{
+	const std::regex place("test_findings\\.cpp:[0-9]+"), spaces(" +");
+	std::vector<std::string> all;
+	std::istringstream in(timeline);
+
+	for (std::string line; std::getline(in, line);) {
+		line = std::regex_replace(line, place, "@");
+		line = std::regex_replace(line, spaces, " ");
+		all.push_back(line.substr(line[0] == ' '));
+	}
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("timeline: a race, a row an operation, and the bug on the last row")
+{
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.data.set(7);
+				w.ready.store_relaxed(1);
+				w.ready.store_relaxed(2);
+			} else if (w.ready.load_acquire() == 1) {
+				(void)w.data.get();
+			}
+		});
+
+	const std::vector<std::string> expected = {
+		"cpu0 cpu1",
+		"1 write data 7 @",
+		"2 store ready = 1 relaxed @",
+		"3 store ready = 2 relaxed @",
+		"4 load ready 1 acquire @ reads row 2, 1 write behind",
+		"5 read data 7 @",
+		"BUG: data race with the write by cpu0 at @: data (@)",
+	};
+	INFO(r.timeline);
+	CHECK(rows(r.timeline) == expected);
+}
+
+TEST_CASE("timeline: a deadlock says who waits for what")
+{
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			w.ready.await_eq_acquire(static_cast<u8>(cpu + 1));
+		});
+
+	INFO(r.timeline);
+	const std::vector<std::string> expected = {
+		"cpu0 cpu1",
+		"1 await ready 0 acquire @ reads the start",
+		"2 await ready 0 acquire @ reads the start",
+		"3 waits for ready @",
+		"4 waits for ready @",
+		"BUG: deadlock: nobody can go on",
+	};
+	CHECK(rows(r.timeline) == expected);
+}
+
+TEST_CASE("timeline: RMWs, fences, pointers, interrupts and failed checks")
+{
+	const auto r = model::explore<world>(
+		{.sections = {1}, .interrupts = 1},
+		[](world &w, unsigned) {
+			w.self.store_release(&w);
+			klock::fence_seq_cst();
+			(void)w.ready.fetch_add_acq_rel(3);
+		},
+		[](world &w) {
+			model::check(w.ready.load_relaxed() == 3, "three");
+		},
+		[](world &w, unsigned) { w.ready.store_relaxed(9); });
+
+	INFO(r.timeline);
+	const auto all = rows(r.timeline);
+	const std::vector<std::string> expected = {
+		"cpu0",
+		"1 store world+0x8 = &data release @",
+		"2 fence seq_cst @",
+		"3 fetch_add ready 0 -> 3 acq_rel @ reads the start",
+		"4 -- interrupt --",
+		"5 store ready = 9 relaxed @",
+		"6 -- returns --",
+		"BUG: failed: three (@)",
+	};
+	CHECK(all == expected);
+}
+
+TEST_CASE("timeline: the same at every run")
+{
+	const auto once = [] {
+		return model::explore<world>({.sections = {2, 2}},
+					     [](world &w, unsigned) {
+						     w.data.set(w.data.get() +
+								1);
+					     })
+			.timeline;
+	};
+
+	CHECK_FALSE(once().empty());
+	CHECK(once() == once());
+}
+
+} // namespace of_timeline
+
+namespace of_fiber {
+
+namespace {
+
+struct counter {
+	int steps = 0;
+	double kept = 0;
+	const void *local = nullptr;
+};
+
+void count(void *of)
+{
+	auto &c = *static_cast<counter *>(of);
+	double x = 1.5;
+	int i = 0;
+
+	c.local = &i;
+	for (; i < 3; i++) {
+		c.steps++;
+		fiber::suspend();
+		x *= 2;
+	}
+	c.kept = x;
+}
+
+} // namespace
+
+TEST_CASE("fiber: goes on where it was left, with its locals")
+{
+	fiber f;
+	counter c;
+
+	CHECK_FALSE(f.resume());
+	f.start(count, &c);
+	CHECK(f.resume());
+	CHECK(c.steps == 1);
+	CHECK(c.local >= f.low());
+	CHECK(c.local < f.high());
+	CHECK(f.resume());
+	CHECK(f.resume());
+	CHECK(c.steps == 3);
+	CHECK_FALSE(f.resume());
+	CHECK(c.kept == 12);
+	CHECK_FALSE(f.resume());
+}
+
+TEST_CASE("fiber: starts anew from anywhere, at the same addresses")
+{
+	fiber f;
+	counter once, again;
+
+	f.start(count, &once);
+	f.resume();
+	f.resume();
+	f.start(count, &again);
+	f.resume();
+	CHECK(again.steps == 1);
+	CHECK(again.local == once.local);
+}
+
+TEST_CASE("fiber: its stack is aligned as the ABI wants it")
+{
+	fiber f;
+	std::uintptr_t at = 1;
+
+	f.start(
+		[](void *to) {
+			alignas(16) volatile char aligned[16] = {};
+			*static_cast<std::uintptr_t *>(to) =
+				reinterpret_cast<std::uintptr_t>(aligned);
+		},
+		&at);
+	f.resume();
+	CHECK(at % 16 == 0);
+}
+
+TEST_CASE("fiber: 1,024 of them take turns")
+{
+	std::vector<std::unique_ptr<fiber>> all;
+	std::vector<counter> counts(1024);
+
+	for (auto &c : counts) {
+		all.push_back(std::make_unique<fiber>());
+		all.back()->start(count, &c);
+	}
+	for (int round = 0; round < 4; round++)
+		for (auto &f : all)
+			f->resume();
+	for (auto &c : counts)
+		REQUIRE(c.kept == 12);
+}
+
+} // namespace of_fiber

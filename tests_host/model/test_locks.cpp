@@ -10,14 +10,14 @@
 #include <klock/irq_guard.hpp>
 
 using klock::u32;
-using klock::selftest::all_locks;
 using namespace worlds;
 
-TEST_CASE("locks: pairs split, with either rule for release sequences")
+TEST_CASE("locks: pairs split, with either rule for release sequences",
+	  "[deep]")
 {
 	using model::release_sequence;
 
-	all_locks<3>::for_each([]<typename Subject>() {
+	tested_locks<3>::for_each([]<typename Subject>() {
 		std::vector<unsigned> sections = {2, 2};
 		if (Subject::capacity > 2)
 			sections.push_back(1);
@@ -32,11 +32,12 @@ TEST_CASE("locks: pairs split, with either rule for release sequences")
 }
 
 /* The bakery's looks at numbers are such loads; they do not harm it. */
-TEST_CASE("locks: none breaks by load buffering, which ISO C++ leaves open")
+TEST_CASE("locks: none breaks by load buffering, which ISO C++ leaves open",
+	  "[deep]")
 {
 	model::u64 met = 0;
 
-	all_locks<3>::for_each([&met]<typename Subject>() {
+	tested_locks<3>::for_each([&met]<typename Subject>() {
 		const bool of_two = Subject::capacity == 2;
 		const result r = exclusion<Subject>(
 			{.sections = std::vector<unsigned>(of_two ? 2 : 3,
@@ -48,7 +49,7 @@ TEST_CASE("locks: none breaks by load buffering, which ISO C++ leaves open")
 		good(r);
 		met += r.load_buffered;
 	});
-	CHECK(met > 0);
+	CHECK((met > 0 || visits_widths));
 }
 
 TEST_CASE("locks: pairs split have the padded ticket lock's executions")
@@ -201,7 +202,7 @@ TEST_CASE("locks: by guard and by irq_guard")
 
 TEST_CASE("locks: as many CPUs as the capacity pass, one more is found")
 {
-	all_locks<4>::for_each([]<typename Subject>() {
+	tested_locks<4>::for_each([]<typename Subject>() {
 		if constexpr (klock::plain_lock<typename Subject::lock>) {
 			if (Subject::capacity != 4 && !bits<Subject>(2))
 				return;
@@ -216,7 +217,7 @@ TEST_CASE("locks: as many CPUs as the capacity pass, one more is found")
 	});
 }
 
-TEST_CASE("locks: three bits hold 8, not 9")
+TEST_CASE("locks: three bits hold 8, not 9", "[deep]")
 {
 	using padded =
 		klock::selftest::subject<"", klock::padded_ticket_lock<u8>,
@@ -233,7 +234,7 @@ TEST_CASE("locks: three bits hold 8, not 9")
 
 TEST_CASE("locks: uneven sections over a whole wrap of two bits")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	tested_locks<2>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		for (const bool split : {false, true})
 			good(exclusion<Subject>(

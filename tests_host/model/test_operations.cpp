@@ -2,9 +2,15 @@
 /*
  * What an engine is told of every operation: its order, its width, its bits.
  */
-#include <operations/look.hpp>
+#include <model/model.hpp>
 
 #include <catch.hpp>
+
+#include <operations/look.hpp>
+#include <operations/values.hpp>
+#include <string>
+
+namespace of_operations {
 
 using namespace klock;
 using namespace klock::tests;
@@ -359,3 +365,226 @@ TEST_CASE("operations: an engine is told each fence's order")
 	});
 	CHECK(wrong == findings{});
 }
+
+} // namespace of_operations
+
+namespace of_operation_values {
+
+/*
+ * What the hooked port and the checker compute, for every operation and type.
+ */
+
+using namespace klock;
+using namespace klock::tests;
+
+TEST_CASE("operations: without an engine they act on the memory")
+{
+	const report r = try_all_values();
+
+	INFO(r.operation << " of " << r.bytes << " bytes");
+	CHECK(r.failed == 0);
+}
+
+TEST_CASE("operations: the checker computes what the name says")
+{
+	struct nothing {};
+	report r;
+	bool ok = true;
+	const auto on_a_cpu = [&](auto piece) {
+		if (!ok)
+			return;
+		const auto found = model::explore<nothing>(
+			{.sections = {1}},
+			[&](nothing &, unsigned) { piece(r); },
+			[](nothing &) {});
+		INFO(found.message << "\n" << found.timeline);
+		CHECK((ok = found.ok() && found.exhaustive && !r.failed));
+	};
+
+	each_piece_of_values(on_a_cpu);
+	each_piece_of_pairs(on_a_cpu);
+	each_piece_of_fields(on_a_cpu);
+	INFO(r.operation << " of " << r.bytes << " bytes, found " << r.found
+			 << ", operand " << r.operand);
+	CHECK(r.failed == 0);
+	CHECK(r.checked > 100'000);
+}
+
+namespace {
+
+struct counted {
+	atomic<int> count{0};
+	atomic<u8> ticket{3};
+	atomic<wide> state{wide::most};
+};
+
+} // namespace
+
+TEST_CASE("operations: counter_bits narrows counters, and nothing else")
+{
+	const auto r = model::explore<counted>(
+		{.sections = {1}, .counter_bits = 2},
+		[](counted &c, unsigned) {
+			c.count.fetch_add_relaxed(-1);
+			c.ticket.fetch_add_relaxed(1);
+			c.state.exchange_relaxed(wide::minus);
+		},
+		[](counted &c) {
+			model::check(c.count.load_relaxed() == -1, "count");
+			model::check(c.ticket.load_relaxed() == 0, "ticket");
+			model::check(c.state.load_relaxed() == wide::minus,
+				     "state");
+		});
+
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.complete == 1);
+}
+
+TEST_CASE("operations: a timeline shows a negative number as one")
+{
+	const auto r = model::explore<counted>(
+		{.sections = {1}},
+		[](counted &c, unsigned) {
+			c.count.fetch_sub_relaxed(5);
+			model::check(false);
+		},
+		[](counted &) {});
+
+	INFO(r.timeline);
+	CHECK(r.timeline.find("fetch_sub") != std::string::npos);
+	CHECK(r.timeline.find("0 -> -5") != std::string::npos);
+}
+
+} // namespace of_operation_values
+
+namespace of_field_operations {
+
+/*
+ * What an engine is told of an operation on one of several fields, and on all.
+ */
+
+using namespace klock;
+using namespace klock::tests;
+
+namespace {
+
+template <typename T, usize N, usize I>
+struct field_test {
+	findings &wrong;
+	recorder r{3};
+	atomic_fields<T, N> x{};
+
+	explicit field_test(findings &to) : wrong(to) {}
+
+	look by(const char *name)
+	{
+		r.calls.clear();
+		return {wrong, name, sizeof(x), r};
+	}
+
+	call the_call(const look &l, request what)
+	{
+		const call c = l.at(what, &x, 8 * I * sizeof(T), 8 * sizeof(T));
+
+		l.expect(c.at.field == 8 * sizeof(T), "that it is a field");
+		return c;
+	}
+
+	void all()
+	{
+		field_loads<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(there) == 3, "what it returns");
+			the_call(l, request::load);
+		});
+		field_stores<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			(x.*Op::call)(4, there);
+			l.expect(the_call(l, request::store).operand == 4,
+				 "its value");
+		});
+		field_exchanges<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(4, there) == 3,
+				 "what it returns");
+			const call c = the_call(l, request::rmw);
+			l.expect(c.how == hooked::update::exchange &&
+					 c.operand == 4,
+				 "what it makes");
+		});
+		field_sums<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(4, there) == 3,
+				 "what it returns");
+			const call c = the_call(l, request::rmw);
+			l.expect(c.how == hooked::update::add && c.operand == 4,
+				 "what it makes");
+		});
+		field_waits<T, N, I>::for_each([&]<typename Op>() {
+			const look l = by(Op::name);
+			l.expect((x.*Op::call)(3, there) == 3,
+				 "what it returns");
+			l.expect(the_call(l, request::wait).operand == 1,
+				 "what it waits for");
+		});
+		const look l = by("await_acquire");
+		l.expect(x.template await_acquire<I>([](T v) { return v == 3; },
+						     there) == 3,
+			 "what it returns");
+		l.expect(the_call(l, request::wait).operand == 1,
+			 "what it waits for");
+	}
+};
+
+template <typename T, usize N>
+void try_all_fields(findings &wrong)
+{
+	const unsigned bits = 8 * sizeof(T);
+	const u64 second = u64{2} << bits;
+
+	field_swaps<T, N>::for_each([&]<typename Op>() {
+		for (const T other : {T{2}, T{3}}) {
+			atomic_fields<T, N> x;
+			recorder r(1 | second);
+			const look l{wrong, Op::name, sizeof(x), r};
+
+			l.expect((x.*Op::call)({{1, other}}, {{5, 6}}, there) ==
+					 (other == 2),
+				 "what it returns");
+			const call c =
+				l.at(request::swap, &x, 0, 8 * sizeof(x));
+			l.expect(c.at.field == bits, "that it has fields");
+			l.expect(c.operand == (5 | u64{6} << bits),
+				 "its operand");
+		}
+	});
+	field_advances<T, N>::for_each([&]<typename Op>() {
+		atomic_fields<T, N> x;
+		recorder r(0);
+		const look l{wrong, Op::name, sizeof(x), r};
+
+		(x.*Op::call)({{1}}, {{0, 2}}, there);
+		const call c = l.at(request::rmw, &x, 0, 8 * sizeof(x));
+		l.expect(c.at.field == bits, "that it has fields");
+		l.expect(c.how == hooked::update::add &&
+				 c.operand == (second - 1 & c.at.mask()),
+			 "what it makes");
+	});
+}
+
+} // namespace
+
+TEST_CASE("operations: an engine is told what becomes of several fields")
+{
+	findings wrong;
+
+	field_types::for_each([&]<typename T, usize N>() {
+		field_test<T, N, 0>(wrong).all();
+		field_test<T, N, N - 1>(wrong).all();
+		try_all_fields<T, N>(wrong);
+	});
+	CHECK(wrong == findings{});
+}
+
+} // namespace of_field_operations

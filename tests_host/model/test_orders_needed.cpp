@@ -5,10 +5,8 @@
  * locks' clients can tell, and stands in the list below with its reason.
  */
 #include "lock_counts.hpp"
-#include "mortal_world.hpp"
-#include "shared_clients.hpp"
+#include "shared_worlds.hpp"
 #include "orders.hpp"
-#include "timed_clients.hpp"
 
 #include <catch.hpp>
 
@@ -127,7 +125,7 @@ TEST_CASE("orders_needed: each order, made weaker, is found or has a reason")
 	unsigned tried = 0;
 	std::set<std::string> survivors;
 
-	all_locks<3>::for_each([&]<typename Subject>() {
+	tested_locks<3>::for_each([&]<typename Subject>() {
 		/* As it is, it passes: what is found is the weakening. */
 		const options some{.max_executions = 20000};
 		(void)clients<Subject>(some, [](const result &r) {
@@ -154,7 +152,9 @@ TEST_CASE("orders_needed: each order, made weaker, is found or has a reason")
 			}
 		}
 	});
-	CHECK(tried >= 90);
+	CHECK(tried >= (visits_widths ? 20 : 70));
+	if (visits_widths)
+		return;
 	for (const kept &k : kept_orders) {
 		INFO(k.what << " is listed, but found: " << k.why);
 		CHECK(survivors.count(k.what) == 1);
@@ -165,12 +165,12 @@ TEST_CASE("orders_needed: every tag in a header was tried")
 {
 	std::map<std::string, std::set<std::string>> tried;
 
-	all_locks<3>::for_each([&]<typename Subject>() {
+	tested_locks<3>::for_each([&]<typename Subject>() {
 		for (const use &u : orders::uses(clients_of<Subject>))
 			if (!model::weakenings(u).empty())
 				tried[u.file].insert(tag(u));
 	});
-	CHECK(tried.size() >= 10);
+	CHECK(tried.size() >= (visits_widths ? 5 : 10));
 	for (const auto &[file, of_file] : tried) {
 		INFO(file);
 		CHECK(of_file == tags(file));

@@ -3,13 +3,22 @@
  * Waits with patience or a deadline: each look that may be the last is, in some
  * execution, and options.patient takes that away.
  */
+#include "lock_cases.hpp"
+#include "lock_worlds.hpp"
+
 #include <klock/atomic.hpp>
+#include <klock/calibrate.hpp>
+#include <klock/plain.hpp>
+#include <klock/try_lock_until.hpp>
+
 #include <model/model.hpp>
-#include <operations/recorder.hpp>
 
 #include <catch.hpp>
 
+#include <operations/recorder.hpp>
 #include <set>
+
+namespace of_patience {
 
 using klock::endless;
 using klock::u32;
@@ -194,3 +203,303 @@ TEST_CASE("deadline: an engine is told the order, the bits and the time")
 		}
 	});
 }
+
+} // namespace of_patience
+
+namespace of_timeout_lock {
+
+/*
+ * timeout_lock: who gives up, comes back, tries; who waits on behind them; a
+ * holder that never leaves; tickets that wrap.
+ */
+
+using klock::timeout_lock;
+using klock::selftest::service;
+using klock::selftest::subject;
+using namespace worlds;
+
+namespace {
+
+template <unsigned Cpus>
+using whole = subject<"lock", timeout_lock<Cpus>, service::fifo>;
+
+/* Complete executions; passes under both rules of release sequences. */
+template <typename Explore>
+u64 counted_by(Explore explore, options how)
+{
+	how.every_turn = true; /* who gives up and comes back */
+	const result r = explore(how);
+
+	good(r);
+	how.sequence = model::release_sequence::rc11;
+	good(explore(how));
+	return r.complete;
+}
+
+template <unsigned Cpus>
+u64 deadlines(std::vector<unsigned> sections, unsigned patient,
+	      unsigned bits = 0)
+{
+	return counted_by(gives_up<whole<Cpus>>, {.sections = sections,
+						  .patient = patient,
+						  .counter_bits = bits});
+}
+
+template <unsigned Cpus>
+u64 and_tries(std::vector<unsigned> sections, unsigned bits = 0)
+{
+	return counted_by(gives_up_and_tries<whole<Cpus>>,
+			  {.sections = sections, .counter_bits = bits});
+}
+
+} // namespace
+
+TEST_CASE("timeout_lock: deadlines of nobody, of one, of all; and tries")
+{
+	CHECK(deadlines<2>({2, 2}, everybody) == 78);
+	CHECK(deadlines<2>({2, 2}, 0) == 560);
+	CHECK(deadlines<2>({3, 3}, ~1u) == 7964);
+	CHECK(and_tries<2>({4, 3}) == 30331);
+	CHECK(deadlines<3>({1, 1, 1}, everybody) == 54);
+	CHECK(deadlines<3>({1, 1, 1}, 0) == 216);
+	CHECK(deadlines<3>({2, 1, 1}, 0) == 1872);
+	CHECK(deadlines<3>({2, 2, 1}, ~1u) == 4830);
+	CHECK(and_tries<3>({3, 1, 1}) == 2150);
+}
+
+TEST_CASE("timeout_lock: three CPUs by two sections", "[.large]")
+{
+	CHECK(deadlines<3>({2, 2, 2}, everybody) == 10746);
+	CHECK(deadlines<3>({2, 2, 2}, ~1u) == 39150);
+	CHECK(deadlines<3>({2, 2, 2}, ~3u) == 131218);
+	CHECK(deadlines<3>({2, 2, 2}, 0) == 371586);
+}
+
+TEST_CASE("timeout_lock: tickets wrap, and so does the ring")
+{
+	CHECK(deadlines<2>({4, 1}, everybody, 2) == 33);
+	CHECK(deadlines<2>({4, 2}, 0, 2) == 26240);
+	CHECK(deadlines<2>({1, 5}, ~1u, 2) == 65);
+	CHECK(deadlines<2>({5, 1}, ~1u, 2) == 7144);
+	CHECK(and_tries<2>({1, 4}, 2) == 91);
+	CHECK(and_tries<2>({2, 4}, 2) == 1501);
+}
+
+TEST_CASE("timeout_lock: a holder that never leaves holds up nobody for ever")
+{
+	CHECK(counted_by(holder_stays<whole<2>>, {.sections = {1, 3}}) == 10);
+	CHECK(counted_by(holder_stays<whole<3>>, {.sections = {1, 2, 1}}) ==
+	      239);
+	/* As it does whoever waits without a deadline. */
+	CHECK(holder_stays<whole<2>>({.sections = {1, 1}, .patient = 2})
+		      .found == model::bug::deadlock);
+}
+
+/* -- In turn ----------------------------------------------------------------
+ */
+
+namespace {
+
+/*
+ * As first_come_first_served(), but CPU 2 gives up at any look, and comes back.
+ * CPU 1 does not lose its place by that, nor does CPU 0 get ahead.
+ */
+result in_turn_behind_who_gives_up(const options &how)
+{
+	struct world : queue<whole<3>> {};
+
+	return model::explore<world>(how, [](world &w, unsigned cpu) {
+		if (cpu == 1) {
+			w.come(cpu);
+		} else if (cpu == 2) {
+			if (w.who[2].try_lock_until(w.lock, 1))
+				w.who[2].unlock(w.lock);
+		} else {
+			w.came.await_eq_acquire(1);
+			w.who[0].lock(w.lock);
+			model::check(w.served.get(),
+				     "who came first was served first");
+			w.who[0].unlock(w.lock);
+		}
+	});
+}
+
+} // namespace
+
+TEST_CASE("timeout_lock: in turn, behind one that gives up and comes back")
+{
+	const u64 counts[] = {48, 450, 3408};
+
+	for (unsigned times = 1; times <= 3; times++)
+		CHECK(counted_by(in_turn_behind_who_gives_up,
+				 {.sections = {1, 1, times}, .patient = ~4u}) ==
+		      counts[times - 1]);
+}
+
+} // namespace of_timeout_lock
+
+namespace of_try_lock_until {
+
+/*
+ * try_lock_until of every lock that can be tried: who gives up leaves nothing
+ * behind, who gets in is alone. A CPU's clock counts here what the CPU has
+ * done: a deadline is so many attempts.
+ */
+
+using namespace worlds;
+
+namespace {
+
+/* A lock and who takes it, as one that needs neither node nor number. */
+template <typename L>
+struct taken_by {
+	L &inner;
+	contender<L> &who;
+
+	void lock() { who.lock(inner); }
+	[[nodiscard]] bool try_lock() { return who.try_lock(inner); }
+	void unlock() { who.unlock(inner); }
+};
+
+/* CPU 0 asks until so much later; the others wait as long as it takes. */
+template <typename Subject>
+result asks(const options &how, u64 later, unsigned &most_refused)
+{
+	using world = counted<Subject>;
+	const unsigned expected = sum(how.sections);
+
+	return model::explore<world>(
+		how,
+		[later](world &w, unsigned cpu) {
+			taken_by<typename Subject::lock> lock{w.lock,
+							      w.who[cpu]};
+
+			if (cpu != 0) {
+				w.section(w.who[cpu]);
+			} else if (klock::try_lock_for(lock, later)) {
+				w.add();
+				lock.unlock();
+			} else {
+				w.failed++;
+			}
+		},
+		[expected, &most_refused](world &w) {
+			most_refused = std::max(most_refused, w.failed);
+			model::check(w.count.get() + w.failed == expected,
+				     "every section counted");
+			model::check(w.who[0].try_lock(w.lock),
+				     "the lock is free");
+		});
+}
+
+} // namespace
+
+TEST_CASE("try_lock_until: alone inside, and nothing is left by who gives up")
+{
+	for_each_lock<3>([]<typename Subject>() {
+		if constexpr (klock::try_lockable<typename Subject::lock>)
+			for (const u64 later : {u64{0}, u64{3}}) {
+				unsigned refused = 0;
+
+				INFO(later);
+				good(asks<Subject>({.sections = {2, 1}}, later,
+						   refused));
+				CHECK(refused == 2);
+				good(asks<Subject>({.sections = {1, 1, 1}},
+						   later, refused));
+			}
+	});
+}
+
+} // namespace of_try_lock_until
+
+namespace of_meter {
+
+/*
+ * calibrate's handoff_meter: a ball that goes to and fro hands on what a lock
+ * would, by orders that are all needed.
+ */
+
+using model::options;
+using model::result;
+
+namespace {
+
+/* Each side says something before its part of a handoff, and then listens. */
+struct table {
+	union {
+		klock::handoff_meter meter;
+	};
+	klock::plain<unsigned> thrown, answered, finished;
+
+	table() : meter()
+	{
+		model::name(meter, "ball");
+		model::name(thrown, "thrown");
+		model::name(answered, "answered");
+		model::name(finished, "finished");
+	}
+	~table() {}
+
+	void throws()
+	{
+		thrown.set(1);
+		meter.there_and_back(1);
+		model::check(answered.get() == 1, "what was answered is seen");
+		finished.set(1);
+		meter.finish();
+		meter.~handoff_meter();
+	}
+
+	void answers()
+	{
+		answered.set(1);
+		model::check(meter.answer_once(), "thrown to be answered");
+		model::check(thrown.get() == 1, "what was thrown is seen");
+		model::check(!meter.answer_once(), "thrown for the last time");
+		model::check(finished.get() == 1, "what was finished is seen");
+	}
+};
+
+result play(options how)
+{
+	how.sections = {1, 1};
+	return model::explore<table>(how, [](table &t, unsigned cpu) {
+		if (cpu == 0)
+			t.throws();
+		else
+			t.answers();
+	});
+}
+
+} // namespace
+
+TEST_CASE("meter: a handoff hands on, there and back, and the meter may end")
+{
+	const result r = play({});
+
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 1);
+}
+
+TEST_CASE("meter: each of its orders is needed")
+{
+	const result whole = play({.record_uses = true});
+	unsigned tried = 0;
+
+	for (const model::use &u : whole.uses) {
+		if (!u.file.ends_with("klock/calibrate.hpp"))
+			continue;
+		for (const model::weakening &w : model::weakenings(u)) {
+			INFO(model::text(w));
+			CHECK_FALSE(play({.weaken = w}).ok());
+			tried++;
+		}
+	}
+	/* O1 to O6, each acquire or release: one step to relaxed. */
+	CHECK(tried == 6);
+}
+
+} // namespace of_meter

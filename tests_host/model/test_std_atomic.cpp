@@ -3,19 +3,22 @@
  * std::atomic under the checker: what each operation does, beside headers of
  * the standard library that have atomics of their own; what a timeline says.
  */
-#include <memory>
-#include <atomic>
-#include <future>
-#include <latch>
-#include <mutex>
-#include <stop_token>
-#include <thread>
-#include <stdatomic.h>
-
 #include <model/model.hpp>
 #include <model/var.hpp>
 
 #include <catch.hpp>
+
+#include <atomic>
+#include <future>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <stdatomic.h>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace of_std_atomic {
 
 namespace {
 
@@ -249,3 +252,549 @@ TEST_CASE("std_atomic: an order that an operation cannot have is a finding")
 	      "failed: a wait of an order with release");
 	CHECK(found([](auto &x) { (void)x.load(consume); }).empty());
 }
+
+} // namespace of_std_atomic
+
+namespace of_std_litmus {
+
+/*
+ * Small programs on std::atomic: how many executions each has, and whether the
+ * outcome that it is known for is among them. The counts are worked out by
+ * hand: of store buffering (SB) and message passing (MP) there are four
+ * outcomes, and three where the odd one is ruled out.
+ */
+
+namespace {
+
+using enum std::memory_order;
+
+struct memory {
+	std::atomic<int> x{0}, y{0};
+	std::atomic<int *> p{nullptr};
+	std::atomic<double> d{0};
+	std::atomic_flag f{};
+	struct halves {
+		short low, high;
+	};
+	std::atomic<halves> h{};
+	int raw = 0, other = 0, data = 7;
+
+	/* What thread 0 and thread 1 read. */
+	int r0 = 9, r1 = 9, s1 = 9;
+};
+
+using thread = void (*)(memory &);
+
+struct known {
+	const char *name;
+	std::vector<thread> threads;
+	unsigned executions;
+	/* The outcome it is known for, and whether it is there. */
+	bool (*odd)(const memory &);
+	bool seen;
+};
+
+/* Neither of SB's sides has seen the other; MP's reader has the flag alone. */
+bool both_old(const memory &m) { return m.r0 == 0 && m.r1 == 0; }
+bool data_old(const memory &m) { return m.r1 == 1 && m.s1 == 0; }
+
+/* -- SB ---------------------------------------------------------------------
+ */
+
+template <typename Left, typename Right>
+known sb(const char *name, Left l, Right r, bool seen)
+{
+	return {name, {l, r}, seen ? 4U : 3U, both_old, seen};
+}
+
+#define SIDE(does) +[](memory &m) { does; }
+
+const known buffering[] = {
+	sb("SB: what has no order is seq_cst",
+	   SIDE(m.x.store(1); m.r0 = m.y.load()),
+	   SIDE(m.y.store(1); m.r1 = m.x.load()), false),
+	sb("SB: so are operators", SIDE(m.x = 1; m.r0 = m.y),
+	   SIDE(m.y = 1; m.r1 = m.x), false),
+	sb("SB: and ++", SIDE(++m.x; m.r0 = m.y), SIDE(m.y += 1; m.r1 = m.x),
+	   false),
+	sb("SB: an RMW that is acq_rel",
+	   SIDE(m.x.fetch_add(1, acq_rel); m.r0 = m.y.load(acquire)),
+	   SIDE(m.y.fetch_xor(1, acq_rel); m.r1 = m.x.load(acquire)), true),
+	sb("SB: one access is not seq_cst",
+	   SIDE(m.x.store(1); m.r0 = m.y.load(acquire)),
+	   SIDE(m.y.store(1); m.r1 = m.x.load()), true),
+	sb("SB: fences",
+	   SIDE(m.x.store(1, relaxed); std::atomic_thread_fence(seq_cst);
+		m.r0 = m.y.load(relaxed)),
+	   SIDE(m.y.store(1, relaxed); std::atomic_thread_fence(seq_cst);
+		m.r1 = m.x.load(relaxed)),
+	   false),
+	sb("SB: fences that are acq_rel",
+	   SIDE(m.x.store(1, relaxed); std::atomic_thread_fence(acq_rel);
+		m.r0 = m.y.load(relaxed)),
+	   SIDE(m.y.store(1, relaxed); std::atomic_thread_fence(acq_rel);
+		m.r1 = m.x.load(relaxed)),
+	   true),
+	sb("SB: fences for signals alone",
+	   SIDE(m.x.store(1, relaxed); std::atomic_signal_fence(seq_cst);
+		m.r0 = m.y.load(relaxed)),
+	   SIDE(m.y.store(1, relaxed); std::atomic_signal_fence(seq_cst);
+		m.r1 = m.x.load(relaxed)),
+	   true),
+	sb("SB: references",
+	   SIDE(std::atomic_ref(m.raw) = 1; m.r0 = std::atomic_ref(m.other)),
+	   SIDE(std::atomic_ref(m.other) = 1; m.r1 = std::atomic_ref(m.raw)),
+	   false),
+	sb("SB: failed swaps are seq_cst",
+	   SIDE(m.x = 1; m.r0 = 5;
+		m.y.compare_exchange_strong(m.r0, 6, acq_rel, seq_cst)),
+	   SIDE(m.y = 1; m.r1 = 5;
+		m.x.compare_exchange_strong(m.r1, 6, acq_rel, seq_cst)),
+	   false),
+	sb("SB: failed swaps, of which success would be seq_cst",
+	   SIDE(m.x = 1; m.r0 = 5;
+		m.y.compare_exchange_strong(m.r0, 6, seq_cst, relaxed)),
+	   SIDE(m.y = 1; m.r1 = 5;
+		m.x.compare_exchange_strong(m.r1, 6, seq_cst, relaxed)),
+	   true),
+};
+
+/* -- MP ---------------------------------------------------------------------
+ */
+
+template <typename Writer, typename Reader>
+known mp(const char *name, Writer w, Reader r, bool seen)
+{
+	return {name, {w, r}, seen ? 4U : 3U, data_old, seen};
+}
+
+#define PUBLISHES(how) SIDE(m.x.store(1, relaxed); how)
+#define TAKES(how) SIDE(how; m.s1 = m.x.load(relaxed))
+
+const known passing[] = {
+	mp("MP: consume is acquire", PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = m.y.load(consume)), false),
+	mp("MP: a flag", PUBLISHES(m.f.test_and_set(release)),
+	   TAKES(m.r1 = m.f.test(acquire)), false),
+	mp("MP: a flag, relaxed", PUBLISHES(m.f.test_and_set(release)),
+	   TAKES(m.r1 = m.f.test(relaxed)), true),
+	mp("MP: references",
+	   PUBLISHES(std::atomic_ref(m.raw).store(1, release)),
+	   TAKES(m.r1 = std::atomic_ref(m.raw).load(acquire)), false),
+	mp("MP: references, relaxed",
+	   PUBLISHES(std::atomic_ref(m.raw).store(1, relaxed)),
+	   TAKES(m.r1 = std::atomic_ref(m.raw).load(acquire)), true),
+	mp("MP: RMWs", PUBLISHES(m.y.exchange(1, release)),
+	   TAKES(m.r1 = m.y.fetch_or(0, acquire)), false),
+	mp("MP: RMWs, relaxed", PUBLISHES(m.y.exchange(1, release)),
+	   TAKES(m.r1 = m.y.fetch_and(1, relaxed)), true),
+	mp("MP: a swap fails with acquire", PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 5;
+		 m.y.compare_exchange_strong(m.r1, 6, relaxed, acquire)),
+	   false),
+	mp("MP: a swap fails relaxed, with success acquire",
+	   PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 5;
+		 m.y.compare_exchange_strong(m.r1, 6, acquire, relaxed)),
+	   true),
+	mp("MP: a swap succeeds with acquire", PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 1;
+		 m.y.compare_exchange_strong(m.r1, 6, acquire, relaxed)),
+	   false),
+	mp("MP: a swap succeeds relaxed, with failure acquire",
+	   PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 1;
+		 m.y.compare_exchange_strong(m.r1, 6, relaxed, acquire)),
+	   true),
+	mp("MP: failure is success less the store",
+	   PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 5; m.y.compare_exchange_weak(m.r1, 6, acq_rel)), false),
+	mp("MP: failure of release is relaxed",
+	   PUBLISHES(m.y.store(1, release)),
+	   TAKES(m.r1 = 5; m.y.compare_exchange_weak(m.r1, 6, release)), true),
+	mp("MP: a swap publishes",
+	   PUBLISHES(int v = 0;
+		     m.y.compare_exchange_strong(v, 1, release, relaxed)),
+	   TAKES(m.r1 = m.y.load(acquire)), false),
+};
+
+/* -- Others ------------------------------------------------------------------
+ */
+
+void adds_half(memory &m)
+{
+	memory::halves was = m.h.load(relaxed), now;
+
+	do {
+		now = {static_cast<short>(was.low + 1), was.high};
+	} while (!m.h.compare_exchange_weak(was, now, relaxed));
+}
+
+const known others[] = {
+	{"three RMWs of three kinds: in each order",
+	 {SIDE(m.x.fetch_add(1)), SIDE(m.x.fetch_xor(6)),
+	  SIDE(m.x.exchange(3))},
+	 6,
+	 [](const memory &m) { return m.x.load() == 0; },
+	 false},
+	/* Who swaps first has read 0; the other's load read 0 or 1. */
+	{"floating point is added by swaps",
+	 {SIDE(m.d += 1), SIDE(m.d.fetch_add(1, relaxed))},
+	 4,
+	 [](const memory &m) { return m.d != 2.0; },
+	 false},
+	{"a struct is swapped whole",
+	 {adds_half, adds_half},
+	 4,
+	 [](const memory &m) { return m.h.load().low != 2; },
+	 false},
+	{"a flag has one winner",
+	 {SIDE(m.r0 = m.f.test_and_set()), SIDE(m.r1 = m.f.test_and_set())},
+	 2,
+	 [](const memory &m) { return m.r0 == m.r1; },
+	 false},
+	{"a pointer that was published",
+	 {SIDE(std::atomic_ref(m.data).store(1, relaxed);
+	       m.p.store(&m.data, release)),
+	  SIDE(if (int *p = m.p.load(acquire)) m.r1 =
+		       std::atomic_ref(*p).load(relaxed))},
+	 2,
+	 [](const memory &m) { return m.r1 == 7; },
+	 false},
+	{"a pointer that was published relaxed",
+	 {SIDE(std::atomic_ref(m.data).store(1, relaxed);
+	       m.p.store(&m.data, relaxed)),
+	  SIDE(if (int *p = m.p.load(acquire)) m.r1 =
+		       std::atomic_ref(*p).load(relaxed))},
+	 3,
+	 [](const memory &m) { return m.r1 == 7; },
+	 true},
+};
+
+void agree(const known &k)
+{
+	bool seen = false;
+	const model::result r = model::explore<memory>(
+		{.sections = std::vector<unsigned>(k.threads.size(), 1)},
+		[&k](memory &m, unsigned cpu) { k.threads[cpu](m); },
+		[&](memory &m) { seen |= k.odd(m); });
+
+	INFO(k.name << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == k.executions);
+	CHECK(seen == k.seen);
+}
+
+} // namespace
+
+TEST_CASE("std_litmus: store buffering")
+{
+	for (const known &k : buffering)
+		agree(k);
+}
+
+TEST_CASE("std_litmus: message passing")
+{
+	for (const known &k : passing)
+		agree(k);
+}
+
+TEST_CASE("std_litmus: RMWs, pointers, waits")
+{
+	for (const known &k : others)
+		agree(k);
+}
+
+} // namespace of_std_litmus
+
+namespace of_std_waits {
+
+/*
+ * What executions have that are not one memory's: weak failures, sleepers,
+ * choices, assumptions; and the heap.
+ */
+
+using enum std::memory_order;
+using model::check;
+
+TEST_CASE("std_atomic: weak may fail, so often as options.spurious says")
+{
+	struct world {
+		std::atomic<int> x{0};
+		int failures = 0;
+	};
+	const auto run = [](unsigned spurious, unsigned tries) {
+		return model::explore<world>(
+			{.sections = {1},
+			 .spurious = spurious,
+			 .every_turn = true},
+			[tries](world &w, unsigned) {
+				for (unsigned i = 0; i < tries; i++) {
+					int v = 0;
+					if (w.x.compare_exchange_weak(v, 1))
+						return;
+					check(v == 0, "what is there");
+				}
+				check(false, "never swapped");
+			});
+	};
+
+	CHECK(run(0, 1).ok());
+	CHECK(run(0, 1).complete == 1);
+	CHECK(run(1, 1).found == model::bug::failed_check);
+	CHECK(run(1, 2).ok());
+	CHECK(run(1, 2).complete == 2);
+	CHECK(run(2, 2).found == model::bug::failed_check);
+	CHECK(run(3, 4).complete == 4);
+}
+
+TEST_CASE("std_atomic: who sleeps has to be told")
+{
+	struct world {
+		std::atomic<int> x{0};
+		int data = 0;
+	};
+	const auto run = [](bool tells, bool last) {
+		return model::explore<world>(
+			{.sections = {1, 1}}, [=](world &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.x.wait(0, acquire);
+					return;
+				}
+				if (tells && !last)
+					w.x.notify_all();
+				w.x.store(1, release);
+				if (tells && last)
+					w.x.notify_all();
+			});
+	};
+
+	CHECK(run(false, false).found == model::bug::deadlock);
+	CHECK(run(true, false).found == model::bug::deadlock);
+	const auto told = run(true, true);
+	INFO(told.timeline);
+	CHECK(told.ok());
+	CHECK(told.exhaustive);
+	CHECK(told.complete >= 2);
+}
+
+TEST_CASE("std_atomic: sleeping orders no more than the wait's own order")
+{
+	struct world {
+		std::atomic<int> x{0};
+		model::var<int> data = 0;
+	};
+	const auto run = [](std::memory_order o) {
+		return model::explore<world>({.sections = {1, 1}},
+					     [=](world &w, unsigned cpu) {
+						     if (cpu == 0) {
+							     w.x.wait(0, o);
+							     w.data = 2;
+							     return;
+						     }
+						     w.data = 1;
+						     w.x.store(1, release);
+						     w.x.notify_one();
+					     });
+	};
+
+	CHECK(run(relaxed).found == model::bug::data_race);
+	CHECK(run(acquire).ok());
+}
+
+TEST_CASE("choose: each of its values, in executions of their own")
+{
+	struct world {
+		std::atomic<unsigned> x{0};
+	};
+	unsigned seen = 0;
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}},
+		[](world &w, unsigned cpu) {
+			if (cpu == 0)
+				w.x = model::choose(5);
+			else if (model::maybe())
+				(void)w.x.load();
+		},
+		[&seen](world &w) { seen |= 1U << w.x.load(); });
+
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 5 * (2 + 1));
+	CHECK(seen == 31);
+	CHECK(model::choose(3) == 0);
+}
+
+TEST_CASE("assume: other executions are none, and no deadlock")
+{
+	struct world {
+		std::atomic<unsigned> x{0};
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				model::assume(w.x == 2);
+				check(w.x == 2, "holds");
+			} else {
+				w.x = 1;
+				w.x = 2;
+			}
+		});
+
+	INFO(r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == 1);
+	CHECK(r.blocked > 0);
+}
+
+/* A name of its own: what it allocates in, its address is the same again. */
+TEST_CASE("heap: bodies have their own, which ends with the execution")
+{
+	struct box {
+		std::atomic<int> v{0};
+	};
+	struct world {
+		std::atomic<box *> shared{new box};
+		std::unique_ptr<box> mine = std::make_unique<box>();
+		box *last = nullptr;
+	};
+	const auto run = [](auto body) {
+		return model::explore<world>({.sections = {1, 1}}, body);
+	};
+	const auto swaps = run([](world &w, unsigned cpu) {
+		box *const b = new box;
+		b->v = static_cast<int>(cpu) + 1;
+		box *const was = w.shared.exchange(b);
+		check(was->v < 3, "one of the three");
+		delete was;
+	});
+	INFO(swaps.timeline);
+	CHECK(swaps.ok());
+	CHECK(swaps.exhaustive);
+	CHECK(swaps.complete == 2);
+
+	const auto used = run([](world &w, unsigned cpu) {
+		box *const b = w.shared.load();
+		if (cpu == 0)
+			delete b;
+		else
+			(void)b->v.load();
+	});
+	INFO(used.timeline);
+	CHECK(used.found == model::bug::dead_object);
+	CHECK(used.timeline.find("made.0") != std::string::npos);
+
+	const auto twice = run([](world &w, unsigned cpu) {
+		if (cpu == 0) {
+			/* Of no destructor's making. */
+			w.last = static_cast<box *>(::operator new(8));
+			::operator delete(w.last);
+			::operator delete(w.last);
+		}
+	});
+	INFO(twice.timeline);
+	CHECK(twice.message == "failed: memory is freed twice");
+
+	/* No expression of new, which a compiler may leave out. */
+	const auto large = run([](world &, unsigned) {
+		::operator delete(::operator new(2000000));
+	});
+	CHECK(large.message == "failed: a CPU's operator new has 1 MiB in one "
+			       "execution");
+}
+
+TEST_CASE("explore: names for code that is no lock, a function for each CPU")
+{
+	struct mail {
+		std::atomic<bool> full{false};
+		model::var<int> letter = 0;
+		int read = 0;
+	};
+	const auto run = [](std::memory_order puts, model::options how) {
+		return model::explore_threads<mail>(
+			how, [](mail &m) { check(m.read == 7 || !m.read); },
+			[=](mail &m) {
+				m.letter = 7;
+				m.full.store(true, puts);
+			},
+			[](mail &m) {
+				if (m.full.load(acquire))
+					m.read = m.letter;
+			});
+	};
+
+	CHECK(run(release, {}).ok());
+	CHECK(run(release, {}).complete == 2);
+	CHECK(run(relaxed, {}).found == model::bug::data_race);
+	/* One CPU alone. */
+	CHECK(run(release, {.runs = {1}}).complete == 1);
+	CHECK(model::explore<mail>({.runs = {1, 1}}, [](mail &m, unsigned) {
+		      m.letter = 1;
+	      }).found == model::bug::data_race);
+}
+
+TEST_CASE("bounds: what is near is found, and it is said what is left out")
+{
+	struct lock {
+		std::atomic<bool> taken{false};
+		model::var<int> data = 0;
+	};
+	struct buffering {
+		std::atomic<int> x{0}, y{0};
+		int r0 = 0, r1 = 0;
+	};
+	const auto two_steps = [](unsigned preemptions, unsigned reorder) {
+		return model::explore<lock>({.runs = {1, 1},
+					     .preemptions = preemptions,
+					     .max_reorder = reorder},
+					    [](lock &l, unsigned) {
+						    if (l.taken.load())
+							    return;
+						    l.taken = true;
+						    l.data = 1;
+						    l.taken = false;
+					    });
+	};
+	const auto sb = [](unsigned preemptions, unsigned reorder) {
+		return model::explore_threads<buffering>(
+			{.preemptions = preemptions, .max_reorder = reorder},
+			[](buffering &b) { check(b.r0 || b.r1); },
+			[](buffering &b) {
+				b.x.store(1, relaxed);
+				b.r0 = b.y.load(relaxed);
+			},
+			[](buffering &b) {
+				b.y.store(1, relaxed);
+				b.r1 = b.x.load(relaxed);
+			});
+	};
+
+	for (const model::result &r :
+	     {two_steps(0, 0), sb(0, 0), sb(model::unbounded, 0)}) {
+		CHECK(r.ok());
+		CHECK(r.left_out > 0);
+		CHECK_FALSE(r.exhaustive);
+		CHECK(r.timeline.find("NOT EXHAUSTIVE: preemptions") == 0);
+	}
+	CHECK(sb(0, 0).complete == 1);
+	CHECK(two_steps(0, 1).found == model::bug::data_race);
+	CHECK(sb(0, 1).found == model::bug::failed_check);
+	CHECK(sb(1, 0).complete == 2);
+}
+
+TEST_CASE("bounds: nothing left out is exhaustive")
+{
+	struct count {
+		std::atomic<int> x{0};
+	};
+	const auto r = model::explore<count>(
+		{.runs = {1, 1, 1}, .preemptions = 3, .max_reorder = 3},
+		[](count &c, unsigned) { c.x++; });
+
+	CHECK(r.exhaustive);
+	CHECK(r.left_out == 0);
+	CHECK(r.complete == 6);
+}
+
+} // namespace of_std_waits

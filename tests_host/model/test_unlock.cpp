@@ -3,13 +3,12 @@
  * What unlock() does after it has released the lock: nothing. And whom it waits
  * for before that: nobody, or a newcomer.
  */
-#include "mortal_world.hpp"
+#include "lock_worlds.hpp"
 
 #include <catch.hpp>
 
 #include <cstring>
 
-using klock::selftest::all_locks;
 using namespace worlds;
 
 namespace {
@@ -28,7 +27,7 @@ void good(const result &r)
 template <unsigned Cpus>
 void last_ends(const std::vector<std::vector<unsigned>> &sizes)
 {
-	all_locks<Cpus>::for_each([&]<typename Subject>() {
+	tested_locks<Cpus>::for_each([&]<typename Subject>() {
 		if constexpr (Subject::capacity >= Cpus)
 			for (const auto &sections : sizes) {
 				INFO(Subject::name << ", " << sections.size()
@@ -109,7 +108,7 @@ result stopped_newcomer()
 
 TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
 {
-	all_locks<2>::for_each([]<typename Subject>() {
+	tested_locks<2>::for_each([]<typename Subject>() {
 		const result r = stopped_newcomer<Subject>();
 
 		INFO(Subject::name << " " << r.message << "\n" << r.timeline);

@@ -7,7 +7,6 @@
 using klock::atomic;
 using klock::plain;
 using klock::u8;
-using klock::selftest::all_locks;
 using model::bug;
 using namespace worlds;
 
@@ -68,15 +67,16 @@ TEST_CASE("workers: as many executions, whoever explores them")
 
 TEST_CASE("workers: as many of a lock's executions, complete and blocked")
 {
-	all_locks<3>::for_each([]<typename Subject>() {
-		if (Subject::name == std::string("mcs_lock"))
-			same_by_any([](unsigned workers) {
-				options how = by(workers);
-				how.sections = {2, 2, 2};
-				const result r = exclusion<Subject>(how);
-				CHECK(r.complete == 17'670);
-				return r;
-			});
+	using klock::selftest::service;
+	using mcs = klock::selftest::subject<"mcs_lock", klock::mcs_lock,
+					     service::fifo>;
+
+	same_by_any([](unsigned workers) {
+		options how = by(workers);
+		how.sections = {2, 2, 2};
+		const result r = exclusion<mcs>(how);
+		CHECK(r.complete == 17'670);
+		return r;
 	});
 }
 

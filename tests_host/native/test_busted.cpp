@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The torture is itself tested: locks that are wrong must fail it.
+ * The tortures are themselves tested: locks that are wrong must fail them.
  */
-#include "crew.hpp"
-
 #include <klock/selftest/busted.hpp>
+#include <klock/selftest/busted_shared.hpp>
+#include <klock/selftest/shared_torture.hpp>
+
+#include "threads.hpp"
 
 #include <catch.hpp>
 
 #include <memory>
-
 using namespace native;
+
+/*
+ * The torture is itself tested: locks that are wrong must fail it.
+ */
+namespace busted_tests {
 
 namespace {
 
@@ -99,3 +105,83 @@ TEST_CASE("busted: no correct lock is found", "[busted]")
 				     find<Subject>(where, 1, stuck::is_a_bug));
 	});
 }
+
+} // namespace busted_tests
+
+/*
+ * Locks for readers and writers that are wrong must fail the shared torture.
+ */
+namespace shared_busted_tests {
+
+namespace {
+
+constexpr unsigned most_threads = 3;
+
+/* As busted.cpp's: small runs, with a queue where it needs one. */
+plan to_find(unsigned found_in, unsigned run)
+{
+	const bool parallel = found_in & in_parallel;
+
+	return {.cpus = parallel ? 2u : most_threads,
+		.convoys = parallel ? 0u : 4u,
+		.sections = parallel ? 2000u : 400u,
+		.relaxes_a_word = 1,
+		.relaxes_outside = 4,
+		.try_one_in = 2,
+		.seed = run,
+		.write_one_in = 2 + run % 3};
+}
+
+template <typename Subject>
+const char *find(unsigned found_in, unsigned most_runs, stuck standing_still)
+{
+	const char *found = nullptr;
+
+	for (unsigned run = 0; run < most_runs && !found; run++) {
+		auto t = std::make_unique<
+			shared_torture<Subject, most_threads>>();
+
+		run_on_threads<Subject>(*t, to_find(found_in, run),
+					standing_still);
+		found = fault(t->outcome());
+	}
+	return found;
+}
+
+} // namespace
+
+TEST_CASE("shared: every mutant is found", "[busted]")
+{
+	const unsigned here = cores().size() < 2
+				      ? in_turns
+				      : in_turns | in_parallel | in_crowd;
+
+	busted_shared_locks::for_each([here]<typename Subject>() {
+		constexpr unsigned where = Subject::found_in;
+
+		if (!(where & here))
+			return;
+		const char *found = find<Subject>(where, 500, stuck::is_meant);
+		INFO(Subject::name << ": " << Subject::mistake);
+		CHECK(found != nullptr);
+		if (found)
+			std::printf("%-20s %-44s %s\n", Subject::name,
+				    Subject::mistake, found);
+	});
+}
+
+TEST_CASE("shared: no correct lock is found", "[busted]")
+{
+	all_shared_locks<most_threads>::for_each([]<typename Subject>() {
+		for (unsigned where : {in_parallel, in_crowd}) {
+			const char *found =
+				find<Subject>(where, 1, stuck::is_a_bug);
+
+			INFO(Subject::name << ": "
+					   << (found ? found : "passes"));
+			CHECK(found == nullptr);
+		}
+	});
+}
+
+} // namespace shared_busted_tests

@@ -5,7 +5,7 @@
  * ThreadSanitizer also one before it that nothing orders.
  */
 #include "../watchdog.hpp"
-#include "standstill.hpp"
+#include "threads.hpp"
 
 #include <klock/selftest/parts.hpp>
 #include <klock/selftest/mortal.hpp>

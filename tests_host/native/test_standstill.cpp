@@ -2,7 +2,7 @@
 /*
  * When a run is said to stand still: never because a thread is slow.
  */
-#include "crew.hpp"
+#include "threads.hpp"
 
 #include <catch.hpp>
 

@@ -3,8 +3,8 @@
  * program - the values of every operation, in a program without a library
  *
  * Exit status: 0 all right, 1 not, and the operation's name is printed. Linux
- * on x86: for 32 bits a host seldom has libraries. KLOCK_TYPES: every_type, or
- * those of table.hpp that a planted fault is looked for in.
+ * on x86: for 32 bits a host seldom has libraries. KLOCK_TYPES: which of
+ * table.hpp's types, each_representation or those of a planted fault.
  */
 #include <operations/values.hpp>
 

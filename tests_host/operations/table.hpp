@@ -257,6 +257,10 @@ using all_types =
 	      wchar_t, intptr_t, uintptr_t, scoped, wide, flags, yes_or_no,
 	      thing *, const char *, void *, void (*)(int)>;
 
+/* One of each representation: a port has no other instructions for the rest. */
+using distinct_types = types<bool, unsigned char, short, int, unsigned long,
+			     scoped, wide, flags, thing *>;
+
 using pair_types = types<u8, u16, u32>;
 
 /* Visits with T, and how many of them. */
@@ -274,11 +278,14 @@ struct field_types {
 	}
 };
 
-/* What is tried: all of these, or bytes alone, which soon compile. */
+/* What is tried: all of these; or each representation once; or bytes alone. */
 struct every_type {
 	using values = all_types;
 	using pairs = pair_types;
 	using fields = field_types;
+};
+struct each_representation : every_type {
+	using values = distinct_types;
 };
 struct bytes_alone {
 	using values = types<u8>;

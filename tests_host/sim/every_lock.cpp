@@ -7,12 +7,20 @@ namespace sim {
 
 namespace {
 
+#ifdef KLOCK_ALL_WIDTHS
+template <unsigned Cpus>
+using measured_locks = klock::selftest::all_locks<Cpus>;
+#else
+template <unsigned Cpus>
+using measured_locks = tested<klock::selftest::all_locks<Cpus>>;
+#endif
+
 template <unsigned Cpus, unsigned SizeBefore>
 std::vector<figures> measure_list(const machine &on)
 {
 	std::vector<figures> out;
 
-	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
+	measured_locks<Cpus>::for_each([&]<typename Subject>() {
 		if (Subject::capacity <= SizeBefore ||
 		    Cpus > most_cpus<Subject>)
 			return;

@@ -3,8 +3,8 @@
 # cmake -D REPORT=... -D FOLDER=... -P test_identical.cmake
 #
 # Two processes, whose memory the host lays out differently, write the same
-# bytes, whatever they have measured before: the report (1), and test sim (2),
-# which measures in another order. Test sim_misses reads the table.
+# bytes, whatever they have measured before: the report (1), and test sim_widths
+# (2), which measures in another order. Test sim_misses reads the table.
 
 file(MAKE_DIRECTORY ${FOLDER}/1)
 execute_process(COMMAND ${REPORT} ${FOLDER}/1

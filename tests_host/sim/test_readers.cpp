@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Locks that readers share, read and written by up to 1,024 CPUs: what the
- * texts claim, as shapes and ratios on two machines, and locks that must fail.
+ * texts claim, as shapes and ratios on two machines.
  */
-#include "every_shared_lock.hpp"
+#include "every_lock.hpp"
 
 #include <sim/table.hpp>
 
-#include <klock/selftest/busted_shared.hpp>
+#include <klock/selftest/locks.hpp>
 
 #include <catch.hpp>
 
@@ -152,51 +152,4 @@ TEST_CASE("readers: seq_lock: the fastest to read, not where writes are many")
 	CHECK(rate(value, 1) > rate(lines, 1));
 	CHECK(rate(value, 1) > 8 * rate(one, 1));
 	CHECK(rate(value, 50) < rate(one, 50));
-}
-
-namespace {
-
-template <typename Subject>
-shared_figures under(unsigned cpus, unsigned writers, u64 inside)
-{
-	return measure_shared<typename Subject::lock>(Subject::name, xeon_8180,
-						      {.cpus = cpus,
-						       .writers = writers,
-						       .inside = inside,
-						       .patience = 10'000'000});
-}
-
-/* Whether some load shows that the lock is wrong. */
-template <typename Subject>
-bool found_wrong()
-{
-	for (const unsigned cpus : {2u, 4u, 16u})
-		for (const unsigned writers : {10u, 50u})
-			for (const u64 inside : {0u, 500u, 5000u}) {
-				const shared_figures f =
-					under<Subject>(cpus, writers, inside);
-
-				if (f.overlaps || !f.stuck.empty())
-					return true;
-			}
-	return under<Subject>(4, 0, 5000).most_readers < 4;
-}
-
-} // namespace
-
-TEST_CASE("readers: those that must fail are found where they can be")
-{
-	std::string missed;
-
-	selftest::busted_shared_locks::for_each([&]<typename Subject>() {
-		if (!found_wrong<Subject>())
-			missed += Subject::name + std::string(" ");
-	});
-	/*
-	 * The first is wrong when it is freed, the second only where memory is
-	 * not sequentially consistent; the third lets readers wait for longer;
-	 * the last is wrong in a try, which nobody makes here.
-	 */
-	CHECK(missed ==
-	      "rw_two_steps rw_plain_read pf_no_phase pf_gives_back ");
 }

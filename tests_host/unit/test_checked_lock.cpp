@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_lock: each misuse is named, with the lock, the CPU, the holder and
- * both call sites; correct use is left alone; switched off it is not there.
+ * checked_lock: what is right passes, and what it costs.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/detail/usage.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/ticket_lock.hpp>
 
 #include "pretended_kernel.hpp"
 
 #include <condition_variable>
+#include <cstring>
+#include <functional>
 #include <mutex>
+#include <new>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
-
 using namespace klock;
+
+/*
+ * checked_lock: each misuse is named, with the lock, the CPU, the holder and
+ * both call sites; correct use is left alone; switched off it is not there.
+ */
+namespace checked_tests {
 
 /* "this file:line", as a panic prints it */
 static std::string line(int number)
@@ -248,3 +258,426 @@ TEST_CASE("checked_lock: zero bytes are a free lock without a name")
 	set_name(lock, "allocated");
 	has(panic_of([&] { lock.unlock(); }), "allocated, CPU 0: unlock");
 }
+
+} // namespace checked_tests
+
+/*
+ * checked_lock: what compiles with a lock compiles with the checked one, for
+ * every lock of the list.
+ *
+ * A lint (tests_host/lint/wrapped.py) sees that no member of any lock is
+ * missing from this list or from the wrapper.
+ */
+namespace checked_drop_in_tests {
+
+namespace {
+
+struct use {
+	const char *what;
+	bool compiles;
+};
+
+template <typename T>
+std::vector<use> uses()
+{
+	return {{"lock()", requires(T & l){l.lock();
+}
+} // namespace
+, {"lock(node)", requires(T &l, typename T::node &n){l.lock(n);
+} // namespace checked_drop_in_tests
+}
+, {"lock(number)", requires(T &l){l.lock(1u);
+}
+}
+, {"lock_from(number)", requires(T &l){l.lock_from(1u);
+}
+}
+, {"has_node(number)", requires {T::has_node(1u);
+}
+}
+, {"is_clean(number)", requires {T::is_clean(1u);
+}
+}
+, {"forget_waits(number)", requires {T::forget_waits(1u);
+}
+}
+, {"unlock()", requires(T &l){l.unlock();
+}
+}
+, {"unlock(node)", requires(T &l, typename T::node &n){l.unlock(n);
+}
+}
+, {"unlock(number)", requires(T &l){l.unlock(1u);
+}
+}
+, {"try_lock()", requires(T &l){l.try_lock();
+}
+}
+, {"try_lock(node)", requires(T &l, typename T::node &n){l.try_lock(n);
+}
+}
+, {"try_lock(number)", requires(T &l){l.try_lock(1u);
+}
+}
+, {"lock_paced(of u8)", requires(T &l, u32 (&pace)(u8)){l.lock_paced(pace);
+}
+}
+, {"lock_paced(of u32)", requires(T &l, u32 (&pace)(u32)){l.lock_paced(pace);
+}
+}
+, {"lock_paced(of nothing)", requires(T &l, u32 (&pace)()){l.lock_paced(pace);
+}
+}
+, {"try_lock_until(number, deadline)",
+   requires(T &l, u64 deadline){l.try_lock_until(1u, deadline);
+}
+}
+, {"try_lock_for(number, cycles)",
+   requires(T &l, u64 cycles){l.try_lock_for(1u, cycles);
+}
+}
+, {"is_locked()", requires(const T &l){l.is_locked();
+}
+}
+, {"is_contended()", requires(const T &l){l.is_contended();
+}
+}
+, {"is_contended(node)",
+   requires(const T &l, const typename T::node &n){l.is_contended(n);
+}
+}
+, {"is_contended(number)", requires(const T &l){l.is_contended(1u);
+}
+}
+, {"is_queued(number)", requires(const T &l){l.is_queued(1u);
+}
+}
+, {"await_left(number)", requires(const T &l){l.await_left(1u);
+}
+}
+, {"set_base(turns)", requires(T &l){l.set_base(3u);
+}
+}
+, {"turns_for(u8, base)", requires {T::turns_for(u8{3}, 5u);
+}
+}
+, {"lock_shared()", requires(T &l){l.lock_shared();
+}
+}
+, {"lock_shared(number)", requires(T &l){l.lock_shared(1u);
+}
+}
+, {"unlock_shared()", requires(T &l){l.unlock_shared();
+}
+}
+, {"unlock_shared(number)", requires(T &l){l.unlock_shared(1u);
+}
+}
+, {"try_lock_shared()", requires(T &l){l.try_lock_shared();
+}
+}
+, {"try_lock_shared(number)", requires(T &l){l.try_lock_shared(1u);
+}
+}
+, {"max_readers", requires {T::max_readers;
+}
+}
+, {"readers_contend", requires {T::readers_contend;
+}
+}
+, {"default_base", requires {T::default_base;
+}
+}
+, {"node", requires(typename T::node &n){n;
+}
+}
+, {"node_may_live_on_stack", requires {T::node_may_live_on_stack;
+}
+}
+, {"max_contenders", requires {T::max_contenders;
+}
+}
+, {"made of nothing", requires {T();
+}
+}
+, {"made of a counter", requires {T(u8{3});
+}
+}
+, {"made of base and counter", requires {T(7u, u8{3});
+}
+}
+,
+}
+;
+}
+
+template <typename Unchecked, typename Checked>
+void compare()
+{
+	const auto without = uses<Unchecked>(), with = uses<Checked>();
+
+	for (usize i = 0; i < with.size(); i++) {
+		INFO(with[i].what);
+		CHECK(with[i].compiles == without[i].compiles);
+	}
+}
+
+} // namespace
+
+TEST_CASE("checked_lock: a drop-in: what compiles with a lock does with it")
+{
+	std::set<std::string> seen;
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+
+		INFO(Subject::name);
+		compare<L, checked_if<true, L>>();
+		compare<L, checked_if<true, L, "named">>();
+		for (const use &u : uses<L>())
+			if (u.compiles)
+				seen.insert(u.what);
+	});
+	/* An expression that fits no lock compares nothing. */
+	for (const use &u : uses<ticket_lock<u8>>()) {
+		INFO(u.what);
+		CHECK((seen.count(u.what) ||
+		       u.what == std::string("try_lock(number)")));
+	}
+}
+
+TEST_CASE("checked_lock: what is forwarded does what it does inside")
+{
+	checked_if<true, proportional_ticket_lock<u8>> paced(7u);
+	checked_if<true, bakery_lock<4>> bakery;
+	checked_if<true, ticket_lock<u8>> ticket;
+	checked_if<true, mcs_lock> mcs;
+	mcs_node node;
+
+	paced.set_base(9);
+	CHECK(paced.turns_for(2, 5) == 10);
+	CHECK(paced.default_base == proportional_ticket_lock<u8>::default_base);
+
+	bakery.lock(2);
+	CHECK(bakery.is_queued(2));
+	CHECK_FALSE(bakery.is_queued(1));
+	CHECK_FALSE(bakery.is_contended());
+	has(panic_of([&] { (void)bakery.is_queued(4); }),
+	    "a CPU number beyond capacity");
+	bakery.unlock(2);
+	CHECK_FALSE(bakery.is_queued(2));
+
+	ticket.lock_paced([](u8) { return 1u; });
+	CHECK(ticket.is_held_by_me());
+	CHECK_FALSE(ticket.is_contended());
+	has(panic_of([&] { ticket.lock_paced([](u8) { return 1u; }); }),
+	    "recursion");
+	ticket.unlock();
+
+	mcs.lock(node);
+	CHECK_FALSE(mcs.is_contended(node));
+	mcs.unlock(node);
+}
+
+} // namespace checked_drop_in_tests
+
+/*
+ * checked_lock: an unlock's last access to the lock's memory is the one that
+ * releases it. The next holder may free what the lock lies in.
+ */
+namespace checked_lifetime_tests {
+
+namespace {
+
+std::function<void()> when_released;
+
+/* Releases, and whoever comes next is faster than the rest of unlock(). */
+struct lost_at_once {
+	static constexpr u64 max_contenders = 8;
+
+	void lock() {}
+	[[nodiscard]] bool try_lock() { return true; }
+	void unlock() { when_released(); }
+};
+
+} // namespace
+
+TEST_CASE("checked_lock: unlock() writes nothing once it is released")
+{
+	using L = checked_lock<lost_at_once>;
+	alignas(L) unsigned char memory[sizeof(L)];
+	L &lock = *new (memory) L;
+
+	when_released = [&] { std::memset(memory, 0xdd, sizeof(memory)); };
+	lock.lock();
+	lock.unlock();
+	for (unsigned char byte : memory)
+		CHECK(byte == 0xdd);
+}
+
+/* ASan says if it reads. */
+TEST_CASE("checked_lock: unlock() reads nothing once it is released")
+{
+	auto *const lock = new checked_lock<lost_at_once>;
+
+	when_released = [&] { delete lock; };
+	lock->lock();
+	lock->unlock();
+}
+
+namespace {
+
+thread_local bool frees = false;
+atomic<u32> freed;
+
+/* Whoever is not the last sleeps here until the last has freed the object. */
+struct slow_to_return {
+	static constexpr u64 max_contenders = 2;
+
+	void lock() { inner.lock(); }
+	void unlock()
+	{
+		const bool waits = !frees;
+		const u32 before = freed.load_relaxed();
+
+		inner.unlock();
+		if (waits)
+			freed.await_acquire(
+				[=](u32 now) { return now != before; });
+	}
+
+      private:
+	ticket_lock<u8> inner;
+};
+
+/* An object with its lock inside; the last to leave it frees it. */
+struct counted_object {
+	checked_lock<slow_to_return, "object"> lock;
+	int users = 2;
+};
+
+void leave(counted_object *object)
+{
+	object->lock.lock();
+	frees = --object->users == 0;
+	object->lock.unlock();
+	if (!frees)
+		return;
+	delete object;
+	freed.fetch_add_release(1);
+}
+
+} // namespace
+
+TEST_CASE("checked_lock: an object that is freed by whoever leaves it last")
+{
+	for (u32 round = 1; round <= 20; round++) {
+		auto *const object = new counted_object;
+		std::thread other([object] {
+			current_cpu = 1;
+			leave(object);
+		});
+
+		leave(object);
+		other.join();
+		CHECK(freed.load_relaxed() == round);
+	}
+}
+
+} // namespace checked_lifetime_tests
+
+/*
+ * checked_lock: a CPU that arrives while the holder releases. The holder has
+ * noted it and not yet released, or has released, which nobody can note: so the
+ * last place is given away when the next holder is noted.
+ *
+ * Steps of several CPUs, each by hand: model/checked_lock tries all orders.
+ */
+namespace checked_capacity_tests {
+
+namespace {
+
+constexpr u64 two = 2;
+
+/* What lock() says before it waits. */
+void wants(lock_usage &usage, u64 capacity)
+{
+	usage.before_wait({});
+	usage.count_in(capacity, {});
+}
+
+/* CPU 0 leaves, CPU 1 waits: the lock is full until CPU 1 has it. */
+struct full_while_left {
+	lock_usage usage;
+
+	full_while_left()
+	{
+		running here(0, context::thread);
+		irqs off(false);
+		wants(usage, two);
+		usage.after_lock(0, {});
+		as(1, context::thread, [&] { wants(usage, two); });
+		usage.before_unlock(0, {});
+	}
+
+	void next_has_it()
+	{
+		as(1, context::thread, [&] { usage.after_lock(0, {}); });
+	}
+
+	[[nodiscard]] bool nmi_may_try()
+	{
+		running here(0, context::nmi);
+		return usage.before_try_lock(two, {});
+	}
+};
+
+} // namespace
+
+TEST_CASE("checked_lock: a try while the holder leaves and another waits")
+{
+	full_while_left w;
+
+	CHECK_FALSE(w.nmi_may_try());
+	CHECK_FALSE(w.nmi_may_try());
+	w.next_has_it();
+	CHECK(w.nmi_may_try());
+	has(panic_of([&] { (void)w.nmi_may_try(); }),
+	    "more contenders than its capacity");
+}
+
+TEST_CASE("checked_lock: a wait while the holder leaves and another waits")
+{
+	full_while_left w;
+	atomic<u8> waits, got_in;
+
+	std::thread third([&] {
+		running here(2, context::thread);
+		irqs off(false);
+		waits.store_release(1);
+		wants(w.usage, two);
+		got_in.store_release(1);
+	});
+	waits.await_eq_acquire(1);
+	/* Not a proof that it waits; that it gets in then, and in peace, is. */
+	for (int i = 0; i < 1000; i++)
+		CHECK(got_in.load_acquire() == 0);
+	w.next_has_it();
+	third.join();
+	CHECK(got_in.load_acquire() == 1);
+}
+
+TEST_CASE("checked_lock: the only contender there is room for comes again")
+{
+	lock_usage usage;
+
+	for (int i = 0; i < 3; i++) {
+		wants(usage, 1);
+		usage.after_lock(0, {});
+		has(panic_of([&] { (void)usage.before_try_lock(1, {}); }),
+		    "more contenders than its capacity");
+		usage.before_unlock(0, {});
+	}
+}
+
+} // namespace checked_capacity_tests

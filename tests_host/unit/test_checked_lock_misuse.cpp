@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked_lock: numbers and nodes. What is released must be what was taken, and
- * a node serves one acquisition at a time.
+ * checked_lock: what is wrong is named.
  */
 #include <klock/anderson_lock.hpp>
 #include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_shared_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/reader_lock.hpp>
 #include <klock/rescue_guard.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
 #include <klock/try_lock_until.hpp>
 
 #include "pretended_kernel.hpp"
+#include "hooked_lock.hpp"
 
 #include <thread>
-
 using namespace klock;
+
+/*
+ * checked_lock: numbers and nodes. What is released must be what was taken, and
+ * a node serves one acquisition at a time.
+ */
+namespace checked_misuse_tests {
 
 /* "this file:line", as a panic prints it */
 static std::string line(int number)
@@ -338,3 +349,407 @@ TEST_CASE("checked_lock: try_lock_until gives its own CPU's lock up at once")
 	CHECK(try_lock_for(lock, 0));
 	lock.unlock();
 }
+
+} // namespace checked_misuse_tests
+
+/*
+ * checked_lock and interrupts: whatever a handler interrupts, in the critical
+ * section, in the wait or between two instructions around them, a wait for the
+ * code that was interrupted is named.
+ */
+namespace checked_interrupts_tests {
+
+using byte_lock = checked_lock<ticket_lock<u8>, "runqueue">;
+using interrupted_lock = checked_lock<hooked_lock, "runqueue">;
+
+/* "this file:line", as a panic prints it */
+static std::string line(int number)
+{
+	return misuse_text().add(call_site{__FILE__, number}).c_str();
+}
+
+static int handler_line;
+
+/* What is said of a section on CPU 0 that is interrupted there. */
+template <typename Section>
+static std::string interrupted_at(place where, interrupted_lock &lock,
+				  Section section)
+{
+	std::string said = "(no handler ran)";
+
+	next_hook = {where, [&] {
+			     as(0, context::interrupt, [&] {
+				     said = panic_of([&] {
+					     handler_line = __LINE__ + 1;
+					     lock.lock();
+					     lock.unlock();
+				     });
+			     });
+		     }};
+	/* It would have ended there; what it says later does not count. */
+	(void)panic_of(section);
+	CHECK_FALSE(next_hook.run);
+	next_hook.run = nullptr;
+	return said;
+}
+
+TEST_CASE("checked_lock: interrupts on where a handler takes it too")
+{
+	byte_lock lock;
+	const int open = __LINE__ + 1;
+	lock.lock();
+	lock.unlock();
+	const int handler = __LINE__ + 2;
+	const std::string said = panic_of(
+		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
+
+	has(said, "with interrupts on at " + line(open));
+	has(said, "waited for in an interrupt handler at " + line(handler));
+}
+
+TEST_CASE("checked_lock: the same the other way round: the handler was first")
+{
+	byte_lock lock;
+	const int handler = __LINE__ + 1;
+	as(1, context::interrupt, [&] { guard held(lock); });
+	{
+		irq_guard held(lock);
+	}
+	const int open = __LINE__ + 1;
+	const std::string said = panic_of([&] { lock.lock(); });
+
+	has(said, "with interrupts on at " + line(open));
+	has(said, "waited for in an interrupt handler at " + line(handler));
+}
+
+TEST_CASE("checked_lock: a handler that only tries is no danger")
+{
+	byte_lock lock;
+
+	lock.lock();
+	as(0, context::interrupt, [&] { CHECK_FALSE(lock.try_lock()); });
+	as(0, context::nmi, [&] { CHECK_FALSE(lock.try_lock()); });
+	lock.unlock();
+	as(0, context::nmi, [&] {
+		CHECK(lock.try_lock());
+		lock.unlock();
+	});
+}
+
+TEST_CASE("checked_lock: lock() in an NMI handler is named")
+{
+	byte_lock lock;
+
+	has(panic_of([&] { as(0, context::nmi, [&] { lock.lock(); }); }),
+	    "lock() in an NMI handler");
+}
+
+TEST_CASE("checked_lock: an interrupted waiter is named before it hangs")
+{
+	interrupted_lock lock;
+	const int open = __LINE__ + 2;
+	const auto section = [&] {
+		lock.lock();
+		lock.unlock();
+	};
+	const std::string said =
+		interrupted_at(place::before_ticket, lock, section);
+
+	has(said, "with interrupts on at " + line(open));
+	has(said,
+	    "but waited for in an interrupt handler at " + line(handler_line));
+}
+
+TEST_CASE("checked_lock: interrupted between taking it and noting that")
+{
+	for (place where : {place::taken, place::before_release}) {
+		interrupted_lock lock;
+
+		has(interrupted_at(where, lock,
+				   [&] {
+					   lock.lock();
+					   lock.unlock();
+				   }),
+		    "but waited for in an interrupt handler at");
+	}
+}
+
+TEST_CASE("checked_lock: interrupted in try_lock()")
+{
+	interrupted_lock lock;
+
+	has(interrupted_at(place::taken, lock,
+			   [&] {
+				   CHECK(lock.try_lock());
+				   lock.unlock();
+			   }),
+	    "but waited for in an interrupt handler at");
+}
+
+TEST_CASE("checked_lock: interrupted by a handler that only tries")
+{
+	for (place where : {place::before_ticket, place::taken,
+			    place::before_release, place::released}) {
+		interrupted_lock lock;
+		int tries = 0;
+
+		next_hook = {where, [&] {
+				     as(0, context::nmi, [&] {
+					     tries++;
+					     if (lock.try_lock())
+						     lock.unlock();
+				     });
+			     }};
+		CHECK(panic_of([&] {
+			      lock.lock();
+			      lock.unlock();
+		      }) == "");
+		CHECK(tries == 1);
+		CHECK_FALSE(lock.is_locked());
+	}
+}
+
+TEST_CASE("checked_lock: interrupts that are turned on inside of a section")
+{
+	byte_lock lock;
+	int inside = 0;
+	{
+		irqs off(false);
+		lock.lock();
+		irqs on(true);
+		inside = __LINE__ + 1;
+		lock.unlock();
+	}
+	const std::string said = panic_of(
+		[&] { as(1, context::interrupt, [&] { lock.lock(); }); });
+
+	has(said, "held or waited for with interrupts on at " + line(inside));
+}
+
+TEST_CASE("checked_lock: a handler that has interrupts on is interrupted, too")
+{
+	byte_lock lock;
+
+	as(0, context::interrupt, [&] { irq_guard held(lock); });
+	has(panic_of([&] {
+		    as(0, context::interrupt, [&] {
+			    irqs on(true);
+			    guard held(lock);
+		    });
+	    }),
+	    "held or waited for with interrupts on at");
+}
+
+TEST_CASE("checked_lock: in an NMI handler the interrupt flag says nothing")
+{
+	byte_lock lock;
+
+	as(0, context::nmi, [&] {
+		irqs on(true);
+		CHECK(lock.try_lock());
+		lock.unlock();
+	});
+	CHECK(panic_of([&] {
+		      as(0, context::interrupt, [&] { guard held(lock); });
+	      }) == "");
+}
+
+} // namespace checked_interrupts_tests
+
+/*
+ * checked_lock around a lock that readers share: what of them is named.
+ */
+namespace checked_shared_tests {
+
+namespace {
+
+using checked = checked_if<true, rw_ticket_lock<u8>, "table">;
+
+} // namespace
+
+TEST_CASE("checked_lock: shared: readers and writers by turns are right")
+{
+	checked lock;
+
+	for (unsigned turn = 0; turn < 300; turn++) {
+		current_cpu = turn % 4;
+		lock.lock_shared();
+		current_cpu = (turn + 1) % 4;
+		CHECK(lock.try_lock_shared());
+		lock.unlock_shared();
+		current_cpu = turn % 4;
+		lock.unlock_shared();
+		lock.lock();
+		CHECK(lock.is_held_by_me());
+		CHECK_FALSE(lock.try_lock_shared());
+		lock.unlock();
+	}
+	current_cpu = 0;
+	{
+		shared_guard one(lock);
+		CHECK(lock.is_locked());
+	}
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: read recursion and upgrade are named")
+{
+	checked lock;
+
+	lock.lock_shared();
+	has(panic_of([&] { lock.lock_shared(); }),
+	    "read recursion: the caller reads it");
+	has(panic_of([&] { lock.lock(); }), "upgrade: the caller reads it");
+	lock.unlock_shared();
+	lock.lock();
+	has(panic_of([&] { lock.lock_shared(); }),
+	    "recursion: the caller holds it");
+	lock.unlock();
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: an unlock_shared without a read is named")
+{
+	checked lock;
+
+	has(panic_of([&] { lock.unlock_shared(); }),
+	    "unlock_shared by who does not read it");
+	current_cpu = 1;
+	lock.lock_shared();
+	current_cpu = 2;
+	has(panic_of([&] { lock.unlock_shared(); }),
+	    "unlock_shared by who does not read it");
+	current_cpu = 1;
+	lock.unlock_shared();
+	current_cpu = 0;
+}
+
+TEST_CASE("checked_lock: shared: one reader more than the capacity")
+{
+	checked lock;
+
+	static_assert(rw_ticket_lock<u8>::max_readers == 256);
+	for (unsigned reader = 0; reader < 256; reader++) {
+		current_cpu = reader;
+		REQUIRE(lock.try_lock_shared());
+	}
+	current_cpu = 256;
+	has(panic_of([&] { lock.lock_shared(); }),
+	    "more contenders than its capacity");
+	has(panic_of([&] { (void)lock.try_lock_shared(); }),
+	    "more contenders than its capacity");
+	/* Those for whom there was no room to be noted are counted. */
+	for (unsigned reader = 0; reader < 256; reader++) {
+		current_cpu = reader;
+		lock.unlock_shared();
+	}
+	current_cpu = 0;
+	CHECK_FALSE(lock.is_locked());
+	has(panic_of([&] { lock.unlock_shared(); }),
+	    "unlock_shared by who does not read it");
+}
+
+TEST_CASE("checked_lock: shared: readers and writers of one capacity")
+{
+	checked lock;
+
+	/* What a writer leaves behind takes no reader's place. */
+	lock.lock();
+	lock.unlock();
+	for (unsigned reader = 0; reader < 255; reader++) {
+		current_cpu = reader;
+		REQUIRE(lock.try_lock_shared());
+	}
+	current_cpu = 255;
+	CHECK_FALSE(lock.try_lock());
+	lock.lock_shared();
+	current_cpu = 256;
+	has(panic_of([&] { (void)lock.try_lock(); }),
+	    "more contenders than its capacity");
+	has(panic_of([&] { lock.lock(); }),
+	    "more contenders than its capacity");
+	for (unsigned reader = 0; reader < 256; reader++) {
+		current_cpu = reader;
+		lock.unlock_shared();
+	}
+	CHECK(lock.try_lock());
+	lock.unlock();
+	current_cpu = 0;
+}
+
+TEST_CASE("checked_lock: shared: readers of a capacity of their own")
+{
+	checked_lock<phase_fair_lock<u8>, "table"> lock;
+
+	for (unsigned reader = 0; reader < 63; reader++) {
+		current_cpu = reader;
+		lock.lock_shared();
+	}
+	current_cpu = 63;
+	CHECK_FALSE(lock.try_lock());
+	has(panic_of([&] { lock.lock_shared(); }),
+	    "more readers than its capacity");
+	has(panic_of([&] { (void)lock.try_lock_shared(); }),
+	    "more readers than its capacity");
+	for (unsigned reader = 0; reader < 63; reader++) {
+		current_cpu = reader;
+		lock.unlock_shared();
+	}
+	current_cpu = 0;
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: reads of one CPU nest, but in no NMI handler")
+{
+	checked_lock<reader_lock<4>, "names"> lock;
+
+	lock.lock_shared(1);
+	lock.lock_shared(1);
+	CHECK(lock.try_lock_shared(1));
+	has(panic_of([&] { lock.lock(); }), "upgrade: the caller reads it");
+	lock.unlock_shared(1);
+	lock.unlock_shared(1);
+	lock.unlock_shared(1);
+	has(panic_of([&] { lock.unlock_shared(1); }),
+	    "unlock_shared by who does not read it");
+	for (const auto misuse :
+	     {+[](decltype(lock) &l) { l.lock_shared(4); },
+	      +[](decltype(lock) &l) { (void)l.try_lock_shared(4); },
+	      +[](decltype(lock) &l) { l.unlock_shared(4); }})
+		has(panic_of([&] { misuse(lock); }),
+		    "a CPU number beyond capacity");
+	as(1, context::nmi, [&] {
+		has(panic_of([&] { lock.lock_shared(1); }), "NMI handler");
+		has(panic_of([&] { (void)lock.try_lock_shared(1); }),
+		    "read in an NMI handler, where this lock is not read");
+	});
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: a handler that reads what threads read with "
+	  "interrupts on")
+{
+	checked lock;
+
+	lock.lock_shared();
+	lock.unlock_shared();
+	as(0, context::interrupt, [&] {
+		has(panic_of([&] { lock.lock_shared(); }),
+		    "held or waited for with interrupts on");
+	});
+	as(0, context::nmi,
+	   [&] { has(panic_of([&] { lock.lock_shared(); }), "NMI handler"); });
+}
+
+TEST_CASE("checked_lock: shared: interrupts off on both sides is right")
+{
+	checked lock;
+
+	{
+		irq_shared_guard held(lock);
+	}
+	as(0, context::interrupt,
+	   [&] { CHECK(panic_of([&] { shared_guard held(lock); }) == ""); });
+}
+
+} // namespace checked_shared_tests

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_order: two orders are named when both were seen, whoever took the locks,
- * however far apart; what is right is left alone.
+ * lock_order: what is learned, and what is then said of which lines.
  */
 #include <klock/order_calls.hpp>
+#include <klock/print_held.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
 
 #include "hooked_lock.hpp"
 #include "order_kernel.hpp"
-
 using namespace klock;
+
+/*
+ * lock_order: two orders are named when both were seen, whoever took the locks,
+ * however far apart; what is right is left alone.
+ */
+namespace lock_order_tests {
 
 namespace {
 
@@ -343,3 +349,257 @@ TEST_CASE("lock_order: of a lock that is not checked nothing is kept")
 	CHECK(lock_order_if<false, 64, 8>() == nullptr);
 	CHECK(lock_order_if<true, 64, 8>() == lock_order_of<64, 8>());
 }
+
+} // namespace lock_order_tests
+
+/*
+ * lock_order: a class is a name; two locks of one class are taken in the order
+ * of their addresses, or of sub-ranks that are declared.
+ */
+namespace lock_order_classes_tests {
+
+namespace {
+
+using byte_lock = ticket_lock<u8>;
+
+std::string line(int number) { return site_text(__FILE__, number); }
+
+struct two_locks {
+	checked_lock<byte_lock, "a"> a;
+	checked_lock<byte_lock, "b"> b;
+};
+
+} // namespace
+
+TEST_CASE("lock_order: two of one class, by ascending address")
+{
+	new_order<> fresh;
+	checked_lock<byte_lock> queues[2];
+
+	set_name(queues[0], "runqueue", 0);
+	set_name(queues[1], "runqueue", 1);
+	CHECK(taking(0, queues[0], queues[1]) == "");
+	on_cpu(1, [&] {
+		const int first = __LINE__ + 1;
+		queues[1].lock();
+		const std::string said = panic_of([&] { queues[0].lock(); });
+
+		has(said, "runqueue[0], CPU 1: same class: ");
+		has(said, "at " + line(first + 1));
+		has(said, "runqueue[1] was taken at " + line(first));
+	});
+}
+
+namespace {
+
+/* The first at the lower address. */
+struct directories {
+	checked_lock<byte_lock, "directory"> at[3];
+};
+
+} // namespace
+
+TEST_CASE("lock_order: two of one class, by a declared sub-rank")
+{
+	new_order<> fresh;
+	directories of;
+
+	on_cpu(0, [&] {
+		of.at[1].lock();
+		{
+			nested one_down(of.at[0], 1);
+			CHECK(panic_of([&] { of.at[0].lock(); }) == "");
+		}
+		of.at[0].unlock();
+		of.at[1].unlock();
+	});
+}
+
+TEST_CASE("lock_order: a sub-rank ends with its block")
+{
+	new_order<> fresh;
+	directories of;
+
+	on_cpu(0, [&] {
+		of.at[1].lock();
+		{
+			nested one_down(of.at[0], 1);
+		}
+		has(panic_of([&] { of.at[0].lock(); }), "same class");
+	});
+}
+
+TEST_CASE("lock_order: a sub-rank is of one lock alone")
+{
+	new_order<> fresh;
+	directories of;
+
+	on_cpu(0, [&] {
+		of.at[2].lock();
+		nested one_down(of.at[1], 1);
+		has(panic_of([&] { of.at[0].lock(); }), "same class");
+	});
+}
+
+TEST_CASE("lock_order: sub-ranks nest, and must go up")
+{
+	new_order<> fresh;
+	directories of;
+	two_locks others;
+
+	on_cpu(0, [&] {
+		others.a.lock();
+		nested outer(of.at[0], 2);
+		{
+			nested inner(of.at[1], 3);
+		}
+		of.at[0].lock();
+		nested lower(of.at[2], 1);
+		has(panic_of([&] { of.at[2].lock(); }), "same class");
+	});
+}
+
+TEST_CASE("lock_order: a name is a class, wherever its text stands")
+{
+	new_order<> fresh;
+	static const char here[] = "inode", there[] = "inode";
+	checked_lock<byte_lock> one, other;
+	two_locks of;
+
+	set_name(one, here);
+	set_name(other, there);
+	CHECK(taking(0, one, of.a) == "");
+	has(taking(1, of.a, other), "known: inode (");
+}
+
+TEST_CASE("lock_order: a lock without a name has no order")
+{
+	new_order<> fresh;
+	checked_lock<byte_lock> one, other;
+	two_locks of;
+
+	CHECK(taking(0, one, of.a, other) == "");
+	CHECK(taking(1, other, of.a, one) == "");
+}
+
+} // namespace lock_order_classes_tests
+
+/*
+ * print_held: who holds and wants what, with lines and ages, from any context.
+ */
+namespace print_held_tests {
+
+namespace {
+
+using byte_lock = ticket_lock<u8>;
+
+std::string line(int number) { return site_text(__FILE__, number); }
+
+std::vector<std::string> held_now()
+{
+	std::vector<std::string> all;
+
+	print_held([&all](const char *text) { all.push_back(text); });
+	return all;
+}
+
+std::string address_of(const void *lock)
+{
+	return misuse_text().add_hex(reinterpret_cast<usize>(lock)).c_str();
+}
+
+} // namespace
+
+TEST_CASE("print_held: what is held and what is waited for, and by whom")
+{
+	new_order<> fresh;
+	checked_lock<byte_lock, "log"> log;
+	checked_lock<hooked_lock> queues[3];
+	std::vector<std::string> all;
+	int logged = 0, queued = 0;
+
+	set_name(queues[2], "runqueue", 2);
+	logged = __LINE__ + 1;
+	on_cpu(1, [&] { log.lock(); });
+	next_hook = {place::before_ticket, [&] {
+			     /* As its NMI handler, or a watchdog. */
+			     as(0, context::nmi, [&] { all = held_now(); });
+		     }};
+	on_cpu(0, [&] {
+		queued = __LINE__ + 1;
+		queues[2].lock();
+		CHECK(all.size() == 2);
+		has(all.at(0), "CPU 0 waits for runqueue[2] (" +
+				       address_of(&queues[2]) + ") at " +
+				       line(queued) + "; ");
+		has(all.at(0), " Kcycles");
+		has(all.at(1), "CPU 1 holds log (" + address_of(&log) +
+				       "), taken at " + line(logged) + "; ");
+		all = held_now();
+		has(all.at(0), "CPU 0 holds runqueue[2] (");
+		queues[2].unlock();
+	});
+	on_cpu(1, [&] { log.unlock(); });
+	CHECK(held_now().empty());
+}
+
+TEST_CASE("print_held: of what is waited for, who has it")
+{
+	new_order<> fresh;
+	checked_lock<hooked_lock, "log"> log;
+	std::vector<std::string> all;
+
+	on_cpu(1, [&] { log.lock(); });
+	next_hook = {place::before_ticket, [&] { all = held_now(); }};
+	on_cpu(0, [&] { (void)panic_of([&] { log.lock(); }); });
+	CHECK(all.size() == 2);
+	has(all.at(0), "CPU 0 waits for log (");
+	has(all.at(0), ", held by CPU 1; ");
+}
+
+TEST_CASE("print_held: readers, and who only tries")
+{
+	new_order<> fresh;
+	checked_lock<rw_ticket_lock<u8>, "table"> table;
+	checked_lock<hooked_lock, "log"> log;
+	std::vector<std::string> all;
+
+	on_cpu(2, [&] { table.lock_shared(); });
+	has(held_now().at(0), "CPU 2 reads table (");
+	next_hook = {place::before_ticket, [&] { all = held_now(); }};
+	on_cpu(0, [&] { CHECK(log.try_lock()); });
+	has(all.at(0), "CPU 0 tries log (");
+	has(held_now().at(0), "CPU 0 holds log (");
+}
+
+TEST_CASE("print_held: an age is that of the wait, then that of the section")
+{
+	held_by_owners all = {nullptr, 1};
+	std::unique_ptr<held_locks> stack(new held_locks());
+	const wanted_lock want = {&all, {"log", 0}, {"f.c", 1}, false, false};
+	u32 ages[3] = {};
+
+	all.all = stack.get();
+	const held_place mine = all.push();
+	mine.at->note(want, hold::waiting, 0);
+	mine.at->since.store_relaxed(held_lock::clock() - 1000);
+	for_each_held(all, [&](const held_view &v) { ages[0] = v.age; });
+	mine.at->take();
+	for_each_held(all, [&](const held_view &v) { ages[1] = v.age; });
+	/* The clock has come round. */
+	mine.at->since.store_relaxed(held_lock::clock() + 1000);
+	for_each_held(all, [&](const held_view &v) { ages[2] = v.age; });
+	CHECK(ages[0] >= 1000);
+	CHECK(ages[1] < ages[0]);
+	CHECK(ages[2] >= ~u32{0} - 1000);
+}
+
+TEST_CASE("print_held: a kernel without a lock order has nothing to print")
+{
+	checked_lock<byte_lock, "log"> log;
+
+	on_cpu(1, [&] { log.lock(); });
+	CHECK(held_now().empty());
+}
+
+} // namespace print_held_tests

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * synchronized: data that are reached with their lock held, and not else. What
- * must not compile: embed/misuse_types.py.
+ * must not compile: tests_host/misuse/types.cpp.
  */
 #include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>

@@ -3,11 +3,10 @@
  * counts_run - all CPUs want a run queue and, now and then, the log: a table of
  * who was waited for, and whether it is whole
  */
-#include "counts_run.hpp"
+#include "jobs.hpp"
 
 #include "report.hpp"
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <klock/atomic.hpp>
 #include <klock/counted_lock.hpp>

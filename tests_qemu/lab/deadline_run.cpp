@@ -2,11 +2,10 @@
 /*
  * deadline_run - a holder that does not leave, and all others give up in time
  */
-#include "deadline_run.hpp"
+#include "jobs.hpp"
 
 #include "report.hpp"
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <boot/clock.hpp>
 #include <boot/divide.hpp>

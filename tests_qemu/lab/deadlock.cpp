@@ -6,10 +6,9 @@
  * Nothing hangs here: the CPUs take their turns. Each order is right alone; it
  * is the second that is named, before anybody waits.
  */
-#include "deadlock.hpp"
+#include "jobs.hpp"
 
 #include "context.hpp"
-#include "misuse.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/checked_lock.hpp>

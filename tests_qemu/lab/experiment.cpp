@@ -2,22 +2,46 @@
 /*
  * experiment - how each lock serves its CPUs: figures, not verdicts
  */
-#include "experiment.hpp"
-
 #include "context.hpp"
-#include "exponential_ticket.hpp"
 #include "figures.hpp"
+#include "jobs.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "shared_figures.hpp"
-#include "totals.hpp"
 
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/selftest/shared_measure.hpp>
+#include <klock/ticket_lock.hpp>
+#include <klock/ttas_lock.hpp>
 
 namespace lab {
+
+/*
+ * An experiment and no lock of klock: it shows why there is none (run=backoff).
+ * A waiter that pauses longer and longer sleeps through its turn, and all who
+ * come after it wait for the sleeper; their delays add up. Mellor-Crummey and
+ * Scott, ACM TOCS 9(1), 1991, section 2.2, say so.
+ */
+struct exponential_ticket {
+	static constexpr klock::u64 max_contenders =
+		klock::ticket_lock<klock::u16>::max_contenders;
+
+	void lock()
+	{
+		char here;
+		klock::exponential_backoff pace(
+			reinterpret_cast<klock::usize>(&here) -
+			reinterpret_cast<klock::usize>(this));
+
+		queue.lock_paced([&pace](klock::u16) { return pace(); });
+	}
+
+	void unlock() { queue.unlock(); }
+
+      private:
+	klock::ticket_lock<klock::u16> queue;
+};
 
 namespace {
 

@@ -158,4 +158,127 @@ void print_figures(const options &o, const figures &f, const char *also_wrong)
 	print_verdict(o, f.lock, wrong);
 }
 
+namespace {
+
+using klock::selftest::fault;
+using klock::selftest::shared_figures;
+using klock::selftest::tally;
+
+u64 per_second(const shared_figures &f)
+{
+	const u64 us = boot::div_u64(ns(f.cycles), 1000);
+	const u64 made = f.read.acquisitions + f.write.acquisitions;
+
+	return us ? boot::div_u64(made * 1000000, us) : 0;
+}
+
+void print_short(const tally &of)
+{
+	boot::print(" %9u %8u", ns(of.handoff.permille(500)),
+		    boot::div_u64(ns(of.longest_wait) + 500, 1000));
+}
+
+/* 79 columns: no name of these locks is longer than 20. */
+void print_row(const shared_figures &f, const char *wrong)
+{
+	boot::print("%-20s %4u %10u %4u", f.lock, f.cpus, per_second(f),
+		    f.most_together);
+	print_short(f.read);
+	print_short(f.write);
+	boot::print("%s%s\n", wrong ? "\n  " : "", wrong ? wrong : "");
+}
+
+void print_detail(const char *whose, const tally &of)
+{
+	boot::print("  %u %s, %u of them in handlers; %u handoffs to one that "
+		    "waited: %u to %u ns, 99 %% at most %u ns\n",
+		    of.acquisitions, whose, of.in_handler, of.handoff.count(),
+		    ns(of.handoff.min()), ns(of.handoff.max()),
+		    ns(of.handoff.permille(990)));
+}
+
+void print_side(const tally &of)
+{
+	boot::print("%u,%u,%u,%u,%u,%u,%u,", of.acquisitions, of.in_handler,
+		    of.handoff.count(), ns(of.handoff.permille(500)),
+		    ns(of.handoff.permille(990)), ns(of.handoff.max()),
+		    ns(of.longest_wait));
+}
+
+void print_csv(const options &o, const shared_figures &f)
+{
+	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
+		    o.section.least, o.section.most, o.think.least,
+		    o.think.most);
+	boot::print("%u,%u,%u,%u,%u,", o.irq, o.writers, ns(f.cycles),
+		    per_second(f), f.most_together);
+	print_side(f.read);
+	print_side(f.write);
+	boot::print("%u,%u\n", f.jain_permille,
+		    f.read.overlaps + f.write.overlaps);
+}
+
+void print_side_of(const char *lock, const char *whose, const tally &of)
+{
+	boot::print("# %s: %u %s, handoff median %u ns, p99 %u ns, longest "
+		    "wait %u ns\n",
+		    lock, of.acquisitions, whose, ns(of.handoff.permille(500)),
+		    ns(of.handoff.permille(990)), ns(of.longest_wait));
+}
+
+void print_tap(const options &o, const shared_figures &f, const char *wrong)
+{
+	boot::print("# %s: cpus %u, writers %u %%, %u per second, %u readers "
+		    "at once, jain %u%s%s\n",
+		    f.lock, f.cpus, o.writers, per_second(f), f.most_together,
+		    f.jain_permille, wrong ? ": " : "", wrong ? wrong : "");
+	print_side_of(f.lock, "reads", f.read);
+	print_side_of(f.lock, "writes", f.write);
+}
+
+} // namespace
+
+void print_shared_head(const options &o)
+{
+	if (o.output == mode::csv)
+		boot::print("head,lock,cpus,bytes,section_min,section_max,"
+			    "think_min,think_max,irq_hz,writers,ns,per_second,"
+			    "together,reads,reads_in_handler,read_handoffs,"
+			    "read_handoff_median,read_handoff_p99,"
+			    "read_handoff_max,read_longest_wait,writes,"
+			    "writes_in_handler,write_handoffs,"
+			    "write_handoff_median,write_handoff_p99,"
+			    "write_handoff_max,write_longest_wait,"
+			    "jain_permille,overlaps\n");
+	if (o.output != mode::table)
+		return;
+	boot::print("\n%u %% of the sections are writes; handoffs are medians, "
+		    "waits the longest\n",
+		    o.writers);
+	boot::print("%-20s %15s %4s %9s %8s %9s %8s\n", "", "acquisitions",
+		    "at", "read", "read", "write", "write");
+	boot::print("%-20s %4s %10s %4s %9s %8s %9s %8s\n", "lock", "CPUs",
+		    "per second", "once", "handed ns", "wait us", "handed ns",
+		    "wait us");
+}
+
+void print_shared_figures(const options &o, const shared_figures &f,
+			  const char *also_wrong)
+{
+	const char *wrong = fault(f) ? fault(f) : also_wrong;
+
+	note_row(f.lock, wrong);
+	if (o.output == mode::csv)
+		print_csv(o, f);
+	else if (o.output == mode::tap)
+		print_tap(o, f, wrong);
+	else
+		print_row(f, wrong);
+	if (o.output == mode::table && o.detail) {
+		print_detail("reads", f.read);
+		print_detail("writes", f.write);
+	}
+	print_verdict(o, f.lock, wrong);
+}
+
 } // namespace lab

@@ -4,28 +4,59 @@
  * boot/. What is run, the kernel command line says: options.hpp.
  */
 #include "benches.hpp"
-#include "control.hpp"
-#include "counts_run.hpp"
-#include "deadline_run.hpp"
-#include "deadlock.hpp"
-#include "endings.hpp"
-#include "experiment.hpp"
-#include "folder_run.hpp"
-#include "instructions.hpp"
-#include "misuse.hpp"
-#include "nmi.hpp"
+#include "faults.hpp"
+#include "jobs.hpp"
 #include "options.hpp"
-#include "pairs.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "shared_run.hpp"
-#include "storm_run.hpp"
-#include "topology.hpp"
-#include "totals.hpp"
 
 #include <boot/kernel.hpp>
+#include <boot/machine.hpp>
+#include <klock/os.hpp>
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
+
+namespace lab {
+
+namespace {
+
+/*
+ * A fault in the console's own section: the text's address has upper bits that
+ * no machine of 64 bits has memory for, nor x86-64 a use.
+ */
+void fault_in_print()
+{
+	klock::usize nowhere = 0x1234;
+
+	nowhere |= klock::usize{1} << (8 * sizeof(nowhere) - 2);
+	boot::print("%s\n", reinterpret_cast<const char *>(nowhere));
+}
+
+} // namespace
+
+int end_badly(job how)
+{
+	switch (how) {
+	case job::panic:
+		klock_os_panic("a_lock", &how, klock_os_cpu_id(),
+			       "a panic that was asked for");
+	case job::fault:
+		__builtin_trap();
+	case job::print_fault:
+		fault_in_print();
+		break;
+	case job::hang:
+		boot::halt();
+	case job::reset:
+		boot::machine_reset();
+	default:
+		break;
+	}
+	boot::print("FAIL: a failure that was asked for\n");
+	return 1;
+}
+
+} // namespace lab
 
 namespace {
 
@@ -116,8 +147,8 @@ int payload_main()
 		return torture_locks(o);
 	case lab::job::storm:
 		return lab::run_storm(o);
-	case lab::job::folder:
-		return lab::run_folder(o);
+	case lab::job::sequences:
+		return lab::run_sequences(o);
 	case lab::job::deadline:
 		return lab::run_deadline(o);
 	case lab::job::busted:

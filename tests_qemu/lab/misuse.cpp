@@ -4,10 +4,10 @@
  *
  * Each of these hangs, or lets two CPUs in, with an unchecked lock.
  */
-#include "misuse.hpp"
+#include "jobs.hpp"
 
 #include "context.hpp"
-#include "nmi.hpp"
+#include "faults.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/atomic.hpp>

@@ -4,13 +4,330 @@
  */
 #include "options.hpp"
 
-#include "option_names.hpp"
-#include "runner.hpp"
-#include "values.hpp"
-
 #include <boot/kernel.hpp>
+#include <klock/selftest/locks.hpp>
 
 namespace lab {
+
+/*
+ * The name that was probably meant by one that is not known
+ *
+ *	nearest meant("ticket_lock");
+ *	meant.offer("tas_lock");
+ *	meant.offer("ticket_lock<u8>");
+ *	meant.name();		"ticket_lock<u8>"
+ *
+ * The same name; else one that begins with the text; else the one with the
+ * fewest mistakes, at most one in three characters. Of equals the first that
+ * was offered. Small and capital letters are the same but for the first rule.
+ */
+struct nearest {
+	explicit nearest(const char *unknown);
+
+	void offer(const char *name);
+
+	/* Null: none is near. */
+	[[nodiscard]] const char *name() const { return best; }
+
+	/* Whether name() is the text itself. */
+	[[nodiscard]] bool is_exact() const { return distance == 0; }
+
+	[[nodiscard]] const char *given() const { return text; }
+
+      private:
+	const char *text;
+	const char *best = nullptr;
+	unsigned distance; /* of the best; of none, the first that is far */
+};
+
+namespace {
+
+/* Longer names are compared up to here. */
+constexpr unsigned longest = 40;
+
+char small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+unsigned length_of(const char *text)
+{
+	unsigned length = 0;
+
+	while (text[length] && length < longest)
+		length++;
+	return length;
+}
+
+bool begins_with(const char *name, const char *text)
+{
+	while (*text && small(*name) == small(*text)) {
+		name++;
+		text++;
+	}
+	return !*text;
+}
+
+unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/*
+ * Characters that are missing, too many, wrong, or two that changed places
+ * (optimal string alignment). A row of its table per character of `left`; the
+ * last three are kept.
+ */
+unsigned mistakes(const char *left, const char *right)
+{
+	const unsigned columns = length_of(right);
+	unsigned rows[3][longest + 1];
+
+	for (unsigned j = 0; j <= columns; j++)
+		rows[0][j] = j;
+	for (unsigned i = 1; i <= length_of(left); i++) {
+		unsigned *const now = rows[i % 3];
+		const unsigned *const above = rows[(i + 2) % 3];
+		const unsigned *const two_above = rows[(i + 1) % 3];
+
+		now[0] = i;
+		for (unsigned j = 1; j <= columns; j++) {
+			const char l = small(left[i - 1]);
+			const char r = small(right[j - 1]);
+
+			now[j] = least(least(now[j - 1], above[j]) + 1,
+				       above[j - 1] + (l != r));
+			if (i > 1 && j > 1 && l == small(right[j - 2]) &&
+			    r == small(left[i - 2]))
+				now[j] = least(now[j], two_above[j - 2] + 1);
+		}
+	}
+	return rows[length_of(left) % 3][columns];
+}
+
+/* 0: the same; 1: it begins so; else mistakes, from 2 on. */
+unsigned distance_of(const char *text, const char *name)
+{
+	if (boot::same_text(text, name))
+		return 0;
+	return *text && begins_with(name, text) ? 1 : 1 + mistakes(text, name);
+}
+
+} // namespace
+
+nearest::nearest(const char *unknown) : text(unknown), distance(3)
+{
+	const unsigned bearable = length_of(unknown) / 3;
+
+	if (bearable > 1)
+		distance = bearable + 2;
+}
+
+void nearest::offer(const char *name)
+{
+	const unsigned found = distance_of(text, name);
+
+	if (found >= distance)
+		return;
+	distance = found;
+	best = name;
+}
+
+/* Why a word is wrong, for people; empty: it is right. */
+struct wrong {
+	char why[128] = "";
+
+	explicit operator bool() const { return why[0] != 0; }
+};
+
+template <typename... Arguments>
+[[nodiscard]] wrong because(boot::format_for<Arguments...> format,
+			    Arguments... arguments)
+{
+	wrong w;
+
+	boot::format_to(w.why, sizeof(w.why), format, arguments...);
+	return w;
+}
+
+/* A name that is not known, and the one that was probably meant. */
+[[nodiscard]] wrong unknown(const nearest &names);
+
+/* A value's name and what it stands for; a null name ends a list. */
+struct choice {
+	const char *name;
+	u32 value;
+};
+
+[[nodiscard]] wrong read_number(const char *text, u32 most, u32 &into);
+
+/* "300" or "100..900" */
+[[nodiscard]] wrong read_range(const char *text, range &into);
+
+[[nodiscard]] wrong read_choice(const choice *among, const char *text,
+				u32 &into);
+
+/*
+ * Calls use(item) for each item of a list with commas, until one is wrong. An
+ * item is cut after 39 characters: no name is as long.
+ */
+template <typename Use>
+[[nodiscard]] wrong for_each_item(const char *list, Use use)
+{
+	constexpr unsigned longest = 40;
+
+	for (;;) {
+		char item[longest];
+		unsigned length = 0;
+
+		for (; *list && *list != ','; list++)
+			if (length < longest - 1)
+				item[length++] = *list;
+		item[length] = 0;
+		if (!length)
+			return because("an empty item in the list");
+		if (const wrong w = use(item))
+			return w;
+		if (!*list++)
+			return {};
+	}
+}
+
+namespace {
+
+bool has_only_digits(const char *text)
+{
+	const char *at = text;
+
+	while (*at >= '0' && *at <= '9')
+		at++;
+	return at != text && !*at;
+}
+
+} // namespace
+
+wrong unknown(const nearest &names)
+{
+	if (names.name())
+		return because("%s is unknown, did you mean %s?", names.given(),
+			       names.name());
+	return because("%s is unknown", names.given());
+}
+
+wrong read_number(const char *text, u32 most, u32 &into)
+{
+	u64 value = ~u64{0};
+
+	if (!*text)
+		return because("a number is missing");
+	/* 2^64 and more are numbers, too. */
+	if (!boot::parse_u64(text, value) && !has_only_digits(text))
+		return because("\"%s\" is not a whole number", text);
+	if (value > most)
+		return because("out of range: at most %u", most);
+	into = static_cast<u32>(value);
+	return {};
+}
+
+wrong read_range(const char *text, range &into)
+{
+	constexpr u32 any = ~0u;
+	constexpr unsigned longest = 24;
+	char first[longest];
+	unsigned length = 0;
+
+	while (text[length] && text[length] != '.' && length < longest - 1) {
+		first[length] = text[length];
+		length++;
+	}
+	first[length] = 0;
+	text += length;
+	if (const wrong w = read_number(first, any, into.least))
+		return w;
+	into.most = into.least;
+	if (!*text)
+		return {};
+	if (text[0] != '.' || text[1] != '.')
+		return because("neither a number nor a range, as 100..900");
+	if (const wrong w = read_number(text + 2, any, into.most))
+		return w;
+	if (into.least > into.most)
+		return because("reversed: the smaller one is first, %u..%u",
+			       into.most, into.least);
+	return {};
+}
+
+wrong read_choice(const choice *among, const char *text, u32 &into)
+{
+	nearest meant(text);
+
+	for (; among->name; among++) {
+		if (boot::same_text(among->name, text)) {
+			into = among->value;
+			return {};
+		}
+		meant.offer(among->name);
+	}
+	return unknown(meant);
+}
+
+inline constexpr choice modes[] = {{"table", static_cast<u32>(mode::table)},
+				   {"csv", static_cast<u32>(mode::csv)},
+				   {"tap", static_cast<u32>(mode::tap)},
+				   {}};
+
+inline constexpr choice jobs[] = {
+	{"measure", static_cast<u32>(job::measure)},
+	{"locks", static_cast<u32>(job::locks)},
+	{"storm", static_cast<u32>(job::storm)},
+	{"folder", static_cast<u32>(job::sequences)},
+	{"deadline", static_cast<u32>(job::deadline)},
+	{"busted", static_cast<u32>(job::busted)},
+	{"busted_storm", static_cast<u32>(job::busted_storm)},
+	{"shared", static_cast<u32>(job::shared)},
+	{"shared_storm", static_cast<u32>(job::shared_storm)},
+	{"busted_shared", static_cast<u32>(job::busted_shared)},
+	{"backoff", static_cast<u32>(job::backoff)},
+	{"instructions", static_cast<u32>(job::instructions)},
+	{"pairs", static_cast<u32>(job::pairs)},
+	{"topology", static_cast<u32>(job::topology)},
+	{"misuse", static_cast<u32>(job::misuse)},
+	{"deadlock", static_cast<u32>(job::deadlock)},
+	{"counts", static_cast<u32>(job::counts)},
+	{"stuck", static_cast<u32>(job::stuck)},
+	{"panic", static_cast<u32>(job::panic)},
+	{"fault", static_cast<u32>(job::fault)},
+	{"print_fault", static_cast<u32>(job::print_fault)},
+	{"fail", static_cast<u32>(job::fail)},
+	{"hang", static_cast<u32>(job::hang)},
+	{"reset", static_cast<u32>(job::reset)},
+	{}};
+
+inline constexpr choice misuses[] = {
+	{"recursion", static_cast<u32>(misuse::recursion)},
+	{"free_unlock", static_cast<u32>(misuse::free_unlock)},
+	{"foreign_unlock", static_cast<u32>(misuse::foreign_unlock)},
+	{"crowd", static_cast<u32>(misuse::crowd)},
+	{"nmi_crowd", static_cast<u32>(misuse::nmi_crowd)},
+	{"interrupts_on", static_cast<u32>(misuse::interrupts_on)},
+	{"nmi_lock", static_cast<u32>(misuse::nmi_lock)},
+	{"number", static_cast<u32>(misuse::number)},
+	{"interrupted_waiter", static_cast<u32>(misuse::interrupted_waiter)},
+	{"read_recursion", static_cast<u32>(misuse::read_recursion)},
+	{"upgrade", static_cast<u32>(misuse::upgrade)},
+	{"reading_handler", static_cast<u32>(misuse::reading_handler)},
+	{"two_orders", static_cast<u32>(misuse::two_orders)},
+	{"three_cpus", static_cast<u32>(misuse::three_cpus)},
+	{"two_queues", static_cast<u32>(misuse::two_queues)},
+	{"handler_order", static_cast<u32>(misuse::handler_order)},
+	{"console_in_panic", static_cast<u32>(misuse::console_in_panic)},
+	{"sleeps", static_cast<u32>(misuse::sleeps)},
+	{}};
+
+inline constexpr choice parts[] = {{"nothing", 0},
+				   {"handlers", part_handler},
+				   {"nmis", part_nmi},
+				   {"halts", part_halt},
+				   {"leaves", part_leave},
+				   {"updates", part_update},
+				   {}};
 
 namespace {
 
@@ -230,7 +547,7 @@ void print_right_words()
 bool needs_apic(const options &o)
 {
 	return o.irq || o.run == job::storm || o.run == job::busted_storm ||
-	       o.run == job::shared_storm || o.run == job::folder;
+	       o.run == job::shared_storm || o.run == job::sequences;
 }
 
 /* One line: a screen holds few. */
@@ -334,6 +651,41 @@ int print_help()
 const char *name_of(misuse what)
 {
 	return misuses[static_cast<u32>(what)].name;
+}
+
+bool asks_for(const options &o, const char *name)
+{
+	bool asked = false;
+
+	/* Every item is looked at: read_options() found the list good. */
+	(void)for_each_item(o.lock, [&](const char *item) {
+		asked |= boot::same_text(item, "all") ||
+			 boot::same_text(item, name);
+		return wrong{};
+	});
+	return asked;
+}
+
+unsigned locks_asked_for(const options &o)
+{
+	unsigned locks = 0;
+
+	klock::selftest::all_locks<most_cpus>::for_each(
+		[&]<typename Subject>() {
+			locks += asks_for(o, Subject::name);
+		});
+	return locks;
+}
+
+unsigned shared_locks_asked_for(const options &o)
+{
+	unsigned locks = 0;
+
+	klock::selftest::all_shared_locks<most_cpus>::for_each(
+		[&]<typename Subject>() {
+			locks += asks_for(o, Subject::name);
+		});
+	return locks;
 }
 
 } // namespace lab

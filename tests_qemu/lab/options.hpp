@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include <boot/exit.hpp>
+#include <boot/cpus.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/types.hpp>
 
@@ -28,7 +28,7 @@ enum class job : u32 {
 	measure,       /* throughput, handoff, fairness of each lock */
 	locks,	       /* every lock of the list must pass the torture */
 	storm,	       /* the same under interrupts, NMIs, stalls */
-	folder,	       /* sequences, once, barrier under them; mutants fail */
+	sequences,     /* sequences, once, barrier under them; mutants fail */
 	deadline,      /* a holder that stays: the others give up in time */
 	busted,	       /* every mutant that this machine can find must fail */
 	busted_storm,  /* the same under interrupts, NMIs, stalls */
@@ -72,6 +72,23 @@ enum class misuse : u32 {
 	console_in_panic,
 	sleeps,
 };
+
+/*
+ * What a storm is made of; a mask. A run in which a part did not happen was no
+ * storm, whatever else it shows.
+ */
+enum storm_part : u32 {
+	part_handler = 1,  /* timer or IPI handlers took the lock */
+	part_nmi = 2,	   /* NMI handlers took the lock */
+	part_halt = 4,	   /* a holder halted */
+	part_leave = 8,	   /* a CPU left and came back */
+	part_nest = 16,	   /* another lock was taken inside */
+	part_handoff = 32, /* the lock went from CPU to CPU */
+	part_update = 64,  /* critical sections write; nothing without them */
+};
+
+/* CPUs that the lab's locks are made for: boot's most. */
+inline constexpr unsigned most_cpus = boot::max_cpus;
 
 inline constexpr unsigned most_counts = 16;
 

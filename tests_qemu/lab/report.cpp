@@ -5,7 +5,6 @@
 #include "report.hpp"
 
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <boot/kernel.hpp>
 
@@ -46,7 +45,7 @@ u64 most_acquisitions(const options &o)
 	case job::storm:
 	case job::stuck:
 		return torture + 2 * storm;
-	case job::folder:
+	case job::sequences:
 		return busted_storm_runs * storm;
 	case job::busted:
 		return attempts_a_run * busted_runs * torture;
@@ -225,6 +224,23 @@ int end_report()
 				row, planned, skipped);
 	boot::print("%s\n", verdict);
 	return failed || wrong;
+}
+
+void add_sections(klock::u64 sections, klock::u64 capacity)
+{
+	all_totals.acquisitions += sections;
+	if (capacity <= 0x10000 && (capacity & (capacity - 1)) == 0 &&
+	    capacity > 2)
+		all_totals.wraps += boot::div_u64(sections, capacity);
+}
+
+void print_totals()
+{
+	boot::print("# totals: acquisitions=%u wraps=%u interrupts=%u nmis=%u "
+		    "faults=%u errors=%u\n",
+		    all_totals.acquisitions, all_totals.wraps,
+		    all_totals.interrupts, all_totals.nmis, all_totals.faults,
+		    all_totals.errors);
 }
 
 } // namespace lab

@@ -10,6 +10,7 @@
 #include "options.hpp"
 
 #include <klock/selftest/parts.hpp>
+#include <klock/types.hpp>
 
 namespace lab {
 
@@ -67,5 +68,25 @@ void print_skipped(const options &o, const char *lock, const char *why);
  * all rows that begin_report() announced were printed, and one of them was run.
  */
 int end_report();
+
+struct totals {
+	klock::u64 acquisitions = 0;
+	klock::u64 wraps = 0;	   /* of ticket counters, about */
+	klock::u64 interrupts = 0; /* timer, IPI; without the watchdog's */
+	klock::u64 nmis = 0;
+	klock::u64 faults = 0; /* stalls, halts, CPUs that left */
+	klock::u64 errors = 0;
+};
+
+inline constinit totals all_totals;
+
+/*
+ * Counts one lock's critical sections, and how often they took its tickets
+ * round: locks whose room is a power of two of at most 16 bits count that far.
+ */
+void add_sections(klock::u64 sections, klock::u64 capacity);
+
+/* "# totals: acquisitions=... wraps=..." */
+void print_totals();
 
 } // namespace lab

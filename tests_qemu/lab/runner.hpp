@@ -16,9 +16,6 @@ using klock::selftest::participants;
 using klock::selftest::plan;
 using klock::selftest::result;
 
-/* CPUs that the lab's locks are made for: boot's most. */
-inline constexpr unsigned most_cpus = boot::max_cpus;
-
 /* What is asked for, of so many CPUs. */
 plan plan_for(const options &o, u32 cpus);
 

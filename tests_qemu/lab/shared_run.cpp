@@ -2,13 +2,12 @@
 /*
  * shared_run - the locks that readers share: readers together, writers alone
  */
-#include "shared_run.hpp"
+#include "jobs.hpp"
 
 #include "context.hpp"
 #include "faults.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <klock/selftest/busted_shared.hpp>
 #include <klock/selftest/locks.hpp>

@@ -17,13 +17,128 @@
  */
 #pragma once
 
-#include "seat.hpp"
-#include "storm_plan.hpp"
+#include "options.hpp"
 
+#include <klock/concepts.hpp>
+#include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/selftest/torture.hpp>
+#include <klock/types.hpp>
 
 namespace lab {
+
+using klock::u32;
+using klock::u64;
+
+/* The first of the parts, in words: what did not happen. */
+constexpr const char *missed(u32 parts)
+{
+	return parts & part_handler ? "no storm: no handler took the lock"
+	       : parts & part_nmi   ? "no storm: no NMI handler took the lock"
+	       : parts & part_halt  ? "no storm: no holder halted"
+	       : parts & part_leave ? "no storm: no CPU left"
+	       : parts & part_nest  ? "no storm: no other lock was taken inside"
+	       : parts & part_handoff
+		       ? "no storm: the lock did not go from CPU to CPU"
+		       : nullptr;
+}
+
+struct storm_plan {
+	unsigned cpus; /* at most half of the lock's room: NMIs contend, too */
+	u32 sections;  /* of all threads together */
+	u32 seed;
+	bool handlers_lock;
+	u32 without; /* parts that are left out: then they must be missed */
+};
+
+struct storm_result {
+	u64 sections = 0; /* threads, handlers, NMI handlers */
+	u64 by_handlers = 0;
+	u64 by_nmis = 0;
+	u64 refused = 0; /* try_lock() in vain */
+	u64 nested = 0;
+	u64 halts = 0;	/* holders that stood still in HLT */
+	u64 leaves = 0; /* CPUs that went away and came back */
+	u64 overlaps = 0;
+	u64 lost = 0;
+	u32 missing = 0; /* parts of the storm that did not happen */
+	bool gave_up = false;
+};
+
+/* A null pointer: passed. Else what is wrong, in words. */
+constexpr const char *fault(const storm_result &r)
+{
+	if (r.overlaps)
+		return "two CPUs were in the section at once";
+	if (r.lost)
+		return "an update made under the lock was lost";
+	if (r.gave_up)
+		return "no progress: everybody waits";
+	return nullptr;
+}
+
+/*
+ * As klock::selftest::contender, but by guard and irq_guard themselves, which
+ * is what users write. Code with interrupts off and the handlers of one CPU can
+ * share a seat; an NMI handler needs its own.
+ */
+template <klock::any_lock L>
+struct seat;
+
+template <klock::plain_lock L>
+struct seat<L> {
+	void renumber(unsigned) {}
+
+	template <template <typename> typename Guard, typename Body>
+	void hold(L &lock, Body body)
+	{
+		Guard<L> held(lock);
+		body();
+	}
+};
+
+template <klock::node_lock L>
+struct seat<L> {
+	void renumber(unsigned) {}
+
+	template <template <typename> typename Guard, typename Body>
+	void hold(L &lock, Body body)
+	{
+		Guard<L> held(lock, node);
+		body();
+	}
+
+      private:
+	typename L::node node;
+};
+
+/* The guard brings the node along. */
+template <klock::stack_node_lock L>
+struct seat<L> {
+	void renumber(unsigned) {}
+
+	template <template <typename> typename Guard, typename Body>
+	void hold(L &lock, Body body)
+	{
+		Guard<L> held(lock);
+		body();
+	}
+};
+
+template <klock::cpu_lock L>
+struct seat<L> {
+	void renumber(unsigned to) { number = to; }
+
+	template <template <typename> typename Guard, typename Body>
+	void hold(L &lock, Body body)
+	{
+		Guard<L> held(lock, number);
+		body();
+	}
+
+      private:
+	unsigned number = 0;
+};
 
 struct storm;
 

@@ -7,14 +7,12 @@
  * 2. The storm in which handlers take the lock.
  * 3. The storm in which holders HLT.
  */
-#include "storm_run.hpp"
+#include "jobs.hpp"
 
 #include "benches.hpp"
-#include "control.hpp"
 #include "faults.hpp"
 #include "report.hpp"
 #include "runner.hpp"
-#include "totals.hpp"
 
 #include <klock/checked_lock.hpp>
 #include <klock/selftest/busted.hpp>

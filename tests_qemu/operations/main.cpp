@@ -9,11 +9,16 @@
 #include <boot/kernel.hpp>
 #include <operations/values.hpp>
 
+/* Level full tries every type. */
+#ifndef KLOCK_TYPES
+#define KLOCK_TYPES each_representation
+#endif
+
 using namespace klock::tests;
 
 int payload_main()
 {
-	const report r = try_all_values<every_type>();
+	const report r = try_all_values<KLOCK_TYPES>();
 
 	boot::print("%u facts, %u wrong\n", r.checked, r.failed);
 	if (r.failed) {

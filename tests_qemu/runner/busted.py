@@ -9,7 +9,7 @@ import re
 import sys
 
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
@@ -26,9 +26,10 @@ VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modes", choices=("turns", "parallel", "all"),
+    parser.add_argument("modes", choices=("single", "turns", "parallel", "all"),
                         nargs="?", default="all",
-                        help="those whose vCPUs take turns, or run at once")
+                        help="the first alone; those whose vCPUs take turns, or "
+                        "run at once")
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
     parser.add_argument("--log", required=True,
@@ -97,8 +98,8 @@ def main():
     args = arguments()
     columns = {column: verdicts(args, column, *machine)
                for column, *machine in MODES
-               if args.modes in ("all", "parallel" if machine[0] == "parallel"
-                                 else "turns")}
+               if args.modes in ("all", column, "parallel" if machine[0] ==
+                                 "parallel" else "turns")}
     columns = {column: found for column, found in columns.items() if found}
     if not columns:
         return SKIPPED

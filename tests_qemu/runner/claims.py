@@ -10,8 +10,8 @@ import argparse
 import sys
 
 import qemu
-from ends import exit_status
-import rows
+from output import exit_status
+import plots
 
 CPUS = 8
 
@@ -30,7 +30,7 @@ def arguments():
 
 
 def fairness(report):
-    tas, ticket = (rows.row(report, lock, CPUS)
+    tas, ticket = (plots.row(report, lock, CPUS)
                    for lock in ("tas_lock", "ticket_lock<u8>"))
     for r in (tas, ticket):
         print(f"{r['lock']:20} Jain's index {r['jain_permille'] / 1000:.3f}, "
@@ -44,7 +44,7 @@ def fairness(report):
 
 def backoff(report):
     plain, exponential, proportional = (
-        rows.row(report, lock, CPUS) for lock in
+        plots.row(report, lock, CPUS) for lock in
         ("ticket_lock<u16>", "exponential_ticket",
          "proportional_ticket_lock<u16>"))
     for r in (plain, exponential, proportional):
@@ -76,7 +76,7 @@ def main():
     if any(run.outcome is not qemu.Outcome.PASS for run in runs):
         print(f"FAIL: {runs[0].message}; {runs[1].message}")
         return 1
-    wrong = list(check(rows.parse(runs[0].serial)))
+    wrong = list(check(plots.parse(runs[0].serial)))
     if runs[0].serial != runs[1].serial:
         wrong.append("two runs differ")
     print("FAIL: " + "; ".join(wrong) if wrong else "as claimed, twice")

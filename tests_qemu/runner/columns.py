@@ -9,7 +9,7 @@ import sys
 
 import plots
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 ROW = re.compile(r"^\| `(\w+)` \| [^|]*\w[^|]* \|$")

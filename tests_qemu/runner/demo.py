@@ -7,7 +7,7 @@ import sys
 
 import marked
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 

@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import qemu
-from ends import exit_status
-from verdict import STATUS_PASS
+from output import STATUS_PASS, exit_status
 
 HOW = """\
 The lab waits for gdb. In another terminal:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from ends import exit_status
+from output import exit_status
 from menu import shortened
 
 SKIPPED = 77
@@ -32,8 +32,7 @@ def arguments():
     parser.add_argument("--out", required=True,
                         help="the .iso to make")
     parser.add_argument("--quick", action="store_true",
-                        help="for tests: starts at once, fewer acquisitions, "
-                        "pages that keys alone turn")
+                        help="for tests: starts at once, fewer acquisitions")
     parser.add_argument("--pixels", help="for tests: the screen's size on a "
                         "BIOS machine, 800x600x24, instead of text")
     return parser.parse_args()
@@ -56,8 +55,8 @@ def menu_of(args):
     text = pathlib.Path(args.menu).read_text(encoding="utf-8")
     if args.quick:
         text = text.replace("timeout=5", "timeout=0")
-        text = ENTRY.sub(lambda entry: entry[1] + shortened(entry[2])
-                         + " pages=0", text)
+        text = ENTRY.sub(lambda entry: entry[1] + shortened(entry[2]),
+                         text)
     if args.pixels:
         text = text.replace("gfxpayload=text", f"gfxpayload={args.pixels}")
     return text

@@ -9,7 +9,7 @@ import sys
 import demo
 import marked
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 

@@ -5,7 +5,7 @@
 """
 import argparse
 
-from ends import Trouble
+from output import Trouble
 
 
 def arguments(description):

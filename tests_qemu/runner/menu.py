@@ -7,7 +7,7 @@ import re
 import sys
 
 import qemu
-from ends import exit_status
+from output import exit_status
 from screen import UNMEASURED
 
 ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')

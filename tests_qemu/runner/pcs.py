@@ -8,7 +8,7 @@ import sys
 import time
 
 import screen
-from ends import exit_status
+from output import exit_status
 
 
 def words(args, uefi, machine, cpus):

@@ -16,8 +16,50 @@ import re
 import subprocess
 import sys
 
-import rows
-from ends import Trouble, exit_status
+from output import Trouble, exit_status
+
+TEXTS = ("lock", "kind")    # the columns that are no numbers
+
+
+@dataclasses.dataclass
+class Report:
+    rows: list    # dicts: values by the names of the line "head,"
+    hists: list   # (lock, cpus, from ns, to ns, count)
+
+
+def value(name, text):
+    """Of a column; ValueError: this is none."""
+    if name in TEXTS:
+        return text
+    return float(text) if "." in text else int(text)
+
+
+def row_of(names, fields):
+    return {name: value(name, text) for name, text in zip(names, fields)}
+
+
+def hist_of(fields):
+    return (fields[0], *map(int, fields[1:]))
+
+
+def parse(serial):
+    names, report = [], Report([], [])
+    for line in serial.splitlines():
+        kind, _, rest = line.strip().partition(",")
+        fields = rest.split(",")
+        if kind == "head":
+            names = fields
+        elif kind == "row":
+            report.rows.append(row_of(names, fields))
+        elif kind == "hist":
+            report.hists.append(hist_of(fields))
+    return report
+
+
+def row(report, lock, cpus):
+    return next(r for r in report.rows
+                if r["lock"] == lock and r["cpus"] == cpus)
+
 
 PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
 MACHINE = "# machine: "
@@ -49,8 +91,8 @@ SHOWN = {
 class Run:
     columns: list
     machine: str
-    report: rows.Report = dataclasses.field(
-        default_factory=lambda: rows.Report([], []))
+    report: Report = dataclasses.field(
+        default_factory=lambda: Report([], []))
     damaged: list = dataclasses.field(default_factory=list)
     verdict: str = ""
 
@@ -63,9 +105,9 @@ class Run:
         if len(fields) != (len(self.columns) if kind == "row" else 5):
             raise ValueError
         if kind == "row":
-            self.report.rows.append(rows.row_of(self.columns, fields))
+            self.report.rows.append(row_of(self.columns, fields))
         else:
-            self.report.hists.append(rows.hist_of(fields))
+            self.report.hists.append(hist_of(fields))
 
 
 def table_fields(match):
@@ -110,7 +152,7 @@ def printed(name, report):
                       else str(row[c]) for c in columns])
     widths = [max(map(len, column)) for column in zip(*table)]
     for line in table:
-        yield "  ".join(cell.ljust(width) if c in rows.TEXTS
+        yield "  ".join(cell.ljust(width) if c in TEXTS
                         else cell.rjust(width) for c, cell, width
                         in zip(columns, line, widths)).rstrip()
 

@@ -7,21 +7,172 @@ Accelerator modes, each for its own purpose (all measured):
   parallel  two vCPUs that truly run at once, each pinned to a host core: the
             only mode in which a race between two instructions shows
   kvm       only when asked for (KLOCK_QEMU_ACCEL=kvm)
+
+How long it waits for a guest that says nothing: by the guest's plan. The
+guest's own watchdog ends a run that stands still. The host's is for a guest that
+is gone; it must never end one that is slow. Each line that comes begins the time
+anew, so that only the longest row counts and not how many there are.
 """
 import contextlib
 import dataclasses
 import os
+import re
 import shutil
 import signal
 import subprocess
 import threading
 import time
 
-from arch import ARCHES, arch_of
-from ends import Stopped
-from output import Output
-from patience import Watchdog, plan_of
-from verdict import Outcome, judge
+from output import Outcome, Output, Stopped, judge
+
+
+@dataclasses.dataclass(frozen=True)
+class Arch:
+    variable: str           # of the environment: another QEMU than the system's
+    system: str             # the system's
+    machine: tuple          # the board, and the device that takes an exit code
+    cpu: str                # all that there is, where QEMU has a name for it
+    kvm: bool = False       # whether this host's KVM could run it
+
+    @property
+    def program(self):
+        return os.environ.get(self.variable, self.system)
+
+
+# The exit device gives QEMU status 2 * v + 1 (boot/exit.hpp). RDTSCP, for one,
+# is not in QEMU's default CPU, and klock/calibrate.hpp wants it.
+PC = Arch("KLOCK_QEMU", "qemu-system-x86_64",
+          ("-machine", "pc",
+           "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"),
+          "max", kvm=True)
+
+ARCHES = {
+    "x86_64": PC,
+    "i686": PC,
+    # GICv2 has 8 CPUs at most. Semihosting is how a virt board exits.
+    "aarch64": Arch("KLOCK_QEMU_AARCH64", "qemu-system-aarch64",
+                    ("-machine", "virt,gic-version=3",
+                     "-semihosting-config", "enable=on,target=native"),
+                    "max"),
+    # No firmware: all harts start in M-mode, at the image.
+    "riscv64": Arch("KLOCK_QEMU_RISCV64", "qemu-system-riscv64",
+                    ("-machine", "virt", "-bios", "none"), "rv64"),
+    # S-mode, under the OpenSBI that comes with QEMU.
+    "riscv64s": Arch("KLOCK_QEMU_RISCV64", "qemu-system-riscv64",
+                     ("-machine", "virt", "-bios", "default"), "rv64"),
+}
+
+# Where memory begins: an image that begins elsewhere has the firmware there.
+RISCV_MEMORY = 0x80000000
+
+# e_machine of an ELF file (System V ABI, and the processors' supplements). A
+# Multiboot image of x86-64 is made a 32-bit one; QEMU is the same.
+ELF_MACHINES = {3: "i686", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+
+
+def arch_of(image):
+    """The architecture that an image says it is for; a disk's is a PC."""
+    try:
+        with open(image, "rb") as file:
+            header = file.read(32)
+    except OSError:
+        header = b""        # whoever starts QEMU says it better
+    if header[:4] != b"\x7fELF":
+        return "x86_64"
+    number = int.from_bytes(header[18:20], "little")
+    found = ELF_MACHINES.get(number, "x86_64")
+    entry = int.from_bytes(header[24:32], "little")
+    if found == "riscv64" and entry > RISCV_MEMORY:
+        return "riscv64s"
+    return found
+
+
+# lab/report.cpp: what a row is at most
+PLAN = re.compile(r"# plan: rows=(\d+) acquisitions=(\d+) seconds=(\d+) "
+                  r"patience=(\d+)$")
+
+BOOT = 120          # seconds: until the plan comes, and in each row besides
+ICOUNT = 60         # of the host, for one of a guest that counts instructions
+TURNS = 0.001       # an acquisition where vCPUs take turns: 1 us when idle
+TIME_SLICES = 0.25  # where they share cores, each handoff waits for the host
+SLOW = 10           # a second of others; the guest's watchdog asks 8 times
+
+
+@dataclasses.dataclass
+class Plan:
+    rows: int
+    acquisitions: int   # of a row, at most
+    seconds: int        # of a row
+    patience: int       # ms; the guest's own watchdog's
+
+
+def plan_of(line):
+    match = PLAN.match(line)
+    return Plan(*map(int, match.groups())) if match else None
+
+
+def shares_cores(accelerator, cpus):
+    """Whether vCPUs are host threads, more of them than can run at once."""
+    return (accelerator in ("parallel", "kvm")
+            and cpus > len(os.sched_getaffinity(0)))
+
+
+def silence_for(plan, accelerator, cpus):
+    """Seconds without a line, and why so many: the work at its slowest, the
+    guest's own watchdog, and what a busy host takes."""
+    each = TIME_SLICES if shares_cores(accelerator, cpus) else TURNS
+    times = ICOUNT if accelerator == "icount" else SLOW
+    inside = plan.seconds + plan.patience / 1000
+    limit = BOOT + plan.acquisitions * each + inside * times
+    work = [f"{plan.acquisitions} acquisitions"] * bool(plan.acquisitions)
+    work += [f"{plan.seconds} s"] * bool(plan.seconds)
+    return limit, (f"{limit:.0f} s without a line, because a row is "
+                   + " or ".join(work or ["short"]))
+
+
+class Watchdog:
+    """Calls kill() once when the time is over; a with statement ends it."""
+
+    def __init__(self, kill, total=None):
+        self.kill = kill
+        self.total = total
+        self.limit = total or BOOT
+        self.why = (f"{total:g} s in all, by --timeout" if total else
+                    f"{BOOT} s without a line, before a plan came")
+        self.expired = ""
+        self.ended = threading.Event()
+        self.last = time.monotonic()
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def watch(self):
+        while True:
+            left = self.last + self.limit - time.monotonic()
+            if left <= 0:
+                self.expired = self.why
+                self.kill()
+                return
+            if self.ended.wait(min(left, 1)):
+                return
+
+    def came(self):
+        """Something came from the guest."""
+        if not self.total:
+            self.last = time.monotonic()
+
+    def follow(self, plan, accelerator, cpus):
+        """Returns what it will wait for now, in words."""
+        if not self.total:
+            self.limit, self.why = silence_for(plan, accelerator, cpus)
+        return f"host time-out: {self.why}"
+
 
 ACCELERATORS = {
     "single": ["-accel", "tcg,thread=single"],

@@ -13,9 +13,8 @@ import sys
 
 import qemu
 import serial_line
-from arch import ARCHES, arch_of
-from ends import Stopped, Trouble, exit_status
-from verdict import Outcome
+from qemu import ARCHES, arch_of
+from output import Outcome, Stopped, Trouble, exit_status
 
 SKIPPED = 77
 TAIL = 40       # lines of the log that are shown when something is wrong

@@ -4,8 +4,10 @@
 on pages that Page Up turns, every row of it in one line. The screen is VGA's text
 memory, or a picture from which text is read by the font that drew it."""
 import argparse
+import dataclasses
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,11 +15,104 @@ import tempfile
 import threading
 import time
 
-import firmware
+from output import exit_status
 import qemu
-import turns
-from ends import exit_status
-from glyphs import Font, Picture
+
+# Debian and Ubuntu (ovmf), old and new; the last holds variables, too.
+IMAGES = ("/usr/share/OVMF/OVMF_CODE.fd", "/usr/share/OVMF/OVMF_CODE_4M.fd",
+          "/usr/share/ovmf/OVMF.fd")
+SCREEN = re.compile(r"# boot: screen of (\d+) x (\d+) pixels, (\d+) bits each$")
+
+
+def uefi():
+    """The file, or None."""
+    return next((path for path in IMAGES if os.path.exists(path)), None)
+
+
+def columns_of(printed):
+    """Of the screen that the kernel says it has, letters of 8 pixels."""
+    sizes = [SCREEN.match(line) for line in printed]
+    widths = [int(size[1]) for size in sizes if size]
+    return widths[0] // 8 if widths else 80
+
+
+INK = 0xaa              # two thirds of a colour's 255 (boot/x86/framebuffer.cpp)
+COLUMNS, ROWS = 100, 30     # with more than these, pixels are drawn larger
+UNREADABLE = "\ufffd"
+
+
+@dataclasses.dataclass
+class Font:
+    height: int
+    of_character: dict      # to the glyph's rows, a byte each
+
+    @staticmethod
+    def read(path):
+        """Of format 1, 8 columns wide: Debian's psf-unifont is one."""
+        with open(path, "rb") as file:
+            data = file.read()
+        if data[:2] != b"\x36\x04":
+            raise ValueError(f"{path}: no PSF font of format 1")
+        height, count = data[3], 512 if data[2] & 1 else 256
+        table = data[4 + count * height:]
+        found, glyph, skip = {}, 0, False
+        for at in range(0, len(table) - 1, 2):
+            code = table[at] | table[at + 1] << 8
+            if code == 0xffff:
+                glyph, skip = glyph + 1, False
+            elif code == 0xfffe:
+                skip = True
+            elif not skip and 0x20 <= code < 0x7f:
+                begin = 4 + glyph * height
+                found.setdefault(chr(code), data[begin:begin + height])
+        return Font(height, found)
+
+    def pictures(self, scale):
+        """Characters by the brightness of their cell's pixels."""
+        result = {}
+        for character, rows in self.of_character.items():
+            lines = (bytes(INK if row >> 7 - x & 1 else 0
+                           for x in range(8) for _ in range(scale))
+                     for row in rows)
+            whole = b"".join(line * scale for line in lines)
+            result.setdefault(whole, character)
+        return result
+
+
+@dataclasses.dataclass
+class Picture:
+    width: int
+    height: int
+    red: bytes              # all colours are the same: grey
+
+    @staticmethod
+    def read(path):
+        """A PPM file, as QEMU's screendump writes it."""
+        with open(path, "rb") as file:
+            kind, size, _, data = file.read().split(b"\n", 3)
+        if kind != b"P6":
+            raise ValueError(f"{path}: no PPM file")
+        width, height = map(int, size.split())
+        return Picture(width, height, data[0:width * height * 3:3])
+
+    def text(self, font):
+        """The rows of text, without the blanks at their ends."""
+        scale = 1
+        while (self.width >= COLUMNS * 8 * (scale + 1)
+               and self.height >= ROWS * font.height * (scale + 1)):
+            scale += 1
+        across, down = 8 * scale, font.height * scale
+        known = font.pictures(scale)
+        rows = []
+        for top in range(0, self.height - down + 1, down):
+            lines = [self.red[y * self.width:(y + 1) * self.width]
+                     for y in range(top, top + down)]
+            cells = (b"".join(line[x:x + across] for line in lines)
+                     for x in range(0, self.width - across + 1, across))
+            rows.append("".join(known.get(cell, UNREADABLE)
+                                for cell in cells).rstrip())
+        return rows
+
 
 SKIPPED = 77
 COLUMNS, ROWS = 80, 25
@@ -53,9 +148,6 @@ def arguments(words=None):
                         help="one more argument for QEMU")
     parser.add_argument("--full-row", help="what a row of 80 columns begins "
                         "with: the next one must not be blank")
-    parser.add_argument("--turns", action="store_true", help="pages are turned "
-                        "by time, too (the word pages=1), and the last one is "
-                        "the summary")
     parser.add_argument("--picture", help="a PPM file of the last screen")
     return parser.parse_args(words)
 
@@ -231,10 +323,8 @@ def look(args, machine):
             monitor = monitor or Monitor(path, font)
             if args.picture:
                 monitor.do("screendump", filename=args.picture)
-            columns = COLUMNS if not font else firmware.columns(printed)
-            raw, printed = printed, wrapped(printed, columns)
-            if args.turns:
-                turns.watch(monitor, folder, raw, printed)
+            columns = COLUMNS if not font else columns_of(printed)
+            printed = wrapped(printed, columns)
             return printed, pages(monitor, folder, printed)
         finally:
             watchdog.cancel()
@@ -246,10 +336,10 @@ def check(args):
     """One machine: 0, 1 or 77, and says why."""
     extra = tuple(args.qemu_arg) + ("-machine", args.machine)
     if args.uefi:
-        if not firmware.uefi():
+        if not uefi():
             print("skipped: no OVMF: apt-get install ovmf")
             return SKIPPED
-        extra += ("-bios", firmware.uefi(), "-m", "256")
+        extra += ("-bios", uefi(), "-m", "256")
     machine = qemu.Machine(image=args.image, cpus=args.cpus,
                            append=args.append, extra=extra,
                            accelerator=args.mode)

@@ -14,15 +14,14 @@ import time
 import tty
 
 import qemu
-import verdict
-from ends import Stopped, Trouble
-from output import Output
-from patience import Watchdog, plan_of
+from output import (STATUS_FAIL, STATUS_PANIC, STATUS_PASS, Output, Stopped,
+                    Trouble, judge)
+from qemu import Watchdog, plan_of
 
 END = re.compile(r"# boot: (passed|failed|stopped by a panic); the machine can "
                  "be switched off")
-STATUS = {"passed": verdict.STATUS_PASS, "failed": verdict.STATUS_FAIL,
-          "stopped by a panic": verdict.STATUS_PANIC}
+STATUS = {"passed": STATUS_PASS, "failed": STATUS_FAIL,
+          "stopped by a panic": STATUS_PANIC}
 SPEEDS = {int(name[1:]): value for name, value in vars(termios).items()
           if re.fullmatch(r"B[1-9]\d*", name)}
 
@@ -94,11 +93,11 @@ def run(path, speed, machine):
                           output.lines) from None
         output.end()
     if end:
-        judged = verdict.judge(machine, STATUS[end], "", output.lines, "")
+        judged = judge(machine, STATUS[end], "", output.lines, "")
     elif watchdog.expired:
-        judged = verdict.judge(machine, 0, watchdog.expired, output.lines, "")
+        judged = judge(machine, 0, watchdog.expired, output.lines, "")
     else:
-        judged = (verdict.Outcome.RESET, "the serial line ended before the "
+        judged = (output.Outcome.RESET, "the serial line ended before the "
                   "machine's run", "")
     rows = output.csv.rows if output.csv else 0
     outcome, message, said = judged

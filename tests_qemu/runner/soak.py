@@ -13,7 +13,7 @@ import sys
 import time
 
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 

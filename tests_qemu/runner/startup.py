@@ -10,7 +10,7 @@ import statistics
 import sys
 
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 LAST_UP = re.compile(r"the last one is up after (\d+) us")

@@ -12,11 +12,10 @@ import shutil
 import subprocess
 import sys
 
-import firmware
+import screen
 import qemu
-from ends import Trouble, exit_status
+from output import STATUS_PASS, Trouble, exit_status
 from screen import UNMEASURED
-from verdict import STATUS_PASS
 
 SKIPPED = 77
 HEAD = "## From the image to a stick to a table\n"
@@ -115,8 +114,8 @@ def main():
         raise Trouble(f"{shlex.join(table)} makes no table of it: {said}")
     run(stick, args)
     boot(args, ())
-    if firmware.uefi():
-        boot(args, ("-bios", firmware.uefi(), "-m", "256"))
+    if screen.uefi():
+        boot(args, ("-bios", screen.uefi(), "-m", "256"))
     if "no-such-line: No such file" not in run(machine, args, status=2):
         raise Trouble(f"{shlex.join(machine)} does not look for its line")
     os.remove(args.out / "stick.img")

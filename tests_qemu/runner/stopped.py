@@ -18,8 +18,7 @@ import threading
 import time
 
 import qemu
-from ends import exit_status
-from verdict import STATUS_PASS
+from output import STATUS_PASS, exit_status
 
 SKIPPED = 77
 TRACE = "memory_region_ops_read"

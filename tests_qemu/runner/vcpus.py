@@ -13,7 +13,7 @@ import statistics
 import sys
 
 import qemu
-from ends import exit_status
+from output import exit_status
 
 SKIPPED = 77
 CORES = 2

@@ -279,4 +279,45 @@ struct reader {
 	unsigned cpu;
 };
 
+/* -- One lock of each algorithm -------------------------------------------- */
+
+/* Whether two names are one algorithm's: equal up to what stands in <>. */
+constexpr bool same_algorithm(const char *a, const char *b)
+{
+	for (; *a == *b && *a && *a != '<'; a++)
+		b++;
+	return *a == *b;
+}
+
+/* Whether a line is the first of its algorithm in the list. */
+template <typename Subject, typename... All>
+constexpr bool is_first(list<All...>)
+{
+	const char *first = nullptr;
+
+	((first || !same_algorithm(All::name, Subject::name)
+		  ? void()
+		  : void(first = All::name)),
+	 ...);
+	return first == Subject::name;
+}
+
+/* The lines of a list that are the first of their algorithm, or the others. */
+template <typename List, bool First>
+struct by_width {
+	template <typename Visit>
+	static constexpr void for_each(Visit visit)
+	{
+		List::for_each([&visit]<typename Subject>() {
+			if constexpr (is_first<Subject>(List{}) == First)
+				visit.template operator()<Subject>();
+		});
+	}
+};
+
+template <typename List>
+using one_of_each = by_width<List, true>;
+template <typename List>
+using other_widths = by_width<List, false>;
+
 } // namespace klock::selftest

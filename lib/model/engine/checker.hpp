@@ -9,37 +9,24 @@
  * modification order and every earlier read that the write may serve is a copy
  * of the graph on the stack.
  *
- *	explore.cpp	the stack, and what comes of it
- *	symmetry.cpp	one execution of those that differ in who is who
+ *	explorer.cpp	the stack of graphs: what else could have been;
+ *			symmetry, bounds, load buffering, the finding shown
+ *	execution.cpp	one run: who goes on, operations as events, waits,
+ *			interrupts, weaker orders
+ *	learner.cpp	what the code does next, written down by the runs;
+ *			and a run by what is known of it
+ *	loops.cpp	what the code calls: its own loops, turns in vain
  *	workers.cpp	the stack shared by processes
- *	run.cpp		one run: whose turn it is
- *	branch.cpp	adding reads and writes: what else could have been
- *	revisit.cpp	earlier reads that a new write may serve
- *	load_buffering.cpp	reads among its own causes, if asked
- *	operations.cpp	the hooks: what an operation is in events
- *	standard.cpp	what std::atomic has besides: two orders, notify
- *	hooks.cpp	what the code calls: loops, then the checker
- *	loops.cpp	loops of the code's own: turns in vain
- *	turns.cpp	complete executions that differ by such a turn alone
- *	wait.cpp	waits, and whether the blocked are deadlocked
- *	learn.cpp	what the code does next, written down by the runs
- *	walk.cpp	a run by what is known of the code, without it
- *	interrupts.cpp	the flag, and where a handler runs
- *	mutate.cpp	orders made weaker, uses recorded
- *	machines.cpp	executions that a machine has
- *	finding.cpp	the shortest run that shows a fault, run again
- *	timeline.cpp	a run as text
- *	timeline_svg.cpp	a run as a picture
+ *	graph.cpp	an execution as relations, and the axioms
+ *	objects.cpp	plain data and lifetimes
+ *	timeline.cpp	a run as text, and as a picture
  */
 #pragma once
 
-#include "consistency.hpp"
 #include "graph.hpp"
 #include "learnt.hpp"
 #include "loops.hpp"
 #include "objects.hpp"
-#include "progress.hpp"
-#include "reading.hpp"
 #include "timeline.hpp"
 #include "workers.hpp"
 
@@ -108,7 +95,7 @@ struct cpu_state {
 struct checker final : hooked::engine {
 	result explore(program &, const options &);
 
-	/* -- hooks: operations.cpp, wait.cpp, interrupts.cpp -- */
+	/* -- hooks: execution.cpp -- */
 	void born(const void *at, usize bytes) override;
 	void dead(const void *at, usize bytes) override;
 	u64 load(window, order, site) override;
@@ -159,7 +146,7 @@ struct checker final : hooked::engine {
       private:
 	friend struct loops;
 
-	/* -- explore.cpp, run.cpp -- */
+	/* -- explorer.cpp, execution.cpp -- */
 	void explore_all(unsigned cpus);
 	void explore_work();
 	void explore_next();
@@ -190,14 +177,14 @@ struct checker final : hooked::engine {
 	static void cpu_main(void *);
 	static void end_main(void *);
 
-	/* -- finding.cpp -- */
+	/* -- explorer.cpp: the finding -- */
 	void begin_finding();
 	bool goes_on() const;
 	void keep_finding();
 	void show_finding();
 	void write_down(const std::string &message, site);
 
-	/* -- symmetry.cpp -- */
+	/* -- explorer.cpp -- */
 	void start_symmetry(bool asked);
 	bool enters(const reading &) const;
 	bool held(const reading &);
@@ -209,7 +196,7 @@ struct checker final : hooked::engine {
 	bool same_plain(const step &, const step &) const;
 	bool seems_symmetric() const;
 
-	/* -- load_buffering.cpp -- */
+	/* -- explorer.cpp -- */
 	void serve_causes(const graph &with, ref write);
 	void serve_early(const graph &with, ref write,
 			 const std::vector<ref> &reads);
@@ -224,7 +211,7 @@ struct checker final : hooked::engine {
 	bool share_work(progress &);
 	[[noreturn]] void work_for(pool &, unsigned me);
 
-	/* -- branch.cpp, revisit.cpp -- */
+	/* -- explorer.cpp -- */
 	const event &read(const reading &, unsigned place);
 	void write(const reading &, unsigned place, u64 word);
 	void branch_read(const reading &, unsigned place);
@@ -237,7 +224,7 @@ struct checker final : hooked::engine {
 	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
 	/* The axioms that its last event, or any, may break. */
 	bool has(const graph &, ref added = {}) const;
-	bool within_bounds(const graph &); /* bounds.cpp */
+	bool within_bounds(const graph &); /* explorer.cpp */
 	std::unique_ptr<graph> new_graph();
 	std::unique_ptr<graph> copy_of(const graph &);
 	void recycle(std::unique_ptr<graph> &&);
@@ -245,13 +232,12 @@ struct checker final : hooked::engine {
 	const event &next(kind, unsigned place);
 	void branch_choice(u64 n);
 
-	/* -- operations.cpp, wait.cpp -- */
+	/* -- execution.cpp -- */
 	unsigned place_of(window &, site);
 	unsigned place_known(const window &) const;
 	reading asking(const window &, order) const;
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
-	void refuse_mixed(const void *at, usize bytes, bool is_plain, site);
 	u64 do_rmw(reading &, site, const char *name);
 	bool is_still(const window &field, u64 expected, order, site);
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
@@ -270,7 +256,7 @@ struct checker final : hooked::engine {
 	bool leads_nowhere(const turn &) const;
 	bool goes_on_for_ever(const turn &) const;
 
-	/* -- turns.cpp -- */
+	/* -- loops.cpp -- */
 	bool has_the_values_of_the_turn_before(const turn &) const;
 	bool is_like_the_turn_before(const turn &) const;
 	bool does_the_same(std::unique_ptr<graph> &other);
@@ -278,7 +264,7 @@ struct checker final : hooked::engine {
 	bool has_turn_in_vain(const std::vector<turn> &,
 			      bool &world_is_the_same);
 
-	/* -- learn.cpp -- */
+	/* -- learner.cpp -- */
 	void start_learning();
 	step *doing(step::does);
 	void learn(const reading &, unsigned place);
@@ -292,7 +278,7 @@ struct checker final : hooked::engine {
 	void does_otherwise();
 	bool frees(unsigned blocked, unsigned wait, u64 word);
 
-	/* -- walk.cpp -- */
+	/* -- learner.cpp -- */
 	bool walk();
 	static void walk_main(void *);
 	void walk_cpus();
@@ -307,7 +293,7 @@ struct checker final : hooked::engine {
 	[[noreturn]] void miss();
 	static bool known_to_end(void *, u64 value);
 
-	/* -- interrupts.cpp, mutate.cpp -- */
+	/* -- execution.cpp -- */
 	void may_interrupt();
 	order effective(operation, order, site);
 	order weakened(operation, order, site) const;
@@ -322,7 +308,7 @@ struct checker final : hooked::engine {
 	std::vector<std::unique_ptr<graph>> work;
 	std::vector<std::unique_ptr<graph>> spare;
 	std::vector<std::unique_ptr<graph>> early; /* for when work is done */
-	std::set<u64> met;			   /* load_buffering.cpp */
+	std::set<u64> met;			   /* explorer.cpp */
 	struct {
 		bug found = bug::none; /* while the graph is unsure */
 		std::string message;
@@ -341,7 +327,7 @@ struct checker final : hooked::engine {
 		return *this;
 	}
 
-	/* -- learn.cpp, walk.cpp -- */
+	/* -- learner.cpp -- */
 	learnt code;
 	bool learning = false; /* in this exploration, until it cannot be */
 	bool walking = false;  /* the run is a walk */

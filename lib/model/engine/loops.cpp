@@ -216,4 +216,400 @@ bool loops::any_since(const call &first, call::kind what) const
 	return false;
 }
 
+/*
+ * turns - complete executions that are others with a loop's turn in vain more
+ *
+ * Is asked of the code: the execution's events without the turn's are replayed,
+ * and the turn was in vain if every CPU then does what it did, to the end. Such
+ * an execution was explored and checked, but is not counted.
+ */
+
+/* Whether a turn only reads, and the same values as the turn before it. */
+bool checker::has_the_values_of_the_turn_before(const turn &t) const
+{
+	const unsigned events = t.last - t.first;
+	const auto &of = g->sb[t.cpu];
+
+	if (t.first < events || t.last > g->length(t.cpu))
+		return false;
+	for (unsigned i = t.first; i < t.last; i++) {
+		const event &a = of[i], &b = of[i - events];
+		if (a.what == kind::write || a.what != b.what ||
+		    a.place != b.place || a.value != b.value)
+			return false;
+	}
+	return true;
+}
+
+/* The same, from the same writes. */
+bool checker::is_like_the_turn_before(const turn &t) const
+{
+	if (!has_the_values_of_the_turn_before(t))
+		return false;
+	for (unsigned i = t.first; i < t.last; i++)
+		if (!(g->sb[t.cpu][i].from ==
+		      g->sb[t.cpu][i - (t.last - t.first)].from))
+			return false;
+	return true;
+}
+
+namespace {
+
+/* A graph without the events of a turn. */
+struct shorter {
+	shorter(const graph &from, const turn &without, graph &result)
+	    : g(from), t(without), to(result)
+	{
+		to.reset(g.cpus, g.sequence);
+	}
+	bool build();
+
+      private:
+	bool gone(ref e) const
+	{
+		return e.cpu == t.cpu && e.index > t.first && e.index <= t.last;
+	}
+	/* What an event is called now; one of an RMW that is gone: its read. */
+	ref renamed(ref e) const
+	{
+		while (!e.initial() && gone(e))
+			e = g.at({e.cpu, static_cast<u8>(e.index - 1)}).from;
+		if (!e.initial() && e.cpu == t.cpu && e.index > t.last)
+			e.index = static_cast<u8>(e.index - (t.last - t.first));
+		return e;
+	}
+	bool there(ref e) const
+	{
+		return e.initial() || to.length(e.cpu) >= e.index;
+	}
+	bool add_next(unsigned cpu);
+	void add(unsigned cpu, const event &e);
+
+	const graph &g;
+	const turn &t;
+	graph &to;
+	unsigned done[max_cpus] = {}; /* events looked at, of each */
+	unsigned places = 0;
+};
+
+void shorter::add(unsigned cpu, const event &e)
+{
+	switch (e.what) {
+	case kind::read:
+		to.add_read(cpu, e.place, e.ord, renamed(e.from), e.value);
+		break;
+	case kind::write:
+		to.add_write(cpu, e.place, e.ord, e.value, e.exclusive);
+		break;
+	case kind::fence:
+		to.add_fence(cpu, e.ord);
+		break;
+	case kind::choice:
+		to.add_choice(cpu, e.value);
+		break;
+	}
+}
+
+/* False: the CPU's next event reads what is not there yet. */
+bool shorter::add_next(unsigned cpu)
+{
+	const ref r{static_cast<u8>(cpu), static_cast<u8>(done[cpu] + 1)};
+	const event &e = g.at(r);
+
+	if (!gone(r)) {
+		if (e.what == kind::read && !there(renamed(e.from)))
+			return false;
+		add(cpu, e);
+		if (e.place >= places)
+			places = e.place + 1u;
+	}
+	done[cpu]++;
+	return true;
+}
+
+/* False: not all that is left hangs together. */
+bool shorter::build()
+{
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (unsigned cpu = 0; cpu < g.cpus; cpu++)
+			while (done[cpu] < g.length(cpu) && add_next(cpu))
+				again = true;
+	}
+	for (unsigned cpu = 0; cpu < g.cpus; cpu++)
+		if (done[cpu] < g.length(cpu))
+			return false;
+	for (unsigned place = 0; place < places; place++) {
+		unsigned position = 0;
+		for (unsigned p = 1; p <= g.last(place); p++) {
+			const ref w = g.write_at(place, p);
+			if (!gone(w))
+				to.insert(renamed(w), ++position);
+		}
+	}
+	return true;
+}
+
+} // namespace
+
+/* Replays this instead of the run's; true: the code does what it did. */
+bool checker::does_the_same(std::unique_ptr<graph> &other)
+{
+	const bool learns = learning;
+
+	g.swap(other);
+	learning = false;
+	begin();
+	now = phase::comparing;
+	replay();
+	bool same = !stopped;
+	for (unsigned c = 0; c < g->cpus; c++)
+		same = same && cpus[c]->state == cpu_state::where::done &&
+		       cpus[c]->ran == g->length(c);
+	same = same && !way_in.found_a_head();
+	g.swap(other);
+	learning = learns;
+	return same;
+}
+
+/* Of the run's turns those that may be in vain. */
+std::vector<turn> checker::turns_to_ask() const
+{
+	std::vector<turn> some;
+
+	for (const turn &t : way_in.turns) {
+		const unsigned end = 2u * t.last - t.first;
+		const turn next{t.cpu, t.last, static_cast<u8>(end), true};
+		if (!t.stays ||
+		    (end <= g->length(t.cpu) && is_like_the_turn_before(next)))
+			some.push_back(t);
+	}
+	return some;
+}
+
+/*
+ * Whether one of these turns of a complete run was in vain. If so, and if it
+ * left the world as it is without it, nothing is left to be looked at.
+ */
+bool checker::has_turn_in_vain(const std::vector<turn> &turns,
+			       bool &world_is_the_same)
+{
+	const auto *const world = static_cast<const u8 *>(what->world);
+	const std::vector<u8> was(world, world + what->world_bytes);
+	auto other = copy_of(*g);
+	bool found = false;
+
+	close();
+	for (std::size_t i = 0; i < turns.size() && !found; i++) {
+		if (!shorter(*g, turns[i], *other).build())
+			continue;
+		found = does_the_same(other);
+		world_is_the_same =
+			found && std::equal(was.begin(), was.end(), world);
+		close();
+	}
+	recycle(std::move(other));
+	return found;
+}
+
+/*
+ * hooks - what the code under test calls: loops look at it, checker does it
+ */
+
+namespace {
+
+/* Clears what the engine left in the stack, below its caller. */
+[[gnu::noinline]] void wipe()
+{
+	char room[engine_depth];
+
+	std::memset(room, 0, sizeof(room));
+	asm volatile("" ::"r"(room) : "memory");
+}
+
+} // namespace
+
+void loops::passed(bool changed)
+{
+	if (changed)
+		forget_turns();
+	if (!heads.empty())
+		wipe();
+}
+
+/* Whether the CPU's last event left the location's value as it was. */
+bool loops::wrote_what_it_read() const
+{
+	const auto &events = c.g->sb[c.current()];
+	const u8 ran = c.me().ran;
+	const event &e = events[ran - 1u];
+
+	return e.what != kind::write ||
+	       (e.exclusive && events[ran - 2u].value == e.value);
+}
+
+/* -- Operations that only read, and those that may ------------------------- */
+
+u64 loops::load(window w, order o, site s)
+{
+	arrive({call::kind::load, w.at, s});
+	const u64 v = c.load(w, o, s);
+	passed(false);
+	return v;
+}
+
+u64 loops::rmw(window w, hooked::update how, u64 operand, order o, site s)
+{
+	arrive({call::kind::rmw, w.at, s});
+	const u64 v = c.rmw(w, how, operand, o, s);
+	passed(!wrote_what_it_read());
+	return v;
+}
+
+bool loops::compare_exchange(window w, u64 &expected, u64 desired, order o,
+			     site s)
+{
+	arrive({call::kind::swap, w.at, s});
+	const bool swapped = c.compare_exchange(w, expected, desired, o, s);
+	passed(swapped && !wrote_what_it_read());
+	return swapped;
+}
+
+bool loops::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
+				order failed, bool weak, site s)
+{
+	arrive({call::kind::swap, w.at, s});
+	const bool swapped =
+		c.compare_exchange_or(w, expected, desired, o, failed, weak, s);
+	passed(swapped && !wrote_what_it_read());
+	return swapped;
+}
+
+void loops::fence(order o, site s)
+{
+	arrive({call::kind::fence, nullptr, s});
+	c.fence(o, s);
+	passed(false);
+}
+
+void loops::read_plain(const void *at, usize bytes, site s)
+{
+	arrive({call::kind::plain, at, s});
+	c.read_plain(at, bytes, s);
+	passed(false);
+}
+
+bool loops::irq_flag(bool enabled)
+{
+	arrive({call::kind::flag, nullptr, {nullptr, enabled}});
+	const bool was = c.irq_flag(enabled);
+	passed(false);
+	return was;
+}
+
+void loops::relax(u32 times) { c.relax(times); }
+
+/* -- Waits ----------------------------------------------------------------- */
+
+u64 loops::await(window w, hooked::test done, hooked::pace p, order o, site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	const u64 v = c.await(w, done, p, o, s);
+	passed(false);
+	return v;
+}
+
+u64 loops::await_patient(window w, hooked::patience p, order o, site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	const u64 v = c.await_patient(w, p, o, s);
+	passed(false);
+	return v;
+}
+
+u64 loops::await_until(window w, hooked::test done, u64 deadline, order o,
+		       site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	const u64 v = c.await_until(w, done, deadline, o, s);
+	passed(false);
+	return v;
+}
+
+u64 loops::await_exchange(window w, u64 v, hooked::test done, order o, site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	const u64 found = c.await_exchange(w, v, done, o, s);
+	passed(!wrote_what_it_read());
+	return found;
+}
+
+void loops::await_either(window w, hooked::test done, window other,
+			 hooked::test other_done, order o, site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	c.await_either(w, done, other, other_done, o, s);
+	passed(false);
+}
+
+void loops::wait_while(window w, u64 old, order o, site s)
+{
+	arrive({call::kind::wait, w.at, s});
+	c.wait_while(w, old, o, s);
+	passed(false);
+}
+
+/* -- Operations that change something -------------------------------------- */
+
+void loops::born(const void *at, usize bytes)
+{
+	c.born(at, bytes);
+	passed(true);
+}
+
+void loops::dead(const void *at, usize bytes)
+{
+	c.dead(at, bytes);
+	passed(true);
+}
+
+void loops::store(window w, u64 v, order o, site s)
+{
+	mine().last = s;
+	c.store(w, v, o, s);
+	passed(true);
+}
+
+void loops::notify(window w, site s)
+{
+	mine().last = s;
+	c.notify(w, s);
+	passed(true);
+}
+
+void loops::advance(window w, u64 from, u64 to, order o, site s)
+{
+	mine().last = s;
+	c.advance(w, from, to, o, s);
+	passed(true);
+}
+
+void loops::write_plain(const void *at, const void *with, usize bytes, site s)
+{
+	mine().last = s;
+	c.write_plain(at, with, bytes, s);
+	passed(true);
+}
+
+/* Time goes on: who looks at it makes no turn in vain. */
+u64 loops::cycles()
+{
+	const u64 now = c.cycles();
+
+	passed(true);
+	return now;
+}
+
 } // namespace model

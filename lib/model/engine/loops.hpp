@@ -34,14 +34,15 @@
  * Counts. What a compiler leaves in dead registers makes two states differ that
  * mean the same: then the turn stays, and is found again in the complete
  * execution, where it is asked by what the code does and not by its state
- * (turns.cpp). So `complete` is the same for every compiler.
+ * (loops.cpp). So `complete` is the same for every compiler.
  *
  * A turn with an await in it repeats only if it reads the very same writes as
  * the turn before it: locks' counts have been with those turns in them.
  *
  * States are kept at the heads of loops alone. A head is learned when it is
  * met a second time; that run is then begun anew, and no earlier one had it.
- * From then on every execution is a run of the code: none is walked (walk.cpp).
+ * From then on every execution is a run of the code: none is walked
+ * (learner.cpp).
  */
 #pragma once
 

@@ -80,22 +80,24 @@ object &objects::entry(const void *at, usize bytes)
 conflict objects::alive(const object &o, const actor &by) const
 {
 	if (!o.alive)
-		return {"use of a dead object, gone", o.maker, o.end.where};
+		return {bug::dead_object, "use of a dead object, gone", o.maker,
+			o.end.where};
 	if (!ordered(o.maker, o.end, by))
-		return {"use of an object that may not be there yet, made",
+		return {bug::dead_object,
+			"use of an object that may not be there yet, made",
 			o.maker, o.end.where};
 	return {};
 }
 
 /* Whether all accesses happened before this one. */
-conflict objects::ended_by_all(const object &o, const actor &by,
+conflict objects::ended_by_all(const object &o, const actor &by, bug as,
 			       const char *text) const
 {
 	for (unsigned cpu = 0; cpu < max_cpus; cpu++)
 		if (!ordered(cpu, o.reads[cpu], by))
-			return {text, cpu, o.reads[cpu].where};
+			return {as, text, cpu, o.reads[cpu].where};
 	if (!ordered(o.writer, o.write, by))
-		return {text, o.writer, o.write.where};
+		return {as, text, o.writer, o.write.where};
 	return {};
 }
 
@@ -106,10 +108,11 @@ conflict objects::born(const void *at, usize bytes, const actor &by,
 	conflict found;
 
 	if (!ordered(o.maker, o.end, by))
-		found = {"object made over another, touched", o.maker,
-			 o.end.where};
+		found = {bug::dead_object, "object made over another, touched",
+			 o.maker, o.end.where};
 	else
-		found = ended_by_all(o, by, "object made over one in use");
+		found = ended_by_all(o, by, bug::dead_object,
+				     "object made over one in use");
 
 	const void *const where = o.at;
 	const u32 of = o.run;
@@ -129,12 +132,23 @@ conflict objects::dead(const void *at, usize bytes, const actor &by)
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
 
-	if (!found.text)
-		found = ended_by_all(o, by, "end of an object that is in use");
+	if (found.found == bug::none)
+		found = ended_by_all(o, by, bug::dead_object,
+				     "end of an object that is in use");
 	o.alive = false;
 	o.maker = static_cast<u8>(by.cpu);
 	o.end = {by.epoch, by.where};
 	return found;
+}
+
+/*
+ * What is atomic lies in the graph, and what is plain in memory: neither finds
+ * what the other has stored.
+ */
+static conflict beside(const object &o)
+{
+	return {bug::mixed_access, "a plain access beside an atomic one",
+		o.user, o.used};
 }
 
 conflict objects::read_plain(const void *at, usize bytes, const actor &by)
@@ -142,8 +156,11 @@ conflict objects::read_plain(const void *at, usize bytes, const actor &by)
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
 
-	if (!found.text && !ordered(o.writer, o.write, by))
-		found = {"data race with the write", o.writer, o.write.where};
+	if (found.found == bug::none && !ordered(o.writer, o.write, by))
+		found = {bug::data_race, "data race with the write", o.writer,
+			 o.write.where};
+	if (found.found == bug::none && o.place >= 0)
+		found = beside(o);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;
 }
@@ -153,8 +170,11 @@ conflict objects::write_plain(const void *at, usize bytes, const actor &by)
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
 
-	if (!found.text)
-		found = ended_by_all(o, by, "data race with the access");
+	if (found.found == bug::none)
+		found = ended_by_all(o, by, bug::data_race,
+				     "data race with the access");
+	if (found.found == bug::none && o.place >= 0)
+		found = beside(o);
 	o.writer = static_cast<u8>(by.cpu);
 	o.write = {by.epoch, by.where};
 	return found;
@@ -166,16 +186,28 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 	object &o = entry(at, bytes);
 	conflict found = alive(o, by);
 
-	if (!found.text && !ordered(o.writer, o.write, by))
-		found = {"data race with the write", o.writer, o.write.where};
+	if (found.found == bug::none && !ordered(o.writer, o.write, by))
+		found = {bug::data_race, "data race with the write", o.writer,
+			 o.write.where};
 	if (o.place < 0) {
+		/* Who makes it may have done so plainly: before. */
+		if (found.found == bug::none)
+			found = ended_by_all(
+				o, by, bug::mixed_access,
+				"an atomic access beside a plain one");
 		const auto name =
 			std::tuple(at, o.was_born ? o.maker : ~0u, o.birth);
 		const int next = static_cast<int>(numbers.size());
 		o.place = numbers.try_emplace(name, next).first->second;
 		o.atomic = true;
 		o.bytes = static_cast<u32>(bytes);
+		o.user = static_cast<u8>(by.cpu);
+		o.used = by.where;
 	}
+	if (found.found == bug::none && o.bytes != bytes)
+		found = {bug::mixed_access,
+			 "an atomic access of another size than one", o.user,
+			 o.used};
 	place = static_cast<unsigned>(o.place);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;

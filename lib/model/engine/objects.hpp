@@ -34,8 +34,9 @@ struct actor {
 	site where;
 };
 
-/* What is wrong with an access: none of it if text is empty. */
+/* What is wrong with an access, if anything. */
 struct conflict {
+	bug found = bug::none;
 	const char *text = nullptr;
 	unsigned cpu = 0; /* the other side */
 	site where{nullptr, 0};
@@ -60,6 +61,8 @@ struct object {
 	access write;		/* that write */
 	access reads[max_cpus]; /* last read, or atomic access, of each */
 	int place = -1;		/* its number in the graphs */
+	u8 user = 0;		/* whose atomic access was the first */
+	site used{nullptr, 0};
 };
 
 struct objects {
@@ -91,7 +94,7 @@ struct objects {
       private:
 	object &entry(const void *at, usize bytes);
 	conflict alive(const object &o, const actor &by) const;
-	conflict ended_by_all(const object &o, const actor &by,
+	conflict ended_by_all(const object &o, const actor &by, bug as,
 			      const char *text) const;
 	void grow();
 

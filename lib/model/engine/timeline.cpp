@@ -181,4 +181,163 @@ std::string timeline::text(const graph &g, const std::string &bug,
 	return all + line + "\n";
 }
 
+/*
+ * timeline_svg - one run as a picture
+ *
+ * A column a CPU, a row an operation, as in the text. An arrow goes from a
+ * write to each row that reads it. A read of what is no longer the newest, or
+ * of what is still to come, and its arrow, are red.
+ *
+ * Source: Scalable Vector Graphics (SVG) 1.1, W3C: 8.3 (paths), 9.2 (rect),
+ * 10.4 (text), 11.6 (markers).
+ */
+
+namespace {
+
+/* In pixels; a letter of the fixed font is so wide. */
+constexpr double letter = 7.3;
+constexpr int row_height = 30;
+constexpr int box_height = 20;
+constexpr int left_margin = 44;
+constexpr int top_margin = 40;
+constexpr int gap = 34; /* between columns, where arrows turn */
+
+std::string escaped(const std::string &text)
+{
+	std::string all;
+
+	for (const char c : text)
+		switch (c) {
+		case '&':
+			all += "&amp;";
+			break;
+		case '<':
+			all += "&lt;";
+			break;
+		case '>':
+			all += "&gt;";
+			break;
+		case '"':
+			all += "&quot;";
+			break;
+		default:
+			all += c;
+		}
+	return all;
+}
+
+std::string number(int v) { return std::to_string(v); }
+
+int wide(const std::string &text)
+{
+	return static_cast<int>(static_cast<double>(text.size()) * letter) + 12;
+}
+
+std::string text_at(int x, int y, const char *kind, const std::string &what)
+{
+	return "<text class=\"" + std::string(kind) + "\" x=\"" + number(x) +
+	       "\" y=\"" + number(y) + "\">" + escaped(what) + "</text>\n";
+}
+
+std::string box_at(int x, int y, int width, bool stale)
+{
+	return "<rect class=\"" + std::string(stale ? "stale" : "step") +
+	       "\" x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
+	       number(width) + "\" height=\"" + number(box_height) +
+	       "\" rx=\"3\"/>\n";
+}
+
+/* Leaves to one side, and arrives from one: 1 is the right, -1 the left. */
+struct arrow_end {
+	int x, y, side;
+};
+
+std::string arrow(arrow_end from, arrow_end to, bool stale)
+{
+	constexpr int bend = gap - 6;
+
+	return "<path class=\"" + std::string(stale ? "old" : "reads") +
+	       "\" d=\"M " + number(from.x) + " " + number(from.y) + " C " +
+	       number(from.x + from.side * bend) + " " + number(from.y) + ", " +
+	       number(to.x + to.side * bend) + " " + number(to.y) + ", " +
+	       number(to.x) + " " + number(to.y) + "\" marker-end=\"url(#" +
+	       (stale ? "red" : "grey") + ")\"/>\n";
+}
+
+const char *const head =
+	"<style>text { font: 12px monospace; } .step { fill: #eef3fa; stroke: "
+	"#8aa; } .stale { fill: #fdd; stroke: #c00; } .reads, .old { fill: "
+	"none; stroke: #889; } .old { stroke: #c00; stroke-width: 2; } .cpu { "
+	"font-weight: bold; } .place { fill: #777; } .bug { fill: #c00; "
+	"font-weight: bold; }</style>\n"
+	"<defs>"
+	"<marker id=\"grey\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+	"markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M 0 0 "
+	"L 8 4 L 0 8 z\" fill=\"#889\"/></marker>"
+	"<marker id=\"red\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+	"markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M 0 0 "
+	"L 8 4 L 0 8 z\" fill=\"#c00\"/></marker></defs>\n";
+
+} // namespace
+
+std::string timeline::svg(const graph &g, const std::string &bug,
+			  site where) const
+{
+	std::vector<int> widths(g.cpus, 60), columns(g.cpus);
+	int right = left_margin, places = 0;
+	std::string body, arrows;
+	const auto top_of = [](std::size_t row) {
+		return top_margin + static_cast<int>(row) * row_height;
+	};
+
+	for (const row &r : rows) {
+		widths[r.cpu] = std::max(widths[r.cpu], wide(r.text));
+		places = std::max(places, wide(model::text(r.where)));
+	}
+	for (unsigned c = 0; c < g.cpus; c++) {
+		columns[c] = right;
+		right += widths[c] + gap;
+		body += text_at(columns[c], top_margin - 16, "cpu",
+				"cpu" + std::to_string(c));
+	}
+
+	for (std::size_t i = 0; i < rows.size(); i++) {
+		const row &r = rows[i];
+		const int y = top_of(i), middle = y + box_height / 2;
+		origin o;
+		const bool reads = origin_of(g, i, o);
+
+		const bool odd = o.newer != 0 || o.row > i + 1;
+
+		body += text_at(8, y + 14, "place", std::to_string(i + 1));
+		body += box_at(columns[r.cpu], y, widths[r.cpu], odd);
+		body += text_at(columns[r.cpu] + 6, y + 14, "what", r.text);
+		body += text_at(right, y + 14, "place", model::text(r.where));
+		if (!reads || o.row == 0)
+			continue;
+
+		const unsigned by = rows[o.row - 1].cpu;
+		const int from = top_of(o.row - 1) + box_height / 2;
+		const auto end_at = [&](unsigned c, int at, bool right_side) {
+			return arrow_end{columns[c] +
+						 (right_side ? widths[c] : 0),
+					 at, right_side ? 1 : -1};
+		};
+
+		arrows += arrow(end_at(by, from, by <= r.cpu),
+				end_at(r.cpu, middle, by >= r.cpu), odd);
+	}
+	std::string last = "BUG: " + bug;
+	if (where.file)
+		last += " (" + model::text(where) + ")";
+	body += text_at(8, top_of(rows.size()) + 16, "bug", last);
+
+	const int width = std::max(right + places, wide(last) + 16);
+	return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
+	       number(width) + "\" height=\"" +
+	       number(top_of(rows.size()) + 36) + "\">\n" + head +
+	       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+	       body + arrows + "</svg>\n";
+}
+
 } // namespace model

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "rc11.hpp"
 
-#include "candidate.hpp"
-
 #include <algorithm>
 
 namespace reference {
@@ -230,6 +228,192 @@ bool enumerate(const litmus &p, release_sequence by, u64 limit, outcomes &out,
 	e.on = on;
 	e.causes = causes;
 	return e.build() && e.choose_sources(0);
+}
+
+/*
+ * axioms - which candidates are executions: of RC11, and of machines
+ */
+
+static bool rel(order o)
+{
+	return o == order::release || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+static bool acq(order o)
+{
+	return o == order::acquire || o == order::acq_rel ||
+	       o == order::seq_cst;
+}
+
+/* What an execution is, in every model. */
+struct basics {
+	relation sb, rf, rmw, co, fr;
+};
+
+static basics basics_of(const candidate &c)
+{
+	basics b;
+
+	b.sb = c.pairs([](auto &l, auto &r, int i, int j) {
+		return l.thread < 0 ? r.thread >= 0
+				    : l.thread == r.thread && i < j;
+	});
+	b.rf = c.pairs([](auto &, auto &r, int i, int) {
+		return r.what == type::read && r.from == i;
+	});
+	b.rmw = c.pairs([](auto &l, auto &, int, int j) {
+		return l.what == type::read && l.half == j;
+	});
+	for (const auto &order_of : c.mo)
+		for (unsigned i = 0; i < order_of.size(); i++)
+			for (unsigned j = i + 1; j < order_of.size(); j++)
+				b.co.add(static_cast<unsigned>(order_of[i]),
+					 static_cast<unsigned>(order_of[j]));
+	b.fr = b.rf.inverse() * b.co;
+	return b;
+}
+
+bool candidate::consistent(release_sequence by, sc_axiom sc,
+			   causality causes) const
+{
+	const auto is = [](type t) {
+		return [t](const event &e) { return e.what == t; };
+	};
+	const relation R = only(is(type::read)), W = only(is(type::write)),
+		       F = only(is(type::fence));
+	const relation Erel = only([](auto &e) { return rel(e.ord); });
+	const relation Eacq = only([](auto &e) { return acq(e.ord); });
+	const relation Esc =
+		only([](auto &e) { return e.ord == order::seq_cst; });
+	const relation Fsc = F & Esc;
+
+	const relation same = pairs([](auto &a, auto &b, int, int) {
+		return a.what != type::fence && b.what != type::fence &&
+		       a.location == b.location;
+	});
+	const auto [sb, rf, rmw, co, fr] = basics_of(*this);
+	const relation eco = (rf | co | fr).plus();
+
+	const relation heads =
+		by == release_sequence::rc11 ? W * (sb & same).maybe() * W : W;
+	const relation rs = heads * (rf * rmw).plus().maybe();
+	const relation sw =
+		Erel * (F * sb).maybe() * rs * rf * R * (sb * F).maybe() * Eacq;
+	const relation hb = (sb | sw).plus();
+
+	if (!(hb * eco.maybe()).irreflexive())
+		return false;
+	if (!(rmw & (fr * co)).empty())
+		return false;
+	if (causes == causality::acyclic && !(sb | rf).acyclic())
+		return false;
+	if (sc == sc_axiom::iso) {
+		const relation shb =
+			(sb | Esc * sw * Esc | sb * hb * sb).plus();
+		const relation from = Esc | Fsc * hb.maybe();
+		const relation to = Esc | hb.maybe() * Fsc;
+
+		return (Esc * shb * Esc | from * eco * to).acyclic();
+	}
+
+	relation sb_elsewhere = sb;
+	for (unsigned i = 0; i < most; i++)
+		sb_elsewhere.row[i] &= ~same.row[i];
+	const relation scb =
+		sb | sb_elsewhere * hb * sb_elsewhere | (hb & same) | co | fr;
+	const relation psc_base =
+		(Esc | Fsc * hb.maybe()) * scb * (Esc | hb.maybe() * Fsc);
+	const relation psc_f = Fsc * (hb | hb * eco * hb) * Fsc;
+
+	return (psc_base | psc_f).acyclic();
+}
+
+/*
+ * On a machine: SC as one order of all operations; x86-TSO as in Alglave,
+ * Maranget, Tautschnig, TOPLAS 2014, with what C++ is compiled to: a locked
+ * instruction for an RMW and a store of seq_cst, mfence for a fence of it.
+ */
+bool candidate::has(machine m) const
+{
+	const auto [sb, rf, rmw, co, fr] = basics_of(*this);
+
+	if (!(rmw & (fr * co)).empty())
+		return false;
+	if (m == machine::sc)
+		return (sb | rf | co | fr).acyclic();
+
+	const relation near = pairs([](auto &a, auto &b, int, int) {
+		return a.what != type::fence && b.what != type::fence &&
+		       a.location == b.location;
+	});
+	const relation far = pairs([](auto &a, auto &b, int, int) {
+		return a.thread != b.thread;
+	});
+	const relation in_order = pairs([](auto &a, auto &b, int, int) {
+		return a.what != type::fence && b.what != type::fence &&
+		       !(a.what == type::write && b.what == type::read);
+	});
+	const relation locked = only([](auto &e) {
+		return e.by &&
+		       (is_rmw(e.by->what) ||
+			(e.ord == order::seq_cst && e.what != type::read));
+	});
+
+	return ((sb & near) | rf | co | fr).acyclic() &&
+	       ((sb & in_order) | sb * locked | locked * sb | (rf & far) | co |
+		fr)
+		       .acyclic();
+}
+
+/*
+ * text - programs and outcomes, as both sides of the comparison spell them
+ */
+
+std::string spell(const std::vector<std::vector<u64>> &read,
+		  const std::vector<u64> &last)
+{
+	std::string s;
+
+	for (const auto &of_thread : read) {
+		for (u64 v : of_thread)
+			s += std::to_string(v) + " ";
+		s += "| ";
+	}
+	for (u64 v : last)
+		s += std::to_string(v) + " ";
+	return s;
+}
+
+std::string text(const litmus &p)
+{
+	static const char *const names[] = {
+		"load",	 "store", "exchange", "add",	   "subtract",
+		"or",	 "and",	  "xor",      "cas",	   "fence",
+		"await", "loads", "swaps",    "exchanges", "pairs"};
+	std::string s;
+
+	for (const thread &t : p.threads) {
+		s += "thread:\n";
+		for (const op &o : t) {
+			s += std::string("\t") +
+			     names[static_cast<int>(o.what)];
+			if (o.what != action::fence)
+				s += " x" + std::to_string(o.location);
+			if (o.what == action::pairs)
+				s += " x" + std::to_string(o.expected);
+			if (o.what == action::cas || o.what == action::swaps)
+				s += " " + std::to_string(o.expected) + " ->";
+			if (o.what != action::fence && o.what != action::load)
+				s += " " + std::to_string(o.value);
+			s += std::string(" ") + model::text(o.ord);
+			if (o.failed)
+				s += std::string(" or ") +
+				     model::text(*o.failed);
+			s += "\n";
+		}
+	}
+	return s;
 }
 
 } // namespace reference

@@ -5,7 +5,7 @@
  *	klock_sim_report FOLDER [MACHINE]
  *
  * Writes table.txt, table.md and table.csv into the folder, for the machine of
- * that name in <sim/machine.hpp>; without one for the first.
+ * that name in <sim/sim.hpp>; without one for the first.
  */
 #include "../every_lock.hpp"
 #include "files.hpp"

@@ -7,7 +7,7 @@
  *
  * Writes readers.txt and readers.csv into the folder.
  */
-#include "../every_shared_lock.hpp"
+#include "../every_lock.hpp"
 #include "files.hpp"
 
 #include <sim/table.hpp>

@@ -13,8 +13,14 @@ class Mutant(NamedTuple):
     test: str
 
 
+# Which file of tests_host/unit has the tests of a part.
+_UNIT = {"": "lock_order", "_classes": "lock_order",
+         "_tables": "lock_order_tables", "_interrupts": "lock_order_tables",
+         "_owner": "owner"}
+
+
 def _unit(part):
-    return f"tests_host/unit/test_lock_order{part}.cpp"
+    return f"tests_host/unit/test_{_UNIT[part]}.cpp"
 
 
 def _model(part):

@@ -2,7 +2,7 @@
 /*
  * access - any object's memory as a location of the checker
  *
- * What std_atomic.hpp and linux.hpp are made of: operations on a T where it
+ * What std_atomic.hpp is made of: operations on a T where it
  * lies, their orders as arguments. With no checker running they are the
  * compiler's builtins, for any thread.
  */
@@ -226,23 +226,6 @@ inline void notify(const T *at, site s)
 {
 	if (hooked::running)
 		hooked::running->notify(window_of(at), s);
-}
-
-/* Until done(value), as an await does. */
-template <typename T, typename Predicate>
-inline T await(const T *at, Predicate done, order o, site s)
-{
-	const auto seen = [](void *what, u64 v) {
-		return static_cast<bool>(
-			(*static_cast<Predicate *>(what))(from_word<T>(v)));
-	};
-
-	if (hooked::running)
-		return from_word<T>(hooked::running->await(
-			window_of(at), {seen, &done}, {}, o, s));
-	while (!done(from_word<T>(native_load(at))))
-		;
-	return from_word<T>(native_load(at));
 }
 
 /* -- Lifetimes --------------------------------------------------------------

@@ -3,8 +3,8 @@
  * body - whether code under test runs, or the checker
  *
  * What the one allocates lives as long as an execution; what the other does is
- * its own business (heap/heap.cpp). All fibers are one thread: where one stops
- * and another goes on, the checker runs.
+ * its own business (model_std/heap.cpp). All fibers are one thread: where one
+ * stops and another goes on, the checker runs.
  */
 #pragma once
 

@@ -269,11 +269,14 @@ inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
 
 /* -- Counters that wrap --------------------------------------------------- */
 
+/*
+ * No constant: how narrow a counter is, is known when the program runs. A lock
+ * that computes one at compile time would be another lock than the one that is
+ * checked; so it is refused.
+ */
 template <typename T>
-constexpr T wrapped(T v)
+T wrapped(T v)
 {
-	if (__builtin_is_constant_evaluated())
-		return v;
 	return static_cast<T>(v & hooked::counter_mask);
 }
 

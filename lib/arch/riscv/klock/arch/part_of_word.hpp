@@ -5,6 +5,10 @@
  * A reservation, and but for Zabha every atomic instruction, is of 4 or 8
  * bytes. So a smaller value is changed within the aligned word that holds it;
  * its neighbours are written as they were read, or not at all.
+ *
+ * A register has 64 bits, and a branch looks at all of them: every operand of
+ * 32 bits goes through in_register(), as lr.w leaves what it has read. The ABI
+ * promises that of arguments, the compilers promise nothing for asm.
  */
 #pragma once
 
@@ -57,9 +61,9 @@ inline W exchange_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{v} << below),
-		       "r"(~(all_bits<W> << below)), "i"(lr_funct7(O)),
-		       "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(in_register(u32{v} << below)),
+		       "r"(in_register(~(all_bits<W> << below))),
+		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }
@@ -80,9 +84,9 @@ inline W add_to_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{v} << below),
-		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
-		       "i"(sc_funct7(O))
+		     : "r"(word_around(at)), "r"(in_register(u32{v} << below)),
+		       "r"(in_register(all_bits<W> << below)),
+		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }
@@ -104,10 +108,12 @@ inline W swap_part(W *at, W expected, W desired)
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{expected} << below),
-		       "r"(u32{static_cast<W>(expected ^ desired)} << below),
-		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
-		       "i"(sc_funct7(O))
+		     : "r"(word_around(at)),
+		       "r"(in_register(u32{expected} << below)),
+		       "r"(in_register(u32{static_cast<W>(expected ^ desired)}
+				       << below)),
+		       "r"(in_register(all_bits<W> << below)),
+		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
 		     : "memory");
 	return static_cast<W>(static_cast<u32>(found) >> below);
 }

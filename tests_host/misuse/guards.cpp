@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must not compile, or must warn, of guards; and what is right.
+ */
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/try_guard.hpp>
+#include <klock/irq_try_guard.hpp>
+#include <klock/pair_guard.hpp>
+#include <klock/irq_pair_guard.hpp>
+#include <klock/rescue_guard.hpp>
+#include <klock/ticket_lock.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/bakery_lock.hpp>
+
+using namespace klock;
+
+ticket_lock<u8> lock, other;
+mcs_lock mcs;
+mcs_node node;
+clh_lock clh;
+clh_node places[4];
+bakery_lock<4> bakery;
+clh_node &my_place() { return places[cpu_id()]; }
+int calls;
+void work() { calls++; }
+
+/* One case a line. */
+// clang-format off
+void right_ones()
+{
+	{ guard a(lock); irq_guard b(mcs, node); a.unlock(); }
+	{ irq_guard held(clh, my_place); }
+	{ irq_guard held(bakery, cpu_id); }
+	{ if (try_guard held{lock}) work(); }
+	{ if (irq_try_guard held{mcs, node}; held) work(); }
+	{ irq_pair_guard held(lock, with(clh, my_place)); }
+	{ rescue_guard held(lock); if (!held) work(); }
+}
+
+#if WRONG == 1
+void warned()
+{
+	{ guard{lock}; } // says-warning{{releases at once}}
+	{ guard(lock, adopt); } // says-warning{{releases at once}}
+	{ guard{mcs, node}; } // says-warning{{releases at once}}
+	{ guard{mcs, node, adopt}; } // says-warning{{releases at once}}
+	{ irq_guard{lock}; } // says-warning{{releases at once}}
+	{ irq_guard{clh, my_place}; } // says-warning{{releases at once}}
+	{ try_guard{lock}; } // says-warning{{releases at once}}
+	{ irq_try_guard{lock}; } // says-warning{{releases at once}}
+	{ pair_guard{lock, other}; } // says-warning{{releases at once}}
+	{ irq_pair_guard{lock, other}; } // says-warning{{releases at once}}
+	{ rescue_guard{lock}; } // says-warning{{releases at once}}
+	{ lock.try_lock(); } // says-warning{{nodiscard}}
+	{ irq_save(); } // says-warning{{nodiscard}}
+	{ with(mcs, node); } // says-warning{{nodiscard}}
+}
+
+void errors()
+{
+	{ if (try_guard{lock}) work(); } // says-error{{deleted function}}
+	{ if (irq_try_guard{lock}) work(); } // says-error{{deleted function}}
+	{ guard held(lock); auto copy = held; } // says-error{{deleted}}
+	{ irq_guard a(lock), b(other); a = b; } // says-error{{deleted}}
+	// says-error@+1{{deleted constructor}}
+	{ pair_guard a(lock, other); auto b = static_cast<decltype(a) &&>(a); }
+	// says-error@*:*{{this lock's node must outlive the guard, bring one: guard held(lock, node)}}
+	{ guard held(clh); } // says-note{{here}}
+	// says-error@*:* 3 {{not a node of this lock, nor a function that returns a reference to one}}
+	{ irq_guard held(clh, cpu_id()); } // says-note{{here}}
+	{ irq_guard held(clh, [] { return &places[0]; }); } // says-note{{here}}
+	{ guard held(clh, node); } // says-note{{here}}
+	// says-error@*:* 2 {{not a node of this lock; to lend one, leave the guard's type out: guard held(lock, node)}}
+	{ guard<mcs_lock> held(mcs, node); } // says-note{{here}}
+	{ guard held(mcs, places[0]); } // says-note{{here}}
+	// says-error@*:* 2 {{this lock takes neither a node nor a number: guard held(lock)}}
+	{ guard held(lock, 1); } // says-note{{here}}
+	{ irq_guard held(lock, node); } // says-note{{here}}
+	// says-error@*:*{{neither a CPU's number nor a function that returns one}}
+	{ guard held(bakery, node); } // says-note{{here}}
+	// says-error@*:*{{guard held(lock, node, klock::adopt)}}
+	{ guard held(mcs, adopt); } // says-note{{here}}
+	{ irq_guard held(lock, adopt); } // says-error{{deleted}}
+	{ irq_guard held(mcs, node, adopt); } // says-error{{deleted}}
+	{ try_guard held(lock, adopt); } // says-error{{deleted}}
+	{ irq_try_guard held(lock, adopt); } // says-error{{deleted}}
+	// says-error@*:* 2 {{this lock has no try_lock()}}
+	{ try_guard held(clh, places[0]); } // says-note{{here}}
+	{ irq_try_guard held(bakery); } // says-note{{here}}
+	// says-error@*:*{{rescue_guard takes no queue of nodes: its unlock() may wait for a CPU that stands still}}
+	{ rescue_guard held(mcs); } // says-note{{here}}
+	// says-error@*:*{{this lock has no try_lock()}}
+	{ rescue_guard held(bakery); } // says-note{{here}}
+}
+
+void refused()
+{
+	// says-error@+1{{cannot use parentheses when declaring variable with deduced class template specialization type}} says-error@+1{{no viable constructor or deduction guide}}
+	{ guard(lock); }
+	{ guard held(calls); } // says-error{{no viable constructor}}
+	// says-error@+1{{no viable constructor or deduction guide}}
+	{ guard held(ticket_lock<u8>{}); }
+	// says-error@+1{{no viable constructor or deduction guide}}
+	{ guard held(static_cast<const mcs_lock &>(mcs)); }
+	// says-error@+1{{no viable constructor or deduction guide}}
+	{ pair_guard held(lock, ticket_lock<u8>{}); }
+	{ pair_guard held(lock); } // says-error{{no viable constructor}}
+	{ pair_guard held(lock, calls); } // says-error{{no viable constructor}}
+	// says-error@+1{{constraints not satisfied for class template}}
+	{ guard<int> *held = nullptr; (void)held; }
+}
+#endif
+
+#if WRONG == 2
+void errors()
+{
+	// says-error@*:*{{this lock's node must outlive the guard, bring one: guard held(lock, node)}}
+	{ irq_guard held(clh); } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 3
+void errors()
+{
+	// says-error@*:*{{this lock's node must outlive the guard, bring one: guard held(lock, node)}}
+	{ pair_guard held(lock, clh); } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 4
+void errors()
+{
+	// says-error@*:*{{this lock's node must outlive the guard, bring one: guard held(lock, node)}}
+	{ guard held(clh, adopt); } // says-note{{here}}
+}
+#endif

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a newcomer gets wrong ends in one error that says what to do.
+
+The C++ files beside say it of themselves: clang compares its messages with
+those in comments (clang -verify), g++ must complain of the same lines, and both
+take the rest without a word. What a linker or CMake finds is below. A part of
+a file (WRONG) holds no two cases that are one instantiation to a compiler.
+Run: misuse.py --root DIR [--only CASE]
+"""
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COMPILERS = ("g++", "clang++")
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+          "-Wsign-conversion", "-Wshadow", "-Werror"]
+FREESTANDING = ["-ffreestanding", "-nostdinc++", "-fno-exceptions",
+                "-fno-rtti", "-fno-threadsafe-statics"]
+VERIFY = ["-Xclang", "-verify-ignore-unexpected=note", "-ferror-limit=0"]
+TICKET = "#include <klock/ticket_lock.hpp>\n"
+
+# file: folders of lib to include from, flags, flags of clang's alone
+FILES = {
+    "guards.cpp": (["arch/hosted"], [], []),
+    "readers.cpp": (["arch/hosted"], [], []),
+    "types.cpp": (["arch/hosted"], [], []),
+    "counts.cpp": (["arch/x86"], FREESTANDING, []),
+    "model.cpp": (["model/std", "model/include", "arch/hooked"], [], []),
+    "analysis.cpp": (["analysis", "arch/x86"], [], ["-Wthread-safety"]),
+}
+
+# case: compilers, port, flags
+PORTS = [
+    ("none", COMPILERS, [], ["-std=c++20"]),
+    ("hosted", COMPILERS, ["arch/hosted"], ["-std=c++20", "-ffreestanding"]),
+    ("x86", COMPILERS[1:], ["arch/x86"],
+     ["-std=c++20", "-ffreestanding", "--target=aarch64-none-elf"]),
+    ("cxx17", COMPILERS, ["arch/x86"], ["-std=c++17"]),
+    ("cxx17", COMPILERS, ["arch/hosted"], ["-std=c++17"]),
+    ("cxx17", COMPILERS, ["arch/hooked"], ["-std=c++17"]),
+]
+
+
+class Case:
+    """A folder of its own, and what was not as it should be."""
+
+    def __init__(self, root, scratch):
+        self.root, self.scratch, self.wrong = root, Path(scratch), []
+
+    def call(self, *command):
+        done = subprocess.run([str(word) for word in command],
+                              cwd=self.scratch, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def must(self, *command):
+        status, said = self.call(*command)
+        self.expect(status == 0, f"{command[0]} {command[-1]}: {said}")
+        return said
+
+    def expect(self, holds, text):
+        if not holds:
+            self.wrong.append(text)
+
+    def includes(self, *folders):
+        lib = self.root / "lib"
+        return [word for folder in (*folders, ".")
+                for word in ("-I", lib / folder)]
+
+
+def _complained_of(said, file):
+    """The lines of a file that g++ names, itself or as what it comes from."""
+    return {int(line) for line in re.findall(
+        rf"{file}:(\d+):\d+: (?:fatal )?(?:error:|warning:|  required from)",
+        said)}
+
+
+def _marked(text, part):
+    """The lines of one part, and of those its cases: the ones with a mark, or
+    with one in a comment above."""
+    within, above, lines, marked = False, False, set(), set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith(("#if", "#endif")):
+            within = line.startswith(f"#if WRONG == {part}")
+        elif within:
+            lines.add(number)
+            is_comment = line.lstrip().startswith("//")
+            if not is_comment and ("says-" in line or above):
+                marked.add(number)
+            above = is_comment and "says-" in line and (
+                "@+1" in line or "says-error@*" in line or above)
+    return lines, marked
+
+
+def _wrong(case, file, part):
+    """One part of a file: clang's messages, and the lines g++ complains of."""
+    folders, flags, clangs = FILES[file]
+    source = HERE / file
+    text = source.read_text()
+    command = ["-std=c++20", "-Wall", "-Wextra", "-Wno-unused-variable",
+               "-fsyntax-only", f"-DWRONG={part}", *flags,
+               *case.includes(*folders), source]
+    if f"#if WRONG == {part} /* -m32 */" in text:
+        command.insert(0, "-m32")
+    case.must("clang++", "-Xclang", "-verify=says", *VERIFY, *clangs, *command)
+    if clangs:
+        # Without its warning, and by g++, nothing is wrong with it.
+        for compiler in COMPILERS:
+            case.must(compiler, "-Werror", *command)
+        return
+    _, said = case.call("g++", *command)
+    lines, marked = _marked(text, part)
+    found = _complained_of(said, file) & lines
+    case.expect(marked and found == marked,
+                f"g++: {file}, part {part}: complains of {sorted(found)}, not "
+                f"of {sorted(marked)}:\n{said}")
+
+
+def wrong_is_found(case):
+    for file in FILES:
+        parts = (HERE / file).read_text().count("\n#if WRONG == ")
+        case.expect(parts, f"{file}: nothing wrong in it")
+        for part in range(1, parts + 1):
+            _wrong(case, file, part)
+
+
+def right_is_silent(case):
+    for file, (folders, flags, clangs) in FILES.items():
+        for compiler in COMPILERS:
+            said = case.must(compiler, "-std=c++20", *STRICT, "-fsyntax-only",
+                             *flags, *(clangs if compiler != "g++" else []),
+                             *case.includes(*folders), HERE / file)
+            case.expect(not said, f"{compiler}: {file}: {said}")
+
+
+def in_c(case):
+    command = ["-x", "c", "-std=c11", "-fsyntax-only", *case.includes("c"),
+               HERE / "counts.c"]
+    case.must("gcc", *command)
+    case.must("clang", "-DWRONG=1", "-Xclang", "-verify=says", *command)
+
+
+def port_and_language(case):
+    for name, compilers, folders, flags in PORTS:
+        for first in ([], ["-DFIRST=<klock/irq_guard.hpp>"]):
+            for compiler in compilers:
+                command = [*flags, *first, "-fsyntax-only",
+                           *case.includes(*folders), HERE / "port.cpp"]
+                if compiler != "g++":
+                    case.must(compiler, "-Xclang", f"-verify={name}", *VERIFY,
+                              *command)
+                    continue
+                status, said = case.call(compiler, *command)
+                case.expect(status and said.count("error:") == 1,
+                            f"g++: {name}: not one error: {said}")
+
+
+def two_ports_in_one_program(case):
+    """Two files of one port link; with a third of another, no linker has it."""
+    linkers = [f"-fuse-ld={name}" for name in ("bfd", "lld", "gold")
+               if shutil.which(f"ld.{name}")]
+    text = TICKET + ("static klock::ticket_lock<klock::u8> lock;\n"
+                     "int NAME() { lock.lock(); lock.unlock(); return 0; }\n")
+    for name in ("one", "same", "other"):
+        (case.scratch / f"{name}.cpp").write_text(text.replace("NAME", name))
+    (case.scratch / "main.cpp").write_text(
+        "int one();\nint main() { return one(); }\n")
+    for cxx in COMPILERS:
+        own = "-fuse-ld=bfd" if cxx == "g++" else "-fuse-ld=lld"
+        for flags, choices in (([], linkers), (["-flto"], [own])):
+            for name in ("one", "same", "other", "main"):
+                port = "x86" if name == "other" else "hosted"
+                case.must(cxx, "-std=c++20", *flags,
+                          *case.includes(f"arch/{port}"), "-c", f"{name}.cpp",
+                          "-o", f"{name}.o")
+            for linker in choices:
+                link = [cxx, *flags, linker, "-o", "program", "main.o", "one.o"]
+                case.must(*link, "same.o")
+                status, said = case.call(*link, "other.o")
+                found = [line for line in said.splitlines()
+                         if re.search(r"\berror: (?!ld ret)|multiple def", line)
+                         and "linker command failed" not in line]
+                case.expect(status and len(found) == 1 and
+                            "klock_two_ports_in_one_program" in found[0],
+                            f"{cxx} {flags} {linker}: not one error: {said}")
+
+
+def two_ports_in_cmake(case):
+    """Also: the folder lib can be added alone."""
+    (case.scratch / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES CXX)
+add_subdirectory({case.root}/lib klock)
+file(WRITE user.cpp "int main() {{}}")
+add_library(part INTERFACE)
+target_link_libraries(part INTERFACE klock::x86)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE part klock::hosted)
+""")
+    status, said = case.call("cmake", "-S", ".", "-B", "build")
+    words = " ".join(said.split())
+    case.expect(status and said.count("CMake Error") == 1 and
+                "KLOCK_PORT" in words and '"klock_hosted"' in words,
+                f"not one error that names the port: {said}")
+
+
+def wrong_version(case):
+    case.must("cmake", "-S", case.root, "-B", "build", "-D", "KLOCK_TESTS=OFF",
+              "-D", "KLOCK_ENGINES=OFF")
+    version = next(case.scratch.rglob("klockConfigVersion.cmake"))
+    major, minor, _ = map(int, re.findall(
+        r"version_\w+ = (\d+)",
+        (case.root / "lib/klock/version.hpp").read_text()))
+    for major, minor, fits in ((major, minor, "TRUE"),
+                               (major, minor + 1, "FALSE"),
+                               (major + 1, 0, "FALSE")):
+        (case.scratch / "ask.cmake").write_text(f"""
+set(PACKAGE_FIND_VERSION {major}.{minor})
+set(PACKAGE_FIND_VERSION_MAJOR {major})
+set(PACKAGE_FIND_VERSION_MINOR {minor})
+include({version})
+message(STATUS "fits: ${{PACKAGE_VERSION_COMPATIBLE}}")
+""")
+        said = case.must("cmake", "-P", "ask.cmake")
+        case.expect(f"fits: {fits}" in said, f"{major}.{minor}: {said}")
+
+
+def exceptions_are_fine(case):
+    """On: a guard unlocks as one passes. A kernel that has them on has the
+    personality that a destructor may ask for; nothing else is asked."""
+    for cxx in COMPILERS:
+        case.must(cxx, "-std=c++20", *STRICT, *case.includes("arch/hosted"),
+                  HERE / "exceptions.cpp", "-o", "user")
+        case.must("./user")
+        case.must(cxx, "-std=c++20", "-O2", *FREESTANDING, "-fexceptions",
+                  "-frtti", "-DKERNEL", "-fno-stack-protector",
+                  *case.includes("arch/x86"), "-c",
+                  HERE / "exceptions.cpp", "-o", "kernel.o")
+        undefined = set(case.must("nm", "-u", "kernel.o").split())
+        undefined -= {"U", "__gxx_personality_v0", "_GLOBAL_OFFSET_TABLE_"}
+        case.expect(not undefined, f"{cxx} needs {undefined}")
+
+
+def stray_unlock_is_the_guards_line(case):
+    """With checks on: a lock that is released behind its guard's back."""
+    source = HERE / "stray.cpp"
+    line = 1 + source.read_text().partition("the line to be named")[0].count(
+        "\n")
+    for cxx in COMPILERS:
+        for guard in ("guard", "irq_guard"):
+            case.must(cxx, "-std=c++20", f"-DGUARD={guard}",
+                      *case.includes("arch/hosted"), source, "-o", "stray")
+            said = case.must("./stray")
+            case.expect(f"stray.cpp:{line}" in said and
+                        "guard.hpp" not in said,
+                        f"{cxx}: {guard}: not line {line}: {said}")
+
+
+CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
+         two_ports_in_one_program, two_ports_in_cmake, wrong_version,
+         exceptions_are_fine, stray_unlock_is_the_guards_line]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--only", help="one case, by name")
+    args = parser.parse_args()
+    failed = 0
+    for function in CASES:
+        if args.only not in (None, function.__name__):
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            case = Case(args.root.resolve(), scratch)
+            function(case)
+        failed += bool(case.wrong)
+        print(f"{'not ok' if case.wrong else 'ok'} {function.__name__}")
+        for text in case.wrong:
+            print("    " + text.replace("\n", "\n    "))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types that say who may do what, irq_lock, thread_lock, synchronized: what
+ * must not compile, or must warn; and what is right.
+ */
+#include <klock/synchronized.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/irq_pair_guard.hpp>
+#include <klock/pair_guard.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/seq_lock.hpp>
+#include <klock/ticket_lock.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/shared_guard.hpp>
+#include <klock/irq_shared_guard.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/irq_shared_lock.hpp>
+
+using namespace klock;
+
+using ticket = ticket_lock<u8>;
+ticket simple;
+irq_lock<ticket> queue, other_queue;
+irq_lock<mcs_lock> mcs_queue;
+irq_lock<clh_lock> clh_queue;
+thread_lock<ticket> threads;
+mcs_node node;
+clh_node place;
+struct table {
+	int a, b;
+};
+synchronized<table, ticket> data;
+synchronized<table, irq_lock<ticket>> shared;
+synchronized<table, clh_lock> by_node;
+using read_write = rw_ticket_lock<u8>;
+read_write routes;
+reader_lock<4> names;
+irq_lock<read_write> handlers_routes;
+irq_shared_lock<read_write> readable_routes;
+thread_lock<read_write> threads_routes;
+synchronized<table, read_write> readable;
+synchronized<table, irq_lock<read_write>> handlers_readable;
+struct owner {
+	owner();
+	~owner();
+	int *it;
+};
+int sum;
+
+/* One case a line. */
+// clang-format off
+void right_ones()
+{
+	{ irq_guard held(queue); sum++; held.unlock(); }
+	{ irq_guard held(mcs_queue); }
+	{ irq_guard held(mcs_queue, node); }
+	{ irq_guard held(clh_queue, place); }
+	{ if (irq_try_guard held{queue}) sum++; }
+	{ irq_pair_guard held(queue, other_queue); }
+	{ irq_pair_guard held(simple, with(clh_queue, place)); }
+	{ guard held(threads); irq_guard again(simple); }
+	{ irq_shared_guard held(handlers_routes); held.unlock(); }
+	{ irq_guard held(handlers_routes); }
+	{ if (irq_shared_try_guard held{handlers_routes}) sum++; }
+	{ shared_guard held(threads_routes); shared_guard a(names, 1); }
+	{ auto seen = readable.lock_shared(); sum = seen->a + (*seen).b; }
+	{ if (auto seen = handlers_readable.try_lock_shared()) sum = seen->a; }
+	{ sum = handlers_readable.with_shared([](const table &t) { return t.a; }); }
+	{ auto held = data.lock(); held->a = (*held).b; }
+	{ if (auto held = shared.try_lock()) held->a = 1; }
+	{ if (auto held = data.try_lock(); held) held->a = 1; }
+	{ sum = shared.with([](table &t) { return t.a; }); }
+	{ data.with([](auto &t) { t.a = 1; }); }
+	{ by_node.with([](table &t) { t.a = 1; }, place); }
+	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
+}
+
+#if WRONG == 1
+void warned()
+{
+	{ data.lock(); } // says-warning{{is released at once}}
+	{ shared.try_lock(); } // says-warning{{is released at once}}
+	{ irq_guard{queue}; } // says-warning{{releases at once}}
+	{ shared_guard{routes}; } // says-warning{{releases at once}}
+	// says-warning@+1{{a guard without a name releases at once}}
+	{ handler_shared_guard{readable_routes}; }
+	// says-warning@+1{{a guard without a name releases at once}}
+	{ irq_shared_guard{handlers_routes}; }
+	{ readable.lock_shared(); } // says-warning{{is released at once}}
+	// says-warning@+1{{what is held without a name is released at once}}
+	{ handlers_readable.try_lock_shared(); }
+	{ routes.try_lock_shared(); } // says-warning{{nodiscard}}
+	{ names.try_lock_shared(0); } // says-warning{{nodiscard}}
+}
+
+void errors()
+{
+	// says-error@*:* 4 {{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard held(queue); } // says-note{{here}}
+	{ guard held(mcs_queue); } // says-note{{here}}
+	{ guard held(mcs_queue, node); } // says-note{{here}}
+	{ guard held(clh_queue, place); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is taken by irq_try_guard: an interrupt handler takes it, too}}
+	{ try_guard held(queue); } // says-note{{here}}
+	// says-error@*:* 3 {{an irq_lock is taken by irq_pair_guard: an interrupt handler takes it, too}}
+	{ pair_guard held(queue, other_queue); } // says-note{{here}}
+	{ pair_guard held(simple, queue); } // says-note{{here}}
+	// says-note@+1{{here}}
+	{ pair_guard held(with(clh_queue, place), simple); }
+	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard held(handlers_routes); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is read by irq_shared_guard: an interrupt handler takes it, too}}
+	{ shared_guard held(handlers_routes); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard held(readable_routes); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is taken by irq_try_guard: an interrupt handler takes it, too}}
+	{ try_guard held(readable_routes); } // says-note{{here}}
+	{ readable_routes.lock_shared(); } // says-error{{no member named}}
+	// says-error@*:* 3 {{a handler reads an irq_shared_lock so: of any other, it may wait for the reader that it interrupted}}
+	{ handler_shared_guard held(handlers_routes); } // says-note{{here}}
+	// says-note@+1{{here}}
+	{ handler_shared_guard held(routes); held.unlock(); }
+	// says-note@+1{{here}}
+	{ if (handler_shared_try_guard held{simple}) sum++; }
+	// says-error@+1{{deleted constructor}}
+	{ handler_shared_guard held(readable_routes); auto copy = held; }
+	// says-error@+1{{deleted}}
+	{ if (handler_shared_try_guard{readable_routes}) sum++; }
+	// says-error@*:* 2 {{this lock has no lock_shared(): one alone can hold it}}
+	{ shared_guard held(simple); } // says-note{{here}}
+	{ shared_guard held(queue); } // says-note{{here}}
+	// says-error@*:*{{this lock takes neither a node nor a number}}
+	{ shared_guard held(routes, 1u); } // says-note{{here}}
+	// says-error@*:*{{neither a CPU's number nor a function that returns one}}
+	{ shared_guard held(names, node); } // says-note{{here}}
+	// says-error@+1{{deleted constructor}}
+	{ shared_guard held(routes); auto copy = held; }
+	// says-error@+1{{deleted constructor}}
+	{ irq_shared_guard held(routes); auto copy = held; }
+	{ if (shared_try_guard{routes}) sum++; } // says-error{{deleted}}
+	{ if (irq_shared_try_guard{routes}) sum++; } // says-error{{deleted}}
+	{ handlers_routes.lock_shared(); } // says-error{{no member named}}
+	{ handlers_routes.unlock_shared(); } // says-error{{no member named}}
+	// says-error@+1{{no member named}}
+	{ sum = handlers_routes.try_lock_shared(); }
+	{ queue.lock(); } // says-error{{no member named 'lock'}}
+	{ queue.unlock(); } // says-error{{no member named 'unlock'}}
+	{ sum = queue.try_lock(); } // says-error{{no member named}}
+	// says-error@*:*{{this lock's node must outlive the guard, bring one}}
+	{ irq_guard held(clh_queue); } // says-note{{here}}
+	// says-error@*:*{{a lock is for handlers too, or for threads alone}}
+	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
+	// says-error@*:*{{checked_lock<thread_lock<L>>: inside of it, checks know nothing of threads}}
+	{ thread_lock<checked_lock<ticket>> checked; } // says-note{{here}}
+	{ data.lock()->a = 1; } // says-error{{deleted}}
+	{ table &t = *data.lock(); t.a = 1; } // says-error{{deleted}}
+	{ if (data.try_lock()) sum++; } // says-error{{deleted}}
+	// says-error@*:*{{with() returns a value: a reference would be used after the lock is released}}
+	// says-note@+1{{here}}
+	{ data.with([](table &t) -> int & { return t.a; }); }
+	// says-error@+1{{cannot assign to}}
+	{ auto seen = readable.lock_shared(); seen->a = 1; }
+	// says-error@+1{{cannot assign to}}
+	{ auto seen = handlers_readable.lock_shared(); (*seen).a = 1; }
+	// says-error@*:*{{with() returns a value: a reference would be used after the lock is released}}
+	// says-note@+1{{here}}
+	{ readable.with_shared([](const table &t) -> const int & { return t.a; }); }
+	{ sum = readable.lock_shared()->a; } // says-error{{deleted}}
+	{ if (readable.try_lock_shared()) sum++; } // says-error{{deleted}}
+	{ auto held = data.lock(); auto copy = held; } // says-error{{deleted}}
+	{ auto copy = data; } // says-error{{deleted constructor}}
+	{ sum = data.data.a; } // says-error{{is a private member}}
+	// says-error@*:*{{a value that is copied word by word must be trivially copyable}}
+	{ seq_lock<owner> copied; } // says-note{{here}}
+}
+
+void refused()
+{
+	// says-error@+1{{constraints not satisfied for class template}}
+	{ checked_lock<irq_lock<ticket>> checked; }
+	{ irq_lock<int> number; } // says-error{{constraints not satisfied}}
+	// says-error@+1{{constraints not satisfied for class template}}
+	{ synchronized<table, int> unlocked; }
+	// says-error@+1{{no matching member function for call to}}
+	{ data.with([](int t) { return t; }); }
+	// says-error@+1{{no matching member function for call to}}
+	{ readable.with_shared([](table &t) { t.a = 1; }); }
+	// says-error@+1{{cannot assign to variable}} says-error@+1{{no matching member function for call to}}
+	{ readable.with_shared([](auto &t) { t.a = 1; }); }
+}
+#endif
+
+#if WRONG == 2
+void errors()
+{
+	// says-error@*:*{{this lock's node must outlive the guard, bring one}}
+	{ auto held = by_node.lock(); }
+	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard held(queue); sum++; held.unlock(); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is taken by irq_try_guard: an interrupt handler takes it, too}}
+	{ if (try_guard held{queue}) sum++; } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is read by irq_shared_guard: an interrupt handler takes it, too}}
+	// says-note@+1{{here}}
+	{ shared_guard held(handlers_routes); held.unlock(); }
+	// says-error@*:* 2 {{this lock has no lock_shared(): one alone can hold it}}
+	{ shared_try_guard held(simple); } // says-note{{here}}
+	{ irq_shared_guard held(queue); } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 3
+void errors()
+{
+	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard held(queue, adopt); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is read by irq_shared_guard: an interrupt handler takes it, too}}
+	// says-note@+1{{here}}
+	{ if (shared_try_guard held{handlers_routes}) sum++; }
+	// says-error@*:* 2 {{this lock has no lock_shared(): one alone can hold it}}
+	{ irq_shared_guard held(simple); } // says-note{{here}}
+	{ if (irq_shared_try_guard held{queue}) sum++; } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 4
+void errors()
+{
+	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
+	{ guard<irq_lock<ticket>> held(queue); } // says-note{{here}}
+	// says-error@*:* 2 {{this lock has no lock_shared(): one alone can hold it}}
+	{ auto seen = data.lock_shared(); } // says-note{{here}}
+	{ auto seen = shared.try_lock_shared(); } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 5
+void errors()
+{
+	// says-error@*:*{{this lock has no lock_shared(): one alone can hold it}}
+	// says-note@+1{{here}}
+	{ data.with_shared([](const table &t) { return t.a; }); }
+}
+#endif

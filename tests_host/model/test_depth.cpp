@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions that are walked by what was learnt of the code come out as those
+ * in which the code ran; what depends on more than was read is not learnt.
+ */
+#include "lock_cases.hpp"
+#include "lock_counts.hpp"
+
+#include <set>
+
+namespace of_learnt {
+
+using klock::atomic;
+using klock::plain;
+using klock::u8;
+using model::bug;
+using namespace worlds;
+
+namespace {
+
+/* Three CPUs add three times each: 9! / 3!^3 executions, most of them late. */
+struct adders {
+	atomic<u8> sum, flag;
+	plain<unsigned> data;
+	unsigned turns = 0; /* on the host */
+
+	adders()
+	{
+		model::name(sum, "sum");
+		model::name(flag, "flag");
+		model::name(data, "data");
+	}
+};
+
+constexpr u64 ways = 1680;
+
+struct late_racers : adders {
+	atomic<u8> early;
+};
+
+options thrice(bool run_all)
+{
+	return {.sections = {3, 3, 3}, .run_all = run_all};
+}
+
+/* Explores by what is learnt, and by running the code each time. */
+template <typename Explore>
+void same(Explore explore)
+{
+	const result learnt = explore(false), run = explore(true);
+
+	INFO(learnt.timeline << run.timeline);
+	CHECK(learnt.found == run.found);
+	CHECK(learnt.message == run.message);
+	CHECK(learnt.timeline == run.timeline);
+	CHECK(learnt.complete == run.complete);
+	CHECK(learnt.explored == run.explored);
+	CHECK(learnt.blocked == run.blocked);
+	CHECK(learnt.exhaustive == run.exhaustive);
+	CHECK(learnt.ran < run.ran);
+}
+
+} // namespace
+
+TEST_CASE("learnt: as many executions, though the code ran in a tenth of them")
+{
+	const auto add = [](bool run_all) {
+		return model::explore<adders>(
+			thrice(run_all), [](adders &w, unsigned) {
+				(void)w.sum.fetch_add_relaxed(1);
+			});
+	};
+
+	same(add);
+	CHECK(add(false).complete == ways);
+	CHECK(add(true).ran >= ways);
+	CHECK(add(false).ran < ways / 5);
+}
+
+TEST_CASE("learnt: the end sees atomic and plain data as they were left")
+{
+	same([](bool run_all) {
+		return model::explore<adders>(
+			thrice(run_all),
+			[](adders &w, unsigned) {
+				const u8 ticket = w.sum.fetch_add_relaxed(1);
+				w.flag.await_eq_acquire(ticket);
+				w.data.set(w.data.get() + ticket);
+				w.flag.store_release(ticket + 1);
+			},
+			[](adders &w) {
+				model::check(w.sum.load_relaxed() == 9);
+				model::check(w.data.get() == 36);
+			});
+	});
+}
+
+/* CPU 2's first turn comes first in late executions alone. */
+template <typename Fault>
+static void same_fault(bug expected, Fault fault)
+{
+	const auto explore = [fault](bool run_all) {
+		(void)fault;
+		return model::explore<adders>(
+			thrice(run_all),
+			[](adders &w, unsigned cpu) {
+				const u8 sum = w.sum.fetch_add_acq_rel(1);
+				if (cpu == 2 && sum == 0)
+					Fault()(w);
+			},
+			[](adders &w) {
+				model::check(w.flag.load_relaxed() != 9,
+					     "nine");
+			});
+	};
+
+	CHECK(explore(false).found == expected);
+	same(explore);
+}
+
+TEST_CASE("learnt: what goes wrong in a late execution is found, and as well")
+{
+	same_fault(bug::none, [](adders &) {});
+	same_fault(bug::failed_check,
+		   [](adders &w) { w.flag.store_relaxed(9); });
+	same_fault(bug::failed_check,
+		   [](adders &) { model::check(false, "the last"); });
+	same_fault(bug::deadlock,
+		   [](adders &w) { w.flag.await_eq_acquire(7); });
+	same_fault(bug::panic, [](adders &w) {
+		klock::panic("a_lock", &w, 0, "the last");
+	});
+}
+
+TEST_CASE("learnt: a race of two late accesses is found, and shown as well")
+{
+	const auto explore = [](bool run_all) {
+		return model::explore<adders>(
+			thrice(run_all), [](adders &w, unsigned cpu) {
+				const u8 sum = w.sum.fetch_add_relaxed(1);
+				if (cpu == 2 && sum == 0)
+					w.data.set(0);
+				if (cpu == 1 && sum == 8)
+					(void)w.data.get();
+			});
+	};
+
+	CHECK(explore(false).found == bug::data_race);
+	same(explore);
+}
+
+/*
+ * Two write the flag alike, one of them behind the data; whose write it is no
+ * step shows. CPU 1 looks in late executions alone, in the first of them at the
+ * right one: the race is in one whose every step is known, and no run is due.
+ */
+static result raced_late(bool run_all, void (*first)(adders &),
+			 void (*second)(adders &))
+{
+	static void (*does[2])(adders &);
+
+	does[0] = first;
+	does[1] = second;
+	return model::explore<late_racers>(
+		{.sections = {1, 1, 1}, .run_all = run_all},
+		[](late_racers &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.early.store_relaxed(1);
+				does[0](w);
+				w.flag.store_release(1);
+			} else if (cpu == 1 && w.early.load_relaxed() == 0) {
+				if (w.flag.load_acquire() == 1)
+					does[1](w);
+			} else {
+				for (unsigned i = 0; i < 4; i++)
+					(void)w.sum.fetch_add_relaxed(1);
+				if (cpu == 2)
+					w.flag.store_relaxed(1);
+			}
+		});
+}
+
+TEST_CASE("learnt: a race in executions that are walked alone is found")
+{
+	const auto reads = [](adders &w) { (void)w.data.get(); };
+	const auto writes = [](adders &w) { w.data.set(1); };
+
+	CHECK(raced_late(false, writes, reads).found == bug::data_race);
+	CHECK(raced_late(false, reads, writes).found == bug::data_race);
+	CHECK(raced_late(false, writes, writes).found == bug::data_race);
+	same([&](bool all) { return raced_late(all, writes, reads); });
+
+	/* So many that 64 were run before, so few that none was due after. */
+	const result none = raced_late(false, reads, reads);
+	good(none);
+	CHECK(none.complete > 64 + 8);
+	CHECK(none.complete + none.blocked < 256);
+}
+
+/* The last value of the flag is the fault, as late as the race. */
+TEST_CASE("learnt: an end that is walked to and fails is counted once")
+{
+	same([](bool run_all) {
+		return model::explore<late_racers>(
+			{.sections = {1, 1, 1}, .run_all = run_all},
+			[](late_racers &w, unsigned cpu) {
+				if (cpu == 0) {
+					w.early.store_relaxed(1);
+					w.flag.store_relaxed(1);
+				} else if (cpu == 1 &&
+					   w.early.load_relaxed() == 0) {
+					w.data.set(1);
+				} else {
+					for (unsigned i = 0; i < 4; i++)
+						(void)w.sum.fetch_add_relaxed(
+							1);
+					if (cpu == 2)
+						w.flag.store_relaxed(2);
+				}
+			},
+			[](late_racers &w) {
+				model::check(w.data.get() == 0 ||
+						     w.flag.load_relaxed() == 2,
+					     "late");
+			});
+	});
+}
+
+TEST_CASE("learnt: what ends by an assumption, or may by an interrupt")
+{
+	same([](bool run_all) {
+		return model::explore<adders>(
+			thrice(run_all), [](adders &w, unsigned cpu) {
+				const u8 sum = w.sum.fetch_add_relaxed(1);
+				model::assume(cpu != 1 || sum != 4);
+			});
+	});
+	same([](bool run_all) {
+		return model::explore<adders>(
+			{.sections = {1, 1, 1},
+			 .interrupts = 1,
+			 .run_all = run_all},
+			[](adders &w, unsigned cpu) {
+				(void)w.sum.fetch_add_relaxed(1);
+				if (cpu == 1)
+					w.flag.await_eq_relaxed(1);
+			},
+			[](adders &) {},
+			[](adders &w, unsigned cpu) {
+				if (cpu == 1)
+					w.flag.store_relaxed(1);
+			});
+	});
+}
+
+TEST_CASE("learnt: a world that counts on the host is run in every execution")
+{
+	const auto r =
+		model::explore<adders>(thrice(false), [](adders &w, unsigned) {
+			(void)w.sum.fetch_add_relaxed(1);
+			w.turns++;
+		});
+
+	good(r);
+	CHECK(r.complete == ways);
+	CHECK(r.ran >= ways);
+}
+
+TEST_CASE("learnt: a body with state of its own is run in every execution")
+{
+	unsigned turns = 0;
+	const auto r = model::explore<adders>(
+		thrice(false), [&turns](adders &w, unsigned) {
+			(void)w.sum.fetch_add_relaxed(1);
+			turns++;
+		});
+
+	good(r);
+	CHECK(r.ran >= ways);
+	CHECK(turns == 9 * r.ran);
+}
+
+TEST_CASE("learnt: code that changes after many executions is found out")
+{
+	static unsigned turns;
+	turns = 0;
+	const auto r =
+		model::explore<adders>(thrice(false), [](adders &w, unsigned) {
+			if (turns++ < 9 * 100)
+				(void)w.sum.fetch_add_relaxed(1);
+			else
+				w.flag.store_relaxed(1);
+		});
+
+	CHECK(r.found == bug::not_repeatable);
+}
+
+TEST_CASE("learnt: code that changes when all is known is found out, too")
+{
+	static klock::u64 turns, until;
+	const auto explore = [](klock::u64 runs) {
+		turns = 0;
+		until = 9 * runs;
+		return model::explore<adders>(
+			thrice(false), [](adders &w, unsigned) {
+				if (turns++ < until)
+					w.sum.store_relaxed(1);
+				else
+					(void)w.sum.load_relaxed();
+			});
+	};
+	const result never = explore(ways);
+
+	/* The first, and then those that are run all the same. */
+	good(never);
+	CHECK(never.complete == ways);
+	CHECK(never.ran < 64 + ways / 128);
+	for (klock::u64 runs : {klock::u64{64}, never.ran - 1})
+		CHECK(explore(runs).found == bug::not_repeatable);
+}
+
+/*
+ * A heap that the CPUs write is not seen: a walk may find a fault where there
+ * is none, and miss one. The first is noticed, and all is run.
+ */
+TEST_CASE("learnt: a fault in a walk alone is none, and nothing is believed")
+{
+	struct hoarder : adders {
+		std::vector<unsigned> seen = std::vector<unsigned>(3);
+		atomic<u8> first;
+	};
+	const auto explore = [](auto at_end) {
+		return model::explore<hoarder>(
+			thrice(false),
+			[](hoarder &w, unsigned cpu) {
+				const u8 sum = w.sum.fetch_add_relaxed(1);
+				w.seen[cpu] += sum;
+				if (sum == 0)
+					w.first.store_relaxed(u8(cpu));
+			},
+			at_end);
+	};
+	const auto all = [](const hoarder &w) {
+		return w.seen[0] + w.seen[1] + w.seen[2] == 36;
+	};
+	const result none = explore([all](hoarder &w) {
+		model::check(w.first.load_relaxed() != 2 || all(w));
+	});
+	const result late = explore([all](hoarder &w) {
+		model::check(w.first.load_relaxed() != 2 || all(w));
+		model::check(w.first.load_relaxed() != 1 || !all(w), "late");
+	});
+
+	good(none);
+	CHECK(none.complete == ways);
+	CHECK(none.ran >= ways);
+	CHECK(late.message == "failed: late");
+}
+
+} // namespace of_learnt
+
+namespace of_symmetry {
+
+/*
+ * Of executions that differ in who is who one is explored, and all are counted.
+ */
+
+using klock::atomic;
+using klock::plain;
+using klock::u64;
+using klock::u8;
+using model::bug;
+using namespace worlds;
+
+namespace {
+
+struct world {
+	atomic<u8> first, second;
+	plain<u8> data;
+};
+
+options alike(std::vector<unsigned> sections)
+{
+	return {.sections = sections, .patient = everybody, .symmetric = true};
+}
+
+/* A lock whose words say which CPU it is of: that is told, and no result. */
+bool told(const result &r)
+{
+	return r.ok() && !r.exhaustive && r.limit.find("not symmetric") == 0;
+}
+
+/* As many by one of each as by all; how many that are. */
+template <typename Explore>
+result as_many(options how, Explore explore)
+{
+	how.symmetric = false;
+	const result all = explore(how);
+	how.symmetric = true;
+	const result one = explore(how);
+
+	INFO(one.timeline << one.limit);
+	CHECK(one.ok() == all.ok());
+	CHECK(one.exhaustive);
+	CHECK(one.complete == all.complete);
+	CHECK(all.explored == all.complete);
+	return one;
+}
+
+} // namespace
+
+TEST_CASE("symmetry: every lock has as many executions as are pinned")
+{
+	unsigned reduced = 0;
+	std::set<std::string> by_number;
+	const auto counted = [&](const char *name, const result &r,
+				 u64 expected, u64 alike_in) {
+		if (told(r)) {
+			by_number.insert(name);
+			return;
+		}
+		good(r);
+		CHECK(r.complete == expected);
+		reduced += r.explored * alike_in == r.complete;
+	};
+
+	for_each_lock<3>([&]<typename Subject>() {
+		const pinned *const p = pinned_of(Subject::name);
+		if (!p || p->three > 20'000)
+			return;
+		counted(p->name, exclusion<Subject>(alike({2, 2, 2})), p->three,
+			6);
+	});
+	for_each_lock<4>([&]<typename Subject>() {
+		const pinned *const p = pinned_of(Subject::name);
+		if (!p || p->four > 4'000)
+			return;
+		counted(p->name, exclusion<Subject>(alike({1, 1, 1, 1})),
+			p->four, 24);
+	});
+	CHECK(reduced >= 10);
+	CHECK(by_number ==
+	      std::set<std::string>{"graunke_thakkar_lock", "tournament_lock"});
+}
+
+TEST_CASE("symmetry: CPUs of as many sections are alike, no others")
+{
+	const auto add = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			(void)w.first.fetch_add_relaxed(1);
+			if (w.second.load_relaxed() == 0)
+				w.second.store_relaxed(1);
+		});
+	};
+
+	CHECK(as_many({.sections = {1, 1, 2}}, add).explored <
+	      add({.sections = {1, 1, 2}}).complete);
+	const result none = as_many({.sections = {1, 2, 3}}, add);
+	CHECK(none.explored == none.complete);
+	const result two = as_many({.sections = {1, 2, 1, 2}}, add);
+	CHECK(two.complete == two.explored * 4);
+}
+
+TEST_CASE("symmetry: CPUs that do not come to the gate have no order")
+{
+	const auto some = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (model::choose(2))
+				(void)w.second.load_relaxed();
+			else if (w.first.fetch_add_relaxed(1) == 1)
+				w.second.store_relaxed(1);
+		});
+	};
+	const result r = as_many({.sections = {1, 1, 1}}, some);
+
+	CHECK(r.explored < r.complete);
+	CHECK(r.explored * 6 > r.complete);
+}
+
+/* Held back is then who does not wait, in executions that are walked, too. */
+TEST_CASE("symmetry: CPUs that wait before the gate for those behind it")
+{
+	const auto wait = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (model::choose(2))
+				w.second.await_eq_acquire(1);
+			(void)w.first.fetch_add_relaxed(1);
+			(void)w.first.fetch_add_relaxed(1);
+			w.second.store_relaxed(1);
+		});
+	};
+	const result r =
+		as_many({.sections = {1, 1, 1}, .may_deadlock = true}, wait);
+
+	CHECK(r.explored < r.complete);
+	CHECK(r.explored > 64);
+	CHECK(r.blocked == 1);
+}
+
+TEST_CASE("symmetry: where the order is none, all is explored")
+{
+	const auto tas = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.exchange_acquire(1) == 0)
+				w.first.store_release(0);
+		});
+	};
+	const auto swap = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			u8 seen = 0;
+			(void)w.first.compare_exchange_acq_rel(seen, 1);
+			(void)w.second.fetch_add_relaxed(1);
+		});
+	};
+	const auto either = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.load_relaxed())
+				(void)w.second.fetch_add_relaxed(1);
+			else
+				(void)w.first.fetch_add_relaxed(1);
+		});
+	};
+	const auto store = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			w.first.store_relaxed(1);
+			(void)w.first.fetch_add_relaxed(1);
+		});
+	};
+
+	const auto late = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.fetch_add_relaxed(1) == 2)
+				w.first.store_relaxed(0);
+		});
+	};
+
+	for (const result &r : {as_many({.sections = {2, 2}}, tas),
+				as_many({.sections = {1, 1, 1}}, late),
+				as_many({.sections = {1, 1, 1}}, store),
+				as_many({.sections = {1, 1, 1}}, swap),
+				as_many({.sections = {1, 1, 1}}, either)})
+		CHECK(r.explored == r.complete);
+}
+
+TEST_CASE("symmetry: code that tells its CPUs apart is told")
+{
+	const auto r = model::explore<world>(
+		alike({1, 1, 1}), [](world &w, unsigned cpu) {
+			if (cpu == 1)
+				(void)w.second.load_relaxed();
+			(void)w.first.fetch_add_relaxed(1);
+		});
+
+	CHECK(told(r));
+	CHECK(told(model::explore<world>(
+		alike({1, 1, 1}), [](world &w, unsigned cpu) {
+			if (cpu == 1)
+				w.second.store_release(1);
+			else
+				w.second.store_relaxed(1);
+			(void)w.first.fetch_add_relaxed(1);
+		})));
+}
+
+/* The fault is CPU 0's alone, in executions that its like do not stand for. */
+TEST_CASE("symmetry: plain data that tell the CPUs apart are told, too")
+{
+	struct marked : world {
+		plain<u8> mine[3];
+	};
+	const auto last_is = [](const options &how) {
+		return model::explore<marked>(how, [](marked &w, unsigned cpu) {
+			w.mine[cpu].set(cpu == 0 ? 1 : 2);
+			if (w.first.fetch_add_relaxed(1) == 2)
+				model::check(w.mine[cpu].get() == 2);
+		});
+	};
+
+	CHECK(last_is({.sections = {1, 1, 1}}).found == bug::failed_check);
+	CHECK(told(last_is(alike({1, 1, 1}))));
+}
+
+TEST_CASE("symmetry: a fault of two CPUs among three is found")
+{
+	const auto race = [](const options &how) {
+		return model::explore<world>(how, [](world &w, unsigned) {
+			const u8 at = w.first.fetch_add_relaxed(1);
+			if (at == 0)
+				w.data.set(1);
+			if (at == 2)
+				(void)w.data.get();
+		});
+	};
+
+	CHECK(race(alike({1, 1, 1})).found == bug::data_race);
+	CHECK(race({.sections = {1, 1, 1}}).found == bug::data_race);
+}
+
+TEST_CASE("symmetry: a deadlock is found, and a wait for one to come is none")
+{
+	const auto wait_for = [](u8 many, const options &how) {
+		static u8 until;
+		until = many;
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.fetch_add_relaxed(1) == 0)
+				w.first.await_eq_acquire(until);
+		});
+	};
+
+	CHECK(wait_for(4, alike({1, 1, 1})).found == bug::deadlock);
+	const result r = wait_for(3, alike({1, 1, 1}));
+	good(r);
+	CHECK(r.complete == wait_for(3, {.sections = {1, 1, 1}}).complete);
+	CHECK(r.explored * 6 == r.complete);
+}
+
+TEST_CASE("symmetry: panics that are allowed stand for others, too")
+{
+	const auto panics = [](options how) {
+		how.may_panic = true;
+		return model::explore<world>(how, [](world &w, unsigned) {
+			if (w.first.fetch_add_relaxed(1) == 2)
+				klock::panic("no_lock", &w, 0, "the third");
+		});
+	};
+	const result all = panics({.sections = {1, 1, 1}});
+	const result one = panics(alike({1, 1, 1}));
+
+	CHECK(all.panicked == 6);
+	CHECK(one.panicked == 6);
+	CHECK(one.exhaustive);
+}
+
+TEST_CASE("symmetry: shared by workers, and with RC11's release sequences")
+{
+	using klock::selftest::service;
+	using mcs = klock::selftest::subject<"mcs_lock", klock::mcs_lock,
+					     service::fifo>;
+	options how = alike({2, 2, 2});
+
+	how.workers = 2;
+	how.sequence = model::release_sequence::rc11;
+	const result r = exclusion<mcs>(how);
+	good(r);
+	CHECK(r.complete == 17'670);
+	CHECK(r.explored == 17'670 / 6);
+}
+
+} // namespace of_symmetry

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rescue_guard: whoever holds the lock is alone, a rescuer that goes without it
+ * harms nobody's lock, and a holder that never releases is no deadlock.
+ */
+#include "orders.hpp"
+
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/irq_shared_lock.hpp>
+#include <klock/irq_try_guard.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/plain.hpp>
+#include <klock/rescue_guard.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/shared_guard.hpp>
+#include <klock/synchronized.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include <catch.hpp>
+
+#include <algorithm>
+
+namespace of_rescue_guard {
+
+using klock::plain;
+using klock::u32;
+using klock::u8;
+using model::bug;
+using model::check;
+using model::result;
+
+namespace {
+
+/* The mistake: unlocks whether it took the lock or not. */
+template <typename L>
+struct unlocks_always {
+	unlocks_always(L &l, u32) : lock(l), held(l.try_lock()) {}
+	~unlocks_always() { lock.unlock(); }
+	explicit operator bool() const { return held; }
+
+	L &lock;
+	bool held;
+};
+
+template <typename L>
+struct world {
+	L lock;
+	plain<u32> counted;
+	u32 without = 0; /* on the host: a rescuer's sections */
+};
+
+/* CPU 0 takes the lock as usual; the others rescue. */
+template <typename L, template <typename> typename Guard = klock::rescue_guard>
+result rescue(std::vector<unsigned> sections, u32 patience)
+{
+	u32 expected = 0;
+
+	for (unsigned n : sections)
+		expected += n;
+	return model::explore<world<L>>(
+		{.sections = sections},
+		[patience](world<L> &w, unsigned cpu) {
+			const auto count = [&w] {
+				w.counted.set(w.counted.get() + 1);
+			};
+
+			if (cpu == 0) {
+				klock::guard held(w.lock);
+				count();
+				return;
+			}
+			Guard<L> held(w.lock, patience);
+			if (held)
+				count();
+			else
+				w.without++;
+		},
+		[expected](world<L> &w) {
+			check(w.counted.get() + w.without == expected,
+			      "an update is lost");
+			check(!w.lock.is_locked(), "it is not free at the end");
+		});
+}
+
+void passes(const result &r)
+{
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete >= 2);
+}
+
+} // namespace
+
+TEST_CASE("rescue_guard: who holds the lock is alone, and it is free after")
+{
+	for (u32 patience : {0u, 1u, 2u}) {
+		passes(rescue<klock::ticket_lock<u8>>({1, 1}, patience));
+		passes(rescue<klock::ticket_lock<u8>>({2, 2}, patience));
+		passes(rescue<klock::tas_lock>({2, 2}, patience));
+	}
+	passes(rescue<klock::ticket_lock<u8>>({1, 1, 1}, 1));
+}
+
+TEST_CASE("rescue_guard: one that unlocks what it did not take is found")
+{
+	CHECK_FALSE(rescue<klock::tas_lock, unlocks_always>({2, 2}, 0).ok());
+	CHECK_FALSE(
+		rescue<klock::ticket_lock<u8>, unlocks_always>({2, 2}, 0).ok());
+}
+
+TEST_CASE("rescue_guard: a holder that never releases holds up nobody")
+{
+	using L = klock::ticket_lock<u8>;
+	const auto stuck = [](auto take) {
+		return model::explore<world<L>>(
+			{.sections = {1, 1}},
+			[take](world<L> &w, unsigned cpu) {
+				if (cpu == 0)
+					w.lock.lock();
+				else
+					take(w);
+			});
+	};
+
+	passes(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
+	/* What it is there for. */
+	CHECK(stuck([](world<L> &w) { klock::guard held(w.lock); }).found ==
+	      bug::deadlock);
+}
+
+} // namespace of_rescue_guard
+
+namespace of_synchronized {
+
+/*
+ * synchronized and irq_lock: no access to the data races, and a handler that
+ * takes what its own CPU holds finds interrupts off.
+ */
+
+using klock::irq_lock;
+using klock::plain;
+using klock::synchronized;
+using klock::u32;
+using klock::u8;
+using model::bug;
+using model::check;
+using model::options;
+using model::result;
+using ticket = klock::ticket_lock<u8>;
+
+namespace {
+
+/* The checker sees each access to it. */
+struct counter {
+	plain<u32> value;
+	void add() { value.set(value.get() + 1); }
+};
+
+template <typename L>
+struct world {
+	synchronized<counter, L> data;
+	/* On the host: tries in vain, and interrupts. */
+	u32 failed = 0, handled = 0;
+};
+
+template <typename L>
+result all_are_counted(const options &how)
+{
+	u32 expected = 0;
+
+	for (unsigned sections : how.sections)
+		expected += 2 * sections;
+	return model::explore<world<L>>(
+		how,
+		[](world<L> &w, unsigned) {
+			w.data.with([](counter &c) { c.add(); });
+			if (auto held = w.data.try_lock())
+				held->add();
+			else
+				w.failed++;
+		},
+		[expected](world<L> &w) {
+			const u32 counted = w.data.without_lock().value.get();
+
+			check(counted + w.failed == expected + w.handled,
+			      "an update is lost");
+		},
+		[](world<L> &w, unsigned) {
+			auto held = w.data.lock();
+			held->add();
+			w.handled++;
+		});
+}
+
+} // namespace
+
+TEST_CASE("synchronized: no update is lost, no access races")
+{
+	const auto passes = [](const result &r) {
+		INFO(r.message << "\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+		CHECK(r.complete >= 2);
+	};
+
+	passes(all_are_counted<ticket>({.sections = {1, 1}}));
+	passes(all_are_counted<ticket>({.sections = {2, 2}}));
+	passes(all_are_counted<klock::mcs_lock>({.sections = {1, 1}}));
+	passes(all_are_counted<irq_lock<ticket>>({.sections = {1, 1}}));
+}
+
+TEST_CASE("irq_lock: a handler takes what its own CPU takes")
+{
+	const options interrupted{.sections = {1, 1}, .interrupts = 1};
+	const result off = all_are_counted<irq_lock<ticket>>(interrupted);
+
+	INFO(off.message << "\n" << off.timeline);
+	CHECK(off.ok());
+	CHECK(off.exhaustive);
+	CHECK(off.complete >= 100);
+	/* The same without the type that says so. */
+	CHECK(all_are_counted<ticket>(interrupted).found == bug::deadlock);
+}
+
+} // namespace of_synchronized
+
+namespace of_irq_shared_lock {
+
+/*
+ * irq_shared_lock: handlers read at every point of threads that read with
+ * interrupts on and of writers, and an NMI's handler tries to, everywhere.
+ */
+
+using klock::irq_shared_lock;
+using klock::u8;
+using model::options;
+using model::result;
+
+namespace {
+
+using by_phases = klock::phase_fair_lock<u8>;
+using in_order = klock::rw_ticket_lock<u8>;
+
+template <typename L>
+struct world {
+	irq_shared_lock<L> lock;
+	klock::plain<unsigned> a, b;
+	/* On the host. */
+	unsigned written = 0, handled = 0, not_handled = 0, gave_up = 0;
+
+	world()
+	{
+		model::name(lock, "lock");
+		model::name(a, "a");
+		model::name(b, "b");
+	}
+
+	void look()
+	{
+		model::check(a.get() == b.get(), "a reader sees a whole write");
+	}
+	void change()
+	{
+		a.set(a.get() + 1);
+		b.set(b.get() + 1);
+		written++;
+	}
+	/* Writes, tries to write, or reads. */
+	void act(char what)
+	{
+		if (what == 'w') {
+			klock::irq_guard held(lock);
+			change();
+		} else if (what == 'W') {
+			if (klock::irq_try_guard held{lock})
+				change();
+			else
+				gave_up++;
+		} else {
+			klock::shared_guard held(lock);
+			look();
+		}
+	}
+	void whole()
+	{
+		model::check(a.get() == written && b.get() == written,
+			     "every write counted");
+		model::check(!lock.is_locked(), "all have left");
+	}
+};
+
+/* What an interrupt does. */
+template <typename L>
+void reads(world<L> &w, unsigned)
+{
+	klock::handler_shared_guard held(w.lock);
+
+	w.look();
+	w.handled++;
+}
+template <typename L>
+void tries(world<L> &w, unsigned)
+{
+	if (klock::handler_shared_try_guard held{w.lock}) {
+		w.look();
+		w.handled++;
+	} else {
+		w.not_handled++;
+	}
+}
+
+/* The most handlers that got in, in one execution. */
+template <typename L, typename Handler>
+result interrupted(const std::string &roles, options how, Handler handler,
+		   unsigned &most)
+{
+	how.interrupts = 1;
+	return model::explore<world<L>>(
+		how, [roles](world<L> &w, unsigned cpu) { w.act(roles[cpu]); },
+		[&most](world<L> &w) {
+			most = std::max(most, w.handled);
+			w.whole();
+		},
+		handler);
+}
+
+struct size {
+	const char *roles;
+	std::vector<unsigned> sections;
+};
+
+template <typename L, typename Handler>
+void are_right(const std::vector<size> &sizes, bool non_maskable,
+	       Handler handler)
+{
+	for (const auto &[roles, sections] : sizes) {
+		unsigned most = 0;
+		const result r = interrupted<L>(
+			roles,
+			{.sections = sections, .non_maskable = non_maskable},
+			handler, most);
+
+		INFO(roles << "\n" << r.message << "\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+		CHECK(most == sections.size());
+	}
+}
+
+constexpr auto clients = [](const options &how, auto enough) {
+	options o = how;
+	unsigned most = 0;
+
+	o.sections = {1, 1};
+	return enough(interrupted<by_phases>("wr", o, reads<by_phases>, most));
+};
+
+/* Two that read as handlers do, and a writer. */
+struct queue {
+	irq_shared_lock<by_phases> lock;
+	klock::atomic<unsigned> inside, passed;
+};
+
+/* The holder that finds another gone ends the lock. */
+struct mortal {
+	/* Its life is not the world's. */
+	union {
+		irq_shared_lock<by_phases> lock;
+	};
+	klock::atomic<unsigned> was_here;
+	unsigned ends = 0; /* on the host */
+
+	mortal() : lock() { model::name(lock, "lock"); }
+	~mortal() {}
+
+	template <typename Guard>
+	void visit()
+	{
+		Guard held(lock);
+		was_here.store_relaxed(1);
+	}
+	template <typename Guard>
+	void end_if_visited()
+	{
+		using type = irq_shared_lock<by_phases>;
+		Guard held(lock);
+
+		if (was_here.load_relaxed() == 0)
+			return;
+		held.unlock();
+		lock.~type();
+		ends++;
+	}
+};
+
+template <typename First, typename Second>
+void second_may_end_it()
+{
+	unsigned most = 0;
+	const result r = model::explore<mortal>(
+		{.sections = {1, 1}},
+		[](mortal &m, unsigned cpu) {
+			if (cpu == 0)
+				m.visit<First>();
+			else
+				m.end_if_visited<Second>();
+		},
+		[&most](mortal &m) { most = std::max(most, m.ends); });
+
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(most == 1);
+}
+
+} // namespace
+
+TEST_CASE("irq_shared_lock: a handler reads over whatever it interrupts")
+{
+	const std::vector<size> sizes = {{"wr", {1, 1}},
+					 {"ww", {1, 1}},
+					 {"rr", {1, 1}},
+					 {"wr", {1, 2}},
+					 {"wr", {2, 1}}};
+
+	are_right<by_phases>(sizes, false, reads<by_phases>);
+	are_right<in_order>(sizes, false, reads<in_order>);
+}
+
+TEST_CASE("irq_shared_lock: an NMI's handler tries, over a writer as well")
+{
+	const std::vector<size> sizes = {{"wr", {1, 1}}, {"ww", {1, 1}}};
+
+	are_right<by_phases>(sizes, true, tries<by_phases>);
+	are_right<in_order>(sizes, true, tries<in_order>);
+}
+
+/* Where the gate is not its own, what it took of L is given back. */
+TEST_CASE("irq_shared_lock: a writer that tries writes, or leaves no trace")
+{
+	const std::vector<size> sizes = {
+		{"Wr", {1, 1}}, {"WW", {1, 1}}, {"Ww", {1, 1}}};
+
+	are_right<by_phases>(sizes, false, reads<by_phases>);
+	are_right<in_order>(sizes, false, reads<in_order>);
+}
+
+/* Of handlers that try, none stands in another's way; they do in a writer's. */
+TEST_CASE("irq_shared_lock: a try fails only where it must")
+{
+	using type = world<by_phases>;
+	unsigned wrote = 0, gave_up = 0;
+	const auto with = [](const char *roles, auto at_end) {
+		const std::string all = roles;
+		const result r = model::explore<type>(
+			{.sections = {1, 1},
+			 .interrupts = 1,
+			 .non_maskable = true},
+			[all](type &w, unsigned cpu) { w.act(all[cpu]); },
+			at_end, tries<by_phases>);
+
+		INFO(roles << "\n" << r.message << "\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+	};
+
+	with("rr", [](type &w) { model::check(w.not_handled == 0); });
+	with("Wr", [&](type &w) {
+		wrote += w.written;
+		gave_up += w.gave_up;
+	});
+	CHECK(wrote > 0);
+	CHECK(gave_up > 0);
+}
+
+TEST_CASE("irq_shared_lock: orders needed")
+{
+	proof::each_order_is_needed(clients, "irq_shared_lock.hpp", 4);
+}
+
+/*
+ * CPU 2 gets in beside CPU 1, who does not leave before: also where CPU 0 waits
+ * for CPU 1 meanwhile.
+ */
+TEST_CASE("irq_shared_lock: handlers come first")
+{
+	const result r = model::explore<queue>(
+		{.sections = {1, 1, 1}}, [](queue &q, unsigned cpu) {
+			if (cpu == 0) {
+				klock::irq_guard held(q.lock);
+				return;
+			}
+			if (cpu == 2)
+				q.inside.await_eq_relaxed(1);
+			klock::handler_shared_guard held(q.lock);
+			if (cpu == 2) {
+				q.passed.store_relaxed(1);
+				return;
+			}
+			q.inside.store_relaxed(1);
+			q.passed.await_eq_relaxed(1);
+		});
+
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete >= 2);
+}
+
+TEST_CASE("irq_shared_lock: lifetime: the next holder may free it")
+{
+	using type = irq_shared_lock<by_phases>;
+	using write = klock::irq_guard<type>;
+	using read = klock::shared_guard<type>;
+	using handle = klock::handler_shared_guard<type>;
+
+	/* But no handler: it may be in before a writer has left L. */
+	second_may_end_it<handle, write>();
+	second_may_end_it<read, write>();
+	second_may_end_it<write, write>();
+	second_may_end_it<write, read>();
+}
+
+} // namespace of_irq_shared_lock

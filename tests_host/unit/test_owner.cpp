@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who holds locks is a thread: klock_os_owner_id() says which.
+ */
+#include <klock/checked_lock.hpp>
+#include <klock/guard.hpp>
+#include <klock/ticket_lock.hpp>
+
+#include "pretended_kernel.hpp"
+#include "order_kernel.hpp"
+#include "stepper.hpp"
+using namespace klock;
+
+static thread_local unsigned long current_thread = 0;
+
+unsigned long klock_os_owner_id(void) { return current_thread; }
+
+/*
+ * checked_lock in a kernel that preempts and moves threads while they hold
+ * locks: klock_os_owner_id() says which thread asks.
+ */
+namespace checked_owner_tests {
+
+using byte_lock = checked_lock<ticket_lock<u8>, "inode">;
+
+/* Runs code as this thread on this CPU. */
+template <typename Code>
+static void as_thread(unsigned long thread, unsigned cpu, Code code)
+{
+	const unsigned long before = current_thread;
+	running here(cpu, context::thread);
+
+	current_thread = thread;
+	code();
+	current_thread = before;
+}
+
+TEST_CASE("checked_lock: a thread may wait on the CPU of a preempted holder")
+{
+	byte_lock lock;
+	bool taken = true;
+
+	as_thread(0x1000, 0, [&] { lock.lock(); });
+	/* It would wait for its turn, and not for itself. */
+	CHECK(panic_of([&] {
+		      as_thread(0x2000, 0, [&] { taken = lock.try_lock(); });
+	      }) == "");
+	CHECK_FALSE(taken);
+	as_thread(0x2000, 0, [&] { CHECK_FALSE(lock.is_held_by_me()); });
+	as_thread(0x1000, 0, [&] { lock.unlock(); });
+}
+
+TEST_CASE("checked_lock: a thread may release on another CPU")
+{
+	byte_lock lock;
+
+	CHECK(panic_of([&] {
+		      as_thread(0x1000, 0, [&] { lock.lock(); });
+		      as_thread(0x1000, 3, [&] {
+			      assert_held(lock);
+			      lock.unlock();
+		      });
+	      }) == "");
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: recursion and stray unlocks of threads are named")
+{
+	byte_lock lock;
+	std::string said;
+
+	as_thread(0x1000, 1, [&] { lock.lock(); });
+	as_thread(0x1000, 2, [&] { said = panic_of([&] { lock.lock(); }); });
+	has(said, "inode, CPU 2: recursion");
+	has(said, "; held by CPU 1 (owner 0x1000), taken at ");
+	as_thread(0x2000, 1, [&] { said = panic_of([&] { lock.unlock(); }); });
+	has(said, "inode, CPU 1: unlock by another than its holder");
+	as_thread(0x1000, 1, [&] { lock.unlock(); });
+}
+
+TEST_CASE("checked_lock: a handler is who it interrupted")
+{
+	byte_lock lock;
+	std::string said;
+
+	as_thread(0x1000, 0, [&] {
+		irqs off(false);
+		lock.lock();
+		/* This kernel cannot tell handlers from threads. */
+		said = panic_of([&] { lock.lock(); });
+	});
+	has(said, "recursion: the caller holds it");
+}
+
+} // namespace checked_owner_tests
+
+/*
+ * lock_order where threads hold locks: each has its own, whatever CPU it is on,
+ * and places are shared by as many as hold locks at once.
+ */
+namespace lock_order_owner_tests {
+
+namespace {
+
+using byte_lock = ticket_lock<u8>;
+
+template <typename Code>
+void on_thread(unsigned long thread, Code code)
+{
+	const unsigned long before = current_thread;
+
+	current_thread = thread;
+	on_cpu(static_cast<unsigned>(thread % 2), code);
+	current_thread = before;
+}
+
+struct three_locks {
+	checked_lock<byte_lock, "a"> a;
+	checked_lock<byte_lock, "b"> b;
+	checked_lock<byte_lock, "c"> c;
+};
+
+} // namespace
+
+TEST_CASE("lock_order: what another thread of this CPU holds is not held")
+{
+	new_order<64, 4> fresh;
+	three_locks of;
+
+	on_thread(1002, [&] { of.a.lock(); });
+	on_thread(1004, [&] {
+		of.b.lock();
+		of.b.unlock();
+	});
+	on_thread(1002, [&] { of.a.unlock(); });
+	on_thread(1006, [&] {
+		of.b.lock();
+		CHECK(panic_of([&] { of.a.lock(); }) == "");
+	});
+}
+
+TEST_CASE("lock_order: a thread holds what it holds on any CPU")
+{
+	new_order<64, 4> fresh;
+	three_locks of;
+
+	current_thread = 77;
+	on_cpu(0, [&] { of.a.lock(); });
+	on_cpu(1, [&] { of.b.lock(); });
+	on_cpu(2, [&] { of.a.unlock(); });
+	on_cpu(3, [&] { of.b.unlock(); });
+	CHECK(fresh.order.mine() == nullptr);
+	has(taking(0, of.b, of.a), "known: a (");
+}
+
+TEST_CASE("lock_order: as many threads as there are places, one after another")
+{
+	new_order<64, 2> fresh;
+	three_locks of;
+
+	for (unsigned long thread = 0; thread < 100; thread++)
+		on_thread(thread, [&] {
+			of.a.lock();
+			of.b.lock();
+			of.b.unlock();
+			of.a.unlock();
+		});
+	CHECK(notes.empty());
+	on_thread(1, [&] { of.a.lock(); });
+	on_thread(2, [&] { of.b.lock(); });
+	on_thread(3, [&] { of.c.lock(); });
+	CHECK(notes.size() == 1);
+	on_thread(3, [&] { of.c.unlock(); });
+	on_thread(2, [&] { of.b.unlock(); });
+	on_thread(1, [&] { of.a.unlock(); });
+	for (const held_locks &one : fresh.memory->held)
+		CHECK(one.size() == 0);
+}
+
+/*
+ * The handler is the last who uses the place: it must not give it back to
+ * another thread while the thread that it interrupted is about to.
+ */
+TEST_CASE("held_locks: a handler in the middle of a thread's last release")
+{
+	bool intruded = unit::can_step;
+	unsigned long steps = 0;
+
+	for (; intruded; steps++) {
+		std::unique_ptr<held_locks> place(new held_locks());
+		const held_by_owners all = {place.get(), 1};
+		char lock = 0, others = 0;
+		held_place other = {nullptr, nullptr};
+
+		current_thread = 5;
+		const held_place mine = all.push();
+		mine.at->address.store_relaxed(reinterpret_cast<usize>(&lock));
+		intruded = unit::with_intrusion(
+			steps + 1, [&] { mine.stack->pop(*mine.at); },
+			[&] {
+				const held_place handler = all.push();
+				handler.at->address.store_relaxed(
+					reinterpret_cast<usize>(&lock));
+				handler.stack->pop(*handler.at);
+				current_thread = 6;
+				other = all.push();
+				if (other.at)
+					other.at->address.store_relaxed(
+						reinterpret_cast<usize>(
+							&others));
+				current_thread = 5;
+			});
+		CHECK(all.mine() == nullptr);
+		if (!other.at)
+			continue;
+		current_thread = 6;
+		CHECK(all.mine() == place.get());
+		CHECK(place->size() == 1);
+		CHECK(place->find(&others) == other.at);
+	}
+	CHECK((steps > 20 || !unit::can_step));
+	current_thread = 0;
+}
+
+} // namespace lock_order_owner_tests

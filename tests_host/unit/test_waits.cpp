@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What waits do between two looks: watched, held up, given up.
+ */
+#include <klock/atomic.hpp>
+#include <klock/atomic_pair.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
+#include <klock/selftest/locks.hpp>
+#include <klock/try_lock_until.hpp>
+
+#include "../claims/stage.hpp"
+
+#include <catch.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+using namespace klock;
+using namespace claims;
+
+/*
+ * How often a native wait looks, and how long it pauses in between.
+ *
+ * One thread: its spin iterations are watched (tests_host/watched),
+ * and the watcher is who ends the wait. A wait without a pause would never end:
+ * each predicate gives up after a number of looks.
+ */
+namespace atomic_waits_tests {
+
+namespace {
+
+constexpr unsigned too_many = 1000;
+
+/* Counts turns; from the last on, the value is what is waited for. */
+struct ending : arch::watcher {
+	atomic<u8> &value;
+	unsigned last;
+	unsigned turns = 0;
+
+	ending(atomic<u8> &v, unsigned at_turn) : value(v), last(at_turn)
+	{
+		arch::watched_by = this;
+	}
+	~ending() { arch::watched_by = nullptr; }
+	void turn() override
+	{
+		if (++turns == last)
+			value.store_relaxed(1);
+	}
+};
+
+/* Until the value is 1; counts the looks. */
+struct until_one {
+	unsigned &looks;
+
+	bool operator()(u8 v) const { return ++looks > too_many || v == 1; }
+};
+
+} // namespace
+
+TEST_CASE("waits: a pause between two looks, and none after the last")
+{
+	atomic<u8> x;
+	unsigned looks = 0;
+	const until_one done{looks};
+	const unsigned turns = GENERATE(1u, 2u, 7u);
+	ending watch(x, turns);
+
+	SECTION("await_relaxed") { CHECK(x.await_relaxed(done) == 1); }
+	SECTION("await_acquire") { CHECK(x.await_acquire(done) == 1); }
+	SECTION("await_seq_cst") { CHECK(x.await_seq_cst(done) == 1); }
+	SECTION("await_either_acquire, the first")
+	{
+		atomic<u8> y;
+		unsigned others = 0;
+		x.await_either_acquire(done, y, until_one{others});
+		CHECK(others == looks - 1);
+	}
+	SECTION("await_either_acquire, the second")
+	{
+		atomic<u8> y;
+		unsigned others = 0;
+		y.await_either_acquire(until_one{others}, x, done);
+		CHECK(others == looks);
+	}
+	CHECK(watch.turns == turns);
+	CHECK(looks == turns + 1);
+}
+
+TEST_CASE("waits: an exchange is tried again after each pause")
+{
+	atomic<u8> x{2};
+	unsigned looks = 0;
+	ending watch(x, 5);
+
+	CHECK(x.await_exchange_acquire(2, until_one{looks}) == 1);
+	CHECK(x.load_relaxed() == 2);
+	CHECK(watch.turns == 5);
+	CHECK(looks == 6);
+}
+
+TEST_CASE("waits: a paced wait pauses for as long as the pace says")
+{
+	atomic<u8> x{2};
+	unsigned looks = 0, asked = 0;
+	const until_one done{looks};
+	/* 1, 2, 3 turns: the sixth ends the wait. It keeps state, by reference.
+	 */
+	const auto pace = [&asked](u8 found) {
+		CHECK(found == 2);
+		return ++asked;
+	};
+	ending watch(x, 6);
+
+	SECTION("await_paced_relaxed")
+	{
+		CHECK(x.await_paced_relaxed(done, pace) == 1);
+	}
+	SECTION("await_paced_acquire")
+	{
+		CHECK(x.await_paced_acquire(done, pace) == 1);
+	}
+	CHECK(watch.turns == 6);
+	CHECK(asked == 3);
+	CHECK(looks == 4);
+}
+
+TEST_CASE("waits: patience counts looks at one value, and gives up")
+{
+	atomic<u8> x{2};
+	unsigned asked = 0;
+	/* 2 ends after five looks in vain, 1 at once, else never. */
+	const auto patience = [&asked](u8 found) {
+		CHECK(++asked < too_many);
+		return found == 2 ? 5u : found == 1 ? 0u : endless;
+	};
+
+	SECTION("it runs out")
+	{
+		ending watch(x, 0);
+		CHECK(x.await_patient_relaxed(patience) == 2);
+		CHECK(watch.turns == 5);
+		CHECK(asked == 6);
+	}
+	SECTION("the value comes before")
+	{
+		ending watch(x, 4);
+		CHECK(x.await_patient_acquire(patience) == 1);
+		CHECK(watch.turns == 4);
+	}
+	SECTION("endless: until the value is another")
+	{
+		x.store_relaxed(3);
+		ending watch(x, 100);
+		CHECK(x.await_patient_acquire(patience) == 1);
+		CHECK(watch.turns == 100);
+	}
+}
+
+namespace {
+
+/* As ending, but the value is another for one turn: the third. */
+struct changing final : arch::watcher {
+	atomic<u8> &value;
+	unsigned turns = 0;
+
+	explicit changing(atomic<u8> &v) : value(v) { arch::watched_by = this; }
+	~changing() { arch::watched_by = nullptr; }
+	void turn() override { value.store_relaxed(++turns == 3 ? 3 : 2); }
+};
+
+} // namespace
+
+TEST_CASE("waits: patience begins anew when the value has changed")
+{
+	atomic<u8> x{2};
+	changing watch(x);
+	const auto patience = [&watch](u8) {
+		return watch.turns < too_many ? 5u : 0u;
+	};
+
+	/* Two looks in vain, one at 3, then 2 again, and five in vain. */
+	CHECK(x.await_patient_relaxed(patience) == 2);
+	CHECK(watch.turns == 9);
+}
+
+namespace {
+
+/* And each look at the clock finds it one on. */
+struct ticking final : ending {
+	using ending::ending;
+	u64 clock = 100;
+
+	u64 time() override { return clock++; }
+};
+
+} // namespace
+
+TEST_CASE("waits: a deadline ends one, and so does what it waits for")
+{
+	atomic<u8> x{2};
+	unsigned looks = 0;
+	const until_one done{looks};
+
+	SECTION("the deadline")
+	{
+		ticking watch(x, 0);
+		CHECK(x.await_until_relaxed(done, 105) == 2);
+		CHECK(watch.turns == 5);
+		CHECK(looks == 6);
+	}
+	SECTION("the value, before it")
+	{
+		ticking watch(x, 3);
+		CHECK(x.await_until_acquire(done, 1000) == 1);
+		CHECK(watch.turns == 3);
+		CHECK(looks == 4);
+	}
+	SECTION("one that has passed: one look, and no pause")
+	{
+		ticking watch(x, 0);
+		CHECK(x.await_until_acquire(done, 7) == 2);
+		CHECK(watch.turns == 0);
+		CHECK(looks == 1);
+	}
+	SECTION("the value at the last look is what was waited for")
+	{
+		ticking watch(x, 5);
+		CHECK(x.await_until_acquire(done, 105) == 1);
+	}
+}
+
+TEST_CASE("waits: half of a pair is paced as a value is")
+{
+	atomic<u8> ended;
+	atomic_pair<u8> x{{2, 3}};
+	unsigned looks = 0;
+	ending watch(ended, 12);
+
+	CHECK(x.await_paced_acquire<half::second>(
+		      [&](u8 v) {
+			      return ++looks > too_many ||
+				     (v == 3 && ended.load_relaxed());
+		      },
+		      [](u8 v) { return v + 1u; }) == 3);
+	CHECK(watch.turns == 12);
+	CHECK(looks == 4);
+}
+
+} // namespace atomic_waits_tests
+
+/*
+ * try_lock_until, try_lock_for: of every lock that can be tried, by a clock
+ * that the test moves, a pause at a time.
+ */
+namespace try_until_tests {
+
+namespace {
+
+/* Each pause moves the clock by one, from 100; then something happens. */
+struct script final : arch::watcher {
+	u64 clock = 100;
+	std::function<void(u64)> at = [](u64) {};
+
+	script() { arch::watched_by = this; }
+	~script() { arch::watched_by = nullptr; }
+	void turn() override { at(++clock); }
+	u64 time() override { return clock; }
+};
+
+/* Whatever the lock is asked with: nothing, a node, a number. */
+template <typename L>
+struct caller {
+	explicit caller(unsigned cpu) : number(cpu) {}
+
+	bool until(L &l, u64 deadline)
+	{
+		if constexpr (plain_lock<L>)
+			return try_lock_until(l, deadline);
+		else if constexpr (node_lock<L>)
+			return try_lock_until(l, node, deadline);
+		else
+			return try_lock_until(l, number, deadline);
+	}
+	bool in(L &l, u64 how_long)
+	{
+		if constexpr (plain_lock<L>)
+			return try_lock_for(l, how_long);
+		else if constexpr (node_lock<L>)
+			return try_lock_for(l, node, how_long);
+		else
+			return try_lock_for(l, number, how_long);
+	}
+	void unlock(L &l)
+	{
+		if constexpr (plain_lock<L>)
+			l.unlock();
+		else if constexpr (node_lock<L>)
+			l.unlock(node);
+		else
+			l.unlock(number);
+	}
+
+      private:
+	struct none {};
+	template <typename T>
+	struct node_of {
+		using type = none;
+	};
+	template <node_lock T>
+	struct node_of<T> {
+		using type = typename T::node;
+	};
+
+	unsigned number;
+	typename node_of<L>::type node;
+};
+
+template <typename Visit>
+void for_each_lock_that_can_be_tried(Visit visit)
+{
+	unsigned tried = 0;
+
+	selftest::all_locks<2>::for_each([&]<typename Subject>() {
+		using lock = typename Subject::lock;
+		if constexpr (try_lockable<lock>) {
+			INFO(Subject::name);
+			auto l = std::make_unique<lock>();
+			visit(*l, caller<lock>(0), caller<lock>(1));
+			tried++;
+		}
+	});
+	CHECK(tried >= 20);
+}
+
+} // namespace
+
+TEST_CASE("try_lock_until: a free lock is taken at once, deadline or not")
+{
+	for_each_lock_that_can_be_tried([](auto &lock, auto me, auto) {
+		script s;
+
+		for (const u64 deadline : {u64{0}, u64{100}, ~u64{0}}) {
+			CHECK(me.until(lock, deadline));
+			CHECK(lock.is_locked());
+			me.unlock(lock);
+			CHECK(me.in(lock, deadline));
+			me.unlock(lock);
+		}
+		CHECK(s.clock == 100);
+	});
+}
+
+TEST_CASE("try_lock_until: a lock that stays held is given up when it is time")
+{
+	for_each_lock_that_can_be_tried([](auto &lock, auto holder, auto me) {
+		script s;
+
+		REQUIRE(holder.until(lock, 0));
+		CHECK_FALSE(me.until(lock, 107));
+		CHECK(s.clock == 107);
+		CHECK_FALSE(me.in(lock, 5));
+		CHECK(s.clock == 112);
+		/* Asked once, and not waited for. */
+		CHECK_FALSE(me.until(lock, 3));
+		CHECK_FALSE(me.in(lock, 0));
+		CHECK(s.clock == 112);
+		holder.unlock(lock);
+		CHECK(me.until(lock, 0));
+		me.unlock(lock);
+		CHECK_FALSE(lock.is_locked());
+	});
+}
+
+TEST_CASE("try_lock_until: one that comes free in time is taken")
+{
+	for_each_lock_that_can_be_tried([](auto &lock, auto holder, auto me) {
+		script s;
+
+		REQUIRE(holder.until(lock, 0));
+		s.at = [&](u64 now) {
+			if (now == 104)
+				holder.unlock(lock);
+		};
+		CHECK(me.in(lock, ~u64{0}));
+		CHECK(s.clock == 104);
+		CHECK(lock.is_locked());
+		me.unlock(lock);
+	});
+}
+
+} // namespace try_until_tests
+
+/*
+ * preemptable_ticket_lock: its sizes, its wrap, and scripts of who is served
+ * when somebody does not run. A step of a waiter is one spin iteration.
+ */
+namespace preemptable_ticket_tests {
+
+namespace {
+
+using lock8 = preemptable_ticket_lock<u8>;
+using lock16 = preemptable_ticket_lock<u16>;
+
+/* Of the default patience, for each ticket ahead. */
+constexpr unsigned looks = 32;
+
+/* Others come while 0 holds, 1 first; numbered by their order. */
+template <typename L>
+void all_come(stage<L> &s)
+{
+	for (unsigned who = 0; who < s.size(); who++)
+		s.step(who);
+}
+
+/* Who holds it leaves, and so do the others, in order, each at its 1st look. */
+template <typename L>
+bool served_in_turn(stage<L> &s)
+{
+	for (unsigned who = 0; who < s.size(); who++) {
+		if (s.where(who) != place::inside)
+			return false;
+		s.step(who);
+		/* All others look before the next in turn does. */
+		for (unsigned other = s.size(); other-- > who + 2;)
+			if (s.step(other) != place::waits)
+				return false;
+		if (who + 1 < s.size())
+			s.step(who + 1);
+	}
+	return true;
+}
+
+/* At rest, the turn is the next ticket's: else this would fail. */
+template <typename L>
+bool rests(L &lock)
+{
+	if (lock.is_locked() || lock.is_contended() || !lock.try_lock())
+		return false;
+	lock.unlock();
+	return true;
+}
+
+} // namespace
+
+TEST_CASE("preemptable_ticket_lock: sizes are two counters, zero bytes free")
+{
+	static_assert(sizeof(lock8) == 2 && alignof(lock8) == 2);
+	static_assert(sizeof(lock16) == 4 && alignof(lock16) == 4);
+	static_assert(sizeof(preemptable_ticket_lock<u8, 1000>) == 2);
+	static_assert(lock8::max_contenders == 64);
+	static_assert(lock16::max_contenders == 16384);
+	static_assert(same_as<preemptable_ticket_lock_for<1>, lock8>);
+	static_assert(same_as<preemptable_ticket_lock_for<64>, lock8>);
+	static_assert(same_as<preemptable_ticket_lock_for<65>, lock16>);
+	static_assert(same_as<preemptable_ticket_lock_for<16384>, lock16>);
+	static constinit lock8 lock;
+
+	CHECK(rests(lock));
+}
+
+TEMPLATE_TEST_CASE("preemptable_ticket_lock: alone, it draws no ticket", "",
+		   lock8, lock16)
+{
+	TestType lock;
+
+	for (unsigned i = 0; i < 300; i++) {
+		lock.lock();
+		CHECK(lock.is_locked());
+		CHECK_FALSE(lock.is_contended());
+		CHECK_FALSE(lock.try_lock());
+		lock.unlock();
+		CHECK(rests(lock));
+		/* The lower half of next. */
+		CHECK(*reinterpret_cast<const u8 *>(&lock) == 0);
+	}
+}
+
+TEST_CASE("preemptable_ticket_lock: in turn, whoever else looks, at every wrap")
+{
+	stage<lock8> s(7);
+
+	/* 6 tickets a round: the turn wraps at 128, the tickets at 256. */
+	for (unsigned round = 0; round < 100; round++) {
+		all_come(s);
+		CHECK(s.lock.is_contended());
+		CHECK(served_in_turn(s));
+		CHECK(rests(s.lock));
+	}
+}
+
+TEST_CASE("preemptable_ticket_lock: 64 contend for 8-bit counters, in order")
+{
+	stage<lock8> s(64);
+
+	for (unsigned round = 0; round < 5; round++) {
+		all_come(s);
+		CHECK(served_in_turn(s));
+		CHECK(rests(s.lock));
+	}
+}
+
+TEST_CASE("preemptable_ticket_lock: patience is spent while it is free")
+{
+	const unsigned sleepers = GENERATE(1u, 2u, 5u);
+	stage<lock8> s(sleepers + 2);
+	const unsigned last = sleepers + 1;
+
+	/* However long the section is. */
+	all_come(s);
+	CHECK_FALSE(s.looks(last, 10 * sleepers * looks));
+	s.step(0);
+	/* The look that finds it free, and those in vain. */
+	CHECK_FALSE(s.looks(last, sleepers * looks));
+	CHECK(s.looks(last, 1));
+	s.step(last);
+	/* Its ticket was the last: the turn is the next one's. */
+	CHECK_FALSE(s.lock.is_contended());
+
+	/* Who was passed over gets in by its first look at a free lock. */
+	for (unsigned who = 1; who <= sleepers; who++) {
+		CHECK(s.step(who) == place::inside);
+		CHECK(s.lock.is_locked());
+		s.step(who);
+	}
+	CHECK(rests(s.lock));
+	all_come(s);
+	CHECK(served_in_turn(s));
+}
+
+TEST_CASE("preemptable_ticket_lock: patience begins anew at each turn")
+{
+	constexpr unsigned runs = 1, sleeps = 2, last = 3;
+	stage<lock8> s(4);
+
+	all_come(s);
+	s.step(0);
+	CHECK_FALSE(s.looks(last, 2 * looks));
+	CHECK(s.step(runs) == place::inside);
+	CHECK_FALSE(s.looks(last, 5));
+	s.step(runs);
+	CHECK_FALSE(s.looks(last, looks));
+	CHECK(s.looks(last, 1));
+	s.step(last);
+	CHECK(s.step(sleeps) == place::inside);
+	s.step(sleeps);
+	CHECK(rests(s.lock));
+}
+
+TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
+{
+	stage<preemptable_ticket_lock<u8, 3>> s(3);
+
+	all_come(s);
+	s.step(0);
+	CHECK_FALSE(s.looks(2, 3));
+	CHECK(s.looks(2, 1));
+	s.step(2);
+	CHECK(s.looks(1, 1));
+	s.step(1);
+
+	/* Farther back than 64 nobody is more patient: 16 bits, 80 ahead. */
+	stage<lock16> far(82);
+	all_come(far);
+	far.step(0);
+	CHECK_FALSE(far.looks(81, 64 * looks));
+	CHECK(far.looks(81, 1));
+	far.step(81);
+	for (unsigned who = 1; who < 81; who++) {
+		CHECK(far.step(who) == place::inside);
+		far.step(who);
+	}
+	CHECK(rests(far.lock));
+}
+
+namespace {
+
+/* So many tickets are served, past whoever waits and does not run. */
+template <typename L>
+bool pass(stage<L> &s, unsigned tickets)
+{
+	for (unsigned i = 0; i < tickets; i++) {
+		s.step(0);
+		s.step(3);
+		s.step(0);
+		if (s.step(3) != place::inside)
+			return false;
+		s.step(3);
+	}
+	return true;
+}
+
+} // namespace
+
+TEST_CASE("preemptable_ticket_lock: late, it gets in at its first look")
+{
+	constexpr unsigned sleeper = 1, overtaker = 2;
+	stage<lock8> s(4);
+
+	s.step(0);
+	s.step(sleeper);
+	s.step(overtaker);
+	s.step(0);
+	CHECK(s.looks(overtaker, looks + 1));
+	CHECK(s.step(sleeper) == place::waits);
+	s.step(overtaker);
+	CHECK(pass(s, 10));
+	s.step(0);
+	s.step(3);
+	CHECK(s.step(sleeper) == place::waits);
+	s.step(0);
+	CHECK(s.step(sleeper) == place::inside);
+	s.step(sleeper);
+	/* The turn is still that of who has waited. */
+	CHECK(s.step(3) == place::inside);
+	s.step(3);
+	CHECK(rests(s.lock));
+}
+
+namespace {
+
+/* Its old ticket looks early, or on turn again; the turn stays right. */
+template <typename L>
+void sleeps_while_passed(unsigned tickets)
+{
+	constexpr unsigned sleeper = 1, overtaker = 2;
+	stage<L> s(4);
+
+	s.step(0);
+	s.step(sleeper);
+	s.step(overtaker);
+	s.step(0);
+	CHECK(s.looks(overtaker, looks + 1));
+	s.step(overtaker);
+	INFO(tickets << " tickets");
+	CHECK(pass(s, tickets));
+	CHECK(rests(s.lock));
+	CHECK(s.looks(sleeper, 64 * looks + 1));
+	s.step(sleeper);
+	CHECK(rests(s.lock));
+}
+
+} // namespace
+
+TEST_CASE("preemptable_ticket_lock: passed by more turns than its capacity")
+{
+	/* The overtaker's besides: 128 turns are all there are. */
+	for (const unsigned tickets : {62u, 63u, 64u, 70u, 125u, 126u, 127u})
+		sleeps_while_passed<lock8>(tickets);
+	sleeps_while_passed<lock16>(16390);
+}
+
+TEST_CASE("preemptable_ticket_lock: try_lock leaves the turn to who waits")
+{
+	stage<lock8> s(2);
+
+	s.step(0);
+	s.step(1);
+	s.step(0);
+	/* Free, and 1 has not looked yet. */
+	CHECK_FALSE(s.lock.is_locked());
+	CHECK_FALSE(s.lock.try_lock());
+	CHECK(s.step(1) == place::inside);
+	CHECK_FALSE(s.lock.try_lock());
+	s.step(1);
+	CHECK(rests(s.lock));
+}
+
+TEST_CASE("preemptable_ticket_lock: std::scoped_lock takes it")
+{
+	lock8 a;
+	lock16 b;
+	{
+		std::scoped_lock both(a, b);
+		CHECK(a.is_locked());
+		CHECK(b.is_locked());
+	}
+	CHECK_FALSE(a.is_locked());
+	CHECK_FALSE(b.is_locked());
+}
+
+} // namespace preemptable_ticket_tests

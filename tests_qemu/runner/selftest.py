@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the runner makes of what it reads: verdicts of a guest's and a machine's
+words, CSV files, screens, logs. Boots nothing: a program in QEMU's place prints
+what a test wants of a guest, the same on a busy machine.
+"""
+import io
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import tempfile
+import tty
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+
+import output
+import plots
+import qemu
+import screen
+from screen import INK, UNREADABLE, Font, Picture
+
+HERE = pathlib.Path(__file__).parent
+WAIT = 60   # seconds, for what comes at once; never a verdict on speed
+PASS, FAIL = 85, 87
+ROWS = screen.ROWS
+BOOT = "# boot: 1 CPU\r\n"
+LINE = "mcs_lock                     ...\rmcs_lock  4  100\r\n"
+CSV = (BOOT + "head,lock,cpus\r\n# a remark\r\nrow,mcs_lock,4\r\n"
+       "hist,mcs_lock,4,0,16,9\r\nrow,tas_lock,4\r\nPASS\r\n")
+
+# -- A guest's verdict: only a report with all its rows is a pass --
+
+GOOD = ["# boot: 2 CPUs", "KTAP version 1", "1..3", "ok 1 a", "ok 2 b # SKIP c",
+        "ok 3 d", "PASS"]
+
+
+def without(line):
+    return [other for other in GOOD if other != line]
+
+
+def instead_of(line, other):
+    return [other if one == line else one for one in GOOD]
+
+
+# what the guest printed, what the message must hold ("": a pass)
+VERDICTS = [
+    (GOOD, ""),
+    (["# boot: 2 CPUs", "a table", "PASS"], ""),
+    (without("PASS"), "no line PASS"),
+    (instead_of("PASS", "PASSED by"), "no line PASS"),
+    (without("# boot: 2 CPUs"), "0 CPUs of 2"),
+    (instead_of("# boot: 2 CPUs", "# boot: 1 CPU"), "1 CPUs of 2"),
+    (without("1..3"), "0 plans"),
+    (GOOD + ["1..3"], "2 plans"),
+    (without("ok 3 d"), "of 3 rows that were planned there are 2"),
+    (instead_of("ok 3 d", "ok 2 d"), "there are 3"),
+    (GOOD + ["ok 4 e"], "there are 4"),
+    (instead_of("ok 3 d", "not ok 3 d"), "a row is not ok"),
+    (["# boot: 2 CPUs", "KTAP version 1", "1..0", "PASS"], "none of its 0"),
+    (["# boot: 2 CPUs", "KTAP version 1", "1..1", "ok 1 a # SKIP b", "PASS"],
+     "none of its 1 rows was run"),
+]
+
+
+def verdicts(_folder):
+    machine = qemu.Machine(image="none", cpus=2)
+    for lines, expected in VERDICTS:
+        outcome, message, _ = output.judge(machine, output.STATUS_PASS, "",
+                                           lines, "")
+        passed = outcome is output.Outcome.PASS
+        if passed != (not expected) or expected not in message:
+            yield f"{lines}: {message!r} instead of {expected!r}"
+    tap = qemu.Machine(image="none", cpus=2, append="run=locks mode=tap")
+    if output.not_earned(tap, ["# boot: 2 CPUs", "PASS"]) != "there are 0 plans":
+        yield "mode=tap without a report passes"
+
+
+# -- What run.py reads of a guest, and of a serial line --
+
+
+class Fake:
+    """A folder with the program, its log, and what it was called with."""
+
+    def __init__(self, folder, text, end=f"exit {PASS}"):
+        self.folder = pathlib.Path(folder)
+        self.log = self.folder / "run.log"
+        self.words_file = self.folder / "words"
+        self.program = self.folder / "qemu"
+        (self.folder / "text").write_bytes(text.encode())
+        self.words_file.unlink(missing_ok=True)
+        self.program.write_text(
+            "#!/bin/sh\n"
+            f"printf '%s\\n' \"$@\" > '{self.words_file}'\n"
+            f"cat '{self.folder}/text'\n{end}\n")
+        self.program.chmod(0o755)
+
+    def run(self, *more):
+        """The runner, to its end."""
+        return subprocess.run(
+            [sys.executable, "-B", str(HERE / "run.py"), "--image", "none.elf",
+             "--log", str(self.log), "--qemu", str(self.program), *more],
+            capture_output=True, timeout=WAIT)
+
+    def was_started(self):
+        return self.words_file.exists()
+
+
+def no_traceback(done):
+    return "Traceback" not in (done.stderr + done.stdout).decode()
+
+
+def pipe(folder):
+    fake = Fake(folder, BOOT + LINE + "tas_lock ...\r\nPASS\r\n")
+    done = fake.run("--echo")
+    if b"\r" in done.stdout:
+        yield "a carriage return in a pipe"
+    if done.stdout.count(b"mcs_lock") != 1:
+        yield f"the row came {done.stdout.count(b'mcs_lock')} times"
+    if done.returncode or not no_traceback(done):
+        yield f"exit status {done.returncode}: {done.stderr.decode()}"
+
+
+def time_out(folder):
+    plan = "# plan: rows=99 acquisitions=2000 seconds=3600 patience=10000\r\n"
+    fake = Fake(folder, BOOT + plan + "PASS\r\n")
+    done = fake.run("--echo")
+    expected = ("# host time-out: 36222 s without a line, because a row is "
+                "2000 acquisitions or 3600 s")
+    if expected not in done.stdout.decode():
+        yield f"not said: {done.stdout.decode()}{done.stderr.decode()}"
+    fake = Fake(folder, BOOT + "tas_lock ...\r", "exec sleep 600")
+    done = fake.run("--timeout", "1", "--expect", "timeout", "--expect-text",
+                    "host time-out: 1 s in all, by --timeout; the last line "
+                    "was: tas_lock ...")
+    if done.returncode:
+        yield f"--timeout 1: {done.stdout.decode()}"
+
+
+def csv(folder):
+    path = pathlib.Path(folder) / "rows.csv"
+    fake = Fake(folder, CSV)
+    done = fake.run("--csv", str(path), "--append", "lock=all")
+    if done.returncode or not path.exists():
+        yield f"{done.stdout.decode()}{done.stderr.decode()}"
+        return
+    if path.read_text() != "lock,cpus\nmcs_lock,4\ntas_lock,4\n":
+        yield f"the file is {path.read_text()!r}"
+    if "lock=all mode=csv" not in fake.words_file.read_text().splitlines():
+        yield "the guest is not asked for mode=csv"
+    fake = Fake(folder, BOOT + "PASS\r\n")
+    done = fake.run("--csv", str(path))
+    if done.returncode != 1 or b"no row for" not in done.stdout:
+        yield "a CSV file without a row passes"
+    fake.words_file.unlink()
+    done = fake.run("--csv", str(path), "--append", "mode=tap")
+    if (done.returncode != 2 or b"mode=tap" not in done.stderr
+            or not no_traceback(done) or fake.was_started()):
+        yield f"--csv with mode=tap: {done.stderr.decode()}"
+
+
+def logs_of_modes(folder):
+    """busted.py boots a mode after the other: each keeps its log."""
+    fake = Fake(folder, BOOT + "ok 1 control\r\nnot ok 2 lifo\r\n",
+                f"exit {FAIL}")
+    script = HERE / "busted.py"
+    done = subprocess.run(
+        [sys.executable, "-B", str(script), "--image", "none.elf", "--log",
+         str(fake.log)], capture_output=True, timeout=WAIT,
+        env={**os.environ, "KLOCK_QEMU": str(fake.program)})
+    modes = done.stdout.decode().count("serial log: ")
+    logs = sorted(path.name for path in fake.folder.glob("run.log.*"))
+    if done.returncode != 1 or modes < 3 or len(logs) != modes:
+        yield f"{modes} modes, logs {logs}: {done.stdout.decode()[-300:]}"
+
+
+def panic_in_time(folder):
+    """By the guest's own clock, which must have been said."""
+    for said, passes in (("  1000 ms after boot began\r\n", True),
+                         ("  1001 ms after boot began\r\n", False),
+                         ("", False)):
+        fake = Fake(folder, BOOT + "PANIC on CPU 0: lock a\r\n" + said,
+                    "exit 89")
+        done = fake.run("--expect", "panic", "--panic-within", "1000")
+        if (done.returncode == 0) != passes or not no_traceback(done):
+            yield f"{said!r}: {done.stdout.decode()}{done.stderr.decode()}"
+
+
+def architecture(folder):
+    """The image says what it is; QEMU is its own, --arch is held against it."""
+    for number, entry, name in ((3, 0, "i686"), (183, 0, "aarch64"),
+                                (243, 0x80000000, "riscv64"),
+                                (243, 0x80200000, "riscv64s")):
+        image = pathlib.Path(folder) / f"{name}.elf"
+        image.write_bytes(b"\x7fELF".ljust(18, b"\0")
+                          + number.to_bytes(2, "little") + bytes(4)
+                          + entry.to_bytes(8, "little"))
+        machine = qemu.Machine(image=str(image))
+        board = qemu.ARCHES[name].machine
+        if machine.arch != name or not set(board) <= set(qemu.command(machine)):
+            yield f"{image.name}: {qemu.command(machine)}"
+        fake = Fake(folder, BOOT + "PASS\r\n")
+        done = fake.run("--image", str(image), "--arch", name)
+        if done.returncode:
+            yield f"--arch {name}: {done.stderr.decode()}"
+        fake.words_file.unlink(missing_ok=True)
+        other = "riscv64" if name == "aarch64" else "aarch64"
+        done = fake.run("--image", str(image), "--arch", other)
+        if (done.returncode != 2 or fake.was_started()
+                or f"is of {name}" not in done.stderr.decode()):
+            yield f"--arch {other} of {name}: {done.stderr.decode()}"
+
+
+def mistakes(folder):
+    """Said before QEMU is started."""
+    fake = Fake(folder, BOOT + "PASS\r\n")
+    for words, said in ((["--cpus", "0"], b"argument --cpus: 0: at least one"),
+                        (["--log", f"{folder}/none/x"], b"No such file")):
+        done = fake.run(*words)
+        if (done.returncode != 2 or said not in done.stderr
+                or not no_traceback(done) or fake.was_started()):
+            yield f"{words}: {done.returncode}: {done.stderr.decode()}"
+
+
+END = "# boot: {}; the machine can be switched off: Page Up\r\n"
+PASSED = ("GRUB\r\n# boot: 2 CPUs\r\nhead,lock,cpus\r\nrow,tas_lock,2\r\n"
+          "PASS\r\n" + END.format("passed"))
+
+# what the machine prints, run.py's further words, its exit status, what it says
+MACHINES = [
+    (PASSED, [], 0, "passed"),
+    (PASSED, ["--cpus", "4"], 1, "it found 2 CPUs of 4"),
+    (PASSED.replace("PASS\r\n", ""), [], 1, "there is no line PASS"),
+    ("FAIL: a row\r\n" + END.format("failed"), [], 1, "test failure: a row"),
+    ("FAIL: a row\r\n" + END.format("failed"), ["--expect", "fail"], 0,
+     "a row"),
+    ("PANIC on CPU 1: why\r\n" + END.format("stopped by a panic"), [], 1,
+     "kernel panic: PANIC on CPU 1: why"),
+    ("# boot: 2 CPUs\r\nPASS\r\n", ["--timeout", "0.5"], 1,
+     "host time-out: 0.5 s in all"),
+]
+
+
+def outcome(folder, text, words):
+    line, end = pty.openpty()
+    tty.setraw(end)     # what comes before run.py opens it stays as it is
+    done = subprocess.Popen(
+        [sys.executable, "-B", HERE / "run.py", "--device", os.ttyname(end),
+         "--log", folder / "log", "--csv", folder / "csv", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        os.write(line, text.encode())
+        said = done.communicate(timeout=60)[0]
+    finally:
+        done.kill()
+        os.close(line)
+        os.close(end)
+    return done.returncode, said
+
+
+def serial_line(folder):
+    folder = pathlib.Path(folder)
+    for text, words, status, expected in MACHINES:
+        got, said = outcome(folder, text, words)
+        if got != status or expected not in said or "Traceback" in said:
+            yield f"{text!r} {words}: {got}: {said}"
+    outcome(folder, PASSED, [])
+    if (folder / "csv").read_text() != "lock,cpus\ntas_lock,2\n":
+        yield "the CSV file is " + (folder / "csv").read_text()
+    if "# boot: 2 CPUs\n" not in (folder / "log").read_text():
+        yield "the log is " + (folder / "log").read_text()
+
+
+# -- Screens --
+
+
+def text(lines):
+    return ["# booting", "lock  a second"] + [f"row {i}"
+                                              for i in range(lines - 2)]
+
+
+def pages_of(printed):
+    """As VGA shows them: the last one full, or blank below its end."""
+    ends = range(len(printed), 0, -ROWS)
+    return [blank_below(printed[max(end - ROWS, 0):end]) for end in ends]
+
+
+def blank_below(rows):
+    return rows + [""] * (ROWS - len(rows))
+
+
+SHORT, LONG = text(10), text(2 * ROWS)
+WHOLE = pages_of(LONG)
+SCROLLING = LONG[-ROWS - 1:-2] + [""]     # in the middle of its last scroll
+GAP = blank_below(SHORT[:4] + [""] + SHORT[4:])
+ROW = text(8) + ["mcs_lock full", "next", "end"]
+
+# printed, screens (newest first), full row, what is wrong ("": nothing)
+SCREENS = [
+    (SHORT, pages_of(SHORT), None, ""),
+    (LONG, WHOLE, None, ""),
+    (LONG, [SCROLLING] + WHOLE, None, "not the end"),
+    (SHORT, [GAP], None, "not the end"),
+    (SHORT, pages_of(SHORT[:-1]), None, "not the end"),
+    (SHORT, pages_of(SHORT[2:]), None, "has room on the last screen"),
+    (LONG, WHOLE[:1], None, "Page Up turns no page"),
+    (LONG, [WHOLE[0], WHOLE[0]], None, "on no page: '# booting' and"),
+    (ROW, pages_of(ROW), "mcs_lock", ""),
+    (ROW, [blank_below(ROW[:9] + [""] + ROW[9:])], "mcs_lock",
+     "followed by a blank line"),
+]
+
+
+def pictures(_folder):
+    """Text that is drawn is read again, at any scale; a spot is no letter."""
+    font = Font(16, {c: bytes((ord(c) * 37 + row) & 0xff if c != " " else 0
+                              for row in range(16)) for c in " abc"})
+    for scale in (1, 2):
+        width, height = 800 * scale, 480 * scale
+        pixels = bytearray(width * height)
+        for x in range(8 * scale):
+            for y in range(16 * scale):
+                if font.of_character["b"][y // scale] >> 7 - x // scale & 1:
+                    pixels[y * width + 8 * scale + x] = INK
+        rows = Picture(width, height, bytes(pixels)).text(font)
+        if len(rows) != 30 or rows[0] != " b" or any(rows[1:]):
+            yield f"scale {scale}: {rows[0]!r} was read"
+        pixels[0] = INK
+        if Picture(width, height, bytes(pixels)).text(font)[0][0] != UNREADABLE:
+            yield f"scale {scale}: a spot was read as a letter"
+
+
+def screens(_folder):
+    for printed, shown, full_row, expected in SCREENS:
+        said = "; ".join(screen.faults(
+            SimpleNamespace(full_row=full_row, expect=[]), printed, shown))
+        if (expected not in said) if expected else said:
+            yield f"expected {expected!r}, is {said!r}"
+
+
+# -- A captured log: a loader's text, lines written over, damaged, cut --
+
+TABLE = """GRUB loading.
+# boot: 4 CPUs\r
+# machine: A CPU, 4 CPUs in 2 cores of 1 package, clock invariant\r
+lock                          CPUs per second changes median ns  wait us  index
+tas_lock                     ...\rtas_lock                         4    1183819\
+       4       541    16803  0.250\r
+PASS\r
+"""
+PAIRS = "head,cpu,other,cycles,ns\nrow,1,0,100,50\nPASS\n"
+CUT = ("# boot: 4 CPUs\nhead,lock,cpus,per_second,jain_permille\n"
+       "row,mcs_lock,2,100,1000\nrow,mc\x00k,2,1x0,999\nrow,tas_lock,2\n"
+       "row,mcs_lock,4,900,1000\nhist,mcs_lock,4,1,2,3\n")
+TOPOLOGY = ("head,cpu,id,core,l2,l3,package,offset_ns,within_ns,kind\n"
+            "row,1,1,0,0,0,0,-49,50,Atom\nPASS\n")
+
+# the log; of each run its name, rows, bars, damaged lines, verdict
+LOGS = [
+    (TABLE, [("measure", 1, 0, 0, "PASS")]),
+    (PAIRS + CUT, [("pairs", 1, 0, 0, "PASS"), ("measure", 2, 1, 2, "")]),
+    (CUT + TOPOLOGY, [("measure", 2, 1, 2, ""), ("topology", 1, 0, 0, "PASS")]),
+    ("head,lock,cycles\nrow,mcs_lock,77.52\nFAIL: why\n",
+     [("instructions", 1, 0, 0, "FAIL: why")]),
+    ("# boot: 1 CPU\nok 1 mcs_lock\nPASS\n", []),
+]
+
+
+def logs(_folder):
+    for text_of, expected in LOGS:
+        found = [(run.name(), len(run.report.rows), len(run.report.hists),
+                  len(run.damaged), run.verdict) for run in plots.runs(text_of)]
+        if found != expected:
+            yield f"{text_of!r}: {found}"
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        print(*plots.printed("measure", plots.runs(TABLE)[0].report), sep="\n")
+    if ("tas_lock     4     1183819         4             541      16803000"
+            "  0.250") not in shown.getvalue():
+        yield shown.getvalue()
+
+
+CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
+         architecture, mistakes, serial_line, pictures, screens, logs]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = list(case(folder))
+        print(f"{case.__name__}: " + ("; ".join(wrong) or "ok"))
+        failed += bool(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
