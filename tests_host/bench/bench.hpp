@@ -9,17 +9,625 @@
  */
 #pragma once
 
-#include "rows.hpp"
-#include "report.hpp"
 #include "machine.hpp"
+#include "report.hpp"
 
+#include <klock/cpu.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
+#include <klock/selftest/locks.hpp>
+#include <klock/types.hpp>
+
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace bench {
+
+/*
+ * trial - threads that are made once, bound to cores, and sleep between trials;
+ * and what they take
+ *
+ * Who starts a trial sleeps while it runs: it must not take a core away from
+ * those that are measured. So the threads themselves look at the clock.
+ */
+
+/* When a trial begins and ends. */
+struct whistle {
+	/* A thread asks after each of its turns. */
+	bool over(klock::u64 turns)
+	{
+		constexpr klock::u64 turns_a_look = 32;
+
+		if (turns % turns_a_look == 0 && klock::cycles() >= end)
+			blown.store(true, std::memory_order_relaxed);
+		return blown.load(std::memory_order_relaxed);
+	}
+
+	/* By klock::cycles(); 0: not all threads are there. */
+	alignas(128) std::atomic<klock::u64> start{0};
+	klock::u64 end = 0;
+	alignas(128) std::atomic<bool> blown{false};
+};
+
+struct workers {
+	/* What a thread does until the whistle says that it is over. */
+	using job = std::function<void(unsigned thread, whistle &)>;
+
+	workers(unsigned threads, double cycles_a_second);
+	~workers();
+	workers(const workers &) = delete;
+	workers &operator=(const workers &) = delete;
+
+	/*
+	 * job on the first threads of the workers, from one common start. True
+	 * if no other process took a core away meanwhile.
+	 */
+	bool run(unsigned threads, std::chrono::microseconds length,
+		 const job &what);
+
+      private:
+	void serve(unsigned thread);
+	long meet(unsigned threads);
+
+	const double cycles_a_second;
+	std::mutex mutex;
+	std::condition_variable wake, finished;
+	const job *todo = nullptr;
+	unsigned trial = 0;	    /* counts up: a new one is there */
+	unsigned wanted = 0;	    /* threads that take part in it */
+	unsigned running = 0;	    /* of them, not back yet */
+	long preempted = 0;	    /* how often one of them lost its core */
+	klock::u64 length_left = 0; /* cycles from its start to its end */
+	bool closing = false;
+	std::vector<std::thread> threads;
+
+	alignas(128) std::atomic<unsigned> arrived{0};
+	whistle referee;
+};
+
+/*
+ * contest - one lock and those who take it, behind one interface for all locks
+ *
+ * The loops are inside, so that lock() and unlock() are inlined as in a
+ * kernel; only a whole trial is a virtual call.
+ */
+
+/* What the threads of a trial do, in steps of work(). */
+struct load {
+	u32 section; /* with the lock held */
+	u32 think;   /* on average, between two sections */
+};
+
+/* What one thread saw. */
+struct tally {
+	u64 acquisitions = 0;
+	u64 start = 0, end = 0;	 /* by klock::cycles() */
+	u64 longest_wait = 0;	 /* cycles from lock() to the section */
+	u64 max_consecutive = 0; /* consecutive sections of one thread */
+	u64 handoffs = 0;	 /* sections after another thread's */
+};
+
+struct contest {
+	virtual ~contest() = default;
+
+	/* One thread: lock and unlock, nothing in between. */
+	virtual void alone(u64 turns) = 0;
+
+	/* Throughput: nothing but the lock and the work. */
+	virtual void contend(unsigned thread, const load &, whistle &end,
+			     tally &) = 0;
+
+	/* The same, and looks at clock and predecessor each time. */
+	virtual void observe(unsigned thread, const load &, whistle &end,
+			     tally &) = 0;
+
+	/* Spin iterations a waiter ahead, if the lock wants to know. */
+	virtual void set_base(u32) {}
+};
+
+/* The trial's frame: counts and times section() until its end. */
+template <typename Section>
+inline void until(whistle &end, const load &l, unsigned thread, tally &seen,
+		  Section section)
+{
+	dice lengths(thread + 1);
+	u64 done = 0;
+
+	seen.start = klock::cycles();
+	/* Once at least: a thread whose core was away has a rate, too. */
+	do {
+		section();
+		done++;
+		if (l.think)
+			work(lengths.below(2 * l.think + 1));
+	} while (!end.over(done));
+	seen.end = klock::cycles();
+	seen.acquisitions = done;
+}
+
+/* Any lock of a list, klock's or a peer's. */
+template <typename L>
+struct lock_contest final : contest {
+	explicit lock_contest(unsigned threads)
+	    : contenders(new member[threads])
+	{
+		for (unsigned i = 0; i < threads; i++)
+			contenders[i].who.renumber(i);
+	}
+
+	void set_base(u32 base) override
+	{
+		if constexpr (requires(L &l) { l.set_base(base); })
+			lock.set_base(base);
+	}
+
+	void alone(u64 turns) override
+	{
+		auto &who = contenders[0].who;
+
+		for (; turns; turns--) {
+			who.lock(lock);
+			asm volatile("" ::: "memory");
+			who.unlock(lock);
+			asm volatile("" ::: "memory");
+		}
+	}
+
+	void contend(unsigned thread, const load &l, whistle &end,
+		     tally &seen) override
+	{
+		auto &who = contenders[thread].who;
+
+		until(end, l, thread, seen, [&] {
+			who.lock(lock);
+			work(l.section);
+			who.unlock(lock);
+		});
+	}
+
+	void observe(unsigned thread, const load &l, whistle &end,
+		     tally &seen) override
+	{
+		auto &who = contenders[thread].who;
+
+		until(end, l, thread, seen, [&] {
+			const u64 before = klock::cycles();
+			who.lock(lock);
+			const u64 waited = klock::cycles() - before;
+			note_section(thread, seen);
+			work(l.section);
+			who.unlock(lock);
+			if (waited > seen.longest_wait)
+				seen.longest_wait = waited;
+		});
+	}
+
+      private:
+	struct alignas(128) member {
+		klock::selftest::contender<L> who;
+	};
+
+	void note_section(unsigned thread, tally &seen)
+	{
+		if (last != thread) {
+			last = thread;
+			run = 0;
+			seen.handoffs++;
+		}
+		if (++run > seen.max_consecutive)
+			seen.max_consecutive = run;
+	}
+
+	alignas(128) L lock;
+	alignas(128) std::unique_ptr<member[]> contenders;
+	/* The holder's alone: who was inside before, and how often in a row. */
+	alignas(128) unsigned last = ~0u;
+	u64 run = 0;
+};
+
+/*
+ * floors - what no lock can beat: measured as rows, in the same rounds
+ */
+
+struct floor_contest : contest {
+	void contend(unsigned, const load &, whistle &, tally &) override {}
+	void observe(unsigned, const load &, whistle &, tally &) override {}
+
+      protected:
+	alignas(128) u32 word = 0;
+};
+
+/* One locked instruction after another: the least that a lock() costs. */
+struct bare_xadd final : floor_contest {
+	void alone(u64 turns) override
+	{
+		for (; turns; turns--) {
+			u32 one = 1;
+			asm volatile("lock xadd %0, %1"
+				     : "+r"(one), "+m"(word)::"memory");
+		}
+	}
+};
+
+struct bare_exchange final : floor_contest {
+	void alone(u64 turns) override
+	{
+		for (; turns; turns--) {
+			u32 one = 1;
+			asm volatile("xchg %0, %1"
+				     : "+r"(one), "+m"(word)::"memory");
+		}
+	}
+};
+
+/* And back by a plain store, which the next exchange has to wait for. */
+struct exchange_and_store final : floor_contest {
+	void alone(u64 turns) override
+	{
+		for (; turns; turns--) {
+			u32 one = 1;
+			asm volatile("xchg %0, %1\n\tmovl $0, %1"
+				     : "+r"(one), "+m"(word)::"memory");
+		}
+	}
+};
+
+/*
+ * Two threads that write one word in turn: a handoff, and nothing else. An
+ * acquisition is one thread's turn.
+ */
+struct ping_pong final : contest {
+	void alone(u64) override {}
+
+	void contend(unsigned thread, const load &l, whistle &end,
+		     tally &seen) override
+	{
+		until(end, l, thread, seen, [&] {
+			u32 now;
+			while (((now = word.load(std::memory_order_acquire)) &
+				1) != thread &&
+			       !end.blown.load(std::memory_order_relaxed))
+				klock::cpu_relax();
+			word.store(now + 1, std::memory_order_release);
+		});
+	}
+
+	void observe(unsigned thread, const load &l, whistle &end,
+		     tally &seen) override
+	{
+		contend(thread, l, end, seen);
+		seen.handoffs = seen.acquisitions;
+		seen.max_consecutive = 1;
+	}
+
+      private:
+	alignas(128) std::atomic<u32> word{0};
+};
+
+/*
+ * rows - what is measured: floors, every lock of klock's list, every peer
+ */
+
+/* The floors that ratios are taken to. */
+inline constexpr const char *bare_xadd_name = "bare lock xadd";
+inline constexpr const char *bare_exchange_name = "bare exchange";
+inline constexpr const char *exchange_and_store_name = "exchange and store";
+inline constexpr const char *ping_pong_name = "ping-pong";
+
+enum class kind { floor, klock, peer };
+
+struct row {
+	std::string name;
+	kind what;
+	std::string counterpart; /* a peer's: the klock lock of its family */
+	bool fifo;
+	u64 capacity; /* contenders that it is made for */
+	usize bytes;
+	std::unique_ptr<contest> (*make)(unsigned threads);
+
+	bool is_lock() const { return what != kind::floor; }
+};
+
+/*
+ * The rows for trials of so many threads. Locks that are built for a number of
+ * CPUs are built for the smallest of 2, KLOCK_BENCH_CPUS and 8 times that
+ * which is enough; where none is, their capacity says so.
+ */
+const std::vector<row> &rows_for(unsigned threads);
+
+/* Of one trial, at most. */
+inline constexpr unsigned most_threads_a_core = 8;
+
+/* The peers that were not found when this was built. */
+std::vector<std::string> missing_peers();
+
+const char *name_of(kind);
+
+/*
+ * shared_contest - one lock that readers share, and those who read and write
+ *
+ * As in contest.hpp the loops are inside, and only a whole trial is a virtual
+ * call.
+ */
+
+/* What the threads of a trial do: so many of a hundred sections are writes. */
+struct shared_load {
+	load each;
+	u32 writers;
+};
+
+struct shared_contest {
+	virtual ~shared_contest() = default;
+
+	/* One thread: lock and unlock, nothing in between. */
+	virtual void read_alone(u64 turns) = 0;
+	virtual void write_alone(u64 turns) = 0;
+
+	virtual void contend(unsigned thread, const shared_load &, whistle &end,
+			     tally &) = 0;
+};
+
+/* -- How one thread reads and writes ------------------------------------- */
+
+/* A lock with no readers, to compare with: they take it as all do. */
+template <typename L>
+struct sharer {
+	sharer(L &, unsigned number) : who(number) {}
+	void read_lock(L &l) { who.lock(l); }
+	void read_unlock(L &l) { who.unlock(l); }
+	void write_lock(L &l) { who.lock(l); }
+	void write_unlock(L &l) { who.unlock(l); }
+
+      private:
+	klock::selftest::contender<L> who;
+};
+
+template <klock::shared_lockable L>
+struct sharer<L> {
+	sharer(L &, unsigned number) : writer(number), reader(number) {}
+	void read_lock(L &l) { reader.lock(l); }
+	void read_unlock(L &l) { reader.unlock(l); }
+	void write_lock(L &l) { writer.lock(l); }
+	void write_unlock(L &l) { writer.unlock(l); }
+
+      private:
+	klock::selftest::contender<L> writer;
+	klock::selftest::reader<L> reader;
+};
+
+/* A peer whose readers bring a node along; its writers may need none. */
+template <typename L>
+concept reads_with_node = requires(L &l, typename L::node &n) {
+	l.lock_shared(n);
+	l.unlock_shared(n);
+};
+
+template <reads_with_node L>
+struct sharer<L> {
+	sharer(L &l, unsigned)
+	{
+		if constexpr (requires { l.join(node); })
+			l.join(node);
+	}
+	void read_lock(L &l) { l.lock_shared(node); }
+	void read_unlock(L &l) { l.unlock_shared(node); }
+	void write_lock(L &l)
+	{
+		if constexpr (klock::node_lock<L>)
+			l.lock(node);
+		else
+			l.lock();
+	}
+	void write_unlock(L &l)
+	{
+		if constexpr (klock::node_lock<L>)
+			l.unlock(node);
+		else
+			l.unlock();
+	}
+
+      private:
+	typename L::node node;
+};
+
+template <typename L>
+struct shared_lock_contest final : shared_contest {
+	explicit shared_lock_contest(unsigned threads)
+	{
+		for (unsigned i = 0; i < threads; i++)
+			contenders.push_back(std::make_unique<member>(lock, i));
+	}
+
+	void read_alone(u64 turns) override
+	{
+		auto &who = contenders[0]->who;
+
+		for (; turns; turns--) {
+			who.read_lock(lock);
+			asm volatile("" ::: "memory");
+			who.read_unlock(lock);
+			asm volatile("" ::: "memory");
+		}
+	}
+
+	void write_alone(u64 turns) override
+	{
+		auto &who = contenders[0]->who;
+
+		for (; turns; turns--) {
+			who.write_lock(lock);
+			asm volatile("" ::: "memory");
+			who.write_unlock(lock);
+			asm volatile("" ::: "memory");
+		}
+	}
+
+	void contend(unsigned thread, const shared_load &l, whistle &end,
+		     tally &seen) override
+	{
+		auto &who = contenders[thread]->who;
+		dice kinds(thread + 101);
+
+		until(end, l.each, thread, seen, [&] {
+			if (kinds.below(100) < l.writers) {
+				who.write_lock(lock);
+				work(l.each.section);
+				who.write_unlock(lock);
+			} else {
+				who.read_lock(lock);
+				work(l.each.section);
+				who.read_unlock(lock);
+			}
+		});
+	}
+
+      private:
+	struct alignas(128) member {
+		member(L &l, unsigned number) : who(l, number) {}
+		sharer<L> who;
+	};
+
+	alignas(128) L lock;
+	alignas(128) std::vector<std::unique_ptr<member>> contenders;
+};
+
+/*
+ * shared_rows - every lock of klock that readers share, every peer that does,
+ * and an exclusive lock to compare with
+ */
+
+struct shared_row {
+	std::string name;
+	kind what;
+	bool fair; /* nobody, reader or writer, waits for ever */
+	u64 capacity;
+	usize bytes;
+	std::unique_ptr<shared_contest> (*make)(unsigned threads);
+};
+
+/* The rows for trials of so many threads, as rows_for(). */
+const std::vector<shared_row> &shared_rows_for(unsigned threads);
+
+/*
+ * crowded - tickets of a preemptable_ticket_lock that were passed over
+ *
+ * Exact, and no burden on the lock: each holder looks at the lock's turn, in
+ * the line that it has just written, and compares it with the one that the
+ * holder before it left behind. A turn that is further on passed tickets over.
+ */
+
+/* What several trials found. */
+struct overtakings {
+	u64 acquisitions = 0;
+	u64 passed = 0; /* tickets */
+	/* Of these: in trials in which a thread lost its core to another. */
+	u64 passed_disturbed = 0;
+	/* Cycles that a thread whose ticket was passed over waited in all. */
+	series waits;
+
+	/* A trial's; quiet: no thread lost its core in it. */
+	void add(const overtakings &trial, u64 taken, bool quiet)
+	{
+		acquisitions += taken;
+		passed += trial.passed;
+		passed_disturbed += quiet ? 0 : trial.passed;
+		waits.insert(waits.end(), trial.waits.begin(),
+			     trial.waits.end());
+	}
+
+	double per_thousand() const
+	{
+		return acquisitions ? 1000.0 * static_cast<double>(passed) /
+					      static_cast<double>(acquisitions)
+				    : 0;
+	}
+};
+
+/* What the holders know of the turn, one after another. */
+template <typename Counter>
+struct turn_watch {
+	/*
+	 * The tickets that this holder passed over, by the lock's state while
+	 * it holds: turn x 2 + 1. On turn it is the state that was left, and 1;
+	 * one less: a holder without a ticket, or one who was passed over.
+	 */
+	u64 note(Counter held)
+	{
+		const Counter moved = static_cast<Counter>(held - left);
+
+		left = static_cast<Counter>(held + 1);
+		return moved == static_cast<Counter>(-1) ? 0 : moved / 2;
+	}
+
+      private:
+	Counter left = 0; /* when the holder before unlocked */
+};
+
+/* Two threads, one lock: whose ticket is passed over is the other. */
+template <typename Counter>
+struct passing_contest {
+	using lock_type = klock::preemptable_ticket_lock<Counter>;
+
+	/* The second of two counters, turn x 2 + held: the holder asks. */
+	static Counter state_of(const lock_type &l)
+	{
+		static_assert(sizeof(l) == 2 * sizeof(Counter));
+		Counter state;
+
+		std::memcpy(&state,
+			    reinterpret_cast<const char *>(&l) + sizeof(state),
+			    sizeof(state));
+		return state;
+	}
+
+	void contend(unsigned thread, const load &l, whistle &end, tally &seen)
+	{
+		until(end, l, thread, seen, [&] {
+			const u64 before = klock::cycles();
+			lock.lock();
+			enter(thread, before);
+			work(l.section);
+			lock.unlock();
+		});
+	}
+
+	/* The holder: thread, which called lock() at that time. */
+	void enter(unsigned thread, u64 since)
+	{
+		const u64 passed = turn.note(state_of(lock));
+
+		if (passed) {
+			found.passed += passed;
+			late = thread ^ 1;
+		} else if (late == thread) {
+			found.waits.push_back(
+				static_cast<double>(klock::cycles() - since));
+			late = nobody;
+		}
+	}
+
+	alignas(128) lock_type lock;
+	/* The holder's alone. */
+	alignas(128) overtakings found;
+
+      private:
+	static constexpr unsigned nobody = ~0u;
+
+	turn_watch<Counter> turn;
+	unsigned late = nobody; /* who was passed over, and is not in yet */
+};
+
+/* -- What is measured, and by what -- */
 
 /* A lock under a load, one figure a round. */
 struct contended {
@@ -27,7 +635,6 @@ struct contended {
 	series min_to_max; /* of the threads' shares */
 	series fairness;   /* Jain's */
 	/* From the rounds that watch: */
-	series watched_rate;
 	series handoffs; /* share of critical sections after another thread's */
 	double max_consecutive = 0;
 	double longest_wait = 0; /* cycles */
@@ -53,8 +660,6 @@ struct results {
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
 	std::map<std::string, contended> handoff;
-	/* From other programs of the bench, if they ran before it. */
-	std::map<std::string, double> code_bytes;
 };
 
 /*
@@ -75,14 +680,6 @@ struct options {
 	/* Rounds of trials that are slow and need not be exact. */
 	unsigned few_rounds() const { return rounds < 5 ? 1 : rounds / 5; }
 };
-
-/*
- * experiments - each measures one thing over all rows, prints and writes it
- *
- * All are interleaved: every round visits every row once, in an order that
- * differs from round to round, so that a machine which slows down for a while
- * slows all rows down.
- */
 
 struct context {
 	const options &opts;
@@ -120,7 +717,7 @@ void measure_uncontended(context &);
 void measure_contended(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
- * and some to compare them with. Tables that a README can take as they are.
+ * and some to compare them with.
  */
 void measure_crowded(context &);
 /*
@@ -138,14 +735,9 @@ void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
-/* What code.py found before, if it ran. */
-void read_other_programs(context &);
-/* One line per lock: ratios of all experiments. */
-void print_summary(context &);
-/* What the project has set itself, and whether it is met. */
+/* What the project has set itself, and whether it is met, of what was measured.
+ */
 void print_bars(context &);
-/* Of those the ones for locks that readers share. */
-void print_shared_bars(context &);
 
 /* -- What they share ----------------------------------------------------- */
 
@@ -159,8 +751,12 @@ std::vector<std::size_t> shuffled(std::size_t n, unsigned round);
  */
 bool run_undisturbed(context &, unsigned threads, const workers::job &);
 
-/* One trial under the setting; all of its figures go into `to`. */
+/* One trial; all of its figures go into `to`. */
 enum class watch { no, yes };
+using trial_loop = std::function<void(unsigned thread, whistle &, tally &)>;
+void run_trial(context &, unsigned threads, const trial_loop &, watch,
+	       contended &to);
+/* The same of a row under the setting. */
 void run_trial(context &, const row &, const setting &, watch, contended &to);
 
 /*

@@ -161,17 +161,17 @@ def bars(locks):
                "met" if mine <= its else "missed"]
 
 
-def print_table(heads, rows):
-    rows = [[str(cell) for cell in row] for row in [heads, *rows]]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                        for i, (cell, width) in enumerate(zip(row, widths))))
-
-
-def write(path, heads, rows):
+def show(path, title, heads, rows):
+    """Into a CSV file, and as a table."""
+    lines = [heads, *rows]
     with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([heads, *rows])
+        csv.writer(file, lineterminator="\n").writerows(lines)
+    lines = [[str(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    print(f"\n{title}\n{'-' * len(title)}")
+    for line in lines:
+        print("  ".join(cell.rjust(width) if i else cell.ljust(width)
+                        for i, (cell, width) in enumerate(zip(line, widths))))
 
 
 def main():
@@ -182,16 +182,14 @@ def main():
     locks = read_locks(program_path)
     for lock in locks:
         lock.count(program, costs)
-    print("\nCode: bytes and instructions of lock() and unlock()\n" + 51 * "-")
-    rows = [lock.row() for lock in locks]
-    print_table(HEADS, rows)
+    show(out / "code.csv", "Code: bytes and instructions of lock() and "
+         "unlock()", HEADS, [lock.row() for lock in locks])
     print("called_bytes: functions that the two call; library: and code of a "
           "library besides,\nwhich is not counted; instructions_run: of an "
           "uncontended pair, all that it calls\nincluded, by callgrind"
           + ("" if costs else ": valgrind is not here, left out"))
-    write(out / "code.csv", HEADS, rows)
-    write(out / "bars_code.csv", ["bar", "bytes", "limit", "verdict"],
-          list(bars(locks)))
+    show(out / "bars_code.csv", "Bars", ["bar", "bytes", "limit", "verdict"],
+         bars(locks))
     return 0
 
 

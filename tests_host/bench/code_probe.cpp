@@ -7,8 +7,8 @@
  * With "run": calls each once, for callgrind to count. Locks that are built
  * for a number of CPUs are built for 8: the same on every machine.
  */
+#include "bench.hpp"
 #include "peers/peers.hpp"
-#include "rows.hpp"
 
 #include <klock/selftest/locks.hpp>
 

@@ -72,11 +72,13 @@ void measure_uncontended(context &c)
 		if (s.empty())
 			continue;
 		const series q = ratios(s, floor);
-		file.add({r.name, name_of(r.what), std::to_string(r.bytes),
-			  fixed(least(s), 2), fixed(median(s), 2),
-			  fixed(least(s) / least(floor), 3),
-			  fixed(median(q), 3), fixed(quantile(q, 0.25), 3),
-			  fixed(quantile(q, 0.75), 3)});
+		file.add(cells(r.name)
+				 .of(name_of(r.what))
+				 .of(r.bytes)
+				 .of(least(s), 2)
+				 .of(median(s), 2)
+				 .of(least(s) / least(floor), 3)
+				 .spread(q, 3));
 	}
 	c.out.heading("Uncontended: cycles for lock and unlock, and ratios to "
 		      "lock xadd");
@@ -100,33 +102,6 @@ std::string in_words(const setting &s)
 	       std::to_string(s.section) + " cycles";
 }
 
-/* Microseconds. */
-std::string as_time(const machine &here, double cycles)
-{
-	return fixed(cycles / here.cycles_a_second * 1e6, 1);
-}
-
-void write(context &c, csv &file, const setting &s)
-{
-	for (const row &r : rows_for(s.threads)) {
-		const auto found = c.found.loads[s].find(r.name);
-		if (found == c.found.loads[s].end())
-			continue;
-		const contended &f = found->second;
-		file.add({r.name, name_of(r.what), std::to_string(s.threads),
-			  std::to_string(c.cores()), std::to_string(s.section),
-			  std::to_string(s.think), fixed(median(f.rate), 0),
-			  fixed(most(f.rate), 0),
-			  fixed(quantile(f.rate, 0.25), 0),
-			  fixed(quantile(f.rate, 0.75), 0),
-			  fixed(median(f.min_to_max), 3),
-			  fixed(median(f.fairness), 3),
-			  fixed(f.max_consecutive, 0), fixed(f.longest_wait, 0),
-			  fixed(median(f.handoffs), 3),
-			  std::to_string(f.rate.size())});
-	}
-}
-
 /* The peer that a fair lock has to beat in this load: the best median. */
 const series *best_fifo_peer(context &c, const setting &s, std::string &name)
 {
@@ -146,61 +121,36 @@ const series *best_fifo_peer(context &c, const setting &s, std::string &name)
 	return best;
 }
 
-void print(context &c, const setting &s, const std::string &floor)
+/* The peer is named in the report. */
+void write(context &c, csv &file, const setting &s)
 {
-	std::string peer = "no FIFO peer";
+	std::string peer = none;
 	const series *best = best_fifo_peer(c, s, peer);
-	table t({"lock", "M/s", "to best FIFO peer", "quartiles", "min/max",
-		 "Jain", "max consecutive", "longest wait us", "handoffs"});
 
 	for (const row &r : rows_for(s.threads)) {
 		const auto found = c.found.loads[s].find(r.name);
-		if (!r.is_lock())
-			continue;
-		if (found == c.found.loads[s].end()) {
-			t.add({r.name, "for " + std::to_string(r.capacity)});
-			continue;
-		}
-		const contended &f = found->second;
-		const series q = best ? ratios(f.rate, *best) : series{};
-		t.add({r.name, fixed(median(f.rate) / 1e6, 3),
-		       best ? fixed(median(q), 2) : none,
-		       best ? fixed(quantile(q, 0.25), 2) + " .. " +
-				       fixed(quantile(q, 0.75), 2)
-			    : none,
-		       fixed(median(f.min_to_max), 2),
-		       fixed(median(f.fairness), 2),
-		       fixed(f.max_consecutive, 0),
-		       as_time(c.here, f.longest_wait),
-		       fixed(median(f.handoffs), 2)});
-	}
-	c.out.heading("Contended: " + in_words(s));
-	c.out.say("best FIFO peer: " + peer + "; " + floor + "\n");
-	c.out.say(t.text());
-}
-
-/* What becomes of the throughput when threads must wait for a core. */
-void print_collapse(context &c, const setting &many, const setting &cores)
-{
-	table t({"lock", "order", "M/s", "to one thread a core", "Jain",
-		 "longest wait us"});
-
-	for (const row &r : rows_for(many.threads)) {
-		const auto found = c.found.loads[many].find(r.name);
-		const auto before = c.found.loads[cores].find(r.name);
-		if (!r.is_lock() || found == c.found.loads[many].end() ||
-		    before == c.found.loads[cores].end())
+		if (found == c.found.loads[s].end())
 			continue;
 		const contended &f = found->second;
-		t.add({r.name, r.fifo ? "FIFO" : "not FIFO",
-		       fixed(median(f.rate) / 1e6, 4),
-		       fixed(median(f.rate) / median(before->second.rate), 4),
-		       fixed(median(f.fairness), 2),
-		       as_time(c.here, f.longest_wait)});
+		file.add(
+			cells(r.name)
+				.of(name_of(r.what))
+				.of(s.threads)
+				.of(c.cores())
+				.of(s.section)
+				.of(s.think)
+				.spread(f.rate, 0)
+				.of(most(f.rate), 0)
+				.spread(best ? ratios(f.rate, *best) : series{},
+					2)
+				.of(median(f.min_to_max), 3)
+				.of(median(f.fairness), 3)
+				.of(f.max_consecutive, 0)
+				.of(f.longest_wait, 0)
+				.of(median(f.handoffs), 3)
+				.of(f.rate.size()));
 	}
-	c.out.heading("Oversubscribed: " + in_words(many) + ", " +
-		      std::to_string(threads_a_core) + " threads a core");
-	c.out.say(t.text());
+	c.out.say(in_words(s) + ": best FIFO peer: " + peer);
 }
 
 } // namespace
@@ -208,10 +158,12 @@ void print_collapse(context &c, const setting &many, const setting &cores)
 void measure_contended(context &c)
 {
 	const unsigned few = c.opts.few_rounds();
+	c.out.heading("Contended: the loads");
 	csv file(c.file("contended.csv"),
 		 {"lock", "kind", "threads", "cores", "section_cycles",
-		  "think_cycles", "rate_median", "rate_max", "rate_q1",
-		  "rate_q3", "min_to_max", "jain", "max_consecutive",
+		  "think_cycles", "rate_median", "rate_q1", "rate_q3",
+		  "rate_max", "to_fifo", "to_fifo_q1", "to_fifo_q3",
+		  "min_to_max", "jain", "max_consecutive",
 		  "longest_wait_cycles", "handoff_share", "rounds"});
 
 	for (unsigned threads : {2u, c.cores()}) {
@@ -225,18 +177,18 @@ void measure_contended(context &c)
 						      in_words(s));
 			const double after = calibrate_handoff(c);
 			write(c, file, s);
-			print(c, s,
-			      "a ping-pong took " + fixed(before, 0) +
-				      " cycles per turn before this, " +
-				      fixed(after, 0) + " after");
+			c.out.say("; a ping-pong took " + fixed(before, 0) +
+				  " cycles per turn before this, " +
+				  fixed(after, 0) + " after\n");
 		}
 	}
-	const setting cores{c.cores(), oversubscribed_section, think};
 	const setting many{threads_a_core * c.cores(), oversubscribed_section,
 			   think};
 	c.found.loads[many] = run_rounds(c, many, few, 1, in_words(many));
 	write(c, file, many);
-	print_collapse(c, many, cores);
+	c.out.say("\n");
+	c.out.heading("Contended: acquisitions per second, waits in cycles");
+	c.out.say(file.text());
 }
 
 /*
@@ -288,11 +240,12 @@ void measure_handoff(context &c)
 			continue;
 		const series each = cycles_each(c.here, found->second.rate);
 		const series q = ratios(each, floor);
-		file.add({r.name, name_of(r.what), fixed(least(each), 1),
-			  fixed(median(each), 1), fixed(median(q), 3),
-			  fixed(quantile(q, 0.25), 3),
-			  fixed(quantile(q, 0.75), 3),
-			  fixed(median(found->second.handoffs), 3)});
+		file.add(cells(r.name)
+				 .of(name_of(r.what))
+				 .of(least(each), 1)
+				 .of(median(each), 1)
+				 .spread(q, 3)
+				 .of(median(found->second.handoffs), 3));
 	}
 	c.out.heading("Handoff: cycles per acquisition, 2 threads that do "
 		      "nothing else, and ratios to a ping-pong");
@@ -330,43 +283,30 @@ void measure_scaling(context &c)
 	csv file(c.file("scaling.csv"),
 		 {"lock", "kind", "threads", "section_cycles", "rate_median",
 		  "rate_q1", "rate_q3", "to_one_thread", "jain"});
-	std::vector<std::string> heads{"lock"};
 
 	for (unsigned n : at) {
-		const setting s{n, scaling_section, think};
 		calibrate_handoff(c);
-		found[n] = run_rounds(c, s, (c.opts.rounds + 1) / 2, 0,
+		found[n] = run_rounds(c, {n, scaling_section, think},
+				      (c.opts.rounds + 1) / 2, 0,
 				      "scaling, " + std::to_string(n) + " of " +
 					      std::to_string(c.cores()));
-		heads.push_back(std::to_string(n));
-	}
-	table t(heads);
-	for (const row &r : rows_for(c.cores())) {
-		std::vector<std::string> cells{r.name};
-		if (!r.is_lock())
-			continue;
-		for (unsigned n : at) {
-			if (!found[n].contains(r.name)) {
-				cells.push_back(none);
+		for (const row &r : rows_for(c.cores())) {
+			if (!r.is_lock() || !found[n].contains(r.name))
 				continue;
-			}
 			const contended &f = found[n][r.name];
 			const double one = median(found[1][r.name].rate);
-			cells.push_back(fixed(median(f.rate) / 1e6, 2));
-			file.add({r.name, name_of(r.what), std::to_string(n),
-				  std::to_string(scaling_section),
-				  fixed(median(f.rate), 0),
-				  fixed(quantile(f.rate, 0.25), 0),
-				  fixed(quantile(f.rate, 0.75), 0),
-				  fixed(median(f.rate) / one, 3),
-				  fixed(median(f.fairness), 3)});
+			file.add(cells(r.name)
+					 .of(name_of(r.what))
+					 .of(n)
+					 .of(scaling_section)
+					 .spread(f.rate, 0)
+					 .of(median(f.rate) / one, 3)
+					 .of(median(f.fairness), 3));
 		}
-		t.add(cells);
 	}
-	c.out.heading("Scaling: million acquisitions per second by 1 .. " +
-		      std::to_string(c.cores()) + " threads, sections of " +
-		      std::to_string(scaling_section) + " cycles");
-	c.out.say(t.text());
+	c.out.heading("Scaling: acquisitions per second by 1 .. " +
+		      std::to_string(c.cores()) + " threads");
+	c.out.say(file.text());
 }
 
 } // namespace bench

@@ -158,11 +158,10 @@ int main(int argc, char **argv)
 	if (opts.shared) {
 		measure_sequences(c);
 		measure_shared(c);
-		print_shared_bars(c);
+		print_bars(c);
 		say_how_quiet(c);
 		return 0;
 	}
-	read_other_programs(c);
 	measure_uncontended(c);
 	measure_contended(c);
 	measure_handoff(c);
@@ -170,7 +169,6 @@ int main(int argc, char **argv)
 	measure_shared(c);
 	if (c.cores() > 2 || opts.smoke)
 		measure_scaling(c);
-	print_summary(c);
 	print_bars(c);
 	say_how_quiet(c);
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.hpp"
+#include "bench.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
-#include <fstream>
 
 #include <unistd.h>
 
@@ -36,22 +36,6 @@ void write_line(std::FILE *file, const std::vector<std::string> &cells)
 	std::fputc('\n', file);
 }
 
-std::vector<std::string> split(const std::string &line)
-{
-	std::vector<std::string> cells(1);
-	bool quoted = false;
-
-	for (char c : line) {
-		if (c == '"')
-			quoted = !quoted;
-		else if (c == ',' && !quoted)
-			cells.emplace_back();
-		else
-			cells.back() += c;
-	}
-	return cells;
-}
-
 } // namespace
 
 std::string fixed(double value, int digits)
@@ -60,54 +44,6 @@ std::string fixed(double value, int digits)
 
 	std::snprintf(text, sizeof(text), "%.*f", digits, value);
 	return text;
-}
-
-/* -- table --------------------------------------------------------------- */
-
-table::table(std::vector<std::string> heads) { lines.push_back(heads); }
-
-void table::add(std::vector<std::string> cells)
-{
-	cells.resize(lines[0].size());
-	lines.push_back(std::move(cells));
-}
-
-std::string table::text() const
-{
-	std::vector<std::size_t> widths(lines[0].size());
-	std::string out;
-
-	for (const auto &line : lines)
-		for (std::size_t i = 0; i < line.size(); i++)
-			widths[i] = std::max(widths[i], line[i].size());
-	for (const auto &line : lines) {
-		for (std::size_t i = 0; i < line.size(); i++) {
-			const std::string pad(widths[i] - line[i].size(), ' ');
-			out += i ? "  " + pad + line[i] : line[i] + pad;
-		}
-		out.erase(out.find_last_not_of(' ') + 1);
-		out += '\n';
-	}
-	return out;
-}
-
-std::string table::markdown() const
-{
-	std::string out;
-
-	for (std::size_t i = 0; i < lines.size(); i++) {
-		out += "|";
-		for (const std::string &cell : lines[i])
-			out += " " + cell + " |";
-		out += "\n";
-		if (i)
-			continue;
-		out += "|";
-		for (std::size_t j = 0; j < lines[0].size(); j++)
-			out += "---|";
-		out += "\n";
-	}
-	return out;
 }
 
 /* -- report -------------------------------------------------------------- */
@@ -131,31 +67,39 @@ void report::heading(const std::string &text)
 /* -- csv ----------------------------------------------------------------- */
 
 csv::csv(const std::filesystem::path &path, std::vector<std::string> heads)
-    : file(open_or_end(path)), width(heads.size()), lines(heads)
+    : file(open_or_end(path))
 {
 	write_line(file, heads);
+	lines.push_back(std::move(heads));
 }
 
 csv::~csv() { std::fclose(file); }
 
-void csv::add(const std::vector<std::string> &cells)
+void csv::add(std::vector<std::string> line)
 {
-	if (cells.size() != width)
+	if (line.size() != lines[0].size())
 		std::abort(); /* a row that does not fit its heads */
-	lines.add(cells);
-	write_line(file, cells);
+	write_line(file, line);
+	lines.push_back(std::move(line));
 }
 
-std::vector<std::vector<std::string>>
-read_csv(const std::filesystem::path &path)
+std::string csv::text() const
 {
-	std::vector<std::vector<std::string>> lines;
-	std::ifstream file(path);
-	std::string line;
+	std::vector<std::size_t> widths(lines[0].size());
+	std::string out;
 
-	while (std::getline(file, line))
-		lines.push_back(split(line));
-	return lines;
+	for (const auto &line : lines)
+		for (std::size_t i = 0; i < line.size(); i++)
+			widths[i] = std::max(widths[i], line[i].size());
+	for (const auto &line : lines) {
+		for (std::size_t i = 0; i < line.size(); i++) {
+			const std::string pad(widths[i] - line[i].size(), ' ');
+			out += i ? "  " + pad + line[i] : line[i] + pad;
+		}
+		out.erase(out.find_last_not_of(' ') + 1);
+		out += '\n';
+	}
+	return out;
 }
 
 /* -- progress ------------------------------------------------------------ */
@@ -169,6 +113,163 @@ void progress(const std::string &what, unsigned done, unsigned all)
 			     what.c_str(), done == all ? "\r\033[K" : "");
 	else if (done == all)
 		std::fprintf(stderr, "measured: %s\n", what.c_str());
+}
+
+/*
+ * bars - what the project has set itself, and whether this run meets it
+ *
+ * A bar steers the work; it fails no build. Where the quartiles of the ratio
+ * lie on both sides of the bar, the verdict says so: another run may say the
+ * opposite.
+ */
+
+namespace {
+
+constexpr double most_to_xadd = 1.10;
+const std::vector<std::string> compact = {"ticket_lock<u8>",
+					  "ticket_lock<u16>"};
+/* One compare-and-swap over both of its fields. */
+constexpr double most_of_queued = 1.15;
+const std::string queued = "queued_lock";
+const std::string mcs = "mcs_lock";
+
+/* Locks that readers share. */
+constexpr double most_to_sequence = 1.10, most_to_exchange = 1.10;
+const std::vector<std::string> both_fair = {
+	"rw_ticket_lock<u8>", "rw_ticket_lock<u16>", "phase_fair_lock<u8>",
+	"phase_fair_lock<u16>"};
+
+struct sheet {
+	csv file;
+
+	/* value <= bar (or >=) is met; quartiles [low, high] of the ratio. */
+	void judge(const std::string &what, double value, double bar,
+		   bool at_most, const series &spread)
+	{
+		const double low = quantile(spread, 0.25);
+		const double high = quantile(spread, 0.75);
+		/* As printed: two digits. */
+		const double shown = std::round(value * 100) / 100;
+		std::string verdict = (at_most ? shown <= bar : shown >= bar)
+					      ? "met"
+					      : "missed";
+
+		if (low < bar && bar < high)
+			verdict += " (within the noise)";
+		file.add({what, fixed(value, 3), fixed(low, 3), fixed(high, 3),
+			  verdict});
+	}
+
+	void not_judged(const std::string &what, const std::string &why)
+	{
+		file.add({what, none, none, none, why});
+	}
+};
+
+/* lock >= every FIFO peer in throughput; the one it does worst against. */
+void in_throughput(context &c, sheet &s, const std::string &lock,
+		   const setting &at)
+{
+	const std::string what = lock + ", 2 threads, sections of " +
+				 std::to_string(at.section) +
+				 ": rate >= every FIFO peer";
+	auto &found = c.found.loads[at];
+	const row *worst = nullptr;
+	series worst_ratio;
+
+	for (const row &r : rows_for(2)) {
+		if (r.what != kind::peer || !r.fifo || !found.contains(r.name))
+			continue;
+		series q = ratios(found[lock].rate, found[r.name].rate);
+		if (!worst || median(q) < median(worst_ratio)) {
+			worst = &r;
+			worst_ratio = std::move(q);
+		}
+	}
+	if (!worst)
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what + " (" + worst->name + ")", median(worst_ratio), 1,
+			false, worst_ratio);
+}
+
+/* mine <= so many times the floor, by the minima. */
+void to_floor(sheet &s, const std::string &what, const series &mine,
+	      const series &floor, double bar)
+{
+	if (mine.empty() || floor.empty())
+		s.not_judged(what, "no such peer here");
+	else
+		s.judge(what, least(mine) / least(floor), bar, true,
+			ratios(mine, floor));
+}
+
+/* mine <= the cheapest of the peers that fit. */
+template <typename Row, typename Fits>
+void to_peers(sheet &s, const std::string &what, const series &mine,
+	      const std::vector<Row> &rows, std::map<std::string, series> &its,
+	      Fits fits)
+{
+	const Row *best = nullptr;
+
+	for (const Row &r : rows)
+		if (r.what == kind::peer && fits(r) &&
+		    (!best || least(its[r.name]) < least(its[best->name])))
+			best = &r;
+	to_floor(s, what + (best ? " (" + best->name + ")" : ""), mine,
+		 best ? its[best->name] : series{}, 1);
+}
+
+void judge_exclusive(context &c, sheet &s)
+{
+	auto &alone = c.found.uncontended;
+	const series &xadd = alone[bare_xadd_name];
+
+	for (const std::string &lock : compact) {
+		to_floor(s, lock + " uncontended <= 1.10 x lock xadd",
+			 alone[lock], xadd, most_to_xadd);
+		to_peers(s, lock + " uncontended <= every FIFO peer",
+			 alone[lock], rows_for(1), alone,
+			 [](const row &r) { return r.fifo; });
+		for (unsigned section : {0u, 50u, 500u})
+			in_throughput(c, s, lock, {2, section, 50});
+	}
+	to_floor(s, queued + " uncontended <= 1.15 x lock xadd", alone[queued],
+		 xadd, most_of_queued);
+	to_peers(s, mcs + " uncontended <= every MCS peer", alone[mcs],
+		 rows_for(1), alone,
+		 [](const row &r) { return r.counterpart == mcs; });
+}
+
+void judge_shared(context &c, sheet &s)
+{
+	auto &reads = c.found.reads;
+	auto &sequences = c.found.sequences;
+
+	for (const std::string &lock : both_fair)
+		to_peers(s, lock + " read uncontended <= every fair peer",
+			 reads[lock], shared_rows_for(1), reads,
+			 [](const shared_row &r) { return r.fair; });
+	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
+		 sequences["seq_lock read"], sequences["ck sequence read"],
+		 most_to_sequence);
+	for (const char *floor : {bare_exchange_name, exchange_and_store_name})
+		to_floor(s, std::string("reader_lock read <= 1.10 x ") + floor,
+			 reads["reader_lock"], reads[floor], most_to_exchange);
+}
+
+} // namespace
+
+void print_bars(context &c)
+{
+	sheet s = {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
+						    "ratio_q3", "verdict"})};
+
+	if (!c.opts.shared)
+		judge_exclusive(c, s);
+	judge_shared(c, s);
+	c.out.heading("Bars");
+	c.out.say(s.file.text());
 }
 
 } // namespace bench

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -69,15 +71,27 @@ inline double jain(const series &shares)
 std::string fixed(double value, int digits);
 inline const std::string none = "-";
 
-/* Columns of text, as wide as they must be; the first is left-aligned. */
-struct table {
-	explicit table(std::vector<std::string> heads);
-	void add(std::vector<std::string> cells);
-	std::string text() const;
-	std::string markdown() const;
-
-      private:
-	std::vector<std::vector<std::string>> lines;
+/* A line's cells, one after another. */
+struct cells : std::vector<std::string> {
+	explicit cells(std::string first) { push_back(std::move(first)); }
+	cells &of(std::string text)
+	{
+		push_back(std::move(text));
+		return *this;
+	}
+	template <std::integral T>
+	cells &of(T number)
+	{
+		return of(std::to_string(number));
+	}
+	cells &of(double value, int digits) { return of(fixed(value, digits)); }
+	/* Median and quartiles; of what was not measured: none. */
+	cells &spread(const series &s, int digits)
+	{
+		for (const double part : {0.5, 0.25, 0.75})
+			of(s.empty() ? none : fixed(quantile(s, part), digits));
+		return *this;
+	}
 };
 
 /* What goes to the screen goes to report.txt. */
@@ -94,24 +108,21 @@ struct report {
 	std::FILE *copy;
 };
 
+/* A file of figures, and its lines as a table: every experiment has one. */
 struct csv {
 	csv(const std::filesystem::path &file, std::vector<std::string> heads);
 	~csv();
 	csv(const csv &) = delete;
 	csv &operator=(const csv &) = delete;
 
-	void add(const std::vector<std::string> &cells);
-	/* The file's lines as a table. */
-	[[nodiscard]] std::string text() const { return lines.text(); }
+	void add(std::vector<std::string> cells);
+	/* Columns as wide as they must be; the first is left-aligned. */
+	[[nodiscard]] std::string text() const;
 
       private:
 	std::FILE *file;
-	std::size_t width;
-	table lines;
+	std::vector<std::vector<std::string>> lines;
 };
-
-/* All lines of a CSV file, cells split; empty where there is no such file. */
-std::vector<std::vector<std::string>> read_csv(const std::filesystem::path &);
 
 /* "12% contended, 2 threads" on a line of its own that is overwritten. */
 void progress(const std::string &what, unsigned done, unsigned all);

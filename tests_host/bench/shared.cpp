@@ -5,8 +5,18 @@
  */
 #include "bench.hpp"
 
+#include <klock/barrier.hpp>
+#include <klock/cpu.hpp>
+#include <klock/seq_count.hpp>
+#include <klock/seq_latch.hpp>
+#include <klock/seq_lock.hpp>
+
 #include <algorithm>
 #include <thread>
+
+#ifdef KLOCK_BENCH_WITH_CK
+#include "peers/ck.h"
+#endif
 
 namespace bench {
 
@@ -67,31 +77,25 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 }
 
 /* Minimum, median, and both to the floor's, with quartiles. */
-void add_cells(std::vector<std::string> &to, const series &s,
-	       const series &floor)
+void add_cells(cells &to, const series &s, const series &floor)
 {
-	const series q = ratios(s, floor);
-
 	if (s.empty()) {
 		to.insert(to.end(), 6, none); /* nobody writes a floor */
 		return;
 	}
-	to.push_back(fixed(least(s), 2));
-	to.push_back(fixed(median(s), 2));
-	to.push_back(fixed(least(s) / least(floor), 3));
-	for (const double of : {0.5, 0.25, 0.75})
-		to.push_back(fixed(quantile(q, of), 3));
+	to.of(least(s), 2).of(median(s), 2).of(least(s) / least(floor), 3);
+	to.spread(ratios(s, floor), 3);
 }
 
-std::vector<std::string> cells_of(context &c, const shared_row &r)
+cells cells_of(context &c, const shared_row &r)
 {
 	const series &floor = c.found.reads[bare_xadd_name];
-	std::vector<std::string> cells{r.name, name_of(r.what),
-				       std::to_string(r.bytes)};
+	cells line(r.name);
 
-	add_cells(cells, c.found.reads[r.name], floor);
-	add_cells(cells, c.found.writes[r.name], floor);
-	return cells;
+	line.of(name_of(r.what)).of(r.bytes);
+	add_cells(line, c.found.reads[r.name], floor);
+	add_cells(line, c.found.writes[r.name], floor);
+	return line;
 }
 
 /* What is measured alone: the floors, and every row. */
@@ -104,7 +108,6 @@ std::vector<shared_row> alone_rows()
 		all.push_back({.name = name,
 			       .what = kind::floor,
 			       .fair = false,
-			       .shares = false,
 			       .capacity = 1,
 			       .bytes = 4,
 			       .make = nullptr});
@@ -134,37 +137,23 @@ void measure_alone(context &c)
 
 /* -- Several ------------------------------------------------------------- */
 
-struct shared_setting {
-	setting each;
-	unsigned writers;
-};
-
-struct alignas(128) own_line {
-	tally seen;
-};
-
 /* Acquisitions per second of one trial, by all threads. */
-double rate_of(context &c, const shared_row &r, const shared_setting &s)
+double rate_of(context &c, const shared_row &r, const setting &s,
+	       unsigned writers)
 {
-	const shared_load l = {
-		.each = {.section = steps_for(c.here, s.each.section),
-			 .think = steps_for(c.here, s.each.think)},
-		.writers = s.writers};
-	const auto contest = r.make(s.each.threads);
-	std::vector<own_line> threads(s.each.threads);
-	u64 sum = 0, start = ~u64{0}, end = 0;
+	const shared_load l = {.each = {.section = steps_for(c.here, s.section),
+					.think = steps_for(c.here, s.think)},
+			       .writers = writers};
+	const auto contest = r.make(s.threads);
+	contended found;
 
-	run_undisturbed(c, s.each.threads, [&](unsigned i, whistle &over) {
-		threads[i].seen = {};
-		contest->contend(i, l, over, threads[i].seen);
-	});
-	for (const auto &[seen] : threads) {
-		sum += seen.acquisitions;
-		start = std::min(start, seen.start);
-		end = std::max(end, seen.end);
-	}
-	return static_cast<double>(sum) / static_cast<double>(end - start) *
-	       c.here.cycles_a_second;
+	run_trial(
+		c, s.threads,
+		[&](unsigned i, whistle &end, tally &seen) {
+			contest->contend(i, l, end, seen);
+		},
+		watch::no, found);
+	return found.rate[0];
 }
 
 /* By share of writers, by row. */
@@ -183,7 +172,7 @@ rates run_shares(context &c, const setting &each, const std::string &title)
 
 			if (each.threads <= r.capacity)
 				found[writers][r.name].push_back(
-					rate_of(c, r, {each, writers}));
+					rate_of(c, r, each, writers));
 		}
 		progress(title, round + 1, c.opts.rounds);
 	}
@@ -215,66 +204,21 @@ void write(context &c, csv &file, const setting &s, const rates &found)
 						 ? series{}
 						 : ratios(rate, of.at(best));
 
-			file.add({r.name, name_of(r.what),
-				  std::to_string(s.threads),
-				  std::to_string(c.cores()),
-				  std::to_string(s.section),
-				  std::to_string(s.think),
-				  std::to_string(writers),
-				  fixed(median(rate), 0),
-				  fixed(quantile(rate, 0.25), 0),
-				  fixed(quantile(rate, 0.75), 0),
-				  best.empty() ? none : fixed(median(q), 3),
-				  best.empty() ? none
-					       : fixed(quantile(q, 0.25), 3),
-				  best.empty() ? none
-					       : fixed(quantile(q, 0.75), 3),
-				  std::to_string(rate.size())});
+			file.add(cells(r.name)
+					 .of(name_of(r.what))
+					 .of(s.threads)
+					 .of(c.cores())
+					 .of(s.section)
+					 .of(s.think)
+					 .of(writers)
+					 .spread(rate, 0)
+					 .spread(q, 3)
+					 .of(rate.size()));
 		}
+		c.out.say("sections of " + std::to_string(s.section) + ", " +
+			  std::to_string(writers) + " % writes: best fair " +
+			  "peer: " + (best.empty() ? none : best) + "\n");
 	}
-}
-
-/* A column a share: M/s, and to the best fair peer of that share. */
-void print(context &c, const setting &s, const rates &found,
-	   const std::string &title)
-{
-	std::vector<std::string> heads{"lock"};
-	std::string peers;
-
-	for (const auto &[writers, of] : found) {
-		const std::string percent = std::to_string(writers) + " %";
-		const std::string best = best_fair_peer(of, s.threads);
-
-		heads.insert(heads.end(), {percent, "quartiles", "to fair"});
-		peers += (peers.empty() ? "" : ", ") + percent + ": " +
-			 (best.empty() ? "none" : best);
-	}
-	table t(heads);
-	for (const shared_row &r : shared_rows_for(s.threads)) {
-		std::vector<std::string> cells{
-			r.name + (r.shares ? "" : " (exclusive)")};
-
-		for (const auto &[writers, of] : found) {
-			const series &rate = of.at(r.name);
-			const std::string best = best_fair_peer(of, s.threads);
-
-			cells.push_back(fixed(median(rate) / 1e6, 2));
-			cells.push_back(fixed(quantile(rate, 0.25) / 1e6, 2) +
-					" .. " +
-					fixed(quantile(rate, 0.75) / 1e6, 2));
-			cells.push_back(
-				best.empty()
-					? none
-					: fixed(median(ratios(rate,
-							      of.at(best))),
-						2));
-		}
-		t.add(cells);
-	}
-	c.out.heading("Readers and writers: " + title);
-	c.out.say("M/s, by the share of writes; best fair peer at " + peers +
-		  "\n");
-	c.out.say(t.text());
 }
 
 } // namespace
@@ -283,6 +227,7 @@ void measure_shared(context &c)
 {
 	measure_alone(c);
 
+	c.out.heading("Readers and writers, the peers");
 	csv file(c.file("shared.csv"),
 		 {"lock", "kind", "threads", "cores", "section_cycles",
 		  "think_cycles", "writers", "rate_median", "rate_q1",
@@ -290,14 +235,203 @@ void measure_shared(context &c)
 		  "rounds"});
 	for (const unsigned section : sections) {
 		const setting s{c.cores(), section, think};
-		const std::string title = std::to_string(s.threads) +
-					  " threads, sections of " +
-					  std::to_string(section) + " cycles";
-		const rates found = run_shares(c, s, title);
-
-		write(c, file, s, found);
-		print(c, s, found, title);
+		write(c, file, s,
+		      run_shares(c, s,
+				 "readers and writers, sections of " +
+					 std::to_string(section)));
 	}
+	c.out.heading("Readers and writers: acquisitions per second, by the "
+		      "share of writes");
+	c.out.say(file.text());
+}
+
+/*
+ * sequences - sequences and barriers beside Concurrency Kit's, in cycles
+ *
+ * What is no lock: a read and a write of a value of two words by one thread,
+ * whose result is used; a meeting of two threads.
+ */
+
+namespace {
+
+struct moment {
+	unsigned long seconds, parts;
+};
+
+/* Used, so that no compiler leaves the read out. */
+void use(const moment &m)
+{
+	asm volatile("" ::"r"(m.seconds), "r"(m.parts) : "memory");
+}
+
+template <typename What>
+double cycles_of(u64 turns, What what)
+{
+	const u64 start = klock::cycles();
+
+	for (u64 i = 0; i < turns; i++)
+		what(i);
+	return static_cast<double>(klock::cycles() - start) /
+	       static_cast<double>(turns);
+}
+
+alignas(klock::cache_line) klock::seq_lock<moment> locked;
+alignas(klock::cache_line) klock::seq_latch<moment> latched;
+alignas(klock::cache_line) klock::seq_count counted;
+klock::atomic<unsigned long> seconds, parts;
+
+void count_read()
+{
+	moment m;
+	u32 began;
+
+	do {
+		began = counted.read_begin();
+		m = {seconds.load_relaxed(), parts.load_relaxed()};
+	} while (counted.read_retry(began));
+	use(m);
+}
+
+void count_write(u64 i)
+{
+	counted.write_begin();
+	seconds.store_relaxed(i);
+	parts.store_relaxed(i);
+	counted.write_end();
+}
+
+#ifdef KLOCK_BENCH_WITH_CK
+alignas(klock::cache_line) klock_ck_sequence ck_counted;
+
+void ck_read()
+{
+	const klock_ck_words w = klock_ck_sequence_read(&ck_counted);
+
+	use({w.first, w.second});
+}
+#endif
+
+/* Cycles of a meeting of two threads; meet(thread) is one. */
+template <typename Meet>
+double cycles_to_meet(u64 turns, Meet meet)
+{
+	double cycles = 0;
+	std::thread other([&] {
+		pin_to_core(1);
+		for (u64 i = 0; i < turns + 1; i++)
+			meet(1u);
+	});
+	std::thread one([&] {
+		pin_to_core(0);
+		meet(0u);
+		cycles = cycles_of(turns, [&](u64) { meet(0u); });
+	});
+
+	one.join();
+	other.join();
+	return cycles;
+}
+
+double klock_meetings(u64 turns)
+{
+	alignas(klock::cache_line) klock::spin_barrier meeting;
+
+	return cycles_to_meet(turns,
+			      [&](unsigned) { meeting.arrive_and_wait(2); });
+}
+
+#ifdef KLOCK_BENCH_WITH_CK
+double ck_meetings(u64 turns)
+{
+	alignas(klock::cache_line) klock_ck_barrier meeting{};
+	struct alignas(klock::cache_line) own {
+		unsigned sense = 0;
+	} senses[2];
+
+	return cycles_to_meet(turns, [&](unsigned thread) {
+		klock_ck_barrier_wait(&meeting, &senses[thread].sense, 2);
+	});
+}
+#endif
+
+struct action {
+	const char *name;
+	const char *beside; /* the peer that it is compared with */
+	bool slow;	    /* two threads */
+	std::function<double(u64)> cycles;
+};
+
+template <typename What>
+auto of(What what)
+{
+	return [what](u64 turns) { return cycles_of(turns, what); };
+}
+
+std::vector<action> actions()
+{
+	return {
+		{"seq_lock read", "ck sequence read", false,
+		 of([](u64) { use(locked.read()); })},
+		{"seq_latch read", "ck sequence read", false,
+		 of([](u64) { use(latched.read()); })},
+		{"seq_count read", "ck sequence read", false,
+		 of([](u64) { count_read(); })},
+		{"seq_lock write", "ck sequence write", false, of([](u64 i) {
+			 locked.write({i, i});
+		 })},
+		{"seq_latch write", "ck sequence write", false, of([](u64 i) {
+			 latched.write({i, i});
+		 })},
+		{"seq_count write", "ck sequence write", false,
+		 of([](u64 i) { count_write(i); })},
+		{"spin_barrier, 2 threads", "ck barrier, 2 threads", true,
+		 klock_meetings},
+#ifdef KLOCK_BENCH_WITH_CK
+		{"ck sequence read", "ck sequence read", false,
+		 of([](u64) { ck_read(); })},
+		{"ck sequence write", "ck sequence write", false,
+		 of([](u64 i) { klock_ck_sequence_write(&ck_counted, i, i); })},
+		{"ck barrier, 2 threads", "ck barrier, 2 threads", true,
+		 ck_meetings},
+#endif
+	};
+}
+
+} // namespace
+
+void measure_sequences(context &c)
+{
+	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
+	const std::vector<action> all = actions();
+	std::map<std::string, series> &found = c.found.sequences;
+
+	std::thread([&] {
+		pin_to_core(0);
+		for (unsigned round = 0; round < rounds; round++) {
+			for (std::size_t i : shuffled(all.size(), round))
+				found[all[i].name].push_back(all[i].cycles(
+					all[i].slow ? 200 : 5000));
+			progress("sequences, barrier", round + 1, rounds);
+		}
+	}).join();
+
+	csv file(c.file("sequences.csv"),
+		 {"lock", "cycles_min", "cycles_median", "ratio_median",
+		  "ratio_q1", "ratio_q3"});
+	for (const action &a : all) {
+		const series &s = found[a.name];
+		const bool has_peer = found.count(a.beside) != 0;
+		const series q =
+			has_peer ? ratios(s, found[a.beside]) : series{};
+
+		file.add(cells(a.name)
+				 .of(least(s), 2)
+				 .of(median(s), 2)
+				 .spread(q, 3));
+	}
+	c.out.heading("Sequences and barriers: cycles for a value of two "
+		      "words, for a meeting, and ratios to ck's");
+	c.out.say(file.text());
 }
 
 } // namespace bench

@@ -3,7 +3,7 @@
  * A trial's frame counts each section, the one that nobody had time for, too;
  * and tickets that are passed over are counted, and nothing else.
  */
-#include "crowded.hpp"
+#include "bench.hpp"
 
 #include <cstdio>
 

@@ -77,11 +77,16 @@ def errors(said):
 
 
 def main(cases, doc):
-    """Runs each function(Case) that cases lists; 0 if none found a thing."""
+    """Runs each function(Case) that cases lists, those of one test, where it
+    has them by test; 0 if none found a thing."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--only", help="one case, by name")
+    if isinstance(cases, dict):
+        parser.add_argument("--test", choices=cases, required=True)
     args = parser.parse_args()
+    if isinstance(cases, dict):
+        cases = cases[args.test]
     failed = 0
     for function in cases:
         if args.only not in (None, function.__name__):

@@ -2,19 +2,24 @@
 /*
  * Every lock of klock.h, from C, on a host: each verb alone, as the static
  * initialiser left the lock and as init leaves it; then four threads that count
- * under it.
+ * under it. Those that readers share: two readers who meet inside, and two
+ * writers under whom nothing is torn.
+ *
+ * With ORDER defined, and a library that was compiled with
+ * irq/klock/arch/irq.hpp in front: interrupts go off before the lock is
+ * touched, and come back after it is free.
  */
 #include "kinds.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { each = 500, patience = 60 /* s: a test that hangs says where */ };
 
-static unsigned count;
 static int failures;
 static const char *now;
 
@@ -34,6 +39,10 @@ static void stuck(int signal)
 		_exit(1);
 	_exit(2);
 }
+
+#ifndef ORDER
+
+static unsigned count; /* under the lock */
 
 /* A held lock whose state lies would hang whatever comes next. */
 static void must(int holds, const char *what)
@@ -195,28 +204,226 @@ static void proportional_bases(void)
 	       "set_base");
 }
 
-int main(void)
+static void take_alone(const struct kind *k)
+{
+	now = k->name;
+	alarm(patience);
+	each_verb(k);
+	k->spoil();
+	k->init();
+	each_verb(k);
+	if (k->is_contended)
+		somebody_waits(k);
+	threads_count(k);
+}
+
+/* -- Readers and writers -- */
+
+/* Written under the lock, together. */
+static unsigned a, b;
+
+/* Who holds is 0; the others are asked without waiting. */
+static void under_a_writer(const struct shared_kind *k)
+{
+	unsigned long flags = 77;
+
+	k->writer.take();
+	self = 1;
+	expect(!k->reader.try_take(), "no reader beside a writer");
+	expect(!k->reader.try_irqsave(&flags) && flags == 77 &&
+		       klock_irqs_enabled(),
+	       "and interrupts are as they were");
+	self = 0;
+	k->writer.give();
+}
+
+static void under_a_reader(const struct shared_kind *k)
+{
+	unsigned long flags;
+
+	k->reader.take();
+	expect(k->reader.is_locked(), "a reader is in");
+	self = 1;
+	if (k->writer.try_take)
+		expect(!k->writer.try_take(), "no writer beside a reader");
+	if (!k->reader.try_take()) {
+		expect(0, "a reader beside a reader");
+		exit(1);
+	}
+	k->reader.give();
+	if (!k->reader.try_irqsave(&flags)) {
+		expect(0, "a reader with interrupts off");
+		exit(1);
+	}
+	expect(!klock_irqs_enabled(), "interrupts are off");
+	k->reader.give_irqrestore(flags);
+	flags = k->reader.take_irqsave();
+	expect(!klock_irqs_enabled(), "off");
+	k->reader.give_irqrestore(flags);
+	expect(klock_irqs_enabled(), "and on");
+	self = 0;
+	expect(k->reader.is_locked(), "the first is in still");
+	k->reader.give();
+	expect(!k->reader.is_locked(), "nobody is");
+	expect(!asked_too_early, "asked with interrupts off");
+}
+
+static void each_shared_verb(const struct shared_kind *k)
+{
+	expect(!k->reader.is_locked(), "free at first");
+	under_a_reader(k);
+	under_a_writer(k);
+	under_a_reader(k);
+}
+
+struct shared_job {
+	const struct shared_kind *k;
+	unsigned by;
+	atomic_uint *inside;
+};
+
+/* Each waits inside for the other. */
+static void *meet(void *arg)
+{
+	const struct shared_job *j = arg;
+
+	self = j->by;
+	j->k->reader.take();
+	atomic_fetch_add(j->inside, 1);
+	while (atomic_load(j->inside) < 2)
+		;
+	j->k->reader.give();
+	return 0;
+}
+
+static void *read_and_write(void *arg)
+{
+	const struct shared_job *j = arg;
+	unsigned long flags;
+
+	self = j->by;
+	for (unsigned i = 0; i < each; i++) {
+		if (j->by < 2) {
+			flags = j->k->writer.take_irqsave();
+			a++;
+			b++;
+			j->k->writer.give_irqrestore(flags);
+		} else {
+			flags = j->k->reader.take_irqsave();
+			expect(a == b, "what is read is whole");
+			j->k->reader.give_irqrestore(flags);
+		}
+	}
+	return 0;
+}
+
+static void run(const struct shared_kind *k, void *(*what)(void *),
+		unsigned count)
+{
+	pthread_t ids[threads];
+	struct shared_job jobs[threads];
+	atomic_uint inside = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		jobs[i] = (struct shared_job){k, i, &inside};
+		pthread_create(&ids[i], 0, what, &jobs[i]);
+	}
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(ids[i], 0);
+}
+
+static void share(const struct shared_kind *k)
+{
+	now = k->writer.name;
+	alarm(patience);
+	each_shared_verb(k);
+	k->writer.spoil();
+	k->writer.init();
+	each_shared_verb(k);
+	run(k, meet, 2);
+	a = b = 0;
+	run(k, read_and_write, threads);
+	expect(a == 2 * each && b == a, "every write is there");
+}
+
+static void each_kind(void)
 {
 	now = "klock_version";
 	expect(strlen(klock_version()) >= 5, "a version");
+	proportional_bases();
+	for (unsigned i = 0; i < kinds_here; i++)
+		take_alone(&kinds[i]);
+	for (unsigned i = 0; i < shared_kinds_here; i++)
+		share(&shared_kinds[i]);
+	if (failures)
+		return;
+	printf("%u locks, %d threads each: all counts are right\n", kinds_here,
+	       threads);
+	printf("%u locks: readers meet, writers are alone\n",
+	       shared_kinds_here);
+}
+
+#else
+/* -- Looked at in the moment in which interrupts change -- */
+
+static const struct kind *looked_at;
+static int times_off, times_back;
+
+void irqs_go_off(void);
+void irqs_come_back(void);
+
+void irqs_go_off(void)
+{
+	times_off++;
+	expect(!looked_at->is_locked(), "interrupts go off before it is taken");
+}
+
+void irqs_come_back(void)
+{
+	times_back++;
+	expect(!looked_at->is_locked(),
+	       "interrupts come back after it is free");
+}
+
+static void in_order(const struct kind *k)
+{
+	unsigned long flags;
+
+	now = k->name;
+	looked_at = k;
+	times_off = times_back = 0;
+	flags = k->take_irqsave();
+	expect(times_off == 1 && !times_back, "off once, to take it");
+	k->give_irqrestore(flags);
+	expect(times_off == 1 && times_back == 1, "back once, to give it up");
+	if (k->try_irqsave && k->try_irqsave(&flags)) {
+		expect(times_off == 2 && times_back == 1, "off for a try");
+		k->give_irqrestore(flags);
+		expect(times_back == 2, "and back");
+	}
+	expect(!asked_too_early, "asked with interrupts off");
+}
+
+static void each_in_order(void)
+{
+	for (unsigned i = 0; i < kinds_here; i++)
+		in_order(&kinds[i]);
+	for (unsigned i = 0; i < shared_kinds_here; i++)
+		in_order(&shared_kinds[i].reader);
+	if (!failures)
+		printf("%u locks: interrupts off first, back last\n",
+		       kinds_here);
+}
+#endif
+
+int main(void)
+{
 	signal(SIGALRM, stuck);
 	clh_by_init();
-	proportional_bases();
-	for (unsigned i = 0; i < kinds_here; i++) {
-		const struct kind *k = &kinds[i];
-
-		now = k->name;
-		alarm(patience);
-		each_verb(k);
-		k->spoil();
-		k->init();
-		each_verb(k);
-		if (k->is_contended)
-			somebody_waits(k);
-		threads_count(k);
-	}
-	if (!failures)
-		printf("%u locks, %d threads each: all counts are right\n",
-		       kinds_here, threads);
+#ifdef ORDER
+	each_in_order();
+#else
+	each_kind();
+#endif
 	return failures != 0;
 }

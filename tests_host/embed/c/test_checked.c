@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a checked lock says of misuse, from C: which lock, where, and where it
- * was taken.
+ * was taken. Then two orders of two locks, named when the second is seen; and
+ * who holds what, while it is held.
  */
 #include <klock/klock.h>
 
@@ -20,6 +21,15 @@ static struct klock_checked_phase_fair_u8 routes =
 	KLOCK_CHECKED_INIT("routes", KLOCK_PHASE_FAIR_INIT);
 static struct klock_checked_reader_8 names;
 
+static struct klock_checked_ticket_u8 inode =
+	KLOCK_CHECKED_INIT("inode", KLOCK_TICKET_INIT);
+static struct klock_checked_tas buffer =
+	KLOCK_CHECKED_INIT("buffer", KLOCK_TAS_INIT);
+static struct klock_checked_tas console =
+	KLOCK_CHECKED_INIT("console", KLOCK_TAS_INIT);
+static struct klock_checked_rw_ticket_u8 table =
+	KLOCK_CHECKED_INIT("table", KLOCK_RW_TICKET_INIT);
+
 static int failures;
 static unsigned cpu;
 static int context;
@@ -27,16 +37,22 @@ static int context;
 unsigned klock_os_cpu_id(void) { return cpu; }
 int klock_os_context(void) { return context; }
 
+/* Where it is learned: from the second half on. */
+static struct klock_lock_order *known;
+
+struct klock_lock_order *klock_os_lock_order(void) { return known; }
+
 /* The last panic. */
 static jmp_buf out;
-static char name[64], text[512];
+static char name[64], text[1200];
 static const void *address;
+static unsigned panicked_on;
 static int line;
 
 void klock_os_panic(const char *lock_name, const void *lock_address,
 		    unsigned on_cpu, const char *what)
 {
-	(void)on_cpu;
+	panicked_on = on_cpu;
 	snprintf(name, sizeof(name), "%s", lock_name);
 	snprintf(text, sizeof(text), "%s", what);
 	address = lock_address;
@@ -234,6 +250,101 @@ __attribute__((noinline)) static void functions_note_their_caller(void)
 	klock_unlock(&buckets[2]);
 }
 
+/* -- Orders of locks -- */
+
+static void says(const char *part) { expect(strstr(text, part) != 0, part); }
+
+static void put(const char *line, void *with)
+{
+	(void)with;
+	strncat(text, line, sizeof(text) - strlen(text) - 1);
+	strncat(text, "\n", sizeof(text) - strlen(text) - 1);
+}
+
+static void two_orders(void)
+{
+	unsigned long before = klock_irq_save();
+
+	klock_lock(&inode);
+	klock_lock(&buffer);
+	text[0] = 0;
+	klock_print_held(put, 0);
+	says("CPU 0 holds inode (0x");
+	says("CPU 0 holds buffer (0x");
+	says("test_checked.c:");
+	klock_unlock(&buffer);
+	klock_unlock(&inode);
+
+	cpu = 1;
+	klock_lock(&buffer);
+	TRY_TO klock_lock(&inode);
+	says("lock order: buffer (");
+	expect(!strcmp(name, "inode") && panicked_on == 1, "inode, CPU 1");
+	says("on CPU 1; known: inode (");
+	says("on CPU 0");
+	klock_unlock(&buffer);
+	klock_irq_restore(before);
+}
+
+static void what_a_kernel_says(void)
+{
+	unsigned long before = klock_irq_save();
+
+	cpu = 2;
+	TRY_TO klock_might_wait();
+	expect(!text[0], "nothing is held");
+	klock_lock(&console);
+	TRY_TO klock_might_wait();
+	says("might_wait() with a lock held; at ");
+	expect(!strcmp(name, "console") && panicked_on == 2, "console, CPU 2");
+	klock_unlock(&console);
+
+	TRY_TO klock_declare_before("console", "table");
+	TRY_TO klock_declare_rank("console", 20);
+	TRY_TO klock_declare_rank("table", 10);
+	says("lock order: declared at ");
+	says("known: console then table (declared)");
+	klock_irq_restore(before);
+}
+
+/* A parent, and its child at a lower address. */
+static void parent_and_child(void)
+{
+	static struct klock_checked_tas node[2] = {
+		KLOCK_CHECKED_INIT("node", KLOCK_TAS_INIT),
+		KLOCK_CHECKED_INIT("node", KLOCK_TAS_INIT),
+	};
+	unsigned long before = klock_irq_save();
+	struct klock_nested one_down;
+
+	cpu = 4;
+	klock_lock(&node[1]);
+	klock_checked_nest(&one_down, &node[0], 1);
+	TRY_TO klock_lock(&node[0]);
+	klock_checked_unnest(&one_down);
+	expect(!text[0], "a child's sub-rank");
+	klock_unlock(&node[0]);
+	TRY_TO klock_lock(&node[0]);
+	says("same class: ");
+	klock_unlock(&node[1]);
+	klock_irq_restore(before);
+}
+
+static void readers_in_order(void)
+{
+	unsigned long before = klock_irq_save();
+
+	cpu = 3;
+	klock_lock_shared(&table);
+	text[0] = 0;
+	klock_print_held(put, 0);
+	says("CPU 3 reads table (0x");
+	TRY_TO klock_lock(&console);
+	says("known: console then table (declared)");
+	klock_unlock_shared(&table);
+	klock_irq_restore(before);
+}
+
 int main(void)
 {
 	names_and_places();
@@ -244,7 +355,12 @@ int main(void)
 	readers();
 	readers_by_cpu();
 	functions_note_their_caller();
+	known = klock_lock_order_8();
+	two_orders();
+	what_a_kernel_says();
+	readers_in_order();
+	parent_and_child();
 	if (!failures)
-		printf("every misuse is named\n");
+		printf("every misuse and every deadlock is named\n");
 	return failures != 0;
 }

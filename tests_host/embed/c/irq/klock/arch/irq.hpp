@@ -2,7 +2,7 @@
 /*
  * irq - a pretended interrupt flag that tells the test when it changes
  *
- * In front of the hosted port's on the include path, where test_order.c asks
+ * In front of the hosted port's on the include path, where test_c.c asks
  * what a lock looks like at that moment.
  */
 #pragma once
