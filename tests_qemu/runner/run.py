@@ -95,6 +95,10 @@ def add_judgement(parser):
     parser.add_argument("--expect-text", action="append", default=[],
                         metavar="TEXT", help="the log or the message must hold "
                         "it; may come more than once")
+    parser.add_argument("--expect-number", nargs=3, action="append",
+                        default=[], metavar=("TEXT", "LEAST", "MOST"),
+                        help="the number behind the text lies between; may "
+                        "come more than once")
     parser.add_argument("--expect-once", action="append", default=[],
                         metavar="TEXT", help="exactly one line of the log must "
                         "hold it")
@@ -158,6 +162,11 @@ def faults(args, run, first):
     for text in args.expect_text:
         if text not in run.serial and text not in run.message:
             yield f"nowhere to be found: {text!r}"
+    for text, least, most in args.expect_number:
+        found = re.search(re.escape(text) + r" *(\d+)", run.serial)
+        if not found or not int(least) <= int(found[1]) <= int(most):
+            yield (f"{text!r}: {found[1] if found else 'no number'}, not "
+                   f"{least} to {most}")
     for text in args.expect_once:
         lines = sum(text in line for line in run.serial.splitlines())
         if lines != 1:
