@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-# The folders that hold our sources (DESIGN.md, "The house").
+# The folders that hold our sources.
 FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
 
 # Lock headers that wrap any lock: the template, but no line in the list of

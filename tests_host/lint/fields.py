@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every lock header has the fields of STYLE's template, in its order; and
+"""Every lock header has the fields of add-a-lock.md's template, in its order; and
 behind Size what zero bytes are, and when the lock's memory may be freed.
 
 This reads the comment at its top, for the other lints too:

@@ -186,7 +186,7 @@ PORTS = [
          "no klock/arch/msr.hpp", "lib/arch/toy"),
 ]
 
-STYLE = [
+RULES = [
     Case("style", "no licence", TYPES, "/* SPDX-License-Identifier: MIT */",
          "/* types */", "types", "no licence"),
     Case("style", "a margin that is lost", TYPES, "#pragma once",
@@ -266,7 +266,7 @@ BRANCHES = [
          "ticket", "'ticket' is not in tests_host/unit"),
 ]
 
-CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + STYLE + TABLE \
+CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
     + REPEATED
 
 

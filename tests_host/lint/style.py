@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rest of STYLE that a script can see.
+"""The rest of CONTRIBUTING's style that a script can see.
 
 Each source file names its licence in its first line (its second, behind a #!),
 has no note of work left undone, no path of somebody's machine, and no comment

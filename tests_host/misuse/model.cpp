@@ -5,6 +5,7 @@
  */
 #include <atomic>
 #include <stdatomic.h>
+#include <klock/atomic.hpp>
 #include <model/var.hpp>
 
 struct large {
@@ -45,6 +46,7 @@ void right_ones()
 	if (!f.test_and_set()) f.clear();
 	std::atomic_ref r(raw); r++; r.store(2); (void)atomic_load(&x);
 	v = point{1, 2}; point here = v; (void)here;
+	const klock::u8 all = klock::distance<klock::u8>(1, 0); (void)all;
 }
 
 #if WRONG == 1
@@ -56,5 +58,7 @@ void errors()
 	{ large l{}; std::atomic_ref y(l); } // says-note{{here}}
 	// says-error@*:*{{klock::model: var<T> takes a T that is trivially copyable}}
 	{ (void)sizeof(model::var<owner>); } // says-note{{here}}
+	// How narrow a counter is, is known when the program runs.
+	{ constexpr auto all = klock::distance<klock::u8>(1, 0); (void)all; } // says-error{{must be initialized by a constant expression}}
 }
 #endif

@@ -22,7 +22,7 @@ using namespace klock;
 using namespace unit;
 
 /*
- * What DESIGN promises of every lock of the list, whatever its algorithm.
+ * What is promised of every lock of the list, whatever its algorithm.
  */
 /* Level full has every width of each algorithm. */
 #ifndef KLOCK_EVERY_WIDTH

@@ -79,7 +79,7 @@ void crowd()
 		nullptr);
 }
 
-/* Four CPUs are no crowd; the NMI handler of one of them is (FACTS: 9). */
+/* Four contexts contend; the NMI handler of one of them is a fifth. */
 void nmi_crowd()
 {
 	set_nmi_visitor([](unsigned) {
