@@ -154,7 +154,7 @@ inline field_test<T, N> field_test_of(report &out, u64 a, u64 b)
 	return {out, found, value_of<T>(b + 1)};
 }
 
-template <typename Types = every_type, typename Run>
+template <typename Types = KLOCK_TYPES, typename Run>
 inline void each_piece_of_fields(Run run)
 {
 	Types::fields::for_each([&]<typename T, usize N>() {

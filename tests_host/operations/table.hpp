@@ -9,6 +9,11 @@
  */
 #pragma once
 
+/* Which types, if nobody says: every_type is level full's. */
+#ifndef KLOCK_TYPES
+#define KLOCK_TYPES each_representation
+#endif
+
 #include <klock/atomic.hpp>
 #include <klock/atomic_fields.hpp>
 #include <klock/atomic_pair.hpp>

@@ -278,7 +278,7 @@ struct pair_test {
  * Every operation, every type, by pieces: run(piece) runs piece(report) on some
  * CPU. One piece is few enough operations for one execution of the checker.
  */
-template <typename Types = every_type, typename Run>
+template <typename Types = KLOCK_TYPES, typename Run>
 inline void each_piece_of_values(Run run)
 {
 	Types::values::for_each([&]<typename T>() {
@@ -296,7 +296,7 @@ inline void each_piece_of_values(Run run)
 	});
 }
 
-template <typename Types = every_type, typename Run>
+template <typename Types = KLOCK_TYPES, typename Run>
 inline void each_piece_of_pairs(Run run)
 {
 	Types::pairs::for_each([&]<typename T>() {
@@ -313,7 +313,7 @@ inline void each_piece_of_pairs(Run run)
 }
 
 /* All of them, here and now. */
-template <typename Types = every_type>
+template <typename Types = KLOCK_TYPES>
 inline report try_all_values()
 {
 	report out;

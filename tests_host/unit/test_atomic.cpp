@@ -6,11 +6,6 @@
 
 #include <catch.hpp>
 
-/* Level full tries every type. */
-#ifndef KLOCK_TYPES
-#define KLOCK_TYPES each_representation
-#endif
-
 using namespace klock;
 
 TEST_CASE("atomic: every operation of every type computes what its name says")

@@ -9,11 +9,6 @@
 #include <boot/kernel.hpp>
 #include <operations/values.hpp>
 
-/* Level full tries every type. */
-#ifndef KLOCK_TYPES
-#define KLOCK_TYPES each_representation
-#endif
-
 using namespace klock::tests;
 
 int payload_main()
