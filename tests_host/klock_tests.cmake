@@ -42,12 +42,13 @@ target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
 
 # klock_add_catch_test(<name> LABELS <label>... SOURCES <file>...
 #	LIBRARIES <target>... [SANITIZE thread|address,undefined]
-#	[LEVEL check|test|full])
+#	[LEVEL check|test|full] [UNOPTIMIZED])
 #
 # An executable of Catch2 tests, and one CTest entry that runs it. Those whose
 # tests wait for threads, unit and native, have a watchdog in them.
 function(klock_add_catch_test name)
-	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "SANITIZE;TIMEOUT;LEVEL"
+	cmake_parse_arguments(PARSE_ARGV 1 ARG "UNOPTIMIZED"
+		"SANITIZE;TIMEOUT;LEVEL"
 		"LABELS;SOURCES;LIBRARIES;ARGS")
 	add_executable(${name} ${ARG_SOURCES})
 	if("unit" IN_LIST ARG_LABELS OR "native" IN_LIST ARG_LABELS)
@@ -72,10 +73,18 @@ function(klock_add_catch_test name)
 		target_link_options(${name} PRIVATE
 			-fsanitize=${ARG_SANITIZE})
 	endif()
+	# Templates of every lock, which run for a second: half of -O2's time.
+	# Its Catch2 is compiled so, too: GCC takes no other.
+	set(kind "${ARG_SANITIZE}")
+	if(ARG_UNOPTIMIZED)
+		list(APPEND options -O0)
+		target_compile_options(${name} PRIVATE -O0)
+		string(APPEND kind "O0")
+	endif()
 	# Not where <atomic>, which Catch2's header includes, is another one.
 	if(KLOCK_PRECOMPILED AND NOT
 			"${ARG_LIBRARIES}" MATCHES "klock::model_(std|plain)")
-		klock_precompile(${name} "${ARG_SANITIZE}" ${options})
+		klock_precompile(${name} "${kind}" ${options})
 	endif()
 	if(NOT ARG_TIMEOUT)
 		set(ARG_TIMEOUT 1800)
