@@ -315,7 +315,7 @@ TEST_CASE("once: of many threads one runs it")
 
 TEST_CASE("lazy: of many threads one makes it, all see it")
 {
-	constexpr u32 rounds = 500;
+	constexpr u32 rounds = 150;
 	const auto shared = std::make_unique<klock::lazy<words>[]>(rounds);
 	std::atomic<u32> made{0}, wrong{0};
 
@@ -337,7 +337,7 @@ TEST_CASE("lazy: of many threads one makes it, all see it")
 
 TEST_CASE("once: what failed is run again, by one that waits too")
 {
-	constexpr u32 rounds = 500;
+	constexpr u32 rounds = 150;
 	const auto all = std::make_unique<klock::once[]>(rounds);
 	const auto tries = std::make_unique<std::atomic<u32>[]>(rounds);
 	std::atomic<u32> succeeded{0};
@@ -353,7 +353,7 @@ TEST_CASE("once: what failed is run again, by one that waits too")
 
 TEST_CASE("spin_barrier: nobody leaves early, nobody is left behind")
 {
-	constexpr u32 threads = 3, meetings = 300;
+	constexpr u32 threads = 3, meetings = 100;
 	klock::spin_barrier meeting;
 	u32 wrote[threads] = {};
 	std::atomic<u32> wrong{0}, last{0};
@@ -391,7 +391,7 @@ namespace counted_tests {
 
 namespace {
 
-constexpr u32 threads = 3, sections = 2000;
+constexpr u32 threads = 3, sections = 500;
 
 /* Each thread's sections, and what looks on meanwhile. */
 template <typename L, typename Look>
@@ -409,9 +409,10 @@ void contend(L &lock, unsigned &inside, Look look)
 			}
 			left--;
 		});
-	do
+	do {
 		look();
-	while (left > 0);
+		std::this_thread::yield();
+	} while (left > 0);
 	for (std::thread &one : all)
 		one.join();
 }
@@ -466,7 +467,6 @@ TEST_CASE("counted_lock: threads, and resets while they count")
 		for_each_count([&](const count_view &one) {
 			most = one.acquired > most ? one.acquired : most;
 		});
-		std::this_thread::yield();
 	});
 	CHECK(inside == threads * sections);
 	CHECK(most <= threads * sections);
