@@ -52,7 +52,7 @@ TEST_CASE("lifetime: the last of three CPUs ends the lock")
 	last_ends<3>({{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}});
 }
 
-TEST_CASE("lifetime: the last of four CPUs ends the lock")
+TEST_CASE("lifetime: the last of four CPUs ends the lock", "[.large]")
 {
 	last_ends<4>({{1, 1, 1, 1}});
 }
