@@ -62,10 +62,15 @@ static klock::detail::sub_rank &sub_rank_of(klock_nested *mine)
 void klock_usage_nest(klock_nested *mine, const klock_usage *usage,
 		      unsigned rank)
 {
-	sub_rank_of(mine).begin(usage, static_cast<klock::u8>(rank));
+	sub_rank_of(mine).begin(usage, rank);
 }
 
 void klock_usage_unnest(klock_nested *mine) { sub_rank_of(mine).end(); }
+
+void klock_usage_set_sub_rank(const klock_usage *usage, unsigned rank)
+{
+	klock::detail::sub_rank::set(usage, rank);
+}
 
 void klock_print_held(void (*put)(const char *line, void *with), void *with)
 {

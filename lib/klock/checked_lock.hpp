@@ -107,6 +107,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
       public:
 	using core::forget_counts, core::list_counts;
+	/* For pair_guard. */
+	using core::after_lower;
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr checked_lock() = default;

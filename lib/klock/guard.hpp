@@ -229,12 +229,23 @@ struct pair_guard_of {
 	{
 		if (lies_before(&b, &a)) {
 			second.lock({b, by});
-			first.lock({a, by});
+			take_after(&b, first, a, by);
 			return;
 		}
 		first.lock({a, by});
 		if (lies_before(&a, &b))
-			second.lock({b, by});
+			take_after(&a, second, b, by);
+	}
+
+	/* A checked lock is told why it comes second. */
+	template <typename Taken, typename L>
+	static void take_after(const void *lower, Taken &half, L &lock,
+			       call_site by)
+	{
+		if constexpr (requires { lock.after_lower(lower, [] {}); })
+			lock.after_lower(lower, [&] { half.lock({lock, by}); });
+		else
+			half.lock({lock, by});
 	}
 
 	[[no_unique_address]] Irqs irqs;

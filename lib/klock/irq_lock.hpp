@@ -109,6 +109,14 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.assert_held(by);
 	}
 
+	/* For pair_guard. */
+	template <typename Take>
+		requires detail::is_checked<L>
+	void after_lower(const void *lower, Take take_it) const
+	{
+		inner.after_lower(lower, take_it);
+	}
+
       private:
 	friend struct detail::opening;
 

@@ -13,13 +13,13 @@
  * 64: names of locks that it tells apart, at most 256. max_cpus: owners that
  * hold locks at once: CPUs, or threads where klock_os_owner_id() names those.
  * Its memory: lock_order_memory, zero bytes, nothing else, no heap: for 64
- * names 11 KiB, 1 KiB of it the bitmaps and most of the rest the lines of 128
+ * names 12 KiB, 1.5 KiB of it the bitmaps, most of the rest the lines of 128
  * pairs; for 16 names 3 KiB; and 832 bytes an owner; 32 bits: about 2/3. A
  * build without that function, or with lock_order_if<false, 64, max_cpus>(),
  * has none.                        Checked: unit/lock_order: what it keeps
- * Locks are told apart by name: a name is a class, an array's elements
- * are of one class. A name must be a literal. A lock without one is not
- * ordered.
+ * Locks are told apart by name and sub-rank (`nested`, order_calls.hpp): that
+ * is a class, an array's elements are of one class. A name must be a literal. A
+ * lock without one is not ordered.
  *
  * Source: the idea of Linux's lockdep-design document, that an order is learned
  * from what runs; the bitmaps, the second look and their proof are ours.
@@ -30,7 +30,8 @@
  *			something that is held now was waited for; or another
  *			order is declared (order_calls.hpp)
  *	same class	two of one name, the second neither at a higher address
- *			nor of a higher sub-rank (`nested`, order_calls.hpp)
+ *			nor of a higher sub-rank; or two of it by address, and
+ *			two by sub-rank
  *	interrupts	a handler waits for a class that comes, over any number
  *			of locks, before one that is held with interrupts on
  *	recursion, read recursion, upgrade
@@ -38,7 +39,10 @@
  *	might_wait()	with a lock held (order_calls.hpp)
  * A try_lock() never waits: it adds no edge to its lock, others from it do. One
  * that waits until a deadline waits. Readers count as writers: a fair lock
- * makes them wait for a writer that waits. Unlocking in any order is fine.
+ * makes them wait for a writer that waits; where reads nest, who reads already
+ * waits for nobody. Two that pair_guard takes, of two names, are ordered by
+ * address: a cycle of such pairs alone is none. Two orders behind one lock that
+ * both hold (a gate) are named. Unlocking in any order is fine.
  * Tables that are full are said once (klock_os_note), and what has a place in
  * them goes on being checked; of edges beyond it the lines are not named.
  *
@@ -108,7 +112,7 @@ constexpr declared_order before(const char *first, const char *second)
 struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of)
-	    : lock_order{wait, attempt, taken, not_taken, release},
+	    : lock_order{wait, attempt, taken, not_taken, release, pair},
 	      order_rules(of.learning()), owners{of.held, Owners}
 	{
 	}
@@ -125,7 +129,11 @@ struct order_keeper : lock_order, private order_rules {
 
 		if (!mine.stack)
 			return mine;
-		const u32 number = class_of(want.label.name);
+		if (is_nested_read(*mine.stack, mine.at, want))
+			return mine;
+		const u32 number = class_of(
+			want.label.name,
+			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0});
 
 		if (mine.at)
 			mine.at->set_class(number);
@@ -193,8 +201,42 @@ struct order_keeper : lock_order, private order_rules {
 				complain_of_wait(mine->at[i], by);
 	}
 
+	/* The caller takes these two by address, the second one next. Returns
+	 * what was so before. */
+	[[nodiscard]] address_pair next_by_address(const address_pair &next)
+	{
+		held_locks *const mine = owners.mine();
+
+		if (!mine)
+			return {};
+		const address_pair before = {mine->lower.load_relaxed(),
+					     mine->higher.load_relaxed()};
+
+		/* A handler in between finds no pair. */
+		mine->higher.store_relaxed(0);
+		mine->lower.store_relaxed(next.lower);
+		mine->higher.store_relaxed(next.higher);
+		return before;
+	}
+
+	/* What the caller holds is of this sub-rank from now on. */
+	void relabel(const void *lock, u8 sub_rank)
+	{
+		held_locks *const mine = owners.mine();
+
+		if (held_lock *const one = mine ? mine->find(lock) : nullptr) {
+			one->class_plus_1.store_relaxed(0);
+			one->sub_rank.store_relaxed(sub_rank);
+		}
+	}
+
 	/* The caller's stack, or null where it holds nothing. */
 	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
+	/* The same, and the caller's until it disclaims it. */
+	[[nodiscard]] held_locks *claim_mine() const
+	{
+		return owners.claim_mine();
+	}
 
 	/* All that is noted, of everybody: print_held.hpp. */
 	[[nodiscard]] held_by_owners everybody() const { return owners; }
@@ -225,6 +267,29 @@ struct order_keeper : lock_order, private order_rules {
 		static_cast<order_keeper &>(of).released(lock);
 	}
 
+	static address_pair pair(lock_order &of, const address_pair &next)
+	{
+		return static_cast<order_keeper &>(of).next_by_address(next);
+	}
+
+	/* Who reads it, and reads it again where reads nest, waits for nobody:
+	 * neither a writer nor the order of what was taken between the two. */
+	static bool is_nested_read(const held_locks &mine, const held_lock *at,
+				   const wanted_lock &want)
+	{
+		if (!want.shared || !want.nests)
+			return false;
+		for (u32 i = 0; i < mine.size(); i++) {
+			const held_lock &one = mine.at[i];
+
+			if (&one != at && one.is_of(want.lock) &&
+			    one.shared.load_relaxed() &&
+			    one.state.load_relaxed() == hold::held)
+				return true;
+		}
+		return false;
+	}
+
 	held_place push(const wanted_lock &want, hold how)
 	{
 		const held_place mine = owners.push();
@@ -243,7 +308,8 @@ struct order_keeper : lock_order, private order_rules {
 
 	void declare_before(const declared_order &one, call_site by)
 	{
-		const u32 from = class_of(one.first), to = class_of(one.second);
+		const u32 from = class_of(one.first, 0);
+		const u32 to = class_of(one.second, 0);
 
 		if (from != lock_classes::none && to != lock_classes::none)
 			declare_edge(from, to, by);
@@ -251,7 +317,7 @@ struct order_keeper : lock_order, private order_rules {
 
 	void declare_rank(const declared_order &one, call_site by)
 	{
-		const u32 number = class_of(one.first);
+		const u32 number = class_of(one.first, 0);
 
 		if (number == lock_classes::none)
 			return;

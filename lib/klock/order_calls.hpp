@@ -9,6 +9,7 @@
 #pragma once
 
 #include <klock/concepts.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
@@ -50,29 +51,19 @@ void declare(const declared_order (&all)[Size], call_site by = caller_site())
 			order->declare(all, Size, by);
 }
 
-/*
- * Declares that two locks of one name are taken in this order, as parent and
- * child: while it lives, the lock is of this sub-rank for the acquisitions of
- * its owner. One that is not declared is of sub-rank 0.
- *
- *	klock::irq_guard outer(parent.lock);
- *	klock::nested one_down(child.lock, 1);
- *	klock::irq_guard inner(child.lock);
- *
- * Of a lock that is not checked: nothing.
- */
-template <any_lock L>
-struct nested {
-	nested(const L &, u8) {}
-};
+/* A lock whose use is known, by itself or in an irq_lock. */
+template <typename L>
+concept has_known_use = detail::is_checked<detail::inside<L>>;
 
 namespace detail {
 
 /* A lock of a sub-rank, for who asks; and what was before, put back. */
 struct sub_rank {
-	void begin(const void *lock, u8 rank)
+	void begin(const void *lock, u32 rank)
 	{
-		mine = kernel_lock_order() ? kernel_order_keeper()->mine()
+		const u8 narrow = checked(lock, rank);
+
+		mine = kernel_lock_order() ? kernel_order_keeper()->claim_mine()
 					   : nullptr;
 		if (!mine)
 			return;
@@ -80,7 +71,7 @@ struct sub_rank {
 		rank_before = mine->rank.load_relaxed();
 		/* A handler in between finds no lock. */
 		mine->ranked.store_relaxed(0);
-		mine->rank.store_relaxed(rank);
+		mine->rank.store_relaxed(narrow);
 		mine->ranked.store_relaxed(reinterpret_cast<usize>(lock));
 	}
 	void end()
@@ -90,27 +81,81 @@ struct sub_rank {
 		mine->ranked.store_relaxed(0);
 		mine->rank.store_relaxed(rank_before);
 		mine->ranked.store_relaxed(before);
+		mine->disclaim();
+	}
+
+	static void set(const void *held, u32 rank)
+	{
+		const u8 narrow = checked(held, rank);
+
+		if (kernel_lock_order())
+			kernel_order_keeper()->relabel(held, narrow);
 	}
 
       private:
+	static u8 checked(const void *lock, u32 rank)
+	{
+		if (rank > 255)
+			panic("nested", lock, cpu_id(), "a sub-rank above 255");
+		return static_cast<u8>(rank);
+	}
+
 	held_locks *mine = nullptr;
 	usize before = 0;
 	u8 rank_before = 0;
 };
 
+/* Of a lock whose use nobody knows: nothing. */
+template <bool Known>
+struct sub_rank_of {};
+template <>
+struct sub_rank_of<true> : sub_rank {};
+
 } // namespace detail
 
-/* Of a checked one. */
-template <any_lock L>
-	requires requires(const L &lock) { lock.is_held_by_me(); }
-struct nested<L> {
-	nested(const L &lock, u8 rank) { its.begin(&lock, rank); }
-	~nested() { its.end(); }
+/*
+ * Declares that two locks of one name are taken in this order, as parent and
+ * child: while it lives, the lock is of this sub-rank, at most 255, for the
+ * acquisitions of its owner. One that is not declared is of sub-rank 0.
+ *
+ *	klock::irq_guard outer(parent.lock);
+ *	klock::nested one_down(child.lock, 1);
+ *	klock::irq_guard inner(child.lock);
+ *
+ * Whoever else takes two of that name takes them so, too: by sub-rank here and
+ * by address there is a panic. Of a lock that is not checked: nothing.
+ */
+template <typename L>
+	requires any_lock<detail::inside<L>>
+struct nested {
+	[[nodiscard("a sub-rank without a name ends at once")]] nested(
+		[[maybe_unused]] const L &lock, [[maybe_unused]] u32 rank)
+	{
+		if constexpr (has_known_use<L>)
+			its.begin(&lock, rank);
+	}
+	~nested()
+	{
+		if constexpr (has_known_use<L>)
+			its.end();
+	}
 	nested(const nested &) = delete;
 	nested &operator=(const nested &) = delete;
 
       private:
-	detail::sub_rank its;
+	[[no_unique_address]] detail::sub_rank_of<has_known_use<L>> its;
 };
+
+/*
+ * Gives what the caller holds another sub-rank, at most 255: hand over hand
+ * along a list the one that was the child is the parent next.
+ */
+template <typename L>
+	requires any_lock<detail::inside<L>>
+void set_sub_rank([[maybe_unused]] const L &held, [[maybe_unused]] u32 rank)
+{
+	if constexpr (has_known_use<L>)
+		detail::sub_rank::set(&held, rank);
+}
 
 } // namespace klock

@@ -258,7 +258,7 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
 # Of any checked lock.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
-         "unnest"}
+         "set_sub_rank", "unnest"}
 # Structures that are no locks.
 PARTS = {"usage", "shared_usage", "mcs_node", "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",

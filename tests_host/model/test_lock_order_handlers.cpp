@@ -25,7 +25,7 @@ struct noted_world {
 	noted_world()
 	{
 		for (u32 i = a; i < unknown; i++)
-			(void)memory.learning().classes.add(names[i]);
+			(void)memory.learning().classes.add(names[i], 0);
 	}
 
 	[[nodiscard]] wanted_lock lock(u32 number) const

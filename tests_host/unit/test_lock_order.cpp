@@ -2,8 +2,11 @@
 /*
  * lock_order: what is learned, and what is then said of which lines.
  */
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
+#include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
@@ -456,6 +459,239 @@ TEST_CASE("lock_order: sub-ranks nest, and must go up")
 		of.at[0].lock();
 		nested lower(of.at[2], 1);
 		has(panic_of([&] { of.at[2].lock(); }), "same class");
+	});
+}
+
+namespace {
+
+/* A child at the lower address, taken in two ways that are right alone. */
+struct parent_and_child {
+	void by_sub_rank(unsigned cpu)
+	{
+		on_cpu(cpu, [&] {
+			nested one_down(of.at[0], 1);
+			ranked_at = __LINE__ + 1;
+			of.at[1].lock();
+			said = panic_of([&] { of.at[0].lock(); });
+		});
+	}
+	void by_address(unsigned cpu)
+	{
+		on_cpu(cpu, [&] {
+			plain_at = __LINE__ + 1;
+			of.at[0].lock();
+			said = panic_of([&] { of.at[1].lock(); });
+		});
+	}
+	void unlock(unsigned cpu)
+	{
+		CHECK(said == "");
+		on_cpu(cpu, [&] {
+			of.at[0].unlock();
+			of.at[1].unlock();
+		});
+	}
+
+	directories of;
+	int ranked_at = 0, plain_at = 0;
+	std::string said;
+};
+
+} // namespace
+
+TEST_CASE("lock_order: two of a name by sub-rank, and two by address")
+{
+	new_order<> fresh;
+	parent_and_child pair;
+
+	pair.by_sub_rank(0);
+	pair.unlock(0);
+	pair.by_address(1);
+	CHECK(pair.said ==
+	      "directory, CPU 1: same class, by address and by sub-rank: "
+	      "directory (" +
+		      line(pair.plain_at) + ") then directory (" +
+		      line(pair.plain_at + 1) +
+		      ") on CPU 1; known: directory (" + line(pair.ranked_at) +
+		      ") then directory (nested 1) (" +
+		      line(pair.ranked_at + 1) + ") on CPU 0");
+}
+
+TEST_CASE("lock_order: two of a name by address, and two by sub-rank")
+{
+	new_order<> fresh;
+	parent_and_child pair;
+
+	pair.by_address(1);
+	pair.unlock(1);
+	pair.by_sub_rank(0);
+	has(pair.said, "by sub-rank: directory (" + line(pair.ranked_at));
+	has(pair.said, "known: directory (" + line(pair.plain_at) +
+			       ") then directory (" + line(pair.plain_at + 1));
+}
+
+TEST_CASE("lock_order: a sub-rank is declared before anything is held")
+{
+	new_order<> fresh;
+	directories of;
+	two_locks others;
+
+	on_cpu(0, [&] {
+		{
+			nested one_down(of.at[0], 1);
+			as(0, context::interrupt, [&] {
+				others.a.lock();
+				others.a.unlock();
+			});
+			of.at[1].lock();
+			CHECK(panic_of([&] { of.at[0].lock(); }) == "");
+		}
+		of.at[1].unlock();
+		of.at[0].unlock();
+		CHECK(fresh.order.mine() == nullptr);
+		{
+			nested none_taken(of.at[0], 1);
+		}
+		CHECK(fresh.order.mine() == nullptr);
+	});
+}
+
+TEST_CASE("lock_order: a sub-rank that does not fit is refused")
+{
+	new_order<> fresh;
+	directories of;
+
+	on_cpu(0, [&] {
+		has(panic_of([&] { nested wide(of.at[0], 256); }),
+		    "a sub-rank above 255");
+		of.at[0].lock();
+		has(panic_of([&] { set_sub_rank(of.at[0], 257); }),
+		    "a sub-rank above 255");
+	});
+}
+
+TEST_CASE("lock_order: a parent, the parent's pages, and a child")
+{
+	new_order<> fresh;
+	directories of;
+	checked_lock<byte_lock, "page"> page;
+
+	on_cpu(0, [&] {
+		nested one_down(of.at[0], 1);
+		of.at[1].lock();
+		page.lock();
+		CHECK(panic_of([&] { of.at[0].lock(); }) == "");
+		of.at[0].unlock();
+		page.unlock();
+		of.at[1].unlock();
+	});
+	has(taking(1, page, of.at[2]), "known: directory (");
+}
+
+TEST_CASE("lock_order: hand over hand along a list, one that is a sub-rank up")
+{
+	new_order<> fresh;
+	directories of;
+
+	on_cpu(0, [&] {
+		of.at[2].lock();
+		for (int i = 1; i >= 0; i--) {
+			nested one_down(of.at[i], 1);
+			CHECK(panic_of([&] { of.at[i].lock(); }) == "");
+			of.at[i + 1].unlock();
+			set_sub_rank(of.at[i], 0);
+		}
+		of.at[0].unlock();
+	});
+}
+
+TEST_CASE("lock_order: sub-ranks, names and who holds it, of an irq_lock")
+{
+	new_order<> fresh;
+	irq_lock<checked_lock<byte_lock, "directory">> at[2];
+
+	set_name(at[1], "parent");
+	set_name(at[1], "directory", 1);
+	on_cpu(0, [&] {
+		nested one_down(at[0], 1);
+		irq_guard outer(at[1]);
+		CHECK(panic_of([&] {
+			      irq_guard inner(at[0]);
+			      at[0].assert_held();
+		      }) == "");
+		has(panic_of([&] { at[0].assert_held(); }), "directory");
+	});
+}
+
+namespace {
+
+/* Of two classes, either may be the one at the lower address. */
+struct both_ways {
+	checked_lock<byte_lock, "a"> a;
+	checked_lock<byte_lock, "b"> b;
+	checked_lock<byte_lock, "a"> other_a;
+};
+
+template <typename A, typename B>
+std::string pairing(unsigned cpu, A &a, B &b)
+{
+	std::string said;
+
+	on_cpu(cpu, [&] { said = panic_of([&] { pair_guard both(a, b); }); });
+	return said;
+}
+
+} // namespace
+
+TEST_CASE("lock_order: pairs of two classes, by address both ways round")
+{
+	new_order<> fresh;
+	both_ways of;
+
+	CHECK(pairing(0, of.a, of.b) == "");
+	CHECK(pairing(1, of.other_a, of.b) == "");
+	CHECK(pairing(2, of.b, of.a) == "");
+	has(taking(3, of.a, of.b), "lock order: a (");
+}
+
+TEST_CASE("lock_order: a pair by address behind an order that is not")
+{
+	new_order<> fresh;
+	both_ways of;
+
+	CHECK(taking(0, of.a, of.b) == "");
+	CHECK(pairing(1, of.a, of.b) == "");
+	has(pairing(2, of.b, of.other_a), "lock order: b (");
+}
+
+TEST_CASE("lock_order: pairs in a ring with one order that is not by address")
+{
+	new_order<> fresh;
+	both_ways of;
+	checked_lock<byte_lock, "c"> c;
+
+	CHECK(pairing(0, of.b, of.other_a) == "");
+	CHECK(taking(1, of.other_a, c) == "");
+	has(taking(2, c, of.b), "known: b (");
+}
+
+TEST_CASE("lock_order: what nests is read again, with a lock between")
+{
+	new_order<> fresh;
+	checked_lock<reader_lock<8>, "list"> list;
+	two_locks of;
+
+	on_cpu(0, [&] {
+		list.lock_shared(0);
+		of.a.lock();
+		CHECK(panic_of([&] { list.lock_shared(0); }) == "");
+		list.unlock_shared(0);
+		of.a.unlock();
+		list.unlock_shared(0);
+	});
+	on_cpu(1, [&] {
+		of.a.lock();
+		has(panic_of([&] { list.lock_shared(1); }), "known: list (");
 	});
 }
 

@@ -53,7 +53,8 @@ void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 
 /*
  * Two checked locks of one name, as parent and child: from nest to unnest the
- * lock is of that sub-rank, from 1, for what the caller takes.
+ * lock is of that sub-rank, 1 to 255, for what the caller takes. set_sub_rank:
+ * of one that the caller holds, from now on (hand over hand).
  *
  *	struct klock_nested one_down;
  *
@@ -67,10 +68,13 @@ struct klock_nested {
 #define klock_checked_nest(mine, lock, rank)                                   \
 	klock_usage_nest(mine, &(lock)->klock_usage, rank)
 #define klock_checked_unnest(mine) klock_usage_unnest(mine)
+#define klock_checked_set_sub_rank(lock, rank)                                 \
+	klock_usage_set_sub_rank(&(lock)->klock_usage, rank)
 struct klock_usage;
 void klock_usage_nest(struct klock_nested *mine,
 		      const struct klock_usage *usage, unsigned rank);
 void klock_usage_unnest(struct klock_nested *mine);
+void klock_usage_set_sub_rank(const struct klock_usage *usage, unsigned rank);
 
 /*
  * Who holds what and waits for what, a call of put(line, with) each. Any

@@ -112,16 +112,18 @@ concept made_of = requires(From... from) { L(from...); };
 
 /*
  * Names a lock at run time, before others use it; the name must live as long.
- * With a number it is an element of an array: "runqueue[3]". Any lock: one that
- * is not checked has no name, and this does nothing.
+ * With a number it is an element of an array: "runqueue[3]". Any lock, one in
+ * an irq_lock too: one that is not checked has no name, and this does nothing.
  */
-template <any_lock L>
+template <typename L>
+	requires any_lock<detail::inside<L>>
 void set_name(L &lock, const char *name)
 {
 	if constexpr (requires { lock.set_name(name); })
 		lock.set_name(name);
 }
-template <any_lock L>
+template <typename L>
+	requires any_lock<detail::inside<L>>
 void set_name(L &lock, const char *name, u32 element)
 {
 	if constexpr (requires { lock.set_name(name, element); })
@@ -132,7 +134,8 @@ void set_name(L &lock, const char *name, u32 element)
  * A panic unless the caller holds the lock; of a lock that is not checked
  * nobody knows, and this does nothing. In any context.
  */
-template <any_lock L>
+template <typename L>
+	requires any_lock<detail::inside<L>>
 void assert_held(const L &lock, call_site by = caller_site())
 {
 	if constexpr (requires { lock.assert_held(by); })
@@ -377,6 +380,21 @@ struct checked_core {
 	wanted_lock wanted(call_site by, bool reads) const
 	{
 		return {&usage, usage.label(), by, reads, shared::nests};
+	}
+
+	/* What is taken in it is taken behind `lower`, by address. */
+	template <typename Take>
+	void after_lower(const void *lower, Take take_it) const
+	{
+		lock_order *const order = kernel_lock_order();
+
+		if (!order)
+			return take_it();
+		const address_pair before = order->on_pair(
+			*order, {reinterpret_cast<usize>(lower),
+				 reinterpret_cast<usize>(&usage)});
+		take_it();
+		(void)order->on_pair(*order, before);
 	}
 
 	void check_reader(unsigned number, call_site by) const

@@ -33,7 +33,7 @@
 namespace klock {
 
 /*
- * order_hook - struct lock_order as a checked lock knows it: five calls
+ * order_hook - struct lock_order as a checked lock knows it: six calls
  *
  * A file that takes checked locks compiles pointers alone; what is behind them,
  * lock_order.hpp, only the one file has that defines klock_os_lock_order().
@@ -57,12 +57,18 @@ struct held_place {
 	held_lock *at;
 };
 
+/* Two locks that are taken by address, the higher one next; zeros: none. */
+struct address_pair {
+	usize lower, higher;
+};
+
 struct lock_order {
 	held_place (*on_wait)(lock_order &, const wanted_lock &);
 	held_place (*on_try)(lock_order &, const wanted_lock &);
 	void (*on_taken)(held_place);
 	void (*on_not_taken)(held_place);
 	void (*on_left)(lock_order &, const void *lock);
+	address_pair (*on_pair)(lock_order &, const address_pair &next);
 };
 
 /*

@@ -15,20 +15,40 @@
 namespace klock {
 
 /*
- * lock_classes - a number for each lock name, found by loads alone
+ * lock_classes - a number for each lock name and sub-rank, found by loads alone
  *
- * Locks of one name are one class. A name is found by its address, then, once
- * for each address, by its text: two files that say "inode" mean one class. So
- * a name must stay what it is for ever, as a literal does.
+ * Locks of one name are a family, and those of it that are taken with one
+ * sub-rank (`nested`, order_calls.hpp) a class: a parent and its child are two.
+ * A name is found by its address, then, once for each address, by its text: two
+ * files that say "inode" mean one family. So a name must stay what it is for
+ * ever, as a literal does.
  *
  * find() is for any context. Who adds holds the lock of lock_order.hpp; what
  * others find of it meanwhile is the whole number or none.
  */
 
-/* The class of one name's address; the name is written last. */
+/* The class of one name's address and sub-rank. */
 struct class_slot {
+	static constexpr u32 rank_shift = 16;
+
+	/* ~0: of another sub-rank, or not to be seen yet. */
+	[[nodiscard]] u32 number_of(u32 sub_rank) const
+	{
+		const u32 now = rank_and_number_plus_1.load_relaxed();
+
+		return now >> rank_shift == sub_rank
+			       ? (now & ((u32{1} << rank_shift) - 1)) - 1
+			       : ~u32{0};
+	}
+	void set(const char *of, u32 sub_rank, u32 number)
+	{
+		rank_and_number_plus_1.store_relaxed(sub_rank << rank_shift |
+						     (number + 1));
+		name.store_relaxed(of);
+	}
+
 	/* 0: none yet */
-	atomic<u32> class_plus_1;
+	atomic<u32> rank_and_number_plus_1;
 	/* null: nobody's */
 	atomic<const char *> name;
 };
@@ -36,36 +56,39 @@ struct class_slot {
 struct lock_classes {
 	static constexpr u32 none = ~u32{0};
 
-	[[nodiscard]] u32 find(const char *name) const
+	[[nodiscard]] u32 find(const char *name, u32 sub_rank) const
 	{
 		for (u32 i = 0; i < slots; i++) {
 			const class_slot &one = slot(name, i);
 			const char *const found = one.name.load_relaxed();
 
-			if (found == name)
-				return one.class_plus_1.load_relaxed() - 1;
 			if (!found)
 				return none;
+			if (found != name)
+				continue;
+			if (const u32 number = one.number_of(sub_rank);
+			    number != none)
+				return number;
 		}
 		return none;
 	}
 
 	/* none: there is no room. name: not null */
-	[[nodiscard]] u32 add(const char *name) const
+	[[nodiscard]] u32 add(const char *name, u32 sub_rank) const
 	{
 		for (u32 i = 0; i < slots; i++) {
 			class_slot &one = slot(name, i);
 			const char *const found = one.name.load_relaxed();
 
-			if (found == name)
-				return one.class_plus_1.load_relaxed() - 1;
-			if (found)
+			if (found && found != name)
 				continue;
-			const u32 number = by_text(name);
-			if (number == none)
-				return none;
-			one.class_plus_1.store_relaxed(number + 1);
-			one.name.store_relaxed(name);
+			if (found && one.number_of(sub_rank) == none)
+				continue;
+			if (found)
+				return one.number_of(sub_rank);
+			const u32 number = by_text(name, sub_rank);
+			if (number != none)
+				one.set(name, sub_rank, number);
 			return number;
 		}
 		return none;
@@ -75,12 +98,23 @@ struct lock_classes {
 	{
 		return names[number].get();
 	}
+	[[nodiscard]] u32 sub_rank(u32 number) const
+	{
+		return sub_ranks[number].get();
+	}
+	/* The first class of its name. */
+	[[nodiscard]] u32 family(u32 number) const
+	{
+		return families[number].get();
+	}
 
 	/* A power of two, of them. */
 	class_slot *at;
 	u32 slots;
-	/* Of each class, its first name. */
+	/* Of each class: its first name, its sub-rank, its family. */
 	plain<const char *> *names;
+	plain<u8> *sub_ranks;
+	plain<u8> *families;
 	u32 most;
 
       private:
@@ -93,15 +127,24 @@ struct lock_classes {
 		return at[(hash + i) & (slots - 1)];
 	}
 
-	u32 by_text(const char *name) const
+	u32 by_text(const char *name, u32 sub_rank) const
 	{
+		u32 first = none;
+
 		for (u32 i = 0; i < most; i++) {
 			if (!names[i].get()) {
+				sub_ranks[i].set(static_cast<u8>(sub_rank));
+				families[i].set(static_cast<u8>(
+					first == none ? i : first));
 				names[i].set(name);
 				return i;
 			}
-			if (is_same(names[i].get(), name))
+			if (!is_same(names[i].get(), name))
+				continue;
+			if (sub_ranks[i].get() == sub_rank)
 				return i;
+			if (first == none)
+				first = i;
 		}
 		return none;
 	}
@@ -149,6 +192,11 @@ struct order_graph {
 	{
 		return {seen + from * class_set::words_for(classes)};
 	}
+	/* Of those, the ones seen in another order than by address. */
+	[[nodiscard]] class_set strictly_after(u32 from) const
+	{
+		return {strict + from * class_set::words_for(classes)};
+	}
 	[[nodiscard]] class_set declared_after(u32 from) const
 	{
 		return {declared + from * class_set::words_for(classes)};
@@ -179,7 +227,27 @@ struct order_graph {
 		return 0;
 	}
 
+	/*
+	 * The same to one class, over one edge at least that is not by address:
+	 * who takes locks by address alone never goes round.
+	 */
+	u32 find_strict(u32 from, u32 to) const
+	{
+		for (u32 at = 0; at < classes; at++) {
+			for (u32 next = 0; next < classes; next++) {
+				if (!strictly_after(at).has(next) &&
+				    !declared_after(at).has(next))
+					continue;
+				if (const u32 length =
+					    find_over(from, at, next, to))
+					return length;
+			}
+		}
+		return 0;
+	}
+
 	atomic<usize> *seen;
+	atomic<usize> *strict;
 	atomic<usize> *declared;
 	u32 classes;
 
@@ -190,6 +258,18 @@ struct order_graph {
 	plain<u8> *came_from;
 
       private:
+	u32 find_over(u32 from, u32 at, u32 next, u32 to) const
+	{
+		const u32 before =
+			find(from, true, [at](u32 i) { return i == at; });
+
+		if (!before)
+			return 0;
+		const u32 behind = find(
+			next, true, [to](u32 i) { return i == to; }, before);
+		return behind ? before + behind : 0;
+	}
+
 	usize after(u32 from, u32 word, bool all) const
 	{
 		const usize bits = seen_after(from).words[word].load_relaxed();
@@ -261,6 +341,8 @@ struct order_edge {
 	u32 from, to;
 	call_site there, here;
 	u32 cpu;
+	/* By who takes the two in the order of their addresses. */
+	bool by_address;
 };
 
 struct order_edge_slot {
@@ -274,8 +356,12 @@ struct order_edge_slot {
 	}
 	[[nodiscard]] order_edge get() const
 	{
-		return {from.get(), to.get(), there.get(), here.get(),
-			cpu.get()};
+		return {from.get(), to.get(),  there.get(),
+			here.get(), cpu.get(), false};
+	}
+	[[nodiscard]] bool is_of(u32 before, u32 after) const
+	{
+		return from.get() == before && to.get() == after;
 	}
 
       private:
@@ -285,15 +371,19 @@ struct order_edge_slot {
 };
 
 struct order_sites {
-	/* False: there was no room. */
+	/* False: there was no room. Of two times the last. */
 	[[nodiscard]] bool note(const order_edge &e) const
 	{
 		const u32 n = count->get();
+		u32 i = 0;
 
-		if (n == most)
+		while (i < n && !edges[i].is_of(e.from, e.to))
+			i++;
+		if (i == most)
 			return false;
-		edges[n].set(e);
-		count->set(n + 1);
+		edges[i].set(e);
+		if (i == n)
+			count->set(n + 1);
 		return true;
 	}
 
@@ -301,9 +391,10 @@ struct order_sites {
 	[[nodiscard]] bool find(u32 from, u32 to, order_edge &found) const
 	{
 		for (u32 i = 0; i < count->get(); i++) {
+			if (!edges[i].is_of(from, to))
+				continue;
 			found = edges[i].get();
-			if (found.from == from && found.to == to)
-				return true;
+			return true;
 		}
 		return false;
 	}

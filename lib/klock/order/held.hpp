@@ -142,8 +142,37 @@ struct alignas(cache_line) held_locks {
 			if (is_last)
 				return;
 		}
-		if (leave(at[0]))
+		if (claims.load_relaxed() == 0 && leave(at[0]))
 			owner_plus_1.store_relaxed(0);
+	}
+
+	/* Its owner says something of what it will take: it is its owner's
+	 * until disclaim(), whatever is held. fresh: it was nobody's. */
+	void claim(bool fresh)
+	{
+		claims.store_relaxed(
+			static_cast<u8>(claims.load_relaxed() + 1));
+		if (fresh)
+			at[0].address.store_relaxed(held_lock::gone);
+	}
+
+	/*
+	 * Where nothing is held at[0] is taken back first: a handler in between
+	 * finds a claim, and leaves the owner. What is held above it is then
+	 * the last that is popped.
+	 */
+	void disclaim()
+	{
+		const u8 now = claims.load_relaxed();
+
+		if (now == 1 && more.load_relaxed() == 0 && leave(at[0])) {
+			claims.store_relaxed(0);
+			owner_plus_1.store_relaxed(0);
+			return;
+		}
+		if (now == 1)
+			at[1].above_pop.store_relaxed(false);
+		claims.store_relaxed(static_cast<u8>(now - 1));
 	}
 
 	/* The one pushed last of this lock, or null. */
@@ -153,6 +182,13 @@ struct alignas(cache_line) held_locks {
 			if (at[n].is_of(lock))
 				return &at[n];
 		return nullptr;
+	}
+
+	/* Whether this one is held, and that one is the next of a pair. */
+	[[nodiscard]] bool takes_by_address(usize held, usize wanted) const
+	{
+		return higher.load_relaxed() == wanted &&
+		       lower.load_relaxed() == held;
 	}
 
 	/* How many of `at` may be in use. */
@@ -166,9 +202,13 @@ struct alignas(cache_line) held_locks {
 	atomic<usize> owner_plus_1;
 	/* Of a lock whose sub-rank is declared, for its next acquisition. */
 	atomic<usize> ranked;
+	/* Two that their owner takes by address: the second comes next. */
+	atomic<usize> lower, higher;
 	/* Places in use besides at[0]. */
 	atomic<u32> more;
 	atomic<u8> rank;
+	/* Whoever has said something of a lock, and may say more. */
+	atomic<u8> claims;
 	held_lock at[most];
 
       private:
@@ -201,6 +241,17 @@ struct held_by_owners {
 			if (all[(owner + i) % owners].is_of(owner))
 				return &all[(owner + i) % owners];
 		return nullptr;
+	}
+
+	/* The caller's, and its own until disclaim(); null: no room. */
+	[[nodiscard]] held_locks *claim_mine() const
+	{
+		held_locks *const known = mine();
+		held_locks *const stack = known ? known : claim(owner_id());
+
+		if (stack)
+			stack->claim(!known);
+		return stack;
 	}
 
 	/* A place of the caller's, for one more. */

@@ -35,6 +35,8 @@ enum class finding {
 	cycle,	   /* from what was waited for to what was held */
 	inversion, /* from a handler's to what is held with interrupts on */
 	declared,  /* against what was declared before */
+	two_ways,  /* two of a name by address, and two by sub-rank */
+	backwards, /* two of a name, the second of a lower sub-rank */
 };
 
 /* Whether a class is one of these. */
@@ -73,10 +75,10 @@ struct one_at_a_time {
 
 struct order_learning {
 
-	[[nodiscard]] u32 add_class(const char *name) const
+	[[nodiscard]] u32 add_class(const char *name, u32 sub_rank) const
 	{
 		one_at_a_time one(*busy);
-		const u32 number = classes.add(name);
+		const u32 number = classes.add(name, sub_rank);
 
 		one.unlock();
 		return number;
@@ -88,22 +90,35 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (graph.seen_after(e.from).has(e.to)) {
+		if (is_known(e.from, e.to, e.by_address)) {
 			one.unlock();
 			return true;
 		}
-		const u32 cycle = graph.find(
-			e.to, true, [&e](u32 at) { return at == e.from; });
+		if (is_backwards(e))
+			found(finding::backwards, 0, one);
+		const bool two_ways = is_ordered_otherwise(e);
+		const u32 cycle = two_ways ? 0 : cycle_by(e);
 
 		graph.seen_after(e.from).set(e.to);
+		if (!e.by_address)
+			graph.strictly_after(e.from).set(e.to);
 		const bool noted = sites.note(e);
 
-		if (cycle)
+		if (two_ways)
+			found(finding::two_ways, 2, one);
+		else if (cycle)
 			found(finding::cycle, cycle, one);
 		else if (const u32 length = inversion_by(e.from, e.to))
 			found(finding::inversion, length, one);
 		one.unlock();
 		return noted;
+	}
+
+	/* Whether all that this edge says was seen. */
+	[[nodiscard]] bool is_known(u32 from, u32 to, bool by_address) const
+	{
+		return by_address ? graph.seen_after(from).has(to)
+				  : graph.strictly_after(from).has(to);
 	}
 
 	/* An interrupt handler waits for it. */
@@ -163,6 +178,48 @@ struct order_learning {
 	tas_lock *busy;
 
       private:
+	bool is_backwards(const order_edge &e) const
+	{
+		return classes.family(e.from) == classes.family(e.to) &&
+		       classes.sub_rank(e.from) > classes.sub_rank(e.to);
+	}
+
+	/*
+	 * Two of one name are ordered by address or by sub-rank, and never by
+	 * both: a lock that is a child to one CPU and has no rank to another
+	 * comes second here and first there. The route: who did it otherwise.
+	 */
+	bool is_ordered_otherwise(const order_edge &e) const
+	{
+		const u32 family = classes.family(e.from);
+
+		if (classes.family(e.to) != family)
+			return false;
+		for (u32 i = 0; i < graph.classes; i++) {
+			for (u32 j = 0; j < graph.classes; j++) {
+				if ((i == j) == (e.from == e.to) ||
+				    classes.family(i) != family ||
+				    !graph.seen_after(i).has(j) ||
+				    classes.family(j) != family)
+					continue;
+				graph.route[0].set(static_cast<u8>(i));
+				graph.route[1].set(static_cast<u8>(j));
+				return true;
+			}
+		}
+		return false;
+	}
+
+	u32 cycle_by(const order_edge &e) const
+	{
+		if (e.from == e.to)
+			return 0;
+		return e.by_address ? graph.find_strict(e.to, e.from)
+				    : graph.find(e.to, true, [&e](u32 at) {
+					      return at == e.from;
+				      });
+	}
+
 	/* The first way from a handler's class to this one; 0: none. */
 	u32 from_handlers(u32 number) const
 	{
@@ -219,8 +276,9 @@ struct lock_order_memory {
 
 	constexpr order_learning learning()
 	{
-		return {{slot, slots, names, Classes},
-			{seen, declared, Classes, route, queue, came_from},
+		return {{slot, slots, names, sub_ranks, families, Classes},
+			{seen, strict, declared, Classes, route, queue,
+			 came_from},
 			{handlers},
 			{open},
 			{edge, &edge_count, edges, in_handler, opened, ranks},
@@ -235,11 +293,14 @@ struct lock_order_memory {
 	static constexpr u32 slots = slots_for(Classes);
 
 	atomic<usize> seen[Classes * words];
+	atomic<usize> strict[Classes * words];
 	atomic<usize> declared[Classes * words];
 	atomic<usize> handlers[words];
 	atomic<usize> open[words];
 	class_slot slot[slots];
 	plain<const char *> names[Classes];
+	plain<u8> sub_ranks[Classes];
+	plain<u8> families[Classes];
 	order_edge_slot edge[edges];
 	plain<u32> edge_count;
 	plain_site in_handler[Classes];
@@ -285,7 +346,9 @@ struct order_report {
       private:
 	void add_cycle(const order_finding &of)
 	{
-		text.add("lock order: ");
+		text.add(of.what == finding::two_ways
+				 ? "same class, by address and by sub-rank: "
+				 : "lock order: ");
 		if (of.held)
 			add_step(of.held->label(), of.held->site(),
 				 of.want.label, of.want.by, cpu_id());
@@ -301,13 +364,12 @@ struct order_report {
 	{
 		const u32 first = number(0), last = number(length - 1);
 
-		text.add("interrupts: a handler waits for ")
-			.add(known.classes.name(first))
-			.add(" at ")
-			.add(known.sites.in_handler[first].get())
-			.add("; ")
-			.add(known.classes.name(last))
-			.add(" is held or waited for with interrupts on at ")
+		text.add("interrupts: a handler waits for ");
+		add_class(first);
+		text.add(" at ").add(known.sites.in_handler[first].get());
+		text.add("; ");
+		add_class(last);
+		text.add(" is held or waited for with interrupts on at ")
 			.add(known.sites.open[last].get());
 		if (length > 1)
 			text.add("; known: ");
@@ -326,17 +388,30 @@ struct order_report {
 
 	void add_edge(u32 from, u32 to)
 	{
-		const lock_label before = {known.classes.name(from), 0};
-		const lock_label after = {known.classes.name(to), 0};
 		order_edge seen;
+		const bool has_lines = known.sites.find(from, to, seen);
 
-		if (known.sites.find(from, to, seen))
-			return add_step(before, seen.there, after, seen.here,
-					seen.cpu);
-		text.add(before).add(" then ").add(after).add(
-			known.graph.seen_after(from).has(to)
-				? " (no room for its lines)"
-				: " (declared)");
+		add_class(from);
+		if (has_lines)
+			text.add(" (").add(seen.there).add(")");
+		text.add(" then ");
+		add_class(to);
+		if (has_lines) {
+			text.add(" (").add(seen.here).add(") on CPU ");
+			text.add(seen.cpu);
+			return;
+		}
+		text.add(known.graph.seen_after(from).has(to)
+				 ? " (no room for its lines)"
+				 : " (declared)");
+	}
+
+	/* inode, or of a sub-rank: inode (nested 1) */
+	void add_class(u32 of)
+	{
+		text.add(known.classes.name(of));
+		if (const u32 rank = known.classes.sub_rank(of))
+			text.add(" (nested ").add(rank).add(")");
 	}
 
 	/* A (a.c:10) then B (a.c:12) on CPU 1 */
@@ -368,18 +443,6 @@ complain_of_order(const order_finding &of, const order_learning &known,
 	say_order(of.want, text.c_str());
 }
 
-/* For the learning: what is done about a finding. */
-struct order_reporter {
-	void operator()(finding what, u32 length, one_at_a_time &one) const
-	{
-		complain_of_order({what, length, held, want}, known, one);
-	}
-
-	const order_learning &known;
-	const held_lock *held;
-	const wanted_lock &want;
-};
-
 [[noreturn, gnu::noinline]] inline void
 complain_of_pair(const char *what, const held_lock &held,
 		 const wanted_lock &want)
@@ -390,6 +453,30 @@ complain_of_pair(const char *what, const held_lock &held,
 	text.add(" was taken at ").add(held.site());
 	say_order(want, text.c_str());
 }
+
+[[noreturn, gnu::noinline]] inline void
+complain_of_same_class(const held_lock &held, const wanted_lock &want)
+{
+	complain_of_pair("same class: neither at a higher address nor of a "
+			 "higher sub-rank than one that is held",
+			 held, want);
+}
+
+/* For the learning: what is done about a finding. */
+struct order_reporter {
+	void operator()(finding what, u32 length, one_at_a_time &one) const
+	{
+		if (what == finding::backwards) {
+			one.unlock();
+			complain_of_same_class(*held, want);
+		}
+		complain_of_order({what, length, held, want}, known, one);
+	}
+
+	const order_learning &known;
+	const held_lock *held;
+	const wanted_lock &want;
+};
 
 /* The kernel waits, and the caller has a lock. */
 [[noreturn, gnu::noinline]] inline void complain_of_wait(const held_lock &held,
@@ -413,13 +500,14 @@ struct order_rules : order_learning {
 	/* -- Classes ---------------------------------------------------------
 	 */
 
-	[[nodiscard]] u32 class_of(const char *name)
+	[[nodiscard]] u32 class_of(const char *name, u32 sub_rank)
 	{
 		if (!name)
 			return lock_classes::none;
-		const u32 known = classes.find(name);
+		const u32 known = classes.find(name, sub_rank);
 
-		return known != lock_classes::none ? known : new_class(name);
+		return known != lock_classes::none ? known
+						   : new_class(name, sub_rank);
 	}
 
 	/* Of what is held; a try has not looked. */
@@ -427,7 +515,9 @@ struct order_rules : order_learning {
 	{
 		const u32 known = one.class_plus_1.load_relaxed();
 
-		return known ? known - 1 : class_of(one.label().name);
+		return known ? known - 1
+			     : class_of(one.label().name,
+					one.sub_rank.load_relaxed());
 	}
 
 	/* -- Orders ----------------------------------------------------------
@@ -443,10 +533,17 @@ struct order_rules : order_learning {
 
 		if (from == lock_classes::none || to == lock_classes::none)
 			return;
-		if (from == to)
-			check_same_class(held, mine, want);
-		else if (!graph.seen_after(from).has(to))
-			learn_edge(held, from, want, to);
+		if (from == to && held.address.load_relaxed() >
+					  reinterpret_cast<usize>(want.lock))
+			complain_of_same_class(held, want);
+		const bool by_address =
+			from == to ||
+			mine.stack->takes_by_address(
+				held.address.load_relaxed(),
+				reinterpret_cast<usize>(want.lock));
+
+		if (!is_known(from, to, by_address))
+			learn_edge(held, from, want, to, by_address);
 	}
 
 	void declare_edge(u32 first, u32 second, call_site by)
@@ -508,11 +605,11 @@ struct order_rules : order_learning {
 	}
 
       private:
-	[[gnu::noinline]] u32 new_class(const char *name)
+	[[gnu::noinline]] u32 new_class(const char *name, u32 sub_rank)
 	{
 		if (said.load_relaxed() & full_classes)
 			return lock_classes::none;
-		const u32 number = add_class(name);
+		const u32 number = add_class(name, sub_rank);
 
 		if (number == lock_classes::none)
 			say_once(full_classes);
@@ -520,9 +617,11 @@ struct order_rules : order_learning {
 	}
 
 	[[gnu::noinline]] void learn_edge(const held_lock &held, u32 from,
-					  const wanted_lock &want, u32 to)
+					  const wanted_lock &want, u32 to,
+					  bool by_address)
 	{
-		const order_edge e = {from, to, held.site(), want.by, cpu_id()};
+		const order_edge e = {from,    to,	 held.site(),
+				      want.by, cpu_id(), by_address};
 
 		if (!learn(e, order_reporter{*this, &held, want}))
 			say_once(full_edges);
@@ -539,23 +638,6 @@ struct order_rules : order_learning {
 				 : want.shared ? "read recursion: the caller "
 						 "reads it"
 					       : "upgrade: the caller reads it",
-				 held, want);
-	}
-
-	/* By address, if no sub-ranks are declared. */
-	static void check_same_class(const held_lock &held, held_place mine,
-				     const wanted_lock &want)
-	{
-		const u8 before = held.sub_rank.load_relaxed();
-		const u8 after =
-			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0};
-
-		if (after > before ||
-		    (after == before && reinterpret_cast<usize>(want.lock) >
-						held.address.load_relaxed()))
-			return;
-		complain_of_pair("same class: neither at a higher address nor "
-				 "of a higher sub-rank than one that is held",
 				 held, want);
 	}
 

@@ -323,10 +323,18 @@ static void parent_and_child(void)
 	TRY_TO klock_lock(&node[0]);
 	klock_checked_unnest(&one_down);
 	expect(!text[0], "a child's sub-rank");
+	klock_unlock(&node[1]);
+	klock_checked_set_sub_rank(&node[0], 0);
+	klock_checked_nest(&one_down, &node[1], 1);
+	TRY_TO klock_lock(&node[1]);
+	klock_checked_unnest(&one_down);
+	expect(!text[0], "hand over hand");
 	klock_unlock(&node[0]);
 	TRY_TO klock_lock(&node[0]);
 	says("same class: ");
 	klock_unlock(&node[1]);
+	TRY_TO klock_checked_nest(&one_down, &node[0], 256);
+	says("a sub-rank above 255");
 	klock_irq_restore(before);
 }
 
