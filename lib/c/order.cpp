@@ -26,8 +26,7 @@ int klock_usage_is_held_by_me(const klock_usage *usage)
 void klock_usage_assert_held(const klock_usage *usage, const char *file,
 			     int line)
 {
-	if (!as_cpp(*usage).is_held_by_me())
-		as_cpp(*usage).complain("not held by the caller", {file, line});
+	as_cpp(*usage).assert_held({file, line});
 }
 
 void klock_might_wait_at(const char *file, int line)

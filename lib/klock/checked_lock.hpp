@@ -42,7 +42,8 @@
  *
  * Misuse that ends in a panic:
  *	recursion	lock() by its holder
- *	stray unlock	of a lock that is free, or that another holds
+ *	stray unlock	of a lock that is free, or that another holds: a thread
+ *			that the caller, a handler, has interrupted is another
  *	capacity	more contenders at once than max_contenders
  *	interrupts on	held or waited for with interrupts on here, and waited
  *			for in an interrupt handler there, now or ever: the
@@ -56,8 +57,10 @@
  *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() by another than lock()'s; one that is lent
  *			already, to any checked lock (detail/usage.hpp)
- *	two holders	the lock inside is broken
+ *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
+ *	reader's number	of another CPU, which reads under it; unlock_shared() by
+ *			another than lock_shared()'s
  *	read recursion	lock_shared() by who reads it, where reads do not nest
  *	upgrade		lock() by who reads it
  *	read in NMI	of a lock that no NMI handler may read, by a try neither
@@ -213,39 +216,41 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void lock_shared(call_site by = caller_site())
 		requires plain_shared_lock<L>
 	{
-		read(by, [this] { inner.lock_shared(); });
+		read(0u, by, [this] { inner.lock_shared(); });
 	}
 	void lock_shared(unsigned number, call_site by = caller_site())
 		requires cpu_shared_lock<L>
 	{
 		check_reader(number, by);
-		read(by, [&] { inner.lock_shared(number); });
+		read(number, by, [&] { inner.lock_shared(number); });
 	}
 
 	[[nodiscard]] bool try_lock_shared(call_site by = caller_site())
 		requires try_plain_shared_lock<L>
 	{
-		return try_read(by, [this] { return inner.try_lock_shared(); });
+		return try_read(0u, by,
+				[this] { return inner.try_lock_shared(); });
 	}
 	[[nodiscard]] bool try_lock_shared(unsigned number,
 					   call_site by = caller_site())
 		requires try_cpu_shared_lock<L>
 	{
 		check_reader(number, by);
-		return try_read(by,
+		return try_read(number, by,
 				[&] { return inner.try_lock_shared(number); });
 	}
 
 	void unlock_shared(call_site by = caller_site())
 		requires plain_shared_lock<L>
 	{
-		release_shared(by, [this] { inner.unlock_shared(); });
+		release_shared(0u, by, [this] { inner.unlock_shared(); });
 	}
 	void unlock_shared(unsigned number, call_site by = caller_site())
 		requires cpu_shared_lock<L>
 	{
 		check_reader(number, by);
-		release_shared(by, [&] { inner.unlock_shared(number); });
+		release_shared(number, by,
+			       [&] { inner.unlock_shared(number); });
 	}
 
 	[[nodiscard]] bool is_locked() const
@@ -300,7 +305,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	/* -- What only a checked lock knows; of any lock: detail/checked.hpp --
 	 */
 
-	/* Whether the caller holds it. Exact: nobody else can change that. */
+	/* Whether the caller holds it, or whoever it has interrupted. Exact:
+	 * nobody else can change that. */
 	[[nodiscard]] bool is_held_by_me() const
 	{
 		return usage.is_held_by_me();
@@ -308,8 +314,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	void assert_held(call_site by = caller_site()) const
 	{
-		if (!usage.is_held_by_me())
-			usage.complain("not held by the caller", by);
+		usage.assert_held(by);
 	}
 
 	void set_name(const char *name) { this->name_it(name); }

@@ -33,7 +33,8 @@
  *			nor of a higher sub-rank; or two of it by address, and
  *			two by sub-rank
  *	interrupts	a handler waits for a class that comes, over any number
- *			of locks, before one that is held with interrupts on
+ *			of locks, before one that is held with interrupts on;
+ *			one that both read, where reads nest, is no danger
  *	recursion, read recursion, upgrade
  *			of the same lock, however many readers there are
  *	might_wait()	with a lock held (order_calls.hpp)
@@ -277,13 +278,13 @@ struct order_keeper : lock_order, private order_rules {
 	static bool is_nested_read(const held_locks &mine, const held_lock *at,
 				   const wanted_lock &want)
 	{
-		if (!want.shared || !want.nests)
+		if (!want.is_nested())
 			return false;
 		for (u32 i = 0; i < mine.size(); i++) {
 			const held_lock &one = mine.at[i];
 
 			if (&one != at && one.is_of(want.lock) &&
-			    one.shared.load_relaxed() &&
+			    one.is_read() &&
 			    one.state.load_relaxed() == hold::held)
 				return true;
 		}

@@ -50,14 +50,10 @@ inline bool read_held(const held_lock &one, usize owner, held_view &view)
 
 	if (lock <= held_lock::gone)
 		return false;
-	view = {owner,
-		one.on_cpu.load_relaxed(),
-		lock,
-		one.label(),
-		one.site(),
-		one.state.load_relaxed(),
-		one.shared.load_relaxed(),
-		held_lock::clock() - one.since.load_relaxed()};
+	view = {owner,	       one.on_cpu.load_relaxed(),
+		lock,	       one.label(),
+		one.site(),    one.state.load_relaxed(),
+		one.is_read(), held_lock::clock() - one.since.load_relaxed()};
 	return one.address.load_relaxed() == lock;
 }
 

@@ -162,11 +162,11 @@ result three_parts(const options &how, bool second)
 			};
 
 			if (cpu == 0)
-				known.learn_handler(0, {}, found);
+				known.learn_handler(0, false, {}, found);
 			else if (cpu == 1)
 				known.learn({0, 1, {}, {}, 0, false}, found);
 			else if (second || cpu == 2)
-				known.learn_open(1, {}, found);
+				known.learn_open(1, false, {}, found);
 		},
 		[](learned_world &w) { check(w.reports == 1, "once"); });
 }

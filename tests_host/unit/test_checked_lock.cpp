@@ -615,14 +615,14 @@ struct full_while_left {
 		running here(0, context::thread);
 		irqs off(false);
 		wants(usage, two);
-		usage.after_lock(0, {});
+		usage.after_lock(0, {}, false);
 		as(1, context::thread, [&] { wants(usage, two); });
 		usage.before_unlock(0, {});
 	}
 
 	void next_has_it()
 	{
-		as(1, context::thread, [&] { usage.after_lock(0, {}); });
+		as(1, context::thread, [&] { usage.after_lock(0, {}, false); });
 	}
 
 	[[nodiscard]] bool nmi_may_try()
@@ -673,7 +673,7 @@ TEST_CASE("checked_lock: the only contender there is room for comes again")
 
 	for (int i = 0; i < 3; i++) {
 		wants(usage, 1);
-		usage.after_lock(0, {});
+		usage.after_lock(0, {}, false);
 		has(panic_of([&] { (void)usage.before_try_lock(1, {}); }),
 		    "more contenders than its capacity");
 		usage.before_unlock(0, {});

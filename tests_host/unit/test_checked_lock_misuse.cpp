@@ -218,7 +218,58 @@ TEST_CASE("checked_lock: a lock that lets two in is named")
 
 	lock.lock();
 	has(panic_of([&] { as(1, context::thread, [&] { lock.lock(); }); }),
-	    "door, CPU 1: two holders");
+	    "door, CPU 1: two holders: the lock let in a second one");
+}
+
+namespace {
+
+struct numbered_door {
+	static constexpr u64 max_contenders = 8;
+
+	void lock(unsigned) {}
+	void unlock(unsigned) {}
+};
+
+} // namespace
+
+TEST_CASE("checked_lock: two CPUs that hold it under one number are named")
+{
+	checked_lock<numbered_door, "door"> lock;
+
+	lock.lock(2);
+	as(1, context::thread, [&] {
+		has(panic_of([&] { lock.lock(3); }), "let in a second one");
+		has(panic_of([&] { lock.lock(2); }),
+		    "door, CPU 1: two holders under one number");
+	});
+}
+
+TEST_CASE("checked_lock: a handler that releases what its thread holds")
+{
+	checked_if<true, ticket_lock<u8>, "list"> lock;
+	const int taken = __LINE__ + 1;
+	lock.lock();
+
+	for (const context handler : {context::interrupt, context::nmi})
+		as(0, handler, [&] {
+			CHECK_FALSE(lock.try_lock());
+			const std::string said =
+				panic_of([&] { lock.unlock(); });
+
+			has(said, "list, CPU 0: unlock in another context than "
+				  "lock's; at ");
+			has(said, line(__LINE__ - 4));
+			has(said, "taken at " + line(taken));
+			has(panic_of([&] { assert_held(lock); }),
+			    "held in another context than the caller's");
+		});
+	assert_held(lock);
+	lock.unlock();
+	as(0, context::nmi, [&] {
+		CHECK(lock.try_lock());
+		assert_held(lock);
+		lock.unlock();
+	});
 }
 
 TEST_CASE("checked_lock: assert_held() names who does not hold it")
@@ -724,6 +775,77 @@ TEST_CASE("checked_lock: shared: reads of one CPU nest, but in no NMI handler")
 		    "read in an NMI handler, where this lock is not read");
 	});
 	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: a reader's number is its own until the end")
+{
+	checked_lock<reader_lock<4>, "names"> lock;
+
+	lock.lock_shared(2);
+	has(panic_of([&] { lock.unlock_shared(3); }),
+	    "unlock_shared with another number than lock_shared's");
+	as(1, context::thread, [&] {
+		has(panic_of([&] { lock.lock_shared(2); }),
+		    "a number that another CPU reads under");
+		has(panic_of([&] { (void)lock.try_lock_shared(2); }),
+		    "a number that another CPU reads under");
+		lock.lock_shared(3);
+	});
+	lock.unlock_shared(2);
+	as(1, context::thread, [&] { lock.unlock_shared(3); });
+	lock.lock_shared(3);
+	lock.unlock_shared(3);
+}
+
+TEST_CASE("checked_lock: shared: a handler that ends what its thread reads")
+{
+	checked lock;
+	checked_lock<reader_lock<4>, "names"> nests;
+
+	irq_shared_guard held(lock);
+	nests.lock_shared(0);
+	as(0, context::interrupt, [&] {
+		has(panic_of([&] { lock.unlock_shared(); }),
+		    "unlock_shared in another context than lock_shared's");
+		nests.lock_shared(0);
+		nests.unlock_shared(0);
+		has(panic_of([&] { nests.unlock_shared(0); }),
+		    "unlock_shared in another context than lock_shared's");
+	});
+	nests.unlock_shared(0);
+}
+
+TEST_CASE("checked_lock: shared: a handler reads what nests as its thread does")
+{
+	checked_lock<reader_lock<4>, "names"> lock;
+	const auto read_in_handler = [&] {
+		as(0, context::interrupt, [&] {
+			lock.lock_shared(0);
+			lock.unlock_shared(0);
+		});
+	};
+
+	lock.lock_shared(0);
+	CHECK(panic_of(read_in_handler) == "");
+	lock.unlock_shared(0);
+	const int written = __LINE__ + 1;
+	has(panic_of([&] { lock.lock(); }),
+	    misuse_text()
+		    .add("with interrupts on at ")
+		    .add(call_site{__FILE__, written})
+		    .c_str());
+}
+
+TEST_CASE("checked_lock: shared: a handler that writes what nests")
+{
+	checked_lock<reader_lock<4>, "names"> lock;
+
+	lock.lock_shared(0);
+	lock.unlock_shared(0);
+	as(1, context::interrupt, [&] {
+		has(panic_of([&] { lock.lock(); }),
+		    "held or waited for with interrupts on");
+	});
 }
 
 TEST_CASE("checked_lock: shared: a handler that reads what threads read with "

@@ -88,6 +88,7 @@ struct __attribute__((may_alias)) klock_shared_usage {
 	/* The C++ shared_usage. */
 	unsigned int klock_counts[2];
 	void *klock_in[8];
+	unsigned int klock_as[8];
 };
 
 /* -- Each lock, by the verbs that it has unchecked -- */

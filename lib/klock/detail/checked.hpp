@@ -259,14 +259,15 @@ struct checked_core {
 		if (readers.is_read())
 			usage.complain("a reader is in: the lock is broken",
 				       by);
-		usage.after_lock(with, by);
+		usage.after_lock(with, by, cpu_lock<L>);
 	}
 
 	template <typename Lock>
-	void read(call_site by, Lock lock_inner)
+	void read(unsigned number, call_site by, Lock lock_inner)
 	{
 		check_context(by);
-		usage.before_wait(by);
+		check_read_number(number, by);
+		usage.before_wait(by, !shared::nests);
 		if (!shared::nests && readers.is_mine())
 			usage.complain("read recursion: the caller reads it",
 				       by);
@@ -276,23 +277,25 @@ struct checked_core {
 		else
 			count_reader_in(by);
 		lock_inner();
-		is_reader();
+		is_reader(number);
 		is_held(mine);
 	}
 
 	template <typename Try>
-	bool try_read(call_site by, Try try_inner)
+	bool try_read(unsigned number, call_site by, Try try_inner)
 	{
 		check_context(by);
+		check_read_number(number, by);
 		if (shared::nests && current_context() == context::nmi)
 			usage.complain("read in an NMI handler, where this "
 				       "lock is not read",
 				       by);
 		if constexpr (shared::contends) {
-			if (!usage.before_try_lock(L::max_contenders, by))
+			if (!usage.before_try_lock(L::max_contenders, by,
+						   !shared::nests))
 				return false;
 		} else {
-			usage.before_try(by);
+			usage.before_try(by, !shared::nests);
 			count_reader_in(by);
 		}
 		const held_place mine = is_tried(by, true);
@@ -301,7 +304,7 @@ struct checked_core {
 			is_not_held(mine);
 			return false;
 		}
-		is_reader();
+		is_reader(number);
 		is_held(mine);
 		return true;
 	}
@@ -320,22 +323,21 @@ struct checked_core {
 			readers.count_out();
 	}
 
-	void is_reader()
+	void is_reader(unsigned number)
 	{
 		if constexpr (shared::contends)
 			usage.is_read();
-		readers.note();
+		readers.note(number);
 	}
 
 	/* After unlock_inner() the lock may be gone. */
 	template <typename Unlock>
-	void release_shared(call_site by, Unlock unlock_inner)
+	void release_shared(unsigned number, call_site by, Unlock unlock_inner)
 	{
-		if (!readers.forget())
-			usage.complain("unlock_shared by who does not read it",
-				       by);
+		if (const char *const wrong = readers.forget(number))
+			usage.complain(wrong, by);
 		count_reader_out();
-		usage.before_try(by);
+		usage.before_try(by, !shared::nests);
 		unlock_inner();
 		is_released(&usage);
 	}
@@ -401,6 +403,17 @@ struct checked_core {
 	{
 		if (number >= shared::readers)
 			usage.complain("a CPU number beyond capacity", by);
+	}
+
+	/* The number of a reader is that of one CPU. */
+	void check_read_number([[maybe_unused]] unsigned number,
+			       [[maybe_unused]] call_site by) const
+	{
+		if constexpr (cpu_shared_lock<L>)
+			if (readers.is_of_another(number))
+				usage.complain("a number that another CPU "
+					       "reads under",
+					       by);
 	}
 
 	void lend(unsigned, call_site) {}

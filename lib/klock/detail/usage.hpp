@@ -49,6 +49,8 @@ struct wanted_lock {
 	call_site by;
 	bool shared; /* to read */
 	bool nests;  /* and who reads it may read it again */
+
+	[[nodiscard]] bool is_nested() const { return shared && nests; }
 };
 
 /* Where one acquisition is noted; nulls: nowhere. */
@@ -77,10 +79,11 @@ struct lock_order {
  * people, and decides nothing.
  */
 struct noted_site {
-	/* The file last: whoever sees it on this CPU sees the rest. */
-	void note(call_site at)
+	/* The file last: whoever sees it on this CPU sees the rest. mark: what
+	 * else is noted of it, 0 to 3. */
+	void note(call_site at, u32 mark)
 	{
-		on_cpu.store_relaxed(cpu_id());
+		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
 		line.store_relaxed(static_cast<u32>(at.line));
 		file.store_relaxed(at.file);
 	}
@@ -91,14 +94,24 @@ struct noted_site {
 			static_cast<int>(line.load_relaxed())};
 	}
 
-	[[nodiscard]] u32 cpu() const { return on_cpu.load_relaxed(); }
+	[[nodiscard]] u32 cpu() const
+	{
+		return on_cpu.load_relaxed() >> mark_bits;
+	}
+	[[nodiscard]] u32 mark() const
+	{
+		return on_cpu.load_relaxed() & ((u32{1} << mark_bits) - 1);
+	}
 	[[nodiscard]] bool empty() const { return !file.load_relaxed(); }
 
       private:
+	static constexpr u32 mark_bits = 2;
+
 	/* null: nothing noted yet */
 	atomic<const char *> file;
 	/* meaningless without file */
 	atomic<u32> line;
+	/* and the mark */
 	atomic<u32> on_cpu;
 };
 
@@ -135,8 +148,8 @@ struct lock_usage {
 				 by);
 	}
 
-	/* Who is about to wait for it. */
-	void before_wait(call_site by)
+	/* Who is about to wait for it; waits: for readers, too. */
+	void before_wait(call_site by, bool for_readers = true)
 	{
 		const context here = current_context();
 
@@ -145,8 +158,8 @@ struct lock_usage {
 				 "try_lock()",
 				 by);
 		if (here == context::interrupt)
-			note_handler(by);
-		note_interrupts_on(here, by);
+			note_handler(by, for_readers);
+		note_interrupts_on(here, by, for_readers);
 		if (is_held_by_me())
 			complain("recursion: the caller holds it", by);
 	}
@@ -169,15 +182,16 @@ struct lock_usage {
 	void is_read() { contenders.fetch_and_relaxed(~left); }
 
 	/* A reader that does not wait. */
-	void before_try(call_site by)
+	void before_try(call_site by, bool for_readers)
 	{
-		note_interrupts_on(current_context(), by);
+		note_interrupts_on(current_context(), by, for_readers);
 	}
 
 	/* Returns false where it is about to be taken by others, all of them */
-	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by)
+	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by,
+					   bool for_readers = true)
 	{
-		note_interrupts_on(current_context(), by);
+		note_interrupts_on(current_context(), by, for_readers);
 
 		const u32 found = contenders.fetch_add_relaxed(1);
 		if (!is_unclear(found, capacity)) {
@@ -191,15 +205,19 @@ struct lock_usage {
 	/* Counts out who has tried in vain. */
 	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
 
-	/* The caller is the holder now, by this number or node. */
-	void after_lock(usize with, call_site by)
+	/* The caller is the holder now, by this number or node; numbered: each
+	 * who contends has a number of its own. */
+	void after_lock(usize with, call_site by, bool numbered)
 	{
 		const u32 before = contenders.load_relaxed() & (held | left);
 
 		if (before == held)
-			complain("two holders: the lock let in a second one",
+			complain(numbered && taken_with.load_relaxed() == with
+					 ? "two holders under one number"
+					 : "two holders: the lock let in a "
+					   "second one",
 				 by);
-		taken.note(by);
+		taken.note(by, static_cast<u32>(current_context()));
 		taken_with.store_relaxed(with);
 		owner_plus_1.store_relaxed(owner_id() + 1);
 		contenders.fetch_add_relaxed(held - before - 1);
@@ -212,18 +230,31 @@ struct lock_usage {
 			complain("unlock of a free lock", by);
 		if (!is_held_by_me())
 			complain("unlock by another than its holder", by);
+		if (!is_taken_here())
+			complain("unlock in another context than lock's", by);
 		if (taken_with.load_relaxed() != with)
 			complain("unlock with another number or node than "
 				 "lock's",
 				 by);
-		note_interrupts_on(current_context(), by);
+		note_interrupts_on(current_context(), by, true);
 		owner_plus_1.store_relaxed(nobody);
 		contenders.fetch_add_relaxed(left - held);
 	}
 
+	/* Or by whoever the caller has interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
 	{
 		return owner_plus_1.load_relaxed() == owner_id() + 1;
+	}
+
+	/* The same, and taken in this context: it is the caller's to use. */
+	void assert_held(call_site by) const
+	{
+		if (!is_held_by_me())
+			complain("not held by the caller", by);
+		if (!is_taken_here())
+			complain("held in another context than the caller's",
+				 by);
 	}
 
 	[[noreturn, gnu::noinline]] void complain(const char *what,
@@ -249,25 +280,36 @@ struct lock_usage {
 		return owner_plus_1.load_relaxed() != nobody;
 	}
 
+	/* A handler's acquisition is not that of whom it has interrupted. */
+	[[nodiscard]] bool is_taken_here() const
+	{
+		return taken.mark() == static_cast<u32>(current_context());
+	}
+
 	/* -- Interrupts ------------------------------------------------------
+	 *
+	 * Their mark: whether one of the two waits for the other. A reader does
+	 * not wait for a reader of its own CPU, where reads nest.
 	 */
 
 	/* In an NMI handler the flag says nothing: no interrupt comes there. */
-	void note_interrupts_on(context here, call_site by)
+	void note_interrupts_on(context here, call_site by, bool waits)
 	{
-		if (here == context::nmi || !arch::irqs_enabled())
-			return;
-		if (open.empty())
-			open.note(by);
-		if (!in_handler.empty())
-			complain_of_interrupts(by);
+		if (here != context::nmi && arch::irqs_enabled())
+			note_first(open, by, waits);
 	}
 
-	void note_handler(call_site by)
+	void note_handler(call_site by, bool waits)
 	{
-		if (in_handler.empty())
-			in_handler.note(by);
-		if (!open.empty())
+		note_first(in_handler, by, waits);
+	}
+
+	void note_first(noted_site &at, call_site by, bool waits)
+	{
+		if (at.empty() || at.mark() < u32{waits})
+			at.note(by, waits);
+		if (!open.empty() && !in_handler.empty() &&
+		    (open.mark() || in_handler.mark()))
 			complain_of_interrupts(by);
 	}
 
@@ -395,32 +437,62 @@ struct shared_usage {
 	}
 	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
 
-	/* The caller is in. */
-	void note()
+	/* The caller is in, under this number if readers have numbers. */
+	void note(unsigned number)
 	{
-		for (atomic<usize> &one : in) {
+		for (unsigned i = 0; i < noted_readers; i++) {
 			usize nobody = 0;
 
-			if (one.compare_exchange_relaxed(nobody,
-							 owner_id() + 1))
-				return;
+			if (!in[i].compare_exchange_relaxed(nobody,
+							    owner_id() + 1))
+				continue;
+			as[i].store_relaxed(here(number));
+			return;
 		}
 		(void)not_noted.fetch_add_relaxed(1);
 	}
 
-	/* Takes that back; false: it was not in. */
-	[[nodiscard]] bool forget()
+	/* Takes that back; null, or what is wrong: it was not in so. */
+	[[nodiscard]] const char *forget(unsigned number)
 	{
-		for (atomic<usize> &one : in) {
-			if (one.load_relaxed() != owner_id() + 1)
+		const char *wrong = "unlock_shared by who does not read it";
+
+		for (unsigned i = 0; i < noted_readers; i++) {
+			if (in[i].load_relaxed() != owner_id() + 1)
 				continue;
-			one.store_relaxed(0);
-			return true;
+			const u32 was = as[i].load_relaxed();
+
+			if (was == here(number)) {
+				in[i].store_relaxed(0);
+				return nullptr;
+			}
+			wrong = was >> context_bits == number
+					? "unlock_shared in another context "
+					  "than lock_shared's"
+					: "unlock_shared with another number "
+					  "than lock_shared's";
 		}
 		if (not_noted.load_relaxed() == 0)
-			return false;
+			return wrong;
 		(void)not_noted.fetch_add_relaxed(~u32{0});
-		return true;
+		return nullptr;
+	}
+
+	/*
+	 * Whether another CPU is known to read under this number. Where owners
+	 * are threads, nobody knows whether they share a CPU.
+	 */
+	[[nodiscard]] bool is_of_another(unsigned number) const
+	{
+		bool found = false;
+
+		for (unsigned i = 0; i < noted_readers; i++) {
+			const usize reads = in[i].load_relaxed();
+
+			found |= reads != 0 && reads != owner_id() + 1 &&
+				 as[i].load_relaxed() >> context_bits == number;
+		}
+		return found && owner_is_cpu();
 	}
 
 	/* Whether the caller is known to be in. */
@@ -444,12 +516,22 @@ struct shared_usage {
 	}
 
       private:
+	static constexpr u32 context_bits = 2;
+
+	static u32 here(unsigned number)
+	{
+		return number << context_bits |
+		       static_cast<u32>(current_context());
+	}
+
 	/* Readers that wait or are in, if their capacity is their own. */
 	atomic<u32> contend;
 	/* Those in for whom there was no room below. */
 	atomic<u32> not_noted;
 	/* Who is in, + 1; 0: nobody. */
 	atomic<usize> in[noted_readers];
+	/* Under which number, above the context. */
+	atomic<u32> as[noted_readers];
 };
 
 namespace detail {

@@ -184,6 +184,23 @@ struct class_set {
 	atomic<usize> *words;
 };
 
+/* What was seen of classes; by reads that nest, or by what waits for those. */
+struct class_marks {
+	/* Whether all that this says is known. */
+	[[nodiscard]] bool has(u32 number, bool by_reads) const
+	{
+		return by_reads ? any.has(number) : by_others.has(number);
+	}
+	void set(u32 number, bool by_reads) const
+	{
+		any.set(number);
+		if (!by_reads)
+			by_others.set(number);
+	}
+
+	class_set any, by_others;
+};
+
 struct order_graph {
 	/* Classes at most: they are kept in bytes. */
 	static constexpr u32 limit = 256;

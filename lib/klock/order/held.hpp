@@ -26,6 +26,7 @@
 namespace klock {
 
 enum class hold : u8 { trying, waiting, held };
+enum class reading : u8 { no, alone, nested };
 
 /* One acquisition. */
 struct held_lock {
@@ -43,7 +44,9 @@ struct held_lock {
 		since.store_relaxed(clock());
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
-		shared.store_relaxed(want.shared);
+		reads.store_relaxed(want.is_nested() ? reading::nested
+				    : want.shared    ? reading::alone
+						     : reading::no);
 		state.store_relaxed(how);
 		address.store_relaxed(reinterpret_cast<usize>(want.lock));
 	}
@@ -67,6 +70,14 @@ struct held_lock {
 	[[nodiscard]] bool is_of(const void *lock) const
 	{
 		return address.load_relaxed() == reinterpret_cast<usize>(lock);
+	}
+	[[nodiscard]] bool is_read() const
+	{
+		return reads.load_relaxed() != reading::no;
+	}
+	[[nodiscard]] bool is_read_nested() const
+	{
+		return reads.load_relaxed() == reading::nested;
 	}
 	[[nodiscard]] lock_label label() const
 	{
@@ -95,7 +106,7 @@ struct held_lock {
 	/* As declared: order_calls.hpp. */
 	atomic<u8> sub_rank;
 	atomic<hold> state;
-	atomic<bool> shared;
+	atomic<reading> reads;
 	/* Pushed by a handler that came in the middle of a pop, below it: who
 	 * was interrupted takes that place back itself. */
 	atomic<bool> above_pop;

@@ -123,16 +123,15 @@ struct order_learning {
 
 	/* An interrupt handler waits for it. */
 	template <typename Found>
-	[[gnu::noinline]] void learn_handler(u32 number, call_site by,
-					     Found found) const
+	[[gnu::noinline]] void learn_handler(u32 number, bool by_reads,
+					     call_site by, Found found) const
 	{
 		one_at_a_time one(*busy);
 
-		if (!handlers.has(number)) {
-			handlers.set(number);
+		if (!handlers.has(number, by_reads)) {
+			handlers.set(number, by_reads);
 			sites.in_handler[number].set(by);
-			if (const u32 length =
-				    graph.find(number, false, is_in{open}))
+			if (const u32 length = to_open(number))
 				found(finding::inversion, length, one);
 		}
 		one.unlock();
@@ -140,15 +139,16 @@ struct order_learning {
 
 	/* It is held or waited for with interrupts on. */
 	template <typename Found>
-	[[gnu::noinline]] void learn_open(u32 number, call_site by,
-					  Found found) const
+	[[gnu::noinline]] void learn_open(u32 number, bool by_reads,
+					  call_site by, Found found) const
 	{
 		one_at_a_time one(*busy);
 
-		if (!open.has(number)) {
-			open.set(number);
+		if (!open.has(number, by_reads)) {
+			open.set(number, by_reads);
 			sites.open[number].set(by);
-			if (const u32 length = from_handlers(number))
+			if (const u32 length =
+				    from_handlers(number, is_only_read(number)))
 				found(finding::inversion, length, one);
 		}
 		one.unlock();
@@ -171,9 +171,9 @@ struct order_learning {
 	lock_classes classes;
 	order_graph graph;
 	/* Classes that handlers wait for. */
-	class_set handlers;
+	class_marks handlers;
 	/* Classes that were held or waited for with interrupts on. */
-	class_set open;
+	class_marks open;
 	order_sites sites;
 	tas_lock *busy;
 
@@ -220,11 +220,35 @@ struct order_learning {
 				      });
 	}
 
+	/*
+	 * A handler that reads it interrupts a reader of it: reads of one CPU
+	 * nest, and neither waits. Over other locks they do, and where two of
+	 * it are held at once.
+	 */
+	bool is_only_read(u32 number) const
+	{
+		return !handlers.by_others.has(number) &&
+		       !open.by_others.has(number) &&
+		       !graph.seen_after(number).has(number);
+	}
+
+	/* The way from a handler's class to one that is open; 0: none. */
+	u32 to_open(u32 number) const
+	{
+		const bool alone_is_right = is_only_read(number);
+
+		return graph.find(number, false, [&](u32 at) {
+			return open.any.has(at) &&
+			       !(alone_is_right && at == number);
+		});
+	}
+
 	/* The first way from a handler's class to this one; 0: none. */
-	u32 from_handlers(u32 number) const
+	u32 from_handlers(u32 number, bool alone_is_right) const
 	{
 		for (u32 i = 0; i < graph.classes; i++) {
-			if (!handlers.has(i))
+			if (!handlers.any.has(i) ||
+			    (alone_is_right && i == number))
 				continue;
 			if (const u32 length =
 				    graph.find(i, false, [number](u32 at) {
@@ -238,13 +262,13 @@ struct order_learning {
 	/* The same through a new edge, on to one that is open. */
 	u32 inversion_by(u32 from, u32 to) const
 	{
-		if (!graph.find(to, false, is_in{open}))
+		if (!graph.find(to, false, is_in{open.any}))
 			return 0;
-		const u32 before = from_handlers(from);
+		const u32 before = from_handlers(from, false);
 
 		if (!before)
 			return 0;
-		return before + graph.find(to, false, is_in{open}, before);
+		return before + graph.find(to, false, is_in{open.any}, before);
 	}
 };
 
@@ -279,8 +303,8 @@ struct lock_order_memory {
 		return {{slot, slots, names, sub_ranks, families, Classes},
 			{seen, strict, declared, Classes, route, queue,
 			 came_from},
-			{handlers},
-			{open},
+			{{handlers}, {handlers + words}},
+			{{open}, {open + words}},
 			{edge, &edge_count, edges, in_handler, opened, ranks},
 			&busy};
 	}
@@ -295,8 +319,8 @@ struct lock_order_memory {
 	atomic<usize> seen[Classes * words];
 	atomic<usize> strict[Classes * words];
 	atomic<usize> declared[Classes * words];
-	atomic<usize> handlers[words];
-	atomic<usize> open[words];
+	atomic<usize> handlers[2 * words];
+	atomic<usize> open[2 * words];
 	class_slot slot[slots];
 	plain<const char *> names[Classes];
 	plain<u8> sub_ranks[Classes];
@@ -560,8 +584,11 @@ struct order_rules : order_learning {
 	/* A handler waits for it. */
 	void note_handler(u32 number, const wanted_lock &want)
 	{
-		if (number != lock_classes::none && !handlers.has(number))
-			learn_handler(number, want.by,
+		const bool by_reads = want.is_nested();
+
+		if (number != lock_classes::none &&
+		    !handlers.has(number, by_reads))
+			learn_handler(number, by_reads, want.by,
 				      order_reporter{*this, nullptr, want});
 	}
 
@@ -575,10 +602,12 @@ struct order_rules : order_learning {
 			if (!mine.at[i].is_there())
 				continue;
 			const u32 number = class_of(mine.at[i]);
+			const bool by_reads = mine.at[i].is_read_nested();
 
-			if (number != lock_classes::none && !open.has(number))
+			if (number != lock_classes::none &&
+			    !open.has(number, by_reads))
 				learn_open(
-					number, want.by,
+					number, by_reads, want.by,
 					order_reporter{*this, nullptr, want});
 		}
 	}
@@ -630,7 +659,7 @@ struct order_rules : order_learning {
 	static void check_same_lock(const held_lock &held,
 				    const wanted_lock &want)
 	{
-		const bool reads = held.shared.load_relaxed();
+		const bool reads = held.is_read();
 
 		if (reads && want.shared && want.nests)
 			return;

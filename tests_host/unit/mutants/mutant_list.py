@@ -69,10 +69,10 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "			mine->pop(*one);", "			(void)one;",
      _unit(""), "locks may be released in any order"),
     ("forgotten pop at unlock_shared()", "detail/checked.hpp",
-     "		usage.before_try(by);\n"
+     "		usage.before_try(by, !shared::nests);\n"
      "		unlock_inner();\n"
      "		is_released(&usage);\n",
-     "		usage.before_try(by);\n"
+     "		usage.before_try(by, !shared::nests);\n"
      "		unlock_inner();\n",
      _unit("_tables"), "readers of a fair lock order as writers do"),
     ("forgotten pop at a try in vain", "lock_order.hpp",
@@ -229,12 +229,12 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit("_interrupts"),
      "interrupts: the edge closes it; all lines are named"),
     ("a handler's mark is not searched for", "order/rules.hpp",
-     "				    graph.find(number, false, is_in{open}))\n",
-     "				    0)\n",
+     "			if (const u32 length = to_open(number))",
+     "			if (const u32 length = 0)",
      _unit("_interrupts"), "interrupts: the handler closes it"),
     ("interrupts on are not searched for", "order/rules.hpp",
-     "			if (const u32 length = from_handlers(number))",
-     "			if (const u32 length = 0)",
+     "				    from_handlers(number, is_only_read(number)))",
+     "				    0)",
      _unit("_interrupts"), "interrupts: who has them on closes it"),
     ("only what is wanted is open", "order/rules.hpp",
      "			if (!mine.at[i].is_there())\n"
@@ -249,6 +249,14 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		else if (const u32 length = inversion_by(e.from, e.to))",
      "		else if (const u32 length = 0)",
      _unit("_interrupts"), "interrupts: over three locks, by any of its edges"),
+    ("a handler's nested read is a danger", "order/rules.hpp",
+     "		return !handlers.by_others.has(number) &&",
+     "		return false && !handlers.by_others.has(number) &&",
+     _unit("_interrupts"), "interrupts: what nests is read in a handler, too"),
+    ("what nests is no danger", "order/rules.hpp",
+     "		       !open.by_others.has(number) &&\n", "",
+     _unit("_interrupts"), "interrupts: what nests is written with "
+     "interrupts on"),
     ("might_wait() looks at nothing", "lock_order.hpp",
      "			if (mine->at[i].is_there())\n"
      "				complain_of_wait",
