@@ -462,11 +462,11 @@ struct shared_usage {
 				continue;
 			const u32 was = as[i].load_relaxed();
 
-			if (was == here(number)) {
+			if (is_same(was, here(number))) {
 				in[i].store_relaxed(0);
 				return nullptr;
 			}
-			wrong = was >> context_bits == number
+			wrong = number_of(was) == number
 					? "unlock_shared in another context "
 					  "than lock_shared's"
 					: "unlock_shared with another number "
@@ -480,7 +480,9 @@ struct shared_usage {
 
 	/*
 	 * Whether another CPU is known to read under this number. Where owners
-	 * are threads, nobody knows whether they share a CPU.
+	 * are threads, nobody knows whether they share a CPU. A place whose
+	 * reader has come, and has not said yet under which number, still has
+	 * its last one's: it is believed where both are of one CPU.
 	 */
 	[[nodiscard]] bool is_of_another(unsigned number) const
 	{
@@ -488,9 +490,11 @@ struct shared_usage {
 
 		for (unsigned i = 0; i < noted_readers; i++) {
 			const usize reads = in[i].load_relaxed();
+			const u32 was = as[i].load_relaxed();
 
 			found |= reads != 0 && reads != owner_id() + 1 &&
-				 as[i].load_relaxed() >> context_bits == number;
+				 cpu_of(was) == ((reads - 1) & cpus) &&
+				 number_of(was) == number;
 		}
 		return found && owner_is_cpu();
 	}
@@ -516,12 +520,22 @@ struct shared_usage {
 	}
 
       private:
-	static constexpr u32 context_bits = 2;
+	static constexpr u32 contexts = 3;
+	static constexpr u32 cpus = (u32{1} << 14) - 1;
 
 	static u32 here(unsigned number)
 	{
-		return number << context_bits |
+		return number << 16 | (cpu_id() & cpus) << 2 |
 		       static_cast<u32>(current_context());
+	}
+	static u32 number_of(u32 as) { return as >> 16; }
+	static u32 cpu_of(u32 as) { return as >> 2 & cpus; }
+
+	/* A thread may have moved to another CPU since. */
+	static bool is_same(u32 as, u32 here)
+	{
+		return number_of(as) == number_of(here) &&
+		       (as & contexts) == (here & contexts);
 	}
 
 	/* Readers that wait or are in, if their capacity is their own. */
@@ -530,7 +544,7 @@ struct shared_usage {
 	atomic<u32> not_noted;
 	/* Who is in, + 1; 0: nobody. */
 	atomic<usize> in[noted_readers];
-	/* Under which number, above the context. */
+	/* Under which number, on which CPU, in which context. */
 	atomic<u32> as[noted_readers];
 };
 
