@@ -11,6 +11,8 @@
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
 
+#include <cstring>
+
 #include "hooked_lock.hpp"
 #include "order_kernel.hpp"
 using namespace klock;
@@ -706,6 +708,38 @@ TEST_CASE("lock_order: a name is a class, wherever its text stands")
 	set_name(other, there);
 	CHECK(taking(0, one, of.a) == "");
 	has(taking(1, of.a, other), "known: inode (");
+}
+
+TEST_CASE("lock_order: a name that ends with its lock, and another one there")
+{
+	new_order<> fresh;
+	char text[40] = "the first of its kind";
+	checked_lock<byte_lock> one;
+	two_locks of;
+
+	set_name(one, text);
+	CHECK(taking(0, one, of.a) == "");
+	/* Its memory is another lock's next. */
+	std::strcpy(text, "second");
+	CHECK(taking(0, of.a, one) == "");
+	has(taking(1, one, of.a), "known: a (");
+	std::strcpy(text, "the first of its kind");
+	has(taking(2, of.a, one), "known: the first of its kind (");
+}
+
+TEST_CASE("lock_order: a long name is cut, and differs in its end")
+{
+	new_order<> fresh;
+	static const char one_text[] = "a name of more than thirty-two, 1";
+	static const char other_text[] = "a name of more than thirty-two, 2";
+	checked_lock<byte_lock> one, other;
+	two_locks of;
+
+	set_name(one, one_text);
+	set_name(other, other_text);
+	CHECK(taking(0, one, of.a) == "");
+	CHECK(taking(0, of.a, other) == "");
+	has(taking(1, of.a, one), "known: a name of more than thirty-two, (");
 }
 
 TEST_CASE("lock_order: a lock without a name has no order")

@@ -29,6 +29,12 @@ struct bounded_text {
 		chars[length] = 0;
 		return *this;
 	}
+	bounded_text &add_char(char more)
+	{
+		const char one[] = {more, 0};
+
+		return add(one);
+	}
 
 	bounded_text &add(u32 number)
 	{

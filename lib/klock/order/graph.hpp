@@ -9,6 +9,7 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/detail/text.hpp>
 #include <klock/plain.hpp>
 #include <klock/types.hpp>
 
@@ -19,82 +20,141 @@ namespace klock {
  *
  * Locks of one name are a family, and those of it that are taken with one
  * sub-rank (`nested`, order_calls.hpp) a class: a parent and its child are two.
- * A name is found by its address, then, once for each address, by its text: two
- * files that say "inode" mean one family. So a name must stay what it is for
- * ever, as a literal does.
+ * A name is found by its address and a hash of its text; the first time, by
+ * the text, which is copied: two files that say "inode" mean one family, and a
+ * name may end with the last lock that has it. One whose memory is another
+ * name's next is then another name.
  *
  * find() is for any context. Who adds holds the lock of lock_order.hpp; what
  * others find of it meanwhile is the whole number or none.
  */
 
-/* The class of one name's address and sub-rank. */
+/* A name, while its text is there. */
+struct class_key {
+	explicit class_key(const char *of) : name(of)
+	{
+		for (; *of; of++)
+			hash = (hash ^ static_cast<u8>(*of)) * 16777619;
+		hash += !hash;
+	}
+
+	const char *name;
+	/* FNV-1a; never 0 */
+	u32 hash = 2166136261;
+};
+
+/* The class of one name's address, its text and a sub-rank. */
 struct class_slot {
 	static constexpr u32 rank_shift = 16;
 
-	/* ~0: of another sub-rank, or not to be seen yet. */
-	[[nodiscard]] u32 number_of(u32 sub_rank) const
+	/* ~0: of another text or sub-rank, or not to be seen yet. */
+	[[nodiscard]] u32 number_of(const class_key &of, u32 sub_rank) const
 	{
 		const u32 now = rank_and_number_plus_1.load_relaxed();
 
-		return now >> rank_shift == sub_rank
+		return hash.load_relaxed() == of.hash &&
+				       now >> rank_shift == sub_rank
 			       ? (now & ((u32{1} << rank_shift) - 1)) - 1
 			       : ~u32{0};
 	}
-	void set(const char *of, u32 sub_rank, u32 number)
+	void set(const class_key &of, u32 sub_rank, u32 number)
 	{
 		rank_and_number_plus_1.store_relaxed(sub_rank << rank_shift |
 						     (number + 1));
-		name.store_relaxed(of);
+		hash.store_relaxed(of.hash);
+		name.store_relaxed(of.name);
 	}
 
 	/* 0: none yet */
 	atomic<u32> rank_and_number_plus_1;
+	/* Of the text. */
+	atomic<u32> hash;
 	/* null: nobody's */
 	atomic<const char *> name;
+};
+
+/* A name's own copy: its beginning, and the hash of all of it. */
+struct class_name {
+	using text = bounded_text<32>;
+
+	void set(const class_key &of)
+	{
+		usize i = 0;
+
+		for (; i < sizeof(chars) / sizeof(*chars) - 1 && of.name[i];
+		     i++)
+			chars[i].set(of.name[i]);
+		chars[i].set(0);
+		hash.set(of.hash);
+	}
+	[[nodiscard]] bool is(const class_key &of) const
+	{
+		if (is_empty() || hash.get() != of.hash)
+			return false;
+		for (usize i = 0; const char c = chars[i].get(); i++)
+			if (c != of.name[i])
+				return false;
+		return true;
+	}
+	[[nodiscard]] bool is_empty() const { return hash.get() == 0; }
+	[[nodiscard]] text get() const
+	{
+		text copy;
+
+		for (usize i = 0; const char c = chars[i].get(); i++)
+			copy.add_char(c);
+		return copy;
+	}
+
+      private:
+	plain<char> chars[32];
+	/* 0: nobody's */
+	plain<u32> hash;
 };
 
 struct lock_classes {
 	static constexpr u32 none = ~u32{0};
 
-	[[nodiscard]] u32 find(const char *name, u32 sub_rank) const
+	[[nodiscard]] u32 find(const class_key &of, u32 sub_rank) const
 	{
 		for (u32 i = 0; i < slots; i++) {
-			const class_slot &one = slot(name, i);
+			const class_slot &one = slot(of.name, i);
 			const char *const found = one.name.load_relaxed();
 
 			if (!found)
 				return none;
-			if (found != name)
+			if (found != of.name)
 				continue;
-			if (const u32 number = one.number_of(sub_rank);
+			if (const u32 number = one.number_of(of, sub_rank);
 			    number != none)
 				return number;
 		}
 		return none;
 	}
 
-	/* none: there is no room. name: not null */
-	[[nodiscard]] u32 add(const char *name, u32 sub_rank) const
+	/* none: there is no room. Where it is for addresses alone that there
+	 * is none, the text is looked for each time. */
+	[[nodiscard]] u32 add(const class_key &of, u32 sub_rank) const
 	{
 		for (u32 i = 0; i < slots; i++) {
-			class_slot &one = slot(name, i);
+			class_slot &one = slot(of.name, i);
 			const char *const found = one.name.load_relaxed();
 
-			if (found && found != name)
+			if (found && found != of.name)
 				continue;
-			if (found && one.number_of(sub_rank) == none)
+			if (found && one.number_of(of, sub_rank) == none)
 				continue;
 			if (found)
-				return one.number_of(sub_rank);
-			const u32 number = by_text(name, sub_rank);
+				return one.number_of(of, sub_rank);
+			const u32 number = by_text(of, sub_rank);
 			if (number != none)
-				one.set(name, sub_rank, number);
+				one.set(of, sub_rank, number);
 			return number;
 		}
-		return none;
+		return by_text(of, sub_rank);
 	}
 
-	[[nodiscard]] const char *name(u32 number) const
+	[[nodiscard]] class_name::text name(u32 number) const
 	{
 		return names[number].get();
 	}
@@ -111,8 +171,8 @@ struct lock_classes {
 	/* A power of two, of them. */
 	class_slot *at;
 	u32 slots;
-	/* Of each class: its first name, its sub-rank, its family. */
-	plain<const char *> *names;
+	/* Of each class: its name, its sub-rank, its family. */
+	class_name *names;
 	plain<u8> *sub_ranks;
 	plain<u8> *families;
 	u32 most;
@@ -127,19 +187,19 @@ struct lock_classes {
 		return at[(hash + i) & (slots - 1)];
 	}
 
-	u32 by_text(const char *name, u32 sub_rank) const
+	u32 by_text(const class_key &of, u32 sub_rank) const
 	{
 		u32 first = none;
 
 		for (u32 i = 0; i < most; i++) {
-			if (!names[i].get()) {
+			if (names[i].is_empty()) {
 				sub_ranks[i].set(static_cast<u8>(sub_rank));
 				families[i].set(static_cast<u8>(
 					first == none ? i : first));
-				names[i].set(name);
+				names[i].set(of);
 				return i;
 			}
-			if (!is_same(names[i].get(), name))
+			if (!names[i].is(of))
 				continue;
 			if (sub_ranks[i].get() == sub_rank)
 				return i;
@@ -147,13 +207,6 @@ struct lock_classes {
 				first = i;
 		}
 		return none;
-	}
-
-	static bool is_same(const char *a, const char *b)
-	{
-		while (*a && *a == *b)
-			a++, b++;
-		return *a == *b;
 	}
 };
 

@@ -75,10 +75,10 @@ struct one_at_a_time {
 
 struct order_learning {
 
-	[[nodiscard]] u32 add_class(const char *name, u32 sub_rank) const
+	[[nodiscard]] u32 add_class(const class_key &of, u32 sub_rank) const
 	{
 		one_at_a_time one(*busy);
-		const u32 number = classes.add(name, sub_rank);
+		const u32 number = classes.add(of, sub_rank);
 
 		one.unlock();
 		return number;
@@ -322,7 +322,7 @@ struct lock_order_memory {
 	atomic<usize> handlers[2 * words];
 	atomic<usize> open[2 * words];
 	class_slot slot[slots];
-	plain<const char *> names[Classes];
+	class_name names[Classes];
 	plain<u8> sub_ranks[Classes];
 	plain<u8> families[Classes];
 	order_edge_slot edge[edges];
@@ -433,7 +433,7 @@ struct order_report {
 	/* inode, or of a sub-rank: inode (nested 1) */
 	void add_class(u32 of)
 	{
-		text.add(known.classes.name(of));
+		text.add(known.classes.name(of).c_str());
 		if (const u32 rank = known.classes.sub_rank(of))
 			text.add(" (nested ").add(rank).add(")");
 	}
@@ -528,10 +528,11 @@ struct order_rules : order_learning {
 	{
 		if (!name)
 			return lock_classes::none;
-		const u32 known = classes.find(name, sub_rank);
+		const class_key of(name);
+		const u32 known = classes.find(of, sub_rank);
 
 		return known != lock_classes::none ? known
-						   : new_class(name, sub_rank);
+						   : new_class(of, sub_rank);
 	}
 
 	/* Of what is held; a try has not looked. */
@@ -572,8 +573,9 @@ struct order_rules : order_learning {
 
 	void declare_edge(u32 first, u32 second, call_site by)
 	{
+		const class_name::text name = classes.name(second);
 		const wanted_lock after = {
-			nullptr, {classes.name(second), 0}, by, false, false};
+			nullptr, {name.c_str(), 0}, by, false, false};
 
 		declare(first, second, order_reporter{*this, nullptr, after});
 	}
@@ -634,11 +636,9 @@ struct order_rules : order_learning {
 	}
 
       private:
-	[[gnu::noinline]] u32 new_class(const char *name, u32 sub_rank)
+	[[gnu::noinline]] u32 new_class(const class_key &of, u32 sub_rank)
 	{
-		if (said.load_relaxed() & full_classes)
-			return lock_classes::none;
-		const u32 number = add_class(name, sub_rank);
+		const u32 number = add_class(of, sub_rank);
 
 		if (number == lock_classes::none)
 			say_once(full_classes);
