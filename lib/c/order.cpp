@@ -29,9 +29,42 @@ void klock_usage_assert_held(const klock_usage *usage, const char *file,
 	as_cpp(*usage).assert_held({file, line});
 }
 
+int klock_order_is_checked(void) { return klock::order_is_checked(); }
+
+void klock_set_checks(int on) { klock::set_checks(on != 0); }
+
 void klock_might_wait_at(const char *file, int line)
 {
 	klock::might_wait({file, line});
+}
+
+void klock_usage_might_wait_with(const klock_usage *usage, const char *file,
+				 int line)
+{
+	as_cpp(*usage).assert_held({file, line});
+	if (klock::order_keeper *const order = klock::kernel_order_keeper())
+		order->might_wait({file, line}, usage);
+}
+
+void klock_none_held_in_at(const void *from, unsigned long bytes,
+			   const char *file, int line)
+{
+	klock::none_held_in(from, bytes, {file, line});
+}
+
+void klock_acquired_at(const void *lock, const char *name, unsigned sub_rank,
+		       const char *file, int line)
+{
+	klock::acquired(lock, name, sub_rank, {file, line});
+}
+
+void klock_released(const void *lock) { klock::released(lock); }
+
+void klock_declare_harmless(const char *first, const char *second)
+{
+	const klock::declared_order one[] = {klock::harmless(first, second)};
+
+	klock::declare(one);
 }
 
 void klock_declare_before_at(const char *first, const char *second,
@@ -87,9 +120,19 @@ klock_lock_order *klock_lock_order_8(void)
 	return as_c(klock::lock_order_of<64, 8>());
 }
 
+klock_lock_order *klock_lock_order_8_noted(void)
+{
+	return as_c(klock::lock_order_of<64, 8, klock::on_finding::note>());
+}
+
 klock_lock_order *klock_lock_order_64(void)
 {
 	return as_c(klock::lock_order_of<64, 64>());
+}
+
+klock_lock_order *klock_lock_order_64_noted(void)
+{
+	return as_c(klock::lock_order_of<64, 64, klock::on_finding::note>());
 }
 
 klock_lock_order *klock_lock_order_256(void)

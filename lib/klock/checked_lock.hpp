@@ -71,6 +71,7 @@
  * capacity (readers_contend). Of more than eight readers at once recursion,
  * upgrade and a stray unlock_shared() may go unnamed (detail/usage.hpp).
  * A lock that one takes and another releases, by design, cannot be checked.
+ * After the first panic nothing is said: os.hpp, checks_off.
  *
  * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
  * preempted or moves threads while they hold locks must define it. Where
@@ -110,6 +111,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
       public:
 	using core::forget_counts, core::list_counts;
+	/* Another lock that is checked as this one, of the same name. */
+	template <any_lock Other>
+	using like = checked_lock<Other>;
 	/* For pair_guard. */
 	using core::after_lower;
 	static constexpr u64 max_contenders = L::max_contenders;
@@ -142,8 +146,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void lock(unsigned number, call_site by = caller_site())
 		requires cpu_lock<L>
 	{
-		check_number(number, by);
-		take(number, by, [&] { inner.lock(number); });
+		if (check_number(number, by))
+			take(number, by, [&] { inner.lock(number); });
 	}
 
 	/* As the lock inside: lock(), with a pace of the caller's. */
@@ -169,9 +173,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 				    call_site by = caller_site())
 		requires try_cpu_lock<L>
 	{
-		check_number(number, by);
-		return try_take(number, by,
-				[&] { return inner.try_lock(number); });
+		return check_number(number, by) && try_take(number, by, [&] {
+			       return inner.try_lock(number);
+		       });
 	}
 
 	/* By a deadline, where the lock inside has one. */
@@ -179,19 +183,17 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					  call_site by = caller_site())
 		requires timed_lockable<L>
 	{
-		check_number(number, by);
-		return take_until(number, by, [&] {
-			return inner.try_lock_until(number, deadline);
-		});
+		return check_number(number, by) && take_until(number, by, [&] {
+			       return inner.try_lock_until(number, deadline);
+		       });
 	}
 	[[nodiscard]] bool try_lock_for(unsigned number, u64 how_long,
 					call_site by = caller_site())
 		requires timed_lockable<L>
 	{
-		check_number(number, by);
-		return take_until(number, by, [&] {
-			return inner.try_lock_for(number, how_long);
-		});
+		return check_number(number, by) && take_until(number, by, [&] {
+			       return inner.try_lock_for(number, how_long);
+		       });
 	}
 
 	void unlock(call_site by = caller_site())
@@ -207,8 +209,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void unlock(unsigned number, call_site by = caller_site())
 		requires cpu_lock<L>
 	{
-		check_number(number, by);
-		release(number, by, [&] { inner.unlock(number); });
+		if (check_number(number, by))
+			release(number, by, [&] { inner.unlock(number); });
 	}
 
 	/* -- Readers, where the lock inside has them -- */
@@ -221,8 +223,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void lock_shared(unsigned number, call_site by = caller_site())
 		requires cpu_shared_lock<L>
 	{
-		check_reader(number, by);
-		read(number, by, [&] { inner.lock_shared(number); });
+		if (check_reader(number, by))
+			read(number, by, [&] { inner.lock_shared(number); });
 	}
 
 	[[nodiscard]] bool try_lock_shared(call_site by = caller_site())
@@ -235,9 +237,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					   call_site by = caller_site())
 		requires try_cpu_shared_lock<L>
 	{
-		check_reader(number, by);
-		return try_read(number, by,
-				[&] { return inner.try_lock_shared(number); });
+		return check_reader(number, by) && try_read(number, by, [&] {
+			       return inner.try_lock_shared(number);
+		       });
 	}
 
 	void unlock_shared(call_site by = caller_site())
@@ -248,9 +250,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void unlock_shared(unsigned number, call_site by = caller_site())
 		requires cpu_shared_lock<L>
 	{
-		check_reader(number, by);
-		release_shared(number, by,
-			       [&] { inner.unlock_shared(number); });
+		if (check_reader(number, by))
+			release_shared(number, by,
+				       [&] { inner.unlock_shared(number); });
 	}
 
 	[[nodiscard]] bool is_locked() const
@@ -272,21 +274,19 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					call_site by = caller_site()) const
 		requires requires(const L &l) { l.is_contended(number); }
 	{
-		check_number(number, by);
-		return inner.is_contended(number);
+		return check_number(number, by) && inner.is_contended(number);
 	}
 	[[nodiscard]] bool is_queued(unsigned number,
 				     call_site by = caller_site()) const
 		requires requires(const L &l) { l.is_queued(number); }
 	{
-		check_number(number, by);
-		return inner.is_queued(number);
+		return check_number(number, by) && inner.is_queued(number);
 	}
 	void await_left(unsigned number, call_site by = caller_site()) const
 		requires requires(const L &l) { l.await_left(number); }
 	{
-		check_number(number, by);
-		inner.await_left(number);
+		if (check_number(number, by))
+			inner.await_left(number);
 	}
 	void set_base(u32 turns)
 		requires requires(L &l) { l.set_base(turns); }
@@ -333,6 +333,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 template <any_lock L, lock_name Name>
 struct checked_lock<L, Name> : checked_lock<L> {
+	template <any_lock Other>
+	using like = checked_lock<Other, Name>;
+
 	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
 
 	/* What the lock inside is made of. */

@@ -48,9 +48,9 @@
  *
  * Ordering (beside L's own):
  *	O1  shut                 compare_exchange_acquire  pairs with O4
- *	O2  unlock               gate.store_release        pairs with O3
- *	O3  try_lock_in_handler  compare_exchange_acquire  pairs with O2
- *	O4  unlock_in_handler    fetch_add_release         pairs with O1
+ *	O2  unlock               state.store_release       pairs with O3
+ *	O3  try_lock_shared      compare_exchange_acquire  pairs with O2
+ *	O4  unlock_shared        fetch_add_release         pairs with O1
  *                              Checked: model/irq_shared_lock: orders needed
  *
  *	Writers are ordered by L, threads that read as well.
@@ -69,6 +69,81 @@
 namespace klock {
 
 namespace detail {
+
+/*
+ * The gate: handlers read, and the one writer that has L shuts it while none
+ * does. Reads nest: who comes waits for a writer alone that is inside.
+ */
+struct handler_gate {
+	static constexpr bool is_gate = true;
+	static constexpr u64 max_contenders = 0x7fff;
+	static constexpr u64 max_readers = 0x7fff;
+
+	constexpr handler_gate() = default;
+
+	void lock()
+	{
+		while (!shut())
+			state.await_eq_relaxed(0);
+	}
+	[[nodiscard]] bool try_lock() { return shut(); }
+	void unlock() { state.store_release(0); /* O2 */ }
+
+	/* Waits for the writer that is inside, on another CPU. */
+	void lock_shared()
+	{
+		while (!try_lock_shared())
+			state.await_relaxed([](u16 now) { return open(now); });
+	}
+
+	/* If no writer is inside; never waits. */
+	[[nodiscard]] bool try_lock_shared()
+	{
+		u16 found = state.load_relaxed();
+
+		while (open(found))
+			if (state.compare_exchange_acquire(
+				    found,
+				    static_cast<u16>(found + 1))) /* O3 */
+				return true;
+		return false;
+	}
+
+	void unlock_shared()
+	{
+		(void)state.fetch_add_release(static_cast<u16>(-1)); /* O4 */
+	}
+
+	[[nodiscard]] bool is_locked() const
+	{
+		return state.load_relaxed() != 0;
+	}
+
+      private:
+	/* A writer is inside; below it, handlers are counted. */
+	static constexpr u16 writing = 0x8000;
+
+	static constexpr bool open(u16 state) { return !(state & writing); }
+
+	bool shut()
+	{
+		u16 nobody = 0;
+
+		return state.compare_exchange_acquire(nobody, writing); /* O1 */
+	}
+
+	atomic<u16> state;
+};
+
+/* Checked as L is. */
+template <typename L>
+struct gate_of {
+	using type = handler_gate;
+};
+template <is_checked L>
+struct gate_of<L> {
+	using type = typename L::template like<handler_gate>;
+};
 
 /* L and the gate: what the guards find inside of an irq_shared_lock. */
 template <plain_shared_lock L>
@@ -94,8 +169,7 @@ struct gated {
 	void lock(By... by)
 	{
 		inner.lock(by...);
-		while (!shut())
-			gate.await_eq_relaxed(0);
+		gate.lock(by...);
 	}
 
 	/* Where L is free and no handler reads; never waits. */
@@ -103,9 +177,9 @@ struct gated {
 		requires requires(L &l, By... by) { l.try_lock(by...); }
 	[[nodiscard]] bool try_lock(By... by)
 	{
-		if (gate.load_relaxed() != 0 || !inner.try_lock(by...))
+		if (gate.is_locked() || !inner.try_lock(by...))
 			return false;
-		if (shut())
+		if (gate.try_lock(by...))
 			return true;
 		inner.unlock(by...);
 		return false;
@@ -115,7 +189,7 @@ struct gated {
 		requires requires(L &l, By... by) { l.unlock(by...); }
 	void unlock(By... by)
 	{
-		gate.store_release(0); /* O2 */
+		gate.unlock(by...);
 		inner.unlock(by...);
 	}
 
@@ -142,34 +216,26 @@ struct gated {
 
 	/* -- A handler that reads -- */
 
-	/* Waits for the writer that is inside, on another CPU. */
-	void lock_in_handler()
+	template <typename... By>
+	void lock_in_handler(By... by)
 	{
-		while (!try_lock_in_handler())
-			gate.await_relaxed([](u16 now) { return open(now); });
+		gate.lock_shared(by...);
 	}
-
 	/* If no writer is inside; never waits. */
-	[[nodiscard]] bool try_lock_in_handler()
+	template <typename... By>
+	[[nodiscard]] bool try_lock_in_handler(By... by)
 	{
-		u16 found = gate.load_relaxed();
-
-		while (open(found))
-			if (gate.compare_exchange_acquire(
-				    found,
-				    static_cast<u16>(found + 1))) /* O3 */
-				return true;
-		return false;
+		return gate.try_lock_shared(by...);
 	}
-
-	void unlock_in_handler()
+	template <typename... By>
+	void unlock_in_handler(By... by)
 	{
-		(void)gate.fetch_add_release(static_cast<u16>(-1)); /* O4 */
+		gate.unlock_shared(by...);
 	}
 
 	[[nodiscard]] bool is_locked() const
 	{
-		return inner.is_locked() || gate.load_relaxed() != 0;
+		return inner.is_locked() || gate.is_locked();
 	}
 
 	/* Of a checked lock inside; else not there. */
@@ -188,24 +254,23 @@ struct gated {
 	void set_name(Name... name)
 	{
 		inner.set_name(name...);
+		gate.set_name(name...);
 	}
 
       private:
-	/* In the gate: a writer is inside; below it, handlers are counted. */
-	static constexpr u16 writing = 0x8000;
-
-	static constexpr bool open(u16 state) { return !(state & writing); }
-
-	bool shut()
-	{
-		u16 nobody = 0;
-
-		return gate.compare_exchange_acquire(nobody, writing); /* O1 */
-	}
-
 	L inner;
-	atomic<u16> gate;
+	typename gate_of<L>::type gate;
 };
+
+/* By whom a gate is told that it is asked, where it is checked. */
+template <typename L, typename Verb>
+auto ask_gate([[maybe_unused]] call_site by, L &lock, Verb verb)
+{
+	if constexpr (is_checked<L>)
+		return verb(lock, by);
+	else
+		return verb(lock);
+}
 
 } // namespace detail
 
@@ -224,23 +289,29 @@ namespace detail {
 struct to_read_in_handler {
 	struct take {
 		template <typename L>
-		static void call(call_site, L &lock)
+		static void call(call_site by, L &lock)
 		{
-			lock.lock_in_handler();
+			ask_gate(by, lock, [](L &l, auto... site) {
+				l.lock_in_handler(site...);
+			});
 		}
 	};
 	struct ask {
 		template <typename L>
-		static bool call(call_site, L &lock)
+		static bool call(call_site by, L &lock)
 		{
-			return lock.try_lock_in_handler();
+			return ask_gate(by, lock, [](L &l, auto... site) {
+				return l.try_lock_in_handler(site...);
+			});
 		}
 	};
 	struct release {
 		template <typename L>
-		static void call(call_site, L &lock)
+		static void call(call_site by, L &lock)
 		{
-			lock.unlock_in_handler();
+			ask_gate(by, lock, [](L &l, auto... site) {
+				l.unlock_in_handler(site...);
+			});
 		}
 	};
 	template <typename>

@@ -13,13 +13,15 @@
  * 64: names of locks that it tells apart, at most 256. max_cpus: owners that
  * hold locks at once: CPUs, or threads where klock_os_owner_id() names those.
  * Its memory: lock_order_memory, zero bytes, nothing else, no heap: for 64
- * names 12 KiB, 1.5 KiB of it the bitmaps, most of the rest the lines of 128
- * pairs; for 16 names 3 KiB; and 832 bytes an owner; 32 bits: about 2/3. A
+ * names 14.5 KiB, 2.5 KiB of it the bitmaps, most of the rest the lines of 128
+ * pairs; for 16 names 3.7 KiB; and 832 bytes an owner; 32 bits: about 2/3. A
  * build without that function, or with lock_order_if<false, 64, max_cpus>(),
  * has none.                        Checked: unit/lock_order: what it keeps
  * Locks are told apart by name and sub-rank (`nested`, order_calls.hpp): that
- * is a class, an array's elements are of one class. A name must be a literal. A
- * lock without one is not ordered.
+ * is a class, an array's elements are of one class. A name is copied, its first
+ * 31 characters and a hash of all; it must live as long as the lock. A lock
+ * without one is not ordered. A kernel's own locks whose waiters sleep take
+ * part where it says so (order_calls.hpp).
  *
  * Source: the idea of Linux's lockdep-design document, that an order is learned
  * from what runs; the bitmaps, the second look and their proof are ours.
@@ -44,6 +46,8 @@
  * waits for nobody. Two that pair_guard takes, of two names, are ordered by
  * address: a cycle of such pairs alone is none. Two orders behind one lock that
  * both hold (a gate) are named. Unlocking in any order is fine.
+ * A finding of order may be noted instead, each once: on_finding. It is no part
+ * of the order then, nor is what is declared harmless.
  * Tables that are full are said once (klock_os_note), and what has a place in
  * them goes on being checked; of edges beyond it the lines are not named.
  *
@@ -90,9 +94,11 @@ namespace klock {
 
 /* Of one lock's name and another's, or one's rank. */
 struct declared_order {
+	static constexpr u32 harmless = ~u32{0};
+
 	const char *first;
 	const char *second; /* null: first has a rank */
-	u32 rank;
+	u32 rank;	    /* of two names: 0, or `harmless` */
 };
 
 /* Of two locks that have ranks, that of the lower one is taken first. */
@@ -109,12 +115,30 @@ constexpr declared_order before(const char *first, const char *second)
 	return {first, second, 0};
 }
 
+/*
+ * Of two locks: that the second is waited for while the first is held makes no
+ * cycle, as something else excludes it (a reference count, a state).
+ */
+constexpr declared_order harmless(const char *first, const char *second)
+{
+	return {first, second, declared_order::harmless};
+}
+
+/*
+ * What becomes of a finding of order, which is a danger and no hang yet. note:
+ * it goes to klock_os_note(), each of a boot once, and is no part of the order
+ * then. The rest is a panic always: recursion, upgrade, might_wait().
+ */
+enum class on_finding : u8 { panic, note };
+
 /* What klock_os_lock_order() points to. */
 struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
-	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of)
-	    : lock_order{wait, attempt, taken, not_taken, release, pair},
-	      order_rules(of.learning()), owners{of.held, Owners}
+	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
+					on_finding then = on_finding::panic)
+	    : lock_order{wait, attempt, taken, leave, gone, pair},
+	      order_rules(of.learning(), then == on_finding::note),
+	      owners{of.held, Owners}
 	{
 	}
 	order_keeper(const order_keeper &) = delete;
@@ -133,7 +157,7 @@ struct order_keeper : lock_order, private order_rules {
 		if (is_nested_read(*mine.stack, mine.at, want))
 			return mine;
 		const u32 number = class_of(
-			want.label.name,
+			want.label,
 			mine.at ? mine.at->sub_rank.load_relaxed() : u8{0});
 
 		if (mine.at)
@@ -171,35 +195,68 @@ struct order_keeper : lock_order, private order_rules {
 			mine.at->take();
 	}
 
-	/* It has given up. */
-	static void not_taken(held_place mine)
+	/* It has given up, or has released it: the lock may be gone. */
+	static void gone(held_place mine)
 	{
 		if (mine.at)
 			mine.stack->pop(*mine.at);
 	}
 
-	/* After unlock(); the lock may be gone. */
-	void released(const void *lock)
+	/* Before unlock(). */
+	[[nodiscard]] held_place leaving(const void *lock)
 	{
 		held_locks *const mine = owners.mine();
+		held_lock *const one = mine ? mine->find(lock) : nullptr;
 
-		if (!mine)
-			return;
-		if (held_lock *const one = mine->find(lock))
-			mine->pop(*one);
+		if (one)
+			one->leave();
+		return {mine, one};
 	}
 
 	/* -- What a kernel says: order_calls.hpp -----------------------------
 	 */
 
-	/* The caller is about to wait for what is no lock. */
-	void might_wait(call_site by)
+	/* The caller is about to wait for what is no lock. but: the one that
+	 * is let go meanwhile, or null. */
+	void might_wait(call_site by, const void *but)
 	{
 		const held_locks *const mine = owners.mine();
 
-		for (u32 i = mine ? mine->size() : 0; i-- > 0;)
-			if (mine->at[i].is_there())
-				complain_of_wait(mine->at[i], by);
+		for (u32 i = mine ? mine->size() : 0; i-- > 0;) {
+			const held_lock &one = mine->at[i];
+
+			if (one.is_there() && !one.is_of(but) && !one.sleeps())
+				complain_of_held("might_wait() with a lock "
+						 "held",
+						 one, by);
+		}
+	}
+
+	/* The caller has a lock that is not klock's, for which it may have
+	 * slept. */
+	void has_acquired(const wanted_lock &want)
+	{
+		if (current_context() != context::thread)
+			return say_order(want, "taken in a handler, but its "
+					       "waiters sleep");
+		might_wait(want.by, nullptr);
+		taken(before_wait(want));
+	}
+
+	/* This memory is given back. */
+	void none_held_in(const void *from, usize bytes, call_site by) const
+	{
+		const usize first = reinterpret_cast<usize>(from);
+
+		for (u32 i = 0; i < owners.owners; i++) {
+			const held_locks &stack = owners.all[i];
+
+			for (u32 at = 0; at < stack.size(); at++)
+				if (is_held_in(stack.at[at], first, bytes))
+					complain_of_held("freed with the lock "
+							 "in it held",
+							 stack.at[at], by);
+		}
 	}
 
 	/* The caller takes these two by address, the second one next. Returns
@@ -247,7 +304,7 @@ struct order_keeper : lock_order, private order_rules {
 	{
 		for (usize i = 0; i < size; i++)
 			if (list[i].second)
-				declare_before(list[i], by);
+				declare_pair(list[i], by);
 			else
 				declare_rank(list[i], by);
 	}
@@ -263,11 +320,10 @@ struct order_keeper : lock_order, private order_rules {
 	{
 		return static_cast<order_keeper &>(of).before_try(want);
 	}
-	static void release(lock_order &of, const void *lock)
+	static held_place leave(lock_order &of, const void *lock)
 	{
-		static_cast<order_keeper &>(of).released(lock);
+		return static_cast<order_keeper &>(of).leaving(lock);
 	}
-
 	static address_pair pair(lock_order &of, const address_pair &next)
 	{
 		return static_cast<order_keeper &>(of).next_by_address(next);
@@ -284,11 +340,19 @@ struct order_keeper : lock_order, private order_rules {
 			const held_lock &one = mine.at[i];
 
 			if (&one != at && one.is_of(want.lock) &&
-			    one.is_read() &&
-			    one.state.load_relaxed() == hold::held)
+			    one.is_read() && one.is_held())
 				return true;
 		}
 		return false;
+	}
+
+	/* Another owner may write it meanwhile. */
+	static bool is_held_in(const held_lock &one, usize first, usize bytes)
+	{
+		const usize lock = one.address.load_relaxed();
+
+		return lock > held_lock::gone && lock - first < bytes &&
+		       one.is_held() && one.address.load_relaxed() == lock;
 	}
 
 	held_place push(const wanted_lock &want, hold how)
@@ -307,18 +371,22 @@ struct order_keeper : lock_order, private order_rules {
 		return mine;
 	}
 
-	void declare_before(const declared_order &one, call_site by)
+	void declare_pair(const declared_order &one, call_site by)
 	{
-		const u32 from = class_of(one.first, 0);
-		const u32 to = class_of(one.second, 0);
+		const u32 from = class_of({one.first, 0}, 0);
+		const u32 to = class_of({one.second, 0}, 0);
 
-		if (from != lock_classes::none && to != lock_classes::none)
+		if (from == lock_classes::none || to == lock_classes::none)
+			return;
+		if (one.rank == declared_order::harmless)
+			declare_harmless(from, to);
+		else
 			declare_edge(from, to, by);
 	}
 
 	void declare_rank(const declared_order &one, call_site by)
 	{
-		const u32 number = class_of(one.first, 0);
+		const u32 number = class_of({one.first, 0}, 0);
 
 		if (number == lock_classes::none)
 			return;
@@ -343,21 +411,22 @@ inline order_keeper *kernel_order_keeper()
 }
 
 /* One for the whole kernel, see above; its memory is zero until it is used. */
-template <u32 Classes, u32 Owners>
+template <u32 Classes, u32 Owners, on_finding Then = on_finding::panic>
 lock_order *lock_order_of()
 {
 	static constinit lock_order_memory<Classes, Owners> memory;
-	static constinit order_keeper order(memory);
+	static constinit order_keeper order(memory, Then);
 
 	return &order;
 }
 
 /* The same if Checks; else null, and no memory. */
-template <bool Checks, u32 Classes, u32 Owners>
+template <bool Checks, u32 Classes, u32 Owners,
+	  on_finding Then = on_finding::panic>
 lock_order *lock_order_if()
 {
 	if constexpr (Checks)
-		return lock_order_of<Classes, Owners>();
+		return lock_order_of<Classes, Owners, Then>();
 	else
 		return nullptr;
 }

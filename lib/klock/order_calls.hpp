@@ -16,6 +16,10 @@
 
 namespace klock {
 
+/* Whether a klock_os_lock_order() was linked in: one that stands alone in a
+ * static library is not. */
+inline bool order_is_checked() { return kernel_lock_order(); }
+
 /*
  * Where a kernel waits for what is no lock: for another CPU's answer to an IPI,
  * for a thread that sleeps. A panic if the caller holds a checked lock, or has
@@ -26,10 +30,67 @@ namespace klock {
 template <bool Checks = true>
 inline void might_wait(call_site by = caller_site())
 {
-	if constexpr (!Checks)
-		return;
-	else if (order_keeper *const order = kernel_order_keeper())
-		order->might_wait(by);
+	if constexpr (Checks)
+		if (order_keeper *const order = kernel_order_keeper())
+			order->might_wait(by, nullptr);
+}
+
+/* A lock whose use is known, by itself or in an irq_lock. */
+template <typename L>
+concept has_known_use = detail::is_checked<detail::inside<L>>;
+
+/*
+ * The same where the wait lets go of one lock and takes it again, as that for a
+ * condition does: the caller holds this one, and no other.
+ */
+template <typename L>
+	requires any_lock<detail::inside<L>>
+void might_wait_with(const L &lock, call_site by = caller_site())
+{
+	if constexpr (has_known_use<L>) {
+		assert_held(lock, by);
+		if (order_keeper *const order = kernel_order_keeper())
+			order->might_wait(by, &lock);
+	}
+}
+
+/*
+ * Where a kernel gives memory back: a panic if a checked lock in it is held, by
+ * whomever. In a kernel without an order nothing is known.
+ *
+ *	klock::none_held_in<debug>(page, page_size);
+ */
+template <bool Checks = true>
+inline void none_held_in(const void *from, usize bytes,
+			 call_site by = caller_site())
+{
+	if constexpr (Checks)
+		if (order_keeper *const order = kernel_order_keeper())
+			order->none_held_in(from, bytes, by);
+}
+
+/*
+ * A lock that is not klock's and whose waiters sleep: its class by name, and of
+ * a sub-rank as `nested` declares, has its place in the order and in
+ * print_held() from acquired() to released(). Both are called by the thread
+ * that has it (klock_os_owner_id()), with no spinning lock held: its wait would
+ * be one with that. might_wait() has nothing against such a lock.
+ *
+ *	acquiresleep(&ip->lock);
+ *	klock::acquired<debug>(&ip->lock, "inode");
+ *	...
+ *	klock::released<debug>(&ip->lock);
+ *	releasesleep(&ip->lock);
+ */
+template <bool Checks = true>
+inline void acquired(const void *lock, const char *name, u32 sub_rank = 0,
+		     call_site by = caller_site());
+template <bool Checks = true>
+inline void released(const void *lock)
+{
+	if constexpr (Checks)
+		if (order_keeper *const order = kernel_order_keeper())
+			order->gone(order->leaving(lock));
 }
 
 /*
@@ -39,6 +100,7 @@ inline void might_wait(call_site by = caller_site())
  *	static constexpr klock::declared_order orders[] = {
  *		klock::rank<10>("pipe"), klock::rank<30>("runqueue"),
  *		klock::before("inode", "buffer"),
+ *		klock::harmless("inode", "log"),
  *	};
  *	klock::declare<debug>(orders);
  *
@@ -51,10 +113,6 @@ void declare(const declared_order (&all)[Size], call_site by = caller_site())
 			order->declare(all, Size, by);
 }
 
-/* A lock whose use is known, by itself or in an irq_lock. */
-template <typename L>
-concept has_known_use = detail::is_checked<detail::inside<L>>;
-
 namespace detail {
 
 /* A lock of a sub-rank, for who asks; and what was before, put back. */
@@ -63,8 +121,9 @@ struct sub_rank {
 	{
 		const u8 narrow = checked(lock, rank);
 
-		mine = kernel_lock_order() ? kernel_order_keeper()->claim_mine()
-					   : nullptr;
+		order_keeper *const order = kernel_order_keeper();
+
+		mine = order ? order->claim_mine() : nullptr;
 		if (!mine)
 			return;
 		before = mine->ranked.load_relaxed();
@@ -88,15 +147,15 @@ struct sub_rank {
 	{
 		const u8 narrow = checked(held, rank);
 
-		if (kernel_lock_order())
-			kernel_order_keeper()->relabel(held, narrow);
+		if (order_keeper *const order = kernel_order_keeper())
+			order->relabel(held, narrow);
 	}
 
       private:
 	static u8 checked(const void *lock, u32 rank)
 	{
 		if (rank > 255)
-			panic("nested", lock, cpu_id(), "a sub-rank above 255");
+			report("nested", lock, "a sub-rank above 255");
 		return static_cast<u8>(rank);
 	}
 
@@ -112,6 +171,20 @@ template <>
 struct sub_rank_of<true> : sub_rank {};
 
 } // namespace detail
+
+template <bool Checks>
+inline void acquired(const void *lock, const char *name, u32 rank, call_site by)
+{
+	if constexpr (Checks) {
+		detail::sub_rank its;
+
+		its.begin(lock, rank);
+		if (order_keeper *const order = kernel_order_keeper())
+			order->has_acquired(
+				{lock, {name, 0}, by, false, false, true});
+		its.end();
+	}
+}
 
 /*
  * Declares that two locks of one name are taken in this order, as parent and

@@ -120,4 +120,28 @@ inline context current_context()
 	klock_os_panic(lock_name, lock_address, cpu, what);
 }
 
+/*
+ * checks_off - whether a report was made: then no other is
+ *
+ * What a kernel does after its first report, to print it and to stop, may break
+ * the same rules, and another CPU may find the same mistake. So all goes on as
+ * the locks inside do, and nothing is said. Two that report in one instant both
+ * do: klock_os_panic() is called by one of them first. No atomic: a model
+ * checker has nothing to explore here, as a report ends what it explores.
+ */
+inline constinit volatile bool checks_off = false;
+
+/* For tests, whose klock_os_panic() comes back (throws, longjmps): before it
+ * does, set_checks(true). */
+inline void set_checks(bool on) { checks_off = !on; }
+
+/* The first time a panic; then nothing. */
+inline void report(const char *lock_name, const void *lock, const char *text)
+{
+	if (checks_off)
+		return;
+	checks_off = true;
+	panic(lock_name, lock, cpu_id(), text);
+}
+
 } // namespace klock

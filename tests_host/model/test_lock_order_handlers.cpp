@@ -25,7 +25,8 @@ struct noted_world {
 	noted_world()
 	{
 		for (u32 i = a; i < unknown; i++)
-			(void)memory.learning().classes.add(names[i], 0);
+			(void)memory.learning().classes.add(
+				class_key({names[i], 0}), 0);
 	}
 
 	[[nodiscard]] wanted_lock lock(u32 number) const
@@ -42,7 +43,7 @@ struct noted_world {
 		return order.before_wait(lock(number));
 	}
 
-	void leave(u32 number) { order.released(&address[number]); }
+	void leave(u32 number) { order.gone(order.leaving(&address[number])); }
 
 	[[nodiscard]] bool learned(u32 from, u32 to)
 	{

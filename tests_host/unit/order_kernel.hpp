@@ -20,7 +20,8 @@ inline std::vector<std::string> notes;
 /* What was learned before is forgotten where one of these begins. */
 template <klock::u32 Classes = 64, klock::u32 Owners = 8>
 struct new_order {
-	new_order()
+	explicit new_order(klock::on_finding then = klock::on_finding::panic)
+	    : order(*memory, then)
 	{
 		order_now = &order;
 		notes.clear();
@@ -31,7 +32,7 @@ struct new_order {
 
 	std::unique_ptr<klock::lock_order_memory<Classes, Owners>> memory{
 		new klock::lock_order_memory<Classes, Owners>()};
-	klock::order_keeper order{*memory};
+	klock::order_keeper order;
 };
 
 /* Interrupts off, as most of the code here has them. */

@@ -4,14 +4,19 @@
  */
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_shared_lock.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/print_held.hpp>
 #include <klock/reader_lock.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
 
 #include <cstring>
+#include <functional>
 
 #include "hooked_lock.hpp"
 #include "order_kernel.hpp"
@@ -323,6 +328,7 @@ TEST_CASE("lock_order: a kernel without one checks what it checked before")
 {
 	five_locks of;
 
+	CHECK_FALSE(order_is_checked());
 	CHECK(taking(0, of.a, of.b) == "");
 	CHECK(taking(1, of.b, of.a) == "");
 	on_cpu(0, [&] {
@@ -718,10 +724,10 @@ TEST_CASE("lock_order: a name that ends with its lock, and another one there")
 	two_locks of;
 
 	set_name(one, text);
-	CHECK(taking(0, one, of.a) == "");
+	REQUIRE(taking(0, one, of.a) == "");
 	/* Its memory is another lock's next. */
 	std::strcpy(text, "second");
-	CHECK(taking(0, of.a, one) == "");
+	REQUIRE(taking(0, of.a, one) == "");
 	has(taking(1, one, of.a), "known: a (");
 	std::strcpy(text, "the first of its kind");
 	has(taking(2, of.a, one), "known: the first of its kind (");
@@ -750,6 +756,268 @@ TEST_CASE("lock_order: a lock without a name has no order")
 
 	CHECK(taking(0, one, of.a, other) == "");
 	CHECK(taking(1, other, of.a, one) == "");
+}
+
+using lock_order_tests::five_locks;
+
+/* -- After the first report, and reports that go on ---------------------- */
+
+TEST_CASE("lock_order: after the first report nothing is checked or said")
+{
+	new_order<> fresh;
+	five_locks of, others;
+	checked_lock<thread_lock<byte_lock>, "threads"> plain;
+	struct checks_again {
+		~checks_again() { set_checks(true); }
+	} at_end;
+
+	CHECK(taking(0, of.a, of.b) == "");
+	has(taking(1, of.b, of.a), "lock order: ");
+	/* A panic that does not come back. */
+	set_checks(false);
+	CHECK(taking(1, others.b, others.a) == "");
+	on_cpu(1, [&] {
+		of.c.lock();
+		CHECK(panic_of([&] { might_wait(); }) == "");
+		CHECK(panic_of([&] { assert_held(of.d); }) == "");
+		as(1, context::interrupt, [&] {
+			CHECK(panic_of([&] {
+				      rescue_guard held(plain);
+				      CHECK(held);
+			      }) == "");
+			/* What it cannot survive it does not do. */
+			rescue_guard mine(of.c);
+			CHECK_FALSE(mine);
+		});
+		of.c.unlock();
+		rescue_guard free(of.c);
+		CHECK(free);
+	});
+}
+
+TEST_CASE("lock_order: findings that are noted, each once, and it goes on")
+{
+	new_order<> fresh(on_finding::note);
+	five_locks of;
+	checked_lock<byte_lock, "e"> low;
+
+	CHECK(taking(0, of.a, of.b) == "");
+	for (unsigned cpu = 0; cpu < 3; cpu++)
+		CHECK(taking(cpu, of.b, of.a) == "");
+	REQUIRE(notes.size() == 1);
+	CHECK(has(notes[0], "a, CPU 0: lock order: b ("));
+	/* It is no part of the order: a then b is right as before. */
+	CHECK(taking(1, of.a, of.b) == "");
+	CHECK(taking(1, of.b, of.c, of.a) == "");
+	CHECK(notes.size() == 2);
+	for (unsigned cpu = 0; cpu < 3; cpu++)
+		CHECK((&low < &of.e ? taking(cpu, of.e, low)
+				    : taking(cpu, low, of.e)) == "");
+	REQUIRE(notes.size() == 3);
+	CHECK(has(notes[2], "e, CPU 0: same class: "));
+	/* Who waits for itself never goes on. */
+	on_cpu(0, [&] {
+		of.d.lock();
+		CHECK(has(panic_of([&] { of.d.lock(); }), "recursion"));
+		of.d.unlock();
+	});
+}
+
+TEST_CASE("lock_order: a pair that is declared harmless closes no cycle")
+{
+	new_order<> fresh;
+	static constexpr declared_order list[] = {harmless("b", "a")};
+	five_locks of;
+
+	declare(list);
+	CHECK(taking(0, of.a, of.b) == "");
+	CHECK(taking(1, of.b, of.a) == "");
+	CHECK(taking(1, of.b, of.c) == "");
+	CHECK(has(taking(1, of.c, of.a), "lock order: c ("));
+}
+
+/* -- Locks that are not klock's, and memory that is freed ---------------- */
+
+TEST_CASE("lock_order: a kernel's own lock that sleeps has its place")
+{
+	new_order<> fresh;
+	five_locks of;
+	int inode = 0, other_inode[2] = {};
+
+	on_cpu(0, [&] {
+		acquired(&inode, "inode");
+		CHECK(taking(0, of.a) == "");
+		might_wait();
+		released(&inode);
+	});
+	on_cpu(1, [&] {
+		of.a.lock();
+		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
+			  "might_wait() with a lock held"));
+		of.a.unlock();
+		/* The other way round over a sleeping one. */
+		acquired(&other_inode[1], "buffer");
+		acquired(&inode, "inode");
+		released(&inode);
+		released(&other_inode[1]);
+		acquired(&inode, "inode");
+		CHECK(has(
+			panic_of([&] { acquired(&other_inode[0], "buffer"); }),
+			"buffer, CPU 1: lock order: inode ("));
+		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
+			  "recursion: the caller has it"));
+		released(&inode);
+	});
+	CHECK(fresh.order.mine() == nullptr);
+	as(0, context::interrupt, [&] {
+		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
+			  "in a handler"));
+	});
+}
+
+TEST_CASE("lock_order: a lock that sleeps is printed, and has a sub-rank")
+{
+	new_order<> fresh;
+	int parent[2] = {};
+	std::string lines;
+
+	on_cpu(2, [&] {
+		acquired(&parent[1], "directory");
+		acquired(&parent[0], "directory", 1);
+		print_held([&](const char *line) { lines += line; });
+		CHECK(has(lines, "CPU 2 holds directory ("));
+		released(&parent[0]);
+		CHECK(has(panic_of([&] { acquired(&parent[0], "directory"); }),
+			  "same class"));
+		released(&parent[1]);
+	});
+}
+
+TEST_CASE("lock_order: a wait that lets go of one lock, and of no other")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	on_cpu(0, [&] {
+		CHECK(has(panic_of([&] { might_wait_with(of.a); }),
+			  "not held by the caller"));
+		of.a.lock();
+		CHECK(panic_of([&] { might_wait_with(of.a); }) == "");
+		of.b.lock();
+		CHECK(has(panic_of([&] { might_wait_with(of.a); }),
+			  "b, CPU 0: might_wait() with a lock held"));
+		of.b.unlock();
+		of.a.unlock();
+	});
+}
+
+TEST_CASE("lock_order: memory that is freed with a lock in it held")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	CHECK(panic_of([&] { none_held_in(&of, sizeof(of)); }) == "");
+	on_cpu(1, [&] { of.e.lock(); });
+	const std::string said =
+		panic_of([&] { none_held_in(&of, sizeof(of)); });
+	CHECK(has(said, "e, CPU 0: freed with the lock in it held; at "));
+	CHECK(has(said, "on CPU 1"));
+	CHECK(panic_of([&] { none_held_in(&of, sizeof(of) - sizeof(of.e)); }) ==
+	      "");
+	on_cpu(1, [&] { of.e.unlock(); });
+	CHECK(panic_of([&] { none_held_in(&of, sizeof(of)); }) == "");
+}
+
+namespace {
+std::function<void()> when_free;
+
+struct frees_in_unlock : byte_lock {
+	void unlock()
+	{
+		byte_lock::unlock();
+		when_free();
+	}
+};
+} // namespace
+
+TEST_CASE("lock_order: who has released it may find it freed by another")
+{
+	new_order<> fresh;
+	checked_lock<frees_in_unlock, "page"> page;
+	std::string said = "nobody came";
+
+	/* CPU 1 frees it before CPU 0 has noted that it holds nothing. */
+	when_free = [&] {
+		said = panic_of([&] {
+			as(1, context::thread,
+			   [&] { none_held_in(&page, sizeof(page)); });
+		});
+	};
+	on_cpu(0, [&] {
+		page.lock();
+		page.unlock();
+	});
+	CHECK(said == "");
+}
+
+/* -- An irq_shared_lock's gate -------------------------------------------- */
+
+TEST_CASE("irq_shared_lock: its gate is checked as the lock is")
+{
+	new_order<> fresh;
+	five_locks of;
+	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
+
+	/* What is right: threads read with interrupts on, handlers over it. */
+	as(0, context::thread, [&] {
+		shared_guard reads(routes);
+		as(0, context::interrupt, [&] {
+			irqs off(false);
+			handler_shared_guard outer(routes);
+			handler_shared_guard inner(routes);
+			CHECK(taking(0, of.a) == "");
+		});
+	});
+	on_cpu(1, [&] { irq_guard writes(routes); });
+	/* An NMI over the writer. */
+	on_cpu(1, [&] {
+		irq_guard writes(routes);
+		as(1, context::nmi, [&] {
+			CHECK(has(panic_of([&] {
+					  handler_shared_guard reads(routes);
+				  }),
+				  "routes, CPU 1: lock() in an NMI handler"));
+			handler_shared_try_guard reads(routes);
+			CHECK_FALSE(reads);
+		});
+	});
+	/* A handler that reads, and writes. */
+	as(2, context::interrupt, [&] {
+		irqs off(false);
+		irq_shared_lock<checked_lock<phase_fair_lock<u8>>> paths;
+		handler_shared_guard reads(paths);
+		CHECK(has(panic_of([&] { irq_guard writes(paths); }),
+			  "upgrade: the caller reads it"));
+	});
+}
+
+TEST_CASE("irq_shared_lock: two orders over its gate")
+{
+	new_order<> fresh;
+	five_locks of;
+	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
+
+	on_cpu(0, [&] {
+		irq_guard writes(routes);
+		CHECK(taking(0, of.a) == "");
+	});
+	as(1, context::interrupt, [&] {
+		irqs off(false);
+		of.a.lock();
+		CHECK(has(panic_of([&] { handler_shared_guard reads(routes); }),
+			  "known: routes (gate) ("));
+		of.a.unlock();
+	});
 }
 
 } // namespace lock_order_classes_tests

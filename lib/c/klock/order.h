@@ -24,12 +24,19 @@ extern "C" {
 
 /*
  * Its memory: for 8 and 64 owners of locks and 64 names, for 256 and 128.
- * Owners are CPUs, or threads where the kernel has klock_os_owner_id().
+ * Owners are CPUs, or threads where the kernel has klock_os_owner_id(). _noted:
+ * findings of order go to klock_os_note(), each once, and the kernel goes on.
  */
 struct klock_lock_order;
 struct klock_lock_order *klock_lock_order_8(void);
+struct klock_lock_order *klock_lock_order_8_noted(void);
+struct klock_lock_order *klock_lock_order_64_noted(void);
 struct klock_lock_order *klock_lock_order_64(void);
 struct klock_lock_order *klock_lock_order_256(void);
+
+/* Whether a klock_os_lock_order() was linked in: one that stands alone in a
+ * static library is not. */
+int klock_order_is_checked(void);
 
 /* What the kernel may supply; klock/os.hpp says what each must do. */
 #ifndef __cplusplus
@@ -41,6 +48,31 @@ void klock_os_note(const char *text) __attribute__((weak));
 #define klock_might_wait() klock_might_wait_at(__FILE__, __LINE__)
 void klock_might_wait_at(const char *file, int line);
 
+/* The same where the wait lets go of this checked lock, which the caller holds,
+ * as that for a condition does. */
+#define klock_might_wait_with(lock)                                            \
+	klock_usage_might_wait_with(&(lock)->klock_usage, __FILE__, __LINE__)
+struct klock_usage;
+void klock_usage_might_wait_with(const struct klock_usage *usage,
+				 const char *file, int line);
+
+/* Before memory is given back: a panic if a checked lock in it is held. */
+#define klock_none_held_in(from, bytes)                                        \
+	klock_none_held_in_at(from, bytes, __FILE__, __LINE__)
+void klock_none_held_in_at(const void *from, unsigned long bytes,
+			   const char *file, int line);
+
+/*
+ * A lock of the kernel's own, whose waiters sleep, is taken, and is about to be
+ * released: its class by name, and by a sub-rank, 0 where there is none. By the
+ * thread that has it, and with no spinning lock held.
+ */
+#define klock_acquired(lock, name, sub_rank)                                   \
+	klock_acquired_at(lock, name, sub_rank, __FILE__, __LINE__)
+void klock_acquired_at(const void *lock, const char *name, unsigned sub_rank,
+		       const char *file, int line);
+void klock_released(const void *lock);
+
 /* At the start: which lock is taken first, by two names, or by ranks from 1. */
 #define klock_declare_before(first, second)                                    \
 	klock_declare_before_at(first, second, __FILE__, __LINE__)
@@ -48,6 +80,8 @@ void klock_might_wait_at(const char *file, int line);
 	klock_declare_rank_at(name, rank, __FILE__, __LINE__)
 void klock_declare_before_at(const char *first, const char *second,
 			     const char *file, int line);
+/* That first then second makes no cycle: something else excludes it. */
+void klock_declare_harmless(const char *first, const char *second);
 void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 			   int line);
 
@@ -70,7 +104,6 @@ struct klock_nested {
 #define klock_checked_unnest(mine) klock_usage_unnest(mine)
 #define klock_checked_set_sub_rank(lock, rank)                                 \
 	klock_usage_set_sub_rank(&(lock)->klock_usage, rank)
-struct klock_usage;
 void klock_usage_nest(struct klock_nested *mine,
 		      const struct klock_usage *usage, unsigned rank);
 void klock_usage_unnest(struct klock_nested *mine);

@@ -217,7 +217,7 @@ struct checked_core {
 		}
 		give_back(with);
 		usage.count_out();
-		is_not_held(mine);
+		is_gone(mine);
 		return false;
 	}
 
@@ -226,9 +226,10 @@ struct checked_core {
 	void release(With &&with, call_site by, Unlock unlock_inner)
 	{
 		usage.before_unlock(key(with), by);
+		const held_place mine = is_leaving();
 		unlock_inner();
 		give_back(with);
-		is_released(&usage);
+		is_gone(mine);
 	}
 
 	void check_context(call_site by) const
@@ -241,17 +242,40 @@ struct checked_core {
 	void lock_from(unsigned cpu, call_site by = caller_site())
 		requires per_cpu_lock<L>
 	{
-		check_node(cpu, by);
-		take(0u, by, [&] { inner.lock_from(cpu); });
+		if (check_node(cpu, by))
+			take(0u, by, [&] { inner.lock_from(cpu); });
 	}
 
+	/* -- What would touch memory that is not the lock's: false, also where
+	 * others have reported before. -- */
+
 	/* Who is about to wait with what its CPU has. */
-	void check_node(unsigned cpu, call_site by) const
+	bool check_node(unsigned cpu, call_site by) const
 	{
-		if (!L::has_node(cpu))
+		const bool right = L::has_node(cpu);
+
+		if (!right)
 			usage.complain("a CPU number beyond capacity, or more "
 				       "waits at once than a CPU has nodes",
 				       by);
+		return right;
+	}
+
+	bool check_number(unsigned number, call_site by) const
+	{
+		return is_below(L::max_contenders, number, by);
+	}
+
+	bool check_reader(unsigned number, call_site by) const
+	{
+		return is_below(shared::readers, number, by);
+	}
+
+	bool is_below(u64 limit, unsigned number, call_site by) const
+	{
+		if (number >= limit)
+			usage.complain("a CPU number beyond capacity", by);
+		return number < limit;
 	}
 
 	void is_writer(usize with, call_site by)
@@ -286,7 +310,7 @@ struct checked_core {
 	{
 		check_context(by);
 		check_read_number(number, by);
-		if (shared::nests && current_context() == context::nmi)
+		if (cpu_shared_lock<L> && current_context() == context::nmi)
 			usage.complain("read in an NMI handler, where this "
 				       "lock is not read",
 				       by);
@@ -301,7 +325,7 @@ struct checked_core {
 		const held_place mine = is_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
-			is_not_held(mine);
+			is_gone(mine);
 			return false;
 		}
 		is_reader(number);
@@ -338,8 +362,9 @@ struct checked_core {
 			usage.complain(wrong, by);
 		count_reader_out();
 		usage.before_try(by, !shared::nests);
+		const held_place mine = is_leaving();
 		unlock_inner();
-		is_released(&usage);
+		is_gone(mine);
 	}
 
 	/* -- Its place among other locks: lock_order.hpp, where there is one -
@@ -361,27 +386,39 @@ struct checked_core {
 			     : held_place{};
 	}
 
-	static void is_released(const void *lock)
-	{
-		if (lock_order *const order = kernel_lock_order())
-			order->on_left(*order, lock);
-	}
-
 	static void is_held(held_place mine)
 	{
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
 	}
 
-	static void is_not_held(held_place mine)
+	/* Its release begins; it may be gone with that. */
+	held_place is_leaving() const
+	{
+		lock_order *const order = kernel_lock_order();
+
+		return order ? order->on_leave(*order, &usage) : held_place{};
+	}
+
+	/* Released, or not taken. */
+	static void is_gone(held_place mine)
 	{
 		if (mine.at)
-			kernel_lock_order()->on_not_taken(mine);
+			kernel_lock_order()->on_gone(mine);
 	}
 
 	wanted_lock wanted(call_site by, bool reads) const
 	{
-		return {&usage, usage.label(), by, reads, shared::nests};
+		const lock_label label = usage.label();
+
+		if constexpr (requires { requires L::is_gate; })
+			return {&usage,
+				{label.name, lock_label::gate},
+				by,
+				reads,
+				shared::nests};
+		else
+			return {&usage, label, by, reads, shared::nests};
 	}
 
 	/* What is taken in it is taken behind `lower`, by address. */
@@ -397,12 +434,6 @@ struct checked_core {
 				 reinterpret_cast<usize>(&usage)});
 		take_it();
 		(void)order->on_pair(*order, before);
-	}
-
-	void check_reader(unsigned number, call_site by) const
-	{
-		if (number >= shared::readers)
-			usage.complain("a CPU number beyond capacity", by);
 	}
 
 	/* The number of a reader is that of one CPU. */
@@ -425,12 +456,6 @@ struct checked_core {
 
 	void give_back(unsigned) {}
 	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
-
-	void check_number(unsigned number, call_site by) const
-	{
-		if (number >= L::max_contenders)
-			usage.complain("a CPU number beyond capacity", by);
-	}
 
 	/* -- Of a counted lock inside: counted_lock.hpp; else nothing -- */
 

@@ -12,6 +12,9 @@ namespace klock {
 
 /* What a lock is called. */
 struct lock_label {
+	/* Of element_plus_1: what a lock of this name has besides. */
+	static constexpr u32 gate = ~u32{0};
+
 	const char *name;   /* null: "lock" */
 	u32 element_plus_1; /* of an array; 0: of none */
 };
@@ -28,12 +31,6 @@ struct bounded_text {
 			chars[length++] = *more++;
 		chars[length] = 0;
 		return *this;
-	}
-	bounded_text &add_char(char more)
-	{
-		const char one[] = {more, 0};
-
-		return add(one);
 	}
 
 	bounded_text &add(u32 number)
@@ -76,12 +73,14 @@ struct bounded_text {
 			static_cast<u32>(at.line));
 	}
 
-	/* runqueue, or runqueue[3] */
+	/* runqueue, runqueue[3], or routes (gate) */
 	bounded_text &add(lock_label of)
 	{
 		add(of.name ? of.name : "lock");
 		if (of.element_plus_1 == 0)
 			return *this;
+		if (of.element_plus_1 == lock_label::gate)
+			return add(" (gate)");
 		return add("[").add(of.element_plus_1 - 1).add("]");
 	}
 

@@ -47,8 +47,9 @@ struct wanted_lock {
 	const void *lock;
 	lock_label label;
 	call_site by;
-	bool shared; /* to read */
-	bool nests;  /* and who reads it may read it again */
+	bool shared;	     /* to read */
+	bool nests;	     /* and who reads it may read it again */
+	bool sleeps = false; /* no lock of klock's, and its waiters sleep */
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
 };
@@ -68,8 +69,8 @@ struct lock_order {
 	held_place (*on_wait)(lock_order &, const wanted_lock &);
 	held_place (*on_try)(lock_order &, const wanted_lock &);
 	void (*on_taken)(held_place);
-	void (*on_not_taken)(held_place);
-	void (*on_left)(lock_order &, const void *lock);
+	held_place (*on_leave)(lock_order &, const void *lock);
+	void (*on_gone)(held_place);
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
 };
 
@@ -227,7 +228,7 @@ struct lock_usage {
 	void before_unlock(usize with, call_site by)
 	{
 		if (!is_held())
-			complain("unlock of a free lock", by);
+			return complain("unlock of a free lock", by);
 		if (!is_held_by_me())
 			complain("unlock by another than its holder", by);
 		if (!is_taken_here())
@@ -257,8 +258,7 @@ struct lock_usage {
 				 by);
 	}
 
-	[[noreturn, gnu::noinline]] void complain(const char *what,
-						  call_site by) const
+	[[gnu::noinline]] void complain(const char *what, call_site by) const
 	{
 		misuse_text text;
 
@@ -351,13 +351,13 @@ struct lock_usage {
 			return;
 		count_out();
 		complain("more contenders than its capacity", by);
+		(void)contenders.fetch_add_relaxed(1);
 	}
 
 	/* -- Reports ---------------------------------------------------------
 	 */
 
-	[[noreturn, gnu::noinline]] void
-	complain_of_interrupts(call_site by) const
+	[[gnu::noinline]] void complain_of_interrupts(call_site by) const
 	{
 		misuse_text text;
 
@@ -384,11 +384,11 @@ struct lock_usage {
 		text.add(", taken at ").add(taken.get());
 	}
 
-	[[noreturn]] void say(const misuse_text &text) const
+	void say(const misuse_text &text) const
 	{
 		bounded_text<80> known;
 
-		panic(known.add(label()).c_str(), this, cpu_id(), text.c_str());
+		report(known.add(label()).c_str(), this, text.c_str());
 	}
 
 	/* null: "lock" */
@@ -562,12 +562,13 @@ struct shared_usage_for {
 	static constexpr bool nests = false;
 	static constexpr bool contends = false;
 };
-/* Readers of a lock that is indexed by CPU nest. */
+/* Readers of a lock that is indexed by CPU nest, and those of a gate. */
 template <shared_lockable L>
 struct shared_usage_for<L> {
 	using type = shared_usage;
 	static constexpr u64 readers = L::max_readers;
-	static constexpr bool nests = cpu_shared_lock<L>;
+	static constexpr bool nests =
+		cpu_shared_lock<L> || requires { requires L::is_gate; };
 	/* Whether readers and writers have one capacity. */
 	static constexpr bool contends =
 		requires { requires L::readers_contend; };

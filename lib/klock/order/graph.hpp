@@ -29,18 +29,25 @@ namespace klock {
  * others find of it meanwhile is the whole number or none.
  */
 
-/* A name, while its text is there. */
+/* A name, while its text is there; or the gate of that lock. */
 struct class_key {
-	explicit class_key(const char *of) : name(of)
+	explicit class_key(lock_label of)
+	    : name(of.name), gate(of.element_plus_1 == lock_label::gate)
 	{
-		for (; *of; of++)
-			hash = (hash ^ static_cast<u8>(*of)) * 16777619;
+		for (const char *at = name; *at; at++)
+			hash = (hash ^ static_cast<u8>(*at)) * prime;
+		if (gate)
+			hash *= prime;
 		hash += !hash;
 	}
 
 	const char *name;
+	bool gate;
 	/* FNV-1a; never 0 */
 	u32 hash = 2166136261;
+
+      private:
+	static constexpr u32 prime = 16777619;
 };
 
 /* The class of one name's address, its text and a sub-rank. */
@@ -75,24 +82,27 @@ struct class_slot {
 
 /* A name's own copy: its beginning, and the hash of all of it. */
 struct class_name {
-	using text = bounded_text<32>;
+	struct text {
+		const char *c_str() const { return chars; }
+
+		char chars[32];
+	};
 
 	void set(const class_key &of)
 	{
-		usize i = 0;
+		bounded_text<sizeof(text)> whole;
 
-		for (; i < sizeof(chars) / sizeof(*chars) - 1 && of.name[i];
-		     i++)
-			chars[i].set(of.name[i]);
-		chars[i].set(0);
+		whole.add(lock_label{of.name, of.gate ? lock_label::gate : 0});
+		for (usize i = 0; const char c = whole.c_str()[i]; i++)
+			chars[i].set(c);
 		hash.set(of.hash);
 	}
 	[[nodiscard]] bool is(const class_key &of) const
 	{
-		if (is_empty() || hash.get() != of.hash)
+		if (hash.get() != of.hash)
 			return false;
-		for (usize i = 0; const char c = chars[i].get(); i++)
-			if (c != of.name[i])
+		for (usize i = 0; i + 1 < sizeof(text) && of.name[i]; i++)
+			if (chars[i].get() != of.name[i])
 				return false;
 		return true;
 	}
@@ -101,13 +111,13 @@ struct class_name {
 	{
 		text copy;
 
-		for (usize i = 0; const char c = chars[i].get(); i++)
-			copy.add_char(c);
+		for (usize i = 0; i < sizeof(text); i++)
+			copy.chars[i] = chars[i].get();
 		return copy;
 	}
 
       private:
-	plain<char> chars[32];
+	plain<char> chars[sizeof(text)];
 	/* 0: nobody's */
 	plain<u32> hash;
 };
@@ -272,6 +282,18 @@ struct order_graph {
 		return {declared + from * class_set::words_for(classes)};
 	}
 
+	/* What does not count: it was found to be wrong, and is said once; or
+	 * it is harmless. */
+	[[nodiscard]] class_set ignored_after(u32 from) const
+	{
+		return {ignored + from * class_set::words_for(classes)};
+	}
+	/* Of two families, as declared; for who holds the lock. */
+	[[nodiscard]] class_set harmless_after(u32 from) const
+	{
+		return {harmless + from * class_set::words_for(classes)};
+	}
+
 	/*
 	 * The shortest way from `from` to a class for which is_there() holds,
 	 * `from` itself if so, into route[start], .. ; returns how many classes
@@ -319,6 +341,8 @@ struct order_graph {
 	atomic<usize> *seen;
 	atomic<usize> *strict;
 	atomic<usize> *declared;
+	atomic<usize> *ignored;
+	atomic<usize> *harmless;
 	u32 classes;
 
 	/* What find() found: twice as many as classes. */

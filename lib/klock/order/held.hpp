@@ -25,8 +25,10 @@
 
 namespace klock {
 
-enum class hold : u8 { trying, waiting, held };
-enum class reading : u8 { no, alone, nested };
+/* leaving: its release has begun, and may be over. */
+enum class hold : u8 { trying, waiting, held, leaving };
+/* sleeps: a lock of the kernel's own, whose waiters give their CPU away. */
+enum class taken_as : u8 { writer, reader, nested_reader, sleeps };
 
 /* One acquisition. */
 struct held_lock {
@@ -44,9 +46,10 @@ struct held_lock {
 		since.store_relaxed(clock());
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
-		reads.store_relaxed(want.is_nested() ? reading::nested
-				    : want.shared    ? reading::alone
-						     : reading::no);
+		as.store_relaxed(want.sleeps	    ? taken_as::sleeps
+				 : want.is_nested() ? taken_as::nested_reader
+				 : want.shared	    ? taken_as::reader
+						    : taken_as::writer);
 		state.store_relaxed(how);
 		address.store_relaxed(reinterpret_cast<usize>(want.lock));
 	}
@@ -63,6 +66,9 @@ struct held_lock {
 		state.store_relaxed(hold::held);
 	}
 
+	/* Others may have it, and free it, before its owner pops this. */
+	void leave() { state.store_relaxed(hold::leaving); }
+
 	[[nodiscard]] bool is_there() const
 	{
 		return address.load_relaxed() > gone;
@@ -73,11 +79,22 @@ struct held_lock {
 	}
 	[[nodiscard]] bool is_read() const
 	{
-		return reads.load_relaxed() != reading::no;
+		const taken_as now = as.load_relaxed();
+
+		return now == taken_as::reader ||
+		       now == taken_as::nested_reader;
 	}
 	[[nodiscard]] bool is_read_nested() const
 	{
-		return reads.load_relaxed() == reading::nested;
+		return as.load_relaxed() == taken_as::nested_reader;
+	}
+	[[nodiscard]] bool sleeps() const
+	{
+		return as.load_relaxed() == taken_as::sleeps;
+	}
+	[[nodiscard]] bool is_held() const
+	{
+		return state.load_relaxed() == hold::held;
 	}
 	[[nodiscard]] lock_label label() const
 	{
@@ -106,7 +123,7 @@ struct held_lock {
 	/* As declared: order_calls.hpp. */
 	atomic<u8> sub_rank;
 	atomic<hold> state;
-	atomic<reading> reads;
+	atomic<taken_as> as;
 	/* Pushed by a handler that came in the middle of a pop, below it: who
 	 * was interrupted takes that place back itself. */
 	atomic<bool> above_pop;
@@ -186,11 +203,12 @@ struct alignas(cache_line) held_locks {
 		claims.store_relaxed(static_cast<u8>(now - 1));
 	}
 
-	/* The one pushed last of this lock, or null. */
+	/* The one pushed last of this lock that nobody takes back, or null. */
 	[[nodiscard]] held_lock *find(const void *lock)
 	{
 		for (u32 n = more.load_relaxed() + 1; n-- > 0;)
-			if (at[n].is_of(lock))
+			if (at[n].is_of(lock) &&
+			    at[n].state.load_relaxed() != hold::leaving)
 				return &at[n];
 		return nullptr;
 	}

@@ -90,35 +90,50 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (is_known(e.from, e.to, e.by_address)) {
+		if (is_known(e.from, e.to, e.by_address) || is_harmless(e)) {
 			one.unlock();
 			return true;
 		}
-		if (is_backwards(e))
-			found(finding::backwards, 0, one);
-		const bool two_ways = is_ordered_otherwise(e);
-		const u32 cycle = two_ways ? 0 : cycle_by(e);
-
+		if (is_wrong(e, found, one))
+			return true;
 		graph.seen_after(e.from).set(e.to);
 		if (!e.by_address)
 			graph.strictly_after(e.from).set(e.to);
 		const bool noted = sites.note(e);
 
-		if (two_ways)
-			found(finding::two_ways, 2, one);
-		else if (cycle)
-			found(finding::cycle, cycle, one);
-		else if (const u32 length = inversion_by(e.from, e.to))
+		if (const u32 length = inversion_by(e.from, e.to))
 			found(finding::inversion, length, one);
 		one.unlock();
 		return noted;
 	}
 
-	/* Whether all that this edge says was seen. */
+	/* Whether all that this edge says was seen, or does not count. */
 	[[nodiscard]] bool is_known(u32 from, u32 to, bool by_address) const
 	{
-		return by_address ? graph.seen_after(from).has(to)
-				  : graph.strictly_after(from).has(to);
+		return (by_address ? graph.seen_after(from).has(to)
+				   : graph.strictly_after(from).has(to)) ||
+		       graph.ignored_after(from).has(to);
+	}
+
+	/* Of all classes of these two names. */
+	void declare_harmless(u32 first, u32 second) const
+	{
+		one_at_a_time one(*busy);
+
+		graph.harmless_after(classes.family(first))
+			.set(classes.family(second));
+		one.unlock();
+	}
+
+	/* Of one name, neither by address nor by sub-rank; true: once. */
+	[[nodiscard]] bool is_new_mistake(u32 number) const
+	{
+		one_at_a_time one(*busy);
+		const bool known = graph.ignored_after(number).has(number);
+
+		graph.ignored_after(number).set(number);
+		one.unlock();
+		return !known;
 	}
 
 	/* An interrupt handler waits for it. */
@@ -176,8 +191,41 @@ struct order_learning {
 	class_marks open;
 	order_sites sites;
 	tas_lock *busy;
+	/* Findings are noted, and no panic. */
+	bool goes_on;
 
       private:
+	/* It is said, and is no part of the order: each mistake once. */
+	template <typename Found>
+	bool is_wrong(const order_edge &e, Found found,
+		      one_at_a_time &one) const
+	{
+		const bool backwards = is_backwards(e);
+		const bool two_ways = !backwards && is_ordered_otherwise(e);
+		const u32 cycle = backwards || two_ways ? 0 : cycle_by(e);
+
+		if (!backwards && !two_ways && !cycle)
+			return false;
+		graph.ignored_after(e.from).set(e.to);
+		found(backwards	 ? finding::backwards
+		      : two_ways ? finding::two_ways
+				 : finding::cycle,
+		      two_ways ? 2 : cycle, one);
+		one.unlock();
+		return true;
+	}
+
+	bool is_harmless(const order_edge &e) const
+	{
+		const bool declared =
+			graph.harmless_after(classes.family(e.from))
+				.has(classes.family(e.to));
+
+		if (declared)
+			graph.ignored_after(e.from).set(e.to);
+		return declared;
+	}
+
 	bool is_backwards(const order_edge &e) const
 	{
 		return classes.family(e.from) == classes.family(e.to) &&
@@ -301,12 +349,13 @@ struct lock_order_memory {
 	constexpr order_learning learning()
 	{
 		return {{slot, slots, names, sub_ranks, families, Classes},
-			{seen, strict, declared, Classes, route, queue,
-			 came_from},
+			{seen, strict, declared, ignored, harmless, Classes,
+			 route, queue, came_from},
 			{{handlers}, {handlers + words}},
 			{{open}, {open + words}},
 			{edge, &edge_count, edges, in_handler, opened, ranks},
-			&busy};
+			&busy,
+			false};
 	}
 
 	held_locks held[Owners];
@@ -319,6 +368,8 @@ struct lock_order_memory {
 	atomic<usize> seen[Classes * words];
 	atomic<usize> strict[Classes * words];
 	atomic<usize> declared[Classes * words];
+	atomic<usize> ignored[Classes * words];
+	atomic<usize> harmless[Classes * words];
 	atomic<usize> handlers[2 * words];
 	atomic<usize> open[2 * words];
 	class_slot slot[slots];
@@ -449,41 +500,57 @@ struct order_report {
 	u32 number(u32 i) const { return known.graph.route[i].get(); }
 };
 
-[[noreturn]] inline void say_order(const wanted_lock &want, const char *text)
+inline void say_order(const wanted_lock &want, const char *text)
 {
 	bounded_text<80> name;
 
-	panic(name.add(want.label).c_str(), want.lock, cpu_id(), text);
+	report(name.add(want.label).c_str(), want.lock, text);
 }
 
-[[noreturn, gnu::noinline]] inline void
-complain_of_order(const order_finding &of, const order_learning &known,
-		  one_at_a_time &one)
+/* A finding of order alone; where nobody would read a note it is a panic. */
+[[gnu::noinline]] inline void say_finding(const wanted_lock &want,
+					  const char *text, bool goes_on)
+{
+	if (!goes_on || !defined_or_null<klock_os_note>())
+		return say_order(want, text);
+	order_text line;
+
+	line.add(want.label).add(", CPU ").add(cpu_id()).add(": ");
+	note(line.add(text).c_str());
+}
+
+[[gnu::noinline]] inline void complain_of_order(const order_finding &of,
+						const order_learning &known,
+						one_at_a_time &one)
 {
 	order_text text;
 
 	order_report{text, known}.add(of);
 	one.unlock();
-	say_order(of.want, text.c_str());
+	say_finding(of.want, text.c_str(), known.goes_on);
 }
 
-[[noreturn, gnu::noinline]] inline void
-complain_of_pair(const char *what, const held_lock &held,
-		 const wanted_lock &want)
+inline misuse_text text_of_pair(const char *what, const held_lock &held,
+				const wanted_lock &want)
 {
 	misuse_text text;
 
 	text.add(what).add("; at ").add(want.by).add("; ").add(held.label());
 	text.add(" was taken at ").add(held.site());
-	say_order(want, text.c_str());
+	return text;
 }
 
-[[noreturn, gnu::noinline]] inline void
-complain_of_same_class(const held_lock &held, const wanted_lock &want)
+[[gnu::noinline]] inline void complain_of_same_class(const held_lock &held,
+						     const wanted_lock &want,
+						     bool goes_on)
 {
-	complain_of_pair("same class: neither at a higher address nor of a "
-			 "higher sub-rank than one that is held",
-			 held, want);
+	say_finding(
+		want,
+		text_of_pair("same class: neither at a higher address nor of a "
+			     "higher sub-rank than one that is held",
+			     held, want)
+			.c_str(),
+		goes_on);
 }
 
 /* For the learning: what is done about a finding. */
@@ -492,7 +559,8 @@ struct order_reporter {
 	{
 		if (what == finding::backwards) {
 			one.unlock();
-			complain_of_same_class(*held, want);
+			return complain_of_same_class(*held, want,
+						      known.goes_on);
 		}
 		complain_of_order({what, length, held, want}, known, one);
 	}
@@ -502,33 +570,36 @@ struct order_reporter {
 	const wanted_lock &want;
 };
 
-/* The kernel waits, and the caller has a lock. */
-[[noreturn, gnu::noinline]] inline void complain_of_wait(const held_lock &held,
-							 call_site by)
+/* Something that must not be while this lock is held. */
+[[gnu::noinline]] inline void
+complain_of_held(const char *what, const held_lock &held, call_site by)
 {
 	const void *const lock =
 		reinterpret_cast<const void *>(held.address.load_relaxed());
 	misuse_text text;
 
-	text.add("might_wait() with a lock held; at ").add(by);
+	text.add(what).add("; at ").add(by);
 	text.add("; taken at ").add(held.site());
+	text.add(" on CPU ").add(u32{held.on_cpu.load_relaxed()});
 	say_order({lock, held.label(), by, false, false}, text.c_str());
 }
 
 struct order_rules : order_learning {
-	constexpr explicit order_rules(const order_learning &of)
+	constexpr explicit order_rules(const order_learning &of,
+				       bool goes_on_then)
 	    : order_learning(of)
 	{
+		goes_on = goes_on_then;
 	}
 
 	/* -- Classes ---------------------------------------------------------
 	 */
 
-	[[nodiscard]] u32 class_of(const char *name, u32 sub_rank)
+	[[nodiscard]] u32 class_of(lock_label label, u32 sub_rank)
 	{
-		if (!name)
+		if (!label.name)
 			return lock_classes::none;
-		const class_key of(name);
+		const class_key of(label);
 		const u32 known = classes.find(of, sub_rank);
 
 		return known != lock_classes::none ? known
@@ -541,7 +612,7 @@ struct order_rules : order_learning {
 		const u32 known = one.class_plus_1.load_relaxed();
 
 		return known ? known - 1
-			     : class_of(one.label().name,
+			     : class_of(one.label(),
 					one.sub_rank.load_relaxed());
 	}
 
@@ -559,8 +630,11 @@ struct order_rules : order_learning {
 		if (from == lock_classes::none || to == lock_classes::none)
 			return;
 		if (from == to && held.address.load_relaxed() >
-					  reinterpret_cast<usize>(want.lock))
-			complain_of_same_class(held, want);
+					  reinterpret_cast<usize>(want.lock)) {
+			if (is_new_mistake(from))
+				complain_of_same_class(held, want, goes_on);
+			return;
+		}
 		const bool by_address =
 			from == to ||
 			mine.stack->takes_by_address(
@@ -663,11 +737,12 @@ struct order_rules : order_learning {
 
 		if (reads && want.shared && want.nests)
 			return;
-		complain_of_pair(!reads	       ? "recursion: the caller has it"
-				 : want.shared ? "read recursion: the caller "
-						 "reads it"
-					       : "upgrade: the caller reads it",
-				 held, want);
+		const misuse_text text = text_of_pair(
+			!reads	      ? "recursion: the caller has it"
+			: want.shared ? "read recursion: the caller reads it"
+				      : "upgrade: the caller reads it",
+			held, want);
+		say_order(want, text.c_str());
 	}
 
 	/* What is full, of which that was said. */

@@ -1376,6 +1376,8 @@ extern "C" void klock_os_panic(const char *lock_name, const void *,
 {
 	const model::detail::checker_runs now;
 
+	/* The next execution's report is as good. */
+	klock::set_checks(true);
 	model::the_checker().panic(std::string("panic: ") + lock_name +
 				   ", cpu" + std::to_string(cpu) + ": " + what);
 }

@@ -56,6 +56,7 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 	snprintf(name, sizeof(name), "%s", lock_name);
 	snprintf(text, sizeof(text), "%s", what);
 	address = lock_address;
+	klock_set_checks(1);
 	longjmp(out, 1);
 }
 
@@ -307,6 +308,36 @@ static void what_a_kernel_says(void)
 	klock_irq_restore(before);
 }
 
+static void what_sleeps_and_what_is_freed(void)
+{
+	unsigned long before = klock_irq_save();
+	int inode = 0;
+
+	cpu = 2;
+	expect(klock_order_is_checked(), "this file has it");
+	TRY_TO klock_might_wait_with(&console);
+	says("not held by the caller");
+	klock_lock(&console);
+	TRY_TO klock_might_wait_with(&console);
+	expect(!text[0], "it is let go");
+	TRY_TO klock_acquired(&inode, "inode", 0);
+	says("might_wait() with a lock held; at ");
+	TRY_TO klock_none_held_in(&console, sizeof(console));
+	says("freed with the lock in it held; at ");
+	klock_unlock(&console);
+	TRY_TO klock_none_held_in(&console, sizeof(console));
+	expect(!text[0], "it is free");
+
+	klock_declare_harmless("console", "inode");
+	TRY_TO klock_acquired(&inode, "inode", 0);
+	TRY_TO klock_might_wait();
+	expect(!text[0], "it sleeps");
+	TRY_TO klock_acquired(&inode, "inode", 0);
+	says("recursion: the caller has it");
+	klock_released(&inode);
+	klock_irq_restore(before);
+}
+
 /* A parent, and its child at a lower address. */
 static void parent_and_child(void)
 {
@@ -366,6 +397,7 @@ int main(void)
 	known = klock_lock_order_8();
 	two_orders();
 	what_a_kernel_says();
+	what_sleeps_and_what_is_freed();
 	readers_in_order();
 	parent_and_child();
 	if (!failures)

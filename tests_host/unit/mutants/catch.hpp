@@ -49,6 +49,13 @@ struct test_case {
 	static void MUTANT_PASTE(test_at_, __LINE__)()
 #define CHECK(...) (void)((__VA_ARGS__) || ++test_case::failed)
 #define CHECK_FALSE(...) CHECK(!(__VA_ARGS__))
+#define REQUIRE(...)                                                           \
+	do {                                                                   \
+		if (!(__VA_ARGS__)) {                                          \
+			++test_case::failed;                                   \
+			return;                                                \
+		}                                                              \
+	} while (0)
 #define STATIC_REQUIRE(...) static_assert(__VA_ARGS__)
 #define INFO(...) ((void)0)
 

@@ -59,8 +59,11 @@ def run_test(args, scratch, headers, file, test, flags=()):
                            capture_output=True, text=True, check=False)
     if built.returncode:
         return Built(-1, built.stderr)
-    ran = subprocess.run([out, test], capture_output=True, text=True,
-                         check=False)
+    try:
+        ran = subprocess.run([out, test], capture_output=True, text=True,
+                             check=False, timeout=120)
+    except subprocess.TimeoutExpired:
+        return Built(1, "it does not end")
     return Built(ran.returncode, ran.stdout + ran.stderr)
 
 
