@@ -401,6 +401,24 @@ TEST_CASE("findings: a wait's hook runs on the CPU that waits, before it")
 	CHECK(r.complete == 1);
 }
 
+TEST_CASE("findings: a look at the end that waits for ever")
+{
+	const auto pass = [](klock::u8 left) {
+		return model::explore<message>(
+			{.sections = {1, 1}},
+			[left](message &m, unsigned cpu) {
+				if (cpu == 0)
+					m.ready.store_release(left);
+			},
+			[](message &m) { m.ready.await_eq_acquire(1); });
+	};
+	const auto bad = pass(2);
+
+	CHECK(pass(1).ok());
+	CHECK(bad.found == bug::deadlock);
+	CHECK(bad.message == "deadlock: the look at the end waits for ever");
+}
+
 } // namespace of_findings
 
 namespace of_finding {

@@ -264,6 +264,23 @@ result try_beside_reader(bool writes)
 		});
 }
 
+/* Nobody writes: readers get in, those that try among them. */
+template <typename Subject>
+result tries_among_readers(const std::string &roles)
+{
+	using world = shared_words<Subject>;
+	const std::vector<unsigned> once(roles.size(), 1);
+
+	return model::explore<world>(
+		{.sections = once}, [roles](world &w, unsigned cpu) {
+			if (roles[cpu] == 'r')
+				w.read(cpu);
+			else
+				model::check(w.try_read(cpu),
+					     "nobody writes: a try succeeds");
+		});
+}
+
 } // namespace
 
 TEST_CASE("shared: a try succeeds when it may, and fails when it must")
@@ -280,6 +297,8 @@ TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 			holds(try_after_all_left<Subject>('w', 'R'));
 			holds(try_after_all_left<Subject>('r', 'R'));
 			holds(try_beside_reader<Subject>(false));
+			holds(tries_among_readers<Subject>("RR"));
+			holds(tries_among_readers<Subject>("rR"));
 		}
 	});
 }

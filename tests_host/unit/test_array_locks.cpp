@@ -251,8 +251,11 @@ TEST_CASE("timeout_lock: the first in line is served first")
 
 	line<timeout_lock<9>> others(lock);
 	lock.lock(4);
-	for (unsigned cpu : {8u, 0u, 6u, 5u, 1u})
+	CHECK_FALSE(lock.is_contended());
+	for (unsigned cpu : {8u, 0u, 6u, 5u, 1u}) {
 		others.add(cpu);
+		CHECK(lock.is_contended());
+	}
 	lock.unlock(4);
 	CHECK(others.leave() == std::vector<unsigned>{8, 0, 6, 5, 1});
 }

@@ -477,6 +477,11 @@ TEST_CASE("checked_lock: what is forwarded does what it does inside")
 	mcs.lock(node);
 	CHECK_FALSE(mcs.is_contended(node));
 	mcs.unlock(node);
+
+	checked_if<true, peterson_lock> peterson;
+	peterson.await_left(1);
+	has(panic_of([&] { peterson.await_left(2); }),
+	    "a CPU number beyond capacity");
 }
 
 } // namespace checked_drop_in_tests

@@ -11,6 +11,7 @@
 #include <klock/irq_shared_lock.hpp>
 #include <klock/irq_try_guard.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/shared_guard.hpp>
@@ -422,6 +423,10 @@ TEST_CASE("irq_shared_lock: checks inside of it say the guard's own line")
 	CHECK(has(said, "routes, CPU 0: recursion"));
 	CHECK(has(said, "test_irq_lock.cpp:" + std::to_string(line + 3)));
 	CHECK(has(said, "test_irq_lock.cpp:" + std::to_string(line)));
+	{
+		rescue_guard last_words(routes);
+		CHECK_FALSE(last_words);
+	}
 	held.unlock();
 	CHECK(has(panic_of([&] { routes.assert_held(); }), "routes, CPU 0"));
 	routes.set_name("other routes");

@@ -17,6 +17,15 @@
 using namespace klock;
 using namespace unit;
 
+/* Writers that have their tickets, and will wait later. */
+template <typename L>
+struct drawn_for : L {
+	void draw()
+	{
+		CHECK(this->lock_telling([](auto) {}));
+	}
+};
+
 /*
  * rw_ticket_lock: the wrap of its counts, its capacity, its tries.
  */
@@ -343,24 +352,24 @@ TEST_CASE("reader_lock: reads of one CPU nest, 255 of them")
 	CHECK_FALSE(lock.is_locked());
 }
 
-namespace {
+TEST_CASE("reader_lock: whichever CPU reads alone, it is locked")
+{
+	static reader_lock<5> lock;
 
-/* Writers that have their tickets, and will wait later. */
-struct drawn_for : reader_lock<1> {
-	void draw()
-	{
-		CHECK(lock_telling([](auto) {}));
+	for (unsigned cpu = 0; cpu < 5; cpu++) {
+		lock.lock_shared(cpu);
+		CHECK(lock.is_locked());
+		lock.unlock_shared(cpu);
+		CHECK_FALSE(lock.is_locked());
 	}
-};
-
-} // namespace
+}
 
 TEST_CASE("reader_lock: at capacity, readers stay out")
 {
-	static drawn_for lock;
+	static drawn_for<reader_lock<1>> lock;
 	u64 writers = 1;
 
-	for (lock.lock(); writers < drawn_for::max_contenders; writers++) {
+	for (lock.lock(); writers < lock.max_contenders; writers++) {
 		lock.draw();
 		REQUIRE_FALSE(lock.try_lock_shared(0));
 	}
@@ -385,6 +394,19 @@ TEST_CASE("reader_lock: the writers' tickets wrap, and readers see it")
 }
 
 } // namespace reader_tests
+
+TEMPLATE_TEST_CASE("phase fair: locked from a writer's ticket on", "",
+		   phase_fair_lock<u8>, phase_fair_lock<u16>,
+		   wide_phase_fair_lock)
+{
+	drawn_for<TestType> lock;
+
+	/* The second has its ticket, and no reader has been told yet. */
+	lock.lock();
+	lock.draw();
+	lock.unlock();
+	CHECK(lock.is_locked());
+}
 
 TEMPLATE_TEST_CASE("readers: std::shared_lock and std::unique_lock take them",
 		   "", rw_ticket_lock<u8>, phase_fair_lock<u16>,

@@ -5,6 +5,8 @@
 #include <klock/atomic.hpp>
 #include <klock/atomic_pair.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
+#include <klock/queued_lock.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/try_lock_until.hpp>
 
@@ -389,7 +391,138 @@ TEST_CASE("try_lock_until: one that comes free in time is taken")
 	});
 }
 
+TEST_CASE("rescue_guard: a spin iteration between two attempts, none behind")
+{
+	script s;
+	ticket_lock<u8> lock;
+
+	lock.lock();
+	for (const u32 patience : {0u, 1u, 7u}) {
+		const u64 before = s.clock;
+		rescue_guard held(lock, patience);
+		CHECK_FALSE(held);
+		CHECK(s.clock - before == patience);
+	}
+	s.at = [&](u64 now) {
+		if (now == 111)
+			lock.unlock();
+	};
+	rescue_guard held(lock, 100);
+	CHECK(held);
+	CHECK(s.clock == 111);
+}
+
 } // namespace try_until_tests
+
+/*
+ * queued_lock: CPUs that are stopped in a wait, as by an exception out of it;
+ * one that waits without a node.
+ */
+namespace queued_tests {
+
+namespace {
+
+using lock5 = queued_lock<5>;
+
+/* Its first turn of waiting does that; by default it is its last. */
+struct stopped {};
+struct first_turn final : arch::watcher {
+	explicit first_turn(std::function<void()> f) : then(std::move(f))
+	{
+		arch::watched_by = this;
+	}
+	~first_turn() { arch::watched_by = before; }
+	void turn() override
+	{
+		arch::watched_by = before;
+		then();
+	}
+
+	arch::watcher *before = arch::watched_by;
+	std::function<void()> then;
+};
+
+/* A CPU that queues, and waits: then it is stopped. */
+void stop_in_wait(lock5 &lock, unsigned cpu)
+{
+	first_turn at([] { throw stopped(); });
+
+	CHECK_THROWS_AS(lock.lock_from(cpu), stopped);
+}
+
+/* It has the nodes of a CPU that was never stopped: waits, in order. */
+void starts_anew(unsigned cpu)
+{
+	lock5 lock;
+	bool waited = false;
+
+	CHECK_FALSE(lock5::is_clean(cpu));
+	lock5::forget_waits(cpu);
+	CHECK(lock5::is_clean(cpu));
+	lock.lock_from(0);
+	first_turn at([&] {
+		waited = true;
+		lock.unlock();
+	});
+	lock.lock_from(cpu);
+	lock.unlock();
+	CHECK(waited);
+	CHECK(lock5::is_clean(cpu));
+}
+
+} // namespace
+
+TEST_CASE("queued_lock: stopped with a successor, a CPU has its nodes again")
+{
+	lock5 lock;
+
+	lock.lock_from(0);
+	stop_in_wait(lock, 1);
+	stop_in_wait(lock, 2);
+	starts_anew(1);
+	starts_anew(2);
+}
+
+TEST_CASE("queued_lock: stopped when it is the first, it has its nodes again")
+{
+	lock5 lock;
+
+	lock.lock_from(0);
+	first_turn at([&] {
+		stop_in_wait(lock, 2);
+		lock.unlock();
+	});
+	/* Makes CPU 2 the first in the queue. */
+	lock.lock_from(1);
+	CHECK(lock5::is_clean(1));
+	starts_anew(2);
+}
+
+TEST_CASE("queued_lock: without a node, a CPU pauses between two looks")
+{
+	struct script final : arch::watcher {
+		explicit script(lock5 &l) : lock(l) { arch::watched_by = this; }
+		~script() { arch::watched_by = nullptr; }
+		void turn() override
+		{
+			if (++turns == 7)
+				lock.unlock();
+		}
+
+		lock5 &lock;
+		unsigned turns = 0;
+	};
+	lock5 lock;
+
+	lock.lock_from(0);
+	script s(lock);
+	watchdog::note<lock5>("to wait without a node", 5);
+	lock.lock_from(5);
+	CHECK(s.turns == 7);
+	CHECK(lock.is_locked());
+}
+
+} // namespace queued_tests
 
 /*
  * preemptable_ticket_lock: its sizes, its wrap, and scripts of who is served

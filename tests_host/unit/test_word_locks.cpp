@@ -4,6 +4,8 @@
  */
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/padded_ticket_lock.hpp>
+#include <klock/peterson_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
@@ -438,6 +440,25 @@ TEST_CASE("proportional_ticket_lock: 256 contend for 8-bit counters, in order")
 }
 
 } // namespace proportional_ticket_tests
+
+TEMPLATE_TEST_CASE("every lock: is_contended tells who waits from who holds",
+		   "", ticket_lock<u8>, preemptable_ticket_lock<u8>,
+		   preemptable_ticket_lock<u16>, proportional_ticket_lock<u8>,
+		   peterson_lock)
+{
+	TestType lock;
+	selftest::contender<TestType> holder(0);
+	line<TestType> others(lock);
+
+	CHECK_FALSE(lock.is_contended());
+	holder.lock(lock);
+	CHECK_FALSE(lock.is_contended());
+	others.add(1);
+	CHECK(lock.is_contended());
+	holder.unlock(lock);
+	others.leave();
+	CHECK_FALSE(lock.is_contended());
+}
 
 /*
  * tas_lock, ttas_lock, backoff_ttas_lock.

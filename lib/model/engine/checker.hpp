@@ -176,6 +176,7 @@ struct checker final : hooked::engine {
 	void restore();
 	static void cpu_main(void *);
 	static void end_main(void *);
+	static void end_waits_for_ever(site s);
 
 	/* -- explorer.cpp: the finding -- */
 	void begin_finding();

@@ -282,6 +282,15 @@ void checker::end_main(void *self)
 	static_cast<checker *>(self)->what->at_end();
 }
 
+void checker::end_waits_for_ever(site s)
+{
+	const detail::checker_runs here;
+
+	the_checker().report(bug::deadlock,
+			     "deadlock: the look at the end waits for ever", s);
+	the_checker().stop();
+}
+
 bool checker::all_done() const
 {
 	for (unsigned c = 0; c < g->cpus; c++)
@@ -360,7 +369,9 @@ void checker::look_at_end()
 	now = phase::ending;
 	ender.start(end_main, this);
 	inside = true;
+	hooked::leave_endless_wait = end_waits_for_ever;
 	ender.resume();
+	hooked::leave_endless_wait = nullptr;
 	inside = false;
 	ended = !stopped;
 	if (walking) {

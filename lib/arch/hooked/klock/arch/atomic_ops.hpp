@@ -71,7 +71,12 @@ inline pace pace_of(Pace &turns)
 }
 
 /* A wait with nobody else to end it: outside a run there is one thread. */
-[[noreturn]] inline void waits_for_ever() { __builtin_trap(); }
+[[noreturn]] inline void waits_for_ever(site s)
+{
+	if (leave_endless_wait)
+		leave_endless_wait(s);
+	__builtin_trap();
+}
 
 } // namespace hooked
 
@@ -203,7 +208,7 @@ inline T await(const cell<T> &at, Predicate done, site s)
 		return hooked::from_word<T>(hooked::running->await(
 			at.whole(), hooked::test_of<T>(done), {}, O, s));
 	if (!done(at.value))
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 	return at.value;
 }
 
@@ -225,7 +230,7 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 		return hooked::from_word<T>(hooked::running->await_patient(
 			at.whole(), hooked::pace_of<T>(patience), O, s));
 	if (patience(at.value) == endless)
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 	return at.value;
 }
 
@@ -249,7 +254,7 @@ inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 
 	const T found = at.value;
 	if (!done(found))
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 	at.value = desired;
 	return found;
 }
@@ -264,7 +269,7 @@ inline void await_either(const cell<T> &a, PredicateA a_done, const cell<U> &b,
 			a.whole(), hooked::test_of<T>(a_done), b.whole(),
 			hooked::test_of<U>(b_done), O, s);
 	else if (!a_done(a.value) && !b_done(b.value))
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 }
 
 /* -- Counters that wrap --------------------------------------------------- */

@@ -187,6 +187,11 @@ struct engine {
 /* The engine whose fiber this is; none outside a run. */
 inline constinit engine *running = nullptr;
 
+/* Leaves a look at a run's result that would wait for ever; null: nobody can.
+ */
+using leaver = void (*)(site);
+inline constinit leaver leave_endless_wait = nullptr;
+
 /* The bits that counters have: fewer than their type's while a checker says. */
 inline constinit u32 counter_mask = ~u32{0};
 

@@ -99,7 +99,7 @@ inline T await_field_paced(const field_cell<T, N> &at, Predicate done,
 			at.template part<I>(), hooked::test_of<T>(done),
 			hooked::pace_of<T>(pace), O, s));
 	if (!done(now))
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 	return now;
 }
 
@@ -125,7 +125,7 @@ inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
 
 	const T found = at.at[I];
 	if (!done(found))
-		hooked::waits_for_ever();
+		hooked::waits_for_ever(s);
 	at.at[I] = desired;
 	return found;
 }
