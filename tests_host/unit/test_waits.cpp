@@ -4,13 +4,17 @@
  */
 #include <klock/atomic.hpp>
 #include <klock/atomic_pair.hpp>
+#include <klock/checked_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/queued_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/try_lock_until.hpp>
 
+#include <fiber/fiber.hpp>
+
 #include "../claims/stage.hpp"
+#include "pretended_kernel.hpp"
 
 #include <catch.hpp>
 
@@ -813,3 +817,259 @@ TEST_CASE("preemptable_ticket_lock: std::scoped_lock takes it")
 }
 
 } // namespace preemptable_ticket_tests
+
+/*
+ * Every lock with as many contenders as it may have, and no more: by all mixes
+ * of readers and writers, unchecked and checked.
+ */
+namespace capacity_tests {
+
+namespace {
+
+/* Counters of 16 bits have room for more than there are threads. */
+constexpr u64 most = 300, few = 6;
+
+/* One lock is waited for once by a CPU. */
+template <typename L>
+constexpr unsigned writers_of()
+{
+	if (per_cpu_lock<L>)
+		return L::max_contenders / queued_cpu::levels;
+	return L::max_contenders > most ? few : L::max_contenders;
+}
+
+struct nobody {
+	explicit nobody(unsigned) {}
+	template <typename L>
+	void lock(L &)
+	{
+	}
+	template <typename L>
+	void unlock(L &)
+	{
+	}
+};
+template <typename L>
+struct reader_type {
+	using type = nobody;
+};
+template <shared_lockable L>
+struct reader_type<L> {
+	using type = selftest::reader<L>;
+};
+
+/*
+ * A CPU that takes and leaves a lock step by step, as an actor of the stage;
+ * not a thread but a fiber, as there are hundreds.
+ */
+struct cpu final : private arch::watcher {
+	std::function<void()> lock, unlock;
+	std::string said; /* a panic */
+
+	/* Comes, takes one more look, or leaves. */
+	place step(unsigned number)
+	{
+		current_cpu = number;
+		arch::watched_by = this;
+		if (now == place::outside) {
+			now = place::waits;
+			stack.start(
+				[](void *me) {
+					static_cast<cpu *>(me)->play();
+				},
+				this);
+		}
+		stack.resume();
+		arch::watched_by = nullptr;
+		return now;
+	}
+	place where() const { return now; }
+	/* Wherever it stood: a test failed. */
+	void forget()
+	{
+		now = place::outside;
+		said.clear();
+	}
+
+      private:
+	void turn() override { fiber::suspend(); }
+	void play()
+	{
+		try {
+			lock();
+			now = place::inside;
+			fiber::suspend();
+			unlock();
+		} catch (const std::runtime_error &panic) {
+			said = panic.what();
+		}
+		now = place::outside;
+	}
+
+	fiber stack;
+	place now = place::outside;
+};
+
+/* Made once for all locks. */
+cpu &cpu_number(usize number)
+{
+	static std::deque<cpu> all;
+
+	while (all.size() <= number)
+		all.emplace_back();
+	return all[number];
+}
+
+/* Who holds, and who waits; each is a CPU of its own. */
+template <typename L>
+struct crowd {
+	/* Writers come first, or last, or each behind a reader. */
+	enum class order { writers, readers, by_turns };
+
+	crowd(unsigned writers, unsigned readers, order by)
+	    : lock(std::make_unique<L>())
+	{
+		while (writers || readers) {
+			const bool writes = !readers ||
+					    (writers && by == order::writers) ||
+					    (writers && by == order::by_turns &&
+					     cast.size() % 2);
+			if (writes)
+				add(as_writers, --writers);
+			else
+				add(as_readers, --readers);
+			is_writer.push_back(writes);
+		}
+	}
+
+	/* All come, are served, and leave; nobody beside a writer. */
+	void pass()
+	{
+		for (unsigned i = 0; i < cast.size(); i++)
+			REQUIRE(move(i) != place::outside);
+		for (usize left = cast.size(); left--;) {
+			for (int looks = 0; !count(place::inside); looks++) {
+				REQUIRE(looks < 1 << 14);
+				all_look(1);
+			}
+			/* All the others of a few; of many, now and then. */
+			if (left < 8 || left % 32 == 0)
+				all_look(cast.size());
+			check();
+			unsigned first = 0;
+			while (cast[first]->where() != place::inside)
+				first++;
+			REQUIRE(move(first) == place::outside);
+		}
+		CHECK(count(place::outside) == cast.size());
+		CHECK_FALSE(lock->is_locked());
+	}
+
+      private:
+	template <typename Contenders>
+	void add(Contenders &contenders, unsigned number)
+	{
+		auto &who = contenders.emplace_back(number);
+		const auto number_of_it = static_cast<unsigned>(cast.size());
+
+		cpu &it = cpu_number(number_of_it);
+		it.lock = [this, &who] { who.lock(*lock); };
+		it.unlock = [this, &who] { who.unlock(*lock); };
+		it.forget();
+		cast.push_back(&it);
+	}
+
+	place move(unsigned i)
+	{
+		watchdog::note<L>("a step of one of", cast.size());
+		cast[i]->step(i);
+		if (!cast[i]->said.empty())
+			FAIL(cast[i]->said);
+		return cast[i]->where();
+	}
+
+	/* Until so many are inside: who came first looks first. */
+	void all_look(usize until)
+	{
+		for (unsigned i = 0; i < cast.size(); i++)
+			if (cast[i]->where() == place::waits &&
+			    count(place::inside) < until)
+				move(i);
+	}
+
+	usize count(place there) const
+	{
+		usize sum = 0;
+
+		for (const cpu *a : cast)
+			sum += a->where() == there;
+		return sum;
+	}
+
+	void check() const
+	{
+		usize writers = 0;
+
+		for (usize i = 0; i < cast.size(); i++)
+			writers += is_writer[i] &&
+				   cast[i]->where() == place::inside;
+		if (writers > 0 && count(place::inside) > 1)
+			FAIL("somebody is inside beside a writer");
+	}
+
+	std::unique_ptr<L> lock;
+	std::deque<selftest::contender<L>> as_writers;
+	std::deque<typename reader_type<L>::type> as_readers;
+	std::vector<bool> is_writer;
+	std::vector<cpu *> cast;
+};
+
+template <typename L>
+void at_capacity()
+{
+	constexpr unsigned writers = writers_of<L>();
+
+	if constexpr (!shared_lockable<L>) {
+		crowd<L>(writers, 0, crowd<L>::order::writers).pass();
+	} else {
+		constexpr unsigned readers =
+			L::max_readers > most ? few : L::max_readers;
+		constexpr bool together = requires { L::readers_contend; };
+
+		for (const auto by :
+		     {crowd<L>::order::writers, crowd<L>::order::readers,
+		      crowd<L>::order::by_turns})
+			for (const unsigned w :
+			     {1u, writers / 2, writers - 1}) {
+				CAPTURE(w, static_cast<int>(by));
+				crowd<L>(w, together ? writers - w : readers,
+					 by)
+					.pass();
+			}
+		crowd<L>(0, readers, crowd<L>::order::readers).pass();
+		crowd<L>(writers, 0, crowd<L>::order::writers).pass();
+		if (!together)
+			crowd<L>(writers, readers, crowd<L>::order::by_turns)
+				.pass();
+	}
+}
+
+} // namespace
+
+TEST_CASE("every lock: as many contenders as it may have, of either kind")
+{
+	selftest::all_locks<4>::for_each([]<typename Subject>() {
+		INFO(Subject::name);
+		at_capacity<typename Subject::lock>();
+	});
+}
+
+TEST_CASE("every lock: checked, at capacity: silent")
+{
+	selftest::all_locks<4>::for_each([]<typename Subject>() {
+		INFO(Subject::name);
+		at_capacity<checked_lock<typename Subject::lock, "full">>();
+	});
+}
+
+} // namespace capacity_tests
