@@ -9,9 +9,10 @@
  *
  *	constinit klock::handoff_meter meter;
  *
- *	CPU 1:	meter.answer();
- *	CPU 0:	const klock::calibration c = klock::calibrate(meter);
- *		lock.set_base(c.base);
+ *	meter.answer();				on CPU 1
+ *
+ *	const klock::calibration c = klock::calibrate(meter);	on CPU 0
+ *	lock.set_base(c.base);
  *
  * Each figure is the least of many: whatever comes in between (interrupts,
  * misses, a hypervisor) makes a measurement longer, never shorter. What nobody

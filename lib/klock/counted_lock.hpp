@@ -4,7 +4,7 @@
  *
  *	constinit klock::counted_if<counts, klock::ticket_lock<klock::u8>,
  *				    "runqueue"> lock;
- *	...
+ *
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
  * Algorithm:   A lock that counts. lock() is the lock's own, which says where

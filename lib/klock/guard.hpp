@@ -4,10 +4,10 @@
  *
  *	{
  *		klock::guard held(lock);		any plain lock
- *		klock::guard held(lock, cpu);		one indexed by CPU
+ *		klock::guard held(bakery, cpu);		one indexed by CPU
  *		klock::guard held(mcs);			brings the node along
  *		klock::guard held(mcs, node);		a node that is lent
- *		klock::guard held(clh, node);		a node that outlives it
+ *		klock::guard held(clh, my_node);	a node that outlives it
  *	}						unlocked here
  *
  * Without a number, a guard of a lock that is indexed by CPU asks the kernel
@@ -17,9 +17,12 @@
  * held.unlock() releases early, before the block ends; once. After it the guard
  * holds nothing, and its end and another unlock() do nothing.
  *
- *	if (lock.try_lock())
- *		klock::guard held(lock, klock::adopt);	taken already
- *	klock::guard held(mcs, node, klock::adopt);	with this node
+ *	if (!lock.try_lock())
+ *		return busy;
+ *	klock::guard held(lock, klock::adopt);		taken already
+ *
+ * So does a node: guard(mcs, node, adopt). A guard as the only statement of an
+ * `if` without braces releases at its own semicolon.
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
  * compiler warns. Two locks: pair_guard; without waiting: try_guard.
@@ -134,7 +137,7 @@ try_guard(detail::lock_and_caller<L>, With &&...)
  *		klock::pair_guard held(from.lock, to.lock);
  *	}					both unlocked here
  *
- *	klock::pair_guard held(ticket, klock::with(clh, node));
+ *	klock::pair_guard held(ticket, klock::with(clh, my_node));
  *
  * The lock at the lower address is taken first, whatever the order in which
  * they are named: two CPUs that take the same two by pair_guard, or one by one

@@ -6,8 +6,7 @@
  *		routes_lock;
  *
  *	klock::irq_guard held(routes_lock);		a writer
- *	klock::shared_guard held(routes_lock);		a thread reads,
- *							interrupts stay on
+ *	klock::shared_guard held(routes_lock);		a thread reads
  *	klock::handler_shared_guard held(routes_lock);	a handler reads
  *	if (klock::handler_shared_try_guard held{routes_lock})
  *		...					an NMI handler may

@@ -4,13 +4,17 @@
  *
  * What seq_lock is made of, for data and a writers' lock of one's own:
  *
- *	writer, the only one:		reader:
- *	guard held(lock);		u32 began;
- *	count.write_begin();		do {
- *	a.store_relaxed(1);			began = count.read_begin();
- *	b.store_relaxed(2);			x = a.load_relaxed();
- *	count.write_end();			y = b.load_relaxed();
- *					} while (count.read_retry(began));
+ *	klock::guard held(lock);		one writer at a time
+ *	count.write_begin();
+ *	a.store_relaxed(1);
+ *	b.store_relaxed(2);
+ *	count.write_end();
+ *
+ *	do {					a reader
+ *		began = count.read_begin();
+ *		x = a.load_relaxed();
+ *		y = b.load_relaxed();
+ *	} while (count.read_retry(began));
  *
  * The data are atomic<T>, read and written relaxed: a plain word that one CPU
  * writes while another reads it is a data race, whatever fences surround it.

@@ -161,9 +161,156 @@ def needs_no_package_of_that_cpu(case):
         compile_and_link(case, target, flags, port, emulation)
 
 
+# -- The examples in headers ---------------------------------------------------
+
+# What examples use and do not say, by header; more of it: before all.
+SCENE = """\
+#include <cassert>
+#include <cstdio>
+#include <thread>
+using klock::u8, klock::u16, klock::u32, klock::u64;
+extern "C" unsigned klock_os_cpu_id() { return 0; }
+extern "C" int klock_os_context() { return 0; }
+extern "C" void klock_os_panic(const char *lock, const void *, unsigned,
+			       const char *what)
+{
+	std::fprintf(stderr, "%s: %s\\n", lock, what);
+	std::abort();
+}
+template <typename L> void inside(const L &lock)
+{
+	if constexpr (requires { lock.is_locked(); })
+		assert(lock.is_locked());
+}
+template <typename L, typename With>
+void inside(const klock::lock_with<L, With> &) {}
+constexpr bool debug = true, counts = true;
+constexpr unsigned cpus = 1, cpu = 0, max_cpus = 4, patience = 3;
+constexpr u64 one_second = 1, deadline = 0;
+constexpr int busy = 1, timed_out = 2;
+void put(const char *text) { assert(text); }
+struct table {
+	int next_hop;
+	void add(int) {}
+	void sort() {}
+	void look_up(int) {}
+};
+void make_tables() {}
+int p, x;
+using klock::atomic, klock::guard, klock::clh_node;
+"""
+PLAIN = "static klock::ticket_lock<u8> lock; "
+PROLOGUES = {
+    "guard.hpp": PLAIN + "static klock::ticket_lock<u8> ticket; "
+    "struct place { klock::ticket_lock<u8> lock; }; static place from, to; "
+    "static klock::mcs_lock mcs; static klock::clh_lock clh; "
+    "static klock::bakery_lock<4> bakery; static klock::mcs_node node; "
+    "static klock::clh_node my_node;",
+    "irq_guard.hpp": PLAIN + "static klock::ticket_lock<u8> a, b; "
+    "static klock::clh_lock clh; static klock::bakery_lock<4> bakery; "
+    "static unsigned my_number() { return 0; }",
+    "shared_guard.hpp": "static klock::phase_fair_lock<u16> lock;",
+    "rescue_guard.hpp": PLAIN + "static klock::ticket_lock<u8> console_lock;",
+    "timeout_lock.hpp": "static klock::timeout_lock<4> lock;",
+    "try_lock_until.hpp": PLAIN,
+    "calibrate.hpp": "static klock::proportional_ticket_lock<u8> lock;",
+    "seq_count.hpp": PLAIN + "static klock::seq_count count; "
+    "static atomic<u32> a, b; static u32 began, x, y;",
+    "synchronized.hpp":
+    "static klock::synchronized<table, klock::phase_fair_lock<u16>> routes;",
+    "order_calls.hpp": "struct part { klock::checked_lock<"
+    'klock::ticket_lock<u8>, "part"> lock; }; static part parent, child;',
+}
+_GUARD = re.compile(r"klock::\w*guard (\w+)[({](.*?)[)}]")
+
+
+def _paragraphs(path):
+    """Those parts of a header's comments that are code: with their prose, and
+    without. An empty line ends one, where no brace is open."""
+    for comment in re.findall(r"/\*\n.*?\*/", path.read_text(), re.S):
+        lines, code = [], []
+        comment = re.split(r"\n \* (?:State|Ordering)\b", comment)[0]
+        for line in comment.splitlines():
+            text = re.match(r"\s*\*\t(.*)", line)
+            opened = "".join(code)
+            if text:
+                lines.append(text[1])
+                code.append(re.sub(r"(?<=[;{})])\t+.*[^;{}]$|(?<=\.\.\.)\t+.*$",
+                                   "", text[1]))
+            elif opened.count("{") == opened.count("}") or \
+                    line.strip() not in ("*", ""):
+                if any(re.search(r"[;{}]$", line) for line in code):
+                    yield lines, code
+                lines, code = [], []
+
+
+def _statements(lines, code):
+    """Behind a guard its lock is held; two of one name are in two blocks."""
+    seen, depth, out = {}, 0, []
+    for line, text in zip(code, lines):
+        line = line.replace("{...}", "{}").replace("...", "(void)0;")
+        guard = _GUARD.search(line)
+        if guard and seen.get(guard[1]) == depth:
+            out += ["} {"]
+        if "on CPU 1" in text:
+            line = f"static std::jthread other([] {{ {line} }});"
+        out += [line]
+        depth += line.count("{") - line.count("}")
+        for name in [n for n, at in seen.items() if at > depth]:
+            del seen[name]
+        if guard:
+            if not line.strip().startswith("if"):
+                seen[guard[1]] = depth
+            if line[-1] in ";{":
+                locks = guard[2].split(", ")[:2 if "pair" in line else 1]
+                out += [f"inside({lock});" for lock in locks
+                        if "(" not in lock]
+    return out
+
+
+_AT_FILE_SCOPE = re.compile(r"constinit|klock::lock_order \*|void print_|"
+                            r"\w+_node \w+\[")
+
+
+def _program(case, paths):
+    """The examples of each header as a function, and main() that calls them."""
+    text, calls = "", ""
+    for path in paths:
+        name = path.stem
+        scope, body = [PROLOGUES.get(path.name, "")], []
+        for lines, code in _paragraphs(path):
+            if _AT_FILE_SCOPE.match(code[0]):
+                scope += _statements(lines, code)
+            else:
+                body += ["{", *_statements(lines, code), "}"]
+        if scope == [""] and not body:
+            continue
+        if "klock_os" in "".join(scope):
+            text += 'extern "C" ' + "\n".join(scope) + "\n"
+        else:
+            text += "\n".join([f"namespace {name}_has {{", *scope,
+                               "int run() {", *body, "return 0; } }\n"])
+            calls += f"{name}_has::run();\n"
+    case.expect(calls.count("\n") > 15, f"only {calls}")
+    return text + "int main() {\n" + calls + "}\n"
+
+
+def examples_run(case):
+    paths = [path for path in sorted((case.root / "lib/klock").glob("*.hpp"))
+             if path.name != "builtin_ops.hpp"]
+    headers = "".join(f"#include <klock/{path.name}>\n" for path in paths)
+    case.write("examples.cpp", headers + SCENE + _program(case, paths))
+    case.must("g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror",
+              "-Wno-unused", *case.includes("hosted"), "examples.cpp",
+              "-pthread", "-o", "examples")
+    if not case.wrong:
+        case.must("timeout", "60", case.scratch / "examples")
+
+
 CASES = {
     "single_header_is_whole": [holds_everything_once, compiles_alone,
                                says_what_it_is],
+    "header_examples": [examples_run],
     "bare_toolchain": [compiles_and_links, needs_no_package_of_that_cpu],
 }
 
