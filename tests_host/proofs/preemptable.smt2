@@ -1,26 +1,23 @@
 ; SPDX-License-Identifier: MIT
-; preemptable_ticket_lock: exclusion, and a turn that never passes next; any number of CPUs,
-; u8 and u16. next, turn, state without the wrap; the code compares states by `same`. Who has
-; swapped `now` has it as state was: the two are the same.
-; p: its pc, its ticket (mine, without the wrap), what it swapped (now), what it stored (taken).
-; pc: 0 outside, 1 has a ticket, waits; 2 has seen a free state `now`; 3 has swapped, settle()
-; is to come; 4 in; 5 unlock has read state (held); 6 try_lock has seen a free state, which was
-; the place of next. i: any other one. k: any ticket; live_k: it is drawn, and not yet served.
+; preemptable_ticket_lock: exclusion, and a turn that never passes next; any number of CPUs, u8 and
+; u16. next, turn, state without the wrap; the code compares states by `same`. Who has swapped `now`
+; has it as state was: the two are the same. p: its pc, its ticket (mine, without the wrap), what it
+; swapped (now), what it stored (taken). pc: 0 outside, 1 has a ticket, waits; 2 has seen a free
+; state `now`; 3 has swapped, settle() is to come; 4 in; 5 unlock has read state (held); 6 try_lock
+; has seen a free state, which was the place of next. i: any other one. k: any ticket; live_k: it is
+; drawn, and not yet served.
 (declare-const wide Bool)(declare-const next Int)(declare-const turn Int)(declare-const state Int)
 (declare-const pc_p Int)(declare-const mine Int)(declare-const now Int)(declare-const taken Int)
-(declare-const pc_i Int)(declare-const now_i Int)
-(declare-const k Int)(declare-const live_k Bool)
+(declare-const pc_i Int)(declare-const now_i Int)(declare-const k Int)(declare-const live_k Bool)
 (declare-const parity Bool)(declare-const turns Bool)(declare-const alone Bool)
 (declare-const live Bool)(declare-const capacity Bool)(declare-const broken Bool)
 (define-fun range () Int (ite wide 65536 256))
 (define-fun wrapped ((a Int)) Int (ite wide (mod a 65536) (mod a 256)))
 (define-fun same ((a Int)(b Int)) Bool (= (wrapped (- a b)) 0))
 (define-fun distance ((from Int)(to Int)) Int (wrapped (- to from)))
-(define-fun place_of ((ticket Int)) Int (* 2 ticket))
-(define-fun before ((now Int)) Int (- now 1))
+(define-fun place_of ((ticket Int)) Int (* 2 ticket))(define-fun before ((now Int)) Int (- now 1))
 (define-fun successor ((now Int)) Int (+ now 1))
-(define-fun is_held ((st Int)) Bool (= (mod st 2) 1))
-(define-fun in ((pc Int)) Bool (<= 3 pc 5))
+(define-fun is_held ((st Int)) Bool (= (mod st 2) 1))(define-fun in ((pc Int)) Bool (<= 3 pc 5))
 ; Whether a state is free or held is told by its lowest bit alone.
 (define-fun bit ((pc Int)(n Int)(st Int)) Bool (and (<= 0 pc 6) (=> (in pc) (is_held st))
   (=> (or (= pc 2) (= pc 6)) (not (is_held n))) (=> (= pc 5) (= n st))))
@@ -32,8 +29,7 @@
 (define-fun to_serve ((tu Int)(nx Int)(lv Bool)) Bool (=> (and (<= tu k) (< k nx)) lv))
 (assert (=> parity (and (bit pc_p now state) (bit pc_i now_i state))))
 (assert (=> turns (and (right pc_p now state turn next) (right pc_i now_i state turn next))))
-(assert (=> alone (two pc_p pc_i)))
-(assert (=> live (to_serve turn next live_k)))
+(assert (=> alone (two pc_p pc_i)))(assert (=> live (to_serve turn next live_k)))
 (assert (=> (<= 1 pc_p 3) (< mine next)))
 ; The tickets from turn to next are live, so that they are fewer than the contexts.
 (assert (=> capacity (< (- next turn) (div range 2))))
