@@ -109,6 +109,26 @@ void klock_print_held(void (*put)(const char *line, void *with), void *with)
 	klock::print_held([=](const char *line) { put(line, with); });
 }
 
+unsigned klock_note_long_waits(unsigned kcycles)
+{
+	return klock::note_long_waits(kcycles);
+}
+
+void klock_handler_begin(klock_handler *mine, unsigned char *now, int entered)
+{
+	klock::order_keeper *const order = klock::kernel_order_keeper();
+
+	*mine = {now, *now, order ? order->places() : 0};
+	*now = static_cast<unsigned char>(entered);
+}
+
+void klock_handler_end_at(klock_handler *mine, const char *file, int line)
+{
+	*mine->klock_now = static_cast<unsigned char>(mine->klock_before);
+	if (klock::order_keeper *const order = klock::kernel_order_keeper())
+		order->is_as_before(mine->klock_places, {file, line});
+}
+
 /* C knows it by its address alone. */
 static klock_lock_order *as_c(klock::lock_order *order)
 {

@@ -296,6 +296,29 @@ struct order_keeper : lock_order, private order_rules {
 		return owners.claim_mine();
 	}
 
+	/* The caller's places that are in use, a bit each. */
+	[[nodiscard]] u32 places() const
+	{
+		const held_locks *const mine = owners.mine();
+		u32 used = 0;
+
+		for (u32 i = 0; mine && i < mine->size(); i++)
+			used |= u32{mine->at[i].is_there()} << i;
+		return used;
+	}
+
+	/* A handler returns: it holds what was held before. */
+	void is_as_before(u32 places_then, call_site by) const
+	{
+		const u32 more = places() & ~places_then;
+
+		for (u32 i = 0; i < held_locks::most; i++)
+			if (more >> i & 1)
+				complain_of_held("a handler returns with it "
+						 "held",
+						 owners.mine()->at[i], by);
+	}
+
 	/* All that is noted, of everybody: print_held.hpp. */
 	[[nodiscard]] held_by_owners everybody() const { return owners; }
 

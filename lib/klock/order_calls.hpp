@@ -113,6 +113,58 @@ void declare(const declared_order (&all)[Size], call_site by = caller_site())
 			order->declare(all, Size, by);
 }
 
+/* What a CPU is in the middle of; zero: a thread. One each, and
+ * klock_os_context() answers static_cast<int>(mine.get()). */
+struct cpu_context {
+	[[nodiscard]] context get() const
+	{
+		return static_cast<context>(now.load_relaxed());
+	}
+
+	atomic<u8> now;
+};
+
+/*
+ * A handler, from its entry to its return: what it is, for klock_os_context(),
+ * and a panic where it returns with a lock held that it has taken. Handlers
+ * nest. Interrupts off, as a CPU enters one.
+ *
+ *	klock::handler_scope in(my_cpu().context, klock::context::interrupt);
+ */
+struct handler_scope {
+	handler_scope(cpu_context &mine, context entered,
+		      call_site by = caller_site())
+	    : of(mine), at(by), before(mine.now.load_relaxed())
+	{
+		mine.now.store_relaxed(static_cast<u8>(entered));
+		if (order_keeper *const order = kernel_order_keeper())
+			places = order->places();
+	}
+	~handler_scope() { end(); }
+	handler_scope(const handler_scope &) = delete;
+	handler_scope &operator=(const handler_scope &) = delete;
+
+	/* Early, and once. */
+	void end()
+	{
+		order_keeper *const order =
+			is_over ? nullptr : kernel_order_keeper();
+
+		if (!is_over)
+			of.now.store_relaxed(before);
+		is_over = true;
+		if (order)
+			order->is_as_before(places, at);
+	}
+
+      private:
+	cpu_context &of;
+	call_site at;
+	u8 before;
+	u32 places = 0;
+	bool is_over = false;
+};
+
 namespace detail {
 
 /* A lock of a sub-rank, for who asks; and what was before, put back. */

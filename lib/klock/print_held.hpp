@@ -15,6 +15,8 @@
  * for nobody and writes nothing. A CPU that runs goes on meanwhile: an entry
  * that changes while it is read is left out, and one that was read may be old.
  * CPUs that stand still are shown as they are.
+ *
+ * note_long_waits(), from a timer, says of its own accord who waits too long.
  */
 #pragma once
 
@@ -78,6 +80,11 @@ void for_each_held(const held_by_owners &of, Visit visit)
 
 namespace detail {
 
+inline bool is_waiting(const held_view &of)
+{
+	return of.state == hold::waiting || of.state == hold::waits_long;
+}
+
 inline void add_owner(held_text &text, const held_view &of)
 {
 	text.add("CPU ").add(of.cpu);
@@ -101,13 +108,13 @@ inline void add_held(held_text &text, const held_by_owners &all,
 		     const held_view &of)
 {
 	add_owner(text, of);
-	text.add(of.state == hold::waiting  ? " waits for "
+	text.add(is_waiting(of)		    ? " waits for "
 		 : of.state == hold::trying ? " tries "
 		 : of.shared		    ? " reads "
 					    : " holds ");
 	text.add(of.label).add(" (").add_hex(of.lock).add(")");
 	text.add(of.state == hold::held ? ", taken at " : " at ").add(of.site);
-	if (of.state == hold::waiting)
+	if (is_waiting(of))
 		add_holder(text, all, of);
 	text.add("; ").add(of.age).add(" Kcycles");
 }
@@ -137,6 +144,43 @@ void print_held(Sink &&sink)
 	for_each_held(all, [&](const held_view &one) {
 		detail::print_one(sink, all, one);
 	});
+}
+
+/*
+ * Waits that are older than so many thousands of cycles: a line each to
+ * klock_os_note(), once; returns how many there were. For a timer's handler of
+ * any CPU: it sees a CPU that waits with interrupts off as well. Where the port
+ * has no clock no wait is old.
+ */
+inline u32 note_long_waits(u32 kcycles)
+{
+	order_keeper *const order = kernel_order_keeper();
+	u32 found = 0;
+
+	if (!order)
+		return 0;
+	const held_by_owners all = order->everybody();
+
+	for (u32 i = 0; i < all.owners; i++) {
+		held_locks &stack = all.all[i];
+		const usize owner = stack.owner_plus_1.load_relaxed() - 1;
+
+		for (u32 at = 0; at < stack.size(); at++) {
+			held_view view;
+
+			if (!detail::read_held(stack.at[at], owner, view) ||
+			    view.state != hold::waiting || view.age < kcycles ||
+			    !stack.at[at].note_long_wait())
+				continue;
+			held_text text;
+
+			text.add("a long wait: ");
+			detail::add_held(text, all, view);
+			note(text.c_str());
+			found++;
+		}
+	}
+	return found;
 }
 
 } // namespace klock

@@ -960,6 +960,41 @@ TEST_CASE("lock_order: who has released it may find it freed by another")
 	CHECK(said == "");
 }
 
+/* -- Handlers that return ------------------------------------------------- */
+
+TEST_CASE("lock_order: a handler that returns with a lock held")
+{
+	new_order<> fresh;
+	cpu_context mine;
+	five_locks of;
+
+	on_cpu(0, [&] {
+		of.a.lock();
+		const int line = __LINE__ + 1;
+		handler_scope interrupt(mine, context::interrupt);
+		CHECK(mine.get() == context::interrupt);
+		as(0, context::interrupt, [&] {
+			{
+				handler_scope nmi(mine, context::nmi);
+				CHECK(mine.get() == context::nmi);
+			}
+			CHECK(mine.get() == context::interrupt);
+			CHECK(of.b.try_lock());
+		});
+		const std::string said = panic_of([&] { interrupt.end(); });
+		CHECK(has(said,
+			  "b, CPU 0: a handler returns with it held; at "));
+		CHECK(has(said, site_text(__FILE__, line)));
+		CHECK(mine.get() == context::thread);
+		as(0, context::interrupt, [&] { of.b.unlock(); });
+		CHECK(panic_of([&] {
+			      handler_scope right(mine, context::interrupt);
+			      right.end();
+		      }) == "");
+		of.a.unlock();
+	});
+}
+
 /* -- An irq_shared_lock's gate -------------------------------------------- */
 
 TEST_CASE("irq_shared_lock: its gate is checked as the lock is")
@@ -1130,6 +1165,34 @@ TEST_CASE("print_held: an age is that of the wait, then that of the section")
 	CHECK(ages[0] >= 1000);
 	CHECK(ages[1] < ages[0]);
 	CHECK(ages[2] >= ~u32{0} - 1000);
+}
+
+TEST_CASE("print_held: a wait that is long is noted once, by anybody")
+{
+	new_order<> fresh;
+	checked_lock<byte_lock, "log"> log;
+	const wanted_lock want = {&log, {"log", 0}, {"f.c", 7}, false, false};
+
+	on_cpu(0, [&] { log.lock(); });
+	on_cpu(1, [&] {
+		const held_place waits = fresh.order.before_wait(want);
+
+		waits.at->since.store_relaxed(held_lock::clock() - 1000);
+		CHECK(note_long_waits(~u32{0}) == 0);
+		CHECK(note_long_waits(1000) == 1);
+		CHECK(note_long_waits(1000) == 0);
+		REQUIRE(notes.size() == 1);
+		has(notes[0], "a long wait: CPU 1 waits for log (0x");
+		has(notes[0], " at f.c:7, held by CPU 0; ");
+		/* It is printed as before. */
+		std::string lines;
+		print_held([&](const char *line) { lines += line; });
+		has(lines, "CPU 1 waits for log");
+		order_keeper::taken(waits);
+		CHECK(note_long_waits(0) == 0);
+		order_keeper::gone(waits);
+	});
+	on_cpu(0, [&] { log.unlock(); });
 }
 
 TEST_CASE("print_held: a kernel without a lock order has nothing to print")

@@ -115,6 +115,26 @@ void klock_usage_set_sub_rank(const struct klock_usage *usage, unsigned rank);
  */
 void klock_print_held(void (*put)(const char *line, void *with), void *with);
 
+/* From a timer's handler: waits that are older than so many thousands of the
+ * port's cycles go to klock_os_note(), each once; returns how many. */
+unsigned klock_note_long_waits(unsigned kcycles);
+
+/*
+ * A handler's entry and its return: a panic where it returns with a checked
+ * lock held that it has taken. now: what its CPU is in the middle of, which
+ * klock_os_context() answers; entered: 1, an interrupt; 2, an NMI.
+ */
+struct klock_handler {
+	unsigned char *klock_now;
+	unsigned klock_before;
+	unsigned klock_places;
+};
+void klock_handler_begin(struct klock_handler *mine, unsigned char *now,
+			 int entered);
+#define klock_handler_end(mine) klock_handler_end_at(mine, __FILE__, __LINE__)
+void klock_handler_end_at(struct klock_handler *mine, const char *file,
+			  int line);
+
 #ifdef __cplusplus
 }
 #endif

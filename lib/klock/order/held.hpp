@@ -12,7 +12,8 @@
  * One that was popped below others is `gone`, and the next push has it.
  *
  * Everything is relaxed: who writes is who reads, except for print_held.hpp,
- * which may show a line that is being written.
+ * which may show a line that is being written; and which makes of waiting
+ * waits_long, where that is what it still is.
  */
 #pragma once
 
@@ -25,8 +26,9 @@
 
 namespace klock {
 
-/* leaving: its release has begun, and may be over. */
-enum class hold : u8 { trying, waiting, held, leaving };
+/* waits_long: that was noted. leaving: its release has begun, and may be over.
+ */
+enum class hold : u8 { trying, waiting, waits_long, held, leaving };
 /* sleeps: a lock of the kernel's own, whose waiters give their CPU away. */
 enum class taken_as : u8 { writer, reader, nested_reader, sleeps };
 
@@ -91,6 +93,19 @@ struct held_lock {
 	[[nodiscard]] bool sleeps() const
 	{
 		return as.load_relaxed() == taken_as::sleeps;
+	}
+	[[nodiscard]] bool is_waiting() const
+	{
+		const hold now = state.load_relaxed();
+
+		return now == hold::waiting || now == hold::waits_long;
+	}
+	/* Once of each wait. */
+	[[nodiscard]] bool note_long_wait()
+	{
+		hold now = hold::waiting;
+
+		return state.compare_exchange_relaxed(now, hold::waits_long);
 	}
 	[[nodiscard]] bool is_held() const
 	{

@@ -308,6 +308,24 @@ static void what_a_kernel_says(void)
 	klock_irq_restore(before);
 }
 
+static void a_handler_that_returns(void)
+{
+	unsigned long before = klock_irq_save();
+	static unsigned char now;
+	struct klock_handler in;
+
+	cpu = 2;
+	klock_handler_begin(&in, &now, 1);
+	expect(now == 1, "in a handler");
+	klock_lock(&console);
+	TRY_TO klock_handler_end(&in);
+	says("a handler returns with it held; at ");
+	expect(now == 0, "in a thread");
+	klock_unlock(&console);
+	expect(klock_note_long_waits(0) == 0, "nobody waits");
+	klock_irq_restore(before);
+}
+
 static void what_sleeps_and_what_is_freed(void)
 {
 	unsigned long before = klock_irq_save();
@@ -398,6 +416,7 @@ int main(void)
 	two_orders();
 	what_a_kernel_says();
 	what_sleeps_and_what_is_freed();
+	a_handler_that_returns();
 	readers_in_order();
 	parent_and_child();
 	if (!failures)
