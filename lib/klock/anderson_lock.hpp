@@ -33,7 +33,8 @@
  *	O1  lock    next.fetch_add_acq_rel  pairs with O1 before it
  *	O2  lock    open.await_eq_acquire   pairs with O3
  *	O3  unlock  open.store_release      pairs with O2
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/anderson
  *
  *	O1: a slot's next user, one round later, must not read the 1 that its
  *	user before read. Of Slots + 1 consecutive O1s two are one context's; it
@@ -43,8 +44,8 @@
  *	continues the release sequence.
  *
  * The counter's end: the CPU that took number Slots subtracts Slots when it
- * enters. Until it releases, Slots - 1 others can arrive, so the counter stays
- * below 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
+ * enters. Until it releases, Slots - 1 others can arrive, so numbers stay below
+ * 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
  *
  * No try_lock: it would read a slot and then swap the counter, and the ring may
  * go round in between: the counter is what it was, the slot is taken, and a
@@ -109,7 +110,7 @@ struct anderson_lock {
 	};
 
 	/*
-	 * The next number to be taken, below 2 x Slots. First, as tests see
+	 * The next number to be taken, 2 x Slots at most. First, as tests see
 	 * by a lock's first bytes that somebody has queued.
 	 */
 	alignas(cache_line) atomic<u32> next;

@@ -32,7 +32,8 @@
  *	O1  lock      byte.await_acquire             pairs with O3
  *	O2  try_lock  byte.compare_exchange_acquire  pairs with O3
  *	O3  unlock    byte.fetch_add_release         pairs with O1, O2
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/ticket
  *
  *	Taking a ticket is relaxed, unlike in ticket_lock: both counters are one
  *	location. What a CPU reads of it afterwards is never older than its own

@@ -30,7 +30,8 @@
  *	O1  lock    next.fetch_add_acq_rel  pairs with O1 before it
  *	O2  lock    owner.await_eq_acquire  pairs with O3
  *	O3  unlock  owner.store_release     pairs with O2
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/ticket
  *
  *	O1: of 2^bits + 1 consecutive tickets two are one context's, and between
  *	them lies its unlock. Each O1 passes on what the one before it knew, so

@@ -54,7 +54,8 @@
  *	O7  lock_shared      rin.await_acquire         pairs with O5
  *	O8  unlock_shared    rout.fetch_add_release    pairs with O3, O4
  *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O5
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/phase_fair
  *
  *	A writer reads wout relaxed: what the writer before it did, O2 learns
  *	from rin, which that one's O5 wrote last. O1 keeps it from a wout of a

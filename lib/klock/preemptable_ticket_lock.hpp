@@ -55,7 +55,8 @@
  *	O1  try_lock      compare_exchange_acquire  pairs with O3
  *	O2  lock_in_turn  compare_exchange_acquire  pairs with O3
  *	O3  unlock        state.store_release       pairs with O1 and O2
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/preemptable
  *
  *	Tickets and reads are relaxed. Exclusion rests on the one counter that
  *	is swapped, and a stale look fails the swap.

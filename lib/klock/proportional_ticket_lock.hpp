@@ -30,7 +30,8 @@
  *
  * Ordering:    none of its own: ticket_lock's lock_paced, try_lock and unlock.
  *              base is relaxed: any value that it ever had is right.
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/ticket
  *
  * Exponential back-off must not be used here: a waiter behind one that pauses
  * waits at least as long as that one, and the delays add up.

@@ -49,7 +49,8 @@
  *	O5  enter          fence_seq_cst             pairs with O2
  *	O6  enter          word.load_acquire         pairs with O4
  *	O7  unlock_shared  store_release             pairs with O3
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/reader
  *
  *	A ticket is taken relaxed, as in narrow_ticket_lock: both counters are
  *	one place in memory. The mark that is taken back is relaxed, too: the

@@ -56,7 +56,8 @@
  *	O7  unlock_shared    completion.fetch_add_release  pairs with O2, O5
  *	O8  try_lock_shared  compare_exchange_acq_rel      pairs with O1, O3,
  *	    O6
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/rw_ticket
  *
  *	O1, O3, O5 and O8 keep narrow counts from being read a whole wrap too
  *	late, as O1 of ticket_lock does. A reader may find a completion that

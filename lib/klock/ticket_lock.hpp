@@ -37,7 +37,8 @@
  *	O4  try_lock    owner.load_acquire         pairs with O6
  *	O5  try_lock    compare_exchange_acquire   pairs with O6
  *	O6  unlock      owner.store_release        pairs with O2 to O5
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/ticket
  *
  *	O1 keeps a narrow counter from being read a whole wrap too late. Of
  *	2^bits + 1 consecutive tickets two are one context's, and between them

@@ -46,7 +46,8 @@
  *	O6  lock_shared      rin.await_acquire         pairs with O4
  *	O7  unlock_shared    rout.fetch_add_release    pairs with O3
  *	O8  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O4
- *                                      Checked: model/orders_needed
+ *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
+ *      any number, sequentially consistent Checked: proofs/phase_fair
  *
  *	Each is phase_fair_lock's. O2, O5 and O8 also hand on that a reader has
  *	left before, so that a writer does not read a rout of a whole wrap ago.

@@ -8,6 +8,7 @@
     unit/guard                ... or a file tests_host/unit/test_guard.cpp
     model/orders_needed       ... or a CTest of that name in that folder's
                               CMakeLists.txt
+    proofs/ticket             ... or a file tests_host/proofs/ticket.smt2
     codegen/facts             ... or a script tests_host/codegen/facts.py
     lab/torture               the same, in tests_qemu
 
@@ -26,6 +27,7 @@ WORLDS = {
     "unit": "tests_host/unit",
     "native": "tests_host/native",
     "model": "tests_host/model",
+    "proofs": "tests_host/proofs",
     "sim": "tests_host/sim",
     "bench": "tests_host/bench",
     "lint": "tests_host/lint",
@@ -51,7 +53,7 @@ def test_names(root, folder):
     for path in common.files(root, folder):
         if path.suffix in (".cpp", ".hpp"):
             cases.update(_cases(path))
-        if path.suffix in (".cpp", ".py"):
+        if path.suffix in (".cpp", ".py", ".smt2"):
             exact.add(path.stem)
             exact.add(path.stem.removeprefix("test_"))
         if path.suffix == ".cmake" or path.name == "CMakeLists.txt":
