@@ -104,9 +104,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
       private:
 	using typename detail::nodes_of<L>::lent_node;
 	using core = detail::checked_core<L>;
-	using core::check_number, core::check_reader, core::read, core::release,
-		core::release_shared, core::take, core::take_until,
-		core::try_read, core::try_take;
+	using core::ask_inner, core::check_number, core::check_reader,
+		core::read, core::release, core::release_shared, core::take,
+		core::take_until, core::try_read, core::try_take;
 	using core::inner, core::usage;
 
       public:
@@ -176,6 +176,22 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return check_number(number, by) && try_take(number, by, [&] {
 			       return inner.try_lock(number);
 		       });
+	}
+
+	/* For try_lock_until.hpp: tries again and again, as one wait. */
+	template <typename Again>
+	[[nodiscard]] bool ask(Again again, call_site by)
+		requires try_plain_lock<L>
+	{
+		return ask_inner(0u, by, again,
+				 [this] { return inner.try_lock(); });
+	}
+	template <typename Again>
+	[[nodiscard]] bool ask(Again again, lent_node &with, call_site by)
+		requires try_node_lock<L>
+	{
+		return ask_inner(with, by, again,
+				 [&] { return inner.try_lock(with); });
 	}
 
 	/* By a deadline, where the lock inside has one. */

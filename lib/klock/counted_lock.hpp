@@ -307,7 +307,7 @@ struct counted_lock : L {
 			take();
 		}
 		counts.prepare(waits, name);
-		waits.count(cycles() - since);
+		waits.count(cycles_since(since));
 		if constexpr (detail::notes_holds<L>)
 			waits.begin_hold();
 		return true;
@@ -319,7 +319,7 @@ struct counted_lock : L {
 		const u64 since = cycles();
 
 		take();
-		const u64 waited = cycles() - since;
+		const u64 waited = cycles_since(since);
 
 		list_reads();
 		readers.counts.count_wait(readers.waits, name, waited);

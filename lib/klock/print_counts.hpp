@@ -5,18 +5,21 @@
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
  *	acquired contended of 1000     waited longest lock
- *	  120331     12531     104   88121774  131072 runqueue[3]
- *	    4711         2       0       9021    8800 log
  *	all of one name:
  *	  961222     14001      14   90331007  131072 8 runqueue
+ *	each, the worst first:
+ *	  120331     12531     104   88121774  131072 runqueue[3]
+ *	    4711         2       0       9021    8800 log
+ *	times in the units of cycles(), the CPU's clock
  *
  * Locks of counted_lock.hpp that were ever waited for, and those that were told
  * to list_counts(). acquired: contended ones as well; of 1000: how many of them
- * are; waited: all waits together, longest: the longest of them, in the port's
- * cycles. Last, and only where locks note it, how long they were held: all, and
- * longest. Readers that share a lock have a line of their own: "routes,
- * readers". In the totals of a name stand the locks of the table: one that was
- * never waited for is not among those `acquired`.
+ * are; waited: all waits together, longest: the longest of them. Last, and only
+ * where locks note it, how long they were held: all, and longest. Readers that
+ * share a lock have a line of their own: "routes, readers". In the totals of a
+ * name stand the locks of the table: one that was never waited for is not among
+ * those `acquired`. A wait that ends on a CPU whose clock is behind counts as
+ * none.
  *
  * All figures go on while it prints. Counting is not held up.
  *
@@ -197,6 +200,17 @@ inline bool next_count(u32 print, count_view &worst)
 	return found;
 }
 
+/* How many this print has not had. */
+inline u32 not_printed(u32 print)
+{
+	u32 left = 0;
+
+	counted_locks.for_each([&](const lock_counts &one) {
+		left += one.printed.load_relaxed() != print;
+	});
+	return left;
+}
+
 /* The next name that this print has not had yet, with all locks of it. */
 inline bool next_total(u32 print, count_view &sum)
 {
@@ -255,25 +269,41 @@ bool for_each_total(Visit visit)
 	return true;
 }
 
-/* sink(line): a text without its end of line. */
+/*
+ * sink(line): a text without its end of line. most: of single locks; how many
+ * there are besides is said.
+ */
 template <typename Sink>
-void print_counts(Sink &&sink)
+void print_counts(Sink &&sink, u32 most = 40)
 {
 	bool told = false;
+	count_view view;
 
 	sink(detail::counts_head);
-	if (!for_each_count([&](const count_view &one) {
-		    detail::print_view(sink, one);
-	    }))
+	if (!counted_locks.begin_printing())
 		return sink("another prints them just now");
-	for_each_total([&](const count_view &sum) {
-		if (sum.locks < 2)
-			return;
+	for (const u32 print = counted_locks.number_of_print();
+	     detail::next_total(print, view);) {
+		if (view.locks < 2)
+			continue;
 		if (!told)
 			sink("    all of one name:");
 		told = true;
-		detail::print_view(sink, sum);
-	});
+		detail::print_view(sink, view);
+	}
+	if (told)
+		sink("    each, the worst first:");
+	const u32 print = counted_locks.number_of_print();
+	for (; most > 0 && detail::next_count(print, view); most--)
+		detail::print_view(sink, view);
+	if (const u32 left = detail::not_printed(print))
+		sink(detail::count_text()
+			     .add("    and ")
+			     .add(left)
+			     .add(" more")
+			     .c_str());
+	counted_locks.end_printing();
+	sink("    times in the units of cycles(), the CPU's clock");
 }
 
 /* All figures begin at none. Any CPU, whatever the others do; not an NMI's. */

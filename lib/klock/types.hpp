@@ -21,6 +21,15 @@ using u32 = uint32_t;
 using u64 = uint64_t;
 using usize = size_t;
 
+namespace detail {
+struct not_packed {
+	u8 one;
+	usize two;
+};
+} // namespace detail
+static_assert(sizeof(detail::not_packed) == 2 * sizeof(usize),
+	      "#pragma pack is on around klock's headers: end it before");
+
 /*
  * The memory orders of C++20 (ISO 14882:2020, [atomics.order]), less consume.
  *

@@ -6,6 +6,8 @@
 /* none-error@*:*{{klock/arch/}} */
 /* hosted-error@*:*{{error_the_hosted_port_in_a_freestanding_build}} */
 /* x86-error@*:*{{error_the_x86_port_on_another_cpu}} */
+/* packed-error@*:*{{#pragma pack is on around klock's headers: end it before}}
+ */
 /* cxx17-error@*:*{{error_klock_needs_std=c++20}} */
 #ifdef FIRST
 #include FIRST

@@ -401,6 +401,28 @@ TEST_CASE("checked_lock: try_lock_until gives its own CPU's lock up at once")
 	lock.unlock();
 }
 
+TEST_CASE("checked_lock: try_lock_until: the caller's line, whatever it takes")
+{
+	const auto taken_at = [](auto &lock, int line) {
+		return has(panic_of([&] { lock.assert_held(); }),
+			   "test_checked_lock_misuse.cpp:" +
+				   std::to_string(line));
+	};
+	checked_lock<ticket_lock<u8>, "plain"> plain;
+	checked_lock<mcs_lock, "queued"> queued;
+	mcs_node node;
+
+	CHECK(try_lock_until(plain, 0));
+	as(1, context::thread, [&] { taken_at(plain, __LINE__ - 1); });
+	plain.unlock();
+	CHECK(try_lock_for(plain, 1));
+	as(1, context::thread, [&] { taken_at(plain, __LINE__ - 1); });
+	plain.unlock();
+	CHECK(try_lock_until(queued, node, 0));
+	as(1, context::thread, [&] { taken_at(queued, __LINE__ - 1); });
+	queued.unlock(node);
+}
+
 } // namespace checked_misuse_tests
 
 /*

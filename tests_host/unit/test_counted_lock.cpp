@@ -28,6 +28,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <thread>
 #include <vector>
 using namespace klock;
@@ -267,6 +268,10 @@ TEST_CASE("print_counts: the worst first, each once, and names in all")
 	      std::vector<std::string>{
 		      "    acquired    contended of 1000          waited"
 		      "     longest lock",
+		      "    all of one name:",
+		      "           6            3     500        88121874"
+		      "    88121774 2 runqueue",
+		      "    each, the worst first:",
 		      "           1            1    1000        88121774"
 		      "    88121774 runqueue[1]",
 		      "           4            2     500            9021"
@@ -275,9 +280,24 @@ TEST_CASE("print_counts: the worst first, each once, and names in all")
 		      "          60 runqueue[3]",
 		      "           7            0       0               0"
 		      "           0 idle",
-		      "    all of one name:",
-		      "           6            3     500        88121874"
-		      "    88121774 2 runqueue"});
+		      "    times in the units of cycles(), the CPU's clock"});
+}
+
+TEST_CASE("print_counts: no more rows than wanted, and how many more there are")
+{
+	std::deque<figures> many;
+	std::vector<std::string> lines;
+
+	for (u64 i = 0; i < 100; i++)
+		many.emplace_back(nullptr, 0, 0, std::vector<u64>{1000 + i});
+	print_counts([&](const char *line) { lines.push_back(line); }, 7);
+	/* Head, total, its two lines; the worst seven; the rest, the unit. */
+	REQUIRE(lines.size() == 13);
+	CHECK(lines[2].find(" 100 lock") != std::string::npos);
+	CHECK(lines[4].find(" 1099 lock") != std::string::npos);
+	CHECK(lines[10].find(" 1093 lock") != std::string::npos);
+	CHECK(lines[11] == "    and 93 more");
+	CHECK(table().size() == 46);
 }
 
 TEST_CASE("print_counts: large figures, and how long a lock was held")
@@ -333,10 +353,10 @@ TEST_CASE("print_counts: one at a time")
 		if (++lines == 2)
 			inner = table();
 	});
-	CHECK(lines == 2);
+	CHECK(lines == 3);
 	REQUIRE(inner.size() == 2);
 	CHECK(inner[1] == "another prints them just now");
-	CHECK(table().size() == 2);
+	CHECK(table().size() == 3);
 }
 
 TEST_CASE("print_counts: a reset, and what is counted after it")

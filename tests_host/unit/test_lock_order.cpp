@@ -14,6 +14,7 @@
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
+#include <klock/try_lock_until.hpp>
 
 #include <cstring>
 #include <functional>
@@ -280,6 +281,35 @@ TEST_CASE("lock_order: who waits until a deadline waits")
 	on_cpu(1, [&] {
 		CHECK(patient.try_lock_for(1, 1000000));
 		has(panic_of([&] { of.a.lock(); }), "known: a (");
+	});
+}
+
+TEST_CASE("lock_order: who tries again and again until a deadline waits")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	on_cpu(0, [&] {
+		of.a.lock();
+		CHECK(try_lock_for(of.b, 1000000));
+		of.b.unlock();
+		of.a.unlock();
+	});
+	on_cpu(1, [&] {
+		of.b.lock();
+		const int line = __LINE__ + 2;
+		const std::string said =
+			panic_of([&] { (void)try_lock_for(of.a, 5); });
+		has(said, "known: a (");
+		has(said, "test_lock_order.cpp:" + std::to_string(line));
+	});
+	on_cpu(2, [&] {
+		of.c.lock();
+		on_cpu(3, [&] {
+			CHECK_FALSE(try_lock_until(of.c, 0));
+			CHECK(fresh.order.mine() == nullptr);
+		});
+		of.c.unlock();
 	});
 }
 

@@ -5,7 +5,9 @@
 #include <klock/atomic.hpp>
 #include <klock/atomic_pair.hpp>
 #include <klock/checked_lock.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
+#include <klock/print_counts.hpp>
 #include <klock/queued_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
@@ -414,6 +416,26 @@ TEST_CASE("rescue_guard: a spin iteration between two attempts, none behind")
 	rescue_guard held(lock, 100);
 	CHECK(held);
 	CHECK(s.clock == 111);
+}
+
+TEST_CASE("counted_lock: a clock that is behind shows no time, and not 2^64")
+{
+	counted_lock<hold_times<ticket_lock<u8>>, "clocks"> lock;
+	script s;
+
+	lock.lock();
+	s.clock = 10;
+	s.at = [&](u64) {
+		lock.unlock();
+		s.clock = 5;
+	};
+	lock.lock();
+	CHECK(for_each_count([](const count_view &one) {
+		CHECK(one.contended == 1);
+		CHECK(one.waited == 0);
+		CHECK(one.held == 0);
+	}));
+	lock.forget_counts();
 }
 
 } // namespace try_until_tests

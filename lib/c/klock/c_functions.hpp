@@ -130,11 +130,7 @@ KLOCK_C_MEMBER(set_base)
 template <typename C, typename... With>
 int ask_until(C *lock, unsigned long long deadline, With... with)
 {
-	auto &tried = as_cpp(*lock);
-
-	return detail::ask_until(tried, deadline, [&] {
-		return tried.try_lock(given(with)...);
-	});
+	return detail::ask_until(as_cpp(*lock), deadline, given(with)...);
 }
 
 template <typename C, typename... By>

@@ -13,6 +13,15 @@
 #error "KLOCK_CACHE_LINE is no parameter: the port alone says what a line is"
 #endif
 
+#ifndef __cplusplus
+struct klock_not_packed {
+	char one;
+	long two;
+};
+_Static_assert(sizeof(struct klock_not_packed) == 2 * sizeof(long),
+	       "#pragma pack is on around klock's headers: end it before");
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -194,6 +194,22 @@ struct checked_core {
 		return taken_or_not(with, by, is_tried(by), try_inner);
 	}
 
+	/* Waits by tries, and may give up. */
+	template <typename With, typename Again, typename Try>
+	bool ask_inner(With &&with, call_site by, Again again, Try try_inner)
+	{
+		check_context(by);
+		const held_place mine = is_wanted(by);
+
+		if (again([&] {
+			    return usage.before_try_lock(L::max_contenders, by);
+		    }))
+			return taken_or_not(with, by, mine,
+					    [&] { return again(try_inner); });
+		is_gone(mine);
+		return false;
+	}
+
 	/* Waits, and may give up. */
 	template <typename With, typename Try>
 	bool take_until(With &&with, call_site by, Try try_inner)

@@ -134,6 +134,14 @@ Word at_most(u64 number)
 }
 } // namespace detail
 
+/* Cycles; none by a clock that is behind that of the CPU where it began. */
+inline u64 cycles_since(u64 began)
+{
+	const u64 now = cycles();
+
+	return now > began ? now - began : 0;
+}
+
 using wide_count = detail::count_for<sizeof(usize)>::type;
 
 /* Of the waits. Zero bytes: nothing counted yet. */
@@ -149,7 +157,7 @@ struct alignas(cache_line) wait_counts {
 
 	void end_hold()
 	{
-		const u64 now = cycles() - since.get();
+		const u64 now = cycles_since(since.get());
 
 		held.add(now);
 		raise(longest_hold, now);

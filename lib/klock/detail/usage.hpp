@@ -426,6 +426,8 @@ struct lock_usage {
 struct shared_usage {
 	/* Readers that a panic can name; more are counted only. */
 	static constexpr unsigned noted_readers = 8;
+	/* There were more at once; how many are not noted is counted below. */
+	static constexpr u32 ever = u32{1} << 31;
 
 	/* Counts the caller in, who is about to read; false: one too many. */
 	[[nodiscard]] bool count_in(u64 capacity)
@@ -450,12 +452,17 @@ struct shared_usage {
 			return;
 		}
 		(void)not_noted.fetch_add_relaxed(1);
+		(void)not_noted.fetch_or_relaxed(ever);
 	}
 
 	/* Takes that back; null, or what is wrong: it was not in so. */
 	[[nodiscard]] const char *forget(unsigned number)
 	{
-		const char *wrong = "unlock_shared by who does not read it";
+		const char *wrong =
+			not_noted.load_relaxed() & ever
+				? "unlock_shared by who does not read it, or "
+				  "one of more than 8 readers did that before"
+				: "unlock_shared by who does not read it";
 
 		for (unsigned i = 0; i < noted_readers; i++) {
 			if (in[i].load_relaxed() != owner_id() + 1)
@@ -472,7 +479,7 @@ struct shared_usage {
 					: "unlock_shared with another number "
 					  "than lock_shared's";
 		}
-		if (not_noted.load_relaxed() == 0)
+		if ((not_noted.load_relaxed() & ~ever) == 0)
 			return wrong;
 		(void)not_noted.fetch_add_relaxed(~u32{0});
 		return nullptr;
