@@ -4,7 +4,10 @@
  *
  * Code that is compiled with -fsanitize=thread calls a function before each
  * access that others could see. ThreadSanitizer is not linked: these are the
- * checker's. So are its atomics, of code that has the compiler's builtins.
+ * checker's. So are its atomics, of code that has the compiler's builtins. Of
+ * what the C library does with memory it tells nothing: the linker gives us
+ * those calls (--wrap). That both arrive is tried before anything is explored:
+ * model.hpp, what_is_unseen().
  */
 #include <model/access.hpp>
 #include <model/body.hpp>
@@ -23,8 +26,38 @@ namespace access = model::access;
 
 void touched(const void *at, usize bytes, bool writes, const void *caller)
 {
+	if (at == model::detail::probe)
+		model::detail::probe_seen = true;
 	if (model::detail::in_body)
 		model::detail::plain_access(at, bytes, writes, caller);
+}
+
+void copies(void *to, const void *of, usize bytes, const void *caller)
+{
+	touched(of, bytes, false, caller);
+	touched(to, bytes, true, caller);
+}
+
+/* Up to the zero, at most so many. */
+usize length(const char *of, usize most)
+{
+	usize n = 0;
+
+	while (n < most && of[n])
+		n++;
+	return n;
+}
+
+/* How many bytes are looked at to compare the two. */
+usize common(const void *a, const void *b, usize most, bool texts)
+{
+	const char *const x = static_cast<const char *>(a);
+	const char *const y = static_cast<const char *>(b);
+
+	for (usize n = 0; n < most; n++)
+		if (x[n] != y[n] || (texts && !x[n]))
+			return n + 1;
+	return most;
 }
 
 /* Of a compiler's order: consume is acquire. */
@@ -100,20 +133,116 @@ void __tsan_vptr_update(void **at, void *now)
 /* What copies may have for copying; the sizes are the caller's. */
 void *__tsan_memcpy(void *to, const void *of, usize bytes)
 {
-	touched(of, bytes, false, KLOCK_CALLER);
-	touched(to, bytes, true, KLOCK_CALLER);
+	copies(to, of, bytes, KLOCK_CALLER);
 	return std::memcpy(to, of, bytes);
 }
 void *__tsan_memmove(void *to, const void *of, usize bytes)
 {
-	touched(of, bytes, false, KLOCK_CALLER);
-	touched(to, bytes, true, KLOCK_CALLER);
+	copies(to, of, bytes, KLOCK_CALLER);
 	return std::memmove(to, of, bytes);
 }
 void *__tsan_memset(void *to, int with, usize bytes)
 {
 	touched(to, bytes, true, KLOCK_CALLER);
 	return std::memset(to, with, bytes);
+}
+
+/* -- The C library's -------------------------------------------------------
+ *
+ * KLOCK_WRAPPED's list is CMakeLists.txt's. Who does not wrap has none of the
+ * real ones, and does not get here.
+ */
+
+#define KLOCK_REAL(RETURNS, NAME, ...)                                         \
+	[[gnu::weak]] RETURNS __real_##NAME(__VA_ARGS__);                      \
+	RETURNS __wrap_##NAME(__VA_ARGS__)
+
+KLOCK_REAL(void *, memcpy, void *to, const void *of, usize bytes)
+{
+	copies(to, of, bytes, KLOCK_CALLER);
+	return __real_memcpy(to, of, bytes);
+}
+KLOCK_REAL(void *, mempcpy, void *to, const void *of, usize bytes)
+{
+	copies(to, of, bytes, KLOCK_CALLER);
+	return __real_mempcpy(to, of, bytes);
+}
+KLOCK_REAL(void *, memmove, void *to, const void *of, usize bytes)
+{
+	copies(to, of, bytes, KLOCK_CALLER);
+	return __real_memmove(to, of, bytes);
+}
+KLOCK_REAL(void *, memset, void *to, int with, usize bytes)
+{
+	touched(to, bytes, true, KLOCK_CALLER);
+	return __real_memset(to, with, bytes);
+}
+KLOCK_REAL(int, memcmp, const void *a, const void *b, usize bytes)
+{
+	const usize n = common(a, b, bytes, false);
+
+	touched(a, n, false, KLOCK_CALLER);
+	touched(b, n, false, KLOCK_CALLER);
+	return __real_memcmp(a, b, bytes);
+}
+/* What clang makes of a memcmp() that is compared with 0. */
+KLOCK_REAL(int, bcmp, const void *a, const void *b, usize bytes)
+{
+	const usize n = common(a, b, bytes, false);
+
+	touched(a, n, false, KLOCK_CALLER);
+	touched(b, n, false, KLOCK_CALLER);
+	return __real_bcmp(a, b, bytes);
+}
+KLOCK_REAL(int, strcmp, const char *a, const char *b)
+{
+	const usize n = common(a, b, ~usize{0}, true);
+
+	touched(a, n, false, KLOCK_CALLER);
+	touched(b, n, false, KLOCK_CALLER);
+	return __real_strcmp(a, b);
+}
+KLOCK_REAL(int, strncmp, const char *a, const char *b, usize most)
+{
+	const usize n = common(a, b, most, true);
+
+	touched(a, n, false, KLOCK_CALLER);
+	touched(b, n, false, KLOCK_CALLER);
+	return __real_strncmp(a, b, most);
+}
+KLOCK_REAL(usize, strlen, const char *of)
+{
+	const usize n = length(of, ~usize{0});
+
+	touched(of, n + 1, false, KLOCK_CALLER);
+	return n;
+}
+KLOCK_REAL(char *, strcpy, char *to, const char *of)
+{
+	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	return __real_strcpy(to, of);
+}
+/* What compilers make of a strcpy() whose end is asked for. */
+KLOCK_REAL(char *, stpcpy, char *to, const char *of)
+{
+	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	return __real_stpcpy(to, of);
+}
+KLOCK_REAL(char *, strncpy, char *to, const char *of, usize bytes)
+{
+	const usize n = length(of, bytes);
+
+	touched(of, n < bytes ? n + 1 : n, false, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER);
+	return __real_strncpy(to, of, bytes);
+}
+KLOCK_REAL(char *, strcat, char *to, const char *of)
+{
+	const usize n = length(to, ~usize{0});
+
+	touched(to, n + 1, false, KLOCK_CALLER);
+	copies(to + n, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	return __real_strcat(to, of);
 }
 
 /* -- The compiler's atomics --------------------------------------------------

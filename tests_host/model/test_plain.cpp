@@ -71,6 +71,79 @@ TEST_CASE("plain: what is published is there, and else it is a race")
 				  "test_plain.cpp:") != std::string::npos);
 }
 
+/* What a load has that nobody uses; what the C library is called for. */
+TEST_CASE("plain: no access is lost on its way")
+{
+	struct large {
+		char bytes[68] = {};
+		volatile std::size_t size = 68;
+		char other[68] = {};
+	};
+	const auto races = [](auto access) {
+		return run<large>(access, [](large &l) {
+			       l.bytes[7] = 'x';
+		       }).found == bug::data_race;
+	};
+
+	CHECK(races([](large &l) {
+		const char unused = l.bytes[7];
+		(void)unused;
+	}));
+	CHECK(races([](large &l) { std::memset(l.bytes, 0, l.size); }));
+	CHECK(races([](large &l) { std::memcpy(l.other, l.bytes, l.size); }));
+	CHECK(races([](large &l) { std::memcpy(l.bytes, l.other, l.size); }));
+	CHECK(races([](large &l) { std::memmove(l.bytes, l.other, l.size); }));
+	CHECK(races([](large &l) {
+		struct part {
+			char bytes[68];
+		};
+		*reinterpret_cast<part *>(l.bytes) =
+			*reinterpret_cast<part *>(l.other);
+	}));
+	CHECK(races([](large &l) { std::strcpy(l.bytes, "a long text"); }));
+	CHECK(races([](large &l) {
+		model::check(std::memcmp(l.bytes, l.other, l.size) >= 0);
+	}));
+	CHECK_FALSE(races([](large &l) { std::strcpy(l.bytes, "short"); }));
+	CHECK_FALSE(races([](large &l) { std::memset(l.bytes + 8, 0, 60); }));
+}
+
+/* Two fences that order nothing: each CPU may miss what the other stored. */
+TEST_CASE("plain: a fence is as strong as it is written")
+{
+	struct both {
+		std::atomic<int> x{0}, y{0};
+		int saw[2] = {};
+	};
+	const auto misses = [](auto fence) {
+		unsigned times = 0;
+
+		model::explore_threads<both>(
+			{},
+			[&times](both &b) {
+				times += b.saw[0] == 0 && b.saw[1] == 0;
+			},
+			[fence](both &b) {
+				b.x.store(1, relaxed);
+				fence();
+				b.saw[0] = b.y.load(relaxed);
+			},
+			[fence](both &b) {
+				b.y.store(1, relaxed);
+				fence();
+				b.saw[1] = b.x.load(relaxed);
+			});
+		return times;
+	};
+
+	CHECK(misses([] { std::atomic_thread_fence(relaxed); }) == 1);
+	CHECK(misses([] { std::atomic_thread_fence(acquire); }) == 1);
+	CHECK(misses([] { std::atomic_thread_fence(seq_cst); }) == 0);
+	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_RELAXED); }) == 1);
+	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_RELEASE); }) == 1);
+	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_SEQ_CST); }) == 0);
+}
+
 TEST_CASE("plain: a static is one object, and gets its value back")
 {
 	struct nothing {};

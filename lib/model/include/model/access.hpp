@@ -200,10 +200,11 @@ inline bool compare_exchange(T *at, T &expected, T desired, order o,
 
 inline void fence(order o, site s)
 {
-	if (hooked::running && o != order::relaxed)
-		hooked::running->fence(o, s);
-	else
+	/* In code that tells of its fences this would be told, too. */
+	if (!hooked::running)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	else if (o != order::relaxed)
+		hooked::running->fence(o, s);
 }
 
 /* -- Waits -------------------------------------------------------------------

@@ -39,6 +39,10 @@ struct checker_runs : runs {
 	checker_runs() : runs(false) {}
 };
 
+/* An object whose accesses are told of where any are; whether one was. */
+inline constinit const void *probe = nullptr;
+inline constinit bool probe_seen = false;
+
 /* What stands before the engine: the heap's, if the program has it. */
 klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);
 

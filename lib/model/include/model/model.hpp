@@ -31,6 +31,7 @@
 
 #include <klock/arch/engine.hpp>
 
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -163,6 +164,44 @@ inline options with_sections(options how)
 
 } // namespace detail
 
+namespace detail {
+
+#ifdef __has_feature
+#define KLOCK_MODEL_HAS(what) __has_feature(what)
+#else
+#define KLOCK_MODEL_HAS(what) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || KLOCK_MODEL_HAS(thread_sanitizer)
+/*
+ * In code whose compiler tells of plain accesses: what of it does not arrive,
+ * and why; null: nothing. All would be right then that is wrong there alone.
+ */
+[[gnu::noinline]] inline const char *what_is_unseen()
+{
+	static unsigned char target[64];
+	volatile klock::usize bytes = sizeof(target);
+
+	probe = target;
+	probe_seen = false;
+	target[0] = 1;
+	__asm__ volatile("" ::"r"(target) : "memory");
+	if (!probe_seen)
+		return "plain accesses are not seen: ThreadSanitizer's library "
+		       "is linked; -fsanitize=thread is for compiling alone";
+	probe_seen = false;
+	std::memset(target, 0, bytes);
+	if (!probe_seen)
+		return "memcpy() and its like are not seen: link with "
+		       "-Wl,--wrap of each (lib/docs/check-your-code.md)";
+	return nullptr;
+}
+#else
+inline const char *what_is_unseen() { return nullptr; }
+#endif
+#undef KLOCK_MODEL_HAS
+
+} // namespace detail
+
 /*
  * Explores; world is made by make() for each execution, body(world, cpu) runs
  * as often as sections says, end(world) looks at what complete executions left,
@@ -172,6 +211,14 @@ template <typename Make, typename Body, typename End, typename Handler>
 result explore_from(const options &how, Make make, Body body, End end,
 		    Handler handler)
 {
+	if (const char *const unseen = detail::what_is_unseen()) {
+		result none;
+
+		none.found = bug::unseen;
+		none.message = none.limit = unseen;
+		none.timeline = "BUG: " + none.message + "\n";
+		return none;
+	}
 	using world = decltype(make());
 	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
 								 end, handler);
