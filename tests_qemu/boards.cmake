@@ -210,6 +210,11 @@ if(KLOCK_BOARD_IMAGE)
 	endforeach()
 	klock_misuses(full riscv64_ ${KLOCK_BOARD_IMAGE} "nmi_.*")
 endif()
+# From machine mode to supervisor mode by itself, without a clock.
+if(KLOCK_BOARD_IMAGE AND "gcc-riscv64" IN_LIST KLOCK_TOOLCHAINS)
+	klock_boot(test riscv64_unix 2 single "" "# silent until the cycle"
+		IMAGE unix ONCE "# the cycle: lock itable: ")
+endif()
 # In supervisor mode, under OpenSBI.
 if(KLOCK_BOARD_IMAGE AND "gcc-riscv64s" IN_LIST KLOCK_TOOLCHAINS)
 	klock_boot(full riscv64s_locks 8 single

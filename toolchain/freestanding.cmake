@@ -84,7 +84,8 @@ endfunction()
 # klock_compile_freestanding(<objects-variable> TOOLCHAIN <name>
 #	NAME <unique> SOURCES <file>... [FLAGS <flag>...])
 #
-# One object a source, in the current binary directory under NAME.
+# One object a source, in the current binary directory under NAME. A folder that
+# FLAGS include comes before the port's.
 function(klock_compile_freestanding objects_variable)
 	cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TOOLCHAIN;NAME"
 		"SOURCES;FLAGS")
@@ -121,7 +122,7 @@ function(klock_compile_freestanding objects_variable)
 			set(its_flags ${c_flags})
 		endif()
 		add_custom_command(OUTPUT ${object}
-			COMMAND ${compiler} ${its_flags} ${includes} ${ARG_FLAGS}
+			COMMAND ${compiler} ${its_flags} ${ARG_FLAGS} ${includes}
 				-MD -MF ${object}.d -c ${source} -o ${object}
 			DEPENDS ${source} DEPFILE ${object}.d
 			COMMENT "Building ${short} (${ARG_TOOLCHAIN})"
@@ -136,7 +137,8 @@ endfunction()
 #
 # Links boot and a payload into <name>.debug, which has the symbols for gdb, and
 # makes <name>.elf of it, which QEMU's -kernel and GRUB load. LIKE: with the
-# payload of that kernel besides. INSTEAD_OF: a source stands in for boot's.
+# payload of that kernel besides. INSTEAD_OF: a source stands in for boot's; .*
+# for all of them.
 function(klock_add_kernel name)
 	cmake_parse_arguments(PARSE_ARGV 1 ARG ""
 		"TOOLCHAIN;ENTRY;LIKE;INSTEAD_OF" "SOURCES;FLAGS")

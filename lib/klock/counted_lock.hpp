@@ -298,7 +298,7 @@ struct counted_lock : L {
 	template <typename Wait>
 	[[gnu::noinline]] bool wait(Wait take)
 	{
-		const u64 since = cycles();
+		const u64 since = cycles_if_usable();
 
 		if constexpr (same_as<decltype(take()), bool>) {
 			if (!take())
@@ -316,7 +316,7 @@ struct counted_lock : L {
 	template <typename Wait>
 	[[gnu::noinline]] void wait_to_read(Wait take)
 	{
-		const u64 since = cycles();
+		const u64 since = cycles_if_usable();
 
 		take();
 		const u64 waited = cycles_since(since);

@@ -14,10 +14,13 @@ namespace klock {
  * cache_line	bytes that one CPU's write takes from the others' caches
  * cpu_relax()	one turn of a wait (x86: PAUSE); any context
  * cycles()	the CPU's clock, in its own unit: compare differences of one CPU
+ * cycles_if_usable()	the same, or 0 where it would fault: for reports alone,
+ *		which show 0 then (RISC-V without mcounteren.TM)
  */
 using arch::cache_line;
 using arch::cpu_relax;
 using arch::cycles;
+using arch::cycles_if_usable;
 
 /* cycles() so far from now, or the end of time. */
 inline u64 deadline_in(u64 how_long)

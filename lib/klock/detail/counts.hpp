@@ -137,7 +137,7 @@ Word at_most(u64 number)
 /* Cycles; none by a clock that is behind that of the CPU where it began. */
 inline u64 cycles_since(u64 began)
 {
-	const u64 now = cycles();
+	const u64 now = cycles_if_usable();
 
 	return now > began ? now - began : 0;
 }
@@ -153,7 +153,7 @@ struct alignas(cache_line) wait_counts {
 		raise(longest_wait, cycles);
 	}
 
-	void begin_hold() { since.set(cycles()); }
+	void begin_hold() { since.set(cycles_if_usable()); }
 
 	void end_hold()
 	{

@@ -122,7 +122,10 @@ struct held_lock {
 	}
 
 	/* Of 1024 cycles each, modulo 2^32: half an hour and more. */
-	static u32 clock() { return static_cast<u32>(cycles() >> 10); }
+	static u32 clock()
+	{
+		return static_cast<u32>(cycles_if_usable() >> 10);
+	}
 
 	/* Of the lock; or reserved, or gone. */
 	atomic<usize> address;

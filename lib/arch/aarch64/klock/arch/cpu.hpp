@@ -37,6 +37,7 @@ inline u64 cycles_end() { return cycles_begin(); }
 
 /* Every CPU has the counter, and at EL1 and above may read it. */
 inline bool cycles_usable() { return true; }
+inline u64 cycles_if_usable() { return cycles(); }
 inline bool cycles_steady() { return true; }
 
 } // namespace klock::arch

@@ -17,6 +17,7 @@ inline u64 cycles() { return hooked::running ? hooked::running->cycles() : 0; }
 inline u64 cycles_begin() { return cycles(); }
 inline u64 cycles_end() { return cycles(); }
 inline bool cycles_usable() { return true; }
+inline u64 cycles_if_usable() { return cycles(); }
 inline bool cycles_steady() { return true; }
 
 } // namespace klock::arch

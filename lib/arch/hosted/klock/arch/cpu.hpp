@@ -52,6 +52,7 @@ inline u64 cycles_begin()
 inline u64 cycles_end() { return cycles_begin(); }
 
 inline bool cycles_usable() { return true; }
+inline u64 cycles_if_usable() { return cycles(); }
 
 /* Whether the rate never changes: other clocks than x86's do not. */
 inline bool cycles_steady()

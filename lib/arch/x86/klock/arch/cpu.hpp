@@ -68,6 +68,8 @@ inline u32 cpuid_extended_edx(u32 leaf)
 
 /* Whether the instructions exist: RDTSCP (whoever has it has RDTSC). */
 inline bool cycles_usable() { return cpuid_extended_edx(0x80000001) >> 27 & 1; }
+/* No kernel traps it (CR4.TSD is about user mode). */
+inline u64 cycles_if_usable() { return cycles(); }
 
 /* Whether the rate never changes: invariant TSC (SDM volume 3B, 18.17.1). */
 inline bool cycles_steady() { return cpuid_extended_edx(0x80000007) >> 8 & 1; }

@@ -33,6 +33,7 @@ inline u64 cycles_end()
 }
 
 inline bool cycles_usable() { return clock_in_use.usable; }
+inline u64 cycles_if_usable() { return cycles(); }
 inline bool cycles_steady() { return clock_in_use.steady; }
 
 } // namespace klock::arch
