@@ -95,6 +95,8 @@ function(klock_compile_freestanding objects_variable)
 		${KLOCK_FLAGS_${target}})
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(compiler ${KLOCK_GCC_${target}})
+		# Else the kernel's file is one of OS/ABI GNU.
+		list(APPEND flags -fno-gnu-unique)
 	else()
 		set(compiler ${KLOCK_CLANG})
 		list(APPEND flags ${KLOCK_CLANG_FLAGS_${target}})
@@ -106,7 +108,7 @@ function(klock_compile_freestanding objects_variable)
 	# A source in C: without what is C++'s alone.
 	set(c_flags -x c -std=c11 ${flags})
 	list(REMOVE_ITEM c_flags -std=c++20 -nostdinc++ -fno-rtti
-		-fno-threadsafe-statics)
+		-fno-threadsafe-statics -fno-gnu-unique)
 
 	set(objects)
 	foreach(source IN LISTS ARG_SOURCES)

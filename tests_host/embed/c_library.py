@@ -505,6 +505,88 @@ def flto_and_plain_ld(case):
     case.must("ld", "use.o", fat, "-o", "kernel")
 
 
+HIGHER_HALF = """\
+#include <klock/klock.h>
+#include <klock/checked.h>
+#include <klock/counted.h>
+static struct klock_checked_ticket_u8 log =
+	KLOCK_CHECKED_INIT("log", KLOCK_TICKET_INIT);
+static struct klock_counted_ticket_u8 counted;
+static struct klock_checked_queued_64 queued;
+unsigned klock_os_cpu_id(void) { return 0; }
+int klock_os_context(void) { return 0; }
+void klock_os_panic(const char *a, const void *b, unsigned c, const char *d)
+{
+	for (;;)
+		;
+}
+void *memset(void *at, int value, unsigned long size)
+{
+	for (volatile char *to = at; size > 0; size--)
+		*to++ = value;
+	return at;
+}
+void _start(void)
+{
+	klock_lock(&log);
+	klock_lock(&counted);
+	klock_lock(&queued);
+}
+"""
+# Prefix, port, where it is linked, the kernel's flags
+HALVES = (
+    ("", "x86", 0xffffffff80100000, "-mcmodel=kernel"),
+    ("", "x86", 0xffff800000100000, "-mcmodel=large"),
+    ("aarch64-linux-gnu-", "aarch64", 0xffff000040200000, "-mcmodel=small"),
+    ("riscv64-linux-gnu-", "riscv", 0xffffffc080200000, "-mcmodel=medany"),
+    ("riscv64-linux-gnu-", "riscv_machine", 0x80000000, "-mcmodel=medany"))
+
+
+def kernels_of_each_port(case):
+    """In higher halves, too; functions that the kernel has not are weak, and
+    out of reach there. Each port's own interrupts are turned off."""
+    for prefix, port, base, flags in HALVES:
+        if not shutil.which(f"{prefix}g++"):
+            continue
+        built = library(case, f"{port}{base:x}", f"-O1 {flags}", port,
+                        families="tickets queue checked counted",
+                        CXX=f"{prefix}g++", AR=f"{prefix}ar")
+        case.write("half.c", HIGHER_HALF)
+        case.must(f"{prefix}gcc", "-O1", "-ffreestanding", "-fno-pic",
+                  "-fno-stack-protector", *flags.split(),
+                  *case.includes(None, c=True), "-c", "half.c", "-o", "half.o")
+        case.must(f"{prefix}ld", "-static", "-nostdlib", "--gc-sections",
+                  "-e", "_start", f"-Ttext={base:#x}", "half.o", built, "-o",
+                  "half")
+        header = case.must("readelf", "-h", "half")
+        case.expect("UNIX - System V" in header,
+                    f"{port}: the kernel's OS/ABI: {header}")
+        if port.startswith("riscv"):
+            code = case.must(f"{prefix}objdump", "-d", built)
+            own, other = ("mstatus", "sstatus")[::1 if "_" in port else -1]
+            case.expect(own in code and other not in code,
+                        f"{port}: not {own} alone")
+    status, said = case.call("make", "-s", "-C", case.root / "lib/c",
+                             f"BUILD={case.scratch}/none", "PORT=risc")
+    case.expect(status != 0 and "no port: risc; make help" in said,
+                f"PORT=risc: {said}")
+
+
+LINE_128 = """\
+#include <klock/padded_ticket_lock.hpp>
+static_assert(klock::cache_line == 128);
+static_assert(alignof(klock::padded_ticket_lock<klock::u8>) == 128);
+"""
+
+
+def aarch64_has_lines_of_128(case):
+    case.write("line.cpp", LINE_128)
+    case.must("clang++", "--target=aarch64-none-elf", "-std=c++20",
+              "-ffreestanding", "-nostdinc++", "-fsyntax-only", "-I",
+              case.root / "lib/arch/aarch64/line_128",
+              *case.includes("aarch64"), "line.cpp")
+
+
 # -- Level full: by clang, for 32 bits, with -flto -----------------------------
 
 LTO = """\
@@ -588,7 +670,7 @@ CASES = {
         families_are_chosen, make_notices_changed_flags,
         make_works_with_blanks, pkg_config_works_with_blanks,
         another_cache_line_is_an_error, another_line_of_the_port_is_an_error,
-        flto_and_plain_ld],
+        flto_and_plain_ld, kernels_of_each_port, aarch64_has_lines_of_128],
     "c_variants": [
         headers_of_each, archives_ask_for_nothing, programs_by_clang,
         with_link_time_optimization],

@@ -7,12 +7,10 @@
  */
 #pragma once
 
+#include <klock/arch/cache_line.hpp>
 #include <klock/types.hpp>
 
 namespace klock::arch {
-
-/* Bytes that one CPU's write takes away from the others. */
-inline constexpr usize cache_line = 64;
 
 /* ISB: else the counter is read before what stands before it. */
 inline u64 cycles()
