@@ -3,6 +3,7 @@
  * clock - times, by a counter whose rate the machine has found
  */
 #include <boot/clock.hpp>
+#include <boot/console.hpp>
 #include <boot/divide.hpp>
 #include <boot/machine.hpp>
 #include <klock/cpu.hpp>
@@ -14,6 +15,37 @@ namespace {
 constinit u64 began = 0;
 constinit u64 frequency = 0;
 constinit bool is_known = false;
+
+/* The shortest way that the clock goes between two looks, in nanoseconds. */
+u64 step_of_clock()
+{
+	u64 shortest = ~u64{0};
+
+	for (int steps = 0; steps < 64; steps++) {
+		const u64 before = klock::cycles();
+		u64 now = before;
+
+		for (int i = 0; now == before && i < 100'000; i++)
+			now = klock::cycles();
+		if (now - before < shortest)
+			shortest = now - before;
+	}
+	return cycles_to_ns(shortest);
+}
+
+/* As a hypervisor has it that traps each look: locks take less. */
+void say_coarse_clock()
+{
+	constexpr u64 too_long = 1000;
+	const u64 step = step_of_clock();
+
+	if (step > too_long)
+		print("# boot: the clock goes by steps of %u ns: too long to "
+		      "measure a lock by\n",
+		      step);
+	else if (step == 0)
+		print("# boot: the clock stands still\n");
+}
 
 } // namespace
 
@@ -67,6 +99,7 @@ void clock_init()
 
 	frequency = found.hz;
 	is_known = found.known;
+	say_coarse_clock();
 	measure_timer();
 }
 

@@ -366,6 +366,11 @@ klock_boot(test no_pit_no_hpet_measure 2 icount "${measure}"
 	" times by ACPI's timer"
 	RUN ${with}=pit=off,hpet=off
 	--expect-number "# boot: clock" 999900 1000100)
+# An instruction takes 1,024 ns here, and so a look at the clock more.
+klock_boot(test coarse_clock 1 single "run=topology"
+	ONCE "# boot: the clock goes by steps of "
+	RUN --qemu-arg=-icount --qemu-arg=shift=10,sleep=off
+	--expect-number "steps of" 1001 100000)
 klock_boot(test no_timer_measure 2 single "${measure}" fail
 	"the clock is not known: no timer measures it" "${unknown}"
 	RUN ${with}=pit=off,acpi=off --boots 1)

@@ -174,6 +174,8 @@ class Watchdog:
         return f"host time-out: {self.why}"
 
 
+LACKS_MSR = "failed to set MSR"     # QEMU's words
+OTHER_HOST = "host,-arch-capabilities"
 ACCELERATORS = {
     "single": ["-accel", "tcg,thread=single"],
     "parallel": ["-accel", "tcg,thread=multi"],
@@ -240,8 +242,8 @@ def command(machine):
             "-no-user-config", "-no-reboot", "-serial", "stdio",
             "-monitor", "none", "-name", "klock,debug-threads=on"]
     line += ACCELERATORS[machine.accelerator]
-    line += ["-cpu", "host" if machine.accelerator == "kvm"
-             else machine.cpu or arch.cpu]
+    line += ["-cpu", machine.cpu or ("host" if machine.accelerator == "kvm"
+                                     else arch.cpu)]
     if machine.image.endswith(".iso"):
         line += ["-cdrom", machine.image]
     else:
@@ -326,10 +328,26 @@ def watched(machine, process, output):
 
 
 def run(machine):
-    """Boots, waits for the end, and says what it was."""
+    """Boots, waits for the end, and says what it was. A host under a hypervisor
+    may lack an MSR that -cpu host announces: once more then, without it."""
+    ended = boot(machine)
+    if (machine.accelerator != "kvm" or machine.cpu
+            or ended.outcome is not Outcome.QEMU
+            or LACKS_MSR not in ended.message):
+        return ended
+    why = f"-cpu {OTHER_HOST}, because with -cpu host {ended.message}"
+    ended = boot(dataclasses.replace(machine, cpu=OTHER_HOST), why)
+    ended.message += f"; {why}"
+    return ended
+
+
+def boot(machine, remark=""):
+    """Once. remark: what the log is to say first."""
     begin = time.monotonic()
     output = Output(machine.log, machine.csv, machine.echo)
     with contextlib.closing(output):
+        if remark:
+            output.remark(remark)
         process = subprocess.Popen(command(machine),
                                    stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE,

@@ -212,6 +212,22 @@ def architecture(folder):
             yield f"--arch {other} of {name}: {done.stderr.decode()}"
 
 
+def hosts_without_an_msr(folder):
+    """-cpu host is tried; what helps is used, and said."""
+    for lacks, ends_well in (("arch-capabilities", True), ("anything", False)):
+        fake = Fake(folder, BOOT + "PASS\r\n",
+                    f'case "$*" in *-{lacks}*) exit {PASS};; esac\n'
+                    "echo 'error: failed to set MSR 0x10a' >&2; kill -ABRT $$")
+        ended = qemu.run(qemu.Machine(
+            image="none.elf", qemu=str(fake.program), accelerator="kvm",
+            cpus=1, log=str(fake.log)))
+        said = "-cpu host,-arch-capabilities, because with -cpu host"
+        if ((ended.outcome is output.Outcome.PASS) != ends_well
+                or said not in ended.message
+                or said not in fake.log.read_text()):
+            yield f"a host without {lacks}: {ended.message}"
+
+
 def mistakes(folder):
     """Said before QEMU is started."""
     fake = Fake(folder, BOOT + "PASS\r\n")
@@ -382,7 +398,7 @@ def logs(_folder):
 
 
 CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
-         architecture, mistakes, serial_line, pictures, screens, logs]
+         hosts_without_an_msr, architecture, mistakes, serial_line, pictures, screens, logs]
 
 
 def main():
