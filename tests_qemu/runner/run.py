@@ -17,6 +17,8 @@ from qemu import ARCHES, arch_of
 from output import Outcome, Stopped, Trouble, exit_status
 
 SKIPPED = 77
+# What a clock said. No two runs say the same.
+MEASURED = re.compile(r"\bclock \d|\d ?([kMG]Hz|ns|us|ms|cycles|per second)\b")
 TAIL = 40       # lines of the log that are shown when something is wrong
 
 
@@ -119,6 +121,10 @@ def arguments():
     add_output(parser.add_argument_group("what comes out"))
     add_judgement(parser.add_argument_group("the verdict"))
     args = parser.parse_args()
+    for text in args.expect_text + args.expect_once:
+        if MEASURED.search(text):
+            parser.error(f"{text!r} holds digits of a measurement: "
+                         "--expect-number TEXT LEAST MOST, by its resolution")
     if args.device and args.append:
         parser.error("--append: a machine has the words of its own menu")
     if not args.device:

@@ -228,6 +228,17 @@ def hosts_without_an_msr(folder):
             yield f"a host without {lacks}: {ended.message}"
 
 
+def measured_digits(folder):
+    """A figure is a number with a bound, never a text."""
+    fake = Fake(folder, BOOT + "# boot: clock 999980 kHz, by a timer\r\nPASS\r\n")
+    for option, text, status in (("--expect-text", "# boot: clock 9", 2),
+                                 ("--expect-once", "999980 kHz", 2),
+                                 ("--expect-text", "kHz, by a timer", 0)):
+        done = fake.run(option, text)
+        if done.returncode != status or not no_traceback(done):
+            yield f"{option} {text!r}: {done.returncode} {done.stderr.decode()}"
+
+
 def mistakes(folder):
     """Said before QEMU is started."""
     fake = Fake(folder, BOOT + "PASS\r\n")
@@ -398,7 +409,7 @@ def logs(_folder):
 
 
 CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
-         hosts_without_an_msr, architecture, mistakes, serial_line, pictures, screens, logs]
+         hosts_without_an_msr, measured_digits, architecture, mistakes, serial_line, pictures, screens, logs]
 
 
 def main():
