@@ -44,6 +44,7 @@ constexpr unsigned rounds = 300;
 extern "C" {
 [[gnu::aligned(4096)]] u8 stacks[harts][16384];
 void supervisor_main();
+void trap_entry();
 void *memset(void *at, int value, usize size);
 }
 
@@ -504,6 +505,10 @@ bool clock_is_usable()
 		asm volatile("csrr %0, scause" : "=r"(all[3]));
 		asm volatile("csrr %0, stval" : "=r"(all[4]));
 	};
+	/* Of a trap that this is the handler of. */
+	asm volatile("csrw stvec, %0" ::"r"(trap_entry));
+	asm volatile("csrw sepc, %0" ::"r"(trap_entry));
+	asm volatile("csrwi scause, 13\n\tcsrwi stval, 21");
 	look(before);
 	const bool usable = klock::arch::cycles_usable();
 
