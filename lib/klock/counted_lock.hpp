@@ -19,14 +19,16 @@
  * Use when:    you look for the lock that your kernel waits for. A table:
  *              print_counts.hpp. counted_if<counts, L, "name"> is L itself
  *              where counts is false.
- * Size:        the lock inside, 54 bytes (34 on 32 bits), and then a cache
+ * Size:        the lock inside, 56 bytes (36 on 32 bits), and then a cache
  *              line; of one that readers share, four lines more; that has a
  *              line a CPU for its readers, those once more
  *                          Checked: unit/counted_lock: sizes
  * Zero bytes:  free and never counted, where the lock inside is free when zero
  *                          Checked: unit/counted_lock: zero bytes
  * Lifetime:    a lock that was ever waited for is in a list: before its
- *              memory is used for anything else, forget_counts(lock). unlock()
+ *              memory is used for anything else, forget_counts(lock). Memory
+ *              that may be read is recognised as another's; what is unmapped
+ *              is not (detail/counts.hpp). unlock()
  *              is that of the lock inside     Checked: unit/counted_lock: gone
  * Fairness:    that of the lock inside. Where a try_lock() is asked first, it
  *              takes what nobody waits for; the place of a CPU that has tried
@@ -328,9 +330,10 @@ struct counted_lock : L {
 	/* A name that is the lock's alone, as C gives it, is theirs, too. */
 	void list_reads()
 	{
-		if (!readers.counts.called.load_relaxed())
-			readers.counts.set_name(counts.called.load_relaxed(),
-						counts.element.load_relaxed());
+		const char *const own = counts.called.load_relaxed();
+
+		if (own && !readers.counts.called.load_relaxed())
+			readers.counts.call(own, counts.element.load_relaxed());
 		readers.counts.list_reads(readers.waits, name, reads.at,
 					  reads.cpus);
 	}

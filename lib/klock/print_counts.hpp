@@ -21,6 +21,10 @@
  * those `acquired`. A wait that ends on a CPU whose clock is behind counts as
  * none.
  *
+ * A lock that was freed without forget_counts() is said to be so, where its
+ * memory may still be read; those that were listed before it are not in the
+ * table until they are waited for.
+ *
  * All figures go on while it prints. Counting is not held up.
  *
  * Context: threads and interrupt handlers, with locks held or not; not an NMI
@@ -303,6 +307,12 @@ void print_counts(Sink &&sink, u32 most = 40)
 			     .add(" more")
 			     .c_str());
 	counted_locks.end_printing();
+	if (const u32 freed = counted_locks.freed.load_relaxed())
+		sink(detail::count_text()
+			     .add("    freed without forget_counts(): ")
+			     .add(freed)
+			     .add("; those listed before are back by a wait")
+			     .c_str());
 	sink("    times in the units of cycles(), the CPU's clock");
 }
 

@@ -423,7 +423,36 @@ TEST_CASE("print_counts: memory that was used again does not hold it up")
 	a.counts.list(a.waits, nullptr);
 	CHECK(table().size() >= 2);
 	b.counts.next.store_relaxed(nullptr);
+	b.counts.sign();
 	a.counts.next.store_relaxed(&b.counts);
+	a.counts.sign();
+}
+
+TEST_CASE("print_counts: a lock that was freed, and its memory is another's")
+{
+	const u8 with = GENERATE(u8{0}, u8{1}, u8{0xff});
+	const unsigned which = GENERATE(0u, 1u, 2u);
+	std::deque<figures> locks;
+
+	for (const char *name : {"a", "b", "c"})
+		locks.emplace_back(name, 0, 1, std::vector<u64>{5});
+	const u32 before = counted_locks.freed.load_relaxed();
+	std::memset(static_cast<void *>(&locks[which]), with,
+		    sizeof(locks[which]));
+	/* Those that were listed after it: the last is the first. */
+	CHECK(all_counts().size() == 2 - which);
+	CHECK(counted_locks.freed.load_relaxed() == before + 1);
+	/* The others are back as soon as they are waited for. */
+	for (unsigned i = 0; i < 3; i++)
+		if (i != which)
+			locks[i].counts.prepare(locks[i].waits, nullptr);
+	CHECK(all_counts().size() == 2);
+	CHECK(all_of_table().find("freed without forget_counts(): " +
+				  std::to_string(before + 1)) !=
+	      std::string::npos);
+	/* Or is taken out, whether it is in or not. */
+	std::memset(static_cast<void *>(&locks[which]), 0,
+		    sizeof(locks[which]));
 }
 
 } // namespace counted_tests

@@ -202,10 +202,16 @@ struct lock_counts {
 	/* Before any of its waits is counted, or of its holds. */
 	void prepare(wait_counts &its, const char *name);
 
-	void set_name(const char *name, u32 element_plus_1)
+	/* Before it is listed, or by all who do so the same. */
+	void call(const char *name, u32 element_plus_1)
 	{
 		called.store_relaxed(name);
 		element.store_relaxed(element_plus_1);
+	}
+	void set_name(const char *name, u32 element_plus_1)
+	{
+		call(name, element_plus_1);
+		sign();
 	}
 
 	/* Into the list, if it is not in it. Any context. */
@@ -215,6 +221,17 @@ struct lock_counts {
 
 	/* Whether its waits are counted since the last reset. */
 	[[nodiscard]] bool is_of_now() const;
+
+	/*
+	 * Whether it is what was listed. Memory that was freed, and is used for
+	 * anything else, is not: its pointers are then nobody's.
+	 */
+	[[nodiscard]] bool is_alive() const
+	{
+		return signature.load_relaxed() == signed_now();
+	}
+	/* Behind each change of its pointers. */
+	void sign() { signature.store_relaxed(signed_now()); }
 
 	/* Acquisitions of the lock while it was free; modulo a word's range. */
 	atomic<usize> acquired;
@@ -228,9 +245,26 @@ struct lock_counts {
 	atomic<wait_counts *> waits;
 	/* By which print it was printed last: print_counts.hpp. */
 	atomic<u32> printed;
+	/* In which list it is, of those that counts_list began; 0: in none. */
 	atomic<u8> listed;
 	/* 1: a shared_counts, of those who read. */
 	atomic<u8> shared;
+
+      private:
+	/* Of its address and pointers. */
+	u16 signed_now() const
+	{
+		usize sum = reinterpret_cast<usize>(this);
+
+		sum = sum * 31 + reinterpret_cast<usize>(called.load_relaxed());
+		sum = sum * 31 + reinterpret_cast<usize>(next.load_relaxed());
+		sum = sum * 31 + reinterpret_cast<usize>(waits.load_relaxed());
+		return static_cast<u16>(
+			static_cast<u32>(sum ^ sum >> 16 >> 16) * 2654435761u >>
+			16);
+	}
+
+	atomic<u16> signature;
 };
 
 /* Of a lock that readers share: theirs. Zero bytes: not in the list. */
@@ -297,9 +331,10 @@ struct counts_list {
 		lock_counts *first = all.load_relaxed();
 
 		added.fetch_add_relaxed(1);
-		do
+		do {
 			one.next.store_relaxed(first);
-		while (!all.compare_exchange_release(first, &one)); /* O2 */
+			one.sign();
+		} while (!all.compare_exchange_release(first, &one)); /* O2 */
 	}
 
 	/* visit(lock_counts &) of each, with interrupts off. */
@@ -309,10 +344,15 @@ struct counts_list {
 		const irq_state before = irq_save();
 
 		looking.lock();
-		lock_counts *at = next_of(all);
+		lock_counts *at = next_of(all), *last = nullptr;
 		/* Not longer than it can be, were memory used twice. */
 		for (u32 most = added.load_relaxed(); at && most > 0; most--) {
+			if (!at->is_alive()) {
+				end_behind(last);
+				break;
+			}
 			visit(*at);
+			last = at;
 			at = next_of(at->next);
 		}
 		looking.unlock();
@@ -337,6 +377,20 @@ struct counts_list {
 	/* Not 0: no lock has that mark yet. */
 	u32 number_of_print() { return prints.fetch_add_relaxed(1) + 1; }
 
+	/* By what a lock has noted: in the list; or it was cut off there. */
+	[[nodiscard]] bool has(u8 listed) const
+	{
+		return listed && static_cast<u8>(listed - now()) < 128;
+	}
+	/* What is listed now notes. Not 0. */
+	[[nodiscard]] u8 now() const
+	{
+		return static_cast<u8>(cuts.load_relaxed() + 1);
+	}
+
+	/* Listed locks whose memory was found to be something else's. */
+	atomic<u32> freed;
+
 	/* How often all was reset. */
 	atomic<u32> epoch;
 
@@ -346,26 +400,60 @@ struct counts_list {
 		return from.load_acquire(); /* O3 */
 	}
 
+	/*
+	 * Behind this one, or at the front, memory was freed. Nobody knows what
+	 * was listed before it: those list themselves once more, by a wait.
+	 */
+	void end_behind(lock_counts *last)
+	{
+		const u8 next = now() == 0xff ? 1 : now() + 1;
+		lock_counts *at = next_of(all), *gone = at;
+
+		/* First: who is in the list does not list itself. */
+		for (; last && at;
+		     at = at == last ? nullptr : next_of(at->next))
+			at->listed.store_relaxed(next);
+		if (last) {
+			last->next.store_relaxed(nullptr);
+			last->sign();
+		} else {
+			(void)all.compare_exchange_relaxed(gone, nullptr);
+		}
+		cuts.store_relaxed(static_cast<u8>(next - 1));
+		freed.fetch_add_relaxed(1);
+	}
+
 	/* Not where another has come to stand before the first. */
 	void try_to_remove(lock_counts &one)
 	{
 		atomic<lock_counts *> *to_it = &all;
+		lock_counts *before = nullptr;
 
 		for (lock_counts *at = next_of(all); at != &one;) {
+			if (at && !at->is_alive()) {
+				end_behind(before);
+				at = nullptr;
+			}
 			if (!at)
 				return one.listed.store_relaxed(0);
+			before = at;
 			to_it = &at->next;
 			at = next_of(at->next);
 		}
 		lock_counts *found = &one;
-		if (to_it->compare_exchange_relaxed(found,
-						    one.next.load_relaxed()))
-			one.listed.store_relaxed(0);
+		if (!to_it->compare_exchange_relaxed(found,
+						     one.next.load_relaxed()))
+			return;
+		if (before)
+			before->sign();
+		one.listed.store_relaxed(0);
 	}
 
 	atomic<lock_counts *> all;
 	atomic<u32> added;
 	atomic<u32> prints;
+	/* How often it ended at memory that was freed. */
+	atomic<u8> cuts;
 	atomic<u8> printing;
 	tas_lock looking;
 };
@@ -380,7 +468,10 @@ inline bool lock_counts::is_of_now() const
 
 inline void lock_counts::list(wait_counts &its, const char *name)
 {
-	if (listed.load_relaxed() || listed.exchange_relaxed(1))
+	const u8 now = counted_locks.now();
+
+	if (counted_locks.has(listed.load_relaxed()) ||
+	    listed.exchange_relaxed(now) == now)
 		return;
 	if (!called.load_relaxed())
 		called.store_relaxed(name);
