@@ -59,6 +59,7 @@
  *			already, to any checked lock (detail/usage.hpp)
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
+ *	irq_lock's section	interrupts were turned on in it
  *	reader's number	of another CPU, which reads under it; unlock_shared() by
  *			another than lock_shared()'s
  *	read recursion	lock_shared() by who reads it, where reads do not nest
@@ -87,6 +88,7 @@
 
 #include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
+#include <klock/irq.hpp>
 
 namespace klock {
 
@@ -328,6 +330,13 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return usage.is_held_by_me();
 	}
 
+	/* An irq_lock's guard asks, at its end. */
+	void check_irqs_off(call_site by) const
+	{
+		if (irqs_enabled())
+			usage.complain("interrupts on in an irq_lock's section",
+				       by);
+	}
 	void assert_held(call_site by = caller_site()) const
 	{
 		usage.assert_held(by);

@@ -206,7 +206,7 @@ inline bool lies_before(const void *a, const void *b)
 
 /* The body of pair_guard and irq_pair_guard. */
 template <typename A, typename B, typename Irqs>
-struct pair_guard_of {
+struct pair_guard_of : in_a_block {
 	template <typename First, typename Second>
 	pair_guard_of(First &a, Second &b, call_site by)
 	    : first(half_of_pair<A>::make(a)), second(half_of_pair<B>::make(b))

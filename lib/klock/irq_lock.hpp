@@ -109,6 +109,13 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.assert_held(by);
 	}
 
+	/* A guard's, at its end: nobody has turned interrupts on inside. */
+	void check_irqs_off(call_site by) const
+		requires requires(const L &of) { of.check_irqs_off(by); }
+	{
+		inner.check_irqs_off(by);
+	}
+
 	/* For pair_guard. */
 	template <typename Take>
 		requires detail::is_checked<L>

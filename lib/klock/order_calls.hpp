@@ -252,7 +252,7 @@ inline void acquired(const void *lock, const char *name, u32 rank, call_site by)
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
-struct nested {
+struct [[nodiscard]] nested {
 	[[nodiscard("a sub-rank without a name ends at once")]] nested(
 		[[maybe_unused]] const L &lock, [[maybe_unused]] u32 rank)
 	{

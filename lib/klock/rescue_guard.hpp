@@ -42,7 +42,7 @@
 namespace klock {
 
 template <detail::guardable L>
-struct [[nodiscard]] rescue_guard {
+struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	static_assert(!node_lock<detail::inside<L>>,
 		      "rescue_guard takes no queue of nodes: its unlock() may "
 		      "wait for a CPU that stands still");

@@ -48,6 +48,8 @@
 #include <klock/shared_guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/guard.hpp>
+#include <klock/detail/text.hpp>
+#include <klock/os.hpp>
 
 namespace klock {
 
@@ -80,21 +82,72 @@ inline constexpr bool is_reference<T &&> = true;
 template <typename Guard>
 concept asked = requires(const Guard &guard) { static_cast<bool>(guard); };
 
+/* Whether a checked lock's try was asked: it may have failed. */
+template <bool>
+struct asked_once {
+	template <typename... With>
+	explicit asked_once(const With &...)
+	{
+	}
+	void note() const {}
+	void check() const {}
+};
+template <>
+struct asked_once<true> {
+	template <typename At, typename... With>
+	explicit asked_once(const At &at, const With &...)
+	    : lock(&at.lock), by(at.by)
+	{
+	}
+	void note() const { was = true; }
+	void check() const
+	{
+		if (!was)
+			panic("synchronized", lock, cpu_id(),
+			      bounded_text<160>()
+				      .add("try_lock() that nobody asked "
+					   "whether it holds; at ")
+				      .add(by)
+				      .c_str());
+	}
+
+      private:
+	const void *lock;
+	call_site by;
+	mutable bool was = false;
+};
+template <typename L>
+constexpr bool is_checked_lock(const lock_and_caller<L> *)
+{
+	return asks_who<inside<L>>;
+}
+template <typename Guard>
+using asked_once_of =
+	asked_once<asked<Guard> &&
+		   is_checked_lock(
+			   static_cast<const typename Guard::lock_here *>(
+				   nullptr))>;
+
 /* The data, as long as the guard inside holds their lock. */
 template <typename T, typename Guard>
 struct [[nodiscard(
-	"what is held without a name is released at once")]] held_data {
+	"what is held without a name is released at once")]] held_data
+    : in_a_block {
 	template <typename... With>
 	[[gnu::always_inline]] held_data(T &of, With &&...with)
-	    : data(of), taken(with...)
+	    : data(of), taken(with...), asking(with...)
 	{
 	}
 	[[gnu::always_inline]] ~held_data() = default;
 	held_data(const held_data &) = delete;
 	held_data &operator=(const held_data &) = delete;
 
-	T &operator*() const & { return data; }
-	T *operator->() const & { return &data; }
+	T &operator*() const &
+	{
+		asking.check();
+		return data;
+	}
+	T *operator->() const & { return &**this; }
 	/* Released before what these return is used. */
 	T &operator*() const && = delete;
 	T *operator->() const && = delete;
@@ -103,6 +156,7 @@ struct [[nodiscard(
 	explicit operator bool() const &
 		requires asked<Guard>
 	{
+		asking.note();
 		return static_cast<bool>(taken);
 	}
 	explicit operator bool() const && = delete;
@@ -110,6 +164,7 @@ struct [[nodiscard(
       private:
 	T &data;
 	Guard taken;
+	[[no_unique_address]] asked_once_of<Guard> asking;
 };
 
 } // namespace detail

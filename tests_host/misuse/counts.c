@@ -8,6 +8,20 @@
 
 _Static_assert(2 * 200 <= KLOCK_TICKET_U16_CONTENDERS, "two contexts a CPU");
 
+#if WRONG == 3
+int taken(struct klock_ticket_u8 *lock)
+{
+	unsigned long flags;
+
+	klock_try_lock(lock); /* says-warning{{warn_unused_result}} */
+	/* says-warning@+1{{warn_unused_result}} */
+	klock_try_lock_irqsave(lock, &flags);
+	klock_lock_irqsave(lock);	/* says-warning{{warn_unused_result}} */
+	klock_ticket_u8_try_lock(lock); /* says-warning{{warn_unused_result}} */
+	return klock_try_lock(lock);
+}
+#endif
+
 #if WRONG == 1
 /* says-error@+1{{two contexts a CPU}} */
 _Static_assert(2 * 200 <= KLOCK_TICKET_U8_CONTENDERS, "two contexts a CPU");

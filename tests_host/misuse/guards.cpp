@@ -11,6 +11,7 @@
 #include <klock/rescue_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/order_calls.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/bakery_lock.hpp>
 
@@ -53,6 +54,7 @@ void warned()
 	{ pair_guard{lock, other}; } // says-warning{{releases at once}}
 	{ irq_pair_guard{lock, other}; } // says-warning{{releases at once}}
 	{ rescue_guard{lock}; } // says-warning{{releases at once}}
+	{ nested{lock, 1}; } // says-warning{{ends at once}}
 	{ lock.try_lock(); } // says-warning{{nodiscard}}
 	{ irq_save(); } // says-warning{{nodiscard}}
 	{ with(mcs, node); } // says-warning{{nodiscard}}
@@ -89,6 +91,9 @@ void errors()
 	// says-error@*:* 2 {{this lock has no try_lock()}}
 	{ try_guard held(clh, places[0]); } // says-note{{here}}
 	{ irq_try_guard held(bakery); } // says-note{{here}}
+	{ delete new guard(lock); } // says-error{{deleted function}}
+	{ new irq_pair_guard(lock, other); } // says-error{{deleted function}}
+	{ new rescue_guard(lock); } // says-error{{deleted function}}
 	// says-error@*:*{{rescue_guard takes no queue of nodes: its unlock() may wait for a CPU that stands still}}
 	{ rescue_guard held(mcs); } // says-note{{here}}
 	// says-error@*:*{{this lock has no try_lock()}}

@@ -188,6 +188,23 @@ TEST_CASE("irq_lock: checks inside of it say the guard's own line")
 		  "renamed, CPU 0: not held by the caller"));
 }
 
+TEST_CASE("irq_lock: checks inside of it name interrupts that were turned on")
+{
+	irq_lock<checked_lock<ticket, "queue">> queue;
+	irq_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
+	const char *const what = "interrupts on in an irq_lock's section";
+
+	/* At the guard's end, by its own line; then it is still held. */
+	irq_guard held(queue);
+	irq_restore(true);
+	has(panic_of([&] { held.unlock(); }), what);
+	(void)irq_save();
+	irq_shared_guard reads(routes);
+	irq_restore(true);
+	has(panic_of([&] { reads.unlock(); }), what);
+	irq_restore(true);
+}
+
 TEST_CASE("irq_lock: checks inside of it name a reader's misuse")
 {
 	irq_lock<checked_lock<rw_ticket_lock<u8>, "routes">> routes;

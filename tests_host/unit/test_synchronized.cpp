@@ -73,6 +73,26 @@ TEST_CASE("synchronized: held as long as its name lives")
 	CHECK(again->sum == 4);
 }
 
+TEST_CASE("synchronized: checked, a try that nobody asked is named")
+{
+	synchronized<table, checked_lock<ticket, "table">> data;
+	const char *const what =
+		"try_lock() that nobody asked whether it holds; "
+		"at ";
+	{
+		auto tried = data.try_lock();
+
+		has(panic_of([&] { tried->rows = 1; }),
+		    std::string(what) + __FILE__ ":" +
+			    std::to_string(__LINE__ - 4));
+		has(panic_of([&] { (*tried).rows = 1; }), what);
+		CHECK(static_cast<bool>(tried));
+		tried->rows = 2;
+	}
+	auto held = data.lock();
+	CHECK(held->rows == 2);
+}
+
 TEST_CASE("synchronized: with() returns what is computed inside")
 {
 	synchronized<table, ticket> data{2u, 4u};

@@ -63,17 +63,21 @@ unsigned long long klock_cycles(void);
 #define KLOCK_TYPE_NONE void
 #define KLOCK_TYPE_TRUTH int
 #define KLOCK_TYPE_FLAGS unsigned long
+/* Of what a verb returns something is to be done: a lock is held, or not. */
+#define KLOCK_RESULT_NONE
+#define KLOCK_RESULT_TRUTH __attribute__((warn_unused_result))
+#define KLOCK_RESULT_FLAGS __attribute__((warn_unused_result))
 #define KLOCK_RETURN_NONE
 #define KLOCK_RETURN_TRUTH return
 #define KLOCK_RETURN_FLAGS return
 
 #define KLOCK_DECLARE(x, result, verb, p, a)                                   \
-	KLOCK_TYPE_##result klock_##x##_##verb p;
+	KLOCK_RESULT_##result KLOCK_TYPE_##result klock_##x##_##verb p;
 
 /* A checked lock's: the first notes the address that it returns to. */
 #define KLOCK_DECLARE_AT(x, result, verb, p, a)                                \
-	KLOCK_TYPE_##result klock_##x##_##verb p;                              \
-	KLOCK_TYPE_##result klock_##x##_##verb##_at(                           \
+	KLOCK_RESULT_##result KLOCK_TYPE_##result klock_##x##_##verb p;        \
+	KLOCK_RESULT_##result KLOCK_TYPE_##result klock_##x##_##verb##_at(     \
 		KLOCK_LIST p, const char *file, int line);
 
 /* An unchecked lock's, which does not note its caller. */
@@ -81,9 +85,10 @@ unsigned long long klock_cycles(void);
 #define KLOCK_DECLARE_PLAIN KLOCK_DECLARE
 #else
 #define KLOCK_DECLARE_PLAIN(x, result, verb, p, a)                             \
-	KLOCK_TYPE_##result klock_##x##_##verb p;                              \
-	static inline KLOCK_TYPE_##result klock_##x##_##verb##_at(             \
-		KLOCK_LIST p, const char *file, int line)                      \
+	KLOCK_RESULT_##result KLOCK_TYPE_##result klock_##x##_##verb p;        \
+	KLOCK_RESULT_##result static inline KLOCK_TYPE_##result                \
+		klock_##x##_##verb##_at(KLOCK_LIST p, const char *file,        \
+					int line)                              \
 	{                                                                      \
 		(void)file;                                                    \
 		(void)line;                                                    \

@@ -520,6 +520,9 @@ struct taking {
 
 	[[gnu::always_inline]] void release(lock_type &lock, call_site caller)
 	{
+		if constexpr (irq_only_lock<lock_type> &&
+			      requires { lock.check_irqs_off(caller); })
+			lock.check_irqs_off(caller);
 		with.template pass_to<typename Verbs::release>(
 			caller, opening::inside_of(lock));
 	}
@@ -538,12 +541,18 @@ struct irqs_left {
 	void restore() {}
 };
 
+/* Its end is a block's: new is refused. */
+struct in_a_block {
+	static void *operator new(usize) = delete;
+	static void *operator new[](usize) = delete;
+};
+
 /*
  * The body of every guard of one lock: a contract, a name and deduction guides
  * are all that each adds.
  */
 template <typename L, typename Verbs, typename How, typename Irqs>
-struct guard_of {
+struct guard_of : in_a_block {
       private:
 	static constexpr bool tries = same_as<How, trying>;
 	static constexpr bool writes = same_as<Verbs, to_write>;

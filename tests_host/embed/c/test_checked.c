@@ -132,7 +132,7 @@ static void irqsave_has_its_place_too(void)
 {
 	unsigned long flags = klock_lock_irqsave(&lock);
 
-	TRY_TO klock_lock_irqsave(&lock);
+	TRY_TO flags = klock_lock_irqsave(&lock);
 	is_misuse("recursion", "runqueue", &lock);
 	klock_unlock_irqrestore(&lock, flags);
 	TRY_TO klock_unlock_irqrestore(&lock, flags);
@@ -200,7 +200,7 @@ static void readers_by_cpu(void)
 	klock_checked_set_name(&names, "names");
 	TRY_TO klock_lock_shared(&names, 8);
 	is_misuse("a CPU number beyond capacity", "names", &names);
-	TRY_TO klock_lock_shared_irqsave(&names, ninth);
+	TRY_TO flags = klock_lock_shared_irqsave(&names, ninth);
 	is_misuse("a CPU number beyond capacity", "names", &names);
 	klock_irq_restore(flags);
 	context = 2;
