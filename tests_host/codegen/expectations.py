@@ -54,12 +54,19 @@ EXPECTATIONS = {
     "graunke_thakkar_lock": Expected(locked=1, unlock_locked=0, retried=0),
     # One to queue, one to leave an empty queue.
     "mcs_lock": Expected(locked=2, unlock_locked=1, retried=0),
+    # lock(): 44 bytes by clang, 56 by g++; 34 were it not that zero bytes, and
+    # copies, are unused nodes, whose cell is found by a test. g++ writes the
+    # test's other side apart. Told that both are as likely it has 50, and a
+    # jump that is taken each time: not worth it.
     "clh_lock": Expected(locked=1, unlock_locked=0, retried=0),
     # Without waiters its first. Behind it, one to queue and one to leave an
     # empty queue; in loops the wait of the first, and who has no node.
     "queued_lock": Expected(locked=5, unlock_locked=0, retried=2),
     # Made for CPUs that have no locked instruction.
     "peterson_lock": Expected(locked=0),
+    # lock() of 4 CPUs: 140 bytes by g++, 36 of them await_left(): the root is
+    # released last, so that its next holder may free the lock, and so a side
+    # above the leaves may still be its last user's. No shorter way is known.
     "tournament_lock": Expected(locked=0),
     "bakery_lock": Expected(locked=0),
     "rw_ticket_lock<u8>": Expected(locked=1, unlock_locked=0, retried=0),
