@@ -4,8 +4,8 @@
 # tests, whatever compiler those use: one custom command a source file.
 #
 # A toolchain is named by its compiler and its target: gcc-64 and clang-32 of
-# x86's two; gcc-aarch64, clang-riscv64 of the others. A target has a file in
-# targets/, which sets, under the target's name:
+# x86's two; gcc-aarch64, clang-riscv64 of the others. targets.cmake sets, under
+# the target's name:
 #   KLOCK_FLAGS_		what its code is compiled with
 #   KLOCK_CLANG_FLAGS_	and by clang besides
 #   KLOCK_PORT_		lib/arch/<port>
@@ -21,9 +21,7 @@ find_program(KLOCK_OBJCOPY NAMES objcopy REQUIRED)
 
 include(${CMAKE_CURRENT_LIST_DIR}/kernel_flags.cmake)
 set(KLOCK_TARGETS x86_64 i686 aarch64 riscv64)
-foreach(target IN LISTS KLOCK_TARGETS)
-	include(${CMAKE_CURRENT_LIST_DIR}/targets/${target}.cmake)
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/targets.cmake)
 set(KLOCK_GCC ${KLOCK_GCC_x86_64})
 
 # klock_target_of(<variable> <toolchain>)
