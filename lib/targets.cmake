@@ -42,11 +42,18 @@ function(klock_add_c port)
 		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/c>)
 endfunction()
 
-# What any library of hosted code has. It is slow without optimisation: on,
+# klock::<name>, a library of hosted code; its sources are in that folder. Built
+# for whoever links it, or to be installed. It is slow without optimisation: on,
 # whatever the build type says. Warnings are klock's own build's.
-function(klock_hosted_library name)
+function(klock_add_engine name folder)
+	list(TRANSFORM ARGN PREPEND ${folder}/ OUTPUT_VARIABLE sources)
+	add_library(klock_${name} STATIC ${sources})
 	add_library(klock::${name} ALIAS klock_${name})
 	set_target_properties(klock_${name} PROPERTIES EXPORT_NAME ${name})
+	if(NOT (KLOCK_INSTALL AND KLOCK_ENGINES))
+		set_target_properties(klock_${name} PROPERTIES
+			EXCLUDE_FROM_ALL TRUE)
+	endif()
 	target_compile_features(klock_${name} PUBLIC cxx_std_20)
 	target_compile_options(klock_${name} PRIVATE -O2)
 	target_link_libraries(klock_${name} PRIVATE
@@ -54,9 +61,9 @@ function(klock_hosted_library name)
 endfunction()
 
 # What stands behind the hooked port, which calls it at every operation.
-function(klock_add_engine name)
+function(klock_is_behind_hooks name)
 	target_include_directories(klock_${name} PUBLIC
-		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${name}/include>
 		$<INSTALL_INTERFACE:${KLOCK_INCLUDES}/${name}>)
 	target_link_libraries(klock_${name}
 		PUBLIC klock_hooked PRIVATE klock_fiber)
