@@ -343,7 +343,8 @@ TEST_CASE("operations: an engine is told each one's order, width and bits")
 {
 	findings wrong;
 
-	all_types::for_each([&]<typename T>() { order_test<T>(wrong).all(); });
+	KLOCK_TYPES::values::for_each(
+		[&]<typename T>() { order_test<T>(wrong).all(); });
 	pair_types::for_each([&]<typename T>() {
 		half_test<T, half::first>(wrong).all();
 		half_test<T, half::second>(wrong).all();
