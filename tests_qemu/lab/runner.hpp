@@ -17,11 +17,26 @@ using klock::selftest::plan;
 using klock::selftest::result;
 
 /* What is asked for, of so many CPUs. */
-plan plan_for(const options &o, u32 cpus);
+inline plan plan_for(const options &o, u32 cpus)
+{
+	return {.cpus = cpus,
+		.convoys = o.convoys,
+		.sections = o.acquisitions,
+		.relaxes_a_word = o.pauses,
+		.relaxes_outside = o.rest,
+		.try_one_in = o.try_one_in,
+		.seed = o.seed};
+}
 
 /* Calls run(cpu, of) on what.cpus CPUs, under the watchdog's eyes. */
-void run_watched(const watched &what, void (*run)(unsigned cpu, void *of),
-		 void *of);
+inline void run_watched(const watched &what,
+			void (*run)(unsigned cpu, void *of), void *of)
+{
+	klock::selftest::give_up = false;
+	start_watching(what);
+	boot::run_on_cpus(what.cpus, run, of);
+	stop_watching();
+}
 
 /* The same for any test that has what watched_test() wants: run(cpu). */
 template <typename Test, typename Run>
