@@ -239,7 +239,10 @@ struct order_keeper : lock_order, private order_rules {
 		if (current_context() != context::thread)
 			return say_order(want, "taken in a handler, but its "
 					       "waiters sleep");
-		might_wait(want.by, nullptr);
+		const held_locks *const mine = owners.mine();
+		for (u32 i = 0; mine && i < mine->size(); i++)
+			if (mine->at[i].is_there() && !mine->at[i].sleeps())
+				check_sleep_under(mine->at[i], want);
 		taken(before_wait(want));
 	}
 
@@ -367,6 +370,19 @@ struct order_keeper : lock_order, private order_rules {
 				return true;
 		}
 		return false;
+	}
+
+	/* A spinning lock is held, unless that is declared harmless: the lock
+	 * was known to be free. */
+	void check_sleep_under(const held_lock &held, const wanted_lock &want)
+	{
+		const u32 from = class_of(held);
+		const u32 to = class_of(want.label, 0);
+
+		if (from == lock_classes::none || to == lock_classes::none ||
+		    !is_declared_harmless(from, to))
+			complain_of_held("might_wait() with a lock held", held,
+					 want.by);
 	}
 
 	/* Another owner may write it meanwhile. */

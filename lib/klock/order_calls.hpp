@@ -74,7 +74,8 @@ inline void none_held_in(const void *from, usize bytes,
  * a sub-rank as `nested` declares, has its place in the order and in
  * print_held() from acquired() to released(). Both are called by the thread
  * that has it (klock_os_owner_id()), with no spinning lock held: its wait would
- * be one with that. might_wait() has nothing against such a lock.
+ * be one with that, unless the pair is declared harmless (it was known to be
+ * free). might_wait() has nothing against such a lock.
  *
  *	acquiresleep(&ip->lock);
  *	klock::acquired<debug>(&ip->lock, "inode");
@@ -207,7 +208,7 @@ struct sub_rank {
 	static u8 checked(const void *lock, u32 rank)
 	{
 		if (rank > 255)
-			report("nested", lock, "a sub-rank above 255");
+			report_misuse("nested", lock, "a sub-rank above 255");
 		return static_cast<u8>(rank);
 	}
 

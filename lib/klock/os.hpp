@@ -136,7 +136,8 @@ inline constinit volatile bool checks_off = false;
 inline void set_checks(bool on) { checks_off = !on; }
 
 /* The first time a panic; then nothing. */
-inline void report(const char *lock_name, const void *lock, const char *text)
+inline void report_misuse(const char *lock_name, const void *lock,
+			  const char *text)
 {
 	if (checks_off)
 		return;

@@ -905,6 +905,26 @@ TEST_CASE("lock_order: a kernel's own lock that sleeps has its place")
 	});
 }
 
+TEST_CASE("lock_order: a lock that sleeps, known to be free, under a spinning")
+{
+	new_order<> fresh;
+	static constexpr declared_order list[] = {harmless("a", "inode")};
+	five_locks of;
+	int inode = 0;
+
+	declare(list);
+	on_cpu(0, [&] {
+		of.a.lock();
+		acquired(&inode, "inode");
+		of.a.unlock();
+		of.b.lock();
+		released(&inode);
+		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
+			  "b, CPU 0: might_wait() with a lock held"));
+		of.b.unlock();
+	});
+}
+
 TEST_CASE("lock_order: a lock that sleeps is printed, and has a sub-rank")
 {
 	new_order<> fresh;

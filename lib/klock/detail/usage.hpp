@@ -388,7 +388,7 @@ struct lock_usage {
 	{
 		bounded_text<80> known;
 
-		report(known.add(label()).c_str(), this, text.c_str());
+		report_misuse(known.add(label()).c_str(), this, text.c_str());
 	}
 
 	/* null: "lock" */

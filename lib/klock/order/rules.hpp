@@ -125,6 +125,17 @@ struct order_learning {
 		one.unlock();
 	}
 
+	[[nodiscard]] bool is_declared_harmless(u32 first, u32 second) const
+	{
+		one_at_a_time one(*busy);
+		const bool declared =
+			graph.harmless_after(classes.family(first))
+				.has(classes.family(second));
+
+		one.unlock();
+		return declared;
+	}
+
 	/* Of one name, neither by address nor by sub-rank; true: once. */
 	[[nodiscard]] bool is_new_mistake(u32 number) const
 	{
@@ -463,7 +474,7 @@ struct order_report {
 
 	void add_edge(u32 from, u32 to)
 	{
-		order_edge seen;
+		order_edge seen{};
 		const bool has_lines = known.sites.find(from, to, seen);
 
 		add_class(from);
@@ -504,7 +515,7 @@ inline void say_order(const wanted_lock &want, const char *text)
 {
 	bounded_text<80> name;
 
-	report(name.add(want.label).c_str(), want.lock, text);
+	report_misuse(name.add(want.label).c_str(), want.lock, text);
 }
 
 /* A finding of order alone; where nobody would read a note it is a panic. */
