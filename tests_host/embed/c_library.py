@@ -70,7 +70,7 @@ def public_names_are_prefixed(case):
     code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*", code))
     words -= set("struct enum void int unsigned char short long const static "
-                 "inline return sizeof".split())
+                 "inline return sizeof typedef".split())
     # The names of parameters: of no name space that a kernel shares.
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
               "before", "file", "line", "name", "index", "usage", "what",

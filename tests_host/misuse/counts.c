@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The same of a lock for C. */
 #if WRONG == 2
-/* says-error@*:*{{#pragma pack is on around klock's headers: end it before}} */
+/* says-error@*:*{{klock_end_pragma_pack_before_these_headers}} */
 #pragma pack(1)
 #endif
 #include <klock/klock.h>

@@ -15,11 +15,11 @@
 
 #ifndef __cplusplus
 struct klock_not_packed {
-	char one;
-	long two;
+	char klock_one;
+	long klock_two;
 };
-_Static_assert(sizeof(struct klock_not_packed) == 2 * sizeof(long),
-	       "#pragma pack is on around klock's headers: end it before");
+typedef char klock_end_pragma_pack_before_these_headers
+	[sizeof(struct klock_not_packed) == 2 * sizeof(long) ? 1 : -1];
 #endif
 
 #ifdef __cplusplus

@@ -249,6 +249,8 @@ struct lock_counts {
 	atomic<u8> listed;
 	/* 1: a shared_counts, of those who read. */
 	atomic<u8> shared;
+	/* What signed_now() was, behind the last change. */
+	atomic<u16> signature;
 
       private:
 	/* Of its address and pointers. */
@@ -263,8 +265,6 @@ struct lock_counts {
 			static_cast<u32>(sum ^ sum >> 16 >> 16) * 2654435761u >>
 			16);
 	}
-
-	atomic<u16> signature;
 };
 
 /* Of a lock that readers share: theirs. Zero bytes: not in the list. */
