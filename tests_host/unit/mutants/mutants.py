@@ -42,8 +42,11 @@ def _command(args, source, include, out):
         return command + [f"-I{root}/lib/model/include",
                           f"-I{root}/lib/arch/hooked", str(source),
                           *args.engine, "-o", str(out)]
-    return command + [f"-I{root}/lib/arch/hosted", str(source), "-include",
-                      str(root / UNIT / "mutants/kernel.hpp"), "-o", str(out)]
+    # The pretended kernel, in the one file that is compiled.
+    return command + [f"-I{root}/lib/arch/hosted", str(source),
+                      "-include", f"{root}/{UNIT}/order_kernel.cpp",
+                      "-include", f"{root}/{UNIT}/pretended_kernel.cpp",
+                      "-o", str(out)]
 
 
 def run_test(args, scratch, headers, file, test, flags=()):
