@@ -42,4 +42,7 @@ inline thread_local constinit watcher *watched_by = nullptr;
 
 inline u64 cycles() { return watched_by ? watched_by->time() : nanoseconds(); }
 
+/* As cycles() never faults: the same. */
+inline u64 cycles_if_usable() { return cycles(); }
+
 } // namespace klock::arch
