@@ -76,7 +76,8 @@ def public_names_are_prefixed(case):
               "before", "file", "line", "name", "index", "usage", "what",
               "lock_name", "lock_address", "count", "data", "from", "into",
               "bytes", "deadline", "cycles", "began", "once", "with", "barrier",
-              "expected", "first", "second", "rank", "put", "text"}
+              "expected", "first", "second", "rank", "put", "text", "entered",
+              "kcycles", "now", "on", "sub_rank"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
     case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
@@ -250,15 +251,19 @@ COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
 # Those that note no caller.
 PLAIN = {"init", "is_locked", "is_contended", "set_base"}
 # Functions of no lock; those that know their call site are macros of the name.
-SITED = {"declare_before", "declare_rank", "might_wait"}
+SITED = {"declare_before", "declare_rank", "might_wait", "none_held_in",
+         "acquired", "handler_end"}
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_irqs_enabled", "klock_cycles", "klock_print_held",
-        "klock_print_counts", "klock_reset_counts",
+        "klock_print_counts", "klock_reset_counts", "klock_released",
+        "klock_declare_harmless", "klock_handler_begin", "klock_set_checks",
+        "klock_note_long_waits", "klock_order_is_checked",
+        "klock_lock_order_8_noted", "klock_lock_order_64_noted",
         *(f"klock_{name}_at" for name in SITED),
         *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
 # Of any checked lock.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
-         "set_sub_rank", "unnest"}
+         "set_sub_rank", "unnest", "might_wait_with"}
 # Structures that are no locks.
 PARTS = {"usage", "shared_usage", "mcs_node", "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",

@@ -219,7 +219,12 @@ PROLOGUES = {
     "synchronized.hpp":
     "static klock::synchronized<table, klock::phase_fair_lock<u16>> routes;",
     "order_calls.hpp": "struct part { klock::checked_lock<"
-    'klock::ticket_lock<u8>, "part"> lock; }; static part parent, child;',
+    'klock::ticket_lock<u8>, "part"> lock; }; static part parent, child; '
+    "static char page[64]; constexpr unsigned page_size = 64; "
+    "static struct { int lock; } inode, *ip = &inode; "
+    "static void acquiresleep(int *) {} static void releasesleep(int *) {} "
+    "struct cpu_data { klock::cpu_context context; }; "
+    "static cpu_data &my_cpu() { static cpu_data mine; return mine; }",
 }
 _GUARD = re.compile(r"klock::\w*guard (\w+)[({](.*?)[)}]")
 

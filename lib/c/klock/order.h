@@ -50,7 +50,7 @@ void klock_might_wait_at(const char *file, int line);
 
 /* The same where the wait lets go of this checked lock, which the caller holds,
  * as that for a condition does. */
-#define klock_might_wait_with(lock)                                            \
+#define klock_checked_might_wait_with(lock)                                    \
 	klock_usage_might_wait_with(&(lock)->klock_usage, __FILE__, __LINE__)
 struct klock_usage;
 void klock_usage_might_wait_with(const struct klock_usage *usage,

@@ -444,7 +444,8 @@ void init()
 	}
 	for (page &each : memory)
 		kfree(&each);
-	/* iput() takes the sleep lock of what nobody else has: nobody sleeps. */
+	/* iput() takes the sleep lock of what nobody else has: nobody sleeps.
+	 */
 	static constexpr klock::declared_order orders[] = {
 		klock::harmless("itable", "sleep lock"),
 		klock::harmless("itable", "inode")};
