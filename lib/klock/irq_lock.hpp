@@ -113,7 +113,8 @@ struct irq_lock : detail::reader_constants_of<L> {
 	void check_irqs_off(call_site by) const
 		requires requires(const L &of) { of.check_irqs_off(by); }
 	{
-		inner.check_irqs_off(by);
+		if constexpr (requires(const L &of) { of.check_irqs_off(by); })
+			inner.check_irqs_off(by);
 	}
 
 	/* For pair_guard. */

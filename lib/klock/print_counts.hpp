@@ -184,6 +184,15 @@ template <typename Sink>
 	sink(text.c_str());
 }
 
+template <typename Sink>
+[[gnu::noinline]] void print_number(Sink &sink, const char *before, u32 number,
+				    const char *after)
+{
+	count_text text;
+
+	sink(text.add(before).add(number).add(after).c_str());
+}
+
 /* The worst that this print has not had yet; false: it had all. */
 inline bool next_count(u32 print, count_view &worst)
 {
@@ -301,18 +310,12 @@ void print_counts(Sink &&sink, u32 most = 40)
 	for (; most > 0 && detail::next_count(print, view); most--)
 		detail::print_view(sink, view);
 	if (const u32 left = detail::not_printed(print))
-		sink(detail::count_text()
-			     .add("    and ")
-			     .add(left)
-			     .add(" more")
-			     .c_str());
+		detail::print_number(sink, "    and ", left, " more");
 	counted_locks.end_printing();
 	if (const u32 freed = counted_locks.freed.load_relaxed())
-		sink(detail::count_text()
-			     .add("    freed without forget_counts(): ")
-			     .add(freed)
-			     .add("; those listed before are back by a wait")
-			     .c_str());
+		detail::print_number(
+			sink, "    freed without forget_counts(): ", freed,
+			"; those listed before are back by a wait");
 	sink("    times in the units of cycles(), the CPU's clock");
 }
 

@@ -261,9 +261,8 @@ struct lock_counts {
 		sum = sum * 31 + reinterpret_cast<usize>(called.load_relaxed());
 		sum = sum * 31 + reinterpret_cast<usize>(next.load_relaxed());
 		sum = sum * 31 + reinterpret_cast<usize>(waits.load_relaxed());
-		return static_cast<u16>(
-			static_cast<u32>(sum ^ sum >> 16 >> 16) * 2654435761u >>
-			16);
+		sum ^= sum >> 16 >> 16;
+		return static_cast<u16>(sum * 2654435761u >> 16);
 	}
 };
 
