@@ -276,84 +276,96 @@ struct script final : arch::watcher {
 	u64 time() override { return clock; }
 };
 
-/* Whatever the lock is asked with: nothing, a node, a number. */
-template <typename L>
-struct caller {
-	explicit caller(unsigned cpu) : number(cpu) {}
+/*
+ * A lock, and two CPUs that try it, with whatever it asks for: nothing, a node,
+ * a number. The tests are compiled once, and not for each lock.
+ */
+struct tried_lock {
+	virtual ~tried_lock() = default;
+	virtual bool until(unsigned cpu, u64 deadline) = 0;
+	virtual bool in(unsigned cpu, u64 how_long) = 0;
+	virtual void unlock(unsigned cpu) = 0;
+	virtual bool is_locked() = 0;
+};
 
-	bool until(L &l, u64 deadline)
+template <typename L>
+struct tried final : tried_lock {
+	bool until(unsigned cpu, u64 deadline) override
 	{
 		if constexpr (plain_lock<L>)
-			return try_lock_until(l, deadline);
-		else if constexpr (node_lock<L>)
-			return try_lock_until(l, node, deadline);
+			return try_lock_until(lock, deadline);
 		else
-			return try_lock_until(l, number, deadline);
+			return try_lock_until(lock, with(cpu), deadline);
 	}
-	bool in(L &l, u64 how_long)
+	bool in(unsigned cpu, u64 how_long) override
 	{
 		if constexpr (plain_lock<L>)
-			return try_lock_for(l, how_long);
-		else if constexpr (node_lock<L>)
-			return try_lock_for(l, node, how_long);
+			return try_lock_for(lock, how_long);
 		else
-			return try_lock_for(l, number, how_long);
+			return try_lock_for(lock, with(cpu), how_long);
 	}
-	void unlock(L &l)
+	void unlock(unsigned cpu) override
 	{
 		if constexpr (plain_lock<L>)
-			l.unlock();
-		else if constexpr (node_lock<L>)
-			l.unlock(node);
+			lock.unlock();
 		else
-			l.unlock(number);
+			lock.unlock(with(cpu));
 	}
+	bool is_locked() override { return lock.is_locked(); }
 
       private:
+	decltype(auto) with(unsigned cpu)
+	{
+		if constexpr (node_lock<L>)
+			return (nodes.node[cpu]);
+		else
+			return cpu;
+	}
+
 	struct none {};
 	template <typename T>
-	struct node_of {
+	struct nodes_of {
 		using type = none;
 	};
 	template <node_lock T>
-	struct node_of<T> {
-		using type = typename T::node;
+	struct nodes_of<T> {
+		struct type {
+			typename T::node node[2];
+		};
 	};
 
-	unsigned number;
-	typename node_of<L>::type node;
+	L lock;
+	typename nodes_of<L>::type nodes;
 };
 
-template <typename Visit>
-void for_each_lock_that_can_be_tried(Visit visit)
+void for_each_lock_that_can_be_tried(void (*visit)(tried_lock &))
 {
-	unsigned tried = 0;
+	unsigned seen = 0;
 
 	selftest::all_locks<2>::for_each([&]<typename Subject>() {
-		using lock = typename Subject::lock;
-		if constexpr (try_lockable<lock>) {
+		if constexpr (try_lockable<typename Subject::lock>) {
 			INFO(Subject::name);
-			auto l = std::make_unique<lock>();
-			visit(*l, caller<lock>(0), caller<lock>(1));
-			tried++;
+			visit(*std::make_unique<
+				tried<typename Subject::lock>>());
+			seen++;
 		}
 	});
-	CHECK(tried >= 20);
+	CHECK(seen >= 20);
 }
 
 } // namespace
 
 TEST_CASE("try_lock_until: a free lock is taken at once, deadline or not")
 {
-	for_each_lock_that_can_be_tried([](auto &lock, auto me, auto) {
+	for_each_lock_that_can_be_tried([](tried_lock &lock) {
 		script s;
 
 		for (const u64 deadline : {u64{0}, u64{100}, ~u64{0}}) {
-			CHECK(me.until(lock, deadline));
+			CHECK(lock.until(0, deadline));
 			CHECK(lock.is_locked());
-			me.unlock(lock);
-			CHECK(me.in(lock, deadline));
-			me.unlock(lock);
+			lock.unlock(0);
+			CHECK(lock.in(0, deadline));
+			lock.unlock(0);
 		}
 		CHECK(s.clock == 100);
 	});
@@ -361,39 +373,39 @@ TEST_CASE("try_lock_until: a free lock is taken at once, deadline or not")
 
 TEST_CASE("try_lock_until: a lock that stays held is given up when it is time")
 {
-	for_each_lock_that_can_be_tried([](auto &lock, auto holder, auto me) {
+	for_each_lock_that_can_be_tried([](tried_lock &lock) {
 		script s;
 
-		REQUIRE(holder.until(lock, 0));
-		CHECK_FALSE(me.until(lock, 107));
+		REQUIRE(lock.until(0, 0));
+		CHECK_FALSE(lock.until(1, 107));
 		CHECK(s.clock == 107);
-		CHECK_FALSE(me.in(lock, 5));
+		CHECK_FALSE(lock.in(1, 5));
 		CHECK(s.clock == 112);
 		/* Asked once, and not waited for. */
-		CHECK_FALSE(me.until(lock, 3));
-		CHECK_FALSE(me.in(lock, 0));
+		CHECK_FALSE(lock.until(1, 3));
+		CHECK_FALSE(lock.in(1, 0));
 		CHECK(s.clock == 112);
-		holder.unlock(lock);
-		CHECK(me.until(lock, 0));
-		me.unlock(lock);
+		lock.unlock(0);
+		CHECK(lock.until(1, 0));
+		lock.unlock(1);
 		CHECK_FALSE(lock.is_locked());
 	});
 }
 
 TEST_CASE("try_lock_until: one that comes free in time is taken")
 {
-	for_each_lock_that_can_be_tried([](auto &lock, auto holder, auto me) {
+	for_each_lock_that_can_be_tried([](tried_lock &lock) {
 		script s;
 
-		REQUIRE(holder.until(lock, 0));
+		REQUIRE(lock.until(0, 0));
 		s.at = [&](u64 now) {
 			if (now == 104)
-				holder.unlock(lock);
+				lock.unlock(0);
 		};
-		CHECK(me.in(lock, ~u64{0}));
+		CHECK(lock.in(1, ~u64{0}));
 		CHECK(s.clock == 104);
 		CHECK(lock.is_locked());
-		me.unlock(lock);
+		lock.unlock(1);
 	});
 }
 
@@ -849,7 +861,7 @@ namespace capacity_tests {
 namespace {
 
 /* Counters of 16 bits have room for more than there are threads. */
-constexpr u64 most = 300, few = 6;
+constexpr int most = 300, few = 6;
 
 /* One lock is waited for once by a CPU. */
 template <typename L>
@@ -859,26 +871,6 @@ constexpr unsigned writers_of()
 		return L::max_contenders / queued_cpu::levels;
 	return L::max_contenders > most ? few : L::max_contenders;
 }
-
-struct nobody {
-	explicit nobody(unsigned) {}
-	template <typename L>
-	void lock(L &)
-	{
-	}
-	template <typename L>
-	void unlock(L &)
-	{
-	}
-};
-template <typename L>
-struct reader_type {
-	using type = nobody;
-};
-template <shared_lockable L>
-struct reader_type<L> {
-	using type = selftest::reader<L>;
-};
 
 /*
  * A CPU that takes and leaves a lock step by step, as an actor of the stage;
@@ -942,137 +934,149 @@ cpu &cpu_number(usize number)
 	return all[number];
 }
 
-/* Who holds, and who waits; each is a CPU of its own. */
-template <typename L>
-struct crowd {
-	/* Writers come first, or last, or each behind a reader. */
-	enum class order { writers, readers, by_turns };
-
-	crowd(unsigned writers, unsigned readers, order by)
-	    : lock(std::make_unique<L>())
+/* Who contends for a lock of some type, and how it does. */
+struct contender {
+	template <typename Contender, typename L>
+	contender(L &lock, Contender *made, bool w)
+	    : who(made, [](void *it) { delete static_cast<Contender *>(it); }),
+	      of(&lock), take([](void *it, void *l) {
+		      static_cast<Contender *>(it)->lock(*static_cast<L *>(l));
+	      }),
+	      leave([](void *it, void *l) {
+		      static_cast<Contender *>(it)->unlock(
+			      *static_cast<L *>(l));
+	      }),
+	      writes(w)
 	{
-		while (writers || readers) {
-			const bool writes = !readers ||
-					    (writers && by == order::writers) ||
-					    (writers && by == order::by_turns &&
-					     cast.size() % 2);
-			if (writes)
-				add(as_writers, --writers);
-			else
-				add(as_readers, --readers);
-			is_writer.push_back(writes);
+	}
+
+	std::unique_ptr<void, void (*)(void *)> who;
+	void *of;
+	void (*take)(void *, void *), (*leave)(void *, void *);
+	bool writes;
+};
+
+/* Who holds, and who waits; each is a CPU of its own. */
+struct crowd {
+	crowd(const char *lock, std::vector<contender> contenders)
+	    : name(lock), cast(std::move(contenders))
+	{
+		for (usize i = 0; i < cast.size(); i++) {
+			cpu &it = cpu_number(i);
+			it.lock = [&c = cast[i]] { c.take(c.who.get(), c.of); };
+			it.unlock = [&c = cast[i]] {
+				c.leave(c.who.get(), c.of);
+			};
+			it.forget();
+			cpus.push_back(&it);
 		}
 	}
 
 	/* All come, are served, and leave; nobody beside a writer. */
 	void pass()
 	{
-		for (unsigned i = 0; i < cast.size(); i++)
+		for (usize i = 0; i < cast.size(); i++)
 			REQUIRE(move(i) != place::outside);
 		for (usize left = cast.size(); left--;) {
-			for (int looks = 0; !count(place::inside); looks++) {
+			for (int looks = 0; !inside; looks++) {
 				REQUIRE(looks < 1 << 14);
 				all_look(1);
 			}
 			/* All the others of a few; of many, now and then. */
 			if (left < 8 || left % 32 == 0)
-				all_look(cast.size());
-			check();
-			unsigned first = 0;
-			while (cast[first]->where() != place::inside)
+				all_look(most);
+			usize first = 0;
+			while (where(first) != place::inside)
 				first++;
 			REQUIRE(move(first) == place::outside);
 		}
-		CHECK(count(place::outside) == cast.size());
-		CHECK_FALSE(lock->is_locked());
+		CHECK(inside == 0);
 	}
 
       private:
-	template <typename Contenders>
-	void add(Contenders &contenders, unsigned number)
-	{
-		auto &who = contenders.emplace_back(number);
-		const auto number_of_it = static_cast<unsigned>(cast.size());
+	place where(usize i) const { return cpus[i]->where(); }
 
-		cpu &it = cpu_number(number_of_it);
-		it.lock = [this, &who] { who.lock(*lock); };
-		it.unlock = [this, &who] { who.unlock(*lock); };
-		it.forget();
-		cast.push_back(&it);
-	}
-
-	place move(unsigned i)
+	place move(usize i)
 	{
-		watchdog::note<L>("a step of one of", cast.size());
-		cast[i]->step(i);
-		if (!cast[i]->said.empty())
-			FAIL(cast[i]->said);
-		return cast[i]->where();
+		cpu &it = *cpus[i];
+		const bool was = it.where() == place::inside;
+
+		watchdog::note(name, "a step of one of", cast.size());
+		it.step(static_cast<unsigned>(i));
+		if (!it.said.empty())
+			FAIL(it.said);
+		const bool is = it.where() == place::inside;
+		inside += is - was;
+		writers_inside += (is - was) * cast[i].writes;
+		if (writers_inside > 0 && inside > 1)
+			FAIL("somebody is inside beside a writer");
+		return it.where();
 	}
 
 	/* Until so many are inside: who came first looks first. */
-	void all_look(usize until)
+	void all_look(int until)
 	{
-		for (unsigned i = 0; i < cast.size(); i++)
-			if (cast[i]->where() == place::waits &&
-			    count(place::inside) < until)
+		for (usize i = 0; i < cast.size(); i++)
+			if (inside < until && where(i) == place::waits)
 				move(i);
 	}
 
-	usize count(place there) const
-	{
-		usize sum = 0;
-
-		for (const cpu *a : cast)
-			sum += a->where() == there;
-		return sum;
-	}
-
-	void check() const
-	{
-		usize writers = 0;
-
-		for (usize i = 0; i < cast.size(); i++)
-			writers += is_writer[i] &&
-				   cast[i]->where() == place::inside;
-		if (writers > 0 && count(place::inside) > 1)
-			FAIL("somebody is inside beside a writer");
-	}
-
-	std::unique_ptr<L> lock;
-	std::deque<selftest::contender<L>> as_writers;
-	std::deque<typename reader_type<L>::type> as_readers;
-	std::vector<bool> is_writer;
-	std::vector<cpu *> cast;
+	const char *name;
+	std::vector<contender> cast;
+	std::vector<cpu *> cpus;
+	int inside = 0, writers_inside = 0;
 };
 
+/* Writers come first, or last, or each behind a reader. */
+enum class order { writers, readers, by_turns };
+
+/* A lock's writers and readers in that order, who all pass. */
 template <typename L>
-void at_capacity()
+void pass(const char *name, unsigned writers, unsigned readers, order by)
+{
+	const auto lock = std::make_unique<L>();
+	std::vector<contender> cast;
+
+	while (writers || readers) {
+		if (!readers || (writers && by == order::writers) ||
+		    (writers && by == order::by_turns && cast.size() % 2))
+			cast.emplace_back(*lock,
+					  new selftest::contender<L>(--writers),
+					  true);
+		else if constexpr (shared_lockable<L>)
+			cast.emplace_back(*lock,
+					  new selftest::reader<L>(--readers),
+					  false);
+	}
+	crowd all(name, std::move(cast));
+	all.pass();
+	CHECK_FALSE(lock->is_locked());
+}
+
+template <typename L>
+void at_capacity(const char *name)
 {
 	constexpr unsigned writers = writers_of<L>();
 
 	if constexpr (!shared_lockable<L>) {
-		crowd<L>(writers, 0, crowd<L>::order::writers).pass();
+		pass<L>(name, writers, 0, order::writers);
 	} else {
 		constexpr unsigned readers =
 			L::max_readers > most ? few : L::max_readers;
 		constexpr bool together = requires { L::readers_contend; };
 
 		for (const auto by :
-		     {crowd<L>::order::writers, crowd<L>::order::readers,
-		      crowd<L>::order::by_turns})
+		     {order::writers, order::readers, order::by_turns})
 			for (const unsigned w :
 			     {1u, writers / 2, writers - 1}) {
 				CAPTURE(w, static_cast<int>(by));
-				crowd<L>(w, together ? writers - w : readers,
-					 by)
-					.pass();
+				pass<L>(name, w,
+					together ? writers - w : readers, by);
 			}
-		crowd<L>(0, readers, crowd<L>::order::readers).pass();
-		crowd<L>(writers, 0, crowd<L>::order::writers).pass();
+		pass<L>(name, 0, readers, order::readers);
+		pass<L>(name, writers, 0, order::writers);
 		if (!together)
-			crowd<L>(writers, readers, crowd<L>::order::by_turns)
-				.pass();
+			pass<L>(name, writers, readers, order::by_turns);
 	}
 }
 
@@ -1082,7 +1086,7 @@ TEST_CASE("every lock: as many contenders as it may have, of either kind")
 {
 	selftest::all_locks<4>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
-		at_capacity<typename Subject::lock>();
+		at_capacity<typename Subject::lock>(Subject::name);
 	});
 }
 
@@ -1090,7 +1094,8 @@ TEST_CASE("every lock: checked, at capacity: silent")
 {
 	selftest::all_locks<4>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
-		at_capacity<checked_lock<typename Subject::lock, "full">>();
+		at_capacity<checked_lock<typename Subject::lock, "full">>(
+			Subject::name);
 	});
 }
 
