@@ -23,7 +23,7 @@ endforeach()
 klock_boot(test single_64 64 single "${torture} acquisitions=1000 convoys=2")
 klock_boot(full single_255 255 single "${torture} acquisitions=4000 convoys=2")
 # The other compiler and linker.
-klock_boot(test clang_4 4 single "${torture} acquisitions=20000 convoys=50"
+klock_boot(full clang_4 4 single "${torture} acquisitions=20000 convoys=50"
 	IMAGE lab-clang-64)
 klock_boot(full clang_i686_4 4 single "${torture} acquisitions=10000 convoys=20"
 	IMAGE lab-clang-32)
@@ -100,7 +100,7 @@ foreach(cpus IN ITEMS 1 2 8)
 		"${shared} acquisitions=20000 convoys=50" IMAGE lab-gcc-32)
 endforeach()
 klock_boot(full shared_255 255 single "${shared} acquisitions=4000 convoys=2")
-klock_boot(test shared_clang_4 4 single
+klock_boot(full shared_clang_4 4 single
 	"${shared} acquisitions=20000 convoys=50" IMAGE lab-clang-64)
 klock_boot(test shared_parallel_2 2 parallel
 	"${shared} parallel=1 acquisitions=10000 convoys=20")

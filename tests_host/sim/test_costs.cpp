@@ -375,6 +375,20 @@ void check_reads(std::map<std::string, std::string> &wrong)
 
 } // namespace
 
+namespace {
+
+void check_each(const std::map<std::string, std::string> &wrong)
+{
+	for (const auto &[name, what] : wrong) {
+		INFO(name << " says \"" << cost_field(header_of(type_of(name)))
+			  << "\"");
+		CHECK(what == "");
+	}
+	CHECK(wrong.size() == size_of<selftest::all_locks<8>>());
+}
+
+} // namespace
+
 TEST_CASE("costs: what each header says is what the simulation counts")
 {
 	std::map<std::string, std::string> wrong;
@@ -382,13 +396,15 @@ TEST_CASE("costs: what each header says is what the simulation counts")
 	check_list<8>(wrong);
 	check_list<32>(wrong);
 	check_list<128>(wrong);
+	check_each(wrong);
+}
+
+TEST_CASE("costs: at 1,024 CPUs, too", "[deep]")
+{
+	std::map<std::string, std::string> wrong;
+
 	check_list<1024>(wrong);
-	for (const auto &[name, what] : wrong) {
-		INFO(name << " says \"" << cost_field(header_of(type_of(name)))
-			  << "\"");
-		CHECK(what == "");
-	}
-	CHECK(wrong.size() == size_of<selftest::all_locks<8>>());
+	check_each(wrong);
 }
 
 TEST_CASE("costs: what it says of a read, for each lock that readers share")
