@@ -2,6 +2,7 @@
 #include "every_lock.hpp"
 
 #include <ctime>
+#include <map>
 
 namespace sim {
 
@@ -66,17 +67,19 @@ std::vector<figures> measure_every_lock(const machine &on, first size,
 	return out;
 }
 
-const measured &every_lock_measured()
+const measured &every_lock_measured(unsigned most)
 {
-	static const measured all = [] {
-		const std::clock_t before = std::clock();
-		measured m = {measure_every_lock(xeon_8180, first::large), 0};
+	static std::map<unsigned, measured> of;
+	measured &m = of[most];
 
+	if (m.rows.empty()) {
+		const std::clock_t before = std::clock();
+
+		m.rows = measure_every_lock(xeon_8180, first::large, most);
 		m.seconds = static_cast<double>(std::clock() - before) /
 			    CLOCKS_PER_SEC;
-		return m;
-	}();
-	return all;
+	}
+	return m;
 }
 
 } // namespace sim
