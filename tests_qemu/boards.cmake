@@ -55,8 +55,6 @@ function(klock_board arch image)
 	klock_boot(test ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
 
 	klock_boot(test ${a}storm_4 4 single "${storm} acquisitions=500" ${on})
-	klock_boot(full ${a}storm_4_long 4 single "${storm} acquisitions=2000"
-		${on})
 	klock_boot(full ${a}storm_64 64 single
 		"${storm} acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>"
 		${on})

@@ -31,7 +31,7 @@ klock_boot(full clang_i686_4 4 single "${torture} acquisitions=10000 convoys=20"
 klock_boot(test parallel_2 2 parallel
 	"${torture} parallel=1 acquisitions=10000 convoys=20")
 klock_boot(full parallel_2_long 2 parallel
-	"${torture} parallel=1 acquisitions=100000 convoys=100" RUN --repeat 3)
+	"${torture} parallel=1 acquisitions=100000 convoys=100")
 klock_boot(full parallel_i686_2 2 parallel
 	"${torture} parallel=1 acquisitions=50000 convoys=50" IMAGE lab-gcc-32)
 # Reproducible to the byte, cycles included.
@@ -45,7 +45,6 @@ klock_boot(test no_acpi 4 single "${torture} acquisitions=1000" "ACPI"
 # -- Under interrupts, IPIs, NMIs, with holders and waiters that stall --
 
 klock_boot(check storm_4 4 single "${storm} acquisitions=500")
-klock_boot(full storm_4_long 4 single "${storm} acquisitions=2000")
 klock_boot(test storm_1 1 single "${storm} acquisitions=500")
 klock_boot(full storm_64 64 single "${storm} acquisitions=200 convoys=1")
 # All at 255 is for the soak: each takes seconds. Here: lists, and who may give
@@ -57,7 +56,7 @@ klock_boot(full storm_i686_8 8 single "${storm} acquisitions=1000 convoys=10"
 klock_boot(test storm_parallel_2 2 parallel
 	"${storm} parallel=1 acquisitions=500 convoys=5")
 klock_boot(full storm_parallel_2_long 2 parallel
-	"${storm} parallel=1 acquisitions=3000 convoys=20" RUN --repeat 2)
+	"${storm} parallel=1 acquisitions=3000 convoys=20")
 klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=200 convoys=4"
 	RUN --repeat 2 --identical)
 
