@@ -167,7 +167,6 @@ struct preemptable_ticket_lock {
 		settle(mine, now, taken);
 	}
 
-      private:
 	static constexpr u32 most_ahead = 64;
 
 	/*
