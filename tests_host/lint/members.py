@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Every public member function of every lock is called by a unit test.
+"""Every public member function of every lock is called by a unit test, and
+each that waits is known to the checks.
 
 The functions are read from the headers; what is called is in the tests'
 programs, as they are compiled without optimisation: a function that nobody
 calls is not in them. Not of seq_lock, whose tests step through what is
-optimised. Run: members.py --root DIR PROGRAM...
+optimised. Run: members.py --root DIR [--list] PROGRAM...
+
+Whatever may wait, a public function from which one of the port's waits or
+another lock's lock() is reached, is a function of checked_lock, too, and each
+form of it there runs both hooks: what is known of the one lock, and of the
+order of all. UNHOOKED says of the others why not. --list: all of them.
 """
 
 import argparse
@@ -12,6 +18,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import common
 import cxx
@@ -42,6 +49,105 @@ def public_members(text):
                 yield name, function.name, common.line_of(code, start + at)
 
 
+_WAITS = re.compile(r"\bawait\w*\s*(?:<[^;(){}]*>)?\s*\(|[.>]\s*lock\w*\s*\(")
+# A wrapper waits by the locks inside of it, and tells them who asks.
+_PASSED_ON = re.compile(r"\w[.]lock\w*\(by\.\.\.\)")
+_CHECKED = ("checked_lock.hpp", "detail/checked.hpp", "detail/usage.hpp")
+_HOOKS = {"before_wait", "is_wanted"}
+# What is waited with, and what measures.
+_NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")
+UNHOOKED = {
+    "mcs_lock::unlock": "for a successor that has swapped, to link itself",
+    "peterson_lock::await_left": "for who is in unlock()",
+    "spin_barrier::arrive_and_wait": "for all, each once: nobody holds it",
+    "once::call": "names who would wait for itself; one runs it, and goes on",
+    "lazy::get": "once::call",
+    "seq_count::read_begin": "its writers have a lock of their own",
+    "seq_lock::read": "nothing: there is no checked one",
+    "seq_lock::write": "nothing",
+    "seq_lock::update": "nothing",
+}
+
+
+class Waiting(NamedTuple):
+    path: Path
+    line: int
+    type: str
+    verb: str
+    body: str
+
+    @property
+    def name(self):
+        return f"{self.type}::{self.verb}"
+
+
+def waiting_members(root):
+    """Each public function that may wait."""
+    for path in sorted((root / "lib/klock").glob("*.hpp")):
+        if path.name in _NO_LOCK:
+            continue
+        text = path.read_text()
+        code = cxx.code_only(text)
+        functions = cxx.functions(code)
+        for name, verb, line in public_members(text):
+            reached = cxx.reached_from(code, functions, verb)
+            if any(_WAITS.search(code[f.start:f.end]) for f in functions
+                   if f.name in reached):
+                body = "".join(code[f.start:f.end] for f in functions
+                               if common.line_of(code, f.start) == line)
+                yield Waiting(path, line, name, verb, body)
+
+
+def checks_of(root):
+    """Of checked_lock, by name: (path, line, the hooks that it does not run)
+    of each function, where the lock inside is no hook of the one around it."""
+    functions, bodies, offered = [], {}, []
+    for name in _CHECKED:
+        path = root / "lib/klock" / name
+        code = cxx.code_only(path.read_text()) if path.exists() else ""
+        offered += re.findall(r"^\tusing core::(\w+);$", code, re.M)
+        for function in cxx.functions(code):
+            body = re.sub(r"\binner\.\w+", "",
+                          code[function.start:function.end])
+            bodies.setdefault(function.name, []).append(body)
+            functions.append((path, common.line_of(code, function.start),
+                              function.name, body))
+    checks = {}
+    for path, line, name, body in functions:
+        if path.name != _CHECKED[0] and name not in offered:
+            continue
+        reached, todo = set(), [body]
+        while todo:
+            called_ = set(re.findall(r"\b(\w+)\s*\(", todo.pop())) - reached
+            reached |= called_
+            todo += [b for callee in called_ for b in bodies.get(callee, [])]
+        checks.setdefault(name, []).append((path, line, _HOOKS - reached))
+    return checks
+
+
+def check_hooks(root):
+    checks, waiting = checks_of(root), list(waiting_members(root))
+    if not checks or not waiting:
+        return common.nothing_found("no function that waits")
+    wrappers = {w.type for w in waiting if _PASSED_ON.search(w.body)}
+    wrong = []
+    for w in waiting:
+        if w.name in UNHOOKED:
+            continue
+        if w.type in wrappers:
+            if _WAITS.search(_PASSED_ON.sub("", w.body)):
+                wrong.append((w.path, w.line, f"{w.name}() does not tell the "
+                              "lock inside who asks"))
+        elif w.verb not in checks:
+            wrong.append((w.path, w.line, f"{w.name}() may wait, and checked_"
+                          "lock has none: hook it, or list it in UNHOOKED"))
+        wrong += [(path, line, f"{w.verb}() waits without "
+                   f"{' and '.join(sorted(missing))}()")
+                  for path, line, missing in checks.get(w.verb, []) if missing]
+    return [Finding(common.relative(path, root), line, text)
+            for path, line, text in sorted(set(wrong))]
+
+
 def without_arguments(symbol):
     """Of templates: klock::lock<4u>::look<int>(..) is klock::lock::look(..)."""
     while True:
@@ -65,7 +171,9 @@ def called(programs):
     return found
 
 
-def check(root, programs):
+def check(root, programs=()):
+    if not programs:
+        return check_hooks(root)
     seen = called(programs)
     members = [(path, *member)
                for path in common.lock_headers(root)
@@ -84,6 +192,10 @@ if __name__ == "__main__":
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("programs", nargs="*")
     args = parser.parse_args()
+    if args.list:
+        for w in waiting_members(args.root.resolve()):
+            print(w.name, UNHOOKED.get(w.name, "checked"), sep="\t")
     sys.exit(common.report(check(args.root.resolve(), args.programs)))

@@ -19,11 +19,12 @@ import format as clang_format
 
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
-         "lock_table", "provenance", "repeated")
+         "lock_table", "provenance", "repeated", "members")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
 TYPES = "lib/klock/types.hpp"
+CHECKS = "lib/klock/detail/checked.hpp"
 LIST = "lib/klock/selftest/locks.hpp"
 PORT = "lib/arch/toy/klock/arch/"
 CONTRACT = "lib/arch/CONTRACT.md"
@@ -251,6 +252,14 @@ BRANCHES = [
          "#include <sim/sim.hpp>\n", "sim/sim", "of klock it may"),
     Case("bans", "an exception", LOCK, "wait();", "throw 1;", "throw",
          "without exceptions"),
+    Case("members", "a wait without a hook", CHECKS, "		is_wanted();\n", "",
+         "{", "lock() waits without is_wanted()"),
+    Case("members", "the lock inside is taken for a hook", CHECKS,
+         "		before_wait();", "		inner.before_wait();", "{",
+         "waits without before_wait()"),
+    Case("members", "a wait that checked_lock has not", LOCK,
+         "	void lock()", "	void lock_late() { wait(); }\n	void lock()",
+         "lock_late", "good_lock::lock_late() may wait"),
     Case("proofs", "no world at all", LOCK, "sim/costs", "everywhere",
          "everywhere", "write <world>/<test>"),
     Case("style", "no licence behind a #!", "boot/run", "",
