@@ -41,7 +41,7 @@
  *                              Checked: unit/checked_lock: real threads
  *
  * Misuse that ends in a panic:
- *	recursion	lock() by its holder
+ *	recursion	lock() by its holder; read() in a seq_lock's update()
  *	stray unlock	of a lock that is free, or that another holds: a thread
  *			that the caller, a handler, has interrupted is another
  *	capacity	more contenders at once than max_contenders
@@ -372,6 +372,80 @@ struct checked_lock<L, Name> : checked_lock<L> {
 	}
 };
 
+namespace detail {
+/* The writers of a seq_lock as a lock. */
+template <typename T>
+struct seq_writers : seq_lock<T> {
+	static constexpr u64 max_contenders = ~u64{0};
+	using seq_lock<T>::seq_lock;
+	using seq_lock<T>::value;
+
+	void lock() { began = this->begin(); }
+	void unlock() { this->end(began); }
+
+      private:
+	u32 began = 0;
+};
+} // namespace detail
+
+/*
+ * A seq_lock (seq_lock.hpp), whose writers are those of any lock. A reader
+ * holds nothing, and waits for the writer: for ever where that is itself, or
+ * waits for what the reader holds.
+ */
+template <typename T, lock_name... Name>
+struct checked_lock<seq_lock<T>, Name...> {
+	constexpr checked_lock() : core(name()) {}
+	constexpr explicit checked_lock(const T &first) : core(name(), first) {}
+	constexpr checked_lock(const T &first, u32 writes)
+	    : core(name(), first, writes)
+	{
+	}
+
+	[[nodiscard]] T read(call_site by = caller_site()) const
+	{
+		core.usage.before_wait(by, true, false);
+		const held_place mine = core.is_wanted(by, true, false);
+		const T seen = core.inner.read();
+
+		core.is_gone(mine);
+		return seen;
+	}
+	[[nodiscard]] bool try_read(T &to) const
+	{
+		return core.inner.try_read(to);
+	}
+	void write(const T &v, call_site by = caller_site())
+	{
+		core.take(0u, by, [this] { core.inner.lock(); });
+		core.inner.value.store_relaxed(v);
+		core.release(0u, by, [this] { core.inner.unlock(); });
+	}
+	template <typename Change>
+	void update(Change change, call_site by = caller_site())
+	{
+		core.take(0u, by, [this] { core.inner.lock(); });
+		T v = core.inner.value.load_relaxed();
+
+		change(v);
+		core.inner.value.store_relaxed(v);
+		core.release(0u, by, [this] { core.inner.unlock(); });
+	}
+	[[nodiscard]] bool is_locked() const { return core.inner.is_locked(); }
+
+      private:
+	static constexpr const char *name()
+	{
+		const char *of = nullptr;
+
+		((of = Name.chars), ...);
+		return of;
+	}
+
+	/* What is noted of a reader is no change of the value. */
+	mutable detail::checked_core<detail::seq_writers<T>> core;
+};
+
 /*
  * checked_lock<L, Name> in a debug build, L itself in any other: the same
  * type, not a byte and not an instruction more. The name may be left out.
@@ -381,7 +455,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
  *
  * checked_if<debug, L> & is any of them, whatever its name.
  */
-template <bool Checks, any_lock L, lock_name... Name>
+template <bool Checks, detail::checkable L, lock_name... Name>
 using checked_if =
 	typename detail::chosen<Checks, L, checked_lock<L, Name...>>::type;
 

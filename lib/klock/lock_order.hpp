@@ -169,7 +169,7 @@ struct order_keeper : lock_order, private order_rules {
 		for (u32 i = 0; i < size; i++) {
 			const held_lock &one = mine.stack->at[i];
 
-			if (&one != mine.at && one.is_there())
+			if (&one != mine.at && one.is_in_the_way())
 				check_pair(one, mine, want, number);
 		}
 		return mine;

@@ -30,8 +30,9 @@
  *                                      Checked: model/seq_lock: wrap
  * Context:     any; where a handler reads or writes, writers with interrupts
  *              off, else it waits for the writer that it interrupted; readers
- *              need not. NMI: try_read only. No recursion. Everybody waits for
- *              a preempted writer, for a preempted reader nobody.
+ *              need not. NMI: try_read only. No recursion, and no read() in
+ *              update(): checked_if<debug, seq_lock<T>> names both. Everybody
+ *              waits for a preempted writer, for a preempted reader nobody.
  * Assumes:     an atomic load and store of a word, a compare-and-swap of 4
  *              bytes
  *
@@ -241,7 +242,7 @@ struct seq_lock {
 		return !even{}(sequence.load_relaxed());
 	}
 
-      private:
+      protected:
 	struct even {
 		constexpr bool operator()(u32 now) const
 		{

@@ -63,9 +63,6 @@ UNHOOKED = {
     "once::call": "names who would wait for itself; one runs it, and goes on",
     "lazy::get": "once::call",
     "seq_count::read_begin": "its writers have a lock of their own",
-    "seq_lock::read": "nothing: there is no checked one",
-    "seq_lock::write": "nothing",
-    "seq_lock::update": "nothing",
 }
 
 
@@ -101,11 +98,14 @@ def waiting_members(root):
 def checks_of(root):
     """Of checked_lock, by name: (path, line, the hooks that it does not run)
     of each function, where the lock inside is no hook of the one around it."""
-    functions, bodies, offered = [], {}, []
+    functions, bodies, offered, own = [], {}, [], []
     for name in _CHECKED:
         path = root / "lib/klock" / name
-        code = cxx.code_only(path.read_text()) if path.exists() else ""
+        text = path.read_text() if path.exists() else ""
+        code = cxx.code_only(text)
         offered += re.findall(r"^\tusing core::(\w+);$", code, re.M)
+        own += [(path, line) for type_, _, line in public_members(text)
+                if type_ == "checked_lock"]
         for function in cxx.functions(code):
             body = re.sub(r"\binner\.\w+", "",
                           code[function.start:function.end])
@@ -114,7 +114,7 @@ def checks_of(root):
                               function.name, body))
     checks = {}
     for path, line, name, body in functions:
-        if path.name != _CHECKED[0] and name not in offered:
+        if (path, line) not in own and name not in offered:
             continue
         reached, todo = set(), [body]
         while todo:

@@ -11,6 +11,7 @@
 #include <klock/reader_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
+#include <klock/seq_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
@@ -1102,6 +1103,105 @@ TEST_CASE("irq_shared_lock: two orders over its gate")
 		CHECK(has(panic_of([&] { handler_shared_guard reads(routes); }),
 			  "known: routes (gate) ("));
 		of.a.unlock();
+	});
+}
+
+/* -- A seq_lock: its readers hold nothing, and wait for its writer --------- */
+
+TEST_CASE("lock_order: seq_lock: what is right, in threads and handlers")
+{
+	new_order<> fresh;
+	five_locks of;
+	constinit static checked_if<true, seq_lock<unsigned>, "clock"> clock(
+		4u);
+	const auto tick = [&] {
+		irq_guard held(of.a);
+		clock.write(clock.read() + 1);
+	};
+	const auto tick_in_handler = [&] { as(0, context::interrupt, tick); };
+
+	STATIC_REQUIRE(same_as<checked_if<false, seq_lock<unsigned>, "clock">,
+			       seq_lock<unsigned>>);
+	/* A thread reads with interrupts on, whatever handlers take. */
+	tick_in_handler();
+	CHECK(clock.read() == 5);
+	tick_in_handler();
+	on_cpu(0, [&] {
+		clock.update([&](unsigned &now) {
+			unsigned seen = 0;
+
+			CHECK(clock.is_locked());
+			CHECK_FALSE(clock.try_read(seen));
+			now++;
+		});
+	});
+	unsigned seen = 0;
+	CHECK(clock.try_read(seen));
+	CHECK(seen == 7);
+}
+
+TEST_CASE("lock_order: seq_lock: a handler over a thread that waits to read")
+{
+	new_order<> fresh;
+	five_locks of;
+	checked_lock<seq_lock<unsigned>, "clock"> clock;
+	const wanted_lock look = {&clock, {"clock", 0}, {"f.c", 1}, true,
+				  false,  false,	true};
+
+	on_cpu(0, [&] {
+		irq_guard held(of.a);
+		clock.write(1);
+	});
+	/* It is behind nothing that the handler takes. */
+	const held_place reader = order_now->on_wait(*order_now, look);
+	as(0, context::interrupt, [&] { CHECK(taking(0, of.a) == ""); });
+	order_now->on_gone(reader);
+}
+
+TEST_CASE("lock_order: seq_lock: an update that reads it, or writes it")
+{
+	for (const bool writes : {false, true}) {
+		new_order<> fresh;
+		checked_lock<seq_lock<unsigned>, "clock"> clock;
+		const auto read = [&] { return clock.read(); };
+		const auto write = [&] { return clock.write(1), 1u; };
+		const int second = __LINE__ - (writes ? 1 : 2);
+		const auto again = [&](unsigned &now) {
+			now = writes ? write() : read();
+		};
+		const int first = __LINE__ + 1;
+		const auto misuse = [&] { clock.update(again); };
+		const std::string said = panic_of(misuse);
+
+		has(said, "clock, CPU 0: recursion: the caller holds it; at " +
+				  line(second));
+		has(said, "taken at " + line(first));
+	}
+}
+
+TEST_CASE("lock_order: seq_lock: read over its writer, and under what it takes")
+{
+	new_order<> fresh;
+	five_locks of;
+	checked_lock<seq_lock<unsigned>> open;
+	checked_lock<seq_lock<unsigned>, "clock"> clock(0u, 3);
+
+	const int first = __LINE__ + 1;
+	open.write(1);
+	as(0, context::interrupt, [&] {
+		has(panic_of([&] { (void)open.read(); }),
+		    "interrupts on at " + line(first));
+	});
+	as(0, context::nmi, [&] {
+		has(panic_of([&] { (void)clock.read(); }), "in an NMI handler");
+	});
+	on_cpu(0, [&] {
+		irq_guard held(of.a);
+		(void)clock.read();
+	});
+	on_cpu(1, [&] {
+		const auto change = [&](unsigned &) { of.a.lock(); };
+		has(panic_of([&] { clock.update(change); }), "known: a (");
 	});
 }
 

@@ -26,8 +26,21 @@ struct lock_name {
 	}
 };
 
+template <typename T>
+struct seq_lock;
+
+namespace detail {
+template <typename>
+inline constexpr bool is_seq_lock = false;
+template <typename T>
+inline constexpr bool is_seq_lock<seq_lock<T>> = true;
+
+template <typename L>
+concept checkable = any_lock<L> || is_seq_lock<L>;
+} // namespace detail
+
 /* With no name, one at run time (set_name), or one in its type. */
-template <any_lock L, lock_name... Name>
+template <detail::checkable L, lock_name... Name>
 struct checked_lock;
 
 namespace detail {
@@ -386,12 +399,16 @@ struct checked_core {
 	/* -- Its place among other locks: lock_order.hpp, where there is one -
 	 */
 
-	held_place is_wanted(call_site by, bool reads = false) const
+	held_place is_wanted(call_site by, bool reads = false,
+			     bool takes = true) const
 	{
 		lock_order *const order = kernel_lock_order();
 
-		return order ? order->on_wait(*order, wanted(by, reads))
-			     : held_place{};
+		if (!order)
+			return {};
+		wanted_lock want = wanted(by, reads);
+		want.looks = !takes;
+		return order->on_wait(*order, want);
 	}
 
 	held_place is_tried(call_site by, bool reads = false) const

@@ -50,6 +50,7 @@ struct wanted_lock {
 	bool shared;	     /* to read */
 	bool nests;	     /* and who reads it may read it again */
 	bool sleeps = false; /* no lock of klock's, and its waiters sleep */
+	bool looks = false;  /* waits, takes nothing, and nobody waits for it */
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
 };
@@ -149,8 +150,10 @@ struct lock_usage {
 				 by);
 	}
 
-	/* Who is about to wait for it; waits: for readers, too. */
-	void before_wait(call_site by, bool for_readers = true)
+	/* Who is about to wait for it; for_readers: for them, too; takes: and
+	 * others wait for it then. */
+	void before_wait(call_site by, bool for_readers = true,
+			 bool takes = true)
 	{
 		const context here = current_context();
 
@@ -160,7 +163,8 @@ struct lock_usage {
 				 by);
 		if (here == context::interrupt)
 			note_handler(by, for_readers);
-		note_interrupts_on(here, by, for_readers);
+		if (takes)
+			note_interrupts_on(here, by, for_readers);
 		if (is_held_by_me())
 			complain("recursion: the caller holds it", by);
 	}

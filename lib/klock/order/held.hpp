@@ -29,8 +29,9 @@ namespace klock {
 /* waits_long: that was noted. leaving: its release has begun, and may be over.
  */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: a lock of the kernel's own, whose waiters give their CPU away. */
-enum class taken_as : u8 { writer, reader, nested_reader, sleeps };
+/* sleeps: a lock of the kernel's own, whose waiters give their CPU away. looks:
+ * waits, takes nothing, and nobody waits for it. */
+enum class taken_as : u8 { writer, reader, nested_reader, sleeps, looks };
 
 /* One acquisition. */
 struct held_lock {
@@ -49,6 +50,7 @@ struct held_lock {
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
 		as.store_relaxed(want.sleeps	    ? taken_as::sleeps
+				 : want.looks	    ? taken_as::looks
 				 : want.is_nested() ? taken_as::nested_reader
 				 : want.shared	    ? taken_as::reader
 						    : taken_as::writer);
@@ -74,6 +76,11 @@ struct held_lock {
 	[[nodiscard]] bool is_there() const
 	{
 		return address.load_relaxed() > gone;
+	}
+	/* And others may wait for whoever has noted it. */
+	[[nodiscard]] bool is_in_the_way() const
+	{
+		return is_there() && as.load_relaxed() != taken_as::looks;
 	}
 	[[nodiscard]] bool is_of(const void *lock) const
 	{

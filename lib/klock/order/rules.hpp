@@ -686,7 +686,7 @@ struct order_rules : order_learning {
 			return;
 		const u32 size = mine.size();
 		for (u32 i = 0; i < size; i++) {
-			if (!mine.at[i].is_there())
+			if (!mine.at[i].is_in_the_way())
 				continue;
 			const u32 number = class_of(mine.at[i]);
 			const bool by_reads = mine.at[i].is_read_nested();

@@ -263,7 +263,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "				    0)",
      _unit("_interrupts"), "interrupts: who has them on closes it"),
     ("only what is wanted is open", "order/rules.hpp",
-     "			if (!mine.at[i].is_there())\n"
+     "			if (!mine.at[i].is_in_the_way())\n"
      "				continue;\n"
      "			const u32 number",
      "			if (!mine.at[i].is_of(want.lock))\n"
@@ -283,6 +283,10 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		       !open.by_others.has(number) &&\n", "",
      _unit("_interrupts"), "interrupts: what nests is written with "
      "interrupts on"),
+    ("who takes nothing is in the way", "order/held.hpp",
+     "return is_there() && as.load_relaxed() != taken_as::looks;",
+     "return is_there();",
+     _unit(""), "seq_lock: a handler over a thread that waits to read"),
     ("might_wait() looks at nothing", "lock_order.hpp",
      "			if (one.is_there() && !one.is_of(but) &&",
      "			if (false && one.is_there() && !one.is_of(but) &&",
