@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import cases
+import headers
 from cases import FREESTANDING, STRICT
 
 PROGRAMS = "tests_host/embed/c"
@@ -150,6 +151,61 @@ def programs_in_c(case, cc="gcc", built=None):
         says(case, cc, built, f"{PROGRAMS}/test_{name}.c", what)
     says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
          "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
+
+
+# What the headers' examples use and do not say.
+SCENE = """\
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { NCPU = 4, cpu = 0, cpus = 1, one_second = 1000 };
+unsigned klock_os_cpu_id(void) { return 0; }
+int klock_os_context(void) { return 0; }
+void klock_os_panic(const char *lock, const void *at, unsigned on,
+		    const char *what)
+{
+	fprintf(stderr, "%s %p %u: %s\\n", lock, at, on, what);
+	abort();
+}
+static void print_line(const char *text, void *with) { with || puts(text); }
+static int made;
+static int make_tables(void *with) { return ++made && !with; }
+struct moment { long seconds; };
+"""
+SCENES = {
+    "bakery": "static struct klock_timeout_8 lock = KLOCK_TIMEOUT_INIT;",
+    "order": "static struct { struct klock_checked_ticket_u8 lock; } page, "
+             "*child = &page;",
+    "seq": "struct moment now = {1};",
+}
+
+
+def header_examples(case):
+    """Of the headers in C; those in C++: headers.py. A lock's examples are one
+    function, in which what it says of lib/c's objects holds."""
+    text, calls = SCENE, ""
+    for path in sorted((case.root / "lib/c/klock").glob("*.h")):
+        body = []
+        for _, code in headers.paragraphs(path):
+            code = "\n".join(line for line in code if line.strip() != "...")
+            if re.match(r"struct klock_\w+ \*\w+\(void\)", code):
+                text += code + "\n"
+            else:
+                body += [code]
+        if body:
+            text += "\n".join([f"static int {path.stem}(void)\n{{",
+                               SCENES.get(path.stem, ""), *body,
+                               "return 0;\n}\n"])
+            calls += f" || {path.stem}()"
+        text = f"#include <klock/{path.name}>\n" + text
+    case.expect(calls.count("|") > 14, f"only {calls}")
+    case.write("examples.c", f"{text}int main(void) {{ return 0{calls} || "
+               "made != 1; }\n")
+    case.must("gcc", "-std=gnu11", *STRICT, "-Wno-unused", "-Wno-pedantic",
+              *case.includes(None, c=True), "examples.c",
+              whole(case.root, "hosted"), "-o", "examples")
+    if not case.wrong:
+        case.must("./examples")
 
 
 def interrupts_off_first_back_last(case):
@@ -666,7 +722,7 @@ def with_link_time_optimization(case):
 CASES = {
     "c_library": [
         headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
-        version_is_the_one, programs_in_c, interrupts_off_first_back_last,
+        version_is_the_one, programs_in_c, header_examples, interrupts_off_first_back_last,
         c_and_cpp_share_one_lock, archive_is_the_header,
         a_kernel_gets_what_it_calls, asks_for_nothing, table_is_the_header,
         each_verb_has_every_form],

@@ -30,8 +30,9 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 class Case:
     """A temporary folder and the tree; keeps what was not as it should be."""
 
-    def __init__(self, root, scratch):
+    def __init__(self, root, scratch, libraries=()):
         self.root, self.scratch, self.wrong = root, Path(scratch), []
+        self.libraries = libraries
 
     def call(self, *command):
         done = subprocess.run([str(word) for word in command],
@@ -82,6 +83,8 @@ def main(cases, doc):
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--only", help="one case, by name")
+    parser.add_argument("--libraries", nargs="*", type=Path, default=(),
+                        help="of the build, in a linker's order")
     if isinstance(cases, dict):
         parser.add_argument("--test", choices=cases, required=True)
     args = parser.parse_args()
@@ -92,7 +95,7 @@ def main(cases, doc):
         if args.only not in (None, function.__name__):
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            case = Case(args.root.resolve(), scratch)
+            case = Case(args.root.resolve(), scratch, args.libraries)
             function(case)
         failed += bool(case.wrong)
         print(f"{'not ok' if case.wrong else 'ok'} {function.__name__}")

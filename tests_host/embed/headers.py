@@ -164,8 +164,18 @@ def needs_no_package_of_that_cpu(case):
 # -- The examples in headers ---------------------------------------------------
 
 # What examples use and do not say, by header; more of it: before all.
-SCENE = """\
+HELD = """\
+#include <klock/guard.hpp>
 #include <cassert>
+template <typename L> void inside(const L &lock)
+{
+	if constexpr (requires { lock.is_locked(); })
+		assert(lock.is_locked());
+}
+template <typename L, typename With>
+void inside(const klock::lock_with<L, With> &) {}
+"""
+SCENE = HELD + """\
 #include <cstdio>
 #include <thread>
 using klock::u8, klock::u16, klock::u32, klock::u64;
@@ -177,13 +187,6 @@ extern "C" void klock_os_panic(const char *lock, const void *, unsigned,
 	std::fprintf(stderr, "%s: %s\\n", lock, what);
 	std::abort();
 }
-template <typename L> void inside(const L &lock)
-{
-	if constexpr (requires { lock.is_locked(); })
-		assert(lock.is_locked());
-}
-template <typename L, typename With>
-void inside(const klock::lock_with<L, With> &) {}
 constexpr bool debug = true, counts = true;
 constexpr unsigned cpus = 1, cpu = 0, max_cpus = 4, patience = 3;
 constexpr u64 one_second = 1, deadline = 0;
@@ -198,6 +201,19 @@ struct table {
 void make_tables() {}
 int p, x;
 using klock::atomic, klock::guard, klock::clh_node;
+"""
+# Of model checker and simulator.
+ENGINES = HELD + """\
+#include <klock/mcs_lock.hpp>
+#include <klock/plain.hpp>
+#include <klock/ticket_lock.hpp>
+#define INFO(text) (void)(text)
+#define CHECK(holds) assert(holds)
+using my_lock = klock::ticket_lock<klock::u8>;
+struct point {
+	int x, y;
+};
+constexpr int i = 0;
 """
 PLAIN = "static klock::ticket_lock<u8> lock; "
 PROLOGUES = {
@@ -229,9 +245,9 @@ PROLOGUES = {
 _GUARD = re.compile(r"klock::\w*guard (\w+)[({](.*?)[)}]")
 
 
-def _paragraphs(path):
+def paragraphs(path):
     """Those parts of a header's comments that are code: with their prose, and
-    without. An empty line ends one, where no brace is open."""
+    without it. An empty line ends one, where no brace is open."""
     for comment in re.findall(r"/\*\n.*?\*/", path.read_text(), re.S):
         lines, code = [], []
         comment = re.split(r"\n \* (?:State|Ordering)\b", comment)[0]
@@ -253,7 +269,7 @@ def _statements(lines, code):
     """Behind a guard its lock is held; two of one name are in two blocks."""
     seen, depth, out = {}, 0, []
     for line, text in zip(code, lines):
-        line = line.replace("{...}", "{}").replace("...", "(void)0;")
+        line = line.replace(", ...", ",").replace("{...}", "{}").replace("...", "(void)0;")
         guard = _GUARD.search(line)
         if guard and seen.get(guard[1]) == depth:
             out += ["} {"]
@@ -274,16 +290,17 @@ def _statements(lines, code):
 
 
 _AT_FILE_SCOPE = re.compile(r"constinit|klock::lock_order \*|void print_|"
-                            r"\w+_node \w+\[")
+                            r"\w+_node \w+\[|struct world \{|sim::world<|"
+                            r"klock::annotated_lock")
 
 
-def _program(case, paths):
+def _program(case, paths, at_least=1):
     """The examples of each header as a function, and main() that calls them."""
     text, calls = "", ""
     for path in paths:
         name = path.stem
         scope, body = [PROLOGUES.get(path.name, "")], []
-        for lines, code in _paragraphs(path):
+        for lines, code in paragraphs(path):
             if _AT_FILE_SCOPE.match(code[0]):
                 scope += _statements(lines, code)
             else:
@@ -296,20 +313,35 @@ def _program(case, paths):
             text += "\n".join([f"namespace {name}_has {{", *scope,
                                "int run() {", *body, "return 0; } }\n"])
             calls += f"{name}_has::run();\n"
-    case.expect(calls.count("\n") > 15, f"only {calls}")
+    case.expect(calls.count("\n") >= at_least, f"only {calls}")
     return text + "int main() {\n" + calls + "}\n"
 
 
-def examples_run(case):
-    paths = [path for path in sorted((case.root / "lib/klock").glob("*.hpp"))
-             if path.name != "builtin_ops.hpp"]
-    headers = "".join(f"#include <klock/{path.name}>\n" for path in paths)
-    case.write("examples.cpp", headers + SCENE + _program(case, paths))
+def _run(case, paths, scene, *flags, at_least=1):
+    headers = "".join(f"#include <{path.parent.name}/{path.name}>\n"
+                      for path in paths)
+    case.write("examples.cpp", headers + scene +
+               _program(case, paths, at_least))
     case.must("g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror",
-              "-Wno-unused", *case.includes("hosted"), "examples.cpp",
+              "-Wno-unused", "-Wno-attributes",
+              "-Wno-missing-field-initializers", "examples.cpp", *flags,
               "-pthread", "-o", "examples")
     if not case.wrong:
         case.must("timeout", "60", case.scratch / "examples")
+
+
+def examples_run(case):
+    """Those in C: c_library.py. clang alone knows annotated.hpp's attributes:
+    embed.md's recipe."""
+    lib = case.root / "lib"
+    _run(case, [path for path in sorted((lib / "klock").glob("*.hpp"))
+                if path.name != "builtin_ops.hpp"] +
+         [lib / "analysis/klock/annotated.hpp"], SCENE,
+         *case.includes("hosted"), "-I", lib / "analysis", at_least=17)
+    for engine in ("model", "sim"):
+        _run(case, sorted((lib / engine / f"include/{engine}").glob("*.hpp")),
+             ENGINES, *case.includes("hooked"), "-I",
+             lib / engine / "include", *case.libraries, at_least=2)
 
 
 CASES = {
