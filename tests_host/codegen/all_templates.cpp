@@ -51,6 +51,7 @@ struct pair_of_words {
 template struct klock::seq_lock<u8>;
 template struct klock::seq_lock<three_shorts>;
 template struct klock::seq_lock<pair_of_words>;
+template struct klock::checked_lock<klock::seq_lock<three_shorts>, "clock">;
 template struct klock::seq_latch<pair_of_words>;
 template struct klock::lazy<three_shorts>;
 template struct klock::irq_lock<ticket_lock<u8>>;
