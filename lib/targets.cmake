@@ -68,3 +68,23 @@ function(klock_is_behind_hooks name)
 	target_link_libraries(klock_${name}
 		PUBLIC klock_hooked PRIVATE klock_fiber)
 endfunction()
+
+# Who links it calls these sources' KLOCK_WRAPPED and KLOCK_REFUSED in place of
+# the C library's. klock_NAME.wrap says so to a linker that CMake does not call.
+function(klock_wraps name)
+	set(options)
+	foreach(source IN LISTS ARGN)
+		set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+			${CMAKE_CURRENT_SOURCE_DIR}/${source})
+		file(READ ${source} text)
+		string(REGEX MATCHALL
+			"\nKLOCK_(WRAPPED\\([^,]*,|REFUSED\\()[ \n\t]*[A-Za-z0-9_]+"
+			lines "${text}")
+		list(TRANSFORM lines REPLACE ".*[^A-Za-z0-9_]" "--wrap=")
+		list(APPEND options ${lines})
+	endforeach()
+	list(JOIN options "\n" text)
+	file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/klock_${name}.wrap "${text}\n")
+	list(TRANSFORM options PREPEND "-Wl,")
+	target_link_options(klock_${name} INTERFACE ${options})
+endfunction()

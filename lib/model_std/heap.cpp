@@ -14,11 +14,14 @@
 #include <model/access.hpp>
 #include <model/body.hpp>
 #include <model/model.hpp>
+#include <model/places.hpp>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <pthread.h>
 #include <vector>
 
 namespace {
@@ -91,13 +94,14 @@ found_block find(const void *p)
 	return {};
 }
 
-void give_back(void *p)
+void give_back(void *p, const void *caller)
 {
-	block *const b = find(p).at;
+	const found_block f = find(p);
 
-	if (!b || b->freed)
+	if (!f.at || f.at->freed)
 		refuse("memory is freed twice");
-	b->freed = true;
+	model::detail::storage_ends(p, f.at->bytes, caller);
+	f.at->freed = true;
 }
 
 void *allocate(usize bytes, usize aligned)
@@ -112,12 +116,19 @@ void *allocate(usize bytes, usize aligned)
 	return p;
 }
 
-void release(void *p)
+/* False: it is the ordinary heap's. */
+bool release(void *p, const void *caller)
 {
-	if (!is_taken(p))
-		std::free(p);
-	else if (model::detail::in_body)
-		give_back(p);
+	if (!is_taken(p)) {
+		if (p && model::detail::cpu_runs())
+			model::detail::refuse(
+				"the end of memory that was there before",
+				caller);
+		return false;
+	}
+	if (model::detail::in_body)
+		give_back(p, caller);
+	return true;
 }
 
 } // namespace
@@ -152,14 +163,343 @@ void *operator new(std::size_t bytes, std::align_val_t aligned)
 {
 	return allocate(bytes, static_cast<std::size_t>(aligned));
 }
-void operator delete(void *p) noexcept { release(p); }
-void operator delete(void *p, std::align_val_t) noexcept { release(p); }
-/* The array's and the sized ones are made of these. */
-void operator delete(void *p, std::size_t) noexcept { release(p); }
+/* The array's are made of these. */
+void operator delete(void *p) noexcept
+{
+	if (!release(p, KLOCK_CALLER))
+		std::free(p);
+}
+void operator delete(void *p, std::align_val_t) noexcept
+{
+	if (!release(p, KLOCK_CALLER))
+		std::free(p);
+}
+void operator delete(void *p, std::size_t) noexcept
+{
+	if (!release(p, KLOCK_CALLER))
+		std::free(p);
+}
 void operator delete(void *p, std::size_t, std::align_val_t) noexcept
 {
-	release(p);
+	if (!release(p, KLOCK_CALLER))
+		std::free(p);
 }
+
+/*
+ * wrapped - what the linker hands over; refuse it where it does not
+ */
+
+extern "C" model::detail::wrapped __start_klock_wrapped[],
+	__stop_klock_wrapped[];
+
+const char *model::detail::not_wrapped()
+{
+	for (const wrapped *w = __start_klock_wrapped; w < __stop_klock_wrapped;
+	     w++)
+		if (!w->real)
+			return w->name;
+	return nullptr;
+}
+
+/* -- malloc() --------------------------------------------------------------
+ */
+
+extern "C" {
+
+KLOCK_WRAPPED(void *, malloc, usize bytes)
+{
+	return model::detail::in_body ? take(bytes, usual)
+				      : __real_malloc(bytes);
+}
+KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
+{
+	usize all;
+
+	if (!model::detail::in_body)
+		return __real_calloc(many, bytes);
+	if (__builtin_mul_overflow(many, bytes, &all))
+		return nullptr;
+	void *const p = take(all, usual);
+	model::detail::plain_access(p, all, true, KLOCK_CALLER);
+	return std::memset(p, 0, all);
+}
+KLOCK_WRAPPED(void *, aligned_alloc, usize aligned, usize bytes)
+{
+	return model::detail::in_body ? take(bytes, aligned)
+				      : __real_aligned_alloc(aligned, bytes);
+}
+KLOCK_WRAPPED(void, free, void *p)
+{
+	if (!release(p, KLOCK_CALLER))
+		__real_free(p);
+}
+KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
+{
+	if (!model::detail::in_body && !is_taken(p))
+		return __real_realloc(p, bytes);
+	if (!p)
+		return take(bytes, usual);
+
+	const found_block f = find(p);
+	const usize kept =
+		f.at ? (f.at->bytes < bytes ? f.at->bytes : bytes) : 0;
+	void *const to = take(bytes, usual);
+	model::detail::plain_access(p, kept, false, KLOCK_CALLER);
+	model::detail::plain_access(to, kept, true, KLOCK_CALLER);
+	std::memcpy(to, p, kept);
+	release(p, KLOCK_CALLER);
+	return to;
+}
+KLOCK_REFUSED(memalign)
+KLOCK_REFUSED(posix_memalign)
+KLOCK_REFUSED(reallocarray)
+
+} /* extern "C" */
+
+/*
+ * mutexes - pthread's, of which the C++ library makes its own
+ *
+ * The first word of one is its location: 0, or who holds it, or how many do.
+ */
+
+namespace {
+
+using namespace klock::arch::hooked;
+using klock::order;
+using klock::u32;
+using klock::u64;
+
+constexpr u64 written = u64{1} << 31;
+
+klock::arch::site at(const void *caller)
+{
+	return model::detail::place_of_return(caller);
+}
+
+/* Where the lock is. The rest of it says what else it can do: nothing. */
+template <typename Lock>
+window word_of(const Lock *l, usize also, const void *caller)
+{
+	const auto *const bytes = reinterpret_cast<const unsigned char *>(l);
+
+	for (usize i = 4 + also; i < sizeof(*l); i++)
+		if (bytes[i])
+			model::detail::refuse(
+				"a recursive or robust lock of pthread's, or "
+				"one that was held before the CPUs run",
+				caller);
+	return {l, 4, 0, 32, 0, holds::other};
+}
+window word_of(const pthread_mutex_t *m, const void *caller)
+{
+	return word_of(m, 0, caller);
+}
+/* Its second word: the CPU that writes. */
+window word_of(const pthread_rwlock_t *l, const void *caller)
+{
+	return word_of(l, 4, caller);
+}
+
+u64 mine() { return 1 + model::cpu(); }
+
+void wait_for(const window &w, u64 v, const void *caller)
+{
+	const auto is_free = [](void *, u64 now) { return now == 0; };
+
+	running->await_exchange(w, v, {is_free, nullptr}, order::acquire,
+				at(caller));
+}
+
+/* What pthread's functions say. */
+int swapped(const window &w, u64 from, u64 to, const void *caller)
+{
+	return running->compare_exchange_or(w, from, to, order::acquire,
+					    order::relaxed, false, at(caller))
+		       ? 0
+		       : EBUSY;
+}
+
+void not_held(bool wrong, const void *caller)
+{
+	if (wrong)
+		model::detail::misuse("unlock of a lock that is not held",
+				      at(caller));
+}
+
+/* Outside a run; nobody else ends a wait of the look at the end. */
+template <typename Lock>
+int outside(Lock *l, int (*lock)(Lock *), int (*try_lock)(Lock *),
+	    const void *caller)
+{
+	if (!leave_endless_wait)
+		return lock(l);
+	if (try_lock(l))
+		leave_endless_wait(at(caller));
+	return 0;
+}
+
+u32 &writer_of(pthread_rwlock_t *l, bool writes, const void *caller)
+{
+	u32 &writer = reinterpret_cast<u32 *>(l)[1];
+
+	model::detail::plain_access(&writer, sizeof(writer), writes, caller);
+	return writer;
+}
+
+int write_locked(pthread_rwlock_t *l, const void *caller)
+{
+	writer_of(l, true, caller) = static_cast<u32>(mine());
+	return 0;
+}
+
+} // namespace
+
+extern "C" {
+
+KLOCK_WRAPPED(int, pthread_mutex_trylock, pthread_mutex_t *m)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_mutex_trylock(m);
+	return swapped(word_of(m, KLOCK_CALLER), 0, mine(), KLOCK_CALLER);
+}
+KLOCK_WRAPPED(int, pthread_mutex_lock, pthread_mutex_t *m)
+{
+	if (!model::detail::cpu_runs())
+		return outside(m, __real_pthread_mutex_lock,
+			       __real_pthread_mutex_trylock, KLOCK_CALLER);
+	wait_for(word_of(m, KLOCK_CALLER), mine(), KLOCK_CALLER);
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_mutex_unlock, pthread_mutex_t *m)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_mutex_unlock(m);
+	not_held(running->rmw(word_of(m, KLOCK_CALLER), update::exchange, 0,
+			      order::release, at(KLOCK_CALLER)) != mine(),
+		 KLOCK_CALLER);
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_mutex_init, pthread_mutex_t *m,
+	      const pthread_mutexattr_t *how)
+{
+	model::detail::plain_access(m, sizeof(*m), true, KLOCK_CALLER);
+	return __real_pthread_mutex_init(m, how);
+}
+KLOCK_WRAPPED(int, pthread_mutex_destroy, pthread_mutex_t *m)
+{
+	model::detail::storage_ends(m, sizeof(*m), KLOCK_CALLER);
+	return model::detail::cpu_runs() ? 0 : __real_pthread_mutex_destroy(m);
+}
+
+KLOCK_WRAPPED(int, pthread_rwlock_trywrlock, pthread_rwlock_t *l)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_rwlock_trywrlock(l);
+	return swapped(word_of(l, KLOCK_CALLER), 0, written, KLOCK_CALLER)
+		       ? EBUSY
+		       : write_locked(l, KLOCK_CALLER);
+}
+KLOCK_WRAPPED(int, pthread_rwlock_wrlock, pthread_rwlock_t *l)
+{
+	if (!model::detail::cpu_runs())
+		return outside(l, __real_pthread_rwlock_wrlock,
+			       __real_pthread_rwlock_trywrlock, KLOCK_CALLER);
+	wait_for(word_of(l, KLOCK_CALLER), written, KLOCK_CALLER);
+	return write_locked(l, KLOCK_CALLER);
+}
+KLOCK_WRAPPED(int, pthread_rwlock_tryrdlock, pthread_rwlock_t *l)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_rwlock_tryrdlock(l);
+
+	const window w = word_of(l, KLOCK_CALLER);
+	const u64 found = running->load(w, order::relaxed, at(KLOCK_CALLER));
+
+	if (found >= written)
+		return EBUSY;
+	/* Where it has changed since, another execution looks later. */
+	model::assume(!swapped(w, found, found + 1, KLOCK_CALLER));
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_rwlock_rdlock, pthread_rwlock_t *l)
+{
+	const auto may_read = [](void *, u64 now) { return now < written; };
+
+	if (!model::detail::cpu_runs())
+		return outside(l, __real_pthread_rwlock_rdlock,
+			       __real_pthread_rwlock_tryrdlock, KLOCK_CALLER);
+
+	/* Counted too early, it waits and is none: another came later. */
+	const window w = word_of(l, KLOCK_CALLER);
+	if (running->rmw(w, update::add, 1, order::acquire, at(KLOCK_CALLER)) <
+	    written)
+		return 0;
+	running->await(w, {may_read, nullptr}, {}, order::relaxed,
+		       at(KLOCK_CALLER));
+	model::assume(false);
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_rwlock_unlock, pthread_rwlock_t *l)
+{
+	if (!model::detail::cpu_runs())
+		return __real_pthread_rwlock_unlock(l);
+
+	const window w = word_of(l, KLOCK_CALLER);
+	const bool writes = writer_of(l, false, KLOCK_CALLER) == mine();
+	if (writes)
+		writer_of(l, true, KLOCK_CALLER) = 0;
+	const u64 found =
+		running->rmw(w, writes ? update::exchange : update::subtract,
+			     !writes, order::release, at(KLOCK_CALLER));
+	not_held(writes ? found < written : !found || found >= written,
+		 KLOCK_CALLER);
+	return 0;
+}
+KLOCK_WRAPPED(int, pthread_rwlock_init, pthread_rwlock_t *l,
+	      const pthread_rwlockattr_t *how)
+{
+	model::detail::plain_access(l, sizeof(*l), true, KLOCK_CALLER);
+	return __real_pthread_rwlock_init(l, how);
+}
+KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
+{
+	model::detail::storage_ends(l, sizeof(*l), KLOCK_CALLER);
+	return model::detail::cpu_runs() ? 0 : __real_pthread_rwlock_destroy(l);
+}
+
+/* Of the host's one thread. A static: make it before the CPUs run. */
+KLOCK_REFUSED(__cxa_guard_acquire)
+KLOCK_REFUSED(pthread_barrier_wait)
+KLOCK_REFUSED(pthread_cond_broadcast)
+KLOCK_REFUSED(pthread_cond_clockwait)
+KLOCK_REFUSED(pthread_cond_signal)
+KLOCK_REFUSED(pthread_cond_timedwait)
+KLOCK_REFUSED(pthread_cond_wait)
+KLOCK_REFUSED(pthread_create)
+KLOCK_REFUSED(pthread_getspecific)
+KLOCK_REFUSED(pthread_join)
+KLOCK_REFUSED(pthread_mutex_clocklock)
+KLOCK_REFUSED(pthread_mutex_timedlock)
+KLOCK_REFUSED(pthread_once)
+KLOCK_REFUSED(pthread_rwlock_clockrdlock)
+KLOCK_REFUSED(pthread_rwlock_clockwrlock)
+KLOCK_REFUSED(pthread_rwlock_timedrdlock)
+KLOCK_REFUSED(pthread_rwlock_timedwrlock)
+KLOCK_REFUSED(pthread_setspecific)
+KLOCK_REFUSED(pthread_spin_lock)
+KLOCK_REFUSED(pthread_spin_trylock)
+KLOCK_REFUSED(pthread_spin_unlock)
+KLOCK_REFUSED(sem_post)
+KLOCK_REFUSED(sem_trywait)
+KLOCK_REFUSED(sem_wait)
+/* std::condition_variable's wait(), notify_one(), notify_all(); std::thread. */
+KLOCK_REFUSED(_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+KLOCK_REFUSED(_ZNSt18condition_variable10notify_oneEv)
+KLOCK_REFUSED(_ZNSt18condition_variable10notify_allEv)
+KLOCK_REFUSED(
+	_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE)
+
+} /* extern "C" */
 
 /*
  * gate - where the code under test calls the checker, and comes back from it
@@ -170,11 +510,6 @@ void operator delete(void *p, std::size_t, std::align_val_t) noexcept
 namespace {
 
 using namespace klock::arch;
-using namespace klock::arch::hooked;
-using klock::order;
-using klock::u32;
-using klock::u64;
-using klock::usize;
 using model::detail::checker_runs;
 
 struct gate final : engine {

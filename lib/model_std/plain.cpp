@@ -13,6 +13,8 @@
 #include <model/body.hpp>
 #include <model/places.hpp>
 
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 
 namespace {
@@ -20,9 +22,6 @@ namespace {
 using klock::order;
 using klock::usize;
 namespace access = model::access;
-
-/* At a call that is not inlined: what it returns to. */
-#define KLOCK_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 void touched(const void *at, usize bytes, bool writes, const void *caller)
 {
@@ -38,12 +37,12 @@ void copies(void *to, const void *of, usize bytes, const void *caller)
 	touched(to, bytes, true, caller);
 }
 
-/* Up to the zero, at most so many. */
-usize length(const char *of, usize most)
+/* Up to the zero, or another end; at most so many. */
+usize length(const char *of, usize most, char end = 0)
 {
 	usize n = 0;
 
-	while (n < most && of[n])
+	while (n < most && of[n] && of[n] != end)
 		n++;
 	return n;
 }
@@ -78,8 +77,18 @@ klock::arch::site place(const void *caller)
 extern "C" {
 
 void __tsan_init() {}
-void __tsan_func_entry(void *) {}
-void __tsan_func_exit() {}
+void __tsan_func_entry(void *returns_to)
+{
+	if (model::detail::cpu_runs())
+		model::detail::frame(__builtin_frame_address(0), returns_to,
+				     KLOCK_CALLER);
+}
+void __tsan_func_exit()
+{
+	if (model::detail::cpu_runs())
+		model::detail::frame(__builtin_frame_address(0), nullptr,
+				     KLOCK_CALLER);
+}
 
 #define KLOCK_PLAIN(BYTES)                                                     \
 	void __tsan_read##BYTES(void *at)                                      \
@@ -148,36 +157,29 @@ void *__tsan_memset(void *to, int with, usize bytes)
 }
 
 /* -- The C library's -------------------------------------------------------
- *
- * KLOCK_WRAPPED's list is CMakeLists.txt's. Who does not wrap has none of the
- * real ones, and does not get here.
  */
 
-#define KLOCK_REAL(RETURNS, NAME, ...)                                         \
-	[[gnu::weak]] RETURNS __real_##NAME(__VA_ARGS__);                      \
-	RETURNS __wrap_##NAME(__VA_ARGS__)
-
-KLOCK_REAL(void *, memcpy, void *to, const void *of, usize bytes)
+KLOCK_WRAPPED(void *, memcpy, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
 	return __real_memcpy(to, of, bytes);
 }
-KLOCK_REAL(void *, mempcpy, void *to, const void *of, usize bytes)
+KLOCK_WRAPPED(void *, mempcpy, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
 	return __real_mempcpy(to, of, bytes);
 }
-KLOCK_REAL(void *, memmove, void *to, const void *of, usize bytes)
+KLOCK_WRAPPED(void *, memmove, void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
 	return __real_memmove(to, of, bytes);
 }
-KLOCK_REAL(void *, memset, void *to, int with, usize bytes)
+KLOCK_WRAPPED(void *, memset, void *to, int with, usize bytes)
 {
 	touched(to, bytes, true, KLOCK_CALLER);
 	return __real_memset(to, with, bytes);
 }
-KLOCK_REAL(int, memcmp, const void *a, const void *b, usize bytes)
+KLOCK_WRAPPED(int, memcmp, const void *a, const void *b, usize bytes)
 {
 	const usize n = common(a, b, bytes, false);
 
@@ -186,7 +188,7 @@ KLOCK_REAL(int, memcmp, const void *a, const void *b, usize bytes)
 	return __real_memcmp(a, b, bytes);
 }
 /* What clang makes of a memcmp() that is compared with 0. */
-KLOCK_REAL(int, bcmp, const void *a, const void *b, usize bytes)
+KLOCK_WRAPPED(int, bcmp, const void *a, const void *b, usize bytes)
 {
 	const usize n = common(a, b, bytes, false);
 
@@ -194,7 +196,7 @@ KLOCK_REAL(int, bcmp, const void *a, const void *b, usize bytes)
 	touched(b, n, false, KLOCK_CALLER);
 	return __real_bcmp(a, b, bytes);
 }
-KLOCK_REAL(int, strcmp, const char *a, const char *b)
+KLOCK_WRAPPED(int, strcmp, const char *a, const char *b)
 {
 	const usize n = common(a, b, ~usize{0}, true);
 
@@ -202,7 +204,7 @@ KLOCK_REAL(int, strcmp, const char *a, const char *b)
 	touched(b, n, false, KLOCK_CALLER);
 	return __real_strcmp(a, b);
 }
-KLOCK_REAL(int, strncmp, const char *a, const char *b, usize most)
+KLOCK_WRAPPED(int, strncmp, const char *a, const char *b, usize most)
 {
 	const usize n = common(a, b, most, true);
 
@@ -210,25 +212,25 @@ KLOCK_REAL(int, strncmp, const char *a, const char *b, usize most)
 	touched(b, n, false, KLOCK_CALLER);
 	return __real_strncmp(a, b, most);
 }
-KLOCK_REAL(usize, strlen, const char *of)
+KLOCK_WRAPPED(usize, strlen, const char *of)
 {
 	const usize n = length(of, ~usize{0});
 
 	touched(of, n + 1, false, KLOCK_CALLER);
 	return n;
 }
-KLOCK_REAL(char *, strcpy, char *to, const char *of)
+KLOCK_WRAPPED(char *, strcpy, char *to, const char *of)
 {
 	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_strcpy(to, of);
 }
 /* What compilers make of a strcpy() whose end is asked for. */
-KLOCK_REAL(char *, stpcpy, char *to, const char *of)
+KLOCK_WRAPPED(char *, stpcpy, char *to, const char *of)
 {
 	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_stpcpy(to, of);
 }
-KLOCK_REAL(char *, strncpy, char *to, const char *of, usize bytes)
+KLOCK_WRAPPED(char *, strncpy, char *to, const char *of, usize bytes)
 {
 	const usize n = length(of, bytes);
 
@@ -236,13 +238,129 @@ KLOCK_REAL(char *, strncpy, char *to, const char *of, usize bytes)
 	touched(to, bytes, true, KLOCK_CALLER);
 	return __real_strncpy(to, of, bytes);
 }
-KLOCK_REAL(char *, strcat, char *to, const char *of)
+KLOCK_WRAPPED(char *, strcat, char *to, const char *of)
 {
 	const usize n = length(to, ~usize{0});
 
 	touched(to, n + 1, false, KLOCK_CALLER);
 	copies(to + n, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_strcat(to, of);
+}
+
+KLOCK_WRAPPED(char *, strncat, char *to, const char *of, usize most)
+{
+	const usize n = length(to, ~usize{0}), more = length(of, most);
+
+	touched(to, n + 1, false, KLOCK_CALLER);
+	touched(of, more < most ? more + 1 : more, false, KLOCK_CALLER);
+	touched(to + n, more + 1, true, KLOCK_CALLER);
+	return __real_strncat(to, of, most);
+}
+KLOCK_WRAPPED(char *, stpncpy, char *to, const char *of, usize bytes)
+{
+	const usize n = length(of, bytes);
+
+	touched(of, n < bytes ? n + 1 : n, false, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER);
+	return __real_stpncpy(to, of, bytes);
+}
+KLOCK_WRAPPED(usize, strnlen, const char *of, usize most)
+{
+	const usize n = length(of, most);
+
+	touched(of, n < most ? n + 1 : n, false, KLOCK_CALLER);
+	return n;
+}
+KLOCK_WRAPPED(char *, strchr, const char *of, int what)
+{
+	touched(of, length(of, ~usize{0}, static_cast<char>(what)) + 1, false,
+		KLOCK_CALLER);
+	return __real_strchr(of, what);
+}
+KLOCK_WRAPPED(char *, strrchr, const char *of, int what)
+{
+	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
+	return __real_strrchr(of, what);
+}
+KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
+{
+	const char *const first = static_cast<const char *>(of);
+	const void *const found = __real_memchr(of, what, bytes);
+
+	touched(of,
+		found ? static_cast<usize>(static_cast<const char *>(found) -
+					   first) +
+				1
+		      : bytes,
+		false, KLOCK_CALLER);
+	return const_cast<void *>(found);
+}
+
+/* Of whose accesses nothing is known. Who prints shared text by %s is unseen.
+ */
+KLOCK_REFUSED(memccpy)
+KLOCK_REFUSED(memmem)
+KLOCK_REFUSED(memrchr)
+KLOCK_REFUSED(rawmemchr)
+KLOCK_REFUSED(bcopy)
+KLOCK_REFUSED(bzero)
+KLOCK_REFUSED(strcasecmp)
+KLOCK_REFUSED(strncasecmp)
+KLOCK_REFUSED(strchrnul)
+KLOCK_REFUSED(strcoll)
+KLOCK_REFUSED(strcspn)
+KLOCK_REFUSED(strpbrk)
+KLOCK_REFUSED(strsep)
+KLOCK_REFUSED(strspn)
+KLOCK_REFUSED(strstr)
+KLOCK_REFUSED(strtok)
+KLOCK_REFUSED(strtok_r)
+KLOCK_REFUSED(strxfrm)
+KLOCK_REFUSED(strdup)
+KLOCK_REFUSED(strndup)
+KLOCK_REFUSED(atoi)
+KLOCK_REFUSED(atol)
+KLOCK_REFUSED(strtol)
+KLOCK_REFUSED(strtoul)
+KLOCK_REFUSED(strtoll)
+KLOCK_REFUSED(strtoull)
+KLOCK_REFUSED(wcscmp)
+KLOCK_REFUSED(wcscpy)
+KLOCK_REFUSED(wcslen)
+KLOCK_REFUSED(wmemcmp)
+KLOCK_REFUSED(wmemcpy)
+KLOCK_REFUSED(wmemmove)
+KLOCK_REFUSED(wmemset)
+KLOCK_REFUSED(bsearch)
+KLOCK_REFUSED(qsort)
+KLOCK_REFUSED(fgets)
+KLOCK_REFUSED(fread)
+KLOCK_REFUSED(fwrite)
+KLOCK_REFUSED(read)
+KLOCK_REFUSED(write)
+KLOCK_REFUSED(vsnprintf)
+KLOCK_REFUSED(vsprintf)
+KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
+{
+	std::va_list all;
+
+	if (model::detail::cpu_runs())
+		model::detail::refuse("snprintf", KLOCK_CALLER);
+	va_start(all, how);
+	const int n = std::vsnprintf(to, bytes, how, all);
+	va_end(all);
+	return n;
+}
+KLOCK_WRAPPED(int, sprintf, char *to, const char *how, ...)
+{
+	std::va_list all;
+
+	if (model::detail::cpu_runs())
+		model::detail::refuse("sprintf", KLOCK_CALLER);
+	va_start(all, how);
+	const int n = std::vsprintf(to, how, all);
+	va_end(all);
+	return n;
 }
 
 /* -- The compiler's atomics --------------------------------------------------
@@ -313,5 +431,53 @@ void __tsan_atomic_thread_fence(int o)
 	access::fence(from(o), place(KLOCK_CALLER));
 }
 void __tsan_atomic_signal_fence(int) {}
+
+/* -- What the checker has no word for --------------------------------------
+ */
+
+#define KLOCK_UNKNOWN(NAME)                                                    \
+	void NAME() { model::detail::refuse(#NAME, KLOCK_CALLER); }
+#define KLOCK_WIDE(NAME) KLOCK_UNKNOWN(__tsan_atomic128_##NAME)
+KLOCK_UNKNOWN(__tsan_acquire)
+KLOCK_UNKNOWN(__tsan_release)
+KLOCK_UNKNOWN(__tsan_mutex_create)
+KLOCK_UNKNOWN(__tsan_mutex_destroy)
+KLOCK_UNKNOWN(__tsan_mutex_pre_lock)
+KLOCK_UNKNOWN(__tsan_mutex_post_lock)
+KLOCK_UNKNOWN(__tsan_mutex_pre_unlock)
+KLOCK_UNKNOWN(__tsan_mutex_post_unlock)
+KLOCK_UNKNOWN(__tsan_switch_to_fiber)
+KLOCK_UNKNOWN(AnnotateHappensBefore)
+KLOCK_UNKNOWN(AnnotateHappensAfter)
+KLOCK_UNKNOWN(__tsan_atomic8_fetch_nand)
+KLOCK_UNKNOWN(__tsan_atomic16_fetch_nand)
+KLOCK_UNKNOWN(__tsan_atomic32_fetch_nand)
+KLOCK_UNKNOWN(__tsan_atomic64_fetch_nand)
+KLOCK_WIDE(load)
+KLOCK_WIDE(store)
+KLOCK_WIDE(exchange)
+KLOCK_WIDE(fetch_add)
+KLOCK_WIDE(fetch_sub)
+KLOCK_WIDE(fetch_and)
+KLOCK_WIDE(fetch_or)
+KLOCK_WIDE(fetch_xor)
+KLOCK_WIDE(fetch_nand)
+KLOCK_WIDE(compare_exchange_strong)
+KLOCK_WIDE(compare_exchange_weak)
+KLOCK_WIDE(compare_exchange_val)
+
+/* Of sizes that are no machine word. Compilers have their own declarations. */
+#define KLOCK_SIZED(NAME)                                                      \
+	void klock_sized_##NAME() __asm__("__atomic_" #NAME);                  \
+	void klock_sized_##NAME()                                              \
+	{                                                                      \
+		model::detail::refuse("an atomic that is no word of 1, 2, 4 "  \
+				      "or 8 bytes: __atomic_" #NAME "()",      \
+				      KLOCK_CALLER);                           \
+	}
+KLOCK_SIZED(load)
+KLOCK_SIZED(store)
+KLOCK_SIZED(exchange)
+KLOCK_SIZED(compare_exchange)
 
 } /* extern "C" */

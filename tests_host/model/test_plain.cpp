@@ -14,7 +14,18 @@
 #include <catch.hpp>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+
+extern "C" void __tsan_acquire(void *);
 
 namespace of_plain {
 
@@ -104,8 +115,100 @@ TEST_CASE("plain: no access is lost on its way")
 	CHECK(races([](large &l) {
 		model::check(std::memcmp(l.bytes, l.other, l.size) >= 0);
 	}));
+	CHECK(races([](large &l) { std::strncat(l.bytes, "long text", 8); }));
+	CHECK(races(
+		[](large &l) { model::check(strnlen(l.bytes + 7, 8) < 9); }));
+	CHECK(races([](large &l) {
+		model::check(std::memchr(l.other, 0, l.size) == l.other);
+		model::check(std::memchr(l.bytes, 'z', l.size) == nullptr);
+	}));
 	CHECK_FALSE(races([](large &l) { std::strcpy(l.bytes, "short"); }));
+	CHECK_FALSE(races([](large &l) {
+		model::check(std::memchr(l.bytes, 0, l.size) == l.bytes);
+	}));
 	CHECK_FALSE(races([](large &l) { std::memset(l.bytes + 8, 0, 60); }));
+}
+
+TEST_CASE("plain: what is not seen is refused by name")
+{
+	struct memory {
+		char bytes[16] = {};
+		long words[2] = {};
+	};
+	const auto refused = [](auto access, const char *name) {
+		const auto r = run<memory>(access);
+
+		INFO(r.message);
+		return r.found == bug::unseen &&
+		       r.message.find(std::string("refused: ") + name) == 0;
+	};
+
+	CHECK(refused([](memory &m) { std::snprintf(m.bytes, 16, "%d", 1); },
+		      "snprintf()"));
+	CHECK(refused(
+		[](memory &m) { model::check(!std::strstr(m.bytes, "x")); },
+		"strstr()"));
+	CHECK(refused(
+		[](memory &m) {
+			std::qsort(
+				m.words, 2, sizeof(long),
+				[](const void *, const void *) { return 0; });
+		},
+		"qsort()"));
+	CHECK(refused([](memory &m) { __sync_fetch_and_nand(m.words, 1); },
+		      "__tsan_atomic64_fetch_nand()"));
+	CHECK(refused([](memory &m) { __tsan_acquire(m.words); },
+		      "__tsan_acquire()"));
+	CHECK(refused(
+		[](memory &m) {
+			struct wide {
+				long at[3];
+			} v;
+			__atomic_load(reinterpret_cast<wide *>(m.bytes), &v,
+				      __ATOMIC_RELAXED);
+		},
+		"an atomic that is no word of 1, 2, 4 or 8 bytes"));
+}
+
+/* A request, as a kernel has it: on the stack of who waits for it. */
+TEST_CASE("plain: what lies on a stack, and is shown to others")
+{
+	struct desk {
+		std::atomic<int *> request{nullptr};
+		std::atomic<bool> done{false};
+	};
+	const auto serves = [](desk &d) {
+		if (int *const p = d.request.load(acquire)) {
+			*p += 1;
+			d.done.store(true, release);
+		}
+	};
+	const auto asks = [](std::memory_order o, bool waits) {
+		return [o, waits](desk &d) {
+			const auto one = [&d, o, waits](int v) {
+				int of = v;
+
+				d.request.store(&of, o);
+				while (waits && !d.done.load(acquire))
+					;
+				if (waits)
+					model::check(of == v + 1);
+			};
+			one(1);
+			int after[64];
+			after[0] = 1;
+			model::check(after[0] == 1);
+		};
+	};
+	const auto right = run<desk>(asks(release, true), serves);
+	const auto early = run<desk>(asks(relaxed, true), serves);
+	const auto gone = run<desk>(asks(release, false), serves);
+
+	INFO(right.timeline << early.timeline << gone.timeline);
+	CHECK(right.found ==
+	      bug::deadlock); /* who looks too early serves none */
+	CHECK(early.found == bug::data_race);
+	CHECK(gone.found == bug::dead_object);
 }
 
 /* Two fences that order nothing: each CPU may miss what the other stored. */
@@ -142,6 +245,198 @@ TEST_CASE("plain: a fence is as strong as it is written")
 	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_RELAXED); }) == 1);
 	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_RELEASE); }) == 1);
 	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_SEQ_CST); }) == 0);
+}
+
+/* A pool, a free list: who owns it makes of it what it likes. */
+TEST_CASE("plain: storage that ends is used again, by one who knows")
+{
+	struct pool {
+		alignas(8) char room[8] = {};
+		std::atomic<std::atomic<int> *> shown{nullptr};
+	};
+	const auto reuses = [](std::memory_order o) {
+		return run<pool>(
+			[o](pool &p) {
+				auto *const made =
+					new (p.room) std::atomic<int>(1);
+				made->store(2, relaxed);
+				made->~atomic();
+				std::memset(p.room, 0, 8);
+				p.shown.store(new (p.room) std::atomic<int>(3),
+					      o);
+			},
+			[](pool &p) {
+				if (auto *const a = p.shown.load(acquire))
+					model::check(a->load(relaxed) == 3);
+			});
+	};
+	const model::result right = reuses(release), wrong = reuses(relaxed);
+
+	INFO(right.timeline << wrong.timeline);
+	CHECK(right.ok());
+	CHECK(right.complete == 2);
+	CHECK(wrong.found == bug::dead_object);
+}
+
+TEST_CASE("plain: malloc() and its like are as new and delete")
+{
+	struct owner {
+		std::atomic<int *> p{static_cast<int *>(std::calloc(1, 4))};
+	};
+	const auto with = [](auto ends) {
+		return run<owner>(
+			[ends](owner &o) { ends(o.p.exchange(nullptr)); },
+			[](owner &o) {
+				if (const int *p = o.p.load())
+					model::check(*p == 0);
+			});
+	};
+	const auto freed = with([](int *p) { std::free(p); });
+	const auto moved = with([](int *p) {
+		int *const larger = static_cast<int *>(std::realloc(p, 64));
+		model::check(larger != p && *larger == 0);
+		std::free(larger);
+	});
+	/* Nobody frees what another may still look at, whoever is first. */
+	const auto first = run<owner>(
+		[](owner &o) { model::check(*o.p.load(relaxed) == 0); },
+		[](owner &o) { std::free(o.p.load(relaxed)); });
+
+	INFO(freed.timeline << moved.timeline << first.timeline);
+	CHECK(freed.message.find("use of freed memory: made.0") == 0);
+	CHECK(moved.message.find("use of freed memory: made.0") == 0);
+	CHECK(first.message.find("end of an object that is in use by cpu0 at "
+				 "test_plain.cpp:") == 0);
+}
+
+thread_local int of_a_thread;
+
+TEST_CASE("plain: a thread_local is refused")
+{
+	struct nothing {};
+	const auto r = run<nothing>([](nothing &) { of_a_thread++; });
+
+	CHECK(r.found == bug::unseen);
+	CHECK(r.message.find("refused: a thread_local") == 0);
+}
+
+/* An atomic word and its second byte. */
+TEST_CASE("plain: locations that overlap are refused")
+{
+	struct word {
+		unsigned v = 0;
+	};
+	const auto all = [](word &w) {
+		__atomic_store_n(&w.v, 1u, __ATOMIC_RELAXED);
+	};
+	const auto byte = [](word &w) {
+		__atomic_store_n(reinterpret_cast<char *>(&w.v) + 1, char{1},
+				 __ATOMIC_RELAXED);
+	};
+	const auto plain = [](word &w) {
+		reinterpret_cast<char *>(&w.v)[1] = 1;
+	};
+
+	CHECK(run<word>(all, byte).message.find(
+		      "an atomic access that overlaps another location, used "
+		      "by cpu0 at test_plain.cpp:") == 0);
+	CHECK(run<word>(byte, all).found == bug::mixed_access);
+	CHECK(run<word>(all, plain).found == bug::mixed_access);
+	CHECK(run<word>(plain, all).found == bug::mixed_access);
+}
+
+TEST_CASE("plain: mutexes are locks, as the C and the C++ library have them")
+{
+	struct guarded {
+		std::mutex m;
+		std::shared_mutex s;
+		int count = 0, left = 0, read = 0;
+	};
+	const auto adds = [](guarded &g) {
+		const std::lock_guard held(g.m);
+		g.count++;
+	};
+	const auto tries = [](guarded &g) {
+		if (g.m.try_lock()) {
+			g.count++;
+			g.m.unlock();
+		}
+	};
+	const auto writes = [](guarded &g) {
+		const std::unique_lock held(g.s);
+		g.left++;
+	};
+	const auto reads = [](guarded &g) {
+		const std::shared_lock held(g.s);
+		model::check(g.left < 2);
+	};
+	const auto both = run<guarded>(adds, adds);
+	const auto some = run<guarded>(adds, tries);
+	const auto shared = run<guarded>(writes, reads, reads);
+	const auto wrong = run<guarded>(
+		[](guarded &g) {
+			const std::shared_lock held(g.s);
+			g.left++;
+		},
+		reads);
+	const auto none = run<guarded>(adds, [](guarded &g) { g.count++; });
+	const auto twice = run<guarded>([](guarded &g) {
+		g.m.lock();
+		pthread_mutex_lock(g.m.native_handle());
+	});
+	const auto others = run<guarded>([](guarded &g) { g.m.lock(); },
+					 [](guarded &g) { g.m.unlock(); });
+	const auto again = run<guarded>([](guarded &) {
+		pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+		pthread_mutex_lock(&m);
+	});
+
+	INFO(both.timeline << some.timeline << shared.timeline);
+	CHECK(both.ok());
+	CHECK(both.complete == 2);
+	CHECK(some.ok());
+	CHECK(some.complete == 3);
+	CHECK(shared.ok());
+	CHECK(shared.exhaustive);
+	CHECK(shared.complete == 14);
+	CHECK(wrong.found == bug::data_race);
+	CHECK(none.found == bug::data_race);
+	CHECK(twice.found == bug::deadlock);
+	CHECK(others.message.find(
+		      "failed: unlock of a lock that is not held") == 0);
+	CHECK(again.found == bug::unseen);
+}
+
+TEST_CASE("plain: what is of the host's threads is refused, by its name")
+{
+	struct waiters {
+		std::mutex m;
+		std::condition_variable c;
+	};
+	const auto named = [](auto access, const char *name) {
+		const auto r = run<waiters>(access);
+
+		INFO(r.message);
+		return r.found == bug::unseen &&
+		       r.message.find(name) != std::string::npos;
+	};
+
+	CHECK(named([](waiters &w) { w.c.notify_one(); },
+		    "std::condition_variable::notify_one()"));
+	CHECK(named(
+		[](waiters &w) {
+			std::unique_lock held(w.m);
+			w.c.wait(held);
+		},
+		"std::condition_variable::wait("));
+	CHECK(named(
+		[](waiters &) {
+			static int *const made = new int(1);
+			model::check(*made == 1);
+		},
+		"__cxa_guard_acquire()"));
+	CHECK(named([](waiters &) { std::thread([] {}).join(); },
+		    "std::thread::_M_start_thread("));
 }
 
 TEST_CASE("plain: a static is one object, and gets its value back")

@@ -55,6 +55,7 @@ struct cpu_state {
 	};
 
 	fiber stack;
+	own_stack own; /* what it alone does there */
 	where state = where::done;
 	ref source;	     /* at_source: the write */
 	u8 ran = 0;	     /* events of the graph that it has run */
@@ -136,6 +137,15 @@ struct checker final : hooked::engine {
 	/* A plain access of code that the compiler has instrumented. */
 	void touch(const void *at, usize bytes, bool writes,
 		   const void *caller);
+	/* On a stack whose state is compared: loops.hpp. */
+	void leave_no_traces()
+	{
+		if (cuts_loops)
+			way_in.wipe();
+	}
+	/* Its frames, as the compiler tells; null: one ends. */
+	void frame(const char *at, const void *returns_to, const void *caller);
+	void storage_ends(const void *at, usize bytes, const void *caller);
 	/* Whether a handler runs there: a klock::context. */
 	int context() const;
 	bool tracing() const { return trace != nullptr; }
@@ -234,6 +244,9 @@ struct checker final : hooked::engine {
 	void branch_choice(u64 n);
 
 	/* -- execution.cpp -- */
+	unsigned on_stack_of(const void *at) const;
+	void meet_on_stack(unsigned of, const char *byte);
+	void refuse_what_is_gone(const void *at, site);
 	unsigned place_of(window &, site);
 	unsigned place_known(const window &) const;
 	reading asking(const window &, order) const;
@@ -375,6 +388,9 @@ struct checker final : hooked::engine {
 		std::vector<u8> was;
 	};
 	std::vector<saved> changed;
+
+	/* Where each thread of the host's has its own. */
+	std::vector<std::pair<const char *, const char *>> thread_locals;
 
 	/* What std::atomic's sleepers listen to, by the atomic's address. */
 	std::map<const void *, std::unique_ptr<u64>> bells;

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -133,6 +134,8 @@ void checker::start_cpus()
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.in_loop = false;
+		s.own.start_run(s.stack.low(), s.stack.high(),
+				trace != nullptr);
 		s.stack.start(cpu_main, this);
 	}
 }
@@ -390,10 +393,8 @@ void checker::save(const void *at, usize bytes)
 		return;
 	if (detail::block_at(at).start)
 		return;
-	for (unsigned c = 0; c < g->cpus; c++)
-		if (byte >= cpus[c]->stack.low() &&
-		    byte < cpus[c]->stack.high())
-			return;
+	if (on_stack_of(at) != none)
+		return;
 	const auto *was = static_cast<const u8 *>(at);
 	changed.push_back({const_cast<void *>(at), {was, was + bytes}});
 }
@@ -486,6 +487,21 @@ unsigned checker::place_of(window &w, site s)
 		w.shift = 0;
 	}
 	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const object *const met = memory.find(w.at);
+	const bool is_new = !met || met->place < 0 || !met->alive;
+	const unsigned of = is_new ? on_stack_of(w.at) : none;
+	const char *const first = static_cast<const char *>(w.at);
+	if (is_new)
+		refuse_what_is_gone(w.at, s);
+	if (of == cpu) {
+		/* Of a frame that is no more. */
+		if (met && !met->alive && !met->was_born)
+			memory.born(w.at, w.bytes, actor_at(epoch, s),
+				    me().births++);
+		me().own.shared.push_back(first);
+	} else if (of != none) {
+		meet_on_stack(of, first);
+	}
 	blame(memory.use(w.at, w.bytes, actor_at(epoch, s), place), w.at, s);
 	return place;
 }
@@ -700,6 +716,8 @@ void checker::born(const void *at, usize bytes)
 	const site nowhere{nullptr, 0};
 
 	not_walkable();
+	if (me().own.has(at))
+		me().own.forget(static_cast<const char *>(at), bytes);
 	blame(memory.born(at, bytes, actor_at(epoch, nowhere), me().births++),
 	      at, nowhere);
 }
@@ -712,6 +730,8 @@ void checker::dead(const void *at, usize bytes)
 	not_walkable();
 	may_interrupt();
 	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
+	if (me().own.has(at))
+		me().own.forget(static_cast<const char *>(at), bytes);
 	if (trace)
 		trace->add({cpu, "end of " + known.of(at), nowhere});
 }
@@ -905,32 +925,135 @@ static bool of_the_checker(const void *at)
 	       at == &hooked::counter_mask || at == &detail::in_body;
 }
 
+/* The CPU whose stack it is on. */
+unsigned checker::on_stack_of(const void *at) const
+{
+	for (unsigned c = 0; c < g->cpus; c++)
+		if (cpus[c]->own.has(at))
+			return c;
+	return none;
+}
+
+/* Another CPU's: what that one did there is of interest now. */
+void checker::meet_on_stack(unsigned of, const char *at)
+{
+	own_stack &own = cpus[of]->own;
+
+	if (!own.told())
+		return;
+	own_stack::byte &b = own.at(at);
+	if (b.shared || (!b.wrote && !b.read))
+		return;
+	const own_stack::end *const end = own.end_of(at);
+	if (end && of == cpu)
+		return;
+	const own_stack::callers by = own.callers_of(at);
+	memory.adopt(at, of, {b.wrote, place_of_return(by.writer)},
+		     {b.read, place_of_return(by.reader)},
+		     end ? end->epoch : 0);
+	if (!end)
+		own.share(at);
+}
+
+/* What was freed is not there for anybody; what each thread has is not known.
+ */
+void checker::refuse_what_is_gone(const void *at, site s)
+{
+	if (detail::block_at(at).freed)
+		report(bug::dead_object, "use of freed memory: " + known.of(at),
+		       s);
+	for (const auto &[from, to] : thread_locals)
+		if (at >= from && at < to)
+			report(bug::unseen,
+			       "refused: a thread_local, which is one for all "
+			       "CPUs here: " +
+				       known.of(at),
+			       s);
+}
+
 void checker::touch(const void *at, usize bytes, bool writes,
 		    const void *caller)
 {
 	const char *const first = static_cast<const char *>(at);
-
-	if ((first >= me().stack.low() && first < me().stack.high()) ||
-	    of_the_checker(at))
-		return;
-
-	may_interrupt();
-	const site s = place_of_return(caller);
 	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const unsigned of = on_stack_of(at);
+
+	if (of_the_checker(at) ||
+	    (of == cpu &&
+	     me().own.accessed(first, bytes, writes, epoch, caller)))
+		return;
+	if (of != cpu)
+		may_interrupt();
+	const site s = place_of_return(caller);
 	if (trace)
 		trace->add(
 			{cpu, (writes ? "write " : "read ") + known.of(at), s});
-	if (detail::block_at(at).freed)
-		report(bug::dead_object, "use of freed memory: " + known.of(at),
-		       s);
-	for (const char *byte = first; byte < first + bytes; byte++)
+	if (of == none)
+		refuse_what_is_gone(at, s);
+	for (const char *byte = first; byte < first + bytes; byte++) {
+		if (of != none)
+			meet_on_stack(of, byte);
+		if (of == cpu && !me().own.at(byte).shared)
+			me().own.share(byte);
+		memory.meet_byte(byte, actor_at(epoch, s),
+				 of == none || of == cpu);
 		blame(writes ? memory.write_plain(byte, 1, actor_at(epoch, s))
 			     : memory.read_plain(byte, 1, actor_at(epoch, s)),
 		      byte, s);
+	}
 	if (writes)
 		save(at, bytes);
-	if (writes && cuts_loops)
+	if (writes && cuts_loops && of != cpu)
 		way_in.forget_turns();
+}
+
+void checker::storage_ends(const void *at, usize bytes, const void *caller)
+{
+	const actor by = actor_at(static_cast<u8>(me().ran + 1),
+				  place_of_return(caller));
+	const char *const first = static_cast<const char *>(at);
+
+	for (const char *byte = first; byte < first + bytes; byte++)
+		blame(memory.ended(byte, by), byte, by.where);
+}
+
+void checker::frame(const char *at, const void *returns_to, const void *caller)
+{
+	const u8 epoch = static_cast<u8>(me().ran + 1);
+	own_stack &own = me().own;
+
+	if (returns_to) {
+		own.enter(at, returns_to);
+		return;
+	}
+	const char *const above = own.leave(at, epoch);
+	if (!above || own.shared.empty())
+		return;
+	const site s = place_of_return(caller);
+	std::erase_if(own.shared, [&](const char *byte) {
+		if (byte >= above)
+			return false;
+		own.at(byte).shared = false;
+		own.forget(byte, 1);
+		blame(memory.ended(byte, actor_at(epoch, s)), byte, s);
+		return true;
+	});
+}
+
+void detail::storage_ends(const void *at, usize bytes, const void *caller)
+{
+	const checker_runs now;
+
+	if (hooked::running)
+		the_checker().storage_ends(at, bytes, caller);
+}
+
+void detail::frame(const void *at, const void *returns_to, const void *caller)
+{
+	const checker_runs now;
+
+	the_checker().frame(static_cast<const char *>(at), returns_to, caller);
+	the_checker().leave_no_traces();
 }
 
 void detail::plain_access(const void *at, usize bytes, bool writes,
@@ -940,6 +1063,7 @@ void detail::plain_access(const void *at, usize bytes, bool writes,
 
 	if (hooked::running)
 		the_checker().touch(at, bytes, writes, caller);
+	the_checker().leave_no_traces();
 }
 
 void detail::misuse(const char *what, site s)
@@ -948,6 +1072,25 @@ void detail::misuse(const char *what, site s)
 
 	the_checker().report(bug::failed_check, std::string("failed: ") + what,
 			     s);
+}
+
+void detail::refuse(const char *what, const void *caller)
+{
+	const detail::checker_runs now;
+	char *const plain =
+		abi::__cxa_demangle(what, nullptr, nullptr, nullptr);
+	std::string text = std::string("refused: ") + (plain ? plain : what);
+
+	std::free(plain);
+	if (text.find_first_of(" (", std::strlen("refused: ")) ==
+	    std::string::npos)
+		text += "()";
+	text += ", of which the checker cannot see what it does";
+	if (hooked::running)
+		the_checker().report(bug::unseen, text,
+				     the_checker().place_of_return(caller));
+	std::fprintf(stderr, "%s\n", text.c_str());
+	std::abort();
 }
 
 /*
@@ -1331,6 +1474,7 @@ std::string text(const weakening &w)
 [[gnu::weak]] void detail::empty_heap() {}
 [[gnu::weak]] detail::part_of_heap detail::heap_of(unsigned) { return {}; }
 [[gnu::weak]] detail::block_of detail::block_at(const void *) { return {}; }
+[[gnu::weak]] const char *detail::not_wrapped() { return nullptr; }
 
 void check(bool holds, const char *text, site s)
 {

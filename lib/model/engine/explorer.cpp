@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <link.h>
 
 namespace model {
 
@@ -22,6 +23,25 @@ checker &the_checker()
 result explore(program &p, const options &how)
 {
 	return the_checker().explore(p, how);
+}
+
+/* This thread's, of each part of the program. */
+static std::vector<std::pair<const char *, const char *>> find_thread_locals()
+{
+	std::vector<std::pair<const char *, const char *>> all;
+	const auto add = [](dl_phdr_info *part, std::size_t, void *to) {
+		const auto *const start =
+			static_cast<const char *>(part->dlpi_tls_data);
+		for (unsigned i = 0; start && i < part->dlpi_phnum; i++)
+			if (part->dlpi_phdr[i].p_type == PT_TLS)
+				static_cast<decltype(all) *>(to)->emplace_back(
+					start,
+					start + part->dlpi_phdr[i].p_memsz);
+		return 0;
+	};
+
+	::dl_iterate_phdr(add, &all);
+	return all;
 }
 
 result checker::explore(program &p, const options &given)
@@ -48,6 +68,7 @@ result checker::explore(program &p, const options &given)
 	/* What lies in a heap is not seen: learner.cpp. */
 	learning = p.closed && !given.run_all && !given.load_buffering &&
 		   detail::gate_to(*this) == this;
+	thread_locals = find_thread_locals();
 	begin_finding();
 	start_symmetry(given.symmetric && learning);
 	cuts_loops = given.cut_loops || given.every_turn;

@@ -418,25 +418,22 @@ bool checker::has_turn_in_vain(const std::vector<turn> &turns,
  * hooks - what the code under test calls: loops look at it, checker does it
  */
 
-namespace {
-
-/* Clears what the engine left in the stack, below its caller. */
-[[gnu::noinline]] void wipe()
+/* Below its caller. */
+[[gnu::noinline]] void loops::wipe() const
 {
 	char room[engine_depth];
 
+	if (heads.empty())
+		return;
 	std::memset(room, 0, sizeof(room));
 	asm volatile("" ::"r"(room) : "memory");
 }
-
-} // namespace
 
 void loops::passed(bool changed)
 {
 	if (changed)
 		forget_turns();
-	if (!heads.empty())
-		wipe();
+	wipe();
 }
 
 /* Whether the CPU's last event left the location's value as it was. */

@@ -97,6 +97,9 @@ struct loops final : hooked::engine {
 	/* A new head: what this run did counts for nothing. */
 	bool found_a_head() const { return again; }
 
+	/* What the engine has left on the CPU's stack goes. */
+	void wipe() const;
+
 	/* Where the last call of the current CPU was, and if in a loop. */
 	site last_site() const;
 	bool in_a_loop() const;

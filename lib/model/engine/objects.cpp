@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace model {
 
 namespace {
@@ -159,7 +162,7 @@ conflict objects::read_plain(const void *at, usize bytes, const actor &by)
 	if (found.found == bug::none && !ordered(o.writer, o.write, by))
 		found = {bug::data_race, "data race with the write", o.writer,
 			 o.write.where};
-	if (found.found == bug::none && o.place >= 0)
+	if (found.found == bug::none && (o.place >= 0 || o.part))
 		found = beside(o);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;
@@ -173,11 +176,105 @@ conflict objects::write_plain(const void *at, usize bytes, const actor &by)
 	if (found.found == bug::none)
 		found = ended_by_all(o, by, bug::data_race,
 				     "data race with the access");
-	if (found.found == bug::none && o.place >= 0)
+	if (found.found == bug::none && (o.place >= 0 || o.part))
 		found = beside(o);
 	o.writer = static_cast<u8>(by.cpu);
 	o.write = {by.epoch, by.where};
 	return found;
+}
+
+/* A live atomic location that begins before this byte, and has it. */
+const object *objects::atomic_around(const void *at) const
+{
+	for (usize before = 1; before < sizeof(u64); before++) {
+		const object *const o =
+			find(static_cast<const char *>(at) - before);
+		if (o && o->place >= 0 && o->alive && o->bytes > before)
+			return o;
+	}
+	return nullptr;
+}
+
+/* What a location that is met for the first time shares bytes with. */
+conflict objects::overlap(object &o, usize bytes, const actor &by)
+{
+	const auto at_odds = [](const object &with) -> conflict {
+		return {bug::mixed_access,
+			"an atomic access that overlaps another location, used",
+			with.user, with.used};
+	};
+	conflict found;
+
+	if (const object *const around = atomic_around(o.at))
+		found = at_odds(*around);
+	for (usize i = 1; i < bytes; i++) {
+		object *const with = met(static_cast<const char *>(o.at) + i);
+		if (!with || !with->alive)
+			continue;
+		if (with->place >= 0)
+			found = at_odds(*with);
+		else if (found.found == bug::none)
+			found = ended_by_all(
+				*with, by, bug::mixed_access,
+				"an atomic access beside a plain one");
+		with->part = true;
+		with->user = static_cast<u8>(by.cpu);
+		with->used = by.where;
+	}
+	return found;
+}
+
+void objects::meet_byte(const void *at, const actor &by, bool reuses)
+{
+	object *const before = met(at);
+
+	if (before && before->part && !atomic_around(at))
+		before->part = false;
+	if (before && (before->alive || !reuses ||
+		       !ordered(before->maker, before->end, by)))
+		return;
+	if (before) {
+		*before = {};
+		before->at = at;
+		before->run = run;
+		before->bytes = 1;
+	}
+	if (const object *const around = atomic_around(at)) {
+		object &o = entry(at, 1);
+		o.part = true;
+		o.user = around->user;
+		o.used = around->used;
+	}
+}
+
+conflict objects::ended(const void *at, const actor &by)
+{
+	const object *const o = find(at);
+
+	return o && o->alive ? dead(at, o->bytes, by) : conflict{};
+}
+
+void objects::adopt(const void *at, unsigned cpu, const object::access &write,
+		    const object::access &read, u8 ended)
+{
+	object &o = entry(at, 1);
+
+	if (o.place >= 0 && o.alive) {
+		o.writer = static_cast<u8>(cpu);
+		o.write = write;
+		return;
+	}
+	o = {};
+	o.at = at;
+	o.run = run;
+	o.bytes = 1;
+	o.writer = o.maker = static_cast<u8>(cpu);
+	o.write = write;
+	o.reads[cpu] = read;
+	if (ended) {
+		o.alive = false;
+		o.end.epoch = ended;
+	}
 }
 
 conflict objects::use(const void *at, usize bytes, const actor &by,
@@ -195,6 +292,8 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 			found = ended_by_all(
 				o, by, bug::mixed_access,
 				"an atomic access beside a plain one");
+		if (found.found == bug::none)
+			found = overlap(o, bytes, by);
 		const auto name =
 			std::tuple(at, o.was_born ? o.maker : ~0u, o.birth);
 		const int next = static_cast<int>(numbers.size());
@@ -211,6 +310,111 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 	place = static_cast<unsigned>(o.place);
 	o.reads[by.cpu] = {by.epoch, by.where};
 	return found;
+}
+
+/* -- A CPU's own stack ----------------------------------------------------- */
+
+void own_stack::start_run(const char *from, const char *to, bool shown)
+{
+	low = from;
+	high = to;
+	if (notes > ~u32{0} / 2) {
+		bytes.clear();
+		notes = 0;
+	}
+	start = notes;
+	shared.clear();
+	ends.clear();
+	frames.clear();
+	by.resize(shown ? static_cast<usize>(high - low) : 0);
+}
+
+bool own_stack::accessed(const char *place, usize size, bool writes, u8 epoch,
+			 const void *caller)
+{
+	if (bytes.empty())
+		bytes.resize(static_cast<usize>(high - low));
+
+	byte *const first = &at(place);
+	for (usize i = 0; i < size; i++)
+		if (first[i].shared && first[i].when > start)
+			return false;
+	notes++;
+	for (usize i = 0; i < size; i++) {
+		byte &b = at(place + i);
+		b.when = notes;
+		(writes ? b.wrote : b.read) = epoch;
+	}
+	if (by.empty())
+		return true;
+	for (usize i = 0; i < size; i++) {
+		callers &c = by[static_cast<usize>(place - low) + i];
+		(writes ? c.writer : c.reader) = caller;
+	}
+	return true;
+}
+
+void own_stack::share(const char *place)
+{
+	at(place).shared = true;
+	shared.push_back(place);
+}
+
+void own_stack::forget(const char *place, usize size)
+{
+	for (; told() && size; size--, place++)
+		at(place).wrote = at(place).read = 0;
+}
+
+const own_stack::end *own_stack::end_of(const char *place)
+{
+	const u32 last = at(place).when;
+	const auto after = std::find_if(
+		std::partition_point(
+			ends.begin(), ends.end(),
+			[last](const end &e) { return e.when < last; }),
+		ends.end(), [place](const end &e) { return place < e.above; });
+
+	return after == ends.end() ? nullptr : &*after;
+}
+
+/* Its frame is as far as where it returns to is written. */
+void own_stack::enter(const char *frame, const void *returns_to)
+{
+	const char *above = frame;
+
+	while (!frames.empty() && frames.back().sp <= frame)
+		frames.pop_back();
+	const char *const till = frames.empty() ? high : frames.back().sp;
+	for (const char *word = frame + 2 * sizeof(void *);
+	     word + sizeof(void *) <= till + 2 * sizeof(void *) && word < high;
+	     word += sizeof(void *)) {
+		const void *is;
+		std::memcpy(&is, word, sizeof(is));
+		if (is == returns_to) {
+			above = word;
+			break;
+		}
+	}
+	frames.push_back({frame, above});
+}
+
+const char *own_stack::leave(const char *frame, u8 epoch)
+{
+	const char *above = nullptr;
+
+	while (!frames.empty() && frames.back().sp <= frame) {
+		above = std::max(above, frames.back().above);
+		frames.pop_back();
+	}
+	if (!above)
+		return nullptr;
+	/* Ends of one epoch are one. */
+	while (!ends.empty() && ends.back().epoch == epoch &&
+	       ends.back().above <= above)
+		ends.pop_back();
+	ends.push_back({++notes, above, epoch});
+	return above;
 }
 
 } // namespace model

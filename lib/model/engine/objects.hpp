@@ -54,6 +54,7 @@ struct object {
 	bool alive = true;
 	bool was_born = false; /* else it was there before the run */
 	bool atomic = false;
+	bool part = false;	/* of an atomic that begins before it */
 	u8 maker = 0;		/* CPU that made or ended it */
 	unsigned birth = 0;	/* how many that CPU had made before */
 	access end;		/* birth while alive, else death */
@@ -80,6 +81,19 @@ struct objects {
 	conflict use(const void *at, usize bytes, const actor &by,
 		     unsigned &place);
 
+	/*
+	 * A byte that is about to be accessed plainly. Storage whose object is
+	 * gone, for one who knows, may be anything's: reuses.
+	 */
+	void meet_byte(const void *at, const actor &by, bool reuses);
+
+	/* If anything lies there: it is gone. */
+	conflict ended(const void *at, const actor &by);
+
+	/* A byte of a CPU's stack as that CPU left it: no other was there. */
+	void adopt(const void *at, unsigned cpu, const object::access &write,
+		   const object::access &read, u8 ended);
+
 	/* Of this run; null: not met yet. */
 	const object *find(const void *at) const;
 
@@ -93,6 +107,9 @@ struct objects {
 
       private:
 	object &entry(const void *at, usize bytes);
+	object *met(const void *at) { return const_cast<object *>(find(at)); }
+	const object *atomic_around(const void *at) const;
+	conflict overlap(object &o, usize bytes, const actor &by);
 	conflict alive(const object &o, const actor &by) const;
 	conflict ended_by_all(const object &o, const actor &by, bug as,
 			      const char *text) const;
@@ -105,6 +122,74 @@ struct objects {
 
 	/* address, CPU that made it (or none), its how-manieth: the number */
 	std::map<std::tuple<const void *, unsigned, unsigned>, int> numbers;
+};
+
+/*
+ * What a CPU does on its own stack is its own business until another looks
+ * there: noted here, and told to objects then. Frames end as the compiler tells
+ * (__tsan_func_exit): what lay in one is gone.
+ */
+struct own_stack {
+	struct byte {
+		u32 when = 0; /* the last note; of this run: after its start */
+		u8 wrote = 0, read = 0; /* epochs; 0: never */
+		bool shared = false;
+	};
+	/* Where calls return to; known while a finding is shown. */
+	struct callers {
+		const void *writer = nullptr, *reader = nullptr;
+	};
+	struct end {
+		u32 when;
+		const char *above;
+		u8 epoch;
+	};
+
+	void start_run(const char *from, const char *to, bool shown);
+	/* False: not noted, for others are there, too. */
+	bool accessed(const char *at, usize bytes, bool writes, u8 epoch,
+		      const void *by);
+	/* An object of its own is born there or dies. */
+	void forget(const char *at, usize bytes);
+	void enter(const char *frame, const void *returns_to);
+	/* Above what has ended; null: nothing has. */
+	const char *leave(const char *frame, u8 epoch);
+	/* After the byte's last access; null: it is there. */
+	const end *end_of(const char *at);
+	byte &at(const char *place)
+	{
+		byte &b = bytes[static_cast<usize>(place - low)];
+		if (b.when <= start)
+			b = {};
+		return b;
+	}
+	callers callers_of(const char *place) const
+	{
+		return by.empty() ? callers{}
+				  : by[static_cast<usize>(place - low)];
+	}
+	void share(const char *place);
+	/* The compiler tells of this stack. */
+	bool told() const { return notes != start; }
+	bool has(const void *place) const
+	{
+		return place >= low && place < high;
+	}
+
+	/* What others use, too: objects knows of it. */
+	std::vector<const char *> shared;
+
+      private:
+	struct frame {
+		const char *sp, *above;
+	};
+
+	const char *low = nullptr, *high = nullptr;
+	u32 start = 0, notes = 0;
+	std::vector<byte> bytes;
+	std::vector<callers> by;
+	std::vector<end> ends;
+	std::vector<frame> frames;
 };
 
 } // namespace model

@@ -69,4 +69,52 @@ part_of_heap heap_of(unsigned maker);
 void plain_access(const void *at, klock::usize bytes, bool writes,
 		  const void *caller);
 
+/* A function begins, and will return there; null: it ends. */
+void frame(const void *at, const void *returns_to, const void *caller);
+
+/* Whatever lies there is gone: none of it is in use. */
+void storage_ends(const void *at, klock::usize bytes, const void *caller);
+
+/* Ends the run, or else the program: the checker cannot see what this does. */
+void refuse(const char *what, const void *caller);
+
+/* What the linker does not hand over though it is wrapped; null: nothing. */
+const char *not_wrapped();
+
+struct wrapped {
+	const char *name;
+	void (*real)(); /* null: the program was linked without --wrap of it */
+};
+
+inline bool cpu_runs() { return in_body && klock::arch::hooked::running; }
+
 } // namespace model::detail
+
+/* At a call that is not inlined: what it returns to. */
+#define KLOCK_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+/*
+ * Defines what a function of the C library is under the checker: by --wrap of
+ * it. lib/CMakeLists.txt reads the names from these lines.
+ */
+#define KLOCK_WRAPPED(RETURNS, NAME, ...)                                      \
+	[[gnu::weak]] RETURNS __real_##NAME(__VA_ARGS__);                      \
+	[[gnu::used,                                                           \
+	  gnu::section("klock_wrapped")]] static model::detail::wrapped        \
+		is_wrapped_##NAME{                                             \
+			#NAME, reinterpret_cast<void (*)()>(&__real_##NAME)};  \
+	RETURNS __wrap_##NAME(__VA_ARGS__)
+
+/*
+ * One that no CPU may call. Its arguments are handed on as words, whatever they
+ * are: six are as many as any here has, and none is a floating-point number.
+ */
+#define KLOCK_REFUSED(NAME)                                                    \
+	KLOCK_WRAPPED(klock::usize, NAME, klock::usize a, klock::usize b,      \
+		      klock::usize c, klock::usize d, klock::usize e,          \
+		      klock::usize f)                                          \
+	{                                                                      \
+		if (model::detail::cpu_runs())                                 \
+			model::detail::refuse(#NAME, KLOCK_CALLER);            \
+		return __real_##NAME(a, b, c, d, e, f);                        \
+	}

@@ -171,15 +171,23 @@ namespace detail {
 #else
 #define KLOCK_MODEL_HAS(what) 0
 #endif
-#if defined(__SANITIZE_THREAD__) || KLOCK_MODEL_HAS(thread_sanitizer)
 /*
  * In code whose compiler tells of plain accesses: what of it does not arrive,
- * and why; null: nothing. All would be right then that is wrong there alone.
+ * and why; empty: nothing. All would be right then that is wrong there alone.
+ * Each file has its own: it was compiled by options of its own.
  */
-[[gnu::noinline]] inline const char *what_is_unseen()
+#if !defined(__SANITIZE_THREAD__) && !KLOCK_MODEL_HAS(thread_sanitizer)
+[[maybe_unused]] static std::string what_is_unseen() { return {}; }
+#elif defined(__OPTIMIZE__) && !defined(KLOCK_MODEL_OPTIMIZED)
+[[maybe_unused]] static std::string what_is_unseen()
 {
-	static unsigned char target[64];
-	volatile klock::usize bytes = sizeof(target);
+	return "loads whose value nobody uses are not seen: the code is "
+	       "optimised; compile with -O0, or define KLOCK_MODEL_OPTIMIZED";
+}
+#else
+[[maybe_unused, gnu::noinline]] static std::string what_is_unseen()
+{
+	static char target[64];
 
 	probe = target;
 	probe_seen = false;
@@ -188,15 +196,18 @@ namespace detail {
 	if (!probe_seen)
 		return "plain accesses are not seen: ThreadSanitizer's library "
 		       "is linked; -fsanitize=thread is for compiling alone";
+	if (const char *const name = not_wrapped())
+		return "calls of the C library are not seen: link with "
+		       "-Wl,--wrap of each (lib/docs/check-your-code.md); not "
+		       "wrapped is " +
+		       std::string(name) + "()";
 	probe_seen = false;
-	std::memset(target, 0, bytes);
+	std::strcpy(target, "few");
 	if (!probe_seen)
-		return "memcpy() and its like are not seen: link with "
-		       "-Wl,--wrap of each (lib/docs/check-your-code.md)";
-	return nullptr;
+		return "what the compiler makes of strcpy() and its like is "
+		       "not seen: compile with -fno-builtin";
+	return {};
 }
-#else
-inline const char *what_is_unseen() { return nullptr; }
 #endif
 #undef KLOCK_MODEL_HAS
 
@@ -211,7 +222,7 @@ template <typename Make, typename Body, typename End, typename Handler>
 result explore_from(const options &how, Make make, Body body, End end,
 		    Handler handler)
 {
-	if (const char *const unseen = detail::what_is_unseen()) {
+	if (const auto unseen = detail::what_is_unseen(); !unseen.empty()) {
 		result none;
 
 		none.found = bug::unseen;
@@ -261,13 +272,15 @@ result explore_threads(options how, End end, Threads... threads)
 		how.runs.assign(sizeof...(threads), 1);
 	return explore<State>(
 		how,
-		[&](State &state, unsigned cpu) {
-			unsigned i = 0;
+		/* What it captures is the caller's, not the code's. */
+		[&](State & state, unsigned cpu)
+			__attribute__((no_sanitize("thread"))) {
+				unsigned i = 0;
 
-			((i++ == cpu ? static_cast<void>(threads(state))
-				     : static_cast<void>(0)),
-			 ...);
-		},
+				((i++ == cpu ? static_cast<void>(threads(state))
+					     : static_cast<void>(0)),
+				 ...);
+			},
 		end);
 }
 

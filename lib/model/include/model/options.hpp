@@ -188,7 +188,7 @@ enum class bug {
 	mixed_access, /* plain and atomic, or of two sizes, at one address */
 	panic,
 	not_repeatable, /* the code does not do the same twice */
-	unseen,		/* accesses are not told of: how it was linked */
+	unseen,		/* what the checker cannot see, it refuses */
 };
 
 struct result {
