@@ -3,6 +3,15 @@
  * Plain variables as they are, of which the compiler tells
  * (klock::model_plain): races, memory that is gone, the compiler's own atomics.
  */
+/* Names of our own headers' templates, and of many a user's macro. */
+#define N 4
+#define Self 2
+#include <atomic>
+#include <model/model.hpp>
+static_assert(N == 4 && Self == 2);
+#undef N
+#undef Self
+
 #include "foreign/hazard_stack.hpp"
 #include "foreign/queue.hpp"
 #include "foreign/seqlock.hpp"
@@ -24,6 +33,10 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+
+#ifdef __clang__ /* That they are wide is what is tested. */
+#pragma clang diagnostic ignored "-Watomic-alignment"
+#endif
 
 extern "C" void __tsan_acquire(void *);
 
@@ -155,7 +168,7 @@ TEST_CASE("plain: what is not seen is refused by name")
 				[](const void *, const void *) { return 0; });
 		},
 		"qsort()"));
-	CHECK(refused([](memory &m) { __sync_fetch_and_nand(m.words, 1); },
+	CHECK(refused([](memory &m) { __atomic_fetch_nand(m.words, 1, 0); },
 		      "__tsan_atomic64_fetch_nand()"));
 	CHECK(refused([](memory &m) { __tsan_acquire(m.words); },
 		      "__tsan_acquire()"));
@@ -437,6 +450,172 @@ TEST_CASE("plain: what is of the host's threads is refused, by its name")
 		"__cxa_guard_acquire()"));
 	CHECK(named([](waiters &) { std::thread([] {}).join(); },
 		    "std::thread::_M_start_thread("));
+}
+
+/* -- Every operation, of every width, with every order that it can have ------
+ *
+ * What was written is what arrives at the engine; what is found and left is
+ * what C++ says.
+ */
+
+namespace {
+
+using model::operation;
+
+template <typename T>
+struct cell {
+	std::atomic<T> a{12};
+	T w = 12;
+	std::atomic_flag f;
+	bool set = false;
+};
+
+template <typename T>
+struct row {
+	const char *name;
+	operation kind;
+	T (*does)(cell<T> &, std::memory_order);
+	T finds, leaves;
+};
+
+#define ROW(KIND, FINDS, LEAVES, ...)                                          \
+	row<T>                                                                 \
+	{                                                                      \
+		#__VA_ARGS__, operation::KIND,                                 \
+			[]([[maybe_unused]] cell<T> &c,                        \
+			   [[maybe_unused]] std::memory_order o) {             \
+				[[maybe_unused]] const int as =                \
+					static_cast<int>(o);                   \
+				[[maybe_unused]] T was = 12;                   \
+				return static_cast<T>(__VA_ARGS__);            \
+			},                                                     \
+			FINDS, LEAVES                                          \
+	}
+/* As a method, as C has it, as the compiler does. */
+#define RMW(NAME, BUILTIN, LEAVES)                                             \
+	ROW(rmw, 12, LEAVES, c.a.NAME(10, o)),                                 \
+		ROW(rmw, 12, LEAVES,                                           \
+		    std::atomic_##NAME##_explicit(&c.a, 10, o)),               \
+		ROW(rmw, 12, LEAVES, BUILTIN(&c.w, 10, as))
+
+template <typename T>
+const row<T> any_order[] = {
+	RMW(exchange, __atomic_exchange_n, 10),
+	RMW(fetch_add, __atomic_fetch_add, 22),
+	RMW(fetch_sub, __atomic_fetch_sub, 2),
+	RMW(fetch_and, __atomic_fetch_and, 8),
+	RMW(fetch_or, __atomic_fetch_or, 14),
+	RMW(fetch_xor, __atomic_fetch_xor, 6),
+	ROW(rmw, 22, 22, __atomic_add_fetch(&c.w, 10, as)),
+	ROW(rmw, 0, 12, c.f.test_and_set(o)),
+	ROW(rmw, 0, 12, std::atomic_flag_test_and_set_explicit(&c.f, o)),
+	ROW(rmw, 0, 12, __atomic_test_and_set(&c.set, as)),
+	ROW(rmw, 1, 7, c.a.compare_exchange_strong(was, 7, o)),
+	ROW(rmw, 1, 7, c.a.compare_exchange_weak(was, 7, o, relaxed)),
+	ROW(rmw, 1, 7,
+	    std::atomic_compare_exchange_strong_explicit(&c.a, &was, T{7}, o,
+							 relaxed)),
+	ROW(rmw, 1, 7,
+	    __atomic_compare_exchange_n(&c.w, &was, 7, true, as,
+					__ATOMIC_RELAXED)),
+	ROW(fence, 3, 12, (std::atomic_thread_fence(o), 3)),
+	ROW(fence, 3, 12, (__atomic_thread_fence(as), 3)),
+};
+
+template <typename T>
+const row<T> loads[] = {
+	ROW(load, 12, 12, c.a.load(o)),
+	ROW(load, 12, 12, std::atomic_load_explicit(&c.a, o)),
+	ROW(load, 12, 12, __atomic_load_n(&c.w, as)),
+	ROW(load, 0, 12, c.f.test(o)),
+	/* What a failure has, of its own. */
+	ROW(load, 12, 12,
+	    (was = 1, c.a.compare_exchange_strong(was, 7, seq_cst, o), was)),
+	ROW(load, 12, 12,
+	    (was = 1,
+	     __atomic_compare_exchange_n(&c.w, &was, 7, false, __ATOMIC_SEQ_CST,
+					 as),
+	     was)),
+};
+
+template <typename T>
+const row<T> stores[] = {
+	ROW(store, 1, 5, (c.a.store(5, o), 1)),
+	ROW(store, 1, 5, (std::atomic_store_explicit(&c.a, T{5}, o), 1)),
+	ROW(store, 1, 5, (__atomic_store_n(&c.w, 5, as), 1)),
+	ROW(store, 1, 12, (c.f.clear(o), 1)),
+	ROW(store, 1, 12, (__atomic_clear(&c.set, as), 1)),
+};
+
+/* That say no order have the strongest. */
+template <typename T>
+const row<T> no_order[] = {
+	ROW(load, 12, 12, c.a),
+	ROW(load, 12, 12, c.a.load()),
+	ROW(store, 5, 5, c.a = 5),
+	ROW(rmw, 12, 13, c.a++),
+	ROW(rmw, 11, 11, --c.a),
+	ROW(rmw, 22, 22, c.a += 10),
+	ROW(rmw, 8, 8, c.a &= 10),
+	ROW(rmw, 12, 22, std::atomic_fetch_add(&c.a, 10)),
+	ROW(rmw, 12, 2, __sync_fetch_and_sub(&c.w, 10)),
+	ROW(rmw, 12, 7, __sync_val_compare_and_swap(&c.w, 12, 7)),
+	ROW(fence, 1, 12, (__sync_synchronize(), 1)),
+};
+
+/* What arrives otherwise than it was written. */
+template <typename T>
+std::string otherwise(const row<T> &r, std::memory_order o)
+{
+	const auto order =
+		static_cast<klock::order>(o == consume ? acquire : o);
+	const auto got = model::explore_threads<cell<T>>(
+		{.record_uses = true},
+		[&r](cell<T> &c) {
+			const T now = c.a == 12 ? c.w : c.a.load();
+			model::check(now == r.leaves, "leaves");
+		},
+		[&r, o](cell<T> &c) {
+			model::check(r.does(c, o) == r.finds, "finds");
+		});
+	unsigned alike = 0;
+
+	for (const model::use &u : got.uses)
+		alike += u.what == r.kind && u.written == order;
+	const bool none = r.kind == operation::fence && o == relaxed;
+	if (got.ok() && alike == !none)
+		return "";
+	return std::string(r.name) + " of order " +
+	       std::to_string(static_cast<int>(o)) + ": " + got.message + "\n";
+}
+
+template <typename T>
+std::string otherwise()
+{
+	std::string all;
+
+	for (auto o : {relaxed, consume, acquire, release, acq_rel, seq_cst})
+		for (const row<T> &r : any_order<T>)
+			all += otherwise(r, o);
+	for (auto o : {relaxed, consume, acquire, seq_cst})
+		for (const row<T> &r : loads<T>)
+			all += otherwise(r, o);
+	for (auto o : {relaxed, release, seq_cst})
+		for (const row<T> &r : stores<T>)
+			all += otherwise(r, o);
+	for (const row<T> &r : no_order<T>)
+		all += otherwise(r, seq_cst);
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("plain: each operation arrives as it was written")
+{
+	CHECK(otherwise<unsigned char>() == "");
+	CHECK(otherwise<short>() == "");
+	CHECK(otherwise<int>() == "");
+	CHECK(otherwise<long>() == "");
 }
 
 TEST_CASE("plain: a static is one object, and gets its value back")

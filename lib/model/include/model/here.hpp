@@ -2,7 +2,65 @@
 /*
  * here - a function's last parameter: where it is called from
  *
- * Headers that include this undefine it in their last line: again and again.
+ * And where our headers are read, macros of the user's that are called as a
+ * template's parameter is are none. Headers that include this do so again in
+ * their last line, KLOCK_MODEL_END defined: they are what they were.
  */
+#ifndef KLOCK_MODEL_END
 #define KLOCK_MODEL_HERE                                                       \
 	::klock::arch::site s = ::klock::caller_site<::klock::arch::site>()
+#pragma push_macro("A")
+#undef A
+#pragma push_macro("B")
+#undef B
+#pragma push_macro("H")
+#undef H
+#pragma push_macro("I")
+#undef I
+#pragma push_macro("K")
+#undef K
+#pragma push_macro("L")
+#undef L
+#pragma push_macro("M")
+#undef M
+#pragma push_macro("N")
+#undef N
+#pragma push_macro("O")
+#undef O
+#pragma push_macro("S")
+#undef S
+#pragma push_macro("T")
+#undef T
+#pragma push_macro("U")
+#undef U
+#pragma push_macro("By")
+#undef By
+#pragma push_macro("How")
+#undef How
+#pragma push_macro("Self")
+#undef Self
+#pragma push_macro("Size")
+#undef Size
+#pragma push_macro("State")
+#undef State
+#else
+#undef KLOCK_MODEL_END
+#undef KLOCK_MODEL_HERE
+#pragma pop_macro("A")
+#pragma pop_macro("B")
+#pragma pop_macro("H")
+#pragma pop_macro("I")
+#pragma pop_macro("K")
+#pragma pop_macro("L")
+#pragma pop_macro("M")
+#pragma pop_macro("N")
+#pragma pop_macro("O")
+#pragma pop_macro("S")
+#pragma pop_macro("T")
+#pragma pop_macro("U")
+#pragma pop_macro("By")
+#pragma pop_macro("How")
+#pragma pop_macro("Self")
+#pragma pop_macro("Size")
+#pragma pop_macro("State")
+#endif

@@ -26,6 +26,7 @@
  */
 #pragma once
 
+#include <model/here.hpp>
 #include <model/body.hpp>
 #include <model/options.hpp>
 
@@ -285,3 +286,6 @@ result explore_threads(options how, End end, Threads... threads)
 }
 
 } // namespace model
+
+#define KLOCK_MODEL_END
+#include <model/here.hpp>

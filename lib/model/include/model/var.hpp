@@ -128,4 +128,5 @@ inline void writes(const T &x, KLOCK_MODEL_HERE)
 
 } // namespace model
 
-#undef KLOCK_MODEL_HERE
+#define KLOCK_MODEL_END
+#include <model/here.hpp>

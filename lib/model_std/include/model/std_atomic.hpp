@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include <model/access.hpp>
 #include <model/here.hpp>
+#include <model/access.hpp>
 #include <model/places.hpp>
 
 #include <bits/move.h>
@@ -754,4 +754,5 @@ using atomic_unsigned_lock_free = atomic<unsigned>;
 
 } // namespace std
 
-#undef KLOCK_MODEL_HERE
+#define KLOCK_MODEL_END
+#include <model/here.hpp>
