@@ -230,7 +230,7 @@ endif()
 # host's tests ask of x86. -O1: a third of the time to compile, the same
 # instructions. --
 
-foreach(line IN ITEMS "test|aarch64|gcc-aarch64" "test|riscv64|gcc-riscv64"
+foreach(line IN ITEMS "full|aarch64|gcc-aarch64" "full|riscv64|gcc-riscv64"
 		"full|aarch64_lse|clang-aarch64|-march=armv8.1-a|-DKLOCK_TYPES=every_type"
 		"full|riscv64_types|gcc-riscv64|-DKLOCK_TYPES=every_type")
 	string(REPLACE "|" ";" flags "${line}")
