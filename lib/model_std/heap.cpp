@@ -22,6 +22,7 @@
 #include <cstring>
 #include <new>
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <vector>
 
 namespace {
@@ -137,6 +138,8 @@ void model::detail::empty_heap()
 {
 	for (std::vector<block> &all : blocks)
 		all.clear();
+	/* Else the C++ library counts its shared pointers plainly. */
+	__libc_single_threaded = false;
 }
 
 model::detail::part_of_heap model::detail::heap_of(unsigned maker)
@@ -492,6 +495,7 @@ KLOCK_REFUSED(pthread_spin_unlock)
 KLOCK_REFUSED(sem_post)
 KLOCK_REFUSED(sem_trywait)
 KLOCK_REFUSED(sem_wait)
+KLOCK_REFUSED(syscall)
 /* std::condition_variable's wait(), notify_one(), notify_all(); std::thread. */
 KLOCK_REFUSED(_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
 KLOCK_REFUSED(_ZNSt18condition_variable10notify_oneEv)

@@ -340,6 +340,18 @@ KLOCK_REFUSED(read)
 KLOCK_REFUSED(write)
 KLOCK_REFUSED(vsnprintf)
 KLOCK_REFUSED(vsprintf)
+/* What the C++ library has compiled of its lists and trees. */
+KLOCK_REFUSED(_ZNSt8__detail15_List_node_base10_M_reverseEv)
+KLOCK_REFUSED(_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_)
+KLOCK_REFUSED(_ZNSt8__detail15_List_node_base4swapERS0_S1_)
+KLOCK_REFUSED(_ZNSt8__detail15_List_node_base7_M_hookEPS0_)
+KLOCK_REFUSED(_ZNSt8__detail15_List_node_base9_M_unhookEv)
+KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base)
+KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base)
+KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base)
+KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base)
+KLOCK_REFUSED(_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_)
+KLOCK_REFUSED(_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_)
 KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
 {
 	std::va_list all;

@@ -401,6 +401,24 @@ TEST_CASE("findings: a wait's hook runs on the CPU that waits, before it")
 	CHECK(r.complete == 1);
 }
 
+TEST_CASE("findings: a world whose destructor does not end")
+{
+	struct world {
+		~world()
+		{
+			for (volatile bool ends = false; !ends;)
+				;
+		}
+		klock::atomic<u8> a{0};
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1}},
+		[](world &w, unsigned) { w.a.store_relaxed(1); });
+
+	CHECK(r.found == bug::deadlock);
+	CHECK(r.message == "deadlock: the world's destructor does not end");
+}
+
 TEST_CASE("findings: a look at the end that waits for ever")
 {
 	const auto pass = [](klock::u8 left) {

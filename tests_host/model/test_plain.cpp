@@ -27,6 +27,8 @@ static_assert(N == 4 && Self == 2);
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <pthread.h>
@@ -324,6 +326,24 @@ TEST_CASE("plain: malloc() and its like are as new and delete")
 
 thread_local int of_a_thread;
 
+TEST_CASE("plain: what shared pointers count")
+{
+	struct owners {
+		std::shared_ptr<int> one = std::make_shared<int>(1);
+		std::shared_ptr<int> other = one;
+	};
+	const auto drops = [](owners &o) { o.one.reset(); };
+	const auto right =
+		run<owners>(drops, [](owners &o) { o.other.reset(); });
+	const auto wrong =
+		run<owners>(drops, [](owners &o) { const auto mine = o.one; });
+
+	INFO(right.timeline);
+	CHECK(right.ok());
+	CHECK(right.complete == 2);
+	CHECK(wrong.found == bug::data_race);
+}
+
 TEST_CASE("plain: a thread_local is refused")
 {
 	struct nothing {};
@@ -425,6 +445,7 @@ TEST_CASE("plain: what is of the host's threads is refused, by its name")
 	struct waiters {
 		std::mutex m;
 		std::condition_variable c;
+		std::list<int> waiting;
 	};
 	const auto named = [](auto access, const char *name) {
 		const auto r = run<waiters>(access);
@@ -434,6 +455,8 @@ TEST_CASE("plain: what is of the host's threads is refused, by its name")
 		       r.message.find(name) != std::string::npos;
 	};
 
+	CHECK(named([](waiters &w) { w.waiting.push_back(1); },
+		    "std::__detail::_List_node_base::_M_hook("));
 	CHECK(named([](waiters &w) { w.c.notify_one(); },
 		    "std::condition_variable::notify_one()"));
 	CHECK(named(

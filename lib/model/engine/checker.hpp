@@ -170,6 +170,7 @@ struct checker final : hooked::engine {
 	void run();
 	void begin();
 	void close();
+	void end_world();
 	bool all_done() const;
 	void start_cpus();
 	void replay();
@@ -367,7 +368,8 @@ struct checker final : hooked::engine {
 		result first;  /* what the first one left */
 		u64 until = 0; /* so many runs are made */
 	} best;
-	bool traps = false; /* it is run under a debugger */
+	bool traps = false;   /* it is run under a debugger */
+	bool shortens = true; /* else each of its runs takes long */
 
 	enum class phase {
 		replaying,
@@ -399,5 +401,8 @@ struct checker final : hooked::engine {
 };
 
 checker &the_checker();
+
+/* Whether the end of a world lasts: a signal's handler. */
+void look_at_the_end(int);
 
 } // namespace model

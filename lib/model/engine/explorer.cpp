@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <link.h>
+#include <sys/time.h>
 
 namespace model {
 
@@ -44,8 +45,39 @@ static std::vector<std::pair<const char *, const char *>> find_thread_locals()
 	return all;
 }
 
+/* Of the processor's time, while it lives. */
+struct timer {
+	timer()
+	{
+		struct sigaction ours {};
+
+		ours.sa_handler = look_at_the_end;
+		ours.sa_flags = SA_NODEFER | SA_RESTART;
+		::sigaction(SIGVTALRM, &ours, &others);
+		every(200'000);
+	}
+	~timer()
+	{
+		every(0);
+		::sigaction(SIGVTALRM, &others, nullptr);
+	}
+	timer(const timer &) = delete;
+	timer &operator=(const timer &) = delete;
+
+      private:
+	static void every(long microseconds)
+	{
+		const itimerval how{{0, microseconds}, {0, microseconds}};
+
+		::setitimer(ITIMER_VIRTUAL, &how, nullptr);
+	}
+
+	struct sigaction others {};
+};
+
 result checker::explore(program &p, const options &given)
 {
+	const timer watches;
 	const auto start = std::chrono::steady_clock::now();
 	const unsigned count = static_cast<unsigned>(given.sections.size());
 
@@ -1125,6 +1157,7 @@ void checker::begin_finding()
 	explorations++;
 	traps = asked_for() == explorations;
 	best = {};
+	shortens = true;
 }
 
 /* Whether the exploration goes on: nothing found, or not looked for long. */
@@ -1139,7 +1172,7 @@ void checker::keep_finding()
 	if (!best.shows) {
 		best.first = out;
 		best.until = runs;
-		if (out.found != bug::not_repeatable)
+		if (out.found != bug::not_repeatable && shortens)
 			best.until += std::min(runs + 64, how->shorten);
 	}
 	if (!best.shows || (out.found == best.first.found &&
