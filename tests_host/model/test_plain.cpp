@@ -262,6 +262,59 @@ TEST_CASE("plain: a fence is as strong as it is written")
 	CHECK(misses([] { __atomic_thread_fence(__ATOMIC_SEQ_CST); }) == 0);
 }
 
+/* A queue lock in C, as a kernel has it: its nodes are on the stacks. */
+TEST_CASE("plain: nodes on stacks, frame after frame at one address")
+{
+	struct node {
+		node *next;
+		bool waits;
+		int seen;
+	};
+	struct queue {
+		node *tail = nullptr;
+		int count = 0;
+	};
+	const auto explored = [](bool waits_for_next) {
+		const auto section = [waits_for_next](queue &q) {
+			node n{nullptr, true, 0}, *mine = &n;
+
+			if (node *const before = __atomic_exchange_n(
+				    &q.tail, &n, __ATOMIC_ACQ_REL)) {
+				before->seen++;
+				__atomic_store_n(&before->next, &n,
+						 __ATOMIC_RELEASE);
+				while (__atomic_load_n(&n.waits,
+						       __ATOMIC_ACQUIRE))
+					;
+			}
+			q.count++;
+			if (__atomic_compare_exchange_n(&q.tail, &mine, nullptr,
+							false, __ATOMIC_RELEASE,
+							__ATOMIC_RELAXED))
+				return;
+			node *next;
+			do
+				next = __atomic_load_n(&n.next,
+						       __ATOMIC_ACQUIRE);
+			while (waits_for_next && !next);
+			if (next)
+				__atomic_store_n(&next->waits, false,
+						 __ATOMIC_RELEASE);
+		};
+		return model::explore<queue>(
+			{.sections = {2, 1}},
+			[section](queue &q, unsigned) { section(q); },
+			[](queue &q) { model::check(q.count == 3); });
+	};
+	const auto right = explored(true), wrong = explored(false);
+
+	INFO(right.timeline << wrong.timeline);
+	CHECK(right.ok());
+	CHECK(right.exhaustive);
+	CHECK(right.complete == 8);
+	CHECK(wrong.found == bug::dead_object);
+}
+
 /* A pool, a free list: who owns it makes of it what it likes. */
 TEST_CASE("plain: storage that ends is used again, by one who knows")
 {

@@ -332,9 +332,7 @@ void own_stack::start_run(const char *from, const char *to, bool shown)
 bool own_stack::accessed(const char *place, usize size, bool writes, u8 epoch,
 			 const void *caller)
 {
-	if (bytes.empty())
-		bytes.resize(static_cast<usize>(high - low));
-
+	make_room();
 	byte *const first = &at(place);
 	for (usize i = 0; i < size; i++)
 		if (first[i].shared && first[i].when > start)
@@ -383,6 +381,7 @@ void own_stack::enter(const char *frame, const void *returns_to)
 {
 	const char *above = frame;
 
+	make_room();
 	while (!frames.empty() && frames.back().sp <= frame)
 		frames.pop_back();
 	const char *const till = frames.empty() ? high : frames.back().sp;

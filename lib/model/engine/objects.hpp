@@ -184,6 +184,13 @@ struct own_stack {
 		const char *sp, *above;
 	};
 
+	/* Who is not told of needs none. */
+	void make_room()
+	{
+		if (bytes.empty())
+			bytes.resize(static_cast<usize>(high - low));
+	}
+
 	const char *low = nullptr, *high = nullptr;
 	u32 start = 0, notes = 0;
 	std::vector<byte> bytes;
