@@ -123,7 +123,8 @@ bool release(void *p, const void *caller)
 	if (!is_taken(p)) {
 		if (p && model::detail::cpu_runs())
 			model::detail::refuse(
-				"the end of memory that was there before",
+				"the end of memory that neither the CPUs nor "
+				"their world have made",
 				caller);
 		return false;
 	}
@@ -271,6 +272,8 @@ using namespace klock::arch::hooked;
 using klock::order;
 using klock::u32;
 using klock::u64;
+
+unsigned statics; /* of a world that are being made: they nest */
 
 constexpr u64 written = u64{1} << 31;
 
@@ -470,8 +473,38 @@ KLOCK_WRAPPED(int, pthread_rwlock_destroy, pthread_rwlock_t *l)
 	return model::detail::cpu_runs() ? 0 : __real_pthread_rwlock_destroy(l);
 }
 
-/* Of the host's one thread. A static: make it before the CPUs run. */
-KLOCK_REFUSED(__cxa_guard_acquire)
+/*
+ * A function's static. One that a world makes outlives it, and is in the
+ * ordinary heap; one that a CPU makes would be there in the next execution.
+ */
+KLOCK_WRAPPED(int, __cxa_guard_acquire, u64 *guard)
+{
+	if (model::detail::cpu_runs())
+		model::detail::refuse(
+			"a function's static that CPUs make: call "
+			"the function before they run",
+			KLOCK_CALLER);
+	const int makes = __real___cxa_guard_acquire(guard);
+	if (makes && (statics || model::detail::in_body)) {
+		statics++;
+		model::detail::in_body = false;
+	}
+	return makes;
+}
+KLOCK_WRAPPED(void, __cxa_guard_release, u64 *guard)
+{
+	__real___cxa_guard_release(guard);
+	if (statics && !--statics)
+		model::detail::in_body = true;
+}
+KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
+{
+	__real___cxa_guard_abort(guard);
+	if (statics && !--statics)
+		model::detail::in_body = true;
+}
+
+/* Of the host's one thread. */
 KLOCK_REFUSED(pthread_barrier_wait)
 KLOCK_REFUSED(pthread_cond_broadcast)
 KLOCK_REFUSED(pthread_cond_clockwait)

@@ -1113,11 +1113,11 @@ void detail::refuse(const char *what, const void *caller)
 		abi::__cxa_demangle(what, nullptr, nullptr, nullptr);
 	std::string text = std::string("refused: ") + (plain ? plain : what);
 
-	std::free(plain);
-	if (text.find_first_of(" (", std::strlen("refused: ")) ==
-	    std::string::npos)
+	if (!plain && !std::strchr(what, ' '))
 		text += "()";
-	text += ", of which the checker cannot see what it does";
+	if (plain || !std::strchr(what, ' '))
+		text += ", of which the checker cannot see what it does";
+	std::free(plain);
 	if (hooked::running)
 		the_checker().report(bug::unseen, text,
 				     the_checker().place_of_return(caller));
