@@ -947,7 +947,8 @@ static bool of_the_checker(const void *at)
 {
 	/* Where a call to it finds the function. */
 	const void *table;
-	std::memcpy(&table, hooked::running, sizeof(table));
+	std::memcpy(&table, static_cast<const void *>(hooked::running),
+		    sizeof(table));
 	const usize from_table =
 		static_cast<usize>(static_cast<const char *>(at) -
 				   static_cast<const char *>(table));
