@@ -671,12 +671,45 @@ TEST_CASE("timeline: a race, a row an operation, and the bug on the last row")
 		"1 write data 7 @",
 		"2 store ready = 1 relaxed @",
 		"3 store ready = 2 relaxed @",
-		"4 load ready 1 acquire @ reads row 2, 1 write behind",
+		"4 load ready 1 acquire @ reads row 2, 1 write behind row 3",
 		"5 read data 7 @",
 		"BUG: data race with the write by cpu0 at @: data (@)",
 	};
 	INFO(r.timeline);
 	CHECK(rows(r.timeline) == expected);
+}
+
+namespace {
+
+/* Named by the symbol table, not by model::name(). */
+klock::atomic<unsigned> a_global[2];
+
+} // namespace
+
+TEST_CASE("timeline: in which order writes count, and what globals are called")
+{
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}},
+		[](world &, unsigned cpu) {
+			if (cpu == 0) {
+				a_global[0].store_relaxed(1);
+				a_global[1].store_relaxed(1);
+			} else {
+				a_global[1].store_relaxed(2);
+				a_global[0].store_relaxed(2);
+			}
+		},
+		[](world &) {
+			model::check(!(a_global[0].load_relaxed() == 1 &&
+				       a_global[1].load_relaxed() == 2));
+		});
+
+	INFO(r.timeline);
+	CHECK(r.timeline.find("store a_global = 1 relaxed") !=
+	      std::string::npos);
+	CHECK(r.timeline.find("store a_global+0x4 = 2 relaxed") !=
+	      std::string::npos);
+	CHECK(r.timeline.find("counts before row ") != std::string::npos);
 }
 
 TEST_CASE("timeline: a deadlock says who waits for what")

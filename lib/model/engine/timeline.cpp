@@ -4,8 +4,14 @@
 #include <model/body.hpp>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <map>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
 
 namespace model {
 
@@ -36,6 +42,72 @@ static std::string offset(const std::string &base, std::ptrdiff_t by)
 	return by ? base + hex : base;
 }
 
+/* -- Symbols: of a program that was not stripped, where there is an nm -- */
+
+struct symbol {
+	usize at, bytes;
+	std::string name;
+};
+
+/* The variables of a program or library, as nm prints them. */
+static std::vector<symbol> symbols_of(const std::string &program)
+{
+	std::vector<symbol> found;
+	char line[4096];
+	FILE *const nm =
+		::popen(("nm -SC '" + program + "' 2>/dev/null").c_str(), "r");
+
+	while (nm && std::fgets(line, sizeof(line), nm)) {
+		std::uint64_t at, bytes;
+		char kind;
+		int name;
+
+		if (std::sscanf(line, "%" SCNx64 " %" SCNx64 " %c %n", &at,
+				&bytes, &kind, &name) != 3 ||
+		    !std::strchr("bBdDgGrRsSuvV", kind))
+			continue;
+		std::string text = &line[name];
+		text.resize(text.find_last_not_of('\n') + 1);
+		/* Without its namespaces, as places are without folders. */
+		if (const auto last = text.rfind("::");
+		    last != text.npos && text.find('<') == text.npos)
+			text.erase(0, last + 2);
+		found.push_back({at, bytes, text});
+	}
+	if (nm)
+		::pclose(nm);
+	return found;
+}
+
+/* "flag", "queue+0x8"; nothing, if no symbol is there. */
+static std::string symbol_at(const char *address)
+{
+	static std::map<std::string, std::vector<symbol>> tables;
+	Dl_info where{};
+	link_map *map = nullptr;
+	char self[4096] = "";
+
+	if (!::dladdr1(address, &where, reinterpret_cast<void **>(&map),
+		       RTLD_DL_LINKMAP) ||
+	    !map)
+		return "";
+	/* The program itself has no name there. */
+	if (!map->l_name[0] &&
+	    ::readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return "";
+	const std::string program = self[0] ? self : map->l_name;
+	const auto [table, is_new] = tables.try_emplace(program);
+	if (is_new)
+		table->second = symbols_of(program);
+
+	const usize at = reinterpret_cast<usize>(address) - map->l_addr;
+	for (const symbol &s : table->second)
+		if (at >= s.at && at < s.at + s.bytes)
+			return offset(s.name,
+				      static_cast<std::ptrdiff_t>(at - s.at));
+	return "";
+}
+
 std::string names::of(const void *address) const
 {
 	const char *const at = static_cast<const char *>(address);
@@ -60,6 +132,9 @@ std::string names::of(const void *address) const
 				       : std::string("made")) +
 				      "." + std::to_string(b.number),
 			      at - static_cast<const char *>(b.start));
+
+	if (const std::string symbol = symbol_at(at); !symbol.empty())
+		return symbol;
 
 	const auto known = std::find(statics.begin(), statics.end(), address);
 	const auto number = known - statics.begin();
@@ -98,15 +173,42 @@ bool timeline::origin_of(const graph &g, std::size_t of_row, origin &o) const
 		return false;
 
 	const event &read = g.at(r.read);
+	unsigned newest = 0;
 	for (std::size_t i = 0; i < rows.size(); i++) {
 		const ref w = rows[i].write;
 		if (!w.index || g.at(w).place != read.place)
 			continue;
 		if (w == read.from)
 			o.row = i + 1;
-		o.newer += i < of_row && g.at(w).mo > g.position(read);
+		if (i >= of_row || g.at(w).mo <= g.position(read))
+			continue;
+		o.newer++;
+		if (g.at(w).mo > newest) {
+			newest = g.at(w).mo;
+			o.newest = i + 1;
+		}
 	}
 	return true;
+}
+
+/* The write above this row before which this one's counts, in its place. */
+std::size_t timeline::overwritten_by(const graph &g, std::size_t of_row) const
+{
+	const ref mine = rows[of_row].write;
+	std::size_t next = 0;
+	unsigned least = ~0u;
+
+	if (!mine.index || mine.index > g.length(mine.cpu))
+		return 0;
+	for (std::size_t i = 0; i < of_row; i++) {
+		const ref w = rows[i].write;
+		if (w.index && g.at(w).place == g.at(mine).place &&
+		    g.at(w).mo > g.at(mine).mo && g.at(w).mo < least) {
+			least = g.at(w).mo;
+			next = i + 1;
+		}
+	}
+	return next;
 }
 
 unsigned timeline::switches() const
@@ -118,21 +220,28 @@ unsigned timeline::switches() const
 	return many;
 }
 
-/* "from row 3" and how many writes behind the newest above this row. */
+/*
+ * "reads row 3", and how many writes behind the newest above this row; "counts
+ * before row 2": who reads later may find row 2's.
+ */
 std::string timeline::source(const graph &g, std::size_t of_row) const
 {
+	const std::size_t next = overwritten_by(g, of_row);
+	const std::string order =
+		next ? "counts before row " + std::to_string(next) : "";
 	origin o;
 
 	if (!origin_of(g, of_row, o))
-		return "";
+		return order;
 
 	std::string from = o.row ? "row " + std::to_string(o.row) : "the start";
 	if (o.newer)
 		from += ", " + std::to_string(o.newer) +
-			(o.newer == 1 ? " write" : " writes") + " behind";
+			(o.newer == 1 ? " write" : " writes") + " behind row " +
+			std::to_string(o.newest);
 	if (o.row > of_row + 1)
 		from += ", below";
-	return "reads " + from;
+	return "reads " + from + (next ? ", " + order : "");
 }
 
 std::string timeline::text(const graph &g, const std::string &bug,
@@ -186,7 +295,8 @@ std::string timeline::text(const graph &g, const std::string &bug,
  *
  * A column a CPU, a row an operation, as in the text. An arrow goes from a
  * write to each row that reads it. A read of what is no longer the newest, or
- * of what is still to come, and its arrow, are red.
+ * of what is still to come, and its arrow, are red; a broken one comes from the
+ * newest write, which it missed.
  *
  * Source: Scalable Vector Graphics (SVG) 1.1, W3C: 8.3 (paths), 9.2 (rect),
  * 10.4 (text), 11.6 (markers).
@@ -252,11 +362,15 @@ struct arrow_end {
 	int x, y, side;
 };
 
-std::string arrow(arrow_end from, arrow_end to, bool stale)
+std::string arrow(arrow_end from, arrow_end to, bool stale,
+		  const char *kind = nullptr)
 {
 	constexpr int bend = gap - 6;
 
-	return "<path class=\"" + std::string(stale ? "old" : "reads") +
+	return "<path class=\"" +
+	       std::string(kind	   ? kind
+			   : stale ? "old"
+				   : "reads") +
 	       "\" d=\"M " + number(from.x) + " " + number(from.y) + " C " +
 	       number(from.x + from.side * bend) + " " + number(from.y) + ", " +
 	       number(to.x + to.side * bend) + " " + number(to.y) + ", " +
@@ -267,7 +381,9 @@ std::string arrow(arrow_end from, arrow_end to, bool stale)
 const char *const head =
 	"<style>text { font: 12px monospace; } .step { fill: #eef3fa; stroke: "
 	"#8aa; } .stale { fill: #fdd; stroke: #c00; } .reads, .old { fill: "
-	"none; stroke: #889; } .old { stroke: #c00; stroke-width: 2; } .cpu { "
+	"none; stroke: #889; } .old { stroke: #c00; stroke-width: 2; } .missed "
+	"{ fill: none; stroke: "
+	"#c00; stroke-dasharray: 4 3; } .cpu { "
 	"font-weight: bold; } .place { fill: #777; } .bug { fill: #c00; "
 	"font-weight: bold; }</style>\n"
 	"<defs>"
@@ -313,19 +429,27 @@ std::string timeline::svg(const graph &g, const std::string &bug,
 		body += box_at(columns[r.cpu], y, widths[r.cpu], odd);
 		body += text_at(columns[r.cpu] + 6, y + 14, "what", r.text);
 		body += text_at(right, y + 14, "place", model::text(r.where));
-		if (!reads || o.row == 0)
+		if (!reads)
 			continue;
 
-		const unsigned by = rows[o.row - 1].cpu;
-		const int from = top_of(o.row - 1) + box_height / 2;
 		const auto end_at = [&](unsigned c, int at, bool right_side) {
 			return arrow_end{columns[c] +
 						 (right_side ? widths[c] : 0),
 					 at, right_side ? 1 : -1};
 		};
 
-		arrows += arrow(end_at(by, from, by <= r.cpu),
-				end_at(r.cpu, middle, by >= r.cpu), odd);
+		const auto reaches = [&](std::size_t row, const char *kind) {
+			const unsigned by = rows[row - 1].cpu;
+			const int from = top_of(row - 1) + box_height / 2;
+
+			arrows += arrow(end_at(by, from, by <= r.cpu),
+					end_at(r.cpu, middle, by >= r.cpu), odd,
+					kind);
+		};
+		if (o.row)
+			reaches(o.row, nullptr);
+		if (o.newest)
+			reaches(o.newest, "missed");
 	}
 	std::string last = "BUG: " + bug;
 	if (where.file)

@@ -22,8 +22,9 @@ struct names {
 	void forget() { given.clear(); }
 
 	/*
-	 * "lock", "lock+0x1", "world+0x10", "stack2-0x40", "static1"; what CPU
-	 * 1 allocated third: "new1.3", what the world did: "made.3"
+	 * "lock", "lock+0x1", "world+0x10", "stack2-0x40"; a global by its own
+	 * name, or "static1"; what CPU 1 allocated third: "new1.3", what the
+	 * world did: "made.3"
 	 */
 	std::string of(const void *at) const;
 
@@ -78,8 +79,10 @@ struct timeline {
 		std::size_t row =
 			0;	    /* from 1; 0: what was there at the start */
 		unsigned newer = 0; /* writes above this row that are newer */
+		std::size_t newest = 0; /* the last of them */
 	};
 	bool origin_of(const graph &, std::size_t row, origin &) const;
+	std::size_t overwritten_by(const graph &, std::size_t row) const;
 	std::string source(const graph &, std::size_t of_row) const;
 
 	std::vector<row> rows;
