@@ -668,7 +668,7 @@ std::string otherwise(const row<T> &r, std::memory_order o)
 	const auto order =
 		static_cast<klock::order>(o == consume ? acquire : o);
 	const auto got = model::explore_threads<cell<T>>(
-		{.record_uses = true},
+		{.spurious = 0, .record_uses = true},
 		[&r](cell<T> &c) {
 			const T now = c.a == 12 ? c.w : c.a.load();
 			model::check(now == r.leaves, "leaves");

@@ -65,7 +65,7 @@ struct values {
 /* One CPU: the values are those of a program without threads. */
 model::result alone(void (*body)(values &))
 {
-	return model::explore<values>({.sections = {1}},
+	return model::explore<values>({.sections = {1}, .spurious = 0},
 				      [body](values &w, unsigned) { body(w); });
 }
 
@@ -475,7 +475,8 @@ void agree(const known &k)
 {
 	bool seen = false;
 	const model::result r = model::explore<memory>(
-		{.sections = std::vector<unsigned>(k.threads.size(), 1)},
+		{.sections = std::vector<unsigned>(k.threads.size(), 1),
+		 .spurious = 0},
 		[&k](memory &m, unsigned cpu) { k.threads[cpu](m); },
 		[&](memory &m) { seen |= k.odd(m); });
 
@@ -540,6 +541,7 @@ TEST_CASE("std_atomic: weak may fail, so often as options.spurious says")
 			});
 	};
 
+	CHECK(model::options{}.spurious == 1);
 	CHECK(run(0, 1).ok());
 	CHECK(run(0, 1).complete == 1);
 	CHECK(run(1, 1).found == model::bug::failed_check);
