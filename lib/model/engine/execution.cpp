@@ -835,6 +835,17 @@ order checker::order_found(ref read, u64 word) const
 bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 				  order failed, bool weak, site s)
 {
+	if (failed == order::release || failed == order::acq_rel) {
+		if (!how->any_failure_order)
+			report(bug::failed_check,
+			       std::string("failed: compare_exchange: what "
+					   "fails stores nothing, its order "
+					   "cannot be ") +
+				       text(failed),
+			       s);
+		failed = failed == order::release ? order::relaxed
+						  : order::acquire;
+	}
 	may_interrupt();
 	const u64 wanted = expected;
 	const order with = effective(operation::rmw, o, s);

@@ -187,8 +187,6 @@ inline bool compare_exchange(T *at, T &expected, T desired, order o,
 	if (!hooked::running) {
 		swapped = native_swap(at, found, to_word(desired));
 	} else {
-		if (!only_loads(failed))
-			detail::misuse("a failure of an order with release", s);
 		swapped = hooked::running->compare_exchange_or(
 			window_of(at), found, to_word(desired), o, failed, weak,
 			s);

@@ -84,6 +84,13 @@ struct options {
 	unsigned spurious = 1;
 
 	/*
+	 * A compare_exchange's failure order of release or acq_rel, which C++
+	 * forbids, is taken as clang takes it: relaxed, acquire. Else it is a
+	 * finding.
+	 */
+	bool any_failure_order = false;
+
+	/*
 	 * A mask of CPUs. A wait with patience may end at any look, as if there
 	 * had been as many before it as it takes; these CPUs' never does.
 	 */
