@@ -34,7 +34,8 @@
  * Counts. What a compiler leaves in dead registers makes two states differ that
  * mean the same: then the turn stays, and is found again in the complete
  * execution, where it is asked by what the code does and not by its state
- * (loops.cpp). So `complete` is the same for every compiler.
+ * (loops.cpp). So `complete` does not depend on dead registers; it does on
+ * whether a compiler merges a look before a loop with the loop's.
  *
  * A turn with an await in it repeats only if it reads the very same writes as
  * the turn before it: locks' counts have been with those turns in them.
