@@ -235,6 +235,100 @@ TEST_CASE("loops: what is kept of a turn and never used makes no difference")
 	passes(count(false, {.every_turn = true}), 8);
 }
 
+/* -- Loops of other checkers' suites --------------------------------------- */
+
+namespace {
+
+struct two {
+	atomic<u8> x, y;
+};
+
+/* GenMC's in shape: one CPU writes 1, 2, .. up to last; how the other waits. */
+constexpr u8 last = 5;
+using waits = void (*)(two &);
+
+constexpr waits assume_2vars = [](two &w) {
+	while (w.x.load_acquire() + w.y.load_acquire() != 2 * last)
+		;
+};
+constexpr waits spin_2cas_join = [](two &w) {
+	u8 seen = w.x.load_acquire();
+
+	while (!w.x.compare_exchange_acquire(seen, seen == last ? last : 17))
+		;
+};
+constexpr waits spin_2cas = [](two &w) {
+	u8 x = last, y = last;
+
+	while (!w.x.compare_exchange_acquire(x, 17) &&
+	       !w.y.compare_exchange_acquire(y, 17))
+		x = y = last;
+};
+constexpr waits spin_cas = [](two &w) {
+	for (u8 x = last; !w.x.compare_exchange_acquire(x, 17);)
+		x = last;
+};
+
+result waited_for(waits by, options how)
+{
+	how.sections = {1, 1};
+	return model::explore<two>(how, [by](two &w, unsigned cpu) {
+		for (u8 i = 1; !cpu && i <= last; i++) {
+			w.x.store_release(i);
+			w.y.store_release(i);
+		}
+		if (cpu)
+			by(w);
+	});
+}
+
+} // namespace
+
+TEST_CASE("loops: the default takes at most twice the runs of cut_loops")
+{
+	for (const waits by :
+	     {assume_2vars, spin_2cas_join, spin_2cas, spin_cas}) {
+		const result cut = waited_for(by, {.cut_loops = true}),
+			     given = waited_for(by, {});
+
+		CHECK((cut.ok() && cut.exhaustive));
+		CHECK((given.ok() && given.exhaustive));
+		CHECK(given.ran <= 2 * cut.ran);
+	}
+}
+
+/* Each turn counts: 2^n of them end, and unroll takes the first few. */
+TEST_CASE("loops: unroll stops short of the next turn, and says so")
+{
+	const result whole = waited_for(spin_2cas_join, {.every_turn = true}),
+		     some = waited_for(spin_2cas_join, {.unroll = 2}),
+		     all = waited_for(spin_2cas_join, {.unroll = last + 1});
+
+	CHECK(some.ok());
+	CHECK_FALSE(some.exhaustive);
+	CHECK(some.limit.find("unroll: ") == 0);
+	CHECK(some.left_out > 0);
+	CHECK(some.complete < whole.complete);
+	CHECK(all.exhaustive);
+	CHECK(all.left_out == 0);
+	CHECK(all.limit.empty());
+
+	/* A store each turn, and a counter: else never in the same state. */
+	const auto counts = [](options how) {
+		how.sections = {1, 1};
+		return model::explore<two>(how, [](two &w, unsigned cpu) {
+			for (u8 i = 1; !w.x.load_acquire(); i++)
+				cpu ? w.y.store_release(i)
+				    : w.x.store_release(1);
+		});
+	};
+	const result bounded = counts({.unroll = 3});
+
+	CHECK(counts({.max_events = 40}).limit.find("max_events: ") == 0);
+	CHECK(bounded.limit.find("unroll: ") == 0);
+	CHECK(bounded.complete == 3);
+}
+
 /* -- A seqlock's reader, by loops alone ------------------------------------ */
 
 namespace {

@@ -885,6 +885,34 @@ TEST_CASE("plain: written before it is there for others, atomic from then on")
 
 } // namespace of_plain
 
+namespace of_loops {
+
+/* As C has them: nothing but the call's return address tells the line. */
+TEST_CASE("loops: one that cannot be cut is named by its line, in C, too")
+{
+	struct words {
+		int stop = 0, turns = 0;
+	};
+	const int above = __LINE__;
+	const auto r = model::explore<words>(
+		{.sections = {1, 1}, .max_events = 40},
+		[](words &w, unsigned cpu) {
+			for (int i = 1; !__atomic_load_n(&w.stop, 0); i++)
+				if (cpu)
+					__atomic_store_n(&w.turns, i, 0);
+		});
+
+	CHECK_FALSE(r.exhaustive);
+	CHECK(r.limit.find("max_events: ") == 0);
+	INFO(r.limit);
+	const auto at = r.limit.find("test_plain.cpp:");
+	REQUIRE(at != std::string::npos);
+	const int line = std::stoi(r.limit.substr(at + 15));
+	CHECK((line > above && line < __LINE__));
+}
+
+} // namespace of_loops
+
 namespace of_foreign {
 
 /*

@@ -134,6 +134,8 @@ struct checker final : hooked::engine {
 	u64 choose(u64 n = 2);
 	/* The line of a call that returns there, if anybody wants it. */
 	site place_of_return(const void *to);
+	site line_of_return(const void *to);
+	const void *called_from = nullptr; /* the last */
 	/* A plain access of code that the compiler has instrumented. */
 	void touch(const void *at, usize bytes, bool writes,
 		   const void *caller);
@@ -335,6 +337,7 @@ struct checker final : hooked::engine {
 	bool cuts_loops = false;
 	bool endless = false; /* a loop is, unless they are cut */
 	void count_idle(site);
+	void leave_out();
 	hooked::engine &called()
 	{
 		if (cuts_loops)

@@ -179,7 +179,7 @@ void checker::cpu_main(void *self)
 
 	for (unsigned i = 0; i < c.how->sections[mine]; i++) {
 		if (c.cuts_loops)
-			c.way_in.forget_turns();
+			c.way_in.start_section();
 		c.what->body(mine);
 	}
 	c.may_interrupt();
@@ -293,13 +293,17 @@ void checker::wait_for_turn(bool rmw_write)
 			endless = true;
 			stop();
 		}
+		const site last = way_in.last_site();
 		out.limit = "max_events: " +
 			    (way_in.in_a_loop()
 				     ? "a loop that is never in the same state "
 				       "again (a counter in it?) at "
 				     : std::string("does code wait in a loop "
 						   "that writes? at ")) +
-			    text(way_in.last_site());
+			    text(last.file || !called_from
+					 ? last
+					 : line_of_return(called_from)) +
+			    "; unroll bounds its turns";
 		stop();
 	}
 	if (now == phase::replaying || now == phase::comparing)
@@ -876,6 +880,13 @@ void checker::assume(bool holds)
 	me().assumed = true;
 	for (;;)
 		leave(cpu_state::where::blocked);
+}
+
+/* What the CPU would do now is beyond a bound of the options. */
+void checker::leave_out()
+{
+	out.left_out++;
+	assume(false);
 }
 
 /* -- Sleepers
@@ -1661,10 +1672,15 @@ line line_of(const void *returned_to)
 
 site checker::place_of_return(const void *to)
 {
+	called_from = to;
 	if (!trace && !how->record_uses && !how->weaken)
-		return {nullptr, 0};
+		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
+	return line_of_return(to);
+}
 
-	/* A site's file is a borrowed string: these are kept. */
+/* A site's file is a borrowed string: these are kept. */
+site checker::line_of_return(const void *to)
+{
 	static std::map<const void *, line> known_lines;
 	auto found = known_lines.find(to);
 	if (found == known_lines.end())

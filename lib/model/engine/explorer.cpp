@@ -103,7 +103,7 @@ result checker::explore(program &p, const options &given)
 	thread_locals = find_thread_locals();
 	begin_finding();
 	start_symmetry(given.symmetric && learning);
-	cuts_loops = given.cut_loops || given.every_turn;
+	cuts_loops = given.cut_loops || given.every_turn || given.unroll;
 	do {
 		run_all = asymmetric = endless = false;
 		explore_all(count);
@@ -141,8 +141,10 @@ void checker::explore_all(unsigned count)
 		show_finding();
 	}
 	if (out.left_out && out.limit.empty())
-		out.limit = "preemptions, max_reorder: executions beyond them "
-			    "are left out";
+		out.limit = std::string(how->unroll ? "unroll"
+						    : "preemptions, "
+						      "max_reorder") +
+			    ": executions beyond are left out";
 	if (work.empty() && out.limit.empty() && !seems_symmetric())
 		out.limit = "not symmetric: CPUs that have read the same do "
 			    "different things";

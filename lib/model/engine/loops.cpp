@@ -30,6 +30,7 @@ void loops::start_run(unsigned cpus)
 	of.resize(std::max<std::size_t>(of.size(), cpus));
 	for (of_cpu &each : of) {
 		each.calls.clear();
+		each.times.clear();
 		each.used = 0;
 		each.last = {nullptr, 0};
 	}
@@ -49,6 +50,29 @@ void loops::forget_turns()
 {
 	mine().calls.clear();
 	mine().used = 0;
+}
+
+void loops::start_section()
+{
+	forget_turns();
+	mine().times.clear();
+}
+
+/* options.unroll: the CPU stops short of what it has done often enough. */
+void loops::bound(const call &now)
+{
+	auto &times = mine().times;
+
+	if (!c.how->unroll)
+		return;
+	const auto it = std::find_if(
+		times.begin(), times.end(), [&now](const auto &before) {
+			return same_place(before.first, now);
+		});
+	if (it == times.end())
+		times.emplace_back(now, 1);
+	else if (++it->second > c.how->unroll)
+		c.leave_out();
 }
 
 site loops::last_site() const { return of[c.current()].last; }
@@ -129,6 +153,8 @@ void loops::look(const call &given, const char *low)
 
 	now.ran = c.me().ran;
 	mine().last = now.where;
+	if (now.what != call::kind::plain && now.what != call::kind::flag)
+		bound(now);
 	const bool seen = look_back(now);
 	const bool head =
 		std::any_of(heads.begin(), heads.end(), [&now](const call &h) {
@@ -575,6 +601,7 @@ void loops::dead(const void *at, usize bytes)
 void loops::store(window w, u64 v, order o, site s)
 {
 	mine().last = s;
+	bound({call::kind::store, w.at, s});
 	c.store(w, v, o, s);
 	passed(true);
 }
@@ -589,6 +616,7 @@ void loops::notify(window w, site s)
 void loops::advance(window w, u64 from, u64 to, order o, site s)
 {
 	mine().last = s;
+	bound({call::kind::store, w.at, s});
 	c.advance(w, from, to, o, s);
 	passed(true);
 }

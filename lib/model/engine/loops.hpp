@@ -63,7 +63,16 @@ inline constexpr usize engine_depth = 4096;
 
 /* A hook call, as far as it tells where the code is. */
 struct call {
-	enum class kind : u8 { load, rmw, swap, fence, wait, plain, flag };
+	enum class kind : u8 {
+		load,
+		rmw,
+		swap,
+		store,
+		fence,
+		wait,
+		plain,
+		flag
+	};
 
 	kind what = kind::load;
 	const void *at = nullptr;
@@ -89,6 +98,7 @@ struct loops final : hooked::engine {
 	void start_run(unsigned cpus);
 
 	/* The current CPU's: at the start of its body, or it wrote. */
+	void start_section();
 	void forget_turns();
 
 	/* The current CPU is gone on with, or has left. */
@@ -160,6 +170,7 @@ struct loops final : hooked::engine {
 	};
 	struct of_cpu {
 		std::vector<call> calls; /* since it changed anything */
+		std::vector<std::pair<call, unsigned>> times; /* of unroll */
 		std::vector<state> states;
 		std::size_t used = 0;	/* of states: their room is kept */
 		std::vector<u8> memory; /* as it was when it went on */
@@ -175,6 +186,7 @@ struct loops final : hooked::engine {
 	void look_at_memory();
 	bool stays(const call &first) const;
 	bool any_since(const call &first, call::kind) const;
+	void bound(const call &);
 	void passed(bool changed);
 	bool wrote_what_it_read() const;
 	of_cpu &mine();

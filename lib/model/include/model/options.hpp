@@ -161,6 +161,14 @@ struct options {
 	bool cut_loops = false;
 
 	/*
+	 * For loops that cannot be cut, as each turn writes or counts: a CPU
+	 * does no operation of the code more than so often in one section, at
+	 * one address. Executions in which it would are followed as far as
+	 * there; if there are any, the result is not exhaustive. 0: no bound.
+	 */
+	unsigned unroll = 0;
+
+	/*
 	 * Explore and count the turns in vain of loops, too, but for those from
 	 * which a loop would go on for ever.
 	 */
@@ -209,7 +217,7 @@ struct result {
 	u64 complete = 0; /* executions in which every CPU finished */
 	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
 	u64 panicked = 0; /* in which one has panicked: options.may_panic */
-	u64 left_out = 0; /* branches beyond preemptions, max_reorder */
+	u64 left_out = 0; /* beyond preemptions, max_reorder, unroll */
 	u64 explored = 0; /* of complete: the others differ in who is who */
 	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
 	u64 load_buffered = 0; /* not counted: options.load_buffering */
