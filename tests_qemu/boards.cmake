@@ -51,10 +51,10 @@ function(klock_board arch image)
 	klock_boot(test ${a}shared_storm_4 4 single
 		"${shared_storm} acquisitions=10000" ${on})
 	klock_boot(test ${a}sequences_4 4 single
-		"run=folder mode=tap acquisitions=100000" ${on})
+		"run=folder mode=tap acquisitions=20000" ${on})
 	klock_boot(test ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
 
-	klock_boot(test ${a}storm_4 4 single "${storm} acquisitions=500" ${on})
+	klock_boot(test ${a}storm_4 4 single "${storm} acquisitions=200" ${on})
 	klock_boot(full ${a}storm_64 64 single
 		"${storm} acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>"
 		${on})

@@ -63,7 +63,8 @@ model::result interrupted(bool handler_comes)
 
 } // namespace
 
-TEST_CASE("checked_lock: wherever a handler comes, nobody waits for ever")
+TEST_CASE("checked_lock: wherever a handler comes, nobody waits for ever",
+	  "[deep]")
 {
 	const auto r = interrupted<ticket_lock<u8>>(true);
 

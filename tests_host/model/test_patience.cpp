@@ -254,7 +254,8 @@ u64 and_tries(std::vector<unsigned> sections, unsigned bits = 0)
 
 } // namespace
 
-TEST_CASE("timeout_lock: deadlines of nobody, of one, of all; and tries")
+TEST_CASE("timeout_lock: deadlines of nobody, of one, of all; and tries",
+	  "[deep]")
 {
 	CHECK(deadlines<2>({2, 2}, everybody) == 78);
 	CHECK(deadlines<2>({2, 2}, 0) == 560);

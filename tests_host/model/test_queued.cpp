@@ -83,7 +83,8 @@ TEST_CASE("queued_lock: clean at rest")
 	good(clean_at_rest<3>({.sections = {2, 1, 1}}));
 }
 
-TEST_CASE("queued_lock: two locks, one after the other, with the same nodes")
+TEST_CASE("queued_lock: two locks, one after the other, with the same nodes",
+	  "[deep]")
 {
 	const auto both = [](std::vector<unsigned> sections) {
 		return two_in_turn<queued<3>>({.sections = sections});

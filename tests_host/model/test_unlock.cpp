@@ -47,7 +47,7 @@ TEST_CASE("lifetime: the last of two CPUs ends the lock")
 	last_ends<2>({{1, 1}, {2, 2}, {3, 1}, {1, 3}});
 }
 
-TEST_CASE("lifetime: the last of three CPUs ends the lock")
+TEST_CASE("lifetime: the last of three CPUs ends the lock", "[deep]")
 {
 	last_ends<3>({{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}});
 }
