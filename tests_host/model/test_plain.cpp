@@ -364,13 +364,29 @@ TEST_CASE("plain: malloc() and its like are as new and delete")
 		int *const larger = static_cast<int *>(std::realloc(p, 64));
 		model::check(larger != p && *larger == 0);
 		std::free(larger);
+		std::free(std::malloc(4));
+	});
+	const auto twice = run<owner>([](owner &) {
+		int *volatile const p = static_cast<int *>(std::malloc(4));
+		std::free(p);
+		std::free(p);
 	});
 	/* Nobody frees what another may still look at, whoever is first. */
 	const auto first = run<owner>(
 		[](owner &o) { model::check(*o.p.load(relaxed) == 0); },
 		[](owner &o) { std::free(o.p.load(relaxed)); });
 
+	/* Its zeros are written by who calls it. */
+	const auto zeros = run<owner>(
+		[](owner &o) {
+			o.p.store(static_cast<int *>(std::calloc(1, 4)),
+				  relaxed);
+		},
+		[](owner &o) { model::check(*o.p.load(relaxed) == 0); });
+
 	INFO(freed.timeline << moved.timeline << first.timeline);
+	CHECK(twice.message.find("memory is freed twice") != std::string::npos);
+	CHECK(zeros.found == bug::data_race);
 	CHECK(freed.message.find("use of freed memory: made.0") == 0);
 	CHECK(moved.message.find("use of freed memory: made.0") == 0);
 	CHECK(first.message.find("end of an object that is in use by cpu0 at "
