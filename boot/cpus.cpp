@@ -7,6 +7,7 @@
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
+#include <klock/os.hpp>
 
 namespace boot {
 
@@ -121,3 +122,6 @@ void run_on_cpus(unsigned count, void (*fn)(unsigned cpu, void *arg), void *arg)
 }
 
 } // namespace boot
+
+/* What klock asks of a kernel; the other one is in panic.cpp. */
+extern "C" unsigned klock_os_cpu_id(void) { return boot::this_cpu(); }

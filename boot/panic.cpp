@@ -15,6 +15,7 @@
 #include <boot/machine.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
+#include <klock/os.hpp>
 
 namespace boot {
 
@@ -210,3 +211,10 @@ void print_calls(usize at)
 }
 
 } // namespace boot
+
+extern "C" void klock_os_panic(const char *lock_name, const void *lock_address,
+			       unsigned cpu, const char *what)
+{
+	boot::panic("lock %s at %p, by CPU %u: %s", lock_name, lock_address,
+		    cpu, what);
+}

@@ -93,7 +93,7 @@ function(klock_board arch image)
 	# reported.
 	string(REPLACE "lab-" "" toolchain ${image})
 	klock_add_kernel(${arch}_traps TOOLCHAIN ${toolchain}
-		SOURCES traps/main.cpp traps/${arch}.S)
+		SOURCES traps/main.cpp traps/lose_stack.S)
 	foreach(line IN LISTS ARGN)
 		string(REPLACE "|" ";" texts "${line}")
 		list(POP_FRONT texts what cpus)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/: every planted mistake is found, every mended twin is right, and
+ * examples.hpp: every planted mistake is found, every mended twin is right, and
  * all of it was looked at.
  */
-#include "examples/double_checked.hpp"
-#include "examples/handler_waits.hpp"
-#include "examples/hazard.hpp"
-#include "examples/lost_wakeup.hpp"
-#include "examples/mailbox.hpp"
-#include "examples/put.hpp"
-#include "examples/reader_unlock.hpp"
-#include "examples/ring_index.hpp"
-#include "examples/sequence.hpp"
-#include "examples/two_steps.hpp"
+#include "examples.hpp"
 
 #include <model/model.hpp>
 

@@ -12,11 +12,7 @@ static_assert(N == 4 && Self == 2);
 #undef N
 #undef Self
 
-#include "foreign/hazard_stack.hpp"
-#include "foreign/queue.hpp"
-#include "foreign/seqlock.hpp"
-#include "foreign/spin_lock.hpp"
-#include "foreign/ttas_lock.hpp"
+#include "foreign.hpp"
 
 #include <model/model.hpp>
 
@@ -932,9 +928,9 @@ TEST_CASE("loops: one that cannot be cut is named by its line, in C, too")
 namespace of_foreign {
 
 /*
- * Code by somebody who has never heard of klock (foreign/, which includes
+ * Code by somebody who has never heard of klock (foreign.hpp, which includes
  * <atomic> and the like): checked as it is, its plain variables, too.
- * native/test_foreign.cpp runs the same files with threads. And that the
+ * native/test_foreign.cpp runs the same with threads. And that the
  * checker sees into it: each of its orders that can be missed is reported.
  */
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of model/foreign with threads, and the system's <atomic>: what the
- * model checker says of them is said of the code that runs.
+ * What is in model/foreign.hpp with threads, and the system's <atomic>: what
+ * the model checker says of them is said of the code that runs.
  */
-#include "../model/foreign/hazard_stack.hpp"
-#include "../model/foreign/queue.hpp"
-#include "../model/foreign/seqlock.hpp"
-#include "../model/foreign/spin_lock.hpp"
-#include "../model/foreign/ttas_lock.hpp"
+#include "../model/foreign.hpp"
 
 #include <catch.hpp>
 
