@@ -20,7 +20,7 @@ foreach(cpus IN ITEMS 1 2 8)
 	klock_boot(full i686_${cpus} ${cpus} single
 		"${torture} acquisitions=20000 convoys=50" IMAGE lab-gcc-32)
 endforeach()
-klock_boot(test single_64 64 single "${torture} acquisitions=1000 convoys=2")
+klock_boot(full single_64 64 single "${torture} acquisitions=1000 convoys=2")
 klock_boot(full single_255 255 single "${torture} acquisitions=4000 convoys=2")
 # The other compiler and linker.
 klock_boot(full clang_4 4 single "${torture} acquisitions=20000 convoys=50"
@@ -35,7 +35,7 @@ klock_boot(full parallel_2_long 2 parallel
 klock_boot(full parallel_i686_2 2 parallel
 	"${torture} parallel=1 acquisitions=50000 convoys=50" IMAGE lab-gcc-32)
 # Reproducible to the byte, cycles included.
-klock_boot(test icount_4 4 icount
+klock_boot(full icount_4 4 icount
 	"run=measure mode=csv section=500 acquisitions=1000"
 	RUN --repeat 2 --identical)
 # A machine without ACPI has one CPU, and says so.
@@ -45,7 +45,7 @@ klock_boot(test no_acpi 4 single "${torture} acquisitions=1000" "ACPI"
 # -- Under interrupts, IPIs, NMIs, with holders and waiters that stall --
 
 klock_boot(check storm_4 4 single "${storm} acquisitions=500")
-klock_boot(test storm_1 1 single "${storm} acquisitions=500")
+klock_boot(full storm_1 1 single "${storm} acquisitions=500")
 klock_boot(full storm_64 64 single "${storm} acquisitions=200 convoys=1")
 # All at 255 is for the soak: each takes seconds. Here: lists, and who may give
 # up or pass over another.

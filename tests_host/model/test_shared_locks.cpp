@@ -496,7 +496,7 @@ TEST_CASE("shared: reader_lock: a handler reads inside of a read")
 	}
 }
 
-TEST_CASE("shared: an NMI's handler may try, to read and to write")
+TEST_CASE("shared: an NMI's handler may try, to read and to write", "[deep]")
 {
 	tested_shared_locks<2>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
