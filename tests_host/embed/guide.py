@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: MIT
 """Does what a guide says, as a reader would, and nothing else.
 
-A guide is Markdown. Comments that a reader does not see say what to do with
-the fenced block that follows:
+A guide is Markdown. A recipe is followed in an empty folder that holds a clone
+named klock, by what a reader sees:
 
-  <!-- test: NAME -->         from here to the next heading a reader follows one
-                              recipe: each sh block is run, in turn, in an empty
-                              folder that holds a clone named klock
-  <!-- test: NAME from DIR -->    ... and a copy of DIR, the reader's project
-  <!-- test: NAME after OTHER -->     ... or in OTHER's folder, as it was left
+  an sh block              is run
+  a block below `PATH`:    the line above it ends so: it is written to PATH
+  below In `PATH`, below `TEXT`:     it is put behind PATH's line with TEXT
+  a block of no language, or text, behind an sh block is what that one prints
+
+What a reader does not see are comments, which say which blocks are one recipe,
+and no more:
+
+  <!-- test: NAME -->         from here to the next heading
+  <!-- test: NAME after OTHER -->     ... in OTHER's folder, as it was left
   <!-- goes on: NAME -->      that recipe goes on here, under another heading
   <!-- needs: PROGRAM -->     the recipe is skipped where PROGRAM is missing
-  <!-- prints -->             the block is printed by the sh block before it
-  <!-- file: PATH -->         the block is written to PATH first
-  <!-- adds: PATH after TEXT -->     ... is put behind the line that holds TEXT
   <!-- excerpt: PATH -->      the block stands in PATH, a file of this tree
   <!-- not run: REASON -->    the sh block is not run
 
 An sh block outside of a recipe that is not so marked is an error: nothing in a
-guide goes untested.
+guide goes untested. So is a comment of another kind, which would hide a step.
 
   guide.py --root TOP --list GUIDE            the recipes: NAME or NAME,OTHER
   guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
@@ -38,11 +40,13 @@ SKIPPED = 77
 LIMIT = 1500  # seconds: for what hangs; one block takes a busy machine minutes
 
 _LINE = re.compile(
-    r"^<!-- (?P<mark>test|goes on|needs|prints|file|adds|excerpt|not run)"
-    r"(?:: (?P<text>[^\n]*?))? -->$"
+    r"^<!-- (?P<mark>[\w ]+)(?:: (?P<text>[^\n]*?))? -->$"
     r"|^(?P<heading>#+) (?P<title>[^\n]*)$"
     r"|^```(?P<language>\w*)[^\n]*\n(?P<block>.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
+_ADDS = re.compile(r"In `([^`\s]+)`, below `([^`]+)`:$")
+_FILE = re.compile(r"`([\w./-]+)`:$")
+_WRITTEN = re.compile("begin|end|tests_host/")      # by a script
 
 
 class Step(NamedTuple):
@@ -53,7 +57,6 @@ class Step(NamedTuple):
 
 
 class Start(NamedTuple):
-    folder: str = ""    # the reader's project
     after: str = ""     # the recipe in whose folder it goes on
 
 
@@ -63,15 +66,27 @@ class Wrong(Exception):
 
 def start_of(text):
     name, _, other = text.partition(" after ")
-    name, _, folder = name.partition(" from ")
-    return name, Start(folder, other)
+    if " " in name + other:
+        raise Wrong(f"'test: {text}' hides a step")
+    return name, Start(other)
+
+
+def step_of(line, language, block, said, ran):
+    """The block under a line of text: what a reader takes it for."""
+    if language == "sh":
+        return Step(line, "sh", "", block)
+    if adds := _ADDS.search(said):
+        return Step(line, "adds", f"{adds[1]} after {adds[2]}", block)
+    if file := _FILE.search(said):
+        return Step(line, "file", file[1], block)
+    printed = ran and language in ("", "text")
+    return Step(line, "prints" if printed else "code", "", block)
 
 
 def steps_of(text):
-    """{recipe: (the folder it starts from or the recipe that it comes after,
-    its steps)}; None: outside of any."""
+    """{recipe: (the recipe that it comes after, its steps)}; None: outside."""
     recipes = {None: (Start(), [])}
-    name, mark = None, None
+    name, mark, above = None, None, 0
     for match in _LINE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         steps = recipes[name][1]
@@ -91,13 +106,22 @@ def steps_of(text):
                 raise Wrong(f"line {line}: no recipe '{name}' to go on with")
         elif match["mark"] == "needs":
             steps.append(Step(line, "needs", match["text"], ""))
-        elif match["mark"]:
+        elif match["mark"] in ("excerpt", "not run"):
             mark = (match["mark"], match["text"] or "")
+        elif match["mark"]:
+            if not _WRITTEN.match(match["text"] or ""):
+                raise Wrong(f"line {line}: '{match['mark']}' hides a step")
         else:
-            kind = "sh" if match["language"] == "sh" else "code"
-            kind, words = mark or (kind, "")
-            steps.append(Step(line, kind, words, match["block"]))
+            said = [x.strip() for x in text[above:match.start()].splitlines()
+                    if x.strip() and not x.startswith("<!--")]
+            step = step_of(line, match["language"], match["block"],
+                           said[-1] if said else "",
+                           steps and steps[-1].kind == "sh")
+            steps.append(step._replace(kind=mark[0], text=mark[1])
+                         if mark else step)
             mark = None
+        if not match["mark"]:
+            above = match.end()
     return recipes
 
 
@@ -174,8 +198,6 @@ def run(root, guide, name, work):
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     clone(root, work / "klock")
-    if start.folder:
-        shutil.copytree(root / start.folder, work / Path(start.folder).name)
     follow(steps, work)
     return 0
 
@@ -186,9 +208,7 @@ def check(root, guide):
     """What is wrong with a guide, before anything is run."""
     text = guide.read_text()
     name = guide.relative_to(root)
-    for recipe, (start, steps) in steps_of(text).items():
-        if start.folder and not (root / start.folder).is_dir():
-            yield f"{name}: recipe {recipe}: there is no folder {start.folder}"
+    for recipe, (_, steps) in steps_of(text).items():
         for step in steps:
             if recipe is None and step.kind == "sh":
                 yield (f"{name}:{step.line}: an sh block in no recipe: put it "

@@ -8,12 +8,12 @@ import cases
 GOOD = """\
 # A guide
 <!-- test: good -->
-<!-- file: made/hello -->
+First `made/hello`:
 ```
 one
 three
 ```
-<!-- adds: made/hello after one -->
+In `made/hello`, below `one`:
 ```
 two
 ```
@@ -21,8 +21,7 @@ two
 cat made/hello
 test -f klock/LICENSE
 ```
-<!-- prints -->
-```
+```text
 two
 ```
 """
@@ -30,8 +29,8 @@ two
 #  what is wrong         from            to
 AT_WORK = [
     ("a command fails", "cat made", "cat mode"),
-    ("not what is printed", "prints -->\n```\ntwo", "prints -->\n```\nfour"),
-    ("an edit has no place", "after one", "after four"),
+    ("not what is printed", "```text\ntwo", "```text\nfour"),
+    ("an edit has no place", "below `one`", "below `four`"),
     ("no clone", "klock/LICENSE", "klock/NOT_THERE"),
 ]
 WHEN_READ = [
@@ -39,7 +38,9 @@ WHEN_READ = [
     ("an excerpt of nothing", "# A guide",
      "# A guide\n<!-- excerpt: LICENSE -->\n```\nnot there\n```"),
     ("a dead link", "# A guide", "# A guide\n[x](nowhere.md)"),
-    ("no such folder", "test: good", "test: good from nowhere"),
+    ("a folder that is copied in secret", "good -->", "good from made -->"),
+    ("a name that nobody sees", "First `made/hello`:",
+     "<!-- file: made/hello -->"),
     ("one name twice", "# A guide", "<!-- test: good -->\n# A guide"),
 ]
 
@@ -77,8 +78,7 @@ def what_is_wrong_is_found(case):
 
 
 def a_missing_program_skips(case):
-    text = GOOD.replace("<!-- file", "<!-- needs: no-such-program -->\n"
-                        "<!-- file")
+    text = GOOD.replace("First", "<!-- needs: no-such-program -->\nFirst")
     case.expect(_run(case, text)[0] == 77, "not skipped")
 
 
