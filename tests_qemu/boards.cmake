@@ -48,7 +48,7 @@ function(klock_board arch image)
 	klock_boot(full ${a}64 64 single "${torture} acquisitions=4000 convoys=4"
 		${on})
 	klock_boot(full ${a}512 512 single
-		"${torture} acquisitions=1200 convoys=1" ${on})
+		"${torture} acquisitions=600 convoys=1" ${on})
 	klock_boot(full ${a}parallel_2 2 parallel
 		"${torture} parallel=1 acquisitions=20000 convoys=20" ${on})
 	klock_boot(${variant} ${a}shared_8 8 single

@@ -50,14 +50,14 @@ klock_boot(full storm_64 64 single "${storm} acquisitions=200 convoys=1")
 # All at 255 is for the soak: each takes seconds. Here: lists, and who may give
 # up or pass over another.
 klock_boot(full storm_255 255 single
-	"${storm} acquisitions=50 convoys=1 ${lists}")
+	"${storm} acquisitions=20 convoys=1 ${lists}")
 klock_boot(full storm_i686_8 8 single "${storm} acquisitions=1000 convoys=10"
 	IMAGE lab-gcc-32)
 klock_boot(test storm_parallel_2 2 parallel
 	"${storm} parallel=1 acquisitions=500 convoys=5")
 klock_boot(full storm_parallel_2_long 2 parallel
 	"${storm} parallel=1 acquisitions=3000 convoys=20")
-klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=200 convoys=4"
+klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=100 convoys=2"
 	RUN --repeat 2 --identical)
 
 # What is no lock of the list: seq_lock, seq_latch, once, barrier. The wrong
@@ -67,7 +67,7 @@ klock_boot(check sequences_4 4 single
 klock_boot(full sequences_1 1 single
 	"run=folder mode=tap acquisitions=100000")
 klock_boot(full sequences_255 255 single
-	"run=folder mode=tap acquisitions=10000")
+	"run=folder mode=tap acquisitions=4000")
 klock_boot(full sequences_i686_8 8 single
 	"run=folder mode=tap acquisitions=100000" IMAGE lab-gcc-32)
 klock_boot(full sequences_parallel_2_long 2 parallel
