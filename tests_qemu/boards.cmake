@@ -4,7 +4,7 @@
 # boots.cmake. A tick of their clocks is longer than a PC's cycle: the sections
 # are shorter in number.
 
-set(KLOCK_BOARD_DEMO_WORDS "run=measure section=30 think=0 acquisitions=20000")
+set(KLOCK_BOARD_DEMO_WORDS "run=measure section=30 think=0 acquisitions=2000")
 
 # klock_note_coverage(<arch> <qemu>): what this host leaves out is one skipped
 # test, which says what.
@@ -249,15 +249,15 @@ foreach(line IN ITEMS "full|aarch64|gcc-aarch64" "full|riscv64|gcc-riscv64"
 	endif()
 endforeach()
 
-# -- The demo on every machine: README's second table --
+# -- The demo on every machine: the table of this folder's README --
 
 # A fifth of a microsecond inside: by clocks of some GHz, 62.5 MHz, 10 MHz.
-set(KLOCK_MACHINE_WORDS "run=measure think=0 acquisitions=20000 \
+set(KLOCK_MACHINE_WORDS "run=measure think=0 acquisitions=2000 \
 lock=ticket_lock<u8>,\
 preemptable_ticket_lock<u8>,tas_lock,mcs_lock,queued_lock,bakery_lock,\
 rw_ticket_lock<u8>")
 set(machines ${Python3_EXECUTABLE} -B ${scripts}/machines.py
-	--readme ${PROJECT_SOURCE_DIR}/README.md
+	--readme ${CMAKE_CURRENT_SOURCE_DIR}/README.md
 	--append "${KLOCK_MACHINE_WORDS}"
 	--image x86-64=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-64.elf=500
 	--image AArch64=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-aarch64.elf=12
@@ -271,7 +271,7 @@ klock_level(full TESTS qemu_demo_machines)
 add_custom_target(machines_table COMMAND ${machines} --write
 	--log ${CMAKE_CURRENT_BINARY_DIR}/machines_table.log
 	DEPENDS lab-gcc-64 USES_TERMINAL VERBATIM
-	COMMENT "Writing the machines' table into README.md")
+	COMMENT "Writing the machines' table into tests_qemu/README.md")
 foreach(toolchain IN ITEMS gcc-aarch64 gcc-riscv64)
 	if(TARGET lab-${toolchain})
 		add_dependencies(machines_table lab-${toolchain})

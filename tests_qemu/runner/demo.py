@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README's table of the demo: --write makes it from a run; without, it must have
-the head and the locks that a run prints now, and show what the demo is for: a
-lock that one CPU keeps, and one that goes round."""
+"""README's table of the demo, six of its rows: --write makes it from a run;
+without, a run must print its head and those rows, a second run the very same,
+and show what the demo is for: a lock that one CPU keeps, one that goes round.
+The figures are counts of instructions, and another compiler's are others."""
 import sys
 
 import marked
@@ -10,6 +11,8 @@ import qemu
 from output import exit_status
 
 SKIPPED = 77
+SHOWN = ["ticket_lock<u8>", "preemptable_ticket_lock<u8>", "tas_lock",
+         "mcs_lock", "bakery_lock", "rw_ticket_lock<u8>"]
 
 
 def arguments():
@@ -26,6 +29,11 @@ def table_of(serial):
                  if line.startswith("lock ")), 1)
     end = lines.index("PASS") if "PASS" in lines else len(lines)
     return lines[head - 1:end + 1]
+
+
+def shown(table):
+    return table[:2] + [line for line in table[2:]
+                        if line.split()[0] in SHOWN]
 
 
 def shape(table):
@@ -50,7 +58,7 @@ def main():
     args = arguments()
     place = marked.Place(args.readme, "demo table")
     machine = qemu.Machine(image=args.image, cpus=4, append=args.append,
-                           log=args.log)
+                           accelerator="icount", log=args.log)
     why_not = qemu.missing(machine)
     if why_not:
         print(f"skipped: {why_not}")
@@ -62,10 +70,12 @@ def main():
     table = table_of(run.serial)
     wrong = list(differences(table))
     if args.write:
-        place.put(table)
-    elif shape(place.lines) != shape(table):
+        place.put(shown(table))
+    elif shape(place.lines) != shape(shown(table)):
         wrong.append("README's table is another one: build the target "
                      "demo_table")
+    elif table_of(qemu.run(machine).serial) != table:
+        wrong.append("a second run prints another table")
     print("\n".join(table))
     if wrong:
         print("FAIL: " + "; ".join(wrong))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README's table of the same kernel on several machines: --write makes it from a
+"""The table of the same kernel on several machines: --write makes it from a
 run on each; without, it must have the machines and locks that are run now, and
 on each machine show what the demo is for."""
 import os
@@ -49,7 +49,7 @@ def run_on(name, image, section, args):
     """rows_of() of a run, or in words why there is none."""
     append = f"{args.append} section={section}"
     machine = qemu.Machine(image=image, cpus=4, append=append,
-                           log=f"{args.log}.{name}")
+                           accelerator="icount", log=f"{args.log}.{name}")
     why_not = qemu.missing(machine)
     if not why_not and not os.path.exists(image):
         why_not = f"{name}: no kernel: its compiler is missing"
@@ -78,7 +78,7 @@ def main():
     if args.write:
         place.put(table)
     elif shape(place.lines) != shape(table):
-        print("FAIL: README's table is another one: build the target "
+        print("FAIL: the table in README is another one: build the target "
               "machines_table")
         return 1
     return 0
