@@ -64,7 +64,8 @@
  *			another than lock_shared()'s
  *	read recursion	lock_shared() by who reads it, where reads do not nest
  *	upgrade		lock() by who reads it
- *	read in NMI	of a lock that no NMI handler may read, by a try neither
+ *	read in NMI	reading, even by try, a lock that must not be read from
+ *			an NMI handler
  *	order		of several locks: lock_order.hpp, in a kernel with
  *			klock_os_lock_order()
  * and of readers the same as of writers: stray unlock, capacity, interrupts on,

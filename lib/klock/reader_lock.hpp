@@ -7,9 +7,10 @@
  *              by tickets; the one whose turn it is waits until every line is
  *              unmarked. Each says first what it wants, and looks then: one of
  *              the two sees the other.
- * Source:      the "big reader" locks of kernels of the 1990s, whose reader and
- *              writer meet as in Dekker's algorithm (Dijkstra, EWD-123, 1965);
- *              we differ: tickets for the writers, depth for nested readers.
+ * Source:      Hsieh and Weihl, MIT-LCS-TR-521, 1991; the "big reader" locks
+ *              of kernels of about 2000. Reader and writer meet as in Dekker's
+ *              algorithm (Dijkstra, EWD-123, 1965); we differ: tickets for the
+ *              writers, depth for nested readers.
  * Use when:    all CPUs read all the time and hardly anybody writes: readers
  *              share no line, so that reading costs the same however many do. A
  *              write looks at a line of each CPU, and keeps all readers out.

@@ -44,7 +44,7 @@ _LINE = re.compile(
     r"|^(?P<heading>#+) (?P<title>[^\n]*)$"
     r"|^```(?P<language>\w*)[^\n]*\n(?P<block>.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
-_ADDS = re.compile(r"In `([^`\s]+)`, below `([^`]+)`:$")
+_ADDS = re.compile(r"In `([^`\s]+)`, below (`+) ?(.+?) ?\2:$")
 _FILE = re.compile(r"`([\w./-]+)`:$")
 _WRITTEN = re.compile("begin|end|tests_host/")      # by a script
 
@@ -76,7 +76,7 @@ def step_of(line, language, block, said, ran):
     if language == "sh":
         return Step(line, "sh", "", block)
     if adds := _ADDS.search(said):
-        return Step(line, "adds", f"{adds[1]} after {adds[2]}", block)
+        return Step(line, "adds", f"{adds[1]} after {adds[3]}", block)
     if file := _FILE.search(said):
         return Step(line, "file", file[1], block)
     printed = ran and language in ("", "text")
@@ -218,7 +218,8 @@ def check(root, guide):
                 if not path.is_file() or step.block not in path.read_text():
                     yield (f"{name}:{step.line}: this does not stand in "
                            f"{step.text}")
-    for link in _LINK.findall(text):
+    for link in _LINK.findall(re.sub(r"^```.*?^```$", "", text,
+                                     flags=re.M | re.S)):
         if not (guide.parent / link).exists():
             yield f"{name}: a link to {link}, which is not there"
 

@@ -2,7 +2,7 @@
 /*
  * ticket - locks with tickets, for klock/klock.h: first come, first served
  *
- * Zero bytes are a free lock, but for proportional ones. At most
+ * Zero bytes are a free lock; a proportional one then has base 1. At most
  * KLOCK_..._CONTENDERS contexts (CPUs x thread, interrupt, NMI) may hold or
  * wait at once; say so:
  *
