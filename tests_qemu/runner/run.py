@@ -52,7 +52,7 @@ def add_machine(parser):
                         help="the kernel's command line; the word help alone "
                         "prints all words")
     parser.add_argument("--cpus", type=at_least_one, metavar="N",
-                        help="vCPUs; default: 1. With --device: what must be "
+                        help="vCPUs; default: 4. With --device: what must be "
                         "found there; default: whatever is")
     parser.add_argument("--boots", type=at_least_one, metavar="N",
                         help="CPUs that the guest must find; default: all")
@@ -128,7 +128,7 @@ def arguments():
     if args.device and args.append:
         parser.error("--append: a machine has the words of its own menu")
     if not args.device:
-        args.cpus = args.cpus or 1
+        args.cpus = args.cpus or 4
     return args
 
 
