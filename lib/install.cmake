@@ -58,7 +58,7 @@ endforeach()
 foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
 		lib/arch/CONTRACT.md lib/docs/add-a-lock.md
 		lib/docs/add-a-port.md lib/docs/check-your-code.md
-		lib/docs/embed.md
+		lib/docs/embed.md lib/docs/first-debug-build.md
 		lib/docs/find-a-deadlock.md
 		lib/docs/protect-your-data.md lib/docs/provenance.md
 		lib/docs/take-a-lock.md lib/docs/test-your-kernel.md

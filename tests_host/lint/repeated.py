@@ -5,6 +5,7 @@ families   lib/README.md's table of headers by family holds each header once, so
            that a stranger sees in one look which are to include
 versions   who repeats the version says that of lib/klock/version.hpp:
            meson.build cannot read it, and CHANGELOG.md must have a heading
+moved      a header that only forwards stands in CHANGELOG.md's table of moves
 wrapped    every public member of every lock stands in checked_lock's drop-in
            test, which compares what compiles with a lock and with the checked
            one: code that uses a new member would compile in a release alone
@@ -44,6 +45,8 @@ HOME = "lib/klock/version.hpp"
 REPEATED = [
     ("meson.build",  r"\bversion: '{}'"),
     ("CHANGELOG.md", r"^## {}$"),
+    ("CITATION.cff", r"^version: {}$"),
+    ("lib/c/klock/verbs.h", r'built from: "{}"'),
 ]
 
 
@@ -61,6 +64,24 @@ def check_versions(root):
         if not re.search(pattern.format(re.escape(version)), text, re.M):
             found.append(Finding(name, 0, f"does not say {version}, the "
                                  f"version of {HOME}"))
+    return found
+
+
+_MOVED = re.compile(r"^/\* (\w+) - moved: include <klock/([\w/.]+)> \*/$", re.M)
+
+
+def check_moved(root):
+    """Of "| `old.hpp`, ... | `new.hpp` |"; paths are those below klock/."""
+    path = root / "CHANGELOG.md"
+    rows = [line for line in (path.read_text() if path.is_file() else "")
+            .splitlines() if line.startswith("|")]
+    found = []
+    for header in sorted((root / "lib/klock").glob("*.hpp")):
+        for old, new in _MOVED.findall(header.read_text()):
+            if not any(f"`{old}.hpp`" in row and f"| `{new}` |" in row
+                       for row in rows):
+                found.append(Finding("CHANGELOG.md", 0, f"no row says that "
+                                     f"{old}.hpp is {new} now"))
     return found
 
 
@@ -107,7 +128,8 @@ def check_wrapped(root):
 
 
 def check(root):
-    return check_families(root) + check_versions(root) + check_wrapped(root)
+    return (check_families(root) + check_versions(root) + check_moved(root) +
+            check_wrapped(root))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ extern "C" {
  */
 enum { klock_cache_line = 64 };
 
-/* What the library was built from: "0.1.0" */
+/* What the library was built from: "0.3.0" */
 const char *klock_version(void);
 
 /*
