@@ -16,7 +16,8 @@ CASES = [
     ("g++ qemu-system-arm qemu-system-misc g++-aarch64-linux-gnu", ["--x86"],
      "g++"),
     ("psf-unifont ovmf meson", [], "psf-unifont"),
-    ("psf-unifont ovmf meson z3", ["--full"], "psf-unifont ovmf meson z3"),
+    ("psf-unifont ovmf z3 clang-tidy-14", ["--full"],
+     "psf-unifont ovmf z3 clang-tidy-14"),
     ("python3-matplotlib", ["--full"], ""),
     ("python3-matplotlib ovmf", ["--all"], "python3-matplotlib ovmf"),
 ]
