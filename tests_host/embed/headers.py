@@ -87,6 +87,60 @@ def says_what_it_is(case):
                 f"a port that is none: {said}")
 
 
+# -- Compiler Explorer ----------------------------------------------------------
+
+_URL = re.compile(r"#include \"https://[^\"]*/klock-([\d.]+)/(\w+)\.hpp\"")
+_SAYS = re.compile(r"^ \* (Compilers|Options|Shows|Prints): +(.+)$", re.M)
+
+
+def _as_the_site_does(case, name, text):
+    """The site puts a file where it is included by URL; what is not as said."""
+    port = (_URL.search(text) or ["", "", "none"])[2]
+    header = _make(case, port) if port in PORTS else ""
+    case.write("site.cpp", _URL.sub(lambda _: header, text))
+    says = dict(_SAYS.findall(text))
+    for compiler in says["Compilers"].split(", "):
+        cxx = [*compiler.split(), *says["Options"].split(), "site.cpp"]
+        status, said = case.call(*cxx, "-S", "-o", "-")
+        for word in says.get("Shows", "").split(", "):
+            if word not in said or status:
+                yield f"{name}: {compiler}: no {word}: {said[-400:]}"
+        if wanted := says.get("Prints"):
+            _, said = case.call("sh", "-c", f"{' '.join(cxx)} -o site && ./site")
+            if wanted not in said:
+                yield f"{name}: {compiler}: not {wanted}: {said[-400:]}"
+
+
+def explorer_shows_what_it_says(case):
+    texts = {path.name: path.read_text() for path in sorted(
+        (case.root / "tests_host/embed/explorer").glob("*.cpp"))}
+    case.expect(len(texts) == 3, f"only {list(texts)}")
+    for name, text in texts.items():
+        urls = _URL.findall(text)
+        case.expect(len(urls) == text.count("https:") == 1,
+                    f"{name}: not one #include by URL")
+        case.expect(f"klock {urls[0][0]}," in _make(case, urls[0][1]),
+                    f"{name}: another version")
+        case.wrong += _as_the_site_does(case, name, text)
+    for name, old, new in (("ticket.cpp", "xadd", "xsub"),
+                           ("ticket.cpp", "/x86.", "/vax."),
+                           ("wait.cpp", "lock.lock()", "lock.unlock()"),
+                           ("threads.cpp", "k < 10000", "k < 9999")):
+        found = list(_as_the_site_does(case, name,
+                                       texts[name].replace(old, new)))
+        case.expect(found, f"missed: {name} with {new}")
+
+
+def compiles_with_any_flags(case):
+    """On the site nobody says -ffreestanding, or for the host -pthread."""
+    for port, cxx in (("x86", "g++"), ("x86", "clang++"), ("hosted", "g++"),
+                      ("hosted", "clang++"),
+                      ("aarch64", "clang++ --target=aarch64-none-elf")):
+        _make(case, port)
+        case.write("use.cpp", USE)
+        case.must(*cxx.split(), "-std=c++20", f"-I{port}", "-c", "use.cpp")
+
+
 # -- A bare toolchain ----------------------------------------------------------
 
 MACHINES = (("x86_64-elf", "elf_x86_64"), ("i686-elf", "elf_i386"))
@@ -347,6 +401,8 @@ def examples_run(case):
 CASES = {
     "single_header_is_whole": [holds_everything_once, compiles_alone,
                                says_what_it_is],
+    "compiler_explorer": [explorer_shows_what_it_says,
+                          compiles_with_any_flags],
     "header_examples": [examples_run],
     "bare_toolchain": [compiles_and_links, needs_no_package_of_that_cpu],
 }
