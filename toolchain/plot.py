@@ -48,7 +48,7 @@ class Panel:
         self.title, self.x, self.y = title, x, y
         self.curves = {name: sorted(points)
                        for name, points in curves.items() if points}
-        self.how = how      # logx, logy, dots, bars, step, band
+        self.how = how      # logx, logy, step, names, heat
 
 
 def read(path):
@@ -81,8 +81,10 @@ def curves_of(rows, x, y, scale=1, of=None, name="lock"):
 def lengths(row):
     if "section_min" not in row:
         return ""
-    return (f", sections of {row['section_min']} to {row['section_max']} "
-            f"cycles, think time {row['think_min']} to {row['think_max']}")
+    section, think = (
+        " to ".join(dict.fromkeys((row[f"{of}_min"], row[f"{of}_max"])))
+        for of in ("section", "think"))
+    return f", sections of {section} cycles, think time {think}"
 
 
 def cdf(bars, cpus):
@@ -312,7 +314,7 @@ def draw(panels, path):
     figure, all_axes = pyplot.subplots(
         down, across, squeeze=False,
         figsize=(7.5 * across if across == 1 else 12, tall if down == 1 else 8))
-    figure.subplots_adjust(left=0.09 if across > 1 else 0.13, top=0.93,
+    figure.subplots_adjust(left=0.09 if across > 1 else 0.17, top=0.93,
                            right=0.85 if across > 1 else 0.7, wspace=0.75,
                            hspace=0.32, bottom=0.09)
     styles = {}

@@ -7,7 +7,7 @@
  *              releasing CPU opens the slot after its own.
  * Source:      Anderson, IEEE TPDS 1(1), 1990; Mellor-Crummey and Scott, ACM
  *              TOCS 9(1), 1991, section 2.3; we differ: the slot counter is
- *              brought back each round, and so is right for any Slots.
+ *              set back each round, and so is right for any Slots.
  * Use when:    the number of contenders is known, many of them wait, and the
  *              memory of a line for each of them, for each lock, is there.
  *              Else mcs_lock, which is smaller and as local.

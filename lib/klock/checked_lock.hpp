@@ -94,7 +94,7 @@
 namespace klock {
 
 /*
- * What any checked L is, whatever it is called: a function that takes one takes
+ * Any checked L is one, whatever its name: a function that takes one takes
  * this.
  */
 template <any_lock L>
@@ -123,7 +123,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	constexpr checked_lock() = default;
 
-	/* What the lock inside is made of. */
+	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>
 		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
@@ -364,7 +364,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 
 	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
 
-	/* What the lock inside is made of. */
+	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>
 		requires detail::made_of<L, First, Rest...>
 	constexpr explicit checked_lock(First first, Rest... rest)
@@ -443,7 +443,7 @@ struct checked_lock<seq_lock<T>, Name...> {
 		return of;
 	}
 
-	/* What is noted of a reader is no change of the value. */
+	/* A note about a reader is no change of the value. */
 	mutable detail::checked_core<detail::seq_writers<T>> core;
 };
 

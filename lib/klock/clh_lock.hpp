@@ -61,7 +61,7 @@ namespace klock {
 struct clh_lock;
 struct clh_node;
 
-/* What the next in the queue watches. Belongs to nobody for long. */
+/* The next in the queue watches it. Belongs to nobody for long. */
 struct clh_cell {
 	constexpr clh_cell() = default;
 
@@ -161,7 +161,7 @@ struct clh_lock {
 	/*
 	 * The cell that the first to come finds; it goes round for ever. On a
 	 * line of its own: beside tail, whoever watches it would lose it to
-	 * whoever comes, and wait 2.7 times as long (tests_host/bench).
+	 * an arriving CPU, and wait 2.7 times as long (tests_host/bench).
 	 */
 	alignas(cache_line) clh_cell first;
 };

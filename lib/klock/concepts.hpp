@@ -135,7 +135,7 @@ concept try_shared_lockable =
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
 
-/* Who may take it is said by its type: irq_lock.hpp. */
+/* Its type says who may take it: irq_lock.hpp. */
 template <typename L>
 concept irq_only_lock = requires { typename L::taken_by_irq_guard_alone; };
 template <typename L>
@@ -159,7 +159,7 @@ struct inside_type<L> {
 template <typename L>
 using inside = typename inside_type<L>::type;
 
-/* What a lock around another says of its readers; of one without, nothing. */
+/* A lock around another repeats what that says of its readers, if any. */
 template <typename L>
 struct reader_constants_of {};
 template <shared_lockable L>

@@ -32,7 +32,7 @@
  *              is that of the lock inside     Checked: unit/counted_lock: gone
  * Fairness:    that of the lock inside. Where a try_lock() is asked first, it
  *              takes what nobody waits for; the place of a CPU that has tried
- *              in vain is that of its lock(), just after.
+ *              that fails is that of its lock(), just after.
  *                          Checked: model/counted_lock: order of service
  * Capacity:    that of the lock inside
  *                          Checked: unit/counted_lock: any lock
@@ -45,8 +45,8 @@
  * Ordering:    that of the lock inside orders its holders' counting
  *                          Checked: model/counted_lock: counts
  *
- * A try_lock() that takes it is counted as an acquisition, one in vain is not.
- * try_lock_until() and lock_paced() wait where their try is in vain. A wait is
+ * A try_lock() that takes it is counted as an acquisition, one that fails is
+ * not. try_lock_until() and lock_paced() wait where their try fails. A wait is
  * counted when it is over: who waits for ever is print_held.hpp's business.
  *
  * Readers are counted apart from writers. Several read at once: one that does
@@ -78,7 +78,7 @@ namespace klock {
 /* L, and a counted_lock of it notes how long it is held. */
 template <any_lock L>
 struct hold_times : L {
-	/* What a counted_lock looks for. */
+	/* A counted_lock looks for it. */
 	using hold_times_of = L;
 	using L::L;
 };

@@ -69,7 +69,7 @@ struct irq_lock : detail::reader_constants_of<L> {
 
 	constexpr irq_lock() = default;
 
-	/* What the lock inside is made of. */
+	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>
 		requires requires(First first, Rest... rest) {
 			L(first, rest...);
@@ -141,7 +141,7 @@ struct thread_lock : L {
 		      "checked_lock<thread_lock<L>>: inside of it, checks know "
 		      "nothing of threads");
 
-	/* What a checked_lock looks for. */
+	/* A checked_lock looks for it. */
 	using taken_in_threads_alone = L;
 	using L::L;
 };

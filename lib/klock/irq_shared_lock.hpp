@@ -71,7 +71,7 @@ namespace detail {
 
 /*
  * The gate: handlers read, and the one writer that has L shuts it while none
- * does. Reads nest: who comes waits for a writer alone that is inside.
+ * does. Reads nest: an arriving reader waits for a writer that is in, alone.
  */
 struct handler_gate {
 	static constexpr bool is_gate = true;
@@ -276,7 +276,7 @@ auto ask_gate([[maybe_unused]] call_site by, L &lock, Verb verb)
 /* L is read by threads with interrupts on, by handlers past them. */
 template <plain_shared_lock L>
 struct irq_shared_lock : irq_lock<detail::gated<L>> {
-	/* What shared_guard looks for. */
+	/* A shared_guard looks for it. */
 	using read_with_interrupts_on = L;
 
 	using irq_lock<detail::gated<L>>::irq_lock;

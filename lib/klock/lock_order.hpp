@@ -125,13 +125,13 @@ constexpr declared_order harmless(const char *first, const char *second)
 }
 
 /*
- * What becomes of a finding of order, which is a danger and no hang yet. note:
+ * A finding of order is a danger and no hang yet; this decides about it. note:
  * it goes to klock_os_note(), each of a boot once, and is no part of the order
  * then. The rest is a panic always: recursion, upgrade, might_wait().
  */
 enum class on_finding : u8 { panic, note };
 
-/* What klock_os_lock_order() points to. */
+/* klock_os_lock_order() points to one. */
 struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
@@ -280,7 +280,7 @@ struct order_keeper : lock_order, private order_rules {
 		return before;
 	}
 
-	/* What the caller holds is of this sub-rank from now on. */
+	/* The caller's lock is of this sub-rank from now on. */
 	void relabel(const void *lock, u8 sub_rank)
 	{
 		held_locks *const mine = owners.mine();
@@ -293,7 +293,7 @@ struct order_keeper : lock_order, private order_rules {
 
 	/* The caller's stack, or null where it holds nothing. */
 	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
-	/* The same, and the caller's until it disclaims it. */
+	/* As claim(), and the caller's until it disclaims it. */
 	[[nodiscard]] held_locks *claim_mine() const
 	{
 		return owners.claim_mine();
@@ -355,7 +355,7 @@ struct order_keeper : lock_order, private order_rules {
 		return static_cast<order_keeper &>(of).next_by_address(next);
 	}
 
-	/* Who reads it, and reads it again where reads nest, waits for nobody:
+	/* A reader that reads it again where reads nest waits for nobody:
 	 * neither a writer nor the order of what was taken between the two. */
 	static bool is_nested_read(const held_locks &mine, const held_lock *at,
 				   const wanted_lock &want)

@@ -68,7 +68,7 @@ namespace klock {
 struct mcs_lock;
 
 /*
- * One acquisition's place in the queue: lent by the caller from lock() until
+ * One acquisition's position in the queue: lent by the caller from lock() until
  * unlock() has returned, then free for the next, of this or another lock. May
  * live on the stack. A context holds two locks with two nodes.
  *

@@ -114,7 +114,7 @@ void declare(const declared_order (&all)[Size], call_site by = caller_site())
 			order->declare(all, Size, by);
 }
 
-/* What a CPU is in the middle of; zero: a thread. One each, and
+/* The context that a CPU is in; zero: a thread. One each, and
  * klock_os_context() answers static_cast<int>(mine.get()). */
 struct cpu_context {
 	[[nodiscard]] context get() const

@@ -31,7 +31,7 @@ extern "C" [[noreturn]] void klock_os_panic(const char *lock_name,
 					    unsigned cpu, const char *what);
 
 /*
- * What this CPU is in the middle of: a klock::context. A kernel's entry code
+ * Returns the klock::context that this CPU is in. A kernel's entry code
  * knows; one that does not answers 0, and checked_lock.hpp says what then is
  * lost. Called in any context.
  */

@@ -235,7 +235,7 @@ struct phase_fair_lock {
 	static constexpr Counter present = 2;
 	static constexpr Counter one = 4;
 
-	/* What the writer of this ticket sets in rin. */
+	/* The writer of this ticket sets it in rin. */
 	static constexpr Counter mark(Counter ticket)
 	{
 		return static_cast<Counter>(present | (ticket & phase));

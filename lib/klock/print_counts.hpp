@@ -39,7 +39,7 @@
 
 namespace klock {
 
-/* What was read of one lock, or of all of one name. */
+/* The counts of one lock, or of all of one name, as read. */
 struct count_view {
 	lock_label label; /* its name, and an element's number */
 	const void *lock; /* null: of several */

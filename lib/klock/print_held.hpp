@@ -31,7 +31,7 @@ namespace klock {
 /* A line of print_held(). */
 using held_text = bounded_text<256>;
 
-/* What was read of one entry, for callers with a format of their own. */
+/* One entry as read, for callers with a format of their own. */
 struct held_view {
 	usize owner; /* the CPU, or who klock_os_owner_id() says */
 	u32 cpu;     /* where it was asked for */
@@ -92,7 +92,7 @@ inline void add_owner(held_text &text, const held_view &of)
 		text.add(" (owner ").add_hex(of.owner).add(")");
 }
 
-/* Who has what is waited for, if that is known. */
+/* Adds the holder of what is waited for, if that is known. */
 inline void add_holder(held_text &text, const held_by_owners &all,
 		       const held_view &waiter)
 {

@@ -2,7 +2,7 @@
 /*
  * proportional_ticket_lock - a ticket lock that waits as long as its queue is
  *
- * Algorithm:   As ticket_lock, but a waiter that reads `owner` in vain knows
+ * Algorithm:   As ticket_lock, but a waiter that is not served yet knows
  *              how many are served before it, and pauses that many times base
  *              spin iterations before it reads again.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we

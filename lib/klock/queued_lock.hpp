@@ -36,7 +36,7 @@
  * Capacity:    Cpus (up to 16,383), with 4 waits of each at once: thread, soft
  *              interrupt, interrupt and NMI, of which each waits for another
  *              lock. A fifth, or a CPU whose number is too large, waits without
- *              a place in the queue: excluded as ever, but bypassed by anybody.
+ *              a queue position: excluded as ever, but bypassed by anybody.
  *              checked_lock names both.
  *                          Checked: model/queued_lock: without a node,
  *                          unit/queued_lock: a fifth wait
@@ -97,7 +97,7 @@ template <unsigned Cpus>
 struct queued_lock;
 
 /*
- * What one CPU queues with, for all locks of a type. Its line is shared by the
+ * One CPU queues with it, for all locks of a type. Its line is shared by the
  * nodes of four levels: a CPU spins on one of them at a time.
  */
 struct alignas(cache_line) queued_cpu {
@@ -142,7 +142,7 @@ struct queued_lock {
 			queue_up(cpu_id());
 	}
 
-	/* The same, by a caller that knows the number of its CPU. */
+	/* As lock(), by a caller that knows the number of its CPU. */
 	void lock_from(unsigned cpu)
 	{
 		if (!take_free())

@@ -108,7 +108,7 @@ struct reader_lock {
 			word.await_relaxed([](u32 now) { return free(now); });
 	}
 
-	/* The same, if no writer is in or waits; never waits. */
+	/* As lock_shared(), if no writer is in or waits; never waits. */
 	[[nodiscard]] bool try_lock_shared(unsigned cpu)
 	{
 		atomic<u8> &mine = marks[cpu].reading;

@@ -72,7 +72,7 @@
  * the top. Were they in the lower one, theirs would look like a writer.
  *
  * Why a writer leaves by a store: nobody else writes completion while it is in.
- * The readers before it are out, and all who come after wait for it.
+ * The readers before it are out, and all that arrive after it wait.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and each

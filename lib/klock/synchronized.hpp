@@ -173,7 +173,7 @@ template <typename T, detail::guardable L>
 struct synchronized {
 	constexpr synchronized() = default;
 
-	/* What the data are made of; the lock is free. */
+	/* The arguments are those of the data; the lock is free. */
 	template <typename First, typename... Rest>
 		requires requires(First first, Rest... rest) {
 			T{first, rest...};

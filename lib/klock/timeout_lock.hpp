@@ -11,13 +11,13 @@
  *              its slot is granted. Whoever gives up marks its slot abandoned,
  *              by one compare-and-swap; the releasing CPU passes over such
  *              slots to the first that is not. A CPU that comes back before
- *              that takes its old place up again.
+ *              that takes its former position again.
  * Source:      slots: Anderson, IEEE TPDS 1(1), 1990; queues that are left by a
  *              deadline: Scott and Scherer, PPoPP 2001. We differ: slots go by
  *              ticket and are emptied by who passes over them, so that nobody
  *              waits in order to leave, and no memory is taken from a heap.
- * Use when:    a wait must end: a deadlock or a holder that has died is to be
- *              an error path and no hang. Nobody gives up: anderson_lock, with
+ * Use when:    a wait needs a timeout: a deadlock or a dead holder must become
+ *              an error and not a hang. Nobody gives up: anderson_lock, with
  *              half the memory; order does not matter: any lock's try_lock().
  * Size:        2 lines for each CPU or so, and one: (slots + Cpus + 1) cache
  *              lines, slots being Cpus rounded up to a power of two
@@ -26,7 +26,7 @@
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the ticket among those who wait; who has given up and
- *              comes back has its old place if the turn has not passed it
+ *              comes back has its former position if it was not passed
  *                          Checked: native/torture: FIFO,
  *                          model/timeout_lock: in turn
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
@@ -63,14 +63,14 @@
  *	slot's user must see that the user one round earlier has emptied it.
  *
  * The ring does not overflow. Tickets are passed in order, and each that is out
- * belongs to another CPU, as who comes back takes its old place: at most Cpus
+ * belongs to another CPU, as a CPU that retries keeps its own: at most Cpus
  * are out, and each has a slot of its own. Slots divide the counter's range,
  * and it may wrap.
  *
  * unlock() passes over each abandoned slot once; CPUs that give up and come
  * back all the time may keep it doing so: it waits for nobody, without a bound.
  *
- * try_lock() draws a ticket only where it saw that slot granted. If the ring
+ * try_lock() takes a ticket only where it saw that slot granted. If the ring
  * has gone round since, it waits without having been asked to: it gives up at
  * once.
  *

@@ -5,7 +5,7 @@
  * Algorithm:   A waiter reads until the byte is 0, and only then exchanges a 1
  *              in; the one that finds a 0 there holds the lock.
  *              backoff_ttas_lock backs off exponentially, up to a cap: after
- *              each read in vain it pauses a random number of spin iterations,
+ *              each read of 1 it pauses a random number of spin iterations,
  *              below a limit twice that of before.
  * Source:      Rudolph and Segall, ISCA 1984 (test before test-and-set);
  *              Anderson, IEEE TPDS 1(1), 1990, and Mellor-Crummey and Scott,

@@ -45,7 +45,7 @@ enum class order : int {
 	seq_cst = 5,
 };
 
-/* What a failed compare_exchange orders: its success order, less the store. */
+/* A failed compare_exchange has its success order, less the store. */
 constexpr order without_store(order o)
 {
 	if (o == order::release)
@@ -80,12 +80,12 @@ concept counter = detail::is_one_of<T, u8, u16, u32>;
 template <typename T>
 concept enumeration = __is_enum(T);
 
-/* What has bits to set and clear: fetch_or, fetch_and, fetch_xor. */
+/* A type with bits to set and clear: fetch_or, fetch_and, fetch_xor. */
 template <typename T>
 concept bit_set = integer<T> || enumeration<T> || __is_same(T, bool);
 
 /*
- * What one access of any CPU reads or writes whole. Wider than a pointer is
+ * A type that one access of any CPU reads or writes whole. A wider one is
  * a library call, or needs the FPU: a kernel has neither.
  */
 template <typename T>
@@ -126,7 +126,7 @@ struct word<8> {
 template <usize Bytes>
 using word_of = typename detail::word<Bytes>::type;
 
-/* What a port keeps for a T: an enum's integer; anything else as it is. */
+/* A port keeps an enum's integer; anything else as it is. */
 template <typename T>
 using stored_as = typename detail::stored<T>::type;
 

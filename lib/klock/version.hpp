@@ -3,7 +3,7 @@
  * version - which klock this is: semantic versioning, said here alone
  *
  * CMake, pkg-config and the single header read these lines (lib/version.cmake,
- * toolchain/single_header.py); CHANGELOG.md says what a version brought.
+ * toolchain/single_header.py); CHANGELOG.md says what is new in it.
  */
 #pragma once
 

@@ -191,7 +191,7 @@ struct wide_phase_fair_lock {
 	static constexpr u32 present = 2;
 	static constexpr u32 one = 4;
 
-	/* What the writer of this ticket sets in rin. */
+	/* The writer of this ticket sets it in rin. */
 	static constexpr u32 mark(u32 ticket)
 	{
 		return present | (ticket & phase);

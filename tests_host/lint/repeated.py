@@ -46,7 +46,7 @@ REPEATED = [
     ("meson.build",  r"\bversion: '{}'"),
     ("CHANGELOG.md", r"^## {}$"),
     ("CITATION.cff", r"^version: {}$"),
-    ("lib/c/klock/verbs.h", r'built from: "{}"'),
+    ("lib/c/klock/verbs.h", r'built from version "{}"'),
 ]
 
 

@@ -3,7 +3,9 @@
 
 Each source file names its licence in its first line (its second, behind a #!),
 has no note of work left undone, no path of somebody's machine, and no comment
-whose margin clang-format has lost in breaking a long line. Run: style.py --root DIR
+whose margin clang-format has lost in breaking a long line. Documents and the
+headers that users include use the field's words, and their comments begin with
+a subject. Run: style.py --root DIR
 """
 
 import re
@@ -21,6 +23,55 @@ _HOME = re.compile(r"(?<![\w.$}/])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/\w*")
 
 
 _LOST_MARGIN = re.compile(r"^\s*\*[A-Za-z][\w',.:;-]*(?: |$)(?![*=])")
+
+
+# What documents and public comments do not say, and what they say instead.
+WORDS = (
+    (r"\bin vain\b", "without success, or: that failed"),
+    (r"\b(?:who|whoever|those who) comes?\b", "an arriving CPU"),
+    (r"\bdraws? (?:a|its|the) ticket\b", "takes a ticket"),
+    (r"\b(?:acquisitions|sections|interrupts|million|times) a second\b",
+     "per second"),
+    (r"\bstays? outside\b", "excluded, or: enters"),
+    (r"\bbrought\b", "passed, set, given"),
+    (r"\b(?:seat|bed|crew|crowd)s?\b", "position, node, contenders"),
+    (r"\bfloor\b", "lower bound, or: common part"),
+    (r"(?<!no )\brooms?\b(?! (?:for|to)\b)", "space, or: machine"),
+    (r"\bplace in (?:the )?(?:line|queue)\b|\bold place\b",
+     "position in the queue"),
+    (r"\bmended\b", "fixed"),
+    (r"\b(?:is|are) to be an error\b", "must become an error"),
+)
+_WORDS = re.compile("|".join(f"({pattern})" for pattern, _ in WORDS), re.I)
+_FIRST = re.compile(r"/\*\*?\s(?:\s*\*\s)?\s*(What|Who|Whoever|The same,) ")
+_COMMENT = re.compile(r"/\*.*?\*/", re.S)
+# Not prose: blocks and spans of code, addresses of links, marks.
+_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->",
+                   re.M | re.S)
+PUBLIC = ("lib/klock", "lib/c/klock", "lib/analysis/klock")
+
+
+def _check_words(name, text, prose):
+    for found in _WORDS.finditer(prose):
+        instead = WORDS[found.lastindex - 1][1]
+        yield Finding(name, common.line_of(text, found.start()),
+                      f"'{found[0]}': {instead}")
+
+
+def _blank(found):
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _check_header(name, text):
+    at = 0
+    prose = ""
+    for comment in _COMMENT.finditer(text):
+        prose += re.sub(r"[^\n]", " ", text[at:comment.start()]) + comment[0]
+        at = comment.end()
+    yield from _check_words(name, text, prose)
+    for first in _FIRST.finditer(prose):
+        yield Finding(name, common.line_of(text, first.start(1)),
+                      f"'{first[1]} ...': begin with a subject")
 
 
 def _is_source(path, lines):
@@ -80,6 +131,12 @@ def check(root):
         if path.suffix in (".hpp", ".cpp", ".h", ".c"):
             found += _check_margins(name, lines)
         found += _check_text(name, lines)
+        text = path.read_text()
+        if path.suffix == ".md":
+            found += _check_words(name, text, _CODE.sub(_blank, text))
+        elif path.suffix in (".hpp", ".h") and \
+                common.relative(path.parent, root) in PUBLIC:
+            found += _check_header(name, text)
     return found
 
 

@@ -9,19 +9,19 @@ make_image = cp $(image).debug $@
 # to the exit device when all is well.
 ifneq ($(filter x86_64 i686,$(ARCH)),)
 port := x86
-room_includes := x86
+machine_includes := x86
 script := x86.ld
 make_image = objcopy -O elf32-i386 $(image).debug $@
 qemu := qemu-system-x86_64 -device isa-debug-exit,iobase=0xf4,iosize=0x04
 endif
 ifeq ($(ARCH),x86_64)
-rooms := x86 x86/x86_64
+machine_folders := x86 x86/x86_64
 machine := -m64 -mno-red-zone -mgeneral-regs-only
 triple := x86_64-elf
 emulation := elf_x86_64
 endif
 ifeq ($(ARCH),i686)
-rooms := x86 x86/i686
+machine_folders := x86 x86/i686
 machine := -m32 -mno-red-zone -mgeneral-regs-only
 triple := i686-elf
 emulation := elf_i386
@@ -33,8 +33,8 @@ endif
 ifeq ($(ARCH),aarch64)
 port := aarch64
 port_includes := $(BOOT)/boot/aarch64/relax
-rooms := aarch64 board
-room_includes := aarch64
+machine_folders := aarch64 board
+machine_includes := aarch64
 machine := -march=armv8-a -mgeneral-regs-only -mstrict-align -mno-outline-atomics
 prefix := aarch64-linux-gnu-
 triple := aarch64-none-elf
@@ -50,8 +50,8 @@ endif
 ifeq ($(ARCH),riscv64)
 port := riscv
 port_includes := $(BOOT)/boot/riscv64/relax $(KLOCK)/arch/riscv/machine
-rooms := riscv64 riscv64/machine_mode board
-room_includes := riscv64 riscv64/machine_mode
+machine_folders := riscv64 riscv64/machine_mode board
+machine_includes := riscv64 riscv64/machine_mode
 machine := $(if $(CROSS),-march=rv64imac,-march=rv64imac_zicsr_zifencei) \
 	-mabi=lp64 -mcmodel=medany
 prefix := riscv64-linux-gnu-

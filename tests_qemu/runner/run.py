@@ -89,8 +89,8 @@ def add_output(parser):
 def add_judgement(parser):
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS",
                         help="ends each run after this time in all; default: "
-                        "after a silence that is too long for a row of the "
-                        "guest's plan, which is printed")
+                        "when no row arrives for longer than the planned row "
+                        "takes; the limit is printed")
     parser.add_argument("--expect", default="pass",
                         choices=[o.value for o in Outcome],
                         help="how the run must end; default: pass")

@@ -10,8 +10,8 @@
  *	events++;
  *
  * clang -Wthread-safety reads the attributes: events++ without the guard is a
- * warning when it is compiled. GCC compiles the same and looks at nothing; but
- * it warns of guarded_by in files of your own, so name it there by a macro.
+ * warning when it is compiled. GCC compiles the same and checks nothing. It
+ * warns about the unknown attribute in your own files: hide it behind a macro.
  *
  * A wrapper of any lock, checked_if<debug, L> and irq_lock<L> too; by hand
  * lock(), try_lock() and unlock() are annotated as well. synchronized.hpp needs
@@ -39,7 +39,7 @@ template <typename L>
 struct __attribute__((capability("lock"))) annotated_lock {
 	constexpr annotated_lock() = default;
 
-	/* What the lock inside is made of. */
+	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>
 		requires requires(First first, Rest... rest) {
 			L(first, rest...);

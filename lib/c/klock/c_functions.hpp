@@ -30,7 +30,7 @@ inline void *operator new(klock::usize, klock::c::memory of) { return of.at; }
 namespace klock {
 namespace c {
 
-/* What init makes is what the C++ lock's constructor makes. */
+/* An init function makes what the C++ lock's constructor makes. */
 template <typename C>
 void init(C *lock)
 {

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /*
- * What the kernel supplies; klock/os.hpp says what each must do. A kernel that
+ * The kernel supplies these; klock/os.hpp has their contracts. A kernel that
  * moves threads which hold locks defines klock_os_owner_id() as well.
  */
 #ifndef __cplusplus
@@ -49,7 +49,7 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
  * whose klock_os_panic() comes back by a longjmp: 1, before it does. */
 void klock_set_checks(int on);
 
-/* What a lock knows of its use. */
+/* A lock knows this of its use. */
 struct __attribute__((may_alias)) klock_usage {
 	const char *klock_name;
 	/* The rest of the C++ lock_usage. */
@@ -87,7 +87,7 @@ int klock_usage_is_held_by_me(const struct klock_usage *usage);
 void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 			     int line);
 
-/* What a lock knows of its readers. */
+/* A lock knows this of its readers. */
 struct __attribute__((may_alias)) klock_shared_usage {
 	/* The C++ shared_usage. */
 	unsigned int klock_counts[2];

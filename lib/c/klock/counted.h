@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* What is counted of a lock: the C++ lock_counts and wait_counts; and of its
+/* The counts of a lock: the C++ lock_counts and wait_counts; and of its
  * readers, shared_counts. */
 struct __attribute__((may_alias)) klock_counts {
 	void *klock_acquired[2];

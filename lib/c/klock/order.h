@@ -38,7 +38,7 @@ struct klock_lock_order *klock_lock_order_256(void);
  * static library is not. */
 int klock_order_is_checked(void);
 
-/* What the kernel may supply; klock/os.hpp says what each must do. */
+/* The kernel may supply these; klock/os.hpp has their contracts. */
 #ifndef __cplusplus
 struct klock_lock_order *klock_os_lock_order(void) __attribute__((weak));
 void klock_os_note(const char *text) __attribute__((weak));
@@ -110,7 +110,7 @@ void klock_usage_unnest(struct klock_nested *mine);
 void klock_usage_set_sub_rank(const struct klock_usage *usage, unsigned rank);
 
 /*
- * Who holds what and waits for what, a call of put(line, with) each. Any
+ * put(line, with) is called for each lock that is held or waited for. Any
  * context, an NMI handler's too: klock/print_held.hpp.
  */
 void klock_print_held(void (*put)(const char *line, void *with), void *with);

@@ -65,7 +65,7 @@ struct __attribute__((may_alias)) klock_mcs {
 #define KLOCK_CLH_NODE_INIT {{0}, 0, 0}
 /* clang-format on */
 
-/* What the next in the queue watches; moves from node to node. */
+/* The next in the queue watches it; it moves from node to node. */
 struct __attribute__((may_alias)) klock_clh_cell {
 	unsigned char klock_busy;
 };

@@ -99,7 +99,7 @@ struct __attribute__((aligned(16), may_alias)) klock_phase_fair_u32 {
  * interrupts off. Reads of one CPU nest. No try_lock.
  */
 
-/* What one CPU's readers write. */
+/* One CPU's readers write it. */
 struct __attribute__((may_alias)) klock_reader_line {
 	unsigned char klock_reading __attribute__((aligned(klock_cache_line)));
 };

@@ -33,7 +33,7 @@ extern "C" {
  */
 enum { klock_cache_line = 64 };
 
-/* What the library was built from: "0.3.0" */
+/* The library was built from version "0.3.0" */
 const char *klock_version(void);
 
 /*
@@ -57,7 +57,7 @@ unsigned long long klock_cycles(void);
 
 /* -- A function: V(x, result, verb, parameters, arguments) -- */
 
-/* What stands in brackets, without them. */
+/* The arguments, without their brackets. */
 #define KLOCK_LIST(...) __VA_ARGS__
 
 #define KLOCK_TYPE_NONE void
