@@ -8,9 +8,9 @@
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
  *              differ: no back-off (proportional_ticket_lock has it), counters
  *              of 8 and 16 bits, try_lock by one compare-and-swap over both.
- * Use when:    critical sections are short and up to some tens of CPUs contend:
- *              this is the default. Many CPUs at once: mcs_lock. More threads
- *              than CPUs to run them: preemptable_ticket_lock, see Context.
+ * Use when:    every CPU runs (bare metal), critical sections are short and up
+ *              to some tens of CPUs contend. Many CPUs at once: mcs_lock. More
+ *              threads or vCPUs than cores: preemptable_ticket_lock.
  * Size:        2, 4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/ticket_lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
