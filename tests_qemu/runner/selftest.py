@@ -100,7 +100,8 @@ class Fake:
         """The runner, to its end."""
         return subprocess.run(
             [sys.executable, "-B", str(HERE / "run.py"), "--image", "none.elf",
-             "--log", str(self.log), "--qemu", str(self.program), *more],
+             "--log", str(self.log), "--qemu", str(self.program), "--cpus",
+             "1", *more],
             capture_output=True, timeout=WAIT)
 
     def was_started(self):
