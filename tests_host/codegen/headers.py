@@ -2,7 +2,7 @@
 """Each header compiles alone, with a kernel's flags, and twice in one file.
 
 And it is a header: a file that only includes it defines nothing that a second
-such file would define too, and needs nothing from a library.
+such file would define too, nor any data, and needs nothing from a library.
 
 What klock asks of the program it is linked into: klock_os_*, and nothing to be
 run before main. No library function, no C++ runtime.
@@ -60,6 +60,8 @@ def judge(undefined, defined, sections):
 
 # Letters of nm that two object files may both have: weak, unique, local.
 SHARED = "VvWwutrbdn"
+# Of them, those of variables: a file that uses none has none.
+DATA = "Vurbd"
 # Defined on purpose in every file, in a group that is kept once a port: a
 # program of two ports is not linked (arch/<port>/klock/arch/port.hpp).
 ONCE_A_PORT = "klock_two_ports_in_one_program"
@@ -104,6 +106,8 @@ def _judge(header, undefined, defined, sections):
         if letter not in SHARED and name != ONCE_A_PORT:
             yield (f"<{header}> defines {name}: make it inline, or two files "
                    "that include it cannot be linked")
+        elif letter in DATA and not header.startswith("klock/selftest/"):
+            yield f"<{header}> brings {name} along, which nobody has used"
 
 
 def check(compiler, headers, scratch):

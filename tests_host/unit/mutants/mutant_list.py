@@ -82,7 +82,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit("_classes"),
      "a name that ends with its lock, and another one there"),
     ("a second report is made", "os.hpp",
-     "	if (checks_off)\n		return;\n", "",
+     "	if (checks_are_off())\n		return;\n", "",
      _unit("_classes"),
      "after the first report nothing is checked or said"),
     ("a lock that sleeps spins", "lock_order.hpp",
