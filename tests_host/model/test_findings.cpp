@@ -726,7 +726,8 @@ TEST_CASE("timeline: a deadlock says who waits for what")
 		"2 await ready 0 acquire @ reads the start",
 		"3 waits for ready @",
 		"4 waits for ready @",
-		"BUG: deadlock: nobody can go on",
+		"BUG: deadlock: cpu0 waits for ready at @, cpu1 waits for "
+		"ready at @",
 	};
 	CHECK(rows(r.timeline) == expected);
 }

@@ -133,7 +133,8 @@ struct checker final : hooked::engine {
 	/* One of 0 .. n-1, each in executions of its own. */
 	u64 choose(u64 n = 2);
 	/* The line of a call that returns there, if anybody wants it. */
-	site place_of_return(const void *to);
+	/* own: of the CPU that runs, and whose calls lead there. */
+	site place_of_return(const void *to, bool own = true);
 	site line_of_return(const void *to);
 	const void *called_from = nullptr; /* the last */
 	/* A plain access of code that the compiler has instrumented. */
@@ -268,7 +269,7 @@ struct checker final : hooked::engine {
 	void about_to_wait();
 	bool deadlocked();
 	bool could_go_on(unsigned blocked);
-	void show_waits(unsigned which);
+	std::string show_waits(unsigned which);
 	[[noreturn]] void block_in(const turn &, bool reads_plain);
 	bool leads_nowhere(const turn &) const;
 	bool goes_on_for_ever(const turn &) const;

@@ -371,13 +371,12 @@ void checker::finish()
 
 void checker::report_deadlock()
 {
-	bool loops = false;
+	std::string all;
 
-	for (unsigned c = 0; c < g->cpus; c++)
-		loops |= cpus[c]->in_loop;
-	report(bug::deadlock,
-	       loops ? "deadlock: an await that never ends, in a loop"
-		     : "deadlock: nobody can go on",
+	for (unsigned c = 0; trace && c < g->cpus; c++)
+		if (cpus[c]->state == cpu_state::where::blocked)
+			all += (all.empty() ? "" : ", ") + show_waits(c);
+	report(bug::deadlock, "deadlock: " + (trace ? all : "nobody can go on"),
 	       {nullptr, 0});
 }
 
@@ -1003,8 +1002,8 @@ void checker::meet_on_stack(unsigned of, const char *at)
 	if (end && of == cpu)
 		return;
 	const own_stack::callers by = own.callers_of(at);
-	memory.adopt(at, of, {b.wrote, place_of_return(by.writer)},
-		     {b.read, place_of_return(by.reader)},
+	memory.adopt(at, of, {b.wrote, place_of_return(by.writer, false)},
+		     {b.read, place_of_return(by.reader, false)},
 		     end ? end->epoch : 0);
 	if (!end)
 		own.share(at);
@@ -1342,34 +1341,37 @@ bool checker::could_go_on(unsigned blocked)
 	return false;
 }
 
-void checker::show_waits(unsigned which)
+/* The rows of what it waits for; "cpu0 waits for full at ring.hpp:12". */
+std::string checker::show_waits(unsigned which)
 {
 	const cpu_state &s = *cpus[which];
+	std::string all;
+	const auto show = [&](const char *how, const void *at, site where) {
+		const std::string row = how + known.of(at);
+
+		trace->add({which, row, where});
+		if (all.empty())
+			all = "cpu" + std::to_string(which) + " " + row +
+			      " at " + text(where);
+	};
 
 	for (unsigned i = 0; i < s.waits_for; i++)
-		trace->add({which, "waits for " + known.of(s.waits[i].at.at),
-			    s.waits[i].where});
+		show("waits for ", s.waits[i].at.at, s.waits[i].where);
 	if (!s.in_loop)
-		return;
+		return all;
 	for (const call &e : way_in.calls_of(which))
 		if (e.at && e.ran >= s.last_turn.first &&
 		    e.ran <= s.last_turn.last)
-			trace->add({which, "loops for " + known.of(e.at),
-				    e.where});
+			show("loops for ", e.at, e.where);
+	return all;
 }
 
 bool checker::deadlocked()
 {
-	const auto blocked = [this](unsigned c) {
-		return cpus[c]->state == cpu_state::where::blocked;
-	};
-
 	for (unsigned c = 0; c < g->cpus; c++)
-		if (blocked(c) && could_go_on(c))
+		if (cpus[c]->state == cpu_state::where::blocked &&
+		    could_go_on(c))
 			return false;
-	for (unsigned c = 0; trace && c < g->cpus; c++)
-		if (blocked(c))
-			show_waits(c);
 	return true;
 }
 
@@ -1670,12 +1672,24 @@ line line_of(const void *returned_to)
 
 } // namespace
 
-site checker::place_of_return(const void *to)
+/* A line in the C++ library's headers is its caller's: a mutex's, a string's.
+ */
+static bool is_of_library(site s)
+{
+	return s.file && std::strstr(s.file, "/c++/");
+}
+
+site checker::place_of_return(const void *to, bool own)
 {
 	called_from = to;
 	if (!trace && !how->record_uses && !how->weaken)
 		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
-	return line_of_return(to);
+	const site innermost = line_of_return(to);
+	usize depth = hooked::running && own ? me().own.calls.size() : 0;
+	site s = innermost;
+	while (is_of_library(s) && depth--)
+		s = line_of_return(me().own.calls[depth].returns_to);
+	return is_of_library(s) ? innermost : s;
 }
 
 /* A site's file is a borrowed string: these are kept. */

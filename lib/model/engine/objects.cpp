@@ -325,7 +325,7 @@ void own_stack::start_run(const char *from, const char *to, bool shown)
 	start = notes;
 	shared.clear();
 	ends.clear();
-	frames.clear();
+	calls.clear();
 	by.resize(shown ? static_cast<usize>(high - low) : 0);
 }
 
@@ -382,9 +382,9 @@ void own_stack::enter(const char *frame, const void *returns_to)
 	const char *above = frame;
 
 	make_room();
-	while (!frames.empty() && frames.back().sp <= frame)
-		frames.pop_back();
-	const char *const till = frames.empty() ? high : frames.back().sp;
+	while (!calls.empty() && calls.back().sp <= frame)
+		calls.pop_back();
+	const char *const till = calls.empty() ? high : calls.back().sp;
 	for (const char *word = frame + 2 * sizeof(void *);
 	     word + sizeof(void *) <= till + 2 * sizeof(void *) && word < high;
 	     word += sizeof(void *)) {
@@ -395,16 +395,16 @@ void own_stack::enter(const char *frame, const void *returns_to)
 			break;
 		}
 	}
-	frames.push_back({frame, above});
+	calls.push_back({frame, above, returns_to});
 }
 
 const char *own_stack::leave(const char *frame, u8 epoch)
 {
 	const char *above = nullptr;
 
-	while (!frames.empty() && frames.back().sp <= frame) {
-		above = std::max(above, frames.back().above);
-		frames.pop_back();
+	while (!calls.empty() && calls.back().sp <= frame) {
+		above = std::max(above, calls.back().above);
+		calls.pop_back();
 	}
 	if (!above)
 		return nullptr;

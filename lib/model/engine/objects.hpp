@@ -179,11 +179,14 @@ struct own_stack {
 	/* What others use, too: objects knows of it. */
 	std::vector<const char *> shared;
 
-      private:
+	/* Those that have not returned, as far as they were told of. */
 	struct frame {
 		const char *sp, *above;
+		const void *returns_to;
 	};
+	std::vector<frame> calls;
 
+      private:
 	/* Who is not told of needs none. */
 	void make_room()
 	{
@@ -196,7 +199,6 @@ struct own_stack {
 	std::vector<byte> bytes;
 	std::vector<callers> by;
 	std::vector<end> ends;
-	std::vector<frame> frames;
 };
 
 } // namespace model
