@@ -18,7 +18,11 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <map>
+#include <spawn.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace model {
@@ -1627,20 +1631,51 @@ line parsed(const std::string &answer)
 	return {answer.substr(0, colon), std::atoi(&answer[colon + 1])};
 }
 
-/* The line of this address in a program that was loaded at base. */
-line asked(const char *program, std::uintptr_t address)
+/* What addr2line reads and writes, of this program; -1: there is none. */
+int started(const std::string &program)
 {
-	char command[4096], answer[4096] = "";
+	int ends[2];
+	posix_spawn_file_actions_t files;
+	const char *const words[] = {"addr2line", "-e", program.c_str(),
+				     nullptr};
+	pid_t child;
 
-	std::snprintf(command, sizeof(command),
-		      "addr2line -e '%s' %#zx 2>/dev/null", program,
-		      static_cast<usize>(address));
-	FILE *const pipe = ::popen(command, "r");
-	if (!pipe)
-		return {};
-	if (!std::fgets(answer, sizeof(answer), pipe))
-		answer[0] = 0;
-	::pclose(pipe);
+	if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	::posix_spawn_file_actions_init(&files);
+	for (const int to : {STDIN_FILENO, STDOUT_FILENO})
+		::posix_spawn_file_actions_adddup2(&files, ends[1], to);
+	::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
+					   O_WRONLY, 0);
+	if (::posix_spawnp(&child, words[0], &files, nullptr,
+			   const_cast<char **>(words), environ)) {
+		::close(ends[0]);
+		ends[0] = -1;
+	}
+	::posix_spawn_file_actions_destroy(&files);
+	::close(ends[1]);
+	return ends[0];
+}
+
+/*
+ * The line of this address in a program that was loaded at 0. Started once: to
+ * read what is known of a program takes longer than all questions. A worker has
+ * its own.
+ */
+line asked(const std::string &program, std::uintptr_t address)
+{
+	static std::map<std::pair<pid_t, std::string>, int> all;
+	char question[32], c;
+	std::string answer;
+	const auto [one, is_new] = all.try_emplace({::getpid(), program}, -1);
+
+	if (is_new)
+		one->second = started(program);
+	const int length = std::snprintf(question, sizeof(question), "%#zx\n",
+					 static_cast<usize>(address));
+	::send(one->second, question, static_cast<usize>(length), MSG_NOSIGNAL);
+	while (::recv(one->second, &c, 1, 0) == 1 && c != '\n')
+		answer += c;
 	return parsed(answer);
 }
 
