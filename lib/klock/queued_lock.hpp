@@ -2,14 +2,14 @@
 /*
  * queued_lock - a queue of per-CPU nodes, in a lock of 4 bytes
  *
- * Algorithm:   {locked, tail} in one word. A CPU that finds both 0 sets
- *              `locked` by one compare-and-swap. Any other exchanges the number
- *              of a node of its own into `tail`, links itself to the node that
- *              it finds there, and spins on its own until it is first. Only the
- *              first waits on `locked`, by exchanging a 1 into it; then it
- *              empties the queue, or makes its successor the first. From then
- *              on nobody looks at its node, which is free while the lock is
- *              still held.
+ * Algorithm:   Two fields, `locked` and `tail`. A CPU that finds nobody in tail
+ *              sets locked by one compare-and-swap. Any other exchanges the
+ *              number of a node of its own into tail, links itself to the node
+ *              that it finds there, and spins on its own until it is first.
+ *              Only the first waits on locked, by exchanging a 1 into it; then
+ *              it empties the queue, or makes its successor the first. From
+ *              then on nobody looks at its node, which is free while the lock
+ *              is still held.
  * Source:      the queue: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
  *              section 2.4. The first waits by an exchange, which leaves it the
  *              line to write on: it is alone at a test-and-set lock (Anderson,
@@ -17,8 +17,8 @@
  *              and nesting levels, so that 16 bits name one, is the idea of
  *              Linux's qspinlock (described in LWN 590243, 2014); we differ: no
  *              pending bit; two fields of 16 bits, and each operation is on one
- *              of them or on both at once; a node is cleaned after its use, not
- *              before the next.
+ *              of them alone; a node is cleaned after its use, not before the
+ *              next.
  * Use when:    many CPUs contend, and a lock must be as small as a ticket
  *              lock: one in each inode, page or hash bucket. Few CPUs:
  *              ticket_lock, which hands over with fewer misses up to about 5
@@ -31,8 +31,12 @@
  * Lifetime:    the next holder may free it: unlock's only access is the one
  *              that releases. The nodes live as long as the program.
  *                                Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the exchange; no waiter is bypassed
- *                                      Checked: native/torture: FIFO
+ * Fairness:    FIFO by the doorway: a look at tail, and where somebody queues
+ *              the exchange. A CPU that has looked and not yet swapped may pass
+ *              those that queue meanwhile: each CPU passes a waiter once at
+ *              most.
+ *                          Checked: native/torture: FIFO,
+ *                          model/fairness: a look at the queue
  * Capacity:    Cpus (up to 16,383), with 4 waits of each at once: thread, soft
  *              interrupt, interrupt and NMI, of which each waits for another
  *              lock. A fifth, or a CPU whose number is too large, waits without
@@ -53,13 +57,14 @@
  *              and one lock is no lock.
  *                          Checked: model/unlock: waits for nobody,
  *                          model/queued_lock: interrupts
- * Assumes:     a compare-and-swap of 4 bytes; an atomic exchange and a store
- *              of 2 of them, which leave the others alone
+ * Assumes:     a compare-and-swap, an exchange and a store of 2 bytes, which
+ *              leave those beside them alone
  *
  * State (locked, tail):  n, t: a node's number
  *	(0,0) free --lock--> (1,0) held --unlock--> (0,0)
  *	(1,t) --n queues--> (1,n) --unlock--> (0,n) --the first--> (1,n)
  *	(1,n) --n, first and last--> (1,0)
+ *	(0,n) --a CPU that looked before n queued--> (1,n)
  *
  * Ordering:
  *	O1  take_free   compare_exchange_acquire       pairs with O6
@@ -71,10 +76,11 @@
  *	O7  queue_up    depth.store_release            pairs with O2
  *                                      Checked: model/orders_needed
  *
+ *	The look at tail is relaxed: what excludes is locked alone, O1 and O4.
  *	O2 and O3 release that a CPU's node is clean: the CPU behind it, by its
  *	own O2, and the one ahead, by O5, write to it after that, though it was
  *	last used for another lock. To be made the first is relaxed, and so is
- *	to empty the queue: what excludes is O4.
+ *	to empty the queue.
  *
  * `depth` counts a CPU's waits, and so names the node of the next one: it is
  * raised before the node is seen (O2), and lowered when it is clean again (O7).
@@ -82,7 +88,8 @@
  * at `depth`: O7 is for the compiler.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
- *              10 misses, whatever w is     Checked: sim/costs, sim/queued_lock
+ *              10 to 11 misses, whatever w is
+ *                          Checked: sim/costs, sim/queued_lock
  */
 #pragma once
 
@@ -152,22 +159,22 @@ struct queued_lock {
 	/* Takes the lock if it is free and nobody queues; never waits. */
 	[[nodiscard]] bool try_lock()
 	{
-		return word.template load_relaxed<locked>() == 0 && take_free();
+		return locked.load_relaxed() == 0 && take_free();
 	}
 
 	/* The holder's alone; from any CPU. */
-	void unlock() { word.template store_release<locked>(0); } /* O6 */
+	void unlock() { locked.store_release(0); } /* O6 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
-		return word.template load_relaxed<locked>() != 0;
+		return locked.load_relaxed() != 0;
 	}
 
 	/* The holder asks: does somebody wait behind it? A hint. */
 	[[nodiscard]] bool is_contended() const
 	{
-		return word.template load_relaxed<tail>() != 0;
+		return tail.load_relaxed() != 0;
 	}
 
 	/* Whether a wait that this CPU began now would have a node. */
@@ -202,9 +209,6 @@ struct queued_lock {
       private:
 	using node = queued_cpu::node;
 
-	static constexpr half locked = half::first;
-	static constexpr half tail = half::second;
-
 	static node &node_of(u16 number)
 	{
 		const unsigned index = number - 1u;
@@ -215,7 +219,10 @@ struct queued_lock {
 
 	bool take_free()
 	{
-		return word.compare_exchange_acquire({0, 0}, {1, 0}); /* O1 */
+		u16 found = 0;
+
+		return tail.load_relaxed() == 0 &&
+		       locked.compare_exchange_acquire(found, 1); /* O1 */
 	}
 
 	[[gnu::noinline]] void queue_up(unsigned cpu)
@@ -237,8 +244,7 @@ struct queued_lock {
 	/* Queues, and waits until nobody is ahead but the holder. */
 	void wait_first(u16 mine)
 	{
-		const u16 ahead =
-			word.template exchange_acq_rel<tail>(mine); /* O2 */
+		const u16 ahead = tail.exchange_acq_rel(mine); /* O2 */
 
 		if (ahead == 0)
 			return;
@@ -250,10 +256,11 @@ struct queued_lock {
 	void take_first(u16 number)
 	{
 		node &mine = node_of(number);
+		u16 last = number;
 
-		word.template await_exchange_acquire<locked>(
+		locked.await_exchange_acquire(
 			1, [](u16 found) { return found == 0; }); /* O4 */
-		if (!word.compare_exchange_relaxed({1, number}, {1, 0})) {
+		if (!tail.compare_exchange_relaxed(last, 0)) {
 			const u16 next = mine.next.await_ne_acquire(0); /* O5 */
 			node_of(next).first.store_relaxed(1);
 			mine.next.store_relaxed(0);
@@ -265,16 +272,18 @@ struct queued_lock {
 	void compete()
 	{
 		do {
-			word.template await_eq_relaxed<locked>(0);
-			word.template await_eq_relaxed<tail>(0);
+			locked.await_eq_relaxed(0);
+			tail.await_eq_relaxed(0);
 		} while (!try_lock());
 	}
 
 	/* All CPUs', for all locks of this type. */
 	static inline constinit queued_cpu cpus[Cpus];
 
-	/* Whether it is held; the last in the queue, 0: nobody queues. */
-	atomic_pair<u16> word;
+	/* Whether it is held. Each field is accessed in its own size. */
+	alignas(2 * sizeof(u16)) atomic<u16> locked;
+	/* The last in the queue; 0: nobody queues. */
+	atomic<u16> tail;
 };
 
 } // namespace klock

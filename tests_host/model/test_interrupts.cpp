@@ -447,4 +447,25 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 	});
 }
 
+/*
+ * queued_lock: whoever has looked at the queue and not yet swapped passes those
+ * that come meanwhile, and then sees them. To look at the holder alone is to
+ * pass them without a bound.
+ */
+TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
+{
+	using looks_at_tail =
+		klock::selftest::subject<"", klock::queued_lock<3>,
+					 service::fifo>;
+	using looks_at_holder =
+		klock::selftest::subject<"", klock::selftest::busted::stealer,
+					 service::fifo>;
+	model::result r;
+
+	CHECK(most_bypasses<looks_at_tail>(3, 3, r) == 1);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(most_bypasses<looks_at_holder>(3, 3, r) == 3);
+}
+
 } // namespace of_fairness

@@ -336,7 +336,7 @@ struct silent_choice {
  * busted_queued - mutants of queued_lock
  *
  * Each has one mistake that is easily made where nodes belong to CPUs, and the
- * lock is two fields of a word. The nodes of most are inside of the lock, so
+ * lock is two fields. The nodes of most are inside of the lock, so
  * that one that is left spoilt is nobody else's. Never use them. Their waits
  * also end when give_up is set (barrier.hpp).
  */
@@ -362,10 +362,7 @@ template <typename Nodes = nodes_inside>
 struct queued_base : private Nodes {
 	static constexpr u64 max_contenders = 4;
 
-	void unlock(unsigned = 0)
-	{
-		word.template store_release<half::first>(0);
-	}
+	void unlock(unsigned = 0) { locked.store_release(0); }
 
       protected:
 	static constexpr unsigned levels = 2;
@@ -380,15 +377,15 @@ struct queued_base : private Nodes {
 		return static_cast<u16>(cpu * levels + level + 1);
 	}
 
-	bool take_free()
+	bool take_unheld()
 	{
-		return word.compare_exchange_acquire({0, 0}, {1, 0});
-	}
+		u16 found = 0;
 
-	u16 swap_tail(u16 mine)
-	{
-		return word.template exchange_acq_rel<half::second>(mine);
+		return locked.compare_exchange_acquire(found, 1);
 	}
+	bool take_free() { return tail.load_relaxed() == 0 && take_unheld(); }
+
+	u16 swap_tail(u16 mine) { return tail.exchange_acq_rel(mine); }
 
 	void wait_behind(u16 ahead, u16 mine)
 	{
@@ -401,13 +398,13 @@ struct queued_base : private Nodes {
 
 	void wait_for_holder()
 	{
-		word.template await_exchange_acquire<half::first>(
+		locked.await_exchange_acquire(
 			1, [](u16 found) { return found == 0 || give_up; });
 	}
 
 	bool leaves_empty(u16 mine)
 	{
-		return word.compare_exchange_relaxed({1, mine}, {1, 0});
+		return tail.compare_exchange_relaxed(mine, 0);
 	}
 
 	void call_next(u16 mine)
@@ -434,7 +431,8 @@ struct queued_base : private Nodes {
 	}
 
 	/* As queued_lock's: what shows that somebody has come. */
-	atomic_pair<u16> word;
+	alignas(2 * sizeof(u16)) atomic<u16> locked;
+	atomic<u16> tail;
 };
 
 /*
@@ -450,9 +448,9 @@ struct blind_empty : queued_base<> {
 			return;
 		wait_behind(swap_tail(mine), mine);
 		wait_for_holder();
-		if (word.load_relaxed<half::second>() == mine) {
+		if (tail.load_relaxed() == mine) {
 			hesitate();
-			word.store_relaxed<half::second>(0);
+			tail.store_relaxed(0);
 		} else {
 			call_next(mine);
 		}
@@ -486,7 +484,7 @@ struct early_link : queued_base<> {
 
 		if (take_free())
 			return;
-		const u16 ahead = word.load_acquire<half::second>();
+		const u16 ahead = tail.load_acquire();
 		if (ahead != 0)
 			node_of(ahead).next.store_release(mine);
 		hesitate();
@@ -502,10 +500,8 @@ struct stealer : queued_base<> {
 	void lock(unsigned cpu)
 	{
 		const u16 mine = number_of(cpu, 0);
-		const u16 last = word.load_relaxed<half::second>();
 
-		if (word.load_relaxed<half::first>() == 0 &&
-		    word.compare_exchange_acquire({0, last}, {1, last}))
+		if (locked.load_relaxed() == 0 && take_unheld())
 			return;
 		wait_behind(swap_tail(mine), mine);
 		take_first(mine);

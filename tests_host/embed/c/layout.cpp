@@ -113,10 +113,8 @@ constexpr bool same_word()
 {
 	using lock = queued_lock<Cpus>;
 
-	return AT(C, klock_locked) ==
-		       AT(lock, word) + int(lock::locked) * sizeof(u16) &&
-	       AT(C, klock_tail) ==
-		       AT(lock, word) + int(lock::tail) * sizeof(u16);
+	return AT(C, klock_locked) == AT(lock, locked) &&
+	       AT(C, klock_tail) == AT(lock, tail);
 }
 static_assert(same_word<klock_queued_64, 64>());
 static_assert(same_word<klock_queued_256, 256>());
