@@ -2,11 +2,13 @@
 /*
  * wide_phase_fair_lock - phase_fair_lock for over 16,383 readers
  *
- * Algorithm:   phase_fair_lock's, in counters of 32 bits. There is no word for
- *              all four: rin and wout, which a writer's unlock changes
- *              together, are in one of 8 bytes, the others in words alone.
+ * Algorithm:   phase_fair_lock's, in four counters of 32 bits, each a word
+ *              alone. A writer leaves by two steps: first it makes the next one
+ *              the served one, then it takes its mark off, which lets readers
+ *              in. The next writer marks only what is unmarked.
  * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
- *              differ: a writer leaves by one add, stronger orders of the
+ *              differ: the order of the two steps at the end, and the next
+ *              writer's wait between them, for Lifetime; stronger orders of the
  *              readers' tickets, which a wrap needs.
  * Use when:    more contexts read at once than phase_fair_lock<u16> counts.
  *              Else that one: it is half as large and has a try_lock.
@@ -29,38 +31,42 @@
  *              to decide over all four counters at once. No recursion, of
  *              readers neither; no upgrade. Writers wait for a preempted holder
  *              or first waiter, readers for a preempted writer.
- * Assumes:     an atomic add on each counter and on a word of 8 bytes, a
- *              compare-and-swap over that word. On 32-bit x86 that add is a
- *              compare-and-swap that is tried again.
+ * Assumes:     an atomic add, a compare-and-swap and a store of 4 bytes
  *
  * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
- *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
- *              (r+1,r,n,n) read --unlock_shared--> (r+1,r+1,n,n)
+ *              written --unlock--> (r+mark,r,n+1,n+1) --> (r,r,n+1,n+1);
+ *              (r,r,n,n) --lock_shared--> (r+1,r,n,n) read --unlock_shared-->
+ *              (r+1,r+1,n,n)
  *
  * Ordering:
- *	O1  lock             win.fetch_add_acq_rel     pairs with O1
- *	O2  lock             rin.fetch_add_acquire     pairs with O4, O5, O8
- *	O3  lock             rout.await_eq_acquire     pairs with O7
- *	O4  unlock           advance_release           pairs with O2, O5, O6, O8
- *	O5  lock_shared      rin.fetch_add_acq_rel     pairs with O2, O4
- *	O6  lock_shared      rin.await_acquire         pairs with O4
- *	O7  unlock_shared    rout.fetch_add_release    pairs with O3
- *	O8  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O4
+ *	O1   lock             win.fetch_add_acq_rel     pairs with O1
+ *	O2   lock             wout.await_eq_acquire     pairs with O5
+ *	O3   lock             rin.fetch_add_acquire     pairs with O6, O7, O10
+ *	O4   lock             rout.await_eq_acquire     pairs with O9
+ *	O5   unlock           wout.store_release        pairs with O2
+ *	O6   unlock           rin.fetch_sub_release     pairs with O3, O7, O8,
+ *	     O10
+ *	O7   lock_shared      rin.fetch_add_acq_rel     pairs with O3, O6
+ *	O8   lock_shared      rin.await_acquire         pairs with O6
+ *	O9   unlock_shared    rout.fetch_add_release    pairs with O4
+ *	O10  try_lock_shared  compare_exchange_acq_rel  pairs with O3, O6
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/phase_fair
  *
- *	Each is phase_fair_lock's. O2, O5 and O8 also hand on that a reader has
- *	left before, so that a writer does not read a rout of a whole wrap ago.
+ *	O2 and O5: the look at rin behind them finds the mark of the writer
+ *	before, or that it is off; one from before that mark would add two marks
+ *	up. That look is relaxed: O3 follows. O3, O7 and O10 also hand on that a
+ *	reader has left before, so that a writer does not read a rout of a whole
+ *	wrap ago. O1 as in phase_fair_lock.
  *
- * Why rin and wout are in one word: with two, readers are let in by the first
- * store, and one of them could be the last to leave and free the lock before
- * the second.
+ * Why wout is stored before the mark is off: whoever the mark keeps out may
+ * free the lock as soon as it is off.
  *
- * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
- *              3 (w + 1) misses: all wait on one line, and each arrival and
- *              each writer's mark disturbs them again; a read: 2 RMW, 1 line;
- *              among r readers: 2 misses, whose line is taken by turns
- *                                      Checked: sim/costs
+ * Cost:        uncontended: 3 RMW, 1 store, 1 line; handoff with w waiters:
+ *              w + 1 to 3 (w + 1) misses: all wait on one line, and each
+ *              arrival and each writer's mark disturbs them again; a read:
+ *              2 RMW, 1 line; among r readers: 2 misses, whose line is taken
+ *              by turns                Checked: sim/costs
  */
 #pragma once
 
@@ -81,8 +87,7 @@ struct wide_phase_fair_lock {
 	 * of the wrap.
 	 */
 	constexpr explicit wide_phase_fair_lock(u32 served)
-	    : entry(fields<u32, 2>{{served * one, served}}), rout(served * one),
-	      win(served)
+	    : rin(served * one), wout(served), rout(served * one), win(served)
 	{
 	}
 
@@ -93,17 +98,17 @@ struct wide_phase_fair_lock {
 	{
 		const u32 mine = take_number();
 
-		entry.await_eq_relaxed<wout>(mine);
+		await_turn(mine);
 		await_readers(stop_readers(mine));
 	}
 
 	/* The holder's alone. Its mark is a part of rin; wout is its own. */
 	void unlock()
 	{
-		const u32 mine = entry.load_relaxed<wout>();
+		const u32 mine = wout.load_relaxed();
 
-		entry.advance_release({{mark(mine), mine}},
-				      {{0, successor(mine)}}); /* O4 */
+		wout.store_release(successor(mine));	 /* O5 */
+		(void)rin.fetch_sub_release(mark(mine)); /* O6 */
 	}
 
 	/* -- A reader: with others -- */
@@ -121,47 +126,46 @@ struct wide_phase_fair_lock {
 	 */
 	[[nodiscard]] bool try_lock_shared()
 	{
-		u32 in, turn;
+		u32 in = rin.load_relaxed();
 
 		do {
-			in = entry.load_relaxed<rin>();
-			turn = entry.load_relaxed<wout>();
 			if (marked(in) != 0)
 				return false;
-		} while (!entry.compare_exchange_acq_rel(
-			{{in, turn}}, {{in + one, turn}})); /* O8 */
+		} while (!rin.compare_exchange_acq_rel(in, in + one)); /* O10 */
 		return true;
 	}
 
 	/* A reader's. Others add to it as well. */
-	void unlock_shared() { (void)rout.fetch_add_release(one); /* O7 */ }
+	void unlock_shared() { (void)rout.fetch_add_release(one); /* O9 */ }
 
 	/* Whether somebody holds it, or waits: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
-		return entry.load_relaxed<rin>() != rout.load_relaxed() ||
-		       win.load_relaxed() != entry.load_relaxed<wout>();
+		return rin.load_relaxed() != rout.load_relaxed() ||
+		       win.load_relaxed() != wout.load_relaxed();
 	}
 
       protected:
 	/*
 	 * lock() and lock_shared() for counted_lock.hpp: where they have to
-	 * wait they do so by waits(function), and return true. A writer's one
-	 * load more.
+	 * wait they do so by waits(function), and return true. A writer looks
+	 * at each counter once more.
 	 */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
 	{
 		const u32 mine = take_number();
-		bool has_to = entry.load_relaxed<wout>() != mine;
+		bool has_to = wout.load_relaxed() != mine ||
+			      marked(rin.load_relaxed()) != 0;
 
 		if (has_to) {
 			waits([this, mine] {
-				entry.await_eq_relaxed<wout>(mine);
+				await_turn(mine);
 				await_readers(stop_readers(mine));
 			});
 			return true;
 		}
+		await_turn(mine);
 		const u32 readers = stop_readers(mine);
 
 		has_to = rout.load_relaxed() != readers;
@@ -183,9 +187,6 @@ struct wide_phase_fair_lock {
 	}
 
       private:
-	static constexpr usize rin = 0;
-	static constexpr usize wout = 1;
-
 	/* rin's two lowest bits are the writer's, readers count above. */
 	static constexpr u32 phase = 1;
 	static constexpr u32 present = 2;
@@ -202,32 +203,38 @@ struct wide_phase_fair_lock {
 	/* -- A writer's steps, and a reader's -- */
 
 	u32 take_number() { return win.fetch_add_acq_rel(1); /* O1 */ }
+	/* Until it is the served one, and the one before has left. */
+	void await_turn(u32 mine) const
+	{
+		wout.await_eq_acquire(mine); /* O2 */
+		rin.await_relaxed([](u32 now) { return marked(now) == 0; });
+	}
 	/* Those that were in: so many must have gone. */
 	u32 stop_readers(u32 mine)
 	{
-		return counted(
-			entry.fetch_add_acquire<rin>(mark(mine))); /* O2 */
+		return counted(rin.fetch_add_acquire(mark(mine))); /* O3 */
 	}
 	void await_readers(u32 readers) const
 	{
-		rout.await_eq_acquire(readers); /* O3 */
+		rout.await_eq_acquire(readers); /* O4 */
 	}
 
 	/* The mark of the writer that it finds; 0: none. */
 	u32 arrive_shared()
 	{
-		return marked(entry.fetch_add_acq_rel<rin>(one)); /* O5 */
+		return marked(rin.fetch_add_acq_rel(one)); /* O7 */
 	}
 	void await_writer(u32 found) const
 	{
-		entry.await_acquire<rin>([found](u32 now) {
+		rin.await_acquire([found](u32 now) {
 			return marked(now) != found;
-		}); /* O6 */
+		}); /* O8 */
 	}
 
-	/* rin: readers that came; wout: the writer that is served. The lock
-	 * lies in one line. */
-	alignas(16) atomic_fields<u32, 2> entry;
+	/* Readers that came; the writer's mark. The lock lies in one line. */
+	alignas(16) atomic<u32> rin;
+	/* The writer that is served */
+	atomic<u32> wout;
 	/* Readers that went */
 	atomic<u32> rout;
 	/* The writer's number that is taken next */

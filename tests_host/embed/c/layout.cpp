@@ -220,9 +220,9 @@ constexpr bool same_wide_counts()
 	using lock = wide_phase_fair_lock;
 	using C = klock_phase_fair_u32;
 
-	return AT(C, klock_rin) == lock::rin * sizeof(u32) &&
-	       AT(C, klock_wout) == lock::wout * sizeof(u32) &&
-	       AT(lock, entry) == 0 && AT(C, klock_rout) == AT(lock, rout) &&
+	return AT(C, klock_rin) == AT(lock, rin) &&
+	       AT(C, klock_wout) == AT(lock, wout) &&
+	       AT(C, klock_rout) == AT(lock, rout) &&
 	       AT(C, klock_win) == AT(lock, win);
 }
 static_assert(same_wide_counts());
