@@ -56,7 +56,7 @@ function(klock_board arch image)
 	klock_boot(test ${a}shared_storm_4 4 single
 		"${shared_storm} acquisitions=10000" ${on})
 	klock_boot(${variant} ${a}sequences_4 4 single
-		"run=folder mode=tap acquisitions=20000" ${on})
+		"run=sequences mode=tap acquisitions=20000" ${on})
 	klock_boot(${variant} ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
 
 	klock_boot(${variant} ${a}storm_4 4 single "${storm} acquisitions=200" ${on})

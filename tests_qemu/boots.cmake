@@ -63,17 +63,17 @@ klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=100 convoys=2"
 # What is no lock of the list: seq_lock, seq_latch, once, barrier. The wrong
 # ones, which must be found, are in the same run.
 klock_boot(check sequences_4 4 single
-	"run=folder mode=tap acquisitions=100000")
+	"run=sequences mode=tap acquisitions=100000")
 klock_boot(full sequences_1 1 single
-	"run=folder mode=tap acquisitions=100000")
+	"run=sequences mode=tap acquisitions=100000")
 klock_boot(full sequences_255 255 single
-	"run=folder mode=tap acquisitions=4000")
+	"run=sequences mode=tap acquisitions=4000")
 klock_boot(full sequences_i686_8 8 single
-	"run=folder mode=tap acquisitions=100000" IMAGE lab-gcc-32)
+	"run=sequences mode=tap acquisitions=100000" IMAGE lab-gcc-32)
 klock_boot(full sequences_parallel_2_long 2 parallel
-	"run=folder mode=tap parallel=1 acquisitions=100000")
+	"run=sequences mode=tap parallel=1 acquisitions=100000")
 klock_boot(test sequences_parallel_2 2 parallel
-	"run=folder mode=tap parallel=1 acquisitions=20000")
+	"run=sequences mode=tap parallel=1 acquisitions=20000")
 
 # A holder that stays, and all others give up in time.
 klock_boot(check deadline_8 8 single "run=deadline mode=tap")

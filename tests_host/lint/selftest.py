@@ -200,6 +200,8 @@ RULES = [
                "in vain", "who comes", "draws a ticket", "times a second",
                "stays outside", "brought", "crowd", "floor", "rooms",
                "old place", "mended", "is to be an error")),
+    Case("style", "a README that is too long", "README.md", "", "word " * 901,
+         "", "901 words"),
     Case("style", "a public comment says in vain", LOCK, "in prose", "in vain",
          "in vain", "'in vain': "),
     Case("style", "a public comment without a subject", TYPES, "#pragma once",

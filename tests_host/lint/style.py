@@ -48,6 +48,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Not prose: blocks and spans of code, addresses of links, marks.
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->",
                    re.M | re.S)
+README_WORDS = 900
 PUBLIC = ("lib/klock", "lib/c/klock", "lib/analysis/klock")
 
 
@@ -134,6 +135,9 @@ def check(root):
         text = path.read_text()
         if path.suffix == ".md":
             found += _check_words(name, text, _CODE.sub(_blank, text))
+            if name == "README.md" and len(text.split()) > README_WORDS:
+                found.append(Finding(name, 0, f"{len(text.split())} words: at "
+                                     f"most {README_WORDS}"))
         elif path.suffix in (".hpp", ".h") and \
                 common.relative(path.parent, root) in PUBLIC:
             found += _check_header(name, text)

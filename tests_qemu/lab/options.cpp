@@ -277,7 +277,7 @@ inline constexpr choice jobs[] = {
 	{"measure", static_cast<u32>(job::measure)},
 	{"locks", static_cast<u32>(job::locks)},
 	{"storm", static_cast<u32>(job::storm)},
-	{"folder", static_cast<u32>(job::sequences)},
+	{"sequences", static_cast<u32>(job::sequences)},
 	{"deadline", static_cast<u32>(job::deadline)},
 	{"busted", static_cast<u32>(job::busted)},
 	{"busted_storm", static_cast<u32>(job::busted_storm)},

@@ -141,7 +141,7 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	CHECK(v.o.cpus[0] == 2);
 	CHECK(lab::asks_for(v.o, "mcs_lock"));
 
-	v = read("run=folder mode=tap seed=0x10 section=100..900 outside=7 "
+	v = read("run=sequences mode=tap seed=0x10 section=100..900 outside=7 "
 		 "cpus=1,2 lock=tas_lock,mcs_lock pin=cores x2apic "
 		 "without=nmis");
 	CHECK(v.good);
@@ -171,8 +171,8 @@ TEST_CASE("lab: right words are taken, and complete each other")
 TEST_CASE("lab: a storm wants interrupts")
 {
 	ipis = false;
-	for (const char *words : {"run=storm", "run=busted_storm", "run=folder",
-				  "run=shared_storm"}) {
+	for (const char *words : {"run=storm", "run=busted_storm",
+				  "run=sequences", "run=shared_storm"}) {
 		const verdict v = read(words);
 
 		INFO(words);
@@ -191,7 +191,7 @@ TEST_CASE("lab: the list of the words")
 	CHECK(lab::print_help() == 0);
 	for (const char *text :
 	     {"run=measure|locks|storm", "acquisitions=0", "ticket_lock<u8>",
-	      "folder", "section=500..500"})
+	      "sequences", "section=500..500"})
 		CHECK(printed.find(text) != std::string::npos);
 	CHECK(printed.ends_with("PASS\n"));
 }

@@ -35,7 +35,7 @@ ROUND = [
     ("icount", "gcc-64", 4, "run=storm acquisitions=2000 convoys=10"),
     ("single", "gcc-64", 64, "run=shared acquisitions=1000000 convoys=50"),
     ("single", "clang-64", 8, "run=shared_storm acquisitions=500000"),
-    ("parallel", "gcc-64", 2, "run=folder parallel=1 acquisitions=200000"),
+    ("parallel", "gcc-64", 2, "run=sequences parallel=1 acquisitions=200000"),
     ("single", "gcc-aarch64", 64, "run=locks acquisitions=20000 convoys=10"),
     ("parallel", "clang-aarch64", 2, "run=storm parallel=1 acquisitions=4000"),
     ("single", "gcc-aarch64", 512, "run=locks acquisitions=1200 convoys=1"),
