@@ -16,6 +16,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -63,6 +64,13 @@ usize common(const void *a, const void *b, usize most, bool texts)
 order from(int o)
 {
 	return o == __ATOMIC_CONSUME ? order::acquire : static_cast<order>(o);
+}
+
+/* null: it is not. */
+void refused(const char *name, const void *caller)
+{
+	if (name && model::detail::cpu_runs())
+		model::detail::refuse(name, caller);
 }
 
 klock::arch::site place(const void *caller)
@@ -296,8 +304,7 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 	return const_cast<void *>(found);
 }
 
-/* Of whose accesses nothing is known. Who prints shared text by %s is unseen.
- */
+/* Of whose accesses nothing is known. */
 KLOCK_REFUSED(memccpy)
 KLOCK_REFUSED(memmem)
 KLOCK_REFUSED(memrchr)
@@ -340,39 +347,140 @@ KLOCK_REFUSED(read)
 KLOCK_REFUSED(write)
 KLOCK_REFUSED(vsnprintf)
 KLOCK_REFUSED(vsprintf)
+KLOCK_REFUSED(vasprintf)
+KLOCK_REFUSED(vsscanf)
+KLOCK_REFUSED(__isoc99_vsscanf)
+KLOCK_REFUSED(atoll)
+KLOCK_REFUSED(getline)
+KLOCK_REFUSED(strverscmp)
+KLOCK_REFUSED(swab)
+#if __GLIBC_PREREQ(2, 38)
+KLOCK_REFUSED(__isoc23_strtol)
+KLOCK_REFUSED(__isoc23_strtoul)
+KLOCK_REFUSED(__isoc23_strtoll)
+KLOCK_REFUSED(__isoc23_strtoull)
+KLOCK_REFUSED(__isoc23_vsscanf)
+#endif
+/* What optimised code calls for memcpy() and its like by _FORTIFY_SOURCE. */
+KLOCK_REFUSED(__memcpy_chk)
+KLOCK_REFUSED(__memmove_chk)
+KLOCK_REFUSED(__memset_chk)
+KLOCK_REFUSED(__strcpy_chk)
+KLOCK_REFUSED(__strncpy_chk)
+KLOCK_REFUSED(__strcat_chk)
+KLOCK_REFUSED(__vsnprintf_chk)
 /* What the C++ library has compiled of its lists and trees. */
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base10_M_reverseEv)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base4swapERS0_S1_)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base7_M_hookEPS0_)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base9_M_unhookEv)
+KLOCK_REFUSED(_ZNSt10_Sp_lockerC1EPKv)
+KLOCK_REFUSED(_ZNSt10_Sp_lockerC1EPKvS1_)
 KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base)
 KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base)
 KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base)
 KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base)
 KLOCK_REFUSED(_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_)
 KLOCK_REFUSED(_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_)
-KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
+KLOCK_WRAPPED(void *, _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc,
+	      void *to, const char *of)
 {
-	std::va_list all;
-
-	if (model::detail::cpu_runs())
-		model::detail::refuse("snprintf", KLOCK_CALLER);
-	va_start(all, how);
-	const int n = std::vsnprintf(to, bytes, how, all);
-	va_end(all);
-	return n;
+	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
+	return __real__ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc(
+		to, of);
 }
-KLOCK_WRAPPED(int, sprintf, char *to, const char *how, ...)
+KLOCK_WRAPPED(
+	void *,
+	_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE,
+	void *to, const std::string *of)
 {
-	std::va_list all;
+	touched(of, sizeof(*of), false, KLOCK_CALLER);
+	touched(of->data(), of->size(), false, KLOCK_CALLER);
+	return __real__ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE(
+		to, of);
+}
+KLOCK_WRAPPED(usize, _ZSt11_Hash_bytesPKvmm, const void *of, usize bytes,
+	      usize seed)
+{
+	touched(of, bytes, false, KLOCK_CALLER);
+	return __real__ZSt11_Hash_bytesPKvmm(of, bytes, seed);
+}
+KLOCK_WRAPPED(int, puts, const char *of)
+{
+	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
+	return __real_puts(of);
+}
+KLOCK_WRAPPED(int, fputs, const char *of, FILE *to)
+{
+	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
+	return __real_fputs(of, to);
+}
+KLOCK_WRAPPED(double, strtod, const char *of, char **end)
+{
+	refused("strtod", KLOCK_CALLER);
+	return __real_strtod(of, end);
+}
+KLOCK_WRAPPED(double, atof, const char *of)
+{
+	refused("atof", KLOCK_CALLER);
+	return __real_atof(of);
+}
+/* Whether this format has a %s, or a %n, with whatever between. */
+static bool prints_text(const char *how)
+{
+	for (bool within = false; *how; how++) {
+		if (within && __real_strchr("sSn", *how))
+			return true;
+		within =
+			*how == '%'
+				? !within
+				: within && __real_strchr(
+						    " #'*+,-.0123456789hjlLqtz",
+						    *how);
+	}
+	return false;
+}
 
-	if (model::detail::cpu_runs())
-		model::detail::refuse("sprintf", KLOCK_CALLER);
-	va_start(all, how);
-	const int n = std::vsprintf(to, how, all);
-	va_end(all);
-	return n;
+/* Those with any number of arguments, by what takes a list of them. */
+#define KLOCK_BY_LIST(NAME, HOW, CALL)                                         \
+	{                                                                      \
+		std::va_list all;                                              \
+                                                                               \
+		refused(NAME, KLOCK_CALLER);                                   \
+		va_start(all, HOW);                                            \
+		const int n = CALL;                                            \
+		va_end(all);                                                   \
+		return n;                                                      \
+	}
+KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
+KLOCK_BY_LIST("snprintf", how, std::vsnprintf(to, bytes, how, all))
+KLOCK_WRAPPED(int, sprintf, char *to, const char *how, ...)
+KLOCK_BY_LIST("sprintf", how, std::vsprintf(to, how, all))
+KLOCK_WRAPPED(int, asprintf, char **to, const char *how, ...)
+KLOCK_BY_LIST("asprintf", how, vasprintf(to, how, all))
+KLOCK_WRAPPED(int, sscanf, const char *of, const char *how, ...)
+KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
+KLOCK_WRAPPED(int, __isoc99_sscanf, const char *of, const char *how, ...)
+KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
+KLOCK_WRAPPED(int, printf, const char *how, ...)
+KLOCK_BY_LIST(prints_text(how) ? "printf() of a text" : nullptr, how,
+	      std::vprintf(how, all))
+KLOCK_WRAPPED(int, fprintf, FILE *to, const char *how, ...)
+KLOCK_BY_LIST(prints_text(how) ? "fprintf() of a text" : nullptr, how,
+	      std::vfprintf(to, how, all))
+
+KLOCK_WRAPPED(int, vprintf, const char *how, std::va_list all)
+{
+	refused(prints_text(how) ? "vprintf() of a text" : nullptr,
+		KLOCK_CALLER);
+	return __real_vprintf(how, all);
+}
+KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
+{
+	refused(prints_text(how) ? "vfprintf() of a text" : nullptr,
+		KLOCK_CALLER);
+	return __real_vfprintf(to, how, all);
 }
 
 /* -- The compiler's atomics --------------------------------------------------

@@ -29,7 +29,9 @@ static_assert(N == 4 && Self == 2);
 #include <new>
 #include <pthread.h>
 #include <shared_mutex>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #ifdef __clang__ /* That they are wide is what is tested. */
@@ -133,6 +135,12 @@ TEST_CASE("plain: no access is lost on its way")
 		model::check(std::memchr(l.other, 0, l.size) == l.other);
 		model::check(std::memchr(l.bytes, 'z', l.size) == nullptr);
 	}));
+	CHECK(races([](large &l) { std::puts(l.bytes + 7); }));
+	CHECK(races([](large &l) { std::ostringstream() << l.bytes + 7; }));
+	CHECK(races([](large &l) {
+		const std::hash<std::string_view> hash;
+		model::check(hash({l.bytes, 8}) != 1);
+	}));
 	CHECK_FALSE(races([](large &l) { std::strcpy(l.bytes, "short"); }));
 	CHECK_FALSE(races([](large &l) {
 		model::check(std::memchr(l.bytes, 0, l.size) == l.bytes);
@@ -156,6 +164,15 @@ TEST_CASE("plain: what is not seen is refused by name")
 
 	CHECK(refused([](memory &m) { std::snprintf(m.bytes, 16, "%d", 1); },
 		      "snprintf()"));
+	CHECK(refused([](memory &m) { std::sscanf(m.bytes, "%ld", m.words); },
+		      "sscanf()"));
+	CHECK(refused([](memory &m) { std::printf("%%%-5.3s", m.bytes); },
+		      "printf() of a text"));
+	CHECK(refused([](memory &m) { model::check(std::atof(m.bytes) == 0); },
+		      "atof()"));
+	CHECK(run<memory>([](memory &m) {
+		      std::printf("%.0ld%.*d", m.words[0], 0, 0);
+	      }).ok());
 	CHECK(refused(
 		[](memory &m) { model::check(!std::strstr(m.bytes, "x")); },
 		"strstr()"));
@@ -535,6 +552,7 @@ TEST_CASE("plain: what is of the host's threads is refused, by its name")
 		std::mutex m;
 		std::condition_variable c;
 		std::list<int> waiting;
+		std::shared_ptr<int> shared;
 	};
 	const auto named = [](auto access, const char *name) {
 		const auto r = run<waiters>(access);
@@ -546,6 +564,8 @@ TEST_CASE("plain: what is of the host's threads is refused, by its name")
 
 	CHECK(named([](waiters &w) { w.waiting.push_back(1); },
 		    "std::__detail::_List_node_base::_M_hook("));
+	CHECK(named([](waiters &w) { (void)std::atomic_load(&w.shared); },
+		    "std::_Sp_locker::_Sp_locker("));
 	CHECK(named([](waiters &w) { w.c.notify_one(); },
 		    "std::condition_variable::notify_one()"));
 	CHECK(named(
