@@ -38,6 +38,10 @@
  * Assumes:     an atomic add on each field and on the whole, a compare-and-swap
  *              over all. On 32-bit x86 the 8 bytes are added to by a
  *              compare-and-swap that is tried again.
+ * Sizes:       unlock, lock_shared, unlock_shared, try_lock, try_lock_shared:
+ *              each counter is added to alone, but unlock changes two at once,
+ *              for Lifetime, and a try decides over all (ABA). On a Zen 3 a
+ *              write costs 12 cycles more for that; on a Zen 5 nothing.
  *
  * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
  *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->

@@ -25,6 +25,7 @@
  *                          Checked: unit/proportional_ticket_lock: 256 contend
  * Context:     as ticket_lock
  * Assumes:     what ticket_lock assumes
+ * Sizes:       try_lock: as ticket_lock's
  *
  * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
  *

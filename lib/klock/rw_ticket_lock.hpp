@@ -37,6 +37,8 @@
  *              and for a preempted first waiter.
  * Assumes:     an atomic add on each count, an atomic store to one that leaves
  *              the other alone, a compare-and-swap over both
+ * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
+ *              both counts (ABA). On a Zen 3 the next to come waits for it.
  *
  * State (completion, request):  (n,n) free --lock--> (n,n+1) written
  *              --unlock--> (n+1,n+1);  (n,n) --lock_shared--> (n,n+r) read

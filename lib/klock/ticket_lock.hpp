@@ -27,6 +27,8 @@
  *              for a preempted first waiter.
  * Assumes:     an atomic add on each half, an atomic store to a half that
  *              leaves the other alone, a compare-and-swap over both
+ * Sizes:       try_lock: one compare-and-swap decides over both counters (ABA).
+ *              On a Zen 3 the next lock() waits for it once.
  *
  * State (next, owner):  (n,n) free --lock--> (n+1,n) held --unlock--> (n+1,n+1)
  *

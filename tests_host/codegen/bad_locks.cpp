@@ -82,6 +82,25 @@ struct fat : counters {
 	void unlock() { serve_next(); }
 };
 
+/* Looks at both counters at once, where each is added to and stored alone. */
+struct looks_at_both {
+	static constexpr u64 max_contenders = 256;
+	union {
+		counters each;
+		atomic<u16> both;
+	};
+
+	constexpr looks_at_both() : each() {}
+	void lock()
+	{
+		const u8 mine = each.take_ticket();
+
+		both.await_acquire(
+			[mine](u16 now) { return now >> 8 == mine; });
+	}
+	void unlock() { each.serve_next(); }
+};
+
 } // namespace klock
 
 using klock::selftest::service;
@@ -95,7 +114,8 @@ using locks = klock::selftest::list<
 		service::fifo>,
 	subject<"locked_unlock", klock::locked_unlock, service::fifo>,
 	subject<"exchanging_unlock", klock::exchanging_unlock, service::fifo>,
-	subject<"fat", klock::fat, service::fifo>>;
+	subject<"fat", klock::fat, service::fifo>,
+	subject<"looks_at_both", klock::looks_at_both, service::fifo>>;
 
 extern "C" [[gnu::used,
 	     gnu::section(".klock_names")]] constexpr auto klock_codegen_names =

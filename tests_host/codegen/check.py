@@ -8,6 +8,8 @@
     locks       nothing is asked of the program but klock_os_* (headers.py);
                 bytes, locked instructions, PAUSE, of every lock (facts.py),
                 against expectations.py; prints the table
+    accesses    which bytes of a lock are accessed, in which sizes
+                (accesses.py); 64 bits; prints the table
     guards, sequences, release      cost what one writes by hand (guards.py)
 
 All is compiled with the warnings of objects.FLAGS, and none may appear. Exit
@@ -21,6 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import accesses
 import facts
 import guards
 import headers
@@ -57,9 +60,17 @@ def _locks(compiler, scratch):
                                                     compiler.bits)
 
 
+def _accesses(compiler, scratch):
+    if compiler.bits != 64:
+        return []
+    rows = accesses.of(compiler, HERE / "all_locks.cpp", scratch)
+    print(f"{compiler}, accesses of a lock:\n{accesses.table(rows)}")
+    return list(accesses.check(rows, compiler.lib))
+
+
 STEPS = {"headers": _headers, "templates": _templates,
          "operations": _operations, "programs": operations.check_programs,
-         "locks": _locks, "guards": guards.check_guards,
+         "locks": _locks, "accesses": _accesses, "guards": guards.check_guards,
          "sequences": guards.check_sequences, "release": guards.check_release}
 
 

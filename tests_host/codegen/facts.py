@@ -53,7 +53,7 @@ def count_locked(code):
                for i in code)
 
 
-def _verbs(obj):
+def probes(obj):
     """{place in the list: {verb: symbol}}"""
     places = {}
     for symbol in objects.sizes(obj):
@@ -67,7 +67,7 @@ def read(obj, scratch):
     """The Facts of each lock that the object file has a probe of, in order."""
     names = objects.section_text(obj, ".klock_names", scratch).splitlines()
     found, lengths = objects.functions(obj), objects.sizes(obj)
-    places = _verbs(obj)
+    places = probes(obj)
     if not names or sorted(places) != list(range(len(names))):
         raise objects.Failed(f"{len(names)} names, but probes of "
                              f"{sorted(places)}: probe.hpp and facts.py "

@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import accesses
 import architecture
 import cross
 import cross_locks
@@ -51,6 +52,7 @@ _SHARED_NAMES = ("atomic*.hpp", "builtin*.hpp")
 
 # -- Faults in the headers, and in the ports ---------------------------------
 
+QUEUED = "klock/queued_lock.hpp"
 IRQ, CPU = "arch/x86/klock/arch/irq.hpp", "arch/x86/klock/arch/cpu.hpp"
 RELAX = "arch/x86/klock/arch/relax.hpp"
 _AWAIT = """		const T v = load<O>(at, s);
@@ -163,6 +165,13 @@ X86 = [
     Fault(SHARED, "return await_exchange<O>(at.at[I], desired, done, s);",
           "return await_exchange<O>(at.at[I], T(desired + 1), done, s);",
           "values: await_exchange_acquire", "values"),
+    # A load that is wider than its field; a reason for what is not so.
+    Fault(QUEUED, "return tail.load_relaxed() == 0 &&",
+          "return *reinterpret_cast<const volatile u32 *>(this) == 0 &&",
+          "queued_lock: lock(): two sizes on the same bytes: r4@0 beside X2@0",
+          "accesses"),
+    Fault(QUEUED, " * Assumes: ", " * Sizes:       try_lock: none\n * Assumes: ",
+          "queued_lock: Sizes says try_lock", "accesses"),
     Fault(IRQ, _PUSHES, '	asm volatile("pushf\\n\\tpop %0"\n',
           "red zone: -O1: a leaf function loses a local", "red zone"),
 ]
@@ -345,6 +354,9 @@ def _said_of_x86(cxx, bad, faults, scratch):
     compiler = objects.Compiler(cxx, 64, bad)
     if faults[0].look == "values":
         return operations.values(compiler, scratch, "bytes_alone")
+    if faults[0].look == "accesses":
+        return accesses.check(accesses.of(compiler, HERE / "all_locks.cpp",
+                                          scratch), bad)
     if faults[0].look == "red zone":
         return operations.red_zone(compiler, scratch)
     return operations.check(compiler, bad, scratch,
@@ -464,6 +476,7 @@ BAD_LOCKS = [
     ("exchanging_unlock", "unlock() has 1 locked instructions"),
     ("fat", "bytes, at most 20 allowed"),
     ("not_in_the_list", "but not in the list"),
+    ("looks_at_both", "two sizes on the same bytes: r2@0 beside r1@1 w1@1"),
 ]
 
 # as objdump writes it                 locked, fence, padding
@@ -528,6 +541,11 @@ def _bad_locks(compiler, scratch):
     expected["good"] = COMPACT
     expected["fat"] = COMPACT._replace(most_bytes=20)
     found = facts.check(rows, expected, compiler.bits)
+    if compiler.bits == 64:
+        # The good one's reason is in ticket_lock's header: try_lock alone.
+        found += [text for text in accesses.check(
+            accesses.read(obj, scratch), compiler.lib)
+                  if not text.startswith("good: try_lock()")]
     wrong = [text for text in found if text.startswith("good:")]
     yield "the good lock", "" if not wrong else f"said {wrong}"
     for name, message in BAD_LOCKS:

@@ -119,6 +119,32 @@ def section_text(obj, section, scratch):
     return out.read_text()
 
 
+def variables(obj):
+    """{symbol: (section, offset, bytes)} of all data"""
+    found = {}
+    for line in call(["objdump", "-t", obj]).splitlines():
+        if match := re.match(r"([0-9a-f]+) .*O (\S+)\t([0-9a-f]+) (\S+)$", line):
+            found[match[4]] = (match[2], int(match[1], 16), int(match[3], 16))
+    return found
+
+
+def initial(obj, variable, address):
+    """What one of them holds at first, at this address; it may point to
+    itself, and to nothing else."""
+    section, offset, size = variable
+    if section.startswith(".bss"):
+        return bytes(size)
+    text = call(["objdump", "-sr", "-j", section, obj])
+    data = bytearray.fromhex("".join(
+        "".join(line[1:].split("  ")[0].split()[1:])
+        for line in text.splitlines() if re.match(" [0-9a-f]{4,} ", line)))
+    for at, addend in re.findall(r"^([0-9a-f]+) R_\w+_64 \S+\+(0x[0-9a-f]+)$",
+                                 re.sub(" +", " ", text), re.M):
+        value = address + int(addend, 16) - offset
+        data[int(at, 16):int(at, 16) + 8] = value.to_bytes(8, "little")
+    return bytes(data[offset:offset + size])
+
+
 # -- Code --------------------------------------------------------------------
 
 class Instruction(NamedTuple):

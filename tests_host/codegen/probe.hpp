@@ -35,6 +35,24 @@ bool probe_try_lock(L &lock, contender<L> &by)
 }
 
 template <unsigned Place, typename L>
+void probe_lock_shared(L &lock, selftest::reader<L> &by)
+{
+	by.lock(lock);
+}
+
+template <unsigned Place, typename L>
+void probe_unlock_shared(L &lock, selftest::reader<L> &by)
+{
+	by.unlock(lock);
+}
+
+template <unsigned Place, typename L>
+bool probe_try_lock_shared(L &lock, selftest::reader<L> &by)
+{
+	return by.try_lock(lock);
+}
+
+template <unsigned Place, typename L>
 bool probe_is_locked(const L &lock)
 {
 	return lock.is_locked();
@@ -77,6 +95,12 @@ inline void keep_verbs()
 	keep(&probe_pair<Place, L>);
 	if constexpr (try_lockable<L>)
 		keep(&probe_try_lock<Place, L>);
+	if constexpr (shared_lockable<L>) {
+		keep(&probe_lock_shared<Place, L>);
+		keep(&probe_unlock_shared<Place, L>);
+	}
+	if constexpr (try_shared_lockable<L>)
+		keep(&probe_try_lock_shared<Place, L>);
 	if constexpr (requires(const L &l) { l.is_locked(); })
 		keep(&probe_is_locked<Place, L>);
 	if constexpr (requires(const L &l) { l.is_contended(); })

@@ -152,8 +152,11 @@ def parse(text):
 # -- The lint --
 
 FIELDS = ("Algorithm", "Source", "Use when", "Size", "Zero bytes", "Lifetime",
-          "Fairness", "Capacity", "Context", "Assumes", "State", "Ordering",
-          "Cost")
+          "Fairness", "Capacity", "Context", "Assumes", "Sizes", "State",
+          "Ordering", "Cost")
+
+# Where there is nothing to say they are left out.
+OPTIONAL = ("Sizes",)
 
 # Those that claim something a test can read.
 CHECKED = ("Size", "Zero bytes", "Lifetime", "Fairness", "Capacity", "Ordering",
@@ -192,7 +195,7 @@ def check_header(path, root):
                       f"with '{path.stem} - what it is'")
     present = {field.name for field in header.fields}
     for missing in FIELDS:
-        if missing not in present:
+        if missing not in present and missing not in OPTIONAL:
             yield Finding(name, header.title_line, f"field '{missing}:' is "
                           "missing from the top comment")
     yield from _check_order(name, header)
