@@ -675,6 +675,7 @@ struct options {
 	bool smoke = false;   /* every experiment, as short as can be */
 	bool shared = false;  /* only what readers share */
 	bool crowded = false; /* only more threads than cores */
+	bool sizes = false;   /* only accesses of two sizes on one word */
 	bool list = false; /* print klock's rows, or the shared ones, and end */
 
 	/* Rounds of trials that are slow and need not be exact. */
@@ -712,6 +713,7 @@ struct context {
 };
 
 /* Lock and unlock of one thread, beside bare locked instructions. */
+void measure_sizes(context &);
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);

@@ -57,15 +57,23 @@ struct dice {
 	u32 state;
 };
 
+/* "AMD EPYC, family 26 model 2": what stands first in cpuinfo is enough. */
 inline std::string model_name()
 {
 	std::ifstream info("/proc/cpuinfo");
-	std::string line;
+	std::string line, family, model;
 
 	while (std::getline(info, line)) {
 		const auto colon = line.find(": ");
-		if (line.starts_with("model name") && colon != line.npos)
-			return line.substr(colon + 2);
+		if (colon == line.npos)
+			continue;
+		const std::string value = line.substr(colon + 2);
+		if (line.starts_with("cpu family"))
+			family = value;
+		else if (line.starts_with("model name"))
+			return value + ", family " + family + " model " + model;
+		else if (line.starts_with("model"))
+			model = value;
 	}
 	return "unknown CPU";
 }

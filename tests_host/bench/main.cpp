@@ -22,6 +22,7 @@ const char usage[] =
 	"  --trial-us N   microseconds of a contended trial (2000)\n"
 	"  --scaling      only the curve from 1 to all cores\n"
 	"  --shared       only locks that readers share, and sequences\n"
+	"  --sizes        only accesses of two sizes on one word: a second\n"
 	"  --crowded      only waiters that do not run: 1, 2, 4 and 8 threads "
 	"a core\n"
 	"  --smoke        everything, as short as can be: figures mean "
@@ -59,6 +60,8 @@ options parse(int argc, char **argv)
 			o.shared = true;
 		} else if (arg == "--crowded") {
 			o.crowded = true;
+		} else if (arg == "--sizes") {
+			o.sizes = true;
 		} else if (arg == "--list") {
 			o.list = true;
 		} else if (arg == "--smoke") {
@@ -144,6 +147,10 @@ int main(int argc, char **argv)
 	context c{opts, here, out, threads, {}};
 
 	introduce(c);
+	if (opts.sizes) {
+		measure_sizes(c);
+		return 0;
+	}
 	calibrate_handoff(c);
 	if (opts.scaling_only) {
 		measure_scaling(c);
@@ -162,6 +169,7 @@ int main(int argc, char **argv)
 		say_how_quiet(c);
 		return 0;
 	}
+	measure_sizes(c);
 	measure_uncontended(c);
 	measure_contended(c);
 	measure_handoff(c);
