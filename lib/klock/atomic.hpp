@@ -473,7 +473,7 @@ inline void fence_acq_rel(site s = caller_site<site>())
  * must not be bypassed (ABA); an add, where several change at once. I: a
  * field's number, or its half.
  */
-template <typename T, usize N>
+template <typename T, usize N, typename Cell = arch::field_cell<T, N>>
 struct atomic_fields {
 	static_assert(N >= 2 && N <= 4, "two, three or four fields");
 	static_assert(detail::fields_in_word<N> * sizeof(T) <= 8,
@@ -599,8 +599,17 @@ struct atomic_fields {
 	template <auto I>
 	static constexpr usize place = static_cast<usize>(I);
 
-	arch::field_cell<T, N> at;
+	Cell at;
 };
+
+/*
+ * Four fields of u8 or u16; what is asked of one of the first two is done by an
+ * access of both, so that these bytes know one size alone: on some CPUs the
+ * next access waits otherwise. An add to the upper of them, 1, and an advance
+ * of these two are one instruction on both. The others are accessed alone.
+ */
+template <typename T>
+using paired_fields = atomic_fields<T, 4, arch::paired_cell<T>>;
 
 /*
  * atomic_pair<T> - two of them, by the names first and second: klock::half

@@ -9,9 +9,10 @@
  *              another: the phase bit in it alternates from writer to writer,
  *              so that the next writer's mark lets it in as well as none.
  * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
- *              differ: all four in one word, so that a writer leaves by one
- *              add, try_lock is one compare-and-swap; stronger orders of the
- *              readers' tickets, which a wrap of narrow counters needs.
+ *              differ: all four in one word, so that try_lock is one
+ *              compare-and-swap, and rin and wout in one half of it, so that a
+ *              writer leaves by one add; stronger orders of the readers'
+ *              tickets, which a wrap of narrow counters needs.
  * Use when:    readers must not wait long though writers come all the time: for
  *              one write and no more. Strict order of arrival: rw_ticket_lock.
  *              Over 16,383 readers at once: wide_phase_fair_lock.
@@ -35,13 +36,11 @@
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
  *              neither; no upgrade. Writers wait for a preempted holder or
  *              first waiter, readers for a preempted writer.
- * Assumes:     an atomic add on each field and on the whole, a compare-and-swap
- *              over all. On 32-bit x86 the 8 bytes are added to by a
- *              compare-and-swap that is tried again.
- * Sizes:       unlock, lock_shared, unlock_shared, try_lock, try_lock_shared:
- *              each counter is added to alone, but unlock changes two at once,
- *              for Lifetime, and a try decides over all (ABA). On a Zen 3 a
- *              write costs 12 cycles more for that; on a Zen 5 nothing.
+ * Assumes:     an atomic add on each field and on the first two together, a
+ *              compare-and-swap over all
+ * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
+ *              all, else the phase bit could go round twice (below). It waits
+ *              for the unlock before it: 2 cycles on a Zen 5.
  *
  * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
  *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
@@ -100,9 +99,9 @@ struct phase_fair_lock {
 	 * of the wrap.
 	 */
 	constexpr explicit phase_fair_lock(Counter served)
-	    : counts(fields<Counter, 4>{{static_cast<Counter>(served * 4),
-					 static_cast<Counter>(served * 4),
-					 served, served}})
+	    : counts(fields<Counter, 4>{
+		      {served, static_cast<Counter>(served * 4), served,
+		       static_cast<Counter>(served * 4)}})
 	{
 	}
 
@@ -130,9 +129,9 @@ struct phase_fair_lock {
 		    counts.template load_relaxed<win>() != mine)
 			return false;
 		return counts.compare_exchange_acquire(
-			{{out, out, mine, mine}},
-			{{static_cast<Counter>(out | mark(mine)), out,
-			  successor(mine), mine}}); /* O4 */
+			{{mine, out, mine, out}},
+			{{mine, static_cast<Counter>(out | mark(mine)),
+			  successor(mine), out}}); /* O4 */
 	}
 
 	/* The holder's alone. Its mark is a part of rin; wout is its own. */
@@ -140,8 +139,8 @@ struct phase_fair_lock {
 	{
 		const Counter mine = counts.template load_relaxed<wout>();
 
-		counts.advance_release({{mark(mine), 0, 0, mine}},
-				       {{0, 0, 0, successor(mine)}}); /* O5 */
+		counts.advance_release({{mine, mark(mine), 0, 0}},
+				       {{successor(mine), 0, 0, 0}}); /* O5 */
 	}
 
 	/* -- A reader: with others -- */
@@ -162,10 +161,10 @@ struct phase_fair_lock {
 		fields<Counter, 4> now, then;
 
 		do {
-			now = {{counts.template load_relaxed<rin>(),
-				counts.template load_relaxed<rout>(),
+			now = {{counts.template load_relaxed<wout>(),
+				counts.template load_relaxed<rin>(),
 				counts.template load_relaxed<win>(),
-				counts.template load_relaxed<wout>()}};
+				counts.template load_relaxed<rout>()}};
 			if (marked(now.at[rin]) != 0)
 				return false;
 			then = now;
@@ -229,10 +228,11 @@ struct phase_fair_lock {
 	}
 
       private:
-	static constexpr usize rin = 0;
-	static constexpr usize rout = 1;
+	/* unlock changes the first two at once; rin is the upper of them. */
+	static constexpr usize wout = 0;
+	static constexpr usize rin = 1;
 	static constexpr usize win = 2;
-	static constexpr usize wout = 3;
+	static constexpr usize rout = 3;
 
 	/* rin's two lowest bits are the writer's, readers count above. */
 	static constexpr Counter phase = 1;
@@ -283,9 +283,9 @@ struct phase_fair_lock {
 		}); /* O7 */
 	}
 
-	/* rin, rout: readers that came, and went; win: the writer's number that
-	 * is taken next; wout: the one that is served */
-	atomic_fields<Counter, 4> counts;
+	/* wout: the writer's number that is served, win: the one that is taken
+	 * next; rin, rout: readers that came, and went */
+	paired_fields<Counter> counts;
 };
 
 } // namespace klock

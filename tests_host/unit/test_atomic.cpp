@@ -31,3 +31,43 @@ TEST_CASE("atomic: a value that was made at compile time, and the default")
 	CHECK(yes.load_relaxed());
 	CHECK(zero.load_relaxed() == 0);
 }
+
+TEMPLATE_TEST_CASE("atomic: fields that are accessed together stay two", "", u8,
+		   u16)
+{
+	using T = TestType;
+	const T most = static_cast<T>(~T{});
+
+	for (const T lower : {T{0}, T{7}, most}) {
+		for (const T upper : {T{2}, T{9}, most}) {
+			const fields<T, 4> start{{lower, upper, most, most}};
+			paired_fields<T> x(start);
+			const auto left = [&x]() -> fields<T, 4> {
+				return {{x.template load_relaxed<0>(),
+					 x.template load_acquire<1>(),
+					 x.template load_relaxed<2>(),
+					 x.template load_relaxed<3>()}};
+			};
+			const T next = static_cast<T>(lower + 1);
+			const T less = static_cast<T>(upper - 2);
+
+			CHECK(left() == start);
+			/* As phase_fair_lock's unlock: both, at the wrap too */
+			x.advance_release({{lower, 2, 0, 0}},
+					  {{next, 0, 0, 0}});
+			CHECK(left() == fields<T, 4>{{next, less, most, most}});
+			/* The carry falls off. */
+			CHECK(x.template fetch_add_acquire<1>(most) == less);
+			const T then = static_cast<T>(less + most);
+			CHECK(x.template fetch_add_release<3>(1) == most);
+			CHECK(left() == fields<T, 4>{{next, then, most, 0}});
+			CHECK(x.template await_eq_relaxed<0>(next) == next);
+			CHECK(x.template await_acquire<1>([then](T now) {
+				return now == then;
+			}) == then);
+			CHECK_FALSE(x.compare_exchange_acquire(start, {}));
+			CHECK(x.compare_exchange_acquire(left(), start));
+			CHECK(left() == start);
+		}
+	}
+}

@@ -68,18 +68,18 @@ struct __attribute__((aligned(8), may_alias)) klock_rw_ticket_u16 {
 
 /* phase_fair_lock<u8>: 4 bytes */
 struct __attribute__((aligned(4), may_alias)) klock_phase_fair_u8 {
-	unsigned char klock_rin;
-	unsigned char klock_rout;
-	unsigned char klock_win;
 	unsigned char klock_wout;
+	unsigned char klock_rin;
+	unsigned char klock_win;
+	unsigned char klock_rout;
 };
 
 /* phase_fair_lock<u16>: 8 bytes */
 struct __attribute__((aligned(8), may_alias)) klock_phase_fair_u16 {
-	unsigned short klock_rin;
-	unsigned short klock_rout;
-	unsigned short klock_win;
 	unsigned short klock_wout;
+	unsigned short klock_rin;
+	unsigned short klock_win;
+	unsigned short klock_rout;
 };
 
 /* wide_phase_fair_lock: 16 bytes; writers have no try_lock */

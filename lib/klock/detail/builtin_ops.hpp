@@ -298,6 +298,87 @@ inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
 				 static_cast<int>(O));
 }
 
+/* -- Four fields, the first two accessed together -------------------------- */
+
+/*
+ * The upper of the first two is added to by an add to both, whose carry falls
+ * off; each is looked at by a load of both: one size for all that happens to
+ * these bytes. What is not here is field_cell's, and right as well.
+ */
+template <typename T>
+struct paired_cell : field_cell<T, 4> {
+	using field_cell<T, 4>::field_cell;
+};
+
+/* Whether that is so in this port. */
+template <typename T>
+inline constexpr bool reaches_both = true;
+
+template <typename T>
+using both_of = word_of<2 * sizeof(T)>;
+
+/* A field of both: the lower is at the lower address. */
+template <usize I, typename T>
+constexpr T field_of(both_of<T> both)
+{
+	return static_cast<T>(both >> 8 * I * sizeof(T));
+}
+
+template <typename T>
+inline cell<both_of<T>> &both_in(paired_cell<T> &at)
+{
+	return reinterpret_cast<cell<both_of<T>> &>(at);
+}
+template <typename T>
+inline const cell<both_of<T>> &both_in(const paired_cell<T> &at)
+{
+	return reinterpret_cast<const cell<both_of<T>> &>(at);
+}
+
+template <usize I, order O, typename T>
+	requires(I < 2 && reaches_both<T>)
+inline T load_field(const paired_cell<T> &at, site s)
+{
+	return field_of<I, T>(load<O>(both_in(at), s));
+}
+
+template <usize I, order O, typename T>
+	requires(I == 1 && reaches_both<T>)
+inline T fetch_add_field(paired_cell<T> &at, T v, site s)
+{
+	const both_of<T> by =
+		static_cast<both_of<T>>(both_of<T>{v} << 8 * sizeof(T));
+
+	return field_of<1, T>(fetch_add<O>(both_in(at), by, s));
+}
+
+template <usize I, order O, typename T, typename Predicate>
+	requires(I < 2 && reaches_both<T>)
+inline T await_field(const paired_cell<T> &at, Predicate done, site s)
+{
+	return field_of<I, T>(await<O>(
+		both_in(at),
+		[done](both_of<T> now) { return done(field_of<I, T>(now)); },
+		s));
+}
+
+/* Of the first two alone, where the others are told to stay. */
+template <order O, typename T>
+	requires reaches_both<T>
+inline void advance_fields(paired_cell<T> &at, fields<T, 4> from,
+			   fields<T, 4> to, site s)
+{
+	const auto by = static_cast<both_of<T>>(
+		word_from(fields<T, 2>{{to.at[0], to.at[1]}}) -
+		word_from(fields<T, 2>{{from.at[0], from.at[1]}}));
+
+	if (from.at[2] == to.at[2] && from.at[3] == to.at[3])
+		(void)fetch_add<O>(both_in(at), by, s);
+	else
+		advance_fields<O>(static_cast<field_cell<T, 4> &>(at), from, to,
+				  s);
+}
+
 /* -- Counters that wrap --------------------------------------------------- */
 
 /* At the width of their type. */

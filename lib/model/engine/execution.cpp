@@ -521,9 +521,13 @@ unsigned checker::place_of(window &w, site s)
 	unsigned place;
 
 	if (how->split_pairs && w.bits < 8 * w.bytes) {
-		w.at = static_cast<const char *>(w.at) + w.shift / 8;
-		w.bytes = w.bits / 8;
-		w.shift = 0;
+		const bool joined = w.shift < w.together;
+
+		w.bytes = (joined ? w.together : w.bits) / 8;
+		if (!joined) {
+			w.at = static_cast<const char *>(w.at) + w.shift / 8;
+			w.shift = 0;
+		}
 	}
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	const object *const met = memory.find(w.at);
@@ -704,10 +708,14 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	return true;
 }
 
-/* What changes is added to, the first field first. */
+/* What changes is added to, the first field first; at once, where it can be. */
 void checker::advance(window w, u64 from, u64 to, order o, site s)
 {
-	if (!how->split_pairs) {
+	const bool apart = (from ^ to) >> w.together;
+
+	if (how->split_pairs && !apart)
+		w.bits = w.together;
+	if (!how->split_pairs || !apart) {
 		rmw(w, hooked::update::add, (to - from) & w.mask(), o, s);
 		return;
 	}

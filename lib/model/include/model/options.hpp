@@ -102,7 +102,8 @@ struct options {
 	 * coherence by byte. A compare-and-swap over all looks at those that it
 	 * leaves, then swaps the last that it changes, then stores the rest:
 	 * in steps, so that what comes and goes in between is not seen (ABA),
-	 * which is worse than any machine.
+	 * which is worse than any machine. Fields that are accessed together
+	 * (paired_fields) stay one location.
 	 */
 	bool split_pairs = false;
 

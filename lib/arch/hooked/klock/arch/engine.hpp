@@ -47,6 +47,7 @@ struct window {
 	u8 bits;      /* how many */
 	u8 field = 0; /* bits of each field; 0: not divided */
 	holds what = holds::counter;
+	u8 together = 0; /* of the lowest bits: accessed at once */
 
 	constexpr u64 mask() const
 	{

@@ -8,8 +8,12 @@
 
 namespace klock::arch {
 
-/* One location; an operation on a field looks at its bits. */
-template <typename T, usize N>
+/*
+ * One location; an operation on a field looks at its bits. P: so many of the
+ * first fields are accessed together, and are one location where others are
+ * taken apart (options.split_pairs).
+ */
+template <typename T, usize N, usize P = 0>
 struct alignas(detail::fields_in_word<N> * sizeof(T)) field_cell {
 	T at[detail::fields_in_word<N>];
 
@@ -30,8 +34,13 @@ struct alignas(detail::fields_in_word<N> * sizeof(T)) field_cell {
 
 	hooked::window whole() const
 	{
-		return {this, sizeof(*this), 0, 8 * sizeof(*this),
-			8 * sizeof(T)};
+		return {this,
+			sizeof(*this),
+			0,
+			8 * sizeof(*this),
+			8 * sizeof(T),
+			hooked::holds::counter,
+			8 * P * sizeof(T)};
 	}
 
 	/* The first field is at the lowest address: the low bits, here. */
@@ -39,13 +48,21 @@ struct alignas(detail::fields_in_word<N> * sizeof(T)) field_cell {
 	hooked::window part() const
 	{
 		static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-		return {this, sizeof(*this), 8 * I * sizeof(T), 8 * sizeof(T),
-			8 * sizeof(T)};
+		return {this,
+			sizeof(*this),
+			8 * I * sizeof(T),
+			8 * sizeof(T),
+			8 * sizeof(T),
+			hooked::holds::counter,
+			8 * P * sizeof(T)};
 	}
 };
 
-template <usize I, order O, typename T, usize N>
-inline T load_field(const field_cell<T, N> &at, site s)
+template <typename T>
+using paired_cell = field_cell<T, 4, 2>;
+
+template <usize I, order O, typename T, usize N, usize P>
+inline T load_field(const field_cell<T, N, P> &at, site s)
 {
 	if (!hooked::running)
 		return at.at[I];
@@ -53,8 +70,8 @@ inline T load_field(const field_cell<T, N> &at, site s)
 		hooked::running->load(at.template part<I>(), O, s));
 }
 
-template <usize I, order O, typename T, usize N>
-inline void store_field(field_cell<T, N> &at, T v, site s)
+template <usize I, order O, typename T, usize N, usize P>
+inline void store_field(field_cell<T, N, P> &at, T v, site s)
 {
 	if (!hooked::running)
 		at.at[I] = v;
@@ -62,8 +79,8 @@ inline void store_field(field_cell<T, N> &at, T v, site s)
 		hooked::running->store(at.template part<I>(), v, O, s);
 }
 
-template <usize I, order O, typename T, usize N>
-inline T exchange_field(field_cell<T, N> &at, T v, site s)
+template <usize I, order O, typename T, usize N, usize P>
+inline T exchange_field(field_cell<T, N, P> &at, T v, site s)
 {
 	if (hooked::running)
 		return static_cast<T>(hooked::running->rmw(
@@ -75,8 +92,8 @@ inline T exchange_field(field_cell<T, N> &at, T v, site s)
 	return found;
 }
 
-template <usize I, order O, typename T, usize N>
-inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
+template <usize I, order O, typename T, usize N, usize P>
+inline T fetch_add_field(field_cell<T, N, P> &at, T v, site s)
 {
 	if (hooked::running)
 		return static_cast<T>(hooked::running->rmw(
@@ -87,9 +104,9 @@ inline T fetch_add_field(field_cell<T, N> &at, T v, site s)
 	return found;
 }
 
-template <usize I, order O, typename T, usize N, typename Predicate,
+template <usize I, order O, typename T, usize N, usize P, typename Predicate,
 	  typename Pace>
-inline T await_field_paced(const field_cell<T, N> &at, Predicate done,
+inline T await_field_paced(const field_cell<T, N, P> &at, Predicate done,
 			   Pace pace, site s)
 {
 	const T now = at.at[I];
@@ -103,8 +120,8 @@ inline T await_field_paced(const field_cell<T, N> &at, Predicate done,
 	return now;
 }
 
-template <usize I, order O, typename T, usize N, typename Predicate>
-inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
+template <usize I, order O, typename T, usize N, usize P, typename Predicate>
+inline T await_field(const field_cell<T, N, P> &at, Predicate done, site s)
 {
 	if (hooked::running)
 		return static_cast<T>(hooked::running->await(
@@ -114,9 +131,9 @@ inline T await_field(const field_cell<T, N> &at, Predicate done, site s)
 		at, done, [](T) { return 1u; }, s);
 }
 
-template <usize I, order O, typename T, usize N, typename Predicate>
-inline T await_exchange_field(field_cell<T, N> &at, T desired, Predicate done,
-			      site s)
+template <usize I, order O, typename T, usize N, usize P, typename Predicate>
+inline T await_exchange_field(field_cell<T, N, P> &at, T desired,
+			      Predicate done, site s)
 {
 	if (hooked::running)
 		return static_cast<T>(hooked::running->await_exchange(
@@ -145,9 +162,10 @@ constexpr u64 word_from(const fields<T, N> &v)
 
 } // namespace hooked
 
-template <order O, typename T, usize N>
-inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
-				    fields<T, N> desired, site s)
+template <order O, typename T, usize N, usize P>
+inline bool compare_exchange_fields(field_cell<T, N, P> &at,
+				    fields<T, N> expected, fields<T, N> desired,
+				    site s)
 {
 	if (hooked::running) {
 		u64 found = hooked::word_from(expected);
@@ -162,8 +180,8 @@ inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 	return true;
 }
 
-template <order O, typename T, usize N>
-inline void advance_fields(field_cell<T, N> &at, fields<T, N> from,
+template <order O, typename T, usize N, usize P>
+inline void advance_fields(field_cell<T, N, P> &at, fields<T, N> from,
 			   fields<T, N> to, site s)
 {
 	if (hooked::running) {

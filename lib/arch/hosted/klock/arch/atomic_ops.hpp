@@ -32,6 +32,12 @@ namespace klock::arch {
 template <typename T, usize N>
 concept fields_under_tsan = N >= 2;
 
+/* And two fields of it, too: each is accessed alone. */
+template <>
+inline constexpr bool reaches_both<u8> = false;
+template <>
+inline constexpr bool reaches_both<u16> = false;
+
 template <typename T, usize N>
 inline void release_each(field_cell<T, N> &at)
 {
