@@ -3,10 +3,11 @@
  * os - the functions that klock may ask of the kernel it lives in
  *
  * Only guards of locks that are indexed by CPU call the first, only once.hpp
- * the first two, and only checked locks (checked_lock.hpp) all of them: a
- * kernel that uses none of these defines none. They have C names so that a
- * kernel in C can define them too. Define them in one file: a linker may take
- * the optional ones out of a library only where it takes the others.
+ * the first two, only checked locks (checked_lock.hpp) all that are about
+ * misuse, and only locks that sleep the four about threads: a kernel that uses
+ * none of these defines none. They have C names so that a kernel in C can
+ * define them too. Define them in one file: a linker may take the optional ones
+ * out of a library only where it takes the others.
  */
 #pragma once
 
@@ -63,6 +64,55 @@ extern "C" [[gnu::weak]] klock::lock_order *klock_os_lock_order(void);
  * interrupts on or off, locks held.
  */
 extern "C" [[gnu::weak]] void klock_os_note(const char *text);
+
+/*
+ * The kernel's scheduler, for locks that sleep: four functions, and a permit
+ * for each thread, which is there or is not. unpark() gives it, park() takes
+ * it or blocks until it is there, so an unpark() that comes first is not lost.
+ *
+ * - What was written before an unpark() is seen after the park() that takes
+ *   its permit, whoever else has given it too: unpark() is a read-modify-write
+ *   with release (or the scheduler's lock), never a store, which would hide
+ *   what came before it. Taking the permit is a read-modify-write with acquire.
+ * - park() may return without a permit, and a permit may be left over from a
+ *   wait that has ended: klock looks again each time. So signals, kill() and
+ *   debuggers may unpark whom they like.
+ * - klock unparks a thread only while it is in a wait of klock's: no reference
+ *   is counted, and a handle needs to be valid no longer than its thread lives.
+ *
+ * klock/selftest/parking.hpp tests a kernel's own.
+ */
+
+/*
+ * Which thread asks: any value, the same for as long as it waits and nobody
+ * else's meanwhile; a thread's number or address. Called in threads, interrupts
+ * on or off, spin locks held.
+ */
+extern "C" klock::usize klock_os_thread(void);
+
+/*
+ * Blocks until the thread that calls has a permit, and takes it. Called in
+ * threads, interrupts on, no spin lock held; comes back so. Whatever else
+ * parks the same thread in between (a page fault, a signal) may take it.
+ */
+extern "C" void klock_os_park(void);
+
+/*
+ * The same until `deadline`, a time of klock::cycles(), ~0 for never; called
+ * for waits with a deadline alone. False: the wait is to end, as the deadline
+ * has passed or because the kernel wants it (the thread was killed), and the
+ * permit was taken or not. True: anything else.
+ */
+extern "C" bool klock_os_park_until(klock::u64 deadline);
+
+/*
+ * Gives the thread a permit, if it has none, and has it run. Called in any
+ * context but NMI, with interrupts off and a spin lock of klock's held: it
+ * never waits for a thread. It may take the scheduler's lock; nobody who holds
+ * that one may then release, wake or notify. The thread may be the one that
+ * calls, or that the handler interrupted.
+ */
+extern "C" void klock_os_unpark(klock::usize thread);
 
 namespace klock {
 
