@@ -33,6 +33,7 @@ RULES = [
     ("lib/c/klock/*.h",         "klock/*.h"),
     ("lib/c/*",                 HEADERS + "klock/*.h klock/arch/irq.hpp"),
     ("lib/analysis/*",          "klock/*.hpp"),
+    ("lib/arch/hosted/klock/host_parking.hpp", "klock/*.hpp *.h"),
     ("lib/arch/hosted/*",       "klock/types.hpp klock/detail/builtin_ops.hpp "
                                 "klock/arch/*.hpp *.h"),
     ("lib/arch/*",              "klock/types.hpp klock/detail/builtin_ops.hpp "

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_parking - klock's four functions about threads (os.hpp), for a host's
+ *
+ * For unit tests and other hosted programs whose locks sleep: included by one
+ * file or by many, it is defined once. A permit is one word of the thread's:
+ *
+ *	-1 asleep, 0 no permit, 1 a permit
+ *
+ * On Linux who has no permit sleeps in the kernel (futex(2)), anywhere else
+ * it gives its core away and returns for nothing, as it may.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/os.hpp>
+
+#include <time.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
+
+namespace klock::host {
+
+using permit = atomic<int>;
+inline constexpr int asleep = -1, none = 0, given = 1;
+
+inline thread_local constinit permit mine{none};
+
+inline u64 clock_ns()
+{
+	timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return static_cast<u64>(now.tv_sec) * 1000000000u +
+	       static_cast<u64>(now.tv_nsec);
+}
+
+/*
+ * How long to sleep until cycles() is `deadline`: too short at first, then by
+ * the clocks' rates since; never long, as who is back too early comes again.
+ */
+inline u64 ns_until(u64 deadline)
+{
+	struct moment {
+		u64 cycles, ns;
+	};
+	static const moment first = {cycles(), clock_ns()};
+	const u64 now = cycles(), ran_ns = clock_ns() - first.ns;
+	constexpr u64 least = 50'000, most = 100'000'000;
+
+	if (now >= deadline)
+		return 0;
+	if (ran_ns < 20 * least)
+		return least;
+	const double left = static_cast<double>(deadline - now) *
+			    static_cast<double>(ran_ns) /
+			    static_cast<double>(now - first.cycles);
+
+	return left < most ? static_cast<u64>(left) + 1 : most;
+}
+
+/* While the word is asleep, ns at most; ~0: for ever. */
+inline void sleep_on(permit &word, u64 ns)
+{
+#if defined(__linux__)
+	const timespec length = {static_cast<time_t>(ns / 1000000000u),
+				 static_cast<long>(ns % 1000000000u)};
+
+	static_assert(sizeof(permit) == 4, "what futex(2) looks at");
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, asleep,
+		ns == ~u64{0} ? nullptr : &length, nullptr, 0);
+#else
+	(void)word;
+	(void)ns;
+	sched_yield();
+#endif
+}
+
+inline void park_for(u64 ns)
+{
+	if (mine.fetch_sub_acquire(1) == given)
+		return;
+	sleep_on(mine, ns);
+	/* Given, or back for nothing: awake in either case. */
+	(void)mine.exchange_acquire(none);
+}
+
+} // namespace klock::host
+
+extern "C" {
+
+[[gnu::used]] inline klock::usize klock_os_thread(void)
+{
+	return reinterpret_cast<klock::usize>(&klock::host::mine);
+}
+
+[[gnu::used]] inline void klock_os_park(void)
+{
+	klock::host::park_for(~klock::u64{0});
+}
+
+[[gnu::used]] inline bool klock_os_park_until(klock::u64 deadline)
+{
+	klock::host::park_for(klock::host::ns_until(deadline));
+	return klock::cycles() < deadline;
+}
+
+[[gnu::used]] inline void klock_os_unpark(klock::usize thread)
+{
+	using namespace klock::host;
+	permit &word = *reinterpret_cast<permit *>(thread);
+
+	/* One step with the look: who falls asleep between the two would never
+	 * be woken. */
+	if (word.exchange_release(given) != asleep)
+		return;
+#if defined(__linux__)
+	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+#endif
+}
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parking - whether a kernel's own four functions about threads are right
+ *
+ * The contract is os.hpp's: a permit is there or is not; an unpark that comes
+ * first is not lost; who has none sleeps. The kernel brings three threads:
+ *
+ *	static constinit klock::selftest::parking_test test{};
+ *	const char *wrong = test.run({start_thread, yield, 100000});
+ *
+ * and says what is printed: null, or which function did what. run_timed() asks
+ * the same of klock_os_park_until(), where there is one. Threads that a wrong
+ * function never wakes stay: end the run then.
+ *
+ * Not found: what needs a memory order that this machine's CPUs do not show.
+ * That is what model checking the functions is for (model/README.md).
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/cpu.hpp>
+#include <klock/irq.hpp>
+#include <klock/os.hpp>
+#include <klock/selftest/parts.hpp>
+
+namespace klock::selftest {
+
+struct parking_world {
+	/* Starts a thread of the kernel that calls body(of), and then ends. */
+	void (*start)(void (*body)(void *of), void *of);
+	/* Has others run: a yield, or cpu_relax() where each has a CPU. */
+	void (*pause)();
+	/* So many pauses without any progress: it hangs. Some seconds. */
+	u32 patience;
+	u32 rounds = 2000; /* how often threads wake each other */
+};
+
+struct parking_test {
+	/* A thread of the kernel calls it, one at a time. Null: all is right.
+	 */
+	const char *run(const parking_world &w)
+	{
+		return all_of(w, [] { klock_os_park(); });
+	}
+
+	const char *run_timed(const parking_world &w)
+	{
+		const char *const wrong =
+			all_of(w, [] { (void)klock_os_park_until(~u64{0}); });
+
+		if (wrong)
+			return wrong;
+		at_work(1, &parking_test::by_deadlines);
+		join("klock_os_park_until() does not end at its deadline");
+		return fault();
+	}
+
+      private:
+	using part = void (parking_test::*)(unsigned me);
+
+	/* A thread of the test: its handle, and what it waits for. */
+	struct alignas(cache_line) worker {
+		parking_test *test = nullptr;
+		atomic<usize> handle;
+		atomic<u32> word;
+		atomic<u32> other_word;
+	};
+
+	/* More returns in a row than there are reasons for. */
+	static constexpr u32 too_many = 100'000;
+	/* So many of who looks, and the thread has not returned: it sleeps. */
+	static constexpr u32 pauses_asleep = 300;
+
+	const char *all_of(const parking_world &w, void (*sleeping)())
+	{
+		world = w;
+		rest = sleeping;
+		found.store_relaxed(nullptr);
+		at_work(1, &parking_test::park_after_unpark);
+		give(0);
+		steps.store_release(1);
+		hang_if([this] { return steps.load_acquire() == 2; },
+			"a park sleeps although there is a permit: "
+			"klock_os_unpark() came before it");
+		see_it_sleep();
+		join("klock_os_unpark() does not wake a thread that sleeps");
+
+		at_work(2, &parking_test::wake_each_other);
+		join("a permit is lost that is given while a park falls "
+		     "asleep");
+		at_work(3, &parking_test::wake_one);
+		join("a permit is lost where two threads give it at once");
+		return fault();
+	}
+
+	/* -- What the threads do -- */
+
+	void park_after_unpark(unsigned)
+	{
+		while (steps.load_acquire() != 1 && !fault())
+			world.pause();
+		rest_once();
+		steps.store_release(2);
+		while (!leaving.load_relaxed()) {
+			rest_once();
+			parks.fetch_add_relaxed(1);
+		}
+		while (steps.load_acquire() != 3 && !fault())
+			world.pause();
+	}
+
+	/* Nobody unparks it: returns are rare, or the permit is still there. */
+	void see_it_sleep()
+	{
+		u32 seen = 0, idle = 0;
+
+		for (u32 i = 0; i < world.patience && !fault(); i++) {
+			const u32 now = parks.load_relaxed();
+
+			if (now >= too_many)
+				note("a park does not take the permit: it "
+				     "returns again and again");
+			idle = now == seen ? idle + 1 : 0;
+			if (idle > pauses_asleep)
+				break;
+			seen = now;
+			world.pause();
+		}
+		leaving.store_relaxed(true);
+		give(0);
+		steps.store_release(3);
+	}
+
+	/* Its word is its turn. Nothing but the permit orders the two. */
+	void wait_for(atomic<u32> &word, u32 turn)
+	{
+		while (word.load_relaxed() != turn && !fault())
+			rest_once();
+		steps.fetch_add_relaxed(1);
+	}
+
+	void wake_each_other(unsigned me)
+	{
+		xorshift dice(me + 1);
+
+		for (u32 turn = 1; turn <= world.rounds && !fault(); turn++) {
+			if (me)
+				wait_for(workers[1].word, turn);
+			relax_for(dice.below(30));
+			workers[!me].word.store_relaxed(turn);
+			give(!me);
+			if (!me)
+				wait_for(workers[0].word, turn);
+		}
+	}
+
+	/* Two wake the third, which waits for both in turn. */
+	void wake_one(unsigned me)
+	{
+		worker &third = workers[2];
+
+		for (u32 turn = 1; turn <= world.rounds && !fault(); turn++) {
+			if (me == 2) {
+				wait_for(third.word, turn);
+				wait_for(third.other_word, turn);
+				workers[0].word.store_relaxed(turn);
+				workers[1].word.store_relaxed(turn);
+				continue;
+			}
+			(me ? third.word : third.other_word)
+				.store_relaxed(turn);
+			give(2);
+			while (workers[me].word.load_relaxed() != turn &&
+			       !fault())
+				world.pause();
+		}
+	}
+
+	void by_deadlines(unsigned)
+	{
+		u32 parked = 0;
+
+		while (klock_os_park_until(cycles()))
+			if (++parked == too_many)
+				return note("klock_os_park_until() is never "
+					    "false, though its time has come");
+		const u64 begun = cycles();
+		constexpr u64 short_time = 100'000;
+
+		while (klock_os_park_until(begun + short_time))
+			steps.fetch_add_relaxed(1);
+		/* Half: the next look may be at another CPU's clock. */
+		if (cycles() - begun < short_time / 2)
+			note("klock_os_park_until() is false before its time");
+	}
+
+	/* -- Threads -- */
+
+	void at_work(u32 threads, part todo)
+	{
+		count = threads;
+		work = todo;
+		steps.store_relaxed(0);
+		parks.store_relaxed(0);
+		leaving.store_relaxed(false);
+		ready.store_relaxed(0);
+		finished.store_relaxed(0);
+		gone.store_relaxed(0);
+		for (u32 i = 0; i < threads; i++) {
+			workers[i].test = this;
+			workers[i].word.store_relaxed(0);
+			workers[i].other_word.store_relaxed(0);
+			if (!fault())
+				world.start(body, &workers[i]);
+		}
+		hang_if([this] { return ready.load_acquire() == count; },
+			"a thread does not start");
+		for (u32 i = 1; i < threads; i++)
+			if (workers[i].handle.load_relaxed() ==
+			    workers[i - 1].handle.load_relaxed())
+				note("klock_os_thread() is the same for two");
+	}
+
+	/* None ends while another may still unpark it. */
+	static void body(void *of)
+	{
+		worker &mine = *static_cast<worker *>(of);
+		parking_test &t = *mine.test;
+
+		mine.handle.store_relaxed(klock_os_thread());
+		t.ready.fetch_add_acq_rel(1);
+		while (t.ready.load_acquire() != t.count && !t.fault())
+			t.world.pause();
+		(t.*t.work)(static_cast<unsigned>(&mine - t.workers));
+		if (klock_os_thread() != mine.handle.load_relaxed())
+			t.note("klock_os_thread() changes for one thread");
+		t.finished.fetch_add_release(1);
+		while (t.finished.load_acquire() != t.count && !t.fault())
+			t.world.pause();
+		t.gone.fetch_add_release(1);
+	}
+
+	void join(const char *otherwise)
+	{
+		hang_if([this] { return gone.load_acquire() == count; },
+			otherwise);
+	}
+
+	/* Waits until done(), or until nothing has moved for too long. */
+	template <typename Done>
+	void hang_if(Done done, const char *otherwise)
+	{
+		u32 before = 0, idle = 0;
+
+		while (!done() && !fault()) {
+			const u32 now = steps.load_relaxed() +
+					parks.load_relaxed() +
+					finished.load_relaxed();
+
+			idle = now == before ? idle + 1 : 0;
+			before = now;
+			if (idle == world.patience)
+				note(otherwise);
+			world.pause();
+		}
+	}
+
+	/* As klock does it: with interrupts off. */
+	void give(unsigned to)
+	{
+		const irq_state before = irq_save();
+
+		klock_os_unpark(workers[to].handle.load_relaxed());
+		if (irqs_enabled())
+			note("klock_os_unpark() turns interrupts on");
+		irq_restore(before);
+	}
+
+	void rest_once()
+	{
+		rest();
+		if (!irqs_enabled())
+			note("a park leaves interrupts off");
+	}
+
+	/* The first is the one that counts. */
+	void note(const char *wrong)
+	{
+		const char *none = nullptr;
+
+		(void)found.compare_exchange_relaxed(none, wrong);
+	}
+	const char *fault() const { return found.load_relaxed(); }
+
+	parking_world world{};
+	void (*rest)() = nullptr;
+	part work = nullptr;
+	u32 count = 0;
+	atomic<const char *> found;
+	atomic<u32> steps, parks, ready, finished, gone;
+	atomic<bool> leaving;
+	worker workers[3];
+};
+
+} // namespace klock::selftest

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each mistake in a kernel's functions about threads is named.
+ */
+#include "parking_threads.hpp"
+
+#include <catch.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+namespace {
+
+enum mistake {
+	no_mistake,
+	lost_where_nobody_sleeps,
+	sleeps_at_once,
+	not_taken,
+	wakes_nobody,
+	look_and_sleep_apart,
+	busy_with_another,
+	interrupts_on,
+	interrupts_off,
+	one_number_for_all,
+	number_changes,
+	until_never_ends,
+	until_never_false,
+	until_always_false,
+};
+
+mistake in_the_next_threads;
+
+/* A thread as a textbook has it: its permit under a lock of its own. Its
+ * mistake stays: it may still run when the next one is tried. */
+struct sleeper {
+	const mistake made = in_the_next_threads;
+	std::mutex lock;
+	std::condition_variable woken;
+	bool permit = false, asleep = false;
+	std::atomic<bool> busy{false};
+};
+thread_local sleeper mine;
+sleeper &everybody = *new sleeper; /* outlives those who sleep */
+
+sleeper &mine_or_all()
+{
+	return mine.made == one_number_for_all ? everybody : mine;
+}
+
+bool park_until(klock::u64 deadline)
+{
+	sleeper &me = mine_or_all();
+	const mistake made = mine.made;
+	std::unique_lock held(me.lock);
+
+	if (made == sleeps_at_once)
+		me.permit = false;
+	if (made == look_and_sleep_apart && !me.permit) {
+		held.unlock();
+		std::this_thread::yield();
+		held.lock();
+		me.permit = false;
+	}
+	me.asleep = true;
+	while (!me.permit && klock::cycles() < deadline)
+		me.woken.wait_for(held, std::chrono::milliseconds(1));
+	me.asleep = false;
+	if (made != not_taken)
+		me.permit = false;
+	klock::arch::fake::irq_flag = made != interrupts_off;
+	return klock::cycles() < deadline;
+}
+
+/* As a kernel that does not hear of the second while it is at the first. */
+void give_unless_busy(sleeper &to)
+{
+	if (to.busy.exchange(true))
+		return;
+	{
+		std::lock_guard held(to.lock);
+		to.permit = true;
+		to.woken.notify_one();
+	}
+	native::pause_thread();
+	to.busy = false;
+}
+
+const char *named(mistake which)
+{
+	/* Threads that sleep for ever look at theirs. */
+	auto &test = *new klock::selftest::parking_test;
+	const klock::selftest::parking_world world = {
+		native::start_thread, native::pause_thread, 1000, 300};
+
+	in_the_next_threads = which;
+	if (const char *wrong = test.run(world))
+		return wrong;
+	return test.run_timed(world);
+}
+
+} // namespace
+
+extern "C" {
+
+klock::usize klock_os_thread(void)
+{
+	thread_local unsigned asked;
+
+	return reinterpret_cast<klock::usize>(&mine_or_all()) +
+	       (mine.made == number_changes && asked++);
+}
+
+void klock_os_park(void) { (void)park_until(~klock::u64{0}); }
+
+bool klock_os_park_until(klock::u64 deadline)
+{
+	const mistake made = mine.made;
+
+	if (made == until_always_false && ~deadline != 0)
+		return false;
+	return park_until(made == until_never_ends ? ~klock::u64{0}
+						   : deadline) ||
+	       made == until_never_false;
+}
+
+void klock_os_unpark(klock::usize thread)
+{
+	sleeper &to = *reinterpret_cast<sleeper *>(thread & ~klock::usize{1});
+	const mistake made = to.made;
+
+	if (made == busy_with_another)
+		return give_unless_busy(to);
+	std::lock_guard held(to.lock);
+	if (made == wakes_nobody
+		    ? !to.asleep
+		    : made != lost_where_nobody_sleeps || to.asleep)
+		to.permit = true;
+	if (made == interrupts_on)
+		klock::arch::fake::irq_flag = true;
+	to.woken.notify_one();
+}
+}
+
+TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
+{
+	static const struct {
+		mistake which;
+		const char *name;
+	} all[] = {
+		{lost_where_nobody_sleeps, "a park sleeps although there is"},
+		{sleeps_at_once, "a park sleeps although there is"},
+		{not_taken, "a park does not take the permit"},
+		{wakes_nobody, "does not wake a thread that sleeps"},
+		{look_and_sleep_apart, "while a park falls asleep"},
+		{busy_with_another, "where two threads give it at once"},
+		{interrupts_on, "klock_os_unpark() turns interrupts on"},
+		{interrupts_off, "a park leaves interrupts off"},
+		{one_number_for_all, "klock_os_thread() is the same for two"},
+		{number_changes, "klock_os_thread() changes"},
+		{until_never_ends, "does not end at its deadline"},
+		{until_never_false, "is never false"},
+		{until_always_false, "is false before its time"},
+	};
+
+	CHECK(named(no_mistake) == nullptr);
+	for (const auto &one : all) {
+		const char *const said = named(one.which);
+
+		CHECK_THAT(said ? said : "nothing",
+			   Catch::Matchers::Contains(one.name));
+	}
+}
