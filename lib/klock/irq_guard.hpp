@@ -62,6 +62,8 @@ struct irqs_off {
 		irq_restore(before);
 		before = off;
 	}
+	/* After that, again. */
+	void disable() { before = irq_save(); }
 
       private:
 	irq_state before;

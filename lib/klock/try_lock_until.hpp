@@ -14,7 +14,8 @@
  * stands in no line. Who gives up leaves nothing behind, but there is no order:
  * where others always wait by lock(), a FIFO lock is never seen free, and the
  * deadline comes. In order, and by a deadline: timeout_lock, whose own
- * try_lock_until() is called where the lock has one.
+ * try_lock_until() is called where the lock has one; so has a mutex, which
+ * sleeps.
  *
  * A checked lock that the caller holds itself is given up at once: it cannot
  * come free. Of any other it is told who waits, by the caller's line.
@@ -51,7 +52,9 @@ bool ask_until(L &lock, u64 deadline, With &&...with)
 		}
 	};
 
-	if constexpr (requires { lock.ask(again, with...); })
+	if constexpr (requires { lock.try_lock_until(deadline, with...); })
+		return lock.try_lock_until(deadline, with...);
+	else if constexpr (requires { lock.ask(again, with...); })
 		return !lock.is_held_by_me() && lock.ask(again, with...);
 	else
 		return again([&] { return lock.try_lock(with...); });

@@ -21,7 +21,11 @@ WRAPPERS = ("checked_lock.hpp", "counted_lock.hpp", "irq_lock.hpp",
 
 # Locks with an interface and tests of their own: the template, but no line in
 # the list of locks, whose tests take any lock by lock() and unlock().
-UNLISTED = ("seq_lock.hpp",)
+#
+# Those that sleep need a kernel's threads.
+SLEEPING = ("completion.hpp", "condition.hpp", "mutex.hpp", "semaphore.hpp",
+            "shared_mutex.hpp", "wait_queue.hpp")
+UNLISTED = ("seq_lock.hpp", *SLEEPING)
 
 class Finding(NamedTuple):
     path: str          # relative to the root
@@ -53,7 +57,10 @@ def files(root, folder, suffixes=None):
 
 
 def lock_headers(root):
-    return sorted((root / "lib/klock").glob("*_lock.hpp"))
+    folder = root / "lib/klock"
+    return sorted({*folder.glob("*_lock.hpp"),
+                   *(folder / name for name in SLEEPING
+                     if (folder / name).is_file())})
 
 
 def nothing_found(what):

@@ -25,6 +25,7 @@ RULES = [
                                 BLOCKS + "klock/arch/*.hpp"),
     ("lib/klock/*_lock.hpp",    BLOCKS + "klock/detail/*.hpp klock/*_lock.hpp"),
     ("lib/klock/detail/*",      BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
+                                "klock/preemptable_ticket_lock.hpp "
                                 "klock/arch/*.hpp"),
     ("lib/klock/order/*",       BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
                                 "klock/order/*.hpp"),

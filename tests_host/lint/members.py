@@ -63,6 +63,12 @@ UNHOOKED = {
     "once::call": "names who would wait for itself; one runs it, and goes on",
     "lazy::get": "once::call",
     "seq_count::read_begin": "its writers have a lock of their own",
+    **{f"{name}::{verb}": "sleeps, and holds nothing that others wait for"
+       for name, verbs in (
+           ("completion_with", ("wait", "wait_until", "wait_for")),
+           ("condition_with", ("wait", "wait_until", "wait_for")),
+           ("wait_queue_with", ("wait", "wait_until", "wait_for")))
+       for verb in verbs},
 }
 
 

@@ -22,7 +22,7 @@ from common import Finding
 DEFINE = ("atomic*.hpp", "builtin_ops.hpp")
 
 _OPERATION = re.compile(
-    r"\b(\w+_(?:acquire|release|acq_rel|seq_cst))\b"
+    r"\b(?!try_acquire\b)(\w+_(?:acquire|release|acq_rel|seq_cst))\b"
     r"\s*(?:<[^;(){}]*?>)?\s*\(")
 _TAG = re.compile(r"/\*\s*O(\d+)\s*\*/")
 

@@ -496,6 +496,16 @@ struct taking {
 
 	bool is_held() const { return held != nullptr; }
 
+	/* For as long as a condition is waited for; what is held then. */
+	lock_type *let_go()
+	{
+		lock_type *const lock = held;
+
+		unlock(by.get());
+		return lock;
+	}
+	void take_back(lock_type &lock) { this->lock({lock, by.get()}); }
+
       private:
 	[[gnu::always_inline]] void take(lock_and_caller<lock_type> at)
 	{
@@ -539,6 +549,7 @@ struct irqs_left {
 	static constexpr bool disables = false;
 
 	void restore() {}
+	void disable() {}
 };
 
 /* Its end is a block's: new is refused. */
@@ -602,6 +613,21 @@ struct guard_of : in_a_block {
 			return;
 		taken.unlock(by);
 		irqs.restore();
+	}
+
+	/* For condition.hpp: not held, interrupts as they were, until it is
+	 * taken back. */
+	[[nodiscard]] lock_of<L> *let_go()
+	{
+		lock_of<L> *const lock = taken.let_go();
+
+		irqs.restore();
+		return lock;
+	}
+	void take_back(lock_of<L> &lock)
+	{
+		irqs.disable();
+		taken.take_back(lock);
 	}
 
       protected:

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * condition - threads that sleep until data under a lock of their own change
+ *
+ *	klock::guard held(queue.lock);			a mutex
+ *	not_empty.wait(held, [&] { return !queue.empty(); });
+ *
+ *	klock::irq_guard held(ring.lock);		a spin lock
+ *	not_empty.wait(held, [&] { return !ring.empty(); });
+ *
+ *	not_empty.notify_one();			in a handler, too
+ *
+ * Algorithm:   The waiter queues, lets go of the caller's lock, and of no
+ *              other, and parks; then it takes that lock again. It queues
+ *              first: a notification in between finds it.
+ * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: who was notified
+ *              looks again); the proof is ours: detail/sleeping.hpp.
+ * Use when:    data have a lock already, and their change is waited for. A
+ *              predicate of a few words, changed by handlers: wait_queue.
+ * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
+ *                                      Checked: unit/sleep: sizes
+ * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
+ * Lifetime:    whoever was notified by the last call may free it
+ *                                      Checked: model/sleep: wait_queue
+ * Fairness:    FIFO among those who wait; that of the lock to get it back
+ *                                      Checked: model/sleep: in turn
+ * Capacity:    any number of threads; nothing to enforce
+ *                                      Checked: native/sleep
+ * Context:     waits: threads, that lock held and no other spin lock; a guard
+ *              that turned interrupts off restores them meanwhile.
+ *              notify_one(), notify_all(): handlers, too, that lock held or
+ *              not. NMI: none.
+ * Assumes:     what the inner lock assumes
+ *
+ * State (of the caller's):  the data under the caller's lock
+ *
+ * Ordering:    none of its own; the inner lock and the caller's bring all
+ *                                      Checked: model/sleep: orders needed
+ *
+ * What it lets go of is a guard of klock's (guard, irq_guard, of any lock), or
+ * anything with unlock() and lock(): a lock itself, a std::unique_lock.
+ *
+ * Cost:        uncontended: a notification with nobody there: a passage of the
+ *              inner lock              Checked: model/sleep: cost
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/detail/sleeping.hpp>
+
+namespace klock {
+
+template <plain_lock Inner = detail::sleepers_lock>
+struct condition_with {
+	constexpr condition_with() = default;
+
+	/* Until a notification, or for nothing: the caller looks again. */
+	template <typename Held>
+	void wait(Held &held)
+	{
+		(void)await(held, nullptr);
+	}
+	/* Until ready(), which is asked under the caller's lock. */
+	template <typename Held, typename Ready>
+	void wait(Held &held, Ready ready)
+	{
+		while (!ready())
+			(void)await(held, nullptr);
+	}
+
+	/* By a deadline of cycles(). The caller holds its lock in any case.
+	 * False: it was not notified. */
+	template <typename Held>
+	[[nodiscard]] bool wait_until(Held &held, u64 deadline)
+	{
+		return await(held, &deadline);
+	}
+	/* What ready() said last. */
+	template <typename Held, typename Ready>
+	[[nodiscard]] bool wait_until(Held &held, u64 deadline, Ready ready)
+	{
+		while (!ready())
+			if (!await(held, &deadline))
+				return ready();
+		return true;
+	}
+	template <typename Held, typename... Ready>
+	[[nodiscard]] bool wait_for(Held &held, u64 how_long, Ready... ready)
+	{
+		return wait_until(held, deadline_in(how_long), ready...);
+	}
+
+	void notify_one()
+	{
+		section in(inner);
+
+		if (!queue.empty())
+			queue.wake_first();
+	}
+	void notify_all()
+	{
+		section in(inner);
+
+		while (!queue.empty())
+			queue.wake_first();
+	}
+
+      private:
+	using section = detail::inner_section<Inner>;
+
+	template <typename Held>
+	bool await(Held &held, const u64 *until)
+	{
+		if constexpr (requires { held.let_go(); }) {
+			decltype(held.let_go()) lock = nullptr;
+			const bool told =
+				sleep(until, [&] { lock = held.let_go(); });
+
+			held.take_back(*lock);
+			return told;
+		} else {
+			const bool told = sleep(until, [&] { held.unlock(); });
+
+			held.lock();
+			return told;
+		}
+	}
+
+	template <typename LetGo>
+	bool sleep(const u64 *until, LetGo let_go)
+	{
+		section in(inner);
+		detail::sleeper me;
+
+		queue.push_back(me);
+		const bool told = in.sleep_after(me, until, let_go);
+
+		if (!told)
+			queue.remove(me);
+		return told;
+	}
+
+	Inner inner;
+	detail::sleepers queue;
+};
+
+using condition = condition_with<>;
+
+} // namespace klock

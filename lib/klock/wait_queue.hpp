@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_queue - threads that sleep until something is so
+ *
+ *	constinit klock::wait_queue arrivals;
+ *
+ *	arrivals.wait([] { return take_packet(); });
+ *	arrivals.wake_one([] { put_packet(); });	in a handler, too
+ *
+ *	if (!arrivals.wait_for([] { return take_packet(); }, one_second))
+ *		return timed_out;
+ *
+ * Algorithm:   The predicate is asked under the inner lock, and under the same
+ *              lock the waiter queues; what makes it true changes under it, and
+ *              wakes. So no wake-up falls between the look and the sleep. Who
+ *              was woken asks again; if another was faster, it goes to the
+ *              front.
+ * Source:      sleep and wakeup of the field (xv6, Linux's wait_event), with
+ *              the change inside; the proof is ours: detail/sleeping.hpp.
+ * Use when:    a handler or a thread brings what others wait for. Counted
+ *              units: semaphore. Once: completion. Data under a lock of their
+ *              own: condition.
+ * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
+ *                                      Checked: unit/sleep: sizes
+ * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
+ * Lifetime:    who was woken by the last wake may free it
+ *                                      Checked: model/sleep: wait_queue
+ * Fairness:    FIFO; who was woken in vain goes to the front
+ *                                      Checked: model/sleep: wait_queue
+ * Capacity:    any number of threads; nothing to enforce
+ *                                      Checked: native/sleep
+ * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),
+ *              wake_all(): handlers, too; NMI: none. Predicates and changes run
+ *              under a spin lock with interrupts off: they are short, and
+ *              neither sleep nor call the same queue. A change outside of
+ *              wake_one() is missed by a waiter between its look and its sleep.
+ *              Where waiters wait for different things, the one that wake_one()
+ *              picks may not be the one that can go on: wake_all(), or a queue
+ *              for each.
+ * Assumes:     what the inner lock assumes
+ *
+ * State (of the caller's):  false --wake_one's change--> true --ready--> taken
+ *
+ * Ordering:    none of its own; the inner lock brings all
+ *                                      Checked: model/sleep: orders needed
+ *
+ * Cost:        uncontended: a wait that need not sleep and a wake with nobody
+ *              there: a passage of the inner lock   Checked: model/sleep: cost
+ */
+#pragma once
+
+#include <klock/cpu.hpp>
+#include <klock/detail/sleeping.hpp>
+
+namespace klock {
+
+template <plain_lock Inner = detail::sleepers_lock>
+struct wait_queue_with {
+	constexpr wait_queue_with() = default;
+
+	/* Sleeps until ready() is true, which may take what it finds. */
+	template <typename Ready>
+	void wait(Ready ready)
+	{
+		(void)await(ready, nullptr);
+	}
+
+	/* The same until a deadline of cycles(): what ready() said last. */
+	template <typename Ready>
+	[[nodiscard]] bool wait_until(Ready ready, u64 deadline)
+	{
+		return await(ready, &deadline);
+	}
+	template <typename Ready>
+	[[nodiscard]] bool wait_for(Ready ready, u64 how_long)
+	{
+		return wait_until(ready, deadline_in(how_long));
+	}
+
+	/* change() makes it true for one; then the first is woken. */
+	template <typename Change>
+	void wake_one(Change change)
+	{
+		section in(inner);
+
+		change();
+		if (!queue.empty())
+			queue.wake_first();
+	}
+	/* The same for all. */
+	template <typename Change>
+	void wake_all(Change change)
+	{
+		section in(inner);
+
+		change();
+		while (!queue.empty())
+			queue.wake_first();
+	}
+
+      private:
+	using section = detail::inner_section<Inner>;
+
+	template <typename Ready>
+	bool await(Ready &ready, const u64 *until)
+	{
+		section in(inner);
+
+		if (ready())
+			return true;
+		detail::sleeper me;
+
+		queue.push_back(me);
+		for (;;) {
+			if (!in.sleep(me, until)) {
+				queue.remove(me);
+				return ready();
+			}
+			if (ready())
+				return true;
+			me.woken.store_relaxed(false);
+			queue.push_front(me);
+		}
+	}
+
+	Inner inner;
+	detail::sleepers queue;
+};
+
+using wait_queue = wait_queue_with<>;
+
+} // namespace klock

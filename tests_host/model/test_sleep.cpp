@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep: no wake-up is lost, nobody is unparked who has ended, the next holder
+ * may free the lock, each order is needed; with how many executions.
+ */
+#include <model/parking.hpp>
+
+#include "orders.hpp"
+#include "sleep_worlds.hpp"
+
+#include <catch.hpp>
+
+namespace sleeping {
+
+void schedule_by(const scheduler &s) { model::parks = {s.spurious, s.to_come}; }
+void thread_ends() { model::thread_ends(); }
+void unpark_for_nothing(unsigned cpu) { model::unpark_for_nothing(cpu); }
+void nested_park() { model::nested_park(); }
+
+namespace {
+
+/* Executions that end, and those in which one waits for what comes elsewhere;
+ * nothing is wrong, and nothing left out. */
+void counts(u64 complete, u64 blocked, const result &r)
+{
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete == complete);
+	CHECK(r.blocked == blocked);
+}
+
+const options one_each{.sections = {1, 1}}, two_one{.sections = {2, 1}},
+	two_each{.sections = {2, 2}}, three{.sections = {1, 1, 1}};
+
+/* Each thread's park returns once for nothing, or does not. */
+template <typename Explore>
+result spurious(Explore explore)
+{
+	schedule_by({.spurious = 1});
+	const result r = explore();
+
+	schedule_by({});
+	return r;
+}
+
+/* CPU 1's only section passes the inner lock once, and again at each wake. */
+template <u32 Patience>
+result told_in_vain(const options &how)
+{
+	using lock = patient_mutex<Patience, counted_tickets>;
+
+	return model::explore<locked<lock>>(how, [](locked<lock> &w,
+						    unsigned cpu) {
+		if (cpu == 1) {
+			w.lock.lock();
+			check(counted_tickets::passed[1].get() <= 2 + Patience,
+			      "told in vain too often");
+			w.count.set(w.count.get() + 1);
+			w.lock.unlock();
+		} else {
+			w.section('l');
+		}
+		thread_ends();
+	});
+}
+
+} // namespace
+
+TEST_CASE("sleep: exclusion, and nobody sleeps for ever")
+{
+	counts(42, 17, sections<mutex_>(one_each, "ll"));
+	counts(3690, 2188, sections<mutex_>(two_one, "ll"));
+	counts(42, 17, sections<fifo>(one_each, "ll"));
+	counts(1866, 1390, sections<fifo>(two_one, "ll"));
+	counts(200, 98, sections<unit>(one_each, "ll"));
+	counts(10968, 9350, sections<unit>(two_one, "ll"));
+	counts(200, 98, sections<shared>(one_each, "ll"));
+	counts(87, 53, sections<mutex_>(three, "llu"));
+}
+
+TEST_CASE("sleep: exclusion of three, and of twice two", "[deep]")
+{
+	counts(140352, 64326, sections<mutex_>(three, "lll"));
+	counts(57480, 28470, sections<fifo>(three, "lll"));
+	counts(137328, 72586, sections<unit>(three, "lll"));
+	counts(137328, 72586, sections<shared>(three, "lll"));
+	counts(1268222, 527589, sections<mutex_>(two_each, "ll"));
+	counts(435770, 180393, sections<fifo>(two_each, "ll"));
+}
+
+TEST_CASE("sleep: park returns for nothing")
+{
+	counts(78, 34,
+	       spurious([] { return sections<mutex_>(one_each, "ll"); }));
+	counts(392, 190,
+	       spurious([] { return sections<unit>(one_each, "ll"); }));
+	counts(52, 43, spurious([] {
+		       return takes_and_brings<queue>(one_each, "tb");
+	       }));
+}
+
+TEST_CASE("sleep: park returns for nothing, larger worlds", "[deep]")
+{
+	counts(13038, 8260,
+	       spurious([] { return sections<mutex_>(two_one, "ll"); }));
+	counts(6582, 5176,
+	       spurious([] { return sections<fifo>(two_one, "ll"); }));
+	counts(41880, 35310,
+	       spurious([] { return sections<unit>(two_one, "ll"); }));
+	counts(3972, 3134, spurious([] {
+		       return takes_and_brings<units>(two_each, "tb");
+	       }));
+}
+
+TEST_CASE("sleep: another park takes the permit between queue and look")
+{
+	using nested = patient_mutex<1, nesting_tickets>;
+
+	counts(96, 40, sections<nested>(one_each, "ll"));
+	counts(488, 222, sections<one_unit<nesting_tickets>>(one_each, "ll"));
+	counts(64, 51,
+	       takes_and_brings<queue_of_units<nesting_tickets>>(one_each,
+								 "tb"));
+}
+
+TEST_CASE("sleep: a deadline races with a wake")
+{
+	counts(97, 44, sections<mutex_>(one_each, "Ll"));
+	counts(97, 44, sections<fifo>(one_each, "Ll"));
+	counts(280, 130, sections<unit>(one_each, "Ll"));
+	counts(48, 31, takes_and_brings<queue>(one_each, "Tb"));
+	counts(48, 31, takes_and_brings<units>(one_each, "Tb"));
+	counts(13128, 5554, takes_and_brings<units>(three, "Ttb"));
+	counts(180, 147, takes_and_brings<under_spin>(one_each, "Tb"));
+	counts(7492, 4227, sections<shared>(three, "mnL"));
+}
+
+TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
+{
+	counts(659424, 223213, sections<mutex_>(three, "Lll"));
+	counts(228420, 86113, sections<fifo>(three, "Lll"));
+	counts(286656, 120992, sections<unit>(three, "Lll"));
+	counts(52002, 8326, takes_and_brings<queue>(three, "Ttb"));
+	counts(12789, 8734, takes_and_brings<under_mutex>(one_each, "Tb"));
+	counts(882884, 485676, sections<shared>(three, "rrL"));
+	counts(1309524, 640234, sections<shared>(three, "lrR"));
+}
+
+TEST_CASE("sleep: tries never sleep")
+{
+	counts(1291, 88, sections<mutex_>(two_each, "tl"));
+	counts(1237, 88, sections<fifo>(two_each, "tl"));
+}
+
+TEST_CASE("sleep: hand-over: told in vain at most as often as Patience says",
+	  "[deep]")
+{
+	counts(101906, 75824, told_in_vain<1>({.sections = {3, 1}}));
+	counts(189458, 114128, told_in_vain<2>({.sections = {3, 1}}));
+	counts(10682, 8132, told_in_vain<0>({.sections = {3, 1}}));
+}
+
+TEST_CASE("sleep: in turn: those who queue are served as they came")
+{
+	counts(1376, 59, in_turn<mutex_>(three));
+	counts(1376, 59, in_turn<fifo>(three));
+	counts(792, 32, in_turn<unit>(three));
+	counts(792, 32, in_turn<shared>(three));
+}
+
+TEST_CASE("sleep: freed by the last who holds it")
+{
+	counts(42, 17, freed<mutex_>(one_each, "ll"));
+	counts(3690, 2188, freed<mutex_>(two_one, "ll"));
+	counts(825, 618, freed<mutex_>(one_each, "Ll"));
+	counts(424, 258, freed<unit>(one_each, "Ll"));
+	counts(424, 258, freed<shared>(one_each, "Ll"));
+}
+
+TEST_CASE("sleep: freed by the last who holds it, larger worlds", "[deep]")
+{
+	counts(140352, 64326, freed<mutex_>(three, "lll"));
+	counts(57956, 43918, freed<mutex_>(two_one, "Ll"));
+	counts(68152, 54182, freed<unit>(two_one, "Ll"));
+}
+
+TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
+{
+	counts(28, 23, takes_and_brings<queue>(one_each, "tb"));
+	counts(1444, 1138, takes_and_brings<queue>(two_each, "tb"));
+	counts(6044, 7272, takes_and_brings<queue>(three, "tta"));
+	counts(28, 23, takes_and_brings<units>(one_each, "tb"));
+	counts(1444, 1138, takes_and_brings<units>(two_each, "tb"));
+	counts(76, 71, takes_and_brings<under_spin>(one_each, "tb"));
+	counts(3801, 2768, takes_and_brings<under_mutex>(one_each, "tb"));
+}
+
+TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
+{
+	const options twice{.sections = {1, 1, 2}};
+
+	counts(51988, 48671, takes_and_brings<queue>(twice, "ttb"));
+	counts(31306, 29142, takes_and_brings<queue>(three, "Tta"));
+	counts(73236, 85863, takes_and_brings<units>(twice, "ttb"));
+	counts(160604, 189968, takes_and_brings<under_spin>(three, "tta"));
+}
+
+TEST_CASE("sleep: handlers wake at any instruction")
+{
+	counts(11, 0, brought_by_handlers<queue>({.sections = {1}}, "t", "b"));
+	counts(11, 0, brought_by_handlers<units>({.sections = {1}}, "t", "b"));
+	counts(944, 504, brought_by_handlers<queue>(one_each, "t-", "-b"));
+	counts(944, 504, brought_by_handlers<units>(one_each, "t-", "-b"));
+	counts(1840, 616, brought_by_handlers<queue>(one_each, "t-", "bb"));
+	counts(2960, 1848,
+	       brought_by_handlers<under_spin>(one_each, "t-", "-b"));
+}
+
+TEST_CASE("sleep: handlers of two CPUs wake both", "[deep]")
+{
+	counts(402952, 125476,
+	       brought_by_handlers<queue>(one_each, "tt", "bb"));
+	counts(395752, 119660,
+	       brought_by_handlers<units>(one_each, "tt", "bb"));
+}
+
+TEST_CASE("sleep: completion on the stack of who waits")
+{
+	counts(28, 23, answers<tickets>(one_each, 't'));
+	counts(84, 63, answers<tickets>(one_each, 'T'));
+	counts(16, 0, handler_answers<tickets>({.sections = {1}}, 't', 0));
+	counts(17, 0, handler_answers<tickets>({.sections = {1}}, 'T', 0));
+	counts(2256, 894, handler_answers<tickets>(one_each, 't', 1));
+	counts(8184, 3558, handler_answers<tickets>(one_each, 'T', 1));
+}
+
+TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
+{
+	counts(200, 98, sections<shared>(one_each, "lr"));
+	counts(2232, 698, sections<shared>(one_each, "dr"));
+	counts(8, 4, sections<shared>(one_each, "mn"));
+}
+
+TEST_CASE("sleep: shared_mutex: three", "[deep]")
+{
+	counts(137328, 72586, sections<shared>(three, "llr"));
+	counts(779832, 363244, sections<shared>(three, "lrr"));
+	counts(1199588, 734885, sections<shared>(three, "ldr"));
+}
+
+/* The one that is shipped: the same worlds, and more executions of them. */
+TEST_CASE("sleep: the inner lock, preemptable tickets")
+{
+	using shipped = detail::sleepers_lock;
+
+	counts(70, 22, sections<klock::mutex>(one_each, "ll"));
+	counts(608, 217, sections<one_unit<shipped>>(one_each, "ll"));
+	counts(608, 217, sections<klock::shared_mutex>(one_each, "ll"));
+	counts(21979, 13138, freed<klock::mutex>(one_each, "Ll"));
+	counts(36, 22,
+	       takes_and_brings<queue_of_units<shipped>>(one_each, "tb"));
+	counts(831, 518, answers<shipped>(one_each, 'T'));
+}
+
+namespace {
+
+/* The operations of two calls without a contender, as a timeline shows. */
+template <typename World, typename Calls>
+std::string operations(Calls calls)
+{
+	return model::explore<World>(
+		       {.sections = {1}, .max_executions = 1},
+		       [calls](World &w, unsigned) { calls(w); },
+		       [](World &) { check(false, "shown"); })
+		.timeline;
+}
+
+unsigned times(const std::string &text, const char *what)
+{
+	unsigned n = 0;
+
+	for (auto at = text.find(what); at != text.npos;
+	     at = text.find(what, at + 1))
+		n++;
+	return n;
+}
+
+} // namespace
+
+TEST_CASE("sleep: cost without a contender")
+{
+	const auto both = [](auto &lock) { lock.lock(), lock.unlock(); };
+	const std::string of_mutex = operations<klock::mutex>(both);
+	const std::string of_unit =
+		operations<one_unit<detail::sleepers_lock>>(both);
+	const std::string of_set = operations<klock::completion>(
+		[](klock::completion &done) { done.set(); });
+
+	INFO(of_mutex << of_unit << of_set);
+	CHECK(times(of_mutex, "cas ") == 2);
+	CHECK(times(of_mutex, "store ") == 0);
+	CHECK(times(of_mutex, "interrupts") == 0);
+	CHECK(times(of_unit, "cas ") == 2);
+	CHECK(times(of_unit, "store ") == 2);
+	CHECK(times(of_set, "cas ") == 1);
+	CHECK(times(of_set, "store ") == 1);
+}
+
+TEST_CASE("sleep: orders needed")
+{
+	constexpr auto clients = [](const options &how, auto enough) {
+		options o = how;
+
+		o.sections = {1, 1};
+		return enough(sections<mutex_>(o, "ll")) ||
+		       enough(sections<mutex_>(o, "tl")) ||
+		       enough(sections<mutex_>(o, "Ll")) ||
+		       enough(freed<mutex_>(o, "Ll"));
+	};
+
+	proof::each_order_is_needed(clients, "mutex.hpp", 5);
+
+	/* Park's acquire and unpark's release, of the kernel. */
+	unsigned found = 0;
+	const result r = sections<mutex_>(
+		{.sections = {1, 1}, .record_uses = true}, "ll");
+	for (const model::use &u : r.uses)
+		if (u.file.ends_with("parking.hpp"))
+			for (const model::weakening &w : model::weakenings(u))
+				found += orders::found(clients, w);
+	CHECK(found == 2);
+}
+
+} // namespace sleeping

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep: the locks that sleep, by one thread. What happens while it sleeps is
+ * a list: each park() runs the next of it, as an interrupt would.
+ */
+#include <klock/completion.hpp>
+#include <klock/condition.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/mutex.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/shared_guard.hpp>
+#include <klock/shared_mutex.hpp>
+#include <klock/synchronized.hpp>
+#include <klock/try_lock_until.hpp>
+#include <klock/wait_queue.hpp>
+
+#include "line.hpp"
+
+#include <catch.hpp>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+using namespace klock;
+using namespace unit;
+
+namespace {
+
+std::vector<std::function<void()>> while_it_sleeps;
+unsigned parks, unparks;
+/* At a park, and at an unpark, respectively. */
+bool sleeps_with_irqs_off, wakes_with_irqs_on;
+
+/* Sleeps through these; more is a sleep for ever. */
+template <typename Code>
+unsigned sleeps_in(std::vector<std::function<void()>> meanwhile, Code code)
+{
+	while_it_sleeps = meanwhile;
+	parks = 0;
+	code();
+	CHECK(while_it_sleeps.empty());
+	CHECK_FALSE(sleeps_with_irqs_off);
+	CHECK_FALSE(wakes_with_irqs_on);
+	CHECK(irqs_enabled());
+	return parks;
+}
+
+} // namespace
+
+extern "C" usize klock_os_thread(void) { return 7; }
+
+extern "C" void klock_os_park(void)
+{
+	parks++;
+	sleeps_with_irqs_off |= !irqs_enabled();
+	if (while_it_sleeps.empty())
+		throw std::runtime_error("sleeps for ever");
+	const auto next = while_it_sleeps.front();
+
+	while_it_sleeps.erase(while_it_sleeps.begin());
+	next();
+}
+
+/* A deadline of 0 has passed. */
+extern "C" bool klock_os_park_until(u64 deadline)
+{
+	if (deadline != 0)
+		klock_os_park();
+	return deadline != 0;
+}
+
+extern "C" void klock_os_unpark(usize thread)
+{
+	unparks += thread == 7;
+	wakes_with_irqs_on |= irqs_enabled();
+}
+
+TEST_CASE("sleep: sizes, and what zero bytes are")
+{
+	static_assert(sizeof(mutex) == 2 * sizeof(void *));
+	static_assert(sizeof(wait_queue) == 2 * sizeof(void *));
+	static_assert(sizeof(completion) == 2 * sizeof(void *));
+	static_assert(sizeof(condition) == 2 * sizeof(void *));
+	static_assert(sizeof(semaphore) == 8 + sizeof(void *));
+	static_assert(sizeof(shared_mutex) == 8 + sizeof(void *));
+	static_assert(sizeof(klock::detail::sleeper) == 4 * sizeof(void *));
+
+	static constinit mutex m;
+	static constinit wait_queue q;
+	static constinit completion c;
+	static constinit condition changed;
+	static constinit semaphore s;
+	static constinit shared_mutex sm;
+
+	CHECK(all_zero(m));
+	CHECK(all_zero(q));
+	CHECK(all_zero(c));
+	CHECK(all_zero(changed));
+	CHECK(all_zero(s));
+	CHECK(all_zero(sm));
+	CHECK(m.try_lock());
+	m.unlock();
+	CHECK(all_zero(m));
+	CHECK_FALSE(c.is_set());
+	CHECK_FALSE(s.try_acquire());
+	CHECK(sm.try_lock());
+	sm.unlock();
+	CHECK(all_zero(sm));
+}
+
+TEST_CASE("sleep: mutex: a waiter is told, and takes it")
+{
+	static mutex m;
+
+	m.lock();
+	CHECK(m.is_locked());
+	CHECK_FALSE(m.is_contended());
+	CHECK_FALSE(m.try_lock());
+	CHECK_FALSE(m.try_lock_until(0));
+	CHECK(sleeps_in({[&] {
+				CHECK(m.is_contended());
+				m.unlock();
+				/* Told, but not in yet. */
+				CHECK_FALSE(m.is_locked());
+				CHECK_FALSE(m.try_lock());
+			}},
+			[&] { m.lock(); }) == 1);
+	m.unlock();
+	CHECK(all_zero(m));
+}
+
+TEST_CASE("sleep: mutex: who was told in vain is given it")
+{
+	static mutex m;
+
+	m.lock();
+	CHECK(sleeps_in({[&] {
+				 m.unlock();
+				 m.lock(); /* takes it before the one told */
+			 },
+			 [&] {
+				 m.unlock();
+				 CHECK(m.is_locked()); /* handed over */
+			 }},
+			[&] { CHECK(m.try_lock_for(1)); }) == 2);
+	m.unlock();
+	CHECK(all_zero(m));
+
+	/* Without patience, at once. */
+	patient_mutex<0> fifo;
+
+	fifo.lock();
+	CHECK(sleeps_in({[&] {
+				fifo.unlock();
+				CHECK(fifo.is_locked());
+			}},
+			[&] { fifo.lock(); }) == 1);
+	fifo.unlock();
+}
+
+TEST_CASE("sleep: mutex: a park for nothing is followed by another")
+{
+	mutex m;
+
+	m.lock();
+	CHECK(sleeps_in({[] {}, [] {}, [&] { m.unlock(); }},
+			[&] { m.lock(); }) == 3);
+	m.unlock();
+}
+
+TEST_CASE("sleep: guards take them, and the standard library's")
+{
+	static mutex m;
+	static shared_mutex sm;
+	synchronized<int, shared_mutex> number(3);
+
+	{
+		pair_guard both(m, sm);
+		const try_guard again(m);
+
+		CHECK_FALSE(again);
+		CHECK_FALSE(sm.try_lock_shared());
+	}
+	{
+		const shared_guard one(sm);
+		const shared_guard two(sm);
+
+		CHECK_FALSE(sm.try_lock());
+	}
+	number.with([](int &n) { n++; });
+	CHECK(number.with_shared([](const int &n) { return n; }) == 4);
+	{
+		std::scoped_lock both(m, sm);
+
+		CHECK(m.is_locked());
+	}
+	CHECK(all_zero(m));
+	CHECK(all_zero(sm));
+
+	std::condition_variable_any changed;
+	std::unique_lock held(m);
+
+	CHECK(changed.wait_for(held, std::chrono::nanoseconds(1)) ==
+	      std::cv_status::timeout);
+	CHECK(held.owns_lock());
+	CHECK(m.is_locked());
+}
+
+TEST_CASE("sleep: try_lock_until asks a lock with a deadline of its own")
+{
+	mutex m;
+
+	m.lock();
+	CHECK_FALSE(klock::try_lock_until(m, 0));
+	/* It would be asked again and again, and never sleep. */
+	CHECK(sleeps_in({[&] { m.unlock(); }},
+			[&] { CHECK(klock::try_lock_for(m, 1)); }) == 1);
+}
+
+TEST_CASE("sleep: wait_queue: who was woken in vain is in front")
+{
+	static wait_queue q;
+	std::vector<int> order;
+	int there = 0;
+	const auto one = [&] { return there && there--; };
+	const auto bring = [&] { q.wake_one([&] { there++; }); };
+
+	CHECK(sleeps_in({}, [&] { q.wait([] { return true; }); }) == 0);
+	CHECK_FALSE(q.wait_until(one, 0));
+	/* Woken, and another has taken it; then for good. */
+	CHECK(sleeps_in({[&] {
+				 bring();
+				 there = 0;
+			 },
+			 bring},
+			[&] { q.wait(one); }) == 2);
+	/* In the wait of one, another waits: both are woken, in their order. */
+	CHECK(sleeps_in({[&] {
+				 CHECK(q.wait_for(one, 1));
+				 order.push_back(2);
+			 },
+			 [&] {
+				 q.wake_all([&] { there = 2; });
+				 order.push_back(0);
+			 }},
+			[&] {
+				q.wait(one);
+				order.push_back(1);
+			}) == 2);
+	CHECK(order == std::vector{0, 2, 1});
+	CHECK(all_zero(q));
+}
+
+TEST_CASE("sleep: semaphore: Most units, and none that somebody waits for")
+{
+	bounded_semaphore<2> s(1);
+
+	CHECK(s.release());
+	CHECK_FALSE(s.release());
+	CHECK(s.try_acquire());
+	s.acquire();
+	CHECK_FALSE(s.try_acquire());
+	CHECK_FALSE(s.try_acquire_until(0));
+	CHECK(sleeps_in({[&] {
+				CHECK(s.release());
+				CHECK_FALSE(s.try_acquire()); /* handed over */
+			}},
+			[&] { s.acquire(); }) == 1);
+	CHECK(sleeps_in({[&] { CHECK(s.release()); }},
+			[&] { CHECK(s.try_acquire_for(1)); }) == 1);
+	CHECK_FALSE(s.try_acquire());
+}
+
+TEST_CASE("sleep: completion: set for good, until reset")
+{
+	completion done;
+
+	CHECK_FALSE(done.wait_until(0));
+	CHECK(sleeps_in({[&] { done.set(); }}, [&] { done.wait(); }) == 1);
+	CHECK(done.is_set());
+	CHECK(done.wait_for(1));
+	done.reset();
+	CHECK_FALSE(done.is_set());
+}
+
+TEST_CASE("sleep: condition: lets go of its lock, of any kind, and no other")
+{
+	mutex m, other;
+	ticket_lock<u8> spin;
+	mcs_lock with_node;
+	shared_mutex read;
+	condition changed;
+	bool ready = false;
+	const auto is_ready = [&] { return ready; };
+	const auto now_ready = [&](auto &lock) {
+		CHECK(lock.try_lock());
+		ready = true;
+		lock.unlock();
+		changed.notify_all();
+	};
+	const guard kept(other);
+
+	const auto waits = [&](auto &lock, auto held) {
+		ready = false;
+		CHECK(sleeps_in({[&] { changed.notify_one(); },
+				 [&] {
+					 CHECK(other.is_locked());
+					 now_ready(lock);
+				 }},
+				held) == 2);
+		CHECK_FALSE(lock.is_locked());
+	};
+	waits(m, [&] {
+		guard held(m);
+		changed.wait(held, is_ready);
+		CHECK(m.is_locked());
+	});
+	waits(m, [&] {
+		std::unique_lock held(m);
+		CHECK(changed.wait_for(held, 1, is_ready));
+		CHECK(held.owns_lock());
+	});
+	waits(m, [&] {
+		m.lock();
+		changed.wait(m, is_ready);
+		CHECK_FALSE(changed.wait_until(m, 0));
+		m.unlock();
+	});
+	/* Interrupts are on while it sleeps, and off again. */
+	waits(spin, [&] {
+		irq_guard held(spin);
+		changed.wait(held, is_ready);
+		CHECK(spin.is_locked());
+		CHECK_FALSE(irqs_enabled());
+	});
+	{
+		irq_guard held(with_node);
+
+		CHECK_FALSE(changed.wait_until(held, 0));
+		CHECK_FALSE(irqs_enabled());
+		CHECK(with_node.is_locked());
+	}
+	shared_guard seen(read);
+
+	ready = false;
+	CHECK_FALSE(changed.wait_until(seen, 0, is_ready));
+	CHECK_FALSE(read.try_lock());
+}
+
+TEST_CASE("sleep: shared_mutex: in one queue; who gives up lets others in")
+{
+	shared_mutex sm;
+
+	sm.lock();
+	sm.downgrade();
+	CHECK(sm.try_lock_shared());
+	CHECK_FALSE(sm.try_lock_until(0));
+	/* A writer waits, and a reader behind it. */
+	CHECK(sleeps_in({[&] { CHECK_FALSE(sm.try_lock_shared_until(0)); },
+			 [&] {
+				 sm.unlock_shared();
+				 sm.unlock_shared();
+				 CHECK_FALSE(sm.try_lock_shared());
+			 }},
+			[&] { sm.lock(); }) == 2);
+	/* And behind a writer, two readers. */
+	CHECK(sleeps_in({[&] { CHECK(sm.try_lock_shared_for(1)); },
+			 [&] {
+				 CHECK(unparks > 0);
+				 sm.unlock();
+			 }},
+			[&] { sm.lock_shared(); }) == 2);
+	CHECK_FALSE(sm.try_lock());
+	CHECK(sleeps_in({[&] {
+				sm.unlock_shared();
+				sm.unlock_shared();
+			}},
+			[&] { CHECK(sm.try_lock_for(1)); }) == 1);
+}
