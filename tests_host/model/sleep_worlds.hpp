@@ -154,9 +154,13 @@ template <typename Lock>
 result sections(options how, const char *roles)
 {
 	return model::explore<locked<Lock>>(
-		how, [roles](locked<Lock> &w, unsigned cpu) {
+		how,
+		[roles](locked<Lock> &w, unsigned cpu) {
 			w.section(roles[cpu]);
 			thread_ends();
+		},
+		[](locked<Lock> &w) {
+			check(w.lock.try_lock(), "nobody let it go");
 		});
 }
 
@@ -217,6 +221,27 @@ result freed(options how, const char *roles)
 			w.last_ends(roles[cpu]);
 			thread_ends();
 		});
+}
+
+/* CPU 1's only section passes the inner lock once, and again at each wake. */
+template <u32 Patience>
+result told_in_vain(const options &how)
+{
+	using lock = patient_mutex<Patience, counted_tickets>;
+
+	return model::explore<locked<lock>>(how, [](locked<lock> &w,
+						    unsigned cpu) {
+		if (cpu == 1) {
+			w.lock.lock();
+			check(counted_tickets::passed[1].get() <= 2 + Patience,
+			      "told in vain too often");
+			w.count.set(w.count.get() + 1);
+			w.lock.unlock();
+		} else {
+			w.section('l');
+		}
+		thread_ends();
+	});
 }
 
 /* -- Some take, some bring: t takes, T by a deadline, b brings, a to all --

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep: each mistake in the locks that sleep is found, in the world that is
+ * named beside it, where all is well without. Compiled with the headers that
+ * sleep_mutants.py has made.
+ */
+#include <model/parking.hpp>
+
+#include "sleep_worlds.hpp"
+
+#include <catch.hpp>
+
+namespace sleeping {
+
+void schedule_by(const scheduler &s) { model::parks = {s.spurious, s.to_come}; }
+void thread_ends() { model::thread_ends(); }
+void unpark_for_nothing(unsigned cpu) { model::unpark_for_nothing(cpu); }
+void nested_park() { model::nested_park(); }
+
+namespace {
+
+using model::bug;
+
+/* Wakes, and makes it true after that. */
+struct woken_too_early : queue {
+	void bring()
+	{
+		this->queue.wake_one([] {});
+		this->queue.wait([this] {
+			units.set(units.get() + 1);
+			return true;
+		});
+	}
+};
+
+/* Two bring one each, and there is room for one. */
+result over_its_bound(const options &how)
+{
+	struct bound {
+		bounded_semaphore<1, tickets> units;
+		atomic<unsigned> kept;
+	};
+
+	return model::explore<bound>(
+		how,
+		[](bound &w, unsigned) {
+			w.kept.fetch_add_relaxed(w.units.release());
+		},
+		[](bound &w) { check(w.kept.load_relaxed() == 1, "bound"); });
+}
+
+const options one{.sections = {1}}, one_each{.sections = {1, 1}},
+	two_one{.sections = {2, 1}}, three{.sections = {1, 1, 1}},
+	three_one{.sections = {3, 1}};
+
+struct mistake {
+	mutant which;
+	bug found;
+	/* Complete executions before, at most. */
+	u64 within;
+	result (*world)();
+};
+
+using nested = one_unit<nesting_tickets>;
+
+const mistake mistakes[] = {
+	{mutant::open_before_queue, bug::deadlock, 4,
+	 [] { return sections<unit>(one_each, "ll"); }},
+	{mutant::looks_then_queues, bug::deadlock, 24,
+	 [] { return takes_and_brings<queue>(one_each, "tb"); }},
+	{mutant::unpark_before_woken, bug::deadlock, 9,
+	 [] { return sections<mutex_>(one_each, "ll"); }},
+	{mutant::parks_without_look, bug::deadlock, 7,
+	 [] { return sections<nested>(one_each, "ll"); }},
+	{mutant::unpark_by_store, bug::deadlock, 21,
+	 [] { return sections<mutex_>(three, "llu"); }},
+	{mutant::unpark_after_inner, bug::data_race, 3,
+	 [] { return sections<mutex_>(one_each, "ll"); }},
+	{mutant::does_not_pass_inner, bug::dead_object, 4,
+	 [] { return sections<unit>(one_each, "ll"); }},
+	{mutant::does_not_pass_inner, bug::dead_object, 0,
+	 [] { return answers<tickets>(one_each, 't'); }},
+	{mutant::looks_outside, bug::data_race, 25,
+	 [] { return answers<tickets>(one_each, 't'); }},
+	{mutant::released_under_inner, bug::dead_object, 70,
+	 [] { return freed<mutex_>(one_each, "Ll"); }},
+	{mutant::last_leaves_waiters, bug::none, 3,
+	 [] { return sections<mutex_>(one_each, "Ll"); }},
+	{mutant::barger_forgets, bug::data_race, 243,
+	 [] { return sections<mutex_>(two_one, "ll"); }},
+	{mutant::grants_without_unpark, bug::deadlock, 253,
+	 [] { return sections<mutex_>(two_one, "ll"); }},
+	{mutant::tells_nobody, bug::deadlock, 3,
+	 [] { return sections<mutex_>(one_each, "ll"); }},
+	{mutant::no_hand_over, bug::failed_check, 18943,
+	 [] { return told_in_vain<1>(three_one); }},
+	{mutant::unlock_gives_up, bug::failed_check, 6276,
+	 [] { return sections<mutex_>(two_one, "Ll"); }},
+	{mutant::late_stays, bug::dead_object, 0,
+	 [] { return takes_and_brings<queue>(one_each, "Tb"); }},
+	{mutant::late_unit_stays, bug::dead_object, 0,
+	 [] { return takes_and_brings<units>(one_each, "Tb"); }},
+	{mutant::late_loses_wake, bug::deadlock, 1334,
+	 [] { return takes_and_brings<queue>(three, "Ttb"); }},
+	{mutant::wakes_one_of_all, bug::deadlock, 0,
+	 [] { return takes_and_brings<queue>(three, "tta"); }},
+	{mutant::unlocks_then_queues, bug::deadlock, 720,
+	 [] { return takes_and_brings<under_mutex>(one_each, "tb"); }},
+	{mutant::unlocks_then_queues, bug::deadlock, 72,
+	 [] { return takes_and_brings<under_spin>(one_each, "tb"); }},
+	{mutant::late_writer_admits_nobody, bug::deadlock, 2232,
+	 [] { return sections<shared>(three, "mnL"); }},
+	{mutant::one_reader_counts, bug::failed_check, 1,
+	 [] { return sections<shared>(three, "mnL"); }},
+	{mutant::handed_and_counted, bug::data_race, 508,
+	 [] { return sections<unit>(two_one, "ll"); }},
+	{mutant::no_bound, bug::failed_check, 1,
+	 [] { return over_its_bound(one_each); }},
+	{mutant::interrupts_on, bug::deadlock, 11,
+	 [] { return brought_by_handlers<units>(one, "t", "b"); }},
+	{mutant::head_stays, bug::dead_object, 4,
+	 [] { return sections<unit>(one_each, "ll"); }},
+};
+
+} // namespace
+
+TEST_CASE("sleep: every mutant is found")
+{
+	for (const mistake &m : mistakes) {
+		broken = mutant::none;
+		const result right = m.world();
+		broken = m.which;
+		const result wrong = m.world();
+		broken = mutant::none;
+
+		INFO(&m - mistakes << " " << right.message << wrong.message
+				   << "\n"
+				   << wrong.timeline);
+		CHECK(right.ok());
+		CHECK(right.exhaustive);
+		CHECK(wrong.found == m.found);
+		CHECK_FALSE(wrong.exhaustive);
+		CHECK(wrong.complete <= m.within);
+	}
+}
+
+TEST_CASE("sleep: a client that wakes before the change is found")
+{
+	CHECK(takes_and_brings<woken_too_early>(one_each, "tb").found ==
+	      bug::deadlock);
+}
+
+TEST_CASE("sleep: two mutants are no mistakes")
+{
+	for (mutant which :
+	     {mutant::tells_again, mutant::late_leaves_it_free}) {
+		broken = which;
+		CHECK(sections<mutex_>(two_one, "ll").ok());
+		CHECK(sections<mutex_>(one_each, "Ll").ok());
+		CHECK(freed<mutex_>(one_each, "Ll").ok());
+		broken = mutant::none;
+	}
+}
+
+} // namespace sleeping
