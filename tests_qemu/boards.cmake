@@ -58,6 +58,9 @@ function(klock_board arch image)
 	klock_boot(${variant} ${a}sequences_4 4 single
 		"run=sequences mode=tap acquisitions=20000" ${on})
 	klock_boot(${variant} ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
+	klock_boot(test ${a}sleep_4 4 single "${asleep} acquisitions=500" ${on})
+	klock_boot(full ${a}sleep_parallel_2 2 parallel
+		"${asleep} parallel=1 acquisitions=2000" ${on})
 
 	klock_boot(${variant} ${a}storm_4 4 single "${storm} acquisitions=200" ${on})
 	klock_boot(full ${a}storm_64 64 single

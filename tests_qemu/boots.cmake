@@ -75,6 +75,16 @@ klock_boot(full sequences_parallel_2_long 2 parallel
 klock_boot(test sequences_parallel_2 2 parallel
 	"run=sequences mode=tap parallel=1 acquisitions=20000")
 
+# Locks whose waiters sleep, woken by handlers, too; and mistakes.
+set(asleep "run=sleep mode=tap")
+klock_boot(test sleep_4 4 single "${asleep} acquisitions=1000")
+klock_boot(full sleep_1 1 single "${asleep} acquisitions=5000")
+klock_boot(full sleep_255 255 single "${asleep} acquisitions=500")
+klock_boot(full sleep_i686_8 8 single "${asleep} acquisitions=5000"
+	IMAGE lab-gcc-32)
+klock_boot(full sleep_parallel_2 2 parallel
+	"${asleep} parallel=1 acquisitions=5000")
+
 # A holder that stays, and all others give up in time.
 klock_boot(check deadline_8 8 single "run=deadline mode=tap")
 klock_boot(full deadline_2 2 single "run=deadline mode=tap")

@@ -44,6 +44,9 @@ int run_sequences(const options &o);
  */
 int run_deadline(const options &o);
 
+/* Locks whose waiters sleep; wrong ones are found. The exit status. */
+int run_sleep(const options &o);
+
 /* The exit status: whether every acquisition was counted. */
 int run_counts(const options &o);
 

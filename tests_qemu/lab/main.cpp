@@ -161,6 +161,8 @@ int payload_main()
 		return lab::run_sequences(o);
 	case lab::job::deadline:
 		return lab::run_deadline(o);
+	case lab::job::sleep:
+		return lab::run_sleep(o);
 	case lab::job::busted:
 		return find_busted(o);
 	case lab::job::busted_storm:

@@ -279,6 +279,7 @@ inline constexpr choice jobs[] = {
 	{"storm", static_cast<u32>(job::storm)},
 	{"sequences", static_cast<u32>(job::sequences)},
 	{"deadline", static_cast<u32>(job::deadline)},
+	{"sleep", static_cast<u32>(job::sleep)},
 	{"busted", static_cast<u32>(job::busted)},
 	{"busted_storm", static_cast<u32>(job::busted_storm)},
 	{"shared", static_cast<u32>(job::shared)},
@@ -547,7 +548,8 @@ void print_right_words()
 bool needs_apic(const options &o)
 {
 	return o.irq || o.run == job::storm || o.run == job::busted_storm ||
-	       o.run == job::shared_storm || o.run == job::sequences;
+	       o.run == job::shared_storm || o.run == job::sequences ||
+	       o.run == job::sleep;
 }
 
 /* One line: a screen holds few. */

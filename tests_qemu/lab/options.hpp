@@ -30,6 +30,7 @@ enum class job : u32 {
 	storm,	       /* the same under interrupts, NMIs, stalls */
 	sequences,     /* sequences, once, barrier under them; mutants fail */
 	deadline,      /* a holder that stays: the others give up in time */
+	sleep,	       /* locks that sleep, woken by handlers, too */
 	busted,	       /* every mutant that this machine can find must fail */
 	busted_storm,  /* the same under interrupts, NMIs, stalls */
 	shared,	       /* locks that readers share must pass theirs */

@@ -77,6 +77,8 @@ struct parking_test {
 		rest = sleeping;
 		found.store_relaxed(nullptr);
 		at_work(1, &parking_test::park_after_unpark);
+		if (fault())
+			return fault();
 		give(0);
 		steps.store_release(1);
 		hang_if([this] { return steps.load_acquire() == 2; },
@@ -196,8 +198,11 @@ struct parking_test {
 
 	/* -- Threads -- */
 
+	/* Not after a fault: those before may still be at work. */
 	void at_work(u32 threads, part todo)
 	{
+		if (fault())
+			return;
 		count = threads;
 		work = todo;
 		steps.store_relaxed(0);
@@ -210,8 +215,7 @@ struct parking_test {
 			workers[i].test = this;
 			workers[i].word.store_relaxed(0);
 			workers[i].other_word.store_relaxed(0);
-			if (!fault())
-				world.start(body, &workers[i]);
+			world.start(body, &workers[i]);
 		}
 		hang_if([this] { return ready.load_acquire() == count; },
 			"a thread does not start");
