@@ -50,6 +50,9 @@
  *			handler would wait for the code that it interrupted. A
  *			handler that has interrupts on is such code, too
  *	NMI		lock() in an NMI handler: only try_lock() is safe there
+ *	sleep		a wait for a lock whose waiters sleep (mutex.hpp and the
+ *			like), in a handler, with interrupts off or with a
+ *			checked spin lock held; release() beyond Most
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
  *	number		one that is not below max_contenders; unlock() by
@@ -76,11 +79,11 @@
  * After the first panic nothing is said: os.hpp, checks_off.
  *
  * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
- * preempted or moves threads while they hold locks must define it. Where
- * klock_os_context() can only answer `thread`, "NMI" and "interrupts on" are
- * never named; a handler that wants what it interrupted *holds* is "recursion".
- * Interrupts that are on inside of a critical section only, off at its ends,
- * are not seen.
+ * preempted or moves threads while they hold locks, as they do those whose
+ * waiters sleep, must define it. Where klock_os_context() can only answer
+ * `thread`, "NMI" and "interrupts on" are never named; a handler that wants
+ * what it interrupted *holds* is "recursion". Interrupts that are on inside of
+ * a critical section only, off at its ends, are not seen.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
@@ -89,6 +92,7 @@
 
 #include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
 #include <klock/irq.hpp>
 
 namespace klock {
@@ -110,7 +114,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	using core::ask_inner, core::check_number, core::check_reader,
 		core::read, core::release, core::release_shared, core::take,
 		core::take_until, core::try_read, core::try_take;
-	using core::inner, core::usage;
+	using core::inner, core::readers, core::usage;
 
       public:
 	using core::forget_counts, core::list_counts;
@@ -213,6 +217,48 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return check_number(number, by) && take_until(number, by, [&] {
 			       return inner.try_lock_for(number, how_long);
 		       });
+	}
+
+	/* Of one whose waiters sleep. */
+	[[nodiscard]] bool try_lock_until(u64 deadline,
+					  call_site by = caller_site())
+		requires sleeping<L>
+	{
+		return take_until(
+			0u, by, [&] { return inner.try_lock_until(deadline); });
+	}
+	[[nodiscard]] bool try_lock_for(u64 how_long,
+					call_site by = caller_site())
+		requires sleeping<L>
+	{
+		return try_lock_until(deadline_in(how_long), by);
+	}
+	[[nodiscard]] bool try_lock_shared_until(u64 deadline,
+						 call_site by = caller_site())
+		requires(sleeping<L> && plain_shared_lock<L>)
+	{
+		const auto by_then = [&] {
+			return inner.try_lock_shared_until(deadline);
+		};
+
+		if (readers.is_mine())
+			usage.complain("read recursion: the caller reads it",
+				       by);
+		return try_read(0u, by, by_then, true);
+	}
+	[[nodiscard]] bool try_lock_shared_for(u64 how_long,
+					       call_site by = caller_site())
+		requires(sleeping<L> && plain_shared_lock<L>)
+	{
+		return try_lock_shared_until(deadline_in(how_long), by);
+	}
+	void downgrade(call_site by = caller_site())
+		requires requires(L &l) { l.downgrade(); }
+	{
+		usage.before_unlock(0u, by);
+		this->count_reader_in(by);
+		this->is_reader(0u);
+		inner.downgrade();
 	}
 
 	void unlock(call_site by = caller_site())
@@ -374,6 +420,206 @@ struct checked_lock<L, Name> : checked_lock<L> {
 };
 
 namespace detail {
+/* The one there may be. */
+template <lock_name... Name>
+constexpr const char *name_in()
+{
+	const char *of = nullptr;
+
+	((of = Name.chars), ...);
+	return of;
+}
+
+/* A guard of klock's, or anything with lock() and unlock(). */
+template <typename T>
+concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
+} // namespace detail
+
+/*
+ * What threads sleep for and nobody holds: a semaphore, a completion, a
+ * condition, a wait_queue. Its waits are checked, a condition's once it has let
+ * go of its lock, and shown by print_held.hpp; the rest is L's.
+ */
+template <detail::awaited L, lock_name... Name>
+struct checked_lock<L, Name...> : L {
+	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
+	template <typename First>
+		requires detail::made_of<L, First>
+	constexpr explicit checked_lock(First first)
+	    : L(first), usage(detail::name_in<Name...>())
+	{
+	}
+
+	void acquire(call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().acquire(), true;
+		});
+	}
+	[[nodiscard]] bool try_acquire_until(u64 deadline,
+					     call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		return until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().try_acquire_until(deadline);
+		});
+	}
+	[[nodiscard]] bool try_acquire_for(u64 how_long,
+					   call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		return try_acquire_until(deadline_in(how_long), by);
+	}
+	bool release(call_site by = caller_site())
+		requires requires(L &l) { l.release(); }
+	{
+		const bool kept = L::release();
+
+		if (!kept)
+			usage.complain("a release beyond its bound", by);
+		return kept;
+	}
+
+	/* On: what is let go, or else the predicate. */
+	void wait(call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().wait(), true;
+		});
+	}
+	template <typename On>
+	void wait(On &&on, call_site by = caller_site())
+	{
+		until_it_may(on, by, [&](auto &to) {
+			return this->unchecked().wait(to), true;
+		});
+	}
+	template <typename On, typename Ready>
+	void wait(On &&on, Ready ready, call_site by = caller_site())
+	{
+		until_it_may(on, by, [&](auto &to) {
+			return this->unchecked().wait(to, ready), true;
+		});
+	}
+	[[nodiscard]] bool wait_until(u64 deadline,
+				      call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		return until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().wait_until(deadline);
+		});
+	}
+	template <typename On>
+	[[nodiscard]] bool wait_until(On &&on, u64 deadline,
+				      call_site by = caller_site())
+	{
+		return until_it_may(on, by, [&](auto &to) {
+			return this->unchecked().wait_until(to, deadline);
+		});
+	}
+	template <typename On, typename Ready>
+	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready ready,
+				      call_site by = caller_site())
+	{
+		return until_it_may(on, by, [&](auto &to) {
+			return this->unchecked().wait_until(to, deadline,
+							    ready);
+		});
+	}
+	[[nodiscard]] bool wait_for(u64 how_long, call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		return wait_until(deadline_in(how_long), by);
+	}
+	template <typename On>
+	[[nodiscard]] bool wait_for(On &&on, u64 how_long,
+				    call_site by = caller_site())
+	{
+		return wait_until(on, deadline_in(how_long), by);
+	}
+	template <typename On, typename Ready>
+	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready ready,
+				    call_site by = caller_site())
+	{
+		return wait_until(on, deadline_in(how_long), ready, by);
+	}
+
+	void set_name(const char *name) { usage.set_name(name); }
+
+      private:
+	L &unchecked() { return *this; }
+
+	/* What is let go of, and what is noted meanwhile. */
+	template <typename Held>
+	struct watched {
+		auto let_go()
+			requires requires(Held &h) { h.let_go(); }
+		{
+			auto *const lock = held.let_go();
+
+			place = of.begins(by);
+			return lock;
+		}
+		void take_back(auto &lock)
+		{
+			of.ends(place);
+			held.take_back(lock);
+		}
+		void unlock()
+		{
+			held.unlock();
+			place = of.begins(by);
+		}
+		void lock()
+		{
+			of.ends(place);
+			held.lock();
+		}
+
+		const checked_lock &of;
+		Held &held;
+		call_site by;
+		held_place place = {};
+	};
+
+	template <typename On, typename Wait>
+	bool until_it_may(On &on, call_site by, Wait wait_for_it)
+	{
+		if constexpr (detail::can_let_go<On>) {
+			watched<On> held{*this, on, by};
+
+			return wait_for_it(held);
+		} else {
+			const held_place place = begins(by);
+			const bool came = wait_for_it(on);
+
+			ends(place);
+			return came;
+		}
+	}
+
+	held_place begins(call_site by) const
+	{
+		lock_order *const order = kernel_lock_order();
+
+		usage.before_sleep(by);
+		return order ? order->on_wait(*order,
+					      {&usage, usage.label(), by, false,
+					       false, true, true})
+			     : held_place{};
+	}
+	static void ends(held_place place)
+	{
+		if (place.at)
+			kernel_lock_order()->on_gone(place);
+	}
+
+	lock_usage usage;
+};
+
+namespace detail {
 /* The writers of a seq_lock as a lock. */
 template <typename T>
 struct seq_writers : seq_lock<T> {
@@ -437,10 +683,7 @@ struct checked_lock<seq_lock<T>, Name...> {
       private:
 	static constexpr const char *name()
 	{
-		const char *of = nullptr;
-
-		((of = Name.chars), ...);
-		return of;
+		return detail::name_in<Name...>();
 	}
 
 	/* A note about a reader is no change of the value. */

@@ -46,6 +46,9 @@ namespace klock {
 
 template <plain_lock Inner = detail::sleepers_lock>
 struct completion_with {
+	/* For checks. */
+	using waiters_sleep = void;
+
 	constexpr completion_with() = default;
 
 	/* Sleeps until it is set. */

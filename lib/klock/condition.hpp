@@ -52,6 +52,9 @@ namespace klock {
 
 template <plain_lock Inner = detail::sleepers_lock>
 struct condition_with {
+	/* For checks. */
+	using waiters_sleep = void;
+
 	constexpr condition_with() = default;
 
 	/* Until a notification, or for nothing: the caller looks again. */

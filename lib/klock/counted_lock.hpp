@@ -217,6 +217,20 @@ struct counted_lock : L {
 		return try_lock_until(cpu, deadline_in(how_long));
 	}
 
+	/* Of one whose waiters sleep. */
+	[[nodiscard]] bool try_lock_until(u64 deadline)
+		requires sleeping<L>
+	{
+		if (try_lock())
+			return true;
+		return wait([&] { return L::try_lock_until(deadline); });
+	}
+	[[nodiscard]] bool try_lock_for(u64 how_long)
+		requires sleeping<L>
+	{
+		return try_lock_until(deadline_in(how_long));
+	}
+
 	/* Counts nothing, but where hold_times are wanted. */
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.unlock(with...); }

@@ -150,6 +150,8 @@ struct order_keeper : lock_order, private order_rules {
 	/* Before lock(). Returns what the others want. */
 	[[nodiscard]] held_place before_wait(const wanted_lock &want)
 	{
+		if (want.sleeps)
+			check_sleep(want);
 		const held_place mine = push(want, hold::waiting);
 
 		if (!mine.stack)
@@ -239,10 +241,6 @@ struct order_keeper : lock_order, private order_rules {
 		if (current_context() != context::thread)
 			return say_order(want, "taken in a handler, but its "
 					       "waiters sleep");
-		const held_locks *const mine = owners.mine();
-		for (u32 i = 0; mine && i < mine->size(); i++)
-			if (mine->at[i].is_there() && !mine->at[i].sleeps())
-				check_sleep_under(mine->at[i], want);
 		taken(before_wait(want));
 	}
 
@@ -370,6 +368,15 @@ struct order_keeper : lock_order, private order_rules {
 				return true;
 		}
 		return false;
+	}
+
+	void check_sleep(const wanted_lock &want)
+	{
+		const held_locks *const mine = owners.mine();
+
+		for (u32 i = 0; mine && i < mine->size(); i++)
+			if (mine->at[i].is_there() && !mine->at[i].sleeps())
+				check_sleep_under(mine->at[i], want);
 	}
 
 	/* A spinning lock is held, unless that is declared harmless: the lock

@@ -6,6 +6,7 @@
  *
  *	CPU 0 holds runqueue[2] (0xffff8040), taken at sched.cpp:41; 18 Kcycles
  *	CPU 0 waits for log (0xffff9000) at log.cpp:7, held by CPU 1; 9 Kcycles
+ *	CPU 1 (owner 0x7) sleeps on jobs (0xffffa000) at work.cpp:3; 8 Kcycles
  *
  * What lock_order.hpp notes of each checked lock; nothing where a kernel has no
  * klock_os_lock_order(). The age is that of the wait, or since it was taken, in
@@ -40,7 +41,8 @@ struct held_view {
 	call_site site;
 	hold state;
 	bool shared;
-	u32 age; /* in 1024 cycles */
+	bool sleeps; /* its waiters give their CPU away */
+	u32 age;     /* in 1024 cycles */
 };
 
 namespace detail {
@@ -52,10 +54,15 @@ inline bool read_held(const held_lock &one, usize owner, held_view &view)
 
 	if (lock <= held_lock::gone)
 		return false;
-	view = {owner,	       one.on_cpu.load_relaxed(),
-		lock,	       one.label(),
-		one.site(),    one.state.load_relaxed(),
-		one.is_read(), held_lock::clock() - one.since.load_relaxed()};
+	view = {owner,
+		one.on_cpu.load_relaxed(),
+		lock,
+		one.label(),
+		one.site(),
+		one.state.load_relaxed(),
+		one.is_read(),
+		one.sleeps(),
+		held_lock::clock() - one.since.load_relaxed()};
 	return one.address.load_relaxed() == lock;
 }
 
@@ -108,10 +115,11 @@ inline void add_held(held_text &text, const held_by_owners &all,
 		     const held_view &of)
 {
 	add_owner(text, of);
-	text.add(is_waiting(of)		    ? " waits for "
-		 : of.state == hold::trying ? " tries "
-		 : of.shared		    ? " reads "
-					    : " holds ");
+	text.add(is_waiting(of) && of.sleeps ? " sleeps on "
+		 : is_waiting(of)	     ? " waits for "
+		 : of.state == hold::trying  ? " tries "
+		 : of.shared		     ? " reads "
+					     : " holds ");
 	text.add(of.label).add(" (").add_hex(of.lock).add(")");
 	text.add(of.state == hold::held ? ", taken at " : " at ").add(of.site);
 	if (is_waiting(of))
@@ -170,6 +178,7 @@ inline u32 note_long_waits(u32 kcycles)
 
 			if (!detail::read_held(stack.at[at], owner, view) ||
 			    view.state != hold::waiting || view.age < kcycles ||
+			    stack.at[at].awaits() ||
 			    !stack.at[at].note_long_wait())
 				continue;
 			held_text text;

@@ -50,6 +50,9 @@ struct bounded_semaphore {
 	static_assert(Most > 0, "a semaphore without units");
 	static constexpr u32 most = Most;
 
+	/* For checks. */
+	using waiters_sleep = void;
+
 	constexpr bounded_semaphore() = default;
 	constexpr explicit bounded_semaphore(u32 first) : units(first) {}
 

@@ -100,6 +100,18 @@ struct shared_mutex_with {
 		admit();
 	}
 
+      protected:
+	/* lock_shared() for counted_lock.hpp: where it has to wait it does so
+	 * by waits(function), and returns true. */
+	template <typename Waits>
+	[[nodiscard]] bool lock_shared_telling(Waits waits)
+	{
+		if (try_lock_shared())
+			return false;
+		waits([this] { lock_shared(); });
+		return true;
+	}
+
       private:
 	/* Of `users`. */
 	static constexpr u32 writer = ~u32{0};

@@ -56,6 +56,9 @@ namespace klock {
 
 template <plain_lock Inner = detail::sleepers_lock>
 struct wait_queue_with {
+	/* For checks. */
+	using waiters_sleep = void;
+
 	constexpr wait_queue_with() = default;
 
 	/* Sleeps until ready() is true, which may take what it finds. */

@@ -36,7 +36,10 @@ template <typename T>
 inline constexpr bool is_seq_lock<seq_lock<T>> = true;
 
 template <typename L>
-concept checkable = any_lock<L> || is_seq_lock<L>;
+concept checkable = any_lock<L> || is_seq_lock<L> || sleeping<L>;
+/* Nobody holds it. */
+template <typename L>
+concept awaited = sleeping<L> && !any_lock<L>;
 } // namespace detail
 
 /* With no name, one at run time (set_name), or one in its type. */
@@ -187,6 +190,7 @@ struct checked_core {
 	void take(With &&with, call_site by, Lock lock_inner)
 	{
 		check_context(by);
+		check_may_sleep(by);
 		if (readers.is_mine())
 			usage.complain("upgrade: the caller reads it", by);
 		usage.before_wait(by);
@@ -228,6 +232,7 @@ struct checked_core {
 	bool take_until(With &&with, call_site by, Try try_inner)
 	{
 		check_context(by);
+		check_may_sleep(by);
 		usage.before_wait(by);
 		const held_place mine = is_wanted(by);
 		usage.count_in(L::max_contenders, by);
@@ -275,6 +280,12 @@ struct checked_core {
 			take(0u, by, [&] { inner.lock_from(cpu); });
 	}
 
+	void check_may_sleep(call_site by) const
+	{
+		if constexpr (sleeping<L>)
+			usage.before_sleep(by);
+	}
+
 	/* -- What would touch memory that is not the lock's: false, also where
 	 * others have reported before. -- */
 
@@ -319,6 +330,7 @@ struct checked_core {
 	void read(unsigned number, call_site by, Lock lock_inner)
 	{
 		check_context(by);
+		check_may_sleep(by);
 		check_read_number(number, by);
 		usage.before_wait(by, !shared::nests);
 		if (!shared::nests && readers.is_mine())
@@ -334,10 +346,14 @@ struct checked_core {
 		is_held(mine);
 	}
 
+	/* waits: until a deadline. */
 	template <typename Try>
-	bool try_read(unsigned number, call_site by, Try try_inner)
+	bool try_read(unsigned number, call_site by, Try try_inner,
+		      bool waits = false)
 	{
 		check_context(by);
+		if (waits)
+			check_may_sleep(by);
 		check_read_number(number, by);
 		if (cpu_shared_lock<L> && current_context() == context::nmi)
 			usage.complain("read in an NMI handler, where this "
@@ -351,7 +367,8 @@ struct checked_core {
 			usage.before_try(by, !shared::nests);
 			count_reader_in(by);
 		}
-		const held_place mine = is_tried(by, true);
+		const held_place mine =
+			waits ? is_wanted(by, true) : is_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
 			is_gone(mine);
@@ -451,7 +468,8 @@ struct checked_core {
 				reads,
 				shared::nests};
 		else
-			return {&usage, label, by, reads, shared::nests};
+			return {&usage, label,	       by,
+				reads,	shared::nests, sleeping<L>};
 	}
 
 	/* What is taken in it is taken behind `lower`, by address. */

@@ -49,7 +49,7 @@ struct wanted_lock {
 	call_site by;
 	bool shared;	     /* to read */
 	bool nests;	     /* and who reads it may read it again */
-	bool sleeps = false; /* no lock of klock's, and its waiters sleep */
+	bool sleeps = false; /* its waiters give their CPU away */
 	bool looks = false;  /* waits, takes nothing, and nobody waits for it */
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
@@ -140,6 +140,18 @@ struct lock_usage {
 
 	/* -- What a lock's operations say, before and after ------------------
 	 */
+
+	/* Who is about to sleep. */
+	void before_sleep(call_site by) const
+	{
+		if (current_context() != context::thread)
+			complain("a wait in a handler, but its waiters sleep",
+				 by);
+		if (!arch::irqs_enabled())
+			complain("a wait with interrupts off, but its waiters "
+				 "sleep",
+				 by);
+	}
 
 	/* Who is about to take or try a lock of threads alone. */
 	void before_taken_in_thread(call_site by) const

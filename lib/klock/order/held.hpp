@@ -29,9 +29,16 @@ namespace klock {
 /* waits_long: that was noted. leaving: its release has begun, and may be over.
  */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: a lock of the kernel's own, whose waiters give their CPU away. looks:
- * waits, takes nothing, and nobody waits for it. */
-enum class taken_as : u8 { writer, reader, nested_reader, sleeps, looks };
+/* sleeps: its waiters give their CPU away. looks: waits, takes nothing, and
+ * nobody waits for it; awaits: both. */
+enum class taken_as : u8 {
+	writer,
+	reader,
+	nested_reader,
+	sleeps,
+	looks,
+	awaits
+};
 
 /* One acquisition. */
 struct held_lock {
@@ -49,8 +56,9 @@ struct held_lock {
 		since.store_relaxed(clock());
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
-		as.store_relaxed(want.sleeps	    ? taken_as::sleeps
-				 : want.looks	    ? taken_as::looks
+		as.store_relaxed(want.sleeps && want.looks ? taken_as::awaits
+				 : want.sleeps		   ? taken_as::sleeps
+				 : want.looks		   ? taken_as::looks
 				 : want.is_nested() ? taken_as::nested_reader
 				 : want.shared	    ? taken_as::reader
 						    : taken_as::writer);
@@ -80,7 +88,10 @@ struct held_lock {
 	/* And others may wait for whoever has noted it. */
 	[[nodiscard]] bool is_in_the_way() const
 	{
-		return is_there() && as.load_relaxed() != taken_as::looks;
+		const taken_as now = as.load_relaxed();
+
+		return is_there() && now != taken_as::looks &&
+		       now != taken_as::awaits;
 	}
 	[[nodiscard]] bool is_of(const void *lock) const
 	{
@@ -99,7 +110,11 @@ struct held_lock {
 	}
 	[[nodiscard]] bool sleeps() const
 	{
-		return as.load_relaxed() == taken_as::sleeps;
+		return as.load_relaxed() == taken_as::sleeps || awaits();
+	}
+	[[nodiscard]] bool awaits() const
+	{
+		return as.load_relaxed() == taken_as::awaits;
 	}
 	[[nodiscard]] bool is_waiting() const
 	{
