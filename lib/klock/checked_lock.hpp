@@ -436,7 +436,7 @@ concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
 } // namespace detail
 
 /*
- * What threads sleep for and nobody holds: a semaphore, a completion, a
+ * Threads sleep for it and nobody holds it: a semaphore, a completion, a
  * condition, a wait_queue. Its waits are checked, a condition's once it has let
  * go of its lock, and shown by print_held.hpp; the rest is L's.
  */
@@ -551,7 +551,8 @@ struct checked_lock<L, Name...> : L {
       private:
 	L &unchecked() { return *this; }
 
-	/* What is let go of, and what is noted meanwhile. */
+	/* The lock that is let go of, and the wait that is noted meanwhile.
+	 */
 	template <typename Held>
 	struct watched {
 		auto let_go()

@@ -141,7 +141,7 @@ concept irq_only_lock = requires { typename L::taken_by_irq_guard_alone; };
 template <typename L>
 concept thread_only_lock = requires { typename L::taken_in_threads_alone; };
 
-/* Who waits for it gives its CPU away: mutex.hpp and the like. */
+/* Its waiters give their CPU away: mutex.hpp and the like. */
 template <typename L>
 concept sleeping = requires { typename L::waiters_sleep; };
 

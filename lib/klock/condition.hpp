@@ -21,9 +21,9 @@
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
  * Lifetime:    whoever was notified by the last call may free it
- *                                      Checked: model/sleep: wait_queue
+ *                              Checked: model/sleep: freed by the last
  * Fairness:    FIFO among those who wait; that of the lock to get it back
- *                                      Checked: model/sleep: in turn
+ *                                      Checked: unit/sleep: condition
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
  * Context:     waits: threads, that lock held and no other spin lock; a guard
@@ -78,7 +78,7 @@ struct condition_with {
 	{
 		return await(held, &deadline);
 	}
-	/* What ready() said last. */
+	/* Returns what ready() said last. */
 	template <typename Held, typename Ready>
 	[[nodiscard]] bool wait_until(Held &held, u64 deadline, Ready ready)
 	{

@@ -12,8 +12,9 @@
  *              waiting lock() and unlock() are a compare-and-swap each. A
  *              waiter queues by a node on its stack and parks. unlock() tells
  *              the first one and leaves the mutex free, so that a thread that
- *              runs may take it before (it barges); who was told in vain
- *              Patience times is given it by the next unlock().
+ *              runs may take it before (it barges); a waiter that was
+ *              told Patience times, and found it taken, is given it by the next
+ *              unlock().
  * Source:      the bits and the barging are the field's (Linux's mutex and its
  *              hand-over flag, WTF's ParkingLot); the state, the inner lock,
  *              and the proof are ours: detail/sleeping.hpp.
@@ -43,7 +44,7 @@
  *	free --lock--> held --unlock--> free
  *	held --lock waits--> held + waiters --unlock tells the first-->
  *	free + waiters --the one told, or a barger--> held (+ waiters)
- *	held + waiters --unlock, the first was told in vain--> held (+ waiters)
+ *	held + waiters --unlock, the first has no patience--> held (+ waiters)
  *
  * Ordering:
  *	O1  lock            word.compare_exchange_acquire  pairs with O4, O5

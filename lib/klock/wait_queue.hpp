@@ -24,9 +24,9 @@
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
  * Lifetime:    who was woken by the last wake may free it
- *                                      Checked: model/sleep: wait_queue
- * Fairness:    FIFO; who was woken in vain goes to the front
- *                                      Checked: model/sleep: wait_queue
+ *                              Checked: model/sleep: freed by the last
+ * Fairness:    FIFO; a waiter that is woken and finds nothing left goes back
+ *              to the front            Checked: unit/sleep: wait_queue
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),

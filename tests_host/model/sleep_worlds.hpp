@@ -372,6 +372,31 @@ result takes_and_brings(options how, const char *roles)
 		});
 }
 
+/* CPU 0 ends what it took from as soon as it has what CPU 1 brings. */
+template <typename Units>
+result freed_by_taker(const options &how)
+{
+	struct mortal {
+		/* Its life is not the world's. */
+		union {
+			Units units;
+		};
+
+		mortal() : units() {}
+		~mortal() {}
+	};
+
+	return model::explore<mortal>(how, [](mortal &w, unsigned cpu) {
+		if (cpu == 0) {
+			(void)w.units.take();
+			w.units.~Units();
+		} else {
+			w.units.bring();
+		}
+		thread_ends();
+	});
+}
+
 /* handlers: of each CPU, b or -; what has not come comes before it parks. */
 template <typename Units>
 result brought_by_handlers(options how, const char *roles, const char *handlers)

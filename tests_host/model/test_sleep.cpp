@@ -154,6 +154,9 @@ TEST_CASE("sleep: freed by the last who holds it")
 	counts(825, 618, freed<mutex_>(one_each, "Ll"));
 	counts(424, 258, freed<unit>(one_each, "Ll"));
 	counts(424, 258, freed<shared>(one_each, "Ll"));
+	counts(28, 23, freed_by_taker<queue>(one_each));
+	counts(28, 23, freed_by_taker<units>(one_each));
+	counts(76, 71, freed_by_taker<under_spin>(one_each));
 }
 
 TEST_CASE("sleep: freed by the last who holds it, larger worlds", "[deep]")

@@ -80,6 +80,8 @@ const mistake mistakes[] = {
 	 [] { return sections<unit>(one_each, "ll"); }},
 	{mutant::does_not_pass_inner, bug::dead_object, 0,
 	 [] { return answers<tickets>(one_each, 't'); }},
+	{mutant::does_not_pass_inner, bug::dead_object, 0,
+	 [] { return freed_by_taker<queue>(one_each); }},
 	{mutant::looks_outside, bug::data_race, 25,
 	 [] { return answers<tickets>(one_each, 't'); }},
 	{mutant::released_under_inner, bug::dead_object, 70,

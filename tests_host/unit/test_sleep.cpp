@@ -352,6 +352,28 @@ TEST_CASE("sleep: condition: lets go of its lock, of any kind, and no other")
 	CHECK_FALSE(read.try_lock());
 }
 
+TEST_CASE("sleep: condition: who waits longest is notified first")
+{
+	mutex m;
+	condition changed;
+	bool second_goes_on = false;
+	const auto wait = [&] {
+		guard held(m);
+		changed.wait(held);
+	};
+
+	CHECK(sleeps_in({[&] {
+				 wait();
+				 second_goes_on = true;
+			 },
+			 [&] { changed.notify_one(); },
+			 [&] {
+				 CHECK_FALSE(second_goes_on);
+				 changed.notify_one();
+			 }},
+			wait) == 3);
+}
+
 TEST_CASE("sleep: shared_mutex: in one queue; who gives up lets others in")
 {
 	shared_mutex sm;
