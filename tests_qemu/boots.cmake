@@ -414,6 +414,15 @@ klock_boot(full watched_lab 4 single "${storm} acquisitions=200 convoys=1"
 klock_boot(full watched_lab_stuck 3 single "${stuck}" panic "no progress for"
 	"CPU 0 holds experiment" ONCE "PANIC" IMAGE lab-watched)
 
+# A kernel with a run queue: 64 threads that sleep. Its park() without a look at
+# the permit is found by what is left to run: nothing.
+klock_boot(test threads_4 4 single "" "preemptions" IMAGE threads)
+klock_boot(test threads_no_look 4 icount "park=no_look" fail
+	"threads sleep, and nobody is left to wake them"
+	"waits for room in the buffer; it has a permit: its park() did not look"
+	IMAGE threads)
+klock_boot(full threads_parallel_2 2 parallel "" "preemptions" IMAGE threads)
+
 # A kernel whose CPUs must come up in half a second, all on one core: the
 # guest's own doing, by turns of 4 ms, and time is counted in instructions:
 # nothing that this host does changes it. A FIFO lock takes four times as long

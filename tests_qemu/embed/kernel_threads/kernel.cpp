@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel with threads: a run queue, one scheduler lock, timer preemption, and
+ * klock's four functions about threads made of it.
+ *
+ * 64 threads on all CPUs pass items through a buffer (mutex and conditions),
+ * share three seats (semaphore), and write and read pipes by xv6's sleep() and
+ * wakeup(), which are conditions here. Where nobody can run any more although
+ * not all are done, it says who waits for what. Word:
+ *
+ *	park=no_look	park() sleeps without a look at the permit: that must be
+ *			found, and is
+ */
+#include <boot/kernel.hpp>
+
+#include <klock/atomic.hpp>
+#include <klock/condition.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/mutex.hpp>
+#include <klock/os.hpp>
+#include <klock/selftest/parking.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/ticket_lock.hpp>
+
+namespace {
+
+using boot::u32;
+using boot::u64;
+using boot::u8;
+using klock::usize;
+
+constexpr unsigned most_threads = 64;
+constexpr u8 tick_vector = boot::first_free_vector;
+constexpr u8 wake_vector = tick_vector + 1;
+constexpr u64 tick_ns = 2'000'000;
+
+/* -- Threads -- */
+
+enum class state : u8 { unused, runnable, running, sleeping };
+
+struct thread {
+	usize stack_pointer = 0; /* while it does not run */
+	usize preempted_at = 0;
+	thread *next = nullptr; /* in the run queue */
+	state now = state::unused;
+	bool permit = false;
+	u64 deadline = 0; /* while it sleeps; ~0: none */
+	void (*body)(void *) = nullptr;
+	void *of = nullptr;
+	const char *waits_for = "nothing";
+};
+
+/* What a CPU runs, and where it comes back to when that is switched away. */
+struct alignas(klock::cache_line) per_cpu {
+	thread *current = nullptr;
+	thread idle;
+};
+
+/* Protects all that is in threads and CPUs. */
+constinit klock::ticket_lock<u8> scheduler_lock;
+constinit thread threads[most_threads];
+alignas(16) constinit u8 thread_stacks[most_threads][16384] = {};
+constinit per_cpu cpus[boot::max_cpus];
+constinit thread *first_runnable = nullptr, *last_runnable = nullptr;
+constinit unsigned idle_cpus = 0, alive = 0;
+constinit u64 switches = 0;
+constinit klock::atomic<u32> preemptions;
+constinit bool looks = true; /* park() does */
+
+/* Asked anew each time: after a switch it may be another one. */
+[[gnu::noinline]] per_cpu &this_one()
+{
+	asm volatile("" ::: "memory");
+	return cpus[boot::this_cpu()];
+}
+
+thread &current()
+{
+	const boot::interrupts_off here;
+
+	return *this_one().current;
+}
+
+void make_runnable(thread &one)
+{
+	one.now = state::runnable;
+	one.next = nullptr;
+	(first_runnable ? last_runnable->next : first_runnable) = &one;
+	last_runnable = &one;
+	if (idle_cpus)
+		boot::send_ipi_to_others(wake_vector);
+}
+
+/* Saves what a function keeps, on the old stack; goes on where the new one
+ * was. */
+extern "C" void switch_stacks(usize *from, usize to);
+/* clang-format off */
+asm(R"(
+	.globl switch_stacks
+switch_stacks:
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rsp, (%rdi)
+	movq %rsi, %rsp
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	ret
+
+	/* Where a preempted thread goes on, with interrupts off. Behind what
+	 * is saved is room for the address that it was at. */
+	.globl preempted
+preempted:
+	pushq $0
+	pushfq
+	orq $0x200, (%rsp)
+	pushq %rax
+	pushq %rcx
+	pushq %rdx
+	pushq %rsi
+	pushq %rdi
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	pushq %rbp
+	movq %rsp, %rbp
+	andq $-16, %rsp
+	cld
+	call be_preempted
+	movq %rax, 88(%rbp)
+	movq %rbp, %rsp
+	popq %rbp
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rdi
+	popq %rsi
+	popq %rdx
+	popq %rcx
+	popq %rax
+	popfq
+	ret
+)");
+/* clang-format on */
+extern "C" void preempted();
+
+/* The scheduler lock is held, before and after. */
+void switch_away()
+{
+	thread &me = *this_one().current;
+
+	switches++;
+	switch_stacks(&me.stack_pointer, this_one().idle.stack_pointer);
+}
+
+void wake_late()
+{
+	const u64 now = klock::cycles();
+
+	for (thread &one : threads)
+		if (one.now == state::sleeping && one.deadline <= now)
+			make_runnable(one);
+}
+
+extern "C" void give_way()
+{
+	const klock::irq_guard held(scheduler_lock);
+
+	wake_late();
+	make_runnable(*this_one().current);
+	switch_away();
+}
+
+/* Interrupts are off. Returns where the thread goes on. */
+extern "C" usize be_preempted()
+{
+	const usize at = this_one().current->preempted_at;
+
+	give_way();
+	return at;
+}
+
+extern "C" void begin_thread()
+{
+	thread &me = *this_one().current;
+
+	scheduler_lock.unlock(); /* whoever switched to it has taken it */
+	boot::enable_interrupts();
+	me.body(me.of);
+	boot::disable_interrupts();
+	scheduler_lock.lock();
+	me.now = state::unused;
+	alive--;
+	switch_away();
+}
+
+void start_thread(void (*body)(void *), void *of)
+{
+	const klock::irq_guard held(scheduler_lock);
+	thread *one = threads;
+
+	while (one->now != state::unused)
+		one++;
+	auto *top = reinterpret_cast<usize *>(thread_stacks[one - threads + 1]);
+
+	*--top = 0; /* nobody to return to; the stack is as after a call */
+	*--top = reinterpret_cast<usize>(begin_thread);
+	one->stack_pointer = reinterpret_cast<usize>(top - 6);
+	one->body = body;
+	one->of = of;
+	one->permit = false;
+	alive++;
+	make_runnable(*one);
+}
+
+/* -- What klock asks of the kernel -- */
+
+bool park_until(u64 deadline)
+{
+	if (!looks)
+		klock::relax_for(3); /* a longer way to the lock */
+	const klock::irq_guard held(scheduler_lock);
+	thread &me = *this_one().current;
+
+	if (!me.permit || !looks) {
+		me.deadline = deadline;
+		me.now = state::sleeping;
+		switch_away();
+	}
+	me.permit = false;
+	return klock::cycles() < deadline;
+}
+
+} // namespace
+
+extern "C" {
+
+usize klock_os_thread(void) { return reinterpret_cast<usize>(&current()); }
+
+void klock_os_park(void) { (void)park_until(~u64{0}); }
+
+bool klock_os_park_until(u64 deadline) { return park_until(deadline); }
+
+void klock_os_unpark(usize handle)
+{
+	thread &one = *reinterpret_cast<thread *>(handle);
+	const klock::irq_guard held(scheduler_lock);
+
+	one.permit = true;
+	if (one.now == state::sleeping)
+		make_runnable(one);
+}
+}
+
+namespace {
+
+/* -- The scheduler: each CPU's own stack -- */
+
+/* Nobody runs, nobody can: all that sleep wait for each other, or for a
+ * wake-up that was lost. */
+[[noreturn]] void report_standstill()
+{
+	boot::print("FAIL: %u threads sleep, and nobody is left to wake them\n",
+		    alive);
+	for (thread &one : threads)
+		if (one.now == state::sleeping)
+			boot::print("  thread %u waits for %s%s\n",
+				    static_cast<unsigned>(&one - threads),
+				    one.waits_for,
+				    one.permit ? "; it has a permit: its "
+						 "park() did not look"
+					       : "");
+	boot::exit(boot::exit_code::fail);
+}
+
+bool is_standstill()
+{
+	if (!alive || idle_cpus < boot::cpu_count())
+		return false;
+	for (thread &one : threads)
+		if (one.now == state::sleeping && ~one.deadline)
+			return false;
+	return true;
+}
+
+void sleep_until_work()
+{
+	idle_cpus++;
+	if (is_standstill())
+		report_standstill();
+	scheduler_lock.unlock();
+	boot::wait_for_interrupt(); /* comes to the lock at the latest */
+	boot::disable_interrupts();
+	scheduler_lock.lock();
+	idle_cpus--;
+	wake_late();
+}
+
+void schedule(unsigned, void *)
+{
+	const klock::irq_guard held(scheduler_lock);
+
+	boot::timer_start_periodic(tick_vector, tick_ns);
+	while (alive) {
+		thread *const one = first_runnable;
+
+		if (!one) {
+			sleep_until_work();
+			continue;
+		}
+		first_runnable = one->next;
+		one->now = state::running;
+		this_one().current = one;
+		switch_stacks(&this_one().idle.stack_pointer,
+			      one->stack_pointer);
+		this_one().current = nullptr;
+	}
+	boot::send_ipi_to_others(wake_vector); /* they are done, too */
+	boot::timer_stop();
+}
+
+/* It goes on in be_preempted(), when the interrupt is over. */
+void tick(boot::interrupt_frame &frame)
+{
+	if (!this_one().current)
+		return;
+	preemptions.fetch_add_relaxed(1);
+	this_one().current->preempted_at = frame.ip;
+	frame.ip = reinterpret_cast<usize>(preempted);
+	frame.flags &= ~u64{0x200};
+}
+
+/* Runs until no thread is left. */
+void run_threads() { boot::run_on_cpus(boot::cpu_count(), schedule, nullptr); }
+
+/* -- What the threads do -- */
+
+constexpr u32 rounds = 100;
+
+/* What the thread waits for, for as long as it does. */
+struct waiting_for {
+	explicit waiting_for(const char *what) : who(current())
+	{
+		who.waits_for = what;
+	}
+	~waiting_for() { who.waits_for = "nothing"; }
+
+	thread &who;
+};
+
+constinit klock::mutex buffer_lock;
+constinit klock::condition not_full, not_empty;
+constinit u32 buffer[4] = {}, items = 0, next_item = 0;
+constinit u64 put_in = 0, taken_out = 0;
+
+void produce(void *)
+{
+	for (u32 i = 0; i < rounds; i++) {
+		const waiting_for named("room in the buffer");
+		klock::guard held(buffer_lock);
+
+		not_full.wait(held, [] { return items < 4; });
+		buffer[(next_item + items++) % 4] = i;
+		put_in += i;
+		not_empty.notify_one();
+	}
+}
+
+void consume(void *)
+{
+	const u64 a_millisecond = boot::ns_to_cycles(1'000'000);
+	const auto has_item = [] { return items > 0; };
+
+	for (u32 i = 0; i < rounds; i++) {
+		const waiting_for named("an item in the buffer");
+		klock::guard held(buffer_lock);
+
+		/* First for a millisecond at most, now and then. */
+		if (i % 4 || !not_empty.wait_for(held, a_millisecond, has_item))
+			not_empty.wait(held, has_item);
+		taken_out += buffer[next_item];
+		next_item = (next_item + 1) % 4;
+		items--;
+		not_full.notify_one();
+	}
+}
+
+constinit klock::semaphore seats(3);
+constinit klock::atomic<u32> seated, crowds, visits;
+
+void sit_down(void *)
+{
+	for (u32 i = 0; i < rounds; i++) {
+		{
+			const waiting_for named("a seat");
+
+			seats.acquire();
+		}
+		if (seated.fetch_add_relaxed(1) >= 3)
+			crowds.fetch_add_relaxed(1);
+		klock::relax_for(5);
+		visits.fetch_add_relaxed(1);
+		seated.fetch_sub_relaxed(1);
+		seats.release();
+	}
+}
+
+/* -- xv6's sleep() and wakeup(): whoever shares a condition looks again -- */
+
+using spinlock = klock::ticket_lock<u8>;
+constinit klock::condition channels[8];
+
+klock::condition &channel_of(const void *what)
+{
+	return channels[reinterpret_cast<usize>(what) / 64 % 8];
+}
+
+void sleep(const void *what, klock::irq_guard<spinlock> &held)
+{
+	channel_of(what).wait(held);
+}
+
+void wakeup(const void *what) { channel_of(what).notify_all(); }
+
+struct alignas(64) pipe {
+	spinlock lock;
+	u32 written = 0, read = 0;
+	u8 data[16] = {};
+};
+constinit pipe pipes[8];
+constinit klock::atomic<u32> wrong_bytes;
+
+void write_pipe(void *of)
+{
+	pipe &to = *static_cast<pipe *>(of);
+
+	for (u32 i = 0; i < rounds; i++) {
+		const waiting_for named("room in a pipe");
+		klock::irq_guard held(to.lock);
+
+		while (to.written == to.read + sizeof(to.data))
+			sleep(&to, held);
+		to.data[to.written++ % sizeof(to.data)] = static_cast<u8>(i);
+		wakeup(&to);
+	}
+}
+
+void read_pipe(void *of)
+{
+	pipe &from = *static_cast<pipe *>(of);
+
+	for (u32 i = 0; i < rounds; i++) {
+		const waiting_for named("a byte in a pipe");
+		klock::irq_guard held(from.lock);
+
+		while (from.written == from.read)
+			sleep(&from, held);
+		if (from.data[from.read++ % sizeof(from.data)] !=
+		    static_cast<u8>(i))
+			wrong_bytes.fetch_add_relaxed(1);
+		wakeup(&from);
+	}
+}
+
+void start_all()
+{
+	for (unsigned i = 0; i < 16; i++) {
+		start_thread(produce, nullptr);
+		start_thread(consume, nullptr);
+		start_thread(sit_down, nullptr);
+		start_thread(i % 2 ? write_pipe : read_pipe, &pipes[i / 2]);
+	}
+}
+
+const char *fault()
+{
+	if (items || put_in != taken_out)
+		return "an item was lost, or taken twice";
+	if (crowds.load_relaxed() || visits.load_relaxed() != 16 * rounds)
+		return "more than three had a seat, or somebody none";
+	if (wrong_bytes.load_relaxed())
+		return "a byte in a pipe is another";
+	if (!preemptions.load_relaxed())
+		return "nobody was preempted";
+	return nullptr;
+}
+
+/* -- klock's own test of this kernel's functions -- */
+
+constinit klock::selftest::parking_test parking{};
+constinit const char *named = nullptr;
+
+void test_parking(void *)
+{
+	const klock::selftest::parking_world world = {
+		start_thread,
+		[] {
+			give_way();
+			klock::cpu_relax();
+		},
+		100'000, 300};
+
+	named = parking.run(world);
+	if (!named)
+		named = parking.run_timed(world);
+}
+
+} // namespace
+
+int payload_main()
+{
+	const char *const park = boot::command_line().find("park");
+
+	boot::set_interrupt_handler(tick_vector, tick);
+	boot::set_interrupt_handler(wake_vector,
+				    [](boot::interrupt_frame &) {});
+	looks = !park || !boot::same_text(park, "no_look");
+	if (looks) {
+		start_thread(test_parking, nullptr);
+		run_threads();
+	}
+	start_all();
+	run_threads();
+	const char *const wrong = named ? named : fault();
+
+	boot::print("%u switches, %u preemptions\n%s%s\n", switches,
+		    preemptions.load_relaxed(), wrong ? "FAIL: " : "PASS",
+		    wrong ? wrong : "");
+	return wrong ? 1 : 0;
+}
