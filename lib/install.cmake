@@ -61,7 +61,7 @@ foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
 		lib/docs/embed.md lib/docs/first-debug-build.md
 		lib/docs/find-a-deadlock.md
 		lib/docs/protect-your-data.md lib/docs/provenance.md
-		lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
+		lib/docs/sleep.md lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
 		lib/model/README.md lib/sim/README.md)
 	cmake_path(GET file PARENT_PATH folder)
 	install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/../${file}
