@@ -130,7 +130,7 @@ struct condition_with {
 	}
 
 	template <typename LetGo>
-	bool sleep(const u64 *until, LetGo let_go)
+	[[gnu::noinline]] bool sleep(const u64 *until, LetGo let_go)
 	{
 		section in(inner);
 		detail::sleeper me;

@@ -105,7 +105,7 @@ struct wait_queue_with {
 	using section = detail::inner_section<Inner>;
 
 	template <typename Ready>
-	bool await(Ready &ready, const u64 *until)
+	[[gnu::noinline]] bool await(Ready &ready, const u64 *until)
 	{
 		section in(inner);
 

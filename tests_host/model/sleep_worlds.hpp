@@ -18,7 +18,9 @@
 #include <klock/ticket_lock.hpp>
 #include <klock/wait_queue.hpp>
 
-#include <model/model.hpp>
+#include <model/parking.hpp>
+
+#include <cstring>
 
 namespace sleeping {
 
@@ -26,16 +28,7 @@ using namespace klock;
 using model::check;
 using model::options;
 using model::result;
-
-/* The scheduler's, in the file that includes model/parking.hpp. */
-struct scheduler {
-	unsigned spurious = 0;
-	void (*to_come)(unsigned cpu) = nullptr;
-};
-void schedule_by(const scheduler &);
-void thread_ends();
-void unpark_for_nothing(unsigned cpu);
-void nested_park();
+using model::thread_ends;
 
 using tickets = ticket_lock<u8>;
 
@@ -44,7 +37,7 @@ struct nesting_tickets : tickets {
 	void unlock()
 	{
 		tickets::unlock();
-		nested_park();
+		model::nested_park();
 	}
 };
 
@@ -122,7 +115,7 @@ struct locked {
 	void section(char role)
 	{
 		if (role == 'u')
-			return unpark_for_nothing(0);
+			return model::unpark_for_nothing(0);
 		if (!enter(role))
 			return;
 		if (role == 'm' || role == 'n')
@@ -362,16 +355,6 @@ struct supply {
 	}
 };
 
-template <typename Units>
-result takes_and_brings(options how, const char *roles)
-{
-	return model::explore<supply<Units>>(
-		how, [roles](supply<Units> &w, unsigned cpu) {
-			w.play(roles[cpu], cpu);
-			thread_ends();
-		});
-}
-
 /* CPU 0 ends what it took from as soon as it has what CPU 1 brings. */
 template <typename Units>
 result freed_by_taker(const options &how)
@@ -399,13 +382,14 @@ result freed_by_taker(const options &how)
 
 /* handlers: of each CPU, b or -; what has not come comes before it parks. */
 template <typename Units>
-result brought_by_handlers(options how, const char *roles, const char *handlers)
+result takes_and_brings(options how, const char *roles,
+			const char *handlers = "----")
 {
 	using world = supply<Units>;
 
 	world::handlers = handlers;
-	schedule_by({.to_come = [](unsigned cpu) { world::now->handle(cpu); }});
-	how.interrupts = 1;
+	how.interrupts = std::strchr(handlers, 'b') ? 1 : 0;
+	model::parks.to_come = [](unsigned cpu) { world::now->handle(cpu); };
 	const result r = model::explore<world>(
 		how,
 		[roles](world &w, unsigned cpu) {
@@ -414,7 +398,7 @@ result brought_by_handlers(options how, const char *roles, const char *handlers)
 		},
 		[](world &) {}, [](world &w, unsigned cpu) { w.handle(cpu); });
 
-	schedule_by({});
+	model::parks.to_come = nullptr;
 	return r;
 }
 
@@ -458,41 +442,27 @@ struct answered {
 	}
 };
 
-/* By CPU 1's thread. */
+/* By CPU 1's thread, or by the handler of a CPU. */
 template <typename Inner>
-result answers(options how, char role)
-{
-	using world = answered<Inner>;
-
-	return model::explore<world>(how, [role](world &w, unsigned cpu) {
-		if (cpu == 0)
-			w.ask(role);
-		else
-			w.reply(w.asked.await_ne_acquire(nullptr));
-		thread_ends();
-	});
-}
-
-/* By the handler of this CPU. */
-template <typename Inner>
-result handler_answers(options how, char role, unsigned on)
+result answers(options how, char role, unsigned handler_of = 9)
 {
 	using world = answered<Inner>;
 	static unsigned handles;
 
-	handles = on;
-	schedule_by({.to_come = [](unsigned cpu) {
+	handles = handler_of;
+	how.interrupts = handles < 2;
+	model::parks.to_come = [](unsigned cpu) {
 		if (cpu == handles)
 			world::now->handle();
-	}});
-	how.interrupts = 1;
+	};
 	const result r = model::explore<world>(
 		how,
 		[role](world &w, unsigned cpu) {
 			if (cpu == 0)
 				w.ask(role);
-			else
-				(void)w.asked.await_ne_acquire(nullptr);
+			else if (auto *to = w.asked.await_ne_acquire(nullptr);
+				 handles == 9)
+				w.reply(to);
 			thread_ends();
 		},
 		[](world &) {},
@@ -501,7 +471,7 @@ result handler_answers(options how, char role, unsigned on)
 				w.handle();
 		});
 
-	schedule_by({});
+	model::parks.to_come = nullptr;
 	return r;
 }
 

@@ -3,19 +3,12 @@
  * sleep: no wake-up is lost, nobody is unparked who has ended, the next holder
  * may free the lock, each order is needed; with how many executions.
  */
-#include <model/parking.hpp>
-
 #include "orders.hpp"
 #include "sleep_worlds.hpp"
 
 #include <catch.hpp>
 
 namespace sleeping {
-
-void schedule_by(const scheduler &s) { model::parks = {s.spurious, s.to_come}; }
-void thread_ends() { model::thread_ends(); }
-void unpark_for_nothing(unsigned cpu) { model::unpark_for_nothing(cpu); }
-void nested_park() { model::nested_park(); }
 
 namespace {
 
@@ -37,10 +30,10 @@ const options one_each{.sections = {1, 1}}, two_one{.sections = {2, 1}},
 template <typename Explore>
 result spurious(Explore explore)
 {
-	schedule_by({.spurious = 1});
+	model::parks.spurious = 1;
 	const result r = explore();
 
-	schedule_by({});
+	model::parks.spurious = 0;
 	return r;
 }
 
@@ -189,31 +182,28 @@ TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
 
 TEST_CASE("sleep: handlers wake at any instruction")
 {
-	counts(11, 0, brought_by_handlers<queue>({.sections = {1}}, "t", "b"));
-	counts(11, 0, brought_by_handlers<units>({.sections = {1}}, "t", "b"));
-	counts(944, 504, brought_by_handlers<queue>(one_each, "t-", "-b"));
-	counts(944, 504, brought_by_handlers<units>(one_each, "t-", "-b"));
-	counts(1840, 616, brought_by_handlers<queue>(one_each, "t-", "bb"));
-	counts(2960, 1848,
-	       brought_by_handlers<under_spin>(one_each, "t-", "-b"));
+	counts(11, 0, takes_and_brings<queue>({.sections = {1}}, "t", "b"));
+	counts(11, 0, takes_and_brings<units>({.sections = {1}}, "t", "b"));
+	counts(944, 504, takes_and_brings<queue>(one_each, "t-", "-b"));
+	counts(944, 504, takes_and_brings<units>(one_each, "t-", "-b"));
+	counts(1840, 616, takes_and_brings<queue>(one_each, "t-", "bb"));
+	counts(2960, 1848, takes_and_brings<under_spin>(one_each, "t-", "-b"));
 }
 
 TEST_CASE("sleep: handlers of two CPUs wake both", "[deep]")
 {
-	counts(402952, 125476,
-	       brought_by_handlers<queue>(one_each, "tt", "bb"));
-	counts(395752, 119660,
-	       brought_by_handlers<units>(one_each, "tt", "bb"));
+	counts(402952, 125476, takes_and_brings<queue>(one_each, "tt", "bb"));
+	counts(395752, 119660, takes_and_brings<units>(one_each, "tt", "bb"));
 }
 
 TEST_CASE("sleep: completion on the stack of who waits")
 {
 	counts(28, 23, answers<tickets>(one_each, 't'));
 	counts(84, 63, answers<tickets>(one_each, 'T'));
-	counts(16, 0, handler_answers<tickets>({.sections = {1}}, 't', 0));
-	counts(17, 0, handler_answers<tickets>({.sections = {1}}, 'T', 0));
-	counts(2256, 894, handler_answers<tickets>(one_each, 't', 1));
-	counts(8184, 3558, handler_answers<tickets>(one_each, 'T', 1));
+	counts(16, 0, answers<tickets>({.sections = {1}}, 't', 0));
+	counts(17, 0, answers<tickets>({.sections = {1}}, 'T', 0));
+	counts(2256, 894, answers<tickets>(one_each, 't', 1));
+	counts(8184, 3558, answers<tickets>(one_each, 'T', 1));
 }
 
 TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")

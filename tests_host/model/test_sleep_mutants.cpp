@@ -4,18 +4,11 @@
  * named beside it, where all is well without. Compiled with the headers that
  * sleep_mutants.py has made.
  */
-#include <model/parking.hpp>
-
 #include "sleep_worlds.hpp"
 
 #include <catch.hpp>
 
 namespace sleeping {
-
-void schedule_by(const scheduler &s) { model::parks = {s.spurious, s.to_come}; }
-void thread_ends() { model::thread_ends(); }
-void unpark_for_nothing(unsigned cpu) { model::unpark_for_nothing(cpu); }
-void nested_park() { model::nested_park(); }
 
 namespace {
 
@@ -119,7 +112,7 @@ const mistake mistakes[] = {
 	{mutant::no_bound, bug::failed_check, 1,
 	 [] { return over_its_bound(one_each); }},
 	{mutant::interrupts_on, bug::deadlock, 11,
-	 [] { return brought_by_handlers<units>(one, "t", "b"); }},
+	 [] { return takes_and_brings<units>(one, "t", "b"); }},
 	{mutant::head_stays, bug::dead_object, 4,
 	 [] { return sections<unit>(one_each, "ll"); }},
 };

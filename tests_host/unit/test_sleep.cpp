@@ -136,7 +136,7 @@ TEST_CASE("sleep: mutex: a waiter is told, and takes it")
 
 TEST_CASE("sleep: mutex: who was told in vain is given it")
 {
-	static mutex m;
+	static patient_mutex<1> m;
 
 	m.lock();
 	CHECK(sleeps_in({[&] {
