@@ -5,8 +5,8 @@
  *	constinit klock::semaphore requests;		none yet
  *	constinit klock::bounded_semaphore<4> buffers(4);
  *
- *	requests.acquire();
  *	requests.release();				in a handler, too
+ *	requests.acquire();
  *
  * Algorithm:   A count under the inner lock. release() gives its unit to the
  *              first waiter, without counting it, or counts it.
