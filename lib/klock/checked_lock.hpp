@@ -443,10 +443,9 @@ concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
 template <detail::awaited L, lock_name... Name>
 struct checked_lock<L, Name...> : L {
 	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
-	template <typename First>
-		requires detail::made_of<L, First>
-	constexpr explicit checked_lock(First first)
-	    : L(first), usage(detail::name_in<Name...>())
+	/* A semaphore's first units. */
+	constexpr explicit checked_lock(u32 units)
+	    : L(units), usage(detail::name_in<Name...>())
 	{
 	}
 
