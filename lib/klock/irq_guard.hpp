@@ -73,6 +73,10 @@ struct irqs_off {
 template <detail::guardable L>
 struct [[nodiscard]] irq_guard
     : detail::guard_of<L, detail::to_write, detail::waiting, detail::irqs_off> {
+	static_assert(!sleeping<detail::inside<detail::lock_of<L>>>,
+		      "a lock whose waiters sleep is taken with interrupts on: "
+		      "guard");
+
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit irq_guard(typename irq_guard::lock_here

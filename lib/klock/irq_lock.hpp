@@ -61,6 +61,9 @@ struct irq_lock : detail::reader_constants_of<L> {
 		      "a lock is for handlers too, or for threads alone: "
 		      "irq_lock<thread_lock<L>> is neither");
 
+	static_assert(!sleeping<L>, "a handler takes no lock whose waiters "
+				    "sleep: thread_lock");
+
 	/* The lock that guards find inside. */
 	using taken_by_irq_guard_alone = L;
 

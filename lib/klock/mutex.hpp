@@ -118,7 +118,8 @@ struct patient_mutex {
 		return try_lock_until(deadline_in(how_long));
 	}
 
-	/* The holder's alone. */
+	/* The holder's alone: of a free one it does not return (checked_lock
+	 * names it). */
 	void unlock()
 	{
 		u8 found = held;

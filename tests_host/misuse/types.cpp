@@ -11,6 +11,7 @@
 #include <klock/seq_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/mutex.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/irq_shared_guard.hpp>
@@ -26,6 +27,7 @@ irq_lock<ticket> queue, other_queue;
 irq_lock<mcs_lock> mcs_queue;
 irq_lock<clh_lock> clh_queue;
 thread_lock<ticket> threads;
+mutex files;
 mcs_node node;
 clh_node place;
 struct table {
@@ -151,6 +153,10 @@ void errors()
 	{ irq_guard held(clh_queue); } // says-note{{here}}
 	// says-error@*:*{{a lock is for handlers too, or for threads alone}}
 	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
+	// says-error@*:*{{a handler takes no lock whose waiters sleep: thread_lock}}
+	{ irq_lock<mutex> sleeps; } // says-note{{here}}
+	// says-error@*:*{{a lock whose waiters sleep is taken with interrupts on: guard}}
+	{ irq_guard held(files); } // says-note{{here}}
 	// says-error@*:*{{checked_lock<thread_lock<L>>: inside of it, checks know nothing of threads}}
 	{ thread_lock<checked_lock<ticket>> checked; } // says-note{{here}}
 	{ data.lock()->a = 1; } // says-error{{deleted}}
