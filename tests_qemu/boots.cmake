@@ -82,6 +82,8 @@ klock_boot(full sleep_1 1 single "${asleep} acquisitions=5000")
 klock_boot(full sleep_255 255 single "${asleep} acquisitions=500")
 klock_boot(full sleep_i686_8 8 single "${asleep} acquisitions=5000"
 	IMAGE lab-gcc-32)
+klock_boot(full sleep_clang_4 4 single "${asleep} acquisitions=1000"
+	IMAGE lab-clang-64)
 klock_boot(full sleep_parallel_2 2 parallel
 	"${asleep} parallel=1 acquisitions=5000")
 

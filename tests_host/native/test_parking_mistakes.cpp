@@ -92,7 +92,8 @@ const char *named(mistake which)
 	/* Threads that sleep for ever look at theirs. */
 	auto &test = *new klock::selftest::parking_test;
 	const klock::selftest::parking_world world = {
-		native::start_thread, native::pause_thread, 1000, 300};
+		native::start_thread, native::pause_thread,
+		which == no_mistake ? 20000u : 1000u, 300};
 
 	in_the_next_threads = which;
 	if (const char *wrong = test.run(world))

@@ -69,7 +69,7 @@ struct parking_test {
 	/* More returns in a row than there are reasons for. */
 	static constexpr u32 too_many = 100'000;
 	/* So many of who looks, and the thread has not returned: it sleeps. */
-	static constexpr u32 pauses_asleep = 300;
+	static constexpr u32 pauses_asleep = 1000;
 
 	const char *all_of(const parking_world &w, void (*sleeping)())
 	{

@@ -508,7 +508,7 @@ void test_parking(void *)
 			give_way();
 			klock::cpu_relax();
 		},
-		100'000, 300};
+		2'000'000, 300};
 
 	named = parking.run(world);
 	if (!named)
