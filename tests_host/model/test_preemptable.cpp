@@ -280,23 +280,58 @@ TEST_CASE("preemptable: over capacity it still excludes, and nobody is stuck")
 		      .found == model::bug::deadlock);
 }
 
-TEST_CASE("preemptable: an NMI that tries, at any step")
+namespace {
+
+/* Complete executions with an NMI on each CPU that tries, at any step. */
+klock::u64 interrupted(const std::vector<way> &ways,
+		       const std::vector<unsigned> &sections, unsigned bits)
 {
 	using world = taken_by_ways<drawing>;
-	for (const auto &ways : {std::vector{t, t}, std::vector{y, t}})
-		good(model::explore<world>(
-			{.sections = {1, 1},
-			 .interrupts = 1,
-			 .non_maskable = true},
-			[&ways](world &w, unsigned cpu) {
-				w.section(ways[cpu], cpu, holder::nothing);
-			},
-			[](world &w) {
-				model::check(w.lock.try_lock(), "at rest");
-			},
-			[](world &w, unsigned cpu) {
-				w.section(y, cpu, holder::nothing);
-			}));
+	const result r = model::explore<world>(
+		{.sections = sections,
+		 .interrupts = 1,
+		 .non_maskable = true,
+		 .counter_bits = bits},
+		[&ways](world &w, unsigned cpu) {
+			w.section(ways[cpu], cpu, holder::nothing);
+		},
+		[](world &w) { model::check(w.lock.try_lock(), "at rest"); },
+		[](world &w, unsigned cpu) {
+			w.section(y, cpu, holder::nothing);
+		});
+
+	good(r);
+	return r.complete;
+}
+
+} // namespace
+
+TEST_CASE("preemptable: an NMI that tries, at any step")
+{
+	CHECK(interrupted({t, t}, {1, 1}, 0) == 6870);
+	(void)interrupted({y, t}, {1, 1}, 0);
+}
+
+TEST_CASE("preemptable: an NMI, and the mixes of who is patient", "[.large]")
+{
+	std::set<klock::u64> counts;
+	std::vector<unsigned> some = mixes(3);
+
+	CHECK(interrupted({t, t}, {1, 2}, 3) == 103923);
+	some.erase(some.begin(), some.begin() + 2);
+	for (const auto &sections :
+	     {std::vector{1u, 1u, 1u}, {2u, 1u, 1u}, {1u, 1u, 2u}}) {
+		for (const unsigned patient : some) {
+			const result r =
+				explore({t, t, t}, {.sections = sections,
+						    .patient = patient,
+						    .counter_bits = 4});
+			good(r);
+			counts.insert(r.complete);
+		}
+	}
+	CHECK(*counts.begin() == 342);
+	CHECK(*counts.rbegin() == 37432);
 }
 
 /* -- Every state of two CPUs, one step of one of them at a time --------------
