@@ -6,7 +6,7 @@ The C++ files beside say it of themselves: clang compares its messages with
 those in comments (clang -verify), g++ must complain of the same lines, and both
 take the rest without a word. What a linker or CMake finds is below. A part of
 a file (WRONG) holds no two cases that are one instantiation to a compiler.
-Run: misuse.py --root DIR [--only CASE]
+Run: misuse.py --root DIR [--only CASE...]
 """
 import argparse
 import re
@@ -273,11 +273,12 @@ CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--only", help="one case, by name")
+    parser.add_argument("--only", nargs="+", help="these cases, by name",
+                        default=[function.__name__ for function in CASES])
     args = parser.parse_args()
     failed = 0
     for function in CASES:
-        if args.only not in (None, function.__name__):
+        if function.__name__ not in args.only:
             continue
         with tempfile.TemporaryDirectory() as scratch:
             case = Case(args.root.resolve(), scratch)
