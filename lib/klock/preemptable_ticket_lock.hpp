@@ -54,8 +54,7 @@
  * Ordering:
  *	O1  try_lock      compare_exchange_acquire  pairs with O3
  *	O2  lock_in_turn  compare_exchange_acquire  pairs with O3
- *	O3  unlock        state.store_release       pairs with O1, O2, O4
- *	O4  lock          compare_exchange_acquire  pairs with O3
+ *	O3  unlock        state.store_release       pairs with O1 and O2
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/preemptable
  *
@@ -77,9 +76,9 @@
  * only looks early would wait for a turn that does not come.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
- *              2 (w + 1) to 2 w + 10 misses: all wait on one line, and each
- *              arrival tries to swap before it takes a ticket; more beyond 512
- *              CPUs, where waiters bypass
+ *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
+ *              arrival reads before it takes a ticket; more beyond 512 CPUs,
+ *              where waiters bypass
  *                                            Checked: sim/costs
  */
 #pragma once
@@ -105,9 +104,7 @@ struct preemptable_ticket_lock {
 	/* Waits for its turn, or bypasses; then the caller is the holder. */
 	void lock()
 	{
-		Counter now = place_of(next.load_relaxed());
-
-		if (!state.compare_exchange_acquire(now, before(now))) /* O4 */
+		if (!try_lock())
 			lock_in_turn();
 	}
 
