@@ -58,7 +58,7 @@ const loop loops[] = {
 	{"X4@0 r1@0", LOOP(XADD4 "movzbl (%0), %%eax")},
 	{"X1@0 X1@1", LOOP(XADD1 "lock xaddb %%al, 1(%0)")},
 	{"w4@0 X8@0", LOOP("movl $0, (%0)\n\tlock cmpxchg8b (%0)")},
-	{"r1@0 X1@1 r1@1 w1@1: preemptable_ticket_lock<u8>",
+	{"r1@0 X1@1 r1@1 w1@1",
 	 LOOP("movzbl (%0), %%eax\n\tlea -1(%%eax), %%ecx\n\t"
 	      "lock cmpxchgb %%cl, 1(%0)\n\tmovzbl 1(%0), %%eax\n\t"
 	      "inc %%eax\n\tmovb %%al, 1(%0)")},

@@ -284,8 +284,9 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit("_interrupts"), "interrupts: what nests is written with "
      "interrupts on"),
     ("who takes nothing is in the way", "order/held.hpp",
-     "return is_there() && as.load_relaxed() != taken_as::looks;",
-     "return is_there();",
+     "return is_there() && now != taken_as::looks &&\n"
+     "		       now != taken_as::awaits;",
+     "return is_there() && now != taken_as::awaits;",
      _unit(""), "seq_lock: a handler over a thread that waits to read"),
     ("might_wait() looks at nothing", "lock_order.hpp",
      "			if (one.is_there() && !one.is_of(but) &&",
