@@ -107,16 +107,9 @@ inline constexpr bool try_can_split = true;
 template <typename Counter>
 inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
 
-/*
- * What is found first of one contender too many: two inside; or, where two of
- * one ticket both add their mark to the readers' counter, a count of readers
- * that nobody can bring about.
- */
+/* What is found first of one contender too many: two inside. */
 template <typename L>
 inline constexpr model::bug one_too_many = model::bug::data_race;
-template <typename Counter>
-inline constexpr model::bug one_too_many<klock::phase_fair_lock<Counter>> =
-	model::bug::deadlock;
 /* Writers alone are counted by all the bits, and nothing goes wrong. */
 template <typename Counter>
 inline constexpr model::bug one_too_many<klock::rw_ticket_lock<Counter>> =
