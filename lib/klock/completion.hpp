@@ -68,8 +68,7 @@ struct completion_with {
 		section in(inner);
 
 		done.set(true);
-		while (!queue.empty())
-			queue.wake_first();
+		queue.wake_all();
 	}
 
 	/* For its next use, once nobody waits for this one. */
@@ -99,11 +98,7 @@ struct completion_with {
 			return true;
 		detail::sleeper me;
 
-		queue.push_back(me);
-		if (in.sleep(me, until))
-			return true;
-		queue.remove(me);
-		return false;
+		return in.sleep_in(queue, me, until);
 	}
 
 	Inner inner;

@@ -104,8 +104,7 @@ struct condition_with {
 	{
 		section in(inner);
 
-		while (!queue.empty())
-			queue.wake_first();
+		queue.wake_all();
 	}
 
       private:

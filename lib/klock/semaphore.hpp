@@ -105,11 +105,7 @@ struct bounded_semaphore {
 			return true;
 		detail::sleeper me;
 
-		queue.push_back(me);
-		if (in.sleep(me, until))
-			return true;
-		queue.remove(me);
-		return false;
+		return in.sleep_in(queue, me, until);
 	}
 
 	/* Where somebody waits there is none. */

@@ -127,10 +127,8 @@ struct shared_mutex_with {
 		detail::sleeper me;
 
 		me.reads.set(reads);
-		queue.push_back(me);
-		if (in.sleep(me, until))
+		if (in.sleep_in(queue, me, until))
 			return true;
-		queue.remove(me);
 		admit();
 		return false;
 	}

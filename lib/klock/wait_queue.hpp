@@ -97,8 +97,7 @@ struct wait_queue_with {
 		section in(inner);
 
 		change();
-		while (!queue.empty())
-			queue.wake_first();
+		queue.wake_all();
 	}
 
       private:

@@ -16,7 +16,6 @@ QUEUE, SEMAPHORE = "klock/wait_queue.hpp", "klock/semaphore.hpp"
 SHARED, PARKING = "klock/shared_mutex.hpp", "model/parking.hpp"
 
 OPEN = "inner.unlock(); inner.lock();"
-LATE = "return in.sleep(me, until) || (queue.remove(me), false)"
 
 # mutant, header, the text, what it is instead. Where the text begins with "+",
 # the rest of it goes on after what is new, done by the mutant alone.
@@ -44,12 +43,12 @@ MUTANTS = (
     ("handed_and_counted", SEMAPHORE, "queue.wake_first(); return true;",
      "queue.wake_first(); units.set(units.get() + 1); return true;"),
     ("no_bound", SEMAPHORE, "there == Most", "there == ~u32{0}"),
-    ("late_unit_stays", SEMAPHORE, "queue.remove(me);", ";"),
+    ("late_unit_stays", SLEEPING, "queue.remove(me);", ";"),
     ("looks_then_queues", QUEUE, "+detail::sleeper me;", OPEN),
     ("late_stays", QUEUE, "queue.remove(me);", ";"),
     ("late_loses_wake", QUEUE, "+if (ready()) return true; me.woken",
      "if (until) return false;"),
-    ("wakes_one_of_all", QUEUE, "while (!queue.empty()) queue.wake_first();",
+    ("wakes_one_of_all", QUEUE, "queue.wake_all();",
      "if (!queue.empty()) queue.wake_first();"),
     ("looks_outside", "klock/completion.hpp",
      "+section in(inner); if (done.get()) return true;",
@@ -75,8 +74,8 @@ MUTANTS = (
      "found = held; return void(word.compare_exchange_release(found, free));"),
     ("one_reader_counts", SHARED, "reads ? now + 1 : writer",
      "reads ? 1 : writer"),
-    ("late_writer_admits_nobody", SHARED, "queue.remove(me); admit();",
-     "queue.remove(me);"),
+    ("late_writer_admits_nobody", SHARED, "admit(); return false;",
+     "return false;"),
     ("unpark_by_store", PARKING,
      "(void)detail::threads[thread].permit.exchange_release(1);",
      "detail::threads[thread].permit.store_release(1);"),

@@ -136,6 +136,11 @@ struct sleepers {
 		remove(one);
 		one.wake();
 	}
+	void wake_all()
+	{
+		while (!empty())
+			wake_first();
+	}
 
       private:
 	plain<sleeper *> head;
@@ -170,6 +175,15 @@ struct inner_section {
 	bool sleep(sleeper &me, const u64 *until)
 	{
 		return sleep_after(me, until, [] {});
+	}
+	/* In the queue, until it is told; false: late, and out of it. */
+	bool sleep_in(sleepers &queue, sleeper &me, const u64 *until)
+	{
+		queue.push_back(me);
+		if (sleep(me, until))
+			return true;
+		queue.remove(me);
+		return false;
 	}
 
       private:
