@@ -363,6 +363,16 @@ constinit klock::condition not_full, not_empty;
 constinit u32 buffer[4] = {}, items = 0, next_item = 0;
 constinit u64 put_in = 0, taken_out = 0;
 
+/* Read, and others run before the caller writes what it makes of it: who is
+ * inside beside it is found, also where vCPUs take turns. */
+u32 read_slowly(u32 &of)
+{
+	const u32 before = *const_cast<volatile u32 *>(&of);
+
+	klock::relax_for(5);
+	return before;
+}
+
 void produce(void *)
 {
 	for (u32 i = 0; i < rounds; i++) {
@@ -370,7 +380,10 @@ void produce(void *)
 		klock::guard held(buffer_lock);
 
 		not_full.wait(held, [] { return items < 4; });
-		buffer[(next_item + items++) % 4] = i;
+		const u32 before = read_slowly(items);
+
+		buffer[(next_item + before) % 4] = i;
+		items = before + 1;
 		put_in += i;
 		not_empty.notify_one();
 	}
@@ -388,9 +401,11 @@ void consume(void *)
 		/* First for a millisecond at most, now and then. */
 		if (i % 4 || !not_empty.wait_for(held, a_millisecond, has_item))
 			not_empty.wait(held, has_item);
+		const u32 before = read_slowly(items);
+
 		taken_out += buffer[next_item];
 		next_item = (next_item + 1) % 4;
-		items--;
+		items = before - 1;
 		not_full.notify_one();
 	}
 }
