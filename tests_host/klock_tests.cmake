@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 
-# Catch2's main(), once.
-add_library(klock_catch STATIC catch_main.cpp)
-target_compile_features(klock_catch PUBLIC cxx_std_20)
-# Nobody looks into it; half of the time that -O2 -g1 takes is saved.
-set_source_files_properties(catch_main.cpp PROPERTIES COMPILE_OPTIONS "-O0;-g0")
-target_include_directories(klock_catch PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_include_directories(klock_catch SYSTEM PUBLIC ${KLOCK_CATCH2_DIR})
+# Catch2, and its main(): the package's, or, of a version 2 without one,
+# compiled here.
+set(klock_catch_main Catch2::Catch2WithMain)
+if(NOT TARGET ${klock_catch_main})
+	set(klock_catch_main klock_catch_main)
+	add_library(klock_catch_main STATIC catch_main.cpp)
+	target_compile_options(klock_catch_main PRIVATE -O0 -g0)
+	target_link_libraries(klock_catch_main PUBLIC Catch2::Catch2)
+endif()
+add_library(klock_catch INTERFACE)
+target_link_libraries(klock_catch INTERFACE ${klock_catch_main})
+target_compile_features(klock_catch INTERFACE cxx_std_20)
+target_include_directories(klock_catch INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 
 # Its header is compiled once for all tests that are compiled alike. Not with
 # ccache, which by default keeps no object that was made so; GCC alone takes it

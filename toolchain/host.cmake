@@ -4,21 +4,19 @@
 # a project that embeds klock gets none of this.
 
 find_package(Threads REQUIRED)
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Pictures: by the Python that the distribution's matplotlib belongs to.
-find_program(KLOCK_PLOT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-if(NOT KLOCK_PLOT_PYTHON)
-	set(KLOCK_PLOT_PYTHON ${Python3_EXECUTABLE})
-endif()
-set(KLOCK_PLOT ${KLOCK_PLOT_PYTHON} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py)
+# The distribution's Python first: it has matplotlib, and starts at once. A
+# wrapper that chooses among versions (pyenv) takes ten times as long to start.
+find_program(Python3_EXECUTABLE NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(KLOCK_PLOT ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py)
 
 add_library(klock_warnings INTERFACE)
 target_compile_options(klock_warnings INTERFACE -Wall -Wextra -Werror)
 
 # Catch2, version 2 (Debian 12) or 3; tests include <catch.hpp>.
-find_path(KLOCK_CATCH2_DIR NAMES catch2/catch.hpp catch2/catch_all.hpp)
-if(NOT KLOCK_CATCH2_DIR)
+find_package(Catch2 QUIET)
+if(NOT Catch2_FOUND)
 	message(FATAL_ERROR
 		"Catch2 was not found: run ./toolchain/setup, or install catch2")
 endif()

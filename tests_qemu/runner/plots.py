@@ -10,7 +10,6 @@ run=backoff as people read it, which has no distribution of the handoff time.
 import argparse
 import csv
 import dataclasses
-import os
 import pathlib
 import re
 import subprocess
@@ -184,8 +183,7 @@ def show_run(run, folder):
     write(run, path)
     if name in ("measure", "pairs"):
         sys.stdout.flush()
-        python = os.environ.get("KLOCK_PLOT_PYTHON", sys.executable)
-        subprocess.run([python, PLOT, "--out", folder, path], check=False)
+        subprocess.run([sys.executable, PLOT, "--out", folder, path], check=False)
 
 
 def main():
