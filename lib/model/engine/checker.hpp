@@ -234,7 +234,6 @@ struct checker final : hooked::engine {
 	void only_revisit(const reading &, unsigned place, unsigned position);
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
-	bool may_serve(const graph &with, ref read, ref write) const;
 	/* added: the access that is new, if that is all that is. */
 	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
 	/* The axioms that its last event, or any, may break. */

@@ -1280,7 +1280,7 @@ void checker::await_either(window w, hooked::test done, window other,
 /*
  * Whether no execution that comes of this one ends the loop: the turn's last
  * read did not take the newest write that there was, so that no later one
- * serves it, nor anything before it (explorer.cpp: may_serve).
+ * serves it, nor anything before it (explorer.cpp: last_settled).
  */
 bool checker::leads_nowhere(const turn &t) const
 {

@@ -462,26 +462,6 @@ void checker::branch_choice(u64 n)
  * checker.hpp), algorithm 2, lines on revisits and maximal extensions.
  */
 
-/* Serves the new write to the reads that were there before it. */
-void checker::revisit(const graph &with, ref write)
-{
-	const event &a = with.at(write);
-
-	for (unsigned c = 0; c < with.cpus; c++) {
-		/* What causes the write cannot read it: no thin air. */
-		for (unsigned i = a.porf.at[c] + 1u; i <= with.length(c); i++) {
-			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &e = with.at(r);
-
-			if (e.what == kind::read && e.place == a.place &&
-			    e.stamp > with.core && may_serve(with, r, write))
-				serve(with, r, write);
-		}
-	}
-	if (how->load_buffering)
-		serve_causes(with, write);
-}
-
 /*
  * Whether e is as the run itself would have added it, had only what came before
  * it and what causes the write been there. Exactly one of the graphs that
@@ -503,21 +483,48 @@ static bool added_newest(const graph &g, const event &e, const clock &causes)
 	return true;
 }
 
-bool checker::may_serve(const graph &with, ref read, ref write) const
+/*
+ * The last stamp of what is not so. A read up to it keeps its write: a revisit
+ * would delete what comes after it.
+ */
+static u32 last_settled(const graph &g, const clock &causes)
 {
-	const u32 since = with.at(read).stamp;
-	const clock &causes = with.at(write).porf;
+	u32 last = g.core;
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = g.length(c); i > causes.at[c]; i--) {
+			const event &e = g.sb[c][i - 1];
+			if (e.stamp <= last)
+				break;
+			if (!added_newest(g, e, causes))
+				last = e.stamp;
+		}
+	return last;
+}
+
+/* Serves the new write to the reads that were there before it. */
+void checker::revisit(const graph &with, ref write)
+{
+	constexpr u32 unknown = ~u32{0};
+	const event &a = with.at(write);
+	u32 settled = unknown;
 
 	for (unsigned c = 0; c < with.cpus; c++) {
-		for (unsigned i = with.length(c); i > causes.at[c]; i--) {
-			const event &e = with.sb[c][i - 1];
-			if (e.stamp < since)
-				break;
-			if (!added_newest(with, e, causes))
-				return false;
+		/* What causes the write cannot read it: no thin air. */
+		for (unsigned i = a.porf.at[c] + 1u; i <= with.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const event &e = with.at(r);
+
+			if (e.what != kind::read || e.place != a.place)
+				continue;
+			if (settled == unknown)
+				settled = last_settled(with, a.porf);
+			if (e.stamp > settled)
+				serve(with, r, write);
 		}
 	}
-	return true;
+	if (how->load_buffering)
+		serve_causes(with, write);
 }
 
 /* The graphs in which read, with nothing after it, reads write. */
