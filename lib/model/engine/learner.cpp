@@ -9,6 +9,8 @@ void learnt::forget()
 	steps.resize(1 + max_cpus);
 	accesses.clear();
 	accesses.resize(1);
+	for (step &s : steps)
+		s.accesses = &accesses.front();
 	places.clear();
 	plains.clear();
 	plain_numbers.clear();
@@ -39,7 +41,7 @@ u32 learnt::accessed(u32 from, unsigned epoch, u64 value)
 	const u32 to = went(from, writes ? 0 : value);
 	if (!to)
 		return 0;
-	auto those = accesses[s.accesses];
+	auto those = *s.accesses;
 	if (those.size() <= s.place)
 		those.resize(s.place + 1u);
 	if (writes) {
@@ -48,8 +50,8 @@ u32 learnt::accessed(u32 from, unsigned epoch, u64 value)
 	} else {
 		those[s.place].read = static_cast<u8>(epoch);
 	}
-	steps[to].accesses = static_cast<u32>(accesses.size());
 	accesses.push_back(std::move(those));
+	steps[to].accesses = &accesses.back();
 	return to;
 }
 

@@ -99,6 +99,13 @@ struct known_wait {
 	std::vector<verdict> verdicts;
 };
 
+/* Plain data's last accesses by one CPU: epochs, as in objects.hpp. */
+struct last_access {
+	u8 read = 0;
+	u8 written = 0;
+	u64 value = 0; /* that was written */
+};
+
 struct step {
 	enum class does : u8 {
 		unknown,
@@ -117,14 +124,16 @@ struct step {
 		u32 to;
 	};
 
+	/* What each walk asks of a step lies together. */
 	does what = does::unknown;
-	u16 place = 0;	  /* in the graphs; of plain data: its number here */
-	u32 accesses = 0; /* those before it: learnt::accesses */
-	u64 value = 0;	  /* what is written; how many choices */
-	u64 expected = 0; /* what how.expected points to */
-	reading how{window{}, order::relaxed};
-	hooked::test until{}; /* what how.until points to: the verdicts */
+	u16 place = 0; /* in the graphs; of plain data: its number here */
+	u64 value = 0; /* what is written; how many choices */
+	/* Those before it. */
+	const std::vector<last_access> *accesses = nullptr;
 	std::vector<edge> next;
+	reading how{window{}, order::relaxed};
+	u64 expected = 0;     /* what how.expected points to */
+	hooked::test until{}; /* what how.until points to: the verdicts */
 	std::vector<verdict> verdicts;
 
 	/* block: what it waits for, and whether an interrupt may yet come */
@@ -140,13 +149,6 @@ struct step {
 				return e.to;
 		return 0;
 	}
-};
-
-/* Plain data's last accesses by one CPU: epochs, as in objects.hpp. */
-struct last_access {
-	u8 read = 0;
-	u8 written = 0;
-	u64 value = 0; /* that was written */
 };
 
 struct learnt {
@@ -175,7 +177,7 @@ struct learnt {
 
 	last_access last(u32 at_step, unsigned plain) const
 	{
-		const auto &those = accesses[steps[at_step].accesses];
+		const auto &those = *steps[at_step].accesses;
 		return plain < those.size() ? those[plain] : last_access{};
 	}
 
