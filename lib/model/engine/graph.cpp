@@ -26,23 +26,21 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 event &graph::append(unsigned cpu, kind what, order o)
 {
 	auto &mine = sb[cpu];
-	event e;
+	event &e = mine.emplace_back();
+	const u8 index = static_cast<u8>(mine.size());
 
-	if (!mine.empty()) {
-		e.hb = mine.back().hb;
-		e.porf = mine.back().porf;
+	if (index > 1) {
+		e.hb = mine[index - 2u].hb;
+		e.porf = mine[index - 2u].porf;
 	}
+	e.hb.at[cpu] = e.porf.at[cpu] = index;
 	e.what = what;
 	e.ord = o;
 	e.stamp = next_stamp++;
 	e.step = step;
 	any_sc |= o == order::seq_cst;
 	any_sc_access |= o == order::seq_cst && what != kind::fence;
-	mine.push_back(e);
-
-	const u8 index = static_cast<u8>(mine.size());
-	mine.back().hb.at[cpu] = mine.back().porf.at[cpu] = index;
-	return mine.back();
+	return e;
 }
 
 /*
@@ -99,25 +97,34 @@ static clock fenced(const std::vector<event> &mine, std::size_t before)
 	return {};
 }
 
+/* What a write's own release sequence hands on. */
+clock graph::own_of(unsigned cpu, std::size_t i) const
+{
+	const auto &mine = sb[cpu];
+
+	if (releases(mine[i].ord))
+		return mine[i].hb;
+	clock own = fenced(mine, i);
+	if (sequence == release_sequence::cxx20)
+		return own;
+	for (std::size_t before = i; before-- > 0;) {
+		if (mine[before].what != kind::write ||
+		    mine[before].place != mine[i].place)
+			continue;
+		own.join(own_of(cpu, before));
+		break;
+	}
+	return own;
+}
+
 /* What acquiring from a write brings. */
 void graph::hand_on(unsigned cpu, std::size_t i)
 {
-	const auto &mine = sb[cpu];
 	event &e = sb[cpu][i];
 
-	e.own = releases(e.ord) ? e.hb : fenced(mine, i);
-	if (sequence == release_sequence::rc11 && !releases(e.ord)) {
-		for (std::size_t before = i; before-- > 0;) {
-			if (mine[before].what != kind::write ||
-			    mine[before].place != e.place)
-				continue;
-			e.own.join(mine[before].own);
-			break;
-		}
-	}
-	e.rel = e.own;
+	e.rel = own_of(cpu, i);
 	if (e.exclusive) {
-		const ref from = mine[i - 1].from;
+		const ref from = sb[cpu][i - 1].from;
 		if (!from.initial())
 			e.rel.join(at(from).rel);
 	}
@@ -194,7 +201,7 @@ bool graph::settle()
 
 	for (unsigned c = 0; c < cpus; c++)
 		for (event &e : sb[c])
-			e.hb = e.own = e.rel = {};
+			e.hb = e.rel = {};
 	for (unsigned had = 0, has = 1; had != has;) {
 		had = size_of();
 		for (unsigned c = 0; c < cpus; c++)

@@ -67,7 +67,6 @@ struct event {
 	u64 value = 0; /* read or written; of a choice: what was chosen */
 	clock hb;      /* what happens before it, and itself */
 	clock porf;    /* the same for (sb | rf)+ */
-	clock own;     /* write: what its own release sequence hands on */
 	clock rel;     /* write: what acquiring from it brings */
 	u32 stamp = 0; /* when it was added */
 	u32 step = 0;  /* of the code that added it: learnt.hpp */
@@ -170,6 +169,7 @@ struct graph {
       private:
 	event &append(unsigned cpu, kind what, order o);
 	void find_past(unsigned cpu, std::size_t i);
+	clock own_of(unsigned cpu, std::size_t i) const;
 	void hand_on(unsigned cpu, std::size_t i);
 	void make_room(unsigned place);
 
