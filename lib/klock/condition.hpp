@@ -107,39 +107,50 @@ struct condition_with {
 		queue.wake_all();
 	}
 
+	/*
+	 * A wait by its parts, for a lock that is let go of in between by other
+	 * means, as in C: prepare(), the release, sleep(). until: null: for
+	 * ever. False: it was not notified by then.
+	 */
+	void prepare(detail::sleeper &me)
+	{
+		section in(inner);
+
+		queue.push_back(me);
+	}
+	[[gnu::noinline]] bool sleep(detail::sleeper &me, const u64 *until)
+	{
+		me.park(until);
+		section in(inner);
+		const bool told = me.is_told();
+
+		if (!told)
+			queue.remove(me);
+		return told;
+	}
+
       private:
 	using section = detail::inner_section<Inner>;
 
 	template <typename Held>
 	bool await(Held &held, const u64 *until)
 	{
+		detail::sleeper me;
+
+		prepare(me);
 		if constexpr (requires { held.let_go(); }) {
-			decltype(held.let_go()) lock = nullptr;
-			const bool told =
-				sleep(until, [&] { lock = held.let_go(); });
+			auto *const lock = held.let_go();
+			const bool told = sleep(me, until);
 
 			held.take_back(*lock);
 			return told;
 		} else {
-			const bool told = sleep(until, [&] { held.unlock(); });
+			held.unlock();
+			const bool told = sleep(me, until);
 
 			held.lock();
 			return told;
 		}
-	}
-
-	template <typename LetGo>
-	[[gnu::noinline]] bool sleep(const u64 *until, LetGo let_go)
-	{
-		section in(inner);
-		detail::sleeper me;
-
-		queue.push_back(me);
-		const bool told = in.sleep_after(me, until, let_go);
-
-		if (!told)
-			queue.remove(me);
-		return told;
 	}
 
 	Inner inner;

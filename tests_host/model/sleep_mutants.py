@@ -54,9 +54,10 @@ MUTANTS = (
      "+section in(inner); if (done.get()) return true;",
      "if (done.get()) return true;"),
     ("unlocks_then_queues", "klock/condition.hpp",
-     "+section in(inner); detail::sleeper me;", "let_go();"),
-    ("unlocks_then_queues", "klock/condition.hpp",
-     "in.sleep_after(me, until, let_go)", "in.sleep(me, until)"),
+     "+prepare(me); if constexpr",
+     "if constexpr (requires { held.let_go(); }) { auto *const lock = "
+     "held.let_go(); prepare(me); const bool told = sleep(me, until); "
+     "held.take_back(*lock); return told; }"),
     ("released_under_inner", MUTEX, "if (!first) return false;",
      "if (!first) { u8 seen = held; "
      "return word.compare_exchange_release(seen, free); }"),

@@ -158,23 +158,15 @@ struct inner_section {
 	inner_section(const inner_section &) = delete;
 	inner_section &operator=(const inner_section &) = delete;
 
-	/*
-	 * Without it, between() and then a park until it is told or late;
-	 * returns whether it was told. One function, for all that wait.
-	 */
-	template <typename Between>
-	bool sleep_after(sleeper &me, const u64 *until, Between between)
+	/* Without it, until it is told or late; whether it was told. One
+	 * function, for all that wait. */
+	bool sleep(sleeper &me, const u64 *until)
 	{
 		leave();
-		between();
 		me.park(until);
 		before = irq_save();
 		lock.lock();
 		return me.is_told();
-	}
-	bool sleep(sleeper &me, const u64 *until)
-	{
-		return sleep_after(me, until, [] {});
 	}
 	/* In the queue, until it is told; false: late, and out of it. */
 	bool sleep_in(sleepers &queue, sleeper &me, const u64 *until)
