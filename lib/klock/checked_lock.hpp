@@ -545,6 +545,16 @@ struct checked_lock<L, Name...> : L {
 		return wait_until(on, deadline_in(how_long), ready, by);
 	}
 
+	/* Of a condition's wait by its parts. */
+	template <typename Me>
+	bool sleep(Me &me, const u64 *until, call_site by = caller_site())
+		requires requires(L &l) { l.sleep(me, until); }
+	{
+		return until_it_may(me, by, [&](auto &) {
+			return this->unchecked().sleep(me, until);
+		});
+	}
+
 	void set_name(const char *name) { usage.set_name(name); }
 
       private:

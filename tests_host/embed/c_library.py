@@ -70,14 +70,15 @@ def public_names_are_prefixed(case):
     code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*", code))
     words -= set("struct enum void int unsigned char short long const static "
-                 "inline return sizeof typedef".split())
+                 "inline return sizeof typedef _Bool".split())
     # The names of parameters: of no name space that a kernel shares.
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
               "before", "file", "line", "name", "index", "usage", "what",
               "lock_name", "lock_address", "count", "data", "from", "into",
               "bytes", "deadline", "cycles", "began", "once", "with", "barrier",
               "expected", "first", "second", "rank", "put", "text", "entered",
-              "kcycles", "now", "on", "sub_rank"}
+              "kcycles", "now", "on", "sub_rank", "ready", "change", "me",
+              "until", "units", "thread"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
     case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
@@ -91,6 +92,8 @@ extern struct klock_mcs mcs;
 extern struct klock_bakery_4 bakery;
 extern struct klock_reader_8 reader;
 extern struct klock_counted_tas counted;
+extern struct klock_mutex mutex;
+extern struct klock_condition changed;
 extern int other;
 void use(void);
 void use(void) { LINE }
@@ -109,6 +112,9 @@ def wrong_kinds_are_refused(case, cc="gcc"):
                         ("if (klock_try_lock(&padded)) {}", True),
                         ("klock_is_contended(&counted);", True),
                         ("klock_set_base(&ticket, 1);", True),
+                        ("klock_wait_with(&changed, &mutex);", False),
+                        ("klock_wait_with(&mutex, &mutex);", True),
+                        ("if (klock_lock_irqsave(&mutex)) {}", True),
                         ("klock_ticket_u8_lock(&padded);", True)):
         case.write("use.c", WRONG.replace("LINE", line))
         status, said = case.call(cc, "-std=c11", *STRICT, "-fsyntax-only",
@@ -132,11 +138,19 @@ def version_is_the_one(case):
 
 # -- Programs ------------------------------------------------------------------
 
+def parking(case):
+    """The host's functions about threads, as an object."""
+    case.must("g++", "-std=c++20", *case.includes("hosted"), "-include",
+              "klock/host_parking.hpp", "-xc++", "-c", "/dev/null", "-o",
+              "parking.o")
+    return "parking.o"
+
+
 def says(case, cc, built, source, what, *flags):
     """A test of tests_host/embed, run on the host."""
     case.must(cc, "-std=c11", "-O2", *STRICT, "-pthread", *flags,
               *case.includes(None, c=True), case.root / source, built,
-              "-Wl,--gc-sections", "-o", "program")
+              parking(case), "-lstdc++", "-Wl,--gc-sections", "-o", "program")
     said = case.must("./program")
     case.expect(what in said, f"{cc} {source}: {said}")
 
@@ -177,6 +191,7 @@ SCENES = {
     "order": "static struct { struct klock_checked_ticket_u8 lock; } page, "
              "*child = &page;",
     "seq": "struct moment now = {1};",
+    "sleep": "int is_there = 1;",
 }
 
 
@@ -203,7 +218,8 @@ def header_examples(case):
                "made != 1; }\n")
     case.must("gcc", "-std=gnu11", *STRICT, "-Wno-unused", "-Wno-pedantic",
               *case.includes(None, c=True), "examples.c",
-              whole(case.root, "hosted"), "-o", "examples")
+              whole(case.root, "hosted"), parking(case), "-lstdc++", "-o",
+              "examples")
     if not case.wrong:
         case.must("./examples")
 
@@ -235,9 +251,11 @@ def c_and_cpp_share_one_lock(case, cc="gcc", cxx="g++", built=None,
 PORT = {"klock_two_ports_in_one_program"}
 # The kernel's.
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
-      "klock_os_panic", "klock_os_lock_order", "klock_os_note"}
+      "klock_os_panic", "klock_os_lock_order", "klock_os_note",
+      "klock_os_thread", "klock_os_park", "klock_os_park_until",
+      "klock_os_unpark"}
 # The sources that may ask for what klock/os.hpp names.
-ASK = {"once", "queued", "order"}
+ASK = {"once", "queued", "order", "sleep"}
 
 
 def defined(case, built):
@@ -281,8 +299,8 @@ def a_kernel_gets_what_it_calls(case):
 
 
 def asks_for_nothing(case, built=None, whose="gcc -m64"):
-    """Checked locks, once and queued locks alone ask for what klock/os.hpp
-    names, in sources of their own; and none needs a C++ runtime."""
+    """Checked locks, once, queued locks and what sleeps alone ask for what
+    klock/os.hpp names, in sources of their own; none needs a C++ runtime."""
     built = built or whole(case.root, "x86")
     asked = set()
     for line in case.must("nm", "-A", "-u", built).splitlines():
@@ -304,7 +322,14 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
 COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
 # Those that note no caller.
-PLAIN = {"init", "is_locked", "is_contended", "set_base"}
+PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
+         "reset", "is_set", "notify_one", "notify_all", "prepare", "wake_one",
+         "wake_all"}
+# Macros alone, of verbs of two locks.
+WITH = {f"klock_wait_with{irqsave}{until}" for irqsave in ("", "_irqsave")
+        for until in ("", "_until")}
+# Whose functions C calls by their names.
+NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
 SITED = {"declare_before", "declare_rank", "might_wait", "none_held_in",
          "acquired", "handler_end"}
@@ -320,7 +345,7 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
          "set_sub_rank", "unnest", "might_wait_with"}
 # Structures that are no locks.
-PARTS = {"usage", "shared_usage", "mcs_node", "clh_node", "clh_cell", "counts",
+PARTS = {"usage", "shared_usage", "sleeper", "mcs_node", "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",
          "timeout_slot", "timeout_record"}
 
@@ -396,13 +421,13 @@ def each_verb_has_every_form(case):
     caller's file and line, and with the code address."""
     locks, _ = locks_of(case)
     locks = {name: verbs - {"node_init"} for name, verbs in locks.items()
-             if "lock" in verbs}
+             if name not in NO_VERBS}
     verbs = set().union(*(verbs for name, verbs in locks.items()
                           if not name.startswith("checked_")))
     said = set()
     for c, _ in rows(case, "### C against C++\n\n"):
         said |= set(re.findall(r"(klock_\w+)\(", c))
-    wanted = REST | {f"klock_{name}" for name in SITED}
+    wanted = REST | WITH | {f"klock_{name}" for name in SITED}
     counted = {"set_name", "set_element", "list_counts", "forget_counts"}
     wanted |= {f"klock_X_{verb}" for verb in counted}
     wanted |= {f"klock_{verb}" for verb in verbs - counted}
@@ -413,7 +438,7 @@ def each_verb_has_every_form(case):
              for at in ("", "_at")}
     macros ^= sited | {f"klock_{verb}" for verb in PLAIN}
     macros ^= {f"klock_checked_{name}" for name in USAGE}
-    macros ^= {f"klock_{name}" for name in SITED}
+    macros ^= WITH | {f"klock_{name}" for name in SITED}
     case.expect(not macros, f"macros of nothing, or none: {sorted(macros)}")
     for name, has in locks.items():
         if not name.startswith(("checked_", "counted_")):

@@ -18,6 +18,6 @@ KLOCK_C_IS(shared_usage, shared_usage);
 #define KLOCK_C_IS_CHECKED(shape, x, v)                                        \
 	KLOCK_C_IS(checked_##x, checked_lock<cpp_of<klock_##x>::type>);
 
-KLOCK_ALL(KLOCK_C_IS_CHECKED, )
+KLOCK_ANY(KLOCK_C_IS_CHECKED, )
 
 } // namespace klock

@@ -37,6 +37,12 @@ void init(C *lock)
 	new (memory{lock}) typename cpp_of<C>::type;
 }
 
+template <typename C>
+void init(C *lock, unsigned units)
+{
+	new (memory{lock}) typename cpp_of<C>::type(units);
+}
+
 /* Line by line: at once would become a call of memset(). */
 template <typename C>
 	requires requires(C lock) { lock.klock_marks; }
@@ -124,6 +130,59 @@ KLOCK_C_MEMBER(lock_from)
 KLOCK_C_MEMBER(is_locked)
 KLOCK_C_MEMBER(is_contended)
 KLOCK_C_MEMBER(set_base)
+KLOCK_C_MEMBER(try_lock_shared_until)
+KLOCK_C_MEMBER(try_lock_shared_for)
+KLOCK_C_MEMBER(downgrade)
+KLOCK_C_MEMBER(acquire)
+KLOCK_C_MEMBER(try_acquire)
+KLOCK_C_MEMBER(try_acquire_until)
+KLOCK_C_MEMBER(try_acquire_for)
+KLOCK_C_MEMBER(wait)
+KLOCK_C_MEMBER(wait_until)
+KLOCK_C_MEMBER(wait_for)
+KLOCK_C_MEMBER(set)
+KLOCK_C_MEMBER(reset)
+KLOCK_C_MEMBER(is_set)
+KLOCK_C_MEMBER(notify_one)
+KLOCK_C_MEMBER(notify_all)
+
+/* -- What sleeps, where C gives it in another way -- */
+
+template <typename C, typename... By>
+void release(C *lock, By... by)
+{
+	(void)as_cpp(*lock).release(by...);
+}
+
+#define KLOCK_C_CALLING(verb, result)                                          \
+	template <typename C, typename... Rest>                                \
+	auto verb(C *lock, result (*what)(void *), void *with, Rest... rest)   \
+	{                                                                      \
+		return as_cpp(*lock).verb([=] { return what(with); },          \
+					  rest...);                            \
+	}
+
+KLOCK_C_CALLING(wait, int)
+KLOCK_C_CALLING(wait_until, int)
+KLOCK_C_CALLING(wait_for, int)
+KLOCK_C_CALLING(wake_one, void)
+KLOCK_C_CALLING(wake_all, void)
+
+template <typename C>
+void prepare(C *lock, klock_sleeper *me)
+{
+	init(me);
+	as_cpp(*lock).prepare(as_cpp(*me));
+}
+
+template <typename C, typename... By>
+bool sleep(C *lock, klock_sleeper *me, const unsigned long long *until,
+	   By... by)
+{
+	const u64 at = until ? *until : 0;
+
+	return as_cpp(*lock).sleep(as_cpp(*me), until ? &at : nullptr, by...);
+}
 
 /* -- By a deadline: by the lock's own verb, or by its try_lock() -- */
 

@@ -20,7 +20,10 @@
 #include <klock/bakery_lock.hpp>
 #include <klock/barrier.hpp>
 #include <klock/clh_lock.hpp>
+#include <klock/completion.hpp>
+#include <klock/condition.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/mutex.hpp>
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/once.hpp>
 #include <klock/padded_ticket_lock.hpp>
@@ -30,11 +33,14 @@
 #include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
+#include <klock/semaphore.hpp>
 #include <klock/seq_count.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/timeout_lock.hpp>
 #include <klock/ttas_lock.hpp>
+#include <klock/wait_queue.hpp>
 #include <klock/wide_phase_fair_lock.hpp>
 
 namespace klock {
@@ -95,6 +101,13 @@ KLOCK_C_IS(reader_256, reader_lock<256>);
 KLOCK_C_IS(seq_count, seq_count);
 KLOCK_C_IS(once, once);
 KLOCK_C_IS(barrier, spin_barrier);
+KLOCK_C_IS(mutex, mutex);
+KLOCK_C_IS(shared_mutex, shared_mutex);
+KLOCK_C_IS(semaphore, semaphore);
+KLOCK_C_IS(completion, completion);
+KLOCK_C_IS(condition, condition);
+KLOCK_C_IS(wait_queue, wait_queue);
+KLOCK_C_IS(sleeper, detail::sleeper);
 
 template <typename C>
 auto &as_cpp(C &lock)

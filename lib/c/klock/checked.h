@@ -25,6 +25,7 @@
 #include <klock/bakery.h>
 #include <klock/queue.h>
 #include <klock/readers.h>
+#include <klock/sleep.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
 #include <klock/verbs.h>
@@ -110,9 +111,19 @@ struct __attribute__((may_alias)) klock_shared_usage {
 		struct klock_##x klock_inner;                                  \
 	};                                                                     \
 	KLOCK_SHAPE_##shape(KLOCK_DECLARE_AT, KLOCK_DECLARE, checked_##x)
+/* Nobody holds it. */
+#define KLOCK_CHECKED_AWAITED(shape, x, v)                                     \
+	struct __attribute__((may_alias)) klock_checked_##x {                  \
+		struct klock_##x klock_inner;                                  \
+		struct klock_usage klock_usage;                                \
+	};                                                                     \
+	KLOCK_SHAPE_##shape(KLOCK_DECLARE_AT, KLOCK_DECLARE, checked_##x)
 
 KLOCK_ALL_BUT_READERS(KLOCK_CHECKED, )
 KLOCK_READERS(KLOCK_CHECKED_READERS, )
+KLOCK_MUTEXES(KLOCK_CHECKED, )
+KLOCK_SHARED_MUTEXES(KLOCK_CHECKED_READERS, )
+KLOCK_AWAITED(KLOCK_CHECKED_AWAITED, )
 
 #ifdef __cplusplus
 }

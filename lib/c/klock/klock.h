@@ -21,7 +21,8 @@
  *
  * Readers and writers: readers.h. In debug builds klock_checked_X names every
  * misuse, by the caller's file and line: checked.h; deadlocks of several locks,
- * and who holds what: order.h. Which locks are waited for: counted.h.
+ * and who holds what: order.h. Which locks are waited for: counted.h. What
+ * sleeps: sleep.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -41,6 +42,7 @@
 #include <klock/queue.h>
 #include <klock/readers.h>
 #include <klock/seq.h>
+#include <klock/sleep.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>
 #include <klock/verbs.h>
@@ -64,9 +66,9 @@
 
 /* clang-format off */
 #define klock_init(...) \
-	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, init, __VA_ARGS__)
+	KLOCK_OF(KLOCK_ANY, KLOCK_COUNTED_ALL, init, __VA_ARGS__)
 #define klock_is_locked(...) \
-	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, is_locked, __VA_ARGS__)
+	KLOCK_OF(KLOCK_SHOWN, KLOCK_COUNTED_ALL, is_locked, __VA_ARGS__)
 #define klock_is_contended(...) \
 	KLOCK_OF(KLOCK_CONTENDED, KLOCK_COUNTED_CONTENDED, is_contended, __VA_ARGS__)
 #define klock_set_base(...) \
@@ -74,10 +76,10 @@
 
 /* With _at: the caller's file and line, or code address, as last arguments. */
 #define klock_lock_at(...) \
-	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, lock_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_LOCKS, KLOCK_COUNTED_ALL, lock_at, __VA_ARGS__)
 #define klock_lock(...) klock_lock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_unlock_at(...) \
-	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, unlock_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_LOCKS, KLOCK_COUNTED_ALL, unlock_at, __VA_ARGS__)
 #define klock_unlock(...) klock_unlock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_lock_irqsave_at(...) \
 	KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, lock_irqsave_at, __VA_ARGS__)
@@ -87,23 +89,23 @@
 #define klock_unlock_irqrestore(...) klock_unlock_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
 
 #define klock_try_lock_at(...) \
-	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_TRIED_LOCKS, KLOCK_COUNTED_ALL, try_lock_at, __VA_ARGS__)
 #define klock_try_lock(...) klock_try_lock_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_try_lock_irqsave_at(...) \
 	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_irqsave_at, __VA_ARGS__)
 #define klock_try_lock_irqsave(...) klock_try_lock_irqsave_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_try_lock_until_at(...) \
-	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_until_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_TRIED_LOCKS, KLOCK_COUNTED_ALL, try_lock_until_at, __VA_ARGS__)
 #define klock_try_lock_until(...) klock_try_lock_until_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_try_lock_for_at(...) \
-	KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_for_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_TRIED_LOCKS, KLOCK_COUNTED_ALL, try_lock_for_at, __VA_ARGS__)
 #define klock_try_lock_for(...) klock_try_lock_for_at(__VA_ARGS__, KLOCK_HERE)
 
 #define klock_lock_shared_at(...) \
-	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, lock_shared_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_SHARED_LOCKS, KLOCK_COUNTED_READERS, lock_shared_at, __VA_ARGS__)
 #define klock_lock_shared(...) klock_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_unlock_shared_at(...) \
-	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, unlock_shared_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_SHARED_LOCKS, KLOCK_COUNTED_READERS, unlock_shared_at, __VA_ARGS__)
 #define klock_unlock_shared(...) klock_unlock_shared_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_lock_shared_irqsave_at(...) \
 	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, lock_shared_irqsave_at, __VA_ARGS__)
@@ -112,7 +114,7 @@
 	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, unlock_shared_irqrestore_at, __VA_ARGS__)
 #define klock_unlock_shared_irqrestore(...) klock_unlock_shared_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_try_lock_shared_at(...) \
-	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_at, __VA_ARGS__)
+	KLOCK_OF(KLOCK_SHARED_LOCKS, KLOCK_COUNTED_READERS, try_lock_shared_at, __VA_ARGS__)
 #define klock_try_lock_shared(...) klock_try_lock_shared_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_try_lock_shared_irqsave_at(...) \
 	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_irqsave_at, __VA_ARGS__)
@@ -127,6 +129,91 @@
 #define klock_lock_from_at(...) \
 	KLOCK_OF(KLOCK_QUEUEDS, KLOCK_QUEUEDS, lock_from_at, __VA_ARGS__)
 #define klock_lock_from(...) klock_lock_from_at(__VA_ARGS__, KLOCK_HERE)
+
+/* -- What sleeps: sleep.h -- */
+
+#define klock_try_lock_shared_until_at(...) \
+	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, try_lock_shared_until_at, __VA_ARGS__)
+#define klock_try_lock_shared_until(...) klock_try_lock_shared_until_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_shared_for_at(...) \
+	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, try_lock_shared_for_at, __VA_ARGS__)
+#define klock_try_lock_shared_for(...) klock_try_lock_shared_for_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_downgrade_at(...) \
+	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, downgrade_at, __VA_ARGS__)
+#define klock_downgrade(...) klock_downgrade_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_acquire_at(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, acquire_at, __VA_ARGS__)
+#define klock_acquire(...) klock_acquire_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_acquire_until_at(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, try_acquire_until_at, __VA_ARGS__)
+#define klock_try_acquire_until(...) klock_try_acquire_until_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_acquire_for_at(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, try_acquire_for_at, __VA_ARGS__)
+#define klock_try_acquire_for(...) klock_try_acquire_for_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_release_at(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, release_at, __VA_ARGS__)
+#define klock_release(...) klock_release_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_acquire(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, try_acquire, __VA_ARGS__)
+#define klock_wait_at(...) \
+	KLOCK_OF(KLOCK_WAITED_FOR, KLOCK_NO_COUNTED, wait_at, __VA_ARGS__)
+#define klock_wait(...) klock_wait_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_wait_until_at(...) \
+	KLOCK_OF(KLOCK_WAITED_FOR, KLOCK_NO_COUNTED, wait_until_at, __VA_ARGS__)
+#define klock_wait_until(...) klock_wait_until_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_wait_for_at(...) \
+	KLOCK_OF(KLOCK_WAITED_FOR, KLOCK_NO_COUNTED, wait_for_at, __VA_ARGS__)
+#define klock_wait_for(...) klock_wait_for_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_set(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, set, __VA_ARGS__)
+#define klock_reset(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, reset, __VA_ARGS__)
+#define klock_is_set(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, is_set, __VA_ARGS__)
+#define klock_wake_one(...) \
+	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_one, __VA_ARGS__)
+#define klock_wake_all(...) \
+	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_all, __VA_ARGS__)
+#define klock_notify_one(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_one, __VA_ARGS__)
+#define klock_notify_all(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_all, __VA_ARGS__)
+#define klock_prepare(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, prepare, __VA_ARGS__)
+#define klock_sleep_at(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, sleep_at, __VA_ARGS__)
+#define klock_sleep(...) klock_sleep_at(__VA_ARGS__, KLOCK_HERE)
+
+/*
+ * Waits for a condition, without the lock that the caller holds, of any kind,
+ * with the arguments that klock_lock() takes; the caller then looks again.
+ * _irqsave: flags: a variable, of klock_lock_irqsave(). _until: 0 if nobody has
+ * notified it by then.
+ */
+#define klock_wait_with(condition, ...) \
+	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock(__VA_ARGS__), \
+				   klock_lock(__VA_ARGS__)))
+#define klock_wait_with_until(condition, deadline, ...) \
+	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
+			    klock_unlock(__VA_ARGS__), klock_lock(__VA_ARGS__))
+#define klock_wait_with_irqsave(condition, flags, ...) \
+	((void)KLOCK_SLEEP_BETWEEN( \
+		condition, 0, klock_unlock_irqrestore(__VA_ARGS__, flags), \
+		(flags) = klock_lock_irqsave(__VA_ARGS__)))
+#define klock_wait_with_irqsave_until(condition, deadline, flags, ...) \
+	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
+			    klock_unlock_irqrestore(__VA_ARGS__, flags), \
+			    (flags) = klock_lock_irqsave(__VA_ARGS__))
+#define KLOCK_SLEEP_BETWEEN(condition, until, let_go, take_back) \
+	__extension__({ \
+		struct klock_sleeper klock_me; \
+		int klock_told; \
+		klock_prepare(condition, &klock_me); \
+		let_go; \
+		klock_told = klock_sleep(condition, &klock_me, until); \
+		take_back; \
+		klock_told; \
+	})
 /* clang-format on */
 
 #endif

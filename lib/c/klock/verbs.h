@@ -185,6 +185,40 @@ unsigned long long klock_cycles(void);
 	   unsigned long before),                                              \
 	  (lock, mine, before))
 
+/*
+ * Of a lock whose waiters sleep. As of any, but that who asks until a deadline
+ * stands in line, and that no irqsave verb is there.
+ *
+ *	downgrade	held to write before, to read from here
+ */
+#define KLOCK_SLEEPER_VERBS(V, x, shared)                                      \
+	V(x, NONE, lock##shared, (struct klock_##x * lock), (lock))            \
+	V(x, NONE, unlock##shared, (struct klock_##x * lock), (lock))          \
+	V(x, TRUTH, try_lock##shared, (struct klock_##x * lock), (lock))       \
+	V(x, TRUTH, try_lock##shared##_until,                                  \
+	  (struct klock_##x * lock, unsigned long long deadline),              \
+	  (lock, deadline))                                                    \
+	V(x, TRUTH, try_lock##shared##_for,                                    \
+	  (struct klock_##x * lock, unsigned long long cycles),                \
+	  (lock, cycles))
+
+/*
+ * Of what threads wait for: ready(with) and change(with) run under a spin
+ * lock, with interrupts off. Until a deadline: 0 if it was not there by then.
+ *
+ *	wait		until it is set; until ready(with) is not 0
+ *	wake_one, wake_all	change(with) makes it so
+ *	prepare, sleep	the parts of klock_wait_with(), for a condition: the
+ *			caller lets go of its lock between them. until: null:
+ *			for ever
+ */
+#define KLOCK_WAIT_VERBS(V, x, p, a)                                           \
+	V(x, NONE, wait, p, a)                                                 \
+	V(x, TRUTH, wait_until, (KLOCK_LIST p, unsigned long long deadline),   \
+	  (KLOCK_LIST a, deadline))                                            \
+	V(x, TRUTH, wait_for, (KLOCK_LIST p, unsigned long long cycles),       \
+	  (KLOCK_LIST a, cycles))
+
 /* -- What a kind is taken with -- */
 
 #define KLOCK_WITH_NOTHING(verbs, V, x)                                        \
@@ -254,6 +288,56 @@ unsigned long long klock_cycles(void);
 	KLOCK_NODE_VERBS(V, D, x, klock_clh_node)                              \
 	KLOCK_WITH_CLH_NODE(KLOCK_ALONE_VERBS, V, x)
 
+#define KLOCK_SHAPE_MUTEX(V, D, x)                                             \
+	KLOCK_STATE_VERBS(D, x)                                                \
+	KLOCK_CONTENDED_VERB(D, x)                                             \
+	KLOCK_SLEEPER_VERBS(V, x, )
+#define KLOCK_SHAPE_SHARED_MUTEX(V, D, x)                                      \
+	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
+	KLOCK_SLEEPER_VERBS(V, x, )                                            \
+	KLOCK_SLEEPER_VERBS(V, x, _shared)                                     \
+	V(x, NONE, downgrade, (struct klock_##x * lock), (lock))
+#define KLOCK_SHAPE_SEMAPHORE(V, D, x)                                         \
+	D(x, NONE, init, (struct klock_##x * lock, unsigned units),            \
+	  (lock, units))                                                       \
+	V(x, NONE, acquire, (struct klock_##x * lock), (lock))                 \
+	V(x, TRUTH, try_acquire_until,                                         \
+	  (struct klock_##x * lock, unsigned long long deadline),              \
+	  (lock, deadline))                                                    \
+	V(x, TRUTH, try_acquire_for,                                           \
+	  (struct klock_##x * lock, unsigned long long cycles),                \
+	  (lock, cycles))                                                      \
+	D(x, TRUTH, try_acquire, (struct klock_##x * lock), (lock))            \
+	V(x, NONE, release, (struct klock_##x * lock), (lock))
+#define KLOCK_SHAPE_COMPLETION(V, D, x)                                        \
+	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
+	KLOCK_WAIT_VERBS(V, x, (struct klock_##x * lock), (lock))              \
+	D(x, NONE, set, (struct klock_##x * lock), (lock))                     \
+	D(x, NONE, reset, (struct klock_##x * lock), (lock))                   \
+	D(x, TRUTH, is_set, (struct klock_##x * lock), (lock))
+#define KLOCK_SHAPE_CONDITION(V, D, x)                                         \
+	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
+	D(x, NONE, prepare,                                                    \
+	  (struct klock_##x * lock, struct klock_sleeper * me), (lock, me))    \
+	V(x, TRUTH, sleep,                                                     \
+	  (struct klock_##x * lock, struct klock_sleeper * me,                 \
+	   const unsigned long long *until),                                   \
+	  (lock, me, until))                                                   \
+	D(x, NONE, notify_one, (struct klock_##x * lock), (lock))              \
+	D(x, NONE, notify_all, (struct klock_##x * lock), (lock))
+#define KLOCK_SHAPE_WAIT_QUEUE(V, D, x)                                        \
+	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
+	KLOCK_WAIT_VERBS(                                                      \
+		V, x,                                                          \
+		(struct klock_##x * lock, int (*ready)(void *), void *with),   \
+		(lock, ready, with))                                           \
+	D(x, NONE, wake_one,                                                   \
+	  (struct klock_##x * lock, void (*change)(void *), void *with),       \
+	  (lock, change, with))                                                \
+	D(x, NONE, wake_all,                                                   \
+	  (struct klock_##x * lock, void (*change)(void *), void *with),       \
+	  (lock, change, with))
+
 /* -- The list of all kinds: K(shape, x, v) -- */
 
 #define KLOCK_PROPORTIONALS(K, v)                                              \
@@ -306,6 +390,26 @@ unsigned long long klock_cycles(void);
 	K(READER, reader_64, v)                                                \
 	K(READER, reader_256, v)
 
+#define KLOCK_MUTEXES(K, v) K(MUTEX, mutex, v)
+#define KLOCK_SHARED_MUTEXES(K, v) K(SHARED_MUTEX, shared_mutex, v)
+#define KLOCK_SLEEPING_LOCKS(K, v)                                             \
+	KLOCK_MUTEXES(K, v)                                                    \
+	KLOCK_SHARED_MUTEXES(K, v)
+#define KLOCK_SEMAPHORES(K, v) K(SEMAPHORE, semaphore, v)
+#define KLOCK_COMPLETIONS(K, v) K(COMPLETION, completion, v)
+#define KLOCK_CONDITIONS(K, v) K(CONDITION, condition, v)
+#define KLOCK_WAIT_QUEUES(K, v) K(WAIT_QUEUE, wait_queue, v)
+#define KLOCK_WAITED_FOR(K, v)                                                 \
+	KLOCK_COMPLETIONS(K, v)                                                \
+	KLOCK_WAIT_QUEUES(K, v)
+#define KLOCK_AWAITED(K, v)                                                    \
+	KLOCK_SEMAPHORES(K, v)                                                 \
+	KLOCK_CONDITIONS(K, v)                                                 \
+	KLOCK_WAITED_FOR(K, v)
+#define KLOCK_SLEEPING(K, v)                                                   \
+	KLOCK_SLEEPING_LOCKS(K, v)                                             \
+	KLOCK_AWAITED(K, v)
+
 /* By what they can do. */
 #define KLOCK_ALL_BUT_READERS(K, v)                                            \
 	KLOCK_TICKETS(K, v)                                                    \
@@ -317,6 +421,16 @@ unsigned long long klock_cycles(void);
 #define KLOCK_ALL(K, v)                                                        \
 	KLOCK_ALL_BUT_READERS(K, v)                                            \
 	KLOCK_READERS(K, v)
+/* With irqsave verbs: KLOCK_ALL. */
+#define KLOCK_LOCKS(K, v)                                                      \
+	KLOCK_ALL(K, v)                                                        \
+	KLOCK_SLEEPING_LOCKS(K, v)
+#define KLOCK_ANY(K, v)                                                        \
+	KLOCK_ALL(K, v)                                                        \
+	KLOCK_SLEEPING(K, v)
+#define KLOCK_SHARED_LOCKS(K, v)                                               \
+	KLOCK_READERS(K, v)                                                    \
+	KLOCK_SHARED_MUTEXES(K, v)
 #define KLOCK_TRIED(K, v)                                                      \
 	KLOCK_TRIED_TICKETS(K, v)                                              \
 	KLOCK_TASES(K, v)                                                      \
@@ -324,12 +438,19 @@ unsigned long long klock_cycles(void);
 	K(MCS, mcs, v)                                                         \
 	KLOCK_TIMEOUTS(K, v)                                                   \
 	KLOCK_TRIED_READERS(K, v)
+#define KLOCK_TRIED_LOCKS(K, v)                                                \
+	KLOCK_TRIED(K, v)                                                      \
+	KLOCK_SLEEPING_LOCKS(K, v)
+#define KLOCK_SHOWN(K, v)                                                      \
+	KLOCK_ALL(K, v)                                                        \
+	KLOCK_MUTEXES(K, v)
 #define KLOCK_CONTENDED(K, v)                                                  \
 	KLOCK_TICKETS(K, v)                                                    \
 	KLOCK_QUEUEDS(K, v)                                                    \
 	KLOCK_NODES(K, v)                                                      \
 	KLOCK_TIMEOUTS(K, v)                                                   \
-	KLOCK_BAKERIES(K, v)
+	KLOCK_BAKERIES(K, v)                                                   \
+	KLOCK_MUTEXES(K, v)
 
 /* Those that have a form that counts. */
 #define KLOCK_COUNTED_TICKETS(K, v)                                            \

@@ -151,6 +151,33 @@ static_assert(same_inside<klock_checked_mcs>());
 static_assert(same_inside<klock_checked_clh>());
 static_assert(same_inside<klock_checked_bakery_4>());
 
+static_assert(same_inside<klock_checked_mutex>());
+
+/* Those that nobody holds have it behind, in a derived struct. */
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+template <typename C>
+constexpr bool is_known_behind()
+{
+	using lock = typename cpp_of<C>::type;
+
+	return AT(C, klock_usage) == AT(lock, usage) && AT(lock, inner) == 0;
+}
+static_assert(is_known_behind<klock_checked_semaphore>());
+static_assert(is_known_behind<klock_checked_completion>());
+static_assert(is_known_behind<klock_checked_condition>());
+static_assert(is_known_behind<klock_checked_wait_queue>());
+
+static_assert(AT(klock_mutex, klock_word) == AT(mutex, word));
+static_assert(AT(klock_mutex, klock_queue) == AT(mutex, queue));
+static_assert(AT(klock_shared_mutex, klock_users) == AT(shared_mutex, users));
+static_assert(AT(klock_shared_mutex, klock_queue) == AT(shared_mutex, queue));
+static_assert(AT(klock_semaphore, klock_units) == AT(semaphore, units));
+static_assert(AT(klock_semaphore, klock_queue) == AT(semaphore, queue));
+static_assert(AT(klock_completion, klock_done) == AT(completion, done));
+static_assert(AT(klock_completion, klock_queue) == AT(completion, queue));
+static_assert(AT(klock_condition, klock_queue) == AT(condition, queue));
+static_assert(AT(klock_wait_queue, klock_queue) == AT(wait_queue, queue));
+
 /* What is known of readers is between the two. */
 template <typename C>
 constexpr bool same_readers()
@@ -166,6 +193,7 @@ static_assert(same_readers<klock_checked_phase_fair_u16>());
 static_assert(same_readers<klock_checked_phase_fair_u32>());
 static_assert(same_readers<klock_checked_reader_8>());
 static_assert(same_readers<klock_checked_reader_64>());
+static_assert(same_readers<klock_checked_shared_mutex>());
 static_assert(AT(klock_shared_usage, klock_counts) ==
 	      AT(shared_usage, contend));
 static_assert(AT(klock_shared_usage, klock_in) == AT(shared_usage, in));

@@ -3,7 +3,7 @@
  * Every lock of klock.h, from C, on a host: each verb alone, as the static
  * initialiser left the lock and as init leaves it; then four threads that count
  * under it. Those that readers share: two readers who meet inside, and two
- * writers under whom nothing is torn.
+ * writers under whom nothing is torn. What sleeps: the same, in one go.
  *
  * With ORDER defined, and a library that was compiled with
  * irq/klock/arch/irq.hpp in front: interrupts go off before the lock is
@@ -346,6 +346,203 @@ static void share(const struct shared_kind *k)
 	expect(a == 2 * each && b == a, "every write is there");
 }
 
+/* -- What sleeps, by the host's threads -- */
+
+enum { soon = 20000 /* cycles */ };
+
+/* clang-format off */
+static struct KLOCK(mutex) files = FIRST(files, KLOCK_MUTEX_INIT);
+static struct KLOCK(shared_mutex) names = FIRST(names, KLOCK_SHARED_MUTEX_INIT);
+static struct KLOCK(semaphore) jobs = FIRST(jobs, KLOCK_SEMAPHORE_INIT(2));
+static struct KLOCK(completion) done = FIRST(done, KLOCK_COMPLETION_INIT);
+static struct KLOCK(condition) changed = FIRST(changed, KLOCK_CONDITION_INIT);
+static struct KLOCK(condition) spun = FIRST(spun, KLOCK_CONDITION_INIT);
+static struct KLOCK(wait_queue) arrivals = FIRST(arrivals, KLOCK_WAIT_QUEUE_INIT);
+static struct KLOCK(mcs) ring = FIRST(ring, KLOCK_MCS_INIT);
+/* clang-format on */
+
+/* Of arrivals; under files, under ring. */
+static unsigned stock[3];
+
+static int take_one(void *of)
+{
+	unsigned *there = of;
+
+	return *there && (*there)--;
+}
+
+static void put_one(void *of) { ++*(unsigned *)of; }
+
+static void init_sleepers(void)
+{
+	void *const all[] = {&files,   &names, &jobs,	 &done,
+			     &changed, &spun,  &arrivals};
+	const size_t bytes[] = {sizeof(files),	 sizeof(names),	  sizeof(jobs),
+				sizeof(done),	 sizeof(changed), sizeof(spun),
+				sizeof(arrivals)};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		memset(all[i], 0xa5, bytes[i]);
+	klock_init(&files);
+	klock_init(&names);
+	klock_init(&jobs, 2);
+	klock_init(&done);
+	klock_init(&changed);
+	klock_init(&spun);
+	klock_init(&arrivals);
+}
+
+static void held_by_another(void)
+{
+	klock_lock(&files);
+	klock_lock(&names);
+	expect(klock_is_locked(&files) && !klock_is_contended(&files), "held");
+	self = 1;
+	expect(!klock_try_lock(&files) && !klock_try_lock_until(&files, 0) &&
+		       !klock_try_lock_for(&files, soon),
+	       "a held mutex is not had");
+	expect(!klock_try_lock(&names) && !klock_try_lock_until(&names, 0) &&
+		       !klock_try_lock_for(&names, soon),
+	       "a written shared_mutex is not had");
+	expect(!klock_try_lock_shared(&names) &&
+		       !klock_try_lock_shared_until(&names, 0) &&
+		       !klock_try_lock_shared_for(&names, soon),
+	       "nor read");
+	self = 0;
+	klock_downgrade(&names);
+	self = 1;
+	must(klock_try_lock_shared_until(&names, 0), "two read it");
+	klock_unlock_shared(&names);
+	self = 0;
+	klock_unlock_shared(&names);
+	must(klock_try_lock(&names), "it is free");
+	klock_unlock(&names);
+	klock_unlock(&files);
+	expect(!klock_is_locked(&files), "free again");
+}
+
+static void each_wait(void)
+{
+	struct klock_mcs_node mine;
+
+	expect(klock_try_acquire(&jobs) && klock_try_acquire_until(&jobs, 0) &&
+		       !klock_try_acquire(&jobs) &&
+		       !klock_try_acquire_for(&jobs, soon),
+	       "two units, and no more");
+	expect(!klock_is_set(&done) && !klock_wait_until(&done, 0) &&
+		       !klock_wait_for(&done, soon),
+	       "not set");
+	klock_set(&done);
+	klock_wait(&done);
+	expect(klock_is_set(&done) && klock_wait_until(&done, 0), "set");
+	klock_reset(&done);
+	expect(!klock_is_set(&done), "for its next use");
+	expect(!klock_wait_until(&arrivals, take_one, &stock[0], 0), "empty");
+	klock_wake_all(&arrivals, put_one, &stock[0]);
+	klock_wait(&arrivals, take_one, &stock[0]);
+	expect(KLOCK_SLEEP_BETWEEN(&spun, &(unsigned long long){0},
+				   klock_notify_one(&spun), (void)0),
+	       "who comes before it sleeps is heard");
+	klock_lock(&ring, &mine);
+	expect(!klock_wait_with_until(&spun, 0, &ring, &mine), "nobody came");
+	klock_unlock(&ring, &mine);
+}
+
+static struct klock_mcs_node ring_nodes[threads];
+static struct klock_mcs_node *my_ring_node(void) { return &ring_nodes[self]; }
+
+static void bring(void)
+{
+	unsigned long flags;
+
+	klock_release(&jobs);
+	klock_wake_one(&arrivals, put_one, &stock[0]);
+	klock_lock(&files);
+	put_one(&stock[1]);
+	klock_unlock(&files);
+	klock_notify_one(&changed);
+	flags = klock_lock_irqsave(&ring, my_ring_node());
+	put_one(&stock[2]);
+	klock_notify_all(&spun);
+	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
+}
+
+static void fetch(void)
+{
+	unsigned long flags;
+
+	klock_acquire(&jobs);
+	klock_wait(&arrivals, take_one, &stock[0]);
+	klock_lock(&files);
+	while (!take_one(&stock[1]))
+		klock_wait_with(&changed, &files);
+	klock_unlock(&files);
+	flags = klock_lock_irqsave(&ring, my_ring_node());
+	while (!take_one(&stock[2]))
+		klock_wait_with_irqsave(&spun, flags, &ring, my_ring_node());
+	expect(!klock_irqs_enabled(), "off again");
+	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
+}
+
+/* The same by deadlines, and again. */
+static void fetch_in_time(void)
+{
+	unsigned long flags;
+
+	while (!klock_try_acquire_for(&jobs, soon))
+		;
+	while (!klock_wait_for(&arrivals, take_one, &stock[0], soon))
+		;
+	klock_lock(&files);
+	while (!take_one(&stock[1]))
+		klock_wait_with_until(&changed, klock_cycles() + soon, &files);
+	klock_unlock(&files);
+	flags = klock_lock_irqsave(&ring, my_ring_node());
+	while (!take_one(&stock[2]))
+		klock_wait_with_irqsave_until(&spun, klock_cycles() + soon,
+					      flags, &ring, my_ring_node());
+	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
+}
+
+static void *bring_and_fetch(void *arg)
+{
+	self = ((const struct shared_job *)arg)->by;
+	for (unsigned i = 0; i < each; i++) {
+		self % 2 ? bring() : i % 4 ? fetch() : fetch_in_time();
+		if (i % threads == self) {
+			klock_lock(&names);
+			a++;
+			b++;
+			klock_downgrade(&names);
+		} else {
+			klock_lock_shared(&names);
+		}
+		expect(a == b, "what is read is whole");
+		klock_unlock_shared(&names);
+	}
+	if (self)
+		klock_wait(&done);
+	else
+		klock_set(&done);
+	return 0;
+}
+
+static void sleepers(void)
+{
+	now = "what sleeps";
+	alarm(patience);
+	held_by_another();
+	each_wait();
+	init_sleepers();
+	held_by_another();
+	each_wait();
+	a = b = 0;
+	run(0, bring_and_fetch, threads);
+	expect(a == each && b == each, "every write is there");
+	expect(!klock_try_acquire(&jobs) && !stock[0] && !stock[1] && !stock[2],
+	       "whatever is brought is taken");
+}
+
 static void each_kind(void)
 {
 	now = "klock_version";
@@ -355,6 +552,7 @@ static void each_kind(void)
 		take_alone(&kinds[i]);
 	for (unsigned i = 0; i < shared_kinds_here; i++)
 		share(&shared_kinds[i]);
+	sleepers();
 	if (failures)
 		return;
 	printf("%u locks, %d threads each: all counts are right\n", kinds_here,

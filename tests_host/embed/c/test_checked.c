@@ -216,6 +216,35 @@ static void readers_by_cpu(void)
 	klock_unlock(&names);
 }
 
+/* In a handler, with interrupts off; by the line of the call. */
+static void what_sleeps(void)
+{
+	static struct klock_checked_mutex files =
+		KLOCK_CHECKED_INIT("files", KLOCK_MUTEX_INIT);
+	static struct klock_checked_semaphore jobs =
+		KLOCK_CHECKED_INIT("jobs", KLOCK_SEMAPHORE_INIT(1));
+	static struct klock_checked_condition changed =
+		KLOCK_CHECKED_INIT("changed", KLOCK_CONDITION_INIT);
+	static struct klock_checked_completion done;
+	unsigned long flags;
+
+	klock_lock(&files);
+	TRY_TO klock_lock(&files);
+	is_misuse("recursion", "files", &files);
+	context = 1;
+	TRY_TO klock_acquire(&jobs);
+	is_misuse("a wait in a handler", "jobs", &jobs.klock_usage);
+	context = 0;
+	flags = klock_irq_save();
+	klock_checked_set_name(&done, "done");
+	TRY_TO klock_wait(&done);
+	is_misuse("a wait with interrupts off", "done", &done.klock_usage);
+	TRY_TO klock_wait_with(&changed, &files);
+	is_misuse("a wait with interrupts off", "changed",
+		  &changed.klock_usage);
+	klock_irq_restore(flags);
+}
+
 /* A kernel's own function around a lock. */
 __attribute__((noinline)) static void acquire(void)
 {
@@ -411,6 +440,7 @@ int main(void)
 	interrupts();
 	readers();
 	readers_by_cpu();
+	what_sleeps();
 	functions_note_their_caller();
 	known = klock_lock_order_8();
 	two_orders();

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep - locks whose waiters sleep, and what threads sleep for, for
+ * klock/klock.h
+ *
+ *	static struct klock_mutex files = KLOCK_MUTEX_INIT;
+ *	static struct klock_semaphore jobs = KLOCK_SEMAPHORE_INIT(1);
+ *	static struct klock_condition changed = KLOCK_CONDITION_INIT;
+ *
+ *	klock_acquire(&jobs);
+ *	klock_lock(&files);
+ *	while (!is_there)
+ *		klock_wait_with(&changed, &files);
+ *	klock_unlock(&files);
+ *	klock_release(&jobs);			in a handler, too
+ *
+ * What each does: klock/mutex.hpp, shared_mutex.hpp, semaphore.hpp,
+ * completion.hpp, condition.hpp, wait_queue.hpp. Zero bytes are free, not set,
+ * no unit, nobody waits.
+ *
+ * Context: waits: threads, interrupts on, no spin lock held, but the one that a
+ * klock_wait_with_irqsave() is given. All else: handlers, too. NMI: none.
+ */
+#pragma once
+
+#include <klock/ticket.h>
+#include <klock/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernel supplies these; klock/os.hpp has their contract. */
+#ifndef __cplusplus
+__SIZE_TYPE__ klock_os_thread(void);
+void klock_os_park(void);
+_Bool klock_os_park_until(unsigned long long deadline);
+void klock_os_unpark(__SIZE_TYPE__ thread);
+#endif
+
+/* clang-format off */
+#define KLOCK_MUTEX_INIT {{0, 0}, 0, 0}
+#define KLOCK_SHARED_MUTEX_INIT {{0, 0}, 0, 0}
+#define KLOCK_SEMAPHORE_INIT(units) {{0, 0}, (units), 0}
+#define KLOCK_COMPLETION_INIT {{0, 0}, 0, 0}
+#define KLOCK_CONDITION_INIT {{0, 0}, 0}
+#define KLOCK_WAIT_QUEUE_INIT {{0, 0}, 0}
+/* clang-format on */
+
+/* Each: 16 bytes, on 32 bits 8 or 12. A spin lock, a state, and who waits. */
+#define KLOCK_SLEEPS(x, ...)                                                   \
+	struct __attribute__((may_alias)) klock_##x {                          \
+		struct klock_preemptable_ticket_u8 klock_inner;                \
+		__VA_ARGS__                                                    \
+		void *klock_queue;                                             \
+	}
+
+KLOCK_SLEEPS(mutex, unsigned char klock_word;);
+KLOCK_SLEEPS(shared_mutex, unsigned int klock_users;);
+KLOCK_SLEEPS(semaphore, unsigned int klock_units;);
+KLOCK_SLEEPS(completion, unsigned char klock_done;);
+KLOCK_SLEEPS(condition, );
+KLOCK_SLEEPS(wait_queue, );
+
+/* A thread that waits for a condition, on its stack: prepare makes it. */
+struct __attribute__((may_alias)) klock_sleeper {
+	void *klock_words[4];
+};
+
+KLOCK_SLEEPING(KLOCK_DECLARE_KIND, )
+
+#ifdef __cplusplus
+}
+#endif
