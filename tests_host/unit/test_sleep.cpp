@@ -130,47 +130,9 @@ TEST_CASE("sleep: mutex: a waiter is told, and takes it")
 				CHECK_FALSE(m.try_lock());
 			}},
 			[&] { m.lock(); }) == 1);
+	CHECK(unparks == 1);
 	m.unlock();
 	CHECK(all_zero(m));
-}
-
-TEST_CASE("sleep: mutex: who was told in vain is given it")
-{
-	static patient_mutex<1> m;
-
-	m.lock();
-	CHECK(sleeps_in({[&] {
-				 m.unlock();
-				 m.lock(); /* takes it before the one told */
-			 },
-			 [&] {
-				 m.unlock();
-				 CHECK(m.is_locked()); /* handed over */
-			 }},
-			[&] { CHECK(m.try_lock_for(1)); }) == 2);
-	m.unlock();
-	CHECK(all_zero(m));
-
-	/* Without patience, at once. */
-	patient_mutex<0> fifo;
-
-	fifo.lock();
-	CHECK(sleeps_in({[&] {
-				fifo.unlock();
-				CHECK(fifo.is_locked());
-			}},
-			[&] { fifo.lock(); }) == 1);
-	fifo.unlock();
-}
-
-TEST_CASE("sleep: mutex: a park for nothing is followed by another")
-{
-	mutex m;
-
-	m.lock();
-	CHECK(sleeps_in({[] {}, [] {}, [&] { m.unlock(); }},
-			[&] { m.lock(); }) == 3);
-	m.unlock();
 }
 
 TEST_CASE("sleep: guards take them, and the standard library's")
@@ -372,35 +334,4 @@ TEST_CASE("sleep: condition: who waits longest is notified first")
 				 changed.notify_one();
 			 }},
 			wait) == 3);
-}
-
-TEST_CASE("sleep: shared_mutex: in one queue; who gives up lets others in")
-{
-	shared_mutex sm;
-
-	sm.lock();
-	sm.downgrade();
-	CHECK(sm.try_lock_shared());
-	CHECK_FALSE(sm.try_lock_until(0));
-	/* A writer waits, and a reader behind it. */
-	CHECK(sleeps_in({[&] { CHECK_FALSE(sm.try_lock_shared_until(0)); },
-			 [&] {
-				 sm.unlock_shared();
-				 sm.unlock_shared();
-				 CHECK_FALSE(sm.try_lock_shared());
-			 }},
-			[&] { sm.lock(); }) == 2);
-	/* And behind a writer, two readers. */
-	CHECK(sleeps_in({[&] { CHECK(sm.try_lock_shared_for(1)); },
-			 [&] {
-				 CHECK(unparks > 0);
-				 sm.unlock();
-			 }},
-			[&] { sm.lock_shared(); }) == 2);
-	CHECK_FALSE(sm.try_lock());
-	CHECK(sleeps_in({[&] {
-				sm.unlock_shared();
-				sm.unlock_shared();
-			}},
-			[&] { CHECK(sm.try_lock_for(1)); }) == 1);
 }
