@@ -9,12 +9,15 @@
  */
 #pragma once
 
+#include "../../lib/arch/hosted/klock/host_parking.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 
 #include <klock/cpu.hpp>
+#include <klock/mutex.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/types.hpp>
 
 #include <atomic>
@@ -317,6 +320,29 @@ struct ping_pong final : contest {
 /*
  * rows - what is measured: floors, every lock of klock's list, every peer
  */
+
+/*
+ * klock's that sleep: over a host's functions, which its list does without. A
+ * kernel's holder of the inner lock has interrupts off; a process's is
+ * preempted, and so who waits for it yields in the hosted port, and here.
+ */
+struct yielding_lock : klock::detail::sleepers_lock {
+	void lock()
+	{
+		for (u32 i = 1; !try_lock(); i++)
+			i % 128 ? klock::cpu_relax() : (void)sched_yield();
+	}
+};
+using klock::selftest::subject;
+using sleeping_locks = klock::selftest::list<
+	subject<"mutex", klock::mutex, klock::selftest::service::none>,
+	subject<"mutex (hosted)", klock::patient_mutex<8, yielding_lock>,
+		klock::selftest::service::none>>;
+
+/* Those that they are compared with, and readers' besides. */
+inline const std::vector<std::string> sleeping_peers = {
+	"pthread_mutex", "std::mutex", "absl Mutex", "pthread_rwlock",
+	"std::shared_mutex"};
 
 /* The floors that ratios are taken to. */
 inline constexpr const char *bare_xadd_name = "bare lock xadd";
@@ -675,6 +701,7 @@ struct options {
 	bool smoke = false;   /* every experiment, as short as can be */
 	bool shared = false;  /* only what readers share */
 	bool crowded = false; /* only more threads than cores */
+	bool sleep = false;   /* only locks that sleep, and all alone */
 	bool sizes = false;   /* only accesses of two sizes on one word */
 	bool list = false; /* print klock's rows, or the shared ones, and end */
 
@@ -717,6 +744,8 @@ void measure_sizes(context &);
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
+/* The same of locks that sleep, by 4 threads a core, at all sections. */
+void measure_sleeping(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
  * and some to compare them with.

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 # Files, and whether each lock must be in it; in those that are not for every
 # lock, some must be (a lock for 2 is in no trial of 8).
 FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
-         "scaling.csv": True, "code.csv": True, "sequences.csv": False, "sizes.csv": False, "bars.csv": False,
+         "scaling.csv": True, "code.csv": True, "sequences.csv": False, "sizes.csv": False, "sleeping.csv": False, "bars.csv": False,
          "bars_code.csv": False}
 # The same for every row of locks that readers share.
 SHARED = ("shared_alone.csv", "shared.csv")

@@ -133,6 +133,8 @@ int main(int argc, char **argv)
 
 	klock::selftest::all_locks<8>::for_each(
 		[&]<typename Subject>() { visit<Subject>("klock", "", run); });
+	sleeping_locks::for_each(
+		[&]<typename Subject>() { visit<Subject>("klock", "", run); });
 	for_each_peer([&]<typename Subject>() {
 		visit<Subject>("peer", Subject::counterpart, run);
 	});

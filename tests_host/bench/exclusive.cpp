@@ -102,6 +102,26 @@ std::string in_words(const setting &s)
 	       std::to_string(s.section) + " cycles";
 }
 
+const std::vector<std::string> heads = {"lock",
+					"kind",
+					"threads",
+					"cores",
+					"section_cycles",
+					"think_cycles",
+					"rate_median",
+					"rate_q1",
+					"rate_q3",
+					"rate_max",
+					"to_fifo",
+					"to_fifo_q1",
+					"to_fifo_q3",
+					"min_to_max",
+					"jain",
+					"max_consecutive",
+					"longest_wait_cycles",
+					"handoff_share",
+					"rounds"};
+
 /* The peer that a fair lock has to beat in this load: the best median. */
 const series *best_fifo_peer(context &c, const setting &s, std::string &name)
 {
@@ -159,12 +179,7 @@ void measure_contended(context &c)
 {
 	const unsigned few = c.opts.few_rounds();
 	c.out.heading("Contended: the loads");
-	csv file(c.file("contended.csv"),
-		 {"lock", "kind", "threads", "cores", "section_cycles",
-		  "think_cycles", "rate_median", "rate_q1", "rate_q3",
-		  "rate_max", "to_fifo", "to_fifo_q1", "to_fifo_q3",
-		  "min_to_max", "jain", "max_consecutive",
-		  "longest_wait_cycles", "handoff_share", "rounds"});
+	csv file(c.file("contended.csv"), heads);
 
 	for (unsigned threads : {2u, c.cores()}) {
 		if (threads == c.cores() && threads == 2 &&
@@ -188,6 +203,26 @@ void measure_contended(context &c)
 	write(c, file, many);
 	c.out.say("\n");
 	c.out.heading("Contended: acquisitions per second, waits in cycles");
+	c.out.say(file.text());
+}
+
+void measure_sleeping(context &c)
+{
+	std::vector<std::string> locks = sleeping_peers;
+	csv file(c.file("sleeping.csv"), heads);
+
+	c.out.heading("Locks that sleep: acquisitions per second, waits in "
+		      "cycles");
+	locks.insert(locks.end(), {"mutex", "mutex (hosted)"});
+	for (unsigned section : sections) {
+		const setting s{threads_a_core * c.cores(), section, think};
+
+		c.found.loads[s] =
+			run_rounds(c, s, c.opts.rounds, c.opts.few_rounds(),
+				   in_words(s), locks);
+		write(c, file, s);
+		c.out.say("\n");
+	}
 	c.out.say(file.text());
 }
 

@@ -22,6 +22,8 @@ const char usage[] =
 	"  --trial-us N   microseconds of a contended trial (2000)\n"
 	"  --scaling      only the curve from 1 to all cores\n"
 	"  --shared       only locks that readers share, and sequences\n"
+	"  --sleep        only locks that sleep, beside each other, and all "
+	"alone\n"
 	"  --sizes        only accesses of two sizes on one word: a second\n"
 	"  --crowded      only waiters that do not run: 1, 2, 4 and 8 threads "
 	"a core\n"
@@ -60,6 +62,8 @@ options parse(int argc, char **argv)
 			o.shared = true;
 		} else if (arg == "--crowded") {
 			o.crowded = true;
+		} else if (arg == "--sleep") {
+			o.sleep = true;
 		} else if (arg == "--sizes") {
 			o.sizes = true;
 		} else if (arg == "--list") {
@@ -162,6 +166,13 @@ int main(int argc, char **argv)
 		say_how_quiet(c);
 		return 0;
 	}
+	if (opts.sleep) {
+		measure_uncontended(c);
+		measure_sleeping(c);
+		measure_shared(c);
+		print_bars(c);
+		return 0;
+	}
 	if (opts.shared) {
 		measure_sequences(c);
 		measure_shared(c);
@@ -177,6 +188,8 @@ int main(int argc, char **argv)
 	measure_shared(c);
 	if (c.cores() > 2 || opts.smoke)
 		measure_scaling(c);
+	if (opts.smoke)
+		measure_sleeping(c);
 	print_bars(c);
 	say_how_quiet(c);
 	return 0;

@@ -166,19 +166,23 @@ struct sheet {
 	}
 };
 
-/* lock >= every FIFO peer in throughput; the one it does worst against. */
+/* lock >= bar x every peer that fits, in throughput; the one it does worst
+ * against. */
+template <typename Fits>
 void in_throughput(context &c, sheet &s, const std::string &lock,
-		   const setting &at)
+		   const setting &at, const std::string &than, double bar,
+		   Fits fits)
 {
-	const std::string what = lock + ", 2 threads, sections of " +
+	const std::string what = lock + ", " + std::to_string(at.threads) +
+				 " threads, sections of " +
 				 std::to_string(at.section) +
-				 ": rate >= every FIFO peer";
+				 ": rate >= " + than;
 	auto &found = c.found.loads[at];
 	const row *worst = nullptr;
 	series worst_ratio;
 
-	for (const row &r : rows_for(2)) {
-		if (r.what != kind::peer || !r.fifo || !found.contains(r.name))
+	for (const row &r : rows_for(at.threads)) {
+		if (r.what != kind::peer || !fits(r) || !found.contains(r.name))
 			continue;
 		series q = ratios(found[lock].rate, found[r.name].rate);
 		if (!worst || median(q) < median(worst_ratio)) {
@@ -189,8 +193,8 @@ void in_throughput(context &c, sheet &s, const std::string &lock,
 	if (!worst)
 		s.not_judged(what, "no such peer here");
 	else
-		s.judge(what + " (" + worst->name + ")", median(worst_ratio), 1,
-			false, worst_ratio);
+		s.judge(what + " (" + worst->name + ")", median(worst_ratio),
+			bar, false, worst_ratio);
 }
 
 /* mine <= so many times the floor, by the minima. */
@@ -232,13 +236,38 @@ void judge_exclusive(context &c, sheet &s)
 			 alone[lock], rows_for(1), alone,
 			 [](const row &r) { return r.fifo; });
 		for (unsigned section : {0u, 50u, 500u})
-			in_throughput(c, s, lock, {2, section, 50});
+			in_throughput(c, s, lock, {2, section, 50},
+				      "every FIFO peer", 1,
+				      [](const row &r) { return r.fifo; });
 	}
 	to_floor(s, queued + " uncontended <= 1.15 x lock xadd", alone[queued],
 		 xadd, most_of_queued);
 	to_peers(s, mcs + " uncontended <= every MCS peer", alone[mcs],
 		 rows_for(1), alone,
 		 [](const row &r) { return r.counterpart == mcs; });
+}
+
+void judge_sleeping(context &c, sheet &s)
+{
+	const auto sleeps = [](const auto &r) {
+		return std::find(sleeping_peers.begin(), sleeping_peers.end(),
+				 r.name) != sleeping_peers.end();
+	};
+	const std::string peers = "every peer that sleeps";
+
+	to_peers(s, "mutex uncontended <= " + peers,
+		 c.found.uncontended["mutex"], rows_for(1), c.found.uncontended,
+		 sleeps);
+	for (const char *lock : {"mutex", "mutex (hosted)"})
+		for (unsigned section : {0u, 50u, 500u})
+			in_throughput(c, s, lock, {4 * c.cores(), section, 50},
+				      "0.9 x " + peers, 0.9, sleeps);
+	to_peers(s, "shared_mutex read uncontended <= " + peers,
+		 c.found.reads["shared_mutex"], shared_rows_for(1),
+		 c.found.reads, sleeps);
+	to_peers(s, "shared_mutex write uncontended <= " + peers,
+		 c.found.writes["shared_mutex"], shared_rows_for(1),
+		 c.found.writes, sleeps);
 }
 
 void judge_shared(context &c, sheet &s)
@@ -265,8 +294,10 @@ void print_bars(context &c)
 	sheet s = {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
 						    "ratio_q3", "verdict"})};
 
-	if (!c.opts.shared)
+	if (!c.opts.shared && !c.opts.sleep)
 		judge_exclusive(c, s);
+	if (!c.opts.shared)
+		judge_sleeping(c, s);
 	judge_shared(c, s);
 	c.out.heading("Bars");
 	c.out.say(s.file.text());

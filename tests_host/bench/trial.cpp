@@ -300,6 +300,9 @@ std::vector<row> make_rows()
 	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
+	sleeping_locks::for_each([&]<typename Subject>() {
+		rows.push_back(lock_row<Subject>(kind::klock, ""));
+	});
 	for_each_peer([&]<typename Subject>() {
 		rows.push_back(
 			lock_row<Subject>(kind::peer, Subject::counterpart));
@@ -372,6 +375,10 @@ std::vector<shared_row> make_shared_rows()
 
 	rows.push_back(row_of<klock::ticket_lock<klock::u16>>(
 		"ticket_lock<u16>", kind::klock, true, 65536));
+	rows.push_back(row_of<klock::shared_mutex>("shared_mutex", kind::klock,
+						   true, ~u64{0}));
+	rows.push_back(row_of<klock::shared_mutex_with<yielding_lock>>(
+		"shared_mutex (hosted)", kind::klock, true, ~u64{0}));
 	klock::selftest::all_shared_locks<Cpus>::for_each(
 		[&]<typename Subject>() {
 			rows.push_back(row_of<typename Subject::lock>(

@@ -292,8 +292,10 @@ struct abseil_mutex : any_number {
 using abseil_shared_peers =
 	list<shared_peer<"absl Mutex", abseil_mutex, false, "none">>;
 
-using abseil_peers = list<peer<"absl SpinLock", abseil_spinlock, service::none,
-			       "backoff_ttas_lock">>;
+using abseil_peers =
+	list<peer<"absl SpinLock", abseil_spinlock, service::none,
+		  "backoff_ttas_lock">,
+	     peer<"absl Mutex", abseil_mutex, service::none, "none">>;
 #endif
 
 /* -- The table -- */
