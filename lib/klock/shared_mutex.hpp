@@ -118,12 +118,16 @@ struct shared_mutex_with {
 
 	using section = detail::inner_section<Inner>;
 
-	[[gnu::noinline]] bool enter(bool reads, const u64 *until)
+	/* Inline but for the wait: the call would make a read dearer than
+	 * pthread's. */
+	bool enter(bool reads, const u64 *until)
 	{
 		section in(inner);
 
-		if (entered(reads))
-			return true;
+		return entered(reads) || waits(in, reads, until);
+	}
+	[[gnu::noinline]] bool waits(section &in, bool reads, const u64 *until)
+	{
 		detail::sleeper me;
 
 		me.reads.set(reads);
@@ -140,7 +144,7 @@ struct shared_mutex_with {
 		return entered(reads);
 	}
 
-	[[gnu::noinline]] void leave()
+	void leave()
 	{
 		section in(inner);
 		const u32 now = users.get();
@@ -153,6 +157,11 @@ struct shared_mutex_with {
 
 	/* Those at the front that may; they are in when they wake. */
 	void admit()
+	{
+		if (!queue.empty())
+			admit_some();
+	}
+	[[gnu::noinline]] void admit_some()
 	{
 		while (!queue.empty() && took(queue.first()->reads.get()))
 			queue.wake_first();
