@@ -7,6 +7,7 @@
 #include <klock/selftest/mortal.hpp>
 
 #include "../unit/stepper.hpp"
+#include "../widths.hpp"
 
 #include <catch.hpp>
 
@@ -20,12 +21,7 @@ using namespace klock::selftest;
  * another takes it, releases it and frees it. What the unlock then still does
  * to it is an access to freed memory, at every run. On the stepper's machines.
  */
-/* Level full has every width of each algorithm. */
-#ifndef KLOCK_EVERY_WIDTH
-using subjects = one_of_each<all_locks<4>>;
-#else
-using subjects = all_locks<4>;
-#endif
+using subjects = widths_of<all_locks<4>>;
 
 namespace last_access_tests {
 
@@ -271,7 +267,7 @@ bool haunts()
 
 TEST_CASE("lifetime: a reader or a writer that follows may end the lock")
 {
-	all_shared_locks<cpus>::for_each([]<typename Subject>() {
+	widths_of<all_shared_locks<cpus>>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 		using writes = contender<lock>;
 		using reads = reader<lock>;

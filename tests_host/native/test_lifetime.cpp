@@ -5,6 +5,7 @@
  * ThreadSanitizer also one before it that nothing orders.
  */
 #include "../watchdog.hpp"
+#include "../widths.hpp"
 #include "threads.hpp"
 
 #include <klock/selftest/parts.hpp>
@@ -56,12 +57,15 @@ unsigned freed_by_the_last(unsigned threads)
 
 void all_freed(unsigned threads)
 {
-	all_locks<most_threads>::for_each([threads]<typename Subject>() {
-		INFO(Subject::name);
-		watchdog::note(Subject::name, "freed by the last of", threads);
-		if (Subject::capacity >= threads)
-			CHECK(freed_by_the_last<Subject>(threads) == objects);
-	});
+	widths_of<all_locks<most_threads>>::for_each(
+		[threads]<typename Subject>() {
+			INFO(Subject::name);
+			watchdog::note(Subject::name, "freed by the last of",
+				       threads);
+			if (Subject::capacity >= threads)
+				CHECK(freed_by_the_last<Subject>(threads) ==
+				      objects);
+		});
 }
 
 } // namespace

@@ -2,9 +2,9 @@
 /*
  * Every lock of the lists under real threads: exclusion, order, progress.
  */
-#include <klock/selftest/busted_shared.hpp>
 #include <klock/selftest/shared_torture.hpp>
 
+#include "../widths.hpp"
 #include "threads.hpp"
 
 #include <catch.hpp>
@@ -87,7 +87,7 @@ void passes(unsigned threads, part which)
 
 void all_pass(unsigned threads, part which)
 {
-	all_locks<most_threads>::for_each(
+	widths_of<all_locks<most_threads>>::for_each(
 		[&]<typename Subject>() { passes<Subject>(threads, which); });
 }
 
@@ -166,9 +166,10 @@ void passes(unsigned threads, part which, unsigned write_one_in)
 
 void all_pass(unsigned threads, part which, unsigned write_one_in = 4)
 {
-	all_shared_locks<most_threads>::for_each([=]<typename Subject>() {
-		passes<Subject>(threads, which, write_one_in);
-	});
+	widths_of<all_shared_locks<most_threads>>::for_each(
+		[=]<typename Subject>() {
+			passes<Subject>(threads, which, write_one_in);
+		});
 }
 
 } // namespace
@@ -196,3 +197,43 @@ TEST_CASE("shared: writers alone, readers together, 8 threads", "[shared]")
 }
 
 } // namespace shared_tests
+
+/* As many threads as above: the templates are compiled once. */
+namespace control_tests {
+
+namespace {
+
+constexpr unsigned most_threads = 8;
+
+template <typename Subject, typename Torture>
+void not_found()
+{
+	for (const bool parallel : {true, false}) {
+		auto t = std::make_unique<Torture>();
+		plan p = plan_to_find(parallel, 0);
+
+		p.cpus = participants<Subject>(p.cpus);
+		run_on_threads<Subject>(*t, p);
+		INFO(Subject::name);
+		const char *wrong = fault(t->outcome());
+		INFO((wrong ? wrong : "passed"));
+		CHECK(wrong == nullptr);
+	}
+}
+
+} // namespace
+
+/* One that stands still ends the program, and says so. */
+TEST_CASE("busted: no correct lock is found", "[busted]")
+{
+	widths_of<all_locks<most_threads>>::for_each([]<typename Subject>() {
+		not_found<Subject, torture<Subject, most_threads>>();
+	});
+	widths_of<all_shared_locks<most_threads>>::for_each(
+		[]<typename Subject>() {
+			not_found<Subject,
+				  shared_torture<Subject, most_threads>>();
+		});
+}
+
+} // namespace control_tests

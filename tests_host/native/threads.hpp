@@ -276,4 +276,23 @@ inline void run_on_threads(Torture &t, const plan &p,
 		run_any(t, Subject::name, sizeof(t), p, standing_still);
 }
 
+/*
+ * The plan that finds the mutants. What shows only where two run at once: two
+ * threads, each on a core of its own, as fast as they can. All else: a queue of
+ * two behind a holder. Small runs, as most of a large one is two threads in
+ * step, time and again.
+ */
+constexpr unsigned most_to_find = 3;
+inline plan plan_to_find(bool parallel, unsigned run)
+{
+	return {.cpus = parallel ? 2u : most_to_find,
+		.convoys = parallel ? 0u : 4u,
+		.sections = parallel ? 2000u : 400u,
+		.relaxes_a_word = 1,
+		.relaxes_outside = 4,
+		.try_one_in = 2,
+		.seed = run,
+		.write_one_in = 2 + run % 3};
+}
+
 } // namespace native

@@ -5,6 +5,7 @@
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
 
+#include "../widths.hpp"
 #include "line.hpp"
 #include "stepper.hpp"
 
@@ -24,12 +25,7 @@ using namespace unit;
 /*
  * What is promised of every lock of the list, whatever its algorithm.
  */
-/* Level full has every width of each algorithm. */
-#ifndef KLOCK_EVERY_WIDTH
-using subjects = selftest::one_of_each<selftest::all_locks<4>>;
-#else
-using subjects = selftest::all_locks<4>;
-#endif
+using subjects = widths_of<selftest::all_locks<4>>;
 
 namespace every_tests {
 

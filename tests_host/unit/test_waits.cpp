@@ -16,6 +16,7 @@
 #include <fiber/fiber.hpp>
 
 #include "../claims/stage.hpp"
+#include "../widths.hpp"
 #include "pretended_kernel.hpp"
 
 #include <catch.hpp>
@@ -1084,7 +1085,7 @@ void at_capacity(const char *name)
 
 TEST_CASE("every lock: as many contenders as it may have, of either kind")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
+	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		at_capacity<typename Subject::lock>(Subject::name);
 	});
@@ -1092,7 +1093,7 @@ TEST_CASE("every lock: as many contenders as it may have, of either kind")
 
 TEST_CASE("every lock: checked, at capacity: silent")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
+	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
 		INFO(Subject::name);
 		at_capacity<checked_lock<typename Subject::lock, "full">>(
 			Subject::name);
