@@ -20,6 +20,7 @@
 #include <klock/ticket_lock.hpp>
 #include <klock/wide_phase_fair_lock.hpp>
 
+#include "../widths.hpp"
 #include "counted.hpp"
 #include "line.hpp"
 #include "pretended_kernel.hpp"
@@ -191,7 +192,7 @@ TEST_CASE("counted_lock: any lock with a try_lock, in any other around it")
 {
 	unsigned locks = 0;
 
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+	widths_of<selftest::all_locks<4>>::for_each([&]<typename Subject>() {
 		using lock = typename Subject::lock;
 
 		if constexpr (try_lockable<lock>) {

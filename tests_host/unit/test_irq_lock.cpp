@@ -16,6 +16,7 @@
 #include <klock/selftest/locks.hpp>
 #include <klock/shared_guard.hpp>
 
+#include "../widths.hpp"
 #include "line.hpp"
 #include "pretended_kernel.hpp"
 
@@ -48,7 +49,7 @@ concept by_hand = requires(L &lock) { lock.lock(); };
 
 TEST_CASE("irq_lock: sizes are those of the lock inside, zero bytes too")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
+	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 
 		static_assert(sizeof(irq_lock<lock>) == sizeof(lock));
@@ -67,7 +68,7 @@ TEST_CASE("irq_lock: sizes are those of the lock inside, zero bytes too")
 
 TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
+	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
 		using lock = typename Subject::lock;
 		static irq_lock<lock> it;
 		const auto section = [&] {
@@ -94,34 +95,36 @@ TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
 
 TEST_CASE("irq_lock: readers take it by irq_shared_guard, with interrupts off")
 {
-	selftest::all_shared_locks<4>::for_each([]<typename Subject>() {
-		using lock = typename Subject::lock;
-		static irq_lock<lock> it;
+	widths_of<selftest::all_shared_locks<4>>::for_each(
+		[]<typename Subject>() {
+			using lock = typename Subject::lock;
+			static irq_lock<lock> it;
 
-		INFO(Subject::name);
-		static_assert(irq_lock<lock>::max_readers == lock::max_readers);
-		static_assert(!shared_lockable<irq_lock<lock>>);
-		{
-			irq_shared_guard one(it);
-			irq_shared_try_guard two{it};
-			CHECK(static_cast<bool>(two));
-			CHECK(it.is_locked());
-			CHECK_FALSE(irqs_enabled());
-			two.unlock();
-			CHECK(it.is_locked());
-			CHECK_FALSE(irqs_enabled());
-		}
-		CHECK_FALSE(it.is_locked());
-		CHECK(irqs_enabled());
-		{
-			irq_guard writer(it);
-			irq_shared_try_guard in_vain{it};
-			CHECK_FALSE(static_cast<bool>(in_vain));
-			CHECK_FALSE(irqs_enabled());
-		}
-		CHECK_FALSE(it.is_locked());
-		CHECK(irqs_enabled());
-	});
+			INFO(Subject::name);
+			static_assert(irq_lock<lock>::max_readers ==
+				      lock::max_readers);
+			static_assert(!shared_lockable<irq_lock<lock>>);
+			{
+				irq_shared_guard one(it);
+				irq_shared_try_guard two{it};
+				CHECK(static_cast<bool>(two));
+				CHECK(it.is_locked());
+				CHECK_FALSE(irqs_enabled());
+				two.unlock();
+				CHECK(it.is_locked());
+				CHECK_FALSE(irqs_enabled());
+			}
+			CHECK_FALSE(it.is_locked());
+			CHECK(irqs_enabled());
+			{
+				irq_guard writer(it);
+				irq_shared_try_guard in_vain{it};
+				CHECK_FALSE(static_cast<bool>(in_vain));
+				CHECK_FALSE(irqs_enabled());
+			}
+			CHECK_FALSE(it.is_locked());
+			CHECK(irqs_enabled());
+		});
 }
 
 TEST_CASE("irq_lock: early unlock, try, pairs, adopting nothing")
@@ -278,7 +281,8 @@ TEST_CASE("thread_lock: checked, a handler that reads it or tries is named")
 		"table, CPU 1: taken in a handler, but it is a lock of threads "
 		"alone; at ";
 
-	selftest::all_shared_locks<4>::for_each([&]<typename Subject>() {
+	widths_of<selftest::all_shared_locks<
+		4>>::for_each([&]<typename Subject>() {
 		using lock = typename Subject::lock;
 		using readable = thread_lock<lock>;
 
