@@ -54,18 +54,17 @@ TEST_CASE("every lock: at 2 to 128 CPUs")
 	each_is_sound(every_lock_measured(128).rows);
 }
 
-TEST_CASE("every lock: at 2 to 1,024 CPUs, in time", "[deep]")
+#ifdef KLOCK_OTHER_WIDTHS
+TEST_CASE("every lock: at 2 to 1,024 CPUs, in time")
 {
 	const std::vector<figures> &rows = every_lock_measured(1024).rows;
 
 	each_is_sound(rows);
-	CHECK(rows.size() > (visits_widths ? 90 : 60));
+	CHECK(rows.size() > 90);
 	CHECK(rows.back().cpus == 1024);
 	CHECK(every_lock_measured(1024).seconds < 60);
 
-	/* All widths are there in level full, for test_identical.cmake. */
-	if (!visits_widths)
-		return;
+	/* For test_identical.cmake. */
 	const std::string folder = KLOCK_SIM_MEASURED;
 	std::filesystem::create_directories(folder);
 	CHECK(std::ofstream(folder + "/table.txt") << text(rows));
@@ -73,7 +72,7 @@ TEST_CASE("every lock: at 2 to 1,024 CPUs, in time", "[deep]")
 	CHECK(std::ofstream(folder + "/table.csv") << csv(rows));
 }
 
-TEST_CASE("every lock: to 128 CPUs, twice the same in one process", "[deep]")
+TEST_CASE("every lock: to 128 CPUs, twice the same in one process")
 {
 	const std::vector<figures> again =
 		measure_every_lock(xeon_8180, first::small, 128);
@@ -84,6 +83,7 @@ TEST_CASE("every lock: to 128 CPUs, twice the same in one process", "[deep]")
 	rows.resize(again.size());
 	CHECK(csv(again) == csv(rows));
 }
+#endif
 
 TEST_CASE("every lock: in turn, where all run and patience outlasts a handoff")
 {
