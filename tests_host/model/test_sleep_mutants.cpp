@@ -122,8 +122,11 @@ const mistake mistakes[] = {
 TEST_CASE("sleep: every mutant is found")
 {
 	for (const mistake &m : mistakes) {
+		/* The largest is explored by test_sleep.cpp, in level full. */
+		const bool large = m.within > 10'000;
+
 		broken = mutant::none;
-		const result right = m.world();
+		const result right = large ? result{} : m.world();
 		broken = m.which;
 		const result wrong = m.world();
 		broken = mutant::none;
@@ -132,7 +135,7 @@ TEST_CASE("sleep: every mutant is found")
 				   << "\n"
 				   << wrong.timeline);
 		CHECK(right.ok());
-		CHECK(right.exhaustive);
+		CHECK((right.exhaustive || large));
 		CHECK(wrong.found == m.found);
 		CHECK_FALSE(wrong.exhaustive);
 		CHECK(wrong.complete <= m.within);

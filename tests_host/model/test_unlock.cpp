@@ -3,25 +3,13 @@
  * What unlock() does after it has released the lock: nothing. And whom it waits
  * for before that: nobody, or a newcomer.
  */
-#include "lock_worlds.hpp"
-
-#include <catch.hpp>
+#include "lock_cases.hpp"
 
 #include <cstring>
 
 using namespace worlds;
 
 namespace {
-
-void good(const result &r)
-{
-	UNSCOPED_INFO(r.complete << " complete, " << r.time << " s "
-				 << r.message << "\n"
-				 << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete > 1);
-}
 
 /* All locks that so many CPUs may take, with so many critical sections each. */
 template <unsigned Cpus>
