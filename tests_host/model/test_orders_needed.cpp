@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-using namespace klock::selftest;
+using klock::selftest::queues;
 using namespace worlds;
 using model::use;
 using model::weakening;
