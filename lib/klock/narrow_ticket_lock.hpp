@@ -69,6 +69,9 @@ struct narrow_ticket_lock {
 	{
 	}
 
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit narrow_ticket_lock(taken_already) : byte(one_next) {}
+
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock()
 	{

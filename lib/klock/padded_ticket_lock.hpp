@@ -68,6 +68,9 @@ struct padded_ticket_lock {
 	{
 	}
 
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit padded_ticket_lock(taken_already) : next(1) {}
+
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock() { await_turn(take_ticket()); }
 

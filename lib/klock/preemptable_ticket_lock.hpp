@@ -101,6 +101,14 @@ struct preemptable_ticket_lock {
 	static constexpr u64 max_contenders = u64{1}
 					      << (8 * sizeof(Counter) - 2);
 
+	constexpr preemptable_ticket_lock() = default;
+
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit preemptable_ticket_lock(taken_already)
+	    : next(1), state(1)
+	{
+	}
+
 	/* Waits for its turn, or bypasses; then the caller is the holder. */
 	void lock()
 	{

@@ -71,6 +71,13 @@ struct proportional_ticket_lock {
 	{
 	}
 
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit proportional_ticket_lock(taken_already held,
+						    u32 turns = default_base)
+	    : queue(held), base(turns)
+	{
+	}
+
 	/* Spin iterations for each waiter ahead; at any time. */
 	void set_base(u32 turns) { base.store_relaxed(turns); }
 

@@ -46,6 +46,11 @@ struct tas_lock {
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};
 
+	constexpr tas_lock() = default;
+
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit tas_lock(taken_already) : taken(1) {}
+
 	/* Waits until the lock was free at a try; then the caller holds it. */
 	void lock()
 	{

@@ -76,6 +76,9 @@ struct ticket_lock {
 	{
 	}
 
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit ticket_lock(taken_already) : tickets({0, 1}) {}
+
 	/* Waits for its turn; on return the caller holds the lock. */
 	void lock() { await_turn(take_ticket()); }
 

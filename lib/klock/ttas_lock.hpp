@@ -58,6 +58,11 @@ struct ttas_lock {
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};
 
+	constexpr ttas_lock() = default;
+
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit ttas_lock(taken_already) : taken(1) {}
+
 	/* Waits until it was free at a try; then the caller holds it. */
 	void lock()
 	{
@@ -144,6 +149,13 @@ struct exponential_backoff {
 /* ttas_lock whose waiters back off; everything else is the same. */
 struct backoff_ttas_lock {
 	static constexpr u64 max_contenders = ttas_lock::max_contenders;
+
+	constexpr backoff_ttas_lock() = default;
+
+	/* Held already: one unlock(), by whoever opens it, is the first. */
+	constexpr explicit backoff_ttas_lock(taken_already held) : inner(held)
+	{
+	}
 
 	/* As ttas_lock's; a waiter looks ever more seldom. */
 	void lock()

@@ -180,6 +180,15 @@ template <usize N>
 inline constexpr usize fields_in_word = N == 2 ? 2 : 4;
 } // namespace detail
 
+/*
+ * A lock that is held before anybody ran: constinit ticket_lock<u8>
+ * gate(initially_held). Nobody is its holder; one unlock() opens it.
+ */
+struct taken_already {
+	explicit constexpr taken_already() = default;
+};
+inline constexpr taken_already initially_held{};
+
 /* The file and line that a function was called from. */
 struct call_site {
 	const char *file;

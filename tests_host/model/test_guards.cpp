@@ -11,14 +11,18 @@
 #include <klock/irq_shared_lock.hpp>
 #include <klock/irq_try_guard.hpp>
 #include <klock/mcs_lock.hpp>
+#include <klock/narrow_ticket_lock.hpp>
+#include <klock/padded_ticket_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/plain.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/ttas_lock.hpp>
 
 #include <catch.hpp>
 
@@ -527,3 +531,75 @@ TEST_CASE("irq_shared_lock: lifetime: the next holder may free it")
 }
 
 } // namespace of_irq_shared_lock
+
+namespace of_initially_held {
+
+/* A boot CPU holds the others back: they see all that it wrote before. */
+
+using klock::initially_held;
+using klock::u8;
+
+namespace {
+
+template <typename L>
+struct held_back {
+	L lock{initially_held};
+	klock::plain<klock::u32> ready;
+};
+
+/* The mistake: a lock that is free. */
+struct is_free : klock::ticket_lock<u8> {
+	constexpr explicit is_free(klock::taken_already) {}
+	void unlock()
+	{
+		if (is_locked())
+			ticket_lock::unlock();
+	}
+};
+
+template <typename L>
+model::result boot(std::vector<unsigned> cpus)
+{
+	return model::explore<held_back<L>>(
+		{.sections = cpus},
+		[](held_back<L> &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.ready.set(1);
+				w.lock.unlock();
+				return;
+			}
+			klock::guard held(w.lock);
+			model::check(w.ready.get() != 0, "not held back");
+			w.ready.set(w.ready.get() + 1);
+		},
+		[cpus](held_back<L> &w) {
+			model::check(w.ready.get() == cpus.size(), "lost");
+			model::check(!w.lock.is_locked(), "not free");
+		});
+}
+
+template <typename L>
+void holds_back(std::vector<unsigned> cpus)
+{
+	const model::result r = boot<L>(cpus);
+
+	INFO(r.message << "\n" << r.timeline);
+	CHECK(r.ok());
+	CHECK(r.exhaustive);
+	CHECK(r.complete >= cpus.size() - 1);
+}
+
+} // namespace
+
+TEST_CASE("initially_held: who waits sees what was written before it opened")
+{
+	holds_back<klock::ticket_lock<u8>>({1, 1, 1});
+	holds_back<klock::tas_lock>({1, 1, 1});
+	holds_back<klock::ttas_lock>({1, 1, 1});
+	holds_back<klock::narrow_ticket_lock<2>>({1, 1, 1});
+	holds_back<klock::padded_ticket_lock<u8>>({1, 1, 1});
+	holds_back<klock::preemptable_ticket_lock<u8, 1>>({1, 1});
+	CHECK_FALSE(boot<is_free>({1, 1}).ok());
+}
+
+} // namespace of_initially_held

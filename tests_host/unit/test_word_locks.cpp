@@ -545,3 +545,49 @@ TEST_CASE("ttas_lock: waiters on different stacks do not march in step")
 }
 
 } // namespace ttas_tests
+
+/*
+ * initially_held: nobody gets in before one unlock(), and then it is a lock as
+ * any other. The first use of each counter, so also the first of its wrap.
+ */
+namespace {
+
+template <typename L>
+constinit L gate(initially_held);
+
+template <typename L>
+void opens_once()
+{
+	L &lock = gate<L>;
+
+	CHECK(lock.is_locked());
+	if constexpr (requires { lock.is_contended(); })
+		CHECK_FALSE(lock.is_contended());
+	for (int i = 0; i < 300; i++) {
+		if constexpr (requires { lock.try_lock(); })
+			CHECK_FALSE(lock.try_lock());
+		lock.unlock();
+		CHECK_FALSE(lock.is_locked());
+		if constexpr (requires { lock.try_lock(); })
+			REQUIRE(lock.try_lock());
+		else
+			lock.lock();
+		CHECK(lock.is_locked());
+	}
+}
+
+} // namespace
+
+TEST_CASE("initially_held: one unlock() opens it")
+{
+	opens_once<ticket_lock<u8>>();
+	opens_once<ticket_lock<u32>>();
+	opens_once<narrow_ticket_lock<2>>();
+	opens_once<narrow_ticket_lock<4>>();
+	opens_once<padded_ticket_lock<u16>>();
+	opens_once<preemptable_ticket_lock<u8>>();
+	opens_once<proportional_ticket_lock<u8>>();
+	opens_once<tas_lock>();
+	opens_once<ttas_lock>();
+	opens_once<backoff_ttas_lock>();
+}

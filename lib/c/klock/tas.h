@@ -17,6 +17,11 @@ extern "C" {
 #define KLOCK_TAS_INIT {0}
 #define KLOCK_TTAS_INIT {0}
 #define KLOCK_BACKOFF_TTAS_INIT {0}
+
+/* Held before anybody ran: one klock_unlock() opens it. */
+#define KLOCK_TAS_INIT_HELD {1}
+#define KLOCK_TTAS_INIT_HELD {1}
+#define KLOCK_BACKOFF_TTAS_INIT_HELD {1}
 /* clang-format on */
 
 /* tas_lock: a waiter writes again and again */

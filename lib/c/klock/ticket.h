@@ -21,6 +21,12 @@ extern "C" {
 #define KLOCK_NARROW_TICKET_INIT {0}
 #define KLOCK_PADDED_TICKET_INIT {0, 0}
 #define KLOCK_PREEMPTABLE_TICKET_INIT {0, 0}
+
+/* Held before anybody ran: one klock_unlock() opens it. bits: 2, 3 or 4. */
+#define KLOCK_TICKET_INIT_HELD {0, 1}
+#define KLOCK_NARROW_TICKET_INIT_HELD(bits) {1 << (8 - (bits))}
+#define KLOCK_PADDED_TICKET_INIT_HELD {1, 0}
+#define KLOCK_PREEMPTABLE_TICKET_INIT_HELD {1, 1}
 /* clang-format on */
 
 /* Of ticket, padded and proportional locks alike. */
@@ -126,6 +132,7 @@ struct __attribute__((may_alias)) klock_padded_ticket_u32 {
 #define KLOCK_PROPORTIONAL_BASE 64u
 /* clang-format off */
 #define KLOCK_PROPORTIONAL_TICKET_INIT(base) {{0, 0}, (base)}
+#define KLOCK_PROPORTIONAL_TICKET_INIT_HELD(base) {{0, 1}, (base)}
 /* clang-format on */
 
 /* proportional_ticket_lock<u8>: 8 bytes */

@@ -2,7 +2,8 @@
 /*
  * klock_seq_count, klock_once, klock_barrier from C, on a host: each verb
  * alone, then three threads. Before that locks that count: who is waited for
- * stands in the table, first.
+ * stands in the table, first; and locks
+ * that are held from the start.
  */
 #include <klock/klock.h>
 
@@ -187,6 +188,37 @@ static void counts(void)
 	expect(strstr(table, "queue") == 0, "gone");
 }
 
+/* -- Locks that are held before anybody runs -- */
+
+#define OPEN_EACH(x, init)                                                     \
+	{                                                                      \
+		static struct klock_##x gate = init;                           \
+                                                                               \
+		expect(klock_is_locked(&gate), #x " is held");                 \
+		klock_unlock(&gate);                                           \
+		expect(!klock_is_locked(&gate), #x " is open");                \
+		if (failures)                                                  \
+			exit(1);                                               \
+		klock_lock(&gate);                                             \
+		klock_unlock(&gate);                                           \
+		expect(!klock_is_locked(&gate), #x " is open again");          \
+	}
+
+static void held_from_the_start(void)
+{
+	OPEN_EACH(ticket_u8, KLOCK_TICKET_INIT_HELD)
+	OPEN_EACH(ticket_u32, KLOCK_TICKET_INIT_HELD)
+	OPEN_EACH(narrow_ticket_2, KLOCK_NARROW_TICKET_INIT_HELD(2))
+	OPEN_EACH(narrow_ticket_4, KLOCK_NARROW_TICKET_INIT_HELD(4))
+	OPEN_EACH(padded_ticket_u16, KLOCK_PADDED_TICKET_INIT_HELD)
+	OPEN_EACH(preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT_HELD)
+	OPEN_EACH(proportional_ticket_u8,
+		  KLOCK_PROPORTIONAL_TICKET_INIT_HELD(8))
+	OPEN_EACH(tas, KLOCK_TAS_INIT_HELD)
+	OPEN_EACH(ttas, KLOCK_TTAS_INIT_HELD)
+	OPEN_EACH(backoff_ttas, KLOCK_BACKOFF_TTAS_INIT_HELD)
+}
+
 /* -- Sequences, once, barriers -- */
 
 /* In words, and byte by byte: of no aligned length. */
@@ -315,6 +347,7 @@ int main(void)
 
 	alarm(60);
 	counts();
+	held_from_the_start();
 	alone();
 	for (i = 0; i < threads; i++)
 		pthread_create(&ids[i], 0, run, &numbers[i]);
