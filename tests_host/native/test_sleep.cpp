@@ -14,6 +14,8 @@
 #include <klock/shared_mutex.hpp>
 #include <klock/wait_queue.hpp>
 
+#include "../watchdog.hpp"
+
 #include <catch.hpp>
 
 #include <cstdlib>
@@ -57,6 +59,7 @@ void excludes()
 
 	by_all([&](unsigned) {
 		for (unsigned i = 0; i < rounds; i++) {
+			watchdog::step();
 			take(lock, i);
 			count.set(count.get() + 1);
 			lock.unlock();
@@ -73,11 +76,13 @@ void all_are_taken(Take take_one, Bring bring)
 	constexpr unsigned each = rounds / 4;
 
 	by_all([&](unsigned i) {
-		for (unsigned n = 0; n < each; n++)
+		for (unsigned n = 0; n < each; n++) {
+			watchdog::step();
 			if (i % 2)
 				take_one();
 			else
 				bring();
+		}
 	});
 }
 
@@ -98,6 +103,7 @@ TEST_CASE("sleep: shared_mutex: readers see whole writes")
 
 	by_all([&](unsigned i) {
 		for (unsigned n = 0; n < rounds; n++) {
+			watchdog::step();
 			if (n % 8 != i) {
 				const shared_guard seen(lock);
 

@@ -84,6 +84,14 @@ void each_wait(threads_locks &of, Check check)
 	check([&] { must(of.answer.wait_for(1)); });
 	check([&] { of.arrivals.wait(is_ready); });
 	check([&] { must(of.arrivals.wait_for(is_ready, 1)); });
+	check([&] {
+		detail::sleeper me;
+		const u64 soon = 0;
+
+		of.not_full.prepare(me);
+		of.not_full.notify_one();
+		must(of.not_full.sleep(me, &soon));
+	});
 }
 
 } // namespace
