@@ -156,6 +156,10 @@ extern "C" [[noreturn]] void klock_os_panic(const char *, const void *, unsigned
 	for (;;)
 		;
 }
+extern "C" __SIZE_TYPE__ klock_os_thread() { return 1; }
+extern "C" void klock_os_park() {}
+extern "C" bool klock_os_park_until(klock::u64) { return false; }
+extern "C" void klock_os_unpark(__SIZE_TYPE__) {}
 extern "C" void _start() {}
 """
 
