@@ -188,7 +188,7 @@
  * Waits for a condition, without the lock that the caller holds, of any kind,
  * with the arguments that klock_lock() takes; the caller then looks again.
  * _irqsave: flags: a variable, of klock_lock_irqsave(). _until: 0 if nobody has
- * notified it by then.
+ * notified it by then. Each evaluates its arguments twice.
  */
 #define klock_wait_with(condition, ...) \
 	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock(__VA_ARGS__), \
