@@ -19,6 +19,7 @@
 #include <catch.hpp>
 
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -208,4 +209,32 @@ TEST_CASE("sleep: completion on the stack, gone as soon as it is set")
 		}
 	});
 	CHECK(answered == threads / 2 * (rounds / 4));
+}
+
+TEST_CASE("sleep: freed by the last who holds it")
+{
+	struct counted {
+		mutex lock;
+		plain<unsigned> left{threads};
+	};
+	constexpr unsigned objects = 500;
+	std::vector<std::unique_ptr<counted>> all;
+
+	for (unsigned n = 0; n < objects; n++)
+		all.push_back(std::make_unique<counted>());
+	by_all([&](unsigned) {
+		for (unsigned n = 0; n < objects; n++) {
+			watchdog::step();
+			counted &one = *all[n];
+
+			take(one.lock, n);
+			const unsigned left = one.left.get() - 1;
+			one.left.set(left);
+			one.lock.unlock();
+			if (left == 0)
+				all[n].reset();
+		}
+	});
+	for (const auto &one : all)
+		CHECK_FALSE(one);
 }
