@@ -4,10 +4,11 @@
  *
  * Only guards of locks that are indexed by CPU call the first, only once.hpp
  * the first two, only checked locks (checked_lock.hpp) all that are about
- * misuse, and only locks that sleep the four about threads: a kernel that uses
- * none of these defines none. They have C names so that a kernel in C can
- * define them too. Define them in one file: a linker may take the optional ones
- * out of a library only where it takes the others.
+ * misuse, only irq_depth.hpp the one that it names, and only locks that sleep
+ * the four about threads: a kernel that uses none of these defines none. They
+ * have C names so that a kernel in C can define them too. Define them in one
+ * file: a linker may take the optional ones out of a library only where it
+ * takes the others.
  */
 #pragma once
 
@@ -64,6 +65,17 @@ extern "C" [[gnu::weak]] klock::lock_order *klock_os_lock_order(void);
  * interrupts on or off, locks held.
  */
 extern "C" [[gnu::weak]] void klock_os_note(const char *text);
+
+namespace klock {
+struct irq_depth;
+}
+
+/*
+ * This CPU's irq_depth, for irq_depth.hpp alone: one a CPU, zero at first.
+ * Called with interrupts off, in any context but NMI; asked with them on only
+ * where a panic follows.
+ */
+extern "C" klock::irq_depth *klock_os_irq_depth(void);
 
 /*
  * The kernel's scheduler, for locks that sleep: four functions, and a permit

@@ -253,9 +253,9 @@ PORT = {"klock_two_ports_in_one_program"}
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
       "klock_os_thread", "klock_os_park", "klock_os_park_until",
-      "klock_os_unpark"}
+      "klock_os_unpark", "klock_os_irq_depth"}
 # The sources that may ask for what klock/os.hpp names.
-ASK = {"once", "queued", "order", "sleep"}
+ASK = {"once", "queued", "order", "sleep", "irq_depth"}
 
 
 def defined(case, built):

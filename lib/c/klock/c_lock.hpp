@@ -22,6 +22,7 @@
 #include <klock/clh_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
+#include <klock/irq_depth.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/narrow_ticket_lock.hpp>
@@ -101,6 +102,7 @@ KLOCK_C_IS(reader_256, reader_lock<256>);
 KLOCK_C_IS(seq_count, seq_count);
 KLOCK_C_IS(once, once);
 KLOCK_C_IS(barrier, spin_barrier);
+KLOCK_C_IS(irq_depth, irq_depth);
 KLOCK_C_IS(mutex, mutex);
 KLOCK_C_IS(shared_mutex, shared_mutex);
 KLOCK_C_IS(semaphore, semaphore);

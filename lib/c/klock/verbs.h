@@ -44,6 +44,29 @@ unsigned long klock_irq_save(void);
 void klock_irq_restore(unsigned long before);
 int klock_irqs_enabled(void);
 
+/*
+ * The same counted, for locks that are released in any order: off with the
+ * first push, as they were with the last pop. What the first found belongs to
+ * the thread: a scheduler that switches with a lock held keeps it across the
+ * switch. More: klock/irq_depth.hpp.
+ */
+void klock_push_off(void);
+void klock_pop_off(void);
+unsigned klock_push_depth(void);
+unsigned long klock_irqs_before_push(void);
+void klock_set_irqs_before_push(unsigned long before);
+
+/* What a CPU has open: two words, zero at first. */
+struct __attribute__((may_alias)) klock_irq_depth {
+	unsigned long klock_before;
+	unsigned int klock_depth;
+};
+
+/* Of the kernel, which has one for each CPU: this CPU's (klock/os.hpp). */
+#ifndef __cplusplus
+struct klock_irq_depth *klock_os_irq_depth(void);
+#endif
+
 /* The CPU's clock, in its own unit; x86: RDTSC. For differences. */
 unsigned long long klock_cycles(void);
 

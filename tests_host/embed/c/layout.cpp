@@ -34,6 +34,8 @@ static_assert(AT(klock_narrow_ticket_4, klock_byte) ==
 
 static_assert(AT(klock_seq_count, klock_sequence) == AT(seq_count, sequence));
 static_assert(AT(klock_once, klock_state) == AT(once, state));
+static_assert(AT(klock_irq_depth, klock_before) == AT(irq_depth, before));
+static_assert(AT(klock_irq_depth, klock_depth) == AT(irq_depth, depth));
 static_assert(AT(klock_barrier, klock_arrived) == AT(spin_barrier, arrived));
 static_assert(AT(klock_barrier, klock_generation) ==
 	      AT(spin_barrier, generation));

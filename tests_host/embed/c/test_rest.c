@@ -2,8 +2,8 @@
 /*
  * klock_seq_count, klock_once, klock_barrier from C, on a host: each verb
  * alone, then three threads. Before that locks that count: who is waited for
- * stands in the table, first; and locks
- * that are held from the start.
+ * stands in the table, first; locks that are held from the start; and locks
+ * that are released in the order they were taken.
  */
 #include <klock/klock.h>
 
@@ -54,6 +54,34 @@ static void put(const char *line, void *with)
 {
 	(void)with;
 	strcat(strcat(table, line), "\n");
+}
+
+/* -- Locks that are released in the order they were taken -- */
+
+static struct klock_irq_depth depths[threads];
+struct klock_irq_depth *klock_os_irq_depth(void) { return &depths[self]; }
+
+static void out_of_order(void)
+{
+	static struct klock_tas first, second;
+	unsigned long mine;
+
+	klock_push_off();
+	klock_lock(&first);
+	klock_push_off();
+	klock_lock(&second);
+	klock_unlock(&first);
+	klock_pop_off();
+	expect(!klock_irqs_enabled() && klock_push_depth() == 1,
+	       "interrupts stay off while one is held");
+	mine = klock_irqs_before_push();
+	klock_set_irqs_before_push(0);
+	klock_unlock(&second);
+	klock_pop_off();
+	expect(!klock_irqs_enabled(), "the next thread had them off");
+	klock_irq_restore(mine);
+	expect(klock_irqs_enabled() && klock_push_depth() == 0,
+	       "and are as they were");
 }
 
 static void *take(void *unused)
@@ -348,6 +376,7 @@ int main(void)
 	alarm(60);
 	counts();
 	held_from_the_start();
+	out_of_order();
 	alone();
 	for (i = 0; i < threads; i++)
 		pthread_create(&ids[i], 0, run, &numbers[i]);

@@ -4,25 +4,12 @@
 /* Each CPU's own, touched with interrupts off; a line or more of its own. */
 static struct pool {
 	_Alignas(klock_cache_line) struct pool_node nodes[most_held];
-	unsigned depth;	       /* of push_off() */
-	unsigned long were_on; /* interrupts, before the outermost */
+	struct klock_irq_depth depth;
 } pools[max_cpus];
 
-static void push_off(void)
+struct klock_irq_depth *klock_os_irq_depth(void)
 {
-	unsigned long before = klock_irq_save();
-	struct pool *mine = &pools[cpu_id()];
-
-	if (mine->depth++ == 0)
-		mine->were_on = before;
-}
-
-static void pop_off(void)
-{
-	struct pool *mine = &pools[cpu_id()];
-
-	if (--mine->depth == 0)
-		klock_irq_restore(mine->were_on);
+	return &pools[cpu_id()].depth;
 }
 
 /* Any free one: the last taken need not be the first to come back. */
@@ -43,7 +30,7 @@ void acquire(struct spinlock *lk)
 {
 	struct pool_node *mine;
 
-	push_off();
+	klock_push_off();
 	mine = free_node();
 	klock_lock(&lk->queue, &mine->node);
 	lk->held = mine;
@@ -56,5 +43,5 @@ void release(struct spinlock *lk)
 
 	klock_unlock(&lk->queue, &mine->node);
 	mine->used = 0;
-	pop_off();
+	klock_pop_off();
 }

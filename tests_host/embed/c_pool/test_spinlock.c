@@ -51,6 +51,15 @@ void panic(const char *why)
 	exit(1);
 }
 
+/* What klock_pop_off() may ask for (klock/os.hpp). */
+unsigned klock_os_cpu_id(void) { return cpu_id(); }
+void klock_os_panic(const char *name, const void *address, unsigned cpu,
+		    const char *what)
+{
+	printf("%s at %p, CPU %u: ", name, address, cpu);
+	panic(what);
+}
+
 static struct spinlock a, b, c;
 
 static void expect(int holds, const char *what)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * irq_depth - interrupts off until the last of several locks is released
+ *
+ *	constinit klock::irq_depth depths[max_cpus];
+ *	extern "C" klock::irq_depth *klock_os_irq_depth()
+ *	{
+ *		return &depths[klock::cpu_id()];
+ *	}
+ *
+ *	klock::irq_depth_guard held(a), next(b);
+ *	held.unlock();		interrupts stay off: b is held
+ *	next.unlock();		now they are as they were before a
+ *
+ * Two irq_guards that end in the order they began in have interrupts on while
+ * the second lock is held: the first restores what it found. Its handler, over
+ * the holder, then waits for ever. Here a CPU counts what is open, the first
+ * push_off() notes what interrupts were, and the last pop_off() restores it,
+ * whichever lock that was.
+ *
+ * What interrupts were is written after they went off. Before, a handler could
+ * come in between, note its own "off", and leave that to whom it interrupted.
+ *
+ * By hand, for a lock that another function releases, or that is only tried:
+ *
+ *	klock::push_off();
+ *	if (lock.try_lock())
+ *		return true;
+ *	klock::pop_off();
+ *
+ * What interrupts were belongs to the thread, the depth to the CPU. A scheduler
+ * that switches threads with one lock held, which the next thread releases,
+ * keeps it across the switch:
+ *
+ *	const klock::irq_state mine = klock::irqs_before_push();
+ *	switch_to(next);			perhaps on another CPU after it
+ *	klock::set_irqs_before_push(mine);
+ *
+ * irq_guard may be mixed in: it finds interrupts off and leaves them so, and
+ * must end before the pop_off() that turns them on.
+ *
+ * Context: thread and maskable interrupts. An NMI handler has no use for it,
+ * and must not: it may come between the two halves of a pop_off().
+ * Recursion: any depth below 2^32.
+ * Size: 8 bytes on 32 bits, 16 on 64, a CPU. Zero bytes: nothing is open.
+ * Errors: a pop_off() without a push_off(), or with interrupts on, panics.
+ * Source: Linux's preempt_count, xv6's pushcli() and popcli() (6.828, MIT).
+ *				Checked: unit/irq_depth, model/irq_depth
+ */
+#pragma once
+
+#include <klock/detail/taking.hpp>
+#include <klock/irq.hpp>
+#include <klock/os.hpp>
+#include <klock/plain.hpp>
+
+namespace klock {
+
+/* What one CPU has open. Touched by that CPU alone, with interrupts off. */
+struct irq_depth {
+	constexpr irq_depth() = default;
+
+      private:
+	friend void push_off();
+	friend void pop_off();
+	friend unsigned push_depth();
+	friend irq_state irqs_before_push();
+	friend void set_irqs_before_push(irq_state);
+
+	/* what the first push_off() found; an irq_state */
+	plain<usize> before;
+	/* push_off() calls that are open */
+	plain<u32> depth;
+};
+
+/* Interrupts off; one more is open. */
+inline void push_off()
+{
+	const irq_state found = irq_save();
+	irq_depth &mine = *klock_os_irq_depth();
+	const u32 open = mine.depth.get();
+
+	if (open == 0)
+		mine.before.set(static_cast<usize>(found));
+	mine.depth.set(open + 1);
+}
+
+/* One less; after the last, interrupts are as the first found them. */
+inline void pop_off()
+{
+	const bool on = irqs_enabled();
+	irq_depth &mine = *klock_os_irq_depth();
+	const u32 open = mine.depth.get();
+
+	if (on)
+		panic("irq_depth", &mine, cpu_id(),
+		      "interrupts are on before the last pop_off()");
+	if (open == 0)
+		panic("irq_depth", &mine, cpu_id(),
+		      "pop_off() without a push_off()");
+	mine.depth.set(open - 1);
+	if (open == 1)
+		irq_restore(static_cast<irq_state>(mine.before.get()));
+}
+
+/* How many are open on this CPU, with interrupts off; on: 0. */
+inline unsigned push_depth()
+{
+	return irqs_enabled() ? 0 : klock_os_irq_depth()->depth.get();
+}
+
+/* What the thread's first push_off() found; while one is open. */
+inline irq_state irqs_before_push()
+{
+	return static_cast<irq_state>(klock_os_irq_depth()->before.get());
+}
+
+/* What the last pop_off() is to restore; while one is open. */
+inline void set_irqs_before_push(irq_state before)
+{
+	klock_os_irq_depth()->before.set(static_cast<usize>(before));
+}
+
+namespace detail {
+struct irqs_counted {
+	static constexpr bool disables = true;
+
+	[[gnu::always_inline]] irqs_counted() { push_off(); }
+	[[gnu::always_inline]] ~irqs_counted()
+	{
+		if (pushed)
+			pop_off();
+	}
+	irqs_counted(const irqs_counted &) = delete;
+	irqs_counted &operator=(const irqs_counted &) = delete;
+
+	/* Early: nothing is left to do at the end. */
+	void restore()
+	{
+		pushed = false;
+		pop_off();
+	}
+	/* After that, again. */
+	void disable()
+	{
+		push_off();
+		pushed = true;
+	}
+
+      private:
+	bool pushed = true;
+};
+} // namespace detail
+
+/*
+ * irq_depth_guard - irq_guard, for locks that are released in any order
+ *
+ * Takes what irq_guard takes (irq_guard.hpp). held.unlock() releases early.
+ */
+template <detail::guardable L>
+struct [[nodiscard]] irq_depth_guard
+    : detail::guard_of<L, detail::to_write, detail::waiting,
+		       detail::irqs_counted> {
+	static_assert(!sleeping<detail::inside<detail::lock_of<L>>>,
+		      "a lock whose waiters sleep is taken with interrupts on: "
+		      "guard");
+
+	template <typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit irq_depth_guard(typename irq_depth_guard::
+								lock_here at,
+							With &&...with)
+	    : irq_depth_guard::guard_of(at, with...)
+	{
+	}
+	/* It could not know what was before. */
+	irq_depth_guard(typename irq_depth_guard::lock_here, adopting) = delete;
+	template <typename With>
+	irq_depth_guard(typename irq_depth_guard::lock_here, With &&,
+			adopting) = delete;
+	[[gnu::always_inline]] ~irq_depth_guard() = default;
+	irq_depth_guard(const irq_depth_guard &) = delete;
+	irq_depth_guard &operator=(const irq_depth_guard &) = delete;
+};
+
+template <typename L, typename... With>
+irq_depth_guard(L &, With &&...)
+	-> irq_depth_guard<detail::guarded<L, With...>>;
+template <typename L, typename... With>
+irq_depth_guard(detail::lock_and_caller<L>, With &&...)
+	-> irq_depth_guard<detail::guarded<L, With...>>;
+
+} // namespace klock
