@@ -56,7 +56,7 @@
 
 namespace klock {
 
-/* What one CPU has open. Touched by that CPU alone, with interrupts off. */
+/* A CPU's count. Touched by that CPU alone, with interrupts off. */
 struct irq_depth {
 	constexpr irq_depth() = default;
 
@@ -67,7 +67,7 @@ struct irq_depth {
 	friend irq_state irqs_before_push();
 	friend void set_irqs_before_push(irq_state);
 
-	/* what the first push_off() found; an irq_state */
+	/* what the first push_off() found: any port's irq_state */
 	plain<usize> before;
 	/* push_off() calls that are open */
 	plain<u32> depth;
@@ -81,7 +81,7 @@ inline void push_off()
 	const u32 open = mine.depth.get();
 
 	if (open == 0)
-		mine.before.set(static_cast<usize>(found));
+		mine.before.set(found);
 	mine.depth.set(open + 1);
 }
 
@@ -100,7 +100,7 @@ inline void pop_off()
 		      "pop_off() without a push_off()");
 	mine.depth.set(open - 1);
 	if (open == 1)
-		irq_restore(static_cast<irq_state>(mine.before.get()));
+		irq_restore(mine.before.get());
 }
 
 /* How many are open on this CPU, with interrupts off; on: 0. */
@@ -109,16 +109,16 @@ inline unsigned push_depth()
 	return irqs_enabled() ? 0 : klock_os_irq_depth()->depth.get();
 }
 
-/* What the thread's first push_off() found; while one is open. */
+/* The thread's first push_off() found this; asked while one is open. */
 inline irq_state irqs_before_push()
 {
-	return static_cast<irq_state>(klock_os_irq_depth()->before.get());
+	return klock_os_irq_depth()->before.get();
 }
 
-/* What the last pop_off() is to restore; while one is open. */
+/* The last pop_off() is to restore this; set while one is open. */
 inline void set_irqs_before_push(irq_state before)
 {
-	klock_os_irq_depth()->before.set(static_cast<usize>(before));
+	klock_os_irq_depth()->before.set(before);
 }
 
 namespace detail {

@@ -12,6 +12,7 @@
 #include <klock/counted_lock.hpp>
 #include <klock/graunke_thakkar_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_guard.hpp>
@@ -153,6 +154,20 @@ void hand_irq(ticket &lock)
 void guard_irq(ticket &lock)
 {
 	irq_guard held(lock);
+	section();
+}
+
+void hand_counted_off(ticket &lock)
+{
+	push_off();
+	lock.lock();
+	section();
+	lock.unlock();
+	pop_off();
+}
+void guard_counted_off(ticket &lock)
+{
+	irq_depth_guard held(lock);
 	section();
 }
 

@@ -3,6 +3,7 @@
  * What must not compile, or must warn, of guards; and what is right.
  */
 #include <klock/guard.hpp>
+#include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/try_guard.hpp>
 #include <klock/irq_try_guard.hpp>
@@ -49,6 +50,7 @@ void warned()
 	{ guard{mcs, node, adopt}; } // says-warning{{releases at once}}
 	{ irq_guard{lock}; } // says-warning{{releases at once}}
 	{ irq_guard{clh, my_place}; } // says-warning{{releases at once}}
+	{ irq_depth_guard{lock}; } // says-warning{{releases at once}}
 	{ try_guard{lock}; } // says-warning{{releases at once}}
 	{ irq_try_guard{lock}; } // says-warning{{releases at once}}
 	{ pair_guard{lock, other}; } // says-warning{{releases at once}}

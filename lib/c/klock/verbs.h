@@ -56,7 +56,7 @@ unsigned klock_push_depth(void);
 unsigned long klock_irqs_before_push(void);
 void klock_set_irqs_before_push(unsigned long before);
 
-/* What a CPU has open: two words, zero at first. */
+/* One CPU's count, two words; zero at first. */
 struct __attribute__((may_alias)) klock_irq_depth {
 	unsigned long klock_before;
 	unsigned int klock_depth;
