@@ -334,7 +334,9 @@ NO_VERBS = {"seq_count", "once", "barrier"}
 SITED = {"declare_before", "declare_rank", "might_wait", "none_held_in",
          "acquired", "handler_end"}
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
-        "klock_irqs_enabled", "klock_cycles", "klock_print_held",
+        "klock_irqs_enabled", "klock_push_off", "klock_pop_off",
+        "klock_push_depth", "klock_irqs_before_push",
+        "klock_set_irqs_before_push", "klock_cycles", "klock_print_held",
         "klock_print_counts", "klock_reset_counts", "klock_released",
         "klock_declare_harmless", "klock_handler_begin", "klock_set_checks",
         "klock_note_long_waits", "klock_order_is_checked",
@@ -347,7 +349,7 @@ USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
 # Structures that are no locks.
 PARTS = {"usage", "shared_usage", "sleeper", "mcs_node", "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",
-         "timeout_slot", "timeout_record"}
+         "timeout_slot", "timeout_record", "irq_depth"}
 
 
 def rows(case, start):

@@ -35,8 +35,12 @@ class Case:
         self.libraries = libraries
 
     def call(self, *command):
-        done = subprocess.run([str(word) for word in command],
-                              cwd=self.scratch, capture_output=True, text=True)
+        try:
+            done = subprocess.run([str(word) for word in command],
+                                  cwd=self.scratch, capture_output=True,
+                                  text=True)
+        except FileNotFoundError as error:      # it was to be built before
+            return 127, str(error)
         return done.returncode, done.stdout + done.stderr
 
     def write(self, name, text):
