@@ -29,6 +29,7 @@
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
+ * Preemption: as it is, or off: preempt.hpp.
  * Recursion: waits for itself, for ever. A guard stays on the CPU, or with the
  * thread, that made it: it is neither copied nor moved.
  * Size: a pointer; and the number, the node, or a pointer to it. A checked
@@ -48,7 +49,7 @@ namespace klock {
 template <detail::guardable L>
 struct [[nodiscard]] guard
     : detail::guard_of<L, detail::to_write, detail::waiting,
-		       detail::irqs_left> {
+		       detail::left_on<L>> {
 	/* The lock, and the line it is named in. */
 	using typename guard::guard_of::lock_here;
 
@@ -106,7 +107,8 @@ guard(detail::lock_and_caller<L>, With &&...)
 
 template <detail::guardable L>
 struct [[nodiscard]] try_guard
-    : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_left> {
+    : detail::guard_of<L, detail::to_write, detail::trying,
+		       detail::left_on<L>> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit try_guard(typename try_guard::lock_here
@@ -179,6 +181,7 @@ struct half_of_pair;
 template <guardable L>
 struct half_of_pair<L &> {
 	using taken = taking<L>;
+	using left = left_on<L>;
 
 	static constexpr bool irq_only = irq_only_lock<L>;
 
@@ -188,6 +191,7 @@ struct half_of_pair<L &> {
 template <typename L, typename With>
 struct half_of_pair<lock_with<L, With>> {
 	using taken = taking<guarded<L, With &>>;
+	using left = left_on<L>;
 	using given = const lock_with<L, With> &;
 	static constexpr bool irq_only = irq_only_lock<L>;
 
@@ -197,6 +201,19 @@ struct half_of_pair<lock_with<L, With>> {
 
 template <typename Given>
 concept pairable = requires { typename half_of_pair<Given>::taken; };
+
+/* Two that sleep are taken with preemption on. */
+template <typename A, typename B>
+struct left_by_pair {
+	using type = typename half_of_pair<A>::left;
+};
+template <typename A, typename B>
+	requires same_as<typename half_of_pair<B>::left, irqs_left>
+struct left_by_pair<A, B> {
+	using type = irqs_left;
+};
+template <typename A, typename B>
+using left_on_both = typename left_by_pair<A, B>::type;
 
 /* Of two objects that have no order in C++: the one of their addresses. */
 inline bool lies_before(const void *a, const void *b)
@@ -274,7 +291,7 @@ struct pair_guard_of<A, B, Irqs> {
 
 template <detail::pairable A, detail::pairable B>
 struct [[nodiscard]] pair_guard
-    : detail::pair_guard_of<A, B, detail::irqs_left> {
+    : detail::pair_guard_of<A, B, detail::left_on_both<A, B>> {
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] pair_guard(

@@ -38,7 +38,8 @@ namespace klock {
 
 template <detail::guardable L>
 struct [[nodiscard]] shared_guard
-    : detail::guard_of<L, detail::to_read, detail::waiting, detail::irqs_left> {
+    : detail::guard_of<L, detail::to_read, detail::waiting,
+		       detail::left_on<L>> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit shared_guard(typename shared_guard::
@@ -60,7 +61,7 @@ shared_guard(detail::lock_and_caller<L>, With &&...) -> shared_guard<L>;
 /* The same if no writer is in the way now; is true while it holds the lock. */
 template <detail::guardable L>
 struct [[nodiscard]] shared_try_guard
-    : detail::guard_of<L, detail::to_read, detail::trying, detail::irqs_left> {
+    : detail::guard_of<L, detail::to_read, detail::trying, detail::left_on<L>> {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit shared_try_guard(typename shared_try_guard::

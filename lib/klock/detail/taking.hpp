@@ -16,6 +16,7 @@
 #pragma once
 
 #include <klock/concepts.hpp>
+#include <klock/preempt.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -551,6 +552,19 @@ struct irqs_left {
 	void restore() {}
 	void disable() {}
 };
+
+/* And to preemption, where its lock spins (preempt.hpp). */
+template <typename L>
+struct left_by_guard {
+	using type = preemption;
+};
+template <typename L>
+	requires sleeping<inside<lock_of<L>>>
+struct left_by_guard<L> {
+	using type = irqs_left;
+};
+template <typename L>
+using left_on = typename left_by_guard<L>::type;
 
 /* Its end is a block's: new is refused. */
 struct in_a_block {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preempt - guards turn preemption off, in a kernel that preempts its threads
+ *
+ *	CXXFLAGS += -I klock/lib/preempted -I klock/lib -I klock/lib/arch/x86
+ *
+ * for every file of the kernel: a guard has another size then, and files
+ * without it would be preempted with a lock held. Nothing finds those.
+ *
+ * The order is the point. Off before the ticket is taken: a thread that is
+ * preempted between its ticket and its turn holds up everybody behind it, and
+ * its own CPU's next thread for ever. On after the release:
+ *klock_os_preempt_on() may switch to another thread, which then finds the lock
+ *free.
+ *
+ * A guard ends in the thread that made it, and on its CPU. A lock that is taken
+ * by lock() is taken with preemption as it is: so do the functions for C.
+ *
+ * Checked: unit/preempt, model/preempt. A kernel's own debug build finds a lock
+ * that is held when it switches: klock::might_wait() of order_calls.hpp, called
+ * by the scheduler.
+ */
+#pragma once
+
+/*
+ * The kernel's. They nest: preemption is on after as many klock_os_preempt_on()
+ * as there were klock_os_preempt_off(); the last may switch threads at once.
+ * Called in threads and in handlers, interrupts on or off, with other locks
+ * held; in an NMI handler, by try_guard. What the section does stays between
+ * the two: both are compiler barriers, as functions of another file are.
+ */
+extern "C" void klock_os_preempt_off(void);
+extern "C" void klock_os_preempt_on(void);
+
+namespace klock {
+namespace detail {
+
+struct preempt_off {
+	static constexpr bool disables = false;
+
+	[[gnu::always_inline]] preempt_off() { klock_os_preempt_off(); }
+	[[gnu::always_inline]] ~preempt_off()
+	{
+		if (off)
+			klock_os_preempt_on();
+	}
+	preempt_off(const preempt_off &) = delete;
+	preempt_off &operator=(const preempt_off &) = delete;
+
+	/* Early: nothing is left to do at the end. */
+	[[gnu::always_inline]] void restore()
+	{
+		off = false;
+		klock_os_preempt_on();
+	}
+	/* After that, again. */
+	void disable()
+	{
+		klock_os_preempt_off();
+		off = true;
+	}
+
+      private:
+	bool off = true;
+};
+using preemption = preempt_off;
+
+} // namespace detail
+} // namespace klock
