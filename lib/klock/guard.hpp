@@ -29,7 +29,7 @@
  *
  * Context: that of the lock inside. A lock that an interrupt handler takes too
  * needs irq_guard instead: the handler would wait for the code it interrupted.
- * Preemption: as it is, or off: preempt.hpp.
+ * Preemption: as it is, or off: lib/preempted.
  * Recursion: waits for itself, for ever. A guard stays on the CPU, or with the
  * thread, that made it: it is neither copied nor moved.
  * Size: a pointer; and the number, the node, or a pointer to it. A checked

@@ -34,6 +34,7 @@ RULES = [
     ("lib/c/klock/*.h",         "klock/*.h"),
     ("lib/c/*",                 HEADERS + "klock/*.h klock/arch/irq.hpp"),
     ("lib/analysis/*",          "klock/*.hpp"),
+    ("lib/preempted/*",         ""),
     ("lib/arch/hosted/klock/host_parking.hpp", "klock/*.hpp *.h"),
     ("lib/arch/hosted/*",       "klock/types.hpp klock/detail/builtin_ops.hpp "
                                 "klock/arch/*.hpp *.h"),

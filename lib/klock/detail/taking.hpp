@@ -16,7 +16,7 @@
 #pragma once
 
 #include <klock/concepts.hpp>
-#include <klock/preempt.hpp>
+#include <klock/detail/preempt.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -553,7 +553,7 @@ struct irqs_left {
 	void disable() {}
 };
 
-/* And to preemption, where its lock spins (preempt.hpp). */
+/* And to preemption, where its lock spins (detail/preempt.hpp). */
 template <typename L>
 struct left_by_guard {
 	using type = preemption;

@@ -4,19 +4,18 @@
  *
  *	CXXFLAGS += -I klock/lib/preempted -I klock/lib -I klock/lib/arch/x86
  *
- * for every file of the kernel: a guard has another size then, and files
- * without it would be preempted with a lock held. Nothing finds those.
+ * for each file of the kernel: a guard has another size then, and files that
+ * lack it are preempted with a lock held. Nothing finds those.
  *
  * The order is the point. Off before the ticket is taken: a thread that is
  * preempted between its ticket and its turn holds up everybody behind it, and
- * its own CPU's next thread for ever. On after the release:
- *klock_os_preempt_on() may switch to another thread, which then finds the lock
- *free.
+ * its own CPU's next thread for ever. On after the release: the kernel may
+ * switch to another thread at once, which then finds the lock free.
  *
  * A guard ends in the thread that made it, and on its CPU. A lock that is taken
  * by lock() is taken with preemption as it is: so do the functions for C.
  *
- * Checked: unit/preempt, model/preempt. A kernel's own debug build finds a lock
+ * Checked: model/preempt. A kernel's own debug build finds a lock
  * that is held when it switches: klock::might_wait() of order_calls.hpp, called
  * by the scheduler.
  */
