@@ -14,8 +14,9 @@
  *              true. All files of a program must see the same `debug` for one
  *              lock: no linker can tell.
  * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
- *              detail/usage.hpp; first a pointer to the name. checked_if<false,
- *              L>: none                Checked: unit/checked_lock: sizes
+ *              detail/checked.hpp; first a pointer to the name.
+ *              checked_if<false, L>: none
+ *                                      Checked: unit/checked_lock: sizes
  * Zero bytes:  free and unnamed, where the lock inside is free when zero
  *                                      Checked: unit/checked_lock: zero bytes
  * Lifetime:    that of the lock inside: its release is unlock's last access
@@ -59,7 +60,7 @@
  *			another than lock()'s
  *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() by another than lock()'s; one that is lent
- *			already, to any checked lock (detail/usage.hpp)
+ *			already, to any checked lock (detail/checked.hpp)
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
  *	irq_lock's section	interrupts were turned on in it
@@ -74,7 +75,7 @@
  * and of readers the same as of writers: stray unlock, capacity, interrupts on,
  * handler, number. Readers and writers count together where both have one
  * capacity (readers_contend). Of more than eight readers at once recursion,
- * upgrade and a stray unlock_shared() may go unnamed (detail/usage.hpp).
+ * upgrade and a stray unlock_shared() may go unnamed (detail/checked.hpp).
  * A lock that one takes and another releases, by design, cannot be checked.
  * After the first panic nothing is said: os.hpp, checks_off.
  *
@@ -93,7 +94,6 @@
 #include <klock/detail/checked.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
-#include <klock/irq.hpp>
 
 namespace klock {
 
@@ -378,12 +378,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	}
 
 	/* An irq_lock's guard asks, at its end. */
-	void check_irqs_off(call_site by) const
-	{
-		if (irqs_enabled())
-			usage.complain("interrupts on in an irq_lock's section",
-				       by);
-	}
+	void check_irqs_off(call_site by) const { usage.check_irqs_off(by); }
 	void assert_held(call_site by = caller_site()) const
 	{
 		usage.assert_held(by);

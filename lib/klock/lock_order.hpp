@@ -80,7 +80,7 @@
  */
 #pragma once
 
-#include <klock/detail/usage.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/order/held.hpp>
 #include <klock/order/rules.hpp>
 #include <klock/os.hpp>

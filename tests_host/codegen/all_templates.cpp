@@ -4,7 +4,7 @@
  *
  * Compiled, and no more: a template has no warnings before it is used.
  */
-#include <klock/atomic_fields.hpp>
+#include <klock/atomic.hpp>
 #include <klock/calibrate.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>

@@ -100,8 +100,6 @@ PACE = "klock_os_probe_pace"
 PRELUDE = """
 #include <klock/arch/irq.hpp>
 #include <klock/atomic.hpp>
-#include <klock/atomic_fields.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/cpu.hpp>
 
 #define PROBE extern "C" [[gnu::flatten, gnu::used, gnu::noinline]]

@@ -52,7 +52,7 @@ def public_members(text):
 _WAITS = re.compile(r"\bawait\w*\s*(?:<[^;(){}]*>)?\s*\(|[.>]\s*lock\w*\s*\(")
 # A wrapper waits by the locks inside of it, and tells them who asks.
 _PASSED_ON = re.compile(r"\w[.]lock\w*\(by\.\.\.\)")
-_CHECKED = ("checked_lock.hpp", "detail/checked.hpp", "detail/usage.hpp")
+_CHECKED = ("checked_lock.hpp", "detail/checked.hpp")
 _HOOKS = {"before_wait", "is_wanted"}
 # What is waited with, and what measures.
 _NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")

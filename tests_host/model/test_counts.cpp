@@ -6,7 +6,7 @@
 #include "lock_cases.hpp"
 #include "lock_counts.hpp"
 
-#include <klock/counter.hpp>
+#include <klock/atomic.hpp>
 #include <klock/tas_lock.hpp>
 
 namespace of_counts {

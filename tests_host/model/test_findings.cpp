@@ -4,7 +4,6 @@
  * without it; and that it never stops early in silence.
  */
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
 

@@ -7,7 +7,6 @@
 #include "reference/rc11.hpp"
 
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/plain.hpp>
 
 #include <catch.hpp>

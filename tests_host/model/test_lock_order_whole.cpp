@@ -250,7 +250,7 @@ std::set<std::string> done_by_order(model::operation what)
 		const std::string file = u.file.substr(u.file.rfind('/') + 1);
 
 		if (u.what == what && file != "ticket_lock.hpp" &&
-		    file != "rw_ticket_lock.hpp" && file != "usage.hpp")
+		    file != "rw_ticket_lock.hpp" && file != "checked.hpp")
 			files.insert(file);
 	}
 	return files;

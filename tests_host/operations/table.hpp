@@ -15,8 +15,6 @@
 #endif
 
 #include <klock/atomic.hpp>
-#include <klock/atomic_fields.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/types.hpp>
 

@@ -5,7 +5,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/detail/usage.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/ticket_lock.hpp>
 

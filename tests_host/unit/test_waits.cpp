@@ -3,7 +3,6 @@
  * What waits do between two looks: watched, held up, given up.
  */
 #include <klock/atomic.hpp>
-#include <klock/atomic_pair.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>

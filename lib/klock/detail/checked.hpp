@@ -1,14 +1,690 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checked - a lock and what is known of its use: inside of checked_lock
+ * checked - inside of checked_lock: a lock, and what is known of its use
+ *
+ * usage		what a checked lock knows of its use, and says of misuse
+ * checked_parts	the types that checked_lock is put together with
+ * checked_calls	what is asked of any lock and known by a checked one
+ * checked_core		what each verb does besides that of the lock inside
  */
 #pragma once
 
+#include <klock/arch/irq.hpp>
+#include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
-#include <klock/detail/usage.hpp>
+#include <klock/detail/text.hpp>
+#include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
+
+/*
+ * usage - what a checked lock knows of its use, and what it says of misuse
+ *
+ * Why no interrupt comes too early or too late to be noted: "interrupts on" is
+ * noted before the lock is touched, and at the unlock as well. A handler that
+ * interrupts its own CPU
+ *	- before that note: finds the lock untouched by this CPU and goes on;
+ *	  then the note finds the handler's
+ *	- after it, be it before the ticket, in the wait, before the holder is
+ *	  noted, in the critical section or in unlock(): finds the note
+ * Two CPUs that note at the same time may miss each other; neither then waits
+ * for what it interrupted, and whoever does sees its own CPU's note.
+ *
+ * Why unlock() may be a lock's last use: it notes that the holder leaves, and
+ * then releases the lock inside, whose memory may be gone with that. So nobody
+ * can note that it has left. It counts as a contender until the next holder is
+ * noted: see count_in().
+ *
+ * Everything is relaxed. The holder alone writes what the checks compare;
+ * whoever asks whether it is the holder itself reads what it wrote itself; what
+ * another CPU noted meanwhile may be missed, and is seen by the next.
+ */
+
+/*
+ * order_hook - struct lock_order as a checked lock knows it: six calls
+ *
+ * A file that takes checked locks compiles pointers alone; what is behind them,
+ * lock_order.hpp, only the one file has that defines klock_os_lock_order().
+ */
+
+struct held_lock;
+struct held_locks;
+
+/* What is wanted, by whom it is asked. */
+struct wanted_lock {
+	const void *lock;
+	lock_label label;
+	call_site by;
+	bool shared;	     /* to read */
+	bool nests;	     /* and who reads it may read it again */
+	bool sleeps = false; /* its waiters give their CPU away */
+	bool looks = false;  /* waits, takes nothing, and nobody waits for it */
+
+	[[nodiscard]] bool is_nested() const { return shared && nests; }
+};
+
+/* Where one acquisition is noted; nulls: nowhere. */
+struct held_place {
+	held_locks *stack;
+	held_lock *at;
+};
+
+/* Two locks that are taken by address, the higher one next; zeros: none. */
+struct address_pair {
+	usize lower, higher;
+};
+
+struct lock_order {
+	held_place (*on_wait)(lock_order &, const wanted_lock &);
+	held_place (*on_try)(lock_order &, const wanted_lock &);
+	void (*on_taken)(held_place);
+	held_place (*on_leave)(lock_order &, const void *lock);
+	void (*on_gone)(held_place);
+	address_pair (*on_pair)(lock_order &, const address_pair &next);
+};
+
+/*
+ * A call site that other CPUs read for their reports. One that is being
+ * written meanwhile may be reported with another's line: it is a hint to
+ * people, and decides nothing.
+ */
+struct noted_site {
+	/* The file last: whoever sees it on this CPU sees the rest. mark: what
+	 * else is noted of it, 0 to 3. */
+	void note(call_site at, u32 mark)
+	{
+		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
+		line.store_relaxed(static_cast<u32>(at.line));
+		file.store_relaxed(at.file);
+	}
+
+	[[nodiscard]] call_site get() const
+	{
+		return {file.load_relaxed(),
+			static_cast<int>(line.load_relaxed())};
+	}
+
+	[[nodiscard]] u32 cpu() const
+	{
+		return on_cpu.load_relaxed() >> mark_bits;
+	}
+	[[nodiscard]] u32 mark() const
+	{
+		return on_cpu.load_relaxed() & ((u32{1} << mark_bits) - 1);
+	}
+	[[nodiscard]] bool empty() const { return !file.load_relaxed(); }
+
+      private:
+	static constexpr u32 mark_bits = 2;
+
+	/* null: nothing noted yet */
+	atomic<const char *> file;
+	/* meaningless without file */
+	atomic<u32> line;
+	/* and the mark */
+	atomic<u32> on_cpu;
+};
+
+/*
+ * One lock's: who holds it since when, how many contend, in which contexts it
+ * was taken. All zero bytes: a lock without a name that nobody has used.
+ */
+struct lock_usage {
+	constexpr lock_usage() = default;
+	constexpr explicit lock_usage(const char *of) : name(of) {}
+
+	/* Not copied: it must live as long as the lock. */
+	void set_name(const char *to) { name.store_relaxed(to); }
+	void set_name(const char *to, u32 element)
+	{
+		name.store_relaxed(to);
+		index_plus_1.store_relaxed(element + 1);
+	}
+
+	[[nodiscard]] lock_label label() const
+	{
+		return {name.load_relaxed(), index_plus_1.load_relaxed()};
+	}
+
+	/* -- What a lock's operations say, before and after ------------------
+	 */
+
+	/* Who is about to sleep. */
+	void before_sleep(call_site by) const
+	{
+		if (current_context() != context::thread)
+			complain("a wait in a handler, but its waiters sleep",
+				 by);
+		if (!arch::irqs_enabled())
+			complain("a wait with interrupts off, but its waiters "
+				 "sleep",
+				 by);
+	}
+
+	/* At the end of an irq_lock's section. */
+	void check_irqs_off(call_site by) const
+	{
+		if (arch::irqs_enabled())
+			complain("interrupts on in an irq_lock's section", by);
+	}
+
+	/* Who is about to take or try a lock of threads alone. */
+	void before_taken_in_thread(call_site by) const
+	{
+		if (current_context() != context::thread)
+			complain("taken in a handler, but it is a lock of "
+				 "threads alone",
+				 by);
+	}
+
+	/* Who is about to wait for it; for_readers: for them, too; takes: and
+	 * others wait for it then. */
+	void before_wait(call_site by, bool for_readers = true,
+			 bool takes = true)
+	{
+		const context here = current_context();
+
+		if (here == context::nmi)
+			complain("lock() in an NMI handler, which may only "
+				 "try_lock()",
+				 by);
+		if (here == context::interrupt)
+			note_handler(by, for_readers);
+		if (takes)
+			note_interrupts_on(here, by, for_readers);
+		if (is_held_by_me())
+			complain("recursion: the caller holds it", by);
+	}
+
+	/* The same; a reader whom others count, not. */
+	void count_in(u64 capacity, call_site by)
+	{
+		const u32 found = contenders.fetch_add_relaxed(1);
+
+		if (is_unclear(found, capacity))
+			count_in_later(capacity, by);
+		else
+			check_capacity(found, capacity, by);
+	}
+
+	/*
+	 * Such a reader is in, and stays counted: the last writer has left for
+	 * good, and nobody waits to be told so by the next.
+	 */
+	void is_read() { contenders.fetch_and_relaxed(~left); }
+
+	/* A reader that does not wait. */
+	void before_try(call_site by, bool for_readers)
+	{
+		note_interrupts_on(current_context(), by, for_readers);
+	}
+
+	/* Returns false where it is about to be taken by others, all of them */
+	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by,
+					   bool for_readers = true)
+	{
+		note_interrupts_on(current_context(), by, for_readers);
+
+		const u32 found = contenders.fetch_add_relaxed(1);
+		if (!is_unclear(found, capacity)) {
+			check_capacity(found, capacity, by);
+			return true;
+		}
+		count_out();
+		return false;
+	}
+
+	/* Counts out who has tried in vain. */
+	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
+
+	/* The caller is the holder now, by this number or node; numbered: each
+	 * who contends has a number of its own. */
+	void after_lock(usize with, call_site by, bool numbered)
+	{
+		const u32 before = contenders.load_relaxed() & (held | left);
+
+		if (before == held)
+			complain(numbered && taken_with.load_relaxed() == with
+					 ? "two holders under one number"
+					 : "two holders: the lock let in a "
+					   "second one",
+				 by);
+		taken.note(by, static_cast<u32>(current_context()));
+		taken_with.store_relaxed(with);
+		owner_plus_1.store_relaxed(owner_id() + 1);
+		contenders.fetch_add_relaxed(held - before - 1);
+	}
+
+	/* After this the lock is released, and this is touched no more. */
+	void before_unlock(usize with, call_site by)
+	{
+		if (!is_held())
+			return complain("unlock of a free lock", by);
+		if (!is_held_by_me())
+			complain("unlock by another than its holder", by);
+		if (!is_taken_here())
+			complain("unlock in another context than lock's", by);
+		if (taken_with.load_relaxed() != with)
+			complain("unlock with another number or node than "
+				 "lock's",
+				 by);
+		note_interrupts_on(current_context(), by, true);
+		owner_plus_1.store_relaxed(nobody);
+		contenders.fetch_add_relaxed(left - held);
+	}
+
+	/* Or by whoever the caller has interrupted. */
+	[[nodiscard]] bool is_held_by_me() const
+	{
+		return owner_plus_1.load_relaxed() == owner_id() + 1;
+	}
+
+	/* The same, and taken in this context: it is the caller's to use. */
+	void assert_held(call_site by) const
+	{
+		if (!is_held_by_me())
+			complain("not held by the caller", by);
+		if (!is_taken_here())
+			complain("held in another context than the caller's",
+				 by);
+	}
+
+	[[gnu::noinline]] void complain(const char *what, call_site by) const
+	{
+		misuse_text text;
+
+		text.add(what).add("; at ").add(by);
+		add_holder(text);
+		say(text);
+	}
+
+      private:
+	static constexpr usize nobody = 0;
+
+	/* Of `contenders`: who waits, and what the last holder is about. */
+	static constexpr u32 waiters = (u32{1} << 30) - 1;
+	static constexpr u32 held = u32{1} << 30;
+	static constexpr u32 left = u32{1} << 31;
+
+	[[nodiscard]] bool is_held() const
+	{
+		return owner_plus_1.load_relaxed() != nobody;
+	}
+
+	/* A handler's acquisition is not that of whom it has interrupted. */
+	[[nodiscard]] bool is_taken_here() const
+	{
+		return taken.mark() == static_cast<u32>(current_context());
+	}
+
+	/* -- Interrupts ------------------------------------------------------
+	 *
+	 * Their mark: whether one of the two waits for the other. A reader does
+	 * not wait for a reader of its own CPU, where reads nest.
+	 */
+
+	/* In an NMI handler the flag says nothing: no interrupt comes there. */
+	void note_interrupts_on(context here, call_site by, bool waits)
+	{
+		if (here != context::nmi && arch::irqs_enabled())
+			note_first(open, by, waits);
+	}
+
+	void note_handler(call_site by, bool waits)
+	{
+		note_first(in_handler, by, waits);
+	}
+
+	void note_first(noted_site &at, call_site by, bool waits)
+	{
+		if (at.empty() || at.mark() < u32{waits})
+			at.note(by, waits);
+		if (!open.empty() && !in_handler.empty() &&
+		    (open.mark() || in_handler.mark()))
+			complain_of_interrupts(by);
+	}
+
+	/* -- Capacity --------------------------------------------------------
+	 */
+
+	/*
+	 * The last holder has left, or is about to, and all others that the
+	 * lock has room for are counted: is there room for one more? The next
+	 * holder says that.
+	 */
+	static bool is_unclear(u32 word, u64 capacity)
+	{
+		return (word & left) && (word & waiters) + 1 == capacity &&
+		       capacity > 1;
+	}
+
+	/* Those ahead of it are counted, so one of them goes on. */
+	[[gnu::noinline]] void count_in_later(u64 capacity, call_site by)
+	{
+		u32 found;
+
+		count_out();
+		do {
+			found = contenders.await_relaxed([capacity](u32 now) {
+				return !is_unclear(now, capacity);
+			});
+		} while (
+			!contenders.compare_exchange_relaxed(found, found + 1));
+		check_capacity(found, capacity, by);
+	}
+
+	/* found: what was there before the caller was counted in */
+	void check_capacity(u32 found, u64 capacity, call_site by)
+	{
+		const u64 ahead = (found & waiters) + (found & held ? 1 : 0);
+
+		if (ahead < capacity)
+			return;
+		count_out();
+		complain("more contenders than its capacity", by);
+		(void)contenders.fetch_add_relaxed(1);
+	}
+
+	/* -- Reports ---------------------------------------------------------
+	 */
+
+	[[gnu::noinline]] void complain_of_interrupts(call_site by) const
+	{
+		misuse_text text;
+
+		text.add("held or waited for with interrupts on at ")
+			.add(open.get())
+			.add(", but waited for in an interrupt handler at ")
+			.add(in_handler.get())
+			.add("; found at ")
+			.add(by);
+		say(text);
+	}
+
+	void add_holder(misuse_text &text) const
+	{
+		const usize owner = owner_plus_1.load_relaxed();
+
+		if (owner == nobody) {
+			text.add("; last taken at ").add(taken.get());
+			return;
+		}
+		text.add("; held by CPU ").add(taken.cpu());
+		if (owner - 1 != taken.cpu())
+			text.add(" (owner ").add_hex(owner - 1).add(")");
+		text.add(", taken at ").add(taken.get());
+	}
+
+	void say(const misuse_text &text) const
+	{
+		bounded_text<80> known;
+
+		report_misuse(known.add(label()).c_str(), this, text.c_str());
+	}
+
+	/* null: "lock" */
+	atomic<const char *> name;
+	/* Which of an array it is; 0: of none. */
+	atomic<u32> index_plus_1;
+	/* Those that wait, and readers that contend and are in; held or left:
+	 * what the last holder has done. */
+	atomic<u32> contenders;
+	/* Who holds it; 0: nobody. */
+	atomic<usize> owner_plus_1;
+	/* Its number or its node. */
+	atomic<usize> taken_with;
+	/* Where it was taken last. */
+	noted_site taken;
+	/* Where it was held or waited for with interrupts on, first. */
+	noted_site open;
+	/* Where an interrupt handler waited for it, first. */
+	noted_site in_handler;
+};
+
+/*
+ * shared_usage - what a checked lock knows of its readers
+ *
+ * How many contend to read, and who of them are in, as far as there is room to
+ * note them: of more than noted_readers at once, some are counted and no more,
+ * and their misuse is then not named. All relaxed, as above: who asks whether
+ * it reads itself, reads what it wrote itself.
+ *
+ * As there: what is noted of a reader is taken back before the lock inside is
+ * released, so that unlock_shared() may be a lock's last use.
+ */
+
+/* All zero bytes: nobody reads. */
+struct shared_usage {
+	/* Readers that a panic can name; more are counted only. */
+	static constexpr unsigned noted_readers = 8;
+	/* There were more at once; how many are not noted is counted below. */
+	static constexpr u32 ever = u32{1} << 31;
+
+	/* Counts the caller in, who is about to read; false: one too many. */
+	[[nodiscard]] bool count_in(u64 capacity)
+	{
+		if (contend.fetch_add_relaxed(1) < capacity)
+			return true;
+		count_out();
+		return false;
+	}
+	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
+
+	/* The caller is in, under this number if readers have numbers. */
+	void note(unsigned number)
+	{
+		for (unsigned i = 0; i < noted_readers; i++) {
+			usize nobody = 0;
+
+			if (!in[i].compare_exchange_relaxed(nobody,
+							    owner_id() + 1))
+				continue;
+			as[i].store_relaxed(here(number));
+			return;
+		}
+		(void)not_noted.fetch_add_relaxed(1);
+		(void)not_noted.fetch_or_relaxed(ever);
+	}
+
+	/* Takes that back; null, or what is wrong: it was not in so. */
+	[[nodiscard]] const char *forget(unsigned number)
+	{
+		const char *wrong =
+			not_noted.load_relaxed() & ever
+				? "unlock_shared by who does not read it, or "
+				  "one of more than 8 readers did that before"
+				: "unlock_shared by who does not read it";
+
+		for (unsigned i = 0; i < noted_readers; i++) {
+			if (in[i].load_relaxed() != owner_id() + 1)
+				continue;
+			const u32 was = as[i].load_relaxed();
+
+			if (is_same(was, here(number))) {
+				in[i].store_relaxed(0);
+				return nullptr;
+			}
+			wrong = number_of(was) == number
+					? "unlock_shared in another context "
+					  "than lock_shared's"
+					: "unlock_shared with another number "
+					  "than lock_shared's";
+		}
+		if ((not_noted.load_relaxed() & ~ever) == 0)
+			return wrong;
+		(void)not_noted.fetch_add_relaxed(~u32{0});
+		return nullptr;
+	}
+
+	/*
+	 * Whether another CPU is known to read under this number. Where owners
+	 * are threads, nobody knows whether they share a CPU. A place whose
+	 * reader has come, and has not said yet under which number, still has
+	 * its last one's: it is believed where both are of one CPU.
+	 */
+	[[nodiscard]] bool is_of_another(unsigned number) const
+	{
+		bool found = false;
+
+		for (unsigned i = 0; i < noted_readers; i++) {
+			const usize reads = in[i].load_relaxed();
+			const u32 was = as[i].load_relaxed();
+
+			found |= reads != 0 && reads != owner_id() + 1 &&
+				 cpu_of(was) == ((reads - 1) & cpus) &&
+				 number_of(was) == number;
+		}
+		return found && owner_is_cpu();
+	}
+
+	/* Whether the caller is known to be in. */
+	[[nodiscard]] bool is_mine() const
+	{
+		bool mine = false;
+
+		for (const atomic<usize> &one : in)
+			mine |= one.load_relaxed() == owner_id() + 1;
+		return mine;
+	}
+
+	/* Whether anybody is known to be. */
+	[[nodiscard]] bool is_read() const
+	{
+		bool any = false;
+
+		for (const atomic<usize> &one : in)
+			any |= one.load_relaxed() != 0;
+		return any;
+	}
+
+      private:
+	static constexpr u32 contexts = 3;
+	static constexpr u32 cpus = (u32{1} << 14) - 1;
+
+	static u32 here(unsigned number)
+	{
+		return number << 16 | (cpu_id() & cpus) << 2 |
+		       static_cast<u32>(current_context());
+	}
+	static u32 number_of(u32 as) { return as >> 16; }
+	static u32 cpu_of(u32 as) { return as >> 2 & cpus; }
+
+	/* A thread may have moved to another CPU since. */
+	static bool is_same(u32 as, u32 here)
+	{
+		return number_of(as) == number_of(here) &&
+		       (as & contexts) == (here & contexts);
+	}
+
+	/* Readers that wait or are in, if their capacity is their own. */
+	atomic<u32> contend;
+	/* Those in for whom there was no room below. */
+	atomic<u32> not_noted;
+	/* Who is in, + 1; 0: nobody. */
+	atomic<usize> in[noted_readers];
+	/* Under which number, on which CPU, in which context. */
+	atomic<u32> as[noted_readers];
+};
+
+namespace detail {
+/* Of a lock that nobody shares: nothing. */
+struct no_shared_usage {
+	bool is_mine() const { return false; }
+	bool is_read() const { return false; }
+};
+
+template <typename L>
+struct shared_usage_for {
+	using type = no_shared_usage;
+	static constexpr u64 readers = 0;
+	static constexpr bool nests = false;
+	static constexpr bool contends = false;
+};
+/* Readers of a lock that is indexed by CPU nest, and those of a gate. */
+template <shared_lockable L>
+struct shared_usage_for<L> {
+	using type = shared_usage;
+	static constexpr u64 readers = L::max_readers;
+	static constexpr bool nests =
+		cpu_shared_lock<L> || requires { requires L::is_gate; };
+	/* Whether readers and writers have one capacity. */
+	static constexpr bool contends =
+		requires { requires L::readers_contend; };
+};
+} // namespace detail
+
+/*
+ * lent_nodes - which nodes are lent to a checked lock just now
+ *
+ * A node serves one acquisition at a time. Two at once, in one lock or in two,
+ * and whoever is behind it waits for ever. The lock cannot see that: another
+ * may have the node. So there is one table for all checked locks.
+ *
+ * A node is looked for in a few places that follow from its address. Where all
+ * are taken by others it is not noted, and so not checked. Two contexts that
+ * lend the same node in the same instant, while a third gives back a place
+ * before theirs, may both pass; an interrupt handler is always seen by what it
+ * interrupts, and the other way round.
+ */
+
+struct lent_nodes {
+	constexpr lent_nodes() = default;
+
+	/* Returns false if it is lent already. */
+	[[nodiscard]] bool lend(const void *node)
+	{
+		const usize address = reinterpret_cast<usize>(node);
+
+		if (find(address))
+			return false;
+		for (usize i = 0; i < tries; i++) {
+			usize found = nobody;
+
+			if (place(address, i)
+				    .compare_exchange_relaxed(found, address))
+				return true;
+			if (found == address)
+				return false;
+		}
+		return true;
+	}
+
+	void give_back(const void *node)
+	{
+		const usize address = reinterpret_cast<usize>(node);
+
+		if (atomic<usize> *const at = find(address))
+			at->store_relaxed(nobody);
+	}
+
+      private:
+	static constexpr usize places = 256;
+	static constexpr usize tries = 4;
+	static constexpr usize nobody = 0;
+
+	atomic<usize> &place(usize address, usize i)
+	{
+		/* Nodes are as far apart as a line, or as a stack frame. */
+		const usize hash = address / 16 + address / 1024;
+
+		return lent[(hash + i) % places];
+	}
+
+	atomic<usize> *find(usize address)
+	{
+		for (usize i = 0; i < tries; i++)
+			if (place(address, i).load_relaxed() == address)
+				return &place(address, i);
+		return nullptr;
+	}
+
+	/* Addresses; 0: nobody's */
+	atomic<usize> lent[places];
+};
+
+/* Of all checked locks of a program. */
+inline constinit lent_nodes nodes_in_use;
 
 /*
  * checked_parts - the types that checked_lock is put together with

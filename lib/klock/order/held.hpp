@@ -20,7 +20,7 @@
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/text.hpp>
-#include <klock/detail/usage.hpp>
+#include <klock/detail/checked.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 

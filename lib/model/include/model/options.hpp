@@ -110,7 +110,7 @@ struct options {
 	/*
 	 * Unsigned integers of up to 4 bytes, and the fields of words, wrap at
 	 * so many bits: the wrap of a counter comes into reach of few CPUs.
-	 * What code computes from them wraps there by <klock/counter.hpp>
+	 * What code computes from them wraps there by <klock/atomic.hpp>
 	 * alone. 0: as they are.
 	 */
 	unsigned counter_bits = 0;
