@@ -5,7 +5,7 @@
  * Run: experiments [timelines | overflow | monopoly | bypass | registers]...
  */
 #include "schedules.hpp"
-#include "timeline.hpp"
+#include "stage.hpp"
 
 #include <memory>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <klock/ticket_lock.hpp>
 
 #include "schedules.hpp"
-#include "timeline.hpp"
+#include "stage.hpp"
 
 #include <catch.hpp>
 

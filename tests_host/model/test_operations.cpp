@@ -6,7 +6,7 @@
 
 #include <catch.hpp>
 
-#include <operations/look.hpp>
+#include <operations/recorder.hpp>
 #include <operations/values.hpp>
 #include <string>
 

@@ -11,7 +11,6 @@
 
 #include <klock/arch/cpu.hpp>
 #include <klock/arch/instructions.hpp>
-#include <klock/arch/part_of_word.hpp>
 #include <klock/detail/builtin_ops.hpp>
 
 namespace klock::arch {
