@@ -239,12 +239,12 @@ def exceptions_are_fine(case):
     personality that a destructor may ask for; nothing else is asked."""
     for cxx in COMPILERS:
         case.must(cxx, "-std=c++20", *STRICT, *case.includes("arch/hosted"),
-                  HERE / "exceptions.cpp", "-o", "user")
+                  HERE / "run.cpp", "-o", "user")
         case.must("./user")
         case.must(cxx, "-std=c++20", "-O2", *FREESTANDING, "-fexceptions",
                   "-frtti", "-DKERNEL", "-fno-stack-protector",
                   *case.includes("arch/x86"), "-c",
-                  HERE / "exceptions.cpp", "-o", "kernel.o")
+                  HERE / "run.cpp", "-o", "kernel.o")
         undefined = set(case.must("nm", "-u", "kernel.o").split())
         undefined -= {"U", "__gxx_personality_v0", "_GLOBAL_OFFSET_TABLE_"}
         case.expect(not undefined, f"{cxx} needs {undefined}")
@@ -252,7 +252,7 @@ def exceptions_are_fine(case):
 
 def stray_unlock_is_the_guards_line(case):
     """With checks on: a lock that is released behind its guard's back."""
-    source = HERE / "stray.cpp"
+    source = HERE / "run.cpp"
     line = 1 + source.read_text().partition("the line to be named")[0].count(
         "\n")
     for cxx in COMPILERS:
@@ -260,7 +260,7 @@ def stray_unlock_is_the_guards_line(case):
             case.must(cxx, "-std=c++20", f"-DGUARD={guard}",
                       *case.includes("arch/hosted"), source, "-o", "stray")
             said = case.must("./stray")
-            case.expect(f"stray.cpp:{line}" in said and
+            case.expect(f"run.cpp:{line}" in said and
                         "guard.hpp" not in said,
                         f"{cxx}: {guard}: not line {line}: {said}")
 

@@ -4,19 +4,55 @@
 without, a run must print its head and those rows, a second run the very same,
 and show what the demo is for: a lock that one CPU keeps, one that goes round.
 The figures are counts of instructions, and another compiler's are others."""
+import argparse
 import sys
 
-import marked
 import qemu
-from output import exit_status
+from output import Trouble, exit_status
 
 SKIPPED = 77
 SHOWN = ["ticket_lock<u8>", "preemptable_ticket_lock<u8>", "tas_lock",
          "mcs_lock", "bakery_lock", "rw_ticket_lock<u8>"]
 
 
+def table_arguments(description):
+    """What a script is told that makes a table between two marks of a README."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
+    parser.add_argument("--append", required=True,
+                        help="the kernel's command line")
+    parser.add_argument("--readme", required=True,
+                        help="the file that holds the table")
+    parser.add_argument("--write", action="store_true",
+                        help="put this run's table into it")
+    return parser
+
+
+class Place:
+    """A table between two marks: <!-- NAME: begin --> and <!-- NAME: end -->, each
+    a line, and ``` inside of them. Trouble, where the file has none."""
+
+    def __init__(self, path, name):
+        self.path = path
+        begin = f"<!-- {name}: begin -->\n```\n"
+        end = f"```\n<!-- {name}: end -->\n"
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise Trouble(f"{path}: not one place for the table {name!r}")
+        before, _, rest = text.partition(begin)
+        old, _, after = rest.partition(end)
+        self.lines = old.splitlines()
+        self._before, self._after = before + begin, end + after
+
+    def put(self, lines):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(self._before + "\n".join(lines) + "\n" + self._after)
+
+
 def arguments():
-    parser = marked.arguments(__doc__)
+    parser = table_arguments(__doc__)
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
     return parser.parse_args()
@@ -56,7 +92,7 @@ def differences(table):
 
 def main():
     args = arguments()
-    place = marked.Place(args.readme, "demo table")
+    place = Place(args.readme, "demo table")
     machine = qemu.Machine(image=args.image, cpus=4, append=args.append,
                            accelerator="icount", log=args.log)
     why_not = qemu.missing(machine)

@@ -7,7 +7,6 @@ import os
 import sys
 
 import demo
-import marked
 import qemu
 from output import exit_status
 
@@ -15,7 +14,7 @@ SKIPPED = 77
 
 
 def arguments():
-    parser = marked.arguments(__doc__)
+    parser = demo.table_arguments(__doc__)
     parser.add_argument("--image", action="append", required=True,
                         metavar="NAME=FILE=CYCLES", help="a machine's name, "
                         "the lab's .elf for it, and how long a section is by "
@@ -65,7 +64,7 @@ def run_on(name, image, section, args):
 
 def main():
     args = arguments()
-    place = marked.Place(args.readme, "machines")
+    place = demo.Place(args.readme, "machines")
     columns = {}
     for word in args.image:
         name, image, section = word.split("=")
