@@ -47,7 +47,6 @@ struct crowd_result {
 	unsigned waited = 0;	      /* of them, after a wait */
 	unsigned bypassed = 0;	      /* most, by later comers, in one wait */
 	unsigned max_consecutive = 0; /* by one, past somebody who waited */
-	u32 jain_permille = 0;
 };
 
 /* Keeps the books of a crowd: told of each arrival and each entry. */
@@ -66,7 +65,6 @@ struct crowd_books {
 		sum.waited += mine.waiting;
 		mine.waiting = false;
 		mine.bypassed = 0;
-		mine.entries++;
 		for (record &r : all) {
 			if (!r.waiting || r.arrival > mine.arrival)
 				continue;
@@ -80,22 +78,13 @@ struct crowd_books {
 			sum.max_consecutive = run;
 	}
 
-	crowd_result result() const
-	{
-		crowd_result r = sum;
-
-		r.jain_permille = klock::selftest::jain_permille(
-			static_cast<unsigned>(all.size()),
-			[this](unsigned i) { return all[i].entries; });
-		return r;
-	}
+	crowd_result result() const { return sum; }
 
       private:
 	struct record {
 		unsigned arrival = 0;
 		bool waiting = false;
 		unsigned bypassed = 0;
-		klock::u64 entries = 0;
 	};
 	std::vector<record> all;
 	crowd_result sum;
@@ -278,14 +267,6 @@ struct rivals {
 			thread.join();
 	}
 
-	/* Of the counted sections; after run(). */
-	u32 jain_permille() const
-	{
-		return klock::selftest::jain_permille(
-			threads,
-			[this](unsigned i) { return all[i].contended; });
-	}
-
 	rivalry seen;
 
       private:
@@ -296,7 +277,6 @@ struct rivals {
 		 */
 		std::atomic<bool> waits{false};
 		u32 turns = 0;
-		u64 contended = 0;
 
 		/* Two threads on one core must get on, too: now and then. */
 		void turn() override
@@ -329,10 +309,8 @@ struct rivals {
 	void enter(unsigned me)
 	{
 		add_one(seen.sections);
-		if (one_waited) {
+		if (one_waited)
 			add_one(seen.contended);
-			all[me].contended++;
-		}
 		in_a_row = last == me ? in_a_row + one_waited : 1;
 		last = me;
 		if (in_a_row >

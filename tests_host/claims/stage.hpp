@@ -209,11 +209,6 @@ struct words;
 template <typename Counter>
 struct words<klock::ticket_lock<Counter>> {
 	using lock = klock::ticket_lock<Counter>;
-	static std::vector<std::string> heads()
-	{
-		return {"next_ticket", "now_serving"};
-	}
-
 	static std::vector<u32> values(const stage<lock> &s)
 	{
 		const auto bytes = s.bytes();
@@ -233,8 +228,6 @@ struct words<klock::ticket_lock<Counter>> {
 
 template <>
 struct words<klock::tas_lock> {
-	static std::vector<std::string> heads() { return {"flag"}; }
-
 	static std::vector<u32> values(const stage<klock::tas_lock> &s)
 	{
 		return {s.bytes()[0]};

@@ -226,7 +226,8 @@ TEST_CASE("monopoly: two cores: runs of tas_lock are 10 times ticket_lock's")
 
 /*
  * Claim 6, what it comes from: the next in line does not run, and a lock that
- * is first come, first served lets nobody else in. preemption.cpp: its price.
+ * is first come, first served lets nobody else in. What that costs is measured
+ * by klock_bench --crowded.
  */
 namespace preempted_claim {
 
