@@ -26,7 +26,7 @@ import cross_locks
 import objects
 import orders
 import sizes
-from expectations import EXPECTATIONS
+from facts import EXPECTATIONS
 
 # -- The interrupt flag, the pause and the clock -----------------------------
 

@@ -6,8 +6,8 @@
     operations  each has its order, its locked instruction (operations.py)
     programs    what needs to be run (operations.py)
     locks       nothing is asked of the program but klock_os_* (headers.py);
-                bytes, locked instructions, PAUSE, of every lock (facts.py),
-                against expectations.py; prints the table
+                bytes, locked instructions, PAUSE, of every lock, against
+                what they must be (facts.py); prints the table
     accesses    which bytes of a lock are accessed, in which sizes
                 (accesses.py); 64 bits; prints the table
     guards, sequences, release      cost what one writes by hand (guards.py)
@@ -29,7 +29,6 @@ import guards
 import headers
 import objects
 import operations
-from expectations import EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
@@ -56,7 +55,7 @@ def _locks(compiler, scratch):
     compiler.compile_as_kernel(HERE / "all_locks.cpp", obj)
     rows = facts.read(obj, scratch)
     print(f"{compiler} -O2, bytes of code:\n{facts.table(rows)}")
-    return headers.check_symbols(obj) + facts.check(rows, EXPECTATIONS,
+    return headers.check_symbols(obj) + facts.check(rows, facts.EXPECTATIONS,
                                                     compiler.bits)
 
 

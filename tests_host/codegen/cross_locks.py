@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every lock of the list in the object code of AArch64 or RISC-V.
 
-    changes     as many read-modify-writes as expectations.py has for x86
+    changes     as many read-modify-writes as facts.py has for x86
     orders      lock() acquires, unlock() releases
     waits       lock() sleeps or pauses where it waits; a sleep lies right
                 behind the read that marks what ends it; nobody sends an event

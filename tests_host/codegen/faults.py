@@ -29,7 +29,7 @@ import headers
 import objects
 import operations
 import orders
-from expectations import COMPACT, EXPECTATIONS
+from facts import COMPACT, EXPECTATIONS
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
