@@ -138,19 +138,11 @@ def version_is_the_one(case):
 
 # -- Programs ------------------------------------------------------------------
 
-def parking(case):
-    """The host's functions about threads, as an object."""
-    case.must("g++", "-std=c++20", *case.includes("hosted"), "-include",
-              "klock/host_parking.hpp", "-xc++", "-c", "/dev/null", "-o",
-              "parking.o")
-    return "parking.o"
-
-
 def says(case, cc, built, source, what, *flags):
     """A test of tests_host/embed, run on the host."""
     case.must(cc, "-std=c11", "-O2", *STRICT, "-pthread", *flags,
               *case.includes(None, c=True), case.root / source, built,
-              parking(case), "-lstdc++", "-Wl,--gc-sections", "-o", "program")
+              "-Wl,--gc-sections", "-o", "program")
     said = case.must("./program")
     case.expect(what in said, f"{cc} {source}: {said}")
 
@@ -165,6 +157,22 @@ def programs_in_c(case, cc="gcc", built=None):
         says(case, cc, built, f"{PROGRAMS}/test_{name}.c", what)
     says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
          "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
+
+
+def own_functions_about_threads_win(case):
+    """Over the archive's, which are weak and inlined nowhere. Its own are those
+    for a host that is no Linux."""
+    built = whole(case.root, "hosted")
+    weak = re.findall(r"(\w+)\.o:\w+ W klock_os_",
+                      case.must("nm", "-A", built))
+    case.expect(weak == ["host_parking"] * 4, f"weak in {weak}")
+    case.must("g++", "-std=c++20", "-O2", *STRICT, "-U__linux__",
+              *case.includes("hosted"), "-include", "klock/host_parking.hpp",
+              "-xc++", "-c", "/dev/null", "-o", "own.o")
+    says(case, "gcc", built, f"{PROGRAMS}/test_c.c",
+         "readers meet, writers are alone", "own.o")
+    case.expect("syscall" not in case.must("nm", "-u", "program"),
+                "the archive's futex is used, too")
 
 
 # What the headers' examples use and do not say.
@@ -218,8 +226,7 @@ def header_examples(case):
                "made != 1; }\n")
     case.must("gcc", "-std=gnu11", *STRICT, "-Wno-unused", "-Wno-pedantic",
               *case.includes(None, c=True), "examples.c",
-              whole(case.root, "hosted"), parking(case), "-lstdc++", "-o",
-              "examples")
+              whole(case.root, "hosted"), "-o", "examples")
     if not case.wrong:
         case.must("./examples")
 
@@ -279,6 +286,7 @@ def archive_is_the_header(case):
     case.expect(len(names) > 1000, f"only {len(names)} functions")
     sources = set((case.root / "lib/c/sources").read_text().split())
     files = {path.stem for path in (case.root / "lib/c").glob("*.cpp")}
+    files.remove("host_parking")
     objects = {name.split(".")[0] for name in
                case.must("ar", "t", built).split()}
     case.expect(sources == files == objects, "lib/c/sources, the folder and "
@@ -312,6 +320,8 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
                                     source in ASK),
                     f"{whose}: undefined symbol {line}")
     case.expect(ASK <= asked, f"{whose}: {asked} ask")
+    case.expect(not re.search(r" [TWV] klock_os_", case.must("nm", built)),
+                f"{whose}: has functions that are the kernel's")
     sections = case.must("objdump", "-h", built)
     for name in (".init_array", ".ctors", ".gcc_except_table"):
         case.expect(name not in sections, f"{whose}: {name}")
@@ -749,7 +759,8 @@ def with_link_time_optimization(case):
 CASES = {
     "c_library": [
         headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
-        version_is_the_one, programs_in_c, header_examples, interrupts_off_first_back_last,
+        version_is_the_one, programs_in_c, own_functions_about_threads_win,
+        header_examples, interrupts_off_first_back_last,
         c_and_cpp_share_one_lock, archive_is_the_header,
         a_kernel_gets_what_it_calls, asks_for_nothing, table_is_the_header,
         each_verb_has_every_form],
