@@ -53,7 +53,9 @@
  *	NMI		lock() in an NMI handler: only try_lock() is safe there
  *	sleep		a wait for a lock whose waiters sleep (mutex.hpp and the
  *			like), in a handler, with interrupts off or with a
- *			checked spin lock held; release() beyond Most
+ *			checked spin lock held; release() beyond Most; a
+ *			condition's sleep() without prepare(), or in another
+ *			thread; prepare() of who is prepared
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
  *	number		one that is not below max_contenders; unlock() by
@@ -540,14 +542,31 @@ struct checked_lock<L, Name...> : L {
 		return wait_until(on, deadline_in(how_long), ready, by);
 	}
 
-	/* Of a condition's wait by its parts. */
+	/* Of a condition's wait by its parts, in turn. */
+	template <typename Me>
+	void prepare(Me &me, call_site by = caller_site())
+		requires requires(L &l) { l.prepare(me); }
+	{
+		if (me.is_queued() || this->has(me))
+			usage.complain("prepare() of who is prepared", by);
+		L::prepare(me);
+	}
 	template <typename Me>
 	bool sleep(Me &me, const u64 *until, call_site by = caller_site())
 		requires requires(L &l) { l.sleep(me, until); }
 	{
-		return until_it_may(me, by, [&](auto &) {
+		if (!this->has(me) && !me.is_told())
+			usage.complain("sleep() without prepare()", by);
+		if (me.thread.get() != klock_os_thread())
+			usage.complain("sleep() in another thread than "
+				       "prepare()",
+				       by);
+		const bool told = until_it_may(me, by, [&](auto &) {
 			return this->unchecked().sleep(me, until);
 		});
+
+		me.woken.store_relaxed(false);
+		return told;
 	}
 
 	void set_name(const char *name) { usage.set_name(name); }
@@ -574,13 +593,19 @@ struct checked_lock<L, Name...> : L {
 		}
 		void unlock()
 		{
-			held.unlock();
+			if constexpr (requires { held.unlock(by); })
+				held.unlock(by);
+			else
+				held.unlock();
 			place = of.begins(by);
 		}
 		void lock()
 		{
 			of.ends(place);
-			held.lock();
+			if constexpr (requires { held.lock(by); })
+				held.lock(by);
+			else
+				held.lock();
 		}
 
 		const checked_lock &of;

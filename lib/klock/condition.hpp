@@ -111,12 +111,17 @@ struct condition_with {
 	 * A wait by its parts, for a lock that is let go of in between by other
 	 * means, as in C: prepare(), the release, sleep(). until: null: for
 	 * ever. False: it was not notified by then.
+	 *
+	 * By one thread, in turn, and each prepare() has its sleep(): who will
+	 * not wait after all has a deadline of 0. checked_lock names what is
+	 * out of turn. Nothing sees a sleeper that is gone before its sleep():
+	 * the next notification writes to where it was.
 	 */
 	void prepare(detail::sleeper &me)
 	{
-		section in(inner);
-
-		queue.push_back(me);
+		me.thread.set(klock_os_thread());
+		me.woken.store_relaxed(false);
+		enqueue(me);
 	}
 	[[gnu::noinline]] bool sleep(detail::sleeper &me, const u64 *until)
 	{
@@ -128,16 +133,30 @@ struct condition_with {
 			queue.remove(me);
 		return told;
 	}
+	/* For checks: whether it is in the queue. */
+	[[nodiscard]] bool has(const detail::sleeper &me)
+	{
+		section in(inner);
+
+		return queue.has(me);
+	}
 
       private:
 	using section = detail::inner_section<Inner>;
+
+	void enqueue(detail::sleeper &me)
+	{
+		section in(inner);
+
+		queue.push_back(me);
+	}
 
 	template <typename Held>
 	bool await(Held &held, const u64 *until)
 	{
 		detail::sleeper me;
 
-		prepare(me);
+		enqueue(me);
 		if constexpr (requires { held.let_go(); }) {
 			auto *const lock = held.let_go();
 			const bool told = sleep(me, until);

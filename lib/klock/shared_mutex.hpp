@@ -74,7 +74,9 @@ struct shared_mutex_with {
 	{
 		return try_lock_until(deadline_in(how_long));
 	}
-	/* The writer's alone. */
+	/* The writer's alone, and so is downgrade(): of another's, or of a free
+	 * one, nobody may get in any more, or two may (checked_lock names it).
+	 */
 	void unlock() { leave(); }
 
 	/* -- The same for readers, who hold it together -- */

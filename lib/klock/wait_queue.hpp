@@ -32,7 +32,8 @@
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),
  *              wake_all(): handlers, too; NMI: none. Predicates and changes run
  *              under a spin lock with interrupts off: they are short, and
- *              neither sleep nor call the same queue. A change outside of
+ *              neither sleep nor call the same queue, which hangs, checked or
+ *              not. A change outside of
  *              wake_one() is missed by a waiter between its look and its sleep.
  *              Where waiters wait for different things, the one that wake_one()
  *              picks may not be the one that can go on: wake_all(), or a queue

@@ -333,8 +333,7 @@ COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
 # Those that note no caller.
 PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
-         "reset", "is_set", "notify_one", "notify_all", "prepare", "wake_one",
-         "wake_all"}
+         "reset", "is_set", "notify_one", "notify_all", "wake_one", "wake_all"}
 # Macros alone, of verbs of two locks.
 WITH = {f"klock_wait_with{irqsave}{until}" for irqsave in ("", "_irqsave")
         for until in ("", "_until")}

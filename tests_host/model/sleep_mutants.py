@@ -54,9 +54,9 @@ MUTANTS = (
      "+section in(inner); if (done.get()) return true;",
      "if (done.get()) return true;"),
     ("unlocks_then_queues", "klock/condition.hpp",
-     "+prepare(me); if constexpr",
+     "+enqueue(me); if constexpr",
      "if constexpr (requires { held.let_go(); }) { auto *const lock = "
-     "held.let_go(); prepare(me); const bool told = sleep(me, until); "
+     "held.let_go(); enqueue(me); const bool told = sleep(me, until); "
      "held.take_back(*lock); return told; }"),
     ("released_under_inner", MUTEX, "if (!first) return false;",
      "if (!first) { u8 seen = held; "

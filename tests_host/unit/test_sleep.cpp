@@ -318,6 +318,16 @@ TEST_CASE("sleep: condition: who waits longest is notified first")
 {
 	mutex m;
 	condition changed;
+	klock::detail::sleeper again;
+	const u64 soon = 0;
+
+	/* Who was told once waits anew. */
+	changed.prepare(again);
+	changed.notify_one();
+	CHECK(changed.sleep(again, &soon));
+	changed.prepare(again);
+	CHECK_FALSE(changed.sleep(again, &soon));
+
 	bool second_goes_on = false;
 	const auto wait = [&] {
 		guard held(m);

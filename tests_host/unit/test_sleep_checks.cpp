@@ -30,7 +30,9 @@ using namespace unit;
 
 static std::function<void()> meanwhile;
 
-extern "C" usize klock_os_thread(void) { return owner_id(); }
+static usize thread_now = 1;
+
+extern "C" usize klock_os_thread(void) { return thread_now; }
 extern "C" void klock_os_park(void) { meanwhile(); }
 extern "C" bool klock_os_park_until(u64) { return false; }
 extern "C" void klock_os_unpark(usize) {}
@@ -165,6 +167,37 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	}
 }
 
+TEST_CASE("sleep: checked: a condition's parts out of turn")
+{
+	new_order<64, 4> fresh;
+	threads_locks of;
+	checked_lock<condition, "other"> other;
+	klock::detail::sleeper me, before_me;
+	const u64 soon = 0;
+	const auto prepares = [&](auto &on) {
+		return panic_of([&] { on.prepare(me); });
+	};
+	const auto sleeps = [&](auto &on, auto &who) {
+		return panic_of([&] { (void)on.sleep(who, &soon); });
+	};
+
+	has(sleeps(of.not_full, me), "not full, CPU 0: sleep() without "
+				     "prepare(); at ");
+	of.not_full.prepare(before_me);
+	CHECK(prepares(of.not_full) == "");
+	has(prepares(of.not_full), "prepare() of who is prepared; at ");
+	has(prepares(other), "other, CPU 0: prepare() of who is prepared");
+	has(sleeps(other, me), "other, CPU 0: sleep() without prepare()");
+	thread_now = 2;
+	has(sleeps(of.not_full, me),
+	    "sleep() in another thread than prepare()");
+	thread_now = 1;
+	CHECK(sleeps(of.not_full, me) == "");
+	of.not_full.notify_one();
+	CHECK(of.not_full.sleep(before_me, &soon));
+	has(sleeps(of.not_full, before_me), "sleep() without prepare()");
+}
+
 TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 {
 	new_order<64, 4> fresh;
@@ -173,6 +206,8 @@ TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 	std::string said;
 
 	has(panic_of([&] { of.inode.unlock(); }), "unlock of a free lock");
+	has(panic_of([&] { of.not_full.wait(of.inode); }),
+	    "unlock of a free lock; at " + std::string(__FILE__));
 	of.inode.lock();
 	has(panic_of([&] { of.inode.lock(); }), "inode, CPU 0: recursion");
 	as(0, context::interrupt,

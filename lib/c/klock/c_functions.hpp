@@ -168,11 +168,11 @@ KLOCK_C_CALLING(wait_for, int)
 KLOCK_C_CALLING(wake_one, void)
 KLOCK_C_CALLING(wake_all, void)
 
-template <typename C>
-void prepare(C *lock, klock_sleeper *me)
+template <typename C, typename... By>
+void prepare(C *lock, klock_sleeper *me, By... by)
 {
 	init(me);
-	as_cpp(*lock).prepare(as_cpp(*me));
+	as_cpp(*lock).prepare(as_cpp(*me), by...);
 }
 
 template <typename C, typename... By>

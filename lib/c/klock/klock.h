@@ -178,8 +178,9 @@
 	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_one, __VA_ARGS__)
 #define klock_notify_all(...) \
 	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_all, __VA_ARGS__)
-#define klock_prepare(...) \
-	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, prepare, __VA_ARGS__)
+#define klock_prepare_at(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, prepare_at, __VA_ARGS__)
+#define klock_prepare(...) klock_prepare_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_sleep_at(...) \
 	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, sleep_at, __VA_ARGS__)
 #define klock_sleep(...) klock_sleep_at(__VA_ARGS__, KLOCK_HERE)

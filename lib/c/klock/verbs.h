@@ -233,7 +233,7 @@ unsigned long long klock_cycles(void);
  *	wake_one, wake_all	change(with) makes it so
  *	prepare, sleep	the parts of klock_wait_with(), for a condition: the
  *			caller lets go of its lock between them. until: null:
- *			for ever
+ *			for ever. In turn, and in one thread: condition.hpp
  */
 #define KLOCK_WAIT_VERBS(V, x, p, a)                                           \
 	V(x, NONE, wait, p, a)                                                 \
@@ -340,7 +340,7 @@ unsigned long long klock_cycles(void);
 	D(x, TRUTH, is_set, (struct klock_##x * lock), (lock))
 #define KLOCK_SHAPE_CONDITION(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
-	D(x, NONE, prepare,                                                    \
+	V(x, NONE, prepare,                                                    \
 	  (struct klock_##x * lock, struct klock_sleeper * me), (lock, me))    \
 	V(x, TRUTH, sleep,                                                     \
 	  (struct klock_##x * lock, struct klock_sleeper * me,                 \

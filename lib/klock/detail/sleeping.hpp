@@ -93,6 +93,19 @@ struct sleepers {
 	[[nodiscard]] sleeper *first() const { return head.get(); }
 	[[nodiscard]] bool empty() const { return !head.get(); }
 
+	/* For checks. What `one` has become is not looked at. */
+	[[nodiscard]] bool has(const sleeper &one) const
+	{
+		const sleeper *at = head.get();
+
+		while (at && at != &one) {
+			at = at->next.get();
+			if (at == head.get())
+				return false;
+		}
+		return at;
+	}
+
 	void push_back(sleeper &one)
 	{
 		sleeper *const front = head.get();

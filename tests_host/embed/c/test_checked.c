@@ -225,7 +225,11 @@ static void what_sleeps(void)
 		KLOCK_CHECKED_INIT("jobs", KLOCK_SEMAPHORE_INIT(1));
 	static struct klock_checked_condition changed =
 		KLOCK_CHECKED_INIT("changed", KLOCK_CONDITION_INIT);
+	static struct klock_checked_condition other =
+		KLOCK_CHECKED_INIT("other", KLOCK_CONDITION_INIT);
 	static struct klock_checked_completion done;
+	static struct klock_sleeper me;
+	const unsigned long long soon = 0;
 	unsigned long flags;
 
 	klock_lock(&files);
@@ -243,6 +247,12 @@ static void what_sleeps(void)
 	is_misuse("a wait with interrupts off", "changed",
 		  &changed.klock_usage);
 	klock_irq_restore(flags);
+	klock_prepare(&changed, &me);
+	TRY_TO klock_prepare(&changed, &me);
+	is_misuse("prepare() of who is prepared", "changed",
+		  &changed.klock_usage);
+	TRY_TO if (klock_sleep(&other, &me, &soon)) {}
+	is_misuse("sleep() without prepare()", "other", &other.klock_usage);
 }
 
 /* A kernel's own function around a lock. */
