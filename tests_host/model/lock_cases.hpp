@@ -24,12 +24,11 @@ inline void good(const result &r)
 template <unsigned Cpus, typename Visit>
 void for_each_lock(Visit visit)
 {
-	tested_locks<Cpus>::for_each([&]<typename Subject>() {
-		if constexpr (Subject::capacity >= Cpus) {
-			INFO(Subject::name << ", " << Cpus << " CPUs");
-			visit.template operator()<Subject>();
+	for (const kind &k : tested<Cpus>())
+		if (k.capacity >= Cpus) {
+			INFO(k.name << ", " << Cpus << " CPUs");
+			visit(k);
 		}
-	});
 }
 
 } // namespace worlds

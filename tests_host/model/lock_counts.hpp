@@ -124,12 +124,11 @@ inline std::vector<unsigned> three_by_two(u64 capacity)
 inline std::vector<unsigned> four_by_one() { return {1, 1, 1, 1}; }
 
 /* What is counted: exclusion, where nobody's patience ends. */
-template <typename Subject>
-result counted_as(std::vector<unsigned> sections)
+inline result counted_as(const kind &k, std::vector<unsigned> sections)
 {
-	return exclusion<Subject>({.sections = sections,
-				   .max_executions = 50'000'000,
-				   .patient = everybody});
+	return exclusion(k, {.sections = sections,
+			     .max_executions = 50'000'000,
+			     .patient = everybody});
 }
 
 /*
@@ -148,10 +147,11 @@ std::string wrong_counts(const pinned *said = pinned_of(Two::name))
 		return r.complete;
 	};
 
-	found.two = count(counted_as<Two>(two_by_two()));
-	found.three = count(counted_as<Three>(three_by_two(Three::capacity)));
+	found.two = count(counted_as(kind_of<Two>, two_by_two()));
+	found.three = count(
+		counted_as(kind_of<Three>, three_by_two(Three::capacity)));
 	if (Four::capacity >= 4)
-		found.four = count(counted_as<Four>(four_by_one()));
+		found.four = count(counted_as(kind_of<Four>, four_by_one()));
 	return wrong.empty() ? difference(said, found) : wrong;
 }
 

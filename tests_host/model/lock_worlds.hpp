@@ -2,7 +2,7 @@
 /*
  * lock_worlds - what the lock tests explore: small clients of any lock
  *
- * Each world is a template over a subject of klock/selftest/locks.hpp and knows
+ * A world takes a kind, made of a line of klock/selftest/locks.hpp, and knows
  * no lock. Its body is one critical section of one CPU.
  */
 #pragma once
@@ -13,8 +13,12 @@
 
 #include <model/model.hpp>
 
+#include <functional>
+#include <new>
 #include <numeric>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 namespace worlds {
 
@@ -63,11 +67,6 @@ struct served {
 	}
 };
 
-/* Made as it is after so many: a lock that counts its sections. */
-template <typename Subject>
-inline constexpr bool counts_sections =
-	std::is_constructible_v<typename Subject::lock, served>;
-
 /* How many counts each counter of a lock is divided into, of so few bits;
  * mutants say it by their type. */
 template <typename L>
@@ -77,23 +76,6 @@ inline constexpr unsigned counts_in_one<klock::rw_ticket_lock<Counter>> = 2;
 template <typename L>
 	requires requires { typename L::sections; }
 inline constexpr unsigned counts_in_one<L> = 2;
-
-/*
- * So few bits for this subject's counters, if it has any: it counts sections,
- * or has room for as many contenders as a counter has values.
- */
-template <typename Subject>
-unsigned bits(unsigned few)
-{
-	const u64 capacity = Subject::capacity;
-	const bool counts =
-		counts_sections<Subject> || capacity == u64{1} << 8 ||
-		capacity == u64{1} << 16 || capacity == u64{1} << 32;
-
-	return counts && !*Subject::whole_because
-		       ? few * counts_in_one<typename Subject::lock>
-		       : 0;
-}
 
 /* All CPUs of a world wait for their turn, however long it takes. */
 inline constexpr unsigned everybody = ~0u;
@@ -115,152 +97,426 @@ template <typename Counter>
 inline constexpr model::bug one_too_many<klock::rw_ticket_lock<Counter>> =
 	model::bug::none;
 
-/* A counter that the lock protects; a node for each CPU that lives on. */
+/* -- A lock of any kind, types erased: each world is compiled once --------- */
+
+/* What is called of a lock of this type; who takes it, or reads, is lent. */
+template <klock::any_lock L>
+struct calls {
+	using mortal = klock::selftest::mortal<L, most_cpus>;
+
+	template <typename T>
+	static T &at(void *p)
+	{
+		return *static_cast<T *>(p);
+	}
+	template <typename T, typename... From>
+	static void make(void *p, From... from)
+	{
+		::new (p) T(from...);
+	}
+	template <typename T>
+	static void end(void *p)
+	{
+		at<T>(p).~T();
+	}
+	static void make_after(void *p, u64 sections)
+	{
+		if constexpr (std::is_constructible_v<L, served>)
+			::new (p) L(served{sections});
+	}
+	template <template <typename> typename Who>
+	static void lock(void *l, void *who)
+	{
+		at<Who<L>>(who).lock(at<L>(l));
+	}
+	template <template <typename> typename Who>
+	static void unlock(void *l, void *who)
+	{
+		at<Who<L>>(who).unlock(at<L>(l));
+	}
+	template <template <typename> typename Who>
+	static bool try_lock(void *l, void *who)
+	{
+		return at<Who<L>>(who).try_lock(at<L>(l));
+	}
+	static bool try_lock_until(void *l, void *who, u64 deadline)
+	{
+		if constexpr (klock::timed_lockable<L>)
+			return at<contender<L>>(who).try_lock_until(at<L>(l),
+								    deadline);
+		return false;
+	}
+	static void make_mortal(void *p, unsigned references)
+	{
+		const mortal &it = *::new (p) mortal(references);
+
+		model::name(it.lock, "lock");
+		model::name(it.references, "references");
+	}
+	static bool put(void *p, unsigned cpu)
+	{
+		return at<mortal>(p).put(cpu);
+	}
+};
+
+/* Who takes a lock, or reads what it protects. */
+struct taking {
+	klock::usize bytes = 0;
+	void (*make)(void *, unsigned number) = nullptr;
+	void (*end)(void *) = nullptr;
+	void (*lock)(void *, void *) = nullptr;
+	void (*unlock)(void *, void *) = nullptr;
+	bool (*try_lock)(void *, void *) = nullptr; /* null: cannot be tried */
+};
+
+template <typename L, template <typename> typename Who, bool Tries>
+constexpr taking taken_by()
+{
+	using of = calls<L>;
+	taking t{sizeof(Who<L>),	   of::template make<Who<L>, unsigned>,
+		 of::template end<Who<L>>, of::template lock<Who>,
+		 of::template unlock<Who>, nullptr};
+
+	if constexpr (Tries)
+		t.try_lock = of::template try_lock<Who>;
+	return t;
+}
+
+/* A line of a list of locks, and what its lock does. */
+struct kind {
+	const char *name;
+	klock::selftest::service order_of_service;
+	u64 capacity;
+	const char *whole_because;
+
+	bool plain, per_cpu, indexed, node_on_stack, timed;
+	bool counts_sections; /* made as it is after so many */
+	bool splits_tries;    /* try_can_split */
+	unsigned counts_in_one;
+	model::bug one_too_many;
+
+	klock::usize bytes;
+	void (*make)(void *);
+	void (*make_after)(void *, u64 sections);
+	void (*end)(void *);
+	taking by;
+	bool (*try_lock_until)(void *, void *, u64 deadline);
+	void (*make_mortal)(void *, unsigned references);
+	void (*end_mortal)(void *);
+	bool (*put)(void *, unsigned cpu);
+
+	/* Of those that readers share. */
+	taking read_by{};
+	u64 reader_capacity = 0;
+	bool reads_by_number = false;
+	klock::selftest::sharing order_of_sharing{};
+	/* Of those that are wrong. */
+	unsigned found_in = 0;
+	const char *mistake = nullptr;
+};
+
+/* As large as any lock's, any contender's, any that ends with its lock. */
+inline constexpr klock::usize most_lock = 1024, most_who = 192,
+			      most_mortal = most_lock + most_cpus * most_who;
+
 template <typename Subject>
+constexpr kind describe()
+{
+	using L = typename Subject::lock;
+	using of = calls<L>;
+	using mortal = typename of::mortal;
+	static_assert(sizeof(L) <= most_lock && alignof(L) <= 128);
+	static_assert(sizeof(contender<L>) <= most_who);
+	static_assert(sizeof(mortal) <= most_mortal);
+	kind k{Subject::name,
+	       Subject::order_of_service,
+	       Subject::capacity,
+	       Subject::whole_because,
+	       klock::plain_lock<L>,
+	       klock::per_cpu_lock<L>,
+	       klock::cpu_lock<L>,
+	       klock::stack_node_lock<L>,
+	       klock::timed_lockable<L>,
+	       std::is_constructible_v<L, served>,
+	       try_can_split<L>,
+	       counts_in_one<L>,
+	       one_too_many<L>,
+	       sizeof(L),
+	       of::template make<L>,
+	       of::make_after,
+	       of::template end<L>,
+	       taken_by<L, contender, klock::try_lockable<L>>(),
+	       of::try_lock_until,
+	       of::make_mortal,
+	       of::template end<mortal>,
+	       of::put};
+
+	if constexpr (klock::shared_lockable<L>) {
+		using klock::selftest::reader;
+		k.read_by =
+			taken_by<L, reader, klock::try_shared_lockable<L>>();
+		k.reader_capacity = L::max_readers;
+		k.reads_by_number = klock::cpu_shared_lock<L>;
+	}
+	if constexpr (requires { Subject::order_of_sharing; })
+		k.order_of_sharing = Subject::order_of_sharing;
+	if constexpr (requires { Subject::mistake; }) {
+		k.found_in = Subject::found_in;
+		k.mistake = Subject::mistake;
+	}
+	return k;
+}
+
+template <typename Subject>
+inline constexpr kind kind_of = describe<Subject>();
+
+template <typename List>
+const std::vector<kind> &kinds_of()
+{
+	static const std::vector<kind> all = [] {
+		std::vector<kind> made;
+		List::for_each([&made]<typename Subject>() {
+			made.push_back(kind_of<Subject>);
+		});
+		return made;
+	}();
+
+	return all;
+}
+
+/* Those that tests visit, made for so many CPUs. */
+template <unsigned Cpus>
+const std::vector<kind> &tested()
+{
+	return kinds_of<tested_locks<Cpus>>();
+}
+template <unsigned Cpus>
+const std::vector<kind> &tested_shared()
+{
+	return kinds_of<tested_shared_locks<Cpus>>();
+}
+
+struct lock_of_kind {
+	const kind &of;
+	alignas(128) unsigned char room[most_lock];
+
+	explicit lock_of_kind(const kind &k) : of(k) { of.make(room); }
+	lock_of_kind(const kind &k, served by) : of(k)
+	{
+		of.make_after(room, by.sections);
+	}
+	~lock_of_kind() { of.end(room); }
+	lock_of_kind(const lock_of_kind &) = delete;
+
+	template <typename L>
+	L &as()
+	{
+		return *std::launder(reinterpret_cast<L *>(room));
+	}
+};
+
+/* One of those that take it. */
+struct taker {
+	const kind &of;
+	const taking &by;
+	void *who;
+
+	void lock(lock_of_kind &l) { by.lock(l.room, who); }
+	void unlock(lock_of_kind &l) { by.unlock(l.room, who); }
+	[[nodiscard]] bool try_lock(lock_of_kind &l)
+	{
+		return by.try_lock(l.room, who);
+	}
+	[[nodiscard]] bool try_lock_until(lock_of_kind &l, u64 deadline)
+	{
+		return of.try_lock_until(l.room, who, deadline);
+	}
+};
+
+/* So many, numbered from first. */
+template <unsigned Number>
+struct takers {
+	const taking &by;
+	const kind &of;
+	alignas(128) unsigned char room[Number * most_who];
+
+	takers(const kind &k, const taking &t, unsigned first = 0)
+	    : by(t), of(k)
+	{
+		for (unsigned i = 0; i < Number; i++)
+			by.make(room + i * by.bytes, first + i);
+	}
+	~takers()
+	{
+		for (unsigned i = Number; i-- > 0;)
+			by.end(room + i * by.bytes);
+	}
+	takers(const takers &) = delete;
+
+	taker operator[](unsigned i) { return {of, by, room + i * by.bytes}; }
+	template <typename Who>
+	Who &as(unsigned i)
+	{
+		return *std::launder(
+			reinterpret_cast<Who *>(room + i * by.bytes));
+	}
+
+	void name(const char *text)
+	{
+		for (unsigned i = 0; i < Number; i++)
+			model::name(room + i * by.bytes, by.bytes, text);
+	}
+};
+using contenders = takers<most_cpus>;
+
+/* World(k) is made anew for each execution. */
+template <typename World, typename Body, typename... Rest>
+result explore(const kind &k, const options &how, Body body, Rest... rest)
+{
+	const auto make = [&k] { return World(k); };
+
+	if constexpr (sizeof...(Rest) == 0)
+		return model::explore_from(how, make, body, [](World &) {});
+	else
+		return model::explore_from(how, make, body, rest...);
+}
+
+/*
+ * So few bits for this lock's counters, if it has any: it counts sections, or
+ * has room for as many contenders as a counter has values.
+ */
+inline unsigned bits(const kind &k, unsigned few)
+{
+	const bool counts = k.counts_sections || k.capacity == u64{1} << 8 ||
+			    k.capacity == u64{1} << 16 ||
+			    k.capacity == u64{1} << 32;
+
+	return counts && !*k.whole_because ? few * k.counts_in_one : 0;
+}
+
+/* A counter that the lock protects; a node for each CPU that lives on. */
 struct counted {
-	using lock_type = typename Subject::lock;
-
-	lock_type lock;
-	contender<lock_type> who[most_cpus];
+	lock_of_kind lock;
+	contenders who;
 	klock::plain<unsigned> count;
-	unsigned failed =
-		0; /* try_lock()s; each CPU its own sum, on the host */
+	unsigned failed = 0; /* try_lock()s; each its own sum, on the host */
 
-	counted() { number(); }
-	template <typename Start>
-	explicit counted(Start served) : lock(served)
+	explicit counted(const kind &k) : lock(k), who(k, k.by) { number(); }
+	counted(const kind &k, served by) : lock(k, by), who(k, k.by)
 	{
 		number();
 	}
 
 	void number()
 	{
-		model::name(lock, "lock");
+		model::name(lock.room, lock.of.bytes, "lock");
 		model::name(count, "count");
-		for (unsigned cpu = 0; cpu < most_cpus; cpu++) {
-			who[cpu].renumber(cpu);
-			model::name(who[cpu], "node");
-		}
+		who.name("node");
 	}
 	void add() { count.set(count.get() + 1); }
-	void section(contender<lock_type> &with)
+	void section(taker with)
 	{
 		with.lock(lock);
 		add();
 		with.unlock(lock);
 	}
+	void section(unsigned cpu) { section(who[cpu]); }
+	bool section_by_try(taker with)
+	{
+		if (!with.try_lock(lock))
+			return false;
+		add();
+		with.unlock(lock);
+		return true;
+	}
+	/* Looked at when all have ended: with those that did without. */
+	void all_counted(unsigned expected)
+	{
+		model::check(count.get() + failed == expected,
+			     "every section counted");
+	}
 };
 
 /* Mutual exclusion and visibility: no update is lost, no access races. */
-template <typename Subject>
-result exclusion(const options &how)
+inline result exclusion(const kind &k, const options &how)
 {
-	using world = counted<Subject>;
 	const unsigned expected = sum(how.sections);
 
-	return model::explore<world>(
-		how, [](world &w, unsigned cpu) { w.section(w.who[cpu]); },
-		[expected](world &w) {
-			model::check(w.count.get() == expected,
-				     "every section counted");
-		});
+	return explore<counted>(
+		k, how, [](counted &w, unsigned cpu) { w.section(cpu); },
+		[expected](counted &w) { w.all_counted(expected); });
 }
 
 /* The same, with nodes on the CPUs' stacks, new for each section. */
-template <typename Subject>
-result exclusion_on_stack(const options &how)
+inline result exclusion_on_stack(const kind &k, const options &how)
 {
-	using world = counted<Subject>;
 	const unsigned expected = sum(how.sections);
 
-	return model::explore<world>(
-		how,
-		[](world &w, unsigned cpu) {
-			contender<typename Subject::lock> mine(cpu);
-			model::name(mine, "own node");
-			w.section(mine);
+	return explore<counted>(
+		k, how,
+		[](counted &w, unsigned cpu) {
+			takers<1> mine(w.lock.of, w.lock.of.by, cpu);
+			mine.name("own node");
+			w.section(mine[0]);
 		},
-		[expected](world &w) {
-			model::check(w.count.get() == expected,
-				     "every section counted");
-		});
+		[expected](counted &w) { w.all_counted(expected); });
 }
 
 /* The same from a lock that has served so many sections already. */
-template <typename Subject, typename Start>
-result exclusion_from(const options &how, Start served)
+inline result exclusion_from(const kind &k, const options &how, served by)
 {
-	using world = counted<Subject>;
 	const unsigned expected = sum(how.sections);
 
 	return model::explore_from(
-		how, [served] { return world(served); },
-		[](world &w, unsigned cpu) { w.section(w.who[cpu]); },
-		[expected](world &w) {
-			model::check(w.count.get() == expected,
-				     "every section counted");
-		});
+		how, [&k, by] { return counted(k, by); },
+		[](counted &w, unsigned cpu) { w.section(cpu); },
+		[expected](counted &w) { w.all_counted(expected); });
 }
 
 /*
  * CPU 0 only tries; the others wait. A try that fails does without. Whoever is
  * inside is alone.
  */
-template <typename Subject>
-result tries_mixed_in(const options &how)
+inline result tries_mixed_in(const kind &k, const options &how)
 {
-	using world = counted<Subject>;
 	const unsigned expected = sum(how.sections);
 
-	return model::explore<world>(
-		how,
-		[](world &w, unsigned cpu) {
-			if (cpu != 0) {
-				w.section(w.who[cpu]);
-			} else if (w.who[cpu].try_lock(w.lock)) {
-				w.add();
-				w.who[cpu].unlock(w.lock);
-			} else {
-				w.failed++;
-			}
+	return explore<counted>(
+		k, how,
+		[](counted &w, unsigned cpu) {
+			if (cpu != 0)
+				w.section(cpu);
+			else
+				w.failed += !w.section_by_try(w.who[cpu]);
 		},
-		[expected](world &w) {
-			model::check(w.count.get() + w.failed == expected,
-				     "every section counted");
-		});
+		[expected](counted &w) { w.all_counted(expected); });
 }
 
 /* All only try: of those who find it free throughout, one gets it. */
-template <typename Subject>
-result tries_only(const options &how)
+inline result tries_only(const kind &k, const options &how)
 {
-	using world = counted<Subject>;
-
-	return model::explore<world>(
-		how,
-		[](world &w, unsigned cpu) {
-			if (w.who[cpu].try_lock(w.lock)) {
-				w.add();
-				w.who[cpu].unlock(w.lock);
-			}
+	return explore<counted>(
+		k, how,
+		[](counted &w, unsigned cpu) {
+			(void)w.section_by_try(w.who[cpu]);
 		},
-		[](world &w) {
+		[](counted &w) {
 			model::check(w.count.get() > 0,
 				     "somebody's try succeeds");
 		});
 }
 
 /* CPU 1 tries after CPU 0 has left, and knows that: it must succeed. */
-template <typename Subject>
-result try_after_unlock(const options &how)
+inline result try_after_unlock(const kind &k, const options &how)
 {
-	struct world : counted<Subject> {
+	struct world : counted {
+		using counted::counted;
 		klock::atomic<u8> left;
 	};
 
-	return model::explore<world>(how, [](world &w, unsigned cpu) {
+	return explore<world>(k, how, [](world &w, unsigned cpu) {
 		if (cpu == 0) {
-			w.section(w.who[0]);
+			w.section(0u);
 			w.left.store_release(1);
 			return;
 		}
@@ -276,21 +532,20 @@ result try_after_unlock(const options &how)
  * Two locks, one after the other, as far as a CPU has sections: what a lock has
  * of its CPUs it has for both.
  */
-template <typename Subject>
-result two_in_turn(options how)
+inline result two_in_turn(const kind &k, const options &how)
 {
-	struct world : counted<Subject> {
-		counted<Subject> other;
+	struct world : counted {
+		counted other;
 		unsigned done[most_cpus] = {}; /* on the host */
+
+		explicit world(const kind &of) : counted(of), other(of) {}
 	};
 
-	return model::explore<world>(how, [](world &w, unsigned cpu) {
-		counted<Subject> &first = w;
-
+	return explore<world>(k, how, [](world &w, unsigned cpu) {
 		if (w.done[cpu]++ % 2 == 0)
-			first.section(w.who[cpu]);
+			w.section(cpu);
 		else
-			w.other.section(w.other.who[cpu]);
+			w.other.section(cpu);
 	});
 }
 
@@ -298,13 +553,15 @@ result two_in_turn(options how)
  * CPU 1's doorway is over when it begins to wait, or has the lock; it then says
  * so.
  */
-template <typename Subject>
-struct queue : counted<Subject> {
+struct queue : counted {
 	klock::atomic<u8> came;
 	klock::plain<bool> served;
 	unsigned bypassed = 0; /* on the host: one CPU's alone */
 
-	queue() { model::name(came, "came"); }
+	explicit queue(const kind &k) : counted(k)
+	{
+		model::name(came, "came");
+	}
 
 	/* The section of the CPU that must not be bypassed. */
 	void come(unsigned cpu)
@@ -312,10 +569,26 @@ struct queue : counted<Subject> {
 		auto tell = [this] { came.store_release(1); };
 		model::before_waits hook(tell);
 
-		this->who[cpu].lock(this->lock);
+		who[cpu].lock(lock);
 		served.set(true);
 		came.store_release(1);
-		this->who[cpu].unlock(this->lock);
+		who[cpu].unlock(lock);
+	}
+	/* CPU 0's, when it knows that the other has come. */
+	void come_after()
+	{
+		came.await_eq_acquire(1);
+		who[0].lock(lock);
+		model::check(served.get(), "who came first was served first");
+		who[0].unlock(lock);
+	}
+	/* CPU 0's, whoever has come. */
+	void may_bypass()
+	{
+		who[0].lock(lock);
+		if (came.load_acquire() && !served.get())
+			bypassed++;
+		who[0].unlock(lock);
 	}
 };
 
@@ -324,68 +597,45 @@ struct queue : counted<Subject> {
  * over; CPU 2 is there so that CPU 1 has somebody to wait for. All of them run:
  * nobody's patience ends.
  */
-template <typename Subject>
-result first_come_first_served(options how = {})
+inline result first_come_first_served(const kind &k, options how = {})
 {
-	using world = queue<Subject>;
-
 	how.sections = {1, 1, 1};
 	how.patient = everybody;
-	return model::explore<world>(how, [](world &w, unsigned cpu) {
+	return explore<queue>(k, how, [](queue &w, unsigned cpu) {
 		if (cpu == 1)
 			w.come(cpu);
 		else if (cpu == 2)
-			w.section(w.who[cpu]);
-		else {
-			w.came.await_eq_acquire(1);
-			w.who[cpu].lock(w.lock);
-			model::check(w.served.get(),
-				     "who came first was served first");
-			w.who[cpu].unlock(w.lock);
-		}
+			w.section(cpu);
+		else
+			w.come_after();
 	});
 }
 
-/*
- * mortal_world - a lock that whoever leaves last ends
- */
-
-template <typename Subject>
-struct mortal_world {
-	using object =
-		klock::selftest::mortal<typename Subject::lock, most_cpus>;
-
-	/* Its life is not the world's. */
-	union {
-		object it;
-	};
-	unsigned ends = 0; /* on the host */
-
-	explicit mortal_world(unsigned references) : it(references)
-	{
-		model::name(it.lock, "lock");
-		model::name(it.references, "references");
-	}
-	~mortal_world() {}
-
-	void section(unsigned cpu)
-	{
-		if (!it.put(cpu))
-			return;
-		it.~object();
-		ends++;
-	}
-};
-
 /* The last to leave ends the lock: nobody else is still at it. */
-template <typename Subject>
-result ended_by_the_last(const options &how)
+inline result ended_by_the_last(const kind &k, const options &how)
 {
-	using world = mortal_world<Subject>;
+	struct world {
+		const kind &of;
+		/* Its life is not the world's. */
+		alignas(128) unsigned char it[most_mortal];
+		unsigned ends = 0; /* on the host */
+
+		world(const kind &of_it, unsigned references) : of(of_it)
+		{
+			of.make_mortal(it, references);
+		}
+		void section(unsigned cpu)
+		{
+			if (!of.put(it, cpu))
+				return;
+			of.end_mortal(it);
+			ends++;
+		}
+	};
 	const unsigned references = sum(how.sections);
 
 	return model::explore_from(
-		how, [references] { return world(references); },
+		how, [&k, references] { return world(k, references); },
 		[](world &w, unsigned cpu) { w.section(cpu); },
 		[](world &w) { model::check(w.ends == 1, "ended once"); });
 }
@@ -398,34 +648,19 @@ result ended_by_the_last(const options &how)
  */
 
 /* counted, and who gave up; each CPU its own number, on the host. */
-template <typename Subject>
-struct timed : counted<Subject> {
+struct timed : counted {
+	using counted::counted;
 	unsigned gave_up[most_cpus] = {};
+	bool tries[most_cpus] = {}; /* the next time */
 
-	/* True: was inside. */
-	bool section_by_deadline(unsigned cpu)
+	void section_by_deadline(unsigned cpu)
 	{
-		auto &who = this->who[cpu];
-
-		if (!who.try_lock_until(this->lock, 1)) {
-			gave_up[cpu]++;
-			return false;
-		}
-		this->add();
-		who.unlock(this->lock);
-		return true;
-	}
-
-	void section_by_try(unsigned cpu)
-	{
-		auto &who = this->who[cpu];
-
-		if (!who.try_lock(this->lock)) {
+		if (!who[cpu].try_lock_until(lock, 1)) {
 			gave_up[cpu]++;
 			return;
 		}
-		this->add();
-		who.unlock(this->lock);
+		add();
+		who[cpu].unlock(lock);
 	}
 
 	/* At rest: every section is accounted for, and the lock is free. */
@@ -439,58 +674,43 @@ struct timed : counted<Subject> {
 				model::check(gave_up[cpu] == 0,
 					     "the patient get in");
 		}
-		model::check(this->count.get() + without == sum(how.sections),
-			     "every section counted");
+		all_counted(sum(how.sections) - without);
 		for (unsigned cpu = 0; cpu < how.sections.size(); cpu++) {
-			model::check(this->who[cpu].try_lock(this->lock),
+			model::check(who[cpu].try_lock(lock),
 				     "the lock is free");
-			this->who[cpu].unlock(this->lock);
+			who[cpu].unlock(lock);
 		}
 	}
 };
 
 /* All by a deadline; those in options.patient wait for ever. */
-template <typename Subject>
-result gives_up(const options &how)
+inline result gives_up(const kind &k, options how)
 {
-	using world = timed<Subject>;
-
-	return model::explore<world>(
-		how,
-		[](world &w, unsigned cpu) {
-			(void)w.section_by_deadline(cpu);
-		},
-		[how](world &w) { w.at_rest(how); });
+	return explore<timed>(
+		k, how,
+		[](timed &w, unsigned cpu) { w.section_by_deadline(cpu); },
+		[how](timed &w) { w.at_rest(how); });
 }
 
 /* CPU 0 tries and gives up, turn by turn; the others wait. */
-template <typename Subject>
-result gives_up_and_tries(options how)
+inline result gives_up_and_tries(const kind &k, options how)
 {
-	using world = timed<Subject>;
-	struct turns : world {
-		bool tries[most_cpus] = {};
-	};
-
 	how.patient = ~1u;
-	return model::explore<turns>(
-		how,
-		[](turns &w, unsigned cpu) {
+	return explore<timed>(
+		k, how,
+		[](timed &w, unsigned cpu) {
 			if (cpu == 0 && (w.tries[0] = !w.tries[0]))
-				w.section_by_try(cpu);
+				w.gave_up[0] += !w.section_by_try(w.who[0]);
 			else
-				(void)w.section_by_deadline(cpu);
+				w.section_by_deadline(cpu);
 		},
-		[how](turns &w) { w.at_rest(how); });
+		[how](timed &w) { w.at_rest(how); });
 }
 
 /* Who never leaves keeps out the others, and none of them for ever. */
-template <typename Subject>
-result holder_stays(const options &how)
+inline result holder_stays(const kind &k, options how)
 {
-	using world = timed<Subject>;
-
-	return model::explore<world>(how, [](world &w, unsigned cpu) {
+	return explore<timed>(k, how, [](timed &w, unsigned cpu) {
 		if (cpu == 0)
 			w.who[0].lock(w.lock);
 		else if (w.who[cpu].try_lock_until(w.lock, 1))
@@ -498,14 +718,16 @@ result holder_stays(const options &how)
 	});
 }
 
+/* One type for all that look: until true, which is "enough". */
+using visit = std::function<bool(const result &)>;
+
 /*
  * Until enough(result) says so: true if it did. Of two CPUs and of three, each
  * with a lock made for so many: what a full ring needs shows in no other.
  */
-template <typename Subject, typename Enough>
-bool each_timed_client(const options &how, Enough enough)
+inline bool each_timed_client(const kind &k, const options &how,
+			      const visit &enough)
 {
-	constexpr bool two = Subject::capacity == 2;
 	const auto with = [&how](std::vector<unsigned> sections,
 				 unsigned patient) {
 		options o = how;
@@ -514,28 +736,25 @@ bool each_timed_client(const options &how, Enough enough)
 		return o;
 	};
 
-	if (two)
-		return enough(gives_up<Subject>(with({2, 2}, 0))) ||
-		       enough(gives_up<Subject>(with({2, 2}, 1))) ||
-		       enough(gives_up_and_tries<Subject>(with({4, 3}, 0))) ||
-		       enough(gives_up<Subject>(with({3, 3}, 0)));
-	return enough(gives_up<Subject>(with({1, 1, 1}, 0))) ||
-	       enough(gives_up<Subject>(with({2, 1, 1}, 1))) ||
-	       enough(gives_up_and_tries<Subject>(with({3, 1, 1}, 0)));
+	if (k.capacity == 2)
+		return enough(gives_up(k, with({2, 2}, 0))) ||
+		       enough(gives_up(k, with({2, 2}, 1))) ||
+		       enough(gives_up_and_tries(k, with({4, 3}, 0))) ||
+		       enough(gives_up(k, with({3, 3}, 0)));
+	return enough(gives_up(k, with({1, 1, 1}, 0))) ||
+	       enough(gives_up(k, with({2, 1, 1}, 1))) ||
+	       enough(gives_up_and_tries(k, with({3, 1, 1}, 0)));
 }
 
 /* The same lock of the list, made for two CPUs, and as it is. */
-template <typename Subject, typename Enough>
-bool timed_clients_of_two_and_three(const options &how, Enough enough)
+inline bool timed_clients_of_two_and_three(const kind &k, const options &how,
+					   const visit &enough)
 {
-	bool found = false;
-
-	klock::selftest::all_locks<2>::for_each([&]<typename Two>() {
-		if constexpr (klock::timed_lockable<typename Two::lock>)
-			if (!found && Two::name == std::string(Subject::name))
-				found = each_timed_client<Two>(how, enough);
-	});
-	return found || each_timed_client<Subject>(how, enough);
+	for (const kind &two : kinds_of<klock::selftest::all_locks<2>>())
+		if (std::string(two.name) == k.name &&
+		    each_timed_client(two, how, enough))
+			return true;
+	return each_timed_client(k, how, enough);
 }
 
 } // namespace worlds

@@ -55,17 +55,16 @@ long peak_mib()
 template <unsigned Cpus>
 void bar(const char *lock, std::vector<unsigned> sections, bool alike = true)
 {
-	const auto measure = [&]<typename Subject>() {
-		if (std::strcmp(Subject::name, lock) != 0 ||
-		    !std::strstr(lock, only))
+	const auto measure = [&](const worlds::kind &k) {
+		if (std::strcmp(k.name, lock) != 0 || !std::strstr(lock, only))
 			return;
 		const double before = cpu_seconds();
-		const model::result r = worlds::exclusion<Subject>(
-			{.sections = sections,
-			 .max_executions = limit,
-			 .patient = worlds::everybody,
-			 .symmetric = symmetric && alike,
-			 .workers = workers});
+		const model::result r =
+			worlds::exclusion(k, {.sections = sections,
+					      .max_executions = limit,
+					      .patient = worlds::everybody,
+					      .symmetric = symmetric && alike,
+					      .workers = workers});
 		std::printf(
 			"%-18s %ux%u %11llu %11llu %11llu %8.3f %8.3f %11.0f "
 			"%4ld%s%s\n",
@@ -79,7 +78,9 @@ void bar(const char *lock, std::vector<unsigned> sections, bool alike = true)
 		std::fflush(stdout);
 	};
 
-	klock::selftest::all_locks<Cpus>::for_each(measure);
+	for (const auto &k :
+	     worlds::kinds_of<klock::selftest::all_locks<Cpus>>())
+		measure(k);
 }
 
 } // namespace

@@ -18,13 +18,14 @@ void rows(const std::vector<unsigned> &sections, u64 limit)
 
 	for (unsigned s : sections)
 		size += (size.empty() ? "" : ",") + std::to_string(s);
-	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
-		if (Subject::capacity < Cpus)
-			return;
-		const model::result r = worlds::exclusion<Subject>(
-			{.sections = sections, .max_executions = limit});
-		std::printf("%-30s %-8s %10llu %10llu %8.3f%s%s\n",
-			    Subject::name, size.c_str(),
+	for (const worlds::kind &k :
+	     worlds::kinds_of<klock::selftest::all_locks<Cpus>>()) {
+		if (k.capacity < Cpus)
+			continue;
+		const model::result r = worlds::exclusion(
+			k, {.sections = sections, .max_executions = limit});
+		std::printf("%-30s %-8s %10llu %10llu %8.3f%s%s\n", k.name,
+			    size.c_str(),
 			    static_cast<unsigned long long>(r.complete),
 			    static_cast<unsigned long long>(r.blocked), r.time,
 			    r.exhaustive ? "" : "  not all",
@@ -32,7 +33,7 @@ void rows(const std::vector<unsigned> &sections, u64 limit)
 		std::fflush(stdout);
 		if (!r.ok())
 			std::printf("%s", r.timeline.c_str());
-	});
+	}
 }
 
 } // namespace

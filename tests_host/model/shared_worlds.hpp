@@ -19,34 +19,18 @@
 
 namespace worlds {
 
-using klock::selftest::reader;
-
-template <typename Subject>
 struct shared_words {
-	using lock_type = typename Subject::lock;
-
-	lock_type lock;
-	contender<lock_type> writers[most_cpus];
-	reader<lock_type> readers[most_cpus];
+	lock_of_kind lock;
+	contenders writers, readers;
 	klock::plain<unsigned> a, b;
 	unsigned written = 0; /* on the host, summed by each for itself */
 
-	shared_words() { number(); }
-	template <typename Start>
-	explicit shared_words(Start served) : lock(served)
+	explicit shared_words(const kind &k)
+	    : lock(k), writers(k, k.by), readers(k, k.read_by)
 	{
-		number();
-	}
-
-	void number()
-	{
-		model::name(lock, "lock");
+		model::name(lock.room, k.bytes, "lock");
 		model::name(a, "a");
 		model::name(b, "b");
-		for (unsigned cpu = 0; cpu < most_cpus; cpu++) {
-			writers[cpu].renumber(cpu);
-			readers[cpu].renumber(cpu);
-		}
 	}
 
 	void add()
@@ -74,22 +58,18 @@ struct shared_words {
 	}
 	bool try_write(unsigned cpu)
 	{
-		if constexpr (klock::try_lockable<lock_type>) {
-			if (!writers[cpu].try_lock(lock))
-				return false;
-			add();
-			writers[cpu].unlock(lock);
-		}
+		if (!writers[cpu].try_lock(lock))
+			return false;
+		add();
+		writers[cpu].unlock(lock);
 		return true;
 	}
 	bool try_read(unsigned cpu)
 	{
-		if constexpr (klock::try_shared_lockable<lock_type>) {
-			if (!readers[cpu].try_lock(lock))
-				return false;
-			look();
-			readers[cpu].unlock(lock);
-		}
+		if (!readers[cpu].try_lock(lock))
+			return false;
+		look();
+		readers[cpu].unlock(lock);
 		return true;
 	}
 
@@ -122,40 +102,40 @@ struct client {
 };
 
 /* Nobody writes beside another, nobody reads beside a writer. */
-template <typename Subject>
-result shared(const client &c, options how = {})
+inline result shared(const kind &k, const client &c, options how = {})
 {
-	using world = shared_words<Subject>;
 	const std::string roles = c.roles;
 
 	how.sections = c.sections;
-	how.counter_bits = bits<Subject>(c.few);
-	return model::explore<world>(
-		how,
-		[roles](world &w, unsigned cpu) { w.act(roles[cpu], cpu); },
-		[](world &w) { w.whole(); });
+	how.counter_bits = bits(k, c.few);
+	return explore<shared_words>(
+		k, how,
+		[roles](shared_words &w, unsigned cpu) {
+			w.act(roles[cpu], cpu);
+		},
+		[](shared_words &w) { w.whole(); });
 }
 
 /* Ends only if both readers are inside at once. With so many writers. */
-template <typename Subject>
-result readers_meet(unsigned writers, options how = {})
+inline result readers_meet(const kind &k, unsigned writers, options how = {})
 {
-	struct world : shared_words<Subject> {
+	struct world : shared_words {
+		using shared_words::shared_words;
 		klock::atomic<u8> inside[2];
 
 		void meet(unsigned cpu)
 		{
-			this->readers[cpu].lock(this->lock);
+			readers[cpu].lock(lock);
 			inside[cpu].store_relaxed(1);
 			inside[cpu ^ 1].await_eq_acquire(1);
-			this->look();
-			this->readers[cpu].unlock(this->lock);
+			look();
+			readers[cpu].unlock(lock);
 		}
 	};
 
 	how.sections = std::vector<unsigned>(2 + writers, 1);
-	return model::explore<world>(
-		how,
+	return explore<world>(
+		k, how,
 		[](world &w, unsigned cpu) {
 			if (cpu < 2)
 				w.meet(cpu);
@@ -171,14 +151,12 @@ result readers_meet(unsigned writers, options how = {})
  * Each CPU holds one reference; it gives it up inside, under the lock where it
  * writes, and by an atomic where it reads, as others may read with it.
  */
-template <typename Subject>
 struct mortal_shared {
-	using lock_type = typename Subject::lock;
 	struct body {
-		lock_type lock;
+		lock_of_kind lock;
 		klock::atomic<unsigned> references;
 
-		explicit body(unsigned n) : references(n) {}
+		body(const kind &k, unsigned n) : lock(k), references(n) {}
 	};
 
 	/* Its life is not the world's. */
@@ -187,29 +165,20 @@ struct mortal_shared {
 	};
 	unsigned ends = 0; /* on the host */
 
-	explicit mortal_shared(unsigned references) : it(references)
+	mortal_shared(const kind &k, unsigned references) : it(k, references)
 	{
-		model::name(it.lock, "lock");
+		model::name(it.lock.room, k.bytes, "lock");
 	}
 	~mortal_shared() {}
 
-	bool give_up() { return it.references.fetch_sub_acq_rel(1) == 1; }
-
-	void section(char what, unsigned cpu)
+	void section(bool writes, unsigned cpu)
 	{
-		bool last;
+		const kind &k = it.lock.of;
+		takers<1> mine(k, writes ? k.by : k.read_by, cpu);
 
-		if (what == 'w') {
-			contender<lock_type> mine(cpu);
-			mine.lock(it.lock);
-			last = give_up();
-			mine.unlock(it.lock);
-		} else {
-			reader<lock_type> mine(cpu);
-			mine.lock(it.lock);
-			last = give_up();
-			mine.unlock(it.lock);
-		}
+		mine[0].lock(it.lock);
+		const bool last = it.references.fetch_sub_acq_rel(1) == 1;
+		mine[0].unlock(it.lock);
 		if (!last)
 			return;
 		it.~body();
@@ -219,25 +188,28 @@ struct mortal_shared {
 
 /* As long as readers cannot be inside together; else the last to give up its
  * reference is not the last to leave. */
-template <typename Subject>
-result ended_by_reader_or_writer(const client &c, options how = {})
+inline result ended_by_reader_or_writer(const kind &k, const client &c,
+					options how = {})
 {
-	using world = mortal_shared<Subject>;
 	const std::string roles = c.roles;
 	const unsigned references = sum(c.sections);
 
 	how.sections = c.sections;
 	return model::explore_from(
-		how, [references] { return world(references); },
-		[roles](world &w, unsigned cpu) { w.section(roles[cpu], cpu); },
-		[](world &w) { model::check(w.ends == 1, "ended once"); });
+		how, [&k, references] { return mortal_shared(k, references); },
+		[roles](mortal_shared &w, unsigned cpu) {
+			w.section(roles[cpu] == 'w', cpu);
+		},
+		[](mortal_shared &w) {
+			model::check(w.ends == 1, "ended once");
+		});
 }
 
 /* -- Who goes before whom ------------------------------------------------ */
 
 /* Says that CPU cpu's doorway is over, when it begins to wait or is in. */
-template <typename Subject>
-struct shared_queue : shared_words<Subject> {
+struct shared_queue : shared_words {
+	using shared_words::shared_words;
 	klock::atomic<u8> came[3];
 	klock::atomic<u8> holds; /* CPU 0 is in */
 	klock::plain<bool> read_done;
@@ -257,13 +229,13 @@ struct shared_queue : shared_words<Subject> {
  * CPU 0 writes while both others come: CPU 1 reads, CPU 2 writes, in that order
  * or in the other. Fails where CPU 2 is in before CPU 1 has read.
  */
-template <typename Subject>
-result reader_before_writer(bool reader_comes_first, options how = {})
+inline result reader_before_writer(const kind &k, bool reader_comes_first,
+				   options how = {})
 {
-	using world = shared_queue<Subject>;
+	using world = shared_queue;
 
 	how.sections = {1, 1, 1};
-	return model::explore<world>(how, [=](world &w, unsigned cpu) {
+	return explore<world>(k, how, [=](world &w, unsigned cpu) {
 		const unsigned first = reader_comes_first ? 1 : 2;
 
 		if (cpu == 0) {
@@ -334,59 +306,47 @@ inline const std::vector<client> &shared_wraps()
 
 /* How many readers counters of so few bits count: bits that a lock keeps for
  * itself leave fewer. */
-template <typename L>
-unsigned room_for_readers(unsigned few)
+inline unsigned room_for_readers(const kind &k, unsigned few)
 {
-	if (!few || L::max_readers == L::max_contenders ||
-	    klock::cpu_shared_lock<L>)
+	if (!few || k.reader_capacity == k.capacity || k.reads_by_number)
 		return most_cpus;
-	const u64 kept = L::max_contenders / (L::max_readers + 1);
+	const u64 kept = k.capacity / (k.reader_capacity + 1);
 	return static_cast<unsigned>((u64{1} << few) / kept) - 1;
 }
 
 /* Whether the lock has the tries, and the room, that a client asks for. */
-template <typename Subject>
-bool can(const client &c, bool split = false)
+inline bool can(const kind &k, const client &c, bool split = false)
 {
-	using lock = typename Subject::lock;
 	const std::string roles = c.roles;
+	const auto has = [&roles](char what) {
+		return std::count(roles.begin(), roles.end(), what);
+	};
 
-	if (split && !try_can_split<lock> &&
-	    roles.find('W') != std::string::npos)
+	if (split && !k.splits_tries && has('W'))
 		return false;
-	const auto readers = std::count(roles.begin(), roles.end(), 'r') +
-			     std::count(roles.begin(), roles.end(), 'R');
-
-	if (readers > room_for_readers<lock>(c.few))
+	if (has('r') + has('R') > room_for_readers(k, c.few))
 		return false;
-	if (klock::cpu_shared_lock<lock> && roles.size() > lock::max_readers)
+	if (k.reads_by_number && roles.size() > k.reader_capacity)
 		return false;
-	return (klock::try_lockable<lock> ||
-		roles.find('W') == std::string::npos) &&
-	       (klock::try_shared_lockable<lock> ||
-		roles.find('R') == std::string::npos);
+	return (k.by.try_lock || !has('W')) &&
+	       (k.read_by.try_lock || !has('R'));
 }
 
 /* All of them, and what else is special, until enough(r). */
-template <typename Subject, typename Visit>
-bool each_shared_client(const options &how, Visit enough)
+inline bool each_shared_client(const kind &k, const options &how,
+			       const visit &enough)
 {
 	for (const client &c : shared_clients())
-		if (can<Subject>(c) && enough(shared<Subject>(c, how)))
+		if (can(k, c) && enough(shared(k, c, how)))
 			return true;
-	for (const client &c : shared_tries())
-		if (can<Subject>(c, how.split_pairs) &&
-		    enough(shared<Subject>(c, how)))
-			return true;
-	for (const client &c : shared_wraps())
-		if (can<Subject>(c, how.split_pairs) &&
-		    enough(shared<Subject>(c, how)))
-			return true;
-	return enough(readers_meet<Subject>(0, how)) ||
-	       enough(ended_by_reader_or_writer<Subject>({"wr", {1, 1}},
-							 how)) ||
-	       enough(ended_by_reader_or_writer<Subject>({"wwr", {1, 1, 1}},
-							 how));
+	for (const auto *some : {&shared_tries(), &shared_wraps()})
+		for (const client &c : *some)
+			if (can(k, c, how.split_pairs) &&
+			    enough(shared(k, c, how)))
+				return true;
+	return enough(readers_meet(k, 0, how)) ||
+	       enough(ended_by_reader_or_writer(k, {"wr", {1, 1}}, how)) ||
+	       enough(ended_by_reader_or_writer(k, {"wwr", {1, 1, 1}}, how));
 }
 
 } // namespace worlds

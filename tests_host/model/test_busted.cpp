@@ -15,30 +15,29 @@ using namespace worlds;
 namespace {
 
 /* In ever larger clients until something is wrong. */
-template <typename Subject>
-model::result hunt()
+model::result hunt(const kind &k)
 {
 	const std::vector<std::vector<unsigned>> sizes = {
 		{1, 1}, {2, 2}, {1, 1, 1}, {2, 1, 1}, {2, 2, 2}, {4, 1}};
 	model::result r;
 
 	for (const auto &sections : sizes) {
-		r = exclusion<Subject>({.sections = sections});
+		r = exclusion(k, {.sections = sections});
 		if (!r.ok())
 			return r;
-		if constexpr (klock::try_lockable<typename Subject::lock>) {
-			r = tries_mixed_in<Subject>({.sections = sections});
+		if (k.by.try_lock) {
+			r = tries_mixed_in(k, {.sections = sections});
 			if (!r.ok())
 				return r;
 		}
 	}
-	if constexpr (klock::try_lockable<typename Subject::lock>)
-		r = tries_mixed_in<Subject>({.sections = {1, 4}});
-	if constexpr (klock::timed_lockable<typename Subject::lock>)
+	if (k.by.try_lock)
+		r = tries_mixed_in(k, {.sections = {1, 4}});
+	if (k.timed)
 		for (const unsigned patient : {0u, 1u})
 			if (r.ok())
-				r = gives_up<Subject>({.sections = {1, 4},
-						       .patient = patient});
+				r = gives_up(k, {.sections = {1, 4},
+						 .patient = patient});
 	return r;
 }
 
@@ -46,22 +45,21 @@ model::result hunt()
 
 TEST_CASE("busted: every mutant is found")
 {
-	busted_locks::for_each([]<typename Subject>() {
-		if (!(Subject::found_in & in_model))
-			return;
+	for (const kind &k : kinds_of<busted_locks>()) {
+		if (!(k.found_in & in_model))
+			continue;
 		model::result r;
-		if (queues(Subject::order_of_service))
-			r = first_come_first_served<Subject>();
+		if (queues(k.order_of_service))
+			r = first_come_first_served(k);
 		if (r.ok())
-			r = hunt<Subject>();
+			r = hunt(k);
 		if (r.ok())
-			r = ended_by_the_last<Subject>({.sections = {1, 1, 1}});
+			r = ended_by_the_last(k, {.sections = {1, 1, 1}});
 
-		INFO(Subject::name << ": " << Subject::mistake << ", "
-				   << r.complete);
+		INFO(k.name << ": " << k.mistake << ", " << r.complete);
 		CHECK_FALSE(r.ok());
 		CHECK_FALSE(r.timeline.empty());
-	});
+	}
 }
 
 TEST_CASE("busted: an unlock that goes on after it has released, and only that")
@@ -69,11 +67,11 @@ TEST_CASE("busted: an unlock that goes on after it has released, and only that")
 	using root_first = subject<"", busted::root_first, service::none>;
 
 	/* Whoever ends it sees; who does not, sees nothing wrong with it. */
-	CHECK(hunt<root_first>().ok());
+	CHECK(hunt(kind_of<root_first>).ok());
 	for (const auto &sections :
 	     std::vector<std::vector<unsigned>>{{1, 1, 1}, {1, 1, 1, 1}}) {
-		const model::result r =
-			ended_by_the_last<root_first>({.sections = sections});
+		const model::result r = ended_by_the_last(
+			kind_of<root_first>, {.sections = sections});
 		CHECK(r.found == model::bug::dead_object);
 	}
 }
@@ -201,28 +199,31 @@ TEST_CASE("busted: one register is not enough for two CPUs")
 {
 	const auto race = model::bug::data_race;
 
-	CHECK(exclusion<as_subject<one_register>>({.sections = {1, 1}}).found ==
-	      race);
-	CHECK(exclusion<as_subject<one_register_looked_at_again>>(
-		      {.sections = {1, 1}})
+	CHECK(exclusion(kind_of<as_subject<one_register>>, {.sections = {1, 1}})
 		      .found == race);
-	CHECK(exclusion<as_subject<strict_turns>>({.sections = {1, 1}}).ok());
-	CHECK(exclusion<as_subject<strict_turns>>({.sections = {3, 1}}).found ==
-	      model::bug::deadlock);
+	CHECK(exclusion(kind_of<as_subject<one_register_looked_at_again>>,
+			{.sections = {1, 1}})
+		      .found == race);
+	CHECK(exclusion(kind_of<as_subject<strict_turns>>, {.sections = {1, 1}})
+		      .ok());
+	CHECK(exclusion(kind_of<as_subject<strict_turns>>, {.sections = {3, 1}})
+		      .found == model::bug::deadlock);
 }
 
 TEST_CASE("busted: orders that are missing altogether")
 {
 	const auto race = model::bug::data_race;
 
-	CHECK(exclusion<as_subject<unfenced_peterson>>({.sections = {1, 1}})
+	CHECK(exclusion(kind_of<as_subject<unfenced_peterson>>,
+			{.sections = {1, 1}})
 		      .found == race);
-	CHECK(exclusion<as_subject<relaxed_unlock>>({.sections = {1, 1}})
+	CHECK(exclusion(kind_of<as_subject<relaxed_unlock>>,
+			{.sections = {1, 1}})
 		      .found == race);
 }
 
 TEST_CASE("busted: a try_lock that fails while nobody holds the lock")
 {
-	CHECK(tries_only<as_subject<timid_try>>({.sections = {1, 1}}).found ==
-	      model::bug::failed_check);
+	CHECK(tries_only(kind_of<as_subject<timid_try>>, {.sections = {1, 1}})
+		      .found == model::bug::failed_check);
 }

@@ -181,7 +181,8 @@ TEST_CASE("counted_lock: order of service, first come, first served")
 {
 	using subject = selftest::subject<"counted", mortal<ticket_lock<u8>>,
 					  selftest::service::fifo>;
-	const result r = worlds::first_come_first_served<subject>();
+	const result r =
+		worlds::first_come_first_served(worlds::kind_of<subject>);
 
 	INFO(r.message << r.timeline);
 	CHECK(r.ok());

@@ -16,16 +16,16 @@ using namespace worlds;
 namespace {
 
 /* A lock passes, in so many executions as this column of its row says. */
-template <typename Subject>
-void as_pinned(std::vector<unsigned> sections, u64 pinned::*column)
+void as_pinned(const kind &k, std::vector<unsigned> sections,
+	       u64 pinned::*column)
 {
-	const pinned *const p = pinned_of(Subject::name);
-	const result r = counted_as<Subject>(sections);
+	const pinned *const p = pinned_of(k.name);
+	const result r = counted_as(k, sections);
 	std::string size;
 
 	for (unsigned s : sections)
 		size += (size.empty() ? "{" : ", ") + std::to_string(s);
-	INFO(the_table << ", " << Subject::name << ", sections " << size
+	INFO(the_table << ", " << k.name << ", sections " << size
 		       << "}: " << r.complete << " found"
 		       << (p ? "" : "; no row: lib/docs/add-a-lock.md"));
 	good(r);
@@ -33,10 +33,9 @@ void as_pinned(std::vector<unsigned> sections, u64 pinned::*column)
 }
 
 /* Whether a lock has too many executions for the quick tests. */
-template <typename Subject>
-bool has_many(u64 pinned::*column)
+bool has_many(const kind &k, u64 pinned::*column)
 {
-	const pinned *const p = pinned_of(Subject::name);
+	const pinned *const p = pinned_of(k.name);
 
 	return p && p->*column > 20'000;
 }
@@ -45,55 +44,52 @@ bool has_many(u64 pinned::*column)
 
 TEST_CASE("locks: two CPUs, two sections each, as many executions as pinned")
 {
-	for_each_lock<2>([]<typename Subject>() {
-		as_pinned<Subject>(two_by_two(), &pinned::two);
+	for_each_lock<2>([](const kind &k) {
+		as_pinned(k, two_by_two(), &pinned::two);
 	});
 }
 
 TEST_CASE("locks: three CPUs, two sections each, as many executions as pinned")
 {
-	tested_locks<3>::for_each([]<typename Subject>() {
-		INFO(Subject::name);
-		if (!has_many<Subject>(&pinned::three))
-			as_pinned<Subject>(three_by_two(Subject::capacity),
-					   &pinned::three);
+	for (const kind &k : tested<3>()) {
+		INFO(k.name);
+		if (!has_many(k, &pinned::three))
+			as_pinned(k, three_by_two(k.capacity), &pinned::three);
 		else
-			good(counted_as<Subject>({2, 2, 1}));
-	});
+			good(counted_as(k, {2, 2, 1}));
+	}
 }
 
 TEST_CASE("locks: the same, of those that have more", "[.large]")
 {
-	tested_locks<3>::for_each([&]<typename Subject>() {
-		const pinned *const p = pinned_of(Subject::name);
+	for (const kind &k : tested<3>()) {
+		const pinned *const p = pinned_of(k.name);
 
-		INFO(Subject::name);
-		if (has_many<Subject>(&pinned::three) && p->three < too_many)
-			as_pinned<Subject>(three_by_two(Subject::capacity),
-					   &pinned::three);
-	});
-	for_each_lock<4>([]<typename Subject>() {
-		if (has_many<Subject>(&pinned::four))
-			as_pinned<Subject>(four_by_one(), &pinned::four);
+		INFO(k.name);
+		if (has_many(k, &pinned::three) && p->three < too_many)
+			as_pinned(k, three_by_two(k.capacity), &pinned::three);
+	}
+	for_each_lock<4>([](const kind &k) {
+		if (has_many(k, &pinned::four))
+			as_pinned(k, four_by_one(), &pinned::four);
 	});
 }
 
 TEST_CASE("locks: the same, of those that take minutes", "[.largest]")
 {
-	tested_locks<3>::for_each([]<typename Subject>() {
-		const pinned *const p = pinned_of(Subject::name);
+	for (const kind &k : tested<3>()) {
+		const pinned *const p = pinned_of(k.name);
 
 		if (p && p->three >= too_many)
-			as_pinned<Subject>(three_by_two(Subject::capacity),
-					   &pinned::three);
-	});
+			as_pinned(k, three_by_two(k.capacity), &pinned::three);
+	}
 }
 
 TEST_CASE("locks: four CPUs, as many executions as pinned")
 {
-	for_each_lock<4>([]<typename Subject>() {
-		if (!has_many<Subject>(&pinned::four))
-			as_pinned<Subject>(four_by_one(), &pinned::four);
+	for_each_lock<4>([](const kind &k) {
+		if (!has_many(k, &pinned::four))
+			as_pinned(k, four_by_one(), &pinned::four);
 	});
 }
 
@@ -121,33 +117,30 @@ TEST_CASE("locks: a row that is missing or wrong is named and told")
  */
 TEST_CASE("locks: as many executions with RC11's release sequences", "[deep]")
 {
-	const auto count = []<typename Subject>(std::vector<unsigned> sections,
-						u64 expected) {
-		INFO(Subject::name << ", " << sections.size() << " CPUs");
+	const auto count = [](const kind &k, std::vector<unsigned> sections,
+			      u64 expected) {
+		INFO(k.name << ", " << sections.size() << " CPUs");
 		if (expected > 110'000)
 			return;
-		const result r = exclusion<Subject>(
-			{.sections = sections,
-			 .patient = everybody,
-			 .sequence = model::release_sequence::rc11});
+		const result r = exclusion(
+			k, {.sections = sections,
+			    .patient = everybody,
+			    .sequence = model::release_sequence::rc11});
 		good(r);
 		CHECK(r.complete == expected);
 	};
 
-	for_each_lock<2>([&]<typename Subject>() {
-		if (const pinned *p = pinned_of(Subject::name))
-			count.template operator()<Subject>(two_by_two(),
-							   p->two);
+	for_each_lock<2>([&](const kind &k) {
+		if (const pinned *p = pinned_of(k.name))
+			count(k, two_by_two(), p->two);
 	});
-	for_each_lock<3>([&]<typename Subject>() {
-		if (const pinned *p = pinned_of(Subject::name))
-			count.template operator()<Subject>(three_by_two(3),
-							   p->three);
+	for_each_lock<3>([&](const kind &k) {
+		if (const pinned *p = pinned_of(k.name))
+			count(k, three_by_two(3), p->three);
 	});
-	for_each_lock<4>([&]<typename Subject>() {
-		if (const pinned *p = pinned_of(Subject::name))
-			count.template operator()<Subject>(four_by_one(),
-							   p->four);
+	for_each_lock<4>([&](const kind &k) {
+		if (const pinned *p = pinned_of(k.name))
+			count(k, four_by_one(), p->four);
 	});
 }
 
@@ -225,12 +218,14 @@ TEST_CASE("counter_bits: a lock that decides by distances")
 {
 	for (const auto &sections : one_by_one)
 		for (const unsigned few : {0u, 2u, 3u})
-			good(exclusion<ready<by_klock>>(
+			good(exclusion(
+				kind_of<ready<by_klock>>,
 				{.sections = sections, .counter_bits = few}));
 
 	/* Its own arithmetic is right, too: at the whole width alone. */
-	good(exclusion<ready<by_hand>>({.sections = {4, 1}}));
-	CHECK(exclusion<ready<by_hand>>({.sections = {4, 1}, .counter_bits = 2})
+	good(exclusion(kind_of<ready<by_hand>>, {.sections = {4, 1}}));
+	CHECK(exclusion(kind_of<ready<by_hand>>,
+			{.sections = {4, 1}, .counter_bits = 2})
 		      .found == model::bug::deadlock);
 }
 
@@ -297,20 +292,20 @@ TEST_CASE("counter_bits: which locks count, and which say that they do not")
 	using opted_out = subject<"", ticket_lock<u8>, service::fifo, "why">;
 	unsigned counting = 0, whole = 0;
 
-	CHECK(bits<as_it_is>(2) == 2);
-	CHECK(bits<opted_out>(2) == 0);
-	tested_locks<3>::for_each([&]<typename Subject>() {
-		INFO(Subject::name << ": " << Subject::whole_because);
-		counting += bits<Subject>(2) != 0;
-		if (!*Subject::whole_because)
-			return;
+	CHECK(bits(kind_of<as_it_is>, 2) == 2);
+	CHECK(bits(kind_of<opted_out>, 2) == 0);
+	for (const kind &k : tested<3>()) {
+		INFO(k.name << ": " << k.whole_because);
+		counting += bits(k, 2) != 0;
+		if (!*k.whole_because)
+			continue;
 		/* A reason that holds: with narrow counters it goes wrong. */
 		whole++;
-		CHECK(bits<Subject>(2) == 0);
-		CHECK_FALSE(exclusion<Subject>(
-				    {.sections = {4, 1}, .counter_bits = 2})
-				    .ok());
-	});
+		CHECK(bits(k, 2) == 0);
+		CHECK_FALSE(
+			exclusion(k, {.sections = {4, 1}, .counter_bits = 2})
+				.ok());
+	}
 	CHECK(counting == (visits_widths ? 6 : 6));
 	CHECK(whole == (visits_widths ? 2 : 3));
 }

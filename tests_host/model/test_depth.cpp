@@ -424,19 +424,18 @@ TEST_CASE("symmetry: every lock has as many executions as are pinned")
 		reduced += r.explored * alike_in == r.complete;
 	};
 
-	for_each_lock<3>([&]<typename Subject>() {
-		const pinned *const p = pinned_of(Subject::name);
+	for_each_lock<3>([&](const kind &k) {
+		const pinned *const p = pinned_of(k.name);
 		if (!p || p->three > 20'000)
 			return;
-		counted(p->name, exclusion<Subject>(alike({2, 2, 2})), p->three,
-			6);
+		counted(p->name, exclusion(k, alike({2, 2, 2})), p->three, 6);
 	});
-	for_each_lock<4>([&]<typename Subject>() {
-		const pinned *const p = pinned_of(Subject::name);
+	for_each_lock<4>([&](const kind &k) {
+		const pinned *const p = pinned_of(k.name);
 		if (!p || p->four > 4'000)
 			return;
-		counted(p->name, exclusion<Subject>(alike({1, 1, 1, 1})),
-			p->four, 24);
+		counted(p->name, exclusion(k, alike({1, 1, 1, 1})), p->four,
+			24);
 	});
 	CHECK(reduced >= 10);
 	CHECK(by_number ==
@@ -640,7 +639,7 @@ TEST_CASE("symmetry: shared by workers, and with RC11's release sequences")
 
 	how.workers = 2;
 	how.sequence = model::release_sequence::rc11;
-	const result r = exclusion<mcs>(how);
+	const result r = exclusion(kind_of<mcs>, how);
 	good(r);
 	CHECK(r.complete == 17'670);
 	CHECK(r.explored == 17'670 / 6);

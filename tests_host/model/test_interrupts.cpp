@@ -21,15 +21,13 @@ using klock::arch::irq_save;
 namespace {
 
 /* Handlers bring their own nodes, under their CPU's number: or from First. */
-template <typename Subject, unsigned First = 0>
-struct interrupted : counted<Subject> {
-	contender<typename Subject::lock> handlers[most_cpus];
+struct interrupted : counted {
+	contenders handlers;
 	unsigned handled = 0; /* on the host */
 
-	interrupted()
+	explicit interrupted(const kind &k, unsigned first = 0)
+	    : counted(k), handlers(k, k.by, first)
 	{
-		for (unsigned cpu = 0; cpu < most_cpus; cpu++)
-			handlers[cpu].renumber(First + cpu);
 	}
 };
 
@@ -40,19 +38,19 @@ struct seen {
 	unsigned most_handled = 0;
 };
 
-template <typename Subject, how How>
-seen interrupt(const options &given)
+template <how How>
+seen interrupt(const kind &k, const options &given)
 {
-	using world = interrupted<Subject>;
+	using world = interrupted;
 	const unsigned expected = sum(given.sections);
 	seen s;
 
-	s.r = model::explore<world>(
-		given,
+	s.r = explore<world>(
+		k, given,
 		[](world &w, unsigned cpu) {
 			const bool off = How == how::by_irq_guard;
 			const bool before = off ? irq_save() : true;
-			w.section(w.who[cpu]);
+			w.section(cpu);
 			if (off)
 				irq_restore(before);
 		},
@@ -128,30 +126,30 @@ TEST_CASE("interrupts: no execution comes twice")
 
 TEST_CASE("interrupts: with interrupts off first, every lock passes")
 {
-	tested_locks<2>::for_each([]<typename Subject>() {
-		const seen s = interrupt<Subject, how::by_irq_guard>(
-			{.sections = {1, 1}, .interrupts = 1});
-		INFO(Subject::name << " " << s.r.complete << " " << s.r.message
-				   << s.r.timeline);
+	for (const kind &k : tested<2>()) {
+		const seen s = interrupt<how::by_irq_guard>(
+			k, {.sections = {1, 1}, .interrupts = 1});
+		INFO(k.name << " " << s.r.complete << " " << s.r.message
+			    << s.r.timeline);
 		CHECK(s.r.ok());
 		CHECK(s.r.exhaustive);
 		CHECK(s.r.complete > 2);
 		CHECK(s.most_handled == 2);
-	});
+	}
 }
 
 TEST_CASE("interrupts: with interrupts on, every lock is found")
 {
-	tested_locks<2>::for_each([]<typename Subject>() {
-		const seen s = interrupt<Subject, how::by_guard>(
-			{.sections = {1, 1}, .interrupts = 1});
-		INFO(Subject::name);
+	for (const kind &k : tested<2>()) {
+		const seen s = interrupt<how::by_guard>(
+			k, {.sections = {1, 1}, .interrupts = 1});
+		INFO(k.name);
 		/* One that is indexed lets its own CPU in again. */
-		if constexpr (klock::cpu_lock<typename Subject::lock>)
+		if (k.indexed)
 			CHECK_FALSE(s.r.ok());
 		else
 			CHECK(s.r.found == model::bug::deadlock);
-	});
+	}
 }
 
 namespace {
@@ -202,37 +200,32 @@ TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
 TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 {
 	/* Each is a contender more, under a number of its own. */
-	tested_locks<4>::for_each([]<typename Subject>() {
-		if constexpr (klock::try_lockable<typename Subject::lock>) {
-			using world = interrupted<Subject, 2>;
+	for (const kind &k : tested<4>()) {
+		if (k.by.try_lock) {
+			using world = interrupted;
 			unsigned most = 0;
-			const auto r = model::explore<world>(
+			const auto r = model::explore_from(
 				{.sections = {1, 1},
 				 .interrupts = 1,
 				 .non_maskable = true},
-				[](world &w, unsigned cpu) {
-					w.section(w.who[cpu]);
-				},
+				[&k] { return world(k, 2); },
+				[](world &w, unsigned cpu) { w.section(cpu); },
 				[&most](world &w) {
 					most = std::max(most, w.handled);
 					model::check(w.count.get() ==
 						     2 + w.handled);
 				},
 				[](world &w, unsigned cpu) {
-					auto &by = w.handlers[cpu];
-					if (!by.try_lock(w.lock))
-						return;
-					w.add();
-					by.unlock(w.lock);
-					w.handled++;
+					w.handled += w.section_by_try(
+						w.handlers[cpu]);
 				});
-			INFO(Subject::name << " " << r.complete << " "
-					   << r.message << r.timeline);
+			INFO(k.name << " " << r.complete << " " << r.message
+				    << r.timeline);
 			CHECK(r.ok());
 			CHECK(r.exhaustive);
 			CHECK(most == 2);
 		}
-	});
+	}
 }
 
 /* -- Two mistakes that real kernels shipped ----------------------------------
@@ -346,29 +339,24 @@ namespace {
  * CPU 0 enters `sections` times; how often, at most, it enters knowing that CPU
  * 1 has come and not been served. With a third CPU where cpus is 3.
  */
-template <typename Subject>
-unsigned most_bypasses(unsigned cpus, unsigned sections, model::result &r)
+unsigned most_bypasses(const kind &k, unsigned cpus, unsigned sections,
+		       model::result &r)
 {
-	using world = queue<Subject>;
 	std::vector<unsigned> sizes(cpus, 1);
 	unsigned most = 0;
 
 	sizes[0] = sections;
-	r = model::explore<world>(
-		{.sections = sizes, .patient = everybody},
-		[](world &w, unsigned cpu) {
+	r = explore<queue>(
+		k, {.sections = sizes, .patient = everybody},
+		[](queue &w, unsigned cpu) {
 			if (cpu == 1)
 				w.come(cpu);
 			else if (cpu == 2)
-				w.section(w.who[cpu]);
-			else {
-				w.who[cpu].lock(w.lock);
-				if (w.came.load_acquire() && !w.served.get())
-					w.bypassed++;
-				w.who[cpu].unlock(w.lock);
-			}
+				w.section(cpu);
+			else
+				w.may_bypass();
 		},
-		[&most](world &w) { most = std::max(most, w.bypassed); });
+		[&most](queue &w) { most = std::max(most, w.bypassed); });
 	return most;
 }
 
@@ -376,13 +364,13 @@ unsigned most_bypasses(unsigned cpus, unsigned sections, model::result &r)
 
 TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 {
-	tested_locks<3>::for_each([]<typename Subject>() {
-		if constexpr (Subject::capacity >= 3) {
-			const auto r = first_come_first_served<Subject>();
-			INFO(Subject::name << " " << r.complete << " "
-					   << r.message << "\n"
-					   << r.timeline);
-			if (queues(Subject::order_of_service)) {
+	for (const kind &k : tested<3>()) {
+		if (k.capacity >= 3) {
+			const auto r = first_come_first_served(k);
+			INFO(k.name << " " << r.complete << " " << r.message
+				    << "\n"
+				    << r.timeline);
+			if (queues(k.order_of_service)) {
 				CHECK(r.ok());
 				CHECK(r.exhaustive);
 				CHECK(r.complete > 1);
@@ -390,7 +378,7 @@ TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 				CHECK(r.found == model::bug::failed_check);
 			}
 		}
-	});
+	}
 }
 
 TEST_CASE("fairness: a stack that claims to be a queue is found")
@@ -400,38 +388,38 @@ TEST_CASE("fairness: a stack that claims to be a queue is found")
 					 service::fifo>;
 
 	/* Two in the stack and one inside: CPU 2, CPU 0, CPU 1. */
-	CHECK(first_come_first_served<lifo>().found ==
+	CHECK(first_come_first_served(kind_of<lifo>).found ==
 	      model::bug::failed_check);
 }
 
 TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 {
-	tested_locks<2>::for_each([]<typename Subject>() {
+	for (const kind &k : tested<2>()) {
 		model::result r;
-		const unsigned most = most_bypasses<Subject>(2, 4, r);
+		const unsigned most = most_bypasses(k, 2, 4, r);
 
-		INFO(Subject::name << ", 2 CPUs: " << most << ", " << r.complete
-				   << " " << r.message);
+		INFO(k.name << ", 2 CPUs: " << most << ", " << r.complete << " "
+			    << r.message);
 		CHECK(r.ok());
 		CHECK(r.exhaustive);
 		/* None: as often as it tries. Others: who was ahead. */
-		if (Subject::order_of_service == service::none)
+		if (k.order_of_service == service::none)
 			CHECK(most == 4);
 		else
 			CHECK(most == 1);
-	});
+	}
 }
 
 TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 	  "[deep]")
 {
-	tested_locks<3>::for_each([]<typename Subject>() {
-		if constexpr (Subject::capacity >= 3) {
+	for (const kind &k : tested<3>()) {
+		if (k.capacity >= 3) {
 			model::result r;
-			const unsigned most = most_bypasses<Subject>(3, 3, r);
+			const unsigned most = most_bypasses(k, 3, 3, r);
 
-			INFO(Subject::name << ", 3 CPUs: " << most << ", "
-					   << r.complete << " " << r.message);
+			INFO(k.name << ", 3 CPUs: " << most << ", "
+				    << r.complete << " " << r.message);
 			CHECK(r.ok());
 			CHECK(r.exhaustive);
 			/*
@@ -439,12 +427,12 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 			 * to climb, CPU 0 passes at the root as often as it
 			 * likes.
 			 */
-			if (queues(Subject::order_of_service))
+			if (queues(k.order_of_service))
 				CHECK(most == 1);
 			else
 				CHECK(most == 3);
 		}
-	});
+	}
 }
 
 /*
@@ -462,10 +450,10 @@ TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 					 service::fifo>;
 	model::result r;
 
-	CHECK(most_bypasses<looks_at_tail>(3, 3, r) == 1);
+	CHECK(most_bypasses(kind_of<looks_at_tail>, 3, 3, r) == 1);
 	CHECK(r.ok());
 	CHECK(r.exhaustive);
-	CHECK(most_bypasses<looks_at_holder>(3, 3, r) == 3);
+	CHECK(most_bypasses(kind_of<looks_at_holder>, 3, 3, r) == 3);
 }
 
 } // namespace of_fairness

@@ -10,7 +10,6 @@
 
 #include <catch.hpp>
 
-#include <functional>
 #include <map>
 #include <set>
 
@@ -42,23 +41,18 @@ const kept kept_orders[] = {
 	 "O2 orders it; for ThreadSanitizer, which knows no fences"},
 };
 
-/* One type for all that look: each client is compiled once a lock. */
-using visit = std::function<bool(const result &)>;
-
 /*
  * Every client there is, the quick ones first, until enough(r) says so: true if
  * it did.
  */
-template <typename Subject>
-bool clients(const options &how, const visit &enough)
+bool clients(const kind &k, const options &how, const visit &enough)
 {
-	using lock = typename Subject::lock;
-	const bool two = Subject::capacity < 3;
-	const auto with = [&how](std::vector<unsigned> sections,
-				 unsigned few = 0) {
+	const bool two = k.capacity < 3;
+	const auto with = [&](std::vector<unsigned> sections,
+			      unsigned few = 0) {
 		options o = how;
 		o.sections = sections;
-		o.counter_bits = bits<Subject>(few);
+		o.counter_bits = bits(k, few);
 		return o;
 	};
 	const auto split = [](options o) {
@@ -66,57 +60,52 @@ bool clients(const options &how, const visit &enough)
 		return o;
 	};
 
-	if constexpr (klock::shared_lockable<lock>)
-		if (each_shared_client<Subject>(split(how), enough))
+	if (k.read_by.lock)
+		if (each_shared_client(k, split(how), enough))
 			return true;
-	if constexpr (klock::timed_lockable<lock>)
-		if (timed_clients_of_two_and_three<Subject>(how, enough))
+	if (k.timed)
+		if (timed_clients_of_two_and_three(k, how, enough))
 			return true;
-	if (enough(exclusion<Subject>(with({1, 1}))) ||
-	    enough(exclusion<Subject>(with({2, 2}))))
+	if (enough(exclusion(k, with({1, 1}))) ||
+	    enough(exclusion(k, with({2, 2}))))
 		return true;
-	if constexpr (klock::stack_node_lock<lock>)
-		if (enough(exclusion_on_stack<Subject>(with({2, 1}))))
+	if (k.node_on_stack)
+		if (enough(exclusion_on_stack(k, with({2, 1}))))
 			return true;
-	if constexpr (klock::try_lockable<lock>) {
-		if (enough(tries_only<Subject>(with({1, 1}))) ||
-		    enough(tries_mixed_in<Subject>(with({2, 2}))) ||
-		    enough(tries_mixed_in<Subject>(with({1, 4}, 2))) ||
-		    (try_can_split<lock> &&
-		     enough(tries_mixed_in<Subject>(split(with({2, 2}))))) ||
-		    enough(try_after_unlock<Subject>(with({1, 1}))))
+	if (k.by.try_lock) {
+		if (enough(tries_only(k, with({1, 1}))) ||
+		    enough(tries_mixed_in(k, with({2, 2}))) ||
+		    enough(tries_mixed_in(k, with({1, 4}, 2))) ||
+		    (k.splits_tries &&
+		     enough(tries_mixed_in(k, split(with({2, 2}))))) ||
+		    enough(try_after_unlock(k, with({1, 1}))))
 			return true;
 	}
-	if (enough(exclusion<Subject>(split(with({4, 1}, 2)))))
+	if (enough(exclusion(k, split(with({4, 1}, 2)))))
 		return true;
 	if (two)
-		return enough(exclusion<Subject>(with({3, 3})));
-	if (enough(exclusion<Subject>(with({2, 1, 1}))) ||
-	    enough(exclusion<Subject>(with({1, 1, 2}))) ||
-	    enough(ended_by_the_last<Subject>(with({1, 1, 1}))))
+		return enough(exclusion(k, with({3, 3})));
+	if (enough(exclusion(k, with({2, 1, 1}))) ||
+	    enough(exclusion(k, with({1, 1, 2}))) ||
+	    enough(ended_by_the_last(k, with({1, 1, 1}))))
 		return true;
-	if constexpr (klock::try_lockable<lock>)
-		if (enough(tries_mixed_in<Subject>(with({2, 1, 1}))))
+	if (k.by.try_lock)
+		if (enough(tries_mixed_in(k, with({2, 1, 1}))))
 			return true;
-	if (queues(Subject::order_of_service) &&
-	    enough(first_come_first_served<Subject>(how)))
+	if (queues(k.order_of_service) &&
+	    enough(first_come_first_served(k, how)))
 		return true;
-	if constexpr (klock::per_cpu_lock<lock>) {
+	if (k.per_cpu) {
 		options few = with({2, 2, 2});
 		few.max_executions = 200'000;
-		if (enough(two_in_turn<Subject>(few)))
+		if (enough(two_in_turn(k, few)))
 			return true;
 	}
 	/* Not where that takes minutes, of an order that nobody finds. */
-	const pinned *const p = pinned_of(Subject::name);
+	const pinned *const p = pinned_of(k.name);
 	const unsigned last = p && p->three >= many ? 1 : 2;
-	return enough(exclusion<Subject>(split(with({2, 2, last}, 2))));
+	return enough(exclusion(k, split(with({2, 2, last}, 2))));
 }
-
-template <typename Subject>
-constexpr auto clients_of = [](const options &how, const visit &enough) {
-	return clients<Subject>(how, enough);
-};
 
 } // namespace
 
@@ -126,16 +115,18 @@ TEST_CASE("orders_needed: each order, made weaker, is found or has a reason")
 	std::set<std::string> survivors;
 	std::map<std::string, std::set<std::string>> tags_tried;
 
-	tested_locks<3>::for_each([&]<typename Subject>() {
+	for (const kind &k : tested<3>()) {
+		const auto of_this = [&k](const options &how, visit enough) {
+			return clients(k, how, enough);
+		};
 		/* As it is, it passes: what is found is the weakening. */
 		const options some{.max_executions = 20000};
-		(void)clients<Subject>(some, [](const result &r) {
-			INFO(Subject::name << " " << r.message << "\n"
-					   << r.timeline);
+		(void)clients(k, some, [&k](const result &r) {
+			INFO(k.name << " " << r.message << "\n" << r.timeline);
 			CHECK(r.ok());
 			return !r.ok();
 		});
-		for (const use &u : orders::uses(clients_of<Subject>)) {
+		for (const use &u : orders::uses(of_this)) {
 			if (!model::weakenings(u).empty())
 				tags_tried[u.file].insert(tag(u));
 			for (const weakening &w : model::weakenings(u)) {
@@ -143,18 +134,17 @@ TEST_CASE("orders_needed: each order, made weaker, is found or has a reason")
 				bool known = false;
 
 				tried++;
-				if (orders::found(clients_of<Subject>, w))
+				if (orders::found(of_this, w))
 					continue;
 				survivors.insert(name);
 				for (const kept &k : kept_orders)
 					known |= name == k.what;
-				INFO(Subject::name
-				     << ": nothing finds " << name
-				     << "; weaken it, or list it");
+				INFO(k.name << ": nothing finds " << name
+					    << "; weaken it, or list it");
 				CHECK(known);
 			}
 		}
-	});
+	}
 	CHECK(tried >= (visits_widths ? 20 : 70));
 	CHECK(tags_tried.size() >= (visits_widths ? 5 : 10));
 	for (const auto &[file, of_file] : tags_tried) {

@@ -135,73 +135,68 @@ namespace {
 using klock::order;
 using namespace klock::tests;
 
-/* One wait was asked for: on x, in this order, with this patience. */
+/* One wait was asked for: on x, so, with this patience or until then. */
 template <typename T>
-bool told(const recorder &r, const klock::atomic<T> &x, order o, u32 looks)
+bool told(const recorder &r, const klock::atomic<T> &x, request what, order o,
+	  u64 operand, u64 expected)
 {
 	if (r.calls.size() != 1)
 		return false;
 	const call &c = r.calls[0];
 
-	return c.what == request::patient_wait && c.ord == o && c.at.at == &x &&
+	return c.what == what && c.ord == o && c.at.at == &x &&
 	       c.at.bits == 8 * sizeof(T) && c.at.shift == 0 &&
-	       c.operand == looks && c.where.line == 42;
+	       c.operand == operand &&
+	       (what == request::patient_wait || c.expected == expected) &&
+	       c.where.line == 42;
+}
+
+constexpr klock::site there{"caller.cpp", 42};
+
+/* Not the value that is waited for, or the engine was told otherwise. */
+template <typename T>
+bool patience_arrives_otherwise(order o, u32 looks)
+{
+	const T found = value_of<T>(~u64{0});
+	const auto patience = [=](T v) { return v == found ? looks : u32{1}; };
+	klock::atomic<T> x{};
+	const recorder r(bits_of(found));
+	const T got = o == order::relaxed
+			      ? x.await_patient_relaxed(patience, there)
+			      : x.await_patient_acquire(patience, there);
+
+	return got != found || !told(r, x, request::patient_wait, o, looks, 0);
+}
+
+template <typename T>
+bool deadline_arrives_otherwise(order o)
+{
+	const T found = value_of<T>(~u64{0});
+	const auto done = [=](T v) { return v == found; };
+	klock::atomic<T> x{};
+	const recorder r(bits_of(found));
+	const T got = o == order::relaxed
+			      ? x.await_until_relaxed(done, 77, there)
+			      : x.await_until_acquire(done, 77, there);
+
+	return got != found || !told(r, x, request::timed_wait, o, 1, 77);
 }
 
 } // namespace
 
-TEST_CASE("patience: an engine is told the order, the bits and the number")
+TEST_CASE("patience, deadline: an engine is told the order, the bits, how long")
 {
-	const klock::site there{"caller.cpp", 42};
+	unsigned otherwise = 0;
 
-	all_types::for_each([there]<typename T>() {
-		const T found = value_of<T>(~u64{0});
-
-		for (const u32 looks : {0u, 7u, endless}) {
-			const auto patience = [=](T v) {
-				return v == found ? looks : u32{1};
-			};
-			klock::atomic<T> x{};
-			{
-				recorder r(bits_of(found));
-				CHECK(x.await_patient_relaxed(patience,
-							      there) == found);
-				CHECK(told(r, x, order::relaxed, looks));
-			}
-			recorder r(bits_of(found));
-			CHECK(x.await_patient_acquire(patience, there) ==
-			      found);
-			CHECK(told(r, x, order::acquire, looks));
-		}
-	});
-}
-
-TEST_CASE("deadline: an engine is told the order, the bits and the time")
-{
-	const klock::site there{"caller.cpp", 42};
-
-	all_types::for_each([there]<typename T>() {
-		const T found = value_of<T>(~u64{0});
-		const auto done = [=](T v) { return v == found; };
-		klock::atomic<T> x{};
-
+	all_types::for_each([&otherwise]<typename T>() {
 		for (const order o : {order::relaxed, order::acquire}) {
-			recorder r(bits_of(found));
-			CHECK((o == order::relaxed
-				       ? x.await_until_relaxed(done, 77, there)
-				       : x.await_until_acquire(
-						 done, 77, there)) == found);
-			REQUIRE(r.calls.size() == 1);
-			const call &c = r.calls[0];
-			CHECK(c.what == request::timed_wait);
-			CHECK(c.ord == o);
-			CHECK(c.at.at == &x);
-			CHECK(c.at.bits == 8 * sizeof(T));
-			CHECK(c.operand == 1);
-			CHECK(c.expected == 77);
-			CHECK(c.where.line == 42);
+			for (const u32 looks : {0u, 7u, endless})
+				otherwise +=
+					patience_arrives_otherwise<T>(o, looks);
+			otherwise += deadline_arrives_otherwise<T>(o);
 		}
 	});
+	CHECK(otherwise == 0);
 }
 
 } // namespace of_patience
@@ -224,15 +219,14 @@ template <unsigned Cpus>
 using whole = subject<"lock", timeout_lock<Cpus>, service::fifo>;
 
 /* Complete executions; passes under both rules of release sequences. */
-template <typename Explore>
-u64 counted_by(Explore explore, options how)
+u64 counted_by(result (*of)(const kind &, options), const kind &k, options how)
 {
 	how.every_turn = true; /* who gives up and comes back */
-	const result r = explore(how);
+	const result r = of(k, how);
 
 	good(r);
 	how.sequence = model::release_sequence::rc11;
-	good(explore(how));
+	good(of(k, how));
 	return r.complete;
 }
 
@@ -240,15 +234,16 @@ template <unsigned Cpus>
 u64 deadlines(std::vector<unsigned> sections, unsigned patient,
 	      unsigned bits = 0)
 {
-	return counted_by(gives_up<whole<Cpus>>, {.sections = sections,
-						  .patient = patient,
-						  .counter_bits = bits});
+	return counted_by(gives_up, kind_of<whole<Cpus>>,
+			  {.sections = sections,
+			   .patient = patient,
+			   .counter_bits = bits});
 }
 
 template <unsigned Cpus>
 u64 and_tries(std::vector<unsigned> sections, unsigned bits = 0)
 {
-	return counted_by(gives_up_and_tries<whole<Cpus>>,
+	return counted_by(gives_up_and_tries, kind_of<whole<Cpus>>,
 			  {.sections = sections, .counter_bits = bits});
 }
 
@@ -288,11 +283,13 @@ TEST_CASE("timeout_lock: tickets wrap, and so does the ring")
 
 TEST_CASE("timeout_lock: a holder that never leaves holds up nobody for ever")
 {
-	CHECK(counted_by(holder_stays<whole<2>>, {.sections = {1, 3}}) == 10);
-	CHECK(counted_by(holder_stays<whole<3>>, {.sections = {1, 2, 1}}) ==
-	      239);
+	CHECK(counted_by(holder_stays, kind_of<whole<2>>,
+			 {.sections = {1, 3}}) == 10);
+	CHECK(counted_by(holder_stays, kind_of<whole<3>>,
+			 {.sections = {1, 2, 1}}) == 239);
 	/* As it does whoever waits without a deadline. */
-	CHECK(holder_stays<whole<2>>({.sections = {1, 1}, .patient = 2})
+	CHECK(holder_stays(kind_of<whole<2>>,
+			   {.sections = {1, 1}, .patient = 2})
 		      .found == model::bug::deadlock);
 }
 
@@ -305,22 +302,16 @@ namespace {
  * As first_come_first_served(), but CPU 2 gives up at any look, and comes back.
  * CPU 1 does not lose its place by that, nor does CPU 0 get ahead.
  */
-result in_turn_behind_who_gives_up(const options &how)
+result in_turn_behind_who_gives_up(const kind &k, options how)
 {
-	struct world : queue<whole<3>> {};
-
-	return model::explore<world>(how, [](world &w, unsigned cpu) {
+	return explore<queue>(k, how, [](queue &w, unsigned cpu) {
 		if (cpu == 1) {
 			w.come(cpu);
 		} else if (cpu == 2) {
 			if (w.who[2].try_lock_until(w.lock, 1))
 				w.who[2].unlock(w.lock);
 		} else {
-			w.came.await_eq_acquire(1);
-			w.who[0].lock(w.lock);
-			model::check(w.served.get(),
-				     "who came first was served first");
-			w.who[0].unlock(w.lock);
+			w.come_after();
 		}
 	});
 }
@@ -332,7 +323,7 @@ TEST_CASE("timeout_lock: in turn, behind one that gives up and comes back")
 	const u64 counts[] = {48, 450, 3408};
 
 	for (unsigned times = 1; times <= 3; times++)
-		CHECK(counted_by(in_turn_behind_who_gives_up,
+		CHECK(counted_by(in_turn_behind_who_gives_up, kind_of<whole<3>>,
 				 {.sections = {1, 1, times}, .patient = ~4u}) ==
 		      counts[times - 1]);
 }
@@ -352,10 +343,9 @@ using namespace worlds;
 namespace {
 
 /* A lock and who takes it, as one that needs neither node nor number. */
-template <typename L>
-struct taken_by {
-	L &inner;
-	contender<L> &who;
+struct taken_by_one {
+	lock_of_kind &inner;
+	taker who;
 
 	void lock() { who.lock(inner); }
 	[[nodiscard]] bool try_lock() { return who.try_lock(inner); }
@@ -363,20 +353,19 @@ struct taken_by {
 };
 
 /* CPU 0 asks until so much later; the others wait as long as it takes. */
-template <typename Subject>
-result asks(const options &how, u64 later, unsigned &most_refused)
+result asks(const kind &k, const options &how, u64 later,
+	    unsigned &most_refused)
 {
-	using world = counted<Subject>;
+	using world = counted;
 	const unsigned expected = sum(how.sections);
 
-	return model::explore<world>(
-		how,
+	return explore<world>(
+		k, how,
 		[later](world &w, unsigned cpu) {
-			taken_by<typename Subject::lock> lock{w.lock,
-							      w.who[cpu]};
+			taken_by_one lock{w.lock, w.who[cpu]};
 
 			if (cpu != 0) {
-				w.section(w.who[cpu]);
+				w.section(cpu);
 			} else if (klock::try_lock_for(lock, later)) {
 				w.add();
 				lock.unlock();
@@ -386,8 +375,7 @@ result asks(const options &how, u64 later, unsigned &most_refused)
 		},
 		[expected, &most_refused](world &w) {
 			most_refused = std::max(most_refused, w.failed);
-			model::check(w.count.get() + w.failed == expected,
-				     "every section counted");
+			w.all_counted(expected);
 			model::check(w.who[0].try_lock(w.lock),
 				     "the lock is free");
 		});
@@ -397,17 +385,17 @@ result asks(const options &how, u64 later, unsigned &most_refused)
 
 TEST_CASE("try_lock_until: alone inside, and nothing is left by who gives up")
 {
-	for_each_lock<3>([]<typename Subject>() {
-		if constexpr (klock::try_lockable<typename Subject::lock>)
+	for_each_lock<3>([](const kind &k) {
+		if (k.by.try_lock)
 			for (const u64 later : {u64{0}, u64{3}}) {
 				unsigned refused = 0;
 
 				INFO(later);
-				good(asks<Subject>({.sections = {2, 1}}, later,
-						   refused));
+				good(asks(k, {.sections = {2, 1}}, later,
+					  refused));
 				CHECK(refused == 2);
-				good(asks<Subject>({.sections = {1, 1, 1}},
-						   later, refused));
+				good(asks(k, {.sections = {1, 1, 1}}, later,
+					  refused));
 			}
 	});
 }

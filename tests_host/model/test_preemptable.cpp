@@ -262,8 +262,8 @@ TEST_CASE("preemptable: every mix of who is patient, three CPUs")
 		good(explore({t, t, t}, {.sections = {1, 1, 1},
 					 .patient = patient,
 					 .counter_bits = 4}));
-		good(exclusion<whole>(
-			{.sections = {1, 1, 1}, .patient = patient}));
+		good(exclusion(kind_of<whole>,
+			       {.sections = {1, 1, 1}, .patient = patient}));
 	}
 }
 
@@ -271,8 +271,10 @@ TEST_CASE("preemptable: over capacity it still excludes, and nobody is stuck")
 {
 	/* One context more, and twice as many. */
 	all_good({{{t, t, t}, {1, 1, 1}, nobody, 3, 3366}});
-	good(exclusion<whole>({.sections = {2, 2}, .counter_bits = 2}));
-	good(exclusion<whole>({.sections = {1, 1, 1}, .counter_bits = 2}));
+	good(exclusion(kind_of<whole>,
+		       {.sections = {2, 2}, .counter_bits = 2}));
+	good(exclusion(kind_of<whole>,
+		       {.sections = {1, 1, 1}, .counter_bits = 2}));
 	/* Order goes, and who waits for its turn for ever may miss it. */
 	CHECK(explore({t, t, t}, {.sections = {1, 1, 1},
 				  .patient = everybody,
@@ -547,6 +549,8 @@ enum class fault {
 /* The lock's own steps, with a choice of one fault. */
 template <fault Of>
 struct faulty {
+	static constexpr u64 max_contenders = whole::capacity;
+
 	void lock()
 	{
 		if (!try_lock())
@@ -699,10 +703,10 @@ TEST_CASE("preemptable: a try that looks at held alone overtakes who waits")
 	using right =
 		subject<"right", faulty<fault::none>, service::fifo_if_all_run>;
 
-	CHECK(first_come_first_served<order>().found ==
+	CHECK(first_come_first_served(kind_of<order>).found ==
 	      model::bug::failed_check);
-	good(first_come_first_served<right>());
-	good(first_come_first_served<whole>());
+	good(first_come_first_served(kind_of<right>));
+	good(first_come_first_served(kind_of<whole>));
 }
 
 TEST_CASE("preemptable: late, it is bypassed without a bound; in turn, not")
@@ -710,17 +714,16 @@ TEST_CASE("preemptable: late, it is bypassed without a bound; in turn, not")
 	unsigned most = 0;
 	const auto bypasses = [&most](unsigned sections, unsigned patient) {
 		most = 0;
-		const result r = model::explore<queue<whole>>(
+		const result r = worlds::explore<queue>(
+			kind_of<whole>,
 			{.sections = {sections, 1}, .patient = patient},
-			[](queue<whole> &w, unsigned cpu) {
+			[](queue &w, unsigned cpu) {
 				if (cpu == 1)
-					return w.come(cpu);
-				w.who[cpu].lock(w.lock);
-				if (w.came.load_acquire() && !w.served.get())
-					w.bypassed++;
-				w.who[cpu].unlock(w.lock);
+					w.come(cpu);
+				else
+					w.may_bypass();
 			},
-			[&most](queue<whole> &w) {
+			[&most](queue &w) {
 				most = std::max(most, w.bypassed);
 			});
 		good(r);

@@ -22,18 +22,20 @@ using queued = subject<"queued_lock", klock::queued_lock<Cpus>, service::fifo>;
 template <unsigned Cpus>
 result clean_at_rest(const options &how)
 {
-	using world = counted<queued<Cpus>>;
+	using world = counted;
 	const unsigned expected = sum(how.sections);
 
-	return model::explore<world>(
-		how, [](world &w, unsigned cpu) { w.section(w.who[cpu]); },
+	return explore<world>(
+		kind_of<queued<Cpus>>, how,
+		[](world &w, unsigned cpu) { w.section(cpu); },
 		[expected](world &w) {
-			model::check(w.count.get() == expected,
-				     "every section counted");
-			model::check(w.lock.try_lock(), "it is free");
-			model::check(!w.lock.is_contended(), "nobody queues");
+			auto &lock = w.lock.as<klock::queued_lock<Cpus>>();
+
+			w.all_counted(expected);
+			model::check(lock.try_lock(), "it is free");
+			model::check(!lock.is_contended(), "nobody queues");
 			for (unsigned cpu = 0; cpu < Cpus; cpu++)
-				model::check(w.lock.is_clean(cpu),
+				model::check(lock.is_clean(cpu),
 					     "the nodes are clean");
 		});
 }
@@ -87,7 +89,7 @@ TEST_CASE("queued_lock: two locks, one after the other, with the same nodes",
 	  "[deep]")
 {
 	const auto both = [](std::vector<unsigned> sections) {
-		return two_in_turn<queued<3>>({.sections = sections});
+		return two_in_turn(kind_of<queued<3>>, {.sections = sections});
 	};
 
 	good(both({2, 2, 2}));

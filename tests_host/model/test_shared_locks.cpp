@@ -36,19 +36,19 @@ constexpr klock::u64 everything = options{}.max_executions;
 /* In all executions; in the quick tests in as many as take a moment. */
 void every_client_passes(release_sequence by, klock::u64 most)
 {
-	tested_shared_locks<4>::for_each([=]<typename Subject>() {
-		each_shared_client<Subject>(
-			{.max_executions = most, .sequence = by},
-			[most](const result &r) {
-				INFO(Subject::name << ", " << r.message << "\n"
-						   << r.timeline);
+	for (const kind &k : tested_shared<4>()) {
+		each_shared_client(
+			k, {.max_executions = most, .sequence = by},
+			[&k, most](const result &r) {
+				INFO(k.name << ", " << r.message << "\n"
+					    << r.timeline);
 				CHECK(r.ok());
 				CHECK((r.exhaustive ||
 				       r.complete + r.blocked >= most));
 				CHECK(r.complete >= 1);
 				return false;
 			});
-	});
+	}
 }
 
 } // namespace
@@ -68,10 +68,10 @@ TEST_CASE("shared: in all executions, with either rule for release sequences",
 
 TEST_CASE("shared: readers are inside together, and others wait for a writer")
 {
-	tested_shared_locks<3>::for_each([]<typename Subject>() {
-		INFO(Subject::name);
-		holds(readers_meet<Subject>(0));
-	});
+	for (const kind &k : tested_shared<3>()) {
+		INFO(k.name);
+		holds(readers_meet(k, 0));
+	}
 }
 
 /* -- Counts -----------------------------------------------------------------
@@ -130,13 +130,12 @@ const pinned_shared shared_counts[] = {
 	{"reader_lock", {"wwr", {1, 1, 1}}, 76, 61, 76},
 };
 
-template <typename Subject>
-void counts_are_right(const pinned_shared &p)
+void counts_are_right(const kind &k, const pinned_shared &p)
 {
 	for (const auto by :
 	     {release_sequence::cxx20, release_sequence::rc11}) {
-		const result apart = shared<Subject>(
-			p.what, {.split_pairs = true, .sequence = by});
+		const result apart = shared(
+			k, p.what, {.split_pairs = true, .sequence = by});
 
 		INFO(p.name << " " << p.what.roles << " " << apart.message
 			    << "\n"
@@ -147,7 +146,7 @@ void counts_are_right(const pinned_shared &p)
 		CHECK(apart.blocked == p.blocked);
 		if (!p.as_one)
 			continue;
-		const result whole = shared<Subject>(p.what, {.sequence = by});
+		const result whole = shared(k, p.what, {.sequence = by});
 		CHECK(whole.ok());
 		CHECK(whole.exhaustive);
 		CHECK(whole.complete == p.as_one);
@@ -160,13 +159,13 @@ TEST_CASE("shared: so many executions, and no others")
 {
 	unsigned rows = 0;
 
-	tested_shared_locks<4>::for_each([&rows]<typename Subject>() {
+	for (const kind &k : tested_shared<4>()) {
 		for (const pinned_shared &p : shared_counts)
-			if (std::strcmp(p.name, Subject::name) == 0) {
-				counts_are_right<Subject>(p);
+			if (std::strcmp(p.name, k.name) == 0) {
+				counts_are_right(k, p);
 				rows++;
 			}
-	});
+	}
 	CHECK(rows == (visits_widths ? 0 : std::size(shared_counts)));
 }
 
@@ -184,15 +183,15 @@ TEST_CASE("shared: tries over a whole wrap of few bits")
 	     {client{"wW", {4, 1}, 1}, client{"wR", {4, 1}, 1},
 	      client{"rW", {2, 1}, 1}, client{"rW", {4, 1}, 2}}) {
 		INFO(c.roles);
-		good(shared<tickets>(c));
+		good(shared(kind_of<tickets>, c));
 	}
 	/* Apart they look like nobody came (ABA): why it is one word. */
 	for (const client &c :
 	     {client{"wW", {4, 1}, 1}, client{"rW", {2, 1}, 1},
 	      client{"wR", {2, 1}, 1}}) {
 		INFO(c.roles);
-		CHECK(shared<tickets>(c, {.split_pairs = true}).found ==
-		      model::bug::data_race);
+		CHECK(shared(kind_of<tickets>, c, {.split_pairs = true})
+			      .found == model::bug::data_race);
 	}
 }
 
@@ -202,15 +201,16 @@ TEST_CASE("shared: at every count around the wrap, and one more than its room")
 	using tickets = shared_subject<"rw", klock::rw_ticket_lock<u8>,
 				       sharing::in_order>;
 
-	good(shared<tickets>({"wr", {5, 3}, 1}));
+	good(shared(kind_of<tickets>, {"wr", {5, 3}, 1}));
 	for (const unsigned few : {2u, 3u}) {
-		good(shared<tickets>({"wwr", {2, 2, 1}, few}));
-		good(shared<tickets>({"wr", {3, 5}, few}));
+		good(shared(kind_of<tickets>, {"wwr", {2, 2, 1}, few}));
+		good(shared(kind_of<tickets>, {"wr", {3, 5}, few}));
 	}
-	good(shared<tickets>({"wwrr", {1, 1, 1, 1}, 2}, {.split_pairs = true}));
+	good(shared(kind_of<tickets>, {"wwrr", {1, 1, 1, 1}, 2},
+		    {.split_pairs = true}));
 	for (const char *one_more : {"wwwwr", "rrrrw"})
-		CHECK(shared<tickets>({one_more, {1, 1, 1, 1, 1}, 2},
-				      {.split_pairs = true})
+		CHECK(shared(kind_of<tickets>, {one_more, {1, 1, 1, 1, 1}, 2},
+			     {.split_pairs = true})
 			      .found == model::bug::data_race);
 }
 
@@ -219,22 +219,20 @@ TEST_CASE("shared: at every count around the wrap, and one more than its room")
 
 TEST_CASE("shared: who waits with whom goes before whom, as promised")
 {
-	tested_shared_locks<3>::for_each([]<typename Subject>() {
-		const result reader_first = reader_before_writer<Subject>(true);
-		const result writer_first =
-			reader_before_writer<Subject>(false);
-		constexpr sharing by = Subject::order_of_sharing;
+	for (const kind &k : tested_shared<3>()) {
+		const result reader_first = reader_before_writer(k, true);
+		const result writer_first = reader_before_writer(k, false);
+		const sharing by = k.order_of_sharing;
 
-		INFO(Subject::name << "\n"
-				   << reader_first.timeline
-				   << writer_first.timeline);
+		INFO(k.name << "\n"
+			    << reader_first.timeline << writer_first.timeline);
 		CHECK(reader_first.ok() == (by != sharing::writers_first));
 		CHECK(writer_first.ok() == (by == sharing::by_phases));
 		if (by != sharing::writers_first)
 			CHECK(reader_first.exhaustive);
 		if (by == sharing::by_phases)
 			CHECK(writer_first.exhaustive);
-	});
+	}
 }
 
 /* -- Tries ------------------------------------------------------------------
@@ -243,36 +241,37 @@ TEST_CASE("shared: who waits with whom goes before whom, as promised")
 namespace {
 
 /* CPU 1 tries once CPU 0 has left, and knows that. */
-template <typename Subject>
-result try_after_all_left(char before, char after)
+result try_after_all_left(const kind &k, char before, char after)
 {
-	struct world : shared_words<Subject> {
+	struct world : shared_words {
+		using shared_words::shared_words;
 		klock::atomic<u8> left;
 	};
 
-	return model::explore<world>({.sections = {1, 1}}, [=](world &w,
-							       unsigned cpu) {
-		if (cpu == 0) {
-			w.act(before, 0);
-			w.left.store_release(1);
-			return;
-		}
-		w.left.await_eq_acquire(1);
-		model::check(after == 'W' ? w.try_write(1) : w.try_read(1),
-			     "nobody is in: a try succeeds");
-	});
+	return explore<world>(
+		k, {.sections = {1, 1}}, [=](world &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.act(before, 0);
+				w.left.store_release(1);
+				return;
+			}
+			w.left.await_eq_acquire(1);
+			model::check(after == 'W' ? w.try_write(1)
+						  : w.try_read(1),
+				     "nobody is in: a try succeeds");
+		});
 }
 
 /* CPU 1 tries while CPU 0 reads. */
-template <typename Subject>
-result try_beside_reader(bool writes)
+result try_beside_reader(const kind &k, bool writes)
 {
-	struct world : shared_words<Subject> {
+	struct world : shared_words {
+		using shared_words::shared_words;
 		klock::atomic<u8> in, tried;
 	};
 
-	return model::explore<world>(
-		{.sections = {1, 1}}, [=](world &w, unsigned cpu) {
+	return explore<world>(
+		k, {.sections = {1, 1}}, [=](world &w, unsigned cpu) {
 			if (cpu == 0) {
 				w.readers[0].lock(w.lock);
 				w.in.store_release(1);
@@ -288,14 +287,13 @@ result try_beside_reader(bool writes)
 }
 
 /* Nobody writes: readers get in, those that try among them. */
-template <typename Subject>
-result tries_among_readers(const std::string &roles)
+result tries_among_readers(const kind &k, const std::string &roles)
 {
-	using world = shared_words<Subject>;
+	using world = shared_words;
 	const std::vector<unsigned> once(roles.size(), 1);
 
-	return model::explore<world>(
-		{.sections = once}, [roles](world &w, unsigned cpu) {
+	return explore<world>(
+		k, {.sections = once}, [roles](world &w, unsigned cpu) {
 			if (roles[cpu] == 'r')
 				w.read(cpu);
 			else
@@ -308,22 +306,21 @@ result tries_among_readers(const std::string &roles)
 
 TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 {
-	tested_shared_locks<2>::for_each([]<typename Subject>() {
-		using lock = typename Subject::lock;
-		INFO(Subject::name);
-		if constexpr (klock::try_lockable<lock>) {
-			holds(try_after_all_left<Subject>('w', 'W'));
-			holds(try_after_all_left<Subject>('r', 'W'));
-			holds(try_beside_reader<Subject>(true));
+	for (const kind &k : tested_shared<2>()) {
+		INFO(k.name);
+		if (k.by.try_lock) {
+			holds(try_after_all_left(k, 'w', 'W'));
+			holds(try_after_all_left(k, 'r', 'W'));
+			holds(try_beside_reader(k, true));
 		}
-		if constexpr (klock::try_shared_lockable<lock>) {
-			holds(try_after_all_left<Subject>('w', 'R'));
-			holds(try_after_all_left<Subject>('r', 'R'));
-			holds(try_beside_reader<Subject>(false));
-			holds(tries_among_readers<Subject>("RR"));
-			holds(tries_among_readers<Subject>("rR"));
+		if (k.read_by.try_lock) {
+			holds(try_after_all_left(k, 'w', 'R'));
+			holds(try_after_all_left(k, 'r', 'R'));
+			holds(try_beside_reader(k, false));
+			holds(tries_among_readers(k, "RR"));
+			holds(tries_among_readers(k, "rR"));
 		}
-	});
+	}
 }
 
 /* -- Locks that are wrong ---------------------------------------------------
@@ -331,17 +328,17 @@ TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 
 TEST_CASE("shared: every mutant is found")
 {
-	busted_shared_locks::for_each([]<typename Subject>() {
+	for (const kind &k : kinds_of<busted_shared_locks>()) {
 		bool found = false;
 
-		if (!(Subject::found_in & klock::selftest::in_model))
-			return;
-		each_shared_client<Subject>({}, [&found](const result &r) {
+		if (!(k.found_in & klock::selftest::in_model))
+			continue;
+		each_shared_client(k, {}, [&found](const result &r) {
 			return found = !r.ok();
 		});
-		INFO(Subject::name << ": " << Subject::mistake);
+		INFO(k.name << ": " << k.mistake);
 		CHECK(found);
-	});
+	}
 }
 
 TEST_CASE("shared: an unlock that goes on after it let readers in, and only "
@@ -353,9 +350,9 @@ TEST_CASE("shared: an unlock that goes on after it let readers in, and only "
 			       sharing::in_order>;
 
 	for (const client &c : shared_clients())
-		CHECK(shared<two_steps>(c).ok());
-	CHECK(ended_by_reader_or_writer<two_steps>({"wr", {1, 1}}).found ==
-	      model::bug::dead_object);
+		CHECK(shared(kind_of<two_steps>, c).ok());
+	CHECK(ended_by_reader_or_writer(kind_of<two_steps>, {"wr", {1, 1}})
+		      .found == model::bug::dead_object);
 }
 
 } // namespace of_shared_locks
@@ -375,31 +372,27 @@ using namespace worlds;
 
 namespace {
 
-template <typename Subject>
-struct interrupted : shared_words<Subject> {
-	contender<typename Subject::lock> handler_writers[most_cpus];
-	reader<typename Subject::lock> handler_readers[most_cpus];
+struct interrupted : shared_words {
+	contenders handler_writers, handler_readers;
 	unsigned handled = 0; /* on the host */
 
-	interrupted()
+	explicit interrupted(const kind &k)
+	    : shared_words(k), handler_writers(k, k.by),
+	      handler_readers(k, k.read_by)
 	{
-		for (unsigned cpu = 0; cpu < most_cpus; cpu++) {
-			handler_writers[cpu].renumber(cpu);
-			handler_readers[cpu].renumber(cpu);
-		}
 	}
 
 	void handle(char what, unsigned cpu)
 	{
 		handled++;
 		if (what == 'w') {
-			handler_writers[cpu].lock(this->lock);
-			this->add();
-			handler_writers[cpu].unlock(this->lock);
+			handler_writers[cpu].lock(lock);
+			add();
+			handler_writers[cpu].unlock(lock);
 		} else {
-			handler_readers[cpu].lock(this->lock);
-			this->look();
-			handler_readers[cpu].unlock(this->lock);
+			handler_readers[cpu].lock(lock);
+			look();
+			handler_readers[cpu].unlock(lock);
 		}
 	}
 };
@@ -411,15 +404,14 @@ struct seen {
 
 /* What the threads do, what their handlers do, and whether interrupts are off
  * meanwhile. */
-template <typename Subject>
-seen interrupt(const client &c, char handler, bool off)
+seen interrupt(const kind &k, const client &c, char handler, bool off)
 {
-	using world = interrupted<Subject>;
+	using world = interrupted;
 	const std::string roles = c.roles;
 	seen s;
 
-	s.r = model::explore<world>(
-		{.sections = c.sections, .interrupts = 1},
+	s.r = explore<world>(
+		k, {.sections = c.sections, .interrupts = 1},
 		[=](world &w, unsigned cpu) {
 			const bool before = off ? irq_save() : true;
 			w.act(roles[cpu], cpu);
@@ -438,32 +430,30 @@ seen interrupt(const client &c, char handler, bool off)
 
 TEST_CASE("shared: with interrupts off, handlers may read and write")
 {
-	tested_shared_locks<2>::for_each([]<typename Subject>() {
+	for (const kind &k : tested_shared<2>()) {
 		for (const char handler : {'r', 'w'})
 			for (const char *const roles : {"wr", "rr", "ww"}) {
-				const seen s = interrupt<Subject>(
-					{roles, {1, 1}}, handler, true);
+				const seen s = interrupt(k, {roles, {1, 1}},
+							 handler, true);
 
-				INFO(Subject::name
-				     << " " << roles << " " << handler << "\n"
-				     << s.r.message << s.r.timeline);
+				INFO(k.name << " " << roles << " " << handler
+					    << "\n"
+					    << s.r.message << s.r.timeline);
 				CHECK(s.r.ok());
 				CHECK(s.r.exhaustive);
 				CHECK(s.most_handled == 2);
 			}
-	});
+	}
 }
 
 TEST_CASE("shared: with interrupts on, a handler's reader is found")
 {
-	tested_shared_locks<2>::for_each([]<typename Subject>() {
+	for (const kind &k : tested_shared<2>()) {
 		/* Over a writer; over a reader, behind a writer that waits. */
-		INFO(Subject::name);
-		CHECK_FALSE(
-			interrupt<Subject>({"ww", {1, 1}}, 'r', false).r.ok());
-		CHECK_FALSE(
-			interrupt<Subject>({"wr", {1, 1}}, 'r', false).r.ok());
-	});
+		INFO(k.name);
+		CHECK_FALSE(interrupt(k, {"ww", {1, 1}}, 'r', false).r.ok());
+		CHECK_FALSE(interrupt(k, {"wr", {1, 1}}, 'r', false).r.ok());
+	}
 }
 
 /*
@@ -474,13 +464,13 @@ TEST_CASE("shared: reader_lock: a handler reads inside of a read")
 {
 	using lock = shared_subject<"", klock::reader_lock<2>,
 				    sharing::writers_first>;
-	using world = interrupted<lock>;
+	using world = interrupted;
 
 	for (const auto &sections :
 	     std::vector<std::vector<unsigned>>{{1, 1}, {2, 1}, {1, 2}}) {
 		unsigned most = 0;
-		const result r = model::explore<world>(
-			{.sections = sections, .interrupts = 1},
+		const result r = explore<world>(
+			kind_of<lock>, {.sections = sections, .interrupts = 1},
 			[](world &w, unsigned cpu) {
 				bool before = irq_save();
 				if (cpu == 0) {
@@ -509,15 +499,13 @@ TEST_CASE("shared: reader_lock: a handler reads inside of a read")
 
 TEST_CASE("shared: an NMI's handler may try, to read and to write", "[deep]")
 {
-	tested_shared_locks<2>::for_each([]<typename Subject>() {
-		using lock = typename Subject::lock;
-
-		if constexpr (klock::try_lockable<lock> &&
-			      klock::try_shared_lockable<lock>) {
-			using world = interrupted<Subject>;
+	for (const kind &k : tested_shared<2>()) {
+		if (k.by.try_lock && k.read_by.try_lock) {
+			using world = interrupted;
 			for (const bool writes : {false, true}) {
 				unsigned most = 0;
-				const result r = model::explore<world>(
+				const result r = explore<world>(
+					k,
 					{.sections = {1, 1},
 					 .interrupts = 1,
 					 .non_maskable = true},
@@ -536,14 +524,14 @@ TEST_CASE("shared: an NMI's handler may try, to read and to write", "[deep]")
 							       : w.try_read(
 									 cpu);
 					});
-				INFO(Subject::name << " " << r.message << "\n"
-						   << r.timeline);
+				INFO(k.name << " " << r.message << "\n"
+					    << r.timeline);
 				CHECK(r.ok());
 				CHECK(r.exhaustive);
 				CHECK(most == 2);
 			}
 		}
-	});
+	}
 }
 
 } // namespace of_shared_interrupts

@@ -15,17 +15,18 @@ namespace {
 template <unsigned Cpus>
 void last_ends(const std::vector<std::vector<unsigned>> &sizes)
 {
-	tested_locks<Cpus>::for_each([&]<typename Subject>() {
-		if constexpr (Subject::capacity >= Cpus)
+	for (const kind &k : tested<Cpus>()) {
+		if (k.capacity >= Cpus)
 			for (const auto &sections : sizes) {
-				INFO(Subject::name << ", " << sections.size()
-						   << " CPUs, " << sections[0]
-						   << " sections");
-				good(ended_by_the_last<Subject>(
+				INFO(k.name << ", " << sections.size()
+					    << " CPUs, " << sections[0]
+					    << " sections");
+				good(ended_by_the_last(
+					k,
 					{.sections = sections,
 					 .patient = Cpus > 3 ? everybody : 0}));
 			}
-	});
+	}
 }
 
 } // namespace
@@ -53,7 +54,7 @@ TEST_CASE("lifetime: a tree of three levels")
 			     service::starvation_free>;
 
 	/* 3 and 4 meet at the bottom, 2 above them, 0 and 1 at the root. */
-	good(ended_by_the_last<five>({.sections = {1, 1, 1, 1, 1}}));
+	good(ended_by_the_last(kind_of<five>, {.sections = {1, 1, 1, 1, 1}}));
 }
 
 /* -- Waiting in unlock() ----------------------------------------------------
@@ -65,19 +66,19 @@ namespace {
  * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its way CPU 1
  * is stopped, as by a debugger, until CPU 0 is back from unlock().
  */
-template <typename Subject>
-result stopped_newcomer()
+result stopped_newcomer(const kind &k)
 {
-	struct world : counted<Subject> {
+	struct world : counted {
+		using counted::counted;
 		klock::atomic<u8> inside, left;
 	};
 
-	return model::explore<world>(
-		{.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
+	return explore<world>(
+		k, {.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
 		[](world &w, unsigned cpu) {
 			if (cpu == 1) {
 				w.inside.await_eq_acquire(1);
-				w.section(w.who[1]);
+				w.section(1u);
 				return;
 			}
 			w.who[0].lock(w.lock);
@@ -96,16 +97,16 @@ result stopped_newcomer()
 
 TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
 {
-	tested_locks<2>::for_each([]<typename Subject>() {
-		const result r = stopped_newcomer<Subject>();
+	for (const kind &k : tested<2>()) {
+		const result r = stopped_newcomer(k);
 
-		INFO(Subject::name << " " << r.message << "\n" << r.timeline);
-		if (std::strcmp(Subject::name, "mcs_lock") == 0) {
+		INFO(k.name << " " << r.message << "\n" << r.timeline);
+		if (std::strcmp(k.name, "mcs_lock") == 0) {
 			CHECK(r.found == model::bug::deadlock);
 		} else {
 			CHECK(r.ok());
 			CHECK(r.exhaustive);
 			CHECK(r.complete > 1);
 		}
-	});
+	}
 }

@@ -74,7 +74,7 @@ TEST_CASE("workers: as many of a lock's executions, complete and blocked")
 	same_by_any([](unsigned workers) {
 		options how = by(workers);
 		how.sections = {2, 2, 2};
-		const result r = exclusion<mcs>(how);
+		const result r = exclusion(kind_of<mcs>, how);
 		CHECK(r.complete == 17'670);
 		return r;
 	});
