@@ -30,6 +30,19 @@ struct op {
 	static constexpr auto call = Call;
 };
 
+/* A list's operations, which are all called alike: as data. */
+template <typename List>
+struct calls;
+template <typename First, typename... More>
+struct calls<list<First, More...>> {
+	struct one {
+		const char *name;
+		decltype(First::call) call;
+	};
+	static constexpr one all[] = {{First::name, First::call},
+				      {More::name, More::call}...};
+};
+
 template <typename T>
 using loads = list<op<"load_relaxed", &atomic<T>::load_relaxed>,
 		   op<"load_acquire", &atomic<T>::load_acquire>,

@@ -34,6 +34,14 @@ struct report {
 	}
 };
 
+/* What one CPU does at once, for one type and two samples. */
+struct piece {
+	void (*run)(report &, u64, u64);
+	u64 a, b;
+
+	void operator()(report &out) const { run(out, a, b); }
+};
+
 inline constexpr site here{"", 0};
 
 /* -- Of several fields in one word -- */
@@ -74,131 +82,136 @@ struct field_test {
 		const T was = found.at[I];
 		const auto is = [was](T v) { return v == was; };
 
-		field_loads<T, N, I>::for_each([&]<typename Op>() {
+		for (const auto &op : calls<field_loads<T, N, I>>::all) {
 			const atomic_fields<T, N> x(found);
-			expect((x.*Op::call)(here) == was, Op::name);
-		});
-		field_waits<T, N, I>::for_each([&]<typename Op>() {
+			expect((x.*op.call)(here) == was, op.name);
+		}
+		for (const auto &op : calls<field_waits<T, N, I>>::all) {
 			const atomic_fields<T, N> x(found);
-			expect((x.*Op::call)(was, here) == was, Op::name);
-		});
-		field_stores<T, N, I>::for_each([&]<typename Op>() {
+			expect((x.*op.call)(was, here) == was, op.name);
+		}
+		for (const auto &op : calls<field_stores<T, N, I>>::all) {
 			atomic_fields<T, N> x(found);
-			(x.*Op::call)(operand, here);
-			expect(holds(x, with(I, operand)), Op::name);
-		});
-		field_exchanges<T, N, I>::for_each([&]<typename Op>() {
-			atomic_fields<T, N> x(found);
-			expect((x.*Op::call)(operand, here) == was, Op::name);
-			expect(holds(x, with(I, operand)), Op::name);
-		});
-		field_sums<T, N, I>::for_each([&]<typename Op>() {
-			atomic_fields<T, N> x(found);
-			const T made =
-				value_of<T>(made_by(Op::name, was, operand));
-			expect((x.*Op::call)(operand, here) == was, Op::name);
-			expect(holds(x, with(I, made)), Op::name);
-		});
+			(x.*op.call)(operand, here);
+			expect(holds(x, with(I, operand)), op.name);
+		}
+		change_field<I, field_exchanges<T, N, I>>(was);
+		change_field<I, field_sums<T, N, I>>(was);
 		const atomic_fields<T, N> x(found);
 		expect(x.template await_acquire<I>(is) == was, "await_acquire");
 	}
 
-	template <typename Op>
+	template <usize I, typename List>
+	void change_field(T was)
+	{
+		for (const auto &op : calls<List>::all) {
+			atomic_fields<T, N> x(found);
+			const T made =
+				value_of<T>(made_by(op.name, was, operand));
+
+			expect((x.*op.call)(operand, here) == was, op.name);
+			expect(holds(x, with(I, made)), op.name);
+		}
+	}
+
 	void swap()
 	{
 		fields<T, N> desired = found;
 
 		for (usize i = 0; i < N; i++)
 			desired.at[i] = value_of<T>(operand + i);
-		atomic_fields<T, N> x(found);
-		expect((x.*Op::call)(found, desired, here), Op::name);
-		expect(holds(x, desired), Op::name);
-		for (usize i = 0; i < N; i++) {
-			atomic_fields<T, N> y(found);
-			const auto other =
-				with(i, value_of<T>(~u64{found.at[i]}));
-			expect(!(y.*Op::call)(other, desired, here), Op::name);
-			expect(holds(y, found), Op::name);
-		}
-	}
-
-	/* Any field or two of them, up or down, to anything. */
-	template <typename Op>
-	void advance()
-	{
-		for (usize i = 0; i < N; i++) {
-			for (usize j = i; j < N; j++) {
-				atomic_fields<T, N> x(found);
-				fields<T, N> from{}, to{}, made = found;
-				from.at[i] = found.at[i];
-				from.at[j] = found.at[j];
-				to.at[i] = made.at[i] = operand;
-				to.at[j] = made.at[j] =
-					value_of<T>(~u64{operand});
-				(x.*Op::call)(from, to, here);
-				expect(holds(x, made), Op::name);
+		for (const auto &op : calls<field_swaps<T, N>>::all) {
+			atomic_fields<T, N> x(found);
+			expect((x.*op.call)(found, desired, here), op.name);
+			expect(holds(x, desired), op.name);
+			for (usize i = 0; i < N; i++) {
+				atomic_fields<T, N> y(found);
+				const auto other =
+					with(i, value_of<T>(~u64{found.at[i]}));
+				expect(!(y.*op.call)(other, desired, here),
+				       op.name);
+				expect(holds(y, found), op.name);
 			}
 		}
 	}
 
+	/* Two fields or one, up or down, to anything. */
+	void advance(usize i, usize j)
+	{
+		fields<T, N> from{}, to{}, made = found;
+
+		from.at[i] = found.at[i];
+		from.at[j] = found.at[j];
+		to.at[i] = made.at[i] = operand;
+		to.at[j] = made.at[j] = value_of<T>(~u64{operand});
+		for (const auto &op : calls<field_advances<T, N>>::all) {
+			atomic_fields<T, N> x(found);
+			(x.*op.call)(from, to, here);
+			expect(holds(x, made), op.name);
+		}
+	}
+
 	/* A part of a field: its two low bits, and no more. */
-	template <typename Op>
 	void advance_part()
 	{
-		atomic_fields<T, N> x(found);
 		const T bits = value_of<T>(found.at[0] & 3);
-		fields<T, N> from{{bits}};
+		const fields<T, N> from{{bits}};
 
-		(x.*Op::call)(from, {}, here);
-		expect(holds(x, with(0, value_of<T>(found.at[0] - bits))),
-		       Op::name);
+		for (const auto &op : calls<field_advances<T, N>>::all) {
+			atomic_fields<T, N> x(found);
+			(x.*op.call)(from, {}, here);
+			expect(holds(x,
+				     with(0, value_of<T>(found.at[0] - bits))),
+			       op.name);
+		}
 	}
 
-	void each_field()
+	static field_test of(report &out, u64 a, u64 b)
 	{
-		one_field<0>();
-		one_field<N - 2>();
-		one_field<N - 1>();
+		fields<T, N> found;
+
+		for (usize i = 0; i < N; i++)
+			found.at[i] = value_of<T>(i % 2 ? b : a);
+		return {out, found, value_of<T>(b + 1)};
 	}
 
-	void all_fields()
+	static void each_field(report &out, u64 a, u64 b)
 	{
-		field_swaps<T, N>::for_each([&]<typename Op>() { swap<Op>(); });
-		field_advances<T, N>::for_each([&]<typename Op>() {
-			advance<Op>();
-			advance_part<Op>();
-		});
+		field_test test = of(out, a, b);
+
+		test.template one_field<0>();
+		test.template one_field<N - 2>();
+		test.template one_field<N - 1>();
+	}
+
+	static void all_fields(report &out, u64 a, u64 b)
+	{
+		field_test test = of(out, a, b);
+
+		test.swap();
+		for (usize i = 0; i < N; i++)
+			for (usize j = i; j < N; j++)
+				test.advance(i, j);
+		test.advance_part();
 	}
 };
-
-template <typename T, usize N>
-inline field_test<T, N> field_test_of(report &out, u64 a, u64 b)
-{
-	fields<T, N> found;
-
-	for (usize i = 0; i < N; i++)
-		found.at[i] = value_of<T>(i % 2 ? b : a);
-	return {out, found, value_of<T>(b + 1)};
-}
 
 template <typename Types = KLOCK_TYPES, typename Run>
 inline void each_piece_of_fields(Run run)
 {
 	Types::fields::for_each([&]<typename T, usize N>() {
+		using test = field_test<T, N>;
+
 		for (const u64 a : samples) {
 			for (const u64 b : samples) {
-				run([a, b](report &out) {
-					field_test_of<T, N>(out, a, b)
-						.each_field();
-				});
-				run([a, b](report &out) {
-					field_test_of<T, N>(out, a, b)
-						.all_fields();
-				});
+				run(piece{test::each_field, a, b});
+				run(piece{test::all_fields, a, b});
 			}
 		}
 	});
 }
+
+/* -- Pairs --------------------------------------------------------------- */
 
 /* A value between two neighbours, which no operation on it may touch. */
 template <typename T>
@@ -237,58 +250,69 @@ struct value_test {
 		out.expect(holds, name, sizeof(T), found_bits, operand_bits);
 	}
 
-	template <typename Op>
 	void load()
 	{
-		const row_of_three<T> x(found);
+		for (const auto &op : calls<loads<T>>::all) {
+			const row_of_three<T> x(found);
 
-		expect((x.at.*Op::call)(here) == found, Op::name);
-		expect(x.holds(found), Op::name);
+			expect((x.at.*op.call)(here) == found, op.name);
+			expect(x.holds(found), op.name);
+		}
 	}
 
-	template <typename Op>
 	void store()
 	{
-		row_of_three<T> x(found);
+		for (const auto &op : calls<stores<T>>::all) {
+			row_of_three<T> x(found);
 
-		(x.at.*Op::call)(operand, here);
-		expect(x.holds(operand), Op::name);
+			(x.at.*op.call)(operand, here);
+			expect(x.holds(operand), op.name);
+		}
 	}
 
-	template <typename Op>
+	/* Those of a list that find a value and leave another. */
+	template <typename List>
 	void change()
 	{
-		row_of_three<T> x(found);
-		const T made = value_of<T>(
-			made_by(Op::name, bits_of(found), bits_of(operand)));
+		for (const auto &op : calls<List>::all) {
+			row_of_three<T> x(found);
+			const T made = value_of<T>(made_by(
+				op.name, bits_of(found), bits_of(operand)));
 
-		expect((x.at.*Op::call)(operand, here) == found, Op::name);
-		expect(x.holds(made), Op::name);
+			expect((x.at.*op.call)(operand, here) == found,
+			       op.name);
+			expect(x.holds(made), op.name);
+		}
 	}
 
-	template <typename Op>
 	void swap()
 	{
-		row_of_three<T> x(found);
-		T expected = found;
+		for (const auto &op : calls<swaps<T>>::all) {
+			row_of_three<T> x(found);
+			T expected = found;
 
-		expect((x.at.*Op::call)(expected, operand, here), Op::name);
-		expect(expected == found && x.holds(operand), Op::name);
+			expect((x.at.*op.call)(expected, operand, here),
+			       op.name);
+			expect(expected == found && x.holds(operand), op.name);
 
-		row_of_three<T> y(found);
-		expected = other;
-		expect(!(y.at.*Op::call)(expected, operand, here), Op::name);
-		expect(expected == found && y.holds(found), Op::name);
+			row_of_three<T> y(found);
+			expected = other;
+			expect(!(y.at.*op.call)(expected, operand, here),
+			       op.name);
+			expect(expected == found && y.holds(found), op.name);
+		}
 	}
 
-	template <typename Op>
 	void wait()
 	{
-		const row_of_three<T> x(found);
-		const bool eq = begins_with(Op::name, "await_eq");
+		for (const auto &op : calls<waits_for_value<T>>::all) {
+			const row_of_three<T> x(found);
+			const bool eq = begins_with(op.name, "await_eq");
 
-		expect((x.at.*Op::call)(eq ? found : other, here) == found,
-		       Op::name);
+			expect((x.at.*op.call)(eq ? found : other, here) ==
+				       found,
+			       op.name);
+		}
 	}
 
 	/* The waits that take callables: their predicates hold at once. */
@@ -338,25 +362,26 @@ struct value_test {
 					  [](T) { return true; });
 	}
 
-	void reads_stores_swaps_waits()
+	static void reads_stores_swaps_waits(report &out, u64 a, u64 b)
 	{
-		loads<T>::for_each([&]<typename Op>() { load<Op>(); });
-		stores<T>::for_each([&]<typename Op>() { store<Op>(); });
-		swaps<T>::for_each([&]<typename Op>() { swap<Op>(); });
-		waits_for_value<T>::for_each(
-			[&]<typename Op>() { wait<Op>(); });
-		wait_by_predicate();
+		value_test test(out, a, b);
+
+		test.load();
+		test.store();
+		test.swap();
+		test.wait();
+		test.wait_by_predicate();
 	}
 
-	void changes()
+	static void changes(report &out, u64 a, u64 b)
 	{
-		const auto each = [&]<typename Op>() { change<Op>(); };
+		value_test test(out, a, b);
 
-		exchanges<T>::for_each(each);
+		test.template change<exchanges<T>>();
 		if constexpr (integer<T>)
-			sums<T>::for_each(each);
+			test.template change<sums<T>>();
 		if constexpr (bit_set<T>)
-			bit_changes<T>::for_each(each);
+			test.template change<bit_changes<T>>();
 	}
 };
 
@@ -374,7 +399,7 @@ struct pair_test {
 	}
 
 	template <half H>
-	static T &part(pair<T> &p)
+	static auto &part(auto &p)
 	{
 		return H == half::first ? p.first : p.second;
 	}
@@ -385,48 +410,60 @@ struct pair_test {
 		       x.template load_relaxed<half::second>() == v.second;
 	}
 
+	/* found, but for one half. */
+	template <half H>
+	pair<T> with(T v) const
+	{
+		pair<T> made = found;
+
+		part<H>(made) = v;
+		return made;
+	}
+
 	template <half H>
 	void one_half()
 	{
 		const T was = part<H>(found);
 
-		half_loads<T, H>::for_each([&]<typename Op>() {
+		for (const auto &op : calls<half_loads<T, H>>::all) {
 			const atomic_pair<T> x(found);
-			expect((x.*Op::call)(here) == was, Op::name);
-		});
-		half_waits<T, H>::for_each([&]<typename Op>() {
+			expect((x.*op.call)(here) == was, op.name);
+		}
+		for (const auto &op : calls<half_waits<T, H>>::all) {
 			const atomic_pair<T> x(found);
-			expect((x.*Op::call)(was, here) == was, Op::name);
-		});
-		half_stores<T, H>::for_each([&]<typename Op>() {
+			expect((x.*op.call)(was, here) == was, op.name);
+		}
+		for (const auto &op : calls<half_stores<T, H>>::all) {
 			atomic_pair<T> x(found);
-			pair<T> made = found;
-			part<H>(made) = operand;
-			(x.*Op::call)(operand, here);
-			expect(holds(x, made), Op::name);
-		});
-		half_exchanges<T, H>::for_each([&]<typename Op>() {
+			(x.*op.call)(operand, here);
+			expect(holds(x, with<H>(operand)), op.name);
+		}
+		change_half<H, half_exchanges<T, H>>(was);
+		change_half<H, half_sums<T, H>>(was);
+		wait_for_half<H>(was);
+	}
+
+	template <half H, typename List>
+	void change_half(T was)
+	{
+		for (const auto &op : calls<List>::all) {
 			atomic_pair<T> x(found);
-			pair<T> made = found;
-			part<H>(made) = operand;
-			expect((x.*Op::call)(operand, here) == was, Op::name);
-			expect(holds(x, made), Op::name);
-		});
-		half_sums<T, H>::for_each([&]<typename Op>() {
-			atomic_pair<T> x(found);
-			pair<T> made = found;
-			part<H>(made) =
-				value_of<T>(made_by(Op::name, was, operand));
-			expect((x.*Op::call)(operand, here) == was, Op::name);
-			expect(holds(x, made), Op::name);
-		});
+			const T made =
+				value_of<T>(made_by(op.name, was, operand));
+
+			expect((x.*op.call)(operand, here) == was, op.name);
+			expect(holds(x, with<H>(made)), op.name);
+		}
+	}
+
+	template <half H>
+	void wait_for_half(T was)
+	{
 		atomic_pair<T> y(found);
-		pair<T> put = found;
-		part<H>(put) = operand;
 		expect(y.template await_exchange_acquire<H>(
 			       operand, [was](T v) { return v == was; }) == was,
 		       "await_exchange_acquire");
-		expect(holds(y, put), "await_exchange_acquire");
+		expect(holds(y, with<H>(operand)), "await_exchange_acquire");
 		const atomic_pair<T> x(found);
 		expect(x.template await_paced_acquire<H>(
 			       [was](T v) { return v == was; },
@@ -434,7 +471,6 @@ struct pair_test {
 		       "await_paced_acquire");
 	}
 
-	template <typename Op>
 	void swap()
 	{
 		const T a = found.first, b = found.second;
@@ -442,22 +478,28 @@ struct pair_test {
 		const pair<T> wrong[] = {{value_of<T>(~u64{a}), b},
 					 {a, value_of<T>(~u64{b})}};
 
-		atomic_pair<T> x(found);
-		expect((x.*Op::call)(found, desired, here), Op::name);
-		expect(holds(x, desired), Op::name);
-		for (const pair<T> &expected : wrong) {
-			atomic_pair<T> y(found);
-			expect(!(y.*Op::call)(expected, desired, here),
-			       Op::name);
-			expect(holds(y, found), Op::name);
+		for (const auto &op : calls<pair_swaps<T>>::all) {
+			atomic_pair<T> x(found);
+			expect((x.*op.call)(found, desired, here), op.name);
+			expect(holds(x, desired), op.name);
+			for (const pair<T> &expected : wrong) {
+				atomic_pair<T> y(found);
+				expect(!(y.*op.call)(expected, desired, here),
+				       op.name);
+				expect(holds(y, found), op.name);
+			}
 		}
 	}
 
-	void all()
+	static void all(report &out, u64 a, u64 b)
 	{
-		one_half<half::first>();
-		one_half<half::second>();
-		pair_swaps<T>::for_each([&]<typename Op>() { swap<Op>(); });
+		pair_test test{out,
+			       {value_of<T>(a), value_of<T>(b)},
+			       value_of<T>(b + 1)};
+
+		test.template one_half<half::first>();
+		test.template one_half<half::second>();
+		test.swap();
 	}
 };
 
@@ -469,15 +511,13 @@ template <typename Types = KLOCK_TYPES, typename Run>
 inline void each_piece_of_values(Run run)
 {
 	Types::values::for_each([&]<typename T>() {
+		using test = value_test<T>;
+
 		for (const u64 a : samples) {
 			for (const u64 b : samples) {
-				run([a, b](report &out) {
-					value_test<T>(out, a, b)
-						.reads_stores_swaps_waits();
-				});
-				run([a, b](report &out) {
-					value_test<T>(out, a, b).changes();
-				});
+				run(piece{test::reads_stores_swaps_waits, a,
+					  b});
+				run(piece{test::changes, a, b});
 			}
 		}
 	});
@@ -489,13 +529,7 @@ inline void each_piece_of_pairs(Run run)
 	Types::pairs::for_each([&]<typename T>() {
 		for (const u64 a : samples)
 			for (const u64 b : samples)
-				run([a, b](report &out) {
-					pair_test<T>{out,
-						     {value_of<T>(a),
-						      value_of<T>(b)},
-						     value_of<T>(b + 1)}
-						.all();
-				});
+				run(piece{pair_test<T>::all, a, b});
 	});
 }
 
@@ -504,7 +538,7 @@ template <typename Types = KLOCK_TYPES>
 inline report try_all_values()
 {
 	report out;
-	const auto at_once = [&out](auto piece) { piece(out); };
+	const auto at_once = [&out](piece one) { one(out); };
 
 	each_piece_of_values<Types>(at_once);
 	each_piece_of_pairs<Types>(at_once);
