@@ -341,13 +341,16 @@ struct tried final : tried_lock {
 void for_each_lock_that_can_be_tried(void (*visit)(tried_lock &))
 {
 	unsigned seen = 0;
+	const auto named = [&](const char *name, tried_lock &lock) {
+		INFO(name);
+		visit(lock);
+		seen++;
+	};
 
 	selftest::all_locks<2>::for_each([&]<typename Subject>() {
 		if constexpr (try_lockable<typename Subject::lock>) {
-			INFO(Subject::name);
-			visit(*std::make_unique<
-				tried<typename Subject::lock>>());
-			seen++;
+			tried<typename Subject::lock> lock;
+			named(Subject::name, lock);
 		}
 	});
 	CHECK(seen >= 20);
@@ -934,38 +937,85 @@ cpu &cpu_number(usize number)
 	return all[number];
 }
 
+/* An object of some type. */
+using owned = std::unique_ptr<void, void (*)(void *)>;
+
+template <typename T, typename... With>
+owned make(With... with)
+{
+	return {new T(with...), [](void *it) { delete static_cast<T *>(it); }};
+}
+
 /* Who contends for a lock of some type, and how it does. */
 struct contender {
-	template <typename Contender, typename L>
-	contender(L &lock, Contender *made, bool w)
-	    : who(made, [](void *it) { delete static_cast<Contender *>(it); }),
-	      of(&lock), take([](void *it, void *l) {
-		      static_cast<Contender *>(it)->lock(*static_cast<L *>(l));
-	      }),
-	      leave([](void *it, void *l) {
-		      static_cast<Contender *>(it)->unlock(
-			      *static_cast<L *>(l));
-	      }),
-	      writes(w)
-	{
-	}
-
-	std::unique_ptr<void, void (*)(void *)> who;
-	void *of;
-	void (*take)(void *, void *), (*leave)(void *, void *);
+	owned who;
+	void (*take)(void *who, void *lock), (*leave)(void *who, void *lock);
 	bool writes;
 };
 
+template <typename L, typename Who>
+contender contends(unsigned number)
+{
+	return {make<Who>(number),
+		[](void *who, void *lock) {
+			static_cast<Who *>(who)->lock(*static_cast<L *>(lock));
+		},
+		[](void *who, void *lock) {
+			static_cast<Who *>(who)->unlock(
+				*static_cast<L *>(lock));
+		},
+		same_as<Who, selftest::contender<L>>};
+}
+
+/*
+ * A lock's type, as far as a test at its capacity has to know it: the test is
+ * compiled once, and not for each lock.
+ */
+struct kind {
+	const char *name;
+	unsigned writers, readers;
+	/* Readers and writers have one capacity together. */
+	bool together;
+	owned (*make)();
+	bool (*is_locked)(const void *);
+	contender (*writer)(unsigned), (*reader)(unsigned); /* or null */
+};
+
+template <typename L>
+kind kind_of(const char *name)
+{
+	constexpr bool together = requires { L::readers_contend; };
+	const auto is_locked = [](const void *lock) {
+		return static_cast<const L *>(lock)->is_locked();
+	};
+	kind k = {name,
+		  writers_of<L>(),
+		  0,
+		  together,
+		  make<L>,
+		  is_locked,
+		  contends<L, selftest::contender<L>>,
+		  nullptr};
+
+	if constexpr (shared_lockable<L>) {
+		k.readers = L::max_readers > most ? few : L::max_readers;
+		k.reader = contends<L, selftest::reader<L>>;
+	}
+	return k;
+}
+
 /* Who holds, and who waits; each is a CPU of its own. */
 struct crowd {
-	crowd(const char *lock, std::vector<contender> contenders)
+	crowd(const char *lock, void *of, std::vector<contender> contenders)
 	    : name(lock), cast(std::move(contenders))
 	{
 		for (usize i = 0; i < cast.size(); i++) {
 			cpu &it = cpu_number(i);
-			it.lock = [&c = cast[i]] { c.take(c.who.get(), c.of); };
-			it.unlock = [&c = cast[i]] {
-				c.leave(c.who.get(), c.of);
+			it.lock = [&c = cast[i], of] {
+				c.take(c.who.get(), of);
+			};
+			it.unlock = [&c = cast[i], of] {
+				c.leave(c.who.get(), of);
 			};
 			it.forget();
 			cpus.push_back(&it);
@@ -1031,53 +1081,39 @@ struct crowd {
 enum class order { writers, readers, by_turns };
 
 /* A lock's writers and readers in that order, who all pass. */
-template <typename L>
-void pass(const char *name, unsigned writers, unsigned readers, order by)
+void pass(const kind &of, unsigned writers, unsigned readers, order by)
 {
-	const auto lock = std::make_unique<L>();
+	const owned lock = of.make();
 	std::vector<contender> cast;
 
 	while (writers || readers) {
 		if (!readers || (writers && by == order::writers) ||
 		    (writers && by == order::by_turns && cast.size() % 2))
-			cast.emplace_back(*lock,
-					  new selftest::contender<L>(--writers),
-					  true);
-		else if constexpr (shared_lockable<L>)
-			cast.emplace_back(*lock,
-					  new selftest::reader<L>(--readers),
-					  false);
+			cast.push_back(of.writer(--writers));
+		else
+			cast.push_back(of.reader(--readers));
 	}
-	crowd all(name, std::move(cast));
+	crowd all(of.name, lock.get(), std::move(cast));
 	all.pass();
-	CHECK_FALSE(lock->is_locked());
+	CHECK_FALSE(of.is_locked(lock.get()));
 }
 
-template <typename L>
-void at_capacity(const char *name)
+void at_capacity(const kind &of)
 {
-	constexpr unsigned writers = writers_of<L>();
+	const unsigned writers = of.writers;
 
-	if constexpr (!shared_lockable<L>) {
-		pass<L>(name, writers, 0, order::writers);
-	} else {
-		constexpr unsigned readers =
-			L::max_readers > most ? few : L::max_readers;
-		constexpr bool together = requires { L::readers_contend; };
-
-		for (const auto by :
-		     {order::writers, order::readers, order::by_turns})
-			for (const unsigned w :
-			     {1u, writers / 2, writers - 1}) {
-				CAPTURE(w, static_cast<int>(by));
-				pass<L>(name, w,
-					together ? writers - w : readers, by);
-			}
-		pass<L>(name, 0, readers, order::readers);
-		pass<L>(name, writers, 0, order::writers);
-		if (!together)
-			pass<L>(name, writers, readers, order::by_turns);
-	}
+	INFO(of.name);
+	pass(of, writers, 0, order::writers);
+	if (!of.reader)
+		return;
+	for (const auto by : {order::writers, order::readers, order::by_turns})
+		for (const unsigned w : {1u, writers / 2, writers - 1}) {
+			CAPTURE(w, static_cast<int>(by));
+			pass(of, w, of.together ? writers - w : of.readers, by);
+		}
+	pass(of, 0, of.readers, order::readers);
+	if (!of.together)
+		pass(of, writers, of.readers, order::by_turns);
 }
 
 } // namespace
@@ -1085,17 +1121,16 @@ void at_capacity(const char *name)
 TEST_CASE("every lock: as many contenders as it may have, of either kind")
 {
 	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
-		INFO(Subject::name);
-		at_capacity<typename Subject::lock>(Subject::name);
+		at_capacity(kind_of<typename Subject::lock>(Subject::name));
 	});
 }
 
 TEST_CASE("every lock: checked, at capacity: silent")
 {
 	widths_of<selftest::all_locks<4>>::for_each([]<typename Subject>() {
-		INFO(Subject::name);
-		at_capacity<checked_lock<typename Subject::lock, "full">>(
-			Subject::name);
+		at_capacity(
+			kind_of<checked_lock<typename Subject::lock, "full">>(
+				Subject::name));
 	});
 }
 
