@@ -1,78 +1,243 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guards: what they take and release, by whom, with which node.
+ * Guards: what they take and release, by whom, with which node; those that may
+ * not get the lock; of two locks; of readers.
  */
 #include <klock/bakery_lock.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/irq_pair_guard.hpp>
+#include <klock/irq_shared_guard.hpp>
 #include <klock/irq_try_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/pair_guard.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/try_guard.hpp>
-
-#include "guards.hpp"
 
 #include <catch.hpp>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 using namespace klock;
 
 /*
- * guard and irq_guard, over every kind of lock.
- *
  * The hosted port's interrupt flag is a pretended one, of this thread:
  * klock::arch::irqs_enabled().
  */
 
-using arch::irqs_enabled;
-
 /* What a kernel supplies. */
-thread_local unsigned current_cpu = 0;
+static thread_local unsigned current_cpu = 0;
 
 extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
 
-/* Every lock of the list that says whether it is held. */
-template <typename Test>
-static void for_each_lock(Test test)
-{
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		INFO(Subject::name);
-		test.template operator()<typename Subject::lock>();
-	});
-}
+/* Locks that note whether an interrupt could come while they are touched. */
+struct watchful_lock {
+	void lock() { seen += klock::irqs_enabled() ? "L" : "l"; }
+	void unlock() { seen += klock::irqs_enabled() ? "U" : "u"; }
 
-/* Makes a Guard of this lock in whatever way it wants, and calls inside(). */
-template <template <typename> typename Guard, typename L, typename Inside>
-static void under(L &lock, Inside inside)
-{
-	if constexpr (node_lock<L> && !stack_node_lock<L>) {
-		static typename L::node node;
-		Guard<L> held(lock, node);
-		inside();
-	} else {
-		Guard<L> held(lock);
-		inside();
+	bool try_lock()
+	{
+		seen += klock::irqs_enabled() ? "T" : "t";
+		return free;
 	}
+
+	std::string seen;
+	bool free = true;
+};
+
+struct watchful_node_lock {
+	struct node {};
+	static constexpr bool node_may_live_on_stack = true;
+
+	void lock(node &) { seen += klock::irqs_enabled() ? "L" : "l"; }
+	void unlock(node &) { seen += klock::irqs_enabled() ? "U" : "u"; }
+
+	std::string seen;
+};
+
+struct watchful_cpu_lock {
+	void lock(unsigned) { seen += klock::irqs_enabled() ? "L" : "l"; }
+	void unlock(unsigned) { seen += klock::irqs_enabled() ? "U" : "u"; }
+
+	std::string seen;
+};
+
+/* The number 0 or a node, asked for; notes whether an interrupt could come. */
+template <typename Node>
+struct watchful_choice {
+	Node &operator()()
+	{
+		enabled = klock::irqs_enabled();
+		asked++;
+		return node;
+	}
+
+	Node &node;
+	bool enabled = true;
+	int asked = 0;
+};
+
+namespace {
+
+/* A guard of some type. */
+struct held_guard {
+	void *guard;
+	void (*release)(void *);
+	bool (*holds)(const void *);
+
+	void unlock() const { release(guard); }
+	explicit operator bool() const { return holds(guard); }
+};
+
+/*
+ * A lock of the list, of some type, and every guard of it: the tests are
+ * compiled once, and not for each lock.
+ */
+struct guarded_lock {
+	/* Makes the guard, and calls inside() with it. */
+	using under = void (*)(const std::function<void(held_guard)> &inside);
+
+	const char *name;
+	bool (*is_locked)();
+	/* Null: not of this lock. */
+	under guard = nullptr, irq_guard = nullptr;
+	under try_guard = nullptr, irq_try_guard = nullptr;
+	under rescue_guard = nullptr;
+	under shared_guard = nullptr, irq_shared_guard = nullptr;
+	under shared_try_guard = nullptr, irq_shared_try_guard = nullptr;
+	bool (*is_writable)() = nullptr;
+};
+
+/* By its own node, where it has one, or by one of each CPU's. */
+template <typename L, bool Lent>
+struct guards_of {
+	static inline constinit L lock;
+
+	template <template <typename> typename Guard>
+	static void under(const std::function<void(held_guard)> &inside)
+	{
+		if constexpr (Lent) {
+			static typename L::node nodes[2];
+			Guard held(lock, nodes[current_cpu]);
+			inside(erased(held));
+		} else {
+			Guard held(lock);
+			inside(erased(held));
+		}
+	}
+
+	template <typename Guard>
+	static held_guard erased(Guard &guard)
+	{
+		held_guard held = {&guard, nullptr, nullptr};
+
+		if constexpr (requires { guard.unlock(); })
+			held.release = [](void *it) {
+				static_cast<Guard *>(it)->unlock();
+			};
+		if constexpr (requires { static_cast<bool>(guard); })
+			held.holds = [](const void *it) {
+				return static_cast<bool>(
+					*static_cast<const Guard *>(it));
+			};
+		return held;
+	}
+
+	static bool is_locked() { return lock.is_locked(); }
+
+	/* Whether a writer could come now: nobody reads. */
+	static bool is_writable()
+	{
+		if constexpr (try_lockable<L>) {
+			if (!lock.try_lock())
+				return false;
+			lock.unlock();
+			return true;
+		}
+		return !lock.is_locked();
+	}
+
+	static guarded_lock row(const char *name)
+	{
+		guarded_lock it = {name, is_locked};
+
+		it.guard = under<guard>;
+		it.irq_guard = under<irq_guard>;
+		if constexpr (try_lockable<L>) {
+			it.try_guard = under<try_guard>;
+			it.irq_try_guard = under<irq_try_guard>;
+		}
+		if constexpr (try_plain_lock<L>)
+			it.rescue_guard = under<rescue_guard>;
+		if constexpr (shared_lockable<L>) {
+			it.shared_guard = under<shared_guard>;
+			it.irq_shared_guard = under<irq_shared_guard>;
+			it.is_writable = is_writable;
+		}
+		if constexpr (try_shared_lockable<L>) {
+			it.shared_try_guard = under<shared_try_guard>;
+			it.irq_shared_try_guard = under<irq_shared_try_guard>;
+		}
+		return it;
+	}
+};
+
+std::vector<guarded_lock> every_lock()
+{
+	std::vector<guarded_lock> all;
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+
+		if constexpr (!node_lock<L> || stack_node_lock<L>)
+			all.push_back(guards_of<L, false>::row(Subject::name));
+		if constexpr (node_lock<L>)
+			all.push_back(guards_of<L, true>::row(Subject::name));
+	});
+	return all;
 }
 
-template <typename L>
-static L fresh;
+/* Every lock of the list that has such a guard; how many. */
+int for_each_lock(guarded_lock::under guarded_lock::*guard,
+		  void (*test)(const guarded_lock &))
+{
+	static const std::vector<guarded_lock> all = every_lock();
+	int tested = 0;
+
+	for (const guarded_lock &lock : all) {
+		if (!(lock.*guard))
+			continue;
+		INFO(lock.name);
+		test(lock);
+		tested++;
+	}
+	return tested;
+}
+
+} // namespace
+
+/*
+ * guard and irq_guard, over every kind of lock.
+ */
 
 TEST_CASE("guard: holds every kind of lock for the length of its block")
 {
-	for_each_lock([]<typename L>() {
-		L &lock = fresh<L>;
-
+	for_each_lock(&guarded_lock::guard, [](const guarded_lock &lock) {
 		for (int i = 0; i < 3; i++) {
 			bool locked = false;
-			under<guard>(lock, [&] { locked = lock.is_locked(); });
+			lock.guard(
+				[&](held_guard) { locked = lock.is_locked(); });
 			CHECK(locked);
 			CHECK_FALSE(lock.is_locked());
 		}
@@ -107,12 +272,11 @@ TEST_CASE("guard: leaves the interrupt flag alone")
 
 TEST_CASE("irq_guard: interrupts are off inside and back after, for every lock")
 {
-	for_each_lock([]<typename L>() {
-		L &lock = fresh<L>;
+	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
 		bool locked = false, enabled = true;
 
 		REQUIRE(irqs_enabled());
-		under<irq_guard>(lock, [&] {
+		lock.irq_guard([&](held_guard) {
 			locked = lock.is_locked();
 			enabled = irqs_enabled();
 		});
@@ -125,10 +289,10 @@ TEST_CASE("irq_guard: interrupts are off inside and back after, for every lock")
 
 TEST_CASE("irq_guard: finds interrupts off and leaves them off")
 {
-	for_each_lock([]<typename L>() {
+	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
 		const arch::irq_state before = arch::irq_save();
 
-		under<irq_guard>(fresh<L>, [] {});
+		lock.irq_guard([](held_guard) {});
 		CHECK_FALSE(irqs_enabled());
 		arch::irq_restore(before);
 		CHECK(irqs_enabled());
@@ -297,26 +461,43 @@ bool is_here(call_site site, int line)
 	       std::string_view(site.file) == __FILE__;
 }
 
-/* Guard of a lock of one kind; tells which line it was made in. */
+/* What a lock was told under a guard, and in which lines that was. */
+struct told_by_guard {
+	told inside, after;
+	int made;
+	told early, after_early;
+	int unlocked;
+};
+
 template <template <typename> typename Guard, typename L>
-void expect_own_line()
+told_by_guard told_under()
 {
+	told_by_guard all;
 	L lock;
-	int made = 0;
 	{
 		Guard<L> held(lock);
-		made = __LINE__ - 1;
-		CHECK(is_here(lock.locked, made));
-		CHECK(lock.unlocked.file == nullptr);
+		all.made = __LINE__ - 1;
+		all.inside = lock;
 	}
-	CHECK(is_here(lock.unlocked, made));
+	all.after = lock;
 	{
 		Guard<L> held(lock);
 		held.unlock();
-		made = __LINE__ - 1;
-		CHECK(is_here(lock.unlocked, made));
+		all.unlocked = __LINE__ - 1;
+		all.early = lock;
 	}
-	CHECK(is_here(lock.unlocked, made));
+	all.after_early = lock;
+	return all;
+}
+
+void expect_own_lines(const char *guard, const told_by_guard &of)
+{
+	INFO(guard);
+	CHECK(is_here(of.inside.locked, of.made));
+	CHECK(of.inside.unlocked.file == nullptr);
+	CHECK(is_here(of.after.unlocked, of.made));
+	CHECK(is_here(of.early.unlocked, of.unlocked));
+	CHECK(is_here(of.after_early.unlocked, of.unlocked));
 }
 
 } // namespace
@@ -325,10 +506,11 @@ TEMPLATE_TEST_CASE("guards: tell lock() and unlock() of a checked lock the "
 		   "line of the guard, or of its unlock()",
 		   "", told_lock, told_node_lock, told_cpu_lock)
 {
-	expect_own_line<guard, TestType>();
-	expect_own_line<irq_guard, TestType>();
-	expect_own_line<try_guard, TestType>();
-	expect_own_line<irq_try_guard, TestType>();
+	expect_own_lines("guard", told_under<guard, TestType>());
+	expect_own_lines("irq_guard", told_under<irq_guard, TestType>());
+	expect_own_lines("try_guard", told_under<try_guard, TestType>());
+	expect_own_lines("irq_try_guard",
+			 told_under<irq_try_guard, TestType>());
 }
 
 TEMPLATE_TEST_CASE("pair_guard: both locks are told its line", "", told_lock,
@@ -390,38 +572,21 @@ TEST_CASE("guard: can be given the caller")
  */
 namespace guards_early_tests {
 
-/* Every lock of the list, with a node where it needs one. */
-template <typename Test>
-static void for_each_lock(Test test)
-{
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-		static L lock;
-
-		INFO(Subject::name);
-		if constexpr (node_lock<L>) {
-			static typename L::node node;
-			test(lock, node);
-		} else {
-			test(lock);
-		}
-	});
-}
-
 TEST_CASE("guard: unlock() releases every kind of lock early, and once")
 {
-	for_each_lock([](auto &lock, auto &...node) {
-		guard held(lock, node...);
-		CHECK(lock.is_locked());
-		held.unlock();
-		CHECK_FALSE(lock.is_locked());
-		{
+	for_each_lock(&guarded_lock::guard, [](const guarded_lock &lock) {
+		lock.guard([&](held_guard held) {
+			CHECK(lock.is_locked());
+			held.unlock();
+			CHECK_FALSE(lock.is_locked());
 			/* Somebody else's now: the two that are left are none
 			 * of ours. */
-			guard other(lock, node...);
-			held.unlock();
-			CHECK(lock.is_locked());
-		}
+			lock.guard([&](held_guard) {
+				held.unlock();
+				CHECK(lock.is_locked());
+			});
+			CHECK_FALSE(lock.is_locked());
+		});
 		CHECK_FALSE(lock.is_locked());
 	});
 }
@@ -439,12 +604,13 @@ TEST_CASE("guard: after unlock() its end does nothing")
 
 TEST_CASE("irq_guard: unlock() releases, then restores what interrupts were")
 {
-	for_each_lock([](auto &lock, auto &...node) {
-		irq_guard held(lock, node...);
-		CHECK_FALSE(irqs_enabled());
-		held.unlock();
-		CHECK_FALSE(lock.is_locked());
-		CHECK(irqs_enabled());
+	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
+		lock.irq_guard([&](held_guard held) {
+			CHECK_FALSE(irqs_enabled());
+			held.unlock();
+			CHECK_FALSE(lock.is_locked());
+			CHECK(irqs_enabled());
+		});
 	});
 
 	watchful_lock lock;
@@ -681,51 +847,61 @@ TEST_CASE("guard: sizes")
  */
 namespace guards_std_tests {
 
-/* Every plain lock of the list; two of each. */
-template <typename Test>
-static int for_each_lock(Test test)
+namespace {
+
+/* Whether it is held or not, as it must be, under each of them: in words. */
+template <typename L>
+std::string states_under_std()
 {
-	int tested = 0;
-
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-		static L lock, other;
-
-		INFO(Subject::name);
-		if constexpr (try_plain_lock<L>) {
-			test(lock, other);
-			tested++;
-		}
-	});
-	return tested;
+	static L lock, other;
+	std::string seen;
+	const auto look = [&seen](bool held) { seen += held ? '1' : '0'; };
+	{
+		std::lock_guard held(lock);
+		look(lock.is_locked());
+	}
+	look(lock.is_locked());
+	{
+		std::unique_lock held(lock, std::try_to_lock);
+		look(held.owns_lock());
+		std::unique_lock again(lock, std::try_to_lock);
+		look(again.owns_lock());
+		held.unlock();
+		look(lock.is_locked());
+		look(again.try_lock());
+	}
+	look(lock.is_locked());
+	{
+		std::scoped_lock held(lock, other);
+		look(lock.is_locked());
+		look(other.is_locked());
+	}
+	look(lock.is_locked());
+	look(other.is_locked());
+	return seen;
 }
+
+} // namespace
 
 TEST_CASE("std::lock_guard, unique_lock and scoped_lock take plain locks")
 {
-	CHECK(for_each_lock([](auto &lock, auto &other) {
-		      {
-			      std::lock_guard held(lock);
-			      CHECK(lock.is_locked());
-		      }
-		      CHECK_FALSE(lock.is_locked());
-		      {
-			      std::unique_lock held(lock, std::try_to_lock);
-			      CHECK(held.owns_lock());
-			      std::unique_lock again(lock, std::try_to_lock);
-			      CHECK_FALSE(again.owns_lock());
-			      held.unlock();
-			      CHECK_FALSE(lock.is_locked());
-			      CHECK(again.try_lock());
-		      }
-		      CHECK_FALSE(lock.is_locked());
-		      {
-			      std::scoped_lock held(lock, other);
-			      CHECK(lock.is_locked());
-			      CHECK(other.is_locked());
-		      }
-		      CHECK_FALSE(lock.is_locked());
-		      CHECK_FALSE(other.is_locked());
-	      }) > 8);
+	int tested = 0;
+	const auto expect = [&](const char *name, const std::string &seen) {
+		INFO(name);
+		/* A lock_guard; two unique_locks; a scoped_lock of two. */
+		CHECK(seen == "10"
+			      "10010"
+			      "1100");
+		tested++;
+	};
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+
+		if constexpr (try_plain_lock<L>)
+			expect(Subject::name, states_under_std<L>());
+	});
+	CHECK(tested > 8);
 }
 
 TEST_CASE("std::scoped_lock: two locks in opposite order do not deadlock")
@@ -750,3 +926,517 @@ TEST_CASE("std::scoped_lock: two locks in opposite order do not deadlock")
 }
 
 } // namespace guards_std_tests
+
+/*
+ * try_guard and irq_try_guard.
+ */
+namespace guards_try_tests {
+
+TEST_CASE("try_guard: holds a lock that is free, none that is held")
+{
+	const auto test = [](const guarded_lock &lock) {
+		lock.try_guard([&](held_guard held) {
+			CHECK(held);
+			CHECK(lock.is_locked());
+			current_cpu = 1;
+			lock.try_guard(
+				[](held_guard second) { CHECK_FALSE(second); });
+			current_cpu = 0;
+		});
+		CHECK_FALSE(lock.is_locked());
+	};
+
+	CHECK(for_each_lock(&guarded_lock::try_guard, test) > 8);
+}
+
+TEST_CASE("try_guard: one that failed leaves the holder alone")
+{
+	ticket_lock<u8> lock;
+	guard held(lock);
+	{
+		try_guard second(lock);
+		second.unlock();
+		CHECK_FALSE(second);
+	}
+	CHECK(lock.is_locked());
+}
+
+TEST_CASE("try_guard: is false after unlock()")
+{
+	for_each_lock(&guarded_lock::try_guard, [](const guarded_lock &lock) {
+		lock.try_guard([&](held_guard held) {
+			CHECK(held);
+			held.unlock();
+			CHECK_FALSE(held);
+			CHECK_FALSE(lock.is_locked());
+		});
+	});
+}
+
+TEST_CASE("irq_try_guard: interrupts are off while it holds, and back after")
+{
+	for_each_lock(&guarded_lock::irq_try_guard, [](const auto &lock) {
+		lock.irq_try_guard([](held_guard held) {
+			CHECK(held);
+			CHECK_FALSE(irqs_enabled());
+		});
+		CHECK(irqs_enabled());
+		CHECK_FALSE(lock.is_locked());
+		lock.irq_try_guard([](held_guard held) {
+			held.unlock();
+			CHECK(irqs_enabled());
+			CHECK_FALSE(held);
+		});
+		CHECK(irqs_enabled());
+	});
+}
+
+TEST_CASE("irq_try_guard: interrupts are back on at once where it fails")
+{
+	for_each_lock(&guarded_lock::irq_try_guard, [](const auto &lock) {
+		const auto fails = [](held_guard held) {
+			CHECK_FALSE(held);
+			CHECK(irqs_enabled());
+			held.unlock();
+			CHECK(irqs_enabled());
+			const irq_state before = irq_save();
+			held.unlock();
+			CHECK_FALSE(irqs_enabled());
+			irq_restore(before);
+		};
+
+		lock.guard([&](held_guard) {
+			current_cpu = 1;
+			lock.irq_try_guard(fails);
+			CHECK(irqs_enabled());
+			current_cpu = 0;
+		});
+	});
+}
+
+TEST_CASE("irq_try_guard: where it fails, it leaves interrupts off that were")
+{
+	ticket_lock<u8> lock;
+	const irq_state before = irq_save();
+	{
+		guard holder(lock);
+		irq_try_guard held(lock);
+		CHECK_FALSE(held);
+		CHECK_FALSE(irqs_enabled());
+	}
+	CHECK_FALSE(irqs_enabled());
+	irq_restore(before);
+}
+
+TEST_CASE("irq_try_guard: the end of one that failed restores nothing")
+{
+	ticket_lock<u8> lock;
+	guard holder(lock);
+	irq_state before;
+	{
+		irq_try_guard held(lock);
+		before = irq_save();
+	}
+	CHECK_FALSE(irqs_enabled());
+	irq_restore(before);
+}
+
+TEST_CASE("irq_try_guard: off before the lock is tried, on after the unlock")
+{
+	watchful_lock lock;
+	{
+		irq_try_guard held(lock);
+	}
+	lock.free = false;
+	{
+		irq_try_guard held(lock);
+	}
+	CHECK(lock.seen == "tut");
+}
+
+} // namespace guards_try_tests
+
+/*
+ * pair_guard and irq_pair_guard: two locks by address.
+ */
+namespace guards_pair_tests {
+
+namespace {
+
+/* Writes its letter to a text that several locks share. */
+struct lettered_lock {
+	void lock() { *text += letter; }
+	void unlock() { *text += static_cast<char>(letter + 'a' - 'A'); }
+
+	char letter;
+	std::string *text;
+};
+
+} // namespace
+
+TEST_CASE("pair_guard: takes the lock at the lower address first, whatever "
+	  "the order in which they are named")
+{
+	std::string text;
+	lettered_lock two[] = {{'A', &text}, {'B', &text}};
+	{
+		pair_guard held(two[0], two[1]);
+		CHECK(text == "AB");
+	}
+	CHECK(text.size() == 4);
+	text.clear();
+	{
+		pair_guard held(two[1], two[0]);
+		CHECK(text == "AB");
+		held.unlock();
+		CHECK(text.size() == 4);
+	}
+	CHECK(text.size() == 4);
+	text.clear();
+	{
+		irq_pair_guard held(two[1], two[0]);
+		CHECK(text == "AB");
+	}
+	CHECK(text.size() == 4);
+}
+
+TEST_CASE("pair_guard: the same lock twice is taken once")
+{
+	watchful_lock lock;
+	{
+		pair_guard held(lock, lock);
+		CHECK(lock.seen == "L");
+	}
+	CHECK(lock.seen == "LU");
+	{
+		irq_pair_guard held(lock, lock);
+	}
+	CHECK(lock.seen == "LUlu");
+}
+
+static clh_node node;
+
+TEST_CASE("pair_guard: takes any two kinds, each with what it needs")
+{
+	ticket_lock<u8> ticket;
+	mcs_lock mcs;
+	static clh_lock clh;
+	bakery_lock<4> bakery;
+	mcs_node lent;
+
+	current_cpu = 3;
+	{
+		pair_guard a(ticket, mcs);
+		pair_guard b(with(clh, node), bakery);
+		CHECK(ticket.is_locked());
+		CHECK(mcs.is_locked());
+		CHECK(clh.is_locked());
+		CHECK(bakery.is_queued(3));
+	}
+	CHECK_FALSE(ticket.is_locked());
+	CHECK_FALSE(mcs.is_locked());
+	CHECK_FALSE(clh.is_locked());
+	CHECK_FALSE(bakery.is_locked());
+	{
+		pair_guard a(with(mcs, lent), with(bakery, 1u));
+		CHECK(mcs.is_locked());
+		CHECK_FALSE(mcs.is_contended(lent));
+		CHECK(bakery.is_queued(1));
+	}
+	CHECK_FALSE(mcs.is_locked());
+	CHECK_FALSE(bakery.is_locked());
+	current_cpu = 0;
+}
+
+TEST_CASE("irq_pair_guard: interrupts are off before the first lock is touched "
+	  "and a node is picked, and back after the last")
+{
+	watchful_lock lock;
+	static clh_lock clh;
+	watchful_choice<clh_node> pick{node};
+	{
+		irq_pair_guard held(lock, with(clh, pick));
+		CHECK_FALSE(irqs_enabled());
+	}
+	CHECK(lock.seen == "lu");
+	CHECK_FALSE(pick.enabled);
+	CHECK(pick.asked == 1);
+	CHECK(irqs_enabled());
+}
+
+TEST_CASE("irq_pair_guard: unlock() restores interrupts, and only once")
+{
+	ticket_lock<u8> a, b;
+	irq_state before;
+	{
+		irq_pair_guard held(a, b);
+		held.unlock();
+		CHECK(irqs_enabled());
+		CHECK_FALSE(a.is_locked());
+		CHECK_FALSE(b.is_locked());
+		held.unlock();
+		CHECK(irqs_enabled());
+		before = irq_save();
+	}
+	CHECK_FALSE(irqs_enabled());
+	irq_restore(before);
+}
+
+TEST_CASE("pair_guard: two threads that name two locks in opposite order do "
+	  "not deadlock, and exclude each other")
+{
+	static constexpr int rounds = 20000;
+	ticket_lock<u8> a;
+	mcs_lock b;
+	int count = 0;
+	std::thread other([&] {
+		for (int i = 0; i < rounds; i++) {
+			pair_guard held(b, a);
+			count++;
+		}
+	});
+
+	for (int i = 0; i < rounds; i++) {
+		pair_guard held(a, b);
+		count++;
+	}
+	other.join();
+	CHECK(count == 2 * rounds);
+}
+
+} // namespace guards_pair_tests
+
+/*
+ * rescue_guard: takes what it can have, waits so long and no longer, unlocks
+ * what it took and nothing else.
+ */
+namespace rescue_guard_tests {
+
+namespace {
+
+/* Free from the attempt with this number on; counts all. */
+struct scripted_lock {
+	void lock() {}
+	void unlock() { unlocked++; }
+	bool try_lock()
+	{
+		interrupts_seen |= irqs_enabled();
+		return ++attempts >= free_from;
+	}
+
+	u32 free_from = 1, attempts = 0, unlocked = 0;
+	bool interrupts_seen = false;
+};
+
+} // namespace
+
+TEST_CASE("rescue_guard: takes a free lock, and unlocks it")
+{
+	const auto test = [](const guarded_lock &lock) {
+		lock.rescue_guard([&](held_guard held) {
+			CHECK(held);
+			CHECK(lock.is_locked());
+		});
+		CHECK_FALSE(lock.is_locked());
+	};
+
+	CHECK(for_each_lock(&guarded_lock::rescue_guard, test) > 6);
+}
+
+TEST_CASE("rescue_guard: goes on without a lock that is held, and leaves it")
+{
+	ticket_lock<u8> lock;
+	bool went_on = false;
+
+	lock.lock();
+	{
+		rescue_guard held(lock, 100);
+		CHECK_FALSE(held);
+		went_on = true;
+	}
+	CHECK(went_on);
+	CHECK(lock.is_locked());
+	CHECK_FALSE(lock.try_lock());
+	lock.unlock();
+	CHECK(lock.try_lock());
+}
+
+TEST_CASE("rescue_guard: patience is the number of spins between attempts")
+{
+	for (u32 patience : {0u, 1u, 7u}) {
+		scripted_lock never{.free_from = ~0u};
+		scripted_lock at_last{.free_from = patience + 1};
+
+		{
+			rescue_guard held(never, patience);
+			CHECK_FALSE(held);
+		}
+		CHECK(never.attempts == patience + 1);
+		CHECK(never.unlocked == 0);
+		{
+			rescue_guard held(at_last, patience);
+			CHECK(held);
+			CHECK(at_last.unlocked == 0);
+		}
+		CHECK(at_last.attempts == patience + 1);
+		CHECK(at_last.unlocked == 1);
+	}
+	scripted_lock never{.free_from = ~0u};
+	{
+		rescue_guard held(never);
+	}
+	CHECK(never.attempts ==
+	      rescue_guard<scripted_lock>::usual_patience + 1);
+}
+
+TEST_CASE("rescue_guard: interrupts are off throughout, then as they were")
+{
+	scripted_lock second_time{.free_from = 2}, never{.free_from = ~0u};
+
+	REQUIRE(irqs_enabled());
+	for (scripted_lock *lock : {&second_time, &never}) {
+		{
+			rescue_guard held(*lock, 3);
+			CHECK_FALSE(irqs_enabled());
+		}
+		CHECK_FALSE(lock->interrupts_seen);
+		CHECK(irqs_enabled());
+	}
+	const irq_state before = irq_save();
+	{
+		rescue_guard held(second_time);
+	}
+	CHECK_FALSE(irqs_enabled());
+	irq_restore(before);
+}
+
+TEST_CASE("rescue_guard: an irq_lock, too, and at() for its caller")
+{
+	irq_lock<ticket_lock<u8>> lock;
+	{
+		rescue_guard held(lock);
+		CHECK(held);
+		CHECK(lock.is_locked());
+		rescue_guard second(at(lock, {__FILE__, __LINE__}), 3);
+		CHECK_FALSE(second);
+	}
+	CHECK_FALSE(lock.is_locked());
+}
+
+} // namespace rescue_guard_tests
+
+/*
+ * shared_guard, irq_shared_guard and their try forms, over every lock that
+ * readers share.
+ */
+namespace shared_guard_tests {
+
+TEST_CASE("shared_guard: several hold the lock at once, for their blocks")
+{
+	for_each_lock(&guarded_lock::shared_guard, [](const auto &lock) {
+		for (int i = 0; i < 3; i++) {
+			lock.shared_guard([&](held_guard) {
+				CHECK_FALSE(lock.is_writable());
+				if (!lock.shared_try_guard)
+					return;
+				lock.shared_try_guard([&](held_guard other) {
+					CHECK(other);
+				});
+				CHECK_FALSE(lock.is_writable());
+			});
+			CHECK(lock.is_writable());
+		}
+		lock.guard([&](held_guard) {
+			if (lock.shared_try_guard)
+				lock.shared_try_guard([](held_guard reader) {
+					CHECK_FALSE(reader);
+				});
+		});
+		CHECK(lock.is_writable());
+	});
+}
+
+TEST_CASE("shared_guard: released early, once")
+{
+	for_each_lock(&guarded_lock::shared_guard, [](const auto &lock) {
+		lock.shared_guard([&](held_guard held) {
+			held.unlock();
+			CHECK(lock.is_writable());
+			held.unlock();
+			CHECK(lock.is_writable());
+		});
+		CHECK(lock.is_writable());
+	});
+}
+
+TEST_CASE("shared_guard: a try says whether it holds")
+{
+	for_each_lock(&guarded_lock::shared_try_guard, [](const auto &lock) {
+		lock.shared_try_guard([&](held_guard tried) {
+			CHECK(tried);
+			lock.shared_try_guard([&](held_guard again) {
+				CHECK(again);
+				CHECK_FALSE(lock.is_writable());
+				tried.unlock();
+				CHECK_FALSE(tried);
+				CHECK_FALSE(lock.is_writable());
+				again.unlock();
+				CHECK(lock.is_writable());
+			});
+		});
+		CHECK(lock.is_writable());
+	});
+}
+
+TEST_CASE("irq_shared_guard: interrupts are off inside, then as they were")
+{
+	for_each_lock(&guarded_lock::irq_shared_guard, [](const auto &lock) {
+		REQUIRE(irqs_enabled());
+		lock.irq_shared_guard([&](held_guard outer) {
+			CHECK_FALSE(irqs_enabled());
+			CHECK_FALSE(lock.is_writable());
+			outer.unlock();
+			CHECK(irqs_enabled());
+			CHECK(lock.is_writable());
+		});
+		CHECK(irqs_enabled());
+		lock.irq_guard([](held_guard) { CHECK_FALSE(irqs_enabled()); });
+		CHECK(irqs_enabled());
+		CHECK(lock.is_writable());
+	});
+}
+
+TEST_CASE("irq_shared_guard: a try says whether it holds, and has interrupts")
+{
+	for_each_lock(&guarded_lock::irq_shared_try_guard,
+		      [](const auto &lock) {
+			      lock.guard([&](held_guard) {
+				      lock.irq_shared_try_guard(
+					      [](held_guard reader) {
+						      CHECK_FALSE(reader);
+						      CHECK(irqs_enabled());
+					      });
+			      });
+			      lock.irq_shared_try_guard([](held_guard reader) {
+				      CHECK(reader);
+				      CHECK_FALSE(irqs_enabled());
+				      reader.unlock();
+				      CHECK(irqs_enabled());
+			      });
+			      CHECK(irqs_enabled());
+			      CHECK(lock.is_writable());
+		      });
+}
+
+TEST_CASE("shared_guard: sizes are those of a guard")
+{
+	using lock = rw_ticket_lock<u8>;
+
+	static_assert(sizeof(shared_guard<lock>) == sizeof(void *));
+	static_assert(sizeof(shared_try_guard<lock>) == sizeof(void *));
+	static_assert(!shared_lockable<ticket_lock<u8>>);
+	static_assert(shared_lockable<lock> && plain_lock<lock>);
+	SUCCEED();
+}
+
+} // namespace shared_guard_tests
