@@ -46,11 +46,16 @@ inline void note(const char *lock, const char *what, unsigned long number = 0)
 }
 
 /* The same for a test that knows its lock's type alone. */
+inline void note(const std::type_info &type, const char *what,
+		 unsigned long number = 0)
+{
+	note(nullptr, what, number);
+	here.type = &type;
+}
 template <typename Lock>
 inline void note(const char *what, unsigned long number = 0)
 {
-	note(nullptr, what, number);
-	here.type = &typeid(Lock);
+	note(typeid(Lock), what, number);
 }
 
 } // namespace watchdog

@@ -14,8 +14,10 @@
 
 #include <array>
 #include <cstring>
-#include <deque>
+#include <functional>
+#include <memory>
 #include <thread>
+#include <typeinfo>
 #include <vector>
 
 namespace unit {
@@ -51,42 +53,26 @@ inline bool all_zero(const L &lock)
 	return bytes_of(lock) == std::array<u8, sizeof(L)>{};
 }
 
-/* Each comes when told to, is served once, and leaves its number. */
-template <typename L>
-struct line {
-	explicit line(L &lock_) : lock(lock_) {}
-	~line() { leave(); }
-	line(const line &) = delete;
+/*
+ * Each comes when told to, is served once, and leaves its number. All of it but
+ * the lock's calls, so that it is compiled once for all locks.
+ */
+struct line_of_any {
+	line_of_any(const line_of_any &) = delete;
 
-	/* Brings one more; returns when it stands in the queue. */
-	void add(unsigned number)
+	/* Brings one whose queue cannot be seen: does not wait. */
+	void start(
+		unsigned number, std::function<void()> inside = [] {})
 	{
-		const selftest::doorway<L> door(lock);
+		void *const who = calls.make(number);
 
-		start(number);
-		watchdog::note<L>("to stand in the queue", number);
-		while (!door.passed(number))
-			std::this_thread::yield();
-	}
-
-	/* The same for a lock whose queue cannot be seen: does not wait. */
-	void start(unsigned number)
-	{
-		start(number, [] {});
-	}
-
-	/* And does something inside. */
-	template <typename Inside>
-	void start(unsigned number, Inside inside)
-	{
-		auto &who = contenders.emplace_back(number);
-
-		threads.emplace_back([this, &who, number, inside] {
-			who.lock(lock);
-			watchdog::note<L>("serves", number);
+		contenders.emplace_back(who, calls.end);
+		threads.emplace_back([this, who, number, inside] {
+			calls.lock(lock, who);
+			watchdog::note(calls.type, "serves", number);
 			order.push_back(number);
 			inside();
-			who.unlock(lock);
+			calls.unlock(lock, who);
 		});
 	}
 
@@ -94,18 +80,84 @@ struct line {
 	std::vector<unsigned> leave()
 	{
 		if (!threads.empty())
-			watchdog::note<L>("all to be served", threads.size());
+			watchdog::note(calls.type, "all to be served",
+				       threads.size());
 		for (std::thread &thread : threads)
 			thread.join();
 		threads.clear();
 		return order;
 	}
 
+      protected:
+	struct table {
+		const std::type_info &type;
+		void *(*make)(unsigned number);
+		void (*end)(void *who);
+		void (*lock)(void *lock, void *who);
+		void (*unlock)(void *lock, void *who);
+	};
+
+	line_of_any(void *lock_, table of) : lock(lock_), calls(of) {}
+	~line_of_any() { leave(); }
+
+	void await(unsigned number, bool (*passed)(const void *, unsigned),
+		   const void *door)
+	{
+		watchdog::note(calls.type, "to stand in the queue", number);
+		while (!passed(door, number))
+			std::this_thread::yield();
+	}
+
+	void *const lock;
+
       private:
-	L &lock;
+	const table calls;
 	std::vector<unsigned> order; /* the lock's holder writes it */
-	std::deque<selftest::contender<L>> contenders;
+	std::vector<std::unique_ptr<void, void (*)(void *)>> contenders;
 	std::vector<std::thread> threads;
+};
+
+template <typename L>
+struct line : line_of_any {
+	explicit line(L &of) : line_of_any(&of, calls_of_it()) {}
+
+	/* Brings one more; returns when it stands in the queue. */
+	void add(unsigned number)
+	{
+		using doorway = selftest::doorway<L>;
+		const doorway door(*static_cast<L *>(lock));
+
+		start(number);
+		await(
+			number,
+			[](const void *it, unsigned who) {
+				return static_cast<const doorway *>(it)->passed(
+					who);
+			},
+			&door);
+	}
+
+      private:
+	using contender = selftest::contender<L>;
+
+	static contender &its(void *who)
+	{
+		return *static_cast<contender *>(who);
+	}
+	static table calls_of_it()
+	{
+		return {typeid(L),
+			[](unsigned number) -> void * {
+				return new contender(number);
+			},
+			[](void *who) { delete &its(who); },
+			[](void *l, void *who) {
+				its(who).lock(*static_cast<L *>(l));
+			},
+			[](void *l, void *who) {
+				its(who).unlock(*static_cast<L *>(l));
+			}};
+	}
 };
 
 /* 1, 2, .., n: the order in which all tests let them come. */
