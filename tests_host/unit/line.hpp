@@ -54,6 +54,44 @@ inline bool all_zero(const L &lock)
 }
 
 /*
+ * A lock of some type, and two who take it: tests of every lock are compiled
+ * once, and not for each.
+ */
+struct some_lock {
+	virtual void lock(unsigned who = 0) = 0;
+	virtual void unlock(unsigned who = 0) = 0;
+	virtual bool try_lock(unsigned who = 0) = 0;
+	[[nodiscard]] virtual bool is_locked() const = 0;
+
+	const bool has_try_lock;
+
+      protected:
+	explicit some_lock(bool can_be_tried) : has_try_lock(can_be_tried) {}
+	~some_lock() = default;
+};
+
+template <typename L>
+struct lock_of final : some_lock {
+	explicit lock_of(L &of) : some_lock(try_lockable<L>), it(of) {}
+
+	void lock(unsigned who) override { all[who].lock(it); }
+	void unlock(unsigned who) override { all[who].unlock(it); }
+	bool try_lock(unsigned who) override
+	{
+		if constexpr (try_lockable<L>)
+			return all[who].try_lock(it);
+		else
+			return false;
+	}
+	bool is_locked() const override { return it.is_locked(); }
+
+      private:
+	L &it;
+	selftest::contender<L> all[2] = {selftest::contender<L>(0),
+					 selftest::contender<L>(1)};
+};
+
+/*
  * Each comes when told to, is served once, and leaves its number. All of it but
  * the lock's calls, so that it is compiled once for all locks.
  */

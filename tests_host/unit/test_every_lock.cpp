@@ -32,6 +32,18 @@ namespace every_tests {
 template <typename L>
 static constinit L in_static_storage;
 
+/* Calls test(name, lock, its bytes, how many) for each of the list. */
+template <typename Test>
+static void for_each_lock(Test test)
+{
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+		static lock_of<L> lock(in_static_storage<L>);
+
+		test(Subject::name, lock, &in_static_storage<L>, sizeof(L));
+	});
+}
+
 TEST_CASE("every lock: constinit, not copied, not moved, destroyed by nothing")
 {
 	selftest::all_locks<4>::for_each([]<typename Subject>() {
@@ -45,8 +57,10 @@ TEST_CASE("every lock: constinit, not copied, not moved, destroyed by nothing")
 		static_assert(std::is_standard_layout_v<L>);
 		static_assert(
 			std::is_same_v<decltype(L::max_contenders), const u64>);
-		INFO(Subject::name);
-		CHECK_FALSE(in_static_storage<L>.is_locked());
+	});
+	for_each_lock([](const char *name, some_lock &lock, void *, usize) {
+		INFO(name);
+		CHECK_FALSE(lock.is_locked());
 	});
 }
 
@@ -71,15 +85,12 @@ TEST_CASE("every lock: has a try_lock where one would be right, and only there")
 
 TEST_CASE("every lock: is_locked says what happens, again and again")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
-		static typename Subject::lock lock;
-		static selftest::contender<typename Subject::lock> mine(1);
-
-		INFO(Subject::name);
+	for_each_lock([](const char *name, some_lock &lock, void *, usize) {
+		INFO(name);
 		for (int i = 0; i < 600; i++) {
-			mine.lock(lock);
+			lock.lock(1);
 			REQUIRE(lock.is_locked());
-			mine.unlock(lock);
+			lock.unlock(1);
 			REQUIRE_FALSE(lock.is_locked());
 		}
 	});
@@ -90,49 +101,64 @@ TEST_CASE("every lock: zero bytes are free, where the header says so")
 	/* Who says that they are not: clh_lock, anderson_lock. */
 	unsigned from_zero = 0;
 
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-		const std::string_view name = Subject::name;
-		static L lock;
-		static selftest::contender<L> mine(1);
-
+	for_each_lock([&](const std::string_view name, some_lock &lock,
+			  void *bytes, usize size) {
 		if (name == "clh_lock" || name == "anderson_lock")
 			return;
-		std::memset(static_cast<void *>(&lock), 0, sizeof(lock));
+		std::memset(bytes, 0, size);
 		INFO(name);
 		CHECK_FALSE(lock.is_locked());
-		mine.lock(lock);
+		lock.lock();
 		CHECK(lock.is_locked());
-		mine.unlock(lock);
+		lock.unlock();
 		CHECK_FALSE(lock.is_locked());
 		from_zero++;
 	});
 	CHECK(from_zero == selftest::all_locks<4>::size - 2);
 }
 
+namespace {
+
+/* Whether they are held, inside and after; of one, then of two. */
+template <typename L>
+void take_by_std(std::string &seen)
+{
+	static L lock, other;
+	const auto look = [&](bool held) { seen += held ? '1' : '0'; };
+	{
+		std::scoped_lock held(lock);
+		look(lock.is_locked());
+	}
+	look(lock.is_locked());
+	if constexpr (try_lockable<L>) {
+		{
+			std::scoped_lock both(lock, other);
+			look(lock.is_locked());
+			look(other.is_locked());
+		}
+		std::unique_lock maybe(other, std::try_to_lock);
+		look(maybe.owns_lock());
+	}
+}
+
+} // namespace
+
 TEST_CASE("every lock: std::scoped_lock takes those without node or number")
 {
-	selftest::all_locks<4>::for_each([]<typename Subject>() {
+	const auto expect = [](const char *name, const std::string &seen,
+			       bool can_be_tried) {
+		INFO(name);
+		CHECK(seen == (can_be_tried ? "10111" : "10"));
+	};
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
 		using L = typename Subject::lock;
 
 		if constexpr (plain_lock<L>) {
-			INFO(Subject::name);
-			static L lock;
-			{
-				std::scoped_lock held(lock);
-				CHECK(lock.is_locked());
-			}
-			CHECK_FALSE(lock.is_locked());
-		}
-		if constexpr (plain_lock<L> && try_lockable<L>) {
-			static L another, third;
-			{
-				std::scoped_lock both(another, third);
-				CHECK(another.is_locked());
-				CHECK(third.is_locked());
-			}
-			std::unique_lock maybe(another, std::try_to_lock);
-			CHECK(maybe.owns_lock());
+			std::string seen;
+
+			take_by_std<L>(seen);
+			expect(Subject::name, seen, try_lockable<L>);
 		}
 	});
 }
@@ -154,7 +180,6 @@ static unsigned for_each_with_try_lock(Test test)
 
 	subjects::for_each([&]<typename Subject>() {
 		if constexpr (try_lockable<typename Subject::lock>) {
-			INFO(Subject::name);
 			test.template operator()<Subject>();
 			tested++;
 		}
@@ -162,21 +187,27 @@ static unsigned for_each_with_try_lock(Test test)
 	return tested;
 }
 
+static void take_and_refuse(const char *name, some_lock &lock)
+{
+	INFO(name);
+	/* Round the counters' wrap, where they are narrow. */
+	for (int i = 0; i < 1000; i++) {
+		REQUIRE(lock.try_lock(0));
+		REQUIRE_FALSE(lock.try_lock(1));
+		lock.unlock(0);
+		lock.lock(0);
+		REQUIRE_FALSE(lock.try_lock(1));
+		lock.unlock(0);
+	}
+}
+
 TEST_CASE("try_lock: takes a free lock, refuses a held one, always")
 {
 	const unsigned tested = for_each_with_try_lock([]<typename Subject>() {
-		typename Subject::lock lock;
-		selftest::contender<typename Subject::lock> mine(0), other(1);
+		typename Subject::lock it;
+		lock_of<typename Subject::lock> lock(it);
 
-		/* Round the counters' wrap, where they are narrow. */
-		for (int i = 0; i < 1000; i++) {
-			REQUIRE(mine.try_lock(lock));
-			REQUIRE_FALSE(other.try_lock(lock));
-			mine.unlock(lock);
-			mine.lock(lock);
-			REQUIRE_FALSE(other.try_lock(lock));
-			mine.unlock(lock);
-		}
+		take_and_refuse(Subject::name, lock);
 	});
 	CHECK(tested >= 12);
 }
@@ -184,36 +215,41 @@ TEST_CASE("try_lock: takes a free lock, refuses a held one, always")
 namespace {
 
 /* A page of its own, so that a write to it can be forbidden. */
-template <typename T>
-struct on_a_page {
-	on_a_page()
-	    : page(mmap(nullptr, size(), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+struct page {
+	page()
+	    : at(mmap(nullptr, size(), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 	{
-		REQUIRE(page != MAP_FAILED);
-		object = new (page) T;
+		REQUIRE(at != MAP_FAILED);
 	}
-	~on_a_page() { munmap(page, size()); }
-	on_a_page(const on_a_page &) = delete;
+	~page() { munmap(at, size()); }
+	page(const page &) = delete;
 
-	void forbid_writes()
-	{
-		REQUIRE(mprotect(page, size(), PROT_READ) == 0);
-	}
+	void forbid_writes() { REQUIRE(mprotect(at, size(), PROT_READ) == 0); }
 	void allow_writes()
 	{
-		REQUIRE(mprotect(page, size(), PROT_READ | PROT_WRITE) == 0);
+		REQUIRE(mprotect(at, size(), PROT_READ | PROT_WRITE) == 0);
 	}
 
-	T *object;
+	void *const at;
 
       private:
 	static usize size()
 	{
 		return static_cast<usize>(sysconf(_SC_PAGESIZE));
 	}
-	void *page;
 };
+
+void refuse_without_a_write(const char *name, page &of, some_lock &lock)
+{
+	INFO(name);
+	lock.lock(0);
+	of.forbid_writes();
+	const bool taken = lock.try_lock(1);
+	of.allow_writes();
+	CHECK_FALSE(taken);
+	lock.unlock(0);
+}
 
 } // namespace
 
@@ -221,15 +257,11 @@ TEST_CASE("try_lock: writes nothing where it fails")
 {
 	/* A write, even of what is there, ends the test by SIGSEGV. */
 	for_each_with_try_lock([]<typename Subject>() {
-		on_a_page<typename Subject::lock> page;
-		selftest::contender<typename Subject::lock> mine(0), other(1);
+		page its;
+		lock_of<typename Subject::lock> lock(
+			*new (its.at) typename Subject::lock);
 
-		mine.lock(*page.object);
-		page.forbid_writes();
-		const bool taken = other.try_lock(*page.object);
-		page.allow_writes();
-		CHECK_FALSE(taken);
-		mine.unlock(*page.object);
+		refuse_without_a_write(Subject::name, its, lock);
 	});
 }
 
@@ -249,20 +281,17 @@ struct encounter {
  * After try_lock's n-th instruction others have so many critical sections, and
  * stay in one more. After 2^bits - 1 the slot counter is again what it was.
  */
-template <typename L>
-static encounter meet(unsigned long n, u64 sections)
+static encounter meet(some_lock &lock, unsigned long n, u64 sections)
 {
-	L lock;
-	selftest::contender<L> mine(0), other(1);
 	encounter e{};
 
 	e.came = with_intrusion(
-		n, [&] { e.taken = mine.try_lock(lock); },
+		n, [&] { e.taken = lock.try_lock(0); },
 		[&] {
-			e.late = !other.try_lock(lock);
+			e.late = !lock.try_lock(1);
 			for (u64 i = 0; i < sections && !e.late; i++) {
-				other.unlock(lock);
-				other.lock(lock);
+				lock.unlock(1);
+				lock.lock(1);
 			}
 			e.inside = !e.late;
 		});
@@ -279,14 +308,24 @@ constexpr unsigned long stride = 5;
 constexpr unsigned long stride = 1;
 #endif
 
-/* At how many places of try_lock others can come and two are then inside. */
+/* One encounter at a fresh lock. */
+using encounter_at = encounter (*)(unsigned long n, u64 sections);
 template <typename L>
-static unsigned bad_places(u64 sections)
+static encounter meet_at_fresh(unsigned long n, u64 sections)
+{
+	L it;
+	lock_of<L> lock(it);
+
+	return meet(lock, n, sections);
+}
+
+/* At how many places of try_lock others can come and two are then inside. */
+static unsigned bad_places(encounter_at fresh, u64 sections)
 {
 	unsigned bad = 0, places = 0;
 
 	for (unsigned long n = 1;; n += stride) {
-		const encounter e = meet<L>(n, sections);
+		const encounter e = fresh(n, sections);
 		if (!e.came || e.late)
 			break;
 		bad += e.inside && e.taken;
@@ -297,40 +336,45 @@ static unsigned bad_places(u64 sections)
 }
 
 /* A whole wrap where there is one; there, and near it. */
-template <typename Subject>
-static std::vector<u64> rounds_to_try()
+static std::vector<u64> rounds_to_try(u64 capacity)
 {
-	if (Subject::capacity > 65536)
+	if (capacity > 65536)
 		return {0, 1, 2, 3, 255};
-	return {0,
-		1,
-		Subject::capacity - 2,
-		Subject::capacity - 1,
-		Subject::capacity,
-		2 * Subject::capacity - 1};
+	return {0, 1, capacity - 2, capacity - 1, capacity, 2 * capacity - 1};
 }
 
 TEST_CASE("try_lock: others may pass between any two instructions (ABA)")
 {
+	const auto none_is_bad = [](const char *name, encounter_at fresh,
+				    u64 capacity) {
+		INFO(name);
+		for (const u64 sections : rounds_to_try(capacity)) {
+			CAPTURE(sections);
+			CHECK(bad_places(fresh, sections) == 0);
+		}
+	};
+
 	if (!can_step)
 		return;
-	for_each_with_try_lock([]<typename Subject>() {
-		for (const u64 sections : rounds_to_try<Subject>()) {
-			CAPTURE(sections);
-			CHECK(bad_places<typename Subject::lock>(sections) ==
-			      0);
-		}
+	for_each_with_try_lock([&]<typename Subject>() {
+		none_is_bad(Subject::name,
+			    meet_at_fresh<typename Subject::lock>,
+			    Subject::capacity);
 	});
 }
 
 TEST_CASE("try_lock: one that swaps next alone is found out by the same steps")
 {
-	using busted = selftest::busted::aba_try_lock;
+	struct busted : selftest::busted::aba_try_lock {
+		/* Nobody asks. */
+		bool is_locked() const { return false; }
+	};
+	constexpr u64 all = busted::max_contenders;
 
 	if (!can_step)
 		return;
-	CHECK(bad_places<busted>(busted::max_contenders - 1) > 0);
-	CHECK(bad_places<busted>(busted::max_contenders - 2) == 0);
+	CHECK(bad_places(meet_at_fresh<busted>, all - 1) > 0);
+	CHECK(bad_places(meet_at_fresh<busted>, all - 2) == 0);
 }
 
 } // namespace try_tests
