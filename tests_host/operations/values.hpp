@@ -211,8 +211,6 @@ inline void each_piece_of_fields(Run run)
 	});
 }
 
-/* -- Pairs --------------------------------------------------------------- */
-
 /* A value between two neighbours, which no operation on it may touch. */
 template <typename T>
 struct row_of_three {
