@@ -168,7 +168,7 @@ if(KLOCK_BOARD_IMAGE)
 	endforeach()
 	# The default is all that QEMU has (-cpu max); this is a core of 2012,
 	# without LSE atomics.
-	klock_boot(test aarch64_a57_4 4 single
+	klock_boot(full aarch64_a57_4 4 single
 		"${torture} acquisitions=5000 convoys=10" ${on}
 		RUN --cpu cortex-a57)
 	klock_boot(full aarch64_a57_storm_4 4 single
@@ -177,10 +177,10 @@ if(KLOCK_BOARD_IMAGE)
 	klock_boot(full aarch64_el2 4 single
 		"${storm} acquisitions=500 lock=mcs_lock" ${on}
 		RUN ${with}=virt,gic-version=3,virtualization=on)
-	klock_boot(test aarch64_el3 2 single "" panic ${on}
+	klock_boot(full aarch64_el3 2 single "" panic ${on}
 		RUN ${with}=virt,gic-version=3,secure=on)
 	# Without a controller that boot knows there is one CPU; it says so.
-	klock_boot(test aarch64_gicv2 4 single
+	klock_boot(full aarch64_gicv2 4 single
 		"${torture} acquisitions=1000 lock=mcs_lock"
 		"the device tree has no GICv3: no interrupts"
 		"no IPIs: one CPU only" ${on}

@@ -39,7 +39,7 @@ klock_boot(full icount_4 4 icount
 	"run=measure mode=csv section=500 acquisitions=1000"
 	RUN --repeat 2 --identical)
 # A machine without ACPI has one CPU, and says so.
-klock_boot(test no_acpi 4 single "${torture} acquisitions=1000" "ACPI"
+klock_boot(full no_acpi 4 single "${torture} acquisitions=1000" "ACPI"
 	RUN --qemu-arg=-no-acpi --boots 1)
 
 # -- Under interrupts, IPIs, NMIs, with holders and waiters that stall --
@@ -53,7 +53,7 @@ klock_boot(full storm_255 255 single
 	"${storm} acquisitions=20 convoys=1 ${lists}")
 klock_boot(full storm_i686_8 8 single "${storm} acquisitions=1000 convoys=10"
 	IMAGE lab-gcc-32)
-klock_boot(test storm_parallel_2 2 parallel
+klock_boot(full storm_parallel_2 2 parallel
 	"${storm} parallel=1 acquisitions=500 convoys=5")
 klock_boot(full storm_parallel_2_long 2 parallel
 	"${storm} parallel=1 acquisitions=3000 convoys=20")
@@ -72,7 +72,7 @@ klock_boot(full sequences_i686_8 8 single
 	"run=sequences mode=tap acquisitions=100000" IMAGE lab-gcc-32)
 klock_boot(full sequences_parallel_2_long 2 parallel
 	"run=sequences mode=tap parallel=1 acquisitions=100000")
-klock_boot(test sequences_parallel_2 2 parallel
+klock_boot(full sequences_parallel_2 2 parallel
 	"run=sequences mode=tap parallel=1 acquisitions=20000")
 
 # Locks whose waiters sleep, woken by handlers, too; and mistakes.
@@ -113,7 +113,7 @@ endforeach()
 klock_boot(full shared_255 255 single "${shared} acquisitions=4000 convoys=2")
 klock_boot(full shared_clang_4 4 single
 	"${shared} acquisitions=20000 convoys=50" IMAGE lab-clang-64)
-klock_boot(test shared_parallel_2 2 parallel
+klock_boot(full shared_parallel_2 2 parallel
 	"${shared} parallel=1 acquisitions=10000 convoys=20")
 set(shared_storm "run=shared_storm mode=tap")
 klock_boot(test shared_storm_4 4 single "${shared_storm} acquisitions=20000")
@@ -168,7 +168,7 @@ klock_lab_script(test busted_matrix busted.py turns ${table})
 klock_lab_script(test busted_matrix_parallel busted.py parallel ${table})
 klock_boot(test shared_busted 4 single
 	"run=busted_shared mode=tap acquisitions=20000 convoys=50 pauses=1")
-klock_boot(test shared_busted_parallel_2 2 parallel
+klock_boot(full shared_busted_parallel_2 2 parallel
 	"run=busted_shared mode=tap parallel=1 acquisitions=2000 convoys=4 pauses=1")
 
 # What a checked lock says of a misuse: the panic has each text.
@@ -337,7 +337,7 @@ klock_boot(test topology 8 single "run=topology mode=csv"
 klock_boot(full hybrid 8 single "run=topology"
 	"8 CPUs (4 Core, 4 Atom) in 4 cores of 2 packages, clock invariant"
 	"clock ns  within  kind" "  Core" "  Atom" IMAGE lab-hybrid RUN ${eight})
-klock_boot(test pin_cores 8 single "run=topology mode=csv pin=cores"
+klock_boot(full pin_cores 8 single "run=topology mode=csv pin=cores"
 	"row,0,0,0," "row,1,2,1," "row,2,4,2," "row,3,6,3,"
 	RUN ${eight} --boots 4)
 klock_boot(full pin_l3 8 single "run=topology mode=csv pin=l3" "row,3,3,1,"
@@ -347,7 +347,7 @@ klock_boot(full pin_list 8 single "run=topology mode=csv pin=7,2"
 klock_boot(test pin_wrong 2 single "run=topology pin=0,2" fail
 	"FAIL: wrong word pin=0,2: there is no CPU of that" RUN --boots 2)
 # One handoff between every two CPUs; 13 are too many for a screen's width.
-klock_boot(test pairs 4 single "run=pairs" "CPU        0     1     2" "farthest")
+klock_boot(full pairs 4 single "run=pairs" "CPU        0     1     2" "farthest")
 klock_boot(full pairs_13 13 single "run=pairs mode=tap" "# CPUs 12 and 11: ")
 
 # -- The firmware: what it says is read, not assumed --
@@ -359,7 +359,7 @@ foreach(line IN ITEMS "nothing|2|NMI clock: runs" "apic_id|1|NMI clock: runs"
 		"io_apic|2|NMI clock: the firmware names no I/O APIC")
 	string(REPLACE "|" ";" line "${line}")
 	list(POP_FRONT line what cpus text)
-	klock_boot(test firmware_${what} ${cpus} single "spoil=${what}"
+	klock_boot(full firmware_${what} ${cpus} single "spoil=${what}"
 		"own IPI: came" "${text}" IMAGE firmware RUN ${line})
 endforeach()
 
@@ -369,25 +369,25 @@ klock_lab_script(full stopped stopped.py)
 set(measure "run=measure mode=tap lock=tas_lock acquisitions=500")
 set(unknown "the clock is not known, the times are wrong")
 set(with --qemu-arg=-machine --qemu-arg)
-klock_boot(test no_pit_measure 2 single "${measure}" " times by the HPET"
+klock_boot(full no_pit_measure 2 single "${measure}" " times by the HPET"
 	RUN ${with}=pit=off)
 # By instructions counted, the clock has 1 GHz: 1,000,000 kHz, to the two ticks
 # of 279 ns that a look at ACPI's timer may be off in the 10 ms that are measured.
-klock_boot(test no_pit_no_hpet_measure 2 icount "${measure}"
+klock_boot(full no_pit_no_hpet_measure 2 icount "${measure}"
 	" times by ACPI's timer"
 	RUN ${with}=pit=off,hpet=off
 	--expect-number "# boot: clock" 999900 1000100)
 # An instruction takes 1,024 ns here, and so a look at the clock more.
-klock_boot(test coarse_clock 1 single "run=topology"
+klock_boot(full coarse_clock 1 single "run=topology"
 	ONCE "# boot: the clock goes by steps of "
 	RUN --qemu-arg=-icount --qemu-arg=shift=10,sleep=off
 	--expect-number "steps of" 1001 100000)
-klock_boot(test no_timer_measure 2 single "${measure}" fail
+klock_boot(full no_timer_measure 2 single "${measure}" fail
 	"the clock is not known: no timer measures it" "${unknown}"
 	RUN ${with}=pit=off,acpi=off --boots 1)
 klock_boot(full no_timer_topology 2 single "run=topology" fail "${unknown}"
 	RUN ${with}=pit=off,acpi=off --boots 1)
-klock_boot(test no_pit_stuck 2 single "run=stuck" fail "nobody would notice"
+klock_boot(full no_pit_stuck 2 single "run=stuck" fail "nobody would notice"
 	"# no watchdog: no 8254 timer that counts" RUN ${with}=pit=off)
 
 # -- Other kernels --
@@ -434,7 +434,7 @@ foreach(line IN ITEMS "preemptable|4 of 4 CPUs are up when the boot CPU goes on"
 		"ticket|fail|not all CPUs came up in time")
 	string(REPLACE "|" ";" line "${line}")
 	list(POP_FRONT line lock)
-	klock_boot(test startup_${lock} 4 icount "lock=${lock} slice=4000" ${line}
+	klock_boot(full startup_${lock} 4 icount "lock=${lock} slice=4000" ${line}
 		IMAGE startup RUN --qemu-arg=-icount
 		--qemu-arg=shift=5,sleep=off)
 endforeach()
