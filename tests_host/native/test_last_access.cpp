@@ -12,7 +12,8 @@
 #include <catch.hpp>
 
 #include <cstring>
-#include <memory>
+#include <new>
+#include <type_traits>
 using namespace klock;
 using namespace klock::selftest;
 
@@ -27,112 +28,183 @@ namespace last_access_tests {
 
 namespace {
 
-/* The first and the last of the CPUs: from both halves of a tree of four. */
-constexpr unsigned holder = 0;
-template <typename Subject>
-inline constexpr unsigned last = Subject::capacity < 4 ? 1 : 3;
+/* Where an object lives that is not freed, but looked at after its end. */
+constexpr int earth = 0xa5;
+alignas(4096) unsigned char grave[4096];
+
+template <typename Object>
+Object *bear()
+{
+	static_assert(sizeof(Object) <= sizeof(grave));
+	std::memset(grave, 0, sizeof(Object));
+	if constexpr (std::is_default_constructible_v<Object>)
+		return new (grave) Object;
+	else
+		return new (grave) Object(2);
+}
+
+template <typename Object>
+void bury(Object *it)
+{
+	it->~Object();
+	std::memset(grave, earth, sizeof(Object));
+}
+
+bool untouched(std::size_t size)
+{
+	for (std::size_t i = 0; i < size; i++)
+		if (grave[i] != earth)
+			return false;
+	return true;
+}
+
+enum class ending { freed, buried };
 
 /*
- * One holder's way out of an object with two references, with the other's
- * critical section after the n-th instruction if the lock is free by then.
- * end(object) is called by whoever was last. Whether there were n instructions.
+ * One holder's way out of an object with two references, of a lock of some
+ * type: the steps are compiled once, and not for each lock.
  */
-template <typename Subject, typename Object, typename End>
-bool step(unsigned long n, Object *it, End end)
-{
-	using lock = typename Subject::lock;
-	contender<lock> outside(holder);
-	contender<lock> *with = &outside;
-	bool ended = false;
+struct way_out {
+	virtual void enter() = 0;
+	virtual void leave() = 0;
+	/* The other's section, if that is not to wait. True: it was the last,
+	 * and ends the object. */
+	virtual bool come_and_go() = 0;
+	virtual void end() = 0;
 
-	if constexpr (nodes_die_with_lock<lock>)
-		with = &it->nodes.who[holder];
-	with->lock(it->lock);
-	it->references.set(1);
-	const bool whole = unit::with_intrusion(
-		n, [&] { with->unlock(it->lock); },
-		[&] {
-			if (it->lock.is_locked())
-				return;
-			ended = it->put(last<Subject>);
-			if (ended)
-				end(it);
-		});
-	if (!ended && it->put(last<Subject>))
-		end(it);
-	return whole;
-}
+      protected:
+	~way_out() = default;
+};
 
 template <typename Subject>
 using object_of = mortal<typename Subject::lock, 4>;
 
-/* Where an object lives that is not freed, but looked at after its end. */
-template <typename Object>
-struct grave {
-	static constexpr int earth = 0xa5;
+template <typename Subject>
+struct way_out_of final : way_out {
+	using lock = typename Subject::lock;
+	using object = object_of<Subject>;
+	/* The other of the CPUs: from the other half of a tree of four. */
+	static constexpr unsigned last = Subject::capacity < 4 ? 1 : 3;
 
-	Object *bear()
+	explicit way_out_of(ending by_)
+	    : by(by_), it(by == ending::freed ? new object(2) : bear<object>())
 	{
-		std::memset(room, 0, sizeof(room));
-		return new (room) Object(2);
+		if constexpr (nodes_die_with_lock<lock>)
+			with = &it->nodes.who[0];
 	}
-	static void bury(Object *it)
+
+	void enter() override
 	{
-		it->~Object();
-		std::memset(static_cast<void *>(it), earth, sizeof(*it));
+		with->lock(it->lock);
+		it->references.set(1);
 	}
-	bool untouched() const
+	void leave() override { with->unlock(it->lock); }
+	bool come_and_go() override
 	{
-		for (unsigned char byte : room)
-			if (byte != earth)
-				return false;
-		return true;
+		return !it->lock.is_locked() && it->put(last);
+	}
+	void end() override
+	{
+		if (by == ending::freed)
+			delete it;
+		else
+			bury(it);
 	}
 
       private:
-	alignas(Object) unsigned char room[sizeof(Object)];
+	const ending by;
+	object *const it;
+	contender<lock> outside{0};
+	contender<lock> *with = &outside;
 };
 
-/* Whether no unlock, whenever it is interrupted, writes to what has ended. */
-template <typename Subject>
-bool rests_in_peace(unsigned long &steps)
-{
-	using object = object_of<Subject>;
-	auto place = std::make_unique<grave<object>>();
-	bool untouched = true;
+/* What was seen of an unlock that was interrupted everywhere. */
+struct steps {
+	unsigned long taken = 0;
+	bool others_came = false; /* before its end */
+	bool rests_in_peace = true;
+};
 
-	for (bool more = true; more && untouched; steps += more) {
-		more = step<Subject>(steps + 1, place->bear(),
-				     grave<object>::bury);
-		untouched = place->untouched();
+/*
+ * The other's section comes after the n-th instruction if the lock is free by
+ * then; whoever is last ends the object. Whether there were n instructions.
+ */
+bool step(unsigned long n, way_out &of, steps &seen)
+{
+	bool ended = false;
+
+	of.enter();
+	const bool whole = unit::with_intrusion(
+		n, [&] { of.leave(); },
+		[&] {
+			ended = of.come_and_go();
+			if (ended)
+				of.end();
+		});
+	seen.others_came |= ended;
+	if (!ended && of.come_and_go())
+		of.end();
+	return whole;
+}
+
+/* A lock of a list, by its steps. */
+struct kind {
+	const char *name;
+	std::size_t size;
+	bool (*step)(unsigned long n, ending by, steps &seen);
+};
+
+template <typename Subject>
+constexpr kind kind_of()
+{
+	return {Subject::name, sizeof(object_of<Subject>),
+		[](unsigned long n, ending by, steps &seen) {
+			way_out_of<Subject> of(by);
+
+			return step(n, of, seen);
+		}};
+}
+
+/* Each instruction of an unlock; until one writes to what has ended. */
+steps interrupt(const kind &of, ending by)
+{
+	steps seen;
+
+	for (bool more = true; more && seen.rests_in_peace;
+	     seen.taken += more) {
+		more = of.step(seen.taken + 1, by, seen);
+		if (by == ending::buried)
+			seen.rests_in_peace = untouched(of.size);
 	}
-	return untouched;
+	return seen;
+}
+
+void for_each_kind(void (*test)(const kind &))
+{
+	subjects::for_each([test]<typename Subject>() {
+		INFO(Subject::name);
+		test(kind_of<Subject>());
+	});
 }
 
 } // namespace
 
 TEST_CASE("lifetime: no unlock touches the lock after it has released it")
 {
-	subjects::for_each([]<typename Subject>() {
-		using object = object_of<Subject>;
-		unsigned long steps = 0;
+	for_each_kind([](const kind &of) {
+		const steps seen = interrupt(of, ending::freed);
 
-		INFO(Subject::name);
-		for (bool more = true; more; steps += more)
-			more = step<Subject>(steps + 1, new object(2),
-					     [](object *it) { delete it; });
-		CHECK((steps > 0 || !unit::can_step));
+		CHECK((seen.taken > 0 || !unit::can_step));
 	});
 }
 
 TEST_CASE("lifetime: no unlock writes to the lock after it has released it")
 {
-	subjects::for_each([]<typename Subject>() {
-		unsigned long steps = 0;
+	for_each_kind([](const kind &of) {
+		const steps seen = interrupt(of, ending::buried);
 
-		INFO(Subject::name);
-		CHECK(rests_in_peace<Subject>(steps));
-		CHECK((steps > 0 || !unit::can_step));
+		CHECK(seen.rests_in_peace);
+		CHECK((seen.others_came || !unit::can_step));
 	});
 }
 
@@ -142,64 +214,29 @@ TEST_CASE("lifetime: an unlock that writes on after it has released is found")
 
 	busted_locks::for_each([&tried]<typename Subject>() {
 		if constexpr ((Subject::found_in & at_its_end) != 0) {
-			unsigned long steps = 0;
-
 			INFO(Subject::name << ": " << Subject::mistake);
-			CHECK((!rests_in_peace<Subject>(steps) ||
-			       !unit::can_step));
+			const steps seen =
+				interrupt(kind_of<Subject>(), ending::buried);
+			CHECK((!seen.rests_in_peace || !unit::can_step));
 			tried++;
 		}
 	});
 	CHECK(tried >= 1);
 }
 
-} // namespace last_access_tests
-
 /*
- * As test_last_access.cpp, where readers and writers follow each other: as soon
- * as the next holder may be in, between any two instructions of an unlock, it
- * is in, releases, and ends the lock. What the unlock then still writes to it
- * is seen in the lock's place.
+ * The same where readers and writers follow each other: as soon as the next
+ * holder may be in, between any two instructions of an unlock, it is in,
+ * releases, and ends the lock. What the unlock then still writes to it is seen
+ * in the lock's place.
  */
-namespace last_access_shared_tests {
-
 namespace {
 
 constexpr unsigned cpus = 4;
 
-/* Where a lock lives, and what is there after its end. */
-template <typename L>
-struct place {
-	static constexpr int earth = 0xa5;
-
-	L &bear()
-	{
-		std::memset(room, 0, sizeof(room));
-		return *new (room) L;
-	}
-	void bury()
-	{
-		std::memset(room, earth, sizeof(room));
-		buried = true;
-	}
-	bool is_touched() const
-	{
-		bool touched = false;
-
-		for (unsigned char byte : room)
-			touched |= byte != earth;
-		return buried && touched;
-	}
-
-	bool buried = false;
-
-      private:
-	alignas(L) unsigned char room[sizeof(L)];
-};
-
 /* Takes the lock if that is not to wait. */
 template <typename L>
-bool enter(L &lock, contender<L> &writer)
+bool get_in(L &lock, contender<L> &writer)
 {
 	if constexpr (try_lockable<L>)
 		return writer.try_lock(lock);
@@ -210,7 +247,7 @@ bool enter(L &lock, contender<L> &writer)
 }
 
 template <typename L>
-bool enter(L &lock, reader<L> &who)
+bool get_in(L &lock, reader<L> &who)
 {
 	if constexpr (try_shared_lockable<L>) {
 		return who.try_lock(lock);
@@ -222,45 +259,41 @@ bool enter(L &lock, reader<L> &who)
 	}
 }
 
-/*
- * First leaves, and after its n-th instruction Second comes and ends the lock,
- * if it may be in by then. Whether there were n instructions.
- */
+/* First leaves, and Second ends the lock if it may be in by then. */
 template <typename L, typename First, typename Second>
-bool step(unsigned long n, place<L> &where)
-{
-	L &lock = where.bear();
-	First first(0);
-	Second second(cpus - 1);
+struct followed_by final : way_out {
+	void enter() override { first.lock(lock); }
+	void leave() override { first.unlock(lock); }
+	bool come_and_go() override
+	{
+		if (!get_in(lock, second))
+			return false;
+		second.unlock(lock);
+		return true;
+	}
+	void end() override { bury(&lock); }
 
-	first.lock(lock);
-	return unit::with_intrusion(
-		n, [&] { first.unlock(lock); },
-		[&] {
-			if (!enter(lock, second))
-				return;
-			second.unlock(lock);
-			where.bury();
-		});
-}
+      private:
+	L &lock = *bear<L>();
+	First first{0};
+	Second second{cpus - 1};
+};
 
 /* Whether some unlock of First, interrupted somewhere, writes to a grave. */
 template <typename L, typename First, typename Second>
 bool haunts()
 {
-	auto where = std::make_unique<place<L>>();
-	unsigned long steps = 0;
-	bool ended = false, touched = false;
+	const kind of = {nullptr, sizeof(L),
+			 [](unsigned long n, ending, steps &seen) {
+				 followed_by<L, First, Second> out;
 
-	for (bool more = true; more && !touched; steps++) {
-		*where = {};
-		more = step<L, First, Second>(steps + 1, *where);
-		touched = where->is_touched();
-		ended |= where->buried;
-	}
+				 return step(n, out, seen);
+			 }};
+	const steps seen = interrupt(of, ending::buried);
+
 	/* It was in, once: else nothing was tried. */
-	CHECK((ended || !unit::can_step));
-	return touched;
+	CHECK((seen.others_came || !unit::can_step));
+	return !seen.rests_in_peace;
 }
 
 } // namespace
@@ -296,4 +329,4 @@ TEST_CASE("lifetime: an unlock that goes on after it let readers in is found")
 	CHECK(tried >= 1);
 }
 
-} // namespace last_access_shared_tests
+} // namespace last_access_tests

@@ -25,27 +25,48 @@ namespace {
 constexpr unsigned most_threads = 4;
 constexpr unsigned objects = 100;
 
-/* All give up one object after another; how often one was freed. */
+/* An object with a lock of some type inside. */
+struct kind {
+	const char *lock;
+	void *(*make)(unsigned references);
+	bool (*put)(void *, unsigned cpu);
+	void (*end)(void *);
+};
+
 template <typename Subject>
-unsigned freed_by_the_last(unsigned threads)
+constexpr kind kind_of()
 {
 	using object = mortal<typename Subject::lock, most_threads>;
-	std::vector<object *> all;
+
+	return {Subject::name,
+		[](unsigned references) -> void * {
+			return new object(references);
+		},
+		[](void *it, unsigned cpu) {
+			return static_cast<object *>(it)->put(cpu);
+		},
+		[](void *it) { delete static_cast<object *>(it); }};
+}
+
+/* All give up one object after another; how often one was freed. */
+unsigned freed_by_the_last(const kind &of, unsigned threads)
+{
+	std::vector<void *> all;
 	std::vector<std::thread> running;
 	std::atomic<unsigned> freed{0};
 	barrier everyone;
 
 	for (unsigned i = 0; i < objects; i++)
-		all.push_back(new object(threads));
+		all.push_back(of.make(threads));
 	for (unsigned cpu = 0; cpu < threads; cpu++)
 		running.emplace_back([&, cpu] {
 			native::waiter sleeps(native::waiter::haste);
 			klock::arch::watched_by = &sleeps;
-			for (object *it : all) {
+			for (void *it : all) {
 				everyone.meet(threads);
 				watchdog::step();
-				if (it->put(cpu)) {
-					delete it;
+				if (of.put(it, cpu)) {
+					of.end(it);
 					freed++;
 				}
 			}
@@ -55,16 +76,19 @@ unsigned freed_by_the_last(unsigned threads)
 	return freed;
 }
 
+void expect_all_freed(const kind &of, unsigned threads)
+{
+	INFO(of.lock);
+	watchdog::note(of.lock, "freed by the last of", threads);
+	CHECK(freed_by_the_last(of, threads) == objects);
+}
+
 void all_freed(unsigned threads)
 {
 	widths_of<all_locks<most_threads>>::for_each(
 		[threads]<typename Subject>() {
-			INFO(Subject::name);
-			watchdog::note(Subject::name, "freed by the last of",
-				       threads);
 			if (Subject::capacity >= threads)
-				CHECK(freed_by_the_last<Subject>(threads) ==
-				      objects);
+				expect_all_freed(kind_of<Subject>(), threads);
 		});
 }
 
