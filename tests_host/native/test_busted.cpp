@@ -11,7 +11,6 @@
 
 #include <catch.hpp>
 
-#include <memory>
 using namespace native;
 
 namespace {
@@ -27,27 +26,21 @@ unsigned found_here()
  * One run after another until the mistake shows: a race is a matter of luck,
  * and the bound on the runs is what makes not finding it a failure.
  */
-template <typename Subject, typename Torture>
-void must_be_found()
+void must_be_found(const tortured &lock, const char *mistake, unsigned where)
 {
-	constexpr unsigned where = Subject::found_in;
 	const char *found = nullptr;
 
 	if (!(where & found_here()))
 		return;
 	for (unsigned run = 0; run < 500 && !found; run++) {
-		auto t = std::make_unique<Torture>();
 		plan p = plan_to_find(where & in_parallel, run);
 
-		p.cpus = participants<Subject>(p.cpus);
-		run_on_threads<Subject>(*t, p, stuck::is_meant);
-		found = fault(t->outcome());
+		found = fault(run_on_threads(lock, p, stuck::is_meant));
 	}
-	INFO(Subject::name << ": " << Subject::mistake);
+	INFO(lock.name << ": " << mistake);
 	CHECK(found != nullptr);
 	if (found)
-		std::printf("%-20s %-44s %s\n", Subject::name, Subject::mistake,
-			    found);
+		std::printf("%-20s %-44s %s\n", lock.name, mistake, found);
 }
 
 } // namespace
@@ -55,13 +48,18 @@ void must_be_found()
 TEST_CASE("busted: every mutant is found", "[busted]")
 {
 	busted_locks::for_each([]<typename Subject>() {
-		must_be_found<Subject, torture<Subject, most_to_find>>();
+		must_be_found(
+			tortured_as<Subject, torture<Subject, most_to_find>>,
+			Subject::mistake, Subject::found_in);
 	});
 }
 
 TEST_CASE("shared: every mutant is found", "[busted]")
 {
 	busted_shared_locks::for_each([]<typename Subject>() {
-		must_be_found<Subject, shared_torture<Subject, most_to_find>>();
+		using torture = shared_torture<Subject, most_to_find>;
+
+		must_be_found(tortured_as<Subject, torture>, Subject::mistake,
+			      Subject::found_in);
 	});
 }

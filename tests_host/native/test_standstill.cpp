@@ -6,8 +6,6 @@
 
 #include <catch.hpp>
 
-#include <memory>
-
 using namespace native;
 
 namespace {
@@ -96,7 +94,7 @@ TEST_CASE("standstill: a holder that is slow for a second is right",
 {
 	using subject_of_it =
 		subject<"with_slow_holder", with_slow_holder, service::fifo>;
-	auto t = std::make_unique<torture<subject_of_it, 2>>();
+	using torture_of_it = torture<subject_of_it, 2>;
 	const plan p = {.cpus = 2,
 			.convoys = 1,
 			.sections = 10,
@@ -105,6 +103,6 @@ TEST_CASE("standstill: a holder that is slow for a second is right",
 			.try_one_in = 0,
 			.seed = 1};
 
-	run_on_threads<subject_of_it>(*t, p, stuck::is_meant);
-	CHECK(fault(t->outcome()) == nullptr);
+	CHECK(fault(run_fresh<subject_of_it, torture_of_it>(
+		      p, stuck::is_meant)) == nullptr);
 }

@@ -9,7 +9,6 @@
 
 #include <catch.hpp>
 
-#include <memory>
 #include <string>
 using namespace native;
 
@@ -74,21 +73,19 @@ void check(const result &r, const plan &p)
 	CHECK(r.acquisitions >= p.sections + r.forced);
 }
 
-template <typename Subject>
-void passes(unsigned threads, part which)
+void passes(const tortured &lock, unsigned threads, part which)
 {
-	auto t = std::make_unique<torture<Subject, most_threads>>();
 	plan p = plan_for(threads, which);
 
-	p.cpus = participants<Subject>(threads);
-	run_on_threads<Subject>(*t, p);
-	check(t->outcome(), p);
+	check(run_on_threads(lock, p), p);
 }
 
 void all_pass(unsigned threads, part which)
 {
-	widths_of<all_locks<most_threads>>::for_each(
-		[&]<typename Subject>() { passes<Subject>(threads, which); });
+	widths_of<all_locks<most_threads>>::for_each([&]<typename Subject>() {
+		passes(tortured_as<Subject, torture<Subject, most_threads>>,
+		       threads, which);
+	});
 }
 
 } // namespace
@@ -132,24 +129,21 @@ constexpr unsigned most_threads = 8;
 
 enum class part { convoys, contention };
 
-template <typename Subject>
-void passes(unsigned threads, part which, unsigned write_one_in)
+void passes(const tortured &lock, unsigned threads, unsigned readers,
+	    part which, unsigned write_one_in)
 {
 	const bool convoys = which == part::convoys;
-	auto t = std::make_unique<shared_torture<Subject, most_threads>>();
-	const plan p = {.cpus = participants<Subject>(threads),
-			.convoys = convoys ? 12u : 0u,
-			.sections = convoys	  ? 40u
-				    : threads > 2 ? 400u
-						  : 4000u,
-			.relaxes_a_word = 1,
-			.relaxes_outside = 8,
-			.try_one_in = convoys ? 0u : 8u,
-			.seed = threads,
-			.write_one_in = write_one_in};
-
-	run_on_threads<Subject>(*t, p);
-	const result r = t->outcome();
+	plan p = {.cpus = threads,
+		  .convoys = convoys ? 12u : 0u,
+		  .sections = convoys	    ? 40u
+			      : threads > 2 ? 400u
+					    : 4000u,
+		  .relaxes_a_word = 1,
+		  .relaxes_outside = 8,
+		  .try_one_in = convoys ? 0u : 8u,
+		  .seed = threads,
+		  .write_one_in = write_one_in};
+	const result r = run_on_threads(lock, p);
 	const char *wrong = fault(r);
 
 	INFO(r.lock << ", " << r.cpus << " threads: " << r.acquisitions
@@ -161,14 +155,18 @@ void passes(unsigned threads, part which, unsigned write_one_in)
 	CHECK(r.acquisitions >= p.sections);
 	CHECK(r.reads > 0);
 	/* All have met inside. */
-	CHECK(r.most_together == readers_of<Subject>(threads));
+	CHECK(r.most_together == readers);
 }
 
 void all_pass(unsigned threads, part which, unsigned write_one_in = 4)
 {
 	widths_of<all_shared_locks<most_threads>>::for_each(
 		[=]<typename Subject>() {
-			passes<Subject>(threads, which, write_one_in);
+			using torture = shared_torture<Subject, most_threads>;
+
+			passes(tortured_as<Subject, torture>, threads,
+			       readers_of<Subject>(threads), which,
+			       write_one_in);
 		});
 }
 
@@ -205,17 +203,14 @@ namespace {
 
 constexpr unsigned most_threads = 8;
 
-template <typename Subject, typename Torture>
-void not_found()
+void not_found(const tortured &lock)
 {
 	for (const bool parallel : {true, false}) {
-		auto t = std::make_unique<Torture>();
 		plan p = plan_to_find(parallel, 0);
+		const result r = run_on_threads(lock, p);
+		const char *wrong = fault(r);
 
-		p.cpus = participants<Subject>(p.cpus);
-		run_on_threads<Subject>(*t, p);
-		INFO(Subject::name);
-		const char *wrong = fault(t->outcome());
+		INFO(lock.name);
 		INFO((wrong ? wrong : "passed"));
 		CHECK(wrong == nullptr);
 	}
@@ -227,12 +222,13 @@ void not_found()
 TEST_CASE("busted: no correct lock is found", "[busted]")
 {
 	widths_of<all_locks<most_threads>>::for_each([]<typename Subject>() {
-		not_found<Subject, torture<Subject, most_threads>>();
+		not_found(tortured_as<Subject, torture<Subject, most_threads>>);
 	});
 	widths_of<all_shared_locks<most_threads>>::for_each(
 		[]<typename Subject>() {
-			not_found<Subject,
-				  shared_torture<Subject, most_threads>>();
+			using torture = shared_torture<Subject, most_threads>;
+
+			not_found(tortured_as<Subject, torture>);
 		});
 }
 

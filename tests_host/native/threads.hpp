@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -263,17 +264,42 @@ void run_any(Torture &t, const char *lock, std::size_t size, const plan &p,
 	     standing_still);
 }
 
-/* Runs the plan on as many threads; the outcome is t.outcome(). */
+/*
+ * A lock of a list, tortured: what a test does with the outcomes is compiled
+ * once, and not for each lock.
+ */
+struct tortured {
+	const char *name;
+	u64 capacity;
+	/* A fresh one, by so many threads as the plan says. */
+	result (*run)(const plan &, stuck);
+};
+
 template <typename Subject, typename Torture>
-inline void run_on_threads(Torture &t, const plan &p,
-			   stuck standing_still = stuck::is_a_bug)
+result run_fresh(const plan &p, stuck standing_still)
 {
-	/* Where it can be, without its type: compiled once. */
+	const auto t = std::make_unique<Torture>();
+
+	/* Where it can be, without its type. */
 	if constexpr (std::is_base_of_v<torture_run, Torture>)
-		run_any<torture_run>(t, Subject::name, sizeof(t), p,
+		run_any<torture_run>(*t, Subject::name, sizeof(*t), p,
 				     standing_still);
 	else
-		run_any(t, Subject::name, sizeof(t), p, standing_still);
+		run_any(*t, Subject::name, sizeof(*t), p, standing_still);
+	return t->outcome();
+}
+
+template <typename Subject, typename Torture>
+inline constexpr tortured tortured_as = {Subject::name, Subject::capacity,
+					 run_fresh<Subject, Torture>};
+
+/* As many CPUs of the plan's as the lock can serve. */
+inline result run_on_threads(const tortured &lock, plan &p,
+			     stuck standing_still = stuck::is_a_bug)
+{
+	if (p.cpus > lock.capacity)
+		p.cpus = static_cast<unsigned>(lock.capacity);
+	return lock.run(p, standing_still);
 }
 
 /*
