@@ -4,7 +4,7 @@
  */
 #include <boot/clock.hpp>
 #include <boot/console.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 #include <boot/machine.hpp>
 #include <klock/cpu.hpp>
 

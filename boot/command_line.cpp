@@ -3,6 +3,7 @@
  * command_line - the words that the kernel was started with
  */
 #include <boot/command_line.hpp>
+#include <boot/format.hpp>
 #include <boot/machine.hpp>
 #include <boot/panic.hpp>
 

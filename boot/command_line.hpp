@@ -40,13 +40,6 @@ struct words {
 
 words command_line();
 
-/* Reads a whole decimal number, or a hexadecimal one with 0x in front: nothing
- * else may follow. False: it is none, or above 2^64 - 1; value is unchanged. */
-bool parse_u64(const char *text, u64 &value);
-
-/* As in <string.h>. */
-bool same_text(const char *left, const char *right);
-
 /* -- Where the words come from (private to boot) -- */
 
 struct boot_info;

@@ -3,7 +3,7 @@
  * console - text for whoever watches
  */
 #include <boot/console.hpp>
-#include <boot/report.hpp>
+#include <boot/panic.hpp>
 #include <boot/machine.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/rescue_guard.hpp>

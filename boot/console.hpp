@@ -29,7 +29,7 @@ void print(format_for<Arguments...> format, Arguments... arguments)
 }
 
 /*
- * -- For boot's last words only (report.hpp): in any context, with the lock if
+ * -- For boot's last words only (panic.hpp): in any context, with the lock if
  * it can be had soon; else without it, then and ever after. --
  */
 void print_anyway(const char *format, const format_argument *arguments);

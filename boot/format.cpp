@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format - text with values in it, in the manner of printf
+ * format - text with values in it, numbers from text, and 64-bit division
  */
-#include <boot/divide.hpp>
 #include <boot/format.hpp>
 
 namespace boot {
@@ -160,6 +159,108 @@ usize format_list_to(char *buffer, usize size, const char *format,
 	format_list({put_bounded, &b}, format, arguments);
 	*b.at = 0;
 	return static_cast<usize>(b.at - buffer);
+}
+
+/* -- 64-bit division that needs no library -- */
+
+namespace {
+
+struct division {
+	u64 quotient;
+	u64 remainder;
+};
+
+/* Bit by bit. */
+[[maybe_unused]] division divide_long(u64 dividend, u64 divisor)
+{
+	u64 rest = 0;
+	u64 quotient = 0;
+
+	for (int bit = 63; bit >= 0; bit--) {
+		const bool carry = rest >> 63;
+
+		rest = rest << 1 | (dividend >> bit & 1);
+		quotient <<= 1;
+		if (carry || rest >= divisor) {
+			rest -= divisor;
+			quotient |= 1;
+		}
+	}
+	return {quotient, rest};
+}
+
+division divide(u64 dividend, u64 divisor)
+{
+	if constexpr (sizeof(usize) == 8) {
+		return {dividend / divisor, dividend % divisor};
+	} else if ((dividend | divisor) >> 32 || !divisor) {
+		return divide_long(dividend, divisor);
+	} else {
+		const u32 small = static_cast<u32>(dividend);
+		const u32 by = static_cast<u32>(divisor);
+
+		return {small / by, small % by};
+	}
+}
+
+} // namespace
+
+u64 div_u64(u64 dividend, u64 divisor)
+{
+	return divide(dividend, divisor).quotient;
+}
+
+u64 mod_u64(u64 dividend, u64 divisor)
+{
+	return divide(dividend, divisor).remainder;
+}
+
+/* -- Numbers from text -- */
+
+namespace {
+
+/* 16 and more: no digit of any base. */
+unsigned digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return static_cast<unsigned>(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return static_cast<unsigned>(c - 'a' + 10);
+	if (c >= 'A' && c <= 'F')
+		return static_cast<unsigned>(c - 'A' + 10);
+	return 16;
+}
+
+} // namespace
+
+bool parse_u64(const char *at, u64 &value)
+{
+	const bool hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+	const unsigned base = hexadecimal ? 16 : 10;
+	u64 sum = 0;
+
+	if (hexadecimal)
+		at += 2;
+	if (!*at)
+		return false;
+	for (; *at; at++) {
+		const unsigned d = digit(*at);
+
+		if (d >= base || __builtin_mul_overflow(sum, base, &sum) ||
+		    __builtin_add_overflow(sum, d, &sum))
+			return false;
+	}
+	value = sum;
+	return true;
+}
+
+bool same_text(const char *left, const char *right)
+{
+	while (*left && *left == *right) {
+		left++;
+		right++;
+	}
+	return *left == *right;
 }
 
 } // namespace boot

@@ -20,6 +20,8 @@
  * Number and kinds of the arguments are checked by the compiler: a wrong format
  * does not compile (the error names format_is_wrong), so that the format has to
  * be a constant.
+ *
+ * And the way back: numbers from text; and the division that numbers need.
  */
 #pragma once
 
@@ -210,5 +212,20 @@ usize format_to(char *buffer, usize size, format_for<Arguments...> format,
 
 	return format_list_to(buffer, size, format.text, list);
 }
+
+/* Reads a whole decimal number, or a hexadecimal one with 0x in front: nothing
+ * else may follow. False: it is none, or above 2^64 - 1; value is unchanged. */
+bool parse_u64(const char *text, u64 &value);
+
+/* As in <string.h>. */
+bool same_text(const char *left, const char *right);
+
+/*
+ * The quotient and the remainder; the divisor is not 0. Any context. On 32 bits
+ * the compiler makes a library call of u64 / u64, and a kernel has no such
+ * library: payloads that are built for both divide by these.
+ */
+u64 div_u64(u64 dividend, u64 divisor);
+u64 mod_u64(u64 dividend, u64 divisor);
 
 } // namespace boot

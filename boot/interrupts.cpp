@@ -8,10 +8,7 @@
 #include <boot/machine.hpp>
 #include <klock/atomic.hpp>
 #include <boot/cpus.hpp>
-#include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
-#include <boot/pause.hpp>
-#include <boot/report.hpp>
 
 namespace boot {
 

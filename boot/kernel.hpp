@@ -18,13 +18,9 @@
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/divide.hpp>
-#include <boot/exit.hpp>
 #include <boot/format.hpp>
-#include <boot/interrupts.hpp>
-#include <boot/ipi.hpp>
 #include <boot/panic.hpp>
-#include <boot/pause.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/types.hpp>
 
 /*

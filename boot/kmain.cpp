@@ -8,9 +8,8 @@
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
 #include <boot/smp.hpp>
-#include <boot/exit.hpp>
+#include <boot/panic.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/report.hpp>
 
 namespace boot {
 

@@ -3,8 +3,9 @@
  * machine - what each machine supplies (private to boot)
  *
  * The folder boot/ itself knows no machine. A machine is a folder
- * boot/<machine>/: the functions below, those of ipi.hpp and of topology.hpp
- * (but place_of()), and on the include path (-I boot/<machine>) two headers:
+ * boot/<machine>/: the functions below, those of interrupts.hpp that are
+ * about timers and IPIs, those of cpus.hpp that are about what CPUs share (but
+ * place_of()), and on the include path (-I boot/<machine>) two headers:
  *
  *	machine/layout.h	numbers that assembly shares: MAX_CPUS, the
  *				stacks' sizes, PERCPU_*, FRAME_LINK_BELOW
@@ -21,8 +22,8 @@
  */
 #pragma once
 
-#include <boot/exit.hpp>
-#include <boot/topology.hpp>
+#include <boot/panic.hpp>
+#include <boot/cpus.hpp>
 #include <boot/types.hpp>
 
 namespace boot {
@@ -115,7 +116,7 @@ void wake_cpu(unsigned cpu);
  */
 void stop_cpu(unsigned cpu);
 
-/* -- For the machine: what a payload asks of ipi.hpp is checked first. -- */
+/* -- For the machine: what a payload asks of IPIs is checked first. -- */
 
 /* Panics unless a timer or an IPI may have it. */
 void check_free_vector(u8 vector);

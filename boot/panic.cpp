@@ -5,13 +5,10 @@
 #include <boot/clock.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/divide.hpp>
-#include <boot/exit.hpp>
-#include <boot/interrupts.hpp>
-#include <boot/ipi.hpp>
+#include <boot/format.hpp>
 #include <boot/panic.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/report.hpp>
 #include <boot/machine.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>

@@ -6,7 +6,7 @@
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/exit.hpp>
+#include <boot/panic.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
 #include <boot/smp.hpp>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <boot/machine.hpp>
-#include <boot/topology.hpp>
+#include <boot/cpus.hpp>
 
 namespace boot {
 

@@ -117,7 +117,7 @@ bool is_semihosting_call(usize ip)
 
 [[gnu::noinline]] void machine_exit(exit_code code)
 {
-	/* QEMU's status as on x86: see exit.hpp. */
+	/* QEMU's status as on x86: see panic.hpp. */
 	const u64 block[] = {SEMIHOSTING_APPLICATION_EXIT,
 			     u64{static_cast<u8>(code)} * 2 + 1};
 	register u64 operation asm("x0") = SEMIHOSTING_EXIT;

@@ -8,7 +8,7 @@
 #include <boot/aarch64/system.hpp>
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>
-#include <boot/report.hpp>
+#include <boot/panic.hpp>
 
 namespace boot {
 

@@ -16,10 +16,8 @@
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/ipi.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/report.hpp>
 #include <boot/machine.hpp>
 
 namespace boot {

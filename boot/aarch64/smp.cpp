@@ -12,7 +12,6 @@
 #include <boot/machine.hpp>
 #include <boot/board/board.hpp>
 #include <boot/console.hpp>
-#include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
 
 namespace boot {

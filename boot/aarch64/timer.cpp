@@ -12,9 +12,8 @@
 #include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/ipi.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>

@@ -20,7 +20,7 @@ cpu_list tree_cpus(const device_tree &tree, const char *why_alone);
 
 /* -- A time for a timer that counts what klock::cycles() counts -- */
 
-/* As ipi.hpp has it: one at least, and no more than what 32 bits hold. */
+/* As a payload asks for it: one at least, no more than what 32 bits hold. */
 inline u64 timer_cycles(u64 ns)
 {
 	const u64 longest = cycles_to_ns(~u32{0});

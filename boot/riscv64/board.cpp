@@ -6,12 +6,11 @@
 #include <boot/riscv64/csr.hpp>
 #include <boot/board/board.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/ipi.hpp>
 #include <boot/percpu.hpp>
 #include <boot/riscv64/board.hpp>
 #include <boot/machine.hpp>
 #include <boot/console.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 
 namespace boot {
 

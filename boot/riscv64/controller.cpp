@@ -5,10 +5,9 @@
 #include <boot/board/board.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/ipi.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
-#include <boot/report.hpp>
 #include <boot/riscv64/board.hpp>
 #include <boot/riscv64/csr.hpp>
 #include <boot/riscv64/mode.hpp>

@@ -9,7 +9,7 @@
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>
-#include <boot/report.hpp>
+#include <boot/panic.hpp>
 #include <boot/riscv64/mode.hpp>
 #include <boot/machine.hpp>
 

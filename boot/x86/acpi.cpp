@@ -9,10 +9,9 @@
  * A table is used only if all of it can be read and its checksum is right.
  * Fields are copied out: nothing promises their alignment.
  */
-#include <boot/x86/acpi_tables.hpp>
 #include <boot/x86/acpi.hpp>
 #include <boot/console.hpp>
-#include <boot/ipi.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/x86/apic.hpp>
 
 namespace boot {

@@ -7,20 +7,19 @@
  * mode, where the firmware has left it on, or ids are larger, or the command
  * line has the word x2apic: registers are MSRs, ids have 32 bits.
  */
-#include <boot/ipi.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/x86/apic.hpp>
 #include <boot/x86/firmware.hpp>
 #include <boot/x86/reference_timers.hpp>
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/interrupts.hpp>
 #include <boot/panic.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
 #include <boot/x86/x86.hpp>
 #include <klock/cpu.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 
 namespace boot {
 

@@ -2,7 +2,7 @@
 /*
  * cpu_kind - what this CPU says of its core and of its clock: x86
  */
-#include <boot/topology.hpp>
+#include <boot/cpus.hpp>
 #include <boot/x86/topology.hpp>
 #include <boot/x86/x86.hpp>
 

@@ -9,8 +9,7 @@
 #include <boot/x86/x86.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
-#include <boot/report.hpp>
-#include <boot/x86/width.hpp>
+#include <boot/panic.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/machine.hpp>
 #include <boot/x86/apic.hpp>

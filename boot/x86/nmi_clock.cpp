@@ -6,9 +6,9 @@
  * interrupt 0; the firmware's tables say at which input of which I/O APIC
  * (Intel 82093AA data sheet, 3.2) that comes in, which sends it as an NMI.
  */
-#include <boot/ipi.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/cpus.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 #include <boot/x86/acpi.hpp>
 #include <boot/x86/reference_timers.hpp>
 #include <boot/x86/x86.hpp>

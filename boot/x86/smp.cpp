@@ -9,7 +9,6 @@
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
 #include <boot/x86/apic.hpp>
-#include <boot/x86/width.hpp>
 #include <boot/x86/x86.hpp>
 
 namespace boot {

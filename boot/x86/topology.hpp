@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include <boot/topology.hpp>
+#include <boot/cpus.hpp>
 
 namespace boot {
 

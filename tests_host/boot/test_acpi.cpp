@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <catch.hpp>
 #include <boot/console.hpp>
-#include <boot/ipi.hpp>
+#include <boot/interrupts.hpp>
 #include <boot/x86/apic.hpp>
 #include <boot/x86/firmware.hpp>
 #include "fake_memory.hpp"

@@ -7,7 +7,7 @@
 #include <boot/x86/screen.hpp>
 #include <catch.hpp>
 #include <string>
-#include <boot/x86/width.hpp>
+#include <boot/x86/x86.hpp>
 #include <memory>
 #include <vector>
 #include "fake_memory.hpp"

@@ -10,7 +10,7 @@
  *	address		the I/O APIC is said to be where none is
  *	io_apic		no I/O APIC is named
  */
-#include <boot/x86/acpi_tables.hpp>
+#include <boot/x86/acpi.hpp>
 #include <boot/x86/multiboot.hpp>
 #include <boot/x86/x86.hpp>
 

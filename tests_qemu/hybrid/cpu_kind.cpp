@@ -6,7 +6,6 @@
  * package has Intel's larger cores, as the leaves would name them.
  */
 #include <boot/cpus.hpp>
-#include <boot/topology.hpp>
 #include <boot/x86/topology.hpp>
 #include <boot/x86/x86.hpp>
 

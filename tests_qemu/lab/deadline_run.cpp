@@ -8,7 +8,7 @@
 #include "runner.hpp"
 
 #include <boot/clock.hpp>
-#include <boot/divide.hpp>
+#include <boot/format.hpp>
 #include <klock/selftest/torture.hpp>
 
 namespace lab {

@@ -23,7 +23,7 @@ namespace lab {
  * a CPU is when everybody is stuck. A test may take part in it, too.
  *
  * Where a machine has none (boot::has_nmi()), the watchdog is driven by the
- * pauses of CPUs that wait (boot/pause.hpp). A CPU that hangs and does not
+ * pauses of CPUs that wait (boot/interrupts.hpp). A CPU that hangs and does not
  * pause is not seen then, and CPU 0 not even missed.
  */
 

@@ -8,7 +8,7 @@
 #include "report.hpp"
 
 #include <boot/kernel.hpp>
-#include <boot/topology.hpp>
+#include <boot/cpus.hpp>
 #include <klock/atomic.hpp>
 #include <klock/selftest/parts.hpp>
 

@@ -8,7 +8,7 @@
 #include "faults.hpp"
 
 #include <boot/kernel.hpp>
-#include <boot/report.hpp>
+#include <boot/panic.hpp>
 #include <klock/print_held.hpp>
 
 namespace lab {

@@ -149,7 +149,7 @@ class Output:
         return "".join(line + "\n" for line in self.lines)
 
 
-# boot/exit.hpp: QEMU's isa-debug-exit turns code v into status 2 * v + 1.
+# boot/panic.hpp: QEMU's isa-debug-exit turns code v into status 2 * v + 1.
 STATUS_PASS, STATUS_FAIL, STATUS_PANIC = 85, 87, 89
 
 CPUS = re.compile(r"# boot: (\d+) CPUs?$")

@@ -39,7 +39,7 @@ class Arch:
         return os.environ.get(self.variable, self.system)
 
 
-# The exit device gives QEMU status 2 * v + 1 (boot/exit.hpp). RDTSCP, for one,
+# The exit device gives QEMU status 2 * v + 1 (boot/panic.hpp). RDTSCP, for one,
 # is not in QEMU's default CPU, and klock/calibrate.hpp wants it.
 PC = Arch("KLOCK_QEMU", "qemu-system-x86_64",
           ("-machine", "pc",

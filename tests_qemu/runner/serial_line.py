@@ -2,7 +2,7 @@
 """A run of the lab on a real machine, read from its serial line.
 
 Nothing is sent. The machine says by its last line how the run has ended
-(boot/exit.cpp). For its first the host waits for ever, for the others as long
+(boot/kmain.cpp). For its first the host waits for ever, for the others as long
 as for a guest's.
 """
 import contextlib

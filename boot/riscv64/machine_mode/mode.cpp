@@ -8,7 +8,7 @@
 #include <boot/riscv64/mode.hpp>
 #include <mode/registers.h>
 #include <boot/machine.hpp>
-#include <boot/pause.hpp>
+#include <boot/interrupts.hpp>
 
 namespace boot {
 

@@ -14,7 +14,6 @@
 #include <boot/riscv64/mode.hpp>
 #include <boot/machine.hpp>
 #include <boot/interrupts.hpp>
-#include <boot/pause.hpp>
 
 namespace boot {
 

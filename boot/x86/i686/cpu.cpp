@@ -12,10 +12,9 @@
 #include <machine/cpu.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/x86/width.hpp>
 #include <boot/x86/x86.hpp>
 #include <boot/console.hpp>
-#include <boot/report.hpp>
+#include <boot/panic.hpp>
 #include <boot/machine.hpp>
 #include <boot/x86/firmware.hpp>
 

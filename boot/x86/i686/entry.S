@@ -73,7 +73,7 @@ interrupt_common:
 	movl %edi, FRAME_EDI(%esp)
 	movl %ebp, FRAME_EBP(%esp)
 
-	cld	/* the ABI's state; memmove may have been interrupted */
+	cld	/* the ABI's state, whatever was interrupted */
 	movl %esp, %ebx	/* the frame; EBX survives the call */
 	andl $-16, %esp	/* unlike in 64-bit mode, the CPU aligns nothing */
 	subl $12, %esp

@@ -97,7 +97,7 @@
  */
 #define TRAMPOLINE_ADDRESS 0x8000
 
-/* QEMU's isa-debug-exit, and what a panic writes to it (exit.hpp) */
+/* QEMU's isa-debug-exit, and what a panic writes to it (panic.hpp) */
 #define EXIT_PORT 0xf4
 #define EXIT_CODE_PANIC 0x2c
 

@@ -11,8 +11,7 @@
 #include <boot/percpu.hpp>
 #include <boot/x86/x86.hpp>
 #include <boot/console.hpp>
-#include <boot/report.hpp>
-#include <boot/x86/width.hpp>
+#include <boot/panic.hpp>
 
 namespace boot {
 

@@ -182,7 +182,7 @@ interrupt_common:
 	movq %r14, FRAME_R14(%rsp)
 	movq %r15, FRAME_R15(%rsp)
 
-	cld	/* the ABI's state; memmove may have been interrupted */
+	cld	/* the ABI's state, whatever was interrupted */
 	movq %rsp, %rdi
 	call interrupt_dispatch
 
