@@ -9,37 +9,6 @@
 
 namespace lab {
 
-/*
- * The name that was probably meant by one that is not known
- *
- *	nearest meant("ticket_lock");
- *	meant.offer("tas_lock");
- *	meant.offer("ticket_lock<u8>");
- *	meant.name();		"ticket_lock<u8>"
- *
- * The same name; else one that begins with the text; else the one with the
- * fewest mistakes, at most one in three characters. Of equals the first that
- * was offered. Small and capital letters are the same but for the first rule.
- */
-struct nearest {
-	explicit nearest(const char *unknown);
-
-	void offer(const char *name);
-
-	/* Null: none is near. */
-	[[nodiscard]] const char *name() const { return best; }
-
-	/* Whether name() is the text itself. */
-	[[nodiscard]] bool is_exact() const { return distance == 0; }
-
-	[[nodiscard]] const char *given() const { return text; }
-
-      private:
-	const char *text;
-	const char *best = nullptr;
-	unsigned distance; /* of the best; of none, the first that is far */
-};
-
 namespace {
 
 /* Longer names are compared up to here. */
@@ -110,25 +79,50 @@ unsigned distance_of(const char *text, const char *name)
 	return *text && begins_with(name, text) ? 1 : 1 + mistakes(text, name);
 }
 
-} // namespace
+/*
+ * The name that was probably meant by one that is not known
+ *
+ *	nearest meant("ticket_lock");
+ *	meant.offer("tas_lock");
+ *	meant.offer("ticket_lock<u8>");
+ *	meant.name();		"ticket_lock<u8>"
+ *
+ * The same name; else one that begins with the text; else the one with the
+ * fewest mistakes, at most one in three characters. Of equals the first that
+ * was offered. Small and capital letters are the same but for the first rule.
+ */
+struct nearest {
+	explicit nearest(const char *unknown) : text(unknown), distance(3)
+	{
+		const unsigned bearable = length_of(unknown) / 3;
 
-nearest::nearest(const char *unknown) : text(unknown), distance(3)
-{
-	const unsigned bearable = length_of(unknown) / 3;
+		if (bearable > 1)
+			distance = bearable + 2;
+	}
 
-	if (bearable > 1)
-		distance = bearable + 2;
-}
+	void offer(const char *name)
+	{
+		const unsigned found = distance_of(text, name);
 
-void nearest::offer(const char *name)
-{
-	const unsigned found = distance_of(text, name);
+		if (found >= distance)
+			return;
+		distance = found;
+		best = name;
+	}
 
-	if (found >= distance)
-		return;
-	distance = found;
-	best = name;
-}
+	/* Null: none is near. */
+	[[nodiscard]] const char *name() const { return best; }
+
+	/* Whether name() is the text itself. */
+	[[nodiscard]] bool is_exact() const { return distance == 0; }
+
+	[[nodiscard]] const char *given() const { return text; }
+
+      private:
+	const char *text;
+	const char *best = nullptr;
+	unsigned distance; /* of the best; of none, the first that is far */
+};
 
 /* Why a word is wrong, for people; empty: it is right. */
 struct wrong {
@@ -147,22 +141,11 @@ template <typename... Arguments>
 	return w;
 }
 
-/* A name that is not known, and the one that was probably meant. */
-[[nodiscard]] wrong unknown(const nearest &names);
-
 /* A value's name and what it stands for; a null name ends a list. */
 struct choice {
 	const char *name;
 	u32 value;
 };
-
-[[nodiscard]] wrong read_number(const char *text, u32 most, u32 &into);
-
-/* "300" or "100..900" */
-[[nodiscard]] wrong read_range(const char *text, range &into);
-
-[[nodiscard]] wrong read_choice(const choice *among, const char *text,
-				u32 &into);
 
 /*
  * Calls use(item) for each item of a list with commas, until one is wrong. An
@@ -190,8 +173,6 @@ template <typename Use>
 	}
 }
 
-namespace {
-
 bool has_only_digits(const char *text)
 {
 	const char *at = text;
@@ -201,8 +182,7 @@ bool has_only_digits(const char *text)
 	return at != text && !*at;
 }
 
-} // namespace
-
+/* A name that is not known, and the one that was probably meant. */
 wrong unknown(const nearest &names)
 {
 	if (names.name())
@@ -226,6 +206,7 @@ wrong read_number(const char *text, u32 most, u32 &into)
 	return {};
 }
 
+/* "300" or "100..900" */
 wrong read_range(const char *text, range &into)
 {
 	constexpr u32 any = ~0u;
@@ -268,12 +249,12 @@ wrong read_choice(const choice *among, const char *text, u32 &into)
 	return unknown(meant);
 }
 
-inline constexpr choice modes[] = {{"table", static_cast<u32>(mode::table)},
-				   {"csv", static_cast<u32>(mode::csv)},
-				   {"tap", static_cast<u32>(mode::tap)},
-				   {}};
+constexpr choice modes[] = {{"table", static_cast<u32>(mode::table)},
+			    {"csv", static_cast<u32>(mode::csv)},
+			    {"tap", static_cast<u32>(mode::tap)},
+			    {}};
 
-inline constexpr choice jobs[] = {
+constexpr choice jobs[] = {
 	{"measure", static_cast<u32>(job::measure)},
 	{"locks", static_cast<u32>(job::locks)},
 	{"storm", static_cast<u32>(job::storm)},
@@ -301,7 +282,7 @@ inline constexpr choice jobs[] = {
 	{"reset", static_cast<u32>(job::reset)},
 	{}};
 
-inline constexpr choice misuses[] = {
+constexpr choice misuses[] = {
 	{"recursion", static_cast<u32>(misuse::recursion)},
 	{"free_unlock", static_cast<u32>(misuse::free_unlock)},
 	{"foreign_unlock", static_cast<u32>(misuse::foreign_unlock)},
@@ -322,15 +303,13 @@ inline constexpr choice misuses[] = {
 	{"sleeps", static_cast<u32>(misuse::sleeps)},
 	{}};
 
-inline constexpr choice parts[] = {{"nothing", 0},
-				   {"handlers", part_handler},
-				   {"nmis", part_nmi},
-				   {"halts", part_halt},
-				   {"leaves", part_leave},
-				   {"updates", part_update},
-				   {}};
-
-namespace {
+constexpr choice parts[] = {{"nothing", 0},
+			    {"handlers", part_handler},
+			    {"nmis", part_nmi},
+			    {"halts", part_halt},
+			    {"leaves", part_leave},
+			    {"updates", part_update},
+			    {}};
 
 /* Of one CPU's timer a second: at 10 us between two, handlers are all that
  * runs.
