@@ -503,85 +503,29 @@ inline void atomic_store_explicit(volatile atomic<T> *x, klock_model_value<T> v,
 /* -- Read-modify-write ------------------------------------------------------
  */
 
-template <typename T>
-inline T atomic_exchange(volatile atomic<T> *x, klock_model_value<T> v,
-			 KLOCK_MODEL_HERE) noexcept
-{
-	return x->exchange(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_exchange_explicit(volatile atomic<T> *x, klock_model_value<T> v,
-				  memory_order o, KLOCK_MODEL_HERE) noexcept
-{
-	return x->exchange(v, o, s);
-}
+/* Each in two forms: the order is said, or seq_cst. */
+#define KLOCK_MODEL_CHANGE(name, given)                                        \
+	template <typename T>                                                  \
+	inline T atomic_##name(volatile atomic<T> *x, given<T> v,              \
+			       KLOCK_MODEL_HERE) noexcept                      \
+	{                                                                      \
+		return x->name(v, memory_order::seq_cst, s);                   \
+	}                                                                      \
+	template <typename T>                                                  \
+	inline T atomic_##name##_explicit(volatile atomic<T> *x, given<T> v,   \
+					  memory_order o,                      \
+					  KLOCK_MODEL_HERE) noexcept           \
+	{                                                                      \
+		return x->name(v, o, s);                                       \
+	}
 
-template <typename T>
-inline T atomic_fetch_add(volatile atomic<T> *x, klock_model_by<T> v,
-			  KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_add(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_fetch_add_explicit(volatile atomic<T> *x, klock_model_by<T> v,
-				   memory_order o, KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_add(v, o, s);
-}
-
-template <typename T>
-inline T atomic_fetch_sub(volatile atomic<T> *x, klock_model_by<T> v,
-			  KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_sub(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_fetch_sub_explicit(volatile atomic<T> *x, klock_model_by<T> v,
-				   memory_order o, KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_sub(v, o, s);
-}
-
-template <typename T>
-inline T atomic_fetch_and(volatile atomic<T> *x, klock_model_value<T> v,
-			  KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_and(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_fetch_and_explicit(volatile atomic<T> *x,
-				   klock_model_value<T> v, memory_order o,
-				   KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_and(v, o, s);
-}
-
-template <typename T>
-inline T atomic_fetch_or(volatile atomic<T> *x, klock_model_value<T> v,
-			 KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_or(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_fetch_or_explicit(volatile atomic<T> *x, klock_model_value<T> v,
-				  memory_order o, KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_or(v, o, s);
-}
-
-template <typename T>
-inline T atomic_fetch_xor(volatile atomic<T> *x, klock_model_value<T> v,
-			  KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_xor(v, memory_order::seq_cst, s);
-}
-template <typename T>
-inline T atomic_fetch_xor_explicit(volatile atomic<T> *x,
-				   klock_model_value<T> v, memory_order o,
-				   KLOCK_MODEL_HERE) noexcept
-{
-	return x->fetch_xor(v, o, s);
-}
+KLOCK_MODEL_CHANGE(exchange, klock_model_value)
+KLOCK_MODEL_CHANGE(fetch_add, klock_model_by)
+KLOCK_MODEL_CHANGE(fetch_sub, klock_model_by)
+KLOCK_MODEL_CHANGE(fetch_and, klock_model_value)
+KLOCK_MODEL_CHANGE(fetch_or, klock_model_value)
+KLOCK_MODEL_CHANGE(fetch_xor, klock_model_value)
+#undef KLOCK_MODEL_CHANGE
 
 template <typename T>
 inline bool atomic_compare_exchange_strong(volatile atomic<T> *x,
