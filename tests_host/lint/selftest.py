@@ -18,7 +18,7 @@ import common
 import format as clang_format
 
 HERE = Path(__file__).resolve().parent
-LINTS = ("fields", "orders", "includes", "bans", "proofs", "ports", "style",
+LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
          "lock_table", "repeated", "members")
 
 LOCK = "lib/klock/good_lock.hpp"
@@ -165,13 +165,13 @@ BANS = [
 ]
 
 PROOFS = [
-    Case("proofs", "a test case that is not there", LOCK,
+    Case("fields", "a test case that is not there", LOCK,
          "unit/good_lock: size", "unit/good_lock: sizes", "sizes",
          'begins with "good_lock: sizes"'),
-    Case("proofs", "the other world's test case", LOCK,
+    Case("fields", "the other world's test case", LOCK,
          "unit/good_lock: size", "native/good_lock: size", "Checked: native/g",
          "no test in tests_host/native"),
-    Case("proofs", "no such world", LOCK, "sim/costs", "moon/costs", "moon",
+    Case("fields", "no such world", LOCK, "sim/costs", "moon/costs", "moon",
          "write <world>/<test>"),
 ]
 
@@ -277,7 +277,7 @@ BRANCHES = [
     Case("members", "a wait that checked_lock has not", LOCK,
          "	void lock()", "	void lock_late() { wait(); }\n	void lock()",
          "lock_late", "good_lock::lock_late() may wait"),
-    Case("proofs", "no world at all", LOCK, "sim/costs", "everywhere",
+    Case("fields", "no world at all", LOCK, "sim/costs", "everywhere",
          "everywhere", "write <world>/<test>"),
     Case("style", "no licence behind a #!", "boot/run", "",
          "#!/bin/sh\ntrue\n", "true", "no licence"),
