@@ -5,7 +5,7 @@
     operations   each is of the instructions that its order demands (orders.py)
     flags        the interrupt flag, the pause and the clock
     locks        read-modify-writes, orders and waits of each (cross_locks.py);
-                 the sizes that bench's README has of some (sizes.py)
+                 the sizes that bench's README has of some
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
@@ -25,7 +25,6 @@ import cross
 import cross_locks
 import objects
 import orders
-import sizes
 from facts import EXPECTATIONS
 
 # -- The interrupt flag, the pause and the clock -----------------------------
@@ -204,7 +203,7 @@ def _locks(compiler, machine, scratch):
     found, seen = cross_locks.check(compiler, machine, scratch, EXPECTATIONS)
     yield from found
     print(f"{compiler}: {len(seen)} locks")
-    yield from sizes.stale(compiler, seen, sizes.README)
+    yield from cross_locks.stale(compiler, seen, cross_locks.README)
 
 
 def _extensions(compiler, machine, scratch):

@@ -6,9 +6,19 @@
     waits       lock() sleeps or pauses where it waits; a sleep lies right
                 behind the read that marks what ends it; nobody sends an event
     symbols     nothing is asked of the program but klock_os_*
+
+As a program: code bytes and instructions of ticket and MCS locks, ours by both
+compilers, beside what packages bring of others', by GCC: Concurrency Kit's
+headers (libck-dev) and Linux's generic ticket lock (linux-headers-*-common). A
+cell is lock() + unlock(): bytes, instructions, less what only aligns.
+
+Run: cross_locks.py --lib lib [--linux FOLDER] [--write]
 """
 
+import argparse
 import re
+import sys
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,3 +131,181 @@ def check(compiler, machine, scratch, expectations, extra=()):
         if row.name in expectations:
             found += check_row(row, expectations[row.name])
     return found, seen
+
+
+# -- The sizes of some, in bench's README --------------------------------------
+
+README = HERE.parent / "bench/README.md"
+TARGETS = {"aarch64": "AArch64, LL/SC", "aarch64-lse": "AArch64, LSE",
+           "riscv64": "RISC-V"}
+COMPILERS = ("g++", "clang++")
+OURS = ("ticket_lock<u8>", "ticket_lock<u16>", "ticket_lock<u32>", "mcs_lock")
+START, END = "<!-- sizes: begin -->\n", "<!-- sizes: end -->\n"
+MISSING = "-"
+
+# ck_md.h is of the machine that the package was built for, a PC.
+_CK = ["-DCK_MD_H", "-DCK_MD_RMO", "-DCK_MD_CACHELINE=64",
+       "-DCK_MD_PAGESIZE=4096", "-DCK_MD_VMA_BITS=48",
+       "-DCK_MD_POINTER_PACK_DISABLE", "-idirafter", "/usr/include"]
+_LINUX_NAMES = {"aarch64": "arm64", "aarch64-lse": "arm64", "riscv64": "riscv"}
+# What the ticket lock does not need, and a made-up configuration lacks.
+_LEFT_OUT = ("qrwlock.h", "qrwlock_types.h")
+
+
+def cell(code):
+    return f"{sum(c[0] for c in code)}, {sum(c[1] for c in code)}"
+
+
+def version(compiler):
+    """What the table is of: "g++ 12.2.0"."""
+    said = objects.call([compiler.cxx, "--version"]).splitlines()[0]
+    name = "clang++" if compiler.is_clang else "g++"
+    return f"{name} {re.findall(r'[0-9]+[.][0-9.]+[0-9]', said)[-1]}"
+
+
+def ours(seen):
+    """{name: cell} of what rows() has found."""
+    return {f"`{row.name}`": cell((row.lock, row.unlock)) for row in seen
+            if row.name in OURS}
+
+
+def stale(compiler, seen, readme):
+    """A line for each cell that the README has otherwise."""
+    text = readme.read_text()
+    if version(compiler) not in text:
+        print(f"{readme.name} has the sizes of another compiler than "
+              f"{version(compiler)}: not compared")
+        return
+    column = 2 + list(TARGETS).index(compiler.name)
+    is_cxx = "clang++" if compiler.is_clang else "g++"
+    written = {}
+    for line in text.partition(START)[2].partition(END)[0].splitlines():
+        words = [word.strip() for word in line.strip("|").split("|")]
+        if len(words) == 2 + len(TARGETS) and words[1] == is_cxx:
+            written[words[0]] = words[column]
+    for name, now in ours(seen).items():
+        if written.get(name) != now:
+            yield (f"{readme} says {written.get(name)} of {name}, and it is "
+                   f"{now}: build the target sizes_table")
+
+
+def _of_peer(compiler, source, flags, scratch):
+    """{verb: cell} by GCC; {} where the package's headers do not compile."""
+    obj = Path(scratch) / "peer.o"
+    gcc = compiler.cxx.removesuffix("g++") + "gcc"
+    march = compiler.target.march
+    # The headers of the C library know RISC-V with floating point alone.
+    machine = [f"-march={march}", *compiler.target.flags] \
+        if compiler.target.port == "aarch64" else ["-march=rv64gc"]
+    try:
+        objects.call([gcc, *machine, "-w", *cross.COMMON, *flags, "-c", source,
+                      "-o", obj])
+    except objects.Failed as failed:
+        print(f"{source.name} for {compiler.name}: left out: "
+              f"{str(failed).strip().splitlines()[-1]}", file=sys.stderr)
+        return {}
+    code = compiler.functions(obj)
+    return {verb: cell([size(code[f"{verb}_{part}"])
+                        for part in ("lock", "unlock")])
+            for verb in ("ticket", "mcs") if f"{verb}_lock" in code}
+
+
+def _linux_flags(linux, target, scratch):
+    """Its folders, with a header for each that a build would generate."""
+    name = _LINUX_NAMES[target]
+    own, made = linux / "arch" / name / "include", Path(scratch) / name
+    (made / "asm").mkdir(parents=True)
+    (made / "generated").mkdir()
+    (made / "generated/autoconf.h").write_text("")
+    for generic in ("include/asm-generic", "include/uapi/asm-generic"):
+        for header in (linux / generic).glob("*.h"):
+            places = (own / "asm", own / "uapi/asm", made / "asm")
+            if not any((place / header.name).exists() for place in places):
+                (made / "asm" / header.name).write_text(
+                    f"#include <asm-generic/{header.name}>\n")
+    for header in _LEFT_OUT:
+        (made / "asm" / header).write_text("")
+    include = linux / "include"
+    return ["-nostdinc", "-std=gnu11", "-D__KERNEL__", "-DCONFIG_64BIT",
+            "-DCONFIG_SMP", "-DCONFIG_PAGE_OFFSET=0",
+            f"-DCONFIG_{name.upper()}", f"-I{own}", f"-I{made}",
+            f"-I{include}", f"-I{own}/uapi", f"-I{include}/uapi",
+            "-include", include / "linux/kconfig.h",
+            "-include", include / "linux/compiler_types.h"]
+
+
+def _our_cells(compiler, scratch):
+    obj = compiler.compile(HERE / "all_locks.cpp", Path(scratch) / "locks.o")
+    return ours(rows(compiler, orders.MACHINES[compiler.name], obj,
+                     scratch))
+
+
+def _peer_cells(gcc, linux, scratch):
+    """Neither has LSE: ck refuses it, Linux patches it in at boot."""
+    if gcc.name == "aarch64-lse":
+        return {}
+    found = {f"ck {verb}": text for verb, text in
+             _of_peer(gcc, HERE / "peers.c", _CK, scratch).items()}
+    if linux:
+        flags = _linux_flags(linux, gcc.name, scratch)
+        found.update((f"Linux {verb}", text) for verb, text in _of_peer(
+            gcc, HERE / "peers.c", ["-DLINUX", *flags], scratch).items())
+    return found
+
+
+def table(lib, linux):
+    """(the versions, the lines)"""
+    cells, versions = {}, set()
+    for target in TARGETS:
+        for cxx in COMPILERS:
+            compiler = cross.Cross(cxx, target, lib)
+            versions.add(version(compiler))
+            with tempfile.TemporaryDirectory() as scratch:
+                found = _our_cells(compiler, scratch)
+                if cxx == "g++":
+                    found.update(_peer_cells(compiler, linux, scratch))
+            for name, text in found.items():
+                cells.setdefault((name, cxx), {})[target] = text
+    lines = ["| lock | compiler | " + " | ".join(TARGETS.values()) + " |",
+             "|---|---|" + "---|" * len(TARGETS)]
+    for of in sorted(cells, key=lambda of: ("mcs" in of[0], of[0][0] != "`")):
+        row = [cells[of].get(target, MISSING) for target in TARGETS]
+        lines.append(f"| {of[0]} | {of[1]} | " + " | ".join(row) + " |")
+    return ", ".join(sorted(versions, reverse=True)), "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--linux", type=Path,
+                        help="the folder of a linux-headers-*-common")
+    parser.add_argument("--write", action="store_true",
+                        help="puts the table between its marks in bench's "
+                             "README")
+    args = parser.parse_args()
+    linux = args.linux or next(
+        iter(sorted(Path("/usr/src").glob("linux-headers-*-common"))), None)
+    versions, lines = table(args.lib, linux)
+    if not args.write:
+        print(f"{versions}\n\n{lines}", end="")
+        return 0
+    before, start, rest = README.read_text().partition(START)
+    old, end, after = rest.partition(END)
+    if not start or not end:
+        print(f"{README}: no line {START.strip()}, or no {END.strip()}")
+        return 1
+    lost = [row for row in re.findall(r"^\| (\w+ \w+) \|", old, re.M)
+            if f"| {row} |" not in lines]
+    if lost:
+        print(f"{README} has a row of {lost[0]}, and its headers are not here:"
+              " install libck-dev, or give --linux")
+        return 1
+    README.write_text(before + start + f"{versions}, -O2.\n\n{lines}" + end +
+                      after)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Concurrency Kit's locks, and with LINUX Linux's generic ticket lock, as
- * functions: for sizes.py, which has the include paths and the few names of a
- * configuration that Linux's headers ask for.
+ * functions: for cross_locks.py, which has the include paths and the few names
+ * of a configuration that Linux's headers ask for.
  */
 #ifndef LINUX
 
