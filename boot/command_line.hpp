@@ -4,7 +4,7 @@
  *
  * Words are separated by blanks; `name=value` or `name` alone. The kernel's own
  * file name, which some loaders put first, is not among them. Boot gives no
- * word a meaning but pin= (smp.hpp) and x2apic (x86/apic.cpp). Any context,
+ * word a meaning but pin= (cpus.hpp) and x2apic (x86/apic.cpp). Any context,
  * always the same answers.
  *
  *	for (const boot::word &w : boot::command_line())

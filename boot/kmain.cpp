@@ -7,7 +7,7 @@
 #include <boot/kernel.hpp>
 #include <boot/percpu.hpp>
 #include <boot/machine.hpp>
-#include <boot/smp.hpp>
+#include <boot/cpus.hpp>
 #include <boot/panic.hpp>
 #include <boot/interrupts.hpp>
 

@@ -3,7 +3,8 @@
  * pin - which CPUs take part, and in which order
  */
 #include <boot/command_line.hpp>
-#include <boot/smp.hpp>
+#include <boot/cpus.hpp>
+#include <boot/machine.hpp>
 
 namespace boot {
 

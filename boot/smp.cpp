@@ -6,10 +6,10 @@
 #include <boot/command_line.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>
+#include <boot/machine.hpp>
 #include <boot/panic.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/percpu.hpp>
-#include <boot/smp.hpp>
 #include <klock/cpu.hpp>
 
 namespace boot {

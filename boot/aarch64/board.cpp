@@ -2,7 +2,6 @@
 /*
  * board - the device tree, the console's other end, the machine's end: AArch64
  */
-#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/machine.hpp>
 #include <boot/interrupts.hpp>

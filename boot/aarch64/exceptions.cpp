@@ -4,7 +4,6 @@
  *
  * Source: Arm ARM (DDI 0487), ESR_EL1: EC, and ISS encodings of aborts.
  */
-#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>

@@ -11,7 +11,6 @@
  * One software-generated interrupt brings the mail of other CPUs, one is the
  * NMI.
  */
-#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/console.hpp>
 #include <boot/cpus.hpp>

@@ -6,7 +6,6 @@
  * (SYSTEM_RESET); SMC Calling Convention (DEN 0028): arguments and results in
  * X0 to X3, X4 to X17 may change.
  */
-#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/interrupts.hpp>
 #include <boot/machine.hpp>

@@ -7,7 +7,6 @@
  * fire for as long as their time has come: they are set anew before the
  * interrupt ends.
  */
-#include <boot/aarch64/board.hpp>
 #include <boot/aarch64/system.hpp>
 #include <boot/board/board.hpp>
 #include <boot/console.hpp>

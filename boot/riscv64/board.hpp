@@ -37,4 +37,43 @@ void handle(u8 vector, interrupt_frame &frame);
 [[noreturn]] void report_exception(const interrupt_frame &frame);
 [[noreturn]] void report_no_handler(const interrupt_frame &frame, u8 vector);
 
+/*
+ * -- What machine and supervisor mode do each in its own way --
+ *
+ * Machine mode has the hardware to itself; supervisor mode asks the firmware.
+ * One of the two folders is compiled; beside these functions it supplies
+ * _start, call_cpus() and protect_memory() (boot/machine.hpp),
+ * sleep_until_pending() (machine/cpu.hpp), the header <mode/registers.h>, and
+ * the lab's cpu_relax().
+ */
+
+struct percpu;
+
+/* "machine mode" or the firmware's name, for boot's first line. */
+const char *mode_name();
+
+/*
+ * Finds what the functions below need. Null, or what is missing: then there is
+ * neither timer nor IPI. Once, on the first CPU.
+ */
+const char *mode_init(const device_tree &tree);
+
+/* The running CPU's own; before interrupts are enabled. */
+void mode_cpu_init(percpu &cpu);
+
+/*
+ * A hart's software interrupt. What was written before is seen there. Any
+ * context.
+ */
+void raise_software_interrupt(percpu &cpu);
+
+/* This hart's. Whoever raises it from now on is not missed. */
+void clear_software_interrupt();
+
+/* The clock by which timers go; of the frequency that the tree says. */
+u64 timer_now();
+
+/* This hart's timer interrupts from then on; ~0: never. */
+void set_timer(u64 when);
+
 } // namespace boot

@@ -10,7 +10,6 @@
 #include <boot/percpu.hpp>
 #include <boot/riscv64/board.hpp>
 #include <boot/riscv64/csr.hpp>
-#include <boot/riscv64/mode.hpp>
 #include <boot/machine.hpp>
 
 namespace boot {

@@ -10,7 +10,6 @@
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>
 #include <boot/panic.hpp>
-#include <boot/riscv64/mode.hpp>
 #include <boot/machine.hpp>
 
 namespace boot {

@@ -2,7 +2,8 @@
 /*
  * test_topology - what CPUID says of APIC ids, and who takes part by it
  */
-#include <boot/smp.hpp>
+#include <boot/cpus.hpp>
+#include <boot/machine.hpp>
 #include <boot/x86/topology.hpp>
 #include <boot/x86/x86.hpp>
 #include <catch.hpp>

@@ -3,7 +3,6 @@
  * experiment - how each lock serves its CPUs: figures, not verdicts
  */
 #include "context.hpp"
-#include "figures.hpp"
 #include "jobs.hpp"
 #include "machine.hpp"
 #include "report.hpp"

@@ -5,7 +5,6 @@
  * A table's row has 79 columns where the longest name has 29: a text screen has
  * 80.
  */
-#include "figures.hpp"
 
 #include "machine.hpp"
 #include "report.hpp"

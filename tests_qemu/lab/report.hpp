@@ -9,7 +9,9 @@
 
 #include "options.hpp"
 
+#include <klock/selftest/measure.hpp>
 #include <klock/selftest/parts.hpp>
+#include <klock/selftest/shared_measure.hpp>
 #include <klock/types.hpp>
 
 namespace lab {
@@ -88,5 +90,31 @@ void add_sections(klock::u64 sections, klock::u64 capacity);
 
 /* "# totals: acquisitions=... wraps=..." */
 void print_totals();
+
+/*
+ * -- A measurement's row: table, comma-separated values, KTAP (figures.cpp) --
+ *
+ * CSV: lines that begin with '#' are comments; the first field says what a line
+ * is. runner/plots.py reads this; what each field is: README.md.
+ *
+ *	row,<the fields that the line "head," names>
+ *	hist,<lock>,<cpus>,<from ns>,<to ns>,<handoffs>
+ */
+
+void print_figures_head(const options &o);
+
+/*
+ * Counts the row, too; f is not changed. also_wrong: what the figures do not
+ * show, or null.
+ */
+void print_figures(const options &o, const klock::selftest::figures &f,
+		   const char *also_wrong);
+
+void print_shared_head(const options &o);
+
+/* As print_figures(). */
+void print_shared_figures(const options &o,
+			  const klock::selftest::shared_figures &f,
+			  const char *also_wrong);
 
 } // namespace lab

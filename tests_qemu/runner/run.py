@@ -9,17 +9,26 @@ wrong.
 """
 import argparse
 import re
+import subprocess
 import sys
 
 import qemu
 import serial_line
 from qemu import ARCHES, arch_of
-from output import Outcome, Stopped, Trouble, exit_status
+from output import STATUS_PASS, Outcome, Stopped, Trouble, exit_status
 
 SKIPPED = 77
 # What a clock said. No two runs say the same.
 MEASURED = re.compile(r"\bclock \d|\d ?([kMG]Hz|ns|us|ms|cycles|per second)\b")
 TAIL = 40       # lines of the log that are shown when something is wrong
+HOW = """\
+The lab waits for gdb. In another terminal:
+
+  gdb {symbols} -ex 'target remote :1234' -ex 'hbreak payload_main' -ex continue
+
+'info threads' lists the vCPUs, 'thread 2' and 'bt' shows where one is.
+A breakpoint before the kernel runs must be a hardware one (hbreak).
+"""
 
 
 def at_least_one(text):
@@ -70,6 +79,9 @@ def add_machine(parser):
     parser.add_argument("--qemu", default="", metavar="PROGRAM",
                         help="default: $KLOCK_QEMU (KLOCK_QEMU_AARCH64, "
                         "KLOCK_QEMU_RISCV64), or qemu-system-x86_64 and so on")
+    parser.add_argument("--gdb", action="store_true",
+                        help="stop before the first instruction, and say how to "
+                        "attach gdb; no log, no verdict but the guest's")
     parser.add_argument("--qemu-arg", action="append", default=[],
                         metavar="ARG", help="one more argument for QEMU, as "
                         "--qemu-arg=-vga --qemu-arg=std")
@@ -211,6 +223,20 @@ def report(args, number, machine, run, wrong):
         print(f"serial log: {machine.log}")
 
 
+def wait_for_gdb(args):
+    """Ends with the guest, or by Ctrl-C. The symbols are in .debug beside the
+    .elf."""
+    machine = qemu.Machine(image=args.image, cpus=args.cpus, qemu=args.qemu,
+                           accelerator=args.mode, append=args.append,
+                           cpu=args.cpu, extra=(*args.qemu_arg, "-s", "-S"))
+    why_not = qemu.missing(machine)
+    if why_not:
+        raise Trouble(why_not)
+    print(HOW.format(symbols=args.image.removesuffix(".elf") + ".debug"),
+          flush=True)
+    return int(subprocess.call(qemu.command(machine)) != STATUS_PASS)
+
+
 def boot(machine, args):
     """What had come when somebody ended it is shown."""
     sys.stdout.flush()
@@ -228,6 +254,8 @@ def boot(machine, args):
 def main():
     args = arguments()
     check_arch(args)
+    if args.gdb:
+        return wait_for_gdb(args)
     first = None
     for number in range(1, args.repeat + 1):
         machine = machine_for(args, number)

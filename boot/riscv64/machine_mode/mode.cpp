@@ -5,7 +5,7 @@
 #include <boot/cpus.hpp>
 #include <boot/percpu.hpp>
 #include <boot/riscv64/csr.hpp>
-#include <boot/riscv64/mode.hpp>
+#include <boot/riscv64/board.hpp>
 #include <mode/registers.h>
 #include <boot/machine.hpp>
 #include <boot/interrupts.hpp>
