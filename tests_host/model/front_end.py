@@ -5,7 +5,7 @@
 What the checker does not see, it would call ok: so each part of what makes it
 see is taken away, one at a time, and the test that is named must fail. Whole,
 all of them pass. Run: front_end.py --root DIR --cxx CXX --wraps FILE
---main LIBRARY LIBRARY ...
+--tests OBJECTS --main LIBRARY LIBRARY ...
 """
 
 import argparse
@@ -20,7 +20,6 @@ PLAIN, HEAP = "model_std/plain.cpp", "model_std/heap.cpp"
 RUNS, OBJECTS = "model/engine/execution.cpp", "model/engine/objects.cpp"
 EXPLORES, BODY = "model/engine/explorer.cpp", "model/include/model/body.hpp"
 ACCESS = "model/include/model/access.hpp"
-TEST = "tests_host/model/test_plain.cpp"
 
 # Name; a file in lib, and what changes there; which test finds it.
 MUTANTS = [
@@ -99,12 +98,11 @@ MUTANTS = [
 
 
 def built(args, folder, name, old, new):
-    """The test's program, with this changed."""
-    root, flags = args.root, ["-std=gnu++20", "-O0", "-w"]
+    """The tests' program, with this changed."""
+    root, wraps, sources = args.root, args.wraps.read_text(), []
     include = [f"-I{folder}", f"-I{root}/lib/model_std/include",
                f"-I{root}/lib/model/include", f"-I{root}/lib",
                f"-I{root}/lib/arch/hooked"]
-    wraps, sources = args.wraps.read_text(), []
     if name is None: # the linker's options
         wraps = wraps.replace(old, new)
     elif name: # else it is whole
@@ -120,22 +118,19 @@ def built(args, folder, name, old, new):
         if not header:
             include.append(f"-I{(root / 'lib' / name).parent}")
     (folder / "wraps").write_text(wraps)
-    objects = []
-    for source in sources:
-        objects.append(folder / (source.stem + ".o"))
-        subprocess.run([args.cxx, *flags, "-fno-builtin", *include, "-c",
-                        source, "-o", objects[-1]], check=True)
-    test = args.test
-    if not test or ACCESS == name:
-        test = folder / "test.o"
-        subprocess.run([args.cxx, *flags, "-g1", "-fsanitize=thread",
-                        "-fno-builtin", *include, f"-I{root}/tests_host", "-c",
-                        root / TEST, "-o", test], check=True)
+    objects = [folder / (source.stem + ".o") for source in sources]
+    for source, made in zip(sources, objects):
+        subprocess.run([args.cxx, "-std=gnu++20", "-O0", "-w", "-fno-builtin",
+                        *include, "-c", source, "-o", made], check=True)
+    # A header's in front: of what it has in the tests' objects, too, the first
+    # is taken.
+    tests = args.tests.split(";")
+    both = objects + tests if name == ACCESS else tests + objects
     program = folder / "program"
-    subprocess.run([args.cxx, test, *objects, args.main, *args.libraries,
+    subprocess.run([args.cxx, *both, args.main, *args.libraries,
                     f"-Wl,@{folder}/wraps", "-ldl", "-pthread", "-o", program],
                    check=True)
-    return test, program
+    return program
 
 
 def passes(program, test):
@@ -150,7 +145,7 @@ def passes(program, test):
 def wrong(args, mutant):
     name, file, old, new, test = mutant
     with tempfile.TemporaryDirectory() as folder:
-        _, program = built(args, pathlib.Path(folder), file, old, new)
+        program = built(args, pathlib.Path(folder), file, old, new)
         return f"{name}: '{test}' does not miss it" if passes(
             program, test) else None
 
@@ -160,11 +155,11 @@ def main():
     for option in ("--root", "--wraps", "--main"):
         parser.add_argument(option, required=True, type=pathlib.Path)
     parser.add_argument("--cxx", required=True)
+    parser.add_argument("--tests", required=True)
     parser.add_argument("libraries", nargs="+")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        args.test = None
-        args.test, whole = built(args, pathlib.Path(folder), "", "", "")
+        whole = built(args, pathlib.Path(folder), "", "", "")
         said = [f"nothing is dropped: '{test}' fails"
                 for test in sorted({m[4] for m in MUTANTS})
                 if not passes(whole, test)]
