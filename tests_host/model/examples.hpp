@@ -2,7 +2,7 @@
 /*
  * examples - ten bugs that others have had, each with its repair
  *
- * A parameter chooses between the two; test_examples.cpp explores both.
+ * A parameter chooses between the two; test_std_atomic.cpp explores both.
  */
 #pragma once
 

@@ -290,6 +290,19 @@ const std::vector<kind> &tested()
 {
 	return kinds_of<tested_locks<Cpus>>();
 }
+/* And that so many may take. */
+template <unsigned Cpus>
+const std::vector<kind> &tested_by()
+{
+	static const std::vector<kind> all = [] {
+		std::vector<kind> some = tested<Cpus>();
+		std::erase_if(some,
+			      [](const kind &k) { return k.capacity < Cpus; });
+		return some;
+	}();
+
+	return all;
+}
 template <unsigned Cpus>
 const std::vector<kind> &tested_shared()
 {

@@ -3,6 +3,9 @@
  * model_bars - how deep the checker goes: the largest explorations, measured
  *
  *	model_bars [workers] [limit] [lock] [all]
+ *	model_bars table [limit]
+ *
+ * The second is every lock in small ones: size, executions, time.
  *
  * Workers: 0, as they are by default, is one a core. A limit of executions is
  * for those that take hours. "all": none is left out for being like another;
@@ -83,10 +86,49 @@ void bar(const char *lock, std::vector<unsigned> sections, bool alike = true)
 		measure(k);
 }
 
+template <unsigned Cpus>
+void rows(const std::vector<unsigned> &sections)
+{
+	std::string size;
+
+	for (unsigned s : sections)
+		size += (size.empty() ? "" : ",") + std::to_string(s);
+	for (const worlds::kind &k :
+	     worlds::kinds_of<klock::selftest::all_locks<Cpus>>()) {
+		if (k.capacity < Cpus)
+			continue;
+		const model::result r = worlds::exclusion(
+			k, {.sections = sections, .max_executions = limit});
+		std::printf("%-30s %-8s %10llu %10llu %8.3f%s%s\n", k.name,
+			    size.c_str(),
+			    static_cast<unsigned long long>(r.complete),
+			    static_cast<unsigned long long>(r.blocked), r.time,
+			    r.exhaustive ? "" : "  not all",
+			    r.ok() ? "" : "  BUG");
+		std::fflush(stdout);
+		if (!r.ok())
+			std::printf("%s", r.timeline.c_str());
+	}
+}
+
+int table(int argc, char **argv)
+{
+	limit = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000'000;
+	std::printf("%-30s %-8s %10s %10s %8s\n", "lock", "sections",
+		    "complete", "blocked", "seconds");
+	rows<2>({2, 2});
+	rows<3>({2, 1, 1});
+	rows<3>({2, 2, 2});
+	rows<4>({1, 1, 1, 1});
+	return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && std::strcmp(argv[1], "table") == 0)
+		return table(argc, argv);
 	if (argc > 1)
 		workers = static_cast<unsigned>(std::atoi(argv[1]));
 	if (argc > 2)

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "verdict.hpp"
+
 #include <model/model.hpp>
 
 #include <algorithm>
@@ -120,17 +122,13 @@ using model::result;
 
 /* Passes, exhaustively, under both rules of release sequences. */
 template <typename Explore>
-inline void passes(klock::u64 complete, options how, Explore explore)
+inline void passes(klock::u64 complete, options how, Explore explore,
+		   int line = __builtin_LINE())
 {
 	for (auto rule :
 	     {model::release_sequence::rc11, model::release_sequence::cxx20}) {
 		how.sequence = rule;
-		const result r = explore(how);
-
-		INFO(r.message << "\n" << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
-		CHECK(r.complete == complete);
+		verdict::right_by(complete, explore(how), line);
 	}
 }
 

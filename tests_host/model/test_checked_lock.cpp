@@ -10,6 +10,7 @@
 #include <klock/mcs_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
+#include "verdict.hpp"
 #include "lock_worlds.hpp"
 
 #include <catch.hpp>
@@ -68,9 +69,7 @@ TEST_CASE("checked_lock: wherever a handler comes, nobody waits for ever",
 {
 	const auto r = interrupted<ticket_lock<u8>>(true);
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(r.panicked > 0);
 }
 
@@ -78,9 +77,7 @@ TEST_CASE("checked_lock: where no handler comes, nothing is said")
 {
 	const auto r = interrupted<ticket_lock<u8>>(false);
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(r.panicked == 0);
 	CHECK(r.complete > 1);
 }
@@ -174,9 +171,7 @@ TEST_CASE("checked_lock: one more contender never gets in")
 {
 	const auto r = crowd({1, 1, 1});
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(r.panicked > 0);
 	CHECK(r.complete > 0);
 }
@@ -184,9 +179,7 @@ TEST_CASE("checked_lock: one more contender never gets in")
 TEST_CASE("checked_lock: as many contenders as fit are no crowd")
 {
 	for (const auto &r : {crowd({1, 3}), tried({2})}) {
-		INFO(r.message << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
+		verdict::right(r);
 		CHECK(r.panicked == 0);
 		CHECK(r.complete > 1);
 	}

@@ -14,6 +14,7 @@
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
+#include "verdict.hpp"
 #include "lock_worlds.hpp"
 
 #include <catch.hpp>
@@ -79,17 +80,13 @@ TEST_CASE("counted_lock: counts are exact, whoever comes when")
 	const result ticket =
 		counts<ticket_lock<u8>>({.sections = {2, 2}}, waits);
 
-	INFO(ticket.message << ticket.timeline);
-	CHECK(ticket.ok());
-	CHECK(ticket.exhaustive);
+	verdict::right(ticket);
 	CHECK(waits[0] > 0);
 	CHECK(waits[1] > 0);
 	CHECK(waits[2] > 0);
 	const result three = counts<tas_lock>({.sections = {1, 1, 1}}, waits);
 
-	INFO(three.message << three.timeline);
-	CHECK(three.ok());
-	CHECK(three.exhaustive);
+	verdict::right(three);
 }
 
 namespace {
@@ -101,9 +98,7 @@ void says_where_it_waits()
 	unsigned waits[4] = {};
 	const result r = counts<L>({.sections = {1, 1}}, waits);
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(waits[0] > 0);
 	CHECK(waits[1] > 0);
 }
@@ -159,9 +154,7 @@ void counts_readers()
 			writers_waits += writes.contended != 0;
 		});
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(waits[0] > 0);
 	CHECK(waits[1] > 0);
 	CHECK(waits[2] > 0);
@@ -184,10 +177,7 @@ TEST_CASE("counted_lock: order of service, first come, first served")
 	const result r =
 		worlds::first_come_first_served(worlds::kind_of<subject>);
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete > 1);
+	verdict::good(r);
 }
 
 namespace {
@@ -231,9 +221,7 @@ TEST_CASE("counted_lock: counts after a reset are of none before it")
 				check(seen.waited == 0 || seen.waited == 5);
 		});
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 }
 
 namespace {
@@ -274,9 +262,7 @@ TEST_CASE("counted_lock: counts come into the list and leave it, any time")
 			check(found == 1, "one is left, or lost");
 		});
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 }
 
 namespace {
@@ -306,8 +292,5 @@ TEST_CASE("wide_count: who reads while it grows past its lower half sees no "
 		},
 		[](counting &w) { check(w.count.get() == 180); });
 
-	INFO(r.message << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete > 1);
+	verdict::good(r);
 }

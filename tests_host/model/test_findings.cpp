@@ -3,11 +3,15 @@
  * What the checker reports, each kind shown once with the fault and once
  * without it; and that it never stops early in silence.
  */
+#include "verdict.hpp"
+
 #include <klock/atomic.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
 
 #include <fiber/fiber.hpp>
+#include <model/example/reference_count.hpp>
+#include <model/example/ring.hpp>
 #include <model/model.hpp>
 
 #include <catch.hpp>
@@ -70,9 +74,7 @@ TEST_CASE("findings: a data race, and none with release and acquire")
 	};
 
 	const auto good = pass(true);
-	CHECK(good.ok());
-	CHECK(good.exhaustive);
-	CHECK(good.complete == 1);
+	verdict::right_by(1, good);
 
 	const auto bad = pass(false);
 	CHECK(bad.found == bug::data_race);
@@ -870,3 +872,157 @@ TEST_CASE("fiber: 1,024 of them take turns")
 }
 
 } // namespace of_fiber
+
+namespace of_guide {
+
+/*
+ * The examples of lib/model/README.md: they pass, their mistakes are found, and
+ * the code that the guide shows is the code that is compiled.
+ */
+
+namespace {
+
+std::string contents(const std::string &name)
+{
+	const std::string here = __FILE__;
+	std::ifstream file(here.substr(0, here.rfind('/')) +
+			   "/../../lib/model/" + name);
+	std::stringstream all;
+
+	all << file.rdbuf();
+	return all.str();
+}
+
+/* What stands between ``` lines. */
+std::vector<std::string> blocks(const std::string &text,
+				const std::string &language)
+{
+	const std::string open = "```" + language + "\n";
+	std::vector<std::string> all;
+
+	for (auto at = text.find(open); at != std::string::npos;
+	     at = text.find(open, at)) {
+		at += open.size();
+		const auto end = text.find("```", at);
+		all.push_back(text.substr(at, end - at));
+		at = end;
+	}
+	return all;
+}
+
+/* Less padding, and less where in which file: this is not the guide's. */
+std::string without_places(const std::string &timeline)
+{
+	const std::regex place("[a-z_]+\\.[ch]pp:[0-9]+"), spaces(" +");
+
+	return std::regex_replace(std::regex_replace(timeline, place, "@"),
+				  spaces, " ");
+}
+
+struct counted {
+	reference_count held;
+	klock::plain<unsigned> object{7};
+	unsigned ended = 0;
+
+	counted()
+	{
+		held.get();
+		model::name(held, "held");
+		model::name(object, "object");
+	}
+};
+
+model::result count_down(const model::options &how)
+{
+	return model::explore<counted>(
+		how,
+		[](counted &w, unsigned) {
+			(void)w.object.get();
+			if (w.held.put()) {
+				w.object.set(0);
+				w.ended++;
+			}
+		},
+		[](counted &w) { model::check(w.ended == 1); });
+}
+
+} // namespace
+
+TEST_CASE("guide: what it shows is what is compiled")
+{
+	const std::string guide = contents("README.md");
+	const auto code = blocks(guide, "cpp");
+	const std::string sources =
+		contents("example/reference_count.hpp") +
+		contents("example/ring.hpp") +
+		contents("example/test_reference_count.cpp");
+
+	REQUIRE(code.size() >= 2);
+	for (const std::string &block : code) {
+		INFO(block);
+		CHECK(sources.find(block) != std::string::npos);
+	}
+}
+
+TEST_CASE("guide: the timeline that it shows is the one that comes")
+{
+	model::options how{.sections = {1, 1}, .record_uses = true};
+	const auto whole = count_down(how);
+	std::string shown;
+
+	REQUIRE(whole.ok());
+	for (const model::use &u : whole.uses)
+		if (u.written == klock::order::release) {
+			how.weaken = {u, klock::order::relaxed};
+			shown = count_down(how).timeline;
+		}
+	INFO(shown);
+	const auto texts = blocks(contents("README.md"), "text");
+	REQUIRE(texts.size() == 1);
+	CHECK(without_places(texts[0]) == without_places(shown));
+}
+
+TEST_CASE("guide: each order of the reference count is needed")
+{
+	model::options how{.sections = {1, 1}, .record_uses = true};
+	const auto whole = count_down(how);
+	unsigned weaker = 0;
+
+	verdict::right_by(2, whole);
+	for (const model::use &u : whole.uses)
+		for (const model::weakening &w : model::weakenings(u)) {
+			INFO(model::text(w));
+			how.weaken = w;
+			CHECK(count_down(how).found == model::bug::data_race);
+			weaker++;
+		}
+	CHECK(weaker == 2);
+}
+
+TEST_CASE("guide: the ring, and each of its orders")
+{
+	const auto run = [](const model::options &how) {
+		return model::explore<ring>(how, [](ring &r, unsigned cpu) {
+			for (int i = 1; i <= 4; i++)
+				if (cpu == 0)
+					r.put(i);
+				else
+					model::check(r.take() == i);
+		});
+	};
+	model::options how{.sections = {1, 1}, .record_uses = true};
+	const auto whole = run(how);
+	unsigned weaker = 0;
+
+	verdict::right_by_at_least(4, whole);
+	for (const model::use &u : whole.uses)
+		for (const model::weakening &w : model::weakenings(u)) {
+			INFO(model::text(w));
+			how.weaken = w;
+			CHECK_FALSE(run(how).ok());
+			weaker++;
+		}
+	CHECK(weaker == 4);
+}
+
+} // namespace of_guide

@@ -36,6 +36,7 @@ using klock::u8;
 using model::bug;
 using model::check;
 using model::result;
+using verdict::good;
 
 namespace {
 
@@ -90,24 +91,16 @@ result rescue(std::vector<unsigned> sections, u32 patience)
 		});
 }
 
-void passes(const result &r)
-{
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete >= 2);
-}
-
 } // namespace
 
 TEST_CASE("rescue_guard: who holds the lock is alone, and it is free after")
 {
 	for (u32 patience : {0u, 1u, 2u}) {
-		passes(rescue<klock::ticket_lock<u8>>({1, 1}, patience));
-		passes(rescue<klock::ticket_lock<u8>>({2, 2}, patience));
-		passes(rescue<klock::tas_lock>({2, 2}, patience));
+		good(rescue<klock::ticket_lock<u8>>({1, 1}, patience));
+		good(rescue<klock::ticket_lock<u8>>({2, 2}, patience));
+		good(rescue<klock::tas_lock>({2, 2}, patience));
 	}
-	passes(rescue<klock::ticket_lock<u8>>({1, 1, 1}, 1));
+	good(rescue<klock::ticket_lock<u8>>({1, 1, 1}, 1));
 }
 
 TEST_CASE("rescue_guard: one that unlocks what it did not take is found")
@@ -131,7 +124,7 @@ TEST_CASE("rescue_guard: a holder that never releases holds up nobody")
 			});
 	};
 
-	passes(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
+	good(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
 	/* What it is there for. */
 	CHECK(stuck([](world<L> &w) { klock::guard held(w.lock); }).found ==
 	      bug::deadlock);
@@ -155,6 +148,7 @@ using model::bug;
 using model::check;
 using model::options;
 using model::result;
+using verdict::good;
 using ticket = klock::ticket_lock<u8>;
 
 namespace {
@@ -205,17 +199,10 @@ result all_are_counted(const options &how)
 
 TEST_CASE("synchronized: no update is lost, no access races")
 {
-	const auto passes = [](const result &r) {
-		INFO(r.message << "\n" << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
-		CHECK(r.complete >= 2);
-	};
-
-	passes(all_are_counted<ticket>({.sections = {1, 1}}));
-	passes(all_are_counted<ticket>({.sections = {2, 2}}));
-	passes(all_are_counted<klock::mcs_lock>({.sections = {1, 1}}));
-	passes(all_are_counted<irq_lock<ticket>>({.sections = {1, 1}}));
+	good(all_are_counted<ticket>({.sections = {1, 1}}));
+	good(all_are_counted<ticket>({.sections = {2, 2}}));
+	good(all_are_counted<klock::mcs_lock>({.sections = {1, 1}}));
+	good(all_are_counted<irq_lock<ticket>>({.sections = {1, 1}}));
 }
 
 TEST_CASE("irq_lock: a handler takes what its own CPU takes")
@@ -223,10 +210,7 @@ TEST_CASE("irq_lock: a handler takes what its own CPU takes")
 	const options interrupted{.sections = {1, 1}, .interrupts = 1};
 	const result off = all_are_counted<irq_lock<ticket>>(interrupted);
 
-	INFO(off.message << "\n" << off.timeline);
-	CHECK(off.ok());
-	CHECK(off.exhaustive);
-	CHECK(off.complete >= 100);
+	verdict::right_by_at_least(100, off);
 	/* The same without the type that says so. */
 	CHECK(all_are_counted<ticket>(interrupted).found == bug::deadlock);
 }
@@ -244,6 +228,7 @@ using klock::irq_shared_lock;
 using klock::u8;
 using model::options;
 using model::result;
+using verdict::good;
 
 namespace {
 
@@ -350,8 +335,7 @@ void are_right(const std::vector<size> &sizes, bool non_maskable,
 			handler, most);
 
 		INFO(roles << "\n" << r.message << "\n" << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
+		verdict::right(r);
 		CHECK(most == sections.size());
 	}
 }
@@ -416,9 +400,7 @@ void second_may_end_it()
 		},
 		[&most](mortal &m) { most = std::max(most, m.ends); });
 
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(most == 1);
 }
 
@@ -469,8 +451,7 @@ TEST_CASE("irq_shared_lock: a try fails only where it must")
 			at_end, tries<by_phases>);
 
 		INFO(roles << "\n" << r.message << "\n" << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
+		verdict::right(r);
 	};
 
 	with("rr", [](type &w) { model::check(w.not_handled == 0); });
@@ -510,10 +491,7 @@ TEST_CASE("irq_shared_lock: handlers come first")
 			q.passed.await_eq_relaxed(1);
 		});
 
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete >= 2);
+	verdict::good(r);
 }
 
 TEST_CASE("irq_shared_lock: lifetime: the next holder may free it")
@@ -583,10 +561,7 @@ void holds_back(std::vector<unsigned> cpus)
 {
 	const model::result r = boot<L>(cpus);
 
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete >= cpus.size() - 1);
+	verdict::right_by_at_least(cpus.size() - 1, r);
 }
 
 } // namespace

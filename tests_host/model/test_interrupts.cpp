@@ -4,6 +4,7 @@
  * the interrupt flag lets it in.
  */
 #include "lock_worlds.hpp"
+#include "verdict.hpp"
 
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
@@ -11,12 +12,15 @@
 
 #include <catch.hpp>
 
+#include <cstring>
+
 namespace of_interrupts {
 
 using namespace klock::selftest;
 using namespace worlds;
 using klock::arch::irq_restore;
 using klock::arch::irq_save;
+using verdict::good;
 
 namespace {
 
@@ -131,9 +135,7 @@ TEST_CASE("interrupts: with interrupts off first, every lock passes")
 			k, {.sections = {1, 1}, .interrupts = 1});
 		INFO(k.name << " " << s.r.complete << " " << s.r.message
 			    << s.r.timeline);
-		CHECK(s.r.ok());
-		CHECK(s.r.exhaustive);
-		CHECK(s.r.complete > 2);
+		verdict::right_by_at_least(3, s.r);
 		CHECK(s.most_handled == 2);
 	}
 }
@@ -188,10 +190,7 @@ model::result user()
 TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
 {
 	const auto r = user<klock::irq_guard<klock::ticket_lock<u8>>>();
-	INFO(r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete > 4);
+	verdict::right_by_at_least(5, r);
 
 	CHECK(user<klock::guard<klock::ticket_lock<u8>>>().found ==
 	      model::bug::deadlock);
@@ -221,8 +220,7 @@ TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 				});
 			INFO(k.name << " " << r.complete << " " << r.message
 				    << r.timeline);
-			CHECK(r.ok());
-			CHECK(r.exhaustive);
+			verdict::right(r);
 			CHECK(most == 2);
 		}
 	}
@@ -332,6 +330,7 @@ namespace of_fairness {
 using klock::selftest::queues;
 using klock::selftest::service;
 using namespace worlds;
+using verdict::good;
 
 namespace {
 
@@ -371,9 +370,7 @@ TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 				    << "\n"
 				    << r.timeline);
 			if (queues(k.order_of_service)) {
-				CHECK(r.ok());
-				CHECK(r.exhaustive);
-				CHECK(r.complete > 1);
+				verdict::good(r);
 			} else {
 				CHECK(r.found == model::bug::failed_check);
 			}
@@ -400,8 +397,7 @@ TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 
 		INFO(k.name << ", 2 CPUs: " << most << ", " << r.complete << " "
 			    << r.message);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
+		verdict::right(r);
 		/* None: as often as it tries. Others: who was ahead. */
 		if (k.order_of_service == service::none)
 			CHECK(most == 4);
@@ -420,8 +416,7 @@ TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 
 			INFO(k.name << ", 3 CPUs: " << most << ", "
 				    << r.complete << " " << r.message);
-			CHECK(r.ok());
-			CHECK(r.exhaustive);
+			verdict::right(r);
 			/*
 			 * The tree: while CPU 2, ahead at their node, is slow
 			 * to climb, CPU 0 passes at the root as often as it
@@ -451,9 +446,120 @@ TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 	model::result r;
 
 	CHECK(most_bypasses(kind_of<looks_at_tail>, 3, 3, r) == 1);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(most_bypasses(kind_of<looks_at_holder>, 3, 3, r) == 3);
 }
 
 } // namespace of_fairness
+
+namespace of_unlock {
+
+/*
+ * What unlock() does after it has released the lock: nothing. And whom it waits
+ * for before that: nobody, or a newcomer.
+ */
+
+using namespace worlds;
+using verdict::good;
+
+namespace {
+
+/* All locks that so many CPUs may take, with so many critical sections each. */
+template <unsigned Cpus>
+void last_ends(const std::vector<std::vector<unsigned>> &sizes)
+{
+	for (const kind &k : tested<Cpus>()) {
+		if (k.capacity >= Cpus)
+			for (const auto &sections : sizes) {
+				INFO(k.name << ", " << sections.size()
+					    << " CPUs, " << sections[0]
+					    << " sections");
+				good(ended_by_the_last(
+					k,
+					{.sections = sections,
+					 .patient = Cpus > 3 ? everybody : 0}));
+			}
+	}
+}
+
+} // namespace
+
+TEST_CASE("lifetime: the last of two CPUs ends the lock")
+{
+	last_ends<2>({{1, 1}, {2, 2}, {3, 1}, {1, 3}});
+}
+
+TEST_CASE("lifetime: the last of three CPUs ends the lock", "[deep]")
+{
+	last_ends<3>({{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}});
+}
+
+TEST_CASE("lifetime: the last of four CPUs ends the lock", "[.large]")
+{
+	last_ends<4>({{1, 1, 1, 1}});
+}
+
+TEST_CASE("lifetime: a tree of three levels")
+{
+	using klock::selftest::service;
+	using klock::selftest::subject;
+	using five = subject<"tournament_lock of 5", klock::tournament_lock<5>,
+			     service::starvation_free>;
+
+	/* 3 and 4 meet at the bottom, 2 above them, 0 and 1 at the root. */
+	good(ended_by_the_last(kind_of<five>, {.sections = {1, 1, 1, 1, 1}}));
+}
+
+/* -- Waiting in unlock() ----------------------------------------------------
+ */
+
+namespace {
+
+/*
+ * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its way CPU 1
+ * is stopped, as by a debugger, until CPU 0 is back from unlock().
+ */
+result stopped_newcomer(const kind &k)
+{
+	struct world : counted {
+		using counted::counted;
+		klock::atomic<u8> inside, left;
+	};
+
+	return explore<world>(
+		k, {.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
+		[](world &w, unsigned cpu) {
+			if (cpu == 1) {
+				w.inside.await_eq_acquire(1);
+				w.section(1u);
+				return;
+			}
+			w.who[0].lock(w.lock);
+			w.inside.store_release(1);
+			w.who[0].unlock(w.lock);
+			w.left.store_release(1);
+		},
+		[](world &) {},
+		[](world &w, unsigned cpu) {
+			if (cpu == 1)
+				w.left.await_eq_acquire(1);
+		});
+}
+
+} // namespace
+
+TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
+{
+	for (const kind &k : tested<2>()) {
+		const result r = stopped_newcomer(k);
+
+		INFO(k.name << " " << r.message << "\n" << r.timeline);
+		if (std::strcmp(k.name, "mcs_lock") == 0) {
+			CHECK(r.found == model::bug::deadlock);
+		} else {
+			verdict::good(r);
+		}
+	}
+}
+
+} // namespace of_unlock

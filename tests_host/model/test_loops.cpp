@@ -3,6 +3,8 @@
  * Loops of the code's own are waits: what is counted is what the same code has
  * with awaits, whatever the compiler makes of it.
  */
+#include "verdict.hpp"
+
 #include <klock/arch/relax.hpp>
 #include <klock/atomic.hpp>
 #include <klock/plain.hpp>
@@ -20,6 +22,7 @@ using klock::u8;
 using model::bug;
 using model::options;
 using model::result;
+using verdict::right_by;
 
 namespace {
 
@@ -30,20 +33,8 @@ void as_many(klock::u64 complete, options how, Explore explore)
 	const result awaits = explore(how, false), loops = explore(how, true);
 
 	INFO(loops.timeline << loops.limit);
-	CHECK(awaits.ok());
-	CHECK(awaits.exhaustive);
-	CHECK(awaits.complete == complete);
-	CHECK(loops.ok());
-	CHECK(loops.exhaustive);
-	CHECK(loops.complete == complete);
-}
-
-void passes(const result &r, klock::u64 complete)
-{
-	INFO(r.timeline << r.limit);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete == complete);
+	right_by(complete, awaits);
+	right_by(complete, loops);
 }
 
 constexpr auto is_set = [](u8 v) { return v != 0; };
@@ -192,11 +183,10 @@ TEST_CASE("loops: locks by loops have the executions of locks by awaits")
 /* The await's outer turn, an exchange that fails, is left as it is. */
 TEST_CASE("loops: in test-and-test-and-set neither loop's turns are counted")
 {
-	passes(sections<tested>({.sections = {1, 1}}, true), 4);
-	passes(sections<tested>({.sections = {1, 1}}, false), 6);
-	passes(sections<tested>({.sections = {1, 1}, .every_turn = true},
-				false),
-	       6);
+	right_by(4, sections<tested>({.sections = {1, 1}}, true));
+	right_by(6, sections<tested>({.sections = {1, 1}}, false));
+	right_by(6, sections<tested>({.sections = {1, 1}, .every_turn = true},
+				     false));
 }
 
 /*
@@ -227,12 +217,12 @@ TEST_CASE("loops: what is kept of a turn and never used makes no difference")
 			});
 	};
 
-	passes(count(false, {}), 1);
-	passes(count(true, {}), 1);
+	right_by(1, count(false, {}));
+	right_by(1, count(true, {}));
 	CHECK(count(true, {}).in_vain == 3);
 	/* With each: 0, 1, 2 or none of them before the 3. */
-	passes(count(true, {.every_turn = true}), 8);
-	passes(count(false, {.every_turn = true}), 8);
+	right_by(8, count(true, {.every_turn = true}));
+	right_by(8, count(false, {.every_turn = true}));
 }
 
 /* -- Loops of other checkers' suites --------------------------------------- */
@@ -386,11 +376,11 @@ result reads_whole(options how)
 
 TEST_CASE("loops: a seqlock's reader is its last turn")
 {
-	passes(reads_whole({.sections = {1, 1}}), 2);
-	passes(reads_whole({.sections = {2, 1}}), 3);
-	passes(reads_whole({.sections = {1, 1, 1}}), 4);
-	passes(reads_whole({.sections = {2, 1, 1}}), 9);
-	passes(reads_whole({.sections = {1, 2}}), 3);
+	right_by(2, reads_whole({.sections = {1, 1}}));
+	right_by(3, reads_whole({.sections = {2, 1}}));
+	right_by(4, reads_whole({.sections = {1, 1, 1}}));
+	right_by(9, reads_whole({.sections = {2, 1, 1}}));
+	right_by(3, reads_whole({.sections = {1, 2}}));
 }
 
 TEST_CASE("loops: each order of the seqlock is needed")
@@ -424,6 +414,7 @@ using klock::plain;
 using klock::u8;
 using model::bug;
 using model::result;
+using verdict::right_by;
 
 namespace {
 
@@ -434,14 +425,6 @@ struct message {
 
 constexpr auto is_set = [](u8 v) { return v != 0; };
 constexpr auto is_even = [](u8 v) { return v % 2 == 0; };
-
-void passes(const result &r, klock::u64 complete)
-{
-	INFO(r.timeline << r.limit);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete == complete);
-}
 
 } // namespace
 
@@ -461,7 +444,7 @@ TEST_CASE("loop_findings: a wake-up that is lost is found")
 	};
 	const result r = wakes(true);
 
-	passes(wakes(false), 1);
+	right_by(1, wakes(false));
 	CHECK(r.found == bug::deadlock);
 	CHECK(r.message.find("deadlock: cpu1 loops for world at "
 			     "test_loops.cpp:") == 0);
@@ -492,7 +475,7 @@ TEST_CASE("loop_findings: two that wait for one another, by loop and by await")
 			});
 	};
 
-	passes(meet(false), 1);
+	right_by(1, meet(false));
 	CHECK(meet(true).found == bug::deadlock);
 }
 
@@ -513,7 +496,7 @@ TEST_CASE("loop_findings: one that reads an old value is no deadlock")
 			});
 	};
 
-	passes(ends(2), 2); /* the start, or the last */
+	right_by(2, ends(2)); /* the start, or the last */
 	CHECK(ends(3).found == bug::deadlock);
 }
 
@@ -593,7 +576,7 @@ TEST_CASE("loop_findings: a turn that changes something is no turn in vain")
 		const result counted = spins(what, 3), endless = spins(what, 0);
 
 		/* Three in vain; or it ended before. */
-		passes(counted, what == how::data ? 4 : 2);
+		right_by(what == how::data ? 4 : 2, counted);
 		CHECK_FALSE(endless.exhaustive);
 		CHECK(endless.limit.find("max_events: ") == 0);
 		INFO(endless.limit);
@@ -627,7 +610,7 @@ TEST_CASE("loop_findings: a turn in vain that was counted is checked, if not "
 			});
 	};
 
-	passes(looks_once(2), 2);
+	right_by(2, looks_once(2));
 	CHECK(looks_once(2).in_vain == 1);
 	CHECK(looks_once(1).found == bug::failed_check);
 	CHECK(looks_once(0).found == bug::failed_check);
@@ -667,7 +650,7 @@ TEST_CASE("loop_findings: an interrupt ends the loop that it comes into")
 			});
 	};
 
-	passes(spins(true), 1);
+	right_by(1, spins(true));
 	CHECK(spins(false).found == bug::deadlock);
 }
 
@@ -711,7 +694,7 @@ TEST_CASE("loop_findings: a loop around an await ends when it reads the same "
 			});
 	};
 
-	passes(both(1), 2);
+	right_by(2, both(1));
 	CHECK(both(0).found == bug::deadlock);
 }
 

@@ -227,90 +227,107 @@ struct order_test {
 	}
 };
 
-template <typename T, half H>
-struct half_test {
+/* One half of a pair, or one of several fields. */
+template <typename T, typename X, usize Bit, typename Loads, typename Stores,
+	  typename Exchanges, typename Sums, typename Waits>
+struct part_test {
 	findings &wrong;
 	recorder r{3};
-	atomic_pair<T> x{};
+	X x{};
 
-	explicit half_test(findings &to) : wrong(to) {}
+	explicit part_test(findings &to) : wrong(to) {}
 
 	look by(const char *name)
 	{
 		r.calls.clear();
-		return {wrong, name, 2 * sizeof(T), r};
+		return {wrong, name, sizeof(x), r};
 	}
 
 	call the_call(const look &l, request what)
 	{
-		const unsigned shift = H == half::first ? 0 : 8 * sizeof(T);
-		const call c = l.at(what, &x, shift, 8 * sizeof(T));
+		const call c = l.at(what, &x, Bit, 8 * sizeof(T));
 
-		l.expect(c.at.field == 8 * sizeof(T), "that it is a pair");
+		l.expect(c.at.field == 8 * sizeof(T), "that it is a part");
 		return c;
+	}
+
+	template <typename Op>
+	void change(hooked::update how)
+	{
+		const look l = by(Op::name);
+
+		l.expect((x.*Op::call)(4, there) == 3, "what it returns");
+		const call c = the_call(l, request::rmw);
+		l.expect(c.how == how && c.operand == 4, "what it makes");
 	}
 
 	void all()
 	{
-		half_loads<T, H>::for_each([&]<typename Op>() {
+		Loads::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
 			l.expect((x.*Op::call)(there) == 3, "what it returns");
 			the_call(l, request::load);
 		});
-		half_stores<T, H>::for_each([&]<typename Op>() {
+		Stores::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
 			(x.*Op::call)(4, there);
 			l.expect(the_call(l, request::store).operand == 4,
 				 "its value");
 		});
-		half_exchanges<T, H>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(4, there) == 3,
-				 "what it returns");
-			const call c = the_call(l, request::rmw);
-			l.expect(c.how == hooked::update::exchange &&
-					 c.operand == 4,
-				 "what it makes");
+		Exchanges::for_each([&]<typename Op>() {
+			change<Op>(hooked::update::exchange);
 		});
-		half_sums<T, H>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(4, there) == 3,
-				 "what it returns");
-			const call c = the_call(l, request::rmw);
-			l.expect(c.how == hooked::update::add && c.operand == 4,
-				 "what it makes");
+		Sums::for_each([&]<typename Op>() {
+			change<Op>(hooked::update::add);
 		});
-		half_waits<T, H>::for_each([&]<typename Op>() {
+		Waits::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
 			l.expect((x.*Op::call)(3, there) == 3,
 				 "what it returns");
 			l.expect(the_call(l, request::wait).operand == 1,
 				 "what it waits for");
 		});
+	}
+};
+
+template <typename T, half H>
+using part_of_half =
+	part_test<T, atomic_pair<T>, H == half::first ? 0 : 8 * sizeof(T),
+		  half_loads<T, H>, half_stores<T, H>, half_exchanges<T, H>,
+		  half_sums<T, H>, half_waits<T, H>>;
+
+template <typename T, half H>
+struct half_test : part_of_half<T, H> {
+	using part_of_half<T, H>::part_of_half;
+	using part_of_half<T, H>::x;
+
+	void all()
+	{
+		part_of_half<T, H>::all();
 		exchanged();
 		paced();
 	}
 
 	void exchanged()
 	{
-		const look l = by("await_exchange_acquire");
+		const look l = this->by("await_exchange_acquire");
 
 		l.expect(x.template await_exchange_acquire<H>(
 				 4, [](T v) { return v == 3; }, there) == 3,
 			 "what it returns");
-		l.expect(the_call(l, request::exchange_wait).operand == 4,
+		l.expect(this->the_call(l, request::exchange_wait).operand == 4,
 			 "what it exchanges in");
 	}
 
 	void paced()
 	{
-		const look l = by("await_paced_acquire");
+		const look l = this->by("await_paced_acquire");
 
 		l.expect(x.template await_paced_acquire<H>(
 				 [](T v) { return v == 3; },
 				 [](T v) { return v + 4u; }, there) == 3,
 			 "what it returns");
-		const call c = the_call(l, request::wait);
+		const call c = this->the_call(l, request::wait);
 		l.expect(c.operand == 1 && c.turns == 7, "what it waits for");
 	}
 };
@@ -467,73 +484,28 @@ namespace of_field_operations {
 
 using namespace klock;
 using namespace klock::tests;
+using of_operations::part_test;
 
 namespace {
 
 template <typename T, usize N, usize I>
-struct field_test {
-	findings &wrong;
-	recorder r{3};
-	atomic_fields<T, N> x{};
+using part_of_fields = part_test<T, atomic_fields<T, N>, 8 * I * sizeof(T),
+				 field_loads<T, N, I>, field_stores<T, N, I>,
+				 field_exchanges<T, N, I>, field_sums<T, N, I>,
+				 field_waits<T, N, I>>;
 
-	explicit field_test(findings &to) : wrong(to) {}
-
-	look by(const char *name)
-	{
-		r.calls.clear();
-		return {wrong, name, sizeof(x), r};
-	}
-
-	call the_call(const look &l, request what)
-	{
-		const call c = l.at(what, &x, 8 * I * sizeof(T), 8 * sizeof(T));
-
-		l.expect(c.at.field == 8 * sizeof(T), "that it is a field");
-		return c;
-	}
+template <typename T, usize N, usize I>
+struct field_test : part_of_fields<T, N, I> {
+	using part_of_fields<T, N, I>::part_of_fields;
 
 	void all()
 	{
-		field_loads<T, N, I>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(there) == 3, "what it returns");
-			the_call(l, request::load);
-		});
-		field_stores<T, N, I>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			(x.*Op::call)(4, there);
-			l.expect(the_call(l, request::store).operand == 4,
-				 "its value");
-		});
-		field_exchanges<T, N, I>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(4, there) == 3,
-				 "what it returns");
-			const call c = the_call(l, request::rmw);
-			l.expect(c.how == hooked::update::exchange &&
-					 c.operand == 4,
-				 "what it makes");
-		});
-		field_sums<T, N, I>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(4, there) == 3,
-				 "what it returns");
-			const call c = the_call(l, request::rmw);
-			l.expect(c.how == hooked::update::add && c.operand == 4,
-				 "what it makes");
-		});
-		field_waits<T, N, I>::for_each([&]<typename Op>() {
-			const look l = by(Op::name);
-			l.expect((x.*Op::call)(3, there) == 3,
-				 "what it returns");
-			l.expect(the_call(l, request::wait).operand == 1,
-				 "what it waits for");
-		});
-		const look l = by("await_acquire");
-		l.expect(x.template await_acquire<I>([](T v) { return v == 3; },
-						     there) == 3,
+		part_of_fields<T, N, I>::all();
+		const look l = this->by("await_acquire");
+		l.expect(this->x.template await_acquire<I>(
+				 [](T v) { return v == 3; }, there) == 3,
 			 "what it returns");
-		l.expect(the_call(l, request::wait).operand == 1,
+		l.expect(this->the_call(l, request::wait).operand == 1,
 			 "what it waits for");
 	}
 };
@@ -569,7 +541,7 @@ void try_all_fields(findings &wrong)
 		const call c = l.at(request::rmw, &x, 0, 8 * sizeof(x));
 		l.expect(c.at.field == bits, "that it has fields");
 		l.expect(c.how == hooked::update::add &&
-				 c.operand == (second - 1 & c.at.mask()),
+				 c.operand == ((second - 1) & c.at.mask()),
 			 "what it makes");
 	});
 }

@@ -3,8 +3,8 @@
  * Waits with patience or a deadline: each look that may be the last is, in some
  * execution, and options.patient takes that away.
  */
-#include "lock_cases.hpp"
 #include "lock_worlds.hpp"
+#include "verdict.hpp"
 
 #include <klock/atomic.hpp>
 #include <klock/calibrate.hpp>
@@ -63,9 +63,7 @@ TEST_CASE("patience: it may run out at every value that allows it")
 					   : u32{1000}; },
 		seen);
 
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
+	verdict::right(r);
 	CHECK(seen == std::set<u8>{0, 2});
 	CHECK(r.complete == 2);
 }
@@ -82,9 +80,7 @@ TEST_CASE("patience: a CPU that is patient waits for what needs none")
 	CHECK(wait_for_two(1, patience, seen).complete == 3);
 	seen.clear();
 	const auto r = wait_for_two(2, patience, seen);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete == 1);
+	verdict::right_by(1, r);
 	CHECK(seen == std::set<u8>{2});
 }
 
@@ -121,9 +117,7 @@ TEST_CASE("deadline: it may have passed at any look, but for who is patient")
 	CHECK(until_two(0).complete == 3);
 	CHECK(seen == std::set<u8>{0, 1, 2});
 	const auto r = until_two(2);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete == 1);
+	verdict::right_by(1, r);
 	CHECK(seen == std::set<u8>{2});
 }
 
@@ -212,6 +206,7 @@ using klock::timeout_lock;
 using klock::selftest::service;
 using klock::selftest::subject;
 using namespace worlds;
+using verdict::good;
 
 namespace {
 
@@ -339,6 +334,7 @@ namespace of_try_lock_until {
  */
 
 using namespace worlds;
+using verdict::good;
 
 namespace {
 
@@ -385,7 +381,8 @@ result asks(const kind &k, const options &how, u64 later,
 
 TEST_CASE("try_lock_until: alone inside, and nothing is left by who gives up")
 {
-	for_each_lock<3>([](const kind &k) {
+	for (const kind &k : tested_by<3>()) {
+		INFO(k.name << ", 3 CPUs");
 		if (k.by.try_lock)
 			for (const u64 later : {u64{0}, u64{3}}) {
 				unsigned refused = 0;
@@ -397,7 +394,7 @@ TEST_CASE("try_lock_until: alone inside, and nothing is left by who gives up")
 				good(asks(k, {.sections = {1, 1, 1}}, later,
 					  refused));
 			}
-	});
+	}
 }
 
 } // namespace of_try_lock_until
@@ -467,10 +464,7 @@ TEST_CASE("meter: a handoff hands on, there and back, and the meter may end")
 {
 	const result r = play({});
 
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete == 1);
+	verdict::right_by(1, r);
 }
 
 TEST_CASE("meter: each of its orders is needed")

@@ -12,6 +12,7 @@ static_assert(N == 4 && Self == 2);
 #undef N
 #undef Self
 
+#include "verdict.hpp"
 #include "foreign.hpp"
 
 #include <model/model.hpp>
@@ -87,9 +88,7 @@ TEST_CASE("plain: what is published is there, and else it is a race")
 	const model::result right = sent(release), wrong = sent(relaxed);
 
 	INFO(right.timeline << wrong.timeline);
-	CHECK(right.ok());
-	CHECK(right.exhaustive);
-	CHECK(right.complete == 2);
+	verdict::right_by(2, right);
 	CHECK(wrong.found == bug::data_race);
 	CHECK(wrong.timeline.find("BUG: data race with the write by cpu0 at "
 				  "test_plain.cpp:") != std::string::npos);
@@ -322,9 +321,7 @@ TEST_CASE("plain: nodes on stacks, frame after frame at one address")
 	const auto right = explored(true), wrong = explored(false);
 
 	INFO(right.timeline << wrong.timeline);
-	CHECK(right.ok());
-	CHECK(right.exhaustive);
-	CHECK(right.complete == 8);
+	verdict::right_by(8, right);
 	CHECK(wrong.found == bug::dead_object);
 }
 
@@ -511,9 +508,7 @@ TEST_CASE("plain: mutexes are locks, as the C and the C++ library have them")
 	CHECK(both.complete == 2);
 	CHECK(some.ok());
 	CHECK(some.complete == 3);
-	CHECK(shared.ok());
-	CHECK(shared.exhaustive);
-	CHECK(shared.complete == 14);
+	verdict::right_by(14, shared);
 	CHECK(wrong.found == bug::data_race);
 	/* The caller's line, and none of the library's headers. */
 	CHECK(none.timeline.find("gthr-default.h") == std::string::npos);
@@ -1116,10 +1111,7 @@ void is_right(std::vector<unsigned> cpus, model::u64 least, unsigned needed,
 	const model::options how{.sections = cpus, .spurious = spurious};
 	const model::result r = explore<World>(how);
 
-	INFO(r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete >= least);
+	verdict::right_by_at_least(least, r);
 	CHECK(reported<World>(how) >= needed);
 }
 

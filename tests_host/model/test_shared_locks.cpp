@@ -3,7 +3,7 @@
  * Every lock that readers share, in every execution of a few CPUs: nobody reads
  * beside a writer, readers read together, who is to go first does.
  */
-#include "lock_cases.hpp"
+#include "verdict.hpp"
 #include "shared_worlds.hpp"
 
 #include <klock/arch/irq.hpp>
@@ -19,15 +19,7 @@ using klock::selftest::busted_shared_locks;
 using klock::selftest::sharing;
 using namespace worlds;
 using model::release_sequence;
-
-/* good(), where there may be one execution and no other. */
-static void holds(const result &r)
-{
-	INFO(r.message << "\n" << r.timeline);
-	CHECK(r.ok());
-	CHECK(r.exhaustive);
-	CHECK(r.complete >= 1);
-}
+using verdict::good;
 
 namespace {
 
@@ -70,7 +62,7 @@ TEST_CASE("shared: readers are inside together, and others wait for a writer")
 {
 	for (const kind &k : tested_shared<3>()) {
 		INFO(k.name);
-		holds(readers_meet(k, 0));
+		verdict::right_by_at_least(1, readers_meet(k, 0));
 	}
 }
 
@@ -140,16 +132,12 @@ void counts_are_right(const kind &k, const pinned_shared &p)
 		INFO(p.name << " " << p.what.roles << " " << apart.message
 			    << "\n"
 			    << apart.timeline);
-		CHECK(apart.ok());
-		CHECK(apart.exhaustive);
-		CHECK(apart.complete == p.complete);
+		verdict::right_by(p.complete, apart);
 		CHECK(apart.blocked == p.blocked);
 		if (!p.as_one)
 			continue;
 		const result whole = shared(k, p.what, {.sequence = by});
-		CHECK(whole.ok());
-		CHECK(whole.exhaustive);
-		CHECK(whole.complete == p.as_one);
+		verdict::right_by(p.as_one, whole);
 	}
 }
 
@@ -309,16 +297,22 @@ TEST_CASE("shared: a try succeeds when it may, and fails when it must")
 	for (const kind &k : tested_shared<2>()) {
 		INFO(k.name);
 		if (k.by.try_lock) {
-			holds(try_after_all_left(k, 'w', 'W'));
-			holds(try_after_all_left(k, 'r', 'W'));
-			holds(try_beside_reader(k, true));
+			verdict::right_by_at_least(
+				1, try_after_all_left(k, 'w', 'W'));
+			verdict::right_by_at_least(
+				1, try_after_all_left(k, 'r', 'W'));
+			verdict::right_by_at_least(1,
+						   try_beside_reader(k, true));
 		}
 		if (k.read_by.try_lock) {
-			holds(try_after_all_left(k, 'w', 'R'));
-			holds(try_after_all_left(k, 'r', 'R'));
-			holds(try_beside_reader(k, false));
-			holds(tries_among_readers(k, "RR"));
-			holds(tries_among_readers(k, "rR"));
+			verdict::right_by_at_least(
+				1, try_after_all_left(k, 'w', 'R'));
+			verdict::right_by_at_least(
+				1, try_after_all_left(k, 'r', 'R'));
+			verdict::right_by_at_least(1,
+						   try_beside_reader(k, false));
+			verdict::right(tries_among_readers(k, "RR"));
+			verdict::right(tries_among_readers(k, "rR"));
 		}
 	}
 }
@@ -369,6 +363,7 @@ using klock::arch::irq_save;
 using klock::selftest::shared_subject;
 using klock::selftest::sharing;
 using namespace worlds;
+using verdict::good;
 
 namespace {
 
@@ -439,8 +434,7 @@ TEST_CASE("shared: with interrupts off, handlers may read and write")
 				INFO(k.name << " " << roles << " " << handler
 					    << "\n"
 					    << s.r.message << s.r.timeline);
-				CHECK(s.r.ok());
-				CHECK(s.r.exhaustive);
+				verdict::right(s.r);
 				CHECK(s.most_handled == 2);
 			}
 	}
@@ -490,9 +484,7 @@ TEST_CASE("shared: reader_lock: a handler reads inside of a read")
 				w.whole();
 			},
 			[](world &w, unsigned cpu) { w.handle('r', cpu); });
-		INFO(r.message << "\n" << r.timeline);
-		CHECK(r.ok());
-		CHECK(r.exhaustive);
+		verdict::right(r);
 		CHECK(most == 2);
 	}
 }
@@ -526,8 +518,7 @@ TEST_CASE("shared: an NMI's handler may try, to read and to write", "[deep]")
 					});
 				INFO(k.name << " " << r.message << "\n"
 					    << r.timeline);
-				CHECK(r.ok());
-				CHECK(r.exhaustive);
+				verdict::right(r);
 				CHECK(most == 2);
 			}
 		}

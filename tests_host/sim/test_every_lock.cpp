@@ -12,6 +12,10 @@
 #include <filesystem>
 #include <fstream>
 
+#ifdef KLOCK_OTHER_WIDTHS
+#include <operations/values.hpp>
+#endif
+
 using namespace klock;
 using namespace sim;
 
@@ -82,6 +86,21 @@ TEST_CASE("every lock: to 128 CPUs, twice the same in one process")
 	REQUIRE(rows.size() > again.size());
 	rows.resize(again.size());
 	CHECK(csv(again) == csv(rows));
+}
+
+TEST_CASE("operations: a simulated CPU computes what the name says")
+{
+	simulator s(xeon_8180, 1);
+	klock::tests::report r;
+
+	const auto out =
+		s.run([&](unsigned) { r = klock::tests::try_all_values(); });
+	INFO(out.stuck);
+	CHECK(out.finished);
+	INFO(r.operation << " of " << r.bytes << " bytes: found " << r.found
+			 << ", operand " << r.operand);
+	CHECK(r.failed == 0);
+	CHECK(r.checked > 100'000);
 }
 #endif
 

@@ -23,8 +23,7 @@ def _unit(part):
     return f"tests_host/unit/test_{_UNIT[part]}.cpp"
 
 
-def _model(part):
-    return f"tests_host/model/test_lock_order{part}.cpp"
+_MODEL = "tests_host/model/test_lock_order.cpp"
 
 
 # Of the tests' names that have none, the first word is left out.
@@ -120,7 +119,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit(""), "hand over hand, through more locks than are ever held"),
     ("a place stays gone", "order/held.hpp",
      "		last.address.store_relaxed(held_lock::reserved);\n", "",
-     _model("_handlers"),
+     _MODEL,
      "held_locks: two locks, released in either order, and handlers"),
     ("a handler gives back what it interrupted", "order/held.hpp",
      "			if (is_last)", "			if (false)",
@@ -155,11 +154,11 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit(""), "a cycle of three over three CPUs"),
     ("what is known is learned again", "order/rules.hpp",
      "		if (!is_known(from, to, by_address))\n", "",
-     _model("_whole"), "what is known is found by loads alone"),
+     _MODEL, "what is known is found by loads alone"),
     ("no second look", "order/rules.hpp",
      "		if (is_known(e.from, e.to, e.by_address) || is_harmless(e)) {\n",
      "		if (is_harmless(e)) {\n",
-     _model(""), "two CPUs that close a cycle: exactly one says so"),
+     _MODEL, "two CPUs that close a cycle: exactly one says so"),
     ("not set where it is reported", "order/rules.hpp",
      "		graph.ignored_after(e.from).set(e.to);\n"
      "		found(", "		found(",
@@ -178,17 +177,17 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "	{\n"
      "		tas_lock mine;\n"
      "		one_at_a_time one(mine);",
-     _model(""), "two CPUs that close a cycle: exactly one says so"),
+     _MODEL, "two CPUs that close a cycle: exactly one says so"),
     ("interrupts on in the learning", "order/rules.hpp",
      "before(irq_save()), lock(&of)\n	{\n",
      "before(irq_save()), lock(&of)\n	{\n		irq_restore(before);\n",
-     _model("_handlers"),
+     _MODEL,
      "a handler sees what is held or waited for, and no more"),
     ("an NMI handler learns", "lock_order.hpp",
      "		const held_place mine = push(want, hold::trying);",
      "		const held_place mine = push(want, hold::trying);\n"
      "		(void)class_of(want.label, 0);",
-     _model("_handlers"),
+     _MODEL,
      "an NMI handler tries, wherever it comes in a learning"),
     # -- One class, ranks
     ("one class in any order", "order/rules.hpp",
