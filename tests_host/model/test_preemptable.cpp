@@ -228,18 +228,14 @@ TEST_CASE("preemptable: one is patient for ever, and seen to be late")
 			      .found == model::bug::deadlock);
 }
 
+/* What finds a fault of other forms, below, is smaller than all of these. */
 TEST_CASE("preemptable: large worlds", "[.large]")
 {
-	all_good({{{t, t}, {4, 4}, everybody, 3, 74596},
-		  {{t, t}, {6, 3}, everybody, 3, 230654}},
-		 holder::in_turn);
-	all_good({{{t, t}, {3, 3}, nobody, 3, 803340},
-		  {{t, t}, {3, 3}, nobody, 4, 792846},
-		  {{t, t}, {1, 5}, nobody, 3, 34533},
+	all_good({{{t, t}, {4, 4}, everybody, 3, 74596}}, holder::in_turn);
+	all_good({{{t, t}, {1, 5}, nobody, 3, 34533},
 		  {{t, t}, {1, 5}, nobody, 4, 32623}},
 		 holder::not_past_next);
 	all_good({{{t, t}, {3, 3}, nobody, 3, 235114},
-		  {{t, t}, {3, 3}, nobody, 4, 229284},
 		  {{t, t}, {1, 5}, nobody, 3, 18198},
 		  {{t, t}, {1, 5}, nobody, 4, 17588},
 		  {{t, t}, {3, 3}, 2, 4, 22492},

@@ -26,11 +26,11 @@ namespace {
 constexpr klock::u64 everything = options{}.max_executions;
 
 /* In all executions; in the quick tests in as many as take a moment. */
-void every_client_passes(release_sequence by, klock::u64 most)
+void every_client_passes(klock::u64 most)
 {
 	for (const kind &k : tested_shared<4>()) {
 		each_shared_client(
-			k, {.max_executions = most, .sequence = by},
+			k, {.max_executions = most},
 			[&k, most](const result &r) {
 				INFO(k.name << ", " << r.message << "\n"
 					    << r.timeline);
@@ -47,15 +47,13 @@ void every_client_passes(release_sequence by, klock::u64 most)
 
 TEST_CASE("shared: every client passes")
 {
-	every_client_passes(release_sequence::cxx20,
-			    visits_widths ? everything : 40'000);
+	every_client_passes(visits_widths ? everything : 40'000);
 }
 
-TEST_CASE("shared: in all executions, with either rule for release sequences",
-	  "[deep]")
+/* RC11's release sequences order more than C++20's: these pass with them. */
+TEST_CASE("shared: every client passes, in all executions", "[deep]")
 {
-	every_client_passes(release_sequence::rc11, everything);
-	every_client_passes(release_sequence::cxx20, everything);
+	every_client_passes(everything);
 }
 
 TEST_CASE("shared: readers are inside together, and others wait for a writer")

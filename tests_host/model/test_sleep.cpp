@@ -49,14 +49,14 @@ TEST_CASE("sleep: exclusion, and nobody sleeps for ever")
 	counts(87, 53, sections<mutex_>(three, "llu"));
 }
 
-TEST_CASE("sleep: exclusion of three, and of twice two", "[deep]")
+/*
+ * What is deep is one world a mechanism: no mutant of sleep_mutants.py and no
+ * order needs a larger one. The mutex's three are freed by the last, below.
+ */
+TEST_CASE("sleep: exclusion of three", "[deep]")
 {
-	counts(140352, 64326, sections<mutex_>(three, "lll"));
 	counts(57480, 28470, sections<fifo>(three, "lll"));
 	counts(137328, 72586, sections<unit>(three, "lll"));
-	counts(137328, 72586, sections<shared>(three, "lll"));
-	counts(1268222, 527589, sections<mutex_>(two_each, "ll"));
-	counts(435770, 180393, sections<fifo>(two_each, "ll"));
 }
 
 TEST_CASE("sleep: park returns for nothing")
@@ -108,12 +108,9 @@ TEST_CASE("sleep: a deadline races with a wake")
 
 TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
 {
-	counts(659424, 223213, sections<mutex_>(three, "Lll"));
 	counts(228420, 86113, sections<fifo>(three, "Lll"));
-	counts(286656, 120992, sections<unit>(three, "Lll"));
 	counts(52002, 8326, takes_and_brings<queue>(three, "Ttb"));
 	counts(12789, 8734, takes_and_brings<under_mutex>(one_each, "Tb"));
-	counts(882884, 485676, sections<shared>(three, "rrL"));
 }
 
 TEST_CASE("sleep: tries never sleep")
@@ -126,7 +123,6 @@ TEST_CASE("sleep: hand-over: told in vain at most as often as Patience says",
 	  "[deep]")
 {
 	counts(101906, 75824, told_in_vain<1>({.sections = {3, 1}}));
-	counts(189458, 114128, told_in_vain<2>({.sections = {3, 1}}));
 	counts(10682, 8132, told_in_vain<0>({.sections = {3, 1}}));
 }
 
@@ -174,7 +170,6 @@ TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
 
 	counts(51988, 48671, takes_and_brings<queue>(twice, "ttb"));
 	counts(31306, 29142, takes_and_brings<queue>(three, "Tta"));
-	counts(73236, 85863, takes_and_brings<units>(twice, "ttb"));
 	counts(160604, 189968, takes_and_brings<under_spin>(three, "tta"));
 }
 
@@ -191,7 +186,6 @@ TEST_CASE("sleep: handlers wake at any instruction")
 TEST_CASE("sleep: handlers of two CPUs wake both", "[deep]")
 {
 	counts(402952, 125476, takes_and_brings<queue>(one_each, "tt", "bb"));
-	counts(395752, 119660, takes_and_brings<units>(one_each, "tt", "bb"));
 }
 
 TEST_CASE("sleep: completion on the stack of who waits")
@@ -211,10 +205,10 @@ TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
 	counts(8, 4, sections<shared>(one_each, "mn"));
 }
 
-TEST_CASE("sleep: shared_mutex: three", "[deep]")
+TEST_CASE("sleep: shared_mutex: three, and twice", "[deep]")
 {
 	counts(137328, 72586, sections<shared>(three, "llr"));
-	counts(779832, 363244, sections<shared>(three, "lrr"));
+	counts(17848, 15198, sections<shared>(two_one, "rL"));
 }
 
 /* The one that is shipped: the same worlds, and more executions of them. */
