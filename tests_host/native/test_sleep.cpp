@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleep: the locks that sleep, by real threads, more of them than cores: each
- * section and each unit is counted, and nobody is left asleep.
+ * sleep: the hosted port's four functions about threads; over them the locks
+ * that sleep, by real threads, more of them than cores: each section and each
+ * unit is counted, and nobody is left asleep.
  */
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
@@ -15,6 +16,7 @@
 #include <klock/wait_queue.hpp>
 
 #include "../watchdog.hpp"
+#include "parking_threads.hpp"
 
 #include <catch.hpp>
 
@@ -88,6 +90,16 @@ void all_are_taken(Take take_one, Bring bring)
 }
 
 } // namespace
+
+TEST_CASE("host_parking: permits as the contract says", "[parking]")
+{
+	static constinit klock::selftest::parking_test test{};
+	const klock::selftest::parking_world world = {
+		native::start_thread, native::pause_thread, 20000};
+
+	CHECK(test.run(world) == nullptr);
+	CHECK(test.run_timed(world) == nullptr);
+}
 
 TEST_CASE("sleep: mutex, of any patience, excludes, and nobody stays behind")
 {

@@ -261,7 +261,7 @@ constinit klock::mutex the_mutex;
 constinit klock::shared_mutex the_shared_mutex;
 constinit klock::semaphore the_semaphore;
 constinit klock::wait_queue the_queue;
-constinit klock::condition not_full, not_empty;
+constinit klock::condition arrived;
 constinit atomic<klock::completion *> asked[most_cpus];
 
 /* One time in four by deadlines that may pass. */
@@ -372,7 +372,7 @@ void wake_queue(unsigned cpu)
 			the_queue.wake_all(put_one);
 }
 
-const char *queue_fault() { return here.take() ? "a unit too many" : nullptr; }
+const char *stock_fault() { return here.take() ? "a unit too many" : nullptr; }
 
 /* A completion on the stack, which a handler of any CPU sets. */
 void use_completion(xorshift &dice, unsigned cpu)
@@ -397,43 +397,27 @@ void set_completions(unsigned cpu)
 	}
 }
 
-/* A ring under the_mutex: each CPU puts one in, and takes one. */
-struct ring {
-	u32 items[3];
-	u32 first, count;
-	u32 put_in, taken; /* their sums */
-};
-constinit ring buffer{};
-
-void use_conditions(xorshift &dice, unsigned)
+/* The stock under a lock of its own, which a handler takes by a try. */
+void use_condition(xorshift &dice, unsigned)
 {
-	const auto has_item = [] { return buffer.count > 0; };
 	klock::guard held(the_mutex);
 
-	not_full.wait(held, [] { return buffer.count < 3; });
-	const u32 item = dice.next();
-
-	buffer.items[(buffer.first + buffer.count++) % 3] = item;
-	buffer.put_in += item;
-	not_empty.notify_one();
-	wait_for_a_sleeper();
-	klock::relax_for(2 * longer);
 	sleep_until_done(
-		dice, [&] { not_empty.wait(held, has_item); },
+		dice, [&] { arrived.wait(held, takes_or_gives_up); },
 		[&](u64 by) {
-			return not_empty.wait_until(held, by, has_item);
+			return arrived.wait_until(held, by, takes_or_gives_up);
 		});
-	buffer.taken += buffer.items[buffer.first];
-	buffer.first = (buffer.first + 1) % 3;
-	buffer.count--;
-	not_full.notify_one();
 }
 
-const char *ring_fault()
+void notify_condition(unsigned)
 {
-	return buffer.count || buffer.put_in != buffer.taken
-		       ? "an item was lost, or taken twice"
-		       : nullptr;
+	if (!the_mutex.try_lock())
+		return;
+	for (unsigned i = 0; i < 4 && here.bring(); i++) {
+		put_one();
+		arrived.notify_one();
+	}
+	the_mutex.unlock();
 }
 
 /* -- Mistakes in their use -- */
@@ -479,12 +463,11 @@ constexpr row rows[] = {
 	{"mutex", use_mutex, nullptr, sections_fault},
 	{"shared_mutex", use_shared_mutex, nullptr, sections_fault},
 	{"semaphore", use_semaphore, release_semaphore, semaphore_fault},
-	{"wait_queue", use_queue, wake_queue, queue_fault},
+	{"wait_queue", use_queue, wake_queue, stock_fault},
 	{"completion", use_completion, set_completions, nullptr},
-	{"condition", use_conditions, [](unsigned) { not_empty.notify_all(); },
-	 ring_fault},
+	{"condition", use_condition, notify_condition, stock_fault},
 };
-constexpr row control = {"control", use_queue, wake_queue, queue_fault};
+constexpr row control = {"control", use_queue, wake_queue, stock_fault};
 constinit const row *running = nullptr;
 
 /* A mistake's sleepers, once it is found; and a pause for who watches. */
@@ -493,8 +476,10 @@ void handle(unsigned cpu)
 	klock::cpu_relax();
 	if (running->in_interrupt)
 		running->in_interrupt(cpu);
-	if (give_up)
-		the_queue.wake_all([] {});
+	if (!give_up)
+		return;
+	the_queue.wake_all([] {});
+	arrived.notify_all();
 }
 
 void take_turns(unsigned cpu, void *seed)
