@@ -56,6 +56,11 @@ function(klock_add_engine name folder)
 	endif()
 	target_compile_features(klock_${name} PUBLIC cxx_std_20)
 	target_compile_options(klock_${name} PRIVATE -O2)
+	# Whoever only uses it compiles all of it at once, in half the time.
+	if(NOT KLOCK_TESTS)
+		set_target_properties(klock_${name} PROPERTIES
+			UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+	endif()
 	target_link_libraries(klock_${name} PRIVATE
 		$<BUILD_INTERFACE:$<TARGET_NAME_IF_EXISTS:klock_warnings>>)
 endfunction()
