@@ -21,4 +21,9 @@ using i64 = int64_t;
 /* How many CPUs boot has blocks and stacks for. */
 inline constexpr unsigned max_cpus = MAX_CPUS;
 
+inline usize address_of(const void *object)
+{
+	return reinterpret_cast<usize>(object);
+}
+
 } // namespace boot

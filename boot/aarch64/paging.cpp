@@ -35,8 +35,6 @@ alignas(page_size) constinit u64 low_blocks[entries]; /* of the first GiB */
 alignas(page_size) constinit u64 blocks[entries];     /* of the image's */
 alignas(page_size) constinit u64 pages[tables * entries];
 
-u64 address_of(const void *object) { return reinterpret_cast<u64>(object); }
-
 u64 page_at(u64 address)
 {
 	const u64 page = address | MAP_PAGE | MAP_NORMAL;

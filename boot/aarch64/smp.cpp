@@ -64,8 +64,6 @@ u64 call(conduit how, u64 function, u64 first, u64 second, u64 third)
 	return x0;
 }
 
-u64 address_of(const void *object) { return reinterpret_cast<u64>(object); }
-
 /* Whether the device tree says how to call it. */
 bool has_psci() { return find_conduit() != conduit::none; }
 

@@ -26,7 +26,7 @@ volatile u16 *cell(unsigned at)
 	return physical<volatile u16>(memory_address) + at;
 }
 
-void draw(unsigned row, unsigned column, char c)
+void draw_cell(unsigned row, unsigned column, char c)
 {
 	*cell(row * columns + column) =
 		static_cast<u16>(light_grey_on_black | static_cast<u8>(c));
@@ -43,7 +43,7 @@ void move_cursor(unsigned row, unsigned column)
 }
 
 /* Memory that keeps what is written to it. */
-bool answers()
+bool vga_answers()
 {
 	*cell(0) = 0x0755;
 	const bool first = *cell(0) == 0x0755;
@@ -55,9 +55,9 @@ bool answers()
 /* No columns: there is none. */
 screen_painter find_vga()
 {
-	if (!answers())
+	if (!vga_answers())
 		return {};
-	return {columns, rows, draw, move_cursor};
+	return {columns, rows, draw_cell, move_cursor};
 }
 
 } // namespace
@@ -72,8 +72,8 @@ screen_painter find_vga()
 
 namespace {
 
-constexpr u16 data = 0x60;
-constexpr u16 status = 0x64;
+constexpr u16 keyboard_data = 0x60;
+constexpr u16 keyboard_status = 0x64;
 constexpr u8 byte_is_there = 0x01;
 constexpr u8 byte_is_mouses = 0x20;
 
@@ -84,11 +84,11 @@ constexpr u8 page_down = 0x51;
 
 int keyboard_pages()
 {
-	const u8 state = in8(status);
+	const u8 state = in8(keyboard_status);
 
 	if (state == 0xff || !(state & byte_is_there))
 		return 0;
-	const u8 code = in8(data);
+	const u8 code = in8(keyboard_data);
 
 	if (state & byte_is_mouses)
 		return 0;

@@ -60,3 +60,14 @@ emulation := elf64lriscv
 script := riscv64.ld
 qemu := qemu-system-riscv64 -machine virt -bios none
 endif
+
+# boot/, a folder's sources in C++ at once: that takes a compiler half the time.
+obj := obj/$(ARCH)
+folders := boot $(machine_folders:%=boot/%)
+assembly := $(foreach folder,$(folders),$(wildcard $(BOOT)/$(folder)/*.S))
+boot_objects := $(folders:%=$(obj)/%/all.cpp.o) $(assembly:$(BOOT)/%=$(obj)/%.o)
+
+.SECONDARY:
+.SECONDEXPANSION:
+$(obj)/%/all.cpp: $$(wildcard $(BOOT)/$$*/*.cpp)
+	@mkdir -p $(@D); printf '#include "%s"\n' $^ > $@

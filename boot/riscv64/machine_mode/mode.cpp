@@ -113,7 +113,7 @@ constexpr usize up_to_here = 0x08; /* TOR: from the entry before */
 constexpr usize power_of_two = 0x18;
 constexpr usize locked = 0x80; /* holds for machine mode, too; until reset */
 
-usize address_of(const u8 *at) { return reinterpret_cast<usize>(at) >> 2; }
+usize pmp_address(const u8 *at) { return reinterpret_cast<usize>(at) >> 2; }
 
 /* 4 KiB from there: as many low bits set as say so */
 usize page_at(usize address) { return address >> 2 | 0x1ff; }
@@ -128,9 +128,9 @@ void protect(const cpu_stacks &own)
 	write_csr<CSR_PMPADDR0>(page_at(0));
 	write_csr<CSR_PMPADDR0 + 1>(
 		page_at(reinterpret_cast<usize>(own.guard)));
-	write_csr<CSR_PMPADDR0 + 2>(address_of(image_start));
-	write_csr<CSR_PMPADDR0 + 3>(address_of(image_rodata));
-	write_csr<CSR_PMPADDR0 + 4>(address_of(image_data));
+	write_csr<CSR_PMPADDR0 + 2>(pmp_address(image_start));
+	write_csr<CSR_PMPADDR0 + 3>(pmp_address(image_rodata));
+	write_csr<CSR_PMPADDR0 + 4>(pmp_address(image_data));
 	write_csr<CSR_PMPCFG0>(missing | missing << 8 | code << 24 |
 			       constants << 32);
 }

@@ -40,8 +40,6 @@ static_assert(sizeof(idt_entry) == 8);
 
 constinit idt_entry idt[256] = {};
 
-u32 address_of(const void *object) { return reinterpret_cast<u32>(object); }
-
 /* Intel SDM volume 3A, Segment Descriptors; limit in bytes, less one */
 constexpr u64 descriptor(u32 base, u32 limit, u8 type)
 {

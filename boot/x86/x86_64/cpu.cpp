@@ -44,8 +44,6 @@ static_assert(sizeof(idt_entry) == 16);
 
 constinit idt_entry idt[256] = {};
 
-u64 address_of(const void *object) { return reinterpret_cast<u64>(object); }
-
 /* Intel SDM volume 3A, TSS Descriptor in 64-bit mode: 16 bytes */
 void set_tss_descriptor(u64 *entry, const task_state &tss)
 {

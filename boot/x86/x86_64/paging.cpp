@@ -53,8 +53,6 @@ alignas(page_size) constinit u64 high_tables[high_directories * entries];
 constexpr u32 msr_pat = 0x277;
 constexpr u64 write_combining = 1;
 
-u64 address_of(const void *object) { return reinterpret_cast<u64>(object); }
-
 u64 &entry_of(u64 address) { return page_tables[address / page_size]; }
 
 /* The directory of the GiB that holds the address; null: there is none left. */
