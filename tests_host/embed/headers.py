@@ -160,6 +160,8 @@ extern "C" __SIZE_TYPE__ klock_os_thread() { return 1; }
 extern "C" void klock_os_park() {}
 extern "C" bool klock_os_park_until(klock::u64) { return false; }
 extern "C" void klock_os_unpark(__SIZE_TYPE__) {}
+static klock::irq_depth depth;
+extern "C" klock::irq_depth *klock_os_irq_depth() { return &depth; }
 extern "C" void _start() {}
 """
 
@@ -204,6 +206,9 @@ def compile_and_link(case, target, flags, port, emulation):
                   "-c", f"{name}.cpp", "-o", f"{name}.o")
     case.must("ld.lld", "-m", emulation, "-nostdlib", "-static",
               "--no-undefined", "all.o", "c.o", "-o", "kernel")
+    sections = case.must("readelf", "-SW", "c.o")
+    for name in (".init_array", ".ctors", ".gcc_except_table"):
+        case.expect(name not in sections, f"{target}: {name}")
 
 
 def compiles_and_links(case):
