@@ -19,81 +19,132 @@ namespace {
 
 using namespace klock::selftest;
 
-using locks = all_shared_locks<most_cpus>;
-
+/* One torture a lock, all their lives: kernels have no heap. */
 template <typename Subject>
 inline constinit shared_torture<Subject, most_cpus> shared_bench;
 
-/* An NMI's handler may only try. */
+struct shared_row {
+	shared_torture_run &torture;
+	lock_state (*state)(const void *torture);
+	const char *mistake; /* a mutant's */
+	unsigned found_in;
+
+	[[nodiscard]] const char *name() const { return torture.calls.name; }
+};
+
 template <typename Subject>
-constexpr bool tries_in_nmi =
-	klock::try_lockable<typename Subject::lock> &&
-	klock::try_shared_lockable<typename Subject::lock>;
+constexpr shared_row row_of()
+{
+	shared_row row = {
+		shared_bench<Subject>,
+		[](const void *of) {
+			using run = const shared_torture_run;
+			using bench = const shared_torture<Subject, most_cpus>;
+			return describe(
+				static_cast<bench *>(static_cast<run *>(of))
+					->watched());
+		},
+		nullptr, 0};
+
+	if constexpr (requires { Subject::mistake; }) {
+		row.mistake = Subject::mistake;
+		row.found_in = Subject::found_in;
+	}
+	return row;
+}
+
+template <typename List>
+struct rows_of;
+template <typename... Subjects>
+struct rows_of<list<Subjects...>> {
+	static constexpr shared_row rows[] = {row_of<Subjects>()...};
+};
+constexpr auto &all_rows = rows_of<all_shared_locks<most_cpus>>::rows;
+constexpr auto &busted_rows = rows_of<busted_shared_locks>::rows;
 
 /* So many CPUs, each with so many contexts that may take the lock. */
-template <typename Subject>
-unsigned cpus_with(u32 cpus, unsigned contexts)
+unsigned cpus_with(const shared_calls &of, u32 cpus, unsigned contexts)
 {
-	const klock::u64 least = Subject::reader_capacity < Subject::capacity
-					 ? Subject::reader_capacity
-					 : Subject::capacity;
+	const klock::u64 least = of.reader_capacity < of.capacity
+					 ? of.reader_capacity
+					 : of.capacity;
 	const klock::u64 room =
-		tries_in_nmi<Subject> ? boot::div_u64(least, contexts) : least;
+		of.can_try() ? boot::div_u64(least, contexts) : least;
 
 	return cpus < room ? cpus : static_cast<unsigned>(room);
 }
 
-template <typename Subject>
-[[gnu::noinline]] result torture_shared(const options &o, u32 cpus,
-					stuck standstill = stuck::is_a_bug)
+watched watched_row(const shared_row &row, unsigned cpus, stuck standstill)
 {
-	auto &t = shared_bench<Subject>;
-	plan p = plan_for(o, cpus_with<Subject>(cpus, 1));
-
-	p.write_one_in = 2 + o.seed % 8;
-	t.prepare(p);
-	run_watched(t, Subject::name, p.cpus, standstill,
-		    [&](unsigned cpu) { t.run(cpu); });
-	return t.outcome();
+	return {&row.torture,
+		row.name(),
+		cpus,
+		[](const void *of) {
+			return static_cast<const shared_torture_run *>(of)
+				->progress();
+		},
+		[](const void *of, unsigned cpu) {
+			return static_cast<const shared_torture_run *>(of)
+				->what(cpu);
+		},
+		row.state,
+		standstill};
 }
 
+result torture_shared(const shared_row &row, const options &o, u32 cpus,
+		      stuck standstill = stuck::is_a_bug)
+{
+	plan p = plan_for(o, cpus_with(row.torture.calls, cpus, 1));
+
+	p.write_one_in = 2 + o.seed % 8;
+	row.torture.prepare(p);
+	run_watched(
+		watched_row(row, p.cpus, standstill),
+		[](unsigned cpu, void *of) {
+			static_cast<shared_torture_run *>(of)->run(cpu);
+		},
+		&row.torture);
+	return row.torture.outcome();
+}
+
+/* What the handlers of a storm come to. */
+constinit shared_torture_run *in_storm = nullptr;
+
 /* Whether a part of the storm has not come to this lock yet. */
-template <typename Subject>
 bool is_missing()
 {
 	const fault_counts came = faults_so_far();
 
 	return !came.timer || !came.ipi || (!came.nmi && boot::has_nmi()) ||
-	       !shared_bench<Subject>.was_visited();
+	       !in_storm->was_visited();
 }
 
-template <typename Subject>
-[[gnu::noinline]] result storm_shared(const options &o, u32 cpus)
+result storm_shared(const shared_row &row, const options &o, u32 cpus)
 {
-	auto &t = shared_bench<Subject>;
+	const shared_calls &calls = row.torture.calls;
 	const unsigned contexts = boot::has_nmi() ? 2 : 1;
-	plan p = plan_for(o, cpus_with<Subject>(cpus, contexts));
-	visitors what = {
-		[](unsigned cpu) { shared_bench<Subject>.interrupt(cpu); },
-		nullptr, [] { return shared_bench<Subject>.progress(); }};
+	plan p = plan_for(o, cpus_with(calls, cpus, contexts));
+	visitors what = {[](unsigned cpu) { in_storm->interrupt(cpu); },
+			 nullptr, [] { return in_storm->progress(); }};
 
-	if constexpr (tries_in_nmi<Subject>)
-		what.in_nmi = [](unsigned cpu) {
-			shared_bench<Subject>.drop_in(cpu);
-		};
+	if (calls.can_try())
+		what.in_nmi = [](unsigned cpu) { in_storm->drop_in(cpu); };
 	p.convoys = 0; /* handlers come in between: no order to be seen */
 	p.write_one_in = 4;
 	p.irqs_off = true;
-	p.is_missing = is_missing<Subject>;
-	t.prepare(p);
+	p.is_missing = is_missing;
+	in_storm = &row.torture;
+	in_storm->prepare(p);
 	prepare_faults(p.cpus, p.seed, what);
-	run_watched(t, Subject::name, p.cpus, stuck::is_a_bug,
-		    [&](unsigned cpu) {
-			    begin_faults(cpu);
-			    t.run(cpu);
-			    end_faults(cpu);
-		    });
-	return t.outcome();
+	run_watched(
+		watched_row(row, p.cpus, stuck::is_a_bug),
+		[](unsigned cpu, void *of) {
+			begin_faults(cpu);
+			static_cast<shared_torture_run *>(of)->run(cpu);
+			end_faults(cpu);
+		},
+		in_storm);
+	return in_storm->outcome();
 }
 
 void say_readers(const options &o, const result &r)
@@ -105,35 +156,35 @@ void say_readers(const options &o, const result &r)
 			    r.longest_read_wait, r.longest_wait);
 }
 
-/* One row per lock, run by row.operator()<Subject>(cpus, missed). */
-template <typename Row>
-int each_lock(const options &o, Row row)
+/* One row per lock, run by run(row, options, cpus, missed). */
+int each_lock(const options &o,
+	      result (*run)(const shared_row &row, const options &o, u32 cpus,
+			    const char *&missed))
 {
 	begin_report(o, o.counts * shared_locks_asked_for(o));
 	print_torture_head(o);
 	for (u32 i = 0; i < o.counts; i++)
-		locks::for_each([&]<typename Subject>() {
-			if (!asks_for(o, Subject::name))
-				return;
-			say_running(o, Subject::name);
+		for (const shared_row &row : all_rows) {
+			if (!asks_for(o, row.name()))
+				continue;
+			say_running(o, row.name());
 			const char *missed = nullptr;
-			const result r = row.template operator()<Subject>(
-				o.cpus[i], missed);
-			add_sections(r.acquisitions, Subject::capacity);
+			const result r = run(row, o, o.cpus[i], missed);
+			add_sections(r.acquisitions,
+				     row.torture.calls.capacity);
 			say_readers(o, r);
 			print_torture(o, r, missed);
-		});
+		}
 	return end_report();
 }
 
-template <typename Subject>
-const char *find_shared(options o)
+const char *find_shared(const shared_row &row, options o)
 {
 	const char *found = nullptr;
 
 	for (unsigned run = 0; run < 50 && !found; run++, o.seed++)
 		found = fault(
-			torture_shared<Subject>(o, o.cpus[0], stuck::is_meant));
+			torture_shared(row, o, o.cpus[0], stuck::is_meant));
 	return found;
 }
 
@@ -141,25 +192,25 @@ const char *find_shared(options o)
 
 int run_shared(const options &o)
 {
-	return each_lock(o, [&]<typename Subject>(u32 cpus, const char *&) {
-		return torture_shared<Subject>(o, cpus);
-	});
+	return each_lock(
+		o, [](const shared_row &row, const options &o, u32 cpus,
+		      const char *&) { return torture_shared(row, o, cpus); });
 }
 
 int run_shared_storm(const options &o)
 {
-	return each_lock(
-		o, [&]<typename Subject>(u32 cpus, const char *&missed) {
-			const result r = storm_shared<Subject>(o, cpus);
-			const fault_counts came = faults_so_far();
+	return each_lock(o, [](const shared_row &row, const options &o,
+			       u32 cpus, const char *&missed) {
+		const result r = storm_shared(row, o, cpus);
+		const fault_counts came = faults_so_far();
 
-			all_totals.interrupts += came.interrupts();
-			all_totals.nmis += came.nmi;
-			all_totals.faults += came.stalls;
-			if (is_missing<Subject>())
-				missed = "no storm: some of it did not come";
-			return r;
-		});
+		all_totals.interrupts += came.interrupts();
+		all_totals.nmis += came.nmi;
+		all_totals.faults += came.stalls;
+		if (is_missing())
+			missed = "no storm: some of it did not come";
+		return r;
+	});
 }
 
 int run_busted_shared(const options &o)
@@ -170,21 +221,19 @@ int run_busted_shared(const options &o)
 	begin_report(o, 1 + busted_shared_locks::size);
 	/* What is right passes; how long it stands still, the watchdog learns.
 	 */
-	locks::for_each([&]<typename Subject>() {
-		if (fault(torture_shared<Subject>(o, o.cpus[0],
-						  stuck::is_control)))
+	for (const shared_row &row : all_rows)
+		if (fault(torture_shared(row, o, o.cpus[0], stuck::is_control)))
 			wrong = "a right lock was found out";
-	});
 	note_row("control", wrong);
 	print_verdict(o, "control", wrong);
-	busted_shared_locks::for_each([&]<typename Subject>() {
-		if (!(Subject::found_in & here))
-			print_skipped(o, Subject::name,
+	for (const shared_row &row : busted_rows) {
+		if (!(row.found_in & here))
+			print_skipped(o, row.name(),
 				      "cannot show on this machine");
 		else
-			print_busted_row(o, Subject::name, Subject::mistake,
-					 find_shared<Subject>(o));
-	});
+			print_busted_row(o, row.name(), row.mistake,
+					 find_shared(row, o));
+	}
 	return end_report();
 }
 

@@ -20,81 +20,12 @@
 
 namespace klock::selftest {
 
-/*
- * shared_record - what each CPU of the shared torture keeps for itself
- */
-
-/* A CPU's handlers, each a contender of its own. */
-template <typename L>
-struct shared_handlers {
-	constexpr void renumber(unsigned cpu)
-	{
-		writer.renumber(cpu);
-		reads.renumber(cpu);
-	}
-	void clear() { in_interrupt = in_nmi = {}; }
-
-	/* Takes the lock to read, or one time in so many to write. */
-	void interrupt(L &lock, invariant &data, u32 write_one_in)
-	{
-		if (in_interrupt.taken++ % write_one_in) {
-			reads.lock(lock);
-			in_interrupt.wrong += !data.look(0);
-			reads.unlock(lock);
-			return;
-		}
-		writer.lock(lock);
-		in_interrupt.wrong += !data.visit(0);
-		in_interrupt.written++;
-		writer.unlock(lock);
-	}
-
-	/* Tries to read and to write, by turns. */
-	void nmi(L &lock, invariant &data)
-	{
-		if constexpr (try_lockable<L> && try_shared_lockable<L>) {
-			if (in_nmi.tried++ % 2) {
-				if (!reads.try_lock(lock))
-					return;
-				in_nmi.wrong += !data.look(0);
-				reads.unlock(lock);
-			} else {
-				if (!writer.try_lock(lock))
-					return;
-				in_nmi.wrong += !data.visit(0);
-				in_nmi.written++;
-				writer.unlock(lock);
-			}
-			in_nmi.taken++;
-		}
-	}
-
-	[[nodiscard]] u64 taken() const
-	{
-		return u64{in_interrupt.taken} + in_nmi.taken;
-	}
-	[[nodiscard]] u64 written() const
-	{
-		return u64{in_interrupt.written} + in_nmi.written;
-	}
-	[[nodiscard]] u64 wrong() const
-	{
-		return u64{in_interrupt.wrong} + in_nmi.wrong;
-	}
-
-      private:
-	/* Each handler's own: an NMI may come in the other's. */
-	struct counts {
-		u32 tried = 0;
-		u32 taken = 0;
-		u32 written = 0;
-		u32 wrong = 0;
-	};
-
-	contender<L> writer;
-	reader<L> reads;
-	counts in_interrupt;
-	counts in_nmi;
+/* A handler's own: an NMI may come in the other's. */
+struct handler_counts {
+	u32 tried = 0;
+	u32 taken = 0;
+	u32 written = 0;
+	u32 wrong = 0;
 };
 
 constexpr void keep_longest(u64 &longest, u64 now)
@@ -137,11 +68,9 @@ struct handler_visits {
 };
 
 /* One CPU's own, on lines of its own; others read the atomic ones. */
-template <typename L>
 struct alignas(cache_line) shared_record {
-	contender<L> writer;
-	reader<L> reads;
-	shared_handlers<L> handlers;
+	handler_counts in_interrupt;
+	handler_counts in_nmi;
 	irq_state flags{};   /* what interrupts were before a section */
 	atomic<u32> entered; /* sections, for others to see */
 	atomic<u8> now;
@@ -157,15 +86,9 @@ struct alignas(cache_line) shared_record {
 	u64 longest_read = 0;
 	u64 elapsed = 0;
 
-	constexpr void renumber(unsigned cpu)
-	{
-		writer.renumber(cpu);
-		reads.renumber(cpu);
-		handlers.renumber(cpu);
-	}
 	void clear()
 	{
-		handlers.clear();
+		in_interrupt = in_nmi = {};
 		entered.store_relaxed(0);
 		now.store_relaxed(0);
 		left.store_relaxed(0);
@@ -174,19 +97,25 @@ struct alignas(cache_line) shared_record {
 		longest_write = longest_read = elapsed = 0;
 	}
 
+	[[nodiscard]] u64 taken_by_handlers() const
+	{
+		return u64{in_interrupt.taken} + in_nmi.taken;
+	}
+
 	/* After the run. Returns how often this CPU has written. */
 	u64 add_to(result &r) const
 	{
-		r.visits += handlers.taken();
+		r.visits += taken_by_handlers();
 		r.reads += read;
-		r.exclusion_errors += wrong + handlers.wrong();
+		r.exclusion_errors +=
+			u64{wrong} + in_interrupt.wrong + in_nmi.wrong;
 		r.fifo_violations += bypassed;
 		r.try_failures += refused;
 		if (most_inside > r.most_together)
 			r.most_together = most_inside;
 		keep_longest(r.longest_wait, longest_write);
 		keep_longest(r.longest_read_wait, longest_read);
-		return written + handlers.written();
+		return written + in_interrupt.written + in_nmi.written;
 	}
 };
 
@@ -206,17 +135,41 @@ constexpr bool is_before(sharing by, unsigned other, unsigned place)
 	return reads_at(other) == (by == sharing::by_phases);
 }
 
-template <typename Subject, unsigned Cpus>
-struct shared_torture {
-	using lock_type = typename Subject::lock;
+/* Who takes the lock on a CPU: each is a contender. */
+enum taken_by : u8 { taken_by_thread, taken_by_handler };
 
-	constexpr shared_torture()
+struct shared_torture_run;
+
+/* How a CPU takes a lock to read, or to write. */
+struct side_calls {
+	void (*lock)(shared_torture_run &, unsigned cpu, taken_by who);
+	void (*unlock)(shared_torture_run &, unsigned cpu, taken_by who);
+	/* Null: it has none. */
+	bool (*try_lock)(shared_torture_run &, unsigned cpu, taken_by who);
+};
+
+/* What is a lock's own: its line of the list, and how a CPU takes it. */
+struct shared_calls {
+	const char *name;
+	service promised;
+	sharing order;
+	u64 capacity;
+	u64 reader_capacity;
+	u32 bytes;
+	side_calls write, read;
+	/* Calls one CPU to the lock and waits until it stands in line. */
+	void (*call)(shared_torture_run &, unsigned cpu, u32 number);
+
+	/* An NMI's handler may only try. */
+	[[nodiscard]] constexpr bool can_try() const
 	{
-		for (unsigned i = 0; i < Cpus; i++) {
-			records[i].renumber(i);
-		}
+		return write.try_lock && read.try_lock;
 	}
+};
 
+/* The torture of shared_torture.hpp, whatever the lock's type: compiled once.
+ */
+struct shared_torture_run {
 	/* Before the CPUs run; the lock itself goes on as it is. */
 	void prepare(const plan &p)
 	{
@@ -230,8 +183,8 @@ struct shared_torture {
 		visits.clear();
 		last = ~0u;
 		handoffs = 0;
-		for (record &of : records)
-			of.clear();
+		for (unsigned i = 0; i < todo.cpus; i++)
+			records[i].clear();
 	}
 
 	/* Each of the plan's CPUs calls this once, 0 .. cpus - 1. */
@@ -260,18 +213,28 @@ struct shared_torture {
 	{
 		if (!visits.are_open())
 			return;
-		records[cpu].handlers.interrupt(lock, data, todo.write_one_in);
-		visits.note(records[cpu].handlers.taken());
+		handler_counts &mine = records[cpu].in_interrupt;
+		const bool writes = mine.taken++ % todo.write_one_in == 0;
+
+		side(writes).lock(*this, cpu, taken_by_handler);
+		visit(cpu, mine, writes);
 	}
 
 	/*
-	 * From an NMI handler, likewise: tries, and never waits. Each such CPU
-	 * is a contender more.
+	 * From an NMI handler, likewise: tries to read and to write, by turns,
+	 * and never waits. Each such CPU is a contender more.
 	 */
 	void drop_in(unsigned cpu)
 	{
-		records[cpu].handlers.nmi(lock, data);
-		visits.note(records[cpu].handlers.taken());
+		handler_counts &mine = records[cpu].in_nmi;
+
+		if (!calls.can_try())
+			return;
+		const bool writes = mine.tried++ % 2 == 0;
+		if (!side(writes).try_lock(*this, cpu, taken_by_handler))
+			return;
+		mine.taken++;
+		visit(cpu, mine, writes);
 	}
 
 	/* Whether a handler has had the lock. */
@@ -292,19 +255,17 @@ struct shared_torture {
 		return static_cast<doing>(records[cpu].now.load_relaxed());
 	}
 
-	[[nodiscard]] const lock_type &watched() const { return lock; }
-
 	/* After all have returned from run(). */
 	[[nodiscard]] result outcome() const
 	{
 		result r{};
 		u64 writes = todo.made;
 
-		r.lock = Subject::name;
-		r.promised = Subject::order_of_service;
+		r.lock = calls.name;
+		r.promised = calls.promised;
 		r.shared = true;
 		r.cpus = todo.cpus;
-		r.bytes = sizeof(lock_type);
+		r.bytes = calls.bytes;
 		r.handoffs = handoffs;
 		for (unsigned i = 0; i < todo.cpus; i++)
 			writes += records[i].add_to(r);
@@ -318,8 +279,33 @@ struct shared_torture {
 		return r;
 	}
 
+	/* The lock's line of the list. */
+	const shared_calls &calls;
+
+      protected:
+	constexpr shared_torture_run(const shared_calls &of,
+				     shared_record *of_each_cpu)
+	    : calls(of), records(of_each_cpu)
+	{
+	}
+
+	shared_record *const records;
+	alignas(cache_line) atomic<u32> called; /* who is to come now */
+
       private:
-	using record = shared_record<lock_type>;
+	[[nodiscard]] const side_calls &side(bool writes) const
+	{
+		return writes ? calls.write : calls.read;
+	}
+
+	/* A handler's section, and its way out. */
+	void visit(unsigned cpu, handler_counts &mine, bool writes)
+	{
+		mine.wrong += writes ? !data.visit(0) : !data.look(0);
+		mine.written += writes;
+		side(writes).unlock(*this, cpu, taken_by_handler);
+		visits.note(records[cpu].taken_by_handlers());
+	}
 
 	/* -- Sections -- */
 
@@ -338,7 +324,7 @@ struct shared_torture {
 
 	void is_in(unsigned cpu)
 	{
-		record &mine = records[cpu];
+		shared_record &mine = records[cpu];
 
 		mine.now.store_relaxed(doing_section);
 		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
@@ -346,7 +332,7 @@ struct shared_torture {
 
 	void write_and_leave(unsigned cpu)
 	{
-		record &mine = records[cpu];
+		shared_record &mine = records[cpu];
 
 		is_in(cpu);
 		if (last != cpu) {
@@ -357,14 +343,14 @@ struct shared_torture {
 			mine.wrong++;
 		mine.written++;
 		mine.now.store_relaxed(doing_nothing);
-		mine.writer.unlock(lock);
+		calls.write.unlock(*this, cpu, taken_by_thread);
 		goes(cpu);
 	}
 
 	/* Counts who reads beside it; waits inside for so many others. */
 	void read_and_leave(unsigned cpu, unsigned to_meet = 0)
 	{
-		record &mine = records[cpu];
+		shared_record &mine = records[cpu];
 		const u32 now = inside.fetch_add_relaxed(1) + 1;
 
 		is_in(cpu);
@@ -377,18 +363,21 @@ struct shared_torture {
 		mine.read++;
 		(void)inside.fetch_sub_relaxed(1);
 		mine.now.store_relaxed(doing_nothing);
-		mine.reads.unlock(lock);
+		calls.read.unlock(*this, cpu, taken_by_thread);
 		goes(cpu);
 	}
 
 	/* Ends only if all are inside at once: as many as may be. */
 	void meet_inside(unsigned cpu)
 	{
-		const unsigned all = readers_of<Subject>(todo.cpus);
+		const unsigned all =
+			todo.cpus < calls.reader_capacity
+				? todo.cpus
+				: static_cast<unsigned>(calls.reader_capacity);
 
 		if (cpu < all) {
 			comes(cpu);
-			records[cpu].reads.lock(lock);
+			calls.read.lock(*this, cpu, taken_by_thread);
 			read_and_leave(cpu, all);
 		}
 		everyone.meet(todo.cpus);
@@ -417,50 +406,28 @@ struct shared_torture {
 	void lead(unsigned cpu, u32 round)
 	{
 		comes(cpu);
-		records[cpu].writer.lock(lock);
+		calls.write.lock(*this, cpu, taken_by_thread);
 		for (unsigned k = 1; k < todo.cpus; k++)
-			call(at_place(k, round), round * todo.cpus + k);
+			calls.call(*this, at_place(k, round),
+				   round * todo.cpus + k);
 		write_and_leave(cpu);
-	}
-
-	/* Calls one CPU to the lock and waits until it stands in line. */
-	void call(unsigned cpu, u32 number)
-	{
-		const doorway<lock_type> line(lock);
-		const record &its = records[cpu];
-		const u32 before = its.entered.load_relaxed();
-
-		called.store_release(number);
-		while (its.entered.load_relaxed() == before && !give_up) {
-			if (its.now.load_relaxed() == doing_wait &&
-			    came(line, cpu))
-				break;
-			cpu_relax();
-		}
-	}
-
-	/* Who reads where writers go first leaves no trace in the lock. */
-	static bool came(const doorway<lock_type> &line, unsigned cpu)
-	{
-		return Subject::order_of_sharing == sharing::writers_first ||
-		       line.passed(cpu);
 	}
 
 	void follow(unsigned cpu, u32 round, unsigned k)
 	{
 		const u32 number = round * todo.cpus + k;
-		record &mine = records[cpu];
+		shared_record &mine = records[cpu];
 
 		called.await_acquire(
 			[=](u32 now) { return now == number || give_up; });
 		comes(cpu);
 		if (reads_at(k)) {
-			mine.reads.lock(lock);
+			calls.read.lock(*this, cpu, taken_by_thread);
 			check_order(cpu, round, k);
 			mine.left.store_relaxed(round + 1);
 			read_and_leave(cpu);
 		} else {
-			mine.writer.lock(lock);
+			calls.write.lock(*this, cpu, taken_by_thread);
 			check_order(cpu, round, k);
 			mine.left.store_relaxed(round + 1);
 			write_and_leave(cpu);
@@ -473,12 +440,12 @@ struct shared_torture {
 		for (unsigned other = 1; other < todo.cpus; other++) {
 			if (other == k || (reads_at(k) && reads_at(other)))
 				continue;
-			const record &its = records[at_place(other, round)];
+			const shared_record &its =
+				records[at_place(other, round)];
 			const bool served =
 				its.left.load_relaxed() == round + 1;
 
-			if (served !=
-			    is_before(Subject::order_of_sharing, other, k))
+			if (served != is_before(calls.order, other, k))
 				records[cpu].bypassed++;
 		}
 	}
@@ -503,7 +470,7 @@ struct shared_torture {
 
 	void contend(unsigned cpu)
 	{
-		record &mine = records[cpu];
+		shared_record &mine = records[cpu];
 		xorshift dice(todo.seed + cpu);
 
 		while (!is_over()) {
@@ -522,10 +489,7 @@ struct shared_torture {
 
 	bool write(unsigned cpu, bool tries)
 	{
-		record &mine = records[cpu];
-
-		if (!take<try_lockable<lock_type>>(cpu, tries, mine.writer,
-						   mine.longest_write))
+		if (!take(cpu, tries, calls.write, records[cpu].longest_write))
 			return false;
 		write_and_leave(cpu);
 		return true;
@@ -533,48 +497,139 @@ struct shared_torture {
 
 	bool read(unsigned cpu, bool tries)
 	{
-		record &mine = records[cpu];
-
-		if (!take<try_shared_lockable<lock_type>>(
-			    cpu, tries, mine.reads, mine.longest_read))
+		if (!take(cpu, tries, calls.read, records[cpu].longest_read))
 			return false;
 		read_and_leave(cpu);
 		return true;
 	}
 
 	/* By a try where that is asked for and there is one; or waits. */
-	template <bool CanTry, typename Who>
-	bool take(unsigned cpu, bool tries, Who &who, u64 &longest)
+	bool take(unsigned cpu, bool tries, const side_calls &by, u64 &longest)
 	{
 		const u64 start = cycles();
 
 		comes(cpu);
-		if constexpr (CanTry) {
-			if (tries) {
-				const bool taken = who.try_lock(lock);
+		if (tries && by.try_lock) {
+			const bool taken =
+				by.try_lock(*this, cpu, taken_by_thread);
 
-				if (!taken)
-					goes(cpu);
-				return taken;
-			}
+			if (!taken)
+				goes(cpu);
+			return taken;
 		}
-		who.lock(lock);
+		by.lock(*this, cpu, taken_by_thread);
 		keep_longest(longest, cycles() - start);
 		return true;
 	}
 
 	plan todo{};
-	alignas(cache_line) lock_type lock;
 	alignas(cache_line) invariant data;
 	unsigned last = ~0u; /* the writer before: writers alone touch it */
 	u32 handoffs = 0;
 	alignas(cache_line) barrier everyone;
 	alignas(cache_line) barrier together;
-	alignas(cache_line) atomic<u32> called;	   /* who is to come now */
 	alignas(cache_line) atomic<u32> contended; /* sections so far */
 	alignas(cache_line) atomic<u32> inside;	   /* readers, now */
 	alignas(cache_line) handler_visits visits;
-	record records[Cpus];
+};
+
+/* What can be done to it is shared_torture_run's. */
+template <typename Subject, unsigned Cpus>
+struct shared_torture : shared_torture_run {
+	using lock_type = typename Subject::lock;
+
+	constexpr shared_torture() : shared_torture_run(table, own_records)
+	{
+		for (unsigned cpu = 0; cpu < Cpus; cpu++)
+			for (seat &of : seats[cpu].of) {
+				of.writer.renumber(cpu);
+				of.reads.renumber(cpu);
+			}
+	}
+
+	[[nodiscard]] const lock_type &watched() const { return lock; }
+
+      private:
+	struct seat {
+		contender<lock_type> writer;
+		reader<lock_type> reads;
+	};
+	struct alignas(cache_line) cpu_seats {
+		seat of[2]; /* the thread's, the handlers' */
+	};
+
+	static shared_torture &self(shared_torture_run &of)
+	{
+		return static_cast<shared_torture &>(of);
+	}
+
+	/* Who of a seat: &seat::writer or &seat::reads. */
+	template <auto Who>
+	static void take(shared_torture_run &of, unsigned cpu, taken_by who)
+	{
+		(self(of).seats[cpu].of[who].*Who).lock(self(of).lock);
+	}
+	template <auto Who>
+	static void leave(shared_torture_run &of, unsigned cpu, taken_by who)
+	{
+		(self(of).seats[cpu].of[who].*Who).unlock(self(of).lock);
+	}
+	template <auto Who>
+	static bool ask(shared_torture_run &of, unsigned cpu, taken_by who)
+	{
+		return (self(of).seats[cpu].of[who].*Who)
+			.try_lock(self(of).lock);
+	}
+
+	static void call(shared_torture_run &run, unsigned cpu, u32 number)
+	{
+		shared_torture &of = self(run);
+		const doorway<lock_type> line(of.lock);
+		const shared_record &its = of.records[cpu];
+		const u32 before = its.entered.load_relaxed();
+
+		of.called.store_release(number);
+		while (its.entered.load_relaxed() == before && !give_up) {
+			if (its.now.load_relaxed() == doing_wait &&
+			    came(line, cpu))
+				break;
+			cpu_relax();
+		}
+	}
+
+	/* Who reads where writers go first leaves no trace in the lock. */
+	static bool came(const doorway<lock_type> &line, unsigned cpu)
+	{
+		return Subject::order_of_sharing == sharing::writers_first ||
+		       line.passed(cpu);
+	}
+
+	static constexpr shared_calls calls_of_it()
+	{
+		shared_calls c = {.name = Subject::name,
+				  .promised = Subject::order_of_service,
+				  .order = Subject::order_of_sharing,
+				  .capacity = Subject::capacity,
+				  .reader_capacity = Subject::reader_capacity,
+				  .bytes = sizeof(lock_type),
+				  .write = {take<&seat::writer>,
+					    leave<&seat::writer>, nullptr},
+				  .read = {take<&seat::reads>,
+					   leave<&seat::reads>, nullptr},
+				  .call = call};
+
+		if constexpr (try_lockable<lock_type>)
+			c.write.try_lock = ask<&seat::writer>;
+		if constexpr (try_shared_lockable<lock_type>)
+			c.read.try_lock = ask<&seat::reads>;
+		return c;
+	}
+
+	static constexpr shared_calls table = calls_of_it();
+
+	alignas(cache_line) lock_type lock;
+	cpu_seats seats[Cpus];
+	shared_record own_records[Cpus];
 };
 
 } // namespace klock::selftest
