@@ -2,15 +2,10 @@
 /*
  * irq_depth - interrupts off until the last of several locks is released
  *
- *	constinit klock::irq_depth depths[max_cpus];
- *	extern "C" klock::irq_depth *klock_os_irq_depth()
- *	{
- *		return &depths[klock::cpu_id()];
- *	}
- *
- *	klock::irq_depth_guard held(a), next(b);
- *	held.unlock();		interrupts stay off: b is held
- *	next.unlock();		now they are as they were before a
+ * The kernel has an irq_depth for each CPU, zero at first, and one function,
+ * klock_os_irq_depth(), that finds its CPU's. Then irq_depth_guard takes what
+ * irq_guard takes, and two of them may end in any order: interrupts stay off
+ * while one is left. All of it, with a test: lib/docs/take-a-lock.md.
  *
  * Two irq_guards that end in the order they began in have interrupts on while
  * the second lock is held: the first restores what it found. Its handler, over
@@ -22,19 +17,12 @@
  * come in between, note its own "off", and leave that to whom it interrupted.
  *
  * By hand, for a lock that another function releases, or that is only tried:
- *
- *	klock::push_off();
- *	if (lock.try_lock())
- *		return true;
- *	klock::pop_off();
+ * push_off() before it is touched, pop_off() once it is released or not got.
  *
  * What interrupts were belongs to the thread, the depth to the CPU. A scheduler
  * that switches threads with one lock held, which the next thread releases,
- * keeps it across the switch:
- *
- *	const klock::irq_state mine = klock::irqs_before_push();
- *	switch_to(next);			perhaps on another CPU after it
- *	klock::set_irqs_before_push(mine);
+ * reads irqs_before_push() before the switch, and gives it back after it, on
+ * whatever CPU, by set_irqs_before_push().
  *
  * irq_guard may be mixed in: it finds interrupts off and leaves them so, and
  * must end before the pop_off() that turns them on.
