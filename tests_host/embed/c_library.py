@@ -538,14 +538,15 @@ def families_are_chosen(case):
     def chosen(families):
         said = case.must("make", "-n", "-C", case.root / "lib/c",
                          f"BUILD={case.scratch}/b", f"families={families}")
-        return set(re.findall(r" -c (\w+)\.cpp", said)) - {"cpu"}
+        return set(re.findall(r" -c (\w+)\.cpp", said))
 
     for families, sources in (
             ("tickets", "tickets"),
             ("tickets checked", "tickets order checked_tickets"),
             ("queue", "queue queued"), ("sequences", "sequences once"),
             ("tas counted", "tas counted queued")):
-        case.expect(chosen(families) == set(sources.split()),
+        case.expect(chosen(families) ==
+                    {"cpu", "irq_depth", *sources.split()},
                     f"families={families}: {chosen(families)}")
     for words, what in (("families=ticket", "no families: ticket"),
                         ("BUILD=.", "BUILD is the folder of the sources")):
