@@ -16,7 +16,6 @@
 #pragma once
 
 #include <klock/concepts.hpp>
-#include <klock/detail/preempt.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -553,11 +552,19 @@ struct irqs_left {
 	void disable() {}
 };
 
-/* And to preemption, where its lock spins (detail/preempt.hpp). */
-template <typename L>
-struct left_by_guard {
-	using type = preemption;
+/*
+ * And to preemption: nothing. A kernel that preempts its threads has another
+ * answer in front of this file (lib/preempted).
+ */
+struct of_guards;
+template <typename>
+struct preemption {
+	using type = irqs_left;
 };
+
+/* Where the lock spins: whoever sleeps is not preempted, but switched. */
+template <typename L>
+struct left_by_guard : preemption<of_guards> {};
 template <typename L>
 	requires sleeping<inside<lock_of<L>>>
 struct left_by_guard<L> {

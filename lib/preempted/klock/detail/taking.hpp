@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preempt - guards turn preemption off, in a kernel that preempts its threads
+ * taking - guards turn preemption off, in a kernel that preempts its threads
  *
  *	CXXFLAGS += -I klock/lib/preempted -I klock/lib -I klock/lib/arch/x86
  *
  * for each file of the kernel: a guard has another size then, and files that
- * lack it are preempted with a lock held. Nothing finds those.
+ * lack it are preempted with a lock held. Nothing finds those. This file says
+ * what guards do, and goes on with lib's own.
+ *
+ * Such a kernel must not preempt a thread that holds a spin lock, or waits for
+ * its ticket. guard, try_guard, pair_guard, shared_guard and shared_try_guard
+ * see to it. Guards that disable interrupts leave preemption alone: nobody
+ * preempts this CPU then. So do guards of locks that sleep.
  *
  * The order is the point. Off before the ticket is taken: a thread that is
  * preempted between its ticket and its turn holds up everybody behind it, and
@@ -62,7 +68,17 @@ struct preempt_off {
       private:
 	bool off = true;
 };
-using preemption = preempt_off;
+
+/* In place of the general one, which lib's own file defines. */
+struct of_guards;
+template <typename>
+struct preemption;
+template <>
+struct preemption<of_guards> {
+	using type = preempt_off;
+};
 
 } // namespace detail
 } // namespace klock
+
+#include "../../../klock/detail/taking.hpp"
