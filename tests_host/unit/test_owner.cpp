@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who holds locks is a thread: klock_os_owner_id() says which.
+ * Who holds locks is a thread: klock_os_owner_id() says which. The kernel
+ * preempts its threads: compiled with lib/preempted in front.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/order_calls.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "pretended_kernel.hpp"
@@ -14,6 +16,15 @@ using namespace klock;
 static thread_local unsigned long current_thread = 0;
 
 unsigned long klock_os_owner_id(void) { return current_thread; }
+
+/* Its scheduler is called where preemption is on again, and waits. */
+static int preemption_off = 0;
+void klock_os_preempt_off() { preemption_off++; }
+void klock_os_preempt_on()
+{
+	if (--preemption_off == 0)
+		might_wait();
+}
 
 /*
  * checked_lock in a kernel that preempts and moves threads while they hold
@@ -175,6 +186,42 @@ TEST_CASE("lock_order: as many threads as there are places, one after another")
 	on_thread(1, [&] { of.a.unlock(); });
 	for (const held_locks &one : fresh.memory->held)
 		CHECK(one.size() == 0);
+}
+
+TEST_CASE("preempt: a lock that is held where a guard lets others run")
+{
+	new_order<64, 4> fresh;
+	three_locks of;
+
+	on_thread(1002, [&] {
+		guard b(of.b);
+		guard a(of.a);
+		CHECK(panic_of([&] { b.unlock(); }) == ""); /* a's is off yet */
+		CHECK(panic_of([&] { a.unlock(); }) == "");
+	});
+	on_thread(1002, [&] {
+		of.a.lock();
+		guard c(of.c);
+		has(panic_of([&] { c.unlock(); }),
+		    "a, CPU 0: might_wait() with a lock held; at ");
+		of.a.unlock();
+	});
+	CHECK(preemption_off == 0);
+}
+
+TEST_CASE("preempt: a guard that ends in another thread is named")
+{
+	new_order<64, 4> fresh;
+	three_locks of;
+
+	on_thread(1002, [&] {
+		guard held(of.a);
+		on_thread(1004, [&] {
+			has(panic_of([&] { held.unlock(); }),
+			    "a, CPU 0: unlock by another than its holder");
+		});
+		of.a.unlock();
+	});
 }
 
 /*
