@@ -16,6 +16,7 @@
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_guard.hpp>
+#include <klock/leveled.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
@@ -394,6 +395,35 @@ void hand_stack_node(mcs_lock &lock)
 void near_stack_node(mcs_lock &lock)
 {
 	guard held(lock);
+	section();
+}
+
+/* -- Levels: by hand is by the plain guard -- */
+
+static_assert(sizeof(leveled<ticket, 1>) == sizeof(ticket));
+static_assert(sizeof(level_guard<ticket, 1>) == sizeof(guard<ticket>));
+
+void hand_leveled(ticket &lock)
+{
+	guard held(lock);
+	section();
+}
+void guard_leveled(leveled<ticket, 1> &lock)
+{
+	nothing_held none;
+	level_guard held(none, lock);
+	section();
+}
+
+void hand_irq_leveled(irq_lock<ticket> &lock)
+{
+	irq_guard held(lock);
+	section();
+}
+void guard_irq_leveled(leveled<irq_lock<ticket>, 2> &lock,
+		       const holding<1> &so_far)
+{
+	level_guard held(so_far, lock);
 	section();
 }
 

@@ -18,6 +18,7 @@
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/leveled.hpp>
 
 using namespace klock;
 
@@ -50,9 +51,16 @@ struct owner {
 	int *it;
 };
 int sum;
+leveled<ticket, 1> first;
+leveled<ticket, 2> second, beside;
+leveled<mcs_lock, 3> third;
+leveled<irq_lock<ticket>, 4> handlers;
 
 /* One case a line. */
 // clang-format off
+void above_2(const holding<2> &so_far) { level_guard held(so_far, third); }
+template <holds_at_most<2> Token>
+void above_2_too(const Token &so_far) { level_guard held(so_far, third, node); }
 void right_ones()
 {
 	{ irq_guard held(queue); sum++; held.unlock(); }
@@ -76,6 +84,8 @@ void right_ones()
 	{ sum = shared.with([](table &t) { return t.a; }); }
 	{ data.with([](auto &t) { t.a = 1; }); }
 	{ by_node.with([](table &t) { t.a = 1; }, place); }
+	{ nothing_held none; above_2(none); level_guard a(none, first); level_guard b(a, second); above_2(b); above_2_too(b); level_guard c(b, handlers); c.unlock(); }
+	{ interrupted<3> none; level_guard held(none, handlers); }
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
 }
 
@@ -249,5 +259,30 @@ void errors()
 	{ data.with_shared([](const table &t) { return t.a; }); }
 	// says-error@*:*{{an irq_lock is taken by irq_guard: an interrupt handler takes it, too}}
 	{ guard held(mcs_queue, node); } // says-note{{here}}
+}
+#endif
+
+#if WRONG == 6
+void levels(const holding<1> &up_to_1, const holding<3> &up_to_3)
+{
+	// says-error@*:* 5 {{a lock of this level or of a higher one is held: the lower level is taken first}}
+	{ level_guard a(up_to_1, first); } // says-note{{here}}
+	{ level_guard a(up_to_1, second), b(a, beside); } // says-note{{here}}
+	{ level_guard a(up_to_1, third); level_guard b(a, second); } // says-note{{here}}
+	{ level_guard a(up_to_3, third, node); } // says-note{{here}}
+	{ interrupted<4> in; level_guard a(in, handlers); } // says-note{{here}}
+	{ above_2(up_to_3); } // says-error{{no matching function}}
+	{ above_2_too(up_to_3); } // says-error{{no matching function}}
+	// says-error@*:* 4 {{a leveled lock is taken by level_guard, with a token}}
+	{ guard held(first); } // says-note{{here}}
+	{ try_guard held(first); } // says-note{{here}}
+	{ irq_guard held(third, node); } // says-note{{here}}
+	{ pair_guard held(simple, second); } // says-note{{here}}
+	{ level_guard held(first); } // says-error{{no viable constructor}}
+	{ level_guard{up_to_1, second}; } // says-warning{{releases at once}}
+	{ first.lock(); } // says-error{{no member named 'lock'}}
+	{ holding<1> made; } // says-error{{protected constructor}}
+	{ nothing_held made = {}; } // says-error{{is explicit}}
+	{ interrupted<1> in, copy(in); } // says-error{{deleted copy constructor}}
 }
 #endif

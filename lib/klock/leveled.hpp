@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leveled - the order of locks as numbers in their types
+ *
+ * leveled<L, 3> is a lock L of level 3. While it is held, only locks of higher
+ * levels can be taken, or the program does not compile: no CPUs wait for each
+ * other. For kernels that know their order beforehand; lock_order.hpp learns
+ * it.
+ *
+ * Whoever takes a lock shows a token, holding<n>: what is held so far has level
+ * n or less. The guard that takes it is the next token, of its lock's level.
+ * The first is made where something begins: nothing_held in a thread; in a
+ * handler interrupted<n>, if what it interrupts holds level n or less. Locks
+ * above n are then leveled<irq_lock<L>, m>, which nobody holds with interrupts
+ * on.
+ *
+ * A function with a parameter "const holding<4> &so_far" takes locks above 4,
+ * and is called by those who hold 4 or less; a template says so by the concept
+ * holds_at_most<Token, 4>. An example: lib/docs/take-a-lock.md.
+ *
+ * Not seen: an outer token that is used while an inner one lives, as C++
+ * forbids no name that is in scope; a second nothing_held in one thread; what
+ * is taken by without_level(). lock_order finds these when they happen, with
+ * leveled<checked_if<debug, L, "name">, 3>. Two locks of one level are never
+ * held together, by pair_guard neither. held.unlock() gives no level back.
+ *
+ * Context: that of the lock inside. A token is not copied, nor kept.
+ * Size: the lock's, and its guard's.		Checked: codegen/guards
+ * Cost: not an instruction more than guard's; a function that is not inlined
+ * is given the token's address.		Checked: codegen/guards
+ * Source: Boyapati, Lee, Rinard, "Ownership Types for Safe Programming",
+ * OOPSLA 2002: lock levels. There a compiler of its own checks them.
+ */
+#pragma once
+
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+
+namespace klock {
+
+/* A token: the locks that are held have this level or a lower one. */
+template <unsigned Level>
+struct holding {
+	static constexpr unsigned held_level = Level;
+
+	/* Of one that may be called with more held. */
+	template <unsigned Lower>
+		requires(Lower < Level)
+	constexpr holding(const holding<Lower> &)
+	{
+	}
+	holding(const holding &) = delete;
+	holding &operator=(const holding &) = delete;
+
+      protected:
+	constexpr holding() = default;
+};
+
+/* A token, and its level is no higher. */
+template <typename Token, unsigned Most>
+concept holds_at_most = Token::held_level <= Most;
+
+/* Made where a handler begins: what it interrupted holds at most Level. */
+template <unsigned Level>
+struct interrupted : holding<Level> {
+	explicit constexpr interrupted() = default;
+};
+/* Made where a thread begins, or a CPU. */
+using nothing_held = interrupted<0>;
+
+/* L, at this level. Only level_guard takes it. */
+template <typename L, unsigned Level>
+	requires any_lock<detail::inside<L>>
+struct leveled {
+	static_assert(Level > 0, "level 0 is that of holding nothing");
+
+	using taken_by_level_guard_alone = L;
+
+	/* Made of what L is made of. */
+	template <typename... With>
+	constexpr explicit leveled(With... with) : inner(with...)
+	{
+	}
+
+	/* For what is not taking it: set_name(), assert_held(), is_locked(). */
+	[[nodiscard]] L &without_level() { return inner; }
+
+      private:
+	L inner;
+};
+
+namespace detail {
+template <typename L, unsigned Level>
+struct inside_type<leveled<L, Level>> : inside_type<L> {};
+
+/* Of any other guard: one error, and what to write instead. */
+template <typename L, typename Verbs>
+	requires requires { typename lock_of<L>::taken_by_level_guard_alone; }
+struct taking<L, Verbs> {
+	template <typename How, typename... Given>
+	explicit taking(How, Given &&...)
+	{
+		static_assert(never<How>, "a leveled lock is taken by "
+					  "level_guard, with a token");
+	}
+	bool is_held() const;
+	void lock(lock_and_caller<lock_of<L>>);
+	void unlock(call_site);
+};
+
+/* An irq_lock's disables interrupts. */
+template <typename L>
+struct level_taken_by {
+	using type = guard<L>;
+};
+template <typename L>
+	requires irq_only_lock<lock_of<L>>
+struct level_taken_by<L> {
+	using type = irq_guard<L>;
+};
+} // namespace detail
+
+/*
+ * level_guard held(token, lock): takes a lock above the token's level, and is a
+ * token of the lock's. It is guard, or of an irq_lock irq_guard; more arguments
+ * are theirs.
+ */
+template <typename L, unsigned Level>
+struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
+				   holding<Level> {
+	/* The lock, and the line it is named in. */
+	using lock_here =
+		detail::lock_and_caller<leveled<detail::lock_of<L>, Level>>;
+
+	template <typename Token, typename... With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] level_guard(const Token &, lock_here at,
+					   With &&...with)
+	    : detail::level_taken_by<L>::type(
+		      klock::at(at.lock.without_level(), at.by), with...)
+	{
+		static_assert(holds_at_most<Token, Level - 1>,
+			      "a lock of this level or of a higher one is "
+			      "held: the lower level is taken first");
+	}
+	[[gnu::always_inline]] ~level_guard() = default;
+};
+template <typename Token, typename L, unsigned Level, typename... With>
+level_guard(const Token &, leveled<L, Level> &, With &&...)
+	-> level_guard<detail::guarded<L, With...>, Level>;
+
+} // namespace klock
