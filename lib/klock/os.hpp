@@ -4,11 +4,11 @@
  *
  * Only guards of locks that are indexed by CPU call the first, only once.hpp
  * the first two, only checked locks (checked_lock.hpp) all that are about
- * misuse, only irq_depth.hpp the one that it names, and only locks that sleep
- * the four about threads: a kernel that uses none of these defines none. They
- * have C names so that a kernel in C can define them too. Define them in one
- * file: a linker may take the optional ones out of a library only where it
- * takes the others.
+ * misuse, only irq_depth.hpp the one that it names, only too_long.hpp the first
+ * and klock_os_context(), and only locks that sleep the four about threads: a
+ * kernel that uses none of these defines none. They have C names so that a
+ * kernel in C can define them too. Define them in one file: a linker may take
+ * the optional ones out of a library only where it takes the others.
  */
 #pragma once
 
@@ -61,8 +61,8 @@ extern "C" [[gnu::weak]] klock::lock_order *klock_os_lock_order(void);
 
 /*
  * Optional: takes a line, without its end, that is no misuse: a table of
- * lock_order.hpp is full. Each is said once. Called in any context but NMI,
- * interrupts on or off, locks held.
+ * lock_order.hpp is full, a section of too_long.hpp was long. Each once. Called
+ * in any context but NMI, interrupts on or off, locks held.
  */
 extern "C" [[gnu::weak]] void klock_os_note(const char *text);
 

@@ -18,6 +18,7 @@
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
+#include <klock/too_long.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,7 @@ constexpr u32 most_held = 8, cpus = 2;
 
 thread_local unsigned number = 0;
 bool ordered = false; /* changed while no lock is held */
+constinit section_maxima<cpus> maxima;
 
 using ticket = ticket_lock<u8>;
 using checked = checked_lock<ticket>;
@@ -250,6 +252,9 @@ int main(int argc, char **argv)
 	print_counted_reads<rw_ticket_lock<u16>>("the same, read", p);
 	print_counted_reads<phase_fair_lock<u16>>("phase_fair, read", p);
 	print_counted_reads<reader_lock<cpus>>("reader_lock, read", p);
+	print_counted<ticket, counted_lock<hold_times<ticket>>>("hold_times",
+								p);
+	print_counted<ticket, timed_lock<ticket, maxima>>("timed_lock", p);
 	std::puts("Bytes of an order, on this machine:\n"
 		  "  names    bitmaps  together  and an owner");
 	print_bytes<16>();

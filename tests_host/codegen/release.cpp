@@ -14,12 +14,17 @@ using list_lock = klock::ticket_lock<klock::u16>;
 #include <klock/counted_lock.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/too_long.hpp>
 constexpr bool debug = DEBUG;
+inline constinit klock::section_maxima<8> maxima;
 using queue_lock =
 	klock::checked_if<debug, klock::ticket_lock<klock::u8>, "queue">;
-using list_lock = klock::checked_if<
-	debug, klock::counted_if<debug, klock::ticket_lock<klock::u16>>,
-	"list">;
+using list_lock = klock::timed_if<
+	debug,
+	klock::checked_if<
+		debug, klock::counted_if<debug, klock::ticket_lock<klock::u16>>,
+		"list">,
+	maxima>;
 #endif
 
 constinit queue_lock queues[2];
