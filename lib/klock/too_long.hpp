@@ -14,8 +14,9 @@
  * what irq_save() surrounds, the kernel takes the time and calls
  * note_section().
  *
- * Readers: how long they waited. Not timed: try_lock_until(), lock_paced(). It
- * stands outside of checked_lock and counted_lock, inside of irq_lock.
+ * Readers: how long they waited. Not timed: try_lock_until(), lock_paced(); and
+ * nothing where cycles_if_usable() is 0. It stands outside of checked_lock and
+ * counted_lock, inside of irq_lock.
  *
  * A CPU's figures are written by that CPU with interrupts off: no handler
  * writes in the middle, and what ends in an NMI handler is not noted. They are

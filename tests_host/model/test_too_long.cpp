@@ -79,3 +79,24 @@ TEST_CASE("too_long: an NMI looks over the writer, and what it notes is not "
 
 	verdict::right_by_at_least(10000, r);
 }
+
+TEST_CASE("too_long: an NMI takes a timed lock, wherever it comes")
+{
+	const auto take = [](world &w, int line) {
+		const irq_state before = irq_save();
+
+		check(w.maxima.irqs_go_off(1, {files, line}));
+		w.maxima.irqs_come_on();
+		irq_restore(before);
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1}, .interrupts = 1, .non_maskable = true},
+		[&](world &w, unsigned) { take(w, 1); },
+		[](world &w) {
+			check(w.maxima.longest(0, section_kind::irqs_off)
+				      .by.line == 1);
+		},
+		[&](world &w, unsigned) { take(w, 2); });
+
+	verdict::right_by_at_least(10, r);
+}
