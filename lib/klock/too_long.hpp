@@ -26,6 +26,7 @@
  * Context: longest() and print_maxima(): any, NMI too. Else that of the lock
  * inside, which is released on the CPU that took it, if interrupts are off.
  * Asks klock_os_cpu_id(); of what is long klock_os_context().
+ * Errors: a CPU's number from Cpus on panics; longest() of it has none.
  * Size: a lock 40 bytes more (28 on 32 bits), a CPU 4 cache lines. Zero bytes:
  * nothing was noted, no limit.			Checked: unit/too_long
  * Cost: three looks at the clock.	Measured: tests_host/bench/README.md
@@ -80,6 +81,8 @@ struct section_maxima {
 	[[nodiscard]] longest_section longest(unsigned cpu,
 					      section_kind of) const
 	{
+		if (cpu >= Cpus)
+			return {0, {}};
 		return at[cpu].kinds[static_cast<u8>(of)].longest.read();
 	}
 
@@ -89,7 +92,7 @@ struct section_maxima {
 	{
 		const u8 kind = static_cast<u8>(of);
 		const usize took = detail::at_most<usize>(cycles);
-		const usize most = at[cpu_id()].kinds[kind].most.load_relaxed();
+		const usize most = here().kinds[kind].most.load_relaxed();
 		const usize bound = limit.load_relaxed();
 
 		if (took > most || (bound && took > bound)) [[unlikely]]
@@ -103,7 +106,7 @@ struct section_maxima {
 	{
 		if (irqs_enabled())
 			return false;
-		one_cpu &mine = at[cpu_id()];
+		one_cpu &mine = here();
 		const u32 open = mine.open.get();
 
 		/* First: an NMI handler in between is not the outermost. */
@@ -114,7 +117,7 @@ struct section_maxima {
 	}
 	void irqs_come_on()
 	{
-		one_cpu &mine = at[cpu_id()];
+		one_cpu &mine = here();
 		const u32 open = mine.open.get();
 		const began since = mine.since.get();
 
@@ -145,6 +148,16 @@ struct section_maxima {
 		plain<began> since;
 	};
 
+	one_cpu &here()
+	{
+		const u32 cpu = cpu_id();
+
+		if (cpu >= Cpus)
+			panic("section_maxima", this, cpu,
+			      "section_maxima: made for fewer CPUs");
+		return at[cpu];
+	}
+
 	[[gnu::noinline]] void note_long(u8 kind, longest_section now,
 					 usize bound)
 	{
@@ -154,7 +167,7 @@ struct section_maxima {
 			return;
 		const irq_state before = irq_save();
 		const u32 cpu = cpu_id();
-		one_kind &mine = at[cpu].kinds[kind];
+		one_kind &mine = here().kinds[kind];
 
 		if (now.cycles > mine.most.load_relaxed()) {
 			mine.most.store_relaxed(now.cycles);

@@ -84,6 +84,10 @@ TEST_CASE("too_long: the longest of each kind and CPU, and who took it")
 	print_maxima(maxima, [&](const char *line) { lines += line; });
 	CHECK(has(lines, "CPU 0: held for 60 cycles at "));
 	CHECK(has(lines, "CPU 1: interrupts off for 37 cycles at "));
+	running in(2, context::thread);
+	CHECK(has(panic_of([] { maxima.note_section(section_kind::hold, 1); }),
+		  "made for fewer CPUs"));
+	CHECK(maxima.longest(2, section_kind::hold).cycles == 0);
 }
 
 TEST_CASE("too_long: interrupts off is of the outermost, in any order")
