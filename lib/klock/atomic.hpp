@@ -19,6 +19,7 @@
 #pragma once
 
 #include <klock/arch/atomic_ops.hpp>
+#include <klock/arch/relax.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -461,6 +462,20 @@ inline void fence_release(site s = caller_site<site>())
 inline void fence_acq_rel(site s = caller_site<site>())
 {
 	arch::fence<order::acq_rel>(s);
+}
+
+/*
+ * Until done() holds; serve(), and a spin iteration, after each look that does
+ * not end the wait. A loop on every port: where a wait sleeps until its line
+ * is written (AArch64), it would sleep through what serve() is to answer.
+ */
+template <typename Done, serves Serve>
+void await_serving(Done done, Serve &serve)
+{
+	while (!done()) {
+		serve();
+		arch::cpu_relax();
+	}
 }
 
 /*

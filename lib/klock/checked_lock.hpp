@@ -159,6 +159,14 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			take(number, by, [&] { inner.lock(number); });
 	}
 
+	/* As the lock inside: serve() while it waits. */
+	template <serves Serve>
+	void lock(Serve &&serve, call_site by = caller_site())
+		requires serving_lock<L>
+	{
+		take(0u, by, [&] { inner.lock(serve); });
+	}
+
 	/* As the lock inside: lock(), with a pace of the caller's. */
 	template <typename Pace>
 		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }

@@ -10,6 +10,10 @@
  * Some can be taken to read besides, by several at once:
  *
  *	shared_lockable	lock_shared()		or lock_shared(cpu)
+ *
+ * Some waiters can do something meanwhile:
+ *
+ *	serving_lock	lock(serve)	calls serve() between two looks
  */
 #pragma once
 
@@ -32,6 +36,18 @@ concept plain_lock = requires(L &lock) {
 	lock.lock();
 	lock.unlock();
 };
+
+/*
+ * lock(serve) is lock(), for a CPU with interrupts off that the holder may ask
+ * by an IPI, and wait for: it calls serve(), which does what the IPI's handler
+ * does, again and again while another holds the lock; not if it is free, not
+ * once it is the caller's. The IPI comes all the same, once interrupts are on.
+ * serve() waits for no holder of this lock, and for nobody who waits for it: a
+ * lock that it takes comes after this one. The handoff is later by a serve().
+ */
+template <typename L>
+concept serving_lock =
+	plain_lock<L> && requires(L &lock, void serve()) { lock.lock(serve); };
 
 template <typename L>
 concept node_lock = requires(L &lock, typename L::node &node) {

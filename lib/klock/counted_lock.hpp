@@ -170,6 +170,17 @@ struct counted_lock : L {
 		}
 	}
 
+	/* The function is called while it waits. */
+	template <serves Serve>
+		requires serving_lock<L>
+	void lock(Serve &&serve)
+	{
+		if (L::try_lock())
+			is_free();
+		else
+			wait([&] { L::lock(serve); });
+	}
+
 	/* Of a lock that CPUs have nodes for: as queued_lock. */
 	void lock_from(unsigned cpu)
 		requires per_cpu_lock<L>

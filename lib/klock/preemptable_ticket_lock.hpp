@@ -116,6 +116,14 @@ struct preemptable_ticket_lock {
 			lock_in_turn();
 	}
 
+	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
+	template <serves Serve>
+	void lock(Serve &&serve)
+	{
+		if (!try_lock())
+			lock_in_turn(serve);
+	}
+
 	/*
 	 * Takes the lock if it is free and no ticket is out; never waits. Takes
 	 * none: nothing is left to serve where it fails.
@@ -160,19 +168,43 @@ struct preemptable_ticket_lock {
 	atomic<Counter> state;
 
 	/* lock() where tickets are out: by a ticket of its own. */
-	[[gnu::noinline]] void lock_in_turn()
+	template <typename... Serve>
+	[[gnu::noinline]] void lock_in_turn(Serve &...serve)
 	{
 		const Counter mine = place_of(next.fetch_add_relaxed(1));
 		Counter now, taken;
 
 		do {
-			now = state.await_patient_relaxed([mine](Counter seen) {
-				return patience(mine, seen);
-			});
+			if constexpr (sizeof...(serve) == 0)
+				now = state.await_patient_relaxed(
+					[mine](Counter seen) {
+						return patience(mine, seen);
+					});
+			else
+				now = await_free(mine, serve...);
 			taken = seems_late(mine, now) ? before(now)
 						      : successor(mine);
 		} while (!state.compare_exchange_acquire(now, taken)); /* O2 */
 		settle(mine, now, taken);
+	}
+
+	/*
+	 * The same wait, which serves while the lock is held. Patience counts
+	 * at a free lock as ever, so that no serve() makes it longer: nobody
+	 * holds the lock and waits for an answer meanwhile.
+	 */
+	template <serves Serve>
+	Counter await_free(Counter mine, Serve &serve) const
+	{
+		Counter now;
+
+		do {
+			await_serving([this] { return !is_locked(); }, serve);
+			now = state.await_patient_relaxed([mine](Counter seen) {
+				return seen & 1 ? 0 : patience(mine, seen);
+			});
+		} while (now & 1);
+		return now;
 	}
 
 	static constexpr u32 most_ahead = 64;

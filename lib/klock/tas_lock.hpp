@@ -58,6 +58,13 @@ struct tas_lock {
 			1, [](u8 was) { return was == 0; }); /* O1 */
 	}
 
+	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
+	template <serves Serve>
+	void lock(Serve &&serve)
+	{
+		await_serving([this] { return try_lock(); }, serve);
+	}
+
 	/*
 	 * Takes the lock if it is free; never waits. Looks before it writes:
 	 * where it fails it leaves the line to the holder.

@@ -82,6 +82,16 @@ struct ticket_lock {
 	/* Waits for its turn; on return the caller holds the lock. */
 	void lock() { await_turn(take_ticket()); }
 
+	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
+	template <serves Serve>
+	void lock(Serve &&serve)
+	{
+		const Counter mine = take_ticket();
+
+		await_serving([this, mine] { return is_turn(mine); }, serve);
+		await_turn(mine);
+	}
+
 	/*
 	 * lock(), with pace(tickets ahead of its own) spin iterations
 	 * between two reads: what proportional_ticket_lock is made of.
@@ -141,8 +151,7 @@ struct ticket_lock {
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
 	{
 		const Counter mine = take_ticket();
-		const bool has_to =
-			tickets.template load_relaxed<owner>() != mine;
+		const bool has_to = !is_turn(mine);
 
 		if (has_to)
 			waits([this, mine] { await_turn(mine); });
@@ -162,6 +171,12 @@ struct ticket_lock {
 	Counter take_ticket()
 	{
 		return tickets.template fetch_add_acq_rel<next>(1); /* O1 */
+	}
+
+	/* Orders nothing: await_turn() does, which then does not wait. */
+	bool is_turn(Counter mine) const
+	{
+		return tickets.template load_relaxed<owner>() == mine;
 	}
 
 	void await_turn(Counter mine) const

@@ -53,6 +53,10 @@ constexpr order without_store(order o)
 	return o == order::acq_rel ? order::acquire : o;
 }
 
+/* A function that waiters may call: concepts.hpp, serving_lock. */
+template <typename Serve>
+concept serves = requires(Serve &serve) { serve(); };
+
 /* -- What atomic<T> takes ------------------------------------------------- */
 
 namespace detail {

@@ -10,6 +10,7 @@
 #include <klock/pair_guard.hpp>
 #include <klock/irq_pair_guard.hpp>
 #include <klock/rescue_guard.hpp>
+#include <klock/narrow_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/order_calls.hpp>
@@ -19,6 +20,7 @@
 using namespace klock;
 
 ticket_lock<u8> lock, other;
+narrow_ticket_lock<2> narrow;
 mcs_lock mcs;
 mcs_node node;
 clh_lock clh;
@@ -34,6 +36,7 @@ void right_ones()
 {
 	{ guard a(lock); irq_guard b(mcs, node); a.unlock(); }
 	{ irq_guard held(clh, my_place); }
+	{ guard held(lock, [] {}); irq_guard also(other, work); }
 	{ irq_guard held(bakery, cpu_id); }
 	{ if (try_guard held{lock}) work(); }
 	{ if (irq_try_guard held{mcs, node}; held) work(); }
@@ -82,8 +85,13 @@ void errors()
 	// says-error@*:* 2 {{this lock takes neither a node nor a number: guard held(lock)}}
 	{ guard held(lock, 1); } // says-note{{here}}
 	{ irq_guard held(lock, node); } // says-note{{here}}
-	// says-error@*:*{{neither a CPU's number nor a function that returns one}}
+	// says-error@*:* 2 {{neither a CPU's number nor a function that returns one}}
 	{ guard held(bakery, node); } // says-note{{here}}
+	{ guard held(bakery, work); } // says-note{{here}}
+	// says-error@*:*{{no wait of this lock serves: that of ticket_lock}}
+	{ guard held(narrow, work); } // says-note{{here}}
+	// says-error@*:*{{a try does not wait: without serve}}
+	{ try_guard held(lock, work); } // says-note{{here}}
 	// says-error@*:*{{guard held(lock, node, klock::adopt)}}
 	{ guard held(mcs, adopt); } // says-note{{here}}
 	{ irq_guard held(lock, adopt); } // says-error{{deleted}}

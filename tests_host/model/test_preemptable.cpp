@@ -34,11 +34,16 @@ using whole = subject<"lock", lock, service::fifo_if_all_run>;
 constexpr unsigned nobody = 0;
 
 /* What each CPU does in a section; the last two may go without. */
-enum class way { lock, ticket, tries, in_turn_then_tries };
+enum class way { lock, ticket, serves, tries, in_turn_then_tries };
 
 /* With its tickets to be had without the look that comes before, and seen. */
 struct drawing : lock {
 	void ticket() { lock_in_turn(); }
+	void serving()
+	{
+		auto nothing = [] {};
+		lock_in_turn(nothing);
+	}
 	u8 turn() const { return this->state.load_relaxed(); }
 	u8 drawn() const
 	{
@@ -69,6 +74,10 @@ struct taken_by_ways {
 			[[fallthrough]];
 		case way::ticket:
 			lock.ticket();
+			return true;
+		case way::serves:
+			if constexpr (requires { lock.serving(); })
+				lock.serving();
 			return true;
 		case way::tries:
 			break;
@@ -149,7 +158,7 @@ void all_good(const std::vector<row> &rows, holder what = holder::nothing)
 	}
 }
 
-constexpr way t = way::ticket, l = way::lock, y = way::tries,
+constexpr way t = way::ticket, s = way::serves, l = way::lock, y = way::tries,
 	      m = way::in_turn_then_tries;
 
 /* Each CPU in turn is the one whose patience ends; then all but one. */
@@ -211,6 +220,22 @@ TEST_CASE("preemptable: bypassed, at rest the turn is at the next ticket")
 		  {{t, t, y}, {2, 1, 1}, nobody, 4, 6192},
 		  {{t, t, y}, {2, 1, 1}, everybody, 4, 296},
 		  {{t, y, y}, {2, 1, 1}, nobody, 4, 602}});
+}
+
+TEST_CASE("preemptable: who serves waits in turn, and bypasses, as others do")
+{
+	all_good({{{s, s}, {1, 2}, everybody, 3, 74},
+		  {{s, s}, {1, 4}, everybody, 4, 632},
+		  {{s, t}, {1, 4}, everybody, 4, 372},
+		  {{s, s, s}, {1, 1, 1}, everybody, 4, 720},
+		  {{t, s, t}, {2, 1, 1}, everybody, 4, 726}},
+		 holder::in_turn);
+	all_good({{{s, s}, {1, 2}, nobody, 4, 527},
+		  {{s, t}, {1, 2}, nobody, 4, 389}},
+		 holder::not_past_next);
+	all_good({{{s, s}, {1, 2}, nobody, 4, 320},
+		  {{t, s, t}, {1, 1, 1}, nobody, 4, 4980},
+		  {{s, y}, {3, 3}, nobody, 3, 7335}});
 }
 
 /*

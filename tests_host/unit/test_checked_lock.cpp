@@ -406,6 +406,9 @@ TEST_CASE("checked_lock: what is forwarded does what it does inside")
 	has(panic_of([&] { ticket.lock_paced([](u8) { return 1u; }); }),
 	    "recursion");
 	ticket.unlock();
+	ticket.lock([] {});
+	has(panic_of([&] { ticket.lock([] {}); }), "recursion");
+	ticket.unlock();
 
 	mcs.lock(node);
 	CHECK_FALSE(mcs.is_contended(node));

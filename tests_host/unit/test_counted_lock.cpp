@@ -258,6 +258,17 @@ TEST_CASE("counted_lock: what waits until a deadline, or at a pace")
 	CHECK(acquired == 5);
 }
 
+TEST_CASE("counted_lock: serves, and counts that as a wait")
+{
+	listed<counted_lock<ticket, "serves">> lock;
+
+	lock.lock([] {});
+	lock.lock([&] { lock.unlock(); });
+	lock.unlock();
+	CHECK(all_counts()[0].acquired == 2);
+	CHECK(all_counts()[0].contended == 1);
+}
+
 TEST_CASE("print_counts: the worst first, each once, and names in all")
 {
 	figures log("log", 0, 2, {9000, 21});

@@ -783,6 +783,47 @@ static bool is_last(mcs_lock &lock, mcs_node &node)
 	return lock.is_locked() && !lock.is_contended(node);
 }
 
+/* Who holds the lock releases it when it has been answered three times. */
+TEMPLATE_TEST_CASE("guards: serve() between looks, never at a free lock", "",
+		   ticket_lock<u8>, ticket_lock<u32>,
+		   preemptable_ticket_lock<u8>, tas_lock, ttas_lock)
+{
+	TestType lock, other;
+	unsigned calls = 0, interruptible = 0;
+	const auto serve = [&] {
+		interruptible += irqs_enabled();
+		if (++calls == 3)
+			lock.unlock();
+	};
+
+	static_assert(serving_lock<TestType>);
+	lock.lock(serve);
+	CHECK(calls == 0);
+	{
+		irq_guard held(lock, serve);
+		CHECK(lock.is_locked());
+	}
+	CHECK(calls == 3);
+	CHECK(interruptible == 0);
+	CHECK_FALSE(lock.is_locked());
+	{
+		irq_guard held(lock, serve);
+	}
+	lock.lock();
+	{
+		guard held(lock, serve, adopt);
+	}
+	CHECK(calls == 3);
+	lock.lock();
+	calls = 0;
+	{
+		pair_guard held(with(lock, serve), other);
+		CHECK(lock.is_locked());
+	}
+	CHECK(calls == 3);
+	CHECK_FALSE(lock.is_locked());
+}
+
 TEST_CASE("guard: an MCS lock takes its own node, or one that is lent")
 {
 	mcs_lock lock;

@@ -355,6 +355,25 @@ TEST_CASE("lock_order: might_wait() with nothing held, and with a lock")
 	});
 }
 
+TEST_CASE("lock_order: what serve() takes is behind what its waiter wants")
+{
+	new_order<> fresh;
+	five_locks of;
+
+	on_cpu(1, [&] { of.a.lock(), of.c.lock(); });
+	on_cpu(0, [&] {
+		const auto again = [&] { of.c.lock([&] { of.c.lock(); }); };
+
+		of.a.lock([&] {
+			guard held(of.b);
+			on_cpu(1, [&] { of.a.unlock(); });
+		});
+		of.a.unlock();
+		has(panic_of(again), "recursion: the caller has it");
+	});
+	has(taking(1, of.b, of.a), "lock order: ");
+}
+
 TEST_CASE("lock_order: a kernel without one checks what it checked before")
 {
 	five_locks of;

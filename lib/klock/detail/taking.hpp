@@ -4,6 +4,7 @@
  *
  * What a lock is taken with:
  *	plain_lock		nothing
+ *	serving_lock		nothing, or a function to call while it waits
  *	cpu_lock		the CPU's number: given, asked of a function, or
  *				of the kernel (klock/os.hpp)
  *	node_lock		a node of the caller's: given, or asked for
@@ -28,6 +29,14 @@ struct lent_node {
 	using lock_type = L;
 };
 
+/* L, and what its waiter calls: guard<serving<tas_lock, void (&)()>> */
+template <typename L, serves Serve>
+	requires serving_lock<detail::inside<L>>
+struct serving {
+	/* The lock without it. */
+	using lock_type = L;
+};
+
 namespace detail {
 
 /* The kernel's, of klock/os.hpp: asked where a lock is indexed by CPU. */
@@ -36,6 +45,9 @@ extern "C" unsigned klock_os_cpu_id(void);
 template <typename>
 inline constexpr bool never = false;
 
+struct locking;
+struct asking;
+
 /* The lock's type: of a lock itself, and of one with a lent node. */
 template <typename L>
 struct lock_of_type {
@@ -43,6 +55,10 @@ struct lock_of_type {
 };
 template <typename L>
 struct lock_of_type<lent_node<L>> {
+	using type = L;
+};
+template <typename L, typename Serve>
+struct lock_of_type<serving<L, Serve>> {
 	using type = L;
 };
 template <typename L>
@@ -65,8 +81,13 @@ struct no_argument {
 	template <typename Wrong>
 	explicit no_argument(Wrong &)
 	{
-		static_assert(never<Wrong>, "this lock takes neither a node "
-					    "nor a number: guard held(lock)");
+		static_assert(serves<Wrong>,
+			      "this lock takes neither a node nor a number: "
+			      "guard held(lock)");
+		static_assert(
+			!serves<Wrong>,
+			"no wait of this lock serves: that of ticket_lock "
+			"does, and of those in lib/docs/take-a-lock.md");
 	}
 
 	template <typename Verb, typename L>
@@ -74,6 +95,29 @@ struct no_argument {
 	{
 		return Verb::call(by, lock);
 	}
+};
+
+/* For a lock whose wait serves: F, the guard's own, or F &, the caller's. */
+template <typename Serve>
+struct serve_argument {
+	explicit serve_argument(Serve &given)
+	    : serve(static_cast<Serve &&>(given))
+	{
+	}
+
+	template <typename Verb, typename L>
+	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
+	{
+		static_assert(!same_as<Verb, asking>,
+			      "a try does not wait: without serve");
+		if constexpr (same_as<Verb, locking>)
+			return Verb::call(by, lock, serve);
+		else
+			return Verb::call(by, lock);
+	}
+
+      private:
+	[[no_unique_address]] Serve serve;
 };
 
 struct cpu_argument {
@@ -96,9 +140,10 @@ struct cpu_argument {
 	{
 		if constexpr (same_as<const Given, const unsigned>) {
 			return given;
-		} else if constexpr (requires { given(); }) {
-			auto answer = given();
-			return number_of(answer);
+		} else if constexpr (requires {
+					     static_cast<unsigned>(given());
+				     }) {
+			return static_cast<unsigned>(given());
 		} else if constexpr (requires {
 					     static_cast<unsigned>(given);
 				     }) {
@@ -194,6 +239,10 @@ template <typename L>
 struct argument_for<lent_node<L>> {
 	using type = node_argument<typename inside<L>::node>;
 };
+template <typename L, typename Serve>
+struct argument_for<serving<L, Serve>> {
+	using type = serve_argument<Serve>;
+};
 template <typename L>
 using argument = typename argument_for<L>::type;
 
@@ -212,7 +261,7 @@ struct argument_to_read_for<L> : argument_to_read_for<inside<L>> {};
 template <typename L>
 using argument_to_read = typename argument_to_read_for<L>::type;
 
-/* The guard's argument, made of what it is given: L, or lent_node<L>. */
+/* The guard's argument, made of what it is given: L, or one of the two above */
 template <typename L, typename... Given>
 struct guarded_type {
 	using type = L;
@@ -223,6 +272,11 @@ template <typename L, typename First, typename... Rest>
 		  asks_for_node<First, typename inside<L>::node>)) //
 struct guarded_type<L, First, Rest...> {
 	using type = lent_node<L>;
+};
+template <typename L, typename First, typename... Rest>
+	requires(serving_lock<inside<L>> && serves<First>) //
+struct guarded_type<L, First, Rest...> {
+	using type = serving<L, First>;
 };
 template <typename L, typename... Given>
 using guarded = typename guarded_type<L, Given...>::type;
