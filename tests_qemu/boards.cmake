@@ -91,6 +91,7 @@ function(klock_board arch image)
 	klock_lab_script(full ${a}busted_matrix_parallel busted.py parallel
 		${table} ${on})
 
+	klock_shootdown(full ${a} ${image})
 	klock_boot(test ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
 	klock_endings(full ${a} ${image} 512 "called from ")
 	klock_boot(test ${a}panic_of_checked_lock 5 single

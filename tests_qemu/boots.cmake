@@ -267,6 +267,18 @@ klock_boot(test watchdog_preemptable 3 single
 	"${stuck} without=nmis lock=preemptable_ticket_lock<u8>" panic
 	"next ticket 2, served 127" "bytes 02 ff 00")
 
+# A holder that waits for the answer to an IPI, of a CPU that waits for the lock
+# with interrupts off: hangs, with names; passes by lock(serve).
+function(klock_shootdown level prefix image)
+	klock_boot(${level} ${prefix}shootdown 2 single
+		"run=deadlock what=shootdown patience=1000" panic
+		"no progress for" "CPU 0 holds inode (0x"
+		"CPU 1 waits for inode (0x" "held by CPU 0" IMAGE ${image})
+	klock_boot(${level} ${prefix}served 2 single
+		"run=deadlock what=served" "# 100 answers" IMAGE ${image})
+endfunction()
+klock_shootdown(test "" lab-gcc-64)
+
 # -- The runner tells apart how a run ends --
 
 # klock_endings(<prefix> <kernel> <CPUs that panic> <text of a fault>)

@@ -11,9 +11,7 @@
  *
  *	shared_lockable	lock_shared()		or lock_shared(cpu)
  *
- * Some waiters can do something meanwhile:
- *
- *	serving_lock	lock(serve)	calls serve() between two looks
+ * A waiter can do something meanwhile, by lock(serve) of a serving_lock.
  */
 #pragma once
 

@@ -41,7 +41,8 @@ concept has_known_use = detail::is_checked<detail::inside<L>>;
 
 /*
  * The same where the wait lets go of one lock and takes it again, as that for a
- * condition does: the caller holds this one, and no other.
+ * condition does, or where all who wait for that lock answer (serving_lock,
+ * concepts.hpp): the caller holds this one, and no other.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>

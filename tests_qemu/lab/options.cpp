@@ -301,6 +301,8 @@ constexpr choice misuses[] = {
 	{"handler_order", static_cast<u32>(misuse::handler_order)},
 	{"console_in_panic", static_cast<u32>(misuse::console_in_panic)},
 	{"sleeps", static_cast<u32>(misuse::sleeps)},
+	{"shootdown", static_cast<u32>(misuse::shootdown)},
+	{"served", static_cast<u32>(misuse::served)},
 	{}};
 
 constexpr choice parts[] = {{"nothing", 0},

@@ -72,6 +72,8 @@ enum class misuse : u32 {
 	handler_order,
 	console_in_panic,
 	sleeps,
+	shootdown,
+	served, /* the same, and no deadlock: lock(serve) */
 };
 
 /*
