@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * checks - what a debug build costs: checked locks, with a lock order and
- * without; locks that count; and the bytes of an order
+ * without; locks that count; waits that serve; and the bytes of an order
  *
  * A program of its own: the order of locks is learned in all of a program.
  * Ratios of the least of interleaved rounds; --smoke: two short ones.
@@ -13,6 +13,7 @@
 #include <klock/counted_lock.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
 #include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
@@ -159,6 +160,13 @@ struct tried : L {
 	}
 };
 
+/* Its lock(serve) for lock(). */
+[[gnu::noinline]] void answer() { asm volatile(""); }
+template <typename L>
+struct served : L {
+	void lock() { L::lock(answer); }
+};
+
 /* A reader's verbs, by a writer's names. */
 template <typename L>
 struct read : L {
@@ -255,6 +263,12 @@ int main(int argc, char **argv)
 	print_counted<ticket, counted_lock<hold_times<ticket>>>("hold_times",
 								p);
 	print_counted<ticket, timed_lock<ticket, maxima>>("timed_lock", p);
+	std::puts("A wait that serves, uncontended, in cycles:\n"
+		  "                       lock try_lock lock(serve)");
+	print_counted<ticket, served<ticket>>("ticket_lock", p);
+	using preemptable = preemptable_ticket_lock<u8>;
+	print_counted<preemptable, served<preemptable>>("preemptable", p);
+	print_counted<tas_lock, served<tas_lock>>("tas_lock", p);
 	std::puts("Bytes of an order, on this machine:\n"
 		  "  names    bitmaps  together  and an owner");
 	print_bytes<16>();
