@@ -617,6 +617,11 @@ bool read_options(options &into)
 		print_wrong("mode", "csv", because("this run= has none"));
 		return false;
 	}
+	if (into.run == job::misuse && into.what >= misuse::two_orders) {
+		print_wrong("what", name_of(into.what),
+			    because("run=deadlock alone has it"));
+		return false;
+	}
 	if (const wrong w = check_writers(into)) {
 		print_wrong("writers", value_of("writers"), w);
 		return false;

@@ -111,6 +111,8 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		{"think=5 outside=7", "given twice"},
 		{"writers=101", "out of range: at most 100"},
 		{"run=locks writers=10", "this run= has none"},
+		{"run=misuse what=two_orders", "run=deadlock alone has it"},
+		{"run=misuse what=served", "run=deadlock alone has it"},
 		{"lock=reader_lock,tas_lock writers=10",
 		 "readers do not share tas_lock"},
 		{"cpus=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
