@@ -69,7 +69,8 @@
  *	reader's number	of another CPU, which reads under it; unlock_shared() by
  *			another than lock_shared()'s
  *	read recursion	lock_shared() by who reads it, where reads do not nest
- *	upgrade		lock() by who reads it
+ *	upgrade		lock() or upgrade() by who reads it; upgrade() by who
+ *			is not the upgradable reader; unlock() by who is
  *	read in NMI	reading, even by try, a lock that must not be read from
  *			an NMI handler
  *	order		of several locks: lock_order.hpp, in a kernel with
@@ -117,6 +118,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		core::read, core::release, core::release_shared, core::take,
 		core::take_until, core::try_read, core::try_take;
 	using core::inner, core::readers, core::usage;
+	using typename core::may_upgrade;
 
       public:
 	using core::forget_counts, core::list_counts;
@@ -266,7 +268,10 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		requires requires(L &l) { l.downgrade(); }
 	{
 		usage.before_unlock(0u, by);
-		this->count_reader_in(by);
+		if constexpr (core::shared::contends)
+			usage.is_downgraded();
+		else
+			this->count_reader_in(by);
 		this->is_reader(0u);
 		inner.downgrade();
 	}
@@ -328,6 +333,38 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		if (check_reader(number, by))
 			release_shared(number, by,
 				       [&] { inner.unlock_shared(number); });
+	}
+
+	/* -- One that may upgrade, where the lock inside has it -- */
+
+	void lock_upgradable(call_site by = caller_site())
+		requires upgradable_lock<L>
+	{
+		this->take_upgradable(by);
+	}
+	[[nodiscard]] bool try_lock_upgradable(call_site by = caller_site())
+		requires upgradable_lock<L>
+	{
+		return this->try_take_upgradable(by);
+	}
+	void upgrade(call_site by = caller_site())
+		requires upgradable_lock<L>
+	{
+		this->upgrade_by(by, [this] { return inner.upgrade(), true; });
+	}
+	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
+		requires upgradable_lock<L>
+	{
+		return this->upgrade_by(by,
+					[this] { return inner.try_upgrade(); });
+	}
+	void unlock_upgradable(call_site by = caller_site())
+		requires upgradable_lock<L>
+	{
+		release(may_upgrade{}, by, [this] {
+			usage.count_out();
+			inner.unlock_upgradable();
+		});
 	}
 
 	[[nodiscard]] bool is_locked() const

@@ -10,6 +10,7 @@
  * Some can be taken to read besides, by several at once:
  *
  *	shared_lockable	lock_shared()		or lock_shared(cpu)
+ *	upgradable_lock	lock_upgradable()	by one who may write later
  *
  * A waiter can do something meanwhile, by lock(serve) of a serving_lock.
  */
@@ -145,6 +146,14 @@ concept try_cpu_shared_lock =
 template <typename L>
 concept try_shared_lockable =
 	try_plain_shared_lock<L> || try_cpu_shared_lock<L>;
+
+/* And by one reader at a time that may become the writer: upgrade(). */
+template <typename L>
+concept upgradable_lock = plain_shared_lock<L> && requires(L &lock) {
+	lock.lock_upgradable();
+	lock.upgrade();
+	lock.unlock_upgradable();
+};
 
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;

@@ -8,11 +8,16 @@
  *              are out. A reader that finds a mark waits until the mark is
  *              another: the phase bit in it alternates from writer to writer,
  *              so that the next writer's mark lets it in as well as none.
+ *              An upgradable reader takes two tickets, waits for its turn and
+ *              marks nothing: readers come and go, writers and others of its
+ *              kind wait. To upgrade is to write with the second ticket.
  * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
  *              differ: all four in one word, so that try_lock is one
  *              compare-and-swap, and rin and wout in one half of it, so that a
  *              writer leaves by one add; stronger orders of the readers'
- *              tickets, which a wrap of narrow counters needs.
+ *              tickets, which a wrap of narrow counters needs. One reader
+ *              that may upgrade: the update locks of databases, Gray and
+ *              Reuter, Transaction Processing, 1992; by two tickets: ours.
  * Use when:    readers must not wait long though writers come all the time: for
  *              one write and no more. Strict order of arrival: rw_ticket_lock.
  *              Over 16,383 readers at once: wide_phase_fair_lock.
@@ -28,35 +33,48 @@
  *              wait with it enter together
  *                                  Checked: native/shared: who goes before
  * Capacity:    2^(bits - 2) - 1 readers in or waiting at once: 63, 16383. One
- *              more and they look like none. 2^bits writers. Contexts, not
- *              CPUs.               Checked: unit/phase_fair_lock: 63 readers
+ *              more and they look like none. 2^bits writers, of which an
+ *              upgradable reader is two. Contexts, not CPUs.
+ *                                  Checked: unit/phase_fair_lock: 63 readers
  * Context:     any; where a handler takes it too, either way, readers and
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              may wait for a writer that waits for the reader it interrupted.
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither; no upgrade. Writers wait for a preempted holder or
- *              first waiter, readers for a preempted writer.
+ *              neither; who is to upgrade says so before it reads. Writers
+ *              wait for a preempted holder or first waiter, readers for a
+ *              preempted writer.
  * Assumes:     an atomic add on each field and on the first two together, a
  *              compare-and-swap over all
  * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
  *              all, else the phase bit could go round twice (below). It waits
- *              for the unlock before it: 2 cycles on a Zen 5.
+ *              for the unlock before it: 2 cycles on a Zen 5. Those of an
+ *              upgradable reader likewise.
  *
  * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
  *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
- *              (r+1,r,n,n) read --unlock_shared--> (r+1,r+1,n,n)
+ *              (r+1,r,n,n) read --unlock_shared--> (r+1,r+1,n,n);
+ *              (r,r,n,n) --lock_upgradable--> (r,r,n+2,n) --upgrade-->
+ *              (r+mark,r,n+2,n+1) written, or --unlock_upgradable-->
+ *              (r,r,n+2,n+2); written --downgrade--> (r+1,r,n+1,n+1) read
  *
  * Ordering:
- *	O1  lock             win.fetch_add_acq_rel     pairs with O1
- *	O2  lock             rin.fetch_add_acquire     pairs with O5, O6, O9
- *	O3  lock             rout.await_eq_acquire     pairs with O8
- *	O4  try_lock         compare_exchange_acquire  pairs with O5, O8
- *	O5  unlock           advance_release           pairs with O2, O4,
- *	    O6, O7, O9
- *	O6  lock_shared      rin.fetch_add_acq_rel     pairs with O2, O5
- *	O7  lock_shared      rin.await_acquire         pairs with O5
- *	O8  unlock_shared    rout.fetch_add_release    pairs with O3, O4
- *	O9  try_lock_shared  compare_exchange_acq_rel  pairs with O2, O5
+ *	O1   lock                 win.fetch_add_acq_rel     pairs with O1
+ *	O2   lock                 rin.fetch_add_acquire     pairs with O5,
+ *	     O6, O9, O12
+ *	O3   lock                 rout.await_eq_acquire     pairs with O8
+ *	O4   try_lock             compare_exchange_acquire  pairs with O5,
+ *	     O8, O12
+ *	O5   unlock               advance_release           pairs with O2,
+ *	     O4, O6, O7, O9, O10, O11
+ *	O6   lock_shared          rin.fetch_add_acq_rel     pairs with O2, O5
+ *	O7   lock_shared          rin.await_acquire         pairs with O5
+ *	O8   unlock_shared        rout.fetch_add_release    pairs with O3,
+ *	     O4, O13
+ *	O9   try_lock_shared      compare_exchange_acq_rel  pairs with O2, O5
+ *	O10  lock_upgradable      wout.await_eq_acquire     pairs with O5
+ *	O11  try_lock_upgradable  compare_exchange_acquire  pairs with O5
+ *	O12  unlock_upgradable    advance_release           pairs with O2, O4
+ *	O13  try_upgrade          compare_exchange_acquire  pairs with O8
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/phase_fair
  *
@@ -69,6 +87,14 @@
  * Why try_lock is one compare-and-swap: to take a ticket, look, and give back
  * is a write phase that does not wait for readers. The phase bit goes round
  * twice under a slow reader, who then waits for a writer that waits for it.
+ *
+ * Why an upgradable reader takes two tickets: with one, who leaves without an
+ * upgrade has skipped a phase, and the writers on both sides of it mark alike:
+ * the same slow reader, the same deadlock. Two skip none. Who upgrades while
+ * readers are in owes both: a write of nothing with the first ticket, which
+ * lets in whoever waits, a real one with the second. Where no reader is counted
+ * none is slow, and the first is left out. So a writer, who has one ticket,
+ * cannot become upgradable: to mark again it would need another.
  *
  * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
  *              3 (w + 1) misses: all wait on one line, and each arrival and
@@ -110,7 +136,7 @@ struct phase_fair_lock {
 	/* Waits for its turn, then for the readers; on return it holds. */
 	void lock()
 	{
-		const Counter mine = take_number();
+		const Counter mine = take_numbers(1);
 
 		counts.template await_eq_relaxed<wout>(mine);
 		await_readers(stop_readers(mine));
@@ -141,6 +167,16 @@ struct phase_fair_lock {
 
 		counts.advance_release({{mine, mark(mine), 0, 0}},
 				       {{successor(mine), 0, 0, 0}}); /* O5 */
+	}
+
+	/*
+	 * The holder's alone, who reads from here, with those that wait to, and
+	 * leaves by unlock_shared(). No writer comes between.
+	 */
+	void downgrade()
+	{
+		(void)counts.template fetch_add_relaxed<rin>(one);
+		unlock();
 	}
 
 	/* -- A reader: with others -- */
@@ -179,6 +215,84 @@ struct phase_fair_lock {
 		(void)counts.template fetch_add_release<rout>(one); /* O8 */
 	}
 
+	/* -- A reader that may write: with readers, alone among its like -- */
+
+	/*
+	 * Waits for its turn among the writers, for no reader. On return the
+	 * caller reads, and until it leaves nobody writes but itself.
+	 */
+	void lock_upgradable()
+	{
+		counts.template await_eq_acquire<wout>(
+			take_numbers(2)); /* O10 */
+	}
+
+	/*
+	 * Takes it so if no writer and no other upgradable is in or waits;
+	 * never waits. Writes nothing where it fails.
+	 */
+	[[nodiscard]] bool try_lock_upgradable()
+	{
+		fields<Counter, 4> now, then;
+
+		do {
+			now = all();
+			if (now.at[win] != now.at[wout])
+				return false;
+			then = now;
+			then.at[win] = advanced(now.at[win], Counter{2});
+		} while (!counts.compare_exchange_acquire(now, then)); /* O11 */
+		return true;
+	}
+
+	/* The upgradable's alone, who has not upgraded. */
+	void unlock_upgradable()
+	{
+		const Counter mine = counts.template load_relaxed<wout>();
+
+		counts.advance_release(
+			{{mine, 0, 0, 0}},
+			{{advanced(mine, Counter{2}), 0, 0, 0}}); /* O12 */
+	}
+
+	/*
+	 * The upgradable's alone: waits for the readers that are in, and may
+	 * let in those that come meanwhile, once. On return the caller is the
+	 * holder, as by lock(), and leaves by unlock() or downgrade(); what it
+	 * has read before stands. Two that wait so for each other: a plain
+	 * reader's caller must not wait for what the upgradable holds.
+	 */
+	void upgrade()
+	{
+		if (try_upgrade())
+			return;
+		const Counter mine = counts.template load_relaxed<wout>();
+
+		await_readers(stop_readers(mine));
+		unlock();
+		await_readers(stop_readers(successor(mine)));
+	}
+
+	/*
+	 * The same if no reader is in; never waits. Where it fails it has
+	 * written nothing, and the caller is upgradable as before.
+	 */
+	[[nodiscard]] bool try_upgrade()
+	{
+		fields<Counter, 4> now, then;
+
+		do {
+			now = all();
+			if (now.at[rin] != now.at[rout])
+				return false;
+			then = now;
+			then.at[wout] = successor(now.at[wout]);
+			then.at[rin] = static_cast<Counter>(
+				now.at[rin] | mark(then.at[wout]));
+		} while (!counts.compare_exchange_acquire(now, then)); /* O13 */
+		return true;
+	}
+
 	/* Whether somebody holds it, or waits: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
@@ -197,7 +311,7 @@ struct phase_fair_lock {
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
 	{
-		const Counter mine = take_number();
+		const Counter mine = take_numbers(1);
 		bool has_to = counts.template load_relaxed<wout>() != mine;
 
 		if (has_to) {
@@ -255,9 +369,19 @@ struct phase_fair_lock {
 
 	/* -- A writer's steps, and a reader's -- */
 
-	Counter take_number()
+	/* Each of them at one moment, not all at the same. */
+	fields<Counter, 4> all() const
 	{
-		return counts.template fetch_add_acq_rel<win>(1); /* O1 */
+		return {{counts.template load_relaxed<wout>(),
+			 counts.template load_relaxed<rin>(),
+			 counts.template load_relaxed<win>(),
+			 counts.template load_relaxed<rout>()}};
+	}
+
+	/* So many in a row; the first. */
+	Counter take_numbers(Counter many)
+	{
+		return counts.template fetch_add_acq_rel<win>(many); /* O1 */
 	}
 	/* Those that were in: so many must have gone. */
 	Counter stop_readers(Counter mine)

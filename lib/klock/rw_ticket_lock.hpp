@@ -33,8 +33,8 @@
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              queues behind a writer that waits for the reader it interrupted.
  *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither; no upgrade. Everybody waits for a preempted holder,
- *              and for a preempted first waiter.
+ *              neither; no upgrade (below). Everybody waits for a preempted
+ *              holder, and for a preempted first waiter.
  * Assumes:     an atomic add on each count, an atomic store to one that leaves
  *              the other alone, a compare-and-swap over both
  * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
@@ -42,7 +42,8 @@
  *
  * State (completion, request):  (n,n) free --lock--> (n,n+1) written
  *              --unlock--> (n+1,n+1);  (n,n) --lock_shared--> (n,n+r) read
- *              --unlock_shared--> (n+r,n+r);  r = 2^bits
+ *              --unlock_shared--> (n+r,n+r);  (n,n+1) written --downgrade-->
+ *              (n+1-r,n+1) read;  r = 2^bits
  *
  * Ordering:
  *	O1  lock             request.fetch_add_acq_rel     pairs with O1, O3,
@@ -50,14 +51,15 @@
  *	O2  lock             completion.await_eq_acquire   pairs with O6, O7
  *	O3  lock_shared      request.fetch_add_acq_rel     pairs with O1, O3,
  *	    O5, O8
- *	O4  lock_shared      completion.await_acquire      pairs with O6
+ *	O4  lock_shared      completion.await_acquire      pairs with O6, O9
  *	O5  try_lock         compare_exchange_acq_rel      pairs with O1, O3,
  *	    O6, O7
  *	O6  unlock           completion.store_release      pairs with O2, O4,
  *	    O5, O8
  *	O7  unlock_shared    completion.fetch_add_release  pairs with O2, O5
  *	O8  try_lock_shared  compare_exchange_acq_rel      pairs with O1, O3,
- *	    O6
+ *	    O6, O9
+ *	O9  downgrade        completion.store_release      pairs with O4, O8
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/rw_ticket
  *
@@ -75,6 +77,15 @@
  *
  * Why a writer leaves by a store: nobody else writes completion while it is in.
  * The readers before it are out, and all that arrive after it wait.
+ *
+ * Why a writer downgrades by a store: of what is still to come it makes a
+ * writer less and a reader more, and a + b stays as it was. The readers behind
+ * it find the writers over whom they waited for; the writer behind them waits
+ * until unlock_shared() adds the reader that the store took from completion.
+ *
+ * Why there is no upgrade: the counts do not tell the readers that are in from
+ * those behind a writer that waits, so who upgrades could not know when it is
+ * alone; and that writer, who came before, waits for it.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and each
@@ -143,6 +154,21 @@ struct rw_ticket_lock {
 
 		counts.template store_release<completion>(
 			successor(before)); /* O6 */
+	}
+
+	/*
+	 * The holder's alone, who reads from here, with the readers next behind
+	 * it, and leaves by unlock_shared(). No writer comes between.
+	 */
+	void downgrade()
+	{
+		const sections before =
+			counts.template load_relaxed<completion>();
+
+		counts.template store_release<completion>(
+			advanced(successor(before),
+				 static_cast<sections>(
+					 -upper_one<sections>()))); /* O9 */
 	}
 
 	/* -- A reader: with others -- */

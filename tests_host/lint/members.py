@@ -58,6 +58,8 @@ _HOOKS = {"before_wait", "is_wanted"}
 _NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")
 UNHOOKED = {
     "mcs_lock::unlock": "for a successor that has swapped, to link itself",
+    "phase_fair_lock::upgrade": "who upgrades holds it, as lock_upgradable() "
+                                "has noted",
     "peterson_lock::await_left": "for who is in unlock()",
     "spin_barrier::arrive_and_wait": "for all, each once: nobody holds it",
     "once::call": "names who would wait for itself; one runs it, and goes on",

@@ -159,6 +159,49 @@ struct calls {
 	}
 };
 
+/* What a reader or a writer may do besides. */
+enum class change {
+	lock_upgradable,
+	try_lock_upgradable,
+	unlock_upgradable,
+	upgrade,
+	try_upgrade,
+	downgrade,
+};
+
+template <typename L>
+concept downgradable = requires(L &l) { l.downgrade(); };
+template <typename L>
+concept try_upgradable = requires(L &l) {
+	(void)l.try_lock_upgradable();
+	(void)l.try_upgrade();
+};
+
+template <typename L>
+bool changes(void *p, change to)
+{
+	[[maybe_unused]] L &l = *static_cast<L *>(p);
+
+	if constexpr (klock::upgradable_lock<L>) {
+		if (to == change::lock_upgradable)
+			l.lock_upgradable();
+		else if (to == change::upgrade)
+			l.upgrade();
+		else if (to == change::unlock_upgradable)
+			l.unlock_upgradable();
+	}
+	if constexpr (try_upgradable<L>) {
+		if (to == change::try_lock_upgradable)
+			return l.try_lock_upgradable();
+		if (to == change::try_upgrade)
+			return l.try_upgrade();
+	}
+	if constexpr (downgradable<L>)
+		if (to == change::downgrade)
+			l.downgrade();
+	return true;
+}
+
 /* Who takes a lock, or reads what it protects. */
 struct taking {
 	klock::usize bytes = 0;
@@ -210,6 +253,8 @@ struct kind {
 	u64 reader_capacity = 0;
 	bool reads_by_number = false;
 	klock::selftest::sharing order_of_sharing{};
+	bool upgrades = false, tries_to_upgrade = false, downgrades = false;
+	bool (*change_to)(void *, change) = nullptr;
 	/* Of those that are wrong. */
 	unsigned found_in = 0;
 	const char *mistake = nullptr;
@@ -257,6 +302,10 @@ constexpr kind describe()
 			taken_by<L, reader, klock::try_shared_lockable<L>>();
 		k.reader_capacity = L::max_readers;
 		k.reads_by_number = klock::cpu_shared_lock<L>;
+		k.upgrades = klock::upgradable_lock<L>;
+		k.tries_to_upgrade = try_upgradable<L>;
+		k.downgrades = downgradable<L>;
+		k.change_to = changes<L>;
 	}
 	if constexpr (requires { Subject::order_of_sharing; })
 		k.order_of_sharing = Subject::order_of_sharing;

@@ -6,6 +6,9 @@
  *
  *	w  writes	W  writes if it gets the lock at once
  *	r  reads	R  reads if it gets the lock at once
+ *	l  reads, and might upgrade
+ *	u  upgrades	U  does, and is upgradable, if it can at once
+ *	d  writes, then reads
  *
  * Two words that a writer adds one to, one after the other, and that a reader
  * sees equal: races, torn data and lost updates are all found by them.
@@ -73,9 +76,44 @@ struct shared_words {
 		return true;
 	}
 
+	bool change_to(change to) { return lock.of.change_to(lock.room, to); }
+	/* Nobody writes between what it reads and what it writes. */
+	void upgradable(char what, unsigned cpu)
+	{
+		using enum change;
+
+		if (!change_to(what == 'U' ? try_lock_upgradable
+					   : lock_upgradable))
+			return;
+		look();
+		const unsigned seen = a.get();
+		if (what == 'l' ||
+		    !change_to(what == 'U' ? try_upgrade : upgrade))
+			return (void)change_to(unlock_upgradable);
+		model::check(a.get() == seen, "what it read stands");
+		add();
+		writers[cpu].unlock(lock);
+	}
+	void downgrade(unsigned cpu)
+	{
+		writers[cpu].lock(lock);
+		add();
+		const unsigned mine = a.get();
+		(void)change_to(change::downgrade);
+		model::check(a.get() == mine, "what it wrote stands");
+		look();
+		readers[cpu].unlock(lock);
+	}
+
 	void act(char what, unsigned cpu)
 	{
 		switch (what) {
+		case 'l':
+		case 'u':
+		case 'U':
+			return upgradable(what, cpu);
+		case 'd':
+			return downgrade(cpu);
 		case 'w':
 			return write(cpu);
 		case 'r':
@@ -116,29 +154,48 @@ inline result shared(const kind &k, const client &c, options how = {})
 		[](shared_words &w) { w.whole(); });
 }
 
-/* Ends only if both readers are inside at once. With so many writers. */
-inline result readers_meet(const kind &k, unsigned writers, options how = {})
+/*
+ * Ends only if both readers are inside at once. With so many writers. The first
+ * may be upgradable, or a writer that downgrades, for whom the second waits.
+ */
+inline result readers_meet(const kind &k, unsigned writers, options how = {},
+			   char first = 'r')
 {
 	struct world : shared_words {
 		using shared_words::shared_words;
 		klock::atomic<u8> inside[2];
+		klock::atomic<u8> writes;
 
-		void meet(unsigned cpu)
+		void meet(unsigned cpu, char as)
 		{
-			readers[cpu].lock(lock);
+			if (as == 'd') {
+				writers[cpu].lock(lock);
+				writes.store_relaxed(1);
+				add();
+				(void)change_to(change::downgrade);
+			} else if (as == 'l') {
+				(void)change_to(change::lock_upgradable);
+			} else {
+				readers[cpu].lock(lock);
+			}
 			inside[cpu].store_relaxed(1);
 			inside[cpu ^ 1].await_eq_acquire(1);
 			look();
-			readers[cpu].unlock(lock);
+			if (as == 'l')
+				(void)change_to(change::unlock_upgradable);
+			else
+				readers[cpu].unlock(lock);
 		}
 	};
 
 	how.sections = std::vector<unsigned>(2 + writers, 1);
 	return explore<world>(
 		k, how,
-		[](world &w, unsigned cpu) {
+		[first](world &w, unsigned cpu) {
+			if (cpu == 1 && first == 'd')
+				w.writes.await_eq_acquire(1);
 			if (cpu < 2)
-				w.meet(cpu);
+				w.meet(cpu, cpu ? 'r' : first);
 			else
 				w.write(cpu);
 		},
@@ -171,14 +228,28 @@ struct mortal_shared {
 	}
 	~mortal_shared() {}
 
-	void section(bool writes, unsigned cpu)
+	void section(char what, unsigned cpu)
 	{
 		const kind &k = it.lock.of;
-		takers<1> mine(k, writes ? k.by : k.read_by, cpu);
+		takers<1> writer(k, k.by, cpu), reader(k, k.read_by, cpu);
+		const auto is = [&](change to) {
+			(void)k.change_to(it.lock.room, to);
+		};
 
-		mine[0].lock(it.lock);
+		if (what == 'l' || what == 'u')
+			is(change::lock_upgradable);
+		else
+			(what == 'r' ? reader : writer)[0].lock(it.lock);
+		if (what == 'u')
+			is(change::upgrade);
+		if (what == 'd')
+			is(change::downgrade);
 		const bool last = it.references.fetch_sub_acq_rel(1) == 1;
-		mine[0].unlock(it.lock);
+		if (what == 'l')
+			is(change::unlock_upgradable);
+		else
+			(what == 'r' || what == 'd' ? reader : writer)[0]
+				.unlock(it.lock);
 		if (!last)
 			return;
 		it.~body();
@@ -198,7 +269,7 @@ inline result ended_by_reader_or_writer(const kind &k, const client &c,
 	return model::explore_from(
 		how, [&k, references] { return mortal_shared(k, references); },
 		[roles](mortal_shared &w, unsigned cpu) {
-			w.section(roles[cpu] == 'w', cpu);
+			w.section(roles[cpu], cpu);
 		},
 		[](mortal_shared &w) {
 			model::check(w.ends == 1, "ended once");
@@ -304,6 +375,23 @@ inline const std::vector<client> &shared_wraps()
 	return all;
 }
 
+/* Those of who upgrades, or downgrades; some in counters of few bits. */
+inline const std::vector<client> &shared_changes()
+{
+	static const std::vector<client> all = {
+		{"wl", {2, 2}},	    {"ru", {2, 2}},	{"uu", {2, 2}},
+		{"rd", {2, 2}},	    {"wd", {2, 2}},	{"wru", {1, 1, 1}},
+		{"wrl", {2, 1, 1}}, {"wul", {1, 1, 1}}, {"url", {2, 1, 1}},
+		{"wrd", {1, 1, 1}}, {"wrd", {2, 1, 1}}, {"rrd", {1, 1, 1}},
+		{"dud", {1, 1, 1}}, {"rU", {2, 2}},	{"wU", {2, 2}},
+		{"wrU", {1, 1, 1}}, {"uU", {2, 2}},	{"wu", {2, 4}, 3},
+		{"wl", {2, 4}, 3},  {"ru", {1, 4}, 3},	{"dr", {4, 1}, 2},
+		{"dw", {4, 1}, 2},  {"dr", {1, 4}, 2},	{"dr", {4, 1}, 4},
+		{"rl", {5, 2}, 4},
+	};
+	return all;
+}
+
 /* How many readers counters of so few bits count: bits that a lock keeps for
  * itself leave fewer. */
 inline unsigned room_for_readers(const kind &k, unsigned few)
@@ -324,7 +412,16 @@ inline bool can(const kind &k, const client &c, bool split = false)
 
 	if (split && !k.splits_tries && has('W'))
 		return false;
-	if (has('r') + has('R') > room_for_readers(k, c.few))
+	if (has('r') + has('R') + has('d') > room_for_readers(k, c.few))
+		return false;
+	if (has('u') + has('U') + has('l') > 0 && !k.upgrades)
+		return false;
+	if (has('U') && !k.tries_to_upgrade)
+		return false;
+	/* upgrade() tries first. */
+	if (has('u') + has('U') > 0 && split && k.tries_to_upgrade)
+		return false;
+	if (has('d') && !k.downgrades)
 		return false;
 	if (k.reads_by_number && roles.size() > k.reader_capacity)
 		return false;
@@ -336,6 +433,17 @@ inline bool can(const kind &k, const client &c, bool split = false)
 inline bool each_shared_client(const kind &k, const options &how,
 			       const visit &enough)
 {
+	for (const char *ends : {"wl", "lu", "wd", "dd"})
+		if (can(k, {ends, {1, 1}}) &&
+		    enough(ended_by_reader_or_writer(k, {ends, {1, 1}}, how)))
+			return true;
+	for (const client &c : shared_changes()) {
+		options o = how;
+
+		o.split_pairs &= can(k, c, true);
+		if (can(k, c) && enough(shared(k, c, o)))
+			return true;
+	}
 	for (const client &c : shared_clients())
 		if (can(k, c) && enough(shared(k, c, how)))
 			return true;

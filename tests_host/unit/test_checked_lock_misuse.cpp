@@ -772,6 +772,74 @@ TEST_CASE("checked_lock: shared: readers of a capacity of their own")
 	CHECK_FALSE(lock.is_locked());
 }
 
+TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
+{
+	checked_lock<phase_fair_lock<u8>, "table"> lock;
+	const auto cpu_1 = [](auto does) { as(1, context::thread, does); };
+
+	/* Two plain readers that would both upgrade: the first is named. */
+	lock.lock_shared();
+	cpu_1([&] {
+		lock.lock_shared();
+		has(panic_of([&] { lock.upgrade(); }),
+		    "upgrade: the caller reads it");
+		lock.unlock_shared();
+	});
+	lock.unlock_shared();
+
+	lock.lock_upgradable();
+	CHECK(lock.is_held_by_me());
+	has(panic_of([&] { lock.lock_upgradable(); }), "recursion");
+	has(panic_of([&] { lock.unlock(); }), "or by another verb");
+	cpu_1([&] {
+		CHECK_FALSE(lock.try_lock_upgradable());
+		lock.lock_shared();
+		has(panic_of([&] { lock.upgrade(); }),
+		    "upgrade: the caller reads it");
+		lock.unlock_shared();
+		has(panic_of([&] { (void)lock.try_upgrade(); }),
+		    "upgrade by another than who has it upgradable");
+	});
+	lock.upgrade();
+	has(panic_of([&] { lock.upgrade(); }), "upgrade: the caller writes it");
+	has(panic_of([&] { lock.unlock_upgradable(); }), "or by another verb");
+	lock.downgrade();
+	cpu_1([&] {
+		CHECK(lock.try_lock_upgradable());
+		CHECK_FALSE(lock.try_upgrade());
+		has(panic_of([&] { lock.downgrade(); }), "or by another verb");
+		lock.unlock_upgradable();
+	});
+	lock.unlock_shared();
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")
+{
+	checked_lock<phase_fair_lock<u8>> lock;
+	checked with_readers;
+
+	for (unsigned turn = 0; turn < 300; turn++) {
+		lock.lock_upgradable();
+		CHECK_FALSE(lock.try_lock_upgradable());
+		if (turn % 2)
+			CHECK(lock.try_upgrade());
+		if (turn % 4 == 1)
+			lock.downgrade();
+		if (turn % 2 == 0)
+			lock.unlock_upgradable();
+		else if (turn % 4 == 1)
+			lock.unlock_shared();
+		else
+			lock.unlock();
+		with_readers.lock();
+		with_readers.downgrade();
+		with_readers.unlock_shared();
+	}
+	CHECK_FALSE(lock.is_locked());
+	CHECK_FALSE(with_readers.is_locked());
+}
+
 TEST_CASE("checked_lock: shared: reads of one CPU nest, but in no NMI handler")
 {
 	checked_lock<reader_lock<4>, "names"> lock;

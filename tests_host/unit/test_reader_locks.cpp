@@ -83,6 +83,16 @@ TEMPLATE_TEST_CASE("rw_ticket_lock: alone, at every value of its counts",
 		tried.unlock();
 		REQUIRE(bytes_of(tried) == bytes_of(after));
 
+		lock_type less(served);
+		less.lock();
+		less.downgrade();
+		REQUIRE(less.try_lock_shared());
+		less.unlock_shared();
+		REQUIRE(less.is_locked());
+		REQUIRE_FALSE(less.try_lock());
+		less.unlock_shared();
+		REQUIRE(bytes_of(less) == bytes_of(after));
+
 		lock_type shared(served);
 		REQUIRE(shared.try_lock_shared());
 		shared.lock_shared();
@@ -188,6 +198,51 @@ TEMPLATE_TEST_CASE("phase_fair_lock: alone, at every value of its counters",
 			lock.unlock();
 		}
 	}
+}
+
+TEMPLATE_TEST_CASE("phase_fair_lock: upgrade and downgrade, at every value",
+		   "[wrap]", u8, u16)
+{
+	phase_fair_lock<TestType> lock;
+	const unsigned turns = sizeof(TestType) == 1 ? 1000 : 70000;
+
+	for (unsigned turn = 0; turn < turns; turn++) {
+		/* With a reader that was there before, and one that comes. */
+		lock.lock_shared();
+		REQUIRE(lock.try_lock_upgradable());
+		REQUIRE(lock.try_lock_shared());
+		REQUIRE_FALSE(lock.try_lock());
+		REQUIRE_FALSE(lock.try_lock_upgradable());
+		lock.unlock_shared();
+		REQUIRE_FALSE(lock.try_upgrade());
+		lock.unlock_shared();
+		REQUIRE(lock.is_locked());
+		lock.unlock_upgradable();
+		REQUIRE_FALSE(lock.is_locked());
+
+		lock.lock_upgradable();
+		if (turn % 2 == 0)
+			lock.upgrade();
+		else
+			REQUIRE(lock.try_upgrade());
+		REQUIRE_FALSE(lock.try_lock_shared());
+		REQUIRE_FALSE(lock.try_lock_upgradable());
+		if (turn % 3 != 0) {
+			lock.unlock();
+			REQUIRE_FALSE(lock.is_locked());
+			continue;
+		}
+		lock.downgrade();
+		REQUIRE(lock.try_lock_shared());
+		REQUIRE_FALSE(lock.try_lock());
+		lock.unlock_shared();
+		REQUIRE(lock.is_locked());
+		lock.unlock_shared();
+		/* An odd number of tickets: the phases are others now. */
+		lock.lock();
+		lock.unlock();
+	}
+	REQUIRE_FALSE(lock.is_locked());
 }
 
 TEST_CASE("phase_fair_lock: at every start it is as it would be by use")

@@ -267,12 +267,35 @@ struct lock_usage {
 			complain("unlock in another context than lock's", by);
 		if (taken_with.load_relaxed() != with)
 			complain("unlock with another number or node than "
-				 "lock's",
+				 "lock's, or by another verb",
 				 by);
 		note_interrupts_on(current_context(), by, true);
 		owner_plus_1.store_relaxed(nobody);
 		contenders.fetch_add_relaxed(left - held);
 	}
+
+	/* What an upgradable reader takes it with. */
+	static constexpr usize upgradable = ~usize{0};
+
+	void before_upgrade(bool reads, call_site by) const
+	{
+		if (!is_held_by_me())
+			complain(reads ? "upgrade: the caller reads it"
+				       : "upgrade by another than who has it "
+					 "upgradable",
+				 by);
+		else if (taken_with.load_relaxed() != upgradable)
+			complain("upgrade: the caller writes it", by);
+	}
+	/* It has one ticket left. */
+	void is_upgraded()
+	{
+		taken_with.store_relaxed(0);
+		count_out();
+	}
+
+	/* The holder has become a reader whom others count. */
+	void is_downgraded() { contenders.fetch_add_relaxed(1); }
 
 	/* Or by whoever the caller has interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
@@ -861,6 +884,10 @@ struct checked_core {
 	{
 		return reinterpret_cast<usize>(&with);
 	}
+	struct may_upgrade {
+		operator usize() const { return lock_usage::upgradable; }
+	};
+	static may_upgrade key(may_upgrade with) { return with; }
 
 	template <typename With, typename Lock>
 	void take(With &&with, call_site by, Lock lock_inner)
@@ -942,6 +969,35 @@ struct checked_core {
 		is_gone(mine);
 	}
 
+	/* It has a ticket more than others, until it upgrades or leaves. */
+	void take_upgradable(call_site by)
+	{
+		usage.count_in(L::max_contenders, by);
+		take(may_upgrade{}, by, [this] { inner.lock_upgradable(); });
+	}
+	bool try_take_upgradable(call_site by)
+	{
+		if (!usage.before_try_lock(L::max_contenders, by))
+			return false;
+		if (try_take(may_upgrade{}, by,
+			     [this] { return inner.try_lock_upgradable(); }))
+			return true;
+		usage.count_out();
+		return false;
+	}
+	template <typename Try>
+	bool upgrade_by(call_site by, Try try_inner)
+	{
+		usage.before_upgrade(readers.is_mine(), by);
+		if (!try_inner())
+			return false;
+		if (readers.is_read())
+			usage.complain("a reader is in: the lock is broken",
+				       by);
+		usage.is_upgraded();
+		return true;
+	}
+
 	void check_context(call_site by) const
 	{
 		if constexpr (thread_only_lock<L>)
@@ -1000,6 +1056,10 @@ struct checked_core {
 			usage.complain("a reader is in: the lock is broken",
 				       by);
 		usage.after_lock(with, by, cpu_lock<L>);
+	}
+	void is_writer(may_upgrade with, call_site by)
+	{
+		usage.after_lock(with, by, false);
 	}
 
 	template <typename Lock>
@@ -1175,6 +1235,7 @@ struct checked_core {
 	}
 
 	void lend(unsigned, call_site) {}
+	void lend(may_upgrade, call_site) {}
 	void lend(const lent_node &with, call_site by)
 	{
 		if (!nodes_in_use.lend(&with))
@@ -1182,6 +1243,7 @@ struct checked_core {
 	}
 
 	void give_back(unsigned) {}
+	void give_back(may_upgrade) {}
 	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
 
 	/* -- Of a counted lock inside: counted_lock.hpp; else nothing -- */

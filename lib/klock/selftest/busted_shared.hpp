@@ -188,6 +188,20 @@ struct rw_late_look : rw_sections {
 	}
 };
 
+/* Who downgrades leaves, and queues to read: behind a writer that waits. */
+struct rw_gap : rw_sections {
+	void downgrade()
+	{
+		unlock();
+		lock_shared();
+	}
+};
+
+/* Nobody is told of the reader that the writer has become. */
+struct rw_forgotten : rw_sections {
+	void downgrade() { unlock(); }
+};
+
 /* phase_fair_lock, its counters apart; what is wrong is in those derived. */
 struct phases {
 	static constexpr u64 max_contenders = 256;
@@ -209,7 +223,7 @@ struct phases {
 		const u8 mine = wout.load_relaxed();
 
 		(void)rin.fetch_and_release(static_cast<u8>(~bits));
-		wout.store_relaxed(static_cast<u8>(mine + 1));
+		wout.store_release(static_cast<u8>(mine + 1));
 	}
 	void lock_shared()
 	{
@@ -225,6 +239,30 @@ struct phases {
       protected:
 	static constexpr u8 bits = 3, one = 4;
 	static u8 mark(u8 ticket) { return static_cast<u8>(2 | (ticket & 1)); }
+
+	/* An upgradable's steps, who has so many tickets. */
+	void take_turn(u8 tickets)
+	{
+		const u8 mine = win.fetch_add_acq_rel(tickets);
+
+		wout.await_acquire(
+			[mine](u8 now) { return now == mine || give_up; });
+	}
+	void pass_turn(u8 tickets)
+	{
+		(void)rin.fetch_add_release(0);
+		wout.store_release(
+			static_cast<u8>(wout.load_relaxed() + tickets));
+	}
+	void write_phase()
+	{
+		const u8 found =
+			rin.fetch_add_acquire(mark(wout.load_relaxed()));
+
+		rout.await_acquire([found](u8 now) {
+			return now == (found & ~bits) || give_up;
+		});
+	}
 
 	atomic<u8> rin, rout, win, wout;
 };
@@ -268,6 +306,83 @@ struct pf_gives_back : phases {
 			return true;
 		unlock();
 		return false;
+	}
+};
+
+/* Who is upgradable has one ticket: where it does not upgrade, two writers in
+ * a row mark alike. */
+struct pf_one_ticket : phases {
+	void lock_upgradable() { take_turn(1); }
+	void unlock_upgradable() { pass_turn(1); }
+	void upgrade() { write_phase(); }
+};
+
+/* Its two, and to upgrade it writes with the second; what is wrong is in those
+ * derived. */
+struct pf_upgrades : phases {
+	void lock_upgradable() { take_turn(2); }
+	void unlock_upgradable() { pass_turn(2); }
+	void upgrade()
+	{
+		write_phase();
+		unlock();
+		write_phase();
+	}
+};
+
+/* Only the second: who waits since the writer before may see its mark again. */
+struct pf_one_phase : pf_upgrades {
+	void upgrade()
+	{
+		pass_turn(1);
+		write_phase();
+	}
+};
+
+/* Does not wait for the readers that are in. */
+struct pf_rushes : pf_upgrades {
+	void upgrade()
+	{
+		pass_turn(1);
+		(void)rin.fetch_add_acquire(mark(wout.load_relaxed()));
+	}
+};
+
+/* The next writer, which looks at rin, does not learn what was read. */
+struct pf_turn_alone : pf_upgrades {
+	void unlock_upgradable()
+	{
+		wout.store_release(static_cast<u8>(wout.load_relaxed() + 2));
+	}
+};
+
+/* The next holder may have ended the lock. */
+struct pf_looks_back : phase_fair_lock<u8> {
+	void unlock_upgradable()
+	{
+		phase_fair_lock::unlock_upgradable();
+		(void)is_locked();
+	}
+};
+
+/* Was a writer, and upgrades again with the ticket that it wrote with. */
+struct pf_back : phases {
+	void lock_upgradable()
+	{
+		take_turn(1);
+		write_phase();
+		(void)rin.fetch_and_release(static_cast<u8>(~bits));
+	}
+	void unlock_upgradable() { pass_turn(1); }
+	void upgrade() { write_phase(); }
+};
+
+/* Leaves, and comes back as a reader behind a writer that waited. */
+struct pf_gap : phases {
+	void downgrade()
+	{
+		unlock();
+		lock_shared();
 	}
 };
 
@@ -360,6 +475,30 @@ using busted_shared_locks = list<
 			      sharing::by_phases,
 			      in_model | in_turns | in_crowd,
 			      "phases: a try takes a ticket and gives back">,
+	busted_shared_subject<"rw_gap", busted::rw_gap, sharing::in_order,
+			      in_model, "counts: downgrades with a gap">,
+	busted_shared_subject<"rw_forgotten", busted::rw_forgotten,
+			      sharing::in_order, in_model,
+			      "counts: a downgrade counts no reader">,
+	busted_shared_subject<"pf_one_ticket", busted::pf_one_ticket,
+			      sharing::by_phases, in_model,
+			      "phases: an upgradable skips one">,
+	busted_shared_subject<"pf_one_phase", busted::pf_one_phase,
+			      sharing::by_phases, in_model,
+			      "phases: an upgrade skips one">,
+	busted_shared_subject<"pf_rushes", busted::pf_rushes,
+			      sharing::by_phases, in_model,
+			      "phases: an upgrade waits for no reader">,
+	busted_shared_subject<"pf_turn_alone", busted::pf_turn_alone,
+			      sharing::by_phases, in_model,
+			      "phases: an upgradable leaves by wout alone">,
+	busted_shared_subject<"pf_looks_back", busted::pf_looks_back,
+			      sharing::by_phases, in_model,
+			      "phases: an upgradable looks as it has left">,
+	busted_shared_subject<"pf_back", busted::pf_back, sharing::by_phases,
+			      in_model, "phases: a writer upgrades again">,
+	busted_shared_subject<"pf_gap", busted::pf_gap, sharing::by_phases,
+			      in_model, "phases: downgrades with a gap">,
 	busted_shared_subject<"unfenced_readers", busted::unfenced_readers,
 			      sharing::writers_first, in_model | in_parallel,
 			      "a line per CPU: no fence on either side">>;
