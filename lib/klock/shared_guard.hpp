@@ -20,7 +20,8 @@
  * name, klock::shared_guard{lock}, would release at once: the compiler warns.
  *
  * Upgrading, a guard inside a shared_guard of the same lock, waits for itself,
- * for ever. So may a second shared_guard, see the lock's Context.
+ * for ever: see upgradable_guard, below. So may a second shared_guard, see the
+ * lock's Context.
  *
  * Context: that of the lock inside. A lock that a handler takes too, either
  * way, needs irq_shared_guard instead, unless the lock says otherwise. An
@@ -148,5 +149,79 @@ irq_shared_try_guard(L &, With &&...) -> irq_shared_try_guard<L>;
 template <typename L, typename... With>
 irq_shared_try_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_shared_try_guard<L>;
+
+/*
+ * upgradable_guard - takes a lock to read, and perhaps to write
+ *
+ *	{
+ *		klock::upgradable_guard held(lock);	reads, with readers
+ *		...
+ *		held.upgrade();				writes, alone
+ *	}						released, as it is held
+ *
+ * For phase_fair_lock. One at a time is inside with the readers; writers wait.
+ * What it has read still stands when upgrade() has waited for the readers, so
+ * two that upgrade and wait for each other cannot be written. A reader must not
+ * wait for what its caller holds. held.try_upgrade() waits for nobody: false
+ * where a reader is in, and it reads on. Both while it holds, and once.
+ *
+ * Context: as shared_guard, irq_upgradable_guard as irq_shared_guard.
+ */
+
+namespace detail {
+template <guardable L, typename Irqs>
+struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
+	using upgradable_guard_of::guard_of::guard_of;
+
+	void upgrade(call_site by = caller_site())
+	{
+		this->template change<upgrading>(by);
+	}
+	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
+	{
+		return this->template change<asking_to_upgrade>(by);
+	}
+};
+} // namespace detail
+
+template <detail::guardable L>
+struct [[nodiscard]] upgradable_guard
+    : detail::upgradable_guard_of<L, detail::left_on<L>> {
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit upgradable_guard(typename upgradable_guard::
+								 lock_here at)
+	    : upgradable_guard::upgradable_guard_of(at)
+	{
+	}
+	[[gnu::always_inline]] ~upgradable_guard() = default;
+	upgradable_guard(const upgradable_guard &) = delete;
+	upgradable_guard &operator=(const upgradable_guard &) = delete;
+};
+
+template <typename L>
+upgradable_guard(L &) -> upgradable_guard<L>;
+template <typename L>
+upgradable_guard(detail::lock_and_caller<L>) -> upgradable_guard<L>;
+
+/* The same with interrupts off until it is released. */
+template <detail::guardable L>
+struct [[nodiscard]] irq_upgradable_guard
+    : detail::upgradable_guard_of<L, detail::irqs_off> {
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] explicit irq_upgradable_guard(typename irq_upgradable_guard::
+								     lock_here
+									     at)
+	    : irq_upgradable_guard::upgradable_guard_of(at)
+	{
+	}
+	[[gnu::always_inline]] ~irq_upgradable_guard() = default;
+	irq_upgradable_guard(const irq_upgradable_guard &) = delete;
+	irq_upgradable_guard &operator=(const irq_upgradable_guard &) = delete;
+};
+
+template <typename L>
+irq_upgradable_guard(L &) -> irq_upgradable_guard<L>;
+template <typename L>
+irq_upgradable_guard(detail::lock_and_caller<L>) -> irq_upgradable_guard<L>;
 
 } // namespace klock

@@ -279,6 +279,22 @@ void guard_shared_number(reader_lock<4> &lock, unsigned cpu)
 	section();
 }
 
+void hand_upgradable(phase_fair_lock<u8> &lock)
+{
+	lock.lock_upgradable();
+	section();
+	lock.upgrade();
+	section();
+	lock.unlock();
+}
+void guard_upgradable(phase_fair_lock<u8> &lock)
+{
+	upgradable_guard held(lock);
+	section();
+	held.upgrade();
+	section();
+}
+
 void hand_irq_shared(read_write &lock)
 {
 	const irq_state before = irq_save();

@@ -16,11 +16,13 @@
 #include <klock/rescue_guard.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/irq_shared_guard.hpp>
+#include <klock/irq_lock.hpp>
 
 using namespace klock;
 
 rw_ticket_lock<u8> routes;
 phase_fair_lock<u16> files;
+irq_lock<phase_fair_lock<u8>> drivers;
 reader_lock<4> names;
 seq_lock<int> wall_clock;
 seq_latch<int> clock_for_nmis;
@@ -44,6 +46,7 @@ void right_ones()
 	{ rw_ticket_lock_for<65536> u16s; u16s.lock_shared(); u16s.unlock_shared(); }
 	{ shared_guard held(names, 3u); guard other(files); }
 	{ if (shared_try_guard held{names, 0}) sum++; }
+	{ irq_upgradable_guard held(drivers); held.upgrade(); }
 	{ if (tables.call(ready)) sum++; }
 	{ tables.call([] { sum++; }); }
 	{ made.get([] { return 3; }) = sum; }
@@ -78,6 +81,10 @@ void errors()
 	{ sum = names.try_lock(); } // says-error{{no member named}}
 	// says-error@*:*{{this lock has no try_lock()}}
 	{ try_guard held(names); } // says-note{{here}}
+	// says-error@*:*{{this lock has no lock_upgradable(): its readers cannot upgrade}}
+	{ upgradable_guard held(routes); } // says-note{{here}}
+	// says-error@*:*{{an irq_lock is read by irq_upgradable_guard}}
+	{ upgradable_guard held(drivers); } // says-note{{here}}
 	// says-error@*:*{{a value that is copied word by word must be trivially copyable}}
 	{ seq_lock<owner> copied; } // says-note{{here}}
 	{ sum = wall_clock; } // says-error{{incompatible type}}

@@ -812,6 +812,10 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	});
 	lock.unlock_shared();
 	CHECK_FALSE(lock.is_locked());
+
+	upgradable_guard held(lock);
+	held.upgrade();
+	has(panic_of([&] { held.upgrade(); }), "upgrade: the caller writes it");
 }
 
 TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")

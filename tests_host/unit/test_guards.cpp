@@ -1465,6 +1465,35 @@ TEST_CASE("irq_shared_guard: a try says whether it holds, and has interrupts")
 		      });
 }
 
+TEST_CASE("upgradable_guard: reads with readers, writes alone, unlocks either")
+{
+	phase_fair_lock<u8> lock;
+	irq_lock<phase_fair_lock<u8>> drivers;
+
+	{
+		upgradable_guard held(lock);
+		CHECK_FALSE(lock.try_lock_upgradable());
+		CHECK(lock.try_lock_shared());
+		CHECK_FALSE(held.try_upgrade());
+		lock.unlock_shared();
+		held.upgrade();
+		CHECK_FALSE(lock.try_lock_shared());
+		held.unlock();
+		CHECK_FALSE(lock.is_locked());
+	}
+	{
+		upgradable_guard held(lock);
+	}
+	CHECK_FALSE(lock.is_locked());
+	for (const bool upgrades : {false, true}) {
+		irq_upgradable_guard held(drivers);
+		CHECK_FALSE(irqs_enabled());
+		if (upgrades)
+			CHECK(held.try_upgrade());
+	}
+	CHECK(irqs_enabled());
+}
+
 TEST_CASE("shared_guard: sizes are those of a guard")
 {
 	using lock = rw_ticket_lock<u8>;

@@ -448,6 +448,93 @@ concept asks_who = requires(L &lock, call_site by) {
 	lock.unlock(node, by);
 };
 
+/* -- The same for a reader that may upgrade: it knows whether it has -- */
+
+struct upgradable_argument {
+	template <typename Verb, typename L>
+	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
+	{
+		return Verb::call(by, lock, writes);
+	}
+
+      private:
+	bool writes = false;
+};
+
+/* A checked lock is told who, as above. */
+struct locking_upgradable {
+	template <typename L>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						bool &writes)
+	{
+		writes = false;
+		if constexpr (asks_who<L>)
+			lock.lock_upgradable(by);
+		else
+			lock.lock_upgradable();
+	}
+};
+
+struct upgrading {
+	template <typename L>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						bool &writes)
+	{
+		if constexpr (asks_who<L>)
+			lock.upgrade(by);
+		else
+			lock.upgrade();
+		writes = true;
+	}
+};
+
+struct asking_to_upgrade {
+	template <typename L>
+	[[gnu::always_inline]] static bool call(call_site by, L &lock,
+						bool &writes)
+	{
+		if constexpr (asks_who<L>)
+			writes = lock.try_upgrade(by);
+		else
+			writes = lock.try_upgrade();
+		return writes;
+	}
+};
+
+struct unlocking_upgradable {
+	template <typename L>
+	[[gnu::always_inline]] static void call(call_site by, L &lock,
+						bool &writes)
+	{
+		if (writes)
+			unlocking::call(by, lock);
+		else if constexpr (asks_who<L>)
+			lock.unlock_upgradable(by);
+		else
+			lock.unlock_upgradable();
+	}
+};
+
+struct to_upgrade {
+	using take = locking_upgradable;
+	using release = unlocking_upgradable;
+	template <typename L>
+	using needs = upgradable_argument;
+
+	template <typename L, typename Irqs>
+	static constexpr bool refuses = !upgradable_lock<inside<L>> ||
+					(irq_only_lock<L> && !Irqs::disables);
+	template <typename L, typename>
+	struct refusal {
+		static_assert(upgradable_lock<inside<L>>,
+			      "this lock has no lock_upgradable(): its readers "
+			      "cannot upgrade");
+		static_assert(!upgradable_lock<inside<L>>,
+			      "an irq_lock is read by irq_upgradable_guard: an "
+			      "interrupt handler takes it, too");
+	};
+};
+
 /* The guard's caller, where the lock will ask for it. */
 template <typename L>
 struct kept_caller {
@@ -549,6 +636,14 @@ struct taking {
 	}
 
 	bool is_held() const { return held != nullptr; }
+
+	/* Of what is held, by another verb. */
+	template <typename Verb>
+	[[gnu::always_inline]] auto change(call_site caller)
+	{
+		return with.template pass_to<Verb>(caller,
+						   opening::inside_of(*held));
+	}
 
 	/* For as long as a condition is waited for; what is held then. */
 	lock_type *let_go()
@@ -706,6 +801,11 @@ struct guard_of : in_a_block {
 	}
 
       protected:
+	template <typename Verb>
+	[[gnu::always_inline]] auto change(call_site by)
+	{
+		return taken.template change<Verb>(by);
+	}
 	template <typename... With>
 	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...with)
 	    : taken(adopt, at, with...)
