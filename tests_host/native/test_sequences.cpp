@@ -8,11 +8,14 @@
 #include <klock/guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/once.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/print_counts.hpp>
+#include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/busted_sequences.hpp>
 #include <klock/seq_count.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "../watchdog.hpp"
@@ -474,3 +477,71 @@ TEST_CASE("counted_lock: threads, and resets while they count")
 }
 
 } // namespace counted_tests
+
+/*
+ * Readers that become writers, and writers that become readers.
+ */
+TEMPLATE_TEST_CASE("shared: upgrades and downgrades, beside readers", "",
+		   phase_fair_lock<u8>, phase_fair_lock<u16>,
+		   rw_ticket_lock<u8>)
+{
+	constexpr unsigned threads = 3, sections = 40;
+	TestType lock;
+	unsigned a = 0, b = 0;
+	std::atomic<unsigned> wrong = 0, written = 0;
+	std::vector<std::thread> all;
+	const auto look = [&] {
+		const unsigned first = a;
+
+		std::this_thread::yield();
+		wrong += first != b;
+		return first;
+	};
+	const auto write = [&] {
+		a++;
+		std::this_thread::yield();
+		b++;
+		watchdog::step();
+		written++;
+		return a;
+	};
+	const auto downgrade = [&] {
+		lock.lock();
+		const unsigned mine = write();
+		lock.downgrade();
+		wrong += look() != mine;
+		lock.unlock_shared();
+	};
+	const auto upgrade = [&](unsigned n) {
+		if constexpr (upgradable_lock<TestType>) {
+			upgradable_guard held(lock);
+			const unsigned seen = look();
+
+			if (n % 3 == 0)
+				held.upgrade();
+			else if (n % 3 == 1 || !held.try_upgrade())
+				return;
+			wrong += a != seen;
+			(void)write();
+		}
+	};
+
+	for (unsigned i = 0; i < threads; i++)
+		all.emplace_back([&, i] {
+			for (unsigned n = i; n < sections + i; n++) {
+				if (n % 4 == 0) {
+					downgrade();
+				} else if (n % 4 == 1) {
+					shared_guard held(lock);
+					(void)look();
+				} else {
+					upgrade(n);
+				}
+			}
+		});
+	for (std::thread &one : all)
+		one.join();
+	CHECK(wrong == 0);
+	CHECK(a == written);
+	CHECK_FALSE(lock.is_locked());
+}
