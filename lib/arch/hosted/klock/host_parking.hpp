@@ -32,38 +32,14 @@ inline constexpr int asleep = -1, none = 0, given = 1;
 
 inline thread_local constinit permit mine{none};
 
-inline u64 clock_ns()
-{
-	timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return static_cast<u64>(now.tv_sec) * 1000000000u +
-	       static_cast<u64>(now.tv_nsec);
-}
-
-/*
- * How long to sleep until cycles() is `deadline`: too short at first, then by
- * the clocks' rates since; never long, as who is back too early comes again.
- */
+/* How long to sleep until cycles() is `deadline`: too short wherever they are
+ * slower than 8 GHz, as who is back too early comes again. */
 inline u64 ns_until(u64 deadline)
 {
-	struct moment {
-		u64 cycles, ns;
-	};
-	/* A thread's: one of all would need the C++ runtime. */
-	static thread_local const moment first = {cycles(), clock_ns()};
-	const u64 now = cycles(), ran_ns = clock_ns() - first.ns;
-	constexpr u64 least = 50'000, most = 100'000'000;
+	constexpr u64 least = 50'000;
+	const u64 now = cycles();
 
-	if (now >= deadline)
-		return 0;
-	if (ran_ns < 20 * least)
-		return least;
-	const double left = static_cast<double>(deadline - now) *
-			    static_cast<double>(ran_ns) /
-			    static_cast<double>(now - first.cycles);
-
-	return left < most ? static_cast<u64>(left) + 1 : most;
+	return now >= deadline ? 0 : least + (deadline - now) / 8;
 }
 
 /* While the word is asleep, ns at most; ~0: for ever. */
