@@ -32,8 +32,14 @@ namespace {
 using namespace klock::selftest;
 using klock::atomic;
 
-/* A pause is a turn of all vCPUs; where they run at once, a moment. */
-constinit u32 longer = 1;
+struct row {
+	const char *name;
+	/* What each CPU does, turn by turn, and each handler. */
+	void (*turn)(xorshift &dice, unsigned cpu);
+	void (*in_interrupt)(unsigned cpu);
+	const char *(*fault)();
+};
+constinit const row *running = nullptr;
 
 /* -- The four functions -- */
 
@@ -56,9 +62,6 @@ struct alignas(klock::cache_line) cpu_thread {
 constinit cpu_thread threads[most_cpus];
 constinit atomic<bool> slept; /* somebody has */
 
-/* Where no fault's timer wakes: the CPU's own. */
-constinit bool timers_are_free = false;
-
 bool takes_permit(cpu_thread &mine)
 {
 	const bool found = made == mistake::keeps_the_permit
@@ -72,7 +75,7 @@ bool takes_permit(cpu_thread &mine)
 /* Behind STI, PAUSE alone lets QEMU take no interrupt: a clock between them. */
 void wait_a_little()
 {
-	for (u32 i = 0; i < 20 * longer; i++) {
+	for (u32 i = 0; i < 20; i++) {
 		(void)klock::cycles();
 		klock::cpu_relax();
 	}
@@ -97,7 +100,8 @@ bool park_until(u64 deadline)
 		}
 		mine.sleeps++;
 		slept.store_relaxed(true);
-		if (timers_are_free && deadline != never)
+		/* No fault's timer wakes it. */
+		if (!running && deadline != never)
 			boot::timer_start_one_shot(
 				wake_vector,
 				boot::cycles_to_ns(deadline - now));
@@ -163,8 +167,7 @@ struct order {
 	void *of = nullptr;
 };
 constinit order orders[players];
-constinit atomic<bool> is_over;
-constinit atomic<u32> back; /* threads that have seen it */
+constinit atomic<u32> back; /* threads that have seen it end */
 constinit parking_test conformance{};
 constinit const char *named = nullptr;
 
@@ -183,7 +186,7 @@ void start_thread(void (*body)(void *), void *of)
 
 void be_a_thread(order &mine)
 {
-	while (!is_over.load_acquire()) {
+	while (!give_up) {
 		if (const auto body = mine.body.load_acquire()) {
 			body(mine.of);
 			mine.body.store_release(nullptr);
@@ -198,14 +201,13 @@ void test_functions(unsigned cpu, void *)
 {
 	if (cpu)
 		return be_a_thread(orders[cpu]);
-	const parking_world world = {start_thread, klock::cpu_relax,
-				     20'000 * longer, 300};
+	const parking_world world = {start_thread, klock::cpu_relax, 20'000,
+				     300};
 
 	named = conformance.run(world);
 	if (!named)
 		named = conformance.run_timed(world);
 	give_up = true;
-	is_over.store_release(true);
 	while (back.load_acquire() != players - 1) {
 		boot::send_ipi_to_others(wake_vector);
 		klock::relax_for(1000);
@@ -216,12 +218,10 @@ void test_functions(unsigned cpu, void *)
 const char *try_functions(mistake which)
 {
 	reset_threads();
+	running = nullptr;
 	made = which;
-	timers_are_free = true;
-	is_over.store_relaxed(false);
 	back.store_relaxed(0);
 	boot::run_on_cpus(players, test_functions, nullptr);
-	timers_are_free = false;
 	made = mistake::none;
 	return named;
 }
@@ -282,47 +282,40 @@ void wait_for_a_sleeper()
 		klock::cpu_relax();
 }
 
-void visit()
+template <typename Lock>
+void take_and_visit(xorshift &dice, Lock &lock)
 {
+	sleep_until_done(
+		dice, [&] { lock.lock(); },
+		[&](u64 by) { return lock.try_lock_until(by); });
 	wait_for_a_sleeper();
 	here.brought.fetch_add_relaxed(1);
-	here.wrong.fetch_add_relaxed(!data.visit(longer));
+	here.wrong.fetch_add_relaxed(!data.visit(1));
 }
 
 void use_mutex(xorshift &dice, unsigned)
 {
-	sleep_until_done(
-		dice, [] { the_mutex.lock(); },
-		[](u64 by) { return the_mutex.try_lock_until(by); });
-	visit();
+	take_and_visit(dice, the_mutex);
 	the_mutex.unlock();
 }
 
 /* The first writes, then one in four, and some of those go on to read. */
 void use_shared_mutex(xorshift &dice, unsigned)
 {
-	const bool writes = !here.steps.load_relaxed() || dice.below(4) == 0;
+	auto &lock = the_shared_mutex;
 
-	if (writes) {
-		sleep_until_done(
-			dice, [] { the_shared_mutex.lock(); },
-			[](u64 by) {
-				return the_shared_mutex.try_lock_until(by);
-			});
-		visit();
+	if (!here.steps.load_relaxed() || dice.below(4) == 0) {
+		take_and_visit(dice, lock);
 		if (dice.below(2))
-			return the_shared_mutex.unlock();
-		the_shared_mutex.downgrade();
+			return lock.unlock();
+		lock.downgrade();
 	} else {
 		sleep_until_done(
-			dice, [] { the_shared_mutex.lock_shared(); },
-			[](u64 by) {
-				return the_shared_mutex.try_lock_shared_until(
-					by);
-			});
+			dice, [&] { lock.lock_shared(); },
+			[&](u64 by) { return lock.try_lock_shared_until(by); });
 	}
-	here.wrong.fetch_add_relaxed(!data.look(longer));
-	the_shared_mutex.unlock_shared();
+	here.wrong.fetch_add_relaxed(!data.look(1));
+	lock.unlock_shared();
 }
 
 const char *sections_fault()
@@ -446,19 +439,12 @@ void wake_too_early(unsigned)
 	if (!here.bring())
 		return;
 	the_queue.wake_one([] {});
-	klock::relax_for(50 * longer);
+	klock::relax_for(50);
 	put_one();
 }
 
 /* -- Rows -- */
 
-struct row {
-	const char *name;
-	/* What each CPU does, turn by turn, and each handler. */
-	void (*turn)(xorshift &dice, unsigned cpu);
-	void (*in_interrupt)(unsigned cpu);
-	const char *(*fault)();
-};
 constexpr row rows[] = {
 	{"mutex", use_mutex, nullptr, sections_fault},
 	{"shared_mutex", use_shared_mutex, nullptr, sections_fault},
@@ -468,7 +454,6 @@ constexpr row rows[] = {
 	{"condition", use_condition, notify_condition, stock_fault},
 };
 constexpr row control = {"control", use_queue, wake_queue, stock_fault};
-constinit const row *running = nullptr;
 
 /* A mistake's sleepers, once it is found; and a pause for who watches. */
 void handle(unsigned cpu)
@@ -510,9 +495,13 @@ const char *run_row(const row &what, const options &o, u32 cpus,
 	here.stock.store_relaxed(0);
 	here.wrong.store_relaxed(0);
 	data.reset();
-	prepare_faults(cpus, seed, {handle, nullptr, [] {
-					    return here.steps.load_relaxed();
-				    }});
+	/* Where a stand-still is waited for, handlers come as often as ever. */
+	prepare_faults(
+		cpus, seed,
+		{handle, nullptr,
+		 standstill == stuck::is_meant
+			 ? [] { return static_cast<u32>(klock::cycles()); }
+			 : [] { return here.steps.load_relaxed(); }});
 	run_watched({&here, what.name, cpus,
 		     [](const void *) { return here.steps.load_relaxed(); },
 		     [](const void *, unsigned) { return doing_wait; },
