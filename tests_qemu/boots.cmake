@@ -433,7 +433,7 @@ klock_boot(full watched_lab_stuck 3 single "${stuck}" panic "no progress for"
 klock_boot(test threads_4 4 single "" "preemptions" IMAGE threads)
 klock_boot(test threads_no_look 4 icount "park=no_look" fail
 	"threads sleep, and nobody is left to wake them"
-	"waits for room in the buffer; it has a permit: its park() did not look"
+	"waits for mutex; it has a permit: its park() did not look"
 	IMAGE threads)
 klock_boot(full threads_parallel_2 2 parallel "" "preemptions" IMAGE threads)
 

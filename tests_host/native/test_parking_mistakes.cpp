@@ -2,19 +2,20 @@
 /*
  * Each mistake in a kernel's functions about threads is named.
  */
-#include "parking_threads.hpp"
+#include <klock/selftest/parking.hpp>
 
 #include <catch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <string>
+#include <thread>
 
 namespace {
 
 enum mistake {
-	no_mistake,
+	none,
 	lost_where_nobody_sleeps,
 	sleeps_at_once,
 	not_taken,
@@ -48,6 +49,9 @@ sleeper &mine_or_all()
 {
 	return mine.made == one_number_for_all ? everybody : mine;
 }
+
+/* Longer than a turn: threads that run have made progress by then. */
+void pause() { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
 
 bool park_until(klock::u64 deadline)
 {
@@ -83,7 +87,7 @@ void give_unless_busy(sleeper &to)
 		to.permit = true;
 		to.woken.notify_one();
 	}
-	native::pause_thread();
+	pause();
 	to.busy = false;
 }
 
@@ -92,8 +96,11 @@ const char *named(mistake which)
 	/* Threads that sleep for ever look at theirs. */
 	auto &test = *new klock::selftest::parking_test;
 	const klock::selftest::parking_world world = {
-		native::start_thread, native::pause_thread,
-		which == no_mistake ? 20000u : 1000u, 300};
+		/* Detached: one that is never woken stays. */
+		[](void (*body)(void *), void *of) {
+			std::thread(body, of).detach();
+		},
+		pause, which == none ? 20000u : 1000u, 300};
 
 	in_the_next_threads = which;
 	if (const char *wrong = test.run(world))
@@ -165,7 +172,7 @@ TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
 		{until_always_false, "is false before its time"},
 	};
 
-	CHECK(named(no_mistake) == nullptr);
+	CHECK(named(none) == nullptr);
 	for (const auto &one : all) {
 		const char *const said = named(one.which);
 

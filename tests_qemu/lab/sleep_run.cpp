@@ -15,15 +15,9 @@
 #include "runner.hpp"
 
 #include <boot/kernel.hpp>
-#include <klock/completion.hpp>
-#include <klock/condition.hpp>
-#include <klock/guard.hpp>
-#include <klock/mutex.hpp>
 #include <klock/os.hpp>
 #include <klock/selftest/parking.hpp>
-#include <klock/semaphore.hpp>
-#include <klock/shared_mutex.hpp>
-#include <klock/wait_queue.hpp>
+#include <klock/selftest/sleepers.hpp>
 
 namespace lab {
 
@@ -32,13 +26,7 @@ namespace {
 using namespace klock::selftest;
 using klock::atomic;
 
-struct row {
-	const char *name;
-	/* What each CPU does, turn by turn, and each handler. */
-	void (*turn)(xorshift &dice, unsigned cpu);
-	void (*in_interrupt)(unsigned cpu);
-	const char *(*fault)();
-};
+using sleepers::here, sleepers::row;
 constinit const row *running = nullptr;
 
 /* -- The four functions -- */
@@ -72,15 +60,6 @@ bool takes_permit(cpu_thread &mine)
 	return found;
 }
 
-/* Behind STI, PAUSE alone lets QEMU take no interrupt: a clock between them. */
-void wait_a_little()
-{
-	for (u32 i = 0; i < 20; i++) {
-		(void)klock::cycles();
-		klock::cpu_relax();
-	}
-}
-
 /*
  * Interrupts are off from the look to the sleep: an IPI that comes between the
  * two stays pending, and ends the sleep.
@@ -107,7 +86,7 @@ bool park_until(u64 deadline)
 				boot::cycles_to_ns(deadline - now));
 		if (made == mistake::looks_with_interrupts_on) {
 			boot::enable_interrupts();
-			wait_a_little();
+			sleepers::linger();
 			boot::disable_interrupts();
 		}
 		boot::wait_for_interrupt();
@@ -226,245 +205,16 @@ const char *try_functions(mistake which)
 	return named;
 }
 
-/* -- Locks -- */
-
-/* What a row's threads and handlers share. */
-struct shared_state {
-	atomic<u32> steps;   /* for who watches */
-	atomic<u32> brought; /* units, or sections that write, so far */
-	atomic<u32> stock;   /* units that nobody has taken */
-	atomic<u32> wrong;
-	u32 rounds = 0, cpus = 0;
-
-	/* Whether one more unit is to be brought. */
-	[[nodiscard]] bool bring()
-	{
-		const u32 all = rounds * cpus;
-
-		return brought.load_relaxed() < all &&
-		       brought.fetch_add_relaxed(1) < all;
-	}
-	[[nodiscard]] bool take()
-	{
-		u32 there = stock.load_relaxed();
-
-		while (there)
-			if (stock.compare_exchange_relaxed(there, there - 1))
-				return true;
-		return false;
-	}
-};
-constinit shared_state here{};
-constinit invariant data{};
-
-constinit klock::mutex the_mutex;
-constinit klock::shared_mutex the_shared_mutex;
-constinit klock::semaphore the_semaphore;
-constinit klock::wait_queue the_queue;
-constinit klock::condition arrived;
-constinit atomic<klock::completion *> asked[most_cpus];
-
-/* One time in four by deadlines that may pass. */
-template <typename Wait, typename Timed>
-void sleep_until_done(xorshift &dice, Wait wait, Timed done_by)
-{
-	if (dice.below(4))
-		return wait();
-	while (!done_by(klock::cycles() + dice.below(100000)))
-		;
-}
-
-/* So that somebody is seen to sleep, wherever vCPUs run. */
-void wait_for_a_sleeper()
-{
-	while (!here.steps.load_relaxed() && here.cpus > 1 &&
-	       !slept.load_relaxed() && !give_up)
-		klock::cpu_relax();
-}
-
-template <typename Lock>
-void take_and_visit(xorshift &dice, Lock &lock)
-{
-	sleep_until_done(
-		dice, [&] { lock.lock(); },
-		[&](u64 by) { return lock.try_lock_until(by); });
-	wait_for_a_sleeper();
-	here.brought.fetch_add_relaxed(1);
-	here.wrong.fetch_add_relaxed(!data.visit(1));
-}
-
-void use_mutex(xorshift &dice, unsigned)
-{
-	take_and_visit(dice, the_mutex);
-	the_mutex.unlock();
-}
-
-/* The first writes, then one in four, and some of those go on to read. */
-void use_shared_mutex(xorshift &dice, unsigned)
-{
-	auto &lock = the_shared_mutex;
-
-	if (!here.steps.load_relaxed() || dice.below(4) == 0) {
-		take_and_visit(dice, lock);
-		if (dice.below(2))
-			return lock.unlock();
-		lock.downgrade();
-	} else {
-		sleep_until_done(
-			dice, [&] { lock.lock_shared(); },
-			[&](u64 by) { return lock.try_lock_shared_until(by); });
-	}
-	here.wrong.fetch_add_relaxed(!data.look(1));
-	lock.unlock_shared();
-}
-
-const char *sections_fault()
-{
-	return data.lost(here.brought.load_relaxed())
-		       ? "an update made under the lock was lost"
-		       : nullptr;
-}
-
-void use_semaphore(xorshift &dice, unsigned)
-{
-	sleep_until_done(
-		dice, [] { the_semaphore.acquire(); },
-		[](u64 by) { return the_semaphore.try_acquire_until(by); });
-}
-
-void release_semaphore(unsigned)
-{
-	for (unsigned i = 0; i < 4 && here.bring(); i++)
-		the_semaphore.release();
-}
-
-const char *semaphore_fault()
-{
-	return the_semaphore.try_acquire() ? "a unit too many" : nullptr;
-}
-
-bool takes_or_gives_up() { return here.take() || give_up; }
-
-void use_queue(xorshift &dice, unsigned)
-{
-	sleep_until_done(
-		dice, [] { the_queue.wait(takes_or_gives_up); },
-		[](u64 by) {
-			return the_queue.wait_until(takes_or_gives_up, by);
-		});
-}
-
-void put_one() { here.stock.fetch_add_relaxed(1); }
-
-void wake_queue(unsigned cpu)
-{
-	for (unsigned i = 0; i < 4 && here.bring(); i++)
-		if ((i + cpu) % 8)
-			the_queue.wake_one(put_one);
-		else
-			the_queue.wake_all(put_one);
-}
-
-const char *stock_fault() { return here.take() ? "a unit too many" : nullptr; }
-
-/* A completion on the stack, which a handler of any CPU sets. */
-void use_completion(xorshift &dice, unsigned cpu)
-{
-	klock::completion done;
-
-	asked[cpu].store_release(&done);
-	if (dice.below(4) == 0 && !done.wait_for(dice.below(100000)) &&
-	    asked[cpu].exchange_acquire(nullptr))
-		return;
-	done.wait(); /* or a handler has it already */
-}
-
-void set_completions(unsigned cpu)
-{
-	unsigned at = cpu;
-
-	for (u32 i = 0; i < here.cpus && i < 16; i++) {
-		at = at + 1 == here.cpus ? 0 : at + 1;
-		if (auto *of = asked[at].exchange_acquire(nullptr))
-			of->set();
-	}
-}
-
-/* The stock under a lock of its own, which a handler takes by a try. */
-void use_condition(xorshift &dice, unsigned)
-{
-	klock::guard held(the_mutex);
-
-	sleep_until_done(
-		dice, [&] { arrived.wait(held, takes_or_gives_up); },
-		[&](u64 by) {
-			return arrived.wait_until(held, by, takes_or_gives_up);
-		});
-}
-
-void notify_condition(unsigned)
-{
-	if (!the_mutex.try_lock())
-		return;
-	for (unsigned i = 0; i < 4 && here.bring(); i++) {
-		put_one();
-		arrived.notify_one();
-	}
-	the_mutex.unlock();
-}
-
-/* -- Mistakes in their use -- */
-
-/* The look and the sleep apart: what comes between wakes nobody. */
-void look_outside(xorshift &, unsigned)
-{
-	while (!takes_or_gives_up()) {
-		bool woken = false;
-
-		wait_a_little();
-		the_queue.wait([&] {
-			const bool ready = woken || give_up;
-
-			woken = true;
-			return ready;
-		});
-	}
-}
-
-void wait_for_one(xorshift &, unsigned) { the_queue.wait(takes_or_gives_up); }
-
-/* Who was woken looks before there is anything to be seen. */
-void wake_too_early(unsigned)
-{
-	if (!here.bring())
-		return;
-	the_queue.wake_one([] {});
-	klock::relax_for(50);
-	put_one();
-}
-
 /* -- Rows -- */
-
-constexpr row rows[] = {
-	{"mutex", use_mutex, nullptr, sections_fault},
-	{"shared_mutex", use_shared_mutex, nullptr, sections_fault},
-	{"semaphore", use_semaphore, release_semaphore, semaphore_fault},
-	{"wait_queue", use_queue, wake_queue, stock_fault},
-	{"completion", use_completion, set_completions, nullptr},
-	{"condition", use_condition, notify_condition, stock_fault},
-};
-constexpr row control = {"control", use_queue, wake_queue, stock_fault};
 
 /* A mistake's sleepers, once it is found; and a pause for who watches. */
 void handle(unsigned cpu)
 {
 	klock::cpu_relax();
-	if (running->in_interrupt)
-		running->in_interrupt(cpu);
-	if (!give_up)
-		return;
-	the_queue.wake_all([] {});
-	arrived.notify_all();
+	if (running->bring)
+		running->bring(cpu);
+	if (give_up)
+		sleepers::wake_all();
 }
 
 void take_turns(unsigned cpu, void *seed)
@@ -477,7 +227,7 @@ void take_turns(unsigned cpu, void *seed)
 		here.steps.fetch_add_relaxed(1);
 	}
 	end_faults(cpu);
-	the_queue.wake_all([] {}); /* no handler does any more */
+	sleepers::wake_all(); /* no handler does any more */
 }
 
 /* Null: nothing wrong. */
@@ -488,13 +238,9 @@ const char *run_row(const row &what, const options &o, u32 cpus,
 
 	reset_threads();
 	running = &what;
-	here.rounds = 1 + o.acquisitions / cpus;
-	here.cpus = cpus;
-	here.steps.store_relaxed(0);
-	here.brought.store_relaxed(0);
-	here.stock.store_relaxed(0);
-	here.wrong.store_relaxed(0);
-	data.reset();
+	here.prepare(1 + o.acquisitions / cpus, cpus);
+	here.somebody_sleeps =
+		cpus > 1 ? +[] { return slept.load_relaxed(); } : nullptr;
 	/* Where a stand-still is waited for, handlers come as often as ever. */
 	prepare_faults(
 		cpus, seed,
@@ -511,9 +257,7 @@ const char *run_row(const row &what, const options &o, u32 cpus,
 	all_totals.interrupts += faults_so_far().interrupts();
 	if (give_up)
 		return "no progress: a wake-up was lost";
-	if (here.wrong.load_relaxed())
-		return "two CPUs were in the section at once";
-	return what.fault ? what.fault() : nullptr;
+	return sleepers::fault(what);
 }
 
 /* Every permit that was given has been taken, or is there. */
@@ -565,10 +309,11 @@ void find_in_use(const options &o, const row &what, const char *mistake)
 
 void find_mistakes(const options &o)
 {
-	const char *wrong = run_row(control, o, o.cpus[0], stuck::is_control);
+	const row &right = sleepers::rows[4]; /* whose uses are wrong */
+	const char *wrong = run_row(right, o, o.cpus[0], stuck::is_control);
 
-	note_row(control.name, wrong);
-	print_verdict(o, control.name, wrong);
+	note_row("control", wrong);
+	print_verdict(o, "control", wrong);
 	find_in_functions(o, "looks_with_interrupts_on",
 			  mistake::looks_with_interrupts_on,
 			  "the IPI is taken before the sleep");
@@ -576,11 +321,8 @@ void find_mistakes(const options &o)
 			  "nobody is woken");
 	find_in_functions(o, "keeps_the_permit", mistake::keeps_the_permit,
 			  "nobody sleeps");
-	find_in_use(o, {"looks_outside", look_outside, wake_queue, nullptr},
-		    "the look and the sleep apart");
-	find_in_use(o,
-		    {"wakes_too_early", wait_for_one, wake_too_early, nullptr},
-		    "wakes, then makes it true");
+	find_in_use(o, sleepers::mistakes[0], "the look and the sleep apart");
+	find_in_use(o, sleepers::mistakes[1], "wakes, then makes it true");
 }
 
 } // namespace
@@ -589,9 +331,10 @@ int run_sleep(const options &o)
 {
 	constexpr unsigned others = 7;
 
-	begin_report(o, o.counts * static_cast<unsigned>(sizeof(rows) /
-							 sizeof(rows[0])) +
-				others);
+	begin_report(
+		o, o.counts * static_cast<unsigned>(sizeof(sleepers::rows) /
+						    sizeof(sleepers::rows[0])) +
+			   others);
 	boot::set_interrupt_handler(wake_vector,
 				    [](boot::interrupt_frame &) {});
 	if (boot::cpu_count() < players) {
@@ -603,7 +346,7 @@ int run_sleep(const options &o)
 		print_verdict(o, "parking", wrong);
 	}
 	for (u32 i = 0; i < o.counts; i++)
-		for (const row &one : rows) {
+		for (const row &one : sleepers::rows) {
 			say_running(o, one.name);
 			print_row(o, one, o.cpus[i],
 				  run_row(one, o, o.cpus[i], stuck::is_a_bug));

@@ -3,10 +3,11 @@
  * A kernel with threads: a run queue, one scheduler lock, timer preemption, and
  * klock's four functions about threads made of it.
  *
- * 64 threads on all CPUs pass items through a buffer (mutex and conditions),
- * share three seats (semaphore), and write and read pipes by xv6's sleep() and
- * wakeup(), which are conditions here. Where nobody can run any more although
- * not all are done, it says who waits for what. Word:
+ * 64 threads on all CPUs use each of the locks that sleep (the lab's turns,
+ * klock/selftest/sleepers.hpp; the timer's handler brings what they wait for),
+ * and beside it write and read pipes by xv6's sleep() and wakeup(), which are
+ * conditions here. Where nobody can run any more although not all are done, it
+ * says who waits for what. Word:
  *
  *	park=no_look	park() sleeps without a look at the permit: that must be
  *			found, and is
@@ -15,12 +16,10 @@
 
 #include <klock/atomic.hpp>
 #include <klock/condition.hpp>
-#include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/mutex.hpp>
 #include <klock/os.hpp>
 #include <klock/selftest/parking.hpp>
-#include <klock/semaphore.hpp>
+#include <klock/selftest/sleepers.hpp>
 #include <klock/ticket_lock.hpp>
 
 namespace {
@@ -29,6 +28,8 @@ using boot::u32;
 using boot::u64;
 using boot::u8;
 using klock::usize;
+using klock::selftest::sleepers::here;
+namespace sleepers = klock::selftest::sleepers;
 
 constexpr unsigned most_threads = 64;
 constexpr u8 tick_vector = boot::first_free_vector;
@@ -66,7 +67,8 @@ constinit thread *first_runnable = nullptr, *last_runnable = nullptr;
 constinit unsigned idle_cpus = 0, alive = 0;
 constinit u64 switches = 0;
 constinit klock::atomic<u32> preemptions;
-constinit bool looks = true; /* park() does */
+constinit bool looks = true;			  /* park() does */
+constinit const sleepers::row *running = nullptr; /* null: none of them */
 
 /* Asked anew each time: after a switch it may be another one. */
 [[gnu::noinline]] per_cpu &this_one()
@@ -283,9 +285,11 @@ namespace {
 	boot::exit(boot::exit_code::fail);
 }
 
+/* Not where the timer's handler brings what they wait for. */
 bool is_standstill()
 {
-	if (!alive || idle_cpus < boot::cpu_count())
+	if (!alive || idle_cpus < boot::cpu_count() ||
+	    (running && running->bring))
 		return false;
 	for (thread &one : threads)
 		if (one.now == state::sleeping && ~one.deadline)
@@ -329,9 +333,12 @@ void schedule(unsigned, void *)
 	boot::timer_stop();
 }
 
-/* It goes on in be_preempted(), when the interrupt is over. */
+/* Brings what others wait for. The thread goes on in be_preempted(), when the
+ * interrupt is over. */
 void tick(boot::interrupt_frame &frame)
 {
+	if (running && running->bring)
+		running->bring(boot::this_cpu());
 	if (!this_one().current)
 		return;
 	preemptions.fetch_add_relaxed(1);
@@ -345,8 +352,6 @@ void run_threads() { boot::run_on_cpus(boot::cpu_count(), schedule, nullptr); }
 
 /* -- What the threads do -- */
 
-constexpr u32 rounds = 100;
-
 /* What the thread waits for, for as long as it does. */
 struct waiting_for {
 	explicit waiting_for(const char *what) : who(current())
@@ -358,75 +363,15 @@ struct waiting_for {
 	thread &who;
 };
 
-constinit klock::mutex buffer_lock;
-constinit klock::condition not_full, not_empty;
-constinit u32 buffer[4] = {}, items = 0, next_item = 0;
-constinit u64 put_in = 0, taken_out = 0;
-
-/* Read, and others run before the caller writes what it makes of it: who is
- * inside beside it is found, also where vCPUs take turns. */
-u32 read_slowly(u32 &of)
+void take_turns(void *number)
 {
-	const u32 before = *const_cast<volatile u32 *>(&of);
+	const auto me = static_cast<unsigned>(reinterpret_cast<usize>(number));
+	const waiting_for named(running->name);
+	klock::selftest::xorshift dice(me + 1);
 
-	klock::relax_for(5);
-	return before;
-}
-
-void produce(void *)
-{
-	for (u32 i = 0; i < rounds; i++) {
-		const waiting_for named("room in the buffer");
-		klock::guard held(buffer_lock);
-
-		not_full.wait(held, [] { return items < 4; });
-		const u32 before = read_slowly(items);
-
-		buffer[(next_item + before) % 4] = i;
-		items = before + 1;
-		put_in += i;
-		not_empty.notify_one();
-	}
-}
-
-void consume(void *)
-{
-	const u64 a_millisecond = boot::ns_to_cycles(1'000'000);
-	const auto has_item = [] { return items > 0; };
-
-	for (u32 i = 0; i < rounds; i++) {
-		const waiting_for named("an item in the buffer");
-		klock::guard held(buffer_lock);
-
-		/* First for a millisecond at most, now and then. */
-		if (i % 4 || !not_empty.wait_for(held, a_millisecond, has_item))
-			not_empty.wait(held, has_item);
-		const u32 before = read_slowly(items);
-
-		taken_out += buffer[next_item];
-		next_item = (next_item + 1) % 4;
-		items = before - 1;
-		not_full.notify_one();
-	}
-}
-
-constinit klock::semaphore seats(3);
-constinit klock::atomic<u32> seated, crowds, visits;
-
-void sit_down(void *)
-{
-	for (u32 i = 0; i < rounds; i++) {
-		{
-			const waiting_for named("a seat");
-
-			seats.acquire();
-		}
-		if (seated.fetch_add_relaxed(1) >= 3)
-			crowds.fetch_add_relaxed(1);
-		klock::relax_for(5);
-		visits.fetch_add_relaxed(1);
-		seated.fetch_sub_relaxed(1);
-		seats.release();
+	for (u32 i = 0; i < here.rounds; i++) {
+		running->turn(dice, me);
+		here.steps.fetch_add_relaxed(1);
 	}
 }
 
@@ -459,7 +404,7 @@ void write_pipe(void *of)
 {
 	pipe &to = *static_cast<pipe *>(of);
 
-	for (u32 i = 0; i < rounds; i++) {
+	for (u32 i = 0; i < 100; i++) {
 		const waiting_for named("room in a pipe");
 		klock::irq_guard held(to.lock);
 
@@ -474,7 +419,7 @@ void read_pipe(void *of)
 {
 	pipe &from = *static_cast<pipe *>(of);
 
-	for (u32 i = 0; i < rounds; i++) {
+	for (u32 i = 0; i < 100; i++) {
 		const waiting_for named("a byte in a pipe");
 		klock::irq_guard held(from.lock);
 
@@ -487,33 +432,25 @@ void read_pipe(void *of)
 	}
 }
 
-void start_all()
+/* Null: all is right. */
+const char *run_row(const sleepers::row &one)
 {
-	for (unsigned i = 0; i < 16; i++) {
-		start_thread(produce, nullptr);
-		start_thread(consume, nullptr);
-		start_thread(sit_down, nullptr);
+	running = &one;
+	here.prepare(20, most_threads - 16);
+	for (unsigned i = 0; i < 16; i++)
 		start_thread(i % 2 ? write_pipe : read_pipe, &pipes[i / 2]);
-	}
-}
-
-const char *fault()
-{
-	if (items || put_in != taken_out)
-		return "an item was lost, or taken twice";
-	if (crowds.load_relaxed() || visits.load_relaxed() != 16 * rounds)
-		return "more than three had a seat, or somebody none";
-	if (wrong_bytes.load_relaxed())
-		return "a byte in a pipe is another";
-	if (!preemptions.load_relaxed())
-		return "nobody was preempted";
-	return nullptr;
+	for (usize i = 0; i < here.threads; i++)
+		start_thread(take_turns, reinterpret_cast<void *>(i));
+	run_threads();
+	running = nullptr;
+	return wrong_bytes.load_relaxed() ? "a byte in a pipe is another"
+					  : sleepers::fault(one);
 }
 
 /* -- klock's own test of this kernel's functions -- */
 
 constinit klock::selftest::parking_test parking{};
-constinit const char *named = nullptr;
+constinit const char *wrong = nullptr;
 
 void test_parking(void *)
 {
@@ -525,9 +462,9 @@ void test_parking(void *)
 		},
 		2'000'000, 300};
 
-	named = parking.run(world);
-	if (!named)
-		named = parking.run_timed(world);
+	wrong = parking.run(world);
+	if (!wrong)
+		wrong = parking.run_timed(world);
 }
 
 } // namespace
@@ -544,10 +481,11 @@ int payload_main()
 		start_thread(test_parking, nullptr);
 		run_threads();
 	}
-	start_all();
-	run_threads();
-	const char *const wrong = named ? named : fault();
-
+	for (const sleepers::row &one : sleepers::rows)
+		if (!wrong)
+			wrong = run_row(one);
+	if (!wrong && !preemptions.load_relaxed())
+		wrong = "nobody was preempted";
 	boot::print("%u switches, %u preemptions\n%s%s\n", switches,
 		    preemptions.load_relaxed(), wrong ? "FAIL: " : "PASS",
 		    wrong ? wrong : "");

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleepers - what threads do with the locks that sleep, each wake-up accounted
+ * for
+ *
+ * A row for each lock, and two mistakes in their use. Of the row each thread
+ * takes `here.rounds` turns and counts each in `here.steps`; handlers, or other
+ * threads, bring what they wait for until all have; then fault() is null, or
+ * says what is wrong. A mistake's sleepers go on when give_up is set and they
+ * are woken (wake_all()).
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/completion.hpp>
+#include <klock/condition.hpp>
+#include <klock/cpu.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/mutex.hpp>
+#include <klock/selftest/parts.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/shared_mutex.hpp>
+#include <klock/wait_queue.hpp>
+
+namespace klock::selftest::sleepers {
+
+/* So many threads. */
+inline constexpr unsigned most = 512;
+
+struct row {
+	const char *name;
+	/* A thread's turn; and what a handler or another thread does. */
+	void (*turn)(xorshift &dice, unsigned who);
+	void (*bring)(unsigned who);
+	const char *(*ends_wrong)();
+};
+
+/* What a row's threads and handlers share. */
+struct shared_state {
+	atomic<u32> steps;   /* for who watches */
+	atomic<u32> brought; /* units, or sections that write, so far */
+	atomic<u32> stock;   /* units that nobody has taken */
+	atomic<u32> wrong;
+	u32 rounds = 0, threads = 0; /* rounds of each */
+	/* The first section lasts until it is true; null: no longer. */
+	bool (*somebody_sleeps)() = nullptr;
+	invariant data;
+	plain<u32> taken; /* of the stock, under the lock that protects it */
+
+	void prepare(u32 rounds_, u32 threads_)
+	{
+		rounds = rounds_;
+		threads = threads_;
+		steps.store_relaxed(0);
+		brought.store_relaxed(0);
+		stock.store_relaxed(0);
+		wrong.store_relaxed(0);
+		data.reset();
+		taken.set(0);
+	}
+	/* Whether one more unit is to be brought. */
+	[[nodiscard]] bool bring()
+	{
+		const u32 all = rounds * threads;
+
+		return brought.load_relaxed() < all &&
+		       brought.fetch_add_relaxed(1) < all;
+	}
+	[[nodiscard]] bool take()
+	{
+		u32 there = stock.load_relaxed();
+
+		while (there)
+			if (stock.compare_exchange_relaxed(there, there - 1)) {
+				taken.set(taken.get() + 1);
+				return true;
+			}
+		return false;
+	}
+};
+inline constinit shared_state here{};
+
+inline constinit mutex the_mutex;
+inline constinit patient_mutex<0> the_fifo_mutex;
+inline constinit preemptable_ticket_lock<u8> the_spin_lock;
+inline constinit shared_mutex the_shared_mutex;
+inline constinit semaphore the_semaphore;
+inline constinit wait_queue the_queue;
+inline constinit condition arrived;
+inline constinit atomic<completion *> asked[most];
+
+/* One time in four by deadlines that may pass. */
+template <typename Wait, typename Timed>
+inline void sleep_until_done(xorshift &dice, Wait wait, Timed done_by)
+{
+	if (dice.below(4))
+		return wait();
+	while (!done_by(cycles() + dice.below(100000)))
+		;
+}
+
+template <typename Lock>
+inline void take_and_visit(xorshift &dice, Lock &lock)
+{
+	sleep_until_done(
+		dice, [&] { lock.lock(); },
+		[&](u64 by) { return lock.try_lock_until(by); });
+	while (here.somebody_sleeps && !here.steps.load_relaxed() &&
+	       !here.somebody_sleeps() && !give_up)
+		cpu_relax();
+	here.brought.fetch_add_relaxed(1);
+	here.wrong.fetch_add_relaxed(!here.data.visit(1));
+}
+
+template <auto &Lock>
+inline void use_mutex(xorshift &dice, unsigned)
+{
+	take_and_visit(dice, Lock);
+	Lock.unlock();
+}
+
+/* The first writes, then one in four, and some of those go on to read. */
+inline void use_shared_mutex(xorshift &dice, unsigned)
+{
+	auto &lock = the_shared_mutex;
+
+	if (!here.steps.load_relaxed() || dice.below(4) == 0) {
+		take_and_visit(dice, lock);
+		if (dice.below(2))
+			return lock.unlock();
+		lock.downgrade();
+	} else {
+		sleep_until_done(
+			dice, [&] { lock.lock_shared(); },
+			[&](u64 by) { return lock.try_lock_shared_until(by); });
+	}
+	here.wrong.fetch_add_relaxed(!here.data.look(1));
+	lock.unlock_shared();
+}
+
+inline const char *sections_fault()
+{
+	return here.data.lost(here.brought.load_relaxed())
+		       ? "an update made under the lock was lost"
+		       : nullptr;
+}
+
+inline void use_semaphore(xorshift &dice, unsigned)
+{
+	sleep_until_done(
+		dice, [] { the_semaphore.acquire(); },
+		[](u64 by) { return the_semaphore.try_acquire_until(by); });
+}
+
+inline void release_semaphore(unsigned)
+{
+	for (unsigned i = 0; i < 4 && here.bring(); i++)
+		the_semaphore.release();
+}
+
+inline const char *semaphore_fault()
+{
+	return the_semaphore.try_acquire() ? "a unit too many" : nullptr;
+}
+
+inline bool takes_or_gives_up() { return here.take() || give_up; }
+
+inline void use_queue(xorshift &dice, unsigned)
+{
+	sleep_until_done(
+		dice, [] { the_queue.wait(takes_or_gives_up); },
+		[](u64 by) {
+			return the_queue.wait_until(takes_or_gives_up, by);
+		});
+}
+
+inline void put_one() { here.stock.fetch_add_relaxed(1); }
+
+inline void wake_queue(unsigned who)
+{
+	for (unsigned i = 0; i < 4 && here.bring(); i++)
+		if ((i + who) % 8)
+			the_queue.wake_one(put_one);
+		else
+			the_queue.wake_all(put_one);
+}
+
+inline const char *stock_fault()
+{
+	return here.stock.load_relaxed() ||
+			       here.taken.get() != here.rounds * here.threads
+		       ? "a unit was lost, or taken twice"
+		       : nullptr;
+}
+
+/* A completion on the stack, which a handler of any CPU sets. */
+inline void use_completion(xorshift &dice, unsigned who)
+{
+	completion done;
+
+	asked[who].store_release(&done);
+	if (dice.below(4) == 0 && !done.wait_for(dice.below(100000)) &&
+	    asked[who].exchange_acquire(nullptr))
+		return;
+	done.wait(); /* or a handler has it already */
+}
+
+inline void set_completions(unsigned)
+{
+	u32 at = here.brought.fetch_add_relaxed(16);
+
+	for (u32 i = 0; i < here.threads && i < 16; i++)
+		if (auto *of = asked[at++ % here.threads].exchange_acquire(
+			    nullptr))
+			of->set();
+}
+
+/* The stock under a lock of its own, which a handler takes by a try. */
+template <auto &Lock, typename Guard>
+inline void use_condition(xorshift &dice, unsigned)
+{
+	Guard held(Lock);
+
+	sleep_until_done(
+		dice, [&] { arrived.wait(held, takes_or_gives_up); },
+		[&](u64 by) {
+			return arrived.wait_until(held, by, takes_or_gives_up);
+		});
+}
+
+template <auto &Lock>
+inline void notify_condition(unsigned)
+{
+	if (!Lock.try_lock())
+		return;
+	for (unsigned i = 0; i < 4 && here.bring(); i++) {
+		put_one();
+		arrived.notify_one();
+	}
+	Lock.unlock();
+}
+
+/* -- Mistakes in their use -- */
+
+/* Behind STI, PAUSE alone lets QEMU take no interrupt: a clock between them. */
+inline void linger()
+{
+	for (u32 i = 0; i < 20; i++) {
+		(void)cycles();
+		cpu_relax();
+	}
+}
+
+/* The look and the sleep apart: what comes between wakes nobody. */
+inline void look_outside(xorshift &, unsigned)
+{
+	while (!takes_or_gives_up()) {
+		bool woken = false;
+
+		linger();
+		the_queue.wait([&] {
+			const bool ready = woken || give_up;
+
+			woken = true;
+			return ready;
+		});
+	}
+}
+
+inline void wait_for_one(xorshift &, unsigned)
+{
+	the_queue.wait(takes_or_gives_up);
+}
+
+/* Who was woken looks before there is anything to be seen. */
+inline void wake_too_early(unsigned)
+{
+	if (!here.bring())
+		return;
+	the_queue.wake_one([] {});
+	relax_for(50);
+	put_one();
+}
+
+/* Null: all is right. */
+inline const char *fault(const row &what)
+{
+	if (here.wrong.load_relaxed())
+		return "two were in the section at once";
+	return what.ends_wrong ? what.ends_wrong() : nullptr;
+}
+
+inline void wake_all()
+{
+	the_queue.wake_all([] {});
+	arrived.notify_all();
+}
+
+inline constexpr row rows[] = {
+	{"mutex", use_mutex<the_mutex>, nullptr, sections_fault},
+	{"patient_mutex<0>", use_mutex<the_fifo_mutex>, nullptr,
+	 sections_fault},
+	{"shared_mutex", use_shared_mutex, nullptr, sections_fault},
+	{"semaphore", use_semaphore, release_semaphore, semaphore_fault},
+	{"wait_queue", use_queue, wake_queue, stock_fault},
+	{"completion", use_completion, set_completions, nullptr},
+	{"condition", use_condition<the_mutex, guard<mutex>>,
+	 notify_condition<the_mutex>, stock_fault},
+	{"condition_and_spin_lock",
+	 use_condition<the_spin_lock, irq_guard<decltype(the_spin_lock)>>,
+	 notify_condition<the_spin_lock>, stock_fault},
+};
+inline constexpr row mistakes[] = {
+	{"looks_outside", look_outside, wake_queue, nullptr},
+	{"wakes_too_early", wait_for_one, wake_too_early, nullptr},
+};
+
+} // namespace klock::selftest::sleepers
