@@ -21,6 +21,7 @@
 #include <model/parking.hpp>
 
 #include <cstring>
+#include <numeric>
 
 namespace sleeping {
 
@@ -53,6 +54,19 @@ struct counted_tickets : tickets {
 		tickets::lock();
 	}
 };
+
+/* play(world, cpu) by each CPU, which then ends. */
+template <typename World, typename Play, typename... After>
+result run(const options &how, Play play, After... after)
+{
+	return model::explore<World>(
+		how,
+		[play](World &w, unsigned cpu) {
+			play(w, cpu);
+			thread_ends();
+		},
+		after...);
+}
 
 /*
  * -- Sections: l lock, L by a deadline, t try; r and R read, m reads until n
@@ -146,12 +160,9 @@ struct locked {
 template <typename Lock>
 result sections(options how, const char *roles)
 {
-	return model::explore<locked<Lock>>(
+	return run<locked<Lock>>(
 		how,
-		[roles](locked<Lock> &w, unsigned cpu) {
-			w.section(roles[cpu]);
-			thread_ends();
-		},
+		[=](locked<Lock> &w, unsigned cpu) { w.section(roles[cpu]); },
 		[](locked<Lock> &w) {
 			check(w.lock.try_lock(), "nobody let it go");
 		});
@@ -181,7 +192,7 @@ result in_turn(options how)
 		atomic<unsigned> behind;
 	};
 
-	return model::explore<queued>(how, [](queued &w, unsigned cpu) {
+	return run<queued>(how, [](queued &w, unsigned cpu) {
 		if (cpu == 0) {
 			w.lock.lock();
 			w.behind.store_release(1);
@@ -191,29 +202,22 @@ result in_turn(options how)
 		}
 		w.count.set(w.count.get() + 1);
 		w.lock.unlock();
-		thread_ends();
 	});
 }
 
 /* As many references as sections. */
 template <typename Lock>
-struct referenced : locked<Lock> {
-	static inline unsigned all;
-
-	referenced() { this->count.set(all); }
-};
-
-template <typename Lock>
-result freed(options how, const char *roles)
+result freed(const options &how, const char *roles)
 {
-	referenced<Lock>::all = 0;
-	for (unsigned n : how.sections)
-		referenced<Lock>::all += n;
-	return model::explore<referenced<Lock>>(
-		how, [roles](referenced<Lock> &w, unsigned cpu) {
-			w.last_ends(roles[cpu]);
-			thread_ends();
-		});
+	static unsigned all;
+	struct referenced : locked<Lock> {
+		referenced() { this->count.set(all); }
+	};
+
+	all = std::accumulate(how.sections.begin(), how.sections.end(), 0u);
+	return run<referenced>(how, [=](referenced &w, unsigned cpu) {
+		w.last_ends(roles[cpu]);
+	});
 }
 
 /* CPU 1's only section passes the inner lock once, and again at each wake. */
@@ -222,55 +226,59 @@ result told_in_vain(const options &how)
 {
 	using lock = patient_mutex<Patience, counted_tickets>;
 
-	return model::explore<locked<lock>>(how, [](locked<lock> &w,
-						    unsigned cpu) {
-		if (cpu == 1) {
-			w.lock.lock();
-			check(counted_tickets::passed[1].get() <= 2 + Patience,
-			      "told in vain too often");
-			w.count.set(w.count.get() + 1);
-			w.lock.unlock();
-		} else {
-			w.section('l');
-		}
-		thread_ends();
+	return run<locked<lock>>(how, [](locked<lock> &w, unsigned cpu) {
+		if (cpu != 1)
+			return w.section('l');
+		w.lock.lock();
+		check(counted_tickets::passed[1].get() <= 2 + Patience,
+		      "told in vain too often");
+		w.count.set(w.count.get() + 1);
+		w.lock.unlock();
 	});
 }
 
-/* -- Some take, some bring: t takes, T by a deadline, b brings, a to all --
+/*
+ * -- Some take, some bring: t takes, T by a deadline, b brings, a to all, w
+ * waits until an answer is asked for, which a handler brings --
  */
 
-/* A wait_queue whose predicate takes. */
-template <typename Inner>
-struct queue_of_units {
-	template <typename... Deadline>
-	bool take(Deadline... deadline)
+/* What a predicate takes, under the lock that protects it. */
+struct stock {
+	bool take_one()
 	{
-		const auto one = [this] {
-			const unsigned there = units.get();
+		const unsigned there = units.get();
 
-			if (there)
-				units.set(there - 1);
-			return there != 0;
-		};
+		if (there)
+			units.set(there - 1);
+		return there != 0;
+	}
+	void add(unsigned n) { units.set(units.get() + n); }
 
-		if constexpr (sizeof...(Deadline) == 0)
-			return queue.wait(one), true;
-		else
-			return queue.wait_until(one, deadline...);
+	plain<unsigned> units;
+};
+
+template <typename Inner>
+struct queue_of_units : stock {
+	bool take()
+	{
+		return queue.wait([this] { return take_one(); }), true;
+	}
+	bool take(u64 deadline)
+	{
+		return queue.wait_until([this] { return take_one(); },
+					deadline);
 	}
 	void bring()
 	{
-		queue.wake_one([this] { units.set(units.get() + 1); });
+		queue.wake_one([this] { add(1); });
 	}
 	/* Enough for all. */
 	void bring_all()
 	{
-		queue.wake_all([this] { units.set(units.get() + 2); });
+		queue.wake_all([this] { add(2); });
 	}
 
 	wait_queue_with<Inner> queue;
-	plain<unsigned> units;
 };
 
 template <typename Inner>
@@ -285,48 +293,78 @@ struct semaphore_of_units {
 
 /* A condition, and the lock that it lets go of. */
 template <typename Inner, typename Lock, typename Guard>
-struct condition_of_units {
-	template <typename... Deadline>
-	bool take(Deadline... deadline)
+struct condition_of_units : stock {
+	bool take()
 	{
 		Guard held(lock);
-		bool told = true;
 
-		while (!units.get() && told)
-			if constexpr (sizeof...(Deadline) == 0)
-				changed.wait(held);
-			else
-				told = changed.wait_until(held, deadline...);
-		if (!units.get())
-			return false;
-		units.set(units.get() - 1);
+		changed.wait(held, [this] { return take_one(); });
 		return true;
+	}
+	bool take(u64 deadline)
+	{
+		Guard held(lock);
+
+		return changed.wait_until(held, deadline,
+					  [this] { return take_one(); });
 	}
 	void bring()
 	{
 		Guard held(lock);
 
-		units.set(units.get() + 1);
+		add(1);
 		changed.notify_one();
 	}
 	void bring_all()
 	{
 		Guard held(lock);
 
-		units.set(units.get() + 2);
+		add(2);
 		changed.notify_all();
 	}
 
 	Lock lock;
 	condition_with<Inner> changed;
-	plain<unsigned> units;
+};
+
+/* A completion on the stack of who waits for it. */
+template <typename Inner>
+struct answers {
+	using completion = completion_with<Inner>;
+
+	/* By a deadline: who is late must wait all the same. */
+	template <typename... Deadline>
+	bool take(Deadline... deadline)
+	{
+		completion done;
+
+		asked.store_release(&done);
+		if constexpr (sizeof...(Deadline) == 0)
+			done.wait();
+		else if (!done.wait_until(deadline...))
+			done.wait();
+		check(answer.get() == 1, "not answered");
+		return false; /* there is none to be given on */
+	}
+	[[nodiscard]] bool is_asked() const { return asked.load_acquire(); }
+	completion *await_asked() { return asked.await_ne_acquire(nullptr); }
+	void bring()
+	{
+		completion *const to = await_asked();
+
+		answer.set(1);
+		to->set();
+	}
+	void bring_all() {}
+
+	atomic<completion *> asked;
+	plain<unsigned> answer;
 };
 
 template <typename Units>
 struct supply {
 	Units units;
-	/* Who took none by its deadline; by CPU: whether its handler came. */
-	plain<bool> late[4], came[4];
+	plain<bool> came[4]; /* by CPU: its handler */
 	static inline supply *now;
 	static inline const char *handlers;
 
@@ -336,12 +374,18 @@ struct supply {
 	{
 		if (handlers[cpu] != 'b' || came[cpu].get())
 			return;
+		if constexpr (requires { units.is_asked(); })
+			if (!units.is_asked())
+				return;
 		came[cpu].set(true);
 		units.bring();
 	}
 
-	void play(char role, unsigned cpu)
+	void play(char role)
 	{
+		if constexpr (requires { units.await_asked(); })
+			if (role == 'w')
+				units.await_asked();
 		if (role == 'b')
 			units.bring();
 		else if (role == 'a')
@@ -350,8 +394,6 @@ struct supply {
 			(void)units.take();
 		else if (role == 'T' && units.take(1))
 			units.bring(); /* for who has no deadline */
-		else if (role == 'T')
-			late[cpu].set(true);
 	}
 };
 
@@ -369,14 +411,13 @@ result freed_by_taker(const options &how)
 		~mortal() {}
 	};
 
-	return model::explore<mortal>(how, [](mortal &w, unsigned cpu) {
+	return run<mortal>(how, [](mortal &w, unsigned cpu) {
 		if (cpu == 0) {
 			(void)w.units.take();
 			w.units.~Units();
 		} else {
 			w.units.bring();
 		}
-		thread_ends();
 	});
 }
 
@@ -390,86 +431,9 @@ result takes_and_brings(options how, const char *roles,
 	world::handlers = handlers;
 	how.interrupts = std::strchr(handlers, 'b') ? 1 : 0;
 	model::parks.to_come = [](unsigned cpu) { world::now->handle(cpu); };
-	const result r = model::explore<world>(
-		how,
-		[roles](world &w, unsigned cpu) {
-			w.play(roles[cpu], cpu);
-			thread_ends();
-		},
+	const result r = run<world>(
+		how, [=](world &w, unsigned cpu) { w.play(roles[cpu]); },
 		[](world &) {}, [](world &w, unsigned cpu) { w.handle(cpu); });
-
-	model::parks.to_come = nullptr;
-	return r;
-}
-
-/* -- A completion on the stack of who waits for it -- */
-
-template <typename Inner>
-struct answered {
-	using completion = completion_with<Inner>;
-
-	atomic<completion *> asked;
-	plain<unsigned> answer;
-	plain<bool> came;
-	static inline answered *now;
-
-	answered() { now = this; }
-
-	/* By a deadline: who is late must wait all the same. */
-	void ask(char role)
-	{
-		completion done;
-
-		asked.store_release(&done);
-		if (role == 't' || !done.wait_until(1))
-			done.wait();
-		check(answer.get() == 1, "not answered");
-	}
-	void reply(completion *to)
-	{
-		answer.set(1);
-		to->set();
-	}
-
-	void handle()
-	{
-		completion *const to = asked.load_acquire();
-
-		if (!to || came.get())
-			return;
-		came.set(true);
-		reply(to);
-	}
-};
-
-/* By CPU 1's thread, or by the handler of a CPU. */
-template <typename Inner>
-result answers(options how, char role, unsigned handler_of = 9)
-{
-	using world = answered<Inner>;
-	static unsigned handles;
-
-	handles = handler_of;
-	how.interrupts = handles < 2;
-	model::parks.to_come = [](unsigned cpu) {
-		if (cpu == handles)
-			world::now->handle();
-	};
-	const result r = model::explore<world>(
-		how,
-		[role](world &w, unsigned cpu) {
-			if (cpu == 0)
-				w.ask(role);
-			else if (auto *to = w.asked.await_ne_acquire(nullptr);
-				 handles == 9)
-				w.reply(to);
-			thread_ends();
-		},
-		[](world &) {},
-		[](world &w, unsigned cpu) {
-			if (cpu == handles)
-				w.handle();
-		});
 
 	model::parks.to_come = nullptr;
 	return r;
@@ -483,6 +447,7 @@ using shared = shared_mutex_with<tickets>;
 using queue = queue_of_units<tickets>;
 using units = semaphore_of_units<tickets>;
 using under_mutex = condition_of_units<tickets, mutex_, guard<mutex_>>;
+using answer = answers<tickets>;
 using under_spin = condition_of_units<tickets, tickets, irq_guard<tickets>>;
 
 } // namespace sleeping

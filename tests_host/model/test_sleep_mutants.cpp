@@ -19,10 +19,7 @@ struct woken_too_early : queue {
 	void bring()
 	{
 		this->queue.wake_one([] {});
-		this->queue.wait([this] {
-			units.set(units.get() + 1);
-			return true;
-		});
+		this->queue.wait([this] { return add(1), true; });
 	}
 };
 
@@ -72,11 +69,11 @@ const mistake mistakes[] = {
 	{mutant::does_not_pass_inner, bug::dead_object, 4,
 	 [] { return sections<unit>(one_each, "ll"); }},
 	{mutant::does_not_pass_inner, bug::dead_object, 0,
-	 [] { return answers<tickets>(one_each, 't'); }},
+	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
 	{mutant::does_not_pass_inner, bug::dead_object, 0,
 	 [] { return freed_by_taker<queue>(one_each); }},
 	{mutant::looks_outside, bug::data_race, 25,
-	 [] { return answers<tickets>(one_each, 't'); }},
+	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
 	{mutant::released_under_inner, bug::dead_object, 70,
 	 [] { return freed<mutex_>(one_each, "Ll"); }},
 	{mutant::last_leaves_waiters, bug::none, 3,
