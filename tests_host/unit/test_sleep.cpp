@@ -21,6 +21,7 @@
 #include <catch.hpp>
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
@@ -31,21 +32,17 @@ using namespace unit;
 
 namespace {
 
-std::vector<std::function<void()>> while_it_sleeps;
+std::deque<std::function<void()>> while_it_sleeps;
 unsigned parks, unparks;
-/* At a park, and at an unpark, respectively. */
-bool sleeps_with_irqs_off, wakes_with_irqs_on;
 
 /* Sleeps through these; more is a sleep for ever. */
 template <typename Code>
-unsigned sleeps_in(std::vector<std::function<void()>> meanwhile, Code code)
+unsigned sleeps_in(std::deque<std::function<void()>> meanwhile, Code code)
 {
 	while_it_sleeps = meanwhile;
 	parks = 0;
 	code();
 	CHECK(while_it_sleeps.empty());
-	CHECK_FALSE(sleeps_with_irqs_off);
-	CHECK_FALSE(wakes_with_irqs_on);
 	CHECK(irqs_enabled());
 	return parks;
 }
@@ -57,12 +54,12 @@ extern "C" usize klock_os_thread(void) { return 7; }
 extern "C" void klock_os_park(void)
 {
 	parks++;
-	sleeps_with_irqs_off |= !irqs_enabled();
+	CHECK(irqs_enabled());
 	if (while_it_sleeps.empty())
 		throw std::runtime_error("sleeps for ever");
 	const auto next = while_it_sleeps.front();
 
-	while_it_sleeps.erase(while_it_sleeps.begin());
+	while_it_sleeps.pop_front();
 	next();
 }
 
@@ -77,7 +74,7 @@ extern "C" bool klock_os_park_until(u64 deadline)
 extern "C" void klock_os_unpark(usize thread)
 {
 	unparks += thread == 7;
-	wakes_with_irqs_on |= irqs_enabled();
+	CHECK_FALSE(irqs_enabled());
 }
 
 TEST_CASE("sleep: sizes, and what zero bytes are")
@@ -315,16 +312,14 @@ TEST_CASE("sleep: condition: who waits longest is notified first")
 	changed.prepare(again);
 	CHECK_FALSE(changed.sleep(again, &soon));
 
+	/* The second is there when the first is told. */
 	bool second_goes_on = false;
 	const auto wait = [&] {
 		guard held(m);
 		changed.wait(held);
 	};
 
-	CHECK(sleeps_in({[&] {
-				 wait();
-				 second_goes_on = true;
-			 },
+	CHECK(sleeps_in({[&] { wait(), second_goes_on = true; },
 			 [&] { changed.notify_one(); },
 			 [&] {
 				 CHECK_FALSE(second_goes_on);

@@ -49,7 +49,7 @@ struct thread {
 	u64 deadline = 0; /* while it sleeps; ~0: none */
 	void (*body)(void *) = nullptr;
 	void *of = nullptr;
-	const char *waits_for = "nothing";
+	const char *waits_for = "a permit"; /* whenever it sleeps */
 };
 
 /* What a CPU runs, and where it comes back to when that is switched away. */
@@ -352,23 +352,12 @@ void run_threads() { boot::run_on_cpus(boot::cpu_count(), schedule, nullptr); }
 
 /* -- What the threads do -- */
 
-/* What the thread waits for, for as long as it does. */
-struct waiting_for {
-	explicit waiting_for(const char *what) : who(current())
-	{
-		who.waits_for = what;
-	}
-	~waiting_for() { who.waits_for = "nothing"; }
-
-	thread &who;
-};
-
 void take_turns(void *number)
 {
 	const auto me = static_cast<unsigned>(reinterpret_cast<usize>(number));
-	const waiting_for named(running->name);
 	klock::selftest::xorshift dice(me + 1);
 
+	current().waits_for = running->name;
 	for (u32 i = 0; i < here.rounds; i++) {
 		running->turn(dice, me);
 		here.steps.fetch_add_relaxed(1);
@@ -404,8 +393,8 @@ void write_pipe(void *of)
 {
 	pipe &to = *static_cast<pipe *>(of);
 
+	current().waits_for = "room in a pipe";
 	for (u32 i = 0; i < 100; i++) {
-		const waiting_for named("room in a pipe");
 		klock::irq_guard held(to.lock);
 
 		while (to.written == to.read + sizeof(to.data))
@@ -419,8 +408,8 @@ void read_pipe(void *of)
 {
 	pipe &from = *static_cast<pipe *>(of);
 
+	current().waits_for = "a byte in a pipe";
 	for (u32 i = 0; i < 100; i++) {
-		const waiting_for named("a byte in a pipe");
 		klock::irq_guard held(from.lock);
 
 		while (from.written == from.read)
