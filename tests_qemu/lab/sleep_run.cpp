@@ -294,14 +294,34 @@ void find_in_functions(const options &o, const char *name, mistake which,
 		print_busted_row(o, name, what, try_functions(which));
 }
 
+/* By turns of 2 to 16 CPUs; else it is skipped. */
+bool can_find(const options &o, const char *name)
+{
+	if (o.cpus[0] >= 2 && boot::cpu_count() <= many && !o.parallel)
+		return true;
+	print_skipped(o, name, "it takes 2 to 16 CPUs, by turns");
+	return false;
+}
+
+/* Whose uses are wrong below, and right here. */
+void run_control(const options &o)
+{
+	if (!can_find(o, "control"))
+		return;
+	const char *const wrong =
+		run_row(sleepers::rows[3], o, o.cpus[0], stuck::is_control);
+
+	note_row("control", wrong);
+	print_verdict(o, "control", wrong);
+}
+
 /* One in the use of a lock, by the last wake-up, which is not there. */
 void find_in_use(const options &o, const row &what, const char *mistake)
 {
 	const char *found = nullptr;
 
-	if (o.cpus[0] < 2 || boot::cpu_count() > many || o.parallel)
-		return print_skipped(o, what.name,
-				     "it takes 2 to 16 CPUs, by turns");
+	if (!can_find(o, what.name))
+		return;
 	for (u32 i = 0; i < busted_runs && !found; i++)
 		found = run_row(what, o, o.cpus[0], stuck::is_meant);
 	print_busted_row(o, what.name, mistake, found);
@@ -309,11 +329,7 @@ void find_in_use(const options &o, const row &what, const char *mistake)
 
 void find_mistakes(const options &o)
 {
-	const row &right = sleepers::rows[4]; /* whose uses are wrong */
-	const char *wrong = run_row(right, o, o.cpus[0], stuck::is_control);
-
-	note_row("control", wrong);
-	print_verdict(o, "control", wrong);
+	run_control(o);
 	find_in_functions(o, "looks_with_interrupts_on",
 			  mistake::looks_with_interrupts_on,
 			  "the IPI is taken before the sleep");
