@@ -442,7 +442,10 @@ TEST_CASE("shared: with interrupts off, handlers may read and write")
 {
 	for (const kind &k : tested_shared<2>()) {
 		for (const char handler : {'r', 'w'})
-			for (const char *const roles : {"wr", "rr", "ww"}) {
+			for (const char *const roles :
+			     {"wr", "rr", "ww", "lu", "dw"}) {
+				if (!can(k, {roles, {1, 1}}))
+					continue;
 				const seen s = interrupt(k, {roles, {1, 1}},
 							 handler, true);
 

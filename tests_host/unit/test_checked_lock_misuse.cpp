@@ -823,7 +823,7 @@ TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")
 	checked_lock<phase_fair_lock<u8>> lock;
 	checked with_readers;
 
-	for (unsigned turn = 0; turn < 300; turn++) {
+	for (unsigned turn = 0; turn < 1000; turn++) {
 		lock.lock_upgradable();
 		CHECK_FALSE(lock.try_lock_upgradable());
 		if (turn % 2)

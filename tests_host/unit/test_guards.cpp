@@ -1492,6 +1492,8 @@ TEST_CASE("upgradable_guard: reads with readers, writes alone, unlocks either")
 			CHECK(held.try_upgrade());
 	}
 	CHECK(irqs_enabled());
+	irq_try_guard after(drivers);
+	CHECK(after);
 }
 
 TEST_CASE("shared_guard: sizes are those of a guard")
