@@ -543,7 +543,13 @@ TEST_CASE("readers: those that must fail are found where they can be")
 	std::string missed;
 
 	selftest::busted_shared_locks::for_each([&]<typename Subject>() {
-		if (!found_wrong_shared<Subject>())
+		using L = typename Subject::lock;
+
+		/* Nobody upgrades here, nor downgrades. */
+		if constexpr (upgradable_lock<L> ||
+			      requires(L &lock) { lock.downgrade(); })
+			return;
+		else if (!found_wrong_shared<Subject>())
 			missed += Subject::name + std::string(" ");
 	});
 	/*
