@@ -259,8 +259,8 @@ struct phase_fair_lock {
 	 * The upgradable's alone: waits for the readers that are in, and may
 	 * let in those that come meanwhile, once. On return the caller is the
 	 * holder, as by lock(), and leaves by unlock() or downgrade(); what it
-	 * has read before stands. Two that wait so for each other: a plain
-	 * reader's caller must not wait for what the upgradable holds.
+	 * has read before stands. A deadlock, if a reader that is in waits for
+	 * something that the caller holds.
 	 */
 	void upgrade()
 	{

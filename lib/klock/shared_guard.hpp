@@ -161,9 +161,10 @@ irq_shared_try_guard(detail::lock_and_caller<L>, With &&...)
  *
  * For phase_fair_lock. One at a time is inside with the readers; writers wait.
  * What it has read still stands when upgrade() has waited for the readers, so
- * two that upgrade and wait for each other cannot be written. A reader must not
- * wait for what its caller holds. held.try_upgrade() waits for nobody: false
- * where a reader is in, and it reads on. Both while it holds, and once.
+ * two that upgrade and wait for each other cannot be written. A reader that is
+ * in must not wait for another lock that its caller holds. held.try_upgrade()
+ * waits for nobody: false where a reader is in, and it reads on. Both while it
+ * holds, and once.
  *
  * Context: as shared_guard, irq_upgradable_guard as irq_shared_guard.
  */

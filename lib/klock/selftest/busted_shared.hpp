@@ -197,11 +197,6 @@ struct rw_gap : rw_sections {
 	}
 };
 
-/* Nobody is told of the reader that the writer has become. */
-struct rw_forgotten : rw_sections {
-	void downgrade() { unlock(); }
-};
-
 /* phase_fair_lock, its counters apart; what is wrong is in those derived. */
 struct phases {
 	static constexpr u64 max_contenders = 256;
@@ -477,9 +472,6 @@ using busted_shared_locks = list<
 			      "phases: a try takes a ticket and gives back">,
 	busted_shared_subject<"rw_gap", busted::rw_gap, sharing::in_order,
 			      in_model, "counts: downgrades with a gap">,
-	busted_shared_subject<"rw_forgotten", busted::rw_forgotten,
-			      sharing::in_order, in_model,
-			      "counts: a downgrade counts no reader">,
 	busted_shared_subject<"pf_one_ticket", busted::pf_one_ticket,
 			      sharing::by_phases, in_model,
 			      "phases: an upgradable skips one">,
