@@ -179,17 +179,20 @@ bool changes(void *p, change to)
 {
 	[[maybe_unused]] L &l = *static_cast<L *>(p);
 
-	if constexpr (klock::upgradable_lock<L>)
-		to == change::lock_upgradable	  ? l.lock_upgradable()
-		: to == change::upgrade		  ? l.upgrade()
-		: to == change::unlock_upgradable ? l.unlock_upgradable()
-						  : void();
-	if constexpr (try_upgradable<L>)
-		if (to == change::try_lock_upgradable ||
-		    to == change::try_upgrade)
-			return to == change::try_upgrade
-				       ? l.try_upgrade()
-				       : l.try_lock_upgradable();
+	if constexpr (klock::upgradable_lock<L>) {
+		if (to == change::lock_upgradable)
+			l.lock_upgradable();
+		else if (to == change::upgrade)
+			l.upgrade();
+		else if (to == change::unlock_upgradable)
+			l.unlock_upgradable();
+	}
+	if constexpr (try_upgradable<L>) {
+		if (to == change::try_lock_upgradable)
+			return l.try_lock_upgradable();
+		if (to == change::try_upgrade)
+			return l.try_upgrade();
+	}
 	if constexpr (downgradable<L>)
 		if (to == change::downgrade)
 			l.downgrade();
