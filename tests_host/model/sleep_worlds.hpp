@@ -242,7 +242,7 @@ result told_in_vain(const options &how)
  * waits until an answer is asked for, which a handler brings --
  */
 
-/* What a predicate takes, under the lock that protects it. */
+/* Units that a predicate takes, under the lock that protects them. */
 struct stock {
 	bool take_one()
 	{

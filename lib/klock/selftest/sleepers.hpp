@@ -36,7 +36,7 @@ struct row {
 	const char *(*ends_wrong)();
 };
 
-/* What a row's threads and handlers share. */
+/* Shared by a row's threads and handlers. */
 struct shared_state {
 	atomic<u32> steps;   /* for who watches */
 	atomic<u32> brought; /* units, or sections that write, so far */
