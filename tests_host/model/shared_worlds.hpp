@@ -418,8 +418,7 @@ inline bool can(const kind &k, const client &c, bool split = false)
 		return false;
 	if (has('U') && !k.tries_to_upgrade)
 		return false;
-	/* upgrade() tries first. */
-	if (has('u') + has('U') > 0 && split && k.tries_to_upgrade)
+	if (split && !k.splits_tries && has('U'))
 		return false;
 	if (has('d') && !k.downgrades)
 		return false;

@@ -669,26 +669,37 @@ bool checker::is_still(const window &field, u64 expected, order by, site s)
 }
 
 /*
- * The last field that changes is swapped, after a look at the others, the last
- * first; then what changes besides is stored.
+ * The last location that changes is swapped, after a look at the others, the
+ * last first; then what changes besides is stored. Fields that are accessed
+ * together are one location.
  */
 bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 			 order with, site s)
 {
-	const unsigned fields = w.bits / w.field;
-	const auto changes = [&](unsigned i) {
-		const window f = field_of(w, i);
+	window parts[4];
+	unsigned count = 0;
+	const auto changes = [&](const window &f) {
 		return f.look(desired) != f.look(expected);
 	};
-	unsigned chosen = fields - 1;
 
-	while (chosen && !changes(chosen))
+	for (unsigned i = 0; i * w.field < w.bits; i++) {
+		window f = field_of(w, i);
+
+		if (f.shift < w.together) {
+			f.bits = w.together;
+			i = w.together / w.field - 1u;
+		}
+		parts[count++] = f;
+	}
+	unsigned chosen = count - 1;
+
+	while (chosen && !changes(parts[chosen]))
 		chosen--;
-	for (unsigned i = fields; i-- > 0;)
-		if (i != chosen && !is_still(field_of(w, i), expected, with, s))
+	for (unsigned i = count; i-- > 0;)
+		if (i != chosen && !is_still(parts[i], expected, with, s))
 			return false;
 
-	const window swapped = field_of(w, chosen);
+	const window swapped = parts[chosen];
 	const u64 wanted = swapped.look(expected);
 	reading q = asking(swapped, with);
 	q.writes = true;
@@ -697,12 +708,12 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	const u64 word = do_rmw(q, s, "cas, swap");
 	if (q.at.look(word) != wanted)
 		return false;
-	for (unsigned i = 0; i < fields; i++) {
-		if (i == chosen || !changes(i))
+	for (unsigned i = 0; i < chosen; i++) {
+		if (!changes(parts[i]))
 			continue;
-		reading last = asking(field_of(w, i), with);
+		reading last = asking(parts[i], with);
 		const unsigned place = place_of(last.at, s);
-		write(last, place, last.at.look(desired >> i * w.field));
+		write(last, place, parts[i].look(desired));
 		note("cas, store", last, s, place);
 	}
 	return true;
