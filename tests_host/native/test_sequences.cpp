@@ -8,14 +8,11 @@
 #include <klock/guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/once.hpp>
-#include <klock/phase_fair_lock.hpp>
 #include <klock/print_counts.hpp>
-#include <klock/rw_ticket_lock.hpp>
 #include <klock/selftest/busted_sequences.hpp>
 #include <klock/seq_count.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
-#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "../watchdog.hpp"
@@ -477,56 +474,3 @@ TEST_CASE("counted_lock: threads, and resets while they count")
 }
 
 } // namespace counted_tests
-
-/* Readers that become writers, writers that become readers, and readers. */
-TEMPLATE_TEST_CASE("shared: upgrades and downgrades", "", phase_fair_lock<u8>,
-		   phase_fair_lock<u16>, rw_ticket_lock<u8>)
-{
-	TestType lock;
-	unsigned a = 0, b = 0;
-	std::atomic<unsigned> wrong = 0;
-	std::vector<std::thread> all;
-	const auto look = [&] {
-		const unsigned first = a;
-
-		std::this_thread::yield();
-		wrong += first != b;
-		return first;
-	};
-	const auto write = [&] {
-		a++;
-		std::this_thread::yield();
-		b++;
-		watchdog::step();
-	};
-	const auto section = [&](unsigned n) {
-		if constexpr (upgradable_lock<TestType>) {
-			upgradable_guard held(lock);
-			const unsigned seen = look();
-
-			if (n % 2) {
-				held.upgrade();
-				wrong += a != seen;
-				write();
-			}
-		}
-		lock.lock();
-		write();
-		const unsigned mine = a;
-		lock.downgrade();
-		wrong += look() != mine;
-		lock.unlock_shared();
-		shared_guard held(lock);
-		(void)look();
-	};
-
-	for (unsigned i = 0; i < 3; i++)
-		all.emplace_back([&] {
-			for (unsigned n = 0; n < 20; n++)
-				section(n);
-		});
-	for (std::thread &one : all)
-		one.join();
-	CHECK(wrong == 0);
-	CHECK(a == (upgradable_lock<TestType> ? 90u : 60u));
-}

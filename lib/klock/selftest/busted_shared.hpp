@@ -377,6 +377,7 @@ struct pf_gap : phases {
 	void downgrade()
 	{
 		unlock();
+		relax_for(50);
 		lock_shared();
 	}
 };
@@ -471,15 +472,17 @@ using busted_shared_locks = list<
 			      in_model | in_turns | in_crowd,
 			      "phases: a try takes a ticket and gives back">,
 	busted_shared_subject<"rw_gap", busted::rw_gap, sharing::in_order,
-			      in_model, "counts: downgrades with a gap">,
+			      in_model | in_turns | in_crowd,
+			      "counts: downgrades with a gap">,
 	busted_shared_subject<"pf_one_ticket", busted::pf_one_ticket,
-			      sharing::by_phases, in_model,
+			      sharing::by_phases, in_model | in_crowd,
 			      "phases: an upgradable skips one">,
 	busted_shared_subject<"pf_one_phase", busted::pf_one_phase,
-			      sharing::by_phases, in_model,
+			      sharing::by_phases, in_model | in_crowd,
 			      "phases: an upgrade skips one">,
 	busted_shared_subject<"pf_rushes", busted::pf_rushes,
-			      sharing::by_phases, in_model,
+			      sharing::by_phases,
+			      in_model | in_turns | in_crowd,
 			      "phases: an upgrade waits for no reader">,
 	busted_shared_subject<"pf_turn_alone", busted::pf_turn_alone,
 			      sharing::by_phases, in_model,
@@ -488,9 +491,11 @@ using busted_shared_locks = list<
 			      sharing::by_phases, in_model,
 			      "phases: an upgradable looks as it has left">,
 	busted_shared_subject<"pf_back", busted::pf_back, sharing::by_phases,
-			      in_model, "phases: a writer upgrades again">,
+			      in_model | in_crowd,
+			      "phases: a writer upgrades again">,
 	busted_shared_subject<"pf_gap", busted::pf_gap, sharing::by_phases,
-			      in_model, "phases: downgrades with a gap">,
+			      in_model | in_turns | in_crowd,
+			      "phases: downgrades with a gap">,
 	busted_shared_subject<"unfenced_readers", busted::unfenced_readers,
 			      sharing::writers_first, in_model | in_parallel,
 			      "a line per CPU: no fence on either side">>;

@@ -6,7 +6,7 @@
  * not share stands still. Convoys: a writer stays inside until all others have
  * come, one by one, readers and writers in turn, so that who must go before
  * whom can be seen. Contention: everybody reads or writes as fast as it can,
- * some of the time by a try.
+ * some of the time by a try; writers upgrade and downgrade, where they can.
  *
  * A world brings the CPUs and a watchdog, as for torture.hpp.
  */
@@ -148,6 +148,15 @@ struct side_calls {
 	bool (*try_lock)(shared_torture_run &, unsigned cpu, taken_by who);
 };
 
+/* What it may do with it once it has it; null: the lock has none. */
+struct change_calls {
+	void (*lock_upgradable)(shared_torture_run &);
+	void (*unlock_upgradable)(shared_torture_run &);
+	void (*upgrade)(shared_torture_run &);
+	bool (*try_upgrade)(shared_torture_run &);
+	void (*downgrade)(shared_torture_run &);
+};
+
 /* What is a lock's own: its line of the list, and how a CPU takes it. */
 struct shared_calls {
 	const char *name;
@@ -157,6 +166,7 @@ struct shared_calls {
 	u64 reader_capacity;
 	u32 bytes;
 	side_calls write, read;
+	change_calls change;
 	/* Calls one CPU to the lock and waits until it stands in line. */
 	void (*call)(shared_torture_run &, unsigned cpu, u32 number);
 
@@ -342,9 +352,43 @@ struct shared_torture_run {
 		if (!data.visit(todo.relaxes_a_word))
 			mine.wrong++;
 		mine.written++;
-		mine.now.store_relaxed(doing_nothing);
-		calls.write.unlock(*this, cpu, taken_by_thread);
+		if (calls.change.downgrade && mine.written % 2) {
+			calls.change.downgrade(*this);
+			if (!data.look(todo.relaxes_a_word) || last != cpu)
+				mine.wrong++;
+			mine.now.store_relaxed(doing_nothing);
+			calls.read.unlock(*this, cpu, taken_by_thread);
+		} else {
+			mine.now.store_relaxed(doing_nothing);
+			calls.write.unlock(*this, cpu, taken_by_thread);
+		}
 		goes(cpu);
+	}
+
+	/* Reads, then writes; or reads alone, where a try finds a reader. */
+	void upgrade_and_leave(unsigned cpu, bool tries)
+	{
+		shared_record &mine = records[cpu];
+
+		comes(cpu);
+		calls.change.lock_upgradable(*this);
+		const unsigned writer = last;
+
+		if (!data.look(todo.relaxes_a_word))
+			mine.wrong++;
+		if (!tries)
+			calls.change.upgrade(*this);
+		else if (!calls.change.try_upgrade ||
+			 !calls.change.try_upgrade(*this)) {
+			is_in(cpu);
+			mine.read++;
+			mine.now.store_relaxed(doing_nothing);
+			calls.change.unlock_upgradable(*this);
+			return goes(cpu);
+		}
+		if (last != writer)
+			mine.wrong++;
+		write_and_leave(cpu);
 	}
 
 	/* Counts who reads beside it; waits inside for so many others. */
@@ -487,8 +531,19 @@ struct shared_torture_run {
 		}
 	}
 
+	/* Who is upgradable has two tickets; so may its handler. */
+	[[nodiscard]] bool can_upgrade() const
+	{
+		return calls.change.upgrade &&
+		       u64{todo.cpus} * 4 <= calls.capacity;
+	}
+
 	bool write(unsigned cpu, bool tries)
 	{
+		if (can_upgrade() && records[cpu].written % 4 < 2) {
+			upgrade_and_leave(cpu, tries);
+			return true;
+		}
 		if (!take(cpu, tries, calls.write, records[cpu].longest_write))
 			return false;
 		write_and_leave(cpu);
@@ -524,7 +579,7 @@ struct shared_torture_run {
 
 	plan todo{};
 	alignas(cache_line) invariant data;
-	unsigned last = ~0u; /* the writer before: writers alone touch it */
+	unsigned last = ~0u; /* the writer before: written by writers alone */
 	u32 handoffs = 0;
 	alignas(cache_line) barrier everyone;
 	alignas(cache_line) barrier together;
@@ -581,6 +636,31 @@ struct shared_torture : shared_torture_run {
 			.try_lock(self(of).lock);
 	}
 
+	static constexpr change_calls changes_of_it()
+	{
+		using run = shared_torture_run;
+		change_calls c{};
+
+		if constexpr (upgradable_lock<lock_type>) {
+			c.lock_upgradable = [](run &of) {
+				self(of).lock.lock_upgradable();
+			};
+			c.unlock_upgradable = [](run &of) {
+				self(of).lock.unlock_upgradable();
+			};
+			c.upgrade = [](run &of) { self(of).lock.upgrade(); };
+		}
+		if constexpr (requires(lock_type &l) { l.try_upgrade(); })
+			c.try_upgrade = [](run &of) {
+				return self(of).lock.try_upgrade();
+			};
+		if constexpr (requires(lock_type &l) { l.downgrade(); })
+			c.downgrade = [](run &of) {
+				self(of).lock.downgrade();
+			};
+		return c;
+	}
+
 	static void call(shared_torture_run &run, unsigned cpu, u32 number)
 	{
 		shared_torture &of = self(run);
@@ -616,6 +696,7 @@ struct shared_torture : shared_torture_run {
 					    leave<&seat::writer>, nullptr},
 				  .read = {take<&seat::reads>,
 					   leave<&seat::reads>, nullptr},
+				  .change = changes_of_it(),
 				  .call = call};
 
 		if constexpr (try_lockable<lock_type>)
