@@ -45,7 +45,8 @@
  * makes them wait for a writer that waits; where reads nest, who reads already
  * waits for nobody. Two that pair_guard takes, of two names, are ordered by
  * address: a cycle of such pairs alone is none. Two orders behind one lock that
- * both hold (a gate) are named. Unlocking in any order is fine.
+ * both hold (a gate) are named. Unlocking in any order is fine. Not seen: that
+ * upgrade() waits, for readers who may want a lock that its caller took since.
  * A finding of order may be noted instead, each once: on_finding. It is no part
  * of the order then, nor is what is declared harmless.
  * Tables that are full are said once (klock_os_note), and what has a place in
