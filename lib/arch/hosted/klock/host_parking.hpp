@@ -32,14 +32,20 @@ inline constexpr int asleep = -1, none = 0, given = 1;
 
 inline thread_local constinit permit mine{none};
 
-/* How long to sleep until cycles() is `deadline`: too short wherever they are
- * slower than 8 GHz, as who is back too early comes again. */
+/*
+ * How long to sleep until cycles() is `deadline`: too short wherever they are
+ * slower than 8 GHz, and never long, which a timespec of 32 bits has no room
+ * for: who is back too early comes again.
+ */
 inline u64 ns_until(u64 deadline)
 {
-	constexpr u64 least = 50'000;
+	constexpr u64 least = 50'000, most = 100'000'000;
 	const u64 now = cycles();
 
-	return now >= deadline ? 0 : least + (deadline - now) / 8;
+	if (now >= deadline)
+		return 0;
+	const u64 eighth = (deadline - now) / 8;
+	return least + (eighth < most ? eighth : most);
 }
 
 /* While the word is asleep, ns at most; ~0: for ever. */
