@@ -65,6 +65,21 @@ TEST_CASE("selftest: a doorway is seen from outside the lock")
 	CHECK(line.passed(1));
 }
 
+TEST_CASE("selftest: a mark in a cell that goes round is no doorway")
+{
+	/* As clh_lock: who gets the lock's cell marks it, then queues. */
+	struct {
+		alignas(cache_line) atomic<u8> tail;
+		alignas(cache_line) atomic<u8> cell;
+	} lock;
+	const doorway<decltype(lock)> line(lock);
+
+	lock.cell.store_relaxed(1);
+	CHECK_FALSE(line.passed(1));
+	lock.tail.store_relaxed(1);
+	CHECK(line.passed(1));
+}
+
 TEST_CASE("selftest: each kind of fault is named, a vacuous run too")
 {
 	const auto verdict = [](auto spoil) {

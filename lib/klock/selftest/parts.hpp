@@ -225,17 +225,15 @@ inline u64 hash(const u8 *bytes, usize count)
 }
 
 /*
- * What a doorway changes lies on a lock's first or last lines: what is between
- * them, in a lock with a line for each CPU, is not looked at. Not inlined: once
- * is enough for fifty locks.
+ * A doorway's one operation changes a lock's first line. What is behind it, a
+ * line for each CPU or a cell that goes round (clh_lock), a CPU may write to on
+ * its way to that operation: who looked there, too, called the next one early,
+ * and saw a bypass that was none. Not inlined: once is enough for fifty locks.
  */
 [[gnu::noinline]] inline u64 fingerprint(const void *lock, usize size)
 {
-	constexpr usize most_seen = 128;
-	const usize seen = size < most_seen ? size : most_seen;
-	const u8 *bytes = static_cast<const u8 *>(lock);
-
-	return hash(bytes, seen) * 31 + hash(bytes + size - seen, seen);
+	return hash(static_cast<const u8 *>(lock),
+		    size < cache_line ? size : cache_line);
 }
 
 template <typename L>
