@@ -299,6 +299,7 @@ struct shared_torture_run {
 	{
 	}
 
+	plan todo{};
 	shared_record *const records;
 	alignas(cache_line) atomic<u32> called; /* who is to come now */
 
@@ -577,7 +578,6 @@ struct shared_torture_run {
 		return true;
 	}
 
-	plan todo{};
 	alignas(cache_line) invariant data;
 	unsigned last = ~0u; /* the writer before: written by writers alone */
 	u32 handoffs = 0;
@@ -671,17 +671,18 @@ struct shared_torture : shared_torture_run {
 		of.called.store_release(number);
 		while (its.entered.load_relaxed() == before && !give_up) {
 			if (its.now.load_relaxed() == doing_wait &&
-			    came(line, cpu))
+			    (leaves_no_trace(number % of.todo.cpus) ||
+			     line.passed(cpu)))
 				break;
 			cpu_relax();
 		}
 	}
 
-	/* Who reads where writers go first leaves no trace in the lock. */
-	static bool came(const doorway<lock_type> &line, unsigned cpu)
+	/* Who reads where writers go first: a mark that it may take back. */
+	static bool leaves_no_trace(unsigned place)
 	{
-		return Subject::order_of_sharing == sharing::writers_first ||
-		       line.passed(cpu);
+		return Subject::order_of_sharing == sharing::writers_first &&
+		       reads_at(place);
 	}
 
 	static constexpr shared_calls calls_of_it()
