@@ -9,66 +9,107 @@
  *	...
  *	names.downgrade();				held to read from here
  *
- * Algorithm:   A count of those inside and a queue, under the inner lock. Who
- *              arrives goes in if nobody queues and those inside allow it, else
- *              to the back. Who leaves, becomes a reader, or gives up its place
- *              lets in from the front as many as may.
- * Source:      readers and writers in one queue, as Linux's rw_semaphore
- *              without its barging; the proof is ours: detail/sleeping.hpp.
- * Use when:    reads sleep or are long, and writes are rare. Short ones:
- *              rw_ticket_lock, phase_fair_lock, reader_lock. Writers alone:
- *              mutex. Among writers each section costs a context switch once
- *              threads outnumber CPUs, 10 to 300 times the time.
+ * Algorithm:   A word says who is inside and whether anybody waits; with nobody
+ *              waiting to come and to go are a compare-and-swap each. A waiter
+ *              queues by a node on its stack and parks. The last who leaves
+ *              tells the first one and leaves it free, so that a thread that
+ *              runs may take it before (it barges); a waiter that was told
+ *              Patience times, and could not, is let in by the next who leaves
+ *              it free. With a reader go the readers behind it. Who gives up
+ *              its place lets in the readers behind it if readers are inside.
+ * Source:      readers and writers in one queue, as Linux's rw_semaphore; the
+ *              state, the inner lock, and the proof are ours:
+ *              detail/sleeping.hpp.
+ * Use when:    reads sleep or are long. Short ones: rw_ticket_lock,
+ *              phase_fair_lock, reader_lock. Writers alone: mutex. Strict
+ *              order: patient_shared_mutex<0>, which costs a context switch a
+ *              writer, 10 to 300 times the time: for real time alone.
  * Size:        16 bytes, on 32 bits 12; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  free                    Checked: unit/sleep: sizes
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                      Checked: model/sleep: freed by the last
- * Fairness:    FIFO, readers and writers; readers that queue next to each other
- *              go in together          Checked: model/sleep: shared_mutex
- * Capacity:    2^32 - 2 readers at once: more contexts than there are
+ * Fairness:    the first waiter is bypassed until it has been told Patience
+ *              times (8), then by nobody; waiters among each other are FIFO;
+ *              an arriving reader queues if somebody does, though readers are
+ *              inside: they keep no writer out
+ *                                      Checked: model/sleep: hand-over
+ * Capacity:    2^30 - 1 readers at once: more contexts than there are
  *                                      Checked: native/sleep
  * Context:     lock(), lock_shared(): threads, interrupts on, no spin lock
  *              held. What unlocks or tries: handlers, too. NMI: none. No
  *              recursion: a read inside a read waits for ever where a writer
  *              came between.
- * Assumes:     what the inner lock assumes
+ * Assumes:     a compare-and-swap of four bytes, and what the inner lock
+ *              assumes
  *
- * State (users, queue):  (0,-) free --lock--> (writer,-) --downgrade--> (1,-)
- *              (n,-) --lock_shared--> (n+1,-) --unlock_shared--> (n,-)
- *              the last leaves, q > 0 queue --> (writer,q-1) or (k,q-k)
+ * State (word):  while waiters is set, only the inner lock's holder writes it
+ *	free --lock--> writer --unlock--> free; writer --downgrade--> 1 reader
+ *	free --lock_shared--> 1 .. n readers --unlock_shared, each--> free
+ *	any of these but free --one waits--> the same + waiters
+ *	held + waiters --the last leaves, and tells the first--> free + waiters
+ *	free + waiters --the one told, or a barger--> held (+ waiters)
+ *	held + waiters --the last leaves, the first has no patience--> held
  *
- * Ordering:    none of its own; the inner lock brings all
+ * Ordering:
+ *	O1  try_lock           compare_exchange_acquire  pairs with O4, O5
+ *	O2  try_lock_shared    compare_exchange_acquire  pairs with O4, O5
+ *	O3  took_or_announced  compare_exchange_acquire  pairs with O4, O5
+ *	O4  now_inside         store_release             pairs with O1 to O3
+ *	O5  leave              compare_exchange_release  pairs with O1 to O3
  *                                      Checked: model/sleep: orders needed
  *
- * Cost:        uncontended: 2 passages of the inner lock, 2 RMW, 2 stores, 1
- *              line; a read the same       Checked: model/sleep: cost
+ *	All else is under the inner lock, which orders it. O3 acquires where it
+ *	only announces, too: readers that left by O5 are seen by nobody else,
+ *	as who waits is let in by a store. O4 releases for who gives up: it
+ *	passes on what those did who left under the inner lock, to who will
+ *	come by O1 and O2.
+ *
+ * Cost:        uncontended: 2 RMW, 1 line; a read the same
+ *                                      Checked: model/sleep: cost
  */
 #pragma once
 
+#include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/sleeping.hpp>
 
 namespace klock {
 
-template <plain_lock Inner = detail::sleepers_lock>
-struct shared_mutex_with {
+/*
+ * Patience: as mutex's. With strict order, 2 threads on 2 cores, of whose short
+ * sections one in ten writes, are a hundred times slower (tests_host/bench).
+ */
+template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock>
+struct patient_shared_mutex {
+	static_assert(Patience < 256, "patience is counted in a byte");
+
 	static constexpr u64 max_contenders = ~u64{0};
-	static constexpr u64 max_readers = ~u32{0} - 1;
+	static constexpr u64 max_readers = (u32{1} << 30) - 1;
 	/* For checks: who waits for it gives its CPU away. */
 	using waiters_sleep = void;
 
-	constexpr shared_mutex_with() = default;
+	constexpr patient_shared_mutex() = default;
 
 	/* Sleeps until the caller alone holds it. */
-	void lock() { (void)enter(false, nullptr); }
+	void lock()
+	{
+		if (!try_lock())
+			(void)enter_slowly(false, nullptr);
+	}
 	/* Takes it if nobody holds it and nobody waits; never sleeps. */
-	[[nodiscard]] bool try_lock() { return try_enter(false); }
+	[[nodiscard]] bool try_lock()
+	{
+		u32 found = word.load_relaxed();
+
+		return found == 0 &&
+		       word.compare_exchange_acquire(found, writer); /* O1 */
+	}
 	/* By a deadline of cycles(). False: the caller does not hold it. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
-		return enter(false, &deadline);
+		return try_lock() || enter_slowly(false, &deadline);
 	}
 	[[nodiscard]] bool try_lock_for(u64 how_long)
 	{
@@ -77,29 +118,42 @@ struct shared_mutex_with {
 	/* The writer's alone, and so is downgrade(): of another's, or of a free
 	 * one, nobody may get in any more, or two may (checked_lock names it).
 	 */
-	void unlock() { leave(); }
+	void unlock() { leave(writer); }
 
 	/* -- The same for readers, who hold it together -- */
 
-	void lock_shared() { (void)enter(true, nullptr); }
-	[[nodiscard]] bool try_lock_shared() { return try_enter(true); }
+	void lock_shared()
+	{
+		if (!try_lock_shared())
+			(void)enter_slowly(true, nullptr);
+	}
+	/* Fails while anybody waits. */
+	[[nodiscard]] bool try_lock_shared()
+	{
+		u32 now = word.load_relaxed();
+
+		while (!(now & (writer | waiters)))
+			if (word.compare_exchange_acquire(
+				    now, now + one_reader)) /* O2 */
+				return true;
+		return false;
+	}
 	[[nodiscard]] bool try_lock_shared_until(u64 deadline)
 	{
-		return enter(true, &deadline);
+		return try_lock_shared() || enter_slowly(true, &deadline);
 	}
 	[[nodiscard]] bool try_lock_shared_for(u64 how_long)
 	{
 		return try_lock_shared_until(deadline_in(how_long));
 	}
-	void unlock_shared() { leave(); }
+	void unlock_shared() { leave(one_reader); }
 
 	/* The writer becomes a reader; no writer comes between. */
 	void downgrade()
 	{
 		section in(inner);
 
-		users.set(1);
-		admit();
+		now_inside(one_reader);
 	}
 
       protected:
@@ -115,76 +169,124 @@ struct shared_mutex_with {
 	}
 
       private:
-	/* Of `users`. */
-	static constexpr u32 writer = ~u32{0};
+	/* Of `word`: somebody waits; those inside, readers or a writer. */
+	static constexpr u32 waiters = 1, one_reader = 2, writer = u32{1} << 31;
 
 	using section = detail::inner_section<Inner>;
 
-	/* Inline but for the wait: the call would make a read dearer than
-	 * pthread's. */
-	bool enter(bool reads, const u64 *until)
+	static bool may_enter(u32 users, bool reads)
+	{
+		return reads ? users < writer : users == 0;
+	}
+	static u32 one_more(u32 users, bool reads)
+	{
+		return users + (reads ? one_reader : writer);
+	}
+
+	[[gnu::noinline]] bool enter_slowly(bool reads, const u64 *until)
 	{
 		section in(inner);
 
-		return entered(reads) || waits(in, reads, until);
-	}
-	[[gnu::noinline]] bool waits(section &in, bool reads, const u64 *until)
-	{
+		if (took_or_announced(reads))
+			return true;
 		detail::sleeper me;
 
 		me.reads.set(reads);
-		if (in.sleep_in(queue, me, until))
-			return true;
-		admit();
-		return false;
+		queue.push_back(me);
+		for (;;) {
+			const bool told = in.sleep(me, until);
+
+			if (!me.is_queued())
+				return true;
+			const u32 users = word.load_relaxed() - waiters;
+			const bool may = told && may_enter(users, reads);
+
+			if (may || !told) {
+				queue.remove(me);
+				now_inside(may ? one_more(users, reads)
+					       : users);
+				return may;
+			}
+			me.in_vain.set(static_cast<u8>(me.in_vain.get() + 1));
+			me.woken.store_relaxed(false);
+		}
 	}
 
-	bool try_enter(bool reads)
+	/* True: it is the caller's. Else who leaves will look for who waits. */
+	bool took_or_announced(bool reads)
 	{
-		section in(inner);
+		u32 now = word.load_relaxed();
 
-		return entered(reads);
-	}
+		while (!(now & waiters)) {
+			const bool may = may_enter(now, reads);
+			const u32 then =
+				may ? one_more(now, reads) : now | waiters;
 
-	void leave()
-	{
-		section in(inner);
-		const u32 now = users.get();
-
-		users.set(now == writer ? 0 : now - 1);
-		admit();
-	}
-
-	bool entered(bool reads) { return queue.empty() && took(reads); }
-
-	/* Those at the front that may; they are in when they wake. */
-	void admit()
-	{
-		if (!queue.empty())
-			admit_some();
-	}
-	[[gnu::noinline]] void admit_some()
-	{
-		while (!queue.empty() && took(queue.first()->reads.get()))
-			queue.wake_first();
-	}
-
-	bool took(bool reads)
-	{
-		const u32 now = users.get();
-
-		if (reads ? now == writer : now != 0)
+			if (word.compare_exchange_acquire(now, then)) /* O3 */
+				return may;
+		}
+		if (now != waiters)
 			return false;
-		users.set(reads ? now + 1 : writer);
+		word.store_relaxed(one_more(now, reads));
+		return true;
+	}
+
+	/* Under the inner lock: these are inside, and readers at the front of
+	 * the queue if they may be; they are in when they wake. */
+	void now_inside(u32 users)
+	{
+		while (users && may_enter(users, true) && !queue.empty() &&
+		       queue.first()->reads.get()) {
+			users += one_reader;
+			queue.wake_first();
+		}
+		if (!queue.empty())
+			users |= waiters;
+		word.store_release(users); /* O4 */
+	}
+
+	/* One reader, or the writer. */
+	void leave(u32 one)
+	{
+		u32 now = word.load_relaxed();
+
+		while (!(now & waiters))
+			if (word.compare_exchange_release(now,
+							  now - one)) /* O5 */
+				return;
+		if (!left_to_waiters(one))
+			leave(one);
+	}
+
+	/* False: nobody waits. */
+	[[gnu::noinline]] bool left_to_waiters(u32 one)
+	{
+		section in(inner);
+		detail::sleeper *const first = queue.first();
+
+		if (!first)
+			return false;
+		const u32 users = word.load_relaxed() - waiters - one;
+
+		if (users || first->in_vain.get() < Patience) {
+			word.store_relaxed(users | waiters);
+			if (!users && !first->is_told())
+				first->wake();
+		} else {
+			const bool reads = first->reads.get();
+
+			queue.wake_first();
+			now_inside(one_more(0, reads));
+		}
 		return true;
 	}
 
 	Inner inner;
-	/* Readers inside, or `writer`. */
-	plain<u32> users;
+	/* waiters, and who is inside: see State */
+	atomic<u32> word;
 	detail::sleepers queue;
 };
 
-using shared_mutex = shared_mutex_with<>;
+using shared_mutex = patient_shared_mutex<>;
 
 } // namespace klock

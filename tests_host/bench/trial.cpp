@@ -377,7 +377,7 @@ std::vector<shared_row> make_shared_rows()
 		"ticket_lock<u16>", kind::klock, true, 65536));
 	rows.push_back(row_of<klock::shared_mutex>("shared_mutex", kind::klock,
 						   true, ~u64{0}));
-	rows.push_back(row_of<klock::shared_mutex_with<yielding_lock>>(
+	rows.push_back(row_of<klock::patient_shared_mutex<8, yielding_lock>>(
 		"shared_mutex (hosted)", kind::klock, true, ~u64{0}));
 	klock::selftest::all_shared_locks<Cpus>::for_each(
 		[&]<typename Subject>() {

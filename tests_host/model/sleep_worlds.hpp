@@ -70,7 +70,8 @@ result run(const options &how, Play play, After... after)
 
 /*
  * -- Sections: l lock, L by a deadline, t try; r and R read, m reads until n
- * does, too, d downgrades, u unparks CPU 0 for nothing --
+ * does, too, d downgrades, u unparks CPU 0 for nothing; both M that come while
+ * f holds it read until the other does --
  */
 
 /* A semaphore of one unit as a lock. */
@@ -99,9 +100,9 @@ struct locked {
 	bool enter(char role)
 	{
 		if constexpr (requires { lock.lock_shared(); }) {
-			if (role == 'n')
-				(void)inside.await_eq_relaxed(1);
-			if (role == 'r' || role == 'm' || role == 'n')
+			if (role == 'n' || role == 'M')
+				(void)inside.await_ne_relaxed(0);
+			if (std::strchr("rmnM", role))
 				return lock.lock_shared(), true;
 			if (role == 'R')
 				return lock.try_lock_shared_until(1);
@@ -120,7 +121,7 @@ struct locked {
 				lock.downgrade();
 			if (role == 'd')
 				(void)count.get();
-			if (role != 'l' && role != 'L')
+			if (!std::strchr("lLf", role))
 				return lock.unlock_shared();
 		}
 		lock.unlock();
@@ -132,11 +133,13 @@ struct locked {
 			return model::unpark_for_nothing(0);
 		if (!enter(role))
 			return;
-		if (role == 'm' || role == 'n')
-			inside.store_relaxed(role == 'm' ? 1 : 2);
+		if (std::strchr("mnMf", role))
+			inside.fetch_add_relaxed(1);
 		if (role == 'm')
 			(void)inside.await_eq_relaxed(2);
-		else if (role == 'r' || role == 'R' || role == 'n')
+		else if (role == 'M')
+			(void)inside.await_eq_relaxed(3);
+		else if (std::strchr("rRn", role))
 			(void)count.get();
 		else
 			count.set(count.get() + 1);
@@ -168,23 +171,27 @@ result sections(options how, const char *roles)
 		});
 }
 
-/* CPU 1 and then CPU 2 queue behind CPU 0, and are served in this order. */
+/*
+ * CPU 1 and then CPU 2 queue behind CPU 0, and are served in this order. The
+ * first wait is for the inner lock, which is FIFO itself; a reader may pass by
+ * there until the second one, when the word tells of who waits.
+ */
 template <typename Lock>
-result in_turn(options how)
+result in_turn(options how, const char *roles = "lll")
 {
 	struct queued : locked<Lock> {
-		void queue(unsigned cpu)
+		void queue(unsigned cpu, char role, unsigned wait)
 		{
-			plain<bool> waits;
+			plain<unsigned> waits;
 			auto says_so = [&] {
-				if (!waits.get())
+				waits.set(waits.get() + 1);
+				if (waits.get() == wait)
 					behind.store_release(cpu + 1);
-				waits.set(true);
 			};
 
 			(void)behind.await_eq_acquire(cpu);
 			const model::before_waits queues(says_so);
-			this->lock.lock();
+			this->enter(role);
 			check(this->count.get() == cpu, "not in turn");
 		}
 
@@ -192,16 +199,16 @@ result in_turn(options how)
 		atomic<unsigned> behind;
 	};
 
-	return run<queued>(how, [](queued &w, unsigned cpu) {
+	return run<queued>(how, [roles](queued &w, unsigned cpu) {
 		if (cpu == 0) {
-			w.lock.lock();
+			w.enter(roles[0]);
 			w.behind.store_release(1);
 			(void)w.behind.await_eq_acquire(3);
 		} else {
-			w.queue(cpu);
+			w.queue(cpu, roles[cpu], roles[0] == 'r' ? 2 : 1);
 		}
 		w.count.set(w.count.get() + 1);
-		w.lock.unlock();
+		w.leave(roles[cpu]);
 	});
 }
 
@@ -220,11 +227,79 @@ result freed(const options &how, const char *roles)
 	});
 }
 
+/* CPU 1 ends what CPU 0 held before. */
+template <typename Lock>
+result freed_by_next(const options &how, const char *roles)
+{
+	return run<locked<Lock>>(how, [=](locked<Lock> &w, unsigned cpu) {
+		if (cpu == 1)
+			(void)w.inside.await_eq_relaxed(1);
+		w.enter(roles[cpu]);
+		w.inside.store_relaxed(1);
+		w.leave(roles[cpu]);
+		if (cpu == 1)
+			w.lock.~Lock();
+	});
+}
+
+/*
+ * CPUs 0 and 1 read; CPU 2 waits to write, and CPU 0 leaves to who waits; CPU 2
+ * gives up, after which CPU 1 leaves by the word alone, and CPU 3 writes: that
+ * CPU 0 is through it can only know by who gave up.
+ */
+template <typename Lock>
+result given_up(options how)
+{
+	static atomic<unsigned> *steps;
+	struct stepped : locked<Lock> {
+		stepped() { steps = &this->inside; }
+
+		void at(unsigned step) { (void)steps->await_eq_relaxed(step); }
+		void reads(unsigned from, unsigned until)
+		{
+			at(from);
+			this->lock.lock_shared();
+			(void)this->count.get();
+			steps->store_relaxed(from + 1);
+			at(until);
+			this->lock.unlock_shared();
+			steps->store_relaxed(until + 1);
+		}
+		void writes(bool may)
+		{
+			if (!may)
+				return;
+			this->count.set(1);
+			this->lock.unlock();
+		}
+	};
+
+	model::parks.to_come = [](unsigned) {
+		if (steps->load_relaxed() == 2)
+			steps->store_relaxed(3);
+	};
+	how.sections = {1, 1, 1, 1};
+	const result r = run<stepped>(how, [](stepped &w, unsigned cpu) {
+		if (cpu < 2)
+			return w.reads(1 - cpu, cpu ? 5 : 3);
+		w.at(cpu == 2 ? 2 : 6);
+		w.writes(cpu == 2 ? w.lock.try_lock_until(1)
+				  : w.lock.try_lock());
+		if (cpu == 2) {
+			w.at(4);
+			steps->store_relaxed(5);
+		}
+	});
+
+	model::parks.to_come = nullptr;
+	return r;
+}
+
 /* CPU 1's only section passes the inner lock once, and again at each wake. */
-template <u32 Patience>
+template <template <u32, plain_lock> typename Lock, u32 Patience>
 result told_in_vain(const options &how)
 {
-	using lock = patient_mutex<Patience, counted_tickets>;
+	using lock = Lock<Patience, counted_tickets>;
 
 	return run<locked<lock>>(how, [](locked<lock> &w, unsigned cpu) {
 		if (cpu != 1)
@@ -443,7 +518,8 @@ result takes_and_brings(options how, const char *roles,
 using mutex_ = patient_mutex<1, tickets>;
 using fifo = patient_mutex<0, tickets>;
 using unit = one_unit<tickets>;
-using shared = shared_mutex_with<tickets>;
+using shared = patient_shared_mutex<1, tickets>;
+using shared_fifo = patient_shared_mutex<0, tickets>;
 using queue = queue_of_units<tickets>;
 using units = semaphore_of_units<tickets>;
 using under_mutex = condition_of_units<tickets, mutex_, guard<mutex_>>;

@@ -40,7 +40,7 @@ TEST_CASE("sleep: exclusion, and nobody sleeps for ever")
 	counts(1866, 1390, sections<fifo>(two_one, "ll"));
 	counts(200, 98, sections<unit>(one_each, "ll"));
 	counts(10968, 9350, sections<unit>(two_one, "ll"));
-	counts(200, 98, sections<shared>(one_each, "ll"));
+	counts(156, 68, sections<shared>(one_each, "ll"));
 	counts(87, 53, sections<mutex_>(three, "llu"));
 }
 
@@ -93,7 +93,8 @@ TEST_CASE("sleep: a deadline races with a wake")
 	counts(48, 31, takes_and_brings<units>(one_each, "Tb"));
 	counts(13128, 5554, takes_and_brings<units>(three, "Ttb"));
 	counts(180, 147, takes_and_brings<under_spin>(one_each, "Tb"));
-	counts(7492, 4227, sections<shared>(three, "mnL"));
+	counts(224, 92, sections<shared>(one_each, "Ll"));
+	counts(224, 80, sections<shared>(one_each, "rL"));
 }
 
 TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
@@ -112,8 +113,11 @@ TEST_CASE("sleep: tries never sleep")
 TEST_CASE("sleep: hand-over: told in vain at most as often as Patience says",
 	  "[deep]")
 {
-	counts(101906, 75824, told_in_vain<1>({.sections = {3, 1}}));
-	counts(10682, 8132, told_in_vain<0>({.sections = {3, 1}}));
+	const options often{.sections = {3, 1}};
+
+	counts(101906, 75824, told_in_vain<patient_mutex, 1>(often));
+	counts(10682, 8132, told_in_vain<patient_mutex, 0>(often));
+	counts(737593, 576536, told_in_vain<patient_shared_mutex, 1>(often));
 }
 
 TEST_CASE("sleep: in turn: those who queue are served as they came")
@@ -121,7 +125,8 @@ TEST_CASE("sleep: in turn: those who queue are served as they came")
 	counts(1376, 59, in_turn<mutex_>(three));
 	counts(1376, 59, in_turn<fifo>(three));
 	counts(792, 32, in_turn<unit>(three));
-	counts(792, 32, in_turn<shared>(three));
+	counts(2060, 86, in_turn<shared>(three));
+	counts(9, 2, in_turn<shared>(three, "rlr"));
 }
 
 TEST_CASE("sleep: freed by the last who holds it")
@@ -130,7 +135,10 @@ TEST_CASE("sleep: freed by the last who holds it")
 	counts(3690, 2188, freed<mutex_>(two_one, "ll"));
 	counts(825, 618, freed<mutex_>(one_each, "Ll"));
 	counts(424, 258, freed<unit>(one_each, "Ll"));
-	counts(424, 258, freed<shared>(one_each, "Ll"));
+	counts(2868, 2230, freed<shared>(one_each, "Ll"));
+	counts(78, 8, freed_by_next<shared>(one_each, "rl"));
+	counts(78, 8, freed_by_next<shared>(one_each, "lr"));
+	counts(582, 62, freed_by_next<shared>(one_each, "dl"));
 	counts(28, 23, freed_by_taker<queue>(one_each));
 	counts(28, 23, freed_by_taker<units>(one_each));
 	counts(76, 71, freed_by_taker<under_spin>(one_each));
@@ -190,15 +198,21 @@ TEST_CASE("sleep: completion on the stack of who waits")
 
 TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
 {
-	counts(200, 98, sections<shared>(one_each, "lr"));
-	counts(2232, 698, sections<shared>(one_each, "dr"));
-	counts(8, 4, sections<shared>(one_each, "mn"));
+	counts(156, 68, sections<shared>(one_each, "lr"));
+	counts(370, 66, sections<shared>(one_each, "dr"));
+	counts(16, 2, sections<shared>(one_each, "mn"));
+	counts(13165, 10304, sections<shared_fifo>(two_one, "lr"));
 }
 
 TEST_CASE("sleep: shared_mutex: three, and twice", "[deep]")
 {
-	counts(137328, 72586, sections<shared>(three, "llr"));
-	counts(17848, 15198, sections<shared>(two_one, "rL"));
+	counts(24349, 16736, sections<shared>(two_one, "lr"));
+	counts(44087, 27710, sections<shared>(two_one, "rL"));
+	counts(203904, 313, given_up<shared>({}));
+	counts(130364, 46262, sections<shared>(three, "mnL"));
+	counts(357600, 52488, sections<shared>(three, "fMM"));
+	counts(654816, 111672, sections<shared_fifo>(three, "fMM"));
+	counts(697532, 343968, sections<shared_fifo>(three, "rrl"));
 }
 
 /* The one that is shipped: the same worlds, and more executions of them. */
@@ -208,7 +222,7 @@ TEST_CASE("sleep: the inner lock, preemptable tickets")
 
 	counts(70, 22, sections<klock::mutex>(one_each, "ll"));
 	counts(608, 217, sections<one_unit<shipped>>(one_each, "ll"));
-	counts(608, 217, sections<klock::shared_mutex>(one_each, "ll"));
+	counts(268, 88, sections<klock::shared_mutex>(one_each, "ll"));
 	counts(21979, 13138, freed<klock::mutex>(one_each, "Ll"));
 	counts(36, 22,
 	       takes_and_brings<queue_of_units<shipped>>(one_each, "tb"));
@@ -250,16 +264,23 @@ unsigned rmws(const std::string &text)
 TEST_CASE("sleep: cost without a contender")
 {
 	const auto both = [](auto &lock) { lock.lock(), lock.unlock(); };
-	const std::string of_mutex = operations<klock::mutex>(both);
+	const auto read = [](auto &lock) {
+		lock.lock_shared(), lock.unlock_shared();
+	};
 	const std::string of_unit =
 		operations<one_unit<detail::sleepers_lock>>(both);
 	const std::string of_set = operations<klock::completion>(
 		[](klock::completion &done) { done.set(); });
 
-	INFO(of_mutex << of_unit << of_set);
-	CHECK(rmws(of_mutex) == 2);
-	CHECK(times(of_mutex, {"store "}) == 0);
-	CHECK(times(of_mutex, {"interrupts"}) == 0);
+	INFO(of_unit << of_set);
+	for (const std::string &of : {operations<klock::mutex>(both),
+				      operations<klock::shared_mutex>(both),
+				      operations<klock::shared_mutex>(read)}) {
+		INFO(of);
+		CHECK(rmws(of) == 2);
+		CHECK(times(of, {"store "}) == 0);
+		CHECK(times(of, {"interrupts"}) == 0);
+	}
 	CHECK(rmws(of_unit) == 2);
 	CHECK(times(of_unit, {"store "}) == 2);
 	CHECK(rmws(of_set) == 1);
@@ -278,7 +299,19 @@ TEST_CASE("sleep: orders needed")
 		       enough(freed<mutex_>(o, "Ll"));
 	};
 
+	constexpr auto of_shared = [](const options &how, auto enough) {
+		options o = how;
+		const auto fails = [&](const char *roles) {
+			return enough(sections<shared>(o, roles));
+		};
+
+		o.sections = {1, 1};
+		return fails("ll") || fails("lr") || fails("dr") ||
+		       fails("tl") || fails("Ll");
+	};
+
 	proof::each_order_is_needed(clients, "mutex.hpp", 5);
+	proof::each_order_is_needed(of_shared, "shared_mutex.hpp", 5);
 
 	/* Park's acquire and unpark's release, of the kernel. */
 	unsigned found = 0;

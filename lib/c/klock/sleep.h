@@ -56,7 +56,7 @@ void klock_os_unpark(__SIZE_TYPE__ thread);
 	}
 
 KLOCK_SLEEPS(mutex, unsigned char klock_word;);
-KLOCK_SLEEPS(shared_mutex, unsigned int klock_users;);
+KLOCK_SLEEPS(shared_mutex, unsigned int klock_word;);
 KLOCK_SLEEPS(semaphore, unsigned int klock_units;);
 KLOCK_SLEEPS(completion, unsigned char klock_done;);
 KLOCK_SLEEPS(condition, );

@@ -171,7 +171,7 @@ static_assert(is_known_behind<klock_checked_wait_queue>());
 
 static_assert(AT(klock_mutex, klock_word) == AT(mutex, word));
 static_assert(AT(klock_mutex, klock_queue) == AT(mutex, queue));
-static_assert(AT(klock_shared_mutex, klock_users) == AT(shared_mutex, users));
+static_assert(AT(klock_shared_mutex, klock_word) == AT(shared_mutex, word));
 static_assert(AT(klock_shared_mutex, klock_queue) == AT(shared_mutex, queue));
 static_assert(AT(klock_semaphore, klock_units) == AT(semaphore, units));
 static_assert(AT(klock_semaphore, klock_queue) == AT(semaphore, queue));
