@@ -33,10 +33,11 @@
  *              wake_all(): handlers, too; NMI: none. Predicates and changes run
  *              under a spin lock with interrupts off: they are short, and
  *              neither sleep nor call the same queue, which hangs, checked or
- *              not. A change outside of wake_one() is missed by a waiter
- *              between its look and its sleep. Where waiters wait for different
- *              things, the one that wake_one() picks may not be the one that
- *              can go on: wake_all(), or a queue for each.
+ *              not. A change outside of wake_one() is atomic and comes before
+ *              it, or a waiter between its look and its sleep misses it. Where
+ *              waiters wait for different things, the one that wake_one() picks
+ *              may not be the one that can go on: wake_all(), or a queue for
+ *              each.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  false --wake_one's change--> true --ready--> taken

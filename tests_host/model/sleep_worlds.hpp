@@ -4,7 +4,8 @@
  *
  * Each CPU has a role, a letter; capital: by a deadline, that may have passed
  * at any look. Inner lock: a ticket_lock, as PROVED-SLEEP's, whose counts these
- * are; the one that is shipped is in worlds of its own.
+ * are but where test_sleep.cpp says in what they differ; the one that is
+ * shipped is in worlds of its own.
  */
 #pragma once
 
@@ -332,28 +333,53 @@ struct stock {
 	plain<unsigned> units;
 };
 
-template <typename Inner>
-struct queue_of_units : stock {
+/* Units that may be taken before the wake that tells of them. */
+struct early_stock {
+	bool take_one()
+	{
+		const unsigned there = units.load_relaxed();
+
+		if (there)
+			units.fetch_add_relaxed(~0u);
+		return there != 0;
+	}
+	void add(unsigned n) { units.fetch_add_release(n); }
+
+	atomic<unsigned> units;
+};
+
+template <typename Inner, typename Stock = stock>
+struct queue_of_units : Stock {
 	bool take()
 	{
-		return queue.wait([this] { return take_one(); }), true;
+		return queue.wait([this] { return this->take_one(); }), true;
 	}
 	bool take(u64 deadline)
 	{
-		return queue.wait_until([this] { return take_one(); },
+		return queue.wait_until([this] { return this->take_one(); },
 					deadline);
 	}
 	void bring()
 	{
-		queue.wake_one([this] { add(1); });
+		queue.wake_one([this] { this->add(1); });
 	}
 	/* Enough for all. */
 	void bring_all()
 	{
-		queue.wake_all([this] { add(2); });
+		queue.wake_all([this] { this->add(2); });
 	}
 
 	wait_queue_with<Inner> queue;
+};
+
+/* PROVED-SLEEP's: the change, and then the wake. */
+template <typename Inner>
+struct queue_woken_after : queue_of_units<Inner, early_stock> {
+	void bring()
+	{
+		this->add(1);
+		this->queue.wake_one([] {});
+	}
 };
 
 template <typename Inner>
@@ -521,6 +547,7 @@ using unit = one_unit<tickets>;
 using shared = patient_shared_mutex<1, tickets>;
 using shared_fifo = patient_shared_mutex<0, tickets>;
 using queue = queue_of_units<tickets>;
+using early = queue_woken_after<tickets>;
 using units = semaphore_of_units<tickets>;
 using under_mutex = condition_of_units<tickets, mutex_, guard<mutex_>>;
 using answer = answers<tickets>;

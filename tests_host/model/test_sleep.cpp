@@ -71,6 +71,7 @@ TEST_CASE("sleep: park returns for nothing, larger worlds", "[deep]")
 	counts(6582, 5176, sections<fifo>(two_one, "ll"));
 	counts(41880, 35310, sections<unit>(two_one, "ll"));
 	counts(3972, 3134, takes_and_brings<units>(two_each, "tb"));
+	counts(6968, 4945, takes_and_brings<early>(two_each, "tb"));
 }
 
 TEST_CASE("sleep: another park takes the permit between queue and look")
@@ -84,12 +85,17 @@ TEST_CASE("sleep: another park takes the permit between queue and look")
 								 "tb"));
 }
 
+/*
+ * Ours are more than PROVED-SLEEP's 59/23, and so on: try_lock(), with which
+ * such a lock() begins, looks before it swaps. Without that look they are the
+ * same, as are those of tries and of what is freed.
+ */
 TEST_CASE("sleep: a deadline races with a wake")
 {
 	counts(97, 44, sections<mutex_>(one_each, "Ll"));
 	counts(97, 44, sections<fifo>(one_each, "Ll"));
 	counts(280, 130, sections<unit>(one_each, "Ll"));
-	counts(48, 31, takes_and_brings<queue>(one_each, "Tb"));
+	counts(77, 48, takes_and_brings<early>(one_each, "Tb"));
 	counts(48, 31, takes_and_brings<units>(one_each, "Tb"));
 	counts(13128, 5554, takes_and_brings<units>(three, "Ttb"));
 	counts(180, 147, takes_and_brings<under_spin>(one_each, "Tb"));
@@ -100,10 +106,11 @@ TEST_CASE("sleep: a deadline races with a wake")
 TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
 {
 	counts(228420, 86113, sections<fifo>(three, "Lll"));
-	counts(52002, 8326, takes_and_brings<queue>(three, "Ttb"));
+	counts(72652, 28177, takes_and_brings<early>(three, "Ttb"));
 	counts(12789, 8734, takes_and_brings<under_mutex>(one_each, "Tb"));
 }
 
+/* By swaps alone 971/68 and 935/68. */
 TEST_CASE("sleep: tries never sleep")
 {
 	counts(1291, 88, sections<mutex_>(two_each, "tl"));
@@ -133,6 +140,7 @@ TEST_CASE("sleep: freed by the last who holds it")
 {
 	counts(42, 17, freed<mutex_>(one_each, "ll"));
 	counts(3690, 2188, freed<mutex_>(two_one, "ll"));
+	/* Without try_lock()'s look 423/310. */
 	counts(825, 618, freed<mutex_>(one_each, "Ll"));
 	counts(424, 258, freed<unit>(one_each, "Ll"));
 	counts(2868, 2230, freed<shared>(one_each, "Ll"));
@@ -154,10 +162,13 @@ TEST_CASE("sleep: freed by the last who holds it, larger worlds", "[deep]")
 TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
 {
 	counts(28, 23, takes_and_brings<queue>(one_each, "tb"));
-	counts(1444, 1138, takes_and_brings<queue>(two_each, "tb"));
+	counts(26, 18, takes_and_brings<early>(one_each, "tb"));
+	counts(2874, 1949, takes_and_brings<early>(two_each, "tb"));
 	counts(6044, 7272, takes_and_brings<queue>(three, "tta"));
 	counts(28, 23, takes_and_brings<units>(one_each, "tb"));
 	counts(1444, 1138, takes_and_brings<units>(two_each, "tb"));
+	/* PROVED-SLEEP's condition, 340/319 and 18417/13352, passed the inner
+	 * lock once more, between the caller's unlock and the park. */
 	counts(76, 71, takes_and_brings<under_spin>(one_each, "tb"));
 	counts(3801, 2768, takes_and_brings<under_mutex>(one_each, "tb"));
 }
@@ -166,11 +177,16 @@ TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
 {
 	const options twice{.sections = {1, 1, 2}};
 
-	counts(51988, 48671, takes_and_brings<queue>(twice, "ttb"));
+	counts(57704, 44794, takes_and_brings<early>(twice, "ttb"));
 	counts(31306, 29142, takes_and_brings<queue>(three, "Tta"));
 	counts(160604, 189968, takes_and_brings<under_spin>(three, "tta"));
 }
 
+/*
+ * Each operation of a thread outside of the inner lock is one more point for a
+ * handler: PROVED-SLEEP's threads have one more in a park, and eight after the
+ * wait of a semaphore or a completion (12, 20 and 25 by their own handler).
+ */
 TEST_CASE("sleep: handlers wake at any instruction")
 {
 	counts(11, 0, takes_and_brings<queue>({.sections = {1}}, "t", "b"));
@@ -186,6 +202,7 @@ TEST_CASE("sleep: handlers of two CPUs wake both", "[deep]")
 	counts(402952, 125476, takes_and_brings<queue>(one_each, "tt", "bb"));
 }
 
+/* PROVED-SLEEP's 86/63: who was late took the question back, if it could. */
 TEST_CASE("sleep: completion on the stack of who waits")
 {
 	counts(28, 23, takes_and_brings<answer>(one_each, "tb"));
