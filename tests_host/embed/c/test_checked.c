@@ -31,11 +31,12 @@ static struct klock_checked_rw_ticket_u8 table =
 	KLOCK_CHECKED_INIT("table", KLOCK_RW_TICKET_INIT);
 
 static int failures;
-static unsigned cpu;
+static unsigned cpu, thread;
 static int context;
 
 unsigned klock_os_cpu_id(void) { return cpu; }
 int klock_os_context(void) { return context; }
+__SIZE_TYPE__ klock_os_thread(void) { return thread; }
 
 /* Where it is learned: from the second half on. */
 static struct klock_lock_order *known;
@@ -248,11 +249,16 @@ static void what_sleeps(void)
 		  &changed.klock_usage);
 	klock_irq_restore(flags);
 	klock_prepare(&changed, &me);
+	TRY_TO if (klock_sleep(&other, &me, &soon)) {}
+	is_misuse("sleep() without prepare()", "other", &other.klock_usage);
+	thread = 1;
+	TRY_TO if (klock_sleep(&changed, &me, &soon)) {}
+	is_misuse("sleep() in another thread than prepare()", "changed",
+		  &changed.klock_usage);
+	thread = 0;
 	TRY_TO klock_prepare(&changed, &me);
 	is_misuse("prepare() of who is prepared", "changed",
 		  &changed.klock_usage);
-	TRY_TO if (klock_sleep(&other, &me, &soon)) {}
-	is_misuse("sleep() without prepare()", "other", &other.klock_usage);
 }
 
 /* A kernel's own function around a lock. */
