@@ -160,15 +160,16 @@ unsigned long long klock_cycles(void);
  *			the timeout locks of bakery.h
  *	try_lock_for	the same for so many cycles from now
  */
+#define KLOCK_TIMED_VERBS(V, x, verb, p, a)                                    \
+	V(x, TRUTH, verb##_until, (KLOCK_LIST p, unsigned long long deadline), \
+	  (KLOCK_LIST a, deadline))                                            \
+	V(x, TRUTH, verb##_for, (KLOCK_LIST p, unsigned long long cycles),     \
+	  (KLOCK_LIST a, cycles))
 #define KLOCK_TRY_VERBS(V, x, p, a, ip, ia)                                    \
 	V(x, TRUTH, try_lock, p, a)                                            \
 	V(x, TRUTH, try_lock_irqsave, (KLOCK_LIST ip, unsigned long *before),  \
 	  (KLOCK_LIST ia, before))                                             \
-	V(x, TRUTH, try_lock_until,                                            \
-	  (KLOCK_LIST p, unsigned long long deadline),                         \
-	  (KLOCK_LIST a, deadline))                                            \
-	V(x, TRUTH, try_lock_for, (KLOCK_LIST p, unsigned long long cycles),   \
-	  (KLOCK_LIST a, cycles))
+	KLOCK_TIMED_VERBS(V, x, try_lock, p, a)
 
 /*
  * Of a lock that readers share; lock() is its writers'.
@@ -218,12 +219,8 @@ unsigned long long klock_cycles(void);
 	V(x, NONE, lock##shared, (struct klock_##x * lock), (lock))            \
 	V(x, NONE, unlock##shared, (struct klock_##x * lock), (lock))          \
 	V(x, TRUTH, try_lock##shared, (struct klock_##x * lock), (lock))       \
-	V(x, TRUTH, try_lock##shared##_until,                                  \
-	  (struct klock_##x * lock, unsigned long long deadline),              \
-	  (lock, deadline))                                                    \
-	V(x, TRUTH, try_lock##shared##_for,                                    \
-	  (struct klock_##x * lock, unsigned long long cycles),                \
-	  (lock, cycles))
+	KLOCK_TIMED_VERBS(V, x, try_lock##shared, (struct klock_##x * lock),   \
+			  (lock))
 
 /*
  * Of what threads wait for: ready(with) and change(with) run under a spin
@@ -237,10 +234,7 @@ unsigned long long klock_cycles(void);
  */
 #define KLOCK_WAIT_VERBS(V, x, p, a)                                           \
 	V(x, NONE, wait, p, a)                                                 \
-	V(x, TRUTH, wait_until, (KLOCK_LIST p, unsigned long long deadline),   \
-	  (KLOCK_LIST a, deadline))                                            \
-	V(x, TRUTH, wait_for, (KLOCK_LIST p, unsigned long long cycles),       \
-	  (KLOCK_LIST a, cycles))
+	KLOCK_TIMED_VERBS(V, x, wait, p, a)
 
 /* -- What a kind is taken with -- */
 
@@ -324,12 +318,8 @@ unsigned long long klock_cycles(void);
 	D(x, NONE, init, (struct klock_##x * lock, unsigned units),            \
 	  (lock, units))                                                       \
 	V(x, NONE, acquire, (struct klock_##x * lock), (lock))                 \
-	V(x, TRUTH, try_acquire_until,                                         \
-	  (struct klock_##x * lock, unsigned long long deadline),              \
-	  (lock, deadline))                                                    \
-	V(x, TRUTH, try_acquire_for,                                           \
-	  (struct klock_##x * lock, unsigned long long cycles),                \
-	  (lock, cycles))                                                      \
+	KLOCK_TIMED_VERBS(V, x, try_acquire, (struct klock_##x * lock),        \
+			  (lock))                                              \
 	D(x, TRUTH, try_acquire, (struct klock_##x * lock), (lock))            \
 	V(x, NONE, release, (struct klock_##x * lock), (lock))
 #define KLOCK_SHAPE_COMPLETION(V, D, x)                                        \
