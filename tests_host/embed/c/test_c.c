@@ -421,9 +421,13 @@ static void held_by_another(void)
 	expect(!klock_is_locked(&files), "free again");
 }
 
+static struct klock_mcs_node ring_nodes[threads];
+static struct klock_mcs_node *my_ring_node(void) { return &ring_nodes[self]; }
+
 static void each_wait(void)
 {
 	struct klock_mcs_node mine;
+	unsigned long flags;
 
 	expect(klock_try_acquire(&jobs) && klock_try_acquire_until(&jobs, 0) &&
 		       !klock_try_acquire(&jobs) &&
@@ -437,7 +441,9 @@ static void each_wait(void)
 	expect(klock_is_set(&done) && klock_wait_until(&done, 0), "set");
 	klock_reset(&done);
 	expect(!klock_is_set(&done), "for its next use");
-	expect(!klock_wait_until(&arrivals, take_one, &stock[0], 0), "empty");
+	expect(!klock_wait_until(&arrivals, take_one, &stock[0], 0) &&
+		       !klock_wait_for(&arrivals, take_one, &stock[0], soon),
+	       "empty");
 	klock_wake_all(&arrivals, put_one, &stock[0]);
 	klock_wait(&arrivals, take_one, &stock[0]);
 	expect(KLOCK_SLEEP_BETWEEN(&spun, &(unsigned long long){0},
@@ -446,10 +452,14 @@ static void each_wait(void)
 	klock_lock(&ring, &mine);
 	expect(!klock_wait_with_until(&spun, 0, &ring, &mine), "nobody came");
 	klock_unlock(&ring, &mine);
+	flags = klock_lock_irqsave(&ring, my_ring_node());
+	expect(!klock_wait_with_irqsave_until(&spun, 0, flags, &ring,
+					      my_ring_node()) &&
+		       !klock_irqs_enabled(),
+	       "nobody came, and off again");
+	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
+	expect(klock_irqs_enabled(), "on again");
 }
-
-static struct klock_mcs_node ring_nodes[threads];
-static struct klock_mcs_node *my_ring_node(void) { return &ring_nodes[self]; }
 
 static void bring(void)
 {
@@ -484,31 +494,11 @@ static void fetch(void)
 	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
 }
 
-/* The same by deadlines, and again. */
-static void fetch_in_time(void)
-{
-	unsigned long flags;
-
-	while (!klock_try_acquire_for(&jobs, soon))
-		;
-	while (!klock_wait_for(&arrivals, take_one, &stock[0], soon))
-		;
-	klock_lock(&files);
-	while (!take_one(&stock[1]))
-		klock_wait_with_until(&changed, klock_cycles() + soon, &files);
-	klock_unlock(&files);
-	flags = klock_lock_irqsave(&ring, my_ring_node());
-	while (!take_one(&stock[2]))
-		klock_wait_with_irqsave_until(&spun, klock_cycles() + soon,
-					      flags, &ring, my_ring_node());
-	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
-}
-
 static void *bring_and_fetch(void *arg)
 {
 	self = ((const struct shared_job *)arg)->by;
 	for (unsigned i = 0; i < each; i++) {
-		self % 2 ? bring() : i % 4 ? fetch() : fetch_in_time();
+		self % 2 ? bring() : fetch();
 		if (i % threads == self) {
 			klock_lock(&names);
 			a++;
