@@ -5,9 +5,9 @@
  *
  * 64 threads on all CPUs use each of the locks that sleep (the lab's turns,
  * klock/selftest/sleepers.hpp; the timer's handler brings what they wait for),
- * and beside it write and read pipes by xv6's sleep() and wakeup(), which are
- * conditions here. Where nobody can run any more although not all are done, it
- * says who waits for what. Word:
+ * and then bring and take by xv6's sleep() and wakeup(), which are conditions
+ * here. Where nobody can run any more although not all are done, it says who
+ * waits for what. Word:
  *
  *	park=no_look	park() sleeps without a look at the permit: that must be
  *			found, and is
@@ -49,7 +49,6 @@ struct thread {
 	u64 deadline = 0; /* while it sleeps; ~0: none */
 	void (*body)(void *) = nullptr;
 	void *of = nullptr;
-	const char *waits_for = "a permit"; /* whenever it sleeps */
 };
 
 /* What a CPU runs, and where it comes back to when that is switched away. */
@@ -278,7 +277,7 @@ namespace {
 		if (one.now == state::sleeping)
 			boot::print("  thread %u waits for %s%s\n",
 				    static_cast<unsigned>(&one - threads),
-				    one.waits_for,
+				    running ? running->name : "a permit",
 				    one.permit ? "; it has a permit: its "
 						 "park() did not look"
 					       : "");
@@ -357,7 +356,6 @@ void take_turns(void *number)
 	const auto me = static_cast<unsigned>(reinterpret_cast<usize>(number));
 	klock::selftest::xorshift dice(me + 1);
 
-	current().waits_for = running->name;
 	for (u32 i = 0; i < here.rounds; i++) {
 		running->turn(dice, me);
 		here.steps.fetch_add_relaxed(1);
@@ -381,59 +379,38 @@ void sleep(const void *what, klock::irq_guard<spinlock> &held)
 
 void wakeup(const void *what) { channel_of(what).notify_all(); }
 
-struct alignas(64) pipe {
-	spinlock lock;
-	u32 written = 0, read = 0;
-	u8 data[16] = {};
-};
-constinit pipe pipes[8];
-constinit klock::atomic<u32> wrong_bytes;
+constinit spinlock stock_lock;
 
-void write_pipe(void *of)
+/* Half of the threads bring, the others take, and there is room for two. */
+void bring_or_take(klock::selftest::xorshift &, unsigned who)
 {
-	pipe &to = *static_cast<pipe *>(of);
+	klock::irq_guard held(stock_lock);
+	const bool brings = who < here.threads / 2;
 
-	current().waits_for = "room in a pipe";
-	for (u32 i = 0; i < 100; i++) {
-		klock::irq_guard held(to.lock);
-
-		while (to.written == to.read + sizeof(to.data))
-			sleep(&to, held);
-		to.data[to.written++ % sizeof(to.data)] = static_cast<u8>(i);
-		wakeup(&to);
-	}
+	while (brings ? here.stock.load_relaxed() == 2 : !here.take())
+		sleep(&here, held);
+	if (brings)
+		sleepers::put_one();
+	wakeup(&here);
 }
 
-void read_pipe(void *of)
-{
-	pipe &from = *static_cast<pipe *>(of);
-
-	current().waits_for = "a byte in a pipe";
-	for (u32 i = 0; i < 100; i++) {
-		klock::irq_guard held(from.lock);
-
-		while (from.written == from.read)
-			sleep(&from, held);
-		if (from.data[from.read++ % sizeof(from.data)] !=
-		    static_cast<u8>(i))
-			wrong_bytes.fetch_add_relaxed(1);
-		wakeup(&from);
-	}
-}
+constexpr sleepers::row by_channel = {
+	"a unit, or room", bring_or_take, nullptr, [] {
+		return here.taken.get() == here.rounds * here.threads / 2
+			       ? nullptr
+			       : "two took a unit at once";
+	}};
 
 /* Null: all is right. */
 const char *run_row(const sleepers::row &one)
 {
 	running = &one;
-	here.prepare(20, most_threads - 16);
-	for (unsigned i = 0; i < 16; i++)
-		start_thread(i % 2 ? write_pipe : read_pipe, &pipes[i / 2]);
+	here.prepare(20, most_threads);
 	for (usize i = 0; i < here.threads; i++)
 		start_thread(take_turns, reinterpret_cast<void *>(i));
 	run_threads();
 	running = nullptr;
-	return wrong_bytes.load_relaxed() ? "a byte in a pipe is another"
-					  : sleepers::fault(one);
+	return sleepers::fault(one);
 }
 
 /* -- klock's own test of this kernel's functions -- */
@@ -473,6 +450,8 @@ int payload_main()
 	for (const sleepers::row &one : sleepers::rows)
 		if (!wrong)
 			wrong = run_row(one);
+	if (!wrong)
+		wrong = run_row(by_channel);
 	if (!wrong && !preemptions.load_relaxed())
 		wrong = "nobody was preempted";
 	boot::print("%u switches, %u preemptions\n%s%s\n", switches,
