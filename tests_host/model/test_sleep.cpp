@@ -164,7 +164,7 @@ TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
 	counts(28, 23, takes_and_brings<queue>(one_each, "tb"));
 	counts(26, 18, takes_and_brings<early>(one_each, "tb"));
 	counts(2874, 1949, takes_and_brings<early>(two_each, "tb"));
-	counts(6044, 7272, takes_and_brings<queue>(three, "tta"));
+	counts(6044, 2518, takes_and_brings<queue>(three, "att"));
 	counts(28, 23, takes_and_brings<units>(one_each, "tb"));
 	counts(1444, 1138, takes_and_brings<units>(two_each, "tb"));
 	/* PROVED-SLEEP's condition, 340/319 and 18417/13352, passed the inner
