@@ -154,10 +154,10 @@ struct counted_lock : L {
 		requires requires(L &l, With &...with) { l.lock(with...); }
 	void lock(With &&...with)
 	{
-		const auto waits = [this](auto take) { this->wait(take); };
+		const auto slowly = [this](auto take) { this->wait(take); };
 
-		if constexpr (requires { L::lock_telling(waits, with...); }) {
-			if (!L::lock_telling(waits, with...))
+		if constexpr (requires { L::lock_telling(slowly, with...); }) {
+			if (!L::lock_telling(slowly, with...))
 				is_free();
 		} else {
 			static_assert(try_lockable<L>,
@@ -263,11 +263,11 @@ struct counted_lock : L {
 		}
 	void lock_shared(With &&...with)
 	{
-		const auto waits = [this](auto take) {
+		const auto slowly = [this](auto take) {
 			this->wait_to_read(take);
 		};
 
-		if (!L::lock_shared_telling(waits, with...))
+		if (!L::lock_shared_telling(slowly, with...))
 			reads.count(with...);
 	}
 

@@ -19,6 +19,9 @@
 #include <klock/reader_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
 #include <klock/leveled.hpp>
+#include <klock/irq_depth.hpp>
+#include <klock/counted_lock.hpp>
+#include <klock/too_long.hpp>
 
 using namespace klock;
 
