@@ -56,7 +56,8 @@
  * may stay uncounted.
  *
  * counted_lock<hold_times<L>, "name"> notes besides how long it is held, which
- * reads the clock twice at each acquisition; of readers it does not.
+ * reads the clock twice at each acquisition; of readers it does not, nor of who
+ * has upgraded.
  *
  * Cost:        uncontended: a load and a store more than the lock's own
  *              lock(), or its try_lock() where that is asked first, no RMW; of
@@ -247,11 +248,16 @@ struct counted_lock : L {
 		requires requires(L &l, With &...with) { l.unlock(with...); }
 	void unlock(With &&...with)
 	{
-		if constexpr (detail::notes_holds<L>) {
-			counts.prepare(waits, name);
-			waits.end_hold();
-		}
+		is_over();
 		L::unlock(with...);
+	}
+
+	/* A reader's from here. */
+	void downgrade()
+		requires requires(L &l) { l.downgrade(); }
+	{
+		is_over();
+		L::downgrade();
 	}
 
 	/* -- To read; with: nothing, or the CPU's number -- */
@@ -319,6 +325,13 @@ struct counted_lock : L {
 		counts.count();
 		if constexpr (detail::notes_holds<L>)
 			waits.begin_hold();
+	}
+	void is_over()
+	{
+		if constexpr (detail::notes_holds<L>) {
+			counts.prepare(waits, name);
+			waits.end_hold();
+		}
 	}
 
 	/* False: it gave up. */

@@ -188,6 +188,31 @@ TEST_CASE("counted_lock: how long it is held")
 	lock.forget_counts();
 }
 
+TEST_CASE("counted_lock: held until it is downgraded, not since an upgrade")
+{
+	counted_lock<hold_times<phase_fair_lock<u8>>, "names"> lock;
+	const auto held = [] {
+		u64 all = 0;
+
+		for (const count_view &one : all_counts())
+			all += one.held;
+		return all;
+	};
+
+	lock.lock();
+	lock.downgrade();
+	lock.unlock_shared();
+	const u64 once = held();
+
+	CHECK(once > 0);
+	for (int i = 0; i < 2; i++) {
+		upgradable_guard writes(lock);
+		writes.upgrade();
+	}
+	CHECK(held() == once);
+	lock.forget_counts();
+}
+
 TEST_CASE("counted_lock: any lock with a try_lock, in any other around it")
 {
 	unsigned locks = 0;

@@ -155,9 +155,15 @@ struct alignas(cache_line) wait_counts {
 
 	void begin_hold() { since.set(cycles_if_usable()); }
 
+	/* Of one that did not begin, as an upgrade's, nothing is known. */
 	void end_hold()
 	{
-		const u64 now = cycles_since(since.get());
+		const u64 began = since.get();
+
+		if (!began)
+			return;
+		since.set(0);
+		const u64 now = cycles_since(began);
 
 		held.add(now);
 		raise(longest_hold, now);
