@@ -82,7 +82,20 @@ struct leveled {
 	{
 	}
 
-	/* For what is not taking it: set_name(), assert_held(), is_locked(). */
+	/* Of a checked lock inside: checked_lock.hpp; else nothing. */
+	template <typename... Name>
+	void set_name(Name... name)
+	{
+		if constexpr (requires { inner.set_name(name...); })
+			inner.set_name(name...);
+	}
+	void assert_held(call_site by = caller_site()) const
+	{
+		if constexpr (requires { inner.assert_held(by); })
+			inner.assert_held(by);
+	}
+
+	/* For the rest: is_locked(), or a guard that tries, or reads. */
 	[[nodiscard]] L &without_level() { return inner; }
 
       private:
@@ -148,5 +161,8 @@ struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
 template <typename Token, typename L, unsigned Level, typename... With>
 level_guard(const Token &, leveled<L, Level> &, With &&...)
 	-> level_guard<detail::guarded<L, With...>, Level>;
+template <typename Token, typename L, unsigned Level, typename... With>
+level_guard(const Token &, detail::lock_and_caller<leveled<L, Level>>,
+	    With &&...) -> level_guard<detail::guarded<L, With...>, Level>;
 
 } // namespace klock

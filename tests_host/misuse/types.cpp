@@ -89,6 +89,7 @@ void right_ones()
 	{ by_node.with([](table &t) { t.a = 1; }, place); }
 	{ nothing_held none; above_2(none); level_guard a(none, first); level_guard b(a, second); above_2(b); above_2_too(b); level_guard c(b, handlers); c.unlock(); }
 	{ interrupted<3> none; level_guard held(none, handlers); }
+	{ nothing_held none; level_guard held(none, at(first, caller_site())); }
 	{ auto held = by_node.lock([]() -> clh_node & { return place; }); held->a = 1; }
 }
 

@@ -9,6 +9,7 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_shared_guard.hpp>
+#include <klock/leveled.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
@@ -772,6 +773,8 @@ TEST_CASE("checked_lock: shared: readers of a capacity of their own")
 	CHECK_FALSE(lock.is_locked());
 }
 
+static leveled<checked_lock<ticket_lock<u8>>, 1> inodes;
+
 TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 {
 	checked_lock<phase_fair_lock<u8>, "table"> lock;
@@ -816,6 +819,9 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	upgradable_guard held(lock);
 	held.upgrade();
 	has(panic_of([&] { held.upgrade(); }), "upgrade: the caller writes it");
+	set_name(inodes, "inodes");
+	has(panic_of([] { assert_held(inodes); }),
+	    "inodes, CPU 0: not held by the caller");
 }
 
 TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")
