@@ -82,9 +82,9 @@ void errors()
 	// says-error@*:*{{this lock has no try_lock()}}
 	{ try_guard held(names); } // says-note{{here}}
 	// says-error@*:*{{this lock has no lock_upgradable(): its readers cannot upgrade}}
-	{ upgradable_guard held(routes); } // says-note{{here}}
+	{ upgradable_guard held(routes); held.upgrade(); } // says-note{{here}}
 	// says-error@*:*{{an irq_lock is read by irq_upgradable_guard}}
-	{ upgradable_guard held(drivers); } // says-note{{here}}
+	{ upgradable_guard held(drivers); sum = held.try_upgrade(); } // says-note{{here}}
 	// says-error@*:*{{a value that is copied word by word must be trivially copyable}}
 	{ seq_lock<owner> copied; } // says-note{{here}}
 	{ sum = wall_clock; } // says-error{{incompatible type}}

@@ -831,6 +831,11 @@ struct guard_of<L, Verbs, How, Irqs> {
 	}
 	explicit operator bool() const;
 	void unlock();
+
+      protected:
+	bool is_held() const;
+	template <typename Verb>
+	bool change(call_site);
 };
 
 } // namespace detail
