@@ -267,7 +267,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void downgrade(call_site by = caller_site())
 		requires requires(L &l) { l.downgrade(); }
 	{
-		usage.before_unlock(0u, by);
+		this->before_leaving(0u, by);
 		if constexpr (core::shared::contends)
 			usage.is_downgraded();
 		else

@@ -32,6 +32,7 @@
 
 #include <klock/concepts.hpp>
 #include <klock/detail/taking.hpp>
+#include <klock/detail/text.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/types.hpp>
 
@@ -176,11 +177,29 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 
 	void upgrade(call_site by = caller_site())
 	{
-		this->template change<upgrading>(by);
+		if (may_upgrade(by))
+			this->template change<upgrading>(by);
 	}
 	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
 	{
-		return this->template change<asking_to_upgrade>(by);
+		return may_upgrade(by) &&
+		       this->template change<asking_to_upgrade>(by);
+	}
+
+      private:
+	/* Of a lock that is not checked nobody asks. */
+	bool may_upgrade([[maybe_unused]] call_site by) const
+	{
+		if constexpr (asks_who<inside<lock_of<L>>>) {
+			if (this->is_held())
+				return true;
+			misuse_text text;
+
+			text.add("upgrade of what was released; at ").add(by);
+			report_misuse("upgradable_guard", this, text.c_str());
+			return false;
+		}
+		return true;
 	}
 };
 } // namespace detail

@@ -794,6 +794,13 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	CHECK(lock.is_held_by_me());
 	has(panic_of([&] { lock.lock_upgradable(); }), "recursion");
 	has(panic_of([&] { lock.unlock(); }), "or by another verb");
+	CHECK(lock.try_lock_shared());
+	has(panic_of([&] { lock.upgrade(); }), "upgrade: the caller reads it");
+	lock.unlock_shared();
+	as(0, context::interrupt, [&] {
+		has(panic_of([&] { (void)lock.try_upgrade(); }),
+		    "upgrade in another context");
+	});
 	cpu_1([&] {
 		CHECK_FALSE(lock.try_lock_upgradable());
 		lock.lock_shared();
@@ -807,6 +814,8 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	has(panic_of([&] { lock.upgrade(); }), "upgrade: the caller writes it");
 	has(panic_of([&] { lock.unlock_upgradable(); }), "or by another verb");
 	lock.downgrade();
+	has(panic_of([&] { lock.downgrade(); }), "downgrade() by who reads it");
+	has(panic_of([&] { lock.unlock(); }), "by who reads it");
 	cpu_1([&] {
 		CHECK(lock.try_lock_upgradable());
 		CHECK_FALSE(lock.try_upgrade());
@@ -819,6 +828,10 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	upgradable_guard held(lock);
 	held.upgrade();
 	has(panic_of([&] { held.upgrade(); }), "upgrade: the caller writes it");
+	held.unlock();
+	has(panic_of([&] { held.upgrade(); }), "upgrade of what was released");
+	has(panic_of([&] { (void)held.try_upgrade(); }),
+	    "upgrade of what was released");
 	set_name(inodes, "inodes");
 	has(panic_of([] { assert_held(inodes); }),
 	    "inodes, CPU 0: not held by the caller");

@@ -277,15 +277,21 @@ struct lock_usage {
 	/* What an upgradable reader takes it with. */
 	static constexpr usize upgradable = ~usize{0};
 
+	/* reads: it would wait for itself, also where it has it upgradable. */
 	void before_upgrade(bool reads, call_site by) const
 	{
-		if (!is_held_by_me())
-			complain(reads ? "upgrade: the caller reads it"
-				       : "upgrade by another than who has it "
-					 "upgradable",
+		if (reads)
+			complain("upgrade: the caller reads it", by);
+		else if (!is_held_by_me())
+			complain("upgrade by another than who has it "
+				 "upgradable",
 				 by);
 		else if (taken_with.load_relaxed() != upgradable)
 			complain("upgrade: the caller writes it", by);
+		else if (!is_taken_here())
+			complain("upgrade in another context than "
+				 "lock_upgradable's",
+				 by);
 	}
 	/* It has one ticket left. */
 	void is_upgraded()
@@ -958,11 +964,21 @@ struct checked_core {
 		return false;
 	}
 
+	/* A reader has another verb. */
+	void before_leaving(usize with, call_site by)
+	{
+		if (readers.is_mine() && !usage.is_held_by_me())
+			usage.complain("unlock() or downgrade() by who reads "
+				       "it",
+				       by);
+		usage.before_unlock(with, by);
+	}
+
 	/* After unlock_inner() the lock may be gone. */
 	template <typename With, typename Unlock>
 	void release(With &&with, call_site by, Unlock unlock_inner)
 	{
-		usage.before_unlock(key(with), by);
+		before_leaving(key(with), by);
 		const held_place mine = is_leaving();
 		unlock_inner();
 		give_back(with);

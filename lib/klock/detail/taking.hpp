@@ -801,6 +801,7 @@ struct guard_of : in_a_block {
 	}
 
       protected:
+	bool is_held() const { return taken.is_held(); }
 	template <typename Verb>
 	[[gnu::always_inline]] auto change(call_site by)
 	{
