@@ -14,9 +14,10 @@
  * what irq_save() surrounds, the kernel takes the time and calls
  * note_section().
  *
- * Readers: how long they waited. Not timed: try_lock_until(), lock_paced(); and
- * nothing where cycles_if_usable() is 0. It stands outside of checked_lock and
- * counted_lock, inside of irq_lock.
+ * Readers: how long they waited. Not timed: try_lock_until(), lock_paced(), who
+ * may upgrade; and nothing where cycles_if_usable() is 0. It stands outside of
+ * checked_lock and counted_lock, inside of irq_lock; of irq_shared_lock, where
+ * it is of a checked_lock.
  *
  * A CPU's figures are written by that CPU with interrupts off: no handler
  * writes in the middle, and what ends in an NMI handler is not noted. They are
@@ -218,6 +219,8 @@ struct section_maxima {
 /* L, timed: Maxima, an object of the kernel, has the longest. */
 template <any_lock L, auto &Maxima>
 struct timed_lock : L {
+	/* A checked_lock and a counted_lock look for it. */
+	using timed = L;
 	using L::L;
 
 	/* -- As L; by: the caller, found out by itself -- */
@@ -249,13 +252,27 @@ struct timed_lock : L {
 	void unlock(call_site by = caller_site())
 		requires plain_lock<L>
 	{
-		release_timed(by);
+		release_timed([&] {
+			detail::unlocking::call(by, static_cast<L &>(*this));
+		});
 	}
 	template <typename With>
 		requires requires(L &l, With &with) { l.unlock(with); }
 	void unlock(With &&with, call_site by = caller_site())
 	{
-		release_timed(by, with);
+		release_timed([&] {
+			detail::unlocking::call(by, static_cast<L &>(*this),
+						with);
+		});
+	}
+
+	/* A reader's from here: that is not timed. */
+	void downgrade(call_site by = caller_site())
+		requires requires(L &l) { l.downgrade(); }
+	{
+		release_timed([&] {
+			detail::downgrading::call(by, static_cast<L &>(*this));
+		});
 	}
 
 	void lock_shared(call_site by = caller_site())
@@ -299,13 +316,13 @@ struct timed_lock : L {
 	}
 
 	/* Notes when the lock is free; and perhaps no more there. */
-	template <typename... With>
-	void release_timed(call_site by, With &...with)
+	template <typename Release>
+	[[gnu::always_inline]] void release_timed(Release release)
 	{
 		const taken its = holder.get();
 
 		holder.set({});
-		detail::unlocking::call(by, static_cast<L &>(*this), with...);
+		release();
 		if (!its.at)
 			return;
 		Maxima.note_section(section_kind::hold, cycles_since(its.at),

@@ -7,6 +7,7 @@
 #include <klock/counted_lock.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
@@ -143,6 +144,26 @@ TEST_CASE("too_long: nodes, numbers, readers, checks and counts inside")
 	with_checks.unlock();
 	CHECK(of(maxima, section_kind::hold) == at(3, __LINE__ - 5));
 	forget_counts(checked);
+}
+
+TEST_CASE("too_long: what is downgraded is over, who may upgrade not timed")
+{
+	static constinit section_maxima<1> maxima;
+	static timed_lock<phase_fair_lock<u8>, maxima> lock;
+	const irq_state before = irq_save();
+
+	lock.lock();
+	time_now += 2;
+	lock.downgrade();
+	time_now += 100;
+	lock.unlock_shared();
+	CHECK(of(maxima, section_kind::irqs_off) == at(2, __LINE__ - 5));
+	upgradable_guard held(lock);
+	held.upgrade();
+	time_now += 100;
+	held.unlock();
+	irq_restore(before);
+	CHECK(of(maxima, section_kind::hold) == at(2, __LINE__ - 11));
 }
 
 TEST_CASE("too_long: reported once a line, until there is no place for more")

@@ -351,6 +351,17 @@ struct unlocking {
 	}
 };
 
+struct downgrading {
+	template <typename L>
+	[[gnu::always_inline]] static void call(call_site by, L &lock)
+	{
+		if constexpr (requires { lock.downgrade(by); })
+			lock.downgrade(by);
+		else
+			lock.downgrade();
+	}
+};
+
 /* -- The same for a reader -- */
 
 struct locking_shared {
@@ -468,7 +479,7 @@ struct locking_upgradable {
 						bool &writes)
 	{
 		writes = false;
-		if constexpr (asks_who<L>)
+		if constexpr (requires { lock.lock_upgradable(by); })
 			lock.lock_upgradable(by);
 		else
 			lock.lock_upgradable();
@@ -480,7 +491,7 @@ struct upgrading {
 	[[gnu::always_inline]] static void call(call_site by, L &lock,
 						bool &writes)
 	{
-		if constexpr (asks_who<L>)
+		if constexpr (requires { lock.upgrade(by); })
 			lock.upgrade(by);
 		else
 			lock.upgrade();
@@ -493,7 +504,7 @@ struct asking_to_upgrade {
 	[[gnu::always_inline]] static bool call(call_site by, L &lock,
 						bool &writes)
 	{
-		if constexpr (asks_who<L>)
+		if constexpr (requires { lock.try_upgrade(by); })
 			writes = lock.try_upgrade(by);
 		else
 			writes = lock.try_upgrade();
@@ -508,7 +519,7 @@ struct unlocking_upgradable {
 	{
 		if (writes)
 			unlocking::call(by, lock);
-		else if constexpr (asks_who<L>)
+		else if constexpr (requires { lock.unlock_upgradable(by); })
 			lock.unlock_upgradable(by);
 		else
 			lock.unlock_upgradable();
