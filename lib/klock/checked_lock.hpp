@@ -111,6 +111,10 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::contends_of<L>,
 			 detail::cpus_of<L>,
 			 private detail::checked_core<L> {
+	static_assert(!detail::notes_times<L>,
+		      "timed_lock<checked_lock<L>, maxima>: inside of it, each "
+		      "line is that of checks");
+
       private:
 	using typename detail::nodes_of<L>::lent_node;
 	using core = detail::checked_core<L>;

@@ -145,6 +145,9 @@ struct counted_lock : L {
 	static_assert(!detail::notes_misuse<L>,
 		      "checked_if<debug, counted_lock<L>>: the other way round "
 		      "checks see but a try_lock()");
+	static_assert(!detail::notes_times<L>,
+		      "timed_lock<counted_lock<L>, maxima>: the other way "
+		      "round a wait is timed as two");
 
 	using L::L;
 

@@ -58,6 +58,8 @@ leveled<ticket, 1> first;
 leveled<ticket, 2> second, beside;
 leveled<mcs_lock, 3> third;
 leveled<irq_lock<ticket>, 4> handlers;
+constinit section_maxima<4> maxima;
+using timed = timed_lock<ticket, maxima>;
 
 /* One case a line. */
 // clang-format off
@@ -193,6 +195,14 @@ void errors()
 	{ sum = data.data.a; } // says-error{{is a private member}}
 	// says-error@*:*{{a value that is copied word by word must be trivially copyable}}
 	{ seq_lock<owner> copied; } // says-note{{here}}
+	// says-error@*:*{{timed_lock<checked_lock<L>, maxima>: inside of it, each line is that of checks}}
+	{ checked_lock<timed> lines; } // says-note{{here}}
+	// says-error@*:*{{timed_lock<counted_lock<L>, maxima>: the other way round a wait is timed as two}}
+	{ counted_lock<timed> twice; } // says-note{{here}}
+	// says-error@+1{{no matching constructor}}
+	{ checked_lock<ticket> whose(initially_held); }
+	// says-error@+1{{no matching constructor}}
+	{ checked_lock<ticket, "gate"> whose(initially_held); }
 }
 
 void refused()

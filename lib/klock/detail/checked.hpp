@@ -819,8 +819,10 @@ struct named {
 	const char *name;
 };
 
+/* Not held already: it would ask who the holder is. */
 template <typename L, typename... From>
-concept made_of = requires(From... from) { L(from...); };
+concept made_of = requires(From... from) { L(from...); } &&
+		  !is_one_of<taken_already, From...>;
 } // namespace detail
 
 /*
@@ -866,6 +868,10 @@ void assert_held(const L &lock, call_site by = caller_site())
 } // namespace klock
 
 namespace klock::detail {
+
+/* Of too_long.hpp. */
+template <typename L>
+concept notes_times = requires { typename L::timed; };
 
 /* What each verb does before and after that of the lock inside. */
 template <any_lock L>
