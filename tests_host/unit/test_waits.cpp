@@ -107,6 +107,38 @@ TEST_CASE("waits: an exchange is tried again after each pause")
 	CHECK(looks == 6);
 }
 
+/* Who waits has so many spin iterations, then it is its turn. */
+template <typename L>
+struct opening : arch::watcher {
+	L lock;
+	unsigned turns = 0, last;
+
+	explicit opening(unsigned at_turn) : last(at_turn)
+	{
+		lock.lock();
+		arch::watched_by = this;
+	}
+	~opening() { arch::watched_by = nullptr; }
+	void turn() override
+	{
+		if (++turns == last)
+			lock.unlock();
+	}
+};
+
+TEMPLATE_TEST_CASE("waits: lock(serve) serves once between two looks", "",
+		   ticket_lock<u8>, preemptable_ticket_lock<u8>, tas_lock,
+		   ttas_lock)
+{
+	const unsigned turns = GENERATE(1u, 2u, 7u);
+	unsigned served = 0;
+	opening<TestType> watch(turns);
+
+	watch.lock.lock([&] { CHECK(watch.turns == served++); });
+	CHECK(watch.turns == turns);
+	CHECK(served == turns);
+}
+
 TEST_CASE("waits: a paced wait pauses for as long as the pace says")
 {
 	atomic<u8> x{2};
