@@ -147,11 +147,11 @@ try_guard(detail::lock_and_caller<L>, With &&...)
  * that are only ever taken in pairs, by address. The same lock twice is taken
  * once.
  *
- * The two may be of any kinds. One that needs a node or a number of the
- * caller's comes by with(lock, node), which takes what guard takes; without, a
- * number is asked of the kernel, and an MCS lock's node is inside of the guard.
- * held.unlock() releases both early. Three locks or more, or locks that have an
- * order by what they are: one guard after another.
+ * The two may be of any kinds, but both spin or both sleep. One that needs a
+ * node or a number of the caller's comes by with(lock, node), which takes what
+ * guard takes; without, a number is asked of the kernel, and an MCS lock's node
+ * is inside of the guard. held.unlock() releases both early. Three locks or
+ * more, or locks that have an order by what they are: one guard after another.
  *
  * Context: that of both locks. Interrupts: irq_pair_guard.
  */
@@ -184,6 +184,7 @@ struct half_of_pair<L &> {
 	using left = left_on<L>;
 
 	static constexpr bool irq_only = irq_only_lock<L>;
+	static constexpr bool sleeps = sleeping<inside<L>>;
 
 	static taken make(L &) { return taken(later{}); }
 	static L &lock(L &given) { return given; }
@@ -194,6 +195,7 @@ struct half_of_pair<lock_with<L, With>> {
 	using left = left_on<L>;
 	using given = const lock_with<L, With> &;
 	static constexpr bool irq_only = irq_only_lock<L>;
+	static constexpr bool sleeps = sleeping<inside<L>>;
 
 	static taken make(given from) { return taken(later{}, from.with); }
 	static L &lock(given from) { return from.lock; }
@@ -201,19 +203,6 @@ struct half_of_pair<lock_with<L, With>> {
 
 template <typename Given>
 concept pairable = requires { typename half_of_pair<Given>::taken; };
-
-/* Two that sleep are taken with preemption on. */
-template <typename A, typename B>
-struct left_by_pair {
-	using type = typename half_of_pair<A>::left;
-};
-template <typename A, typename B>
-	requires same_as<typename half_of_pair<B>::left, irqs_left>
-struct left_by_pair<A, B> {
-	using type = irqs_left;
-};
-template <typename A, typename B>
-using left_on_both = typename left_by_pair<A, B>::type;
 
 /* Of two objects that have no order in C++: the one of their addresses. */
 inline bool lies_before(const void *a, const void *b)
@@ -291,7 +280,12 @@ struct pair_guard_of<A, B, Irqs> {
 
 template <detail::pairable A, detail::pairable B>
 struct [[nodiscard]] pair_guard
-    : detail::pair_guard_of<A, B, detail::left_on_both<A, B>> {
+    : detail::pair_guard_of<A, B, typename detail::half_of_pair<A>::left> {
+	static_assert(detail::half_of_pair<A>::sleeps ==
+			      detail::half_of_pair<B>::sleeps,
+		      "a wait for the one of the two that sleeps could come "
+		      "with the other held: take that one first, by a guard");
+
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] pair_guard(

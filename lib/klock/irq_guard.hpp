@@ -162,6 +162,11 @@ irq_try_guard(detail::lock_and_caller<L>, With &&...)
 template <detail::pairable A, detail::pairable B>
 struct [[nodiscard]] irq_pair_guard
     : detail::pair_guard_of<A, B, detail::irqs_off> {
+	static_assert(!detail::half_of_pair<A>::sleeps &&
+			      !detail::half_of_pair<B>::sleeps,
+		      "a lock whose waiters sleep is taken with interrupts on: "
+		      "pair_guard");
+
 	/* a, b: a lock, or with(lock, node). */
 	template <typename First, typename Second>
 	[[nodiscard("a guard without a name releases at once")]] irq_pair_guard(

@@ -171,6 +171,11 @@ void errors()
 	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
 	// says-error@*:*{{a handler takes no lock whose waiters sleep: thread_lock}}
 	{ irq_lock<mutex> sleeps; } // says-note{{here}}
+	// says-error@*:* {{could come with the other held: take that one first, by a guard}}
+	{ pair_guard held(simple, files); } // says-note{{here}}
+	// says-error@*:* 2 {{a lock whose waiters sleep is taken with interrupts on: pair_guard}}
+	{ irq_pair_guard held(files, simple); } // says-note{{here}}
+	{ irq_pair_guard held(simple, files); } // says-note{{here}}
 	// says-error@*:*{{a lock whose waiters sleep is taken with interrupts on: guard}}
 	{ irq_guard held(files); } // says-note{{here}}
 	// says-error@*:*{{checked_lock<thread_lock<L>>: inside of it, checks know nothing of threads}}
