@@ -16,6 +16,7 @@
 #include <klock/pair_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/selftest/parts.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/try_guard.hpp>
@@ -1222,17 +1223,20 @@ TEST_CASE("irq_pair_guard: unlock() restores interrupts, and only once")
 TEST_CASE("pair_guard: two threads that name two locks in opposite order do "
 	  "not deadlock, and exclude each other")
 {
-	static constexpr int rounds = 20000;
+	static constexpr int rounds = 2000;
 	ticket_lock<u8> a;
 	mcs_lock b;
+	selftest::barrier together;
 	int count = 0;
 	std::thread other([&] {
+		together.meet(2);
 		for (int i = 0; i < rounds; i++) {
 			pair_guard held(b, a);
 			count++;
 		}
 	});
 
+	together.meet(2);
 	for (int i = 0; i < rounds; i++) {
 		pair_guard held(a, b);
 		count++;
