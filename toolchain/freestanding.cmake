@@ -89,8 +89,11 @@ function(klock_compile_freestanding objects_variable)
 		"SOURCES;FLAGS")
 	klock_target_of(target ${ARG_TOOLCHAIN})
 	klock_includes_of(includes ${target})
-	set(flags -std=c++20 -O2 -Wall -Wextra -Werror ${KLOCK_DEBUG_FLAGS}
+	set(flags -std=c++20 -O2 -Wall -Wextra ${KLOCK_DEBUG_FLAGS}
 		${KLOCK_FLAGS_${target}})
+	if(CMAKE_COMPILE_WARNING_AS_ERROR)
+		list(APPEND flags -Werror)
+	endif()
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(compiler ${KLOCK_GCC_${target}})
 		# Else the kernel's file is one of OS/ABI GNU.

@@ -11,8 +11,10 @@ find_program(Python3_EXECUTABLE NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(KLOCK_PLOT ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py)
 
+# A new compiler brings new warnings, which stop nobody but our own CI: it sets
+# CMake's CMAKE_COMPILE_WARNING_AS_ERROR.
 add_library(klock_warnings INTERFACE)
-target_compile_options(klock_warnings INTERFACE -Wall -Wextra -Werror)
+target_compile_options(klock_warnings INTERFACE -Wall -Wextra)
 
 # Catch2, version 2 (Debian 12) or 3; tests include <catch.hpp>.
 find_package(Catch2 QUIET)
