@@ -70,6 +70,7 @@ unsigned freed_by_the_last(const kind &of, unsigned threads)
 					freed++;
 				}
 			}
+			klock::arch::watched_by = nullptr;
 		});
 	for (std::thread &thread : running)
 		thread.join();

@@ -133,5 +133,6 @@ TEST_CASE("every lock: another machine, other cycles, the same shape")
 	const figures other = measure<mcs_lock>("", xeon_e5_2699v3, w);
 
 	CHECK(one.cycles > 1.1 * other.cycles);
-	CHECK(one.misses == Approx(other.misses).epsilon(0.1));
+	CHECK(one.misses < 1.1 * other.misses);
+	CHECK(other.misses < 1.1 * one.misses);
 }

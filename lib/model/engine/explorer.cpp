@@ -1109,7 +1109,7 @@ void write_picture(const std::string &svg)
 }
 
 /* In quotes, where a shell would take it apart. */
-std::string quoted(const std::string &word)
+std::string shell_quoted(const std::string &word)
 {
 	std::string all = "'";
 
@@ -1129,7 +1129,7 @@ std::string command_line()
 	std::string all, word;
 
 	while (std::getline(from, word, '\0'))
-		all += (all.empty() ? "" : " ") + quoted(word);
+		all += (all.empty() ? "" : " ") + shell_quoted(word);
 	return all;
 }
 
