@@ -67,12 +67,21 @@ _BINARY = {
 _UNARY = {"inc": lambda a: a + 1, "dec": lambda a: a - 1,
           "neg": lambda a: -a, "not": lambda a: ~a}
 _WITHOUT_RESULT = ("cmp", "test")
+# To the left, to the right. Of the flags they change the carry alone.
+_ROTATIONS = {"rol": 1, "ror": -1}
 
 
 def _register(operand):
     if operand[1:] not in _REGISTERS:
         raise objects.Failed(f"register {operand}\n")
     return _REGISTERS[operand[1:]]
+
+
+def _rotated(value, by, size):
+    """The value, moved to the left in a ring of so many bytes."""
+    bits = 8 * size
+    by %= bits
+    return value << by | value >> bits - by
 
 
 def _signed(value, size):
@@ -218,7 +227,8 @@ class _Machine:
             return
         size = next((_register(one)[1] for one in reversed(operands)
                      if one.startswith("%")), None)
-        known = (*_BINARY, *_UNARY, "xchg", "xadd", "cmpxchg", "movabs")
+        known = (*_BINARY, *_UNARY, *_ROTATIONS,
+                 "xchg", "xadd", "cmpxchg", "movabs")
         if word not in known and word[-1] in _SIZES:
             word, size = word[:-1], _SIZES[word[-1]]
         if word not in known:
@@ -234,6 +244,10 @@ class _Machine:
             operands = ["$0x1", operands[-1]]
         *src, dst = operands
         b = self._read(src[0], size)
+        if word in _ROTATIONS:
+            self._write(dst, _rotated(self._read(dst, size),
+                                      _ROTATIONS[word] * b, size), size)
+            return
         a = b if word == "mov" else self._read(src[1] if src[1:] else dst, size,
                                                "X" if locked else "r")
         result = _UNARY[word](a) if word in _UNARY else \

@@ -55,6 +55,8 @@ class Cross:
                                    f"code for {target}")
         self.paths = ["-I", self.lib,
                       "-I", self.lib / "arch" / self.target.port]
+        self.major = int(re.search(r"(\d+)\.\d+\.\d+",
+                                   objects.call([self.cxx, "--version"]))[1])
 
     def __str__(self):
         return f"{'clang++' if self.is_clang else 'g++'} for {self.name}"
@@ -62,7 +64,7 @@ class Cross:
     def machine(self):
         """The flags that say which machine."""
         march = self.target.march
-        if self.is_clang:  # 14 knows no _zicsr, and needs none
+        if self.is_clang and self.major < 17:  # none knows _zicsr, or needs it
             march = march.split("_")[0]
         return [*(self.target.clang if self.is_clang else []),
                 f"-march={march}", *self.target.flags]
