@@ -3,8 +3,7 @@
 part, by the .clang-tidy at the top: nothing. First it must find a mutant.
 
 Each part is one file that includes the others: four parse in the time of thirty.
-Versions differ in what they find: only the one that the list of checks is for is
-asked. Where it is not installed, that is said. Run: tidy.py --root DIR
+Where clang-tidy is not installed, that is said. Run: tidy.py --root DIR
 """
 
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 import common
 from common import Finding
 
-PROGRAM = "clang-tidy-14"
+PROGRAM = "clang-tidy"
 KERNEL = ["-ffreestanding", "-fno-exceptions", "-fno-rtti"]
 #  part       its files                                  its include path, flags
 PARTS = [
