@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What toolchain/setup would install, by what a pretended host lacks. Installs
-nothing: --check."""
+"""What toolchain/setup would install, by what a pretended host lacks; and that it
+removes nothing. The apt-get that it calls is a script of this test's."""
 import argparse
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 # packages that are not there, options, those that must be named, and no other
 CASES = [
@@ -16,8 +17,10 @@ CASES = [
     ("g++ qemu-system-arm qemu-system-misc g++-aarch64-linux-gnu", ["--x86"],
      "g++"),
     ("psf-unifont ovmf meson", [], "psf-unifont"),
-    ("psf-unifont ovmf z3 clang-tidy-14", ["--full"],
-     "psf-unifont ovmf z3 clang-tidy-14"),
+    ("psf-unifont ovmf z3 clang-tidy", ["--full"],
+     "psf-unifont ovmf z3 clang-tidy"),
+    ("g++ qemu-system-arm g++-aarch64-linux-gnu", ["--clang"],
+     "g++ qemu-system-arm"),
     ("python3-matplotlib", ["--full"], ""),
     ("python3-matplotlib ovmf", ["--all"], "python3-matplotlib ovmf"),
 ]
@@ -34,13 +37,71 @@ def named(script, absent, options):
     return found
 
 
+# It notes how it is called, and says what apt-get would do.
+APT_GET = """#!/bin/sh
+echo "$*" >>"$CALLS"
+case "$*" in
+*--simulate*) echo "$WOULD" ;;
+esac
+case "$*" in
+*"$FAILS"*) echo "E: Unable to locate package ninja-build"; exit 100 ;;
+esac
+"""
+#  what apt-get would do, what it fails at, options: status, in its last line,
+#  whether something is installed
+RUNS = [
+    ("Inst ninja-build (1.12)", "nothing", [], 0, "done", True),
+    ("Remv gcc-multilib [4:12]\nRemv g++-multilib [4:12]\nInst ninja-build",
+     "nothing", [], 1, "would remove: gcc-multilib g++-multilib (Try: --clang",
+     False),
+    ("Remv gcc-multilib [4:12]", "nothing", ["--x86"], 1,
+     "would remove: gcc-multilib (Try: without", False),
+    ("", "--simulate", [], 1, "Unable to locate package ninja-build", False),
+    ("", "update", [], 1, "apt-get update failed", False),
+    ("", "--no-remove", [], 1, "apt-get install failed", True),
+]
+
+
+def wrong_run(script, folder, would, fails, options, status, said, installs):
+    """What is wrong with a run for which ninja-build is missing."""
+    calls = folder / "calls"
+    calls.write_text("")
+    done = subprocess.run(
+        [script, *options], capture_output=True, text=True,
+        env={**os.environ, "KLOCK_SETUP_PRETEND_MISSING": "ninja-build",
+             "PATH": f"{folder}:{os.environ['PATH']}", "CALLS": str(calls),
+             "WOULD": would, "FAILS": fails})
+    last = (done.stderr or done.stdout).strip().splitlines()[-1]
+    if done.returncode != status or said not in last:
+        yield f"status {done.returncode}, says: {last}"
+    real = [line for line in calls.read_text().splitlines()
+            if "install" in line and "--simulate" not in line]
+    if bool(real) != installs:
+        yield f"installs by: {real}"
+    if any("--no-remove" not in line for line in real):
+        yield "installs without --no-remove"
+
+
+def wrong_runs(script):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for program, text in (("apt-get", APT_GET),
+                              ("apt-cache", "#!/bin/sh\nexit 100\n"),
+                              ("sudo", '#!/bin/sh\nexec "$@"\n')):
+            (folder / program).write_text(text)
+            (folder / program).chmod(0o755)
+        for run in RUNS:
+            for text in wrong_run(script, folder, *run):
+                yield f"{run}: {text}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, required=True)
     script = parser.parse_args().root / "toolchain/setup"
     # What this host lacks indeed is named in every case.
     lacking = {options: named(script, "", list(options))
-               for options in ((), ("--x86",), ("--full",), ("--all",))}
+               for options in {tuple(case[1]) for case in CASES}}
     failed = 0
     for absent, options, expected in CASES:
         found = named(script, absent, options)
@@ -52,6 +113,13 @@ def main():
     done = subprocess.run([script, "--no-such"], capture_output=True, text=True)
     if done.returncode == 0 or "the right ones" not in done.stderr:
         print(f"an unknown option: {done.returncode}: {done.stderr}")
+        failed = 1
+    done = subprocess.run([script, "--help"], capture_output=True, text=True)
+    if done.returncode or "--clang" not in done.stdout:
+        print(f"--help: {done.returncode}: {done.stdout}{done.stderr}")
+        failed = 1
+    for text in wrong_runs(script):
+        print(text)
         failed = 1
     return failed
 
