@@ -41,18 +41,20 @@ def version():
 
 
 def write_header(name, known, done, out):
-    """What the header includes, then itself; each once."""
+    """What the header includes, then itself; each once. What it includes on a
+    condition stays where that holds."""
     if name in done:
         return
     done.add(name)
-    lines = []
+    lines, depth = [], 0
     text = _LICENCE.sub("", known[name].read_text())
     for line in text.splitlines():
         include = _INCLUDE.match(line)
+        depth += line.startswith("#if") - line.startswith("#endif")
         if line == "#pragma once":
             continue
         if include and include[1] in known:
-            write_header(include[1], known, done, out)
+            write_header(include[1], known, done, lines if depth else out)
         else:
             lines.append(line)
     body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
@@ -71,7 +73,7 @@ def single_header(port):
 #pragma once
 """]
     done = set()
-    for name in known:
+    for name in ("klock/version.hpp", *known):
         if name not in PORTS_ALONE:
             write_header(name, known, done, out)
     return "\n".join(out)

@@ -62,9 +62,9 @@ def judge(undefined, defined, sections):
 SHARED = "VvWwutrbdn"
 # Of them, those of variables: a file that uses none has none.
 DATA = "Vurbd"
-# Defined on purpose in every file, in a group that is kept once a port: a
-# program of two ports is not linked (arch/<port>/klock/arch/port.hpp).
-ONCE_A_PORT = "klock_two_ports_in_one_program"
+# Defined on purpose in every file, in groups that are kept once a port and once
+# a version: a program of two is not linked (arch/<port>/klock/arch/port.hpp).
+ONCE = ("klock_two_ports_in_one_program", "klock_two_versions_in_one_program")
 # Else any function that is emitted needs the linker's offset table, on 32 bits.
 FIXED_PLACE = ["-fno-pic"]
 
@@ -103,7 +103,7 @@ def _judge(header, undefined, defined, sections):
     for text in judge(undefined, defined, sections):
         yield f"<{header}>: {text}"
     for name, letter in defined:
-        if letter not in SHARED and name != ONCE_A_PORT:
+        if letter not in SHARED and name not in ONCE:
             yield (f"<{header}> defines {name}: make it inline, or two files "
                    "that include it cannot be linked")
         elif letter in DATA and not header.startswith("klock/selftest/"):

@@ -269,8 +269,9 @@ def c_and_cpp_share_one_lock(case, cc="gcc", cxx="g++", built=None,
 
 # -- The archive ---------------------------------------------------------------
 
-# The port's word, which a linker keeps once (klock/arch/port.hpp).
-PORT = {"klock_two_ports_in_one_program"}
+# The port's and the version's word, which a linker keeps once
+# (klock/arch/port.hpp).
+ONCE = {"klock_two_ports_in_one_program", "klock_two_versions_in_one_program"}
 # The kernel's.
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
@@ -281,7 +282,7 @@ ASK = {"once", "queued", "order", "sleep", "irq_depth"}
 
 
 def defined(case, built):
-    return set(re.findall(r" T (\w+)", case.must("nm", built))) - PORT
+    return set(re.findall(r" T (\w+)", case.must("nm", built))) - ONCE
 
 
 def declared(case):

@@ -16,6 +16,8 @@ SOURCES = {".hpp", ".cpp", ".h", ".c", ".S"}
 
 BLOCKS = ("klock/types.hpp klock/concepts.hpp klock/os.hpp klock/atomic.hpp "
           "klock/plain.hpp klock/cpu.hpp klock/irq.hpp ")
+PORT = ("klock/types.hpp klock/detail/builtin_ops.hpp "
+        "klock/detail/one_version.hpp klock/arch/*.hpp ")
 HEADERS = "klock/*.hpp klock/detail/*.hpp klock/order/*.hpp "
 
 # file                          may include (patterns of what stands in <>)
@@ -24,6 +26,7 @@ RULES = [
     (f"lib/{BLOCKS.replace(' ', ' lib/')}lib/klock/calibrate.hpp",
                                 BLOCKS + "klock/arch/*.hpp"),
     ("lib/klock/*_lock.hpp",    BLOCKS + "klock/detail/*.hpp klock/*_lock.hpp"),
+    ("lib/klock/detail/one_version.hpp", "klock/version.hpp"),
     ("lib/klock/detail/*",      BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
                                 "klock/preemptable_ticket_lock.hpp "
                                 "klock/arch/*.hpp"),
@@ -36,10 +39,8 @@ RULES = [
     ("lib/analysis/*",          "klock/*.hpp"),
     ("lib/preempted/*",         '"../../../klock/detail/taking.hpp"'),
     ("lib/arch/hosted/klock/host_parking.hpp", "klock/*.hpp *.h"),
-    ("lib/arch/hosted/*",       "klock/types.hpp klock/detail/builtin_ops.hpp "
-                                "klock/arch/*.hpp *.h"),
-    ("lib/arch/*",              "klock/types.hpp klock/detail/builtin_ops.hpp "
-                                "klock/arch/*.hpp stddef.h stdint.h"),
+    ("lib/arch/hosted/*",       PORT + "*.h"),
+    ("lib/arch/*",              PORT + "stddef.h stdint.h"),
 ]
 
 # Hosted code: libraries for a host, with all of its standard library, and

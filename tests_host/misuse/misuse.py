@@ -164,8 +164,9 @@ def port_and_language(case):
                             f"g++: {name}: not one error: {said}")
 
 
-def two_ports_in_one_program(case):
-    """Two files of one port link; with a third of another, no linker has it."""
+def _two_in_one_program(case, port, other, symbol):
+    """Two files that are compiled with the include paths `port` link; with a
+    third, compiled with `other`, no linker links them, and names `symbol`."""
     linkers = [f"-fuse-ld={name}" for name in ("bfd", "lld", "gold")
                if shutil.which(f"ld.{name}")]
     text = TICKET + ("static klock::ticket_lock<klock::u8> lock;\n"
@@ -178,10 +179,9 @@ def two_ports_in_one_program(case):
         own = "-fuse-ld=bfd" if cxx == "g++" else "-fuse-ld=lld"
         for flags, choices in (([], linkers), (["-flto"], [own])):
             for name in ("one", "same", "other", "main"):
-                port = "x86" if name == "other" else "hosted"
                 case.must(cxx, "-std=c++20", *flags,
-                          *case.includes(f"arch/{port}"), "-c", f"{name}.cpp",
-                          "-o", f"{name}.o")
+                          *(other if name == "other" else port),
+                          "-c", f"{name}.cpp", "-o", f"{name}.o")
             for linker in choices:
                 link = [cxx, *flags, linker, "-o", "program", "main.o", "one.o"]
                 case.must(*link, "same.o")
@@ -189,9 +189,31 @@ def two_ports_in_one_program(case):
                 found = [line for line in said.splitlines()
                          if re.search(r"\berror: (?!ld ret)|multiple def", line)
                          and "linker command failed" not in line]
-                case.expect(status and len(found) == 1 and
-                            "klock_two_ports_in_one_program" in found[0],
+                case.expect(status and len(found) == 1 and symbol in found[0],
                             f"{cxx} {flags} {linker}: not one error: {said}")
+
+
+def two_ports_in_one_program(case):
+    _two_in_one_program(case, case.includes("arch/hosted"),
+                        case.includes("arch/x86"),
+                        "klock_two_ports_in_one_program")
+
+
+def two_versions_in_one_program(case):
+    """Whose number stands twice: a version that is half changed is an error."""
+    later = Case(case.scratch, case.scratch)
+    shutil.copytree(case.root / "lib", case.scratch / "lib")
+    for header, before in (
+            ("version.hpp", r"(patch = )"),
+            ("detail/one_version.hpp", r"(klock_version_\d+_\d+_)")):
+        status, said = case.call("g++", "-std=c++20", *later.includes(
+            "arch/hosted"), "-fsyntax-only", HERE / "port.cpp")
+        case.expect((status == 0) == (header == "version.hpp"), said)
+        path = case.scratch / "lib/klock" / header
+        path.write_text(re.sub(before, r"\g<1>1", path.read_text()))
+    _two_in_one_program(case, case.includes("arch/hosted"),
+                        later.includes("arch/hosted"),
+                        "klock_two_versions_in_one_program")
 
 
 def two_ports_in_cmake(case):
@@ -266,7 +288,8 @@ def stray_unlock_is_the_guards_line(case):
 
 
 CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
-         two_ports_in_one_program, two_ports_in_cmake, wrong_version,
+         two_ports_in_one_program, two_versions_in_one_program,
+         two_ports_in_cmake, wrong_version,
          exceptions_are_fine, stray_unlock_is_the_guards_line]
 
 

@@ -12,6 +12,8 @@
 #endif
 
 #if defined(__ELF__)
+#include <klock/detail/one_version.hpp>
+
 /*
  * Two ports in one program are two definitions of one type, which a linker
  * does not see. So each port has a function of its own, of which the linker
@@ -20,10 +22,10 @@
  */
 extern "C" {
 [[gnu::used, gnu::visibility("hidden")]] inline void
-klock_port_hooked() noexcept
+klock_hooked_port() noexcept
 {
 }
-[[gnu::alias("klock_port_hooked"), gnu::visibility("hidden")]] void
+[[gnu::alias("klock_hooked_port"), gnu::visibility("hidden")]] void
 klock_two_ports_in_one_program() noexcept;
 }
 #endif

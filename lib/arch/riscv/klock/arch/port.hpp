@@ -20,6 +20,8 @@
 #endif
 
 #if defined(__ELF__)
+#include <klock/detail/one_version.hpp>
+
 /*
  * Two ports in one program are two definitions of one type, which a linker
  * does not see. So each port has a function of its own, of which the linker
@@ -27,10 +29,10 @@
  * name is defined twice. Nobody calls it.
  */
 extern "C" {
-[[gnu::used, gnu::visibility("hidden")]] inline void klock_port_riscv() noexcept
+[[gnu::used, gnu::visibility("hidden")]] inline void klock_riscv_port() noexcept
 {
 }
-[[gnu::alias("klock_port_riscv"), gnu::visibility("hidden")]] void
+[[gnu::alias("klock_riscv_port"), gnu::visibility("hidden")]] void
 klock_two_ports_in_one_program() noexcept;
 }
 #endif

@@ -16,6 +16,8 @@
 #endif
 
 #if defined(__ELF__)
+#include <klock/detail/one_version.hpp>
+
 /*
  * Two ports in one program are two definitions of one type, which a linker
  * does not see. So each port has a function of its own, of which the linker
@@ -24,10 +26,10 @@
  */
 extern "C" {
 [[gnu::used, gnu::naked, gnu::visibility("hidden")]] inline void
-klock_port_x86() noexcept
+klock_x86_port() noexcept
 {
 }
-[[gnu::alias("klock_port_x86"), gnu::visibility("hidden")]] void
+[[gnu::alias("klock_x86_port"), gnu::visibility("hidden")]] void
 klock_two_ports_in_one_program() noexcept;
 }
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * one_version - two versions of klock in one program are not linked
+ *
+ * Two versions are two definitions of one type, as two ports are: the linker
+ * keeps one function of each version's name, and with two of them the strong
+ * name beside it is defined twice (arch/<port>/klock/arch/port.hpp, which
+ * includes this header where the linker has such names). Nobody calls it. No
+ * symbol's name can be made of a constant: the number is repeated, and checked.
+ */
+#pragma once
+
+#include <klock/version.hpp>
+
+namespace klock::detail {
+
+/* Of "klock_version_1_2_3". */
+constexpr bool names_this_version(const char *name)
+{
+	unsigned part[4] = {};
+	unsigned at = 0;
+
+	for (name += sizeof("klock_version") - 1; *name; ++name)
+		if (*name == '_')
+			++at;
+		else
+			part[at] = 10 * part[at] + unsigned(*name - '0');
+	return part[1] == version_major && part[2] == version_minor &&
+	       part[3] == version_patch;
+}
+
+} // namespace klock::detail
+
+extern "C" {
+[[gnu::used, gnu::no_instrument_function,
+  gnu::visibility("hidden")]] inline void
+klock_version_0_3_0() noexcept
+{
+	static_assert(klock::detail::names_this_version(__func__),
+		      "rename these functions as <klock/version.hpp> says");
+}
+[[gnu::alias("klock_version_0_3_0"), gnu::visibility("hidden")]] void
+klock_two_versions_in_one_program() noexcept;
+}
