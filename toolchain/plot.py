@@ -2,24 +2,33 @@
 # SPDX-License-Identifier: MIT
 """Draws what this project measures, by matplotlib: a CSV file becomes pictures.
 
-    plot.py [--out FOLDER] [--format png|svg] FILE...
+    plot.py [--out FOLDER] [--format png|svg] [--optional] FILE...
 
 The columns of a file say what it is: the lab's measurements (also a log of
 mode=csv, with "head,", "row," and "hist," in front), its pairs of CPUs, the
-benchmarks' tables, the simulator's. A curve has its name where it ends.
+benchmarks' tables, the simulator's. A curve has its name where it ends; curves
+that cover each other are drawn once, with all of their names.
 
     plot.py --check PICTURE FILE
 
 compares a picture (PNG) with what the file says today; needs no matplotlib:
 each picture has its points with it.
+
+0: drawn, or as it should be. 1: it is another. 2: one line says why not. 77: no
+matplotlib; 0 with --optional.
 """
 import argparse
 import csv
+import io
 import itertools
 import json
+import os
 import pathlib
+import re
 import struct
 import sys
+import tempfile
+import textwrap
 
 SKIPPED = 77
 TOLERANCE = 0.03    # of a value: counts move a little with the compiler
@@ -31,8 +40,8 @@ DASHES = ("-", "--", ":", "-.")
 # Of the simulator's locks, those that show what the others do, too.
 SIMULATED = ("ttas_lock", "tas_lock", "ticket_lock<u16>", "tournament_lock",
              "padded_ticket_lock<u32>", "bakery_lock", "mcs_lock", "clh_lock",
-             "anderson_lock", "graunke_thakkar_lock",
-             "proportional_ticket_lock<u32>")
+             "anderson_lock", "graunke_thakkar_lock", "queued_lock",
+             "preemptable_ticket_lock<u16>", "proportional_ticket_lock<u32>")
 READERS = ("mcs_lock", "rw_ticket_lock<u16>", "phase_fair_lock<u16>",
            "reader_lock", "seq_lock")
 
@@ -48,7 +57,7 @@ class Panel:
         self.title, self.x, self.y = title, x, y
         self.curves = {name: sorted(points)
                        for name, points in curves.items() if points}
-        self.how = how      # logx, logy, step, names, heat
+        self.how = how      # logx, logy, whole, step, names, heat
 
 
 def read(path):
@@ -56,7 +65,10 @@ def read(path):
     text = path.read_text(encoding="utf-8", errors="replace")
     rows, bars, names = [], [], []
     if "head," not in text:
-        return list(csv.DictReader(text.splitlines())), bars
+        try:
+            return list(csv.DictReader(text.splitlines())), bars
+        except csv.Error as error:
+            raise Trouble(f"{path}: {error}") from None
     for line in text.splitlines():
         kind, _, rest = line.strip().partition(",")
         fields = rest.split(",")
@@ -65,7 +77,10 @@ def read(path):
         elif kind == "row" and len(fields) == len(names):
             rows.append(dict(zip(names, fields)))
         elif kind == "hist" and len(fields) == 5:
-            bars.append((fields[0], *map(int, fields[1:])))
+            try:
+                bars.append((fields[0], *map(int, fields[1:])))
+            except ValueError:
+                raise Trouble(f"{path}: damaged: {line}") from None
     return rows, bars
 
 
@@ -109,7 +124,8 @@ def measured(rows, bars):
     yield "fairness", [Panel(
         "Fairness" + what, "CPUs that contend",
         "Jain's index (1: equal shares, 1/n: one CPU of n has all)",
-        curves_of(rows, "cpus", "jain_permille", 1e-3), logx=True)]
+        curves_of(rows, "cpus", "jain_permille", 1e-3), logx=True,
+        whole=True)]
     cpus = max(int(row["cpus"]) for row in rows)
     if handoffs := cdf(bars, cpus):
         yield "latency", [Panel(
@@ -139,15 +155,28 @@ def readers(rows, _bars):
 
 
 def scaling(rows, _bars):
+    """Curves; of two numbers of threads, which make none, a line a lock."""
     rows = [row for row in rows if float(row["rate_median"]) > 0]
+    counts = sorted({int(row["threads"]) for row in rows})
     for kind, name in (("klock", "klock"), ("peer", "peers")):
         of = [row for row in rows if row["kind"] == kind]
-        if of:
+        if not of:
+            continue
+        title = (f"Throughput, critical sections of {of[0]['section_cycles']} "
+                 "cycles")
+        curves = curves_of(of, "threads", "rate_median")
+        if len(counts) > 2:
             yield f"scaling_{name}", [Panel(
-                f"Throughput, critical sections of {of[0]['section_cycles']} "
-                "cycles", "threads, each on a core of its own",
-                "acquisitions per second",
-                curves_of(of, "threads", "rate_median"), logx=True, logy=True)]
+                title, "threads, each on a core of its own",
+                "acquisitions per second", curves, logx=True, logy=True)]
+            continue
+        order = sorted(curves, key=lambda lock: -max(curves[lock])[1])
+        yield f"scaling_{name}", [Panel(
+            title, "", "millions of acquisitions per second",
+            {f"threads: {count}": [(lock, dict(curves[lock])[count] / 1e6)
+                                   for lock in order
+                                   if count in dict(curves[lock])]
+             for count in counts}, names=order)]
 
 
 def contended(rows, _bars):
@@ -166,7 +195,8 @@ def against(title, column, by="kind"):
         for row in rows:
             found.setdefault(row[by], []).append((row["lock"],
                                                   float(row[column])))
-        yield "", [Panel(title, "", "times", found, names=True)]
+        yield "", [Panel(title, "", "times", found, names=sorted(
+            {lock for points in found.values() for lock, _ in points}))]
     return draw
 
 
@@ -210,9 +240,13 @@ def pictures(path):
     columns = set(rows[0]) if rows else set()
     for wanted, kind in KINDS:
         if wanted <= columns:
-            for name, panels in kind(rows, bars):
-                yield name or path.stem, panels
-            return
+            try:
+                return [(name or path.stem, panels)
+                        for name, panels in kind(rows, bars)]
+            except Trouble as trouble:
+                raise Trouble(f"{path}: {trouble}") from None
+            except (ValueError, KeyError, TypeError) as error:
+                raise Trouble(f"{path}: a row is damaged: {error}") from None
     raise Trouble(f"{path}: no rows of a kind that can be drawn")
 
 
@@ -221,26 +255,80 @@ def points_of(panels):
             for panel in panels]
 
 
-def spread(wanted, least):
-    """Heights as near to those wanted as `least` between two allows."""
+def spread(wanted, heights):
+    """Middles as near to those wanted, and to 0 to 1, as the heights allow."""
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    placed = list(wanted)
-    for below, i in zip([None] + order, order):
-        if below is not None:
-            placed[i] = max(placed[i], placed[below] + least)
-    top = max(1, max(wanted)) + least
+    placed, end = list(wanted), 0
+    for i in order:
+        placed[i] = max(placed[i], end + heights[i] / 2)
+        end = placed[i] + heights[i] / 2
+    end = max(1, sum(heights))
     for i in reversed(order):
-        top = placed[i] = min(placed[i], top - least)
+        placed[i] = min(placed[i], end - heights[i] / 2)
+        end = placed[i] - heights[i] / 2
     return placed
+
+
+def name_of(names):
+    """"ticket_lock<u8, u16>, mcs_lock" of many, in lines."""
+    found = {}
+    for name in names:
+        base, _, rest = name.partition("<")
+        found.setdefault(base, []).append(rest.rstrip(">"))
+    said = ", ".join(
+        base + (f"<{', '.join(filter(None, of))}>" if any(of) else "")
+        for base, of in found.items())
+    # A line does not end inside of a name.
+    said = re.sub(r"<[^>]*>", lambda of: of[0].replace(" ", "\0"), said)
+    return "\n".join(textwrap.wrap(said, 32, break_long_words=False,
+                                   break_on_hyphens=False)).replace("\0", " ")
+
+
+def at_height(points, height):
+    """Where a curve that only rises is so high."""
+    (x, y), *rest = points
+    for next_x, next_y in rest:
+        if next_y >= height:
+            return x + (next_x - x) * (height - y) / (next_y - y or 1)
+        x, y = next_x, next_y
+    return x
+
+
+def cover(axes, panel, one, other):
+    """Whether nobody can tell two curves apart; the other may end sooner."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    if "step" in panel.how:
+        return all(abs(to_axes.transform((at_height(one, y), 50))[0]
+                       - to_axes.transform((at_height(other, y), 50))[0])
+                   < 0.025 for y in range(10, 100, 10))
+    one = dict(one)
+    return all(x in one and abs(to_axes.transform((x, one[x]))[1]
+                                - to_axes.transform((x, y))[1]) < 0.012
+               for x, y in other)
+
+
+def together(axes, panel):
+    """[(names, points)]: curves that cover each other are one."""
+    found = []
+    for name, points in sorted(panel.curves.items(),
+                               key=lambda curve: -len(curve[1])):
+        for names, of in found:
+            if cover(axes, panel, of, points):
+                names.append(name)
+                break
+        else:
+            found.append(([name], points))
+    return found
 
 
 def name_ends(axes, ends, size):
     """Each name to the right of its curve's end, and a thin line to it."""
     to_axes = axes.transData + axes.transAxes.inverted()
+    line = 1.25 * size / (axes.get_window_extent().height
+                          / axes.figure.dpi * 72)
     wanted = [to_axes.transform(end)[1] for _, end, _ in ends]
-    height = axes.get_window_extent().height / axes.figure.dpi * 72
-    for (name, end, colour), y in zip(ends, spread(wanted,
-                                                   1.15 * size / height)):
+    heights = [line * (1 + name.count("\n")) for name, _, _ in ends]
+    for (name, end, colour), y in zip(ends, spread(wanted, heights)):
         axes.annotate(name, end, xytext=(1.06, y), textcoords=axes.transAxes,
                       va="center", fontsize=size, color=colour,
                       arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.5,
@@ -248,46 +336,66 @@ def name_ends(axes, ends, size):
                                   "shrinkB": 2})
 
 
-def draw_curves(axes, panel, styles):
+def scale_axes(axes, panel, counts):
     from matplotlib import ticker
-    ends = []
-    for name, points in panel.curves.items():
-        colour, dash = styles.setdefault(
-            name, (COLOURS[len(styles) % len(COLOURS)],
-                   DASHES[len(styles) // len(COLOURS) % len(DASHES)]))
-        x, y = zip(*points)
-        axes.plot(x, y, color=colour, linestyle=dash, linewidth=1.3,
-                  marker=None if "step" in panel.how else "o", markersize=2.5)
-        ends.append((name, points[-1], colour))
-    for axis, scale, wanted in ((axes.xaxis, axes.set_xscale, "logx"),
-                                (axes.yaxis, axes.set_yscale, "logy")):
+    for axis, scale, limits, wanted in (
+            (axes.xaxis, axes.set_xscale, axes.get_xlim, "logx"),
+            (axes.yaxis, axes.set_yscale, axes.get_ylim, "logy")):
         if wanted in panel.how:
             scale("log")
+            low, high = limits()
             axis.set_major_locator(ticker.LogLocator(
-                subs=(1,) if "step" in panel.how else (1, 2, 5)))
+                subs=(1,) if wanted == "logx" and high / low > 100
+                else (1, 2, 5)))
             axis.set_major_formatter(ticker.StrMethodFormatter("{x:,.12g}"))
             axis.set_minor_locator(ticker.NullLocator())
-    counts = sorted({x for points in panel.curves.values() for x, _ in points})
     if "step" not in panel.how and len(counts) <= 12:
         axes.set_xticks(counts, [f"{x:,g}" for x in counts])
     axes.margins(x=0.02)
-    if "step" in panel.how:     # names above, so that no line crosses a curve
-        axes.set_ylim(0, 140)
+    if "whole" in panel.how:
+        axes.set_ylim(0, 1.05)
+    if "step" in panel.how:
+        axes.set_ylim(0, 101)
         axes.set_yticks(range(0, 101, 20))
-        ends.sort(key=lambda end: -end[1][0])
+
+
+def draw_curves(axes, panel, styles):
+    for points in panel.curves.values():    # for the limits: all of them
+        axes.update_datalim(points)
+    axes.autoscale_view()
+    scale_axes(axes, panel, sorted({x for points in panel.curves.values()
+                                    for x, _ in points}))
     axes.figure.canvas.draw()       # the axes' limits and sizes are known
-    name_ends(axes, ends, 7 if len(ends) > 12 else 8)
+    ends, lines = [], []
+    for names, points in together(axes, panel):
+        colour, dash = styles.setdefault(
+            names[0], (COLOURS[len(styles) % len(COLOURS)],
+                       DASHES[len(styles) // len(COLOURS) % len(DASHES)]))
+        lines += axes.plot(
+            *zip(*points), color=colour, linestyle=dash, linewidth=1.3,
+            marker=None if "step" in panel.how else "o", markersize=2.5,
+            label=name_of(names))
+        ends.append((name_of(names), points[-1], colour))
+    size = 7 if sum(1 + name.count("\n") for name, _, _ in ends) > 12 else 8
+    if "step" not in panel.how:
+        return name_ends(axes, ends, size)
+    # All end at 100 %: a key, in the order of the medians.
+    lines.sort(key=lambda line: at_height(list(zip(*line.get_data())), 50))
+    axes.legend(handles=lines, fontsize=size, loc="upper left",
+                bbox_to_anchor=(1, 1), frameon=False)
+    return None
 
 
 def draw_names(axes, panel):
-    names = list(dict.fromkeys(lock for points in panel.curves.values()
-                               for lock, _ in points))
+    names = panel.how["names"]
     for (label, points), colour in zip(panel.curves.items(),
                                        itertools.cycle(COLOURS)):
         axes.plot([y for _, y in points],
                   [names.index(lock) for lock, _ in points],
                   "o", color=colour, markersize=4, label=label)
     axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.grid(True, color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set(xlabel=panel.y, ylabel=panel.x)
@@ -302,6 +410,25 @@ def draw_heat(axes, panel):
     axes.figure.colorbar(axes.imshow(block, cmap="Blues", vmin=0))
 
 
+def write(path, content):
+    """Aside, then renamed: never half a picture, nor an older one's place
+    empty."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "wb") as file:
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o666 & ~mask)
+        os.replace(aside, path)
+    except BaseException as error:
+        os.unlink(aside)
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        raise
+
+
 def draw(panels, path):
     import matplotlib       # only here: --check goes without
     matplotlib.use("Agg")
@@ -314,8 +441,9 @@ def draw(panels, path):
     figure, all_axes = pyplot.subplots(
         down, across, squeeze=False,
         figsize=(7.5 * across if across == 1 else 12, tall if down == 1 else 8))
-    figure.subplots_adjust(left=0.09 if across > 1 else 0.17, top=0.93,
-                           right=0.85 if across > 1 else 0.7, wspace=0.75,
+    left, right = ((0.09, 0.85) if across > 1 else
+                   (0.27, 0.8) if "names" in panels[0].how else (0.17, 0.7))
+    figure.subplots_adjust(left=left, right=right, top=0.93, wspace=0.75,
                            hspace=0.32, bottom=0.09)
     styles = {}
     for axes, panel in zip(all_axes.flat, panels):
@@ -329,19 +457,25 @@ def draw(panels, path):
             axes.grid(True, color="#dddddd", linewidth=0.5)
             draw_curves(axes, panel, styles)
     told = json.dumps(points_of(panels), separators=(",", ":"))
-    figure.savefig(path, dpi=100, metadata={"Description": told})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], dpi=100,
+                   metadata={"Description": told})
     pyplot.close(figure)
+    write(path, drawn.getvalue())
 
 
 def told_by(path):
     """The points that a picture has with it (PNG's text chunks)."""
     data, at = path.read_bytes(), 8
-    while at < len(data):
-        size, kind = struct.unpack(">I4s", data[at:at + 8])
-        chunk = data[at + 8:at + 8 + size]
-        if kind == b"tEXt" and chunk.startswith(b"Description\0"):
-            return json.loads(chunk.partition(b"\0")[2])
-        at += size + 12
+    try:
+        while at < len(data):
+            size, kind = struct.unpack(">I4s", data[at:at + 8])
+            chunk = data[at + 8:at + 8 + size]
+            if kind == b"tEXt" and chunk.startswith(b"Description\0"):
+                return json.loads(chunk.partition(b"\0")[2])
+            at += size + 12
+    except (struct.error, ValueError):
+        pass
     raise Trouble(f"{path}: no points in it")
 
 
@@ -356,39 +490,56 @@ def is_near(told, now):
 
 
 def check(picture, path):
-    now = next((points_of(panels) for name, panels in pictures(path)
-                if name == picture.stem), None)
-    if now is None or not is_near(told_by(picture), now):
-        print(f"{picture} is not what {path} says: draw it again")
+    now = dict(pictures(path)).get(picture.stem)
+    if now is None or not is_near(told_by(picture), points_of(now)):
+        print(f"{picture} is not what {path} says: draw it again",
+              file=sys.stderr)
         return 1
     return 0
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path())
     parser.add_argument("--format", choices=("png", "svg"), default="png")
+    parser.add_argument("--optional", action="store_true",
+                        help="no matplotlib is no failure")
     parser.add_argument("--check", type=pathlib.Path, metavar="PICTURE")
-    args = parser.parse_args()
-    try:
-        if args.check:
-            return check(args.check, args.files[0])
-        args.out.mkdir(parents=True, exist_ok=True)
-        for path in args.files:
-            for name, panels in pictures(path):
-                to = args.out / f"{name}.{args.format}"
-                draw(panels, to)
-                print(to)
-    except ImportError:
-        print("no pictures without matplotlib: apt-get install "
-              "python3-matplotlib")
-    except (Trouble, OSError) as trouble:
-        print(f"plot.py: {trouble}", file=sys.stderr)
-        return 2
+    return parser.parse_args()
+
+
+def run(args):
+    if args.check:
+        return check(args.check, args.files[0])
+    for path in args.files:
+        for name, panels in pictures(path):
+            to = args.out / f"{name}.{args.format}"
+            draw(panels, to)
+            print(to, flush=True)
     return 0
+
+
+def main():
+    args = arguments()
+    try:
+        return run(args)
+    except ImportError:
+        print("plot.py: no pictures without matplotlib: apt-get install "
+              "python3-matplotlib", file=sys.stderr)
+        return 0 if args.optional else SKIPPED
+    except Trouble as trouble:
+        print(f"plot.py: {trouble}", file=sys.stderr)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"plot.py: {where}{error.strerror}", file=sys.stderr)
+        # Python flushes once more at its end: into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except KeyboardInterrupt:
+        return 130
+    return 2
 
 
 if __name__ == "__main__":

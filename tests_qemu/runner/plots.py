@@ -5,16 +5,21 @@ and pictures (toolchain/plot.py).
 
 A log may hold several runs, and what a loader or a terminal has printed between
 them. A run's figures are those of mode=csv, or the table of run=measure and
-run=backoff as people read it, which has no distribution of the handoff time.
+run=backoff as people read it, which has no distribution of the handoff time, and
+counts behind the lab's line "# boot:" alone: a text that quotes one is no log.
 """
 import argparse
 import csv
 import dataclasses
+import io
 import pathlib
 import re
 import subprocess
 import sys
 
+PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
+sys.path.append(str(PLOT.parent))
+import plot
 from output import Trouble, exit_status
 
 TEXTS = ("lock", "kind")    # the columns that are no numbers
@@ -60,7 +65,6 @@ def row(report, lock, cpus):
                 if r["lock"] == lock and r["cpus"] == cpus)
 
 
-PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
 MACHINE = "# machine: "
 BOOT = re.compile(r"# boot: \d+ CPUs?$")
 VERDICT = re.compile(r"(PASS$|FAIL: |PANIC on CPU )")
@@ -117,19 +121,19 @@ def table_fields(match):
 
 def runs(text):
     """Those of the log; a line of theirs that is damaged is kept apart."""
-    found, machine = [], ""
+    found, machine, booted = [], "", False
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         kind, _, rest = line.partition(",")
         match = ROW.match(line)
         is_table = found and tuple(found[-1].columns) == TABLE
         if BOOT.match(line):
-            machine = ""
+            machine, booted = "", True
         elif line.startswith(MACHINE):
             machine = line.removeprefix(MACHINE)
         elif kind == "head":
             found.append(Run(rest.split(","), machine))
-        elif HEAD.match(line):
+        elif booted and HEAD.match(line):
             found.append(Run(list(TABLE), machine))
         elif found and not found[-1].verdict and VERDICT.match(line):
             found[-1].verdict = line
@@ -156,20 +160,21 @@ def printed(name, report):
                         in zip(columns, line, widths)).rstrip()
 
 
-def write(run, path):
+def written(run):
     """The rows as CSV; as the lab prints them where there are histograms."""
     of_lab = bool(run.report.hists)
-    with open(path, "w", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["head"] * of_lab + run.columns)
-        for row in run.report.rows:
-            out.writerow(["row"] * of_lab + list(row.values()))
-        for bar in run.report.hists:
-            out.writerow(["hist", *bar])
+    file = io.StringIO()
+    out = csv.writer(file, lineterminator="\n")
+    out.writerow(["head"] * of_lab + run.columns)
+    for row in run.report.rows:
+        out.writerow(["row"] * of_lab + list(row.values()))
+    for bar in run.report.hists:
+        out.writerow(["hist", *bar])
+    return file.getvalue().encode()
 
 
 def show_run(run, folder):
-    """Prints a table, and makes what can be made of it."""
+    """Prints a table, and makes what can be made of it; plot.py's status."""
     name, report = run.name(), run.report
     print(f"{folder.name}: {len(report.rows)} rows, times in ns; "
           + (run.verdict or "no verdict: the log ends before the run does"))
@@ -177,13 +182,13 @@ def show_run(run, folder):
         print(f"{run.machine}")
     for number, line in run.damaged:
         print(f"line {number} is damaged, and left out: {line}")
-    print("\n".join(printed(name, report)))
-    folder.mkdir(parents=True, exist_ok=True)
+    print("\n".join(printed(name, report)), flush=True)
     path = folder / f"{name}.csv"
-    write(run, path)
-    if name in ("measure", "pairs"):
-        sys.stdout.flush()
-        subprocess.run([sys.executable, PLOT, "--out", folder, path], check=False)
+    plot.write(path, written(run))
+    if name not in ("measure", "pairs"):
+        return 0
+    return subprocess.run([sys.executable, PLOT, "--optional", "--out", folder,
+                           path], check=False).returncode
 
 
 def main():
@@ -198,17 +203,21 @@ def main():
     out = args.out or args.log.with_name(f"{args.log.stem}-plots")
     try:
         found = runs(args.log.read_text(encoding="utf-8", errors="replace"))
+        if not found:
+            raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "
+                          "pairs, instructions and topology print them with "
+                          "mode=csv")
+        seen, status = {}, 0
+        for run in found:
+            seen[run.name()] = number = seen.get(run.name(), 0) + 1
+            status = max(status, show_run(run, out / (
+                run.name() + (f"-{number}" if number > 1 else ""))))
+        return status
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise Trouble(f"{args.log}: {error.strerror}") from None
-    if not found:
-        raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "
-                      "pairs, instructions and topology print them with "
-                      "mode=csv")
-    seen = {}
-    for run in found:
-        seen[run.name()] = number = seen.get(run.name(), 0) + 1
-        show_run(run, out / (run.name() + (f"-{number}" if number > 1 else "")))
-    return 0
+        where = f"{error.filename}: " if error.filename else ""
+        raise Trouble(f"{where}{error.strerror}") from None
 
 
 if __name__ == "__main__":

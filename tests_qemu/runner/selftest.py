@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 import pty
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from types import SimpleNamespace
 
 import output
 import plots
+import plot     # whose folder plots knows
 import qemu
 import screen
 from screen import INK, UNREADABLE, Font, Picture
@@ -392,6 +394,7 @@ LOGS = [
     ("head,lock,cycles\nrow,mcs_lock,77.52\nFAIL: why\n",
      [("instructions", 1, 0, 0, "FAIL: why")]),
     ("# boot: 1 CPU\nok 1 mcs_lock\nPASS\n", []),
+    (TABLE.replace("# boot", "# no boot"), []),
 ]
 
 
@@ -409,8 +412,86 @@ def logs(_folder):
         yield shown.getvalue()
 
 
+# -- Pictures: what they show, and what is left when one cannot be made --
+
+SAME = {f"lock_{i}<u8>": [(1, 0.999), (2, 0.998)] for i in range(3)}
+BARS = [("mcs_lock", 2, 130, 140, 5), ("mcs_lock", 2, 150, 160, 5),
+        ("tas_lock", 2, 190, 220, 5)]
+
+
+def drawn(panel):
+    from matplotlib import figure
+    axes = figure.Figure(figsize=(7, 5)).subplots()
+    plot.draw_curves(axes, panel, {})
+    low, high = axes.get_xlim()
+    return axes, [x for x in axes.get_xticks() if low <= x <= high]
+
+
+def curves(_folder):
+    """One curve for those that cover each other, and axes to read them by."""
+    fair = plot.Panel("", "", "", {**SAME, "tas_lock": [(1, 1), (2, 0.5)],
+                                   "peterson_lock": [(2, 0.998)]},
+                      logx=True, whole=True)
+    axes, _ = drawn(fair)
+    said = [text.get_text() for text in axes.texts]
+    if len(axes.lines) != 2 or len(said) != 2 or "peterson" not in said[0]:
+        yield f"{len(axes.lines)} curves, {said}"
+    if axes.get_ylim() != (0, 1.05):
+        yield f"fairness from {axes.get_ylim()}"
+    axes, ticks = drawn(plot.Panel("", "", "", plot.cdf(BARS, 2), logx=True,
+                                   step=True))
+    if axes.get_ylim()[1] > 102 or len(ticks) < 2 or len(axes.lines) != 2:
+        yield f"a CDF to {axes.get_ylim()[1]} %, ticks at {ticks}"
+    named = plot.name_of(["a_lock<u8>", "b_lock", "a_lock<u16>"])
+    if named != "a_lock<u8, u16>, b_lock":
+        yield f"names: {named}"
+    placed = plot.spread([0.99, 0.98, 0.1], [0.1] * 3)
+    if [round(y, 6) for y in placed] != [0.95, 0.85, 0.1]:
+        yield "names over each other"
+
+
+def plotted(log, *arguments, out=subprocess.PIPE, most=resource.RLIM_INFINITY):
+    """plots.py's status and errors; no file may be longer than `most` bytes,
+    which is how a disk gets full."""
+    done = subprocess.run(
+        [sys.executable, "-B", plots.__file__, str(log), *arguments],
+        stdout=out, stderr=subprocess.PIPE, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                              (most, most)))
+    return done.returncode, done.stderr
+
+
+def no_pictures(folder):
+    """One line and a status that says so; a picture stays as it was."""
+    log = pathlib.Path(folder) / "a.log"
+    log.write_text(TABLE)
+    readme = plots.PLOT.parents[1] / "README.md"
+    old = pathlib.Path(folder) / "a-plots/measure/throughput.png"
+    tries = [("a document", (readme, "--out", folder), {}), ("no log", (folder,), {}),
+             ("no folder", (log, "--out", str(log)), {})]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        tries.append(("no room for the table", (log,), {"out": full}))
+        tries.append(("no room for a picture", (log,), {"most": 4096}))
+        if plotted(log) != (0, ""):
+            yield f"a log: {plotted(log)}"
+        before = old.read_bytes()
+        for what, of, how in tries:
+            status, said = plotted(*of, **how)
+            if status != 2 or said.count("\n") != 1:
+                yield f"{what}: {status}, {said}"
+    if old.read_bytes() != before or len(list(old.parent.iterdir())) != 3:
+        yield f"left: {list(old.parent.iterdir())}"
+    if plotted("--help") != (0, ""):
+        yield "--help"
+
+
 CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
          hosts_without_an_msr, measured_digits, architecture, mistakes, serial_line, pictures, screens, logs]
+try:
+    import matplotlib
+    CASES += [curves, no_pictures]
+except ImportError:
+    print("curves, no_pictures: no matplotlib")
 
 
 def main():
