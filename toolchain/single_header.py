@@ -19,7 +19,7 @@ PORTS_ALONE = ("klock/builtin_ops.hpp", "klock/detail/builtin_ops.hpp")
 LIB = Path(__file__).resolve().parent.parent / "lib"
 
 _INCLUDE = re.compile(r"#include <([^>]+)>")
-_LICENCE = re.compile(r"\A/\* SPDX-License-Identifier: \S+ \*/\n")
+_LICENCE = re.compile(r"\A/\* SPDX-[\w-]+: \S+ \*/\n")
 
 
 def headers(port):

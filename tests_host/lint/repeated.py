@@ -5,6 +5,7 @@ families   lib/README.md's table of headers by family holds each header once, so
            that a stranger sees in one look which are to include
 versions   who repeats the version says that of lib/klock/version.hpp:
            meson.build cannot read it, and CHANGELOG.md must have a heading
+licence    LICENSES/MIT.txt, for REUSE, is LICENSE
 moved      a header that only forwards stands in CHANGELOG.md's table of moves
 wrapped    every public member of every lock stands in checked_lock's drop-in
            test, which compares what compiles with a lock and with the checked
@@ -65,6 +66,13 @@ def check_versions(root):
             found.append(Finding(name, 0, f"does not say {version}, the "
                                  f"version of {HOME}"))
     return found
+
+
+def check_licence(root):
+    texts = [path.read_text() if path.is_file() else None for path in
+             (root / "LICENSE", root / "LICENSES/MIT.txt")]
+    return [] if texts[0] == texts[1] else [
+        Finding("LICENSES/MIT.txt", 0, "is not LICENSE")]
 
 
 _MOVED = re.compile(r"^/\* (\w+) - moved: include <klock/([\w/.]+)> \*/$", re.M)
@@ -128,8 +136,8 @@ def check_wrapped(root):
 
 
 def check(root):
-    return (check_families(root) + check_versions(root) + check_moved(root) +
-            check_wrapped(root))
+    return (check_families(root) + check_versions(root) +
+            check_licence(root) + check_moved(root) + check_wrapped(root))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import re
 import common
 from common import Finding
 
-LICENCE = "SPDX-License-Identifier: MIT"
+LICENCE = "SPDX-License-" "Identifier: MIT"     # not for REUSE
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".S", ".ld", ".lds", ".py", ".cmake",
            ".sh"}
 
