@@ -4,6 +4,10 @@
 
 include(CMakePackageConfigHelpers)
 
+# What a project that holds klock has installed before.
+install(CODE "set(KLOCK_NOT_OURS \"\${CMAKE_INSTALL_MANIFEST_FILES}\")"
+	COMPONENT klock_list)
+
 foreach(port IN ITEMS x86 aarch64 riscv hosted)
 	if(TARGET klock_${port}_c)
 		set_target_properties(klock_${port}_c PROPERTIES
@@ -54,16 +58,26 @@ foreach(name IN ITEMS klock klock-c)
 	install(FILES ${made} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# In the tree's shape, so that their links to each other hold.
-foreach(file IN ITEMS README.md LICENSE CHANGELOG.md lib/README.md
-		lib/arch/CONTRACT.md lib/docs/add-a-lock.md
-		lib/docs/add-a-port.md lib/docs/check-your-code.md
-		lib/docs/embed.md lib/docs/first-debug-build.md
-		lib/docs/find-a-deadlock.md
-		lib/docs/protect-your-data.md lib/docs/provenance.md
-		lib/docs/sleep.md lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
-		lib/model/README.md lib/sim/README.md)
-	cmake_path(GET file PARENT_PATH folder)
-	install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/../${file}
-		DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
-endforeach()
+# In the tree's shape, so that their links to each other hold; documents.cmake
+# turns the others.
+set(documents README.md LICENSE CHANGELOG.md lib/README.md
+	lib/arch/CONTRACT.md lib/docs/add-a-lock.md
+	lib/docs/add-a-port.md lib/docs/check-your-code.md
+	lib/docs/embed.md lib/docs/first-debug-build.md
+	lib/docs/find-a-deadlock.md
+	lib/docs/protect-your-data.md lib/docs/provenance.md
+	lib/docs/sleep.md lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
+	lib/model/README.md lib/sim/README.md tests_host/sim/misses.png)
+set(made ${CMAKE_CURRENT_BINARY_DIR}/documents)
+install(CODE "
+	include(\"${CMAKE_CURRENT_SOURCE_DIR}/documents.cmake\")
+	klock_make_documents(\"${made}\" \"${CMAKE_INSTALL_DOCDIR}\"
+		\"${KLOCK_INCLUDES}\" ${documents})")
+install(DIRECTORY ${made}/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Not in a package, whose own list its manager has.
+install(FILES uninstall.cmake DESTINATION ${package} COMPONENT klock_list)
+install(CODE "
+	include(\"${CMAKE_CURRENT_SOURCE_DIR}/uninstall.cmake\")
+	klock_list_files(\"${package}\" \"\${KLOCK_NOT_OURS}\")"
+	COMPONENT klock_list)
