@@ -195,8 +195,8 @@ def against(title, column, by="kind"):
         for row in rows:
             found.setdefault(row[by], []).append((row["lock"],
                                                   float(row[column])))
-        yield "", [Panel(title, "", "times", found, names=sorted(
-            {lock for points in found.values() for lock, _ in points}))]
+        yield "", [Panel(title, "", "times", found, names=list(
+            dict.fromkeys(row["lock"] for row in rows)))]
     return draw
 
 
