@@ -24,7 +24,6 @@ import itertools
 import json
 import os
 import pathlib
-import re
 import struct
 import sys
 import tempfile
@@ -275,11 +274,10 @@ def name_of(names):
     for name in names:
         base, _, rest = name.partition("<")
         found.setdefault(base, []).append(rest.rstrip(">"))
-    said = ", ".join(
-        base + (f"<{', '.join(filter(None, of))}>" if any(of) else "")
-        for base, of in found.items())
+    said = [base + (f"<{', '.join(filter(None, of))}>" if any(of) else "")
+            for base, of in found.items()]
     # A line does not end inside of a name.
-    said = re.sub(r"<[^>]*>", lambda of: of[0].replace(" ", "\0"), said)
+    said = ", ".join(name.replace(" ", "\0") for name in said)
     return "\n".join(textwrap.wrap(said, 32, break_long_words=False,
                                    break_on_hyphens=False)).replace("\0", " ")
 

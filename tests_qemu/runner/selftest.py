@@ -445,6 +445,8 @@ def curves(_folder):
     named = plot.name_of(["a_lock<u8>", "b_lock", "a_lock<u16>"])
     if named != "a_lock<u8, u16>, b_lock":
         yield f"names: {named}"
+    if "\n" in plot.name_of(["a lock of a name that is longer than a line"]):
+        yield "a name in two lines"
     placed = plot.spread([0.99, 0.98, 0.1], [0.1] * 3)
     if [round(y, 6) for y in placed] != [0.95, 0.85, 0.1]:
         yield "names over each other"
