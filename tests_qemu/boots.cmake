@@ -133,7 +133,7 @@ klock_boot(full measure_readers_csv 2 single
 	"row,rw_ticket_lock<u16>,2,8,500,500,0,2000,0,50,")
 # The table of run=backoff, too, is as wide as its longest name.
 klock_boot(full long_names 2 single
-	"run=backoff lock=tas_lock acquisitions=200"
+	"run=backoff acquisitions=200"
 	"lock                          CPUs per second")
 # What each lock costs alone, in guest instructions.
 klock_boot(test icount_instructions 1 icount "run=instructions mode=tap"
@@ -305,7 +305,9 @@ klock_boot(test fails_to_start 2 single "" qemu RUN --qemu-arg=-no-such-option)
 klock_boot(test wrong_word 2 single "cpus=1,3" fail ONCE
 	"FAIL: wrong word cpus=1,3: out of range: at most 2, all CPUs (the word help lists all)")
 klock_boot(test list_of_words 1 single "help" "run=measure|locks|storm"
-	"acquisitions=0" "ticket_lock<u8>")
+	"acquisitions=0" "ticket_lock<u8>" "run=measure|backoff")
+klock_boot(test unused_word 1 single "run=topology seconds=3 seed=4" fail ONCE
+	"FAIL: wrong word seconds=3: run=topology does not use it, these do: measure, backoff (the word help lists all)")
 
 # -- What was not done is not passed --
 

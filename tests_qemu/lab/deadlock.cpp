@@ -231,21 +231,22 @@ constexpr klock::u32 first = static_cast<klock::u32>(misuse::two_orders);
 
 int run_deadlock(const options &o)
 {
-	const klock::u32 number = static_cast<klock::u32>(o.what);
+	const misuse what = o.what;
+	const klock::u32 number = static_cast<klock::u32>(what);
 
 	if (number < first) {
-		print_picture(o.what);
+		print_picture(what);
 		return run_misuse(o);
 	}
 	const deadlock &one = deadlocks[number - first];
 
-	boot::print("# deadlock: %s\n# %s", name_of(o.what), one.picture);
+	boot::print("# deadlock: %s\n# %s", name_of(what), one.picture);
 	one.run();
-	if (o.what == misuse::served) {
+	if (what == misuse::served) {
 		boot::print("# %u answers\nPASS\n", answered.load_relaxed());
 		return 0;
 	}
-	boot::print("FAIL: deadlock %s was not noticed\n", name_of(o.what));
+	boot::print("FAIL: deadlock %s was not noticed\n", name_of(what));
 	return 1;
 }
 

@@ -106,8 +106,7 @@ experiment experiment_for(const options &o, u32 cpus)
 		.acquisitions = o.acquisitions,
 		.cycles = o.seconds * boot::clock_hz(),
 		.seed = o.seed,
-		.irqs_off = o.irq != 0,
-		.writers = o.writers};
+		.irqs_off = o.irq != 0};
 }
 
 /* What was asked for and did not happen; null: nothing. */
@@ -169,7 +168,7 @@ void set_base(Lock &lock, const options &o, const klock::calibration &c,
 {
 	if constexpr (requires { lock.set_base(1u); })
 		lock.set_base(klock::proportional_base(
-			relax_among(cpus), c.handoff, o.section.most));
+			relax_among(cpus), c.handoff, o.section->most));
 }
 
 template <typename Subject>
@@ -190,7 +189,9 @@ void measure_readers(const options &o, u32 cpus)
 	auto &s = shared_stand<Subject>;
 
 	say_running(o, Subject::name);
-	const experiment e = experiment_for(o, readers_of<Subject>(cpus));
+	experiment e = experiment_for(o, readers_of<Subject>(cpus));
+
+	e.writers = o.writers;
 
 	s.prepare(e, tallies, of_writes);
 	run_stand(o, stand_of<shared_stand<Subject>>(Subject::name, e.cpus));

@@ -93,10 +93,10 @@ void print_detail(const figures &f)
 void print_csv(const options &o, const figures &f)
 {
 	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
-		    o.section.least, o.section.most, o.think.least,
-		    o.think.most);
-	boot::print("%u,%u,%u,%u,%u,%u,", o.irq, f.acquisitions, f.in_handler,
-		    ns(f.cycles), per_second(f), f.handoffs);
+		    o.section->least, o.section->most, o.think->least,
+		    o.think->most);
+	boot::print("%u,%u,%u,%u,%u,%u,", o.irq.read(), f.acquisitions,
+		    f.in_handler, ns(f.cycles), per_second(f), f.handoffs);
 	boot::print("%u,%u,%u,%u,%u,%u,%u,%u,", ns(f.handoff.min()),
 		    ns(f.handoff.permille(500)), ns(f.handoff.permille(990)),
 		    ns(f.handoff.max()), ns(f.longest_wait), f.jain_permille,
@@ -152,7 +152,7 @@ void print_figures(const options &o, const figures &f, const char *also_wrong)
 		print_tap(f, wrong);
 	else
 		print_row(o, f, wrong);
-	if (o.output == mode::table && o.detail)
+	if (o.detail && o.output == mode::table)
 		print_detail(f);
 	print_verdict(o, f.lock, wrong);
 }
@@ -207,10 +207,10 @@ void print_side(const tally &of)
 void print_csv(const options &o, const shared_figures &f)
 {
 	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
-		    o.section.least, o.section.most, o.think.least,
-		    o.think.most);
-	boot::print("%u,%u,%u,%u,%u,", o.irq, o.writers, ns(f.cycles),
-		    per_second(f), f.most_together);
+		    o.section->least, o.section->most, o.think->least,
+		    o.think->most);
+	boot::print("%u,%u,%u,%u,%u,", o.irq.read(), o.writers.read(),
+		    ns(f.cycles), per_second(f), f.most_together);
 	print_side(f.read);
 	print_side(f.write);
 	boot::print("%u,%u\n", f.jain_permille,
@@ -229,8 +229,9 @@ void print_tap(const options &o, const shared_figures &f, const char *wrong)
 {
 	boot::print("# %s: cpus %u, writers %u %%, %u per second, %u readers "
 		    "at once, jain %u%s%s\n",
-		    f.lock, f.cpus, o.writers, per_second(f), f.most_together,
-		    f.jain_permille, wrong ? ": " : "", wrong ? wrong : "");
+		    f.lock, f.cpus, o.writers.read(), per_second(f),
+		    f.most_together, f.jain_permille, wrong ? ": " : "",
+		    wrong ? wrong : "");
 	print_side_of(f.lock, "reads", f.read);
 	print_side_of(f.lock, "writes", f.write);
 }
@@ -253,7 +254,7 @@ void print_shared_head(const options &o)
 		return;
 	boot::print("\n%u %% of the sections are writes; handoffs are medians, "
 		    "waits the longest\n",
-		    o.writers);
+		    o.writers.read());
 	boot::print("%-20s %15s %4s %9s %8s %9s %8s\n", "", "acquisitions",
 		    "at", "read", "read", "write", "write");
 	boot::print("%-20s %4s %10s %4s %9s %8s %9s %8s\n", "lock", "CPUs",
@@ -273,7 +274,7 @@ void print_shared_figures(const options &o, const shared_figures &f,
 		print_tap(o, f, wrong);
 	else
 		print_row(f, wrong);
-	if (o.output == mode::table && o.detail) {
+	if (o.detail && o.output == mode::table) {
 		print_detail("reads", f.read);
 		print_detail("writes", f.write);
 	}

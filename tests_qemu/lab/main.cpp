@@ -145,7 +145,7 @@ int payload_main()
 		return lab::print_help();
 	boot::let_pauses_yield(!o.parallel);
 	lab::take_nmis();
-	lab::set_patience(o.patience);
+	lab::set_patience(o);
 	if (!lab::has_watchdog() && o.run == lab::job::stuck) {
 		boot::print("FAIL: nobody would notice\n");
 		return 1;

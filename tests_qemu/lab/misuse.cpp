@@ -212,17 +212,18 @@ constexpr void (*misuses[])() = {
 
 int run_misuse(const options &o)
 {
+	const misuse what = o.what;
 	const bool by_nmi =
-		o.what == misuse::nmi_crowd || o.what == misuse::nmi_lock;
+		what == misuse::nmi_crowd || what == misuse::nmi_lock;
 
 	if (by_nmi && !boot::has_nmi()) {
 		boot::print("FAIL: misuse %s: this machine has no NMIs\n",
-			    name_of(o.what));
+			    name_of(what));
 		return 1;
 	}
-	boot::print("# misuse: %s\n", name_of(o.what));
-	misuses[static_cast<u32>(o.what)]();
-	boot::print("FAIL: misuse %s was not noticed\n", name_of(o.what));
+	boot::print("# misuse: %s\n", name_of(what));
+	misuses[static_cast<u32>(what)]();
+	boot::print("FAIL: misuse %s was not noticed\n", name_of(what));
 	return 1;
 }
 

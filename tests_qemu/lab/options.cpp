@@ -126,7 +126,7 @@ struct nearest {
 
 /* Why a word is wrong, for people; empty: it is right. */
 struct wrong {
-	char why[128] = "";
+	char why[256] = "";
 
 	explicit operator bool() const { return why[0] != 0; }
 };
@@ -141,11 +141,8 @@ template <typename... Arguments>
 	return w;
 }
 
-/* A value's name and what it stands for; a null name ends a list. */
-struct choice {
-	const char *name;
-	u32 value;
-};
+/* The name of a value; null: there is none of that number. */
+using names = const char *(*)(u32 number);
 
 /*
  * Calls use(item) for each item of a list with commas, until one is wrong. An
@@ -235,83 +232,108 @@ wrong read_range(const char *text, range &into)
 	return {};
 }
 
-wrong read_choice(const choice *among, const char *text, u32 &into)
+template <typename T>
+wrong read_choice(names among, const char *text, T &into)
 {
 	nearest meant(text);
 
-	for (; among->name; among++) {
-		if (boot::same_text(among->name, text)) {
-			into = among->value;
+	for (u32 i = 0; among(i); i++) {
+		if (boot::same_text(among(i), text)) {
+			into = static_cast<T>(i);
 			return {};
 		}
-		meant.offer(among->name);
+		meant.offer(among(i));
 	}
 	return unknown(meant);
 }
 
-constexpr choice modes[] = {{"table", static_cast<u32>(mode::table)},
-			    {"csv", static_cast<u32>(mode::csv)},
-			    {"tap", static_cast<u32>(mode::tap)},
-			    {}};
+constexpr const char *modes[] = {"table", "csv", "tap", nullptr};
 
-constexpr choice jobs[] = {
-	{"measure", static_cast<u32>(job::measure)},
-	{"locks", static_cast<u32>(job::locks)},
-	{"storm", static_cast<u32>(job::storm)},
-	{"sequences", static_cast<u32>(job::sequences)},
-	{"deadline", static_cast<u32>(job::deadline)},
-	{"sleep", static_cast<u32>(job::sleep)},
-	{"busted", static_cast<u32>(job::busted)},
-	{"busted_storm", static_cast<u32>(job::busted_storm)},
-	{"shared", static_cast<u32>(job::shared)},
-	{"shared_storm", static_cast<u32>(job::shared_storm)},
-	{"busted_shared", static_cast<u32>(job::busted_shared)},
-	{"backoff", static_cast<u32>(job::backoff)},
-	{"instructions", static_cast<u32>(job::instructions)},
-	{"pairs", static_cast<u32>(job::pairs)},
-	{"topology", static_cast<u32>(job::topology)},
-	{"misuse", static_cast<u32>(job::misuse)},
-	{"deadlock", static_cast<u32>(job::deadlock)},
-	{"counts", static_cast<u32>(job::counts)},
-	{"stuck", static_cast<u32>(job::stuck)},
-	{"panic", static_cast<u32>(job::panic)},
-	{"fault", static_cast<u32>(job::fault)},
-	{"print_fault", static_cast<u32>(job::print_fault)},
-	{"fail", static_cast<u32>(job::fail)},
-	{"hang", static_cast<u32>(job::hang)},
-	{"reset", static_cast<u32>(job::reset)},
-	{}};
+constexpr const char *misuses[] = {
+	"recursion",	  "free_unlock",      "foreign_unlock",
+	"crowd",	  "nmi_crowd",	      "interrupts_on",
+	"nmi_lock",	  "number",	      "interrupted_waiter",
+	"read_recursion", "upgrade",	      "reading_handler",
+	"two_orders",	  "three_cpus",	      "two_queues",
+	"handler_order",  "console_in_panic", "sleeps",
+	"shootdown",	  "served",	      nullptr};
 
-constexpr choice misuses[] = {
-	{"recursion", static_cast<u32>(misuse::recursion)},
-	{"free_unlock", static_cast<u32>(misuse::free_unlock)},
-	{"foreign_unlock", static_cast<u32>(misuse::foreign_unlock)},
-	{"crowd", static_cast<u32>(misuse::crowd)},
-	{"nmi_crowd", static_cast<u32>(misuse::nmi_crowd)},
-	{"interrupts_on", static_cast<u32>(misuse::interrupts_on)},
-	{"nmi_lock", static_cast<u32>(misuse::nmi_lock)},
-	{"number", static_cast<u32>(misuse::number)},
-	{"interrupted_waiter", static_cast<u32>(misuse::interrupted_waiter)},
-	{"read_recursion", static_cast<u32>(misuse::read_recursion)},
-	{"upgrade", static_cast<u32>(misuse::upgrade)},
-	{"reading_handler", static_cast<u32>(misuse::reading_handler)},
-	{"two_orders", static_cast<u32>(misuse::two_orders)},
-	{"three_cpus", static_cast<u32>(misuse::three_cpus)},
-	{"two_queues", static_cast<u32>(misuse::two_queues)},
-	{"handler_order", static_cast<u32>(misuse::handler_order)},
-	{"console_in_panic", static_cast<u32>(misuse::console_in_panic)},
-	{"sleeps", static_cast<u32>(misuse::sleeps)},
-	{"shootdown", static_cast<u32>(misuse::shootdown)},
-	{"served", static_cast<u32>(misuse::served)},
-	{}};
+constexpr const char *parts[] = {"nothing", "handlers", "nmis", "halts",
+				 "leaves",  "updates",	nullptr};
+constexpr u32 part_masks[] = {0,	 part_handler, part_nmi,
+			      part_halt, part_leave,   part_update};
 
-constexpr choice parts[] = {{"nothing", 0},
-			    {"handlers", part_handler},
-			    {"nmis", part_nmi},
-			    {"halts", part_halt},
-			    {"leaves", part_leave},
-			    {"updates", part_update},
-			    {}};
+/* Every run takes these: they say what the machine is, or what is run. */
+constexpr u32 of_all =
+	word_run | word_parallel | word_pin | word_x2apic | word_help;
+constexpr u32 cpus = word_cpus | list_of_cpus;
+constexpr u32 torture = word_acquisitions | word_pauses | word_rest | word_try |
+			word_seed | word_patience | word_mode;
+constexpr u32 trial =
+	cpus | word_acquisitions | word_seed | word_patience | word_mode;
+constexpr u32 experiment = cpus | word_section | word_think | word_seconds |
+			   word_acquisitions | word_irq | word_seed |
+			   word_detail | word_patience | word_mode | mode_csv;
+
+/* What run= may be: the words that it reads, and no others. */
+struct run_row {
+	const char *name;
+	u32 words;
+	const char *means;
+};
+
+constexpr run_row runs[] = {
+	{"measure", experiment | word_lock | word_writers,
+	 "throughput, handoff, fairness of each lock"},
+	{"locks", torture | cpus | word_lock | word_convoys,
+	 "torture: convoys, whose order is seen, and free contention"},
+	{"storm", torture | cpus | word_lock | word_convoys | word_without,
+	 "the same under interrupts, NMIs, stalls"},
+	{"sequences", trial,
+	 "sequences, once and barrier under them; wrong ones are found"},
+	{"deadline", cpus | word_patience | word_mode,
+	 "a holder that stays: all others give up in time"},
+	{"sleep", trial, "locks whose waiters sleep, woken by handlers, too"},
+	{"busted", torture | word_cpus | word_convoys,
+	 "every wrong lock that can be found here is found"},
+	{"busted_storm", torture | word_cpus | word_convoys | word_without,
+	 "the same under interrupts, NMIs, stalls"},
+	{"shared", torture | cpus | word_lock | word_convoys,
+	 "torture of the locks that readers share"},
+	{"shared_storm", torture | cpus | word_lock,
+	 "the same: handlers read and write, NMIs try"},
+	{"busted_shared", torture | word_cpus | word_convoys,
+	 "every wrong one of them is found"},
+	{"backoff", experiment, "what back-off does to a ticket lock"},
+	{"instructions", word_lock | word_mode | mode_csv,
+	 "cycles of lock() and unlock(), one CPU alone"},
+	{"pairs", cpus | word_mode | mode_csv,
+	 "one handoff between every two CPUs"},
+	{"topology", word_mode | mode_csv,
+	 "which CPUs share a core, a cache, a package"},
+	{"misuse", word_what, "a misuse of a checked lock, which is named"},
+	{"deadlock", word_what | word_patience,
+	 "a deadlock of locks, which is named"},
+	{"counts", word_cpus | word_mode, "how locks are waited for"},
+	{"stuck",
+	 word_lock | word_cpus | word_acquisitions | word_seed | word_without |
+		 word_patience,
+	 "a lock that is kept: the watchdog says so"},
+	{"panic", 0, "ends by a panic, for the runner's tests"},
+	{"fault", 0, "ends by an exception"},
+	{"print_fault", 0, "ends by one while it prints"},
+	{"fail", 0, "ends by FAIL"},
+	{"hang", 0, "does not end"},
+	{"reset", 0, "ends by a reset"},
+};
+
+constexpr u32 run_count = sizeof(runs) / sizeof(runs[0]);
+static_assert(run_count == static_cast<u32>(job::reset) + 1);
+
+const char *run_name(u32 number)
+{
+	return number < run_count ? runs[number].name : nullptr;
+}
 
 /* Of one CPU's timer a second: at 10 us between two, handlers are all that
  * runs.
@@ -322,46 +344,6 @@ constexpr u32 most_irqs = 100000;
 constexpr u32 most_acquisitions = 4000000000;
 
 constexpr u32 any = ~0u;
-
-/* A word that takes a number, and the largest that it takes. */
-struct number_word {
-	const char *name;
-	u32 options::*field;
-	u32 most;
-	const char *meaning;
-};
-
-constexpr number_word numbers[] = {
-	{"seconds", &options::seconds, any,
-	 "how long; 0: acquisitions= counts"},
-	{"acquisitions", &options::acquisitions, most_acquisitions,
-	 "0: seconds= counts, or 20000"},
-	{"writers", &options::writers, 100,
-	 "of 100 sections; fewer: of locks that readers share"},
-	{"irq", &options::irq, most_irqs,
-	 "timer interrupts per second that take the lock"},
-	{"seed", &options::seed, any, "of the random numbers"},
-	{"detail", &options::detail, 1, "1: a histogram under each row"},
-	{"convoys", &options::convoys, any, "torture: rounds of forced order"},
-	{"pauses", &options::pauses, any, "torture: between two stores inside"},
-	{"rest", &options::rest, any, "torture: pauses between two sections"},
-	{"try", &options::try_one_in, any,
-	 "torture: one in so many is try_lock"},
-	{"parallel", &options::parallel, 1, "1: vCPUs run at the same time"},
-	{"patience", &options::patience, any, "ms without progress: stuck"},
-};
-
-/* A word that takes a length of time, fixed or random. */
-struct range_word {
-	const char *name;
-	range options::*field;
-	const char *meaning;
-};
-
-constexpr range_word ranges[] = {
-	{"section", &options::section, "cycles inside, 300 or 100..900"},
-	{"think", &options::think, "cycles between two sections: think time"},
-};
 
 wrong is_lock(const char *name)
 {
@@ -380,7 +362,9 @@ wrong read_counts(const char *text, options &into)
 {
 	into.counts = 0;
 	return for_each_item(text, [&](const char *item) {
-		if (into.counts == most_counts)
+		u32 &counts = into.counts.unchecked;
+
+		if (counts == most_counts)
 			return because("more than %u numbers", most_counts);
 		const u32 there = boot::cpu_count();
 		u32 cpus = 0;
@@ -389,72 +373,146 @@ wrong read_counts(const char *text, options &into)
 		if (!w && cpus > there)
 			return because("out of range: at most %u, all CPUs",
 				       there);
-		into.cpus[into.counts++] = cpus;
+		into.cpus.unchecked.of[counts++] = cpus;
 		return w;
 	});
 }
 
-/* A word that takes one of some names. */
-struct choice_word {
+template <auto Field, u32 Most>
+wrong number(const char *value, options &into)
+{
+	return read_number(value, Most, (into.*Field).unchecked);
+}
+
+template <auto Field>
+wrong length(const char *value, options &into)
+{
+	return read_range(value, (into.*Field).unchecked);
+}
+
+wrong read_lock(const char *value, options &into)
+{
+	into.lock = value;
+	return for_each_item(value, is_lock);
+}
+
+wrong read_without(const char *value, options &into)
+{
+	u32 part = 0;
+	const wrong w =
+		read_choice([](u32 i) { return parts[i]; }, value, part);
+
+	into.without = part_masks[part];
+	return w;
+}
+
+/* A word; what holds without it, null: it has no value; null: boot reads it. */
+struct word_row {
 	const char *name;
-	const choice *among;
-	void (*take)(options &into, u32 chosen);
+	u32 word;
+	const char *usual;
+	const char *means;
+	wrong (*read)(const char *value, options &into) = nullptr;
+	names among = nullptr; /* of a word that takes one of these */
 };
 
-constexpr choice_word choices[] = {
-	{"run", jobs,
-	 [](options &o, u32 chosen) { o.run = static_cast<job>(chosen); }},
-	{"mode", modes,
-	 [](options &o, u32 chosen) { o.output = static_cast<mode>(chosen); }},
-	{"what", misuses,
-	 [](options &o, u32 chosen) { o.what = static_cast<misuse>(chosen); }},
-	{"without", parts, [](options &o, u32 chosen) { o.without = chosen; }},
+constexpr word_row words[] = {
+	{"run", word_run, "measure", "what the lab does: its runs are below",
+	 [](const char *value, options &o) {
+		 return read_choice(run_name, value, o.run);
+	 },
+	 run_name},
+	{"mode", word_mode, "table",
+	 "for people; csv: for a script (run.py --csv sets it); tap: KTAP",
+	 [](const char *value, options &o) {
+		 return read_choice([](u32 i) { return modes[i]; }, value,
+				    o.output.unchecked);
+	 },
+	 [](u32 i) { return modes[i]; }},
+	{"lock", word_lock, "all", "a name, names with commas, or all",
+	 read_lock},
+	{"cpus", word_cpus, "0",
+	 "how many contend; 0: all; 1,2,4: one run after another", read_counts},
+	{"section", word_section, "500",
+	 "cycles of a critical section: 300, or 100..900 at random",
+	 length<&options::section>},
+	{"think", word_think, "0..2000",
+	 "cycles between two of them (think time), also as outside=",
+	 length<&options::think>},
+	{"seconds", word_seconds, "0",
+	 "how long; 0: acquisitions= counts; of both, what comes first",
+	 number<&options::seconds, any>},
+	{"acquisitions", word_acquisitions, "0",
+	 "of all CPUs; 0: seconds= counts, 1 with irq=, or 20000",
+	 number<&options::acquisitions, most_acquisitions>},
+	{"writers", word_writers, "100",
+	 "of 100 sections, at random; fewer: of locks that readers share",
+	 number<&options::writers, 100>},
+	{"irq", word_irq, "0",
+	 "timer interrupts per second and CPU that take the lock, too",
+	 number<&options::irq, most_irqs>},
+	{"seed", word_seed, "1", "of all random numbers",
+	 number<&options::seed, any>},
+	{"detail", word_detail, "0",
+	 "1: shortest and longest handoff and a histogram, in a table",
+	 number<&options::detail, 1>},
+	{"convoys", word_convoys, "20",
+	 "rounds of forced order: the holder stays until all stand in line",
+	 number<&options::convoys, any>},
+	{"pauses", word_pauses, "0", "between two stores inside",
+	 number<&options::pauses, any>},
+	{"rest", word_rest, "8", "pauses between two sections, at most",
+	 number<&options::rest, any>},
+	{"try", word_try, "8", "one in so many is a try_lock(); 0: none",
+	 number<&options::try_one_in, any>},
+	{"without", word_without, "nothing",
+	 "handlers, nmis, halts, leaves, updates: a storm that must fail",
+	 read_without, [](u32 i) { return parts[i]; }},
+	{"what", word_what, "recursion", "the misuse, or the deadlock",
+	 [](const char *value, options &o) {
+		 return read_choice([](u32 i) { return misuses[i]; }, value,
+				    o.what.unchecked);
+	 },
+	 [](u32 i) { return misuses[i]; }},
+	{"patience", word_patience, "10000",
+	 "ms without progress: the watchdog says that it is stuck",
+	 number<&options::patience, any>},
+	{"parallel", word_parallel, "0",
+	 "1: vCPUs run at the same time, and a pause is no turn",
+	 number<&options::parallel, 1>},
+	{"pin", word_pin, "all CPUs",
+	 "cores, threads, l3, or CPUs as 0,2,4: who is there, in which order"},
+	{"x2apic", word_x2apic, nullptr, "local APICs in x2APIC mode"},
+	{"help", word_help, nullptr, "alone: prints this"},
 };
 
-constexpr const char *others[] = {"cpus", "lock", "pin", "x2apic", "help"};
+constexpr u32 word_count = sizeof(words) / sizeof(words[0]);
+static_assert(1u << word_count == list_of_cpus);
+static_assert([] {
+	for (u32 i = 0; i < word_count; i++)
+		if (words[i].word != 1u << i)
+			return false;
+	return true;
+}());
 
-/* The word of the lab that has this name, or nearly this one. */
+/* The lab's word that has this name, or nearly this one. */
 nearest word_like(const char *name)
 {
 	nearest meant(name);
 
-	for (const number_word &word : numbers)
-		meant.offer(word.name);
-	for (const range_word &word : ranges)
-		meant.offer(word.name);
-	for (const choice_word &word : choices)
-		meant.offer(word.name);
-	for (const char *o : others)
-		meant.offer(o);
+	for (const word_row &row : words)
+		meant.offer(row.name);
 	return meant;
 }
 
-wrong read_chosen(const choice_word &word, const char *value, options &into)
+/* Of a word that is known. */
+const word_row &row_of(const char *name)
 {
-	u32 chosen = 0;
-	const wrong w = read_choice(word.among, value, chosen);
+	const word_row *row = words;
 
-	if (!w)
-		word.take(into, chosen);
-	return w;
-}
-
-/* One of the lab's words. */
-wrong read_word(const char *name, const char *value, options &into)
-{
-	for (const number_word &word : numbers)
-		if (boot::same_text(word.name, name))
-			return read_number(value, word.most, into.*word.field);
-	for (const range_word &word : ranges)
-		if (boot::same_text(word.name, name))
-			return read_range(value, into.*word.field);
-	for (const choice_word &word : choices)
-		if (boot::same_text(word.name, name))
-			return read_chosen(word, value, into);
-	if (boot::same_text(name, "cpus"))
-		return read_counts(value, into);
-	into.lock = value;
-	return for_each_item(value, is_lock);
+	while (!boot::same_text(row->name, name))
+		row++;
+	return *row;
 }
 
 /* What a word is called here: `outside` is think's name of before. */
@@ -475,52 +533,96 @@ bool came_before(const boot::word &word)
 	return false;
 }
 
-void print_choices(const char *word, const choice *among)
-{
-	boot::print("#   %s=", word);
-	for (; among->name; among++)
-		boot::print("%s%s", among->name, among[1].name ? "|" : "\n");
-}
-
 wrong check_word(const boot::word &word, options &into)
 {
 	const nearest known = word_like(name_of(word));
 
 	if (came_before(word))
 		return because("given twice");
-	if (boot::same_text(word.name, "x2apic") ||
-	    boot::same_text(word.name, "pin"))
-		return {}; /* boot's, and done */
-	if (boot::same_text(word.name, "help")) {
-		into.help = true;
-		return {};
-	}
 	if (!known.is_exact())
 		return unknown(known);
+	const word_row &row = row_of(name_of(word));
+
+	into.help |= row.word == word_help;
+	if (!row.read)
+		return {};
 	if (!word.value || !*word.value)
 		return because("its value is missing");
-	return read_word(name_of(word), word.value, into);
+	return row.read(word.value, into);
+}
+
+/* Calls use(name) for each run that uses all of these words. */
+template <typename Use>
+void for_each_user(u32 mask, Use use)
+{
+	for (u32 i = 0; i < run_count; i++)
+		if (uses(static_cast<job>(i), mask))
+			use(runs[i].name);
+}
+
+/* The words that came, and their values that not every run takes; the run. */
+constinit u32 given = 0;
+constinit u32 was_read = 0;
+constinit job chosen = job::measure;
+
+wrong check_use(const boot::word &word, const options &o)
+{
+	const u32 one = row_of(name_of(word)).word;
+	u32 mask = one;
+	const char *what = "it";
+	char users[192] = "";
+	klock::usize at = 0;
+
+	if (one == word_cpus && o.counts.unchecked > 1) {
+		mask = cpus;
+		what = "a list";
+	} else if (one == word_mode && o.output.unchecked == mode::csv) {
+		mask = word_mode | mode_csv;
+		what = "csv";
+	}
+	given |= one;
+	if (uses(o.run, mask))
+		return {};
+	for_each_user(mask, [&](const char *run) {
+		at += boot::format_to(users + at, sizeof(users) - at, "%s%s",
+				      at ? ", " : "", run);
+	});
+	return because("run=%s does not use %s, these do: %s",
+		       run_name(static_cast<u32>(o.run)), what, users);
+}
+
+void print_word(const word_row &row)
+{
+	const char *before = "";
+
+	boot::print("#   %s%s%s  %s\n", row.name, row.usual ? "=" : "",
+		    row.usual ? row.usual : "", row.means);
+	if (!(row.word & of_all)) {
+		boot::print("#     run=");
+		for_each_user(row.word, [&](const char *run) {
+			boot::print("%s%s", before, run);
+			before = "|";
+		});
+		boot::print("\n");
+	}
+	if (!row.among)
+		return;
+	boot::print("#     %s=", row.name);
+	for (u32 i = 0; row.among(i); i++)
+		boot::print("%s%s", i ? "|" : "", row.among(i));
+	boot::print("\n");
 }
 
 void print_right_words()
 {
-	const options usual;
-
-	boot::print("# the right words, and what holds without them:\n"
-		    "#   help  prints this\n");
-	for (const choice_word &word : choices)
-		print_choices(word.name, word.among);
-	boot::print("#   cpus=0  that contend, 0: all; a list: 1,2,4\n"
-		    "#   pin=cores|threads|l3, or CPUs: 0,2,4  who is there\n"
-		    "#   x2apic  local APICs in x2APIC mode\n");
-	for (const range_word &word : ranges)
-		boot::print("#   %s=%u..%u  %s\n", word.name,
-			    (usual.*word.field).least, (usual.*word.field).most,
-			    word.meaning);
-	for (const number_word &word : numbers)
-		boot::print("#   %s=%u  %s\n", word.name, usual.*word.field,
-			    word.meaning);
-	boot::print("#   lock=all, or a list of\n");
+	boot::print("# the right words, what holds without them, and the runs "
+		    "that use them, if not all:\n");
+	for (const word_row &row : words)
+		print_word(row);
+	boot::print("# what each run does:\n");
+	for (const run_row &row : runs)
+		boot::print("#   %s: %s\n", row.name, row.means);
+	boot::print("# the locks:\n");
 	klock::selftest::all_locks<most_cpus>::for_each([]<typename Subject>() {
 		boot::print("#     %s\n", Subject::name);
 	});
@@ -528,9 +630,9 @@ void print_right_words()
 
 bool needs_apic(const options &o)
 {
-	return o.irq || o.run == job::storm || o.run == job::busted_storm ||
-	       o.run == job::shared_storm || o.run == job::sequences ||
-	       o.run == job::sleep;
+	return o.irq.unchecked || o.run == job::storm ||
+	       o.run == job::busted_storm || o.run == job::shared_storm ||
+	       o.run == job::sequences || o.run == job::sleep;
 }
 
 /* One line: a screen holds few. */
@@ -538,15 +640,6 @@ void print_wrong(const char *name, const char *value, const wrong &w)
 {
 	boot::print("FAIL: wrong word %s%s%s: %s (the word help lists all)\n",
 		    name, value ? "=" : "", value ? value : "", w.why);
-}
-
-/* Of a word that is there. */
-const char *value_of(const char *name)
-{
-	for (const boot::word &word : boot::command_line())
-		if (boot::same_text(word.name, name))
-			return word.value;
-	return nullptr;
 }
 
 bool is_shared(const char *name)
@@ -560,45 +653,58 @@ bool is_shared(const char *name)
 	return found;
 }
 
-/* Fewer writers than sections: there must be somebody who reads. */
-wrong check_writers(const options &o)
+/* Each is one that readers share, where there are readers. */
+wrong check_shared(const options &o)
 {
-	if (o.writers == 100)
+	if (o.writers.unchecked == 100 && o.run != job::shared &&
+	    o.run != job::shared_storm)
 		return {};
-	if (o.run != job::measure)
-		return because("this run= has none");
-	return for_each_item(o.lock, [](const char *item) {
+	return for_each_item(o.lock.unchecked, [](const char *item) {
 		return is_shared(item)
 			       ? wrong{}
 			       : because("readers do not share %s", item);
 	});
 }
 
-bool has_csv(job run)
-{
-	return run == job::measure || run == job::backoff ||
-	       run == job::instructions || run == job::pairs ||
-	       run == job::topology;
-}
-
 /* What the words leave open: the number of CPUs, the length of a run. */
 bool complete(options &o)
 {
-	if (!o.counts)
-		o.counts = 1;
-	for (u32 i = 0; i < o.counts; i++)
-		if (!o.cpus[i])
-			o.cpus[i] = boot::cpu_count();
+	for (u32 &many : o.cpus.unchecked.of)
+		if (!many)
+			many = boot::cpu_count();
 	/* Interrupts need time to come. */
-	if (o.irq && !o.acquisitions && !o.seconds)
-		o.seconds = 1;
-	if (!o.acquisitions && (!o.seconds || o.run != job::measure))
-		o.acquisitions = 20000;
+	if (!o.acquisitions.unchecked && !o.seconds.unchecked) {
+		o.seconds = o.irq.unchecked != 0;
+		o.acquisitions = o.irq.unchecked ? 0 : 20000;
+	}
 	if (needs_apic(o) && !boot::has_ipis()) {
 		boot::print("FAIL: no local APIC: no interrupts, no NMIs, no "
 			    "%s\n",
-			    o.irq ? "irq=" : "storm");
+			    o.irq.unchecked ? "irq=" : "storm");
 		return false;
+	}
+	return true;
+}
+
+/* What holds without any word: its own text says it. */
+void set_usual(options &o)
+{
+	o = {};
+	for (const word_row &row : words)
+		if (row.read)
+			(void)row.read(row.usual, o);
+	given = was_read = 0;
+}
+
+/* For each word in turn; false: check() found one wrong, and that is said. */
+template <typename Check>
+bool all_pass(Check check)
+{
+	for (const boot::word &word : boot::command_line()) {
+		if (const wrong w = check(word)) {
+			print_wrong(word.name, word.value, w);
+			return false;
+		}
 	}
 	return true;
 }
@@ -607,26 +713,69 @@ bool complete(options &o)
 
 bool read_options(options &into)
 {
-	for (const boot::word &word : boot::command_line()) {
-		if (const wrong w = check_word(word, into)) {
-			print_wrong(word.name, word.value, w);
-			return false;
-		}
-	}
-	if (into.output == mode::csv && !has_csv(into.run)) {
-		print_wrong("mode", "csv", because("this run= has none"));
+	set_usual(into);
+	if (!all_pass([&](const auto &w) { return check_word(w, into); }))
 		return false;
-	}
-	if (into.run == job::misuse && into.what >= misuse::two_orders) {
-		print_wrong("what", name_of(into.what),
+	if (into.help)
+		return true;
+	chosen = into.run;
+	if (!all_pass([&](const auto &w) { return check_use(w, into); }))
+		return false;
+	if (into.run == job::misuse &&
+	    into.what.unchecked >= misuse::two_orders) {
+		print_wrong("what", name_of(into.what.unchecked),
 			    because("run=deadlock alone has it"));
 		return false;
 	}
-	if (const wrong w = check_writers(into)) {
-		print_wrong("writers", value_of("writers"), w);
+	if (const wrong w = check_shared(into)) {
+		print_wrong("lock", into.lock.unchecked, w);
 		return false;
 	}
 	return complete(into);
+}
+
+bool uses(job run, u32 word)
+{
+	const u32 all = runs[static_cast<u32>(run)].words | of_all;
+
+	return (all & word) == word;
+}
+
+void note_read(u32 word)
+{
+	was_read |= word;
+	if (uses(chosen, word))
+		return;
+	u32 bit = 0;
+
+	while (word >> bit != 1)
+		bit++;
+	boot::panic("run=%s reads %s=: its row in lab/options.cpp lacks it",
+		    run_name(static_cast<u32>(chosen)),
+		    bit < word_count ? words[bit].name : "a list of cpus");
+}
+
+const char *unread_word()
+{
+	for (const word_row &row : words)
+		if (given & ~was_read & ~of_all & row.word)
+			return row.name;
+	return nullptr;
+}
+
+described describe_word(u32 row)
+{
+	if (row >= word_count)
+		return {};
+	return {words[row].name, words[row].usual, words[row].means,
+		words[row].word};
+}
+
+described describe_run(u32 row)
+{
+	if (row >= run_count)
+		return {};
+	return {runs[row].name, "", runs[row].means, runs[row].words | of_all};
 }
 
 int print_help()
@@ -636,10 +785,7 @@ int print_help()
 	return 0;
 }
 
-const char *name_of(misuse what)
-{
-	return misuses[static_cast<u32>(what)].name;
-}
+const char *name_of(misuse what) { return misuses[static_cast<u32>(what)]; }
 
 bool asks_for(const options &o, const char *name)
 {

@@ -5,8 +5,8 @@
  *	run=measure lock=mcs_lock,tas_lock cpus=1,2,4 section=500 seconds=2
  *
  * Words are name=value, in any order, each at most once. The first that is
- * wrong ends the run by one line that says why and what may be right: nothing
- * is guessed. The word help alone prints the list of all.
+ * wrong, or that this run= does not use, ends the run by one line that says why
+ * and what may be right: nothing is guessed. The word help prints the list.
  */
 #pragma once
 
@@ -23,30 +23,30 @@ using klock::selftest::range;
 /* A table for people, comma-separated values for a script, or KTAP. */
 enum class mode : u32 { table, csv, tap };
 
-/* What is run. */
+/* A row of `runs` in options.cpp each, in its order: that says what it does. */
 enum class job : u32 {
-	measure,       /* throughput, handoff, fairness of each lock */
-	locks,	       /* every lock of the list must pass the torture */
-	storm,	       /* the same under interrupts, NMIs, stalls */
-	sequences,     /* sequences, once, barrier under them; mutants fail */
-	deadline,      /* a holder that stays: the others give up in time */
-	sleep,	       /* locks that sleep, woken by handlers, too */
-	busted,	       /* every mutant that this machine can find must fail */
-	busted_storm,  /* the same under interrupts, NMIs, stalls */
-	shared,	       /* locks that readers share must pass theirs */
-	shared_storm,  /* the same; handlers read and write, NMIs try */
-	busted_shared, /* every such mutant must fail */
-	backoff,       /* what back-off does to a ticket lock */
-	instructions,  /* of each lock, one CPU alone */
-	pairs,	       /* one handoff between every two CPUs */
-	topology,      /* which CPUs share what */
-	misuse,	       /* one misuse of a checked lock, which must be named */
-	deadlock,      /* one deadlock of several locks, the same */
-	counts,	       /* how locks are waited for: a table, and its sum */
-	stuck,	     /* a lock that is not released: the watchdog must say so */
-	panic,	     /* the rest is for the runner's own tests: ends that it */
-	fault,	     /* must tell apart */
-	print_fault, /* inside the console's own critical section */
+	measure,
+	locks,
+	storm,
+	sequences,
+	deadline,
+	sleep,
+	busted,
+	busted_storm,
+	shared,
+	shared_storm,
+	busted_shared,
+	backoff,
+	instructions,
+	pairs,
+	topology,
+	misuse,
+	deadlock,
+	counts,
+	stuck,
+	panic, /* from here on they end badly, for the runner's own tests */
+	fault,
+	print_fault,
 	fail,
 	hang,
 	reset,
@@ -95,29 +95,97 @@ inline constexpr unsigned most_cpus = boot::max_cpus;
 
 inline constexpr unsigned most_counts = 16;
 
+/*
+ * A row of `words` in options.cpp each; a mask. Behind `help` are values that
+ * some runs do not take of words that they use.
+ */
+enum word : u32 {
+	word_run = 1u << 0,
+	word_mode = 1u << 1,
+	word_lock = 1u << 2,
+	word_cpus = 1u << 3,
+	word_section = 1u << 4,
+	word_think = 1u << 5,
+	word_seconds = 1u << 6,
+	word_acquisitions = 1u << 7,
+	word_writers = 1u << 8,
+	word_irq = 1u << 9,
+	word_seed = 1u << 10,
+	word_detail = 1u << 11,
+	word_convoys = 1u << 12,
+	word_pauses = 1u << 13,
+	word_rest = 1u << 14,
+	word_try = 1u << 15,
+	word_without = 1u << 16,
+	word_what = 1u << 17,
+	word_patience = 1u << 18,
+	word_parallel = 1u << 19,
+	word_pin = 1u << 20,
+	word_x2apic = 1u << 21,
+	word_help = 1u << 22,
+	list_of_cpus = 1u << 23, /* cpus=1,2: one run after another */
+	mode_csv = 1u << 24,
+};
+
+/*
+ * Called when a run reads the value of a word: a panic, if its row of `runs`
+ * has no such word.
+ */
+void note_read(u32 word);
+
+/*
+ * The value of a word. Each read is noted but those of `unchecked`, which are
+ * for options.cpp and for what is no part of a run: the host's plan.
+ */
+template <u32 Word, typename T>
+struct option {
+	T unchecked;
+
+	operator const T &() const { return read(); }
+	const T *operator->() const { return &read(); }
+	auto operator[](u32 i) const { return read().of[i]; }
+	option &operator=(const T &now)
+	{
+		unchecked = now;
+		return *this;
+	}
+
+	[[nodiscard]] const T &read() const
+	{
+		note_read(Word);
+		return unchecked;
+	}
+};
+
+struct cpu_list {
+	u32 of[most_counts];
+};
+
+/* What holds without a word is in its row of `words`: read_options() sets it.
+ */
 struct options {
-	mode output = mode::table;
-	job run = job::measure;
-	misuse what = misuse::recursion;
-	const char *lock = "all";   /* names with commas, or all */
-	u32 cpus[most_counts] = {}; /* that contend, one run after another */
-	u32 counts = 0;		    /* how many of them were given */
-	range section = {500, 500}; /* cycles inside */
-	range think = {0, 2000};    /* cycles between two critical sections */
-	u32 seconds = 0;	    /* how long; 0: acquisitions count */
-	u32 acquisitions = 0;	    /* of all CPUs; 0: seconds, or 20000 */
-	u32 writers = 100; /* of 100 sections; less: locks that share */
-	u32 irq = 0;	   /* timer interrupts per second, a CPU */
-	u32 seed = 1;
-	u32 detail = 0;	      /* 1: histograms in the table */
-	u32 convoys = 20;     /* torture: rounds of forced order */
-	u32 pauses = 0;	      /* torture: inside, between stores */
-	u32 rest = 8;	      /* torture: between two sections, at most */
-	u32 try_one_in = 8;   /* torture: one in so many tries */
-	u32 parallel = 0;     /* 1: vCPUs truly run at once */
-	u32 patience = 10000; /* ms without progress: stuck */
-	u32 without = 0;      /* storm: parts left out, and then missed */
-	bool help = false;    /* only the list of the words is wanted */
+	job run;
+	option<word_mode, mode> output;
+	option<word_what, misuse> what;
+	option<word_lock, const char *> lock; /* names with commas, or all */
+	option<word_cpus, cpu_list> cpus;     /* that contend */
+	option<list_of_cpus, u32> counts;     /* how many of them were given */
+	option<word_section, range> section;  /* cycles inside */
+	option<word_think, range> think;      /* cycles between two sections */
+	option<word_seconds, u32> seconds;    /* 0: acquisitions count */
+	option<word_acquisitions, u32> acquisitions; /* 0: seconds count */
+	option<word_writers, u32> writers; /* less: locks that share */
+	option<word_irq, u32> irq;
+	option<word_seed, u32> seed;
+	option<word_detail, u32> detail;
+	option<word_convoys, u32> convoys;
+	option<word_pauses, u32> pauses;
+	option<word_rest, u32> rest;
+	option<word_try, u32> try_one_in;
+	option<word_parallel, u32> parallel;
+	option<word_patience, u32> patience;
+	option<word_without, u32> without; /* parts left out, and then missed */
+	bool help; /* only the list of the words is wanted */
 };
 
 /* Reads the kernel command line; prints what is wrong and returns false. */
@@ -125,6 +193,22 @@ struct options {
 
 /* The list of the words: the payload's exit status. */
 int print_help();
+
+/* A word that was given and never read by the run; null: there is none. */
+[[nodiscard]] const char *unread_word();
+
+/* Whether the run's row has the word. */
+[[nodiscard]] bool uses(job run, u32 word);
+
+/* Of a table for people: README's, made by options/test_options.cpp. */
+struct described {
+	const char *name;  /* null: there is no row of that number */
+	const char *usual; /* of a word: without it; null: it has no value */
+	const char *means;
+	u32 words; /* the word; of a run, all of its words */
+};
+[[nodiscard]] described describe_word(u32 row);
+[[nodiscard]] described describe_run(u32 row);
 
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);

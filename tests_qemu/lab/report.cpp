@@ -36,8 +36,10 @@ unsigned text_length(const char *text)
 /* Of one row, at most. A storm goes on for 16 times as many: storm.hpp. */
 u64 most_acquisitions(const options &o)
 {
-	const u64 torture = u64{o.convoys} * boot::cpu_count() + o.acquisitions;
-	const u64 storm = u64{o.acquisitions} * 17;
+	const u64 sections = o.acquisitions.unchecked;
+	const u64 torture =
+		u64{o.convoys.unchecked} * boot::cpu_count() + sections;
+	const u64 storm = sections * 17;
 
 	switch (o.run) {
 	case job::locks:
@@ -52,7 +54,7 @@ u64 most_acquisitions(const options &o)
 	case job::busted_storm:
 		return attempts_a_run * busted_storm_runs * (torture + storm);
 	default:
-		return o.acquisitions;
+		return sections;
 	}
 }
 
@@ -86,7 +88,8 @@ void begin_report(const options &o, unsigned rows)
 void print_plan(const options &o, unsigned rows)
 {
 	boot::print("# plan: rows=%u acquisitions=%u seconds=%u patience=%u\n",
-		    rows, most_acquisitions(o), o.seconds, o.patience);
+		    rows, most_acquisitions(o), o.seconds.unchecked,
+		    o.patience.unchecked);
 }
 
 unsigned name_width(const options &o)
@@ -98,7 +101,7 @@ unsigned name_width(const options &o)
 			const unsigned length = text_length(Subject::name);
 
 			/* Whose names are as long as the list's longest. */
-			const bool printed = o.run == job::backoff ||
+			const bool printed = !uses(o.run, word_lock) ||
 					     asks_for(o, Subject::name);
 
 			if (printed && length > longest)
@@ -214,6 +217,7 @@ int end_report()
 
 	if (output != mode::table)
 		print_totals();
+	const char *const unread = unread_word();
 	if (failed)
 		boot::format_to(verdict, sizeof(verdict),
 				"FAIL: %u of %u: %s: %s", failed, row,
@@ -222,8 +226,11 @@ int end_report()
 		boot::format_to(verdict, sizeof(verdict),
 				"FAIL: %s: %u of %u rows, %u skipped", wrong,
 				row, planned, skipped);
+	else if (unread)
+		boot::format_to(verdict, sizeof(verdict),
+				"FAIL: %s= was given and never read", unread);
 	boot::print("%s\n", verdict);
-	return failed || wrong;
+	return failed || wrong || unread;
 }
 
 void add_sections(klock::u64 sections, klock::u64 capacity)

@@ -17,15 +17,20 @@ using klock::selftest::plan;
 using klock::selftest::result;
 
 /* What is asked for, of so many CPUs. */
-inline plan plan_for(const options &o, u32 cpus)
+inline plan plan_for(const options &o, u32 cpus, u32 convoys)
 {
 	return {.cpus = cpus,
-		.convoys = o.convoys,
+		.convoys = convoys,
 		.sections = o.acquisitions,
 		.relaxes_a_word = o.pauses,
 		.relaxes_outside = o.rest,
 		.try_one_in = o.try_one_in,
 		.seed = o.seed};
+}
+
+inline plan plan_for(const options &o, u32 cpus)
+{
+	return plan_for(o, cpus, o.convoys);
 }
 
 /* Calls run(cpu, of) on what.cpus CPUs, under the watchdog's eyes. */

@@ -123,13 +123,13 @@ result storm_shared(const shared_row &row, const options &o, u32 cpus)
 {
 	const shared_calls &calls = row.torture.calls;
 	const unsigned contexts = boot::has_nmi() ? 2 : 1;
-	plan p = plan_for(o, cpus_with(calls, cpus, contexts));
+	/* Handlers come in between: no order is to be seen. */
+	plan p = plan_for(o, cpus_with(calls, cpus, contexts), 0);
 	visitors what = {[](unsigned cpu) { in_storm->interrupt(cpu); },
 			 nullptr, [] { return in_storm->progress(); }};
 
 	if (calls.can_try())
 		what.in_nmi = [](unsigned cpu) { in_storm->drop_in(cpu); };
-	p.convoys = 0; /* handlers come in between: no order to be seen */
 	p.write_one_in = 4;
 	p.irqs_off = true;
 	p.is_missing = is_missing;
@@ -182,9 +182,11 @@ const char *find_shared(const shared_row &row, options o)
 {
 	const char *found = nullptr;
 
-	for (unsigned run = 0; run < 50 && !found; run++, o.seed++)
+	for (unsigned run = 0; run < 50 && !found; run++) {
 		found = fault(
 			torture_shared(row, o, o.cpus[0], stuck::is_meant));
+		o.seed = o.seed + 1;
+	}
 	return found;
 }
 

@@ -204,7 +204,7 @@ const char *find_in_storm(const bench &b, options o, stuck standstill,
 	const char *found = nullptr;
 	attempts tries(o, most_runs, standstill);
 
-	for (; tries.are_left() && !found; o.seed++) {
+	for (; tries.are_left() && !found; o.seed = o.seed + 1) {
 		o.rest = tries.rest();
 		const result r =
 			torture_under_faults(b, o, o.cpus[0], standstill);

@@ -59,14 +59,14 @@ using namespace klock::selftest;
 constexpr u32 slow_us = 54000;
 constexpr u32 fast_us = 1000;
 
-constinit u32 patience_ms = 10000;
+constinit const options *asked = nullptr;
 constinit watched current = {};
 constinit klock::atomic<u32> watching{0};
 constinit u32 last_progress = 0;
 constinit u32 still = 0;	 /* looks without progress */
 constinit u32 longest_still = 0; /* of the control's */
 constinit u32 unanswered = 0;	 /* looks since a CPU was asked in vain */
-constinit u32 bearable_ms = 0;	 /* what patience_ms is on this host now */
+constinit u32 bearable_ms = 0;	 /* what patience= is on this host now */
 
 /* The first CPU that is inside, or as many as there are: nobody is. */
 unsigned holder()
@@ -158,6 +158,7 @@ void count_look()
  */
 u32 bearable(unsigned cpus)
 {
+	const u32 patience_ms = asked->patience;
 	constexpr u64 pauses = 100000;
 	const u64 ms = boot::div_u64(
 		boot::cycles_to_ns(relax_among(cpus)) * pauses, 1000000);
@@ -195,7 +196,7 @@ void look()
 
 } // namespace
 
-void set_patience(u32 ms) { patience_ms = ms; }
+void set_patience(const options &o) { asked = &o; }
 
 bool has_watchdog()
 {

@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "options.hpp"
+
 #include <klock/padded_ticket_lock.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/proportional_ticket_lock.hpp>
@@ -106,8 +108,8 @@ struct watched {
 	stuck standstill;
 };
 
-/* How long a stand-still of a sound lock is borne. */
-void set_patience(klock::u32 ms);
+/* How long a stand-still of a sound lock is borne: read when a watch starts. */
+void set_patience(const options &o);
 
 /* Whether anybody looks; says why if not. CPU 0, thread. */
 bool has_watchdog();

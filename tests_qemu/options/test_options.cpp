@@ -10,7 +10,10 @@
 
 #include <catch.hpp>
 
+#include <cstdlib>
+#include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,52 @@ std::vector<std::string> texts;
 std::vector<boot::word> line;
 std::string printed;
 bool ipis = true;
+
+/* The names of the runs that use a word, as README has them. */
+std::string users(lab::u32 word)
+{
+	std::string some;
+	bool all = true;
+
+	for (lab::u32 i = 0; lab::describe_run(i).name; i++) {
+		const lab::described run = lab::describe_run(i);
+
+		if (!(run.words & word)) {
+			all = false;
+			continue;
+		}
+		some += (some.empty() ? "" : ", ") + std::string(run.name);
+		if (word == lab::word_cpus && !(run.words & lab::list_of_cpus))
+			some += " (one number)";
+		if (word == lab::word_mode && (run.words & lab::mode_csv))
+			some += " (`csv`, too)";
+	}
+	return all ? "all" : some;
+}
+
+/* README's two tables. */
+std::string tables()
+{
+	std::string text = "| word | means | without it | of `run=` |\n"
+			   "|---|---|---|---|\n";
+
+	for (lab::u32 i = 0; lab::describe_word(i).name; i++) {
+		const lab::described word = lab::describe_word(i);
+
+		text += "| `" + std::string(word.name) +
+			(word.usual ? "=" : "") + "` | " + word.means + " | " +
+			(word.usual ? word.usual : "") + " | " +
+			users(word.words) + " |\n";
+	}
+	text += "\n| `run=` | does |\n|---|---|\n";
+	for (lab::u32 i = 0; lab::describe_run(i).name; i++) {
+		const lab::described run = lab::describe_run(i);
+
+		text += "| `" + std::string(run.name) + "` | " + run.means +
+			" |\n";
+	}
+	return text;
+}
 
 /* Names and values, cut as boot cuts them. */
 void set_line(const std::string &words)
@@ -66,6 +115,12 @@ words command_line() { return {line.data(), line.data() + line.size()}; }
 unsigned cpu_count() { return 2; }
 bool has_ipis() { return ipis; }
 
+void panic_list(const char *format, const format_argument *arguments)
+{
+	print_list(format, arguments);
+	throw std::runtime_error(printed);
+}
+
 void print_list(const char *format, const format_argument *arguments)
 {
 	format_list({[](void *, char c) { printed += c; }, nullptr}, format,
@@ -98,7 +153,9 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		{"cpus=two", "\"two\" is not a whole number"},
 		{"cpus=1,3", "out of range: at most 2, all CPUs"},
 		{"mode", "its value is missing"},
-		{"run=locks mode=csv", "this run= has none"},
+		{"run=locks mode=csv",
+		 "run=locks does not use csv, these do: measure, backoff, "
+		 "instructions, pairs, topology"},
 		{"seconds=-1", "\"-1\" is not a whole number"},
 		{"seconds=18446744073709551617",
 		 "out of range: at most 4294967295"},
@@ -110,11 +167,28 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		{"outside=9..1", "reversed: the smaller one is first, 1..9"},
 		{"think=5 outside=7", "given twice"},
 		{"writers=101", "out of range: at most 100"},
-		{"run=locks writers=10", "this run= has none"},
+		{"run=locks writers=10",
+		 "run=locks does not use it, these do: measure"},
+		{"run=topology seconds=3",
+		 "run=topology does not use it, these do: measure, backoff"},
+		{"rest=8 run=locks seconds=0",
+		 "run=locks does not use it, these do: measure, backoff"},
+		{"what=upgrade",
+		 "run=measure does not use it, these do: misuse, deadlock"},
+		{"run=shared_storm convoys=1",
+		 "run=shared_storm does not use it, these do: locks, storm, "
+		 "busted, busted_storm, shared, busted_shared"},
+		{"run=panic outside=5",
+		 "run=panic does not use it, these do: measure, backoff"},
+		{"run=busted cpus=1,2",
+		 "run=busted does not use a list, these do: measure, locks, "
+		 "storm, sequences, deadline, sleep, shared, shared_storm, "
+		 "backoff, pairs"},
 		{"run=misuse what=two_orders", "run=deadlock alone has it"},
 		{"run=misuse what=served", "run=deadlock alone has it"},
-		{"lock=reader_lock,tas_lock writers=10",
+		{"writers=10 lock=reader_lock,tas_lock",
 		 "readers do not share tas_lock"},
+		{"run=shared lock=tas_lock", "readers do not share tas_lock"},
 		{"cpus=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
 		 "more than 16 numbers"},
 	};
@@ -143,19 +217,19 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	CHECK(v.o.cpus[0] == 2);
 	CHECK(lab::asks_for(v.o, "mcs_lock"));
 
-	v = read("run=sequences mode=tap seed=0x10 section=100..900 outside=7 "
-		 "cpus=1,2 lock=tas_lock,mcs_lock pin=cores x2apic "
-		 "without=nmis");
+	v = read("run=backoff mode=tap seed=0x10 section=100..900 outside=7 "
+		 "cpus=1,2 pin=cores x2apic");
 	CHECK(v.good);
-	CHECK(v.o.run == lab::job::sequences);
+	CHECK(v.o.run == lab::job::backoff);
 	CHECK(v.o.output == lab::mode::tap);
 	CHECK(v.o.seed == 16);
-	CHECK(v.o.section.least == 100);
-	CHECK(v.o.section.most == 900);
-	CHECK(v.o.think.least == 7);
-	CHECK(v.o.think.most == 7);
+	CHECK(v.o.section->least == 100);
+	CHECK(v.o.section->most == 900);
+	CHECK(v.o.think->least == 7);
+	CHECK(v.o.think->most == 7);
 	CHECK(v.o.counts == 2);
 	CHECK(v.o.cpus[1] == 2);
+	v = read("run=storm lock=tas_lock,mcs_lock without=nmis");
 	CHECK(v.o.without == lab::part_nmi);
 	CHECK(lab::locks_asked_for(v.o) == 2);
 	CHECK_FALSE(lab::asks_for(v.o, "clh_lock"));
@@ -164,10 +238,11 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	CHECK(read("irq=10").o.seconds == 1);
 	CHECK(read("irq=10 acquisitions=5").o.seconds == 0);
 	CHECK(read("seconds=2").o.acquisitions == 0);
-	CHECK(read("run=locks seconds=2").o.acquisitions == 20000);
+	CHECK(read("run=locks").o.acquisitions == 20000);
 	CHECK(read("run=misuse what=upgrade").o.what == lab::misuse::upgrade);
 	CHECK(read("writers=10 lock=reader_lock").o.writers == 10);
 	CHECK(read("help").o.help);
+	CHECK(read("run=topology seconds=3 help").o.help);
 }
 
 TEST_CASE("lab: a storm wants interrupts")
@@ -191,9 +266,53 @@ TEST_CASE("lab: the list of the words")
 {
 	printed.clear();
 	CHECK(lab::print_help() == 0);
-	for (const char *text :
-	     {"run=measure|locks|storm", "acquisitions=0", "ticket_lock<u8>",
-	      "sequences", "section=500..500"})
+	for (const char *text : {"run=measure|locks|storm", "acquisitions=0",
+				 "ticket_lock<u8>", "sequences", "section=500"})
 		CHECK(printed.find(text) != std::string::npos);
 	CHECK(printed.ends_with("PASS\n"));
+}
+
+TEST_CASE("lab: a run that reads a word which its row lacks panics")
+{
+	verdict v = read("run=topology");
+
+	CHECK(v.o.output == lab::mode::table);
+	CHECK_THROWS_WITH(v.o.seed.read(),
+			  "run=topology reads seed=: its row in "
+			  "lab/options.cpp lacks it");
+	v = read("run=busted");
+	CHECK(v.o.cpus[0] == 2);
+	CHECK_THROWS(v.o.counts.read());
+}
+
+TEST_CASE("lab: a word that was given and never read is known")
+{
+	const verdict v = read("run=measure seed=7 irq=5 parallel=1");
+
+	CHECK(v.o.irq == 5);
+	REQUIRE(lab::unread_word());
+	CHECK(lab::unread_word() == std::string("seed"));
+	CHECK(v.o.seed == 7);
+	CHECK_FALSE(lab::unread_word());
+}
+
+/* The target words_table writes them. */
+TEST_CASE("lab: README's tables of words and runs are those of the code")
+{
+	const std::string begin = "<!-- words: begin -->\n";
+	std::ifstream file(KLOCK_README);
+	std::stringstream all;
+
+	all << file.rdbuf();
+	std::string text = all.str();
+	const auto from = text.find(begin) + begin.size();
+	const auto to = text.find("<!-- words: end -->");
+
+	REQUIRE(from <= to);
+	REQUIRE(to != std::string::npos);
+	if (std::getenv("KLOCK_WRITE_TABLES"))
+		std::ofstream(KLOCK_README)
+			<< text.replace(from, to - from, tables());
+	else
+		CHECK(text.substr(from, to - from) == tables());
 }
