@@ -15,6 +15,7 @@ namespace {
 constinit u64 began = 0;
 constinit u64 frequency = 0;
 constinit bool is_known = false;
+constinit u64 coarse_step = 0;
 
 /* The shortest way that the clock goes between two looks, in nanoseconds. */
 u64 step_of_clock()
@@ -39,7 +40,8 @@ void say_coarse_clock()
 	constexpr u64 too_long = 1000;
 	const u64 step = step_of_clock();
 
-	if (step > too_long)
+	coarse_step = step > too_long ? step : 0;
+	if (coarse_step)
 		print("# boot: the clock goes by steps of %u ns: too long to "
 		      "measure a lock by\n",
 		      step);
@@ -63,6 +65,8 @@ void burn()
 u64 clock_hz() { return frequency; }
 
 bool clock_is_known() { return is_known; }
+
+u64 coarse_step_ns() { return coarse_step; }
 
 u64 cycles_to_ns(u64 cycles)
 {

@@ -21,6 +21,13 @@ u64 clock_hz();
  */
 bool clock_is_known();
 
+/*
+ * How far klock::cycles() goes between two looks, in nanoseconds, where that is
+ * too long to measure a lock by: a hypervisor may trap each look. Else 0. Any
+ * context.
+ */
+u64 coarse_step_ns();
+
 /* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
 u64 cycles_to_ns(u64 cycles);
 

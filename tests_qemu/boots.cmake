@@ -396,6 +396,26 @@ klock_boot(full coarse_clock 1 single "run=topology"
 	ONCE "# boot: the clock goes by steps of "
 	RUN --qemu-arg=-icount --qemu-arg=shift=10,sleep=off
 	--expect-number "steps of" 1001 100000)
+# Times below a hundred such steps are left out, and long ones are not.
+function(klock_coarse name words)
+	klock_boot(test coarse_${name} 2 icount "${words}" ${ARGN}
+		RUN --qemu-arg=-icount --qemu-arg=shift=10,sleep=off)
+endfunction()
+set(one "lock=ticket_lock<u8> acquisitions=40")
+set(steps "no handoff was measured, times below 100 steps are left out")
+set(row "ticket_lock<u8>         2")
+klock_coarse(short "${one}" "${steps}" "${row}          - ")
+klock_coarse(long "${one} section=5000000 think=0"
+	"${row}        1" "     41         -     5")
+klock_coarse(tap "${one} mode=tap"
+	" - per second, handoff median - ns, p99 - ns, longest wait ")
+klock_coarse(csv "${one} mode=csv think=0" ",0,0,0,0,0," "# totals")
+klock_coarse(readers "lock=rw_ticket_lock<u8> writers=10 acquisitions=40"
+	"rw_ticket_lock<u8>      2          - ")
+set(too_long fail "skipped: the clock's steps are too long"
+	"FAIL: nothing was run: 1 of 1 rows, 1 skipped")
+klock_coarse(pairs "run=pairs" ${too_long})
+klock_coarse(instructions "run=instructions lock=tas_lock" ${too_long})
 klock_boot(full no_timer_measure 2 single "${measure}" fail
 	"the clock is not known: no timer measures it" "${unknown}"
 	RUN ${with}=pit=off,acpi=off --boots 1)

@@ -30,21 +30,61 @@ u64 to_floor(const figures &f)
 		     : 0;
 }
 
-u64 per_second(const figures &f)
-{
-	const u64 us = boot::div_u64(ns(f.cycles), 1000);
+/*
+ * A figure that is made of a time; of one too short for this clock there is
+ * none: "-" for people, 0 in CSV, whose readers take numbers.
+ */
+struct shown {
+	char text[21];
 
-	return us ? boot::div_u64(f.acquisitions * 1000000, us) : 0;
+	shown(const options &o, u64 figure, u64 of_ns)
+	{
+		if (is_measured(of_ns) || o.output == mode::csv)
+			boot::format_to(text, sizeof(text), "%u",
+					is_measured(of_ns) ? figure : 0);
+		else
+			boot::format_to(text, sizeof(text), "-");
+	}
+};
+
+/* A time itself, of so many cycles; in us, rounded. */
+struct shown_ns : shown {
+	shown_ns(const options &o, u64 cycles)
+	    : shown(o, ns(cycles), ns(cycles))
+	{
+	}
+};
+
+struct shown_us : shown {
+	shown_us(const options &o, u64 cycles)
+	    : shown(o, boot::div_u64(ns(cycles) + 500, 1000), ns(cycles))
+	{
+	}
+};
+
+shown per_second(const options &o, u64 acquisitions, u64 cycles)
+{
+	const u64 us = boot::div_u64(ns(cycles), 1000);
+
+	if (!us || !acquisitions)
+		return {o, 0, ~u64{0}};
+	return {o, boot::div_u64(acquisitions * 1000000, us),
+		boot::div_u64(ns(cycles), acquisitions)};
+}
+
+shown per_second(const options &o, const figures &f)
+{
+	return per_second(o, f.acquisitions, f.cycles);
 }
 
 void print_row(const options &o, const figures &f, const char *wrong)
 {
-	boot::print("%-*s %4u %10u %7u %9u %8u %2u.%03u%s%s\n", name_width(o),
-		    f.lock, f.cpus, per_second(f), f.handoffs,
-		    ns(f.handoff.permille(500)),
-		    boot::div_u64(ns(f.longest_wait) + 500, 1000),
-		    f.jain_permille / 1000, f.jain_permille % 1000,
-		    wrong ? "\n  " : "", wrong ? wrong : "");
+	boot::print("%-*s %4u %10s %7u %9s %8s %2u.%03u%s%s\n", name_width(o),
+		    f.lock, f.cpus, per_second(o, f).text, f.handoffs,
+		    shown_ns(o, f.handoff.permille(500)).text,
+		    shown_us(o, f.longest_wait).text, f.jain_permille / 1000,
+		    f.jain_permille % 1000, wrong ? "\n  " : "",
+		    wrong ? wrong : "");
 }
 
 /* One octave a line, the longest bar 40 characters. */
@@ -56,7 +96,8 @@ void print_histogram(const histogram &h)
 	u64 most = 1;
 
 	for (unsigned i = 0; i < histogram::buckets; i++)
-		counts[i / 8] += h.count(i);
+		if (is_measured(ns(histogram::lower_end(i))))
+			counts[i / 8] += h.count(i);
 	for (unsigned i = 0; i < octaves; i++)
 		most = counts[i] > most ? counts[i] : most;
 	for (unsigned i = 0; i < octaves; i++) {
@@ -70,17 +111,18 @@ void print_histogram(const histogram &h)
 	}
 }
 
-void print_detail(const figures &f)
+void print_detail(const options &o, const figures &f)
 {
 	boot::print(
 		"  %u acquisitions (%u in handlers) in %u us, at most %u in "
 		"a row by one CPU\n",
 		f.acquisitions, f.in_handler, boot::div_u64(ns(f.cycles), 1000),
 		f.max_consecutive);
-	boot::print("  %u handoffs to a CPU that waited: %u to %u ns, 99 %% at "
-		    "most %u ns\n",
-		    f.handoff.count(), ns(f.handoff.min()), ns(f.handoff.max()),
-		    ns(f.handoff.permille(990)));
+	boot::print("  %u handoffs to a CPU that waited: %s to %s ns, 99 %% at "
+		    "most %s ns\n",
+		    f.handoff.count(), shown_ns(o, f.handoff.min()).text,
+		    shown_ns(o, f.handoff.max()).text,
+		    shown_ns(o, f.handoff.permille(990)).text);
 	if (to_floor(f))
 		boot::print("  half of them within %u.%u times the machine's "
 			    "own, %u ns\n",
@@ -95,29 +137,35 @@ void print_csv(const options &o, const figures &f)
 	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
 		    o.section->least, o.section->most, o.think->least,
 		    o.think->most);
-	boot::print("%u,%u,%u,%u,%u,%u,", o.irq.read(), f.acquisitions,
-		    f.in_handler, ns(f.cycles), per_second(f), f.handoffs);
-	boot::print("%u,%u,%u,%u,%u,%u,%u,%u,", ns(f.handoff.min()),
-		    ns(f.handoff.permille(500)), ns(f.handoff.permille(990)),
-		    ns(f.handoff.max()), ns(f.longest_wait), f.jain_permille,
+	boot::print("%u,%u,%u,%u,%s,%u,", o.irq.read(), f.acquisitions,
+		    f.in_handler, ns(f.cycles), per_second(o, f).text,
+		    f.handoffs);
+	boot::print("%s,%s,%s,%s,%s,%u,%u,%u,",
+		    shown_ns(o, f.handoff.min()).text,
+		    shown_ns(o, f.handoff.permille(500)).text,
+		    shown_ns(o, f.handoff.permille(990)).text,
+		    shown_ns(o, f.handoff.max()).text,
+		    shown_ns(o, f.longest_wait).text, f.jain_permille,
 		    f.max_consecutive, f.overlaps);
 	boot::print("%u,%u\n", ns(handoff_floor()), to_floor(f));
 	for (unsigned i = 0; i < histogram::buckets; i++)
-		if (f.handoff.count(i))
+		if (f.handoff.count(i) &&
+		    is_measured(ns(histogram::lower_end(i))))
 			boot::print("hist,%s,%u,%u,%u,%u\n", f.lock, f.cpus,
 				    ns(histogram::lower_end(i)),
 				    ns(histogram::lower_end(i + 1)),
 				    f.handoff.count(i));
 }
 
-void print_tap(const figures &f, const char *wrong)
+void print_tap(const options &o, const figures &f, const char *wrong)
 {
-	boot::print("# %s: cpus %u, %u per second, handoff median %u ns, p99 "
-		    "%u ns, longest wait %u ns, jain %u, run %u%s%s\n",
-		    f.lock, f.cpus, per_second(f), ns(f.handoff.permille(500)),
-		    ns(f.handoff.permille(990)), ns(f.longest_wait),
-		    f.jain_permille, f.max_consecutive, wrong ? ": " : "",
-		    wrong ? wrong : "");
+	boot::print("# %s: cpus %u, %s per second, handoff median %s ns, p99 "
+		    "%s ns, longest wait %s ns, jain %u, run %u%s%s\n",
+		    f.lock, f.cpus, per_second(o, f).text,
+		    shown_ns(o, f.handoff.permille(500)).text,
+		    shown_ns(o, f.handoff.permille(990)).text,
+		    shown_ns(o, f.longest_wait).text, f.jain_permille,
+		    f.max_consecutive, wrong ? ": " : "", wrong ? wrong : "");
 }
 
 } // namespace
@@ -149,11 +197,11 @@ void print_figures(const options &o, const figures &f, const char *also_wrong)
 	if (o.output == mode::csv)
 		print_csv(o, f);
 	else if (o.output == mode::tap)
-		print_tap(f, wrong);
+		print_tap(o, f, wrong);
 	else
 		print_row(o, f, wrong);
 	if (o.detail && o.output == mode::table)
-		print_detail(f);
+		print_detail(o, f);
 	print_verdict(o, f.lock, wrong);
 }
 
@@ -163,45 +211,46 @@ using klock::selftest::fault;
 using klock::selftest::shared_figures;
 using klock::selftest::tally;
 
-u64 per_second(const shared_figures &f)
+shown per_second(const options &o, const shared_figures &f)
 {
-	const u64 us = boot::div_u64(ns(f.cycles), 1000);
-	const u64 made = f.read.acquisitions + f.write.acquisitions;
-
-	return us ? boot::div_u64(made * 1000000, us) : 0;
+	return per_second(o, f.read.acquisitions + f.write.acquisitions,
+			  f.cycles);
 }
 
-void print_short(const tally &of)
+void print_short(const options &o, const tally &of)
 {
-	boot::print(" %9u %8u", ns(of.handoff.permille(500)),
-		    boot::div_u64(ns(of.longest_wait) + 500, 1000));
+	boot::print(" %9s %8s", shown_ns(o, of.handoff.permille(500)).text,
+		    shown_us(o, of.longest_wait).text);
 }
 
 /* 79 columns: no name of these locks is longer than 20. */
-void print_row(const shared_figures &f, const char *wrong)
+void print_row(const options &o, const shared_figures &f, const char *wrong)
 {
-	boot::print("%-20s %4u %10u %4u", f.lock, f.cpus, per_second(f),
+	boot::print("%-20s %4u %10s %4u", f.lock, f.cpus, per_second(o, f).text,
 		    f.most_together);
-	print_short(f.read);
-	print_short(f.write);
+	print_short(o, f.read);
+	print_short(o, f.write);
 	boot::print("%s%s\n", wrong ? "\n  " : "", wrong ? wrong : "");
 }
 
-void print_detail(const char *whose, const tally &of)
+void print_detail(const options &o, const char *whose, const tally &of)
 {
 	boot::print("  %u %s, %u of them in handlers; %u handoffs to one that "
-		    "waited: %u to %u ns, 99 %% at most %u ns\n",
+		    "waited: %s to %s ns, 99 %% at most %s ns\n",
 		    of.acquisitions, whose, of.in_handler, of.handoff.count(),
-		    ns(of.handoff.min()), ns(of.handoff.max()),
-		    ns(of.handoff.permille(990)));
+		    shown_ns(o, of.handoff.min()).text,
+		    shown_ns(o, of.handoff.max()).text,
+		    shown_ns(o, of.handoff.permille(990)).text);
 }
 
-void print_side(const tally &of)
+void print_side(const options &o, const tally &of)
 {
-	boot::print("%u,%u,%u,%u,%u,%u,%u,", of.acquisitions, of.in_handler,
-		    of.handoff.count(), ns(of.handoff.permille(500)),
-		    ns(of.handoff.permille(990)), ns(of.handoff.max()),
-		    ns(of.longest_wait));
+	boot::print("%u,%u,%u,%s,%s,%s,%s,", of.acquisitions, of.in_handler,
+		    of.handoff.count(),
+		    shown_ns(o, of.handoff.permille(500)).text,
+		    shown_ns(o, of.handoff.permille(990)).text,
+		    shown_ns(o, of.handoff.max()).text,
+		    shown_ns(o, of.longest_wait).text);
 }
 
 void print_csv(const options &o, const shared_figures &f)
@@ -209,31 +258,34 @@ void print_csv(const options &o, const shared_figures &f)
 	boot::print("row,%s,%u,%u,%u,%u,%u,%u,", f.lock, f.cpus, f.bytes,
 		    o.section->least, o.section->most, o.think->least,
 		    o.think->most);
-	boot::print("%u,%u,%u,%u,%u,", o.irq.read(), o.writers.read(),
-		    ns(f.cycles), per_second(f), f.most_together);
-	print_side(f.read);
-	print_side(f.write);
+	boot::print("%u,%u,%u,%s,%u,", o.irq.read(), o.writers.read(),
+		    ns(f.cycles), per_second(o, f).text, f.most_together);
+	print_side(o, f.read);
+	print_side(o, f.write);
 	boot::print("%u,%u\n", f.jain_permille,
 		    f.read.overlaps + f.write.overlaps);
 }
 
-void print_side_of(const char *lock, const char *whose, const tally &of)
+void print_side_of(const options &o, const char *lock, const char *whose,
+		   const tally &of)
 {
-	boot::print("# %s: %u %s, handoff median %u ns, p99 %u ns, longest "
-		    "wait %u ns\n",
-		    lock, of.acquisitions, whose, ns(of.handoff.permille(500)),
-		    ns(of.handoff.permille(990)), ns(of.longest_wait));
+	boot::print("# %s: %u %s, handoff median %s ns, p99 %s ns, longest "
+		    "wait %s ns\n",
+		    lock, of.acquisitions, whose,
+		    shown_ns(o, of.handoff.permille(500)).text,
+		    shown_ns(o, of.handoff.permille(990)).text,
+		    shown_ns(o, of.longest_wait).text);
 }
 
 void print_tap(const options &o, const shared_figures &f, const char *wrong)
 {
-	boot::print("# %s: cpus %u, writers %u %%, %u per second, %u readers "
+	boot::print("# %s: cpus %u, writers %u %%, %s per second, %u readers "
 		    "at once, jain %u%s%s\n",
-		    f.lock, f.cpus, o.writers.read(), per_second(f),
+		    f.lock, f.cpus, o.writers.read(), per_second(o, f).text,
 		    f.most_together, f.jain_permille, wrong ? ": " : "",
 		    wrong ? wrong : "");
-	print_side_of(f.lock, "reads", f.read);
-	print_side_of(f.lock, "writes", f.write);
+	print_side_of(o, f.lock, "reads", f.read);
+	print_side_of(o, f.lock, "writes", f.write);
 }
 
 } // namespace
@@ -273,10 +325,10 @@ void print_shared_figures(const options &o, const shared_figures &f,
 	else if (o.output == mode::tap)
 		print_tap(o, f, wrong);
 	else
-		print_row(f, wrong);
+		print_row(o, f, wrong);
 	if (o.detail && o.output == mode::table) {
-		print_detail("reads", f.read);
-		print_detail("writes", f.write);
+		print_detail(o, "reads", f.read);
+		print_detail(o, "writes", f.write);
 	}
 	print_verdict(o, f.lock, wrong);
 }

@@ -83,6 +83,9 @@ int run_instructions(const options &o)
 	locks::for_each([&]<typename Subject>() {
 		if (!asks_for(o, Subject::name))
 			return;
+		if (boot::coarse_step_ns())
+			return print_skipped(o, Subject::name,
+					     "the clock's steps are too long");
 		const u64 cost = cost_of<Subject>();
 		const char *wrong = cost ? nullptr : "the clock stands still";
 

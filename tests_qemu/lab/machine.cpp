@@ -188,8 +188,31 @@ klock::u32 relax_among(unsigned cpus)
 
 klock::u32 handoff_floor() { return floor_cycles; }
 
+bool is_measured(u64 ns) { return ns >= 100 * boot::coarse_step_ns(); }
+
+namespace {
+
+/* Neither a pause nor a handoff is as long as a step: the base is a guess. */
+klock::calibration unmeasured()
+{
+	klock::calibration c = {};
+
+	floor_cycles = 0;
+	c.base = klock::guessed_base;
+	print_machine();
+	boot::print("# clock %u kHz, by steps of %u ns: no pause, no handoff "
+		    "was measured, times below 100 steps are left out\n",
+		    boot::div_u64(boot::clock_hz(), 1000),
+		    boot::coarse_step_ns());
+	return c;
+}
+
+} // namespace
+
 klock::calibration measure_machine()
 {
+	if (boot::coarse_step_ns())
+		return unmeasured();
 	const klock::calibration c =
 		boot::cpu_count() > 1 ? measure_with_two() : measure_alone();
 

@@ -34,6 +34,12 @@ klock::calibration measure_machine();
 klock::u32 handoff_floor();
 
 /*
+ * Whether a time is long enough to be one: a hundred steps of the clock, where
+ * boot has found these too long to measure a lock by.
+ */
+[[nodiscard]] bool is_measured(klock::u64 ns);
+
+/*
  * What one cpu_relax() takes while so many CPUs pause, cycles. On a machine
  * whose CPUs all run it is what one takes alone; where vCPUs take turns at one
  * host core, each pause is a turn of all others.

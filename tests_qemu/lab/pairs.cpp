@@ -146,6 +146,15 @@ void measure_all(const options &o, unsigned cpus)
 		print_reaches(cpus);
 }
 
+/* Null: so many CPUs can be measured. */
+const char *why_not(u32 cpus)
+{
+	if (cpus < 2)
+		return "one CPU is no pair";
+	return boot::coarse_step_ns() ? "the clock's steps are too long"
+				      : nullptr;
+}
+
 } // namespace
 
 int run_pairs(const options &o)
@@ -153,16 +162,16 @@ int run_pairs(const options &o)
 	unsigned rows = 0;
 
 	for (u32 i = 0; i < o.counts; i++)
-		rows += o.cpus[i] > 1 ? o.cpus[i] - 1 : 1;
+		rows += why_not(o.cpus[i]) ? 1 : o.cpus[i] - 1;
 	begin_report(o, rows);
 	print_machine();
 	if (o.output == mode::csv)
 		boot::print("head,cpu,other,cycles,ns\n");
 	for (u32 i = 0; i < o.counts; i++) {
-		if (o.cpus[i] > 1)
-			measure_all(o, o.cpus[i]);
+		if (const char *why = why_not(o.cpus[i]))
+			print_skipped(o, "pairs", why);
 		else
-			print_skipped(o, "pairs", "one CPU is no pair");
+			measure_all(o, o.cpus[i]);
 	}
 	return end_report();
 }
