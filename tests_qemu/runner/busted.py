@@ -4,12 +4,11 @@
 should find got away, or if a right lock was found out (the row "control"). The
 list itself says what should be found where. 77: skipped, this host can run none
 of the modes."""
-import argparse
 import re
 import sys
 
 import qemu
-from output import exit_status
+from output import Parser, exit_status
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
@@ -25,7 +24,7 @@ VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("modes", choices=("single", "turns", "parallel", "all"),
                         nargs="?", default="all",
                         help="the first alone; those whose vCPUs take turns, or "

@@ -6,20 +6,17 @@ fairness  test-and-set lets one CPU take the lock again and again, a ticket
           lock does not
 backoff   exponential back-off hurts a ticket lock, proportional does not
 """
-import argparse
 import sys
 
 import qemu
-from output import exit_status
+from output import Parser, exit_status
 import plots
 
 CPUS = 8
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("claim", choices=["fairness", "backoff"],
                         help="which of the two")
     parser.add_argument("--image", required=True,

@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: MIT
 """The columns of a CSV file are those that README documents, in its order, and
 a row has a value for each. plots.py reads the log alone as well."""
-import argparse
 import csv
 import re
 import sys
 
 import plots
 import qemu
-from output import exit_status
+from output import Parser, exit_status
 
 SKIPPED = 77
 ROW = re.compile(r"^\| `(\w+)` \| [^|]*\w[^|]* \|$")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True, help="the lab's .elf")
     parser.add_argument("--log", required=True,
                         help="where the serial log goes; .csv beside it")

@@ -5,7 +5,6 @@ stick (dd), a CD, or QEMU's -cdrom.
 
 0: made. 77: not, as packages are missing; they are named.
 """
-import argparse
 import pathlib
 import re
 import shutil
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from output import exit_status
+from output import Parser, exit_status
 from menu import shortened
 
 SKIPPED = 77
@@ -26,7 +25,7 @@ GRUB_FILES = pathlib.Path("/usr/lib/grub")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True, help="the kernel")
     parser.add_argument("--menu", required=True, help="grub.cfg")
     parser.add_argument("--out", required=True,
@@ -64,7 +63,8 @@ def menu_of(args):
 
 def main():
     args = arguments()
-    pathlib.Path(args.out).unlink(missing_ok=True)
+    out = pathlib.Path(args.out)
+    out.unlink(missing_ok=True)
     packages = missing(NEEDED)
     if packages:
         print("skipped: no ISO without " + ", ".join(packages)
@@ -76,12 +76,16 @@ def main():
         copy_stripped(args.image, boot / "lab.elf")
         (boot / "grub" / "grub.cfg").write_text(menu_of(args),
                                                 encoding="utf-8")
-        made = subprocess.run(["grub-mkrescue", "-o", args.out, folder],
+        # On the disk of --out, which may be full.
+        part = out.with_name(f"{out.name}.part")
+        made = subprocess.run(["grub-mkrescue", "-o", part, folder],
                               capture_output=True, text=True)
-    if made.returncode or not pathlib.Path(args.out).is_file():
+    if made.returncode or not part.is_file():
+        part.unlink(missing_ok=True)
         print(f"FAIL: grub-mkrescue:\n{made.stderr}")
         return 1
-    size = pathlib.Path(args.out).stat().st_size / 1e6
+    part.replace(out)
+    size = out.stat().st_size / 1e6
     print(f"{args.out}: {size:.1f} MB, boots from BIOS and UEFI")
     return 0
 

@@ -8,7 +8,7 @@ import sys
 
 import demo
 import qemu
-from output import exit_status
+from output import Trouble, exit_status
 
 SKIPPED = 77
 
@@ -49,9 +49,8 @@ def run_on(name, image, section, args):
     append = f"{args.append} section={section}"
     machine = qemu.Machine(image=image, cpus=4, append=append,
                            accelerator="icount", log=f"{args.log}.{name}")
-    why_not = qemu.missing(machine)
-    if not why_not and not os.path.exists(image):
-        why_not = f"{name}: no kernel: its compiler is missing"
+    why_not = (qemu.missing(machine) if os.path.exists(image)
+               else f"{name}: no kernel: its compiler is missing")
     if why_not:
         return f"skipped: {why_not}"
     run = qemu.run(machine)
@@ -67,6 +66,8 @@ def main():
     place = demo.Place(args.readme, "machines")
     columns = {}
     for word in args.image:
+        if word.count("=") != 2:
+            raise Trouble(f"--image {word}: not NAME=FILE=CYCLES")
         name, image, section = word.split("=")
         columns[name] = run_on(name, image, section, args)
         if isinstance(columns[name], str):

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Boots every entry of the ISO's menu once, without GRUB: an entry with a word
 that the lab does not know would be found by a user otherwise."""
-import argparse
 import re
 import sys
 
 import qemu
-from output import exit_status
+from output import Parser, exit_status
 from screen import UNMEASURED
 
 ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')
@@ -22,7 +21,7 @@ def shortened(words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--menu", required=True, help="grub.cfg")
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")

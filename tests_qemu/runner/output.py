@@ -6,62 +6,52 @@ A line that the guest has written over (carriage return: "mcs_lock ..." while
 mcs_lock runs) is kept in its last form. Only a terminal gets the bytes as they
 are.
 
-How a run ended: only an exact pass code with a whole report is a pass. And how
-a script of this folder ends: never by a traceback that its user caused. 2: a
-mistake of the command line, one line says which. 130: Ctrl-C; 143, 129: SIGTERM,
-SIGHUP. 141: nobody reads what it prints any more.
+How a run ended: only an exact pass code with a whole report is a pass.
 """
 import contextlib
 import enum
-import os
+import pathlib
 import re
-import signal
 import sys
 
-
-class Trouble(Exception):
-    """One line for the user."""
-
-
-class Stopped(KeyboardInterrupt):
-    """Asked to end by a signal. lines: what the guest has printed so far."""
-
-    def __init__(self, number=signal.SIGINT, lines=()):
-        super().__init__(number)
-        self.number = number
-        self.lines = list(lines)
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+from tool import (NewFile, Parser, Stopped, Trouble, at_least_one, exit_status,
+                  is_device, lock, seconds, write)
 
 
-def stop(number, _frame):
-    raise Stopped(number)
+class Log:
+    """A text file that gets each line at once; one process at a time writes it.
+    A line for which there is no room is not in it, nor is a part of it."""
 
+    def __init__(self, path):
+        self.path, self.size = path, 0
+        try:
+            # Not "w": it may be another's.
+            self.file = open(path, "ab", buffering=0)
+            if not is_device(path):
+                lock(self.file, f"--log {path}")
+                self.file.truncate(0)
+        except OSError as error:
+            raise Trouble(f"--log {path}: {error.strerror}") from None
 
-def exit_status(main):
-    """main()'s, for sys.exit()."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    try:
-        status = main()
-        sys.stdout.flush()
-        return status
-    except Trouble as trouble:
-        print(f"{os.path.basename(sys.argv[0])}: error: {trouble}",
-              file=sys.stderr)
-        return 2
-    except KeyboardInterrupt as why:
-        return 128 + getattr(why, "number", signal.SIGINT)
-    except BrokenPipeError:
-        # Python flushes once more at its end: into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    def write(self, text):
+        line = text.encode()
+        try:
+            # What is written in part says why when it is tried again.
+            done = self.file.write(line)
+            while done < len(line):
+                done += self.file.write(line[done:])
+            self.size += done
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self.file.truncate(self.size)
+            raise Trouble(f"--log {self.path}: {error.strerror}") from None
 
+    def __enter__(self):
+        return self
 
-def open_file(path, option):
-    """A text file that gets each line at once."""
-    try:
-        return open(path, "w", buffering=1, encoding="utf-8")
-    except OSError as error:
-        raise Trouble(f"{option} {path}: {error.strerror}") from None
+    def __exit__(self, *_):
+        self.file.close()
 
 
 def last_form(raw):
@@ -75,9 +65,18 @@ class CsvFile:
     the columns, then the rows; not what the guest prints beside them."""
 
     def __init__(self, path):
-        self.path = path
-        self.file = open_file(path, "--csv")
+        self.file = NewFile(path)
         self.rows = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, wrong, *_):
+        """Of a run that somebody has ended the rows are whole, too."""
+        if wrong in (None, Stopped):
+            self.file.keep()
+        else:
+            self.file.drop()
 
     def take(self, line):
         kind, _, rest = line.partition(",")
@@ -97,12 +96,16 @@ class Output:
         with contextlib.ExitStack() as opened:
             self.log = self.csv = None
             if log:
-                self.log = open_file(log, "--log")
-                opened.callback(self.log.close)
+                self.log = opened.enter_context(Log(log))
             if csv:
-                self.csv = CsvFile(csv)
-                opened.callback(self.csv.file.close)
-            self.close = opened.pop_all().close
+                self.csv = opened.enter_context(CsvFile(csv))
+            self.opened = opened.pop_all()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *wrong):
+        self.opened.__exit__(*wrong)
 
     def take(self, chunk):
         """Returns the lines that are whole now."""
@@ -116,13 +119,10 @@ class Output:
 
     def keep(self, line):
         self.lines.append(line)
-        try:
-            if self.log:
-                self.log.write(line + "\n")
-            if self.csv:
-                self.csv.take(line)
-        except OSError as error:
-            raise Trouble(f"log or CSV file: {error.strerror}") from None
+        if self.log:
+            self.log.write(line + "\n")
+        if self.csv:
+            self.csv.take(line)
         if self.echo and not self.raw:
             self.show(f"{line}\n".encode())
 

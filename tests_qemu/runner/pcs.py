@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Boots a quick ISO (iso.py --quick) on BIOS and UEFI, pc and q35, with 1, 4 and
 32 vCPUs, and reads each screen: one line a machine."""
-import argparse
 import itertools
 import sys
 import time
 
 import screen
-from output import exit_status
+from output import Parser, at_least_one, exit_status
 
 
 def words(args, uefi, machine, cpus):
@@ -24,14 +23,15 @@ def check(*of):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--iso", required=True,
                         help="the bootable image")
     parser.add_argument("--font", required=True,
                         help="the PSF font that is in it")
     parser.add_argument("--log", required=True,
                         help="where the serial logs go")
-    parser.add_argument("--cpus", type=int, nargs="+", default=[1, 4, 32],
+    parser.add_argument("--cpus", type=at_least_one, nargs="+",
+                        default=[1, 4, 32],
                         help="vCPUs, one boot after another (default: "
                              "%(default)s)")
     args = parser.parse_args()

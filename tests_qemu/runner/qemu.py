@@ -23,7 +23,7 @@ import subprocess
 import threading
 import time
 
-from output import Outcome, Output, Stopped, judge
+from output import Outcome, Output, Stopped, Trouble, judge
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,11 +219,14 @@ class Run:
 
 
 def missing(machine):
-    """None, or why this machine cannot be started on this host."""
+    """None, or why this machine cannot be started on this host. Trouble: no host
+    can, there is no such kernel."""
     if shutil.which(machine.qemu) is None:
         return f"{machine.qemu} not found"
     if machine.image.endswith(".iso") and not os.path.exists(machine.image):
         return f"{machine.image} was not made"
+    if not os.path.isfile(machine.image):
+        raise Trouble(f"--image {machine.image}: no such file")
     if machine.accelerator == "kvm" and not os.access("/dev/kvm", os.W_OK):
         return "/dev/kvm cannot be opened"
     if machine.accelerator == "parallel" and len(host_cores()) < 2:
@@ -344,8 +347,7 @@ def run(machine):
 def boot(machine, remark=""):
     """Once. remark: what the log is to say first."""
     begin = time.monotonic()
-    output = Output(machine.log, machine.csv, machine.echo)
-    with contextlib.closing(output):
+    with Output(machine.log, machine.csv, machine.echo) as output:
         if remark:
             output.remark(remark)
         process = subprocess.Popen(command(machine),

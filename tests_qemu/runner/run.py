@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Runs the lab kernel once or more and turns the outcome into an exit status.
 
-0: as expected. 1: not. 2: a mistake of this command line. 77: skipped, this
-host cannot run it (CTest shows it as skipped). 130: Ctrl-C, after the rows that
-had come. The serial log is written line by line, and named when anything is
-wrong.
+0: as expected. 1: not. 2: a mistake of this command line, or a file that cannot
+be read or written. 77: skipped, this host cannot run it (CTest shows it as
+skipped). 130: Ctrl-C, after the rows that had come. The serial log is written
+line by line, and named when anything is wrong; a second run refuses to write a
+log that another writes.
 """
-import argparse
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import sys
 import qemu
 import serial_line
 from qemu import ARCHES, arch_of
-from output import STATUS_PASS, Outcome, Stopped, Trouble, exit_status
+from output import (STATUS_PASS, Outcome, Parser, Stopped, Trouble,
+                    at_least_one, exit_status, seconds)
 
 SKIPPED = 77
 # What a clock said. No two runs say the same.
@@ -31,18 +33,13 @@ A breakpoint before the kernel runs must be a hardware one (hbreak).
 """
 
 
-def at_least_one(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: at least one")
-    return number
-
-
-def seconds(text):
-    number = float(text)
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{text}: more than nothing")
-    return number
+def bounds(args):
+    """Of --expect-number, as numbers."""
+    for text, *limits in args.expect_number:
+        if not all(limit.isdecimal() for limit in limits):
+            raise Trouble(f"--expect-number {text!r}: two numbers, not "
+                          + " ".join(limits))
+        yield text, *map(int, limits)
 
 
 def add_machine(parser):
@@ -126,9 +123,7 @@ def add_judgement(parser):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     add_machine(parser.add_argument_group("the machine"))
     add_output(parser.add_argument_group("what comes out"))
     add_judgement(parser.add_argument_group("the verdict"))
@@ -137,6 +132,7 @@ def arguments():
         if MEASURED.search(text):
             parser.error(f"{text!r} holds digits of a measurement: "
                          "--expect-number TEXT LEAST MOST, by its resolution")
+    args.expect_number = list(bounds(args))
     if args.device and args.append:
         parser.error("--append: a machine has the words of its own menu")
     if not args.device:
@@ -160,7 +156,8 @@ def words(args):
 
 def check_arch(args):
     found = arch_of(args.image)
-    if args.arch and ARCHES[args.arch] is not ARCHES[found]:
+    if args.arch and os.path.isfile(args.image) and \
+            ARCHES[args.arch] is not ARCHES[found]:
         raise Trouble(f"--arch {args.arch}: the image is of {found}")
 
 
@@ -182,7 +179,7 @@ def faults(args, run, first):
             yield f"nowhere to be found: {text!r}"
     for text, least, most in args.expect_number:
         found = re.search(re.escape(text) + r" *(\d+)", run.serial)
-        if not found or not int(least) <= int(found[1]) <= int(most):
+        if not found or not least <= int(found[1]) <= most:
             yield (f"{text!r}: {found[1] if found else 'no number'}, not "
                    f"{least} to {most}")
     for text in args.expect_once:

@@ -3,7 +3,6 @@
 """What the screen shows when the lab has ended: the whole report, on one screen or
 on pages that Page Up turns, every row of it in one line. The screen is VGA's text
 memory, or a picture from which text is read by the font that drew it."""
-import argparse
 import dataclasses
 import json
 import os
@@ -15,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from output import exit_status
+from output import Log, Parser, Trouble, at_least_one, exit_status
 import qemu
 
 # Debian and Ubuntu (ovmf), old and new; the last holds variables, too.
@@ -52,7 +51,7 @@ class Font:
         with open(path, "rb") as file:
             data = file.read()
         if data[:2] != b"\x36\x04":
-            raise ValueError(f"{path}: no PSF font of format 1")
+            raise Trouble(f"{path}: no PSF font of format 1")
         height, count = data[3], 512 if data[2] & 1 else 256
         table = data[4 + count * height:]
         found, glyph, skip = {}, 0, False
@@ -124,7 +123,7 @@ DEVICE = "isa-debug-exit"   # with it, the lab would be gone
 
 
 def arguments(words=None):
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
     parser.add_argument("--log", required=True,
@@ -133,7 +132,7 @@ def arguments(words=None):
                         help="the kernel's command line")
     parser.add_argument("--font", help="the font on a screen made of pixels; "
                         "without one: VGA's text memory is read")
-    parser.add_argument("--cpus", type=int, default=4, help="vCPUs")
+    parser.add_argument("--cpus", type=at_least_one, default=4, help="vCPUs")
     parser.add_argument("--mode", default="single",
                         choices=sorted(qemu.ACCELERATORS),
                         help="how QEMU runs them, as of run.py")
@@ -301,8 +300,7 @@ def faults(args, printed, screens):
 def look(args, machine):
     """What was printed, and the pages."""
     font = Font.read(args.font) if args.font else None
-    with tempfile.TemporaryDirectory() as folder, \
-            open(args.log, "w", encoding="utf-8") as log:
+    with tempfile.TemporaryDirectory() as folder, Log(args.log) as log:
         path = os.path.join(folder, "monitor")
         process = subprocess.Popen(command(args, machine, path),
                                    stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@
 words, CSV files, screens, logs. Boots nothing: a program in QEMU's place prints
 what a test wants of a guest, the same on a busy machine.
 """
+import fcntl
 import io
 import os
 import pathlib
@@ -90,6 +91,8 @@ class Fake:
         self.log = self.folder / "run.log"
         self.words_file = self.folder / "words"
         self.program = self.folder / "qemu"
+        self.image = self.folder / "none.elf"
+        self.image.touch()
         (self.folder / "text").write_bytes(text.encode())
         self.words_file.unlink(missing_ok=True)
         self.program.write_text(
@@ -98,13 +101,13 @@ class Fake:
             f"cat '{self.folder}/text'\n{end}\n")
         self.program.chmod(0o755)
 
-    def run(self, *more):
+    def run(self, *more, **how):
         """The runner, to its end."""
         return subprocess.run(
-            [sys.executable, "-B", str(HERE / "run.py"), "--image", "none.elf",
-             "--log", str(self.log), "--qemu", str(self.program), "--cpus",
-             "1", *more],
-            capture_output=True, timeout=WAIT)
+            [sys.executable, "-B", str(HERE / "run.py"), "--image",
+             str(self.image), "--log", str(self.log), "--qemu",
+             str(self.program), "--cpus", "1", *more],
+            capture_output=True, timeout=WAIT, **how)
 
     def was_started(self):
         return self.words_file.exists()
@@ -112,6 +115,12 @@ class Fake:
 
 def no_traceback(done):
     return "Traceback" not in (done.stderr + done.stdout).decode()
+
+
+def one_line(done, said):
+    """A mistake, or a file that cannot be written."""
+    return (done.returncode == 2 and said in done.stderr
+            and done.stderr.count(b"\n") == 1)
 
 
 def pipe(folder):
@@ -169,7 +178,7 @@ def logs_of_modes(folder):
                 f"exit {FAIL}")
     script = HERE / "busted.py"
     done = subprocess.run(
-        [sys.executable, "-B", str(script), "--image", "none.elf", "--log",
+        [sys.executable, "-B", str(script), "--image", str(fake.image), "--log",
          str(fake.log)], capture_output=True, timeout=WAIT,
         env={**os.environ, "KLOCK_QEMU": str(fake.program)})
     modes = done.stdout.decode().count("serial log: ")
@@ -246,11 +255,54 @@ def mistakes(folder):
     """Said before QEMU is started."""
     fake = Fake(folder, BOOT + "PASS\r\n")
     for words, said in ((["--cpus", "0"], b"argument --cpus: 0: at least one"),
-                        (["--log", f"{folder}/none/x"], b"No such file")):
+                        (["--log", f"{folder}/none/x"], b"No such file"),
+                        (["--csv", folder], b"Is a directory"),
+                        (["--image", "none.elf"], b"none.elf: no such file"),
+                        (["--expect-number", "a", "b", "c"], b"two numbers"),
+                        (["--no-such"], b"--no-such")):
         done = fake.run(*words)
-        if (done.returncode != 2 or said not in done.stderr
-                or not no_traceback(done) or fake.was_started()):
+        if not one_line(done, said) or fake.was_started():
             yield f"{words}: {done.returncode}: {done.stderr.decode()}"
+
+
+def full_disks(folder):
+    """The log keeps whole lines; of the rows there is no file."""
+    fake = Fake(folder, CSV)
+    path = pathlib.Path(folder) / "rows.csv"
+    for option in ("--log", "--csv"):
+        done = fake.run(option, "/dev/full")
+        if not one_line(done, b"/dev/full: No space left"):
+            yield f"{option} /dev/full: {done.stderr.decode()}"
+    fake.program.write_text(f"#!/bin/sh\ncat '{folder}/text'\nexit {PASS}\n")
+    # Room for the line of boot, not for the next.
+    for log, says in ((fake.log, b"run.log: "), ("/dev/null", b"rows.csv: ")):
+        done = fake.run("--csv", str(path), "--log", str(log),
+                        preexec_fn=lambda: resource.setrlimit(
+                            resource.RLIMIT_FSIZE, (20, 20)))
+        left = sorted(found.name for found in fake.folder.glob("rows*"))
+        if not one_line(done, says + b"File too large") or left:
+            yield f"{done.returncode}: {done.stderr.decode()}{left}"
+    if fake.log.read_text() != BOOT.replace("\r", ""):
+        yield f"the log is {fake.log.read_text()!r}"
+
+
+def two_runs(folder):
+    """Of one log, or one CSV file, the second refuses."""
+    fake = Fake(folder, CSV)
+    path = pathlib.Path(folder) / "rows.csv"
+    for taken, options in ((fake.log, []), (f"{path}.part", ["--csv", path])):
+        with open(taken, "w+", encoding="utf-8") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            other.write("a row")
+            other.flush()
+            done = fake.run(*map(str, options))
+            if (not one_line(done, b"another process writes it")
+                    or fake.was_started() or other.seek(0) or
+                    other.read() != "a row"):
+                yield f"{options}: {done.returncode}: {done.stderr.decode()}"
+    os.unlink(f"{path}.part")
+    if (done := fake.run("--csv", str(path))).returncode:
+        yield f"behind another run: {done.stderr.decode()}"
 
 
 END = "# boot: {}; the machine can be switched off: Page Up\r\n"
@@ -289,8 +341,25 @@ def outcome(folder, text, words):
     return done.returncode, said
 
 
+def pulled_out(folder):
+    """What is said when the line ends."""
+    line, end = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-B", HERE / "run.py", "--device", os.ttyname(end),
+         "--log", folder / "log", "--echo"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done.stdout.readline()      # it has opened the line
+    os.close(line)
+    os.close(end)
+    said = done.communicate(timeout=60)[0]
+    return done.returncode, said
+
+
 def serial_line(folder):
     folder = pathlib.Path(folder)
+    status, said = pulled_out(folder)
+    if status != 1 or "the serial line ended before" not in said:
+        yield f"pulled out: {status}: {said}"
     for text, words, status, expected in MACHINES:
         got, said = outcome(folder, text, words)
         if got != status or expected not in said or "Traceback" in said:
@@ -488,7 +557,8 @@ def no_pictures(folder):
 
 
 CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
-         hosts_without_an_msr, measured_digits, architecture, mistakes, serial_line, pictures, screens, logs]
+         hosts_without_an_msr, measured_digits, architecture, mistakes,
+         full_disks, two_runs, serial_line, pictures, screens, logs]
 try:
     import matplotlib
     CASES += [curves, no_pictures]

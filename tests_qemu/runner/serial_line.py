@@ -14,8 +14,8 @@ import time
 import tty
 
 import qemu
-from output import (STATUS_FAIL, STATUS_PANIC, STATUS_PASS, Output, Stopped,
-                    Trouble, judge)
+from output import (STATUS_FAIL, STATUS_PANIC, STATUS_PASS, Outcome, Output,
+                    Stopped, Trouble, judge)
 from qemu import Watchdog, plan_of
 
 END = re.compile(r"# boot: (passed|failed|stopped by a panic); the machine can "
@@ -82,8 +82,8 @@ def watch(line, machine, output, watchdog):
 def run(path, speed, machine):
     """As qemu.run(): what came, and what is to be thought of it."""
     begin = time.monotonic()
-    output = Output(machine.log, machine.csv, machine.echo)
-    with contextlib.closing(output), opened(path, speed) as line:
+    with Output(machine.log, machine.csv, machine.echo) as output, \
+            opened(path, speed) as line:
         try:
             with Watchdog(lambda: None, machine.timeout) as watchdog:
                 end = watch(line, machine, output, watchdog)
@@ -97,7 +97,7 @@ def run(path, speed, machine):
     elif watchdog.expired:
         judged = judge(machine, 0, watchdog.expired, output.lines, "")
     else:
-        judged = (output.Outcome.RESET, "the serial line ended before the "
+        judged = (Outcome.RESET, "the serial line ended before the "
                   "machine's run", "")
     rows = output.csv.rows if output.csv else 0
     outcome, message, said = judged

@@ -6,14 +6,13 @@ Each boot has another seed. The first boot that does not pass ends the soak
 with its log named; a soak that ends by time prints what it did, and 0. 77:
 skipped, this host can run none of them.
 """
-import argparse
 import os
 import re
 import sys
 import time
 
 import qemu
-from output import exit_status
+from output import Parser, exit_status, seconds
 
 SKIPPED = 77
 
@@ -50,9 +49,9 @@ TOTALS = re.compile(r"(\w+)=(\d+)")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--images", required=True, help="folder of lab-*.elf")
-    parser.add_argument("--minutes", type=float, default=20,
+    parser.add_argument("--minutes", type=seconds, default=20,
                         help="no boot begins later; default: 20")
     parser.add_argument("--log", required=True,
                         help="where the serial log goes")
@@ -77,9 +76,8 @@ def possible(args):
     """What of a round this host can run; what it cannot is said once."""
     for which in ROUND:
         machine = machine_for(args, which)
-        why_not = qemu.missing(machine)
-        if not os.path.exists(machine.image):
-            why_not = f"{machine.image} was not built"
+        why_not = (qemu.missing(machine) if os.path.exists(machine.image)
+                   else f"{machine.image} was not built")
         if why_not:
             print(f"left out: {which[0]}, {which[1]}, {which[2]} CPUs: "
                   f"{why_not}", flush=True)

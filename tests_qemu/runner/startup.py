@@ -3,25 +3,24 @@
 """Boots the start-up kernel again and again, 4 vCPUs on one host core, and says
 how often not all CPUs were up in time: a figure of this host, no verdict.
 """
-import argparse
 import os
 import re
 import statistics
 import sys
 
 import qemu
-from output import exit_status
+from output import Parser, at_least_one, exit_status
 
 SKIPPED = 77
 LAST_UP = re.compile(r"the last one is up after (\d+) us")
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True, help="startup.elf")
     parser.add_argument("--log", required=True,
                         help="where the serial log goes, of the last boot")
-    parser.add_argument("--boots", type=int, default=20,
+    parser.add_argument("--boots", type=at_least_one, default=20,
                         help="of each lock (default: %(default)s)")
     return parser.parse_args()
 

@@ -3,7 +3,6 @@
 """README's way from the image to a stick to a table: its commands as they stand
 there, with a quick image, a file in place of the stick, and without the last
 one's machine. The stick boots, by BIOS and by UEFI."""
-import argparse
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import sys
 
 import screen
 import qemu
-from output import STATUS_PASS, Trouble, exit_status
+from output import STATUS_PASS, Parser, Trouble, exit_status
 from screen import UNMEASURED
 
 SKIPPED = 77
@@ -26,7 +25,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser(__doc__)
     parser.add_argument("--readme", type=pathlib.Path, required=True,
                         help="whose commands are run")
     parser.add_argument("--iso", required=True,

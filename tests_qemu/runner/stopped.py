@@ -7,7 +7,6 @@ Where to stop, QEMU's trace says: the reads of the 8254's channel 2. It is
 written to a pipe that this reads bit by bit, so that QEMU cannot be far ahead,
 however busy the host. That the stop has hit, the guest says: the 8254 "ran out".
 """
-import argparse
 import fcntl
 import os
 import re
@@ -18,7 +17,7 @@ import threading
 import time
 
 import qemu
-from output import STATUS_PASS, exit_status
+from output import STATUS_PASS, Parser, exit_status
 
 SKIPPED = 77
 TRACE = "memory_region_ops_read"
@@ -30,9 +29,7 @@ TRIES = 5               # a stop that has missed proves nothing
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True,
                         help="the lab's .elf")
     parser.add_argument("--log", required=True,

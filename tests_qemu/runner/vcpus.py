@@ -5,7 +5,6 @@
 Writes vcpus.csv, and lib/README's table of one count of vCPUs. Of each row, the one of several boots
 whose rate is the median. The columns: README.md.
 """
-import argparse
 import csv
 import os
 import pathlib
@@ -13,7 +12,8 @@ import statistics
 import sys
 
 import qemu
-from output import exit_status
+from output import (NewFile, Parser, Trouble, at_least_one, exit_status,
+                    write)
 
 SKIPPED = 77
 CORES = 2
@@ -28,15 +28,13 @@ TOLD_HEAD = f"| {TOLD_CPUS} vCPUs on {CORES} host cores |"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--image", required=True, help="the lab's .elf")
     parser.add_argument("--out", required=True,
                         help="the folder of vcpus.csv")
-    parser.add_argument("--boots", type=int, default=5,
+    parser.add_argument("--boots", type=at_least_one, default=5,
                         help="how many (default: %(default)s)")
-    parser.add_argument("--seconds", type=int, default=1,
+    parser.add_argument("--seconds", type=at_least_one, default=1,
                         help="of each row (default: %(default)s)")
     parser.add_argument("--readme", type=pathlib.Path,
                         help="whose table gets the figures")
@@ -65,7 +63,7 @@ def measured(args):
     os.sched_setaffinity(0, qemu.host_cores()[:CORES])
     run = qemu.run(machine)
     if run.outcome is not qemu.Outcome.PASS:
-        raise SystemExit(f"FAIL: {run.message}; serial log: {machine.log}")
+        raise Trouble(f"{run.message}; serial log: {machine.log}")
     return rows_of(machine.csv)
 
 
@@ -76,8 +74,8 @@ def medians(boots):
         yield next(row for row in same if row["per_second"] == rate)
 
 
-def write(rows, path):
-    with open(path, "w", encoding="utf-8") as file:
+def write_rows(rows, path):
+    with NewFile(path) as file:
         out = csv.DictWriter(file, rows[0], lineterminator="\n")
         out.writeheader()
         out.writerows(rows)
@@ -104,14 +102,16 @@ def table(rows):
 def lines_of_table(path):
     """All lines of the text, and where the table's rows begin in it."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    return lines, next(number for number, line in enumerate(lines)
-                       if line.startswith(TOLD_HEAD)) + 2
+    for number, line in enumerate(lines):
+        if line.startswith(TOLD_HEAD):
+            return lines, number + 2
+    raise Trouble(f"{path}: no table that begins with {TOLD_HEAD}")
 
 
 def put_table(rows, path):
     lines, start = lines_of_table(path)
     lines[start:start + len(TOLD)] = table(rows)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write(path, "\n".join(lines) + "\n")
 
 
 def main():
@@ -122,7 +122,7 @@ def main():
     if why_not:
         print(f"skipped: {why_not}")
         return SKIPPED
-    write(list(medians([measured(args) for _ in range(args.boots)])), path)
+    write_rows(list(medians([measured(args) for _ in range(args.boots)])), path)
     rows = rows_of(path)
     show(rows)
     print("", *table(rows), sep="\n")
