@@ -3,7 +3,7 @@
 """Tests and their seconds by kind and level, of a build tree.
 
 The seconds are those that ctest measured when each test ran last (two run at
-once); a test that has not run counts as none. Run: levels.py BUILD_FOLDER
+once); a test that has not run counts as none.
 """
 
 import collections
@@ -11,6 +11,8 @@ import json
 import pathlib
 import subprocess
 import sys
+
+import tool
 
 LEVELS = ("check", "test", "full")
 
@@ -39,7 +41,11 @@ def tests(build):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
+    parser = tool.Parser(__doc__)
+    parser.add_argument("build", type=pathlib.Path, metavar="BUILD_FOLDER")
+    build = parser.parse_args().build
+    if not (build / "CTestTestfile.cmake").is_file():
+        raise tool.Trouble(f"{build}: no build tree that has tests")
     seconds = costs(build)
     cells = collections.defaultdict(lambda: [0, 0.0])
     for name, labels in tests(build):
@@ -60,4 +66,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(tool.exit_status(main))

@@ -8,10 +8,11 @@ The file replaces both include paths: #include "klock.hpp" is all. It holds
 every header of lib/klock (less the self-tests) and of lib/arch/PORT/klock/arch,
 each once, in an order in which each finds what it includes.
 """
-import argparse
 import re
 import sys
 from pathlib import Path
+
+import tool
 
 # Only some ports are made of it, and those include it.
 PORTS_ALONE = ("klock/builtin_ops.hpp", "klock/detail/builtin_ops.hpp")
@@ -84,15 +85,13 @@ def main():
     ports = sorted(path.name for path in (LIB / "arch").iterdir()
                    if (path / "klock/arch/atomic_ops.hpp").is_file()
                    and not (path / "klock/arch/engine.hpp").is_file())
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool.Parser(__doc__)
     parser.add_argument("port", choices=ports)
     parser.add_argument("output", type=Path)
     args = parser.parse_args()
     args.output.parent.mkdir(parents=True, exist_ok=True)
-    args.output.write_text(single_header(args.port))
+    tool.write(args.output, single_header(args.port))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

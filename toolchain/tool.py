@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import fcntl
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -58,6 +59,25 @@ def seconds(text):
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(f"{text}: more than nothing")
+
+
+def existing(text):
+    if not os.path.isfile(text):
+        raise argparse.ArgumentTypeError(f"{text}: no such file")
+    return pathlib.Path(text)
+
+
+def holding(inside):
+    """A folder that holds another, without symbolic links."""
+    def of(text):
+        path = pathlib.Path(text).resolve()
+        if not (path / inside).is_dir():
+            raise argparse.ArgumentTypeError(f"{text} holds no {inside}")
+        return path
+    return of
+
+
+tree, library = holding("lib/klock"), holding("klock")
 
 
 def stop(number, _frame):

@@ -4,14 +4,15 @@
 Every lock that the program lists must have its rows in every CSV file that has
 rows by lock, every cell must be filled, every figure be a number. The check is
 itself checked: a file with a row, a cell or a figure less must fail it.
-
-Run: check_output.py KLOCK_BENCH KLOCK_BENCH_CODE OUT_DIR
 """
 
 import csv
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 HERE = Path(__file__).parent
 
@@ -89,7 +90,12 @@ def must_fail(name, rows, locks):
 
 
 def main():
-    bench, code, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    parser = tool.Parser(__doc__)
+    parser.add_argument("bench", type=tool.existing, help="klock_bench")
+    parser.add_argument("code", type=tool.existing, help="klock_bench_code")
+    parser.add_argument("out", type=Path, help="the folder of the files")
+    args = parser.parse_args()
+    bench, code, out = args.bench, args.code, args.out
     for name in (*FILES, *SHARED, *CROWDED):
         for folder in (out, out / "crowded"):
             (folder / name).unlink(missing_ok=True)
@@ -118,4 +124,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

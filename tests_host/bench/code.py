@@ -4,8 +4,6 @@
 Reads klock_bench_code with nm and objdump, and runs it under callgrind where
 valgrind is there. The same compiler gives the same figures on every machine.
 Writes code.csv and bars_code.csv; prints a table.
-
-Run: code.py PROGRAM OUT_DIR
 """
 
 import bisect
@@ -16,6 +14,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 TICKET = "ticket_lock<"
 MOST_TICKET_BYTES = 40  # lock() and unlock()
@@ -164,7 +165,7 @@ def bars(locks):
 def show(path, title, heads, rows):
     """Into a CSV file, and as a table."""
     lines = [heads, *rows]
-    with path.open("w", newline="") as file:
+    with tool.NewFile(path) as file:
         csv.writer(file, lineterminator="\n").writerows(lines)
     lines = [[str(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
@@ -175,7 +176,11 @@ def show(path, title, heads, rows):
 
 
 def main():
-    program_path, out = sys.argv[1], Path(sys.argv[2])
+    parser = tool.Parser(__doc__)
+    parser.add_argument("program", type=tool.existing, help="klock_bench_code")
+    parser.add_argument("out", type=Path, help="the folder of the files")
+    args = parser.parse_args()
+    program_path, out = args.program, args.out
     out.mkdir(parents=True, exist_ok=True)
     program = Program(program_path)
     costs = callgrind(program_path, out)
@@ -194,4 +199,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -15,7 +15,6 @@ with the warnings of objects.FLAGS, and none may appear.
 Run: architecture.py --target riscv64 --cxx g++ --lib lib [--only STEP]
 """
 
-import argparse
 import re
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from pathlib import Path
 import cross
 import cross_locks
 import objects
+from objects import tool
 import orders
 from facts import EXPECTATIONS
 
@@ -221,12 +221,10 @@ STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool.Parser(__doc__)
     parser.add_argument("--target", choices=orders.MACHINES, required=True)
     parser.add_argument("--cxx", choices=("g++", "clang++"), required=True)
-    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--only", choices=STEPS)
     args = parser.parse_args()
     found = []
@@ -248,4 +246,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -18,7 +18,6 @@ status: 0 as it should be, 1 not, 77 a tool is missing.
 Run: check.py --cxx g++ --bits 64 --lib lib [--only STEP...]
 """
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +27,7 @@ import facts
 import guards
 import headers
 import objects
+from objects import tool
 import operations
 
 HERE = Path(__file__).resolve().parent
@@ -74,12 +74,10 @@ STEPS = {"headers": _headers, "templates": _templates,
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool.Parser(__doc__)
     parser.add_argument("--cxx", required=True)
     parser.add_argument("--bits", type=int, choices=(32, 64), required=True)
-    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--only", choices=STEPS, nargs="+", default=[*STEPS])
     args = parser.parse_args()
     found = []
@@ -99,4 +97,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -15,7 +15,6 @@ cell is lock() + unlock(): bytes, instructions, less what only aligns.
 Run: cross_locks.py --lib lib [--linux FOLDER] [--write]
 """
 
-import argparse
 import re
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from typing import NamedTuple
 
 import cross
 import objects
+from objects import tool
 import orders
 
 HERE = Path(__file__).resolve().parent
@@ -275,10 +275,8 @@ def table(lib, linux):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lib", type=Path, required=True)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--linux", type=Path,
                         help="the folder of a linux-headers-*-common")
     parser.add_argument("--write", action="store_true",
@@ -302,10 +300,10 @@ def main():
         print(f"{README} has a row of {lost[0]}, and its headers are not here:"
               " install libck-dev, or give --linux")
         return 1
-    README.write_text(before + start + f"{versions}, -O2.\n\n{lines}" + end +
-                      after)
+    tool.write(README, before + start + f"{versions}, -O2.\n\n{lines}" + end +
+               after)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -12,7 +12,6 @@ without its release, and what it calls a library for.
 Run: faults.py --target x86_64 --cxx g++ --lib lib
 """
 
-import argparse
 import re
 import shutil
 import sys
@@ -27,6 +26,7 @@ import cross_locks
 import facts
 import headers
 import objects
+from objects import tool
 import operations
 import orders
 from facts import COMPACT, EXPECTATIONS
@@ -586,12 +586,10 @@ def run(args, scratch):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool.Parser(__doc__)
     parser.add_argument("--target", choices=FAULTS, required=True)
     parser.add_argument("--cxx", required=True)
-    parser.add_argument("--lib", type=Path, required=True)
+    parser.add_argument("--lib", type=tool.library, required=True)
     parser.add_argument("--bits", type=int, choices=(32, 64), nargs="+",
                         default=[64], help="x86_64: of the bad ones")
     args = parser.parse_args()
@@ -612,4 +610,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -8,8 +8,12 @@ file is what a kernel would link.
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 FLAGS = ["-std=c++20", "-ffreestanding", "-nostdinc++", "-fno-exceptions",
          "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion",

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the scripts of this folder share: run a tool, collect what is wrong."""
-import argparse
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 # As kernels are compiled.
 FREESTANDING = ["-O2", "-ffreestanding", "-nostdinc++", "-fno-exceptions",
@@ -81,11 +83,11 @@ def errors(said):
                               r"linker command failed|lto-wrapper", line)]
 
 
-def main(cases, doc):
+def run(cases, doc):
     """Runs each function(Case) that cases lists, those of one test, where it
     has them by test; 0 if none found a thing."""
-    parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument("--root", type=Path, required=True)
+    parser = tool.Parser(doc)
+    parser.add_argument("--root", type=tool.tree, required=True)
     parser.add_argument("--only", help="one case, by name")
     parser.add_argument("--libraries", nargs="*", type=Path, default=(),
                         help="of the build, in a linker's order")
@@ -99,13 +101,17 @@ def main(cases, doc):
         if args.only not in (None, function.__name__):
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            case = Case(args.root.resolve(), scratch, args.libraries)
+            case = Case(args.root, scratch, args.libraries)
             function(case)
         failed += bool(case.wrong)
         print(f"{'not ok' if case.wrong else 'ok'} {function.__name__}")
         for text in case.wrong:
             print("    " + text.replace("\n", "\n    "))
-    sys.exit(1 if failed else 0)
+    return 1 if failed else 0
+
+
+def main(cases, doc):
+    sys.exit(tool.exit_status(lambda: run(cases, doc)))
 
 
 def linkers():

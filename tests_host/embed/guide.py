@@ -27,7 +27,6 @@ guide goes untested. So is a comment of another kind, which would hide a step.
   guide.py --root TOP --check GUIDE...        marks, excerpts and links are right
   guide.py --root TOP --run NAME --work DIR GUIDE
 """
-import argparse
 import os
 import re
 import shutil
@@ -35,6 +34,9 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 SKIPPED = 77
 LIMIT = 1500  # seconds: for what hangs; one block takes a busy machine minutes
@@ -184,7 +186,10 @@ def follow(steps, work):
 
 
 def run(root, guide, name, work):
-    start, steps = steps_of(guide.read_text())[name]
+    recipes = steps_of(guide.read_text())
+    if name not in recipes:
+        raise Wrong(f"{guide}: no recipe {name}")
+    start, steps = recipes[name]
     for step in steps:
         if step.kind == "needs" and not shutil.which(step.text):
             print(f"skipped: {step.text} not found")
@@ -225,21 +230,22 @@ def check(root, guide):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, required=True)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", type=tool.tree, required=True)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", metavar="NAME")
     parser.add_argument("--work", type=Path)
     parser.add_argument("guides", type=Path, nargs="+")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.run and not args.work:
+        parser.error("--run: --work is missing")
+    return args
 
 
 def main():
     args = arguments()
-    root = args.root.resolve()
+    root = args.root
     guides = [(root / guide).resolve() for guide in args.guides]
     try:
         if args.run:
@@ -257,4 +263,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -6,10 +6,12 @@ program it prints each as "file:line: what is wrong and what to do" and exits
 with 1, or with 0 when there is nothing to say.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 # The folders that hold our sources.
 FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
@@ -80,8 +82,7 @@ def report(findings):
 
 
 def main(check, doc):
-    parser = argparse.ArgumentParser(
-        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, required=True,
+    parser = tool.Parser(doc)
+    parser.add_argument("--root", type=tool.tree, required=True,
                         help="top of the source tree")
-    sys.exit(report(check(parser.parse_args().root.resolve())))
+    sys.exit(tool.exit_status(lambda: report(check(parser.parse_args().root))))

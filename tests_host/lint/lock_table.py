@@ -12,7 +12,6 @@ work: each lock header must have its row there.
 Run: lock_table.py --root DIR --check | --write
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import common
 import cxx
 import fields
-from common import Finding
+from common import Finding, tool
 
 README = "lib/README.md"
 LIST = "lib/klock/selftest/locks.hpp"
@@ -154,7 +153,7 @@ def _keep(root, name, begin, end, new, write):
                                "them where the table belongs")]
     new = f"\n{new}\n"
     if write:
-        path.write_text(before + begin + new + end + after)
+        tool.write(path, before + begin + new + end + after)
     elif new != old:
         lines = zip(old.split("\n"), new.split("\n") + [""])
         line = next((i for i, (a, b) in enumerate(lines) if a != b), 0)
@@ -181,16 +180,14 @@ def check(root, write=False):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, required=True)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", type=tool.tree, required=True)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--write", action="store_true")
     args = parser.parse_args()
-    return common.report(check(args.root.resolve(), args.write))
+    return common.report(check(args.root, args.write))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -13,7 +13,6 @@ form of it there runs both hooks: what is known of the one lock, and of the
 order of all. UNHOOKED says of the others why not. --list: all of them.
 """
 
-import argparse
 import re
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from typing import NamedTuple
 
 import common
 import cxx
-from common import Finding
+from common import Finding, tool
 
 _STRUCT = re.compile(r"^struct\s+(?:\[\[.*?\]\]\s*|alignas\([^)]*\)\s*)*"
                      r"(\w+)(?:[^;{]*|\s*:[^;]*?)\{\n", re.M)
@@ -195,15 +194,18 @@ def check(root, programs=()):
             if (name, function) not in seen]
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", type=Path, required=True)
+def main():
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", type=tool.tree, required=True)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("programs", nargs="*")
     args = parser.parse_args()
     if args.list:
-        for w in waiting_members(args.root.resolve()):
+        for w in waiting_members(args.root):
             print(w.name, UNHOOKED.get(w.name, "checked"), sep="\t")
-    sys.exit(common.report(check(args.root.resolve(), args.programs)))
+        return 0
+    return common.report(check(args.root, args.programs))
+
+
+if __name__ == "__main__":
+    sys.exit(tool.exit_status(main))

@@ -373,6 +373,7 @@ def check_format(files, root):
 
 
 def main():
+    common.tool.Parser(__doc__).parse_args()
     files, failed = fixture(), 0
     tries = [(f"{lint}: the good tree", check_good, lint, files)
              for lint in LINTS]
@@ -394,4 +395,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.tool.exit_status(main))

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """What toolchain/setup would install, by what a pretended host lacks; and that it
 removes nothing. The apt-get that it calls is a script of this test's."""
-import argparse
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+from common import tool
 
 # packages that are not there, options, those that must be named, and no other
 CASES = [
@@ -96,8 +97,8 @@ def wrong_runs(script):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", type=pathlib.Path, required=True)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", type=tool.tree, required=True)
     script = parser.parse_args().root / "toolchain/setup"
     # What this host lacks indeed is named in every case.
     lacking = {options: named(script, "", list(options))
@@ -125,4 +126,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -8,13 +8,15 @@ take the rest without a word. What a linker or CMake finds is below. A part of
 a file (WRONG) holds no two cases that are one instantiation to a compiler.
 Run: misuse.py --root DIR [--only CASE...]
 """
-import argparse
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 HERE = Path(__file__).resolve().parent
 COMPILERS = ("g++", "clang++")
@@ -294,8 +296,8 @@ CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", type=Path, required=True)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", type=tool.tree, required=True)
     parser.add_argument("--only", nargs="+", help="these cases, by name",
                         default=[function.__name__ for function in CASES])
     args = parser.parse_args()
@@ -304,14 +306,14 @@ def main():
         if function.__name__ not in args.only:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            case = Case(args.root.resolve(), scratch)
+            case = Case(args.root, scratch)
             function(case)
         failed += bool(case.wrong)
         print(f"{'not ok' if case.wrong else 'ok'} {function.__name__}")
         for text in case.wrong:
             print("    " + text.replace("\n", "\n    "))
-    sys.exit(1 if failed else 0)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(tool.exit_status(main))

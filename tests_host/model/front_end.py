@@ -8,13 +8,15 @@ all of them pass. Run: front_end.py --root DIR --cxx CXX --wraps FILE
 --tests OBJECTS --main LIBRARY LIBRARY ...
 """
 
-import argparse
 import concurrent.futures
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+import tool
 
 PLAIN, HEAP = "model_std/plain.cpp", "model_std/heap.cpp"
 RUNS, OBJECTS = "model/engine/execution.cpp", "model/engine/objects.cpp"
@@ -151,7 +153,7 @@ def wrong(args, mutant):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = tool.Parser(__doc__)
     for option in ("--root", "--wraps", "--main"):
         parser.add_argument(option, required=True, type=pathlib.Path)
     parser.add_argument("--cxx", required=True)
@@ -171,4 +173,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -3,18 +3,21 @@
 """Runs a failing execution under gdb, as result.replay says: two stops, where
 it begins and at the fault, on the stack of the code that is at fault. 77:
 skipped, there is no gdb, or it may not trace."""
-import argparse
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 SKIPPED = 77
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True,
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--program", required=True, type=tool.existing,
                         help="that has the finding")
     parser.add_argument("--case", required=True, help="the test case's name")
     args = parser.parse_args()
@@ -41,4 +44,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

@@ -6,10 +6,12 @@ says which mutant is in force: so all of them are one binary. A change that find
 its text not exactly once is an error. Run: sleep_mutants.py --lib DIR --out DIR
 """
 
-import argparse
 import pathlib
 import re
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+import tool
 
 SLEEPING, MUTEX = "klock/detail/sleeping.hpp", "klock/mutex.hpp"
 QUEUE, SEMAPHORE = "klock/wait_queue.hpp", "klock/semaphore.hpp"
@@ -120,7 +122,7 @@ def pattern(text):
 def changed(text, name, old, new):
     at = list(pattern(old.lstrip("+")).finditer(text))
     if len(at) != 1:
-        sys.exit(f"{name}: the text is there {len(at)} times: {old}")
+        raise tool.Trouble(f"{name}: the text is there {len(at)} times: {old}")
     found, its = at[0][0], f"::klock::broken == ::klock::mutant::{name}"
     if old.startswith("+"):
         both = f"if ({its}) {{ {new} }}\n{found}"
@@ -132,8 +134,8 @@ def changed(text, name, old, new):
 
 
 def main():
-    args = argparse.ArgumentParser(description=__doc__)
-    args.add_argument("--lib", type=pathlib.Path, required=True)
+    args = tool.Parser(__doc__)
+    args.add_argument("--lib", type=tool.library, required=True)
     args.add_argument("--out", type=pathlib.Path, required=True)
     args = args.parse_args()
     texts, sources = {}, set()
@@ -145,7 +147,8 @@ def main():
         texts[header] = changed(text, name, old, new)
     args.out.mkdir(parents=True, exist_ok=True)
     names = ", ".join(dict.fromkeys(name for name, *_ in MUTANTS))
-    (args.out / "made_of.d").write_text(
+    tool.write(
+        args.out / "made_of.d",
         f"{args.out}/klock/broken.hpp: {' '.join(sorted(sources))}\n")
     texts["klock/broken.hpp"] = f"""#pragma once
 #include <klock/plain.hpp>
@@ -158,9 +161,9 @@ inline constinit plain<usize> later[4];
     for header, text in texts.items():
         out = args.out / header
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text.replace("#pragma once\n", "#pragma once\n"
-                                    "#include <klock/broken.hpp>\n", 1))
+        tool.write(out, text.replace("#pragma once\n", "#pragma once\n"
+                                     "#include <klock/broken.hpp>\n", 1))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(tool.exit_status(main))

@@ -5,20 +5,26 @@ Each obligation is a line of its own, "lock: step", and three questions: with
 all hypotheses and the claim broken: unsat; the step alone: sat, so that the
 hypotheses do not contradict each other; with a hypothesis left out: sat, so
 that the obligation can fail. Anything else that z3 prints is a failure.
-
-Run: prove.py FILE OBLIGATIONS
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+import tool
 
 ANSWERS = ["unsat", "sat", "sat"]
 
 
 def main():
-    path, obligations = sys.argv[1], int(sys.argv[2])
+    parser = tool.Parser(__doc__)
+    parser.add_argument("file", type=tool.existing)
+    parser.add_argument("obligations", type=tool.at_least_one)
+    args = parser.parse_args()
+    path, obligations = args.file, args.obligations
     if not shutil.which("z3"):
         print("no z3, nothing is proved: toolchain/setup --full")
         # Level full is run behind setup --full (CMakePresets.json).
@@ -39,4 +45,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))

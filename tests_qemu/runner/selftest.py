@@ -300,7 +300,7 @@ def two_runs(folder):
                     or fake.was_started() or other.seek(0) or
                     other.read() != "a row"):
                 yield f"{options}: {done.returncode}: {done.stderr.decode()}"
-    os.unlink(f"{path}.part")
+    pathlib.Path(f"{path}.part").unlink(missing_ok=True)
     if (done := fake.run("--csv", str(path))).returncode:
         yield f"behind another run: {done.stderr.decode()}"
 
@@ -567,6 +567,7 @@ except ImportError:
 
 
 def main():
+    output.Parser(__doc__).parse_args()
     failed = 0
     for case in CASES:
         with tempfile.TemporaryDirectory() as folder:
@@ -577,4 +578,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(output.exit_status(main))

@@ -7,7 +7,6 @@ the test is compiled and run as it is; unchanged it passes, or nothing would be
 shown. Run: mutants.py --root DIR --cxx CXX [--engine LIBRARY ...]
 """
 
-import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -17,6 +16,9 @@ import tempfile
 from typing import NamedTuple
 
 from mutant_list import MUTANTS
+
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "toolchain"))
+import tool
 
 UNIT = "tests_host/unit"
 MODEL = "tests_host/model"
@@ -102,8 +104,8 @@ def check_whole(args, file, tests):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", required=True, type=pathlib.Path)
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--root", required=True, type=tool.tree)
     parser.add_argument("--cxx", required=True)
     parser.add_argument("--engine", nargs="*", default=[])
     args = parser.parse_args()
@@ -137,4 +139,4 @@ def run_all(args, scratch):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tool.exit_status(main))
