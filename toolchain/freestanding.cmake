@@ -15,9 +15,9 @@
 #   KLOCK_SCRIPT_		the linker's script
 #   KLOCK_IMAGE_FORMAT_	what a loader takes, if it is not the linked file
 #   KLOCK_GCC_, KLOCK_LD_	the programs; a target without them has clang alone
-find_program(KLOCK_CLANG NAMES clang++ REQUIRED)
-find_program(KLOCK_LLD NAMES ld.lld REQUIRED)
-find_program(KLOCK_OBJCOPY NAMES objcopy REQUIRED)
+klock_need_program(KLOCK_CLANG clang++)
+klock_need_program(KLOCK_LLD ld.lld)
+klock_need_program(KLOCK_OBJCOPY objcopy)
 
 include(${CMAKE_CURRENT_LIST_DIR}/kernel_flags.cmake)
 set(KLOCK_TARGETS x86_64 i686 aarch64 riscv64)

@@ -3,12 +3,15 @@
 # What every host program of the tests is built with. Not part of the library:
 # a project that embeds klock gets none of this.
 
+include(${CMAKE_CURRENT_LIST_DIR}/need.cmake)
+
 find_package(Threads REQUIRED)
 
 # The distribution's Python first: it has matplotlib, and starts at once. A
 # wrapper that chooses among versions (pyenv) takes ten times as long to start.
 find_program(Python3_EXECUTABLE NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+klock_need(Python3_Interpreter_FOUND python3)
 set(KLOCK_PLOT ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/toolchain/plot.py
 	--optional)
 
@@ -19,10 +22,7 @@ target_compile_options(klock_warnings INTERFACE -Wall -Wextra)
 
 # Catch2, version 2 (Debian 12) or 3; tests include <catch.hpp>.
 find_package(Catch2 QUIET)
-if(NOT Catch2_FOUND)
-	message(FATAL_ERROR
-		"Catch2 was not found: run ./toolchain/setup, or install catch2")
-endif()
+klock_need(Catch2_FOUND Catch2)
 
 # Three levels, each with what the ones before have: check is the inner loop,
 # test is README's line, full is for CI and releases (CONTRIBUTING.md).

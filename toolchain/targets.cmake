@@ -12,8 +12,8 @@ foreach(target IN ITEMS x86_64 i686)
 	set(KLOCK_MACHINE_${target} boot/x86)
 	set(KLOCK_SCRIPT_${target} linker/x86.ld)
 	set(KLOCK_IMAGE_FORMAT_${target} elf32-i386)
-	find_program(KLOCK_GCC_${target} NAMES g++ REQUIRED)
-	find_program(KLOCK_LD_${target} NAMES ld.bfd ld REQUIRED)
+	klock_need_program(KLOCK_GCC_${target} g++)
+	klock_need_program(KLOCK_LD_${target} ld.bfd ld)
 endforeach()
 
 # AArch64, QEMU's virt board.

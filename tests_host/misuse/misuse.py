@@ -289,10 +289,59 @@ def stray_unlock_is_the_guards_line(case):
                         f"{cxx}: {guard}: not line {line}: {said}")
 
 
+ABOVE = """all:
+	+$(MAKE) -n -C '{}' BUILD='$(CURDIR)/build' families=tas $(more)
+"""
+
+
+def typing_errors_of_make(case):
+    """A name that means nothing is said; of a make above it may be another's."""
+    folder, no = case.root / "lib/c", "no such variable: "
+    make = ["make", "-n", "-C", folder, f"BUILD={case.scratch}/build"]
+    (case.scratch / "above").write_text(ABOVE.format(folder))
+    above = ["make", "-f", "above"]
+    for command, says in (
+            ([*make, "family=tas"], f"{no}family;"),
+            ([*make, "families=tas", "port=hosted"], f"{no}port;"),
+            ([*make, "families=tas", "V=1"], f"{no}V;"),
+            ([*make, "PORT=vax"], "no port: vax"),
+            ([*make, "families=tsa"], "no families: tsa"),
+            (["make", "-n", "-C", folder, "BUILD=/dev/null/x"],
+             "BUILD=/dev/null/x: no such folder"),
+            ([*above, "more=FAMILIES=tas"], f"{no}FAMILIES;")):
+        status, said = case.call(*command)
+        errors = [line for line in said.splitlines() if "***" in line]
+        case.expect(status == 2 and says in errors[0],
+                    f"{command[-1]}: {status}: {said}")
+    case.must(*make, "families=tas", "PORT=hosted", "CXX=g++", "AR=ar")
+    said = case.must(*above, "V=1", "out=elsewhere", "names=none")
+    case.expect("tas.o" in said and "elsewhere" not in said, said)
+
+
+def missing_program_in_cmake(case):
+    """What is to be installed is said, and what can be left out."""
+    for program in ("clang++", "ld.lld", "objcopy"):
+        tools = case.scratch / program
+        tools.mkdir()
+        for path in Path("/usr/bin").iterdir():
+            if path.name != program:
+                (tools / path.name).symlink_to(path)
+        status, said = case.call(
+            "env", f"PATH={tools}", "cmake", "-S", case.root, "-B",
+            case.scratch / "build" / program, "-G", "Ninja",
+            "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF", "-DCatch2_ROOT=/usr",
+            "-DCMAKE_CXX_COMPILER=/usr/bin/g++")
+        said = " ".join(said.split())
+        case.expect(status == 1 and f"{program} was not found: run ./toolchain"
+                    "/setup, or leave out the lab and the tests: "
+                    "-DKLOCK_TESTS=OFF" in said, f"{program}: {said}")
+
+
 CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
-         two_ports_in_one_program, two_versions_in_one_program,
-         two_ports_in_cmake, wrong_version,
-         exceptions_are_fine, stray_unlock_is_the_guards_line]
+         typing_errors_of_make, two_ports_in_one_program,
+         two_versions_in_one_program, two_ports_in_cmake,
+         missing_program_in_cmake, wrong_version, exceptions_are_fine,
+         stray_unlock_is_the_guards_line]
 
 
 def main():
