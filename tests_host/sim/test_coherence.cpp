@@ -484,6 +484,18 @@ struct exchanger : tas_lock {
 
 } // namespace
 
+TEST_CASE("waits: one CPU alone has a time at its end, too")
+{
+	const figures f = measure<ticket_lock<u8>>(
+		"", round_figures,
+		{.cpus = 1, .inside = 100, .think = 1, .acquisitions = 16});
+
+	/* 1 + 100, an RMW's 5 and a handful of hits. */
+	CAPTURE(f.cycles);
+	CHECK(f.cycles > 101);
+	CHECK(f.cycles < 120);
+}
+
 TEST_CASE("waits: a lock that nobody lets go is found, parked or trying")
 {
 	const workload w = {.cpus = 8, .patience = 1'000'000};

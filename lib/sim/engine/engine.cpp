@@ -68,6 +68,8 @@ void engine::go_on(unsigned cpu)
 
 void engine::stop()
 {
+	/* It runs ahead of the last event, and alone there is none. */
+	time = std::max(time, me().now);
 	stopped = true;
 	for (;;)
 		fiber::suspend();
