@@ -21,12 +21,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <sys/resource.h>
 
 namespace of_findings {
 
@@ -575,6 +578,24 @@ TEST_CASE("finding: the picture is written where it is asked for")
 	written << std::ifstream(file).rdbuf();
 	std::remove(file);
 	CHECK(written.str() == r.svg);
+}
+
+TEST_CASE("finding: of a picture for which there is no room nothing is left")
+{
+	const char *const file = "no_room.svg";
+	rlimit before;
+
+	getrlimit(RLIMIT_FSIZE, &before);
+	const rlimit little = {9, before.rlim_max};
+	std::signal(SIGXFSZ, SIG_IGN);
+	setenv("KLOCK_MODEL_SVG", file, 1);
+	setrlimit(RLIMIT_FSIZE, &little);
+	(void)too_early(2000);
+	setrlimit(RLIMIT_FSIZE, &before);
+	std::signal(SIGXFSZ, SIG_DFL);
+	unsetenv("KLOCK_MODEL_SVG");
+	CHECK(!std::filesystem::exists(file));
+	CHECK(!std::filesystem::exists(file + std::string(".part")));
 }
 
 TEST_CASE("finding: nothing is shown where nothing is found")

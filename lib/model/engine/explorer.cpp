@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <link.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 namespace model {
@@ -1097,15 +1098,23 @@ void write_picture(const std::string &svg)
 {
 	const char *const name = std::getenv("KLOCK_MODEL_SVG");
 
+	struct stat is;
+
 	if (!name)
 		return;
-	std::ofstream file(name);
-	file << svg << std::flush;
-	if (!file)
-		std::fprintf(stderr,
-			     "klock::model: KLOCK_MODEL_SVG=%s cannot "
-			     "be written\n",
-			     name);
+	/* A device, as /dev/stdout, has nothing beside it. */
+	const bool aside = stat(name, &is) != 0 || S_ISREG(is.st_mode);
+	const std::string part = name + std::string(aside ? ".part" : "");
+	std::ofstream file(part);
+	file << svg;
+	file.close();
+	if (file && (!aside || std::rename(part.c_str(), name) == 0))
+		return;
+	if (aside)
+		std::remove(part.c_str());
+	std::fprintf(stderr,
+		     "klock::model: KLOCK_MODEL_SVG=%s cannot be written\n",
+		     name);
 }
 
 /* In quotes, where a shell would take it apart. */
