@@ -358,7 +358,8 @@ def pulled_out(folder):
 def serial_line(folder):
     folder = pathlib.Path(folder)
     status, said = pulled_out(folder)
-    if status != 1 or "the serial line ended before" not in said:
+    if (status != 1 or "Traceback" in said
+            or "the serial line ended before" not in said):
         yield f"pulled out: {status}: {said}"
     for text, words, status, expected in MACHINES:
         got, said = outcome(folder, text, words)
