@@ -7,8 +7,10 @@ itself checked: a file with a row, a cell or a figure less must fail it.
 """
 
 import csv
+import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
@@ -89,6 +91,20 @@ def must_fail(name, rows, locks):
             if not faults(name, bad, locks)]
 
 
+def full_disk(bench):
+    """What is wrong where no file can be written."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [bench, "--smoke", "--sizes", "--out", folder], text=True,
+            capture_output=True, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (9, 9)))
+        left = [path.name for path in Path(folder).iterdir()]
+    if (done.returncode != 2 or left or done.stderr.count("\n") != 1
+            or "sizes.csv: File too large" not in done.stderr):
+        yield (f"a full disk: status {done.returncode}, {left} is left: "
+               f"{done.stderr}")
+
+
 def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("bench", type=tool.existing, help="klock_bench")
@@ -108,6 +124,7 @@ def main():
     subprocess.run([bench, "--crowded", "--smoke", "--trial-us", "20",
                     "--out", out / "crowded"], check=True)
     found = [] if locks and shared else ["a list of locks is empty"]
+    found += full_disk(bench)
     for name in (*FILES, *SHARED, *CROWDED):
         folder = out / "crowded" if name in CROWDED else out
         with (folder / name).open(newline="") as file:

@@ -6,6 +6,7 @@
  * A program of its own: the order of locks is learned in all of a program.
  * Ratios of the least of interleaved rounds; --smoke: two short ones.
  */
+#include "../tool.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 
@@ -245,7 +246,10 @@ void klock_os_panic(const char *name, const void *, unsigned, const char *what)
 
 int main(int argc, char **argv)
 {
-	const bool smoke = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
+	tool::begin(argc, argv, "usage: klock_bench_checks [--smoke]\n");
+	const bool smoke = argc == 2 && std::strcmp(argv[1], "--smoke") == 0;
+	if (argc > 1 && !smoke)
+		tool::mistake(argv[1] + std::string(": unknown"));
 	const plan p = smoke ? plan{2, 100} : plan{200, 2000};
 
 	bench::pin_to_core(0);
@@ -275,5 +279,5 @@ int main(int argc, char **argv)
 	print_bytes<64>();
 	print_bytes<128>();
 	print_bytes<256>();
-	return 0;
+	return tool::end(0);
 }

@@ -7,6 +7,7 @@
  * With "run": calls each once, for callgrind to count. Locks that are built
  * for a number of CPUs are built for 8: the same on every machine.
  */
+#include "../tool.hpp"
 #include "bench.hpp"
 #include "peers/peers.hpp"
 
@@ -129,7 +130,10 @@ void visit_shared(const char *kind, const std::string &family, bool run)
 
 int main(int argc, char **argv)
 {
+	tool::begin(argc, argv, "usage: klock_bench_code [run]\n");
 	const bool run = argc == 2 && std::string_view(argv[1]) == "run";
+	if (argc > 1 && !run)
+		tool::mistake(argv[1] + std::string(": unknown"));
 
 	klock::selftest::all_locks<8>::for_each(
 		[&]<typename Subject>() { visit<Subject>("klock", "", run); });
@@ -144,5 +148,5 @@ int main(int argc, char **argv)
 	for_each_shared_peer([&]<typename Peer>() {
 		visit_shared<Peer>("peer", Peer::counterpart, run);
 	});
-	return 0;
+	return tool::end(0);
 }

@@ -4,8 +4,9 @@
  */
 #include "bench.hpp"
 
+#include "../tool.hpp"
+
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <string_view>
 
@@ -15,6 +16,7 @@ namespace {
 
 const char usage[] =
 	"usage: klock_bench [options]\n"
+	"  --help         print this and end\n"
 	"  --out DIR      where CSV files and report.txt go (bench-results)\n"
 	"  --cores N      threads that count as \"all cores\" (what we may "
 	"use)\n"
@@ -32,24 +34,12 @@ const char usage[] =
 	"  --list         print the names of klock's locks and end; with\n"
 	"                 --shared the rows of all that readers share\n";
 
-[[noreturn]] void fail(const char *what, std::string_view arg)
-{
-	std::fprintf(stderr, "%s: %.*s\n%s", what, static_cast<int>(arg.size()),
-		     arg.data(), usage);
-	std::exit(2);
-}
-
 unsigned number(const char *text)
 {
-	char *end;
-	const unsigned long value = std::strtoul(text, &end, 10);
-
-	if (*end || value == 0 || value > 1000000)
-		fail("not a number from 1 to 1000000", text);
-	return static_cast<unsigned>(value);
+	return static_cast<unsigned>(tool::number(text, 1, 1000000));
 }
 
-/* Ends the program with a usage message where argv is wrong. */
+/* Ends the program where argv is wrong. */
 options parse(int argc, char **argv)
 {
 	options o;
@@ -73,19 +63,23 @@ options parse(int argc, char **argv)
 			o.rounds = 1;
 			o.trial = std::chrono::microseconds(500);
 		} else if (i + 1 == argc) {
-			fail("unknown, or its value is missing", arg);
+			tool::mistake(std::string(arg) +
+				      ": unknown, or its value is missing");
 		} else if (arg == "--out") {
 			o.out = argv[++i];
 		} else if (arg == "--cores") {
-			o.cores = number(argv[++i]);
+			o.cores = static_cast<unsigned>(
+				tool::number(argv[++i], 1, 1024));
 		} else if (arg == "--rounds") {
 			o.rounds = number(argv[++i]);
 		} else if (arg == "--trial-us") {
 			o.trial = std::chrono::microseconds(number(argv[++i]));
 		} else {
-			fail("unknown option", arg);
+			tool::mistake(std::string(arg) + ": unknown");
 		}
 	}
+	if (o.scaling_only + o.shared + o.crowded + o.sleep + o.sizes > 1)
+		tool::mistake("two words that say only");
 	return o;
 }
 
@@ -132,17 +126,10 @@ void say_how_quiet(context &c)
 		  "try\n");
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+/* Files are written when it returns. */
+void measure(const options &opts)
 {
-	const options opts = parse(argc, argv);
-
-	if (opts.list) {
-		print_list(opts.shared);
-		return 0;
-	}
-	std::filesystem::create_directories(opts.out);
+	tool::make_folder(opts.out);
 	const machine here = look_around();
 	report out(opts.out / "report.txt");
 	workers threads(most_threads_a_core *
@@ -153,32 +140,32 @@ int main(int argc, char **argv)
 	introduce(c);
 	if (opts.sizes) {
 		measure_sizes(c);
-		return 0;
+		return;
 	}
 	calibrate_handoff(c);
 	if (opts.scaling_only) {
 		measure_scaling(c);
 		say_how_quiet(c);
-		return 0;
+		return;
 	}
 	if (opts.crowded) {
 		measure_crowded(c);
 		say_how_quiet(c);
-		return 0;
+		return;
 	}
 	if (opts.sleep) {
 		measure_uncontended(c);
 		measure_sleeping(c);
 		measure_shared(c);
 		print_bars(c);
-		return 0;
+		return;
 	}
 	if (opts.shared) {
 		measure_sequences(c);
 		measure_shared(c);
 		print_bars(c);
 		say_how_quiet(c);
-		return 0;
+		return;
 	}
 	measure_sizes(c);
 	measure_uncontended(c);
@@ -192,5 +179,18 @@ int main(int argc, char **argv)
 		measure_sleeping(c);
 	print_bars(c);
 	say_how_quiet(c);
-	return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	tool::begin(argc, argv, usage);
+	const options opts = parse(argc, argv);
+
+	if (opts.list)
+		print_list(opts.shared);
+	else
+		measure(opts);
+	return tool::end(0);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench.hpp"
 
+#include "../tool.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,29 +13,16 @@ namespace bench {
 
 namespace {
 
-std::FILE *open_or_end(const std::filesystem::path &file)
-{
-	std::FILE *f = std::fopen(file.c_str(), "w");
-
-	if (!f) {
-		std::perror(file.c_str());
-		std::exit(2);
-	}
-	return f;
-}
-
 /* Names hold no quotes; commas would end a cell: tournament_lock<2,4>. */
-void write_line(std::FILE *file, const std::vector<std::string> &cells)
+std::string csv_line(const std::vector<std::string> &cells)
 {
-	const char *separator = "";
+	std::string line;
 
 	for (const std::string &cell : cells) {
-		const bool quote = cell.find(',') != cell.npos;
-		std::fprintf(file, quote ? "%s\"%s\"" : "%s%s", separator,
-			     cell.c_str());
-		separator = ",";
+		const char *quote = cell.find(',') != cell.npos ? "\"" : "";
+		line += (line.empty() ? "" : ",") + (quote + cell) + quote;
 	}
-	std::fputc('\n', file);
+	return line + "\n";
 }
 
 } // namespace
@@ -48,15 +37,15 @@ std::string fixed(double value, int digits)
 
 /* -- report -------------------------------------------------------------- */
 
-report::report(const std::filesystem::path &file) : copy(open_or_end(file)) {}
+report::report(const std::filesystem::path &file) : path(file) {}
 
-report::~report() { std::fclose(copy); }
+report::~report() { tool::write(path, copy); }
 
 void report::say(const std::string &text)
 {
 	std::fprintf(stdout, "%s", text.c_str());
-	std::fflush(stdout);
-	std::fprintf(copy, "%s", text.c_str());
+	tool::flush();
+	copy += text;
 }
 
 void report::heading(const std::string &text)
@@ -66,20 +55,25 @@ void report::heading(const std::string &text)
 
 /* -- csv ----------------------------------------------------------------- */
 
-csv::csv(const std::filesystem::path &path, std::vector<std::string> heads)
-    : file(open_or_end(path))
+csv::csv(const std::filesystem::path &file, std::vector<std::string> heads)
+    : path(file)
 {
-	write_line(file, heads);
 	lines.push_back(std::move(heads));
 }
 
-csv::~csv() { std::fclose(file); }
+csv::~csv()
+{
+	std::string text;
+
+	for (const auto &line : lines)
+		text += csv_line(line);
+	tool::write(path, text);
+}
 
 void csv::add(std::vector<std::string> line)
 {
 	if (line.size() != lines[0].size())
 		std::abort(); /* a row that does not fit its heads */
-	write_line(file, line);
 	lines.push_back(std::move(line));
 }
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -94,7 +93,7 @@ struct cells : std::vector<std::string> {
 	}
 };
 
-/* What goes to the screen goes to report.txt. */
+/* What goes to the screen goes to report.txt, which is written at the end. */
 struct report {
 	explicit report(const std::filesystem::path &file);
 	~report();
@@ -105,10 +104,14 @@ struct report {
 	void heading(const std::string &text);
 
       private:
-	std::FILE *copy;
+	std::filesystem::path path;
+	std::string copy;
 };
 
-/* A file of figures, and its lines as a table: every experiment has one. */
+/*
+ * A file of figures, and its lines as a table: every experiment has one. It is
+ * written at the end, when it is whole.
+ */
 struct csv {
 	csv(const std::filesystem::path &file, std::vector<std::string> heads);
 	~csv();
@@ -120,7 +123,7 @@ struct csv {
 	[[nodiscard]] std::string text() const;
 
       private:
-	std::FILE *file;
+	std::filesystem::path path;
 	std::vector<std::vector<std::string>> lines;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../tool.hpp"
 #include "bench.hpp"
 #include "peers/peers.hpp"
 
@@ -25,8 +26,13 @@ long involuntary_switches()
 
 workers::workers(unsigned number, double clock) : cycles_a_second(clock)
 {
-	for (unsigned i = 0; i < number; i++)
-		threads.emplace_back([this, i] { serve(i); });
+	try {
+		for (unsigned i = 0; i < number; i++)
+			threads.emplace_back([this, i] { serve(i); });
+	} catch (const std::system_error &error) {
+		tool::fail(std::to_string(number) +
+			   " threads: " + error.what());
+	}
 }
 
 workers::~workers()

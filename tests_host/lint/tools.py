@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """How each script of the tree ends when its user makes a mistake or the disk is
-full: in one line and a status, without a traceback; --help is no mistake."""
+full: in one line and a status, without a traceback; --help is no mistake. With
+programs: how those end, instead."""
 import concurrent.futures
 import os
 import subprocess
@@ -38,11 +39,25 @@ MISTAKES = [
 ]
 
 
+# The same of programs, by their names.
+PROGRAMS = {
+    "klock_bench": [
+        (["--out", "/dev/full"], "/dev/full: Not a directory"),
+        (["--cores", "x"], "x: not a number from 1 to 1024"),
+        (["--rounds", "-1"], "-1: not a number"),
+        (["--sizes", "--scaling"], "two words")],
+    "klock_sim_report": [
+        (["/dev/full", "readers"], "/dev/full: Not a directory"),
+        ([".", "none"], "no machine 'none'")],
+    "random_sections": [(["1", "x"], "x: not a number")],
+}
+
+
 def called(root, path, words, how='exec "$@"'):
     """By a shell, as it says."""
-    done = subprocess.run(
-        ["sh", "-c", how, "sh", sys.executable, "-B", path, *words], cwd=root,
-        capture_output=True, text=True)
+    python = [sys.executable, "-B"] if path.suffix == ".py" else []
+    done = subprocess.run(["sh", "-c", how, "sh", *python, path, *words],
+                          cwd=root, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -61,13 +76,15 @@ def help_and_mistakes(root, path):
         return
     for words, how, says in (
             (["--no-such-option"], 'exec "$@"', "error: "),
-            (["--help"], 'exec "$@" >/dev/full', "No space left on device")):
+            (["--help"], 'exec "$@" >/dev/full', "No space left on device"),
+            *[(["--help"], 'exec "$@" >&-', "standard output is closed")
+              ] * (path.suffix != ".py")):
         for wrong in one_line(called(root, path, words, how), says):
             yield f"{how} {words[0]}: {wrong}"
 
 
-def mistakes(root, name, words, says):
-    yield from one_line(called(root, root / name, words), says)
+def mistakes(root, path, words, says):
+    yield from one_line(called(root, path, words), says)
 
 
 def full_disk(root):
@@ -95,17 +112,32 @@ def jobs_of(root):
         if '\nif __name__ == "__main__":' in path.read_text():
             yield path.name, help_and_mistakes, path
     for name, words, says in MISTAKES:
-        yield f"{name} {' '.join(words)}", mistakes, name, words, says
+        yield f"{name} {' '.join(words)}", mistakes, root / name, words, says
     yield "a full disk", full_disk
 
 
-def check(root):
-    jobs = list(jobs_of(root))
+def jobs_with(programs):
+    for path in programs:
+        yield path.name, help_and_mistakes, path
+        for words, says in PROGRAMS.get(path.name, []):
+            yield f"{path.name} {' '.join(words)}", mistakes, path, words, says
+
+
+def check(root, programs):
+    jobs = list(jobs_with(programs) if programs else jobs_of(root))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda job: list(job[1](root, *job[2:])), jobs)
     return [common.Finding(job[0], 0, text)
             for job, texts in zip(jobs, found) for text in texts]
 
 
+def main():
+    parser = common.tool.Parser(__doc__)
+    parser.add_argument("--root", type=common.tool.tree, required=True)
+    parser.add_argument("programs", type=common.tool.existing, nargs="*")
+    args = parser.parse_args()
+    return common.report(check(args.root, args.programs))
+
+
 if __name__ == "__main__":
-    common.main(check, __doc__)
+    sys.exit(common.tool.exit_status(main))

@@ -12,6 +12,7 @@
  * else that is so of the bakery alone, whose CPUs are not alike. Seconds are of
  * the clock, CPU seconds those of all processes.
  */
+#include "../tool.hpp"
 #include "lock_counts.hpp"
 
 #include <sys/resource.h>
@@ -113,26 +114,29 @@ void rows(const std::vector<unsigned> &sections)
 
 int table(int argc, char **argv)
 {
-	limit = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000'000;
+	limit = argc > 2 ? tool::number(argv[2], 0, ~0ul) : 20'000'000;
 	std::printf("%-30s %-8s %10s %10s %8s\n", "lock", "sections",
 		    "complete", "blocked", "seconds");
 	rows<2>({2, 2});
 	rows<3>({2, 1, 1});
 	rows<3>({2, 2, 2});
 	rows<4>({1, 1, 1, 1});
-	return 0;
+	return tool::end(0);
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
+	tool::begin(argc, argv,
+		    "usage: model_bars [WORKERS [LIMIT [LOCK [all]]]]\n"
+		    "       model_bars table [LIMIT]\n");
 	if (argc > 1 && std::strcmp(argv[1], "table") == 0)
 		return table(argc, argv);
 	if (argc > 1)
-		workers = static_cast<unsigned>(std::atoi(argv[1]));
+		workers = static_cast<unsigned>(tool::number(argv[1], 0, 1024));
 	if (argc > 2)
-		limit = std::strtoull(argv[2], nullptr, 10);
+		limit = tool::number(argv[2], 0, ~0ul);
 	if (argc > 3)
 		only = argv[3];
 	if (argc > 4)
@@ -146,4 +150,5 @@ int main(int argc, char **argv)
 	bar<3>("backoff_ttas_lock", {2, 2, 2});
 	bar<3>("mcs_lock", {3, 3, 3});
 	bar<4>("ticket_lock<u8>", {2, 2, 2, 2});
+	return tool::end(0);
 }

@@ -9,6 +9,8 @@
  * lock_order.hpp: whatever is then said is a false alarm. After that the same
  * with one mistake among the sections, for each kind: its panic must come.
  */
+#include "../tool.hpp"
+
 #include <klock/checked_lock.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/lock_order.hpp>
@@ -415,10 +417,12 @@ extern "C" klock::lock_order *klock_os_lock_order(void)
 
 int main(int count, char **arguments)
 {
-	const u64 seed = count > 1 ? strtoull(arguments[1], nullptr, 0)
+	tool::begin(count, arguments,
+		    "usage: random_sections [SEED [SECTIONS]]\n");
+	const u64 seed = count > 1 ? tool::number(arguments[1], 0, ~0ul)
 				   : static_cast<u64>(time(nullptr));
-	const unsigned sections =
-		count > 2 ? static_cast<unsigned>(atoi(arguments[2])) : 200000;
+	const auto sections = static_cast<unsigned>(
+		count > 2 ? tool::number(arguments[2], 0, ~0u) : 200000);
 	int failed = 0;
 
 	printf("seed %lu, %u CPUs, %u sections each\n",
@@ -437,5 +441,5 @@ int main(int count, char **arguments)
 		       *said ? said : "nothing was said\n");
 		failed |= !named;
 	}
-	return failed;
+	return tool::end(failed);
 }
