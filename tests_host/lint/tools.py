@@ -39,6 +39,7 @@ MISTAKES = [
 ]
 
 
+WAIT = 120  # seconds, for what comes at once; never a verdict on speed
 # The same of programs, by their names.
 PROGRAMS = {
     "klock_bench": [
@@ -56,8 +57,12 @@ PROGRAMS = {
 def called(root, path, words, how='exec "$@"'):
     """By a shell, as it says."""
     python = [sys.executable, "-B"] if path.suffix == ".py" else []
-    done = subprocess.run(["sh", "-c", how, "sh", *python, path, *words],
-                          cwd=root, capture_output=True, text=True)
+    try:
+        done = subprocess.run(["sh", "-c", how, "sh", *python, path, *words],
+                              cwd=root, capture_output=True, text=True,
+                              timeout=WAIT)
+    except subprocess.TimeoutExpired:
+        return 124, "", "it goes on for ever"
     return done.returncode, done.stdout, done.stderr
 
 
