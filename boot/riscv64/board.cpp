@@ -151,13 +151,18 @@ cpu_list find_cpus(const boot_info &)
 	return tree_cpus(board_tree, has_ipis() ? nullptr : "no IPIs");
 }
 
-/* SiFive test device, as QEMU has it: the upper half is the exit status. */
+/*
+ * SiFive test device, as QEMU has it: the upper half is the exit status. QEMU
+ * 10 ends some time after the write: nothing more may be printed.
+ */
 void machine_exit(exit_code code)
 {
 	const u32 status = 2 * static_cast<u32>(code) + 1;
 
-	if (test_device)
-		write_device<u32>(test_device, status << 16 | test_device_fail);
+	if (!test_device)
+		return;
+	write_device<u32>(test_device, status << 16 | test_device_fail);
+	halt();
 }
 
 void machine_reset()
