@@ -11,8 +11,10 @@
  *	slice=	CPUs run by turns of so many microseconds, one at a time, as
  *		vCPUs do that share a host core; 0: as the host runs them
  *
- * A slice is the guest's own: each CPU's timer holds it, wherever it is, while
- * it is another's turn. Under -icount that is the same in every boot.
+ * A slice is the guest's own, and so is the place where it ends: inside a
+ * critical section in one round, between two of them in the next. A CPU that
+ * waits for the lock is held by its timer while it is another's turn. No
+ * compiler and no emulator changes that; under -icount every boot is the same.
  */
 #include <boot/kernel.hpp>
 
@@ -37,14 +39,75 @@ struct page {
 };
 constinit page memory[2 * boot::max_cpus * pages_each];
 
-/* The free pages, under the kernel's lock. */
+/* -- CPUs by turns -- */
+
+constinit u64 slice = 0; /* cycles; 0: none */
+
+/* Each CPU's own, and its timer's: it waits for the lock. */
+constinit klock::atomic<bool> waits[boot::max_cpus] = {};
+
+void note_waiting(bool now) { waits[boot::this_cpu()].store_relaxed(now); }
+
+u64 slices_so_far() { return boot::div_u64(klock::cycles(), slice); }
+
+u64 round_of(u64 slices) { return boot::div_u64(slices, boot::cpu_count()); }
+
+bool is_my_turn()
+{
+	const u64 slices = slices_so_far();
+
+	return slices - round_of(slices) * boot::cpu_count() ==
+	       boot::this_cpu();
+}
+
+void wait_for_turn()
+{
+	while (!is_my_turn())
+		klock::cpu_relax();
+}
+
+/*
+ * In odd rounds slices end inside a section. The boot CPU begins in one, on
+ * every machine: all others find the lock taken.
+ */
+bool is_odd_round() { return round_of(slices_so_far()) % 2; }
+
+/* From this CPU's next slice on. */
+void run_by_turns(u64 slice_us)
+{
+	while (!boot::this_cpu() && is_odd_round())
+		klock::cpu_relax();
+	while (is_my_turn())
+		klock::cpu_relax();
+	wait_for_turn();
+	boot::timer_start_periodic(timer_vector, slice_us * 1000 / 16);
+}
+
+void timer_came(boot::interrupt_frame &)
+{
+	if (waits[boot::this_cpu()].load_relaxed())
+		wait_for_turn();
+}
+
+/* A place where this CPU's slice ends if it is over. */
+void slice_may_end(bool in_section)
+{
+	if (slice && is_odd_round() == in_section)
+		wait_for_turn();
+}
+
+/* -- The free pages, under the kernel's lock -- */
+
 template <typename Lock>
 struct free_list {
 	page *take()
 	{
-		klock::guard held(lock);
+		slice_may_end(false);
+		take_lock();
+		klock::guard held(lock, klock::adopt);
 		page *const taken = first;
 
+		slice_may_end(true);
 		/* Whoever is let in here takes it, too. */
 		if (++sections % 16 == 0)
 			klock::cpu_relax();
@@ -54,10 +117,21 @@ struct free_list {
 
 	void give(page *freed)
 	{
-		klock::guard held(lock);
+		take_lock();
+		klock::guard held(lock, klock::adopt);
 
 		freed->next = first;
 		first = freed;
+	}
+
+	/* Where nobody has it, no timer finds this CPU at it. */
+	void take_lock()
+	{
+		if (lock.try_lock())
+			return;
+		note_waiting(true);
+		lock.lock();
+		note_waiting(false);
 	}
 
 	unsigned size() const
@@ -80,34 +154,6 @@ constinit free_list<Lock> pages = {};
 /* The boot CPU's time runs. */
 constinit klock::atomic<boot::u32> begun{0};
 constinit klock::atomic<boot::u32> cpus_up{1};
-
-/* -- CPUs by turns -- */
-
-constinit u64 slice = 0; /* cycles */
-
-bool is_my_turn()
-{
-	const u64 slices = boot::div_u64(klock::cycles(), slice);
-
-	return slices - boot::div_u64(slices, boot::cpu_count()) *
-				boot::cpu_count() ==
-	       boot::this_cpu();
-}
-
-void wait_for_turn()
-{
-	while (!is_my_turn())
-		klock::cpu_relax();
-}
-
-/* From this CPU's next slice on. */
-void run_by_turns(u64 slice_us)
-{
-	while (is_my_turn())
-		klock::cpu_relax();
-	wait_for_turn();
-	boot::timer_start_periodic(timer_vector, slice_us * 1000 / 16);
-}
 
 /* -- Start-up -- */
 
@@ -205,8 +251,7 @@ int payload_main()
 	if (asked && !boot::parse_u64(asked, slice_us))
 		return 1;
 	slice = boot::ns_to_cycles(slice_us * 1000);
-	boot::set_interrupt_handler(
-		timer_vector, [](boot::interrupt_frame &) { wait_for_turn(); });
+	boot::set_interrupt_handler(timer_vector, timer_came);
 	if (!start_with(lock ? lock : "preemptable", slice_us))
 		return 1;
 	boot::print("PASS\n");
