@@ -17,15 +17,15 @@ import time
 from output import Log, Parser, Trouble, at_least_one, exit_status
 import qemu
 
-# Debian and Ubuntu (ovmf), old and new; the last holds variables, too.
-IMAGES = ("/usr/share/OVMF/OVMF_CODE.fd", "/usr/share/OVMF/OVMF_CODE_4M.fd",
-          "/usr/share/ovmf/OVMF.fd")
+# Debian and Ubuntu (ovmf), old and new. It holds variables, too: QEMU's -bios
+# takes no code that is to have them in a flash device of their own.
+OVMF = "/usr/share/ovmf/OVMF.fd"
 SCREEN = re.compile(r"# boot: screen of (\d+) x (\d+) pixels, (\d+) bits each$")
 
 
 def uefi():
     """The file, or None."""
-    return next((path for path in IMAGES if os.path.exists(path)), None)
+    return OVMF if os.path.exists(OVMF) else None
 
 
 def columns_of(printed):
