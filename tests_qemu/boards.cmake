@@ -267,17 +267,11 @@ set(machines ${Python3_EXECUTABLE} -B ${scripts}/machines.py
 	--image AArch64=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-aarch64.elf=12
 	--image RISC-V=${CMAKE_CURRENT_BINARY_DIR}/lab-gcc-riscv64.elf=2)
 # Without the cross compilers an image is missing: skipped, as it says.
-add_test(NAME qemu_demo_machines COMMAND ${machines}
-	--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_demo_machines.log)
-set_tests_properties(qemu_demo_machines PROPERTIES LABELS qemu
-	SKIP_RETURN_CODE 77 TIMEOUT 1800)
-klock_level(full TESTS qemu_demo_machines)
-add_custom_target(machines_table COMMAND ${machines} --write
-	--log ${CMAKE_CURRENT_BINARY_DIR}/machines_table.log
-	DEPENDS lab-gcc-64 USES_TERMINAL VERBATIM
-	COMMENT "Writing the machines' table into tests_qemu/README.md")
-foreach(toolchain IN ITEMS gcc-aarch64 gcc-riscv64)
-	if(TARGET lab-${toolchain})
-		add_dependencies(machines_table lab-${toolchain})
-	endif()
+foreach(line IN ITEMS demo_machines "table_machines;--exact")
+	list(POP_FRONT line name)
+	add_test(NAME qemu_${name} COMMAND ${machines} ${line}
+		--log ${CMAKE_CURRENT_BINARY_DIR}/qemu_${name}.log)
+	set_tests_properties(qemu_${name} PROPERTIES LABELS qemu
+		SKIP_RETURN_CODE 77 TIMEOUT 1800)
+	klock_level(full TESTS qemu_${name})
 endforeach()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The table of the same kernel on several machines: --write makes it from a
-run on each; without, it must have the machines and locks that are run now, and
-on each machine show what the demo is for."""
+run on each, with --exact these runs must print it; without, it must have the
+machines and locks that are run now, and on each machine show what the demo is
+for."""
 import os
 import sys
 
@@ -15,6 +16,8 @@ SKIPPED = 77
 
 def arguments():
     parser = demo.table_arguments(__doc__)
+    parser.add_argument("--append", required=True,
+                        help="the kernel's command line but section=")
     parser.add_argument("--image", action="append", required=True,
                         metavar="NAME=FILE=CYCLES", help="a machine's name, "
                         "the lab's .elf for it, and how long a section is by "
@@ -68,20 +71,26 @@ def main():
     for word in args.image:
         if word.count("=") != 2:
             raise Trouble(f"--image {word}: not NAME=FILE=CYCLES")
-        name, image, section = word.split("=")
+    machines = [word.split("=") for word in args.image]
+    status = demo.cannot_compare(
+        args, [image for _, image, _ in machines if os.path.exists(image)])
+    if status:
+        return status
+    for name, image, section in machines:
         columns[name] = run_on(name, image, section, args)
         if isinstance(columns[name], str):
             print(columns[name])
             return SKIPPED if columns[name].startswith("skipped") else 1
     table = table_of(columns)
     print("\n".join(table))
-    if args.write:
-        place.put(table)
+    wrong = []
+    if args.write or args.exact:
+        wrong = list(demo.settle(args, place, table))
     elif shape(place.lines) != shape(table):
-        print("FAIL: the table in README is another one: build the target "
-              "machines_table")
-        return 1
-    return 0
+        wrong = ["the table in README is another one: build the target tables"]
+    if wrong:
+        print("FAIL: " + "; ".join(wrong))
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -241,6 +241,31 @@ def hosts_without_an_msr(folder):
             yield f"a host without {lacks}: {ended.message}"
 
 
+def other_compilers(folder):
+    """A document's table is neither compared with another compiler's figures
+    nor written from them."""
+    folder = pathlib.Path(folder)
+    old = "<!-- demo table: begin -->\n```\nold\n```\n<!-- demo table: end -->\n"
+    for made_by, option, status, said in (
+            ("GNU C++20 14.2.0", "--exact", 77, "is by g++ 14.2.0, the tables"),
+            ("GNU C++20 14.2.0", "--write", 2, "is by g++ 14.2.0, the tables"),
+            ("clang", "--exact", 77, "is by an unknown compiler"),
+            ("GNU C++20 12.2.0", "--exact", 1, "has 'old', printed is")):
+        fake = Fake(folder, TABLE)
+        (folder / "readme").write_text(old)
+        (folder / "lab.elf").write_text("")
+        (folder / "lab.debug").write_text(f"\0{made_by} -O2\0")
+        done = subprocess.run(
+            [sys.executable, "-B", str(HERE / "demo.py"), option, "--image",
+             str(folder / "lab.elf"), "--readme", str(folder / "readme"),
+             "--log", str(fake.log), "--append", ""], capture_output=True,
+            timeout=WAIT, env={**os.environ, "KLOCK_QEMU": str(fake.program)})
+        text = (done.stdout + done.stderr).decode()
+        if (done.returncode != status or said not in text
+                or (folder / "readme").read_text() != old):
+            yield f"{made_by} {option}: {done.returncode}: {text}"
+
+
 def measured_digits(folder):
     """A figure is a number with a bound, never a text."""
     fake = Fake(folder, BOOT + "# boot: clock 999980 kHz, by a timer\r\nPASS\r\n")
@@ -559,8 +584,9 @@ def no_pictures(folder):
 
 
 CASES = [verdicts, pipe, time_out, csv, logs_of_modes, panic_in_time,
-         hosts_without_an_msr, measured_digits, architecture, mistakes,
-         full_disks, two_runs, serial_line, pictures, screens, logs]
+         hosts_without_an_msr, measured_digits, other_compilers,
+         architecture, mistakes, full_disks, two_runs, serial_line, pictures,
+         screens, logs]
 NEED_MATPLOTLIB = [curves, no_pictures]
 
 
