@@ -12,7 +12,7 @@ import sys
 
 import plots
 import qemu
-from output import Parser, Trouble, exit_status
+from output import Parser, Trouble, exit_status, write
 
 SKIPPED = 77
 SHOWN = ["ticket_lock<u8>", "preemptable_ticket_lock<u8>", "tas_lock",
@@ -94,8 +94,7 @@ class Place:
         self._before, self._after = before + begin, end + after
 
     def put(self, lines):
-        with open(self.path, "w", encoding="utf-8") as file:
-            file.write(self._before + "\n".join(lines) + "\n" + self._after)
+        write(self.path, self._before + "\n".join(lines) + "\n" + self._after)
 
 
 def arguments():

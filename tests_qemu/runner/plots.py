@@ -72,7 +72,9 @@ VERDICT = re.compile(r"(PASS$|FAIL: |PANIC on CPU )")
 HEAD = re.compile(r"lock +CPUs +per second +changes +median ns +wait us +index$")
 TABLE = ("lock", "cpus", "per_second", "handoffs", "handoff_median",
          "longest_wait", "jain_permille")
-ROW = re.compile(r"(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d)\.(\d{3})$")
+# A time that a coarse clock could not measure is a dash; in CSV it is 0.
+ROW = re.compile(r"(\S+) +(\d+) +(\d+|-) +(\d+) +(\d+|-) +(\d+|-) +"
+                 r"(\d)\.(\d{3})$")
 
 # A run's name by the columns that no other has.
 NAMES = (("pairs", {"cpu", "other"}), ("topology", {"cpu", "offset_ns"}),
@@ -115,7 +117,8 @@ class Run:
 
 def table_fields(match):
     """A table's row in CSV's units."""
-    *fields, wait, whole, rest = match.groups()
+    *fields, wait, whole, rest = ("0" if field == "-" else field
+                                  for field in match.groups())
     return [*fields, f"{wait}000", whole + rest]
 
 

@@ -506,6 +506,9 @@ def logs(_folder):
     if ("tas_lock     4     1183819         4             541      16803000"
             "  0.250") not in shown.getvalue():
         yield shown.getvalue()
+    coarse = plots.runs(TABLE.replace("1183819", "-").replace(" 541", " -"))
+    if coarse[0].damaged or coarse[0].report.rows[0]["per_second"] != 0:
+        yield f"a clock too coarse to measure by: {coarse[0].damaged}"
 
 
 # -- Pictures: what they show, and what is left when one cannot be made --
