@@ -71,13 +71,15 @@ def holding(inside):
     """A folder that holds another, without symbolic links."""
     def of(text):
         path = pathlib.Path(text).resolve()
+        if not path.is_dir():
+            raise argparse.ArgumentTypeError(f"{text}: no such folder")
         if not (path / inside).is_dir():
             raise argparse.ArgumentTypeError(f"{text} holds no {inside}")
         return path
     return of
 
 
-tree, library = holding("lib/klock"), holding("klock")
+folder, library, tree = map(holding, (".", "klock", "lib/klock"))
 
 
 def stop(number, _frame):

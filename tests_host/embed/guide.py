@@ -231,7 +231,7 @@ def check(root, guide):
 
 def arguments():
     parser = tool.Parser(__doc__)
-    parser.add_argument("--root", type=tool.tree, required=True)
+    parser.add_argument("--root", type=tool.folder, required=True)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", metavar="NAME")
