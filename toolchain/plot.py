@@ -17,7 +17,6 @@ each picture has its points with it.
 0: drawn, or as it should be. 1: it is another. 2: one line says why not. 77: no
 matplotlib; 0 with --optional.
 """
-import argparse
 import csv
 import io
 import itertools
@@ -28,6 +27,8 @@ import struct
 import sys
 import tempfile
 import textwrap
+
+from tool import Parser, Trouble, exit_status
 
 SKIPPED = 77
 TOLERANCE = 0.03    # of a value: counts move a little with the compiler
@@ -43,10 +44,6 @@ SIMULATED = ("ttas_lock", "tas_lock", "ticket_lock<u16>", "tournament_lock",
              "preemptable_ticket_lock<u16>", "proportional_ticket_lock<u32>")
 READERS = ("mcs_lock", "rw_ticket_lock<u16>", "phase_fair_lock<u16>",
            "reader_lock", "seq_lock")
-
-
-class Trouble(Exception):
-    """One line for the user."""
 
 
 class Panel:
@@ -497,9 +494,7 @@ def check(picture, path):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path())
     parser.add_argument("--format", choices=("png", "svg"), default="png")
@@ -528,17 +523,7 @@ def main():
         print("plot.py: no pictures without matplotlib: apt-get install "
               "python3-matplotlib", file=sys.stderr)
         return 0 if args.optional else SKIPPED
-    except Trouble as trouble:
-        print(f"plot.py: {trouble}", file=sys.stderr)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"plot.py: {where}{error.strerror}", file=sys.stderr)
-        # Python flushes once more at its end: into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except KeyboardInterrupt:
-        return 130
-    return 2
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(main))

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import common
 
-# What they say to a mistake is another's: a usage of several lines.
-THEIRS = ("demo.py", "machines.py", "plot.py", "plots.py")
 # Beyond what all scripts are asked: the script, its words, what it must say.
 MISTAKES = [
     ("toolchain/levels.py", ["missing"], "missing: no build tree"),
@@ -78,8 +76,6 @@ def help_and_mistakes(root, path):
     status, out, err = called(root, path, ["--help"])
     if status or err or not out.startswith("usage: "):
         yield f"--help: status {status}: {err}"
-    if path.name in THEIRS:
-        return
     for words, how, says in (
             (["--no-such-option"], 'exec "$@"', "error: "),
             (["--help"], 'exec "$@" >/dev/full', "No space left on device"),

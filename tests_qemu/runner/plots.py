@@ -8,7 +8,6 @@ them. A run's figures are those of mode=csv, or the table of run=measure and
 run=backoff as people read it, which has no distribution of the handoff time, and
 counts behind the lab's line "# boot:" alone: a text that quotes one is no log.
 """
-import argparse
 import csv
 import dataclasses
 import io
@@ -20,7 +19,7 @@ import sys
 PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
 sys.path.append(str(PLOT.parent))
 import plot
-from output import Trouble, exit_status
+from output import Parser, Trouble, exit_status
 
 TEXTS = ("lock", "kind")    # the columns that are no numbers
 
@@ -195,32 +194,24 @@ def show_run(run, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("log", metavar="LOG", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, help="the folder of CSV "
                         "files and pictures, one in it for each run; default: "
                         "beside LOG, LOG's name and -plots")
     args = parser.parse_args()
     out = args.out or args.log.with_name(f"{args.log.stem}-plots")
-    try:
-        found = runs(args.log.read_text(encoding="utf-8", errors="replace"))
-        if not found:
-            raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "
-                          "pairs, instructions and topology print them with "
-                          "mode=csv")
-        seen, status = {}, 0
-        for run in found:
-            seen[run.name()] = number = seen.get(run.name(), 0) + 1
-            status = max(status, show_run(run, out / (
-                run.name() + (f"-{number}" if number > 1 else ""))))
-        return status
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        raise Trouble(f"{where}{error.strerror}") from None
+    found = runs(args.log.read_text(encoding="utf-8", errors="replace"))
+    if not found:
+        raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "
+                      "pairs, instructions and topology print them with "
+                      "mode=csv")
+    seen, status = {}, 0
+    for run in found:
+        seen[run.name()] = number = seen.get(run.name(), 0) + 1
+        status = max(status, show_run(run, out / (
+            run.name() + (f"-{number}" if number > 1 else ""))))
+    return status
 
 
 if __name__ == "__main__":
