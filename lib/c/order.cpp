@@ -126,7 +126,7 @@ void klock_handler_end_at(klock_handler *mine, const char *file, int line)
 {
 	*mine->klock_now = static_cast<unsigned char>(mine->klock_before);
 	if (klock::order_keeper *const order = klock::kernel_order_keeper())
-		order->is_as_before(mine->klock_places, {file, line});
+		order->check_as_before(mine->klock_places, {file, line});
 }
 
 /* C knows it by its address alone. */

@@ -273,10 +273,10 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 		this->before_leaving(0u, by);
 		if constexpr (core::shared::contends)
-			usage.is_downgraded();
+			usage.note_downgraded();
 		else
 			this->count_reader_in(by);
-		this->is_reader(0u);
+		this->note_reader(0u);
 		inner.downgrade();
 	}
 
@@ -731,10 +731,10 @@ struct checked_lock<seq_lock<T>, Name...> {
 	[[nodiscard]] T read(call_site by = caller_site()) const
 	{
 		core.usage.before_wait(by, true, false);
-		const held_place mine = core.is_wanted(by, true, false);
+		const held_place mine = core.note_wanted(by, true, false);
 		const T seen = core.inner.read();
 
-		core.is_gone(mine);
+		core.note_gone(mine);
 		return seen;
 	}
 	[[nodiscard]] bool try_read(T &to) const

@@ -235,9 +235,9 @@ struct order_keeper : lock_order, private order_rules {
 		}
 	}
 
-	/* The caller has a lock that is not klock's, for which it may have
-	 * slept. */
-	void has_acquired(const wanted_lock &want)
+	/* The caller acquired a lock that is not klock's and may have slept
+	 * for it. */
+	void note_acquired(const wanted_lock &want)
 	{
 		if (current_context() != context::thread)
 			return say_order(want, "taken in a handler, but its "
@@ -309,8 +309,8 @@ struct order_keeper : lock_order, private order_rules {
 		return used;
 	}
 
-	/* A handler returns: it holds what was held before. */
-	void is_as_before(u32 places_then, call_site by) const
+	/* A handler returns: reports each lock that it took and still holds. */
+	void check_as_before(u32 places_then, call_site by) const
 	{
 		const u32 more = places() & ~places_then;
 

@@ -156,7 +156,7 @@ struct handler_scope {
 			of.now.store_relaxed(before);
 		is_over = true;
 		if (order)
-			order->is_as_before(places, at);
+			order->check_as_before(places, at);
 	}
 
       private:
@@ -234,7 +234,7 @@ inline void acquired(const void *lock, const char *name, u32 rank, call_site by)
 
 		its.begin(lock, rank);
 		if (order_keeper *const order = kernel_order_keeper())
-			order->has_acquired(
+			order->note_acquired(
 				{lock, {name, 0}, by, false, false, true});
 		its.end();
 	}

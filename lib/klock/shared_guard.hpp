@@ -177,18 +177,21 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 
 	void upgrade(call_site by = caller_site())
 	{
-		if (may_upgrade(by))
+		if (check_upgrade(by))
 			this->template change<upgrading>(by);
 	}
 	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
 	{
-		return may_upgrade(by) &&
+		return check_upgrade(by) &&
 		       this->template change<asking_to_upgrade>(by);
 	}
 
       private:
-	/* Of a lock that is not checked nobody asks. */
-	bool may_upgrade([[maybe_unused]] call_site by) const
+	/*
+	 * Returns false, and reports the misuse, where the guard was released
+	 * before. It looks at checked locks alone.
+	 */
+	bool check_upgrade([[maybe_unused]] call_site by) const
 	{
 		if constexpr (asks_who<inside<lock_of<L>>>) {
 			if (this->is_held())

@@ -52,7 +52,7 @@ _WAITS = re.compile(r"\bawait\w*\s*(?:<[^;(){}]*>)?\s*\(|[.>]\s*lock\w*\s*\(")
 # A wrapper waits by the locks inside of it, and tells them who asks.
 _PASSED_ON = re.compile(r"\w[.]lock\w*\(by\.\.\.\)")
 _CHECKED = ("checked_lock.hpp", "detail/checked.hpp")
-_HOOKS = {"before_wait", "is_wanted"}
+_HOOKS = {"before_wait", "note_wanted"}
 # What is waited with, and what measures.
 _NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")
 UNHOOKED = {

@@ -208,11 +208,8 @@ struct lock_usage {
 			check_capacity(found, capacity, by);
 	}
 
-	/*
-	 * Such a reader is in, and stays counted: the last writer has left for
-	 * good, and nobody waits to be told so by the next.
-	 */
-	void is_read() { contenders.fetch_and_relaxed(~left); }
+	/* A reader entered, so clear `left`: no later writer will. */
+	void clear_left() { contenders.fetch_and_relaxed(~left); }
 
 	/* A reader that does not wait. */
 	void before_try(call_site by, bool for_readers)
@@ -293,15 +290,15 @@ struct lock_usage {
 				 "lock_upgradable's",
 				 by);
 	}
-	/* It has one ticket left. */
-	void is_upgraded()
+	/* The upgraded holder contends once from here on, as every writer. */
+	void note_upgraded()
 	{
 		taken_with.store_relaxed(0);
 		count_out();
 	}
 
-	/* The holder has become a reader whom others count. */
-	void is_downgraded() { contenders.fetch_add_relaxed(1); }
+	/* The holder became a reader that counts as a contender. */
+	void note_downgraded() { contenders.fetch_add_relaxed(1); }
 
 	/* Or by whoever the caller has interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
@@ -909,12 +906,12 @@ struct checked_core {
 		if (readers.is_mine())
 			usage.complain("upgrade: the caller reads it", by);
 		usage.before_wait(by);
-		const held_place mine = is_wanted(by);
+		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		lend(with, by);
 		lock_inner();
-		is_writer(key(with), by);
-		is_held(mine);
+		note_writer(key(with), by);
+		note_taken(mine);
 	}
 
 	template <typename With, typename Try>
@@ -923,7 +920,7 @@ struct checked_core {
 		check_context(by);
 		if (!usage.before_try_lock(L::max_contenders, by))
 			return false;
-		return taken_or_not(with, by, is_tried(by), try_inner);
+		return taken_or_not(with, by, note_tried(by), try_inner);
 	}
 
 	/* Waits by tries, and may give up. */
@@ -931,14 +928,14 @@ struct checked_core {
 	bool ask_inner(With &&with, call_site by, Again again, Try try_inner)
 	{
 		check_context(by);
-		const held_place mine = is_wanted(by);
+		const held_place mine = note_wanted(by);
 
 		if (again([&] {
 			    return usage.before_try_lock(L::max_contenders, by);
 		    }))
 			return taken_or_not(with, by, mine,
 					    [&] { return again(try_inner); });
-		is_gone(mine);
+		note_gone(mine);
 		return false;
 	}
 
@@ -949,7 +946,7 @@ struct checked_core {
 		check_context(by);
 		check_may_sleep(by);
 		usage.before_wait(by);
-		const held_place mine = is_wanted(by);
+		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		return taken_or_not(with, by, mine, try_inner);
 	}
@@ -960,13 +957,13 @@ struct checked_core {
 	{
 		lend(with, by);
 		if (try_inner()) {
-			is_writer(key(with), by);
-			is_held(mine);
+			note_writer(key(with), by);
+			note_taken(mine);
 			return true;
 		}
 		give_back(with);
 		usage.count_out();
-		is_gone(mine);
+		note_gone(mine);
 		return false;
 	}
 
@@ -985,13 +982,14 @@ struct checked_core {
 	void release(With &&with, call_site by, Unlock unlock_inner)
 	{
 		before_leaving(key(with), by);
-		const held_place mine = is_leaving();
+		const held_place mine = note_leaving();
 		unlock_inner();
 		give_back(with);
-		is_gone(mine);
+		note_gone(mine);
 	}
 
-	/* It has a ticket more than others, until it upgrades or leaves. */
+	/* An upgradable holder counts as two contenders until it upgrades or
+	 * unlocks. */
 	void take_upgradable(call_site by)
 	{
 		usage.count_in(L::max_contenders, by);
@@ -1016,7 +1014,7 @@ struct checked_core {
 		if (readers.is_read())
 			usage.complain("a reader is in: the lock is broken",
 				       by);
-		usage.is_upgraded();
+		usage.note_upgraded();
 		return true;
 	}
 
@@ -1072,14 +1070,15 @@ struct checked_core {
 		return number < limit;
 	}
 
-	void is_writer(usize with, call_site by)
+	/* The caller got the lock to write, with this number or node. */
+	void note_writer(usize with, call_site by)
 	{
 		if (readers.is_read())
 			usage.complain("a reader is in: the lock is broken",
 				       by);
 		usage.after_lock(with, by, cpu_lock<L>);
 	}
-	void is_writer(may_upgrade with, call_site by)
+	void note_writer(may_upgrade with, call_site by)
 	{
 		usage.after_lock(with, by, false);
 	}
@@ -1094,14 +1093,14 @@ struct checked_core {
 		if (!shared::nests && readers.is_mine())
 			usage.complain("read recursion: the caller reads it",
 				       by);
-		const held_place mine = is_wanted(by, true);
+		const held_place mine = note_wanted(by, true);
 		if constexpr (shared::contends)
 			usage.count_in(L::max_contenders, by);
 		else
 			count_reader_in(by);
 		lock_inner();
-		is_reader(number);
-		is_held(mine);
+		note_reader(number);
+		note_taken(mine);
 	}
 
 	/* waits: until a deadline. */
@@ -1126,14 +1125,14 @@ struct checked_core {
 			count_reader_in(by);
 		}
 		const held_place mine =
-			waits ? is_wanted(by, true) : is_tried(by, true);
+			waits ? note_wanted(by, true) : note_tried(by, true);
 		if (!try_inner()) {
 			count_reader_out();
-			is_gone(mine);
+			note_gone(mine);
 			return false;
 		}
-		is_reader(number);
-		is_held(mine);
+		note_reader(number);
+		note_taken(mine);
 		return true;
 	}
 
@@ -1151,10 +1150,11 @@ struct checked_core {
 			readers.count_out();
 	}
 
-	void is_reader(unsigned number)
+	/* The caller got the lock to read, under this number. */
+	void note_reader(unsigned number)
 	{
 		if constexpr (shared::contends)
-			usage.is_read();
+			usage.clear_left();
 		readers.note(number);
 	}
 
@@ -1166,16 +1166,17 @@ struct checked_core {
 			usage.complain(wrong, by);
 		count_reader_out();
 		usage.before_try(by, !shared::nests);
-		const held_place mine = is_leaving();
+		const held_place mine = note_leaving();
 		unlock_inner();
-		is_gone(mine);
+		note_gone(mine);
 	}
 
-	/* -- Its place among other locks: lock_order.hpp, where there is one -
-	 */
+	/* -- The lock order learns of each step where there is one:
+	 * lock_order.hpp. -- */
 
-	held_place is_wanted(call_site by, bool reads = false,
-			     bool takes = true) const
+	/* The caller is about to wait; takes: and to hold the lock then. */
+	held_place note_wanted(call_site by, bool reads = false,
+			       bool takes = true) const
 	{
 		lock_order *const order = kernel_lock_order();
 
@@ -1186,7 +1187,8 @@ struct checked_core {
 		return order->on_wait(*order, want);
 	}
 
-	held_place is_tried(call_site by, bool reads = false) const
+	/* The caller tries and does not wait. */
+	held_place note_tried(call_site by, bool reads = false) const
 	{
 		lock_order *const order = kernel_lock_order();
 
@@ -1194,22 +1196,23 @@ struct checked_core {
 			     : held_place{};
 	}
 
-	static void is_held(held_place mine)
+	/* The caller holds the lock. */
+	static void note_taken(held_place mine)
 	{
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
 	}
 
-	/* Its release begins; it may be gone with that. */
-	held_place is_leaving() const
+	/* The caller begins to release the lock, which may not outlive that. */
+	held_place note_leaving() const
 	{
 		lock_order *const order = kernel_lock_order();
 
 		return order ? order->on_leave(*order, &usage) : held_place{};
 	}
 
-	/* Released, or not taken. */
-	static void is_gone(held_place mine)
+	/* The caller released the lock, or gave up its try or wait. */
+	static void note_gone(held_place mine)
 	{
 		if (mine.at)
 			kernel_lock_order()->on_gone(mine);

@@ -90,11 +90,12 @@ struct order_learning {
 	{
 		one_at_a_time one(*busy);
 
-		if (is_known(e.from, e.to, e.by_address) || is_harmless(e)) {
+		if (is_known(e.from, e.to, e.by_address) ||
+		    ignore_if_harmless(e)) {
 			one.unlock();
 			return true;
 		}
-		if (is_wrong(e, found, one))
+		if (report_if_wrong(e, found, one))
 			return true;
 		graph.seen_after(e.from).set(e.to);
 		if (!e.by_address)
@@ -136,8 +137,11 @@ struct order_learning {
 		return declared;
 	}
 
-	/* Of one name, neither by address nor by sub-rank; true: once. */
-	[[nodiscard]] bool is_new_mistake(u32 number) const
+	/*
+	 * Notes that two locks of one class nest with neither address nor
+	 * sub-rank to order them. Returns true the first time.
+	 */
+	[[nodiscard]] bool note_mistake(u32 number) const
 	{
 		one_at_a_time one(*busy);
 		const bool known = graph.ignored_after(number).has(number);
@@ -206,13 +210,17 @@ struct order_learning {
 	bool goes_on;
 
       private:
-	/* It is said, and is no part of the order: each mistake once. */
+	/*
+	 * Returns false where the edge breaks no order. Else it reports the
+	 * edge, ignores it from then on, so that each mistake is reported once,
+	 * and releases `one`.
+	 */
 	template <typename Found>
-	bool is_wrong(const order_edge &e, Found found,
-		      one_at_a_time &one) const
+	bool report_if_wrong(const order_edge &e, Found found,
+			     one_at_a_time &one) const
 	{
 		const bool backwards = is_backwards(e);
-		const bool two_ways = !backwards && is_ordered_otherwise(e);
+		const bool two_ways = !backwards && find_other_order(e);
 		const u32 cycle = backwards || two_ways ? 0 : cycle_by(e);
 
 		if (!backwards && !two_ways && !cycle)
@@ -226,7 +234,8 @@ struct order_learning {
 		return true;
 	}
 
-	bool is_harmless(const order_edge &e) const
+	/* Ignores the edge, and returns true, if it was declared harmless. */
+	bool ignore_if_harmless(const order_edge &e) const
 	{
 		const bool declared =
 			graph.harmless_after(classes.family(e.from))
@@ -246,9 +255,10 @@ struct order_learning {
 	/*
 	 * Two of one name are ordered by address or by sub-rank, and never by
 	 * both: a lock that is a child to one CPU and has no rank to another
-	 * comes second here and first there. The route: who did it otherwise.
+	 * comes second here and first there. Returns true where an edge of the
+	 * other order is known, and sets the route to that edge.
 	 */
-	bool is_ordered_otherwise(const order_edge &e) const
+	bool find_other_order(const order_edge &e) const
 	{
 		const u32 family = classes.family(e.from);
 
@@ -642,7 +652,7 @@ struct order_rules : order_learning {
 			return;
 		if (from == to && held.address.load_relaxed() >
 					  reinterpret_cast<usize>(want.lock)) {
-			if (is_new_mistake(from))
+			if (note_mistake(from))
 				complain_of_same_class(held, want, goes_on);
 			return;
 		}

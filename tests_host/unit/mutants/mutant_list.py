@@ -35,31 +35,31 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "const held_place mine = {owners.mine(), nullptr};",
      _unit(""), "two orders of two locks, all four lines named"),
     ("push after taking", "detail/checked.hpp",
-     "		const held_place mine = is_wanted(by);\n"
+     "		const held_place mine = note_wanted(by);\n"
      "		usage.count_in(L::max_contenders, by);\n"
      "		lend(with, by);\n"
      "		lock_inner();\n",
      "		usage.count_in(L::max_contenders, by);\n"
      "		lend(with, by);\n"
      "		lock_inner();\n"
-     "		const held_place mine = is_wanted(by);\n",
+     "		const held_place mine = note_wanted(by);\n",
      _unit("_interrupts"),
      "a handler that has interrupted a waiter or a holder"),
     ("check after taking", "detail/checked.hpp",
-     "		const held_place mine = is_wanted(by);\n"
+     "		const held_place mine = note_wanted(by);\n"
      "		usage.count_in(L::max_contenders, by);\n"
      "		lend(with, by);\n"
      "		lock_inner();\n",
      "		usage.count_in(L::max_contenders, by);\n"
      "		lend(with, by);\n"
      "		lock_inner();\n"
-     "		const held_place mine = is_wanted(by);\n",
+     "		const held_place mine = note_wanted(by);\n",
      _unit(""), "a report comes before the lock is touched, and once"),
     ("pop before the release", "detail/checked.hpp",
      "		unlock_inner();\n"
      "		give_back(with);\n"
-     "		is_gone(mine);\n",
-     "		is_gone(mine);\n"
+     "		note_gone(mine);\n",
+     "		note_gone(mine);\n"
      "		unlock_inner();\n"
      "		give_back(with);\n",
      _unit("_interrupts"),
@@ -67,7 +67,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
     ("forgotten pop at unlock()", "detail/checked.hpp",
      "		unlock_inner();\n"
      "		give_back(with);\n"
-     "		is_gone(mine);\n",
+     "		note_gone(mine);\n",
      "		unlock_inner();\n"
      "		give_back(with);\n",
      _unit(""), "locks may be released in any order"),
@@ -88,14 +88,14 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      " && !one.sleeps()", "",
      _unit("_classes"), "a kernel's own lock that sleeps has its place"),
     ("forgotten pop at unlock_shared()", "detail/checked.hpp",
-     "		const held_place mine = is_leaving();\n"
+     "		const held_place mine = note_leaving();\n"
      "		unlock_inner();\n"
-     "		is_gone(mine);\n",
+     "		note_gone(mine);\n",
      "		unlock_inner();\n",
      _unit("_tables"), "readers of a fair lock order as writers do"),
     ("forgotten pop at a try in vain", "detail/checked.hpp",
      "		usage.count_out();\n"
-     "		is_gone(mine);\n",
+     "		note_gone(mine);\n",
      "		usage.count_out();\n",
      _unit(""), "what a try_lock() has not taken is not held"),
     ("a try is not held", "lock_order.hpp",
@@ -126,14 +126,14 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit("_owner"),
      "held_locks: a handler in the middle of a thread's last release"),
     ("a reader holds nothing", "detail/checked.hpp",
-     "const held_place mine = is_wanted(by, true);",
+     "const held_place mine = note_wanted(by, true);",
      "const held_place mine = {};",
      _unit("_tables"), "readers of a fair lock order as writers do"),
     ("who waits until a deadline only tries", "detail/checked.hpp",
-     "		const held_place mine = is_wanted(by);\n"
+     "		const held_place mine = note_wanted(by);\n"
      "		usage.count_in(L::max_contenders, by);\n"
      "		return",
-     "		const held_place mine = is_tried(by);\n"
+     "		const held_place mine = note_tried(by);\n"
      "		usage.count_in(L::max_contenders, by);\n"
      "		return",
      _unit(""), "who waits until a deadline waits"),
@@ -156,15 +156,16 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		if (!is_known(from, to, by_address))\n", "",
      _MODEL, "what is known is found by loads alone"),
     ("no second look", "order/rules.hpp",
-     "		if (is_known(e.from, e.to, e.by_address) || is_harmless(e)) {\n",
-     "		if (is_harmless(e)) {\n",
+     "		if (is_known(e.from, e.to, e.by_address) ||\n"
+     "		    ignore_if_harmless(e)) {\n",
+     "		if (ignore_if_harmless(e)) {\n",
      _MODEL, "two CPUs that close a cycle: exactly one says so"),
     ("not set where it is reported", "order/rules.hpp",
      "		graph.ignored_after(e.from).set(e.to);\n"
      "		found(", "		found(",
      _unit(""), "a report comes before the lock is touched, and once"),
     ("what is declared harmless is a danger", "order/rules.hpp",
-     " || is_harmless(e)", "",
+     " ||\n		    ignore_if_harmless(e)", "",
      _unit("_classes"), "a pair that is declared harmless closes no cycle"),
     ("a class is an address", "order/graph.hpp",
      "			if (!names[i].is(of))", "			if (true)",
@@ -194,7 +195,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		if (from == to && held", "		if (false && held",
      _unit("_classes"), "two of one class, by ascending address"),
     ("two ways in one class", "order/rules.hpp",
-     "		const bool two_ways = !backwards && is_ordered_otherwise(e);",
+     "		const bool two_ways = !backwards && find_other_order(e);",
      "		const bool two_ways = false;",
      _unit("_classes"), "two of a name by sub-rank, and two by address"),
     ("sub-ranks go down", "order/rules.hpp",
