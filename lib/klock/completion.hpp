@@ -80,7 +80,7 @@ struct completion_with {
 	}
 
 	/* Whether it is set, and all that was done before can be seen. */
-	[[nodiscard]] bool is_set()
+	[[nodiscard]] bool is_set() const
 	{
 		section in(inner);
 
@@ -101,7 +101,7 @@ struct completion_with {
 		return in.sleep_in(queue, me, until);
 	}
 
-	Inner inner;
+	mutable Inner inner; /* is_set() takes it, too */
 	plain<bool> done;
 	detail::sleepers queue;
 };

@@ -162,13 +162,13 @@ struct counted_lock : L {
 
 		if constexpr (requires { L::lock_telling(slowly, with...); }) {
 			if (!L::lock_telling(slowly, with...))
-				is_free();
+				note_uncontended();
 		} else {
 			static_assert(try_lockable<L>,
 				      "a lock that is counted says where it "
 				      "waits, or has a try_lock()");
 			if (L::try_lock(with...))
-				is_free();
+				note_uncontended();
 			else
 				wait([&] { L::lock(with...); });
 		}
@@ -180,7 +180,7 @@ struct counted_lock : L {
 	void lock(Serve &&serve)
 	{
 		if (L::try_lock())
-			is_free();
+			note_uncontended();
 		else
 			wait([&] { L::lock(serve); });
 	}
@@ -190,7 +190,7 @@ struct counted_lock : L {
 		requires per_cpu_lock<L>
 	{
 		if (L::try_lock())
-			is_free();
+			note_uncontended();
 		else
 			wait([&] { L::lock_from(cpu); });
 	}
@@ -201,7 +201,7 @@ struct counted_lock : L {
 	void lock_paced(Pace &&pace)
 	{
 		if (L::try_lock())
-			is_free();
+			note_uncontended();
 		else
 			wait([&] { L::lock_paced(pace); });
 	}
@@ -213,7 +213,7 @@ struct counted_lock : L {
 	{
 		if (!L::try_lock(with...))
 			return false;
-		is_free();
+		note_uncontended();
 		return true;
 	}
 
@@ -251,7 +251,7 @@ struct counted_lock : L {
 		requires requires(L &l, With &...with) { l.unlock(with...); }
 	void unlock(With &&...with)
 	{
-		is_over();
+		note_unlock();
 		L::unlock(with...);
 	}
 
@@ -259,7 +259,7 @@ struct counted_lock : L {
 	void downgrade()
 		requires requires(L &l) { l.downgrade(); }
 	{
-		is_over();
+		note_unlock();
 		L::downgrade();
 	}
 
@@ -323,13 +323,15 @@ struct counted_lock : L {
       private:
 	static constexpr const char *name = detail::name_of<Name...>::chars;
 
-	void is_free()
+	/* The caller got the lock without a wait. */
+	void note_uncontended()
 	{
 		counts.count();
 		if constexpr (detail::notes_holds<L>)
 			waits.begin_hold();
 	}
-	void is_over()
+	/* The holder is about to release the lock, or to become a reader. */
+	void note_unlock()
 	{
 		if constexpr (detail::notes_holds<L>) {
 			counts.prepare(waits, name);

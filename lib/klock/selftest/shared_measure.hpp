@@ -79,7 +79,7 @@ struct shared_measurement {
 
 		everyone.meet(todo.cpus);
 		seats[cpu].start = cycles();
-		while (!is_over(cpu)) {
+		while (!update_over(cpu)) {
 			stay(todo.think, dice);
 			(void)visit(cpu, dice);
 		}
@@ -175,8 +175,11 @@ struct shared_measurement {
 		keep_longest(to.longest_wait, of.longest_wait);
 	}
 
-	/* All CPUs' sections are added up by each now and then. */
-	[[nodiscard]] bool is_over(unsigned cpu)
+	/*
+	 * Returns true when this CPU shall stop. Every eighth section it adds
+	 * up all CPUs' sections, and sets `over` once they are enough.
+	 */
+	[[nodiscard]] bool update_over(unsigned cpu)
 	{
 		constexpr u32 sections_a_look = 8;
 		const seat &mine = seats[cpu];

@@ -333,7 +333,8 @@ struct shared_torture_run {
 			irq_restore(records[cpu].flags);
 	}
 
-	void is_in(unsigned cpu)
+	/* The CPU entered a section. */
+	void note_entered(unsigned cpu)
 	{
 		shared_record &mine = records[cpu];
 
@@ -345,7 +346,7 @@ struct shared_torture_run {
 	{
 		shared_record &mine = records[cpu];
 
-		is_in(cpu);
+		note_entered(cpu);
 		if (last != cpu) {
 			last = cpu;
 			handoffs++;
@@ -381,7 +382,7 @@ struct shared_torture_run {
 			calls.change.upgrade(*this);
 		else if (!calls.change.try_upgrade ||
 			 !calls.change.try_upgrade(*this)) {
-			is_in(cpu);
+			note_entered(cpu);
 			mine.read++;
 			mine.now.store_relaxed(doing_nothing);
 			calls.change.unlock_upgradable(*this);
@@ -398,7 +399,7 @@ struct shared_torture_run {
 		shared_record &mine = records[cpu];
 		const u32 now = inside.fetch_add_relaxed(1) + 1;
 
-		is_in(cpu);
+		note_entered(cpu);
 		if (to_meet)
 			together.meet(to_meet);
 		if (now > mine.most_inside)
