@@ -215,7 +215,7 @@ struct checker final : hooked::engine {
 	void serve_causes(const graph &with, ref write);
 	void serve_early(const graph &with, ref write,
 			 const std::vector<ref> &reads);
-	bool is_new(const graph &);
+	bool note_met(const graph &);
 	void wait_for_past(const event &);
 	void read_again(const reading &);
 	bool keeps_promise(const reading &, u64 word);
@@ -256,7 +256,7 @@ struct checker final : hooked::engine {
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
 	u64 do_rmw(reading &, site, const char *name);
-	bool is_still(const window &field, u64 expected, order, site);
+	bool read_equals(const window &field, u64 expected, order, site);
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
 			site);
 	void note(const char *name, const reading &, site, unsigned place);
@@ -278,8 +278,8 @@ struct checker final : hooked::engine {
 	bool is_like_the_turn_before(const turn &) const;
 	bool does_the_same(std::unique_ptr<graph> &other);
 	std::vector<turn> turns_to_ask() const;
-	bool has_turn_in_vain(const std::vector<turn> &,
-			      bool &world_is_the_same);
+	bool find_turn_in_vain(const std::vector<turn> &,
+			       bool &world_is_the_same);
 
 	/* -- learner.cpp -- */
 	void start_learning();
@@ -311,7 +311,7 @@ struct checker final : hooked::engine {
 	static bool known_to_end(void *, u64 value);
 
 	/* -- execution.cpp -- */
-	void may_interrupt();
+	void branch_over_interrupts();
 	order effective(operation, order, site);
 	order weakened(operation, order, site) const;
 

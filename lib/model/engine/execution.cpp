@@ -137,12 +137,12 @@ void checker::run_code()
 	    all_done())
 		turns = turns_to_ask();
 	if (!turns.empty()) {
-		in_vain = has_turn_in_vain(turns, nothing_left);
+		in_vain = find_turn_in_vain(turns, nothing_left);
 		if (in_vain)
 			out.in_vain++;
 		if (nothing_left)
 			return;
-		run(); /* has_turn_in_vain() ran others */
+		run(); /* find_turn_in_vain() ran others */
 	}
 	if (!stopped && in_vain)
 		look_at_end();
@@ -186,7 +186,7 @@ void checker::cpu_main(void *self)
 			c.way_in.start_section();
 		c.what->body(mine);
 	}
-	c.may_interrupt();
+	c.branch_over_interrupts();
 	c.doing(step::does::end);
 	c.cpus[mine]->state = cpu_state::where::done;
 }
@@ -363,7 +363,7 @@ void checker::finish()
 			report_deadlock();
 		return;
 	}
-	if (g->core && !trace && !is_new(*g))
+	if (g->core && !trace && !note_met(*g))
 		return;
 	if (g->core)
 		out.load_buffered++;
@@ -576,7 +576,7 @@ reading checker::asking(const window &w, order o) const
 
 u64 checker::load(window w, order o, site s)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
 	const reading q = asking(w, effective(operation::load, o, s));
 	const u64 word = read(q, place).value;
@@ -587,7 +587,7 @@ u64 checker::load(window w, order o, site s)
 
 void checker::store(window w, u64 v, order o, site s)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
 	reading q = asking(w, effective(operation::store, o, s));
 
@@ -621,7 +621,7 @@ u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
 					    "fetch_sub", "fetch_or",
 					    "fetch_and", "fetch_xor"};
 
-	may_interrupt();
+	branch_over_interrupts();
 	reading q = asking(w, effective(operation::rmw, o, s));
 	q.writes = true;
 	q.how = update;
@@ -633,7 +633,7 @@ u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
 bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
 			       site s)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	const order with = effective(operation::rmw, o, s);
 	if (how->split_pairs && w.field)
 		return swap_split(w, expected, desired, with, s);
@@ -657,8 +657,8 @@ static window field_of(window w, unsigned i)
 	return w;
 }
 
-/* False: that field holds something else. */
-bool checker::is_still(const window &field, u64 expected, order by, site s)
+/* Reads that field; returns false where it holds another value. */
+bool checker::read_equals(const window &field, u64 expected, order by, site s)
 {
 	reading q(field, without_store(by));
 	const unsigned place = place_of(q.at, s);
@@ -696,7 +696,7 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	while (chosen && !changes(parts[chosen]))
 		chosen--;
 	for (unsigned i = count; i-- > 0;)
-		if (i != chosen && !is_still(parts[i], expected, with, s))
+		if (i != chosen && !read_equals(parts[i], expected, with, s))
 			return false;
 
 	const window swapped = parts[chosen];
@@ -730,7 +730,7 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 		rmw(w, hooked::update::add, (to - from) & w.mask(), o, s);
 		return;
 	}
-	may_interrupt();
+	branch_over_interrupts();
 	const order with = effective(operation::rmw, o, s);
 	for (unsigned i = 0; i < w.bits / w.field; i++) {
 		const window f = field_of(w, i);
@@ -746,7 +746,7 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 
 void checker::fence(order o, site s)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	const order was = effective(operation::fence, o, s);
 	if (step *const now_known = doing(step::does::fence))
 		now_known->how.ord = was;
@@ -786,7 +786,7 @@ void checker::dead(const void *at, usize bytes)
 	const site nowhere{nullptr, 0};
 
 	not_walkable();
-	may_interrupt();
+	branch_over_interrupts();
 	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
 	if (me().own.has(at))
 		me().own.forget(static_cast<const char *>(at), bytes);
@@ -807,7 +807,7 @@ static std::string plain_value(const names &known, const void *at, usize bytes)
 void checker::read_plain(const void *at, usize bytes, site s)
 {
 	count_idle(s);
-	may_interrupt();
+	branch_over_interrupts();
 	if (trace)
 		trace->add({cpu,
 			    "read " + known.of(at) + " " +
@@ -821,7 +821,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 {
 	count_idle(s);
-	may_interrupt();
+	branch_over_interrupts();
 	if (trace)
 		trace->add({cpu,
 			    "write " + known.of(at) + " " +
@@ -872,7 +872,7 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 		failed = failed == order::release ? order::relaxed
 						  : order::acquire;
 	}
-	may_interrupt();
+	branch_over_interrupts();
 	const u64 wanted = expected;
 	const order with = effective(operation::rmw, o, s);
 	/* On a machine a swap that fails is the same instruction. */
@@ -935,7 +935,7 @@ window checker::bell_of(const window &w)
 /* A read of this order and no other, which waits if it is told until when. */
 u64 checker::look(window w, order o, site s, const hooked::test *until)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
 	reading q(w, o);
 
@@ -955,7 +955,7 @@ void checker::wait_while(window w, u64 old, order written, site s)
 	const hooked::test changed{differs, &old};
 
 	about_to_wait();
-	may_interrupt();
+	branch_over_interrupts();
 	if (!choose()) {
 		look(w, o, s, &changed);
 		return;
@@ -972,7 +972,7 @@ void checker::wait_while(window w, u64 old, order written, site s)
 
 void checker::notify(window w, site s)
 {
-	may_interrupt();
+	branch_over_interrupts();
 	reading q(bell_of(w), order::acq_rel);
 
 	q.writes = true;
@@ -1060,7 +1060,7 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	     me().own.accessed(first, bytes, writes, epoch, caller)))
 		return;
 	if (of != cpu)
-		may_interrupt();
+		branch_over_interrupts();
 	const site s = place_of_return(caller);
 	if (trace)
 		trace->add(
@@ -1204,7 +1204,7 @@ void checker::block_unless(const reading &q, u64 word, site s)
 u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
 {
 	about_to_wait();
-	may_interrupt();
+	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
 	reading q(w, effective(operation::load, o, s));
 
@@ -1249,7 +1249,7 @@ u64 checker::await_until(window w, hooked::test done, u64, order o, site s)
 u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
 {
 	about_to_wait();
-	may_interrupt();
+	branch_over_interrupts();
 	reading q = asking(w, effective(operation::rmw, o, s));
 
 	q.until = &done;
@@ -1263,7 +1263,7 @@ void checker::await_either(window w, hooked::test done, window other,
 			   hooked::test other_done, order o, site s)
 {
 	about_to_wait();
-	may_interrupt();
+	branch_over_interrupts();
 	const order with = effective(operation::load, o, s);
 	const unsigned place = place_of(w, s);
 	const reading first(w, with);
@@ -1275,7 +1275,7 @@ void checker::await_either(window w, hooked::test done, window other,
 
 	me().waits[0] = {first.at, done, s, place};
 	me().waits_for = 1;
-	may_interrupt();
+	branch_over_interrupts();
 	const unsigned other_place = place_of(other, s);
 	reading second(other, with);
 	second.until = &other_done;
@@ -1406,7 +1406,7 @@ bool checker::deadlocked()
  * flag cleared, as a machine's does. Once more when the CPU is done.
  */
 
-void checker::may_interrupt()
+void checker::branch_over_interrupts()
 {
 	while (me().irqs_left && (me().irqs_on || how->non_maskable)) {
 		if (!choose())
@@ -1438,7 +1438,7 @@ bool checker::irq_flag(bool enabled)
 {
 	const bool before = me().irqs_on;
 
-	may_interrupt();
+	branch_over_interrupts();
 	me().irqs_on = enabled;
 	if (trace && before != enabled)
 		trace->add({cpu,

@@ -968,7 +968,7 @@ void checker::serve_early(const graph &with, ref write,
 		auto other = copy_of(*base);
 		other->insert(write, p);
 		if (atomic(*other) && coherent(*other) && has(*other) &&
-		    within_bounds(*other) && is_new(*other))
+		    within_bounds(*other) && note_met(*other))
 			early.push_back(std::move(other));
 		else
 			recycle(std::move(other));
@@ -976,7 +976,11 @@ void checker::serve_early(const graph &with, ref write,
 	recycle(std::move(base));
 }
 
-bool checker::is_new(const graph &x) { return met.insert(print_of(x)).second; }
+/* Notes the graph as met; returns true the first time. */
+bool checker::note_met(const graph &x)
+{
+	return met.insert(print_of(x)).second;
+}
 
 /* In a replay: what happens before the CPU's next event comes before it. */
 void checker::wait_for_past(const event &e)

@@ -416,11 +416,12 @@ std::vector<turn> checker::turns_to_ask() const
 }
 
 /*
- * Whether one of these turns of a complete run was in vain. If so, and if it
- * left the world as it is without it, nothing is left to be looked at.
+ * Returns whether one of these turns of a complete run was in vain: it replays
+ * the run without each. world_is_the_same is set where the run without that
+ * turn leaves the same world, so that nothing is left to be looked at.
  */
-bool checker::has_turn_in_vain(const std::vector<turn> &turns,
-			       bool &world_is_the_same)
+bool checker::find_turn_in_vain(const std::vector<turn> &turns,
+				bool &world_is_the_same)
 {
 	const auto *const world = static_cast<const u8 *>(what->world);
 	const std::vector<u8> was(world, world + what->world_bytes);

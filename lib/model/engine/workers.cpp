@@ -107,8 +107,11 @@ unsigned how_many(unsigned asked)
 	return all < most_workers ? all : most_workers;
 }
 
-/* Waits for one of them; true if it has ended, as it should in ended_well. */
-bool has_ended(pid_t &worker, bool &ended_well)
+/*
+ * Reaps the worker if it has ended, without waiting for it. Returns true if it
+ * has ended, now or before; ended_well is cleared if it died or failed.
+ */
+bool reap_if_ended(pid_t &worker, bool &ended_well)
 {
 	int status = 0;
 
@@ -129,7 +132,7 @@ bool all_end(std::vector<pid_t> &workers, Look look)
 		::usleep(1000);
 		all = true;
 		for (pid_t &w : workers)
-			all &= has_ended(w, well);
+			all &= reap_if_ended(w, well);
 		look();
 	}
 	for (pid_t w : workers) {
