@@ -43,7 +43,7 @@ void print_held(const char *format, const format_argument *arguments)
 
 void print_list(const char *format, const format_argument *arguments)
 {
-	(void)is_reporting(); /* stands still if another CPU does */
+	(void)give_way_to_report(); /* stands still if another CPU does */
 	klock::irq_guard held(lock);
 
 	print_held(format, arguments);

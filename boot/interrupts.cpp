@@ -82,7 +82,7 @@ bool pauses_yield() { return yields.load_relaxed(); }
 
 void visit_pause(usize at)
 {
-	(void)is_reporting(); /* stands still if another CPU does */
+	(void)give_way_to_report(); /* stands still if another CPU does */
 	if (const pause_visitor visit = visitor.load_acquire())
 		visit(this_cpu(), at);
 }

@@ -83,7 +83,7 @@ void print_stragglers(unsigned self)
 
 } // namespace
 
-bool is_reporting()
+bool give_way_to_report()
 {
 	const u32 who = reporter.load_acquire();
 

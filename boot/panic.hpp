@@ -79,10 +79,11 @@ void print_report(format_for<Arguments...> format, Arguments... arguments)
 [[noreturn]] void end_report();
 
 /*
- * Whether this CPU reports. Stands still for ever if another does. Any context:
- * a clock's NMI may come to the CPU that reports, too, which must go on.
+ * Stands still for ever if another CPU reports; else returns whether this CPU
+ * does. Any context: a clock's NMI may reach the CPU that reports, too, which
+ * must go on.
  */
-bool is_reporting();
+bool give_way_to_report();
 
 /* -- Where a CPU stood and who called -- */
 

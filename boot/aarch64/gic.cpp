@@ -178,7 +178,7 @@ void take_mail(interrupt_frame &frame)
 	vector_mail &mail = mine().mail;
 
 	if (mail.take_orders() & mail_stop)
-		(void)is_reporting();
+		(void)give_way_to_report();
 	mail.take_vectors([&](u8 vector) { call_handler(frame, vector); });
 }
 
@@ -282,7 +282,7 @@ void take_nmi(interrupt_frame &frame)
 	memory_barrier();
 	if (number == nmi_clock_interrupt())
 		nmi_clock_fired();
-	if (!is_reporting())
+	if (!give_way_to_report())
 		call_handler(frame, vector_nmi);
 	write_icc_eoir0(number);
 }

@@ -106,7 +106,7 @@ void software_interrupt(interrupt_frame &frame)
 
 	clear_software_interrupt();
 	if (mail.take_orders() & mail_stop)
-		(void)is_reporting();
+		(void)give_way_to_report();
 	mail.take_vectors([&frame](u8 vector) { handle(vector, frame); });
 }
 

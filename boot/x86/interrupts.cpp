@@ -139,7 +139,7 @@ bool is_harmless(u64 vector)
 extern "C" void interrupt_dispatch(interrupt_frame *frame)
 {
 	/* An NMI is the way to stop a CPU that waits. */
-	if (frame->vector == vector_nmi && is_reporting())
+	if (frame->vector == vector_nmi && give_way_to_report())
 		return;
 
 	const u8 vector = static_cast<u8>(frame->vector);
