@@ -357,7 +357,7 @@ namespace {
 
 /* So many registers for each further CPU, at each step. */
 template <template <unsigned> typename Lock, unsigned Cpus>
-void is_linear(usize each)
+void check_linear(usize each)
 {
 	CAPTURE(Cpus);
 	CHECK(registers_of<Lock<2 * Cpus>> - registers_of<Lock<Cpus>> ==
@@ -368,14 +368,14 @@ void is_linear(usize each)
 }
 
 template <template <unsigned> typename Lock>
-void is_linear(usize each)
+void check_linear(usize each)
 {
-	is_linear<Lock, 2>(each);
-	is_linear<Lock, 3>(each);
-	is_linear<Lock, 8>(each);
-	is_linear<Lock, 64>(each);
-	is_linear<Lock, 255>(each);
-	is_linear<Lock, 1024>(each);
+	check_linear<Lock, 2>(each);
+	check_linear<Lock, 3>(each);
+	check_linear<Lock, 8>(each);
+	check_linear<Lock, 64>(each);
+	check_linear<Lock, 255>(each);
+	check_linear<Lock, 1024>(each);
 }
 
 template <unsigned Cpus>
@@ -385,7 +385,7 @@ using bakery = bakery_lock<Cpus>;
 
 TEST_CASE("registers: bakery_lock has one for each CPU, and uses them all")
 {
-	is_linear<bakery>(1);
+	check_linear<bakery>(1);
 	CHECK(registers_of<bakery_lock<17>> == 17);
 	CHECK(registers_in_use<bakery_lock<17>>(17) == 17);
 	CHECK(registers_in_use<bakery_lock<17>>(5) == 5);
@@ -393,7 +393,7 @@ TEST_CASE("registers: bakery_lock has one for each CPU, and uses them all")
 
 TEST_CASE("registers: tournament_lock has three for each CPU but one")
 {
-	is_linear<tournament_lock>(3);
+	check_linear<tournament_lock>(3);
 	CHECK(registers_of<tournament_lock<17>> == 3 * 16);
 	/* Each CPU's at its leaf, and those of who has come further. */
 	CHECK(registers_in_use<tournament_lock<17>>(17) >= 17);

@@ -641,8 +641,9 @@ struct queue : counted {
 		model::check(served.get(), "who came first was served first");
 		who[0].unlock(lock);
 	}
-	/* CPU 0's, whoever has come. */
-	void may_bypass()
+	/* CPU 0 takes the lock, and counts if CPU 1 arrived before and waits.
+	 */
+	void try_to_bypass()
 	{
 		who[0].lock(lock);
 		if (came.load_acquire() && !served.get())

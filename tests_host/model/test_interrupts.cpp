@@ -353,7 +353,7 @@ unsigned most_bypasses(const kind &k, unsigned cpus, unsigned sections,
 			else if (cpu == 2)
 				w.section(cpu);
 			else
-				w.may_bypass();
+				w.try_to_bypass();
 		},
 		[&most](queue &w) { most = std::max(most, w.bypassed); });
 	return most;

@@ -625,7 +625,7 @@ model::result both_ways(bool (*odd)(const world &), Thread... each)
 					     each...);
 }
 
-void is_found(const model::result &r)
+void check_found(const model::result &r)
 {
 	INFO(r.message << "\n" << r.timeline);
 	CHECK(r.found == model::bug::failed_check);
@@ -636,7 +636,7 @@ void is_found(const model::result &r)
 	CHECK(r.svg.find("class=\"old\"") != std::string::npos);
 }
 
-void is_not(const model::result &r, klock::u64 others)
+void check_not_found(const model::result &r, klock::u64 others)
 {
 	INFO(r.message << "\n" << r.timeline);
 	CHECK(r.ok());
@@ -672,14 +672,14 @@ TEST_CASE("load buffering: two CPUs store what the other has loaded before")
 {
 	const auto r = crossed(both_new, set_y, set_x);
 
-	is_found(r);
+	check_found(r);
 	CHECK(r.load_buffered == 1);
 	CHECK(r.complete == 3);
 }
 
 TEST_CASE("load buffering: around three CPUs")
 {
-	is_found(both_ways(
+	check_found(both_ways(
 		[](const world &w) { return w.r0 + w.r1 + w.r2 == 3; },
 		[](world &w) {
 			w.r0 = w.x.load_relaxed();
@@ -698,14 +698,14 @@ TEST_CASE("load buffering: around three CPUs")
 TEST_CASE("load buffering: one CPU hands on what it has read, the other does "
 	  "not look")
 {
-	is_found(crossed(
+	check_found(crossed(
 		both_new, [](world &w, unsigned r) { w.y.store_relaxed(r); },
 		set_x));
 }
 
 TEST_CASE("load buffering: a store on both ways of a branch depends on neither")
 {
-	is_found(crossed(
+	check_found(crossed(
 		both_new,
 		[](world &w, unsigned r) {
 			r ? w.y.store_relaxed(1) : w.y.store_relaxed(1);
@@ -716,38 +716,40 @@ TEST_CASE("load buffering: a store on both ways of a branch depends on neither")
 TEST_CASE("load buffering: no values out of thin air")
 {
 	/* Each reads the other's 0: one execution, in which all is 0. */
-	is_not(crossed([](const world &w) { return w.r0 || w.r1; },
-		       [](world &w, unsigned r) { w.y.store_relaxed(r); },
-		       [](world &w, unsigned r) { w.x.store_relaxed(r); }),
-	       1);
+	check_not_found(
+		crossed([](const world &w) { return w.r0 || w.r1; },
+			[](world &w, unsigned r) { w.y.store_relaxed(r); },
+			[](world &w, unsigned r) { w.x.store_relaxed(r); }),
+		1);
 }
 
 TEST_CASE("load buffering: a store that is made only if is none")
 {
-	is_not(crossed(
-		       both_new,
-		       [](world &w, unsigned r) {
-			       if (r)
-				       w.y.store_relaxed(1);
-		       },
-		       [](world &w, unsigned r) {
-			       if (r)
-				       w.x.store_relaxed(1);
-		       }),
-	       0);
+	check_not_found(crossed(
+				both_new,
+				[](world &w, unsigned r) {
+					if (r)
+						w.y.store_relaxed(1);
+				},
+				[](world &w, unsigned r) {
+					if (r)
+						w.x.store_relaxed(1);
+				}),
+			0);
 }
 
 TEST_CASE("load buffering: nor one whose value is another then")
 {
-	is_not(crossed([](const world &w) { return w.r1 > 1; },
-		       [](world &w, unsigned r) { w.y.store_relaxed(r + 1); },
-		       [](world &w, unsigned r) { w.x.store_relaxed(r); }),
-	       0);
+	check_not_found(
+		crossed([](const world &w) { return w.r1 > 1; },
+			[](world &w, unsigned r) { w.y.store_relaxed(r + 1); },
+			[](world &w, unsigned r) { w.x.store_relaxed(r); }),
+		0);
 }
 
 TEST_CASE("load buffering: what else is written may be another value")
 {
-	is_found(crossed(
+	check_found(crossed(
 		both_new,
 		[](world &w, unsigned r) {
 			w.z.store_relaxed(r);
@@ -761,35 +763,35 @@ TEST_CASE("load buffering: what else is written may be another value")
 
 TEST_CASE("load buffering: but not another operation")
 {
-	is_not(crossed(
-		       both_new,
-		       [](world &w, unsigned r) {
-			       if (r)
-				       w.z.store_relaxed(1);
-			       set_y(w, r);
-		       },
-		       [](world &w, unsigned r) {
-			       if (r)
-				       w.w.store_relaxed(1);
-			       set_x(w, r);
-		       }),
-	       0);
+	check_not_found(crossed(
+				both_new,
+				[](world &w, unsigned r) {
+					if (r)
+						w.z.store_relaxed(1);
+					set_y(w, r);
+				},
+				[](world &w, unsigned r) {
+					if (r)
+						w.w.store_relaxed(1);
+					set_x(w, r);
+				}),
+			0);
 }
 
 template <typename Between, typename Other>
-static void is_not_after(Between between, Other other)
+static void check_none_after(Between between, Other other)
 {
-	is_not(crossed(
-		       both_new,
-		       [between](world &w, unsigned r) {
-			       between(w.z, r);
-			       set_y(w, r);
-		       },
-		       [other](world &w, unsigned r) {
-			       other(w.w, r);
-			       set_x(w, r);
-		       }),
-	       0);
+	check_not_found(crossed(
+				both_new,
+				[between](world &w, unsigned r) {
+					between(w.z, r);
+					set_y(w, r);
+				},
+				[other](world &w, unsigned r) {
+					other(w.w, r);
+					set_x(w, r);
+				}),
+			0);
 }
 
 TEST_CASE("load buffering: nor the same by another order, or in two steps")
@@ -810,10 +812,10 @@ TEST_CASE("load buffering: nor the same by another order, or in two steps")
 			(void)z.fetch_add_relaxed(0);
 	};
 
-	is_not_after(loads, loads);
-	is_not_after(stores, stores);
-	is_not_after(fences, loads);
-	is_not_after(steps, steps);
+	check_none_after(loads, loads);
+	check_none_after(stores, stores);
+	check_none_after(fences, loads);
+	check_none_after(steps, steps);
 }
 
 TEST_CASE("load buffering: what RC11 finds is RC11's")
@@ -840,38 +842,39 @@ TEST_CASE("load buffering: what RC11 finds is RC11's")
 
 TEST_CASE("load buffering: acquire and release rule it out")
 {
-	is_not(both_ways(
-		       both_new,
-		       [](world &w) {
-			       w.r0 = w.x.load_acquire();
-			       w.y.store_release(1);
-		       },
-		       [](world &w) {
-			       w.r1 = w.y.load_acquire();
-			       w.x.store_release(1);
-		       }),
-	       0);
+	check_not_found(both_ways(
+				both_new,
+				[](world &w) {
+					w.r0 = w.x.load_acquire();
+					w.y.store_release(1);
+				},
+				[](world &w) {
+					w.r1 = w.y.load_acquire();
+					w.x.store_release(1);
+				}),
+			0);
 }
 
 /* The flag says that the data are there, to a fence after the store. */
 TEST_CASE("load buffering: what happens before it goes before it")
 {
-	is_not(both_ways([](const world &w) { return w.r0 && w.r2 != 5; },
-			 [](world &w) {
-				 w.r0 = w.x.load_relaxed();
-				 w.y.store_relaxed(1);
-				 klock::fence_acquire();
-				 if (w.r0)
-					 w.r2 = w.data.get();
-				 w.w.store_relaxed(w.z.load_relaxed());
-			 },
-			 [](world &w) {
-				 w.r1 = w.y.load_relaxed();
-				 w.data.set(5);
-				 w.x.store_release(1);
-				 w.z.store_relaxed(1);
-			 }),
-	       2);
+	check_not_found(
+		both_ways([](const world &w) { return w.r0 && w.r2 != 5; },
+			  [](world &w) {
+				  w.r0 = w.x.load_relaxed();
+				  w.y.store_relaxed(1);
+				  klock::fence_acquire();
+				  if (w.r0)
+					  w.r2 = w.data.get();
+				  w.w.store_relaxed(w.z.load_relaxed());
+			  },
+			  [](world &w) {
+				  w.r1 = w.y.load_relaxed();
+				  w.data.set(5);
+				  w.x.store_release(1);
+				  w.z.store_relaxed(1);
+			  }),
+		2);
 }
 
 TEST_CASE("load buffering: and by way of an addition that is early")
@@ -905,25 +908,25 @@ TEST_CASE("load buffering: a fault before the store is one, if the store is")
 		model::check(w.r0 == 0, "not odd");
 		w.y.store_relaxed(1);
 	};
-	is_found(both_ways([](const world &) { return false; }, loads,
-			   [](world &w) {
-				   w.r1 = w.y.load_relaxed();
-				   if (w.r1)
-					   w.x.store_relaxed(1);
-			   }));
-	is_not(both_ways([](const world &) { return false; },
-			 [](world &w) {
-				 w.r0 = w.x.load_relaxed();
-				 model::check(w.r0 == 0, "not odd");
-				 if (!w.r0)
-					 w.y.store_relaxed(1);
-			 },
-			 [](world &w) {
-				 w.r1 = w.y.load_relaxed();
-				 if (w.r1)
-					 w.x.store_relaxed(1);
-			 }),
-	       0);
+	check_found(both_ways([](const world &) { return false; }, loads,
+			      [](world &w) {
+				      w.r1 = w.y.load_relaxed();
+				      if (w.r1)
+					      w.x.store_relaxed(1);
+			      }));
+	check_not_found(both_ways([](const world &) { return false; },
+				  [](world &w) {
+					  w.r0 = w.x.load_relaxed();
+					  model::check(w.r0 == 0, "not odd");
+					  if (!w.r0)
+						  w.y.store_relaxed(1);
+				  },
+				  [](world &w) {
+					  w.r1 = w.y.load_relaxed();
+					  if (w.r1)
+						  w.x.store_relaxed(1);
+				  }),
+			0);
 }
 
 TEST_CASE("load buffering: machines that have none have none")
@@ -940,7 +943,7 @@ TEST_CASE("load buffering: machines that have none have none")
 				w.r1 = w.y.load_relaxed();
 				w.x.store_relaxed(1);
 			});
-		is_not(r, 0);
+		check_not_found(r, 0);
 	}
 }
 

@@ -267,7 +267,7 @@ struct noted_world {
 		return memory.learning().graph.seen_after(from).has(to);
 	}
 
-	void is_clean()
+	void check_clean()
 	{
 		const held_locks &mine = memory.held[0];
 
@@ -299,7 +299,7 @@ result interrupted(unsigned times, bool non_maskable, Body body,
 		 .interrupts = times,
 		 .non_maskable = non_maskable},
 		[body](noted_world &w, unsigned) { body(w); },
-		[](noted_world &w) { w.is_clean(); },
+		[](noted_world &w) { w.check_clean(); },
 		[handler](noted_world &w, unsigned) { handler(w); });
 }
 
@@ -412,7 +412,7 @@ struct ordered_world {
 	checked_lock<tas_lock, "bucket"> bucket[2];
 
 	/* Nobody holds anything, and no place was lost. */
-	void is_clean()
+	void check_clean()
 	{
 		for (const held_locks &one : memory.held) {
 			check(one.size() == 0, "an owner is left");
@@ -438,7 +438,7 @@ result run(const std::vector<program> &all, program handler = nullptr,
 		 .non_maskable = non_maskable,
 		 .may_panic = true},
 		[&all](ordered_world &world, unsigned cpu) { all[cpu](world); },
-		[](ordered_world &world) { world.is_clean(); },
+		[](ordered_world &world) { world.check_clean(); },
 		[handler](ordered_world &world, unsigned) { handler(world); });
 }
 
@@ -518,7 +518,7 @@ void waits(w &of)
 	nest(of.a);
 	might_wait();
 }
-void is_silent(const result &r)
+void check_silent(const result &r)
 {
 	verdict::right(r);
 	CHECK(r.panicked == 0);
@@ -557,7 +557,7 @@ TEST_CASE("lock_order: no false alarm in programs that are right")
 
 	for (const auto &one : right) {
 		INFO("program " << programs++);
-		is_silent(run(one));
+		check_silent(run(one));
 	}
 	CHECK(programs >= 20);
 }

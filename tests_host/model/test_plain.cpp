@@ -1105,8 +1105,8 @@ unsigned reported(model::options how)
 }
 
 template <typename World>
-void is_right(std::vector<unsigned> cpus, model::u64 least, unsigned needed,
-	      unsigned spurious = 0)
+void check_right(std::vector<unsigned> cpus, model::u64 least, unsigned needed,
+		 unsigned spurious = 0)
 {
 	const model::options how{.sections = cpus, .spurious = spurious};
 	const model::result r = explore<World>(how);
@@ -1119,24 +1119,24 @@ void is_right(std::vector<unsigned> cpus, model::u64 least, unsigned needed,
 
 TEST_CASE("foreign: a lock-free queue")
 {
-	is_right<queues>({1, 1, 1}, 300, 5);
-	is_right<takers>({1, 1}, 4, 0, 1);
+	check_right<queues>({1, 1, 1}, 300, 5);
+	check_right<takers>({1, 1}, 4, 0, 1);
 }
 
-TEST_CASE("foreign: a seqlock") { is_right<sequences>({1, 1}, 50, 4); }
+TEST_CASE("foreign: a seqlock") { check_right<sequences>({1, 1}, 50, 4); }
 
-TEST_CASE("foreign: a spin lock") { is_right<locks>({1, 1, 1}, 800, 3); }
+TEST_CASE("foreign: a spin lock") { check_right<locks>({1, 1, 1}, 800, 3); }
 
 /* The loops are the code's own: waits, as they are. */
 TEST_CASE("foreign: a lock that spins, a reader that tries again")
 {
-	is_right<spinning>({1, 1}, 2, 2);
-	is_right<spinning_reader>({1, 1}, 3, 4);
+	check_right<spinning>({1, 1}, 2, 2);
+	check_right<spinning_reader>({1, 1}, 3, 4);
 }
 
 TEST_CASE("foreign: a stack with hazard pointers")
 {
-	is_right<stacks>({1, 1}, 900, 6);
+	check_right<stacks>({1, 1}, 900, 6);
 }
 
 } // namespace of_foreign

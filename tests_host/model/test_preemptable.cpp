@@ -743,7 +743,7 @@ TEST_CASE("preemptable: late, it is bypassed without a bound; in turn, not")
 				if (cpu == 1)
 					w.come(cpu);
 				else
-					w.may_bypass();
+					w.try_to_bypass();
 			},
 			[&most](queue &w) {
 				most = std::max(most, w.bypassed);

@@ -65,7 +65,8 @@ enum class mistake { none, order, open, release, nested, recursion };
 
 mistake made = mistake::none;
 
-bool is_wrong(mistake here) { return made == here && chance(20) == 0; }
+/* Returns true in one of twenty draws, if this mistake is the one to make. */
+bool draw_mistake(mistake here) { return made == here && chance(20) == 0; }
 
 /* -- Locks, in the order in which they are taken -- */
 
@@ -99,7 +100,7 @@ void in_order()
 	klock::guard one(table);
 	work();
 	klock::guard two(inode[chance(4)]);
-	if (is_wrong(mistake::recursion))
+	if (draw_mistake(mistake::recursion))
 		table.lock();
 	work();
 	klock::guard three(map);
@@ -109,7 +110,7 @@ void in_order()
 /* One of them alone, or the outer one last. */
 void out_of_order()
 {
-	if (is_wrong(mistake::order)) {
+	if (draw_mistake(mistake::order)) {
 		klock::guard one(inode[chance(4)]);
 		klock::guard two(table);
 		return;
@@ -142,7 +143,7 @@ void parent_and_child()
 	klock::guard parent(directory[2]);
 	auto &child = directory[chance(2)];
 
-	if (is_wrong(mistake::nested)) {
+	if (draw_mistake(mistake::nested)) {
 		klock::guard without(child);
 		return;
 	}
@@ -194,7 +195,7 @@ void write_settings()
 
 void log_of_device()
 {
-	if (is_wrong(mistake::open)) {
+	if (draw_mistake(mistake::open)) {
 		klock::guard open(device[0]);
 		work();
 		return;
@@ -216,7 +217,7 @@ void try_anything()
 /* An NMI handler tries, and nothing else. */
 void in_nmi()
 {
-	if (log_lock.try_lock() || is_wrong(mistake::release))
+	if (log_lock.try_lock() || draw_mistake(mistake::release))
 		log_lock.unlock();
 }
 

@@ -186,7 +186,7 @@ namespace {
 constexpr u64 passed = 0;
 
 template <typename L>
-void is_free(L &lock, unsigned cpu)
+void check_free(L &lock, unsigned cpu)
 {
 	CHECK_FALSE(lock.is_locked());
 	CHECK_FALSE(lock.is_queued(cpu));
@@ -247,7 +247,7 @@ TEST_CASE("timeout_lock: the first in line is served first")
 	timeout_lock<9> lock;
 
 	CHECK(served_behind_holder(lock, 8) == one_to(8));
-	is_free(lock, 0);
+	check_free(lock, 0);
 
 	line<timeout_lock<9>> others(lock);
 	lock.lock(4);
@@ -275,7 +275,7 @@ TEST_CASE("timeout_lock: who gives up is passed over, however many")
 	CHECK_FALSE(lock.try_lock_until(8, passed));
 	lock.unlock(0);
 	CHECK(others.leave() == std::vector<unsigned>{3, 7});
-	is_free(lock, 0);
+	check_free(lock, 0);
 	/* Their places are gone: each takes a new one. */
 	for (unsigned cpu = 0; cpu < 9; cpu++) {
 		CHECK(lock.try_lock(cpu));
@@ -297,7 +297,7 @@ TEST_CASE("timeout_lock: who comes back in time has its old place")
 	others.add(1);
 	lock.unlock(0);
 	CHECK(others.leave() == std::vector<unsigned>{1, 2, 3, 4});
-	is_free(lock, 0);
+	check_free(lock, 0);
 }
 
 TEST_CASE("timeout_lock: a try behind one's own place does not take another")
@@ -313,7 +313,7 @@ TEST_CASE("timeout_lock: a try behind one's own place does not take another")
 	CHECK(lock.try_lock(1));
 	CHECK_FALSE(lock.try_lock(0));
 	lock.unlock(1);
-	is_free(lock, 1);
+	check_free(lock, 1);
 }
 
 TEST_CASE("timeout_lock: try_lock_for waits so long, and a sum does not wrap")

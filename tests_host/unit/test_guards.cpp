@@ -778,8 +778,8 @@ TEST_CASE("guard: takes a function by its name, a lambda, and any integer")
 	CHECK_FALSE(bakery.is_locked());
 }
 
-/* Whether the lock's last node is the one given: then somebody waits not. */
-static bool is_last(mcs_lock &lock, mcs_node &node)
+/* Whether the node is the queue's last: nobody waits behind it. */
+static bool is_last(const mcs_lock &lock, const mcs_node &node)
 {
 	return lock.is_locked() && !lock.is_contended(node);
 }

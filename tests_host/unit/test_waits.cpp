@@ -317,7 +317,7 @@ struct tried_lock {
 	virtual bool until(unsigned cpu, u64 deadline) = 0;
 	virtual bool in(unsigned cpu, u64 how_long) = 0;
 	virtual void unlock(unsigned cpu) = 0;
-	virtual bool is_locked() = 0;
+	virtual bool is_locked() const = 0;
 };
 
 template <typename L>
@@ -343,7 +343,7 @@ struct tried final : tried_lock {
 		else
 			lock.unlock(with(cpu));
 	}
-	bool is_locked() override { return lock.is_locked(); }
+	bool is_locked() const override { return lock.is_locked(); }
 
       private:
 	decltype(auto) with(unsigned cpu)

@@ -345,7 +345,7 @@ constexpr u32 most_acquisitions = 4000000000;
 
 constexpr u32 any = ~0u;
 
-wrong is_lock(const char *name)
+wrong check_lock(const char *name)
 {
 	bool found = boot::same_text(name, "all");
 	nearest meant(name);
@@ -393,7 +393,7 @@ wrong length(const char *value, options &into)
 wrong read_lock(const char *value, options &into)
 {
 	into.lock = value;
-	return for_each_item(value, is_lock);
+	return for_each_item(value, check_lock);
 }
 
 wrong read_without(const char *value, options &into)

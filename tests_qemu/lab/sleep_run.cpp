@@ -282,19 +282,19 @@ void find_in_functions(const options &o, const char *name, mistake which,
 		print_busted_row(o, name, what, try_functions(which));
 }
 
-/* By turns of 2 to 16 CPUs; else it is skipped. */
-bool can_find(const options &o, const char *name)
+/* Skips the row, and returns true, unless 2 to 16 CPUs run by turns. */
+bool skipped(const options &o, const char *name)
 {
 	if (o.cpus[0] >= 2 && boot::cpu_count() <= many && !o.parallel)
-		return true;
+		return false;
 	print_skipped(o, name, "it takes 2 to 16 CPUs, by turns");
-	return false;
+	return true;
 }
 
 /* Whose uses are wrong below, and right here. */
 void run_control(const options &o)
 {
-	if (!can_find(o, "control"))
+	if (skipped(o, "control"))
 		return;
 	const char *const wrong =
 		run_row(sleepers::rows[3], o, o.cpus[0], stuck::is_control);
@@ -308,7 +308,7 @@ void find_in_use(const options &o, const row &what, const char *mistake)
 {
 	const char *found = nullptr;
 
-	if (!can_find(o, what.name))
+	if (skipped(o, what.name))
 		return;
 	for (u32 i = 0; i < busted_runs && !found; i++)
 		found = run_row(what, o, o.cpus[0], stuck::is_meant);

@@ -82,7 +82,8 @@ static int names_line(int number)
 	return strstr(text, at) != 0;
 }
 
-static void is_misuse(const char *what, const char *lock_name, const void *of)
+static void expect_misuse(const char *what, const char *lock_name,
+			  const void *of)
 {
 	expect(text[0], what);
 	expect(strstr(text, what) != 0, what);
@@ -99,18 +100,18 @@ static void names_and_places(void)
 	expect(klock_checked_is_held_by_me(&lock), "held by me");
 	klock_checked_assert_held(&lock);
 	TRY_TO klock_lock(&lock);
-	is_misuse("recursion", "runqueue", &lock);
+	expect_misuse("recursion", "runqueue", &lock);
 	expect(names_line(taken), "where it was taken");
 	cpu = 1;
 	expect(!klock_checked_is_held_by_me(&lock), "not by another");
 	TRY_TO klock_unlock(&lock);
-	is_misuse("unlock by another", "runqueue", &lock);
+	expect_misuse("unlock by another", "runqueue", &lock);
 	cpu = 0;
 	klock_unlock(&lock);
 	TRY_TO klock_unlock(&lock);
-	is_misuse("unlock of a free lock", "runqueue", &lock);
+	expect_misuse("unlock of a free lock", "runqueue", &lock);
 	TRY_TO klock_checked_assert_held(&lock);
-	is_misuse("not held by the caller", "runqueue", &lock);
+	expect_misuse("not held by the caller", "runqueue", &lock);
 }
 
 /* initlock(lock, name) of real kernels; elements of an array. */
@@ -119,14 +120,14 @@ static void names_at_run_time(void)
 	memset(&heap_lock, 0xa5, sizeof(heap_lock));
 	klock_init(&heap_lock);
 	TRY_TO klock_unlock(&heap_lock);
-	is_misuse("free lock", "lock", &heap_lock);
+	expect_misuse("free lock", "lock", &heap_lock);
 	klock_checked_set_name(&heap_lock, "inode");
 	TRY_TO klock_unlock(&heap_lock);
-	is_misuse("free lock", "inode", &heap_lock);
+	expect_misuse("free lock", "inode", &heap_lock);
 	for (unsigned i = 0; i < 4; i++)
 		klock_checked_set_element(&buckets[i], "bucket", i);
 	TRY_TO klock_unlock(&buckets[3]);
-	is_misuse("free lock", "bucket[3]", &buckets[3]);
+	expect_misuse("free lock", "bucket[3]", &buckets[3]);
 }
 
 static void irqsave_has_its_place_too(void)
@@ -134,10 +135,10 @@ static void irqsave_has_its_place_too(void)
 	unsigned long flags = klock_lock_irqsave(&lock);
 
 	TRY_TO flags = klock_lock_irqsave(&lock);
-	is_misuse("recursion", "runqueue", &lock);
+	expect_misuse("recursion", "runqueue", &lock);
 	klock_unlock_irqrestore(&lock, flags);
 	TRY_TO klock_unlock_irqrestore(&lock, flags);
-	is_misuse("free lock", "runqueue", &lock);
+	expect_misuse("free lock", "runqueue", &lock);
 	klock_irq_restore(flags);
 }
 
@@ -146,7 +147,7 @@ static void with_a_node(void)
 	klock_checked_set_name(&queue, "queue");
 	klock_lock(&queue, &node);
 	TRY_TO klock_unlock(&queue, &other_node);
-	is_misuse("another number or node", "queue", &queue);
+	expect_misuse("another number or node", "queue", &queue);
 	klock_unlock(&queue, &node);
 }
 
@@ -157,10 +158,10 @@ static void interrupts(void)
 	klock_unlock(&buckets[0]);
 	context = 1;
 	TRY_TO klock_lock(&buckets[0]);
-	is_misuse("with interrupts on", "bucket[0]", &buckets[0]);
+	expect_misuse("with interrupts on", "bucket[0]", &buckets[0]);
 	context = 2;
 	TRY_TO klock_lock(&buckets[1]);
-	is_misuse("NMI", "bucket[1]", &buckets[1]);
+	expect_misuse("NMI", "bucket[1]", &buckets[1]);
 	context = 0;
 }
 
@@ -170,21 +171,21 @@ static void readers(void)
 
 	klock_lock_shared(&routes);
 	TRY_TO klock_lock_shared(&routes);
-	is_misuse("read recursion", "routes", &routes);
+	expect_misuse("read recursion", "routes", &routes);
 	TRY_TO klock_lock(&routes);
-	is_misuse("upgrade", "routes", &routes);
+	expect_misuse("upgrade", "routes", &routes);
 	klock_unlock_shared(&routes);
 	TRY_TO klock_unlock_shared(&routes);
-	is_misuse("unlock_shared by who does not read", "routes", &routes);
+	expect_misuse("unlock_shared by who does not read", "routes", &routes);
 	for (in = 0; in < KLOCK_PHASE_FAIR_U8_READERS; in++) {
 		cpu = in;
 		klock_lock_shared(&routes);
 	}
 	cpu = in;
 	TRY_TO klock_lock_shared(&routes);
-	is_misuse("more readers than its capacity", "routes", &routes);
+	expect_misuse("more readers than its capacity", "routes", &routes);
 	TRY_TO if (klock_try_lock_shared(&routes)) {}
-	is_misuse("more readers than its capacity", "routes", &routes);
+	expect_misuse("more readers than its capacity", "routes", &routes);
 	while (in--) {
 		cpu = in;
 		klock_unlock_shared(&routes);
@@ -200,13 +201,13 @@ static void readers_by_cpu(void)
 	klock_irq_restore(flags);
 	klock_checked_set_name(&names, "names");
 	TRY_TO klock_lock_shared(&names, 8);
-	is_misuse("a CPU number beyond capacity", "names", &names);
+	expect_misuse("a CPU number beyond capacity", "names", &names);
 	TRY_TO flags = klock_lock_shared_irqsave(&names, ninth);
-	is_misuse("a CPU number beyond capacity", "names", &names);
+	expect_misuse("a CPU number beyond capacity", "names", &names);
 	klock_irq_restore(flags);
 	context = 2;
 	TRY_TO klock_lock_shared(&names, 0);
-	is_misuse("NMI", "names", &names);
+	expect_misuse("NMI", "names", &names);
 	context = 0;
 	klock_lock_shared(&names, 0);
 	klock_lock_shared(&names, 0);
@@ -235,30 +236,30 @@ static void what_sleeps(void)
 
 	klock_lock(&files);
 	TRY_TO klock_lock(&files);
-	is_misuse("recursion", "files", &files);
+	expect_misuse("recursion", "files", &files);
 	context = 1;
 	TRY_TO klock_acquire(&jobs);
-	is_misuse("a wait in a handler", "jobs", &jobs.klock_usage);
+	expect_misuse("a wait in a handler", "jobs", &jobs.klock_usage);
 	context = 0;
 	flags = klock_irq_save();
 	klock_checked_set_name(&done, "done");
 	TRY_TO klock_wait(&done);
-	is_misuse("a wait with interrupts off", "done", &done.klock_usage);
+	expect_misuse("a wait with interrupts off", "done", &done.klock_usage);
 	TRY_TO klock_wait_with(&changed, &files);
-	is_misuse("a wait with interrupts off", "changed",
-		  &changed.klock_usage);
+	expect_misuse("a wait with interrupts off", "changed",
+		      &changed.klock_usage);
 	klock_irq_restore(flags);
 	klock_prepare(&changed, &me);
 	TRY_TO if (klock_sleep(&other, &me, &soon)) {}
-	is_misuse("sleep() without prepare()", "other", &other.klock_usage);
+	expect_misuse("sleep() without prepare()", "other", &other.klock_usage);
 	thread = 1;
 	TRY_TO if (klock_sleep(&changed, &me, &soon)) {}
-	is_misuse("sleep() in another thread than prepare()", "changed",
-		  &changed.klock_usage);
+	expect_misuse("sleep() in another thread than prepare()", "changed",
+		      &changed.klock_usage);
 	thread = 0;
 	TRY_TO klock_prepare(&changed, &me);
-	is_misuse("prepare() of who is prepared", "changed",
-		  &changed.klock_usage);
+	expect_misuse("prepare() of who is prepared", "changed",
+		      &changed.klock_usage);
 }
 
 /* A kernel's own function around a lock. */

@@ -266,7 +266,8 @@ constinit process processes[harts] = {};
 /* How often somebody slept. */
 constinit klock::atomic<u32> sleeps{0};
 
-bool is_asleep(process &p)
+/* Returns whether the process sleeps, as seen under its lock. */
+bool looks_asleep(process &p)
 {
 	acquire(p.lock);
 	const bool asleep = p.sleeps_for;
@@ -284,7 +285,7 @@ void sleep(const void *what, spinlock &lock)
 	mine.sleeps_for = what;
 	release(mine.lock);
 	sleeps.fetch_add_relaxed(1);
-	while (is_asleep(mine))
+	while (looks_asleep(mine))
 		klock::cpu_relax();
 	acquire(lock);
 }
