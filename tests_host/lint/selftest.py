@@ -19,7 +19,7 @@ import format as clang_format
 
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
-         "lock_table", "repeated", "members")
+         "lock_table", "repeated", "members", "names")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
@@ -294,8 +294,27 @@ BRANCHES = [
          "ticket", "'ticket' is not in tests_host/unit"),
 ]
 
+NAMES = [
+    Case("names", "a notification that is named as a question", BOOT,
+         "	void open()", "	void is_opened()", "is_opened",
+         "is_opened() returns void"),
+    Case("names", "a question that returns what it found", BOOT, "bool is_up",
+         "gate *is_up", "is_up(const", "is_up() returns gate *"),
+    Case("names", "a question that may change its object", BOOT,
+         "is_open() const", "is_open()", "is_open()", "neither const nor"),
+    Case("names", "a question behind a label and a template", BOOT,
+         "with) const", "with)", "may_pass", "neither const nor"),
+    Case("names", "a question that may change what it is given", BOOT,
+         "const gate &one", "gate &one", "is_up(gate", "change 'gate &one'"),
+    Case("names", "a question by a pointer", BOOT, "const void *at", "void *at",
+         "is_gate", "change 'void *at"),
+    Case("names", "a question outside of its struct", BOOT, "bool is_up",
+         "u32 gate::has_all() const\n{\n}\nbool is_up", "has_all",
+         "has_all() returns u32"),
+]
+
 CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
-    + REPEATED
+    + REPEATED + NAMES
 
 
 def fixture():
