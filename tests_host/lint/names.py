@@ -4,7 +4,8 @@
 is_, has_, can_ and may_ begin a question. A reader takes its call for free of
 effects, so it returns bool, a member function of it is const or static, and no
 parameter lets it change what it looks at. A notification is a verb in the past
-(note_taken), an action a verb. Run: names.py --root DIR
+(note_taken), an action a verb. Not seen: a lambda, and a const function that
+writes through a pointer or a global. Run: names.py --root DIR
 """
 
 import re
