@@ -463,8 +463,10 @@ KLOCK_WRAPPED(int, sscanf, const char *of, const char *how, ...)
 KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
 KLOCK_WRAPPED(int, __isoc99_sscanf, const char *of, const char *how, ...)
 KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
+#if __GLIBC_PREREQ(2, 38)
 KLOCK_WRAPPED(int, __isoc23_sscanf, const char *of, const char *how, ...)
 KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
+#endif
 KLOCK_WRAPPED(int, printf, const char *how, ...)
 KLOCK_BY_LIST(prints_text(how) ? "printf() of a text" : nullptr, how,
 	      std::vprintf(how, all))
