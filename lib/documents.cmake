@@ -13,8 +13,10 @@ function(klock_header_at variable file includes)
 	string(REGEX REPLACE "^lib/" "" header ${file})
 	string(REGEX REPLACE "^(model|model_std|sim)/include/" "\\1/"
 		header ${header})
-	cmake_path(SET path NORMALIZE
-		${CMAKE_INSTALL_PREFIX}/${includes}/${header})
+	cmake_path(APPEND includes ${header})
+	cmake_path(ABSOLUTE_PATH includes
+		BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE
+		OUTPUT_VARIABLE path)
 	if(NOT path IN_LIST CMAKE_INSTALL_MANIFEST_FILES)
 		set(path)
 	endif()
@@ -44,8 +46,9 @@ function(klock_turn_links variable text document docs includes)
 		klock_header_at(header ${file} ${includes})
 		set(to "${gone}")
 		if(header)
-			cmake_path(RELATIVE_PATH header BASE_DIRECTORY
-				${CMAKE_INSTALL_PREFIX}/${docs}/${folder})
+			cmake_path(APPEND CMAKE_INSTALL_PREFIX ${docs} ${folder}
+				OUTPUT_VARIABLE from)
+			cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${from})
 			set(to "${open}${header}${fragment})")
 		endif()
 		string(REPLACE "${link})" "${to}" text "${text}")

@@ -4,9 +4,12 @@
 
 include(CMakePackageConfigHelpers)
 
-# What a project that holds klock has installed before.
-install(CODE "set(KLOCK_NOT_OURS \"\${CMAKE_INSTALL_MANIFEST_FILES}\")"
-	COMPONENT klock_list)
+# What a project that holds klock has installed before. The prefix that was said
+# may be relative; those of the manifest are not.
+install(CODE "
+	set(KLOCK_NOT_OURS \"\${CMAKE_INSTALL_MANIFEST_FILES}\")
+	cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE)"
+	ALL_COMPONENTS)
 
 foreach(port IN ITEMS x86 aarch64 riscv hosted)
 	if(TARGET klock_${port}_c)
@@ -49,6 +52,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/klockConfigVersion.cmake
 # The prefix is known when it is installed to (cmake --install --prefix); who
 # moves it afterwards has pkg-config --define-prefix.
 set(KLOCK_PREFIX "@KLOCK_PREFIX@")
+# An absolute folder is not below it.
+set(KLOCK_PC_INCLUDES "\${prefix}")
+cmake_path(APPEND KLOCK_PC_INCLUDES "${CMAKE_INSTALL_INCLUDEDIR}")
+set(KLOCK_PC_LIBRARIES "\${prefix}")
+cmake_path(APPEND KLOCK_PC_LIBRARIES "${CMAKE_INSTALL_LIBDIR}")
 foreach(name IN ITEMS klock klock-c)
 	set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc)
 	configure_file(${name}.pc.in ${made}.in @ONLY)

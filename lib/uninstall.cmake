@@ -19,16 +19,22 @@ function(klock_remove folder)
 		string(REGEX MATCH "^([0-9a-f]+)  (.+)$" all "${line}")
 		set(name "${CMAKE_MATCH_2}")
 		cmake_path(SET path NORMALIZE "${folder}/${name}")
-		if(name IN_LIST ARGN OR NOT EXISTS "${path}")
+		if(name STREQUAL "" OR name IN_LIST ARGN OR NOT EXISTS "${path}")
 			continue()
 		endif()
-		file(SHA256 "${path}" hash)
+		set(hash none)
+		if(NOT IS_DIRECTORY "${path}")
+			file(SHA256 "${path}" hash)
+		endif()
 		if(NOT hash STREQUAL CMAKE_MATCH_1)
 			message("Left, as it is not klock's any more: ${path}")
 			continue()
 		endif()
 		message(STATUS "Removing: ${path}")
 		file(REMOVE "${path}")
+		if(EXISTS "${path}")    # of which REMOVE says nothing
+			message(FATAL_ERROR "cannot remove ${path}")
+		endif()
 		# Folders of klock's own, the deepest first, if they are empty.
 		cmake_path(GET path PARENT_PATH path)
 		cmake_path(GET name PARENT_PATH name)
@@ -48,8 +54,12 @@ endfunction()
 # klock_list_files(<folder below the prefix> <file of others>...)
 #
 # What cmake --install has installed becomes the list; what the list before had,
-# and this one has not, goes.
+# and this one has not, goes. Of an install by components nothing does: what the
+# others have installed is not known.
 function(klock_list_files folder)
+	if(CMAKE_INSTALL_COMPONENT)
+		return()
+	endif()
 	set(files ${CMAKE_INSTALL_MANIFEST_FILES})
 	list(REMOVE_ITEM files ${ARGN})
 	cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"

@@ -6,6 +6,7 @@ and use what is installed.
 """
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -119,6 +120,85 @@ def uninstalled(case):
         shutil.rmtree(moved if top.is_relative_to(moved) else top)
 
 
+def relative_prefix(case):
+    """The list, and pkg-config's files, name no relative folder."""
+    build = _configure(case, case.root, "build")
+    prefix = case.scratch / "a prefix"
+    for _ in range(2):
+        case.must("cmake", "--install", build, "--prefix", "other/../a prefix")
+        case.must("env", "-C", (prefix / _LIST).parent, "sha256sum", "--quiet",
+                  "-c", Path(_LIST).name)
+    said = (prefix / "lib/pkgconfig/klock.pc").read_text()
+    case.expect(f"prefix={prefix}\n" in said, said)
+    _check_links(case, prefix / "share/doc/klock", 200)
+    case.must("cmake", "-P", (prefix / _LIST).with_name("uninstall.cmake"))
+    case.expect(not _files(prefix), f"left: {_files(prefix)}")
+
+
+def absolute_folders(case):
+    """As some distributions have them, beside the prefix."""
+    top = case.scratch / "a root"
+    build = _configure(case, case.root, "build", *(
+        word for name in ("INCLUDE", "LIB", "DOC") for word in
+        ("-D", f"CMAKE_INSTALL_{name}DIR={top}/{name}")))
+    prefix = case.scratch / "prefix"
+    case.must("cmake", "--install", build, "--prefix", prefix)
+    _check_links(case, top / "DOC", 200)
+    if shutil.which("pkg-config"):
+        for name in ("klock", "klock-c"):
+            said = case.must("env", f"PKG_CONFIG_PATH={top}/LIB/pkgconfig",
+                             "pkg-config", "--cflags", "--libs", name)
+            for word in shlex.split(said):
+                folder = Path(word[2:])
+                case.expect(word == "-lklock" or folder.is_dir(),
+                            f"{name}: {word}")
+    case.must("cmake", "-P", top / "LIB/cmake/klock/uninstall.cmake")
+    case.expect(not _files(top), f"left: {_files(top)}")
+
+
+def components(case):
+    """One of them alone takes nothing from the others."""
+    build = _configure(case, case.root, "build")
+    prefix = case.scratch / "prefix"
+    case.must("cmake", "--install", build, "--prefix", prefix)
+    before = _files(prefix)
+    for component in ("klock_list", "Unspecified"):
+        case.must("cmake", "--install", build, "--prefix", prefix,
+                  "--component", component)
+        case.expect(_files(prefix) == before,
+                    f"{component}: {_files(prefix) ^ before}")
+    case.must("cmake", "-P", (prefix / _LIST).with_name("uninstall.cmake"))
+    case.expect(not _files(prefix), f"left: {_files(prefix)}")
+
+
+def what_cannot_be_removed(case):
+    """It is said, and the list stays. A folder where a header was is not
+    klock's."""
+    build = _configure(case, case.root, "build")
+    prefix = case.scratch / "prefix"
+    case.must("cmake", "--install", build, "--prefix", prefix)
+    script = (prefix / _LIST).with_name("uninstall.cmake")
+    header = prefix / "include/klock/klock/atomic.hpp"
+    header.unlink()
+    header.mkdir()
+    nobody = []
+    if os.getuid() == 0:
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        case.scratch.chmod(0o755)
+    for folder in [prefix, *(p for p in prefix.rglob("*") if p.is_dir())]:
+        folder.chmod(0o555)
+    before = _files(prefix)
+    status, said = case.call(*nobody, "cmake", "-P", script)
+    case.expect(status and "cannot remove" in said, f"no error: {said}")
+    case.expect(_files(prefix) == before, f"gone: {before - _files(prefix)}")
+    for folder in [prefix, *(p for p in prefix.rglob("*") if p.is_dir())]:
+        folder.chmod(0o755)
+    said = case.must("cmake", "-P", script)
+    case.expect(f"any more: {header}" in said, f"silent of the folder: {said}")
+    case.expect(not _files(prefix) and header.is_dir(),
+                f"left: {_files(prefix)}")
+
+
 def others_are_not_listed(case):
     """What a project that holds klock installs beside it is not klock's."""
     case.write("CMakeLists.txt", f"""
@@ -158,4 +238,6 @@ def package(case):
 
 if __name__ == "__main__":
     cases.main([links_lead_somewhere, newer_leaves_nothing_of_the_older,
-                uninstalled, others_are_not_listed, package], __doc__)
+                uninstalled, relative_prefix, absolute_folders, components,
+                what_cannot_be_removed, others_are_not_listed, package],
+               __doc__)
