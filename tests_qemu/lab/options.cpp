@@ -543,6 +543,8 @@ wrong check_word(const boot::word &word, options &into)
 		return unknown(known);
 	const word_row &row = row_of(name_of(word));
 
+	if (!row.usual && word.value)
+		return because("it takes no value");
 	into.help |= row.word == word_help;
 	if (!row.read)
 		return {};

@@ -153,6 +153,8 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		{"cpus=two", "\"two\" is not a whole number"},
 		{"cpus=1,3", "out of range: at most 2, all CPUs"},
 		{"mode", "its value is missing"},
+		{"x2apic=0", "it takes no value"},
+		{"run=locks help=", "it takes no value"},
 		{"run=locks mode=csv",
 		 "run=locks does not use csv, these do: measure, backoff, "
 		 "instructions, pairs, topology"},
