@@ -35,6 +35,8 @@ MISTAKES = [
     ("tests_qemu/runner/iso.py", ["--image", "missing", "--menu", "missing",
                                   "--out", "/dev/null/x.iso"],
      "Not a directory"),
+    ("tests_qemu/runner/plots.py", ["/"], "/: Is a directory"),
+    ("tests_qemu/runner/plots.py", [""], ".: Is a directory"),
 ]
 
 

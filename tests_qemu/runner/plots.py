@@ -34,7 +34,10 @@ def value(name, text):
     """Of a column; ValueError: this is none."""
     if name in TEXTS:
         return text
-    return float(text) if "." in text else int(text)
+    number = float(text) if "." in text else int(text)
+    if abs(number) >= 2**64:
+        raise ValueError(text)
+    return number
 
 
 def row_of(names, fields):
@@ -200,7 +203,7 @@ def main():
                         "files and pictures, one in it for each run; default: "
                         "beside LOG, LOG's name and -plots")
     args = parser.parse_args()
-    out = args.out or args.log.with_name(f"{args.log.stem}-plots")
+    out = args.out or args.log.parent / f"{args.log.stem}-plots"
     found = runs(args.log.read_text(encoding="utf-8", errors="replace"))
     if not found:
         raise Trouble(f"{args.log}: no figures in it: run=measure, backoff, "

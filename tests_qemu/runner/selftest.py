@@ -490,6 +490,8 @@ LOGS = [
     ("head,lock,cycles\nrow,mcs_lock,77.52\nFAIL: why\n",
      [("instructions", 1, 0, 0, "FAIL: why")]),
     ("# boot: 1 CPU\nok 1 mcs_lock\nPASS\n", []),
+    # Too large for a float.
+    (CUT + f"row,tas_lock,2,100,{'9' * 400}\n", [("measure", 2, 1, 3, "")]),
     (TABLE.replace("# boot", "# no boot"), []),
 ]
 
