@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What toolchain/setup would install, by what a pretended host lacks; and that it
-removes nothing. The apt-get that it calls is a script of this test's."""
+removes nothing. The apt-get that it calls is a script of this test's; so is the
+debootstrap of toolchain/fresh_root, which leaves nothing behind."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from common import tool
 
@@ -39,7 +42,7 @@ def named(script, absent, options):
 
 
 # It notes how it is called, and says what apt-get would do.
-APT_GET = """#!/bin/sh
+APT_GET = """\
 echo "$*" >>"$CALLS"
 case "$*" in
 *--simulate*) echo "$WOULD" ;;
@@ -83,17 +86,72 @@ def wrong_run(script, folder, would, fails, options, status, said, installs):
         yield "installs without --no-remove"
 
 
+def pretend(folder, programs):
+    for program, text in programs.items():
+        (folder / program).write_text("#!/bin/sh\n" + text)
+        (folder / program).chmod(0o755)
+
+
 def wrong_runs(script):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for program, text in (("apt-get", APT_GET),
-                              ("apt-cache", "#!/bin/sh\nexit 100\n"),
-                              ("sudo", '#!/bin/sh\nexec "$@"\n')):
-            (folder / program).write_text(text)
-            (folder / program).chmod(0o755)
+        pretend(folder, {"apt-get": APT_GET, "apt-cache": "exit 100\n",
+                         "sudo": 'exec "$@"\n'})
         for run in RUNS:
             for text in wrong_run(script, folder, *run):
                 yield f"{run}: {text}"
+
+
+# It takes its time to make a root, or makes none.
+DEBOOTSTRAP = """\
+echo $$ >"$PID"
+mkdir -p "$4/made"
+[ "$3" != bad ] || exit 1
+for i in $(seq 100); do sleep 0.1; mkdir -p "$4/made"; done
+"""
+#  what fresh_root is told, its status, what it says
+ROOTS = [
+    (["bad"], 77, "debootstrap failed"),
+    (["one", "two"], 2, "two releases: one two"),
+    ([], 2, "The exit status"),
+]
+
+
+def wrong_roots(script):
+    with tempfile.TemporaryDirectory() as name:
+        folder, left = pathlib.Path(name), pathlib.Path(name) / "left"
+        left.mkdir()
+        pretend(folder, {
+            "id": "echo 0\n", "debootstrap": DEBOOTSTRAP,
+            "unshare": 'while case $1 in --*) ;; *) false ;; esac; do shift; '
+                       'done\n"$@"\nexit $?\n'})
+        env = {**os.environ, "TMPDIR": str(left), "PID": str(folder / "pid"),
+               "PATH": f"{folder}:{os.environ['PATH']}"}
+        for words, status, says in ROOTS:
+            done = subprocess.run([script, *words], capture_output=True,
+                                  text=True, env=env)
+            if (done.returncode != status or says not in done.stderr
+                    or list(left.iterdir())):
+                yield (f"{words}: status {done.returncode}, left "
+                       f"{list(left.iterdir())}: {done.stderr}")
+        done = subprocess.run([script, "bad"], capture_output=True, text=True,
+                              env={**env, "TMPDIR": "/dev/null"})
+        if done.returncode != 77:
+            yield f"no TMPDIR: {done.returncode}: {done.stderr}"
+        yield from stopped_root(script, env, left)
+
+
+def stopped_root(script, env, left):
+    """SIGTERM ends what makes the root before the root is removed."""
+    with subprocess.Popen([script, "one"], env=env, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not list(left.glob("**/made")):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)     # one that goes on makes it again
+    if list(left.iterdir()):
+        yield f"stopped, left: {list(left.iterdir())}"
+        os.kill(int(pathlib.Path(env["PID"]).read_text()), signal.SIGKILL)
 
 
 def main():
@@ -119,7 +177,8 @@ def main():
     if done.returncode or "--clang" not in done.stdout:
         print(f"--help: {done.returncode}: {done.stdout}{done.stderr}")
         failed = 1
-    for text in wrong_runs(script):
+    for text in (*wrong_runs(script),
+                 *wrong_roots(script.with_name("fresh_root"))):
         print(text)
         failed = 1
     return failed
