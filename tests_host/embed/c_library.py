@@ -517,8 +517,8 @@ def pkg_config_works_with_blanks(case):
     prefix = case.scratch / "my klock"
     text = (case.root / "lib/klock-c.pc.in").read_text()
     for name, value in (("KLOCK_PREFIX", prefix), ("KLOCK_VERSION", "1"),
-                        ("CMAKE_INSTALL_INCLUDEDIR", "include"),
-                        ("CMAKE_INSTALL_LIBDIR", "lib"),
+                        ("KLOCK_PC_INCLUDES", "${prefix}/include"),
+                        ("KLOCK_PC_LIBRARIES", "${prefix}/lib"),
                         ("PROJECT_DESCRIPTION", "Locks")):
         text = text.replace(f"@{name}@", str(value))
     case.write("klock-c.pc", text)
