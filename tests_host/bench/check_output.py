@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 HERE = Path(__file__).parent

@@ -35,7 +35,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 SKIPPED = 77

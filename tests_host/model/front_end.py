@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 PLAIN, HEAP = "model_std/plain.cpp", "model_std/heap.cpp"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 SKIPPED = 77

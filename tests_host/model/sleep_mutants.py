@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 SLEEPING, MUTEX = "klock/detail/sleeping.hpp", "klock/mutex.hpp"

@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "toolchain"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "toolchain"))
 from tool import (NewFile, Parser, Stopped, Trouble, at_least_one, exit_status,
                   is_device, lock, seconds, write)
 

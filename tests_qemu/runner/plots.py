@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 
-PLOT = pathlib.Path(__file__).parents[2] / "toolchain/plot.py"
+PLOT = pathlib.Path(__file__).resolve().parents[2] / "toolchain/plot.py"
 sys.path.append(str(PLOT.parent))
 import plot
 from output import Parser, Trouble, exit_status

@@ -21,7 +21,7 @@ HEAD = "## From the image to a stick to a table\n"
 ISO = "build/default/tests_qemu/klock-lab.iso"
 PATIENCE = 900          # seconds for one boot, on a host that has others to run
 BUSY = "this host was too busy to measure the guest's clock"
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def arguments():

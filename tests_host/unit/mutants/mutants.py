@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mutant_list import MUTANTS
 
-sys.path.append(str(pathlib.Path(__file__).parents[3] / "toolchain"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "toolchain"))
 import tool
 
 UNIT = "tests_host/unit"
