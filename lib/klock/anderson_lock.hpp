@@ -36,13 +36,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/anderson
  *
- *	O1: a slot's next user, one round later, must not read the 1 that its
- *	user before read. Of Slots + 1 consecutive O1s two are one context's; it
- *	had its second only after the critical section of its first, which came
- *	after the slot was closed. Each O1 passes on what the one before it
- *	knew. Bringing the counter back is relaxed: a read-modify-write
- *	continues the release sequence.
- *
  * The counter's end: the CPU that took number Slots subtracts Slots when it
  * enters. Until it releases, Slots - 1 others can arrive, so numbers stay below
  * 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
@@ -73,7 +66,18 @@ struct anderson_lock {
 
 	constexpr anderson_lock() : slots{slot{1}} {}
 
-	/* Waits for its turn; on return the caller is the holder. */
+	/*
+	 * Waits for its turn; on return the caller is the holder.
+	 *
+	 * O1: the next user of a slot, one round later, must not read the 1
+	 * that the user before it read. Of Slots + 1 consecutive O1s two belong
+	 * to one context. It takes its second number after the critical section
+	 * of its first, and so after that slot was closed. Each O1 passes on
+	 * what the one before it knew.
+	 *
+	 * The subtraction is relaxed: a read-modify-write continues the release
+	 * sequence of O1.
+	 */
 	void lock()
 	{
 		const u32 number = next.fetch_add_acq_rel(1); /* O1 */

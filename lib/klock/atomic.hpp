@@ -499,84 +499,81 @@ struct atomic_fields {
 	atomic_fields(const atomic_fields &) = delete;
 	atomic_fields &operator=(const atomic_fields &) = delete;
 
-	template <auto I>
-	T load_relaxed(site s = caller_site<site>()) const
+	template <usize I>
+	T load_relaxed(field<I>, site s = caller_site<site>()) const
 	{
-		return arch::load_field<place<I>, order::relaxed>(at, s);
+		return arch::load_field<I, order::relaxed>(at, s);
 	}
 
-	template <auto I>
-	T load_acquire(site s = caller_site<site>()) const
+	template <usize I>
+	T load_acquire(field<I>, site s = caller_site<site>()) const
 	{
-		return arch::load_field<place<I>, order::acquire>(at, s);
+		return arch::load_field<I, order::acquire>(at, s);
 	}
 
-	template <auto I>
-	void store_relaxed(T v, site s = caller_site<site>())
+	template <usize I>
+	void store_relaxed(field<I>, T v, site s = caller_site<site>())
 	{
-		arch::store_field<place<I>, order::relaxed>(at, v, s);
+		arch::store_field<I, order::relaxed>(at, v, s);
 	}
 
-	template <auto I>
-	void store_release(T v, site s = caller_site<site>())
+	template <usize I>
+	void store_release(field<I>, T v, site s = caller_site<site>())
 	{
-		arch::store_field<place<I>, order::release>(at, v, s);
+		arch::store_field<I, order::release>(at, v, s);
 	}
 
 	/* Puts another value into one field alone; returns what it was. */
-	template <auto I>
-	T exchange_acq_rel(T v, site s = caller_site<site>())
+	template <usize I>
+	T exchange_acq_rel(field<I>, T v, site s = caller_site<site>())
 	{
-		return arch::exchange_field<place<I>, order::acq_rel>(at, v, s);
+		return arch::exchange_field<I, order::acq_rel>(at, v, s);
 	}
 
 	/* Adds to one field alone, modulo its own width; returns what it was */
-	template <auto I>
-	T fetch_add_relaxed(T v, site s = caller_site<site>())
+	template <usize I>
+	T fetch_add_relaxed(field<I>, T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<place<I>, order::relaxed>(at, v,
-								       s);
+		return arch::fetch_add_field<I, order::relaxed>(at, v, s);
 	}
 
-	template <auto I>
-	T fetch_add_acquire(T v, site s = caller_site<site>())
+	template <usize I>
+	T fetch_add_acquire(field<I>, T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<place<I>, order::acquire>(at, v,
-								       s);
+		return arch::fetch_add_field<I, order::acquire>(at, v, s);
 	}
 
-	template <auto I>
-	T fetch_add_release(T v, site s = caller_site<site>())
+	template <usize I>
+	T fetch_add_release(field<I>, T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<place<I>, order::release>(at, v,
-								       s);
+		return arch::fetch_add_field<I, order::release>(at, v, s);
 	}
 
-	template <auto I>
-	T fetch_add_acq_rel(T v, site s = caller_site<site>())
+	template <usize I>
+	T fetch_add_acq_rel(field<I>, T v, site s = caller_site<site>())
 	{
-		return arch::fetch_add_field<place<I>, order::acq_rel>(at, v,
-								       s);
+		return arch::fetch_add_field<I, order::acq_rel>(at, v, s);
 	}
 
 	/* Waits as atomic<T> does, on one field. */
-	template <auto I, typename Predicate>
-	T await_acquire(Predicate done, site s = caller_site<site>()) const
+	template <usize I, typename Predicate>
+	T await_acquire(field<I>, Predicate done,
+			site s = caller_site<site>()) const
 	{
-		return arch::await_field<place<I>, order::acquire>(at, done, s);
+		return arch::await_field<I, order::acquire>(at, done, s);
 	}
 
-	template <auto I>
-	T await_eq_relaxed(T v, site s = caller_site<site>()) const
+	template <usize I>
+	T await_eq_relaxed(field<I>, T v, site s = caller_site<site>()) const
 	{
-		return arch::await_field<place<I>, order::relaxed>(
+		return arch::await_field<I, order::relaxed>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
-	template <auto I>
-	T await_eq_acquire(T v, site s = caller_site<site>()) const
+	template <usize I>
+	T await_eq_acquire(field<I>, T v, site s = caller_site<site>()) const
 	{
-		return arch::await_field<place<I>, order::acquire>(
+		return arch::await_field<I, order::acquire>(
 			at, [v](T now) { return now == v; }, s);
 	}
 
@@ -611,9 +608,6 @@ struct atomic_fields {
 	}
 
       protected:
-	template <auto I>
-	static constexpr usize place = static_cast<usize>(I);
-
 	Cell at;
 };
 
@@ -640,20 +634,20 @@ struct atomic_pair : atomic_fields<T, 2> {
 	}
 
 	/* Exchanges v in until done(found) holds of what it finds. */
-	template <half H, typename Predicate>
-	T await_exchange_acquire(T v, Predicate done,
+	template <usize I, typename Predicate>
+	T await_exchange_acquire(field<I>, T v, Predicate done,
 				 site s = caller_site<site>())
 	{
-		return arch::await_exchange_field<place<H>, order::acquire>(
-			at, v, done, s);
+		return arch::await_exchange_field<I, order::acquire>(at, v,
+								     done, s);
 	}
 
-	template <half H, typename Predicate, typename Pace>
-	T await_paced_acquire(Predicate done, Pace pace,
+	template <usize I, typename Predicate, typename Pace>
+	T await_paced_acquire(field<I>, Predicate done, Pace pace,
 			      site s = caller_site<site>()) const
 	{
-		return arch::await_field_paced<place<H>, order::acquire>(
-			at, done, pace, s);
+		return arch::await_field_paced<I, order::acquire>(at, done,
+								  pace, s);
 	}
 
 	/* Both halves at once: true, and desired stored, if both were as
@@ -676,9 +670,6 @@ struct atomic_pair : atomic_fields<T, 2> {
 
       private:
 	using atomic_fields<T, 2>::at;
-	template <half H>
-	static constexpr usize place = static_cast<usize>(H);
-
 	static constexpr fields<T, 2> both(pair<T> v)
 	{
 		return {{v.first, v.second}};

@@ -40,9 +40,6 @@
  *	O3  unlock  busy.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1 releases that the cell is busy and acquires that its predecessor's
- *	is: else the waiter could read of it what it was in its last use, clear.
- *
  * No try_lock: tail may be a clear cell when read, then go round and be tail
  * again, busy; a compare-and-swap does not see the difference (ABA), and a CPU
  * in the queue cannot leave it.
@@ -121,6 +118,10 @@ struct clh_lock {
 	 * Waits for its turn; on return the caller is the holder. The node
 	 * keeps the predecessor's cell for the next time: its own will still
 	 * be read when it is done.
+	 *
+	 * O1 releases that this cell is busy, and acquires that the
+	 * predecessor's is. Otherwise the wait could read the value of that
+	 * cell's last use, which is clear.
 	 */
 	void lock(clh_node &with)
 	{

@@ -36,10 +36,6 @@
  *	O3  unlock  flag.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1: a flag has two values only, so what it was two critical sections ago
- *	looks like the value to come. The exchange passes on that the
- *	predecessor's flag has been inverted since.
- *
  * No try_lock: tail may say free when read, and after two more critical
  * sections of the same CPU say the same, held; a compare-and-swap does not see
  * the difference (ABA), and a CPU in the queue cannot leave it.
@@ -63,7 +59,13 @@ struct graunke_thakkar_lock {
 	/* CPUs that may hold or wait at once. */
 	static constexpr u64 max_contenders = Cpus;
 
-	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
+	/*
+	 * Waits for its turn; on return CPU cpu, the caller, is the holder.
+	 *
+	 * O1: a flag has only two values, so its value two critical sections
+	 * ago looks like the one that is waited for. The exchange passes on
+	 * that the predecessor's flag has been inverted since.
+	 */
 	void lock(unsigned cpu)
 	{
 		const u32 mine = cpu << 1 | (flag_of(cpu).load_relaxed() ^ 1);

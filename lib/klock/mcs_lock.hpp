@@ -48,14 +48,6 @@
  *	O8  unlock    next.await_ne_acquire          pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	O1 and O4 release the node's first values, so that the successor, which
- *	acquires them by its own O1, writes `next` after they were written; and
- *	acquire the critical section of whoever emptied the queue by O7.
- *	O2 passes on that `waits` was set: without it, or without O5 and O8, the
- *	predecessor could clear it first, and the waiter set it last.
- *
- * A node's flag is set before the node can be seen (O1), never after.
- *
  * Cost:        uncontended: 2 RMW, 2 stores, 2 lines; handoff with w
  *              waiters: 6 misses, whatever w is   Checked: sim/costs
  */
@@ -162,7 +154,15 @@ struct mcs_lock {
 	}
 
       private:
-	/* The last of the queue; returns the one before, or null: none. */
+	/*
+	 * Makes the node the last of the queue, and returns the one before it;
+	 * null if the queue was empty.
+	 *
+	 * O1, like O4, releases the node's first values: the successor acquires
+	 * them by its own O1, so it writes `next` after they were written. Both
+	 * also acquire the critical section of the holder that emptied the
+	 * queue by O7.
+	 */
 	mcs_node *arrive(mcs_node &mine)
 	{
 		mine.next.store_relaxed(nullptr);
@@ -170,6 +170,10 @@ struct mcs_lock {
 		return tail.exchange_acq_rel(&mine); /* O1 */
 	}
 
+	/*
+	 * O2 passes on that `waits` was set. Without it, or without O5 and O8,
+	 * the predecessor could clear `waits` first and this CPU set it last.
+	 */
 	static void wait_behind(mcs_node &predecessor, mcs_node &mine)
 	{
 		predecessor.next.store_release(&mine); /* O2 */

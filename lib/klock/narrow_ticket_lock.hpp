@@ -35,12 +35,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/ticket
  *
- *	Taking a ticket is relaxed, unlike in ticket_lock: both counters are one
- *	location. What a CPU reads of it afterwards is never older than its own
- *	add, and from there owner passes its ticket once, at its turn.
- *	Other arrivals lie between O3 and the read that O1 or O2 makes of it;
- *	they are read-modify-writes, and so continue O3's release sequence.
- *
  * Cost:        uncontended: 2 RMW, 1 line; handoff with w waiters: w + 1
  *              to 2 (w + 1) misses: all wait on one line, and each
  *              arrival disturbs them again     Checked: sim/costs
@@ -72,7 +66,16 @@ struct narrow_ticket_lock {
 	/* Held already: one unlock(), by whoever opens it, is the first. */
 	constexpr explicit narrow_ticket_lock(taken_already) : byte(one_next) {}
 
-	/* Waits for its turn; on return the caller is the holder. */
+	/*
+	 * Waits for its turn; on return the caller is the holder.
+	 *
+	 * The add is relaxed, unlike ticket_lock's, as both counters are one
+	 * location. A CPU never reads a value that is older than its own add,
+	 * and from there owner passes its ticket once, at its turn.
+	 *
+	 * Other arrivals lie between O3 and the read of it by O1 or O2. They
+	 * are read-modify-writes, and so continue the release sequence of O3.
+	 */
 	void lock()
 	{
 		const u8 mine = next_of(byte.fetch_add_relaxed(one_next));

@@ -33,12 +33,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/ticket
  *
- *	O1: of 2^bits + 1 consecutive tickets two are one context's, and between
- *	them lies its unlock. Each O1 passes on what the one before it knew, so
- *	the last of them knows that unlock, and the owner that it reads next is
- *	less than 2^bits behind its ticket. By a relaxed add it could read the
- *	owner of exactly one wrap ago, which looks like its turn.
- *
  * No try_lock: it would have to decide on two counters that no single
  * operation reaches. Between a read of owner and a swap of next, 2^bits others
  * may pass: next is what it was, the swap succeeds, and the ticket taken is the
@@ -72,7 +66,12 @@ struct padded_ticket_lock {
 	constexpr explicit padded_ticket_lock(taken_already) : next(1) {}
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock() { await_turn(take_ticket()); }
+	void lock()
+	{
+		const Counter mine = take_ticket();
+
+		await_turn(mine);
+	}
 
 	/* The holder's alone: that is why a plain store is enough. */
 	void unlock()
@@ -110,6 +109,14 @@ struct padded_ticket_lock {
 	}
 
       private:
+	/*
+	 * With a relaxed add a waiter could read the owner of exactly one wrap
+	 * ago, which looks like its turn. O1 prevents that. Of 2^bits + 1
+	 * consecutive tickets two belong to one context, which unlocks between
+	 * them. Each O1 passes on what the one before it knew, so the last one
+	 * knows that unlock: the owner that is read next is less than 2^bits
+	 * behind the ticket.
+	 */
 	Counter take_ticket() { return next.fetch_add_acq_rel(1); /* O1 */ }
 	void await_turn(Counter mine) const
 	{

@@ -35,20 +35,6 @@
  *	O6  await_left  wants.await_eq_acquire  pairs with O4
  *                                      Checked: model/orders_needed
  *
- *	O2 keeps each CPU's look at the other's `wants` behind its own stores:
- *	without it both look before either can be seen (store buffers).
- *	O1 keeps the two stores apart for everybody. Say 0 finds that 1 does not
- *	want, although 1's gives_way is the older: then 1 reads 0's and enters
- *	too. x86 and Armv8 forbid that by O2 alone; C++ does not, and neither
- *	does Power, where it is the litmus test R.
- *	O3 acquires the other's critical section from O4, or, where the other
- *	has already come back and given way, from that store behind its O1: O5.
- *	O1 alone would order it; O5 says it again for ThreadSanitizer, which
- *	knows no fences, and costs nothing beside them.
- *	O6 acquires that the last user of this number has released: what is then
- *	published is after its O4, so that whoever enters by that may free the
- *	lock. O1 alone would order this, too; again for ThreadSanitizer.
- *
  * No try_lock: a CPU that has just said that it wants to enter looks like one
  * that holds the lock. Of two that only try, both could give up.
  *
@@ -65,7 +51,22 @@ struct peterson_lock {
 	/* CPUs that may hold or wait at once. */
 	static constexpr u64 max_contenders = 2;
 
-	/* Waits for its turn; on return CPU cpu (0 or 1) is the holder. */
+	/*
+	 * Waits for its turn; on return CPU cpu (0 or 1) is the holder.
+	 *
+	 * O1 orders the two stores for every observer. Without it, 0 can find
+	 * that 1 does not want the lock although 1's gives_way is the older
+	 * one; then 1 reads 0's and enters too. x86 and Armv8 forbid that by O2
+	 * alone. C++ does not, and neither does Power: the litmus test R.
+	 *
+	 * O2 keeps the read of the other's `wants` behind both stores. Without
+	 * it both CPUs read before either store can be seen (store buffers).
+	 *
+	 * O3 acquires the other's critical section from O4, or from O5 if the
+	 * other has come back and given way since. The fence O1 would order
+	 * that, too; O5 says it for ThreadSanitizer, which knows no fences, and
+	 * costs nothing beside them.
+	 */
 	void lock(unsigned cpu)
 	{
 		const u8 me = static_cast<u8>(cpu);
@@ -85,6 +86,10 @@ struct peterson_lock {
 	/*
 	 * For a number that several CPUs use in turn: waits until the last one
 	 * has left. Whoever is to use it next, alone, calls this before lock().
+	 *
+	 * O6 acquires that the last user has released: what is published next
+	 * is then after its O4, so that a CPU that enters by it may free the
+	 * lock. The fence O1 would order that, too; O6 is for ThreadSanitizer.
 	 */
 	void await_left(unsigned cpu) const
 	{

@@ -78,12 +78,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/phase_fair
  *
- *	A writer reads wout relaxed: what the writer before it did, O2 learns
- *	from rin, which that one's O5 wrote last. O1 keeps it from a wout of a
- *	whole wrap ago, as in ticket_lock. For the readers' counter O2, O6 and
- *	O9 do: each hands on that its reader has left before, so that a writer
- *	does not read a rout of a whole wrap ago.
- *
  * Why try_lock is one compare-and-swap: to take a ticket, look, and give back
  * is a write phase that does not wait for readers. The phase bit goes round
  * twice under a slow reader, who then waits for a writer that waits for it.
@@ -133,12 +127,16 @@ struct phase_fair_lock {
 
 	/* -- A writer: alone -- */
 
-	/* Waits for its turn, then for the readers; on return it holds. */
+	/*
+	 * Waits for its turn, then for the readers; on return the caller is the
+	 * holder. The wait for wout is relaxed: O2 reads rin, which the writer
+	 * before wrote last, by its O5.
+	 */
 	void lock()
 	{
 		const Counter mine = take_numbers(1);
 
-		counts.template await_eq_relaxed<wout>(mine);
+		counts.await_eq_relaxed(wout, mine);
 		await_readers(stop_readers(mine));
 	}
 
@@ -148,11 +146,11 @@ struct phase_fair_lock {
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		const Counter out = counts.template load_relaxed<rout>();
-		const Counter mine = counts.template load_relaxed<wout>();
+		const Counter out = counts.load_relaxed(rout);
+		const Counter mine = counts.load_relaxed(wout);
 
-		if (counts.template load_relaxed<rin>() != out ||
-		    counts.template load_relaxed<win>() != mine)
+		if (counts.load_relaxed(rin) != out ||
+		    counts.load_relaxed(win) != mine)
 			return false;
 		return counts.compare_exchange_acquire(
 			{{mine, out, mine, out}},
@@ -163,7 +161,7 @@ struct phase_fair_lock {
 	/* The holder's alone. Its mark is a part of rin; wout is its own. */
 	void unlock()
 	{
-		const Counter mine = counts.template load_relaxed<wout>();
+		const Counter mine = counts.load_relaxed(wout);
 
 		counts.advance_release({{mine, mark(mine), 0, 0}},
 				       {{successor(mine), 0, 0, 0}}); /* O5 */
@@ -175,7 +173,7 @@ struct phase_fair_lock {
 	 */
 	void downgrade()
 	{
-		(void)counts.template fetch_add_relaxed<rin>(one);
+		(void)counts.fetch_add_relaxed(rin, one);
 		unlock();
 	}
 
@@ -197,14 +195,15 @@ struct phase_fair_lock {
 		fields<Counter, 4> now, then;
 
 		do {
-			now = {{counts.template load_relaxed<wout>(),
-				counts.template load_relaxed<rin>(),
-				counts.template load_relaxed<win>(),
-				counts.template load_relaxed<rout>()}};
-			if (marked(now.at[rin]) != 0)
+			now = {{counts.load_relaxed(wout),
+				counts.load_relaxed(rin),
+				counts.load_relaxed(win),
+				counts.load_relaxed(rout)}};
+			if (marked(now.at[rin.number]) != 0)
 				return false;
 			then = now;
-			then.at[rin] = static_cast<Counter>(now.at[rin] + one);
+			then.at[rin.number] =
+				static_cast<Counter>(now.at[rin.number] + one);
 		} while (!counts.compare_exchange_acq_rel(now, then)); /* O9 */
 		return true;
 	}
@@ -212,7 +211,7 @@ struct phase_fair_lock {
 	/* A reader's. Others add to it as well. */
 	void unlock_shared()
 	{
-		(void)counts.template fetch_add_release<rout>(one); /* O8 */
+		(void)counts.fetch_add_release(rout, one); /* O8 */
 	}
 
 	/* -- A reader that may write: with readers, alone among its like -- */
@@ -223,8 +222,7 @@ struct phase_fair_lock {
 	 */
 	void lock_upgradable()
 	{
-		counts.template await_eq_acquire<wout>(
-			take_numbers(2)); /* O10 */
+		counts.await_eq_acquire(wout, take_numbers(2)); /* O10 */
 	}
 
 	/*
@@ -237,10 +235,11 @@ struct phase_fair_lock {
 
 		do {
 			now = all();
-			if (now.at[win] != now.at[wout])
+			if (now.at[win.number] != now.at[wout.number])
 				return false;
 			then = now;
-			then.at[win] = advanced(now.at[win], Counter{2});
+			then.at[win.number] =
+				advanced(now.at[win.number], Counter{2});
 		} while (!counts.compare_exchange_acquire(now, then)); /* O11 */
 		return true;
 	}
@@ -248,7 +247,7 @@ struct phase_fair_lock {
 	/* The upgradable's alone, who has not upgraded. */
 	void unlock_upgradable()
 	{
-		const Counter mine = counts.template load_relaxed<wout>();
+		const Counter mine = counts.load_relaxed(wout);
 
 		counts.advance_release(
 			{{mine, 0, 0, 0}},
@@ -266,7 +265,7 @@ struct phase_fair_lock {
 	{
 		if (try_upgrade())
 			return;
-		const Counter mine = counts.template load_relaxed<wout>();
+		const Counter mine = counts.load_relaxed(wout);
 
 		await_readers(stop_readers(mine));
 		unlock();
@@ -283,12 +282,13 @@ struct phase_fair_lock {
 
 		do {
 			now = all();
-			if (now.at[rin] != now.at[rout])
+			if (now.at[rin.number] != now.at[rout.number])
 				return false;
 			then = now;
-			then.at[wout] = successor(now.at[wout]);
-			then.at[rin] = static_cast<Counter>(
-				now.at[rin] | mark(then.at[wout]));
+			then.at[wout.number] = successor(now.at[wout.number]);
+			then.at[rin.number] = static_cast<Counter>(
+				now.at[rin.number] |
+				mark(then.at[wout.number]));
 		} while (!counts.compare_exchange_acquire(now, then)); /* O13 */
 		return true;
 	}
@@ -296,10 +296,8 @@ struct phase_fair_lock {
 	/* Whether somebody holds it, or waits: a hint, stale on arrival. */
 	[[nodiscard]] bool is_locked() const
 	{
-		return counts.template load_relaxed<rin>() !=
-			       counts.template load_relaxed<rout>() ||
-		       counts.template load_relaxed<win>() !=
-			       counts.template load_relaxed<wout>();
+		return counts.load_relaxed(rin) != counts.load_relaxed(rout) ||
+		       counts.load_relaxed(win) != counts.load_relaxed(wout);
 	}
 
       protected:
@@ -312,18 +310,18 @@ struct phase_fair_lock {
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
 	{
 		const Counter mine = take_numbers(1);
-		bool has_to = counts.template load_relaxed<wout>() != mine;
+		bool has_to = counts.load_relaxed(wout) != mine;
 
 		if (has_to) {
 			waits([this, mine] {
-				counts.template await_eq_relaxed<wout>(mine);
+				counts.await_eq_relaxed(wout, mine);
 				await_readers(stop_readers(mine));
 			});
 			return true;
 		}
 		const Counter readers = stop_readers(mine);
 
-		has_to = counts.template load_relaxed<rout>() != readers;
+		has_to = counts.load_relaxed(rout) != readers;
 		if (has_to)
 			waits([this, readers] { await_readers(readers); });
 		else
@@ -343,10 +341,10 @@ struct phase_fair_lock {
 
       private:
 	/* unlock changes the first two at once; rin is the upper of them. */
-	static constexpr usize wout = 0;
-	static constexpr usize rin = 1;
-	static constexpr usize win = 2;
-	static constexpr usize rout = 3;
+	static constexpr field<0> wout{};
+	static constexpr field<1> rin{};
+	static constexpr field<2> win{};
+	static constexpr field<3> rout{};
 
 	/* rin's two lowest bits are the writer's, readers count above. */
 	static constexpr Counter phase = 1;
@@ -372,37 +370,41 @@ struct phase_fair_lock {
 	/* Each of them at one moment, not all at the same. */
 	fields<Counter, 4> all() const
 	{
-		return {{counts.template load_relaxed<wout>(),
-			 counts.template load_relaxed<rin>(),
-			 counts.template load_relaxed<win>(),
-			 counts.template load_relaxed<rout>()}};
+		return {{counts.load_relaxed(wout), counts.load_relaxed(rin),
+			 counts.load_relaxed(win), counts.load_relaxed(rout)}};
 	}
 
-	/* So many in a row; the first. */
+	/*
+	 * Takes so many tickets in a row, and returns the first. O1 prevents
+	 * reading a wout of one wrap ago: ticket_lock, take_ticket().
+	 */
 	Counter take_numbers(Counter many)
 	{
-		return counts.template fetch_add_acq_rel<win>(many); /* O1 */
+		return counts.fetch_add_acq_rel(win, many); /* O1 */
 	}
-	/* Those that were in: so many must have gone. */
+	/*
+	 * Returns how many readers must have left in all. O2, O6 and O9 each
+	 * pass on that the reader has left before, so that a writer does not
+	 * read a rout of one wrap ago.
+	 */
 	Counter stop_readers(Counter mine)
 	{
-		return counted(counts.template fetch_add_acquire<rin>(
-			mark(mine))); /* O2 */
+		return counted(
+			counts.fetch_add_acquire(rin, mark(mine))); /* O2 */
 	}
 	void await_readers(Counter readers) const
 	{
-		counts.template await_eq_acquire<rout>(readers); /* O3 */
+		counts.await_eq_acquire(rout, readers); /* O3 */
 	}
 
 	/* The mark of the writer that it finds; 0: none. */
 	Counter arrive_shared()
 	{
-		return marked(
-			counts.template fetch_add_acq_rel<rin>(one)); /* O6 */
+		return marked(counts.fetch_add_acq_rel(rin, one)); /* O6 */
 	}
 	void await_writer(Counter found) const
 	{
-		counts.template await_acquire<rin>([found](Counter now) {
+		counts.await_acquire(rin, [found](Counter now) {
 			return marked(now) != found;
 		}); /* O7 */
 	}

@@ -76,17 +76,6 @@
  *	O7  queue_up    depth.store_release            pairs with O2
  *                                      Checked: model/orders_needed
  *
- *	The look at tail is relaxed: what excludes is locked alone, O1 and O4.
- *	O2 and O3 release that a CPU's node is clean: the CPU behind it, by its
- *	own O2, and the one ahead, by O5, write to it after that, though it was
- *	last used for another lock. To be made the first is relaxed, and so is
- *	to empty the queue.
- *
- * `depth` counts a CPU's waits, and so names the node of the next one: it is
- * raised before the node is seen (O2), and lowered when it is clean again (O7).
- * A handler that came in between would take the same node. No other CPU looks
- * at `depth`: O7 is for the compiler.
- *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              10 to 11 misses, whatever w is
  *                          Checked: sim/costs, sim/queued_lock
@@ -217,6 +206,7 @@ struct queued_lock {
 			.nodes[index % queued_cpu::levels];
 	}
 
+	/* The load of tail is relaxed: `locked` alone excludes, by O1 and O4 */
 	bool take_free()
 	{
 		u16 found = 0;
@@ -225,6 +215,13 @@ struct queued_lock {
 		       locked.compare_exchange_acquire(found, 1); /* O1 */
 	}
 
+	/*
+	 * `depth` counts the waits of this CPU, and so chooses the node of the
+	 * next one. It is raised before the node can be seen (O2), and lowered
+	 * when the node is clean again (O7): a handler that came in between
+	 * would take the same node. No other CPU reads `depth`, so O7 orders
+	 * the compiler alone.
+	 */
 	[[gnu::noinline]] void queue_up(unsigned cpu)
 	{
 		if (!has_node(cpu))
@@ -241,7 +238,13 @@ struct queued_lock {
 		depth.store_release(level); /* O7 */
 	}
 
-	/* Queues, and waits until nobody is ahead but the holder. */
+	/*
+	 * Queues, and waits until nobody is ahead but the holder.
+	 *
+	 * O2 and O3 release that this CPU's node is clean. The CPU behind
+	 * writes to it after its own O2, and the one ahead after its O5, even
+	 * though the node was last used for another lock.
+	 */
 	void wait_first(u16 mine)
 	{
 		const u16 ahead = tail.exchange_acq_rel(mine); /* O2 */

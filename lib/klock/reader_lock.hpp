@@ -53,10 +53,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/reader
  *
- *	A ticket is taken relaxed, as in narrow_ticket_lock: both counters are
- *	one place in memory. The mark that is taken back is relaxed, too: the
- *	fence before it releases all that this CPU read before.
- *
  * No try_lock: a writer that gives up has kept readers out meanwhile, and with
  * a reader that tries at the same time both could fail.
  *
@@ -84,8 +80,17 @@ struct reader_lock {
 
 	/* -- A writer: alone -- */
 
-	/* Waits for its turn, then for the readers; on return it holds. */
-	void lock() { await_turn(next_of(word.fetch_add_relaxed(one_next))); }
+	/*
+	 * Waits for its turn, then for the readers; on return the caller is the
+	 * holder. The add is relaxed, as in narrow_ticket_lock: both counters
+	 * are one location.
+	 */
+	void lock()
+	{
+		const u32 found = word.fetch_add_relaxed(one_next);
+
+		await_turn(next_of(found));
+	}
 
 	/* The holder's alone; an add, as arrivals change the same word. */
 	void unlock()
@@ -201,7 +206,10 @@ struct reader_lock {
 		return read;
 	}
 
-	/* One of the two sees the other: a writer this mark, or this a writer.
+	/*
+	 * By O2 and O5 one of the two sees the other: a writer this mark, or
+	 * this reader the writer. Taking the mark back is relaxed: the fence
+	 * before it releases all that this CPU has read.
 	 */
 	bool enter(atomic<u8> &mine)
 	{

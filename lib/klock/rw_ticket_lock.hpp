@@ -63,11 +63,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/rw_ticket
  *
- *	O1, O3, O5 and O8 keep narrow counts from being read a whole wrap too
- *	late, as O1 of ticket_lock does. A reader may find a completion that
- *	other readers wrote: they added to the writer's, and what O6 released
- *	is theirs to hand on.
- *
  * Why a carry does no harm: a count is one number, sections of readers times
  * 2^bits and sections of writers, modulo 2^(2 bits). What is still to come of
  * it, request less completion, is a 2^bits + b, of a readers and b writers. It
@@ -137,9 +132,9 @@ struct rw_ticket_lock {
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		const sections before = counts.template load_relaxed<request>();
+		const sections before = counts.load_relaxed(request);
 
-		if (counts.template load_relaxed<completion>() != before)
+		if (counts.load_relaxed(completion) != before)
 			return false;
 		return counts.compare_exchange_acq_rel(
 			{{before, before}},
@@ -149,11 +144,9 @@ struct rw_ticket_lock {
 	/* The holder's alone: nobody else's section ends meanwhile. */
 	void unlock()
 	{
-		const sections before =
-			counts.template load_relaxed<completion>();
+		const sections before = counts.load_relaxed(completion);
 
-		counts.template store_release<completion>(
-			successor(before)); /* O6 */
+		counts.store_release(completion, successor(before)); /* O6 */
 	}
 
 	/*
@@ -162,10 +155,10 @@ struct rw_ticket_lock {
 	 */
 	void downgrade()
 	{
-		const sections before =
-			counts.template load_relaxed<completion>();
+		const sections before = counts.load_relaxed(completion);
 
-		counts.template store_release<completion>(
+		counts.store_release(
+			completion,
 			advanced(successor(before),
 				 static_cast<sections>(
 					 -upper_one<sections>()))); /* O9 */
@@ -186,8 +179,8 @@ struct rw_ticket_lock {
 		sections over, before, after;
 
 		do {
-			before = counts.template load_relaxed<request>();
-			over = counts.template load_relaxed<completion>();
+			before = counts.load_relaxed(request);
+			over = counts.load_relaxed(completion);
 			if (!same_lower(over, before))
 				return false;
 			after = advanced(before, upper_one<sections>());
@@ -199,8 +192,8 @@ struct rw_ticket_lock {
 	/* A reader's. Others add to it as well. */
 	void unlock_shared()
 	{
-		(void)counts.template fetch_add_release<completion>(
-			upper_one<sections>()); /* O7 */
+		(void)counts.fetch_add_release(completion,
+					       upper_one<sections>()); /* O7 */
 	}
 
 	/*
@@ -209,8 +202,8 @@ struct rw_ticket_lock {
 	 */
 	[[nodiscard]] bool is_locked() const
 	{
-		return counts.template load_relaxed<completion>() !=
-		       counts.template load_relaxed<request>();
+		return counts.load_relaxed(completion) !=
+		       counts.load_relaxed(request);
 	}
 
       protected:
@@ -222,8 +215,7 @@ struct rw_ticket_lock {
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
 	{
 		const sections before = arrive();
-		const bool has_to =
-			counts.template load_relaxed<completion>() != before;
+		const bool has_to = counts.load_relaxed(completion) != before;
 
 		if (has_to)
 			waits([this, before] { await_turn(before); });
@@ -236,8 +228,8 @@ struct rw_ticket_lock {
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
 	{
 		const sections before = arrive_shared();
-		const bool has_to = !same_lower(
-			counts.template load_relaxed<completion>(), before);
+		const bool has_to =
+			!same_lower(counts.load_relaxed(completion), before);
 
 		if (has_to)
 			waits([this, before] { await_writers(before); });
@@ -247,30 +239,37 @@ struct rw_ticket_lock {
 	}
 
       private:
-	static constexpr usize completion = 0;
-	static constexpr usize request = 1;
+	static constexpr field<0> completion{};
+	static constexpr field<1> request{};
 
-	/* A writer, or a reader, more; who was there before. */
+	/*
+	 * Counts one more writer, or reader; returns the count before. O1, O3,
+	 * O5 and O8 prevent reading a count of one wrap ago: ticket_lock,
+	 * take_ticket().
+	 */
 	sections arrive()
 	{
-		return counts.template fetch_add_acq_rel<request>(1); /* O1 */
+		return counts.fetch_add_acq_rel(request, 1); /* O1 */
 	}
 	sections arrive_shared()
 	{
-		return counts.template fetch_add_acq_rel<request>(
-			upper_one<sections>()); /* O3 */
+		return counts.fetch_add_acq_rel(request,
+						upper_one<sections>()); /* O3 */
 	}
 
 	void await_turn(sections before) const
 	{
-		counts.template await_eq_acquire<completion>(before); /* O2 */
+		counts.await_eq_acquire(completion, before); /* O2 */
 	}
+	/*
+	 * The completion that O4 reads may have been written by other readers.
+	 * They added to the writer's, and continue the release sequence of O6.
+	 */
 	void await_writers(sections before) const
 	{
-		counts.template await_acquire<completion>(
-			[before](sections now) {
-				return same_lower(now, before);
-			}); /* O4 */
+		counts.await_acquire(completion, [before](sections now) {
+			return same_lower(now, before);
+		}); /* O4 */
 	}
 
 	/* So many sections of each kind. */

@@ -42,17 +42,6 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/ticket
  *
- *	O1 keeps a narrow counter from being read a whole wrap too late. Of
- *	2^bits + 1 consecutive tickets two are one context's, and between them
- *	lies its unlock; the chain of O1s passes that unlock on, so that the
- *	owner read next is less than 2^bits behind the ticket. A machine that
- *	keeps the two halves in one coherent word has this for nothing; the C++
- *	model with two counters does not (padded_ticket_lock). On x86 it is
- *	free.
- *	O4 is for ThreadSanitizer, which takes the word that O5 swaps and the
- *	half that O6 stores for two places, and reports a race without it. O5
- *	alone is enough: it reads owner too.
- *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and
  *              each arrival disturbs them again    Checked: sim/costs
@@ -80,7 +69,12 @@ struct ticket_lock {
 	constexpr explicit ticket_lock(taken_already) : tickets({0, 1}) {}
 
 	/* Waits for its turn; on return the caller holds the lock. */
-	void lock() { await_turn(take_ticket()); }
+	void lock()
+	{
+		const Counter mine = take_ticket();
+
+		await_turn(mine);
+	}
 
 	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
 	template <serves Serve>
@@ -101,8 +95,8 @@ struct ticket_lock {
 	{
 		const Counter mine = take_ticket();
 
-		tickets.template await_paced_acquire<owner>(
-			[mine](Counter now) { return now == mine; },
+		tickets.await_paced_acquire(
+			owner, [mine](Counter now) { return now == mine; },
 			[mine, pace](Counter now) {
 				return pace(distance(now, mine));
 			}); /* O3 */
@@ -113,13 +107,16 @@ struct ticket_lock {
 	 * compare-and-swap decides on both counters: between a read of owner
 	 * and an increment of next alone, 2^bits others may pass and leave
 	 * owner looking the same (ABA). Writes nothing if it fails.
+	 *
+	 * O5 reads owner too, and is enough. O4 is for ThreadSanitizer, which
+	 * takes the word that O5 swaps and the half that O6 stores for two
+	 * places, and would report a race.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		const Counter free =
-			tickets.template load_acquire<owner>(); /* O4 */
+		const Counter free = tickets.load_acquire(owner); /* O4 */
 
-		if (tickets.template load_relaxed<next>() != free)
+		if (tickets.load_relaxed(next) != free)
 			return false;
 		return tickets.compare_exchange_acquire(
 			{free, free}, {free, successor(free)}); /* O5 */
@@ -128,9 +125,9 @@ struct ticket_lock {
 	/* Only the holder writes owner: that is why a plain store is enough. */
 	void unlock()
 	{
-		const Counter mine = tickets.template load_relaxed<owner>();
+		const Counter mine = tickets.load_relaxed(owner);
 
-		tickets.template store_release<owner>(successor(mine)); /* O6 */
+		tickets.store_release(owner, successor(mine)); /* O6 */
 	}
 
 	/*
@@ -165,30 +162,39 @@ struct ticket_lock {
 	 * next above owner: a carry out of it leaves the word. Where a CPU has
 	 * no atomic add of 16 bits, one of 32 does (RISC-V).
 	 */
-	static constexpr half owner = half::first;
-	static constexpr half next = half::second;
+	static constexpr field<0> owner{};
+	static constexpr field<1> next{};
 
+	/*
+	 * O1 prevents a waiter from reading an owner value that is 2^bits
+	 * tickets old. Of 2^bits + 1 consecutive tickets two belong to one
+	 * context, which unlocks between them. The chain of O1s passes that
+	 * unlock on, so the owner that is read next is less than 2^bits behind
+	 * the ticket. A machine that keeps both halves in one coherent word
+	 * ensures this without O1; the C++ model with two counters does not
+	 * (padded_ticket_lock). On x86 O1 costs nothing.
+	 */
 	Counter take_ticket()
 	{
-		return tickets.template fetch_add_acq_rel<next>(1); /* O1 */
+		return tickets.fetch_add_acq_rel(next, 1); /* O1 */
 	}
 
 	/* Orders nothing: await_turn() does, which then does not wait. */
 	bool is_turn(Counter mine) const
 	{
-		return tickets.template load_relaxed<owner>() == mine;
+		return tickets.load_relaxed(owner) == mine;
 	}
 
 	void await_turn(Counter mine) const
 	{
-		tickets.template await_eq_acquire<owner>(mine); /* O2 */
+		tickets.await_eq_acquire(owner, mine); /* O2 */
 	}
 
 	Counter tickets_out() const
 	{
-		const Counter served = tickets.template load_relaxed<owner>();
+		const Counter served = tickets.load_relaxed(owner);
 
-		return distance(served, tickets.template load_relaxed<next>());
+		return distance(served, tickets.load_relaxed(next));
 	}
 
 	/* owner: the ticket being served; next: the next to be taken */

@@ -58,10 +58,6 @@
  *	O11  serve           compare_exchange_release       pairs with O3 to O7
  *                                      Checked: model/orders_needed
  *
- *	Of O1, O4 and O7 it is the failure that acquires: the place is gone, or
- *	the slot granted. O2 and O9 pass on what the tickets before them knew: a
- *	slot's user must see that the user one round earlier has emptied it.
- *
  * The ring does not overflow. Tickets are passed in order, and each that is out
  * belongs to another CPU, as a CPU that retries keeps its own: at most Cpus
  * are out, and each has a slot of its own. Slots divide the counter's range,
@@ -228,7 +224,12 @@ struct timeout_lock {
 		return slots[index_of(cpu)].state;
 	}
 
-	/* True: the lock is the caller's already. Else it waits in its slot. */
+	/*
+	 * True: the lock is the caller's already. Else it waits in its slot.
+	 *
+	 * O2, like O9, passes on what the tickets before it knew: the user of a
+	 * slot must see that the user one round earlier has emptied it.
+	 */
 	bool arrive(unsigned cpu)
 	{
 		if (records[cpu].stands.load_relaxed() == standing::left &&
@@ -244,7 +245,10 @@ struct timeout_lock {
 		records[cpu].stands.store_relaxed(standing::queued);
 	}
 
-	/* Takes the place up that it left; false: the turn has passed it. */
+	/*
+	 * Takes the place up that it left; false: the turn has passed it. The
+	 * failure of O1 is what acquires, and so are those of O4 and O7.
+	 */
 	bool come_back(unsigned cpu)
 	{
 		place left = abandoned_by(cpu);

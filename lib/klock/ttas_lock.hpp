@@ -39,9 +39,6 @@
  *	O4  unlock      taken.store_release     pairs with O1, O2, O3
  *                                      Checked: model/orders_needed
  *
- *	The wait is relaxed: what it reads decides only when to try, and the
- *	exchange that takes the lock reads the byte again.
- *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              up to 2 (w + 2) misses, as all read and then try at once;
  *              with back-off fewer, and none of them knows how many
@@ -63,7 +60,10 @@ struct ttas_lock {
 	/* Held already: one unlock(), by whoever opens it, is the first. */
 	constexpr explicit ttas_lock(taken_already) : taken(1) {}
 
-	/* Waits until it was free at a try; then the caller holds it. */
+	/*
+	 * Waits until it was free at a try; then the caller holds it. The wait
+	 * is relaxed: it decides only when to try, and O1 reads the byte again.
+	 */
 	void lock()
 	{
 		do {

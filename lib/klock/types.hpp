@@ -167,6 +167,19 @@ struct pair {
 };
 
 /*
+ * field<I>{} - which of several counters in one word an operation is on
+ *
+ * The first argument of each operation on one of them. A lock gives them names:
+ *
+ *	static constexpr field<0> owner{};
+ *	tickets.await_eq_acquire(owner, mine);
+ */
+template <usize I>
+struct field {
+	static constexpr usize number = I;
+};
+
+/*
  * Two, three or four counters in one word, the first at the lowest address: the
  * value type of atomic_fields<T, N> (<klock/atomic.hpp>).
  */
@@ -214,7 +227,10 @@ constexpr Site caller_site(const char *file = __builtin_FILE(),
 /* The patience of a wait that does not run out (<klock/atomic.hpp>). */
 inline constexpr u32 endless = ~u32{0};
 
-/* Which half of a pair an operation means. */
-enum class half : int { first, second };
+/* The two counters of a pair, as arguments: load_relaxed(half::first). */
+struct half {
+	static constexpr field<0> first{};
+	static constexpr field<1> second{};
+};
 
 } // namespace klock

@@ -137,6 +137,11 @@ def _atomic(operation, order, short, spelled):
                  operation.startswith("await"))
 
 
+def _on(field, call):
+    """The arguments of a call, and the field that it is on before them."""
+    return f"({field})" if call == "()" else f"({field}, {call[1:]}"
+
+
 def _pair(operation, order, short, spelled):
     pair = f"klock::pair<{spelled}>"
     if operation == "compare_exchange":
@@ -157,9 +162,9 @@ def _pair(operation, order, short, spelled):
                     f"\t[[maybe_unused]] done_when<{spelled}> done{{v}};\n"
                     f"\t[[maybe_unused]] pace_of<{spelled}> pace;\n"
                     f"\t(void)v;\n"
-                    f"\treturn x.template {operation}_{order}<half::{half}>"
-                    f"{call};\n}}\n", _events(operation, order),
-                    operation.startswith("await"))
+                    f"\treturn x.{operation}_{order}"
+                    f"{_on(f'half::{half}', call)};\n}}\n",
+                    _events(operation, order), operation.startswith("await"))
 
 
 def _fields(operation, order, short, count):
@@ -178,9 +183,9 @@ def _fields(operation, order, short, count):
     return Probe(name, f"PROBE {result} {name}({word} &x, {spelled} v)\n{{\n"
                  f"\t[[maybe_unused]] done_when<{spelled}> done{{v}};\n"
                  f"\t(void)v;\n"
-                 f"\treturn x.template {operation}_{order}<{count - 1}>{call};"
-                 f"\n}}\n", _events(operation, order),
-                 operation.startswith("await"))
+                 f"\treturn x.{operation}_{order}"
+                 f"{_on(f'klock::field<{count - 1}>{{}}', call)};\n}}\n",
+                 _events(operation, order), operation.startswith("await"))
 
 
 def every(declared):

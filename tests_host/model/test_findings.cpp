@@ -346,13 +346,13 @@ TEST_CASE("findings: a store to half of a pair leaves the other alone")
 		{.sections = {1, 1}},
 		[](world &w, unsigned cpu) {
 			if (cpu == 0)
-				w.both.store_release<half::first>(3);
+				w.both.store_release(half::first, 3);
 			else
-				w.both.store_release<half::second>(5);
+				w.both.store_release(half::second, 5);
 		},
 		[](world &w) {
-			model::check(w.both.load_relaxed<half::first>() == 3);
-			model::check(w.both.load_relaxed<half::second>() == 5);
+			model::check(w.both.load_relaxed(half::first) == 3);
+			model::check(w.both.load_relaxed(half::second) == 5);
 		});
 
 	INFO(r.timeline);
@@ -370,12 +370,11 @@ TEST_CASE("findings: halves are ordered with each other, split ones are not")
 			{.sections = {1, 1}, .split_pairs = split},
 			[](world &w, unsigned cpu) {
 				if (cpu == 0) {
-					w.both.store_relaxed<half::first>(1);
-					w.both.store_relaxed<half::second>(1);
-				} else if (w.both.load_relaxed<
-						   half::second>()) {
-					model::check(w.both.load_relaxed<
-						     half::first>());
+					w.both.store_relaxed(half::first, 1);
+					w.both.store_relaxed(half::second, 1);
+				} else if (w.both.load_relaxed(half::second)) {
+					model::check(w.both.load_relaxed(
+						half::first));
 				}
 			});
 	};

@@ -570,18 +570,18 @@ TEST_CASE("machines: a store to half of a pair waits in the buffer, too")
 				[](pairs &p, unsigned cpu) {
 					auto &to = cpu ? p.b : p.a;
 					auto &from = cpu ? p.a : p.b;
-					to.store_relaxed<half::first>(1);
-					const bool old = !from.load_relaxed<
-						half::first>();
-					to.store_relaxed<half::second>(old ? 1
-									   : 2);
+					to.store_relaxed(half::first, 1);
+					const bool old =
+						!from.load_relaxed(half::first);
+					to.store_relaxed(half::second,
+							 old ? 1 : 2);
 				},
 				[](pairs &p) {
 					using klock::half;
-					const auto a = p.a.load_relaxed<
-						half::second>();
-					const auto b = p.b.load_relaxed<
-						half::second>();
+					const auto a =
+						p.a.load_relaxed(half::second);
+					const auto b =
+						p.b.load_relaxed(half::second);
 					model::check(!(a == 1 && b == 1));
 				})
 				.ok();

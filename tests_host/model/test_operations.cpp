@@ -228,8 +228,7 @@ struct order_test {
 };
 
 /* One half of a pair, or one of several fields. */
-template <typename T, typename X, usize Bit, typename Loads, typename Stores,
-	  typename Exchanges, typename Sums, typename Waits>
+template <typename T, typename X, usize I>
 struct part_test {
 	findings &wrong;
 	recorder r{3};
@@ -245,7 +244,7 @@ struct part_test {
 
 	call the_call(const look &l, request what)
 	{
-		const call c = l.at(what, &x, Bit, 8 * sizeof(T));
+		const call c = l.at(what, &x, 8 * I * sizeof(T), 8 * sizeof(T));
 
 		l.expect(c.at.field == 8 * sizeof(T), "that it is a part");
 		return c;
@@ -256,33 +255,35 @@ struct part_test {
 	{
 		const look l = by(Op::name);
 
-		l.expect((x.*Op::call)(4, there) == 3, "what it returns");
+		l.expect((x.*Op::call)(field<I>{}, 4, there) == 3,
+			 "what it returns");
 		const call c = the_call(l, request::rmw);
 		l.expect(c.how == how && c.operand == 4, "what it makes");
 	}
 
 	void all()
 	{
-		Loads::for_each([&]<typename Op>() {
+		field_loads<X, I>::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
-			l.expect((x.*Op::call)(there) == 3, "what it returns");
+			l.expect((x.*Op::call)(field<I>{}, there) == 3,
+				 "what it returns");
 			the_call(l, request::load);
 		});
-		Stores::for_each([&]<typename Op>() {
+		field_stores<X, I>::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
-			(x.*Op::call)(4, there);
+			(x.*Op::call)(field<I>{}, 4, there);
 			l.expect(the_call(l, request::store).operand == 4,
 				 "its value");
 		});
-		Exchanges::for_each([&]<typename Op>() {
+		field_exchanges<X, I>::for_each([&]<typename Op>() {
 			change<Op>(hooked::update::exchange);
 		});
-		Sums::for_each([&]<typename Op>() {
+		field_sums<X, I>::for_each([&]<typename Op>() {
 			change<Op>(hooked::update::add);
 		});
-		Waits::for_each([&]<typename Op>() {
+		field_waits<X, I>::for_each([&]<typename Op>() {
 			const look l = by(Op::name);
-			l.expect((x.*Op::call)(3, there) == 3,
+			l.expect((x.*Op::call)(field<I>{}, 3, there) == 3,
 				 "what it returns");
 			l.expect(the_call(l, request::wait).operand == 1,
 				 "what it waits for");
@@ -290,20 +291,15 @@ struct part_test {
 	}
 };
 
-template <typename T, half H>
-using part_of_half =
-	part_test<T, atomic_pair<T>, H == half::first ? 0 : 8 * sizeof(T),
-		  half_loads<T, H>, half_stores<T, H>, half_exchanges<T, H>,
-		  half_sums<T, H>, half_waits<T, H>>;
-
-template <typename T, half H>
-struct half_test : part_of_half<T, H> {
-	using part_of_half<T, H>::part_of_half;
-	using part_of_half<T, H>::x;
+template <typename T, usize I>
+struct half_test : part_test<T, atomic_pair<T>, I> {
+	using part = part_test<T, atomic_pair<T>, I>;
+	using part::part;
+	using part::x;
 
 	void all()
 	{
-		part_of_half<T, H>::all();
+		part::all();
 		exchanged();
 		paced();
 	}
@@ -312,8 +308,9 @@ struct half_test : part_of_half<T, H> {
 	{
 		const look l = this->by("await_exchange_acquire");
 
-		l.expect(x.template await_exchange_acquire<H>(
-				 4, [](T v) { return v == 3; }, there) == 3,
+		l.expect(x.await_exchange_acquire(
+				 field<I>{}, 4, [](T v) { return v == 3; },
+				 there) == 3,
 			 "what it returns");
 		l.expect(this->the_call(l, request::exchange_wait).operand == 4,
 			 "what it exchanges in");
@@ -323,8 +320,8 @@ struct half_test : part_of_half<T, H> {
 	{
 		const look l = this->by("await_paced_acquire");
 
-		l.expect(x.template await_paced_acquire<H>(
-				 [](T v) { return v == 3; },
+		l.expect(x.await_paced_acquire(
+				 field<I>{}, [](T v) { return v == 3; },
 				 [](T v) { return v + 4u; }, there) == 3,
 			 "what it returns");
 		const call c = this->the_call(l, request::wait);
@@ -363,8 +360,8 @@ TEST_CASE("operations: an engine is told each one's order, width and bits")
 	KLOCK_TYPES::values::for_each(
 		[&]<typename T>() { order_test<T>(wrong).all(); });
 	pair_types::for_each([&]<typename T>() {
-		half_test<T, half::first>(wrong).all();
-		half_test<T, half::second>(wrong).all();
+		half_test<T, 0>(wrong).all();
+		half_test<T, 1>(wrong).all();
 		try_pair_swaps<T>(wrong);
 	});
 	CHECK(wrong == findings{});
@@ -489,21 +486,17 @@ using of_operations::part_test;
 namespace {
 
 template <typename T, usize N, usize I>
-using part_of_fields = part_test<T, atomic_fields<T, N>, 8 * I * sizeof(T),
-				 field_loads<T, N, I>, field_stores<T, N, I>,
-				 field_exchanges<T, N, I>, field_sums<T, N, I>,
-				 field_waits<T, N, I>>;
-
-template <typename T, usize N, usize I>
-struct field_test : part_of_fields<T, N, I> {
-	using part_of_fields<T, N, I>::part_of_fields;
+struct field_test : part_test<T, atomic_fields<T, N>, I> {
+	using part = part_test<T, atomic_fields<T, N>, I>;
+	using part::part;
 
 	void all()
 	{
-		part_of_fields<T, N, I>::all();
+		part::all();
 		const look l = this->by("await_acquire");
-		l.expect(this->x.template await_acquire<I>(
-				 [](T v) { return v == 3; }, there) == 3,
+		l.expect(this->x.await_acquire(
+				 field<I>{}, [](T v) { return v == 3; },
+				 there) == 3,
 			 "what it returns");
 		l.expect(this->the_call(l, request::wait).operand == 1,
 			 "what it waits for");

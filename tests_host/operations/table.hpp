@@ -108,78 +108,43 @@ using waits_for_value =
 	     op<"await_ne_relaxed", &atomic<T>::await_ne_relaxed>,
 	     op<"await_ne_acquire", &atomic<T>::await_ne_acquire>>;
 
-/* -- Of one half of a pair -- */
+/*
+ * -- On one of several counters in a word: X, an atomic_pair or atomic_fields
+ * --
+ */
 
-template <typename T, half H>
-using half_loads =
-	list<op<"load_relaxed", &atomic_pair<T>::template load_relaxed<H>>,
-	     op<"load_acquire", &atomic_pair<T>::template load_acquire<H>>>;
+template <typename X, usize I>
+using field_loads = list<op<"load_relaxed", &X::template load_relaxed<I>>,
+			 op<"load_acquire", &X::template load_acquire<I>>>;
 
-template <typename T, half H>
-using half_stores =
-	list<op<"store_relaxed", &atomic_pair<T>::template store_relaxed<H>>,
-	     op<"store_release", &atomic_pair<T>::template store_release<H>>>;
+template <typename X, usize I>
+using field_stores = list<op<"store_relaxed", &X::template store_relaxed<I>>,
+			  op<"store_release", &X::template store_release<I>>>;
 
-template <typename T, half H>
-using half_exchanges = list<
-	op<"exchange_acq_rel", &atomic_pair<T>::template exchange_acq_rel<H>>>;
+template <typename X, usize I>
+using field_exchanges =
+	list<op<"exchange_acq_rel", &X::template exchange_acq_rel<I>>>;
 
-template <typename T, half H>
-using half_sums = list<
-	op<"fetch_add_relaxed", &atomic_pair<T>::template fetch_add_relaxed<H>>,
-	op<"fetch_add_acquire", &atomic_pair<T>::template fetch_add_acquire<H>>,
-	op<"fetch_add_release", &atomic_pair<T>::template fetch_add_release<H>>,
-	op<"fetch_add_acq_rel",
-	   &atomic_pair<T>::template fetch_add_acq_rel<H>>>;
+template <typename X, usize I>
+using field_sums =
+	list<op<"fetch_add_relaxed", &X::template fetch_add_relaxed<I>>,
+	     op<"fetch_add_acquire", &X::template fetch_add_acquire<I>>,
+	     op<"fetch_add_release", &X::template fetch_add_release<I>>,
+	     op<"fetch_add_acq_rel", &X::template fetch_add_acq_rel<I>>>;
 
-template <typename T, half H>
-using half_waits = list<
-	op<"await_eq_relaxed", &atomic_pair<T>::template await_eq_relaxed<H>>,
-	op<"await_eq_acquire", &atomic_pair<T>::template await_eq_acquire<H>>>;
+template <typename X, usize I>
+using field_waits =
+	list<op<"await_eq_relaxed", &X::template await_eq_relaxed<I>>,
+	     op<"await_eq_acquire", &X::template await_eq_acquire<I>>>;
 
-/* Of both. */
+/* -- On all of them -- */
+
 template <typename T>
 using pair_swaps = list<op<"compare_exchange_relaxed",
 			   &atomic_pair<T>::compare_exchange_relaxed>,
 			op<"compare_exchange_acquire",
 			   &atomic_pair<T>::compare_exchange_acquire>>;
 
-/* -- Of one of several fields -- */
-
-template <typename T, usize N, usize I>
-using field_loads = list<
-	op<"load_relaxed", &atomic_fields<T, N>::template load_relaxed<I>>,
-	op<"load_acquire", &atomic_fields<T, N>::template load_acquire<I>>>;
-
-template <typename T, usize N, usize I>
-using field_stores = list<
-	op<"store_relaxed", &atomic_fields<T, N>::template store_relaxed<I>>,
-	op<"store_release", &atomic_fields<T, N>::template store_release<I>>>;
-
-template <typename T, usize N, usize I>
-using field_exchanges =
-	list<op<"exchange_acq_rel",
-		&atomic_fields<T, N>::template exchange_acq_rel<I>>>;
-
-template <typename T, usize N, usize I>
-using field_sums =
-	list<op<"fetch_add_relaxed",
-		&atomic_fields<T, N>::template fetch_add_relaxed<I>>,
-	     op<"fetch_add_acquire",
-		&atomic_fields<T, N>::template fetch_add_acquire<I>>,
-	     op<"fetch_add_release",
-		&atomic_fields<T, N>::template fetch_add_release<I>>,
-	     op<"fetch_add_acq_rel",
-		&atomic_fields<T, N>::template fetch_add_acq_rel<I>>>;
-
-template <typename T, usize N, usize I>
-using field_waits =
-	list<op<"await_eq_relaxed",
-		&atomic_fields<T, N>::template await_eq_relaxed<I>>,
-	     op<"await_eq_acquire",
-		&atomic_fields<T, N>::template await_eq_acquire<I>>>;
-
-/* Of all fields. */
 template <typename T, usize N>
 using field_swaps = list<op<"compare_exchange_acquire",
 			    &atomic_fields<T, N>::compare_exchange_acquire>,

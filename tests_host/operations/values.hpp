@@ -60,7 +60,7 @@ struct field_test {
 	template <usize I = 0>
 	static bool holds(const atomic_fields<T, N> &x, fields<T, N> v)
 	{
-		if (x.template load_relaxed<I>() != v.at[I])
+		if (x.load_relaxed(field<I>{}) != v.at[I])
 			return false;
 		if constexpr (I + 1 < N)
 			return holds<I + 1>(x, v);
@@ -82,23 +82,27 @@ struct field_test {
 		const T was = found.at[I];
 		const auto is = [was](T v) { return v == was; };
 
-		for (const auto &op : calls<field_loads<T, N, I>>::all) {
+		for (const auto &op :
+		     calls<field_loads<atomic_fields<T, N>, I>>::all) {
 			const atomic_fields<T, N> x(found);
-			expect((x.*op.call)(here) == was, op.name);
+			expect((x.*op.call)(field<I>{}, here) == was, op.name);
 		}
-		for (const auto &op : calls<field_waits<T, N, I>>::all) {
+		for (const auto &op :
+		     calls<field_waits<atomic_fields<T, N>, I>>::all) {
 			const atomic_fields<T, N> x(found);
-			expect((x.*op.call)(was, here) == was, op.name);
+			expect((x.*op.call)(field<I>{}, was, here) == was,
+			       op.name);
 		}
-		for (const auto &op : calls<field_stores<T, N, I>>::all) {
+		for (const auto &op :
+		     calls<field_stores<atomic_fields<T, N>, I>>::all) {
 			atomic_fields<T, N> x(found);
-			(x.*op.call)(operand, here);
+			(x.*op.call)(field<I>{}, operand, here);
 			expect(holds(x, with(I, operand)), op.name);
 		}
-		change_field<I, field_exchanges<T, N, I>>(was);
-		change_field<I, field_sums<T, N, I>>(was);
+		change_field<I, field_exchanges<atomic_fields<T, N>, I>>(was);
+		change_field<I, field_sums<atomic_fields<T, N>, I>>(was);
 		const atomic_fields<T, N> x(found);
-		expect(x.template await_acquire<I>(is) == was, "await_acquire");
+		expect(x.await_acquire(field<I>{}, is) == was, "await_acquire");
 	}
 
 	template <usize I, typename List>
@@ -109,7 +113,8 @@ struct field_test {
 			const T made =
 				value_of<T>(made_by(op.name, was, operand));
 
-			expect((x.*op.call)(operand, here) == was, op.name);
+			expect((x.*op.call)(field<I>{}, operand, here) == was,
+			       op.name);
 			expect(holds(x, with(I, made)), op.name);
 		}
 	}
@@ -396,52 +401,56 @@ struct pair_test {
 		out.expect(holds, name, 2 * sizeof(T), found.first, operand);
 	}
 
-	template <half H>
+	template <usize I>
 	static auto &part(auto &p)
 	{
-		return H == half::first ? p.first : p.second;
+		return I == 0 ? p.first : p.second;
 	}
 
 	bool holds(const atomic_pair<T> &x, pair<T> v)
 	{
-		return x.template load_relaxed<half::first>() == v.first &&
-		       x.template load_relaxed<half::second>() == v.second;
+		return x.load_relaxed(half::first) == v.first &&
+		       x.load_relaxed(half::second) == v.second;
 	}
 
 	/* found, but for one half. */
-	template <half H>
+	template <usize I>
 	pair<T> with(T v) const
 	{
 		pair<T> made = found;
 
-		part<H>(made) = v;
+		part<I>(made) = v;
 		return made;
 	}
 
-	template <half H>
+	template <usize I>
 	void one_half()
 	{
-		const T was = part<H>(found);
+		const T was = part<I>(found);
 
-		for (const auto &op : calls<half_loads<T, H>>::all) {
+		for (const auto &op :
+		     calls<field_loads<atomic_pair<T>, I>>::all) {
 			const atomic_pair<T> x(found);
-			expect((x.*op.call)(here) == was, op.name);
+			expect((x.*op.call)(field<I>{}, here) == was, op.name);
 		}
-		for (const auto &op : calls<half_waits<T, H>>::all) {
+		for (const auto &op :
+		     calls<field_waits<atomic_pair<T>, I>>::all) {
 			const atomic_pair<T> x(found);
-			expect((x.*op.call)(was, here) == was, op.name);
+			expect((x.*op.call)(field<I>{}, was, here) == was,
+			       op.name);
 		}
-		for (const auto &op : calls<half_stores<T, H>>::all) {
+		for (const auto &op :
+		     calls<field_stores<atomic_pair<T>, I>>::all) {
 			atomic_pair<T> x(found);
-			(x.*op.call)(operand, here);
-			expect(holds(x, with<H>(operand)), op.name);
+			(x.*op.call)(field<I>{}, operand, here);
+			expect(holds(x, with<I>(operand)), op.name);
 		}
-		change_half<H, half_exchanges<T, H>>(was);
-		change_half<H, half_sums<T, H>>(was);
-		wait_for_half<H>(was);
+		change_half<I, field_exchanges<atomic_pair<T>, I>>(was);
+		change_half<I, field_sums<atomic_pair<T>, I>>(was);
+		wait_for_half<I>(was);
 	}
 
-	template <half H, typename List>
+	template <usize I, typename List>
 	void change_half(T was)
 	{
 		for (const auto &op : calls<List>::all) {
@@ -449,22 +458,24 @@ struct pair_test {
 			const T made =
 				value_of<T>(made_by(op.name, was, operand));
 
-			expect((x.*op.call)(operand, here) == was, op.name);
-			expect(holds(x, with<H>(made)), op.name);
+			expect((x.*op.call)(field<I>{}, operand, here) == was,
+			       op.name);
+			expect(holds(x, with<I>(made)), op.name);
 		}
 	}
 
-	template <half H>
+	template <usize I>
 	void wait_for_half(T was)
 	{
 		atomic_pair<T> y(found);
-		expect(y.template await_exchange_acquire<H>(
-			       operand, [was](T v) { return v == was; }) == was,
+		expect(y.await_exchange_acquire(
+			       field<I>{}, operand,
+			       [was](T v) { return v == was; }) == was,
 		       "await_exchange_acquire");
-		expect(holds(y, with<H>(operand)), "await_exchange_acquire");
+		expect(holds(y, with<I>(operand)), "await_exchange_acquire");
 		const atomic_pair<T> x(found);
-		expect(x.template await_paced_acquire<H>(
-			       [was](T v) { return v == was; },
+		expect(x.await_paced_acquire(
+			       field<I>{}, [was](T v) { return v == was; },
 			       [](T) { return 1u; }) == was,
 		       "await_paced_acquire");
 	}
@@ -495,8 +506,8 @@ struct pair_test {
 			       {value_of<T>(a), value_of<T>(b)},
 			       value_of<T>(b + 1)};
 
-		test.template one_half<half::first>();
-		test.template one_half<half::second>();
+		test.template one_half<0>();
+		test.template one_half<1>();
 		test.swap();
 	}
 };

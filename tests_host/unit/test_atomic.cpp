@@ -43,10 +43,10 @@ TEMPLATE_TEST_CASE("atomic: fields that are accessed together stay two", "", u8,
 			const fields<T, 4> start{{lower, upper, most, most}};
 			paired_fields<T> x(start);
 			const auto left = [&x]() -> fields<T, 4> {
-				return {{x.template load_relaxed<0>(),
-					 x.template load_acquire<1>(),
-					 x.template load_relaxed<2>(),
-					 x.template load_relaxed<3>()}};
+				return {{x.load_relaxed(field<0>{}),
+					 x.load_acquire(field<1>{}),
+					 x.load_relaxed(field<2>{}),
+					 x.load_relaxed(field<3>{})}};
 			};
 			const T next = static_cast<T>(lower + 1);
 			const T less = static_cast<T>(upper - 2);
@@ -57,12 +57,12 @@ TEMPLATE_TEST_CASE("atomic: fields that are accessed together stay two", "", u8,
 					  {{next, 0, 0, 0}});
 			CHECK(left() == fields<T, 4>{{next, less, most, most}});
 			/* The carry falls off. */
-			CHECK(x.template fetch_add_acquire<1>(most) == less);
+			CHECK(x.fetch_add_acquire(field<1>{}, most) == less);
 			const T then = static_cast<T>(less + most);
-			CHECK(x.template fetch_add_release<3>(1) == most);
+			CHECK(x.fetch_add_release(field<3>{}, 1) == most);
 			CHECK(left() == fields<T, 4>{{next, then, most, 0}});
-			CHECK(x.template await_eq_relaxed<0>(next) == next);
-			CHECK(x.template await_acquire<1>([then](T now) {
+			CHECK(x.await_eq_relaxed(field<0>{}, next) == next);
+			CHECK(x.await_acquire(field<1>{}, [then](T now) {
 				return now == then;
 			}) == then);
 			CHECK_FALSE(x.compare_exchange_acquire(start, {}));

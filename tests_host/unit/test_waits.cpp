@@ -277,7 +277,8 @@ TEST_CASE("waits: half of a pair is paced as a value is")
 	unsigned looks = 0;
 	ending watch(ended, 12);
 
-	CHECK(x.await_paced_acquire<half::second>(
+	CHECK(x.await_paced_acquire(
+		      half::second,
 		      [&](u8 v) {
 			      return ++looks > too_many ||
 				     (v == 3 && ended.load_relaxed());
