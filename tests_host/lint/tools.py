@@ -29,7 +29,7 @@ MISTAKES = [
      "--work is missing"),
     ("tests_host/proofs/prove.py", ["missing", "1"], "missing: no such file"),
     ("tests_host/proofs/prove.py", ["README.md", "x"], "x: at least one"),
-    ("tests_host/model/replay.py", ["--program", "missing", "--case", "x"],
+    ("tests_host/checker/replay.py", ["--program", "missing", "--case", "x"],
      "missing: no such file"),
     ("tests_host/bench/code.py", ["missing", "."], "missing: no such file"),
     ("tests_qemu/runner/iso.py", ["--image", "missing", "--menu", "missing",

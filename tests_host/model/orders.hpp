@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <model/model.hpp>
 

@@ -10,7 +10,7 @@
 #include <klock/mcs_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 #include "lock_worlds.hpp"
 
 #include <catch.hpp>

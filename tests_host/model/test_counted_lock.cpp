@@ -14,7 +14,7 @@
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 #include "lock_worlds.hpp"
 
 #include <catch.hpp>

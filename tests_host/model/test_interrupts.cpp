@@ -4,7 +4,7 @@
  * the interrupt flag lets it in.
  */
 #include "lock_worlds.hpp"
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>

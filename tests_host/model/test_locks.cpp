@@ -4,7 +4,7 @@
  * with another, what one leaves the next sees, nobody waits for ever.
  */
 #include "lock_counts.hpp"
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <klock/atomic.hpp>
 #include <klock/guard.hpp>

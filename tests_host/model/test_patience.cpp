@@ -4,7 +4,7 @@
  * execution, and options.patient takes that away.
  */
 #include "lock_worlds.hpp"
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <klock/atomic.hpp>
 #include <klock/calibrate.hpp>

@@ -7,7 +7,7 @@
  * succeeds.
  */
 #include "lock_worlds.hpp"
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/queued_lock.hpp>

@@ -3,7 +3,7 @@
  * Every lock that readers share, in every execution of a few CPUs: nobody reads
  * beside a writer, readers read together, who is to go first does.
  */
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 #include "shared_worlds.hpp"
 
 #include <klock/arch/irq.hpp>

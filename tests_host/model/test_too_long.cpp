@@ -5,7 +5,7 @@
  */
 #include <klock/too_long.hpp>
 
-#include "verdict.hpp"
+#include "../checker/verdict.hpp"
 
 #include <catch.hpp>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in model/foreign.hpp with threads, and the system's <atomic>: what
+ * What is in checker/foreign.hpp with threads, and the system's <atomic>: what
  * the model checker says of them is said of the code that runs.
  */
-#include "../model/foreign.hpp"
+#include "../checker/foreign.hpp"
 
 #include <catch.hpp>
 

@@ -3,7 +3,7 @@
  * Executions that are walked by what was learnt of the code come out as those
  * in which the code ran; what depends on more than was read is not learnt.
  */
-#include "lock_counts.hpp"
+#include "../model/lock_counts.hpp"
 #include "verdict.hpp"
 
 #include <set>
