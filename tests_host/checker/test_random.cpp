@@ -181,14 +181,28 @@ u64 compare(const profile &p, model::options how, unsigned programs,
 
 } // namespace
 
-TEST_CASE("enumerator: the checker finds the executions that brute force finds")
+TEST_CASE("enumerator: some programs of each kind")
+{
+	const model::options others[] = {{.sequence = release_sequence::rc11},
+					 {.machine = model::machine::sc},
+					 {.machine = model::machine::x86}};
+
+	for (const profile &p : profiles) {
+		CHECK(compare(p, {}, 50) > 20);
+		for (const model::options &how : others)
+			CHECK(compare(p, how, 16) > 0);
+	}
+}
+
+TEST_CASE("enumerator: the checker finds the executions that brute force finds",
+	  "[deep]")
 {
 	for (const profile &p : profiles) {
 		SECTION(p.name) { CHECK(compare(p, {}, p.programs) > 200); }
 	}
 }
 
-TEST_CASE("enumerator: with RC11's release sequences too")
+TEST_CASE("enumerator: with RC11's release sequences too", "[deep]")
 {
 	const model::options rc11{.sequence = release_sequence::rc11};
 
@@ -197,14 +211,15 @@ TEST_CASE("enumerator: with RC11's release sequences too")
 	}
 }
 
-TEST_CASE("enumerator: on machines, too")
+TEST_CASE("enumerator: on machines, too", "[deep]")
 {
 	for (const auto on : {model::machine::sc, model::machine::x86})
 		for (const profile &p : profiles)
 			CHECK(compare(p, {.machine = on}, 30) > 10);
 }
 
-TEST_CASE("enumerator: random programs tell the release sequences apart")
+TEST_CASE("enumerator: random programs tell the release sequences apart",
+	  "[deep]")
 {
 	const profile &p = profiles[3];
 	const model::options rc11{.sequence = release_sequence::rc11};
@@ -214,7 +229,8 @@ TEST_CASE("enumerator: random programs tell the release sequences apart")
 }
 
 /* As in test_litmus.cpp, where it is the named programs that must agree. */
-TEST_CASE("enumerator: no execution of ISO C++20 is left out for SC's sake")
+TEST_CASE("enumerator: no execution of ISO C++20 is left out for SC's sake",
+	  "[deep]")
 {
 	for (const profile &p : profiles) {
 		std::mt19937 random(20260102);
@@ -332,7 +348,17 @@ klock::u64 compare(const std::vector<order> &orders,
 
 } // namespace
 
-TEST_CASE("load buffering: the executions that brute force finds")
+TEST_CASE("load buffering: some programs")
+{
+	using enum klock::order;
+	using enum reference::action;
+
+	CHECK(compare({relaxed}, {load, store}, 300) > 20);
+	CHECK(compare({relaxed, relaxed, acquire, release, acq_rel, seq_cst},
+		      {load, load, store, fence, exchange}, 300) > 5);
+}
+
+TEST_CASE("load buffering: the executions that brute force finds", "[deep]")
 {
 	using enum klock::order;
 	using enum reference::action;
@@ -347,7 +373,8 @@ TEST_CASE("load buffering: the executions that brute force finds")
 }
 
 /* Where what is written depends on what is read there may be others. */
-TEST_CASE("load buffering: no execution that brute force does not find")
+TEST_CASE("load buffering: no execution that brute force does not find",
+	  "[deep]")
 {
 	using enum klock::order;
 	using enum reference::action;
