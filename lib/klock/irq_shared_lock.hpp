@@ -30,8 +30,9 @@
  * Fairness:    among threads that of L. Handlers come first: a stream of them
  *              can keep a writer out, who waits for the gate by no order
  *                       Checked: model/irq_shared_lock: handlers come first
- * Capacity:    that of L; 32,767 reads of handlers at once, which is more than
- *              CPUs x 4        Checked: unit/irq_shared_lock: many handlers
+ * Capacity:    that of L; max_readers (32,767) reads of handlers at once, which
+ *              is more than CPUs x 4
+ *                              Checked: unit/irq_shared_lock: many handlers
  * Context:     a thread writes by irq_guard: a plain guard does not compile. A
  *              thread reads by shared_guard or irq_shared_guard, and may be
  *              interrupted. A handler reads by handler_shared_guard; handlers

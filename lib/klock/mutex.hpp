@@ -28,8 +28,8 @@
  * Zero bytes:  free                    Checked: unit/sleep: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases           Checked: model/sleep: freed by the last
- * Fairness:    the first waiter is bypassed until it has been told Patience
- *              times (8), then by nobody; waiters among each other are FIFO
+ * Fairness:    the first waiter is bypassed until it has been told Patience (8)
+ *              times, then by nobody; waiters among each other are FIFO
  *                                      Checked: model/sleep: hand-over
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
@@ -68,9 +68,9 @@
 namespace klock {
 
 /*
- * Patience of 8: 8 threads on 2 cores are as fast as with no bound at sections
- * of 0, 50 and 500 cycles, and the longest wait is a tenth. With 1 they
- * take 1.3 times as long.
+ * With Patience (8) eight threads on 2 cores are as fast as with no bound, at
+ * sections of 0, 50 and 500 cycles, and the longest wait is a tenth. With 1
+ * they take 1.3 times as long.
  */
 template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock>
 struct patient_mutex {

@@ -34,9 +34,9 @@
  *                          Checked: model/preemptable: in turn,
  *                          model/preemptable: late, sim/every lock: in turn,
  *                          unit/preemptable_ticket_lock: in turn
- * Capacity:    64 contexts at once (u8), 16,384 (u16): half of the turn's
- *              range. With more, the last to arrive may be taken for late:
- *              order suffers, never exclusion
+ * Capacity:    2^(bits - 2) contexts at once: half of the turn's range. With
+ *              more, the last to arrive may be taken for late: order suffers,
+ *              never exclusion
  *                          Checked: model/preemptable: over capacity,
  *                          unit/preemptable_ticket_lock: 64 contend
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock

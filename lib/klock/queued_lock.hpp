@@ -37,11 +37,11 @@
  *              most.
  *                          Checked: native/torture: FIFO,
  *                          model/fairness: a look at the queue
- * Capacity:    Cpus (up to 16,383), with 4 waits of each at once: thread, soft
- *              interrupt, interrupt and NMI, of which each waits for another
- *              lock. A fifth, or a CPU whose number is too large, waits without
- *              a queue position: excluded as ever, but bypassed by anybody.
- *              checked_lock names both.
+ * Capacity:    Cpus (up to 16,383), with levels (4) waits of each at once:
+ *              thread, soft interrupt, interrupt and NMI, of which each waits
+ *              for another lock. A fifth, or a CPU whose number is too large,
+ *              waits without a queue position: excluded as ever, but bypassed
+ *              by anybody. checked_lock names both.
  *                          Checked: model/queued_lock: without a node,
  *                          unit/queued_lock: a fifth wait
  * Context:     any, but neither preempted nor moved to another CPU while it

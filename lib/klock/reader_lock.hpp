@@ -23,9 +23,9 @@
  * Fairness:    writers FIFO by the ticket, before any reader that waits;
  *              readers may starve    Checked: native/shared: who goes before
  * Capacity:    Cpus readers, each under its own number; a number of Cpus or
- *              more is outside the array. 65535 writers, waiting ones included:
- *              with one more both counters are equal, and readers enter.
- *              255 reads of one CPU inside each other.
+ *              more is outside the array. 2^16 - 1 writers, waiting ones
+ *              included: with one more both counters are equal, and readers
+ *              enter. 255 reads of one CPU inside each other.
  *                                      Checked: unit/reader_lock: all CPUs,
  *                                      unit/reader_lock: at capacity
  * Context:     any but NMI: a mark that an NMI interrupts, half set, would look

@@ -30,8 +30,8 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                      Checked: model/sleep: freed by the last
- * Fairness:    the first waiter is bypassed until it has been told Patience
- *              times (8), then by nobody; waiters among each other are FIFO;
+ * Fairness:    the first waiter is bypassed until it has been told Patience (8)
+ *              times, then by nobody; waiters among each other are FIFO;
  *              an arriving reader queues if somebody does, though readers are
  *              inside: they keep no writer out
  *                                      Checked: model/sleep: hand-over

@@ -19,7 +19,7 @@ import format as clang_format
 
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
-         "lock_table", "repeated", "members", "names")
+         "lock_table", "repeated", "members", "names", "figures")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
@@ -313,8 +313,28 @@ NAMES = [
          "has_all() returns u32"),
 ]
 
+FIGURES = [
+    Case("figures", "a figure that is not the constant's", LOCK,
+         "most_looks (9)", "most_looks (8)", "most_looks (8)",
+         "most_looks is 9, not 8"),
+    Case("figures", "a constant that its figure does not follow", LOCK,
+         "most_looks = 9", "most_looks = 0x0b", "most_looks (9)",
+         "most_looks is 11, not 9"),
+    Case("figures", "a default argument that its figure does not follow",
+         CHECKS, "Tries = 2'000", "Tries = 3'000", "Tries (2,000)",
+         "Tries is 3000, not 2,000"),
+    Case("figures", "another header's constant", TYPES, "#pragma once",
+         "#pragma once\n/* good_lock::most_looks (8) */", "most_looks (8)",
+         "most_looks is 9, not 8"),
+    Case("figures", "a field has a figure alone", LOCK, "most_looks (9)", "9",
+         "9 at once", "'most_looks (9)'"),
+    Case("figures", "a sentence has a name and its figure apart", CHECKS,
+         "Tries (2,000) are", "Tries is 2000, which is", "Tries is 2000",
+         "'Tries (2000)'"),
+]
+
 CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
-    + REPEATED + NAMES
+    + REPEATED + NAMES + FIGURES
 
 
 def fixture():
