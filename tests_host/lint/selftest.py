@@ -19,7 +19,8 @@ import format as clang_format
 
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
-         "lock_table", "repeated", "members", "names", "figures")
+         "lock_table", "repeated", "members", "names", "figures",
+         "proofs")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
@@ -333,8 +334,26 @@ FIGURES = [
          "'Tries (2000)'"),
 ]
 
+PROVED = "tests_host/proofs/good.smt2"
+OPERATIONS = [
+    Case("proofs", "an operation that the proof has not", LOCK,
+         "node.taken.store_release(0)", "node.taken.fetch_sub_release(1)",
+         "", "unlock: fetch_sub_release", PROVED),
+    Case("proofs", "a relaxed operation that the proof has not", LOCK,
+         "settle();\n	}", "turn.store_relaxed(1);\n		settle();\n	}",
+         "", "exchange_acquire, store_relaxed", PROVED),
+    Case("proofs", "an operation in another function", PROVED, "unlock",
+         "unlock_shared", "Operations of good_lock", "see that each is a step"),
+    Case("proofs", "a header that the proof does not list", PROVED,
+         "; Operations of good_lock.hpp:", "; Operations:", "",
+         "good_lock.hpp has other operations"),
+    Case("proofs", "a header that names no proof", LOCK, "proofs/good",
+         "unit/good_lock", "", "does not say 'Checked: proofs/good'", PROVED),
+]
+
 CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
-    + REPEATED + NAMES + FIGURES
+    + REPEATED + NAMES + FIGURES \
+    + OPERATIONS
 
 
 def fixture():

@@ -5,6 +5,10 @@
 ; outside, 1 waits, 2 has seen its slot open, 3 has closed it, 4 in, next brought back. mine: its
 ; ticket; number: as the code drew it. entered: the slot of served is closed. open: the slots that
 ; are open are those of `served`, and none once it has entered. p acts.
+;
+; Operations of anderson_lock.hpp:
+;   lock: fetch_add_acq_rel, await_eq_acquire, store_relaxed, fetch_add_relaxed
+;   unlock: store_release
 (declare-const Slots Int)(assert (>= Slots 1))
 (declare-const drawn Int)(declare-const served Int)(declare-const round Int)
 (declare-const entered Bool)

@@ -9,6 +9,34 @@
 ; soon as it has seen no mark; u8 and u16 alone. found: came, as it marked; ahead: readers from
 ; before its mark that are not out. A reader: 0 outside, 1 waits, 2 in. at: came, as it arrived;
 ; behind: the ticket of the writer whose mark it found.
+;
+; Operations of phase_fair_lock.hpp:
+;   lock: await_eq_relaxed
+;   try_lock: load_relaxed x 4, compare_exchange_acquire
+;   unlock: load_relaxed, advance_release
+;   downgrade: fetch_add_relaxed
+;   try_lock_shared: load_relaxed x 4, compare_exchange_acq_rel
+;   unlock_shared: fetch_add_release
+;   lock_upgradable: await_eq_acquire
+;   try_lock_upgradable: compare_exchange_acquire
+;   unlock_upgradable: load_relaxed, advance_release
+;   try_upgrade: compare_exchange_acquire
+;   lock_telling: load_relaxed, await_eq_relaxed, load_relaxed
+;   take_numbers: fetch_add_acq_rel
+;   stop_readers: fetch_add_acquire
+;   await_readers: await_eq_acquire
+;   arrive_shared: fetch_add_acq_rel
+;   await_writer: await_acquire
+; Operations of wide_phase_fair_lock.hpp:
+;   unlock: load_relaxed, store_release, fetch_sub_release
+;   try_lock_shared: load_relaxed, compare_exchange_acq_rel
+;   unlock_shared: fetch_add_release
+;   take_number: fetch_add_acq_rel
+;   await_turn: await_eq_acquire, await_relaxed
+;   stop_readers: fetch_add_acquire
+;   await_readers: await_eq_acquire
+;   arrive_shared: fetch_add_acq_rel
+;   await_writer: await_acquire
 (declare-const width Int)(assert (or (= width 8) (= width 16) (= width 32)))
 (define-fun same ((a Int)(b Int)) Bool (= 0 (ite (= width 8) (mod (- a b) 256)
   (ite (= width 16) (mod (- a b) 65536) (mod (- a b) 4294967296)))))

@@ -6,6 +6,13 @@
 ; state `now`; 3 has swapped, settle() is to come; 4 in; 5 unlock has read state (held); 6 try_lock
 ; has seen a free state, which was the place of next. i: any other one. k: any ticket; live_k: it is
 ; drawn, and not yet served.
+;
+; Operations of preemptable_ticket_lock.hpp:
+;   try_lock: load_relaxed x 2, compare_exchange_acquire
+;   unlock: load_relaxed, store_release
+;   lock_in_turn: fetch_add_relaxed, await_patient_relaxed, compare_exchange_acquire
+;   await_free: await_patient_relaxed
+;   settle: load_relaxed, store_relaxed
 (declare-const wide Bool)(declare-const next Int)(declare-const turn Int)(declare-const state Int)
 (declare-const pc_p Int)(declare-const mine Int)(declare-const now Int)(declare-const taken Int)
 (declare-const pc_i Int)(declare-const now_i Int)(declare-const k Int)(declare-const live_k Bool)

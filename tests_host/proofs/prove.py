@@ -4,7 +4,8 @@
 Each obligation is a line of its own, "lock: step", and three questions: with
 all hypotheses and the claim broken: unsat; the step alone: sat, so that the
 hypotheses do not contradict each other; with a hypothesis left out: sat, so
-that the obligation can fail. Anything else that z3 prints is a failure.
+that the obligation can fail. Anything else that z3 prints is a failure. So is a
+header with other operations than the file lists (lint/proofs.py).
 """
 
 import os
@@ -13,7 +14,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "toolchain"), str(ROOT / "tests_host/lint")]
+import proofs
 import tool
 
 ANSWERS = ["unsat", "sat", "sat"]
@@ -33,9 +36,11 @@ def main():
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = done.stdout.splitlines()
     names = lines[0::4]
-    wrong = [f"{name}: {lines[4 * i + 1:4 * i + 4]}, not {ANSWERS}"
-             for i, name in enumerate(names)
-             if lines[4 * i + 1:4 * i + 4] != ANSWERS]
+    headers = proofs.proved(ROOT).get(path.stem, [])
+    wrong = [str(finding) for finding in proofs.check_proof(path, headers)]
+    wrong += [f"{name}: {lines[4 * i + 1:4 * i + 4]}, not {ANSWERS}"
+              for i, name in enumerate(names)
+              if lines[4 * i + 1:4 * i + 4] != ANSWERS]
     if len(names) != obligations:
         wrong.append(f"{len(names)} obligations, not {obligations}")
     if done.returncode:

@@ -5,6 +5,16 @@
 ; or r a reader's; v, s: any other writer and reader. passed_r: w has seen r's mark at 0 (v:
 ; other_r). queued: writers that hold or wait. A fence between is what sequential consistency has
 ; for nothing.
+;
+; Operations of reader_lock.hpp:
+;   lock: fetch_add_relaxed
+;   unlock: load_relaxed, fetch_add_release
+;   lock_shared: await_relaxed
+;   try_lock_shared: load_relaxed, store_relaxed
+;   unlock_shared: load_relaxed, store_release
+;   lock_telling: fetch_add_relaxed
+;   await_turn: await_acquire, fence_seq_cst, await_eq_acquire
+;   enter: store_relaxed, fence_seq_cst, load_acquire, store_relaxed
 (declare-const M Int)(assert (>= M 3))(declare-const D Int)(assert (>= D 2))
 (declare-const next Int)(declare-const owner Int)(declare-const queued Int)
 (declare-const pc_w Int)(declare-const mine_w Int)(declare-const passed_r Bool)

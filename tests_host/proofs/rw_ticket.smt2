@@ -6,6 +6,17 @@
 ; writers that arrived before it are not yet over (ahead_r, ahead_w). readers, writers: contexts in
 ; or waiting; trying: in try_lock or the like. These are counts of contexts: who is one of them is
 ; counted.
+;
+; Operations of rw_ticket_lock.hpp:
+;   try_lock: load_relaxed x 2, compare_exchange_acq_rel
+;   unlock: load_relaxed, store_release
+;   downgrade: load_relaxed, store_release
+;   try_lock_shared: load_relaxed x 2, compare_exchange_acq_rel
+;   unlock_shared: fetch_add_release
+;   arrive: fetch_add_acq_rel
+;   arrive_shared: fetch_add_acq_rel
+;   await_turn: await_eq_acquire
+;   await_writers: await_acquire
 (declare-const wide Bool) ; u16
 (define-fun times ((n Int)) Int (ite wide (* 65536 n) (* 256 n)))
 (define-fun bound () Int (times 1)) ; 2^bits

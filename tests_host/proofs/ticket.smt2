@@ -8,6 +8,23 @@
 ; 4 try_lock has read owner, 5 and next. p does a step; i is any other one. Each obligation is asked
 ; three times: unsat, it holds; sat, the step is possible; sat, without the one hypothesis that is
 ; left out it fails.
+;
+; Operations of ticket_lock.hpp:
+;   lock_paced: await_paced_acquire
+;   try_lock: load_acquire, load_relaxed, compare_exchange_acquire
+;   unlock: load_relaxed, store_release
+;   take_ticket: fetch_add_acq_rel
+;   await_turn: await_eq_acquire
+; Operations of padded_ticket_lock.hpp:
+;   unlock: load_relaxed, store_release
+;   take_ticket: fetch_add_acq_rel
+;   await_turn: await_eq_acquire
+; Operations of proportional_ticket_lock.hpp:
+;   set_base: store_relaxed
+; Operations of narrow_ticket_lock.hpp:
+;   lock: fetch_add_relaxed, await_acquire
+;   try_lock: load_relaxed, compare_exchange_acquire
+;   unlock: load_relaxed, fetch_add_release
 (declare-const M Int)(assert (>= M 2))(declare-const next Int)(declare-const owner Int)
 (declare-const queued Int)(declare-const trying Int)
 (declare-const pc_p Int)(declare-const mine_p Int)(declare-const seen_p Int)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""A proof has the operations of the headers that it is a proof of.
+
+Its steps were read off the code. So tests_host/proofs/ticket.smt2 lists in its
+head comment, for each header that names it ('Checked: proofs/ticket'), the
+header's functions with their atomic operations, in the order of the code:
+
+    ; Operations of ticket_lock.hpp:
+    ;   take_ticket: fetch_add_acq_rel
+    ;   unlock: load_relaxed, store_release
+
+A function of relaxed loads alone is a look that decides nothing, and is left
+out. Where a header has other operations, somebody must look at the proof again;
+what is printed then is the list as it must be. Run: proofs.py --root DIR
+"""
+
+import itertools
+import re
+
+import common
+import cxx
+import fields
+from common import Finding
+
+FOLDER = "tests_host/proofs"
+LOOK = "load_relaxed"
+
+_OPERATION = re.compile(r"\b(\w+_(?:relaxed|acquire|release|acq_rel|seq_cst))\b"
+                        r"\s*(?:<[^;(){}]*>)?\s*\(")
+_LIST = re.compile(r"^; Operations of (\w+\.hpp):.*\n((?:;   .*\n)*)", re.M)
+
+
+def operations(text):
+    """The list of a header's functions and operations, as a proof has it."""
+    code, found = cxx.code_only(text), {}
+    functions = cxx.functions(code)
+    for match in _OPERATION.finditer(code):
+        function = cxx.enclosing(functions, match.start())
+        if function:
+            found.setdefault(function.name, []).append(match[1])
+    lines = ""
+    for name, all_ in found.items():
+        if {*all_} == {LOOK}:
+            continue
+        grouped = [(one, len([*many])) for one, many in itertools.groupby(all_)]
+        lines += f";   {name}: " + ", ".join(
+            f"{one} x {many}" if many > 1 else one
+            for one, many in grouped) + "\n"
+    return lines
+
+
+def proved(root):
+    """{name of a proof: the headers that name it}"""
+    found = {}
+    for path in common.lock_headers(root):
+        for field in fields.parse(path.read_text()).fields:
+            for _, test in field.checked:
+                world, _, name = test.partition("/")
+                if world == "proofs":
+                    found.setdefault(name, []).append(path)
+    return found
+
+
+def check_proof(path, headers, file=None):
+    file, text = file or str(path), path.read_text()
+    lists = {match[1]: match for match in _LIST.finditer(text)}
+    for header in headers:
+        has = lists.pop(header.name, None)
+        must = operations(header.read_text())
+        if not has or has[2] != must:
+            yield Finding(
+                file, common.line_of(text, has.start()) if has else 1,
+                f"{header.name} has other operations: see that each is a step "
+                f"of the proof, and list them:\n{must}".rstrip())
+    for name, has in lists.items():
+        yield Finding(file, common.line_of(text, has.start()), f"{name} does "
+                      f"not say 'Checked: proofs/{path.stem}'")
+
+
+def check(root):
+    by_proof = proved(root)
+    paths = common.files(root, FOLDER, {".smt2"})
+    if not paths:
+        return common.nothing_found(f"no proof in {FOLDER}")
+    return [finding for path in paths
+            for finding in check_proof(path, by_proof.get(path.stem, []),
+                                       common.relative(path, root))]
+
+
+if __name__ == "__main__":
+    common.main(check, __doc__)
