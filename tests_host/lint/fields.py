@@ -24,6 +24,9 @@ Every 'Checked: <world>/<test>' in lib/klock names a test that exists.
 
 A world whose folder does not exist yet is noted, and is no failure; every
 other name must be found.
+
+A Cost that sim/costs checks is read by tests_host/sim/test_costs.cpp, which says
+how; here is whether it can be.
 """
 
 import re
@@ -206,7 +209,8 @@ def _check_field(name, field):
 
 def check_header(path, root):
     name = common.relative(path, root)
-    header = parse(path.read_text())
+    text = path.read_text()
+    header = parse(text)
     if not header.title.startswith(path.stem + " - "):
         yield Finding(name, header.title_line, "the top comment does not begin "
                       f"with '{path.stem} - what it is'")
@@ -218,6 +222,50 @@ def check_header(path, root):
     yield from _check_order(name, header)
     for field in header.fields:
         yield from _check_field(name, field)
+        if field.name == "Cost":
+            yield from _check_cost(name, field, cxx.code_only(text))
+
+
+# -- What the simulator reads of a Cost ---------------------------------------
+
+_LINES = re.compile(r"(?:(?:\d+ x )?(?:log2\(Cpus\)|Cpus)(?: / \d+)?(?: \+ \d+)?"
+                    r"|\b(?:\d+|no)) lines?\b")
+_TERM = r"(?:(?:\d+ )?(?:{0}(?: \+ \d+)?|\({0} \+ \d+\))|\d+)"
+_MISSES = r"(?<!\w){0}(?: to {0})? (?:misses|transfers)\b"
+
+
+def _unread_cost(text, shared):
+    """What of a Cost the simulator's test cannot read."""
+    alone, semicolon, rest = text.partition(";")
+    handoff, _, read = rest.partition("; a read:")
+    parts = [("uncontended", alone, handoff, "w")]
+    if not semicolon:
+        yield "no ';' between uncontended and handoff"
+        return
+    if read:
+        parts.append(("a read", *read.partition(";")[::2], "r"))
+    elif shared:
+        yield "nothing of '; a read: ...; among r readers: ...'"
+    for whose, alone, contended, count in parts:
+        if not _LINES.search(alone):
+            yield f"{whose}: no number of lines"
+        term = _TERM.format(count)
+        if not re.search(_MISSES.format(term), contended):
+            yield (f"{whose}: no misses or transfers, like '{count} + 1 to "
+                   f"2 ({count} + 1) misses', behind the ';'")
+
+
+def _check_cost(name, field, code):
+    if "sim/costs" not in [test for _, test in field.checked]:
+        return
+    shared = re.search(r"\bvoid lock_shared\(", code)
+    for what in _unread_cost(field.text, shared):
+        yield Finding(name, field.line, f"the simulator cannot read 'Cost:': "
+                      f"{what}")
+    text = "\n".join(text for _, text in field.lines)
+    if " ".join(text.partition("Checked:")[0].split()) != field.text:
+        yield Finding(name, field.line, "the simulator reads no more of 'Cost:'"
+                      " than stands before 'Checked:'")
 
 
 # -- What the Checked name ---------------------------------------------------

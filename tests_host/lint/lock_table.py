@@ -60,9 +60,15 @@ def by_header(root):
     """({header: names in the list}, in its order; findings)"""
     homes, rows, found = home_headers(root), {}, []
     for name in listed_locks(root):
-        home = homes.get(re.match(r"\w*", name)[0])
+        type_ = re.match(r"\w*", name)[0]
+        home = homes.get(type_)
         if home:
             rows.setdefault(home, []).append(name)
+            # The simulator and codegen look for it so.
+            if f"\nstruct {type_} {{" not in home.read_text():
+                found.append(Finding(common.relative(home, root), 0,
+                                     f"no line 'struct {type_} {{', by which "
+                                     "tests find the header of a listed lock"))
         else:
             found.append(Finding(LIST, 0, f"'{name}': no lib/klock/*_lock.hpp "
                                  "defines it; begin its name with its type's"))

@@ -25,6 +25,11 @@ _OPERATION = re.compile(
     r"\b(?!try_acquire\b)(\w+_(?:acquire|release|acq_rel|seq_cst))\b"
     r"\s*(?:<[^;(){}]*?>)?\s*\(")
 _TAG = re.compile(r"/\*\s*O(\d+)\s*\*/")
+# The model checker's tests (tests_host/model/orders.hpp) read a tag so: one a
+# line, in these characters, that stands in the line of the call's name or in the
+# four behind it.
+_SPELT = re.compile(r"/\* O\d+ \*/")
+FARTHEST = 4
 
 
 class Operation(NamedTuple):
@@ -114,6 +119,23 @@ def _check_row(name, row, operation, code, functions, line):
                           f"which {method}(), named in its row, does not run")
 
 
+def _check_spelling(name, text, operation):
+    """As orders.hpp reads it."""
+    first = common.line_of(text, operation.start)
+    for number, offset in operation.tags:
+        line = common.line_of(text, offset)
+        whole = text.splitlines()[line - 1]
+        if not _SPELT.match(text, offset):
+            yield Finding(name, line, f"write '/* O{number} */', which the "
+                          "model checker's tests read")
+        if len(_TAG.findall(whole)) > 1:
+            yield Finding(name, line, "two tags in one line, of which the model "
+                          "checker's tests read one")
+        if line > first + FARTHEST:
+            yield Finding(name, line, f"O{number} stands {line - first} lines "
+                          f"behind its operation: {FARTHEST} at most")
+
+
 def check_header(path, root):
     name = common.relative(path, root)
     text = path.read_text()
@@ -137,6 +159,7 @@ def check_header(path, root):
             tags = ", ".join(f"O{number}" for number, _ in operation.tags)
             yield Finding(name, line, f"{operation.name} carries {tags}: one "
                           "tag an operation, right behind it")
+        yield from _check_spelling(name, text, operation)
         for number, _ in operation.tags:
             if number in used:
                 yield Finding(name, line, f"O{number} is on {operation.name} "

@@ -3,6 +3,7 @@
 
 families   lib/README.md's table of headers by family holds each header once, so
            that a stranger sees in one look which are to include
+sources    lib/c/sources lists each lib/c/*.cpp, for builds without CMake
 versions   who repeats the version says that of lib/klock/version.hpp:
            meson.build cannot read it, and CHANGELOG.md must have a heading
 licence    LICENSES/MIT.txt, for REUSE, is LICENSE
@@ -39,6 +40,20 @@ def check_families(root):
                     f"{listed.count(header.name)} times in '{SECTION}': once, "
                     "in its family")
             for header in headers if listed.count(header.name) != 1]
+
+
+SOURCES = "lib/c/sources"
+# A host's alone: embed.md says when.
+NO_SOURCES = {"host_parking"}
+
+
+def check_sources(root):
+    path = root / SOURCES
+    listed = set(path.read_text().split()) if path.is_file() else set()
+    files = {file.stem for file in (root / "lib/c").glob("*.cpp")} - NO_SOURCES
+    return [Finding(SOURCES, 0, f"lib/c/{name}.cpp is {where} alone")
+            for name, where in [*((n, "in the list") for n in listed - files),
+                                *((n, "in the folder") for n in files - listed)]]
 
 
 HOME = "lib/klock/version.hpp"
@@ -136,7 +151,7 @@ def check_wrapped(root):
 
 
 def check(root):
-    return (check_families(root) + check_versions(root) +
+    return (check_families(root) + check_sources(root) + check_versions(root) +
             check_licence(root) + check_moved(root) + check_wrapped(root))
 
 

@@ -62,6 +62,21 @@ FIELDS = [
          "'Size:' names no test"),
     Case("fields", "another name in the title", LOCK, "good_lock - what",
          "bad_lock - what", "bad_lock - what", "does not begin"),
+    Case("fields", "a Cost without a semicolon", LOCK, "1 line;", "1 line,",
+         "Cost:", "no ';' between uncontended and handoff"),
+    Case("fields", "a Cost without lines", LOCK, "1 store, 1 line;", "1 store;",
+         "Cost:", "uncontended: no number of lines"),
+    Case("fields", "a Cost without misses", LOCK, "w + 1 misses", "few misses",
+         "Cost:", "uncontended: no misses or transfers"),
+    Case("fields", "a Cost that says nothing of a read", LOCK,
+         "	void unlock()", "	void lock_shared() {}\n	void unlock()",
+         "Cost:", "nothing of '; a read:"),
+    Case("fields", "a Cost that does not say how a read grows", LOCK,
+         "w + 1 misses", "w misses; a read: 1 line; among r readers: w misses",
+         "Cost:", "a read: no misses or transfers"),
+    Case("fields", "a Cost that goes on behind its test", LOCK,
+         "Checked: sim/costs\n", "Checked: sim/costs\n *  and 1 more\n",
+         "Cost:", "no more of 'Cost:'"),
 ]
 
 ORDERS = [
@@ -98,6 +113,14 @@ ORDERS = [
          "/* O5 */ /* O2 */", "unlock()", "carries O5, O2"),
     Case("orders", "one tag on two operations", LOCK, "/* O2 */", "/* O1 */",
          "turn_of(1).template", "O1 is on await_acquire and, in line"),
+    Case("orders", "a tag in other characters", LOCK, "/* O5 */", "/*O5*/",
+         "unlock()", "write '/* O5 */'"),
+    Case("orders", "two tags in a line", LOCK, "store_release(0); } /* O5 */",
+         "store_release(0); /* O5 */ settle(); } /* O4 */", "unlock()",
+         "two tags in one line"),
+    Case("orders", "a tag far behind its operation", LOCK, "u8{1})) /* O3 */",
+         "u8{1}" + "\n" * 5 + ")) /* O3 */", "/* O3 */",
+         "O3 stands 6 lines behind"),
     Case("orders", "an order in a header that is no lock",
          "lib/klock/meter.hpp", "", "inline void f() { x.store_release(1); }\n",
          "store_release(1)", "store_release without a tag"),
@@ -215,6 +238,9 @@ RULES = [
 TABLE = [
     Case("lock_table", "a stale table", "lib/README.md", "a lint is tested",
          "a lint is proved", "a lint is proved", "the table is stale"),
+    Case("lock_table", "a lock whose header no test finds", LOCK,
+         "struct good_lock {", "struct [[nodiscard]] good_lock {", "",
+         "no line 'struct good_lock {'"),
     Case("lock_table", "no markers", "lib/README.md", "<!-- locks: end -->",
          "", "", "no lines '<!-- locks: begin"),
     Case("lock_table", "a header that is not in the list",
@@ -226,6 +252,10 @@ TABLE = [
 ]
 
 REPEATED = [
+    Case("repeated", "a source that the list has not", "lib/c/new.cpp", "",
+         "\n", "", "new.cpp is in the folder alone", "lib/c/sources"),
+    Case("repeated", "a source that is gone", "lib/c/sources", "good",
+         "good gone", "", "gone.cpp is in the list alone"),
     Case("repeated", "a header of no family", "lib/klock/new.hpp", "", "\n",
          "", "new.hpp stands 0 times", "lib/README.md"),
     Case("repeated", "no such section", "lib/README.md", "## The headers",
