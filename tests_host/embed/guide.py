@@ -45,7 +45,8 @@ _LINE = re.compile(
     r"^<!-- (?P<mark>[\w ]+)(?:: (?P<text>[^\n]*?))? -->$"
     r"|^(?P<heading>#+) (?P<title>[^\n]*)$"
     r"|^```(?P<language>\w*)[^\n]*\n(?P<block>.*?)^```$", re.M | re.S)
-_LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
+_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
 _ADDS = re.compile(r"In `([^`\s]+)`, below (`+) ?(.+?) ?\2:$")
 _FILE = re.compile(r"`([\w./-]+)`:$")
 _WRITTEN = re.compile("begin|end|tests_host/")      # by a script
@@ -209,6 +210,18 @@ def run(root, guide, name, work):
 
 # -- Looking at a guide --------------------------------------------------------
 
+def links(text):
+    """(file, anchor) of each link that leads to no other site."""
+    return _LINK.findall(_CODE.sub("", text))
+
+
+def anchors(text):
+    """As GitHub makes them of headings."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            for title in re.findall(r"^#+ +(.*)$", text, re.M)}
+
+
 def check(root, guide):
     """What is wrong with a guide, before anything is run."""
     text = guide.read_text()
@@ -223,10 +236,13 @@ def check(root, guide):
                 if not path.is_file() or step.block not in path.read_text():
                     yield (f"{name}:{step.line}: this does not stand in "
                            f"{step.text}")
-    for link in _LINK.findall(re.sub(r"^```.*?^```$", "", text,
-                                     flags=re.M | re.S)):
-        if not (guide.parent / link).exists():
-            yield f"{name}: a link to {link}, which is not there"
+    for to, anchor in links(text):
+        file = guide.parent / to if to else guide
+        if not file.exists():
+            yield f"{name}: a link to {to}, which is not there"
+        elif anchor and file.suffix == ".md" and \
+                anchor not in anchors(file.read_text()):
+            yield f"{name}: no heading for {to}#{anchor}"
 
 
 def arguments():

@@ -38,6 +38,7 @@ WHEN_READ = [
     ("an excerpt of nothing", "# A guide",
      "# A guide\n<!-- excerpt: LICENSE -->\n```\nnot there\n```"),
     ("a dead link", "# A guide", "# A guide\n[x](nowhere.md)"),
+    ("a link to no heading", "# A guide", "# A guide\n[x](#another-guide)"),
     ("a folder that is copied in secret", "good -->", "good from made -->"),
     ("a name that nobody sees", "First `made/hello`:",
      "<!-- file: made/hello -->"),

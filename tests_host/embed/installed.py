@@ -13,8 +13,6 @@ from pathlib import Path
 import cases
 import guide
 
-_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.M | re.S)
-_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
 _LIST = "lib/cmake/klock/files.sha256"
 
 
@@ -35,24 +33,17 @@ def _files(folder):
             if not path.is_dir()}
 
 
-def _anchors(text):
-    """As GitHub makes them of headings."""
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-            for title in re.findall(r"^#+ +(.*)$", text, re.M)}
-
-
 def _check_links(case, docs, least):
     """Each link of an installed document leads to a file, and its anchor to a
     heading; those of the source tree have not just become text."""
     found = 0
     for path in docs.rglob("*.md"):
-        for to, anchor in _LINK.findall(_CODE.sub("", path.read_text())):
+        for to, anchor in guide.links(path.read_text()):
             file = Path(os.path.normpath(path.parent / to)) if to else path
             found += 1
             case.expect(file.exists(), f"{path}: a link to {to}")
             if anchor and file.suffix == ".md" and file.exists():
-                case.expect(anchor in _anchors(file.read_text()),
+                case.expect(anchor in guide.anchors(file.read_text()),
                             f"{path}: no heading for {to}#{anchor}")
     case.expect(found >= least, f"{docs}: only {found} links")
 
