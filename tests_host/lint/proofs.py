@@ -16,6 +16,7 @@ what is printed then is the list as it must be. Run: proofs.py --root DIR
 
 import itertools
 import re
+import textwrap
 
 import common
 import cxx
@@ -43,9 +44,10 @@ def operations(text):
         if {*all_} == {LOOK}:
             continue
         grouped = [(one, len([*many])) for one, many in itertools.groupby(all_)]
-        lines += f";   {name}: " + ", ".join(
-            f"{one} x {many}" if many > 1 else one
-            for one, many in grouped) + "\n"
+        said = ", ".join(f"{one} x {many}" if many > 1 else one
+                         for one, many in grouped)
+        lines += textwrap.fill(f"{name}: {said}", 80, initial_indent=";   ",
+                               subsequent_indent=";     ") + "\n"
     return lines
 
 
