@@ -11,7 +11,10 @@ header's functions with their atomic operations, in the order of the code:
 
 A function of relaxed loads alone is a look that decides nothing, and is left
 out. Where a header has other operations, somebody must look at the proof again;
-what is printed then is the list as it must be. Run: proofs.py --root DIR
+what is printed then is the list as it must be.
+
+Each obligation, an echo, has the three questions that prove.py counts on, and
+CMakeLists.txt says how many obligations there are. Run: proofs.py --root DIR
 """
 
 import itertools
@@ -24,7 +27,9 @@ import fields
 from common import Finding
 
 FOLDER = "tests_host/proofs"
+LISTED = FOLDER + "/CMakeLists.txt"
 LOOK = "load_relaxed"
+QUESTIONS = 3
 
 _OPERATION = re.compile(r"\b(\w+_(?:relaxed|acquire|release|acq_rel|seq_cst))\b"
                         r"\s*(?:<[^;(){}]*>)?\s*\(")
@@ -79,14 +84,36 @@ def check_proof(path, headers, file=None):
                       f"not say 'Checked: proofs/{path.stem}'")
 
 
+def check_obligations(path, file, expected):
+    text = path.read_text()
+    parts = re.split(r'^\(echo "(.*)"\)$', text, flags=re.M)
+    names = parts[1::2]
+    for name, part in zip(names, parts[2::2]):
+        asked = len(re.findall(r"^\(check-sat", part, re.M))
+        if asked != QUESTIONS:
+            line = common.line_of(text, text.index(f'"{name}"'))
+            yield Finding(file, line, f"'{name}' asks {asked} times, not "
+                          f"{QUESTIONS}")
+    if len(names) != expected:
+        yield Finding(LISTED, 0, f"{path.stem} has {len(names)} obligations: "
+                      f"klock_add_proof({path.stem} {len(names)})")
+
+
 def check(root):
     by_proof = proved(root)
     paths = common.files(root, FOLDER, {".smt2"})
     if not paths:
         return common.nothing_found(f"no proof in {FOLDER}")
-    return [finding for path in paths
-            for finding in check_proof(path, by_proof.get(path.stem, []),
-                                       common.relative(path, root))]
+    listed = root / LISTED
+    expected = dict(re.findall(r"^klock_add_proof\((\w+) (\d+)\)$",
+                               listed.read_text() if listed.is_file() else "",
+                               re.M))
+    found = []
+    for path in paths:
+        file = common.relative(path, root)
+        found += check_proof(path, by_proof.get(path.stem, []), file)
+        found += check_obligations(path, file, int(expected.get(path.stem, 0)))
+    return found
 
 
 if __name__ == "__main__":
