@@ -228,8 +228,8 @@ def check_header(path, root):
 
 # -- What the simulator reads of a Cost ---------------------------------------
 
-_LINES = re.compile(r"(?:(?:\d+ x )?(?:log2\(Cpus\)|Cpus)(?: / \d+)?(?: \+ \d+)?"
-                    r"|\b(?:\d+|no)) lines?\b")
+_LINES = re.compile(r"(?:(?:\d+ x )?(?:log2\(Cpus\)|Cpus)(?: / \d+)?"
+                    r"(?: \+ \d+)?|\b(?:\d+|no)) lines?\b")
 _TERM = r"(?:(?:\d+ )?(?:{0}(?: \+ \d+)?|\({0} \+ \d+\))|\d+)"
 _MISSES = r"(?<!\w){0}(?: to {0})? (?:misses|transfers)\b"
 

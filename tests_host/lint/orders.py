@@ -26,8 +26,8 @@ _OPERATION = re.compile(
     r"\s*(?:<[^;(){}]*?>)?\s*\(")
 _TAG = re.compile(r"/\*\s*O(\d+)\s*\*/")
 # The model checker's tests (tests_host/model/orders.hpp) read a tag so: one a
-# line, in these characters, that stands in the line of the call's name or in the
-# four behind it.
+# line, in these characters, in the line of the call's name or one of the four
+# behind it.
 _SPELT = re.compile(r"/\* O\d+ \*/")
 FARTHEST = 4
 
@@ -129,8 +129,8 @@ def _check_spelling(name, text, operation):
             yield Finding(name, line, f"write '/* O{number} */', which the "
                           "model checker's tests read")
         if len(_TAG.findall(whole)) > 1:
-            yield Finding(name, line, "two tags in one line, of which the model "
-                          "checker's tests read one")
+            yield Finding(name, line, "two tags in one line, of which the "
+                          "model checker's tests read one")
         if line > first + FARTHEST:
             yield Finding(name, line, f"O{number} stands {line - first} lines "
                           f"behind its operation: {FARTHEST} at most")

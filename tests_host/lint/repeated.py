@@ -51,9 +51,9 @@ def check_sources(root):
     path = root / SOURCES
     listed = set(path.read_text().split()) if path.is_file() else set()
     files = {file.stem for file in (root / "lib/c").glob("*.cpp")} - NO_SOURCES
-    return [Finding(SOURCES, 0, f"lib/c/{name}.cpp is {where} alone")
-            for name, where in [*((n, "in the list") for n in listed - files),
-                                *((n, "in the folder") for n in files - listed)]]
+    return [Finding(SOURCES, 0, f"lib/c/{name}.cpp is in the "
+                    f"{'list' if name in listed else 'folder'} alone")
+            for name in sorted(listed ^ files)]
 
 
 HOME = "lib/klock/version.hpp"

@@ -2,8 +2,8 @@
 """What a seeded fault changes is there, once.
 
 Four tables have faults that tests must find, each as a text of lib and what is
-there instead. Whoever edits the text has a fault that cannot be planted, and was
-told so by tests of level full. Run: seeded.py --root DIR
+there instead. A fault whose text was edited cannot be planted; the tests that
+plant it are in levels test and full. Run: seeded.py --root DIR
 """
 
 import importlib.util

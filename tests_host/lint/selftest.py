@@ -396,8 +396,9 @@ FAULTS = [
          "store_release(2)", "", "'never free': its text is not there once",
          SEEDED),
     Case("seeded", "a fault whose text is there twice", LOCK,
-         "bool try_lock()\n	{", "bool try_lock()\n	{\n		{\n		}\n		settle();",
-         "", "'no fence': its text is not there once", SEEDED),
+         "bool try_lock()\n	{",
+         "bool try_lock()\n	{\n		{\n		}\n		settle();", "",
+         "'no fence': its text is not there once", SEEDED),
     Case("seeded", "a fault of no header", SEEDED, '"good_lock.hpp"',
          '"other_lock.hpp"', "", "but in no file"),
 ]
