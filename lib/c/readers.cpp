@@ -17,9 +17,5 @@ static_assert(klock::phase_fair_lock<klock::u16>::max_contenders ==
 	      KLOCK_PHASE_FAIR_U16_CONTENDERS);
 static_assert(klock::phase_fair_lock<klock::u16>::max_readers ==
 	      KLOCK_PHASE_FAIR_U16_READERS);
-static_assert(klock::wide_phase_fair_lock::max_contenders ==
-	      KLOCK_PHASE_FAIR_U32_CONTENDERS);
-static_assert(klock::wide_phase_fair_lock::max_readers ==
-	      KLOCK_PHASE_FAIR_U32_READERS);
 
 KLOCK_READERS(KLOCK_C_KIND, )

@@ -19,8 +19,7 @@
  * Use when:    handlers read what threads read for long, and interrupts must
  *              not wait for that. Short reads: irq_lock<L>, which is L. One
  *              small value: seq_lock, seq_latch. L: phase_fair_lock,
- *              wide_phase_fair_lock, rw_ticket_lock, or one of these in a
- *              checked_lock.
+ *              rw_ticket_lock, or one of these in a checked_lock.
  * Size:        that of L and 2 bytes, rounded up to L's alignment
  *                              Checked: unit/irq_shared_lock: sizes
  * Zero bytes:  as L            Checked: unit/irq_shared_lock: sizes

@@ -20,7 +20,6 @@
  *              Reuter, Transaction Processing, 1992; by two tickets: ours.
  * Use when:    readers must not wait long though writers come all the time: for
  *              one write and no more. Strict order of arrival: rw_ticket_lock.
- *              Over 16,383 readers at once: wide_phase_fair_lock.
  *              Reads everywhere, hardly a write: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/phase_fair_lock: sizes

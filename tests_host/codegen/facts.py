@@ -84,7 +84,6 @@ EXPECTATIONS = {
     # add.
     "phase_fair_lock<u8>": Expected(locked=3, unlock_locked=1, retried=0),
     "phase_fair_lock<u16>": Expected(locked=3, unlock_locked=1, retried=0),
-    "wide_phase_fair_lock": Expected(locked=3, unlock_locked=1, retried=0),
     "reader_lock": Expected(locked=2, unlock_locked=1, retried=0),
 }
 

@@ -17,8 +17,7 @@ namespace worlds {
  * that leaves nothing out and counts nothing twice must find.
  *
  * Where the order of entry decides an execution there are 4! / 2!^2 = 6, then
- * 6! / 2!^3 = 90 and 4! = 24: padded tickets, flags, CLH, test-and-set, the
- * wide phase-fair lock, whose writers' tickets are a word alone.
+ * 6! / 2!^3 = 90 and 4! = 24: padded tickets, flags, CLH, test-and-set.
  * Anderson's has a few more: bringing its counter back falls between arrivals.
  * The compact tickets have many more, as their two counters are one location,
  * whose modification order also says how arrivals lie between unlocks; apart,
@@ -75,7 +74,6 @@ inline constexpr pinned counts[] = {
 	{"rw_ticket_lock<u16>", 168, 102204, 3360},
 	{"phase_fair_lock<u8>", 516, 813150, 12144},
 	{"phase_fair_lock<u16>", 516, 813150, 12144},
-	{"wide_phase_fair_lock", 6, 90, 24},
 	{"reader_lock", 168, 102204, 3360},
 };
 

@@ -118,14 +118,6 @@ const pinned_shared shared_counts[] = {
 	{"phase_fair_lock<u8>", {"ru", {2, 2}}, 522, 114, 10022},
 	{"phase_fair_lock<u8>", {"wru", {1, 1, 1}}, 88, 217, 1732},
 	{"phase_fair_lock<u8>", {"url", {2, 1, 1}}, 276, 165, 12797},
-	/* A writer's unlock is two events, and its successor looks between. */
-	{"wide_phase_fair_lock", {"wr", {2, 2}}, 30, 22, 0},
-	{"wide_phase_fair_lock", {"wwr", {1, 1, 1}}, 16, 21, 0},
-	{"wide_phase_fair_lock", {"wrr", {1, 1, 1}}, 36, 28, 0},
-	{"wide_phase_fair_lock", {"wr", {3, 1}}, 12, 10, 0},
-	{"wide_phase_fair_lock", {"wrr", {2, 1, 1}}, 122, 158, 0},
-	{"wide_phase_fair_lock", {"wwrr", {1, 1, 1, 1}}, 244, 408, 0},
-	{"wide_phase_fair_lock", {"wr", {2, 5}, 4}, 326, 210, 0},
 	/* No field to take apart. Two writers: their tickets are one word,
 	 * which readers look at, too; with a flag and two words it were 30
 	 * and 24. */

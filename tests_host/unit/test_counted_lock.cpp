@@ -18,7 +18,6 @@
 #include <klock/selftest/locks.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
-#include <klock/wide_phase_fair_lock.hpp>
 
 #include "../widths.hpp"
 #include "counted.hpp"
@@ -614,7 +613,6 @@ TEST_CASE("counted_lock: readers are counted, apart from writers")
 {
 	count_readers<rw_ticket_lock<u8>>();
 	count_readers<phase_fair_lock<u16>>();
-	count_readers<wide_phase_fair_lock>();
 	count_readers<reader_lock<4>>(2u);
 	CHECK(all_counts().empty());
 }
@@ -744,7 +742,6 @@ TEST_CASE("counted_lock: a lock that says itself where it waits is not asked")
 	count_a_wait<mcs_lock>();
 	count_a_wait<rw_ticket_lock<u8>>();
 	count_a_wait<phase_fair_lock<u8>>();
-	count_a_wait<wide_phase_fair_lock>();
 	count_a_wait<reader_lock<2>>();
 }
 

@@ -5,7 +5,6 @@
 #include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
-#include <klock/wide_phase_fair_lock.hpp>
 
 #include "line.hpp"
 
@@ -283,67 +282,6 @@ TEST_CASE("phase_fair_lock: 63 readers of 8-bit counters; 64 look like none")
 } // namespace phase_fair_tests
 
 /*
- * wide_phase_fair_lock: the wrap of its counters, its tries, what it has not.
- */
-namespace wide_phase_fair_tests {
-
-TEST_CASE("wide_phase_fair_lock: size, and what it counts")
-{
-	using lock = wide_phase_fair_lock;
-
-	static_assert(sizeof(lock) == 16);
-	static_assert(alignof(lock) == 16);
-	static_assert(lock::max_readers == (u64{1} << 30) - 1);
-	static_assert(lock::max_contenders == u64{1} << 32);
-	static_assert(try_shared_lockable<lock> && !try_lockable<lock>);
-
-	static constinit lock free;
-	CHECK(all_zero(free));
-}
-
-TEST_CASE("wide_phase_fair_lock: alone, over the wrap of readers and of all")
-{
-	/* Readers wrap at 2^30, writers at 2^32. */
-	for (const u32 wrap : {0u, 1u << 30, 3u << 30})
-		for (u32 served = wrap - 3; served != wrap + 3; served++) {
-			wide_phase_fair_lock lock(served);
-			const wide_phase_fair_lock after(served + 1);
-			CAPTURE(served);
-
-			lock.lock();
-			REQUIRE(lock.is_locked());
-			REQUIRE_FALSE(lock.try_lock_shared());
-			lock.unlock();
-			REQUIRE_FALSE(lock.is_locked());
-			lock.lock_shared();
-			REQUIRE(lock.is_locked());
-			lock.unlock_shared();
-			REQUIRE(bytes_of(lock) == bytes_of(after));
-
-			REQUIRE(lock.try_lock_shared());
-			REQUIRE(lock.try_lock_shared());
-			lock.unlock_shared();
-			REQUIRE(lock.is_locked());
-			lock.unlock_shared();
-			REQUIRE_FALSE(lock.is_locked());
-		}
-}
-
-TEST_CASE("wide_phase_fair_lock: more readers at once than 16 bits count")
-{
-	wide_phase_fair_lock lock(7);
-
-	for (unsigned reader = 0; reader < 70000; reader++)
-		REQUIRE(lock.try_lock_shared());
-	REQUIRE(lock.is_locked());
-	for (unsigned reader = 0; reader < 70000; reader++)
-		lock.unlock_shared();
-	REQUIRE_FALSE(lock.is_locked());
-}
-
-} // namespace wide_phase_fair_tests
-
-/*
  * reader_lock: its lines, all its CPUs, nested reads, the writers' wrap.
  */
 namespace reader_tests {
@@ -451,8 +389,7 @@ TEST_CASE("reader_lock: the writers' tickets wrap, and readers see it")
 } // namespace reader_tests
 
 TEMPLATE_TEST_CASE("phase fair: locked from a writer's ticket on", "",
-		   phase_fair_lock<u8>, phase_fair_lock<u16>,
-		   wide_phase_fair_lock)
+		   phase_fair_lock<u8>, phase_fair_lock<u16>)
 {
 	drawn_for<TestType> lock;
 
@@ -464,8 +401,7 @@ TEMPLATE_TEST_CASE("phase fair: locked from a writer's ticket on", "",
 }
 
 TEMPLATE_TEST_CASE("readers: std::shared_lock and std::unique_lock take them",
-		   "", rw_ticket_lock<u8>, phase_fair_lock<u16>,
-		   wide_phase_fair_lock)
+		   "", rw_ticket_lock<u8>, phase_fair_lock<u16>)
 {
 	TestType lock;
 

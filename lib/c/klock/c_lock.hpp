@@ -42,7 +42,6 @@
 #include <klock/timeout_lock.hpp>
 #include <klock/ttas_lock.hpp>
 #include <klock/wait_queue.hpp>
-#include <klock/wide_phase_fair_lock.hpp>
 
 namespace klock {
 
@@ -95,7 +94,6 @@ KLOCK_C_IS(rw_ticket_u8, rw_ticket_lock<u8>);
 KLOCK_C_IS(rw_ticket_u16, rw_ticket_lock<u16>);
 KLOCK_C_IS(phase_fair_u8, phase_fair_lock<u8>);
 KLOCK_C_IS(phase_fair_u16, phase_fair_lock<u16>);
-KLOCK_C_IS(phase_fair_u32, wide_phase_fair_lock);
 KLOCK_C_IS(reader_8, reader_lock<8>);
 KLOCK_C_IS(reader_64, reader_lock<64>);
 KLOCK_C_IS(reader_256, reader_lock<256>);

@@ -63,8 +63,6 @@ struct __attribute__((aligned(8), may_alias)) klock_rw_ticket_u16 {
 #define KLOCK_PHASE_FAIR_U16_CONTENDERS 65536ull
 #define KLOCK_PHASE_FAIR_U8_READERS 63ull
 #define KLOCK_PHASE_FAIR_U16_READERS 16383ull
-#define KLOCK_PHASE_FAIR_U32_CONTENDERS 4294967296ull
-#define KLOCK_PHASE_FAIR_U32_READERS 1073741823ull
 
 /* phase_fair_lock<u8>: 4 bytes */
 struct __attribute__((aligned(4), may_alias)) klock_phase_fair_u8 {
@@ -80,14 +78,6 @@ struct __attribute__((aligned(8), may_alias)) klock_phase_fair_u16 {
 	unsigned short klock_rin;
 	unsigned short klock_win;
 	unsigned short klock_rout;
-};
-
-/* wide_phase_fair_lock: 16 bytes; writers have no try_lock */
-struct __attribute__((aligned(16), may_alias)) klock_phase_fair_u32 {
-	unsigned int klock_rin;
-	unsigned int klock_wout;
-	unsigned int klock_rout;
-	unsigned int klock_win;
 };
 
 /*

@@ -289,9 +289,6 @@ unsigned long long klock_cycles(void);
 #define KLOCK_SHAPE_READERS(V, D, x)                                           \
 	KLOCK_SHAPE_TAS(V, D, x)                                               \
 	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)
-#define KLOCK_SHAPE_WIDE(V, D, x)                                              \
-	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
-	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)
 #define KLOCK_SHAPE_READER(V, D, x)                                            \
 	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
 	KLOCK_WITH_CPU(KLOCK_SHARED_VERBS, V, x)
@@ -398,7 +395,6 @@ unsigned long long klock_cycles(void);
 	K(READERS, phase_fair_u16, v)
 #define KLOCK_READERS(K, v)                                                    \
 	KLOCK_TRIED_READERS(K, v)                                              \
-	K(WIDE, phase_fair_u32, v)                                             \
 	K(READER, reader_8, v)                                                 \
 	K(READER, reader_64, v)                                                \
 	K(READER, reader_256, v)

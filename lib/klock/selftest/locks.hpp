@@ -30,7 +30,6 @@
 #include <klock/tournament_lock.hpp>
 #include <klock/ttas_lock.hpp>
 #include <klock/types.hpp>
-#include <klock/wide_phase_fair_lock.hpp>
 
 namespace klock::selftest {
 
@@ -134,7 +133,6 @@ using all_locks = list<
 	subject<"rw_ticket_lock<u16>", rw_ticket_lock<u16>, service::fifo>,
 	subject<"phase_fair_lock<u8>", phase_fair_lock<u8>, service::fifo>,
 	subject<"phase_fair_lock<u16>", phase_fair_lock<u16>, service::fifo>,
-	subject<"wide_phase_fair_lock", wide_phase_fair_lock, service::fifo>,
 	subject<"reader_lock", reader_lock<Cpus>, service::fifo,
 		"both counters share one word">>;
 
@@ -164,8 +162,6 @@ using all_shared_locks = list<
 	shared_subject<"phase_fair_lock<u8>", phase_fair_lock<u8>,
 		       sharing::by_phases>,
 	shared_subject<"phase_fair_lock<u16>", phase_fair_lock<u16>,
-		       sharing::by_phases>,
-	shared_subject<"wide_phase_fair_lock", wide_phase_fair_lock,
 		       sharing::by_phases>,
 	shared_subject<"reader_lock", reader_lock<Cpus>, sharing::writers_first,
 		       "both counters share one word">>;

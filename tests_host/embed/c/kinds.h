@@ -150,7 +150,6 @@ TAS(rw_ticket_u8, rw_ticket_u8, KLOCK_RW_TICKET_INIT)
 TAS(rw_ticket_u16, rw_ticket_u16, KLOCK_RW_TICKET_INIT)
 TAS(phase_fair_u8, phase_fair_u8, KLOCK_PHASE_FAIR_INIT)
 TAS(phase_fair_u16, phase_fair_u16, KLOCK_PHASE_FAIR_INIT)
-PLAIN(phase_fair_u32, phase_fair_u32, KLOCK_PHASE_FAIR_INIT)
 PLAIN(reader_8, reader_8, KLOCK_READER_INIT)
 PLAIN(reader_64, reader_64, KLOCK_READER_INIT)
 PLAIN(reader_256, reader_256, KLOCK_READER_INIT)
@@ -262,7 +261,6 @@ static const struct kind kinds[] = {
 	TRY_ALONE(rw_ticket_u16),
 	TRY_ALONE(phase_fair_u8),
 	TRY_ALONE(phase_fair_u16),
-	ENTRY(phase_fair_u32, NO_TRIES, 0),
 	ENTRY(reader_8, NO_TRIES, 0),
 	ENTRY(reader_64, NO_TRIES, 0),
 	ENTRY(reader_256, NO_TRIES, 0),
@@ -320,7 +318,6 @@ READ_PLAIN(rw_ticket_u8)
 READ_PLAIN(rw_ticket_u16)
 READ_PLAIN(phase_fair_u8)
 READ_PLAIN(phase_fair_u16)
-READ_PLAIN(phase_fair_u32)
 READ_BY_CPU(reader_8)
 READ_BY_CPU(reader_64)
 READ_BY_CPU(reader_256)
@@ -335,10 +332,10 @@ READ_BY_CPU(reader_256)
 /* clang-format on */
 
 static const struct shared_kind shared_kinds[] = {
-	SHARED_TRY(rw_ticket_u8),    SHARED_TRY(rw_ticket_u16),
-	SHARED_TRY(phase_fair_u8),   SHARED_TRY(phase_fair_u16),
-	SHARED_ONLY(phase_fair_u32), SHARED_ONLY(reader_8),
-	SHARED_ONLY(reader_64),	     SHARED_ONLY(reader_256),
+	SHARED_TRY(rw_ticket_u8),  SHARED_TRY(rw_ticket_u16),
+	SHARED_TRY(phase_fair_u8), SHARED_TRY(phase_fair_u16),
+	SHARED_ONLY(reader_8),	   SHARED_ONLY(reader_64),
+	SHARED_ONLY(reader_256),
 };
 
 enum { shared_kinds_here = sizeof(shared_kinds) / sizeof(shared_kinds[0]) };

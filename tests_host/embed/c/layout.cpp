@@ -192,7 +192,6 @@ static_assert(same_readers<klock_checked_rw_ticket_u8>());
 static_assert(same_readers<klock_checked_rw_ticket_u16>());
 static_assert(same_readers<klock_checked_phase_fair_u8>());
 static_assert(same_readers<klock_checked_phase_fair_u16>());
-static_assert(same_readers<klock_checked_phase_fair_u32>());
 static_assert(same_readers<klock_checked_reader_8>());
 static_assert(same_readers<klock_checked_reader_64>());
 static_assert(same_readers<klock_checked_shared_mutex>());
@@ -244,18 +243,6 @@ constexpr bool same_counts()
 }
 static_assert(same_counts<klock_phase_fair_u8, u8>());
 static_assert(same_counts<klock_phase_fair_u16, u16>());
-
-constexpr bool same_wide_counts()
-{
-	using lock = wide_phase_fair_lock;
-	using C = klock_phase_fair_u32;
-
-	return AT(C, klock_rin) == AT(lock, rin) &&
-	       AT(C, klock_wout) == AT(lock, wout) &&
-	       AT(C, klock_rout) == AT(lock, rout) &&
-	       AT(C, klock_win) == AT(lock, win);
-}
-static_assert(same_wide_counts());
 
 static_assert(AT(klock_counts, klock_name) == AT(lock_counts, called));
 static_assert(sizeof(klock_counts) == sizeof(lock_counts));
