@@ -15,7 +15,7 @@ from pathlib import Path
 import tool
 
 # Only some ports are made of it, and those include it.
-PORTS_ALONE = ("klock/builtin_ops.hpp", "klock/detail/builtin_ops.hpp")
+PORTS_ALONE = ("klock/detail/builtin_ops.hpp",)
 
 LIB = Path(__file__).resolve().parent.parent / "lib"
 

@@ -15,7 +15,6 @@
 #include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/leveled.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
@@ -24,7 +23,6 @@
 #include <klock/shared_guard.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/ticket_lock.hpp>
-#include <klock/try_guard.hpp>
 
 using namespace klock;
 

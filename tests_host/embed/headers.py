@@ -49,7 +49,7 @@ def holds_everything_once(case):
         for top, path in [(t, p) for t in tops for p in t.rglob("*.hpp")]:
             name = path.relative_to(top).as_posix()
             if (name.startswith("selftest/") or
-                    name in ("builtin_ops.hpp", "host_parking.hpp")):
+                    name == "host_parking.hpp"):
                 continue
             for line in _code_lines(path.read_text()):
                 case.expect(line in text, f"{port}: lost from {name}: "
@@ -192,8 +192,7 @@ def write_sources(case, more=""):
     object a lock)."""
     lib = case.root / "lib"
     headers = [f"#include <klock/{path.name}>\n"
-               for path in sorted((lib / "klock").glob("*.hpp"))
-               if path.name != "builtin_ops.hpp"]
+               for path in sorted((lib / "klock").glob("*.hpp"))]
     case.expect(len(headers) > 15, f"only {len(headers)} headers")
     case.write("all.cpp", "".join(headers) + EACH_KIND + KERNEL + more)
     names = (lib / "c/sources").read_text().split()
@@ -413,8 +412,7 @@ def examples_run(case):
     """Those in C: c_library.py. clang alone knows annotated.hpp's attributes:
     embed.md's recipe."""
     lib = case.root / "lib"
-    _run(case, [path for path in sorted((lib / "klock").glob("*.hpp"))
-                if path.name != "builtin_ops.hpp"] +
+    _run(case, sorted((lib / "klock").glob("*.hpp")) +
          [lib / "analysis/klock/annotated.hpp"], SCENE,
          *case.includes("hosted"), "-I", lib / "analysis", at_least=17)
     for engine in ("model", "sim"):

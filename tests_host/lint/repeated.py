@@ -7,7 +7,6 @@ sources    lib/c/sources lists each lib/c/*.cpp, for builds without CMake
 versions   who repeats the version says that of lib/klock/version.hpp:
            meson.build cannot read it, and CHANGELOG.md must have a heading
 licence    LICENSES/MIT.txt, for REUSE, is LICENSE
-moved      a header that only forwards stands in CHANGELOG.md's table of moves
 wrapped    every public member of every lock stands in checked_lock's drop-in
            test, which compares what compiles with a lock and with the checked
            one: code that uses a new member would compile in a release alone
@@ -90,24 +89,6 @@ def check_licence(root):
         Finding("LICENSES/MIT.txt", 0, "is not LICENSE")]
 
 
-_MOVED = re.compile(r"^/\* (\w+) - moved: include <klock/([\w/.]+)> \*/$", re.M)
-
-
-def check_moved(root):
-    """Of "| `old.hpp`, ... | `new.hpp` |"; paths are those below klock/."""
-    path = root / "CHANGELOG.md"
-    rows = [line for line in (path.read_text() if path.is_file() else "")
-            .splitlines() if line.startswith("|")]
-    found = []
-    for header in sorted((root / "lib/klock").glob("*.hpp")):
-        for old, new in _MOVED.findall(header.read_text()):
-            if not any(f"`{old}.hpp`" in row and f"| `{new}` |" in row
-                       for row in rows):
-                found.append(Finding("CHANGELOG.md", 0, f"no row says that "
-                                     f"{old}.hpp is {new} now"))
-    return found
-
-
 TEST = "tests_host/unit/test_checked_lock.cpp"
 
 _LOCK = re.compile(r"^struct (?:\[\[.*?\]\] )?(\w+_lock)\b[^;{]*\{", re.M)
@@ -152,7 +133,7 @@ def check_wrapped(root):
 
 def check(root):
     return (check_families(root) + check_sources(root) + check_versions(root) +
-            check_licence(root) + check_moved(root) + check_wrapped(root))
+            check_licence(root) + check_wrapped(root))
 
 
 if __name__ == "__main__":

@@ -276,8 +276,6 @@ REPEATED = [
          "0.1.1", "", "does not say 0.1.0"),
     Case("repeated", "another licence for REUSE", "LICENSES/MIT.txt", "MIT",
          "BSD", "", "is not LICENSE"),
-    Case("repeated", "a move that nobody is told of", "CHANGELOG.md",
-         "`old.hpp`", "`elder.hpp`", "", "no row says that old.hpp is types"),
     Case("repeated", "a function that no test compares", LOCK,
          "	/* x.store_release()", "	bool is_new() const { return 1; }\n	/*",
          "is_new", "'is_new' is not in tests_host/unit"),

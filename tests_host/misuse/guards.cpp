@@ -5,10 +5,6 @@
 #include <klock/guard.hpp>
 #include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/try_guard.hpp>
-#include <klock/irq_try_guard.hpp>
-#include <klock/pair_guard.hpp>
-#include <klock/irq_pair_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>

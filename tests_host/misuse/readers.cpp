@@ -12,10 +12,8 @@
 #include <klock/once.hpp>
 #include <klock/barrier.hpp>
 #include <klock/guard.hpp>
-#include <klock/try_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/shared_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/irq_lock.hpp>
 
 using namespace klock;

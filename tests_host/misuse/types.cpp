@@ -5,8 +5,8 @@
  */
 #include <klock/synchronized.hpp>
 #include <klock/irq_lock.hpp>
-#include <klock/irq_pair_guard.hpp>
-#include <klock/pair_guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/guard.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/seq_lock.hpp>
 #include <klock/ticket_lock.hpp>
@@ -14,7 +14,6 @@
 #include <klock/mutex.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/shared_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/irq_shared_lock.hpp>

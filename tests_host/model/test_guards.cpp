@@ -9,7 +9,6 @@
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
-#include <klock/irq_try_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>
 #include <klock/padded_ticket_lock.hpp>

@@ -21,7 +21,7 @@
 #include <klock/shared_guard.hpp>
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
-#include <klock/try_guard.hpp>
+#include <klock/guard.hpp>
 
 #include <atomic>
 #include <pthread.h>

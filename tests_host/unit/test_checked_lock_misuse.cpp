@@ -8,7 +8,6 @@
 #include <klock/clh_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/leveled.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/narrow_ticket_lock.hpp>

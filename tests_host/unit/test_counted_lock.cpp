@@ -7,7 +7,6 @@
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/padded_ticket_lock.hpp>
 #include <klock/phase_fair_lock.hpp>

@@ -9,17 +9,12 @@
 #include <klock/irq.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
-#include <klock/irq_pair_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
-#include <klock/irq_try_guard.hpp>
 #include <klock/mcs_lock.hpp>
-#include <klock/pair_guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/parts.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
-#include <klock/try_guard.hpp>
 
 #include <catch.hpp>
 

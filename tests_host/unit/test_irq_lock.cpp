@@ -6,10 +6,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
-#include <klock/irq_pair_guard.hpp>
-#include <klock/irq_shared_guard.hpp>
 #include <klock/irq_shared_lock.hpp>
-#include <klock/irq_try_guard.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>

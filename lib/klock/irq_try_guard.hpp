@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* irq_try_guard - moved: include <klock/irq_guard.hpp> */
-#pragma once
-#include <klock/irq_guard.hpp>
