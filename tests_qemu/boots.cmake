@@ -434,14 +434,7 @@ function(klock_watched level name)
 	set(watched "# watched: ")
 	klock_boot(${level} ${name} 4 single "" "${watched}boot, its console's lock"
 		"${watched}kernel_c, all of its locks"
-		"${watched}kernel_cpp, all of its locks"
-		"${watched}kernel_data, all of its locks" IMAGE ${name})
-	# By the guest's own time, as below.
-	klock_boot(${level} ${name}_startup 4 icount
-		"lock=preemptable slice=4000"
-		"4 of 4 CPUs are up when the boot CPU goes on"
-		"${watched}kernel_startup, all of its locks" IMAGE ${name}
-		RUN --qemu-arg=-icount --qemu-arg=shift=5,sleep=off)
+		"${watched}kernel_cpp, all of its locks" IMAGE ${name})
 endfunction()
 klock_watched(full watched)
 # And the lab, with boot's own lock in the order, too: its boot, what it prints
@@ -459,22 +452,6 @@ klock_boot(test threads_no_look 4 icount "park=no_look" fail
 	"waits for mutex; it has a permit: its park() did not look"
 	IMAGE threads)
 klock_boot(full threads_parallel_2 2 parallel "" "preemptions" IMAGE threads)
-
-# A kernel whose CPUs must come up in half a second, all on one core: the
-# guest's own doing, by turns of 4 ms, and time is counted in instructions:
-# nothing that this host does changes it, and no compiler but by a turn. A FIFO
-# lock takes four times as long as there is, or the others would prove nothing.
-foreach(line IN ITEMS
-		"preemptable|28000|33000|4 of 4 CPUs are up when the boot CPU goes on"
-		"backoff|28000|33000|4 of 4 CPUs are up when the boot CPU goes on"
-		"ticket|2060000|2065000|fail|not all CPUs came up in time")
-	string(REPLACE "|" ";" line "${line}")
-	list(POP_FRONT line lock least most)
-	klock_boot(full startup_${lock} 4 icount "lock=${lock} slice=4000" ${line}
-		IMAGE startup RUN --qemu-arg=-icount
-		--qemu-arg=shift=5,sleep=off --expect-number
-		"the last one is up after" ${least} ${most})
-endforeach()
 
 # -- What a person sees first --
 

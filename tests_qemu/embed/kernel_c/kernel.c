@@ -2,15 +2,11 @@
 /*
  * A kernel in C, with klock as a static library.
  *
- * The log of kernel_cpp once more, by three kinds of lock: a ticket lock that
+ * It is kernel_cpp in C, with a log by three kinds of lock: a ticket lock that
  * the timer interrupt takes too, an MCS lock whose nodes live on the stack, and
- * a CLH lock whose nodes must not. A clock that CPU 0's handler keeps is read
- * without a lock; routes are read by all, their handlers too, and changed now
- * and then; a table is made by the first who needs it; and nobody begins before
- * all are there.
- *
- * It is kernel_data in C. What C++ says by types, synchronized and irq_lock, C
- * says by functions: nothing but log_to() reaches the log, with interrupts off.
+ * a CLH lock whose nodes must not. Handlers read the routes, too. What C++ says
+ * by types, synchronized and irq_lock, C says by functions: nothing but
+ * log_to() reaches the log, with interrupts off.
  */
 #include "boot_c.h"
 
