@@ -31,7 +31,6 @@ MISTAKES = [
     ("tests_host/proofs/prove.py", ["README.md", "x"], "x: at least one"),
     ("tests_host/checker/replay.py", ["--program", "missing", "--case", "x"],
      "missing: no such file"),
-    ("tests_host/bench/code.py", ["missing", "."], "missing: no such file"),
     ("tests_qemu/runner/iso.py", ["--image", "missing", "--menu", "missing",
                                   "--out", "/dev/null/x.iso"],
      "Not a directory"),
