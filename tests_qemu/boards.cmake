@@ -94,9 +94,7 @@ function(klock_board arch image)
 	klock_shootdown(full ${a} ${image})
 	klock_boot(test ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
 	klock_endings(full ${a} ${image} 512 "called from ")
-	klock_boot(test ${a}panic_of_checked_lock 5 single
-		"run=misuse what=foreign_unlock" panic
-		"PANIC on CPU 4: lock runqueue" "held by CPU 0, taken at" ${on})
+	klock_misuses(test ${a} ${image})
 
 	# The machine's own interrupts and mistakes, each of which must be
 	# reported.
@@ -190,7 +188,7 @@ if(KLOCK_BOARD_IMAGE)
 	klock_boot(test aarch64_no_storm_nmis 2 single
 		"${storm} acquisitions=200 lock=tas_lock without=nmis" fail
 		"no NMI handler took the lock" ${on})
-	klock_misuses(full aarch64_ ${KLOCK_BOARD_IMAGE} none)
+	klock_misuse_in_nmi(full aarch64_ ${KLOCK_BOARD_IMAGE})
 endif()
 
 # -- RISC-V: two modes, no NMIs, memory protected without page tables --
@@ -215,12 +213,9 @@ if(KLOCK_BOARD_IMAGE)
 		"${storm} acquisitions=200 lock=tas_lock" "NMIs 0, stalls" ONCE
 		"# no NMIs here: none take a lock"
 		"# the watchdog sees CPUs that pause in a wait, no others" ${on})
-	foreach(what IN ITEMS nmi_lock nmi_crowd)
-		klock_boot(test riscv64_misuse_${what} 5 single
-			"run=misuse what=${what}" fail
-			"misuse ${what}: this machine has no NMIs" ${on})
-	endforeach()
-	klock_misuses(full riscv64_ ${KLOCK_BOARD_IMAGE} "nmi_.*")
+	klock_boot(test riscv64_misuse_nmi_lock 5 single
+		"run=misuse what=nmi_lock" fail
+		"misuse nmi_lock: this machine has no NMIs" ${on})
 endif()
 # From machine mode to supervisor mode by itself, without a clock. Time is
 # counted in instructions, for its start-up: nothing that this host does changes

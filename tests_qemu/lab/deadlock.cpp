@@ -203,17 +203,12 @@ struct picture_of {
 };
 constexpr picture_of pictures[] = {
 	{misuse::recursion, "CPU 0: runqueue -> runqueue\n"},
-	{misuse::interrupts_on,
-	 "CPU 0: runqueue, interrupts on -> handler -> runqueue\n"},
 	{misuse::interrupted_waiter,
 	 "CPU 0: waits for runqueue, interrupts on -> handler -> runqueue\n"
 	 "# CPU 1: runqueue\n"},
 	{misuse::reading_handler,
 	 "CPU 0: reads routes, interrupts on -> handler -> reads routes\n"
 	 "# CPU 1: waits to write routes between the two\n"},
-	{misuse::read_recursion, "CPU 0: reads routes -> reads routes\n"
-				 "# CPU 1: waits to write routes between\n"},
-	{misuse::upgrade, "CPU 0: reads routes -> writes routes\n"},
 };
 
 void print_picture(misuse what)

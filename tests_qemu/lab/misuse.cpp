@@ -2,7 +2,9 @@
 /*
  * misuse - one misuse of a checked lock, on real CPUs
  *
- * Each of these hangs, or lets two CPUs in, with an unchecked lock.
+ * There is one for each kind of context: the holder, another CPU, a handler
+ * over a waiter or a reader, an NMI handler. Each hangs, or lets two CPUs in,
+ * with an unchecked lock. tests_host/unit has all that is named.
  */
 #include "jobs.hpp"
 
@@ -11,12 +13,10 @@
 
 #include <boot/kernel.hpp>
 #include <klock/atomic.hpp>
-#include <klock/bakery_lock.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/cpu.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
-#include <klock/narrow_ticket_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/print_held.hpp>
 #include <klock/shared_guard.hpp>
@@ -32,11 +32,6 @@ constexpr klock::u8 vector = 0x43;
 constinit klock::checked_if<debug, klock::ticket_lock<klock::u8>, "runqueue">
 	runqueue;
 
-/* Room for four contenders. */
-constinit klock::checked_if<debug, klock::narrow_ticket_lock<2>, "small"> small;
-
-constinit klock::checked_if<debug, klock::bakery_lock<2>, "bakery"> bakery;
-
 constinit klock::checked_if<debug, klock::phase_fair_lock<klock::u8>, "routes">
 	routes;
 
@@ -44,14 +39,6 @@ void recursion()
 {
 	klock::guard held(runqueue);
 	klock::guard again(runqueue);
-}
-
-void free_unlock()
-{
-	{
-		klock::irq_guard held(runqueue);
-	}
-	runqueue.unlock();
 }
 
 /* The last CPU gives back what CPU 0 took. */
@@ -65,63 +52,6 @@ void foreign_unlock()
 				runqueue.unlock();
 		},
 		nullptr);
-}
-
-/* Whoever comes fifth is one too many. CPU 0 holds it before any other comes.
- */
-void crowd()
-{
-	small.lock();
-	boot::run_on_cpus(
-		boot::cpu_count(),
-		[](unsigned cpu, void *) {
-			if (cpu != 0) {
-				klock::guard held(small);
-			} else {
-				boot::delay_us(100000);
-				small.unlock();
-			}
-		},
-		nullptr);
-}
-
-/* Four contexts contend; the NMI handler of one of them is a fifth. */
-void nmi_crowd()
-{
-	set_nmi_visitor([](unsigned) {
-		if (small.try_lock())
-			small.unlock();
-	});
-	boot::run_on_cpus(
-		4,
-		[](unsigned cpu, void *) {
-			klock::guard held(small);
-			boot::delay_us(100000);
-			if (cpu == 0)
-				boot::send_nmi_to_others();
-			boot::delay_us(100000);
-		},
-		nullptr);
-}
-
-void set_handler_that_locks()
-{
-	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
-		const in_handler here(boot::this_cpu(),
-				      klock::context::interrupt);
-		klock::guard held(runqueue);
-	});
-}
-
-/* Nothing hangs here: it could have, and that is enough. */
-void interrupts_on()
-{
-	set_handler_that_locks();
-	{
-		klock::guard held(runqueue);
-	}
-	boot::send_ipi(0, vector);
-	boot::delay_us(10000);
 }
 
 void nmi_lock()
@@ -139,7 +69,11 @@ constinit klock::atomic<klock::u8> taken;
  */
 void interrupted_waiter()
 {
-	set_handler_that_locks();
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::guard held(runqueue);
+	});
 	boot::run_on_cpus(
 		2,
 		[](unsigned cpu, void *) {
@@ -155,21 +89,6 @@ void interrupted_waiter()
 			boot::delay_us(100000);
 		},
 		nullptr);
-}
-
-void number() { klock::guard held(bakery, 2u); }
-
-/* With a writer in between, either reader would wait for ever. */
-void read_recursion()
-{
-	klock::shared_guard held(routes);
-	klock::shared_guard again(routes);
-}
-
-void upgrade()
-{
-	klock::shared_guard held(routes);
-	klock::guard again(routes);
 }
 
 /*
@@ -203,20 +122,16 @@ void reading_handler()
 		nullptr);
 }
 
-constexpr void (*misuses[])() = {
-	recursion,	    free_unlock,    foreign_unlock, crowd,
-	nmi_crowd,	    interrupts_on,  nmi_lock,	    number,
-	interrupted_waiter, read_recursion, upgrade,	    reading_handler};
+constexpr void (*misuses[])() = {recursion, foreign_unlock, nmi_lock,
+				 interrupted_waiter, reading_handler};
 
 } // namespace
 
 int run_misuse(const options &o)
 {
 	const misuse what = o.what;
-	const bool by_nmi =
-		what == misuse::nmi_crowd || what == misuse::nmi_lock;
 
-	if (by_nmi && !boot::has_nmi()) {
+	if (what == misuse::nmi_lock && !boot::has_nmi()) {
 		boot::print("FAIL: misuse %s: this machine has no NMIs\n",
 			    name_of(what));
 		return 1;

@@ -249,14 +249,13 @@ wrong read_choice(names among, const char *text, T &into)
 
 constexpr const char *modes[] = {"table", "csv", "tap", nullptr};
 
-constexpr const char *misuses[] = {
-	"recursion",	  "free_unlock",      "foreign_unlock",
-	"crowd",	  "nmi_crowd",	      "interrupts_on",
-	"nmi_lock",	  "number",	      "interrupted_waiter",
-	"read_recursion", "upgrade",	      "reading_handler",
-	"two_orders",	  "three_cpus",	      "two_queues",
-	"handler_order",  "console_in_panic", "sleeps",
-	"shootdown",	  "served",	      nullptr};
+constexpr const char *misuses[] = {"recursion",	      "foreign_unlock",
+				   "nmi_lock",	      "interrupted_waiter",
+				   "reading_handler", "two_orders",
+				   "three_cpus",      "two_queues",
+				   "handler_order",   "console_in_panic",
+				   "sleeps",	      "shootdown",
+				   "served",	      nullptr};
 
 constexpr const char *parts[] = {"nothing", "handlers", "nmis", "halts",
 				 "leaves",  "updates",	nullptr};

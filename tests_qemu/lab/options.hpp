@@ -55,16 +55,9 @@ enum class job : u32 {
 /* What checked locks name; run=misuse does one, run=deadlock one of any. */
 enum class misuse : u32 {
 	recursion,
-	free_unlock,
 	foreign_unlock,
-	crowd,
-	nmi_crowd,
-	interrupts_on,
 	nmi_lock,
-	number,
 	interrupted_waiter,
-	read_recursion,
-	upgrade,
 	reading_handler,
 	two_orders, /* from here on of several locks, run=deadlock alone */
 	three_cpus,

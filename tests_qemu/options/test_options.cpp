@@ -175,7 +175,7 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		 "run=topology does not use it, these do: measure, backoff"},
 		{"rest=8 run=locks seconds=0",
 		 "run=locks does not use it, these do: measure, backoff"},
-		{"what=upgrade",
+		{"what=nmi_lock",
 		 "run=measure does not use it, these do: misuse, deadlock"},
 		{"run=shared_storm convoys=1",
 		 "run=shared_storm does not use it, these do: locks, storm, "
@@ -241,7 +241,7 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	CHECK(read("irq=10 acquisitions=5").o.seconds == 0);
 	CHECK(read("seconds=2").o.acquisitions == 0);
 	CHECK(read("run=locks").o.acquisitions == 20000);
-	CHECK(read("run=misuse what=upgrade").o.what == lab::misuse::upgrade);
+	CHECK(read("run=misuse what=nmi_lock").o.what == lab::misuse::nmi_lock);
 	CHECK(read("writers=10 lock=reader_lock").o.writers == 10);
 	CHECK(read("help").o.help);
 	CHECK(read("run=topology seconds=3 help").o.help);
