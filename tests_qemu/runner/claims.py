@@ -84,8 +84,8 @@ def main():
     if any(run.outcome is not qemu.Outcome.PASS for run in runs):
         print("FAIL: " + "; ".join(run.message for run in runs))
         return 1
-    report = plots.parse(runs[0].serial)
-    rows = [plots.row(report, lock, CPUS) for lock in locks]
+    rows = [row for lock in locks for row in plots.runs(runs[0].serial)[0].rows
+            if (row["lock"], row["cpus"]) == (lock, CPUS)]
     table = list(map(line_of, rows))
     print("\n".join(table))
     wrong = list(check(*rows))

@@ -50,10 +50,10 @@ def log_faults(path, csv_rows):
     with open(path, encoding="utf-8") as file:
         found = plots.runs(file.read())
     for run in found:
-        table = [list(map(str, row.values())) for row in run.report.rows]
+        table = [list(map(str, row.values())) for row in run.rows]
         if [run.columns, *table] != csv_rows or run.damaged:
             yield f"the log's rows are {[run.columns, *table]}"
-        if not (run.machine and run.report.hists and run.verdict == "PASS"):
+        if not (run.machine and run.hists and run.verdict == "PASS"):
             yield "the log's machine, handoffs or verdict are not seen"
     if len(found) != 1:
         yield f"{len(found)} runs are seen in the log"

@@ -153,10 +153,10 @@ def median_faults(machine):
     """The column says the median where the handoffs that were counted have it."""
     table, csv = (qemu.run(dataclasses.replace(machine, append=words)).serial
                   for words in (SPREAD, f"{SPREAD} mode=csv"))
-    report = plots.parse(csv)
+    (measured,) = plots.runs(csv)
     differ = False
     for row in (line.split() for line in table_of(table)[2:-1]):
-        hists = [hist for hist in report.hists if hist[0] == row[0]]
+        hists = [hist for hist in measured.hists if hist[0] == row[0]]
         begin, end = bucket(hists, 500)
         differ |= bucket(hists, 900) != (begin, end)
         if not begin <= int(row[4]) <= end:

@@ -24,49 +24,6 @@ from output import Parser, Trouble, exit_status
 TEXTS = ("lock", "kind")    # the columns that are no numbers
 
 
-@dataclasses.dataclass
-class Report:
-    rows: list    # dicts: values by the names of the line "head,"
-    hists: list   # (lock, cpus, from ns, to ns, count)
-
-
-def value(name, text):
-    """Of a column; ValueError: this is none."""
-    if name in TEXTS:
-        return text
-    number = float(text) if "." in text else int(text)
-    if abs(number) >= 2**64:
-        raise ValueError(text)
-    return number
-
-
-def row_of(names, fields):
-    return {name: value(name, text) for name, text in zip(names, fields)}
-
-
-def hist_of(fields):
-    return (fields[0], *map(int, fields[1:]))
-
-
-def parse(serial):
-    names, report = [], Report([], [])
-    for line in serial.splitlines():
-        kind, _, rest = line.strip().partition(",")
-        fields = rest.split(",")
-        if kind == "head":
-            names = fields
-        elif kind == "row":
-            report.rows.append(row_of(names, fields))
-        elif kind == "hist":
-            report.hists.append(hist_of(fields))
-    return report
-
-
-def row(report, lock, cpus):
-    return next(r for r in report.rows
-                if r["lock"] == lock and r["cpus"] == cpus)
-
-
 MACHINE = "# machine: "
 BOOT = re.compile(r"# boot: \d+ CPUs?$")
 VERDICT = re.compile(r"(PASS$|FAIL: |PANIC on CPU )")
@@ -97,9 +54,10 @@ SHOWN = {
 @dataclasses.dataclass
 class Run:
     columns: list
-    machine: str
-    report: Report = dataclasses.field(
-        default_factory=lambda: Report([], []))
+    machine: str = ""
+    rows: list = dataclasses.field(default_factory=list)  # {column: value}
+    # (lock, cpus, from ns, to ns, count)
+    hists: list = dataclasses.field(default_factory=list)
     damaged: list = dataclasses.field(default_factory=list)
     verdict: str = ""
 
@@ -109,12 +67,26 @@ class Run:
 
     def take(self, kind, fields):
         """A row or a bar; ValueError: it is damaged."""
-        if len(fields) != (len(self.columns) if kind == "row" else 5):
+        if kind == "hist":
+            lock, *numbers = fields
+            if len(numbers) != 4:
+                raise ValueError
+            self.hists.append((lock, *map(int, numbers)))
+            return
+        if len(fields) != len(self.columns):
             raise ValueError
-        if kind == "row":
-            self.report.rows.append(row_of(self.columns, fields))
-        else:
-            self.report.hists.append(hist_of(fields))
+        self.rows.append({name: value(name, text)
+                          for name, text in zip(self.columns, fields)})
+
+
+def value(name, text):
+    """Of a column; ValueError: this is none."""
+    if name in TEXTS:
+        return text
+    number = float(text) if "." in text else int(text)
+    if abs(number) >= 2**64:
+        raise ValueError(text)
+    return number
 
 
 def table_fields(match):
@@ -148,49 +120,48 @@ def runs(text):
                 found[-1].take(kind if rest else "row", fields)
             except ValueError:
                 found[-1].damaged.append((number, line))
-    return [run for run in found if run.name() and run.report.rows]
+    return [run for run in found if run.name() and run.rows]
 
 
-def printed(name, report):
+def printed(run):
     """The table's lines; a thousandth is no unit for people."""
-    columns = [c for c in SHOWN.get(name, report.rows[0]) if c in report.rows[0]]
-    table = [[c.removesuffix("_permille") for c in columns]]
-    for row in report.rows:
-        table.append([f"{row[c] / 1000:.3f}" if c.endswith("_permille")
-                      else str(row[c]) for c in columns])
-    widths = [max(map(len, column)) for column in zip(*table)]
+    columns = [column for column in SHOWN.get(run.name(), run.columns)
+               if column in run.columns]
+    table = [[column.removesuffix("_permille") for column in columns]]
+    for row in run.rows:
+        table.append([f"{row[column] / 1000:.3f}"
+                      if column.endswith("_permille") else str(row[column])
+                      for column in columns])
+    widths = [max(map(len, cells)) for cells in zip(*table)]
     for line in table:
-        yield "  ".join(cell.ljust(width) if c in TEXTS
-                        else cell.rjust(width) for c, cell, width
+        yield "  ".join(cell.ljust(width) if column in TEXTS
+                        else cell.rjust(width) for column, cell, width
                         in zip(columns, line, widths)).rstrip()
 
 
 def written(run):
     """The rows as CSV; as the lab prints them where there are histograms."""
-    of_lab = bool(run.report.hists)
+    kinds = bool(run.hists)
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\n")
-    out.writerow(["head"] * of_lab + run.columns)
-    for row in run.report.rows:
-        out.writerow(["row"] * of_lab + list(row.values()))
-    for bar in run.report.hists:
-        out.writerow(["hist", *bar])
+    out.writerow(["head"] * kinds + run.columns)
+    out.writerows(["row"] * kinds + list(row.values()) for row in run.rows)
+    out.writerows(["hist", *bar] for bar in run.hists)
     return file.getvalue().encode()
 
 
 def show_run(run, folder):
     """Prints a table, and makes what can be made of it; plot.py's status."""
-    name, report = run.name(), run.report
-    print(f"{folder.name}: {len(report.rows)} rows, times in ns; "
+    print(f"{folder.name}: {len(run.rows)} rows, times in ns; "
           + (run.verdict or "no verdict: the log ends before the run does"))
     if run.machine:
-        print(f"{run.machine}")
+        print(run.machine)
     for number, line in run.damaged:
         print(f"line {number} is damaged, and left out: {line}")
-    print("\n".join(printed(name, report)), flush=True)
-    path = folder / f"{name}.csv"
+    print("\n".join(printed(run)), flush=True)
+    path = folder / f"{run.name()}.csv"
     plot.write(path, written(run))
-    if name not in ("measure", "pairs"):
+    if run.name() not in ("measure", "pairs"):
         return 0
     return subprocess.run([sys.executable, PLOT, "--optional", "--out", folder,
                            path], check=False).returncode

@@ -498,18 +498,18 @@ LOGS = [
 
 def logs(_folder):
     for text_of, expected in LOGS:
-        found = [(run.name(), len(run.report.rows), len(run.report.hists),
+        found = [(run.name(), len(run.rows), len(run.hists),
                   len(run.damaged), run.verdict) for run in plots.runs(text_of)]
         if found != expected:
             yield f"{text_of!r}: {found}"
     shown = io.StringIO()
     with redirect_stdout(shown):
-        print(*plots.printed("measure", plots.runs(TABLE)[0].report), sep="\n")
+        print(*plots.printed(plots.runs(TABLE)[0]), sep="\n")
     if ("tas_lock     4     1183819         4             541      16803000"
             "  0.250") not in shown.getvalue():
         yield shown.getvalue()
     coarse = plots.runs(TABLE.replace("1183819", "-").replace(" 541", " -"))
-    if coarse[0].damaged or coarse[0].report.rows[0]["per_second"] != 0:
+    if coarse[0].damaged or coarse[0].rows[0]["per_second"] != 0:
         yield f"a clock too coarse to measure by: {coarse[0].damaged}"
 
 

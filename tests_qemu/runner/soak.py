@@ -6,6 +6,8 @@ Each boot has another seed. The first boot that does not pass ends the soak
 with its log named; a soak that ends by time prints what it did, and 0. 77:
 skipped, this host can run none of them.
 """
+import collections
+import dataclasses
 import os
 import re
 import sys
@@ -58,54 +60,39 @@ def arguments():
     return parser.parse_args()
 
 
-def totals_of(serial):
-    line = next((line for line in serial.splitlines()
-                 if line.startswith("# totals:")), "")
-    return {name: int(value) for name, value in TOTALS.findall(line)}
-
-
-def machine_for(args, which, number=0):
-    mode, toolchain, cpus, words = which
-    return qemu.Machine(
-        image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,
-        accelerator=mode, append=f"mode=tap seed={number} {words}",
-        log=args.log)
-
-
 def possible(args):
     """What of a round this host can run; what it cannot is said once."""
-    for which in ROUND:
-        machine = machine_for(args, which)
+    for mode, toolchain, cpus, words in ROUND:
+        machine = qemu.Machine(
+            image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,
+            accelerator=mode, append=f"mode=tap {words}", log=args.log)
         why_not = (qemu.missing(machine) if os.path.exists(machine.image)
                    else f"{machine.image} was not built")
         if why_not:
-            print(f"left out: {which[0]}, {which[1]}, {which[2]} CPUs: "
-                  f"{why_not}", flush=True)
+            print(f"left out: {mode}, {toolchain}, {cpus} CPUs: {why_not}",
+                  flush=True)
         else:
-            yield which
-
-
-def boot(args, which, number):
-    mode, toolchain, cpus, words = which
-    run = qemu.run(machine_for(args, which, number))
-    print(f"{number}: {mode}, {toolchain}, {cpus} CPUs, {words}: "
-          f"{run.message} ({run.seconds:.0f} s)", flush=True)
-    return run
+            yield f"{mode}, {toolchain}, {cpus} CPUs, {words}", machine
 
 
 def main():
     args = arguments()
     begin, number = time.monotonic(), 0
-    sums = {}
+    sums = collections.Counter()
     matrix = list(possible(args))
     if not matrix:
         return SKIPPED
     while time.monotonic() - begin < args.minutes * 60:
-        which = matrix[number % len(matrix)]
+        what, machine = matrix[number % len(matrix)]
         number += 1
-        run = boot(args, which, number)
-        for name, value in totals_of(run.serial).items():
-            sums[name] = sums.get(name, 0) + value
+        run = qemu.run(dataclasses.replace(
+            machine, append=f"{machine.append} seed={number}"))
+        print(f"{number}: {what}: {run.message} ({run.seconds:.0f} s)",
+              flush=True)
+        for line in run.serial.splitlines():
+            if line.startswith("# totals:"):
+                sums.update({name: int(value)
+                             for name, value in TOTALS.findall(line)})
         if run.outcome is not qemu.Outcome.PASS:
             print("\n".join(run.serial.splitlines()[-40:]))
             print(f"FAIL: serial log: {args.log}")
@@ -113,7 +100,7 @@ def main():
     minutes = (time.monotonic() - begin) / 60
     print(f"soak: {minutes:.0f} minutes, {number} boots: "
           + ", ".join(f"{name} {value:,}" for name, value in sums.items()))
-    return 0 if sums.get("acquisitions") and not sums.get("errors") else 1
+    return 0 if sums["acquisitions"] and not sums["errors"] else 1
 
 
 if __name__ == "__main__":
