@@ -22,10 +22,10 @@ using listener_base = Catch::EventListenerBase;
 using listener_base = Catch::TestEventListenerBase;
 #endif
 
-/* The test case's, for as long as the program runs: the dog reads it late. */
+/* The test case's name, which outlives the test: the watchdog reads it late. */
 char test_name[256];
 
-/* Of all threads of this process, in milliseconds. */
+/* The CPU time of all threads of this process, in milliseconds. */
 unsigned long cpu_time_ms()
 {
 	timespec now;

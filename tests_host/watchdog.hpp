@@ -35,7 +35,10 @@ inline std::atomic<unsigned> patience_ms{20000};
 /* One step is done, and the next begins. Any thread, any time. */
 inline void step() { here.steps.fetch_add(1, std::memory_order_relaxed); }
 
-/* It has a name now; the strings must last. The number is the step's own. */
+/*
+ * Begins a step with a name; the strings must last. The number is the step's
+ * own.
+ */
 inline void note(const char *lock, const char *what, unsigned long number = 0)
 {
 	here.type = nullptr;
@@ -45,7 +48,7 @@ inline void note(const char *lock, const char *what, unsigned long number = 0)
 	step();
 }
 
-/* The same for a test that knows its lock's type alone. */
+/* note() for a test that knows the type of its lock and not its name. */
 inline void note(const std::type_info &type, const char *what,
 		 unsigned long number = 0)
 {

@@ -130,7 +130,10 @@ struct contest {
 	virtual void contend(unsigned thread, const load &, whistle &end,
 			     tally &) = 0;
 
-	/* The same, and looks at clock and predecessor each time. */
+	/*
+	 * Fairness: as contend(), and notes the clock and the previous holder
+	 * of each section.
+	 */
 	virtual void observe(unsigned thread, const load &, whistle &end,
 			     tally &) = 0;
 
@@ -273,7 +276,7 @@ struct bare_exchange final : floor_contest {
 	}
 };
 
-/* And back by a plain store, which the next exchange has to wait for. */
+/* An exchange, and a plain store that the next exchange has to wait for. */
 struct exchange_and_store final : floor_contest {
 	void alone(u64 turns) override
 	{
@@ -339,7 +342,7 @@ using sleeping_locks = klock::selftest::list<
 	subject<"mutex (hosted)", klock::patient_mutex<8, yielding_lock>,
 		klock::selftest::service::none>>;
 
-/* Those that they are compared with, and readers' besides. */
+/* The peers of sleeping locks; those that readers share come last. */
 inline const std::vector<std::string> sleeping_peers = {
 	"pthread_mutex", "std::mutex", "absl Mutex", "pthread_rwlock",
 	"std::shared_mutex"};
@@ -371,7 +374,7 @@ struct row {
  */
 const std::vector<row> &rows_for(unsigned threads);
 
-/* Of one trial, at most. */
+/* No trial has more threads a core. */
 inline constexpr unsigned most_threads_a_core = 8;
 
 /* The peers that were not found when this was built. */
@@ -556,7 +559,7 @@ const std::vector<shared_row> &shared_rows_for(unsigned threads);
 struct overtakings {
 	u64 acquisitions = 0;
 	u64 passed = 0; /* tickets */
-	/* Of these: in trials in which a thread lost its core to another. */
+	/* The part of `passed` from trials in which a thread lost its core. */
 	u64 passed_disturbed = 0;
 	/* Cycles that a thread whose ticket was passed over waited in all. */
 	series waits;
@@ -678,7 +681,7 @@ struct setting {
 struct results {
 	/* Cycles for lock and unlock, by row. */
 	std::map<std::string, series> uncontended;
-	/* Of locks that readers share; the floors are among the reads. */
+	/* Reads and writes of shared locks; the reads include the floors. */
 	std::map<std::string, series> reads, writes;
 	/* Sequences and barriers: cycles, by what is done. */
 	std::map<std::string, series> sequences;
@@ -744,7 +747,7 @@ void measure_sizes(context &);
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
-/* The same of locks that sleep, by 4 threads a core, at all sections. */
+/* Sleeping locks, with 4 threads a core and every length of section. */
 void measure_sleeping(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
@@ -757,7 +760,7 @@ void measure_crowded(context &);
  * two ends of the chip at another.
  */
 double calibrate_handoff(context &);
-/* From one CPU to the other, beside a ping-pong on one line. */
+/* The time of a handoff from one CPU to another, beside */
 void measure_handoff(context &);
 /* Sequences and barriers, beside Concurrency Kit's. */
 void measure_sequences(context &);
@@ -787,7 +790,7 @@ enum class watch { no, yes };
 using trial_loop = std::function<void(unsigned thread, whistle &, tally &)>;
 void run_trial(context &, unsigned threads, const trial_loop &, watch,
 	       contended &to);
-/* The same of a row under the setting. */
+/* Runs a trial of the row's lock under the setting. */
 void run_trial(context &, const row &, const setting &, watch, contended &to);
 
 /*

@@ -27,7 +27,7 @@ FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
 # The same for every row of locks that readers share.
 SHARED = ("shared_alone.csv", "shared.csv")
 SHARES = {"0", "1", "10", "50"}     # of writers, each in shared.csv
-# Of locks whose waiters do not all run: by a run of its own.
+# The locks of the files on more threads than cores, from a run of their own.
 WAITERS = ("ticket_lock<u8>", "queued_lock", "timeout_lock",
            "backoff_ttas_lock", "preemptable_ticket_lock<u8>",
            "preemptable_ticket_lock<u16>")

@@ -47,7 +47,7 @@ struct alignas(cache_line) apart {
 	L lock;
 };
 
-/* Of a CPU's own; the last is what is measured. */
+/* One CPU's locks; the last one is measured. */
 template <typename L>
 struct locks {
 	locks()

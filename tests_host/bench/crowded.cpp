@@ -15,7 +15,7 @@ constexpr unsigned long_crowd = 4;
 constexpr const char *plain_ticket = "ticket_lock<u8>";
 constexpr const char *backoff_lock = "backoff_ttas_lock";
 
-/* Those that overtakings are counted of. */
+/* The locks whose overtakings are counted. */
 const std::vector<std::string> preemptable_locks = {
 	"preemptable_ticket_lock<u8>", "preemptable_ticket_lock<u16>"};
 /* Peers that are not there are left out. */
@@ -55,7 +55,7 @@ series to(const contended *mine, const contended *its)
 	return mine && its ? ratios(mine->rate, its->rate) : series{};
 }
 
-/* Of rates that were not measured in the same rounds: of their medians. */
+/* The ratio of the medians: the rates come from different rounds. */
 double to_own(const contended &mine, const contended &own)
 {
 	return median(mine.rate) / median(own.rate);

@@ -29,7 +29,7 @@ constexpr unsigned writer_shares[] = {0, 1, 10, 50};
 
 /* -- One thread ---------------------------------------------------------- */
 
-/* One that is timed: a row's read or write, or a floor. */
+/* A measurement: a row's read or write, or a floor. */
 struct timed {
 	series &cycles;
 	std::function<void(u64)> run;

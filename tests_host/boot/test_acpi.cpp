@@ -104,7 +104,10 @@ struct madt {
 		return *this;
 	}
 
-	/* Of the old timer. */
+	/*
+	 * An interrupt source override: the input that the old timer is wired
+	 * to.
+	 */
 	madt &wire(unsigned input)
 	{
 		put(body, 2, 1);

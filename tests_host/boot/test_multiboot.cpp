@@ -122,7 +122,7 @@ outcome look(const fake_memory &memory, READ *read, bool line_is_whole = true)
 	const char *const why = read(memory.view(), info_at, o.found);
 
 	o.trouble = why ? why : "";
-	/* Whoever reads it on reads to its end. */
+	/* Copying the line reads it up to its zero byte. */
 	if (o.found.command_line && line_is_whole)
 		o.line = o.found.command_line;
 	return o;

@@ -191,7 +191,10 @@ TEST_CASE("learnt: a race in executions that are walked alone is found")
 	CHECK(raced_late(false, writes, writes).found == bug::data_race);
 	same([&](bool all) { return raced_late(all, writes, reads); });
 
-	/* So many that 64 were run before, so few that none was due after. */
+	/*
+	 * More than 64 executions, so that some are walked, but too few for one
+	 * that is run again as a check.
+	 */
 	const result none = raced_late(false, reads, reads);
 	good(none);
 	CHECK(none.complete > 64 + 8);
@@ -363,7 +366,8 @@ TEST_CASE("learnt: a fault in a walk alone is none, and nothing is believed")
 namespace of_symmetry {
 
 /*
- * Of executions that differ in who is who one is explored, and all are counted.
+ * Executions that differ only by a renaming of CPUs: one is explored, all are
+ * counted.
  */
 
 using klock::atomic;
@@ -392,7 +396,10 @@ bool told(const result &r)
 	return r.ok() && !r.exhaustive && r.limit.find("not symmetric") == 0;
 }
 
-/* As many by one of each as by all; how many that are. */
+/*
+ * Checks that exploring one execution of each class counts as many as exploring
+ * all; returns that result.
+ */
 template <typename Explore>
 result as_many(options how, Explore explore)
 {
@@ -683,7 +690,7 @@ options by(unsigned workers)
 	return {.sections = {4, 4, 4}, .workers = workers};
 }
 
-/* The same by two and three processes, and as many as there are cores. */
+/* Checks that two, three, and all cores' processes find what one finds. */
 template <typename Explore>
 void same_by_any(Explore explore)
 {

@@ -517,7 +517,7 @@ TEST_CASE("loop_findings: a loop around plain data ends, and is a race")
 	CHECK(spins(false).found == bug::deadlock);
 }
 
-/* One that writes them is in another state each turn, or has changed it. */
+/* A turn that writes plain data either changes the state or does not. */
 TEST_CASE("loop_findings: a loop that writes plain data ends, and is named")
 {
 	for (const unsigned by : {0u, 1u}) {

@@ -432,8 +432,10 @@ struct combining {
 	void end() { check(total == 3); }
 };
 
-/* Who waits is a node on its stack, and sleeps. Wrong: unlock() looks at the
- * node after its owner was woken. */
+/*
+ * A sleeping lock whose waiters have a node on their stacks. If wrong, unlock()
+ * reads a node after its waiter was woken.
+ */
 template <bool wrong>
 struct mutex {
 	static constexpr unsigned above = __LINE__;

@@ -1020,7 +1020,7 @@ struct sequences {
 	void end() {}
 };
 
-/* Whose reader tries until nobody disturbs it. */
+/* A reader that retries until no write disturbs it. */
 struct spinning_reader : sequences {
 	void cpu(unsigned which) { sequences::cpu(which ? 2 : 0); }
 };

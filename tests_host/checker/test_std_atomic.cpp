@@ -445,7 +445,7 @@ const known others[] = {
 	 6,
 	 [](const memory &m) { return m.x.load() == 0; },
 	 false},
-	/* Who swaps first has read 0; the other's load read 0 or 1. */
+	/* The first swap has read 0; the other CPU's load reads 0 or 1. */
 	{"floating point is added by swaps",
 	 {SIDE(m.d += 1), SIDE(m.d.fetch_add(1, relaxed))},
 	 4,
@@ -686,7 +686,10 @@ TEST_CASE("heap: bodies have their own, which ends with the execution")
 
 	const auto twice = run([](world &w, unsigned cpu) {
 		if (cpu == 0) {
-			/* Of no destructor's making. */
+			/*
+			 * Raw memory, so no destructor's double run is found
+			 * first.
+			 */
 			w.last = static_cast<box *>(::operator new(8));
 			::operator delete(w.last);
 			::operator delete(w.last);

@@ -100,7 +100,10 @@ crowd_result play(const crowd &c)
 	crowd_books books(c.actors);
 	klock::selftest::xorshift dice(c.seed);
 
-	/* Else most turns of its wait are pauses, and no looks. */
+	/*
+	 * A base of 1 makes a waiter's turns reads, and not pauses of its
+	 * back-off.
+	 */
 	if constexpr (requires { s.lock.set_base(1u); })
 		s.lock.set_base(1);
 	for (unsigned i = 0; i < most_steps; i++) {
@@ -126,7 +129,7 @@ crowd_result play(const crowd &c)
  * scenes - short scripts that tell one lock's promise from another's
  */
 
-/* Of a back-off that has just begun, these are more than one pause. */
+/* More turns than the first pause of a back-off. */
 inline constexpr unsigned some_looks = 100;
 
 /*

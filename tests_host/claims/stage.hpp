@@ -239,7 +239,7 @@ struct words<klock::tas_lock> {
 	}
 };
 
-/* Who waits and is not meant to move: do they look all the same? */
+/* Whether waiters that the script does not move also look. */
 enum class others { stand_still, look_all_the_time };
 
 template <typename L>

@@ -24,7 +24,10 @@ namespace overflow_claim {
 
 namespace {
 
-/* So many at most in this lock, from this value of its counters on. */
+/*
+ * Checks that `most` contenders exclude each other and one more does not, with
+ * the lock's counters at `served` in the beginning.
+ */
 template <typename L>
 void pass_then_break(unsigned most, unsigned served)
 {
@@ -285,7 +288,7 @@ TEST_CASE("bypass: a slow climber of tournament_lock is bypassed at will")
 		const slow_climb r = climb_slowly<tournament_lock<4>>(times);
 
 		CHECK(r.bypassed == times);
-		/* And is not starved: at the root it is next. */
+		/* It is not starved: at the root it is next. */
 		CHECK(r.stopped_at_root);
 		CHECK(r.enters);
 	}
@@ -321,7 +324,7 @@ TEST_CASE("bypass: counted for every lock, 4 CPUs at random, one of them fast")
 		case service::fifo_if_all_run: /* here all do, in turns */
 		case service::fifo:
 			CHECK(r.bypassed == 0);
-			/* Else there was nobody to bypass. */
+			/* Enough waited that a bypass was possible. */
 			CHECK(r.waited >= 150);
 			break;
 		case service::bounded:
@@ -355,7 +358,7 @@ namespace registers_claim {
 
 namespace {
 
-/* So many registers for each further CPU, at each step. */
+/* Checks that each further CPU costs `each` registers. */
 template <template <unsigned> typename Lock, unsigned Cpus>
 void check_linear(usize each)
 {

@@ -323,7 +323,7 @@ def read(obj, scratch):
 
 
 def of(compiler, source, scratch):
-    """The same of a source, which is compiled without vector registers."""
+    """read() of a source, which is compiled without vector registers."""
     return read(compiler.compile_as_kernel(
         source, Path(scratch) / "accesses.o", ["-mgeneral-regs-only"]), scratch)
 

@@ -20,9 +20,10 @@ class Expected(NamedTuple):
     # Locked instructions in lock() + unlock(), or as many as one compiler and
     # another write down; None: not checked.
     locked: Union[int, tuple, None] = None
-    # In unlock() alone: a holder that only stores pays no locked one.
+    # Locked instructions in unlock(): a holder that only stores needs none.
     unlock_locked: Optional[int] = None
-    # Those in a loop: a ticket is not taken twice, a test-and-set is.
+    # Locked instructions in a loop: a ticket lock retries none, a test-and-set
+    # lock does.
     retried: Union[int, tuple, None] = None
     # Bytes of lock() + unlock(), as two functions and inlined, x86-64 at -O2.
     most_bytes: Optional[int] = None

@@ -46,7 +46,8 @@ class Fault(NamedTuple):
     until: int = 99  # of its versions below this
 
 
-# Those of the headers that all ports share that hold the text.
+# Stands for whichever header of these names, which all ports share, has the
+# text.
 SHARED = "klock"
 _SHARED_NAMES = ("atomic*.hpp", "builtin*.hpp")
 

@@ -43,7 +43,7 @@ struct by_hand {
 using data_of_threads = synchronized<unsigned, ticket>;
 using data_of_handlers = synchronized<unsigned, irq_lock<ticket>>;
 
-/* The same, that readers share. */
+/* Data and a lock that readers share. */
 using read_write = rw_ticket_lock<u8>;
 struct read_by_hand {
 	read_write lock;

@@ -59,8 +59,8 @@ def _shape_differs(name, hand, guard):
 
 
 def _in_any_order(function):
-    """The same of a function whose blocks may lie otherwise, in two lists: what
-    moves a value (GCC 14 takes a lea more than by hand), and all else."""
+    """A function's shape without the order of its blocks: the instructions that
+    move a value (GCC 14 needs one lea more than by hand), and all others."""
     moves, others = [], []
     for one in sorted(shape(function)):
         moves_only = re.match(r"(mov|lea)", one)

@@ -36,7 +36,8 @@ def check_symbols(obj):
 
 
 def judge(undefined, defined, sections):
-    """The same, of what objects.of_each() says of one."""
+    """What is wrong with an object's symbols and sections (objects.of_each()).
+    """
     found = []
     defined = [name for name, _ in defined]
     for name in undefined + defined:
@@ -60,12 +61,13 @@ def judge(undefined, defined, sections):
 
 # Letters of nm that two object files may both have: weak, unique, local.
 SHARED = "VvWwutrbdn"
-# Of them, those of variables: a file that uses none has none.
+# The letters of variables: a file that uses none has none.
 DATA = "Vurbd"
 # Defined on purpose in every file, in groups that are kept once a port and once
 # a version: a program of two is not linked (arch/<port>/klock/arch/port.hpp).
 ONCE = ("klock_two_ports_in_one_program", "klock_two_versions_in_one_program")
-# Else any function that is emitted needs the linker's offset table, on 32 bits.
+# On 32 bits, position-independent code makes each function that is emitted need
+# the global offset table.
 FIXED_PLACE = ["-fno-pic"]
 
 

@@ -136,7 +136,7 @@ def _again(*parts):
 
 
 class AArch64:
-    """Of exclusive accesses, or of LSE."""
+    """AArch64's instructions, by exclusive accesses or by LSE's atomics."""
 
     port = "aarch64"
     loads, stores, fences = _A64_LOADS, _A64_STORES, _A64_FENCES
@@ -221,7 +221,7 @@ class Wanted:
         fields = 4 if fields == 3 else fields
         if self.operation in ("compare_exchange", "advance"):
             self.size *= fields
-        # Of several fields the last, but for a pair's first and three's third.
+        # The probes use the last field, a pair's first, and the third of three.
         index = {None: 0, "first": 0, "second": 1}.get(part) if \
             kind != "fields" else int(part) - 1
         # Its carry leaves an aligned word of 4 bytes (arch/riscv).

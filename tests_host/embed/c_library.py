@@ -220,8 +220,9 @@ SCENES = {
 
 
 def header_examples(case):
-    """Of the headers in C; those in C++: headers.py. A lock's examples are one
-    function, in which what it says of lib/c's objects holds."""
+    """Compiles and runs the examples in the headers for C (headers.py has those
+    for C++). A lock's examples are one function, in which what the header says
+    of lib/c's objects holds."""
     text, calls = SCENE, ""
     for path in sorted((case.root / "lib/c/klock").glob("*.h")):
         body = []
@@ -347,13 +348,13 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
 
 COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
-# Those that note no caller.
+# Verbs that note no caller.
 PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
          "reset", "is_set", "notify_one", "notify_all", "wake_one", "wake_all"}
-# Macros alone, of verbs of two locks.
+# Macros without a function: their verbs differ for two locks.
 WITH = {f"klock_wait_with{irqsave}{until}" for irqsave in ("", "_irqsave")
         for until in ("", "_until")}
-# Whose functions C calls by their names.
+# Types without verbs: C calls their functions by name.
 NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
 SITED = {"declare_before", "declare_rank", "might_wait", "none_held_in",
@@ -368,7 +369,7 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_lock_order_8_noted", "klock_lock_order_64_noted",
         *(f"klock_{name}_at" for name in SITED),
         *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
-# Of any checked lock.
+# Verbs of every checked lock.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
          "set_sub_rank", "unnest", "might_wait_with"}
 # Structures that are no locks.

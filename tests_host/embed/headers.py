@@ -269,7 +269,7 @@ void make_tables() {}
 int p, x;
 using klock::atomic, klock::guard, klock::clh_node;
 """
-# Of model checker and simulator.
+# Declarations for the examples of the model checker and the simulator.
 ENGINES = HELD + """\
 #include <klock/mcs_lock.hpp>
 #include <klock/plain.hpp>
@@ -324,8 +324,8 @@ _GUARD = re.compile(r"klock::\w*guard (\w+)[({](.*?)[)}]")
 
 
 def paragraphs(path):
-    """Those parts of a header's comments that are code: with their prose, and
-    without it. An empty line ends one, where no brace is open."""
+    """Yields each piece of code in a header's comments, with its prose and
+    without. An empty line ends a piece, unless a brace is open."""
     for comment in re.findall(r"/\*\n.*?\*/", path.read_text(), re.S):
         lines, code = [], []
         comment = re.split(r"\n \* (?:State|Ordering)\b", comment)[0]
@@ -409,8 +409,9 @@ def _run(case, paths, scene, *flags, at_least=1):
 
 
 def examples_run(case):
-    """Those in C: c_library.py. clang alone knows annotated.hpp's attributes:
-    embed.md's recipe."""
+    """Compiles and runs the examples in the headers for C++ (c_library.py has
+    those for C). Only clang knows annotated.hpp's attributes, which embed.md's
+    recipe tests."""
     lib = case.root / "lib"
     _run(case, sorted((lib / "klock").glob("*.hpp")) +
          [lib / "analysis/klock/annotated.hpp"], SCENE,

@@ -24,7 +24,7 @@ WRAPPERS = ("checked_lock.hpp", "counted_lock.hpp", "irq_lock.hpp",
 # Locks with an interface and tests of their own: the template, but no line in
 # the list of locks, whose tests take any lock by lock() and unlock().
 #
-# Those that sleep need a kernel's threads.
+# The sleeping locks need a kernel's threads.
 SLEEPING = ("completion.hpp", "condition.hpp", "mutex.hpp", "semaphore.hpp",
             "shared_mutex.hpp", "wait_queue.hpp")
 UNLISTED = ("seq_lock.hpp", *SLEEPING)

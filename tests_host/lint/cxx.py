@@ -20,12 +20,12 @@ def _spaces(text):
 
 
 def without_comments(text):
-    """The same text, every offset kept, comments turned into spaces."""
+    """The text with its comments turned into spaces, so that offsets stay."""
     return _LEXEMES.sub(lambda m: _spaces(m[0]) if m["comment"] else m[0], text)
 
 
 def code_only(text):
-    """As without_comments, and string and character literals blank too."""
+    """The text with comments, strings and characters turned into spaces."""
     return _LEXEMES.sub(lambda m: _spaces(m[0]), text)
 
 

@@ -64,7 +64,7 @@ class Row(NamedTuple):
 
     @property
     def name(self):
-        """Of the operation alone: await_eq_acquire."""
+        """The operation without its variable: await_eq_acquire."""
         return re.findall(r"\w+", self.operation)[-1]
 
     @property
@@ -178,7 +178,7 @@ FIELDS = ("Algorithm", "Source", "Use when", "Size", "Zero bytes", "Lifetime",
 # Where there is nothing to say they are left out.
 OPTIONAL = ("Sizes",)
 
-# Those that claim something a test can read.
+# The fields whose claims a test checks.
 CHECKED = ("Size", "Zero bytes", "Lifetime", "Fairness", "Capacity", "Ordering",
            "Cost")
 

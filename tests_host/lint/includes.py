@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Who may include whom follows from the folder. Run: includes.py --root DIR
+"""Checks who includes whom, which follows from the folder.
 
 The first row of the table whose pattern fits a file decides; a file of lib that
-no row fits is an error.
+no row fits is an error. Run: includes.py --root DIR
 """
 
 import fnmatch

@@ -103,8 +103,8 @@ def waiting_members(root):
 
 
 def checks_of(root):
-    """Of checked_lock, by name: (path, line, the hooks that it does not run)
-    of each function, where the lock inside is no hook of the one around it."""
+    """{name: [(path, line, hooks that it does not run)]} of checked_lock's
+    functions. What the lock inside calls does not count as a hook."""
     functions, bodies, offered, own = [], {}, [], []
     for name in _CHECKED:
         path = root / "lib/klock" / name
@@ -156,7 +156,8 @@ def check_hooks(root):
 
 
 def without_arguments(symbol):
-    """Of templates: klock::lock<4u>::look<int>(..) is klock::lock::look(..)."""
+    """A symbol without template arguments: klock::lock<4u>::look<int>(..)
+    becomes klock::lock::look(..)."""
     while True:
         shorter = re.sub(r"<[^<>]*>", "", symbol)
         if shorter == symbol:

@@ -25,7 +25,8 @@ _NO_TYPE = {"return", "else", "case", "goto", "throw", "new", "delete", "using",
             "co_return", "co_yield", "do", "not", "and", "or", "define"}
 _TYPE = re.compile(r"[\w:]+(?:\s*<.*>)?(?:\s*(?:const|[*&]))*", re.S)
 _RECORD = re.compile(r"\b(?:struct|class|union)\b(?![^<]*>\s*\w+\s*\()")
-# Of a parameter: T &x or T *x, but no T &&x and no pointer to a member.
+# A parameter through which its argument may change: T &x or T *x, but no T &&x
+# and no pointer to a member.
 _CHANGES = re.compile(r"(?!.*\bconst\b).*(?<!&)(?<!::)[&*]\s*(?:\w+\s*)?(?:=.*)?",
                       re.S)
 
@@ -50,7 +51,8 @@ def _without_template(head):
 
 
 def _scopes(code):
-    """Of each offset of a brace: whether what it opens is a struct's body."""
+    """[(offset behind a brace or semicolon, whether it is in a struct's body)].
+    """
     found, open_, head = [], [False], 0
     for brace in re.finditer(r"[{};]", code):
         if brace[0] == "{":

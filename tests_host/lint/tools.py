@@ -40,7 +40,7 @@ MISTAKES = [
 
 
 WAIT = 120  # seconds, for what comes at once; never a verdict on speed
-# The same of programs, by their names.
+# {program: [(wrong words, what it must say)]}.
 PROGRAMS = {
     "klock_bench": [
         (["--out", "/dev/full"], "/dev/full: Not a directory"),

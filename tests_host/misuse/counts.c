@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same of a lock for C. */
+/* Misuse of the locks for C. */
 #if WRONG == 2
 /* says-error@*:*{{klock_end_pragma_pack_before_these_headers}} */
 #pragma pack(1)

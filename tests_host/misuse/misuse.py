@@ -202,7 +202,8 @@ def two_ports_in_one_program(case):
 
 
 def two_versions_in_one_program(case):
-    """Whose number stands twice: a version that is half changed is an error."""
+    """The version stands in two headers: changing it in one alone is an error.
+    """
     later = Case(case.scratch, case.scratch)
     shutil.copytree(case.root / "lib", case.scratch / "lib")
     for header, before in (

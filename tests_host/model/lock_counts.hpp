@@ -40,9 +40,9 @@ struct pinned {
 	u64 four;  /* {1,1,1,1}; none for a lock of two */
 };
 
-/* From here on it takes ten seconds and more. */
+/* A lock with more executions takes ten seconds or longer. */
 inline constexpr u64 many = 500'000;
-/* And from here on up to minutes: counted by hand, model_locks '[.largest]'. */
+/* A lock with more takes minutes: counted by hand, model_locks '[.largest]'. */
 inline constexpr u64 too_many = 1'000'000;
 
 inline constexpr pinned counts[] = {

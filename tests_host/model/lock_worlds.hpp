@@ -57,7 +57,7 @@ inline unsigned sum(const std::vector<unsigned> &sections)
 	return std::accumulate(sections.begin(), sections.end(), 0u);
 }
 
-/* So many sections served: any counter's value, at its own width. */
+/* A number of sections served: converts to any counter's type. */
 struct served {
 	u64 sections;
 	template <klock::counter T>
@@ -199,7 +199,7 @@ bool changes(void *p, change to)
 	return true;
 }
 
-/* Who takes a lock, or reads what it protects. */
+/* A contender with its type erased: a writer, or a reader. */
 struct taking {
 	klock::usize bytes = 0;
 	void (*make)(void *, unsigned number) = nullptr;
@@ -245,19 +245,19 @@ struct kind {
 	void (*end_mortal)(void *);
 	bool (*put)(void *, unsigned cpu);
 
-	/* Of those that readers share. */
+	/* Locks that readers share */
 	taking read_by{};
 	u64 reader_capacity = 0;
 	bool reads_by_number = false;
 	klock::selftest::sharing order_of_sharing{};
 	bool upgrades = false, tries_to_upgrade = false, downgrades = false;
 	bool (*change_to)(void *, change) = nullptr;
-	/* Of those that are wrong. */
+	/* Wrong locks */
 	unsigned found_in = 0;
 	const char *mistake = nullptr;
 };
 
-/* As large as any lock's, any contender's, any that ends with its lock. */
+/* The largest sizes of locks, contenders, objects that end with a lock. */
 inline constexpr klock::usize most_lock = 1024, most_who = 192,
 			      most_mortal = most_lock + most_cpus * most_who;
 
@@ -330,13 +330,13 @@ const std::vector<kind> &kinds_of()
 	return all;
 }
 
-/* Those that tests visit, made for so many CPUs. */
+/* The locks that tests visit, made for that number of CPUs. */
 template <unsigned Cpus>
 const std::vector<kind> &tested()
 {
 	return kinds_of<tested_locks<Cpus>>();
 }
-/* And that so many may take. */
+/* Those of tested() whose capacity is that number at least. */
 template <unsigned Cpus>
 const std::vector<kind> &tested_by()
 {
@@ -392,7 +392,7 @@ struct taker {
 	}
 };
 
-/* So many, numbered from first. */
+/* That number of contenders, numbered from first. */
 template <unsigned Number>
 struct takers {
 	const taking &by;
@@ -506,7 +506,7 @@ inline result exclusion(const kind &k, const options &how)
 		[expected](counted &w) { w.all_counted(expected); });
 }
 
-/* The same, with nodes on the CPUs' stacks, new for each section. */
+/* As exclusion(), with nodes on the CPUs' stacks, new for each section. */
 inline result exclusion_on_stack(const kind &k, const options &how)
 {
 	const unsigned expected = sum(how.sections);
@@ -521,7 +521,7 @@ inline result exclusion_on_stack(const kind &k, const options &how)
 		[expected](counted &w) { w.all_counted(expected); });
 }
 
-/* The same from a lock that has served so many sections already. */
+/* As exclusion(), from a lock that has already served `by` sections. */
 inline result exclusion_from(const kind &k, const options &how, served by)
 {
 	const unsigned expected = sum(how.sections);
@@ -767,7 +767,7 @@ inline result gives_up_and_tries(const kind &k, options how)
 		[how](timed &w) { w.at_rest(how); });
 }
 
-/* Who never leaves keeps out the others, and none of them for ever. */
+/* CPU 0 never unlocks: others do not get in, but their timed tries end. */
 inline result holder_stays(const kind &k, options how)
 {
 	return explore<timed>(k, how, [](timed &w, unsigned cpu) {
@@ -778,12 +778,13 @@ inline result holder_stays(const kind &k, options how)
 	});
 }
 
-/* One type for all that look: until true, which is "enough". */
+/* Looks at a result; true means that it has seen enough. */
 using visit = std::function<bool(const result &)>;
 
 /*
- * Until enough(result) says so: true if it did. Of two CPUs and of three, each
- * with a lock made for so many: what a full ring needs shows in no other.
+ * Explores clients with deadlines until enough(result) returns true, and
+ * returns whether it did. There are clients of two CPUs and of three, each with
+ * a lock made for that number: some faults show in a full ring alone.
  */
 inline bool each_timed_client(const kind &k, const options &how,
 			      const visit &enough)
@@ -806,7 +807,7 @@ inline bool each_timed_client(const kind &k, const options &how,
 	       enough(gives_up_and_tries(k, with({3, 1, 1}, 0)));
 }
 
-/* The same lock of the list, made for two CPUs, and as it is. */
+/* each_timed_client() of the lock made for two CPUs, and of k itself. */
 inline bool timed_clients_of_two_and_three(const kind &k, const options &how,
 					   const visit &enough)
 {

@@ -46,7 +46,7 @@ double cpu_seconds()
 	return sum;
 }
 
-/* Of the largest process so far. */
+/* The peak memory of the largest process so far. */
 long peak_mib()
 {
 	rusage self, children;

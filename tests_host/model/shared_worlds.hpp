@@ -339,8 +339,8 @@ inline result reader_before_writer(const kind &k, bool reader_comes_first,
  */
 
 /*
- * Those of whole words, small ones first. Two writers and a reader, a writer
- * and two readers, and {2, 1, 1} each show what no smaller one does.
+ * Clients with whole words, small ones first. Two writers and a reader, a
+ * writer and two readers, and {2, 1, 1} each show what no smaller one does.
  */
 inline const std::vector<client> &shared_clients()
 {
@@ -352,7 +352,7 @@ inline const std::vector<client> &shared_clients()
 	return all;
 }
 
-/* Those with tries. */
+/* Clients that try. */
 inline const std::vector<client> &shared_tries()
 {
 	static const std::vector<client> all = {
@@ -363,7 +363,7 @@ inline const std::vector<client> &shared_tries()
 	return all;
 }
 
-/* Those in which counters of few bits wrap. */
+/* Clients in which counters of few bits wrap. */
 inline const std::vector<client> &shared_wraps()
 {
 	static const std::vector<client> all = {
@@ -375,7 +375,7 @@ inline const std::vector<client> &shared_wraps()
 	return all;
 }
 
-/* Those of who upgrades, or downgrades; some in counters of few bits. */
+/* Clients that upgrade or downgrade; some with counters of few bits. */
 inline const std::vector<client> &shared_changes()
 {
 	static const std::vector<client> all = {

@@ -213,7 +213,10 @@ result in_turn(options how, const char *roles = "lll")
 	});
 }
 
-/* As many references as sections. */
+/*
+ * Each section gives up a reference to the object with the lock; the last ends
+ * it.
+ */
 template <typename Lock>
 result freed(const options &how, const char *roles)
 {
@@ -540,7 +543,7 @@ result takes_and_brings(options how, const char *roles,
 	return r;
 }
 
-/* Those that the tests and the mutants have in common. */
+/* The locks that both the tests and the mutants use. */
 using mutex_ = patient_mutex<1, tickets>;
 using fifo = patient_mutex<0, tickets>;
 using unit = one_unit<tickets>;

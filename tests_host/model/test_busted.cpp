@@ -66,7 +66,7 @@ TEST_CASE("busted: an unlock that goes on after it has released, and only that")
 {
 	using root_first = subject<"", busted::root_first, service::none>;
 
-	/* Whoever ends it sees; who does not, sees nothing wrong with it. */
+	/* Only a user that ends the lock's life can see the fault. */
 	CHECK(hunt(kind_of<root_first>).ok());
 	for (const auto &sections :
 	     std::vector<std::vector<unsigned>>{{1, 1, 1}, {1, 1, 1, 1}}) {

@@ -211,7 +211,7 @@ TEST_CASE("irq_lock: a handler takes what its own CPU takes")
 	const result off = all_are_counted<irq_lock<ticket>>(interrupted);
 
 	verdict::right_by_at_least(100, off);
-	/* The same without the type that says so. */
+	/* Without irq_lock<>, the handler deadlocks. */
 	CHECK(all_are_counted<ticket>(interrupted).found == bug::deadlock);
 }
 
@@ -436,7 +436,7 @@ TEST_CASE("irq_shared_lock: a writer that tries writes, or leaves no trace")
 	are_right<in_order>(sizes, false, reads<in_order>);
 }
 
-/* Of handlers that try, none stands in another's way; they do in a writer's. */
+/* Two readers never make a handler's try fail; a writer may. */
 TEST_CASE("irq_shared_lock: a try fails only where it must")
 {
 	using type = world<by_phases>;
@@ -677,7 +677,7 @@ TEMPLATE_TEST_CASE("serving: who waits for a lock answers its holder", "",
 	hangs(shootdown<beside<TestType, false, true>>({}, {2, 1}));
 }
 
-/* Of all that lock(serve) and unlock() do: a wait that forgets to acquire. */
+/* Each order of lock(serve) and unlock() is needed, in waits too. */
 TEMPLATE_TEST_CASE("serving: orders needed", "", klock::ticket_lock<u8>,
 		   preemptable, klock::tas_lock, klock::ttas_lock)
 {

@@ -146,7 +146,10 @@ TEST_CASE("interrupts: with interrupts on, every lock is found")
 		const seen s = interrupt<how::by_guard>(
 			k, {.sections = {1, 1}, .interrupts = 1});
 		INFO(k.name);
-		/* One that is indexed lets its own CPU in again. */
+		/*
+		 * An indexed lock lets its own CPU in again, so there is no
+		 * deadlock.
+		 */
 		if (k.indexed)
 			CHECK_FALSE(s.r.ok());
 		else
@@ -322,9 +325,9 @@ TEST_CASE("interrupts: flags kept in the lock are found")
 namespace of_fairness {
 
 /*
- * Who is served before whom, in every execution. A lock that promises an order
- * keeps it; one that promises none is seen to break it, which shows that the
- * tests can tell.
+ * The order of service in every execution. A lock that promises an order keeps
+ * it; one that promises none is seen to break it, which shows that the tests
+ * can tell.
  */
 
 using klock::selftest::queues;

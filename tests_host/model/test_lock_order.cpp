@@ -572,7 +572,7 @@ TEST_CASE("lock_order: two orders, and no execution without a report")
 
 namespace {
 
-/* Of other locks than that of the learning, which is a tas_lock. */
+/* Its locks are no tas_lock, which lock_order uses itself to add an edge. */
 struct new_world {
 	new_world() { order_now = &order; }
 	~new_world() { order_now = nullptr; }
@@ -627,12 +627,12 @@ TEST_CASE("lock_order: what is known is found by loads alone")
 	using model::operation;
 	using files = std::set<std::string>;
 
-	/* Its CPU's own lines alone are written. */
+	/* Only the lines of the CPU itself are written. */
 	CHECK(done_by_order<known_world>(operation::rmw).empty());
 	CHECK(done_by_order<known_world>(operation::store) ==
 	      files{"held.hpp"});
 	CHECK(done_by_order<known_world>(operation::load).size() >= 3);
-	/* Who learns takes its lock. */
+	/* Adding an edge takes lock_order's own lock. */
 	CHECK(done_by_order<new_world>(operation::rmw) ==
 	      files{"tas_lock.hpp"});
 }

@@ -151,7 +151,7 @@ void guarded(counted &w, unsigned cpu)
 		w.add();
 	} else if constexpr (klock::node_lock<lock> &&
 			     !klock::stack_node_lock<lock>) {
-		/* All that who takes it brings along. */
+		/* The node, where the caller must supply it. */
 		Guard<lock> held(it, w.who.as<typename lock::node>(cpu));
 		w.add();
 	} else {
@@ -160,7 +160,7 @@ void guarded(counted &w, unsigned cpu)
 	}
 }
 
-/* Of each lock, in tested<2>()'s order. */
+/* A section by a guard; users() has one for each lock of tested<2>(). */
 using guard_user = void (*)(counted &, unsigned cpu);
 
 template <template <typename> typename Guard>

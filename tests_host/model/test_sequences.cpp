@@ -51,7 +51,7 @@ void look_at(locked_world<Lock> &w, unsigned cpu, const two &t, bool one_writer)
 	check(t.a == t.b, "two halves of two writes");
 	check(t.a >= w.seen[cpu], "older than what was seen before");
 	w.seen[cpu] = t.a;
-	/* Who sees a write sees what its writer did before it. */
+	/* A reader that sees a write also sees what its writer did before. */
 	if (one_writer && t.a != 0)
 		(void)w.before.get();
 }
@@ -400,7 +400,7 @@ TEST_CASE("seq_count: no reader sees two halves")
 		return seq_count_is_right(o, true);
 	};
 
-	/* Of the reader's turns all, or the last alone where no await is. */
+	/* all: explores each turn of the reader; cut_loops keeps the last. */
 	const bool all = true;
 
 	proof::passes(10, {.sections = {1, 1}}, waits);
@@ -546,7 +546,7 @@ result done_is_seen(const options &how)
 	});
 }
 
-/* Whoever gets it reads it; whoever only looks reads all of it, or nothing. */
+/* get() returns the whole value; peek() the whole value or nothing. */
 struct lazy_world {
 	/* A value whose parts the checker watches. */
 	struct table {

@@ -171,14 +171,17 @@ TEST_CASE("shared: tries over a whole wrap of few bits")
 	using tickets = shared_subject<"rw", klock::rw_ticket_lock<u8>,
 				       sharing::in_order>;
 
-	/* Of one bit: four writes or two reads, and all is as it was. */
+	/*
+	 * With counters of one bit, four writes or two reads restore all of the
+	 * state.
+	 */
 	for (const client &c :
 	     {client{"wW", {4, 1}, 1}, client{"wR", {4, 1}, 1},
 	      client{"rW", {2, 1}, 1}, client{"rW", {4, 1}, 2}}) {
 		INFO(c.roles);
 		good(shared(kind_of<tickets>, c));
 	}
-	/* Apart they look like nobody came (ABA): why it is one word. */
+	/* As two words, they pass for an unchanged lock (ABA). */
 	for (const client &c :
 	     {client{"wW", {4, 1}, 1}, client{"rW", {2, 1}, 1},
 	      client{"wR", {2, 1}, 1}}) {

@@ -271,7 +271,7 @@ unsigned times(const std::string &text, std::initializer_list<const char *> all)
 	return n;
 }
 
-/* Of all kinds. */
+/* The number of read-modify-writes in a timeline. */
 unsigned rmws(const std::string &text)
 {
 	return times(text, {" cas ", " add ", " exchange ", " fetch_"});

@@ -73,7 +73,7 @@ bool draw_mistake(mistake here) { return made == here && chance(20) == 0; }
 template <klock::lock_name Name, typename L = klock::ticket_lock<klock::u8>>
 using named = klock::checked_lock<L, Name>;
 
-/* Of threads alone. */
+/* Locks of threads alone */
 constinit named<"table"> table;
 constinit named<"inode", klock::tas_lock> inode[4];
 constinit named<"directory"> directory[3];
@@ -82,7 +82,7 @@ constinit named<"right"> right[2];
 constinit named<"left"> left_last;
 constinit named<"element"> element[6];
 constinit named<"map", klock::phase_fair_lock<klock::u16>> map;
-/* Of handlers as well. */
+/* Locks of handlers as well */
 constinit named<"settings", klock::reader_lock<cpus>> settings;
 constinit named<"device"> device[3];
 constinit named<"log"> log_lock;

@@ -225,16 +225,15 @@ TEST_CASE("lifetime: an unlock that writes on after it has released is found")
 }
 
 /*
- * The same where readers and writers follow each other: as soon as the next
- * holder may be in, between any two instructions of an unlock, it is in,
- * releases, and ends the lock. What the unlock then still writes to it is seen
- * in the lock's place.
+ * Readers and writers that follow each other. Between any two instructions of
+ * an unlock, the next holder gets in if it may, releases, and ends the lock. If
+ * the unlock still writes to the lock then, that is seen in its memory.
  */
 namespace {
 
 constexpr unsigned cpus = 4;
 
-/* Takes the lock if that is not to wait. */
+/* Takes the lock if that needs no wait. */
 template <typename L>
 bool get_in(L &lock, contender<L> &writer)
 {

@@ -260,7 +260,7 @@ extern "C" void klock_os_panic(const char *name, const void *, unsigned,
 
 namespace {
 
-/* The same threads for all rounds, which a barrier holds together. */
+/* Runs each round on all threads, with a barrier before it. */
 template <typename Round>
 void in_step(u32 threads, u32 rounds, Round round)
 {

@@ -196,7 +196,10 @@ TEST_CASE("shared: writers alone, readers together, 8 threads", "[shared]")
 
 } // namespace shared_tests
 
-/* As many threads as above: the templates are compiled once. */
+/*
+ * Uses the number of threads of the tests above, so templates are compiled
+ * once.
+ */
 namespace control_tests {
 
 namespace {
@@ -218,7 +221,7 @@ void not_found(const tortured &lock)
 
 } // namespace
 
-/* One that stands still ends the program, and says so. */
+/* A lock that stands still ends the program, with a message. */
 TEST_CASE("busted: no correct lock is found", "[busted]")
 {
 	widths_of<all_locks<most_threads>>::for_each([]<typename Subject>() {

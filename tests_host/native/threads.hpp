@@ -89,7 +89,7 @@ struct standstill {
 	/* One is enough, but for a value that changes and changes back. */
 	static constexpr unsigned rounds_in_vain = 3;
 
-	/* Of all that the threads share: where it lies, how long it is. */
+	/* of, bytes: the memory that the threads share. */
 	standstill(unsigned threads, bool core_for_each, const void *of,
 		   std::size_t bytes)
 	    : since(threads), shared(of), size(bytes)
@@ -293,7 +293,7 @@ template <typename Subject, typename Torture>
 inline constexpr tortured tortured_as = {Subject::name, Subject::capacity,
 					 run_fresh<Subject, Torture>};
 
-/* As many CPUs of the plan's as the lock can serve. */
+/* Runs the plan, with no more CPUs than the lock can serve. */
 inline result run_on_threads(const tortured &lock, plan &p,
 			     stuck standing_still = stuck::is_a_bug)
 {

@@ -60,7 +60,7 @@ using exchanges = list<op<"exchange_relaxed", &atomic<T>::exchange_relaxed>,
 		       op<"exchange_acq_rel", &atomic<T>::exchange_acq_rel>,
 		       op<"exchange_seq_cst", &atomic<T>::exchange_seq_cst>>;
 
-/* Of integers. */
+/* Sums, of integers */
 template <integer T>
 using sums = list<op<"fetch_add_relaxed", &atomic<T>::fetch_add_relaxed>,
 		  op<"fetch_add_acquire", &atomic<T>::fetch_add_acquire>,
@@ -73,7 +73,7 @@ using sums = list<op<"fetch_add_relaxed", &atomic<T>::fetch_add_relaxed>,
 		  op<"fetch_sub_acq_rel", &atomic<T>::fetch_sub_acq_rel>,
 		  op<"fetch_sub_seq_cst", &atomic<T>::fetch_sub_seq_cst>>;
 
-/* Of integers, enums and bool. */
+/* Bit changes, of integers, enums and bool */
 template <bit_set T>
 using bit_changes =
 	list<op<"fetch_or_relaxed", &atomic<T>::fetch_or_relaxed>,

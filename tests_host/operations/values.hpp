@@ -273,7 +273,10 @@ struct value_test {
 		}
 	}
 
-	/* Those of a list that find a value and leave another. */
+	/*
+	 * Checks a list of operations that change the value and return the old
+	 * one.
+	 */
 	template <typename List>
 	void change()
 	{

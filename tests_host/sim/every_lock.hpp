@@ -51,9 +51,9 @@ std::vector<figures> measure_every_lock(const machine &on,
 					unsigned most = 1024);
 
 /*
- * Those of the first machine, measured once in this process: large sizes first,
- * so that before each ran other ones than in the report. Most of the time is
- * the largest's: below level full it is 128.
+ * The figures on the first machine, measured once in this process. Large sizes
+ * run first, so that other sizes precede each than in the report. Most of the
+ * time goes into the largest: below level full it is 128.
  */
 struct measured {
 	std::vector<figures> rows;

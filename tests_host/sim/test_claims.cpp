@@ -366,7 +366,10 @@ TEST_CASE("readers: reader_lock: a read costs the same with 1,024 as with 8")
 	CHECK(of[3].most_readers == 1024);
 	CHECK(of[3].rate() > 0.75 * 1024 / 8 * of[0].rate());
 
-	/* Whose readers share a line has no more from 16 times as many. */
+	/*
+	 * A lock whose readers share a line gains nothing from 16 times as many
+	 * CPUs.
+	 */
 	const auto on_one_line = [&](unsigned cpus) {
 		return with<phase_fair_lock<u16>>(on, {.cpus = cpus});
 	};
@@ -456,7 +459,7 @@ using namespace sim;
 
 namespace {
 
-/* Of FIFO locks some are bypassed on the way to the doorway, not behind it. */
+/* Bypasses that a FIFO lock may show: before its doorway, never behind it. */
 constexpr double most_on_the_way = 0.5;
 
 /* Whether some load shows that the lock is wrong. */

@@ -58,7 +58,7 @@ struct misses_claim {
 	bool transfers; /* else misses */
 };
 
-/* Of a read: alone, and among so many readers (w of growth). */
+/* Claims about a read: alone, and among w readers. */
 struct read_claim {
 	unit_claims alone;
 	misses_claim together;
@@ -84,7 +84,9 @@ std::string replaced(const std::string &in, const char *pattern,
 	return std::regex_replace(in, std::regex(pattern), with);
 }
 
-/* Of the pieces of a number: up to, times x, what, over y, plus z; or digits.
+/*
+ * The number that the match's groups make: up to, times x, what, over y, plus
+ * z; or digits.
  */
 range value(const std::smatch &m, unsigned cpus)
 {
@@ -275,7 +277,7 @@ std::string check_alone(const unit_claims &claims, const alone &did)
 	return wrong;
 }
 
-/* Of a read or an acquisition, among so many. */
+/* What is wrong with the misses of a read or an acquisition among that many. */
 template <typename Figures>
 std::string check_misses(const misses_claim &c, double among, const char *whom,
 			 const Figures &did)

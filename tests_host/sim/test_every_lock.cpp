@@ -21,7 +21,7 @@ using namespace sim;
 
 namespace {
 
-/* Of FIFO locks some are bypassed on the way to the doorway, not behind it. */
+/* Bypasses that a FIFO lock may show: before its doorway, never behind it. */
 constexpr double most_on_the_way = 0.5;
 
 selftest::service promised(const std::string &name)

@@ -328,7 +328,10 @@ TEST_CASE("timeout_lock: try_lock_for waits so long, and a sum does not wrap")
 	CHECK(lock.try_lock_for(1, 0));
 	lock.unlock(1);
 
-	/* One that has all the time there is gets it when it comes free. */
+	/*
+	 * A waiter with no effective deadline gets the lock when it is
+	 * released.
+	 */
 	lock.lock(0);
 	bool taken = false;
 	std::thread other([&] { taken = lock.try_lock_for(1, ~u64{0}); });

@@ -477,7 +477,10 @@ namespace {
 thread_local bool frees = false;
 atomic<u32> freed;
 
-/* Whoever is not the last sleeps here until the last has freed the object. */
+/*
+ * unlock() of all users but the last returns after the last has freed the
+ * object.
+ */
 struct slow_to_return {
 	static constexpr u64 max_contenders = 2;
 

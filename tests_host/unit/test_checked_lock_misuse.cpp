@@ -370,7 +370,7 @@ TEST_CASE("checked_lock: a wait with a deadline is a wait, and named as one")
 		    "lock() in an NMI handler");
 	});
 
-	/* Who gave up is no contender: again and again, within the capacity. */
+	/* A CPU that gave up is no contender: it may try again and again. */
 	as(1, context::thread, [&] {
 		for (unsigned times = 0; times < 5; times++) {
 			CHECK_FALSE(lock.try_lock_until(1, passed));
@@ -711,7 +711,9 @@ TEST_CASE("checked_lock: shared: one reader more than the capacity")
 	    "more contenders than its capacity");
 	has(panic_of([&] { (void)lock.try_lock_shared(); }),
 	    "more contenders than its capacity");
-	/* Those for whom there was no room to be noted are counted. */
+	/*
+	 * Readers that found no room in the table are counted and may unlock.
+	 */
 	for (unsigned reader = 0; reader < 256; reader++) {
 		current_cpu = reader;
 		lock.unlock_shared();

@@ -474,7 +474,7 @@ TEST_CASE("print_counts: a lock that was freed, and its memory is another's")
 	const u32 before = counted_locks.freed.load_relaxed();
 	std::memset(static_cast<void *>(&locks[which]), with,
 		    sizeof(locks[which]));
-	/* Those that were listed after it: the last is the first. */
+	/* The list is last in, first out: only locks listed later are left. */
 	CHECK(all_counts().size() == 2 - which);
 	CHECK(counted_locks.freed.load_relaxed() == before + 1);
 	/* The others are back as soon as they are waited for. */
@@ -485,7 +485,7 @@ TEST_CASE("print_counts: a lock that was freed, and its memory is another's")
 	CHECK(all_of_table().find("freed without forget_counts(): " +
 				  std::to_string(before + 1)) !=
 	      std::string::npos);
-	/* Or is taken out, whether it is in or not. */
+	/* The destructor takes it out of the list, or finds it is not in it. */
 	std::memset(static_cast<void *>(&locks[which]), 0,
 		    sizeof(locks[which]));
 }
@@ -712,7 +712,7 @@ TEST_CASE("counted_lock: readers in all locks around it")
 
 namespace {
 
-/* One that has to wait, and what is counted of both. */
+/* Takes a lock without and with a wait, and checks both are counted. */
 template <typename L>
 void count_a_wait()
 {

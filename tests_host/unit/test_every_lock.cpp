@@ -98,7 +98,7 @@ TEST_CASE("every lock: is_locked says what happens, again and again")
 
 TEST_CASE("every lock: zero bytes are free, where the header says so")
 {
-	/* Who says that they are not: clh_lock, anderson_lock. */
+	/* The headers of clh_lock and anderson_lock say that they are not. */
 	unsigned from_zero = 0;
 
 	for_each_lock([&](const std::string_view name, some_lock &lock,

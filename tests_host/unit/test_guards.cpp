@@ -358,7 +358,7 @@ TEST_CASE("irq_guard: a waiter does not overwrite what the holder found")
 
 namespace {
 
-/* The same with the flags in the lock: shown to fail, so that we know. */
+/* A lock that keeps the flags in itself: the test above fails with it. */
 struct flags_in_lock {
 	void lock()
 	{
@@ -779,7 +779,7 @@ static bool is_last(const mcs_lock &lock, const mcs_node &node)
 	return lock.is_locked() && !lock.is_contended(node);
 }
 
-/* Who holds the lock releases it when it has been answered three times. */
+/* serve() releases the lock in its third call. */
 TEMPLATE_TEST_CASE("guards: serve() between looks, never at a free lock", "",
 		   ticket_lock<u8>, preemptable_ticket_lock<u8>, tas_lock,
 		   ttas_lock)

@@ -223,9 +223,9 @@ TEST_CASE(
 TEST_CASE("tournament_lock: unlock gives the root back last")
 {
 	/*
-	 * Whoever has the root may free the lock. Seen between any two
-	 * instructions of unlock: once the root's byte (0) is cleared, so is
-	 * every other, and all stay so.
+	 * The holder of the root may free the lock. Between any two
+	 * instructions of unlock: once the root's byte (0) is cleared, every
+	 * other is, and all stay so.
 	 */
 	unsigned long n = 0;
 
@@ -299,7 +299,7 @@ TEST_CASE("bakery_lock: doorway: the first through it is served first")
 	CHECK(served_behind_holder(lock, 8) == one_to(8));
 	CHECK(all_zero(lock));
 
-	/* And not in the order of their numbers as CPUs. */
+	/* The order of arrival decides, not the CPUs' numbers. */
 	line<bakery_lock<9>> others(lock);
 	lock.lock(4);
 	for (unsigned cpu : {8u, 0u, 6u, 5u, 1u})

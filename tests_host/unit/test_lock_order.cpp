@@ -683,7 +683,7 @@ TEST_CASE("lock_order: sub-ranks, names and who holds it, of an irq_lock")
 
 namespace {
 
-/* Of two classes, either may be the one at the lower address. */
+/* Locks of two classes, either of which may be at the lower address. */
 struct both_ways {
 	checked_lock<byte_lock, "a"> a;
 	checked_lock<byte_lock, "b"> b;
@@ -865,7 +865,7 @@ TEST_CASE("lock_order: findings that are noted, each once, and it goes on")
 				    : taking(cpu, low, of.e)) == "");
 	REQUIRE(notes.size() == 3);
 	CHECK(has(notes[2], "e, CPU 0: same class: "));
-	/* Who waits for itself never goes on. */
+	/* Recursion panics even here: the CPU would wait for ever. */
 	on_cpu(0, [&] {
 		of.d.lock();
 		CHECK(has(panic_of([&] { of.d.lock(); }), "recursion"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who holds locks is a thread: klock_os_owner_id() says which. The kernel
- * preempts its threads: compiled with lib/preempted in front.
+ * A kernel that preempts its threads, whose locks are held by threads:
+ * klock_os_owner_id() says which. Compiled with lib/preempted in front.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>

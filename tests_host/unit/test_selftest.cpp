@@ -269,7 +269,7 @@ TEST_CASE("measure: a lock that lets two in is no figure")
 
 /* -- Readers and writers ------------------------------------------------- */
 
-/* The same of a lock that readers share. */
+/* Measures a lock that readers share. */
 template <typename L>
 static std::unique_ptr<shared_figures> shared_measured(const experiment &e)
 {

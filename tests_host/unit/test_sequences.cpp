@@ -212,7 +212,7 @@ TEST_CASE("seq_lock: bypass: a writer makes a reader begin again")
 	CHECK(new_ones > 0);
 }
 
-/* The same clients find what a seqlock can get wrong in turns. */
+/* The clients above find the mistakes that show between two instructions. */
 TEST_CASE("seq_lock: a torn value is found between two instructions")
 {
 	using selftest::busted_seq_lock;

@@ -305,7 +305,7 @@ TEST_CASE("sleep: condition: who waits longest is notified first")
 	klock::detail::sleeper again;
 	const u64 soon = 0;
 
-	/* Who was told once waits anew. */
+	/* A sleeper that was notified once can wait again. */
 	changed.prepare(again);
 	changed.notify_one();
 	CHECK(changed.sleep(again, &soon));

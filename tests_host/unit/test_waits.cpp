@@ -107,7 +107,7 @@ TEST_CASE("waits: an exchange is tried again after each pause")
 	CHECK(looks == 6);
 }
 
-/* Who waits has so many spin iterations, then it is its turn. */
+/* Holds a lock, and releases it in the waiter's spin iteration `last`. */
 template <typename L>
 struct opening : arch::watcher {
 	L lock;
@@ -226,7 +226,7 @@ TEST_CASE("waits: patience begins anew when the value has changed")
 
 namespace {
 
-/* And each look at the clock finds it one on. */
+/* As `ending`, with a clock that advances by one at each reading. */
 struct ticking final : ending {
 	using ending::ending;
 	u64 clock = 100;
@@ -609,7 +609,7 @@ namespace {
 using lock8 = preemptable_ticket_lock<u8>;
 using lock16 = preemptable_ticket_lock<u16>;
 
-/* Of the default patience, for each ticket ahead. */
+/* The default patience: spin iterations for each ticket ahead. */
 constexpr unsigned looks = 32;
 
 /* Others come while 0 holds, 1 first; numbered by their order. */
@@ -620,7 +620,7 @@ void all_come(stage<L> &s)
 		s.step(who);
 }
 
-/* Who holds it leaves, and so do the others, in order, each at its 1st look. */
+/* All leave in order, each after its first look at its own turn. */
 template <typename L>
 bool served_in_turn(stage<L> &s)
 {
@@ -724,7 +724,7 @@ TEST_CASE("preemptable_ticket_lock: patience is spent while it is free")
 	/* Its ticket was the last: the turn is the next one's. */
 	CHECK_FALSE(s.lock.is_contended());
 
-	/* Who was passed over gets in by its first look at a free lock. */
+	/* An overtaken waiter gets in by its first look at a free lock. */
 	for (unsigned who = 1; who <= sleepers; who++) {
 		CHECK(s.step(who) == place::inside);
 		CHECK(s.lock.is_locked());
@@ -782,7 +782,7 @@ TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
 
 namespace {
 
-/* So many tickets are served, past whoever waits and does not run. */
+/* Serves that many tickets, past the waiters that do not run. */
 template <typename L>
 bool pass(stage<L> &s, unsigned tickets)
 {
@@ -979,7 +979,7 @@ owned make(With... with)
 	return {new T(with...), [](void *it) { delete static_cast<T *>(it); }};
 }
 
-/* Who contends for a lock of some type, and how it does. */
+/* A contender for a lock, both with their types erased. */
 struct contender {
 	owned who;
 	void (*take)(void *who, void *lock), (*leave)(void *who, void *lock);
@@ -1037,7 +1037,7 @@ kind kind_of(const char *name)
 	return k;
 }
 
-/* Who holds, and who waits; each is a CPU of its own. */
+/* The holders and waiters of a lock, each a CPU of its own. */
 struct crowd {
 	crowd(const char *lock, void *of, std::vector<contender> contenders)
 	    : name(lock), cast(std::move(contenders))
@@ -1096,7 +1096,10 @@ struct crowd {
 		return it.where();
 	}
 
-	/* Until so many are inside: who came first looks first. */
+	/*
+	 * Lets waiters look in the order of arrival, until that many are
+	 * inside.
+	 */
 	void all_look(int until)
 	{
 		for (usize i = 0; i < cast.size(); i++)

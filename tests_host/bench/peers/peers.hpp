@@ -42,7 +42,7 @@ struct peer : subject<Name, L, Service> {
 	static constexpr const char *counterpart = Family.chars;
 };
 
-/* The same of one that readers share; fair: nobody waits for ever. */
+/* A peer that readers share; fair: nobody waits for ever. */
 template <text Name, typename L, bool Fair, text Family>
 struct shared_peer {
 	using lock = L;
@@ -188,7 +188,7 @@ struct ck_tf : any_number {
 	klock_ck_tf at{};
 };
 
-/* Of its readers each has a line, and is in a list that writers walk. */
+/* Each reader has a line of its own, in a list that writers walk. */
 struct ck_br : any_number {
 	struct alignas(klock::cache_line) node {
 		klock_ck_br_reader words{};
@@ -316,7 +316,7 @@ void for_each_peer(Visit visit)
 	system_peers::for_each(visit);
 }
 
-/* The same for those that readers share. */
+/* Calls visit for each peer that readers share. */
 template <typename Visit>
 void for_each_shared_peer(Visit visit)
 {

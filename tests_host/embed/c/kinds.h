@@ -38,7 +38,7 @@ typedef int bool_;
 
 enum { threads = 4 };
 
-/* Who runs: a thread here, a CPU in a kernel. */
+/* The number of this thread, which stands for a CPU. */
 static _Thread_local unsigned self;
 
 /* Asked for a number or a node while interrupts were on: too early. */

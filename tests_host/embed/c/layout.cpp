@@ -155,7 +155,7 @@ static_assert(same_inside<klock_checked_bakery_4>());
 
 static_assert(same_inside<klock_checked_mutex>());
 
-/* Those that nobody holds have it behind, in a derived struct. */
+/* Locks without a holder: `usage` is behind `inner`, in a derived struct. */
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 template <typename C>
 constexpr bool is_known_behind()

@@ -222,7 +222,7 @@ static void take_alone(const struct kind *k)
 /* Written under the lock, together. */
 static unsigned a, b;
 
-/* Who holds is 0; the others are asked without waiting. */
+/* CPU 0 holds the lock; the others try. */
 static void under_a_writer(const struct shared_kind *k)
 {
 	unsigned long flags = 77;
@@ -361,7 +361,7 @@ static struct KLOCK(wait_queue) arrivals = FIRST(arrivals, KLOCK_WAIT_QUEUE_INIT
 static struct KLOCK(mcs) ring = FIRST(ring, KLOCK_MCS_INIT);
 /* clang-format on */
 
-/* Of arrivals; under files, under ring. */
+/* Units to take: announced by arrivals; under files; under ring. */
 static unsigned stock[3];
 
 static int take_one(void *of)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same file goes into the kernel and into tests on the host. plain<T> costs
- * nothing; the model checker proves that the lock protects it.
+ * This file goes into the kernel and, unchanged, into tests on the host.
+ * plain<T> costs nothing; the model checker proves that the lock protects it.
  */
 #include "driver.hpp"
 

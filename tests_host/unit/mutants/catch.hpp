@@ -59,7 +59,7 @@ struct test_case {
 #define STATIC_REQUIRE(...) static_assert(__VA_ARGS__)
 #define INFO(...) ((void)0)
 
-/* Of the tests, the one that is named; 3: it failed, 4: there is none. */
+/* Runs the test that is named; exit status 3: it failed, 4: there is none. */
 #ifdef MUTANT_MAIN
 int main(int, char **argv)
 {

@@ -26,7 +26,7 @@ def _unit(part):
 _MODEL = "tests_host/model/test_lock_order.cpp"
 
 
-# Of the tests' names that have none, the first word is left out.
+# "lock_order: " is left out of the tests' names.
 MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
                   else "lock_order: " + m[5]) for m in [
     # -- What is held
