@@ -338,7 +338,7 @@ set(eight --qemu-arg=-smp --qemu-arg=8,sockets=2,cores=2,threads=2)
 klock_boot(test topology 8 single "run=topology mode=csv"
 	"8 CPUs in 4 cores of 2 packages, clock not invariant"
 	"row,0,0,0," "row,3,3,1," "row,4,4,2," "row,7,7,3," RUN ${eight})
-# The same, of two kinds of cores, and with a clock that is invariant.
+# Two kinds of cores, and a clock that is invariant.
 klock_boot(full hybrid 8 single "run=topology"
 	"8 CPUs (4 Core, 4 Atom) in 4 cores of 2 packages, clock invariant"
 	"clock ns  within  kind" "  Core" "  Atom" IMAGE lab-hybrid RUN ${eight})
@@ -426,8 +426,8 @@ function(klock_watched level name)
 		"${watched}kernel_cpp, all of its locks" IMAGE ${name})
 endfunction()
 klock_watched(full watched)
-# And the lab, with boot's own lock in the order, too: its boot, what it prints
-# from all of its contexts, and how it ends.
+# The lab with boot's own lock in the order, too: its boot, what it prints from
+# all of its contexts, and how it ends.
 klock_boot(full watched_lab 4 single "${storm} acquisitions=200 convoys=1"
 	IMAGE lab-watched)
 klock_boot(full watched_lab_stuck 3 single "${stuck}" panic "no progress for"
@@ -461,7 +461,7 @@ add_test(NAME qemu_iso_made COMMAND ${make_iso})
 set_tests_properties(qemu_iso_made PROPERTIES LABELS qemu TIMEOUT 120
 	SKIP_RETURN_CODE 77 FIXTURES_SETUP klock_iso)
 
-# The same menu, started at once and with less to do, on machines of all ages:
+# The ISO's menu, started at once and with less to do, on machines of all ages:
 # what is on the screen is what was printed, and the whole table is there.
 foreach(kind IN ITEMS quick pixels)
 	set(iso_${kind} ${CMAKE_CURRENT_BINARY_DIR}/klock-lab-${kind}.iso)

@@ -24,7 +24,7 @@ struct bench {
 	unsigned found_in;
 
 	[[nodiscard]] const char *name() const { return torture.calls.name; }
-	/* Of so many CPUs, how many the lock has room for. */
+	/* `cpus`, or the lock's capacity if that is less. */
 	[[nodiscard]] unsigned room_for(u32 cpus) const
 	{
 		const u64 room = torture.calls.capacity;
@@ -33,7 +33,7 @@ struct bench {
 	}
 };
 
-/* As many as there are, in the order of the lists. */
+/* All benches, in the order of the lists of locks. */
 struct benches {
 	const bench *first;
 	unsigned size;

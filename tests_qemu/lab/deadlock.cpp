@@ -196,7 +196,7 @@ constexpr deadlock deadlocks[] = {
 			  "# CPU 1: inode, and answers meanwhile\n"},
 };
 
-/* Of one lock: misuse.cpp does them. */
+/* Deadlocks of one lock, which misuse.cpp makes. */
 struct picture_of {
 	misuse what;
 	const char *picture;

@@ -205,8 +205,8 @@ void measure_readers(const options &o, u32 cpus)
 }
 
 /*
- * Of several numbers of CPUs a lock shows those that it has room for: its last
- * row need not come again and again.
+ * If several numbers of CPUs are asked for, a lock runs with those that it has
+ * room for: the row for its capacity need not be repeated.
  */
 template <typename Measure>
 void measure_if_room(const options &o, const char *lock, u32 cpus, u32 room,

@@ -300,7 +300,7 @@ void on_nmi(unsigned cpu)
 		tests.in_nmi(cpu);
 }
 
-/* Whoever is alone sends them to itself. */
+/* The CPU that gets this one's IPIs and NMIs: another, or itself if alone. */
 unsigned another(unsigned random)
 {
 	if (taking_part == 1)

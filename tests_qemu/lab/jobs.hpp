@@ -26,7 +26,7 @@ int run_stuck(const options &o);
 /* Every lock asked for that readers share; returns the exit status. */
 int run_shared(const options &o);
 
-/* The same, with handlers that read and write, and NMIs that try. */
+/* As run_shared(), with handlers that read and write, and NMIs that try. */
 int run_shared_storm(const options &o);
 
 /* Every such lock that is wrong, and can show here, must. */

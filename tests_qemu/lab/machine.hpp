@@ -15,15 +15,16 @@ namespace lab {
  */
 const char *machine_line();
 
-/* The same, printed. */
+/* Prints machine_line(). */
 void print_machine();
 
 /* boot::cpu_kind() of another CPU; after machine_line(). */
 const char *kind_of(unsigned cpu);
 
 /*
- * By klock/calibrate.hpp, on CPUs 0 and 1; with one CPU, the pause alone.
- * Prints it as the head of what comes. Called by CPU 0, no other at work.
+ * Calibrates (klock/calibrate.hpp) on CPUs 0 and 1; with one CPU, the pause
+ * alone. Prints the result as the head of what comes. Called by CPU 0, no other
+ * at work.
  */
 klock::calibration measure_machine();
 

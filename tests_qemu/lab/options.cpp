@@ -334,8 +334,9 @@ const char *run_name(u32 number)
 	return number < run_count ? runs[number].name : nullptr;
 }
 
-/* Of one CPU's timer a second: at 10 us between two, handlers are all that
- * runs.
+/*
+ * Timer interrupts per second and CPU: if they come every 10 us, nothing but
+ * handlers runs.
  */
 constexpr u32 most_irqs = 100000;
 
@@ -504,7 +505,7 @@ nearest word_like(const char *name)
 	return meant;
 }
 
-/* Of a word that is known. */
+/* The row of a known word. */
 const word_row &row_of(const char *name)
 {
 	const word_row *row = words;
@@ -520,7 +521,10 @@ const char *name_of(const boot::word &word)
 	return boot::same_text(word.name, "outside") ? "think" : word.name;
 }
 
-/* Of two words of one name neither can be meant: nothing is guessed. */
+/*
+ * Whether a word of the same name stands before this one. Both are refused
+ * then, as either could be meant.
+ */
 bool came_before(const boot::word &word)
 {
 	for (const boot::word &other : boot::command_line()) {

@@ -193,7 +193,7 @@ int print_help();
 /* Whether the run's row has the word. */
 [[nodiscard]] bool uses(job run, u32 word);
 
-/* Of a table for people: README's, made by options/test_options.cpp. */
+/* A row of the tables in README, which options/test_options.cpp prints. */
 struct described {
 	const char *name;  /* null: there is no row of that number */
 	const char *usual; /* of a word: without it; null: it has no value */
@@ -206,7 +206,7 @@ struct described {
 /* Whether the option lock= asks for the lock of this name. */
 [[nodiscard]] bool asks_for(const options &o, const char *name);
 
-/* The same of those that readers share. */
+/* How many locks that readers share it asks for. */
 [[nodiscard]] unsigned shared_locks_asked_for(const options &o);
 
 /* How many locks of the list it asks for. */

@@ -33,7 +33,10 @@ unsigned text_length(const char *text)
 	return length;
 }
 
-/* Of one row, at most. A storm goes on for 16 times as many: storm.hpp. */
+/*
+ * The most acquisitions of one row. A storm goes on for 16 times as many:
+ * storm.hpp.
+ */
 u64 most_acquisitions(const options &o)
 {
 	const u64 sections = o.acquisitions.unchecked;
@@ -100,7 +103,7 @@ unsigned name_width(const options &o)
 		[&]<typename Subject>() {
 			const unsigned length = text_length(Subject::name);
 
-			/* Whose names are as long as the list's longest. */
+			/* Runs without lock= print every name. */
 			const bool printed = !uses(o.run, word_lock) ||
 					     asks_for(o, Subject::name);
 

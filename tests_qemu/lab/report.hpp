@@ -31,7 +31,7 @@ void begin_report(const options &o, unsigned rows);
  */
 inline constexpr unsigned busted_runs = 200;
 inline constexpr unsigned busted_storm_runs = 200;
-/* Of those that show nothing (control.hpp), so many are made for each. */
+/* Attempts for each run that shows nothing (control.hpp). */
 inline constexpr unsigned attempts_a_run = 3;
 
 /*

@@ -43,7 +43,7 @@ inline void run_watched(const watched &what,
 	stop_watching();
 }
 
-/* The same for any test that has what watched_test() wants: run(cpu). */
+/* run_watched() for any test that watched_test() takes; calls run(cpu). */
 template <typename Test, typename Run>
 void run_watched(const Test &test, const char *lock, unsigned cpus,
 		 stuck standstill, Run run)

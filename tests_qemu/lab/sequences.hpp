@@ -29,7 +29,7 @@ using klock::u32;
 using klock::u64;
 using klock::selftest::xorshift;
 
-/* Who looks: the index of what each keeps for itself. */
+/* The context that looks: an index of what each keeps for itself. */
 enum looker : u32 { by_thread, by_handler, by_nmi, lookers };
 
 /* What was seen; wrong: torn, older than before, made twice, too early. */
@@ -219,7 +219,7 @@ struct once_trial {
 	/* How often. */
 	static u32 fails(u32 i) { return i % 4 == 0; }
 
-	/* Whoever runs it is alone: nothing here is atomic. */
+	/* klock::once runs it in one context only: nothing here is atomic. */
 	bool make(u32 i)
 	{
 		if (++tries[i] <= fails(i))

@@ -62,7 +62,7 @@ struct rows_of<list<Subjects...>> {
 constexpr auto &all_rows = rows_of<all_shared_locks<most_cpus>>::rows;
 constexpr auto &busted_rows = rows_of<busted_shared_locks>::rows;
 
-/* So many CPUs, each with so many contexts that may take the lock. */
+/* `cpus`, or less where the lock has no room for that many contexts on each. */
 unsigned cpus_with(const shared_calls &of, u32 cpus, unsigned contexts)
 {
 	const klock::u64 least = of.reader_capacity < of.capacity

@@ -161,7 +161,7 @@ void be_a_thread(order &mine)
 	back.fetch_add_release(1);
 }
 
-/* Who sleeps for ever by a mistake is woken by all means. */
+/* At the end, threads that a mistake left asleep are woken again and again. */
 void test_functions(unsigned cpu, void *)
 {
 	if (cpu)
@@ -291,7 +291,7 @@ bool skipped(const options &o, const char *name)
 	return true;
 }
 
-/* Whose uses are wrong below, and right here. */
+/* Runs without a mistake the row that find_in_use() seeds mistakes in. */
 void run_control(const options &o)
 {
 	if (skipped(o, "control"))
@@ -303,7 +303,7 @@ void run_control(const options &o)
 	print_verdict(o, "control", wrong);
 }
 
-/* One in the use of a lock, by the last wake-up, which is not there. */
+/* Finds a mistake in a lock's use: the last wake-up never comes. */
 void find_in_use(const options &o, const row &what, const char *mistake)
 {
 	const char *found = nullptr;

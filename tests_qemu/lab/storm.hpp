@@ -145,7 +145,7 @@ struct storm;
 /* What a CPU does inside. */
 using storm_section = void (*)(storm &of, unsigned cpu, u32 choice);
 
-/* Who tries the lock on a CPU: each is a contender. */
+/* The contexts of a CPU that try the lock: each is a contender. */
 enum tried_by { tried_by_thread, tried_by_nmi };
 
 /* What is a lock's own: its line of the list, and how a CPU takes it. */

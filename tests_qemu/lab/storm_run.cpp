@@ -302,7 +302,7 @@ int run_busted_storm(const options &o)
 	return end_report();
 }
 
-/* Of the one who drives the experiment: the watchdog says that it has it. */
+/* Held by the CPU that drives the experiment: the watchdog reports that. */
 constinit klock::checked_lock<klock::ticket_lock<klock::u8>, "experiment">
 	experiment_lock;
 

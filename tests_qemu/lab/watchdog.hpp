@@ -71,7 +71,7 @@ inline constexpr klock::usize
 	ticket_size<klock::preemptable_ticket_lock<Counter, Patience>> =
 		sizeof(Counter);
 
-/* Of a lock's type, what describe() wants to know. */
+/* The properties of a lock's type that describe() needs. */
 struct lock_shape {
 	klock::usize size;
 	ticket_places places;
@@ -111,10 +111,13 @@ struct watched {
 /* How long a stand-still of a sound lock is borne: read when a watch starts. */
 void set_patience(const options &o);
 
-/* Whether anybody looks; says why if not. CPU 0, thread. */
+/* Whether there is a watchdog; prints why if not. CPU 0, thread. */
 bool has_watchdog();
 
-/* Of all runs of the control: milliseconds, about, in which all CPUs ran. */
+/*
+ * The longest standstill in all runs of the control: about so many milliseconds
+ * in which all CPUs ran.
+ */
 [[nodiscard]] klock::u32 longest_stand_still();
 
 void start_watching(const watched &what);

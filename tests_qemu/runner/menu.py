@@ -13,7 +13,7 @@ ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')
 
 
 def shortened(words):
-    """The same experiment with fewer acquisitions; interrupts need time."""
+    """The experiment with fewer acquisitions; interrupts need time."""
     kept = [word for word in words.split()
             if not word.startswith(("acquisitions=", "seconds="))]
     number = 20000 if "irq=" in words else 500

@@ -72,7 +72,7 @@ class CsvFile:
         return self
 
     def __exit__(self, wrong, *_):
-        """Of a run that somebody has ended the rows are whole, too."""
+        """Keeps the file also if somebody ended the run: its rows are whole."""
         if wrong in (None, Stopped):
             self.file.keep()
         else:

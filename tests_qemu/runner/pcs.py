@@ -11,7 +11,7 @@ from output import Parser, at_least_one, exit_status
 
 
 def words(args, uefi, machine, cpus):
-    """Of screen.py, for one machine."""
+    """The arguments of screen.py for one machine."""
     return ["--image", args.iso, "--log", args.log, "--machine", machine,
             "--cpus", str(cpus), "--expect", "PASS",
             "--expect", f"# boot: {cpus} CPU{'s' if cpus > 1 else ''}",

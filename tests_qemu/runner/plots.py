@@ -97,7 +97,7 @@ def table_fields(match):
 
 
 def runs(text):
-    """Those of the log; a line of theirs that is damaged is kept apart."""
+    """The runs in a log; their damaged lines are kept apart."""
     found, machine, booted = [], "", False
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()

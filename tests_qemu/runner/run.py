@@ -34,7 +34,7 @@ A breakpoint before the kernel runs must be a hardware one (hbreak).
 
 
 def bounds(args):
-    """Of --expect-number, as numbers."""
+    """Yields the text and both limits of each --expect-number."""
     for text, *limits in args.expect_number:
         if not all(limit.isdecimal() for limit in limits):
             raise Trouble(f"--expect-number {text!r}: two numbers, not "

@@ -29,7 +29,8 @@ def uefi():
 
 
 def columns_of(printed):
-    """Of the screen that the kernel says it has, letters of 8 pixels."""
+    """The columns of the screen that the kernel printed, at 8 pixels a letter.
+    """
     sizes = [SCREEN.match(line) for line in printed]
     widths = [int(size[1]) for size in sizes if size]
     return widths[0] // 8 if widths else 80
@@ -47,7 +48,8 @@ class Font:
 
     @staticmethod
     def read(path):
-        """Of format 1, 8 columns wide: Debian's psf-unifont is one."""
+        """Reads a font of format 1, 8 columns wide: Debian's psf-unifont is
+        one."""
         with open(path, "rb") as file:
             data = file.read()
         if data[:2] != b"\x36\x04":
@@ -223,7 +225,8 @@ def read_until_end(process, log):
 
 
 def wait_for_end(process, monitor, folder):
-    """The same from the screen alone, which must have room for all of it."""
+    """read_until_end() by the screen alone, which must have room for all lines.
+    """
     while process.poll() is None:
         time.sleep(1)
         rows = without_blanks(monitor.screen(folder))
@@ -233,13 +236,13 @@ def wait_for_end(process, monitor, folder):
 
 
 def wrapped(lines, columns):
-    """As a screen breaks them that has so many columns."""
+    """The lines as a screen of that many columns breaks them."""
     return [line[at:at + columns].rstrip() for line in lines
             for at in range(0, max(len(line), 1), columns)]
 
 
 def without_blanks(screen):
-    """Without the rows below the last one that is written."""
+    """The rows up to the last one that is not empty."""
     return screen[:max((i + 1 for i, row in enumerate(screen) if row),
                        default=0)]
 

@@ -313,7 +313,7 @@ def full_disks(folder):
 
 
 def two_runs(folder):
-    """Of one log, or one CSV file, the second refuses."""
+    """The second run that writes the same log or CSV file refuses."""
     fake = Fake(folder, CSV)
     path = pathlib.Path(folder) / "rows.csv"
     for taken, options in ((fake.log, []), (f"{path}.part", ["--csv", path])):

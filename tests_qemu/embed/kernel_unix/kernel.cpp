@@ -522,7 +522,7 @@ void fork()
 	iput(inodes[1]);
 }
 
-/* The trap that asks must be seen by nobody. */
+/* cycles_usable() asks by a trap, which must leave no trace. */
 bool clock_is_usable()
 {
 	usize before[5], after[5];
@@ -534,7 +534,7 @@ bool clock_is_usable()
 		asm volatile("csrr %0, scause" : "=r"(all[3]));
 		asm volatile("csrr %0, stval" : "=r"(all[4]));
 	};
-	/* Of a trap that this is the handler of. */
+	/* Registers as they are in a trap's handler. */
 	asm volatile("csrw stvec, %0" ::"r"(trap_entry));
 	asm volatile("csrw sepc, %0" ::"r"(trap_entry));
 	asm volatile("csrwi scause, 13\n\tcsrwi stval, 21");
