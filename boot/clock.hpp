@@ -28,10 +28,10 @@ bool clock_is_known();
  */
 u64 coarse_step_ns();
 
-/* Of a difference of klock::cycles(); up to 2^64 ns. Any context. */
+/* Converts a difference of klock::cycles(); up to 2^64 ns. Any context. */
 u64 cycles_to_ns(u64 cycles);
 
-/* Since boot began; 0: the clock's rate is not known yet. Any context. */
+/* Time since boot began; 0: the clock's rate is not known yet. Any context. */
 u64 ns_since_boot();
 
 /* The other way; ns up to 2^64 / clock_hz(), some seconds. Any context. */

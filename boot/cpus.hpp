@@ -61,7 +61,7 @@ cpu_place place_of(unsigned cpu);
 /* What the CPU calls itself; "" where it does not say. Any context. */
 const char *cpu_model();
 
-/* Of this CPU's microcode; 0: it does not say. Any context. */
+/* The version of this CPU's microcode; 0: it does not say. Any context. */
 u32 cpu_microcode();
 
 /*

@@ -199,8 +199,10 @@ struct format_sink {
 void format_list(format_sink sink, const char *format,
 		 const format_argument *arguments);
 
-/* The same into a buffer of `size` bytes, at least 1. Ends it by a 0, cuts what
- * does not fit; returns the length of what it has written, without the 0. */
+/*
+ * Formats into a buffer of `size` bytes, at least 1: ends it by a 0, cuts what
+ * does not fit. Returns the length of what it has written, without the 0.
+ */
 usize format_list_to(char *buffer, usize size, const char *format,
 		     const format_argument *arguments);
 

@@ -96,7 +96,7 @@ function(klock_compile_freestanding objects_variable)
 	endif()
 	if(ARG_TOOLCHAIN MATCHES "^gcc-")
 		set(compiler ${KLOCK_GCC_${target}})
-		# Else the kernel's file is one of OS/ABI GNU.
+		# GCC's unique symbols would make the kernel's OS/ABI GNU.
 		list(APPEND flags -fno-gnu-unique)
 	else()
 		set(compiler ${KLOCK_CLANG})

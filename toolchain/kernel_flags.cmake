@@ -8,7 +8,7 @@ set(KLOCK_KERNEL_FLAGS
 	-fno-stack-protector -fno-threadsafe-statics -fno-pic -fno-pie
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer)
 
-# And for x86:
+# Flags for x86 besides:
 #   no red zone      an interrupt would overwrite it
 #   general regs     the kernel neither saves nor sets up FPU and SSE
 set(KLOCK_KERNEL_FLAGS_X86

@@ -37,7 +37,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
            "#000000")
 DASHES = ("-", "--", ":", "-.")
 
-# Of the simulator's locks, those that show what the others do, too.
+# The simulated locks to show: each stands for others that behave alike.
 SIMULATED = ("ttas_lock", "tas_lock", "ticket_lock<u16>", "tournament_lock",
              "padded_ticket_lock<u32>", "bakery_lock", "mcs_lock", "clh_lock",
              "anderson_lock", "graunke_thakkar_lock", "queued_lock",

@@ -184,7 +184,7 @@ class NewFile:
             raise self.failed(error) from None
 
     def keep(self):
-        """Of one that was dropped: nothing."""
+        """Gives the file its name. Does nothing if it was dropped."""
         if self.file.closed:
             return
         try:

@@ -114,7 +114,7 @@ u32 nmi_clock_interrupt();
  */
 u8 timer_fired();
 
-/* The same of the NMI clock. */
+/* timer_fired() for the NMI clock. */
 void nmi_clock_fired();
 
 /* -- What nobody handles, and one that is expected -- */
@@ -122,7 +122,10 @@ void nmi_clock_fired();
 /* An exception: stops all CPUs, prints what happened where, leaves. */
 [[noreturn]] void report_exception(const interrupt_frame &frame);
 
-/* The same of an interrupt; `name`: what it is. Any context. */
+/*
+ * An unexpected interrupt: as report_exception(); `name`: what it is. Any
+ * context.
+ */
 [[noreturn]] void report_interrupt(const interrupt_frame &frame,
 				   const char *name, u32 number);
 

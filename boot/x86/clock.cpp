@@ -117,7 +117,7 @@ void measure_once(const reference_timer &timer, measurements &m)
 	}
 	const reading last = read_with_tsc(timer.count);
 
-	/* One that starts at 0 and has come round has run out. */
+	/* A timer that counts up from 0 has run out when its count is lower. */
 	if (timer.has_run_out &&
 	    ((bit_works && timer.has_run_out()) || last.count <= first.count))
 		m.ran_out++;

@@ -13,7 +13,10 @@
 namespace boot {
 
 struct firmware_memory {
-	/* So many bytes from there on; null: not all of them can be read. */
+	/*
+	 * A pointer to `size` bytes from `address` on; null: not all can be
+	 * read.
+	 */
 	const u8 *(*find)(const void *context, u64 address, usize size);
 	const void *context;
 

@@ -49,7 +49,10 @@ struct text_screen {
 	/* Whether there was more text than the screen shows. */
 	bool has_more() const { return is_present() && last_top() != 0; }
 
-	/* So many pages on, or back if negative, as far as there are any. */
+	/*
+	 * Turns that many pages on, or back if negative, as far as there are
+	 * any.
+	 */
 	void turn(int pages);
 
       private:

@@ -107,7 +107,7 @@ void text_screen::turn(int pages)
 {
 	if (!is_present() || !pages)
 		return;
-	/* Of the lines that are kept. */
+	/* The first line that is still kept. */
 	const int oldest =
 		static_cast<int>(line < kept_lines ? 0 : line - kept_lines + 1);
 	const int newest = static_cast<int>(last_top());

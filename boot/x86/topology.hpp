@@ -18,7 +18,10 @@ struct cpuid_result;
 /* A leaf and a subleaf's answer: CPUID's, or a test's. */
 using cpuid_source = cpuid_result (*)(u32 leaf, u32 subleaf);
 
-/* So many low bits of an id tell apart what shares the thing. */
+/*
+ * How many low bits of an APIC id differ among the CPUs of one core, of one
+ * cache, of one package.
+ */
 struct id_bits {
 	bool known = false;
 	u8 core = 0;

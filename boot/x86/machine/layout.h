@@ -24,7 +24,7 @@
 #define MAX_CPUS 256
 #endif
 
-/* And their APIC ids are below this: a table is indexed by them. */
+/* APIC ids are below this: a table is indexed by them. */
 #define APIC_IDS 4096
 
 /* struct percpu, and the stacks of one CPU (boot/percpu.hpp) */
