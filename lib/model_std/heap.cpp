@@ -139,7 +139,7 @@ void model::detail::empty_heap()
 {
 	for (std::vector<block> &all : blocks)
 		all.clear();
-	/* Else the C++ library counts its shared pointers plainly. */
+	/* The C++ library counts its shared pointers by atomics then. */
 	__libc_single_threaded = false;
 }
 
@@ -507,7 +507,7 @@ KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
 		model::detail::in_body = true;
 }
 
-/* Of the host's one thread. */
+/* Functions that a CPU may not call: CPUs are fibers of one host thread. */
 KLOCK_REFUSED(pthread_barrier_wait)
 KLOCK_REFUSED(pthread_cond_broadcast)
 KLOCK_REFUSED(pthread_cond_clockwait)

@@ -38,7 +38,7 @@ void copies(void *to, const void *of, usize bytes, const void *caller)
 	touched(to, bytes, true, caller);
 }
 
-/* Up to the zero, or another end; at most so many. */
+/* The length up to a zero, `end`, or `most`. */
 usize length(const char *of, usize most, char end = 0)
 {
 	usize n = 0;
@@ -48,7 +48,7 @@ usize length(const char *of, usize most, char end = 0)
 	return n;
 }
 
-/* How many bytes are looked at to compare the two. */
+/* The number of bytes that a comparison of the two looks at. */
 usize common(const void *a, const void *b, usize most, bool texts)
 {
 	const char *const x = static_cast<const char *>(a);
@@ -60,7 +60,7 @@ usize common(const void *a, const void *b, usize most, bool texts)
 	return most;
 }
 
-/* Of a compiler's order: consume is acquire. */
+/* Converts a compiler's order: consume is acquire. */
 order from(int o)
 {
 	return o == __ATOMIC_CONSUME ? order::acquire : static_cast<order>(o);
@@ -304,7 +304,7 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 	return const_cast<void *>(found);
 }
 
-/* Of whose accesses nothing is known. */
+/* Functions whose accesses are not modelled. */
 KLOCK_REFUSED(memccpy)
 KLOCK_REFUSED(memmem)
 KLOCK_REFUSED(memrchr)
@@ -442,7 +442,7 @@ static bool prints_text(const char *how)
 	return false;
 }
 
-/* Those with any number of arguments, by what takes a list of them. */
+/* Variadic functions call the form that takes a va_list. */
 #define KLOCK_BY_LIST(NAME, HOW, CALL)                                         \
 	{                                                                      \
 		std::va_list all;                                              \
@@ -590,7 +590,7 @@ KLOCK_WIDE(compare_exchange_strong)
 KLOCK_WIDE(compare_exchange_weak)
 KLOCK_WIDE(compare_exchange_val)
 
-/* Of sizes that are no machine word. Compilers have their own declarations. */
+/* Atomics that are no machine word. Compilers have their own declarations. */
 #define KLOCK_SIZED(NAME)                                                      \
 	void klock_sized_##NAME() __asm__("__atomic_" #NAME);                  \
 	void klock_sized_##NAME()                                              \

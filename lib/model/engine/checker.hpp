@@ -128,28 +128,31 @@ struct checker final : hooked::engine {
 	void report(bug, const std::string &message, site);
 	/* The code under test ends its CPU; does not come back. */
 	[[noreturn]] void panic(const std::string &message);
-	/* Else this CPU goes no further, and nothing counts of it. */
+	/* If it does not hold, this CPU stops; the execution does not count. */
 	void assume(bool holds);
 	/* One of 0 .. n-1, each in executions of its own. */
 	u64 choose(u64 n = 2);
-	/* The line of a call that returns there, if anybody wants it. */
-	/* own: of the CPU that runs, and whose calls lead there. */
+	/*
+	 * The source line of the call whose return address this is. It is
+	 * computed when a timeline or a list of uses wants it. own: the call is
+	 * one of the running CPU's.
+	 */
 	site place_of_return(const void *to, bool own = true);
 	site line_of_return(const void *to);
 	const void *called_from = nullptr; /* the last */
 	/* A plain access of code that the compiler has instrumented. */
 	void touch(const void *at, usize bytes, bool writes,
 		   const void *caller);
-	/* On a stack whose state is compared: loops.hpp. */
+	/* Clears the engine's traces from a stack that loops.hpp compares. */
 	void leave_no_traces()
 	{
 		if (cuts_loops)
 			way_in.wipe();
 	}
-	/* Its frames, as the compiler tells; null: one ends. */
+	/* The compiler's hook: a function of the CPU begins; null: one ends. */
 	void frame(const char *at, const void *returns_to, const void *caller);
 	void storage_ends(const void *at, usize bytes, const void *caller);
-	/* Whether a handler runs there: a klock::context. */
+	/* The klock::context of the running code: thread, or a handler. */
 	int context() const;
 	bool tracing() const { return trace != nullptr; }
 	unsigned current() const { return cpu; }
@@ -234,9 +237,12 @@ struct checker final : hooked::engine {
 	void only_revisit(const reading &, unsigned place, unsigned position);
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
-	/* added: the access that is new, if that is all that is. */
+	/* added: the new access, if there is no other new event. */
 	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
-	/* The axioms that its last event, or any, may break. */
+	/*
+	 * Whether the axioms hold that the added event may break; all, without
+	 * one.
+	 */
 	bool has(const graph &, ref added = {}) const;
 	bool within_bounds(const graph &); /* explorer.cpp */
 	std::unique_ptr<graph> new_graph();

@@ -537,7 +537,7 @@ unsigned checker::place_of(window &w, site s)
 	if (is_new)
 		refuse_what_is_gone(w.at, s);
 	if (of == cpu) {
-		/* Of a frame that is no more. */
+		/* The object was in a frame that has ended. */
 		if (met && !met->alive && !met->was_born)
 			memory.born(w.at, w.bytes, actor_at(epoch, s),
 				    me().births++);
@@ -1549,7 +1549,7 @@ std::string text(const weakening &w)
  * api - what a test's body may call, and what klock/os.hpp asks of a kernel
  */
 
-/* Who has no heap of the checker's. */
+/* Defaults for programs without the checker's heap (model_std). */
 [[gnu::weak]] hooked::engine *detail::gate_to(hooked::engine &e) { return &e; }
 [[gnu::weak]] void detail::empty_heap() {}
 [[gnu::weak]] detail::part_of_heap detail::heap_of(unsigned) { return {}; }

@@ -27,7 +27,7 @@ result explore(program &p, const options &how)
 	return the_checker().explore(p, how);
 }
 
-/* This thread's, of each part of the program. */
+/* The thread-local storage of this thread, for each part of the program. */
 static std::vector<std::pair<const char *, const char *>> find_thread_locals()
 {
 	std::vector<std::pair<const char *, const char *>> all;
@@ -46,7 +46,7 @@ static std::vector<std::pair<const char *, const char *>> find_thread_locals()
 	return all;
 }
 
-/* Of the processor's time, while it lives. */
+/* Delivers SIGVTALRM every 200 ms of CPU time while it lives. */
 struct timer {
 	timer()
 	{
@@ -844,12 +844,13 @@ bool checker::seems_symmetric() const
 
 namespace {
 
-/* Of more reads of one place, the first ones alone. */
+/* An exploration tries only that many first reads of one place. */
 constexpr std::size_t most_reads = 8;
 
 /*
- * hb; eco? has no cycle, where any event may have been added before others. Who
- * happens before a write that it reads breaks that, too.
+ * Whether hb; eco? has no cycle, if any event may have been added before
+ * others. A CPU that reads a write which happens after the read breaks that,
+ * too.
  */
 bool coherent(const graph &g)
 {
@@ -872,7 +873,7 @@ bool coherent(const graph &g)
 	return true;
 }
 
-/* Whether each RMW's halves are next to each other. */
+/* Whether both halves of each RMW are adjacent in modification order. */
 bool atomic(const graph &g)
 {
 	for (unsigned c = 0; c < g.cpus; c++)
@@ -1121,7 +1122,7 @@ void write_picture(const std::string &svg)
 		     name);
 }
 
-/* In quotes, where a shell would take it apart. */
+/* The word in quotes, if a shell would split or expand it. */
 std::string shell_quoted(const std::string &word)
 {
 	std::string all = "'";
@@ -1135,7 +1136,7 @@ std::string shell_quoted(const std::string &word)
 	return all + "'";
 }
 
-/* Of this process, ready to be run again. */
+/* The command line of this process, quoted for a shell. */
 std::string command_line()
 {
 	std::ifstream from("/proc/self/cmdline", std::ios::binary);

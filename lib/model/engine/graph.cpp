@@ -425,7 +425,7 @@ unsigned key(const graph &g, const event &e)
 /* No key: greater than any. */
 constexpr u16 none = 0xffff;
 
-/* So many keys are compared at once. */
+/* The number of keys that are compared at once. */
 constexpr usize row = 8;
 
 constexpr auto least = [](u16 &to, u16 by) { to = by < to ? by : to; };
@@ -463,7 +463,7 @@ struct psc {
 	/* hb, as events */
 	bool before(ref a, ref b) const { return !(a == b) && at(b).hb.has(a); }
 
-	/* Of a fence at a place, by the fence's number. */
+	/* The index of a fence and a place in the vectors below. */
 	usize slot(unsigned fence, unsigned place) const
 	{
 		return fence * room + place;
@@ -478,7 +478,7 @@ struct psc {
 	unsigned places = 0;
 	usize room = 0; /* places, rounded up */
 
-	/* By slot: */
+	/* Indexed by slot(): */
 	std::vector<u16> first_after; /* least key that the fence hb */
 	std::vector<u16> last_before; /* greatest key that hb the fence */
 	std::vector<u16> last_write_before;
@@ -817,12 +817,12 @@ struct global_order {
 	std::vector<u8> seen;
 };
 
-/* Of x86: a locked instruction or mfence. */
+/* On x86: a locked instruction or mfence. */
 bool is_barrier(const event &e) { return e.ord == order::seq_cst; }
 
 /*
- * What x86 does not see: a weaker fence, a choice, and the read of a word that
- * a store to a part of it is merged into.
+ * Events that are nothing on x86: a weaker fence, a choice, and the read of a
+ * word that a store to a part of it is merged into.
  */
 bool is_nothing(const event &e)
 {
@@ -855,7 +855,7 @@ void global_order::order_cpu(unsigned cpu)
 	}
 }
 
-/* rf, mo and fr, each to what comes next. */
+/* Adds the edges of rf, mo and fr to the next event. */
 void global_order::order_location(ref r)
 {
 	const event &e = g.at(r);

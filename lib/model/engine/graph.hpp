@@ -102,7 +102,7 @@ struct graph {
 	{
 		return {static_cast<u8>(cpu), static_cast<u8>(length(cpu) + 1)};
 	}
-	/* What an event, there or to come, has before it. */
+	/* The clock of the events before this one, which may be yet to come. */
 	clock seen_before(ref e) const
 	{
 		return e.index > 1 ? sb[e.cpu][e.index - 2u].hb : clock{};
@@ -117,7 +117,7 @@ struct graph {
 	{
 		return position ? orders[place * stride + position - 1] : ref{};
 	}
-	/* Of a write or of the write that a read reads. */
+	/* The position of a write, or of the write that a read reads. */
 	unsigned position(const event &e) const
 	{
 		if (e.what == kind::write)
@@ -145,7 +145,7 @@ struct graph {
 	/* Makes the CPU's last event, a read, read a write that is newer. */
 	void redirect(ref read, ref from);
 
-	/* Becomes what kept has of another. */
+	/* Copies the part of another graph that `kept` covers. */
 	void copy_kept(const graph &from, const clock &kept);
 
 	/* Finds happens-before anew; false: an event happens before itself. */
@@ -162,7 +162,7 @@ struct graph {
 	u32 core = 0;
 	bool unsure = false; /* whether the code does it is to be seen */
 
-	/* As bytes, for another process; what it learnt does not go along. */
+	/* The graph as bytes for another process, without what was learnt. */
 	std::vector<u8> packed() const;
 	void unpack(const u8 *bytes);
 
@@ -198,8 +198,8 @@ struct graph {
  */
 
 /*
- * The position in modification order below which one who has seen this much
- * can no longer read, nor at or below which it can write.
+ * The lowest write in modification order that an access which has seen this
+ * much can still read; its own write must be above it.
  */
 unsigned floor(const graph &g, unsigned place, const clock &seen);
 
@@ -215,7 +215,10 @@ inline bool has_rival(const graph &g, unsigned place, unsigned position)
 	return g.is_exclusive(place, position + 1);
 }
 
-/* Whether this machine has the execution; and the order it gives anyway. */
+/*
+ * Whether this machine has the execution; the order that an operation has on it
+ * whatever was written.
+ */
 bool machine_has(const graph &g, machine);
 order order_on(machine, operation, order written);
 
@@ -223,8 +226,8 @@ order order_on(machine, operation, order written);
 bool sc_holds(const graph &g);
 
 /*
- * The same where it held without the access that was added last, which nothing
- * happens after.
+ * sc_holds() of a graph for which it held without its last access, which no
+ * event follows in happens-before.
  */
 bool sc_holds_with(const graph &g, ref last);
 

@@ -285,7 +285,7 @@ void checker::walk_main(void *self)
 	static_cast<checker *>(self)->walk_cpus();
 }
 
-/* The same turns as in a run: execution.cpp. */
+/* Lets the CPUs take the turns that they take in a run (execution.cpp). */
 void checker::walk_cpus()
 {
 	using where = cpu_state::where;

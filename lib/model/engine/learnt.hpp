@@ -99,7 +99,7 @@ struct known_wait {
 	std::vector<verdict> verdicts;
 };
 
-/* Plain data's last accesses by one CPU: epochs, as in objects.hpp. */
+/* The last accesses to plain data by one CPU: epochs, as in objects.hpp. */
 struct last_access {
 	u8 read = 0;
 	u8 written = 0;
@@ -124,11 +124,11 @@ struct step {
 		u32 to;
 	};
 
-	/* What each walk asks of a step lies together. */
+	/* Fields that each walk reads come first, for the cache. */
 	does what = does::unknown;
 	u16 place = 0; /* in the graphs; of plain data: its number here */
 	u64 value = 0; /* what is written; how many choices */
-	/* Those before it. */
+	/* The plain accesses before this step. */
 	const std::vector<last_access> *accesses = nullptr;
 	std::vector<edge> next;
 	reading how{window{}, order::relaxed};
@@ -141,7 +141,7 @@ struct step {
 	unsigned irqs_left = 0;
 	bool irqs_on = true;
 
-	/* Where it goes from there; 0: not known. */
+	/* The next step if this value was read; 0: not known. */
 	u32 after(u64 read) const
 	{
 		for (const edge &e : next)
@@ -163,15 +163,18 @@ struct learnt {
 	u32 root(unsigned cpu) const { return cpu + 1; }
 	bool full() const { return steps.size() >= most_steps; }
 
-	/* The step after this one, having read that; made if it is new. */
+	/* The step after `from` if it read `value`; makes it if it is new. */
 	u32 went(u32 from, u64 value);
 
-	/* The same after a plain access, which it adds to the history. */
+	/* went() after a plain access, which it adds to the history. */
 	u32 accessed(u32 from, unsigned cpu_epoch, u64 value);
 
 	void meet(unsigned place, const window &);
 
-	/* The number of plain data; none: of two sizes, or too large. */
+	/*
+	 * The number of a plain object; none: it has two sizes, or is too
+	 * large.
+	 */
 	static constexpr unsigned none = ~0u;
 	unsigned plain_at(const void *at, usize bytes);
 

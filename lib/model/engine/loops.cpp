@@ -230,7 +230,7 @@ bool loops::stays(const call &first) const
 	return c.how->every_turn || any_since(first, call::kind::wait);
 }
 
-/* Of the calls from the one that stood here on. */
+/* Whether a call since the first one was of this kind. */
 bool loops::any_since(const call &first, call::kind what) const
 {
 	const std::vector<call> &calls = of[c.current()].calls;
@@ -243,14 +243,15 @@ bool loops::any_since(const call &first, call::kind what) const
 }
 
 /*
- * turns - complete executions that are others with a loop's turn in vain more
+ * turns - complete executions that differ from others by one failed turn of a
+ * loop
  *
- * Is asked of the code: the execution's events without the turn's are replayed,
- * and the turn was in vain if every CPU then does what it did, to the end. Such
- * an execution was explored and checked, but is not counted.
+ * Such an execution is found by running the code: its events without the turn's
+ * are replayed, and the turn was in vain if every CPU then does what it did, to
+ * the end. It was explored and checked, but is not counted.
  */
 
-/* Whether a turn only reads, and the same values as the turn before it. */
+/* Whether a turn only reads, and reads the values of the turn before it. */
 bool checker::has_the_values_of_the_turn_before(const turn &t) const
 {
 	const unsigned events = t.last - t.first;
@@ -267,7 +268,7 @@ bool checker::has_the_values_of_the_turn_before(const turn &t) const
 	return true;
 }
 
-/* The same, from the same writes. */
+/* Whether a turn reads the very writes that the turn before it read. */
 bool checker::is_like_the_turn_before(const turn &t) const
 {
 	if (!has_the_values_of_the_turn_before(t))
@@ -295,7 +296,7 @@ struct shorter {
 	{
 		return e.cpu == t.cpu && e.index > t.first && e.index <= t.last;
 	}
-	/* What an event is called now; one of an RMW that is gone: its read. */
+	/* The event's new number; what the read of an RMW that is gone read. */
 	ref renamed(ref e) const
 	{
 		while (!e.initial() && gone(e))
@@ -380,7 +381,7 @@ bool shorter::build()
 
 } // namespace
 
-/* Replays this instead of the run's; true: the code does what it did. */
+/* Replays this graph; returns whether the code does what it did before. */
 bool checker::does_the_same(std::unique_ptr<graph> &other)
 {
 	const bool learns = learning;
@@ -400,7 +401,7 @@ bool checker::does_the_same(std::unique_ptr<graph> &other)
 	return same;
 }
 
-/* Of the run's turns those that may be in vain. */
+/* The turns of the run that may be in vain. */
 std::vector<turn> checker::turns_to_ask() const
 {
 	std::vector<turn> some;

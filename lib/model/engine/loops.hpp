@@ -58,7 +58,7 @@ namespace model {
 namespace hooked = klock::arch::hooked;
 struct checker;
 
-/* More than what the engine uses of a CPU's stack within a hook. */
+/* More bytes than a hook of the engine uses on a CPU's stack. */
 inline constexpr usize engine_depth = 4096;
 
 /* A hook call, as far as it tells where the code is. */
@@ -97,25 +97,25 @@ struct loops final : hooked::engine {
 	void forget_heads() { heads.clear(); }
 	void start_run(unsigned cpus);
 
-	/* The current CPU's: at the start of its body, or it wrote. */
+	/* Forget the current CPU's calls: its body begins, or it wrote. */
 	void start_section();
 	void forget_turns();
 
-	/* The current CPU is gone on with, or has left. */
+	/* The current CPU is resumed, or has left. */
 	void resumed();
 	void left();
 
-	/* A new head: what this run did counts for nothing. */
+	/* Whether a new head was found: the run is begun anew. */
 	bool found_a_head() const { return again; }
 
-	/* What the engine has left on the CPU's stack goes. */
+	/* Clears what the engine has left on the CPU's stack. */
 	void wipe() const;
 
 	/* Where the last call of the current CPU was, and if in a loop. */
 	site last_site() const;
 	bool in_a_loop() const;
 
-	/* Of a CPU, since it changed anything. */
+	/* The CPU's calls since it last changed anything. */
 	const std::vector<call> &calls_of(unsigned cpu) const
 	{
 		return of[cpu].calls;

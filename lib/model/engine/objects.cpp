@@ -287,7 +287,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 		found = {bug::data_race, "data race with the write", o.writer,
 			 o.write.where};
 	if (o.place < 0) {
-		/* Who makes it may have done so plainly: before. */
+		/* Its initialisation may be plain, if that happens before. */
 		if (found.found == bug::none)
 			found = ended_by_all(
 				o, by, bug::mixed_access,

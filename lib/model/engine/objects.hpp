@@ -26,7 +26,7 @@ namespace model {
 using klock::usize;
 using klock::arch::site;
 
-/* Who does it, when, having seen what. */
+/* The CPU that does an access, its epoch, what it has seen, and the line. */
 struct actor {
 	unsigned cpu;
 	u8 epoch;
@@ -77,24 +77,27 @@ struct objects {
 	conflict read_plain(const void *at, usize bytes, const actor &by);
 	conflict write_plain(const void *at, usize bytes, const actor &by);
 
-	/* An atomic access; says which place of the graphs this is. */
+	/* An atomic access; sets the place that it has in the graphs. */
 	conflict use(const void *at, usize bytes, const actor &by,
 		     unsigned &place);
 
 	/*
-	 * A byte that is about to be accessed plainly. Storage whose object is
-	 * gone, for one who knows, may be anything's: reuses.
+	 * A byte that is about to be accessed plainly. reuses: the object there
+	 * is gone, and the caller knows that its storage may be another's.
 	 */
 	void meet_byte(const void *at, const actor &by, bool reuses);
 
-	/* If anything lies there: it is gone. */
+	/* Ends the object that lies there, if there is one. */
 	conflict ended(const void *at, const actor &by);
 
-	/* A byte of a CPU's stack as that CPU left it: no other was there. */
+	/*
+	 * Notes a byte of a CPU's stack with the accesses of that CPU, the only
+	 * one.
+	 */
 	void adopt(const void *at, unsigned cpu, const object::access &write,
 		   const object::access &read, u8 ended);
 
-	/* Of this run; null: not met yet. */
+	/* The object in this run; null: not met yet. */
 	const object *find(const void *at) const;
 
 	/* Calls visit(object) for each of this run, in order of first use. */
@@ -176,10 +179,10 @@ struct own_stack {
 		return place >= low && place < high;
 	}
 
-	/* What others use, too: objects knows of it. */
+	/* The bytes that other CPUs use, too: `objects` has them. */
 	std::vector<const char *> shared;
 
-	/* Those that have not returned, as far as they were told of. */
+	/* The frames that have not returned, as far as they were reported. */
 	struct frame {
 		const char *sp, *above;
 		const void *returns_to;
@@ -187,7 +190,7 @@ struct own_stack {
 	std::vector<frame> calls;
 
       private:
-	/* Who is not told of needs none. */
+	/* Allocates on first use: many stacks have no reported frame. */
 	void make_room()
 	{
 		if (bytes.empty())

@@ -34,7 +34,7 @@ struct names {
 	const void *world = nullptr;
 	usize world_bytes = 0;
 
-	/* Of each CPU, lowest and highest byte. */
+	/* Each CPU's lowest and highest byte. */
 	struct range {
 		const char *low, *high;
 	};
@@ -66,7 +66,7 @@ struct timeline {
 	std::string text(const graph &, const std::string &bug,
 			 site where) const;
 
-	/* The same as SVG, an arrow from each write to who reads it. */
+	/* The rows as SVG, with an arrow from each write to its readers. */
 	std::string svg(const graph &, const std::string &bug,
 			site where) const;
 

@@ -79,7 +79,7 @@ std::string progress_text(u64 executions, double seconds, double share);
 struct progress {
 	~progress();
 
-	/* So many executions, and this part of all, by estimate. */
+	/* share: the part of all that is done, by estimate. */
 	void at(u64 executions, double share);
 
       private:

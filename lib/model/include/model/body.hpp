@@ -65,20 +65,23 @@ struct part_of_heap {
 };
 part_of_heap heap_of(unsigned maker);
 
-/* An access to a plain variable is next, as the compiler tells. */
+/* The compiler's hook before each access to a plain variable. */
 void plain_access(const void *at, klock::usize bytes, bool writes,
 		  const void *caller);
 
-/* A function begins, and will return there; null: it ends. */
+/* The compiler's hook where a function begins, and where it ends (null). */
 void frame(const void *at, const void *returns_to, const void *caller);
 
-/* Whatever lies there is gone: none of it is in use. */
+/* Ends the objects in this storage: nothing uses it any more. */
 void storage_ends(const void *at, klock::usize bytes, const void *caller);
 
-/* Ends the run, or else the program: the checker cannot see what this does. */
+/*
+ * Ends the run, or the program outside of one, at a call that the checker does
+ * not see through.
+ */
 void refuse(const char *what, const void *caller);
 
-/* What the linker does not hand over though it is wrapped; null: nothing. */
+/* The function that the linker was not told to wrap; null: there is none. */
 const char *not_wrapped();
 
 struct wrapped {
@@ -90,7 +93,7 @@ inline bool cpu_runs() { return in_body && klock::arch::hooked::running; }
 
 } // namespace model::detail
 
-/* At a call that is not inlined: what it returns to. */
+/* The return address of a function that is not inlined. */
 #define KLOCK_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 /*

@@ -61,9 +61,10 @@ struct program {
 
 result explore(program &, const options &);
 
-/* What a body or a look at the end may call. */
-
-/* Else the execution is reported. */
+/*
+ * Reports the execution if it does not hold. A body or a look at the end may
+ * call this, and what follows.
+ */
 void check(bool holds, const char *what = "check",
 	   site s = klock::caller_site<site>());
 
@@ -71,16 +72,16 @@ void check(bool holds, const char *what = "check",
 unsigned cpu();
 
 /*
- * One of 0 .. n-1: each is tried, in executions of its own. What a device, a
- * clock or chance would say.
+ * Returns one of 0 .. n-1: each is tried, in executions of its own. Stands for
+ * the answer of a device, a clock or a random generator.
  */
 unsigned choose(unsigned n);
 inline bool maybe() { return choose(2) != 0; }
 
-/* Executions in which it does not hold are none: this CPU goes no further. */
+/* Drops executions in which it does not hold: this CPU goes no further. */
 void assume(bool holds);
 
-/* Its interrupt flag. */
+/* The running CPU's interrupt flag. */
 bool interrupts_on();
 
 /* What timelines call an object, from a body or a world's constructor. */
@@ -92,8 +93,9 @@ void name(const T &object, const char *text)
 }
 
 /*
- * Runs what() whenever this CPU is about to wait, while this object lives:
- * a queue lock's doorway is over then. Operations of what() are the CPU's own.
+ * Runs what() whenever this CPU is about to wait, while this object lives: the
+ * CPU has then passed a queue lock's doorway. Operations of what() are the
+ * CPU's own.
  */
 struct before_waits {
 	template <typename What>

@@ -16,7 +16,7 @@ using klock::order;
 using klock::u64;
 using klock::u8;
 
-/* Which writes belong to a release sequence. */
+/* The writes that belong to a release sequence. */
 enum class release_sequence : u8 {
 	cxx20, /* the release, and RMWs on top of it: ISO C++20 */
 	rc11,  /* later stores of the same CPU, too: up to C++17, stronger */
@@ -25,8 +25,8 @@ enum class release_sequence : u8 {
 inline constexpr unsigned unbounded = ~0u;
 
 /*
- * Whose executions are explored. Of a machine: what it does with each operation
- * as it is written; what the compiler does is left out.
+ * The memory model whose executions are explored. A machine's is what it does
+ * with each operation as written; compiler optimisations are left out.
  */
 enum class machine : u8 {
 	rc11, /* C++ on any machine */
@@ -56,7 +56,7 @@ struct weakening {
 struct options {
 	/* How often each CPU runs the body; as many CPUs as entries. */
 	std::vector<unsigned> sections = {};
-	/* The same, by a name that fits code that is no lock. */
+	/* `sections` by a name for code that is no lock; give one of them. */
 	std::vector<unsigned> runs = {};
 
 	/* Where to give up; result.exhaustive then is false. */
@@ -68,10 +68,11 @@ struct options {
 	bool non_maskable = false; /* whatever the interrupt flag says */
 
 	/*
-	 * For code that is too large: only executions near to the one in which
-	 * the CPUs run one after another. So many reads find what a later CPU
-	 * writes; so many reads and writes come before a write that was there.
-	 * What is beyond is left out, and the result is not exhaustive.
+	 * Bounds for code that is too large: only executions near to the one in
+	 * which the CPUs run one after another. preemptions: how many reads may
+	 * find what a later CPU writes. max_reorder: how many reads and writes
+	 * may come before a write that was there. What is beyond is left out,
+	 * and the result is not exhaustive.
 	 */
 	unsigned preemptions = unbounded;
 	unsigned max_reorder = unbounded;
@@ -97,21 +98,21 @@ struct options {
 	unsigned patient = 0;
 
 	/*
-	 * The halves of a pair, the fields of a word as locations of their own,
-	 * which nothing but happens-before orders, as on machines that keep
-	 * coherence by byte. A compare-and-swap over all looks at those that it
-	 * leaves, then swaps the last that it changes, then stores the rest:
-	 * in steps, so that what comes and goes in between is not seen (ABA),
-	 * which is worse than any machine. Fields that are accessed together
+	 * Makes the halves of a pair and the fields of a word locations of
+	 * their own, ordered by happens-before alone, as on machines that keep
+	 * coherence by byte. A compare-and-swap over all reads those that it
+	 * leaves, swaps the last that it changes, and stores the rest, in
+	 * steps: changes in between that cancel out are not seen (ABA). This is
+	 * worse than any machine. Fields that are accessed together
 	 * (paired_fields) stay one location.
 	 */
 	bool split_pairs = false;
 
 	/*
-	 * Unsigned integers of up to 4 bytes, and the fields of words, wrap at
-	 * so many bits: the wrap of a counter comes into reach of few CPUs.
-	 * What code computes from them wraps there by <klock/atomic.hpp>
-	 * alone. 0: as they are.
+	 * Makes unsigned integers of up to 4 bytes, and the fields of words,
+	 * wrap at so many bits, so that few CPUs reach the wrap of a counter.
+	 * Only what code computes from them by <klock/atomic.hpp> wraps there.
+	 * 0: they wrap at their own width.
 	 */
 	unsigned counter_bits = 0;
 
@@ -129,25 +130,26 @@ struct options {
 	bool load_buffering = false;
 
 	/*
-	 * The CPUs run the same body, which uses the number of its CPU for
-	 * nothing but to find what is its own. Of executions that differ in
-	 * who is who, one is explored: that in which CPUs of as many sections
+	 * The CPUs run the same body, which uses the number of its CPU only to
+	 * find its own data. Of executions that differ by a renaming of CPUs,
+	 * one is explored: that in which CPUs with the same number of sections
 	 * come to their first unconditional read-modify-write in the order of
-	 * their numbers. That must be of one word for all, which nothing but
-	 * read-modify-writes changes; else no execution is left out.
+	 * their numbers. That must be of the same word for all, which only
+	 * read-modify-writes change; otherwise no execution is left out.
 	 */
 	bool symmetric = false;
 
 	/*
-	 * Processes that share the work, where it is much; 0: one a core. The
-	 * result is the same. What the functions leave outside of the world is
-	 * then left in those processes.
+	 * Processes that share the work, if there is enough; 0: one a core. The
+	 * result is the same. If the functions write outside of the world, that
+	 * stays in those processes.
 	 */
 	unsigned workers = 1;
 
 	/*
-	 * Run the code in every execution. Else what it does is learnt: where a
-	 * CPU has read what it had read before, it is taken to do the same.
+	 * Run the code in every execution. Without this, what it does is
+	 * learnt: a CPU that has read what it had read before is taken to do
+	 * the same.
 	 */
 	bool run_all = false;
 
@@ -155,17 +157,19 @@ struct options {
 	bool stale_waits = false;
 
 	/*
-	 * Cut the turns in vain of all loops: fewer executions where code tries
-	 * again, each for more time. Else it is done where max_events is hit,
-	 * as a loop would go on for ever: all is then explored anew.
+	 * Cut the failed turns of all loops: fewer executions if code tries
+	 * again, each for more time. Without this, they are cut only if
+	 * max_events is hit, as if a loop went on for ever: all is then
+	 * explored anew.
 	 */
 	bool cut_loops = false;
 
 	/*
-	 * For loops that cannot be cut, as each turn writes or counts: a CPU
-	 * does no operation of the code more than so often in one section, at
-	 * one address. Executions in which it would are followed as far as
-	 * there; if there are any, the result is not exhaustive. 0: no bound.
+	 * A bound for loops that cannot be cut, as each turn writes or counts:
+	 * a CPU does each operation of the code at most so often in one
+	 * section, at one address. Executions in which it would do more are
+	 * followed as far as there; if there are any, the result is not
+	 * exhaustive. 0: no bound.
 	 */
 	unsigned unroll = 0;
 
@@ -185,12 +189,12 @@ struct options {
 	bool may_panic = false;
 
 	/*
-	 * Of the executions that show a fault, the shortest is looked for: in
-	 * as many as the first one took, and 64, but in no more than this.
+	 * The number of executions in which the shortest one that shows a fault
+	 * is looked for. It is also no more than the first one took, and 64.
 	 */
 	u64 shorten = 2000;
 
-	/* Leave the operations' uses in result.uses. */
+	/* Put the operations' uses into result.uses. */
 	bool record_uses = false;
 
 	std::optional<weakening> weaken = {};

@@ -27,7 +27,7 @@
 namespace model {
 
 struct parking {
-	/* So often at most each thread's park() returns for nothing. */
+	/* How often each thread's park() may return for nothing. */
 	unsigned spurious = 0;
 	void (*to_come)(unsigned cpu) = nullptr;
 };

@@ -16,7 +16,10 @@ klock::arch::site place_of_return(const void *to);
 
 } // namespace detail
 
-/* Of the function that this is inlined into: it must not be inlined itself. */
+/*
+ * The line that the function which inlines this returns to. That function
+ * itself must not be inlined.
+ */
 [[gnu::always_inline]] inline klock::arch::site called_from()
 {
 	if (!klock::arch::hooked::running)
