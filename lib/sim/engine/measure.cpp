@@ -85,7 +85,7 @@ namespace sim::detail {
 
 namespace {
 
-/* Of 1 % some tens must be left to average over. */
+/* With 1 % writers, some tens of writes must be left to average over. */
 u64 sections_for(unsigned cpus) { return std::max(2u, 2048 / cpus); }
 
 } // namespace

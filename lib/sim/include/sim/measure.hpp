@@ -61,7 +61,7 @@ struct alone {
 
 namespace detail {
 
-/* Who came when, who is inside, and what was counted when. */
+/* Notes arrivals and entries, and counts between two acquisitions. */
 struct tracker {
 	tracker(const simulator &s, unsigned cpus, u64 warm_up, u64 wanted)
 	    : of(s), from(warm_up), to(warm_up + wanted), waiting(cpus)

@@ -60,9 +60,12 @@ struct reading {
 	u64 cycles, misses, rmws;
 };
 
-/* Who reads, who writes, and what was spent on it. */
+/* Counts readers, writers, and what each has spent. */
 struct shared_tracker {
-	/* Of a value readers keep nobody out, and are not looked for. */
+	/*
+	 * keeps_writers_out: false for a seq_lock, whose readers exclude
+	 * nobody.
+	 */
 	shared_tracker(const simulator &s, const shared_workload &,
 		       bool keeps_writers_out);
 

@@ -237,11 +237,11 @@ struct simulator {
 	/* Runs body(cpu) once on each CPU, all from cycle 0. Once only. */
 	outcome run(const std::function<void(unsigned cpu)> &body);
 
-	/* What a CPU has done so far; what all have. */
+	/* The counts of one CPU so far; those of all together. */
 	const counts &of(unsigned cpu) const;
 	counts total() const;
 
-	/* Of the line that holds the byte, in that CPU's cache. */
+	/* The state that the byte's line has in that CPU's cache. */
 	mesi state(const void *at, unsigned cpu) const;
 
 	/* Lines touched, by any CPU, since the last call. */

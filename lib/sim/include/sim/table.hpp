@@ -15,7 +15,7 @@ namespace sim {
 std::string csv(const std::vector<figures> &);
 std::string csv(const std::vector<shared_figures> &);
 
-/* The same, for people: the columns that a choice of lock depends on. */
+/* A table for people: the columns that a choice of lock depends on. */
 std::string text(const std::vector<figures> &);
 std::string text(const std::vector<shared_figures> &);
 
