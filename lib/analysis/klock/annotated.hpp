@@ -87,7 +87,10 @@ struct __attribute__((capability("lock"))) annotated_lock {
 		inner.unlock_shared(with...);
 	}
 
-	/* From here on clang believes it; a checked lock looks. */
+	/*
+	 * clang takes it for held from here on; a checked lock checks that it
+	 * is.
+	 */
 	__attribute__((assert_capability())) void
 	assert_held(call_site by = caller_site()) const
 	{
@@ -95,7 +98,7 @@ struct __attribute__((capability("lock"))) annotated_lock {
 			inner.assert_held(by);
 	}
 
-	/* Of a checked lock: its name (checked_lock.hpp); else nothing. */
+	/* Names a checked lock (checked_lock.hpp); does nothing for another. */
 	template <typename... Name>
 	void set_name(Name... name)
 	{

@@ -93,7 +93,7 @@ inline auto &given(const klock_mcs_node *mine) { return as_cpp(*mine); }
 inline auto &given(klock_clh_node *mine) { return as_cpp(*mine); }
 inline auto &given(const klock_clh_node *mine) { return as_cpp(*mine); }
 
-/* The same with interrupts off, where a function finds a CPU's own. */
+/* The caller's node is found by its CPU's number, with interrupts off. */
 struct node_of_cpu {
 	klock_clh_node *nodes;
 	unsigned (*cpu_id)();

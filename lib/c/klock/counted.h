@@ -81,7 +81,7 @@ struct __attribute__((may_alias)) klock_readers_counts {
 	KLOCK_COUNTED_VERBS(x);                                                \
 	KLOCK_SHAPE_##shape(KLOCK_DECLARE_PLAIN, KLOCK_DECLARE, counted_##x)
 
-/* Of one that readers share. */
+/* A counted lock that readers share. */
 #define KLOCK_COUNTED_SHARED(shape, x, v)                                      \
 	struct __attribute__((may_alias)) klock_counted_##x {                  \
 		struct klock_##x klock_inner;                                  \

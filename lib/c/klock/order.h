@@ -48,8 +48,10 @@ void klock_os_note(const char *text) __attribute__((weak));
 #define klock_might_wait() klock_might_wait_at(__FILE__, __LINE__)
 void klock_might_wait_at(const char *file, int line);
 
-/* The same where the wait lets go of this checked lock, which the caller holds,
- * as that for a condition does. */
+/*
+ * klock_might_wait() before a wait that releases this checked lock, which the
+ * caller holds, as a condition's wait does.
+ */
 #define klock_checked_might_wait_with(lock)                                    \
 	klock_usage_might_wait_with(&(lock)->klock_usage, __FILE__, __LINE__)
 struct klock_usage;

@@ -37,7 +37,7 @@ extern "C" {
 #define KLOCK_MCS_INIT {0}
 /* clang-format on */
 
-/* Of one taking of the lock. */
+/* The node of one acquisition. */
 struct __attribute__((may_alias)) klock_mcs_node {
 	struct klock_mcs_node *klock_next;
 	unsigned char klock_waits;

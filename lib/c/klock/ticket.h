@@ -29,7 +29,7 @@ extern "C" {
 #define KLOCK_PREEMPTABLE_TICKET_INIT_HELD {1, 1}
 /* clang-format on */
 
-/* Of ticket, padded and proportional locks alike. */
+/* The capacities of ticket, padded and proportional locks. */
 #define KLOCK_TICKET_U8_CONTENDERS 256ull
 #define KLOCK_TICKET_U16_CONTENDERS 65536ull
 #define KLOCK_TICKET_U32_CONTENDERS 4294967296ull

@@ -37,18 +37,18 @@ enum { klock_cache_line = 64 };
 const char *klock_version(void);
 
 /*
- * This CPU's interrupt flag: for two locks at once, and for what is per CPU.
- * Off, and what it was; back to what it was; whether it is on now.
+ * This CPU's interrupt flag, for two locks at once and for data of one CPU:
+ * turns it off and returns what it was; restores it; returns whether it is on.
  */
 unsigned long klock_irq_save(void);
 void klock_irq_restore(unsigned long before);
 int klock_irqs_enabled(void);
 
 /*
- * The same counted, for locks that are released in any order: off with the
- * first push, as they were with the last pop. What the first found belongs to
- * the thread: a scheduler that switches with a lock held keeps it across the
- * switch. More: klock/irq_depth.hpp.
+ * Counted disabling of interrupts, for locks that are released in any order:
+ * the first push turns them off, the last pop restores what the first push
+ * found. The count belongs to the thread: a scheduler that switches with a lock
+ * held saves it across the switch. More: klock/irq_depth.hpp.
  */
 void klock_push_off(void);
 void klock_pop_off(void);
@@ -62,7 +62,7 @@ struct __attribute__((may_alias)) klock_irq_depth {
 	unsigned int klock_depth;
 };
 
-/* Of the kernel, which has one for each CPU: this CPU's (klock/os.hpp). */
+/* The kernel supplies it: this CPU's count (klock/os.hpp). */
 #ifndef __cplusplus
 struct klock_irq_depth *klock_os_irq_depth(void);
 #endif
@@ -86,7 +86,7 @@ unsigned long long klock_cycles(void);
 #define KLOCK_TYPE_NONE void
 #define KLOCK_TYPE_TRUTH int
 #define KLOCK_TYPE_FLAGS unsigned long
-/* Of what a verb returns something is to be done: a lock is held, or not. */
+/* A result must be used: it says whether a lock is held, or what flags were. */
 #define KLOCK_RESULT_NONE
 #define KLOCK_RESULT_TRUTH __attribute__((warn_unused_result))
 #define KLOCK_RESULT_FLAGS __attribute__((warn_unused_result))
@@ -172,12 +172,12 @@ unsigned long long klock_cycles(void);
 	KLOCK_TIMED_VERBS(V, x, try_lock, p, a)
 
 /*
- * Of a lock that readers share; lock() is its writers'.
+ * The readers' verbs of a shared lock; lock() is its writers'.
  *
  *	lock_shared	waits until the caller reads, perhaps with others
  *	unlock_shared	a reader's
  *	try_lock_shared	1 if it reads now, 0 if a writer is in the way
- *	..._irqsave	the same with interrupts off, as of lock and try_lock
+ *	..._irqsave	as lock_irqsave and try_lock_irqsave
  *	unlock_shared_irqrestore
  */
 #define KLOCK_SHARED_VERBS(V, x, p, a, ip, ia)                                 \
@@ -191,7 +191,7 @@ unsigned long long klock_cycles(void);
 	  (KLOCK_LIST ip, unsigned long *before), (KLOCK_LIST ia, before))
 
 /*
- * Of a lock with a queue of nodes; node: klock_mcs_node, klock_clh_node.
+ * Verbs of a lock with a queue of nodes: klock_mcs_node, klock_clh_node.
  *
  *	is_contended	asked by the holder, with its node
  *	lock_irqsave_by	mine() finds the caller's node; asked with interrupts
@@ -210,8 +210,8 @@ unsigned long long klock_cycles(void);
 	  (lock, mine, before))
 
 /*
- * Of a lock whose waiters sleep. As of any, but that who asks until a deadline
- * stands in line, and that no irqsave verb is there.
+ * Verbs of a lock whose waiters sleep. Two differences: a caller with a
+ * deadline waits in the queue, and there are no irqsave verbs.
  *
  *	downgrade	held to write before, to read from here
  */
@@ -223,8 +223,9 @@ unsigned long long klock_cycles(void);
 			  (lock))
 
 /*
- * Of what threads wait for: ready(with) and change(with) run under a spin
- * lock, with interrupts off. Until a deadline: 0 if it was not there by then.
+ * Verbs of events that threads wait for: ready(with) and change(with) run under
+ * a spin lock, with interrupts off. A wait with a deadline returns 0 if the
+ * event was not there by then.
  *
  *	wait		until it is set; until ready(with) is not 0
  *	wake_one, wake_all	change(with) makes it so
@@ -419,7 +420,7 @@ unsigned long long klock_cycles(void);
 	KLOCK_SLEEPING_LOCKS(K, v)                                             \
 	KLOCK_AWAITED(K, v)
 
-/* By what they can do. */
+/* Kinds by what they can do. */
 #define KLOCK_ALL_BUT_READERS(K, v)                                            \
 	KLOCK_TICKETS(K, v)                                                    \
 	KLOCK_TASES(K, v)                                                      \
@@ -430,7 +431,7 @@ unsigned long long klock_cycles(void);
 #define KLOCK_ALL(K, v)                                                        \
 	KLOCK_ALL_BUT_READERS(K, v)                                            \
 	KLOCK_READERS(K, v)
-/* With irqsave verbs: KLOCK_ALL. */
+/* KLOCK_ALL has irqsave verbs; these do not all have them. */
 #define KLOCK_LOCKS(K, v)                                                      \
 	KLOCK_ALL(K, v)                                                        \
 	KLOCK_SLEEPING_LOCKS(K, v)
@@ -461,7 +462,7 @@ unsigned long long klock_cycles(void);
 	KLOCK_BAKERIES(K, v)                                                   \
 	KLOCK_MUTEXES(K, v)
 
-/* Those that have a form that counts. */
+/* Kinds that have a form that counts. */
 #define KLOCK_COUNTED_TICKETS(K, v)                                            \
 	K(TICKET, ticket_u8, v)                                                \
 	K(TICKET, ticket_u16, v)                                               \

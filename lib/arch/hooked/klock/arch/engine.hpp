@@ -30,15 +30,15 @@ struct site {
 namespace hooked {
 
 /*
- * What a location holds: an unsigned integer, which may be a counter that
- * wraps; a signed one; or what is no number (bool, enum, pointer).
+ * The kind of a location's value: an unsigned integer, which may be a counter
+ * that wraps; a signed one; or no number (bool, enum, pointer).
  */
 enum class holds : u8 { counter, signed_number, other };
 
 /*
- * Which bits of which location an operation means: all of it, or one field of a
- * word that is divided. The location is the whole word, wherever in it the
- * operation looks.
+ * The bits of a location that an operation accesses: all of them, or one field
+ * of a word that is divided. The location is the whole word, whichever field is
+ * accessed.
  */
 struct window {
 	const void *at;
@@ -54,10 +54,10 @@ struct window {
 		return bits == 64 ? ~u64{0} : (u64{1} << bits) - 1;
 	}
 
-	/* What of the location's value the operation sees. */
+	/* The part of the location's value that the operation sees. */
 	constexpr u64 look(u64 word) const { return word >> shift & mask(); }
 
-	/* The same, of a signed number. */
+	/* look() of a signed number. */
 	constexpr int64_t as_signed(u64 word) const
 	{
 		const u64 sign = u64{1} << (bits - 1);
@@ -128,8 +128,8 @@ struct engine {
 				      site) = 0;
 
 	/*
-	 * The same, by C++'s rules: a failure has an order of its own, and one
-	 * that is weak may fail though the value is the expected one.
+	 * compare_exchange() by C++'s rules: a failure has an order of its own,
+	 * and a weak one may fail though the value is the expected one.
 	 */
 	virtual bool compare_exchange_or(window w, u64 &expected, u64 desired,
 					 order o, order failed, bool weak,
@@ -160,7 +160,10 @@ struct engine {
 	virtual void await_either(window, test done, window other,
 				  test other_done, order, site) = 0;
 
-	/* Until it is not old, and its sleepers were told (std::atomic). */
+	/*
+	 * std::atomic's wait(): until the value is not old and notify() was
+	 * called.
+	 */
 	virtual void wait_while(window w, u64 old, order o, site s)
 	{
 		const auto changed = [](void *was, u64 v) {

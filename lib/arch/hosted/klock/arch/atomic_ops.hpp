@@ -26,13 +26,13 @@ namespace klock::arch {
 
 /*
  * ThreadSanitizer takes a word and the fields inside of it for different
- * places: what is released by one is not acquired by the other. So it is told
- * that an operation on the whole is one on each field.
+ * objects: it does not see that an acquire of one sees a release of the other.
+ * So it is told that an operation on the whole is one on each field.
  */
 template <typename T, usize N>
 concept fields_under_tsan = N >= 2;
 
-/* And two fields of it, too: each is accessed alone. */
+/* An access to two fields is two accesses: ThreadSanitizer then sees each. */
 template <>
 inline constexpr bool reaches_both<u8> = false;
 template <>
@@ -46,8 +46,8 @@ inline void release_each(field_cell<T, N> &at)
 }
 
 /*
- * And what an operation on the whole has released, itself included, is acquired
- * with a field: else its own write races with the end of the object.
+ * An acquire of a field acquires what operations on the whole released, too.
+ * Their own write would race with the end of the object otherwise.
  */
 template <order O, typename T, usize N>
 inline void acquire_whole(const field_cell<T, N> &at)

@@ -33,8 +33,8 @@ inline u64 cycles()
 }
 
 /*
- * The same clock for a short piece of code: nothing before is executed after,
- * and nothing after is executed before. Hosts let LFENCE wait on any x86.
+ * cycles() for timing a short piece of code: no instruction moves across it.
+ * Hosts configure LFENCE to wait for earlier instructions on any x86.
  */
 inline u64 cycles_begin()
 {

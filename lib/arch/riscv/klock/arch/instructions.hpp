@@ -61,14 +61,14 @@ constexpr int funct7(amo which, order o)
 	return static_cast<int>(which) << 2 | acquires(o) << 1 | releases(o);
 }
 
-/* Of the two that are one operation together: the read acquires, ... */
+/* funct7 of LR. LR and SC are one operation together: LR acquires, ... */
 constexpr int lr_funct7(order o)
 {
 	return static_cast<int>(amo::load_reserved) << 2 | acquires(o) << 1 |
 	       (o == order::seq_cst);
 }
 
-/* ... and the write releases. */
+/* funct7 of SC: ... and SC releases. */
 constexpr int sc_funct7(order o)
 {
 	return static_cast<int>(amo::store_conditional) << 2 | releases(o);
@@ -123,7 +123,7 @@ inline W compare_and_swap(W *at, W expected, W desired)
 	return static_cast<W>(found);
 }
 
-/* The same by a reservation, of a whole word. */
+/* compare_and_swap() by LR and SC, of a whole word. */
 template <order O, typename W>
 inline W reserve_and_swap(W *at, W expected, W desired)
 {
