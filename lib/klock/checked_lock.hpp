@@ -2,10 +2,10 @@
 /*
  * checked_lock - any lock, with every misuse of it named instead of hung
  *
- * Algorithm:   Wraps a lock. Notes who holds it, since which line, how many
- *              contend, and in which contexts it was wanted; whoever breaks a
- *              rule gets klock_os_panic with the lock's name, the CPU, the
- *              holder and both call sites.
+ * Algorithm:   Wraps a lock. Notes its holder, the line that took it, how many
+ *              contend, and the contexts in which it was wanted. A violation
+ *              calls klock_os_panic with the lock's name, the CPU, the holder
+ *              and both call sites.
  * Source:      the idea of Linux's lockdep-design document: what matters is
  *              not that a deadlock happened but that it could. Order between
  *              locks: lock_order.hpp, where the kernel has one.
@@ -25,8 +25,9 @@
  * Fairness:    that of the lock inside
  *                              Checked: unit/checked_lock: the lock inside
  * Capacity:    that of the lock inside; one contender more is a panic before
- *              the lock is touched. One too many while the holder is about
- *              to release waits for that, and its try_lock() returns false.
+ *              the lock is touched. If the lock is full and its holder is
+ *              already releasing, lock() waits for that, and try_lock()
+ *              returns false.
  *                              Checked: unit/checked_lock: one more contender,
  *                              model/checked_lock: one more contender
  * Context:     that of the lock inside, and no other: see Misuse. The kernel
@@ -36,58 +37,61 @@
  * State (usage.contenders):  (waiters, holder):  (n,left) --lock--> (n+1,left)
  *              --taken--> (n,held) --unlock--> (n,left)
  *
- * Ordering:    none of its own: who holds the lock writes, and the lock orders
- *              that. A CPU that asks whether it is the holder itself reads
- *              what it wrote itself.
+ * Ordering:    none of its own: the holder writes, and the lock orders its
+ *              writes. A CPU that asks whether it is the holder reads what it
+ *              wrote itself.
  *                              Checked: unit/checked_lock: real threads
  *
  * Misuse that ends in a panic:
  *	recursion	lock() by its holder; read() in a seq_lock's update()
- *	stray unlock	of a lock that is free, or that another holds: a thread
- *			that the caller, a handler, has interrupted is another
+ *	stray unlock	of a lock that is free, or that another holds; to a
+ *			handler, the thread that it interrupted is another
  *	capacity	more contenders at once than max_contenders
- *	interrupts on	held or waited for with interrupts on here, and waited
- *			for in an interrupt handler there, now or ever: the
- *			handler would wait for the code that it interrupted. A
- *			handler that has interrupts on is such code, too
+ *	interrupts on	the lock is held or waited for with interrupts on in
+ *			one place, and waited for by an interrupt handler in
+ *			another, at any time: the handler would wait for the
+ *			code that it interrupted. Also if that code is itself a
+ *			handler, with interrupts on
  *	NMI		lock() in an NMI handler: only try_lock() is safe there
  *	sleep		a wait for a lock whose waiters sleep (mutex.hpp and the
  *			like), in a handler, with interrupts off or with a
  *			checked spin lock held; release() beyond Most; a
  *			condition's sleep() without prepare(), or in another
- *			thread; prepare() of who is prepared
+ *			thread; a second prepare()
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
- *	number		one that is not below max_contenders; unlock() by
- *			another than lock()'s
+ *	number		not below max_contenders; unlock() with another than
+ *			lock()'s
  *	no node		lock() of a queued_lock by a CPU without one left
- *	node		unlock() by another than lock()'s; one that is lent
+ *	node		unlock() with another than lock()'s; a node that is lent
  *			already, to any checked lock (detail/checked.hpp)
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
  *	irq_lock's section	interrupts were turned on in it
- *	reader's number	of another CPU, which reads under it; unlock_shared() by
- *			another than lock_shared()'s
- *	read recursion	lock_shared() by who reads it, where reads do not nest
- *	upgrade		lock() or upgrade() by who reads it; upgrade() by who
- *			is not the upgradable reader; unlock() by who is
+ *	reader's number	of another CPU, which reads under it; unlock_shared()
+ *			with another than lock_shared()'s
+ *	read recursion	lock_shared() by a reader, where reads do not nest
+ *	upgrade		lock() or upgrade() by a reader; upgrade() by another
+ *			than the upgradable reader; unlock() by that one
  *	read in NMI	reading, even by try, a lock that must not be read from
  *			an NMI handler
  *	order		of several locks: lock_order.hpp, in a kernel with
  *			klock_os_lock_order()
- * and of readers the same as of writers: stray unlock, capacity, interrupts on,
- * handler, number. Readers and writers count together where both have one
- * capacity (readers_contend). Of more than eight readers at once recursion,
- * upgrade and a stray unlock_shared() may go unnamed (detail/checked.hpp).
- * A lock that one takes and another releases, by design, cannot be checked.
- * After the first panic nothing is said: os.hpp, checks_off.
+ * Stray unlock, capacity, interrupts on, handler and number are checked for
+ * readers as for writers. Readers and writers count together if both have one
+ * capacity (readers_contend). If more than eight readers are inside at once,
+ * recursion, upgrade and a stray unlock_shared() may go unnamed
+ * (detail/checked.hpp). A lock that one context takes and another releases, by
+ * design, cannot be checked. After the first panic nothing more is reported:
+ * os.hpp, checks_off.
  *
- * The holder is the CPU, or whoever klock_os_owner_id() says: a kernel that is
- * preempted or moves threads while they hold locks, as they do those whose
- * waiters sleep, must define it. Where klock_os_context() can only answer
- * `thread`, "NMI" and "interrupts on" are never named; a handler that wants
- * what it interrupted *holds* is "recursion". Interrupts that are on inside of
- * a critical section only, off at its ends, are not seen.
+ * The holder is the CPU, or what klock_os_owner_id() returns. A kernel must
+ * define that if it preempts or moves threads while they hold locks; threads
+ * that hold locks whose waiters sleep are always moved. If klock_os_context()
+ * can only answer `thread`, "NMI" and "interrupts on" are never named, and a
+ * handler that wants a lock which the code that it interrupted *holds* is
+ * "recursion". Interrupts that are on inside of a critical section and off at
+ * both of its ends are not noticed.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
@@ -101,8 +105,8 @@
 namespace klock {
 
 /*
- * Any checked L is one, whatever its name: a function that takes one takes
- * this.
+ * The base of a checked L of any name: the type for a function's parameter
+ * that takes them all.
  */
 template <any_lock L>
 struct checked_lock<L> : detail::nodes_of<L>,
@@ -126,7 +130,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
       public:
 	using core::forget_counts, core::list_counts;
-	/* Another lock that is checked as this one, of the same name. */
+	/* rebind: the same checks and name around another lock type. */
 	template <any_lock Other>
 	using like = checked_lock<Other>;
 	/* For pair_guard. */
@@ -143,7 +147,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 	}
 
-	/* -- As the lock inside; by: the caller, found out by itself -- */
+	/* -- Verbs of the lock inside; by: the call site, a default argument --
+	 */
 
 	void lock(call_site by = caller_site())
 		requires plain_lock<L>
@@ -165,7 +170,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			take(number, by, [&] { inner.lock(number); });
 	}
 
-	/* As the lock inside: serve() while it waits. */
+	/* lock() that calls serve() while it waits. */
 	template <serves Serve>
 	void lock(Serve &&serve, call_site by = caller_site())
 		requires serving_lock<L>
@@ -173,7 +178,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		take(0u, by, [&] { inner.lock(serve); });
 	}
 
-	/* As the lock inside: lock(), with a pace of the caller's. */
+	/* lock() that pauses as pace() says. */
 	template <typename Pace>
 		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
 	void lock_paced(Pace &&pace, call_site by = caller_site())
@@ -217,7 +222,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 				 [&] { return inner.try_lock(with); });
 	}
 
-	/* By a deadline, where the lock inside has one. */
+	/* Waits until a deadline, where the lock inside can. */
 	[[nodiscard]] bool try_lock_until(unsigned number, u64 deadline,
 					  call_site by = caller_site())
 		requires timed_lockable<L>
@@ -235,7 +240,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		       });
 	}
 
-	/* Of one whose waiters sleep. */
+	/* Sleeps until a deadline, where the waiters of the lock sleep. */
 	[[nodiscard]] bool try_lock_until(u64 deadline,
 					  call_site by = caller_site())
 		requires sleeping<L>
@@ -339,7 +344,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 				       [&] { inner.unlock_shared(number); });
 	}
 
-	/* -- One that may upgrade, where the lock inside has it -- */
+	/* -- An upgradable reader, where the lock inside has one -- */
 
 	void lock_upgradable(call_site by = caller_site())
 		requires upgradable_lock<L>
@@ -410,7 +415,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		inner.set_base(turns);
 	}
 
-	/* As the lock inside: the pause with so many ahead. */
+	/* The pause with that many waiters ahead. */
 	template <typename Counter>
 		requires requires(Counter ahead) { L::turns_for(ahead, u32{}); }
 	static constexpr u32 turns_for(Counter ahead, u32 base)
@@ -418,17 +423,17 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		return L::turns_for(ahead, base);
 	}
 
-	/* -- What only a checked lock knows; of any lock: detail/checked.hpp --
-	 */
+	/* -- Members of checked locks alone; detail/checked.hpp has functions
+	 * for any lock -- */
 
-	/* Whether the caller holds it, or whoever it has interrupted. Exact:
-	 * nobody else can change that. */
+	/* Whether the caller holds it, or the code that it has interrupted.
+	 * Exact: nobody else can change that. */
 	[[nodiscard]] bool is_held_by_me() const
 	{
 		return usage.is_held_by_me();
 	}
 
-	/* An irq_lock's guard asks, at its end. */
+	/* Called by an irq_lock's guard, at its end. */
 	void check_irqs_off(call_site by) const { usage.check_irqs_off(by); }
 	void assert_held(call_site by = caller_site()) const
 	{
@@ -466,7 +471,7 @@ struct checked_lock<L, Name> : checked_lock<L> {
 };
 
 namespace detail {
-/* The one there may be. */
+/* The name if one was given, else null. */
 template <lock_name... Name>
 constexpr const char *name_in()
 {
@@ -476,20 +481,20 @@ constexpr const char *name_in()
 	return of;
 }
 
-/* A guard of klock's, or anything with lock() and unlock(). */
+/* A guard of klock's, or a lock, which a wait can release and take back. */
 template <typename T>
 concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
 } // namespace detail
 
 /*
- * Threads sleep for it and nobody holds it: a semaphore, a completion, a
- * condition, a wait_queue. Its waits are checked, a condition's once it has let
- * go of its lock, and shown by print_held.hpp; the rest is L's.
+ * A checked semaphore, completion, condition or wait_queue: threads sleep for
+ * it and nobody holds it. Its waits are checked, a condition's after it has
+ * released its lock, and print_held.hpp shows them. All else is L's.
  */
 template <detail::awaited L, lock_name... Name>
 struct checked_lock<L, Name...> : L {
 	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
-	/* A semaphore's first units. */
+	/* The units that a semaphore has at first. */
 	constexpr explicit checked_lock(u32 units)
 	    : L(units), usage(detail::name_in<Name...>())
 	{
@@ -526,7 +531,8 @@ struct checked_lock<L, Name...> : L {
 		return kept;
 	}
 
-	/* On: what is let go, or else the predicate. */
+	/* On: a held guard or lock to release while waiting; otherwise a
+	 * predicate. */
 	void wait(call_site by = caller_site())
 		requires requires(L &l) { l.wait(); }
 	{
@@ -591,7 +597,7 @@ struct checked_lock<L, Name...> : L {
 		return wait_until(on, deadline_in(how_long), ready, by);
 	}
 
-	/* Of a condition's wait by its parts, in turn. */
+	/* The two parts of a condition's wait, in this order. */
 	template <typename Me>
 	void prepare(Me &me, call_site by = caller_site())
 		requires requires(L &l) { l.prepare(me); }
@@ -623,8 +629,7 @@ struct checked_lock<L, Name...> : L {
       private:
 	L &unchecked() { return *this; }
 
-	/* The lock that is let go of, and the wait that is noted meanwhile.
-	 */
+	/* Releases and retakes the held lock, and notes the wait in between. */
 	template <typename Held>
 	struct watched {
 		auto let_go()
@@ -699,7 +704,7 @@ struct checked_lock<L, Name...> : L {
 };
 
 namespace detail {
-/* The writers of a seq_lock as a lock. */
+/* A seq_lock, as the lock that its writers take. */
 template <typename T>
 struct seq_writers : seq_lock<T> {
 	static constexpr u64 max_contenders = ~u64{0};
@@ -715,9 +720,9 @@ struct seq_writers : seq_lock<T> {
 } // namespace detail
 
 /*
- * A seq_lock (seq_lock.hpp), whose writers are those of any lock. A reader
- * holds nothing, and waits for the writer: for ever where that is itself, or
- * waits for what the reader holds.
+ * A checked seq_lock (seq_lock.hpp). Writers are checked as those of any lock.
+ * A reader holds nothing, but waits for the writer: for ever if that is the
+ * reader itself, or waits for a lock that the reader holds.
  */
 template <typename T, lock_name... Name>
 struct checked_lock<seq_lock<T>, Name...> {
@@ -765,18 +770,19 @@ struct checked_lock<seq_lock<T>, Name...> {
 		return detail::name_in<Name...>();
 	}
 
-	/* A note about a reader is no change of the value. */
+	/* mutable: readers are noted in it. */
 	mutable detail::checked_core<detail::seq_writers<T>> core;
 };
 
 /*
- * checked_lock<L, Name> in a debug build, L itself in any other: the same
- * type, not a byte and not an instruction more. The name may be left out.
+ * checked_lock<L, Name> if Checks, as in a debug build; else L itself, without
+ * a byte or an instruction more. The name may be left out.
  *
  *	constinit klock::checked_if<debug, klock::ticket_lock<klock::u8>,
  *				    "runqueue"> lock;
  *
- * checked_if<debug, L> & is any of them, whatever its name.
+ * A parameter of type checked_if<debug, L> & takes any of them, whatever its
+ * name.
  */
 template <bool Checks, detail::checkable L, lock_name... Name>
 using checked_if =

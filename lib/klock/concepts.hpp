@@ -37,12 +37,13 @@ concept plain_lock = requires(L &lock) {
 };
 
 /*
- * lock(serve) is lock(), for a CPU with interrupts off that the holder may ask
- * by an IPI, and wait for: it calls serve(), which does what the IPI's handler
- * does, again and again while another holds the lock; not if it is free, not
- * once it is the caller's. The IPI comes all the same, once interrupts are on.
- * serve() waits for no holder of this lock, and for nobody who waits for it: a
- * lock that it takes comes after this one. The handoff is later by a serve().
+ * lock(serve) is lock() for a CPU with interrupts off, to which the holder may
+ * send an IPI and wait for the answer. While another CPU holds the lock, it
+ * calls serve() again and again, which does what the IPI's handler does. It
+ * does not call it if the lock is free, nor once the caller holds it. The IPI
+ * still comes, once interrupts are on. serve() must not wait for a holder of
+ * this lock or for one of its waiters: a lock that it takes comes after this
+ * one in the order. A handoff may be later by one serve().
  */
 template <typename L>
 concept serving_lock =
@@ -61,8 +62,8 @@ concept cpu_lock = requires(L &lock, unsigned cpu) {
 };
 
 /*
- * A plain lock that waits with what its CPU has: it asks for the CPU's number,
- * or is told.
+ * A plain lock whose waiters use nodes of their CPU. lock() asks for the CPU's
+ * number; lock_from() is given it.
  */
 template <typename L>
 concept per_cpu_lock = plain_lock<L> && requires(L &lock, unsigned cpu) {
@@ -80,7 +81,7 @@ concept any_lock = plain_lock<L> || node_lock<L> || cpu_lock<L>;
 template <typename L>
 concept stack_node_lock = node_lock<L> && L::node_may_live_on_stack;
 
-/* Locks that can be asked without waiting, each in its own way. */
+/* Locks with a try_lock(), in each of the three ways. */
 template <typename L>
 concept try_plain_lock = plain_lock<L> && requires(L &lock) {
 	{
@@ -147,7 +148,7 @@ template <typename L>
 concept try_shared_lockable =
 	try_plain_shared_lock<L> || try_cpu_shared_lock<L>;
 
-/* And by one reader at a time that may become the writer: upgrade(). */
+/* Shared locks in which one reader at a time may become the writer. */
 template <typename L>
 concept upgradable_lock = plain_shared_lock<L> && requires(L &lock) {
 	lock.lock_upgradable();
@@ -158,17 +159,18 @@ concept upgradable_lock = plain_shared_lock<L> && requires(L &lock) {
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
 
-/* Its type says who may take it: irq_lock.hpp. */
+/* Locks whose type says in which contexts they are taken: irq_lock.hpp. */
 template <typename L>
 concept irq_only_lock = requires { typename L::taken_by_irq_guard_alone; };
 template <typename L>
 concept thread_only_lock = requires { typename L::taken_in_threads_alone; };
 
-/* Its waiters give their CPU away: mutex.hpp and the like. */
+/* Locks whose waiters give their CPU away: mutex.hpp and the like. */
 template <typename L>
 concept sleeping = requires { typename L::waiters_sleep; };
 
-/* Threads read it with interrupts on, handlers too: irq_shared_lock.hpp. */
+/* Locks read by handlers, and by threads with interrupts on:
+ * irq_shared_lock.hpp. */
 template <typename L>
 concept interruptible_shared_lock =
 	irq_only_lock<L> && requires { typename L::read_with_interrupts_on; };
@@ -186,7 +188,7 @@ struct inside_type<L> {
 template <typename L>
 using inside = typename inside_type<L>::type;
 
-/* A lock around another repeats what that says of its readers, if any. */
+/* Constants about readers, for a lock around L. */
 template <typename L>
 struct reader_constants_of {};
 template <shared_lockable L>

@@ -7,12 +7,12 @@
  *
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
- * Algorithm:   A lock that counts. lock() is the lock's own, which says where
- *              it has to wait: ticket_lock, padded_ticket_lock, mcs_lock, and
- *              those that readers share. Any other is asked by its try_lock()
- *              first. Who does not wait counts one more; who does reads the
- *              clock before and after, and counts the wait. The lock's holder
- *              counts, by plain loads and stores.
+ * Algorithm:   lock() calls the lock inside. Some report where they have to
+ *              wait (ticket_lock, padded_ticket_lock, mcs_lock, and those that
+ *              readers share); of any other, try_lock() is called first. An
+ *              acquisition without a wait adds one to a count. One with a wait
+ *              reads the clock before and after it, and counts that. The
+ *              holder counts, by a load and a store.
  * Source:      the idea of Linux's lockstat document: which lock is waited
  *              for, how often and how long, is asked of the running kernel;
  *              the code is ours.
@@ -20,23 +20,23 @@
  *              print_counts.hpp. counted_if<counts, L, "name"> is L itself
  *              where counts is false.
  * Size:        the lock inside, 56 bytes (36 on 32 bits), and then a cache
- *              line; of one that readers share, four lines more; that has a
- *              line a CPU for its readers, those once more
+ *              line; with readers, four lines more; if its readers have a line
+ *              a CPU, as many lines again
  *                          Checked: unit/counted_lock: sizes
  * Zero bytes:  free and never counted, where the lock inside is free when zero
  *                          Checked: unit/counted_lock: zero bytes
- * Lifetime:    a lock that was ever waited for is in a list: before its
- *              memory is used for anything else, forget_counts(lock). Memory
- *              that may be read is recognised as another's; what is unmapped
- *              is not (detail/counts.hpp). unlock()
+ * Lifetime:    a lock that was ever waited for is in a list: call
+ *              forget_counts(lock) before its memory is used for anything
+ *              else. Without it, reused memory is recognised, but unmapped
+ *              memory is read (detail/counts.hpp). unlock()
  *              is that of the lock inside     Checked: unit/counted_lock: gone
- * Fairness:    that of the lock inside. Where a try_lock() is asked first, it
- *              takes what nobody waits for; the place of a CPU that has tried
- *              that fails is that of its lock(), just after.
+ * Fairness:    that of the lock inside. A try_lock() that comes first takes
+ *              only a lock that nobody waits for; if it fails, the CPU's
+ *              position in the queue is that of its lock(), just after.
  *                          Checked: model/counted_lock: order of service
  * Capacity:    that of the lock inside
  *                          Checked: unit/counted_lock: any lock
- * Context:     that of the lock inside. It stands inside of others:
+ * Context:     that of the lock inside. Other wrappers go around it:
  *              checked_if<debug, counted_lock<L>>, irq_lock<counted_lock<L>>.
  * Assumes:     what the lock inside assumes
  *
@@ -46,24 +46,24 @@
  *                          Checked: model/counted_lock: counts
  *
  * A try_lock() that takes it is counted as an acquisition, one that fails is
- * not. try_lock_until() and lock_paced() wait where their try fails. A wait is
- * counted when it is over: who waits for ever is print_held.hpp's business.
+ * not. try_lock_until() and lock_paced() wait if their try fails. A wait is
+ * counted when it is over; print_held.hpp shows waits that do not end.
  *
- * Readers are counted apart from writers. Several read at once: one that does
- * not wait counts by an RMW, of the word beside the lock, in the line that it
- * has just written; of a lock with a line a CPU (reader_lock) by a load and a
- * store to a line of its CPU's own, so that a handler's read just in between
- * may stay uncounted.
+ * Readers are counted apart from writers. As several read at once, a reader
+ * that does not wait counts by an RMW of a word beside the lock, in the line
+ * that it has just written. In a lock with a line a CPU (reader_lock) it counts
+ * by a load and a store to its CPU's line; the read of a handler that comes in
+ * between may stay uncounted.
  *
- * counted_lock<hold_times<L>, "name"> notes besides how long it is held, which
- * reads the clock twice at each acquisition; of readers it does not, nor of who
- * has upgraded.
+ * counted_lock<hold_times<L>, "name"> also notes how long it is held, which
+ * reads the clock twice at each acquisition. It does not for readers, nor after
+ * an upgrade.
  *
  * Cost:        uncontended: a load and a store more than the lock's own
- *              lock(), or its try_lock() where that is asked first, no RMW; of
- *              a lock that says where it waits, one look at it besides; a
+ *              lock(), or its try_lock() if that comes first, no RMW; if the
+ *              lock reports where it waits, one load of it besides; a
  *              reader whose lock has no line a CPU: 1 RMW more; contended: two
- *              looks at the clock and a line of its own
+ *              reads of the clock and a line of its own
  *                                      Checked: codegen/guards
  */
 #pragma once
@@ -76,7 +76,7 @@
 
 namespace klock {
 
-/* L, and a counted_lock of it notes how long it is held. */
+/* L; a counted_lock of it also notes how long it is held. */
 template <any_lock L>
 struct hold_times : L {
 	/* A counted_lock looks for it. */
@@ -85,7 +85,7 @@ struct hold_times : L {
 };
 
 namespace detail {
-/* Readers that did not wait; of a lock that nobody shares: nothing. */
+/* Counts reads without a wait; empty for a lock without readers. */
 template <typename L>
 struct reads_of {};
 template <plain_shared_lock L>
@@ -96,7 +96,7 @@ struct reads_of<L> {
 
 	atomic<usize> at[1];
 };
-/* A CPU's own: its handlers alone get in between. */
+/* Each CPU has a count of its own: only its handlers interfere. */
 template <cpu_shared_lock L>
 struct reads_of<L> {
 	static constexpr u32 cpus = L::max_readers;
@@ -111,7 +111,7 @@ struct reads_of<L> {
 	alignas(cache_line) atomic<usize> at[cpus * shared_counts::apart];
 };
 
-/* And the rest of them. */
+/* The readers' figures; empty for a lock without readers. */
 template <typename L>
 struct readers_of {};
 template <shared_lockable L>
@@ -151,9 +151,9 @@ struct counted_lock : L {
 
 	using L::L;
 
-	/* -- As L; with: nothing, the node, or the CPU's number -- */
+	/* -- L's verbs; with: nothing, the node, or the CPU's number -- */
 
-	/* Says itself that it waits, or is asked first. */
+	/* Waits. L reports where it waits, or is tried first. */
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.lock(with...); }
 	void lock(With &&...with)
@@ -174,7 +174,7 @@ struct counted_lock : L {
 		}
 	}
 
-	/* The function is called while it waits. */
+	/* Waits, and calls serve() meanwhile. */
 	template <serves Serve>
 		requires serving_lock<L>
 	void lock(Serve &&serve)
@@ -185,7 +185,7 @@ struct counted_lock : L {
 			wait([&] { L::lock(serve); });
 	}
 
-	/* Of a lock that CPUs have nodes for: as queued_lock. */
+	/* Waits with a node of this CPU, as queued_lock does. */
 	void lock_from(unsigned cpu)
 		requires per_cpu_lock<L>
 	{
@@ -195,7 +195,7 @@ struct counted_lock : L {
 			wait([&] { L::lock_from(cpu); });
 	}
 
-	/* With a pace of the caller's. */
+	/* Waits, and pauses as pace() says. */
 	template <typename Pace>
 		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
 	void lock_paced(Pace &&pace)
@@ -206,7 +206,7 @@ struct counted_lock : L {
 			wait([&] { L::lock_paced(pace); });
 	}
 
-	/* Counted where it takes the lock. */
+	/* Counts if it takes the lock. */
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.try_lock(with...); }
 	[[nodiscard]] bool try_lock(With &&...with)
@@ -217,7 +217,7 @@ struct counted_lock : L {
 		return true;
 	}
 
-	/* Waits until a deadline; counted as a wait where it takes the lock. */
+	/* Waits until a deadline; counts a wait if it takes the lock. */
 	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
 		requires timed_lockable<L>
 	{
@@ -225,14 +225,14 @@ struct counted_lock : L {
 			return true;
 		return wait([&] { return L::try_lock_until(cpu, deadline); });
 	}
-	/* The same for so many cycles. */
+	/* Waits for that many cycles from now. */
 	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
 		requires timed_lockable<L>
 	{
 		return try_lock_until(cpu, deadline_in(how_long));
 	}
 
-	/* Of one whose waiters sleep. */
+	/* Sleeps until a deadline, where the waiters of L sleep. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 		requires sleeping<L>
 	{
@@ -246,7 +246,7 @@ struct counted_lock : L {
 		return try_lock_until(deadline_in(how_long));
 	}
 
-	/* Counts nothing, but where hold_times are wanted. */
+	/* Counts nothing, except the hold's time with hold_times<L>. */
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.unlock(with...); }
 	void unlock(With &&...with)
@@ -255,7 +255,7 @@ struct counted_lock : L {
 		L::unlock(with...);
 	}
 
-	/* A reader's from here. */
+	/* Makes the holder a reader. */
 	void downgrade()
 		requires requires(L &l) { l.downgrade(); }
 	{
@@ -263,9 +263,9 @@ struct counted_lock : L {
 		L::downgrade();
 	}
 
-	/* -- To read; with: nothing, or the CPU's number -- */
+	/* -- Readers' verbs; with: nothing, or the CPU's number -- */
 
-	/* Says itself that it waits. */
+	/* Waits. L reports where it waits. */
 	template <typename... With>
 		requires requires(L &l, With &...with) {
 			l.lock_shared(with...);
@@ -280,7 +280,7 @@ struct counted_lock : L {
 			reads.count(with...);
 	}
 
-	/* Counted where it takes the lock. */
+	/* Counts if it takes the lock. */
 	template <typename... With>
 		requires requires(L &l, With &...with) {
 			l.try_lock_shared(with...);
@@ -295,16 +295,16 @@ struct counted_lock : L {
 
 	/* unlock_shared() is that of the lock inside. */
 
-	/* -- What only a counted lock has -- */
+	/* -- Members of counted locks alone -- */
 
-	/* Before others use it; the text must live as long. */
+	/* Sets the name, before others use it; the text must live as long. */
 	void set_name(const char *text) { name_all(text, 0); }
 	void set_name(const char *text, u32 element)
 	{
 		name_all(text, element + 1);
 	}
 
-	/* Into the table, though nobody has waited for it yet. */
+	/* Puts it into the table, though nobody has waited for it yet. */
 	void list_counts()
 	{
 		counts.list(waits, name);
@@ -312,7 +312,7 @@ struct counted_lock : L {
 			list_reads();
 	}
 
-	/* Out of it, before its memory is used for anything else. */
+	/* Removes it, before its memory is used for anything else. */
 	void forget_counts()
 	{
 		counted_locks.remove(counts);
@@ -339,7 +339,7 @@ struct counted_lock : L {
 		}
 	}
 
-	/* False: it gave up. */
+	/* Calls take() and counts the wait; false: take() gave up. */
 	template <typename Wait>
 	[[gnu::noinline]] bool wait(Wait take)
 	{
@@ -370,7 +370,7 @@ struct counted_lock : L {
 		readers.counts.count_wait(readers.waits, name, waited);
 	}
 
-	/* A name that is the lock's alone, as C gives it, is theirs, too. */
+	/* Lists the readers' figures, under the name that C gave the lock. */
 	void list_reads()
 	{
 		const char *const own = counts.called.load_relaxed();
@@ -388,7 +388,7 @@ struct counted_lock : L {
 			readers.counts.set_name(text, element_plus_1);
 	}
 
-	/* Beside the lock's own words. */
+	/* in the cache line of the lock's own words */
 	[[no_unique_address]] detail::reads_of<L> reads;
 	lock_counts counts;
 	[[no_unique_address]] detail::readers_of<L> readers;
@@ -396,14 +396,14 @@ struct counted_lock : L {
 };
 
 /*
- * counted_lock<L, Name> where Counts, L itself where not: then not a byte and
- * not an instruction more. The name may be left out.
+ * counted_lock<L, Name> if Counts; else L itself, without a byte or an
+ * instruction more. The name may be left out.
  */
 template <bool Counts, any_lock L, lock_name... Name>
 using counted_if =
 	typename detail::chosen<Counts, L, counted_lock<L, Name...>>::type;
 
-/* Of any lock, one that is inside of another too; of others nothing. */
+/* Take any lock, also one in an irq_lock; do nothing if it is not counted. */
 template <any_lock L>
 void list_counts(L &lock)
 {

@@ -7,20 +7,20 @@
  * other. For kernels that know their order beforehand; lock_order.hpp learns
  * it.
  *
- * Whoever takes a lock shows a token, holding<n>: what is held so far has level
- * n or less. The guard that takes it is the next token, of its lock's level.
- * The first is made where something begins: nothing_held in a thread; in a
- * handler interrupted<n>, if what it interrupts holds level n or less. Locks
- * above n are then leveled<irq_lock<L>, m>, which nobody holds with interrupts
- * on.
+ * Taking a lock needs a token, holding<n>: the locks held so far have level n
+ * or less. The guard that takes the lock is the next token, of its lock's
+ * level. The first token is made where code begins: nothing_held in a thread,
+ * and interrupted<n> in a handler, if the code that it interrupts holds level n
+ * or less. Locks above n are then leveled<irq_lock<L>, m>, which nobody holds
+ * with interrupts on.
  *
  * A function with a parameter "const holding<4> &so_far" takes locks above 4,
- * and is called by those who hold 4 or less; a template says so by the concept
+ * and its callers hold 4 or less; a template says so by the concept
  * holds_at_most<Token, 4>. An example: lib/docs/take-a-lock.md.
  *
- * Not seen: an outer token that is used while an inner one lives, as C++
- * forbids no name that is in scope; a second nothing_held in one thread; what
- * is taken by without_level(). lock_order finds these when they happen, with
+ * Not found: the use of an outer token while an inner one lives, as C++ cannot
+ * hide a name that is in scope; a second nothing_held in one thread; locks
+ * taken by without_level(). lock_order finds these when they happen, with
  * leveled<checked_if<debug, L, "name">, 3>. Two locks of one level are never
  * held together, by pair_guard neither. held.unlock() gives no level back.
  *
@@ -43,7 +43,7 @@ template <unsigned Level>
 struct holding {
 	static constexpr unsigned held_level = Level;
 
-	/* Of one that may be called with more held. */
+	/* A token of a lower level serves, too. */
 	template <unsigned Lower>
 		requires(Lower < Level)
 	constexpr holding(const holding<Lower> &)
@@ -56,19 +56,19 @@ struct holding {
 	constexpr holding() = default;
 };
 
-/* A token, and its level is no higher. */
+/* A token whose level is at most Most. */
 template <typename Token, unsigned Most>
 concept holds_at_most = Token::held_level <= Most;
 
-/* Made where a handler begins: what it interrupted holds at most Level. */
+/* A handler's first token: the code that it interrupted holds at most Level. */
 template <unsigned Level>
 struct interrupted : holding<Level> {
 	explicit constexpr interrupted() = default;
 };
-/* Made where a thread begins, or a CPU. */
+/* The first token of a thread or a CPU. */
 using nothing_held = interrupted<0>;
 
-/* L, at this level. Only level_guard takes it. */
+/* A lock L of this level. Only level_guard takes it. */
 template <typename L, unsigned Level>
 	requires any_lock<detail::inside<L>>
 struct leveled {
@@ -76,13 +76,13 @@ struct leveled {
 
 	using taken_by_level_guard_alone = L;
 
-	/* Made of what L is made of. */
+	/* Takes the arguments of L's constructor. */
 	template <typename... With>
 	constexpr explicit leveled(With... with) : inner(with...)
 	{
 	}
 
-	/* Of a checked lock inside: checked_lock.hpp; else nothing. */
+	/* Names a checked lock inside (checked_lock.hpp); else does nothing. */
 	template <typename... Name>
 	void set_name(Name... name)
 	{
@@ -95,7 +95,7 @@ struct leveled {
 			inner.assert_held(by);
 	}
 
-	/* For the rest: is_locked(), or a guard that tries, or reads. */
+	/* L itself, for is_locked(), or a guard that tries or reads. */
 	[[nodiscard]] L &without_level() { return inner; }
 
       private:
@@ -106,7 +106,7 @@ namespace detail {
 template <typename L, unsigned Level>
 struct inside_type<leveled<L, Level>> : inside_type<L> {};
 
-/* Of any other guard: one error, and what to write instead. */
+/* Any other guard gets one error, which says what to write instead. */
 template <typename L, typename Verbs>
 	requires requires { typename lock_of<L>::taken_by_level_guard_alone; }
 struct taking<L, Verbs> {
@@ -121,7 +121,7 @@ struct taking<L, Verbs> {
 	void unlock(call_site);
 };
 
-/* An irq_lock's disables interrupts. */
+/* The guard inside a level_guard: an irq_lock's disables interrupts. */
 template <typename L>
 struct level_taken_by {
 	using type = guard<L>;
@@ -134,14 +134,14 @@ struct level_taken_by<L> {
 } // namespace detail
 
 /*
- * level_guard held(token, lock): takes a lock above the token's level, and is a
- * token of the lock's. It is guard, or of an irq_lock irq_guard; more arguments
- * are theirs.
+ * level_guard held(token, lock) takes a lock above the token's level, and is a
+ * token of the lock's level. It is a guard; for an irq_lock, an irq_guard.
+ * Further arguments are passed to that.
  */
 template <typename L, unsigned Level>
 struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
 				   holding<Level> {
-	/* The lock, and the line it is named in. */
+	/* The lock, and the call site. */
 	using lock_here =
 		detail::lock_and_caller<leveled<detail::lock_of<L>, Level>>;
 

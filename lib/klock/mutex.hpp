@@ -8,13 +8,12 @@
  *	if (!files.try_lock_for(one_second))		in cycles()
  *		return timed_out;
  *
- * Algorithm:   A byte says free or held, and whether anybody waits; with nobody
- *              waiting lock() and unlock() are a compare-and-swap each. A
- *              waiter queues by a node on its stack and parks. unlock() tells
- *              the first one and leaves the mutex free, so that a thread that
- *              runs may take it before (it barges); a waiter that was
- *              told Patience times, and found it taken, is given it by the next
- *              unlock().
+ * Algorithm:   A byte holds two flags: held, and waiters. Without waiters,
+ *              lock() and unlock() are a compare-and-swap each. A waiter queues
+ *              by a node on its stack and parks. unlock() wakes the first one
+ *              and leaves the mutex free, so that a running thread may take it
+ *              before (it barges). To a waiter that was woken Patience times
+ *              and found it taken each time, unlock() hands it over.
  * Source:      the bits and the barging are the field's (Linux's mutex and its
  *              hand-over flag, WTF's ParkingLot); the state, the inner lock,
  *              and the proof are ours: detail/sleeping.hpp.
@@ -78,7 +77,7 @@ struct patient_mutex {
 
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};
-	/* For checks: who waits for it gives its CPU away. */
+	/* For checks: its waiters give their CPU away. */
 	using waiters_sleep = void;
 
 	constexpr patient_mutex() = default;
@@ -93,8 +92,8 @@ struct patient_mutex {
 	}
 
 	/*
-	 * Takes it if it is free and nobody waits; never sleeps. Fails while
-	 * anybody waits, also in the moment in which nobody holds it.
+	 * Takes it if it is free and nobody waits; never sleeps. Fails if
+	 * somebody waits, even at a moment at which nobody holds it.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -112,14 +111,14 @@ struct patient_mutex {
 	{
 		return try_lock() || lock_slowly(&deadline);
 	}
-	/* The same for so many cycles from now. */
+	/* try_lock_until() a deadline that many cycles from now. */
 	[[nodiscard]] bool try_lock_for(u64 how_long)
 	{
 		return try_lock_until(deadline_in(how_long));
 	}
 
-	/* The holder's alone: of a free one it does not return (checked_lock
-	 * names it). */
+	/* Only the holder may call it; on a free mutex it spins for ever
+	 * (checked_lock names that). */
 	void unlock()
 	{
 		u8 found = held;
@@ -140,7 +139,7 @@ struct patient_mutex {
 	}
 
       private:
-	/* Of `word`. */
+	/* Values of `word`. */
 	static constexpr u8 free = 0, held = 1, waiters = 2;
 
 	using section = detail::inner_section<Inner>;
@@ -171,8 +170,8 @@ struct patient_mutex {
 		}
 	}
 
-	/* True: it was free, and is the caller's. Else unlock() will look for
-	 * who waits. */
+	/* True: it was free and is taken. False: it is marked as contended, so
+	 * unlock() will look at the queue. */
 	bool took_or_announced()
 	{
 		u8 now = word.load_relaxed();
@@ -200,13 +199,13 @@ struct patient_mutex {
 		do {
 			if (passed_on())
 				return;
-			/* All have given up; not under the inner lock, which
-			 * would be touched after the release. */
+			/* All waiters have given up. The release is not under
+			 * the inner lock, which must not be used after it. */
 			found = held;
 		} while (!word.compare_exchange_release(found, free)); /* O5 */
 	}
 
-	/* False: nobody waits. */
+	/* Hands over, or wakes the first waiter; false: nobody waits. */
 	bool passed_on()
 	{
 		section in(inner);

@@ -2,10 +2,10 @@
 /*
  * checked - inside of checked_lock: a lock, and what is known of its use
  *
- * usage		what a checked lock knows of its use, and says of misuse
+ * usage		the state of the checks of one lock, and the reports
  * checked_parts	the types that checked_lock is put together with
- * checked_calls	what is asked of any lock and known by a checked one
- * checked_core		what each verb does besides that of the lock inside
+ * checked_calls	functions of any lock that do something if it is checked
+ * checked_core		the checks before and after each verb
  */
 #pragma once
 
@@ -19,58 +19,58 @@
 namespace klock {
 
 /*
- * usage - what a checked lock knows of its use, and what it says of misuse
+ * usage - the state of the checks of one lock, and the reports of misuse
  *
- * Why no interrupt comes too early or too late to be noted: "interrupts on" is
- * noted before the lock is touched, and at the unlock as well. A handler that
- * interrupts its own CPU
- *	- before that note: finds the lock untouched by this CPU and goes on;
- *	  then the note finds the handler's
- *	- after it, be it before the ticket, in the wait, before the holder is
- *	  noted, in the critical section or in unlock(): finds the note
- * Two CPUs that note at the same time may miss each other; neither then waits
- * for what it interrupted, and whoever does sees its own CPU's note.
+ * Why every interrupt is noted: "interrupts on" is noted before the lock is
+ * touched, and again at the unlock. A handler that interrupts its own CPU
+ *	- before that note finds the lock untouched by this CPU and goes on;
+ *	  the note then finds the handler's
+ *	- after it (before the ticket, in the wait, before the holder is noted,
+ *	  in the critical section or in unlock()) finds the note
+ * Two CPUs that note at the same time may miss each other's note. Neither then
+ * waits for code that it interrupted: a handler that does sees the note of its
+ * own CPU.
  *
- * Why unlock() may be a lock's last use: it notes that the holder leaves, and
- * then releases the lock inside, whose memory may be gone with that. So nobody
- * can note that it has left. It counts as a contender until the next holder is
- * noted: see count_in().
+ * Why unlock() may be a lock's last use: it notes that the holder is leaving
+ * before it releases the lock inside, as the memory may be freed right after
+ * the release. The departure itself cannot be noted, so the last holder counts
+ * as a contender until the next holder is noted: see count_in().
  *
- * Everything is relaxed. The holder alone writes what the checks compare;
- * whoever asks whether it is the holder itself reads what it wrote itself; what
- * another CPU noted meanwhile may be missed, and is seen by the next.
+ * All accesses are relaxed. Only the holder writes what the checks compare. A
+ * CPU that asks whether it is the holder reads what it wrote itself. A check
+ * may miss what another CPU noted meanwhile; the next check sees it.
  */
 
 /*
- * order_hook - struct lock_order as a checked lock knows it: six calls
+ * order_hook - the six calls by which a checked lock reports to lock_order.hpp
  *
- * A file that takes checked locks compiles pointers alone; what is behind them,
- * lock_order.hpp, only the one file has that defines klock_os_lock_order().
+ * They are pointers, so that a file which takes checked locks does not compile
+ * lock_order.hpp: only the file that defines klock_os_lock_order() does.
  */
 
 struct held_lock;
 struct held_locks;
 
-/* What is wanted, by whom it is asked. */
+/* A lock that the caller is about to wait for or try, and the call site. */
 struct wanted_lock {
 	const void *lock;
 	lock_label label;
 	call_site by;
 	bool shared;	     /* to read */
-	bool nests;	     /* and who reads it may read it again */
+	bool nests;	     /* and its readers may read it again */
 	bool sleeps = false; /* its waiters give their CPU away */
-	bool looks = false;  /* waits, takes nothing, and nobody waits for it */
+	bool looks = false;  /* as a seq_lock's reader: waits, blocks nobody */
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
 };
 
-/* Where one acquisition is noted; nulls: nowhere. */
+/* The entry that an acquisition has in a stack of held locks; nulls: none. */
 struct held_place {
 	held_locks *stack;
 	held_lock *at;
 };
 
-/* Two locks that are taken by address, the higher one next; zeros: none. */
+/* Two locks taken in the order of addresses, now the higher; zeros: none. */
 struct address_pair {
 	usize lower, higher;
 };
@@ -85,13 +85,13 @@ struct lock_order {
 };
 
 /*
- * A call site that other CPUs read for their reports. One that is being
- * written meanwhile may be reported with another's line: it is a hint to
- * people, and decides nothing.
+ * A call site that other CPUs read for their reports. A report made during a
+ * write may combine the file of one call site with the line of another: it is a
+ * hint to people, and no check depends on it.
  */
 struct noted_site {
-	/* The file last: whoever sees it on this CPU sees the rest. mark: what
-	 * else is noted of it, 0 to 3. */
+	/* Writes the file last: a handler on this CPU that sees it sees all.
+	 * mark: two more bits for the caller. */
 	void note(call_site at, u32 mark)
 	{
 		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
@@ -122,19 +122,20 @@ struct noted_site {
 	atomic<const char *> file;
 	/* meaningless without file */
 	atomic<u32> line;
-	/* and the mark */
+	/* the CPU's number and the mark */
 	atomic<u32> on_cpu;
 };
 
 /*
- * One lock's: who holds it since when, how many contend, in which contexts it
- * was taken. All zero bytes: a lock without a name that nobody has used.
+ * The state of one lock's checks: its holder and call site, the number of
+ * contenders, the contexts in which it was taken. All zero bytes: a lock
+ * without a name that nobody has used.
  */
 struct lock_usage {
 	constexpr lock_usage() = default;
 	constexpr explicit lock_usage(const char *of) : name(of) {}
 
-	/* Not copied: it must live as long as the lock. */
+	/* The text is not copied: it must live as long as the lock. */
 	void set_name(const char *to) { name.store_relaxed(to); }
 	void set_name(const char *to, u32 element)
 	{
@@ -147,10 +148,10 @@ struct lock_usage {
 		return {name.load_relaxed(), index_plus_1.load_relaxed()};
 	}
 
-	/* -- What a lock's operations say, before and after ------------------
+	/* -- Called before and after a lock's operations ---------------------
 	 */
 
-	/* Who is about to sleep. */
+	/* The caller is about to sleep. */
 	void before_sleep(call_site by) const
 	{
 		if (current_context() != context::thread)
@@ -169,7 +170,7 @@ struct lock_usage {
 			complain("interrupts on in an irq_lock's section", by);
 	}
 
-	/* Who is about to take or try a lock of threads alone. */
+	/* The caller is about to take or try a lock of threads alone. */
 	void before_taken_in_thread(call_site by) const
 	{
 		if (current_context() != context::thread)
@@ -178,8 +179,10 @@ struct lock_usage {
 				 by);
 	}
 
-	/* Who is about to wait for it; for_readers: for them, too; takes: and
-	 * others wait for it then. */
+	/*
+	 * The caller is about to wait. for_readers: readers make it wait, too.
+	 * takes: it gets the lock, and others then wait for it.
+	 */
 	void before_wait(call_site by, bool for_readers = true,
 			 bool takes = true)
 	{
@@ -197,7 +200,10 @@ struct lock_usage {
 			complain("recursion: the caller holds it", by);
 	}
 
-	/* The same; a reader whom others count, not. */
+	/*
+	 * Counts the caller as a contender, before it waits. Not called for
+	 * readers that shared_usage counts.
+	 */
 	void count_in(u64 capacity, call_site by)
 	{
 		const u32 found = contenders.fetch_add_relaxed(1);
@@ -211,13 +217,13 @@ struct lock_usage {
 	/* A reader entered, so clear `left`: no later writer will. */
 	void clear_left() { contenders.fetch_and_relaxed(~left); }
 
-	/* A reader that does not wait. */
+	/* A reader is about to try, or to unlock: it does not wait. */
 	void before_try(call_site by, bool for_readers)
 	{
 		note_interrupts_on(current_context(), by, for_readers);
 	}
 
-	/* Returns false where it is about to be taken by others, all of them */
+	/* False: as many as the lock has room for are about to take it. */
 	[[nodiscard]] bool before_try_lock(u64 capacity, call_site by,
 					   bool for_readers = true)
 	{
@@ -232,11 +238,11 @@ struct lock_usage {
 		return false;
 	}
 
-	/* Counts out who has tried in vain. */
+	/* The caller is no contender any more: its try failed. */
 	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
 
-	/* The caller is the holder now, by this number or node; numbered: each
-	 * who contends has a number of its own. */
+	/* The caller is the holder now, with this number or node. numbered:
+	 * each contender has a number of its own. */
 	void after_lock(usize with, call_site by, bool numbered)
 	{
 		const u32 before = contenders.load_relaxed() & (held | left);
@@ -253,7 +259,7 @@ struct lock_usage {
 		contenders.fetch_add_relaxed(held - before - 1);
 	}
 
-	/* After this the lock is released, and this is touched no more. */
+	/* The caller releases the lock next; nothing here is accessed later. */
 	void before_unlock(usize with, call_site by)
 	{
 		if (!is_held())
@@ -271,10 +277,10 @@ struct lock_usage {
 		contenders.fetch_add_relaxed(left - held);
 	}
 
-	/* What an upgradable reader takes it with. */
+	/* taken_with of an upgradable reader. */
 	static constexpr usize upgradable = ~usize{0};
 
-	/* reads: it would wait for itself, also where it has it upgradable. */
+	/* reads: the caller reads as well, and would wait for itself. */
 	void before_upgrade(bool reads, call_site by) const
 	{
 		if (reads)
@@ -300,13 +306,13 @@ struct lock_usage {
 	/* The holder became a reader that counts as a contender. */
 	void note_downgraded() { contenders.fetch_add_relaxed(1); }
 
-	/* Or by whoever the caller has interrupted. */
+	/* Whether the caller holds it, or code that the caller interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
 	{
 		return owner_plus_1.load_relaxed() == owner_id() + 1;
 	}
 
-	/* The same, and taken in this context: it is the caller's to use. */
+	/* Checks that the caller holds it, and took it in this context. */
 	void assert_held(call_site by) const
 	{
 		if (!is_held_by_me())
@@ -328,7 +334,7 @@ struct lock_usage {
       private:
 	static constexpr usize nobody = 0;
 
-	/* Of `contenders`: who waits, and what the last holder is about. */
+	/* Parts of `contenders`: a count of waiters, and the holder's state. */
 	static constexpr u32 waiters = (u32{1} << 30) - 1;
 	static constexpr u32 held = u32{1} << 30;
 	static constexpr u32 left = u32{1} << 31;
@@ -338,7 +344,8 @@ struct lock_usage {
 		return owner_plus_1.load_relaxed() != nobody;
 	}
 
-	/* A handler's acquisition is not that of whom it has interrupted. */
+	/* Whether it was taken in the caller's context: a handler does not hold
+	 * what the code that it interrupted took. */
 	[[nodiscard]] bool is_taken_here() const
 	{
 		return taken.mark() == static_cast<u32>(current_context());
@@ -346,11 +353,12 @@ struct lock_usage {
 
 	/* -- Interrupts ------------------------------------------------------
 	 *
-	 * Their mark: whether one of the two waits for the other. A reader does
-	 * not wait for a reader of its own CPU, where reads nest.
+	 * The mark of a site: whether its caller and a handler would wait for
+	 * each other. Where reads nest, a reader does not wait for a reader of
+	 * its own CPU.
 	 */
 
-	/* In an NMI handler the flag says nothing: no interrupt comes there. */
+	/* In an NMI handler the flag has no meaning: no interrupt comes. */
 	void note_interrupts_on(context here, call_site by, bool waits)
 	{
 		if (here != context::nmi && arch::irqs_enabled())
@@ -375,9 +383,9 @@ struct lock_usage {
 	 */
 
 	/*
-	 * The last holder has left, or is about to, and all others that the
-	 * lock has room for are counted: is there room for one more? The next
-	 * holder says that.
+	 * Whether one contender more may be too many: the last holder has left
+	 * or is about to, and the lock is full with it. That is decided when
+	 * the next holder is noted.
 	 */
 	static bool is_unclear(u32 word, u64 capacity)
 	{
@@ -385,7 +393,11 @@ struct lock_usage {
 		       capacity > 1;
 	}
 
-	/* Those ahead of it are counted, so one of them goes on. */
+	/*
+	 * Waits until it is clear whether there is room for the caller. The
+	 * wait ends, as the contenders ahead are counted and one of them gets
+	 * the lock.
+	 */
 	[[gnu::noinline]] void count_in_later(u64 capacity, call_site by)
 	{
 		u32 found;
@@ -400,7 +412,7 @@ struct lock_usage {
 		check_capacity(found, capacity, by);
 	}
 
-	/* found: what was there before the caller was counted in */
+	/* found: the word before the caller was counted in */
 	void check_capacity(u32 found, u64 capacity, call_site by)
 	{
 		const u64 ahead = (found & waiters) + (found & held ? 1 : 0);
@@ -451,43 +463,42 @@ struct lock_usage {
 
 	/* null: "lock" */
 	atomic<const char *> name;
-	/* Which of an array it is; 0: of none. */
+	/* its index in an array; 0: it is in none */
 	atomic<u32> index_plus_1;
-	/* Those that wait, and readers that contend and are in; held or left:
-	 * what the last holder has done. */
+	/* waiters, and readers inside if they count; flags: held, left */
 	atomic<u32> contenders;
-	/* Who holds it; 0: nobody. */
+	/* the holder; 0: nobody */
 	atomic<usize> owner_plus_1;
-	/* Its number or its node. */
+	/* the holder's number or node */
 	atomic<usize> taken_with;
-	/* Where it was taken last. */
+	/* where it was taken last */
 	noted_site taken;
-	/* Where it was held or waited for with interrupts on, first. */
+	/* where it was first held or waited for with interrupts on */
 	noted_site open;
-	/* Where an interrupt handler waited for it, first. */
+	/* where an interrupt handler first waited for it */
 	noted_site in_handler;
 };
 
 /*
- * shared_usage - what a checked lock knows of its readers
+ * shared_usage - the state of the checks of a lock's readers
  *
- * How many contend to read, and who of them are in, as far as there is room to
- * note them: of more than noted_readers at once, some are counted and no more,
- * and their misuse is then not named. All relaxed, as above: who asks whether
- * it reads itself, reads what it wrote itself.
+ * It counts the readers that contend, and notes noted_readers of those inside.
+ * If there are more at once, the rest are only counted, and some misuse of
+ * theirs is not named. All accesses are relaxed, as above: a CPU that asks
+ * whether it reads itself reads what it wrote itself.
  *
- * As there: what is noted of a reader is taken back before the lock inside is
- * released, so that unlock_shared() may be a lock's last use.
+ * A reader's note is removed before the lock inside is released, so that
+ * unlock_shared() may be a lock's last use.
  */
 
 /* All zero bytes: nobody reads. */
 struct shared_usage {
 	/* Readers that a panic can name; more are counted only. */
 	static constexpr unsigned noted_readers = 8;
-	/* There were more at once; how many are not noted is counted below. */
+	/* A flag of not_noted: there were once more readers than places. */
 	static constexpr u32 ever = u32{1} << 31;
 
-	/* Counts the caller in, who is about to read; false: one too many. */
+	/* Counts a reader that is about to enter; false: one too many. */
 	[[nodiscard]] bool count_in(u64 capacity)
 	{
 		if (contend.fetch_add_relaxed(1) < capacity)
@@ -513,7 +524,7 @@ struct shared_usage {
 		(void)not_noted.fetch_or_relaxed(ever);
 	}
 
-	/* Takes that back; null, or what is wrong: it was not in so. */
+	/* Removes the reader's note. Returns null, or what is wrong. */
 	[[nodiscard]] const char *forget(unsigned number)
 	{
 		const char *wrong =
@@ -544,10 +555,10 @@ struct shared_usage {
 	}
 
 	/*
-	 * Whether another CPU is known to read under this number. Where owners
-	 * are threads, nobody knows whether they share a CPU. A place whose
-	 * reader has come, and has not said yet under which number, still has
-	 * its last one's: it is believed where both are of one CPU.
+	 * Whether another CPU is known to read under this number; false where
+	 * owners are threads, which may share a CPU. A reader writes `in`, then
+	 * `as`. Between the two, `as` is still that of the last reader of the
+	 * place: it counts only if both readers are of the same CPU.
 	 */
 	[[nodiscard]] bool is_of_another(unsigned number) const
 	{
@@ -564,7 +575,7 @@ struct shared_usage {
 		return found && owner_is_cpu();
 	}
 
-	/* Whether the caller is known to be in. */
+	/* Whether the caller is noted as a reader. */
 	[[nodiscard]] bool is_mine() const
 	{
 		bool mine = false;
@@ -574,7 +585,7 @@ struct shared_usage {
 		return mine;
 	}
 
-	/* Whether anybody is known to be. */
+	/* Whether there is a noted reader. */
 	[[nodiscard]] bool is_read() const
 	{
 		bool any = false;
@@ -596,25 +607,25 @@ struct shared_usage {
 	static u32 number_of(u32 as) { return as >> 16; }
 	static u32 cpu_of(u32 as) { return as >> 2 & cpus; }
 
-	/* A thread may have moved to another CPU since. */
+	/* Compares all but the CPU, as threads may move to another. */
 	static bool is_same(u32 as, u32 here)
 	{
 		return number_of(as) == number_of(here) &&
 		       (as & contexts) == (here & contexts);
 	}
 
-	/* Readers that wait or are in, if their capacity is their own. */
+	/* readers that wait or are in, if they have a capacity of their own */
 	atomic<u32> contend;
-	/* Those in for whom there was no room below. */
+	/* readers inside that found no place below; and `ever` */
 	atomic<u32> not_noted;
-	/* Who is in, + 1; 0: nobody. */
+	/* owner of each place, + 1; 0: the place is free */
 	atomic<usize> in[noted_readers];
-	/* Under which number, on which CPU, in which context. */
+	/* its number, CPU and context */
 	atomic<u32> as[noted_readers];
 };
 
 namespace detail {
-/* Of a lock that nobody shares: nothing. */
+/* The place of shared_usage in a lock without readers. */
 struct no_shared_usage {
 	bool is_mine() const { return false; }
 	bool is_read() const { return false; }
@@ -627,7 +638,7 @@ struct shared_usage_for {
 	static constexpr bool nests = false;
 	static constexpr bool contends = false;
 };
-/* Readers of a lock that is indexed by CPU nest, and those of a gate. */
+/* Reads nest in a lock that is indexed by CPU, and in a gate. */
 template <shared_lockable L>
 struct shared_usage_for<L> {
 	using type = shared_usage;
@@ -641,23 +652,23 @@ struct shared_usage_for<L> {
 } // namespace detail
 
 /*
- * lent_nodes - which nodes are lent to a checked lock just now
+ * lent_nodes - the nodes that are lent to a checked lock at this moment
  *
- * A node serves one acquisition at a time. Two at once, in one lock or in two,
- * and whoever is behind it waits for ever. The lock cannot see that: another
- * may have the node. So there is one table for all checked locks.
+ * A node serves one acquisition at a time. If it serves two, in one lock or in
+ * two, the waiter behind it waits for ever. A lock cannot see that, as the node
+ * may be in another lock: so there is one table for all checked locks.
  *
- * A node is looked for in a few places that follow from its address. Where all
- * are taken by others it is not noted, and so not checked. Two contexts that
- * lend the same node in the same instant, while a third gives back a place
- * before theirs, may both pass; an interrupt handler is always seen by what it
- * interrupts, and the other way round.
+ * It is a hash table with open addressing: an address has a few places. If
+ * other nodes have them all, the node is not noted and not checked. Two
+ * contexts that lend the same node at the same time, while a third gives back
+ * a place before theirs, may both pass; but an interrupt handler and the code
+ * that it interrupts always see each other's note.
  */
 
 struct lent_nodes {
 	constexpr lent_nodes() = default;
 
-	/* Returns false if it is lent already. */
+	/* Notes that the node is lent; false: it is lent already. */
 	[[nodiscard]] bool lend(const void *node)
 	{
 		const usize address = reinterpret_cast<usize>(node);
@@ -705,11 +716,11 @@ struct lent_nodes {
 		return nullptr;
 	}
 
-	/* Addresses; 0: nobody's */
+	/* addresses of nodes; 0: the place is free */
 	atomic<usize> lent[places];
 };
 
-/* Of all checked locks of a program. */
+/* The table for all checked locks of a program. */
 inline constinit lent_nodes nodes_in_use;
 
 /*
@@ -739,17 +750,17 @@ inline constexpr bool is_seq_lock<seq_lock<T>> = true;
 
 template <typename L>
 concept checkable = any_lock<L> || is_seq_lock<L> || sleeping<L>;
-/* Nobody holds it. */
+/* Threads wait for it, and it has no holder: a semaphore, a condition, ... */
 template <typename L>
 concept awaited = sleeping<L> && !any_lock<L>;
 } // namespace detail
 
-/* With no name, one at run time (set_name), or one in its type. */
+/* Its name is in its type, or set at run time (set_name), or it has none. */
 template <detail::checkable L, lock_name... Name>
 struct checked_lock;
 
 namespace detail {
-/* What some locks have besides, and a checked one then, too. */
+/* Members that only some locks have; checked_lock has them then, too. */
 struct no_node {};
 
 template <typename L>
@@ -795,7 +806,7 @@ struct contends_of<L> {
 	static constexpr bool readers_contend = L::readers_contend;
 };
 
-/* What CPUs have for all locks of a type. */
+/* The nodes that a CPU has for all locks of a type. */
 template <typename L>
 struct cpus_of {};
 template <per_cpu_lock L>
@@ -811,29 +822,29 @@ struct cpus_of<L> {
 	static void forget_waits(unsigned cpu) { L::forget_waits(cpu); }
 };
 
-/* A name for a constructor, which no lock inside has an argument of. */
+/* A constructor's argument that cannot be meant for the lock inside. */
 struct named {
 	const char *name;
 };
 
-/* Not held already: it would ask who the holder is. */
+/* Without taken_already: the checks would not know the holder. */
 template <typename L, typename... From>
 concept made_of = requires(From... from) { L(from...); } &&
 		  !is_one_of<taken_already, From...>;
 } // namespace detail
 
 /*
- * checked_calls - what is asked of any lock and known by a checked one
+ * checked_calls - functions of any lock that do something if it is checked
  *
- * Part of <klock/checked_lock.hpp>, and of <klock/counted_lock.hpp>, which has
- * a name as well: include those. The same line compiles with checks and
- * without, where it does nothing.
+ * Part of <klock/checked_lock.hpp>, and of <klock/counted_lock.hpp>, whose
+ * locks have names, too: include those. They compile, and do nothing, for a
+ * lock without checks.
  */
 
 /*
- * Names a lock at run time, before others use it; the name must live as long.
- * With a number it is an element of an array: "runqueue[3]". Any lock, one in
- * an irq_lock too: one that is not checked has no name, and this does nothing.
+ * Names a lock at run time, before others use it; the text must live as long as
+ * the lock. With a number it names an element of an array: "runqueue[3]". Takes
+ * any lock, also one in an irq_lock. Does nothing if it is not checked.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -851,8 +862,8 @@ void set_name(L &lock, const char *name, u32 element)
 }
 
 /*
- * A panic unless the caller holds the lock; of a lock that is not checked
- * nobody knows, and this does nothing. In any context.
+ * Panics unless the caller holds the lock. Does nothing if it is not checked.
+ * In any context.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -866,17 +877,17 @@ void assert_held(const L &lock, call_site by = caller_site())
 
 namespace klock::detail {
 
-/* Of too_long.hpp. */
+/* A timed_lock (too_long.hpp). */
 template <typename L>
 concept notes_times = requires { typename L::timed; };
 
-/* What each verb does before and after that of the lock inside. */
+/* The checks before and after each verb of the lock inside. */
 template <any_lock L>
 struct checked_core {
 	using lent_node = typename nodes_of<L>::lent_type;
 	using shared = detail::shared_usage_for<L>;
 
-	/* Reads that nest are as many as they like. */
+	/* Nested reads have no limit. */
 	static constexpr u64 room_for_reads =
 		shared::nests ? ~u32{0} : shared::readers;
 
@@ -887,7 +898,7 @@ struct checked_core {
 	{
 	}
 
-	/* What lock() and unlock() must have in common. */
+	/* The number or node that lock() and unlock() must both be given. */
 	static usize key(unsigned number) { return number; }
 	static usize key(const lent_node &with)
 	{
@@ -967,7 +978,7 @@ struct checked_core {
 		return false;
 	}
 
-	/* A reader has another verb. */
+	/* Checks a release by the holder; a reader has another verb. */
 	void before_leaving(usize with, call_site by)
 	{
 		if (readers.is_mine() && !usage.is_held_by_me())
@@ -1024,7 +1035,7 @@ struct checked_core {
 			usage.before_taken_in_thread(by);
 	}
 
-	/* As the lock inside, and with a node of this CPU's. */
+	/* Takes a lock that uses nodes of the CPU, if one is free. */
 	void lock_from(unsigned cpu, call_site by = caller_site())
 		requires per_cpu_lock<L>
 	{
@@ -1038,10 +1049,10 @@ struct checked_core {
 			usage.before_sleep(by);
 	}
 
-	/* -- What would touch memory that is not the lock's: false, also where
-	 * others have reported before. -- */
+	/* -- Bounds checks: return false even after the first report, so that
+	 * no access is out of bounds. -- */
 
-	/* Who is about to wait with what its CPU has. */
+	/* Whether this CPU has a node for the caller to wait with. */
 	bool check_node(unsigned cpu, call_site by) const
 	{
 		const bool right = L::has_node(cpu);
@@ -1103,7 +1114,7 @@ struct checked_core {
 		note_taken(mine);
 	}
 
-	/* waits: until a deadline. */
+	/* waits: try_inner() waits until a deadline. */
 	template <typename Try>
 	bool try_read(unsigned number, call_site by, Try try_inner,
 		      bool waits = false)
@@ -1171,10 +1182,10 @@ struct checked_core {
 		note_gone(mine);
 	}
 
-	/* -- The lock order learns of each step where there is one:
+	/* -- Each step is reported to the lock order, if the kernel has one:
 	 * lock_order.hpp. -- */
 
-	/* The caller is about to wait; takes: and to hold the lock then. */
+	/* The caller is about to wait; takes: it will hold the lock then. */
 	held_place note_wanted(call_site by, bool reads = false,
 			       bool takes = true) const
 	{
@@ -1233,7 +1244,7 @@ struct checked_core {
 				reads,	shared::nests, sleeping<L>};
 	}
 
-	/* What is taken in it is taken behind `lower`, by address. */
+	/* Locks taken in take_it() are ordered behind `lower`, by address. */
 	template <typename Take>
 	void after_lower(const void *lower, Take take_it) const
 	{
@@ -1248,7 +1259,7 @@ struct checked_core {
 		(void)order->on_pair(*order, before);
 	}
 
-	/* The number of a reader is that of one CPU. */
+	/* Checks that no other CPU reads under this number. */
 	void check_read_number([[maybe_unused]] unsigned number,
 			       [[maybe_unused]] call_site by) const
 	{
@@ -1271,7 +1282,7 @@ struct checked_core {
 	void give_back(may_upgrade) {}
 	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
 
-	/* -- Of a counted lock inside: counted_lock.hpp; else nothing -- */
+	/* -- Passed to a counted lock inside (counted_lock.hpp), if any -- */
 
 	void list_counts()
 	{
@@ -1291,7 +1302,7 @@ struct checked_core {
 			inner.set_name(name, element...);
 	}
 
-	/* What is known of its use; first, so that its address is the lock's */
+	/* The first member: its address is the lock's. */
 	lock_usage usage;
 	[[no_unique_address]] typename shared::type readers;
 	L inner;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counts - what counted_lock.hpp counts of one lock, and the list of those
- * that were ever waited for
+ * counts - the figures that counted_lock.hpp keeps of a lock, and the list of
+ * all locks that were ever waited for
  *
- * Its holder alone writes a lock's figures, by plain loads and stores: the lock
- * orders them. Whoever prints reads them meanwhile, each whole. Those of a wait
- * have a cache line of their own: to count one takes nothing from the CPUs that
- * look at the lock.
+ * Only the holder writes a lock's figures, by a load and a store each: the lock
+ * orders them. A CPU that prints reads them meanwhile; no figure is torn. The
+ * figures of waits have a cache line of their own, so that counting does not
+ * take the lock's line from the CPUs that wait.
  *
- * Readers that share a lock have a record of their own, shared_counts. Several
- * write it at once: a wait, under a lock of theirs with interrupts off, a few
- * stores after it is over.
+ * Readers that share a lock have a record of their own, shared_counts. As
+ * several readers may write it, they take its spin lock with interrupts off,
+ * for a few stores after their wait.
  *
- * A reset writes no figure that a holder writes. It begins a new epoch; the
- * next holder that has waited finds its own to be old, and begins at none.
- * Until then who prints sees by the same that they are none.
+ * A reset does not write the figures. It begins a new epoch: the next holder
+ * that has waited finds that its figures have an old epoch, and clears them.
+ * Until then, a CPU that prints ignores figures of an old epoch.
  *
  * Ordering:
  *	O1  is_of_now  epoch.load_acquire              pairs with O4
@@ -23,8 +23,9 @@
  *	O4  prepare    epoch.store_release             pairs with O1
  *                                      Checked: model/counted_lock: counts
  *
- *	By O1 nobody prints figures of an epoch before; by O3 it knows a
- *	lock's name. Who prints or takes a lock out is alone, by `looking`.
+ *	By O1 figures of an earlier epoch are not printed. By O3 the name of a
+ *	listed lock is visible. `looking` is a lock for the CPU that prints or
+ *	removes.
  */
 #pragma once
 
@@ -39,25 +40,26 @@
 namespace klock {
 
 /*
- * wide_count - a count of 64 bits that one writes and anybody reads, on any CPU
+ * wide_count - a count of 64 bits with one writer and any readers, on any CPU
  *
- * Where a word has 64 bits it is that word. Else two: the lower bits, and how
- * often their half was passed. The last bit of the second and the top bit of
- * the first say the same, but between the writer's two stores: who reads then
- * sees that the second is one behind. No bit is lost where a reader's two loads
- * take less time than half a range of counting, 2^31.
+ * It is one word if words have 64 bits, and two if they have 32: the lower
+ * bits, and how often their half range was passed. The lowest bit of the second
+ * word equals the top bit of the first, except between the writer's two stores:
+ * a reader that sees them differ knows that the second is one behind. The
+ * result is exact if less than half a range, 2^31, is counted between a
+ * reader's two loads.
  *
  * Ordering:
  *	O1  get   halves.load_acquire   pairs with O2
  *	O2  step  halves.store_release  pairs with O1
  *                                      Checked: model/wide_count
  *
- *	So the lower bits, read after it, are no older than the second word.
+ *	So the lower bits, read later, are no older than the second word.
  *
  * Context: add(): one at a time, a lock's holder. get(): any.
  */
 
-/* Word: of half of them; narrower ones are for tests. */
+/* A count in two words; narrower words than u32 are for tests. */
 template <typename Word>
 struct split_count {
 	[[nodiscard]] u64 get() const
@@ -69,7 +71,7 @@ struct split_count {
 		return ((passed + behind) << top) + (lower & below_top);
 	}
 
-	/* In steps that a reader can follow. */
+	/* Adds in steps of at most half a range, as get() demands. */
 	void add(u64 more)
 	{
 		while (more > below_top) {
@@ -79,7 +81,8 @@ struct split_count {
 		step(more);
 	}
 
-	/* To none: a reader that looks just then may see either word's old. */
+	/* Sets it to 0. A concurrent get() may still find one word's old value.
+	 */
 	void clear()
 	{
 		low.store_relaxed(0);
@@ -99,11 +102,11 @@ struct split_count {
 	}
 
 	atomic<Word> low;
-	/* Multiples of 2^top that are counted. */
+	/* how many times 2^top was counted */
 	atomic<Word> halves;
 };
 
-/* Word: of all 64. */
+/* A count in one word. */
 template <typename Word>
 struct whole_count {
 	[[nodiscard]] u64 get() const { return count.load_relaxed(); }
@@ -124,7 +127,7 @@ struct count_for<8> {
 	using type = whole_count<u64>;
 };
 
-/* As much of it as a word holds. */
+/* The number, or the largest of a Word if that is less. */
 template <typename Word>
 Word at_most(u64 number)
 {
@@ -134,7 +137,7 @@ Word at_most(u64 number)
 }
 } // namespace detail
 
-/* Cycles; none by a clock that is behind that of the CPU where it began. */
+/* Cycles since then; 0 if this CPU's clock is behind that of the first CPU. */
 inline u64 cycles_since(u64 began)
 {
 	const u64 now = cycles_if_usable();
@@ -144,7 +147,7 @@ inline u64 cycles_since(u64 began)
 
 using wide_count = detail::count_for<sizeof(usize)>::type;
 
-/* Of the waits. Zero bytes: nothing counted yet. */
+/* The figures of waits and holds. Zero bytes: nothing counted yet. */
 struct alignas(cache_line) wait_counts {
 	void count(u64 cycles)
 	{
@@ -155,7 +158,7 @@ struct alignas(cache_line) wait_counts {
 
 	void begin_hold() { since.set(cycles_if_usable()); }
 
-	/* Of one that did not begin, as an upgrade's, nothing is known. */
+	/* Does nothing if the hold's begin was not noted, as an upgrade's. */
 	void end_hold()
 	{
 		const u64 began = since.get();
@@ -178,9 +181,9 @@ struct alignas(cache_line) wait_counts {
 		longest_hold.store_relaxed(0);
 	}
 
-	/* Acquisitions that waited. */
+	/* acquisitions that waited */
 	atomic<usize> contended;
-	/* In cycles, all together and at most. */
+	/* cycles of all waits and of the longest; the same two for holds */
 	wide_count waited;
 	atomic<usize> longest_wait;
 	wide_count held;
@@ -198,17 +201,21 @@ struct alignas(cache_line) wait_counts {
 	plain<u64> since;
 };
 
-/* The rest; beside the lock. Zero bytes: not in the list. */
+/*
+ * The other figures, and the lock's entry in the list; they lie beside the
+ * lock. Zero bytes: not in the list.
+ */
 struct lock_counts {
-	/* -- By the lock's holder -- */
+	/* -- Called by the lock's holder -- */
 
-	/* It was free. */
+	/* Counts an acquisition without a wait. */
 	void count() { acquired.store_relaxed(acquired.load_relaxed() + 1); }
 
-	/* Before any of its waits is counted, or of its holds. */
+	/* Lists the lock and clears figures of an old epoch. Called before a
+	 * wait or a hold is counted. */
 	void prepare(wait_counts &its, const char *name);
 
-	/* Before it is listed, or by all who do so the same. */
+	/* Sets the name: before it is listed, or always to the same text. */
 	void call(const char *name, u32 element_plus_1)
 	{
 		called.store_relaxed(name);
@@ -220,46 +227,47 @@ struct lock_counts {
 		sign();
 	}
 
-	/* Into the list, if it is not in it. Any context. */
+	/* Puts it into the list, if it is not in it. Any context. */
 	void list(wait_counts &its, const char *name);
 
-	/* -- By who prints -- */
+	/* -- Called by the CPU that prints -- */
 
 	/* Whether its waits are counted since the last reset. */
 	[[nodiscard]] bool is_of_now() const;
 
 	/*
-	 * Whether it is what was listed. Memory that was freed, and is used for
-	 * anything else, is not: its pointers are then nobody's.
+	 * Whether this is still the lock that was listed. If its memory was
+	 * freed and is used for anything else, its pointers must not be
+	 * followed.
 	 */
 	[[nodiscard]] bool is_alive() const
 	{
 		return signature.load_relaxed() == signed_now();
 	}
-	/* Behind each change of its pointers. */
+	/* Renews the signature, after each change of a pointer. */
 	void sign() { signature.store_relaxed(signed_now()); }
 
-	/* Acquisitions of the lock while it was free; modulo a word's range. */
+	/* acquisitions of the free lock, modulo a word's range */
 	atomic<usize> acquired;
-	/* The same at the last reset. */
+	/* `acquired` at the last reset */
 	atomic<usize> acquired_before;
 	atomic<const char *> called;
 	atomic<u32> element;
-	/* Of the figures in `waits`. */
+	/* the epoch of the figures in `waits` */
 	atomic<u32> epoch;
 	atomic<lock_counts *> next;
 	atomic<wait_counts *> waits;
-	/* By which print it was printed last: print_counts.hpp. */
+	/* number of the last print that had it: print_counts.hpp */
 	atomic<u32> printed;
-	/* In which list it is, of those that counts_list began; 0: in none. */
+	/* number of the list that it is in (counts_list::now()); 0: in none */
 	atomic<u8> listed;
-	/* 1: a shared_counts, of those who read. */
+	/* 1: this is a shared_counts */
 	atomic<u8> shared;
-	/* What signed_now() was, behind the last change. */
+	/* signed_now() after the last change */
 	atomic<u16> signature;
 
       private:
-	/* Of its address and pointers. */
+	/* A hash of its address and pointers. */
 	u16 signed_now() const
 	{
 		usize sum = reinterpret_cast<usize>(this);
@@ -272,12 +280,12 @@ struct lock_counts {
 	}
 };
 
-/* Of a lock that readers share: theirs. Zero bytes: not in the list. */
+/* The figures of a lock's readers. Zero bytes: not in the list. */
 struct shared_counts : lock_counts {
-	/* From one CPU's reads to the next one's, in words: a line. */
+	/* Words from one CPU's count of reads to the next: a cache line. */
 	static constexpr u32 apart = cache_line / sizeof(usize);
 
-	/* A reader's wait; on return it still reads. Not in an NMI handler. */
+	/* Counts the wait of a reader inside. Not in an NMI handler. */
 	void count_wait(wait_counts &its, const char *name, u64 cycles)
 	{
 		const irq_state before = irq_save();
@@ -289,7 +297,7 @@ struct shared_counts : lock_counts {
 		irq_restore(before);
 	}
 
-	/* Into the list. reads: where those are counted who did not wait. */
+	/* Puts it into the list. of: counts of reads without a wait, by CPU. */
 	void list_reads(wait_counts &its, const char *name,
 			const atomic<usize> *of, u32 so_many_cpus)
 	{
@@ -299,7 +307,7 @@ struct shared_counts : lock_counts {
 		list(its, name);
 	}
 
-	/* All that did not wait. */
+	/* Reads without a wait, by all CPUs. */
 	[[nodiscard]] usize sum() const
 	{
 		const atomic<usize> *const of = reads.load_relaxed();
@@ -313,11 +321,11 @@ struct shared_counts : lock_counts {
       private:
 	atomic<const atomic<usize> *> reads;
 	atomic<u32> cpus;
-	/* Of readers that count a wait. */
+	/* held by a reader that counts its wait */
 	tas_lock counting;
 };
 
-/* Acquisitions of a listed one while it was free. */
+/* Acquisitions without a wait. */
 inline usize free_acquisitions(const lock_counts &one)
 {
 	return one.shared.load_relaxed()
@@ -326,9 +334,9 @@ inline usize free_acquisitions(const lock_counts &one)
 }
 
 /*
- * All locks that were waited for, the last first. Locks are added without a
- * lock, as an NMI handler may add one. `looking` is for who walks through it,
- * or takes one out.
+ * All locks that were waited for, the latest first. They are added without a
+ * lock, as an NMI handler may add one. `looking` is held to walk through the
+ * list or to remove from it.
  */
 struct counts_list {
 	void add(lock_counts &one)
@@ -342,7 +350,7 @@ struct counts_list {
 		} while (!all.compare_exchange_release(first, &one)); /* O2 */
 	}
 
-	/* visit(lock_counts &) of each, with interrupts off. */
+	/* Calls visit(lock_counts &) for each, with interrupts off. */
 	template <typename Visit>
 	void for_each(Visit visit)
 	{
@@ -350,7 +358,7 @@ struct counts_list {
 
 		looking.lock();
 		lock_counts *at = next_of(all), *last = nullptr;
-		/* Not longer than it can be, were memory used twice. */
+		/* Bounded: memory that is used twice may close a ring. */
 		for (u32 most = added.load_relaxed(); at && most > 0; most--) {
 			if (!at->is_alive()) {
 				end_behind(last);
@@ -375,28 +383,30 @@ struct counts_list {
 		irq_restore(before);
 	}
 
-	/* One print at a time: they mark what they had. False: another is. */
+	/* Allows one print at a time, as prints mark entries; false: not now.
+	 */
 	bool begin_printing() { return !printing.exchange_relaxed(1); }
 	void end_printing() { printing.store_relaxed(0); }
 
-	/* Not 0: no lock has that mark yet. */
+	/* A new number for a print; not 0, which unprinted locks have. */
 	u32 number_of_print() { return prints.fetch_add_relaxed(1) + 1; }
 
-	/* By what a lock has noted: in the list; or it was cut off there. */
+	/* Whether a lock with this `listed` is in the list: it is not if the
+	 * list was cut before it. */
 	[[nodiscard]] bool has(u8 listed) const
 	{
 		return listed && static_cast<u8>(listed - now()) < 128;
 	}
-	/* What is listed now notes. Not 0. */
+	/* The number of the list, which changes at each cut. Not 0. */
 	[[nodiscard]] u8 now() const
 	{
 		return static_cast<u8>(cuts.load_relaxed() + 1);
 	}
 
-	/* Listed locks whose memory was found to be something else's. */
+	/* how many listed locks were found to be other memory */
 	atomic<u32> freed;
 
-	/* How often all was reset. */
+	/* how many resets there were */
 	atomic<u32> epoch;
 
       private:
@@ -406,15 +416,16 @@ struct counts_list {
 	}
 
 	/*
-	 * Behind this one, or at the front, memory was freed. Nobody knows what
-	 * was listed before it: those list themselves once more, by a wait.
+	 * Cuts the list behind `last`, or all of it (null), as the memory of
+	 * the next lock was freed. The locks behind that one cannot be found:
+	 * each lists itself again by its next wait.
 	 */
 	void end_behind(lock_counts *last)
 	{
 		const u8 next = now() == 0xff ? 1 : now() + 1;
 		lock_counts *at = next_of(all), *gone = at;
 
-		/* First: who is in the list does not list itself. */
+		/* This comes first, so that no lock in the list adds itself. */
 		for (; last && at;
 		     at = at == last ? nullptr : next_of(at->next))
 			at->listed.store_relaxed(next);
@@ -428,7 +439,7 @@ struct counts_list {
 		freed.fetch_add_relaxed(1);
 	}
 
-	/* Not where another has come to stand before the first. */
+	/* Fails if it was the first and another was added before it. */
 	void try_to_remove(lock_counts &one)
 	{
 		atomic<lock_counts *> *to_it = &all;
@@ -457,7 +468,7 @@ struct counts_list {
 	atomic<lock_counts *> all;
 	atomic<u32> added;
 	atomic<u32> prints;
-	/* How often it ended at memory that was freed. */
+	/* how many times the list was cut at freed memory */
 	atomic<u8> cuts;
 	atomic<u8> printing;
 	tas_lock looking;

@@ -2,11 +2,12 @@
 /*
  * one_version - two versions of klock in one program are not linked
  *
- * Two versions are two definitions of one type, as two ports are: the linker
- * keeps one function of each version's name, and with two of them the strong
- * name beside it is defined twice (arch/<port>/klock/arch/port.hpp, which
- * includes this header where the linker has such names). Nobody calls it. No
- * symbol's name can be made of a constant: the number is repeated, and checked.
+ * Two versions are two definitions of one type, as two ports are. The linker
+ * keeps one function of each version's name; if there are two, the strong name
+ * beside it is defined twice, which is an error. (port.hpp in arch/<port>
+ * includes this header where the linker supports such names.) The function is
+ * never called. A symbol's name cannot be made of a constant: the number is
+ * repeated here, and checked.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace klock::detail {
 
-/* Of "klock_version_1_2_3". */
+/* Whether "klock_version_1_2_3" has the numbers of version.hpp. */
 constexpr bool names_this_version(const char *name)
 {
 	unsigned part[4] = {};

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleeping - what the locks that sleep are made of
+ * sleeping - the common parts of the locks whose waiters sleep
  *
- * Each is a state, a queue of waiters, and an inner spin lock of two bytes that
- * protects both. Under it, with interrupts off, are also what is noted in the
- * waiters and the call of klock_os_unpark(); and who was woken passes it before
- * it goes on. From that follows:
+ * Each such lock is a state, a queue of waiters, and an inner spin lock of two
+ * bytes that protects both. The fields of a waiter are written, and
+ * klock_os_unpark() is called, with the inner lock held and interrupts off; a
+ * woken waiter takes the inner lock before it returns. It follows:
  *
- * - Nobody is unparked who has gone on. A thread's handle needs no reference
- *   count, and its node, on its stack, no second phase.
- * - Who gets a lock that sleeps may free it: it has passed the inner lock after
- *   the last holder.
- * - A wake and a deadline do not race: under the inner lock a waiter was told,
- *   or was not. What klock_os_park_until() returned decides nothing.
- * - No memory order is needed but the inner lock's; `woken`, which its thread
- *   reads outside, is relaxed: the permit orders it.
+ * - No thread is unparked after its wait has returned. So its handle needs no
+ *   reference count, and its node can live on its stack.
+ * - A thread that gets such a lock may free it: it has held the inner lock
+ *   after the last holder has.
+ * - A wake-up and a deadline do not race: under the inner lock, a waiter was
+ *   notified or it was not. The result of klock_os_park_until() does not
+ *   matter.
+ * - The inner lock's memory orders are enough. `woken` is relaxed, though its
+ *   thread reads it without the inner lock: the permit orders it.
  *
- * The price is klock_os_unpark() with a spin lock held: once for one who is
- * told, n times where n are.
+ * The price is that klock_os_unpark() is called with a spin lock held: once for
+ * each waiter that is notified.
  *
- * The look at `woken` before each park() is what makes a permit enough: a park
- * in between, for a page fault or another lock, may have taken it. So nothing
- * that may park stands between the look and the park.
+ * A thread reads `woken` before each park(): a park in between, for a page
+ * fault or another lock, may have consumed the permit. So nothing that may park
+ * comes between the read and the park.
  *
- * The inner lock is a preemptable_ticket_lock. A ticket_lock would serve a
- * kernel on bare metal as well. On a host, and where vCPUs share cores, its
- * holder and its first waiter are preempted although interrupts are off, and a
- * strict order makes each section wait for a time slice: readers who never
- * sleep then are 30 to 70 times slower. Tickets that can be bypassed cost a
- * kernel nothing, keep the order of those that run, and exclude however many
- * contend: a ticket_lock<u8> lets two in at 257, and a host has more threads.
+ * The inner lock is a preemptable_ticket_lock. On bare metal, a ticket_lock
+ * would do as well. On a host, and if vCPUs share cores, its holder and its
+ * first waiter are preempted although interrupts are off. With a strict order,
+ * each section would then wait for a time slice: readers that never sleep would
+ * be 30 to 70 times slower. Tickets that can be bypassed cost a kernel nothing,
+ * keep the order of the waiters that run, and exclude any number of contenders;
+ * a ticket_lock<u8> admits two holders at 257, and a host has more threads.
  *		Checked: model/sleep: the inner lock
  */
 #pragma once
@@ -46,7 +47,7 @@ namespace klock::detail {
 
 using sleepers_lock = preemptable_ticket_lock<u8>;
 
-/* A thread in a wait, on its stack; under the inner lock but for the look. */
+/* A waiting thread's node, on its stack, protected by the inner lock. */
 struct sleeper {
 	sleeper() : thread(klock_os_thread()) {}
 	sleeper(const sleeper &) = delete;
@@ -55,8 +56,8 @@ struct sleeper {
 	[[nodiscard]] bool is_queued() const { return next.get(); }
 	[[nodiscard]] bool is_told() const { return woken.load_relaxed(); }
 
-	/* It passes the inner lock, which the caller holds, before it is gone.
-	 */
+	/* Wakes the thread. The caller holds the inner lock, and the thread
+	 * takes it before this node is gone. */
 	void wake()
 	{
 		const usize handle = thread.get();
@@ -65,7 +66,7 @@ struct sleeper {
 		klock_os_unpark(handle);
 	}
 
-	/* Without the inner lock. until: null: for ever. */
+	/* Parks, without the inner lock. until: null: for ever. */
 	void park(const u64 *until) const
 	{
 		while (!woken.load_relaxed()) {
@@ -76,24 +77,24 @@ struct sleeper {
 		}
 	}
 
-	/* The ring of those that wait; next is null while it is in none. */
+	/* the ring of waiters; next is null while it is in none */
 	plain<sleeper *> next, previous;
-	/* Of klock_os_thread(). */
+	/* klock_os_thread() of the waiter */
 	plain<usize> thread;
-	/* It was told: it goes on, or looks whether it may. */
+	/* it was notified: it goes on, or checks whether it may */
 	atomic<bool> woken;
-	/* mutex: so often it was told, and another had taken it. */
+	/* mutex: how many times it was woken and found the mutex taken */
 	plain<u8> in_vain;
-	/* shared_mutex: it wants to read. */
+	/* shared_mutex: it waits to read */
 	plain<bool> reads;
 };
 
-/* Those that wait, in a ring. Zero bytes: nobody. */
+/* A queue of waiters, as a ring. Zero bytes: empty. */
 struct sleepers {
 	[[nodiscard]] sleeper *first() const { return head.get(); }
 	[[nodiscard]] bool empty() const { return !head.get(); }
 
-	/* For checks. What `one` has become is not looked at. */
+	/* For checks. Does not read `one`, which may be gone. */
 	[[nodiscard]] bool has(const sleeper &one) const
 	{
 		const sleeper *at = head.get();
@@ -141,7 +142,7 @@ struct sleepers {
 		one.next.set(nullptr);
 	}
 
-	/* Tells the first, and takes it out. */
+	/* Removes the first waiter and wakes it. */
 	void wake_first()
 	{
 		sleeper &one = *head.get();
@@ -159,8 +160,8 @@ struct sleepers {
 	plain<sleeper *> head;
 };
 
-/* The inner lock, with interrupts off, for a block; once left, the lock that
- * sleeps may be gone. */
+/* Holds the inner lock, with interrupts off, for a block. After it, the lock
+ * whose waiters sleep may be gone. */
 template <plain_lock Inner>
 struct inner_section {
 	explicit inner_section(Inner &of) : lock(of), before(irq_save())
@@ -171,8 +172,8 @@ struct inner_section {
 	inner_section(const inner_section &) = delete;
 	inner_section &operator=(const inner_section &) = delete;
 
-	/* Without it, until it is told or late; whether it was told. One
-	 * function, for all that wait. */
+	/* Releases the inner lock until the thread is notified or the deadline
+	 * is over. Returns whether it was notified. */
 	bool sleep(sleeper &me, const u64 *until)
 	{
 		leave();
@@ -181,7 +182,7 @@ struct inner_section {
 		lock.lock();
 		return me.is_told();
 	}
-	/* In the queue, until it is told; false: late, and out of it. */
+	/* Sleeps in the queue. False: too late, and removed from the queue. */
 	bool sleep_in(sleepers &queue, sleeper &me, const u64 *until)
 	{
 		queue.push_back(me);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text - what a panic says, put together where the misuse was found
+ * text - builds the text of a panic where the misuse was found
  *
- * On the stack of that CPU: no heap, no buffer that two CPUs could share.
+ * It lies on that CPU's stack: there is no heap, and no buffer that two CPUs
+ * could share.
  */
 #pragma once
 
@@ -10,19 +11,19 @@
 
 namespace klock {
 
-/* What a lock is called. */
+/* A lock's name, and its index if it is in an array. */
 struct lock_label {
-	/* Of element_plus_1: what a lock of this name has besides. */
+	/* element_plus_1 of a lock's gate, which has the lock's name. */
 	static constexpr u32 gate = ~u32{0};
 
 	const char *name;   /* null: "lock" */
 	u32 element_plus_1; /* of an array; 0: of none */
 };
 
-/* A text that grows, and is cut where its room ends. */
+/* A text that grows up to a size, and is then cut. */
 template <usize Size>
 struct bounded_text {
-	/* Of a path, its end tells more than its beginning. */
+	/* Longer paths lose their beginning, which tells less. */
 	static constexpr usize longest_path = 60;
 
 	bounded_text &add(const char *more)
@@ -60,8 +61,9 @@ struct bounded_text {
 	}
 
 	/*
-	 * file:line. Without a line, as functions for C note it: the return
-	 * address; what addr2line wants is in the call before it.
+	 * Adds file:line. Without a line, as functions for C note it, `file` is
+	 * a return address: adds the address before it, which is in the call,
+	 * for addr2line.
 	 */
 	bounded_text &add(call_site at)
 	{
@@ -73,7 +75,7 @@ struct bounded_text {
 			static_cast<u32>(at.line));
 	}
 
-	/* runqueue, runqueue[3], or routes (gate) */
+	/* Adds "runqueue", "runqueue[3]", or "routes (gate)". */
 	bounded_text &add(lock_label of)
 	{
 		add(of.name ? of.name : "lock");
@@ -87,7 +89,7 @@ struct bounded_text {
 	const char *c_str() const { return chars; }
 
       private:
-	/* A long one: "..." and its last folders, at most longest_path. */
+	/* Shortens a long path to "..." and its last folders. */
 	bounded_text &add_path(const char *path)
 	{
 		usize size = 0;
