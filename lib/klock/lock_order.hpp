@@ -2,8 +2,8 @@
 /*
  * lock_order - names a deadlock when both orders were seen, not when they meet
  *
- * One line, in one file of a debug build, and all checked locks
- * (checked_lock.hpp) that have a name are watched:
+ * One function in one file of a debug build makes it watch all checked locks
+ * (checked_lock.hpp) that have a name:
  *
  *	klock::lock_order *klock_os_lock_order()
  *	{
@@ -27,58 +27,61 @@
  * Source: the idea of Linux's lockdep-design document, that an order is learned
  * from what runs; the bitmaps, the second look and their proof are ours.
  *
- * What ends in a panic, before the caller waits, the first time that its parts
- * were all seen, on whatever CPUs and however far apart in time:
- *	lock order	what is wanted was, over any number of locks, held while
- *			something that is held now was waited for; or another
- *			order is declared (order_calls.hpp)
+ * Findings. Each panics before the caller waits, as soon as all of its parts
+ * were seen, on whatever CPUs and however far apart in time:
+ *	lock order	the lock that is wanted was held, over any number of
+ *			locks, while one that is held now was waited for; or the
+ *			other order is declared (order_calls.hpp)
  *	same class	two of one name, the second neither at a higher address
- *			nor of a higher sub-rank; or two of it by address, and
- *			two by sub-rank
+ *			nor of a higher sub-rank; or two of that name by
+ *			address, and two by sub-rank
  *	interrupts	a handler waits for a class that comes, over any number
- *			of locks, before one that is held with interrupts on;
- *			one that both read, where reads nest, is no danger
+ *			of locks, before one that is held with interrupts on; a
+ *			class that both only read, where reads nest, is no
+ *			danger
  *	recursion, read recursion, upgrade
  *			of the same lock, however many readers there are
  *	might_wait()	with a lock held (order_calls.hpp)
- * A try_lock() never waits: it adds no edge to its lock, others from it do. One
- * that waits until a deadline waits. Readers count as writers: a fair lock
- * makes them wait for a writer that waits; where reads nest, who reads already
- * waits for nobody. Two that pair_guard takes, of two names, are ordered by
- * address: a cycle of such pairs alone is none. Two orders behind one lock that
- * both hold (a gate) are named. Unlocking in any order is fine. Not seen: that
- * upgrade() waits, for readers who may want a lock that its caller took since.
- * A finding of order may be noted instead, each once: on_finding. It is no part
- * of the order then, nor is what is declared harmless.
- * Tables that are full are said once (klock_os_note), and what has a place in
- * them goes on being checked; of edges beyond it the lines are not named.
+ * A try_lock() never waits: it adds no edge to its lock; edges from its lock
+ * are added. A try with a deadline counts as a wait. Readers count as writers,
+ * as a fair lock makes them wait for a waiting writer; where reads nest, a
+ * second read of the same lock waits for nobody. Two locks of two names that
+ * pair_guard takes are ordered by address: a cycle of such pairs alone is no
+ * finding. Two orders behind one lock that both hold (a gate) are reported.
+ * Unlocking in any order is fine. Not found: that upgrade() waits for readers,
+ * which may want a lock that its caller took since.
+ * A finding of order may be noted instead of a panic, each once: on_finding.
+ * The edge is then no part of the order, nor is one that is declared harmless.
+ * A full table is reported once (klock_os_note). Its entries are still checked;
+ * the lines of further edges are not reported.
  *
  * Context: any. A class that an NMI handler is the first to try is not learned
- * there. Where klock_os_context() cannot tell an NMI, that one must find
- * interrupts off. A context switch with a lock held, or in lock(): as
- * klock_os_owner_id() demands, whether an order is learned or not.
+ * there. If klock_os_context() cannot tell an NMI, NMI handlers must run with
+ * interrupts off. A context switch with a lock held, or in lock(), follows the
+ * rules of klock_os_owner_id(), whether an order is learned or not.
  *
- * -- Why nothing is missed, and nothing said twice ------------------------
+ * -- Why no finding is missed or reported twice ---------------------------
  *
- * Ordering: none of its own; the lock of order/rules.hpp brings all.
+ * Ordering: none of its own; the lock of order/rules.hpp orders all.
  *
- * A bit, once set, stays. So whoever sees it may go on: its edge was searched
- * with all that were set before. Looking takes loads alone and needs no order:
- * a stale 0 sends its CPU to the lock, whose acquire, from the last holder's
- * release, shows it every bit that was set before. It looks again there: only
- * one CPU ever sets a bit, and searches for it. Edges are so set one after
- * another; the one that closes a cycle is set after all others of it, and its
- * search sees them: one report, whoever came first. The same for the two kinds
- * of marks that an inversion is made of. Without the second look two may report
- * one cycle; setting bits without the lock, and then searching, misses it.
+ * Bits are never cleared. A CPU that sees an edge's bit may go on: the edge was
+ * searched together with all bits set before. Reading bits needs no order: a
+ * stale 0 sends the CPU to the lock, whose acquire shows it every bit that was
+ * set before, by the last holder's release. It reads the bit again there, so
+ * only one CPU sets it and searches for it. So edges are set one after another.
+ * The edge that closes a cycle is set after all others of that cycle, and its
+ * search sees them: there is one report, by the CPU that comes last. The marks
+ * of both kinds that make an inversion work in the same way. Without the second
+ * look, two CPUs might report one cycle; if bits were set without the lock and
+ * searched then, a cycle might be missed.
  *                                              Checked: model/lock_order
- * Who waits has pushed, and been searched, before: a report comes before the
- * hang. What is held is noted until it was released: a handler that comes
- * between two steps sees too much of what is true, never too little; see
- * order/held.hpp.              Checked: unit/lock_order, model/lock_order
+ * A CPU pushes its lock and is checked before it waits: the report comes before
+ * the hang. A lock stays noted until its release is over: a handler that comes
+ * between two steps may see too many locks, never too few; see order/held.hpp.
+ *                              Checked: unit/lock_order, model/lock_order
  *
- * Cost: an acquisition of what is known: loads, as many as locks are held, and
- * about ten stores to lines of its owner's own; no RMW where owners are CPUs.
+ * Cost: acquiring a known class: as many loads as locks are held, and about ten
+ * stores to cache lines of the owner; no RMW if owners are CPUs.
  */
 #pragma once
 
@@ -94,7 +97,7 @@ namespace klock {
  * declared_order - an order of locks that a kernel declares: order_calls.hpp
  */
 
-/* Of one lock's name and another's, or one's rank. */
+/* A declared order of two lock names, or the rank of one. */
 struct declared_order {
 	static constexpr u32 harmless = ~u32{0};
 
@@ -103,7 +106,7 @@ struct declared_order {
 	u32 rank;	    /* of two names: 0, or `harmless` */
 };
 
-/* Of two locks that have ranks, that of the lower one is taken first. */
+/* Declares a name's rank: of two ranked locks, the lower rank comes first. */
 template <u32 Rank>
 constexpr declared_order rank(const char *name)
 {
@@ -111,14 +114,14 @@ constexpr declared_order rank(const char *name)
 	return {name, nullptr, Rank};
 }
 
-/* Of two locks: the first one is taken first. */
+/* Declares that the first lock is taken before the second. */
 constexpr declared_order before(const char *first, const char *second)
 {
 	return {first, second, 0};
 }
 
 /*
- * Of two locks: that the second is waited for while the first is held makes no
+ * Declares that waiting for the second lock with the first held closes no
  * cycle, as something else excludes it (a reference count, a state).
  */
 constexpr declared_order harmless(const char *first, const char *second)
@@ -127,13 +130,13 @@ constexpr declared_order harmless(const char *first, const char *second)
 }
 
 /*
- * A finding of order is a danger and no hang yet; this decides about it. note:
- * it goes to klock_os_note(), each of a boot once, and is no part of the order
- * then. The rest is a panic always: recursion, upgrade, might_wait().
+ * The reaction to a finding of order, which is a danger and no hang yet. note:
+ * each goes to klock_os_note() once a boot, and is no part of the order.
+ * Recursion, upgrade and might_wait() always panic.
  */
 enum class on_finding : u8 { panic, note };
 
-/* klock_os_lock_order() points to one. */
+/* The object that klock_os_lock_order() returns. */
 struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
@@ -146,10 +149,10 @@ struct order_keeper : lock_order, private order_rules {
 	order_keeper(const order_keeper &) = delete;
 	order_keeper &operator=(const order_keeper &) = delete;
 
-	/* -- What checked locks say ------------------------------------------
+	/* -- Called by checked locks -----------------------------------------
 	 */
 
-	/* Before lock(). Returns what the others want. */
+	/* Called before lock(). Returns the argument for the later calls. */
 	[[nodiscard]] held_place before_wait(const wanted_lock &want)
 	{
 		if (want.sleeps)
@@ -180,8 +183,9 @@ struct order_keeper : lock_order, private order_rules {
 	}
 
 	/*
-	 * Before try_lock(). With interrupts off it may be an NMI handler's,
-	 * which must not wait for the lock of the learning: nothing is learned.
+	 * Called before try_lock(). With interrupts off nothing is learned: the
+	 * caller may be an NMI handler, which must not wait for the lock of
+	 * order_learning.
 	 */
 	[[nodiscard]] held_place before_try(const wanted_lock &want)
 	{
@@ -192,21 +196,21 @@ struct order_keeper : lock_order, private order_rules {
 		return mine;
 	}
 
-	/* It has what it wanted. */
+	/* The caller has the lock. */
 	static void taken(held_place mine)
 	{
 		if (mine.at)
 			mine.at->take();
 	}
 
-	/* It has given up, or has released it: the lock may be gone. */
+	/* The caller gave up, or released the lock, which may be freed. */
 	static void gone(held_place mine)
 	{
 		if (mine.at)
 			mine.stack->pop(*mine.at);
 	}
 
-	/* Before unlock(). */
+	/* Called before unlock(). */
 	[[nodiscard]] held_place leaving(const void *lock)
 	{
 		held_locks *const mine = owners.mine();
@@ -217,11 +221,11 @@ struct order_keeper : lock_order, private order_rules {
 		return {mine, one};
 	}
 
-	/* -- What a kernel says: order_calls.hpp -----------------------------
+	/* -- Called by a kernel: order_calls.hpp -----------------------------
 	 */
 
-	/* The caller is about to wait for what is no lock. but: the one that
-	 * is let go meanwhile, or null. */
+	/* The caller is about to wait for something other than a lock. but: a
+	 * lock that is released meanwhile, or null. */
 	void might_wait(call_site by, const void *but)
 	{
 		const held_locks *const mine = owners.mine();
@@ -246,7 +250,7 @@ struct order_keeper : lock_order, private order_rules {
 		taken(before_wait(want));
 	}
 
-	/* This memory is given back. */
+	/* This memory is about to be freed. */
 	void none_held_in(const void *from, usize bytes, call_site by) const
 	{
 		const usize first = reinterpret_cast<usize>(from);
@@ -262,8 +266,8 @@ struct order_keeper : lock_order, private order_rules {
 		}
 	}
 
-	/* The caller takes these two by address, the second one next. Returns
-	 * what was so before. */
+	/* The caller takes the higher lock of this pair next. Returns the pair
+	 * that was set before. */
 	[[nodiscard]] address_pair next_by_address(const address_pair &next)
 	{
 		held_locks *const mine = owners.mine();
@@ -273,14 +277,14 @@ struct order_keeper : lock_order, private order_rules {
 		const address_pair before = {mine->lower.load_relaxed(),
 					     mine->higher.load_relaxed()};
 
-		/* A handler in between finds no pair. */
+		/* A handler that comes in between finds no pair. */
 		mine->higher.store_relaxed(0);
 		mine->lower.store_relaxed(next.lower);
 		mine->higher.store_relaxed(next.higher);
 		return before;
 	}
 
-	/* The caller's lock is of this sub-rank from now on. */
+	/* Gives a lock that the caller holds another sub-rank. */
 	void relabel(const void *lock, u8 sub_rank)
 	{
 		held_locks *const mine = owners.mine();
@@ -291,15 +295,15 @@ struct order_keeper : lock_order, private order_rules {
 		}
 	}
 
-	/* The caller's stack, or null where it holds nothing. */
+	/* The caller's stack, or null if it holds nothing. */
 	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
-	/* As claim(), and the caller's until it disclaims it. */
+	/* A stack that is the caller's until disclaim(). */
 	[[nodiscard]] held_locks *claim_mine() const
 	{
 		return owners.claim_mine();
 	}
 
-	/* The caller's places that are in use, a bit each. */
+	/* A bit for each place of the caller's stack that is in use. */
 	[[nodiscard]] u32 places() const
 	{
 		const held_locks *const mine = owners.mine();
@@ -310,7 +314,8 @@ struct order_keeper : lock_order, private order_rules {
 		return used;
 	}
 
-	/* A handler returns: reports each lock that it took and still holds. */
+	/* Called when a handler returns: reports each lock that it still holds.
+	 */
 	void check_as_before(u32 places_then, call_site by) const
 	{
 		const u32 more = places() & ~places_then;
@@ -322,10 +327,10 @@ struct order_keeper : lock_order, private order_rules {
 						 owners.mine()->at[i], by);
 	}
 
-	/* All that is noted, of everybody: print_held.hpp. */
+	/* The stacks of all owners: print_held.hpp. */
 	[[nodiscard]] held_by_owners everybody() const { return owners; }
 
-	/* Each of them from now on, as if it had been seen. */
+	/* Adds each declared order, as if it had been seen. */
 	void declare(const declared_order *list, usize size, call_site by)
 	{
 		for (usize i = 0; i < size; i++)
@@ -336,7 +341,7 @@ struct order_keeper : lock_order, private order_rules {
 	}
 
       private:
-	/* -- What lock_order points to: a checked lock has no more of it -- */
+	/* -- The functions that lock_order points to -- */
 
 	static held_place wait(lock_order &of, const wanted_lock &want)
 	{
@@ -355,8 +360,8 @@ struct order_keeper : lock_order, private order_rules {
 		return static_cast<order_keeper &>(of).next_by_address(next);
 	}
 
-	/* A reader that reads it again where reads nest waits for nobody:
-	 * neither a writer nor the order of what was taken between the two. */
+	/* Whether the caller already reads this lock, and reads nest: it waits
+	 * for no writer then, so adds no edge from locks taken in between. */
 	static bool is_nested_read(const held_locks &mine, const held_lock *at,
 				   const wanted_lock &want)
 	{
@@ -381,8 +386,8 @@ struct order_keeper : lock_order, private order_rules {
 				check_sleep_under(mine->at[i], want);
 	}
 
-	/* A spinning lock is held, unless that is declared harmless: the lock
-	 * was known to be free. */
+	/* Reports a wait that sleeps with a spinning lock held, unless that
+	 * pair is declared harmless: the lock was known to be free. */
 	void check_sleep_under(const held_lock &held, const wanted_lock &want)
 	{
 		const u32 from = class_of(held);
@@ -394,7 +399,7 @@ struct order_keeper : lock_order, private order_rules {
 					 want.by);
 	}
 
-	/* Another owner may write it meanwhile. */
+	/* Reads the address again, as another owner may write it meanwhile. */
 	static bool is_held_in(const held_lock &one, usize first, usize bytes)
 	{
 		const usize lock = one.address.load_relaxed();
@@ -452,13 +457,13 @@ struct order_keeper : lock_order, private order_rules {
 	held_by_owners owners;
 };
 
-/* The kernel's, or null: all that it can be asked. */
+/* The kernel's order_keeper, or null. */
 inline order_keeper *kernel_order_keeper()
 {
 	return static_cast<order_keeper *>(kernel_lock_order());
 }
 
-/* One for the whole kernel, see above; its memory is zero until it is used. */
+/* The order of the whole kernel; its memory is zero bytes until it is used. */
 template <u32 Classes, u32 Owners, on_finding Then = on_finding::panic>
 lock_order *lock_order_of()
 {
@@ -468,7 +473,7 @@ lock_order *lock_order_of()
 	return &order;
 }
 
-/* The same if Checks; else null, and no memory. */
+/* lock_order_of() if Checks; else null, and no memory. */
 template <bool Checks, u32 Classes, u32 Owners,
 	  on_finding Then = on_finding::panic>
 lock_order *lock_order_if()

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order_calls - what a kernel says to lock_order.hpp about itself
+ * order_calls - functions by which a kernel tells lock_order.hpp about itself
  *
- * They do nothing where no klock_os_lock_order() is defined. A build without
- * checks has not an instruction of them where they are told so, by false, or by
- * a lock that is not checked.
+ * They do nothing if no klock_os_lock_order() is defined. Given `false`, or a
+ * lock that is not checked, they compile to no instruction.
  */
 #pragma once
 
@@ -21,9 +20,10 @@ namespace klock {
 inline bool order_is_checked() { return kernel_lock_order(); }
 
 /*
- * Where a kernel waits for what is no lock: for another CPU's answer to an IPI,
- * for a thread that sleeps. A panic if the caller holds a checked lock, or has
- * interrupted somebody who does: whoever it waits for may want that lock.
+ * Called where a kernel waits for something other than a lock: for another
+ * CPU's answer to an IPI, for a thread that sleeps. Panics if the caller holds
+ * a checked lock, or has interrupted code that does: the CPU or thread that it
+ * waits for may want that lock.
  *
  *	klock::might_wait<debug>();
  */
@@ -35,14 +35,14 @@ inline void might_wait(call_site by = caller_site())
 			order->might_wait(by, nullptr);
 }
 
-/* A lock whose use is known, by itself or in an irq_lock. */
+/* A checked lock, by itself or in an irq_lock. */
 template <typename L>
 concept has_known_use = detail::is_checked<detail::inside<L>>;
 
 /*
- * The same where the wait lets go of one lock and takes it again, as that for a
- * condition does, or where all who wait for that lock answer (serving_lock,
- * concepts.hpp): the caller holds this one, and no other.
+ * might_wait() before a wait that releases one lock and takes it again, as a
+ * condition's does, or if all waiters of that lock answer meanwhile
+ * (serving_lock, concepts.hpp): the caller holds this lock, and no other.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -56,8 +56,8 @@ void might_wait_with(const L &lock, call_site by = caller_site())
 }
 
 /*
- * Where a kernel gives memory back: a panic if a checked lock in it is held, by
- * whomever. In a kernel without an order nothing is known.
+ * Called where a kernel frees memory: panics if anybody holds a checked lock in
+ * it. Does nothing in a kernel without an order.
  *
  *	klock::none_held_in<debug>(page, page_size);
  */
@@ -71,12 +71,12 @@ inline void none_held_in(const void *from, usize bytes,
 }
 
 /*
- * A lock that is not klock's and whose waiters sleep: its class by name, and of
- * a sub-rank as `nested` declares, has its place in the order and in
- * print_held() from acquired() to released(). Both are called by the thread
- * that has it (klock_os_owner_id()), with no spinning lock held: its wait would
- * be one with that, unless the pair is declared harmless (it was known to be
- * free). might_wait() has nothing against such a lock.
+ * Report a lock that is not klock's and whose waiters sleep. From acquired() to
+ * released(), it takes part in the order and in print_held(), as a class of
+ * that name and sub-rank (see `nested`). Both are called by the thread that has
+ * it (klock_os_owner_id()), with no spinning lock held, as its wait may have
+ * slept; unless the pair is declared harmless (the lock was known to be free).
+ * might_wait() is allowed with such a lock held.
  *
  *	acquiresleep(&ip->lock);
  *	klock::acquired<debug>(&ip->lock, "inode");
@@ -96,8 +96,8 @@ inline void released(const void *lock)
 }
 
 /*
- * A list of what is before what, which a kernel declares once, before others
- * take these locks; a panic if it contradicts itself, or what was seen before.
+ * Declares orders of locks, once, before others take these locks. Panics if the
+ * list contradicts itself, or an order that was seen before.
  *
  *	static constexpr klock::declared_order orders[] = {
  *		klock::rank<10>("pipe"), klock::rank<30>("runqueue"),
@@ -115,8 +115,8 @@ void declare(const declared_order (&all)[Size], call_site by = caller_site())
 			order->declare(all, Size, by);
 }
 
-/* The context that a CPU is in; zero: a thread. One each, and
- * klock_os_context() answers static_cast<int>(mine.get()). */
+/* The context of a CPU; zero: a thread. A kernel has one for each CPU, and its
+ * klock_os_context() returns static_cast<int>(mine.get()). */
 struct cpu_context {
 	[[nodiscard]] context get() const
 	{
@@ -127,9 +127,10 @@ struct cpu_context {
 };
 
 /*
- * A handler, from its entry to its return: what it is, for klock_os_context(),
- * and a panic where it returns with a lock held that it has taken. Handlers
- * nest. Interrupts off, as a CPU enters one.
+ * A handler, from its entry to its return: sets the context that
+ * klock_os_context() returns, and panics if the handler returns with a lock
+ * held that it has taken. Handlers nest. Constructed with interrupts off, as a
+ * CPU enters a handler.
  *
  *	klock::handler_scope in(my_cpu().context, klock::context::interrupt);
  */
@@ -146,7 +147,7 @@ struct handler_scope {
 	handler_scope(const handler_scope &) = delete;
 	handler_scope &operator=(const handler_scope &) = delete;
 
-	/* Early, and once. */
+	/* Ends it before the destructor does, which then does nothing. */
 	void end()
 	{
 		order_keeper *const order =
@@ -169,7 +170,8 @@ struct handler_scope {
 
 namespace detail {
 
-/* A lock of a sub-rank, for who asks; and what was before, put back. */
+/* Sets the sub-rank of the owner's next acquisition of a lock, and restores the
+ * setting before. */
 struct sub_rank {
 	void begin(const void *lock, u32 rank)
 	{
@@ -182,7 +184,7 @@ struct sub_rank {
 			return;
 		before = mine->ranked.load_relaxed();
 		rank_before = mine->rank.load_relaxed();
-		/* A handler in between finds no lock. */
+		/* A handler that comes in between finds no lock. */
 		mine->ranked.store_relaxed(0);
 		mine->rank.store_relaxed(narrow);
 		mine->ranked.store_relaxed(reinterpret_cast<usize>(lock));
@@ -218,7 +220,7 @@ struct sub_rank {
 	u8 rank_before = 0;
 };
 
-/* Of a lock whose use nobody knows: nothing. */
+/* Empty for a lock that is not checked. */
 template <bool Known>
 struct sub_rank_of {};
 template <>
@@ -242,15 +244,16 @@ inline void acquired(const void *lock, const char *name, u32 rank, call_site by)
 
 /*
  * Declares that two locks of one name are taken in this order, as parent and
- * child: while it lives, the lock is of this sub-rank, at most 255, for the
- * acquisitions of its owner. One that is not declared is of sub-rank 0.
+ * child: while it lives, acquisitions of the lock by its owner have this
+ * sub-rank, at most 255. Without it, a lock has sub-rank 0.
  *
  *	klock::irq_guard outer(parent.lock);
  *	klock::nested one_down(child.lock, 1);
  *	klock::irq_guard inner(child.lock);
  *
- * Whoever else takes two of that name takes them so, too: by sub-rank here and
- * by address there is a panic. Of a lock that is not checked: nothing.
+ * All code that takes two of that name must do so: taking them by sub-rank in
+ * one place and by address in another panics. Does nothing for a lock that is
+ * not checked.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>
@@ -274,8 +277,8 @@ struct [[nodiscard]] nested {
 };
 
 /*
- * Gives what the caller holds another sub-rank, at most 255: hand over hand
- * along a list the one that was the child is the parent next.
+ * Gives a lock that the caller holds another sub-rank, at most 255. Hand over
+ * hand along a list, the lock that was the child becomes the parent.
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>

@@ -2,9 +2,10 @@
 /*
  * graph - which lock class was held while which was waited for: bitmaps
  *
- * Bit `to` of row `from`. Who looks needs no lock: a bit is never cleared, and
- * a stale 0 costs the slow way. Who sets bits and who searches holds the lock
- * of lock_order.hpp.
+ * Bit `to` of row `from` is set if `from` was held while `to` was waited for.
+ * Reading a bit needs no lock: bits are never cleared, and a stale 0 only leads
+ * to the slow path. The lock of lock_order.hpp is held to set bits and to
+ * search.
  */
 #pragma once
 
@@ -18,18 +19,18 @@ namespace klock {
 /*
  * lock_classes - a number for each lock name and sub-rank, found by loads alone
  *
- * Locks of one name are a family, and those of it that are taken with one
- * sub-rank (`nested`, order_calls.hpp) a class: a parent and its child are two.
- * A name is found by its address and a hash of its text; the first time, by
- * the text, which is copied: two files that say "inode" mean one family, and a
- * name may end with the last lock that has it. One whose memory is another
- * name's next is then another name.
+ * Locks of one name are a family. Those of a family that are taken with the
+ * same sub-rank (`nested`, order_calls.hpp) are a class: a parent and its child
+ * are in two. A class is found by the address of the name and a hash of its
+ * text, and the first time by the text, which is copied. So "inode" in two
+ * files is one family, and a name may be freed with the last lock that has it;
+ * if another text then lies at that address, the hash tells them apart.
  *
- * find() is for any context. Who adds holds the lock of lock_order.hpp; what
- * others find of it meanwhile is the whole number or none.
+ * find() may be called in any context. add() is called with the lock of
+ * lock_order.hpp held; a concurrent find() sees the whole number or none.
  */
 
-/* A name, while its text is there; or the gate of that lock. */
+/* The key of a name, while its text exists, or of that lock's gate. */
 struct class_key {
 	explicit class_key(lock_label of)
 	    : name(of.name), gate(of.element_plus_1 == lock_label::gate)
@@ -54,7 +55,7 @@ struct class_key {
 struct class_slot {
 	static constexpr u32 rank_shift = 16;
 
-	/* ~0: of another text or sub-rank, or not to be seen yet. */
+	/* Its number; ~0: it has another text or sub-rank, or is incomplete. */
 	[[nodiscard]] u32 number_of(const class_key &of, u32 sub_rank) const
 	{
 		const u32 now = rank_and_number_plus_1.load_relaxed();
@@ -74,13 +75,13 @@ struct class_slot {
 
 	/* 0: none yet */
 	atomic<u32> rank_and_number_plus_1;
-	/* Of the text. */
+	/* hash of the text */
 	atomic<u32> hash;
-	/* null: nobody's */
+	/* null: the slot is free */
 	atomic<const char *> name;
 };
 
-/* A name's own copy: its beginning, and the hash of all of it. */
+/* A copy of a name: its beginning, and the hash of all of it. */
 struct class_name {
 	struct text {
 		const char *c_str() const { return chars; }
@@ -118,7 +119,7 @@ struct class_name {
 
       private:
 	plain<char> chars[sizeof(text)];
-	/* 0: nobody's */
+	/* 0: the entry is free */
 	plain<u32> hash;
 };
 
@@ -142,8 +143,9 @@ struct lock_classes {
 		return none;
 	}
 
-	/* none: there is no room. Where it is for addresses alone that there
-	 * is none, the text is looked for each time. */
+	/* The number of a class, which may be new; none: the table is full. If
+	 * only the slots for addresses are full, the text is compared each
+	 * time. */
 	[[nodiscard]] u32 add(const class_key &of, u32 sub_rank) const
 	{
 		for (u32 i = 0; i < slots; i++) {
@@ -178,10 +180,10 @@ struct lock_classes {
 		return families[number].get();
 	}
 
-	/* A power of two, of them. */
+	/* a hash table; `slots` is a power of two */
 	class_slot *at;
 	u32 slots;
-	/* Of each class: its name, its sub-rank, its family. */
+	/* by class: name, sub-rank, family */
 	class_name *names;
 	plain<u8> *sub_ranks;
 	plain<u8> *families;
@@ -220,7 +222,7 @@ struct lock_classes {
 	}
 };
 
-/* Some of the classes. */
+/* A set of classes. */
 struct class_set {
 	static constexpr u32 word_bits = 8 * sizeof(usize);
 
@@ -247,9 +249,10 @@ struct class_set {
 	atomic<usize> *words;
 };
 
-/* What was seen of classes; by reads that nest, or by what waits for those. */
+/* Classes that were seen in some context: in any way, and not by nested reads.
+ */
 struct class_marks {
-	/* Whether all that this says is known. */
+	/* Whether this was noted before. */
 	[[nodiscard]] bool has(u32 number, bool by_reads) const
 	{
 		return by_reads ? any.has(number) : by_others.has(number);
@@ -265,14 +268,14 @@ struct class_marks {
 };
 
 struct order_graph {
-	/* Classes at most: they are kept in bytes. */
+	/* The most classes: their numbers are stored in bytes. */
 	static constexpr u32 limit = 256;
 
 	[[nodiscard]] class_set seen_after(u32 from) const
 	{
 		return {seen + from * class_set::words_for(classes)};
 	}
-	/* Of those, the ones seen in another order than by address. */
+	/* The part of seen_after() that was not taken in address order. */
 	[[nodiscard]] class_set strictly_after(u32 from) const
 	{
 		return {strict + from * class_set::words_for(classes)};
@@ -282,23 +285,24 @@ struct order_graph {
 		return {declared + from * class_set::words_for(classes)};
 	}
 
-	/* What does not count: it was found to be wrong, and is said once; or
-	 * it is harmless. */
+	/* Edges that are no part of the order: a mistake that was reported, or
+	 * declared harmless. */
 	[[nodiscard]] class_set ignored_after(u32 from) const
 	{
 		return {ignored + from * class_set::words_for(classes)};
 	}
-	/* Of two families, as declared; for who holds the lock. */
+	/* Edges between families that were declared harmless. The caller holds
+	 * the lock. */
 	[[nodiscard]] class_set harmless_after(u32 from) const
 	{
 		return {harmless + from * class_set::words_for(classes)};
 	}
 
 	/*
-	 * The shortest way from `from` to a class for which is_there() holds,
-	 * `from` itself if so, into route[start], .. ; returns how many classes
-	 * that are, 0 where there is none. What was declared counts where
-	 * all is true.
+	 * Finds the shortest path from `from` to a class for which is_there()
+	 * holds, which may be `from` itself. Puts it into route[start], .. and
+	 * returns the number of its classes, 0 if there is no path. all: edges
+	 * that were declared count, too.
 	 */
 	template <typename Target>
 	u32 find(u32 from, bool all, Target is_there, u32 start = 0) const
@@ -320,8 +324,8 @@ struct order_graph {
 	}
 
 	/*
-	 * The same to one class, over one edge at least that is not by address:
-	 * who takes locks by address alone never goes round.
+	 * Finds a path to one class with at least one edge that is not by
+	 * address: a cycle of edges by address alone is impossible.
 	 */
 	u32 find_strict(u32 from, u32 to) const
 	{
@@ -345,9 +349,9 @@ struct order_graph {
 	atomic<usize> *harmless;
 	u32 classes;
 
-	/* What find() found: twice as many as classes. */
+	/* the path that find() found; has room for two times `classes` */
 	plain<u8> *route;
-	/* For find(), as many as classes each. */
+	/* find()'s own; each has room for `classes` */
 	plain<u8> *queue;
 	plain<u8> *came_from;
 
@@ -406,14 +410,13 @@ struct order_graph {
 };
 
 /*
- * order_sites - in which lines the learned order was seen, for reports
+ * order_sites - the lines in which the order was learned, for reports
  *
- * Whoever calls holds the lock of lock_order.hpp. One edge a place, the first
- * time that it was seen; where there are more edges than places, a report names
- * the classes alone.
+ * The caller holds the lock of lock_order.hpp. A slot has the lines of one
+ * edge. If there are more edges than slots, a report names only the classes.
  */
 
-/* A line that was noted. */
+/* A call site, protected by the lock. */
 struct plain_site {
 	void set(call_site to)
 	{
@@ -435,7 +438,7 @@ struct order_edge {
 	u32 from, to;
 	call_site there, here;
 	u32 cpu;
-	/* By who takes the two in the order of their addresses. */
+	/* the two were taken in the order of their addresses */
 	bool by_address;
 };
 
@@ -465,7 +468,7 @@ struct order_edge_slot {
 };
 
 struct order_sites {
-	/* False: there was no room. Of two times the last. */
+	/* Notes an edge, over an older note of it; false: there is no room. */
 	[[nodiscard]] bool note(const order_edge &e) const
 	{
 		const u32 n = count->get();
@@ -481,7 +484,7 @@ struct order_sites {
 		return true;
 	}
 
-	/* The edge, and whether it was noted. */
+	/* Sets `found` to the edge; false: it has no note. */
 	[[nodiscard]] bool find(u32 from, u32 to, order_edge &found) const
 	{
 		for (u32 i = 0; i < count->get(); i++) {
@@ -496,8 +499,8 @@ struct order_sites {
 	order_edge_slot *edges;
 	plain<u32> *count;
 	u32 most;
-	/* Of each class: where a handler waited for it, where it was held or
-	 * waited for with interrupts on; its rank, 0: none. */
+	/* by class: where a handler waited for it, where it was held or waited
+	 * for with interrupts on, its declared rank (0: none) */
 	plain_site *in_handler;
 	plain_site *open;
 	plain<u32> *ranks;

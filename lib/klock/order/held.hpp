@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held - what one owner holds and waits for, noted where any CPU can look
+ * held - the locks that one owner holds and waits for, readable by any CPU
  *
- * An owner is who klock_os_owner_id() says, else a CPU. It alone writes here,
- * and the handlers that interrupt it; they leave what they found. So a place is
- * made in this order, and a handler between any two steps sees no lock that is
- * not held or waited for:
- *	push	one more place, then what is in it, the lock's address last
- *	pop	the address is gone, then the place, then the owner
- * A place between the two is `reserved`: nobody takes it, nobody takes it back.
- * One that was popped below others is `gone`, and the next push has it.
+ * An owner is what klock_os_owner_id() says, or a CPU. Only the owner writes
+ * its stack, and the handlers that interrupt it; these leave it as they found
+ * it. A place is changed in an order such that a handler which comes between
+ * any two steps sees no lock that is neither held nor waited for:
+ *	push	one more place, then its fields, the lock's address last
+ *	pop	the address becomes `gone`, then the place, then the owner
+ * A place in between is `reserved`: it is neither pushed nor popped. A place
+ * that was popped below others is `gone`, and the next push takes it.
  *
- * Everything is relaxed: who writes is who reads, except for print_held.hpp,
- * which may show a line that is being written; and which makes of waiting
- * waits_long, where that is what it still is.
+ * All accesses are relaxed, as the writer is also the reader, with one
+ * exception: print_held.hpp reads other owners' stacks. It may show a line that
+ * is being written, and it changes `waiting` to `waits_long` by a
+ * compare-and-swap.
  */
 #pragma once
 
@@ -26,11 +27,11 @@
 
 namespace klock {
 
-/* waits_long: that was noted. leaving: its release has begun, and may be over.
- */
+/* waits_long: a long wait that was reported. leaving: its release has begun,
+ * and may be over. */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: its waiters give their CPU away. looks: waits, takes nothing, and
- * nobody waits for it; awaits: both. */
+/* sleeps: its waiters give their CPU away. looks: it waits but never blocks
+ * others, as a seq_lock's reader. awaits: both. */
 enum class taken_as : u8 {
 	writer,
 	reader,
@@ -40,9 +41,9 @@ enum class taken_as : u8 {
 	awaits
 };
 
-/* One acquisition. */
+/* An acquisition, or a wait for one. */
 struct held_lock {
-	/* Of `address`. */
+	/* Values of `address`. */
 	static constexpr usize reserved = 0;
 	static constexpr usize gone = 1;
 
@@ -71,21 +72,22 @@ struct held_lock {
 		class_plus_1.store_relaxed(static_cast<u16>(number + 1));
 	}
 
-	/* It was waited for until now. */
+	/* The wait is over: the lock is held. */
 	void take()
 	{
 		since.store_relaxed(clock());
 		state.store_relaxed(hold::held);
 	}
 
-	/* Others may have it, and free it, before its owner pops this. */
+	/* The release begins: others may take and free the lock before its
+	 * owner pops this. */
 	void leave() { state.store_relaxed(hold::leaving); }
 
 	[[nodiscard]] bool is_there() const
 	{
 		return address.load_relaxed() > gone;
 	}
-	/* And others may wait for whoever has noted it. */
+	/* Whether it makes others wait. */
 	[[nodiscard]] bool is_in_the_way() const
 	{
 		const taken_as now = as.load_relaxed();
@@ -122,7 +124,7 @@ struct held_lock {
 
 		return now == hold::waiting || now == hold::waits_long;
 	}
-	/* Once of each wait. */
+	/* Returns true once for each wait. */
 	[[nodiscard]] bool note_long_wait()
 	{
 		hold now = hold::waiting;
@@ -143,35 +145,36 @@ struct held_lock {
 			static_cast<int>(line.load_relaxed())};
 	}
 
-	/* Of 1024 cycles each, modulo 2^32: half an hour and more. */
+	/* Time in units of 1024 cycles, modulo 2^32: it wraps after half an
+	 * hour or more. */
 	static u32 clock()
 	{
 		return static_cast<u32>(cycles_if_usable() >> 10);
 	}
 
-	/* Of the lock; or reserved, or gone. */
+	/* the lock's; or reserved, or gone */
 	atomic<usize> address;
 	atomic<const char *> name;
 	atomic<const char *> file;
 	atomic<u32> line;
 	atomic<u32> element_plus_1;
-	/* When it was asked for; once held, when it was taken. */
+	/* clock() at the begin of the wait; once held, of the hold */
 	atomic<u32> since;
 	atomic<u16> on_cpu;
 	/* 0: not looked up yet, or none */
 	atomic<u16> class_plus_1;
-	/* As declared: order_calls.hpp. */
+	/* as declared: order_calls.hpp */
 	atomic<u8> sub_rank;
 	atomic<hold> state;
 	atomic<taken_as> as;
-	/* Pushed by a handler that came in the middle of a pop, below it: who
-	 * was interrupted takes that place back itself. */
+	/* a handler pushed it while the place below was being popped: that pop
+	 * frees the place below itself */
 	atomic<bool> above_pop;
 };
 
-/* Zero bytes: nobody's. */
+/* An owner's stack of locks. Zero bytes: it has no owner. */
 struct alignas(cache_line) held_locks {
-	/* At once, waited for and held; more are not seen. */
+	/* Locks waited for and held at once; more are not noted. */
 	static constexpr u32 most = 16;
 
 	[[nodiscard]] bool is_of(usize owner) const
@@ -179,7 +182,7 @@ struct alignas(cache_line) held_locks {
 		return owner_plus_1.load_relaxed() == owner + 1;
 	}
 
-	/* A place for one more, of an owner who has places; null: full. */
+	/* A place for one more lock of its owner; null: the stack is full. */
 	[[nodiscard]] held_lock *push()
 	{
 		const u32 n = more.load_relaxed();
@@ -214,8 +217,9 @@ struct alignas(cache_line) held_locks {
 			owner_plus_1.store_relaxed(0);
 	}
 
-	/* Its owner says something of what it will take: it is its owner's
-	 * until disclaim(), whatever is held. fresh: it was nobody's. */
+	/* Keeps the stack its owner's until disclaim(), even if it is empty:
+	 * the owner notes something about a lock that it will take. fresh: it
+	 * had no owner. */
 	void claim(bool fresh)
 	{
 		claims.store_relaxed(
@@ -225,9 +229,9 @@ struct alignas(cache_line) held_locks {
 	}
 
 	/*
-	 * Where nothing is held at[0] is taken back first: a handler in between
-	 * finds a claim, and leaves the owner. What is held above it is then
-	 * the last that is popped.
+	 * If nothing is held, at[0] is freed first: a handler that comes in
+	 * between finds a claim, and does not free the stack. If a lock above
+	 * at[0] is held, its pop will free the stack.
 	 */
 	void disclaim()
 	{
@@ -243,7 +247,7 @@ struct alignas(cache_line) held_locks {
 		claims.store_relaxed(static_cast<u8>(now - 1));
 	}
 
-	/* The one pushed last of this lock that nobody takes back, or null. */
+	/* The last push of this lock whose release has not begun, or null. */
 	[[nodiscard]] held_lock *find(const void *lock)
 	{
 		for (u32 n = more.load_relaxed() + 1; n-- > 0;)
@@ -253,30 +257,30 @@ struct alignas(cache_line) held_locks {
 		return nullptr;
 	}
 
-	/* Whether this one is held, and that one is the next of a pair. */
+	/* Whether the two are a pair that is taken in address order. */
 	[[nodiscard]] bool takes_by_address(usize held, usize wanted) const
 	{
 		return higher.load_relaxed() == wanted &&
 		       lower.load_relaxed() == held;
 	}
 
-	/* How many of `at` may be in use. */
+	/* The number of places of `at` that may be in use. */
 	[[nodiscard]] u32 size() const
 	{
 		return owner_plus_1.load_relaxed() ? more.load_relaxed() + 1
 						   : 0;
 	}
 
-	/* 0: nobody's; whoever takes it has at[0]. */
+	/* 0: free; its owner has at[0] */
 	atomic<usize> owner_plus_1;
-	/* Of a lock whose sub-rank is declared, for its next acquisition. */
+	/* address of a lock whose next acquisition has the sub-rank `rank` */
 	atomic<usize> ranked;
-	/* Two that their owner takes by address: the second comes next. */
+	/* addresses of a pair of which the higher lock is taken next */
 	atomic<usize> lower, higher;
-	/* Places in use besides at[0]. */
+	/* places in use besides at[0] */
 	atomic<u32> more;
 	atomic<u8> rank;
-	/* Whoever has said something of a lock, and may say more. */
+	/* claim() without disclaim(): nested `nested` */
 	atomic<u8> claims;
 	held_lock at[most];
 
@@ -295,9 +299,9 @@ struct alignas(cache_line) held_locks {
 	}
 };
 
-/* Of all owners. */
+/* The stacks of all owners. */
 struct held_by_owners {
-	/* The caller's, or null where it has none. */
+	/* The caller's stack, or null if it holds and waits for nothing. */
 	[[nodiscard]] held_locks *mine() const
 	{
 		const usize owner = owner_id();
@@ -312,7 +316,7 @@ struct held_by_owners {
 		return nullptr;
 	}
 
-	/* The caller's, and its own until disclaim(); null: no room. */
+	/* A stack that is the caller's until disclaim(); null: none is free. */
 	[[nodiscard]] held_locks *claim_mine() const
 	{
 		held_locks *const known = mine();
@@ -323,7 +327,7 @@ struct held_by_owners {
 		return stack;
 	}
 
-	/* A place of the caller's, for one more. */
+	/* A place for one more lock of the caller. */
 	[[nodiscard]] held_place push() const
 	{
 		if (held_locks *const stack = mine())
@@ -337,7 +341,8 @@ struct held_by_owners {
 	u32 owners;
 
       private:
-	/* A CPU has its own; threads share as many as hold locks at once. */
+	/* Each CPU has a stack; a thread gets a free one while it holds locks.
+	 */
 	held_locks *claim(usize owner) const
 	{
 		if (owner_is_cpu()) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules - which acquisition breaks the order, and who is told
+ * rules - checks an acquisition against the order, and reports what breaks it
  *
- * Between what an owner has and what it wants: lock_order.hpp says what is
- * found. Fast where all is known: loads alone.
+ * Each check compares a lock that the owner holds with the lock that it wants;
+ * lock_order.hpp lists the findings. A pair that is known costs loads alone.
  */
 #pragma once
 
@@ -18,19 +18,20 @@
 namespace klock {
 
 /*
- * order_learning - what is new in the order of locks, and what it breaks
+ * order_learning - adds edges to the order of locks, and finds what they break
  *
- * What each function is told was not known when its caller looked. It looks
- * again under one lock, with interrupts off, then searches, then notes it,
- * broken or not, so that each new thing is searched once, by one CPU, with all
- * that were noted before it in sight: of those who close a cycle at the same
- * time, exactly the last reports. The argument stands in lock_order.hpp.
+ * Callers check without the lock whether an edge is known; each function checks
+ * again under it, with interrupts off. It then searches, and notes the edge,
+ * broken or not. So each new edge is searched once, by one CPU, that sees all
+ * edges noted before: if several CPUs close a cycle at the same time, exactly
+ * the last one reports it. lock_order.hpp has the argument.
  *
- * found(what, length, one): what is wrong, how many classes of the graph's
- * route show it, and the lock, which it releases before it panics.
+ * found(what, length, one) is called for a finding: its kind, the number of
+ * classes of the graph's route that show it, and the lock, which it releases
+ * before it panics.
  */
 
-/* What the route in the graph is. */
+/* The kind of a finding, and the route in the graph that shows it. */
 enum class finding {
 	cycle,	   /* from what was waited for to what was held */
 	inversion, /* from a handler's to what is held with interrupts on */
@@ -39,7 +40,7 @@ enum class finding {
 	backwards, /* two of a name, the second of a lower sub-rank */
 };
 
-/* Whether a class is one of these. */
+/* A search's target: a class of this set. */
 struct is_in {
 	bool operator()(u32 number) const { return set.has(number); }
 
@@ -47,8 +48,8 @@ struct is_in {
 };
 
 /*
- * The lock, with interrupts off. It ends by unlock() and by no destructor: that
- * would need a C++ runtime where a host's panic may throw.
+ * Holds the lock, with interrupts off, until unlock(). It has no destructor,
+ * which would need a C++ runtime on a host whose panic throws.
  */
 struct one_at_a_time {
 	explicit one_at_a_time(tas_lock &of) : before(irq_save()), lock(&of)
@@ -58,7 +59,7 @@ struct one_at_a_time {
 	one_at_a_time(const one_at_a_time &) = delete;
 	one_at_a_time &operator=(const one_at_a_time &) = delete;
 
-	/* Once; again it does nothing. */
+	/* Releases the lock; does nothing if it was released. */
 	void unlock()
 	{
 		if (!lock)
@@ -84,7 +85,7 @@ struct order_learning {
 		return number;
 	}
 
-	/* False: there was no room for its lines. */
+	/* Adds an edge; false: there was no room for its lines. */
 	template <typename Found>
 	[[gnu::noinline]] bool learn(const order_edge &e, Found found) const
 	{
@@ -108,7 +109,7 @@ struct order_learning {
 		return noted;
 	}
 
-	/* Whether all that this edge says was seen, or does not count. */
+	/* Whether this edge was seen before, or is ignored. */
 	[[nodiscard]] bool is_known(u32 from, u32 to, bool by_address) const
 	{
 		return (by_address ? graph.seen_after(from).has(to)
@@ -116,7 +117,7 @@ struct order_learning {
 		       graph.ignored_after(from).has(to);
 	}
 
-	/* Of all classes of these two names. */
+	/* Declares the edge from one family to another harmless. */
 	void declare_harmless(u32 first, u32 second) const
 	{
 		one_at_a_time one(*busy);
@@ -151,7 +152,7 @@ struct order_learning {
 		return !known;
 	}
 
-	/* An interrupt handler waits for it. */
+	/* An interrupt handler waits for the class. */
 	template <typename Found>
 	[[gnu::noinline]] void learn_handler(u32 number, bool by_reads,
 					     call_site by, Found found) const
@@ -167,7 +168,7 @@ struct order_learning {
 		one.unlock();
 	}
 
-	/* It is held or waited for with interrupts on. */
+	/* The class is held or waited for with interrupts on. */
 	template <typename Found>
 	[[gnu::noinline]] void learn_open(u32 number, bool by_reads,
 					  call_site by, Found found) const
@@ -184,7 +185,7 @@ struct order_learning {
 		one.unlock();
 	}
 
-	/* Two names; before others use their locks. */
+	/* Declares an edge, before others use the locks. */
 	template <typename Found>
 	[[gnu::noinline]] void declare(u32 first, u32 second, Found found) const
 	{
@@ -206,14 +207,13 @@ struct order_learning {
 	class_marks open;
 	order_sites sites;
 	tas_lock *busy;
-	/* Findings are noted, and no panic. */
+	/* findings are noted, without a panic */
 	bool goes_on;
 
       private:
 	/*
-	 * Returns false where the edge breaks no order. Else it reports the
-	 * edge, ignores it from then on, so that each mistake is reported once,
-	 * and releases `one`.
+	 * Returns false if the edge breaks no order. Otherwise reports the edge
+	 * once, does not add it to the graph, and releases `one`.
 	 */
 	template <typename Found>
 	bool report_if_wrong(const order_edge &e, Found found,
@@ -253,10 +253,11 @@ struct order_learning {
 	}
 
 	/*
-	 * Two of one name are ordered by address or by sub-rank, and never by
-	 * both: a lock that is a child to one CPU and has no rank to another
-	 * comes second here and first there. Returns true where an edge of the
-	 * other order is known, and sets the route to that edge.
+	 * Locks of one name are ordered either by address or by sub-rank. With
+	 * both, a lock that is the child for one CPU and has no rank for
+	 * another would come second for one and first for the other. Returns
+	 * true if an edge of the other order is known, and sets the route to
+	 * that edge.
 	 */
 	bool find_other_order(const order_edge &e) const
 	{
@@ -290,9 +291,10 @@ struct order_learning {
 	}
 
 	/*
-	 * A handler that reads it interrupts a reader of it: reads of one CPU
-	 * nest, and neither waits. Over other locks they do, and where two of
-	 * it are held at once.
+	 * Whether a handler and the code that it interrupts only read this
+	 * class: reads of one CPU nest, so neither waits. A path over other
+	 * locks is a danger even then, and so are two locks of the class that
+	 * are held at once.
 	 */
 	bool is_only_read(u32 number) const
 	{
@@ -301,7 +303,7 @@ struct order_learning {
 		       !graph.seen_after(number).has(number);
 	}
 
-	/* The way from a handler's class to one that is open; 0: none. */
+	/* The path from a handler's class to an open one; 0: none. */
 	u32 to_open(u32 number) const
 	{
 		const bool alone_is_right = is_only_read(number);
@@ -312,7 +314,7 @@ struct order_learning {
 		});
 	}
 
-	/* The first way from a handler's class to this one; 0: none. */
+	/* The first path from a handler's class to this one; 0: none. */
 	u32 from_handlers(u32 number, bool alone_is_right) const
 	{
 		for (u32 i = 0; i < graph.classes; i++) {
@@ -328,7 +330,8 @@ struct order_learning {
 		return 0;
 	}
 
-	/* The same through a new edge, on to one that is open. */
+	/* The path from a handler's class over the new edge to an open class.
+	 */
 	u32 inversion_by(u32 from, u32 to) const
 	{
 		if (!graph.find(to, false, is_in{open.any}))
@@ -342,10 +345,10 @@ struct order_learning {
 };
 
 /*
- * order_memory - all that lock_order.hpp keeps, in one object of fixed size
+ * order_memory - the memory of lock_order.hpp, in one object of fixed size
  */
 
-/* Of addresses of names: the least power of two that is twice as many. */
+/* The size of the hash table: a power of two, at least two times `classes`. */
 constexpr u32 slots_for(u32 classes)
 {
 	u32 power = 1;
@@ -362,7 +365,7 @@ struct lock_order_memory {
 		      "lock_order: 1 to 256 names of locks");
 	static_assert(Owners >= 1, "lock_order: one owner at least");
 
-	/* Of edges whose lines can be named. */
+	/* The number of edges whose lines can be reported. */
 	static constexpr u32 edges = 2 * Classes;
 
 	constexpr lock_order_memory() = default;
@@ -409,17 +412,17 @@ struct lock_order_memory {
 };
 
 /*
- * order_report - what a kernel is told when lock_order.hpp finds something
+ * order_report - the text of a finding
  *
- * The text of one finding is put together on the stack of the CPU that panics,
- * while it holds the lock of the learning: names, lines and the route are then
- * as they were found. The panic comes after that lock is released.
+ * It is built on the stack of the CPU that panics, while it holds the lock of
+ * order_learning: names, lines and the route are then as they were found. That
+ * lock is released before the panic.
  */
 
 /* Has room for a cycle of five classes with all its lines. */
 using order_text = bounded_text<1000>;
 
-/* What is wrong: the route's first classes, as many as length. */
+/* A finding, which the first `length` classes of the route show. */
 struct order_finding {
 	finding what;
 	u32 length;
@@ -454,8 +457,8 @@ struct order_report {
 		add_route(of.length);
 	}
 
-	/* A handler that interrupts who holds the last waits for the first,
-	 * whose holder waits for the last. */
+	/* A handler interrupts the holder of the last class and waits for the
+	 * first one, whose holder waits for the last. */
 	void add_inversion(u32 length, call_site by)
 	{
 		const u32 first = number(0), last = number(length - 1);
@@ -502,7 +505,7 @@ struct order_report {
 				 : " (declared)");
 	}
 
-	/* inode, or of a sub-rank: inode (nested 1) */
+	/* Adds "inode", or "inode (nested 1)" with a sub-rank. */
 	void add_class(u32 of)
 	{
 		text.add(known.classes.name(of).c_str());
@@ -510,7 +513,7 @@ struct order_report {
 			text.add(" (nested ").add(rank).add(")");
 	}
 
-	/* A (a.c:10) then B (a.c:12) on CPU 1 */
+	/* Adds "A (a.c:10) then B (a.c:12) on CPU 1". */
 	void add_step(lock_label from, call_site there, lock_label to,
 		      call_site here, u32 cpu)
 	{
@@ -528,7 +531,8 @@ inline void say_order(const wanted_lock &want, const char *text)
 	report_misuse(name.add(want.label).c_str(), want.lock, text);
 }
 
-/* A finding of order alone; where nobody would read a note it is a panic. */
+/* Reports a finding: as a note if goes_on and the kernel takes notes; else by a
+ * panic. */
 [[gnu::noinline]] inline void say_finding(const wanted_lock &want,
 					  const char *text, bool goes_on)
 {
@@ -574,7 +578,7 @@ inline misuse_text text_of_pair(const char *what, const held_lock &held,
 		goes_on);
 }
 
-/* For the learning: what is done about a finding. */
+/* The `found` of order_learning: reports a finding. */
 struct order_reporter {
 	void operator()(finding what, u32 length, one_at_a_time &one) const
 	{
@@ -591,7 +595,7 @@ struct order_reporter {
 	const wanted_lock &want;
 };
 
-/* Something that must not be while this lock is held. */
+/* Panics about something that is forbidden while this lock is held. */
 [[gnu::noinline]] inline void
 complain_of_held(const char *what, const held_lock &held, call_site by)
 {
@@ -627,7 +631,7 @@ struct order_rules : order_learning {
 						   : new_class(of, sub_rank);
 	}
 
-	/* Of what is held; a try has not looked. */
+	/* The class of a held lock; looks it up if it was taken by a try. */
 	[[nodiscard]] u32 class_of(const held_lock &one)
 	{
 		const u32 known = one.class_plus_1.load_relaxed();
@@ -640,7 +644,8 @@ struct order_rules : order_learning {
 	/* -- Orders ----------------------------------------------------------
 	 */
 
-	/* mine: where `want` is noted, of class `to`. */
+	/* Checks `want`, of class `to`, noted in `mine`, against a held lock.
+	 */
 	void check_pair(const held_lock &held, held_place mine,
 			const wanted_lock &want, u32 to)
 	{
@@ -678,7 +683,7 @@ struct order_rules : order_learning {
 	/* -- Interrupts ------------------------------------------------------
 	 */
 
-	/* A handler waits for it. */
+	/* An interrupt handler waits for a lock of this class. */
 	void note_handler(u32 number, const wanted_lock &want)
 	{
 		const bool by_reads = want.is_nested();
@@ -689,7 +694,8 @@ struct order_rules : order_learning {
 				      order_reporter{*this, nullptr, want});
 	}
 
-	/* All that this owner has, it has with interrupts as they are. */
+	/* If interrupts are on, all that the owner holds is held with them on.
+	 */
 	void note_open(const held_locks &mine, const wanted_lock &want)
 	{
 		if (!irqs_enabled())
@@ -766,7 +772,7 @@ struct order_rules : order_learning {
 		say_order(want, text.c_str());
 	}
 
-	/* What is full, of which that was said. */
+	/* the tables of which it was reported that they are full */
 	atomic<u32> said;
 };
 
