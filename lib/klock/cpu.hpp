@@ -22,7 +22,7 @@ using arch::cpu_relax;
 using arch::cycles;
 using arch::cycles_if_usable;
 
-/* cycles() so far from now, or the end of time. */
+/* The deadline that many cycles from now; at most the largest u64. */
 inline u64 deadline_in(u64 how_long)
 {
 	const u64 now = cycles();
@@ -30,7 +30,7 @@ inline u64 deadline_in(u64 how_long)
 	return how_long < ~now ? now + how_long : ~u64{0};
 }
 
-/* So many turns: what a back-off is measured in. */
+/* Pauses for that many turns, the unit of back-off. */
 inline void relax_for(u32 turns)
 {
 	for (u32 i = 0; i < turns; i++)

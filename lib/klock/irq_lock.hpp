@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * irq_lock - a lock whose type says who may take it: handlers too, or threads
+ * irq_lock - a lock whose type says whether handlers take it, or threads alone
  *
- *	irq_lock<L>	a handler takes it, too: by irq_guard, irq_try_guard,
- *			irq_pair_guard alone, and of an L that readers share by
- *			irq_shared_guard, irq_shared_try_guard. A plain guard
+ *	irq_lock<L>	a handler takes it, too. Only irq_guard, irq_try_guard
+ *			and irq_pair_guard take it, and, if readers share it,
+ *			irq_shared_guard and irq_shared_try_guard. A plain guard
  *			does not compile, and there is no lock() to call by hand
- *	thread_lock<L>	no handler takes it: any guard; checked, a handler that
- *			does panics, a reader as well
+ *	thread_lock<L>	no handler takes it: any guard takes it. If it is
+ *			checked, a handler that takes it or reads it panics
  *
  *	constinit klock::irq_lock<klock::ticket_lock<klock::u8>> queue;
  *
  *	klock::irq_guard held(queue);
  *
- * Algorithm:   That of L, which it holds.
+ * Algorithm:   that of L, which it contains
  * Source:      the idea that a type forbids the wrong guard: the Rust world's
  *              IRQ-safe lock wrappers; the code is ours.
  * Use when:    a kernel has handlers: each lock then says once which kind it
@@ -23,8 +23,8 @@
  * Lifetime:    as L                    Checked: unit/irq_lock: lifetime
  * Fairness:    that of L; no instruction is added
  *                                      Checked: codegen/guards
- * Capacity:    that of L. On an irq_lock no CPU contends twice but by an NMI
- *              handler's irq_try_guard: CPUs x 2 are enough
+ * Capacity:    that of L. For an irq_lock CPUs x 2 are enough: a CPU contends
+ *              twice only if an NMI handler tries, by irq_try_guard
  *                                      Checked: unit/irq_lock: capacity
  * Context:     irq_lock: any that L allows. thread_lock: threads; with
  *              checked_if<true, thread_lock<L>> a handler that takes it or
@@ -67,7 +67,7 @@ struct irq_lock : detail::reader_constants_of<L> {
 	/* The lock that guards find inside. */
 	using taken_by_irq_guard_alone = L;
 
-	/* Contexts that may hold or wait at once; max_readers, of L's. */
+	/* Contexts that may hold or wait at once; max_readers is L's. */
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr irq_lock() = default;
@@ -82,10 +82,11 @@ struct irq_lock : detail::reader_constants_of<L> {
 	{
 	}
 
-	/* Whether it is held: a hint, as of the lock inside. */
+	/* Whether it is held: a hint, as the lock inside says. */
 	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
 
-	/* -- Of a checked lock inside: checked_lock.hpp; else nothing -- */
+	/* -- Passed to a checked or counted lock inside (checked_lock.hpp,
+	 * counted_lock.hpp); do nothing for another -- */
 
 	template <typename... Name>
 	void set_name(Name... name)
@@ -94,7 +95,6 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.set_name(name...);
 	}
 
-	/* Of a counted lock inside: counted_lock.hpp; else nothing. */
 	void list_counts()
 	{
 		if constexpr (requires { inner.list_counts(); })
@@ -112,7 +112,7 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.assert_held(by);
 	}
 
-	/* A guard's, at its end: nobody has turned interrupts on inside. */
+	/* Called at a guard's end: checks that interrupts are still off. */
 	void check_irqs_off(call_site by) const
 		requires requires(const L &of) { of.check_irqs_off(by); }
 	{
@@ -135,8 +135,8 @@ struct irq_lock : detail::reader_constants_of<L> {
 };
 
 /*
- * L, and the promise that no handler takes it: everything that L has, and in a
- * checked_lock around it a panic for whoever breaks the promise.
+ * L, with the promise that no handler takes it. It has all members of L; a
+ * checked_lock around it panics if a handler takes it.
  */
 template <any_lock L>
 struct thread_lock : L {

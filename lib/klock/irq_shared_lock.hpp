@@ -13,7 +13,8 @@
  *
  * Algorithm:   L, and behind it a gate for handlers alone: a writer that has L
  *              shuts the gate when no handler is inside. A handler never waits
- *              in L, where a writer may wait for the reader it interrupted.
+ *              in L, where a writer may wait for the reader that the handler
+ *              interrupted.
  * Source:      ours. Why no lock of readers and writers lets a handler read
  *              past its line: Context of phase_fair_lock.hpp.
  * Use when:    handlers read what threads read for long, and interrupts must
@@ -70,8 +71,8 @@ namespace klock {
 namespace detail {
 
 /*
- * The gate: handlers read, and the one writer that has L shuts it while none
- * does. Reads nest: an arriving reader waits for a writer that is in, alone.
+ * The gate. Handlers read; the one writer that holds L shuts it while no
+ * handler reads. Reads nest: a reader waits only for a writer that is inside.
  */
 struct handler_gate {
 	static constexpr bool is_gate = true;
@@ -95,7 +96,7 @@ struct handler_gate {
 			state.await_relaxed([](u16 now) { return open(now); });
 	}
 
-	/* If no writer is inside; never waits. */
+	/* Takes it to read if no writer is inside; never waits. */
 	[[nodiscard]] bool try_lock_shared()
 	{
 		u16 found = state.load_relaxed();
@@ -119,7 +120,7 @@ struct handler_gate {
 	}
 
       private:
-	/* A writer is inside; below it, handlers are counted. */
+	/* The flag of a writer inside; the bits below count handlers. */
 	static constexpr u16 writing = 0x8000;
 
 	static constexpr bool open(u16 state) { return !(state & writing); }
@@ -134,7 +135,7 @@ struct handler_gate {
 	atomic<u16> state;
 };
 
-/* Checked as L is. */
+/* The type of a gate, which is checked if L is. */
 template <typename L>
 struct gate_of {
 	using type = handler_gate;
@@ -161,7 +162,7 @@ struct gated {
 	{
 	}
 
-	/* -- A writer, with interrupts off; by: whom a checked L is told -- */
+	/* -- A writer, with interrupts off; by: the site, for a checked L -- */
 
 	template <typename... By>
 		requires requires(L &l, By... by) { l.lock(by...); }
@@ -171,7 +172,7 @@ struct gated {
 		gate.lock(by...);
 	}
 
-	/* Where L is free and no handler reads; never waits. */
+	/* Takes it if L is free and no handler reads; never waits. */
 	template <typename... By>
 		requires requires(L &l, By... by) { l.try_lock(by...); }
 	[[nodiscard]] bool try_lock(By... by)
@@ -220,7 +221,7 @@ struct gated {
 	{
 		gate.lock_shared(by...);
 	}
-	/* If no writer is inside; never waits. */
+	/* Takes it to read if no writer is inside; never waits. */
 	template <typename... By>
 	[[nodiscard]] bool try_lock_in_handler(By... by)
 	{
@@ -237,7 +238,7 @@ struct gated {
 		return inner.is_locked() || gate.is_locked();
 	}
 
-	/* Of a checked lock inside; else not there. */
+	/* Members for a checked lock inside. */
 	[[nodiscard]] bool is_held_by_me() const
 		requires is_checked<L>
 	{
@@ -261,7 +262,7 @@ struct gated {
 	typename gate_of<L>::type gate;
 };
 
-/* By whom a gate is told that it is asked, where it is checked. */
+/* Calls a verb of the gate, with the call site if it is checked. */
 template <typename L, typename Verb>
 auto ask_gate([[maybe_unused]] call_site by, L &lock, Verb verb)
 {
@@ -273,7 +274,7 @@ auto ask_gate([[maybe_unused]] call_site by, L &lock, Verb verb)
 
 } // namespace detail
 
-/* L is read by threads with interrupts on, by handlers past them. */
+/* A lock that threads read with interrupts on, and handlers read over them. */
 template <plain_shared_lock L>
 struct irq_shared_lock : irq_lock<detail::gated<L>> {
 	/* A shared_guard looks for it. */
@@ -316,7 +317,7 @@ struct to_read_in_handler {
 	template <typename>
 	using needs = no_argument;
 
-	/* Of any other lock: one error. */
+	/* Any other lock gets one error. */
 	template <typename L, typename>
 	static constexpr bool refuses = !interruptible_shared_lock<L>;
 	template <typename L, typename>
@@ -330,7 +331,7 @@ struct to_read_in_handler {
 
 } // namespace detail
 
-/* Reads in a handler, for the length of a block. Not in an NMI's. */
+/* Reads in a handler, for the length of a block. Not in an NMI handler. */
 template <detail::guardable L>
 struct [[nodiscard]] handler_shared_guard
     : detail::guard_of<L, detail::to_read_in_handler, detail::waiting,
@@ -352,7 +353,7 @@ struct [[nodiscard]] handler_shared_guard
 template <typename L>
 handler_shared_guard(L &) -> handler_shared_guard<L>;
 
-/* The same if no writer is inside, in any handler; true while it reads. */
+/* Reads in any handler if no writer is inside; is true while it reads. */
 template <detail::guardable L>
 struct [[nodiscard]] handler_shared_try_guard
     : detail::guard_of<L, detail::to_read_in_handler, detail::trying,

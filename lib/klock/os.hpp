@@ -1,50 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * os - the functions that klock may ask of the kernel it lives in
+ * os - the functions that a kernel supplies to klock
  *
- * Only guards of locks that are indexed by CPU call the first, only once.hpp
- * the first two, only checked locks (checked_lock.hpp) all that are about
- * misuse, only irq_depth.hpp the one that it names, only too_long.hpp the first
- * and klock_os_context(), and only locks that sleep the four about threads: a
- * kernel that uses none of these defines none. They have C names so that a
- * kernel in C can define them too. Define them in one file: a linker may take
- * the optional ones out of a library only where it takes the others.
+ * A kernel defines those that the parts of klock which it uses call:
+ *
+ *	guards of locks that are indexed by CPU	klock_os_cpu_id()
+ *	once.hpp	klock_os_cpu_id(), klock_os_panic()
+ *	checked_lock.hpp	all that are about misuse
+ *	irq_depth.hpp	klock_os_irq_depth()
+ *	too_long.hpp	klock_os_cpu_id(), klock_os_context()
+ *	locks whose waiters sleep	the four about threads
+ *
+ * They have C names so that a kernel in C can define them, too. Define them in
+ * one file: a linker may take the optional ones from a library only if it takes
+ * another function of the same file.
  */
 #pragma once
 
 #include <klock/types.hpp>
 
 /*
- * The number of the CPU that asks, 0 .. CPUs - 1, dense and fixed. Called with
- * preemption impossible (a CPU that could move would lock under a number that
- * is no longer its own); any context. Checked locks ask for it besides, for
- * their reports: there a CPU that has moved since does no harm.
+ * Returns the number of the calling CPU, 0 .. CPUs - 1, dense and fixed. Called
+ * with preemption off (a thread that moved to another CPU would lock under a
+ * number that is no longer its own), in any context. Checked locks also call it
+ * for their reports, with preemption on: a wrong number does no harm there.
  */
 extern "C" unsigned klock_os_cpu_id(void);
 
 /*
- * Reports a misuse that cannot be survived and never returns. lock_name is the
- * lock's type or the name its owner gave it, lock_address tells it from its
- * siblings, what says what was done. May be called with the lock held,
- * interrupts off, in any context.
+ * Reports a misuse that cannot be survived, and never returns. lock_name is the
+ * lock's name or its type, lock_address tells it from others of that name, what
+ * describes the misuse. Called with locks held or not, interrupts on or off, in
+ * any context.
  */
 extern "C" [[noreturn]] void klock_os_panic(const char *lock_name,
 					    const void *lock_address,
 					    unsigned cpu, const char *what);
 
 /*
- * Returns the klock::context that this CPU is in. A kernel's entry code
- * knows; one that does not answers 0, and checked_lock.hpp says what then is
- * lost. Called in any context.
+ * Returns the klock::context of this CPU, which a kernel's entry code knows. A
+ * kernel that does not know returns 0; checked_lock.hpp says which checks are
+ * lost then. Called in any context.
  */
 extern "C" int klock_os_context(void);
 
 /*
- * Optional: who takes and releases locks, where that is not the CPU but a
- * thread that may be preempted or move while it holds one: any value but the
- * largest, the same for as long as it holds a lock and nobody else's meanwhile;
- * a thread's number or address. A handler is who it interrupted. Where it is
- * not defined, who asks is its CPU. Called in any context.
+ * Optional: returns the owner that takes and releases locks, if that is not the
+ * CPU but a thread, which may be preempted or move while it holds one: its
+ * number or address, or any other value but the largest. It stays the same
+ * while the thread holds a lock, and no other thread has it. A handler's owner
+ * is the thread that it interrupted. If this is not defined, the owner is the
+ * CPU. Called in any context.
  */
 extern "C" [[gnu::weak]] unsigned long klock_os_owner_id(void);
 
@@ -53,16 +59,17 @@ struct lock_order;
 }
 
 /*
- * Optional: where the order of checked locks is learned, in one line of one
- * file: see lock_order.hpp. Not defined: no order is checked. Called in any
- * context; the answer never changes.
+ * Optional: returns the object that learns the order of checked locks, see
+ * lock_order.hpp. If this is not defined, no order is checked. Called in any
+ * context; the result never changes.
  */
 extern "C" [[gnu::weak]] klock::lock_order *klock_os_lock_order(void);
 
 /*
- * Optional: takes a line, without its end, that is no misuse: a table of
- * lock_order.hpp is full, a section of too_long.hpp was long. Each once. Called
- * in any context but NMI, interrupts on or off, locks held.
+ * Optional: prints a line, without its newline, about something that is no
+ * misuse: a table of lock_order.hpp is full, a section of too_long.hpp was
+ * long. Each line comes once. Called in any context but NMI, interrupts on or
+ * off, locks held.
  */
 extern "C" [[gnu::weak]] void klock_os_note(const char *text);
 
@@ -71,58 +78,60 @@ struct irq_depth;
 }
 
 /*
- * This CPU's irq_depth, for irq_depth.hpp alone: one a CPU, zero at first.
- * Called with interrupts off, in any context but NMI; asked with them on only
- * where a panic follows.
+ * Returns this CPU's irq_depth, zero at first; only irq_depth.hpp calls it.
+ * Called with interrupts off, or on if a panic follows; in any context but NMI.
  */
 extern "C" klock::irq_depth *klock_os_irq_depth(void);
 
 /*
- * The kernel's scheduler, for locks that sleep: four functions, and a permit
- * for each thread, which is there or is not. unpark() gives it, park() takes
- * it or blocks until it is there, so an unpark() that comes first is not lost.
+ * The kernel's scheduler, for locks whose waiters sleep: four functions, and a
+ * permit for each thread, which it has or has not. unpark() gives the permit;
+ * park() takes it, or blocks until it is there. So an unpark() that comes first
+ * is not lost.
  *
- * - What was written before an unpark() is seen after the park() that takes
- *   its permit, whoever else has given it too: unpark() is a read-modify-write
- *   with release (or the scheduler's lock), never a store, which would hide
- *   what came before it. Taking the permit is a read-modify-write with acquire.
- * - park() may return without a permit, and a permit may be left over from a
- *   wait that has ended: klock looks again each time. So signals, kill() and
- *   debuggers may unpark whom they like.
- * - klock unparks a thread only while it is in a wait of klock's: no reference
- *   is counted, and a handle needs to be valid no longer than its thread lives.
+ * - All writes before an unpark() are seen after the park() that takes its
+ *   permit, even if another unpark() came in between: unpark() is a
+ *   read-modify-write with release (or takes the scheduler's lock). It is never
+ *   a store, which would hide the unpark() before it. Taking the permit is a
+ *   read-modify-write with acquire.
+ * - park() may return without a permit, and a permit may be left over from an
+ *   earlier wait: klock checks its condition again each time. So signals,
+ *   kill() and debuggers may unpark any thread.
+ * - klock unparks a thread only while that is in a wait of klock's: there is no
+ *   reference count, and a handle need only be valid while its thread lives.
  *
- * klock/selftest/parking.hpp tests a kernel's own.
+ * klock/selftest/parking.hpp tests a kernel's implementation.
  */
 
 /*
- * Which thread asks: any value, the same for as long as it waits and nobody
- * else's meanwhile; a thread's number or address. Called in threads, interrupts
- * on or off, spin locks held.
+ * Returns a handle of the calling thread, its number or address: any value that
+ * stays the same during a wait, and that no other thread has. Called in
+ * threads, interrupts on or off, spin locks held.
  */
 extern "C" klock::usize klock_os_thread(void);
 
 /*
- * Blocks until the thread that calls has a permit, and takes it. Called in
- * threads, interrupts on, no spin lock held; comes back so. Whatever else
- * parks the same thread in between (a page fault, a signal) may take it.
+ * Blocks until the calling thread has a permit, and takes it. Called in
+ * threads, and returns, with interrupts on and no spin lock held. Another park
+ * of the same thread in between (for a page fault, a signal) may take the
+ * permit.
  */
 extern "C" void klock_os_park(void);
 
 /*
- * The same until `deadline`, a time of klock::cycles(), ~0 for never; called
- * for waits with a deadline alone. False: the wait is to end, as the deadline
- * has passed or because the kernel wants it (the thread was killed), and the
- * permit was taken or not. True: anything else.
+ * klock_os_park() until `deadline`, a time of klock::cycles(), ~0 for never.
+ * Called only for waits with a deadline. Returns false to end the wait, because
+ * the deadline has passed or the kernel wants it (the thread was killed); the
+ * permit may have been taken or not. Returns true otherwise.
  */
 extern "C" bool klock_os_park_until(klock::u64 deadline);
 
 /*
- * Gives the thread a permit, if it has none, and has it run. Called in any
- * context but NMI, with interrupts off and a spin lock of klock's held: it
- * never waits for a thread. It may take the scheduler's lock; nobody who holds
- * that one may then release, wake or notify. The thread may be the one that
- * calls, or that the handler interrupted.
+ * Gives the thread a permit, if it has none, and makes it runnable. Called in
+ * any context but NMI, with interrupts off and a spin lock of klock's held: it
+ * must not wait for a thread. It may take the scheduler's lock; code that holds
+ * that lock must then not release, wake or notify. The thread may be the
+ * calling one, or the one that the handler interrupted.
  */
 extern "C" void klock_os_unpark(klock::usize thread);
 
@@ -134,9 +143,8 @@ enum class context : int { thread, interrupt, nmi };
 inline unsigned cpu_id() { return klock_os_cpu_id(); }
 
 /*
- * A function that a kernel may define, or null. Read from memory: clang 14's
- * code for RISC-V (medany) cannot name what is 2 GiB away, and that is where
- * null is.
+ * An optional function of the kernel, or null. It is read from memory: clang
+ * 14's code for RISC-V (medany) cannot address what is 2 GiB away, as null is.
  */
 template <auto *Function>
 inline auto *defined_or_null()
@@ -153,7 +161,7 @@ inline usize owner_id()
 	return asked ? asked() : klock_os_cpu_id();
 }
 
-/* Whether nobody else than CPUs takes locks. */
+/* Whether the owners of locks are CPUs. */
 inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>(); }
 
 /* klock_os_lock_order(), or null where there is none. */
@@ -183,24 +191,24 @@ inline context current_context()
 }
 
 /*
- * checks_off - whether a report was made: then no other is
+ * checks_off - set by the first report: no other is made after it
  *
- * What a kernel does after its first report, to print it and to stop, may break
- * the same rules, and another CPU may find the same mistake. So all goes on as
- * the locks inside do, and nothing is said. Two that report in one instant both
- * do: klock_os_panic() is called by one of them first. No atomic: a model
- * checker has nothing to explore here, as a report ends what it explores.
+ * A kernel that prints its first report and stops may break the same rules in
+ * doing so, and other CPUs may find the same mistake. So after it, checked
+ * locks behave as the locks inside, without reports. Two CPUs that report at
+ * the same time both do. It is no atomic: the model checker has nothing to
+ * explore here, as a report ends an execution.
  */
 inline constinit bool checks_off = false;
 
-/* A volatile variable would be in each file that includes this, used or not. */
+/* A volatile variable would be emitted into each file that includes this. */
 inline volatile bool &checks_are_off() { return checks_off; }
 
-/* For tests, whose klock_os_panic() comes back (throws, longjmps): before it
- * does, set_checks(true). */
+/* For tests whose klock_os_panic() leaves by an exception or longjmp(): call
+ * set_checks(true) before it does. */
 inline void set_checks(bool on) { checks_are_off() = !on; }
 
-/* The first time a panic; then nothing. */
+/* Panics the first time; later does nothing. */
 inline void report_misuse(const char *lock_name, const void *lock,
 			  const char *text)
 {

@@ -3,19 +3,20 @@
  * preemptable_ticket_lock - tickets that pass over a waiter that does not run
  *
  * Algorithm:   A ticket proposes the order of service; one compare-and-swap of
- *              the turn decides who holds. A waiter waits for its turn, and
- *              while the lock is held. If it lies free and nobody takes it, the
- *              CPU whose turn it is does not run: the waiter's patience counts
- *              such spin iterations alone, then it bypasses, and moves the
- *              turn to its own ticket. A CPU whose turn has passed is late, and
- *              competes whenever the lock is free, for the turn as it is. A
- *              waiter only guesses whether it is late; once it holds, it looks
- *              at the next ticket and sets the turn right. lock() at a free
- *              lock for which no ticket is out takes none.
+ *              the turn decides which waiter becomes the holder. A waiter waits
+ *              for its turn, and while the lock is held. If the lock is free
+ *              and not taken, the CPU whose turn it is does not run. The
+ *              waiter's patience counts only spin iterations of that kind; when
+ *              it is used up, the waiter bypasses that CPU, and moves the turn
+ *              to its own ticket. A CPU whose turn has passed is late: it
+ *              competes whenever the lock is free, and leaves the turn as it
+ *              is. A waiter only guesses whether it is late; once it holds the
+ *              lock, it reads the next ticket and corrects the turn. lock() at
+ *              a free lock without waiters takes no ticket.
  * Source:      Ouyang and Lange, VEE 2013 (tickets that can be bypassed); we
  *              differ: patience is spent at a free lock only, and so does not
- *              depend on the section's length; who bypasses moves the turn, so
- *              that those passed over delay nobody; an uncontended lock() takes
+ *              depend on the section's length; a bypass moves the turn, so that
+ *              the CPUs passed over delay nobody; an uncontended lock() takes
  *              no ticket.
  * Use when:    threads or vCPUs may be preempted while they wait: under a
  *              hypervisor, an emulator, a scheduler. Everybody always runs:
@@ -25,12 +26,13 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the ticket while all who wait run. Who does not run when
- *              its turn comes is passed over; when it runs again it competes
- *              at once, as with ttas_lock, without a bound on how often it is
- *              bypassed. Passed by more turns than max_contenders, it looks
- *              early, and competes when its patience ends. Beyond a hundred
- *              CPUs a handoff may outlast patience, as if somebody did not run
+ * Fairness:    FIFO by the ticket while all waiters run. A waiter that does not
+ *              run when its turn comes is passed over; when it runs again it
+ *              competes at once, as with ttas_lock, without a bound on how
+ *              often it is bypassed. A waiter overtaken by more than
+ *              max_contenders turns cannot be told from a new one: it competes
+ *              when its patience ends. Beyond a hundred CPUs a handoff may
+ *              outlast patience, as if the next CPU did not run
  *                          Checked: model/preemptable: in turn,
  *                          model/preemptable: late, sim/every lock: in turn,
  *                          unit/preemptable_ticket_lock: in turn
@@ -39,9 +41,10 @@
  *              never exclusion
  *                          Checked: model/preemptable: over capacity,
  *                          unit/preemptable_ticket_lock: 64 contend
- * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
- *              only. No recursion. Everybody waits for a preempted holder; for
- *              a preempted waiter while patience lasts, and try_lock fails.
+ * Context:     any; if a handler takes it too, by irq_guard. NMI: try_lock
+ *              only. No recursion. All wait for a preempted holder. They wait
+ *              for a preempted waiter while patience lasts; try_lock fails
+ *              then.
  * Assumes:     an atomic add on the one counter, a compare-and-swap and a store
  *              of the other, which leave the first alone
  *
@@ -59,21 +62,22 @@
  *      any number, sequentially consistent Checked: proofs/preemptable
  *
  *	Tickets and reads are relaxed. Exclusion rests on the one counter that
- *	is swapped, and a stale look fails the swap.
+ *	is swapped, and the swap fails after a stale read.
  *
- * The turn is right in every free state: at most next, so that nobody is late
- * of whom no ticket was served, and try_lock() succeeds at a lock that is free
- * and awaited by nobody. Where a CPU swaps turn t, every holder before it has
- * drawn its ticket before its own swap; O2 reads what O3 released, so the look
- * at next behind O2 finds at least the ticket that made t: t <= drawn. A ticket
- * from t to drawn is live, and the turn moves past it; any other one is late,
- * and the turn stays. To decide by a look before the swap is not enough: as
- * many turns later as the counter has values, state is the same again. Tickets
- * alone do not tell either: passed by more than half of the range, an old one
- * looks early. So the distance is a hint for who waits, and settle() decides.
+ * The turn is correct in every free state: it is at most next. So no CPU is
+ * late before its ticket was served, and try_lock() succeeds if the lock is
+ * free and has no waiters. Proof: let a CPU swap turn t. Every holder before it
+ * took its ticket before its own swap, and O2 reads what O3 released. So the
+ * read of next after O2 finds at least the ticket that made t: t <= drawn. A
+ * ticket from t to drawn is live, and the turn moves past it; any other ticket
+ * is late, and the turn stays. Deciding by a read before the swap is unsafe:
+ * after as many turns as the counter has values, the state is the same again
+ * (ABA). The tickets alone do not tell either: one that was passed by more than
+ * half of the range looks early. So the distance is only a hint for waiters,
+ * and settle() decides.
  *
- * Patience ends, for everybody: whoever waited for ever with a ticket that
- * only looks early would wait for a turn that does not come.
+ * Every waiter's patience must end: a late waiter whose ticket looks early
+ * would wait for ever for a turn that does not come.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
@@ -103,7 +107,7 @@ struct preemptable_ticket_lock {
 
 	constexpr preemptable_ticket_lock() = default;
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit preemptable_ticket_lock(taken_already)
 	    : next(1), state(1)
 	{
@@ -125,8 +129,8 @@ struct preemptable_ticket_lock {
 	}
 
 	/*
-	 * Takes the lock if it is free and no ticket is out; never waits. Takes
-	 * none: nothing is left to serve where it fails.
+	 * Takes the lock if it is free and has no waiters; never waits. It
+	 * takes no ticket, so a failure leaves nothing behind.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -138,7 +142,7 @@ struct preemptable_ticket_lock {
 						      before(now)); /* O1 */
 	}
 
-	/* The holder's alone: that is why a plain store is enough. */
+	/* Only the holder calls it, so a store is enough. */
 	void unlock()
 	{
 		const Counter held = state.load_relaxed();
@@ -152,7 +156,7 @@ struct preemptable_ticket_lock {
 		return state.load_relaxed() & 1;
 	}
 
-	/* Whether somebody waits whose turn is to come: a hint, too. */
+	/* Whether somebody waits and is not late: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
 		const Counter now = state.load_relaxed();
@@ -162,12 +166,12 @@ struct preemptable_ticket_lock {
 	}
 
       protected:
-	/* The next ticket to be taken; on one line with the other. */
+	/* the next ticket to be taken; in one cache line with state */
 	alignas(2 * sizeof(Counter)) atomic<Counter> next;
-	/* Twice the ticket whose turn it is; and 1 while somebody holds it. */
+	/* two times the ticket whose turn it is, + 1 while it is held */
 	atomic<Counter> state;
 
-	/* lock() where tickets are out: by a ticket of its own. */
+	/* The slow path of lock(): takes a ticket and waits. */
 	template <typename... Serve>
 	[[gnu::noinline]] void lock_in_turn(Serve &...serve)
 	{
@@ -189,9 +193,10 @@ struct preemptable_ticket_lock {
 	}
 
 	/*
-	 * The same wait, which serves while the lock is held. Patience counts
-	 * at a free lock as ever, so that no serve() makes it longer: nobody
-	 * holds the lock and waits for an answer meanwhile.
+	 * Waits as lock_in_turn() does, and calls serve() while the lock is
+	 * held. It does not at a free lock, where patience counts: nobody holds
+	 * the lock and waits for an answer then, and a serve() would make
+	 * patience longer.
 	 */
 	template <serves Serve>
 	Counter await_free(Counter mine, Serve &serve) const
@@ -210,10 +215,11 @@ struct preemptable_ticket_lock {
 	static constexpr u32 most_ahead = 64;
 
 	/*
-	 * Spin iterations in this state before the ticket of this place
-	 * bypasses: endless while somebody holds it, none on turn or late.
-	 * Held comes first: what a wait returns is swapped as a free state.
-	 * Farther back than most_ahead nobody waits longer: patience must end.
+	 * Spin iterations that a waiter with this ticket spends in this state
+	 * before it bypasses: endless while the lock is held; none if it is its
+	 * turn, or it is late. `held` is checked first, as the caller swaps the
+	 * state that ended the wait as a free one. Beyond most_ahead, patience
+	 * does not grow: it must end.
 	 */
 	static constexpr u32 patience(Counter place, Counter now)
 	{
@@ -227,20 +233,19 @@ struct preemptable_ticket_lock {
 		       Patience;
 	}
 
-	/* A ticket as the state in which it is its turn, and the lock free. */
+	/* The state in which it is the ticket's turn and the lock is free. */
 	static constexpr Counter place_of(Counter ticket)
 	{
 		return distance(Counter{0}, static_cast<Counter>(ticket << 1));
 	}
 
-	/* Held, with the turn one back: unlock's step brings it where it was.
-	 */
+	/* The held state whose unlock() leaves the turn as it is now. */
 	static constexpr Counter before(Counter now)
 	{
 		return distance(Counter{1}, now);
 	}
 
-	/* Whether the turn is past it, by half of the range: a guess. */
+	/* Whether the turn has passed it, within half of the range: a guess. */
 	static constexpr bool seems_late(Counter place, Counter now)
 	{
 		const Counter all = distance(Counter{1}, Counter{0});
@@ -250,9 +255,9 @@ struct preemptable_ticket_lock {
 	}
 
 	/*
-	 * The holder's, behind its swap of now for taken: the turn is past its
-	 * ticket if that was still to come, else where it was. Nobody else
-	 * writes a state that is held.
+	 * Corrects the turn, after the holder has swapped `now` for `taken`: it
+	 * must be past the holder's ticket if that was live, and unchanged if
+	 * it was late. Only the holder writes a state that is held.
 	 */
 	void settle(Counter mine, Counter now, Counter taken)
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_counts - which locks are waited for, as a table, the worst first
+ * print_counts - a table of the locks that are waited for, the worst first
  *
  *	klock::print_counts([](const char *line) { put(line), put("\n"); });
  *
@@ -12,24 +12,24 @@
  *	    4711         2       0       9021    8800 log
  *	times in the units of cycles(), the CPU's clock
  *
- * Locks of counted_lock.hpp that were ever waited for, and those that were told
- * to list_counts(). acquired: contended ones as well; of 1000: how many of them
- * are; waited: all waits together, longest: the longest of them. Last, and only
- * where locks note it, how long they were held: all, and longest. Readers that
- * share a lock have a line of their own: "routes, readers". In the totals of a
- * name stand the locks of the table: one that was never waited for is not among
- * those `acquired`. A wait that ends on a CPU whose clock is behind counts as
- * none.
+ * The table has the locks of counted_lock.hpp that were ever waited for, and
+ * those that list_counts() has put into it. acquired: all acquisitions; of
+ * 1000: the share that was contended; waited: the sum of all waits; longest:
+ * the longest of them. If a lock notes how long it is held, the sum and the
+ * longest follow. Readers of a lock have a line of their own: "routes,
+ * readers". The totals of a name count only locks in the table: acquisitions of
+ * a lock that was never waited for are not in them. A wait counts as 0 cycles
+ * if it ends on a CPU whose clock is behind.
  *
- * A lock that was freed without forget_counts() is said to be so, where its
- * memory may still be read; those that were listed before it are not in the
- * table until they are waited for.
+ * A lock that was freed without forget_counts() is reported, if its memory can
+ * still be read; locks that were listed before it return to the table when they
+ * are waited for again.
  *
- * All figures go on while it prints. Counting is not held up.
+ * Locks go on counting while it prints.
  *
  * Context: threads and interrupt handlers, with locks held or not; not an NMI
- * handler. sink() is called with interrupts as they were. One at a time:
- * another says that, and no more.
+ * handler. sink() is called with interrupts as they were. One call at a time: a
+ * second prints only that there is one.
  */
 #pragma once
 
@@ -42,8 +42,8 @@ namespace klock {
 /* The counts of one lock, or of all of one name, as read. */
 struct count_view {
 	lock_label label; /* its name, and an element's number */
-	const void *lock; /* null: of several */
-	bool shared;	  /* those who read it; else those who write */
+	const void *lock; /* null: several locks */
+	bool shared;	  /* its readers; else its writers */
 	u32 locks;
 	u64 acquired;  /* contended ones as well; 32 bits: modulo 2^32 */
 	u64 contended; /* those that waited */
@@ -66,7 +66,7 @@ inline count_view view_of(const lock_counts &one)
 	view.lock = &one;
 	view.shared = one.shared.load_relaxed();
 	view.locks = 1;
-	/* In a word's range, which the count may have passed. */
+	/* The difference is right even if the count has wrapped. */
 	const usize by_now = free_acquisitions(one);
 	view.acquired = by_now - one.acquired_before.load_relaxed();
 
@@ -105,7 +105,7 @@ inline bool is_same_text(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Whether a stands before b: longer waited for, or more often. */
+/* Whether a comes before b: was waited for longer, or more often. */
 inline bool is_worse(const count_view &a, const count_view &b)
 {
 	if (a.waited != b.waited)
@@ -113,7 +113,7 @@ inline bool is_worse(const count_view &a, const count_view &b)
 	return a.contended > b.contended;
 }
 
-/* 10^19 and down to 1. */
+/* The powers of 10 from 10^19 down to 1. */
 struct decimal_units {
 	consteval decimal_units()
 	{
@@ -127,7 +127,7 @@ struct decimal_units {
 	u64 at[digits];
 };
 
-/* By subtraction: a division of 64 bits is a library's on 32. */
+/* Subtracts, as a division of 64 bits needs a library on 32 bits. */
 [[gnu::noinline]] inline void add_number(count_text &text, u64 number,
 					 unsigned width)
 {
@@ -149,7 +149,7 @@ struct decimal_units {
 	text.add(from);
 }
 
-/* Of 1000, in 32 bits. */
+/* Thousandths, by a division of 32 bits. */
 inline u32 per_mille(u64 part, u64 whole)
 {
 	for (; whole >> 21; whole >>= 1)
@@ -193,7 +193,7 @@ template <typename Sink>
 	sink(text.add(before).add(number).add(after).c_str());
 }
 
-/* The worst that this print has not had yet; false: it had all. */
+/* Finds the worst lock that this print has not had; false: it had all. */
 inline bool next_count(u32 print, count_view &worst)
 {
 	lock_counts *found = nullptr;
@@ -213,7 +213,7 @@ inline bool next_count(u32 print, count_view &worst)
 	return found;
 }
 
-/* How many this print has not had. */
+/* The number of locks that this print has not had. */
 inline u32 not_printed(u32 print)
 {
 	u32 left = 0;
@@ -224,7 +224,7 @@ inline u32 not_printed(u32 print)
 	return left;
 }
 
-/* The next name that this print has not had yet, with all locks of it. */
+/* Sums up all locks of a name that this print has not had; false: none. */
 inline bool next_total(u32 print, count_view &sum)
 {
 	sum = {};
@@ -248,8 +248,8 @@ inline bool next_total(u32 print, count_view &sum)
 } // namespace detail
 
 /*
- * visit(const count_view &) of each lock, the worst first, for callers with a
- * format of their own. False: another does it just now.
+ * Calls visit(const count_view &) for each lock, the worst first, for callers
+ * with a format of their own. False: another call is printing.
  */
 template <typename Visit>
 bool for_each_count(Visit visit)
@@ -266,7 +266,7 @@ bool for_each_count(Visit visit)
 	return true;
 }
 
-/* The same of each name, its locks together, in no order. */
+/* for_each_count() for the sums of each name, in no order. */
 template <typename Visit>
 bool for_each_total(Visit visit)
 {
@@ -283,8 +283,8 @@ bool for_each_total(Visit visit)
 }
 
 /*
- * sink(line): a text without its end of line. most: of single locks; how many
- * there are besides is said.
+ * Calls sink(line) for each line, without a newline. most: the number of single
+ * locks; a line says how many more there are.
  */
 template <typename Sink>
 void print_counts(Sink &&sink, u32 most = 40)
@@ -319,7 +319,7 @@ void print_counts(Sink &&sink, u32 most = 40)
 	sink("    times in the units of cycles(), the CPU's clock");
 }
 
-/* All figures begin at none. Any CPU, whatever the others do; not an NMI's. */
+/* Resets all figures. On any CPU, whatever others do; not in an NMI handler. */
 inline void reset_counts()
 {
 	counted_locks.for_each([](lock_counts &one) {

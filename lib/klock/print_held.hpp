@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_held - which locks every CPU holds and waits for, in lines of text
+ * print_held - prints the locks that every CPU holds and waits for
  *
  *	klock::print_held([](const char *line) { put(line), put("\n"); });
  *
@@ -8,16 +8,17 @@
  *	CPU 0 waits for log (0xffff9000) at log.cpp:7, held by CPU 1; 9 Kcycles
  *	CPU 1 (owner 0x7) sleeps on jobs (0xffffa000) at work.cpp:3; 8 Kcycles
  *
- * What lock_order.hpp notes of each checked lock; nothing where a kernel has no
- * klock_os_lock_order(). The age is that of the wait, or since it was taken, in
- * thousands of the port's cycles; meaningless where CPUs' clocks differ.
+ * It prints what lock_order.hpp notes of each checked lock; nothing if a kernel
+ * has no klock_os_lock_order(). The age is the length of the wait or of the
+ * hold so far, in thousands of the port's cycles; it is meaningless if the
+ * CPUs' clocks differ.
  *
- * Context: any, an NMI handler and a dying kernel too: it takes no lock, waits
- * for nobody and writes nothing. A CPU that runs goes on meanwhile: an entry
- * that changes while it is read is left out, and one that was read may be old.
- * CPUs that stand still are shown as they are.
+ * Context: any, also an NMI handler and a dying kernel: it takes no lock, waits
+ * for nobody and writes nothing. Other CPUs go on meanwhile: an entry that
+ * changes while it is read is left out, and one that was read may be old. CPUs
+ * that stand still are shown exactly.
  *
- * note_long_waits(), from a timer, says of its own accord who waits too long.
+ * note_long_waits(), called from a timer, reports long waits by itself.
  */
 #pragma once
 
@@ -34,8 +35,8 @@ using held_text = bounded_text<256>;
 
 /* One entry as read, for callers with a format of their own. */
 struct held_view {
-	usize owner; /* the CPU, or who klock_os_owner_id() says */
-	u32 cpu;     /* where it was asked for */
+	usize owner; /* the CPU, or the value of klock_os_owner_id() */
+	u32 cpu;     /* on which it was asked for */
 	usize lock;
 	lock_label label;
 	call_site site;
@@ -47,7 +48,7 @@ struct held_view {
 
 namespace detail {
 
-/* False: nothing is there, or it changes just now. */
+/* Reads an entry; false: it is empty, or changed meanwhile. */
 inline bool read_held(const held_lock &one, usize owner, held_view &view)
 {
 	const usize lock = one.address.load_relaxed();
@@ -68,7 +69,7 @@ inline bool read_held(const held_lock &one, usize owner, held_view &view)
 
 } // namespace detail
 
-/* visit(view) of each lock that is held, waited for or tried. */
+/* Calls visit(view) for each lock that is held, waited for or tried. */
 template <typename Visit>
 void for_each_held(const held_by_owners &of, Visit visit)
 {
@@ -99,7 +100,7 @@ inline void add_owner(held_text &text, const held_view &of)
 		text.add(" (owner ").add_hex(of.owner).add(")");
 }
 
-/* Adds the holder of what is waited for, if that is known. */
+/* Adds the holder of the lock that is waited for, if it is known. */
 inline void add_holder(held_text &text, const held_by_owners &all,
 		       const held_view &waiter)
 {
@@ -139,7 +140,7 @@ template <typename Sink>
 
 } // namespace detail
 
-/* sink(line): a text without its end of line. */
+/* Calls sink(line) for each line, without a newline. */
 template <typename Sink>
 void print_held(Sink &&sink)
 {
@@ -155,10 +156,10 @@ void print_held(Sink &&sink)
 }
 
 /*
- * Waits that are older than so many thousands of cycles: a line each to
- * klock_os_note(), once; returns how many there were. For a timer's handler of
- * any CPU: it sees a CPU that waits with interrupts off as well. Where the port
- * has no clock no wait is old.
+ * Reports waits that are older than that many thousands of cycles, each once,
+ * by a line to klock_os_note(). Returns how many there were. For a timer's
+ * handler on any CPU: it also sees CPUs that wait with interrupts off. Does
+ * nothing if the port has no clock.
  */
 inline u32 note_long_waits(u32 kcycles)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * semaphore - units that threads sleep for, and handlers bring
+ * semaphore - units that threads sleep for, and handlers may release
  *
  *	constinit klock::semaphore requests;		none yet
  *	constinit klock::bounded_semaphore<4> buffers(4);
@@ -12,14 +12,14 @@
  *              first waiter, without counting it, or counts it.
  * Source:      Dijkstra's P and V, with a queue; the proof is ours:
  *              detail/sleeping.hpp.
- * Use when:    units are counted: what a handler brings, places in a buffer. As
- *              a mutex it costs a context switch a section once threads
+ * Use when:    units are counted: requests from a handler, places in a buffer.
+ *              As a mutex it costs a context switch a section once threads
  *              outnumber CPUs, 10 to 300 times the time: take mutex for that.
  * Size:        16 bytes, on 32 bits 12; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  no unit                 Checked: unit/sleep: sizes
- * Lifetime:    who acquired the last unit that is released may free it
- *                                      Checked: model/sleep: freed by the last
+ * Lifetime:    the thread that acquired the last unit to be released may free
+ *              it                      Checked: model/sleep: freed by the last
  * Fairness:    FIFO; nobody is bypassed
  *                                      Checked: model/sleep: in turn
  * Capacity:    Most units, then release() counts none and returns false; any
@@ -28,10 +28,11 @@
  *              try_acquire(): handlers, too. NMI: none.
  * Assumes:     what the inner lock assumes
  *
- * State (units, queue):  (n,-) --acquire--> (n-1,-);  (0,q) --acquire-->
- *(0,q+1) (n,-) --release--> (n+1,-);  (0,q) --release--> (0,q-1)
+ * State (units, queue):
+ *	(n,-) --acquire--> (n-1,-);  (0,q) --acquire--> (0,q+1)
+ *	(n,-) --release--> (n+1,-);  (0,q) --release--> (0,q-1)
  *
- * Ordering:    none of its own; the inner lock brings all
+ * Ordering:    none of its own; the inner lock orders all
  *                                      Checked: model/sleep: orders needed
  *
  * Cost:        uncontended: 2 passages of the inner lock, 2 RMW, 2 stores, 1
@@ -67,7 +68,8 @@ struct bounded_semaphore {
 		return took_one();
 	}
 
-	/* By a deadline of cycles(). False: the caller has none. */
+	/* Sleeps until a deadline of cycles(). False: the caller has no unit.
+	 */
 	[[nodiscard]] bool try_acquire_until(u64 deadline)
 	{
 		return take(&deadline);
@@ -77,7 +79,8 @@ struct bounded_semaphore {
 		return try_acquire_until(deadline_in(how_long));
 	}
 
-	/* Brings one. False: there are Most, and it is dropped. */
+	/* Adds a unit, or gives it to a waiter. False: there are Most already.
+	 */
 	bool release()
 	{
 		section in(inner);
@@ -108,7 +111,7 @@ struct bounded_semaphore {
 		return in.sleep_in(queue, me, until);
 	}
 
-	/* Where somebody waits there is none. */
+	/* Takes a unit if there is one; there is none while anybody waits. */
 	bool took_one()
 	{
 		const u32 there = units.get();
@@ -120,7 +123,7 @@ struct bounded_semaphore {
 	}
 
 	Inner inner;
-	/* that nobody waits for */
+	/* free units */
 	plain<u32> units;
 	detail::sleepers queue;
 };

@@ -9,14 +9,16 @@
  *	...
  *	names.downgrade();				held to read from here
  *
- * Algorithm:   A word says who is inside and whether anybody waits; with nobody
- *              waiting to come and to go are a compare-and-swap each. A waiter
- *              queues by a node on its stack and parks. The last who leaves
- *              tells the first one and leaves it free, so that a thread that
- *              runs may take it before (it barges); a waiter that was told
- *              Patience times, and could not, is let in by the next who leaves
- *              it free. With a reader go the readers behind it. Who gives up
- *              its place lets in the readers behind it if readers are inside.
+ * Algorithm:   A word counts the readers and the writer inside, and has a flag
+ *              for waiters. Without waiters, to lock and to unlock are a
+ *              compare-and-swap each. A waiter queues by a node on its stack
+ *              and parks. The last to leave wakes the first waiter and leaves
+ *              the lock free, so that a running thread may take it before (it
+ *              barges). A waiter that was woken Patience times and could not
+ *              enter is let in by the next thread that leaves it free. If that
+ *              waiter is a reader, the readers directly behind it enter, too. A
+ *              waiter that gives up lets in the readers behind it if readers
+ *              are inside.
  * Source:      readers and writers in one queue, as Linux's rw_semaphore; the
  *              state, the inner lock, and the proof are ours:
  *              detail/sleeping.hpp.
@@ -38,9 +40,9 @@
  * Capacity:    2^30 - 1 readers at once: more contexts than there are
  *                                      Checked: native/sleep
  * Context:     lock(), lock_shared(): threads, interrupts on, no spin lock
- *              held. What unlocks or tries: handlers, too. NMI: none. No
- *              recursion: a read inside a read waits for ever where a writer
- *              came between.
+ *              held. Unlocking and trying: handlers, too. NMI: none. No
+ *              recursion: a read inside a read waits for ever if a writer
+ *              queues in between.
  * Assumes:     a compare-and-swap of four bytes, and what the inner lock
  *              assumes
  *
@@ -60,11 +62,11 @@
  *	O5  leave              compare_exchange_release  pairs with O1 to O3
  *                                      Checked: model/sleep: orders needed
  *
- *	All else is under the inner lock, which orders it. O3 acquires where it
- *	only announces, too: readers that left by O5 are seen by nobody else,
- *	as who waits is let in by a store. O4 releases for who gives up: it
- *	passes on what those did who left under the inner lock, to who will
- *	come by O1 and O2.
+ *	All else is under the inner lock, which orders it. O3 must acquire even
+ *	where it only sets the flag: a waiter is let in by a store, so nothing
+ *	later synchronizes with readers that left by O5. O4 must release when a
+ *	waiter gives up: it passes on the sections of threads that left under
+ *	the inner lock to threads that enter by O1 and O2.
  *
  * Cost:        uncontended: 2 RMW, 1 line; a read the same
  *                                      Checked: model/sleep: cost
@@ -87,7 +89,7 @@ struct patient_shared_mutex {
 
 	static constexpr u64 max_contenders = ~u64{0};
 	static constexpr u64 max_readers = (u32{1} << 30) - 1;
-	/* For checks: who waits for it gives its CPU away. */
+	/* For checks: its waiters give their CPU away. */
 	using waiters_sleep = void;
 
 	constexpr patient_shared_mutex() = default;
@@ -106,7 +108,7 @@ struct patient_shared_mutex {
 		return found == 0 &&
 		       word.compare_exchange_acquire(found, writer); /* O1 */
 	}
-	/* By a deadline of cycles(). False: the caller does not hold it. */
+	/* lock() until a deadline of cycles(). False: it is not held. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
 		return try_lock() || enter_slowly(false, &deadline);
@@ -115,12 +117,11 @@ struct patient_shared_mutex {
 	{
 		return try_lock_until(deadline_in(how_long));
 	}
-	/* The writer's alone, and so is downgrade(): of another's, or of a free
-	 * one, nobody may get in any more, or two may (checked_lock names it).
-	 */
+	/* Only the writer may call it, or downgrade(): called by others, it may
+	 * let two writers in, or nobody (checked_lock names that). */
 	void unlock() { leave(writer); }
 
-	/* -- The same for readers, who hold it together -- */
+	/* -- For readers, which share it -- */
 
 	void lock_shared()
 	{
@@ -157,8 +158,8 @@ struct patient_shared_mutex {
 	}
 
       protected:
-	/* lock_shared() for counted_lock.hpp: where it has to wait it does so
-	 * by waits(function), and returns true. */
+	/* lock_shared() for counted_lock.hpp: if it has to wait, it calls
+	 * waits(function) and returns true. */
 	template <typename Waits>
 	[[nodiscard]] bool lock_shared_telling(Waits waits)
 	{
@@ -169,7 +170,7 @@ struct patient_shared_mutex {
 	}
 
       private:
-	/* Of `word`: somebody waits; those inside, readers or a writer. */
+	/* Parts of `word`: a flag, a count of readers, a flag. */
 	static constexpr u32 waiters = 1, one_reader = 2, writer = u32{1} << 31;
 
 	using section = detail::inner_section<Inner>;
@@ -212,7 +213,8 @@ struct patient_shared_mutex {
 		}
 	}
 
-	/* True: it is the caller's. Else who leaves will look for who waits. */
+	/* True: the caller holds it. False: it is marked as contended, so the
+	 * next to leave will look at the queue. */
 	bool took_or_announced(bool reads)
 	{
 		u32 now = word.load_relaxed();
@@ -231,8 +233,9 @@ struct patient_shared_mutex {
 		return true;
 	}
 
-	/* Under the inner lock: these are inside, and readers at the front of
-	 * the queue if they may be; they are in when they wake. */
+	/* Sets the users, with the inner lock held, after letting in readers at
+	 * the front of the queue if they may enter; these hold it when they
+	 * wake. */
 	void now_inside(u32 users)
 	{
 		while (users && may_enter(users, true) && !queue.empty() &&
@@ -245,7 +248,7 @@ struct patient_shared_mutex {
 		word.store_release(users); /* O4 */
 	}
 
-	/* One reader, or the writer. */
+	/* Releases it for one reader or the writer. */
 	void leave(u32 one)
 	{
 		u32 now = word.load_relaxed();
@@ -258,7 +261,8 @@ struct patient_shared_mutex {
 			leave(one);
 	}
 
-	/* False: nobody waits. */
+	/* Leaves, and hands over or wakes if it is free; false: nobody waits.
+	 */
 	[[gnu::noinline]] bool left_to_waiters(u32 one)
 	{
 		section in(inner);
@@ -282,7 +286,7 @@ struct patient_shared_mutex {
 	}
 
 	Inner inner;
-	/* waiters, and who is inside: see State */
+	/* the waiters flag, and the users inside: see State */
 	atomic<u32> word;
 	detail::sleepers queue;
 };

@@ -16,7 +16,7 @@
  *	if (auto held = processes.try_lock())
  *		held->add(p);
  *
- * Of a lock that readers share, several may look at once:
+ * If readers share the lock, several may read at once:
  *
  *	{
  *		auto seen = routes.lock_shared();	const: nobody writes
@@ -24,20 +24,21 @@
  *	}
  *	routes.with_shared([](const table &t) { return t.next_hop; });
  *
- * The lock is any of klock's. Of an irq_lock (irq_lock.hpp) all turn
- * interrupts off first, as irq_guard and irq_shared_guard do; of any other they
- * are as guard and shared_guard. A lock that wants a node or a number is given
- * it, as guard: lock(node), try_lock(node), with(f, node), lock_shared(cpu).
+ * The lock is any of klock's. With an irq_lock (irq_lock.hpp), all functions
+ * turn interrupts off first, as irq_guard and irq_shared_guard do; with any
+ * other, they work as guard and shared_guard. A node or number that the lock
+ * needs is an argument, as for a guard: lock(node), try_lock(node),
+ * with(f, node), lock_shared(cpu).
  *
- * What is held has a name, and keeps it: *data.lock() and data.lock()->x do not
- * compile, as both would be free again before what they return is used. What is
- * read is const as far as C++ goes: not what is declared mutable, nor what a
- * pointer in the data points to. The data live in this object; a pointer to
- * them that outlives the block is the one mistake that no type of C++ can
+ * The result of lock() needs a name: *data.lock() and data.lock()->x do not
+ * compile, as the lock would be released before the data are used. Data that
+ * are read are const, as far as C++ goes: not what is declared mutable, nor
+ * what a pointer in the data points to. The data live in this object. A pointer
+ * to them that outlives the block is the one mistake that C++'s types cannot
  * refuse.
  *
- * Size:        T and the lock, no byte more but what aligns them; zero bytes: a
- *              free lock, where it has that, and T of zero bytes
+ * Size:        T and the lock, plus padding for alignment; zero bytes: a free
+ *              lock, if zero bytes are one, and T of zero bytes
  *                                      Checked: unit/synchronized: sizes
  * Context:     that of the lock inside.
  * Cost:        that of guard or irq_guard: no instruction is added
@@ -55,7 +56,7 @@ namespace klock {
 
 namespace detail {
 
-/* How a lock of this type is taken. */
+/* The guards that take a lock of this type. */
 template <typename L, typename... With>
 struct guards_of {
 	using wait = guard<guarded<L, With...>>;
@@ -82,7 +83,8 @@ inline constexpr bool is_reference<T &&> = true;
 template <typename Guard>
 concept asked = requires(const Guard &guard) { static_cast<bool>(guard); };
 
-/* Whether a checked lock's try was asked: it may have failed. */
+/* Panics if the caller uses the data without testing whether a checked lock's
+ * try_lock() has succeeded. */
 template <bool>
 struct asked_once {
 	template <typename... With>
@@ -128,7 +130,7 @@ using asked_once_of =
 			   static_cast<const typename Guard::lock_here *>(
 				   nullptr))>;
 
-/* The data, as long as the guard inside holds their lock. */
+/* A pointer to the data, with the guard that holds their lock. */
 template <typename T, typename Guard>
 struct [[nodiscard(
 	"what is held without a name is released at once")]] held_data
@@ -148,11 +150,11 @@ struct [[nodiscard(
 		return data;
 	}
 	T *operator->() const & { return &**this; }
-	/* Released before what these return is used. */
+	/* Deleted: the lock would be released before the data are used. */
 	T &operator*() const && = delete;
 	T *operator->() const && = delete;
 
-	/* Whether the lock is held: of try_lock(). */
+	/* Whether the lock is held, after try_lock(). */
 	explicit operator bool() const &
 		requires asked<Guard>
 	{
@@ -185,7 +187,8 @@ struct synchronized {
 	synchronized(const synchronized &) = delete;
 	synchronized &operator=(const synchronized &) = delete;
 
-	/* Waits; then auto held = .. is the data, and releases at its end. */
+	/* Waits for the lock; the result gives access to the data, and releases
+	 * the lock at the end of its block. */
 	[[gnu::always_inline]] auto lock(call_site by = caller_site())
 	{
 		return held<>(data, at(inner, by));
@@ -197,7 +200,7 @@ struct synchronized {
 		return held<With &>(data, at(inner, by), with);
 	}
 
-	/* The same without waiting: ask it whether it holds anything. */
+	/* lock() without waiting: the result must be tested before use. */
 	[[gnu::always_inline]] auto try_lock(call_site by = caller_site())
 	{
 		return tried<>(data, at(inner, by));
@@ -209,7 +212,7 @@ struct synchronized {
 		return tried<With &>(data, at(inner, by), with);
 	}
 
-	/* change(T &) with the lock held; returns what it returns, a value. */
+	/* Calls change(T &) with the lock held; returns its result, a value. */
 	template <typename Change>
 	[[gnu::always_inline]] auto with(Change &&change,
 					 call_site by = caller_site())
@@ -225,11 +228,11 @@ struct synchronized {
 		return run(change, lock(node, by));
 	}
 
-	/* -- To read: with others, and nothing can be written -- */
+	/* -- For readers, which share the lock and cannot write -- */
 
 	/*
-	 * As lock(), of a lock that readers share. A template, so that the type
-	 * is whole with any other lock; of that, only the call is an error.
+	 * lock() for a reader. A template, so that the class compiles with a
+	 * lock that readers do not share: only the call is an error then.
 	 */
 	template <typename Of = L>
 	[[gnu::always_inline]] auto lock_shared(call_site by = caller_site())
@@ -243,7 +246,7 @@ struct synchronized {
 		return seen<L>(data, at(inner, by), with);
 	}
 
-	/* As try_lock(). */
+	/* try_lock() for a reader. */
 	template <typename Of = L>
 	[[gnu::always_inline]] auto
 	try_lock_shared(call_site by = caller_site())
@@ -257,7 +260,7 @@ struct synchronized {
 		return tried_to_see<L>(data, at(inner, by), with);
 	}
 
-	/* look(const T &) among readers; returns what it returns, a value. */
+	/* Calls look(const T &) as a reader; returns its result, a value. */
 	template <typename Look>
 	[[gnu::always_inline]] auto with_shared(Look &&look,
 						call_site by = caller_site())
@@ -274,12 +277,12 @@ struct synchronized {
 	}
 
 	/*
-	 * For who is alone: before other CPUs run, and in a panic's report,
-	 * when they run no more.
+	 * The data without the lock: before other CPUs run, and in a panic's
+	 * report, when they have stopped.
 	 */
 	[[nodiscard]] T &without_lock() { return data; }
 
-	/* Of a checked lock: its name (checked_lock.hpp); else nothing. */
+	/* Names a checked lock (checked_lock.hpp); does nothing for another. */
 	template <typename... Name>
 	void set_name(Name... name)
 	{

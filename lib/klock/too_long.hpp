@@ -2,35 +2,36 @@
 /*
  * too_long - the longest critical sections of each CPU, and where they are
  *
- * timed_lock<L, maxima> notes how long it was waited for, how long it was held,
- * and how long interrupts were off, each with the line that took it. maxima, a
- * section_maxima<Cpus>, has the longest of each CPU; print_maxima() prints
- * them. With a limit, a longer one is reported by klock_os_note() when it is
- * over, once for each line. An example: lib/docs/find-a-deadlock.md.
+ * timed_lock<L, maxima> measures how long it was waited for, how long it was
+ * held, and how long interrupts were off, each with the line that took it.
+ * maxima, a section_maxima<Cpus>, has the longest of each CPU; print_maxima()
+ * prints them. With a limit, a longer section is reported by klock_os_note()
+ * when it is over, once for each line. An example: lib/docs/find-a-deadlock.md.
  *
- * Interrupts off: from the first timed lock that a CPU takes with interrupts
- * off, the wait for it included, to the release of the last, in any order.
- * irq_guard disables them a few instructions earlier. Of a whole handler, or of
- * what irq_save() surrounds, the kernel takes the time and calls
- * note_section().
+ * Interrupts are counted as off from the first timed lock that a CPU takes with
+ * interrupts off, including the wait for it, until the release of the last one,
+ * in any order. irq_guard disables them a few instructions earlier. For a whole
+ * handler, or for code between irq_save() and irq_restore(), the kernel
+ * measures the time itself and calls note_section().
  *
- * Readers: how long they waited. Not timed: try_lock_until(), lock_paced(), who
- * may upgrade; and nothing where cycles_if_usable() is 0. It stands outside of
- * checked_lock and counted_lock, inside of irq_lock; of irq_shared_lock, where
- * it is of a checked_lock.
+ * Only the waits of readers are timed. try_lock_until(), lock_paced() and
+ * upgradable readers are not timed, and nothing is if cycles_if_usable() is 0.
+ * A timed_lock goes around checked_lock and counted_lock, and inside of
+ * irq_lock; inside of irq_shared_lock, if it is around a checked_lock.
  *
- * A CPU's figures are written by that CPU with interrupts off: no handler
- * writes in the middle, and what ends in an NMI handler is not noted. They are
- * read by seq_latch, so that an NMI handler over the writer reads whole ones at
- * once; by seq_count it would have none.		Checked: model/too_long
+ * A CPU writes its own figures, with interrupts off: no handler writes in the
+ * middle, and a section that ends in an NMI handler is not noted. They are in a
+ * seq_latch, so that an NMI handler that interrupts the writer reads whole
+ * figures at once; a seq_count would give it none.	Checked: model/too_long
  *
- * Context: longest() and print_maxima(): any, NMI too. Else that of the lock
- * inside, which is released on the CPU that took it, if interrupts are off.
- * Asks klock_os_cpu_id(); of what is long klock_os_context().
- * Errors: a CPU's number from Cpus on panics; longest() of it has none.
- * Size: a lock 40 bytes more (28 on 32 bits), a CPU 4 cache lines. Zero bytes:
- * nothing was noted, no limit.			Checked: unit/too_long
- * Cost: three looks at the clock.	Measured: tests_host/bench/README.md
+ * Context: longest() and print_maxima(): any, NMI too. Otherwise that of the
+ * lock inside, which must be released on the CPU that took it if interrupts are
+ * off. Calls klock_os_cpu_id(), and klock_os_context() for long sections.
+ * Errors: panics on a CPU whose number is not below Cpus; longest() of such a
+ * number is empty.
+ * Size: 40 bytes more for a lock (28 on 32 bits), 4 cache lines for a CPU. Zero
+ * bytes: nothing was noted, no limit.		Checked: unit/too_long
+ * Cost: three reads of the clock.	Measured: tests_host/bench/README.md
  * Source: the idea of Linux's irqsoff tracer, by its document; code is ours.
  */
 #pragma once
@@ -48,7 +49,7 @@ namespace klock {
 
 enum class section_kind : u8 { irqs_off, wait, hold };
 
-/* In cycles(), at most a word's. 0: there was none yet. */
+/* A time in cycles(), at most a word's largest; 0: there was none yet. */
 struct longest_section {
 	usize cycles;
 	call_site by;
@@ -57,7 +58,7 @@ struct longest_section {
 namespace detail {
 inline constexpr u32 sections = 3;
 
-/* "CPU 3: held for 4711 cycles at kernel.cpp:12" */
+/* Adds "CPU 3: held for 4711 cycles at kernel.cpp:12". */
 inline void add_section(count_text &text, u32 cpu, u32 of, longest_section one)
 {
 	static constexpr const char *names[sections] = {"interrupts off",
@@ -69,10 +70,11 @@ inline void add_section(count_text &text, u32 cpu, u32 of, longest_section one)
 }
 } // namespace detail
 
-/* Sites: so many lines are reported; that there are more is said once. */
+/* Sites: the number of lines that are reported; one report says that there are
+ * more. */
 template <u32 Cpus, u32 Sites = 32>
 struct section_maxima {
-	/* In cycles; 0: none. */
+	/* at_first: the limit in cycles; 0: none. */
 	constexpr explicit section_maxima(usize at_first = 0) : limit(at_first)
 	{
 	}
@@ -87,7 +89,8 @@ struct section_maxima {
 		return at[cpu].kinds[static_cast<u8>(of)].longest.read();
 	}
 
-	/* One is over, on this CPU. Any context; in an NMI handler nothing. */
+	/* A section is over on this CPU. Any context; ignored in NMI handlers.
+	 */
 	void note_section(section_kind of, u64 cycles,
 			  call_site by = caller_site())
 	{
@@ -100,9 +103,9 @@ struct section_maxima {
 			note_long(kind, {took, by}, bound);
 	}
 
-	/* -- By timed_lock, around a lock -- */
+	/* -- Called by timed_lock -- */
 
-	/* Whether they are off; then irqs_come_on() follows. */
+	/* Returns whether interrupts are off; irqs_come_on() follows then. */
 	[[nodiscard]] bool irqs_go_off(u64 since, call_site by)
 	{
 		if (irqs_enabled())
@@ -110,7 +113,8 @@ struct section_maxima {
 		one_cpu &mine = here();
 		const u32 open = mine.open.get();
 
-		/* First: an NMI handler in between is not the outermost. */
+		/* This comes first: an NMI handler in between is inside then.
+		 */
 		mine.open.set(open + 1);
 		if (open == 0)
 			mine.since.set({since, by});
@@ -134,7 +138,7 @@ struct section_maxima {
 
       private:
 	struct one_kind {
-		/* Of `longest`: to compare with. */
+		/* the cycles of `longest`, for a cheap comparison */
 		atomic<usize> most;
 		seq_latch<longest_section> longest;
 	};
@@ -144,7 +148,7 @@ struct section_maxima {
 	};
 	struct alignas(cache_line) one_cpu {
 		one_kind kinds[detail::sections];
-		/* Timed locks that are held with interrupts off. */
+		/* timed locks held with interrupts off */
 		plain<u32> open;
 		plain<began> since;
 	};
@@ -188,7 +192,7 @@ struct section_maxima {
 		klock::note(text.c_str());
 	}
 
-	/* Where it is noted now among those that were said; or nowhere. */
+	/* The entry for a line that was not reported before, or nowhere. */
 	u32 new_place(u8 kind, call_site by)
 	{
 		const u32 line = static_cast<u32>(by.line) * 4 + kind + 1;
@@ -210,20 +214,20 @@ struct section_maxima {
 	static constexpr u32 nowhere = ~u32{0};
 	one_cpu at[Cpus];
 	atomic<usize> limit;
-	/* Of each line and kind that was reported: both, as one word. */
+	/* hashes of each line and kind that was reported */
 	atomic<usize> said[Sites];
-	/* 1: that there are more was said. */
+	/* 1: it was reported that there are more */
 	atomic<u8> full;
 };
 
-/* L, timed: Maxima, an object of the kernel, has the longest. */
+/* L, timed; Maxima, an object of the kernel, keeps the longest sections. */
 template <any_lock L, auto &Maxima>
 struct timed_lock : L {
 	/* A checked_lock and a counted_lock look for it. */
 	using timed = L;
 	using L::L;
 
-	/* -- As L; by: the caller, found out by itself -- */
+	/* -- L's verbs; by: the call site, a default argument -- */
 
 	void lock(call_site by = caller_site())
 		requires plain_lock<L>
@@ -266,7 +270,7 @@ struct timed_lock : L {
 		});
 	}
 
-	/* A reader's from here: that is not timed. */
+	/* Makes the holder a reader, whose hold is not timed. */
 	void downgrade(call_site by = caller_site())
 		requires requires(L &l) { l.downgrade(); }
 	{
@@ -287,7 +291,7 @@ struct timed_lock : L {
 	}
 
       private:
-	/* at: 0 where it is free, or was taken by a verb that is L's. */
+	/* at: 0 if it is free, or was taken by a verb that is not timed. */
 	struct taken {
 		u64 at;
 		u64 waited;
@@ -315,7 +319,7 @@ struct timed_lock : L {
 		return true;
 	}
 
-	/* Notes when the lock is free; and perhaps no more there. */
+	/* Notes the times after the release, when the lock may be gone. */
 	template <typename Release>
 	[[gnu::always_inline]] void release_timed(Release release)
 	{
@@ -346,11 +350,11 @@ struct timed_lock : L {
 	plain<taken> holder;
 };
 
-/* timed_lock<L, Maxima> where Times, L itself where not. */
+/* timed_lock<L, Maxima> if Times, else L itself. */
 template <bool Times, any_lock L, auto &Maxima>
 using timed_if = typename detail::chosen<Times, L, timed_lock<L, Maxima>>::type;
 
-/* sink(line): each CPU's longest of each kind. */
+/* Calls sink(line) for each CPU's longest section of each kind. */
 template <typename Maxima, typename Sink>
 void print_maxima(const Maxima &of, Sink &&sink)
 {
