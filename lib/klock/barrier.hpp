@@ -6,22 +6,22 @@
  *
  *	all_are_up.arrive_and_wait(cpus);	on each of them
  *
- * None leaves before all have arrived; what each wrote before, all see after.
- * It is free for the next meeting at once: a CPU that leaves early and arrives
- * at the next cannot be counted for this one.
+ * No CPU leaves before all have arrived; all then see what each wrote before.
+ * It can be used for the next meeting at once: a CPU that leaves early and
+ * arrives at the next meeting is not counted for this one.
  *
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 3.1 (the
  *              centralised barrier); we differ: a generation that counts, in
  *              place of a sense that each CPU keeps.
- * Use when:    up to some 32 CPUs: all wait on one line. Many more want a
- *              dissemination barrier, which klock has not.
+ * Use when:    up to some 32 CPUs: all wait on one cache line. Many more need a
+ *              dissemination barrier, which klock does not have.
  * Size:        8 bytes; zero bytes: none has arrived
  *                                      Checked: unit/spin_barrier: size
- * Lifetime:    it may be freed when all have returned: who waits reads it once
+ * Lifetime:    it may be freed when all have returned: a waiter reads it once
  *              more after the last has arrived.
- * Context:     threads, each at most once a meeting; a handler over a CPU that
- *              waits here must not wait for the same barrier. All wait for a
- *              preempted one.
+ * Context:     threads, each at most once a meeting. A handler that interrupts
+ *              a CPU which waits here must not wait for the same barrier. All
+ *              wait for a CPU that is preempted.
  *
  * State (arrived, generation):  (k, g) --the last of n arrives--> (0, g + 1)
  *
@@ -31,10 +31,11 @@
  *	O3  arrive_and_wait  generation.store_release     pairs with O2
  *                              Checked: model/spin_barrier: orders needed
  *
- *	O1 collects for the last what all have written, and O3 hands it on. The
- *	generation is read before the arrival is counted: after it, it may be
- *	the next one already. The count is back at 0 before the generation
- *	changes: after it, an early arrival at the next meeting would be lost.
+ *	O1 makes all that was written visible to the last, and O3 passes it on.
+ *	The generation is read before the arrival is counted: read later, it
+ *	might already be the next. The count is reset before the generation
+ *	changes: reset later, it would lose an early arrival at the next
+ *	meeting.
  */
 #pragma once
 
@@ -46,8 +47,8 @@ struct spin_barrier {
 	constexpr spin_barrier() = default;
 
 	/*
-	 * Waits until `expected` have arrived, the caller among them: all pass
-	 * the same number, at least 1. True for one of them, the last.
+	 * Waits until `expected` CPUs have arrived, including the caller. All
+	 * pass the same number, at least 1. Returns true to the last of them.
 	 */
 	bool arrive_and_wait(u32 expected)
 	{
@@ -62,13 +63,13 @@ struct spin_barrier {
 		return true;
 	}
 
-	/* How many wait: a hint, stale on arrival. */
+	/* The number of waiters: a hint, stale on arrival. */
 	[[nodiscard]] u32 waiting() const { return arrived.load_relaxed(); }
 
       private:
-	/* At this meeting, so far. */
+	/* arrivals at this meeting */
 	atomic<u32> arrived;
-	/* Meetings so far; it wraps, and only its change is asked for. */
+	/* meetings so far; it wraps, as only its change matters */
 	atomic<u32> generation;
 };
 

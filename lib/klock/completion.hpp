@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion - something that happens once, and whoever waits for it
+ * completion - an event that happens once, for threads that sleep until then
  *
  *	klock::completion done;			on the waiter's stack
  *
@@ -12,16 +12,16 @@
  * Algorithm:   A flag under the inner lock; set() wakes all.
  * Source:      Linux's completion, whose complete_all() this is, and Windows'
  *              event; the proof is ours: detail/sleeping.hpp.
- * Use when:    an answer is waited for: of a device, a thread that ends, boot's
+ * Use when:    an answer is waited for: a device's, the end of a thread, boot's
  *              next stage. Again and again: semaphore.
  * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  not set                 Checked: unit/sleep: sizes
- * Lifetime:    who returns from a wait that it ended may free it, as one on its
- *              stack is: whoever set it is out of it by then. That is why no
- *              function looks at it without the inner lock
+ * Lifetime:    a thread whose wait it ended may free it, or have it on its
+ *              stack: set() does not access it any more by then. That is why
+ *              every function takes the inner lock
  *                                      Checked: model/sleep: completion
- * Fairness:    all are woken, in the order in which they came
+ * Fairness:    all are woken, in the order of their arrival
  *                                      Checked: model/sleep: completion
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
@@ -31,7 +31,7 @@
  *
  * State (done):  false --set--> true --reset--> false
  *
- * Ordering:    none of its own; the inner lock brings all
+ * Ordering:    none of its own; the inner lock orders all
  *                                      Checked: model/sleep: orders needed
  *
  * Cost:        uncontended: a passage of the inner lock
@@ -54,15 +54,15 @@ struct completion_with {
 	/* Sleeps until it is set. */
 	void wait() { (void)await(nullptr); }
 
-	/* By a deadline of cycles(). False: it was not set by then, and whoever
-	 * is to set it may still do so. */
+	/* wait() until a deadline of cycles(). False: it was not set by then;
+	 * it may still be set later. */
 	[[nodiscard]] bool wait_until(u64 deadline) { return await(&deadline); }
 	[[nodiscard]] bool wait_for(u64 how_long)
 	{
 		return wait_until(deadline_in(how_long));
 	}
 
-	/* For good, until reset(); who waits is woken. */
+	/* Sets it, until reset(), and wakes all waiters. */
 	void set()
 	{
 		section in(inner);
@@ -71,7 +71,7 @@ struct completion_with {
 		queue.wake_all();
 	}
 
-	/* For its next use, once nobody waits for this one. */
+	/* Makes it ready for its next use, once nobody waits. */
 	void reset()
 	{
 		section in(inner);
@@ -79,7 +79,7 @@ struct completion_with {
 		done.set(false);
 	}
 
-	/* Whether it is set, and all that was done before can be seen. */
+	/* Whether it is set; if so, all writes before set() are visible. */
 	[[nodiscard]] bool is_set() const
 	{
 		section in(inner);

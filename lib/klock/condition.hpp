@@ -10,19 +10,19 @@
  *
  *	not_empty.notify_one();			in a handler, too
  *
- * Algorithm:   The waiter queues, lets go of the caller's lock, and of no
- *              other, and parks; then it takes that lock again. It queues
- *              first: a notification in between finds it.
- * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: who was notified
- *              looks again); the proof is ours: detail/sleeping.hpp.
+ * Algorithm:   The waiter queues, releases the caller's lock, and no other, and
+ *              parks; then it takes that lock again. It queues first, so that a
+ *              notification in between finds it.
+ * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: a notified thread
+ *              checks again); the proof is ours: detail/sleeping.hpp.
  * Use when:    data have a lock already, and their change is waited for. A
  *              predicate of a few words, changed by handlers: wait_queue.
  * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
- * Lifetime:    whoever was notified by the last call may free it
+ * Lifetime:    the thread notified by the last call may free it
  *                              Checked: model/sleep: freed by the last
- * Fairness:    FIFO among those who wait; that of the lock to get it back
+ * Fairness:    FIFO among waiters; that of the lock to get it back
  *                                      Checked: unit/sleep: condition
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
@@ -34,11 +34,11 @@
  *
  * State (of the caller's):  the data under the caller's lock
  *
- * Ordering:    none of its own; the inner lock and the caller's bring all
+ * Ordering:    none of its own; the inner lock and the caller's order all
  *                                      Checked: model/sleep: orders needed
  *
- * What it lets go of is a guard of klock's (guard, irq_guard, of any lock), or
- * anything with unlock() and lock(): a lock itself, a std::unique_lock.
+ * A wait releases a guard of klock's (guard, irq_guard, of any lock), or an
+ * object with unlock() and lock(): a lock itself, a std::unique_lock.
  *
  * Cost:        uncontended: a notification with nobody there: a passage of the
  *              inner lock              Checked: model/sleep: cost
@@ -57,13 +57,14 @@ struct condition_with {
 
 	constexpr condition_with() = default;
 
-	/* Until a notification, or for nothing: the caller looks again. */
+	/* Sleeps until a notification; may also return without one, so the
+	 * caller checks again. */
 	template <typename Held>
 	void wait(Held &held)
 	{
 		(void)await(held, nullptr);
 	}
-	/* Until ready(), which is asked under the caller's lock. */
+	/* Sleeps until ready() is true, which is called with the lock held. */
 	template <typename Held, typename Ready>
 	void wait(Held &held, Ready ready)
 	{
@@ -71,14 +72,14 @@ struct condition_with {
 			(void)await(held, nullptr);
 	}
 
-	/* By a deadline of cycles(). The caller holds its lock in any case.
-	 * False: it was not notified. */
+	/* wait() until a deadline of cycles(). The caller holds its lock in any
+	 * case. False: it was not notified. */
 	template <typename Held>
 	[[nodiscard]] bool wait_until(Held &held, u64 deadline)
 	{
 		return await(held, &deadline);
 	}
-	/* Returns what ready() said last. */
+	/* wait() until a deadline; returns ready()'s last result. */
 	template <typename Held, typename Ready>
 	[[nodiscard]] bool wait_until(Held &held, u64 deadline, Ready ready)
 	{
@@ -108,14 +109,15 @@ struct condition_with {
 	}
 
 	/*
-	 * A wait by its parts, for a lock that is let go of in between by other
+	 * A wait in two parts, for a lock that is released in between by other
 	 * means, as in C: prepare(), the release, sleep(). until: null: for
-	 * ever. False: it was not notified by then.
+	 * ever. sleep() returns false if it was not notified by then.
 	 *
-	 * By one thread, in turn, and each prepare() has its sleep(): who will
-	 * not wait after all has a deadline of 0. checked_lock names what is
-	 * out of turn. Nothing sees a sleeper that is gone before its sleep():
-	 * the next notification writes to where it was.
+	 * One thread calls both, in this order, and each prepare() needs its
+	 * sleep(): a thread that will not wait after all passes a deadline of
+	 * 0. checked_lock names calls out of order. A sleeper that is gone
+	 * before its sleep() is not noticed: the next notification writes to
+	 * its memory.
 	 */
 	void prepare(detail::sleeper &me)
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once - something that is done by whoever needs it first, and by nobody else
+ * once - a function that the first caller runs, and no other
  *
  *	constinit klock::once tables;
  *
@@ -10,8 +10,8 @@
  *
  *	shared.get([] { return table{...}; }).look_up(x);
  *
- * The first caller runs the function; who calls meanwhile waits until it has
- * returned, and sees all that it wrote. A function that returns false has
+ * The first caller runs the function. Callers that come meanwhile wait until it
+ * has returned, and see all that it wrote. A function that returns false has
  * failed: the next caller, or one that waits, tries again. Once it is done, a
  * call is one load.
  *
@@ -21,10 +21,10 @@
  *              destructor is registered, no __cxa_guard is called: both may lie
  *              in a kernel's .bss.     Checked: unit/once: size, unit/lazy
  * Context:     threads and handlers, on CPUs that have a number (klock/os.hpp);
- *              before CPUs have one, one CPU alone. A handler over the function
- *              that its own CPU runs panics, and so does a function that calls
- *              itself: either would wait for itself. So whoever runs it is not
- *              preempted meanwhile. NMI: is_done() and peek() only.
+ *              before CPUs have one, one CPU alone. A handler that calls it
+ *              while its own CPU runs the function panics, and so does a
+ *              function that calls itself: both would wait for ever. So the
+ *              function must not be preempted. NMI: is_done() and peek() only.
  *                                      Checked: model/once: a handler
  *
  * State (state):  0 new --call--> 1 + CPU running --true--> done
@@ -51,9 +51,9 @@ struct once {
 	constexpr once() = default;
 
 	/*
-	 * Runs what() unless it is done; waits while another CPU runs one.
-	 * True: it is done. False: what() returned false, here and now; a
-	 * what() that returns nothing cannot fail.
+	 * Runs what() unless it is done; waits while another CPU runs it. True:
+	 * it is done. False: what() returned false in this call; a what() that
+	 * returns nothing cannot fail.
 	 */
 	template <typename What>
 	bool call(What &&what)
@@ -63,7 +63,7 @@ struct once {
 		return now == done || call_slowly(what, now);
 	}
 
-	/* Whether it is done, and all that it wrote can be seen. Any context.
+	/* Whether it is done; if so, all that it wrote is visible. Any context.
 	 */
 	[[nodiscard]] bool is_done() const
 	{
@@ -119,12 +119,12 @@ struct once {
 		return succeeded;
 	}
 
-	/* 0: not yet; 1 + CPU: that CPU runs it; all ones: done. */
+	/* 0: not yet; 1 + CPU: that CPU runs it; all ones: done */
 	atomic<u32> state;
 };
 
 /*
- * lazy<T> - a T that is made by whoever needs it first
+ * lazy<T> - a T that the first caller constructs
  *
  * It is never destroyed: a kernel's statics live as long as the kernel.
  */
@@ -135,7 +135,7 @@ struct lazy {
 	lazy(const lazy &) = delete;
 	lazy &operator=(const lazy &) = delete;
 
-	/* make() returns the T; of all callers', one is called, once. */
+	/* Returns the T. Only one caller's make() is called, once. */
 	template <typename Make>
 	T &get(Make make)
 	{
@@ -147,7 +147,7 @@ struct lazy {
 	[[nodiscard]] T *peek() { return made.is_done() ? it() : nullptr; }
 
       private:
-	/* A placement new of its own: <new> is of the standard library. */
+	/* Its own placement new, as <new> belongs to the standard library. */
 	struct maker {
 		T value;
 		static void *operator new(usize, void *at) { return at; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * try_lock_until, try_lock_for - asks for any lock until a deadline
+ * try_lock_until, try_lock_for - try any lock until a deadline
  *
  *	if (!klock::try_lock_for(lock, one_second))	in cycles()
  *		return timed_out;
@@ -9,19 +9,19 @@
  *	klock::try_lock_until(mcs, node, deadline)
  *	klock::try_lock_until(lock, cpu, deadline)
  *
- * For every lock with a try_lock(), which is called again and again, a pause
- * between two: at least once, also where the deadline has passed. So who asks
- * stands in no line. Who gives up leaves nothing behind, but there is no order:
- * where others always wait by lock(), a FIFO lock is never seen free, and the
- * deadline comes. In order, and by a deadline: timeout_lock, whose own
- * try_lock_until() is called where the lock has one; so has a mutex, which
- * sleeps.
+ * They take every lock with a try_lock(), and call that again and again with a
+ * pause in between; at least once, even if the deadline has passed. So the
+ * caller is in no queue: it leaves nothing behind when it gives up, but there
+ * is no order. If others always wait by lock(), a FIFO lock is never free when
+ * it is tried, and the deadline passes. timeout_lock has both an order and a
+ * deadline. If a lock has a try_lock_until() of its own, as timeout_lock and
+ * the sleeping mutex have, that is called.
  *
- * A checked lock that the caller holds itself is given up at once: it cannot
- * come free. Of any other it is told who waits, by the caller's line.
+ * If the caller holds a checked lock itself, the try fails at once. Any other
+ * checked lock is told the line of the caller that waits for it.
  *
- * Context: as the lock's try_lock(); it waits as long as it is told. Needs the
- * CPU's clock: cycles_usable() (cpu.hpp).
+ * Context: that of the lock's try_lock(), for a caller that may wait so long.
+ * Needs the CPU's clock: cycles_usable() (cpu.hpp).
  * Failure: orders nothing, and nothing is held.
  *               Checked: unit/try_lock_until, model/try_lock_until
  */
@@ -36,8 +36,8 @@ namespace klock {
 namespace detail {
 
 /*
- * with: what the lock is tried with; of a checked lock the caller's place last.
- * One that is checked is told of the wait: an order is learned from it.
+ * with: the arguments of try_lock(), with the call site last for a checked
+ * lock. A checked lock is told of the wait, so that its order is learned.
  */
 template <typename L, typename... With>
 bool ask_until(L &lock, u64 deadline, With &&...with)
@@ -60,7 +60,7 @@ bool ask_until(L &lock, u64 deadline, With &&...with)
 		return again([&] { return lock.try_lock(with...); });
 }
 
-/* Of an unchecked lock nobody asks where it is waited for. */
+/* The call site for an unchecked lock, which keeps none. */
 struct no_site {
 	constexpr no_site(const char *, int) {}
 };
@@ -87,7 +87,7 @@ bool ask_until_by(site_of<L> by, L &lock, u64 deadline, With &...with)
 
 } // namespace detail
 
-/* deadline: of cycles(). True: the caller is the holder. */
+/* Tries until cycles() shows the deadline; true: the caller is the holder. */
 template <try_plain_lock L>
 [[nodiscard]] bool
 try_lock_until(L &lock, u64 deadline,
@@ -96,7 +96,7 @@ try_lock_until(L &lock, u64 deadline,
 	return detail::ask_until_by(by, lock, deadline);
 }
 
-/* The same of a lock that takes a node. */
+/* try_lock_until() for a lock that takes a node. */
 template <try_node_lock L>
 [[nodiscard]] bool
 try_lock_until(L &lock, typename L::node &node, u64 deadline,
@@ -105,7 +105,7 @@ try_lock_until(L &lock, typename L::node &node, u64 deadline,
 	return detail::ask_until_by(by, lock, deadline, node);
 }
 
-/* The same of a lock that takes its CPU's number. */
+/* try_lock_until() for a lock that takes its CPU's number. */
 template <try_cpu_lock L>
 [[nodiscard]] bool
 try_lock_until(L &lock, unsigned cpu, u64 deadline,
@@ -119,7 +119,7 @@ try_lock_until(L &lock, unsigned cpu, u64 deadline,
 		return lock.try_lock_until(cpu, deadline);
 }
 
-/* The same for so many cycles from now. */
+/* Tries for that many cycles from now. */
 template <try_plain_lock L>
 [[nodiscard]] bool
 try_lock_for(L &lock, u64 how_long,
@@ -128,7 +128,7 @@ try_lock_for(L &lock, u64 how_long,
 	return try_lock_until(lock, deadline_in(how_long), by);
 }
 
-/* Of a lock that takes a node. */
+/* try_lock_for() for a lock that takes a node. */
 template <try_node_lock L>
 [[nodiscard]] bool
 try_lock_for(L &lock, typename L::node &node, u64 how_long,
@@ -137,7 +137,7 @@ try_lock_for(L &lock, typename L::node &node, u64 how_long,
 	return try_lock_until(lock, node, deadline_in(how_long), by);
 }
 
-/* Of a lock that takes its CPU's number. */
+/* try_lock_for() for a lock that takes its CPU's number. */
 template <try_cpu_lock L>
 [[nodiscard]] bool
 try_lock_for(L &lock, unsigned cpu, u64 how_long,

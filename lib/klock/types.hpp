@@ -2,9 +2,9 @@
 /*
  * types - the integers, the memory orders and the name of a place in the code
  *
- * Everything else in klock includes this; it includes only the two headers
- * that every freestanding compiler brings along, and the port's first word: an
- * error, where the port does not fit.
+ * Everything else in klock includes this. It includes only the two headers that
+ * every freestanding compiler has, and the port's port.hpp, which is an error
+ * if the port does not fit.
  */
 #pragma once
 
@@ -69,7 +69,7 @@ template <typename T>
 inline constexpr bool is_pointer<T *> = true;
 } // namespace detail
 
-/* The integers of the language, bool not among them. */
+/* The integers of the language, without bool. */
 template <typename T>
 concept integer =
 	detail::is_one_of<T, char, signed char, unsigned char, wchar_t, char8_t,
@@ -77,7 +77,7 @@ concept integer =
 			  unsigned, long, unsigned long, long long,
 			  unsigned long long>;
 
-/* A counter that wraps: what tickets are counted in. */
+/* A counter that wraps, such as one of tickets. */
 template <typename T>
 concept counter = detail::is_one_of<T, u8, u16, u32>;
 
@@ -126,15 +126,15 @@ struct word<8> {
 };
 } // namespace detail
 
-/* The unsigned integer of so many bytes. */
+/* The unsigned integer of that many bytes. */
 template <usize Bytes>
 using word_of = typename detail::word<Bytes>::type;
 
-/* A port keeps an enum's integer; anything else as it is. */
+/* The type in which a port stores a T: an enum's integer; else T itself. */
 template <typename T>
 using stored_as = typename detail::stored<T>::type;
 
-/* For ports: a value as it is kept. */
+/* For ports: converts a value to the type in which it is stored. */
 template <typename T>
 constexpr stored_as<T> to_stored(T v)
 {
@@ -144,7 +144,7 @@ constexpr stored_as<T> to_stored(T v)
 		return v;
 }
 
-/* And what is kept as the value it is. */
+/* For ports: converts it back. */
 template <typename T>
 constexpr T from_stored(stored_as<T> v)
 {
@@ -198,8 +198,9 @@ inline constexpr usize fields_in_word = N == 2 ? 2 : 4;
 } // namespace detail
 
 /*
- * A lock that is held before anybody ran: constinit ticket_lock<u8>
- * gate(initially_held). Nobody is its holder; one unlock() opens it.
+ * The constructor argument for a lock that is held from the start: constinit
+ * ticket_lock<u8> gate(initially_held). It has no holder; one unlock() opens
+ * it.
  */
 struct taken_already {
 	explicit constexpr taken_already() = default;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_queue - threads that sleep until something is so
+ * wait_queue - threads that sleep until a predicate is true
  *
  *	constinit klock::wait_queue arrivals;
  *
@@ -10,20 +10,20 @@
  *	if (!arrivals.wait_for([] { return take_packet(); }, one_second))
  *		return timed_out;
  *
- * Algorithm:   The predicate is asked under the inner lock, and under the same
- *              lock the waiter queues; what makes it true changes under it, and
- *              wakes. So no wake-up falls between the look and the sleep. Who
- *              was woken asks again; if another was faster, it goes to the
- *              front.
+ * Algorithm:   The predicate is evaluated under the inner lock, and the waiter
+ *              queues under the same lock. The change that makes it true, and
+ *              the wake-up, are under it, too. So no wake-up falls between the
+ *              check and the sleep. A woken waiter checks again; if another was
+ *              faster, it goes back to the front.
  * Source:      sleep and wakeup of the field (xv6, Linux's wait_event), with
  *              the change inside; the proof is ours: detail/sleeping.hpp.
- * Use when:    a handler or a thread brings what others wait for. Counted
+ * Use when:    a handler or a thread makes true what others wait for. Counted
  *              units: semaphore. Once: completion. Data under a lock of their
  *              own: condition.
  * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
- * Lifetime:    who was woken by the last wake may free it
+ * Lifetime:    the thread woken by the last wake may free it
  *                              Checked: model/sleep: freed by the last
  * Fairness:    FIFO; a waiter that is woken and finds nothing left goes back
  *              to the front            Checked: unit/sleep: wait_queue
@@ -31,18 +31,18 @@
  *                                      Checked: native/sleep
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),
  *              wake_all(): handlers, too; NMI: none. Predicates and changes run
- *              under a spin lock with interrupts off: they are short, and
- *              neither sleep nor call the same queue, which hangs, checked or
- *              not. A change outside of wake_one() is atomic and comes before
- *              it, or a waiter between its look and its sleep misses it. Where
- *              waiters wait for different things, the one that wake_one() picks
- *              may not be the one that can go on: wake_all(), or a queue for
- *              each.
+ *              under a spin lock with interrupts off: they must be short, must
+ *              not sleep, and must not call the same queue, which hangs,
+ *              checked or not. A change outside of wake_one() must be atomic
+ *              and come before it; a waiter between its check and its sleep
+ *              would miss it otherwise. If waiters wait for different things,
+ *              the one that wake_one() picks may not be the one that can go on:
+ *              use wake_all(), or a queue for each.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  false --wake_one's change--> true --ready--> taken
  *
- * Ordering:    none of its own; the inner lock brings all
+ * Ordering:    none of its own; the inner lock orders all
  *                                      Checked: model/sleep: orders needed
  *
  * Cost:        uncontended: a wait that need not sleep and a wake with nobody
@@ -69,7 +69,8 @@ struct wait_queue_with {
 		(void)await(ready, nullptr);
 	}
 
-	/* The same until a deadline of cycles(): what ready() said last. */
+	/* wait() until a deadline of cycles(); returns ready()'s last result.
+	 */
 	template <typename Ready>
 	[[nodiscard]] bool wait_until(Ready ready, u64 deadline)
 	{
@@ -81,7 +82,7 @@ struct wait_queue_with {
 		return wait_until(ready, deadline_in(how_long));
 	}
 
-	/* change() makes it true for one; then the first is woken. */
+	/* Calls change(), which makes it true for one, and wakes the first. */
 	template <typename Change>
 	void wake_one(Change change)
 	{
@@ -91,7 +92,7 @@ struct wait_queue_with {
 		if (!queue.empty())
 			queue.wake_first();
 	}
-	/* The same for all. */
+	/* Calls change(), which makes it true for all, and wakes all. */
 	template <typename Change>
 	void wake_all(Change change)
 	{

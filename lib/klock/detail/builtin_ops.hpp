@@ -362,7 +362,7 @@ inline T await_field(const paired_cell<T> &at, Predicate done, site s)
 		s));
 }
 
-/* Of the first two alone, where the others are told to stay. */
+/* Adds to both fields of the pair alone, if the other two do not change. */
 template <order O, typename T>
 	requires reaches_both<T>
 inline void advance_fields(paired_cell<T> &at, fields<T, 4> from,
@@ -381,7 +381,7 @@ inline void advance_fields(paired_cell<T> &at, fields<T, 4> from,
 
 /* -- Counters that wrap --------------------------------------------------- */
 
-/* At the width of their type. */
+/* A counter wraps at the width of its type. */
 template <typename T>
 constexpr T wrapped(T v)
 {

@@ -34,13 +34,13 @@
 namespace klock::selftest {
 
 /*
- * What a lock promises to those who wait, weakest first. fifo_if_all_run: first
- * come, first served, but for a waiter that is not run when its turn comes; it
- * is then passed over.
+ * A lock's promise to its waiters, weakest first. fifo_if_all_run: first come,
+ * first served, except that a waiter which does not run when its turn comes is
+ * passed over.
  */
 enum class service { none, bounded, starvation_free, fifo_if_all_run, fifo };
 
-/* Whether waiters stand in line, for as long as all of them run. */
+/* Whether waiters queue, as long as all of them run. */
 constexpr bool queues(service s) { return s >= service::fifo_if_all_run; }
 
 /* Text as a template argument. */
@@ -56,9 +56,9 @@ struct text {
 };
 
 /*
- * One line of the list. The model checker lets the integers of a lock that
- * counts wrap at a few bits. A lock whose integers are no such counters says in
- * Whole why not: it is then tested with whole ones alone.
+ * A line of the list. The model checker makes a lock's counters wrap at a few
+ * bits. For a lock whose integers are no such counters, Whole says why: it is
+ * tested with whole integers alone.
  */
 template <text Name, any_lock L, service Service, text Whole = "">
 struct subject {
@@ -138,11 +138,11 @@ using all_locks = list<
 
 /* -- Locks that readers share -------------------------------------------- */
 
-/* Who goes first where readers and writers wait for one another. */
+/* The order of service when both readers and writers wait. */
 enum class sharing {
-	in_order,      /* whoever came first */
+	in_order,      /* the order of arrival */
 	by_phases,     /* a reader waits for one writer at most */
-	writers_first, /* readers wait as long as a writer comes */
+	writers_first, /* readers wait as long as writers arrive */
 };
 
 /* A line of the second list. The name is that of the line in the first. */
@@ -169,8 +169,8 @@ using all_shared_locks = list<
 /* -- One way to take any of them ----------------------------------------- */
 
 /*
- * What one contender brings along to a lock: nothing, a node, or its number.
- * One object for each contender; it must outlive the lock's use (CLH).
+ * What one contender needs to take a lock: nothing, a node, or its number. One
+ * object for each contender; it must outlive the lock's use (CLH).
  */
 template <any_lock L>
 struct contender;
@@ -188,7 +188,7 @@ struct contender<L> {
 	}
 };
 
-/* Told, so that no world must have an answer to klock_os_cpu_id(). */
+/* The CPU's number is passed in, so tests need no klock_os_cpu_id(). */
 template <per_cpu_lock L>
 struct contender<L> {
 	constexpr explicit contender(unsigned number = 0) : cpu(number) {}
@@ -242,7 +242,7 @@ struct contender<L> {
 	unsigned cpu;
 };
 
-/* The same for a reader: what it brings along is nothing, or its number. */
+/* A contender that reads; it needs nothing, or its number. */
 template <shared_lockable L>
 struct reader {
 	constexpr explicit reader(unsigned number = 0) : cpu(number) {}
@@ -277,7 +277,7 @@ struct reader {
 
 /* -- One lock of each algorithm -------------------------------------------- */
 
-/* Whether two names are one algorithm's: equal up to what stands in <>. */
+/* Whether two names are of one algorithm: they are equal before '<'. */
 constexpr bool same_algorithm(const char *a, const char *b)
 {
 	for (; *a == *b && *a && *a != '<'; a++)

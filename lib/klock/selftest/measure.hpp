@@ -2,11 +2,11 @@
 /*
  * measure - how any lock of the list serves CPUs that want it again and again
  *
- * Each CPU stays outside, takes the lock, stays inside, leaves; for how long is
- * given in the clock's cycles, fixed or random. Seen: how long a handoff from
- * one CPU to a waiting other takes, who waited longest, who got how much, how
- * often one CPU took the lock in a row. What is inside also checks that nobody
- * else is, so that a figure of a broken lock is not taken for a good one.
+ * Each CPU thinks, takes the lock, stays inside, and releases it; the times are
+ * given in cycles, fixed or random. Measured are the time of a handoff from one
+ * CPU to a waiting other, the longest wait, each CPU's share, and the longest
+ * run of sections of one CPU. A section also checks that it is alone, so that
+ * figures of a broken lock are not taken for good ones.
  *
  * The clocks of all CPUs must show about the same (Intel SDM volume 3B, 18.17:
  * an invariant time-stamp counter); a handoff that seems to end before it
@@ -71,8 +71,8 @@ struct histogram {
 	[[nodiscard]] u64 max() const { return greatest; }
 
 	/*
-	 * The value below which so many thousandths lie: 500 is the median.
-	 * The upper end of its bucket, and never above max().
+	 * The value below which that many thousandths lie: 500 is the median.
+	 * It is the upper end of its bucket, and at most max().
 	 */
 	[[nodiscard]] u64 permille(u32 share) const
 	{
@@ -89,8 +89,8 @@ struct histogram {
 		return greatest;
 	}
 
-	/* By steps: where a CPU has no instruction, the builtin is a library's.
-	 */
+	/* In steps, as the builtin is a library call if the CPU has no
+	 * instruction for it. */
 	static constexpr unsigned highest_bit(u64 value)
 	{
 		unsigned power = 0;
@@ -115,7 +115,7 @@ struct histogram {
 		return bucket < buckets ? bucket : buckets - 1;
 	}
 
-	/* The least value of a bucket; of `buckets`: the end of the last. */
+	/* The least value of a bucket; for `buckets`, the end of the last. */
 	static constexpr u64 lower_end(unsigned bucket)
 	{
 		if (bucket < 8)
@@ -137,7 +137,7 @@ static_assert(
 	histogram::bucket_of(1000) ==
 	histogram::bucket_of(histogram::lower_end(histogram::bucket_of(1000))));
 
-/* Cycles, both ends included; the same twice: fixed. */
+/* A range of cycles, both ends included; a fixed time if they are equal. */
 struct range {
 	u32 least = 0;
 	u32 most = 0;
@@ -154,7 +154,7 @@ struct experiment {
 	u32 writers = 100; /* of 100 sections: shared_measure.hpp */
 };
 
-/* What one CPU saw, on lines of its own. */
+/* One CPU's observations, on cache lines of its own. */
 struct alignas(cache_line) tally {
 	histogram handoff;
 	u64 acquisitions = 0;
@@ -169,7 +169,7 @@ struct alignas(cache_line) tally {
 	}
 };
 
-/* What all CPUs saw. */
+/* The observations of all CPUs. */
 struct figures {
 	const char *lock;
 	unsigned cpus;
@@ -186,7 +186,7 @@ struct figures {
 	histogram handoff; /* to a CPU that waited, cycles */
 };
 
-/* Lets so many cycles pass. */
+/* Lets a time in this range pass. */
 inline void stay(const range &length, xorshift &dice)
 {
 	const u32 spread = length.most - length.least;
@@ -200,14 +200,14 @@ inline void stay(const range &length, xorshift &dice)
 		cpu_relax();
 }
 
-/* All of a measurement but what its lock's type decides: compiled once. */
+/* The part of a measurement that does not depend on the lock's type. */
 struct measurement_run {
 	[[nodiscard]] u32 progress() const { return done.load_relaxed(); }
 
       protected:
-	/* What the holder alone touches. */
+	/* Data that only the holder accesses. */
 	struct held_data {
-		unsigned last = ~0u; /* who was inside before */
+		unsigned last = ~0u; /* the holder before */
 		u64 handoffs = 0;
 		u64 run = 0; /* consecutive sections of one CPU, so far */
 		u64 max_consecutive = 0;
@@ -273,7 +273,7 @@ struct measurement_run {
 		if (got - asked > mine.longest_wait)
 			mine.longest_wait = got - asked;
 		if (shared.last != cpu) {
-			/* Who came after the release did not wait for it. */
+			/* A CPU that came after the release did not wait. */
 			if (free_at && asked < free_at)
 				mine.handoff.add(got > free_at ? got - free_at
 							       : 0);
@@ -326,7 +326,7 @@ struct measurement : measurement_run {
 		everyone.meet(todo.cpus);
 	}
 
-	/* The same from an interrupt handler of a CPU that takes part. */
+	/* A section of an interrupt handler on one of the experiment's CPUs. */
 	void visit_in_handler(unsigned cpu, xorshift &dice)
 	{
 		visit(cpu, dice);
@@ -340,10 +340,10 @@ struct measurement : measurement_run {
 
 	[[nodiscard]] const lock_type &watched() const { return lock; }
 
-	/* For what is to be set before a run. */
+	/* The lock, to set its parameters before a run. */
 	[[nodiscard]] lock_type &measured() { return lock; }
 
-	/* After all have returned from run(); into: as it is large. */
+	/* Called after all have returned from run(); `into` is large. */
 	void outcome(figures &into) const
 	{
 		sum_up(into);
@@ -368,7 +368,7 @@ struct measurement : measurement_run {
 		irq_restore(before);
 	}
 
-	/* Not inlined: once a lock is enough. What is timed lies within. */
+	/* Not inlined: one copy a lock. The timed code is all inside. */
 	[[gnu::noinline]] void acquire(unsigned cpu, xorshift &dice)
 	{
 		seat &mine = seats[cpu];
@@ -381,7 +381,7 @@ struct measurement : measurement_run {
 		note_entry(cpu, asked, got);
 		bool alone = data.visit(0);
 		stay(todo.section, dice);
-		/* However long that was, nobody else has entered. */
+		/* Nobody else has entered meanwhile. */
 		alone &= shared.last == cpu;
 		if (!alone)
 			tallies[cpu].overlaps++;
@@ -395,7 +395,7 @@ struct measurement : measurement_run {
 	seat seats[Cpus];
 };
 
-/* A null pointer: nothing wrong. Else what is, in words. */
+/* What is wrong, in words; null: nothing. */
 constexpr const char *fault(const figures &f)
 {
 	if (f.overlaps)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts - what every self-test is made of: the invariant, numbers, a meeting
+ * parts - the common parts of the self-tests: the invariant, numbers, a meeting
  * point of threads, doorways, results
  */
 #pragma once
@@ -15,11 +15,12 @@
 namespace klock::selftest {
 
 /*
- * invariant - data that only holds together if critical sections do not overlap
+ * invariant - data that stay consistent only if critical sections do not
+ * overlap
  *
- * Several words that are equal whenever nobody is inside. A section checks
- * that, adds one to each with a pause between two, and checks again: whoever
- * is inside at the same time is seen by one of the two, or loses an update.
+ * It is several words that are equal whenever nobody is inside. A section
+ * checks that, adds one to each with a pause in between, and checks again. If
+ * two sections overlap, one of them sees it, or an update is lost.
  */
 
 struct invariant {
@@ -33,7 +34,7 @@ struct invariant {
 
 		for (unsigned i = 0; i < words; i++) {
 			word[i].set(before + 1);
-			/* A barrier at least: each store is a store. */
+			/* A compiler barrier, so that no store is left out. */
 			keep();
 			relax_for(relaxes_a_word);
 		}
@@ -53,14 +54,14 @@ struct invariant {
 		return all_are(before) && whole;
 	}
 
-	/* Of so many visits, how many left no trace. Both counts wrap at 2^32,
-	 * and the difference does not mind. */
+	/* The number of updates that were lost in `made` visits. Both counts
+	 * wrap at 2^32, which the difference allows. */
 	[[nodiscard]] u32 lost(u64 made) const
 	{
 		return static_cast<u32>(made) - word[0].get();
 	}
 
-	/* As if so many visits had been made. */
+	/* Sets it as after `made` visits. */
 	void reset(u64 made = 0)
 	{
 		for (unsigned i = 0; i < words; i++)
@@ -83,7 +84,7 @@ struct invariant {
 };
 
 /*
- * arithmetic - what a test needs and a bare 32-bit machine has not
+ * arithmetic - functions that a 32-bit machine without a library lacks
  */
 
 /*
@@ -165,8 +166,8 @@ constexpr u32 jain_permille(unsigned n, Count count)
 /*
  * barrier - all CPUs of a test meet, and leave together
  *
- * Also the one flag that ends a test early: a wait in the self-tests, and in
- * the locks that are meant to fail, ends when give_up is set.
+ * Here is also the flag that ends a test early: waits in the self-tests, and in
+ * the locks that are meant to fail, end when give_up is set.
  */
 
 /*
@@ -175,7 +176,7 @@ constexpr u32 jain_permille(unsigned n, Count count)
  */
 inline constinit volatile bool give_up = false;
 
-/* Reusable; everybody who takes part calls meet() with the same number. */
+/* A reusable barrier; all CPUs call meet() with the same number. */
 struct barrier {
 	void meet(u32 cpus)
 	{
@@ -190,18 +191,19 @@ struct barrier {
 	void reset() { arrived.store_release(0); }
 
       private:
-	/* Arrivals since reset(): the k-th meeting is full at k x cpus. */
+	/* arrivals since reset(): the k-th meeting is full at k x cpus */
 	atomic<u32> arrived;
 };
 
 /*
- * doorway - seeing from outside that a CPU has taken its place in the queue
+ * doorway - shows from outside that a CPU has entered the queue
  *
- * First come, first served speaks of the doorway: the bounded first part of
- * lock(), before the wait (Lamport, CACM 17(8), 1974). To say who came first,
- * a test must know when a doorway is done. A lock may tell (is_queued(cpu)).
- * For the others its bytes do: a doorway is one atomic operation that changes
- * them, and while the holder stays inside nothing else does.
+ * First come, first served is defined by the doorway: the bounded first part of
+ * lock(), before the wait (Lamport, CACM 17(8), 1974). To know which CPU came
+ * first, a test must know when a doorway is done. A lock may tell
+ * (is_queued(cpu)). In other locks, the bytes show it: a doorway is one atomic
+ * operation that changes them, and nothing else does while the holder stays
+ * inside.
  */
 
 template <typename L>
@@ -225,10 +227,11 @@ inline u64 hash(const u8 *bytes, usize count)
 }
 
 /*
- * A doorway's one operation changes a lock's first line. What is behind it, a
- * line for each CPU or a cell that goes round (clh_lock), a CPU may write to on
- * its way to that operation: who looked there, too, called the next one early,
- * and saw a bypass that was none. Not inlined: once is enough for fifty locks.
+ * A hash of a lock's first line, which a doorway's operation changes. The bytes
+ * behind it (a line for each CPU, a cell that goes round in clh_lock) are left
+ * out, as a CPU may write to them before that operation: a test that hashed
+ * them, too, would call the next CPU early and see a bypass that was none. Not
+ * inlined, so that fifty locks share one copy.
  */
 [[gnu::noinline]] inline u64 fingerprint(const void *lock, usize size)
 {
@@ -242,7 +245,7 @@ struct doorway {
 	{
 	}
 
-	/* Whether this CPU came in after the doorway object was made. */
+	/* Whether this CPU passed the doorway since this object was made. */
 	[[nodiscard]] bool passed(unsigned cpu) const
 	{
 		if constexpr (tells_queued<L>)
@@ -252,7 +255,7 @@ struct doorway {
 	}
 
       private:
-	/* What others write plainly is not looked at where the lock tells. */
+	/* A lock that tells is not hashed: it may have plain stores. */
 	u64 seen_now() const
 	{
 		if constexpr (tells_queued<L>)

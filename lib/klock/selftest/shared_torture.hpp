@@ -4,11 +4,11 @@
  *
  * Three parts. First all CPUs read at once, and meet inside: a lock that does
  * not share stands still. Convoys: a writer stays inside until all others have
- * come, one by one, readers and writers in turn, so that who must go before
- * whom can be seen. Contention: everybody reads or writes as fast as it can,
- * some of the time by a try; writers upgrade and downgrade, where they can.
+ * queued, one by one, readers and writers in turn, so that their order can be
+ * checked. Contention: all read or write as fast as they can, sometimes by a
+ * try; writers upgrade and downgrade, if the lock can.
  *
- * A world brings the CPUs and a watchdog, as for torture.hpp.
+ * The environment supplies the CPUs and a watchdog, as for torture.hpp.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace klock::selftest {
 
-/* A handler's own: an NMI may come in the other's. */
+/* Counts of one kind of handler: an NMI may interrupt the other kind. */
 struct handler_counts {
 	u32 tried = 0;
 	u32 taken = 0;
@@ -34,7 +34,7 @@ constexpr void keep_longest(u64 &longest, u64 now)
 		longest = now;
 }
 
-/* How many CPUs of a plan can read the lock at once. */
+/* The number of a plan's CPUs that can read the lock at once. */
 template <typename Subject>
 constexpr unsigned readers_of(unsigned cpus)
 {
@@ -45,7 +45,7 @@ constexpr unsigned readers_of(unsigned cpus)
 		       : static_cast<unsigned>(Subject::reader_capacity);
 }
 
-/* Of all CPUs: when handlers may come, and whether one has had the lock. */
+/* When handlers may visit, and whether one has had the lock. */
 struct handler_visits {
 	void clear()
 	{
@@ -63,15 +63,15 @@ struct handler_visits {
 	[[nodiscard]] bool were() const { return had.load_relaxed(); }
 
       private:
-	atomic<bool> all_met; /* inside, all at once */
+	atomic<bool> all_met; /* all readers were inside at once */
 	atomic<bool> had;
 };
 
-/* One CPU's own, on lines of its own; others read the atomic ones. */
+/* One CPU's record, on its own lines; others read the atomic fields. */
 struct alignas(cache_line) shared_record {
 	handler_counts in_interrupt;
 	handler_counts in_nmi;
-	irq_state flags{};   /* what interrupts were before a section */
+	irq_state flags{};   /* interrupts before a section */
 	atomic<u32> entered; /* sections, for others to see */
 	atomic<u8> now;
 	atomic<u32> left; /* the last convoy whose place it has left */
@@ -81,7 +81,7 @@ struct alignas(cache_line) shared_record {
 	u32 wrong = 0;
 	u32 bypassed = 0;
 	u32 refused = 0;
-	u32 most_inside = 0; /* readers that it has seen at once */
+	u32 most_inside = 0; /* most readers that it has seen at once */
 	u64 longest_write = 0;
 	u64 longest_read = 0;
 	u64 elapsed = 0;
@@ -102,7 +102,7 @@ struct alignas(cache_line) shared_record {
 		return u64{in_interrupt.taken} + in_nmi.taken;
 	}
 
-	/* After the run. Returns how often this CPU has written. */
+	/* Adds this CPU's part; returns how often it has written. */
 	u64 add_to(result &r) const
 	{
 		r.visits += taken_by_handlers();
@@ -121,12 +121,12 @@ struct alignas(cache_line) shared_record {
 
 /* -- A convoy: place 0 leads it, and writes ------------------------------ */
 
-/* Of the others, those of even places read. */
+/* Whether the CPU at this place reads: every second one, after the leader. */
 constexpr bool reads_at(unsigned place) { return place && place % 2 == 0; }
 
 /*
- * All came while the leader was inside, in the order of their places, and not
- * both of these two read: whether `other` is served before the one at `place`.
+ * Whether `other` must be served before the CPU at `place`, if all queued
+ * behind the leader in the order of their places, and not both of the two read.
  */
 constexpr bool is_before(sharing by, unsigned other, unsigned place)
 {
@@ -135,7 +135,7 @@ constexpr bool is_before(sharing by, unsigned other, unsigned place)
 	return reads_at(other) == (by == sharing::by_phases);
 }
 
-/* Who takes the lock on a CPU: each is a contender. */
+/* The contexts of a CPU that take the lock: each is a contender. */
 enum taken_by : u8 { taken_by_thread, taken_by_handler };
 
 struct shared_torture_run;
@@ -144,11 +144,11 @@ struct shared_torture_run;
 struct side_calls {
 	void (*lock)(shared_torture_run &, unsigned cpu, taken_by who);
 	void (*unlock)(shared_torture_run &, unsigned cpu, taken_by who);
-	/* Null: it has none. */
+	/* null: the lock has none */
 	bool (*try_lock)(shared_torture_run &, unsigned cpu, taken_by who);
 };
 
-/* What it may do with it once it has it; null: the lock has none. */
+/* Changes between reading and writing; null: the lock has none. */
 struct change_calls {
 	void (*lock_upgradable)(shared_torture_run &);
 	void (*unlock_upgradable)(shared_torture_run &);
@@ -157,7 +157,7 @@ struct change_calls {
 	void (*downgrade)(shared_torture_run &);
 };
 
-/* What is a lock's own: its line of the list, and how a CPU takes it. */
+/* The part that depends on the lock: its line of the list, and its calls. */
 struct shared_calls {
 	const char *name;
 	service promised;
@@ -167,18 +167,17 @@ struct shared_calls {
 	u32 bytes;
 	side_calls write, read;
 	change_calls change;
-	/* Calls one CPU to the lock and waits until it stands in line. */
+	/* Calls one CPU to the lock and waits until it has queued. */
 	void (*call)(shared_torture_run &, unsigned cpu, u32 number);
 
-	/* An NMI's handler may only try. */
+	/* Whether an NMI handler, which may only try, can use the lock. */
 	[[nodiscard]] constexpr bool can_try() const
 	{
 		return write.try_lock && read.try_lock;
 	}
 };
 
-/* The torture of shared_torture.hpp, whatever the lock's type: compiled once.
- */
+/* The part of the torture that does not depend on the lock's type. */
 struct shared_torture_run {
 	/* Before the CPUs run; the lock itself goes on as it is. */
 	void prepare(const plan &p)
@@ -214,10 +213,11 @@ struct shared_torture_run {
 	}
 
 	/*
-	 * From an interrupt handler on a CPU that may be in run(), where the
-	 * plan's sections have interrupts off: reads, and now and then writes.
-	 * Not before all have met inside: a writer that waits for those who are
-	 * in keeps out those whom they wait for, and all stand still for ever.
+	 * Called from an interrupt handler on a CPU that may be in run(), if
+	 * the plan's sections have interrupts off: reads, and now and then
+	 * writes. Does nothing before all readers have met inside: a writer
+	 * that waits for the readers inside would keep out those that they wait
+	 * for, and all would wait for ever.
 	 */
 	void interrupt(unsigned cpu)
 	{
@@ -231,8 +231,8 @@ struct shared_torture_run {
 	}
 
 	/*
-	 * From an NMI handler, likewise: tries to read and to write, by turns,
-	 * and never waits. Each such CPU is a contender more.
+	 * Called from an NMI handler on such a CPU: tries to read and to write,
+	 * by turns, and never waits. Each such CPU is one contender more.
 	 */
 	void drop_in(unsigned cpu)
 	{
@@ -301,7 +301,7 @@ struct shared_torture_run {
 
 	plan todo{};
 	shared_record *const records;
-	alignas(cache_line) atomic<u32> called; /* who is to come now */
+	alignas(cache_line) atomic<u32> called; /* the number that may come */
 
       private:
 	[[nodiscard]] const side_calls &side(bool writes) const
@@ -309,7 +309,7 @@ struct shared_torture_run {
 		return writes ? calls.write : calls.read;
 	}
 
-	/* A handler's section, and its way out. */
+	/* A handler's section, and its unlock. */
 	void visit(unsigned cpu, handler_counts &mine, bool writes)
 	{
 		mine.wrong += writes ? !data.visit(0) : !data.look(0);
@@ -367,7 +367,7 @@ struct shared_torture_run {
 		goes(cpu);
 	}
 
-	/* Reads, then writes; or reads alone, where a try finds a reader. */
+	/* Reads, then writes; or only reads, if a try finds another reader. */
 	void upgrade_and_leave(unsigned cpu, bool tries)
 	{
 		shared_record &mine = records[cpu];
@@ -393,7 +393,7 @@ struct shared_torture_run {
 		write_and_leave(cpu);
 	}
 
-	/* Counts who reads beside it; waits inside for so many others. */
+	/* Counts the readers beside it; waits inside for that many. */
 	void read_and_leave(unsigned cpu, unsigned to_meet = 0)
 	{
 		shared_record &mine = records[cpu];
@@ -413,7 +413,7 @@ struct shared_torture_run {
 		goes(cpu);
 	}
 
-	/* Ends only if all are inside at once: as many as may be. */
+	/* Ends only when as many as the lock can take read at once. */
 	void meet_inside(unsigned cpu)
 	{
 		const unsigned all =
@@ -480,7 +480,7 @@ struct shared_torture_run {
 		}
 	}
 
-	/* Who had to be served before, is; who had to wait, does. */
+	/* Checks the order: earlier ones were served, later ones still wait. */
 	void check_order(unsigned cpu, u32 round, unsigned k)
 	{
 		for (unsigned other = 1; other < todo.cpus; other++) {
@@ -499,8 +499,8 @@ struct shared_torture_run {
 	/* -- Contention -- */
 
 	/*
-	 * When all sections are made; where something is missing, later, but
-	 * not without end: chance is given some time, a fault is not.
+	 * It is over when all sections are made. If something rare has not
+	 * happened by then, it goes on, but at most 16 times as long.
 	 */
 	[[nodiscard]] bool is_over() const
 	{
@@ -533,7 +533,8 @@ struct shared_torture_run {
 		}
 	}
 
-	/* Who is upgradable has two tickets; so may its handler. */
+	/* Whether there is room: an upgradable reader has two tickets, and so
+	 * may its handler. */
 	[[nodiscard]] bool can_upgrade() const
 	{
 		return calls.change.upgrade &&
@@ -560,7 +561,7 @@ struct shared_torture_run {
 		return true;
 	}
 
-	/* By a try where that is asked for and there is one; or waits. */
+	/* Tries, if that is asked for and possible; else waits. */
 	bool take(unsigned cpu, bool tries, const side_calls &by, u64 &longest)
 	{
 		const u64 start = cycles();
@@ -580,7 +581,7 @@ struct shared_torture_run {
 	}
 
 	alignas(cache_line) invariant data;
-	unsigned last = ~0u; /* the writer before: written by writers alone */
+	unsigned last = ~0u; /* the last writer; only writers write it */
 	u32 handoffs = 0;
 	alignas(cache_line) barrier everyone;
 	alignas(cache_line) barrier together;
@@ -589,7 +590,7 @@ struct shared_torture_run {
 	alignas(cache_line) handler_visits visits;
 };
 
-/* What can be done to it is shared_torture_run's. */
+/* The torture of one lock; its functions are shared_torture_run's. */
 template <typename Subject, unsigned Cpus>
 struct shared_torture : shared_torture_run {
 	using lock_type = typename Subject::lock;
@@ -619,7 +620,7 @@ struct shared_torture : shared_torture_run {
 		return static_cast<shared_torture &>(of);
 	}
 
-	/* Who of a seat: &seat::writer or &seat::reads. */
+	/* Who: &seat::writer or &seat::reads. */
 	template <auto Who>
 	static void take(shared_torture_run &of, unsigned cpu, taken_by who)
 	{
@@ -679,7 +680,8 @@ struct shared_torture : shared_torture_run {
 		}
 	}
 
-	/* Who reads where writers go first: a mark that it may take back. */
+	/* Whether a waiter shows nothing in the lock: a reader behind writers
+	 * that go first may take its mark back. */
 	static bool leaves_no_trace(unsigned place)
 	{
 		return Subject::order_of_sharing == sharing::writers_first &&

@@ -2,15 +2,16 @@
 /*
  * torture - any lock of the list, taken by many CPUs in the worst ways
  *
- * Two parts. Convoys: the holder stays inside until all others have queued,
- * one by one in an order of its choosing, so that the lock must go from CPU to
- * CPU and FIFO can be seen, not guessed. Contention: everybody takes the lock
- * as fast as it can, some of the time by try_lock, until a common count is
- * reached, so that fairness shows in who got how much.
+ * Two parts. Convoys: the holder stays inside until all others have queued, one
+ * by one in an order that it chooses, so that the lock must go from CPU to CPU
+ * and FIFO can be checked. Contention: all take the lock as fast as they can,
+ * sometimes by try_lock, until a common count is reached; the CPUs' shares show
+ * the fairness.
  *
- * The world brings the CPUs: threads on a host, vCPUs in the lab. Each calls
- * run() once with its number; afterwards outcome() says what was seen. A world
- * also brings a watchdog: progress() that stands still is its sign.
+ * The environment supplies the CPUs: threads on a host, vCPUs in the lab. Each
+ * calls run() once with its number; afterwards outcome() has the result. The
+ * environment also has a watchdog, which ends the run if progress() stands
+ * still.
  */
 #pragma once
 
@@ -21,11 +22,11 @@
 namespace klock::selftest {
 
 /*
- * torture_run - the torture of torture.hpp, whatever the lock's type
+ * torture_run - the part of the torture that does not depend on the lock's type
  *
- * All of it but the calls of the lock: those are functions in a table, so that
- * a program that tortures fifty locks compiles this once. No virtual functions:
- * a kernel has no C++ runtime for what those may ask.
+ * The calls of the lock are functions in a table, so that a program that
+ * tortures fifty locks compiles this once. They are no virtual functions, which
+ * may need a C++ runtime that a kernel does not have.
  */
 
 struct plan {
@@ -44,19 +45,19 @@ struct plan {
 	bool (*is_missing)() = nullptr;
 };
 
-/* What a CPU is about, for the report of a hang. */
+/* What a CPU does at the moment, for the report of a hang. */
 enum doing : u8 { doing_nothing, doing_wait, doing_section };
 
-/* One CPU's own, on a line of its own; others read the atomic ones. */
+/* One CPU's record, on its own line; others read the atomic fields. */
 struct alignas(cache_line) torture_record {
 	atomic<u32> entered; /* sections, for others to see */
 	atomic<u8> now;
-	u64 sections = 0; /* the same, and does not wrap */
+	u64 sections = 0; /* `entered` without a wrap */
 	u32 in_contention = 0;
 	u32 overlaps = 0;
 	u32 bypassed = 0;
 	u32 refused = 0;
-	u32 visits = 0; /* the NMI handler's own */
+	u32 visits = 0; /* by the NMI handler */
 	u32 visits_that_saw_another = 0;
 	u64 longest_wait = 0;
 	u64 elapsed = 0;
@@ -74,22 +75,22 @@ struct alignas(cache_line) torture_record {
 
 struct torture_run;
 
-/* What is a lock's own: its line of the list, and how a CPU takes it. */
+/* The part that depends on the lock: its line of the list, and its calls. */
 struct torture_calls {
 	const char *name;
 	service promised;
 	u64 capacity;
 	u32 bytes;
 
-	/* A run of so many CPUs begins. */
+	/* A run of that many CPUs begins. */
 	void (*renumber)(torture_run &, unsigned cpus);
 	void (*lock)(torture_run &, unsigned cpu);
 	void (*unlock)(torture_run &, unsigned cpu);
-	/* Calls one CPU to the lock and waits until it stands in line. */
+	/* Calls one CPU to the lock and waits until it has queued. */
 	void (*call)(torture_run &, unsigned cpu, u32 number);
 
-	/* Null: it has no try_lock(). The first with a deadline, now and then;
-	 * the others for an NMI handler. */
+	/* Null: it has no try_lock(). The first sometimes uses a deadline; the
+	 * others are for an NMI handler. */
 	bool (*try_lock)(torture_run &, unsigned cpu, xorshift &dice);
 	bool (*try_lock_in_nmi)(torture_run &, unsigned cpu);
 	void (*unlock_in_nmi)(torture_run &, unsigned cpu);
@@ -127,9 +128,10 @@ struct torture_run {
 	}
 
 	/*
-	 * From an NMI handler on a CPU that may be in run(): takes the lock if
-	 * it is free and never waits. Each such CPU is a contender more: the
-	 * plan has half as many CPUs as the lock has room for. True: was in.
+	 * Called from an NMI handler on a CPU that may be in run(): takes the
+	 * lock if it is free, and never waits; returns whether it took it. Each
+	 * such CPU is one contender more, so the plan has at most half as many
+	 * CPUs as the lock has room for.
 	 */
 	bool drop_in(unsigned cpu)
 	{
@@ -206,12 +208,12 @@ struct torture_run {
 
 	plan todo{};
 	torture_record *const records;
-	alignas(cache_line) atomic<u32> called; /* who is to queue now */
+	alignas(cache_line) atomic<u32> called; /* the number that may queue */
 
       private:
-	/* What the holder alone touches. */
+	/* Data that only the holder accesses. */
 	struct held_data {
-		unsigned last = ~0u; /* who was inside before */
+		unsigned last = ~0u; /* the holder before */
 		u32 handoffs = 0;    /* entries after another CPU's */
 		u32 run = 0; /* consecutive sections of one CPU, so far */
 		u32 max_consecutive = 0;
@@ -227,7 +229,7 @@ struct torture_run {
 		mine.now.store_relaxed(doing_section);
 	}
 
-	/* The section's work and the way out. */
+	/* The section's work, and the unlock. */
 	void work_and_leave(unsigned cpu)
 	{
 		torture_record &mine = records[cpu];
@@ -311,7 +313,7 @@ struct torture_run {
 		}
 	}
 
-	/* True: inside. False: try_lock() found it taken, or gave up. */
+	/* Returns whether the CPU is inside; false: a try failed. */
 	bool come_in(unsigned cpu, xorshift &dice)
 	{
 		torture_record &mine = records[cpu];
@@ -339,7 +341,7 @@ struct torture_run {
 	alignas(cache_line) atomic<u32> contended; /* sections so far */
 };
 
-/* How many CPUs of a plan a lock can serve. */
+/* The number of a plan's CPUs that a lock can serve. */
 template <typename Subject>
 constexpr unsigned participants(unsigned cpus)
 {
@@ -348,7 +350,7 @@ constexpr unsigned participants(unsigned cpus)
 		       : static_cast<unsigned>(Subject::capacity);
 }
 
-/* What can be done to it is torture_run's: prepare(), run(), outcome(). */
+/* The torture of one lock; prepare(), run(), outcome() are torture_run's. */
 template <typename Subject, unsigned Cpus>
 struct torture : torture_run {
 	using lock_type = typename Subject::lock;
@@ -390,7 +392,7 @@ struct torture : torture_run {
 			at(of, i).visitor.renumber(cpus + i);
 	}
 
-	/* Calls one CPU to the lock and waits until it stands in line. */
+	/* Calls one CPU to the lock and waits until it has queued. */
 	static void call(torture_run &run, unsigned cpu, u32 number)
 	{
 		torture &of = self(run);
@@ -408,7 +410,7 @@ struct torture : torture_run {
 		}
 	}
 
-	/* At once; where there are deadlines, by one that is soon, or now. */
+	/* Tries at once; or until a near deadline, if the lock has those. */
 	static bool ask(torture_run &of, unsigned cpu, xorshift &dice)
 	{
 		contender<lock_type> &who = at(of, cpu).who;
@@ -461,14 +463,14 @@ struct torture : torture_run {
 };
 
 /*
- * deadline - a holder that does not leave: everybody else gives up in time
+ * deadline - a holder that does not leave: all others give up in time
  *
- * CPU 0 takes the lock and keeps it until all others have asked for it by a
- * deadline, again and again, and have been refused: each of them in time at
- * least once, which is within twice the deadline. More cannot be asked for, as
- * a busy machine takes any attempt's time away; how late the bare clock was,
- * looked at for as long just before, is shown beside it. Then CPU 0 leaves, and
- * the lock must serve everybody as if nothing had been.
+ * CPU 0 takes the lock and keeps it until all others have tried to take it with
+ * a deadline, again and again, and have given up. Each must do so at least once
+ * in time, which is within twice the deadline. More cannot be demanded, as a
+ * busy machine may delay any attempt; the delay of the clock alone, measured
+ * for as long just before, is shown beside it. Then CPU 0 releases the lock,
+ * which must serve all as if nothing had happened.
  */
 
 struct deadline_result {
@@ -478,14 +480,14 @@ struct deadline_result {
 	u64 in_time = 0; /* of them: within twice the deadline */
 	u64 never_in_time = 0; /* CPUs */
 	u64 longest = 0;       /* cycles from asking to giving up */
-	u64 control = 0;       /* the same by the clock alone */
+	u64 control = 0;       /* `longest` by the clock alone */
 	u64 sections = 0;      /* when CPU 0 had left */
 	u64 wrong = 0;	       /* of them: saw another, or left no trace */
 	u64 deadline = 0;      /* cycles */
 	bool gave_up = false;
 };
 
-/* Null: nothing wrong. Else what is, in words. */
+/* What is wrong, in words; null: nothing. */
 constexpr const char *fault(const deadline_result &r)
 {
 	if (r.gave_up)
@@ -604,7 +606,7 @@ struct deadline_trial {
 		seats[cpu].who.unlock(lock);
 	}
 
-	/* Until one was in time; a lock that never is has had its chance. */
+	/* Tries until one was in time, but at most `chances` times. */
 	void ask_again_and_again(unsigned cpu)
 	{
 		constexpr u32 chances = 500;
@@ -617,7 +619,7 @@ struct deadline_trial {
 		}
 	}
 
-	/* By the clock alone, then by the lock. */
+	/* Measures a deadline by the clock alone, then by the lock. */
 	void ask(unsigned cpu)
 	{
 		seat &mine = seats[cpu];
@@ -648,7 +650,7 @@ struct deadline_trial {
 	alignas(cache_line) lock_type lock;
 	alignas(cache_line) invariant data;
 	alignas(cache_line) barrier everyone;
-	alignas(cache_line) atomic<u32> steps; /* of all, for who watches */
+	alignas(cache_line) atomic<u32> steps; /* of all, for the watchdog */
 	unsigned count = 0;
 	u64 deadline = 0;
 	u32 rounds = 0;
