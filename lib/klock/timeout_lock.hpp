@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeout_lock - first come, first served, by a deadline
+ * timeout_lock - first come, first served, until a deadline
  *
  *	if (!lock.try_lock_for(cpu, one_second))	in cycles()
  *		return timed_out;
  *	klock::guard held(lock, cpu, klock::adopt);
  *
- * Algorithm:   A ring of slots, a ticket each. The one slot that is granted is
- *              the lock: a CPU takes the next ticket and holds the lock once
- *              its slot is granted. Whoever gives up marks its slot abandoned,
- *              by one compare-and-swap; the releasing CPU passes over such
- *              slots to the first that is not. A CPU that comes back before
- *              that takes its former position again.
+ * Algorithm:   A ring of slots, one for each ticket. The one slot that is
+ *              granted is the lock: a CPU takes the next ticket and holds the
+ *              lock once its slot is granted. A CPU that gives up marks its
+ *              slot abandoned, by one compare-and-swap; the releasing CPU
+ *              passes over such slots to the first that is not. A CPU that
+ *              comes back before that takes its former position again.
  * Source:      slots: Anderson, IEEE TPDS 1(1), 1990; queues that are left by a
  *              deadline: Scott and Scherer, PPoPP 2001. We differ: slots go by
- *              ticket and are emptied by who passes over them, so that nobody
- *              waits in order to leave, and no memory is taken from a heap.
+ *              ticket, and the CPU that passes over a slot empties it, so that
+ *              nobody waits in order to leave, and no heap is needed.
  * Use when:    a wait needs a timeout: a deadlock or a dead holder must become
  *              an error and not a hang. Nobody gives up: anderson_lock, with
  *              half the memory; order does not matter: any lock's try_lock().
@@ -25,8 +25,8 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    FIFO by the ticket among those who wait; who has given up and
- *              comes back has its former position if it was not passed
+ * Fairness:    FIFO by the ticket among waiters; a CPU that gave up and comes
+ *              back has its former position if it was not passed
  *                          Checked: native/torture: FIFO,
  *                          model/timeout_lock: in turn
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
@@ -63,12 +63,11 @@
  * are out, and each has a slot of its own. Slots divide the counter's range,
  * and it may wrap.
  *
- * unlock() passes over each abandoned slot once; CPUs that give up and come
- * back all the time may keep it doing so: it waits for nobody, without a bound.
+ * unlock() passes over each abandoned slot once. It waits for nobody, but has
+ * no bound: CPUs that give up and come back all the time may keep it going.
  *
- * try_lock() takes a ticket only where it saw that slot granted. If the ring
- * has gone round since, it waits without having been asked to: it gives up at
- * once.
+ * try_lock() takes a ticket only if it saw the slot granted. If the ring has
+ * gone round since, it finds itself waiting, and gives up at once.
  *
  * Cost:        uncontended: 2 RMW, 4 stores, 4 lines; handoff with w waiters:
  *              about 5 to 6 misses, whatever w is     Checked: sim/costs
@@ -81,7 +80,7 @@
 
 namespace klock {
 
-/* Counter: that of the tickets; narrower ones are for tests. */
+/* Counter: the type of a ticket; narrower ones are for tests. */
 template <unsigned Cpus, counter Counter = u32>
 struct timeout_lock {
 	static_assert(Cpus >= 1, "a lock needs a CPU");
@@ -100,8 +99,8 @@ struct timeout_lock {
 
 	/*
 	 * Waits until cycles() (cpu.hpp) shows the deadline; true: the caller
-	 * is the holder. One that has passed: asks once. Needs the CPU's clock:
-	 * cycles_usable().
+	 * is the holder. If the deadline has passed, it tries once. Needs the
+	 * CPU's clock: cycles_usable().
 	 */
 	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
 	{
@@ -115,7 +114,7 @@ struct timeout_lock {
 		       !leave(cpu);
 	}
 
-	/* The same for so many cycles from now. */
+	/* Waits for that many cycles from now. */
 	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
 	{
 		return try_lock_until(cpu, deadline_in(how_long));
@@ -155,8 +154,8 @@ struct timeout_lock {
 	}
 
 	/*
-	 * Whether that CPU holds or waits. Whoever arrives from then on is
-	 * served after it. A hint, stale on arrival.
+	 * Whether that CPU holds or waits; CPUs that arrive later are served
+	 * after it. A hint, stale on arrival.
 	 */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
 	{
@@ -170,8 +169,7 @@ struct timeout_lock {
 
 		if (slots[at].state.load_relaxed() != granted(at))
 			return true;
-		/* In a full ring that is the holder's own, and nobody is away.
-		 */
+		/* In a full ring it is the holder's slot, if no CPU is away. */
 		return count(standing::away) == 0;
 	}
 
@@ -192,13 +190,13 @@ struct timeout_lock {
 		      "each CPU's ticket is another");
 
 	/*
-	 * A slot's state. In slot 0 the first two stand for each other, so that
-	 * zero bytes are a lock that is free. What follows is abandoned, by CPU
-	 * 0, 1 and so on.
+	 * A slot's state: empty, granted, waiting, or abandoned by CPU 0, 1 and
+	 * so on. In slot 0 the first two values are exchanged, so that zero
+	 * bytes are a free lock.
 	 */
 	enum class place : u32 { first, second, waiting, abandoned };
 
-	/* left: gave up; somebody may have emptied its slot since. */
+	/* left: it gave up; its slot may have been emptied since. */
 	enum class standing : u8 { away, queued, left };
 
 	static constexpr place empty(u32 at)
@@ -260,7 +258,7 @@ struct timeout_lock {
 		return true;
 	}
 
-	/* In the slot of a new ticket. True: it was granted before. */
+	/* Marks a new ticket's slot as waiting; true: it is already granted. */
 	bool announce(unsigned cpu)
 	{
 		const u32 at = index_of(cpu);
@@ -284,11 +282,11 @@ struct timeout_lock {
 		return true;
 	}
 
-	/* Grants that slot, or passes over it: then false. */
+	/* Grants that slot; false: it was abandoned, and is emptied. */
 	bool serve(u32 at)
 	{
 		atomic<place> &slot = slots[at].state;
-		place seen = empty(at); /* a look would cost a second miss */
+		place seen = empty(at); /* a load would cost a second miss */
 
 		for (;;) {
 			if (seen >= place::abandoned) {
@@ -301,7 +299,7 @@ struct timeout_lock {
 		}
 	}
 
-	/* CPUs of which that is true. */
+	/* The number of CPUs in that state. */
 	unsigned count(standing which) const
 	{
 		unsigned sum = 0;
@@ -315,7 +313,7 @@ struct timeout_lock {
 		alignas(cache_line) atomic<place> state;
 	};
 
-	/* One CPU's own; its ticket is the last that it took. */
+	/* One CPU's state, with the last ticket that it took. */
 	struct record {
 		alignas(cache_line) plain<Counter> ticket;
 		atomic<standing> stands;

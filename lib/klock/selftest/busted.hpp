@@ -2,12 +2,12 @@
 /*
  * busted - THE list of mutants: locks that must fail
  *
- * Every kind of test is shown these; each must be found wherever it can be
- * found at all. A test that passes them tests nothing.
+ * Every kind of test runs on these; each must be found in every environment in
+ * which it can be found. A test that passes them tests nothing.
  *
- * Which world can find what is not an opinion but was measured: a missing lock
- * prefix shows only where two CPUs truly run at once, a wrong order of service
- * already where they take turns.
+ * The environments that find a mutant were measured: a missing lock prefix
+ * shows only if two CPUs run at the same time, a wrong order of service also if
+ * they take turns.
  */
 #pragma once
 
@@ -23,19 +23,19 @@ namespace klock::selftest::busted {
 /*
  * busted_queue - mutants of queue, array and register locks
  *
- * Each has one mistake that is easily made with its algorithm; what is right is
- * in the lock's own header. Never use them. Their waits also end when give_up
- * is set (barrier.hpp): most of them leave somebody waiting for ever.
+ * Each has one mistake that is easily made with its algorithm; the lock's own
+ * header has the correct one. Never use them. Their waits also end when give_up
+ * is set (barrier.hpp): most of them leave a CPU waiting for ever.
  *
- * Where a mistake lies between two instructions, the lock is slow there, so
- * that CPUs that run at once find it: hesitate().
+ * If a mistake shows only between two instructions, the lock is slow there
+ * (hesitate()), so that CPUs that run at the same time find it.
  */
 
-/* About as long as a handoff. */
+/* Pauses for about as long as a handoff takes. */
 inline void hesitate() { relax_for(16); }
 
 /*
- * narrow_ticket_lock<4> whose unlock adds 1 at the wrap too: the carry out of
+ * narrow_ticket_lock<4> whose unlock adds 1 even at the wrap: the carry out of
  * owner goes into next, and a ticket is never served. Starts at the wrap.
  */
 struct carrying_unlock {
@@ -56,8 +56,8 @@ struct carrying_unlock {
 };
 
 /*
- * mcs_lock whose node is marked as waiting only after the predecessor can see
- * it: the handoff may come first, and is then overwritten.
+ * mcs_lock that marks its node as waiting only after the predecessor can see
+ * it: the handoff may come before the mark, which overwrites it.
  */
 struct late_flag {
 	struct node {
@@ -107,7 +107,7 @@ struct late_flag {
 
 /*
  * clh_lock that keeps its own cell at unlock, while its successor still watches
- * it: marked busy again, it never was clear.
+ * it: the successor may find it busy again, and never see it clear.
  */
 struct own_cell {
 	struct node {
@@ -125,7 +125,7 @@ struct own_cell {
 		mine.busy.store_relaxed(1);
 		node *const predecessor = tail.exchange_acq_rel(&mine);
 
-		/* Its own cell at the tail is a free lock, at least that. */
+		/* Its own cell at the tail means that the lock is free. */
 		if (predecessor == nullptr || predecessor == &mine)
 			return;
 		predecessor->busy.await_acquire(
@@ -138,9 +138,9 @@ struct own_cell {
 };
 
 /*
- * anderson_lock whose draw counter is left to wrap, though the ring's size does
- * not divide its range: here 4, for 3 slots. After 3 comes 0, which is the same
- * slot.
+ * anderson_lock whose ticket counter wraps, though the ring's size does not
+ * divide its range: here 4, for 3 slots. Tickets 3 and 0 follow each other, and
+ * have the same slot.
  */
 struct uneven_ring {
 	static constexpr u64 max_contenders = 3;
@@ -163,9 +163,9 @@ struct uneven_ring {
 };
 
 /*
- * graunke_thakkar_lock that queues by a relaxed exchange: a waiter may read of
- * its predecessor's flag what it was two critical sections ago, which looks the
- * same.
+ * graunke_thakkar_lock that queues by a relaxed exchange: a waiter may read a
+ * value of its predecessor's flag that is two critical sections old, and looks
+ * the same.
  */
 struct relaxed_queue {
 	static constexpr u64 max_contenders = 4;
@@ -190,11 +190,10 @@ struct relaxed_queue {
 };
 
 /*
- * peterson_lock without its fences: each CPU looks before it can be seen. Its
- * stores release nothing: on AArch64 an acquire does not pass a release, and
- * between the two no fence is missed. What each CPU wants has a cache line of
- * its own: the other's look does not wait for the store then, as it would for a
- * line that both are in.
+ * peterson_lock without its fences: each CPU reads the other's flag before its
+ * own is visible. Its stores are relaxed, as on AArch64 an acquire does not
+ * pass a release, and the missing fence would not show. Each CPU's flag has a
+ * cache line of its own: in a common line, the read would wait for the store.
  */
 struct unfenced_peterson {
 	static constexpr u64 max_contenders = 2;
@@ -220,7 +219,7 @@ struct unfenced_peterson {
 	alignas(cache_line) atomic<u8> gives_way;
 };
 
-/* tournament_lock's tree, with every match lost or won as in peterson_lock. */
+/* tournament_lock's tree, in which each match is a peterson_lock. */
 template <unsigned Cpus>
 struct match_tree {
 	static constexpr u64 max_contenders = Cpus;
@@ -231,7 +230,7 @@ struct match_tree {
 			take(at / 2, at % 2);
 	}
 
-	/* As tournament_lock's. */
+	/* The is_locked() of tournament_lock. */
 	[[nodiscard]] bool is_locked() const
 	{
 		return matches[0].wants[0].load_relaxed() ||
@@ -269,8 +268,8 @@ struct match_tree {
 };
 
 /*
- * tournament_lock whose CPUs do not wait for their own side: the next from the
- * same subtree takes the root on the side that is still held.
+ * tournament_lock that is released from the leaf up: the next CPU of the same
+ * subtree takes the root on a side that is still held.
  */
 struct leaf_first : match_tree<3> {
 	void unlock(unsigned cpu)
@@ -281,8 +280,8 @@ struct leaf_first : match_tree<3> {
 };
 
 /*
- * tournament_lock that is left from the root down: excludes, but goes on
- * writing after the next holder is inside, and may have freed it.
+ * tournament_lock that is released from the root down: it excludes, but writes
+ * on after the next holder is inside, which may have freed it.
  */
 struct root_first : match_tree<4> {
 	void unlock(unsigned cpu)
@@ -295,8 +294,9 @@ struct root_first : match_tree<4> {
 };
 
 /*
- * bakery_lock that does not say that it is choosing: while a CPU has looked at
- * the others and not yet stored its number, one with the same number passes.
+ * bakery_lock without the flag that a CPU is choosing: between a CPU's reads of
+ * the others' numbers and the store of its own, a CPU with the same number
+ * passes.
  */
 struct silent_choice {
 	static constexpr u64 max_contenders = 4;
@@ -322,7 +322,7 @@ struct silent_choice {
 	}
 	void unlock(unsigned cpu) { number[cpu].store_release(0); }
 
-	/* As bakery_lock's. */
+	/* The is_queued() of bakery_lock. */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
 	{
 		return number[cpu].load_relaxed() != 0;
@@ -335,10 +335,10 @@ struct silent_choice {
 /*
  * busted_queued - mutants of queued_lock
  *
- * Each has one mistake that is easily made where nodes belong to CPUs, and the
- * lock is two fields. The nodes of most are inside of the lock, so
- * that one that is left spoilt is nobody else's. Never use them. Their waits
- * also end when give_up is set (barrier.hpp).
+ * Each has one mistake that is easily made if nodes belong to CPUs, and the
+ * lock has two fields. Most have their nodes inside of the lock, so that a node
+ * that is left in a wrong state does not affect another lock. Never use them.
+ * Their waits also end when give_up is set (barrier.hpp).
  */
 
 struct queued_busted_node {
@@ -348,7 +348,7 @@ struct queued_busted_node {
 	atomic<u8> first;
 };
 
-/* 4 CPUs of 2 levels, and how many each uses: in the lock, or of all locks. */
+/* Nodes for 4 CPUs of 2 levels: in the lock, or common to all locks. */
 struct nodes_inside {
 	queued_busted_node nodes[8];
 };
@@ -357,7 +357,7 @@ struct nodes_of_all {
 	static inline constinit atomic<u8> depth[4];
 };
 
-/* What queued_lock does, in pieces. */
+/* The steps of queued_lock. */
 template <typename Nodes = nodes_inside>
 struct queued_base : private Nodes {
 	static constexpr u64 max_contenders = 4;
@@ -430,14 +430,14 @@ struct queued_base : private Nodes {
 		clean(mine);
 	}
 
-	/* As queued_lock's: what shows that somebody has come. */
+	/* queued_lock's fields, which a doorway must change. */
 	alignas(2 * sizeof(u16)) atomic<u16> locked;
 	atomic<u16> tail;
 };
 
 /*
- * The last in the queue empties it by a look and a store: who came in between
- * has exchanged itself in, and is forgotten.
+ * The last in the queue empties it by a load and a store: a CPU that exchanges
+ * tail in between is forgotten.
  */
 struct blind_empty : queued_base<> {
 	void lock(unsigned cpu)
@@ -458,7 +458,7 @@ struct blind_empty : queued_base<> {
 	}
 };
 
-/* Cleans its node when others see it already: a link to it is lost. */
+/* Cleans its node after others can see it: a link in it is lost. */
 struct late_clean : queued_base<> {
 	void lock(unsigned cpu)
 	{
@@ -495,7 +495,7 @@ struct early_link : queued_base<> {
 	}
 };
 
-/* Whoever finds it not held takes it, and passes those who queue. */
+/* Takes the lock if it is not held, and bypasses the CPUs that queue. */
 struct stealer : queued_base<> {
 	void lock(unsigned cpu)
 	{
@@ -509,8 +509,8 @@ struct stealer : queued_base<> {
 };
 
 /*
- * Counts its wait when it has queued: a handler that comes before that takes
- * the same node. No lock of the list below: only interrupts show it.
+ * Counts its wait after it has queued: a handler that comes in between takes
+ * the same node. It is not in the list below, as only interrupts show it.
  */
 struct late_depth : queued_base<nodes_of_all> {
 	void lock_from(unsigned cpu)
@@ -532,12 +532,12 @@ struct late_depth : queued_base<nodes_of_all> {
 /*
  * busted_ticket - mutants of ticket and test-and-set locks
  *
- * Each is one mistake that was made in earnest somewhere. Never use them.
- * Their waits also end when give_up is set (barrier.hpp), so that a test can
- * end a run in which the mistake has left everybody waiting.
+ * Each has one mistake that was really made somewhere. Never use them. Their
+ * waits also end when give_up is set (barrier.hpp), so that a test can end a
+ * run in which the mistake has left all CPUs waiting.
  */
 
-/* Two counters apart, and a wait that a test can end. */
+/* Two separate counters, and a wait that a test can end. */
 struct ticket_base {
 	static constexpr u64 max_contenders = 256;
 
@@ -616,9 +616,9 @@ struct word_wide_unlock {
 };
 
 /*
- * A try_lock that looks at owner and then swaps next alone (ABA): in between,
- * a whole wrap of tickets can pass. Two bits here, so that a wrap is four. The
- * mistake is the same with eight.
+ * A try_lock that reads owner and then swaps next alone (ABA): in between, a
+ * whole wrap of tickets can pass. The counters have two bits, so that a wrap is
+ * four tickets; the mistake is the same with eight bits.
  */
 struct aba_try_lock {
 	static constexpr u64 max_contenders = 4;
@@ -641,7 +641,7 @@ struct aba_try_lock {
 	}
 	void unlock() { owner.store_release(after(owner.load_relaxed())); }
 
-	/* A test's foot in the door: what happens between the two steps. */
+	/* A test's hook between the two steps. */
 	void (*pass)(aba_try_lock &) = nullptr;
 
       private:
@@ -657,8 +657,8 @@ struct aba_try_lock {
 };
 
 /*
- * Serves whoever came last, and claims FIFO. Sound otherwise: a byte guards a
- * stack of the tickets that wait.
+ * Serves the last to arrive, and claims FIFO. It is correct otherwise: a byte
+ * guards a stack of waiting tickets.
  */
 struct lifo {
 	static constexpr u64 max_contenders = 256;
@@ -702,7 +702,7 @@ struct lifo {
 	}
 
 	atomic<u8> guarded;
-	atomic<u16> next;   /* the last ticket taken, all differ */
+	atomic<u16> next;   /* the last ticket taken; all tickets differ */
 	atomic<u16> served; /* the last ticket called from the stack */
 	plain<bool> held;
 	plain<unsigned> depth;
@@ -712,9 +712,9 @@ struct lifo {
 /*
  * busted_timed - mutants of a lock that can be given up
  *
- * timeout_lock's ring, for four CPUs, with a mistake each. Never use them.
- * Their waits also end when give_up is set (barrier.hpp): some of them leave
- * somebody waiting for ever.
+ * timeout_lock's ring, for four CPUs, with one mistake each. Never use them.
+ * Their waits also end when give_up is set (barrier.hpp): some of them leave a
+ * CPU waiting for ever.
  */
 
 enum class when_giving_up {
@@ -822,11 +822,11 @@ using place_again = timed_ring<when_giving_up::draws_anew>;
 /*
  * busted_turn - preemptable tickets that are wrong on purpose
  *
- * Both exclude, and lose the order that they promise while everybody runs.
- * Never use them. Their waits also end when give_up is set (barrier.hpp).
+ * Both exclude, but lose the order that they promise while all CPUs run. Never
+ * use them. Their waits also end when give_up is set (barrier.hpp).
  */
 
-/* What preemptable_ticket_lock does once a waiter has seen its turn come. */
+/* The steps of preemptable_ticket_lock. */
 struct turn_base {
 	static constexpr u64 max_contenders = 64;
 
@@ -866,8 +866,8 @@ struct turn_base {
 };
 
 /*
- * Late by <, and not by the distance: at the wrap of the turn every ticket that
- * has wrapped already is taken for one that was passed over. Starts there.
+ * Decides by < which tickets are late, and not by the distance: at the wrap of
+ * the turn, a ticket that has already wrapped is taken for late. Starts there.
  */
 struct late_by_less : turn_base {
 	constexpr late_by_less() : turn_base(126) {}
@@ -885,7 +885,7 @@ struct late_by_less : turn_base {
 	}
 };
 
-/* No patience: whoever finds it free takes it, in turn or not. */
+/* Has no patience: any waiter takes the free lock, in turn or not. */
 struct impatient : turn_base {
 	constexpr impatient() : turn_base(0) {}
 	void lock()
@@ -901,7 +901,7 @@ struct impatient : turn_base {
 
 namespace klock::selftest {
 
-/* The worlds in which a mistake shows; a mask. */
+/* The environments in which a mistake shows; a mask. */
 enum world : unsigned {
 	in_model = 1,	 /* every interleaving */
 	in_turns = 2,	 /* vCPUs that take turns, at each PAUSE: lab */
@@ -910,7 +910,7 @@ enum world : unsigned {
 	at_its_end = 16, /* where the next holder ends the lock: native */
 };
 
-/* A subject that must fail, where, and what is wrong with it. */
+/* A subject that must fail, with the environments and its mistake. */
 template <text Name, any_lock L, service Service, unsigned FoundIn,
 	  text Mistake>
 struct busted_subject : subject<Name, L, Service> {

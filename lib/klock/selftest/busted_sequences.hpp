@@ -2,8 +2,8 @@
 /*
  * busted_sequences - sequences, once and barriers with one mistake each
  *
- * Each has the interface of what it gets wrong, so that the same client shows
- * the right one and the wrong one. Which world can find it stands beside it.
+ * Each has the interface of the correct one, so that one client runs both. The
+ * environments that find it stand beside it.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace klock::selftest {
 
-/* What a seqlock can get wrong. */
+/* A mistake of a seqlock. */
 enum class seq_mistake {
 	no_write_fence,	   /* model: words pass the odd sequence */
 	no_read_fence,	   /* model: the second look passes the words */

@@ -15,8 +15,8 @@
 namespace klock::selftest::busted {
 
 /*
- * Tickets and three counters, as kernels have them: `write` counts who has
- * gone, `read` lets readers in. What is wrong is in those derived.
+ * Tickets and three counters, as kernels have them: `write` counts the sections
+ * that are over, `read` lets readers in. Derived locks have the mistakes.
  */
 struct rw_tickets {
 	static constexpr u64 max_contenders = 256;
@@ -32,14 +32,14 @@ struct rw_tickets {
 	}
 	void unlock_shared() { (void)write.fetch_add_release(1); }
 
-	/* Whether a reader that comes now need not wait. */
+	/* Whether an arriving reader would not wait. */
 	[[nodiscard]] bool is_readable() const
 	{
 		return read.load_relaxed() == next.load_relaxed();
 	}
 
       protected:
-	/* Between two steps that must not be two: a window to be seen in. */
+	/* A pause between two steps that must be one, so that tests see it. */
 	static constexpr u32 pause = 50;
 
 	static u8 after(u8 ticket) { return static_cast<u8>(ticket + 1); }
@@ -59,8 +59,8 @@ struct rw_tickets {
 };
 
 /*
- * The next writer is let in before the readers: it reads `read` while this one
- * is about to store it, and one step is lost.
+ * Lets the next writer in before the readers: that one reads `read` while this
+ * one is about to store it, and one step is lost.
  */
 struct rw_writer_first : rw_tickets {
 	void unlock()
@@ -72,7 +72,7 @@ struct rw_writer_first : rw_tickets {
 	}
 };
 
-/* `write` by a load and a store, while readers that came in add to it. */
+/* Writes `write` by a load and a store, while readers inside add to it. */
 struct rw_two_stores : rw_tickets {
 	void unlock()
 	{
@@ -84,7 +84,7 @@ struct rw_two_stores : rw_tickets {
 	}
 };
 
-/* In two steps: a reader that the first lets in may end the lock. */
+/* Unlocks in two steps: a reader that the first lets in may end the lock. */
 struct rw_two_steps : rw_tickets {
 	void unlock()
 	{
@@ -93,7 +93,7 @@ struct rw_two_steps : rw_tickets {
 	}
 };
 
-/* The second reader learns nothing of the writer before the first. */
+/* The second reader does not synchronize with the writer before the first. */
 struct rw_plain_read : rw_tickets {
 	void lock_shared()
 	{
@@ -109,7 +109,7 @@ struct rw_plain_read : rw_tickets {
 	}
 };
 
-/* rw_ticket_lock, its counts apart; what is wrong is in those derived. */
+/* rw_ticket_lock in two counters. Derived locks have the mistakes. */
 struct rw_sections {
 	static constexpr u64 max_contenders = 256;
 	static constexpr u64 max_readers = 256;
@@ -147,7 +147,7 @@ struct rw_sections {
 	atomic<u16> request;
 };
 
-/* Lets no second reader in before the first has left: does not share. */
+/* Does not share: admits a second reader only after the first has left. */
 struct rw_one_reader : rw_sections {
 	void lock_shared()
 	{
@@ -159,8 +159,8 @@ struct rw_one_reader : rw_sections {
 };
 
 /*
- * The writers' half of completion goes round by itself, while request carries:
- * from then on the two are never the same.
+ * The writers' half of completion wraps without a carry, while request carries:
+ * the two are never equal after that.
  */
 struct rw_lost_carry : rw_sections {
 	void unlock()
@@ -176,8 +176,8 @@ struct rw_lost_carry : rw_sections {
 };
 
 /*
- * A reader counts itself, then looks for writers: one that came in between
- * waits for it, and it for the writer.
+ * A reader counts itself, then looks for writers: a writer that comes in
+ * between waits for the reader, and the reader for it.
  */
 struct rw_late_look : rw_sections {
 	void lock_shared()
@@ -188,7 +188,7 @@ struct rw_late_look : rw_sections {
 	}
 };
 
-/* Who downgrades leaves, and queues to read: behind a writer that waits. */
+/* Downgrades by leaving and queueing to read, behind a waiting writer. */
 struct rw_gap : rw_sections {
 	void downgrade()
 	{
@@ -197,7 +197,7 @@ struct rw_gap : rw_sections {
 	}
 };
 
-/* phase_fair_lock, its counters apart; what is wrong is in those derived. */
+/* phase_fair_lock in four counters. Derived locks have the mistakes. */
 struct phases {
 	static constexpr u64 max_contenders = 256;
 	static constexpr u64 max_readers = 63;
@@ -235,7 +235,7 @@ struct phases {
 	static constexpr u8 bits = 3, one = 4;
 	static u8 mark(u8 ticket) { return static_cast<u8>(2 | (ticket & 1)); }
 
-	/* An upgradable's steps, who has so many tickets. */
+	/* The steps of an upgradable reader, which has that many tickets. */
 	void take_turn(u8 tickets)
 	{
 		const u8 mine = win.fetch_add_acq_rel(tickets);
@@ -262,8 +262,8 @@ struct phases {
 	atomic<u8> rin, rout, win, wout;
 };
 
-/* A reader waits until no writer is marked: the next one's mark looks the same,
- * and that one waits for the reader. */
+/* A reader waits until no writer is marked. The next writer's mark looks the
+ * same, and that writer waits for the reader. */
 struct pf_no_phase : phases {
 	void lock_shared()
 	{
@@ -274,7 +274,7 @@ struct pf_no_phase : phases {
 	}
 };
 
-/* The next writer marks rin before this one's mark is gone from it. */
+/* Lets the next writer mark rin before this one's mark is removed. */
 struct pf_writer_first : phases {
 	void unlock()
 	{
@@ -286,8 +286,8 @@ struct pf_writer_first : phases {
 	}
 };
 
-/* Takes a ticket, looks, and gives back: a write phase that waits for nobody,
- * and the phase bit goes round twice under a slow reader. */
+/* A try takes a ticket, looks, and gives it back. That is a write phase that
+ * waits for nobody, so the phase bit may change twice under a slow reader. */
 struct pf_gives_back : phases {
 	[[nodiscard]] bool try_lock()
 	{
@@ -304,16 +304,16 @@ struct pf_gives_back : phases {
 	}
 };
 
-/* Who is upgradable has one ticket: where it does not upgrade, two writers in
- * a row mark alike. */
+/* An upgradable reader has one ticket: if it does not upgrade, two writers in a
+ * row have the same mark. */
 struct pf_one_ticket : phases {
 	void lock_upgradable() { take_turn(1); }
 	void unlock_upgradable() { pass_turn(1); }
 	void upgrade() { write_phase(); }
 };
 
-/* Its two, and to upgrade it writes with the second; what is wrong is in those
- * derived. */
+/* An upgradable reader has two tickets, and upgrades with the second. Derived
+ * locks have the mistakes. */
 struct pf_upgrades : phases {
 	void lock_upgradable() { take_turn(2); }
 	void unlock_upgradable() { pass_turn(2); }
@@ -325,7 +325,8 @@ struct pf_upgrades : phases {
 	}
 };
 
-/* Only the second: who waits since the writer before may see its mark again. */
+/* Has only the second phase: a reader that waits since the writer before may
+ * see its mark again. */
 struct pf_one_phase : pf_upgrades {
 	void upgrade()
 	{
@@ -334,7 +335,7 @@ struct pf_one_phase : pf_upgrades {
 	}
 };
 
-/* Does not wait for the readers that are in. */
+/* An upgrade does not wait for the readers inside. */
 struct pf_rushes : pf_upgrades {
 	void upgrade()
 	{
@@ -343,7 +344,7 @@ struct pf_rushes : pf_upgrades {
 	}
 };
 
-/* The next writer, which looks at rin, does not learn what was read. */
+/* The next writer, which reads rin, does not synchronize with the reader. */
 struct pf_turn_alone : pf_upgrades {
 	void unlock_upgradable()
 	{
@@ -351,7 +352,7 @@ struct pf_turn_alone : pf_upgrades {
 	}
 };
 
-/* The next holder may have ended the lock. */
+/* Reads the lock after the release, when the next holder may have ended it. */
 struct pf_looks_back : phase_fair_lock<u8> {
 	void unlock_upgradable()
 	{
@@ -360,7 +361,7 @@ struct pf_looks_back : phase_fair_lock<u8> {
 	}
 };
 
-/* Was a writer, and upgrades again with the ticket that it wrote with. */
+/* A reader that was a writer upgrades with the ticket that it wrote with. */
 struct pf_back : phases {
 	void lock_upgradable()
 	{
@@ -372,7 +373,7 @@ struct pf_back : phases {
 	void upgrade() { write_phase(); }
 };
 
-/* Leaves, and comes back as a reader behind a writer that waited. */
+/* Downgrades by leaving and coming back, behind a writer that waits. */
 struct pf_gap : phases {
 	void downgrade()
 	{
@@ -382,7 +383,7 @@ struct pf_gap : phases {
 	}
 };
 
-/* Neither side's fence: both may look before what they said is seen. */
+/* Has no fence on either side: both may read before their store is visible. */
 struct unfenced_readers {
 	static constexpr u64 max_contenders = ~u64{0};
 	static constexpr u64 max_readers = 8;

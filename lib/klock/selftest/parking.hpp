@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parking - whether a kernel's own four functions about threads are right
+ * parking - tests a kernel's four functions about threads
  *
- * The contract is os.hpp's: a permit is there or is not; an unpark that comes
- * first is not lost; who has none sleeps. The kernel brings three threads:
+ * os.hpp has their contract: a thread has a permit or has none; an unpark that
+ * comes first is not lost; a thread without a permit sleeps. The kernel
+ * supplies three threads:
  *
  *	static constinit klock::selftest::parking_test test{};
  *	const char *wrong = test.run({start_thread, yield, 100000});
  *
- * and says what is printed: null, or which function did what. run_timed() asks
- * the same of klock_os_park_until(), where there is one. Threads that a wrong
- * function never wakes stay: end the run then.
+ * The result is null, or says which function did what wrong. run_timed() tests
+ * klock_os_park_until() in the same way, if there is one. Threads that a wrong
+ * function never wakes stay asleep: end the run then.
  *
- * Not found: what needs a memory order that this machine's CPUs do not show.
- * That is what model checking the functions is for (model/README.md).
+ * Not found: a missing memory order that this machine's CPUs do not show. Model
+ * checking the functions finds those (model/README.md).
  */
 #pragma once
 
@@ -28,15 +29,15 @@ namespace klock::selftest {
 struct parking_world {
 	/* Starts a thread of the kernel that calls body(of), and then ends. */
 	void (*start)(void (*body)(void *of), void *of);
-	/* Has others run: a yield, or cpu_relax() where each has a CPU. */
+	/* Lets others run: a yield, or cpu_relax() if each has a CPU. */
 	void (*pause)();
-	/* So many pauses without any progress: it hangs. Some seconds. */
+	/* pauses without progress after which it hangs: some seconds */
 	u32 patience;
 	u32 rounds = 2000; /* how often threads wake each other */
 };
 
 struct parking_test {
-	/* A thread of the kernel calls it, one at a time. Null: all is right.
+	/* Called by one thread of the kernel. Returns null, or what is wrong.
 	 */
 	const char *run(const parking_world &w)
 	{
@@ -58,7 +59,7 @@ struct parking_test {
       private:
 	using part = void (parking_test::*)(unsigned me);
 
-	/* A thread of the test: its handle, and what it waits for. */
+	/* A thread of the test: its handle, and the words that it waits for. */
 	struct alignas(cache_line) worker {
 		parking_test *test = nullptr;
 		atomic<usize> handle;
@@ -66,9 +67,9 @@ struct parking_test {
 		atomic<u32> other_word;
 	};
 
-	/* More returns in a row than there are reasons for. */
+	/* More returns in a row than a correct park() makes. */
 	static constexpr u32 too_many = 100'000;
-	/* So many of who looks, and the thread has not returned: it sleeps. */
+	/* A thread that does not return for that many pauses sleeps. */
 	static constexpr u32 pauses_asleep = 1000;
 
 	const char *all_of(const parking_world &w, void (*sleeping)())
@@ -133,7 +134,7 @@ struct parking_test {
 		steps.store_release(3);
 	}
 
-	/* Its word is its turn. Nothing but the permit orders the two. */
+	/* Waits until the word is the turn. Only the permit orders it. */
 	void wait_for(atomic<u32> &word, u32 turn)
 	{
 		while (word.load_relaxed() != turn && !fault())
@@ -191,14 +192,14 @@ struct parking_test {
 
 		while (klock_os_park_until(begun + short_time))
 			steps.fetch_add_relaxed(1);
-		/* Half: the next look may be at another CPU's clock. */
+		/* Half, as another CPU's clock may be read here. */
 		if (cycles() - begun < short_time / 2)
 			note("klock_os_park_until() is false before its time");
 	}
 
 	/* -- Threads -- */
 
-	/* Not after a fault: those before may still be at work. */
+	/* Does nothing after a fault: earlier threads may still run. */
 	void at_work(u32 threads, part todo)
 	{
 		if (fault())
@@ -225,7 +226,7 @@ struct parking_test {
 				note("klock_os_thread() is the same for two");
 	}
 
-	/* None ends while another may still unpark it. */
+	/* No thread ends while another may still unpark it. */
 	static void body(void *of)
 	{
 		worker &mine = *static_cast<worker *>(of);
@@ -269,7 +270,7 @@ struct parking_test {
 		}
 	}
 
-	/* As klock does it: with interrupts off. */
+	/* Unparks with interrupts off, as klock does. */
 	void give(unsigned to)
 	{
 		const irq_state before = irq_save();
@@ -287,7 +288,7 @@ struct parking_test {
 			note("a park leaves interrupts off");
 	}
 
-	/* The first is the one that counts. */
+	/* Notes the first fault; later ones may follow from it. */
 	void note(const char *wrong)
 	{
 		const char *none = nullptr;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared_measure - how a lock that readers share serves those who read and
- * those who write
+ * shared_measure - how a lock that readers share serves readers and writers
  *
- * As measure.hpp, but so many sections of a hundred are writes, at random, and
- * readers and writers are told apart. What is inside also checks what the lock
- * promises: a reader that saw a writer, or a writer that saw anybody, is
- * counted, from the entry to the exit.
+ * As measure.hpp, but a share of the sections, in percent, are writes, at
+ * random, and the figures of readers and writers are separate. A section also
+ * checks the lock: a reader that sees a writer, or a writer that sees anybody,
+ * from its entry to its exit, is counted.
  *
- * Readers write lines of their own alone, so that measuring does not make them
- * share one; a writer looks at all of them, as it enters and as it leaves.
+ * Readers write only their own cache lines, so that measuring does not make
+ * them share one. A writer reads all of them, at its entry and at its exit.
  */
 #pragma once
 
@@ -18,9 +17,10 @@
 
 namespace klock::selftest {
 
-/* What all CPUs saw. Of each side a handoff is the time from the exit of who
- * was in before to the entry of one that waited: a reader waits for a writer,
- * a writer for the last reader or writer.
+/*
+ * The observations of all CPUs. A handoff is the time from a release to the
+ * entry of a waiter: a reader waits for a writer, a writer for the last reader
+ * or writer.
  */
 struct shared_figures {
 	const char *lock;
@@ -87,7 +87,7 @@ struct shared_measurement {
 		everyone.meet(todo.cpus);
 	}
 
-	/* The same from an interrupt handler of a CPU that takes part. */
+	/* A section of an interrupt handler on one of the experiment's CPUs. */
 	void visit_in_handler(unsigned cpu, xorshift &dice)
 	{
 		visit(cpu, dice).in_handler++;
@@ -109,7 +109,7 @@ struct shared_measurement {
 
 	[[nodiscard]] const lock_type &watched() const { return lock; }
 
-	/* After all have returned from run(); into: as it is large. */
+	/* Called after all have returned from run(); `into` is large. */
 	void outcome(shared_figures &into) const
 	{
 		u64 first = ~u64{0}, last = 0;
@@ -159,7 +159,7 @@ struct shared_measurement {
 		}
 	};
 
-	/* What a writer alone changes; readers look at it. */
+	/* Data that only a writer changes, and readers read. */
 	struct written {
 		u32 writer = 0; /* its number and 1; 0: none is inside */
 		u32 writes = 0;
@@ -176,8 +176,8 @@ struct shared_measurement {
 	}
 
 	/*
-	 * Returns true when this CPU shall stop. Every eighth section it adds
-	 * up all CPUs' sections, and sets `over` once they are enough.
+	 * Returns whether this CPU must stop. In every eighth section it adds
+	 * up all CPUs' sections, and sets `over` if they are enough.
 	 */
 	[[nodiscard]] bool update_over(unsigned cpu)
 	{
@@ -225,7 +225,7 @@ struct shared_measurement {
 		note_entry(reads[cpu], asked, got, inside.released_at);
 		note_together(mine);
 		stay(todo.section, dice);
-		/* However long that was, nobody has written. */
+		/* Nobody has written meanwhile. */
 		alone &= data.look(0) && !inside.writer &&
 			 inside.writes == writes_before;
 		reads[cpu].overlaps += !alone;
@@ -251,7 +251,7 @@ struct shared_measurement {
 		alone &= data.visit(0);
 		note_entry(writes[cpu], asked, got, free_at);
 		stay(todo.section, dice);
-		/* However long that was, nobody else has entered. */
+		/* Nobody else has entered meanwhile. */
 		alone &= inside.writer == cpu + 1 && nobody_reads(free_at);
 		writes[cpu].overlaps += !alone;
 		mine.now.store_relaxed(doing_nothing);
@@ -266,7 +266,7 @@ struct shared_measurement {
 		mine.entered.store_relaxed(mine.entered.load_relaxed() + 1);
 	}
 
-	/* last: becomes when the last reader left, if that is later. */
+	/* Raises `last` to the time at which the last reader left. */
 	[[nodiscard]] bool nobody_reads(u64 &last) const
 	{
 		bool nobody = true;
@@ -278,7 +278,7 @@ struct shared_measurement {
 		return nobody;
 	}
 
-	/* Now and then: those who read should not look at each other. */
+	/* Counts the readers inside, but rarely: the loads disturb them. */
 	void note_together(seat &mine)
 	{
 		constexpr u32 sections_a_look = 16;
@@ -296,7 +296,7 @@ struct shared_measurement {
 	{
 		mine.acquisitions++;
 		keep_longest(mine.longest_wait, got - asked);
-		/* Who came after the release did not wait for it. */
+		/* A CPU that came after the release did not wait. */
 		if (free_at && asked < free_at)
 			mine.handoff.add(got > free_at ? got - free_at : 0);
 	}
@@ -311,7 +311,7 @@ struct shared_measurement {
 	seat seats[Cpus];
 };
 
-/* A null pointer: nothing wrong. Else what is, in words. */
+/* What is wrong, in words; null: nothing. */
 constexpr const char *fault(const shared_figures &f)
 {
 	if (f.read.overlaps)

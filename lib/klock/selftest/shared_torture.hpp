@@ -620,7 +620,7 @@ struct shared_torture : shared_torture_run {
 		return static_cast<shared_torture &>(of);
 	}
 
-	/* Who: &seat::writer or &seat::reads. */
+	/* The contender Who is &seat::writer or &seat::reads. */
 	template <auto Who>
 	static void take(shared_torture_run &of, unsigned cpu, taken_by who)
 	{

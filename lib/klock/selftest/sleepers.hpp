@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleepers - what threads do with the locks that sleep, each wake-up accounted
- * for
+ * sleepers - threads that use the locks whose waiters sleep; no wake-up is lost
  *
- * A row for each lock, and two mistakes in their use. Of the row each thread
- * takes `here.rounds` turns and counts each in `here.steps`; handlers, or other
- * threads, bring what they wait for until all have; then fault() is null, or
- * says what is wrong. A mistake's sleepers go on when give_up is set and they
- * are woken (wake_all()).
+ * There is a row for each lock, and two mistakes in their use. Each thread
+ * takes `here.rounds` turns of a row and counts each in `here.steps`. Handlers,
+ * or other threads, release what they wait for until all are done. fault() then
+ * returns null, or what is wrong. Threads that a mistake leaves asleep end when
+ * give_up is set and they are woken (wake_all()).
  */
 #pragma once
 
@@ -25,12 +24,12 @@
 
 namespace klock::selftest::sleepers {
 
-/* So many threads. */
+/* The most threads. */
 inline constexpr unsigned most = 512;
 
 struct row {
 	const char *name;
-	/* A thread's turn; and what a handler or another thread does. */
+	/* A thread's turn; what a handler or another thread does for it. */
 	void (*turn)(xorshift &dice, unsigned who);
 	void (*bring)(unsigned who);
 	const char *(*ends_wrong)();
@@ -38,7 +37,7 @@ struct row {
 
 /* Shared by a row's threads and handlers. */
 struct shared_state {
-	atomic<u32> steps;   /* for who watches */
+	atomic<u32> steps;   /* for the watchdog */
 	atomic<u32> brought; /* units, or sections that write, so far */
 	atomic<u32> stock;   /* units that nobody has taken */
 	atomic<u32> wrong;
@@ -59,7 +58,7 @@ struct shared_state {
 		data.reset();
 		taken.set(0);
 	}
-	/* Whether one more unit is to be brought. */
+	/* Counts one more unit; false: there were enough. */
 	[[nodiscard]] bool bring()
 	{
 		const u32 all = rounds * threads;
@@ -90,7 +89,7 @@ inline constinit wait_queue the_queue;
 inline constinit condition arrived;
 inline constinit atomic<completion *> asked[most];
 
-/* One time in four by deadlines that may pass. */
+/* Waits; one time in four by deadlines that may pass. */
 template <typename Wait, typename Timed>
 inline void sleep_until_done(xorshift &dice, Wait wait, Timed done_by)
 {
@@ -120,7 +119,7 @@ inline void use_mutex(xorshift &dice, unsigned)
 	Lock.unlock();
 }
 
-/* The first writes, then one in four, and some of those go on to read. */
+/* The first thread writes, then one in four; some of those downgrade. */
 inline void use_shared_mutex(xorshift &dice, unsigned)
 {
 	auto &lock = the_shared_mutex;
@@ -216,7 +215,7 @@ inline void set_completions(unsigned)
 			of->set();
 }
 
-/* The stock under a lock of its own, which a handler takes by a try. */
+/* Takes from the stock under a lock, which a handler takes by a try. */
 template <auto &Lock, typename Guard>
 inline void use_condition(xorshift &dice, unsigned)
 {
@@ -243,7 +242,7 @@ inline void notify_condition(unsigned)
 
 /* -- Mistakes in their use -- */
 
-/* Behind STI, PAUSE alone lets QEMU take no interrupt: a clock between them. */
+/* Reads the clock between PAUSEs: QEMU takes no interrupt at STI and PAUSE. */
 inline void linger()
 {
 	for (u32 i = 0; i < 20; i++) {
@@ -252,7 +251,7 @@ inline void linger()
 	}
 }
 
-/* The look and the sleep apart: what comes between wakes nobody. */
+/* Checks and sleeps in two steps: a unit that comes in between wakes nobody. */
 inline void look_outside(xorshift &, unsigned)
 {
 	while (!takes_or_gives_up()) {
@@ -273,7 +272,7 @@ inline void wait_for_one(xorshift &, unsigned)
 	the_queue.wait(takes_or_gives_up);
 }
 
-/* Who was woken looks before there is anything to be seen. */
+/* Wakes a thread before the unit is there. */
 inline void wake_too_early(unsigned)
 {
 	if (!here.bring())
@@ -283,7 +282,7 @@ inline void wake_too_early(unsigned)
 	put_one();
 }
 
-/* Null: all is right. */
+/* What is wrong; null: nothing. */
 inline const char *fault(const row &what)
 {
 	if (here.wrong.load_relaxed())
@@ -309,7 +308,7 @@ inline constexpr row rows[] = {
 	 use_condition<the_spin_lock, irq_guard<decltype(the_spin_lock)>>,
 	 notify_condition<the_spin_lock>, stock_fault},
 };
-/* Handed over each time: dear where many CPUs take turns. */
+/* A mutex that is handed over each time: slow if many CPUs take turns. */
 inline constexpr row fifo = {"patient_mutex<0>", use_mutex<the_fifo_mutex>,
 			     nullptr, sections_fault};
 inline constexpr row mistakes[] = {
