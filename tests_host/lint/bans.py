@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lib/klock never contains, so that one header serves every world.
+"""lib/klock has nothing that fits one environment alone: a header serves all.
 
 No #if and no macro, no standard library beyond <stdint.h> and <stddef.h>, no
 order as an argument, no builtin outside builtin_ops.hpp (selftest is free to:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Every lock header has the fields of add-a-lock.md's template, in its order; and
-behind Size what zero bytes are, and when the lock's memory may be freed.
+"""Every lock header has the fields of add-a-lock.md's template, in its order.
 
-This reads the comment at its top, for the other lints too:
+It reads the comment at the top of a header, for the other lints too:
 
     NAME - one line
     Algorithm: ...                 fields, in column 0 of the comment
     Ordering:
         O1  lock  owner.await_eq_acquire  pairs with O3       rows
 
-Every 'Checked: <world>/<test>' in lib/klock names a test that exists.
+Every 'Checked: <label>/<test>' in lib/klock names a test that exists.
 
     unit/ticket_lock: sizes   a TEST_CASE (or TEMPLATE_..., SCENARIO) in
                               tests_host/unit whose name begins with
@@ -22,7 +21,7 @@ Every 'Checked: <world>/<test>' in lib/klock names a test that exists.
     codegen/facts             ... or a script tests_host/codegen/facts.py
     lab/torture               the same, in tests_qemu
 
-A world whose folder does not exist yet is noted, and is no failure; every
+A label whose folder does not exist yet is noted, and is no failure; every
 other name must be found.
 
 A Cost that sim/costs checks is read by tests_host/sim/test_costs.cpp, which says
@@ -50,7 +49,7 @@ class Field(NamedTuple):
 
     @property
     def checked(self):
-        """(line, 'world/test') of each test that is named."""
+        """(line, 'label/test') of each test that is named."""
         return [name for line, text in joined(self.lines)
                 for name in checked_names(line, text)]
 
@@ -204,7 +203,7 @@ def _check_field(name, field):
         yield Finding(name, field.line, f"field '{field.name}:' is empty")
     if field.name in CHECKED and not field.checked:
         yield Finding(name, field.line, f"field '{field.name}:' names no test: "
-                      "add 'Checked: <world>/<test>'")
+                      "add 'Checked: <label>/<test>'")
 
 
 def check_header(path, root):
@@ -270,7 +269,7 @@ def _check_cost(name, field, code):
 
 # -- What the Checked name ---------------------------------------------------
 
-WORLDS = {
+LABELS = {
     "unit": "tests_host/unit",
     "native": "tests_host/native",
     "model": "tests_host/model",
@@ -309,7 +308,7 @@ def test_names(root, folder):
 
 
 def _claims(path):
-    """(line, 'world/test') of each Checked in the comments of a header."""
+    """(line, 'label/test') of each Checked in the comments of a header."""
     text = path.read_text()
     for offset, comment in cxx.comments(text):
         first = common.line_of(text, offset)
@@ -326,13 +325,13 @@ def check_tests(root):
         name = common.relative(path, root)
         for line, claim in _claims(path):
             claims += 1
-            world, slash, test = claim.partition("/")
-            if not slash or world not in WORLDS or not test:
+            label, slash, test = claim.partition("/")
+            if not slash or label not in LABELS or not test:
                 found.append(Finding(name, line, f"'Checked: {claim}': write "
-                                     "<world>/<test>; worlds: "
-                                     + ", ".join(WORLDS)))
+                                     "<label>/<test>; labels: "
+                                     + ", ".join(LABELS)))
                 continue
-            folder = WORLDS[world]
+            folder = LABELS[label]
             if not (root / folder).is_dir():
                 found.append(Finding(name, line, f"'Checked: {claim}': not "
                                      f"yet, there is no {folder}", True))

@@ -192,11 +192,11 @@ PROOFS = [
     Case("fields", "a test case that is not there", LOCK,
          "unit/good_lock: size", "unit/good_lock: sizes", "sizes",
          'begins with "good_lock: sizes"'),
-    Case("fields", "the other world's test case", LOCK,
+    Case("fields", "another label's test case", LOCK,
          "unit/good_lock: size", "native/good_lock: size", "Checked: native/g",
          "no test in tests_host/native"),
-    Case("fields", "no such world", LOCK, "sim/costs", "moon/costs", "moon",
-         "write <world>/<test>"),
+    Case("fields", "no such label", LOCK, "sim/costs", "moon/costs", "moon",
+         "write <label>/<test>"),
 ]
 
 PORTS = [
@@ -308,8 +308,8 @@ BRANCHES = [
     Case("members", "a wait that checked_lock has not", LOCK,
          "	void lock()", "	void lock_late() { wait(); }\n	void lock()",
          "lock_late", "good_lock::lock_late() may wait"),
-    Case("fields", "no world at all", LOCK, "sim/costs", "everywhere",
-         "everywhere", "write <world>/<test>"),
+    Case("fields", "no label at all", LOCK, "sim/costs", "everywhere",
+         "everywhere", "write <label>/<test>"),
     Case("style", "no licence behind a #!", "boot/run", "",
          "#!/bin/sh\ntrue\n", "true", "no licence"),
     Case("repeated", "a version that CHANGELOG does not know",
