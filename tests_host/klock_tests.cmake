@@ -92,7 +92,7 @@ function(klock_add_catch_test name)
 		target_compile_options(${name} PRIVATE -O${ARG_OPTIMIZE})
 		string(APPEND kind "O${ARG_OPTIMIZE}")
 	endif()
-	# Not where <atomic>, which Catch2's header includes, is another one.
+	# Left out if <atomic>, which Catch2's header includes, is replaced.
 	if(KLOCK_PRECOMPILED AND NOT
 			"${ARG_LIBRARIES}" MATCHES "klock::model_(std|plain)")
 		klock_precompile(${name} "${kind}" ${options})

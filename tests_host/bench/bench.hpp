@@ -56,7 +56,7 @@ struct whistle {
 		return blown.load(std::memory_order_relaxed);
 	}
 
-	/* By klock::cycles(); 0: not all threads are there. */
+	/* The start by klock::cycles(); 0: not all threads are there. */
 	alignas(128) std::atomic<klock::u64> start{0};
 	klock::u64 end = 0;
 	alignas(128) std::atomic<bool> blown{false};
@@ -663,7 +663,7 @@ struct contended {
 	series rate;	   /* acquisitions per second, all threads */
 	series min_to_max; /* of the threads' shares */
 	series fairness;   /* Jain's */
-	/* From the rounds that watch: */
+	/* Figures of the rounds that watch: */
 	series handoffs; /* share of critical sections after another thread's */
 	double max_consecutive = 0;
 	double longest_wait = 0; /* cycles */
@@ -685,7 +685,7 @@ struct results {
 	std::map<std::string, series> reads, writes;
 	/* Sequences and barriers: cycles, by what is done. */
 	std::map<std::string, series> sequences;
-	/* By setting, by row. */
+	/* The figures under load, by setting and row. */
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
 	std::map<std::string, contended> handoff;

@@ -27,7 +27,7 @@ const std::vector<std::string> crowd_locks = {
 
 using by_lock = std::map<std::string, contended>;
 
-/* With critical sections of one length, in cycles. */
+/* The results for critical sections of one length, in cycles. */
 struct crowd {
 	unsigned section;
 	by_lock cores;			    /* a thread a core */

@@ -156,7 +156,7 @@ double rate_of(context &c, const shared_row &r, const setting &s,
 	return found.rate[0];
 }
 
-/* By share of writers, by row. */
+/* Rates by share of writers and row. */
 using rates = std::map<unsigned, std::map<std::string, series>>;
 
 rates run_shares(context &c, const setting &each, const std::string &title)

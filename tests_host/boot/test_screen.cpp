@@ -326,7 +326,7 @@ TEST_CASE("framebuffer: a letter's pixels, and no others")
 			CHECK(s.pixel(23, 33) == 0);
 			CHECK(s.pixel(32, 33) == 0);
 			CHECK(s.pixel(644, 402) == 0);
-			/* Behind a line's pixels there may be anything. */
+			/* Bytes behind a line's pixels may have any value. */
 			for (unsigned i = 0; i < spare; i++)
 				CHECK(s.memory[s.of.pitch * 9 - 1 - i] == 0x5a);
 		}

@@ -284,7 +284,7 @@ TEST_CASE("pin: by cores, threads, the first CPU's L3")
 	CHECK(pin("cores") == "0,2,4,6");
 	CHECK(pin("l3") == "0,1,2,3");
 	CHECK(pin("threads") == "0,1,2,3,4,5,6,7");
-	/* As many firmwares list them: all first threads first. */
+	/* Many firmwares list all first threads first. */
 	CHECK(pin("threads", place, {0, 2, 4, 6, 1, 3, 5, 7}) ==
 	      "0,1,2,3,4,5,6,7");
 	CHECK(pin("cores", place, {5, 0, 1, 4}) == "5,0");

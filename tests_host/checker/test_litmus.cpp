@@ -612,7 +612,7 @@ struct world {
 	unsigned r0 = 9, r1 = 9, r2 = 9;
 };
 
-/* With the option; and that without it nothing is seen. */
+/* Checks what is seen with the option, and that nothing is without it. */
 template <typename... Thread>
 model::result both_ways(bool (*odd)(const world &), Thread... each)
 {

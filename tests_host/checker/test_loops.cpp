@@ -220,7 +220,7 @@ TEST_CASE("loops: what is kept of a turn and never used makes no difference")
 	right_by(1, count(false, {}));
 	right_by(1, count(true, {}));
 	CHECK(count(true, {}).in_vain == 3);
-	/* With each: 0, 1, 2 or none of them before the 3. */
+	/* every_turn explores each: 0, 1, 2 or none of them before the 3. */
 	right_by(8, count(true, {.every_turn = true}));
 	right_by(8, count(false, {.every_turn = true}));
 }

@@ -400,7 +400,7 @@ TEST_CASE("load buffering: programs that are easily got wrong")
 		   {load, 0, relaxed, 0, 0},
 		   {store, 1, relaxed, 6, 0},
 		   {store, 1, relaxed, 8, 0}}}},
-		/* Which of two is early: one cannot be. */
+		/* Either of two reads may be early: one cannot be. */
 		{2,
 		 {{{load, 0, acquire, 0, 0}, {store, 0, release, 9, 0}},
 		  {{load, 0, relaxed, 0, 0},

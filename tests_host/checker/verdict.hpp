@@ -42,7 +42,7 @@ inline void right(const result &r, int line = __builtin_LINE())
 	between(0, ~u64{0}, r, line);
 }
 
-/* By more than one execution. */
+/* Checks that there is no fault, in more than one execution. */
 inline void good(const result &r, int line = __builtin_LINE())
 {
 	between(2, ~u64{0}, r, line);

@@ -251,7 +251,7 @@ template <typename L>
 struct rivals {
 	static constexpr unsigned threads = 2;
 
-	/* Until enough(seen), or the time is over. */
+	/* Runs until enough(seen) is true, or the time is over. */
 	template <typename Enough>
 	void run(std::chrono::milliseconds most, Enough enough)
 	{
@@ -370,8 +370,8 @@ void all_come(stage<L> &s)
 }
 
 /*
- * From a full queue: each leaves, the next 16 look, the last of them first,
- * and the one who came next is inside. Returns how many were served so.
+ * Empties a full queue: each leaves, the next 16 look, the last of them first,
+ * and the one next in order is inside. Returns how many were served so.
  */
 template <typename L>
 unsigned served_one_by_one(stage<L> &s)

@@ -170,7 +170,7 @@ void guard_counted_off(ticket &lock)
 	section();
 }
 
-/* -- Who may take it is said by its type -- */
+/* -- Locks whose type says which context may take them -- */
 
 void hand_irq_only(ticket &lock)
 {
@@ -441,7 +441,7 @@ void guard_irq_leveled(leveled<irq_lock<ticket>, 2> &lock,
 	section();
 }
 
-/* -- Without waiting -- */
+/* -- Guards that try -- */
 
 void hand_try(ticket &lock)
 {

@@ -33,8 +33,8 @@ void step_over(int, siginfo_t *, void *context)
 }
 
 /*
- * As many words as the red zone has: the one that is hit is among them. At -O3
- * they also take all registers, and the flags go to the stack.
+ * The words of the red zone: the one that is hit is among them. At -O3 they
+ * also take all registers, and the flags go to the stack.
  */
 constexpr unsigned words = 15;
 

@@ -58,7 +58,8 @@ def hosted(case_root, *flags, names=None):
 # -- The headers ---------------------------------------------------------------
 
 def headers_alone(case, cc="gcc", cxx="g++", *flags):
-    """Without a warning; and the C++ locks have their members there, too."""
+    """Each header for C compiles alone, without a warning, in C and C++; the
+    locks have their members in C++, too."""
     for header in sorted((case.root / "lib/c/klock").glob("*.h")):
         case.write("one.c", f"#include <klock/{header.name}>\n"
                    "extern int other;\n")
@@ -287,7 +288,8 @@ def defined(case, built):
 
 
 def declared(case):
-    """Without the inline functions of klock.h itself."""
+    """The declared functions, without the inline functions of klock.h itself.
+    """
     code = preprocessed(case)
     inline = set(re.findall(r"static inline [\w ]+?\b(klock_\w+) ?\(", code))
     return set(re.findall(r"\b(klock_\w+) ?\(", code)) - inline - OS
@@ -536,7 +538,8 @@ def pkg_config_works_with_blanks(case):
 
 
 def families_are_chosen(case):
-    """With what they need; and nothing is made beside the sources."""
+    """`families` builds those that are chosen, with all that they need, and no
+    file beside the sources."""
     def chosen(families):
         said = case.must("make", "-n", "-C", case.root / "lib/c",
                          f"BUILD={case.scratch}/b", f"families={families}")

@@ -136,7 +136,8 @@ def explorer_shows_what_it_says(case):
 
 
 def compiles_with_any_flags(case):
-    """On the site nobody says -ffreestanding, or for the host -pthread."""
+    """The headers compile without -ffreestanding, and on a host without
+    -pthread, as users may leave them out."""
     for port, cxx in (("x86", "g++"), ("x86", "clang++"), ("hosted", "g++"),
                       ("hosted", "clang++"),
                       ("aarch64", "clang++ --target=aarch64-none-elf")):
@@ -344,7 +345,8 @@ def paragraphs(path):
 
 
 def _statements(lines, code):
-    """Behind a guard its lock is held; two of one name are in two blocks."""
+    """The statements of an example, with a call inside(lock) after each guard.
+    A second guard of one name is put into a block of its own."""
     seen, depth, out = {}, 0, []
     for line, text in zip(code, lines):
         line = line.replace(", ...", ",").replace("{...}", "{}").replace("...", "(void)0;")

@@ -86,7 +86,8 @@ def newer_leaves_nothing_of_the_older(case):
 
 
 def uninstalled(case):
-    """By the build's target, also below DESTDIR; or where it was moved to."""
+    """The target `uninstall` removes all files, below DESTDIR and after a move,
+    too."""
     build = _configure(case, case.root, "build")
     status, said = case.call("cmake", "--build", build, "--target", "uninstall")
     case.expect(status and "no installed klock" in said, f"no error: {said}")

@@ -45,7 +45,7 @@ WORDS = (
 _WORDS = re.compile("|".join(f"({pattern})" for pattern, _ in WORDS), re.I)
 _FIRST = re.compile(r"/\*\*?\s(?:\s*\*\s)?\s*(What|Who|Whoever|The same,) ")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
-# Not prose: blocks and spans of code, addresses of links, marks.
+# Text that is no prose: blocks and spans of code, addresses of links, marks.
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->",
                    re.M | re.S)
 README_WORDS = 900

@@ -55,7 +55,7 @@ PROGRAMS = {
 
 
 def called(root, path, words, how='exec "$@"'):
-    """By a shell, as it says."""
+    """Runs the program by a shell; (status, output, errors)."""
     python = [sys.executable, "-B"] if path.suffix == ".py" else []
     try:
         done = subprocess.run(["sh", "-c", how, "sh", *python, path, *words],

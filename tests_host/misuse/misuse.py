@@ -113,7 +113,7 @@ def _wrong(case, file, part):
         command.insert(0, "-m32")
     case.must("clang++", "-Xclang", "-verify=says", *VERIFY, *clangs, *command)
     if clangs:
-        # Without its warning, and by g++, nothing is wrong with it.
+        # It compiles without that warning, and with g++.
         for compiler in COMPILERS:
             case.must(compiler, "-Werror", *command)
         return
@@ -260,8 +260,8 @@ message(STATUS "fits: ${{PACKAGE_VERSION_COMPATIBLE}}")
 
 
 def exceptions_are_fine(case):
-    """On: a guard unlocks as one passes. A kernel that has them on has the
-    personality that a destructor may ask for; nothing else is asked."""
+    """With exceptions on, a guard unlocks as one passes. The kernel must have
+    the personality function that a destructor may need, and nothing else."""
     for cxx in COMPILERS:
         case.must(cxx, "-std=c++20", *STRICT, *case.includes("arch/hosted"),
                   HERE / "run.cpp", "-o", "user")
@@ -276,7 +276,8 @@ def exceptions_are_fine(case):
 
 
 def stray_unlock_is_the_guards_line(case):
-    """With checks on: a lock that is released behind its guard's back."""
+    """The report of a lock that was released under its guard names the guard's
+    line."""
     source = HERE / "run.cpp"
     line = 1 + source.read_text().partition("the line to be named")[0].count(
         "\n")

@@ -336,7 +336,7 @@ const std::vector<kind> &tested()
 {
 	return kinds_of<tested_locks<Cpus>>();
 }
-/* Those of tested() whose capacity is that number at least. */
+/* The locks of tested() whose capacity is at least that number. */
 template <unsigned Cpus>
 const std::vector<kind> &tested_by()
 {

@@ -155,7 +155,7 @@ inline void each_order_is_needed(Clients clients, const char *header,
 		}
 	}
 	CHECK(tried >= at_least);
-	/* By +=: of a sum GCC 12 says that it is out of bounds (105651). */
+	/* Appends by +=, as GCC 12 warns about a sum (bug 105651). */
 	std::string path = KLOCK_LIB "/klock/";
 	path += header;
 	CHECK(tags == orders::tags(path));

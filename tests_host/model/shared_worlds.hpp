@@ -202,7 +202,7 @@ inline result readers_meet(const kind &k, unsigned writers, options how = {},
 		[](world &w) { w.whole(); });
 }
 
-/* -- Whoever leaves last ends the lock ----------------------------------- */
+/* -- The last to leave ends the lock --------------------------------------- */
 
 /*
  * Each CPU holds one reference; it gives it up inside, under the lock where it
@@ -276,7 +276,7 @@ inline result ended_by_reader_or_writer(const kind &k, const client &c,
 		});
 }
 
-/* -- Who goes before whom ------------------------------------------------ */
+/* -- The order of service ------------------------------------------------ */
 
 /* Says that CPU cpu's doorway is over, when it begins to wait or is in. */
 struct shared_queue : shared_words {

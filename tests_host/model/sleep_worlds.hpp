@@ -436,7 +436,7 @@ template <typename Inner>
 struct answers {
 	using completion = completion_with<Inner>;
 
-	/* By a deadline: who is late must wait all the same. */
+	/* Takes, perhaps with a deadline: a late thread must still wait. */
 	template <typename... Deadline>
 	bool take(Deadline... deadline)
 	{

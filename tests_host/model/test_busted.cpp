@@ -120,7 +120,7 @@ struct one_register_looked_at_again {
 	klock::atomic<u8> holder;
 };
 
-/* By turns: excludes, but who wants to go twice waits for ever. */
+/* Alternates: it excludes, but a second entry in a row waits for ever. */
 struct strict_turns {
 	[[maybe_unused]] static constexpr klock::u64 max_contenders = 2;
 

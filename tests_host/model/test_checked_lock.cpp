@@ -116,7 +116,7 @@ struct one_bit_tickets {
 	atomic<u8> both;
 };
 
-/* With interrupts off: what is noted of them is another test's. */
+/* Interrupts are off: another test checks what is noted about them. */
 template <typename World>
 void section(World &w)
 {

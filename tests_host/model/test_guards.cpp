@@ -162,7 +162,7 @@ struct counter {
 template <typename L>
 struct world {
 	synchronized<counter, L> data;
-	/* On the host: tries in vain, and interrupts. */
+	/* The checker does not see these: failed tries, and interrupts. */
 	u32 failed = 0, handled = 0;
 };
 
@@ -239,7 +239,7 @@ template <typename L>
 struct world {
 	irq_shared_lock<L> lock;
 	klock::plain<unsigned> a, b;
-	/* On the host. */
+	/* The checker does not see these. */
 	unsigned written = 0, handled = 0, not_handled = 0, gave_up = 0;
 
 	world()

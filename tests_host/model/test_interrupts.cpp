@@ -98,7 +98,10 @@ TEST_CASE("interrupts: a handler comes at every point that the flag allows")
 			[](world &w, unsigned) { w.at = w.step.get() + 1; });
 	};
 
-	/* Not at all; or in steps 0, 1, 1, 2 and 4; in step 3 never. */
+	/*
+	 * The interrupt comes not at all, or in steps 0, 1, 1, 2 and 4; never
+	 * in 3.
+	 */
 	const auto masked = points(false);
 	CHECK(masked.ok());
 	CHECK(masked.complete == 6);

@@ -101,7 +101,7 @@ bool clients(const kind &k, const options &how, const visit &enough)
 		if (enough(two_in_turn(k, few)))
 			return true;
 	}
-	/* Not where that takes minutes, of an order that nobody finds. */
+	/* Skips a lock that takes minutes for an order that nothing finds. */
 	const pinned *const p = pinned_of(k.name);
 	const unsigned last = p && p->three >= many ? 1 : 2;
 	return enough(exclusion(k, split(with({2, 2, last}, 2))));

@@ -147,7 +147,7 @@ bool told(const recorder &r, const klock::atomic<T> &x, request what, order o,
 
 constexpr klock::site there{"caller.cpp", 42};
 
-/* Not the value that is waited for, or the engine was told otherwise. */
+/* Whether the wait returns another value, or sends another request. */
 template <typename T>
 bool patience_arrives_otherwise(order o, u32 looks)
 {

@@ -39,7 +39,7 @@ struct world {
 	}
 };
 
-/* Without an exploration: how often each was called. */
+/* The number of calls outside of an exploration. */
 unsigned calls_off, calls_on;
 
 /* The order of the four, right or wrong. */

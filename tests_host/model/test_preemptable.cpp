@@ -36,7 +36,7 @@ constexpr unsigned nobody = 0;
 /* What each CPU does in a section; the last two may go without. */
 enum class way { lock, ticket, serves, tries, in_turn_then_tries };
 
-/* With its tickets to be had without the look that comes before, and seen. */
+/* A lock whose tickets can be taken without the load before them, and seen. */
 struct drawing : lock {
 	void ticket() { lock_in_turn(); }
 	void serving()
@@ -267,7 +267,7 @@ TEST_CASE("preemptable: large worlds", "[.large]")
 		  {{l, l, y}, {2, 1, 1}, nobody, 4, 5825},
 		  {{t, m}, {3, 3}, nobody, 3, 76146},
 		  {{t, t, t}, {2, 1, 1}, nobody, 3, 140872}});
-	/* By C++17's release sequences; on x86. */
+	/* C++17's release sequences; then x86. */
 	options how{.sections = {3, 3},
 		    .counter_bits = 3,
 		    .sequence = model::release_sequence::rc11};

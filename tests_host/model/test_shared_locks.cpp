@@ -210,8 +210,7 @@ TEST_CASE("shared: at every count around the wrap, and one more than its room")
 			      .found == model::bug::data_race);
 }
 
-/* -- Who goes first ---------------------------------------------------------
- */
+/* -- The order of service ------------------------------------------------ */
 
 TEST_CASE("shared: who waits with whom goes before whom, as promised")
 {

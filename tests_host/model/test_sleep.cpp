@@ -110,7 +110,7 @@ TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
 	counts(12789, 8734, takes_and_brings<under_mutex>(one_each, "Tb"));
 }
 
-/* By swaps alone 971/68 and 935/68. */
+/* Swaps alone would make it 971/68 and 935/68. */
 TEST_CASE("sleep: tries never sleep")
 {
 	counts(1291, 88, sections<mutex_>(two_each, "tl"));
@@ -140,7 +140,7 @@ TEST_CASE("sleep: freed by the last who holds it")
 {
 	counts(42, 17, freed<mutex_>(one_each, "ll"));
 	counts(3690, 2188, freed<mutex_>(two_one, "ll"));
-	/* Without try_lock()'s look 423/310. */
+	/* 423/310 without try_lock()'s load. */
 	counts(825, 618, freed<mutex_>(one_each, "Ll"));
 	counts(424, 258, freed<unit>(one_each, "Ll"));
 	counts(2868, 2230, freed<shared>(one_each, "Ll"));

@@ -15,7 +15,7 @@ using namespace native;
 
 namespace {
 
-/* On one core nothing runs in parallel: what shows in turns is left. */
+/* The mutants that show here: on one core, only those that show in turns. */
 unsigned found_here()
 {
 	return cores().size() < 2 ? in_turns

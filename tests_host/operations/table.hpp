@@ -9,7 +9,7 @@
  */
 #pragma once
 
-/* Which types, if nobody says: every_type is level full's. */
+/* The default list of types; level full has every_type. */
 #ifndef KLOCK_TYPES
 #define KLOCK_TYPES each_representation
 #endif

@@ -44,7 +44,7 @@ struct piece {
 
 inline constexpr site here{"", 0};
 
-/* -- Of several fields in one word -- */
+/* -- Several fields in one word -- */
 
 template <typename T, usize N>
 struct field_test {

@@ -167,7 +167,7 @@ TEST_CASE("claims: exponential back-off on a ticket lock accumulates")
 	CHECK(more.cycles > 2 * plain.cycles);
 	CHECK(more.longest_wait > 2 * plain.longest_wait);
 
-	/* Without an order nobody waits for a sleeper. */
+	/* A lock without an order does not wait for a sleeper. */
 	const figures unordered = with<backoff_ttas_lock>(on, 64, 5000);
 	CHECK(unordered.cycles < plain.cycles);
 }

@@ -68,7 +68,7 @@ TEST_CASE("every lock: at 2 to 1,024 CPUs, in time")
 	CHECK(rows.back().cpus == 1024);
 	CHECK(every_lock_measured(1024).seconds < 60);
 
-	/* For test_identical.cmake. */
+	/* test_identical.cmake reads these files. */
 	const std::string folder = KLOCK_SIM_MEASURED;
 	std::filesystem::create_directories(folder);
 	CHECK(std::ofstream(folder + "/table.txt") << text(rows));

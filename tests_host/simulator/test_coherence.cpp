@@ -313,7 +313,7 @@ TEST_CASE("waits: await_exchange owns the line between two tries")
 		sleep_until(20'000);
 		x->a.store_relaxed(0);
 	});
-	/* From memory; after the read; after the store. */
+	/* Misses: from memory, after the read, after the store. */
 	CHECK(s.of(0).misses == 3);
 	CHECK(s.of(0).upgrades == 1);
 	/* A try takes 16 cycles: hit, read-modify-write, PAUSE. */

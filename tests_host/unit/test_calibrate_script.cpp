@@ -24,7 +24,7 @@ static u64 script(u32 n)
 	return least[n / detail::measurements] + n % 7;
 }
 
-/* With a thread for the other CPU, which must come back. */
+/* Calibrates, with a thread for the other CPU, which must return. */
 static calibration calibrated(bool usable, bool steady)
 {
 	static constinit handoff_meter meter;

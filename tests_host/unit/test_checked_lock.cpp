@@ -609,7 +609,7 @@ TEST_CASE("checked_lock: a wait while the holder leaves and another waits")
 		got_in.store_release(1);
 	});
 	waits.await_eq_acquire(1);
-	/* Not a proof that it waits; that it gets in then, and in peace, is. */
+	/* This does not prove that it waits; only that it then gets in. */
 	for (int i = 0; i < 1000; i++)
 		CHECK(got_in.load_acquire() == 0);
 	w.next_has_it();

@@ -115,7 +115,7 @@ struct guarded_lock {
 	bool (*is_writable)() = nullptr;
 };
 
-/* By its own node, where it has one, or by one of each CPU's. */
+/* Guards with a node of the caller's (Lent), or with one of the CPU's. */
 template <typename L, bool Lent>
 struct guards_of {
 	static inline constinit L lock;

@@ -206,7 +206,7 @@ TEMPLATE_TEST_CASE("phase_fair_lock: upgrade and downgrade, at every value",
 	const unsigned turns = sizeof(TestType) == 1 ? 1000 : 70000;
 
 	for (unsigned turn = 0; turn < turns; turn++) {
-		/* With a reader that was there before, and one that comes. */
+		/* There is a reader inside, and one more arrives. */
 		lock.lock_shared();
 		REQUIRE(lock.try_lock_upgradable());
 		REQUIRE(lock.try_lock_shared());

@@ -57,7 +57,7 @@ struct ending : arch::watcher {
 	}
 };
 
-/* Until the value is 1; counts the looks. */
+/* A predicate: the value is 1; counts its calls. */
 struct until_one {
 	unsigned &looks;
 

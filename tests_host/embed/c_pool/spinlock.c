@@ -36,7 +36,7 @@ void acquire(struct spinlock *lk)
 	lk->held = mine;
 }
 
-/* On the CPU that acquired it, whatever the stack: interrupts were off. */
+/* Called on the CPU that acquired it, as interrupts were off. */
 void release(struct spinlock *lk)
 {
 	struct pool_node *mine = lk->held;

@@ -13,7 +13,7 @@ class Mutant(NamedTuple):
     test: str
 
 
-# Which file of tests_host/unit has the tests of a part.
+# {part: the file of tests_host/unit that has its tests}.
 _UNIT = {"": "lock_order", "_classes": "lock_order",
          "_tables": "lock_order_tables", "_interrupts": "lock_order_tables",
          "_owner": "owner"}

@@ -92,7 +92,7 @@ def check_mutant(args, mutant):
 
 
 def check_whole(args, file, tests):
-    """Without a mutant each of these tests passes."""
+    """Each of these tests passes without a mutant."""
     with tempfile.TemporaryDirectory() as scratch:
         ran = run_test(args, pathlib.Path(scratch), {}, file, tests[0])
         if ran.status:
