@@ -172,13 +172,14 @@ if(KLOCK_BOARD_IMAGE)
 		RUN --cpu cortex-a57)
 	klock_boot(full aarch64_a57_storm_4 4 single
 		"${storm} acquisitions=500" ${on} RUN --cpu cortex-a57)
-	# From EL2, the firmware is called by SMC, and boot goes to EL1.
+	# In EL2, boot calls the firmware by SMC, and goes to EL1.
 	klock_boot(full aarch64_el2 4 single
 		"${storm} acquisitions=500 lock=mcs_lock" ${on}
 		RUN ${with}=virt,gic-version=3,virtualization=on)
 	klock_boot(full aarch64_el3 2 single "" panic ${on}
 		RUN ${with}=virt,gic-version=3,secure=on)
-	# Without a controller that boot knows there is one CPU; it says so.
+	# With a controller that boot does not know there is one CPU; it says
+	# so.
 	klock_boot(full aarch64_gicv2 4 single
 		"${torture} acquisitions=1000 lock=mcs_lock"
 		"the device tree has no GICv3: no interrupts"

@@ -333,7 +333,7 @@ klock_boot(test fewer_cpus 2 single "run=locks lock=tas_lock acquisitions=100"
 
 # -- What machine it is: CPUs and their distances --
 
-# Which CPUs share what: two packages of two cores of two threads.
+# Two packages of two cores of two threads.
 set(eight --qemu-arg=-smp --qemu-arg=8,sockets=2,cores=2,threads=2)
 klock_boot(test topology 8 single "run=topology mode=csv"
 	"8 CPUs in 4 cores of 2 packages, clock not invariant"
@@ -375,8 +375,9 @@ set(measure "run=measure mode=tap lock=tas_lock acquisitions=500")
 set(unknown "the clock is not known, the times are wrong")
 klock_boot(full no_pit_measure 2 single "${measure}" " times by the HPET"
 	RUN ${with}=pit=off)
-# By instructions counted, the clock has 1 GHz: 1,000,000 kHz, to the two ticks
-# of 279 ns that a look at ACPI's timer may be off in the 10 ms that are measured.
+# The clock counts instructions and has 1 GHz: 1,000,000 kHz, to the two ticks
+# of 279 ns that a read of ACPI's timer may be off in the 10 ms that are
+# measured.
 klock_boot(full no_pit_no_hpet_measure 2 icount "${measure}"
 	" times by ACPI's timer"
 	RUN ${with}=pit=off,hpet=off

@@ -112,7 +112,7 @@ constexpr boot::u8 vector = 0x50;
 constinit volatile bool ipi_came = false;
 constinit volatile bool nmi_came = false;
 
-/* For two seconds; nothing is wrong if it takes one. */
+/* Waits for two seconds; a right one takes at most one. */
 bool comes(const volatile bool &what)
 {
 	for (int i = 0; i < 2000 && !what; i++)

@@ -219,7 +219,7 @@ void print_picture(misuse what)
 				    one.picture);
 }
 
-/* Behind those of one lock, in the order of `misuse`. */
+/* The first of `misuse` with several locks, behind those of one. */
 constexpr klock::u32 first = static_cast<klock::u32>(misuse::two_orders);
 
 } // namespace

@@ -120,7 +120,7 @@ const char *missing(const options &o, const experiment &e, u64 acquisitions,
 	return nullptr;
 }
 
-/* On one of the experiment's CPUs: its timer asks so often, 0: never. */
+/* Runs one of the experiment's CPUs, with a timer of that period; 0: none. */
 void run_with_timer(unsigned cpu, u64 period)
 {
 	if (period)
@@ -131,7 +131,7 @@ void run_with_timer(unsigned cpu, u64 period)
 		boot::timer_stop();
 }
 
-/* On all CPUs of the experiment, which the stand is prepared for. */
+/* Runs the prepared stand on all CPUs of the experiment. */
 void run_stand(const options &o, const prepared &p)
 {
 	u64 period = o.irq ? boot::div_u64(1000000000, o.irq) : 0;

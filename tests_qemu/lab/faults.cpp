@@ -161,7 +161,7 @@ void ask_where_all_are()
 		boot::send_nmi(cpu);
 	}
 	for (unsigned cpu = 1; cpu < boot::cpu_count(); cpu++) {
-		/* Not for ever: it may be stuck in an NMI handler itself. */
+		/* Bounded: that CPU may be stuck in an NMI handler itself. */
 		for (u32 turns = 0; turns < 1000000; turns++) {
 			if (nmi_states[cpu].taken.load_acquire() != before[cpu])
 				break;
@@ -231,8 +231,9 @@ u32 longest_stall()
 }
 
 /*
- * On a host that is busy, interrupts come by its clock and take all that the
- * vCPUs get of it: while the test does not get on, they come more rarely.
+ * The factor by which interrupts are slowed down. On a busy host they come by
+ * its clock and take all the time that the vCPUs get: if the test makes no
+ * progress, they come more rarely.
  */
 u32 slowed_down(fault_state &mine)
 {

@@ -102,8 +102,8 @@ void begin_faults(unsigned cpu);
 void end_faults(unsigned cpu);
 
 /*
- * From threads, too: an IPI or NMI to a random other CPU that takes part, or to
- * this one where it is alone.
+ * Sends an IPI or NMI to a random other CPU that takes part, or to this one if
+ * it is alone. Threads may call it, too.
  */
 void send_random_ipi(unsigned random);
 void send_random_nmi(unsigned random);

@@ -701,7 +701,7 @@ void set_usual(options &o)
 	given = was_read = 0;
 }
 
-/* For each word in turn; false: check() found one wrong, and that is said. */
+/* Calls check() for each word; false: one was wrong, and is reported. */
 template <typename Check>
 bool all_pass(Check check)
 {

@@ -154,7 +154,7 @@ struct storm_calls {
 	klock::u64 capacity;
 
 	void (*renumber)(storm &of, unsigned cpus);
-	/* By guard or by irq_guard; inner: by irq_guard. */
+	/* Takes by guard or irq_guard, and an inner one by irq_guard. */
 	void (*hold)(storm &of, unsigned cpu, bool irqs_off,
 		     storm_section section, u32 choice);
 	void (*hold_inner)(storm &of, unsigned cpu, storm_section section);

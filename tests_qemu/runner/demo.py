@@ -20,7 +20,7 @@ SHOWN = ["ticket_lock<u8>", "preemptable_ticket_lock<u8>", "tas_lock",
 # The documents' tables are of kernels by this g++; DWARF has it (DW_AT_producer).
 REFERENCE = "12.2.0"
 PRODUCER = re.compile(rb"GNU C\+\+20 (\d[\d.]*)")
-# With think time handoffs differ, and so do their percentiles.
+# Think time makes handoffs, and so their percentiles, differ.
 SPREAD = ("run=measure section=500 think=0..2000 acquisitions=2000 "
           "lock=ticket_lock<u8>,mcs_lock")
 
@@ -107,7 +107,7 @@ def arguments():
 
 
 def table_of(serial):
-    """From the head's first line to PASS."""
+    """The lines of a serial log from the table's head to PASS."""
     lines = serial.splitlines()
     head = next((i for i, line in enumerate(lines)
                  if line.startswith("lock ")), 1)

@@ -43,7 +43,8 @@ def missing(packages):
 
 
 def copy_stripped(image, to):
-    """Without the debugging information, where there is a tool for that."""
+    """Copies an image without debugging information, if there is a tool for
+    that."""
     shutil.copy(image, to)
     if shutil.which("objcopy"):
         subprocess.run(["objcopy", "--strip-debug", str(to)], check=False)
@@ -76,7 +77,7 @@ def main():
         copy_stripped(args.image, boot / "lab.elf")
         (boot / "grub" / "grub.cfg").write_text(menu_of(args),
                                                 encoding="utf-8")
-        # On the disk of --out, which may be full.
+        # Written to the disk of --out, which may be full.
         part = out.with_name(f"{out.name}.part")
         made = subprocess.run(["grub-mkrescue", "-o", part, folder],
                               capture_output=True, text=True)

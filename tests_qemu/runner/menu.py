@@ -40,7 +40,7 @@ def main():
             return 77
         run = qemu.run(machine)
         print(f"{title}: {run.message} ({run.seconds:.1f} s)")
-        # On a host that is too busy the guest says so, and fails.
+        # A guest on a host that is too busy says so, and fails.
         failed |= (run.outcome is not qemu.Outcome.PASS
                    and UNMEASURED not in run.serial)
     return int(failed)

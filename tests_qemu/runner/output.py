@@ -26,7 +26,7 @@ class Log:
     def __init__(self, path):
         self.path, self.size = path, 0
         try:
-            # Not "w": it may be another's.
+            # "a" and not "w", as another process may be writing it.
             self.file = open(path, "ab", buffering=0)
             if not is_device(path):
                 lock(self.file, f"--log {path}")

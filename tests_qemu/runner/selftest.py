@@ -189,7 +189,8 @@ def logs_of_modes(folder):
 
 
 def panic_in_time(folder):
-    """By the guest's own clock, which must have been said."""
+    """A panic counts as in time by the guest's own clock, which must be
+    printed."""
     for said, passes in (("  1000 ms after boot began\r\n", True),
                          ("  1001 ms after boot began\r\n", False),
                          ("", False)):

@@ -79,7 +79,7 @@ def run(line, args, status=0):
 
 
 def boot(args, extra):
-    """From the stick, as a machine does that has no other disk."""
+    """Boots from the stick, as a machine without another disk does."""
     line = qemu.command(qemu.Machine(image=args.iso, cpus=4, extra=(
         *extra, "-device", "qemu-xhci", "-device", "usb-storage,drive=stick",
         "-drive", "if=none,id=stick,format=raw,file=stick.img")))

@@ -39,7 +39,7 @@ volatile usize &word_at(usize address)
 	return *reinterpret_cast<volatile usize *>(address);
 }
 
-/* For five seconds, by the clock. */
+/* Waits for five seconds, by the clock. */
 bool comes(const klock::atomic<u32> &what, u32 wanted)
 {
 	for (int i = 0; i < 50000 && what.load_relaxed() < wanted; i++)

@@ -77,7 +77,7 @@ static void count_by_mcs(void)
 	klock_unlock(&mcs, &mine);
 }
 
-/* Which CPU's node is asked for when interrupts are off, and not before. */
+/* The node's CPU is asked for when interrupts are off, and not before. */
 static void count_by_clh(void)
 {
 	unsigned long flags;

@@ -63,7 +63,7 @@ struct mp_request {
 constexpr unsigned max_cpus = 32;
 constexpr u64 events_each = 20000;
 
-/* On each CPU a thread and a handler may want it at once. */
+/* A thread and a handler of each CPU may want it at once. */
 constinit klock::preemptable_ticket_lock_for<2 * max_cpus> log_lock;
 u64 log_events;
 
@@ -82,7 +82,7 @@ u8 in(klock::u16 port)
 	return value;
 }
 
-/* On COM1, as the firmware set it up. */
+/* Prints on COM1, as the firmware set it up. */
 void print(const char *text)
 {
 	for (; *text; text++) {

@@ -284,7 +284,10 @@ namespace {
 	boot::exit(boot::exit_code::fail);
 }
 
-/* Not where the timer's handler brings what they wait for. */
+/*
+ * All threads wait, and the timer's handler releases nothing that they wait
+ * for.
+ */
 bool is_standstill()
 {
 	if (!alive || idle_cpus < boot::cpu_count() ||
