@@ -45,7 +45,7 @@ void delay_us(u64 us);
 
 /* -- How boot learns the clock's rate (private to boot) -- */
 
-/* From here on ns_since_boot() counts. */
+/* Makes ns_since_boot() count from now on. */
 void clock_begin();
 
 /* Once, before the rest of clock.hpp is right. */

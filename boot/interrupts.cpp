@@ -12,9 +12,9 @@
 
 namespace boot {
 
-/* -- Who handles what, and who may be sent to -- */
+/* -- Handlers, and the targets of IPIs -- */
 
-/* -- Who handles what -- */
+/* -- Handlers -- */
 
 namespace {
 
@@ -41,7 +41,7 @@ void check_free_vector(u8 vector)
 		panic("vector 0x%02x is not free for timers and IPIs", vector);
 }
 
-/* -- Who may be sent to, and to all others one by one -- */
+/* -- Targets of IPIs; all others one by one -- */
 
 void check_ipi_target(unsigned cpu)
 {

@@ -47,7 +47,7 @@ struct boot_info {
 		nullptr; /* what only the machine's code understands */
 };
 
-/* By hardware id, in the firmware's order, the first CPU among them. */
+/* The CPUs' hardware ids in the firmware's order, including the first CPU's. */
 struct cpu_list {
 	unsigned count = 0;
 	u64 ids[max_cpus] = {};
@@ -65,7 +65,7 @@ void cpu_init(percpu &cpu, cpu_stacks &own);
 /* Exceptions are reported from now on, on this CPU and those that follow. */
 void interrupts_init();
 
-/* From the two words that the entry has handed to kmain(). */
+/* Reads the two words that the entry code has passed to kmain(). */
 boot_info read_boot_info(usize first, usize second);
 
 /* -- The console's other end. The console's lock is held. -- */
@@ -98,7 +98,10 @@ void measure_timer();
 /* Says which CPUs cannot be used; at least one is left. */
 cpu_list find_cpus(const boot_info &info);
 
-/* Which CPUs share what; nothing but 0 where topology_is_known() is false. */
+/*
+ * The CPU's place, which shows what it shares with others; all 0 if
+ * topology_is_known() is false.
+ */
 cpu_place find_place(u64 hardware_id);
 
 /* Where there are page tables: guard pages, and read-only what is. */

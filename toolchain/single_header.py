@@ -81,7 +81,7 @@ def single_header(port):
 
 
 def main():
-    # Not a port whose engine has headers of its own that include klock's.
+    # Ports whose engine has headers that include klock's are left out.
     ports = sorted(path.name for path in (LIB / "arch").iterdir()
                    if (path / "klock/arch/atomic_ops.hpp").is_file()
                    and not (path / "klock/arch/engine.hpp").is_file())

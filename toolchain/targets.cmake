@@ -52,5 +52,5 @@ foreach(same IN ITEMS FLAGS CLANG_FLAGS PORT MACHINE SCRIPT GCC LD)
 endforeach()
 set(KLOCK_MACHINE_INCLUDES_riscv64s boot/riscv64/supervisor_mode
 	boot/riscv64/relax)
-# Behind the firmware.
+# The image lies behind the firmware.
 set(KLOCK_LINK_riscv64s -z max-page-size=0x1000 --defsym image_base=0x80200000)

@@ -156,7 +156,7 @@ class NewFile:
         self.part = self.place if is_device(path) else f"{self.place}.part"
         self.file = None
         try:
-            # Not "w": it may be another's.
+            # "a" and not "w", as another process may be writing it.
             self.file = open(self.part, "a", encoding="utf-8", newline="")
             if self.part != self.place:
                 lock(self.file, path)

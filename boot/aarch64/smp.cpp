@@ -93,7 +93,7 @@ void machine_reset()
 	halt();
 }
 
-/* -- Which CPUs there are, and how they are called -- */
+/* -- The CPUs of the machine, and how they are started -- */
 
 extern "C" {
 /* entry.S, vectors.S */

@@ -101,7 +101,7 @@ void enable_private_interrupt(u32 number, bool as_nmi);
 
 /* -- The generic timer as boot uses it -- */
 
-/* Which interrupts the timers have, from the device tree. Once. */
+/* Reads the timers' interrupts from the device tree. Called once. */
 void timer_init();
 
 /* The numbers of the two that boot uses. */

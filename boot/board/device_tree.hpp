@@ -79,7 +79,7 @@ struct tree_walk {
 	/* Null, or what ended the walk before the tree's end. */
 	const char *trouble() const { return damage; }
 
-	/* -- Of the node that next() has gone to -- */
+	/* -- The node that next() has reached -- */
 
 	/* 0: the root; 1: its children. */
 	unsigned depth() const { return open_nodes - 1; }
@@ -94,7 +94,7 @@ struct tree_walk {
 		return property("compatible").has_text(with);
 	}
 
-	/* Not switched off or broken, by its status. */
+	/* Whether its status is neither switched off nor broken. */
 	bool is_usable() const;
 
 	/* A CPU's number in the hardware: its whole reg. False: it has none. */

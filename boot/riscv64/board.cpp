@@ -60,7 +60,7 @@ void wait_for(u8 bit)
 
 } // namespace
 
-/* Without one there is silence. */
+/* Prints nothing if the board has no UART that boot knows. */
 void output_init(const boot_info &)
 {
 	tree_walk node(board_tree);

@@ -69,7 +69,7 @@ bool take_rsdp(const firmware_memory &memory, u64 address, rsdp_copy &found)
 	return true;
 }
 
-/* On a boundary of 16 bytes. */
+/* Looks for the RSDP on each boundary of 16 bytes. */
 bool find_rsdp(const firmware_memory &memory, u64 from, u64 to,
 	       rsdp_copy &found)
 {
@@ -318,7 +318,7 @@ acpi_timers read_acpi_timers(const firmware_memory &memory,
 	return found;
 }
 
-/* -- Which CPUs boot uses -- */
+/* -- The CPUs that boot uses -- */
 
 namespace {
 

@@ -201,7 +201,7 @@ bool apic_use_x2apic()
 	return apic_is_x2apic;
 }
 
-/* By a broadcast to all but self, CPUs are called; each knows its id. */
+/* The largest id. CPUs are called by a broadcast, and each knows its id. */
 u32 apic_last_id()
 {
 	constexpr u32 last_xapic_id = 254;

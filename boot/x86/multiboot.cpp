@@ -215,7 +215,7 @@ const char *read_multiboot2(const firmware_memory &memory, u64 address,
 	return "the Multiboot 2 information has no end";
 }
 
-/* -- Which pages below 640 KiB are free -- */
+/* -- Free pages below 640 KiB -- */
 
 namespace {
 

@@ -25,7 +25,7 @@ struct reference_timer {
 /* What ACPI names is looked for, once; before that, there is the 8254 alone. */
 void find_reference_timers(const loader_info &loader);
 
-/* By their number, the best first; false: there are no more. */
+/* Gets a timer by its number, the best first; false: there are no more. */
 bool get_reference_timer(unsigned number, reference_timer &timer);
 
 /* -- The 8254: channel 2 for measurements, channel 0 for interrupts -- */

@@ -29,7 +29,7 @@ u8 bits_for(u32 many)
 	return bits;
 }
 
-/* By leaf 1FH or 0BH; false: it says nothing. */
+/* Reads leaf 1FH or 0BH; false: it says nothing. */
 bool read_levels(cpuid_source ask, u32 leaf, id_bits &found)
 {
 	constexpr u32 threads = 1; /* the level's type: of one core */
@@ -50,7 +50,7 @@ bool read_levels(cpuid_source ask, u32 leaf, id_bits &found)
 	return true;
 }
 
-/* By leaves 1 and 4, before there was 0BH. */
+/* Reads leaves 1 and 4, for CPUs without 0BH. */
 void read_counts(cpuid_source ask, id_bits &found)
 {
 	const cpuid_result one = ask(1, 0);
@@ -64,7 +64,7 @@ void read_counts(cpuid_source ask, id_bits &found)
 	found.core = ids > cores ? bits_for(ids / cores) : 0;
 }
 
-/* Which CPUs share a cache: Intel's leaf, or AMD's of the same form. */
+/* Reads which CPUs share a cache: Intel's leaf, or AMD's of that form. */
 void read_caches(cpuid_source ask, u32 leaf, id_bits &found)
 {
 	for (u32 i = 0; i < most_levels; i++) {
@@ -144,7 +144,7 @@ bool read_invariance(cpuid_source ask)
 	       ask(power, 0).edx & invariant_tsc;
 }
 
-/* -- Which CPUs share what, and what they call themselves -- */
+/* -- What CPUs share, and their names -- */
 
 namespace {
 

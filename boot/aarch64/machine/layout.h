@@ -35,7 +35,7 @@
 #define FRAME_KIND 288
 #define FRAME_SIZE 304
 
-/* Which of the vector table's entries: four for each state (Arm ARM, D1.3.1) */
+/* The kind of a vector table's entry: four for each state (Arm ARM, D1.3.1) */
 #define KIND_MASK 3
 #define KIND_SYNCHRONOUS 0
 #define KIND_IRQ 1

@@ -42,7 +42,10 @@ inline void disable_interrupts()
 	clear_csr_bits<CSR_STATUS>(STATUS_INTERRUPTS);
 }
 
-/* With interrupts off, by mode (mode.hpp). May end early, as WFI may. */
+/*
+ * Waits, with interrupts off, until one is pending (mode.hpp). May end early,
+ * as WFI may.
+ */
 void sleep_until_pending();
 
 /*
@@ -58,7 +61,7 @@ inline void wait_for_interrupt()
 	enable_interrupts();
 }
 
-/* For good. */
+/* Stops this hart for good. */
 [[noreturn]] inline void halt()
 {
 	disable_interrupts();

@@ -66,7 +66,7 @@ void set_timer(u64 when)
 
 /* -- The others go on from where they sleep -- */
 
-/* Which block a hart that sleeps in entry.S gets. */
+/* The block that a hart which sleeps in entry.S gets. */
 struct called_hart {
 	u64 hart;
 	percpu *block;
