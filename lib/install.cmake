@@ -83,7 +83,7 @@ install(CODE "
 		\"${KLOCK_INCLUDES}\" ${documents})")
 install(DIRECTORY ${made}/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# Not in a package, whose own list its manager has.
+# Left out of a package, whose manager has a list of its own.
 install(FILES uninstall.cmake DESTINATION ${package} COMPONENT klock_list)
 install(CODE "
 	include(\"${CMAKE_CURRENT_SOURCE_DIR}/uninstall.cmake\")

@@ -56,7 +56,8 @@ function(klock_add_engine name folder)
 	endif()
 	target_compile_features(klock_${name} PUBLIC cxx_std_20)
 	target_compile_options(klock_${name} PRIVATE -O2)
-	# Whoever only uses it compiles all of it at once, in half the time.
+	# A project that only uses it compiles all sources at once, in half the
+	# time.
 	if(NOT KLOCK_TESTS)
 		set_target_properties(klock_${name} PROPERTIES
 			UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
@@ -74,8 +75,9 @@ function(klock_is_behind_hooks name)
 		PUBLIC klock_hooked PRIVATE klock_fiber)
 endfunction()
 
-# Who links it calls these sources' KLOCK_WRAPPED and KLOCK_REFUSED in place of
-# the C library's. klock_NAME.wrap says so to a linker that CMake does not call.
+# A program that links it calls these sources' KLOCK_WRAPPED and KLOCK_REFUSED
+# in place of the C library's. klock_NAME.wrap has the options for a linker that
+# CMake does not call.
 function(klock_wraps name)
 	set(options)
 	foreach(source IN LISTS ARGN)

@@ -35,7 +35,10 @@ void store(void *data, const void *from, usize bytes)
 		to[i].store_relaxed(values[i]);
 }
 
-/* By the data alone: they are always cut in the same way. */
+/*
+ * Whether it is copied in words. Only the data decide: it is always cut in the
+ * same way.
+ */
 bool in_words(const void *data, usize bytes)
 {
 	return (reinterpret_cast<usize>(data) | bytes) % sizeof(usize) == 0;

@@ -192,7 +192,7 @@ calibration calibrate(handoff_meter &meter, Section &&section)
 	return c;
 }
 
-/* For sections that are short beside a handoff. */
+/* Calibrates for sections that are short compared with a handoff. */
 inline calibration calibrate(handoff_meter &meter)
 {
 	return calibrate(meter, [] {});

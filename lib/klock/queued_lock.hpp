@@ -138,7 +138,7 @@ struct queued_lock {
 			queue_up(cpu_id());
 	}
 
-	/* As lock(), by a caller that knows the number of its CPU. */
+	/* lock() for a caller that knows the number of its CPU. */
 	void lock_from(unsigned cpu)
 	{
 		if (!take_free())
@@ -160,7 +160,7 @@ struct queued_lock {
 		return locked.load_relaxed() != 0;
 	}
 
-	/* The holder asks: does somebody wait behind it? A hint. */
+	/* Whether somebody queues behind the holder, which asks: a hint. */
 	[[nodiscard]] bool is_contended() const
 	{
 		return tail.load_relaxed() != 0;
@@ -183,8 +183,8 @@ struct queued_lock {
 	}
 
 	/*
-	 * For a CPU that was stopped in a wait and starts anew: its nodes are
-	 * clean again. The locks that it queued for must not be used any more.
+	 * Cleans the nodes of a CPU that was stopped in a wait and starts anew.
+	 * The locks that it queued for must not be used any more.
 	 */
 	static void forget_waits(unsigned cpu)
 	{
@@ -271,7 +271,10 @@ struct queued_lock {
 		mine.first.store_relaxed(0);
 	}
 
-	/* Without a node: takes it when it is free and nobody queues. */
+	/*
+	 * Waits without a node: takes the lock when it is free and nobody
+	 * queues.
+	 */
 	void compete()
 	{
 		do {
@@ -280,7 +283,7 @@ struct queued_lock {
 		} while (!try_lock());
 	}
 
-	/* All CPUs', for all locks of this type. */
+	/* The nodes of all CPUs, for all locks of this type. */
 	static inline constinit queued_cpu cpus[Cpus];
 
 	/* Whether it is held. Each field is accessed in its own size. */

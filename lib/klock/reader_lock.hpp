@@ -186,7 +186,7 @@ struct reader_lock {
 		return next_of(both) == owner_of(both);
 	}
 
-	/* For the writers before it, and then for the readers. */
+	/* Waits for the writers before it, and then for the readers. */
 	void await_turn(u32 mine) const
 	{
 		word.await_acquire([mine](u32 now) {

@@ -62,7 +62,7 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	}
 	~rescue_guard()
 	{
-		/* For any other, the constructor has said what is wrong. */
+		/* Any other lock was refused by the constructor's error. */
 		if constexpr (try_plain_lock<detail::inside<L>>)
 			if (held != nullptr)
 				detail::unlocking::call(

@@ -60,7 +60,7 @@ struct seq_count {
 
 	/* -- Writers: one at a time, by a lock of their own -- */
 
-	/* From here on readers read again. */
+	/* Begins a write: readers retry from here on. */
 	void write_begin()
 	{
 		sequence.store_relaxed(sequence.load_relaxed() + 1);

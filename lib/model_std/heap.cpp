@@ -225,7 +225,7 @@ KLOCK_WRAPPED(void *, calloc, usize many, usize bytes)
 		return nullptr;
 	void *const p = take(all, usual);
 	model::detail::plain_access(p, all, true, KLOCK_CALLER);
-	/* By hand: memset() is told of where it is wrapped, a second time. */
+	/* A loop, as a wrapped memset() would be reported as another access. */
 	for (usize i = 0; i < all; i++)
 		static_cast<volatile char *>(p)[i] = 0;
 	return p;

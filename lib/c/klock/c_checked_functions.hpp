@@ -32,7 +32,10 @@ void init(C *lock)
 } // namespace c
 } // namespace klock
 
-/* With the call site last; and with the code address that called. */
+/*
+ * Defines each verb twice: with the call site as last arguments, and with the
+ * caller's code address.
+ */
 #define KLOCK_C_VERB_AT(x, result, verb, p, a)                                 \
 	KLOCK_TYPE_##result klock_##x##_##verb##_at(                           \
 		KLOCK_LIST p, const char *file, int line)                      \

@@ -184,7 +184,7 @@ bool sleep(C *lock, klock_sleeper *me, const unsigned long long *until,
 	return as_cpp(*lock).sleep(as_cpp(*me), until ? &at : nullptr, by...);
 }
 
-/* -- By a deadline: by the lock's own verb, or by its try_lock() -- */
+/* -- Deadlines: by the lock's own verb, or by its try_lock() -- */
 
 template <typename C, typename... With>
 int ask_until(C *lock, unsigned long long deadline, With... with)

@@ -117,8 +117,11 @@ void klock_usage_set_sub_rank(const struct klock_usage *usage, unsigned rank);
  */
 void klock_print_held(void (*put)(const char *line, void *with), void *with);
 
-/* From a timer's handler: waits that are older than so many thousands of the
- * port's cycles go to klock_os_note(), each once; returns how many. */
+/*
+ * Called from a timer's handler: reports waits that are older than that many
+ * thousands of the port's cycles to klock_os_note(), each once; returns how
+ * many there were.
+ */
 unsigned klock_note_long_waits(unsigned kcycles);
 
 /*

@@ -31,7 +31,7 @@ struct nodes_inside<L, Cpus, true> {
 
 template <any_lock L, unsigned Cpus>
 struct mortal {
-	/* With so many references: each is for one put(). */
+	/* n: the number of references, one for each put(). */
 	explicit mortal(unsigned n) : references(n) {}
 
 	/* CPU cpu's section. True: that was the last, the caller ends *this. */

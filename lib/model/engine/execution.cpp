@@ -875,7 +875,7 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	branch_over_interrupts();
 	const u64 wanted = expected;
 	const order with = effective(operation::rmw, o, s);
-	/* On a machine a swap that fails is the same instruction. */
+	/* A machine's failed compare-and-swap is the same instruction. */
 	const order alone = effective(operation::load, failed, s);
 	const order fails_with = how->machine == machine::rc11 ? alone : with;
 

@@ -1070,7 +1070,7 @@ namespace model {
 
 namespace {
 
-/* Which exploration of the process this is, counted from 1. */
+/* The number of this exploration in the process, from 1. */
 unsigned explorations = 0;
 
 /* 0: none. */

@@ -68,7 +68,7 @@ static std::vector<symbol> symbols_of(const std::string &program)
 			continue;
 		std::string text = &line[name];
 		text.resize(text.find_last_not_of('\n') + 1);
-		/* Without its namespaces, as places are without folders. */
+		/* Namespaces are cut off, as folders are from places. */
 		if (const auto last = text.rfind("::");
 		    last != text.npos && text.find('<') == text.npos)
 			text.erase(0, last + 2);

@@ -122,7 +122,7 @@ bool reap_if_ended(pid_t &worker, bool &ended_well)
 	return true;
 }
 
-/* Until all have ended; false if one of them found anything, or died. */
+/* Waits until all have ended; false if one of them found anything, or died. */
 template <typename Look>
 bool all_end(std::vector<pid_t> &workers, Look look)
 {

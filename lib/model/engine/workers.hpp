@@ -36,7 +36,7 @@ struct pool {
 	static pool *make(unsigned workers);
 	void unmake();
 
-	/* For a worker without work: a graph, or false when all is done. */
+	/* Gets a graph for a worker without work; false: all is done. */
 	bool take(graph &into);
 
 	/* Whether somebody is waiting for a graph; give() then takes one. */

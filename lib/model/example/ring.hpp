@@ -10,7 +10,7 @@
 struct ring {
 	static constexpr klock::u32 slots = 2;
 
-	/* By the producer alone; waits while the ring is full. */
+	/* Called by the producer alone; waits while the ring is full. */
 	void put(int v)
 	{
 		const klock::u32 mine = written.load_relaxed();
@@ -21,7 +21,7 @@ struct ring {
 		written.store_release(mine + 1);
 	}
 
-	/* By the consumer alone; waits while the ring is empty. */
+	/* Called by the consumer alone; waits while the ring is empty. */
 	int take()
 	{
 		const klock::u32 mine = taken.load_relaxed();

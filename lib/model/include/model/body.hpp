@@ -109,8 +109,9 @@ inline bool cpu_runs() { return in_body && klock::arch::hooked::running; }
 	RETURNS __wrap_##NAME(__VA_ARGS__)
 
 /*
- * One that no CPU may call. Its arguments are handed on as words, whatever they
- * are: six are as many as any here has, and none is a floating-point number.
+ * A function that no CPU may call. Its arguments are passed on as words,
+ * whatever they are: no function here has more than six, or a floating-point
+ * number.
  */
 #define KLOCK_REFUSED(NAME)                                                    \
 	KLOCK_WRAPPED(klock::usize, NAME, klock::usize a, klock::usize b,      \

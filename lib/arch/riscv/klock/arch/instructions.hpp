@@ -202,7 +202,7 @@ inline unsigned bits_below(const W *at)
 template <narrow W>
 inline constexpr u32 all_bits = static_cast<W>(~W{});
 
-/* By one instruction on the word: of bits that leave the others alone. */
+/* Changes bits by one instruction on the word, as the other bits stay. */
 template <amo Which, order O, narrow W>
 inline W modify_bits(W *at, W v)
 {
