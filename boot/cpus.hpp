@@ -38,10 +38,10 @@ void run_on_cpus(unsigned count, void (*fn)(unsigned cpu, void *arg),
 		 void *arg);
 
 /*
- * -- Which CPUs share a core, a cache, a package, and of what kind they are --
+ * -- What CPUs share (a core, a cache, a package), and their kinds --
  *
- * As the machine says, from each CPU's hardware id; what the firmware or the
- * hypervisor has made of it is taken as it is.
+ * The machine says it by each CPU's hardware id; boot does not correct what the
+ * firmware or the hypervisor has made of it.
  */
 
 /* Numbers of the machine's own: equal where two CPUs share the thing. */
@@ -93,7 +93,7 @@ void list_cpus(const boot_info &info);
 void start_cpus();
 
 /*
- * Which CPUs take part, and in which order:
+ * The words that choose the CPUs that take part, and their order:
  *
  *	pin=cores	one of each core: the first
  *	pin=threads	all, those of one core behind each other

@@ -63,7 +63,7 @@ T copy_of(const u8 *from)
 }
 
 /*
- * -- Which pages below 640 KiB are free --
+ * -- Free pages below 640 KiB --
  *
  * A CPU starts in one of them (trampoline.S). Under UEFI the firmware may have
  * kept any of them; the loader's memory map says which.

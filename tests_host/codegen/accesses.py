@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which bytes of a lock its uncontended verbs access, in which sizes, in order.
+"""Lists the bytes of a lock that its uncontended verbs access, with their sizes.
 
 The object code of x86-64 is carried out, instruction by instruction, on a lock
 as it is at first: lock, unlock, lock and unlock again; the same by try_lock, and

@@ -58,7 +58,8 @@ def links_lead_somewhere(case):
 
 
 def newer_leaves_nothing_of_the_older(case):
-    """Nor takes what is not klock's, or not as klock installed it."""
+    """An install over an older one removes that one's headers, but no file that
+    is not klock's or was changed since."""
     older = case.scratch / "older"
     guide.clone(case.root, older)
     for name in ("gone", "changed"):

@@ -113,7 +113,7 @@ static_assert(sizeof(interrupt_frame) == FRAME_SIZE);
 static_assert(FRAME_SIZE % 16 == 0);
 
 /*
- * -- Which numbers handlers go by --
+ * -- The numbers of handlers --
  *
  * 0x00 to 0x1e	exceptions, by their code in mcause or scause
  * 0x1f		an NMI, of which there is none

@@ -65,7 +65,7 @@ struct __attribute__((may_alias)) klock_usage {
 /* clang-format on */
 
 /*
- * -- Of any checked lock; lock: its address --
+ * -- Verbs of every checked lock; lock: its address --
  *
  *	set_name	before others use it; the text must live as long
  *	set_element	the same for one of an array: "bucket[3]"
