@@ -4,8 +4,8 @@
 Each source file names its licence in its first line (its second, behind a #!),
 has no note of work left undone, no path of somebody's machine, and no comment
 whose margin clang-format has lost in breaking a long line. Documents and the
-headers that users include use the field's words, and their comments begin with
-a subject. Run: style.py --root DIR
+headers that users include use the field's words, and no comment of theirs begins
+with What (sentences.py has the other words). Run: style.py --root DIR
 """
 
 import re
@@ -43,7 +43,7 @@ WORDS = (
     (r"\b(?:is|are) to be an error\b", "must become an error"),
 )
 _WORDS = re.compile("|".join(f"({pattern})" for pattern, _ in WORDS), re.I)
-_FIRST = re.compile(r"/\*\*?\s(?:\s*\*\s)?\s*(What|Who|Whoever|The same,) ")
+_FIRST = re.compile(r"/\*\*?\s(?:\s*\*\s)?\s*(What) ")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Text that is no prose: blocks and spans of code, addresses of links, marks.
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->",
