@@ -22,7 +22,7 @@ namespace {
 
 constinit unsigned count_up = 0;
 
-/* What all CPUs of a round do. Written between rounds, by CPU 0 alone. */
+/* The work of all CPUs in a round. Only CPU 0 writes it, between rounds. */
 struct round_of_work {
 	void (*fn)(unsigned cpu, void *arg) = nullptr;
 	void *arg = nullptr;
@@ -123,5 +123,5 @@ void run_on_cpus(unsigned count, void (*fn)(unsigned cpu, void *arg), void *arg)
 
 } // namespace boot
 
-/* What klock asks of a kernel; the other one is in panic.cpp. */
+/* klock calls it; panic.cpp has the other function that a kernel supplies. */
 extern "C" unsigned klock_os_cpu_id(void) { return boot::this_cpu(); }

@@ -19,7 +19,7 @@ unsigned cpu_count();
  */
 inline unsigned this_cpu();
 
-/* What the machine calls it: APIC id, MPIDR, hart. Any context. */
+/* The machine's number of it: APIC id, MPIDR, hart. Any context. */
 u64 hardware_id_of(unsigned cpu);
 
 /*
@@ -58,16 +58,16 @@ bool topology_is_known();
 /* Any context. */
 cpu_place place_of(unsigned cpu);
 
-/* What the CPU calls itself; "" where it does not say. Any context. */
+/* The CPU's own name; "" if it has none. Any context. */
 const char *cpu_model();
 
 /* The version of this CPU's microcode; 0: it does not say. Any context. */
 u32 cpu_microcode();
 
 /*
- * What kind of core this CPU is, on a machine that has several: Intel's "Core"
- * and "Atom", or "other"; "" where all are alike, or the machine does not say.
- * Any context.
+ * The kind of this CPU's core, on a machine that has several: Intel's "Core"
+ * and "Atom", or "other"; "" if all are alike, or the machine does not say. Any
+ * context.
  */
 const char *cpu_kind();
 

@@ -77,7 +77,7 @@ struct format_argument {
 	}
 };
 
-/* What stands between a % and the end of its conversion. */
+/* A conversion: the text from a % to the end of it. */
 struct format_directive {
 	bool left = false;
 	bool zeros = false;

@@ -38,7 +38,7 @@ enum class file_name : u8 {
 	of_qemu, /* up to the last word that has one, or the first word */
 };
 
-/* What the loader has left, in every machine's words. */
+/* The loader's information, in a form for every machine. */
 struct boot_info {
 	const char *trouble = nullptr;	    /* why boot cannot go on */
 	const char *command_line = nullptr; /* none: null */
@@ -135,7 +135,7 @@ void machine_exit(exit_code code);
 /* Sets the machine back, as its reset button does. */
 [[noreturn]] void machine_reset();
 
-/* What the last line says of the keys that still work. */
+/* The part of the last line about the keys that still work. */
 const char *after_exit_hint();
 [[noreturn]] void after_exit();
 

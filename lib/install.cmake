@@ -4,8 +4,8 @@
 
 include(CMakePackageConfigHelpers)
 
-# What a project that holds klock has installed before. The prefix that was said
-# may be relative; those of the manifest are not.
+# Notes the files that a project which contains klock has installed before. The
+# given prefix may be relative; those of the manifest are not.
 install(CODE "
 	set(KLOCK_NOT_OURS \"\${CMAKE_INSTALL_MANIFEST_FILES}\")
 	cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE)"

@@ -66,7 +66,7 @@ function(klock_add_engine name folder)
 		$<BUILD_INTERFACE:$<TARGET_NAME_IF_EXISTS:klock_warnings>>)
 endfunction()
 
-# What stands behind the hooked port, which calls it at every operation.
+# A library behind the hooked port, which calls it at every operation.
 function(klock_is_behind_hooks name)
 	target_include_directories(klock_${name} PUBLIC
 		$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${name}/include>

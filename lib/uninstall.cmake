@@ -53,9 +53,9 @@ endfunction()
 
 # klock_list_files(<folder below the prefix> <file of others>...)
 #
-# What cmake --install has installed becomes the list; what the list before had,
-# and this one has not, goes. Of an install by components nothing does: what the
-# others have installed is not known.
+# Makes the list of the files that cmake --install has installed, and removes
+# files that only the list before had. An install by components removes nothing,
+# as the files of the other components are not known.
 function(klock_list_files folder)
 	if(CMAKE_INSTALL_COMPONENT)
 		return()

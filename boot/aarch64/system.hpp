@@ -58,10 +58,10 @@ BOOT_REGISTER(icc_igrpen1, "S3_0_C12_C12_7")
 
 #undef BOOT_REGISTER
 
-/* What was written to registers holds for the instructions that follow. */
+/* Makes register writes take effect before the instructions that follow. */
 inline void instruction_barrier() { asm volatile("isb" ::: "memory"); }
 
-/* What was written to memory is seen before what follows is, anywhere. */
+/* Orders all memory accesses before it before all that follow, for all. */
 inline void memory_barrier() { asm volatile("dsb sy" ::: "memory"); }
 
 /* The part of MPIDR_EL1 that tells CPUs apart. */
@@ -117,7 +117,7 @@ u8 timer_fired();
 /* timer_fired() for the NMI clock. */
 void nmi_clock_fired();
 
-/* -- What nobody handles, and one that is expected -- */
+/* -- Exceptions and interrupts without a handler, and an expected one -- */
 
 /* An exception: stops all CPUs, prints what happened where, leaves. */
 [[noreturn]] void report_exception(const interrupt_frame &frame);

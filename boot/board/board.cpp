@@ -45,7 +45,7 @@ const char *cpu_kind() { return ""; }
 /* Arm's generic timer, RISC-V's time register: a clock of its own. */
 bool clock_is_invariant() { return true; }
 
-/* -- What such a machine does not need -- */
+/* -- Functions that such a machine does not need -- */
 
 /* cpu_init() has done it. */
 void interrupts_init() {}

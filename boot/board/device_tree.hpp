@@ -109,7 +109,7 @@ struct tree_walk {
       private:
 	static constexpr unsigned deepest = 16;
 
-	/* What a node says of its children's reg. */
+	/* A node's sizes for its children's reg. */
 	struct bus {
 		u32 address_cells;
 		u32 size_cells;

@@ -25,7 +25,7 @@ namespace boot {
 inline constexpr klock::u8 first_mail_vector = 0x30;
 inline constexpr klock::u8 last_mail_vector = 0x4f;
 
-/* What boot itself has to say, besides. */
+/* Messages of boot itself. */
 enum mail_order : klock::u32 {
 	mail_wake = 1, /* there is work: an idle CPU looks for it */
 	mail_stop = 2, /* a panic: stand still */

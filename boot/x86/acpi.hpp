@@ -36,7 +36,7 @@ struct acpi_found {
 	timer_wire timer;
 };
 
-/* What find_cpus() has read; nothing before. */
+/* The tables that find_cpus() has read; empty before. */
 const acpi_found &acpi_tables();
 
 /*

@@ -244,7 +244,10 @@ void send_nmi(unsigned cpu) { send(existing(cpu), icr_nmi); }
 
 void stop_cpu(unsigned cpu) { send_nmi(cpu); }
 
-/* What it interrupted may have written the destination and not the command. */
+/*
+ * Saves the destination: the interrupted code may have written it, and not yet
+ * the command.
+ */
 void send_nmi_from_nmi(unsigned cpu)
 {
 	if (apic_is_x2apic)

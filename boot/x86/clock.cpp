@@ -63,7 +63,7 @@ u64 tsc_hz_of_ratio()
 	return r.eax && r.ebx ? div_u64(u64{r.ecx} * r.ebx, r.eax) : 0;
 }
 
-/* What hypervisors agreed on: leaf 40000010H has the TSC's frequency in kHz. */
+/* The TSC's frequency in kHz by leaf 40000010H, as hypervisors agreed. */
 u64 tsc_hz_of_hypervisor()
 {
 	constexpr u32 first = 0x40000000;
@@ -277,7 +277,7 @@ void pit_start()
 	out8(channel_2, 0xff);
 }
 
-/* What is left. After it has run out it counts on from 65535. */
+/* The count that is left; after 0 it goes on from 65535. */
 u32 pit_count() { return read_count(channel_2, 0x80); }
 
 /* Whether it has run out since pit_start(). */

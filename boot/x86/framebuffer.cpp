@@ -56,7 +56,7 @@ void put_pixel(volatile u8 *at, u32 color)
 		at[i] = static_cast<u8>(color >> 8 * i);
 }
 
-/* What has no glyph is seen all the same: a box. */
+/* Whether the pixel is of the box that stands for a missing glyph. */
 bool is_in_box(unsigned x, unsigned y)
 {
 	return x > 0 && x + 1 < font.width && y > 1 && y + 2 < font.height;

@@ -22,7 +22,10 @@ struct reference_timer {
 	bool (*has_run_out)();
 };
 
-/* What ACPI names is looked for, once; before that, there is the 8254 alone. */
+/*
+ * Looks for the timers that ACPI names, once; before it, there is only the
+ * 8254.
+ */
 void find_reference_timers(const loader_info &loader);
 
 /* Gets a timer by its number, the best first; false: there are no more. */

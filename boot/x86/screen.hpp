@@ -18,7 +18,7 @@ namespace boot {
  * above all, so only what has changed is drawn.
  */
 
-/* What draws: VGA's text memory, or a framebuffer. */
+/* The functions that draw on VGA's text memory or a framebuffer. */
 struct screen_painter {
 	unsigned columns; /* 0: there is no screen */
 	unsigned rows;

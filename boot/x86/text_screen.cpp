@@ -8,7 +8,7 @@ namespace boot {
 
 namespace {
 
-/* What no cell shows: it is drawn whatever comes. */
+/* A character that no cell shows, so that the next one is drawn. */
 constexpr char unknown = 0;
 constexpr char blank = ' ';
 

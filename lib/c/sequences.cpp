@@ -7,7 +7,7 @@ using klock::usize;
 
 namespace {
 
-/* What a caller's copy is made of, whatever its type, wherever it lies. */
+/* A word of the caller's copy, whatever its type and its alignment. */
 template <typename Word>
 struct part {
 	using type [[gnu::may_alias, gnu::aligned(1)]] = Word;

@@ -36,7 +36,7 @@ struct block {
 	bool freed;
 };
 
-/* What malloc aligns to. */
+/* The alignment of malloc(). */
 constexpr usize usual = 16;
 
 /* The world's, and 16 CPUs'. */
@@ -319,7 +319,7 @@ void wait_for(const window &w, u64 v, const void *caller)
 				at(caller));
 }
 
-/* What pthread's functions say. */
+/* The result of pthread's functions. */
 int swapped(const window &w, u64 from, u64 to, const void *caller)
 {
 	return running->compare_exchange_or(w, from, to, order::acquire,

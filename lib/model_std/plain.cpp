@@ -147,7 +147,7 @@ void __tsan_vptr_update(void **at, void *now)
 		touched(at, sizeof(*at), true, KLOCK_CALLER);
 }
 
-/* What copies may have for copying; the sizes are the caller's. */
+/* The hook by which compilers copy; the caller gives the size. */
 void *__tsan_memcpy(void *to, const void *of, usize bytes)
 {
 	copies(to, of, bytes, KLOCK_CALLER);
@@ -195,7 +195,7 @@ KLOCK_WRAPPED(int, memcmp, const void *a, const void *b, usize bytes)
 	touched(b, n, false, KLOCK_CALLER);
 	return __real_memcmp(a, b, bytes);
 }
-/* What clang makes of a memcmp() that is compared with 0. */
+/* clang makes this of a memcmp() that is compared with 0. */
 KLOCK_WRAPPED(int, bcmp, const void *a, const void *b, usize bytes)
 {
 	const usize n = common(a, b, bytes, false);
@@ -232,7 +232,7 @@ KLOCK_WRAPPED(char *, strcpy, char *to, const char *of)
 	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_strcpy(to, of);
 }
-/* What compilers make of a strcpy() whose end is asked for. */
+/* Compilers make this of a strcpy() whose end is used. */
 KLOCK_WRAPPED(char *, stpcpy, char *to, const char *of)
 {
 	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
@@ -361,7 +361,7 @@ KLOCK_REFUSED(__isoc23_strtoll)
 KLOCK_REFUSED(__isoc23_strtoull)
 KLOCK_REFUSED(__isoc23_vsscanf)
 #endif
-/* What optimised code calls for memcpy() and its like by _FORTIFY_SOURCE. */
+/* Optimised code calls these for memcpy() and the like by _FORTIFY_SOURCE. */
 KLOCK_REFUSED(__memcpy_chk)
 KLOCK_REFUSED(__memmove_chk)
 KLOCK_REFUSED(__memset_chk)
@@ -369,7 +369,7 @@ KLOCK_REFUSED(__strcpy_chk)
 KLOCK_REFUSED(__strncpy_chk)
 KLOCK_REFUSED(__strcat_chk)
 KLOCK_REFUSED(__vsnprintf_chk)
-/* What the C++ library has compiled of its lists and trees. */
+/* Functions of lists and trees that are compiled in the C++ library. */
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base10_M_reverseEv)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_)
 KLOCK_REFUSED(_ZNSt8__detail15_List_node_base4swapERS0_S1_)
@@ -556,8 +556,7 @@ void __tsan_atomic_thread_fence(int o)
 }
 void __tsan_atomic_signal_fence(int) {}
 
-/* -- What the checker has no word for --------------------------------------
- */
+/* -- Atomics that the checker has no word for ------------------------------ */
 
 #define KLOCK_UNKNOWN(NAME)                                                    \
 	void NAME() { model::detail::refuse(#NAME, KLOCK_CALLER); }

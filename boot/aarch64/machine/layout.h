@@ -51,7 +51,7 @@
 #define SEMIHOSTING_EXIT 0x18
 #define SEMIHOSTING_APPLICATION_EXIT 0x20026
 
-/* What QEMU exits with; a panic's (boot/panic.hpp) */
+/* QEMU's exit status after a panic (boot/panic.hpp) */
 #define EXIT_CODE_PANIC 0x2c
 #define EXIT_STATUS_PANIC 89
 

@@ -9,7 +9,7 @@
 
 #define MAX_CPUS 512
 
-/* What a panic ends with (boot/panic.hpp) */
+/* The exit status after a panic (boot/panic.hpp) */
 #define EXIT_CODE_PANIC 0x2c
 
 /* struct percpu, and the stacks of one CPU (boot/percpu.hpp) */

@@ -118,7 +118,7 @@ usize pmp_address(const u8 *at) { return reinterpret_cast<usize>(at) >> 2; }
 /* 4 KiB from there: as many low bits set as say so */
 usize page_at(usize address) { return address >> 2 | 0x1ff; }
 
-/* What no entry is about may be used for anything. */
+/* Protects memory by PMP entries; memory without an entry stays usable. */
 void protect(const cpu_stacks &own)
 {
 	constexpr usize missing = locked | power_of_two;

@@ -40,7 +40,7 @@ constexpr usize tables = 16; /* 32 MiB: x86.ld asserts that it is enough */
 
 alignas(page_size) constinit u64 page_tables[tables * entries];
 
-/* What is above 4 GiB: 2 GiB of it at most. */
+/* Directories for memory above 4 GiB: 2 GiB at most. */
 constexpr usize high_directories = 2;
 alignas(page_size) constinit u64 high_pointers[entries];
 alignas(page_size) constinit u64 high_tables[high_directories * entries];

@@ -75,7 +75,7 @@ void init(C *lock)
 	}
 }
 
-/* -- What C gives, as what C++ takes -- */
+/* -- Arguments of C, as C++ takes them -- */
 
 template <typename T>
 T given(T value)
@@ -146,7 +146,7 @@ KLOCK_C_MEMBER(is_set)
 KLOCK_C_MEMBER(notify_one)
 KLOCK_C_MEMBER(notify_all)
 
-/* -- What sleeps, where C gives it in another way -- */
+/* -- Locks whose waiters sleep, where C's arguments differ -- */
 
 template <typename C, typename... By>
 void release(C *lock, By... by)

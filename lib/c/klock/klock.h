@@ -130,7 +130,7 @@
 	KLOCK_OF(KLOCK_QUEUEDS, KLOCK_QUEUEDS, lock_from_at, __VA_ARGS__)
 #define klock_lock_from(...) klock_lock_from_at(__VA_ARGS__, KLOCK_HERE)
 
-/* -- What sleeps: sleep.h -- */
+/* -- Locks whose waiters sleep: sleep.h -- */
 
 #define klock_try_lock_shared_until_at(...) \
 	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, try_lock_shared_until_at, __VA_ARGS__)

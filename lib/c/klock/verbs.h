@@ -237,7 +237,7 @@ unsigned long long klock_cycles(void);
 	V(x, NONE, wait, p, a)                                                 \
 	KLOCK_TIMED_VERBS(V, x, wait, p, a)
 
-/* -- What a kind is taken with -- */
+/* -- The arguments that a kind is taken with -- */
 
 #define KLOCK_WITH_NOTHING(verbs, V, x)                                        \
 	verbs(V, x, (struct klock_##x * lock), (lock),                         \

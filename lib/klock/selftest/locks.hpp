@@ -169,8 +169,9 @@ using all_shared_locks = list<
 /* -- One way to take any of them ----------------------------------------- */
 
 /*
- * What one contender needs to take a lock: nothing, a node, or its number. One
- * object for each contender; it must outlive the lock's use (CLH).
+ * A contender, with the argument that it takes the lock by: nothing, a node, or
+ * its number. There is one object for each contender; it must outlive the
+ * lock's use (CLH).
  */
 template <any_lock L>
 struct contender;

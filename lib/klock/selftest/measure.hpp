@@ -395,7 +395,7 @@ struct measurement : measurement_run {
 	seat seats[Cpus];
 };
 
-/* What is wrong, in words; null: nothing. */
+/* The fault in words, or null. */
 constexpr const char *fault(const figures &f)
 {
 	if (f.overlaps)

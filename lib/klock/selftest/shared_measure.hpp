@@ -311,7 +311,7 @@ struct shared_measurement {
 	seat seats[Cpus];
 };
 
-/* What is wrong, in words; null: nothing. */
+/* The fault in words, or null. */
 constexpr const char *fault(const shared_figures &f)
 {
 	if (f.read.overlaps)

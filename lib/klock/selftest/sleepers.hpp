@@ -282,7 +282,7 @@ inline void wake_too_early(unsigned)
 	put_one();
 }
 
-/* What is wrong; null: nothing. */
+/* The fault in words, or null. */
 inline const char *fault(const row &what)
 {
 	if (here.wrong.load_relaxed())

@@ -45,7 +45,7 @@ struct plan {
 	bool (*is_missing)() = nullptr;
 };
 
-/* What a CPU does at the moment, for the report of a hang. */
+/* A CPU's activity at the moment, for the report of a hang. */
 enum doing : u8 { doing_nothing, doing_wait, doing_section };
 
 /* One CPU's record, on its own line; others read the atomic fields. */
@@ -487,7 +487,7 @@ struct deadline_result {
 	bool gave_up = false;
 };
 
-/* What is wrong, in words; null: nothing. */
+/* The fault in words, or null. */
 constexpr const char *fault(const deadline_result &r)
 {
 	if (r.gave_up)

@@ -393,7 +393,7 @@ struct checker final : hooked::engine {
 	bool stopped = false; /* the run is over, whatever is left */
 	bool ended = false;   /* and nothing is: the world can be left */
 
-	/* What the run changed in memory that it did not make. */
+	/* Old bytes of memory that the run changed and did not allocate. */
 	struct saved {
 		void *at;
 		std::vector<u8> was;
@@ -403,7 +403,7 @@ struct checker final : hooked::engine {
 	/* Where each thread of the host's has its own. */
 	std::vector<std::pair<const char *, const char *>> thread_locals;
 
-	/* What std::atomic's sleepers listen to, by the atomic's address. */
+	/* Words that std::atomic's sleepers wait on, by its address. */
 	std::map<const void *, std::unique_ptr<u64>> bells;
 
 	std::unique_ptr<timeline> trace; /* only while a bug is shown */

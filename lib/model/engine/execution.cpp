@@ -74,7 +74,7 @@ void checker::close()
 {
 	hooked::running = nullptr;
 	restore();
-	/* What was left half-way is nobody's to take apart: its heap goes. */
+	/* A world with a heap that was left half-way is not destroyed. */
 	if (ended || detail::gate_to(called()) == &called())
 		end_world();
 }
@@ -594,7 +594,7 @@ void checker::store(window w, u64 v, order o, site s)
 	if (w.bits == 8 * w.bytes) {
 		write(q, place, v & w.mask() & q.fits);
 	} else {
-		/* What is merged into is not looked at: it orders nothing. */
+		/* The value that a part is merged into orders nothing. */
 		q.ord = order::relaxed;
 		q.writes = true;
 		q.operand = v;
@@ -719,7 +719,7 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	return true;
 }
 
-/* What changes is added to, the first field first; at once, where it can be. */
+/* Adds to the fields that change, the first one first; at once if possible. */
 void checker::advance(window w, u64 from, u64 to, order o, site s)
 {
 	const bool apart = (from ^ to) >> w.together;
@@ -847,7 +847,7 @@ void checker::remember(const reading &q)
 	me().swaps.push_back({me().ran, q.at, *q.expected, q.ord, q.failed});
 }
 
-/* What a read's order is if it finds this word. */
+/* The order that a read has if it finds this word. */
 order checker::order_found(ref read, u64 word) const
 {
 	if (const u32 known_as = g->at(read).step)
@@ -904,7 +904,7 @@ void checker::assume(bool holds)
 		leave(cpu_state::where::blocked);
 }
 
-/* What the CPU would do now is beyond a bound of the options. */
+/* Ends the CPU's part: its next step is beyond a bound of the options. */
 void checker::leave_out()
 {
 	out.left_out++;
@@ -1032,8 +1032,7 @@ void checker::meet_on_stack(unsigned of, const char *at)
 		own.share(at);
 }
 
-/* What was freed is not there for anybody; what each thread has is not known.
- */
+/* Reports a use of freed memory, or of another thread's local storage. */
 void checker::refuse_what_is_gone(const void *at, site s)
 {
 	if (detail::block_at(at).freed)
@@ -1458,7 +1457,7 @@ bool same_file(const std::string &name, const char *file)
 	return file && std::strcmp(name.c_str(), file) == 0;
 }
 
-/* What one step below an order is, for this kind of operation. */
+/* The orders one step below this one, for this kind of operation. */
 std::vector<order> one_below(operation what, order o)
 {
 	const bool both = what == operation::rmw || what == operation::fence;
@@ -1640,7 +1639,7 @@ struct line {
 	int number = 0;
 };
 
-/* What addr2line says: FILE:LINE, and perhaps more behind a space. */
+/* Parses addr2line's answer: FILE:LINE, and perhaps more behind a space. */
 line parsed(const std::string &answer)
 {
 	const auto colon = answer.rfind(':');
@@ -1650,7 +1649,7 @@ line parsed(const std::string &answer)
 	return {answer.substr(0, colon), std::atoi(&answer[colon + 1])};
 }
 
-/* What addr2line reads and writes, of this program; -1: there is none. */
+/* Starts addr2line for this program; returns its socket, or -1. */
 int started(const std::string &program)
 {
 	int ends[2];

@@ -98,7 +98,7 @@ result checker::explore(program &p, const options &given)
 	if (given.counter_bits)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
-	/* What lies in a heap is not seen: learner.cpp. */
+	/* Learning does not see what is in a heap: learner.cpp. */
 	learning = p.closed && !given.run_all && !given.load_buffering &&
 		   detail::gate_to(*this) == this;
 	thread_locals = find_thread_locals();
@@ -182,7 +182,10 @@ void checker::explore_work()
 	}
 }
 
-/* What is on top. Its share of all is its own, and that of each it leads to. */
+/*
+ * Explores the graph on top. Its share of all is divided among itself and those
+ * it leads to.
+ */
 void checker::explore_next()
 {
 	const usize below = work.size() - 1;
@@ -511,7 +514,7 @@ void checker::revisit(const graph &with, ref write)
 	u32 settled = unknown;
 
 	for (unsigned c = 0; c < with.cpus; c++) {
-		/* What causes the write cannot read it: no thin air. */
+		/* Events that cause the write cannot read it: no thin air. */
 		for (unsigned i = a.porf.at[c] + 1u; i <= with.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = with.at(r);
@@ -994,7 +997,7 @@ void checker::wait_for_past(const event &e)
 	}
 }
 
-/* What the CPU's next event reads may be another value than it was. */
+/* Lets the CPU's next event, a read, read another value than before. */
 void checker::read_again(const reading &q)
 {
 	event &e = g->at({static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)});
@@ -1005,7 +1008,7 @@ void checker::read_again(const reading &q)
 		stop();
 }
 
-/* What the code writes next is this write, with the value that was promised. */
+/* Whether the code's next write is the promised one, with its value. */
 bool checker::keeps_promise(const reading &q, u64 word)
 {
 	event &e = g->at({static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)});
@@ -1030,7 +1033,7 @@ void checker::be_sure()
 	g->unsure = true; /* so is what is shown: whole */
 }
 
-/* What goes beyond RC11, where that shows no fault. */
+/* Explores executions beyond RC11, if RC11's show no fault. */
 void checker::explore_early()
 {
 	while (!early.empty() && work.empty() && goes_on() &&
@@ -1092,7 +1095,7 @@ unsigned asked_for()
 	return 0;
 }
 
-/* What a debugger shows before it stops; without one, the last words. */
+/* Prints the text that a debugger shows before it stops. */
 void say_replay(const char *what)
 {
 	std::fprintf(stderr, "klock::model: the replay %s (SIGTRAP, for gdb)\n",
@@ -1147,7 +1150,7 @@ std::string command_line()
 	return all;
 }
 
-/* What the code did; choices are the exploration's own. */
+/* The number of the code's events, without choices. */
 u64 events_of(const graph &g)
 {
 	u64 many = 0;
@@ -1241,7 +1244,7 @@ void checker::show_finding()
 	write_picture(out.svg);
 }
 
-/* What a report adds where the run is written down. */
+/* Writes the run to a file, and adds its name to the report. */
 void checker::write_down(const std::string &message, site where)
 {
 	out.timeline = trace->text(*g, message, where);

@@ -87,7 +87,7 @@ void graph::redirect(ref read, ref from)
 	take_from(*this, e);
 }
 
-/* What a relaxed write hands on: the past of the last release fence. */
+/* The clock that a relaxed write passes on: that of the last release fence. */
 static clock fenced(const std::vector<event> &mine, std::size_t before)
 {
 	while (before-- > 0)
@@ -97,7 +97,7 @@ static clock fenced(const std::vector<event> &mine, std::size_t before)
 	return {};
 }
 
-/* What a write's own release sequence hands on. */
+/* The clock that a write passes on by itself. */
 clock graph::own_of(unsigned cpu, std::size_t i) const
 {
 	const auto &mine = sb[cpu];
@@ -117,7 +117,7 @@ clock graph::own_of(unsigned cpu, std::size_t i) const
 	return own;
 }
 
-/* What acquiring from a write brings. */
+/* Sets the clock that a read gets by acquiring from this write. */
 void graph::hand_on(unsigned cpu, std::size_t i)
 {
 	event &e = sb[cpu][i];
@@ -170,7 +170,7 @@ event &graph::add_choice(unsigned cpu, u64 value)
 	return e;
 }
 
-/* What is before an event, as far as the others' pasts are known. */
+/* Computes the clock before an event, as far as the others' are known. */
 void graph::find_past(unsigned cpu, std::size_t i)
 {
 	event &e = sb[cpu][i];
@@ -503,8 +503,9 @@ void psc::add(ref r)
 }
 
 /*
- * What one CPU's accesses are to the fences. Both go up in program order, and
- * so do the last fence that is before an access, and the first after it.
+ * Finds how one CPU's accesses are ordered with the fences. Both are visited in
+ * program order, and the last fence before an access, and the first after it,
+ * only move up.
  */
 void psc::look_around(unsigned cpu)
 {
@@ -537,7 +538,10 @@ void psc::look_around(unsigned cpu)
 	}
 }
 
-/* What a later fence is before, and what is before an earlier one. */
+/*
+ * Passes on: a fence is before what a later fence is before, and after what is
+ * before an earlier one.
+ */
 void psc::pass_on(unsigned of)
 {
 	const unsigned first = first_fence[of], end = first_fence[of + 1];

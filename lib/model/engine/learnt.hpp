@@ -71,7 +71,7 @@ struct reading {
 	}
 };
 
-/* What a step's predicate says of a value. */
+/* A value, and whether a step's predicate ends the wait with it. */
 struct verdict {
 	u64 value;
 	bool ends;

@@ -114,7 +114,7 @@ void loops::resumed()
 	});
 }
 
-/* What the CPU itself has changed: its turns since then were not in vain. */
+/* Forgets the CPU's turns if it has changed memory itself. */
 void loops::look_at_memory()
 {
 	const std::vector<u8> &was = mine().memory;

@@ -88,8 +88,8 @@ struct turn {
 };
 
 /*
- * What the code calls: the engine's hooks with a look before each at the state
- * that the CPU is in, and after each at whether it changed anything.
+ * The hooks that the code calls: those of the engine, with a check of the CPU's
+ * state before each, and after each whether it changed anything.
  */
 struct loops final : hooked::engine {
 	explicit loops(checker &of) : c(of) {}

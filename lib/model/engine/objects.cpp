@@ -145,8 +145,8 @@ conflict objects::dead(const void *at, usize bytes, const actor &by)
 }
 
 /*
- * What is atomic lies in the graph, and what is plain in memory: neither finds
- * what the other has stored.
+ * Values of atomics are in the graph, and those of plain data in memory: an
+ * access of one kind does not find what the other kind has stored.
  */
 static conflict beside(const object &o)
 {
@@ -195,7 +195,7 @@ const object *objects::atomic_around(const void *at) const
 	return nullptr;
 }
 
-/* What a location that is met for the first time shares bytes with. */
+/* A conflict with an object that shares bytes with a new location. */
 conflict objects::overlap(object &o, usize bytes, const actor &by)
 {
 	const auto at_odds = [](const object &with) -> conflict {

@@ -34,7 +34,7 @@ struct actor {
 	site where;
 };
 
-/* What is wrong with an access, if anything. */
+/* A fault of an access, or none. */
 struct conflict {
 	bug found = bug::none;
 	const char *text = nullptr;
@@ -128,9 +128,9 @@ struct objects {
 };
 
 /*
- * What a CPU does on its own stack is its own business until another looks
- * there: noted here, and told to objects then. Frames end as the compiler tells
- * (__tsan_func_exit): what lay in one is gone.
+ * A CPU's own stack. Its accesses are noted here, and reported to objects when
+ * another CPU accesses the stack. Frames end as the compiler reports
+ * (__tsan_func_exit); the objects in them are gone then.
  */
 struct own_stack {
 	struct byte {

@@ -16,7 +16,7 @@ namespace model {
 /* "ticket_lock.hpp:75"; nothing for no place. */
 std::string text(site);
 
-/* What objects are called: by their owner, or by where they lie. */
+/* The names of objects: given by their owner, or made of where they lie. */
 struct names {
 	void add(const void *object, usize bytes, const char *text);
 	void forget() { given.clear(); }
@@ -74,7 +74,7 @@ struct timeline {
 	unsigned switches() const;
 
       private:
-	/* What a row reads: the write's row, and how old it was. */
+	/* The write that a row reads: its row, and how old it was. */
 	struct origin {
 		std::size_t row =
 			0;	    /* from 1; 0: what was there at the start */

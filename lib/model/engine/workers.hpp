@@ -25,7 +25,7 @@ namespace model {
 inline constexpr unsigned most_workers = 64;
 
 struct pool {
-	/* What one worker has come to, for all to see. */
+	/* One worker's progress, which all can see. */
 	struct alignas(64) tally {
 		std::atomic<u64> complete, explored, blocked, panicked, ran,
 			left_out, in_vain;

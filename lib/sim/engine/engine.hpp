@@ -174,7 +174,7 @@ struct processor {
 	bool finished = false;
 	bool irqs_on = true;
 
-	/* What it asks a line for, or holds the line for while parked. */
+	/* Whether it asks for a line to write, or holds it so while parked. */
 	bool to_write = false;
 	unsigned behind = nobody; /* the next in the line's queue */
 
@@ -216,7 +216,7 @@ struct engine final : hooked::engine {
 
 	outcome run(const std::function<void(unsigned)> &body);
 
-	/* -- What a body calls, by api.cpp -- */
+	/* -- Called by a body, through api.cpp -- */
 
 	processor &me() { return cpus[current]; }
 	unsigned current = nobody;

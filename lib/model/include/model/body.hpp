@@ -43,7 +43,7 @@ struct checker_runs : runs {
 inline constinit const void *probe = nullptr;
 inline constinit bool probe_seen = false;
 
-/* What stands before the engine: the heap's, if the program has it. */
+/* The engine in front of this one: the heap's, if the program has it. */
 klock::arch::hooked::engine *gate_to(klock::arch::hooked::engine &);
 
 /* A world is about to be made: what the last one's run left is taken back. */
@@ -58,7 +58,7 @@ struct block_of {
 };
 block_of block_at(const void *);
 
-/* What the world (0) or a CPU (1 ..) has taken of the heap. */
+/* The part of the heap that the world (0) or a CPU (1 ..) has allocated. */
 struct part_of_heap {
 	const void *start = nullptr;
 	klock::usize bytes = 0;

@@ -41,7 +41,7 @@ namespace model {
 
 using klock::arch::site;
 
-/* What the engine runs: the caller's functions, types erased. */
+/* The caller's functions, types erased, which the engine runs. */
 struct program {
 	virtual void make_world() = 0;
 	virtual void end_world() = 0;
@@ -52,7 +52,7 @@ struct program {
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
 
-	/* What body and handler do depends on the world alone. */
+	/* Body and handler depend on the world alone. */
 	bool closed = false;
 
       protected:
@@ -84,7 +84,7 @@ void assume(bool holds);
 /* The running CPU's interrupt flag. */
 bool interrupts_on();
 
-/* What timelines call an object, from a body or a world's constructor. */
+/* Names an object for timelines, in a body or a world's constructor. */
 void name(const void *object, klock::usize bytes, const char *text);
 template <typename T>
 void name(const T &object, const char *text)
@@ -275,7 +275,7 @@ result explore_threads(options how, End end, Threads... threads)
 		how.runs.assign(sizeof...(threads), 1);
 	return explore<State>(
 		how,
-		/* What it captures is the caller's, not the code's. */
+		/* The captured variables are the test's, not the code's. */
 		[&](State & state, unsigned cpu)
 			__attribute__((no_sanitize("thread"))) {
 				unsigned i = 0;

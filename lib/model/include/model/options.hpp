@@ -234,7 +234,7 @@ struct result {
 
 	std::vector<use> uses;
 
-	/* What was found needs what ISO C++ leaves open: load buffering. */
+	/* The finding needs load buffering, which ISO C++ leaves open. */
 	bool open = false;
 
 	/* Nothing wrong was seen; says nothing without exhaustive. */

@@ -13,7 +13,7 @@
 #include <klock/error_lib_model_std_include_must_be_the_first_include_path.hpp>
 #endif
 
-/* What it includes, so that only its own names are others. */
+/* The includes of the original, so that only its own names are replaced. */
 #include <bits/c++config.h>
 #include <bits/move.h>
 #include <stdint.h>

@@ -39,7 +39,7 @@ constexpr order from(memory_order o)
 		       : static_cast<order>(static_cast<int>(o));
 }
 
-/* What a failure has if it is not said: the same, less the store. */
+/* The default order of a failure: that of success, less the store. */
 constexpr memory_order failure_of(memory_order o)
 {
 	return static_cast<memory_order>(
@@ -49,7 +49,7 @@ constexpr memory_order failure_of(memory_order o)
 /* -- Operands of operators --------------------------------------------------
  */
 
-/* What an operator works on, and where. */
+/* The object that an operator works on, and its line. */
 template <typename Self>
 struct here {
 	const volatile Self &self;
@@ -65,7 +65,7 @@ struct here {
 	}
 };
 
-/* What is assigned, and where. */
+/* The assigned value, and its line. */
 template <typename T>
 struct located {
 	T v;

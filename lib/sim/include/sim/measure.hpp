@@ -54,7 +54,7 @@ struct figures {
 	std::string stuck;     /* not empty: it did not come to an end */
 };
 
-/* What one CPU alone does for an acquisition. */
+/* The operations of one CPU alone for an acquisition. */
 struct alone {
 	double loads, stores, rmws, fences, lines;
 };
@@ -93,7 +93,7 @@ struct tracker {
 	u64 overlaps = 0, bypasses = 0, bypassed_most = 0, longest_wait = 0;
 };
 
-/* What the CPUs share, and what each brings along, on lines of its own. */
+/* The shared lock, and each contender on cache lines of its own. */
 template <typename Lock>
 struct contenders {
 	struct alignas(2 * klock::cache_line) place {

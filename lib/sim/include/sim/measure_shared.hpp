@@ -170,7 +170,7 @@ struct access<Value> {
 	}
 };
 
-/* What the CPUs share, and what each brings along, on lines of its own. */
+/* The shared lock, and each contender on cache lines of its own. */
 template <typename Lock>
 struct sharers {
 	struct alignas(2 * klock::cache_line) place {

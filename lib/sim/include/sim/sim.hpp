@@ -47,7 +47,7 @@ using klock::u64;
 inline constexpr unsigned max_cpus = 1024;
 inline constexpr unsigned max_sockets = 8;
 
-/* What it takes to bring a line over some distance. */
+/* The cost of moving a line over some distance. */
 struct distance {
 	u32 owned;  /* from the one cache that has it (M or E) */
 	u32 shared; /* of a line that several have (S): a copy, or all of it */
@@ -192,7 +192,7 @@ struct counts {
 		return *this;
 	}
 
-	/* What came after `before`. */
+	/* The counts since `before`. */
 	counts since(const counts &before) const
 	{
 		return {loads - before.loads,

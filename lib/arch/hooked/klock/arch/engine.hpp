@@ -72,7 +72,7 @@ struct window {
 	}
 };
 
-/* What a read-modify-write makes of the value it finds. */
+/* The change that a read-modify-write makes to the value. */
 enum class update : u8 { exchange, add, subtract, bit_or, bit_and, bit_xor };
 
 constexpr u64 updated(update how, u64 found, u64 operand)
@@ -122,7 +122,7 @@ struct engine {
 	virtual u64 load(window, order, site) = 0;
 	virtual void store(window, u64 v, order, site) = 0;
 
-	/* What the window held before. */
+	/* Changes the window's value; returns the value before. */
 	virtual u64 rmw(window, update, u64 operand, order, site) = 0;
 	virtual bool compare_exchange(window, u64 &expected, u64 desired, order,
 				      site) = 0;

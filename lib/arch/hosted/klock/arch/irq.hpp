@@ -18,7 +18,7 @@ namespace fake {
 inline thread_local constinit bool irq_flag = true;
 }
 
-/* What checks and tests ask: would this thread take an interrupt now? */
+/* Whether this thread would take an interrupt now; checks and tests ask. */
 [[nodiscard]] inline bool irqs_enabled() { return fake::irq_flag; }
 
 [[nodiscard]] inline irq_state irq_save()

@@ -76,7 +76,7 @@ inline u64 cycles_end() { return cycles_begin(); }
 	return usable;
 }
 
-/* What cycles_usable() has said: 0 nothing yet, 1 no, 2 yes. */
+/* The result of cycles_usable(): 0 none yet, 1 no, 2 yes. */
 inline constinit u8 clock_is_usable = 0;
 
 /* Many CPUs may ask first: all get the same answer. */

@@ -16,7 +16,7 @@
 
 namespace klock::arch::riscv {
 
-/* What the machine has beside "A": as the compiler was told by -march. */
+/* Extensions beside "A", as the compiler was told by -march. */
 #if defined(__riscv_zacas)
 inline constexpr bool has_cas = true;
 #else
