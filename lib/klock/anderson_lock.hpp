@@ -2,15 +2,15 @@
 /*
  * anderson_lock - a ring of slots, a cache line each, one for each contender
  *
- * Algorithm:   An arriving CPU takes the next slot of the ring and waits until
- *              it is open; it closes it behind itself for the next round. The
- *              releasing CPU opens the slot after its own.
+ * Algorithm:   An arriving CPU takes the next slot of the ring, waits until it
+ *              is open, and closes it for the next round. The releasing CPU
+ *              opens the slot after its own.
  * Source:      Anderson, IEEE TPDS 1(1), 1990; Mellor-Crummey and Scott, ACM
  *              TOCS 9(1), 1991, section 2.3; we differ: the slot counter is
  *              set back each round, and so is right for any Slots.
- * Use when:    the number of contenders is known, many of them wait, and the
- *              memory of a line for each of them, for each lock, is there.
- *              Else mcs_lock, which is smaller and as local.
+ * Use when:    the number of contenders is known, many of them wait, and there
+ *              is memory for a line for each of them in each lock. Otherwise
+ *              mcs_lock, which is smaller and as local.
  * Size:        (Slots + 1) cache lines; no per-CPU state
  *                                      Checked: unit/anderson_lock: sizes
  * Zero bytes:  not a lock: no slot is open (constinit, or construct it)
@@ -40,9 +40,9 @@
  * enters. Until it releases, Slots - 1 others can arrive, so numbers stay below
  * 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
  *
- * No try_lock: it would read a slot and then swap the counter, and the ring may
- * go round in between: the counter is what it was, the slot is taken, and a
- * try_lock that has a slot can neither wait nor leave.
+ * No try_lock: it would read a slot and then swap the counter. The ring may go
+ * round in between: the counter is the same again, but the slot is closed, and
+ * a try_lock that has taken it can neither wait nor leave.
  *
  * Cost:        uncontended: 1 RMW, and one more each round, 3 stores, 3 lines;
  *              handoff with w waiters: about 4 to 5 misses, whatever w is
@@ -90,7 +90,7 @@ struct anderson_lock {
 		held.set(mine);
 	}
 
-	/* The holder's alone. */
+	/* Only the holder may call it. */
 	void unlock()
 	{
 		slots[(held.get() + 1) % Slots].open.store_release(1); /* O3 */
@@ -114,11 +114,11 @@ struct anderson_lock {
 	};
 
 	/*
-	 * The next number to be taken, 2 x Slots at most. First, as tests see
-	 * by a lock's first bytes that somebody has queued.
+	 * The next number to be taken, at most 2 x Slots. It comes first, as
+	 * tests see by a lock's first bytes that a CPU has queued.
 	 */
 	alignas(cache_line) atomic<u32> next;
-	/* The holder's slot. */
+	/* the holder's slot */
 	plain<u32> held;
 	/* Slot 0 is open at first. */
 	slot slots[Slots];

@@ -3,8 +3,9 @@
  * bakery_lock - first come, first served, by loads, stores and fences only
  *
  * Algorithm:   An arriving CPU takes a number above all that it sees, and waits
- *              for every CPU with a smaller one; where two took the same, the
- *              smaller CPU goes first. Numbers start anew when all are away.
+ *              for every CPU with a smaller one; if two took the same number,
+ *              the smaller CPU goes first. Numbers start again from 1 when no
+ *              CPU has one.
  * Source:      Lamport, CACM 17(8), 1974; we differ: one register for each CPU
  *              (one of its values says that the CPU is choosing), the fences,
  *              and an end of the numbers that is safe.
@@ -41,21 +42,21 @@
  *                                      Checked: model/orders_needed
  *
  *	Let i and j wait, and i's O2 be before j's in the order of all fences.
- *	Then j, when it looks after its O2, sees i's number, and passes only if
- *	its own is smaller, or the same and j < i. And i, if it passed j, saw j
- *	before j was choosing: so i's O2 is before j's O1, j saw i's number when
- *	it chose, and took a larger one. Not both: one waits.
- *	O3 acquires the other's critical section from O4, or, where the other
- *	has come back since, from the number that it stored behind its O1.
+ *	Then j reads i's number after its own O2, and passes only if its number
+ *	is smaller, or the same and j < i. If i has passed j, it read j's
+ *	register before j was choosing. So i's O2 is before j's O1: j saw i's
+ *	number when it chose, and took a larger one. So they cannot both pass.
+ *	O3 acquires the other's critical section from O4, or, if the other has
+ *	come back since, from the number that it stored after its O1.
  *
- * The numbers' end: nobody takes a number above Last. A CPU that sees Last in
- * use gives its place up and waits until Last is served; every CPU with a
- * smaller number is, by then, so numbers start again from 1. That takes
- * 2^32 - 2 acquisitions with never a moment when nobody waits; CPUs that are
+ * Numbers are limited: no CPU takes a number above Last. A CPU that sees Last
+ * in use gives up its position and waits until Last is served; every CPU with a
+ * smaller number is served by then, so numbers start again from 1. That takes
+ * 2^32 - 2 acquisitions without a moment in which nobody waits. CPUs that are
  * turned away then are in no order among themselves.
  *
- * No try_lock: a CPU that is choosing may turn out to be first or last. Of two
- * that only try, both could give up.
+ * No try_lock: a CPU that is choosing may turn out to be first or last. If two
+ * CPUs only try, both might give up.
  *
  * Cost:        uncontended: 3 stores, 2 full fences, 2 x Cpus loads, no RMW,
  *              Cpus / 16 lines; handoff with w waiters: up to 3 (w + 1)
@@ -88,12 +89,12 @@ struct bakery_lock {
 		await_turn(cpu, mine);
 	}
 
-	/* The holder's alone, under the number that it took the lock with. */
+	/* Called by the holder, with the number that it gave to lock(). */
 	void unlock(unsigned cpu) { number[cpu].store_release(away); } /* O4 */
 
 	/*
-	 * Whether that CPU has a number: holds or waits. Whoever arrives from
-	 * then on is served after it. A hint, stale on arrival.
+	 * Whether that CPU has a number: it holds or waits. CPUs that arrive
+	 * later are served after it. A hint, stale on arrival.
 	 */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
 	{
@@ -116,7 +117,7 @@ struct bakery_lock {
 		return v != away && v != choosing;
 	}
 
-	/* The doorway. Returns the number; away: they have come to their end */
+	/* The doorway. Returns the number; away: Last is in use. */
 	u32 choose(unsigned cpu)
 	{
 		number[cpu].store_relaxed(choosing);
@@ -172,7 +173,7 @@ struct bakery_lock {
 		return count;
 	}
 
-	/* Each CPU's: away, choosing, or the number that it has taken. */
+	/* by CPU: away, choosing, or the number that it has taken */
 	atomic<u32> number[Cpus];
 };
 

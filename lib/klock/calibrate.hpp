@@ -2,10 +2,9 @@
 /*
  * calibrate - what a pause, a handoff, a critical section cost on this machine
  *
- * proportional_ticket_lock pauses `base` spin iterations for each waiter
- * ahead. It should be as long as one of those takes: its section, and handing
- * the lock over. A turn is 10 cycles on one CPU and 140 on another, so base is
- * measured, at start-up:
+ * proportional_ticket_lock pauses `base` spin iterations for each waiter ahead,
+ * which should be as long as that waiter's section and handoff. A turn takes 10
+ * cycles on one CPU and 140 on another, so base is measured at start-up:
  *
  *	constinit klock::handoff_meter meter;
  *
@@ -14,10 +13,10 @@
  *	const klock::calibration c = klock::calibrate(meter);	on CPU 0
  *	lock.set_base(c.base);
  *
- * Each figure is the least of many: whatever comes in between (interrupts,
- * misses, a hypervisor) makes a measurement longer, never shorter. What nobody
- * can measure away: the CPUs may run at other frequencies later, where the
- * clock's rate is fixed and theirs is not.
+ * Each figure is the least of many, as disturbances (interrupts, misses, a
+ * hypervisor) make a measurement longer, never shorter. One error remains: if
+ * the clock's rate is fixed and the CPUs' is not, the CPUs may run at other
+ * frequencies later.
  *
  * Source: the idea of base, Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
  * section 2.2; the clock, the port's cpu.hpp.
@@ -48,10 +47,10 @@ enum class calibration_error : u8 {
 	unsteady_clock, /* measured, but the clock's rate may change */
 };
 
-/* Where nobody can measure: the default of proportional_ticket_lock. */
+/* The base without a clock: the default of proportional_ticket_lock. */
 inline constexpr u32 guessed_base = 64;
 
-/* In the clock's own unit, but base. */
+/* The result; all but base is in the clock's unit. */
 struct calibration {
 	u32 relax;   /* one turn of cpu_relax(); 0: not measured */
 	u32 handoff; /* from a store on one CPU to its being seen on another */
@@ -77,7 +76,7 @@ constexpr u32 less(u32 measured, u32 overhead)
 	return measured > overhead ? measured - overhead : 0;
 }
 
-/* How long body() takes at least, the clock's own time included. */
+/* The least time that body() takes, including the reads of the clock. */
 template <typename Body>
 inline u32 least_cycles(Body &&body)
 {
@@ -97,11 +96,11 @@ inline u32 least_cycles(Body &&body)
 
 /*
  * Two CPUs that hand a ball to and fro. One calls answer(), which returns when
- * the other, who calls measure() or finish(), has done; in either order, and
- * again and again. Both must run: nobody can wait for a CPU that does not.
+ * the other has called measure() or finish(); in either order, and any number
+ * of times. Both must run at the same time.
  */
 struct handoff_meter {
-	/* The cost of one handoff, less what the clock itself takes. */
+	/* Returns the cost of one handoff, without the clock's own time. */
 	u32 measure(u32 clock_overhead)
 	{
 		u32 number = 0;
@@ -114,7 +113,7 @@ struct handoff_meter {
 		return detail::less(round_trip, clock_overhead) / 2;
 	}
 
-	/* Lets answer() return where nothing is to be measured. */
+	/* Lets answer() return without a measurement. */
 	void finish()
 	{
 		ball.store_release(over);	/* O3 */
@@ -150,7 +149,7 @@ struct handoff_meter {
 	static constexpr u32 at_rest = 0;
 	static constexpr u32 over = ~u32{0};
 
-	/* Odd: thrown, the other's turn; even: it has come back. */
+	/* odd: thrown to the other CPU; even: it has come back */
 	alignas(cache_line) atomic<u32> ball;
 };
 
@@ -165,8 +164,8 @@ constexpr u32 proportional_base(u32 relax, u32 handoff, u32 section = 0)
 }
 
 /*
- * Measures, while another CPU is in meter.answer(). section() is called a few
- * hundred times, without the lock: as long as a usual critical section.
+ * Measures while another CPU is in meter.answer(). Calls section(), which
+ * stands for a usual critical section, a few hundred times, without the lock.
  */
 template <typename Section>
 calibration calibrate(handoff_meter &meter, Section &&section)

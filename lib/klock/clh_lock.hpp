@@ -3,16 +3,15 @@
  * clh_lock - a queue in which each waiter watches its predecessor's cell
  *
  * Algorithm:   An arriving CPU marks its cell busy and exchanges it into
- *              `tail`; what it finds there is its predecessor's cell, on which
- *              it spins until it is no longer busy, and which is its own the
- *              next time. The releasing CPU clears its cell, which its
- *              successor still reads.
+ *              `tail`. It finds its predecessor's cell there, spins on it until
+ *              it is no longer busy, and uses it as its own the next time. The
+ *              releasing CPU clears its cell, which its successor still reads.
  * Source:      Craig, University of Washington TR 93-02-02, 1993; Magnusson,
  *              Landin and Hagersten, IPPS 1994; we differ: the first cell is
  *              part of the lock.
- * Use when:    many CPUs contend and each has a place of its own for a node
- *              that outlives the lock. Nodes on the stack, or a try_lock:
- *              mcs_lock. Few CPUs: ticket_lock.
+ * Use when:    many CPUs contend and each has memory for a node that outlives
+ *              the lock. Nodes on the stack, or a try_lock: mcs_lock. Few CPUs:
+ *              ticket_lock.
  * Size:        2 cache lines, pointer and cell; a node of two lines for each
  *              context                 Checked: unit/clh_lock: sizes
  * Zero bytes:  not a lock, which starts with a pointer to its own cell
@@ -58,7 +57,7 @@ namespace klock {
 struct clh_lock;
 struct clh_node;
 
-/* The next in the queue watches it. Belongs to nobody for long. */
+/* The flag that the next CPU in the queue watches; it changes its owner. */
 struct clh_cell {
 	constexpr clh_cell() = default;
 
@@ -70,12 +69,12 @@ struct clh_cell {
 };
 
 /*
- * One context's handle: it starts with a cell of its own and has another after
- * each acquisition, while its first goes round among the lock and the other
- * handles. That is why a node, with its cell, must live as long as ANY lock
- * that it was ever used with, and such a lock as long as its nodes: static
- * storage, one for each CPU and nesting level, not the stack. Between two
- * acquisitions it may go from lock to lock; at one time it serves one.
+ * One context's handle. It starts with a cell of its own and has another after
+ * each acquisition, while its first cell goes round among the lock and the
+ * other nodes. So a node must live as long as ANY lock that it was ever used
+ * with, and such a lock as long as its nodes: in static storage, one for each
+ * CPU and nesting level, not on the stack. Between two acquisitions it may be
+ * used with another lock; it serves one at a time.
  *
  * Per-CPU areas may be zeroed, or copied from a template, before its first use;
  * after that it must not be copied or cleared.
@@ -94,7 +93,7 @@ struct clh_node {
 		return from_others != nullptr ? *from_others : first;
 	}
 
-	/* Others watch it while this node's owner writes the rest. */
+	/* Others watch it while this node's owner writes the other fields. */
 	alignas(cache_line) clh_cell first;
 	/*
 	 * The cell that the next acquisition uses, its predecessor's; null:
@@ -135,22 +134,22 @@ struct clh_lock {
 		predecessor->busy.await_eq_acquire(0); /* O2 */
 	}
 
-	/* The holder's alone, with the node that it took the lock with. */
+	/* Called by the holder, with the node that it gave to lock(). */
 	void unlock(clh_node &with)
 	{
 		with.queued.get()->busy.store_release(0); /* O3 */
 	}
 
 	/*
-	 * Whether somebody holds it: a hint, stale on arrival. Looks into
-	 * whoever's cell is last: one more reason why nodes are static.
+	 * Whether somebody holds it: a hint, stale on arrival. It reads the
+	 * cell of any CPU: one more reason why nodes are static.
 	 */
 	[[nodiscard]] bool is_locked() const
 	{
 		return tail.load_relaxed()->busy.load_relaxed() != 0;
 	}
 
-	/* The holder asks: does somebody wait behind it? A hint. */
+	/* Whether somebody waits behind the holder, which asks: a hint. */
 	[[nodiscard]] bool is_contended(const clh_node &with) const
 	{
 		return tail.load_relaxed() != with.queued.get();
@@ -160,9 +159,9 @@ struct clh_lock {
 	/* The cell of the last to arrive. */
 	alignas(cache_line) atomic<clh_cell *> tail;
 	/*
-	 * The cell that the first to come finds; it goes round for ever. On a
-	 * line of its own: beside tail, whoever watches it would lose it to
-	 * an arriving CPU, and wait 2.7 times as long (tests_host/bench).
+	 * The cell that the first CPU finds; it goes round for ever. It has a
+	 * line of its own: beside tail, its watcher would lose the line to an
+	 * arriving CPU, and wait 2.7 times as long (tests_host/bench).
 	 */
 	alignas(cache_line) clh_cell first;
 };

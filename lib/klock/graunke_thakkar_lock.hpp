@@ -3,8 +3,9 @@
  * graunke_thakkar_lock - a queue in which each CPU has one flag, a line each
  *
  * Algorithm:   A releasing CPU inverts its flag. An arriving CPU exchanges into
- *              `tail` its number and what its flag will then be; what it
- *              finds there says whose flag to watch, and for which value.
+ *              `tail` its number and the value that its flag will then have;
+ *              the number and value that it finds there tell it which flag to
+ *              watch, and for which value.
  * Source:      Graunke and Thakkar, IEEE Computer 23(6), 1990; Mellor-Crummey
  *              and Scott, ACM TOCS 9(1), 1991, section 2.3; we differ: tail
  *              holds a CPU's number, not an address, and the value to come, so
@@ -75,7 +76,7 @@ struct graunke_thakkar_lock {
 		flag_of(found >> 1).await_eq_acquire(turned); /* O2 */
 	}
 
-	/* The holder's alone, under the number that it took the lock with. */
+	/* Called by the holder, with the number that it gave to lock(). */
 	void unlock(unsigned cpu)
 	{
 		const u8 turned = flag_of(cpu).load_relaxed() ^ 1;
@@ -91,7 +92,7 @@ struct graunke_thakkar_lock {
 		return flags[last >> 1].turned.load_relaxed() != (last & 1);
 	}
 
-	/* The holder asks: does somebody wait behind it? A hint. */
+	/* Whether somebody waits behind the holder, which asks: a hint. */
 	[[nodiscard]] bool is_contended(unsigned cpu) const
 	{
 		return tail.load_relaxed() >> 1 != cpu;
@@ -99,16 +100,16 @@ struct graunke_thakkar_lock {
 
       private:
 	struct flag {
-		/* Its CPU turns it over at each unlock. */
+		/* inverted by its CPU at each unlock */
 		alignas(cache_line) atomic<u8> turned;
 	};
 
 	atomic<u8> &flag_of(u32 cpu) { return flags[cpu].turned; }
 
 	/*
-	 * The last to arrive, times two, plus what its flag will be once it has
-	 * released. First, as tests see by a lock's first bytes that somebody
-	 * has queued.
+	 * Two times the last CPU to arrive, plus the value of its flag after
+	 * its release. It comes first, as tests see by a lock's first bytes
+	 * that a CPU has queued.
 	 */
 	alignas(cache_line) atomic<u32> tail;
 	flag flags[Cpus];

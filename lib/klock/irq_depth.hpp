@@ -7,30 +7,31 @@
  * irq_guard takes, and two of them may end in any order: interrupts stay off
  * while one is left. All of it, with a test: lib/docs/take-a-lock.md.
  *
- * Two irq_guards that end in the order they began in have interrupts on while
- * the second lock is held: the first restores what it found. Its handler, over
- * the holder, then waits for ever. Here a CPU counts what is open, the first
- * push_off() notes what interrupts were, and the last pop_off() restores it,
- * whichever lock that was.
+ * If two irq_guards end in the order in which they began, interrupts are on
+ * while the second lock is held: the first guard restores the state that it
+ * found. A handler that takes the second lock then waits for ever. Here, a CPU
+ * counts the locks; the first push_off() notes the state of interrupts, and the
+ * last pop_off() restores it, whichever lock that was.
  *
- * What interrupts were is written after they went off. Before, a handler could
- * come in between, note its own "off", and leave that to whom it interrupted.
+ * The state is written after interrupts went off. Written before, a handler
+ * that comes in between could replace it by its own "off".
  *
- * By hand, for a lock that another function releases, or that is only tried:
- * push_off() before it is touched, pop_off() once it is released or not got.
+ * Call these by hand for a lock that another function releases, or that is only
+ * tried: push_off() before the lock is touched, pop_off() after it is released
+ * or the try has failed.
  *
- * What interrupts were belongs to the thread, the depth to the CPU. A scheduler
- * that switches threads with one lock held, which the next thread releases,
- * reads irqs_before_push() before the switch, and gives it back after it, on
+ * The state belongs to the thread, the depth to the CPU. A scheduler that
+ * switches threads with one lock held, which the next thread releases, reads
+ * irqs_before_push() before the switch, and restores it after the switch, on
  * whatever CPU, by set_irqs_before_push().
  *
  * irq_guard may be mixed in: it finds interrupts off and leaves them so, and
  * must end before the pop_off() that turns them on.
  *
- * Context: thread and maskable interrupts. An NMI handler has no use for it,
- * and must not: it may come between the two halves of a pop_off().
+ * Context: thread and maskable interrupts. An NMI handler does not need it, and
+ * must not use it: it may come between the two halves of a pop_off().
  * Recursion: any depth below 2^32.
- * Size: 8 bytes on 32 bits, 16 on 64, a CPU. Zero bytes: nothing is open.
+ * Size: 8 bytes for a CPU on 32 bits, 16 on 64. Zero bytes: nothing is open.
  * Errors: a pop_off() without a push_off(), or with interrupts on, panics.
  * Source: Linux's preempt_count, xv6's pushcli() and popcli() (6.828, MIT).
  *				Checked: unit/irq_depth, model/irq_depth
@@ -44,7 +45,7 @@
 
 namespace klock {
 
-/* A CPU's count. Touched by that CPU alone, with interrupts off. */
+/* A CPU's count. Only that CPU accesses it, with interrupts off. */
 struct irq_depth {
 	constexpr irq_depth() = default;
 
@@ -55,13 +56,13 @@ struct irq_depth {
 	friend irq_state irqs_before_push();
 	friend void set_irqs_before_push(irq_state);
 
-	/* what the first push_off() found: any port's irq_state */
+	/* the irq_state that the first push_off() found, of any port */
 	plain<usize> before;
 	/* push_off() calls that are open */
 	plain<u32> depth;
 };
 
-/* Interrupts off; one more is open. */
+/* Turns interrupts off, and counts. */
 inline void push_off()
 {
 	const irq_state found = irq_save();
@@ -73,7 +74,7 @@ inline void push_off()
 	mine.depth.set(open + 1);
 }
 
-/* One less; after the last, interrupts are as the first found them. */
+/* Counts down; the last restores what the first push_off() found. */
 inline void pop_off()
 {
 	const bool on = irqs_enabled();
@@ -91,19 +92,19 @@ inline void pop_off()
 		irq_restore(mine.before.get());
 }
 
-/* How many are open on this CPU, with interrupts off; on: 0. */
+/* The number of open push_off() on this CPU; 0 if interrupts are on. */
 inline unsigned push_depth()
 {
 	return irqs_enabled() ? 0 : klock_os_irq_depth()->depth.get();
 }
 
-/* The thread's first push_off() found this; asked while one is open. */
+/* The state that the first push_off() found. Called while one is open. */
 inline irq_state irqs_before_push()
 {
 	return klock_os_irq_depth()->before.get();
 }
 
-/* The last pop_off() is to restore this; set while one is open. */
+/* Sets the state that the last pop_off() restores, while one is open. */
 inline void set_irqs_before_push(irq_state before)
 {
 	klock_os_irq_depth()->before.set(before);
@@ -122,13 +123,13 @@ struct irqs_counted {
 	irqs_counted(const irqs_counted &) = delete;
 	irqs_counted &operator=(const irqs_counted &) = delete;
 
-	/* Early: nothing is left to do at the end. */
+	/* Restores early: the destructor then does nothing. */
 	void restore()
 	{
 		pushed = false;
 		pop_off();
 	}
-	/* After that, again. */
+	/* Disables again after restore(). */
 	void disable()
 	{
 		push_off();
@@ -161,7 +162,7 @@ struct [[nodiscard]] irq_depth_guard
 	    : irq_depth_guard::guard_of(at, with...)
 	{
 	}
-	/* It could not know what was before. */
+	/* Deleted: it could not know the state before. */
 	irq_depth_guard(typename irq_depth_guard::lock_here, adopting) = delete;
 	template <typename With>
 	irq_depth_guard(typename irq_depth_guard::lock_here, With &&,

@@ -2,10 +2,9 @@
 /*
  * mcs_lock - a queue of nodes in which each waiter watches its own
  *
- * Algorithm:   An arriving CPU exchanges its node into `tail`; what it finds
- *              there is its predecessor, to which it links itself, and then it
- *              spins on its own node. The releasing CPU clears the flag in its
- *              successor's.
+ * Algorithm:   An arriving CPU exchanges its node into `tail`. It finds its
+ *              predecessor there, links itself to it, and spins on its own
+ *              node. The releasing CPU clears the flag in its successor's.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.4; we
  *              differ: a try_lock.
  * Use when:    many CPUs contend: a handoff costs the same however many wait,
@@ -26,11 +25,11 @@
  *              enforce                 Checked: native/torture: exclusion
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only, with a node of its own. No recursion. Everybody waits for
- *              a preempted holder, and for any preempted waiter ahead. And
- *              unlock may wait: for a newcomer that has exchanged tail and not
- *              yet linked its node. Whoever has stopped the other CPUs, a
- *              debugger or an NMI handler, may hang in unlock after a try_lock
- *              that succeeded: take another lock there, for instance
+ *              a preempted holder, and for any preempted waiter ahead. unlock
+ *              may wait, too: for a newcomer that has exchanged tail and not
+ *              yet linked its node. A debugger or an NMI handler that has
+ *              stopped the other CPUs may hang in unlock after a try_lock that
+ *              succeeded: take another lock there, for instance
  *              ticket_lock.      Checked: model/unlock: waits for nobody
  * Assumes:     an atomic exchange and a compare-and-swap of a pointer
  *
@@ -60,12 +59,12 @@ namespace klock {
 struct mcs_lock;
 
 /*
- * One acquisition's position in the queue: lent by the caller from lock() until
- * unlock() has returned, then free for the next, of this or another lock. May
- * live on the stack. A context holds two locks with two nodes.
+ * One acquisition's position in the queue. The caller lends it from lock()
+ * until unlock() has returned; then it may be used again, with this or another
+ * lock. It may live on the stack. A context needs two nodes to hold two locks.
  *
- * Nodes that live side by side in an array share cache lines; give each one its
- * own (alignas), or waiters disturb each other after all.
+ * Nodes side by side in an array share cache lines, and waiters then disturb
+ * each other: give each node a line of its own (alignas).
  */
 struct mcs_node {
 	constexpr mcs_node() = default;
@@ -73,7 +72,7 @@ struct mcs_node {
       private:
 	friend mcs_lock;
 
-	/* The successor; null until it has shown itself. */
+	/* the successor; null until it has linked itself */
 	atomic<mcs_node *> next;
 	/* 1: not yet its turn */
 	atomic<u8> waits;
@@ -94,9 +93,9 @@ struct mcs_lock {
 	}
 
 	/*
-	 * Takes the lock if it is free; never waits. An empty queue is an empty
-	 * queue, whatever passed through it in between. Where it fails it has
-	 * written nothing but the node.
+	 * Takes the lock if it is free; never waits. The swap cannot be wrong:
+	 * an empty queue is free, whatever passed through it in between. A
+	 * failure has written nothing but the node.
 	 */
 	[[nodiscard]] bool try_lock(mcs_node &mine)
 	{
@@ -108,7 +107,7 @@ struct mcs_lock {
 		return tail.compare_exchange_acq_rel(nobody, &mine); /* O4 */
 	}
 
-	/* The holder's alone, with the node that it took the lock with. */
+	/* Called by the holder, with the node that it gave to lock(). */
 	void unlock(mcs_node &mine)
 	{
 		mcs_node *successor = mine.next.load_acquire(); /* O5 */
@@ -116,7 +115,7 @@ struct mcs_lock {
 		if (successor == nullptr) {
 			if (left_empty(mine))
 				return;
-			/* Somebody has come, and is about to show itself. */
+			/* A successor has arrived, and is about to link. */
 			successor =
 				mine.next.await_ne_acquire(nullptr); /* O8 */
 		}
@@ -129,7 +128,7 @@ struct mcs_lock {
 		return tail.load_relaxed() != nullptr;
 	}
 
-	/* The holder asks: does somebody wait behind it? A hint. */
+	/* Whether somebody waits behind the holder, which asks: a hint. */
 	[[nodiscard]] bool is_contended(const mcs_node &mine) const
 	{
 		return tail.load_relaxed() != &mine;
@@ -137,8 +136,8 @@ struct mcs_lock {
 
       protected:
 	/*
-	 * lock() for counted_lock.hpp: where it has to wait it does so by
-	 * waits(function), and returns true.
+	 * lock() for counted_lock.hpp: if it has to wait, it calls
+	 * waits(function) and returns true.
 	 */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits,
@@ -180,7 +179,7 @@ struct mcs_lock {
 		mine.waits.await_eq_acquire(0);	       /* O3 */
 	}
 
-	/* Takes the holder's node out if nobody has come after it. */
+	/* Empties the queue; false: a successor has arrived. */
 	bool left_empty(mcs_node &mine)
 	{
 		mcs_node *last = &mine;
@@ -188,7 +187,7 @@ struct mcs_lock {
 		return tail.compare_exchange_release(last, nullptr); /* O7 */
 	}
 
-	/* The node of the last to arrive; null: free */
+	/* the node of the last to arrive; null: free */
 	atomic<mcs_node *> tail;
 };
 

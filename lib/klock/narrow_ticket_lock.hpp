@@ -19,7 +19,7 @@
  * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^Bits contexts at once, holder and waiters together: 4, 8, 16.
- *              One more and two are inside; contexts, not CPUs.
+ *              With one more, two are inside; contexts, not CPUs.
  *                              Checked: unit/narrow_ticket_lock: capacity
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only. No recursion. Everybody waits for a preempted holder, and
@@ -63,7 +63,7 @@ struct narrow_ticket_lock {
 	{
 	}
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit narrow_ticket_lock(taken_already) : byte(one_next) {}
 
 	/*
@@ -87,9 +87,9 @@ struct narrow_ticket_lock {
 
 	/*
 	 * Takes the lock if it is free and nobody waits; never waits. The swap
-	 * decides over both counters, so whole rounds of others in between do
-	 * not matter; where it fails, somebody else drew in between. Writes
-	 * nothing where it fails.
+	 * compares both counters, so whole rounds of others in between do not
+	 * matter. It fails if another CPU took a ticket in between, and then
+	 * writes nothing.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -101,7 +101,7 @@ struct narrow_ticket_lock {
 			found, static_cast<u8>(found + one_next)); /* O2 */
 	}
 
-	/* Only the holder's; an add, as arrivals change the same byte. */
+	/* Called by the holder. An add, as arrivals change the same byte. */
 	void unlock()
 	{
 		const u8 mine = owner_of(byte.load_relaxed());
@@ -125,7 +125,7 @@ struct narrow_ticket_lock {
 	/* The last number before the wrap, and the mask of a counter. */
 	static constexpr u8 last = (1 << Bits) - 1;
 
-	/* Added to take a ticket; to advance owner; and that at its wrap. */
+	/* Added to take a ticket; to advance owner; to do so at its wrap. */
 	static constexpr u8 one_next = 1 << next_shift;
 	static constexpr u8 one_owner = 1;
 	static constexpr u8 back_to_zero = 0x100 - last;

@@ -16,8 +16,8 @@
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
- * Capacity:    2^bits contexts at once, holder and waiters together. One more
- *              and two are inside; contexts, not CPUs.
+ * Capacity:    2^bits contexts at once, holder and waiters together. With one
+ *              more, two are inside; contexts, not CPUs.
  *                            Checked: unit/padded_ticket_lock: 256 contend
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard. No recursion. Everybody waits for a preempted
@@ -35,8 +35,8 @@
  *
  * No try_lock: it would have to decide on two counters that no single
  * operation reaches. Between a read of owner and a swap of next, 2^bits others
- * may pass: next is what it was, the swap succeeds, and the ticket taken is the
- * last of a queue, which a try_lock can neither wait in nor leave.
+ * may pass. next then has the same value, the swap succeeds, and the ticket is
+ * the last of a queue, in which a try_lock can neither wait nor leave.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 2 lines; handoff with w
  *              waiters: w + 2 misses, but an arrival disturbs no
@@ -62,7 +62,7 @@ struct padded_ticket_lock {
 	{
 	}
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit padded_ticket_lock(taken_already) : next(1) {}
 
 	/* Waits for its turn; on return the caller is the holder. */
@@ -73,7 +73,7 @@ struct padded_ticket_lock {
 		await_turn(mine);
 	}
 
-	/* The holder's alone: that is why a plain store is enough. */
+	/* Only the holder calls it, so a store is enough. */
 	void unlock()
 	{
 		const Counter mine = owner.load_relaxed();
@@ -92,8 +92,8 @@ struct padded_ticket_lock {
 
       protected:
 	/*
-	 * lock() for counted_lock.hpp: where it has to wait it does so by
-	 * waits(function), and returns true. One load more than lock() does.
+	 * lock() for counted_lock.hpp: if it has to wait, it calls
+	 * waits(function) and returns true. It has one load more than lock().
 	 */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
@@ -130,9 +130,9 @@ struct padded_ticket_lock {
 		return distance(served, next.load_relaxed());
 	}
 
-	/* The next ticket to be taken. */
+	/* the next ticket to be taken */
 	alignas(cache_line) atomic<Counter> next;
-	/* The number that is served: what waiters read. */
+	/* the ticket that is served, which waiters read */
 	alignas(cache_line) atomic<Counter> owner;
 };
 

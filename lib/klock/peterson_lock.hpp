@@ -80,7 +80,7 @@ struct peterson_lock {
 			[me](u8 last) { return last != me; }); /* O3 */
 	}
 
-	/* The holder's alone, under the number that it took the lock with. */
+	/* Called by the holder, with the number that it gave to lock(). */
 	void unlock(unsigned cpu) { wants[cpu].store_release(0); } /* O4 */
 
 	/*

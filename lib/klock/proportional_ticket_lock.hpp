@@ -2,9 +2,9 @@
 /*
  * proportional_ticket_lock - a ticket lock that waits as long as its queue is
  *
- * Algorithm:   As ticket_lock, but a waiter that is not served yet knows
- *              how many are served before it, and pauses that many times base
- *              spin iterations before it reads again.
+ * Algorithm:   As ticket_lock, but a waiter computes how many waiters are ahead
+ *              of it, and pauses that many times base spin iterations before it
+ *              reads again.
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.2; we
  *              differ: base is set at run time, from a measurement.
  * Use when:    tens to hundreds of CPUs wait, and critical sections all take
@@ -71,7 +71,7 @@ struct proportional_ticket_lock {
 	{
 	}
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit proportional_ticket_lock(taken_already held,
 						    u32 turns = default_base)
 	    : queue(held), base(turns)
@@ -89,20 +89,20 @@ struct proportional_ticket_lock {
 		});
 	}
 
-	/* As ticket_lock's: one compare-and-swap over both counters. */
+	/* Tries as ticket_lock does: by one swap of both counters. */
 	[[nodiscard]] bool try_lock() { return queue.try_lock(); }
 
-	/* The holder's alone. */
+	/* Only the holder may call it. */
 	void unlock() { queue.unlock(); }
 
-	/* As ticket_lock's: hints. */
+	/* Hints, as ticket_lock's. */
 	[[nodiscard]] bool is_locked() const { return queue.is_locked(); }
 	[[nodiscard]] bool is_contended() const { return queue.is_contended(); }
 
 	/*
-	 * How long to pause with so many ahead: never 0, as a wait without a
-	 * pause starves what it waits for. A product over 32 bits is a shorter
-	 * pause than asked for, and nothing worse.
+	 * The pause with that many waiters ahead. It is never 0, as a wait
+	 * without a pause would starve the CPU that it waits for. A product
+	 * over 32 bits only makes the pause shorter.
 	 */
 	static constexpr u32 turns_for(Counter ahead, u32 base)
 	{
@@ -113,7 +113,7 @@ struct proportional_ticket_lock {
 
       private:
 	ticket_lock<Counter> queue;
-	/* Spin iterations that one section and its handoff last. */
+	/* spin iterations that one section and its handoff last */
 	atomic<u32> base;
 };
 

@@ -151,7 +151,7 @@ struct queued_lock {
 		return locked.load_relaxed() == 0 && take_free();
 	}
 
-	/* The holder's alone; from any CPU. */
+	/* Only the holder may call it, on any CPU. */
 	void unlock() { locked.store_release(0); } /* O6 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */

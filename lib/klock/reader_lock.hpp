@@ -2,10 +2,10 @@
 /*
  * reader_lock - a line per CPU: for "read everywhere, written hardly ever"
  *
- * Algorithm:   A reader marks a line of its own CPU, and is in unless a writer
- *              is there; then it takes the mark back and waits. Writers queue
- *              by tickets; the one whose turn it is waits until every line is
- *              unmarked. Each says first what it wants, and looks then: one of
+ * Algorithm:   A reader marks its CPU's line, and is inside unless there is a
+ *              writer; if there is, it takes the mark back and waits. Writers
+ *              queue by tickets; the one whose turn it is waits until every
+ *              line is unmarked. Both store first and read then, so that one of
  *              the two sees the other.
  * Source:      Hsieh and Weihl, MIT-LCS-TR-521, 1991; the "big reader" locks
  *              of kernels of about 2000. Reader and writer meet as in Dekker's
@@ -92,7 +92,7 @@ struct reader_lock {
 		await_turn(next_of(found));
 	}
 
-	/* The holder's alone; an add, as arrivals change the same word. */
+	/* Called by the holder. An add, as arrivals change the same word. */
 	void unlock()
 	{
 		const u32 mine = owner_of(word.load_relaxed());
@@ -104,8 +104,8 @@ struct reader_lock {
 	/* -- A reader: with others -- */
 
 	/*
-	 * Waits until no writer is in or waits. cpu: the caller's number, and
-	 * its own until unlock_shared(cpu).
+	 * Waits until no writer is inside or waits. cpu: the caller's number,
+	 * which no other CPU uses until unlock_shared(cpu).
 	 */
 	void lock_shared(unsigned cpu)
 	{
@@ -113,7 +113,7 @@ struct reader_lock {
 			word.await_relaxed([](u32 now) { return free(now); });
 	}
 
-	/* As lock_shared(), if no writer is in or waits; never waits. */
+	/* Takes it to read if no writer is inside or waits; never waits. */
 	[[nodiscard]] bool try_lock_shared(unsigned cpu)
 	{
 		atomic<u8> &mine = marks[cpu].reading;
@@ -125,7 +125,7 @@ struct reader_lock {
 		return true;
 	}
 
-	/* A reader's, under the number that it took the lock with. */
+	/* Called by a reader, with the number that it gave to lock_shared(). */
 	void unlock_shared(unsigned cpu)
 	{
 		atomic<u8> &mine = marks[cpu].reading;
@@ -142,9 +142,9 @@ struct reader_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared() for counted_lock.hpp: where they have to
-	 * wait they do so by waits(function), and return true. A writer looks
-	 * at each mark once more.
+	 * lock() and lock_shared() for counted_lock.hpp: if they have to wait,
+	 * they call waits(function) and return true. A writer reads each mark
+	 * once more.
 	 */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
@@ -159,7 +159,7 @@ struct reader_lock {
 			await_turn(mine);
 		return has_to;
 	}
-	/* A reader's. */
+	/* lock_shared_telling() is a reader's. */
 	template <typename Waits>
 	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits,
 								   unsigned cpu)

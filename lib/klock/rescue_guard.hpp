@@ -11,25 +11,25 @@
  *		put(text);		in any case
  *	}				unlocked, if it was taken
  *
- * For a kernel that fails: its console, its log. The lock's holder may be
- * stopped by then, or be the code that has failed, on this CPU: lock() would
- * wait for ever, and the reason would never be printed. What was not taken is
- * not unlocked.
+ * It is for a kernel that fails: its console, its log. The lock's holder may be
+ * stopped by then, or be the code that has failed on this CPU: lock() would
+ * wait for ever, and the reason would never be printed. A lock that was not
+ * taken is not unlocked.
  *
  *	klock::rescue_guard held(lock, patience);
  *
- * patience: spin iterations before it gives up, besides one attempt at once;
- * usual_patience if nothing is said: some milliseconds on a real CPU. A checked
- * lock that the caller holds itself is given up at once; its other checks hold
- * as in try_guard. A FIFO lock that others queue for all the time is never seen
- * free: stop the other CPUs first, where that is possible.
+ * patience: the spin iterations before it gives up, after a first attempt at
+ * once; by default usual_patience, some milliseconds on a real CPU. It gives up
+ * at once if the caller holds a checked lock itself; the other checks are those
+ * of try_guard. A FIFO lock that others queue for all the time is never free:
+ * stop the other CPUs first, if possible.
  *
- * Takes a plain lock with a try_lock(), or an irq_lock of one. No queue of
- * nodes: an unlock of mcs_lock may wait for a CPU that stands still.
+ * It takes a plain lock with a try_lock(), or an irq_lock of one. It takes no
+ * queue of nodes: an unlock of mcs_lock may wait for a CPU that stands still.
  *
  * Context: any, NMI too; interrupts are off from before the first attempt to
  * the end of the block. In an NMI handler one contender more, see Capacity.
- * Failure: orders nothing: what the holder wrote may be seen in part.
+ * Failure: orders nothing: the holder's writes may be seen in part.
  *                      Checked: unit/rescue_guard, model/rescue_guard
  */
 #pragma once
@@ -50,10 +50,10 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	/* Spin iterations: long beside any critical section, short to wait. */
 	static constexpr u32 usual_patience = 100'000;
 
-	/* The lock, and the line it is named in. */
+	/* The lock, and the call site. */
 	using lock_here = detail::lock_and_caller<L>;
 
-	/* Asks at once, and again after each of `patience` spins. */
+	/* Tries at once, and again after each of `patience` spins. */
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::noinline]] explicit rescue_guard(lock_here at,
 						u32 patience = usual_patience)
@@ -80,7 +80,7 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	{
 		auto &lock = detail::opening::inside_of(at.lock);
 
-		/* It cannot come free: its holder is below this very call. */
+		/* It cannot be released: its holder is below this call. */
 		if constexpr (requires { lock.is_held_by_me(); })
 			if (lock.is_held_by_me())
 				return false;
@@ -93,7 +93,7 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 		}
 	}
 
-	/* First: off before the lock is asked for, back when it is free. */
+	/* The first member: off before the first try, restored at last. */
 	detail::irqs_off off;
 	call_site by;
 	/* null: nothing is held */

@@ -2,7 +2,7 @@
 /*
  * seq_count - a sequence that tells a reader whether what it read is whole
  *
- * What seq_lock is made of, for data and a writers' lock of one's own:
+ * It is the sequence of a seq_lock, for data and a writers' lock of your own:
  *
  *	klock::guard held(lock);		one writer at a time
  *	count.write_begin();
@@ -18,8 +18,8 @@
  *
  * The data are atomic<T>, read and written relaxed: a plain word that one CPU
  * writes while another reads it is a data race, whatever fences surround it.
- * Until read_retry() has said no, what was read may be of two writes: compute
- * nothing from it that must not go wrong (an index, a pointer).
+ * Until read_retry() has returned false, the data may be of two writes: do not
+ * use them as an index or a pointer before.
  *
  * Source:      Lameter, "Effective Synchronization on Linux/NUMA Systems",
  *              Gelato 2005 (the seqlock); Boehm, "Can Seqlocks Get Along with
@@ -42,9 +42,9 @@
  *	O5  read_retry      fence_acquire           pairs with O1
  *                              Checked: model/seq_count: orders needed
  *
- *	O1 and O5 are the half that is easily left out: a reader that saw one
- *	word of a write sees, behind O5, the odd sequence from before O1, or a
- *	later one. O2 to O4: what the last whole write wrote is seen.
+ *	O1 and O5 are the half that is easily forgotten: a reader that saw one
+ *	word of a write sees, after O5, the odd sequence from before O1, or a
+ *	later one. By O2 to O4, the data of the last complete write are visible.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ namespace klock {
 struct seq_count {
 	constexpr seq_count() = default;
 
-	/* The count as it is after so many writes: for tests of the wrap. */
+	/* The count after that many writes: for tests of the wrap. */
 	constexpr explicit seq_count(u32 writes) : sequence(2 * writes) {}
 
 	/* -- Writers: one at a time, by a lock of their own -- */
@@ -67,7 +67,7 @@ struct seq_count {
 		fence_release(); /* O1 */
 	}
 
-	/* The data are whole again. */
+	/* Ends a write: the data are whole again. */
 	void write_end()
 	{
 		sequence.store_release(sequence.load_relaxed() + 1); /* O2 */

@@ -2,10 +2,10 @@
 /*
  * seq_latch - a value that can be read even over its own half-done write
  *
- * Two copies: the writer changes one while readers are sent to the other. An
- * NMI handler that came between any two instructions of the writer on its own
- * CPU still reads a whole value, at once: the old one or the new one. For the
- * clock that every context reads, above all; else seq_lock is half as large.
+ * It has two copies: the writer changes one while readers use the other. An NMI
+ * handler that comes between any two instructions of the writer on its own CPU
+ * still reads a whole value, at once: the old one or the new one. It is for the
+ * clock that every context reads, above all; seq_lock is half as large.
  *
  * Source:      the idea of the Linux kernel's latch sequence counter
  *              (Documentation/locking/seqlock, "Latch sequence counters"); the
@@ -14,7 +14,8 @@
  *              zero bytes              Checked: unit/seq_lock: sizes
  * Context:     readers: any, NMI over the writer too. Writers: one at a time,
  *              by a lock of their own.
- * Capacity:    a reader that sleeps while exactly 2^31 writes pass is not told.
+ * Capacity:    a reader that sleeps while exactly 2^31 writes pass does not
+ *              notice.
  *
  * State (sequence):  even: the first copy is read, odd: the second; a write
  *              counts it up twice
@@ -28,9 +29,9 @@
  *	O6  read   fence_acquire           pairs with O2, O4
  *                              Checked: model/seq_latch: orders needed
  *
- *	O1 and O3 publish the copy that readers are sent to. O2 and O4: a reader
- *	that saw a word of the copy that is written sees, behind O6, that it was
- *	to read the other.
+ *	O1 and O3 publish the copy that readers use next. By O2 and O4, a reader
+ *	that saw a word of a copy in change sees, after O6, that the sequence
+ *	has changed.
  */
 #pragma once
 
@@ -47,8 +48,8 @@ struct seq_latch {
 	}
 
 	/*
-	 * The newest whole value. Waits for nobody; reads again if that copy
-	 * was written meanwhile.
+	 * Returns the newest whole value. Waits for nobody; reads again if the
+	 * copy was written meanwhile.
 	 */
 	[[nodiscard]] T read() const
 	{
@@ -62,7 +63,7 @@ struct seq_latch {
 		}
 	}
 
-	/* One writer at a time. */
+	/* Replaces the value; one writer at a time. */
 	void write(const T &v)
 	{
 		const u32 began = sequence.load_relaxed();

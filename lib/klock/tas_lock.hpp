@@ -2,7 +2,7 @@
 /*
  * tas_lock - test-and-set: one byte, and no order of service
  *
- * Algorithm:   Whoever exchanges a 1 into the byte and finds a 0 there holds
+ * Algorithm:   A CPU that exchanges a 1 into the byte and finds a 0 there holds
  *              the lock. A waiter repeats the exchange.
  * Source:      Anderson, IEEE TPDS 1(1), 1990, section III.A; we differ: PAUSE
  *              between two attempts.
@@ -48,7 +48,7 @@ struct tas_lock {
 
 	constexpr tas_lock() = default;
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit tas_lock(taken_already) : taken(1) {}
 
 	/* Waits until the lock was free at a try; then the caller holds it. */
@@ -66,8 +66,8 @@ struct tas_lock {
 	}
 
 	/*
-	 * Takes the lock if it is free; never waits. Looks before it writes:
-	 * where it fails it leaves the line to the holder.
+	 * Takes the lock if it is free; never waits. It reads before it writes,
+	 * so a failure leaves the line to the holder.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -76,7 +76,7 @@ struct tas_lock {
 		return taken.exchange_acquire(1) == 0; /* O2 */
 	}
 
-	/* The holder's alone. */
+	/* Only the holder may call it. */
 	void unlock() { taken.store_release(0); } /* O3 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */

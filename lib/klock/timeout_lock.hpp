@@ -141,7 +141,7 @@ struct timeout_lock {
 		return announce(cpu) || !leave(cpu);
 	}
 
-	/* The holder's alone, under the number that it took the lock with. */
+	/* Called by the holder, with the number that it gave to lock(). */
 	void unlock(unsigned cpu)
 	{
 		Counter ticket = records[cpu].ticket.get();

@@ -76,7 +76,7 @@ struct tournament_lock {
 		for (u32 at = leaf_of(cpu); at > root; at = parent_of(at)) {
 			peterson_lock &match = node(parent_of(at));
 
-			/* Above the leaf, whose side is its CPU's own. */
+			/* Only above the leaf: a leaf's side has one CPU. */
 			if (at < Cpus)
 				match.await_left(side_of(at));
 			match.lock(side_of(at));
@@ -84,8 +84,8 @@ struct tournament_lock {
 	}
 
 	/*
-	 * The holder's alone, under the number that it took the lock with. The
-	 * root last: whoever gets it may free the lock.
+	 * Called by the holder, with the number that it gave to lock(). The
+	 * root comes last, as its next holder may free the lock.
 	 */
 	void unlock(unsigned cpu)
 	{
@@ -106,7 +106,7 @@ struct tournament_lock {
 
 	peterson_lock &node(u32 number) { return nodes[number - root]; }
 
-	/* The matches, the root's first. */
+	/* the matches, beginning with the root's */
 	peterson_lock nodes[Cpus - 1];
 };
 

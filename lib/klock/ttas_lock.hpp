@@ -57,7 +57,7 @@ struct ttas_lock {
 
 	constexpr ttas_lock() = default;
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit ttas_lock(taken_already) : taken(1) {}
 
 	/*
@@ -79,8 +79,8 @@ struct ttas_lock {
 	}
 
 	/*
-	 * Takes the lock if it is free; never waits. Looks before it writes:
-	 * where it fails it leaves the line to the holder.
+	 * Takes the lock if it is free; never waits. It reads before it writes,
+	 * so a failure leaves the line to the holder.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -89,7 +89,7 @@ struct ttas_lock {
 		return taken.exchange_acquire(1) == 0; /* O3 */
 	}
 
-	/* The holder's alone. */
+	/* Only the holder may call it. */
 	void unlock() { taken.store_release(0); } /* O4 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
@@ -99,8 +99,8 @@ struct ttas_lock {
 	}
 
 	/*
-	 * lock(), with pace(value) spin iterations after each look that
-	 * found it held: what backoff_ttas_lock is made of.
+	 * lock() with pace() spin iterations after each read that found it
+	 * held: backoff_ttas_lock uses it.
 	 */
 	template <typename Pace>
 	void lock_paced(Pace &pace)
@@ -153,18 +153,18 @@ struct exponential_backoff {
 	u32 random;
 };
 
-/* ttas_lock whose waiters back off; everything else is the same. */
+/* A ttas_lock whose waiters back off; all else is the same. */
 struct backoff_ttas_lock {
 	static constexpr u64 max_contenders = ttas_lock::max_contenders;
 
 	constexpr backoff_ttas_lock() = default;
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit backoff_ttas_lock(taken_already held) : inner(held)
 	{
 	}
 
-	/* As ttas_lock's; a waiter looks ever more seldom. */
+	/* Waits as ttas_lock does, but reads less and less often. */
 	void lock()
 	{
 		if (!inner.try_lock())

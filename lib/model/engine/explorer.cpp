@@ -560,7 +560,7 @@ void checker::serve(const graph &with, ref read, ref write)
 	}
 	base->at(read).ord = order_found(read, with.at(write).value);
 	base->redirect(read, write);
-	/* No write that gets here is known to break it; it is the rule. */
+	/* Defensive: no known write violates this symmetry rule. */
 	if (with.gate[read.cpu] == read.index + 1 &&
 	    !in_turn(*base, read.cpu, write)) {
 		recycle(std::move(base));
