@@ -65,6 +65,8 @@ struct anderson_lock {
 	static constexpr u64 max_contenders = Slots;
 
 	constexpr anderson_lock() : slots{slot{1}} {}
+	anderson_lock(const anderson_lock &) = delete;
+	anderson_lock &operator=(const anderson_lock &) = delete;
 
 	/*
 	 * Waits for its turn; on return the caller is the holder.

@@ -45,6 +45,8 @@ namespace klock {
 
 struct spin_barrier {
 	constexpr spin_barrier() = default;
+	spin_barrier(const spin_barrier &) = delete;
+	spin_barrier &operator=(const spin_barrier &) = delete;
 
 	/*
 	 * Waits until `expected` CPUs have arrived, including the caller. All

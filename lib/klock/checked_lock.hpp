@@ -138,6 +138,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr checked_lock() = default;
+	checked_lock(const checked_lock &) = delete;
+	checked_lock &operator=(const checked_lock &) = delete;
 
 	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>

@@ -112,6 +112,8 @@ struct clh_lock {
 	static constexpr u64 max_contenders = ~u64{0};
 
 	constexpr clh_lock() : tail(&first) {}
+	clh_lock(const clh_lock &) = delete;
+	clh_lock &operator=(const clh_lock &) = delete;
 
 	/*
 	 * Waits for its turn; on return the caller is the holder. The node

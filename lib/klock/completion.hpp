@@ -50,6 +50,8 @@ struct completion_with {
 	using waiters_sleep = void;
 
 	constexpr completion_with() = default;
+	completion_with(const completion_with &) = delete;
+	completion_with &operator=(const completion_with &) = delete;
 
 	/* Sleeps until it is set. */
 	void wait() { (void)await(nullptr); }

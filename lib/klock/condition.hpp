@@ -56,6 +56,8 @@ struct condition_with {
 	using waiters_sleep = void;
 
 	constexpr condition_with() = default;
+	condition_with(const condition_with &) = delete;
+	condition_with &operator=(const condition_with &) = delete;
 
 	/* Sleeps until a notification; may also return without one, so the
 	 * caller checks again. */

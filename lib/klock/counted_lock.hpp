@@ -150,6 +150,9 @@ struct counted_lock : L {
 		      "round a wait is timed as two");
 
 	using L::L;
+	constexpr counted_lock() = default;
+	counted_lock(const counted_lock &) = delete;
+	counted_lock &operator=(const counted_lock &) = delete;
 
 	/* -- L's verbs; with: nothing, the node, or the CPU's number -- */
 

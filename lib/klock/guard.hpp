@@ -46,7 +46,7 @@
 
 namespace klock {
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] guard
     : detail::guard_of<L, detail::to_write, detail::waiting,
 		       detail::left_on<L>> {
@@ -84,6 +84,9 @@ guard(L &, With &&...) -> guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
 guard(detail::lock_and_caller<L>, With &&...)
 	-> guard<detail::guarded<L, With...>>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+guard(const L &&, With &&...) -> guard<const L>;
 
 /*
  * try_guard - takes a lock for the length of a block if it is free now
@@ -105,7 +108,7 @@ guard(detail::lock_and_caller<L>, With &&...)
  * Failure: orders nothing, waits for nobody, changes nothing.
  */
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] try_guard
     : detail::guard_of<L, detail::to_write, detail::trying,
 		       detail::left_on<L>> {
@@ -175,12 +178,20 @@ template <typename L, typename With>
 
 namespace detail {
 
+/* Each half of a pair leaves interrupts to the pair. */
+struct irqs_of_pair {
+	static constexpr bool disables = true;
+
+	void restore() {}
+	void disable() {}
+};
+
 /* One argument of a pair_guard: a lock alone, or one with a node. */
 template <typename Given>
 struct half_of_pair;
 template <guardable L>
 struct half_of_pair<L &> {
-	using taken = taking<L>;
+	using taken = guard_of<L, to_write, later, irqs_of_pair>;
 	using left = left_on<L>;
 
 	static constexpr bool irq_only = irq_only_lock<L>;
@@ -191,7 +202,8 @@ struct half_of_pair<L &> {
 };
 template <typename L, typename With>
 struct half_of_pair<lock_with<L, With>> {
-	using taken = taking<guarded<L, With &>>;
+	using taken =
+		guard_of<guarded<L, With &>, to_write, later, irqs_of_pair>;
 	using left = left_on<L>;
 	using given = const lock_with<L, With> &;
 	static constexpr bool irq_only = irq_only_lock<L>;

@@ -146,11 +146,12 @@ struct irqs_counted {
  *
  * Takes what irq_guard takes (irq_guard.hpp). held.unlock() releases early.
  */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_depth_guard
     : detail::guard_of<L, detail::to_write, detail::waiting,
 		       detail::irqs_counted> {
-	static_assert(!sleeping<detail::inside<detail::lock_of<L>>>,
+	static_assert(!detail::guardable<L> ||
+			      !sleeping<detail::inside<detail::lock_of<L>>>,
 		      "a lock whose waiters sleep is taken with interrupts on: "
 		      "guard");
 

@@ -70,10 +70,11 @@ struct irqs_off {
 };
 } // namespace detail
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_guard
     : detail::guard_of<L, detail::to_write, detail::waiting, detail::irqs_off> {
-	static_assert(!sleeping<detail::inside<detail::lock_of<L>>>,
+	static_assert(!detail::guardable<L> ||
+			      !sleeping<detail::inside<detail::lock_of<L>>>,
 		      "a lock whose waiters sleep is taken with interrupts on: "
 		      "guard");
 
@@ -99,6 +100,9 @@ irq_guard(L &, With &&...) -> irq_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
 irq_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_guard<detail::guarded<L, With...>>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+irq_guard(const L &&, With &&...) -> irq_guard<const L>;
 
 /*
  * irq_try_guard - try_guard, for a lock that an interrupt handler takes too
@@ -119,7 +123,7 @@ irq_guard(detail::lock_and_caller<L>, With &&...)
  * try_lock() allows it.
  */
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_try_guard
     : detail::guard_of<L, detail::to_write, detail::trying, detail::irqs_off> {
 	template <typename... With>

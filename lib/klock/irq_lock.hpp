@@ -71,6 +71,8 @@ struct irq_lock : detail::reader_constants_of<L> {
 	static constexpr u64 max_contenders = L::max_contenders;
 
 	constexpr irq_lock() = default;
+	irq_lock(const irq_lock &) = delete;
+	irq_lock &operator=(const irq_lock &) = delete;
 
 	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>

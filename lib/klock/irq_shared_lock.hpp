@@ -262,16 +262,6 @@ struct gated {
 	typename gate_of<L>::type gate;
 };
 
-/* Calls a verb of the gate, with the call site if it is checked. */
-template <typename L, typename Verb>
-auto ask_gate([[maybe_unused]] call_site by, L &lock, Verb verb)
-{
-	if constexpr (is_checked<L>)
-		return verb(lock, by);
-	else
-		return verb(lock);
-}
-
 } // namespace detail
 
 /* A lock that threads read with interrupts on, and handlers read over them. */
@@ -287,52 +277,34 @@ namespace detail {
 
 /* A guard's verbs, for a handler's read. */
 struct to_read_in_handler {
-	struct take {
-		template <typename L>
-		static void call(call_site by, L &lock)
-		{
-			ask_gate(by, lock, [](L &l, auto... site) {
-				l.lock_in_handler(site...);
-			});
-		}
-	};
-	struct ask {
-		template <typename L>
-		static bool call(call_site by, L &lock)
-		{
-			return ask_gate(by, lock, [](L &l, auto... site) {
-				return l.try_lock_in_handler(site...);
-			});
-		}
-	};
-	struct release {
-		template <typename L>
-		static void call(call_site by, L &lock)
-		{
-			ask_gate(by, lock, [](L &l, auto... site) {
-				l.unlock_in_handler(site...);
-			});
-		}
-	};
+	template <typename Lock>
+	static void take(Lock &&lock)
+	{
+		lock.lock_in_handler();
+	}
+	template <typename Lock>
+	static bool try_to_take(Lock &&lock)
+	{
+		return lock.try_lock_in_handler();
+	}
+	template <typename Lock>
+	static void release(Lock &&lock)
+	{
+		lock.unlock_in_handler();
+	}
 	template <typename>
 	using needs = no_argument;
 
-	/* Any other lock gets one error. */
+	/* Refuses any lock that is not read by threads with interrupts on. */
 	template <typename L, typename>
 	static constexpr bool refuses = !interruptible_shared_lock<L>;
-	template <typename L, typename>
-	struct refusal {
-		static_assert(never<L>,
-			      "a handler reads an irq_shared_lock so: of any "
-			      "other, it may wait for the reader that it "
-			      "interrupted");
-	};
+	static constexpr bool in_handler = true;
 };
 
 } // namespace detail
 
 /* Reads in a handler, for the length of a block. Not in an NMI handler. */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] handler_shared_guard
     : detail::guard_of<L, detail::to_read_in_handler, detail::waiting,
 		       detail::irqs_left> {
@@ -354,7 +326,7 @@ template <typename L>
 handler_shared_guard(L &) -> handler_shared_guard<L>;
 
 /* Reads in any handler if no writer is inside; is true while it reads. */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] handler_shared_try_guard
     : detail::guard_of<L, detail::to_read_in_handler, detail::trying,
 		       detail::irqs_left> {

@@ -107,18 +107,23 @@ template <typename L, unsigned Level>
 struct inside_type<leveled<L, Level>> : inside_type<L> {};
 
 /* Any other guard gets one error, which says what to write instead. */
-template <typename L, typename Verbs>
-	requires requires { typename lock_of<L>::taken_by_level_guard_alone; }
-struct taking<L, Verbs> {
-	template <typename How, typename... Given>
-	explicit taking(How, Given &&...)
+template <typename L, typename Verbs, typename How, typename Irqs>
+	requires(requires {
+		typename lock_of<L>::taken_by_level_guard_alone;
+	} && !Verbs::template refuses<lock_of<L>, Irqs>)
+struct guard_of<L, Verbs, How, Irqs> {
+	using lock_here = lock_and_caller<lock_of<L>>;
+
+	template <typename... Given>
+	explicit guard_of(Given &&...)
 	{
 		static_assert(never<How>, "a leveled lock is taken by "
 					  "level_guard, with a token");
 	}
+	explicit operator bool() const;
+	void lock(lock_here);
+	void unlock(call_site = {});
 	bool is_held() const;
-	void lock(lock_and_caller<lock_of<L>>);
-	void unlock(call_site);
 };
 
 /* The guard inside a level_guard: an irq_lock's disables interrupts. */
@@ -156,8 +161,19 @@ struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
 			      "a lock of this level or of a higher one is "
 			      "held: the lower level is taken first");
 	}
+	/* Without a token, which is refused. */
+	template <typename Lock>
+	explicit level_guard(Lock &lock) : level_guard(nothing_held{}, lock)
+	{
+		static_assert(detail::never<Lock>,
+			      "level_guard takes a token first: level_guard "
+			      "held(token, lock); nothing_held{} is a thread's "
+			      "first token");
+	}
 	[[gnu::always_inline]] ~level_guard() = default;
 };
+template <typename L, unsigned Level>
+level_guard(leveled<L, Level> &) -> level_guard<L, Level>;
 template <typename Token, typename L, unsigned Level, typename... With>
 level_guard(const Token &, leveled<L, Level> &, With &&...)
 	-> level_guard<detail::guarded<L, With...>, Level>;

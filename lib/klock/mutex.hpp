@@ -81,6 +81,8 @@ struct patient_mutex {
 	using waiters_sleep = void;
 
 	constexpr patient_mutex() = default;
+	patient_mutex(const patient_mutex &) = delete;
+	patient_mutex &operator=(const patient_mutex &) = delete;
 
 	/* Sleeps until the caller holds it. */
 	void lock()

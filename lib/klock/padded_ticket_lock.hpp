@@ -64,6 +64,8 @@ struct padded_ticket_lock {
 
 	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit padded_ticket_lock(taken_already) : next(1) {}
+	padded_ticket_lock(const padded_ticket_lock &) = delete;
+	padded_ticket_lock &operator=(const padded_ticket_lock &) = delete;
 
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock()

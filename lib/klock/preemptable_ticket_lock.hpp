@@ -112,6 +112,9 @@ struct preemptable_ticket_lock {
 	    : next(1), state(1)
 	{
 	}
+	preemptable_ticket_lock(const preemptable_ticket_lock &) = delete;
+	preemptable_ticket_lock &
+	operator=(const preemptable_ticket_lock &) = delete;
 
 	/* Waits for its turn, or bypasses; then the caller is the holder. */
 	void lock()

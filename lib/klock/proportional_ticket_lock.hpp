@@ -77,6 +77,9 @@ struct proportional_ticket_lock {
 	    : queue(held), base(turns)
 	{
 	}
+	proportional_ticket_lock(const proportional_ticket_lock &) = delete;
+	proportional_ticket_lock &
+	operator=(const proportional_ticket_lock &) = delete;
 
 	/* Spin iterations for each waiter ahead; at any time. */
 	void set_base(u32 turns) { base.store_relaxed(turns); }

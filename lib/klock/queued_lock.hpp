@@ -131,6 +131,10 @@ struct queued_lock {
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = u64{Cpus} * queued_cpu::levels;
 
+	constexpr queued_lock() = default;
+	queued_lock(const queued_lock &) = delete;
+	queued_lock &operator=(const queued_lock &) = delete;
+
 	/* Waits for its turn; on return the caller is the holder. */
 	void lock()
 	{

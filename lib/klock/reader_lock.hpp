@@ -78,6 +78,10 @@ struct reader_lock {
 	/* CPUs that may read at once. */
 	static constexpr u64 max_readers = Cpus;
 
+	constexpr reader_lock() = default;
+	reader_lock(const reader_lock &) = delete;
+	reader_lock &operator=(const reader_lock &) = delete;
+
 	/* -- A writer: alone -- */
 
 	/*

@@ -65,8 +65,9 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 		/* Any other lock was refused by the constructor's error. */
 		if constexpr (try_plain_lock<detail::inside<L>>)
 			if (held != nullptr)
-				detail::unlocking::call(
-					by, detail::opening::inside_of(*held));
+				detail::told(detail::opening::inside_of(*held),
+					     by)
+					.unlock();
 	}
 	rescue_guard(const rescue_guard &) = delete;
 	rescue_guard &operator=(const rescue_guard &) = delete;
@@ -84,12 +85,18 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 		if constexpr (requires { lock.is_held_by_me(); })
 			if (lock.is_held_by_me())
 				return false;
-		for (u32 spins = 0;; spins++) {
-			if (detail::asking::call(at.by, lock))
-				return true;
-			if (spins == patience)
-				return false;
-			cpu_relax();
+		if constexpr (!try_plain_lock<detail::inside<L>>) {
+			static_assert(detail::never<L>,
+				      "this lock has no try_lock()");
+			return false;
+		} else {
+			for (u32 spins = 0;; spins++) {
+				if (detail::told(lock, at.by).try_lock())
+					return true;
+				if (spins == patience)
+					return false;
+				cpu_relax();
+			}
 		}
 	}
 

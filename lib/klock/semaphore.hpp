@@ -56,6 +56,8 @@ struct bounded_semaphore {
 
 	constexpr bounded_semaphore() = default;
 	constexpr explicit bounded_semaphore(u32 first) : units(first) {}
+	bounded_semaphore(const bounded_semaphore &) = delete;
+	bounded_semaphore &operator=(const bounded_semaphore &) = delete;
 
 	/* Sleeps until the caller has a unit. */
 	void acquire() { (void)take(nullptr); }

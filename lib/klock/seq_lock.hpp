@@ -186,6 +186,8 @@ struct seq_lock {
 	    : value(first), sequence(2 * writes)
 	{
 	}
+	seq_lock(const seq_lock &) = delete;
+	seq_lock &operator=(const seq_lock &) = delete;
 
 	/* The newest whole value; waits while a writer is inside. */
 	[[nodiscard]] T read() const

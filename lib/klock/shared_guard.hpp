@@ -38,7 +38,7 @@
 
 namespace klock {
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] shared_guard
     : detail::guard_of<L, detail::to_read, detail::waiting,
 		       detail::left_on<L>> {
@@ -61,7 +61,7 @@ template <typename L, typename... With>
 shared_guard(detail::lock_and_caller<L>, With &&...) -> shared_guard<L>;
 
 /* The same if no writer is in the way now; is true while it holds the lock. */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::left_on<L>> {
 	template <typename... With>
@@ -106,7 +106,7 @@ shared_try_guard(detail::lock_and_caller<L>, With &&...) -> shared_try_guard<L>;
  * may only try.
  */
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_shared_guard
     : detail::guard_of<L, detail::to_read, detail::waiting, detail::irqs_off> {
 	template <typename... With>
@@ -128,7 +128,7 @@ template <typename L, typename... With>
 irq_shared_guard(detail::lock_and_caller<L>, With &&...) -> irq_shared_guard<L>;
 
 /* The same if no writer is in the way now; is true while it holds the lock. */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::irqs_off> {
 	template <typename... With>
@@ -171,19 +171,23 @@ irq_shared_try_guard(detail::lock_and_caller<L>, With &&...)
  */
 
 namespace detail {
-template <guardable L, typename Irqs>
+template <typename L, typename Irqs>
 struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 	using upgradable_guard_of::guard_of::guard_of;
 
 	void upgrade(call_site by = caller_site())
 	{
-		if (check_upgrade(by))
-			this->template change<upgrading>(by);
+		if (!check_upgrade(by))
+			return;
+		this->told_by(by).upgrade();
+		this->with.value = true;
 	}
 	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
 	{
-		return check_upgrade(by) &&
-		       this->template change<asking_to_upgrade>(by);
+		if (!check_upgrade(by))
+			return false;
+		this->with.value = this->told_by(by).try_upgrade();
+		return this->with.value;
 	}
 
       private:
@@ -193,7 +197,7 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 	 */
 	bool check_upgrade([[maybe_unused]] call_site by) const
 	{
-		if constexpr (asks_who<inside<lock_of<L>>>) {
+		if constexpr (keeps_call_sites<inside<lock_of<L>>>) {
 			if (this->is_held())
 				return true;
 			misuse_text text;
@@ -207,7 +211,7 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 };
 } // namespace detail
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] upgradable_guard
     : detail::upgradable_guard_of<L, detail::left_on<L>> {
 	[[nodiscard("a guard without a name releases at once"),
@@ -227,7 +231,7 @@ template <typename L>
 upgradable_guard(detail::lock_and_caller<L>) -> upgradable_guard<L>;
 
 /* The same with interrupts off until it is released. */
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] irq_upgradable_guard
     : detail::upgradable_guard_of<L, detail::irqs_off> {
 	[[nodiscard("a guard without a name releases at once"),

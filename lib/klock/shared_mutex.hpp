@@ -93,6 +93,8 @@ struct patient_shared_mutex {
 	using waiters_sleep = void;
 
 	constexpr patient_shared_mutex() = default;
+	patient_shared_mutex(const patient_shared_mutex &) = delete;
+	patient_shared_mutex &operator=(const patient_shared_mutex &) = delete;
 
 	/* Sleeps until the caller alone holds it. */
 	void lock()

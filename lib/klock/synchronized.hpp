@@ -121,8 +121,10 @@ struct asked_once<true> {
 template <typename L>
 constexpr bool is_checked_lock(const lock_and_caller<L> *)
 {
-	return asks_who<inside<L>>;
+	return keeps_call_sites<inside<L>>;
 }
+/* Behind the error of a guard that cannot be made. */
+constexpr bool is_checked_lock(const anything *) { return false; }
 template <typename Guard>
 using asked_once_of =
 	asked_once<asked<Guard> &&

@@ -67,6 +67,8 @@ struct ticket_lock {
 
 	/* Held already: one unlock(), by whoever opens it, is the first. */
 	constexpr explicit ticket_lock(taken_already) : tickets({0, 1}) {}
+	ticket_lock(const ticket_lock &) = delete;
+	ticket_lock &operator=(const ticket_lock &) = delete;
 
 	/* Waits for its turn; on return the caller holds the lock. */
 	void lock()

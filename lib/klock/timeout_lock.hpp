@@ -89,6 +89,10 @@ struct timeout_lock {
 	/* CPUs that may hold or wait at once. */
 	static constexpr u64 max_contenders = Cpus;
 
+	constexpr timeout_lock() = default;
+	timeout_lock(const timeout_lock &) = delete;
+	timeout_lock &operator=(const timeout_lock &) = delete;
+
 	/* Waits for its turn; on return CPU cpu, the caller, is the holder. */
 	void lock(unsigned cpu)
 	{

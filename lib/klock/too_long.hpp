@@ -257,7 +257,7 @@ struct timed_lock : L {
 		requires plain_lock<L>
 	{
 		release_timed([&] {
-			detail::unlocking::call(by, static_cast<L &>(*this));
+			detail::told(static_cast<L &>(*this), by).unlock();
 		});
 	}
 	template <typename With>
@@ -265,8 +265,7 @@ struct timed_lock : L {
 	void unlock(With &&with, call_site by = caller_site())
 	{
 		release_timed([&] {
-			detail::unlocking::call(by, static_cast<L &>(*this),
-						with);
+			detail::told(static_cast<L &>(*this), by).unlock(with);
 		});
 	}
 
@@ -275,7 +274,7 @@ struct timed_lock : L {
 		requires requires(L &l) { l.downgrade(); }
 	{
 		release_timed([&] {
-			detail::downgrading::call(by, static_cast<L &>(*this));
+			detail::told(static_cast<L &>(*this), by).downgrade();
 		});
 	}
 
@@ -305,14 +304,15 @@ struct timed_lock : L {
 		const u64 asked = cycles_if_usable();
 		const bool off = Maxima.irqs_go_off(asked, by);
 
-		detail::locking::call(by, static_cast<L &>(*this), with...);
+		detail::told(static_cast<L &>(*this), by).lock(with...);
 		const u64 now = cycles_if_usable();
 		holder.set({now, now > asked ? now - asked : 0, by, off});
 	}
 	template <typename... With>
 	bool try_to_take(call_site by, With &...with)
 	{
-		if (!detail::asking::call(by, static_cast<L &>(*this), with...))
+		if (!detail::told(static_cast<L &>(*this), by)
+			     .try_lock(with...))
 			return false;
 		const u64 now = cycles_if_usable();
 		holder.set({now, 0, by, Maxima.irqs_go_off(now, by)});
@@ -341,8 +341,7 @@ struct timed_lock : L {
 	{
 		const u64 asked = cycles_if_usable();
 
-		detail::locking_shared::call(by, static_cast<L &>(*this),
-					     with...);
+		detail::told(static_cast<L &>(*this), by).lock_shared(with...);
 		Maxima.note_section(section_kind::wait, cycles_since(asked),
 				    by);
 	}

@@ -61,6 +61,8 @@ struct wait_queue_with {
 	using waiters_sleep = void;
 
 	constexpr wait_queue_with() = default;
+	wait_queue_with(const wait_queue_with &) = delete;
+	wait_queue_with &operator=(const wait_queue_with &) = delete;
 
 	/* Sleeps until ready() is true, which may take what it finds. */
 	template <typename Ready>

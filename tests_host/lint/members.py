@@ -63,6 +63,7 @@ UNHOOKED = {
     "spin_barrier::arrive_and_wait": "for all, each once: nobody holds it",
     "once::call": "names who would wait for itself; one runs it, and goes on",
     "lazy::get": "once::call",
+    "to_read_in_handler::take": "the gate that it reads is a checked lock",
     "seq_count::read_begin": "its writers have a lock of their own",
     **{f"{name}::{verb}": "sleeps, and holds nothing that others wait for"
        for name, verbs in (

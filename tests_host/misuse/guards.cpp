@@ -12,6 +12,10 @@
 #include <klock/order_calls.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/bakery_lock.hpp>
+#include <klock/completion.hpp>
+#include <klock/condition.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/shared_guard.hpp>
 
 using namespace klock;
 
@@ -22,6 +26,9 @@ mcs_node node;
 clh_lock clh;
 clh_node places[4];
 bakery_lock<4> bakery;
+semaphore units(1);
+condition changed;
+completion done;
 clh_node &my_place() { return places[cpu_id()]; }
 int calls;
 void work() { calls++; }
@@ -104,23 +111,26 @@ void errors()
 	{ rescue_guard held(mcs); } // says-note{{here}}
 	// says-error@*:*{{this lock has no try_lock()}}
 	{ rescue_guard held(bakery); } // says-note{{here}}
+	// says-error@*:* 3 {{a const lock, or a temporary one, cannot be taken}}
+	{ guard held(ticket_lock<u8>{}); } // says-note{{here}}
+	{ guard held(static_cast<const mcs_lock &>(mcs)); } // says-note{{here}}
+	{ try_guard held(static_cast<const mcs_lock &>(mcs)); } // says-note{{here}}
+	// says-error@*:* 3 {{nobody holds it, so it has no guard: acquire() and release() a semaphore, wait() for a condition or completion}}
+	{ guard held(units); } // says-note{{here}}
+	{ irq_guard held(changed); } // says-note{{here}}
+	{ shared_guard held(done); } // says-note{{here}}
+	// says-error@*:*{{not a lock: a guard takes what has lock() and unlock()}}
+	{ guard held(calls); } // says-note{{here}}
 }
 
 void refused()
 {
 	// says-error@+1{{cannot use parentheses when declaring variable with deduced class template specialization type}} says-error@+1{{no viable constructor or deduction guide}}
 	{ guard(lock); }
-	{ guard held(calls); } // says-error{{no viable constructor}}
-	// says-error@+1{{no viable constructor or deduction guide}}
-	{ guard held(ticket_lock<u8>{}); }
-	// says-error@+1{{no viable constructor or deduction guide}}
-	{ guard held(static_cast<const mcs_lock &>(mcs)); }
 	// says-error@+1{{no viable constructor or deduction guide}}
 	{ pair_guard held(lock, ticket_lock<u8>{}); }
 	{ pair_guard held(lock); } // says-error{{no viable constructor}}
 	{ pair_guard held(lock, calls); } // says-error{{no viable constructor}}
-	// says-error@+1{{constraints not satisfied for class template}}
-	{ guard<int> *held = nullptr; (void)held; }
 }
 #endif
 

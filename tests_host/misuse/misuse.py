@@ -133,6 +133,66 @@ def wrong_is_found(case):
             _wrong(case, file, part)
 
 
+MISTAKES = """#include <klock/bakery_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/condition.hpp>
+#include <klock/guard.hpp>
+#include <klock/irq_guard.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/leveled.hpp>
+#include <klock/mutex.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/shared_guard.hpp>
+#include <klock/ticket_lock.hpp>
+using namespace klock;
+ticket_lock<u8> lock;
+const ticket_lock<u8> fixed;
+clh_lock clh;
+bakery_lock<4> bakery;
+irq_lock<ticket_lock<u8>> irq;
+leveled<ticket_lock<u8>, 2> level;
+mutex door;
+semaphore units;
+condition changed;
+"""
+NOT_HELD = "nobody holds it, so it has no guard: acquire() and release() a "
+CONST = "a const lock, or a temporary one, cannot be taken"
+
+# A typical mistake, and what the first error says.
+TYPICAL = [
+    ("guard held(changed);", NOT_HELD),
+    ("irq_guard held(units);", NOT_HELD),
+    ("guard held(fixed);", CONST),
+    ("guard held(ticket_lock<u8>{});", CONST),
+    ("auto copy = lock; (void)copy;", "deleted"),
+    ("mutex copy(door); (void)copy;", "deleted"),
+    ("level_guard held(level);", "level_guard takes a token first"),
+    ("guard held(clh);", "bring one: guard held(lock, node)"),
+    ("guard held(irq);", "an irq_lock is taken by irq_guard"),
+    ("irq_guard held(door);", "is taken with interrupts on: guard"),
+    ("guard held(lock, 1);", "neither a node nor a number: guard held(lock)"),
+    ("shared_guard held(lock);", "this lock has no lock_shared()"),
+    ("try_guard held(bakery);", "this lock has no try_lock()"),
+]
+
+
+def errors_are_short(case):
+    """A typical mistake is one error of at most 15 lines, which names it."""
+    for number, (statement, says) in enumerate(TYPICAL):
+        source = case.scratch / f"mistake{number}.cpp"
+        source.write_text(f"{MISTAKES}void f()\n{{\n\t{statement}\n}}\n")
+        for compiler in COMPILERS:
+            status, said = case.call(
+                compiler, "-std=c++20", "-Wall", "-Wextra", "-fsyntax-only",
+                *case.includes("arch/hosted"), source)
+            lines = said.splitlines()
+            errors = [line for line in lines if "error: " in line]
+            case.expect(status and len(lines) <= 15 and len(errors) == 1 and
+                        says in errors[0],
+                        f"{compiler}: {statement} {len(lines)} lines, "
+                        f"{len(errors)} errors:\n{said}")
+
+
 def right_is_silent(case):
     for file, (folders, flags, clangs) in FILES.items():
         for compiler in COMPILERS:
@@ -339,8 +399,8 @@ def missing_program_in_cmake(case):
                     "-DKLOCK_TESTS=OFF" in said, f"{program}: {said}")
 
 
-CASES = [wrong_is_found, right_is_silent, in_c, port_and_language,
-         typing_errors_of_make, two_ports_in_one_program,
+CASES = [wrong_is_found, errors_are_short, right_is_silent, in_c,
+         port_and_language, typing_errors_of_make, two_ports_in_one_program,
          two_versions_in_one_program, two_ports_in_cmake,
          missing_program_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]

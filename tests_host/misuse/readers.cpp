@@ -113,9 +113,9 @@ void refused()
 	{ auto copy = routes; }
 	// says-error@+1{{call to implicitly-deleted copy constructor of}}
 	{ auto copy = files; }
-	// says-error@+1{{call to implicitly-deleted copy constructor of}}
+	// says-error@+1{{call to deleted constructor of}}
 	{ auto copy = names; }
-	// says-error@+1{{call to implicitly-deleted copy constructor of}}
+	// says-error@+1{{call to deleted constructor of}}
 	{ auto copy = wall_clock; }
 	// says-error@+1{{call to implicitly-deleted copy constructor of}}
 	{ auto copy = clock_for_nmis; }
@@ -123,7 +123,7 @@ void refused()
 	{ auto copy = count; }
 	// says-error@+1{{call to implicitly-deleted copy constructor of}}
 	{ auto copy = tables; }
-	// says-error@+1{{call to implicitly-deleted copy constructor of}}
+	// says-error@+1{{call to deleted constructor of}}
 	{ auto copy = all_are_up; }
 	// says-error@+1{{too few arguments to function call, single argument}}
 	{ names.lock_shared(); }

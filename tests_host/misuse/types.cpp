@@ -296,7 +296,8 @@ void levels(const holding<1> &up_to_1, const holding<3> &up_to_3)
 	{ try_guard held(first); } // says-note{{here}}
 	{ irq_guard held(third, node); } // says-note{{here}}
 	{ pair_guard held(simple, second); } // says-note{{here}}
-	{ level_guard held(first); } // says-error{{no viable constructor}}
+	// says-error@*:*{{level_guard takes a token first: level_guard held(token, lock)}}
+	{ level_guard held(first); } // says-note{{here}}
 	{ level_guard{up_to_1, second}; } // says-warning{{releases at once}}
 	{ first.lock(); } // says-error{{no member named 'lock'}}
 	{ holding<1> made; } // says-error{{protected constructor}}

@@ -45,9 +45,6 @@ extern "C" unsigned klock_os_cpu_id(void);
 template <typename>
 inline constexpr bool never = false;
 
-struct locking;
-struct asking;
-
 /* The lock's type: of a lock itself, and of one with a lent node. */
 template <typename L>
 struct lock_of_type {
@@ -81,19 +78,15 @@ struct no_argument {
 	template <typename Wrong>
 	explicit no_argument(Wrong &)
 	{
-		static_assert(serves<Wrong>,
-			      "this lock takes neither a node nor a number: "
-			      "guard held(lock)");
-		static_assert(
-			!serves<Wrong>,
-			"no wait of this lock serves: that of ticket_lock "
-			"does, and of those in lib/docs/take-a-lock.md");
-	}
-
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
-	{
-		return Verb::call(by, lock);
+		if constexpr (serves<Wrong>)
+			static_assert(never<Wrong>,
+				      "no wait of this lock serves: that of "
+				      "ticket_lock does, and of those in "
+				      "lib/docs/take-a-lock.md");
+		else
+			static_assert(never<Wrong>,
+				      "this lock takes neither a node nor a "
+				      "number: guard held(lock)");
 	}
 };
 
@@ -105,32 +98,14 @@ struct serve_argument {
 	{
 	}
 
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
-	{
-		static_assert(!same_as<Verb, asking>,
-			      "a try does not wait: without serve");
-		if constexpr (same_as<Verb, locking>)
-			return Verb::call(by, lock, serve);
-		else
-			return Verb::call(by, lock);
-	}
-
-      private:
 	[[no_unique_address]] Serve serve;
 };
 
 struct cpu_argument {
-	cpu_argument() : number(klock_os_cpu_id()) {}
+	cpu_argument() : value(klock_os_cpu_id()) {}
 	template <typename Given>
-	explicit cpu_argument(Given &given) : number(number_of(given))
+	explicit cpu_argument(Given &given) : value(number_of(given))
 	{
-	}
-
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
-	{
-		return Verb::call(by, lock, number);
 	}
 
       private:
@@ -156,41 +131,35 @@ struct cpu_argument {
 		}
 	}
 
-	unsigned number;
+      public:
+	unsigned value;
 };
 
 /* The caller's node. */
 template <typename Node>
 struct node_argument {
 	template <typename Nothing = Node>
-	node_argument() : node(reinterpret_cast<Node &>(*this))
+	node_argument() : value(reinterpret_cast<Node &>(*this))
 	{
 		static_assert(never<Nothing>,
 			      "this lock's node must outlive the guard, bring "
 			      "one: guard held(lock, node)");
 	}
-	explicit node_argument(Node &given) : node(given) {}
+	explicit node_argument(Node &given) : value(given) {}
 	template <asks_for_node<Node> Ask>
-	explicit node_argument(Ask &ask) : node(ask())
+	explicit node_argument(Ask &ask) : value(ask())
 	{
 	}
 	template <typename Wrong>
 	explicit node_argument(Wrong &wrong)
-	    : node(reinterpret_cast<Node &>(wrong))
+	    : value(reinterpret_cast<Node &>(wrong))
 	{
 		static_assert(never<Wrong>,
 			      "not a node of this lock, nor a function that "
 			      "returns a reference to one");
 	}
 
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
-	{
-		return Verb::call(by, lock, node);
-	}
-
-      private:
-	Node &node;
+	Node &value;
 };
 
 /* The guard's own node. */
@@ -205,14 +174,7 @@ struct own_node {
 			      "guard's type out: guard held(lock, node)");
 	}
 
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
-	{
-		return Verb::call(by, lock, node);
-	}
-
-      private:
-	Node node;
+	Node value;
 };
 
 template <typename L>
@@ -292,7 +254,7 @@ inline constexpr adopting adopt{};
 
 namespace detail {
 
-/* A lock and who asks for it: made of the lock, in the caller's own line. */
+/* A lock and the call site that names it: made of the lock, in that line. */
 template <guardable L>
 struct lock_and_caller {
 	[[gnu::always_inline]] lock_and_caller(L &from,
@@ -305,153 +267,15 @@ struct lock_and_caller {
 	call_site by;
 };
 
-/* How a guard comes by its lock; the third way is adopting. */
+/* How a guard comes by its lock; the fourth way is adopting. */
 struct waiting {};
 struct trying {};
+/* By lock(), after the guard is made: the halves of a pair_guard. */
 struct later {};
 
-/* -- The verbs. A checked lock is told who; the others have no use for it -- */
-
-struct locking {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.lock(with..., by); })
-			lock.lock(with..., by);
-		else
-			lock.lock(with...);
-	}
-};
-
-struct asking {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static bool call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.try_lock(with..., by); })
-			return lock.try_lock(with..., by);
-		else if constexpr (requires { lock.try_lock(with...); })
-			return lock.try_lock(with...);
-		else
-			static_assert(never<L>, "this lock has no try_lock()");
-		return false;
-	}
-};
-
-struct unlocking {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.unlock(with..., by); })
-			lock.unlock(with..., by);
-		else
-			lock.unlock(with...);
-	}
-};
-
-struct downgrading {
-	template <typename L>
-	[[gnu::always_inline]] static void call(call_site by, L &lock)
-	{
-		if constexpr (requires { lock.downgrade(by); })
-			lock.downgrade(by);
-		else
-			lock.downgrade();
-	}
-};
-
-/* -- The same for a reader -- */
-
-struct locking_shared {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.lock_shared(with..., by); })
-			lock.lock_shared(with..., by);
-		else
-			lock.lock_shared(with...);
-	}
-};
-
-struct asking_shared {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static bool call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.try_lock_shared(with..., by); })
-			return lock.try_lock_shared(with..., by);
-		else if constexpr (requires { lock.try_lock_shared(with...); })
-			return lock.try_lock_shared(with...);
-		else
-			static_assert(never<L>,
-				      "this lock has no try_lock_shared()");
-		return false;
-	}
-};
-
-struct unlocking_shared {
-	template <typename L, typename... With>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						With &...with)
-	{
-		if constexpr (requires { lock.unlock_shared(with..., by); })
-			lock.unlock_shared(with..., by);
-		else
-			lock.unlock_shared(with...);
-	}
-};
-
-/* What a guard does with its lock, and what it needs for that. */
-struct to_write {
-	using take = locking;
-	using ask = asking;
-	using release = unlocking;
-	template <typename L>
-	using needs = argument<L>;
-
-	/* Of an irq_lock: one error, and what to write instead. */
-	template <typename L, typename Irqs>
-	static constexpr bool refuses = irq_only_lock<L> && !Irqs::disables;
-	template <typename L, typename How>
-	struct refusal {
-		static_assert(same_as<How, trying>,
-			      "an irq_lock is taken by irq_guard: an interrupt "
-			      "handler takes it, too");
-		static_assert(same_as<How, waiting>,
-			      "an irq_lock is taken by irq_try_guard: an "
-			      "interrupt handler takes it, too");
-	};
-};
-struct to_read {
-	using take = locking_shared;
-	using ask = asking_shared;
-	using release = unlocking_shared;
-	template <typename L>
-	using needs = argument_to_read<L>;
-
-	/* Of a lock without readers, or of an irq_lock. */
-	template <typename L, typename Irqs>
-	static constexpr bool refuses =
-		!shared_lockable<inside<L>> ||
-		(irq_only_lock<L> && !interruptible_shared_lock<L> &&
-		 !Irqs::disables);
-	template <typename L, typename>
-	struct refusal {
-		static_assert(shared_lockable<inside<L>>,
-			      "this lock has no lock_shared(): one alone can "
-			      "hold it");
-		static_assert(!shared_lockable<inside<L>>,
-			      "an irq_lock is read by irq_shared_guard: an "
-			      "interrupt handler takes it, too");
-	};
-};
-
-/* A lock whose unlock() asks who called: a checked one. */
+/* A lock whose unlock() takes the call site: a checked one, for instance. */
 template <typename L>
-concept asks_who = requires(L &lock, call_site by) {
+concept keeps_call_sites = requires(L &lock, call_site by) {
 	lock.unlock(by);
 } || requires(L &lock, unsigned cpu, call_site by) {
 	lock.unlock(cpu, by);
@@ -459,100 +283,223 @@ concept asks_who = requires(L &lock, call_site by) {
 	lock.unlock(node, by);
 };
 
-/* -- The same for a reader that may upgrade: it knows whether it has -- */
-
-struct upgradable_argument {
-	template <typename Verb, typename L>
-	[[gnu::always_inline]] auto pass_to(call_site by, L &lock)
+/*
+ * told(lock, by) - the lock, with `by` as the call site of what it does next
+ *
+ *	told(lock, by).lock_shared(cpu);
+ *
+ * Returns the lock itself if it keeps no call sites. For any other lock it
+ * returns an object with the same functions, which pass `by` on as the last
+ * argument where the lock takes one.
+ */
+template <typename L>
+struct told_lock {
+	template <typename... With>
+	void lock(With &...with) const
 	{
-		return Verb::call(by, lock, writes);
+		if constexpr (requires { inner.lock(with..., by); })
+			inner.lock(with..., by);
+		else
+			inner.lock(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) { l.try_lock(with...); }
+	[[nodiscard]] bool try_lock(With &...with) const
+	{
+		if constexpr (requires { inner.try_lock(with..., by); })
+			return inner.try_lock(with..., by);
+		else
+			return inner.try_lock(with...);
+	}
+	template <typename... With>
+	void unlock(With &...with) const
+	{
+		inner.unlock(with..., by);
+	}
+	void downgrade() const
+	{
+		if constexpr (requires { inner.downgrade(by); })
+			inner.downgrade(by);
+		else
+			inner.downgrade();
 	}
 
-      private:
-	bool writes = false;
+	template <typename... With>
+	void lock_shared(With &...with) const
+	{
+		if constexpr (requires { inner.lock_shared(with..., by); })
+			inner.lock_shared(with..., by);
+		else
+			inner.lock_shared(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) {
+			l.try_lock_shared(with...);
+		}
+	[[nodiscard]] bool try_lock_shared(With &...with) const
+	{
+		if constexpr (requires { inner.try_lock_shared(with..., by); })
+			return inner.try_lock_shared(with..., by);
+		else
+			return inner.try_lock_shared(with...);
+	}
+	template <typename... With>
+	void unlock_shared(With &...with) const
+	{
+		if constexpr (requires { inner.unlock_shared(with..., by); })
+			inner.unlock_shared(with..., by);
+		else
+			inner.unlock_shared(with...);
+	}
+
+	void lock_upgradable() const
+	{
+		if constexpr (requires { inner.lock_upgradable(by); })
+			inner.lock_upgradable(by);
+		else
+			inner.lock_upgradable();
+	}
+	void upgrade() const
+	{
+		if constexpr (requires { inner.upgrade(by); })
+			inner.upgrade(by);
+		else
+			inner.upgrade();
+	}
+	[[nodiscard]] bool try_upgrade() const
+	{
+		if constexpr (requires { inner.try_upgrade(by); })
+			return inner.try_upgrade(by);
+		else
+			return inner.try_upgrade();
+	}
+	void unlock_upgradable() const
+	{
+		if constexpr (requires { inner.unlock_upgradable(by); })
+			inner.unlock_upgradable(by);
+		else
+			inner.unlock_upgradable();
+	}
+
+	/* -- An irq_shared_lock's, for handlers -- */
+
+	void lock_in_handler() const { inner.lock_in_handler(by); }
+	[[nodiscard]] bool try_lock_in_handler() const
+	{
+		return inner.try_lock_in_handler(by);
+	}
+	void unlock_in_handler() const { inner.unlock_in_handler(by); }
+
+	L &inner;
+	call_site by;
 };
 
-/* A checked lock is told who, as above. */
-struct locking_upgradable {
+template <typename L>
+[[gnu::always_inline]] inline L &told(L &lock, call_site)
+{
+	return lock;
+}
+template <keeps_call_sites L>
+[[gnu::always_inline]] inline told_lock<L> told(L &lock, call_site by)
+{
+	return {lock, by};
+}
+
+/*
+ * What a guard does with its lock: to_write, to_read, to_upgrade. Each names
+ * what the lock is taken with, and the locks that it refuses by one error.
+ * `with` is a node, a number, or nothing.
+ */
+struct to_write {
 	template <typename L>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						bool &writes)
+	using needs = argument<L>;
+
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static void take(Lock &&lock, With &...with)
 	{
-		writes = false;
-		if constexpr (requires { lock.lock_upgradable(by); })
-			lock.lock_upgradable(by);
-		else
-			lock.lock_upgradable();
+		lock.lock(with...);
 	}
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static bool try_to_take(Lock &&lock,
+						       With &...with)
+	{
+		return lock.try_lock(with...);
+	}
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static void release(Lock &&lock, With &...with)
+	{
+		lock.unlock(with...);
+	}
+
+	/* Refuses an irq_lock. */
+	template <typename L, typename Irqs>
+	static constexpr bool refuses = irq_only_lock<L> && !Irqs::disables;
+};
+struct to_read {
+	template <typename L>
+	using needs = argument_to_read<L>;
+
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static void take(Lock &&lock, With &...with)
+	{
+		lock.lock_shared(with...);
+	}
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static bool try_to_take(Lock &&lock,
+						       With &...with)
+	{
+		return lock.try_lock_shared(with...);
+	}
+	template <typename Lock, typename... With>
+	[[gnu::always_inline]] static void release(Lock &&lock, With &...with)
+	{
+		lock.unlock_shared(with...);
+	}
+
+	/* Refuses a lock without readers, and an irq_lock. */
+	template <typename L, typename Irqs>
+	static constexpr bool refuses =
+		!shared_lockable<inside<L>> ||
+		(irq_only_lock<L> && !interruptible_shared_lock<L> &&
+		 !Irqs::disables);
 };
 
-struct upgrading {
-	template <typename L>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						bool &writes)
-	{
-		if constexpr (requires { lock.upgrade(by); })
-			lock.upgrade(by);
-		else
-			lock.upgrade();
-		writes = true;
-	}
-};
-
-struct asking_to_upgrade {
-	template <typename L>
-	[[gnu::always_inline]] static bool call(call_site by, L &lock,
-						bool &writes)
-	{
-		if constexpr (requires { lock.try_upgrade(by); })
-			writes = lock.try_upgrade(by);
-		else
-			writes = lock.try_upgrade();
-		return writes;
-	}
-};
-
-struct unlocking_upgradable {
-	template <typename L>
-	[[gnu::always_inline]] static void call(call_site by, L &lock,
-						bool &writes)
-	{
-		if (writes)
-			unlocking::call(by, lock);
-		else if constexpr (requires { lock.unlock_upgradable(by); })
-			lock.unlock_upgradable(by);
-		else
-			lock.unlock_upgradable();
-	}
+/* Whether the reader has become the writer. */
+struct upgraded {
+	bool value = false;
 };
 
 struct to_upgrade {
-	using take = locking_upgradable;
-	using release = unlocking_upgradable;
 	template <typename L>
-	using needs = upgradable_argument;
+	using needs = upgraded;
+
+	template <typename Lock>
+	[[gnu::always_inline]] static void take(Lock &&lock, bool &writes)
+	{
+		writes = false;
+		lock.lock_upgradable();
+	}
+	template <typename Lock>
+	[[gnu::always_inline]] static void release(Lock &&lock, bool &writes)
+	{
+		if (writes)
+			lock.unlock();
+		else
+			lock.unlock_upgradable();
+	}
 
 	template <typename L, typename Irqs>
 	static constexpr bool refuses = !upgradable_lock<inside<L>> ||
 					(irq_only_lock<L> && !Irqs::disables);
-	template <typename L, typename>
-	struct refusal {
-		static_assert(upgradable_lock<inside<L>>,
-			      "this lock has no lock_upgradable(): its readers "
-			      "cannot upgrade");
-		static_assert(!upgradable_lock<inside<L>>,
-			      "an irq_lock is read by irq_upgradable_guard: an "
-			      "interrupt handler takes it, too");
-	};
 };
 
-/* The guard's caller, where the lock will ask for it. */
+/* The guard's call site, where the lock will ask for it. */
 template <typename L>
 struct kept_caller {
 	void keep(call_site) {}
 	call_site get() const { return {}; }
 };
-template <asks_who L>
+template <keeps_call_sites L>
 struct kept_caller<L> {
 	void keep(call_site from) { by = from; }
 	call_site get() const { return by; }
@@ -561,7 +508,7 @@ struct kept_caller<L> {
 	call_site by;
 };
 
-/* What only guards may do: reach the lock inside of an irq_lock. */
+/* Only guards may do this: reach the lock inside an irq_lock. */
 struct opening {
 	template <typename L>
 	[[gnu::always_inline]] static L &inside_of(L &lock)
@@ -575,135 +522,6 @@ struct opening {
 	}
 };
 
-/*
- * A lock, what it was taken with, and by whom: inside of each guard
- *
- * The lock is known by a pointer that is null once it is released: no flag, so
- * that a guard that is never released early costs what lock() and unlock()
- * cost, and has the size of what it must remember. A checked lock is told the
- * guard's caller again by unlock(); for any other lock no caller is kept.
- *                      Checked: codegen/guards, unit/guard: sizes
- *
- * Inlined whatever is optimised for: a call_site that is handed on in memory,
- * and a pointer that is tested, cost more than what they surround.
- */
-template <typename L, typename Verbs = to_write>
-struct taking {
-	using lock_type = lock_of<L>;
-
-	/* lock() may throw, in a test's panic: then nothing is released. */
-	template <typename... With>
-	[[gnu::always_inline]] taking(waiting, lock_and_caller<lock_type> at,
-				      With &...given)
-	    : held(&at.lock), with(given...)
-	{
-		take(at);
-		known();
-	}
-	template <typename... With>
-	[[gnu::always_inline]] taking(trying, lock_and_caller<lock_type> at,
-				      With &...given)
-	    : with(given...)
-	{
-		if (with.template pass_to<typename Verbs::ask>(
-			    at.by, opening::inside_of(at.lock)))
-			adopt(at);
-	}
-	template <typename... With>
-	[[gnu::always_inline]] taking(adopting, lock_and_caller<lock_type> at,
-				      With &...given)
-	    : with(given...)
-	{
-		adopt(at);
-	}
-	/* Holds nothing until lock(). */
-	template <typename... With>
-	explicit taking(later, With &...given) : with(given...)
-	{
-	}
-	[[gnu::always_inline]] ~taking()
-	{
-		if (held != nullptr)
-			release(*held, by.get());
-	}
-	taking(const taking &) = delete;
-	taking &operator=(const taking &) = delete;
-
-	void lock(lock_and_caller<lock_type> at)
-	{
-		take(at);
-		held = &at.lock;
-	}
-
-	/* Where it holds nothing, does nothing. */
-	[[gnu::always_inline]] void unlock(call_site caller)
-	{
-		lock_type *const lock = held;
-
-		if (lock == nullptr)
-			return;
-		held = nullptr;
-		release(*lock, caller);
-	}
-
-	bool is_held() const { return held != nullptr; }
-
-	/* Of what is held, by another verb. */
-	template <typename Verb>
-	[[gnu::always_inline]] auto change(call_site caller)
-	{
-		return with.template pass_to<Verb>(caller,
-						   opening::inside_of(*held));
-	}
-
-	/* For as long as a condition is waited for; what is held then. */
-	lock_type *let_go()
-	{
-		lock_type *const lock = held;
-
-		unlock(by.get());
-		return lock;
-	}
-	void take_back(lock_type &lock) { this->lock({lock, by.get()}); }
-
-      private:
-	[[gnu::always_inline]] void take(lock_and_caller<lock_type> at)
-	{
-		by.keep(at.by);
-		with.template pass_to<typename Verbs::take>(
-			at.by, opening::inside_of(at.lock));
-	}
-
-	[[gnu::always_inline]] void adopt(lock_and_caller<lock_type> at)
-	{
-		by.keep(at.by);
-		held = &at.lock;
-		known();
-	}
-
-	/* Not null: said, as a kernel's flags may let an object lie there. */
-	[[gnu::always_inline]] void known() const
-	{
-		if (held == nullptr)
-			__builtin_unreachable();
-	}
-
-	[[gnu::always_inline]] void release(lock_type &lock, call_site caller)
-	{
-		if constexpr (irq_only_lock<lock_type> &&
-			      requires { lock.check_irqs_off(caller); })
-			lock.check_irqs_off(caller);
-		with.template pass_to<typename Verbs::release>(
-			caller, opening::inside_of(lock));
-	}
-
-	/* null: nothing is held */
-	lock_type *held = nullptr;
-	/* the node, the CPU's number, or nothing */
-	[[no_unique_address]] typename Verbs::template needs<L> with;
-	[[no_unique_address]] kept_caller<inside<lock_type>> by;
-};
-
 /* What a guard does to interrupts: nothing. irq_guard.hpp has the other. */
 struct irqs_left {
 	static constexpr bool disables = false;
@@ -713,8 +531,8 @@ struct irqs_left {
 };
 
 /*
- * And to preemption: nothing. A kernel that preempts its threads has another
- * answer in front of this file (lib/preempted).
+ * What a guard does to preemption: nothing. A kernel that preempts its threads
+ * has another answer in front of this file (lib/preempted).
  */
 struct of_guards;
 template <typename>
@@ -740,28 +558,62 @@ struct in_a_block {
 };
 
 /*
- * The body of every guard of one lock: a contract, a name and deduction guides
- * are all that each adds.
+ * guard_of - the body of every guard of one lock
+ *
+ * A contract, a name and deduction guides are all that each guard adds. It
+ * takes the lock by told(lock, by).lock(): Verbs says which function, How
+ * whether it waits, Irqs what becomes of interrupts.
+ *
+ * The lock is known by a pointer that is null once it is released: no flag, so
+ * that a guard that is never released early costs what lock() and unlock()
+ * cost, and has the size of what it must remember. A checked lock is told the
+ * guard's call site again by unlock(); for any other lock none is kept.
+ *                      Checked: codegen/guards, unit/guard: sizes
+ *
+ * Inlined whatever is optimised for: a call_site that is handed on in memory,
+ * and a pointer that is tested, cost more than what they surround.
  */
 template <typename L, typename Verbs, typename How, typename Irqs>
 struct guard_of : in_a_block {
       private:
 	static constexpr bool tries = same_as<How, trying>;
 	static constexpr bool writes = same_as<Verbs, to_write>;
+	static constexpr bool reads = same_as<Verbs, to_read>;
+	using lock_type = lock_of<L>;
 
       public:
 	/* The lock, and the line it is named in. */
-	using lock_here = lock_and_caller<lock_of<L>>;
+	using lock_here = lock_and_caller<lock_type>;
 
-	/* with: nothing, the node, the CPU's number, or a function. */
+	/*
+	 * with: nothing, the node, the CPU's number, or a function. lock() may
+	 * throw, in a test's panic: then nothing is released.
+	 */
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
-	  gnu::always_inline]] explicit guard_of(lock_here at, With &&...with)
-	    : taken(How{}, at, with...)
+	  gnu::always_inline]] explicit guard_of(lock_here at, With &&...given)
+	    : held(tries ? nullptr : &at.lock), with(given...)
 	{
-		if constexpr (tries)
-			if (!taken.is_held())
-				irqs.restore();
+		if constexpr (!tries) {
+			take(at);
+			assume_held();
+		} else if constexpr (writes &&
+				     !try_lockable<inside<lock_type>>) {
+			static_assert(never<L>, "this lock has no try_lock()");
+		} else if constexpr (reads &&
+				     !try_shared_lockable<inside<lock_type>>) {
+			static_assert(never<L>,
+				      "this lock has no try_lock_shared()");
+		} else if (try_to_take(at)) {
+			adopt_lock(at);
+		} else {
+			irqs.restore();
+		}
+	}
+	/* Holds nothing until lock(). */
+	template <typename... With>
+	explicit guard_of(later, With &...given) : with(given...)
+	{
 	}
 	/* Nothing is left to try; what interrupts were, it could not know. */
 	guard_of(lock_here at, adopting)
@@ -770,7 +622,11 @@ struct guard_of : in_a_block {
 	template <typename With>
 		requires(writes && (tries || Irqs::disables)) //
 	guard_of(lock_here at, With &&with, adopting) = delete;
-	[[gnu::always_inline]] ~guard_of() = default;
+	[[gnu::always_inline]] ~guard_of()
+	{
+		if (held != nullptr)
+			release(*held, kept.get());
+	}
 	guard_of(const guard_of &) = delete;
 	guard_of &operator=(const guard_of &) = delete;
 
@@ -778,7 +634,7 @@ struct guard_of : in_a_block {
 	explicit operator bool() const &
 		requires tries
 	{
-		return taken.is_held();
+		return is_held();
 	}
 	explicit operator bool() const &&
 		requires tries
@@ -790,64 +646,202 @@ struct guard_of : in_a_block {
 	 */
 	void unlock(call_site by = caller_site())
 	{
-		if (!taken.is_held())
-			return;
-		taken.unlock(by);
-		irqs.restore();
+		if (give_up(by))
+			irqs.restore();
 	}
 
 	/* For condition.hpp: not held, interrupts as they were, until it is
 	 * taken back. */
-	[[nodiscard]] lock_of<L> *let_go()
+	[[nodiscard]] lock_type *let_go()
 	{
-		lock_of<L> *const lock = taken.let_go();
+		lock_type *const lock = give_up(kept.get());
 
 		irqs.restore();
 		return lock;
 	}
-	void take_back(lock_of<L> &lock)
+	void take_back(lock_type &lock)
 	{
 		irqs.disable();
-		taken.take_back(lock);
+		this->lock({lock, kept.get()});
 	}
 
-      protected:
-	bool is_held() const { return taken.is_held(); }
-	template <typename Verb>
-	[[gnu::always_inline]] auto change(call_site by)
+	/* For pair_guard: takes the lock of a guard that holds nothing. */
+	[[gnu::always_inline]] void lock(lock_here at)
 	{
-		return taken.template change<Verb>(by);
+		take(at);
+		held = &at.lock;
 	}
+
+	bool is_held() const { return held != nullptr; }
+
+      protected:
 	template <typename... With>
-	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...with)
-	    : taken(adopt, at, with...)
+	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...given)
+	    : with(given...)
 	{
+		adopt_lock(at);
+	}
+
+	/* The lock that is held, told the call site. */
+	[[gnu::always_inline]] decltype(auto) told_by(call_site caller)
+	{
+		return told(opening::inside_of(*held), caller);
 	}
 
       private:
+	[[gnu::always_inline]] void take(lock_here at)
+	{
+		auto &&lock = told(opening::inside_of(at.lock), at.by);
+
+		kept.keep(at.by);
+		if constexpr (requires { with.serve; })
+			Verbs::take(lock, with.serve);
+		else if constexpr (requires { with.value; })
+			Verbs::take(lock, with.value);
+		else
+			Verbs::take(lock);
+	}
+
+	[[gnu::always_inline]] bool try_to_take(lock_here at)
+	{
+		auto &&lock = told(opening::inside_of(at.lock), at.by);
+
+		static_assert(
+			!requires { with.serve; },
+			"a try does not wait: without serve");
+		if constexpr (requires { with.value; })
+			return Verbs::try_to_take(lock, with.value);
+		else
+			return Verbs::try_to_take(lock);
+	}
+
+	[[gnu::always_inline]] void adopt_lock(lock_here at)
+	{
+		kept.keep(at.by);
+		held = &at.lock;
+		assume_held();
+	}
+
+	/* Returns the lock that it held; null: none. */
+	[[gnu::always_inline]] lock_type *give_up(call_site caller)
+	{
+		lock_type *const lock = held;
+
+		if (lock == nullptr)
+			return nullptr;
+		held = nullptr;
+		release(*lock, caller);
+		return lock;
+	}
+
+	/* With -fno-delete-null-pointer-checks a test would stay. */
+	[[gnu::always_inline]] void assume_held() const
+	{
+		if (held == nullptr)
+			__builtin_unreachable();
+	}
+
+	[[gnu::always_inline]] void release(lock_type &from, call_site caller)
+	{
+		if constexpr (irq_only_lock<lock_type> &&
+			      requires { from.check_irqs_off(caller); })
+			from.check_irqs_off(caller);
+		auto &&lock = told(opening::inside_of(from), caller);
+
+		if constexpr (requires { with.value; })
+			Verbs::release(lock, with.value);
+		else
+			Verbs::release(lock);
+	}
+
 	/* First: made before the lock is touched, restored when it is free. */
 	[[no_unique_address]] Irqs irqs;
-	taking<L, Verbs> taken;
+	/* null: nothing is held */
+	lock_type *held = nullptr;
+
+      protected:
+	/* the node, the CPU's number, or nothing */
+	[[no_unique_address]] typename Verbs::template needs<L> with;
+
+      private:
+	[[no_unique_address]] kept_caller<inside<lock_type>> kept;
 };
 
-/* Of a lock that it is not for: the error, and no other. */
+/* Stands in for anything, behind an error. */
+struct anything {
+	template <typename... Given>
+	anything(Given &&...)
+	{
+	}
+	void upgrade();
+	bool try_upgrade();
+};
+
+/* A guard cannot be made for L: gives one error, with what to write instead. */
 template <typename L, typename Verbs, typename How, typename Irqs>
-	requires(Verbs::template refuses<lock_of<L>, Irqs>)
+	requires(!guardable<L> || Verbs::template refuses<lock_of<L>, Irqs>)
 struct guard_of<L, Verbs, How, Irqs> {
-	using lock_here = lock_and_caller<lock_of<L>>;
+	using lock_here = anything;
 
 	template <typename... Given>
 	explicit guard_of(Given &&...)
 	{
-		(void)sizeof(typename Verbs::template refusal<lock_of<L>, How>);
+		if constexpr (same_as<L, const L>)
+			static_assert(never<L>,
+				      "a const lock, or a temporary one, "
+				      "cannot be taken: make it mutable, or "
+				      "pass it by a reference to non-const");
+		else if constexpr (!guardable<L> && sleeping<L>)
+			static_assert(never<L>,
+				      "nobody holds it, so it has no guard: "
+				      "acquire() and release() a semaphore, "
+				      "wait() for a condition or completion");
+		else if constexpr (!guardable<L>)
+			static_assert(never<L>,
+				      "not a lock: a guard takes what has "
+				      "lock() and unlock(), see concepts.hpp");
+		else if constexpr (requires { Verbs::in_handler; })
+			static_assert(never<L>,
+				      "a handler reads an irq_shared_lock so: "
+				      "of any other, it may wait for the "
+				      "reader that it interrupted");
+		else if constexpr (same_as<Verbs, to_read> &&
+				   !shared_lockable<inside<L>>)
+			static_assert(never<L>,
+				      "this lock has no lock_shared(): one "
+				      "alone can hold it");
+		else if constexpr (same_as<Verbs, to_upgrade> &&
+				   !upgradable_lock<inside<L>>)
+			static_assert(never<L>,
+				      "this lock has no lock_upgradable(): its "
+				      "readers cannot upgrade");
+		else if constexpr (same_as<Verbs, to_read>)
+			static_assert(never<L>,
+				      "an irq_lock is read by "
+				      "irq_shared_guard: an interrupt handler "
+				      "takes it, too");
+		else if constexpr (same_as<Verbs, to_upgrade>)
+			static_assert(never<L>,
+				      "an irq_lock is read by "
+				      "irq_upgradable_guard: an interrupt "
+				      "handler takes it, too");
+		else if constexpr (same_as<How, trying>)
+			static_assert(never<L>,
+				      "an irq_lock is taken by irq_try_guard: "
+				      "an interrupt handler takes it, too");
+		else
+			static_assert(never<L>,
+				      "an irq_lock is taken by irq_guard: an "
+				      "interrupt handler takes it, too");
 	}
 	explicit operator bool() const;
-	void unlock();
+	void lock(lock_here);
+	void unlock(call_site = {});
+	bool is_held() const;
 
       protected:
-	bool is_held() const;
-	template <typename Verb>
-	bool change(call_site);
+	anything told_by(call_site);
+	upgraded with;
 };
 
 } // namespace detail
