@@ -36,7 +36,7 @@ void acquire(struct spinlock *lk)
 	lk->held = mine;
 }
 
-/* Called on the CPU that acquired it, as interrupts were off. */
+/* Called on the acquiring CPU, on any stack: interrupts stayed off. */
 void release(struct spinlock *lk)
 {
 	struct pool_node *mine = lk->held;
