@@ -43,7 +43,7 @@ function(klock_options option)
 		COMPILE_OPTIONS ${option} SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# What ends a test that stands still (watchdog.hpp), once.
+# The watchdog, compiled once: it ends a test that stands still (watchdog.hpp).
 add_library(klock_watchdog OBJECT watchdog.cpp)
 target_link_libraries(klock_watchdog PRIVATE klock_catch klock_warnings)
 

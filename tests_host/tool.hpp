@@ -41,7 +41,7 @@ namespace tool {
 	fail(what + " (--help names the options)");
 }
 
-/* What was printed until now is written. */
+/* Writes what was printed until now. */
 inline void flush()
 {
 	if (std::fflush(stdout) != 0)

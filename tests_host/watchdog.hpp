@@ -15,7 +15,7 @@
 
 namespace watchdog {
 
-/* What note() leaves, and the watchdog's thread reads. */
+/* The place that note() writes, and that the watchdog's thread reads. */
 struct place {
 	std::atomic<unsigned> steps{0};
 	std::atomic<const char *> lock{nullptr};

@@ -63,7 +63,7 @@ struct whistle {
 };
 
 struct workers {
-	/* What a thread does until the whistle says that it is over. */
+	/* The work of a thread until the whistle says that it is over. */
 	using job = std::function<void(unsigned thread, whistle &)>;
 
 	workers(unsigned threads, double cycles_a_second);
@@ -105,13 +105,13 @@ struct workers {
  * kernel; only a whole trial is a virtual call.
  */
 
-/* What the threads of a trial do, in steps of work(). */
+/* The load of each thread of a trial, in steps of work(). */
 struct load {
 	u32 section; /* with the lock held */
 	u32 think;   /* on average, between two sections */
 };
 
-/* What one thread saw. */
+/* One thread's count of a trial. */
 struct tally {
 	u64 acquisitions = 0;
 	u64 start = 0, end = 0;	 /* by klock::cycles() */
@@ -389,7 +389,9 @@ const char *name_of(kind);
  * call.
  */
 
-/* What the threads of a trial do: so many of a hundred sections are writes. */
+/*
+ * The load of a trial with readers: so many of a hundred sections are writes.
+ */
 struct shared_load {
 	load each;
 	u32 writers;
@@ -555,7 +557,7 @@ const std::vector<shared_row> &shared_rows_for(unsigned threads);
  * holder before it left behind. A turn that is further on passed tickets over.
  */
 
-/* What several trials found. */
+/* The sum of several trials. */
 struct overtakings {
 	u64 acquisitions = 0;
 	u64 passed = 0; /* tickets */
@@ -582,7 +584,7 @@ struct overtakings {
 	}
 };
 
-/* What the holders know of the turn, one after another. */
+/* The turn, as the holders know it one after another. */
 template <typename Counter>
 struct turn_watch {
 	/*
@@ -669,7 +671,7 @@ struct contended {
 	double longest_wait = 0; /* cycles */
 };
 
-/* What a trial was made of. */
+/* The parameters of a trial. */
 struct setting {
 	unsigned threads;
 	unsigned section; /* cycles */
@@ -718,7 +720,7 @@ struct context {
 	report &out;
 	workers &threads;
 	results found;
-	/* What a handoff takes on one line, at the last look. */
+	/* The cost of a handoff on one line, when last measured. */
 	double handoff_cycles = 0;
 	/* Trials on cores of their own; those that never were undisturbed. */
 	unsigned trials = 0, disturbed = 0;
@@ -769,7 +771,8 @@ void measure_shared(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
-/* What the project has set itself, and whether it is met, of what was measured.
+/*
+ * Prints the project's own limits, and whether the measured figures meet them.
  */
 void print_bars(context &);
 

@@ -52,7 +52,7 @@ def impossible(heads, row):
 
 
 def faults(name, rows, locks):
-    """What is wrong with a CSV file of rows (the first: its heads)."""
+    """Returns the faults of a CSV file; the first of its rows has the heads."""
     if len(rows) < 2:
         return [f"{name}: no rows"]
     heads, found = rows[0], []
@@ -112,7 +112,7 @@ def must_fail(name, rows, locks):
 
 
 def full_disk(bench):
-    """What is wrong where no file can be written."""
+    """Returns the faults of a run that cannot write its files."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [bench, "--smoke", "--sizes", "--out", folder], text=True,

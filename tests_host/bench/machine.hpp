@@ -78,7 +78,7 @@ inline std::string model_name()
 	return "unknown CPU";
 }
 
-/* What the process may use, before any of its threads was bound. */
+/* Returns the cores that the process could use before a thread was bound. */
 inline const cpu_set_t &allowed_cores()
 {
 	static const cpu_set_t allowed = [] {

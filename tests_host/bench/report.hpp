@@ -93,7 +93,7 @@ struct cells : std::vector<std::string> {
 	}
 };
 
-/* What goes to the screen goes to report.txt, which is written at the end. */
+/* Prints to the screen and, at the end, writes the same to report.txt. */
 struct report {
 	explicit report(const std::filesystem::path &file);
 	~report();

@@ -98,7 +98,10 @@ cells cells_of(context &c, const shared_row &r)
 	return line;
 }
 
-/* What is measured alone: the floors, and every row. */
+/*
+ * Returns the rows that are measured with one thread: the floors, and every
+ * lock.
+ */
 std::vector<shared_row> alone_rows()
 {
 	std::vector<shared_row> all;

@@ -399,7 +399,7 @@ namespace {
 constexpr unsigned columns = 10;
 constexpr unsigned rows = 4;
 
-/* What has been drawn, and how often. */
+/* The rows that have been drawn, and the number of drawings. */
 std::vector<std::string> seen;
 unsigned drawn;
 unsigned cursor_row, cursor_column;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the checker reports, each kind shown once with the fault and once
- * without it; and that it never stops early in silence.
+ * Tests of the checker's reports: each kind is shown once with the fault and
+ * once without it, and the checker never stops early in silence.
  */
 #include "verdict.hpp"
 
@@ -635,9 +635,7 @@ TEST_CASE("finding: a replay stops where it begins, and at the fault")
 
 namespace of_timeline {
 
-/*
- * What a failure prints: to the letter, as README.md explains it.
- */
+/* Tests of a failure's text, to the letter, as README.md explains it. */
 
 using klock::atomic;
 using klock::plain;
@@ -913,7 +911,7 @@ std::string contents(const std::string &name)
 	return all.str();
 }
 
-/* What stands between ``` lines. */
+/* Returns the texts between ``` lines. */
 std::vector<std::string> blocks(const std::string &text,
 				const std::string &language)
 {

@@ -94,7 +94,7 @@ struct known {
 	const char *name;
 	const char *program;
 	unsigned executions;
-	/* What is read, thread by thread, and the last values of x, y, z. */
+	/* The values read, thread by thread, and the last values of x, y, z. */
 	const char *read, *last;
 	bool seen;
 };
@@ -241,8 +241,8 @@ TEST_CASE("litmus: no execution of ISO C++20 is left out for SC's sake")
 namespace of_release_sequences {
 
 /*
- * What C++20 took out of release sequences: a CPU's own later relaxed store.
- * Programs that the two rules tell apart, and programs that look as if.
+ * C++20 took a CPU's own later relaxed store out of release sequences. The two
+ * rules tell these programs apart, or only seem to.
  */
 
 using namespace reference;

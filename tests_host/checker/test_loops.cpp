@@ -585,7 +585,7 @@ TEST_CASE("loop_findings: a turn that changes something is no turn in vain")
 	}
 }
 
-/* What a CPU has counted in the world, unseen by the checker, is looked at. */
+/* Looks at what a CPU has counted in the world, unseen by the checker. */
 TEST_CASE("loop_findings: a turn in vain that was counted is checked, if not "
 	  "counted")
 {

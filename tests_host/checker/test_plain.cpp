@@ -94,7 +94,9 @@ TEST_CASE("plain: what is published is there, and else it is a race")
 				  "test_plain.cpp:") != std::string::npos);
 }
 
-/* What a load has that nobody uses; what the C library is called for. */
+/*
+ * A load whose value nobody uses is seen, and so are the C library's accesses.
+ */
 TEST_CASE("plain: no access is lost on its way")
 {
 	struct large {
@@ -656,7 +658,7 @@ const row<T> loads[] = {
 	ROW(load, 12, 12, std::atomic_load_explicit(&c.a, o)),
 	ROW(load, 12, 12, __atomic_load_n(&c.w, as)),
 	ROW(load, 0, 12, c.f.test(o)),
-	/* What a failure has, of its own. */
+	/* The rows of a compare_exchange that fails. */
 	ROW(load, 12, 12,
 	    (was = 1, c.a.compare_exchange_strong(was, 7, seq_cst, o), was)),
 	ROW(load, 12, 12,
@@ -691,7 +693,7 @@ const row<T> no_order[] = {
 	ROW(fence, 1, 12, (__sync_synchronize(), 1)),
 };
 
-/* What arrives otherwise than it was written. */
+/* Returns how the row's accesses arrive otherwise than written, or "". */
 template <typename T>
 std::string otherwise(const row<T> &r, std::memory_order o)
 {
@@ -837,7 +839,7 @@ TEST_CASE("plain: the compiler's atomics are the checker's")
 	      bug::failed_check);
 }
 
-/* What is atomic is in the graphs, what is plain in memory. */
+/* Atomic values are in the graphs, plain ones in memory. */
 TEST_CASE("plain: an atomic access and a plain one, or one of another size")
 {
 	struct word {

@@ -16,7 +16,7 @@ using namespace reference;
 
 namespace {
 
-/* What kinds of programs are drawn. */
+/* A kind of programs to draw. */
 struct profile {
 	const char *name;
 	unsigned threads, locations, ops;

@@ -287,7 +287,7 @@ struct memory {
 	std::atomic<halves> h{};
 	int raw = 0, other = 0, data = 7;
 
-	/* What thread 0 and thread 1 read. */
+	/* The values that thread 0 and thread 1 read. */
 	int r0 = 9, r1 = 9, s1 = 9;
 };
 
@@ -518,8 +518,8 @@ TEST_CASE("std_litmus: RMWs, pointers, waits")
 namespace of_std_waits {
 
 /*
- * What executions have that are not one memory's: weak failures, sleepers,
- * choices, assumptions; and the heap.
+ * Features of executions that one memory does not have: weak failures,
+ * sleepers, choices, assumptions; and the heap.
  */
 
 using enum std::memory_order;

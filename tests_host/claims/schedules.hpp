@@ -240,7 +240,7 @@ unsigned sections_in_a_slice(unsigned steps)
 using klock::u32;
 using klock::u64;
 
-/* What was seen up to now; the holder writes, anybody reads. */
+/* The counts up to now: the holder writes them, anybody reads them. */
 struct rivalry {
 	std::atomic<u64> sections{0};	     /* all */
 	std::atomic<u64> contended{0};	     /* of them, counted: see above */
@@ -397,7 +397,7 @@ unsigned served_one_by_one(stage<L> &s)
  * stores alone, n CPUs need n registers at least, however wide.
  */
 
-/* What a CPU reads or writes at once: bytes of a lock's register. */
+/* The bytes of a lock's register, which a CPU reads or writes at once. */
 template <typename L>
 inline constexpr usize register_bytes = 1;
 template <unsigned Cpus>

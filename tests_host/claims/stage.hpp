@@ -202,7 +202,7 @@ struct row {
 	std::vector<u32> values;
 };
 
-/* What of a lock a row shows, and in which words. */
+/* The fields of a lock that a row shows, and their names. */
 template <typename L>
 struct words;
 

@@ -8,7 +8,7 @@
 
 namespace klock {
 
-/* What they share: a ticket lock of two 8-bit counters. */
+/* The common base: a ticket lock of two 8-bit counters. */
 struct counters {
 	static constexpr u64 max_contenders = 256;
 	atomic<u8> next;

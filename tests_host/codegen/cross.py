@@ -88,7 +88,7 @@ class Cross:
                               [self.objdump, "-dr", "--no-show-raw-insn", obj]))
 
     def names(self, obj, scratch):
-        """What probe.hpp says the locks are called."""
+        """Returns the names that probe.hpp gives the locks."""
         out = Path(scratch) / "names"
         objects.call([self.objcopy, f"--dump-section=.klock_names={out}", obj,
                       Path(scratch) / "copy.o"])
@@ -157,8 +157,8 @@ def before(code):
 
 
 def reached(starts, steps, stops=()):
-    """What the steps lead to from the starts, the starts and stops included;
-    no further than the stops."""
+    """Returns all that the steps reach from the starts, the starts and the
+    stops included. No step leaves a stop."""
     found, todo = set(), list(starts)
     while todo:
         at = todo.pop()

@@ -112,8 +112,8 @@ def check_all(machine, functions):
 
 
 def undefined(compiler, obj, of_any_kernel=False):
-    """What a kernel would miss. A compiler may call the four functions of
-    OF_ANY_KERNEL in any program, for a large structure."""
+    """Returns the symbols that a kernel would not have. A compiler may call the
+    four functions of OF_ANY_KERNEL in any program, for a large structure."""
     return [f"undefined symbol {name}: a kernel has no library"
             for name in compiler.undefined(obj)
             if not name.startswith("klock_os_") and
@@ -148,7 +148,7 @@ _CK = ["-DCK_MD_H", "-DCK_MD_RMO", "-DCK_MD_CACHELINE=64",
        "-DCK_MD_PAGESIZE=4096", "-DCK_MD_VMA_BITS=48",
        "-DCK_MD_POINTER_PACK_DISABLE", "-idirafter", "/usr/include"]
 _LINUX_NAMES = {"aarch64": "arm64", "aarch64-lse": "arm64", "riscv64": "riscv"}
-# What the ticket lock does not need, and a made-up configuration lacks.
+# Headers that the ticket lock does not need and a made-up configuration lacks.
 _LEFT_OUT = ("qrwlock.h", "qrwlock_types.h")
 
 
@@ -157,7 +157,7 @@ def cell(code):
 
 
 def version(compiler):
-    """What the table is of: "g++ 12.2.0"."""
+    """Returns the compiler of the table: "g++ 12.2.0"."""
     said = objects.call([compiler.cxx, "--version"]).splitlines()[0]
     name = "clang++" if compiler.is_clang else "g++"
     return f"{name} {re.findall(r'[0-9]+[.][0-9.]+[0-9]', said)[-1]}"

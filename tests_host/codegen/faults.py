@@ -407,7 +407,8 @@ def _seeded(args, scratch):
 
 
 def _outline(args, scratch):
-    """What GCC's default on AArch64 leaves undefined is named."""
+    """Checks that the functions that GCC's default on AArch64 calls are named.
+    """
     compiler = cross.Cross(args.cxx, args.target, args.lib)
     said = orders.check(compiler, orders.MACHINES[args.target], scratch,
                         ["-moutline-atomics"], r"fetch_add_relaxed__u8$")

@@ -65,8 +65,8 @@ struct flagged_guard {
 };
 
 /*
- * What a lock that counts does more: a load and a store, nothing in unlock(); a
- * reader that shares its word with others has a locked one more.
+ * A lock that counts adds a load and a store to lock(), nothing to unlock(). A
+ * reader that shares its word with others adds one locked instruction.
  */
 using counted = counted_lock<ticket, "queue">;
 

@@ -145,7 +145,7 @@ ROWS = {
 
 
 def _row_differs(code, name, row):
-    """What is not as the row says, in words."""
+    """Returns in words how the code differs from the row."""
     own = code[name].code
     everything = [i for function in objects.with_callees(code, name)
                   for i in function.code]

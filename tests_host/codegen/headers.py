@@ -36,8 +36,8 @@ def check_symbols(obj):
 
 
 def judge(undefined, defined, sections):
-    """What is wrong with an object's symbols and sections (objects.of_each()).
-    """
+    """Returns the faults in an object's symbols and sections
+    (objects.of_each())."""
     found = []
     defined = [name for name, _ in defined]
     for name in undefined + defined:

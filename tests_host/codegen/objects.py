@@ -115,7 +115,7 @@ def sizes(obj):
 
 
 def section_text(obj, section, scratch):
-    """What a section holds, as text."""
+    """Returns the contents of a section as text."""
     out = Path(scratch) / "section"
     out.unlink(missing_ok=True)
     call(["objcopy", f"--dump-section={section}={out}", obj,
@@ -133,8 +133,8 @@ def variables(obj):
 
 
 def initial(obj, variable, address):
-    """What one of them holds at first, at this address; it may point to
-    itself, and to nothing else."""
+    """Returns the first contents of one of them at this address. It may point
+    to itself, and to nothing else."""
     section, offset, size = variable
     if section.startswith(".bss"):
         return bytes(size)

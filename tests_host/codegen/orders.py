@@ -54,7 +54,7 @@ _RV_LOAD = re.compile(r"(?:c\.)?l[bhwd]u?$")
 _RV_STORE = re.compile(r"(?:c\.)?s[bhwd]$")
 _RV_ORDERED = re.compile(r"(lr|sc|amo\w+)\.[bhwd](\.(?:aqrl|aq|rl))?$")
 _RV_NUMBERS = {0x0100000f: "pause", 0x00d00073: "wrs"}
-# What binutils 2.40 does not know: Zabha's widths, and Zacas.
+# Operations that binutils 2.40 does not decode: Zabha's widths, and Zacas.
 _RV_AMO = {0: "amoadd", 1: "amoswap", 4: "amoxor", 5: "amocas", 8: "amoor",
            12: "amoand"}
 _RV_BITS = ("", ".rl", ".aq", ".aqrl")
@@ -86,7 +86,7 @@ def _riscv_word(i):
     return "call" if i.other else ""
 
 
-# What reads, changes and writes, of which there is one an operation.
+# Read-modify-write instructions: an operation has one.
 _CHANGES = re.compile(r"st(l?)xr|sc|amo|cas|swp|ld(?:add|clr|set|eor)")
 _ACQUIRE = re.compile(r"lda|ld(?:add|clr|set|eor)a|(?:cas|swp)a|dmb-ish(?:ld)?$|"
                       r"(?:lr|amo\w+)\.aq|fence-rw?-rw|fence\.tso")
@@ -208,7 +208,7 @@ _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
 
 
 class Wanted:
-    """What a probe's name says of it."""
+    """The operation, order and type that a probe's name states."""
 
     def __init__(self, name):
         kind, self.operation, self.order, short, part = \

@@ -60,7 +60,8 @@ def names(lib):
 
 
 def weaker(order):
-    """What a failed compare_exchange has: no store, so no release."""
+    """Returns the order of a failed compare_exchange: it has no store, so no
+    release."""
     return {"release": "relaxed", "acq_rel": "acquire"}.get(order, order)
 
 

@@ -76,7 +76,8 @@ def preprocessed(case):
 
 
 def public_names_are_prefixed(case):
-    """What the header puts into C's name spaces, macros and all."""
+    """Checks every name that the header puts into C's name spaces, macros too.
+    """
     code = preprocessed(case)
     defined = case.must("gcc", *case.includes(None, c=True), "-dM", "-E",
                         "all.c")
@@ -192,7 +193,7 @@ def own_functions_about_threads_win(case):
                 "the archive's futex is used, too")
 
 
-# What the headers' examples use and do not say.
+# Declarations that the headers' examples use and do not show.
 SCENE = """\
 #include <errno.h>
 #include <stdio.h>
@@ -514,7 +515,8 @@ def make_works_with_blanks(case):
 
 
 def pkg_config_works_with_blanks(case):
-    """What it says is for a shell, which make and eval are."""
+    """The output of pkg-config is quoted for a shell, as make and eval expect.
+    """
     if not shutil.which("pkg-config"):
         return
     prefix = case.scratch / "my klock"

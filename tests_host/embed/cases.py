@@ -115,6 +115,7 @@ def main(cases, doc):
 
 
 def linkers():
-    """What this machine has of GNU ld, lld and gold: [(name, flag)]"""
+    """Returns those of GNU ld, lld and gold that this machine has: [(name,
+    flag)]."""
     return [(name, f"-fuse-ld={name}") for name in ("bfd", "lld", "gold")
             if shutil.which(f"ld.{name}")]

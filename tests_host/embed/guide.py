@@ -64,7 +64,7 @@ class Start(NamedTuple):
 
 
 class Wrong(Exception):
-    """What the guide says is not so."""
+    """The guide says something that is not so."""
 
 
 def start_of(text):
@@ -223,7 +223,7 @@ def anchors(text):
 
 
 def check(root, guide):
-    """What is wrong with a guide, before anything is run."""
+    """Returns the faults of a guide that show before anything is run."""
     text = guide.read_text()
     name = guide.relative_to(root)
     for recipe, (_, steps) in steps_of(text).items():

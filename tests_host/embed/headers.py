@@ -35,7 +35,8 @@ def _make(case, port):
 
 
 def _code_lines(text):
-    """What must not be lost: lines of code that stand once in their header."""
+    """Returns the lines that must not be lost: code that stands once in its
+    header."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return {line for line in text.splitlines()
             if re.match(r"(struct|inline|constexpr|concept|using) \w", line)}
@@ -150,7 +151,7 @@ def compiles_with_any_flags(case):
 
 MACHINES = (("x86_64-elf", "elf_x86_64"), ("i686-elf", "elf_i386"))
 
-# What the kernel supplies (klock/os.hpp), and its entry.
+# The functions that the kernel supplies (klock/os.hpp), and its entry.
 KERNEL = """
 extern "C" unsigned klock_os_cpu_id() { return 0; }
 extern "C" int klock_os_context() { return 0; }
@@ -169,7 +170,7 @@ extern "C" klock::irq_depth *klock_os_irq_depth() { return &depth; }
 extern "C" void _start() {}
 """
 
-# What a compiler may call in any program (GCC's manual, "Standards").
+# Functions that a compiler may call in any program (GCC's manual, "Standards").
 MEMORY = """
 extern "C" void *memset(void *at, int, __SIZE_TYPE__) { return at; }
 extern "C" void *memcpy(void *at, const void *, __SIZE_TYPE__) { return at; }

@@ -193,7 +193,7 @@ def what_cannot_be_removed(case):
 
 
 def others_are_not_listed(case):
-    """What a project that holds klock installs beside it is not klock's."""
+    """The list of klock's files lacks those of the project that holds klock."""
     case.write("CMakeLists.txt", f"""
 cmake_minimum_required(VERSION 3.25)
 project(outer LANGUAGES CXX)

@@ -39,7 +39,8 @@ def find(words, wanted):
 
 
 def requests_between(words):
-    """What is wrong with the requests in a segment of words of 64 bits."""
+    """Returns the fault of the requests in a segment of 64-bit words, or None.
+    """
     start, end = find(words, START), find(words, END)
     if len(start) != 1 or len(end) != 1 or end < start:
         return "not one start and one end behind it"

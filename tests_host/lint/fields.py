@@ -68,7 +68,7 @@ class Row(NamedTuple):
 
     @property
     def place(self):
-        """What it is done to, or None: owner."""
+        """Returns the object of the operation, such as owner, or None."""
         words = re.findall(r"[A-Za-z_]\w*", self.operation)
         return words[-2] if len(words) > 1 else None
 

@@ -36,7 +36,8 @@ def find_program(wanted):
 
 
 def misformatted(program, root, paths):
-    """What clang-format would change, in its own words: file:line:column."""
+    """Returns clang-format's messages on what it would change:
+    file:line:column."""
     if not paths:
         return ""
     done = subprocess.run([program, "--dry-run", "-Werror", "--style=file"]

@@ -31,7 +31,7 @@ _CHANGES = re.compile(r"(?!.*\bconst\b).*(?<!&)(?<!::)[&*]\s*(?:\w+\s*)?(?:=.*)?
                       re.S)
 
 
-# What a declaration may begin with, up to a bracket.
+# The start of a declaration, up to a bracket.
 _CLAUSE = re.compile(r"\s*(?:template\s*(<)|(?:requires|&&|\|\|)\s*!?"
                      r"(?:(\()|[\w:]+\s*(<)|[\w:]+\s))")
 
@@ -67,7 +67,7 @@ def _scopes(code):
 
 
 def _parameters(text):
-    """What stands between commas that no bracket encloses."""
+    """Returns the parts between commas that no bracket encloses."""
     found, depth, begin = [], 0, 0
     for i, char in enumerate(text):
         depth += {"(": 1, "[": 1, "{": 1, "<": 1,

@@ -437,7 +437,7 @@ def matches(finding, case, text):
 
 
 def check_case(case, files, root):
-    """What is wrong with the lint, or None."""
+    """Returns the fault of the lint, or None."""
     old = files.get(case.path, "")
     if case.old not in old:
         return f"the fixture's {case.path} has no {case.old!r}: mend the case"

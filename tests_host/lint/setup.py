@@ -67,7 +67,7 @@ RUNS = [
 
 
 def wrong_run(script, folder, would, fails, options, status, said, installs):
-    """What is wrong with a run for which ninja-build is missing."""
+    """Returns the fault of a run for which ninja-build is missing."""
     calls = folder / "calls"
     calls.write_text("")
     done = subprocess.run(
@@ -158,7 +158,7 @@ def main():
     parser = tool.Parser(__doc__)
     parser.add_argument("--root", type=tool.tree, required=True)
     script = parser.parse_args().root / "toolchain/setup"
-    # What this host lacks indeed is named in every case.
+    # Every case names the programs that this host really lacks.
     lacking = {options: named(script, "", list(options))
                for options in {tuple(case[1]) for case in CASES}}
     failed = 0

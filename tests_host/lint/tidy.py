@@ -34,7 +34,7 @@ LEFT_OUT = "builtin_ops.hpp"
 
 
 def tidy(root, text, includes, flags):
-    """What it says of a file that holds the text."""
+    """Returns clang-tidy's messages on a file that holds the text."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "part.cpp"
         path.write_text(text)

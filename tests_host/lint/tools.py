@@ -67,7 +67,7 @@ def called(root, path, words, how='exec "$@"'):
 
 
 def one_line(ended, says):
-    """What is wrong with the end of a script that was made to fail."""
+    """Returns the fault in how a script ended that was made to fail."""
     status, out, err = ended
     if status != 2 or err.count("\n") != 1 or says not in err or out:
         yield f"status {status}: {out[-300:]}{err[-600:]}"

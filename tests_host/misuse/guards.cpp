@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must not compile, or must warn, of guards; and what is right.
+ * Uses of guards that must not compile or must warn, and uses that are right.
  */
 #include <klock/guard.hpp>
 #include <klock/irq_depth.hpp>

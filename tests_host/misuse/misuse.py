@@ -381,7 +381,7 @@ def typing_errors_of_make(case):
 
 
 def missing_program_in_cmake(case):
-    """What is to be installed is said, and what can be left out."""
+    """The message says what to install, and what can be left out."""
     for program in ("clang++", "ld.lld", "objcopy"):
         tools = case.scratch / program
         tools.mkdir()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is right to a compiler, and is run: a guard in a program with
- * exceptions, and in a kernel that has them on (KERNEL); a lock that is
- * released behind its guard's back (GUARD), where the guard's line is named.
+ * Programs that compile and are run: a guard in a program with exceptions, and
+ * in a kernel that has them on (KERNEL); a lock that is released behind its
+ * guard's back (GUARD), where the guard's line is named.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/irq_guard.hpp>

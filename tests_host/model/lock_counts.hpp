@@ -85,7 +85,7 @@ inline const pinned *pinned_of(const char *name)
 	return nullptr;
 }
 
-/* What a failure names. */
+/* The place that a failure names. */
 inline constexpr const char *the_table =
 	"counts[] in tests_host/model/lock_counts.hpp";
 
@@ -97,7 +97,7 @@ inline std::string row(const pinned &p)
 	       "},";
 }
 
-/* What is wrong with a row, if anything; said is none where it is missing. */
+/* Returns the fault of a row, or ""; said is null if the row is missing. */
 inline std::string difference(const pinned *said, const pinned &found)
 {
 	const std::string right = "\n\tfound: " + row(found);
@@ -121,7 +121,7 @@ inline std::vector<unsigned> three_by_two(u64 capacity)
 }
 inline std::vector<unsigned> four_by_one() { return {1, 1, 1, 1}; }
 
-/* What is counted: exclusion, where nobody's patience ends. */
+/* Counts the executions of exclusion in which nobody's patience ends. */
 inline result counted_as(const kind &k, std::vector<unsigned> sections)
 {
 	return exclusion(k, {.sections = sections,

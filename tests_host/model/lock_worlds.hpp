@@ -89,7 +89,7 @@ inline constexpr bool try_can_split = true;
 template <typename Counter>
 inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
 
-/* What is found first of one contender too many: two inside. */
+/* The bug that is found first with one contender too many: two are inside. */
 template <typename L>
 inline constexpr model::bug one_too_many = model::bug::data_race;
 /* Writers alone are counted by all the bits, and nothing goes wrong. */
@@ -99,7 +99,7 @@ inline constexpr model::bug one_too_many<klock::rw_ticket_lock<Counter>> =
 
 /* -- A lock of any kind, types erased: each world is compiled once --------- */
 
-/* What is called of a lock of this type; who takes it, or reads, is lent. */
+/* The calls of a lock of this type. A caller is lent what it takes it with. */
 template <klock::any_lock L>
 struct calls {
 	using mortal = klock::selftest::mortal<L, most_cpus>;
@@ -159,7 +159,7 @@ struct calls {
 	}
 };
 
-/* What a reader or a writer may do besides. */
+/* Other calls that a reader or a writer may make. */
 enum class change {
 	lock_upgradable,
 	try_lock_upgradable,

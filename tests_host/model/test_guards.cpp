@@ -125,7 +125,7 @@ TEST_CASE("rescue_guard: a holder that never releases holds up nobody")
 	};
 
 	good(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
-	/* What it is there for. */
+	/* A plain guard hangs here. */
 	CHECK(stuck([](world<L> &w) { klock::guard held(w.lock); }).found ==
 	      bug::deadlock);
 }
@@ -283,7 +283,7 @@ struct world {
 	}
 };
 
-/* What an interrupt does. */
+/* The body of an interrupt handler. */
 template <typename L>
 void reads(world<L> &w, unsigned)
 {

@@ -162,7 +162,7 @@ TEST_CASE("interrupts: with interrupts on, every lock is found")
 
 namespace {
 
-/* What a user writes: the two guards, and a handler with the same. */
+/* A user's code: the two guards, and a handler with the same. */
 struct user_world {
 	klock::ticket_lock<u8> lock;
 	klock::plain<unsigned> count;
@@ -461,8 +461,8 @@ TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 namespace of_unlock {
 
 /*
- * What unlock() does after it has released the lock: nothing. And whom it waits
- * for before that: nobody, or a newcomer.
+ * unlock() does nothing after it has released the lock. Before that it waits
+ * for nobody, or for a newcomer.
  */
 
 using namespace worlds;

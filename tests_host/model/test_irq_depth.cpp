@@ -26,8 +26,10 @@ struct world {
 	static inline world *now;
 };
 
-/* What push_off() and pop_off() may get wrong; each returns, and takes, what
- * it found. */
+/*
+ * Pairs of push_off() and pop_off(): the right one, then faulty ones. push()
+ * returns the state that it found, and pop() is given it.
+ */
 struct right {
 	static bool push(world &)
 	{

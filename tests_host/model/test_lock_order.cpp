@@ -44,7 +44,7 @@ struct edge {
 	bool by_address = false;
 };
 
-/* What one CPU sees, one after another. */
+/* The edges that one CPU sees, one after another. */
 using sights = std::vector<edge>;
 
 struct learned_world {
@@ -426,7 +426,7 @@ struct ordered_world {
 
 using w = ordered_world;
 
-/* What a CPU does, with interrupts off where nothing else is said. */
+/* A CPU's program; interrupts are off unless it turns them on. */
 using program = void (*)(ordered_world &);
 
 result run(const std::vector<program> &all, program handler = nullptr,

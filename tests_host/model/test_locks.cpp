@@ -356,8 +356,9 @@ TEST_CASE("locks: a row that is missing or wrong is named and told")
 }
 
 /*
- * What C++20 took out of release sequences orders nothing in any lock: as many
- * executions with it as without. The largest are left out here.
+ * The part of release sequences that C++20 removed orders nothing in any lock:
+ * there are as many executions with it as without. The largest are left out
+ * here.
  */
 TEST_CASE("locks: as many executions with RC11's release sequences", "[deep]")
 {
@@ -480,7 +481,7 @@ TEST_CASE("counter_bits: a lock that decides by distances")
 
 namespace {
 
-/* What a lock says of itself while one CPU takes it again and again. */
+/* Checks a lock's hints while one CPU takes it again and again. */
 template <typename Lock>
 result hints(unsigned few)
 {

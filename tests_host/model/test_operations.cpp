@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What an engine is told of every operation: its order, its width, its bits.
- */
+/* An engine is told the order, the width and the bits of every operation. */
 #include <model/model.hpp>
 
 #include <catch.hpp>
@@ -386,7 +384,8 @@ TEST_CASE("operations: an engine is told each fence's order")
 namespace of_operation_values {
 
 /*
- * What the hooked port and the checker compute, for every operation and type.
+ * Tests of the results of the hooked port and the checker, for every operation
+ * and type.
  */
 
 using namespace klock;
@@ -475,9 +474,7 @@ TEST_CASE("operations: a timeline shows a negative number as one")
 
 namespace of_field_operations {
 
-/*
- * What an engine is told of an operation on one of several fields, and on all.
- */
+/* An engine is told of an operation on one of several fields, and on all. */
 
 using namespace klock;
 using namespace klock::tests;

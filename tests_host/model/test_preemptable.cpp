@@ -33,7 +33,7 @@ using whole = subject<"lock", lock, service::fifo_if_all_run>;
 
 constexpr unsigned nobody = 0;
 
-/* What each CPU does in a section; the last two may go without. */
+/* The way a CPU takes the lock for a section. With the last two it may fail. */
 enum class way { lock, ticket, serves, tries, in_turn_then_tries };
 
 /* A lock whose tickets can be taken without the load before them, and seen. */
@@ -52,7 +52,7 @@ struct drawing : lock {
 	}
 };
 
-/* What is checked of each holder besides. */
+/* A further check of each holder. */
 enum class holder { nothing, in_turn, not_past_next };
 
 template <typename Lock>
@@ -248,7 +248,7 @@ TEST_CASE("preemptable: one is patient for ever, and seen to be late")
 			      .found == model::bug::deadlock);
 }
 
-/* What finds a fault of other forms, below, is smaller than all of these. */
+/* The worlds below that find a fault of other forms are smaller than these. */
 TEST_CASE("preemptable: large worlds", "[.large]")
 {
 	all_good({{{t, t}, {4, 4}, everybody, 3, 74596}}, holder::in_turn);
@@ -363,7 +363,7 @@ TEST_CASE("preemptable: an NMI, and the mixes of who is patient", "[.large]")
 
 namespace {
 
-/* What a CPU is at, and what it saw and remembers. */
+/* The step that a CPU is at, and the values that it remembers. */
 enum class at : u8 {
 	rest,
 	tries,
@@ -406,8 +406,8 @@ struct set_lock : lock {
 };
 
 /*
- * What may come next of it. A waiter may bypass whenever the lock is free, and
- * guess either way: more than patience allows.
+ * Returns the states that may follow. A waiter may bypass whenever the lock is
+ * free, and guess either way: more than patience allows.
  */
 std::vector<of_two> steps(const of_two &from, unsigned who, bool looks_first)
 {

@@ -404,8 +404,7 @@ struct seen {
 	unsigned most_handled = 0;
 };
 
-/* What the threads do, what their handlers do, and whether interrupts are off
- * meanwhile. */
+/* Runs threads and their handlers, with interrupts off or on meanwhile. */
 seen interrupt(const kind &k, const client &c, char handler, bool off)
 {
 	using world = interrupted;

@@ -45,8 +45,9 @@ TEST_CASE("sleep: exclusion, and nobody sleeps for ever")
 }
 
 /*
- * What is deep is one world a mechanism: no mutant of sleep_mutants.py and no
- * order needs a larger one. The mutex's three are freed by the last, below.
+ * The deep tests have one world for each mechanism: no mutant of
+ * sleep_mutants.py and no order needs a larger one. The mutex's three are freed
+ * by the last, below.
  */
 TEST_CASE("sleep: exclusion of three", "[deep]")
 {

@@ -341,7 +341,7 @@ void run_program(u64 seed, unsigned sections)
 
 /* -- One program a process: a panic ends it -- */
 
-/* What it said, all of it; "": nothing. */
+/* Returns all that it said, "" if nothing. */
 const char *said_by(mistake wrong, u64 seed, unsigned sections)
 {
 	static char text[4096];

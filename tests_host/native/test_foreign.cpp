@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in checker/foreign.hpp with threads, and the system's <atomic>: what
- * the model checker says of them is said of the code that runs.
+ * Runs checker/foreign.hpp with threads and the system's <atomic>: so the model
+ * checker's findings hold for the code that runs.
  */
 #include "../checker/foreign.hpp"
 

@@ -118,7 +118,7 @@ struct way_out_of final : way_out {
 	contender<lock> *with = &outside;
 };
 
-/* What was seen of an unlock that was interrupted everywhere. */
+/* The counts of an unlock that was interrupted at every instruction. */
 struct steps {
 	unsigned long taken = 0;
 	bool others_came = false; /* before its end */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is no lock of the list, under real threads: sequences, once, barriers,
- * counts.
+ * Tests under real threads of what is no lock of the list: sequences, once,
+ * barriers, counts.
  */
 #include <klock/barrier.hpp>
 #include <klock/counted_lock.hpp>

@@ -171,7 +171,7 @@ struct standstill {
  * report.
  */
 
-/* What becomes of a run that stands still. */
+/* The meaning of a run that stands still. */
 enum class stuck { is_a_bug, is_meant };
 
 /* A run, whatever is tortured in it. */

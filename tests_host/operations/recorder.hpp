@@ -136,7 +136,10 @@ struct recorder final : hooked::engine {
 /* Where the operations are called. */
 inline constexpr site there{"caller.cpp", 42};
 
-/* What was not as its name says: "fetch_or_acq_rel of 4 bytes: its order" */
+/*
+ * Operations that were not as their names say: "fetch_or_acq_rel of 4 bytes:
+ * its order"
+ */
 using findings = std::set<std::string>;
 
 /* One operation over x was asked for: this one, by its name. */

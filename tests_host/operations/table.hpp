@@ -195,7 +195,9 @@ constexpr order order_of(const char *name)
 	return ends_with(name, "_seq_cst") ? order::seq_cst : order::relaxed;
 }
 
-/* What a read-modify-write of this name makes of what it finds, as words. */
+/*
+ * Returns the new value that a read-modify-write of this name stores, as words.
+ */
 constexpr u64 made_by(const char *name, u64 found, u64 operand)
 {
 	if (begins_with(name, "fetch_add_"))
@@ -259,7 +261,10 @@ struct field_types {
 	}
 };
 
-/* What is tried: all of these; or each representation once; or bytes alone. */
+/*
+ * The types that are tried: all of these, or each representation once, or bytes
+ * alone.
+ */
 struct every_type {
 	using values = all_types;
 	using pairs = pair_types;

@@ -34,7 +34,7 @@ struct report {
 	}
 };
 
-/* What one CPU does at once, for one type and two samples. */
+/* A test that one CPU runs in one go, for one type and two samples. */
 struct piece {
 	void (*run)(report &, u64, u64);
 	u64 a, b;

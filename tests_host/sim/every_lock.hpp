@@ -37,7 +37,7 @@ template <typename List>
 using tested = klock::selftest::one_of_each<List>;
 #endif
 
-/* What runs first; the rows are the same, and in the same order. */
+/* The sizes that run first. The rows are the same, in the same order. */
 enum class first { small, large };
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the texts on locks claim, as shapes and ratios on two machines. Never a
- * number of cycles: those are the cost tables', not the locks'.
+ * Tests of the claims in the texts on locks, as shapes and ratios on two
+ * machines. No claim is a number of cycles: those are the cost tables', not the
+ * locks'.
  */
 #include "every_lock.hpp"
 #include "experiment/backoff_ticket_lock.hpp"

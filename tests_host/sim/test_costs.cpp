@@ -167,7 +167,7 @@ std::string cost_field(const std::string &header)
 
 namespace {
 
-/* What is not said is not done. */
+/* A unit that is not named must not be done. */
 unit_claims read_units(const std::string &text, unsigned cpus,
 		       std::string &error)
 {
@@ -255,10 +255,10 @@ std::string print(double v)
 	return out.str();
 }
 
-/* What may be left out of a round number: 2 x Cpus - 1 is 2 x Cpus. */
+/* Returns the rounding that a claim may have: 2 x Cpus - 1 is 2 x Cpus. */
 double few(double number) { return 0.2 + number / 15; }
 
-/* What is wrong; nothing, if the claim holds. */
+/* Returns the fault, "" if the claim holds. */
 std::string check_alone(const unit_claims &claims, const alone &did)
 {
 	const std::map<std::string, double> found = {{"RMW", did.rmws},
@@ -277,7 +277,9 @@ std::string check_alone(const unit_claims &claims, const alone &did)
 	return wrong;
 }
 
-/* What is wrong with the misses of a read or an acquisition among that many. */
+/*
+ * Returns the fault in the misses of a read or an acquisition among that many.
+ */
 template <typename Figures>
 std::string check_misses(const misses_claim &c, double among, const char *whom,
 			 const Figures &did)
@@ -302,7 +304,7 @@ std::string check_handoff(const cost_claim &claim, const figures &did)
 	return check_misses(claim.handoff, did.cpus - 1, " waiters", did);
 }
 
-/* What test_every_lock.cpp looks at, too. */
+/* Returns the figures, which test_every_lock.cpp looks at, too. */
 figures measured_at(const std::string &name, unsigned cpus)
 {
 	const auto &measured =
@@ -394,7 +396,7 @@ void check_each(const std::map<std::string, std::string> &wrong,
 
 } // namespace
 
-/* What is claimed grows along a line: two sizes show it. */
+/* Each claim grows along a line: two sizes show it. */
 TEST_CASE("costs: what each header says is what the simulation counts")
 {
 	std::map<std::string, std::string> wrong;

@@ -17,7 +17,7 @@
 inline klock::lock_order *order_now = nullptr;
 inline std::vector<std::string> notes;
 
-/* What was learned before is forgotten where one of these begins. */
+/* A new record of the lock order: it forgets what was learned before. */
 template <klock::u32 Classes = 64, klock::u32 Owners = 8>
 struct new_order {
 	explicit new_order(klock::on_finding then = klock::on_finding::panic)
@@ -43,7 +43,7 @@ void on_cpu(unsigned cpu, Code code)
 	as(cpu, klock::context::thread, code);
 }
 
-/* What is said of these, taken in this order by this CPU. */
+/* Returns the finding on these locks, taken in this order by this CPU. */
 template <typename... Locks>
 std::string taking(unsigned cpu, Locks &...locks)
 {

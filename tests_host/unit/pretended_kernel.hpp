@@ -18,7 +18,7 @@
 inline thread_local unsigned current_cpu = 0;
 inline thread_local klock::context running_in = klock::context::thread;
 
-/* What the panic says, or "" without one. */
+/* Returns the panic's text, or "" without one. */
 template <typename Misuse>
 std::string panic_of(Misuse misuse)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every operation returns and leaves, for each type, on this port.
+ * Tests of the result and the stored value of every operation, for each type,
+ * on this port.
  */
 #include <operations/values.hpp>
 

@@ -12,9 +12,9 @@ using namespace klock;
 using klock::arch::clock_in_use;
 
 /*
- * What calibrate measures, in its order: nothing, pauses, a handoff there and
- * back, a critical section. Each figure is the least of its measurements, some
- * of which take longer.
+ * The times that calibrate measures, in its order: nothing, pauses, a handoff
+ * there and back, a critical section. Each figure is the least of its
+ * measurements, some of which take longer.
  */
 static u64 script(u32 n)
 {

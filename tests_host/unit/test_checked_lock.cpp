@@ -549,7 +549,7 @@ namespace {
 
 constexpr u64 two = 2;
 
-/* What lock() says before it waits. */
+/* Records a lock() that is about to wait. */
 void wants(lock_usage &usage, u64 capacity)
 {
 	usage.before_wait({});

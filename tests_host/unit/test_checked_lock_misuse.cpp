@@ -443,7 +443,7 @@ static std::string line(int number)
 
 static int handler_line;
 
-/* What is said of a section on CPU 0 that is interrupted there. */
+/* Returns the finding on a section on CPU 0 that is interrupted there. */
 template <typename Section>
 static std::string interrupted_at(place where, interrupted_lock &lock,
 				  Section section)
@@ -728,7 +728,7 @@ TEST_CASE("checked_lock: shared: readers and writers of one capacity")
 {
 	checked lock;
 
-	/* What a writer leaves behind takes no reader's place. */
+	/* A writer that has left takes no reader's place. */
 	lock.lock();
 	lock.unlock();
 	for (unsigned reader = 0; reader < 255; reader++) {

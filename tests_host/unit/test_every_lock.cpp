@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is promised of every lock of the list, whatever its algorithm.
+ * Tests of the promises that every lock of the list keeps.
  */
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
@@ -22,9 +22,6 @@
 using namespace klock;
 using namespace unit;
 
-/*
- * What is promised of every lock of the list, whatever its algorithm.
- */
 using subjects = widths_of<selftest::all_locks<4>>;
 
 namespace every_tests {
@@ -166,9 +163,9 @@ TEST_CASE("every lock: std::scoped_lock takes those without node or number")
 } // namespace every_tests
 
 /*
- * What every try_lock of the list promises: it takes a free lock, refuses one
- * that is held, writes nothing where it refuses, and is right whatever passes
- * between any two of its instructions.
+ * Every try_lock of the list takes a free lock, refuses one that is held,
+ * writes nothing when it refuses, and is right whatever passes between any two
+ * of its instructions.
  */
 namespace try_tests {
 
@@ -267,7 +264,7 @@ TEST_CASE("try_lock: writes nothing where it fails")
 
 namespace {
 
-/* What try_lock and the others, who come in the middle of it, end up with. */
+/* The results of try_lock and of the calls that come in the middle of it. */
 struct encounter {
 	bool came;   /* try_lock was long enough for them to come */
 	bool late;   /* it already had the lock */

@@ -32,7 +32,7 @@ using namespace klock;
  * klock::arch::irqs_enabled().
  */
 
-/* What a kernel supplies. */
+/* The functions that a kernel supplies. */
 static thread_local unsigned current_cpu = 0;
 
 extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
@@ -398,8 +398,7 @@ TEST_CASE("irq_guard: flags that are kept in the lock are found out that way")
 }
 
 /*
- * What a guard tells a checked lock: the caller's line, at the start and at the
- * end.
+ * A guard tells a checked lock the caller's line, at the start and at the end.
  */
 namespace guards_caller_tests {
 
@@ -457,7 +456,7 @@ bool is_here(call_site site, int line)
 	       std::string_view(site.file) == __FILE__;
 }
 
-/* What a lock was told under a guard, and in which lines that was. */
+/* The call sites that a guard told a lock, and the lines of those calls. */
 struct told_by_guard {
 	told inside, after;
 	int made;
@@ -698,9 +697,7 @@ TEST_CASE("guard: adopting takes nothing itself")
 
 } // namespace guards_early_tests
 
-/*
- * What a guard takes a lock with: a node or a number, given or asked for.
- */
+/* A guard takes a lock with a node or a number, given or asked for. */
 namespace guards_nodes_tests {
 
 TEST_CASE("irq_guard: a function that picks the node is asked with interrupts "
@@ -845,7 +842,7 @@ TEST_CASE("guard: an MCS lock takes its own node, or one that is lent")
 	CHECK_FALSE(lock.is_locked());
 }
 
-/* What embeds a lock is not made larger by what others bring along. */
+/* A guard does not grow by the nodes that other locks need. */
 TEST_CASE("guard: sizes")
 {
 	using pointer = void *;

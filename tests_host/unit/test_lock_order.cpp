@@ -835,7 +835,7 @@ TEST_CASE("lock_order: after the first report nothing is checked or said")
 				      rescue_guard held(plain);
 				      CHECK(held);
 			      }) == "");
-			/* What it cannot survive it does not do. */
+			/* It does not do what it cannot survive. */
 			rescue_guard mine(of.c);
 			CHECK_FALSE(mine);
 		});
@@ -1073,7 +1073,10 @@ TEST_CASE("irq_shared_lock: its gate is checked as the lock is")
 	five_locks of;
 	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
 
-	/* What is right: threads read with interrupts on, handlers over it. */
+	/*
+	 * The right case: threads read with interrupts on, handlers interrupt
+	 * them.
+	 */
 	as(0, context::thread, [&] {
 		shared_guard reads(routes);
 		as(0, context::interrupt, [&] {

@@ -31,7 +31,7 @@ struct three_locks {
 	checked_lock<byte_lock, "c"> c;
 };
 
-/* What is said of a list, once. */
+/* Returns the finding on a list of declarations. */
 template <usize Size>
 std::string declaring(const declared_order (&list)[Size])
 {

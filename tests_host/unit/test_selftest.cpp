@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the self-tests are made of.
+ * Tests of the parts that the self-tests and the lab's figures are made of.
  */
 #include <klock/calibrate.hpp>
 #include <klock/proportional_ticket_lock.hpp>
@@ -20,13 +20,7 @@
 using namespace klock;
 using namespace klock::selftest;
 
-/*
- * What the self-tests are made of.
- */
-
-/*
- * What the self-tests themselves are made of.
- */
+/* The parts that the self-tests are made of. */
 namespace selftest_tests {
 
 TEST_CASE("selftest: divide agrees with the CPU's own division")
@@ -145,7 +139,8 @@ TEST_CASE("selftest: a lost update shows, also where the count wraps")
 } // namespace selftest_tests
 
 /*
- * What the lab's figures are made of: the histogram, and a measurement.
+ * The parts that the lab's figures are made of: the histogram, and a
+ * measurement.
  */
 namespace measure_tests {
 
@@ -341,7 +336,10 @@ struct open_to_writers {
 	void unlock_shared() {}
 };
 
-/* What is found within some runs of sections longer than a time slice. */
+/*
+ * Returns whether one of some runs shows it, with sections longer than a time
+ * slice.
+ */
 template <typename L>
 static bool found(u32 writers, bool (*shows)(const shared_figures &))
 {

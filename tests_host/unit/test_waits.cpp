@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What waits do between two looks: watched, held up, given up.
- */
+/* Tests of a wait between two looks: watched, held up, given up. */
 #include <klock/atomic.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>

@@ -51,7 +51,7 @@ struct shared_peer {
 	static constexpr const char *counterpart = Family.chars;
 };
 
-/* What an adapter derives from: nobody asks how many may contend. */
+/* The base of an adapter whose number of contenders does not matter. */
 struct any_number {
 	static constexpr klock::u64 max_contenders = ~klock::u64{0};
 };

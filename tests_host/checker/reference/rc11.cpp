@@ -246,7 +246,7 @@ static bool acq(order o)
 	       o == order::seq_cst;
 }
 
-/* What an execution is, in every model. */
+/* The relations of an execution, in every model. */
 struct basics {
 	relation sb, rf, rmw, co, fr;
 };

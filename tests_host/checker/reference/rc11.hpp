@@ -29,9 +29,9 @@ using model::machine;
 using model::release_sequence;
 
 /*
- * What orders SC operations: RC11's psc, or the single total order of ISO
- * 14882:2020, [atomics.order]/4. That asks the same of fences, and more of
- * accesses: there a coherence order by way of others' weaker accesses counts.
+ * The axiom that orders SC operations: RC11's psc, or the single total order of
+ * ISO 14882:2020, [atomics.order]/4. ISO's asks the same of fences, and more of
+ * accesses: a coherence order by way of others' weaker accesses counts.
  */
 enum class sc_axiom { rc11, iso };
 
@@ -90,7 +90,10 @@ struct litmus {
 	std::vector<thread> threads;
 };
 
-/* What each read read, in program order, and the last values: how often. */
+/*
+ * The number of executions of each outcome: the values read, in program order,
+ * and the last values.
+ */
 using outcomes = std::map<std::string, unsigned>;
 
 /* How an outcome is spelt: both sides of the comparison use this. */
@@ -121,7 +124,10 @@ struct litmus_world {
 		klock::arch::cell<u64>(0), klock::arch::cell<u64>(0),
 		klock::arch::cell<u64>(0), klock::arch::cell<u64>(0)};
 
-	/* What each has read. No heap: a loop's turn may not change one. */
+	/*
+	 * The values that each thread has read. There is no heap, as a loop's
+	 * turn may not change one.
+	 */
 	u64 read[most_threads][most_reads] = {};
 	unsigned reads[most_threads] = {};
 
@@ -135,7 +141,7 @@ struct litmus_world {
 	}
 };
 
-/* What a CPU does with one operation, as in code of its own. */
+/* Carries out one operation on a CPU, as code of its own would. */
 struct performer {
 	litmus_world &w;
 	unsigned cpu;
@@ -236,7 +242,7 @@ inline void performer::loop(const op &o)
 	}
 }
 
-/* What the checker finds: outcomes of the complete executions. */
+/* Returns the outcomes of the complete executions that the checker finds. */
 inline outcomes run(const litmus &p, model::options how, model::result &r)
 {
 	outcomes out;

@@ -180,7 +180,7 @@ static_assert(AT(klock_completion, klock_queue) == AT(completion, queue));
 static_assert(AT(klock_condition, klock_queue) == AT(condition, queue));
 static_assert(AT(klock_wait_queue, klock_queue) == AT(wait_queue, queue));
 
-/* What is known of readers is between the two. */
+/* The fields that describe readers lie between the two. */
 template <typename C>
 constexpr bool same_readers()
 {

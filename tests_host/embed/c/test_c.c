@@ -346,7 +346,7 @@ static void share(const struct shared_kind *k)
 	expect(a == 2 * each && b == a, "every write is there");
 }
 
-/* -- What sleeps, by the host's threads -- */
+/* -- Locks that sleep, by the host's threads -- */
 
 enum { soon = 20000 /* cycles */ };
 

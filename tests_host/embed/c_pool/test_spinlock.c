@@ -92,7 +92,7 @@ static void *take_a(void *number)
 
 __attribute__((noinline)) static void take_and_return(void) { acquire(&a); }
 
-/* What a stack holds after a switch: something else. */
+/* Overwrites the stack, as another process does after a switch. */
 __attribute__((noinline)) static void overwrite_the_stack(void)
 {
 	char used[4096];

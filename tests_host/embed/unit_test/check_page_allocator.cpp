@@ -11,7 +11,7 @@
 
 struct world {
 	page_allocator<2> pages;
-	/* What a page's owner writes: a race if it has two. */
+	/* The owner of a page writes it: two owners would race. */
 	klock::plain<unsigned> contents[2];
 };
 

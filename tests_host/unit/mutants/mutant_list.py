@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be wrong with lock_order, and the test that finds it."""
+"""Faults of lock_order, each with the test that finds it."""
 
 from typing import NamedTuple
 

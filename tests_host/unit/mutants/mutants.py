@@ -23,7 +23,7 @@ import tool
 UNIT = "tests_host/unit"
 MODEL = "tests_host/model"
 
-# What takes a compiler longest, once for all.
+# The headers that take a compiler longest, precompiled once for all.
 STANDARD = "".join(f"#include <{name}>\n" for name in (
     "algorithm", "cstdio", "cstring", "fstream", "functional", "memory",
     "optional", "set", "stdexcept", "string", "utility", "vector"))

@@ -30,7 +30,7 @@ inline u64 nanoseconds()
 /* Told of each turn of a wait, on the thread that waits. */
 struct watcher {
 	virtual void turn() = 0;
-	/* What that thread's clock shows. */
+	/* Returns the time of that thread's clock. */
 	virtual u64 time() { return nanoseconds(); }
 
       protected:
