@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# What the lab shows on QEMU's virt boards, AArch64's and RISC-V's: read behind
-# boots.cmake. A tick of their clocks is longer than a PC's cycle: the sections
-# are shorter in number.
+# The lab's runs on QEMU's virt boards, AArch64's and RISC-V's: read behind
+# boots.cmake. A tick of their clocks is longer than a PC's cycle, so their
+# sections have fewer steps.
 
 set(KLOCK_BOARD_DEMO_WORDS "run=measure section=30 think=0 acquisitions=2000")
 
@@ -34,7 +34,7 @@ endfunction()
 function(klock_board arch image)
 	set(a ${arch}_)
 	set(on IMAGE ${image})
-	# What the first board has shown is a variant on the second.
+	# Runs of the first board are variants on the second.
 	set(variant test)
 	if(arch MATCHES "riscv")
 		set(variant full)

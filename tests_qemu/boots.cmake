@@ -61,8 +61,8 @@ klock_boot(full storm_parallel_2_long 2 parallel
 klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=100 convoys=2"
 	RUN --repeat 2 --identical)
 
-# What is no lock of the list: seq_lock, seq_latch, once, barrier. The wrong
-# ones, which must be found, are in the same run.
+# Runs of what is no lock of the list: seq_lock, seq_latch, once, barrier. The
+# wrong ones, which must be found, are in the same run.
 klock_boot(check sequences_4 4 single
 	"run=sequences mode=tap acquisitions=100000")
 klock_boot(full sequences_1 1 single
@@ -136,7 +136,7 @@ klock_boot(full measure_readers_csv 2 single
 klock_boot(full long_names 2 single
 	"run=backoff acquisitions=200"
 	"lock                          CPUs per second")
-# What each lock costs alone, in guest instructions.
+# The cost of each lock alone, in guest instructions.
 klock_boot(test icount_instructions 1 icount "run=instructions mode=tap"
 	"bakery_lock" RUN --repeat 2 --identical)
 klock_boot(test measure 8 single
@@ -173,8 +173,8 @@ klock_boot(test shared_busted 4 single
 klock_boot(full shared_busted_parallel_2 2 parallel
 	"run=busted_shared mode=tap parallel=1 acquisitions=2000 convoys=4 pauses=1")
 
-# What a checked lock says of a misuse, one for each kind of context: the panic
-# has each text. The holder again; another CPU; a handler over a waiter, and
+# Misuses that a checked lock finds, one for each kind of context: the panic has
+# each text. The holder again; another CPU; a handler over a waiter, and
 # (klock_deadlock) over a reader; an NMI handler.
 set(misused "at tests_qemu/lab/misuse.cpp:")
 klock_boot(check misuse 5 single "run=misuse what=recursion" panic

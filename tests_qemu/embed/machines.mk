@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What is not about locks: how a machine is compiled for, linked and started.
-# For kernel_cpp's Makefile and kernel_c's, by ARCH.
+# The part that is not about locks: how to compile, link and start a machine.
+# The Makefiles of kernel_cpp and kernel_c include it; ARCH picks the machine.
 
 make_image = cp $(image).debug $@
 

@@ -45,7 +45,7 @@ struct benches {
 [[nodiscard]] benches all_benches();
 [[nodiscard]] benches busted_benches();
 
-/* What the watchdog is told of a run. */
+/* The description of a run for the watchdog. */
 watched watched_torture(const bench &b, unsigned cpus, stuck standstill);
 watched watched_storm(const storm &test, lock_state (*state)(const void *),
 		      unsigned cpus, stuck standstill);
@@ -100,11 +100,11 @@ struct attempts {
 };
 
 /*
- * What finds the locks that are wrong must pass those that are right: the first
- * row of run=busted and run=busted_storm. It is also where the watchdog learns
- * how long the right locks stand still on this machine today.
+ * Runs the right locks, which must pass: the first row of run=busted and
+ * run=busted_storm. Here the watchdog also learns how long the right locks
+ * stand still on this machine today.
  *
- * find(bench, options): what is found wrong with it, or null.
+ * find(bench, options) returns the fault that it finds, or null.
  */
 void run_control(const options &o,
 		 const char *(*find)(const bench &b, const options &shorter));

@@ -106,7 +106,7 @@ void handler_order()
 	klock::guard held(console);
 }
 
-/* What a kernel prints when it fails, while it was printing. */
+/* Prints a failing kernel's last words while it was printing. */
 void console_in_panic()
 {
 	const auto print_last_words = [] { klock::irq_guard held(console); };

@@ -109,7 +109,7 @@ experiment experiment_for(const options &o, u32 cpus)
 		.irqs_off = o.irq != 0};
 }
 
-/* What was asked for and did not happen; null: nothing. */
+/* Returns what was asked for and did not happen, or null. */
 const char *missing(const options &o, const experiment &e, u64 acquisitions,
 		    u64 in_handler)
 {

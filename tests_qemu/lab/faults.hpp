@@ -71,15 +71,14 @@ void ask_where_all_are();
 /* NMIs so far, all CPUs, without the clock's. */
 [[nodiscard]] klock::u64 nmis_taken();
 
-/* What the test does in handlers, null: nothing; and what shows that it gets
- * on. */
+/* The test's handlers, null if none, and the count that shows its progress. */
 struct visitors {
 	void (*in_interrupt)(unsigned cpu);
 	void (*in_nmi)(unsigned cpu);
 	klock::u32 (*progress)();
 };
 
-/* What has come, all CPUs. */
+/* The interrupts that have come, on all CPUs. */
 struct fault_counts {
 	klock::u64 timer = 0;
 	klock::u64 ipi = 0;

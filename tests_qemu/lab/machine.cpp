@@ -37,7 +37,7 @@ klock::calibration measure_with_two()
 	return found;
 }
 
-/* What a pause costs needs no second CPU. */
+/* Measures the cost of a pause, which needs no second CPU. */
 klock::calibration measure_alone()
 {
 	klock::calibration found = {};

@@ -41,8 +41,8 @@ klock::u32 handoff_floor();
 [[nodiscard]] bool is_measured(klock::u64 ns);
 
 /*
- * What one cpu_relax() takes while so many CPUs pause, cycles. On a machine
- * whose CPUs all run it is what one takes alone; where vCPUs take turns at one
+ * Returns the cycles of one cpu_relax() while so many CPUs pause. If all CPUs
+ * of the machine run, that is the time of one alone. If vCPUs take turns at one
  * host core, each pause is a turn of all others.
  */
 klock::u32 relax_among(unsigned cpus);

@@ -274,7 +274,7 @@ constexpr u32 experiment = cpus | word_section | word_think | word_seconds |
 			   word_acquisitions | word_irq | word_seed |
 			   word_detail | word_patience | word_mode | mode_csv;
 
-/* What run= may be: the words that it reads, and no others. */
+/* A value of run=, with the words that it reads. */
 struct run_row {
 	const char *name;
 	u32 words;
@@ -515,7 +515,7 @@ const word_row &row_of(const char *name)
 	return *row;
 }
 
-/* What a word is called here: `outside` is think's name of before. */
+/* Returns a word's name: `outside` is the former name of think. */
 const char *name_of(const boot::word &word)
 {
 	return boot::same_text(word.name, "outside") ? "think" : word.name;
@@ -671,7 +671,9 @@ wrong check_shared(const options &o)
 	});
 }
 
-/* What the words leave open: the number of CPUs, the length of a run. */
+/*
+ * Fills in what the words leave open: the number of CPUs, the length of a run.
+ */
 bool complete(options &o)
 {
 	for (u32 &many : o.cpus.unchecked.of)
@@ -691,7 +693,7 @@ bool complete(options &o)
 	return true;
 }
 
-/* What holds without any word: its own text says it. */
+/* Sets the values that hold without any word: a word's own text states them. */
 void set_usual(options &o)
 {
 	o = {};

@@ -52,7 +52,10 @@ enum class job : u32 {
 	reset,
 };
 
-/* What checked locks name; run=misuse does one, run=deadlock one of any. */
+/*
+ * Misuses that checked locks name. run=misuse does one, run=deadlock one of
+ * any.
+ */
 enum class misuse : u32 {
 	recursion,
 	foreign_unlock,
@@ -70,7 +73,7 @@ enum class misuse : u32 {
 };
 
 /*
- * What a storm is made of; a mask. A run in which a part did not happen was no
+ * The parts of a storm, as a mask. A run in which a part did not happen was no
  * storm, whatever else it shows.
  */
 enum storm_part : u32 {
@@ -154,7 +157,9 @@ struct cpu_list {
 	u32 of[most_counts];
 };
 
-/* What holds without a word is in its row of `words`: read_options() sets it.
+/*
+ * The options of a run. The value that holds without a word is in its row of
+ * `words`: read_options() sets it.
  */
 struct options {
 	job run;

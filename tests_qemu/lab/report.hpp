@@ -43,7 +43,7 @@ void print_plan(const options &o, unsigned rows);
 /* How wide a table's first column is: as the longest of the locks asked for. */
 [[nodiscard]] unsigned name_width(const options &o);
 
-/* What runs now, for those who wait: gone when its row comes. */
+/* Shows a waiting reader what runs now; it goes when its row comes. */
 void say_running(const options &o, const char *lock);
 
 /* Counts a row, whoever prints it: wrong: what is, or a null pointer. */

@@ -16,7 +16,7 @@ using klock::selftest::participants;
 using klock::selftest::plan;
 using klock::selftest::result;
 
-/* What is asked for, of so many CPUs. */
+/* Returns the plan that the options ask for, with so many CPUs. */
 inline plan plan_for(const options &o, u32 cpus, u32 convoys)
 {
 	return {.cpus = cpus,

@@ -32,7 +32,10 @@ using klock::selftest::xorshift;
 /* The context that looks: an index of what each keeps for itself. */
 enum looker : u32 { by_thread, by_handler, by_nmi, lookers };
 
-/* What was seen; wrong: torn, older than before, made twice, too early. */
+/*
+ * The counts of a trial. wrong counts values that were torn, older than before,
+ * made twice or too early.
+ */
 struct trial_result {
 	u64 looks[lookers] = {};
 	u64 wrong = 0;

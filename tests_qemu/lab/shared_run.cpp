@@ -107,7 +107,7 @@ result torture_shared(const shared_row &row, const options &o, u32 cpus,
 	return row.torture.outcome();
 }
 
-/* What the handlers of a storm come to. */
+/* The run that the handlers of a storm work on. */
 constinit shared_torture_run *in_storm = nullptr;
 
 /* Whether a part of the storm has not come to this lock yet. */
@@ -221,7 +221,9 @@ int run_busted_shared(const options &o)
 	const char *wrong = nullptr;
 
 	begin_report(o, 1 + busted_shared_locks::size);
-	/* What is right passes; how long it stands still, the watchdog learns.
+	/*
+	 * The right locks pass, and the watchdog learns how long they stand
+	 * still.
 	 */
 	for (const shared_row &row : all_rows)
 		if (fault(torture_shared(row, o, o.cpus[0], stuck::is_control)))

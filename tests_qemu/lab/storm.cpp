@@ -14,7 +14,7 @@ using klock::selftest::doing_nothing;
 using klock::selftest::doing_section;
 using klock::selftest::doing_wait;
 
-/* What the CPU is about, for the watchdog; then as it was. */
+/* Tells the watchdog what the CPU is about; the destructor restores it. */
 struct storm::saying {
 	saying(storm_cpu &of, doing what)
 	    : cpu(of), before(of.now.load_relaxed())

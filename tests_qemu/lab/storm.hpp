@@ -142,13 +142,15 @@ struct seat<L> {
 
 struct storm;
 
-/* What a CPU does inside. */
+/* The work of a CPU inside. */
 using storm_section = void (*)(storm &of, unsigned cpu, u32 choice);
 
 /* The contexts of a CPU that try the lock: each is a contender. */
 enum tried_by { tried_by_thread, tried_by_nmi };
 
-/* What is a lock's own: its line of the list, and how a CPU takes it. */
+/*
+ * The lock's own part of a storm: its line of the list, and how a CPU takes it.
+ */
 struct storm_calls {
 	const char *name;
 	klock::u64 capacity;
@@ -248,7 +250,7 @@ struct storm_of : storm {
 	[[nodiscard]] const lock_type &watched() const { return outer; }
 
       private:
-	/* What one CPU brings along to the lock, to the nested one. */
+	/* One CPU's nodes or numbers for the lock and for the nested one. */
 	struct alignas(klock::cache_line) seats {
 		seat<lock_type> outer;
 		seat<lock_type> inner;

@@ -42,7 +42,7 @@ fault_counts &operator+=(fault_counts &sum, const fault_counts &more)
 	return sum;
 }
 
-/* What runs now, for handlers. */
+/* The run of now, for handlers. */
 constinit torture_run *torture_now = nullptr;
 constinit storm *storm_now = nullptr;
 

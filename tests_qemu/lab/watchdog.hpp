@@ -90,7 +90,7 @@ lock_state describe(const L &lock)
 	return describe(&lock, shape);
 }
 
-/* What becomes of a run that stands still. */
+/* The meaning of a run that stands still. */
 enum class stuck {
 	is_a_bug,   /* the end, with a report */
 	is_control, /* its own end: a right lock, as is_meant would have it */

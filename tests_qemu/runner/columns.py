@@ -46,7 +46,8 @@ def faults(names, rows):
 
 
 def log_faults(path, csv_rows):
-    """What plots.py would make of the log."""
+    """Yields the differences between the CSV file and what plots.py reads in
+    the log."""
     with open(path, encoding="utf-8") as file:
         found = plots.runs(file.read())
     for run in found:

@@ -26,7 +26,8 @@ SPREAD = ("run=measure section=500 think=0..2000 acquisitions=2000 "
 
 
 def table_arguments(description):
-    """What a script is told that makes a table between two marks of a README."""
+    """Returns the arguments of a script that makes a table between two marks of
+    a README."""
     parser = Parser(description)
     parser.add_argument("--log", required=True,
                         help="where the serial log goes")
@@ -126,7 +127,7 @@ def shape(table):
 
 
 def differences(table):
-    """What the first table that a person sees does not show, in words."""
+    """Yields in words what the first table that a person sees does not show."""
     rows = [line.split() for line in table[2:-1]]
     indices = [float(row[-1]) for row in rows]
     changes = [int(row[3]) for row in rows]
@@ -167,7 +168,7 @@ def median_faults(machine):
 
 
 def run_faults(place, machine, table):
-    """What is wrong by any compiler."""
+    """Yields the faults that do not depend on the compiler."""
     yield from differences(table)
     if shape(place.lines) != shape(shown(table)):
         yield "README's table is another one: build the target tables"

@@ -37,7 +37,8 @@ class Log:
     def write(self, text):
         line = text.encode()
         try:
-            # What is written in part says why when it is tried again.
+            # A write that was cut short raises the reason when it is tried
+            # again.
             done = self.file.write(line)
             while done < len(line):
                 done += self.file.write(line[done:])

@@ -39,7 +39,8 @@ ROW = re.compile(r"(\S+) +(\d+) +(\d+|-) +(\d+) +(\d+|-) +(\d+|-) +"
 NAMES = (("pairs", {"cpu", "other"}), ("topology", {"cpu", "offset_ns"}),
          ("readers", {"lock", "writers"}), ("measure", {"lock", "per_second"}),
          ("instructions", {"lock", "cycles"}))
-# What is printed of it, if it is there; without a list, all columns.
+# The columns that are printed, if they are there; all columns, if there is no
+# list.
 SHOWN = {
     "measure": ("lock", "cpus", "per_second", "handoffs", "handoff_median",
                 "handoff_p99", "longest_wait", "jain_permille",

@@ -20,7 +20,7 @@ from output import (STATUS_PASS, Outcome, Parser, Stopped, Trouble,
                     at_least_one, exit_status, seconds)
 
 SKIPPED = 77
-# What a clock said. No two runs say the same.
+# A figure of a clock. No two runs print the same.
 MEASURED = re.compile(r"\bclock \d|\d ?([kMG]Hz|ns|us|ms|cycles|per second)\b")
 TAIL = 40       # lines of the log that are shown when something is wrong
 HOW = """\
@@ -173,7 +173,8 @@ def machine_for(args, number):
 
 
 def faults(args, run, first):
-    """What is not as expected of this run besides how it ended, in words."""
+    """Yields in words what differs from the expected run, besides how it ended.
+    """
     for text in args.expect_text:
         if text not in run.serial and text not in run.message:
             yield f"nowhere to be found: {text!r}"
@@ -201,8 +202,8 @@ def faults(args, run, first):
 
 
 def report(args, number, machine, run, wrong):
-    """What the user has not read yet, once: the guest's own last words are on
-    the screen already where its lines are shown as they come."""
+    """Prints what the user has not read yet. The guest's own last lines are on
+    the screen already if its lines are shown as they come."""
     ended_wrong = run.outcome.value != args.expect
     if (wrong or ended_wrong) and not args.echo:
         tail = run.serial.splitlines()[-TAIL:]
@@ -235,7 +236,7 @@ def wait_for_gdb(args):
 
 
 def boot(machine, args):
-    """What had come when somebody ended it is shown."""
+    """Runs the machine. If somebody ends it, the lines up to then are shown."""
     sys.stdout.flush()
     try:
         if args.device:

@@ -209,7 +209,8 @@ def command(args, machine, path):
 
 
 def read_until_end(process, log):
-    """What the kernel has printed: firmware and GRUB come before it."""
+    """Returns the lines that the kernel has printed, without those of firmware
+    and GRUB."""
     lines = []
     for raw in process.stdout:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
@@ -275,7 +276,7 @@ def pages(monitor, folder, printed):
 
 
 def faults(args, printed, screens):
-    """What is wrong, in words."""
+    """Yields the faults, in words."""
     begin = next((i for i, line in enumerate(printed)
                   if line.startswith("lock ")), 0)
     report = printed[begin:]
@@ -301,7 +302,7 @@ def faults(args, printed, screens):
 
 
 def look(args, machine):
-    """What was printed, and the pages."""
+    """Returns the lines that were printed, and the pages of the screen."""
     font = Font.read(args.font) if args.font else None
     with tempfile.TemporaryDirectory() as folder, Log(args.log) as log:
         path = os.path.join(folder, "monitor")

@@ -369,7 +369,7 @@ def outcome(folder, text, words):
 
 
 def pulled_out(folder):
-    """What is said when the line ends."""
+    """Returns the status and the message of a run whose line ends."""
     line, end = pty.openpty()
     done = subprocess.Popen(
         [sys.executable, "-B", HERE / "run.py", "--device", os.ttyname(end),

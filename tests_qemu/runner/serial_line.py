@@ -47,7 +47,8 @@ def opened(path, speed):
 
 
 def chunks(line, watchdog):
-    """What comes; b"" now and then; ends with the line or the time-out."""
+    """Yields the bytes that come, and b"" now and then; ends with the line or
+    at the time-out."""
     while not watchdog.expired:
         ready, _, _ = select.select([line], [], [], 0.2)
         try:

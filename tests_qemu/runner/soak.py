@@ -61,7 +61,8 @@ def arguments():
 
 
 def possible(args):
-    """What of a round this host can run; what it cannot is said once."""
+    """Yields the parts of a round that this host can run, and prints the others
+    once."""
     for mode, toolchain, cpus, words in ROUND:
         machine = qemu.Machine(
             image=f"{args.images}/lab-{toolchain}.elf", cpus=cpus,

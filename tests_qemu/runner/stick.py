@@ -65,8 +65,9 @@ def here(line, args):
 
 
 def run(line, args, status=0):
-    """What it says; Trouble: it ends otherwise. A guest whose clock could not be
-    measured says so and fails; its table is a table."""
+    """Returns the program's output; raises Trouble if it ends otherwise. A
+    guest whose clock could not be measured says so and fails; its table is a
+    table."""
     done = subprocess.run(here(line, args), cwd=args.out, text=True,
                           timeout=PATIENCE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)

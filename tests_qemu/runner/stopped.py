@@ -83,7 +83,7 @@ def clock_of(serial):
 
 
 def faults(machine, seconds, right):
-    """What is wrong with a boot that was stopped, in words."""
+    """Yields in words the fault of a boot that was stopped."""
     for _ in range(TRIES):
         serial, status = boot(machine, seconds)
         clock = clock_of(serial)

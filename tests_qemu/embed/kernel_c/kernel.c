@@ -57,7 +57,7 @@ static uint times_made;
 static struct klock_barrier all_are_up = KLOCK_BARRIER_INIT;
 
 static volatile u64 ticks[max_cpus];
-/* What a CPU's thread saw that is wrong, and what its handler did. */
+/* The faults that a CPU's thread saw, and those that its handler saw. */
 static u64 wrong[max_cpus], wrong_in_handler[max_cpus];
 
 static void log_to(u64 *counter)

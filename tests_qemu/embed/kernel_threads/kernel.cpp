@@ -51,7 +51,7 @@ struct thread {
 	void *of = nullptr;
 };
 
-/* What a CPU runs, and where it comes back to when that is switched away. */
+/* A CPU's current thread, and the thread to which the CPU comes back. */
 struct alignas(klock::cache_line) per_cpu {
 	thread *current = nullptr;
 	thread idle;

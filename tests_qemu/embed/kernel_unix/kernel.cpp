@@ -276,7 +276,7 @@ void *kalloc()
 
 struct process {
 	spinlock lock;
-	/* What it sleeps for; null: it runs. */
+	/* The address that it sleeps for; null if it runs. */
 	const void *volatile sleeps_for;
 };
 constinit process processes[harts] = {};
