@@ -35,7 +35,7 @@ function(klock_target_of variable toolchain)
 	set(${variable} ${target} PARENT_SCOPE)
 endfunction()
 
-# What this host can build.
+# The toolchains that this host has.
 set(KLOCK_TOOLCHAINS)
 foreach(toolchain IN ITEMS gcc-64 gcc-32 clang-64 clang-32 gcc-aarch64
 		clang-aarch64 gcc-riscv64 clang-riscv64 gcc-riscv64s)
@@ -50,8 +50,9 @@ endforeach()
 # more: -DKLOCK_DEBUG_FLAGS=-g.
 set(KLOCK_DEBUG_FLAGS -g1 CACHE STRING "What kernels have for a debugger")
 
-# What a PC's kernel has blocks and stacks for; empty: boot/x86/machine/layout.h's
-# number. The lab has room for 512 below 32 MiB, at 57 KiB a CPU.
+# The number of CPUs for which a PC's kernel has blocks and stacks. If empty, it
+# is the number in boot/x86/machine/layout.h. The lab has room for 512 below 32
+# MiB, at 57 KiB a CPU.
 set(KLOCK_MAX_CPUS "" CACHE STRING "CPUs of the PC's kernels: 2 to 512")
 if(KLOCK_MAX_CPUS AND NOT (KLOCK_MAX_CPUS MATCHES "^[1-9][0-9]*$" AND
 		KLOCK_MAX_CPUS GREATER 1 AND KLOCK_MAX_CPUS LESS 513))

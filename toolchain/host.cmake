@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What every host program of the tests is built with. Not part of the library:
-# a project that embeds klock gets none of this.
+# The flags of every host program of the tests. They are not part of the
+# library: a project that embeds klock gets none of them.
 
 include(${CMAKE_CURRENT_LIST_DIR}/need.cmake)
 

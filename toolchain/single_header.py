@@ -42,8 +42,8 @@ def version():
 
 
 def write_header(name, known, done, out):
-    """What the header includes, then itself; each once. What it includes on a
-    condition stays where that holds."""
+    """Writes the headers that this one includes, then itself, each once. An
+    include under a condition stays under it."""
     if name in done:
         return
     done.add(name)
