@@ -8,7 +8,7 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH KLOCK_TOP)
 
 # klock_header_at(<variable> <file of the tree> <includes>)
 #
-# Where that header is, if it was installed; or nothing.
+# Sets the variable to the place of that header if it was installed, else to "".
 function(klock_header_at variable file includes)
 	string(REGEX REPLACE "^lib/" "" header ${file})
 	string(REGEX REPLACE "^(model|model_std|sim)/include/" "\\1/"

@@ -155,7 +155,9 @@ struct seq_words {
 	 */
 	using part [[gnu::may_alias]] = word;
 
-	/* Where a T is put together; no T is made before that. */
+	/*
+	 * Storage in which the words of a T are assembled before the T is made.
+	 */
 	union room {
 		room() {}
 		T value;

@@ -64,7 +64,7 @@ void *take(usize bytes, usize aligned)
 	return std::memset(room[mine] + start, never_written, bytes);
 }
 
-/* Where a block is; start: in its room. */
+/* A block's place; start is its offset in its room. */
 struct found_block {
 	block *at = nullptr;
 	unsigned maker = 0;
@@ -285,7 +285,10 @@ klock::arch::site at(const void *caller)
 	return model::detail::place_of_return(caller);
 }
 
-/* Where the lock is. The rest of it says what else it can do: nothing. */
+/*
+ * Returns the window on the lock's first word. All bytes behind the words that
+ * are known must be 0: other features are refused.
+ */
 template <typename Lock>
 window word_of(const Lock *l, usize also, const void *caller)
 {
@@ -426,7 +429,7 @@ KLOCK_WRAPPED(int, pthread_rwlock_tryrdlock, pthread_rwlock_t *l)
 
 	if (found >= written)
 		return EBUSY;
-	/* Where it has changed since, another execution looks later. */
+	/* If it has changed since, another execution looks later. */
 	model::assume(!swapped(w, found, found + 1, KLOCK_CALLER));
 	return 0;
 }

@@ -26,7 +26,7 @@ struct site {
 	constexpr site(const char *, int) {}
 };
 
-/* Where one shared value lives. */
+/* The storage of one shared value. */
 template <typename T>
 struct cell {
 	stored_as<T> value;

@@ -400,7 +400,7 @@ struct checker final : hooked::engine {
 	};
 	std::vector<saved> changed;
 
-	/* Where each thread of the host's has its own. */
+	/* The ranges of the host's thread_locals: each thread has its own. */
 	std::vector<std::pair<const char *, const char *>> thread_locals;
 
 	/* Words that std::atomic's sleepers wait on, by its address. */

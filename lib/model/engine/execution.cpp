@@ -989,7 +989,7 @@ void checker::notify(window w, site s)
 
 static bool of_the_checker(const void *at)
 {
-	/* Where a call to it finds the function. */
+	/* The table in which a call to it finds the function. */
 	const void *table;
 	std::memcpy(&table, static_cast<const void *>(hooked::running),
 		    sizeof(table));

@@ -1056,7 +1056,9 @@ void checker::explore_early()
  * the same in each process.
  */
 
-/* Where a debugger stops in a replay. With a frame of their own: no tail call.
+/*
+ * Functions where a debugger stops in a replay. The asm prevents a tail call,
+ * so that each has a frame of its own.
  */
 extern "C" [[gnu::noinline]] void model_replay_begins()
 {

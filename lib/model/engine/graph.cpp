@@ -413,9 +413,9 @@ bool is_access(const event &e)
 }
 
 /*
- * Where an access stands in its place's order: a write at 2 x its position, a
- * read just above its write. (a, b) in eco iff key(a) < key(b): rf, mo and fr
- * and what follows from them.
+ * Returns an access's key in the order of its location: 2 x its position for a
+ * write, and one above its write for a read. (a, b) in eco iff key(a) < key(b):
+ * rf, mo and fr and what follows from them.
  */
 unsigned key(const graph &g, const event &e)
 {

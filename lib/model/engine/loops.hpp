@@ -111,7 +111,9 @@ struct loops final : hooked::engine {
 	/* Clears what the engine has left on the CPU's stack. */
 	void wipe() const;
 
-	/* Where the last call of the current CPU was, and if in a loop. */
+	/*
+	 * The line of the current CPU's last call, and whether it is in a loop.
+	 */
 	site last_site() const;
 	bool in_a_loop() const;
 

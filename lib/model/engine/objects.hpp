@@ -138,7 +138,7 @@ struct own_stack {
 		u8 wrote = 0, read = 0; /* epochs; 0: never */
 		bool shared = false;
 	};
-	/* Where calls return to; known while a finding is shown. */
+	/* The return addresses of calls, known while a finding is shown. */
 	struct callers {
 		const void *writer = nullptr, *reader = nullptr;
 	};

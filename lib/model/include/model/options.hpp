@@ -59,7 +59,10 @@ struct options {
 	/* `sections` by a name for code that is no lock; give one of them. */
 	std::vector<unsigned> runs = {};
 
-	/* Where to give up; result.exhaustive then is false. */
+	/*
+	 * The number of executions after which to give up; result.exhaustive
+	 * then is false.
+	 */
 	u64 max_executions = 20'000'000;
 	unsigned max_events = 240; /* of one CPU in one execution */
 
@@ -237,7 +240,7 @@ struct result {
 	/* The finding needs load buffering, which ISO C++ leaves open. */
 	bool open = false;
 
-	/* Nothing wrong was seen; says nothing without exhaustive. */
+	/* Whether no bug was found; says little without exhaustive. */
 	bool ok() const { return found == bug::none; }
 };
 

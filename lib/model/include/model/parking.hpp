@@ -83,8 +83,8 @@ inline void unpark_for_nothing(unsigned thread)
 }
 
 /*
- * Where a page fault may come in a wait, whose own park takes the permit: once
- * a wait, or not at all.
+ * A page fault that may come in a wait and whose own park takes the permit:
+ * once a wait, or not at all.
  */
 inline void nested_park()
 {

@@ -80,7 +80,7 @@ inline pace pace_of(Pace &turns)
 
 } // namespace hooked
 
-/* Where one shared value lives. */
+/* The storage of one shared value. */
 template <typename T>
 struct cell {
 	T value;
