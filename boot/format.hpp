@@ -189,7 +189,7 @@ struct same_type {
 template <typename... Arguments>
 using format_for = typename same_type<checked_format<Arguments...>>::type;
 
-/* Where the text goes, one char after the other. */
+/* The destination of a text, which it takes one char after the other. */
 struct format_sink {
 	void (*put)(void *context, char c);
 	void *context;

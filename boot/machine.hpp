@@ -104,7 +104,10 @@ cpu_list find_cpus(const boot_info &info);
  */
 cpu_place find_place(u64 hardware_id);
 
-/* Where there are page tables: guard pages, and read-only what is. */
+/*
+ * If there are page tables, sets up guard pages and write-protects read-only
+ * memory.
+ */
 void protect_memory();
 
 /* Starts cpu_blocks[1] to [slots - 1], each of which comes to ap_main(). */

@@ -12,7 +12,7 @@
 
 namespace boot {
 
-/* Where a CPU stands on its way up. */
+/* The stage of a CPU that starts up. */
 enum cpu_state : u32 {
 	cpu_absent,   /* no such CPU, or not called yet */
 	cpu_expected, /* called */
@@ -64,7 +64,7 @@ void prepare_cpu(unsigned slot, u32 number, u64 hardware_id);
 /* How many entries of cpus[] are valid; written by the first CPU only. */
 void set_cpu_count(unsigned count);
 
-/* Where a CPU lives when it has nothing to do: asleep until run_on_cpus(). */
+/* Sleeps until run_on_cpus(); a CPU with nothing to do runs this. */
 [[noreturn]] void idle(percpu &self);
 
 } // namespace boot

@@ -111,7 +111,7 @@ unsigned number_all(unsigned slots)
 
 } // namespace
 
-/* Where the other CPUs' C++ begins; called by the machine's entry. */
+/* The first C++ function of the other CPUs, called by the machine's entry. */
 extern "C" [[noreturn]] void ap_main(percpu *cpu)
 {
 	u32 expected = cpu_expected;

@@ -66,7 +66,7 @@ void protect_memory()
 		blocks[first / block_size % entries + i] =
 			address_of(&pages[i * entries]) | MAP_TABLE;
 
-	/* Where null pointers lead is nothing. */
+	/* The first block is not mapped: null pointers fault. */
 	for (usize i = 1; i < entries; i++)
 		low_blocks[i] = i * block_size | MAP_BLOCK | MAP_DEVICE |
 				MAP_NO_EXECUTE;

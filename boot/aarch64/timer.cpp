@@ -32,7 +32,7 @@ constexpr u32 first_private = 16;
 constexpr usize physical_timer = 1;
 constexpr usize virtual_timer = 2;
 
-/* Where the tree says nothing: Base System Architecture (DEN 0094). */
+/* The number if the tree states none: Base System Architecture (DEN 0094). */
 constinit u32 virtual_interrupt = 27;
 constinit u32 physical_interrupt = 30;
 

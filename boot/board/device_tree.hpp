@@ -55,7 +55,7 @@ struct tree_property {
 	bool has_text(const char *wanted) const;
 };
 
-/* Where the parts of a tree lie. To be walked: tree_walk. */
+/* The places of a tree's parts; tree_walk walks it. */
 struct device_tree {
 	const u8 *structure = nullptr;
 	usize structure_size = 0;

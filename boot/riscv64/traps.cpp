@@ -82,9 +82,9 @@ constexpr const char *names[16] = {
 };
 
 /*
- * Where the chain of calls begins. A function that makes no calls keeps its
- * caller's frame pointer where others keep the return address, which it has in
- * RA (GCC 12): the chain goes on with the caller's.
+ * Returns the start of the chain of calls. A function that makes no calls keeps
+ * its caller's frame pointer where others keep the return address, which it has
+ * in RA (GCC 12): the chain goes on with the caller's.
  */
 usize first_of_calls(const interrupt_frame &frame)
 {

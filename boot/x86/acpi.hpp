@@ -19,7 +19,7 @@ struct io_apic {
 	u32 first_input;
 };
 
-/* Where the ISA's interrupt 0, the old timer's, comes in. */
+/* The input of the ISA's interrupt 0, the old timer's. */
 struct timer_wire {
 	u32 input = 0; /* of all I/O APICs together */
 	bool active_low = false;
@@ -72,7 +72,7 @@ struct acpi_timers {
 	usize hpet = 0; /* the same; else its address */
 };
 
-/* Where there is no ACPI, or none that is right: none of them. */
+/* Returns ACPI's timers; none if there is no ACPI, or a damaged one. */
 acpi_timers read_acpi_timers(const firmware_memory &memory,
 			     const rsdp_copy &given);
 

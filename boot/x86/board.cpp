@@ -58,7 +58,7 @@ void wait_for(u8 bit)
 	present = false;
 }
 
-/* Where nothing answers, the others do nothing. */
+/* If nothing answers, the other serial functions do nothing. */
 void serial_init()
 {
 	out8(interrupt_enable, 0);

@@ -179,7 +179,7 @@ bool measure_tsc()
 	return false;
 }
 
-/* Nothing better is there. */
+/* Guesses the clock if there is nothing better. */
 void guess_tsc()
 {
 	const char *from = "the last measurement";

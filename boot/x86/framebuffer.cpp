@@ -18,7 +18,7 @@ extern "C" {
 
 namespace {
 
-/* Where a screen has more than these, pixels are drawn larger. */
+/* The columns beyond which pixels are drawn larger. */
 constexpr unsigned wanted_columns = 100;
 constexpr unsigned wanted_rows = 30;
 

@@ -123,10 +123,11 @@ void report_exception(const interrupt_frame &frame, usize stack_pointer)
 namespace {
 
 /*
- * Nobody asked for these, and they mean nothing. The old controllers can raise
- * a spurious interrupt although all is masked; so can the local APIC (Intel SDM
- * volume 3A, Spurious Interrupt). Neither is to be acknowledged. The wake-up
- * has done all it should when HLT has ended; that one is.
+ * Returns whether an interrupt came unasked and means nothing. The old
+ * controllers can raise a spurious interrupt although all is masked; so can the
+ * local APIC (Intel SDM volume 3A, Spurious Interrupt). Neither is to be
+ * acknowledged. A wake-up has done all it should when HLT has ended; that one
+ * is.
  */
 bool is_harmless(u64 vector)
 {

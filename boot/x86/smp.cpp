@@ -18,7 +18,7 @@ extern "C" {
 extern const u8 trampoline_start[];
 extern const u8 trampoline_end[];
 
-/* Where a starting CPU looks for its block; a null pointer: sleep for good. */
+/* The blocks of starting CPUs; a CPU that finds null sleeps for good. */
 percpu *percpu_by_apic_id[APIC_IDS];
 }
 

@@ -29,7 +29,7 @@ void text_screen::init(const screen_painter &by, bool is_blank)
 	show();
 }
 
-/* Where the screen begins if the line that is written is the last one on it. */
+/* Returns the screen's first line if the line that is written is its last. */
 unsigned text_screen::last_top() const
 {
 	return line < painter.rows ? 0 : line - painter.rows + 1;

@@ -50,8 +50,8 @@ constexpr u64 descriptor(u32 base, u32 limit, u8 type)
 constexpr u64 flat = 0x00cf000000000000; /* limit in 4 KiB: 4 GiB; 32-bit */
 
 /*
- * Where the double fault task begins. The task change has saved what was
- * interrupted in the CPU's other TSS and pushed the error code.
+ * The entry of the double fault task. The task switch has saved the interrupted
+ * state in the CPU's other TSS and pushed the error code.
  */
 [[noreturn]] void double_fault()
 {

@@ -92,8 +92,9 @@
 #define ERROR_CODE_VECTORS 0x60227d00
 
 /*
- * Where other CPUs start: a free page below 1 MiB, SIPI vector = page / 4096;
- * another one if the loader says that this one is not free.
+ * The page where other CPUs start: it is free and below 1 MiB, and the SIPI
+ * vector is page / 4096. It is another page if the loader says that this one is
+ * not free.
  */
 #define TRAMPOLINE_ADDRESS 0x8000
 
