@@ -100,7 +100,8 @@ function(klock_add_catch_test name)
 	if(NOT ARG_TIMEOUT)
 		set(ARG_TIMEOUT 1800)
 	endif()
-	# Where the compiler ran: __FILE__ may be relative to it (ccache).
+	# The folder in which the compiler ran: __FILE__ may be relative to it
+	# (ccache).
 	add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS}
 		WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
 	set_tests_properties(${name} PROPERTIES

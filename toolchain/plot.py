@@ -280,7 +280,7 @@ def name_of(names):
 
 
 def at_height(points, height):
-    """Where a curve that only rises is so high."""
+    """Returns the x at which a curve that only rises has this height."""
     (x, y), *rest = points
     for next_x, next_y in rest:
         if next_y >= height:

@@ -724,7 +724,7 @@ struct context {
 	double handoff_cycles = 0;
 	/* Trials on cores of their own; those that never were undisturbed. */
 	unsigned trials = 0, disturbed = 0;
-	/* Where threads share cores, a trial is so many times as long. */
+	/* The factor by which a trial is longer if threads share cores. */
 	unsigned stretch = 50;
 
 	unsigned cores() const { return opts.cores ? opts.cores : here.cores; }
@@ -737,7 +737,7 @@ struct context {
 		return trial_threads > here.cores ? stretch * opts.trial
 						  : opts.trial;
 	}
-	/* Where a file of results goes. */
+	/* Returns the path of a file of results. */
 	std::filesystem::path file(const char *name) const
 	{
 		return opts.out / name;

@@ -20,7 +20,9 @@ namespace bench {
 
 using series = std::vector<double>;
 
-/* Where so much (0 .. 1) of the series lies below; 0 if there is none. */
+/*
+ * Returns the value below which a part (0 .. 1) of the series lies; 0 if empty.
+ */
 inline double quantile(series s, double part)
 {
 	if (s.empty())

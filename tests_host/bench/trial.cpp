@@ -61,7 +61,7 @@ bool workers::run(unsigned number, std::chrono::microseconds length,
 	arrived = 0;
 	trial++;
 	wake.notify_all();
-	/* Where a turn takes long, nobody looks at the clock for long. */
+	/* If a turn takes long, nobody looks at the clock for long. */
 	if (!finished.wait_for(hold, 2 * length + std::chrono::milliseconds(2),
 			       [this] { return running == 0; })) {
 		referee.blown = true;

@@ -486,7 +486,7 @@ TEST_CASE("acpi: a MADT cut short anywhere, its checksum made right")
 
 	m.cpu(0).cpu(1).x2apic_cpu(2).wire(2).io_apic(0xfec00000);
 	const bytes whole = m.table();
-	/* Where each entry ends: a cut there leaves a whole MADT. */
+	/* The end of each entry: a cut there leaves a whole MADT. */
 	const std::size_t ends[] = {44, 52, 60, 76, 86, 98};
 
 	for (std::size_t size = 36; size < whole.size(); size++) {

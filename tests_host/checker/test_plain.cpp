@@ -383,7 +383,7 @@ TEST_CASE("plain: malloc() and its like are as new and delete")
 		std::free(p);
 		std::free(p);
 	});
-	/* Nobody frees what another may still look at, whoever is first. */
+	/* No CPU frees what another may still read, whichever is first. */
 	const auto first = run<owner>(
 		[](owner &o) { model::check(*o.p.load(relaxed) == 0); },
 		[](owner &o) { std::free(o.p.load(relaxed)); });

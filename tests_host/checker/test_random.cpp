@@ -372,7 +372,7 @@ TEST_CASE("load buffering: the executions that brute force finds", "[deep]")
 		      300) > 20);
 }
 
-/* Where what is written depends on what is read there may be others. */
+/* If a written value depends on a read one, brute force may find others. */
 TEST_CASE("load buffering: no execution that brute force does not find",
 	  "[deep]")
 {

@@ -13,7 +13,7 @@ namespace verdict {
 using klock::u64;
 using model::result;
 
-/* Nothing is wrong, nothing left out, by so many executions. */
+/* Checks that no bug was found and nothing left out, in so many executions. */
 inline void between(u64 least, u64 most, const result &r, int line)
 {
 	INFO("line " << line << ": " << r.complete << " complete, " << r.blocked

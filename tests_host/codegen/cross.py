@@ -132,7 +132,7 @@ def _functions(listing):
 
 # -- Where the code of one function may go -----------------------------------
 
-# Nothing follows: AArch64's, and RISC-V's without aliases.
+# Instructions that nothing follows: AArch64's, and RISC-V's without aliases.
 _ENDS = re.compile(r"(?:b|br|ret|udf|c\.jr?|(?:c\.)?ebreak|unimp) |jalr? zero,")
 
 

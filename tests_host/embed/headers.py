@@ -73,7 +73,7 @@ def compiles_alone(case):
             undefined = case.must("nm", "-u", "use.o").split()
             case.expect(not undefined, f"{cxx} {bits} needs {undefined}")
         case.must(cxx, "-std=c++20", *STRICT, "-Ihosted", "-c", "use.cpp")
-    # Where no linker has the names that tell ports and versions apart.
+    # A target whose linker lacks the names that tell ports and versions apart.
     case.must("clang++", "--target=x86_64-apple-darwin", "-std=c++20",
               *FREESTANDING, "-Ix86", "-c", "use.cpp")
     for port, (triple, flags, _) in CLANG_ALONE.items():

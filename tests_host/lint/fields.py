@@ -174,7 +174,7 @@ FIELDS = ("Algorithm", "Source", "Use when", "Size", "Zero bytes", "Lifetime",
           "Fairness", "Capacity", "Context", "Assumes", "Sizes", "State",
           "Ordering", "Cost")
 
-# Where there is nothing to say they are left out.
+# Fields that are left out if there is nothing to say.
 OPTIONAL = ("Sizes",)
 
 # The fields whose claims a test checks.

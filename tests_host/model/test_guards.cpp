@@ -426,7 +426,7 @@ TEST_CASE("irq_shared_lock: an NMI's handler tries, over a writer as well")
 	are_right<in_order>(sizes, true, tries<in_order>);
 }
 
-/* Where the gate is not its own, what it took of L is given back. */
+/* If it does not get the gate, it gives back what it took of L. */
 TEST_CASE("irq_shared_lock: a writer that tries writes, or leaves no trace")
 {
 	const std::vector<size> sizes = {

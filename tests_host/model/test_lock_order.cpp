@@ -599,7 +599,10 @@ struct known_world : new_world {
 	known_world() { take_all(); }
 };
 
-/* Where it is done, but for the locks themselves and what checks each. */
+/*
+ * Returns the files in which it is done, except those of the locks themselves
+ * and of what checks each.
+ */
 template <typename World>
 std::set<std::string> done_by_order(model::operation what)
 {

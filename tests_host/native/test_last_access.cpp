@@ -28,7 +28,10 @@ namespace last_access_tests {
 
 namespace {
 
-/* Where an object lives that is not freed, but looked at after its end. */
+/*
+ * The place of an object whose memory is looked at after its end, when it is
+ * filled with `earth`.
+ */
 constexpr int earth = 0xa5;
 alignas(4096) unsigned char grave[4096];
 

@@ -124,8 +124,7 @@ struct standstill {
 			since[i] = all[i].turns();
 	}
 
-	/* Where all are done there is nobody to wait for, and no stand-still.
-	 */
+	/* If all are done, nobody is waited for and nothing stands still. */
 	bool round_is_over() const
 	{
 		bool somebody = false;
@@ -280,7 +279,7 @@ result run_fresh(const plan &p, stuck standing_still)
 {
 	const auto t = std::make_unique<Torture>();
 
-	/* Where it can be, without its type. */
+	/* If possible, the type of the torture is erased. */
 	if constexpr (std::is_base_of_v<torture_run, Torture>)
 		run_any<torture_run>(*t, Subject::name, sizeof(*t), p,
 				     standing_still);

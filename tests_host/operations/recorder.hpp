@@ -133,7 +133,7 @@ struct recorder final : hooked::engine {
 
 /* -- What it was told of one operation, against its name -- */
 
-/* Where the operations are called. */
+/* The call site of the operations. */
 inline constexpr site there{"caller.cpp", 42};
 
 /*

@@ -363,7 +363,7 @@ TEST_CASE("try_lock: others may pass between any two instructions (ABA)")
 TEST_CASE("try_lock: one that swaps next alone is found out by the same steps")
 {
 	struct busted : selftest::busted::aba_try_lock {
-		/* Nobody asks. */
+		/* This is never called. */
 		bool is_locked() const { return false; }
 	};
 	constexpr u64 all = busted::max_contenders;

@@ -63,8 +63,8 @@ void ask_all(unsigned cpus);
 void ask_where_all_are();
 
 /*
- * Where the CPU was when the last NMI came, or paused last: an instruction's
- * address.
+ * Returns the address of the instruction at which the CPU's last NMI came, or
+ * at which it paused last.
  */
 [[nodiscard]] klock::usize where_is(unsigned cpu);
 

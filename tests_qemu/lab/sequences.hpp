@@ -409,7 +409,7 @@ struct handlers_read_trial {
 		writes[cpu]++;
 		for (u32 &v : data.at) {
 			v++;
-			/* Where vCPUs take turns, another's is now. */
+			/* If vCPUs take turns, lets another run. */
 			if (dice.below(64) == 0)
 				klock::cpu_relax();
 		}

@@ -229,7 +229,7 @@ const char *run_row(const row &what, const options &o, u32 cpus,
 	here.prepare(1 + o.acquisitions / cpus, cpus);
 	here.somebody_sleeps =
 		cpus > 1 ? +[] { return slept.load_relaxed(); } : nullptr;
-	/* Where a stand-still is waited for, handlers come as often as ever. */
+	/* If a stand-still is expected, handlers come as often as ever. */
 	prepare_faults(
 		cpus, seed,
 		{handle, nullptr,

@@ -172,8 +172,8 @@ bool storm::is_over() const
 }
 
 /*
- * Where very many wait in line, no NMI handler finds the lock free. Now
- * all have left, and but for a timer's handler nobody wants it.
+ * If very many CPUs wait in line, no NMI handler finds the lock free. Now all
+ * have left, and only a timer's handler wants it.
  */
 void storm::offer_free_lock(storm_cpu &mine)
 {

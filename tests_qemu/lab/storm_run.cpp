@@ -24,7 +24,7 @@ namespace {
 
 using namespace klock::selftest;
 
-/* Where NMI handlers try the lock, each CPU contends twice. */
+/* If NMI handlers try the lock, each CPU contends twice. */
 unsigned storm_cpus(const storm_calls &of, u32 cpus)
 {
 	const u64 contexts = of.try_lock && boot::has_nmi() ? 2 : 1;

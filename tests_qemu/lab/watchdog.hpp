@@ -31,7 +31,7 @@ struct lock_state {
 	unsigned size = 0;
 };
 
-/* Where a lock has its counters; nowhere: it has none. */
+/* The offsets of a lock's counters; equal if it has none. */
 struct ticket_places {
 	klock::usize next, owner;
 

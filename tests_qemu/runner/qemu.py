@@ -62,7 +62,7 @@ ARCHES = {
                      ("-machine", "virt", "-bios", "default"), "rv64"),
 }
 
-# Where memory begins: an image that begins elsewhere has the firmware there.
+# The start of memory: an image that begins elsewhere has the firmware there.
 RISCV_MEMORY = 0x80000000
 
 # e_machine of an ELF file (System V ABI, and the processors' supplements). A

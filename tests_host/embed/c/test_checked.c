@@ -38,7 +38,7 @@ unsigned klock_os_cpu_id(void) { return cpu; }
 int klock_os_context(void) { return context; }
 __SIZE_TYPE__ klock_os_thread(void) { return thread; }
 
-/* Where it is learned: from the second half on. */
+/* The record of the lock order, used from the second half on. */
 static struct klock_lock_order *known;
 
 struct klock_lock_order *klock_os_lock_order(void) { return known; }

@@ -267,8 +267,10 @@ namespace {
 
 /* -- The scheduler: each CPU's own stack -- */
 
-/* Nobody runs, nobody can: all that sleep wait for each other, or for a
- * wake-up that was lost. */
+/*
+ * Reports that no thread can run: all sleepers wait for each other, or for a
+ * wake-up that was lost.
+ */
 [[noreturn]] void report_standstill()
 {
 	boot::print("FAIL: %u threads sleep, and nobody is left to wake them\n",
