@@ -211,7 +211,7 @@ struct reader_lock {
 	}
 
 	/*
-	 * By O2 and O5 one of the two sees the other: a writer this mark, or
+	 * O2 and O5 make one of the two see the other: a writer this mark, or
 	 * this reader the writer. Taking the mark back is relaxed: the fence
 	 * before it releases all that this CPU has read.
 	 */

@@ -24,7 +24,7 @@ import tool
 FILES = {"uncontended.csv": True, "contended.csv": True, "handoff.csv": True,
          "scaling.csv": True, "sequences.csv": False, "sizes.csv": False,
          "sleeping.csv": False, "bars.csv": False}
-# The same for every row of locks that readers share.
+# Files with a row for each lock that readers share.
 SHARED = ("shared_alone.csv", "shared.csv")
 SHARES = {"0", "1", "10", "50"}     # of writers, each in shared.csv
 # The locks of the files on more threads than cores, from a run of their own.

@@ -46,7 +46,7 @@ def _value(figure):
 
 
 def _prose(comment):
-    """The same length, without the margin and the names of tests."""
+    """Returns the comment, the margin and the names of tests made blank."""
     text = _CHECKED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), comment)
     return re.sub(r"\n[ \t]*\*?[ \t]*", lambda m: " " * len(m[0]), text)
 

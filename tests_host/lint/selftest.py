@@ -20,7 +20,7 @@ import format as clang_format
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
          "lock_table", "repeated", "members", "names", "figures",
-         "proofs", "seeded")
+         "proofs", "seeded", "sentences")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
@@ -401,9 +401,37 @@ FAULTS = [
          '"other_lock.hpp"', "", "but in no file"),
 ]
 
+SENTENCES = [
+    Case("sentences", "a comment without a subject", BOOT, "struct gate {",
+         "/*\n * Of a gate.\n */\nstruct gate {", "/*",
+         "'Of ...': begin with a subject"),
+    Case("sentences", "two words without a subject", TYPES, "#pragma once",
+         "#pragma once\n/* The same, once more. */", "The same",
+         "'The same ...'"),
+    Case("sentences", "a heading without a subject", TYPES, "#pragma once",
+         "#pragma once\n/* -- Who takes it -- */", "Who takes", "'Who ...'"),
+    Case("sentences", "a comment behind code", BOOT, "bool is_up",
+         "int n; // And another.\nbool is_up", "And another", "'And ...'"),
+    Case("sentences", "the second of two comments of lines", BOOT, "bool is_up",
+         "// A number.\n// Of two.\nint n;\n// Of n alone.\nbool is_up",
+         "// Of n alone", "'Of ...'"),
+    Case("sentences", "a comment in Python", "toolchain/x.py", "",
+         "# SPDX-License-Identifier: MIT\nx = 1\n# A number.\n# Of x.\n"
+         "y = 1  # Whoever adds.\n", "Whoever", "'Whoever ...'"),
+    Case("sentences", "a docstring", "toolchain/x.py", "",
+         "# SPDX-License-Identifier: MIT\ndef f():\n    \"\"\"Those that f.\"\"\"\n",
+         "Those that", "'Those ...'"),
+    Case("sentences", "a comment in CMake", "boot/x.cmake", "",
+         "# SPDX-License-Identifier: MIT\n\n# Whose sources.\nset(x)\n",
+         "Whose", "'Whose ...'"),
+    Case("sentences", "a comment in a script", "boot/run", "",
+         "#!/bin/sh\n# SPDX-License-Identifier: MIT\ntrue # Else.\n", "Else",
+         "'Else ...'"),
+]
+
 CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
     + REPEATED + NAMES + FIGURES \
-    + OPERATIONS + FAULTS
+    + OPERATIONS + FAULTS + SENTENCES
 
 
 def fixture():

@@ -81,7 +81,7 @@ class Run:
 
 
 def value(name, text):
-    """Of a column; ValueError: this is none."""
+    """Returns a column's value; raises ValueError if it is none."""
     if name in TEXTS:
         return text
     number = float(text) if "." in text else int(text)
