@@ -192,15 +192,16 @@ static void threads_count(const struct kind *k)
 static void proportional_bases(void)
 {
 	now = "proportional_ticket_u8";
-	proportional_u8_init();
-	expect(INNER(proportional_u8).klock_base == KLOCK_PROPORTIONAL_BASE,
+	proportional_ticket_u8_init();
+	expect(INNER(proportional_ticket_u8).klock_base ==
+		       KLOCK_PROPORTIONAL_BASE,
 	       "init gives the base of C++");
-	klock_set_base(&proportional_u8, 3);
-	klock_set_base(&proportional_u16, 3);
-	klock_set_base(&proportional_u32, 3);
-	expect(INNER(proportional_u8).klock_base == 3 &&
-		       INNER(proportional_u16).klock_base == 3 &&
-		       INNER(proportional_u32).klock_base == 3,
+	klock_set_base(&proportional_ticket_u8, 3);
+	klock_set_base(&proportional_ticket_u16, 3);
+	klock_set_base(&proportional_ticket_u32, 3);
+	expect(INNER(proportional_ticket_u8).klock_base == 3 &&
+		       INNER(proportional_ticket_u16).klock_base == 3 &&
+		       INNER(proportional_ticket_u32).klock_base == 3,
 	       "set_base");
 }
 

@@ -5,6 +5,8 @@
  * stands in the table, first; locks that are held from the start; and locks
  * that are released in the order they were taken.
  */
+#include "first.h"
+
 #include <klock/klock.h>
 
 #include <pthread.h>
@@ -110,11 +112,11 @@ static void print(void)
 }
 
 /* Taken once, once by try_lock, and one try fails; in the table, and out. */
-#define COUNT_EACH(x, init)                                                    \
+#define COUNT(x)                                                               \
 	static void count_##x(void)                                            \
 	{                                                                      \
 		static struct klock_counted_##x lock =                         \
-			KLOCK_COUNTED_INIT(#x, init);                          \
+			KLOCK_COUNTED_INIT(#x, FIRST_##x);                     \
                                                                                \
 		klock_lock(&lock);                                             \
 		expect(!klock_try_lock(&lock), #x " is held");                 \
@@ -129,29 +131,12 @@ static void print(void)
 		expect(strstr(table, #x) == 0, #x " is gone");                 \
 	}
 #define TWICE "           2            0       0               0           0 "
+#define COUNT_EACH(shape, x, v) AFTER_THE_LIST(COUNT)(x)
+#define CALL_EACH(shape, x, v) count_##x();
 
-COUNT_EACH(ticket_u32, KLOCK_TICKET_INIT)
-COUNT_EACH(preemptable_ticket_u8, KLOCK_PREEMPTABLE_TICKET_INIT)
-COUNT_EACH(preemptable_ticket_u16, KLOCK_PREEMPTABLE_TICKET_INIT)
-COUNT_EACH(tas, KLOCK_TAS_INIT)
-COUNT_EACH(backoff_ttas, KLOCK_BACKOFF_TTAS_INIT)
-COUNT_EACH(queued_64, KLOCK_QUEUED_INIT)
-COUNT_EACH(queued_256, KLOCK_QUEUED_INIT)
-COUNT_EACH(rw_ticket_u8, KLOCK_RW_TICKET_INIT)
-COUNT_EACH(rw_ticket_u16, KLOCK_RW_TICKET_INIT)
+EACH(KLOCK_COUNTED_ALL(COUNT_EACH, ))
 
-static void count_all(void)
-{
-	count_ticket_u32();
-	count_preemptable_ticket_u8();
-	count_preemptable_ticket_u16();
-	count_tas();
-	count_backoff_ttas();
-	count_queued_64();
-	count_queued_256();
-	count_rw_ticket_u8();
-	count_rw_ticket_u16();
-}
+static void count_all(void) { KLOCK_COUNTED_ALL(CALL_EACH, ) }
 
 /* The lock's name is its readers', too. */
 static void count_readers(void)
