@@ -216,7 +216,7 @@ struct half_of_pair<lock_with<L, With>> {
 template <typename Given>
 concept pairable = requires { typename half_of_pair<Given>::taken; };
 
-/* Of two objects that have no order in C++: the one of their addresses. */
+/* Compares addresses, as two objects have no order in C++. */
 inline bool lies_before(const void *a, const void *b)
 {
 	return reinterpret_cast<usize>(a) < reinterpret_cast<usize>(b);
@@ -275,7 +275,7 @@ struct pair_guard_of : in_a_block {
 	typename half_of_pair<B>::taken second;
 };
 
-/* Of an irq_lock: one error, and what to write instead. */
+/* An irq_lock gets one error, which says what to write instead. */
 template <typename A, typename B, typename Irqs>
 	requires(!Irqs::disables &&
 		 (half_of_pair<A>::irq_only || half_of_pair<B>::irq_only))

@@ -272,8 +272,8 @@ struct phase_fair_lock {
 	}
 
 	/*
-	 * The same if no reader is in; never waits. Where it fails it has
-	 * written nothing, and the caller is upgradable as before.
+	 * Becomes the holder if no reader is in; never waits. Where it fails it
+	 * has written nothing, and the caller is upgradable as before.
 	 */
 	[[nodiscard]] bool try_upgrade()
 	{

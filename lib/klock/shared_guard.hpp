@@ -60,7 +60,7 @@ shared_guard(L &, With &&...) -> shared_guard<L>;
 template <typename L, typename... With>
 shared_guard(detail::lock_and_caller<L>, With &&...) -> shared_guard<L>;
 
-/* The same if no writer is in the way now; is true while it holds the lock. */
+/* Reads if no writer is in the way now; is true while it holds the lock. */
 template <typename L>
 struct [[nodiscard]] shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::left_on<L>> {
@@ -127,7 +127,7 @@ irq_shared_guard(L &, With &&...) -> irq_shared_guard<L>;
 template <typename L, typename... With>
 irq_shared_guard(detail::lock_and_caller<L>, With &&...) -> irq_shared_guard<L>;
 
-/* The same if no writer is in the way now; is true while it holds the lock. */
+/* Reads if no writer is in the way now; is true while it holds the lock. */
 template <typename L>
 struct [[nodiscard]] irq_shared_try_guard
     : detail::guard_of<L, detail::to_read, detail::trying, detail::irqs_off> {
@@ -230,7 +230,7 @@ upgradable_guard(L &) -> upgradable_guard<L>;
 template <typename L>
 upgradable_guard(detail::lock_and_caller<L>) -> upgradable_guard<L>;
 
-/* The same with interrupts off until it is released. */
+/* An upgradable_guard with interrupts off until it is released. */
 template <typename L>
 struct [[nodiscard]] irq_upgradable_guard
     : detail::upgradable_guard_of<L, detail::irqs_off> {

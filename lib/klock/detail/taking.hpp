@@ -11,8 +11,9 @@
  *	stack_node_lock		a node inside the guard, or one of the caller's
  *	to read			nothing; cpu_shared_lock: the CPU's number
  *
- * A function is asked when the guard is made: of an irq_guard, after interrupts
- * went off. What cannot be right is one error, which says what would be.
+ * A function is called when the guard is made; in an irq_guard, after
+ *interrupts went off. A wrong argument gives exactly one error, with the
+ *correct form.
  */
 #pragma once
 
@@ -109,7 +110,7 @@ struct cpu_argument {
 	}
 
       private:
-	/* Of a number, or of a function that returns one. */
+	/* The number itself, or what a function returns. */
 	template <typename Given>
 	static unsigned number_of(Given &given)
 	{
