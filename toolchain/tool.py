@@ -87,7 +87,9 @@ def stop(number, _frame):
 
 
 def in_words(error):
-    """An OSError; one without a file's name is of what is printed."""
+    """An OSError; one with a number and no file is of what is printed."""
+    if error.strerror is None:
+        return str(error)
     name = "standard output" if error.filename is None else error.filename
     return f"{name}: {error.strerror}"
 
