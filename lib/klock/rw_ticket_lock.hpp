@@ -272,7 +272,7 @@ struct rw_ticket_lock {
 		}); /* O4 */
 	}
 
-	/* So many sections of each kind. */
+	/* The count of `served` sections of each kind. */
 	static constexpr sections both(sections served)
 	{
 		return advanced(

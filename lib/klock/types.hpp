@@ -169,10 +169,8 @@ struct pair {
 /*
  * field<I>{} - which of several counters in one word an operation is on
  *
- * The first argument of each operation on one of them. A lock gives them names:
- *
- *	static constexpr field<0> owner{};
- *	tickets.await_eq_acquire(owner, mine);
+ * The first argument of each operation on one of them. A lock gives them names,
+ * `static constexpr field<0> owner{}`, and calls `tickets.load_relaxed(owner)`.
  */
 template <usize I>
 struct field {

@@ -12,8 +12,8 @@
  *	to read			nothing; cpu_shared_lock: the CPU's number
  *
  * A function is called when the guard is made; in an irq_guard, after
- *interrupts went off. A wrong argument gives exactly one error, with the
- *correct form.
+ * interrupts went off. A wrong argument gives exactly one error, with the
+ * correct form.
  */
 #pragma once
 
@@ -271,7 +271,7 @@ struct lock_and_caller {
 /* How a guard comes by its lock; the fourth way is adopting. */
 struct waiting {};
 struct trying {};
-/* By lock(), after the guard is made: the halves of a pair_guard. */
+/* A half of a pair_guard: it is made first, and takes the lock by lock(). */
 struct later {};
 
 /* A lock whose unlock() takes the call site: a checked one, for instance. */

@@ -207,9 +207,11 @@ constexpr bool same_pair()
 	using cells = decltype(arch::field_cell<Counter, 2>::at);
 
 	return AT(C, klock_next) ==
-		       AT(lock, tickets) + int(lock::next) * sizeof(Counter) &&
+		       AT(lock, tickets) +
+			       lock::next.number * sizeof(Counter) &&
 	       AT(C, klock_owner) ==
-		       AT(lock, tickets) + int(lock::owner) * sizeof(Counter) &&
+		       AT(lock, tickets) +
+			       lock::owner.number * sizeof(Counter) &&
 	       sizeof(cells) == sizeof(C);
 }
 static_assert(same_pair<klock_ticket_u8, u8>());
@@ -223,8 +225,9 @@ constexpr bool same_sections()
 	using lock = rw_ticket_lock<Counter>;
 	using one = typename lock::sections;
 
-	return AT(C, klock_completion) == lock::completion * sizeof(one) &&
-	       AT(C, klock_request) == lock::request * sizeof(one) &&
+	return AT(C, klock_completion) ==
+		       lock::completion.number * sizeof(one) &&
+	       AT(C, klock_request) == lock::request.number * sizeof(one) &&
 	       AT(lock, counts) == 0;
 }
 static_assert(same_sections<klock_rw_ticket_u8, u8>());
@@ -235,10 +238,10 @@ constexpr bool same_counts()
 {
 	using lock = phase_fair_lock<Counter>;
 
-	return AT(C, klock_rin) == lock::rin * sizeof(Counter) &&
-	       AT(C, klock_rout) == lock::rout * sizeof(Counter) &&
-	       AT(C, klock_win) == lock::win * sizeof(Counter) &&
-	       AT(C, klock_wout) == lock::wout * sizeof(Counter) &&
+	return AT(C, klock_rin) == lock::rin.number * sizeof(Counter) &&
+	       AT(C, klock_rout) == lock::rout.number * sizeof(Counter) &&
+	       AT(C, klock_win) == lock::win.number * sizeof(Counter) &&
+	       AT(C, klock_wout) == lock::wout.number * sizeof(Counter) &&
 	       AT(lock, counts) == 0;
 }
 static_assert(same_counts<klock_phase_fair_u8, u8>());
