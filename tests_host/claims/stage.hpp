@@ -32,7 +32,7 @@ namespace claims {
  *
  * A real thread in a real lock; only when it goes on is up to the script. It
  * stops in three places: before lock(), after lock(), and in each turn of its
- * wait (tests_host/watched).
+ * wait (tests_host/overlays/watched).
  */
 
 enum class place { outside, waits, inside };

@@ -251,7 +251,7 @@ def header_examples(case):
 
 
 def interrupts_off_first_back_last(case):
-    built = hosted(case.root, "-I", case.root / PROGRAMS / "irq", names=(
+    built = hosted(case.root, "-I", case.root / "tests_host/overlays/told_irqs", names=(
         "cpu", "tickets", "tas", "queue", "queued", "bakery", "readers"))
     says(case, "gcc", built, f"{PROGRAMS}/test_c.c",
          "off first, back last", "-DORDER")

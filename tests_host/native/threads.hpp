@@ -44,7 +44,7 @@ using klock::u8;
  * takes no turns, and until it is back there is no verdict.
  */
 
-/* One thread's waits (tests_host/watched). */
+/* One thread's waits (tests_host/overlays/watched). */
 struct waiter final : klock::arch::watcher {
 	/*
 	 * Turns until a wait sleeps. Where each thread has a core: longer than

@@ -27,7 +27,7 @@ using namespace claims;
 /*
  * How often a native wait looks, and how long it pauses in between.
  *
- * One thread: its spin iterations are watched (tests_host/watched),
+ * One thread: its spin iterations are watched (tests_host/overlays/watched),
  * and the watcher is who ends the wait. A wait without a pause would never end:
  * each predicate gives up after a number of looks.
  */
