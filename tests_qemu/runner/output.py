@@ -73,8 +73,9 @@ class CsvFile:
         return self
 
     def __exit__(self, wrong, *_):
-        """Keeps the file also if somebody ended the run: its rows are whole."""
-        if wrong in (None, Stopped):
+        """Keeps the file also if somebody ended the run: its rows are whole.
+        A run without a row leaves no file."""
+        if wrong in (None, Stopped) and self.rows:
             self.file.keep()
         else:
             self.file.drop()

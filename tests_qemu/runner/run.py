@@ -142,6 +142,8 @@ def arguments():
 
 def words(args):
     """The kernel's command line: --csv is one word more."""
+    if args.csv and os.path.realpath(args.csv) == os.path.realpath(args.log):
+        raise Trouble(f"--log and --csv are one file: {args.csv}")
     modes = [word for word in args.append.split() if word.startswith("mode=")]
     if not args.csv or modes == ["mode=csv"]:
         return args.append

@@ -162,10 +162,13 @@ def csv(folder):
         yield f"the file is {path.read_text()!r}"
     if "lock=all mode=csv" not in fake.words_file.read_text().splitlines():
         yield "the guest is not asked for mode=csv"
+    path.unlink()
     fake = Fake(folder, BOOT + "PASS\r\n")
     done = fake.run("--csv", str(path))
     if done.returncode != 1 or b"no row for" not in done.stdout:
         yield "a CSV file without a row passes"
+    if path.exists():
+        yield "a run without a row leaves a CSV file"
     fake.words_file.unlink()
     done = fake.run("--csv", str(path), "--append", "mode=tap")
     if (done.returncode != 2 or b"mode=tap" not in done.stderr
@@ -284,6 +287,7 @@ def mistakes(folder):
     for words, said in ((["--cpus", "0"], b"argument --cpus: 0: at least one"),
                         (["--log", f"{folder}/none/x"], b"No such file"),
                         (["--csv", folder], b"Is a directory"),
+                        (["--csv", str(fake.log)], b"are one file"),
                         (["--image", "none.elf"], b"none.elf: no such file"),
                         (["--expect-number", "a", "b", "c"], b"two numbers"),
                         (["--no-such"], b"--no-such")):
