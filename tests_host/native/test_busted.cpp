@@ -49,7 +49,8 @@ void must_be_found(const tortured &lock, const char *mistake, unsigned where)
 	INFO(lock.name << ": " << mistake << "; runs: " << counted);
 	CHECK(found != nullptr);
 	if (found)
-		std::printf("%-20s %-44s %s\n", lock.name, mistake, found);
+		std::printf("%-20s %-44s run %u: %s\n", lock.name, mistake,
+			    counted, found);
 }
 
 } // namespace

@@ -559,13 +559,15 @@ struct ticket_base {
 
 /*
  * A ticket taken without lock prefix: load, add, store. Two CPUs that do so at
- * once hold the same ticket.
+ * once hold the same ticket. The pause between load and store makes that
+ * likely: two instructions side by side are too short for luck.
  */
 struct unlocked_take : ticket_base {
 	void lock()
 	{
 		const u8 mine = next.load_relaxed();
 
+		cpu_relax();
 		next.store_relaxed(static_cast<u8>(mine + 1));
 		wait_for(mine);
 	}
