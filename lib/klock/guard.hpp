@@ -120,7 +120,7 @@ struct [[nodiscard]] try_guard
 	    : try_guard::guard_of(at, with...)
 	{
 	}
-	/* It could not know what was before. */
+	/* Nothing is left to try. */
 	try_guard(typename try_guard::lock_here, adopting) = delete;
 	template <typename With>
 	try_guard(typename try_guard::lock_here, With &&, adopting) = delete;
@@ -134,6 +134,9 @@ try_guard(L &, With &&...) -> try_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
 try_guard(detail::lock_and_caller<L>, With &&...)
 	-> try_guard<detail::guarded<L, With...>>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+try_guard(const L &&, With &&...) -> try_guard<const L>;
 
 /*
  * pair_guard - takes two locks, in an order that cannot deadlock
@@ -224,7 +227,14 @@ inline bool lies_before(const void *a, const void *b)
 
 /* The body of pair_guard and irq_pair_guard. */
 template <typename A, typename B, typename Irqs>
-struct pair_guard_of : in_a_block {
+struct pair_guard_of {
+	/*
+	 * in_a_block would be a base of `first` and of the pair: two objects of
+	 * one type at one address, which C++ refuses by 8 bytes between them.
+	 */
+	static void *operator new(usize) = delete;
+	static void *operator new[](usize) = delete;
+
 	template <typename First, typename Second>
 	pair_guard_of(First &a, Second &b, call_site by)
 	    : first(half_of_pair<A>::make(a)), second(half_of_pair<B>::make(b))

@@ -179,5 +179,8 @@ irq_depth_guard(L &, With &&...)
 template <typename L, typename... With>
 irq_depth_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_depth_guard<detail::guarded<L, With...>>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+irq_depth_guard(const L &&, With &&...) -> irq_depth_guard<const L>;
 
 } // namespace klock

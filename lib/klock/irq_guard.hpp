@@ -149,6 +149,9 @@ irq_try_guard(L &, With &&...) -> irq_try_guard<detail::guarded<L, With...>>;
 template <typename L, typename... With>
 irq_try_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_try_guard<detail::guarded<L, With...>>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+irq_try_guard(const L &&, With &&...) -> irq_try_guard<const L>;
 
 /*
  * irq_pair_guard - pair_guard, for locks that interrupt handlers take too

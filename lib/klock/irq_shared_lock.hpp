@@ -249,6 +249,13 @@ struct gated {
 	{
 		inner.assert_held(by);
 	}
+	/* For pair_guard. */
+	template <typename Take>
+		requires is_checked<L>
+	void after_lower(const void *lower, Take take_it) const
+	{
+		inner.after_lower(lower, take_it);
+	}
 	template <typename... Name>
 		requires requires(L &l, Name... name) { l.set_name(name...); }
 	void set_name(Name... name)
@@ -324,6 +331,11 @@ struct [[nodiscard]] handler_shared_guard
 
 template <typename L>
 handler_shared_guard(L &) -> handler_shared_guard<L>;
+template <typename L>
+handler_shared_guard(detail::lock_and_caller<L>) -> handler_shared_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L>
+handler_shared_guard(const L &&) -> handler_shared_guard<const L>;
 
 /* Reads in any handler if no writer is inside; is true while it reads. */
 template <typename L>
@@ -347,5 +359,11 @@ struct [[nodiscard]] handler_shared_try_guard
 
 template <typename L>
 handler_shared_try_guard(L &) -> handler_shared_try_guard<L>;
+template <typename L>
+handler_shared_try_guard(detail::lock_and_caller<L>)
+	-> handler_shared_try_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L>
+handler_shared_try_guard(const L &&) -> handler_shared_try_guard<const L>;
 
 } // namespace klock

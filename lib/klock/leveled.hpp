@@ -110,7 +110,7 @@ struct inside_type<leveled<L, Level>> : inside_type<L> {};
 template <typename L, typename Verbs, typename How, typename Irqs>
 	requires(requires {
 		typename lock_of<L>::taken_by_level_guard_alone;
-	} && !Verbs::template refuses<lock_of<L>, Irqs>)
+	} && guardable<L> && !Verbs::template refuses<lock_of<L>, Irqs>)
 struct guard_of<L, Verbs, How, Irqs> {
 	using lock_here = lock_and_caller<lock_of<L>>;
 
@@ -124,6 +124,10 @@ struct guard_of<L, Verbs, How, Irqs> {
 	void lock(lock_here);
 	void unlock(call_site = {});
 	bool is_held() const;
+
+      protected:
+	anything told_by(call_site);
+	upgraded taken_with;
 };
 
 /* The guard inside a level_guard: an irq_lock's disables interrupts. */
@@ -172,8 +176,24 @@ struct [[nodiscard]] level_guard : detail::level_taken_by<L>::type,
 	}
 	[[gnu::always_inline]] ~level_guard() = default;
 };
+/* Refuses anything else by one error. */
+template <typename L>
+struct [[nodiscard]] level_guard<L, 0> {
+	template <typename... Given>
+	explicit level_guard(Given &&...)
+	{
+		static_assert(detail::never<L>,
+			      "level_guard takes a token, and a leveled lock "
+			      "that is not const: level_guard held(token, "
+			      "lock)");
+	}
+	void unlock(call_site = {});
+};
+
 template <typename L, unsigned Level>
 level_guard(leveled<L, Level> &) -> level_guard<L, Level>;
+template <typename... Given>
+level_guard(const Given &...) -> level_guard<void, 0>;
 template <typename Token, typename L, unsigned Level, typename... With>
 level_guard(const Token &, leveled<L, Level> &, With &&...)
 	-> level_guard<detail::guarded<L, With...>, Level>;

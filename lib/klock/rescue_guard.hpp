@@ -41,7 +41,7 @@
 
 namespace klock {
 
-template <detail::guardable L>
+template <typename L>
 struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	static_assert(!node_lock<detail::inside<L>>,
 		      "rescue_guard takes no queue of nodes: its unlock() may "
@@ -87,7 +87,8 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 				return false;
 		if constexpr (!try_plain_lock<detail::inside<L>>) {
 			static_assert(detail::never<L>,
-				      "this lock has no try_lock()");
+				      "this lock has no try_lock(), or none "
+				      "that returns bool");
 			return false;
 		} else {
 			for (u32 spins = 0;; spins++) {
@@ -107,6 +108,25 @@ struct [[nodiscard]] rescue_guard : detail::in_a_block {
 	L *held;
 };
 
+/* A rescue_guard cannot be made for L: gives one error. */
+template <typename L>
+	requires(!detail::guardable<L> ||
+		 requires { typename L::taken_by_level_guard_alone; })
+struct [[nodiscard]] rescue_guard<L> {
+	template <typename... Given>
+	explicit rescue_guard(Given &&...)
+	{
+		if constexpr (!detail::guardable<L>)
+			detail::refuse<L, rescue_guard>();
+		else
+			static_assert(detail::never<L>,
+				      "a leveled lock is rescued without its "
+				      "level: rescue_guard "
+				      "held(lock.without_level())");
+	}
+	explicit operator bool() const;
+};
+
 template <typename L>
 rescue_guard(L &) -> rescue_guard<L>;
 template <typename L>
@@ -115,5 +135,10 @@ template <typename L>
 rescue_guard(detail::lock_and_caller<L>) -> rescue_guard<L>;
 template <typename L>
 rescue_guard(detail::lock_and_caller<L>, u32) -> rescue_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L>
+rescue_guard(const L &&) -> rescue_guard<const L>;
+template <typename L>
+rescue_guard(const L &&, u32) -> rescue_guard<const L>;
 
 } // namespace klock

@@ -59,6 +59,9 @@ template <typename L, typename... With>
 shared_guard(L &, With &&...) -> shared_guard<L>;
 template <typename L, typename... With>
 shared_guard(detail::lock_and_caller<L>, With &&...) -> shared_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+shared_guard(const L &&, With &&...) -> shared_guard<const L>;
 
 /* Reads if no writer is in the way now; is true while it holds the lock. */
 template <typename L>
@@ -81,6 +84,9 @@ template <typename L, typename... With>
 shared_try_guard(L &, With &&...) -> shared_try_guard<L>;
 template <typename L, typename... With>
 shared_try_guard(detail::lock_and_caller<L>, With &&...) -> shared_try_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+shared_try_guard(const L &&, With &&...) -> shared_try_guard<const L>;
 
 /*
  * irq_shared_guard - takes a lock to read that an interrupt handler takes too
@@ -126,6 +132,9 @@ template <typename L, typename... With>
 irq_shared_guard(L &, With &&...) -> irq_shared_guard<L>;
 template <typename L, typename... With>
 irq_shared_guard(detail::lock_and_caller<L>, With &&...) -> irq_shared_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+irq_shared_guard(const L &&, With &&...) -> irq_shared_guard<const L>;
 
 /* Reads if no writer is in the way now; is true while it holds the lock. */
 template <typename L>
@@ -150,6 +159,9 @@ irq_shared_try_guard(L &, With &&...) -> irq_shared_try_guard<L>;
 template <typename L, typename... With>
 irq_shared_try_guard(detail::lock_and_caller<L>, With &&...)
 	-> irq_shared_try_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L, typename... With>
+irq_shared_try_guard(const L &&, With &&...) -> irq_shared_try_guard<const L>;
 
 /*
  * upgradable_guard - takes a lock to read, and perhaps to write
@@ -180,14 +192,14 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 		if (!check_upgrade(by))
 			return;
 		this->told_by(by).upgrade();
-		this->with.value = true;
+		this->taken_with.value = true;
 	}
 	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
 	{
 		if (!check_upgrade(by))
 			return false;
-		this->with.value = this->told_by(by).try_upgrade();
-		return this->with.value;
+		this->taken_with.value = this->told_by(by).try_upgrade();
+		return this->taken_with.value;
 	}
 
       private:
@@ -229,6 +241,9 @@ template <typename L>
 upgradable_guard(L &) -> upgradable_guard<L>;
 template <typename L>
 upgradable_guard(detail::lock_and_caller<L>) -> upgradable_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L>
+upgradable_guard(const L &&) -> upgradable_guard<const L>;
 
 /* An upgradable_guard with interrupts off until it is released. */
 template <typename L>
@@ -250,5 +265,8 @@ template <typename L>
 irq_upgradable_guard(L &) -> irq_upgradable_guard<L>;
 template <typename L>
 irq_upgradable_guard(detail::lock_and_caller<L>) -> irq_upgradable_guard<L>;
+/* A temporary, which the guard refuses. */
+template <typename L>
+irq_upgradable_guard(const L &&) -> irq_upgradable_guard<const L>;
 
 } // namespace klock

@@ -40,6 +40,7 @@ void right_ones()
 	{ guard a(lock); irq_guard b(mcs, node); a.unlock(); }
 	{ irq_guard held(clh, my_place); }
 	{ guard held(lock, [] {}); irq_guard also(other, work); }
+	{ guard held(bakery, 3u, adopt); guard also(mcs, node, adopt); }
 	{ irq_guard held(bakery, cpu_id); }
 	{ if (try_guard held{lock}) work(); }
 	{ if (irq_try_guard held{mcs, node}; held) work(); }
@@ -70,6 +71,7 @@ void warned()
 
 void errors()
 {
+	{ irq_guard held(lock); held.unlock(); held.lock(lock); } // says-error{{private member}}
 	{ if (try_guard{lock}) work(); } // says-error{{deleted function}}
 	{ if (irq_try_guard{lock}) work(); } // says-error{{deleted function}}
 	{ guard held(lock); auto copy = held; } // says-error{{deleted}}

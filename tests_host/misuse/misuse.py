@@ -141,6 +141,8 @@ MISTAKES = """#include <klock/bakery_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/leveled.hpp>
 #include <klock/mutex.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/rescue_guard.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
@@ -150,10 +152,14 @@ const ticket_lock<u8> fixed;
 clh_lock clh;
 bakery_lock<4> bakery;
 irq_lock<ticket_lock<u8>> irq;
+const irq_lock<ticket_lock<u8>> fixed_irq;
 leveled<ticket_lock<u8>, 2> level;
+const leveled<ticket_lock<u8>, 2> fixed_level;
+leveled<phase_fair_lock<u8>, 2> files;
 mutex door;
 semaphore units;
 condition changed;
+int number;
 """
 NOT_HELD = "nobody holds it, so it has no guard: acquire() and release() a "
 CONST = "a const lock, or a temporary one, cannot be taken"
@@ -164,6 +170,18 @@ TYPICAL = [
     ("irq_guard held(units);", NOT_HELD),
     ("guard held(fixed);", CONST),
     ("guard held(ticket_lock<u8>{});", CONST),
+    ("irq_guard held(fixed_irq);", CONST),
+    ("guard held(fixed_level);", CONST),
+    ("try_guard held(ticket_lock<u8>{});", CONST),
+    ("shared_guard held(phase_fair_lock<u8>{});", CONST),
+    ("rescue_guard held(fixed);", CONST),
+    ("rescue_guard held(units);", NOT_HELD),
+    ("rescue_guard held(level);", "held(lock.without_level())"),
+    ("guard held(&lock);", "a pointer: a guard takes the lock itself"),
+    ("guard held(number); changed.wait(held);", "not a lock"),
+    ("upgradable_guard held(files); held.upgrade();", "by level_guard"),
+    ("level_guard held(nothing_held{}, lock);", "a leveled lock"),
+    ("level_guard held(nothing_held{}, fixed_level);", "that is not const"),
     ("auto copy = lock; (void)copy;", "deleted"),
     ("mutex copy(door); (void)copy;", "deleted"),
     ("level_guard held(level);", "level_guard takes a token first"),

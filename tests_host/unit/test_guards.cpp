@@ -867,6 +867,8 @@ TEST_CASE("guard: sizes")
 		       2 * sizeof(pointer));
 	STATIC_REQUIRE(sizeof(irq_guard<ticket_lock<u8>>) == sizeof(off));
 	STATIC_REQUIRE(sizeof(irq_try_guard<ticket_lock<u8>>) == sizeof(off));
+	using of_two = pair_guard<ticket_lock<u8> &, ticket_lock<u8> &>;
+	STATIC_REQUIRE(sizeof(of_two) == 2 * sizeof(pointer));
 }
 
 } // namespace guards_nodes_tests

@@ -62,9 +62,25 @@ struct lock_of_type<serving<L, Serve>> {
 template <typename L>
 using lock_of = typename lock_of_type<L>::type;
 
-/* What a guard can be made for. */
+/* L, less const. */
 template <typename L>
-concept guardable = any_lock<inside<lock_of<L>>>;
+struct mutable_type {
+	using type = L;
+};
+template <typename L>
+struct mutable_type<const L> {
+	using type = L;
+};
+template <typename L>
+using mutable_of = typename mutable_type<L>::type;
+
+/*
+ * What a guard can be made for. A const irq_lock says nothing of const: the
+ * lock inside it is named by its type, without.
+ */
+template <typename L>
+concept guardable = any_lock<inside<lock_of<L>>> &&
+		    !(irq_only_lock<L> && same_as<L, const L>);
 
 template <typename Ask, typename Node>
 concept asks_for_node = requires(Ask &ask) {
@@ -284,12 +300,22 @@ concept keeps_call_sites = requires(L &lock, call_site by) {
 	lock.unlock(node, by);
 };
 
+/* A lock that takes the call site, perhaps by lock() alone. */
+template <typename L>
+concept takes_call_sites =
+	keeps_call_sites<L> ||
+	requires(L &lock, call_site by) { lock.lock(by); } ||
+	requires(L &lock, unsigned cpu, call_site by) { lock.lock(cpu, by); } ||
+	requires(L &lock, typename L::node &node, call_site by) {
+		lock.lock(node, by);
+	};
+
 /*
  * told(lock, by) - the lock, with `by` as the call site of what it does next
  *
  *	told(lock, by).lock_shared(cpu);
  *
- * Returns the lock itself if it keeps no call sites. For any other lock it
+ * Returns the lock itself if it takes no call sites. For any other lock it
  * returns an object with the same functions, which pass `by` on as the last
  * argument where the lock takes one.
  */
@@ -315,7 +341,10 @@ struct told_lock {
 	template <typename... With>
 	void unlock(With &...with) const
 	{
-		inner.unlock(with..., by);
+		if constexpr (requires { inner.unlock(with..., by); })
+			inner.unlock(with..., by);
+		else
+			inner.unlock(with...);
 	}
 	void downgrade() const
 	{
@@ -400,7 +429,7 @@ template <typename L>
 {
 	return lock;
 }
-template <keeps_call_sites L>
+template <takes_call_sites L>
 [[gnu::always_inline]] inline told_lock<L> told(L &lock, call_site by)
 {
 	return {lock, by};
@@ -593,18 +622,20 @@ struct guard_of : in_a_block {
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit guard_of(lock_here at, With &&...given)
-	    : held(tries ? nullptr : &at.lock), with(given...)
+	    : held(tries ? nullptr : &at.lock), taken_with(given...)
 	{
 		if constexpr (!tries) {
 			take(at);
 			assume_held();
 		} else if constexpr (writes &&
 				     !try_lockable<inside<lock_type>>) {
-			static_assert(never<L>, "this lock has no try_lock()");
+			static_assert(never<L>, "this lock has no try_lock(), "
+						"or none that returns bool");
 		} else if constexpr (reads &&
 				     !try_shared_lockable<inside<lock_type>>) {
 			static_assert(never<L>,
-				      "this lock has no try_lock_shared()");
+				      "this lock has no try_lock_shared(), or "
+				      "none that returns bool");
 		} else if (try_to_take(at)) {
 			adopt_lock(at);
 		} else {
@@ -613,7 +644,7 @@ struct guard_of : in_a_block {
 	}
 	/* Holds nothing until lock(). */
 	template <typename... With>
-	explicit guard_of(later, With &...given) : with(given...)
+	explicit guard_of(later, With &...given) : taken_with(given...)
 	{
 	}
 	/* Nothing is left to try; what interrupts were, it could not know. */
@@ -666,19 +697,12 @@ struct guard_of : in_a_block {
 		this->lock({lock, kept.get()});
 	}
 
-	/* For pair_guard: takes the lock of a guard that holds nothing. */
-	[[gnu::always_inline]] void lock(lock_here at)
-	{
-		take(at);
-		held = &at.lock;
-	}
-
+      protected:
 	bool is_held() const { return held != nullptr; }
 
-      protected:
 	template <typename... With>
 	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...given)
-	    : with(given...)
+	    : taken_with(given...)
 	{
 		adopt_lock(at);
 	}
@@ -690,15 +714,28 @@ struct guard_of : in_a_block {
 	}
 
       private:
+	template <typename, typename, typename>
+	friend struct pair_guard_of;
+
+	/*
+	 * Takes the lock of a guard that holds nothing: for pair_guard alone,
+	 * as interrupts are left as they are.
+	 */
+	[[gnu::always_inline]] void lock(lock_here at)
+	{
+		take(at);
+		held = &at.lock;
+	}
+
 	[[gnu::always_inline]] void take(lock_here at)
 	{
 		auto &&lock = told(opening::inside_of(at.lock), at.by);
 
 		kept.keep(at.by);
-		if constexpr (requires { with.serve; })
-			Verbs::take(lock, with.serve);
-		else if constexpr (requires { with.value; })
-			Verbs::take(lock, with.value);
+		if constexpr (requires { taken_with.serve; })
+			Verbs::take(lock, taken_with.serve);
+		else if constexpr (requires { taken_with.value; })
+			Verbs::take(lock, taken_with.value);
 		else
 			Verbs::take(lock);
 	}
@@ -708,10 +745,10 @@ struct guard_of : in_a_block {
 		auto &&lock = told(opening::inside_of(at.lock), at.by);
 
 		static_assert(
-			!requires { with.serve; },
+			!requires { taken_with.serve; },
 			"a try does not wait: without serve");
-		if constexpr (requires { with.value; })
-			return Verbs::try_to_take(lock, with.value);
+		if constexpr (requires { taken_with.value; })
+			return Verbs::try_to_take(lock, taken_with.value);
 		else
 			return Verbs::try_to_take(lock);
 	}
@@ -749,8 +786,8 @@ struct guard_of : in_a_block {
 			from.check_irqs_off(caller);
 		auto &&lock = told(opening::inside_of(from), caller);
 
-		if constexpr (requires { with.value; })
-			Verbs::release(lock, with.value);
+		if constexpr (requires { taken_with.value; })
+			Verbs::release(lock, taken_with.value);
 		else
 			Verbs::release(lock);
 	}
@@ -762,7 +799,7 @@ struct guard_of : in_a_block {
 
       protected:
 	/* the node, the CPU's number, or nothing */
-	[[no_unique_address]] typename Verbs::template needs<L> with;
+	[[no_unique_address]] typename Verbs::template needs<L> taken_with;
 
       private:
 	[[no_unique_address]] kept_caller<inside<lock_type>> kept;
@@ -778,6 +815,31 @@ struct anything {
 	bool try_upgrade();
 };
 
+/* L is not guardable: gives one error for each Guard, which says why. */
+template <typename L, typename Guard>
+constexpr void refuse()
+{
+	using lock_type = mutable_of<L>;
+
+	if constexpr (guardable<lock_type>)
+		static_assert(never<Guard>,
+			      "a const lock, or a temporary one, cannot be "
+			      "taken: make it mutable, or pass it by a "
+			      "reference to non-const");
+	else if constexpr (sleeping<L>)
+		static_assert(never<Guard>,
+			      "nobody holds it, so it has no guard: acquire() "
+			      "and release() a semaphore, wait() for a "
+			      "condition or completion");
+	else if constexpr (is_pointer<lock_type>)
+		static_assert(never<Guard>, "a pointer: a guard takes the lock "
+					    "itself: guard held(*pointer)");
+	else
+		static_assert(never<Guard>,
+			      "not a lock: a guard takes what has lock() and "
+			      "unlock(), see concepts.hpp");
+}
+
 /* A guard cannot be made for L: gives one error, with what to write instead. */
 template <typename L, typename Verbs, typename How, typename Irqs>
 	requires(!guardable<L> || Verbs::template refuses<lock_of<L>, Irqs>)
@@ -787,20 +849,8 @@ struct guard_of<L, Verbs, How, Irqs> {
 	template <typename... Given>
 	explicit guard_of(Given &&...)
 	{
-		if constexpr (same_as<L, const L>)
-			static_assert(never<L>,
-				      "a const lock, or a temporary one, "
-				      "cannot be taken: make it mutable, or "
-				      "pass it by a reference to non-const");
-		else if constexpr (!guardable<L> && sleeping<L>)
-			static_assert(never<L>,
-				      "nobody holds it, so it has no guard: "
-				      "acquire() and release() a semaphore, "
-				      "wait() for a condition or completion");
-		else if constexpr (!guardable<L>)
-			static_assert(never<L>,
-				      "not a lock: a guard takes what has "
-				      "lock() and unlock(), see concepts.hpp");
+		if constexpr (!guardable<L>)
+			refuse<L, guard_of>();
 		else if constexpr (requires { Verbs::in_handler; })
 			static_assert(never<L>,
 				      "a handler reads an irq_shared_lock so: "
@@ -839,10 +889,12 @@ struct guard_of<L, Verbs, How, Irqs> {
 	void lock(lock_here);
 	void unlock(call_site = {});
 	bool is_held() const;
+	anything *let_go();
+	void take_back(anything &);
 
       protected:
 	anything told_by(call_site);
-	upgraded with;
+	upgraded taken_with;
 };
 
 } // namespace detail
