@@ -500,24 +500,28 @@ struct atomic_fields {
 	atomic_fields &operator=(const atomic_fields &) = delete;
 
 	template <usize I>
+		requires(I < N)
 	T load_relaxed(field<I>, site s = caller_site<site>()) const
 	{
 		return arch::load_field<I, order::relaxed>(at, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	T load_acquire(field<I>, site s = caller_site<site>()) const
 	{
 		return arch::load_field<I, order::acquire>(at, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	void store_relaxed(field<I>, T v, site s = caller_site<site>())
 	{
 		arch::store_field<I, order::relaxed>(at, v, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	void store_release(field<I>, T v, site s = caller_site<site>())
 	{
 		arch::store_field<I, order::release>(at, v, s);
@@ -525,6 +529,7 @@ struct atomic_fields {
 
 	/* Puts another value into one field alone; returns what it was. */
 	template <usize I>
+		requires(I < N)
 	T exchange_acq_rel(field<I>, T v, site s = caller_site<site>())
 	{
 		return arch::exchange_field<I, order::acq_rel>(at, v, s);
@@ -532,24 +537,28 @@ struct atomic_fields {
 
 	/* Adds to one field alone, modulo its own width; returns what it was */
 	template <usize I>
+		requires(I < N)
 	T fetch_add_relaxed(field<I>, T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::relaxed>(at, v, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	T fetch_add_acquire(field<I>, T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::acquire>(at, v, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	T fetch_add_release(field<I>, T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::release>(at, v, s);
 	}
 
 	template <usize I>
+		requires(I < N)
 	T fetch_add_acq_rel(field<I>, T v, site s = caller_site<site>())
 	{
 		return arch::fetch_add_field<I, order::acq_rel>(at, v, s);
@@ -557,6 +566,7 @@ struct atomic_fields {
 
 	/* Waits as atomic<T> does, on one field. */
 	template <usize I, typename Predicate>
+		requires(I < N)
 	T await_acquire(field<I>, Predicate done,
 			site s = caller_site<site>()) const
 	{
@@ -564,6 +574,7 @@ struct atomic_fields {
 	}
 
 	template <usize I>
+		requires(I < N)
 	T await_eq_relaxed(field<I>, T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<I, order::relaxed>(
@@ -571,6 +582,7 @@ struct atomic_fields {
 	}
 
 	template <usize I>
+		requires(I < N)
 	T await_eq_acquire(field<I>, T v, site s = caller_site<site>()) const
 	{
 		return arch::await_field<I, order::acquire>(
@@ -635,6 +647,7 @@ struct atomic_pair : atomic_fields<T, 2> {
 
 	/* Exchanges v in until done(found) holds of what it finds. */
 	template <usize I, typename Predicate>
+		requires(I < 2)
 	T await_exchange_acquire(field<I>, T v, Predicate done,
 				 site s = caller_site<site>())
 	{
@@ -643,6 +656,7 @@ struct atomic_pair : atomic_fields<T, 2> {
 	}
 
 	template <usize I, typename Predicate, typename Pace>
+		requires(I < 2)
 	T await_paced_acquire(field<I>, Predicate done, Pace pace,
 			      site s = caller_site<site>()) const
 	{
