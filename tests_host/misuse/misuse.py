@@ -194,8 +194,12 @@ TYPICAL = [
 ]
 
 
+# GCC 14 shows more of the source than GCC 12, which stays within 15.
+MOST_LINES = 16
+
+
 def errors_are_short(case):
-    """A typical mistake is one error of at most 15 lines, which names it."""
+    """A typical mistake is one short error, which names it."""
     for number, (statement, says) in enumerate(TYPICAL):
         source = case.scratch / f"mistake{number}.cpp"
         source.write_text(f"{MISTAKES}void f()\n{{\n\t{statement}\n}}\n")
@@ -205,7 +209,7 @@ def errors_are_short(case):
                 *case.includes("arch/hosted"), source)
             lines = said.splitlines()
             errors = [line for line in lines if "error: " in line]
-            case.expect(status and len(lines) <= 15 and len(errors) == 1 and
+            case.expect(status and len(lines) <= MOST_LINES and len(errors) == 1 and
                         says in errors[0],
                         f"{compiler}: {statement} {len(lines)} lines, "
                         f"{len(errors)} errors:\n{said}")
