@@ -14,13 +14,18 @@
 #include <klock/guard.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/shared_guard.hpp>
+#include <klock/checked_lock.hpp>
 #include <klock/irq_lock.hpp>
+#include <klock/irq_shared_lock.hpp>
 
 using namespace klock;
 
 rw_ticket_lock<u8> routes;
 phase_fair_lock<u16> files;
 irq_lock<phase_fair_lock<u8>> drivers;
+irq_shared_lock<checked_lock<phase_fair_lock<u8>>> devices, others;
+atomic_pair<u8> halves;
+atomic_fields<u8, 3> thirds;
 reader_lock<4> names;
 seq_lock<int> wall_clock;
 seq_latch<int> clock_for_nmis;
@@ -45,6 +50,8 @@ void right_ones()
 	{ shared_guard held(names, 3u); guard other(files); }
 	{ if (shared_try_guard held{names, 0}) sum++; }
 	{ irq_upgradable_guard held(drivers); held.upgrade(); }
+	{ irq_pair_guard held(devices, others); }
+	{ sum = halves.load_relaxed(half::second) + thirds.load_relaxed(field<2>{}); }
 	{ if (tables.call(ready)) sum++; }
 	{ tables.call([] { sum++; }); }
 	{ made.get([] { return 3; }) = sum; }
@@ -77,6 +84,8 @@ void errors()
 	{ shared_guard held(files, 3u); } // says-note{{here}}
 	{ shared_guard held(routes, adopt); } // says-note{{here}}
 	{ sum = names.try_lock(); } // says-error{{no member named}}
+	{ sum = halves.load_relaxed(field<2>{}); } // says-error{{no matching member function}}
+	{ thirds.store_release(field<3>{}, 1); } // says-error{{no matching member function}}
 	// says-error@*:*{{this lock has no try_lock()}}
 	{ try_guard held(names); } // says-note{{here}}
 	// says-error@*:*{{this lock has no lock_upgradable(): its readers cannot upgrade}}
