@@ -38,6 +38,16 @@ void klock_might_wait_at(const char *file, int line)
 	klock::might_wait({file, line});
 }
 
+void klock_might_switch_at(const char *file, int line)
+{
+	klock::might_switch({file, line});
+}
+
+void klock_thread_ends_at(const char *file, int line)
+{
+	klock::thread_ends({file, line});
+}
+
 void klock_usage_might_wait_with(const klock_usage *usage, const char *file,
 				 int line)
 {

@@ -52,12 +52,15 @@
  *			another, at any time: the handler would wait for the
  *			code that it interrupted. Also if that code is itself a
  *			handler, with interrupts on
- *	NMI		lock() in an NMI handler: only try_lock() is safe there
- *	sleep		a wait for a lock whose waiters sleep (mutex.hpp and the
- *			like), in a handler, with interrupts off or with a
- *			checked spin lock held; release() beyond Most; a
- *			condition's sleep() without prepare(), or in another
- *			thread; a second prepare()
+ *	NMI		lock() in an NMI handler: only try_lock() is safe there;
+ *			any use of a lock whose waiters sleep (mutex.hpp and the
+ *			like), because of its inner lock
+ *	sleep		a wait for such a lock in a handler, with interrupts off
+ *			or, in a kernel with a lock order, with a checked spin
+ *			lock held; more units than Most; reset() while a thread
+ *			waits; a condition's sleep() without prepare(), or in
+ *			another thread; a second prepare(); a predicate or a
+ *			change that uses its own wait_queue
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
  *	number		not below max_contenders; unlock() with another than
@@ -113,6 +116,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::constants_of<L>,
 			 detail::reader_constants_of<L>,
 			 detail::contends_of<L>,
+			 detail::sleeps_of<L>,
+			 detail::threads_of<L>,
 			 detail::cpus_of<L>,
 			 private detail::checked_core<L> {
 	static_assert(!detail::notes_times<L>,
@@ -172,12 +177,17 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			take(number, by, [&] { inner.lock(number); });
 	}
 
-	/* lock() that calls serve() while it waits. */
+	/* lock() that calls serve() while it waits; and once before it waits,
+	 * so that the order learns what serve() takes. */
 	template <serves Serve>
 	void lock(Serve &&serve, call_site by = caller_site())
 		requires serving_lock<L>
 	{
-		take(0u, by, [&] { inner.lock(serve); });
+		take(0u, by, [&] {
+			if (kernel_lock_order())
+				serve();
+			inner.lock(serve);
+		});
 	}
 
 	/* lock() that pauses as pace() says. */
@@ -264,9 +274,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			return inner.try_lock_shared_until(deadline);
 		};
 
-		if (readers.is_mine())
-			usage.complain("read recursion: the caller reads it",
-				       by);
+		this->check_read_recursion(by);
 		return try_read(0u, by, by_then, true);
 	}
 	[[nodiscard]] bool try_lock_shared_for(u64 how_long,
@@ -278,13 +286,14 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void downgrade(call_site by = caller_site())
 		requires requires(L &l) { l.downgrade(); }
 	{
+		this->check_context(by);
 		this->before_leaving(0u, by);
 		if constexpr (core::shared::contends)
 			usage.note_downgraded();
 		else
 			this->count_reader_in(by);
-		this->note_reader(0u);
-		inner.downgrade();
+		this->note_reader(0u, by);
+		this->over_inner(by, [this] { inner.downgrade(); });
 	}
 
 	void unlock(call_site by = caller_site())
@@ -473,6 +482,8 @@ struct checked_lock<L, Name> : checked_lock<L> {
 };
 
 namespace detail {
+struct sleeper;
+
 /* The name if one was given, else null. */
 template <lock_name... Name>
 constexpr const char *name_in()
@@ -497,9 +508,11 @@ template <detail::awaited L, lock_name... Name>
 struct checked_lock<L, Name...> : L {
 	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
 	/* The units that a semaphore has at first. */
-	constexpr explicit checked_lock(u32 units)
+	constexpr explicit checked_lock(u32 units, call_site by = caller_site())
 	    : L(units), usage(detail::name_in<Name...>())
 	{
+		if (!__builtin_is_constant_evaluated() && units > L::most)
+			usage.complain("more units than its bound", by);
 	}
 
 	void acquire(call_site by = caller_site())
@@ -523,14 +536,81 @@ struct checked_lock<L, Name...> : L {
 	{
 		return try_acquire_until(deadline_in(how_long), by);
 	}
+	[[nodiscard]] bool try_acquire(call_site by = caller_site())
+		requires requires(L &l) { l.try_acquire(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::try_acquire();
+	}
 	bool release(call_site by = caller_site())
 		requires requires(L &l) { l.release(); }
 	{
+		const over_inner seen(usage, by);
 		const bool kept = L::release();
 
 		if (!kept)
 			usage.complain("a release beyond its bound", by);
 		return kept;
+	}
+
+	/* A completion's. */
+	void set(call_site by = caller_site())
+		requires requires(L &l) { l.set(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::set();
+	}
+	void reset(call_site by = caller_site())
+		requires requires(L &l) { l.reset(); }
+	{
+		const over_inner seen(usage, by);
+
+		if (L::is_contended())
+			usage.complain("reset() while a thread waits", by);
+		L::reset();
+	}
+	[[nodiscard]] bool is_set(call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_set(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::is_set();
+	}
+
+	/* A condition's. */
+	void notify_one(call_site by = caller_site())
+		requires requires(L &l) { l.notify_one(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::notify_one();
+	}
+	void notify_all(call_site by = caller_site())
+		requires requires(L &l) { l.notify_all(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::notify_all();
+	}
+
+	/* A wait_queue's. */
+	template <typename Change>
+	void wake_one(Change &&change, call_site by = caller_site())
+		requires requires(L &l) { l.wake_one(change); }
+	{
+		const over_inner seen(usage, by);
+
+		L::wake_one([&] { return under_inner(change); });
+	}
+	template <typename Change>
+	void wake_all(Change &&change, call_site by = caller_site())
+		requires requires(L &l) { l.wake_all(change); }
+	{
+		const over_inner seen(usage, by);
+
+		L::wake_all([&] { return under_inner(change); });
 	}
 
 	/* On: a held guard or lock to release while waiting; otherwise a
@@ -550,10 +630,11 @@ struct checked_lock<L, Name...> : L {
 		});
 	}
 	template <typename On, typename Ready>
-	void wait(On &&on, Ready ready, call_site by = caller_site())
+	void wait(On &&on, Ready &&ready, call_site by = caller_site())
 	{
 		until_it_may(on, by, [&](auto &to) {
-			return this->unchecked().wait(to, ready), true;
+			this->unchecked().wait(to, [&] { return ready(); });
+			return true;
 		});
 	}
 	[[nodiscard]] bool wait_until(u64 deadline,
@@ -573,12 +654,12 @@ struct checked_lock<L, Name...> : L {
 		});
 	}
 	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready ready,
+	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready &&ready,
 				      call_site by = caller_site())
 	{
 		return until_it_may(on, by, [&](auto &to) {
-			return this->unchecked().wait_until(to, deadline,
-							    ready);
+			return this->unchecked().wait_until(
+				to, deadline, [&] { return ready(); });
 		});
 	}
 	[[nodiscard]] bool wait_for(u64 how_long, call_site by = caller_site())
@@ -593,7 +674,7 @@ struct checked_lock<L, Name...> : L {
 		return wait_until(on, deadline_in(how_long), by);
 	}
 	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready ready,
+	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready &&ready,
 				    call_site by = caller_site())
 	{
 		return wait_until(on, deadline_in(how_long), ready, by);
@@ -604,7 +685,9 @@ struct checked_lock<L, Name...> : L {
 	void prepare(Me &me, call_site by = caller_site())
 		requires requires(L &l) { l.prepare(me); }
 	{
-		if (me.is_queued() || this->has(me))
+		const over_inner seen(usage, by);
+
+		if (me.is_queued() || L::has(me))
 			usage.complain("prepare() of who is prepared", by);
 		L::prepare(me);
 	}
@@ -612,6 +695,7 @@ struct checked_lock<L, Name...> : L {
 	bool sleep(Me &me, const u64 *until, call_site by = caller_site())
 		requires requires(L &l) { l.sleep(me, until); }
 	{
+		usage.before_inner(by);
 		if (!this->has(me) && !me.is_told())
 			usage.complain("sleep() without prepare()", by);
 		if (me.thread.get() != klock_os_thread())
@@ -631,15 +715,72 @@ struct checked_lock<L, Name...> : L {
       private:
 	L &unchecked() { return *this; }
 
+	/* A verb that takes the inner lock, for its whole length. */
+	struct over_inner {
+		over_inner(const lock_usage &of, call_site by)
+		    : seen(not_inside(of, by), by)
+		{
+		}
+
+	      private:
+		static const lock_usage &not_inside(const lock_usage &of,
+						    call_site by)
+		{
+			if (of.is_held_by_me())
+				of.complain("called under its own inner lock, "
+					    "by a predicate or a change",
+					    by);
+			return of;
+		}
+
+		inner_seen seen;
+	};
+
+	/* Calls what runs under the inner lock. */
+	template <typename Call>
+	auto under_inner(Call &call)
+	{
+		struct inside {
+			explicit inside(lock_usage &its) : of(its)
+			{
+				of.enter_inner();
+			}
+			~inside() { of.leave_inner(); }
+			inside(const inside &) = delete;
+			inside &operator=(const inside &) = delete;
+
+			lock_usage &of;
+		};
+		const inside here(usage);
+
+		return call();
+	}
+
+	/* Takes the sleeper out of the queue if a panic leaves by an exception.
+	 */
+	struct dequeued {
+		~dequeued()
+		{
+			if (me)
+				of.unchecked().cancel(*me);
+		}
+
+		checked_lock &of;
+		detail::sleeper *me;
+	};
+
 	/* Releases and retakes the held lock, and notes the wait in between. */
 	template <typename Held>
 	struct watched {
+		void waits_as(detail::sleeper &sleeper) { me = &sleeper; }
 		auto let_go()
 			requires requires(Held &h) { h.let_go(); }
 		{
+			dequeued on_panic{of, me};
 			auto *const lock = held.let_go();
 
 			place = of.begins(by);
+			on_panic.me = nullptr;
 			return lock;
 		}
 		void take_back(auto &lock)
@@ -649,11 +790,14 @@ struct checked_lock<L, Name...> : L {
 		}
 		void unlock()
 		{
+			dequeued on_panic{of, me};
+
 			if constexpr (requires { held.unlock(by); })
 				held.unlock(by);
 			else
 				held.unlock();
 			place = of.begins(by);
+			on_panic.me = nullptr;
 		}
 		void lock()
 		{
@@ -664,19 +808,36 @@ struct checked_lock<L, Name...> : L {
 				held.lock();
 		}
 
-		const checked_lock &of;
+		checked_lock &of;
 		Held &held;
 		call_site by;
 		held_place place = {};
+		detail::sleeper *me = nullptr;
 	};
 
 	template <typename On, typename Wait>
 	bool until_it_may(On &on, call_site by, Wait wait_for_it)
 	{
+		{
+			/* Waits take it, too. */
+			const over_inner seen(usage, by);
+		}
 		if constexpr (detail::can_let_go<On>) {
 			watched<On> held{*this, on, by};
 
 			return wait_for_it(held);
+		} else if constexpr (requires { on(); }) {
+			/* A wait_queue's predicate. */
+			const held_place place = begins(by);
+			auto ready = [&] {
+				const inner_seen seen(usage, by);
+
+				return under_inner(on);
+			};
+			const bool came = wait_for_it(ready);
+
+			ends(place);
+			return came;
 		} else {
 			const held_place place = begins(by);
 			const bool came = wait_for_it(on);

@@ -89,6 +89,14 @@ struct completion_with {
 		return done.get();
 	}
 
+	/* Whether a thread waits: a hint, stale on arrival. */
+	[[nodiscard]] bool is_contended() const
+	{
+		section in(inner);
+
+		return !queue.empty();
+	}
+
       private:
 	using section = detail::inner_section<Inner>;
 

@@ -40,7 +40,8 @@ concept plain_lock = requires(L &lock) {
  * lock(serve) is lock() for a CPU with interrupts off, to which the holder may
  * send an IPI and wait for the answer. While another CPU holds the lock, it
  * calls serve() again and again, which does what the IPI's handler does. It
- * does not call it if the lock is free, nor once the caller holds it. The IPI
+ * does not call it if the lock is free (a checked lock does, once, where the
+ * kernel has a lock order), nor once the caller holds it. The IPI
  * still comes, once interrupts are on. serve() must not wait for a holder of
  * this lock or for one of its waiters: a lock that it takes comes after this
  * one in the order. A handoff may be later by one serve().
@@ -194,6 +195,20 @@ struct reader_constants_of {};
 template <shared_lockable L>
 struct reader_constants_of<L> {
 	static constexpr u64 max_readers = L::max_readers;
+};
+
+/* A lock around L inherits these: irq_lock and guards look for the types. */
+template <typename L>
+struct sleeps_of {};
+template <sleeping L>
+struct sleeps_of<L> {
+	using waiters_sleep = void;
+};
+template <typename L>
+struct threads_of {};
+template <thread_only_lock L>
+struct threads_of<L> {
+	using taken_in_threads_alone = L;
 };
 } // namespace detail
 

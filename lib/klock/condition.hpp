@@ -144,6 +144,14 @@ struct condition_with {
 
 		return queue.has(me);
 	}
+	/* For checks: it will not sleep after all. */
+	void cancel(detail::sleeper &me)
+	{
+		section in(inner);
+
+		if (me.is_queued())
+			queue.remove(me);
+	}
 
       private:
 	using section = detail::inner_section<Inner>;
@@ -161,6 +169,8 @@ struct condition_with {
 		detail::sleeper me;
 
 		enqueue(me);
+		if constexpr (requires { held.waits_as(me); })
+			held.waits_as(me);
 		if constexpr (requires { held.let_go(); }) {
 			auto *const lock = held.let_go();
 			const bool told = sleep(me, until);

@@ -147,7 +147,7 @@ struct gate_of<L> {
 
 /* L and the gate: what the guards find inside of an irq_shared_lock. */
 template <plain_shared_lock L>
-struct gated {
+struct gated : sleeps_of<L>, threads_of<L> {
 	/* Contexts that may hold or wait at once, handlers apart. */
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr u64 max_readers = L::max_readers;

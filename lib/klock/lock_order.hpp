@@ -41,7 +41,8 @@
  *			danger
  *	recursion, read recursion, upgrade
  *			of the same lock, however many readers there are
- *	might_wait()	with a lock held (order_calls.hpp)
+ *	sleep		a wait for a lock whose waiters sleep, might_wait() or
+ *			might_switch() with a spinning lock held
  * A try_lock() never waits: it adds no edge to its lock; edges from its lock
  * are added. A try with a deadline counts as a wait. Readers count as writers,
  * as a fair lock makes them wait for a waiting writer; where reads nest, a
@@ -226,7 +227,8 @@ struct order_keeper : lock_order, private order_rules {
 
 	/* The caller is about to wait for something other than a lock. but: a
 	 * lock that is released meanwhile, or null. */
-	void might_wait(call_site by, const void *but)
+	void might_wait(call_site by, const void *but,
+			const char *what = "might_wait() with a lock held")
 	{
 		const held_locks *const mine = owners.mine();
 
@@ -234,9 +236,7 @@ struct order_keeper : lock_order, private order_rules {
 			const held_lock &one = mine->at[i];
 
 			if (one.is_there() && !one.is_of(but) && !one.sleeps())
-				complain_of_held("might_wait() with a lock "
-						 "held",
-						 one, by);
+				complain_of_held(what, one, by);
 		}
 	}
 
@@ -259,11 +259,22 @@ struct order_keeper : lock_order, private order_rules {
 			const held_locks &stack = owners.all[i];
 
 			for (u32 at = 0; at < stack.size(); at++)
-				if (is_held_in(stack.at[at], first, bytes))
-					complain_of_held("freed with the lock "
-							 "in it held",
-							 stack.at[at], by);
+				if (const char *const wrong =
+					    use_in(stack.at[at], first, bytes))
+					complain_of_held(wrong, stack.at[at],
+							 by);
 		}
+	}
+
+	/* The calling thread ends: panics about each lock that it holds. */
+	void thread_ends(call_site by) const
+	{
+		const held_locks *const mine = owners.mine();
+
+		for (u32 i = mine ? mine->size() : 0; i-- > 0;)
+			if (mine->at[i].is_there())
+				complain_of_held("a thread ends with it held",
+						 mine->at[i], by);
 	}
 
 	/* The caller takes the higher lock of this pair next. Returns the pair
@@ -395,17 +406,25 @@ struct order_keeper : lock_order, private order_rules {
 
 		if (from == lock_classes::none || to == lock_classes::none ||
 		    !is_declared_harmless(from, to))
-			complain_of_held("might_wait() with a lock held", held,
-					 want.by);
+			complain_of_sleep(held, want);
 	}
 
-	/* Reads the address again, as another owner may write it meanwhile. */
-	static bool is_held_in(const held_lock &one, usize first, usize bytes)
+	/*
+	 * Null, or how a lock in this memory is in use. Reads the address
+	 * again, as another owner may write it meanwhile.
+	 */
+	static const char *use_in(const held_lock &one, usize first,
+				  usize bytes)
 	{
 		const usize lock = one.address.load_relaxed();
+		const bool held = one.is_held(), awaited = one.is_waiting();
 
-		return lock > held_lock::gone && lock - first < bytes &&
-		       one.is_held() && one.address.load_relaxed() == lock;
+		if (lock <= held_lock::gone || lock - first >= bytes ||
+		    one.address.load_relaxed() != lock)
+			return nullptr;
+		return held	 ? "freed with the lock in it held"
+		       : awaited ? "freed with a thread waiting for it"
+				 : nullptr;
 	}
 
 	held_place push(const wanted_lock &want, hold how)

@@ -15,24 +15,69 @@
 
 namespace klock {
 
+namespace detail {
+/* For might_wait(): panics in a handler, or with interrupts off. */
+[[gnu::noinline]] inline void check_may_wait(call_site by)
+{
+	const bool in_handler = current_context() != context::thread;
+	misuse_text text;
+
+	if (!in_handler && irqs_enabled())
+		return;
+	text.add(in_handler ? "in a handler" : "with interrupts off");
+	report_misuse("might_wait()", nullptr,
+		      text.add("; at ").add(by).c_str());
+}
+} // namespace detail
+
 /* Whether a klock_os_lock_order() was linked in: one that stands alone in a
  * static library is not. */
 inline bool order_is_checked() { return kernel_lock_order(); }
 
 /*
  * Called where a kernel waits for something other than a lock: for another
- * CPU's answer to an IPI, for a thread that sleeps. Panics if the caller holds
- * a checked lock, or has interrupted code that does: the CPU or thread that it
- * waits for may want that lock.
+ * CPU's answer to an IPI, for a thread that sleeps. Panics in a handler, with
+ * interrupts off, or if the caller holds a checked spin lock: the CPU or thread
+ * that it waits for may want that lock, or an answer of this CPU.
  *
  *	klock::might_wait<debug>();
  */
 template <bool Checks = true>
 inline void might_wait(call_site by = caller_site())
 {
-	if constexpr (Checks)
+	if constexpr (Checks) {
+		detail::check_may_wait(by);
 		if (order_keeper *const order = kernel_order_keeper())
 			order->might_wait(by, nullptr);
+	}
+}
+
+/*
+ * might_wait() of a scheduler, which switches to another thread, in a handler
+ * or with interrupts off, too: panics if the caller holds a checked spin lock.
+ */
+template <bool Checks = true>
+inline void might_switch(call_site by = caller_site())
+{
+	if constexpr (Checks)
+		if (order_keeper *const order = kernel_order_keeper())
+			order->might_wait(
+				by, nullptr,
+				"might_switch() with a spinning lock held");
+}
+
+/*
+ * Called by a thread that ends: panics if it holds a checked lock, which nobody
+ * would release. Does nothing in a kernel without an order.
+ *
+ *	klock::thread_ends<debug>();
+ */
+template <bool Checks = true>
+inline void thread_ends(call_site by = caller_site())
+{
+	if constexpr (Checks)
+		if (const order_keeper *const order = kernel_order_keeper())
+			order->thread_ends(by);
 }
 
 /* A checked lock, by itself or in an irq_lock. */
@@ -57,7 +102,7 @@ void might_wait_with(const L &lock, call_site by = caller_site())
 
 /*
  * Called where a kernel frees memory: panics if anybody holds a checked lock in
- * it. Does nothing in a kernel without an order.
+ * it, or waits for one. Does nothing in a kernel without an order.
  *
  *	klock::none_held_in<debug>(page, page_size);
  */

@@ -45,6 +45,11 @@
 
 namespace klock {
 
+namespace detail {
+/* No constant expression: the error names it. */
+inline u32 more_units_than(u32 most) { return most; }
+} // namespace detail
+
 /* Most: units at once. */
 template <u32 Most, plain_lock Inner = detail::sleepers_lock>
 struct bounded_semaphore {
@@ -55,7 +60,12 @@ struct bounded_semaphore {
 	using waiters_sleep = void;
 
 	constexpr bounded_semaphore() = default;
-	constexpr explicit bounded_semaphore(u32 first) : units(first) {}
+	/* first: at most Most, or constinit does not compile; at run time, more
+	 * are not counted. */
+	constexpr explicit bounded_semaphore(u32 first)
+	    : units(first <= Most ? first : detail::more_units_than(Most))
+	{
+	}
 	bounded_semaphore(const bounded_semaphore &) = delete;
 	bounded_semaphore &operator=(const bounded_semaphore &) = delete;
 
@@ -93,7 +103,7 @@ struct bounded_semaphore {
 		}
 		const u32 there = units.get();
 
-		if (there == Most)
+		if (there >= Most)
 			return false;
 		units.set(there + 1);
 		return true;

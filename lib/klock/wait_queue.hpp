@@ -32,12 +32,14 @@
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),
  *              wake_all(): handlers, too; NMI: none. Predicates and changes run
  *              under a spin lock with interrupts off: they must be short, must
- *              not sleep, and must not call the same queue, which hangs,
- *              checked or not. A change outside of wake_one() must be atomic
- *              and come before it; a waiter between its check and its sleep
- *              would miss it otherwise. If waiters wait for different things,
- *              the one that wake_one() picks may not be the one that can go on:
- *              use wake_all(), or a queue for each.
+ *              not sleep, and must not call the same queue. They may take a
+ *              spin lock with which nobody waits for this queue or wakes it;
+ *              with another, the two locks would be taken in both orders.
+ *              checked_lock names all of these. A change outside of wake_one()
+ *              must be atomic and come before it; a waiter between its check
+ *              and its sleep would miss it otherwise. If waiters wait for
+ *              different things, the one that wake_one() picks may not be the
+ *              one that can go on: use wake_all(), or a queue for each.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  false --wake_one's change--> true --ready--> taken

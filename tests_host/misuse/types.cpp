@@ -12,6 +12,7 @@
 #include <klock/ticket_lock.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/clh_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
@@ -31,6 +32,7 @@ irq_lock<mcs_lock> mcs_queue;
 irq_lock<clh_lock> clh_queue;
 thread_lock<ticket> threads;
 mutex files;
+checked_lock<mutex> checked_files;
 mcs_node node;
 clh_node place;
 struct table {
@@ -166,17 +168,21 @@ void errors()
 	{ sum = queue.try_lock(); } // says-error{{no member named}}
 	// says-error@*:*{{this lock's node must outlive the guard, bring one}}
 	{ irq_guard held(clh_queue); } // says-note{{here}}
-	// says-error@*:*{{a lock is for handlers too, or for threads alone}}
+	// says-error@*:* 2 {{a lock is for handlers too, or for threads alone}}
 	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
-	// says-error@*:*{{a handler takes no lock whose waiters sleep: thread_lock}}
+	{ irq_lock<checked_lock<thread_lock<ticket>>> both; } // says-note{{here}}
+	// says-error@*:* 3 {{a handler takes no lock whose waiters sleep: thread_lock}}
 	{ irq_lock<mutex> sleeps; } // says-note{{here}}
+	{ irq_lock<checked_lock<mutex>> sleeps; } // says-note{{here}}
+	{ irq_shared_lock<shared_mutex> sleeps; } // says-note{{here}}
 	// says-error@*:* {{could come with the other held: take that one first, by a guard}}
 	{ pair_guard held(simple, files); } // says-note{{here}}
 	// says-error@*:* 2 {{a lock whose waiters sleep is taken with interrupts on: pair_guard}}
 	{ irq_pair_guard held(files, simple); } // says-note{{here}}
 	{ irq_pair_guard held(simple, files); } // says-note{{here}}
-	// says-error@*:*{{a lock whose waiters sleep is taken with interrupts on: guard}}
+	// says-error@*:* 2 {{a lock whose waiters sleep is taken with interrupts on: guard}}
 	{ irq_guard held(files); } // says-note{{here}}
+	{ irq_guard held(checked_files); } // says-note{{here}}
 	// says-error@*:*{{checked_lock<thread_lock<L>>: inside of it, checks know nothing of threads}}
 	{ thread_lock<checked_lock<ticket>> checked; } // says-note{{here}}
 	{ data.lock()->a = 1; } // says-error{{deleted}}

@@ -44,7 +44,7 @@ MUTANTS = (
     ("open_before_queue", SEMAPHORE, "+detail::sleeper me;", OPEN),
     ("handed_and_counted", SEMAPHORE, "queue.wake_first(); return true;",
      "queue.wake_first(); units.set(units.get() + 1); return true;"),
-    ("no_bound", SEMAPHORE, "there == Most", "there == ~u32{0}"),
+    ("no_bound", SEMAPHORE, "there >= Most", "there == ~u32{0}"),
     ("late_unit_stays", SLEEPING, "queue.remove(me);", ";"),
     ("looks_then_queues", QUEUE, "+detail::sleeper me;", OPEN),
     ("late_stays", QUEUE, "queue.remove(me);", ";"),

@@ -17,6 +17,8 @@
 
 inline thread_local unsigned current_cpu = 0;
 inline thread_local klock::context running_in = klock::context::thread;
+/* The thread that runs: the owner of locks, where a test says so. */
+inline thread_local unsigned long current_thread = 0;
 
 /* Returns the panic's text, or "" without one. */
 template <typename Misuse>

@@ -342,6 +342,11 @@ TEST_CASE("lock_order: might_wait() with nothing held, and with a lock")
 	five_locks of;
 
 	on_cpu(0, [&] {
+		has(panic_of([] { might_wait(); }),
+		    "might_wait(), CPU 0: with interrupts off; at ");
+		CHECK(panic_of([] { might_switch(); }) == "");
+		const irqs on(true);
+
 		CHECK(panic_of([] { might_wait(); }) == "");
 		const int taken = __LINE__ + 1;
 		of.a.lock();
@@ -369,9 +374,26 @@ TEST_CASE("lock_order: what serve() takes is behind what its waiter wants")
 			on_cpu(1, [&] { of.a.unlock(); });
 		});
 		of.a.unlock();
-		has(panic_of(again), "recursion: the caller has it");
+		has(panic_of(again), "recursion: the caller waits for it");
 	});
 	has(taking(1, of.b, of.a), "lock order: ");
+}
+
+TEST_CASE("lock_order: what serve() takes is learned though nobody waits")
+{
+	new_order<> fresh;
+	five_locks free;
+	unsigned served = 0;
+
+	on_cpu(0, [&] {
+		free.c.lock([&] {
+			guard held(free.b);
+			served++;
+		});
+		free.c.unlock();
+	});
+	CHECK(served == 1);
+	has(taking(1, free.b, free.c), "known: c (");
 }
 
 TEST_CASE("lock_order: a kernel without one checks what it checked before")
@@ -385,7 +407,7 @@ TEST_CASE("lock_order: a kernel without one checks what it checked before")
 		nested no_matter(of.a, 1);
 
 		of.a.lock();
-		might_wait();
+		might_switch();
 		has(panic_of([&] { of.a.lock(); }), "recursion");
 	});
 }
@@ -828,7 +850,7 @@ TEST_CASE("lock_order: after the first report nothing is checked or said")
 	CHECK(taking(1, others.b, others.a) == "");
 	on_cpu(1, [&] {
 		of.c.lock();
-		CHECK(panic_of([&] { might_wait(); }) == "");
+		CHECK(panic_of([&] { might_switch(); }) == "");
 		CHECK(panic_of([&] { assert_held(of.d); }) == "");
 		as(1, context::interrupt, [&] {
 			CHECK(panic_of([&] {
@@ -897,13 +919,15 @@ TEST_CASE("lock_order: a kernel's own lock that sleeps has its place")
 	on_cpu(0, [&] {
 		acquired(&inode, "inode");
 		CHECK(taking(0, of.a) == "");
+		const irqs on(true);
+
 		might_wait();
 		released(&inode);
 	});
 	on_cpu(1, [&] {
 		of.a.lock();
 		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
-			  "might_wait() with a lock held"));
+			  "its waiters sleep, but the caller holds"));
 		of.a.unlock();
 		/* The other way round over a sleeping one. */
 		acquired(&other_inode[1], "buffer");
@@ -939,8 +963,9 @@ TEST_CASE("lock_order: a lock that sleeps, known to be free, under a spinning")
 		of.a.unlock();
 		of.b.lock();
 		released(&inode);
-		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
-			  "b, CPU 0: might_wait() with a lock held"));
+		has(panic_of([&] { acquired(&inode, "inode"); }),
+		    "inode, CPU 0: its waiters sleep, but the caller holds a "
+		    "spinning lock; at ");
 		of.b.unlock();
 	});
 }

@@ -665,7 +665,10 @@ TEST_CASE("lock_order: might_wait() in a handler, with the thread's lock held")
 		of.log.lock();
 		as(0, context::interrupt, [] {
 			has(panic_of([] { might_wait(); }),
-			    "log, CPU 0: might_wait() with a lock held");
+			    "might_wait(), CPU 0: in a handler; at ");
+			has(panic_of([] { might_switch(); }),
+			    "log, CPU 0: might_switch() with a spinning lock "
+			    "held");
 		});
 	});
 }

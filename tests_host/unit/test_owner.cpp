@@ -13,17 +13,15 @@
 #include "stepper.hpp"
 using namespace klock;
 
-static thread_local unsigned long current_thread = 0;
-
 unsigned long klock_os_owner_id(void) { return current_thread; }
 
-/* Its scheduler is called where preemption is on again, and waits. */
+/* Its scheduler is called where preemption is on again, and switches. */
 static int preemption_off = 0;
 void klock_os_preempt_off() { preemption_off++; }
 void klock_os_preempt_on()
 {
 	if (--preemption_off == 0)
-		might_wait();
+		might_switch();
 }
 
 /*
@@ -203,7 +201,7 @@ TEST_CASE("preempt: a lock that is held where a guard lets others run")
 		of.a.lock();
 		guard c(of.c);
 		has(panic_of([&] { c.unlock(); }),
-		    "a, CPU 0: might_wait() with a lock held; at ");
+		    "a, CPU 0: might_switch() with a spinning lock held; at ");
 		of.a.unlock();
 	});
 	CHECK(preemption_off == 0);

@@ -24,18 +24,24 @@
 #include "pretended_kernel.hpp"
 
 #include <functional>
+#include <memory>
 
 using namespace klock;
 using namespace unit;
 
 static std::function<void()> meanwhile;
+static std::function<void()> when_unparked;
 
 static usize thread_now = 1;
 
 extern "C" usize klock_os_thread(void) { return thread_now; }
 extern "C" void klock_os_park(void) { meanwhile(); }
 extern "C" bool klock_os_park_until(u64) { return false; }
-extern "C" void klock_os_unpark(usize) {}
+extern "C" void klock_os_unpark(usize)
+{
+	if (when_unparked)
+		when_unparked();
+}
 
 namespace {
 
@@ -51,6 +57,17 @@ struct threads_locks {
 	checked_lock<wait_queue, "arrivals"> arrivals;
 	spin runqueue;
 };
+
+/* Runs code as another thread, on another CPU. */
+template <typename Code>
+void as_other(Code code)
+{
+	const unsigned long before = current_thread;
+
+	current_thread = 1 - before;
+	as(1 - current_cpu, context::thread, code);
+	current_thread = before;
+}
 
 /* A panic passes through, which CHECK() would keep. */
 void must(bool holds)
@@ -132,8 +149,11 @@ TEST_CASE("sleep: checked: in a handler, interrupts off, a spin lock held")
 	const guard held(under.runqueue);
 
 	each_wait(under, [](auto wait) {
-		has(panic_of(wait), "runqueue, CPU 0: might_wait() with a lock "
-				    "held; at ");
+		const std::string said = panic_of(wait);
+
+		has(said, "CPU 0: its waiters sleep, but the caller holds a "
+			  "spinning lock; at ");
+		has(said, "; runqueue was taken at ");
 	});
 	/* What never waits may. */
 	CHECK(panic_of([&] {
@@ -162,8 +182,8 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	CHECK(waits(of.inode) == "");
 	{
 		guard held(of.runqueue);
-		has(waits(outer), "runqueue, CPU 0: might_wait() with a lock "
-				  "held");
+		has(waits(outer), "not full, CPU 0: its waiters sleep, but the "
+				  "caller holds a spinning lock");
 	}
 }
 
@@ -295,4 +315,312 @@ TEST_CASE("sleep: checked: print_held names who sleeps on what")
 	of.not_full.wait(held);
 	REQUIRE(lines.size() == 1);
 	has(lines[0], "sleeps on not full");
+}
+
+namespace {
+
+struct inner_locks {
+	checked_lock<wait_queue, "arrivals"> arrivals;
+	checked_lock<wait_queue, "departures"> departures;
+	checked_lock<semaphore, "jobs"> jobs;
+	checked_lock<completion, "answer"> answer;
+	checked_lock<condition, "not full"> not_full;
+	checked_lock<mutex, "inode"> inode;
+	checked_lock<shared_mutex, "names"> names;
+	checked_lock<ticket_lock<u8>, "data"> data;
+	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
+};
+
+/* A waker that holds the lock which the predicate takes. */
+void wake_with_data_held(inner_locks &of)
+{
+	irq_guard held(of.data);
+
+	of.arrivals.wake_one([] {});
+}
+
+bool look_with_data_held(inner_locks &of)
+{
+	irq_guard held(of.data);
+
+	return true;
+}
+
+} // namespace
+
+TEST_CASE("sleep: checked: a predicate takes the lock that its waker holds")
+{
+	new_order<64, 4> fresh;
+	inner_locks of;
+	const auto looks = [&](auto &queue) {
+		return panic_of([&] {
+			queue.wait([&] { return look_with_data_held(of); });
+		});
+	};
+
+	CHECK(looks(of.departures) == "");
+	wake_with_data_held(of);
+	/* Another queue's waker: no cycle. */
+	CHECK(looks(of.departures) == "");
+	const std::string said = looks(of.arrivals);
+
+	has(said, "data, CPU 0: lock order: arrivals (inner) (");
+	has(said, "known: data (");
+	has(said, ") then arrivals (inner) (" + std::string(__FILE__));
+}
+
+TEST_CASE("sleep: checked: unpark() takes a lock that a waker holds")
+{
+	const auto said_by = [](auto first, auto second) {
+		new_order<64, 4> fresh;
+		inner_locks of;
+		std::string said;
+		const auto with_a_waiter = [&](auto wake) {
+			meanwhile = [&] { wake(of); };
+			said += panic_of([&] { of.jobs.acquire(); });
+		};
+
+		when_unparked = [&] { irq_guard held(of.scheduler); };
+		with_a_waiter(first);
+		with_a_waiter(second);
+		when_unparked = nullptr;
+		return said;
+	};
+	const auto releases = [](inner_locks &of) { of.jobs.release(); };
+	const auto under_scheduler = [](inner_locks &of) {
+		irq_guard held(of.scheduler);
+
+		of.jobs.release();
+	};
+
+	CHECK(said_by(releases, releases) == "");
+	has(said_by(releases, under_scheduler),
+	    "jobs (inner), CPU 0: lock order: scheduler (");
+}
+
+TEST_CASE("sleep: checked: a hand-over unparks under the inner lock")
+{
+	new_order<64, 4> fresh;
+	inner_locks of;
+
+	when_unparked = [&] { irq_guard held(of.scheduler); };
+	meanwhile = [&] { as_other([&] { of.inode.unlock(); }); };
+	of.inode.lock();
+	as_other([&] { of.inode.lock(), of.inode.unlock(); });
+	when_unparked = nullptr;
+	of.inode.lock();
+	irq_guard held(of.scheduler);
+
+	has(panic_of([&] { of.inode.unlock(); }),
+	    "inode (inner), CPU 0: lock order: scheduler (");
+}
+
+TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
+{
+	const auto predicate_that = [](auto acts) {
+		inner_locks of;
+
+		return panic_of([&] {
+			of.arrivals.wait([&] { return acts(of), true; });
+		});
+	};
+	const auto change_that = [](auto acts) {
+		inner_locks of;
+
+		return panic_of(
+			[&] { of.arrivals.wake_all([&] { acts(of); }); });
+	};
+	const auto wakes_itself = [](inner_locks &of) {
+		of.arrivals.wake_one([] {});
+	};
+	const auto locks = [](inner_locks &of) {
+		of.inode.lock();
+		of.inode.unlock();
+	};
+
+	{
+		new_order<64, 4> fresh;
+
+		has(predicate_that([](inner_locks &) { might_wait(); }),
+		    "might_wait(), CPU 0: with interrupts off; at ");
+		has(change_that([](inner_locks &) { might_switch(); }),
+		    "arrivals (inner), CPU 0: might_switch() with a spinning "
+		    "lock held");
+		has(predicate_that(locks), "a wait with interrupts off");
+	}
+	{
+		new_order<64, 4> fresh;
+
+		has(predicate_that(wakes_itself),
+		    "called under its own inner lock");
+	}
+	/* Without an order, too. */
+	has(predicate_that(wakes_itself), "arrivals, CPU 0: called under its "
+					  "own inner lock, by a predicate or "
+					  "a change; at ");
+	has(change_that(wakes_itself), "called under its own inner lock");
+	CHECK(change_that([](inner_locks &of) { of.jobs.release(); }) == "");
+}
+
+TEST_CASE("sleep: checked: every verb is named in an NMI handler")
+{
+	inner_locks of;
+	detail::sleeper me;
+	const u64 soon = 0;
+	const auto in_nmi = [&](auto verb) {
+		std::string said;
+
+		as(0, context::nmi, [&] { said = panic_of(verb); });
+		has(said, "in an NMI handler, where a lock whose waiters sleep "
+			  "is not used; at " +
+				  std::string(__FILE__));
+	};
+
+	in_nmi([&] { of.jobs.release(); });
+	in_nmi([&] { (void)of.jobs.try_acquire(); });
+	in_nmi([&] { of.jobs.acquire(); });
+	in_nmi([&] { of.answer.set(); });
+	in_nmi([&] { of.answer.reset(); });
+	in_nmi([&] { (void)of.answer.is_set(); });
+	in_nmi([&] { of.answer.wait(); });
+	in_nmi([&] { of.not_full.notify_one(); });
+	in_nmi([&] { of.not_full.notify_all(); });
+	in_nmi([&] { of.not_full.prepare(me); });
+	in_nmi([&] { (void)of.not_full.sleep(me, &soon); });
+	in_nmi([&] { of.arrivals.wake_one([] {}); });
+	in_nmi([&] { of.arrivals.wake_all([] {}); });
+	in_nmi([&] { of.arrivals.wait([] { return true; }); });
+	in_nmi([&] { of.inode.lock(); });
+	in_nmi([&] { (void)of.inode.try_lock(); });
+	in_nmi([&] { (void)of.inode.try_lock_until(0); });
+	in_nmi([&] { (void)of.names.try_lock_shared(); });
+	in_nmi([&] { (void)of.names.try_lock_shared_until(0); });
+	of.inode.lock();
+	in_nmi([&] { of.inode.unlock(); });
+	of.names.lock();
+	in_nmi([&] { of.names.downgrade(); });
+}
+
+TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
+{
+	inner_locks of;
+	unsigned told = 0;
+	std::string said;
+
+	when_unparked = [&] { told++; };
+	has(panic_of([&] { of.not_full.wait(of.inode); }),
+	    "unlock of a free lock");
+	of.not_full.notify_one();
+	{
+		guard held(of.inode);
+
+		as(0, context::interrupt,
+		   [&] { said = panic_of([&] { of.not_full.wait(held); }); });
+		has(said, "unlock in another context");
+		of.not_full.notify_all();
+	}
+	irqs off(false);
+	guard held(of.data);
+	has(panic_of([&] { of.not_full.wait(held); }),
+	    "a wait with interrupts off");
+	of.not_full.notify_all();
+	CHECK(told == 0);
+	when_unparked = nullptr;
+}
+
+TEST_CASE("sleep: checked: freed, reset or ended with a thread in it")
+{
+	new_order<64, 4> fresh;
+	inner_locks of;
+	std::string freed, reset, ended;
+
+	meanwhile = [&] {
+		thread_now = 2;
+		freed = panic_of([&] { none_held_in(&of, sizeof(of)); });
+		reset = panic_of([&] { of.answer.reset(); });
+		of.answer.set();
+		thread_now = 1;
+	};
+	of.answer.wait();
+	has(freed, "answer, CPU 0: freed with a thread waiting for it; at ");
+	has(reset, "answer, CPU 0: reset() while a thread waits; at ");
+	CHECK(panic_of([&] {
+		      of.answer.reset();
+		      none_held_in(&of, sizeof(of));
+		      thread_ends();
+	      }) == "");
+	of.inode.lock();
+	has(panic_of([] { thread_ends(); }),
+	    "inode, CPU 0: a thread ends with it held; at ");
+	CHECK(panic_of([] { thread_ends<false>(); }) == "");
+	of.inode.unlock();
+	of.names.lock_shared();
+	has(panic_of([] { thread_ends(); }), "names, CPU 0: a thread ends");
+}
+
+TEST_CASE("sleep: checked: a reader that waits to write, without an order")
+{
+	inner_locks of;
+
+	of.names.lock_shared();
+	has(panic_of([&] { (void)of.names.try_lock_until(~u64{0}); }),
+	    "upgrade: the caller reads it; at ");
+	has(panic_of([&] { of.names.lock(); }),
+	    "; last read at " + std::string(__FILE__));
+	has(panic_of([&] { of.names.unlock(); }), "; last read at ");
+	has(panic_of([&] { of.names.lock_shared(); }), "; last read at ");
+}
+
+TEST_CASE("sleep: checked: a reader is said to read, a waiter to wait")
+{
+	new_order<64, 4> fresh;
+	inner_locks of;
+	std::vector<std::string> lines;
+	std::string again;
+
+	of.names.lock_shared();
+	print_held([&](const char *line) { lines.push_back(line); });
+	REQUIRE(lines.size() == 1);
+	has(lines[0], " reads names (");
+	of.names.unlock_shared();
+
+	meanwhile = [&] {
+		again = panic_of([&] { of.inode.lock(); });
+		as_other([&] { of.inode.unlock(); });
+	};
+	of.inode.lock();
+	as_other([&] { of.inode.lock(), of.inode.unlock(); });
+	has(again, "recursion: the caller waits for it; at ");
+	has(again, "; inode is waited for at ");
+}
+
+TEST_CASE("sleep: checked: a bound below the units that it begins with")
+{
+	const volatile u32 ten = 10;
+	bounded_semaphore<4> four(ten);
+	unsigned had = 0;
+
+	CHECK_FALSE(four.release());
+	while (four.try_acquire())
+		had++;
+	CHECK(had == 4);
+	has(panic_of([&] {
+		    const checked_lock<bounded_semaphore<4>, "few"> few(ten);
+	    }),
+	    "few, CPU 0: more units than its bound; at ");
+}
+
+TEST_CASE("sleep: checked: a predicate that cannot be copied")
+{
+	inner_locks of;
+	guard held(of.inode);
+	auto owned = std::make_unique<bool>(true);
+	const auto looks = [owned = std::move(owned)] { return *owned; };
+
+	of.not_full.wait(held, looks);
+	CHECK(of.not_full.wait_until(held, 0, looks));
+	CHECK(of.not_full.wait_for(held, 0, looks));
+	of.arrivals.wait(looks);
+	CHECK(of.arrivals.wait_until(looks, 0));
+	CHECK(of.arrivals.wait_for(looks, 0));
 }

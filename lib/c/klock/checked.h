@@ -94,6 +94,8 @@ struct __attribute__((may_alias)) klock_shared_usage {
 	unsigned int klock_counts[2];
 	void *klock_in[8];
 	unsigned int klock_as[8];
+	const char *klock_read_file;
+	unsigned int klock_read_line[2];
 };
 
 /* -- Each lock, by the verbs that it has unchecked -- */

@@ -44,9 +44,18 @@ struct klock_lock_order *klock_os_lock_order(void) __attribute__((weak));
 void klock_os_note(const char *text) __attribute__((weak));
 #endif
 
-/* A panic if the caller has a lock: before it waits for what is no lock. */
+/* A panic in a handler, with interrupts off, or if the caller has a spin lock:
+ * before it waits for what is no lock. */
 #define klock_might_wait() klock_might_wait_at(__FILE__, __LINE__)
 void klock_might_wait_at(const char *file, int line);
+
+/* A panic if the caller has a spin lock: where a scheduler switches. */
+#define klock_might_switch() klock_might_switch_at(__FILE__, __LINE__)
+void klock_might_switch_at(const char *file, int line);
+
+/* A panic if the calling thread, which ends, has a lock. */
+#define klock_thread_ends() klock_thread_ends_at(__FILE__, __LINE__)
+void klock_thread_ends_at(const char *file, int line);
 
 /*
  * klock_might_wait() before a wait that releases this checked lock, which the
@@ -58,7 +67,8 @@ struct klock_usage;
 void klock_usage_might_wait_with(const struct klock_usage *usage,
 				 const char *file, int line);
 
-/* Before memory is given back: a panic if a checked lock in it is held. */
+/* Before memory is given back: a panic if a checked lock in it is held, or
+ * waited for. */
 #define klock_none_held_in(from, bytes)                                        \
 	klock_none_held_in_at(from, bytes, __FILE__, __LINE__)
 void klock_none_held_in_at(const void *from, unsigned long bytes,

@@ -163,6 +163,16 @@ struct lock_usage {
 				 by);
 	}
 
+	/* The caller is about to take the inner lock of a lock whose waiters
+	 * sleep: an NMI handler may have interrupted its holder. */
+	void before_inner(call_site by) const
+	{
+		if (current_context() == context::nmi)
+			complain("in an NMI handler, where a lock whose "
+				 "waiters sleep is not used",
+				 by);
+	}
+
 	/* At the end of an irq_lock's section. */
 	void check_irqs_off(call_site by) const
 	{
@@ -216,6 +226,11 @@ struct lock_usage {
 
 	/* A reader entered, so clear `left`: no later writer will. */
 	void clear_left() { contenders.fetch_and_relaxed(~left); }
+
+	/* -- Where nobody holds the lock: who has its inner lock -- */
+
+	void enter_inner() { owner_plus_1.store_relaxed(owner_id() + 1); }
+	void leave_inner() { owner_plus_1.store_relaxed(nobody); }
 
 	/* A reader is about to try, or to unlock: it does not wait. */
 	void before_try(call_site by, bool for_readers)
@@ -280,12 +295,9 @@ struct lock_usage {
 	/* taken_with of an upgradable reader. */
 	static constexpr usize upgradable = ~usize{0};
 
-	/* reads: the caller reads as well, and would wait for itself. */
-	void before_upgrade(bool reads, call_site by) const
+	void before_upgrade(call_site by) const
 	{
-		if (reads)
-			complain("upgrade: the caller reads it", by);
-		else if (!is_held_by_me())
+		if (!is_held_by_me())
 			complain("upgrade by another than who has it "
 				 "upgradable",
 				 by);
@@ -329,6 +341,16 @@ struct lock_usage {
 		text.add(what).add("; at ").add(by);
 		add_holder(text);
 		say(text);
+	}
+
+	/* read: where it was read last */
+	[[gnu::noinline]] void
+	complain_of_reader(const char *what, call_site by, call_site read) const
+	{
+		misuse_text text;
+
+		text.add(what).add("; at ").add(by);
+		say(text.add("; last read at ").add(read));
 	}
 
       private:
@@ -480,6 +502,60 @@ struct lock_usage {
 };
 
 /*
+ * inner_seen - while it lives, the caller has the inner lock of this one
+ *
+ * A lock whose waiters sleep has a spin lock inside (detail/sleeping.hpp). What
+ * the kernel runs under it, klock_os_unpark(), a predicate, a change, may take
+ * other locks, which may be held where this one is used: so the inner lock has
+ * a place in the order, as "jobs (inner)". It is there for the whole verb, with
+ * interrupts off as under the inner lock, though a verb takes that lock later,
+ * or only if somebody waits: an order is learned before it is in the way.
+ */
+struct inner_seen {
+	inner_seen(const lock_usage &of, call_site by)
+	{
+		of.before_inner(by);
+		lock_order *const order = kernel_lock_order();
+
+		if (!order || current_context() == context::nmi)
+			return;
+		mine = order->on_wait(*order,
+				      {address_in(of),
+				       {of.label().name, lock_label::inner},
+				       by,
+				       false,
+				       false});
+		if (mine.at)
+			order->on_taken(mine);
+	}
+	~inner_seen()
+	{
+		if (mine.at)
+			kernel_lock_order()->on_gone(mine);
+	}
+	inner_seen(const inner_seen &) = delete;
+	inner_seen &operator=(const inner_seen &) = delete;
+
+      private:
+	/* Not the lock's own address, which is that of its holder. */
+	static const void *address_in(const lock_usage &of)
+	{
+		return reinterpret_cast<const char *>(&of) + 1;
+	}
+
+	/* A member, as on_wait() may throw, in a test's panic. */
+	struct irqs_off {
+		irqs_off() : before(arch::irq_save()) {}
+		~irqs_off() { arch::irq_restore(before); }
+		irqs_off(const irqs_off &) = delete;
+		irqs_off &operator=(const irqs_off &) = delete;
+
+		arch::irq_state before;
+	} irqs;
+	held_place mine = {};
+};
+
+/*
  * shared_usage - the state of the checks of a lock's readers
  *
  * It counts the readers that contend, and notes noted_readers of those inside.
@@ -509,8 +585,9 @@ struct shared_usage {
 	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
 
 	/* The caller is in, under this number if readers have numbers. */
-	void note(unsigned number)
+	void note(unsigned number, call_site by)
 	{
+		read_at.note(by, 0);
 		for (unsigned i = 0; i < noted_readers; i++) {
 			usize nobody = 0;
 
@@ -523,6 +600,9 @@ struct shared_usage {
 		(void)not_noted.fetch_add_relaxed(1);
 		(void)not_noted.fetch_or_relaxed(ever);
 	}
+
+	/* Where it was read last: by another, if several read. */
+	[[nodiscard]] call_site last() const { return read_at.get(); }
 
 	/* Removes the reader's note. Returns null, or what is wrong. */
 	[[nodiscard]] const char *forget(unsigned number)
@@ -622,6 +702,8 @@ struct shared_usage {
 	atomic<usize> in[noted_readers];
 	/* its number, CPU and context */
 	atomic<u32> as[noted_readers];
+	/* where it was read last */
+	noted_site read_at;
 };
 
 namespace detail {
@@ -629,6 +711,7 @@ namespace detail {
 struct no_shared_usage {
 	bool is_mine() const { return false; }
 	bool is_read() const { return false; }
+	call_site last() const { return {}; }
 };
 
 template <typename L>
@@ -914,8 +997,7 @@ struct checked_core {
 	{
 		check_context(by);
 		check_may_sleep(by);
-		if (readers.is_mine())
-			usage.complain("upgrade: the caller reads it", by);
+		check_upgrade(by);
 		usage.before_wait(by);
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
@@ -939,6 +1021,7 @@ struct checked_core {
 	bool ask_inner(With &&with, call_site by, Again again, Try try_inner)
 	{
 		check_context(by);
+		check_upgrade(by);
 		const held_place mine = note_wanted(by);
 
 		if (again([&] {
@@ -956,6 +1039,7 @@ struct checked_core {
 	{
 		check_context(by);
 		check_may_sleep(by);
+		check_upgrade(by);
 		usage.before_wait(by);
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
@@ -982,9 +1066,9 @@ struct checked_core {
 	void before_leaving(usize with, call_site by)
 	{
 		if (readers.is_mine() && !usage.is_held_by_me())
-			usage.complain("unlock() or downgrade() by who reads "
-				       "it",
-				       by);
+			complain_of_reader("unlock() or downgrade() by who "
+					   "reads it",
+					   by);
 		usage.before_unlock(with, by);
 	}
 
@@ -992,11 +1076,27 @@ struct checked_core {
 	template <typename With, typename Unlock>
 	void release(With &&with, call_site by, Unlock unlock_inner)
 	{
+		if constexpr (sleeping<L>)
+			usage.before_inner(by);
 		before_leaving(key(with), by);
 		const held_place mine = note_leaving();
-		unlock_inner();
+		over_inner(by, unlock_inner);
 		give_back(with);
 		note_gone(mine);
+	}
+
+	/* Releases it; if its waiters sleep, klock_os_unpark() may be called.
+	 */
+	template <typename Release>
+	void over_inner([[maybe_unused]] call_site by, Release release) const
+	{
+		if constexpr (sleeping<L>) {
+			const inner_seen seen(usage, by);
+
+			release();
+		} else {
+			release();
+		}
 	}
 
 	/* An upgradable holder counts as two contenders until it upgrades or
@@ -1019,7 +1119,10 @@ struct checked_core {
 	template <typename Try>
 	bool upgrade_by(call_site by, Try try_inner)
 	{
-		usage.before_upgrade(readers.is_mine(), by);
+		if (readers.is_mine())
+			complain_of_reader("upgrade: the caller reads it", by);
+		else
+			usage.before_upgrade(by);
 		if (!try_inner())
 			return false;
 		if (readers.is_read())
@@ -1031,6 +1134,8 @@ struct checked_core {
 
 	void check_context(call_site by) const
 	{
+		if constexpr (sleeping<L>)
+			usage.before_inner(by);
 		if constexpr (thread_only_lock<L>)
 			usage.before_taken_in_thread(by);
 	}
@@ -1041,6 +1146,13 @@ struct checked_core {
 	{
 		if (check_node(cpu, by))
 			take(0u, by, [&] { inner.lock_from(cpu); });
+	}
+
+	/* A reader that waits to write waits for itself. */
+	void check_upgrade(call_site by) const
+	{
+		if (readers.is_mine())
+			complain_of_reader("upgrade: the caller reads it", by);
 	}
 
 	void check_may_sleep(call_site by) const
@@ -1101,17 +1213,29 @@ struct checked_core {
 		check_may_sleep(by);
 		check_read_number(number, by);
 		usage.before_wait(by, !shared::nests);
-		if (!shared::nests && readers.is_mine())
-			usage.complain("read recursion: the caller reads it",
-				       by);
+		check_read_recursion(by);
 		const held_place mine = note_wanted(by, true);
 		if constexpr (shared::contends)
 			usage.count_in(L::max_contenders, by);
 		else
 			count_reader_in(by);
 		lock_inner();
-		note_reader(number);
+		note_reader(number, by);
 		note_taken(mine);
+	}
+
+	void check_read_recursion(call_site by) const
+	{
+		if (!shared::nests && readers.is_mine())
+			complain_of_reader("read recursion: the caller reads "
+					   "it",
+					   by);
+	}
+
+	/* A misuse by a reader, whose line is that of the last reader. */
+	void complain_of_reader(const char *what, call_site by) const
+	{
+		usage.complain_of_reader(what, by, readers.last());
 	}
 
 	/* waits: try_inner() waits until a deadline. */
@@ -1142,7 +1266,7 @@ struct checked_core {
 			note_gone(mine);
 			return false;
 		}
-		note_reader(number);
+		note_reader(number, by);
 		note_taken(mine);
 		return true;
 	}
@@ -1162,23 +1286,25 @@ struct checked_core {
 	}
 
 	/* The caller got the lock to read, under this number. */
-	void note_reader(unsigned number)
+	void note_reader(unsigned number, call_site by)
 	{
 		if constexpr (shared::contends)
 			usage.clear_left();
-		readers.note(number);
+		readers.note(number, by);
 	}
 
 	/* After unlock_inner() the lock may be gone. */
 	template <typename Unlock>
 	void release_shared(unsigned number, call_site by, Unlock unlock_inner)
 	{
+		if constexpr (sleeping<L>)
+			usage.before_inner(by);
 		if (const char *const wrong = readers.forget(number))
-			usage.complain(wrong, by);
+			complain_of_reader(wrong, by);
 		count_reader_out();
 		usage.before_try(by, !shared::nests);
 		const held_place mine = note_leaving();
-		unlock_inner();
+		over_inner(by, unlock_inner);
 		note_gone(mine);
 	}
 
@@ -1265,9 +1391,9 @@ struct checked_core {
 	{
 		if constexpr (cpu_shared_lock<L>)
 			if (readers.is_of_another(number))
-				usage.complain("a number that another CPU "
-					       "reads under",
-					       by);
+				complain_of_reader("a number that another CPU "
+						   "reads under",
+						   by);
 	}
 
 	void lend(unsigned, call_site) {}

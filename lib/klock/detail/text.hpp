@@ -13,8 +13,17 @@ namespace klock {
 
 /* A lock's name, and its index if it is in an array. */
 struct lock_label {
-	/* element_plus_1 of a lock's gate, which has the lock's name. */
+	/* element_plus_1 of a lock's part, which has the lock's name: its gate
+	 * (irq_shared_lock.hpp), or the inner lock of one whose waiters sleep.
+	 */
 	static constexpr u32 gate = ~u32{0};
+	static constexpr u32 inner = gate - 1;
+
+	/* Returns the part that it names; 0: the lock itself. */
+	[[nodiscard]] constexpr u32 part() const
+	{
+		return element_plus_1 >= inner ? element_plus_1 : 0;
+	}
 
 	const char *name;   /* null: "lock" */
 	u32 element_plus_1; /* of an array; 0: of none */
@@ -75,7 +84,7 @@ struct bounded_text {
 			static_cast<u32>(at.line));
 	}
 
-	/* Adds "runqueue", "runqueue[3]", or "routes (gate)". */
+	/* Adds "runqueue", "runqueue[3]", "routes (gate)", "jobs (inner)". */
 	bounded_text &add(lock_label of)
 	{
 		add(of.name ? of.name : "lock");
@@ -83,6 +92,8 @@ struct bounded_text {
 			return *this;
 		if (of.element_plus_1 == lock_label::gate)
 			return add(" (gate)");
+		if (of.element_plus_1 == lock_label::inner)
+			return add(" (inner)");
 		return add("[").add(of.element_plus_1 - 1).add("]");
 	}
 

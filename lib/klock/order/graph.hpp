@@ -30,20 +30,18 @@ namespace klock {
  * lock_order.hpp held; a concurrent find() sees the whole number or none.
  */
 
-/* The key of a name, while its text exists, or of that lock's gate. */
+/* The key of a name, while its text exists, or of a part of that lock. */
 struct class_key {
-	explicit class_key(lock_label of)
-	    : name(of.name), gate(of.element_plus_1 == lock_label::gate)
+	explicit class_key(lock_label of) : name(of.name), part(of.part())
 	{
 		for (const char *at = name; *at; at++)
 			hash = (hash ^ static_cast<u8>(*at)) * prime;
-		if (gate)
-			hash *= prime;
+		hash = (hash ^ part) * prime;
 		hash += !hash;
 	}
 
 	const char *name;
-	bool gate;
+	u32 part;
 	/* FNV-1a; never 0 */
 	u32 hash = 2166136261;
 
@@ -93,7 +91,7 @@ struct class_name {
 	{
 		bounded_text<sizeof(text)> whole;
 
-		whole.add(lock_label{of.name, of.gate ? lock_label::gate : 0});
+		whole.add(lock_label{of.name, of.part});
 		for (usize i = 0; const char c = whole.c_str()[i]; i++)
 			chars[i].set(c);
 		hash.set(of.hash);

@@ -30,13 +30,15 @@ namespace klock {
 /* waits_long: a long wait that was reported. leaving: its release has begun,
  * and may be over. */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: its waiters give their CPU away. looks: it waits but never blocks
- * others, as a seq_lock's reader. awaits: both. */
+/* sleeps: its waiters give their CPU away; sleeping_reader: a reader of such a
+ * lock. looks: it waits but never blocks others, as a seq_lock's reader.
+ * awaits: it sleeps and looks. */
 enum class taken_as : u8 {
 	writer,
 	reader,
 	nested_reader,
 	sleeps,
+	sleeping_reader,
 	looks,
 	awaits
 };
@@ -58,8 +60,10 @@ struct held_lock {
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
 		as.store_relaxed(want.sleeps && want.looks ? taken_as::awaits
-				 : want.sleeps		   ? taken_as::sleeps
-				 : want.looks		   ? taken_as::looks
+				 : want.sleeps && want.shared
+					 ? taken_as::sleeping_reader
+				 : want.sleeps	    ? taken_as::sleeps
+				 : want.looks	    ? taken_as::looks
 				 : want.is_nested() ? taken_as::nested_reader
 				 : want.shared	    ? taken_as::reader
 						    : taken_as::writer);
@@ -104,7 +108,8 @@ struct held_lock {
 		const taken_as now = as.load_relaxed();
 
 		return now == taken_as::reader ||
-		       now == taken_as::nested_reader;
+		       now == taken_as::nested_reader ||
+		       now == taken_as::sleeping_reader;
 	}
 	[[nodiscard]] bool is_read_nested() const
 	{
@@ -112,7 +117,11 @@ struct held_lock {
 	}
 	[[nodiscard]] bool sleeps() const
 	{
-		return as.load_relaxed() == taken_as::sleeps || awaits();
+		const taken_as now = as.load_relaxed();
+
+		return now == taken_as::sleeps ||
+		       now == taken_as::sleeping_reader ||
+		       now == taken_as::awaits;
 	}
 	[[nodiscard]] bool awaits() const
 	{

@@ -561,7 +561,8 @@ inline misuse_text text_of_pair(const char *what, const held_lock &held,
 	misuse_text text;
 
 	text.add(what).add("; at ").add(want.by).add("; ").add(held.label());
-	text.add(" was taken at ").add(held.site());
+	text.add(held.is_waiting() ? " is waited for at " : " was taken at ");
+	text.add(held.site());
 	return text;
 }
 
@@ -594,6 +595,16 @@ struct order_reporter {
 	const held_lock *held;
 	const wanted_lock &want;
 };
+
+/* Panics about a wait that sleeps with a spinning lock held. */
+[[gnu::noinline]] inline void complain_of_sleep(const held_lock &held,
+						const wanted_lock &want)
+{
+	say_order(want, text_of_pair("its waiters sleep, but the caller holds "
+				     "a spinning lock",
+				     held, want)
+				.c_str());
+}
 
 /* Panics about something that is forbidden while this lock is held. */
 [[gnu::noinline]] inline void
@@ -765,7 +776,8 @@ struct order_rules : order_learning {
 		if (reads && want.shared && want.nests)
 			return;
 		const misuse_text text = text_of_pair(
-			!reads	      ? "recursion: the caller has it"
+			held.is_waiting() ? "recursion: the caller waits for it"
+			: !reads	  ? "recursion: the caller has it"
 			: want.shared ? "read recursion: the caller reads it"
 				      : "upgrade: the caller reads it",
 			held, want);

@@ -339,12 +339,18 @@ static void what_a_kernel_says(void)
 
 	cpu = 2;
 	TRY_TO klock_might_wait();
+	says("with interrupts off; at ");
+	TRY_TO klock_might_switch();
 	expect(!text[0], "nothing is held");
 	klock_lock(&console);
-	TRY_TO klock_might_wait();
-	says("might_wait() with a lock held; at ");
+	TRY_TO klock_might_switch();
+	says("might_switch() with a spinning lock held; at ");
 	expect(!strcmp(name, "console") && panicked_on == 2, "console, CPU 2");
+	TRY_TO klock_thread_ends();
+	says("a thread ends with it held; at ");
 	klock_unlock(&console);
+	TRY_TO klock_thread_ends();
+	expect(!text[0], "it holds nothing");
 
 	TRY_TO klock_declare_before("console", "table");
 	TRY_TO klock_declare_rank("console", 20);
@@ -385,7 +391,7 @@ static void what_sleeps_and_what_is_freed(void)
 	TRY_TO klock_checked_might_wait_with(&console);
 	expect(!text[0], "it is let go");
 	TRY_TO klock_acquired(&inode, "inode", 0);
-	says("might_wait() with a lock held; at ");
+	says("its waiters sleep, but the caller holds a spinning lock; at ");
 	TRY_TO klock_none_held_in(&console, sizeof(console));
 	says("freed with the lock in it held; at ");
 	klock_unlock(&console);
@@ -394,7 +400,7 @@ static void what_sleeps_and_what_is_freed(void)
 
 	klock_declare_harmless("console", "inode");
 	TRY_TO klock_acquired(&inode, "inode", 0);
-	TRY_TO klock_might_wait();
+	TRY_TO klock_might_switch();
 	expect(!text[0], "it sleeps");
 	TRY_TO klock_acquired(&inode, "inode", 0);
 	says("recursion: the caller has it");

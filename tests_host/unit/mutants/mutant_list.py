@@ -56,19 +56,19 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		const held_place mine = note_wanted(by);\n",
      _unit(""), "a report comes before the lock is touched, and once"),
     ("pop before the release", "detail/checked.hpp",
-     "		unlock_inner();\n"
+     "		over_inner(by, unlock_inner);\n"
      "		give_back(with);\n"
      "		note_gone(mine);\n",
      "		note_gone(mine);\n"
-     "		unlock_inner();\n"
+     "		over_inner(by, unlock_inner);\n"
      "		give_back(with);\n",
      _unit("_interrupts"),
      "a handler that has interrupted a waiter or a holder"),
     ("forgotten pop at unlock()", "detail/checked.hpp",
-     "		unlock_inner();\n"
+     "		over_inner(by, unlock_inner);\n"
      "		give_back(with);\n"
      "		note_gone(mine);\n",
-     "		unlock_inner();\n"
+     "		over_inner(by, unlock_inner);\n"
      "		give_back(with);\n",
      _unit(""), "locks may be released in any order"),
     ("what is being released is held", "lock_order.hpp",
@@ -89,9 +89,9 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      _unit("_classes"), "a kernel's own lock that sleeps has its place"),
     ("forgotten pop at unlock_shared()", "detail/checked.hpp",
      "		const held_place mine = note_leaving();\n"
-     "		unlock_inner();\n"
+     "		over_inner(by, unlock_inner);\n"
      "		note_gone(mine);\n",
-     "		unlock_inner();\n",
+     "		over_inner(by, unlock_inner);\n",
      _unit("_tables"), "readers of a fair lock order as writers do"),
     ("forgotten pop at a try in vain", "detail/checked.hpp",
      "		usage.count_out();\n"

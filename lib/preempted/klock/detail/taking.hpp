@@ -22,8 +22,8 @@
  * by lock() is taken with preemption as it is: so do the functions for C.
  *
  * Checked: model/preempt. A kernel's own debug build finds a lock
- * that is held when it switches: klock::might_wait() of order_calls.hpp, called
- * by the scheduler.
+ * that is held when it switches: klock::might_switch() of order_calls.hpp,
+ * called by the scheduler.
  */
 #pragma once
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wrappers: what a lock is, it still is inside of each wrapper
+ *
+ * A guard, an irq_lock or a check asks a lock what it is: whether its waiters
+ * sleep, whether readers share it, and so on. A wrapper that loses the answer
+ * lets a debug build do what a release build refuses.
+ */
+#include <klock/anderson_lock.hpp>
+#include <klock/checked_lock.hpp>
+#include <klock/clh_lock.hpp>
+#include <klock/counted_lock.hpp>
+#include <klock/irq_lock.hpp>
+#include <klock/irq_shared_lock.hpp>
+#include <klock/leveled.hpp>
+#include <klock/mcs_lock.hpp>
+#include <klock/mutex.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/queued_lock.hpp>
+#include <klock/reader_lock.hpp>
+#include <klock/rw_ticket_lock.hpp>
+#include <klock/semaphore.hpp>
+#include <klock/shared_mutex.hpp>
+#include <klock/tas_lock.hpp>
+#include <klock/timeout_lock.hpp>
+#include <klock/too_long.hpp>
+
+#include <catch.hpp>
+
+#include <string>
+
+using namespace klock;
+
+namespace {
+
+using detail::inside;
+
+constexpr struct property {
+	const char *name;
+	unsigned bit;
+} properties[] = {
+	{"sleeps", 1},	       {"threads alone", 2},	{"plain", 4},
+	{"node", 8},	       {"node on stack", 16},	{"cpu", 32},
+	{"nodes of cpu", 64},  {"tries", 128},		{"until", 256},
+	{"cpu until", 512},    {"serves", 1024},	{"shared", 2048},
+	{"cpu shared", 4096},  {"tries shared", 8192},	{"upgrades", 16384},
+	{"downgrades", 32768}, {"one capacity", 65536},
+};
+
+/* A bit for each property of a lock. */
+template <typename L>
+constexpr unsigned properties_of()
+{
+	const bool has[] = {sleeping<L>, thread_only_lock<L>, plain_lock<L>,
+			    node_lock<L>, stack_node_lock<L>, cpu_lock<L>,
+			    per_cpu_lock<L>, try_lockable<L>,
+			    requires(L & l){l.try_lock_until(u64{});
+}
+, timed_lockable<L>, serving_lock<L>, plain_shared_lock<L>, cpu_shared_lock<L>,
+	try_shared_lockable<L>, upgradable_lock<L>,
+	requires(L &l) { l.downgrade(); },
+	requires { requires L::readers_contend; },
+}; // namespace
+unsigned found = 0;
+
+for (unsigned i = 0; i < sizeof(has); i++)
+	found |= has[i] ? properties[i].bit : 0u;
+return found;
+}
+
+std::string names(unsigned set)
+{
+	std::string all;
+
+	for (const property &one : properties)
+		if (set & one.bit)
+			all += std::string(all.empty() ? "" : ", ") + one.name;
+	return all;
+}
+
+constinit section_maxima<4> maxima;
+
+template <typename L, typename Wrapped>
+void keeps(const char *wrapper)
+{
+	INFO(wrapper << ": " << __PRETTY_FUNCTION__);
+	CHECK(names(properties_of<inside<Wrapped>>()) ==
+	      names(properties_of<L>()));
+}
+
+/* Each wrapper of L, and each pair of wrappers that may stand together. */
+template <typename L>
+void survives()
+{
+	keeps<L, checked_lock<L>>("checked");
+	keeps<L, checked_lock<L, "a">>("checked, with a name");
+	keeps<L, counted_lock<L, "a">>("counted");
+	keeps<L, counted_lock<hold_times<L>>>("counted, hold times");
+	keeps<L, timed_lock<L, maxima>>("timed");
+	keeps<L, leveled<L, 1>>("leveled");
+	keeps<L, checked_lock<counted_lock<L>>>("checked, counted");
+	keeps<L, timed_lock<checked_lock<counted_lock<L>>, maxima>>("all");
+	keeps<L, leveled<checked_lock<L>, 1>>("leveled, checked");
+	keeps<thread_lock<L>, checked_lock<thread_lock<L>>>("of threads");
+	keeps<thread_lock<L>, counted_lock<thread_lock<L>>>("of threads");
+	keeps<thread_lock<L>, timed_lock<checked_lock<thread_lock<L>>, maxima>>(
+		"of threads");
+	if constexpr (!sleeping<L>) {
+		keeps<L, irq_lock<L>>("irq");
+		keeps<L, irq_lock<checked_lock<L>>>("irq, checked");
+		keeps<L, irq_lock<timed_lock<checked_lock<L>, maxima>>>(
+			"irq, timed, checked");
+		keeps<L, leveled<irq_lock<checked_lock<L>>, 1>>(
+			"leveled, irq, checked");
+	}
+}
+
+/* A lock that is told its call site tells so through each wrapper. */
+template <typename L>
+constexpr bool is_told = detail::keeps_call_sites<inside<L>>;
+
+} // namespace
+
+TEST_CASE("wrappers: each property of a lock survives each wrapper")
+{
+	survives<tas_lock>();
+	survives<mcs_lock>();
+	survives<clh_lock>();
+	survives<anderson_lock<4>>();
+	survives<queued_lock<4>>();
+	survives<timeout_lock<4>>();
+	survives<rw_ticket_lock<u8>>();
+	survives<phase_fair_lock<u8>>();
+	survives<reader_lock<4>>();
+	survives<mutex>();
+	survives<shared_mutex>();
+	CHECK(names(properties_of<mutex>()) == "sleeps, plain, tries, until");
+}
+
+TEST_CASE("wrappers: what is told the caller is told so inside of others")
+{
+	using checked = checked_lock<tas_lock>;
+
+	CHECK(is_told<checked>);
+	CHECK(is_told<timed_lock<checked, maxima>>);
+	CHECK(is_told<irq_lock<checked>>);
+	CHECK(is_told<leveled<irq_lock<checked>, 1>>);
+	CHECK(is_told<irq_shared_lock<checked_lock<rw_ticket_lock<u8>>>>);
+	CHECK_FALSE(is_told<tas_lock>);
+	CHECK_FALSE(is_told<counted_lock<tas_lock>>);
+}
+
+TEST_CASE("wrappers: what nobody holds sleeps in its checked form, too")
+{
+	CHECK(sleeping<checked_lock<semaphore, "jobs">>);
+}
