@@ -360,7 +360,8 @@ WITH = {f"klock_wait_with{irqsave}{until}" for irqsave in ("", "_irqsave")
 # Types without verbs: C calls their functions by name.
 NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
-SITED = {"declare_before", "declare_rank", "might_wait", "none_held_in",
+SITED = {"declare_before", "declare_rank", "might_wait", "might_switch", "thread_ends",
+         "none_held_in",
          "acquired", "handler_end"}
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_irqs_enabled", "klock_push_off", "klock_pop_off",
