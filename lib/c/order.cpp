@@ -48,6 +48,13 @@ void klock_thread_ends_at(const char *file, int line)
 	klock::thread_ends({file, line});
 }
 
+void klock_usage_handed_over(klock_usage *usage, const char *file, int line)
+{
+	as_cpp(*usage).note_handed_over({file, line});
+	if (klock::order_keeper *const order = klock::kernel_order_keeper())
+		order->handed_over(usage, {file, line});
+}
+
 void klock_usage_might_wait_with(const klock_usage *usage, const char *file,
 				 int line)
 {

@@ -84,7 +84,7 @@
  * readers as for writers. Readers and writers count together if both have one
  * capacity (readers_contend). If more than eight readers are inside at once,
  * recursion, upgrade and a stray unlock_shared() may go unnamed
- * (detail/checked.hpp). A lock that one context takes and another releases, by
+ * (detail/checked.hpp). A lock that a thread takes and a handler releases, by
  * design, cannot be checked. After the first panic nothing more is reported:
  * os.hpp, checks_off.
  *
@@ -93,8 +93,9 @@
  * that hold locks whose waiters sleep are always moved. If klock_os_context()
  * can only answer `thread`, "NMI" and "interrupts on" are never named, and a
  * handler that wants a lock which the code that it interrupted *holds* is
- * "recursion". Interrupts that are on inside of a critical section and off at
- * both of its ends are not noticed.
+ * "recursion". A scheduler's lock that one thread takes and the next releases:
+ * handed_over() (order_calls.hpp). Interrupts that are on inside of a critical
+ * section and off at both of its ends are not noticed.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
@@ -450,6 +451,9 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 		usage.assert_held(by);
 	}
+
+	/* Called by handed_over(): order_calls.hpp. */
+	void note_handed_over(call_site by) { usage.note_handed_over(by); }
 
 	void set_name(const char *name) { this->name_it(name); }
 	void set_name(const char *name, u32 element)

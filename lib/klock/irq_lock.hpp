@@ -122,6 +122,13 @@ struct irq_lock : detail::reader_constants_of<L> {
 			inner.check_irqs_off(by);
 	}
 
+	/* For handed_over(). */
+	void note_handed_over(call_site by)
+		requires requires(L &of) { of.note_handed_over(by); }
+	{
+		inner.note_handed_over(by);
+	}
+
 	/* For pair_guard. */
 	template <typename Take>
 		requires detail::is_checked<L>

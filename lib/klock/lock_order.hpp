@@ -266,6 +266,24 @@ struct order_keeper : lock_order, private order_rules {
 		}
 	}
 
+	/* The caller goes on with a lock that another owner took, and which
+	 * that owner does not touch any more. */
+	void handed_over(const void *lock, call_site by)
+	{
+		held_locks *const before = holder_of(lock);
+
+		if (!before || before == owners.mine())
+			return;
+		held_lock *const other = before->find(lock);
+		const held_place mine = owners.push();
+
+		if (mine.at)
+			mine.at->take_over(*other, by);
+		else
+			say_once(mine.stack ? full_stack : full_owners);
+		before->pop(*other);
+	}
+
 	/* The calling thread ends: panics about each lock that it holds. */
 	void thread_ends(call_site by) const
 	{
@@ -407,6 +425,20 @@ struct order_keeper : lock_order, private order_rules {
 		if (from == lock_classes::none || to == lock_classes::none ||
 		    !is_declared_harmless(from, to))
 			complain_of_sleep(held, want);
+	}
+
+	/* The stack of the owner that holds it, or null. */
+	held_locks *holder_of(const void *lock) const
+	{
+		for (u32 i = 0; i < owners.owners; i++) {
+			held_lock *const one =
+				owners.all[i].size() ? owners.all[i].find(lock)
+						     : nullptr;
+
+			if (one && one->is_held())
+				return &owners.all[i];
+		}
+		return nullptr;
 	}
 
 	/*

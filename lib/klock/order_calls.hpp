@@ -322,6 +322,26 @@ struct [[nodiscard]] nested {
 };
 
 /*
+ * The caller goes on with a lock that another owner took, which does not touch
+ * it any more: called behind a switch of threads by the thread that releases
+ * the scheduler's lock, in a kernel whose owners of locks are threads. Panics
+ * if nobody holds the lock.
+ *
+ *	switch_to(next);
+ *	klock::handed_over(scheduler_lock);
+ */
+template <typename L>
+	requires any_lock<detail::inside<L>>
+void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
+{
+	if constexpr (requires { lock.note_handed_over(by); }) {
+		lock.note_handed_over(by);
+		if (order_keeper *const order = kernel_order_keeper())
+			order->handed_over(&lock, by);
+	}
+}
+
+/*
  * Gives a lock that the caller holds another sub-rank, at most 255. Hand over
  * hand along a list, the lock that was the child becomes the parent.
  */

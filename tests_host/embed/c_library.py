@@ -375,7 +375,8 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
 # Verbs of every checked lock.
 USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
-         "set_sub_rank", "unnest", "might_wait_with"}
+         "set_sub_rank", "unnest", "might_wait_with",
+         "handed_over"}
 # Structures that are no locks.
 PARTS = {"usage", "shared_usage", "sleeper", "mcs_node", "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",

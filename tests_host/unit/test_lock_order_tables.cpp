@@ -666,6 +666,9 @@ TEST_CASE("lock_order: might_wait() in a handler, with the thread's lock held")
 		as(0, context::interrupt, [] {
 			has(panic_of([] { might_wait(); }),
 			    "might_wait(), CPU 0: in a handler; at ");
+			const irqs on(true);
+
+			has(panic_of([] { might_wait(); }), "in a handler");
 			has(panic_of([] { might_switch(); }),
 			    "log, CPU 0: might_switch() with a spinning lock "
 			    "held");

@@ -226,6 +226,57 @@ TEST_CASE("preempt: a guard that ends in another thread is named")
  * The handler is the last who uses the place: it must not give it back to
  * another thread while the thread that it interrupted is about to.
  */
+TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
+{
+	new_order<64, 4> fresh;
+	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
+	irq_lock<checked_lock<ticket_lock<u8>, "other">> other;
+	checked_lock<ticket_lock<u8>, "log"> log;
+	std::string said;
+	const auto holds = [](unsigned long thread) {
+		u32 held = 0;
+
+		current_thread = thread;
+		held = kernel_order_keeper()->places();
+		current_thread = 0;
+		return held != 0;
+	};
+
+	on_thread(1, [&] { scheduler.lock(); });
+	on_thread(2, [&] { said = panic_of([&] { scheduler.unlock(); }); });
+	has(said, "scheduler, CPU 0: unlock by another than its holder");
+	on_thread(2, [&] {
+		log.lock();
+		handed_over(scheduler);
+		assert_held(scheduler);
+	});
+	CHECK_FALSE(holds(1));
+	on_thread(2, [&] { said = panic_of([&] { might_switch(); }); });
+	has(said, "scheduler, CPU 0: might_switch() with a spinning lock held");
+	has(said, "; taken at " + std::string(__FILE__));
+	on_thread(2, [&] {
+		scheduler.unlock();
+		log.unlock();
+		said = panic_of([&] { handed_over(scheduler); });
+	});
+	has(said, "scheduler, CPU 0: a hand-over of a free lock; at ");
+	CHECK_FALSE(holds(2));
+	has(panic_of([&] { handed_over(other); }), "a hand-over of a free");
+	/* What it was taken with is kept: its class, for the order. */
+	on_thread(1, [&] {
+		log.lock();
+		scheduler.lock();
+		scheduler.unlock();
+		log.unlock();
+		scheduler.lock();
+	});
+	on_thread(2, [&] {
+		handed_over(scheduler);
+		said = panic_of([&] { log.lock(); });
+	});
+	has(said, "log, CPU 0: lock order: scheduler (");
+}
+
 TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 {
 	bool intruded = unit::can_step;

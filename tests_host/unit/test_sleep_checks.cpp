@@ -588,6 +588,13 @@ TEST_CASE("sleep: checked: a reader is said to read, a waiter to wait")
 		again = panic_of([&] { of.inode.lock(); });
 		as_other([&] { of.inode.unlock(); });
 	};
+	of.arrivals.wake_one([&] {
+		lines.clear();
+		print_held([&](const char *line) { lines.push_back(line); });
+	});
+	REQUIRE(lines.size() == 1);
+	has(lines[0], " holds arrivals (inner) (");
+
 	of.inode.lock();
 	as_other([&] { of.inode.lock(), of.inode.unlock(); });
 	has(again, "recursion: the caller waits for it; at ");

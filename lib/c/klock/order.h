@@ -58,12 +58,21 @@ void klock_might_switch_at(const char *file, int line);
 void klock_thread_ends_at(const char *file, int line);
 
 /*
+ * The caller goes on with a checked lock that another owner took, where owners
+ * are threads: the scheduler's lock, behind a switch (klock/order_calls.hpp).
+ */
+#define klock_checked_handed_over(lock)                                        \
+	klock_usage_handed_over(&(lock)->klock_usage, __FILE__, __LINE__)
+struct klock_usage;
+void klock_usage_handed_over(struct klock_usage *usage, const char *file,
+			     int line);
+
+/*
  * klock_might_wait() before a wait that releases this checked lock, which the
  * caller holds, as a condition's wait does.
  */
 #define klock_checked_might_wait_with(lock)                                    \
 	klock_usage_might_wait_with(&(lock)->klock_usage, __FILE__, __LINE__)
-struct klock_usage;
 void klock_usage_might_wait_with(const struct klock_usage *usage,
 				 const char *file, int line);
 

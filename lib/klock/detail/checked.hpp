@@ -292,6 +292,15 @@ struct lock_usage {
 		contenders.fetch_add_relaxed(left - held);
 	}
 
+	/* The caller goes on with what another owner took. */
+	void note_handed_over(call_site by)
+	{
+		if (!is_held())
+			return complain("a hand-over of a free lock", by);
+		taken.note(by, static_cast<u32>(current_context()));
+		owner_plus_1.store_relaxed(owner_id() + 1);
+	}
+
 	/* taken_with of an upgradable reader. */
 	static constexpr usize upgradable = ~usize{0};
 

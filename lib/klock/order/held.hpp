@@ -71,6 +71,22 @@ struct held_lock {
 		address.store_relaxed(reinterpret_cast<usize>(want.lock));
 	}
 
+	/* Notes what another owner had noted, held here from now on. */
+	void take_over(const held_lock &other, call_site by)
+	{
+		name.store_relaxed(other.name.load_relaxed());
+		element_plus_1.store_relaxed(
+			other.element_plus_1.load_relaxed());
+		file.store_relaxed(by.file);
+		line.store_relaxed(static_cast<u32>(by.line));
+		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
+		class_plus_1.store_relaxed(other.class_plus_1.load_relaxed());
+		sub_rank.store_relaxed(other.sub_rank.load_relaxed());
+		as.store_relaxed(other.as.load_relaxed());
+		take();
+		address.store_relaxed(other.address.load_relaxed());
+	}
+
 	void set_class(u32 number)
 	{
 		class_plus_1.store_relaxed(static_cast<u16>(number + 1));
