@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sleep: the locks that sleep, by one thread. What happens while it sleeps is
- * a list: each park() runs the next of it, as an interrupt would.
+ * a list: each park() runs the next of it, as an interrupt would. Where several
+ * wait, each is a fiber, which a test goes on with.
  */
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
@@ -17,6 +18,8 @@
 #include <klock/wait_queue.hpp>
 
 #include "line.hpp"
+
+#include <fiber/fiber.hpp>
 
 #include <catch.hpp>
 
@@ -47,14 +50,79 @@ unsigned sleeps_in(std::deque<std::function<void()>> meanwhile, Code code)
 	return parks;
 }
 
+using numbers = std::vector<unsigned>;
+
+/* What was woken, in this order. */
+numbers woken;
+
+/* A thread with a stack of its own: where it parks, it is left. */
+struct other_thread {
+	other_thread(unsigned its_number, std::function<void()> what)
+	    : number(its_number), code(what)
+	{
+		stack.start(
+			[](void *me) {
+				static_cast<other_thread *>(me)->code();
+			},
+			this);
+		go_on();
+	}
+
+	/* Until it parks again; false: it has ended. */
+	bool go_on()
+	{
+		running = this;
+		const bool parked = stack.resume();
+
+		running = nullptr;
+		return parked;
+	}
+
+	static inline other_thread *running = nullptr;
+	const unsigned number;
+
+      private:
+	std::function<void()> code;
+	fiber stack{256 * 1024};
+};
+
+/* Threads 1 to 3, which came in this order and wait. */
+struct three_waiters {
+	explicit three_waiters(std::function<void()> wait)
+	{
+		for (unsigned i = 1; i <= 3; i++)
+			all.emplace_back(i, wait);
+	}
+
+	/* Which of them the call wakes; these go on, until they park again. */
+	numbers woken_by(const std::function<void()> &call)
+	{
+		woken.clear();
+		call();
+		const numbers now = woken;
+
+		for (const unsigned number : now)
+			all[number - 1].go_on();
+		return now;
+	}
+
+      private:
+	std::deque<other_thread> all;
+};
+
 } // namespace
 
-extern "C" usize klock_os_thread(void) { return 7; }
+extern "C" usize klock_os_thread(void)
+{
+	return other_thread::running ? other_thread::running->number : 7;
+}
 
 extern "C" void klock_os_park(void)
 {
-	parks++;
 	CHECK(irqs_enabled());
+	if (other_thread::running)
+		return fiber::suspend();
+	parks++;
 	if (while_it_sleeps.empty())
 		throw std::runtime_error("sleeps for ever");
 	const auto next = while_it_sleeps.front();
@@ -74,6 +142,7 @@ extern "C" bool klock_os_park_until(u64 deadline)
 extern "C" void klock_os_unpark(usize thread)
 {
 	unparks += thread == 7;
+	woken.push_back(static_cast<unsigned>(thread));
 	CHECK_FALSE(irqs_enabled());
 }
 
@@ -168,7 +237,7 @@ TEST_CASE("sleep: try_lock_until asks a lock with a deadline of its own")
 			[&] { CHECK(klock::try_lock_for(m, 1)); }) == 1);
 }
 
-TEST_CASE("sleep: wait_queue: who was woken in vain is in front")
+TEST_CASE("sleep: wait_queue: who is woken looks, and may sleep again")
 {
 	static wait_queue q;
 	std::vector<int> order;
@@ -200,6 +269,67 @@ TEST_CASE("sleep: wait_queue: who was woken in vain is in front")
 			}) == 2);
 	CHECK(order == std::vector{0, 2, 1});
 	CHECK(all_zero(q));
+}
+
+TEST_CASE("sleep: wait_queue: who was woken in vain is the first again")
+{
+	wait_queue q;
+	int there = 0;
+	three_waiters all([&] { q.wait([&] { return there && there--; }); });
+	const auto bring = [&] { q.wake_one([&] { there++; }); };
+
+	CHECK(all.woken_by([&] { q.wake_one([] {}); }) == numbers{1});
+	CHECK(all.woken_by(bring) == numbers{1});
+	CHECK(all.woken_by([&] { q.wake_all([&] { there = 2; }); }) ==
+	      numbers{2, 3});
+	CHECK(all.woken_by(bring).empty());
+}
+
+TEST_CASE("sleep: who waits longest is woken first, and all by what wakes all")
+{
+	mutex m;
+	completion done;
+	condition changed;
+	semaphore units(0);
+	const auto wait = [&] {
+		guard held(m);
+		changed.wait(held);
+	};
+
+	three_waiters for_event([&] { done.wait(); });
+	CHECK(for_event.woken_by([&] { done.set(); }) == numbers{1, 2, 3});
+	CHECK(for_event.woken_by([&] { done.set(); }).empty());
+
+	three_waiters for_change(wait);
+	CHECK(for_change.woken_by([&] { changed.notify_one(); }) == numbers{1});
+	CHECK(for_change.woken_by([&] { changed.notify_all(); }) ==
+	      numbers{2, 3});
+	CHECK(for_change.woken_by([&] { changed.notify_all(); }).empty());
+
+	three_waiters for_unit([&] { units.acquire(); });
+	for (unsigned i = 1; i <= 3; i++)
+		CHECK(for_unit.woken_by([&] { CHECK(units.release()); }) ==
+		      numbers{i});
+	CHECK_FALSE(units.try_acquire());
+}
+
+TEST_CASE("sleep: a wait that is too late returns what ready() said last")
+{
+	mutex m;
+	condition changed;
+	wait_queue q;
+	unsigned asked = 0;
+	/* True as soon as the time is over. */
+	const auto late = [&] { return asked++ == 1; };
+	guard held(m);
+
+	CHECK(changed.wait_until(held, 0, late));
+	CHECK(asked == 2);
+	asked = 0;
+	CHECK(q.wait_until(late, 0));
+	CHECK(asked == 2);
+	CHECK_FALSE(changed.wait_until(held, 0, late));
+	CHECK_FALSE(q.wait_until(late, 0));
 }
 
 TEST_CASE("sleep: semaphore: Most units, and none that somebody waits for")
