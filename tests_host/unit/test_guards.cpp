@@ -1144,6 +1144,22 @@ TEST_CASE("pair_guard: the same lock twice is taken once")
 		irq_pair_guard held(lock, lock);
 	}
 	CHECK(lock.seen == "LUlu");
+	/* Released early: once, and interrupts are back. */
+	lock.seen.clear();
+	{
+		pair_guard held(lock, lock);
+		held.unlock();
+		CHECK(lock.seen == "LU");
+	}
+	CHECK(lock.seen == "LU");
+	{
+		irq_pair_guard held(lock, lock);
+		held.unlock();
+		CHECK(lock.seen == "LUlu");
+		CHECK(irqs_enabled());
+	}
+	CHECK(lock.seen == "LUlu");
+	CHECK(irqs_enabled());
 }
 
 static clh_node node;

@@ -7,9 +7,11 @@
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/shared_mutex.hpp>
@@ -110,7 +112,11 @@ struct three_waiters {
 	std::deque<other_thread> all;
 };
 
+irq_depth depth;
+
 } // namespace
+
+extern "C" irq_depth *klock_os_irq_depth(void) { return &depth; }
 
 extern "C" usize klock_os_thread(void)
 {
@@ -426,6 +432,41 @@ TEST_CASE("sleep: condition: lets go of its lock, of any kind, and no other")
 	ready = false;
 	CHECK_FALSE(changed.wait_until(seen, 0, is_ready));
 	CHECK_FALSE(read.try_lock());
+}
+
+/* The guard has the lock and interrupts as it had them; its end restores all.
+ */
+TEST_CASE("sleep: condition: a guard that was let go of ends as any other")
+{
+	ticket_lock<u8> spin;
+	phase_fair_lock<u8> read;
+	condition changed;
+
+	{
+		irq_depth_guard held(spin);
+
+		CHECK_FALSE(changed.wait_until(held, 0));
+		CHECK(spin.is_locked());
+		CHECK(push_depth() == 1);
+	}
+	CHECK_FALSE(spin.is_locked());
+	CHECK(push_depth() == 0);
+	CHECK(irqs_enabled());
+	for (const bool upgrades : {false, true}) {
+		{
+			upgradable_guard held(read);
+
+			if (upgrades)
+				held.upgrade();
+			CHECK_FALSE(changed.wait_until(held, 0));
+			/* It reads, upgraded before or not. */
+			CHECK(read.try_lock_shared());
+			read.unlock_shared();
+			CHECK_FALSE(read.try_lock_upgradable());
+		}
+		CHECK(read.try_lock());
+		read.unlock();
+	}
 }
 
 TEST_CASE("sleep: condition: who waits longest is notified first")
