@@ -6,6 +6,8 @@
     flags        the interrupt flag, the pause and the clock
     locks        read-modify-writes, orders and waits of each (cross_locks.py);
                  the sizes that bench's README has of some
+    parking      a thread's permit is given with release, taken with acquire:
+                 klock/host_parking.hpp, for x86 takes any order for both
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
@@ -162,6 +164,58 @@ def check_flags(compiler, machine, expected, scratch, extra=()):
             yield f"{name} is '{has}', expected '{line}'"
 
 
+# -- The host's permits ------------------------------------------------------
+
+# As much as host_parking.hpp needs of Linux's headers: none comes with a bare
+# target. The hosted port refuses one in its port.hpp.
+SYSTEM = {
+    "klock/arch/port.hpp": "",
+    "time.h": """#pragma once
+typedef long time_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+#define CLOCK_MONOTONIC 1
+extern "C" int clock_gettime(int, timespec *);
+""",
+    "sched.h": 'extern "C" int sched_yield(void);\n',
+    "unistd.h": 'extern "C" long syscall(long, ...);\n',
+    "sys/syscall.h": "#define SYS_futex 98\n",
+    "linux/futex.h": "#define FUTEX_WAIT_PRIVATE 128\n"
+                     "#define FUTEX_WAKE_PRIVATE 129\n",
+}
+# What each function does to the permit: os.hpp demands the orders.
+_TAKES = ("fetch_sub_acquire", "exchange_acquire")
+PARKING = {"klock_os_park": _TAKES, "klock_os_park_until": _TAKES,
+           "klock_os_unpark": ("exchange_release",)}
+
+
+def check_parking(compiler, machine, scratch):
+    """One line for each function whose changes of the permit, or their orders,
+    are others than os.hpp demands."""
+    system = Path(scratch) / "system"
+    for name, text in SYSTEM.items():
+        path = system / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    source = Path(scratch) / "parking.cpp"
+    source.write_text("#include <klock/host_parking.hpp>\n")
+    # Linux's branch: elsewhere nobody looks at what unpark's exchange returns,
+    # and clang before 19 makes a store of it.
+    obj = compiler.compile(source, Path(scratch) / "parking.o", [
+        "-D__linux__", "-w", "-I", system, "-I", compiler.lib / "arch/hosted"])
+    functions = compiler.functions(obj)
+    for name, operations in PARKING.items():
+        wanted = [orders.Wanted(f"probe_{one}__int") for one in operations]
+        expected = " ".join(machine.change(one, one.order).replace(".", r"\.")
+                            for one in wanted)
+        # GCC 12's release on RISC-V, by its own builtin.
+        expected = expected.replace(
+            r"amoswap\.rl", r"(?:amoswap\.rl|fence-iorw-ow amoswap)")
+        has = " ".join(word for word in orders.words(machine, functions[name])
+                       if word not in ("load", "store", "call", "pause"))
+        if not re.fullmatch(expected, has):
+            yield f"{name} is '{has}', expected '{expected}'"
+
+
 # -- Steps -------------------------------------------------------------------
 
 HERE = Path(__file__).resolve().parent
@@ -217,7 +271,7 @@ def _extensions(compiler, machine, scratch):
 
 
 STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
-         "locks": _locks, "extensions": _extensions}
+         "locks": _locks, "parking": check_parking, "extensions": _extensions}
 
 
 def main():

@@ -177,6 +177,16 @@ X86 = [
           "red zone: -O1: a leaf function loses a local", "red zone"),
 ]
 
+PARKING = "arch/hosted/klock/host_parking.hpp"
+HOST = [
+    Fault(PARKING, "mine.fetch_sub_acquire(", "mine.fetch_sub_relaxed(",
+          "klock_os_park is", "parking"),
+    Fault(PARKING, "mine.exchange_acquire(", "mine.exchange_relaxed(",
+          "klock_os_park_until is", "parking"),
+    Fault(PARKING, "word.exchange_release(", "word.exchange_relaxed(",
+          "klock_os_unpark is", "parking"),
+]
+
 _A64 = "arch/aarch64/klock/arch/"
 _OPS = _A64 + "atomic_ops.hpp"
 _IRQ = _A64 + "irq.hpp"
@@ -219,6 +229,7 @@ AARCH64 = [
     Fault(SHARED, "arch::store<order::release>(at, v, s);",
           'arch::store<order::release>(at, v, s);\nasm("sev");',
           "SEV, where the store itself is the event", "locks"),
+    *HOST,
 ]
 
 _RV = "arch/riscv/klock/arch/"
@@ -288,6 +299,7 @@ RISCV = [
           "flag_relax is", "flags", cxx="g++"),
     Fault(_RV + "relax.hpp", 'asm volatile(".4byte 0x0100000f" ::: "memory");',
           "", "neither sleeps nor pauses where it waits", "locks"),
+    *HOST,
 ]
 
 
@@ -370,8 +382,8 @@ def _said_of_cross(args, bad, faults, scratch):
         orders.MACHINES[args.target]
     if fault.look == "locks":
         return cross_locks.check(compiler, machine, scratch, EXPECTATIONS)[0]
-    if fault.look == "flags":
-        return architecture.STEPS["flags"](compiler, machine, scratch)
+    if fault.look in ("flags", "parking"):
+        return architecture.STEPS[fault.look](compiler, machine, scratch)
     named = "|".join(filter(None, map(_probe_of, faults)))
     return orders.check(
         compiler, machine, scratch,
