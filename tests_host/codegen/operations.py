@@ -10,6 +10,8 @@ What its name says is then looked for:
     locked     read-modify-writes and fences, in the object code
     pauses     a wait's loop has one, in the object code
     barriers   an asm statement that others must not pass clobbers memory
+    clock      two reads of it are two; CPUID around what is measured clobbers
+               memory
     bits       cycles_usable() and cycles_steady() look at theirs
 
 And by programs that run, what object code alone does not show:
@@ -95,14 +97,21 @@ def _llvm_events(text):
 
 
 def _llvm_asm(text):
-    """(instructions, whether it clobbers memory) of each asm statement."""
-    return [(match[1], "~{memory}" in match[2]) for match in re.finditer(
-        r'\basm (?:sideeffect )?(?:inteldialect )?"(.*?)", "(.*?)"', text)]
+    """(instructions, constraints and clobbers) of each asm statement."""
+    return re.findall(
+        r'\basm (?:sideeffect )?(?:inteldialect )?"(.*?)", "(.*?)"', text)
 
 
 def _gimple_asm(text):
-    return [(match[1], '"memory"' in (match[2] or "")) for match in re.finditer(
-        r'__asm__ (?:__volatile__)?\("(.*?)"( : .*?)?\);', text)]
+    return re.findall(
+        r'__asm__ ?(?:__volatile__)?\("([^"]*)"( : [^;]*)?\);', text)
+
+
+def _changes(said, register):
+    """Whether an asm statement says that it changes a register of x86: "=a",
+    "eax", ={ax} or ~{eax}."""
+    return re.search(rf'"=&?{register}"|"e{register}x"|'
+                     rf'=&?{{{register}x}}|~{{e{register}x}}', said)
 
 
 # Whatever these do, accesses of memory must not pass them.
@@ -134,9 +143,20 @@ def check_orders(compiler, path, wanted, scratch):
                 probe.waits and set(seen) == set(probe.events)):
             found.append(f"{probe.name} is {seen}, expected {probe.events}")
     for name, text in bodies.items():
-        for code, clobbers in asm(text):
-            if _BARRIER.search(code) and not clobbers:
+        for code, said in asm(text):
+            if _BARRIER.search(code) and "memory" not in said:
                 found.append(f"{name}: asm \"{code}\" does not clobber memory")
+            lost = [f"e{one}x" for one in "abcd" if "cpuid" in code and
+                    not _changes(said, one)]
+            if lost:
+                found.append(f"{name}: cpuid changes {' '.join(lost)}, unsaid")
+    for name in ("probe_cycles_begin", "probe_cycles_end"):
+        if not any("cpuid" in code and "memory" in said
+                   for code, said in asm(bodies[name])):
+            found.append(f"{name}: no cpuid that clobbers memory")
+    if len(re.findall(r'(?:__volatile__\(|sideeffect )"rdtsc"',
+                      bodies["probe_cycles"])) != 2:
+        found.append("probe_cycles: two clocks may be made one: no volatile")
     for name, instruction in (("probe_irq_save", "cli"),
                               ("probe_irq_restore", "sti")):
         said = [code for code, _ in asm(bodies[name])]

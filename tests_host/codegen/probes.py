@@ -227,6 +227,14 @@ PROBE void probe_irq_restore(klock::arch::irq_state s)
 }
 PROBE bool probe_irqs_enabled() { return klock::arch::irqs_enabled(); }
 PROBE void probe_cpu_relax() { klock::cpu_relax(); }
+PROBE klock::u64 probe_cycles()
+{
+	const klock::u64 first = klock::arch::cycles();
+
+	return klock::arch::cycles() - first;
+}
+PROBE klock::u64 probe_cycles_begin() { return klock::arch::cycles_begin(); }
+PROBE klock::u64 probe_cycles_end() { return klock::arch::cycles_end(); }
 PROBE bool probe_cycles_usable() { return klock::arch::cycles_usable(); }
 PROBE bool probe_cycles_steady() { return klock::arch::cycles_steady(); }
 """
