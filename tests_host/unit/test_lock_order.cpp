@@ -744,6 +744,29 @@ TEST_CASE("lock_order: a pair by address behind an order that is not")
 	has(pairing(2, of.b, of.other_a), "lock order: b (");
 }
 
+/* The lower one of the pair is not checked: it gives no other way round. */
+TEST_CASE("lock_order: a lock that is held besides a pair is not by address")
+{
+	new_order<> fresh;
+	struct {
+		byte_lock lower;
+		checked_lock<byte_lock, "a"> a;
+		checked_lock<byte_lock, "b"> b;
+	} of;
+
+	on_cpu(0, [&] {
+		of.b.lock();
+		{
+			pair_guard both(of.lower, of.a);
+		}
+		of.b.unlock();
+	});
+	on_cpu(1, [&] {
+		has(panic_of([&] { pair_guard both(of.a, of.b); }),
+		    "known: b (");
+	});
+}
+
 TEST_CASE("lock_order: pairs in a ring with one order that is not by address")
 {
 	new_order<> fresh;

@@ -5,13 +5,99 @@
 #include <klock/guard.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/print_held.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "order_kernel.hpp"
 #include "hooked_lock.hpp"
+#if __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 using namespace klock;
+
+namespace klock {
+
+/*
+ * lock_order's memory with each table in an allocation of its own. In one
+ * object, what lies behind a table is the next one, and a sanitizer sees
+ * nothing wrong in a step past its end.
+ */
+template <u32 Classes, u32 Owners>
+struct tables_apart {
+	template <typename T>
+	struct table {
+		explicit table(u32 size) : begin(new T[size]()) {}
+
+		T *get() const { return begin.get(); }
+
+		std::unique_ptr<T[]> begin;
+	};
+
+	static constexpr u32 edges = 2 * Classes;
+
+	/* Behind the last place of a stack is padding. */
+	tables_apart()
+	{
+#if __SANITIZE_ADDRESS__
+		for (u32 i = 0; i < Owners; i++)
+			ASAN_POISON_MEMORY_REGION(
+				held[i].at + held_locks::most,
+				sizeof(held_locks) - offsetof(held_locks, at) -
+					sizeof(held_locks::at));
+#endif
+	}
+
+	order_learning learning()
+	{
+		return {{slot.get(), slots_for(Classes), names.get(),
+			 sub_ranks.get(), families.get(), Classes},
+			{seen.get(), strict.get(), declared.get(),
+			 ignored.get(), harmless.get(), Classes, route.get(),
+			 queue.get(), came_from.get()},
+			{{handlers.get()}, {handlers_by_others.get()}},
+			{{open.get()}, {open_by_others.get()}},
+			{edge.get(), &edge_count, edges, in_handler.get(),
+			 opened.get(), ranks.get()},
+			&busy,
+			false};
+	}
+
+	table<held_locks> stacks{Owners};
+	held_locks *held = stacks.get();
+
+      private:
+	static constexpr u32 words = class_set::words_for(Classes);
+
+	table<atomic<usize>> seen{Classes * words}, strict{Classes * words},
+		declared{Classes * words}, ignored{Classes * words},
+		harmless{Classes * words};
+	table<atomic<usize>> handlers{words}, handlers_by_others{words},
+		open{words}, open_by_others{words};
+	table<class_slot> slot{slots_for(Classes)};
+	table<class_name> names{Classes};
+	table<plain<u8>> sub_ranks{Classes}, families{Classes};
+	table<order_edge_slot> edge{edges};
+	plain<u32> edge_count;
+	table<plain_site> in_handler{Classes}, opened{Classes};
+	table<plain<u32>> ranks{Classes};
+	table<plain<u8>> route{2 * Classes}, queue{Classes}, came_from{Classes};
+	tas_lock busy;
+};
+
+/* One class more than a word has bits; the most; one. */
+constexpr u32 odd_classes = class_set::word_bits + 1;
+
+template <>
+struct lock_order_memory<odd_classes, 3> : tables_apart<odd_classes, 3> {};
+template <>
+struct lock_order_memory<256, 3> : tables_apart<256, 3> {};
+template <>
+struct lock_order_memory<1, 1> : tables_apart<1, 1> {};
+
+} // namespace klock
 
 /*
  * lock_order: what is declared, what readers do, and what is said when a table
@@ -362,6 +448,151 @@ TEST_CASE("lock_order: more owners than there is room for")
 	has(taking(1, of.b, of.a), "lock order");
 }
 
+/* -- Full, each table by itself: unit_checked_asan_ubsan looks at the ends --
+ */
+
+namespace {
+
+/* A cycle over all names that there is room for, and a name more. */
+template <u32 Classes>
+void check_full_classes()
+{
+	constexpr unsigned last = Classes - 1;
+	new_order<Classes, 3> fresh;
+	many_locks of(Classes + 1), others(Classes), two(2);
+
+	for (unsigned i = 0; i < last; i++)
+		CHECK(taking(2, of[i], of[i + 1]) == "");
+	CHECK(taking(2, of[last]) == "");
+	/* All that is known is searched, and closes no cycle. */
+	on_cpu(2, [&] { pair_guard both(of[0], of[last]); });
+	set_name(two[0], numbered(last));
+	set_name(two[1], numbered(last));
+	CHECK(taking(2, two[0], two[1]) == "");
+	CHECK(notes.empty());
+	CHECK(taking(0, of[last], of[Classes]) == "");
+	has(notes.at(0), "more names of locks");
+	/* These stay held. */
+	has(taking(0, others[last], others[0]), "lock order: ");
+
+	/* The last rank and the last mark. */
+	const declared_order list[] = {
+		rank<1>("lock0"),
+		{numbered(last), nullptr, 2},
+		harmless(numbered(last), "lock0"),
+	};
+	CHECK(declaring(list) == "");
+	const auto takes = [&](unsigned i, context where) {
+		return panic_of(
+			[&] { as(1, where, [&] { guard held(of[i]); }); });
+	};
+	CHECK(takes(last, context::thread) == "");
+	has(takes(0, context::interrupt), "a handler waits for lock0 at ");
+	CHECK(takes(last, context::interrupt) != "");
+}
+
+} // namespace
+
+TEST_CASE("lock_order: a cycle over all the names that there is room for")
+{
+	check_full_classes<odd_classes>();
+	check_full_classes<256>();
+}
+
+TEST_CASE("lock_order: one name, at more addresses than slots, one owner")
+{
+	new_order<1, 1> fresh;
+	std::vector<std::unique_ptr<std::string>> texts;
+	std::vector<checked_lock<byte_lock>> two(2);
+
+	for (int i = 0; i < 8; i++) {
+		texts.emplace_back(new std::string("a lock of one name"));
+		for (auto &one : two)
+			set_name(one, texts.back()->c_str());
+		CHECK(taking(0, two[0], two[1]) == "");
+	}
+	CHECK(notes.empty());
+	CHECK(taking(1, two[0]) == "");
+	has(notes.at(0), "more owners");
+	has(taking(0, two[1], two[0]), "same class: ");
+}
+
+/*
+ * A ring of pairs by address is no cycle. The route of an inversion goes round
+ * it twice: from a handler's class to the new edge, and from there to an open
+ * one.
+ */
+TEST_CASE("lock_order: interrupts: the longest route, and lines of all edges")
+{
+	constexpr unsigned last = odd_classes - 1;
+	new_order<odd_classes, 3> fresh(on_finding::note);
+	std::vector<checked_lock<byte_lock>> of(odd_classes + 1);
+	const auto pair = [&](unsigned i, unsigned j) {
+		on_cpu(0, [&] { pair_guard both(of[i], of[j]); });
+	};
+
+	/* First the one that comes behind the last. */
+	set_name(of[0], numbered(last));
+	for (unsigned i = 0; i <= last; i++)
+		set_name(of[i + 1], numbered(i));
+	for (unsigned i = 0; i < last; i++)
+		pair(i + 1, i + 2);
+	as(0, context::thread, [&] { guard held(of[last + 1]); });
+	CHECK(notes.empty());
+	as(1, context::interrupt, [&] { guard held(of[1]); });
+	REQUIRE(notes.size() == 1);
+	pair(0, 1);
+	REQUIRE(notes.size() == 2);
+	has(notes[1], "a handler waits for lock0 at ");
+	/* Each edge that is new shows an inversion more. */
+	const auto is_full = [] {
+		return notes.back().find("more pairs") != std::string::npos;
+	};
+	for (unsigned from = 1; !is_full() && from < last; from++)
+		for (unsigned to = from + 2; !is_full() && to <= last + 1; to++)
+			pair(from, to);
+	CHECK(is_full());
+	CHECK(notes.size() > fresh.memory->edges - last);
+}
+
+TEST_CASE("lock_order: the last owner's stack is full, and looked through")
+{
+	new_order<odd_classes, 3> fresh;
+	std::vector<checked_lock<byte_lock>> node(held_locks::most + 1);
+
+	for (auto &one : node)
+		set_name(one, "node");
+	on_cpu(2, [&] {
+		cpu_context mine;
+
+		for (usize i = 0; i + 2 < node.size(); i++)
+			node[i].lock();
+		handler_scope in(mine, context::interrupt);
+		node[held_locks::most - 1].lock();
+		CHECK(notes.empty());
+		node[held_locks::most].lock();
+		has(notes.at(0), "more locks held at once");
+		has(panic_of([&] { in.end(); }),
+		    "a handler returns with it held");
+		print_held([](const char *) {});
+		has(panic_of([&] { might_wait(); }), "with a lock held");
+		has(panic_of([&] {
+			    none_held_in(&node[held_locks::most - 1], 1);
+		    }),
+		    "freed with the lock in it held");
+		for (auto &one : node)
+			one.unlock();
+		none_held_in(node.data(), node.size() * sizeof(node[0]));
+	});
+	CHECK(fresh.order.mine() == nullptr);
+	on_cpu(3, [&] {
+		CHECK(fresh.order.mine() == nullptr);
+		node[0].lock();
+		node[0].unlock();
+	});
+	has(notes.at(1), "more owners");
+}
+
 TEST_CASE("lock_order: what it keeps, in bytes")
 {
 	constexpr bool wide = sizeof(void *) == 8;
@@ -568,6 +799,38 @@ TEST_CASE("lock_order: interrupts: what nests is written with interrupts on")
 		another.unlock_shared(0);
 	});
 	has(open_takes(1, table), "a handler waits for table at ");
+}
+
+/*
+ * A handler reads the second and waits for its writer, which waits for the
+ * first, which the interrupted thread reads. Whatever is seen last closes it.
+ */
+TEST_CASE(
+	"lock_order: interrupts: what nests is read, and two are held at once")
+{
+	for (int last = 0; last < 3; last++) {
+		new_order<> fresh;
+		checked_lock<reader_lock<4>, "table"> table[2];
+		const auto reads = [&](unsigned which, context here) {
+			return panic_of([&] {
+				as(0, here, [&] {
+					table[which].lock_shared(0);
+					table[which].unlock_shared(0);
+				});
+			});
+		};
+		std::string said;
+
+		for (int step = 1; step <= 3; step++) {
+			CHECK(said == "");
+			const int what = (last + step) % 3;
+
+			said = what == 0   ? taking(1, table[0], table[1])
+			       : what == 1 ? reads(0, context::thread)
+					   : reads(1, context::interrupt);
+		}
+		has(said, "a handler waits for table at ");
+	}
 }
 
 TEST_CASE("lock_order: a handler that only tries waits for nobody")

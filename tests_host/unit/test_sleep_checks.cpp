@@ -240,6 +240,24 @@ TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 					      "its bound; at ");
 }
 
+/* By the lock's own checks: the kernel has no lock order. */
+TEST_CASE("sleep: checked: a wait by a deadline for what the caller has")
+{
+	threads_locks of;
+
+	of.names.lock_shared();
+	has(panic_of([&] { (void)of.names.try_lock_shared_until(0); }),
+	    "names, CPU 0: read recursion: the caller reads it; at " +
+		    std::string(__FILE__));
+	has(panic_of([&] { (void)of.names.try_lock_shared_for(1); }),
+	    "read recursion: the caller reads it");
+	CHECK(panic_of([&] { of.names.unlock_shared(); }) == "");
+	of.inode.lock();
+	has(panic_of([&] { (void)of.inode.try_lock_until(0); }),
+	    "inode, CPU 0: recursion: the caller holds it; at ");
+	CHECK(panic_of([&] { of.inode.unlock(); }) == "");
+}
+
 TEST_CASE("sleep: checked: one order of those that sleep and those that spin")
 {
 	new_order<64, 4> fresh;

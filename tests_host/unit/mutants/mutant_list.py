@@ -283,6 +283,15 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		       !open.by_others.has(number) &&\n", "",
      _unit("_interrupts"), "interrupts: what nests is written with "
      "interrupts on"),
+    ("two of a class that nests are no danger", "order/rules.hpp",
+     " &&\n		       !graph.seen_after(number).has(number);", ";",
+     _unit("_interrupts"),
+     "interrupts: what nests is read, and two are held at once"),
+    ("what is held besides a pair is by address", "order/held.hpp",
+     "== wanted &&\n		       lower.load_relaxed() == held;",
+     "== wanted && held;",
+     _unit("_classes"),
+     "a lock that is held besides a pair is not by address"),
     ("who takes nothing is in the way", "order/held.hpp",
      "return is_there() && now != taken_as::looks &&\n"
      "		       now != taken_as::awaits;",
