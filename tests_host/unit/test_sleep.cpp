@@ -96,7 +96,7 @@ struct three_waiters {
 			all.emplace_back(i, wait);
 	}
 
-	/* Which of them the call wakes; these go on, until they park again. */
+	/* Returns whom the call wakes; these go on, until they park again. */
 	numbers woken_by(const std::function<void()> &call)
 	{
 		woken.clear();

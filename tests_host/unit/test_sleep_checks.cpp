@@ -240,7 +240,7 @@ TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 					      "its bound; at ");
 }
 
-/* By the lock's own checks: the kernel has no lock order. */
+/* The kernel has no lock order: the lock's own checks find it. */
 TEST_CASE("sleep: checked: a wait by a deadline for what the caller has")
 {
 	threads_locks of;
