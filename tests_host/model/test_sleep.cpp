@@ -134,6 +134,8 @@ TEST_CASE("sleep: in turn: those who queue are served as they came")
 	counts(1376, 59, in_turn<fifo>(three));
 	counts(792, 32, in_turn<unit>(three));
 	counts(2060, 86, in_turn<shared>(three));
+	counts(2060, 86, in_turn<shared>(three, "llr"));
+	counts(2060, 86, in_turn<shared>(three, "lrl"));
 	counts(9, 2, in_turn<shared>(three, "rlr"));
 }
 
@@ -223,12 +225,20 @@ TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
 	counts(13165, 10304, sections<shared_fifo>(two_one, "lr"));
 }
 
+/* Those of three and four threads that take a second. */
+TEST_CASE("sleep: shared_mutex: who gives up, beside two others")
+{
+	counts(130364, 46262, sections<shared>(three, "mnL"));
+	counts(203904, 313, given_up<shared>({}));
+	counts(592, 332, sections<shared>(three, "Lru"));
+	counts(592, 332, sections<shared>(three, "Rlu"));
+	counts(840, 266, sections<shared>(three, "dlu"));
+}
+
 TEST_CASE("sleep: shared_mutex: three, and twice", "[deep]")
 {
 	counts(24349, 16736, sections<shared>(two_one, "lr"));
 	counts(44087, 27710, sections<shared>(two_one, "rL"));
-	counts(203904, 313, given_up<shared>({}));
-	counts(130364, 46262, sections<shared>(three, "mnL"));
 	counts(357600, 52488, sections<shared>(three, "fMM"));
 	counts(654816, 111672, sections<shared_fifo>(three, "fMM"));
 	counts(697532, 343968, sections<shared_fifo>(three, "rrl"));
