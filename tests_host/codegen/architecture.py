@@ -14,7 +14,7 @@ Nothing may be left undefined but klock_os_*; where a lock is a table, what
 every compiler may call in any kernel: memset and its like. All is compiled
 with the warnings of objects.FLAGS, and none may appear.
 
-Run: architecture.py --target riscv64 --cxx g++ --lib lib [--only STEP]
+Run: architecture.py --target riscv64 --cxx g++ --lib lib [--only STEP...]
 """
 
 import re
@@ -279,14 +279,14 @@ def main():
     parser.add_argument("--target", choices=orders.MACHINES, required=True)
     parser.add_argument("--cxx", choices=("g++", "clang++"), required=True)
     parser.add_argument("--lib", type=tool.library, required=True)
-    parser.add_argument("--only", choices=STEPS)
+    parser.add_argument("--only", choices=STEPS, nargs="+", default=[*STEPS])
     args = parser.parse_args()
     found = []
     try:
         compiler = cross.Cross(args.cxx, args.target, args.lib)
         with tempfile.TemporaryDirectory() as scratch:
             for name, step in STEPS.items():
-                if args.only in (None, name):
+                if name in args.only:
                     found += step(compiler, orders.MACHINES[args.target],
                                   scratch)
     except objects.Skip as missing:
