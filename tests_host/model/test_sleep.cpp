@@ -225,7 +225,7 @@ TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
 	counts(13165, 10304, sections<shared_fifo>(two_one, "lr"));
 }
 
-/* Those of three and four threads that take a second. */
+/* Three or four threads, by worlds that take a second at most. */
 TEST_CASE("sleep: shared_mutex: who gives up, beside two others")
 {
 	counts(130364, 46262, sections<shared>(three, "mnL"));
