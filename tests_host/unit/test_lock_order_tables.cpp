@@ -575,7 +575,11 @@ TEST_CASE("lock_order: the last owner's stack is full, and looked through")
 		has(panic_of([&] { in.end(); }),
 		    "a handler returns with it held");
 		print_held([](const char *) {});
-		has(panic_of([&] { might_wait(); }), "with a lock held");
+		has(panic_of([&] {
+			    irqs on(true);
+			    might_wait();
+		    }),
+		    "with a lock held");
 		has(panic_of([&] {
 			    none_held_in(&node[held_locks::most - 1], 1);
 		    }),
