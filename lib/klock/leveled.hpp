@@ -76,11 +76,18 @@ struct leveled {
 
 	using taken_by_level_guard_alone = L;
 
+	constexpr leveled() = default;
 	/* Takes the arguments of L's constructor. */
-	template <typename... With>
-	constexpr explicit leveled(With... with) : inner(with...)
+	template <typename First, typename... Rest>
+		requires requires(First first, Rest... rest) {
+			L(first, rest...);
+		}
+	constexpr explicit leveled(First first, Rest... rest)
+	    : inner(first, rest...)
 	{
 	}
+	leveled(const leveled &) = delete;
+	leveled &operator=(const leveled &) = delete;
 
 	/* Names a checked lock inside (checked_lock.hpp); else does nothing. */
 	template <typename... Name>

@@ -60,10 +60,8 @@ struct proportional_ticket_lock {
 	 */
 	static constexpr u32 default_base = 64;
 
-	constexpr explicit proportional_ticket_lock(u32 turns = default_base)
-	    : base(turns)
-	{
-	}
+	constexpr proportional_ticket_lock() : base(default_base) {}
+	constexpr explicit proportional_ticket_lock(u32 turns) : base(turns) {}
 
 	/* The lock after `served` sections: for tests of the wrap. */
 	constexpr proportional_ticket_lock(u32 turns, Counter served)

@@ -7,6 +7,7 @@
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/leveled.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
@@ -42,6 +43,18 @@ using checked_threads = checked_lock<thread_lock<ticket>, "table">;
 template <typename L>
 concept by_hand = requires(L &lock) { lock.lock(); };
 
+/* Initialised as a kernel does it: rq{}, rq{{}, 1}. */
+template <typename L>
+struct run_queue {
+	L lock;
+	int threads;
+};
+template <typename... L>
+concept members = ((requires {
+			   run_queue<L>{};
+			   run_queue<L>{{}, 1};
+		   }) && ...);
+
 } // namespace
 
 TEST_CASE("irq_lock: sizes are those of the lock inside, zero bytes too")
@@ -61,6 +74,30 @@ TEST_CASE("irq_lock: sizes are those of the lock inside, zero bytes too")
 		CHECK(all_zero(in_irqs) == all_zero(plain));
 		CHECK(all_zero(in_threads) == all_zero(plain));
 	});
+}
+
+TEST_CASE("every lock, in every wrapper: a member of an aggregate")
+{
+	selftest::all_locks<4>::for_each([]<typename Subject>() {
+		using lock = typename Subject::lock;
+
+		static_assert(
+			members<lock, checked_lock<lock>,
+				checked_lock<lock, "runqueue">, irq_lock<lock>,
+				thread_lock<lock>, leveled<lock, 1>,
+				leveled<irq_lock<lock>, 1>,
+				leveled<checked_lock<lock, "rq">, 1>>);
+	});
+	static_assert(members<irq_shared_lock<phase_fair_lock<u8>>>);
+	static constinit run_queue<leveled<ticket, 1>> one{{}, 3};
+	run_queue<leveled<ticket, 1>> kept{};
+
+	CHECK_FALSE(one.lock.without_level().is_locked());
+	CHECK(kept.threads == 0);
+	/* The arguments are those of the lock inside. */
+	const run_queue<leveled<ticket, 2>> wrapped{leveled<ticket, 2>(u8{255}),
+						    4};
+	CHECK(wrapped.threads == 4);
 }
 
 TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
