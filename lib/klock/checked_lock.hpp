@@ -602,7 +602,9 @@ struct checked_lock<L, Name...> : L {
 	/* A wait_queue's. */
 	template <typename Change>
 	void wake_one(Change &&change, call_site by = caller_site())
-		requires requires(L &l) { l.wake_one(change); }
+		requires requires(L &l) {
+			l.wake_one(static_cast<Change &&>(change));
+		}
 	{
 		const over_inner seen(usage, by);
 
@@ -610,7 +612,9 @@ struct checked_lock<L, Name...> : L {
 	}
 	template <typename Change>
 	void wake_all(Change &&change, call_site by = caller_site())
-		requires requires(L &l) { l.wake_all(change); }
+		requires requires(L &l) {
+			l.wake_all(static_cast<Change &&>(change));
+		}
 	{
 		const over_inner seen(usage, by);
 

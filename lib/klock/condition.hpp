@@ -93,7 +93,8 @@ struct condition_with {
 	template <typename Held, typename... Ready>
 	[[nodiscard]] bool wait_for(Held &held, u64 how_long, Ready... ready)
 	{
-		return wait_until(held, deadline_in(how_long), ready...);
+		return wait_until(held, deadline_in(how_long),
+				  static_cast<Ready &&>(ready)...);
 	}
 
 	void notify_one()

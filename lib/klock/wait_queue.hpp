@@ -83,7 +83,8 @@ struct wait_queue_with {
 	template <typename Ready>
 	[[nodiscard]] bool wait_for(Ready ready, u64 how_long)
 	{
-		return wait_until(ready, deadline_in(how_long));
+		return wait_until(static_cast<Ready &&>(ready),
+				  deadline_in(how_long));
 	}
 
 	/* Calls change(), which makes it true for one, and wakes the first. */

@@ -187,6 +187,39 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	}
 }
 
+/* Each wait takes a predicate that is moved, and each waker a change. */
+template <typename Condition, typename Queue>
+static void predicates()
+{
+	Condition changed;
+	Queue arrivals;
+	mutex m;
+	guard held(m);
+	int asked = 0;
+	const auto moved = [&] {
+		return [&asked, one = std::make_unique<int>(1)] {
+			asked += *one;
+			return true;
+		};
+	};
+
+	changed.wait(held, moved());
+	CHECK(changed.wait_until(held, 0, moved()));
+	CHECK(changed.wait_for(held, 1, moved()));
+	arrivals.wait(moved());
+	CHECK(arrivals.wait_until(moved(), 0));
+	CHECK(arrivals.wait_for(moved(), 1));
+	arrivals.wake_one(moved());
+	arrivals.wake_all(moved());
+	CHECK(asked == 8);
+}
+
+TEST_CASE("sleep: a predicate may be movable only, checked or not")
+{
+	predicates<condition, wait_queue>();
+	predicates<checked_lock<condition>, checked_lock<wait_queue>>();
+}
+
 TEST_CASE("sleep: checked: a condition's parts out of turn")
 {
 	new_order<64, 4> fresh;
