@@ -159,6 +159,17 @@ struct patient_shared_mutex {
 		now_inside(one_reader);
 	}
 
+	/* Whether somebody holds it, to write or to read: a hint. */
+	[[nodiscard]] bool is_locked() const
+	{
+		return (word.load_relaxed() & ~waiters) != 0;
+	}
+	/* Whether somebody waits: a hint, too. */
+	[[nodiscard]] bool is_contended() const
+	{
+		return (word.load_relaxed() & waiters) != 0;
+	}
+
       protected:
 	/* lock_shared() for counted_lock.hpp: if it has to wait, it calls
 	 * waits(function) and returns true. */

@@ -29,7 +29,9 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <shared_mutex>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 using namespace klock;
@@ -230,6 +232,90 @@ TEST_CASE("sleep: guards take them, and the standard library's")
 	      std::cv_status::timeout);
 	CHECK(held.owns_lock());
 	CHECK(m.is_locked());
+}
+
+TEST_CASE("sleep: shared_mutex: whether it is held, and waited for")
+{
+	static shared_mutex sm;
+	const auto is = [] {
+		return std::string(sm.is_locked() ? "held" : "free") +
+		       (sm.is_contended() ? ", waited for" : "");
+	};
+
+	CHECK(is() == "free");
+	sm.lock();
+	CHECK(is() == "held");
+	sm.downgrade();
+	CHECK(is() == "held");
+	CHECK(sm.try_lock_shared());
+	CHECK(sleeps_in({[&] {
+				CHECK(is() == "held, waited for");
+				sm.unlock_shared();
+				CHECK(is() == "held, waited for");
+				sm.unlock_shared();
+				/* Told, but not in yet. */
+				CHECK(is() == "free, waited for");
+			}},
+			[&] { sm.lock(); }) == 1);
+	CHECK(is() == "held");
+	sm.unlock();
+	CHECK(is() == "free");
+}
+
+/* All of std::unique_lock but its timed forms: those are of <chrono>. */
+template <typename L>
+static void standard_locks()
+{
+	L one, two;
+
+	{
+		std::unique_lock held(one);
+		std::unique_lock late(two, std::defer_lock);
+		std::unique_lock none(one, std::try_to_lock);
+
+		CHECK_FALSE(none.owns_lock());
+		CHECK(late.try_lock());
+		late.unlock();
+		late.lock();
+		swap(held, late);
+		CHECK(held.mutex() == &two);
+	}
+	CHECK_FALSE(one.is_locked());
+	{
+		const std::scoped_lock both(one, two);
+
+		CHECK(two.is_locked());
+	}
+	/* By a deadline, in klock's own cycles. */
+	REQUIRE(one.try_lock_for(1));
+	{
+		const std::unique_lock held(one, std::adopt_lock);
+
+		CHECK(one.is_locked());
+	}
+	CHECK_FALSE(one.is_locked());
+}
+
+TEST_CASE("sleep: the standard library's locks, without their timed forms")
+{
+	standard_locks<mutex>();
+	standard_locks<shared_mutex>();
+	shared_mutex names;
+
+	{
+		const std::shared_lock seen(names);
+		std::shared_lock too(names, std::defer_lock);
+
+		CHECK(too.try_lock());
+		CHECK_FALSE(names.try_lock());
+	}
+	REQUIRE(names.try_lock_shared_for(1));
+	{
+		const std::shared_lock seen(names, std::adopt_lock);
+
+		CHECK(names.is_locked());
+	}
+	CHECK_FALSE(names.is_locked());
 }
 
 TEST_CASE("sleep: try_lock_until asks a lock with a deadline of its own")
