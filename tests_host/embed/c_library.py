@@ -88,7 +88,7 @@ def public_names_are_prefixed(case):
     code = re.sub(r"__attribute__\(\(.*?\)\)+", "", code)
     words = set(re.findall(r"[A-Za-z_]\w*", code))
     words -= set("struct enum void int unsigned char short long const static "
-                 "inline return sizeof typedef _Bool".split())
+                 "inline return if sizeof typedef _Bool".split())
     # The names of parameters: of no name space that a kernel shares.
     words -= {"lock", "mine", "node", "nodes", "cpu", "cpu_id", "base",
               "before", "file", "line", "name", "index", "usage", "what",
@@ -112,6 +112,7 @@ extern struct klock_reader_8 reader;
 extern struct klock_counted_tas counted;
 extern struct klock_mutex mutex;
 extern struct klock_condition changed;
+extern struct klock_sleeper me;
 extern int other;
 void use(void);
 void use(void) { LINE }
@@ -130,6 +131,12 @@ def wrong_kinds_are_refused(case, cc="gcc"):
                         ("if (klock_try_lock(&padded)) {}", True),
                         ("klock_is_contended(&counted);", True),
                         ("klock_set_base(&ticket, 1);", True),
+                        ("klock_downgrade(&ticket);", True),
+                        ("klock_upgrade(&reader);", True),
+                        ("klock_lock_preempt_off(&ticket);", False),
+                        ("klock_lock_preempt_off(&mutex);", True),
+                        ("klock_unlock_preempt_on(&mutex);", True),
+                        ("klock_sleep(&changed, &me, 0);", False),
                         ("klock_wait_with(&changed, &mutex);", False),
                         ("klock_wait_with(&mutex, &mutex);", True),
                         ("if (klock_lock_irqsave(&mutex)) {}", True),
@@ -201,6 +208,8 @@ SCENE = """\
 enum { NCPU = 4, cpu = 0, cpus = 1, one_second = 1000 };
 unsigned klock_os_cpu_id(void) { return 0; }
 int klock_os_context(void) { return 0; }
+void klock_os_preempt_off(void) {}
+void klock_os_preempt_on(void) {}
 void klock_os_panic(const char *lock, const void *at, unsigned on,
 		    const char *what)
 {
@@ -279,7 +288,8 @@ ONCE = {"klock_two_ports_in_one_program", "klock_two_versions_in_one_program"}
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
       "klock_os_thread", "klock_os_park", "klock_os_park_until",
-      "klock_os_unpark", "klock_os_irq_depth"}
+      "klock_os_unpark", "klock_os_irq_depth", "klock_os_preempt_off",
+      "klock_os_preempt_on"}
 # The sources that may ask for what klock/os.hpp names.
 ASK = {"once", "queued", "order", "sleep", "irq_depth"}
 
@@ -292,7 +302,7 @@ def declared(case):
     """The declared functions, without the inline functions of klock.h itself.
     """
     code = preprocessed(case)
-    inline = set(re.findall(r"static inline [\w ]+?\b(klock_\w+) ?\(", code))
+    inline = set(re.findall(r"static inline [\w\s]+?\b(klock_\w+) ?\(", code))
     return set(re.findall(r"\b(klock_\w+) ?\(", code)) - inline - OS
 
 
@@ -354,9 +364,15 @@ COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
 # Verbs that note no caller.
 PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
          "reset", "is_set", "notify_one", "notify_all", "wake_one", "wake_all"}
-# Macros without a function: their verbs differ for two locks.
-WITH = {f"klock_wait_with{irqsave}{until}" for irqsave in ("", "_irqsave")
+# Macros without a function: their verbs differ for two locks; and those of a
+# kernel that preempts its threads, which has functions of its own between.
+WITH = {f"klock_wait_with{held}{until}" for held in ("", "_irqsave",
+                                                     "_preempt_off")
         for until in ("", "_until")}
+PREEMPTED = {f"klock_{verb}{shared}_preempt_{now}"
+             for verb, now in (("lock", "off"), ("unlock", "on"),
+                               ("try_lock", "off"))
+             for shared in ("", "_shared", "_upgradable")}
 # Types without verbs: C calls their functions by name.
 NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
@@ -460,7 +476,7 @@ def each_verb_has_every_form(case):
     said = set()
     for c, _ in rows(case, "### C against C++\n\n"):
         said |= set(re.findall(r"(klock_\w+)\(", c))
-    wanted = REST | WITH | {f"klock_{name}" for name in SITED}
+    wanted = REST | WITH | PREEMPTED | {f"klock_{name}" for name in SITED}
     counted = {"set_name", "set_element", "list_counts", "forget_counts"}
     wanted |= {f"klock_X_{verb}" for verb in counted}
     wanted |= {f"klock_{verb}" for verb in verbs - counted}
@@ -472,6 +488,7 @@ def each_verb_has_every_form(case):
     macros ^= sited | {f"klock_{verb}" for verb in PLAIN}
     macros ^= {f"klock_checked_{name}" for name in USAGE}
     macros ^= WITH | {f"klock_{name}" for name in SITED}
+    macros ^= {f"{name}{at}" for name in PREEMPTED for at in ("", "_at")}
     case.expect(not macros, f"macros of nothing, or none: {sorted(macros)}")
     for name, has in locks.items():
         if not name.startswith(("checked_", "counted_")):

@@ -18,6 +18,8 @@ int taken(struct klock_ticket_u8 *lock)
 	klock_try_lock_irqsave(lock, &flags);
 	klock_lock_irqsave(lock);	/* says-warning{{warn_unused_result}} */
 	klock_ticket_u8_try_lock(lock); /* says-warning{{warn_unused_result}} */
+	/* says-warning@+1{{warn_unused_result}} */
+	klock_try_lock_preempt_off(lock);
 	return klock_try_lock(lock);
 }
 #endif

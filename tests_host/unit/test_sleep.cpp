@@ -286,7 +286,7 @@ static void standard_locks()
 
 		CHECK(two.is_locked());
 	}
-	/* By a deadline, in klock's own cycles. */
+	/* A deadline is one of klock's own, in cycles. */
 	REQUIRE(one.try_lock_for(1));
 	{
 		const std::unique_lock held(one, std::adopt_lock);

@@ -27,9 +27,11 @@
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
  *
- * Context: any; where a handler takes the lock too, by the irqsave pair. An NMI
- * handler may only try_lock. No recursion. Which lock to take, what each costs
- * and guarantees: lib/README.md, and the headers in lib/klock.
+ * Context: any; where a handler takes the lock too, by the irqsave pair. A
+ * kernel that preempts its threads takes the others by klock_lock_preempt_off()
+ * and its like. An NMI handler may only try_lock. No recursion. Which lock to
+ * take, what each costs and guarantees: lib/README.md, and the headers in
+ * lib/klock.
  *
  * The members of the structures are the library's.
  */
@@ -68,7 +70,7 @@
 #define klock_init(...) \
 	KLOCK_OF(KLOCK_ANY, KLOCK_COUNTED_ALL, init, __VA_ARGS__)
 #define klock_is_locked(...) \
-	KLOCK_OF(KLOCK_SHOWN, KLOCK_COUNTED_ALL, is_locked, __VA_ARGS__)
+	KLOCK_OF(KLOCK_LOCKS, KLOCK_COUNTED_ALL, is_locked, __VA_ARGS__)
 #define klock_is_contended(...) \
 	KLOCK_OF(KLOCK_CONTENDED, KLOCK_COUNTED_CONTENDED, is_contended, __VA_ARGS__)
 #define klock_set_base(...) \
@@ -120,6 +122,31 @@
 	KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_irqsave_at, __VA_ARGS__)
 #define klock_try_lock_shared_irqsave(...) klock_try_lock_shared_irqsave_at(__VA_ARGS__, KLOCK_HERE)
 
+#define klock_downgrade_at(...) \
+	KLOCK_OF(KLOCK_DOWNGRADED, KLOCK_COUNTED_READERS, downgrade_at, __VA_ARGS__)
+#define klock_downgrade(...) klock_downgrade_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_upgradable_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, lock_upgradable_at, __VA_ARGS__)
+#define klock_lock_upgradable(...) klock_lock_upgradable_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_upgradable_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, try_lock_upgradable_at, __VA_ARGS__)
+#define klock_try_lock_upgradable(...) klock_try_lock_upgradable_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_upgradable_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, unlock_upgradable_at, __VA_ARGS__)
+#define klock_unlock_upgradable(...) klock_unlock_upgradable_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_upgradable_irqsave_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, lock_upgradable_irqsave_at, __VA_ARGS__)
+#define klock_lock_upgradable_irqsave(...) klock_lock_upgradable_irqsave_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_upgradable_irqrestore_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, unlock_upgradable_irqrestore_at, __VA_ARGS__)
+#define klock_unlock_upgradable_irqrestore(...) klock_unlock_upgradable_irqrestore_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_upgrade_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, upgrade_at, __VA_ARGS__)
+#define klock_upgrade(...) klock_upgrade_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_upgrade_at(...) \
+	KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, try_upgrade_at, __VA_ARGS__)
+#define klock_try_upgrade(...) klock_try_upgrade_at(__VA_ARGS__, KLOCK_HERE)
+
 #define klock_lock_irqsave_by_at(...) \
 	KLOCK_OF(KLOCK_NODES, KLOCK_NO_COUNTED, lock_irqsave_by_at, __VA_ARGS__)
 #define klock_lock_irqsave_by(...) klock_lock_irqsave_by_at(__VA_ARGS__, KLOCK_HERE)
@@ -138,9 +165,6 @@
 #define klock_try_lock_shared_for_at(...) \
 	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, try_lock_shared_for_at, __VA_ARGS__)
 #define klock_try_lock_shared_for(...) klock_try_lock_shared_for_at(__VA_ARGS__, KLOCK_HERE)
-#define klock_downgrade_at(...) \
-	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, downgrade_at, __VA_ARGS__)
-#define klock_downgrade(...) klock_downgrade_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_acquire_at(...) \
 	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, acquire_at, __VA_ARGS__)
 #define klock_acquire(...) klock_acquire_at(__VA_ARGS__, KLOCK_HERE)
@@ -189,7 +213,8 @@
  * Waits for a condition, without the lock that the caller holds, of any kind,
  * with the arguments that klock_lock() takes; the caller then looks again.
  * _irqsave: flags: a variable, of klock_lock_irqsave(). _until: 0 if nobody has
- * notified it by then. Each evaluates its arguments twice.
+ * notified it by then. _preempt_off: of klock_lock_preempt_off(), below; on
+ * while it sleeps. Each evaluates its arguments twice.
  */
 #define klock_wait_with(condition, ...) \
 	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock(__VA_ARGS__), \
@@ -205,6 +230,13 @@
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
 			    klock_unlock_irqrestore(__VA_ARGS__, flags), \
 			    (flags) = klock_lock_irqsave(__VA_ARGS__))
+#define klock_wait_with_preempt_off(condition, ...) \
+	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock_preempt_on(__VA_ARGS__), \
+				   klock_lock_preempt_off(__VA_ARGS__)))
+#define klock_wait_with_preempt_off_until(condition, deadline, ...) \
+	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
+			    klock_unlock_preempt_on(__VA_ARGS__), \
+			    klock_lock_preempt_off(__VA_ARGS__))
 #define KLOCK_SLEEP_BETWEEN(condition, until, let_go, take_back) \
 	__extension__({ \
 		struct klock_sleeper klock_me; \
@@ -215,6 +247,69 @@
 		take_back; \
 		klock_told; \
 	})
+/* clang-format on */
+
+/*
+ * -- With preemption off: for a kernel that preempts its threads --
+ *
+ *	klock_lock_preempt_off(&runqueue_lock);
+ *	...
+ *	klock_unlock_preempt_on(&runqueue_lock);
+ *
+ * Preemption goes off before the lock is touched, and on after it is free; if a
+ * try fails, at once. The other arguments, a node or a number, are asked
+ * between. Locks whose waiters sleep are refused. The kernel supplies the two
+ * functions: lib/preempted/klock/detail/taking.hpp has their contract, and says
+ * why in that order.
+ */
+void klock_os_preempt_off(void);
+void klock_os_preempt_on(void);
+
+__attribute__((warn_unused_result)) static inline int
+klock_preempt_on_unless(int klock_taken)
+{
+	if (!klock_taken)
+		klock_os_preempt_on();
+	return klock_taken;
+}
+
+/* clang-format off */
+#define klock_lock_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, lock_at, __VA_ARGS__))
+#define klock_lock_preempt_off(...) klock_lock_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_preempt_on_at(...) \
+	(KLOCK_OF(KLOCK_ALL, KLOCK_COUNTED_ALL, unlock_at, __VA_ARGS__), \
+	 klock_os_preempt_on())
+#define klock_unlock_preempt_on(...) klock_unlock_preempt_on_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 klock_preempt_on_unless(KLOCK_OF(KLOCK_TRIED, KLOCK_COUNTED_ALL, try_lock_at, __VA_ARGS__)))
+#define klock_try_lock_preempt_off(...) klock_try_lock_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_shared_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, lock_shared_at, __VA_ARGS__))
+#define klock_lock_shared_preempt_off(...) klock_lock_shared_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_shared_preempt_on_at(...) \
+	(KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, unlock_shared_at, __VA_ARGS__), \
+	 klock_os_preempt_on())
+#define klock_unlock_shared_preempt_on(...) klock_unlock_shared_preempt_on_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_shared_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 klock_preempt_on_unless(KLOCK_OF(KLOCK_READERS, KLOCK_COUNTED_READERS, try_lock_shared_at, __VA_ARGS__)))
+#define klock_try_lock_shared_preempt_off(...) klock_try_lock_shared_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_upgradable_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, lock_upgradable_at, __VA_ARGS__))
+#define klock_lock_upgradable_preempt_off(...) klock_lock_upgradable_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_try_lock_upgradable_preempt_off_at(...) \
+	(klock_os_preempt_off(), \
+	 klock_preempt_on_unless(KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, try_lock_upgradable_at, __VA_ARGS__)))
+#define klock_try_lock_upgradable_preempt_off(...) klock_try_lock_upgradable_preempt_off_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_unlock_upgradable_preempt_on_at(...) \
+	(KLOCK_OF(KLOCK_UPGRADABLES, KLOCK_NO_COUNTED, unlock_upgradable_at, __VA_ARGS__), \
+	 klock_os_preempt_on())
+#define klock_unlock_upgradable_preempt_on(...) klock_unlock_upgradable_preempt_on_at(__VA_ARGS__, KLOCK_HERE)
 /* clang-format on */
 
 #endif

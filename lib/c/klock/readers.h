@@ -14,9 +14,9 @@
  *
  * Context: where a handler takes the lock too, to read or to write, readers and
  * writers by the irqsave calls. NMI: the try_lock calls, of reader locks none.
- * Reads do not nest but in a reader lock, and nobody upgrades: who reads and
- * locks to write waits for itself. The checked forms name all of it
- * (checked.h).
+ * Reads do not nest but in a reader lock. Who reads and locks to write waits
+ * for itself; who may have to write, reads a phase-fair lock by
+ * klock_lock_upgradable(). The checked forms name all of it (checked.h).
  */
 #pragma once
 

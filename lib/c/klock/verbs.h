@@ -85,13 +85,17 @@ unsigned long long klock_cycles(void);
 
 #define KLOCK_TYPE_NONE void
 #define KLOCK_TYPE_TRUTH int
+#define KLOCK_TYPE_TOLD int
 #define KLOCK_TYPE_FLAGS unsigned long
-/* A result must be used: it says whether a lock is held, or what flags were. */
+/* A result must be used: it says whether a lock is held, or what flags were.
+ * Not that of a sleep, which may have no deadline. */
 #define KLOCK_RESULT_NONE
 #define KLOCK_RESULT_TRUTH __attribute__((warn_unused_result))
+#define KLOCK_RESULT_TOLD
 #define KLOCK_RESULT_FLAGS __attribute__((warn_unused_result))
 #define KLOCK_RETURN_NONE
 #define KLOCK_RETURN_TRUTH return
+#define KLOCK_RETURN_TOLD return
 #define KLOCK_RETURN_FLAGS return
 
 #define KLOCK_DECLARE(x, result, verb, p, a)                                   \
@@ -191,6 +195,36 @@ unsigned long long klock_cycles(void);
 	  (KLOCK_LIST ip, unsigned long *before), (KLOCK_LIST ia, before))
 
 /*
+ *	downgrade	the writer reads from here, no writer comes between, and
+ *			it leaves by unlock_shared
+ */
+#define KLOCK_DOWNGRADE_VERB(V, x)                                             \
+	V(x, NONE, downgrade, (struct klock_##x * lock), (lock))
+
+/*
+ * Verbs of a reader that may write: one at a time, beside other readers.
+ *
+ *	lock_upgradable	waits for writers; on return the caller reads
+ *	try_lock_upgradable	1 if it reads so, 0 if a writer or another one
+ *			is in the way
+ *	unlock_upgradable	of one that has not upgraded
+ *	upgrade		waits for the readers that are in, and writes; what it
+ *			has read still stands. Leaves by unlock or downgrade
+ *	try_upgrade	1 if it writes, 0 if a reader is in: it reads on
+ *	..._irqsave	as lock_irqsave. One that has upgraded leaves by
+ *			unlock_irqrestore
+ */
+#define KLOCK_UPGRADABLE_VERBS(V, x, p, a, ip, ia)                             \
+	V(x, NONE, lock_upgradable, p, a)                                      \
+	V(x, TRUTH, try_lock_upgradable, p, a)                                 \
+	V(x, NONE, unlock_upgradable, p, a)                                    \
+	V(x, NONE, upgrade, p, a)                                              \
+	V(x, TRUTH, try_upgrade, p, a)                                         \
+	V(x, FLAGS, lock_upgradable_irqsave, ip, ia)                           \
+	V(x, NONE, unlock_upgradable_irqrestore,                               \
+	  (KLOCK_LIST ip, unsigned long before), (KLOCK_LIST ia, before))
+
+/*
  * Verbs of a lock with a queue of nodes: klock_mcs_node, klock_clh_node.
  *
  *	is_contended	asked by the holder, with its node
@@ -212,8 +246,6 @@ unsigned long long klock_cycles(void);
 /*
  * Verbs of a lock whose waiters sleep. Two differences: a caller with a
  * deadline waits in the queue, and there are no irqsave verbs.
- *
- *	downgrade	held to write before, to read from here
  */
 #define KLOCK_SLEEPER_VERBS(V, x, shared)                                      \
 	V(x, NONE, lock##shared, (struct klock_##x * lock), (lock))            \
@@ -289,7 +321,11 @@ unsigned long long klock_cycles(void);
 	KLOCK_WITH_CPU(KLOCK_TRY_VERBS, V, x)
 #define KLOCK_SHAPE_READERS(V, D, x)                                           \
 	KLOCK_SHAPE_TAS(V, D, x)                                               \
-	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)
+	KLOCK_WITH_NOTHING(KLOCK_SHARED_VERBS, V, x)                           \
+	KLOCK_DOWNGRADE_VERB(V, x)
+#define KLOCK_SHAPE_UPGRADABLE(V, D, x)                                        \
+	KLOCK_SHAPE_READERS(V, D, x)                                           \
+	KLOCK_WITH_NOTHING(KLOCK_UPGRADABLE_VERBS, V, x)
 #define KLOCK_SHAPE_READER(V, D, x)                                            \
 	KLOCK_SHAPE_PLAIN(V, D, x)                                             \
 	KLOCK_WITH_CPU(KLOCK_SHARED_VERBS, V, x)
@@ -308,10 +344,9 @@ unsigned long long klock_cycles(void);
 	KLOCK_CONTENDED_VERB(D, x)                                             \
 	KLOCK_SLEEPER_VERBS(V, x, )
 #define KLOCK_SHAPE_SHARED_MUTEX(V, D, x)                                      \
-	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
-	KLOCK_SLEEPER_VERBS(V, x, )                                            \
+	KLOCK_SHAPE_MUTEX(V, D, x)                                             \
 	KLOCK_SLEEPER_VERBS(V, x, _shared)                                     \
-	V(x, NONE, downgrade, (struct klock_##x * lock), (lock))
+	KLOCK_DOWNGRADE_VERB(V, x)
 #define KLOCK_SHAPE_SEMAPHORE(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock, unsigned units),            \
 	  (lock, units))                                                       \
@@ -330,7 +365,7 @@ unsigned long long klock_cycles(void);
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
 	V(x, NONE, prepare,                                                    \
 	  (struct klock_##x * lock, struct klock_sleeper * me), (lock, me))    \
-	V(x, TRUTH, sleep,                                                     \
+	V(x, TOLD, sleep,                                                      \
 	  (struct klock_##x * lock, struct klock_sleeper * me,                 \
 	   const unsigned long long *until),                                   \
 	  (lock, me, until))                                                   \
@@ -389,11 +424,13 @@ unsigned long long klock_cycles(void);
 	K(BAKERY, bakery_16, v)                                                \
 	K(BAKERY, bakery_32, v)                                                \
 	K(BAKERY, bakery_64, v)
+#define KLOCK_UPGRADABLES(K, v)                                                \
+	K(UPGRADABLE, phase_fair_u8, v)                                        \
+	K(UPGRADABLE, phase_fair_u16, v)
 #define KLOCK_TRIED_READERS(K, v)                                              \
 	K(READERS, rw_ticket_u8, v)                                            \
 	K(READERS, rw_ticket_u16, v)                                           \
-	K(READERS, phase_fair_u8, v)                                           \
-	K(READERS, phase_fair_u16, v)
+	KLOCK_UPGRADABLES(K, v)
 #define KLOCK_READERS(K, v)                                                    \
 	KLOCK_TRIED_READERS(K, v)                                              \
 	K(READER, reader_8, v)                                                 \
@@ -441,6 +478,9 @@ unsigned long long klock_cycles(void);
 #define KLOCK_SHARED_LOCKS(K, v)                                               \
 	KLOCK_READERS(K, v)                                                    \
 	KLOCK_SHARED_MUTEXES(K, v)
+#define KLOCK_DOWNGRADED(K, v)                                                 \
+	KLOCK_TRIED_READERS(K, v)                                              \
+	KLOCK_SHARED_MUTEXES(K, v)
 #define KLOCK_TRIED(K, v)                                                      \
 	KLOCK_TRIED_TICKETS(K, v)                                              \
 	KLOCK_TASES(K, v)                                                      \
@@ -451,16 +491,13 @@ unsigned long long klock_cycles(void);
 #define KLOCK_TRIED_LOCKS(K, v)                                                \
 	KLOCK_TRIED(K, v)                                                      \
 	KLOCK_SLEEPING_LOCKS(K, v)
-#define KLOCK_SHOWN(K, v)                                                      \
-	KLOCK_ALL(K, v)                                                        \
-	KLOCK_MUTEXES(K, v)
 #define KLOCK_CONTENDED(K, v)                                                  \
 	KLOCK_TICKETS(K, v)                                                    \
 	KLOCK_QUEUEDS(K, v)                                                    \
 	KLOCK_NODES(K, v)                                                      \
 	KLOCK_TIMEOUTS(K, v)                                                   \
 	KLOCK_BAKERIES(K, v)                                                   \
-	KLOCK_MUTEXES(K, v)
+	KLOCK_SLEEPING_LOCKS(K, v)
 
 /* Kinds that have a form that counts. */
 #define KLOCK_COUNTED_TICKETS(K, v)                                            \

@@ -72,6 +72,9 @@ struct kind {
 	int (*try_until)(unsigned long long time);
 	int (*try_for)(unsigned long long time);
 	int (*is_contended)(void);
+	void (*take_unpreempted)(void);
+	void (*give_preempted)(void);
+	int (*try_unpreempted)(void);
 };
 
 /* -- One verb each; with: the arguments, in their brackets -- */
@@ -85,7 +88,12 @@ struct kind {
 #define COMMON(k, with)                                                        \
 	static void k##_take(void) { klock_lock with; }                        \
 	static void k##_give(void) { klock_unlock with; }                      \
-	static int k##_is_locked(void) { return klock_is_locked(&k); }
+	static int k##_is_locked(void) { return klock_is_locked(&k); }         \
+	static void k##_take_unpreempted(void)                                 \
+	{                                                                      \
+		klock_lock_preempt_off with;                                   \
+	}                                                                      \
+	static void k##_give_preempted(void) { klock_unlock_preempt_on with; }
 
 #define IRQSAVE(k, by, with, with_flags)                                       \
 	static unsigned long k##_take_irqsave(void)                            \
@@ -107,6 +115,10 @@ struct kind {
 		return klock_try_lock_for with_time;                           \
 	}                                                                      \
 	static int k##_try_take(void) { return klock_try_lock with; }          \
+	static int k##_try_unpreempted(void)                                   \
+	{                                                                      \
+		return klock_try_lock_preempt_off with;                        \
+	}                                                                      \
 	static int k##_try_irqsave(unsigned long *flags)                       \
 	{                                                                      \
 		return klock_try_lock_irqsave with_flags;                      \
@@ -119,8 +131,12 @@ struct kind {
 	{#k, k##_spoil, k##_init, k##_take, k##_give, k##_is_locked,           \
 	 k##_take_irqsave, k##_give_irqrestore, __VA_ARGS__}
 
-#define TRIES(k) k##_try_take, k##_try_irqsave, k##_try_until, k##_try_for
-#define NO_TRIES 0, 0, 0, 0
+/* The verbs behind k's irqsave verbs in its entry. */
+#define TRIES(k, contended)                                                    \
+	k##_try_take, k##_try_irqsave, k##_try_until, k##_try_for, contended,  \
+	k##_take_unpreempted, k##_give_preempted, k##_try_unpreempted
+#define NO_TRIES(k, contended)                                                 \
+	0, 0, 0, 0, contended, k##_take_unpreempted, k##_give_preempted, 0
 
 /* -- Shapes of verbs.h: what is made for a kind, and its entry -- */
 
@@ -135,7 +151,13 @@ struct kind {
 #define MAKE_QUEUED(x) MAKE_TICKET(x)
 #define MAKE_READERS(x)                                                        \
 	MAKE_TAS(x)                                                            \
-	READ(x, (&x), (&x), (&x, flags))
+	READ(x, (&x), (&x), (&x, flags))                                       \
+	static void x##_downgrade(void) { klock_downgrade(&x); }
+#define MAKE_UPGRADABLE(x)                                                     \
+	MAKE_READERS(x)                                                        \
+	READ_AS(x, upgradable, upgradable, (&x), (&x), (&x, flags))            \
+	static void x##_upgrade(void) { klock_upgrade(&x); }                   \
+	static int x##_try_upgrade(void) { return klock_try_upgrade(&x); }
 #define MAKE_READER(x)                                                         \
 	MAKE_PLAIN(x)                                                          \
 	READ(x, (&x, self), (&x, self_id), (&x, self_id, flags))
@@ -150,22 +172,36 @@ struct kind {
 	MAKE_BAKERY(x)                                                         \
 	TRY(x, (&x, self), (&x, self_id, flags), (&x, self, time))
 
-/* Taken to read. with: the arguments, in their brackets */
+/* Taken to read, by the verbs of `how`. with: the arguments, in brackets. */
+#define READ_AS(x, k, how, with, by, by_flags)                                 \
+	static void x##_##k##_take(void) { klock_lock_##how with; }            \
+	static void x##_##k##_give(void) { klock_unlock_##how with; }          \
+	static unsigned long x##_##k##_take_irqsave(void)                      \
+	{                                                                      \
+		return klock_lock_##how##_irqsave by;                          \
+	}                                                                      \
+	static void x##_##k##_give_irqrestore(unsigned long flags)             \
+	{                                                                      \
+		klock_unlock_##how##_irqrestore by_flags;                      \
+	}                                                                      \
+	static int x##_##k##_try_take(void)                                    \
+	{                                                                      \
+		return klock_try_lock_##how with;                              \
+	}                                                                      \
+	static void x##_##k##_take_unpreempted(void)                           \
+	{                                                                      \
+		klock_lock_##how##_preempt_off with;                           \
+	}                                                                      \
+	static void x##_##k##_give_preempted(void)                             \
+	{                                                                      \
+		klock_unlock_##how##_preempt_on with;                          \
+	}                                                                      \
+	static int x##_##k##_try_unpreempted(void)                             \
+	{                                                                      \
+		return klock_try_lock_##how##_preempt_off with;                \
+	}
 #define READ(x, with, by, by_flags)                                            \
-	static void x##_read_take(void) { klock_lock_shared with; }            \
-	static void x##_read_give(void) { klock_unlock_shared with; }          \
-	static unsigned long x##_read_take_irqsave(void)                       \
-	{                                                                      \
-		return klock_lock_shared_irqsave by;                           \
-	}                                                                      \
-	static void x##_read_give_irqrestore(unsigned long flags)              \
-	{                                                                      \
-		klock_unlock_shared_irqrestore by_flags;                       \
-	}                                                                      \
-	static int x##_read_try_take(void)                                     \
-	{                                                                      \
-		return klock_try_lock_shared with;                             \
-	}                                                                      \
+	READ_AS(x, read, shared, with, by, by_flags)                           \
 	static int x##_read_try_irqsave(unsigned long *flags)                  \
 	{                                                                      \
 		return klock_try_lock_shared_irqsave by_flags;                 \
@@ -190,10 +226,19 @@ struct kind {
 		(&x##_by, my_##x##_node, flags))                               \
 	CONTENDED(x##_by, (&x##_by, &x##_by_nodes[self]))
 
-/* Nodes are zero bytes, or from a heap and copied from one that is made. */
+/*
+ * Nodes are zero bytes, or from a heap and copied from one that is made. After
+ * its first use a node may have a cell of the lock: both are made anew.
+ */
 #define MAKE_CLH(x)                                                            \
 	static struct klock_clh_node x##_nodes[threads], x##_by_nodes[threads];\
-	LOCK(x, x, KLOCK_CLH_INIT(INNER(x)))                                   \
+	static struct KLOCK(x) x = FIRST(x, KLOCK_CLH_INIT(INNER(x)));         \
+	static void x##_spoil(void)                                            \
+	{                                                                      \
+		memset(&x, 0xa5, sizeof(x));                                   \
+		memset(x##_nodes, 0, sizeof(x##_nodes));                       \
+	}                                                                      \
+	static void x##_init(void) { klock_init(&x); }                         \
 	COMMON(x, (&x, &x##_nodes[self]))                                      \
 	IRQSAVE(x, , (&x, x##_nodes, self_id), (&x, x##_nodes, self_id, flags))\
 	CONTENDED(x, (&x, &x##_nodes[self]))                                   \
@@ -223,15 +268,16 @@ struct kind {
 #define MAKE(shape, x, v) AFTER_THE_LIST(MAKE_##shape)(x)
 EACH(KLOCK_ALL(MAKE, ))
 
-#define ENTRY_TICKET(x) ENTRY(x, TRIES(x), x##_is_contended),
+#define ENTRY_TICKET(x) ENTRY(x, TRIES(x, x##_is_contended)),
 #define ENTRY_PROPORTIONAL(x) ENTRY_TICKET(x)
 #define ENTRY_QUEUED(x) ENTRY_TICKET(x)
 #define ENTRY_TIMEOUT(x) ENTRY_TICKET(x)
-#define ENTRY_PADDED(x) ENTRY(x, NO_TRIES, x##_is_contended),
+#define ENTRY_PADDED(x) ENTRY(x, NO_TRIES(x, x##_is_contended)),
 #define ENTRY_BAKERY(x) ENTRY_PADDED(x)
-#define ENTRY_TAS(x) ENTRY(x, TRIES(x), 0),
+#define ENTRY_TAS(x) ENTRY(x, TRIES(x, 0)),
 #define ENTRY_READERS(x) ENTRY_TAS(x)
-#define ENTRY_READER(x) ENTRY(x, NO_TRIES, 0),
+#define ENTRY_UPGRADABLE(x) ENTRY_TAS(x)
+#define ENTRY_READER(x) ENTRY(x, NO_TRIES(x, 0)),
 #define ENTRY_MCS(x) ENTRY_TICKET(x) ENTRY_PADDED(x##_by)
 #define ENTRY_CLH(x) ENTRY_PADDED(x) ENTRY_PADDED(x##_by)
 #define ENTRY_OF(shape, x, v) ENTRY_##shape(x)
@@ -245,13 +291,27 @@ enum { kinds_here = sizeof(kinds) / sizeof(kinds[0]) };
 struct shared_kind {
 	struct kind writer;
 	struct kind reader;
+	void (*downgrade)(void);
+	struct kind upgradable;
+	void (*upgrade)(void);
+	int (*try_upgrade)(void);
 };
 
+#define READ_BY(x, k, name, try_irqsave)                                       \
+	{name, x##_spoil, x##_init, x##_##k##_take, x##_##k##_give,            \
+	 x##_is_locked, x##_##k##_take_irqsave, x##_##k##_give_irqrestore,     \
+	 x##_##k##_try_take, try_irqsave, 0, 0, 0, x##_##k##_take_unpreempted, \
+	 x##_##k##_give_preempted, x##_##k##_try_unpreempted}
+#define NO_KIND {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define MORE_READER(x) 0, NO_KIND, 0, 0
+#define MORE_READERS(x) x##_downgrade, NO_KIND, 0, 0
+#define MORE_UPGRADABLE(x)                                                     \
+	x##_downgrade, READ_BY(x, upgradable, #x ", upgradable", 0),           \
+	x##_upgrade, x##_try_upgrade
 #define BOTH_OF(shape, x, v)                                                   \
 	{ENTRY_##shape(x)                                                      \
-	 {#x ", to read", x##_spoil, x##_init, x##_read_take, x##_read_give,   \
-	  x##_is_locked, x##_read_take_irqsave, x##_read_give_irqrestore,      \
-	  x##_read_try_take, x##_read_try_irqsave, 0, 0, 0}},
+	 READ_BY(x, read, #x ", to read", x##_read_try_irqsave),               \
+	 MORE_##shape(x)},
 
 static const struct shared_kind shared_kinds[] = {KLOCK_READERS(BOTH_OF, )};
 /* clang-format on */

@@ -3,7 +3,8 @@
  * Every lock of klock.h, from C, on a host: each verb alone, as the static
  * initialiser left the lock and as init leaves it; then four threads that count
  * under it. Those that readers share: two readers who meet inside, and two
- * writers under whom nothing is torn. What sleeps: the same, in one go.
+ * writers under whom nothing is torn. What sleeps: the same, in one go. In a
+ * kernel that preempts: off before the lock is touched, on after it is free.
  *
  * With ORDER defined, and a library that was compiled with
  * irq/klock/arch/irq.hpp in front: interrupts go off before the lock is
@@ -41,6 +42,27 @@ static void stuck(int signal)
 	_exit(2);
 }
 
+/* Looked at in the moment in which interrupts or preemption change; null: it
+ * is another's. */
+static const struct kind *looked_at;
+
+/* Preemption, by its kernel: off how often, and on again how often. */
+static unsigned offs, ons;
+
+void klock_os_preempt_off(void)
+{
+	offs++;
+	expect(!looked_at || !looked_at->is_locked(),
+	       "preemption goes off before it is taken");
+}
+
+void klock_os_preempt_on(void)
+{
+	ons++;
+	expect(!looked_at || !looked_at->is_locked(),
+	       "preemption is on after it is free");
+}
+
 #ifndef ORDER
 
 static unsigned count; /* under the lock */
@@ -53,6 +75,30 @@ static void must(int holds, const char *what)
 		exit(1);
 }
 
+static void each_unpreempted(const struct kind *k)
+{
+	looked_at = k;
+	offs = ons = 0;
+	k->take_unpreempted();
+	expect(offs == 1 && !ons && k->is_locked(), "held, preemption off");
+	k->give_preempted();
+	expect(offs == 1 && ons == 1 && !k->is_locked(), "free, and on");
+	if (k->try_unpreempted) {
+		must(k->try_unpreempted(), "a try with preemption off");
+		expect(offs == 2 && ons == 1 && k->is_locked(), "holds it");
+		k->give_preempted();
+		expect(ons == 2, "on after a try");
+	}
+	looked_at = 0;
+}
+
+static void no_try_unpreempted(const struct kind *k)
+{
+	offs = ons = 0;
+	expect(!k->try_unpreempted(), "a try in vain");
+	expect(offs == 1 && ons == 1, "leaves preemption on");
+}
+
 static void each_try(const struct kind *k)
 {
 	unsigned long flags = 77;
@@ -62,6 +108,7 @@ static void each_try(const struct kind *k)
 	expect(!k->try_take(), "a try at a held lock fails");
 	expect(!k->try_irqsave(&flags) && flags == 77 && klock_irqs_enabled(),
 	       "and leaves interrupts as they were");
+	no_try_unpreempted(k);
 	self = 0;
 	k->give();
 	must(k->try_take(), "a try at a free lock succeeds");
@@ -114,6 +161,7 @@ static void each_verb(const struct kind *k)
 	k->give_irqrestore(flags);
 	expect(klock_irqs_enabled() && !k->is_locked(),
 	       "interrupts on, and free");
+	each_unpreempted(k);
 	if (k->try_take) {
 		each_try(k);
 		each_timed_try(k);
@@ -244,8 +292,58 @@ static void under_a_writer(const struct shared_kind *k)
 	expect(!k->reader.try_irqsave(&flags) && flags == 77 &&
 		       klock_irqs_enabled(),
 	       "and interrupts are as they were");
+	no_try_unpreempted(&k->reader);
 	self = 0;
+	if (!k->downgrade) {
+		k->writer.give();
+		return;
+	}
+	k->downgrade();
+	self = 1;
+	must(k->reader.try_take(), "a reader beside one that wrote");
+	k->reader.give();
+	expect(!k->writer.try_take(), "and no writer");
+	self = 0;
+	k->reader.give();
+}
+
+/* CPU 0 may write; CPU 1 is another reader. */
+static void upgrades(const struct shared_kind *k)
+{
+	const struct kind *const one = &k->upgradable;
+	unsigned long flags;
+
+	one->take();
+	expect(one->is_locked(), "held to read, perhaps to write");
+	self = 1;
+	expect(!one->try_take() && !k->writer.try_take(), "by one alone");
+	no_try_unpreempted(one);
+	must(k->reader.try_take(), "with readers");
+	self = 0;
+	expect(!k->try_upgrade(), "who are in the way");
+	self = 1;
+	k->reader.give();
+	self = 0;
+	k->upgrade();
+	self = 1;
+	expect(!k->reader.try_take(), "it writes alone");
+	self = 0;
+	k->downgrade();
+	k->reader.give();
+	must(one->try_take(), "a try");
+	must(k->try_upgrade(), "and an upgrade that waits for nobody");
 	k->writer.give();
+	one->take();
+	one->give();
+	flags = one->take_irqsave();
+	expect(!klock_irqs_enabled(), "interrupts off");
+	one->give_irqrestore(flags);
+	expect(klock_irqs_enabled(), "and on");
+	flags = one->take_irqsave();
+	k->upgrade();
+	k->writer.give_irqrestore(flags);
+	expect(klock_irqs_enabled() && !one->is_locked(), "as a writer, too");
+	each_unpreempted(one);
 }
 
 static void under_a_reader(const struct shared_kind *k)
@@ -282,6 +380,9 @@ static void under_a_reader(const struct shared_kind *k)
 static void each_shared_verb(const struct shared_kind *k)
 {
 	expect(!k->reader.is_locked(), "free at first");
+	each_unpreempted(&k->reader);
+	if (k->upgrade)
+		upgrades(k);
 	under_a_reader(k);
 	under_a_writer(k);
 	under_a_reader(k);
@@ -408,6 +509,7 @@ static void held_by_another(void)
 	klock_lock(&files);
 	klock_lock(&names);
 	expect(klock_is_locked(&files) && !klock_is_contended(&files), "held");
+	expect(klock_is_locked(&names) && !klock_is_contended(&names), "held");
 	self = 1;
 	expect(!klock_try_lock(&files) && !klock_try_lock_until(&files, 0) &&
 		       !klock_try_lock_for(&files, soon),
@@ -429,7 +531,8 @@ static void held_by_another(void)
 	must(klock_try_lock(&names), "it is free");
 	klock_unlock(&names);
 	klock_unlock(&files);
-	expect(!klock_is_locked(&files), "free again");
+	expect(!klock_is_locked(&files) && !klock_is_locked(&names),
+	       "free again");
 }
 
 static struct klock_mcs_node ring_nodes[threads];
@@ -463,6 +566,12 @@ static void each_wait(void)
 	klock_lock(&ring, &mine);
 	expect(!klock_wait_with_until(&spun, 0, &ring, &mine), "nobody came");
 	klock_unlock(&ring, &mine);
+	offs = ons = 0;
+	klock_lock_preempt_off(&ring, &mine);
+	expect(!klock_wait_with_preempt_off_until(&spun, 0, &ring, &mine) &&
+		       offs == 2 && ons == 1,
+	       "nobody came, and preemption was on meanwhile");
+	klock_unlock_preempt_on(&ring, &mine);
 	flags = klock_lock_irqsave(&ring, my_ring_node());
 	expect(!klock_wait_with_irqsave_until(&spun, 0, flags, &ring,
 					      my_ring_node()) &&
@@ -563,9 +672,8 @@ static void each_kind(void)
 }
 
 #else
-/* -- Looked at in the moment in which interrupts change -- */
+/* -- Interrupts -- */
 
-static const struct kind *looked_at;
 static int times_off, times_back;
 
 void irqs_go_off(void);

@@ -174,7 +174,15 @@ static void readers(void)
 	expect_misuse("read recursion", "routes", &routes);
 	TRY_TO klock_lock(&routes);
 	expect_misuse("upgrade", "routes", &routes);
+	TRY_TO klock_upgrade(&routes);
+	expect_misuse("upgrade: the caller reads it", "routes", &routes);
+	TRY_TO klock_downgrade(&routes);
+	expect_misuse("by who reads it", "routes", &routes);
 	klock_unlock_shared(&routes);
+	klock_lock_upgradable(&routes);
+	TRY_TO klock_unlock(&routes);
+	expect_misuse("or by another verb", "routes", &routes);
+	klock_unlock_upgradable(&routes);
 	TRY_TO klock_unlock_shared(&routes);
 	expect_misuse("unlock_shared by who does not read", "routes", &routes);
 	for (in = 0; in < KLOCK_PHASE_FAIR_U8_READERS; in++) {

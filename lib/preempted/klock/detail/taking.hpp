@@ -19,7 +19,8 @@
  * switch to another thread at once, which then finds the lock free.
  *
  * A guard ends in the thread that made it, and on its CPU. A lock that is taken
- * by lock() is taken with preemption as it is: so do the functions for C.
+ * by lock() is taken with preemption as it is. C has verbs that turn it off,
+ * klock_lock_preempt_off() and its like: klock/klock.h.
  *
  * Checked: model/preempt. A kernel's own debug build finds a lock
  * that is held when it switches: klock::might_switch() of order_calls.hpp,
