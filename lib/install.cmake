@@ -75,6 +75,7 @@ set(documents README.md LICENSE CHANGELOG.md lib/README.md
 	lib/docs/find-a-deadlock.md lib/docs/inside.md
 	lib/docs/protect-your-data.md lib/docs/provenance.md
 	lib/docs/sleep.md lib/docs/take-a-lock.md lib/docs/test-your-kernel.md
+	lib/docs/verbs.md
 	lib/model/README.md lib/sim/README.md tests_host/sim/misses.png)
 set(made ${CMAKE_CURRENT_BINARY_DIR}/documents)
 install(CODE "

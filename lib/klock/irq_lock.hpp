@@ -87,6 +87,13 @@ struct irq_lock : detail::reader_constants_of<L> {
 	/* Whether it is held: a hint, as the lock inside says. */
 	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
 
+	/* Whether somebody waits: a hint, if the lock inside can tell. */
+	[[nodiscard]] bool is_contended() const
+		requires requires(const L &l) { l.is_contended(); }
+	{
+		return inner.is_contended();
+	}
+
 	/* -- Passed to a checked or counted lock inside (checked_lock.hpp,
 	 * counted_lock.hpp); do nothing for another -- */
 

@@ -368,7 +368,7 @@ PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
 # kernel that preempts its threads, which has functions of its own between.
 WITH = {f"klock_wait_with{held}{until}" for held in ("", "_irqsave",
                                                      "_preempt_off")
-        for until in ("", "_until")}
+        for until in ("", "_until", "_for")}
 PREEMPTED = {f"klock_{verb}{shared}_preempt_{now}"
              for verb, now in (("lock", "off"), ("unlock", "on"),
                                ("try_lock", "off"))

@@ -42,6 +42,24 @@ using checked_threads = checked_lock<thread_lock<ticket>, "table">;
 /* Whether a lock of this type is taken so. */
 template <typename L>
 concept by_hand = requires(L &lock) { lock.lock(); };
+template <typename L>
+concept tells_waiters = requires(const L &lock) { lock.is_contended(); };
+
+/* Says what it was made with. */
+struct waited_for {
+	static constexpr u64 max_contenders = 2;
+
+	constexpr waited_for(bool held_, bool wanted_)
+	    : held(held_), wanted(wanted_)
+	{
+	}
+	void lock() {}
+	void unlock() {}
+	[[nodiscard]] bool is_locked() const { return held; }
+	[[nodiscard]] bool is_contended() const { return wanted; }
+
+	bool held, wanted;
+};
 
 /* Initialised as a kernel does it: rq{}, rq{{}, 1}. */
 template <typename L>
@@ -125,6 +143,10 @@ TEST_CASE("irq_lock: an irq_guard takes it, with interrupts off")
 	});
 	static_assert(!by_hand<irq_lock<ticket>>);
 	static_assert(by_hand<thread_lock<ticket>>);
+	static_assert(tells_waiters<irq_lock<checked>>);
+	static_assert(!tells_waiters<irq_lock<tas_lock>>);
+	CHECK(irq_lock<waited_for>(false, true).is_contended());
+	CHECK_FALSE(irq_lock<waited_for>(true, false).is_contended());
 }
 
 TEST_CASE("irq_lock: readers take it by irq_shared_guard, with interrupts off")

@@ -52,6 +52,15 @@
 /* -- The verbs for any kind; C++ has klock::as_cpp() of c_lock.hpp -- */
 #ifndef __cplusplus
 
+/* A deadline of klock_cycles(), or the end of time. */
+static inline unsigned long long klock_deadline_in(unsigned long long cycles)
+{
+	const unsigned long long klock_now = klock_cycles();
+	const unsigned long long klock_end = ~(unsigned long long)0;
+
+	return cycles < klock_end - klock_now ? klock_now + cycles : klock_end;
+}
+
 #define KLOCK_CASE(shape, x, f)                                                \
 	, struct klock_##x * : klock_##x##_##f,                                \
 			       struct klock_checked_##x                        \
@@ -212,8 +221,8 @@
 /*
  * Waits for a condition, without the lock that the caller holds, of any kind,
  * with the arguments that klock_lock() takes; the caller then looks again.
- * _irqsave: flags: a variable, of klock_lock_irqsave(). _until: 0 if nobody has
- * notified it by then. _preempt_off: of klock_lock_preempt_off(), below; on
+ * _irqsave: flags: a variable, of klock_lock_irqsave(). _until, _for: 0 if
+ * nobody has notified it by then, or for so many cycles. _preempt_off: of klock_lock_preempt_off(), below; on
  * while it sleeps. Each evaluates its arguments twice.
  */
 #define klock_wait_with(condition, ...) \
@@ -222,6 +231,8 @@
 #define klock_wait_with_until(condition, deadline, ...) \
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
 			    klock_unlock(__VA_ARGS__), klock_lock(__VA_ARGS__))
+#define klock_wait_with_for(condition, cycles, ...) \
+	klock_wait_with_until(condition, klock_deadline_in(cycles), __VA_ARGS__)
 #define klock_wait_with_irqsave(condition, flags, ...) \
 	((void)KLOCK_SLEEP_BETWEEN( \
 		condition, 0, klock_unlock_irqrestore(__VA_ARGS__, flags), \
@@ -230,6 +241,8 @@
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
 			    klock_unlock_irqrestore(__VA_ARGS__, flags), \
 			    (flags) = klock_lock_irqsave(__VA_ARGS__))
+#define klock_wait_with_irqsave_for(condition, cycles, flags, ...) \
+	klock_wait_with_irqsave_until(condition, klock_deadline_in(cycles), flags, __VA_ARGS__)
 #define klock_wait_with_preempt_off(condition, ...) \
 	((void)KLOCK_SLEEP_BETWEEN(condition, 0, klock_unlock_preempt_on(__VA_ARGS__), \
 				   klock_lock_preempt_off(__VA_ARGS__)))
@@ -237,6 +250,8 @@
 	KLOCK_SLEEP_BETWEEN(condition, (&(unsigned long long){deadline}), \
 			    klock_unlock_preempt_on(__VA_ARGS__), \
 			    klock_lock_preempt_off(__VA_ARGS__))
+#define klock_wait_with_preempt_off_for(condition, cycles, ...) \
+	klock_wait_with_preempt_off_until(condition, klock_deadline_in(cycles), __VA_ARGS__)
 #define KLOCK_SLEEP_BETWEEN(condition, until, let_go, take_back) \
 	__extension__({ \
 		struct klock_sleeper klock_me; \

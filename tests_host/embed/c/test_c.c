@@ -564,17 +564,24 @@ static void each_wait(void)
 				   klock_notify_one(&spun), (void)0),
 	       "who comes before it sleeps is heard");
 	klock_lock(&ring, &mine);
-	expect(!klock_wait_with_until(&spun, 0, &ring, &mine), "nobody came");
+	expect(!klock_wait_with_until(&spun, 0, &ring, &mine) &&
+		       !klock_wait_with_for(&spun, soon, &ring, &mine),
+	       "nobody came");
 	klock_unlock(&ring, &mine);
 	offs = ons = 0;
 	klock_lock_preempt_off(&ring, &mine);
 	expect(!klock_wait_with_preempt_off_until(&spun, 0, &ring, &mine) &&
-		       offs == 2 && ons == 1,
+		       offs == 2 && ons == 1 &&
+		       !klock_wait_with_preempt_off_for(&spun, soon, &ring,
+							&mine) &&
+		       offs == 3 && ons == 2,
 	       "nobody came, and preemption was on meanwhile");
 	klock_unlock_preempt_on(&ring, &mine);
 	flags = klock_lock_irqsave(&ring, my_ring_node());
 	expect(!klock_wait_with_irqsave_until(&spun, 0, flags, &ring,
 					      my_ring_node()) &&
+		       !klock_wait_with_irqsave_for(&spun, soon, flags, &ring,
+						    my_ring_node()) &&
 		       !klock_irqs_enabled(),
 	       "nobody came, and off again");
 	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
@@ -657,6 +664,9 @@ static void each_kind(void)
 {
 	now = "klock_version";
 	expect(strlen(klock_version()) >= 5, "a version");
+	expect(klock_deadline_in(~0ull) == ~0ull &&
+		       klock_deadline_in(~0ull >> 1) > ~0ull >> 1,
+	       "a deadline, and the end of time");
 	proportional_bases();
 	for (unsigned i = 0; i < kinds_here; i++)
 		take_alone(&kinds[i]);
