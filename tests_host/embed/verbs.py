@@ -167,7 +167,8 @@ OF_LOCKS = (*EVERY, *(verb for verbs in COLUMNS.values() for verb in verbs),
 OF_EVENTS = {
     "semaphore": ("acquire", "try_acquire", "try_acquire_until",
                   "try_acquire_for", "release"),
-    "completion": ("wait", "wait_until", "wait_for", "set", "reset", "is_set"),
+    "completion": ("wait", "wait_until", "wait_for", "set", "reset", "is_set",
+                   "is_contended"),
     "condition": ("wait", "wait_until", "wait_for", "prepare", "sleep",
                   "notify_one", "notify_all"),
     "wait_queue": ("wait", "wait_until", "wait_for", "wake_one", "wake_all"),
@@ -188,7 +189,7 @@ IN_C = {("spin_barrier", "arrive_and_wait"): "wait",
 C_ALONE = {"seq_count": ("read", "write", "try_read")}
 # Members that are no verbs of a user's.
 NOT_TOLD = {
-    "has": "for checks", "ask": "for try_lock_until.hpp",
+    "has": "for checks", "cancel": "for checks", "ask": "for try_lock_until.hpp",
     "waiting": "for tests", "turns_for": "arithmetic of set_base()",
     "check_irqs_off": "for guards", "after_lower": "for guards",
     "set_name": "any lock's, by klock::set_name()",
@@ -510,9 +511,6 @@ class Page:
     def has(self, row, verb, world):
         """If a type is several kinds in C, all have it, or none."""
         if world in (CPP, CHECKED_CPP):
-            # A guard has it, whatever it takes.
-            if verb in IRQ or verb in PREEMPT:
-                world = CPP
             return verb in self.cpp.get((row, world), ())
         kinds = self.kinds.get(row, [])
         name = IN_C.get((row, verb), verb)

@@ -360,7 +360,8 @@ unsigned long long klock_cycles(void);
 	KLOCK_WAIT_VERBS(V, x, (struct klock_##x * lock), (lock))              \
 	D(x, NONE, set, (struct klock_##x * lock), (lock))                     \
 	D(x, NONE, reset, (struct klock_##x * lock), (lock))                   \
-	D(x, TRUTH, is_set, (struct klock_##x * lock), (lock))
+	D(x, TRUTH, is_set, (struct klock_##x * lock), (lock))                 \
+	KLOCK_CONTENDED_VERB(D, x)
 #define KLOCK_SHAPE_CONDITION(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
 	V(x, NONE, prepare,                                                    \
@@ -497,7 +498,8 @@ unsigned long long klock_cycles(void);
 	KLOCK_NODES(K, v)                                                      \
 	KLOCK_TIMEOUTS(K, v)                                                   \
 	KLOCK_BAKERIES(K, v)                                                   \
-	KLOCK_SLEEPING_LOCKS(K, v)
+	KLOCK_SLEEPING_LOCKS(K, v)                                             \
+	KLOCK_COMPLETIONS(K, v)
 
 /* Kinds that have a form that counts. */
 #define KLOCK_COUNTED_TICKETS(K, v)                                            \

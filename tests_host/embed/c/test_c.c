@@ -547,7 +547,8 @@ static void each_wait(void)
 		       !klock_try_acquire(&jobs) &&
 		       !klock_try_acquire_for(&jobs, soon),
 	       "two units, and no more");
-	expect(!klock_is_set(&done) && !klock_wait_until(&done, 0) &&
+	expect(!klock_is_set(&done) && !klock_is_contended(&done) &&
+		       !klock_wait_until(&done, 0) &&
 		       !klock_wait_for(&done, soon),
 	       "not set");
 	klock_set(&done);
