@@ -56,9 +56,8 @@
  *			any use of a lock whose waiters sleep (mutex.hpp and the
  *			like), because of its inner lock
  *	sleep		a wait for such a lock in a handler, with interrupts off
- *			or, in a kernel with a lock order, with a checked spin
- *			lock held; more units than Most; reset() while a thread
- *			waits; a condition's sleep() without prepare(), or in
+ *			or with a checked spin lock held; more units than Most;
+ *reset() while a thread waits; a condition's sleep() without prepare(), or in
  *			another thread; a second prepare(); a predicate or a
  *			change that uses its own wait_queue
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
@@ -633,12 +632,12 @@ struct checked_lock<L, Name...> : L {
 	template <typename On>
 	void wait(On &&on, call_site by = caller_site())
 	{
-		until_it_may(on, by, [&](auto &to) {
+		wait_on(static_cast<On &&>(on), by, [&](auto &to) {
 			return this->unchecked().wait(to), true;
 		});
 	}
 	template <typename On, typename Ready>
-	void wait(On &&on, Ready &&ready, call_site by = caller_site())
+	void wait(On &&on, Ready ready, call_site by = caller_site())
 	{
 		until_it_may(on, by, [&](auto &to) {
 			this->unchecked().wait(to, [&] { return ready(); });
@@ -657,12 +656,12 @@ struct checked_lock<L, Name...> : L {
 	[[nodiscard]] bool wait_until(On &&on, u64 deadline,
 				      call_site by = caller_site())
 	{
-		return until_it_may(on, by, [&](auto &to) {
+		return wait_on(static_cast<On &&>(on), by, [&](auto &to) {
 			return this->unchecked().wait_until(to, deadline);
 		});
 	}
 	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready &&ready,
+	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready ready,
 				      call_site by = caller_site())
 	{
 		return until_it_may(on, by, [&](auto &to) {
@@ -679,13 +678,15 @@ struct checked_lock<L, Name...> : L {
 	[[nodiscard]] bool wait_for(On &&on, u64 how_long,
 				    call_site by = caller_site())
 	{
-		return wait_until(on, deadline_in(how_long), by);
+		return wait_until(static_cast<On &&>(on), deadline_in(how_long),
+				  by);
 	}
 	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready &&ready,
+	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready ready,
 				    call_site by = caller_site())
 	{
-		return wait_until(on, deadline_in(how_long), ready, by);
+		return wait_until(on, deadline_in(how_long),
+				  static_cast<Ready &&>(ready), by);
 	}
 
 	/* The two parts of a condition's wait, in this order. */
@@ -823,6 +824,19 @@ struct checked_lock<L, Name...> : L {
 		detail::sleeper *me = nullptr;
 	};
 
+	/* A predicate is copied or moved, as unchecked. */
+	template <typename On, typename Wait>
+	bool wait_on(On &&on, call_site by, Wait wait_for_it)
+	{
+		if constexpr (requires { on(); }) {
+			auto ready = static_cast<On &&>(on);
+
+			return until_it_may(ready, by, wait_for_it);
+		} else {
+			return until_it_may(on, by, wait_for_it);
+		}
+	}
+
 	template <typename On, typename Wait>
 	bool until_it_may(On &on, call_site by, Wait wait_for_it)
 	{
@@ -860,6 +874,7 @@ struct checked_lock<L, Name...> : L {
 		lock_order *const order = kernel_lock_order();
 
 		usage.before_sleep(by);
+		check_no_spin(&usage, sleeps_with_a_spin, by);
 		return order ? order->on_wait(*order,
 					      {&usage, usage.label(), by, false,
 					       false, true, true})

@@ -2,7 +2,7 @@
 /*
  * order_calls - functions by which a kernel tells lock_order.hpp about itself
  *
- * They do nothing if no klock_os_lock_order() is defined. Given `false`, or a
+ * Most do nothing if no klock_os_lock_order() is defined. Given `false`, or a
  * lock that is not checked, they compile to no instruction.
  */
 #pragma once
@@ -47,6 +47,7 @@ inline void might_wait(call_site by = caller_site())
 {
 	if constexpr (Checks) {
 		detail::check_may_wait(by);
+		check_no_spin(nullptr, "might_wait() with a lock held", by);
 		if (order_keeper *const order = kernel_order_keeper())
 			order->might_wait(by, nullptr);
 	}
@@ -59,11 +60,14 @@ inline void might_wait(call_site by = caller_site())
 template <bool Checks = true>
 inline void might_switch(call_site by = caller_site())
 {
-	if constexpr (Checks)
+	constexpr const char *wrong =
+		"might_switch() with a spinning lock held";
+
+	if constexpr (Checks) {
+		check_no_spin(nullptr, wrong, by);
 		if (order_keeper *const order = kernel_order_keeper())
-			order->might_wait(
-				by, nullptr,
-				"might_switch() with a spinning lock held");
+			order->might_wait(by, nullptr, wrong);
+	}
 }
 
 /*

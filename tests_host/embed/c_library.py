@@ -362,8 +362,7 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
 COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
 # Verbs that note no caller.
-PLAIN = {"init", "is_locked", "is_contended", "set_base", "try_acquire", "set",
-         "reset", "is_set", "notify_one", "notify_all", "wake_one", "wake_all"}
+PLAIN = {"init", "is_locked", "is_contended", "set_base"}
 # Macros without a function: their verbs differ for two locks; and those of a
 # kernel that preempts its threads, which has functions of its own between.
 WITH = {f"klock_wait_with{held}{until}" for held in ("", "_irqsave",
@@ -376,9 +375,8 @@ PREEMPTED = {f"klock_{verb}{shared}_preempt_{now}"
 # Types without verbs: C calls their functions by name.
 NO_VERBS = {"seq_count", "once", "barrier"}
 # Functions of no lock; those that know their call site are macros of the name.
-SITED = {"declare_before", "declare_rank", "might_wait", "might_switch", "thread_ends",
-         "none_held_in",
-         "acquired", "handler_end"}
+SITED = {"declare_before", "declare_rank", "might_wait", "might_switch",
+         "thread_ends", "none_held_in", "acquired", "handler_end"}
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_irqs_enabled", "klock_push_off", "klock_pop_off",
         "klock_push_depth", "klock_irqs_before_push",

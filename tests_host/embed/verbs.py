@@ -194,6 +194,7 @@ NOT_TOLD = {
     "check_irqs_off": "for guards", "after_lower": "for guards",
     "set_name": "any lock's, by klock::set_name()",
     "assert_held": "any lock's, by klock::assert_held()",
+    "note_handed_over": "any lock's, by klock::handed_over()",
     "list_counts": "any lock's, by klock::list_counts()",
     "forget_counts": "any lock's, by klock::forget_counts()",
     "without_level": "the lock inside",

@@ -407,7 +407,8 @@ TEST_CASE("lock_order: a kernel without one checks what it checked before")
 		nested no_matter(of.a, 1);
 
 		of.a.lock();
-		might_switch();
+		has(panic_of([] { might_switch(); }),
+		    "might_switch() with a spinning lock held");
 		has(panic_of([&] { of.a.lock(); }), "recursion");
 	});
 }

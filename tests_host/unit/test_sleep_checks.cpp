@@ -622,6 +622,51 @@ TEST_CASE("sleep: checked: a reader that waits to write, without an order")
 	has(panic_of([&] { of.names.lock_shared(); }), "; last read at ");
 }
 
+TEST_CASE("sleep: checked: a spin lock is held, without an order")
+{
+	inner_locks of;
+	const auto slept_under = [&](auto &spin) {
+		const guard held(spin);
+
+		return panic_of([&] { of.inode.lock(); });
+	};
+
+	has(slept_under(of.data),
+	    "inode, CPU 0: its waiters sleep, but the caller holds a spinning "
+	    "lock; at " +
+		    std::string(__FILE__));
+	has(slept_under(of.data), "; data was taken at ");
+	{
+		const guard other(of.scheduler);
+		guard held(of.data);
+
+		held.unlock();
+		has(panic_of([&] { of.jobs.acquire(); }),
+		    "; scheduler was taken at ");
+		has(panic_of([] { might_switch(); }),
+		    "scheduler, CPU 0: might_switch() with a spinning lock");
+		has(panic_of([] { might_wait(); }), "might_wait() with a lock");
+		as_other([&] {
+			CHECK(panic_of([&] {
+				      of.inode.lock();
+				      of.inode.unlock();
+				      might_wait();
+			      }) == "");
+		});
+	}
+	CHECK(panic_of([&] {
+		      must(of.data.try_lock());
+		      of.data.unlock();
+		      of.inode.lock();
+		      might_wait();
+		      of.inode.unlock();
+	      }) == "");
+	for (int i = 0; i < 100; i++) {
+		const guard held(of.data);
+	}
+	CHECK(panic_of([] { might_switch(); }) == "");
+}
+
 TEST_CASE("sleep: checked: a reader is said to read, a waiter to wait")
 {
 	new_order<64, 4> fresh;
@@ -672,13 +717,17 @@ TEST_CASE("sleep: checked: a predicate that cannot be copied")
 {
 	inner_locks of;
 	guard held(of.inode);
-	auto owned = std::make_unique<bool>(true);
-	const auto looks = [owned = std::move(owned)] { return *owned; };
+	const auto looks = [] {
+		return [owned = std::make_unique<bool>(true)] {
+			return *owned;
+		};
+	};
 
-	of.not_full.wait(held, looks);
-	CHECK(of.not_full.wait_until(held, 0, looks));
-	CHECK(of.not_full.wait_for(held, 0, looks));
-	of.arrivals.wait(looks);
-	CHECK(of.arrivals.wait_until(looks, 0));
-	CHECK(of.arrivals.wait_for(looks, 0));
+	of.not_full.wait(held, looks());
+	CHECK(of.not_full.wait_until(held, 0, looks()));
+	CHECK(of.not_full.wait_for(held, 0, looks()));
+	of.arrivals.wait(looks());
+	CHECK(of.arrivals.wait_until(looks(), 0));
+	CHECK(of.arrivals.wait_for(looks(), 0));
+	of.arrivals.wake_one([owned = std::make_unique<int>(1)] {});
 }

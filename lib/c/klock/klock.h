@@ -186,8 +186,9 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define klock_release_at(...) \
 	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, release_at, __VA_ARGS__)
 #define klock_release(...) klock_release_at(__VA_ARGS__, KLOCK_HERE)
-#define klock_try_acquire(...) \
-	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, try_acquire, __VA_ARGS__)
+#define klock_try_acquire_at(...) \
+	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, try_acquire_at, __VA_ARGS__)
+#define klock_try_acquire(...) klock_try_acquire_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_wait_at(...) \
 	KLOCK_OF(KLOCK_WAITED_FOR, KLOCK_NO_COUNTED, wait_at, __VA_ARGS__)
 #define klock_wait(...) klock_wait_at(__VA_ARGS__, KLOCK_HERE)
@@ -197,20 +198,27 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define klock_wait_for_at(...) \
 	KLOCK_OF(KLOCK_WAITED_FOR, KLOCK_NO_COUNTED, wait_for_at, __VA_ARGS__)
 #define klock_wait_for(...) klock_wait_for_at(__VA_ARGS__, KLOCK_HERE)
-#define klock_set(...) \
-	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, set, __VA_ARGS__)
-#define klock_reset(...) \
-	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, reset, __VA_ARGS__)
-#define klock_is_set(...) \
-	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, is_set, __VA_ARGS__)
-#define klock_wake_one(...) \
-	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_one, __VA_ARGS__)
-#define klock_wake_all(...) \
-	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_all, __VA_ARGS__)
-#define klock_notify_one(...) \
-	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_one, __VA_ARGS__)
-#define klock_notify_all(...) \
-	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_all, __VA_ARGS__)
+#define klock_set_at(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, set_at, __VA_ARGS__)
+#define klock_set(...) klock_set_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_reset_at(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, reset_at, __VA_ARGS__)
+#define klock_reset(...) klock_reset_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_is_set_at(...) \
+	KLOCK_OF(KLOCK_COMPLETIONS, KLOCK_NO_COUNTED, is_set_at, __VA_ARGS__)
+#define klock_is_set(...) klock_is_set_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_wake_one_at(...) \
+	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_one_at, __VA_ARGS__)
+#define klock_wake_one(...) klock_wake_one_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_wake_all_at(...) \
+	KLOCK_OF(KLOCK_WAIT_QUEUES, KLOCK_NO_COUNTED, wake_all_at, __VA_ARGS__)
+#define klock_wake_all(...) klock_wake_all_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_notify_one_at(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_one_at, __VA_ARGS__)
+#define klock_notify_one(...) klock_notify_one_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_notify_all_at(...) \
+	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, notify_all_at, __VA_ARGS__)
+#define klock_notify_all(...) klock_notify_all_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_prepare_at(...) \
 	KLOCK_OF(KLOCK_CONDITIONS, KLOCK_NO_COUNTED, prepare_at, __VA_ARGS__)
 #define klock_prepare(...) klock_prepare_at(__VA_ARGS__, KLOCK_HERE)

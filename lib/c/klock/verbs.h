@@ -353,14 +353,14 @@ unsigned long long klock_cycles(void);
 	V(x, NONE, acquire, (struct klock_##x * lock), (lock))                 \
 	KLOCK_TIMED_VERBS(V, x, try_acquire, (struct klock_##x * lock),        \
 			  (lock))                                              \
-	D(x, TRUTH, try_acquire, (struct klock_##x * lock), (lock))            \
+	V(x, TRUTH, try_acquire, (struct klock_##x * lock), (lock))            \
 	V(x, NONE, release, (struct klock_##x * lock), (lock))
 #define KLOCK_SHAPE_COMPLETION(V, D, x)                                        \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
 	KLOCK_WAIT_VERBS(V, x, (struct klock_##x * lock), (lock))              \
-	D(x, NONE, set, (struct klock_##x * lock), (lock))                     \
-	D(x, NONE, reset, (struct klock_##x * lock), (lock))                   \
-	D(x, TRUTH, is_set, (struct klock_##x * lock), (lock))                 \
+	V(x, NONE, set, (struct klock_##x * lock), (lock))                     \
+	V(x, NONE, reset, (struct klock_##x * lock), (lock))                   \
+	V(x, TRUTH, is_set, (struct klock_##x * lock), (lock))                 \
 	KLOCK_CONTENDED_VERB(D, x)
 #define KLOCK_SHAPE_CONDITION(V, D, x)                                         \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
@@ -370,18 +370,18 @@ unsigned long long klock_cycles(void);
 	  (struct klock_##x * lock, struct klock_sleeper * me,                 \
 	   const unsigned long long *until),                                   \
 	  (lock, me, until))                                                   \
-	D(x, NONE, notify_one, (struct klock_##x * lock), (lock))              \
-	D(x, NONE, notify_all, (struct klock_##x * lock), (lock))
+	V(x, NONE, notify_one, (struct klock_##x * lock), (lock))              \
+	V(x, NONE, notify_all, (struct klock_##x * lock), (lock))
 #define KLOCK_SHAPE_WAIT_QUEUE(V, D, x)                                        \
 	D(x, NONE, init, (struct klock_##x * lock), (lock))                    \
 	KLOCK_WAIT_VERBS(                                                      \
 		V, x,                                                          \
 		(struct klock_##x * lock, int (*ready)(void *), void *with),   \
 		(lock, ready, with))                                           \
-	D(x, NONE, wake_one,                                                   \
+	V(x, NONE, wake_one,                                                   \
 	  (struct klock_##x * lock, void (*change)(void *), void *with),       \
 	  (lock, change, with))                                                \
-	D(x, NONE, wake_all,                                                   \
+	V(x, NONE, wake_all,                                                   \
 	  (struct klock_##x * lock, void (*change)(void *), void *with),       \
 	  (lock, change, with))
 

@@ -352,6 +352,17 @@ struct lock_usage {
 		say(text);
 	}
 
+	/* held: a lock that the caller has */
+	[[gnu::noinline]] void complain_of_held(const char *what, call_site by,
+						const lock_usage &held) const
+	{
+		misuse_text text;
+
+		text.add(what).add("; at ").add(by).add("; ");
+		text.add(held.label()).add(" was taken at ");
+		say(text.add(held.taken.get()));
+	}
+
 	/* read: where it was read last */
 	[[gnu::noinline]] void
 	complain_of_reader(const char *what, call_site by, call_site read) const
@@ -509,6 +520,98 @@ struct lock_usage {
 	/* where an interrupt handler first waited for it */
 	noted_site in_handler;
 };
+
+/*
+ * held_spins - the spinning locks that are held, where no order is learned
+ *
+ * Whoever sleeps with one of them held is named. A kernel with a lock order
+ * keeps them there. An owner's locks are in a few places, by its number; if all
+ * are taken, a lock is not noted. Only an owner, and a handler that interrupts
+ * it, write a place that it has.
+ */
+struct held_spins {
+	constexpr held_spins() = default;
+
+	void note(const lock_usage *lock)
+	{
+		const usize owner = owner_id();
+
+		for (usize i = 0; i < tries; i++) {
+			one &at = place(owner, i);
+			usize nobody = 0;
+
+			if (!at.owner_plus_1.compare_exchange_relaxed(
+				    nobody, owner + 1))
+				continue;
+			at.lock.store_relaxed(lock);
+			return;
+		}
+	}
+	void forget(const lock_usage *lock)
+	{
+		const usize owner = owner_id();
+
+		for (usize i = 0; i < tries; i++) {
+			one &at = place(owner, i);
+
+			if (at.owner_plus_1.load_relaxed() != owner + 1 ||
+			    at.lock.load_relaxed() != lock)
+				continue;
+			at.lock.store_relaxed(nullptr);
+			at.owner_plus_1.store_relaxed(0);
+			return;
+		}
+	}
+	/* A lock that the caller holds, or null. */
+	[[nodiscard]] const lock_usage *mine()
+	{
+		const usize owner = owner_id();
+
+		for (usize i = 0; i < tries; i++) {
+			const one &at = place(owner, i);
+
+			if (at.owner_plus_1.load_relaxed() == owner + 1)
+				return at.lock.load_relaxed();
+		}
+		return nullptr;
+	}
+
+      private:
+	static constexpr usize places = 256;
+	static constexpr usize tries = 8;
+
+	/* 0: the place is free */
+	struct one {
+		atomic<usize> owner_plus_1;
+		atomic<const lock_usage *> lock;
+	};
+
+	one &place(usize owner, usize i)
+	{
+		const usize hash = owner * tries + owner / places;
+
+		return held[(hash + i) % places];
+	}
+
+	one held[places];
+};
+
+/* The table for all checked locks of a program. */
+inline constinit held_spins spins_held;
+
+/*
+ * Panics if the caller holds a spinning lock and the kernel has no lock order,
+ * which would say so. want: the lock that it waits for; null: no lock.
+ */
+[[gnu::noinline]] inline void check_no_spin(const lock_usage *want,
+					    const char *what, call_site by)
+{
+	const lock_usage *const held =
+		kernel_lock_order() ? nullptr : spins_held.mine();
+
+	if (held)
+		(want ? want : held)->complain_of_held(what, by, *held);
+}
 
 /*
  * inner_seen - while it lives, the caller has the inner lock of this one
@@ -1166,8 +1269,10 @@ struct checked_core {
 
 	void check_may_sleep(call_site by) const
 	{
-		if constexpr (sleeping<L>)
+		if constexpr (sleeping<L>) {
 			usage.before_sleep(by);
+			check_no_spin(&usage, sleeps_with_a_spin, by);
+		}
 	}
 
 	/* -- Bounds checks: return false even after the first report, so that
@@ -1343,10 +1448,12 @@ struct checked_core {
 	}
 
 	/* The caller holds the lock. */
-	static void note_taken(held_place mine)
+	void note_taken(held_place mine) const
 	{
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
+		else if (!sleeping<L> && !kernel_lock_order())
+			spins_held.note(&usage);
 	}
 
 	/* The caller begins to release the lock, which may not outlive that. */
@@ -1354,6 +1461,8 @@ struct checked_core {
 	{
 		lock_order *const order = kernel_lock_order();
 
+		if (!sleeping<L> && !order)
+			spins_held.forget(&usage);
 		return order ? order->on_leave(*order, &usage) : held_place{};
 	}
 

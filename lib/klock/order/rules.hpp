@@ -600,10 +600,7 @@ struct order_reporter {
 [[gnu::noinline]] inline void complain_of_sleep(const held_lock &held,
 						const wanted_lock &want)
 {
-	say_order(want, text_of_pair("its waiters sleep, but the caller holds "
-				     "a spinning lock",
-				     held, want)
-				.c_str());
+	say_order(want, text_of_pair(sleeps_with_a_spin, held, want).c_str());
 }
 
 /* Panics about something that is forbidden while this lock is held. */
