@@ -460,7 +460,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		this->name_it(name, element);
 	}
 
-      protected:
+	/* klock::named(). */
 	template <typename... From>
 	constexpr explicit checked_lock(detail::named of, From... from)
 	    : core(of.name, from...)
@@ -973,5 +973,21 @@ struct checked_lock<seq_lock<T>, Name...> {
 template <bool Checks, detail::checkable L, lock_name... Name>
 using checked_if =
 	typename detail::chosen<Checks, L, checked_lock<L, Name...>>::type;
+
+/*
+ * A free lock with a name that its type does not have, before any code runs;
+ * without checks, the name is dropped. The text must live as long as the lock.
+ *
+ *	constinit auto pipe_lock =
+ *		klock::named<klock::checked_if<debug, klock::tas_lock>>("pipe");
+ */
+template <any_lock L>
+[[nodiscard]] constexpr L named([[maybe_unused]] const char *name)
+{
+	if constexpr (requires { L(detail::named{name}); })
+		return L(detail::named{name});
+	else
+		return L();
+}
 
 } // namespace klock

@@ -250,6 +250,55 @@ TEST_CASE("checked_lock: an unchecked lock takes a name and forgets it")
 	STATIC_REQUIRE(sizeof(lock) == 2);
 }
 
+/* A kernel's own lock, around klock's. */
+template <bool Debug>
+struct own_lock {
+	using lock_type = checked_if<Debug, ticket_lock<u8>>;
+
+	constexpr explicit own_lock(const char *name)
+	    : inner(named<lock_type>(name))
+	{
+	}
+	void acquire(call_site by = caller_site()) { told(inner, by).lock(); }
+	bool acquire_if_free(call_site by = caller_site())
+	{
+		return told(inner, by).try_lock();
+	}
+	void release(call_site by = caller_site()) { told(inner, by).unlock(); }
+
+	lock_type inner;
+};
+
+TEST_CASE("checked_lock: a kernel's own lock is named where it is made, and "
+	  "reports its callers")
+{
+	static constinit own_lock<true> pipe("pipe");
+	const int first = __LINE__ + 1;
+	pipe.acquire();
+	const int second = __LINE__ + 1;
+	const std::string said = panic_of([&] { pipe.acquire(); });
+
+	has(said, "pipe, CPU 0: recursion");
+	has(said, "at " + line(second));
+	has(said, "taken at " + line(first));
+	pipe.release();
+	const int last = __LINE__ + 1;
+	has(panic_of([&] { pipe.release(); }), "at " + line(last));
+}
+
+TEST_CASE("checked_lock: a kernel's own lock compiles without checks, too")
+{
+	static constinit own_lock<false> pipe("pipe");
+
+	STATIC_REQUIRE(sizeof(pipe) == sizeof(ticket_lock<u8>));
+	pipe.acquire();
+	CHECK_FALSE(pipe.acquire_if_free());
+	pipe.release();
+	CHECK(pipe.acquire_if_free());
+	pipe.release();
+	CHECK_FALSE(pipe.inner.is_locked());
+}
+
 TEST_CASE("checked_lock: zero bytes are a free lock without a name")
 {
 	using L = checked_if<true, ticket_lock<u8>>;

@@ -909,4 +909,10 @@ template <detail::guardable L>
 	return {lock, by};
 }
 
+/*
+ * The lock itself, for a kernel's own acquire() without a guard. It compiles to
+ * lock.lock() where the lock is not checked: klock::told(lock, by).lock();
+ */
+using detail::told;
+
 } // namespace klock
