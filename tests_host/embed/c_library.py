@@ -65,6 +65,8 @@ def headers_alone(case, cc="gcc", cxx="g++", *flags):
                    "extern int other;\n")
         case.must(cc, "-std=c11", *flags, *STRICT,
                   *case.includes("x86", c=True), "-fsyntax-only", "one.c")
+        case.must(cxx, "-std=c++14", *flags, *STRICT, "-xc++",
+                  *case.includes(None, c=True), "-fsyntax-only", "one.c")
     case.must(cxx, "-std=c++20", *flags, *FREESTANDING, *STRICT,
               *case.includes("x86", c=True), "-fno-access-control",
               "-fsyntax-only", case.root / PROGRAMS / "layout.cpp")
@@ -96,7 +98,7 @@ def public_names_are_prefixed(case):
               "bytes", "deadline", "cycles", "began", "once", "with", "barrier",
               "expected", "first", "second", "rank", "put", "text", "entered",
               "kcycles", "now", "on", "sub_rank", "ready", "change", "me",
-              "until", "units", "thread"}
+              "until", "units", "thread", "end"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
     case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
@@ -291,7 +293,7 @@ OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_unpark", "klock_os_irq_depth", "klock_os_preempt_off",
       "klock_os_preempt_on"}
 # The sources that may ask for what klock/os.hpp names.
-ASK = {"once", "queued", "order", "sleep", "irq_depth"}
+ASK = {"once", "queued", "order", "sleep", "irq_depth", "placed"}
 
 
 def defined(case, built):
@@ -380,7 +382,8 @@ SITED = {"declare_before", "declare_rank", "might_wait", "might_switch",
 REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_irqs_enabled", "klock_push_off", "klock_pop_off",
         "klock_push_depth", "klock_irqs_before_push",
-        "klock_set_irqs_before_push", "klock_cycles", "klock_print_held",
+        "klock_set_irqs_before_push", "klock_cycles", "klock_check_placed",
+        "klock_print_held",
         "klock_print_counts", "klock_reset_counts", "klock_released",
         "klock_declare_harmless", "klock_handler_begin", "klock_set_checks",
         "klock_note_long_waits", "klock_order_is_checked",
@@ -570,7 +573,7 @@ def families_are_chosen(case):
             ("queue", "queue queued"), ("sequences", "sequences once"),
             ("tas counted", "tas counted queued")):
         case.expect(chosen(families) ==
-                    {"cpu", "irq_depth", *sources.split()},
+                    {"cpu", "irq_depth", "placed", *sources.split()},
                     f"families={families}: {chosen(families)}")
     for words, what in (("families=ticket", "no families: ticket"),
                         ("BUILD=.", "BUILD is the folder of the sources")):

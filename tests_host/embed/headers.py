@@ -229,6 +229,47 @@ def needs_no_package_of_that_cpu(case):
         compile_and_link(case, target, flags, port, emulation)
 
 
+MISTAKE = """\
+FIRST
+#include <klock/checked_lock.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
+#include <klock/ticket_lock.hpp>
+klock::checked_lock<klock::ticket_lock<klock::u8>, "one"> one;
+void use() { one.lock(); }
+"""
+
+
+def mistakes_say_what_embed_md_says(case):
+    """Each of its last table's that a compiler of any host finds."""
+    own = case.must("clang++", "--print-resource-dir").strip() + "/include"
+    guide = (case.root / "lib/docs/embed.md").read_text()
+
+    def said(first, *flags):
+        case.write("mistake.cpp", MISTAKE.replace("FIRST", first))
+        status, text = case.call(
+            "clang++", "-std=c++20", "-ffreestanding", "-fno-exceptions",
+            "-fno-rtti", *flags, *case.includes("x86", c=True),
+            "-fsyntax-only", "mistake.cpp")
+        return status != 0, text
+
+    for first, flags, fails, what in (
+            ("", (), False, ""),
+            ("", ("-nostdinc",), True, "file not found"),
+            ("", ("-nostdinc", "-isystem", own), False, ""),
+            ("", ("--target=x86_64-unknown-windows",), False,
+             "unknown attribute 'no_unique_address' ignored"),
+            ("#include <klock/c_checked_lock.hpp>",
+             ("--target=x86_64-unknown-windows",), True,
+             "sizeof(klock_"),
+            *((f"#define {name}(one) (one)", (), True, "error: ") for name in
+              ("lock", "panic", "load", "next", "wait", "note"))):
+        failed, text = said(first, *flags)
+        case.expect(failed == fails and what in text,
+                    f"{first} {flags}: {text[:300]}")
+        case.expect(not what.endswith("ignored") or what in guide,
+                    f"embed.md does not say {what}")
+
+
 # -- The examples in headers ---------------------------------------------------
 
 # What examples use and do not say, by header; more of it: before all.
@@ -310,6 +351,7 @@ PROLOGUES = {
     "static items<klock::ticket_lock<u8>> ring; "
     "static klock::condition not_empty;",
     "shared_mutex.hpp": "static klock::shared_mutex names;",
+    "placed.hpp": 'extern "C" char end[];',
     "wait_queue.hpp": "static bool take_packet() { return true; } "
     "static void put_packet() {}",
     "synchronized.hpp":
@@ -431,7 +473,8 @@ CASES = {
     "compiler_explorer": [explorer_shows_what_it_says,
                           compiles_with_any_flags],
     "header_examples": [examples_run],
-    "bare_toolchain": [compiles_and_links, needs_no_package_of_that_cpu],
+    "bare_toolchain": [compiles_and_links, needs_no_package_of_that_cpu,
+                       mistakes_say_what_embed_md_says],
 }
 
 if __name__ == "__main__":

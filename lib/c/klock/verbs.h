@@ -70,6 +70,10 @@ struct klock_irq_depth *klock_os_irq_depth(void);
 /* The CPU's clock, in its own unit; x86: RDTSC. For differences. */
 unsigned long long klock_cycles(void);
 
+/* A panic if klock's variables lie at the kernel's end or above, because its
+ * linker script names *(.bss) and not *(.bss.*): klock/placed.hpp. */
+void klock_check_placed(const void *end);
+
 /*
  * The code address that a checked lock takes for its caller's file and line:
  *
