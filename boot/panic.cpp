@@ -135,7 +135,7 @@ void panic_list(const char *format, const format_argument *arguments)
 	print_report("PANIC on CPU %u: ", this_cpu());
 	print_anyway(format, arguments);
 	print_report("\n");
-	print_calls(reinterpret_cast<usize>(__builtin_frame_address(0)));
+	(void)print_calls(reinterpret_cast<usize>(__builtin_frame_address(0)));
 	end_report();
 }
 
@@ -144,10 +144,14 @@ void panic_list(const char *format, const format_argument *arguments)
  *
  * By the chain of frame pointers: a frame pointer shows, FRAME_LINK_BELOW bytes
  * below itself, where the caller's is kept, and behind that the return address.
- * A chain that leaves the stack or goes back is none: the code was built
- * without it, or the stack is damaged. What is printed lies in the call, not
- * behind it, so that addr2line names the caller's line.
+ * A chain that leaves the stack, goes back, or returns to what is no code ends
+ * there: the code was built without it, or the stack is damaged. What is
+ * printed lies in the call, not behind it, so that addr2line names the caller's
+ * line.
  */
+
+/* The linker script's: between them lies all code. */
+extern "C" const u8 image_start[], image_rodata[];
 
 namespace {
 
@@ -159,6 +163,12 @@ struct frame_link {
 };
 
 bool is_aligned(usize address) { return address % sizeof(usize) == 0; }
+
+bool is_behind_code(usize address)
+{
+	return address > reinterpret_cast<usize>(image_start) &&
+	       address <= reinterpret_cast<usize>(image_rodata);
+}
 
 } // namespace
 
@@ -182,7 +192,7 @@ void print_stack(unsigned cpu, usize pointer)
 		print_report("  stack: none of this CPU's\n");
 }
 
-void print_calls(usize at)
+unsigned print_calls(usize at)
 {
 	const cpu_stacks &own = stacks[cpus[this_cpu()] - cpu_blocks];
 	usize low = reinterpret_cast<usize>(own.thread);
@@ -196,7 +206,7 @@ void print_calls(usize at)
 		const frame_link link =
 			*reinterpret_cast<const frame_link *>(at);
 
-		if (!link.return_address)
+		if (!is_behind_code(link.return_address))
 			break;
 		print_report("%s %08x", n ? "" : "  called from",
 			     link.return_address - 1);
@@ -205,6 +215,7 @@ void print_calls(usize at)
 	}
 	if (n)
 		print_report("\n");
+	return n;
 }
 
 } // namespace boot

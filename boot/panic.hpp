@@ -96,8 +96,9 @@ void print_stack(unsigned cpu, usize pointer);
 /*
  * Where the calls stand that lead to a frame pointer, innermost first, as far
  * as code built with -fno-omit-frame-pointer has left a trace on the running
- * CPU's thread stack.
+ * CPU's thread stack. Stops at an address outside of the kernel's code. Returns
+ * how many it has printed.
  */
-void print_calls(usize frame_pointer);
+unsigned print_calls(usize frame_pointer);
 
 } // namespace boot

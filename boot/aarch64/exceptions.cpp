@@ -114,7 +114,7 @@ usize reach_of(const interrupt_frame &frame)
 {
 	print_registers(frame);
 	print_stack(this_cpu(), reach_of(frame));
-	print_calls(frame.frame_pointer());
+	(void)print_calls(frame.frame_pointer());
 	end_report();
 }
 

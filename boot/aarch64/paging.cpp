@@ -19,7 +19,7 @@ void change_map(const void *table);
 
 /* aarch64.ld: executable, read-only, and read-write are these parts */
 extern const u8 image_start[];
-extern const u8 image_constants[];
+extern const u8 image_rodata[];
 extern const u8 image_data[];
 extern const u8 image_end[];
 }
@@ -42,7 +42,7 @@ u64 page_at(u64 address)
 	if (address < address_of(image_start) ||
 	    address >= address_of(image_data))
 		return page | MAP_NO_EXECUTE;
-	if (address >= address_of(image_constants))
+	if (address >= address_of(image_rodata))
 		return page | MAP_READ_ONLY | MAP_NO_EXECUTE;
 	return page | MAP_READ_ONLY;
 }

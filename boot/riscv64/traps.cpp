@@ -121,7 +121,7 @@ void print_registers(const interrupt_frame &f)
 {
 	print_registers(frame);
 	print_stack(this_cpu(), frame.stack_pointer());
-	print_calls(first_of_calls(frame));
+	(void)print_calls(first_of_calls(frame));
 	end_report();
 }
 

@@ -114,7 +114,7 @@ void report_exception(const interrupt_frame &frame, usize stack_pointer)
 		print_page_fault(frame.error_code);
 	print_registers(frame, stack_pointer);
 	print_stack(cpu, stack_pointer);
-	print_calls(frame.frame_pointer());
+	(void)print_calls(frame.frame_pointer());
 	end_report();
 }
 

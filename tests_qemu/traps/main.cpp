@@ -153,6 +153,27 @@ void stop_others()
 		nullptr);
 }
 
+/* A chain of three calls, the second of which returns to no code. */
+[[noreturn]] void print_wild_chain()
+{
+	const usize code = reinterpret_cast<usize>(&stop_others) + 4;
+	struct {
+		usize caller, return_address;
+	} chain[3];
+
+	for (usize i = 0; i < 3; i++)
+		chain[i] = {reinterpret_cast<usize>(&chain[i + 1]) +
+				    FRAME_LINK_BELOW,
+			    i == 1 ? usize{0x20676f6c} : code};
+	boot::begin_report();
+	const unsigned printed = boot::print_calls(
+		reinterpret_cast<usize>(chain) + FRAME_LINK_BELOW);
+
+	boot::print_report("PANIC on CPU 0: %u of 3 calls returns to code\n",
+			   printed);
+	boot::end_report();
+}
+
 void do_wrong(const char *what)
 {
 	if (same_text(what, "null"))
@@ -165,6 +186,8 @@ void do_wrong(const char *what)
 		lose_stack();
 	else if (same_text(what, "panic"))
 		stop_others();
+	else if (same_text(what, "wild_chain"))
+		print_wild_chain();
 	else if (same_text(what, "own_vector"))
 		boot::send_ipi(0, 0x20);
 	else if (same_text(what, "no_handler"))
