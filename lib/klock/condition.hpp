@@ -50,6 +50,9 @@
 
 namespace klock {
 
+/* A waiter of a wait in two parts, on its thread's stack. */
+using sleeper = detail::sleeper;
+
 template <plain_lock Inner = detail::sleepers_lock>
 struct condition_with {
 	/* For checks. */
@@ -122,13 +125,13 @@ struct condition_with {
 	 * before its sleep() is not noticed: the next notification writes to
 	 * its memory.
 	 */
-	void prepare(detail::sleeper &me)
+	void prepare(sleeper &me)
 	{
 		me.thread.set(klock_os_thread());
 		me.woken.store_relaxed(false);
 		enqueue(me);
 	}
-	[[gnu::noinline]] bool sleep(detail::sleeper &me, const u64 *until)
+	[[gnu::noinline]] bool sleep(sleeper &me, const u64 *until)
 	{
 		me.park(until);
 		section in(inner);
@@ -139,7 +142,7 @@ struct condition_with {
 		return told;
 	}
 	/* For checks: whether it is in the queue. */
-	[[nodiscard]] bool has(const detail::sleeper &me)
+	[[nodiscard]] bool has(const sleeper &me)
 	{
 		section in(inner);
 

@@ -184,6 +184,8 @@ def programs_in_c(case, cc="gcc", built=None):
         says(case, cc, built, f"{PROGRAMS}/test_{name}.c", what)
     says(case, cc, built, "tests_host/embed/c_pool/test_spinlock.c",
          "no visit is lost", case.root / "tests_host/embed/c_pool/spinlock.c")
+    says(case, cc, built, "tests_host/embed/c_channels/test_channels.c",
+         "none is lost", case.root / "tests_host/embed/c_channels/channels.c")
 
 
 def own_functions_about_threads_win(case):

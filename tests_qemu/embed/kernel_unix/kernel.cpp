@@ -6,15 +6,19 @@
  * Nothing of boot/ is in it. It starts in machine mode and goes to supervisor
  * mode by itself, with mcounteren = 0: there rdtime is an illegal instruction.
  * Its spin lock is acquire() and release(), which count how often interrupts
- * were turned off; its sleep locks are its own; locks lie in pages that it
- * frees; and its locks have a cycle that a reference count excludes:
+ * were turned off. Processes move between harts: a process's lock is taken in
+ * the process and released in the scheduler, and the other way round. They
+ * sleep for channels, which are klock's conditions, and kill() ends such a
+ * sleep. Sleep locks are the kernel's own. Locks lie in pages that it frees,
+ * behind its own end. And its locks have a cycle that a reference count
+ * excludes:
  *
  *	inode table -> sleep lock	iput(), of an inode that nobody else has
- *	sleep lock -> process		who finds it taken sleeps, so nobody
+ *	sleep lock -> process		its release wakes who waits
  *	process -> inode table		fork()
  *
- * Each hart is a process. What its sleep locks are, when memory is freed and
- * that the cycle is harmless it says by klock/order_calls.hpp.
+ * What its sleep locks are, when memory is freed and that the cycle is harmless
+ * it says by klock/order_calls.hpp; whose a lock is, by klock_os_owner_id().
  *
  * Such kernels also give their CPUs half a second to come up. The last part
  * shows what that takes where CPUs share one core of the host: a FIFO lock
@@ -22,11 +26,15 @@
  */
 #include <klock/atomic.hpp>
 #include <klock/checked_lock.hpp>
+#include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/cpu.hpp>
+#include <klock/guard.hpp>
 #include <klock/irq.hpp>
+#include <klock/irq_guard.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/placed.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/print_counts.hpp>
 #include <klock/ticket_lock.hpp>
@@ -42,7 +50,8 @@ using klock::u8;
 using klock::usize;
 
 constexpr unsigned harts = 2;
-constexpr unsigned rounds = 300;
+constexpr unsigned most_processes = 8;
+constexpr unsigned rounds = 200;
 
 } // namespace
 
@@ -53,6 +62,8 @@ extern "C" {
 void supervisor_main();
 void trap_entry();
 void *memset(void *at, int value, usize size);
+/* The end of the kernel, of the linker script. */
+extern u8 image_end[];
 }
 
 /* clang-format off */
@@ -87,8 +98,8 @@ _start:
 	la t0, trap_entry
 	csrw stvec, t0
 	csrw satp, zero
-	csrwi sip, 2
-	csrwi sie, 2
+	csrwi sip, 2		/* pending, and enabled in give_turn() alone */
+	csrwi sie, 0
 	mret
 
 	/* ecall: the clock is the supervisor's from now on. */
@@ -106,6 +117,39 @@ trap_entry:
 	csrr a0, scause
 	csrr a1, sepc
 	call trapped
+
+	/* Saves what a function keeps; goes on where the other was saved. */
+	.globl switch_context
+switch_context:
+	sd ra, 0(a0)
+	sd sp, 8(a0)
+	sd s0, 16(a0)
+	sd s1, 24(a0)
+	sd s2, 32(a0)
+	sd s3, 40(a0)
+	sd s4, 48(a0)
+	sd s5, 56(a0)
+	sd s6, 64(a0)
+	sd s7, 72(a0)
+	sd s8, 80(a0)
+	sd s9, 88(a0)
+	sd s10, 96(a0)
+	sd s11, 104(a0)
+	ld ra, 0(a1)
+	ld sp, 8(a1)
+	ld s0, 16(a1)
+	ld s1, 24(a1)
+	ld s2, 32(a1)
+	ld s3, 40(a1)
+	ld s4, 48(a1)
+	ld s5, 56(a1)
+	ld s6, 64(a1)
+	ld s7, 72(a1)
+	ld s8, 80(a1)
+	ld s9, 88(a1)
+	ld s10, 96(a1)
+	ld s11, 104(a1)
+	ret
 	.text
 )");
 /* clang-format on */
@@ -187,19 +231,47 @@ unsigned this_hart()
 	return static_cast<unsigned>(number);
 }
 
+/*
+ * Gives the other hart its turn: QEMU has it run at WFI, which returns at once,
+ * as a software interrupt is pending. It is never taken.
+ */
+void give_turn()
+{
+	usize before;
+
+	asm volatile("csrrci %0, sstatus, 2\n\t"
+		     "csrsi sie, 2\n\t"
+		     "wfi\n\t"
+		     "csrci sie, 2"
+		     : "=r"(before)::"memory");
+	if (before & 2)
+		asm volatile("csrsi sstatus, 2" ::: "memory");
+}
+
 /* -- Spin locks -- */
 
-/* Interrupts, turned off once more. A hart's own. */
-struct off_count {
+struct process;
+struct context {
+	usize ra, sp, s[12];
+};
+
+/* What belongs to a hart. */
+struct cpu {
+	/* How often interrupts were turned off, and what they were before. */
 	unsigned depth;
 	klock::irq_state before;
+	/* Null in the scheduler, whose context is the other. */
+	process *runs;
+	context scheduler;
 };
-constinit off_count offs[harts] = {};
+constinit cpu cpus[harts] = {};
+
+cpu &this_cpu() { return cpus[this_hart()]; }
 
 void push_off()
 {
 	const klock::irq_state before = klock::irq_save();
-	off_count &mine = offs[this_hart()];
+	cpu &mine = this_cpu();
 
 	if (mine.depth++ == 0)
 		mine.before = before;
@@ -207,43 +279,45 @@ void push_off()
 
 void pop_off()
 {
-	off_count &mine = offs[this_hart()];
+	cpu &mine = this_cpu();
 
 	if (--mine.depth == 0)
 		klock::irq_restore(mine.before);
 }
 
-using spinlock =
-	klock::checked_lock<klock::counted_lock<klock::ticket_lock<u8>>>;
+constexpr bool debug = true;
+using lock_type =
+	klock::checked_if<debug, klock::counted_lock<klock::ticket_lock<u8>>>;
 
-/* Over whatever the memory held: there is no call that ends it. */
-void init_lock(spinlock &lock, const char *name)
-{
-	memset(&lock, 0, sizeof(lock));
-	lock.set_name(name);
-}
+struct spinlock {
+	void acquire(call_site by = caller_site())
+	{
+		push_off();
+		klock::told(inner, by).lock();
+	}
+	void release(call_site by = caller_site())
+	{
+		klock::told(inner, by).unlock();
+		pop_off();
+	}
 
-template <typename Lock>
-void acquire(Lock &lock, call_site by = caller_site())
-{
-	push_off();
-	lock.lock(by);
-}
+	/* Over whatever the memory held: there is no call that ends it. */
+	void init(const char *name)
+	{
+		memset(this, 0, sizeof(*this));
+		klock::set_name(inner, name);
+	}
 
-template <typename Lock>
-void release(Lock &lock, call_site by = caller_site())
-{
-	lock.unlock(by);
-	pop_off();
-}
+	lock_type inner;
+};
 
-/* -- Pages -- */
+/* -- Pages, behind the end of the kernel -- */
 
 struct page {
 	page *next;
 	u8 rest[4096 - sizeof(page *)];
 };
-alignas(4096) constinit page memory[16] = {};
+constexpr usize pages_in_all = 16;
 constinit spinlock kmem_lock;
 constinit page *free_pages = nullptr;
 
@@ -254,92 +328,232 @@ void kfree(void *freed)
 
 	klock::none_held_in(freed, sizeof(page));
 	memset(freed, 1, sizeof(page));
-	acquire(kmem_lock);
+	kmem_lock.acquire();
 	one->next = free_pages;
 	free_pages = one;
-	release(kmem_lock);
+	kmem_lock.release();
 }
 
 void *kalloc()
 {
-	acquire(kmem_lock);
+	kmem_lock.acquire();
 	page *const taken = free_pages;
 
 	if (taken)
 		free_pages = taken->next;
-	release(kmem_lock);
+	kmem_lock.release();
 	expect(taken, "no page is left");
 	return taken;
 }
 
-/* -- Processes: one a hart, which spins where it would be switched -- */
+void free_memory()
+{
+	const usize end = reinterpret_cast<usize>(image_end);
+	auto *const first = reinterpret_cast<page *>((end + 4095) & -4096ul);
+
+	for (usize i = 0; i < pages_in_all; i++)
+		kfree(&first[i]);
+}
+
+/* -- Processes -- */
+
+enum class state : u8 { unused, runnable, running, sleeping, zombie };
 
 struct process {
 	spinlock lock;
-	/* The address that it sleeps for; null if it runs. */
-	const void *volatile sleeps_for;
+	/* The rest is under it, but what its own process alone touches. */
+	state now;
+	bool killed;
+	bool permit;	/* klock's */
+	bool wait_ends; /* killed since its last wait */
+	unsigned last_hart;
+	process *parent;
+	struct inode *folder;
+	void (*body)(void *);
+	void *with;
+	context saved;
 };
-constinit process processes[harts] = {};
-/* How often somebody slept. */
+constinit process processes[most_processes] = {};
+alignas(16) constinit u8 process_stacks[most_processes][16384] = {};
+/* Held to become a zombie, and to look for one. */
+constinit spinlock wait_lock;
 constinit klock::atomic<u32> sleeps{0};
+constinit klock::atomic<u32> moves{0};
+constinit klock::atomic<u32> all_done{0};
 
-/* Returns whether the process sleeps, as seen under its lock. */
-bool looks_asleep(process &p)
+extern "C" void switch_context(context *from, const context *to);
+
+process *current()
 {
-	acquire(p.lock);
-	const bool asleep = p.sleeps_for;
-	release(p.lock);
-	return asleep;
+	push_off();
+	process *const one = this_cpu().runs;
+
+	pop_off();
+	return one;
 }
 
-/* Lets go of the lock meanwhile, not before others see that it sleeps. */
-void sleep(const void *what, spinlock &lock)
+/*
+ * To the scheduler, which releases the process's lock. No other is held. Comes
+ * back with it, perhaps on another hart.
+ */
+void sched()
 {
-	process &mine = processes[this_hart()];
+	expect(this_cpu().depth == 1, "a switch with a spin lock held");
+	process &me = *this_cpu().runs;
+	const klock::irq_state before = this_cpu().before;
 
-	acquire(mine.lock);
-	release(lock);
-	mine.sleeps_for = what;
-	release(mine.lock);
-	sleeps.fetch_add_relaxed(1);
-	while (looks_asleep(mine))
-		klock::cpu_relax();
-	acquire(lock);
+	switch_context(&me.saved, &this_cpu().scheduler);
+	this_cpu().before = before;
+	if (me.last_hart != this_hart())
+		moves.fetch_add_relaxed(1);
+	me.last_hart = this_hart();
 }
 
-void wake_up(const void *what)
+void yield()
 {
-	for (process &p : processes) {
-		acquire(p.lock);
-		if (p.sleeps_for == what)
-			p.sleeps_for = nullptr;
-		release(p.lock);
+	process &me = *current();
+
+	me.lock.acquire();
+	me.now = state::runnable;
+	sched();
+	me.lock.release();
+}
+
+/* Each hart's own loop, until all is done. */
+void scheduler()
+{
+	cpu &mine = this_cpu();
+
+	asm volatile("csrsi sstatus, 2" ::: "memory");
+	while (!all_done.load_acquire()) {
+		for (process &one : processes) {
+			one.lock.acquire();
+			if (one.now == state::runnable) {
+				one.now = state::running;
+				mine.runs = &one;
+				switch_context(&mine.scheduler, &one.saved);
+				mine.runs = nullptr;
+			}
+			one.lock.release();
+		}
+		give_turn();
 	}
+	asm volatile("csrci sstatus, 2" ::: "memory");
 }
 
-/* -- Sleep locks: their order is seen by their spin locks alone -- */
+/* -- What klock asks of it: a permit for each process -- */
+
+/* may_end: kill() ends it, whether it comes before the wait or in it. */
+bool park(bool may_end)
+{
+	process &me = *current();
+
+	me.lock.acquire();
+	if (!me.permit && !(may_end && me.wait_ends)) {
+		sleeps.fetch_add_relaxed(1);
+		me.now = state::sleeping;
+		sched();
+	}
+	const bool ends = may_end && me.wait_ends;
+
+	me.permit = false;
+	if (may_end)
+		me.wait_ends = false;
+	me.lock.release();
+	return !ends;
+}
+
+extern "C" {
+
+usize klock_os_thread(void) { return reinterpret_cast<usize>(current()); }
+
+void klock_os_park(void) { (void)park(false); }
+
+/* Nobody waits for a time here. */
+bool klock_os_park_until(u64) { return park(true); }
+
+void klock_os_unpark(usize thread)
+{
+	auto &one = *reinterpret_cast<process *>(thread);
+
+	one.lock.acquire();
+	one.permit = true;
+	if (one.now == state::sleeping)
+		one.now = state::runnable;
+	one.lock.release();
+}
+}
+
+/* Ends the wait that it is in, or its next one; no other. */
+void kill(process &one)
+{
+	one.lock.acquire();
+	one.killed = true;
+	one.wait_ends = true;
+	if (one.now == state::sleeping)
+		one.now = state::runnable;
+	one.lock.release();
+}
+
+bool is_killed()
+{
+	process &me = *current();
+
+	me.lock.acquire();
+	const bool killed = me.killed;
+	me.lock.release();
+	return killed;
+}
+
+/* -- Channels: whoever shares a condition looks again -- */
+
+constinit klock::checked_if<debug, klock::condition, "channel"> channels[4];
+
+auto &channel_of(const void *what)
+{
+	return channels[reinterpret_cast<usize>(what) / 64 % 4];
+}
+
+/* The caller looks again. False: kill() has ended it, and no wakeup(). */
+bool sleep(const void *what, spinlock &held, call_site by = caller_site())
+{
+	constexpr u64 never = ~u64{0};
+	auto &channel = channel_of(what);
+	klock::sleeper me;
+
+	channel.prepare(me);
+	held.release(by);
+	const bool told = channel.sleep(me, &never);
+
+	held.acquire(by);
+	return told;
+}
+
+void wakeup(const void *what) { channel_of(what).notify_all(); }
+
+/* -- Sleep locks: their order is seen by their spin locks, and is said -- */
 
 struct sleep_lock {
 	spinlock lock;
 	bool is_taken;
 };
 
-void acquire_sleep(sleep_lock &wanted)
+/* kill() does not end it. */
+void acquire_sleep(sleep_lock &wanted, call_site by = caller_site())
 {
-	acquire(wanted.lock);
+	wanted.lock.acquire(by);
 	while (wanted.is_taken)
-		sleep(&wanted, wanted.lock);
+		sleep(&wanted, wanted.lock, by);
 	wanted.is_taken = true;
-	release(wanted.lock);
+	wanted.lock.release(by);
 }
 
 void release_sleep(sleep_lock &held)
 {
-	klock::released(&held);
-	acquire(held.lock);
+	held.lock.acquire();
 	held.is_taken = false;
-	wake_up(&held);
-	release(held.lock);
+	wakeup(&held);
+	held.lock.release();
 }
 
 /* -- Inodes -- */
@@ -355,38 +569,50 @@ constinit inode inodes[2] = {};
 
 inode &idup(inode &one)
 {
-	acquire(inode_table);
+	inode_table.acquire();
 	one.references++;
-	release(inode_table);
+	inode_table.release();
 	return one;
+}
+
+void ilock(inode &one, call_site by = caller_site())
+{
+	acquire_sleep(one.lock, by);
+	klock::acquired(&one.lock, "inode", 0, by);
+}
+
+void iunlock(inode &one)
+{
+	klock::released(&one.lock);
+	release_sleep(one.lock);
 }
 
 /* The last one frees what no folder names. Nobody else has it: nobody sleeps
  * for its lock, and this does not. */
 void iput(inode &one)
 {
-	acquire(inode_table);
+	inode_table.acquire();
 	if (one.references == 1 && one.links == 0) {
 		acquire_sleep(one.lock);
+		inode_table.release();
 		klock::acquired(&one.lock, "inode");
-		release(inode_table);
 		one.writes = 0;
-		release_sleep(one.lock);
-		acquire(inode_table);
+		iunlock(one);
+		inode_table.acquire();
 	}
 	one.references--;
-	release(inode_table);
+	inode_table.release();
 }
 
+/* The lock is held while others run, and released on another hart. */
 void write_inode(inode &one)
 {
-	acquire_sleep(one.lock);
-	klock::acquired(&one.lock, "inode");
+	ilock(one);
 	const u64 before = one.writes;
 
-	klock::relax_for(20);
+	yield();
 	one.writes = before + 1;
-	release_sleep(one.lock);
+	iunlock(one);
 }
 
 /* -- Pipes, each in a page of its own -- */
@@ -402,7 +628,7 @@ pipe &make_pipe()
 {
 	pipe &made = *static_cast<pipe *>(kalloc());
 
-	init_lock(made.lock, "pipe");
+	made.lock.init("pipe");
 	made.written = made.read = 0;
 	made.open_ends = 2;
 	return made;
@@ -410,116 +636,227 @@ pipe &make_pipe()
 
 void write_pipe(pipe &to, u8 byte)
 {
-	acquire(to.lock);
+	to.lock.acquire();
 	while (to.written == to.read + sizeof(to.data)) {
-		wake_up(&to.read);
+		wakeup(&to.read);
 		sleep(&to.written, to.lock);
 	}
 	to.data[to.written++ % sizeof(to.data)] = byte;
-	wake_up(&to.read);
-	release(to.lock);
+	wakeup(&to.read);
+	to.lock.release();
 }
 
-u8 read_pipe(pipe &from)
+/* A byte; -1: killed. */
+int read_pipe(pipe &from)
 {
-	acquire(from.lock);
-	while (from.written == from.read)
+	from.lock.acquire();
+	while (from.written == from.read) {
+		if (is_killed()) {
+			from.lock.release();
+			return -1;
+		}
 		sleep(&from.read, from.lock);
+	}
 	const u8 byte = from.data[from.read++ % sizeof(from.data)];
 
-	wake_up(&from.written);
-	release(from.lock);
+	wakeup(&from.written);
+	from.lock.release();
 	return byte;
 }
 
 void close_pipe(pipe &one)
 {
-	acquire(one.lock);
+	one.lock.acquire();
 	const bool is_last = --one.open_ends == 0;
-	release(one.lock);
+	one.lock.release();
 	if (!is_last)
 		return;
-	/* Goes, where the table of counts finds out by itself (item 13). */
-	klock::forget_counts(one.lock);
+	klock::forget_counts(one.lock.inner);
 	kfree(&one);
 }
 
-/* -- What the harts do -- */
+/* -- Processes begin and end -- */
 
-constinit klock::atomic<u32> started{0};
-constinit klock::atomic<pipe *> offered{nullptr};
-constinit klock::atomic<u32> finished{0};
-
-void init()
+/* Does not return. What it has of the kernel is given back first. */
+[[noreturn]] void exit_process()
 {
-	init_lock(kmem_lock, "kmem");
-	init_lock(inode_table, "itable");
-	for (process &p : processes)
-		init_lock(p.lock, "proc");
-	for (inode &one : inodes) {
-		init_lock(one.lock.lock, "sleep lock");
-		one.references = one.links = 1;
-	}
-	for (page &each : memory)
-		kfree(&each);
-	/* iput() takes the sleep lock of what nobody else has: nobody sleeps.
-	 */
-	static constexpr klock::declared_order orders[] = {
-		klock::harmless("itable", "sleep lock"),
-		klock::harmless("itable", "inode")};
-	klock::declare(orders);
+	process &me = *current();
+
+	iput(*me.folder);
+	wait_lock.acquire();
+	wakeup(me.parent);
+	me.lock.acquire();
+	me.now = state::zombie;
+	wait_lock.release();
+	sched();
+	fail("a zombie runs");
 }
 
-/* The first hart holds a lock until another waits for it. */
-void wait_once(unsigned hart, spinlock &lock, u32 turn)
+extern "C" [[gnu::used]] void begin_process()
 {
-	if (hart == 0) {
-		acquire(lock);
+	process &me = *this_cpu().runs;
+
+	me.lock.release(); /* the scheduler has taken it */
+	me.body(me.with);
+	exit_process();
+}
+
+/* Gets its parent's folder, with its lock held. */
+process &fork(void (*body)(void *), void *with)
+{
+	process *one = processes;
+
+	for (;; one++) {
+		expect(one != processes + most_processes, "no process is left");
+		one->lock.acquire();
+		if (one->now == state::unused)
+			break;
+		one->lock.release();
+	}
+	const auto number = static_cast<usize>(one - processes);
+
+	one->killed = one->permit = one->wait_ends = false;
+	one->parent = current();
+	one->body = body;
+	one->with = with;
+	one->saved.ra = reinterpret_cast<usize>(begin_process);
+	one->saved.sp = reinterpret_cast<usize>(process_stacks[number + 1]);
+	one->folder = &idup(inodes[1]);
+	one->now = state::runnable;
+	one->lock.release();
+	return *one;
+}
+
+/* Waits for a child's end. */
+void wait_for_child()
+{
+	process *const me = current();
+
+	wait_lock.acquire();
+	for (;;) {
+		for (process &one : processes) {
+			one.lock.acquire();
+			if (one.parent == me && one.now == state::zombie) {
+				one.now = state::unused;
+				one.lock.release();
+				wait_lock.release();
+				return;
+			}
+			one.lock.release();
+		}
+		sleep(me, wait_lock);
+	}
+}
+
+/* -- What the processes do -- */
+
+constinit klock::atomic<u32> started{0};
+constinit klock::atomic<u32> finished{0};
+constinit klock::atomic<u32> kills{0};
+
+/* The first holds a lock until another waits for it. */
+void wait_once(bool is_first, spinlock &lock, u32 turn)
+{
+	if (is_first) {
+		lock.acquire();
 		started.store_release(turn);
-		while (!lock.is_contended())
+		while (!lock.inner.is_contended())
 			klock::cpu_relax();
 	} else {
 		started.await_eq_acquire(turn);
-		acquire(lock);
+		lock.acquire();
 	}
-	release(lock);
+	lock.release();
 }
 
-/* One pipe a round: the first hart writes, the second reads. */
-void work(unsigned hart, unsigned round)
+constexpr unsigned bytes = 100;
+
+void write_all(void *to)
 {
-	pipe *p = nullptr;
+	pipe &p = *static_cast<pipe *>(to);
 
-	if (hart == 0) {
-		p = &make_pipe();
-		offered.store_release(p);
-	} else {
-		while (!(p = offered.exchange_acquire(nullptr)))
-			klock::cpu_relax();
-	}
 	/* Counted, and so in the table, and then freed. */
-	if (round == 0)
-		wait_once(hart, p->lock, 2);
-	for (unsigned i = 0; i < 100; i++) {
-		const u8 byte = static_cast<u8>(round + i);
-
-		if (hart == 0)
-			write_pipe(*p, byte);
-		else
-			expect(read_pipe(*p) == byte, "a byte is another");
-	}
-	close_pipe(*p);
+	if (started.load_relaxed() == 1)
+		wait_once(true, p.lock, 2);
+	for (unsigned i = 0; i < bytes; i++)
+		write_pipe(p, static_cast<u8>(i));
+	close_pipe(p);
 	write_inode(idup(inodes[0]));
 	iput(inodes[0]);
 }
 
-/* A new process gets its parent's folder, with its lock held. */
-void fork()
+void read_all(void *from)
 {
-	acquire(processes[1].lock);
-	(void)idup(inodes[1]);
-	release(processes[1].lock);
-	iput(inodes[1]);
+	pipe &p = *static_cast<pipe *>(from);
+
+	if (started.load_relaxed() == 1)
+		wait_once(false, p.lock, 2);
+	for (unsigned i = 0; i < bytes; i++)
+		expect(read_pipe(p) == static_cast<u8>(i), "a byte is another");
+	close_pipe(p);
+	write_inode(idup(inodes[0]));
+	iput(inodes[0]);
+}
+
+/* Nobody writes. A killed process still takes and waits for locks. */
+void read_until_killed(void *from)
+{
+	pipe &p = *static_cast<pipe *>(from);
+
+	expect(read_pipe(p) == -1, "a byte that nobody wrote");
+	kills.fetch_add_relaxed(1);
+	close_pipe(p);
+	write_inode(idup(inodes[0]));
+	iput(inodes[0]);
+}
+
+void run_rounds(void *)
+{
+	for (unsigned round = 0; round < rounds; round++) {
+		pipe &busy = make_pipe(), &silent = make_pipe();
+
+		fork(write_all, &busy);
+		fork(read_all, &busy);
+		process &reader = fork(read_until_killed, &silent);
+
+		/* It is killed before it waits, or while it does. */
+		for (unsigned i = 0; i < round % 8; i++)
+			yield();
+		kill(reader);
+		for (unsigned i = 0; i < 3; i++)
+			wait_for_child();
+		close_pipe(silent);
+	}
+	/* A kill between the look and the wait ends the wait, too. */
+	kill(*current());
+	inode_table.acquire();
+	expect(!sleep(&inodes, inode_table), "a killed process is told");
+	inode_table.release();
+	/* The cycle that is declared harmless. */
+	inodes[1].links = 0;
+	all_done.store_release(1);
+}
+
+void init()
+{
+	kmem_lock.init("kmem");
+	inode_table.init("itable");
+	wait_lock.init("wait");
+	for (process &one : processes)
+		one.lock.init("proc");
+	for (inode &one : inodes) {
+		one.lock.lock.init("sleep lock");
+		one.references = one.links = 1;
+	}
+	free_memory();
+	/* iput() takes the sleep lock of what nobody else has: nobody sleeps.
+	 */
+	static constexpr klock::declared_order orders[] = {
+		klock::harmless("itable", "sleep lock")};
+	klock::declare(orders);
+	(void)fork(run_rounds, nullptr);
+	/* Its folder is its own. */
+	inodes[1].references = 1;
 }
 
 /* cycles_usable() asks by a trap, which must leave no trace. */
@@ -551,22 +888,24 @@ void check_clock()
 {
 	usize there = 0;
 
-	asm volatile("csrw sie, zero\n\tcsrsi sstatus, 2" ::: "memory");
+	asm volatile("csrsi sstatus, 2" ::: "memory");
 	expect(!clock_is_usable(), "a clock that faults is usable");
 	asm volatile("ecall" ::: "t0", "memory");
 	expect(clock_is_usable(), "a clock that works is not usable");
 	asm volatile("csrci sstatus, 2\n\trdtime %0" : "=r"(there)::"memory");
 	expect(there != 0, "the clock stands still");
-	asm volatile("csrwi sie, 2" ::: "memory");
 }
 
 constinit bool table_is_right = false;
 
 void finish()
 {
-	expect(inodes[0].writes == 2 * rounds, "a write is lost");
+	expect(inodes[0].writes == 3 * rounds, "a write is lost");
 	expect(inodes[0].references == 1, "a reference is lost");
-	expect(sleeps.load_relaxed() > 0, "nobody slept");
+	expect(inodes[1].references == 0, "a folder is not freed");
+	expect(kills.load_relaxed() == rounds, "a kill is lost");
+	expect(sleeps.load_relaxed() > rounds, "nobody slept");
+	expect(moves.load_relaxed() > rounds, "nobody moved to another hart");
 	klock::print_counts([](const char *line) {
 		table_is_right |= has(line, "itable");
 		put("# ");
@@ -575,13 +914,6 @@ void finish()
 	});
 	expect(table_is_right, "nobody waited for the inode table");
 	check_clock();
-	/* The cycle that is declared harmless. */
-	inodes[1].links = 0;
-	iput(idup(inodes[1]));
-	inodes[1].references = 1;
-	iput(inodes[1]);
-	inodes[1].references = 1;
-	fork();
 }
 
 /*
@@ -614,7 +946,7 @@ bool is_my_turn() { return turns_so_far() % harts == this_hart(); }
 void wait_for_turn()
 {
 	while (!is_my_turn())
-		asm volatile("wfi" ::: "memory");
+		give_turn();
 }
 
 /*
@@ -656,12 +988,11 @@ template <typename Lock>
 void change_pages(unsigned by)
 {
 	turn_may_end(false);
-	acquire(pages<Lock>.lock);
+	klock::irq_guard held(pages<Lock>.lock);
 	const unsigned before = pages<Lock>.length;
 
 	turn_may_end(true);
 	pages<Lock>.length = before + by;
-	release(pages<Lock>.lock);
 }
 
 /*
@@ -752,13 +1083,25 @@ extern "C" {
 
 unsigned klock_os_cpu_id(void) { return this_hart(); }
 
-/*
- * The lab's relax.hpp: QEMU has another hart run at WFI, which returns at once:
- * a software interrupt is always pending, and never taken.
- */
+/* The owner of spin locks is the hart, which switches processes with one held.
+ * The owner of locks whose waiters sleep is the process. */
+unsigned long klock_os_owner_id(void)
+{
+	const klock::irq_state before = klock::irq_save();
+	const cpu &mine = this_cpu();
+	const unsigned long owner =
+		mine.depth == 0 && mine.runs
+			? reinterpret_cast<unsigned long>(mine.runs)
+			: this_hart();
+
+	klock::irq_restore(before);
+	return owner;
+}
+
+/* The lab's relax.hpp. */
 void boot_relax()
 {
-	asm volatile("wfi" ::: "memory");
+	give_turn();
 	if (by_turns[this_hart()])
 		wait_for_turn();
 }
@@ -768,7 +1111,7 @@ int klock_os_context(void) { return 0; }
 
 klock::lock_order *klock_os_lock_order(void)
 {
-	return klock::lock_order_of<16, harts>();
+	return klock::lock_order_of<16, harts + most_processes>();
 }
 
 void klock_os_panic(const char *lock_name, const void *, unsigned,
@@ -788,11 +1131,11 @@ void klock_os_panic(const char *lock_name, const void *, unsigned,
 
 	if (hart == 0) {
 		put("# boot: 2 CPUs\n");
+		klock::check_placed(image_end);
 		init();
 	}
-	wait_once(hart, inode_table, 1);
-	for (unsigned round = 0; round < rounds; round++)
-		work(hart, round);
+	wait_once(hart == 0, inode_table, 1);
+	scheduler();
 	finished.fetch_add_release(1);
 	finished.await_eq_acquire(harts);
 	if (hart == 0)
