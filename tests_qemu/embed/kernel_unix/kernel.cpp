@@ -17,8 +17,9 @@
  *	sleep lock -> process		its release wakes who waits
  *	process -> inode table		fork()
  *
- * What its sleep locks are, when memory is freed and that the cycle is harmless
- * it says by klock/order_calls.hpp; whose a lock is, by klock_os_owner_id().
+ * What its sleep locks are, when memory is freed, that a switch hands over the
+ * process's lock and that the cycle is harmless it says by
+ *klock/order_calls.hpp; whose a lock is, by klock_os_owner_id().
  *
  * Such kernels also give their CPUs half a second to come up. The last part
  * shows what that takes where CPUs share one core of the host: a FIFO lock
@@ -403,6 +404,7 @@ void sched()
 	const klock::irq_state before = this_cpu().before;
 
 	switch_context(&me.saved, &this_cpu().scheduler);
+	klock::handed_over(me.lock.inner);
 	this_cpu().before = before;
 	if (me.last_hart != this_hart())
 		moves.fetch_add_relaxed(1);
@@ -433,6 +435,7 @@ void scheduler()
 				mine.runs = &one;
 				switch_context(&mine.scheduler, &one.saved);
 				mine.runs = nullptr;
+				klock::handed_over(one.lock.inner);
 			}
 			one.lock.release();
 		}
@@ -696,7 +699,8 @@ extern "C" [[gnu::used]] void begin_process()
 {
 	process &me = *this_cpu().runs;
 
-	me.lock.release(); /* the scheduler has taken it */
+	klock::handed_over(me.lock.inner); /* the scheduler has taken it */
+	me.lock.release();
 	me.body(me.with);
 	exit_process();
 }
@@ -829,9 +833,9 @@ void run_rounds(void *)
 	}
 	/* A kill between the look and the wait ends the wait, too. */
 	kill(*current());
-	inode_table.acquire();
-	expect(!sleep(&inodes, inode_table), "a killed process is told");
-	inode_table.release();
+	wait_lock.acquire();
+	expect(!sleep(&inodes, wait_lock), "a killed process is told");
+	wait_lock.release();
 	/* The cycle that is declared harmless. */
 	inodes[1].links = 0;
 	all_done.store_release(1);
@@ -1083,19 +1087,15 @@ extern "C" {
 
 unsigned klock_os_cpu_id(void) { return this_hart(); }
 
-/* The owner of spin locks is the hart, which switches processes with one held.
- * The owner of locks whose waiters sleep is the process. */
+/* The owner of locks is the process, which moves from hart to hart with a sleep
+ * lock held; in the scheduler, the hart. */
 unsigned long klock_os_owner_id(void)
 {
 	const klock::irq_state before = klock::irq_save();
-	const cpu &mine = this_cpu();
-	const unsigned long owner =
-		mine.depth == 0 && mine.runs
-			? reinterpret_cast<unsigned long>(mine.runs)
-			: this_hart();
+	const process *const runs = this_cpu().runs;
 
 	klock::irq_restore(before);
-	return owner;
+	return runs ? reinterpret_cast<unsigned long>(runs) : this_hart();
 }
 
 /* The lab's relax.hpp. */
