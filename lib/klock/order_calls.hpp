@@ -46,10 +46,10 @@ template <bool Checks = true>
 inline void might_wait(call_site by = caller_site())
 {
 	if constexpr (Checks) {
-		detail::check_may_wait(by);
 		check_no_spin(nullptr, "might_wait() with a lock held", by);
 		if (order_keeper *const order = kernel_order_keeper())
 			order->might_wait(by, nullptr);
+		detail::check_may_wait(by);
 	}
 }
 
@@ -330,9 +330,6 @@ struct [[nodiscard]] nested {
  * it any more: called behind a switch of threads by the thread that releases
  * the scheduler's lock, in a kernel whose owners of locks are threads. Panics
  * if nobody holds the lock.
- *
- *	switch_to(next);
- *	klock::handed_over(scheduler_lock);
  */
 template <typename L>
 	requires any_lock<detail::inside<L>>

@@ -493,7 +493,7 @@ TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 		new_order<64, 4> fresh;
 
 		has(predicate_that([](inner_locks &) { might_wait(); }),
-		    "might_wait(), CPU 0: with interrupts off; at ");
+		    "arrivals (inner), CPU 0: might_wait() with a lock held");
 		has(change_that([](inner_locks &) { might_switch(); }),
 		    "arrivals (inner), CPU 0: might_switch() with a spinning "
 		    "lock held");
