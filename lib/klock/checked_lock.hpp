@@ -454,6 +454,12 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	/* Called by handed_over(): order_calls.hpp. */
 	void note_handed_over(call_site by) { usage.note_handed_over(by); }
 
+	/* Called by a guard that is used while it holds nothing. */
+	static void complain_of_guard(const char *what, call_site by)
+	{
+		detail::complain_of_guard("guard", what, by);
+	}
+
 	void set_name(const char *name) { this->name_it(name); }
 	void set_name(const char *name, u32 element)
 	{
@@ -474,6 +480,11 @@ struct checked_lock<L, Name> : checked_lock<L> {
 	using like = checked_lock<Other, Name>;
 
 	constexpr checked_lock() : checked_lock<L>(detail::named{Name.chars}) {}
+
+	static void complain_of_guard(const char *what, call_site by)
+	{
+		detail::complain_of_guard(Name.chars, what, by);
+	}
 
 	/* The arguments are those of the lock inside. */
 	template <typename First, typename... Rest>
@@ -785,17 +796,22 @@ struct checked_lock<L, Name...> : L {
 		auto let_go()
 			requires requires(Held &h) { h.let_go(); }
 		{
-			dequeued on_panic{of, me};
-			auto *const lock = held.let_go();
+			decltype(held.let_go()) lock = nullptr;
 
+			if (!may_wait)
+				return lock;
+			dequeued on_panic{of, me};
+
+			lock = held.let_go();
 			place = of.begins(by);
 			on_panic.me = nullptr;
 			return lock;
 		}
-		void take_back(auto &lock)
+		void take_back(auto *lock)
 		{
 			of.ends(place);
-			held.take_back(lock);
+			if (lock)
+				held.take_back(lock);
 		}
 		void unlock()
 		{
@@ -820,6 +836,8 @@ struct checked_lock<L, Name...> : L {
 		checked_lock &of;
 		Held &held;
 		call_site by;
+		/* false: a guard that holds nothing to let go of */
+		bool may_wait;
 		held_place place = {};
 		detail::sleeper *me = nullptr;
 	};
@@ -837,6 +855,19 @@ struct checked_lock<L, Name...> : L {
 		}
 	}
 
+	/* Whether a guard of klock's may wait; if not, it is reported. */
+	template <typename Held>
+	bool check_guard(const Held &held, call_site by) const
+	{
+		const char *wrong = nullptr;
+
+		if constexpr (requires { held.why_no_wait(); })
+			wrong = held.why_no_wait();
+		if (wrong)
+			usage.complain(wrong, by);
+		return !wrong;
+	}
+
 	template <typename On, typename Wait>
 	bool until_it_may(On &on, call_site by, Wait wait_for_it)
 	{
@@ -845,7 +876,7 @@ struct checked_lock<L, Name...> : L {
 			const over_inner seen(usage, by);
 		}
 		if constexpr (detail::can_let_go<On>) {
-			watched<On> held{*this, on, by};
+			watched<On> held{*this, on, by, check_guard(on, by)};
 
 			return wait_for_it(held);
 		} else if constexpr (requires { on(); }) {

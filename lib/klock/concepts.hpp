@@ -157,6 +157,11 @@ concept upgradable_lock = plain_shared_lock<L> && requires(L &lock) {
 	lock.unlock_upgradable();
 };
 
+/* Shared locks whose writer may become a reader. */
+template <typename L>
+concept downgradable_lock = plain_lock<L> && plain_shared_lock<L> &&
+			    requires(L &lock) { lock.downgrade(); };
+
 template <typename L>
 concept try_lockable = try_plain_lock<L> || try_node_lock<L> || try_cpu_lock<L>;
 

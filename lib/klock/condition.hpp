@@ -38,7 +38,11 @@
  *                                      Checked: model/sleep: orders needed
  *
  * A wait releases a guard of klock's (guard, irq_guard, of any lock), or an
- * object with unlock() and lock(): a lock itself, a std::unique_lock.
+ * object with unlock() and lock(): a lock itself, a std::unique_lock. The guard
+ * holds its lock, as it took it. After unlock(), a failed try or downgrade() it
+ * must not wait: a checked lock or condition names it; without checks, memory
+ * that is no lock is written, or a lock is left locked. An upgradable_guard is
+ * upgradable again after a wait.
  *
  * Cost:        uncontended: a notification with nobody there: a passage of the
  *              inner lock              Checked: model/sleep: cost
@@ -168,6 +172,12 @@ struct condition_with {
 	}
 
 	template <typename Held>
+		requires requires(Held &held) { held.lock_alone(); }
+	[[gnu::always_inline]] bool await(Held &held, const u64 *until)
+	{
+		return await(held.lock_alone(), until);
+	}
+	template <typename Held>
 	bool await(Held &held, const u64 *until)
 	{
 		detail::sleeper me;
@@ -179,7 +189,7 @@ struct condition_with {
 			auto *const lock = held.let_go();
 			const bool told = sleep(me, until);
 
-			held.take_back(*lock);
+			held.take_back(lock);
 			return told;
 		} else {
 			held.unlock();

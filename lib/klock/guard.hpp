@@ -24,6 +24,15 @@
  * So does a node: guard(mcs, node, adopt). A guard as the only statement of an
  * `if` without braces releases at its own semicolon.
  *
+ *	klock::guard held(names);			a shared_mutex
+ *	...
+ *	held.downgrade();				held to read from here
+ *
+ * Where the lock has a downgrade() (shared_mutex, rw_ticket_lock,
+ * phase_fair_lock), each guard of one writer has it, too: called once, while it
+ * holds the lock. The guard then releases by unlock_shared(). It does not learn
+ * of names.downgrade(), and would release by unlock().
+ *
  * A guard without a name, klock::guard{lock}, would release at once: the
  * compiler warns. Two locks: pair_guard; without waiting: try_guard.
  *
@@ -32,8 +41,9 @@
  * Preemption: as it is, or off: lib/preempted.
  * Recursion: waits for itself, for ever. A guard stays on the CPU, or with the
  * thread, that made it: it is neither copied nor moved.
- * Size: a pointer; and the number, the node, or a pointer to it. A checked
- * lock's also keeps its caller.	Checked: unit/guard: sizes
+ * Size: a pointer; and the number, the node, or a pointer to it. With a
+ * downgrade() a byte more. A checked lock's also keeps its caller.
+ *					Checked: unit/guard: sizes
  * Cost: the instructions of lock() and unlock(), where the compiler inlines;
  * with the node inside, a load and a test more.
  *					Checked: codegen/guards

@@ -249,6 +249,11 @@ struct gated : sleeps_of<L>, threads_of<L> {
 	{
 		inner.assert_held(by);
 	}
+	static void complain_of_guard(const char *what, call_site by)
+		requires is_checked<L>
+	{
+		L::complain_of_guard(what, by);
+	}
 	/* For pair_guard. */
 	template <typename Take>
 		requires is_checked<L>

@@ -130,11 +130,13 @@ struct guard_of<L, Verbs, How, Irqs> {
 	explicit operator bool() const;
 	void lock(lock_here);
 	void unlock(call_site = {});
+	void downgrade(call_site = {});
 	bool is_held() const;
 
       protected:
 	anything told_by(call_site);
-	upgraded taken_with;
+	bool check_held(const char *, call_site) const;
+	held_how taken_with;
 };
 
 /* The guard inside a level_guard: an irq_lock's disables interrupts. */

@@ -19,6 +19,10 @@
  * held.unlock() releases early, before the block ends; once. A guard without a
  * name, klock::shared_guard{lock}, would release at once: the compiler warns.
  *
+ *	if (!lock.try_lock_shared())
+ *		return busy;
+ *	klock::shared_guard held(lock, klock::adopt);	read already
+ *
  * Upgrading, a guard inside a shared_guard of the same lock, waits for itself,
  * for ever: see upgradable_guard, below. So may a second shared_guard, see the
  * lock's Context.
@@ -32,7 +36,6 @@
 
 #include <klock/concepts.hpp>
 #include <klock/detail/taking.hpp>
-#include <klock/detail/text.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/types.hpp>
 
@@ -48,6 +51,19 @@ struct [[nodiscard]] shared_guard
 							     lock_here at,
 						     With &&...with)
 	    : shared_guard::guard_of(at, with...)
+	{
+	}
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] shared_guard(typename shared_guard::lock_here at,
+					    adopting)
+	    : shared_guard::guard_of(adopt, at)
+	{
+	}
+	template <typename With>
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] shared_guard(typename shared_guard::lock_here at,
+					    With &&with, adopting)
+	    : shared_guard::guard_of(adopt, at, with)
 	{
 	}
 	[[gnu::always_inline]] ~shared_guard() = default;
@@ -75,6 +91,12 @@ struct [[nodiscard]] shared_try_guard
 	    : shared_try_guard::guard_of(at, with...)
 	{
 	}
+	/* Nothing is left to try. */
+	shared_try_guard(typename shared_try_guard::lock_here,
+			 adopting) = delete;
+	template <typename With>
+	shared_try_guard(typename shared_try_guard::lock_here, With &&,
+			 adopting) = delete;
 	[[gnu::always_inline]] ~shared_try_guard() = default;
 	shared_try_guard(const shared_try_guard &) = delete;
 	shared_try_guard &operator=(const shared_try_guard &) = delete;
@@ -123,6 +145,12 @@ struct [[nodiscard]] irq_shared_guard
 	    : irq_shared_guard::guard_of(at, with...)
 	{
 	}
+	/* It could not know what interrupts were before. */
+	irq_shared_guard(typename irq_shared_guard::lock_here,
+			 adopting) = delete;
+	template <typename With>
+	irq_shared_guard(typename irq_shared_guard::lock_here, With &&,
+			 adopting) = delete;
 	[[gnu::always_inline]] ~irq_shared_guard() = default;
 	irq_shared_guard(const irq_shared_guard &) = delete;
 	irq_shared_guard &operator=(const irq_shared_guard &) = delete;
@@ -149,6 +177,12 @@ struct [[nodiscard]] irq_shared_try_guard
 	    : irq_shared_try_guard::guard_of(at, with...)
 	{
 	}
+	/* Nothing is left to try. */
+	irq_shared_try_guard(typename irq_shared_try_guard::lock_here,
+			     adopting) = delete;
+	template <typename With>
+	irq_shared_try_guard(typename irq_shared_try_guard::lock_here, With &&,
+			     adopting) = delete;
 	[[gnu::always_inline]] ~irq_shared_try_guard() = default;
 	irq_shared_try_guard(const irq_shared_try_guard &) = delete;
 	irq_shared_try_guard &operator=(const irq_shared_try_guard &) = delete;
@@ -176,8 +210,10 @@ irq_shared_try_guard(const L &&, With &&...) -> irq_shared_try_guard<const L>;
  * What it has read still stands when upgrade() has waited for the readers, so
  * two that upgrade and wait for each other cannot be written. A reader that is
  * in must not wait for another lock that its caller holds. held.try_upgrade()
- * waits for nobody: false where a reader is in, and it reads on. Both while it
- * holds, and once.
+ * waits for nobody: false where a reader is in, and it reads on. After it has
+ * upgraded, held.downgrade() makes it a reader for the rest of the block. Each
+ * while it holds, and once. What lock.try_lock_upgradable() took is released
+ * by upgradable_guard held(lock, klock::adopt).
  *
  * Context: as shared_guard, irq_upgradable_guard as irq_shared_guard.
  */
@@ -185,40 +221,49 @@ irq_shared_try_guard(const L &&, With &&...) -> irq_shared_try_guard<const L>;
 namespace detail {
 template <typename L, typename Irqs>
 struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
-	using upgradable_guard_of::guard_of::guard_of;
+	using typename upgradable_guard_of::guard_of::lock_here;
 
-	void upgrade(call_site by = caller_site())
+	[[gnu::always_inline]] explicit upgradable_guard_of(lock_here at)
+	    : upgradable_guard_of::guard_of(at)
 	{
-		if (!check_upgrade(by))
+	}
+	[[gnu::always_inline]] upgradable_guard_of(adopting, lock_here at)
+	    : upgradable_guard_of::guard_of(adopt, at)
+	{
+	}
+	[[gnu::always_inline]] ~upgradable_guard_of() = default;
+	upgradable_guard_of(const upgradable_guard_of &) = delete;
+	upgradable_guard_of &operator=(const upgradable_guard_of &) = delete;
+
+	[[gnu::always_inline]] void upgrade(call_site by = caller_site())
+	{
+		if (!this->check_held("upgrade of what was released", by))
 			return;
 		this->told_by(by).upgrade();
-		this->taken_with.value = true;
+		this->taken_with.value = held_to::write;
 	}
-	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
+	[[nodiscard, gnu::always_inline]] bool
+	try_upgrade(call_site by = caller_site())
 	{
-		if (!check_upgrade(by))
+		if (!this->check_held("upgrade of what was released", by))
 			return false;
-		this->taken_with.value = this->told_by(by).try_upgrade();
-		return this->taken_with.value;
+		const bool is_writer = this->told_by(by).try_upgrade();
+
+		if (is_writer)
+			this->taken_with.value = held_to::write;
+		return is_writer;
 	}
-
-      private:
-	/*
-	 * Returns false, and reports the misuse, where the guard was released
-	 * before. It looks at checked locks alone.
-	 */
-	bool check_upgrade([[maybe_unused]] call_site by) const
+	/* After upgrade(): the writer becomes a reader. */
+	template <typename Lock = lock_of<L>>
+	[[gnu::always_inline]] void downgrade(call_site by = caller_site())
 	{
-		if constexpr (keeps_call_sites<inside<lock_of<L>>>) {
-			if (this->is_held())
-				return true;
-			misuse_text text;
-
-			text.add("upgrade of what was released; at ").add(by);
-			report_misuse("upgradable_guard", this, text.c_str());
-			return false;
-		}
-		return true;
+		static_assert(downgradable_lock<inside<Lock>>,
+			      "this lock has no downgrade(): its writer cannot "
+			      "become a reader");
+		if (!this->check_held("downgrade of what was released", by))
+			return;
+		this->told_by(by).downgrade();
+		this->taken_with.value = held_to::read;
 	}
 };
 } // namespace detail
@@ -232,15 +277,23 @@ struct [[nodiscard]] upgradable_guard
 	    : upgradable_guard::upgradable_guard_of(at)
 	{
 	}
+	/* Taken by try_lock_upgradable(). */
+	[[nodiscard("a guard without a name releases at once"),
+	  gnu::always_inline]] upgradable_guard(typename upgradable_guard::
+							lock_here at,
+						adopting)
+	    : upgradable_guard::upgradable_guard_of(adopt, at)
+	{
+	}
 	[[gnu::always_inline]] ~upgradable_guard() = default;
 	upgradable_guard(const upgradable_guard &) = delete;
 	upgradable_guard &operator=(const upgradable_guard &) = delete;
 };
 
-template <typename L>
-upgradable_guard(L &) -> upgradable_guard<L>;
-template <typename L>
-upgradable_guard(detail::lock_and_caller<L>) -> upgradable_guard<L>;
+template <typename L, same_as<adopting>... With>
+upgradable_guard(L &, With...) -> upgradable_guard<L>;
+template <typename L, same_as<adopting>... With>
+upgradable_guard(detail::lock_and_caller<L>, With...) -> upgradable_guard<L>;
 /* A temporary, which the guard refuses. */
 template <typename L>
 upgradable_guard(const L &&) -> upgradable_guard<const L>;
@@ -256,15 +309,19 @@ struct [[nodiscard]] irq_upgradable_guard
 	    : irq_upgradable_guard::upgradable_guard_of(at)
 	{
 	}
+	/* It could not know what interrupts were before. */
+	irq_upgradable_guard(typename irq_upgradable_guard::lock_here,
+			     adopting) = delete;
 	[[gnu::always_inline]] ~irq_upgradable_guard() = default;
 	irq_upgradable_guard(const irq_upgradable_guard &) = delete;
 	irq_upgradable_guard &operator=(const irq_upgradable_guard &) = delete;
 };
 
-template <typename L>
-irq_upgradable_guard(L &) -> irq_upgradable_guard<L>;
-template <typename L>
-irq_upgradable_guard(detail::lock_and_caller<L>) -> irq_upgradable_guard<L>;
+template <typename L, same_as<adopting>... With>
+irq_upgradable_guard(L &, With...) -> irq_upgradable_guard<L>;
+template <typename L, same_as<adopting>... With>
+irq_upgradable_guard(detail::lock_and_caller<L>, With...)
+	-> irq_upgradable_guard<L>;
 /* A temporary, which the guard refuses. */
 template <typename L>
 irq_upgradable_guard(const L &&) -> irq_upgradable_guard<const L>;

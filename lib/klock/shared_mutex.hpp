@@ -7,7 +7,7 @@
  *	}
  *	klock::guard held(names);
  *	...
- *	names.downgrade();				held to read from here
+ *	held.downgrade();				held to read from here
  *
  * Algorithm:   A word counts the readers and the writer inside, and has a flag
  *              for waiters. Without waiters, to lock and to unlock are a

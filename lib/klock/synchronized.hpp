@@ -83,8 +83,8 @@ inline constexpr bool is_reference<T &&> = true;
 template <typename Guard>
 concept asked = requires(const Guard &guard) { static_cast<bool>(guard); };
 
-/* Panics if the caller uses the data without testing whether a checked lock's
- * try_lock() has succeeded. */
+/* Panics if the caller uses the data of a checked lock's try_lock() without
+ * testing whether it has succeeded, or though it has failed. */
 template <bool>
 struct asked_once {
 	template <typename... With>
@@ -92,7 +92,10 @@ struct asked_once {
 	{
 	}
 	void note() const {}
-	void check() const {}
+	template <typename Taken>
+	void check(const Taken &) const
+	{
+	}
 };
 template <>
 struct asked_once<true> {
@@ -102,15 +105,18 @@ struct asked_once<true> {
 	{
 	}
 	void note() const { was = true; }
-	void check() const
+	template <typename Taken>
+	void check(const Taken &taken) const
 	{
-		if (!was)
-			panic("synchronized", lock, cpu_id(),
-			      bounded_text<160>()
-				      .add("try_lock() that nobody asked "
-					   "whether it holds; at ")
-				      .add(by)
-				      .c_str());
+		if (was && taken)
+			return;
+		panic("synchronized", lock, cpu_id(),
+		      bounded_text<160>()
+			      .add(was ? "data of a try_lock() that failed; at "
+				       : "try_lock() that nobody asked whether "
+					 "it holds; at ")
+			      .add(by)
+			      .c_str());
 	}
 
       private:
@@ -148,7 +154,7 @@ struct [[nodiscard(
 
 	T &operator*() const &
 	{
-		asking.check();
+		asking.check(taken);
 		return data;
 	}
 	T *operator->() const & { return &**this; }

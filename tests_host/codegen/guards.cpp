@@ -9,6 +9,7 @@
  * found to differ.
  */
 #include <klock/clh_lock.hpp>
+#include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/graunke_thakkar_lock.hpp>
 #include <klock/guard.hpp>
@@ -21,6 +22,7 @@
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/shared_guard.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/synchronized.hpp>
 #include <klock/ticket_lock.hpp>
 
@@ -290,6 +292,115 @@ void guard_upgradable(phase_fair_lock<u8> &lock)
 	upgradable_guard held(lock);
 	section();
 	held.upgrade();
+	section();
+}
+
+/* -- A writer that may become a reader, and one that does -- */
+
+void hand_writer(shared_mutex &lock)
+{
+	lock.lock();
+	section();
+	lock.unlock();
+}
+void guard_writer(shared_mutex &lock)
+{
+	guard held(lock);
+	section();
+}
+
+void hand_writer_early(read_write &lock)
+{
+	lock.lock();
+	section();
+	lock.unlock();
+	section();
+}
+void guard_writer_early(read_write &lock)
+{
+	guard held(lock);
+	section();
+	held.unlock();
+	section();
+}
+
+void hand_writer_waits(shared_mutex &lock, condition &changed)
+{
+	lock.lock();
+	section();
+	changed.wait(lock);
+	section();
+	lock.unlock();
+}
+void guard_writer_waits(shared_mutex &lock, condition &changed)
+{
+	guard held(lock);
+	section();
+	changed.wait(held);
+	section();
+}
+
+void hand_downgraded(read_write &lock)
+{
+	lock.lock();
+	section();
+	lock.downgrade();
+	section();
+	lock.unlock_shared();
+}
+void guard_downgraded(read_write &lock)
+{
+	guard held(lock);
+	section();
+	held.downgrade();
+	section();
+}
+
+void hand_irq_downgraded(phase_fair_lock<u8> &lock)
+{
+	const irq_state before = irq_save();
+
+	lock.lock();
+	section();
+	lock.downgrade();
+	section();
+	lock.unlock_shared();
+	irq_restore(before);
+}
+void guard_irq_downgraded(irq_lock<phase_fair_lock<u8>> &lock)
+{
+	irq_guard held(lock);
+	section();
+	held.downgrade();
+	section();
+}
+
+void hand_up_and_down(phase_fair_lock<u8> &lock)
+{
+	lock.lock_upgradable();
+	section();
+	lock.upgrade();
+	lock.downgrade();
+	section();
+	lock.unlock_shared();
+}
+void guard_up_and_down(phase_fair_lock<u8> &lock)
+{
+	upgradable_guard held(lock);
+	section();
+	held.upgrade();
+	held.downgrade();
+	section();
+}
+
+void hand_adopted_shared(read_write &lock)
+{
+	section();
+	lock.unlock_shared();
+}
+void guard_adopted_shared(read_write &lock)
+{
+	shared_guard held(lock, adopt);
 	section();
 }
 

@@ -283,6 +283,12 @@ template <typename L> void inside(const L &lock)
 }
 template <typename L, typename With>
 void inside(const klock::lock_with<L, With> &) {}
+template <typename L> void must_be_free(L &lock)
+{
+	if (!lock.try_lock())
+		assert(!"an example leaves its lock held");
+	lock.unlock();
+}
 """
 SCENE = HELD + """\
 #include <klock/host_parking.hpp>
@@ -328,6 +334,7 @@ constexpr int i = 0;
 PLAIN = "static klock::ticket_lock<u8> lock; "
 PROLOGUES = {
     "guard.hpp": PLAIN + "static klock::ticket_lock<u8> ticket; "
+    "static klock::shared_mutex names; "
     "struct place { klock::ticket_lock<u8> lock; }; static place from, to; "
     "static klock::mcs_lock mcs; static klock::clh_lock clh; "
     "static klock::bakery_lock<4> bakery; static klock::mcs_node node; "
@@ -364,6 +371,9 @@ PROLOGUES = {
     "struct cpu_data { klock::cpu_context context; }; "
     "static cpu_data &my_cpu() { static cpu_data mine; return mine; }",
 }
+# Locks that are free after the examples of a header.
+FREE_AFTER = {"guard.hpp": ("lock", "names"), "shared_guard.hpp": ("lock",),
+              "shared_mutex.hpp": ("names",)}
 _GUARD = re.compile(r"klock::\w*guard (\w+)[({](.*?)[)}]")
 
 
@@ -436,6 +446,8 @@ def _program(case, paths, at_least=1):
             text += "\n".join([f"namespace {name}_has {{", *scope,
                                "int run() {", *body, "return 0; } }\n"])
             calls += f"{name}_has::run();\n"
+            calls += "".join(f"must_be_free({name}_has::{lock});"
+                             for lock in FREE_AFTER.get(path.name, ()))
     case.expect(calls.count("\n") >= at_least, f"only {calls}")
     return text + "int main() {\n" + calls + "}\n"
 

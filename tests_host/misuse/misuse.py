@@ -156,6 +156,7 @@ const irq_lock<ticket_lock<u8>> fixed_irq;
 leveled<ticket_lock<u8>, 2> level;
 const leveled<ticket_lock<u8>, 2> fixed_level;
 leveled<phase_fair_lock<u8>, 2> files;
+phase_fair_lock<u8> tables;
 mutex door;
 semaphore units;
 condition changed;
@@ -191,6 +192,8 @@ TYPICAL = [
     ("guard held(lock, 1);", "neither a node nor a number: guard held(lock)"),
     ("shared_guard held(lock);", "this lock has no lock_shared()"),
     ("try_guard held(bakery);", "this lock has no try_lock()"),
+    ("guard held(lock); held.downgrade();", "this lock has no downgrade()"),
+    ("shared_guard held(tables); held.downgrade();", "a reader has nothing"),
 ]
 
 

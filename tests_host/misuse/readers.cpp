@@ -49,7 +49,8 @@ void right_ones()
 	{ rw_ticket_lock_for<65536> u16s; u16s.lock_shared(); u16s.unlock_shared(); }
 	{ shared_guard held(names, 3u); guard other(files); }
 	{ if (shared_try_guard held{names, 0}) sum++; }
-	{ irq_upgradable_guard held(drivers); held.upgrade(); }
+	{ irq_upgradable_guard held(drivers); held.upgrade(); held.downgrade(); }
+	{ irq_guard held(drivers); held.downgrade(); shared_guard other(routes, adopt); }
 	{ irq_pair_guard held(devices, others); }
 	{ sum = halves.load_relaxed(half::second) + thirds.load_relaxed(field<2>{}); }
 	{ if (tables.call(ready)) sum++; }
@@ -80,9 +81,14 @@ void errors()
 	{ reader_lock<0> nobody; } // says-note{{here}}
 	// says-error@*:*{{a lock needs a contender}}
 	{ rw_ticket_lock_for<0> nobody; } // says-note{{here}}
-	// says-error@*:* 2 {{this lock takes neither a node nor a number}}
+	// says-error@*:*{{this lock takes neither a node nor a number}}
 	{ shared_guard held(files, 3u); } // says-note{{here}}
-	{ shared_guard held(routes, adopt); } // says-note{{here}}
+	{ shared_try_guard held(routes, adopt); } // says-error{{deleted}}
+	{ irq_upgradable_guard held(files, adopt); } // says-error{{deleted}}
+	// says-error@*:*{{a reader has nothing to downgrade}}
+	{ shared_guard held(routes); held.downgrade(); } // says-note{{here}}
+	// says-error@*:*{{this lock has no downgrade(): its writer cannot become a reader}}
+	{ guard held(names); held.downgrade(); } // says-note{{here}}
 	{ sum = names.try_lock(); } // says-error{{no member named}}
 	{ sum = halves.load_relaxed(field<2>{}); } // says-error{{no matching member function}}
 	{ thirds.store_release(field<3>{}, 1); } // says-error{{no matching member function}}
@@ -148,8 +154,7 @@ void refused()
 #if WRONG == 2
 void errors()
 {
-	// says-error@*:*{{this lock takes neither a node nor a number}}
-	{ irq_shared_guard held(routes, adopt); } // says-note{{here}}
+	{ irq_shared_guard held(routes, adopt); } // says-error{{deleted}}
 	// says-error@*:*{{this lock has no try_lock()}}
 	{ rescue_guard held(names); } // says-note{{here}}
 	// says-error@*:*{{a value that is copied word by word must be trivially copyable}}

@@ -59,7 +59,7 @@ MUTANTS = (
      "+enqueue(me); if constexpr",
      "if constexpr (requires { held.let_go(); }) { auto *const lock = "
      "held.let_go(); enqueue(me); const bool told = sleep(me, until); "
-     "held.take_back(*lock); return told; }"),
+     "held.take_back(lock); return told; }"),
     ("released_under_inner", MUTEX, "if (!first) return false;",
      "if (!first) { u8 seen = held; "
      "return word.compare_exchange_release(seen, free); }"),

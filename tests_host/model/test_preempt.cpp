@@ -187,7 +187,7 @@ TEST_CASE("preempt: which guards turn it off, and once each")
 		klock::guard held(a);
 		spinlock *const let_go = held.let_go();
 		CHECK(calls_on == 1);
-		held.take_back(*let_go);
+		held.take_back(let_go);
 	}));
 	CHECK(off_and_on(0, [&] { klock::guard held(sleeps); }));
 	CHECK(off_and_on(0, [&] { klock::irq_guard held(a); }));

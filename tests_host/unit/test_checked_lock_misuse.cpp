@@ -832,7 +832,23 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	held.unlock();
 	has(panic_of([&] { held.upgrade(); }), "upgrade of what was released");
 	has(panic_of([&] { (void)held.try_upgrade(); }),
-	    "upgrade of what was released");
+	    "table, CPU 0: upgrade of what was released");
+	has(panic_of([&] { held.downgrade(); }),
+	    "table, CPU 0: downgrade of what was released; at " __FILE__);
+	{
+		upgradable_guard reads(lock);
+		has(panic_of([&] { reads.downgrade(); }), "or by another verb");
+	}
+	{
+		upgradable_guard again(lock);
+		again.upgrade();
+		again.downgrade();
+		has(panic_of([&] { again.upgrade(); }),
+		    "upgrade: the caller reads it");
+		cpu_1([&] { CHECK(lock.try_lock_shared()); });
+		cpu_1([&] { lock.unlock_shared(); });
+	}
+	CHECK_FALSE(lock.is_locked());
 	set_name(inodes, "inodes");
 	has(panic_of([] { assert_held(inodes); }),
 	    "inodes, CPU 0: not held by the caller");

@@ -867,7 +867,9 @@ TEST_CASE("guard: sizes")
 		       2 * sizeof(pointer));
 	STATIC_REQUIRE(sizeof(irq_guard<ticket_lock<u8>>) == sizeof(off));
 	STATIC_REQUIRE(sizeof(irq_try_guard<ticket_lock<u8>>) == sizeof(off));
-	using of_two = pair_guard<ticket_lock<u8> &, ticket_lock<u8> &>;
+	STATIC_REQUIRE(sizeof(guard<rw_ticket_lock<u8>>) ==
+		       2 * sizeof(pointer));
+	using of_two = pair_guard<ticket_lock<u8> &, rw_ticket_lock<u8> &>;
 	STATIC_REQUIRE(sizeof(of_two) == 2 * sizeof(pointer));
 }
 
@@ -1508,6 +1510,150 @@ TEST_CASE("upgradable_guard: reads with readers, writes alone, unlocks either")
 	CHECK(irqs_enabled());
 	irq_try_guard after(drivers);
 	CHECK(after);
+}
+
+TEST_CASE("shared_guard: adopts what a try took, and takes nothing itself")
+{
+	rw_ticket_lock<u8> routes;
+	reader_lock<4> names;
+	phase_fair_lock<u8> files;
+
+	REQUIRE(routes.try_lock_shared());
+	{
+		shared_guard held(routes, adopt);
+		CHECK(routes.try_lock_shared());
+		routes.unlock_shared();
+		CHECK_FALSE(routes.try_lock());
+	}
+	CHECK_FALSE(routes.is_locked());
+	names.lock_shared(2);
+	{
+		shared_guard held(names, 2u, adopt);
+		held.unlock();
+		CHECK_FALSE(names.is_locked());
+	}
+	CHECK_FALSE(names.is_locked());
+	REQUIRE(files.try_lock_upgradable());
+	{
+		upgradable_guard held(files, adopt);
+		CHECK(held.try_upgrade());
+	}
+	CHECK_FALSE(files.is_locked());
+}
+
+namespace {
+
+/* Notes each verb, in upper case while an interrupt could come. */
+struct watchful_shared_lock {
+	void lock() { note('l'); }
+	void unlock() { note('u'); }
+	void downgrade() { note('d'); }
+	void lock_shared() { note('s'); }
+	void unlock_shared() { note('r'); }
+	bool try_lock()
+	{
+		note('t');
+		return free;
+	}
+	void lock_upgradable() { note('w'); }
+	void upgrade() { note('g'); }
+	void unlock_upgradable() { note('e'); }
+
+	void note(char verb)
+	{
+		const char upper = static_cast<char>(verb + 'A' - 'a');
+
+		seen += irqs_enabled() ? upper : verb;
+	}
+
+	std::string seen;
+	bool free = true;
+};
+
+template <template <typename> typename Guard>
+std::string seen_of(bool early, bool free = true)
+{
+	watchful_shared_lock lock;
+
+	lock.free = free;
+	{
+		Guard<watchful_shared_lock> held(lock);
+		if (free)
+			held.downgrade();
+		if (early)
+			held.unlock();
+		if (early)
+			held.unlock();
+	}
+	CHECK(irqs_enabled());
+	return lock.seen;
+}
+
+} // namespace
+
+TEST_CASE("guard: released by unlock_shared() once it is downgraded")
+{
+	for (const bool early : {false, true}) {
+		CHECK(seen_of<guard>(early) == "LDR");
+		CHECK(seen_of<irq_guard>(early) == "ldr");
+		CHECK(seen_of<try_guard>(early) == "TDR");
+		CHECK(seen_of<irq_try_guard>(early) == "tdr");
+		CHECK(seen_of<try_guard>(early, false) == "T");
+	}
+
+	watchful_shared_lock lock;
+	{
+		guard held(lock, adopt);
+		held.downgrade();
+	}
+	CHECK(lock.seen == "DR");
+	lock.seen = "";
+	{
+		upgradable_guard held(lock);
+		held.upgrade();
+		held.downgrade();
+	}
+	CHECK(lock.seen == "WGDR");
+	lock.seen = "";
+	{
+		upgradable_guard held(lock);
+		held.upgrade();
+	}
+	{
+		upgradable_guard held(lock);
+	}
+	{
+		guard held(lock);
+	}
+	CHECK(lock.seen == "WGUWELU");
+}
+
+TEMPLATE_TEST_CASE("guard: after a downgrade others read, and nobody writes",
+		   "", rw_ticket_lock<u8>, phase_fair_lock<u8>)
+{
+	TestType lock;
+	irq_lock<TestType> drivers;
+	{
+		guard held(lock);
+		CHECK_FALSE(lock.try_lock_shared());
+		held.downgrade();
+		CHECK(lock.try_lock_shared());
+		lock.unlock_shared();
+		CHECK_FALSE(lock.try_lock());
+		CHECK(lock.is_locked());
+	}
+	CHECK_FALSE(lock.is_locked());
+	{
+		irq_guard held(drivers);
+		held.downgrade();
+		irq_shared_try_guard another(drivers);
+		CHECK(another);
+		irq_try_guard writer(drivers);
+		CHECK_FALSE(writer);
+	}
+	CHECK(irqs_enabled());
+	irq_try_guard writer(drivers);
+	CHECK(writer);
 }
 
 TEST_CASE("shared_guard: sizes are those of a guard")

@@ -46,6 +46,7 @@ extern "C" void klock_os_unpark(usize)
 namespace {
 
 using spin = checked_lock<ticket_lock<u8>, "runqueue">;
+using changed = checked_lock<condition, "changed">;
 
 struct threads_locks {
 	checked_lock<mutex, "inode"> inode;
@@ -218,6 +219,105 @@ TEST_CASE("sleep: a predicate may be movable only, checked or not")
 {
 	predicates<condition, wait_queue>();
 	predicates<checked_lock<condition>, checked_lock<wait_queue>>();
+}
+
+/* What is said of a wait with this guard. Then a report was made before:
+ * nothing is said, and nothing may be touched. */
+template <typename Condition, typename Held>
+static std::string said_of_wait(Held &held)
+{
+	Condition first, later;
+	const std::string said =
+		panic_of([&] { must(!first.wait_until(held, 0)); });
+
+	set_checks(false);
+	must(!later.wait_until(held, 0));
+	set_checks(true);
+	CHECK(irqs_enabled());
+	return said;
+}
+
+TEST_CASE("sleep: checked: a wait with a guard that holds nothing")
+{
+	new_order<64, 4> fresh;
+	threads_locks of;
+	mutex files;
+	ticket_lock<u8> lock;
+	irq_lock<spin> handlers;
+	const std::string nothing = "a wait with a guard that holds nothing; "
+				    "at " __FILE__;
+	{
+		guard held(of.inode);
+		held.unlock();
+		has(said_of_wait<changed>(held), "changed, CPU 0: " + nothing);
+		has(said_of_wait<condition>(held), "inode, CPU 0: " + nothing);
+	}
+	{
+		guard held(files);
+		held.unlock();
+		has(said_of_wait<changed>(held), nothing);
+		irq_guard off(lock);
+		off.unlock();
+		has(said_of_wait<changed>(off), nothing);
+	}
+	{
+		irq_guard held(handlers);
+		held.unlock();
+		has(said_of_wait<condition>(held),
+		    "runqueue, CPU 0: " + nothing);
+	}
+	const guard holder(of.inode);
+	try_guard held(of.inode);
+	CHECK_FALSE(held);
+	has(said_of_wait<changed>(held), nothing);
+	has(said_of_wait<condition>(held), nothing);
+	CHECK(of.inode.is_held_by_me());
+	CHECK(files.try_lock());
+	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("sleep: checked: a guard that was downgraded")
+{
+	new_order<64, 4> fresh;
+	threads_locks of;
+	shared_mutex files;
+	const std::string downgraded = "a wait with a guard that was "
+				       "downgraded; at " __FILE__;
+	{
+		guard held(of.names);
+		CHECK(panic_of([&] { held.downgrade(); }) == "");
+		has(said_of_wait<changed>(held), downgraded);
+		has(said_of_wait<condition>(held),
+		    "names, CPU 0: " + downgraded);
+		has(panic_of([&] { held.downgrade(); }),
+		    "downgrade() by who reads it; at " __FILE__);
+		held.unlock();
+		has(panic_of([&] { held.downgrade(); }),
+		    "names, CPU 0: downgrade of what was released; "
+		    "at " __FILE__);
+	}
+	{
+		guard held(files);
+		held.downgrade();
+		CHECK(files.try_lock_shared());
+		files.unlock_shared();
+		has(said_of_wait<changed>(held), downgraded);
+	}
+	CHECK(files.try_lock());
+	{
+		try_guard held(of.names);
+		CHECK(held);
+		held.downgrade();
+	}
+	/* A reader waits, and reads again after it. */
+	{
+		shared_guard held(of.names);
+		CHECK(panic_of([&] {
+			      must(!of.not_full.wait_until(held, 0));
+		      }) == "");
+		CHECK_FALSE(of.names.try_lock());
+	}
+	CHECK(kernel_order_keeper()->places() == 0);
 }
 
 TEST_CASE("sleep: checked: a condition's parts out of turn")

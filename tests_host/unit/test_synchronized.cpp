@@ -91,6 +91,16 @@ TEST_CASE("synchronized: checked, a try that nobody asked is named")
 	}
 	auto held = data.lock();
 	CHECK(held->rows == 2);
+	current_cpu = 1;
+	{
+		auto failed = data.try_lock();
+
+		CHECK_FALSE(static_cast<bool>(failed));
+		has(panic_of([&] { failed->rows = 3; }),
+		    "data of a try_lock() that failed; at " __FILE__);
+	}
+	current_cpu = 0;
+	CHECK(held->rows == 2);
 }
 
 TEST_CASE("synchronized: with() returns what is computed inside")

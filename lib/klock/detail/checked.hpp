@@ -819,6 +819,16 @@ struct shared_usage {
 };
 
 namespace detail {
+/* A guard is used as if it held its lock. name: the lock's, or "guard". */
+[[gnu::noinline]] inline void complain_of_guard(const char *name,
+						const char *what, call_site by)
+{
+	misuse_text text;
+
+	text.add(what).add("; at ").add(by);
+	report_misuse(name, nullptr, text.c_str());
+}
+
 /* The place of shared_usage in a lock without readers. */
 struct no_shared_usage {
 	bool is_mine() const { return false; }

@@ -494,26 +494,33 @@ struct to_read {
 		 !Irqs::disables);
 };
 
-/* Whether the reader has become the writer. */
-struct upgraded {
-	bool value = false;
+/* How the lock of an upgradable guard is held. */
+enum class held_to : u8 {
+	upgrade,
+	write,
+	read, /* after a downgrade */
+};
+struct held_how {
+	held_to value = held_to::upgrade;
 };
 
 struct to_upgrade {
 	template <typename L>
-	using needs = upgraded;
+	using needs = held_how;
 
 	template <typename Lock>
-	[[gnu::always_inline]] static void take(Lock &&lock, bool &writes)
+	[[gnu::always_inline]] static void take(Lock &&lock, held_to &how)
 	{
-		writes = false;
+		how = held_to::upgrade;
 		lock.lock_upgradable();
 	}
 	template <typename Lock>
-	[[gnu::always_inline]] static void release(Lock &&lock, bool &writes)
+	[[gnu::always_inline]] static void release(Lock &&lock, held_to &how)
 	{
-		if (writes)
+		if (how == held_to::write)
 			lock.unlock();
+		else if (how == held_to::read)
+			lock.unlock_shared();
 		else
 			lock.unlock_upgradable();
 	}
@@ -521,6 +528,17 @@ struct to_upgrade {
 	template <typename L, typename Irqs>
 	static constexpr bool refuses = !upgradable_lock<inside<L>> ||
 					(irq_only_lock<L> && !Irqs::disables);
+};
+
+/*
+ * Whether a guard's writer has become a reader. Empty if the lock has no
+ * downgrade().
+ */
+template <bool>
+struct downgraded {};
+template <>
+struct downgraded<true> {
+	bool value = false;
 };
 
 /* The guard's call site, where the lock will ask for it. */
@@ -609,7 +627,14 @@ struct guard_of : in_a_block {
 	static constexpr bool tries = same_as<How, trying>;
 	static constexpr bool writes = same_as<Verbs, to_write>;
 	static constexpr bool reads = same_as<Verbs, to_read>;
+	static constexpr bool adopts = writes || reads;
 	using lock_type = lock_of<L>;
+	static constexpr bool is_checked = requires(call_site by) {
+		inside<lock_type>::complain_of_guard("", by);
+	};
+	/* A pair_guard has no downgrade(). */
+	static constexpr bool downgrades = writes && !same_as<How, later> &&
+					   downgradable_lock<inside<lock_type>>;
 
       public:
 	/* The lock, and the line it is named in. */
@@ -649,10 +674,10 @@ struct guard_of : in_a_block {
 	}
 	/* Nothing is left to try; what interrupts were, it could not know. */
 	guard_of(lock_here at, adopting)
-		requires(writes && (tries || Irqs::disables)) //
+		requires(adopts && (tries || Irqs::disables)) //
 	= delete;
 	template <typename With>
-		requires(writes && (tries || Irqs::disables)) //
+		requires(adopts && (tries || Irqs::disables)) //
 	guard_of(lock_here at, With &&with, adopting) = delete;
 	[[gnu::always_inline]] ~guard_of()
 	{
@@ -676,29 +701,94 @@ struct guard_of : in_a_block {
 	 * Before the block ends; interrupts are then as they were. Does nothing
 	 * where it holds nothing. by: the caller, found out by itself.
 	 */
-	void unlock(call_site by = caller_site())
+	[[gnu::always_inline]] void unlock(call_site by = caller_site())
 	{
 		if (give_up(by))
 			irqs.restore();
 	}
 
-	/* For condition.hpp: not held, interrupts as they were, until it is
-	 * taken back. */
+	/*
+	 * The writer becomes a reader, who leaves by unlock_shared(); no writer
+	 * comes between. Once, while it holds the lock. A template, so that
+	 * only the call is an error with a lock that has none.
+	 */
+	template <typename Lock = lock_type>
+	[[gnu::always_inline]] void downgrade(call_site by = caller_site())
+	{
+		static_assert(!reads, "a reader has nothing to downgrade");
+		static_assert(reads || downgradable_lock<inside<Lock>>,
+			      "this lock has no downgrade(): its writer cannot "
+			      "become a reader");
+		if constexpr (downgrades)
+			if (check_held("downgrade of what was released", by)) {
+				told_by(by).downgrade();
+				reads_now.value = true;
+			}
+	}
+
+	/*
+	 * For condition.hpp: not held, interrupts as they were, until it is
+	 * taken back. The guard holds the lock as it took it; if not, a checked
+	 * lock reports it, let_go() returns null, and nothing is done.
+	 */
 	[[nodiscard]] lock_type *let_go()
 	{
+		if constexpr (is_checked)
+			if (const char *const wrong = why_no_wait()) {
+				complain(wrong, kept.get());
+				return nullptr;
+			}
 		lock_type *const lock = give_up(kept.get());
 
 		irqs.restore();
 		return lock;
 	}
-	void take_back(lock_type &lock)
+	void take_back(lock_type *lock)
 	{
+		if constexpr (is_checked)
+			if (lock == nullptr)
+				return;
 		irqs.disable();
-		this->lock({lock, kept.get()});
+		this->lock({*lock, kept.get()});
+	}
+	/* Null, or why a wait must not release it and take it back. */
+	[[nodiscard]] const char *why_no_wait() const
+	{
+		if (!is_held())
+			return "a wait with a guard that holds nothing";
+		if (is_downgraded())
+			return "a wait with a guard that was downgraded";
+		return nullptr;
+	}
+	/*
+	 * For condition.hpp, too: the lock, where a wait needs nothing else of
+	 * the guard. The compiler then knows that a guard without a downgrade()
+	 * has none after a wait, either.
+	 */
+	[[nodiscard, gnu::always_inline]] lock_type &lock_alone()
+		requires(downgrades && same_as<Irqs, irqs_left> &&
+			 same_as<lock_type, L> &&
+			 !takes_call_sites<inside<lock_type>>)
+	{
+		return *held;
 	}
 
       protected:
 	bool is_held() const { return held != nullptr; }
+
+	/* False, and reported, if a checked lock is not held. */
+	[[gnu::always_inline]] bool
+	check_held([[maybe_unused]] const char *what,
+		   [[maybe_unused]] call_site by) const
+	{
+		if constexpr (is_checked) {
+			if (is_held())
+				return true;
+			complain(what, by);
+			return false;
+		}
+		return true;
+	}
 
 	template <typename... With>
 	[[gnu::always_inline]] guard_of(adopting, lock_here at, With &...given)
@@ -716,6 +806,22 @@ struct guard_of : in_a_block {
       private:
 	template <typename, typename, typename>
 	friend struct pair_guard_of;
+
+	static void complain(const char *what, call_site by)
+	{
+		inside<lock_type>::complain_of_guard(what, by);
+	}
+
+	/* Whether the writer has become a reader. */
+	[[gnu::always_inline]] bool is_downgraded() const
+	{
+		if constexpr (downgrades)
+			return reads_now.value;
+		else if constexpr (same_as<Verbs, to_upgrade>)
+			return taken_with.value == held_to::read;
+		else
+			return false;
+	}
 
 	/*
 	 * Takes the lock of a guard that holds nothing: for pair_guard alone,
@@ -744,6 +850,7 @@ struct guard_of : in_a_block {
 	{
 		auto &&lock = told(opening::inside_of(at.lock), at.by);
 
+		kept.keep(at.by);
 		static_assert(
 			!requires { taken_with.serve; },
 			"a try does not wait: without serve");
@@ -786,6 +893,9 @@ struct guard_of : in_a_block {
 			from.check_irqs_off(caller);
 		auto &&lock = told(opening::inside_of(from), caller);
 
+		if constexpr (downgrades)
+			if (is_downgraded())
+				return to_read::release(lock);
 		if constexpr (requires { taken_with.value; })
 			Verbs::release(lock, taken_with.value);
 		else
@@ -803,6 +913,7 @@ struct guard_of : in_a_block {
 
       private:
 	[[no_unique_address]] kept_caller<inside<lock_type>> kept;
+	[[no_unique_address]] downgraded<downgrades> reads_now;
 };
 
 /* Stands in for anything, behind an error. */
@@ -813,6 +924,7 @@ struct anything {
 	}
 	void upgrade();
 	bool try_upgrade();
+	void downgrade();
 };
 
 /* L is not guardable: gives one error for each Guard, which says why. */
@@ -888,13 +1000,15 @@ struct guard_of<L, Verbs, How, Irqs> {
 	explicit operator bool() const;
 	void lock(lock_here);
 	void unlock(call_site = {});
+	void downgrade(call_site = {});
 	bool is_held() const;
 	anything *let_go();
-	void take_back(anything &);
+	void take_back(anything *);
 
       protected:
 	anything told_by(call_site);
-	upgraded taken_with;
+	bool check_held(const char *, call_site) const;
+	held_how taken_with;
 };
 
 } // namespace detail
