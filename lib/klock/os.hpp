@@ -128,10 +128,12 @@ extern "C" bool klock_os_park_until(klock::u64 deadline);
 
 /*
  * Gives the thread a permit, if it has none, and makes it runnable. Called in
- * any context but NMI, with interrupts off and a spin lock of klock's held: it
- * must not wait for a thread. It may take the scheduler's lock; code that holds
- * that lock must then not release, wake or notify. The thread may be the
- * calling one, or the one that the handler interrupted.
+ * any context but NMI, with interrupts off and a spin lock of klock's held,
+ * which the woken thread takes next: it must neither switch to a thread nor
+ * wait for one. If a wake-up preempts, the kernel switches when interrupts are
+ * on again. It may take the scheduler's lock; code that holds that lock must
+ * then not release, wake or notify. The thread may be the calling one, or the
+ * one that the handler interrupted.
  */
 extern "C" void klock_os_unpark(klock::usize thread);
 

@@ -30,6 +30,11 @@ enum mistake {
 	until_never_ends,
 	until_never_false,
 	until_always_false,
+	until_false_at_once,
+	until_false_and_yields,
+	switches_at_once,
+	switches_on_one_cpu,
+	waits_for_the_sleep,
 };
 
 mistake in_the_next_threads;
@@ -40,10 +45,14 @@ struct sleeper {
 	const mistake made = in_the_next_threads;
 	std::mutex lock;
 	std::condition_variable woken;
-	bool permit = false, asleep = false;
+	bool permit = false;
+	std::atomic<bool> asleep{false};
 	std::atomic<bool> busy{false};
+	/* how often it gave its CPU away: in a pause or a park */
+	std::atomic<unsigned> given_away{0};
 };
-thread_local sleeper mine;
+/* Stays: a waker may look at it when its thread has ended. */
+thread_local sleeper &mine = *new sleeper;
 sleeper &everybody = *new sleeper; /* outlives those who sleep */
 
 sleeper &mine_or_all()
@@ -51,8 +60,17 @@ sleeper &mine_or_all()
 	return mine.made == one_number_for_all ? everybody : mine;
 }
 
+/* One CPU, with interrupts off: nobody runs but the woken thread. */
+std::atomic<bool> only_one_runs{false};
+
 /* Longer than a turn: threads that run have made progress by then. */
-void pause() { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
+void rest_a_while()
+{
+	mine.given_away++;
+	while (only_one_runs)
+		std::this_thread::yield();
+	std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
 
 bool park_until(klock::u64 deadline)
 {
@@ -60,6 +78,7 @@ bool park_until(klock::u64 deadline)
 	const mistake made = mine.made;
 	std::unique_lock held(me.lock);
 
+	me.given_away++;
 	if (made == sleeps_at_once)
 		me.permit = false;
 	if (made == look_and_sleep_apart && !me.permit) {
@@ -88,8 +107,26 @@ void give_unless_busy(sleeper &to)
 		to.permit = true;
 		to.woken.notify_one();
 	}
-	pause();
+	rest_a_while();
 	to.busy = false;
+}
+
+/* As where the woken thread runs at once, on the waker's CPU: the waker goes on
+ * when that thread gives the CPU away. */
+void switch_to(sleeper &to, bool was_asleep)
+{
+	const unsigned before = to.given_away;
+
+	only_one_runs = was_asleep && to.made == switches_on_one_cpu;
+	while (was_asleep && to.given_away == before)
+		std::this_thread::yield();
+	only_one_runs = false;
+}
+
+void await_sleep(const sleeper &to)
+{
+	while (!to.asleep)
+		std::this_thread::yield();
 }
 
 const char *named(mistake which)
@@ -99,9 +136,12 @@ const char *named(mistake which)
 	const klock::selftest::parking_world world = {
 		/* Detached: one that is never woken stays. */
 		[](void (*body)(void *), void *of) {
-			std::thread(body, of).detach();
+			std::thread([body, of] {
+				body(of);
+				mine.given_away++;
+			}).detach();
 		},
-		pause, which == none ? 20000u : 1000u, 300};
+		rest_a_while, which == none ? 20000u : 1000u, 300};
 
 	in_the_next_threads = which;
 	if (const char *wrong = test.run(world))
@@ -129,6 +169,10 @@ bool klock_os_park_until(klock::u64 deadline)
 
 	if (made == until_always_false && ~deadline != 0)
 		return false;
+	if (made == until_false_and_yields)
+		rest_a_while();
+	if (made == until_false_at_once || made == until_false_and_yields)
+		return false;
 	return park_until(made == until_never_ends ? ~klock::u64{0}
 						   : deadline) ||
 	       made == until_never_false;
@@ -141,7 +185,11 @@ void klock_os_unpark(klock::usize thread)
 
 	if (made == busy_with_another)
 		return give_unless_busy(to);
-	std::lock_guard held(to.lock);
+	if (made == waits_for_the_sleep)
+		await_sleep(to);
+	std::unique_lock held(to.lock);
+	const bool was_asleep = to.asleep;
+
 	if (made == wakes_nobody
 		    ? !to.asleep
 		    : made != lost_where_nobody_sleeps || to.asleep)
@@ -149,6 +197,9 @@ void klock_os_unpark(klock::usize thread)
 	if (made == interrupts_on)
 		klock::arch::fake::irq_flag = true;
 	to.woken.notify_one();
+	held.unlock();
+	if (made == switches_at_once || made == switches_on_one_cpu)
+		switch_to(to, was_asleep);
 }
 }
 
@@ -171,6 +222,11 @@ TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
 		{until_never_ends, "does not end at its deadline"},
 		{until_never_false, "is never false"},
 		{until_always_false, "is false before its time"},
+		{until_false_at_once, "is false before its time"},
+		{until_false_and_yields, "is false before its time"},
+		{switches_at_once, "switches to the thread that it wakes"},
+		{switches_on_one_cpu, "switches to the thread that it wakes"},
+		{waits_for_the_sleep, "or waits for it"},
 	};
 
 	CHECK(named(none) == nullptr);

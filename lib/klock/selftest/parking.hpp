@@ -13,8 +13,12 @@
  * klock_os_park_until() in the same way, if there is one. Threads that a wrong
  * function never wakes stay asleep: end the run then.
  *
+ * As klock does, it unparks with a spin lock held and interrupts off, and the
+ * woken thread takes that lock next.
+ *
  * Not found: a missing memory order that this machine's CPUs do not show. Model
- * checking the functions finds those (model/README.md).
+ * checking the functions finds those (model/README.md). On one CPU, an unpark
+ * that spins until another thread has run hangs without a name.
  */
 #pragma once
 
@@ -39,15 +43,11 @@ struct parking_world {
 struct parking_test {
 	/* Called by one thread of the kernel. Returns null, or what is wrong.
 	 */
-	const char *run(const parking_world &w)
-	{
-		return all_of(w, [] { klock_os_park(); });
-	}
+	const char *run(const parking_world &w) { return all_of(w, false); }
 
 	const char *run_timed(const parking_world &w)
 	{
-		const char *const wrong =
-			all_of(w, [] { (void)klock_os_park_until(~u64{0}); });
+		const char *const wrong = all_of(w, true);
 
 		if (wrong)
 			return wrong;
@@ -65,23 +65,27 @@ struct parking_test {
 		atomic<usize> handle;
 		atomic<u32> word;
 		atomic<u32> other_word;
+		/* the lock that it holds while it unparks */
+		atomic<bool> inner;
 	};
 
 	/* More returns in a row than a correct park() makes. */
 	static constexpr u32 too_many = 100'000;
 	/* A thread that does not return for that many pauses sleeps. */
 	static constexpr u32 pauses_asleep = 1000;
+	/* Looks at the lock of a waker that may be on the same CPU: seconds. */
+	static constexpr u32 too_long = 10'000'000;
+	static constexpr const char *runs_first =
+		"klock_os_unpark() switches to the thread that it wakes, or "
+		"waits for it: it must return first";
 
-	const char *all_of(const parking_world &w, void (*sleeping)())
+	const char *all_of(const parking_world &w, bool is_timed)
 	{
 		world = w;
-		rest = sleeping;
+		timed = is_timed;
 		found.store_relaxed(nullptr);
-		at_work(1, &parking_test::park_after_unpark);
-		if (fault())
-			return fault();
-		give(0);
-		steps.store_release(1);
+		giving.store_relaxed(0);
+		at_work(2, &parking_test::park_after_unpark);
 		hang_if([this] { return steps.load_acquire() == 2; },
 			"a park sleeps although there is a permit: "
 			"klock_os_unpark() came before it");
@@ -98,24 +102,37 @@ struct parking_test {
 
 	/* -- What the threads do -- */
 
-	void park_after_unpark(unsigned)
+	void park_after_unpark(unsigned me)
 	{
+		if (me == 1)
+			return unpark_twice();
 		while (steps.load_acquire() != 1 && !fault())
 			world.pause();
-		rest_once();
+		rest_once(me);
 		steps.store_release(2);
 		while (!leaving.load_relaxed()) {
-			rest_once();
+			rest_once(me);
 			parks.fetch_add_relaxed(1);
 		}
 		while (steps.load_acquire() != 3 && !fault())
 			world.pause();
 	}
 
+	/* Before the first park, and when the second has slept for long. */
+	void unpark_twice()
+	{
+		give(1, 0);
+		steps.store_release(1);
+		while (!leaving.load_relaxed() && !fault())
+			world.pause();
+		give(1, 0);
+		steps.store_release(3);
+	}
+
 	/* Nobody unparks it: returns are rare, or the permit is still there. */
 	void see_it_sleep()
 	{
-		u32 seen = 0, idle = 0;
+		u32 seen = 0, idle = 0, moved = 0;
 
 		for (u32 i = 0; i < world.patience && !fault(); i++) {
 			const u32 now = parks.load_relaxed();
@@ -124,21 +141,23 @@ struct parking_test {
 				note("a park does not take the permit: it "
 				     "returns again and again");
 			idle = now == seen ? idle + 1 : 0;
+			moved += now != seen;
 			if (idle > pauses_asleep)
 				break;
 			seen = now;
 			world.pause();
 		}
+		if (moved > world.patience / 2)
+			note("a park does not sleep: it returns again and "
+			     "again");
 		leaving.store_relaxed(true);
-		give(0);
-		steps.store_release(3);
 	}
 
 	/* Waits until the word is the turn. Only the permit orders it. */
-	void wait_for(atomic<u32> &word, u32 turn)
+	void wait_for(unsigned me, atomic<u32> &word, u32 turn)
 	{
 		while (word.load_relaxed() != turn && !fault())
-			rest_once();
+			rest_once(me);
 		steps.fetch_add_relaxed(1);
 	}
 
@@ -148,12 +167,12 @@ struct parking_test {
 
 		for (u32 turn = 1; turn <= world.rounds && !fault(); turn++) {
 			if (me)
-				wait_for(workers[1].word, turn);
+				wait_for(me, workers[1].word, turn);
 			relax_for(dice.below(30));
 			workers[!me].word.store_relaxed(turn);
-			give(!me);
+			give(me, !me);
 			if (!me)
-				wait_for(workers[0].word, turn);
+				wait_for(me, workers[0].word, turn);
 		}
 	}
 
@@ -164,15 +183,15 @@ struct parking_test {
 
 		for (u32 turn = 1; turn <= world.rounds && !fault(); turn++) {
 			if (me == 2) {
-				wait_for(third.word, turn);
-				wait_for(third.other_word, turn);
+				wait_for(me, third.word, turn);
+				wait_for(me, third.other_word, turn);
 				workers[0].word.store_relaxed(turn);
 				workers[1].word.store_relaxed(turn);
 				continue;
 			}
 			(me ? third.word : third.other_word)
 				.store_relaxed(turn);
-			give(2);
+			give(me, 2);
 			while (workers[me].word.load_relaxed() != turn &&
 			       !fault())
 				world.pause();
@@ -216,6 +235,7 @@ struct parking_test {
 			workers[i].test = this;
 			workers[i].word.store_relaxed(0);
 			workers[i].other_word.store_relaxed(0);
+			workers[i].inner.store_relaxed(false);
 			world.start(body, &workers[i]);
 		}
 		hang_if([this] { return ready.load_acquire() == count; },
@@ -265,27 +285,62 @@ struct parking_test {
 			idle = now == before ? idle + 1 : 0;
 			before = now;
 			if (idle == world.patience)
-				note(otherwise);
+				note(giving.load_relaxed() ? runs_first
+							   : otherwise);
 			world.pause();
 		}
 	}
 
-	/* Unparks with interrupts off, as klock does. */
-	void give(unsigned to)
+	/* Unparks with interrupts off and a spin lock held, as klock does. */
+	void give(unsigned me, unsigned to)
 	{
 		const irq_state before = irq_save();
+		atomic<bool> &mine = workers[me].inner;
 
-		klock_os_unpark(workers[to].handle.load_relaxed());
+		if (take(mine)) {
+			giving.fetch_add_relaxed(1);
+			klock_os_unpark(workers[to].handle.load_relaxed());
+			giving.fetch_add_relaxed(~u32{0});
+			mine.store_relaxed(false);
+		}
 		if (irqs_enabled())
 			note("klock_os_unpark() turns interrupts on");
 		irq_restore(before);
 	}
 
-	void rest_once()
+	/* Parks once, and then takes its waker's lock. The third thread does
+	 * not: it must be able to look between its two wakers' calls. */
+	void rest_once(unsigned me)
 	{
-		rest();
+		if (!timed)
+			klock_os_park();
+		else if (!klock_os_park_until(~u64{0}))
+			note("klock_os_park_until() is false before its time");
 		if (!irqs_enabled())
 			note("a park leaves interrupts off");
+		const irq_state before = irq_save();
+
+		if (me < 2 && take(workers[!me].inner))
+			workers[!me].inner.store_relaxed(false);
+		irq_restore(before);
+	}
+
+	/*
+	 * False after a fault. Relaxed: the permit alone orders what the
+	 * threads tell each other. A holder on the same CPU, with interrupts
+	 * off, runs no more while this spins.
+	 */
+	bool take(atomic<bool> &inner)
+	{
+		for (u32 looks = 0; !fault(); looks++) {
+			if (!inner.load_relaxed() &&
+			    !inner.exchange_relaxed(true))
+				return true;
+			if (looks == too_long)
+				note(runs_first);
+			cpu_relax();
+		}
+		return false;
 	}
 
 	/* Notes the first fault; later ones may follow from it. */
@@ -298,11 +353,14 @@ struct parking_test {
 	const char *fault() const { return found.load_relaxed(); }
 
 	parking_world world{};
-	void (*rest)() = nullptr;
+	/* parks by klock_os_park_until() */
+	bool timed = false;
 	part work = nullptr;
 	u32 count = 0;
 	atomic<const char *> found;
 	atomic<u32> steps, parks, ready, finished, gone;
+	/* calls of klock_os_unpark() that have not returned */
+	atomic<u32> giving;
 	atomic<bool> leaving;
 	worker workers[3];
 };
