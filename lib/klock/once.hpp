@@ -16,19 +16,26 @@
  * call is one load.
  *
  * Source:      the field's "call once"; the states are ours, and the checker's.
- * Size:        once: 4 bytes; zero bytes: not done yet. lazy<T>: T and 4 bytes,
- *              rounded up to T's alignment; zero bytes: not made yet. No
- *              destructor is registered, no __cxa_guard is called: both may lie
- *              in a kernel's .bss.     Checked: unit/once: size, unit/lazy
+ * Size:        once: a word, 8 bytes, on 32 bits 4; zero bytes: not done yet.
+ *              lazy<T>: T and a word, rounded up to the larger alignment; zero
+ *              bytes: not made yet. No destructor is registered, no __cxa_guard
+ *              is called: both may lie in a kernel's .bss.
+ *                                      Checked: unit/once: size, unit/lazy
  * Context:     threads and handlers, on CPUs that have a number (klock/os.hpp);
  *              before CPUs have one, one CPU alone. A handler that calls it
  *              while its own CPU runs the function panics, and so does a
- *              function that calls itself: both would wait for ever. So the
- *              function must not be preempted. NMI: is_done() and peek() only.
+ *              function that calls itself: both would wait for ever. NMI:
+ *              is_done() and peek() only.
  *                                      Checked: model/once: a handler
+ *              The function must not be preempted, unless the kernel defines
+ *              klock_os_owner_id(): then threads are told apart, also of one
+ *              CPU, and those that wait spin until they are preempted. There a
+ *              handler calls it only when it is done: it could spin for a
+ *              thread that waits for this CPU.
+ *                                      Checked: unit/once: a thread
  *
- * State (state):  0 new --call--> 1 + CPU running --true--> done
- *                                                 --false--> 0 new
+ * State (state):  0 new --call--> 1 + owner running --true--> done
+ *                                                   --false--> 0 new
  *
  * Ordering:
  *	O1  call     state.load_acquire              pairs with O4
@@ -51,14 +58,14 @@ struct once {
 	constexpr once() = default;
 
 	/*
-	 * Runs what() unless it is done; waits while another CPU runs it. True:
+	 * Runs what() unless it is done; waits while another runs it. True:
 	 * it is done. False: what() returned false in this call; a what() that
 	 * returns nothing cannot fail.
 	 */
 	template <typename What>
 	bool call(What &&what)
 	{
-		const u32 now = state.load_acquire(); /* O1 */
+		const usize now = state.load_acquire(); /* O1 */
 
 		return now == done || call_slowly(what, now);
 	}
@@ -71,13 +78,16 @@ struct once {
 	}
 
       private:
-	static constexpr u32 fresh = 0;
-	static constexpr u32 done = ~u32{0};
+	static constexpr usize fresh = 0;
+	static constexpr usize done = ~usize{0};
+	/* two owners have it: an owner may be done - 1, too */
+	static constexpr usize one_of_two = done - 1;
 
 	template <typename What>
-	[[gnu::noinline]] bool call_slowly(What &what, u32 now)
+	[[gnu::noinline]] bool call_slowly(What &what, usize now)
 	{
-		const u32 me = cpu_id() + 1;
+		const usize owner = owner_id();
+		const usize me = owner < one_of_two ? owner + 1 : one_of_two;
 
 		for (;;) {
 			if (now == fresh &&
@@ -85,10 +95,13 @@ struct once {
 				return finish(run(what));
 			if (now == done)
 				return true;
-			if (now == me)
-				panic("once", this, me - 1,
-				      "called again by the CPU that runs it");
-			now = state.await_acquire([](u32 v) {
+			if (now == me && me != one_of_two)
+				panic("once", this, cpu_id(),
+				      owner_is_cpu() ? "called again by the "
+						       "CPU that runs it"
+						     : "called again by the "
+						       "thread that runs it");
+			now = state.await_acquire([](usize v) {
 				return v == fresh || v == done;
 			}); /* O6 */
 		}
@@ -119,8 +132,8 @@ struct once {
 		return succeeded;
 	}
 
-	/* 0: not yet; 1 + CPU: that CPU runs it; all ones: done */
-	atomic<u32> state;
+	/* 0: not yet; 1 + owner: that CPU or thread runs it; all ones: done */
+	atomic<usize> state;
 };
 
 /*

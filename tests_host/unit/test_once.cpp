@@ -26,9 +26,9 @@ struct counted {
 
 } // namespace
 
-TEST_CASE("once: size is 4 bytes, and zero bytes are new")
+TEST_CASE("once: size is a word, and zero bytes are new")
 {
-	static_assert(sizeof(once) == 4);
+	static_assert(sizeof(once) == sizeof(usize));
 	static constinit once tables;
 	int runs = 0;
 
@@ -112,9 +112,8 @@ TEST_CASE("lazy: size is once and T; zero bytes are not made yet")
 	static constinit lazy<int> in_bss;
 	static constinit lazy<stays> not_moved;
 
-	static_assert(sizeof(lazy<int>) == 8);
+	static_assert(sizeof(lazy<int>) == 2 * sizeof(usize));
 	static_assert(sizeof(lazy<u64>) == 8 + alignof(lazy<u64>));
-	static_assert(alignof(lazy<u64>) == alignof(u64));
 	CHECK(all_zero(in_bss));
 	CHECK(in_bss.get([] { return 4; }) == 4);
 	CHECK(not_moved.get([] { return stays(6); }).value == 6);

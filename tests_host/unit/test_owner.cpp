@@ -5,12 +5,17 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/once.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "pretended_kernel.hpp"
 #include "order_kernel.hpp"
 #include "stepper.hpp"
+
+#include <chrono>
+#include <thread>
+
 using namespace klock;
 
 unsigned long klock_os_owner_id(void) { return current_thread; }
@@ -99,6 +104,62 @@ TEST_CASE("checked_lock: a handler is who it interrupted")
 		said = panic_of([&] { lock.lock(); });
 	});
 	has(said, "recursion: the caller holds it");
+}
+
+/* The waiter's look is the end of the first's run; it is by another thread. */
+TEST_CASE("once: a thread may wait for another of its CPU")
+{
+	/* Numbers, and addresses that differ in their upper half alone. */
+	static constexpr unsigned long pairs[][2] = {
+		{1, 2},
+		{0x1000, 0x1000 + (1ul << (sizeof(long) * 4))},
+		{~0ul - 1, ~0ul - 2}};
+
+	for (const auto &two : pairs) {
+		once tables;
+		std::string said;
+		std::atomic<bool> runs{false}, ends{false};
+		std::thread first([&] {
+			as_thread(two[0], 1, [&] {
+				tables.call([&] {
+					runs = true;
+					while (!ends)
+						std::this_thread::yield();
+				});
+			});
+		});
+
+		while (!runs)
+			std::this_thread::yield();
+		std::thread ender([&] {
+			std::this_thread::sleep_for(
+				std::chrono::milliseconds(20));
+			ends = true;
+		});
+		as_thread(two[1], 1, [&] {
+			said = panic_of([&] { tables.call([] {}); });
+			ends = true;
+		});
+		ender.join();
+		first.join();
+		CHECK(said == "");
+		CHECK(tables.is_done());
+	}
+}
+
+TEST_CASE("once: a function that calls itself, by a thread that has moved")
+{
+	once tables;
+
+	as_thread(0x1000, 1, [&] {
+		tables.call([&] {
+			current_cpu = 2;
+			has(panic_of([&] { tables.call([] {}); }),
+			    "once, CPU 2: called again by the thread that runs "
+			    "it");
+		});
+	});
+	CHECK(tables.is_done());
 }
 
 } // namespace checked_owner_tests

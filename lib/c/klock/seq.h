@@ -85,9 +85,9 @@ int klock_seq_count_is_written(const struct klock_seq_count *count);
 #define KLOCK_BARRIER_INIT {0, 0}
 /* clang-format on */
 
-/* once: 4 bytes; zero bytes: not done yet */
+/* once: a word, 8 bytes, on 32 bits 4; zero bytes: not done yet */
 struct __attribute__((may_alias)) klock_once {
-	unsigned int klock_state;
+	unsigned long klock_state;
 };
 
 /* spin_barrier: 8 bytes; zero bytes: none has arrived */
@@ -99,7 +99,7 @@ struct __attribute__((may_alias)) klock_barrier {
 void klock_once_init(struct klock_once *once);
 
 /*
- * Runs what(with) unless it is done; waits while another CPU runs one. 1: it is
+ * Runs what(with) unless it is done; waits while another runs one. 1: it is
  * done. 0: what() returned 0, here and now: it has failed, and the next tries
  * again.
  */
