@@ -62,7 +62,8 @@
  *			change that uses its own wait_queue
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
- *	number		not below max_contenders; unlock() with another than
+ *	number		not below max_contenders; in use already: another CPU
+ *			waits or holds under it; unlock() with another than
  *			lock()'s
  *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() with another than lock()'s; a node that is lent

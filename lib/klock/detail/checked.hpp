@@ -857,11 +857,14 @@ struct shared_usage_for<L> {
 } // namespace detail
 
 /*
- * lent_nodes - the nodes that are lent to a checked lock at this moment
+ * lent_nodes - the nodes and numbers that checked locks use at this moment
  *
  * A node serves one acquisition at a time. If it serves two, in one lock or in
  * two, the waiter behind it waits for ever. A lock cannot see that, as the node
  * may be in another lock: so there is one table for all checked locks.
+ *
+ * The number of a waiter or holder, in a lock that is indexed by CPU, is used
+ * for one at a time, too. It stands in the table as an address in that lock.
  *
  * It is a hash table with open addressing: an address has a few places. If
  * other nodes have them all, the node is not noted and not checked. Two
@@ -874,10 +877,8 @@ struct lent_nodes {
 	constexpr lent_nodes() = default;
 
 	/* Notes that the node is lent; false: it is lent already. */
-	[[nodiscard]] bool lend(const void *node)
+	[[nodiscard]] bool lend(usize address)
 	{
-		const usize address = reinterpret_cast<usize>(node);
-
 		if (find(address))
 			return false;
 		for (usize i = 0; i < tries; i++) {
@@ -892,10 +893,8 @@ struct lent_nodes {
 		return true;
 	}
 
-	void give_back(const void *node)
+	void give_back(usize address)
 	{
-		const usize address = reinterpret_cast<usize>(node);
-
 		if (atomic<usize> *const at = find(address))
 			at->store_relaxed(nobody);
 	}
@@ -907,8 +906,10 @@ struct lent_nodes {
 
 	atomic<usize> &place(usize address, usize i)
 	{
-		/* Nodes are as far apart as a line, or as a stack frame. */
-		const usize hash = address / 16 + address / 1024;
+		/* Nodes are as far apart as a line, or as a stack frame;
+		 * numbers, by 1. */
+		const usize hash = address / 16 + address / 1024 +
+				   address % 16 * (places / 16);
 
 		return lent[(hash + i) % places];
 	}
@@ -1178,6 +1179,7 @@ struct checked_core {
 			note_taken(mine);
 			return true;
 		}
+		give_back_number(with);
 		give_back(with);
 		usage.count_out();
 		note_gone(mine);
@@ -1202,6 +1204,7 @@ struct checked_core {
 			usage.before_inner(by);
 		before_leaving(key(with), by);
 		const held_place mine = note_leaving();
+		give_back_number(with);
 		over_inner(by, unlock_inner);
 		give_back(with);
 		note_gone(mine);
@@ -1524,17 +1527,49 @@ struct checked_core {
 						   by);
 	}
 
-	void lend(unsigned, call_site) {}
+	void lend(unsigned number, call_site by)
+	{
+		if (has_address(number) &&
+		    !nodes_in_use.lend(address_of(number)))
+			usage.complain("a number that is in use already", by);
+	}
 	void lend(may_upgrade, call_site) {}
 	void lend(const lent_node &with, call_site by)
 	{
-		if (!nodes_in_use.lend(&with))
+		if (!nodes_in_use.lend(key(with)))
 			usage.complain("a node that is in use already", by);
 	}
 
 	void give_back(unsigned) {}
 	void give_back(may_upgrade) {}
-	void give_back(const lent_node &with) { nodes_in_use.give_back(&with); }
+	void give_back(const lent_node &with)
+	{
+		nodes_in_use.give_back(key(with));
+	}
+
+	/* Before the release: another thread of this CPU may use it right
+	 * after it. */
+	void give_back_number(unsigned number)
+	{
+		if (has_address(number))
+			nodes_in_use.give_back(address_of(number));
+	}
+	void give_back_number(may_upgrade) {}
+	void give_back_number(const lent_node &) {}
+
+	/*
+	 * A number stands in the table as the address of that byte of this
+	 * lock, which no node and no other lock has. A lock of fewer bytes than
+	 * CPUs checks the numbers that fit.
+	 */
+	static constexpr bool has_address(unsigned number)
+	{
+		return cpu_lock<L> && number < sizeof(checked_core);
+	}
+	usize address_of(unsigned number) const
+	{
+		return reinterpret_cast<usize>(this) + number;
+	}
 
 	/* -- Passed to a counted lock inside (counted_lock.hpp), if any -- */
 
