@@ -9,8 +9,10 @@
 #include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/irq_shared_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
 #include <klock/print_held.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
@@ -244,6 +246,7 @@ TEST_CASE("sleep: checked: a wait with a guard that holds nothing")
 	mutex files;
 	ticket_lock<u8> lock;
 	irq_lock<spin> handlers;
+	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
 	const std::string nothing = "a wait with a guard that holds nothing; "
 				    "at " __FILE__;
 	{
@@ -265,6 +268,10 @@ TEST_CASE("sleep: checked: a wait with a guard that holds nothing")
 		held.unlock();
 		has(said_of_wait<condition>(held),
 		    "runqueue, CPU 0: " + nothing);
+		irq_guard writes(routes);
+		writes.unlock();
+		has(said_of_wait<condition>(writes),
+		    "routes, CPU 0: " + nothing);
 	}
 	const guard holder(of.inode);
 	try_guard held(of.inode);
