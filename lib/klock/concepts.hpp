@@ -11,6 +11,7 @@
  *
  *	shared_lockable	lock_shared()		or lock_shared(cpu)
  *	upgradable_lock	lock_upgradable()	by one who may write later
+ *	downgradable_lock  downgrade()		a writer goes on as a reader
  *
  * A waiter can do something meanwhile, by lock(serve) of a serving_lock.
  */

@@ -29,9 +29,10 @@
  *	held.downgrade();				held to read from here
  *
  * Where the lock has a downgrade() (shared_mutex, rw_ticket_lock,
- * phase_fair_lock), each guard of one writer has it, too: called once, while it
- * holds the lock. The guard then releases by unlock_shared(). It does not learn
- * of names.downgrade(), and would release by unlock().
+ * phase_fair_lock), guard and try_guard have it, too, and their forms with
+ * interrupts off: called once, while the guard holds the lock. It then releases
+ * by unlock_shared(). It does not learn of names.downgrade(), and would release
+ * by unlock().
  *
  * A guard without a name, klock::guard{lock}, would release at once: the
  * compiler warns. Two locks: pair_guard; without waiting: try_guard.

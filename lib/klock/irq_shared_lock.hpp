@@ -44,7 +44,7 @@
  *              klock/irq.hpp of the port
  *
  * State (gate):  0 open --handler--> n reads --lock--> waits;  0 --lock--> shut
- *              --unlock--> 0
+ *              --unlock, downgrade--> 0
  *
  * Ordering (beside L's own):
  *	O1  shut                 compare_exchange_acquire  pairs with O4
@@ -191,6 +191,16 @@ struct gated : sleeps_of<L>, threads_of<L> {
 	{
 		gate.unlock(by...);
 		inner.unlock(by...);
+	}
+
+	/* The writer becomes a reader, beside handlers; no writer comes
+	 * between. */
+	template <typename... By>
+		requires requires(L &l, By... by) { l.downgrade(by...); }
+	void downgrade(By... by)
+	{
+		gate.unlock(by...);
+		inner.downgrade(by...);
 	}
 
 	/* -- A thread that reads -- */

@@ -446,6 +446,30 @@ TEST_CASE("irq_shared_lock: who is in, and with interrupts on or off")
 	CHECK_FALSE(it.is_locked());
 }
 
+TEST_CASE("irq_shared_lock: a writer that becomes a reader")
+{
+	irq_shared_lock<phases> it;
+	irq_shared_lock<checked_lock<phases, "routes">> checked;
+	const auto downgrades = [](auto &lock) {
+		irq_guard held(lock);
+
+		CHECK_FALSE(gets_in<handler_shared_try_guard>(lock));
+		held.downgrade();
+		CHECK(gets_in<handler_shared_try_guard>(lock));
+		CHECK_FALSE(irqs_enabled());
+		as(1, context::interrupt, [&] {
+			CHECK(gets_in<irq_shared_try_guard>(lock));
+			CHECK_FALSE(gets_in<irq_try_guard>(lock));
+		});
+	};
+
+	downgrades(it);
+	CHECK_FALSE(it.is_locked());
+	CHECK(panic_of([&] { downgrades(checked); }) == "");
+	CHECK_FALSE(checked.is_locked());
+	CHECK(irqs_enabled());
+}
+
 TEST_CASE("irq_shared_lock: many handlers read at once")
 {
 	irq_shared_lock<phases> it;
