@@ -168,7 +168,8 @@ struct phase_fair_lock {
 
 	/*
 	 * The holder's alone, who reads from here, with those that wait to, and
-	 * leaves by unlock_shared(). No writer comes between.
+	 * leaves by unlock_shared(). No writer comes between. A guard has its
+	 * own downgrade().
 	 */
 	void downgrade()
 	{

@@ -151,7 +151,8 @@ struct rw_ticket_lock {
 
 	/*
 	 * The holder's alone, who reads from here, with the readers next behind
-	 * it, and leaves by unlock_shared(). No writer comes between.
+	 * it, and leaves by unlock_shared(). No writer comes between. A guard
+	 * has its own downgrade().
 	 */
 	void downgrade()
 	{

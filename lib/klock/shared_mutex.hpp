@@ -151,7 +151,8 @@ struct patient_shared_mutex {
 	}
 	void unlock_shared() { leave(one_reader); }
 
-	/* The writer becomes a reader; no writer comes between. */
+	/* The writer becomes a reader; no writer comes between. A guard has
+	 * its own downgrade(). */
 	void downgrade()
 	{
 		section in(inner);
