@@ -17,7 +17,7 @@ constinit u64 frequency = 0;
 constinit bool is_known = false;
 constinit u64 coarse_step = 0;
 
-/* The shortest way that the clock goes between two looks, in nanoseconds. */
+/* The shortest way that the clock goes between two looks, in cycles. */
 u64 step_of_clock()
 {
 	u64 shortest = ~u64{0};
@@ -31,21 +31,22 @@ u64 step_of_clock()
 		if (now - before < shortest)
 			shortest = now - before;
 	}
-	return cycles_to_ns(shortest);
+	return shortest;
 }
 
 /* As a hypervisor has it that traps each look: locks take less. */
 void say_coarse_clock()
 {
 	constexpr u64 too_long = 1000;
-	const u64 step = step_of_clock();
+	const u64 cycles = step_of_clock();
+	const u64 step = cycles_to_ns(cycles);
 
 	coarse_step = step > too_long ? step : 0;
 	if (coarse_step)
 		print("# boot: the clock goes by steps of %u ns: too long to "
 		      "measure a lock by\n",
 		      step);
-	else if (step == 0)
+	else if (cycles == 0)
 		print("# boot: the clock stands still\n");
 }
 
