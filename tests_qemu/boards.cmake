@@ -93,6 +93,7 @@ function(klock_board arch image)
 
 	klock_shootdown(full ${a} ${image})
 	klock_boot(test ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
+	klock_silent(full ${a} ${image})
 	klock_endings(full ${a} ${image} 512 "called from ")
 	klock_misuses(test ${a} ${image})
 

@@ -62,6 +62,11 @@ constexpr benches rows_of()
 benches all_benches() { return rows_of<all_locks<most_cpus>>(); }
 benches busted_benches() { return rows_of<busted_locks>(); }
 
+const bench &to_find(const bench &mutant)
+{
+	return asks_for(seeded::right_mutant) ? *all_benches().begin() : mutant;
+}
+
 watched watched_torture(const bench &b, unsigned cpus, stuck standstill)
 {
 	return {&b.torture,

@@ -45,6 +45,9 @@ struct benches {
 [[nodiscard]] benches all_benches();
 [[nodiscard]] benches busted_benches();
 
+/* Returns the mutant; with fault=right_mutant, a lock that is right. */
+[[nodiscard]] const bench &to_find(const bench &mutant);
+
 /* The description of a run for the watchdog. */
 watched watched_torture(const bench &b, unsigned cpus, stuck standstill);
 watched watched_storm(const storm &test, lock_state (*state)(const void *),

@@ -53,6 +53,69 @@ void print_row(const options &o, const char *name, u32 cpus,
 	print_verdict(o, name, wrong);
 }
 
+/* -- fault=: a lock that is wrong in one way -- */
+
+constinit seeded wrong_now = seeded::nothing;
+
+template <typename L>
+struct wrong_lock : L {
+	void lock(unsigned cpu)
+	{
+		if (!has_given_up)
+			L::lock(cpu);
+	}
+
+	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
+	{
+		const u64 now = klock::cycles();
+
+		switch (wrong_now) {
+		case seeded::early:
+			return L::try_lock_until(cpu, now);
+		case seeded::late:
+			return L::try_lock_until(cpu,
+						 now + (deadline - now) * 3);
+		case seeded::let_in:
+			is_in[cpu] = true;
+			return true;
+		default:
+			const bool in = L::try_lock_until(cpu, deadline);
+
+			has_given_up = wrong_now == seeded::no_exclusion && !in;
+			return in;
+		}
+	}
+
+	void unlock(unsigned cpu)
+	{
+		if (!is_in[cpu] && !has_given_up)
+			L::unlock(cpu);
+		is_in[cpu] = false;
+	}
+
+      private:
+	volatile bool has_given_up = false;
+	bool is_in[most_cpus] = {};
+};
+
+/* Sets wrong_now, if fault= asks for one of these; else returns false. */
+bool seed_wrong_lock()
+{
+	constexpr seeded faults[] = {seeded::early, seeded::late,
+				     seeded::let_in, seeded::no_exclusion};
+
+	for (const seeded fault : faults)
+		if (asks_for(fault))
+			wrong_now = fault;
+	return wrong_now != seeded::nothing;
+}
+
+template <typename Subject>
+using wrong_subject =
+	klock::selftest::subject<"wrong_lock",
+				 wrong_lock<typename Subject::lock>,
+				 klock::selftest::service::none>;
+
 template <typename Subject>
 [[gnu::noinline]] void try_one(const options &o, u32 asked)
 {
@@ -64,7 +127,8 @@ template <typename Subject>
 		return;
 	}
 	say_running(o, Subject::name);
-	t.prepare(cpus, deadline_for(cpus), attempts);
+	t.prepare(cpus, deadline_for(cpus),
+		  asks_for(seeded::no_attempt) ? 0 : attempts);
 	run_watched(t, Subject::name, cpus, stuck::is_a_bug,
 		    [](unsigned cpu) { deadline_bench<Subject>.run(cpu); });
 	const deadline_result r = t.outcome();
@@ -92,7 +156,10 @@ int run_deadline(const options &o)
 	begin_report(o, o.counts * rows);
 	for (u32 i = 0; i < o.counts; i++)
 		for_each_timed([&]<typename Subject>() {
-			try_one<Subject>(o, o.cpus[i]);
+			if (seed_wrong_lock())
+				try_one<wrong_subject<Subject>>(o, o.cpus[i]);
+			else
+				try_one<Subject>(o, o.cpus[i]);
 		});
 	return end_report();
 }

@@ -103,7 +103,8 @@ experiment experiment_for(const options &o, u32 cpus)
 	return {.cpus = cpus,
 		.section = o.section,
 		.think = o.think,
-		.acquisitions = o.acquisitions,
+		.acquisitions = asks_for(seeded::too_few) ? o.acquisitions / 2
+							  : o.acquisitions,
 		.cycles = o.seconds * boot::clock_hz(),
 		.seed = o.seed,
 		.irqs_off = o.irq != 0};
@@ -113,7 +114,7 @@ experiment experiment_for(const options &o, u32 cpus)
 const char *missing(const options &o, const experiment &e, u64 acquisitions,
 		    u64 in_handler)
 {
-	if (!acquisitions || (!e.cycles && acquisitions < e.acquisitions))
+	if (!acquisitions || (!e.cycles && acquisitions < o.acquisitions))
 		return "fewer acquisitions than were asked for";
 	if (o.irq && !in_handler)
 		return "no interrupt handler took the lock: too short a run?";
@@ -146,6 +147,8 @@ void run_stand(const options &o, const prepared &p)
 			run_with_timer(cpu, *static_cast<const u64 *>(of));
 		},
 		&period);
+	if (asks_for(seeded::no_exclusion))
+		tallies[0].overlaps++;
 	for (unsigned cpu = 0; cpu < p.shown.cpus; cpu++) {
 		all_totals.interrupts += handlers[cpu].calls;
 		handlers[cpu].calls = 0;

@@ -5,6 +5,7 @@
 #include "faults.hpp"
 
 #include "context.hpp"
+#include "options.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/atomic.hpp>
@@ -24,6 +25,8 @@ using looker = void (*)();
 struct alignas(klock::cache_line) nmi_state {
 	klock::atomic<u32> taken;
 	klock::atomic<usize> ip;
+	klock::atomic<u32> sent; /* 1: a counted one is on its way */
+	u64 counted = 0;	 /* that came */
 	u32 asked_at = ~0u; /* what it had taken when CPU 0 asked: CPU 0's */
 	bool sees_pause =
 		false; /* in on_pause(): its own pauses do not count */
@@ -56,6 +59,7 @@ void on_nmi(boot::interrupt_frame &frame)
 
 	mine.ip.store_relaxed(frame.ip);
 	mine.taken.store_release(mine.taken.load_relaxed() + 1);
+	mine.counted += mine.sent.exchange_relaxed(0);
 	if (const auto visit = visitor.load_acquire())
 		visit(cpu);
 	if (cpu == 0)
@@ -176,10 +180,8 @@ u64 nmis_taken()
 {
 	u64 sum = 0;
 
-	if (!boot::has_nmi())
-		return 0;
 	for (unsigned cpu = 0; cpu < boot::cpu_count(); cpu++)
-		sum += nmi_states[cpu].taken.load_relaxed();
+		sum += nmi_states[cpu].counted;
 	return sum;
 }
 
@@ -210,6 +212,12 @@ constinit klock::atomic<u32> active{0};
 constinit visitors tests = {};
 constinit unsigned taking_part = 0;
 constinit u64 nmis_before = 0;
+
+/* The parts that the run leaves out. */
+struct left_out {
+	bool timer, ipi, nmi, handler;
+};
+constinit left_out lacks = {};
 
 /*
  * 1 ms, or where many CPUs share few of the host's as much as those can bear
@@ -257,12 +265,13 @@ void arm(fault_state &mine)
 	const u64 period = period_ns() * slowed_down(mine);
 	const u64 extra = u64{mine.dice.below(1024)} * (period >> 10);
 
-	boot::timer_start_one_shot(timer_vector, (period >> 1) + extra);
+	if (!lacks.timer)
+		boot::timer_start_one_shot(timer_vector, (period >> 1) + extra);
 }
 
 void visit(unsigned cpu)
 {
-	if (active.load_acquire() && tests.in_interrupt)
+	if (active.load_acquire() && tests.in_interrupt && !lacks.handler)
 		tests.in_interrupt(cpu);
 }
 
@@ -297,7 +306,7 @@ void on_ipi(boot::interrupt_frame &)
 
 void on_nmi(unsigned cpu)
 {
-	if (active.load_acquire() && tests.in_nmi)
+	if (active.load_acquire() && tests.in_nmi && !lacks.nmi)
 		tests.in_nmi(cpu);
 }
 
@@ -320,6 +329,8 @@ void prepare_faults(unsigned cpus, u32 seed, visitors what)
 {
 	taking_part = cpus;
 	tests = what;
+	lacks = {asks_for(seeded::no_timer), asks_for(seeded::no_ipi),
+		 asks_for(seeded::no_nmi), asks_for(seeded::no_handler)};
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		states[cpu].dice = xorshift(seed * 31 + cpu);
 		states[cpu].timer = states[cpu].ipi = states[cpu].stalls = 0;
@@ -358,14 +369,18 @@ void end_faults(unsigned cpu)
 
 void send_random_ipi(unsigned random)
 {
-	if (active.load_acquire())
+	if (active.load_acquire() && !lacks.ipi)
 		boot::send_ipi(another(random), ipi_vector);
 }
 
 void send_random_nmi(unsigned random)
 {
-	if (active.load_acquire() && boot::has_nmi())
-		boot::send_nmi(another(random));
+	if (!active.load_acquire() || !boot::has_nmi() || lacks.nmi)
+		return;
+	const unsigned cpu = another(random);
+
+	nmi_states[cpu].sent.store_release(1);
+	boot::send_nmi(cpu);
 }
 
 fault_counts faults_so_far()

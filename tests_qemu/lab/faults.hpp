@@ -68,7 +68,10 @@ void ask_where_all_are();
  */
 [[nodiscard]] klock::usize where_is(unsigned cpu);
 
-/* NMIs so far, all CPUs, without the clock's. */
+/*
+ * Returns how many NMIs of send_random_nmi() have come so far, on all CPUs: the
+ * clock's and the watchdog's are not among them.
+ */
 [[nodiscard]] klock::u64 nmis_taken();
 
 /* The test's handlers, null if none, and the count that shows its progress. */
@@ -88,7 +91,10 @@ struct fault_counts {
 	[[nodiscard]] klock::u64 interrupts() const { return timer + ipi; }
 };
 
-/* CPU 0, before the others start. */
+/*
+ * CPU 0, before the others start. The run has no timer interrupts, IPIs, NMIs
+ * or visits if fault= asks for that.
+ */
 void prepare_faults(unsigned cpus, klock::u32 seed, visitors what);
 
 /* Each CPU, thread, interrupts on. Between the two it has timer interrupts. */

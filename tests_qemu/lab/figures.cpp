@@ -21,13 +21,38 @@ using klock::selftest::histogram;
 
 u64 ns(u64 cycles) { return boot::cycles_to_ns(cycles); }
 
+/* Half of all, and 99 % of them, are not longer. */
+u64 median(const histogram &of)
+{
+	return of.permille(asks_for(seeded::percentiles) ? 990 : 500);
+}
+
+u64 most_of(const histogram &of)
+{
+	return of.permille(asks_for(seeded::percentiles) ? 500 : 990);
+}
+
+/* Null: the shortest, the median, 99 %, the longest rise in this order. */
+const char *disorder(const histogram &of)
+{
+	const bool rises = of.min() <= median(of) &&
+			   median(of) <= most_of(of) && most_of(of) <= of.max();
+
+	return rises ? nullptr : "the percentiles do not rise";
+}
+
+/* The first that is not null. */
+const char *first_of(const char *one, const char *other)
+{
+	return one ? one : other;
+}
+
 /* The median handoff by the machine's own, in thousandths; 0: not known. */
 u64 to_floor(const figures &f)
 {
 	const u32 floor = handoff_floor();
 
-	return floor ? boot::div_u64(u64{f.handoff.permille(500)} * 1000, floor)
-		     : 0;
+	return floor ? boot::div_u64(u64{median(f.handoff)} * 1000, floor) : 0;
 }
 
 /*
@@ -81,7 +106,7 @@ void print_row(const options &o, const figures &f, const char *wrong)
 {
 	boot::print("%-*s %4u %10s %7u %9s %8s %2u.%03u%s%s\n", name_width(o),
 		    f.lock, f.cpus, per_second(o, f).text, f.handoffs,
-		    shown_ns(o, f.handoff.permille(500)).text,
+		    shown_ns(o, median(f.handoff)).text,
 		    shown_us(o, f.longest_wait).text, f.jain_permille / 1000,
 		    f.jain_permille % 1000, wrong ? "\n  " : "",
 		    wrong ? wrong : "");
@@ -122,7 +147,7 @@ void print_detail(const options &o, const figures &f)
 		    "most %s ns\n",
 		    f.handoff.count(), shown_ns(o, f.handoff.min()).text,
 		    shown_ns(o, f.handoff.max()).text,
-		    shown_ns(o, f.handoff.permille(990)).text);
+		    shown_ns(o, most_of(f.handoff)).text);
 	if (to_floor(f))
 		boot::print("  half of them within %u.%u times the machine's "
 			    "own, %u ns\n",
@@ -142,8 +167,8 @@ void print_csv(const options &o, const figures &f)
 		    f.handoffs);
 	boot::print("%s,%s,%s,%s,%s,%u,%u,%u,",
 		    shown_ns(o, f.handoff.min()).text,
-		    shown_ns(o, f.handoff.permille(500)).text,
-		    shown_ns(o, f.handoff.permille(990)).text,
+		    shown_ns(o, median(f.handoff)).text,
+		    shown_ns(o, most_of(f.handoff)).text,
 		    shown_ns(o, f.handoff.max()).text,
 		    shown_ns(o, f.longest_wait).text, f.jain_permille,
 		    f.max_consecutive, f.overlaps);
@@ -162,8 +187,8 @@ void print_tap(const options &o, const figures &f, const char *wrong)
 	boot::print("# %s: cpus %u, %s per second, handoff median %s ns, p99 "
 		    "%s ns, longest wait %s ns, jain %u, run %u%s%s\n",
 		    f.lock, f.cpus, per_second(o, f).text,
-		    shown_ns(o, f.handoff.permille(500)).text,
-		    shown_ns(o, f.handoff.permille(990)).text,
+		    shown_ns(o, median(f.handoff)).text,
+		    shown_ns(o, most_of(f.handoff)).text,
 		    shown_ns(o, f.longest_wait).text, f.jain_permille,
 		    f.max_consecutive, wrong ? ": " : "", wrong ? wrong : "");
 }
@@ -191,7 +216,8 @@ void print_figures_head(const options &o)
 
 void print_figures(const options &o, const figures &f, const char *also_wrong)
 {
-	const char *wrong = fault(f) ? fault(f) : also_wrong;
+	const char *const wrong =
+		first_of(fault(f), first_of(also_wrong, disorder(f.handoff)));
 
 	note_row(f.lock, wrong);
 	if (o.output == mode::csv)
@@ -219,7 +245,7 @@ shown per_second(const options &o, const shared_figures &f)
 
 void print_short(const options &o, const tally &of)
 {
-	boot::print(" %9s %8s", shown_ns(o, of.handoff.permille(500)).text,
+	boot::print(" %9s %8s", shown_ns(o, median(of.handoff)).text,
 		    shown_us(o, of.longest_wait).text);
 }
 
@@ -240,15 +266,14 @@ void print_detail(const options &o, const char *whose, const tally &of)
 		    of.acquisitions, whose, of.in_handler, of.handoff.count(),
 		    shown_ns(o, of.handoff.min()).text,
 		    shown_ns(o, of.handoff.max()).text,
-		    shown_ns(o, of.handoff.permille(990)).text);
+		    shown_ns(o, most_of(of.handoff)).text);
 }
 
 void print_side(const options &o, const tally &of)
 {
 	boot::print("%u,%u,%u,%s,%s,%s,%s,", of.acquisitions, of.in_handler,
-		    of.handoff.count(),
-		    shown_ns(o, of.handoff.permille(500)).text,
-		    shown_ns(o, of.handoff.permille(990)).text,
+		    of.handoff.count(), shown_ns(o, median(of.handoff)).text,
+		    shown_ns(o, most_of(of.handoff)).text,
 		    shown_ns(o, of.handoff.max()).text,
 		    shown_ns(o, of.longest_wait).text);
 }
@@ -272,8 +297,8 @@ void print_side_of(const options &o, const char *lock, const char *whose,
 	boot::print("# %s: %u %s, handoff median %s ns, p99 %s ns, longest "
 		    "wait %s ns\n",
 		    lock, of.acquisitions, whose,
-		    shown_ns(o, of.handoff.permille(500)).text,
-		    shown_ns(o, of.handoff.permille(990)).text,
+		    shown_ns(o, median(of.handoff)).text,
+		    shown_ns(o, most_of(of.handoff)).text,
 		    shown_ns(o, of.longest_wait).text);
 }
 
@@ -317,7 +342,9 @@ void print_shared_head(const options &o)
 void print_shared_figures(const options &o, const shared_figures &f,
 			  const char *also_wrong)
 {
-	const char *wrong = fault(f) ? fault(f) : also_wrong;
+	const char *const wrong = first_of(
+		first_of(fault(f), also_wrong),
+		first_of(disorder(f.read.handoff), disorder(f.write.handoff)));
 
 	note_row(f.lock, wrong);
 	if (o.output == mode::csv)

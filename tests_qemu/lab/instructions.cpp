@@ -49,7 +49,7 @@ u64 cost_of()
 
 	pair(); /* TCG translates the code at its first execution */
 	const u64 empty = cycles_of([] {});
-	const u64 all = cycles_of(pair);
+	const u64 all = asks_for(seeded::no_work) ? empty : cycles_of(pair);
 
 	return all > empty ? divide((all - empty) * 100, pairs) : 0;
 }

@@ -127,7 +127,7 @@ int find_busted(const lab::options &o)
 					   "cannot show on this machine");
 		else
 			lab::print_busted_row(o, b.name(), b.mistake,
-					      find_mistake(o, b,
+					      find_mistake(o, lab::to_find(b),
 							   lab::stuck::is_meant,
 							   lab::busted_runs));
 	return lab::end_report();

@@ -257,22 +257,36 @@ constexpr const char *misuses[] = {"recursion",	      "foreign_unlock",
 				   "sleeps",	      "shootdown",
 				   "served",	      nullptr};
 
-constexpr const char *parts[] = {"nothing", "handlers", "nmis", "halts",
-				 "leaves",  "updates",	nullptr};
-constexpr u32 part_masks[] = {0,	 part_handler, part_nmi,
-			      part_halt, part_leave,   part_update};
+constexpr const char *parts[] = {"nothing",  "handlers", "nmis",
+				 "halts",    "leaves",	 "nests",
+				 "handoffs", "updates",	 nullptr};
+constexpr u32 part_masks[] = {
+	0,	    part_handler, part_nmi,	part_halt,
+	part_leave, part_nest,	  part_handoff, part_update};
+
+/* In the order of `seeded`. */
+constexpr const char *faults[] = {
+	"nothing",	"lost_row",	 "no_timer",	  "no_ipi",
+	"no_nmi",	"no_handler",	 "nmi_enters",	  "lost_inner",
+	"lost_update",	"lost_permit",	 "nobody_sleeps", "no_exclusion",
+	"early",	"late",		 "let_in",	  "no_attempt",
+	"right_mutant", "wrong_control", "lost_count",	  "too_few",
+	"percentiles",	"no_work",	 "silent_cpu",	  nullptr};
+static_assert(sizeof(faults) / sizeof(faults[0]) ==
+	      static_cast<u32>(seeded::silent_cpu) + 2);
 
 /* Every run takes these: they say what the machine is, or what is run. */
 constexpr u32 of_all =
 	word_run | word_parallel | word_pin | word_x2apic | word_help;
 constexpr u32 cpus = word_cpus | list_of_cpus;
+constexpr u32 rows = word_mode | word_fault;
 constexpr u32 torture = word_acquisitions | word_pauses | word_rest | word_try |
-			word_seed | word_patience | word_mode;
+			word_seed | word_patience | rows;
 constexpr u32 trial =
-	cpus | word_acquisitions | word_seed | word_patience | word_mode;
+	cpus | word_acquisitions | word_seed | word_patience | rows;
 constexpr u32 experiment = cpus | word_section | word_think | word_seconds |
 			   word_acquisitions | word_irq | word_seed |
-			   word_detail | word_patience | word_mode | mode_csv;
+			   word_detail | word_patience | rows | mode_csv;
 
 /* A value of run=, with the words that it reads. */
 struct run_row {
@@ -290,7 +304,7 @@ constexpr run_row runs[] = {
 	 "the same under interrupts, NMIs, stalls"},
 	{"sequences", trial,
 	 "sequences, once and barrier under them; wrong ones are found"},
-	{"deadline", cpus | word_patience | word_mode,
+	{"deadline", cpus | word_patience | rows,
 	 "a holder that stays: all others give up in time"},
 	{"sleep", trial, "locks whose waiters sleep, woken by handlers, too"},
 	{"busted", torture | word_cpus | word_convoys,
@@ -304,19 +318,18 @@ constexpr run_row runs[] = {
 	{"busted_shared", torture | word_cpus | word_convoys,
 	 "every wrong one of them is found"},
 	{"backoff", experiment, "what back-off does to a ticket lock"},
-	{"instructions", word_lock | word_mode | mode_csv,
+	{"instructions", word_lock | rows | mode_csv,
 	 "cycles of lock() and unlock(), one CPU alone"},
-	{"pairs", cpus | word_mode | mode_csv,
-	 "one handoff between every two CPUs"},
-	{"topology", word_mode | mode_csv,
+	{"pairs", cpus | rows | mode_csv, "one handoff between every two CPUs"},
+	{"topology", rows | mode_csv,
 	 "which CPUs share a core, a cache, a package"},
 	{"misuse", word_what, "a misuse of a checked lock, which is named"},
 	{"deadlock", word_what | word_patience,
 	 "a deadlock of locks, which is named"},
-	{"counts", word_cpus | word_mode, "how locks are waited for"},
+	{"counts", word_cpus | rows, "how locks are waited for"},
 	{"stuck",
 	 word_lock | word_cpus | word_acquisitions | word_seed | word_without |
-		 word_patience,
+		 word_fault | word_patience,
 	 "a lock that is kept: the watchdog says so"},
 	{"panic", 0, "ends by a panic, for the runner's tests"},
 	{"fault", 0, "ends by an exception"},
@@ -466,8 +479,15 @@ constexpr word_row words[] = {
 	{"try", word_try, "8", "one in so many is a try_lock(); 0: none",
 	 number<&options::try_one_in, any>},
 	{"without", word_without, "nothing",
-	 "handlers, nmis, halts, leaves, updates: a storm that must fail",
-	 read_without, [](u32 i) { return parts[i]; }},
+	 "a part of the storm, which must then be missed", read_without,
+	 [](u32 i) { return parts[i]; }},
+	{"fault", word_fault, "nothing",
+	 "a fault of the run itself, which must then end with FAIL",
+	 [](const char *value, options &o) {
+		 return read_choice([](u32 i) { return faults[i]; }, value,
+				    o.fault.unchecked);
+	 },
+	 [](u32 i) { return faults[i]; }},
 	{"what", word_what, "recursion", "the misuse, or the deadlock",
 	 [](const char *value, options &o) {
 		 return read_choice([](u32 i) { return misuses[i]; }, value,
@@ -569,6 +589,7 @@ void for_each_user(u32 mask, Use use)
 constinit u32 given = 0;
 constinit u32 was_read = 0;
 constinit job chosen = job::measure;
+constinit seeded fault_now = seeded::nothing;
 
 wrong check_use(const boot::word &word, const options &o)
 {
@@ -726,6 +747,7 @@ bool read_options(options &into)
 	if (into.help)
 		return true;
 	chosen = into.run;
+	fault_now = into.fault.unchecked;
 	if (!all_pass([&](const auto &w) { return check_use(w, into); }))
 		return false;
 	if (into.run == job::misuse &&
@@ -760,6 +782,15 @@ void note_read(u32 word)
 	boot::panic("run=%s reads %s=: its row in lab/options.cpp lacks it",
 		    run_name(static_cast<u32>(chosen)),
 		    bit < word_count ? words[bit].name : "a list of cpus");
+}
+
+bool asks_for(seeded fault)
+{
+	if (fault != fault_now)
+		return false;
+	if (!(was_read & word_fault))
+		note_read(word_fault);
+	return true;
 }
 
 const char *unread_word()

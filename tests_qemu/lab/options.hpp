@@ -86,6 +86,37 @@ enum storm_part : u32 {
 	part_update = 64,  /* critical sections write; nothing without them */
 };
 
+/*
+ * Faults of a run itself, each for one of the lab's verdicts: the run that has
+ * it must end with FAIL. A run that has no place for it leaves the word fault=
+ * unread, which is FAIL, too.
+ */
+enum class seeded : u32 {
+	nothing,
+	lost_row,      /* any run: a row that was planned is not printed */
+	no_timer,      /* storms: no timer interrupt comes */
+	no_ipi,	       /* nobody sends an IPI */
+	no_nmi,	       /* nobody sends an NMI */
+	no_handler,    /* handlers do nothing */
+	nmi_enters,    /* an NMI handler does not ask for the lock */
+	lost_inner,    /* the section of the inner lock does not write */
+	lost_update,   /* sequences, sleep: one write is counted, not made */
+	lost_permit,   /* sleep: a permit vanishes */
+	nobody_sleeps, /* threads without a permit spin */
+	no_exclusion,  /* sleep, measure, deadline: a section sees another */
+	early,	       /* deadline: gives up at once */
+	late,	       /* gives up after three times the deadline */
+	let_in,	       /* gets in beside the holder */
+	no_attempt,    /* asks once, and then no more */
+	right_mutant,  /* busted: a right lock instead of each mutant */
+	wrong_control, /* busted_shared: the control runs a mutant, too */
+	lost_count,    /* counts: an acquisition is not made */
+	too_few,       /* measure: half of the acquisitions */
+	percentiles,   /* median and 99 % change places */
+	no_work,       /* instructions, pairs: nothing is measured */
+	silent_cpu,    /* stuck: a CPU does not answer the watchdog */
+};
+
 /* CPUs that the lab's locks are made for: boot's most. */
 inline constexpr unsigned most_cpus = boot::max_cpus;
 
@@ -113,14 +144,15 @@ enum word : u32 {
 	word_rest = 1u << 14,
 	word_try = 1u << 15,
 	word_without = 1u << 16,
-	word_what = 1u << 17,
-	word_patience = 1u << 18,
-	word_parallel = 1u << 19,
-	word_pin = 1u << 20,
-	word_x2apic = 1u << 21,
-	word_help = 1u << 22,
-	list_of_cpus = 1u << 23, /* cpus=1,2: one run after another */
-	mode_csv = 1u << 24,
+	word_fault = 1u << 17,
+	word_what = 1u << 18,
+	word_patience = 1u << 19,
+	word_parallel = 1u << 20,
+	word_pin = 1u << 21,
+	word_x2apic = 1u << 22,
+	word_help = 1u << 23,
+	list_of_cpus = 1u << 24, /* cpus=1,2: one run after another */
+	mode_csv = 1u << 25,
 };
 
 /*
@@ -183,6 +215,7 @@ struct options {
 	option<word_parallel, u32> parallel;
 	option<word_patience, u32> patience;
 	option<word_without, u32> without; /* parts left out, and then missed */
+	option<word_fault, seeded> fault;
 	bool help; /* only the list of the words is wanted */
 };
 
@@ -191,6 +224,9 @@ struct options {
 
 /* The list of the words: the payload's exit status. */
 int print_help();
+
+/* Whether fault= is this one, which then counts as read. Any CPU. */
+[[nodiscard]] bool asks_for(seeded fault);
 
 /* A word that was given and never read by the run; null: there is none. */
 [[nodiscard]] const char *unread_word();

@@ -77,15 +77,15 @@ const char *fault_of_run()
 
 void begin_report(const options &o, unsigned rows)
 {
-	planned = rows;
+	planned = rows + asks_for(seeded::lost_row);
 	row = skipped = failed = 0;
 	output = o.output;
 	prints_times = o.run == job::measure || o.run == job::backoff ||
 		       o.run == job::deadline || o.run == job::pairs ||
 		       o.run == job::topology;
-	print_plan(o, rows);
+	print_plan(o, planned);
 	if (o.output == mode::tap)
-		boot::print("KTAP version 1\n1..%u\n", rows);
+		boot::print("KTAP version 1\n1..%u\n", planned);
 }
 
 void print_plan(const options &o, unsigned rows)

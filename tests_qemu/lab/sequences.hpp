@@ -10,6 +10,7 @@
 #pragma once
 
 #include "faults.hpp"
+#include "options.hpp"
 
 #include <boot/kernel.hpp>
 #include <klock/barrier.hpp>
@@ -45,7 +46,7 @@ struct trial_result {
 	bool wants_nmis = false;
 };
 
-/* Null: passed. Else what is wrong, in words. */
+/* Null: its subject is right, as far as was seen. Else what is wrong. */
 constexpr const char *fault(const trial_result &r)
 {
 	if (r.wrong)
@@ -54,6 +55,13 @@ constexpr const char *fault(const trial_result &r)
 		return "an update was lost";
 	if (r.gave_up)
 		return "no progress: all wait";
+	return nullptr;
+}
+
+/* Null: all came that was to come. A mutant is not found out by what did not.
+ */
+constexpr const char *missed(const trial_result &r)
+{
 	if (r.wants_handlers && !r.looks[by_handler])
 		return "no storm: no handler took part";
 	if (r.wants_nmis && !r.looks[by_nmi])
@@ -118,13 +126,15 @@ struct seq_trial {
 			return fits(lock.read(), last);
 		const irqs_are_off here;
 
-		writes[cpu]++;
+		count_write(cpu);
 		lock.update([](words &w) {
 			for (u32 &v : w.at)
 				v++;
 		});
 		return true;
 	}
+
+	void count_write(unsigned cpu) { writes[cpu]++; }
 
 	[[nodiscard]] u64 lost(unsigned cpus) const
 	{
@@ -282,6 +292,9 @@ struct trial {
 		rounds = looks;
 		happened.store_relaxed(0);
 		subject.prepare(with);
+		if constexpr (requires { subject.count_write(0); })
+			if (asks_for(seeded::lost_update))
+				subject.count_write(0);
 		for (unsigned cpu = 0; cpu < with; cpu++)
 			own[cpu].prepare(seed * 31 + cpu);
 	}
@@ -406,7 +419,7 @@ struct handlers_read_trial {
 			return fits(data, last);
 		}
 		klock::irq_guard held(lock);
-		writes[cpu]++;
+		count_write(cpu);
 		for (u32 &v : data.at) {
 			v++;
 			/* If vCPUs take turns, lets another run. */
@@ -415,6 +428,8 @@ struct handlers_read_trial {
 		}
 		return true;
 	}
+
+	void count_write(unsigned cpu) { writes[cpu]++; }
 
 	[[nodiscard]] u64 lost(unsigned cpus) const
 	{

@@ -50,7 +50,8 @@ template <typename What>
 void print_row(const options &o, const char *name, u32 cpus,
 	       const trial_result &r, const fault_counts &came)
 {
-	const char *const wrong = fault(r);
+	const char *const found = fault(r);
+	const char *const wrong = found ? found : missed(r);
 
 	note_row(name, wrong);
 	if (o.output == mode::tap)
@@ -92,14 +93,18 @@ void find(const char *name, const char *mistake, unsigned where,
 	using namespace klock::selftest;
 	const unsigned here = o.parallel ? in_parallel : in_turns;
 	const char *found = nullptr;
+	const auto try_it =
+		asks_for(seeded::right_mutant)
+			? try_once<seq_trial<klock::seq_lock<words>>>
+			: try_once<seq_trial<wrong_lock<Mistake>>>;
 
 	if (!(where & here)) {
 		print_skipped(o, name, "cannot show on this machine");
 		return;
 	}
 	for (u32 run = 0; run < busted_storm_runs && !found; run++)
-		found = fault(try_once<seq_trial<wrong_lock<Mistake>>>(
-			name, o, o.cpus[0], o.seed + run, stuck::is_meant));
+		found = fault(try_it(name, o, o.cpus[0], o.seed + run,
+				     stuck::is_meant));
 	print_busted_row(o, name, mistake, found);
 }
 

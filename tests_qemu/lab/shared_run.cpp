@@ -178,6 +178,12 @@ int each_lock(const options &o,
 	return end_report();
 }
 
+/* Returns the mutant; with fault=right_mutant, a lock that is right. */
+const shared_row &to_find(const shared_row &mutant)
+{
+	return asks_for(seeded::right_mutant) ? all_rows[0] : mutant;
+}
+
 const char *find_shared(const shared_row &row, options o)
 {
 	const char *found = nullptr;
@@ -225,9 +231,15 @@ int run_busted_shared(const options &o)
 	 * The right locks pass, and the watchdog learns how long they stand
 	 * still.
 	 */
-	for (const shared_row &row : all_rows)
+	const auto try_one = [&](const shared_row &row) {
 		if (fault(torture_shared(row, o, o.cpus[0], stuck::is_control)))
 			wrong = "a right lock was found out";
+	};
+
+	for (const shared_row &row : all_rows)
+		try_one(row);
+	if (asks_for(seeded::wrong_control))
+		try_one(busted_rows[0]);
 	note_row("control", wrong);
 	print_verdict(o, "control", wrong);
 	for (const shared_row &row : busted_rows) {
@@ -236,7 +248,7 @@ int run_busted_shared(const options &o)
 				      "cannot show on this machine");
 		else
 			print_busted_row(o, row.name(), row.mistake,
-					 find_shared(row, o));
+					 find_shared(to_find(row), o));
 	}
 	return end_report();
 }

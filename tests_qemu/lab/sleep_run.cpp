@@ -36,6 +36,7 @@ constexpr u64 never = ~u64{0};
 
 enum class mistake { none, looks_with_interrupts_on, sends_no_ipi };
 constinit mistake made = mistake::none;
+constinit bool spins = false; /* fault=nobody_sleeps */
 
 /* Its own to write but for the permit; `given` is of those that it gave. */
 struct alignas(klock::cache_line) cpu_thread {
@@ -62,6 +63,11 @@ bool park_until(u64 deadline)
 		if (found || now >= deadline || give_up) {
 			boot::enable_interrupts();
 			return found || now < deadline;
+		}
+		if (spins) {
+			boot::enable_interrupts();
+			klock::cpu_relax();
+			continue;
 		}
 		mine.sleeps++;
 		slept.store_relaxed(true);
@@ -205,12 +211,39 @@ void handle(unsigned cpu)
 		sleepers::wake_all();
 }
 
+/* One more than is counted: an update that nobody makes, or a unit. */
+void miscount()
+{
+	if (running->ends_wrong == sleepers::sections_fault)
+		here.brought.fetch_add_relaxed(1);
+	else if (running->ends_wrong == sleepers::semaphore_fault)
+		sleepers::the_semaphore.release();
+	else if (running->ends_wrong == sleepers::stock_fault)
+		sleepers::put_one();
+}
+
+/* Before CPU 0's turns: what fault= asks for. */
+void seed_fault()
+{
+	if (asks_for(seeded::lost_update))
+		miscount();
+	if (asks_for(seeded::lost_permit)) {
+		klock_os_unpark(0); /* which does not wait */
+		threads[0].permit.store_relaxed(0);
+	}
+}
+
 void take_turns(unsigned cpu, void *seed)
 {
+	const bool enters = cpu == 0 && asks_for(seeded::no_exclusion);
 	xorshift dice(*static_cast<u32 *>(seed) + cpu);
 
+	if (cpu == 0)
+		seed_fault();
 	begin_faults(cpu);
 	for (u32 i = 0; i < here.rounds && !give_up; i++) {
+		if (enters)
+			(void)here.data.visit(4);
 		running->turn(dice, cpu);
 		here.steps.fetch_add_relaxed(1);
 	}
@@ -227,8 +260,9 @@ const char *run_row(const row &what, const options &o, u32 cpus,
 	reset_threads();
 	running = &what;
 	here.prepare(1 + o.acquisitions / cpus, cpus);
-	here.somebody_sleeps =
-		cpus > 1 ? +[] { return slept.load_relaxed(); } : nullptr;
+	here.somebody_sleeps = cpus > 1 && !spins
+				       ? +[] { return slept.load_relaxed(); }
+				       : nullptr;
 	/* If a stand-still is expected, handlers come as often as ever. */
 	prepare_faults(
 		cpus, seed,
@@ -279,7 +313,10 @@ void find_in_functions(const options &o, const char *name, mistake which,
 	if (boot::cpu_count() < players || boot::cpu_count() > many)
 		print_skipped(o, name, "it takes 4 to 16 CPUs");
 	else
-		print_busted_row(o, name, what, try_functions(which));
+		print_busted_row(o, name, what,
+				 try_functions(asks_for(seeded::right_mutant)
+						       ? mistake::none
+						       : which));
 }
 
 /* Skips the row, and returns true, unless 2 to 16 CPUs run by turns. */
@@ -306,12 +343,14 @@ void run_control(const options &o)
 /* Finds a mistake in a lock's use: the last wake-up never comes. */
 void find_in_use(const options &o, const row &what, const char *mistake)
 {
+	const row &tried =
+		asks_for(seeded::right_mutant) ? sleepers::rows[3] : what;
 	const char *found = nullptr;
 
 	if (skipped(o, what.name))
 		return;
 	for (u32 i = 0; i < busted_runs && !found; i++)
-		found = run_row(what, o, o.cpus[0], stuck::is_meant);
+		found = run_row(tried, o, o.cpus[0], stuck::is_meant);
 	print_busted_row(o, what.name, mistake, found);
 }
 
@@ -333,6 +372,7 @@ int run_sleep(const options &o)
 {
 	constexpr unsigned others = 6;
 
+	spins = asks_for(seeded::nobody_sleeps);
 	begin_report(
 		o, o.counts * static_cast<unsigned>(sizeof(sleepers::rows) /
 						    sizeof(sleepers::rows[0])) +

@@ -84,6 +84,10 @@ void storm::nmi(unsigned cpu)
 {
 	storm_cpu &mine = cpus[cpu];
 
+	if (todo.nmi_enters) {
+		mine.nmi_overlaps += !outer_data.look(0);
+		return;
+	}
 	if (!calls.try_lock || todo.without & part_nmi ||
 	    !calls.try_lock(*this, cpu, tried_by_nmi))
 		return;
@@ -205,6 +209,8 @@ void storm::live(unsigned cpu)
 
 void storm::hold_once(unsigned cpu, u32 choice)
 {
+	if (cpu != 0 && todo.without & part_handoff)
+		return;
 	const saying here(cpus[cpu], doing_wait);
 
 	calls.hold(
@@ -237,8 +243,11 @@ void storm::inside(unsigned cpu, u32 choice)
 
 void storm::nest(unsigned cpu)
 {
+	if (todo.without & part_nest)
+		return;
 	calls.hold_inner(*this, cpu, [](storm &of, unsigned cpu, u32) {
-		of.cpus[cpu].note(of.inner_data.visit(1));
+		if (!of.todo.loses_inner)
+			of.cpus[cpu].note(of.inner_data.visit(1));
 	});
 	cpus[cpu].nested++;
 	note_part(part_nest);

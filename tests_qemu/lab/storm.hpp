@@ -49,6 +49,8 @@ struct storm_plan {
 	u32 seed;
 	bool handlers_lock;
 	u32 without; /* parts that are left out: then they must be missed */
+	bool nmi_enters = false;
+	bool loses_inner = false;
 };
 
 struct storm_result {

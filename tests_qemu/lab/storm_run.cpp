@@ -42,6 +42,26 @@ fault_counts &operator+=(fault_counts &sum, const fault_counts &more)
 	return sum;
 }
 
+/* Without a timer nothing would end what waits for it: halts and leaves. */
+u32 left_out(const options &o)
+{
+	return o.without |
+	       (asks_for(seeded::no_timer) ? part_halt | part_leave : 0);
+}
+
+/* The CPU that does not answer the watchdog: fault=silent_cpu. */
+constinit unsigned silent = ~0u;
+
+/*
+ * Called in its NMI handler; on a machine without NMIs in its thread, which
+ * then pauses no more.
+ */
+void halt_if_silent(unsigned cpu)
+{
+	if (cpu == silent)
+		boot::halt();
+}
+
 /* The run of now, for handlers. */
 constinit torture_run *torture_now = nullptr;
 constinit storm *storm_now = nullptr;
@@ -79,17 +99,25 @@ storm_result storm_once(storm &s, lock_state (*state)(const void *),
 			      .sections = o.acquisitions,
 			      .seed = o.seed,
 			      .handlers_lock = handlers_lock,
-			      .without = o.without};
+			      .without = left_out(o),
+			      .nmi_enters = asks_for(seeded::nmi_enters),
+			      .loses_inner = asks_for(seeded::lost_inner)};
 
+	silent = asks_for(seeded::silent_cpu) ? p.cpus - 1 : ~0u;
 	storm_now = &s;
 	s.prepare(p);
 	prepare_faults(p.cpus, p.seed,
 		       {[](unsigned cpu) { storm_now->interrupt(cpu); },
-			[](unsigned cpu) { storm_now->nmi(cpu); },
+			[](unsigned cpu) {
+				halt_if_silent(cpu);
+				storm_now->nmi(cpu);
+			},
 			[] { return storm_now->progress(); }});
 	run_watched(
 		watched_storm(s, state, p.cpus, standstill),
 		[](unsigned cpu, void *) {
+			if (!boot::has_nmi())
+				halt_if_silent(cpu);
 			begin_faults(cpu);
 			storm_now->run(cpu);
 			end_faults(cpu);
@@ -297,7 +325,8 @@ int run_busted_storm(const options &o)
 				      "cannot show on this machine");
 		else
 			print_busted_row(o, b.name(), b.mistake,
-					 find_in_storm(b, o, stuck::is_meant,
+					 find_in_storm(to_find(b), o,
+						       stuck::is_meant,
 						       busted_storm_runs));
 	return end_report();
 }

@@ -296,6 +296,13 @@ TEST_CASE("lab: a word that was given and never read is known")
 	CHECK(lab::unread_word() == std::string("seed"));
 	CHECK(v.o.seed == 7);
 	CHECK_FALSE(lab::unread_word());
+
+	CHECK(read("run=counts fault=lost_count").good);
+	CHECK_FALSE(lab::asks_for(lab::seeded::silent_cpu));
+	REQUIRE(lab::unread_word());
+	CHECK(lab::unread_word() == std::string("fault"));
+	CHECK(lab::asks_for(lab::seeded::lost_count));
+	CHECK_FALSE(lab::unread_word());
 }
 
 /* The target words_table writes them. */

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The columns of a CSV file are those that README documents, in its order, and
-a row has a value for each. plots.py reads the log alone as well."""
+a row has a value for each. plots.py reads the log alone as well. Median and
+99 % are those of the histogram beside them: with fault=percentiles they are
+not."""
 import csv
+import dataclasses
 import re
 import sys
 
@@ -60,6 +63,34 @@ def log_faults(path, csv_rows):
         yield f"{len(found)} runs are seen in the log"
 
 
+def within(share, buckets):
+    """The first of these buckets up to which the share of all lies, in
+    thousandths."""
+    seen, total = 0, sum(bucket[2] for bucket in buckets)
+    for bucket in buckets:
+        seen += bucket[2]
+        if seen * 1000 >= total * share:
+            break
+    return bucket
+
+
+def share_faults(path):
+    """Yields the percentiles of the log's rows that are not in their bucket."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip().split(",") for line in file]
+    names = next(line[1:] for line in lines if line[0] == "head")
+    for values in (line[1:] for line in lines if line[0] == "row"):
+        row = dict(zip(names, values))
+        buckets = [tuple(map(int, line[3:])) for line in lines
+                   if line[0] == "hist" and line[1] == row["lock"]]
+        for column, share in (("handoff_min", 0), ("handoff_median", 500),
+                              ("handoff_p99", 990), ("handoff_max", 1000)):
+            least, end, _ = within(share, buckets)
+            if not least <= int(row[column]) <= end:
+                yield (f"{row['lock']}: {column} is {row[column]}, and not "
+                       f"{least} to {end}")
+
+
 def main():
     args = arguments()
     machine = qemu.Machine(
@@ -73,9 +104,15 @@ def main():
     with open(machine.csv, newline="", encoding="utf-8") as file:
         csv_rows = list(csv.reader(file))
     wrong = [*faults(documented(args.readme), csv_rows),
-             *log_faults(args.log, csv_rows)]
+             *log_faults(args.log, csv_rows), *share_faults(args.log)]
     if run.outcome is not qemu.Outcome.PASS:
         wrong.insert(0, run.message)
+    control = f"{args.log}.control"
+    qemu.run(dataclasses.replace(
+        machine, log=control, csv="",
+        append=f"{machine.append} fault=percentiles"))
+    if not any("handoff_median" in fault for fault in share_faults(control)):
+        wrong.append("a wrong median is not found")
     print("FAIL: " + "; ".join(wrong) if wrong else "as documented")
     return 1 if wrong else 0
 
