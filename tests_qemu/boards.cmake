@@ -279,3 +279,15 @@ foreach(line IN ITEMS demo_machines "table_machines;--exact")
 		SKIP_RETURN_CODE 77 TIMEOUT 1800)
 	klock_level(full TESTS qemu_${name})
 endforeach()
+
+# -- Interrupts leave the interrupted code's registers alone --
+
+foreach(toolchain IN ITEMS gcc-64 gcc-32 gcc-aarch64 gcc-riscv64 gcc-riscv64s)
+	if(toolchain IN_LIST KLOCK_TOOLCHAINS)
+		klock_add_kernel(registers-${toolchain} TOOLCHAIN ${toolchain}
+			SOURCES traps/registers.cpp traps/registers.S)
+		klock_boot(test registers_${toolchain} 2 single ""
+			"registers are kept, by 200 interrupts"
+			IMAGE registers-${toolchain})
+	endif()
+endforeach()
