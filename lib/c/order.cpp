@@ -111,7 +111,7 @@ static klock::detail::sub_rank &sub_rank_of(klock_nested *mine)
 void klock_usage_nest(klock_nested *mine, const klock_usage *usage,
 		      unsigned rank)
 {
-	sub_rank_of(mine).begin(usage, rank);
+	sub_rank_of(mine).begin(usage, rank, false);
 }
 
 void klock_usage_unnest(klock_nested *mine) { sub_rank_of(mine).end(); }

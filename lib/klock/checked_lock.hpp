@@ -88,14 +88,14 @@
  * design, cannot be checked. After the first panic nothing more is reported:
  * os.hpp, checks_off.
  *
- * The holder is the CPU, or what klock_os_owner_id() returns. A kernel must
- * define that if it preempts or moves threads while they hold locks; threads
- * that hold locks whose waiters sleep are always moved. If klock_os_context()
- * can only answer `thread`, "NMI" and "interrupts on" are never named, and a
- * handler that wants a lock which the code that it interrupted *holds* is
- * "recursion". A scheduler's lock that one thread takes and the next releases:
- * handed_over() (order_calls.hpp). Interrupts that are on inside of a critical
- * section and off at both of its ends are not noticed.
+ * The holder of a spin lock is the CPU, and that of a lock whose waiters sleep
+ * is the thread; or, of both, what klock_os_owner_id() returns. A kernel must
+ * define that if it preempts or moves threads while they hold spin locks. A
+ * lock that one thread takes and the next releases: handed_over()
+ * (order_calls.hpp). If klock_os_context() can only answer `thread`, "NMI" and
+ * "interrupts on" are never named, and a handler that wants a lock which the
+ * code that it interrupted *holds* is "recursion". Interrupts that are on
+ * inside of a critical section and off at both of its ends are not noticed.
  *
  * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
  *              nothing     Checked: unit/checked_lock: costs nothing when off
@@ -905,6 +905,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		lock_order *const order = kernel_lock_order();
 
+		owner_of_sleepers() = thread_owner_id;
 		usage.before_sleep(by);
 		check_no_spin(&usage, sleeps_with_a_spin, by);
 		return order ? order->on_wait(*order,

@@ -11,8 +11,9 @@
  *	}
  *
  * 64: names of locks that it tells apart, at most order_graph::limit (256).
- * max_cpus: owners that hold locks at once: CPUs, or threads where
- * klock_os_owner_id() names those. Its memory: lock_order_memory, zero bytes,
+ * max_cpus: owners that hold locks at once: CPUs, and as many more as threads
+ * hold locks whose waiters sleep; or threads alone, where klock_os_owner_id()
+ * names those. Its memory: lock_order_memory, zero bytes,
  * nothing else, no heap: for 64 names 14.5 KiB, 2.5 KiB of it the bitmaps, most
  * of the rest the lines of 128 pairs; for 16 names 3.7 KiB; and 832 bytes an
  * owner; 32 bits: about 2/3. A build without that function, or with
@@ -82,7 +83,7 @@
  *                              Checked: unit/lock_order, model/lock_order
  *
  * Cost: acquiring a known class: as many loads as locks are held, and about ten
- * stores to cache lines of the owner; no RMW if owners are CPUs.
+ * stores to cache lines of the owner; if it holds no other, one RMW.
  */
 #pragma once
 
@@ -214,7 +215,7 @@ struct order_keeper : lock_order, private order_rules {
 	/* Called before unlock(). */
 	[[nodiscard]] held_place leaving(const void *lock)
 	{
-		held_locks *const mine = owners.mine();
+		held_locks *const mine = owners.mine_with(lock);
 		held_lock *const one = mine ? mine->find(lock) : nullptr;
 
 		if (one)
@@ -272,10 +273,10 @@ struct order_keeper : lock_order, private order_rules {
 	{
 		held_locks *const before = holder_of(lock);
 
-		if (!before || before == owners.mine())
+		if (!before || before == owners.mine_with(lock))
 			return;
 		held_lock *const other = before->find(lock);
-		const held_place mine = owners.push();
+		const held_place mine = owners.push(other->sleeps());
 
 		if (mine.at)
 			mine.at->take_over(*other, by);
@@ -287,24 +288,21 @@ struct order_keeper : lock_order, private order_rules {
 	/* The calling thread ends: panics about each lock that it holds. */
 	void thread_ends(call_site by) const
 	{
-		const held_locks *const mine = owners.mine();
-
-		for (u32 i = mine ? mine->size() : 0; i-- > 0;)
-			if (mine->at[i].is_there())
-				complain_of_held("a thread ends with it held",
-						 mine->at[i], by);
+		none_held(owners.mine(), by);
+		none_held(owners.mine(true), by);
 	}
 
 	/* The caller takes the higher lock of this pair next. Returns the pair
 	 * that was set before. */
 	[[nodiscard]] address_pair next_by_address(const address_pair &next)
 	{
-		held_locks *const mine = owners.mine();
+		held_locks *const mine = owners.mine(next.sleep);
 
 		if (!mine)
-			return {};
+			return {0, 0, next.sleep};
 		const address_pair before = {mine->lower.load_relaxed(),
-					     mine->higher.load_relaxed()};
+					     mine->higher.load_relaxed(),
+					     next.sleep};
 
 		/* A handler that comes in between finds no pair. */
 		mine->higher.store_relaxed(0);
@@ -316,7 +314,7 @@ struct order_keeper : lock_order, private order_rules {
 	/* Gives a lock that the caller holds another sub-rank. */
 	void relabel(const void *lock, u8 sub_rank)
 	{
-		held_locks *const mine = owners.mine();
+		held_locks *const mine = owners.mine_with(lock);
 
 		if (held_lock *const one = mine ? mine->find(lock) : nullptr) {
 			one->class_plus_1.store_relaxed(0);
@@ -327,9 +325,9 @@ struct order_keeper : lock_order, private order_rules {
 	/* The caller's stack, or null if it holds nothing. */
 	[[nodiscard]] held_locks *mine() const { return owners.mine(); }
 	/* A stack that is the caller's until disclaim(). */
-	[[nodiscard]] held_locks *claim_mine() const
+	[[nodiscard]] held_locks *claim_mine(bool sleeps) const
 	{
-		return owners.claim_mine();
+		return owners.claim_mine(sleeps);
 	}
 
 	/* A bit for each place of the caller's stack that is in use. */
@@ -427,6 +425,14 @@ struct order_keeper : lock_order, private order_rules {
 			complain_of_sleep(held, want);
 	}
 
+	static void none_held(const held_locks *mine, call_site by)
+	{
+		for (u32 i = mine ? mine->size() : 0; i-- > 0;)
+			if (mine->at[i].is_there())
+				complain_of_held("a thread ends with it held",
+						 mine->at[i], by);
+	}
+
 	/* The stack of the owner that holds it, or null. */
 	held_locks *holder_of(const void *lock) const
 	{
@@ -461,7 +467,7 @@ struct order_keeper : lock_order, private order_rules {
 
 	held_place push(const wanted_lock &want, hold how)
 	{
-		const held_place mine = owners.push();
+		const held_place mine = owners.push(want.sleeps);
 
 		if (!mine.at) {
 			say_once(mine.stack ? full_stack : full_owners);

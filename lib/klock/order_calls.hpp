@@ -222,13 +222,13 @@ namespace detail {
 /* Sets the sub-rank of the owner's next acquisition of a lock, and restores the
  * setting before. */
 struct sub_rank {
-	void begin(const void *lock, u32 rank)
+	void begin(const void *lock, u32 rank, bool sleeps)
 	{
 		const u8 narrow = checked(lock, rank);
 
 		order_keeper *const order = kernel_order_keeper();
 
-		mine = order ? order->claim_mine() : nullptr;
+		mine = order ? order->claim_mine(sleeps) : nullptr;
 		if (!mine)
 			return;
 		before = mine->ranked.load_relaxed();
@@ -283,7 +283,7 @@ inline void acquired(const void *lock, const char *name, u32 rank, call_site by)
 	if constexpr (Checks) {
 		detail::sub_rank its;
 
-		its.begin(lock, rank);
+		its.begin(lock, rank, true);
 		if (order_keeper *const order = kernel_order_keeper())
 			order->note_acquired(
 				{lock, {name, 0}, by, false, false, true});
@@ -311,7 +311,7 @@ struct [[nodiscard]] nested {
 		[[maybe_unused]] const L &lock, [[maybe_unused]] u32 rank)
 	{
 		if constexpr (has_known_use<L>)
-			its.begin(&lock, rank);
+			its.begin(&lock, rank, sleeping<detail::inside<L>>);
 	}
 	~nested()
 	{

@@ -46,11 +46,12 @@ extern "C" int klock_os_context(void);
 
 /*
  * Optional: returns the owner that takes and releases locks, if that is not the
- * CPU but a thread, which may be preempted or move while it holds one: its
- * number or address, or any other value but the largest. It stays the same
+ * CPU but a thread, which may be preempted or move while it holds a spin lock:
+ * its number or address, or any other value but the largest. It stays the same
  * while the thread holds a lock, and no other thread has it. A handler's owner
- * is the thread that it interrupted. If this is not defined, the owner is the
- * CPU. Called in any context.
+ * is the thread that it interrupted. If this is not defined, the owner of a
+ * spin lock is the CPU, and that of a lock whose waiters sleep is the thread of
+ * klock_os_thread(). Called in any context.
  */
 extern "C" [[gnu::weak]] unsigned long klock_os_owner_id(void);
 
@@ -106,7 +107,9 @@ extern "C" klock::irq_depth *klock_os_irq_depth(void);
 /*
  * Returns a handle of the calling thread, its number or address: any value that
  * stays the same during a wait, and that no other thread has. Called in
- * threads, interrupts on or off, spin locks held.
+ * threads, interrupts on or off, spin locks held. If there is no
+ * klock_os_owner_id(), checked locks whose waiters sleep also call it in
+ * handlers that try or release them: the thread is the interrupted one then.
  */
 extern "C" klock::usize klock_os_thread(void);
 
@@ -156,6 +159,9 @@ inline auto *defined_or_null()
 	return in_memory;
 }
 
+/* Whether the owners of spin locks are CPUs. */
+inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>(); }
+
 inline usize owner_id()
 {
 	const auto asked = defined_or_null<klock_os_owner_id>();
@@ -163,8 +169,48 @@ inline usize owner_id()
 	return asked ? asked() : klock_os_cpu_id();
 }
 
-/* Whether the owners of locks are CPUs. */
-inline bool owner_is_cpu() { return !defined_or_null<klock_os_owner_id>(); }
+/*
+ * Where the owners of spin locks are CPUs, a thread is the owner of a lock
+ * whose waiters sleep. Its number is no CPU's: its highest bit is changed, and
+ * a handle is small, or an address.
+ */
+inline constexpr usize thread_bit = ~(~usize{0} >> 1);
+
+constexpr bool is_thread(usize owner) { return owner >= usize{1} << 14; }
+
+inline usize thread_owner_id()
+{
+	return owner_is_cpu() ? klock_os_thread() ^ thread_bit : owner_id();
+}
+
+/* An owner as the kernel knows it, for reports. */
+inline usize shown_owner(usize owner)
+{
+	return owner_is_cpu() && is_thread(owner) ? owner ^ thread_bit : owner;
+}
+
+/* thread_owner_id(), once a lock whose waiters sleep is used: a kernel without
+ * such locks has no klock_os_thread(). No atomic, as checks_off. */
+using owner_function = usize (*)();
+inline constinit owner_function sleepers_owner = nullptr;
+
+inline volatile owner_function &owner_of_sleepers() { return sleepers_owner; }
+
+/* The owner of a lock; sleeps: its waiters sleep. */
+inline usize owner_id(bool sleeps)
+{
+	const owner_function asked = owner_of_sleepers();
+
+	return sleeps && asked ? asked() : owner_id();
+}
+
+/* Whether the caller is this owner. A thread is only asked for if a thread was
+ * noted: code that has none may use spin locks. */
+inline bool is_me(usize owner)
+{
+	return owner == owner_id() ||
+	       (owner_is_cpu() && is_thread(owner) && owner == owner_id(true));
+}
 
 /* klock_os_lock_order(), or null where there is none. */
 inline lock_order *kernel_lock_order()

@@ -97,7 +97,7 @@ inline void add_owner(held_text &text, const held_view &of)
 {
 	text.add("CPU ").add(of.cpu);
 	if (of.owner != of.cpu)
-		text.add(" (owner ").add_hex(of.owner).add(")");
+		text.add(" (owner ").add_hex(shown_owner(of.owner)).add(")");
 }
 
 /* Adds the holder of the lock that is waited for, if it is known. */

@@ -34,7 +34,7 @@ using namespace unit;
 static std::function<void()> meanwhile;
 static std::function<void()> when_unparked;
 
-static usize thread_now = 1;
+usize thread_now = 1;
 
 extern "C" usize klock_os_thread(void) { return thread_now; }
 extern "C" void klock_os_park(void) { meanwhile(); }
@@ -66,10 +66,13 @@ template <typename Code>
 void as_other(Code code)
 {
 	const unsigned long before = current_thread;
+	const usize thread_before = thread_now;
 
 	current_thread = 1 - before;
+	thread_now = 3 - thread_before;
 	as(1 - current_cpu, context::thread, code);
 	current_thread = before;
+	thread_now = thread_before;
 }
 
 /* A panic passes through, which CHECK() would keep. */

@@ -107,7 +107,8 @@ void klock_declare_rank_at(const char *name, unsigned rank, const char *file,
 			   int line);
 
 /*
- * Two checked locks of one name, as parent and child: from nest to unnest the
+ * Two checked locks of one name, as parent and child (if their waiters sleep,
+ * in a kernel with klock_os_owner_id() alone): from nest to unnest the
  * lock is of that sub-rank, 1 to 255, for what the caller takes. set_sub_rank:
  * of one that the caller holds, from now on (hand over hand).
  *

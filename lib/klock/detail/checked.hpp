@@ -73,6 +73,7 @@ struct held_place {
 /* Two locks taken in the order of addresses, now the higher; zeros: none. */
 struct address_pair {
 	usize lower, higher;
+	bool sleep = false; /* their waiters do */
 };
 
 struct lock_order {
@@ -257,8 +258,9 @@ struct lock_usage {
 	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
 
 	/* The caller is the holder now, with this number or node. numbered:
-	 * each contender has a number of its own. */
-	void after_lock(usize with, call_site by, bool numbered)
+	 * each contender has a number of its own. sleeps: its waiters do. */
+	void after_lock(usize with, call_site by, bool numbered,
+			bool sleeps = false)
 	{
 		const u32 before = contenders.load_relaxed() & (held | left);
 
@@ -270,7 +272,7 @@ struct lock_usage {
 				 by);
 		taken.note(by, static_cast<u32>(current_context()));
 		taken_with.store_relaxed(with);
-		owner_plus_1.store_relaxed(owner_id() + 1);
+		owner_plus_1.store_relaxed(owner_id(sleeps) + 1);
 		contenders.fetch_add_relaxed(held - before - 1);
 	}
 
@@ -298,7 +300,9 @@ struct lock_usage {
 		if (!is_held())
 			return complain("a hand-over of a free lock", by);
 		taken.note(by, static_cast<u32>(current_context()));
-		owner_plus_1.store_relaxed(owner_id() + 1);
+		owner_plus_1.store_relaxed(
+			owner_id(is_thread(owner_plus_1.load_relaxed() - 1)) +
+			1);
 	}
 
 	/* taken_with of an upgradable reader. */
@@ -330,7 +334,7 @@ struct lock_usage {
 	/* Whether the caller holds it, or code that the caller interrupted. */
 	[[nodiscard]] bool is_held_by_me() const
 	{
-		return owner_plus_1.load_relaxed() == owner_id() + 1;
+		return is_me(owner_plus_1.load_relaxed() - 1);
 	}
 
 	/* Checks that the caller holds it, and took it in this context. */
@@ -492,7 +496,9 @@ struct lock_usage {
 		}
 		text.add("; held by CPU ").add(taken.cpu());
 		if (owner - 1 != taken.cpu())
-			text.add(" (owner ").add_hex(owner - 1).add(")");
+			text.add(" (owner ")
+				.add_hex(shown_owner(owner - 1))
+				.add(")");
 		text.add(", taken at ").add(taken.get());
 	}
 
@@ -697,14 +703,15 @@ struct shared_usage {
 	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
 
 	/* The caller is in, under this number if readers have numbers. */
-	void note(unsigned number, call_site by)
+	void note(unsigned number, call_site by, bool sleeps)
 	{
+		const usize me = owner_id(sleeps);
+
 		read_at.note(by, 0);
 		for (unsigned i = 0; i < noted_readers; i++) {
 			usize nobody = 0;
 
-			if (!in[i].compare_exchange_relaxed(nobody,
-							    owner_id() + 1))
+			if (!in[i].compare_exchange_relaxed(nobody, me + 1))
 				continue;
 			as[i].store_relaxed(here(number));
 			return;
@@ -726,7 +733,7 @@ struct shared_usage {
 				: "unlock_shared by who does not read it";
 
 		for (unsigned i = 0; i < noted_readers; i++) {
-			if (in[i].load_relaxed() != owner_id() + 1)
+			if (!is_me(in[i].load_relaxed() - 1))
 				continue;
 			const u32 was = as[i].load_relaxed();
 
@@ -773,7 +780,7 @@ struct shared_usage {
 		bool mine = false;
 
 		for (const atomic<usize> &one : in)
-			mine |= one.load_relaxed() == owner_id() + 1;
+			mine |= is_me(one.load_relaxed() - 1);
 		return mine;
 	}
 
@@ -1259,8 +1266,10 @@ struct checked_core {
 
 	void check_context(call_site by) const
 	{
-		if constexpr (sleeping<L>)
+		if constexpr (sleeping<L>) {
+			owner_of_sleepers() = thread_owner_id;
 			usage.before_inner(by);
+		}
 		if constexpr (thread_only_lock<L>)
 			usage.before_taken_in_thread(by);
 	}
@@ -1326,11 +1335,11 @@ struct checked_core {
 		if (readers.is_read())
 			usage.complain("a reader is in: the lock is broken",
 				       by);
-		usage.after_lock(with, by, cpu_lock<L>);
+		usage.after_lock(with, by, cpu_lock<L>, sleeping<L>);
 	}
 	void note_writer(may_upgrade with, call_site by)
 	{
-		usage.after_lock(with, by, false);
+		usage.after_lock(with, by, false, sleeping<L>);
 	}
 
 	template <typename Lock>
@@ -1417,7 +1426,7 @@ struct checked_core {
 	{
 		if constexpr (shared::contends)
 			usage.clear_left();
-		readers.note(number, by);
+		readers.note(number, by, sleeping<L>);
 	}
 
 	/* After unlock_inner() the lock may be gone. */
@@ -1511,7 +1520,7 @@ struct checked_core {
 			return take_it();
 		const address_pair before = order->on_pair(
 			*order, {reinterpret_cast<usize>(lower),
-				 reinterpret_cast<usize>(&usage)});
+				 reinterpret_cast<usize>(&usage), sleeping<L>});
 		take_it();
 		(void)order->on_pair(*order, before);
 	}

@@ -326,26 +326,41 @@ struct alignas(cache_line) held_locks {
 
 /* The stacks of all owners. */
 struct held_by_owners {
-	/* The caller's stack, or null if it holds and waits for nothing. */
-	[[nodiscard]] held_locks *mine() const
+	/* The caller's stack, or null if it holds and waits for nothing.
+	 * sleeps: that of the locks whose waiters sleep, which may be another.
+	 */
+	[[nodiscard]] held_locks *mine(bool sleeps = false) const
 	{
-		const usize owner = owner_id();
+		const usize owner = owner_id(sleeps);
 
-		if (owner_is_cpu())
+		if (owner_is_cpu() && !is_thread(owner))
 			return owner < owners && all[owner].is_of(owner)
 				       ? &all[owner]
 				       : nullptr;
 		for (u32 i = 0; i < owners; i++)
-			if (all[(owner + i) % owners].is_of(owner))
-				return &all[(owner + i) % owners];
+			if (place(owner, i).is_of(owner))
+				return &place(owner, i);
 		return nullptr;
 	}
 
-	/* A stack that is the caller's until disclaim(); null: none is free. */
-	[[nodiscard]] held_locks *claim_mine() const
+	/* The caller's stack with this lock, or null. */
+	[[nodiscard]] held_locks *mine_with(const void *lock) const
 	{
-		held_locks *const known = mine();
-		held_locks *const stack = known ? known : claim(owner_id());
+		held_locks *const spins = mine();
+
+		if (spins && spins->find(lock))
+			return spins;
+		held_locks *const sleeps = mine(true);
+
+		return sleeps && sleeps->find(lock) ? sleeps : nullptr;
+	}
+
+	/* A stack that is the caller's until disclaim(); null: none is free. */
+	[[nodiscard]] held_locks *claim_mine(bool sleeps = false) const
+	{
+		held_locks *const known = mine(sleeps);
+		held_locks *const stack =
+			known ? known : claim(owner_id(sleeps));
 
 		if (stack)
 			stack->claim(!known);
@@ -353,11 +368,11 @@ struct held_by_owners {
 	}
 
 	/* A place for one more lock of the caller. */
-	[[nodiscard]] held_place push() const
+	[[nodiscard]] held_place push(bool sleeps = false) const
 	{
-		if (held_locks *const stack = mine())
+		if (held_locks *const stack = mine(sleeps))
 			return {stack, stack->push()};
-		held_locks *const fresh = claim(owner_id());
+		held_locks *const fresh = claim(owner_id(sleeps));
 
 		return {fresh, fresh ? &fresh->at[0] : nullptr};
 	}
@@ -366,18 +381,28 @@ struct held_by_owners {
 	u32 owners;
 
       private:
+	/* The places of a thread; from the last, if CPUs have the first. */
+	held_locks &place(usize owner, u32 i) const
+	{
+		return owner_is_cpu() ? all[owners - 1 - i]
+				      : all[(owner + i) % owners];
+	}
+
 	/* Each CPU has a stack; a thread gets a free one while it holds locks.
 	 */
 	held_locks *claim(usize owner) const
 	{
-		if (owner_is_cpu()) {
-			if (owner >= owners)
+		usize taken = 0;
+
+		if (owner_is_cpu() && !is_thread(owner)) {
+			if (owner >= owners ||
+			    !all[owner].owner_plus_1.compare_exchange_relaxed(
+				    taken, owner + 1))
 				return nullptr;
-			all[owner].owner_plus_1.store_relaxed(owner + 1);
 			return &all[owner];
 		}
 		for (u32 i = 0; i < owners; i++) {
-			held_locks &one = all[(owner + i) % owners];
+			held_locks &one = place(owner, i);
 			usize nobody = 0;
 
 			if (one.owner_plus_1.load_relaxed() == nobody &&

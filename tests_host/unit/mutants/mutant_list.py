@@ -222,7 +222,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "		if (false)",
      _unit("_classes"), "what nests is read again, with a lock between"),
     ("a sub-rank before anything is held is dropped", "lock_order.hpp",
-     "		return owners.claim_mine();",
+     "		return owners.claim_mine(sleeps);",
      "		return owners.mine() ? owners.claim_mine() : nullptr;",
      _unit("_classes"), "a sub-rank is declared before anything is held"),
     ("sub-ranks are not heeded", "lock_order.hpp",
