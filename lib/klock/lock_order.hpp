@@ -83,7 +83,8 @@
  *                              Checked: unit/lock_order, model/lock_order
  *
  * Cost: acquiring a known class: as many loads as locks are held, and about ten
- * stores to cache lines of the owner; if it holds no other, one RMW.
+ * stores to cache lines of the owner; no RMW if the owners of all locks are
+ * CPUs.
  */
 #pragma once
 

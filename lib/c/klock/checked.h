@@ -36,7 +36,7 @@ extern "C" {
 
 /*
  * The kernel supplies these; klock/os.hpp has their contracts. A kernel that
- * moves threads which hold locks defines klock_os_owner_id() as well.
+ * moves threads which hold spin locks defines klock_os_owner_id() as well.
  */
 #ifndef __cplusplus
 unsigned klock_os_cpu_id(void);

@@ -24,8 +24,9 @@ extern "C" {
 
 /*
  * Its memory: for 8 and 64 owners of locks and 64 names, for 256 and 128.
- * Owners are CPUs, or threads where the kernel has klock_os_owner_id(). _noted:
- * findings of order go to klock_os_note(), each once, and the kernel goes on.
+ * Owners are CPUs, and threads that hold locks whose waiters sleep; or threads
+ * alone, where the kernel has klock_os_owner_id(). _noted: findings of order go
+ * to klock_os_note(), each once, and the kernel goes on.
  */
 struct klock_lock_order;
 struct klock_lock_order *klock_lock_order_8(void);

@@ -207,6 +207,20 @@ struct alignas(cache_line) held_locks {
 		return owner_plus_1.load_relaxed() == owner + 1;
 	}
 
+	/* Makes it this owner's; false: it has one. A CPU's alone if no thread
+	 * has any. */
+	[[nodiscard]] bool claimed(usize owner)
+	{
+		usize nobody = 0;
+
+		if (owner_is_cpu() && !owner_of_sleepers()) {
+			owner_plus_1.store_relaxed(owner + 1);
+			return true;
+		}
+		return owner_plus_1.load_relaxed() == nobody &&
+		       owner_plus_1.compare_exchange_relaxed(nobody, owner + 1);
+	}
+
 	/* A place for one more lock of its owner; null: the stack is full. */
 	[[nodiscard]] held_lock *push()
 	{
@@ -392,24 +406,13 @@ struct held_by_owners {
 	 */
 	held_locks *claim(usize owner) const
 	{
-		usize taken = 0;
-
-		if (owner_is_cpu() && !is_thread(owner)) {
-			if (owner >= owners ||
-			    !all[owner].owner_plus_1.compare_exchange_relaxed(
-				    taken, owner + 1))
-				return nullptr;
-			return &all[owner];
-		}
-		for (u32 i = 0; i < owners; i++) {
-			held_locks &one = place(owner, i);
-			usize nobody = 0;
-
-			if (one.owner_plus_1.load_relaxed() == nobody &&
-			    one.owner_plus_1.compare_exchange_relaxed(
-				    nobody, owner + 1))
-				return &one;
-		}
+		if (owner_is_cpu() && !is_thread(owner))
+			return owner < owners && all[owner].claimed(owner)
+				       ? &all[owner]
+				       : nullptr;
+		for (u32 i = 0; i < owners; i++)
+			if (place(owner, i).claimed(owner))
+				return &place(owner, i);
 		return nullptr;
 	}
 };
