@@ -133,7 +133,9 @@ TEST_CASE("checked_lock: unlock of a free lock is named")
 
 	has(said, "unlock of a free lock; at " + line(__LINE__ - 2));
 	has(said, "last taken at " + line(first));
-	has(panic_of([] { byte_lock().unlock(); }), "last taken at (nowhere)");
+	const std::string never = panic_of([] { byte_lock().unlock(); });
+
+	CHECK(never.find("taken at") == std::string::npos);
 }
 
 TEST_CASE("checked_lock: unlock by another CPU is named")

@@ -491,7 +491,8 @@ struct lock_usage {
 		const usize owner = owner_plus_1.load_relaxed();
 
 		if (owner == nobody) {
-			text.add("; last taken at ").add(taken.get());
+			if (!taken.empty())
+				text.add("; last taken at ").add(taken.get());
 			return;
 		}
 		text.add("; held by CPU ").add(taken.cpu());
