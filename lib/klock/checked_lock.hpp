@@ -619,7 +619,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
-		L::wake_one([&] { return under_inner(change); });
+		L::wake_one([&] { return under_inner(change, by); });
 	}
 	template <typename Change>
 	void wake_all(Change &&change, call_site by = caller_site())
@@ -629,7 +629,7 @@ struct checked_lock<L, Name...> : L {
 	{
 		const over_inner seen(usage, by);
 
-		L::wake_all([&] { return under_inner(change); });
+		L::wake_all([&] { return under_inner(change, by); });
 	}
 
 	/* On: a held guard or lock to release while waiting; otherwise a
@@ -759,12 +759,12 @@ struct checked_lock<L, Name...> : L {
 
 	/* Calls what runs under the inner lock. */
 	template <typename Call>
-	auto under_inner(Call &call)
+	auto under_inner(Call &call, call_site by)
 	{
 		struct inside {
-			explicit inside(lock_usage &its) : of(its)
+			inside(lock_usage &its, call_site by) : of(its)
 			{
-				of.enter_inner();
+				of.enter_inner(by);
 			}
 			~inside() { of.leave_inner(); }
 			inside(const inside &) = delete;
@@ -772,7 +772,7 @@ struct checked_lock<L, Name...> : L {
 
 			lock_usage &of;
 		};
-		const inside here(usage);
+		const inside here(usage, by);
 
 		return call();
 	}
@@ -886,7 +886,7 @@ struct checked_lock<L, Name...> : L {
 			auto ready = [&] {
 				const inner_seen seen(usage, by);
 
-				return under_inner(on);
+				return under_inner(on, by);
 			};
 			const bool came = wait_for_it(ready);
 

@@ -171,20 +171,21 @@ inline usize owner_id()
 
 /*
  * Where the owners of spin locks are CPUs, a thread is the owner of a lock
- * whose waiters sleep. It is noted by the complement of its handle, which is no
- * CPU's number, as a handle is a small number or an address.
+ * whose waiters sleep. Its number counts down from the largest but one: a
+ * handle is a small number or an address, and so it is no CPU's; the largest is
+ * nobody.
  */
 constexpr bool is_thread(usize owner) { return owner >= usize{1} << 14; }
 
 inline usize thread_owner_id()
 {
-	return owner_is_cpu() ? ~klock_os_thread() : owner_id();
+	return owner_is_cpu() ? ~klock_os_thread() - 1 : owner_id();
 }
 
 /* An owner as the kernel knows it, for reports. */
 inline usize shown_owner(usize owner)
 {
-	return owner_is_cpu() && is_thread(owner) ? ~owner : owner;
+	return owner_is_cpu() && is_thread(owner) ? ~(owner + 1) : owner;
 }
 
 /* thread_owner_id(), once a lock whose waiters sleep is used: a kernel without

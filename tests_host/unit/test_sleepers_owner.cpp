@@ -73,6 +73,17 @@ TEST_CASE(
 		CHECK(one.size() == 0);
 }
 
+TEST_CASE("owners: a thread of the number 0")
+{
+	new_order<64, 8> fresh;
+	owned_locks of;
+
+	CHECK(said_by(0, 0, [&] { of.inode.lock(), of.inode.unlock(); }) == "");
+	CHECK(said_by(0, 0, [&] { of.names.lock(), of.names.unlock(); }) == "");
+	(void)said_by(0, 0, [&] { of.inode.lock(); });
+	has(said_by(1, 0, [&] { of.inode.unlock(); }), "(owner 0x0)");
+}
+
 TEST_CASE("owners: misuse by another thread, and by another CPU")
 {
 	new_order<64, 8> fresh;

@@ -230,7 +230,11 @@ struct lock_usage {
 
 	/* -- Where nobody holds the lock: who has its inner lock -- */
 
-	void enter_inner() { owner_plus_1.store_relaxed(owner_id() + 1); }
+	void enter_inner(call_site by)
+	{
+		taken.note(by, static_cast<u32>(current_context()));
+		owner_plus_1.store_relaxed(owner_id() + 1);
+	}
 	void leave_inner() { owner_plus_1.store_relaxed(nobody); }
 
 	/* A reader is about to try, or to unlock: it does not wait. */

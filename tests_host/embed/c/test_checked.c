@@ -50,6 +50,9 @@ static const void *address;
 static unsigned panicked_on;
 static int line;
 
+/* Since the last panic. */
+static int trying;
+
 void klock_os_panic(const char *lock_name, const void *lock_address,
 		    unsigned on_cpu, const char *what)
 {
@@ -58,6 +61,11 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 	snprintf(text, sizeof(text), "%s", what);
 	address = lock_address;
 	klock_set_checks(1);
+	if (!trying) {
+		printf("nothing was tried: %s: %s\n", name, text);
+		exit(1);
+	}
+	trying = 0;
 	longjmp(out, 1);
 }
 
@@ -71,7 +79,7 @@ static void expect(int holds, const char *what)
 
 /* All on one line, which the report must name. */
 #define TRY_TO                                                                 \
-	line = __LINE__, text[0] = name[0] = 0;                                \
+	line = __LINE__, text[0] = name[0] = 0, trying = 1;                    \
 	if (!setjmp(out))
 
 static int names_line(int number)
@@ -226,6 +234,14 @@ static void readers_by_cpu(void)
 	klock_unlock(&names);
 }
 
+static void changes(void *with) { (void)with; }
+
+static void wakes_itself(void *queue)
+{
+	klock_wake_one((struct klock_checked_wait_queue *)queue, changes,
+		       queue);
+}
+
 /* In a handler, with interrupts off; by the line of the call. */
 static void what_sleeps(void)
 {
@@ -238,6 +254,7 @@ static void what_sleeps(void)
 	static struct klock_checked_condition other =
 		KLOCK_CHECKED_INIT("other", KLOCK_CONDITION_INIT);
 	static struct klock_checked_completion done;
+	static struct klock_checked_wait_queue queue;
 	static struct klock_sleeper me;
 	const unsigned long long soon = 0;
 	unsigned long flags;
@@ -268,6 +285,20 @@ static void what_sleeps(void)
 	TRY_TO klock_prepare(&changed, &me);
 	expect_misuse("prepare() of who is prepared", "changed",
 		      &changed.klock_usage);
+	context = 2;
+	TRY_TO klock_notify_one(&changed);
+	expect_misuse("in an NMI handler", "changed", &changed.klock_usage);
+	TRY_TO klock_set(&done);
+	expect_misuse("in an NMI handler", "done", &done.klock_usage);
+	TRY_TO if (klock_try_acquire(&jobs)) {}
+	expect_misuse("in an NMI handler", "jobs", &jobs.klock_usage);
+	context = 0;
+	klock_init(&queue);
+	klock_checked_set_name(&queue, "queue");
+	TRY_TO klock_wake_one(&queue, wakes_itself, &queue);
+	expect(strstr(text, "called under its own inner lock") &&
+		       names_line(line) && strstr(text, "; held by CPU 0"),
+	       "by its own change");
 }
 
 /* A kernel's own function around a lock. */
