@@ -5,6 +5,7 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/irq_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
@@ -163,10 +164,14 @@ TEST_CASE("owners: pairs of two names, each by address")
 	      "");
 }
 
-TEST_CASE("owners: a mutex goes from thread to thread")
+TEST_CASE("owners: a lock goes from owner to owner")
 {
 	new_order<64, 8> fresh;
 	owned_locks of;
+	irq_lock<checked_lock<ticket_lock<u8>, "queue">> queue;
+
+	has(said_by(1, 0, [&] { handed_over(queue); }),
+	    "queue, CPU 0: a hand-over of a free lock; at ");
 
 	(void)said_by(1, 0, [&] { of.inode.lock(); });
 	CHECK(said_by(2, 3, [&] { handed_over(of.inode); }) == "");
