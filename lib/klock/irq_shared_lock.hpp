@@ -259,6 +259,11 @@ struct gated : sleeps_of<L>, threads_of<L> {
 	{
 		inner.assert_held(by);
 	}
+	void check_irqs_off(call_site by) const
+		requires is_checked<L>
+	{
+		inner.check_irqs_off(by);
+	}
 	static void complain_of_guard(const char *what, call_site by)
 		requires is_checked<L>
 	{

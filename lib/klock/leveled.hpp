@@ -102,6 +102,13 @@ struct leveled {
 			inner.assert_held(by);
 	}
 
+	/* For handed_over(). */
+	void note_handed_over(call_site by)
+		requires requires(L &of) { of.note_handed_over(by); }
+	{
+		inner.note_handed_over(by);
+	}
+
 	/* L itself, for is_locked(), or a guard that tries or reads. */
 	[[nodiscard]] L &without_level() { return inner; }
 

@@ -262,6 +262,16 @@ TEST_CASE("irq_lock: checks inside of it name interrupts that were turned on")
 	irq_restore(true);
 	has(panic_of([&] { reads.unlock(); }), what);
 	irq_restore(true);
+
+	/* A thread may read this one with interrupts on, but not write it. */
+	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "shared">> shared;
+	{
+		shared_guard reads_on(shared);
+		CHECK(panic_of([&] { reads_on.unlock(); }) == "");
+	}
+	irq_guard writes(shared);
+	irq_restore(true);
+	has(panic_of([&] { writes.unlock(); }), what);
 }
 
 TEST_CASE("irq_lock: checks inside of it name a reader's misuse")

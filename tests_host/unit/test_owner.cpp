@@ -5,6 +5,7 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/leveled.hpp>
 #include <klock/once.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/ticket_lock.hpp>
@@ -292,6 +293,7 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	new_order<64, 4> fresh;
 	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
 	irq_lock<checked_lock<ticket_lock<u8>, "other">> other;
+	leveled<irq_lock<checked_lock<ticket_lock<u8>>>, 3> leveled_too;
 	checked_lock<ticket_lock<u8>, "log"> log;
 	std::string said;
 	const auto holds = [](unsigned long thread) {
@@ -323,6 +325,8 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	has(said, "scheduler, CPU 0: a hand-over of a free lock; at ");
 	CHECK_FALSE(holds(2));
 	has(panic_of([&] { handed_over(other); }), "a hand-over of a free");
+	has(panic_of([&] { handed_over(leveled_too); }),
+	    "a hand-over of a free");
 	/* What it was taken with is kept: its class, for the order. */
 	on_thread(1, [&] {
 		log.lock();

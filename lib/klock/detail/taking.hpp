@@ -888,7 +888,7 @@ struct guard_of : in_a_block {
 
 	[[gnu::always_inline]] void release(lock_type &from, call_site caller)
 	{
-		if constexpr (irq_only_lock<lock_type> &&
+		if constexpr (irq_only_lock<lock_type> && Irqs::disables &&
 			      requires { from.check_irqs_off(caller); })
 			from.check_irqs_off(caller);
 		auto &&lock = told(opening::inside_of(from), caller);
