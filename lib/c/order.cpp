@@ -50,7 +50,7 @@ void klock_thread_ends_at(const char *file, int line)
 
 void klock_usage_handed_over(klock_usage *usage, const char *file, int line)
 {
-	as_cpp(*usage).note_handed_over({file, line});
+	klock::take_over(as_cpp(*usage), {file, line});
 	if (klock::order_keeper *const order = klock::kernel_order_keeper())
 		order->handed_over(usage, {file, line});
 }
@@ -58,7 +58,11 @@ void klock_usage_handed_over(klock_usage *usage, const char *file, int line)
 void klock_usage_might_wait_with(const klock_usage *usage, const char *file,
 				 int line)
 {
-	as_cpp(*usage).assert_held({file, line});
+	const klock::lock_usage &used = as_cpp(*usage);
+
+	used.assert_held({file, line});
+	klock::check_no_spin(nullptr, "might_wait() with a lock held",
+			     {file, line}, &used);
 	if (klock::order_keeper *const order = klock::kernel_order_keeper())
 		order->might_wait({file, line}, usage);
 }

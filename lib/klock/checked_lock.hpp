@@ -57,9 +57,10 @@
  *			like), because of its inner lock
  *	sleep		a wait for such a lock in a handler, with interrupts off
  *			or with a checked spin lock held; more units than Most;
- *reset() while a thread waits; a condition's sleep() without prepare(), or in
- *			another thread; a second prepare(); a predicate or a
- *			change that uses its own wait_queue
+ *			a completion's reset() while a thread waits; a
+ *			condition's sleep() without prepare(), or in another
+ *			thread; a second prepare(); a predicate, a change or
+ *			klock_os_unpark() that uses the lock which called it
  *	handler		lock() or try_lock() of a thread_lock (irq_lock.hpp) in
  *			an interrupt or NMI handler
  *	number		not below max_contenders; in use already: another CPU
@@ -453,7 +454,13 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	}
 
 	/* Called by handed_over(): order_calls.hpp. */
-	void note_handed_over(call_site by) { usage.note_handed_over(by); }
+	void note_handed_over(call_site by)
+	{
+		if constexpr (sleeping<L>)
+			usage.note_handed_over(by);
+		else
+			take_over(usage, by);
+	}
 
 	/* Called by a guard that is used while it holds nothing. */
 	static void complain_of_guard(const char *what, call_site by)
@@ -512,6 +519,14 @@ constexpr const char *name_in()
 /* A guard of klock's, or a lock, which a wait can release and take back. */
 template <typename T>
 concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
+
+/* A wait calls it again and again. */
+template <typename T>
+concept predicate = requires(T &ready) { ready(); };
+
+/* A predicate, or a guard or lock that outlives the wait. */
+template <typename T>
+concept waited_on = predicate<T> || same_as<T, T &>;
 } // namespace detail
 
 /*
@@ -593,6 +608,13 @@ struct checked_lock<L, Name...> : L {
 
 		return L::is_set();
 	}
+	[[nodiscard]] bool is_contended(call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_contended(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::is_contended();
+	}
 
 	/* A condition's. */
 	void notify_one(call_site by = caller_site())
@@ -612,7 +634,7 @@ struct checked_lock<L, Name...> : L {
 
 	/* A wait_queue's. */
 	template <typename Change>
-	void wake_one(Change &&change, call_site by = caller_site())
+	void wake_one(Change change, call_site by = caller_site())
 		requires requires(L &l) {
 			l.wake_one(static_cast<Change &&>(change));
 		}
@@ -622,7 +644,7 @@ struct checked_lock<L, Name...> : L {
 		L::wake_one([&] { return under_inner(change, by); });
 	}
 	template <typename Change>
-	void wake_all(Change &&change, call_site by = caller_site())
+	void wake_all(Change change, call_site by = caller_site())
 		requires requires(L &l) {
 			l.wake_all(static_cast<Change &&>(change));
 		}
@@ -641,18 +663,20 @@ struct checked_lock<L, Name...> : L {
 			return this->unchecked().wait(), true;
 		});
 	}
-	template <typename On>
+	template <detail::waited_on On>
 	void wait(On &&on, call_site by = caller_site())
 	{
 		wait_on(static_cast<On &&>(on), by, [&](auto &to) {
 			return this->unchecked().wait(to), true;
 		});
 	}
-	template <typename On, typename Ready>
-	void wait(On &&on, Ready ready, call_site by = caller_site())
+	template <typename On, detail::predicate Ready>
+	void wait(On &on, Ready ready, call_site by = caller_site())
 	{
 		until_it_may(on, by, [&](auto &to) {
-			this->unchecked().wait(to, [&] { return ready(); });
+			this->unchecked().wait(to, [&]() -> decltype(auto) {
+				return ready();
+			});
 			return true;
 		});
 	}
@@ -664,7 +688,7 @@ struct checked_lock<L, Name...> : L {
 			return this->unchecked().wait_until(deadline);
 		});
 	}
-	template <typename On>
+	template <detail::waited_on On>
 	[[nodiscard]] bool wait_until(On &&on, u64 deadline,
 				      call_site by = caller_site())
 	{
@@ -672,13 +696,14 @@ struct checked_lock<L, Name...> : L {
 			return this->unchecked().wait_until(to, deadline);
 		});
 	}
-	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_until(On &&on, u64 deadline, Ready ready,
+	template <typename On, detail::predicate Ready>
+	[[nodiscard]] bool wait_until(On &on, u64 deadline, Ready ready,
 				      call_site by = caller_site())
 	{
 		return until_it_may(on, by, [&](auto &to) {
 			return this->unchecked().wait_until(
-				to, deadline, [&] { return ready(); });
+				to, deadline,
+				[&]() -> decltype(auto) { return ready(); });
 		});
 	}
 	[[nodiscard]] bool wait_for(u64 how_long, call_site by = caller_site())
@@ -686,15 +711,15 @@ struct checked_lock<L, Name...> : L {
 	{
 		return wait_until(deadline_in(how_long), by);
 	}
-	template <typename On>
+	template <detail::waited_on On>
 	[[nodiscard]] bool wait_for(On &&on, u64 how_long,
 				    call_site by = caller_site())
 	{
 		return wait_until(static_cast<On &&>(on), deadline_in(how_long),
 				  by);
 	}
-	template <typename On, typename Ready>
-	[[nodiscard]] bool wait_for(On &&on, u64 how_long, Ready ready,
+	template <typename On, detail::predicate Ready>
+	[[nodiscard]] bool wait_for(On &on, u64 how_long, Ready ready,
 				    call_site by = caller_site())
 	{
 		return wait_until(on, deadline_in(how_long),
@@ -732,6 +757,10 @@ struct checked_lock<L, Name...> : L {
 	}
 
 	void set_name(const char *name) { usage.set_name(name); }
+	void set_name(const char *name, u32 element)
+	{
+		usage.set_name(name, element);
+	}
 
       private:
 	L &unchecked() { return *this; }
@@ -747,9 +776,14 @@ struct checked_lock<L, Name...> : L {
 		static const lock_usage &not_inside(const lock_usage &of,
 						    call_site by)
 		{
+			of.before_inner(by);
 			if (of.is_held_by_me())
 				of.complain("called under its own inner lock, "
 					    "by a predicate or a change",
+					    by);
+			else if (spins_held.has(&of))
+				of.complain("called under its own inner lock, "
+					    "by klock_os_unpark()",
 					    by);
 			return of;
 		}
@@ -759,7 +793,7 @@ struct checked_lock<L, Name...> : L {
 
 	/* Calls what runs under the inner lock. */
 	template <typename Call>
-	auto under_inner(Call &call, call_site by)
+	decltype(auto) under_inner(Call &call, call_site by)
 	{
 		struct inside {
 			inside(lock_usage &its, call_site by) : of(its)
@@ -883,7 +917,7 @@ struct checked_lock<L, Name...> : L {
 		} else if constexpr (requires { on(); }) {
 			/* A wait_queue's predicate. */
 			const held_place place = begins(by);
-			auto ready = [&] {
+			auto ready = [&]() -> decltype(auto) {
 				const inner_seen seen(usage, by);
 
 				return under_inner(on, by);

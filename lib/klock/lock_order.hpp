@@ -237,7 +237,8 @@ struct order_keeper : lock_order, private order_rules {
 		for (u32 i = mine ? mine->size() : 0; i-- > 0;) {
 			const held_lock &one = mine->at[i];
 
-			if (one.is_there() && !one.is_of(but) && !one.sleeps())
+			if (one.is_there() && !one.sleeps() &&
+			    !one.is_of(but) && !(but && one.is_gate()))
 				complain_of_held(what, one, by);
 		}
 	}
@@ -458,8 +459,10 @@ struct order_keeper : lock_order, private order_rules {
 		const usize lock = one.address.load_relaxed();
 		const bool held = one.is_held(), awaited = one.is_waiting();
 
+		/* A waker may still note the inner lock of the memory that the
+		 * woken thread frees. */
 		if (lock <= held_lock::gone || lock - first >= bytes ||
-		    one.address.load_relaxed() != lock)
+		    one.is_inner() || one.address.load_relaxed() != lock)
 			return nullptr;
 		return held	 ? "freed with the lock in it held"
 		       : awaited ? "freed with a thread waiting for it"

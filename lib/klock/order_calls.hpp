@@ -99,6 +99,8 @@ void might_wait_with(const L &lock, call_site by = caller_site())
 {
 	if constexpr (has_known_use<L>) {
 		assert_held(lock, by);
+		check_no_spin(nullptr, "might_wait() with a lock held", by,
+			      reinterpret_cast<const lock_usage *>(&lock));
 		if (order_keeper *const order = kernel_order_keeper())
 			order->might_wait(by, &lock);
 	}
@@ -335,6 +337,8 @@ template <typename L>
 	requires any_lock<detail::inside<L>>
 void handed_over([[maybe_unused]] L &lock, call_site by = caller_site())
 {
+	static_assert(!interruptible_shared_lock<L>,
+		      "an irq_shared_lock is not handed over: it is two locks");
 	if constexpr (requires { lock.note_handed_over(by); }) {
 		lock.note_handed_over(by);
 		if (order_keeper *const order = kernel_order_keeper())

@@ -17,6 +17,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/order_calls.hpp>
 
 using namespace klock;
 
@@ -87,6 +88,8 @@ void errors()
 	{ irq_upgradable_guard held(files, adopt); } // says-error{{deleted}}
 	// says-error@*:*{{a reader has nothing to downgrade}}
 	{ shared_guard held(routes); held.downgrade(); } // says-note{{here}}
+	// says-error@*:*{{an irq_shared_lock is not handed over: it is two locks}}
+	{ handed_over(devices); } // says-note{{here}}
 	// says-error@*:*{{this lock has no downgrade(): its writer cannot become a reader}}
 	{ guard held(names); held.downgrade(); } // says-note{{here}}
 	{ sum = names.try_lock(); } // says-error{{no member named}}

@@ -22,6 +22,7 @@
 #include <klock/wait_queue.hpp>
 
 #include "counted.hpp"
+#include "hooked_lock.hpp"
 #include "order_kernel.hpp"
 #include "pretended_kernel.hpp"
 
@@ -193,6 +194,14 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	}
 }
 
+/* What a predicate may return a reference to, as to an atomic. */
+struct flag {
+	flag() = default;
+	flag(const flag &) = delete;
+	flag &operator=(const flag &) = delete;
+	operator bool() const { return true; }
+};
+
 /* Each wait takes a predicate that is moved, and each waker a change. */
 template <typename Condition, typename Queue>
 static void predicates()
@@ -218,12 +227,46 @@ static void predicates()
 	arrivals.wake_one(moved());
 	arrivals.wake_all(moved());
 	CHECK(asked == 8);
+
+	const flag is_set;
+	const auto looks = [&]() -> const flag & { return is_set; };
+
+	changed.wait(held, looks);
+	CHECK(changed.wait_until(held, 0, looks));
+	arrivals.wait(looks);
+	CHECK(arrivals.wait_for(looks, 1));
+
+	/* A change is copied, and the caller's stays as it was. */
+	auto count = [n = 0]() mutable { return n++; };
+	const auto once = count;
+
+	arrivals.wake_one(count);
+	arrivals.wake_all(count);
+	arrivals.wake_one(once);
+	CHECK(count() == 0);
 }
+
+template <typename Condition>
+concept waits_with_temporary = requires(Condition &of, guard<mutex> held) {
+	of.wait(static_cast<guard<mutex> &&>(held));
+};
+template <typename Condition>
+concept asks_with_temporary = requires(Condition &of, guard<mutex> held) {
+	of.wait(static_cast<guard<mutex> &&>(held), [] { return true; });
+};
 
 TEST_CASE("sleep: a predicate may be movable only, checked or not")
 {
 	predicates<condition, wait_queue>();
 	predicates<checked_lock<condition>, checked_lock<wait_queue>>();
+}
+
+TEST_CASE("sleep: a guard without a name is refused, checked or not")
+{
+	CHECK_FALSE(waits_with_temporary<condition>);
+	CHECK_FALSE(waits_with_temporary<checked_lock<condition>>);
+	CHECK_FALSE(asks_with_temporary<condition>);
+	CHECK_FALSE(asks_with_temporary<checked_lock<condition>>);
 }
 
 /* What is said of a wait with this guard. Then a report was made before:
@@ -643,6 +686,7 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler")
 	in_nmi([&] { of.answer.set(); });
 	in_nmi([&] { of.answer.reset(); });
 	in_nmi([&] { (void)of.answer.is_set(); });
+	in_nmi([&] { (void)of.answer.is_contended(); });
 	in_nmi([&] { of.answer.wait(); });
 	in_nmi([&] { of.not_full.notify_one(); });
 	in_nmi([&] { of.not_full.notify_all(); });
@@ -840,4 +884,138 @@ TEST_CASE("sleep: checked: a predicate that cannot be copied")
 	CHECK(of.arrivals.wait_until(looks(), 0));
 	CHECK(of.arrivals.wait_for(looks(), 0));
 	of.arrivals.wake_one([owned = std::make_unique<int>(1)] {});
+}
+
+/* Without an order it would wait for its own inner lock. */
+TEST_CASE("sleep: checked: unpark() uses what it is called for")
+{
+	inner_locks of;
+	/* The panic leaves the waker alone: the waiter was told before it. */
+	const auto said_of = [](auto unparked, auto waits, auto wakes) {
+		std::string said;
+
+		when_unparked = unparked;
+		meanwhile = [&] { as_other([&] { said = panic_of(wakes); }); };
+		waits();
+		when_unparked = nullptr;
+		return said;
+	};
+	const auto acquires = [&] { of.jobs.acquire(); };
+	const auto releases = [&] { of.jobs.release(); };
+	const std::string wrong = ", CPU 1: called under its own inner lock, "
+				  "by klock_os_unpark(); at " __FILE__;
+
+	has(said_of([&] { (void)of.jobs.try_acquire(); }, acquires, releases),
+	    "jobs" + wrong);
+	has(said_of([&] { (void)of.answer.is_contended(); },
+		    [&] { of.answer.wait(); }, [&] { of.answer.set(); }),
+	    "answer" + wrong);
+	has(said_of([] { might_switch(); }, acquires, releases),
+	    "jobs, CPU 1: might_switch() with a spinning lock held");
+	/* Another lock is no misuse, nor is the same one later. */
+	CHECK(said_of([&] { of.answer.set(); }, acquires, releases) == "");
+	CHECK(panic_of(releases) == "");
+	CHECK(panic_of([] { might_switch(); }) == "");
+}
+
+TEST_CASE("sleep: checked: freed by the thread that a wake has woken")
+{
+	new_order<64, 4> fresh;
+	checked_lock<completion_with<hooked_lock>, "answer"> answer;
+	checked_lock<bounded_semaphore<4, hooked_lock>, "jobs"> jobs;
+	const auto freed_behind = [](auto &lock, auto wakes) {
+		std::string said = "not reached";
+
+		next_hook = {place::released, [&] {
+				     as_other([&] {
+					     said = panic_of([&] {
+						     none_held_in(&lock,
+								  sizeof(lock));
+					     });
+				     });
+			     }};
+		wakes();
+		return said;
+	};
+
+	CHECK(freed_behind(answer, [&] { answer.set(); }) == "");
+	CHECK(freed_behind(jobs, [&] { jobs.release(); }) == "");
+}
+
+TEST_CASE("sleep: checked: a lock is handed over, without an order")
+{
+	inner_locks of;
+	std::string said;
+
+	of.scheduler.lock();
+	as_other([&] {
+		handed_over(of.scheduler);
+		said = panic_of([&] { of.inode.lock(); });
+	});
+	has(said, "; scheduler was taken at " + std::string(__FILE__));
+	/* The owner that took it holds it no more. */
+	CHECK(panic_of([] { might_switch(); }) == "");
+	as_other([&] {
+		of.scheduler.unlock();
+		CHECK(panic_of([] { might_switch(); }) == "");
+	});
+	of.scheduler.lock();
+	handed_over(of.scheduler);
+	handed_over(of.scheduler);
+	of.scheduler.unlock();
+	CHECK(panic_of([] { might_switch(); }) == "");
+}
+
+TEST_CASE("sleep: checked: where a spin lock was read, without an order")
+{
+	checked_lock<phase_fair_lock<u8>, "routes"> routes;
+
+	routes.lock_shared();
+	has(panic_of([] { might_switch(); }),
+	    "; routes was taken at " + std::string(__FILE__));
+	routes.unlock_shared();
+}
+
+TEST_CASE("sleep: checked: might_wait_with() and a second spin lock")
+{
+	const auto check = [] {
+		inner_locks of;
+		irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">>
+			routes;
+
+		of.data.lock();
+		CHECK(panic_of([&] { might_wait_with(of.data); }) == "");
+		of.scheduler.lock();
+		has(panic_of([&] { might_wait_with(of.data); }),
+		    "scheduler, CPU 0: might_wait() with a lock held");
+		of.scheduler.unlock();
+		of.data.unlock();
+		/* Its gate is a part of it. */
+		irq_guard held(routes);
+
+		CHECK(panic_of([&] { might_wait_with(routes); }) == "");
+		has(panic_of([] { might_switch(); }), "might_switch() with");
+		held.unlock();
+		CHECK(panic_of([] { might_switch(); }) == "");
+	};
+
+	check();
+	new_order<64, 4> fresh;
+	check();
+}
+
+TEST_CASE("sleep: checked: what nobody holds is named at run time, too")
+{
+	checked_lock<bounded_semaphore<1>> units[2];
+	semaphore unchecked;
+
+	set_name(units[0], "units");
+	set_name(units[1], "units", 1);
+	set_name(unchecked, "units");
+	set_name(unchecked, "units", 1);
+	units[0].release();
+	units[1].release();
+	has(panic_of([&] { units[0].release(); }), "units, CPU 0: a release");
+	has(panic_of([&] { units[1].release(); }),
+	    "units[1], CPU 0: a release");
 }

@@ -360,15 +360,16 @@ struct lock_usage {
 		say(text);
 	}
 
-	/* held: a lock that the caller has */
+	/* held: a lock that the caller took at this line */
 	[[gnu::noinline]] void complain_of_held(const char *what, call_site by,
-						const lock_usage &held) const
+						const lock_usage &held,
+						call_site taken_at) const
 	{
 		misuse_text text;
 
 		text.add(what).add("; at ").add(by).add("; ");
 		text.add(held.label()).add(" was taken at ");
-		say(text.add(held.taken.get()));
+		say(text.add(taken_at));
 	}
 
 	/* read: where it was read last */
@@ -543,7 +544,13 @@ struct lock_usage {
 struct held_spins {
 	constexpr held_spins() = default;
 
-	void note(const lock_usage *lock)
+	/* A lock and the line that took it; null: none. */
+	struct found {
+		const lock_usage *lock;
+		call_site at;
+	};
+
+	void note(const lock_usage *lock, call_site by)
 	{
 		const usize owner = owner_id();
 
@@ -554,47 +561,73 @@ struct held_spins {
 			if (!at.owner_plus_1.compare_exchange_relaxed(
 				    nobody, owner + 1))
 				continue;
+			at.file.store_relaxed(by.file);
+			at.line.store_relaxed(static_cast<u32>(by.line));
 			at.lock.store_relaxed(lock);
 			return;
 		}
 	}
 	void forget(const lock_usage *lock)
 	{
-		const usize owner = owner_id();
-
-		for (usize i = 0; i < tries; i++) {
-			one &at = place(owner, i);
-
-			if (at.owner_plus_1.load_relaxed() != owner + 1 ||
-			    at.lock.load_relaxed() != lock)
-				continue;
-			at.lock.store_relaxed(nullptr);
-			at.owner_plus_1.store_relaxed(0);
-			return;
-		}
+		if (one *const at = find(lock))
+			at->leave();
 	}
-	/* A lock that the caller holds, or null. */
-	[[nodiscard]] const lock_usage *mine()
+	/* The caller goes on with what another owner took, if it was noted. */
+	void take_over(const lock_usage *lock, call_site by)
+	{
+		bool was_noted = false;
+
+		for (one &at : held) {
+			if (at.lock.load_relaxed() != lock)
+				continue;
+			at.leave();
+			was_noted = true;
+		}
+		if (was_noted)
+			note(lock, by);
+	}
+	/* Whether the caller has noted it. */
+	[[nodiscard]] bool has(const lock_usage *lock) { return find(lock); }
+	/* A lock that the caller holds, other than `but`. */
+	[[nodiscard]] found mine(const lock_usage *but)
 	{
 		const usize owner = owner_id();
 
 		for (usize i = 0; i < tries; i++) {
 			const one &at = place(owner, i);
+			const lock_usage *const lock = at.lock.load_relaxed();
 
-			if (at.owner_plus_1.load_relaxed() == owner + 1)
-				return at.lock.load_relaxed();
+			if (at.is_of(owner) && lock && lock != but)
+				return {lock,
+					{at.file.load_relaxed(),
+					 static_cast<int>(
+						 at.line.load_relaxed())}};
 		}
-		return nullptr;
+		return {};
 	}
 
       private:
 	static constexpr usize places = 256;
 	static constexpr usize tries = 8;
 
-	/* 0: the place is free */
 	struct one {
+		[[nodiscard]] bool is_of(usize owner) const
+		{
+			return owner_plus_1.load_relaxed() == owner + 1;
+		}
+		void leave()
+		{
+			lock.store_relaxed(nullptr);
+			owner_plus_1.store_relaxed(0);
+		}
+
+		/* 0: the place is free */
 		atomic<usize> owner_plus_1;
+		/* null: its owner has not written it yet */
 		atomic<const lock_usage *> lock;
+		/* where it was taken */
+		atomic<const char *> file;
+		atomic<u32> line;
 	};
 
 	one &place(usize owner, usize i)
@@ -604,24 +637,49 @@ struct held_spins {
 		return held[(hash + i) % places];
 	}
 
+	one *find(const lock_usage *lock)
+	{
+		const usize owner = owner_id();
+
+		for (usize i = 0; i < tries; i++) {
+			one &at = place(owner, i);
+
+			if (at.is_of(owner) && at.lock.load_relaxed() == lock)
+				return &at;
+		}
+		return nullptr;
+	}
+
 	one held[places];
 };
 
 /* The table for all checked locks of a program. */
 inline constinit held_spins spins_held;
 
+/* The caller goes on with a lock that another owner took: order_calls.hpp. */
+inline void take_over(lock_usage &lock, call_site by)
+{
+	lock.note_handed_over(by);
+	if (!kernel_lock_order())
+		spins_held.take_over(&lock, by);
+}
+
 /*
  * Panics if the caller holds a spinning lock and the kernel has no lock order,
- * which would say so. want: the lock that it waits for; null: no lock.
+ * which would say so. want: the lock that it waits for; null: no lock. but: a
+ * lock that is released meanwhile, or null.
  */
 [[gnu::noinline]] inline void check_no_spin(const lock_usage *want,
-					    const char *what, call_site by)
+					    const char *what, call_site by,
+					    const lock_usage *but = nullptr)
 {
-	const lock_usage *const held =
-		kernel_lock_order() ? nullptr : spins_held.mine();
+	const held_spins::found held = kernel_lock_order()
+					       ? held_spins::found{}
+					       : spins_held.mine(but);
 
-	if (held)
-		(want ? want : held)->complain_of_held(what, by, *held);
+	if (held.lock)
+		(want ? want : held.lock)
+			->complain_of_held(what, by, *held.lock, held.at);
 }
 
 /*
@@ -640,8 +698,13 @@ struct inner_seen {
 		of.before_inner(by);
 		lock_order *const order = kernel_lock_order();
 
-		if (!order || current_context() == context::nmi)
+		if (current_context() == context::nmi)
 			return;
+		if (!order) {
+			noted = &of;
+			spins_held.note(noted, by);
+			return;
+		}
 		mine = order->on_wait(*order,
 				      {address_in(of),
 				       {of.label().name, lock_label::inner},
@@ -655,6 +718,8 @@ struct inner_seen {
 	{
 		if (mine.at)
 			kernel_lock_order()->on_gone(mine);
+		if (noted)
+			spins_held.forget(noted);
 	}
 	inner_seen(const inner_seen &) = delete;
 	inner_seen &operator=(const inner_seen &) = delete;
@@ -676,6 +741,8 @@ struct inner_seen {
 		arch::irq_state before;
 	} irqs;
 	held_place mine = {};
+	/* noted in spins_held, as there is no order; it may be gone */
+	const lock_usage *noted = nullptr;
 };
 
 /*
@@ -1065,14 +1132,14 @@ concept made_of = requires(From... from) { L(from...); } &&
  * any lock, also one in an irq_lock. Does nothing if it is not checked.
  */
 template <typename L>
-	requires any_lock<detail::inside<L>>
+	requires(any_lock<detail::inside<L>> || sleeping<L>)
 void set_name(L &lock, const char *name)
 {
 	if constexpr (requires { lock.set_name(name); })
 		lock.set_name(name);
 }
 template <typename L>
-	requires any_lock<detail::inside<L>>
+	requires(any_lock<detail::inside<L>> || sleeping<L>)
 void set_name(L &lock, const char *name, u32 element)
 {
 	if constexpr (requires { lock.set_name(name, element); })
@@ -1139,7 +1206,7 @@ struct checked_core {
 		lend(with, by);
 		lock_inner();
 		note_writer(key(with), by);
-		note_taken(mine);
+		note_taken(mine, by);
 	}
 
 	template <typename With, typename Try>
@@ -1188,7 +1255,7 @@ struct checked_core {
 		lend(with, by);
 		if (try_inner()) {
 			note_writer(key(with), by);
-			note_taken(mine);
+			note_taken(mine, by);
 			return true;
 		}
 		give_back_number(with);
@@ -1362,7 +1429,7 @@ struct checked_core {
 			count_reader_in(by);
 		lock_inner();
 		note_reader(number, by);
-		note_taken(mine);
+		note_taken(mine, by);
 	}
 
 	void check_read_recursion(call_site by) const
@@ -1408,7 +1475,7 @@ struct checked_core {
 			return false;
 		}
 		note_reader(number, by);
-		note_taken(mine);
+		note_taken(mine, by);
 		return true;
 	}
 
@@ -1475,12 +1542,20 @@ struct checked_core {
 	}
 
 	/* The caller holds the lock. */
-	void note_taken(held_place mine) const
+	void note_taken(held_place mine, call_site by) const
 	{
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
-		else if (!sleeping<L> && !kernel_lock_order())
-			spins_held.note(&usage);
+		else if (!sleeping<L> && !kernel_lock_order() && !is_half())
+			spins_held.note(&usage, by);
+	}
+
+	/* Whether it is the gate of an irq_shared_lock whose writer holds the
+	 * other lock, which is noted. */
+	static bool is_half()
+	{
+		return requires { requires L::is_gate; } &&
+		       current_context() == context::thread;
 	}
 
 	/* The caller begins to release the lock, which may not outlive that. */

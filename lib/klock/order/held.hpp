@@ -160,6 +160,15 @@ struct held_lock {
 	{
 		return state.load_relaxed() == hold::held;
 	}
+	/* A part of a lock: of an irq_shared_lock, of one that sleeps. */
+	[[nodiscard]] bool is_gate() const
+	{
+		return element_plus_1.load_relaxed() == lock_label::gate;
+	}
+	[[nodiscard]] bool is_inner() const
+	{
+		return element_plus_1.load_relaxed() == lock_label::inner;
+	}
 	[[nodiscard]] lock_label label() const
 	{
 		return {name.load_relaxed(), element_plus_1.load_relaxed()};

@@ -336,9 +336,34 @@ __attribute__((noinline)) static void functions_note_their_caller(void)
 	klock_unlock(&buckets[2]);
 }
 
-/* -- Orders of locks -- */
-
 static void says(const char *part) { expect(strstr(text, part) != 0, part); }
+
+/* The kernel has no order yet. */
+static void handed_over_or_held_twice(void)
+{
+	unsigned long before = klock_irq_save();
+
+	cpu = 2;
+	klock_lock(&console);
+	cpu = 3;
+	klock_checked_handed_over(&console);
+	TRY_TO klock_might_switch();
+	says("might_switch() with a spinning lock held");
+	klock_lock(&buffer);
+	TRY_TO klock_checked_might_wait_with(&console);
+	expect_misuse("might_wait() with a lock held", "buffer", &buffer);
+	klock_unlock(&buffer);
+	TRY_TO klock_checked_might_wait_with(&console);
+	expect(!text[0], "it is let go");
+	klock_unlock(&console);
+	cpu = 2;
+	TRY_TO klock_might_switch();
+	expect(!text[0], "the other one had it");
+	cpu = 0;
+	klock_irq_restore(before);
+}
+
+/* -- Orders of locks -- */
 
 static void put(const char *line, void *with)
 {
@@ -504,6 +529,7 @@ int main(void)
 	readers_by_cpu();
 	what_sleeps();
 	functions_note_their_caller();
+	handed_over_or_held_twice();
 	known = klock_lock_order_8();
 	two_orders();
 	what_a_kernel_says();

@@ -298,7 +298,7 @@ MUTANTS = [Mutant(*m[:5], m[5] if m[5].startswith("held_locks: ")
      "return is_there() && now != taken_as::awaits;",
      _unit(""), "seq_lock: a handler over a thread that waits to read"),
     ("might_wait() looks at nothing", "lock_order.hpp",
-     "			if (one.is_there() && !one.is_of(but) &&",
-     "			if (false && one.is_there() && !one.is_of(but) &&",
+     "			if (one.is_there() && !one.sleeps() &&",
+     "			if (false && one.is_there() && !one.sleeps() &&",
      _unit(""), "might_wait() with nothing held, and with a lock"),
 ]]
