@@ -342,6 +342,27 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	has(said, "log, CPU 0: lock order: scheduler (");
 }
 
+/* Threads whose numbers are addresses, of stacks or of pages. */
+TEST_CASE("checked_lock: owners far apart have places of their own")
+{
+	for (unsigned bits : {12, 14, 16, 20}) {
+		checked_lock<ticket_lock<u8>, "theirs"> theirs[16];
+		unsigned named = 0;
+
+		for (unsigned long i = 0; i < 16; i++) {
+			current_thread = (0x7f00 + i) << bits;
+			theirs[i].lock();
+		}
+		for (unsigned long i = 0; i < 16; i++) {
+			current_thread = (0x7f00 + i) << bits;
+			named += panic_of([] { might_switch(); }) != "";
+			theirs[i].unlock();
+		}
+		current_thread = 0;
+		CHECK(named == 16);
+	}
+}
+
 TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 {
 	bool intruded = unit::can_step;

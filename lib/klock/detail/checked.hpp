@@ -632,7 +632,11 @@ struct held_spins {
 
 	one &place(usize owner, usize i)
 	{
-		const usize hash = owner * tries + owner / places;
+		/* Numbers differ by 1, addresses by a page or a stack, which
+		 * may be 1 MiB. */
+		const usize high = owner / places;
+		const usize hash = owner * tries + high + high / places +
+				   high / places / 16 * tries;
 
 		return held[(hash + i) % places];
 	}
