@@ -5,8 +5,10 @@
 #include <klock/checked_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
+#include <klock/mutex.hpp>
 #include <klock/detail/checked.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/ticket_lock.hpp>
 
 #include "line.hpp"
@@ -20,6 +22,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 using namespace klock;
@@ -324,8 +327,8 @@ TEST_CASE("checked_lock: zero bytes are a free lock without a name")
  * checked_lock: what compiles with a lock compiles with the checked one, for
  * every lock of the list.
  *
- * A lint (tests_host/lint/wrapped.py) sees that no member of any lock is
- * missing from this list or from the wrapper.
+ * A lint (tests_host/lint/members.py) sees that no member that may wait is
+ * missing from the wrapper.
  */
 namespace checked_drop_in_tests {
 
@@ -434,6 +437,103 @@ TEST_CASE("checked_lock: a drop-in: what compiles with a lock does with it")
 		CHECK((seen.count(u.what) ||
 		       u.what == std::string("try_lock(number)")));
 	}
+}
+
+/* What told() returns for a checked lock, with the lock's node. */
+template <typename L>
+struct told_one : detail::told_lock<L> {};
+template <node_lock L>
+struct told_one<L> : detail::told_lock<L> {
+	using node = typename L::node;
+};
+
+TEST_CASE("checked_lock: a drop-in: told() compiles with checks as without")
+{
+	/* Of these a wrapper in both builds is made. */
+	const auto is_verb = [](std::string_view what) {
+		for (const char *verb :
+		     {"lock", "unlock", "try_lock", "upgrade()",
+		      "try_upgrade()", "downgrade()", "is_locked",
+		      "is_contended"})
+			if (what.starts_with(verb))
+				return true;
+		return false;
+	};
+	const auto look = [&](const char *name, all_uses of, all_uses told) {
+		INFO(name);
+		for (usize i = 0; i < of.size(); i++) {
+			INFO(of[i].what);
+			CHECK((told[i].compiles || !of[i].compiles ||
+			       !is_verb(of[i].what)));
+		}
+	};
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+
+		look(Subject::name, uses<L>, uses<told_one<checked_lock<L>>>);
+	});
+	look("mutex", uses<klock::mutex>,
+	     uses<told_one<checked_lock<klock::mutex>>>);
+}
+
+/* A kernel's own verbs, around locks of klock's: one body for both builds. */
+template <bool Debug>
+struct told_about {
+	checked_if<Debug, timeout_lock<4>> files;
+	checked_if<Debug, phase_fair_lock<u8>> routes;
+	checked_if<Debug, bakery_lock<4>> bakery;
+	checked_if<Debug, ticket_lock<u8>> ticket;
+	checked_if<Debug, queued_lock<4>> queued;
+
+	void takes_all(call_site by)
+	{
+		CHECK(told(files, by).try_lock_for(cpu_id(), 1));
+		CHECK(told(files, by).is_locked());
+		CHECK_FALSE(told(files, by).is_contended());
+		told(files, by).unlock(cpu_id());
+		CHECK(told(files, by).try_lock_until(cpu_id(), 0));
+		told(files, by).unlock(cpu_id());
+		CHECK(told(routes, by).try_lock_upgradable());
+		told(routes, by).unlock_upgradable();
+		told(bakery, by).lock(cpu_id());
+		told(bakery, by).unlock(cpu_id());
+		told(ticket, by).lock([] {});
+		told(ticket, by).unlock();
+		told(ticket, by).lock_paced([](u8) { return 1u; });
+		told(ticket, by).unlock();
+		told(queued, by).lock_from(0u);
+		told(queued, by).unlock();
+	}
+	bool may_change(call_site by = caller_site())
+	{
+		return told(routes, by).try_lock_upgradable();
+	}
+	void paced(call_site by = caller_site())
+	{
+		told(ticket, by).lock_paced([](u8) { return 1u; });
+	}
+};
+
+TEST_CASE("checked_lock: told(): the lock's own verbs, with checks and without")
+{
+	told_about<false> released;
+	told_about<true> debugged;
+
+	released.takes_all(caller_site());
+	debugged.takes_all(caller_site());
+
+	const int here = __LINE__ + 1;
+	CHECK(debugged.may_change());
+	debugged.paced();
+	const std::string of_reader =
+		panic_of([&] { debugged.routes.lock_upgradable(); });
+	has(of_reader, "taken at " + checked_tests::line(here));
+	const std::string of_holder = panic_of([&] { debugged.paced(); });
+	has(of_holder, "at " + checked_tests::line(__LINE__ - 1));
+	has(of_holder, "taken at " + checked_tests::line(here + 1));
+	debugged.routes.unlock_upgradable();
+	debugged.ticket.unlock();
 }
 
 TEST_CASE("checked_lock: what is forwarded does what it does inside")

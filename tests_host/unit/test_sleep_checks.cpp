@@ -867,6 +867,38 @@ TEST_CASE("sleep: checked: a bound below the units that it begins with")
 	    "few, CPU 0: more units than its bound; at ");
 }
 
+/* What a wrapper of the kernel's calls, with checks and without. */
+template <bool Debug>
+void takes_for_a_caller(call_site by)
+{
+	checked_if<Debug, mutex> files;
+	checked_if<Debug, shared_mutex> names;
+
+	CHECK(told(files, by).try_lock_for(1));
+	CHECK_FALSE(told(files, by).is_contended());
+	told(files, by).unlock();
+	CHECK(told(files, by).try_lock_until(u64{0}));
+	told(files, by).unlock();
+	CHECK(told(names, by).try_lock_shared_for(1));
+	told(names, by).unlock_shared();
+	CHECK(told(names, by).try_lock_shared_until(u64{0}));
+	told(names, by).unlock_shared();
+	CHECK_FALSE(told(names, by).is_locked());
+}
+
+TEST_CASE("sleep: checked: told(): waits with a deadline name their caller")
+{
+	const call_site by{"caller.c", 7};
+	checked_lock<mutex, "files"> files;
+
+	takes_for_a_caller<false>(by);
+	takes_for_a_caller<true>(by);
+	files.lock();
+	has(panic_of([&] { (void)told(files, by).try_lock_for(1); }),
+	    "caller.c:7");
+	files.unlock();
+}
+
 TEST_CASE("sleep: checked: a predicate that cannot be copied")
 {
 	inner_locks of;

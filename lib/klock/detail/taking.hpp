@@ -322,7 +322,7 @@ concept takes_call_sites =
 template <typename L>
 struct told_lock {
 	template <typename... With>
-	void lock(With &...with) const
+	void lock(With &&...with) const
 	{
 		if constexpr (requires { inner.lock(with..., by); })
 			inner.lock(with..., by);
@@ -331,7 +331,7 @@ struct told_lock {
 	}
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.try_lock(with...); }
-	[[nodiscard]] bool try_lock(With &...with) const
+	[[nodiscard]] bool try_lock(With &&...with) const
 	{
 		if constexpr (requires { inner.try_lock(with..., by); })
 			return inner.try_lock(with..., by);
@@ -339,7 +339,49 @@ struct told_lock {
 			return inner.try_lock(with...);
 	}
 	template <typename... With>
-	void unlock(With &...with) const
+		requires requires(L &l, With &...with) {
+			l.try_lock_until(with...);
+		}
+	[[nodiscard]] bool try_lock_until(With &&...with) const
+	{
+		if constexpr (requires { inner.try_lock_until(with..., by); })
+			return inner.try_lock_until(with..., by);
+		else
+			return inner.try_lock_until(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) {
+			l.try_lock_for(with...);
+		}
+	[[nodiscard]] bool try_lock_for(With &&...with) const
+	{
+		if constexpr (requires { inner.try_lock_for(with..., by); })
+			return inner.try_lock_for(with..., by);
+		else
+			return inner.try_lock_for(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) {
+			l.lock_paced(with...);
+		}
+	void lock_paced(With &&...with) const
+	{
+		if constexpr (requires { inner.lock_paced(with..., by); })
+			inner.lock_paced(with..., by);
+		else
+			inner.lock_paced(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) { l.lock_from(with...); }
+	void lock_from(With &&...with) const
+	{
+		if constexpr (requires { inner.lock_from(with..., by); })
+			inner.lock_from(with..., by);
+		else
+			inner.lock_from(with...);
+	}
+	template <typename... With>
+	void unlock(With &&...with) const
 	{
 		if constexpr (requires { inner.unlock(with..., by); })
 			inner.unlock(with..., by);
@@ -355,7 +397,7 @@ struct told_lock {
 	}
 
 	template <typename... With>
-	void lock_shared(With &...with) const
+	void lock_shared(With &&...with) const
 	{
 		if constexpr (requires { inner.lock_shared(with..., by); })
 			inner.lock_shared(with..., by);
@@ -366,7 +408,7 @@ struct told_lock {
 		requires requires(L &l, With &...with) {
 			l.try_lock_shared(with...);
 		}
-	[[nodiscard]] bool try_lock_shared(With &...with) const
+	[[nodiscard]] bool try_lock_shared(With &&...with) const
 	{
 		if constexpr (requires { inner.try_lock_shared(with..., by); })
 			return inner.try_lock_shared(with..., by);
@@ -374,7 +416,33 @@ struct told_lock {
 			return inner.try_lock_shared(with...);
 	}
 	template <typename... With>
-	void unlock_shared(With &...with) const
+		requires requires(L &l, With &...with) {
+			l.try_lock_shared_until(with...);
+		}
+	[[nodiscard]] bool try_lock_shared_until(With &&...with) const
+	{
+		if constexpr (requires {
+				      inner.try_lock_shared_until(with..., by);
+			      })
+			return inner.try_lock_shared_until(with..., by);
+		else
+			return inner.try_lock_shared_until(with...);
+	}
+	template <typename... With>
+		requires requires(L &l, With &...with) {
+			l.try_lock_shared_for(with...);
+		}
+	[[nodiscard]] bool try_lock_shared_for(With &&...with) const
+	{
+		if constexpr (requires {
+				      inner.try_lock_shared_for(with..., by);
+			      })
+			return inner.try_lock_shared_for(with..., by);
+		else
+			return inner.try_lock_shared_for(with...);
+	}
+	template <typename... With>
+	void unlock_shared(With &&...with) const
 	{
 		if constexpr (requires { inner.unlock_shared(with..., by); })
 			inner.unlock_shared(with..., by);
@@ -388,6 +456,14 @@ struct told_lock {
 			inner.lock_upgradable(by);
 		else
 			inner.lock_upgradable();
+	}
+	[[nodiscard]] bool try_lock_upgradable() const
+		requires requires(L &l) { l.try_lock_upgradable(); }
+	{
+		if constexpr (requires { inner.try_lock_upgradable(by); })
+			return inner.try_lock_upgradable(by);
+		else
+			return inner.try_lock_upgradable();
 	}
 	void upgrade() const
 	{
@@ -409,6 +485,19 @@ struct told_lock {
 			inner.unlock_upgradable(by);
 		else
 			inner.unlock_upgradable();
+	}
+
+	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
+	template <typename... With>
+		requires requires(L &l, With &...with) {
+			l.is_contended(with...);
+		}
+	[[nodiscard]] bool is_contended(With &&...with) const
+	{
+		if constexpr (requires { inner.is_contended(with..., by); })
+			return inner.is_contended(with..., by);
+		else
+			return inner.is_contended(with...);
 	}
 
 	/* -- An irq_shared_lock's, for handlers -- */
