@@ -43,6 +43,9 @@
  * must not wait: a checked lock or condition names it; without checks, memory
  * that is no lock is written, or a lock is left locked. An upgradable_guard is
  * upgradable again after a wait.
+ * A number of the CPU that the wait began on is that of the CPU that it ends
+ * on. A node stays, so bring one that is the thread's, not the CPU's.
+ *                                      Checked: unit/sleep: another CPU
  *
  * Cost:        uncontended: a notification with nobody there: a passage of the
  *              inner lock              Checked: model/sleep: cost

@@ -4,6 +4,8 @@
  * a list: each park() runs the next of it, as an interrupt would. Where several
  * wait, each is a fiber, which a test goes on with.
  */
+#include <klock/bakery_lock.hpp>
+#include <klock/checked_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
 #include <klock/guard.hpp>
@@ -20,6 +22,7 @@
 #include <klock/wait_queue.hpp>
 
 #include "line.hpp"
+#include "pretended_kernel.hpp"
 
 #include <fiber/fiber.hpp>
 
@@ -553,6 +556,54 @@ TEST_CASE("sleep: condition: a guard that was let go of ends as any other")
 		CHECK(read.try_lock());
 		read.unlock();
 	}
+}
+
+/* A number may be another thread's there; a node is the caller's own. */
+template <typename L>
+static void wakes_elsewhere()
+{
+	L lock;
+	condition changed;
+	const unsigned before = current_cpu;
+	const auto moves = [&] {
+		CHECK_FALSE(lock.is_locked());
+		current_cpu = before + 1;
+		changed.notify_one();
+	};
+
+	CHECK(sleeps_in({moves}, [&] {
+		      irq_guard held(lock);
+
+		      CHECK(lock.is_queued(before));
+		      changed.wait(held);
+		      CHECK_FALSE(lock.is_queued(before));
+		      CHECK(lock.is_queued(before + 1));
+	      }) == 1);
+	CHECK_FALSE(lock.is_locked());
+	current_cpu = before;
+	CHECK(sleeps_in({moves}, [&] {
+		      guard held(lock, [] { return current_cpu; });
+
+		      changed.wait(held);
+		      CHECK(lock.is_queued(before + 1));
+	      }) == 1);
+	current_cpu = before;
+	/* It was no number of a CPU's. */
+	CHECK(sleeps_in({moves}, [&] {
+		      guard held(lock, before + 2);
+
+		      changed.wait(held);
+		      CHECK(lock.is_queued(before + 2));
+	      }) == 1);
+	CHECK_FALSE(lock.is_locked());
+	current_cpu = before;
+}
+
+TEST_CASE("sleep: condition: a thread that wakes up on another CPU has its "
+	  "number")
+{
+	wakes_elsewhere<bakery_lock<4>>();
+	wakes_elsewhere<checked_lock<bakery_lock<4>>>();
 }
 
 TEST_CASE("sleep: condition: who waits longest is notified first")

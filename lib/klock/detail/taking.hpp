@@ -125,7 +125,19 @@ struct cpu_argument {
 	{
 	}
 
+	/* For a wait, which may end on another CPU: a number that was this
+	 * CPU's is then that CPU's. */
+	bool is_of_this_cpu() const { return value == klock_os_cpu_id(); }
+	void ask_later() { value = not_asked; }
+	void ask_now()
+	{
+		if (value == not_asked)
+			value = klock_os_cpu_id();
+	}
+
       private:
+	static constexpr unsigned not_asked = ~0u;
+
 	/* The number itself, or what a function returns. */
 	template <typename Given>
 	static unsigned number_of(Given &given)
@@ -827,10 +839,20 @@ struct guard_of : in_a_block {
 				complain(wrong, kept.get());
 				return nullptr;
 			}
-		lock_type *const lock = give_up(kept.get());
+		if constexpr (requires { taken_with.is_of_this_cpu(); }) {
+			const bool may_change = taken_with.is_of_this_cpu();
+			lock_type *const lock = give_up(kept.get());
 
-		irqs.restore();
-		return lock;
+			if (may_change)
+				taken_with.ask_later();
+			irqs.restore();
+			return lock;
+		} else {
+			lock_type *const lock = give_up(kept.get());
+
+			irqs.restore();
+			return lock;
+		}
 	}
 	void take_back(lock_type *lock)
 	{
@@ -838,6 +860,8 @@ struct guard_of : in_a_block {
 			if (lock == nullptr)
 				return;
 		irqs.disable();
+		if constexpr (requires { taken_with.ask_now(); })
+			taken_with.ask_now();
 		this->lock({*lock, kept.get()});
 	}
 	/* Null, or why a wait must not release it and take it back. */
