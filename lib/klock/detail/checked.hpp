@@ -360,15 +360,15 @@ struct lock_usage {
 		say(text);
 	}
 
-	/* held: a lock that the caller took at this line */
+	/* first: a lock that the caller took at this line */
 	[[gnu::noinline]] void complain_of_held(const char *what, call_site by,
-						const lock_usage &held,
+						const lock_usage &first,
 						call_site taken_at) const
 	{
 		misuse_text text;
 
 		text.add(what).add("; at ").add(by).add("; ");
-		text.add(held.label()).add(" was taken at ");
+		text.add(first.label()).add(" was taken at ");
 		say(text.add(taken_at));
 	}
 
