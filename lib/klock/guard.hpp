@@ -85,6 +85,14 @@ struct [[nodiscard]] guard
 	    : guard::guard_of(adopt, at, with)
 	{
 	}
+	/* Refused by one error. */
+	template <typename With>
+	guard(lock_here at, adopting, With &&) : guard::guard_of(adopt, at)
+	{
+		static_assert(detail::never<With>,
+			      "adopt comes last: guard held(lock, node, "
+			      "klock::adopt)");
+	}
 	[[gnu::always_inline]] ~guard() = default;
 	guard(const guard &) = delete;
 	guard &operator=(const guard &) = delete;

@@ -66,6 +66,15 @@ struct [[nodiscard]] shared_guard
 	    : shared_guard::guard_of(adopt, at, with)
 	{
 	}
+	/* Refused by one error. */
+	template <typename With>
+	shared_guard(typename shared_guard::lock_here at, adopting, With &&)
+	    : shared_guard::guard_of(adopt, at)
+	{
+		static_assert(detail::never<With>,
+			      "adopt comes last: shared_guard held(lock, "
+			      "number, klock::adopt)");
+	}
 	[[gnu::always_inline]] ~shared_guard() = default;
 	shared_guard(const shared_guard &) = delete;
 	shared_guard &operator=(const shared_guard &) = delete;
@@ -285,15 +294,26 @@ struct [[nodiscard]] upgradable_guard
 	    : upgradable_guard::upgradable_guard_of(adopt, at)
 	{
 	}
+	/* Refused by one error. */
+	template <typename First, typename... More>
+	upgradable_guard(typename upgradable_guard::lock_here at, First &&,
+			 More &&...)
+	    : upgradable_guard::upgradable_guard_of(at)
+	{
+		static_assert(detail::never<First>,
+			      "this lock takes neither a node nor a number: "
+			      "upgradable_guard held(lock), or held(lock, "
+			      "klock::adopt)");
+	}
 	[[gnu::always_inline]] ~upgradable_guard() = default;
 	upgradable_guard(const upgradable_guard &) = delete;
 	upgradable_guard &operator=(const upgradable_guard &) = delete;
 };
 
-template <typename L, same_as<adopting>... With>
-upgradable_guard(L &, With...) -> upgradable_guard<L>;
-template <typename L, same_as<adopting>... With>
-upgradable_guard(detail::lock_and_caller<L>, With...) -> upgradable_guard<L>;
+template <typename L, typename... With>
+upgradable_guard(L &, With &&...) -> upgradable_guard<L>;
+template <typename L, typename... With>
+upgradable_guard(detail::lock_and_caller<L>, With &&...) -> upgradable_guard<L>;
 /* A temporary, which the guard refuses. */
 template <typename L>
 upgradable_guard(const L &&) -> upgradable_guard<const L>;

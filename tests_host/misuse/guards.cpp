@@ -99,6 +99,9 @@ void errors()
 	{ try_guard held(lock, work); } // says-note{{here}}
 	// says-error@*:*{{guard held(lock, node, klock::adopt)}}
 	{ guard held(mcs, adopt); } // says-note{{here}}
+	// says-error@*:* 2 {{adopt comes last: guard held(lock, node, klock::adopt)}}
+	{ guard held(mcs, adopt, node); } // says-note{{here}}
+	{ guard held(bakery, adopt, 3u); } // says-note{{here}}
 	{ irq_guard held(lock, adopt); } // says-error{{deleted}}
 	{ irq_guard held(mcs, node, adopt); } // says-error{{deleted}}
 	{ try_guard held(lock, adopt); } // says-error{{deleted}}

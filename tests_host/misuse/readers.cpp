@@ -84,6 +84,10 @@ void errors()
 	{ rw_ticket_lock_for<0> nobody; } // says-note{{here}}
 	// says-error@*:*{{this lock takes neither a node nor a number}}
 	{ shared_guard held(files, 3u); } // says-note{{here}}
+	// says-error@*:*{{adopt comes last: shared_guard held(lock, number, klock::adopt)}}
+	{ shared_guard held(names, adopt, 3u); } // says-note{{here}}
+	// says-error@*:*{{this lock takes neither a node nor a number: upgradable_guard held(lock), or held(lock, klock::adopt)}}
+	{ upgradable_guard held(files, 3); } // says-note{{here}}
 	{ shared_try_guard held(routes, adopt); } // says-error{{deleted}}
 	{ irq_upgradable_guard held(files, adopt); } // says-error{{deleted}}
 	// says-error@*:*{{a reader has nothing to downgrade}}
