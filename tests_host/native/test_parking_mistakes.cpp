@@ -26,6 +26,7 @@ enum mistake {
 	interrupts_on,
 	interrupts_off,
 	one_number_for_all,
+	one_number_for_two,
 	number_changes,
 	until_never_ends,
 	until_never_false,
@@ -38,6 +39,7 @@ enum mistake {
 };
 
 mistake in_the_next_threads;
+unsigned started;
 
 /* A thread as a textbook has it: its permit under a lock of its own. Its
  * mistake stays: it may still run when the next one is tried. */
@@ -50,15 +52,22 @@ struct sleeper {
 	std::atomic<bool> busy{false};
 	/* how often it gave its CPU away: in a pause or a park */
 	std::atomic<unsigned> given_away{0};
+	/* which thread of the test it is, in the order of their start */
+	unsigned number = 0;
 };
 /* Stays: a waker may look at it when its thread has ended. */
 thread_local sleeper &mine = *new sleeper;
 sleeper &everybody = *new sleeper; /* outlives those who sleep */
 
-sleeper &mine_or_all()
+/* The fifth thread and the seventh are the first and the third of three. */
+bool is_everybody()
 {
-	return mine.made == one_number_for_all ? everybody : mine;
+	if (mine.made == one_number_for_two)
+		return mine.number == 5 || mine.number == 7;
+	return mine.made == one_number_for_all;
 }
+
+sleeper &mine_or_all() { return is_everybody() ? everybody : mine; }
 
 /* One CPU, with interrupts off: nobody runs but the woken thread. */
 std::atomic<bool> only_one_runs{false};
@@ -136,7 +145,8 @@ const char *named(mistake which)
 	const klock::selftest::parking_world world = {
 		/* Detached: one that is never woken stays. */
 		[](void (*body)(void *), void *of) {
-			std::thread([body, of] {
+			std::thread([body, of, number = ++started] {
+				mine.number = number;
 				body(of);
 				mine.given_away++;
 			}).detach();
@@ -144,6 +154,7 @@ const char *named(mistake which)
 		rest_a_while, which == none ? 20000u : 1000u, 300};
 
 	in_the_next_threads = which;
+	started = 0;
 	if (const char *wrong = test.run(world))
 		return wrong;
 	return test.run_timed(world);
@@ -218,6 +229,7 @@ TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
 		{interrupts_on, "klock_os_unpark() turns interrupts on"},
 		{interrupts_off, "a park leaves interrupts off"},
 		{one_number_for_all, "klock_os_thread() is the same for two"},
+		{one_number_for_two, "klock_os_thread() is the same for two"},
 		{number_changes, "klock_os_thread() changes"},
 		{until_never_ends, "does not end at its deadline"},
 		{until_never_false, "is never false"},

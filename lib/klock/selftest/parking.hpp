@@ -33,7 +33,8 @@ namespace klock::selftest {
 struct parking_world {
 	/* Starts a thread of the kernel that calls body(of), and then ends. */
 	void (*start)(void (*body)(void *of), void *of);
-	/* Lets others run: a yield, or cpu_relax() if each has a CPU. */
+	/* Lets others run: a yield, or cpu_relax() if each has a CPU. It waits
+	 * for no timer's tick: a park that returns at each looks busy then. */
 	void (*pause)();
 	/* pauses without progress after which it hangs: some seconds */
 	u32 patience;
@@ -240,10 +241,12 @@ struct parking_test {
 		}
 		hang_if([this] { return ready.load_acquire() == count; },
 			"a thread does not start");
-		for (u32 i = 1; i < threads; i++)
-			if (workers[i].handle.load_relaxed() ==
-			    workers[i - 1].handle.load_relaxed())
-				note("klock_os_thread() is the same for two");
+		for (u32 i = 0; i < threads; i++)
+			for (u32 j = 0; j < i; j++)
+				if (workers[i].handle.load_relaxed() ==
+				    workers[j].handle.load_relaxed())
+					note("klock_os_thread() is the same "
+					     "for two");
 	}
 
 	/* No thread ends while another may still unpark it. */
