@@ -6,8 +6,9 @@ in C and as a checked lock of C.
 What there is, is asked of the headers: in C++ by requires-expressions in a
 program that is compiled here, in C of the functions that klock.h declares and
 of its _Generic tables. What there is not needs a reason, in REASONS below. Each
-public function of a type in the tables must be a verb that they know, and each
-public type must be in one of them, or in ELSEWHERE.
+public function of a type in the tables, of checked_lock and of a lock of C must
+be a verb that they know, and each public type must be in one of them, or in
+ELSEWHERE.
 
 --check fails where a table is not what --write would write, a verb is missing
 without a reason, or a reason is left over. --selftest: it does, of a copy of the
@@ -187,6 +188,17 @@ IN_C = {("spin_barrier", "arrive_and_wait"): "wait",
         ("condition", "wait_for"): "wait_with_for"}
 # C alone: a whole copy, which C++ has as a type, seq_lock<T>.
 C_ALONE = {"seq_count": ("read", "write", "try_read")}
+# Forms of a verb that C has besides, of {kinds}, checked or not.
+FORMS_IN_C = {
+    "mcs clh": ("lock_irqsave_by", "unlock_irqrestore_by"),
+    "phase_fair_u8 phase_fair_u16": ("try_lock_upgradable_preempt_off",),
+    "condition": tuple(f"wait_with{held}{until}"
+                       for held in ("_irqsave", "_preempt_off")
+                       for until in ("", "_until", "_for")),
+}
+# Functions of one kind, without a macro for any.
+NO_MACRO = {"node_init", "set_name", "set_element", "list_counts",
+            "forget_counts"}
 # Members that are no verbs of a user's.
 NOT_TOLD = {
     "has": "for checks", "cancel": "for checks", "ask": "for try_lock_until.hpp",
@@ -198,6 +210,11 @@ NOT_TOLD = {
     "list_counts": "any lock's, by klock::list_counts()",
     "forget_counts": "any lock's, by klock::forget_counts()",
     "without_level": "the lock inside",
+}
+# checked_lock's own.
+CHECKED_ALONE = {
+    "is_held_by_me": "for rescue_guard.hpp and the like",
+    "complain_of_guard": "for guards",
 }
 
 # -- Reasons: (name, text, (types, verbs, worlds)...) ---------------------------
@@ -450,7 +467,7 @@ def in_cpp(case, cxx):
 
 def in_c(case):
     """{kind: its verbs}: functions that klock.h declares, which its macros
-    call for that kind."""
+    call for that kind. And {kind: functions that no macro calls}."""
     functions, _ = c_library.locks_of(case)
     macros = set(re.findall(r"#define klock_(\w+)\((?:.*,)?\.\.\.\)", case.must(
         "gcc", *case.includes(None, c=True), "-dM", "-E", "all.c")))
@@ -465,7 +482,7 @@ def in_c(case):
         for kind in re.findall(r"struct klock_(\w+) \*\s*:\s*klock_\1_"
                                rf"{inner}(?:_at)?\b", text):
             calls.setdefault(kind, set()).add(name)
-    has = {}
+    has, bare = {}, {}
     for kind, verbs in functions.items():
         if kind in c_library.NO_VERBS:
             has[kind] = verbs
@@ -475,7 +492,8 @@ def in_c(case):
         macro_only = {verb for verb in any_kind
                       if "preempt_o" in verb or verb.startswith("wait_with")}
         has[kind] = own & any_kind | macro_only
-    return has
+        bare[kind] = own - any_kind
+    return has, bare
 
 
 def kinds_of(case):
@@ -503,7 +521,7 @@ class Page:
         with tempfile.TemporaryDirectory() as scratch:
             case = cases.Case(root, scratch)
             self.cpp = in_cpp(case, cxx)
-            self.c = in_c(case) if not case.wrong else {}
+            self.c, self.bare = in_c(case) if not case.wrong else ({}, {})
             self.kinds = kinds_of(case)
             self.wrong += case.wrong
         self.rows = [row for row, world in self.cpp
@@ -683,12 +701,18 @@ def untold(root, locks):
     """Public types in no row, and public functions that are no verb here."""
     elsewhere = {name for names in ELSEWHERE.values() for name in names}
     rows = set(locks) | EVENTS.keys() | WRAPPERS.keys()
+    verbs = {*OF_LOCKS, *NOT_TOLD, *CHECKED_ALONE}
+    for of in OF_EVENTS.values():
+        verbs |= set(of)
     wrong, seen = [], set()
     for path in sorted((root / "lib/klock").glob("*.hpp")):
         for type_, function, line in members.public_members(path.read_text()):
             where = f"{path.relative_to(root)}:{line}"
             name = DEFINED_AS.get(type_, type_)
             seen.add(type_)
+            if type_ == "checked_lock" and function not in verbs:
+                wrong.append(f"{where}: {type_}::{function}() is no verb of "
+                             "the tables, and not in CHECKED_ALONE")
             if any(fnmatch.fnmatchcase(type_, one) for one in elsewhere):
                 continue
             if name not in rows:
@@ -704,6 +728,31 @@ def untold(root, locks):
         set(DEFINED_AS.values())
     return wrong + [f"{name} is in no header, or has no function"
                     for name in sorted(gone)]
+
+
+def untold_in_c(has, bare):
+    """Verbs of C's locks that are no verb here, and forms that are gone.
+    has, bare: of in_c()"""
+    known = {*OF_LOCKS, *IN_C.values(), "init"}
+    for verbs in (*OF_EVENTS.values(), *C_ALONE.values()):
+        known |= set(verbs)
+    wrong = []
+    for kinds, forms in FORMS_IN_C.items():
+        known |= set(forms)
+        for kind in kinds.split():
+            wrong += [f"klock_{one} has no {form} in C" for form in forms
+                      for one in (kind, f"checked_{kind}")
+                      if form not in has.get(one, ())]
+    unknown = {}
+    for kind, verbs in has.items():
+        for verb in verbs - known:
+            unknown.setdefault(verb, []).append(kind)
+    for kind, functions in bare.items():
+        wrong += [f"klock_{kind}_{function}() has no macro for any kind, and is "
+                  "not in NO_MACRO" for function in functions - NO_MACRO]
+    return wrong + [f"klock_{verb}() of {kinds[0]} is no verb of the tables, "
+                    "and not in FORMS_IN_C"
+                    for verb, kinds in sorted(unknown.items())]
 
 
 def update(root, parts, write):
@@ -734,7 +783,9 @@ def update(root, parts, write):
 def findings(root, cxx, write=False):
     page = Page(root, cxx)
     parts = page.parts()
-    return page.wrong + untold(root, page.rows) + update(root, parts, write)
+    return (page.wrong + untold(root, page.rows) +
+            (untold_in_c(page.c, page.bare) if page.c else []) +
+            update(root, parts, write))
 
 
 # (header, a text, what is there instead, a finding)
@@ -765,6 +816,22 @@ FAULTS = (
     ("c/klock/verbs.h", "KLOCK_SHAPE_PLAIN(V, D, x)                                "
      "             \\\n\tKLOCK_CONTENDED_VERB(D, x)",
      "KLOCK_SHAPE_PLAIN(V, D, x)", "padded_ticket_lock has no is_contended in C"),
+    ("c/klock/verbs.h", "D(x, TRUTH, is_locked, (const struct klock_##x *lock), "
+     "(lock))\n", "D(x, TRUTH, is_locked, (const struct klock_##x *lock), "
+     "(lock)) \\\n\tD(x, NONE, shout, (struct klock_##x *lock), (lock))\n",
+     "klock_tas_shout() has no macro"),
+    ("c/klock/verbs.h", "D(x, TRUTH, is_contended, (const struct klock_##x *lock), "
+     "(lock))\n", "D(x, TRUTH, is_contended, (const struct klock_##x *lock), "
+     "(lock)) \\\n\tD(x, TRUTH, is_shouted, (const struct klock_##x *lock), "
+     "(lock))\n#define klock_is_shouted(...) "
+     "KLOCK_OF(KLOCK_CONTENDED, KLOCK_COUNTED_CONTENDED, is_shouted, "
+     "__VA_ARGS__)\n", "klock_is_shouted() of"),
+    ("c/klock/klock.h", "#define klock_wait_with_irqsave(",
+     "#define klock_waits_with_irqsave(",
+     "klock_condition has no wait_with_irqsave in C"),
+    ("klock/checked_lock.hpp", "void note_handed_over(call_site by)",
+     "void shout() {}\n\tvoid note_handed_over(call_site by)",
+     "checked_lock::shout() is no verb"),
 )
 
 
