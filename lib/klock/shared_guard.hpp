@@ -146,6 +146,11 @@ shared_try_guard(const L &&, With &&...) -> shared_try_guard<const L>;
 template <typename L>
 struct [[nodiscard]] irq_shared_guard
     : detail::guard_of<L, detail::to_read, detail::waiting, detail::irqs_off> {
+	static_assert(!detail::guardable<L> ||
+			      !sleeping<detail::inside<detail::lock_of<L>>>,
+		      "a lock whose waiters sleep is read with interrupts on: "
+		      "shared_guard");
+
 	template <typename... With>
 	[[nodiscard("a guard without a name releases at once"),
 	  gnu::always_inline]] explicit irq_shared_guard(typename irq_shared_guard::

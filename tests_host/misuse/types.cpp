@@ -33,6 +33,8 @@ irq_lock<clh_lock> clh_queue;
 thread_lock<ticket> threads;
 mutex files;
 checked_lock<mutex> checked_files;
+shared_mutex read_files;
+checked_lock<shared_mutex> checked_read_files;
 mcs_node node;
 clh_node place;
 struct table {
@@ -183,6 +185,9 @@ void errors()
 	// says-error@*:* 2 {{a lock whose waiters sleep is taken with interrupts on: guard}}
 	{ irq_guard held(files); } // says-note{{here}}
 	{ irq_guard held(checked_files); } // says-note{{here}}
+	// says-error@*:* 2 {{a lock whose waiters sleep is read with interrupts on: shared_guard}}
+	{ irq_shared_guard held(read_files); } // says-note{{here}}
+	{ irq_shared_guard held(checked_read_files); } // says-note{{here}}
 	// says-error@*:*{{checked_lock<thread_lock<L>>: inside of it, checks know nothing of threads}}
 	{ thread_lock<checked_lock<ticket>> checked; } // says-note{{here}}
 	{ data.lock()->a = 1; } // says-error{{deleted}}
