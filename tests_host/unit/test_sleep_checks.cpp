@@ -899,6 +899,49 @@ TEST_CASE("sleep: checked: told(): waits with a deadline name their caller")
 	files.unlock();
 }
 
+void waits_unlocked(auto &condition)
+{
+	mutex own;
+
+	own.lock();
+	condition.wait(own);
+}
+
+/* One body, with checks and without. */
+template <bool Debug>
+std::string named_at_run_time()
+{
+	static checked_if<Debug, semaphore> jobs[2];
+	static checked_if<Debug, completion> done;
+	static checked_if<Debug, condition> full;
+	static checked_if<Debug, wait_queue> arrivals;
+
+	for (u32 i = 0; i < 2; i++)
+		set_name(jobs[i], "jobs", i);
+	set_name(done, "done");
+	set_name(full, "full");
+	set_name(arrivals, "arrivals");
+	const irqs off(false);
+	std::string said;
+
+	if constexpr (Debug) {
+		said += panic_of([] { jobs[1].acquire(); });
+		said += panic_of([] { done.wait(); });
+		said += panic_of([] { waits_unlocked(full); });
+		said += panic_of([] { arrivals.wait([] { return true; }); });
+	}
+	return said;
+}
+
+TEST_CASE("sleep: checked: what has no holder is named at run time, too")
+{
+	const std::string said = named_at_run_time<true>();
+
+	CHECK(named_at_run_time<false>() == "");
+	for (const char *name : {"jobs[1]", "done", "full", "arrivals"})
+		has(said, name + std::string(", CPU 0: "));
+}
+
 TEST_CASE("sleep: checked: a predicate that cannot be copied")
 {
 	inner_locks of;

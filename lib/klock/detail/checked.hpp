@@ -1133,7 +1133,8 @@ concept made_of = requires(From... from) { L(from...); } &&
 /*
  * Names a lock at run time, before others use it; the text must live as long as
  * the lock. With a number it names an element of an array: "runqueue[3]". Takes
- * any lock, also one in an irq_lock. Does nothing if it is not checked.
+ * any lock, also one in an irq_lock, and a semaphore, completion, condition or
+ * wait_queue. Does nothing if it is not checked.
  */
 template <typename L>
 	requires(any_lock<detail::inside<L>> || sleeping<L>)
