@@ -45,7 +45,7 @@
  * upgradable again after a wait.
  * A number of the CPU that the wait began on is that of the CPU that it ends
  * on. A node stays, so bring one that is the thread's, not the CPU's.
- *                                      Checked: unit/sleep: another CPU
+ *                                      Checked: unit/sleep: condition
  *
  * Cost:        uncontended: a notification with nobody there: a passage of the
  *              inner lock              Checked: model/sleep: cost

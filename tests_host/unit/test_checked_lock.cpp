@@ -449,7 +449,7 @@ struct told_one<L> : detail::told_lock<L> {
 
 TEST_CASE("checked_lock: a drop-in: told() compiles with checks as without")
 {
-	/* Of these a wrapper in both builds is made. */
+	/* A wrapper in both builds is made of these. */
 	const auto is_verb = [](std::string_view what) {
 		for (const char *verb :
 		     {"lock", "unlock", "try_lock", "upgrade()",
@@ -505,7 +505,7 @@ struct told_about {
 		told(queued, by).lock_from(0u);
 		told(queued, by).unlock();
 	}
-	bool may_change(call_site by = caller_site())
+	bool take_upgradable(call_site by = caller_site())
 	{
 		return told(routes, by).try_lock_upgradable();
 	}
@@ -524,7 +524,7 @@ TEST_CASE("checked_lock: told(): the lock's own verbs, with checks and without")
 	debugged.takes_all(caller_site());
 
 	const int here = __LINE__ + 1;
-	CHECK(debugged.may_change());
+	CHECK(debugged.take_upgradable());
 	debugged.paced();
 	const std::string of_reader =
 		panic_of([&] { debugged.routes.lock_upgradable(); });
