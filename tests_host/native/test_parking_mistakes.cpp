@@ -249,3 +249,17 @@ TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
 		CHECK((said && std::strstr(said, one.name)));
 	}
 }
+
+TEST_CASE("parking: a world without patience is named, and not the kernel",
+	  "[parking]")
+{
+	auto &test = *new klock::selftest::parking_test;
+	const auto starts = [](void (*body)(void *), void *of) {
+		std::thread(body, of).detach();
+	};
+
+	in_the_next_threads = none;
+	const char *const said = test.run({starts, rest_a_while, 0});
+
+	CHECK((said && std::strstr(said, "no patience")));
+}

@@ -82,6 +82,9 @@ struct parking_test {
 
 	const char *all_of(const parking_world &w, bool is_timed)
 	{
+		if (!w.patience)
+			return "no patience: parking_world says after how many "
+			       "pauses a thread hangs";
 		world = w;
 		timed = is_timed;
 		found.store_relaxed(nullptr);
