@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <klock/detail/text.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 
@@ -38,6 +39,15 @@ inline bool has(const std::string &text, const std::string &part)
 	INFO("lacks: " << part);
 	CHECK(text.find(part) != std::string::npos);
 	return text.find(part) != std::string::npos;
+}
+
+/* A file's path as reports show it: of a long one, the end. */
+inline std::string shown(const char *file)
+{
+	const std::string with_line =
+		klock::misuse_text().add(klock::call_site{file, 0}).c_str();
+
+	return with_line.substr(0, with_line.size() - 2);
 }
 
 /* Interrupts as they are inside, and after it as they were. */

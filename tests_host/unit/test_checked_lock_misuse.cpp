@@ -904,7 +904,8 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
 	has(panic_of([&] { (void)held.try_upgrade(); }),
 	    "table, CPU 0: upgrade of what was released");
 	has(panic_of([&] { held.downgrade(); }),
-	    "table, CPU 0: downgrade of what was released; at " __FILE__);
+	    "table, CPU 0: downgrade of what was released; at " +
+		    shown(__FILE__));
 	{
 		upgradable_guard reads(lock);
 		has(panic_of([&] { reads.downgrade(); }), "or by another verb");

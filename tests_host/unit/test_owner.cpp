@@ -316,7 +316,7 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	CHECK_FALSE(holds(1));
 	on_thread(2, [&] { said = panic_of([&] { might_switch(); }); });
 	has(said, "scheduler, CPU 0: might_switch() with a spinning lock held");
-	has(said, "; taken at " + std::string(__FILE__));
+	has(said, "; taken at " + shown(__FILE__));
 	on_thread(2, [&] {
 		scheduler.unlock();
 		log.unlock();

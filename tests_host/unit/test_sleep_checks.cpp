@@ -294,7 +294,8 @@ TEST_CASE("sleep: checked: a wait with a guard that holds nothing")
 	irq_lock<spin> handlers;
 	irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
 	const std::string nothing = "a wait with a guard that holds nothing; "
-				    "at " __FILE__;
+				    "at " +
+				    shown(__FILE__);
 	{
 		guard held(of.inode);
 		held.unlock();
@@ -335,7 +336,8 @@ TEST_CASE("sleep: checked: a guard that was downgraded")
 	threads_locks of;
 	shared_mutex files;
 	const std::string downgraded = "a wait with a guard that was "
-				       "downgraded; at " __FILE__;
+				       "downgraded; at " +
+				       shown(__FILE__);
 	{
 		guard held(of.names);
 		CHECK(panic_of([&] { held.downgrade(); }) == "");
@@ -343,11 +345,11 @@ TEST_CASE("sleep: checked: a guard that was downgraded")
 		has(said_of_wait<condition>(held),
 		    "names, CPU 0: " + downgraded);
 		has(panic_of([&] { held.downgrade(); }),
-		    "downgrade() by who reads it; at " __FILE__);
+		    "downgrade() by who reads it; at " + shown(__FILE__));
 		held.unlock();
 		has(panic_of([&] { held.downgrade(); }),
 		    "names, CPU 0: downgrade of what was released; "
-		    "at " __FILE__);
+		    "at " + shown(__FILE__));
 	}
 	{
 		guard held(files);
@@ -413,7 +415,7 @@ TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 
 	has(panic_of([&] { of.inode.unlock(); }), "unlock of a free lock");
 	has(panic_of([&] { of.not_full.wait(of.inode); }),
-	    "unlock of a free lock; at " + std::string(__FILE__));
+	    "unlock of a free lock; at " + shown(__FILE__));
 	of.inode.lock();
 	has(panic_of([&] { of.inode.lock(); }), "inode, CPU 0: recursion");
 	as(0, context::interrupt,
@@ -434,7 +436,7 @@ TEST_CASE("sleep: checked: a wait by a deadline for what the caller has")
 	of.names.lock_shared();
 	has(panic_of([&] { (void)of.names.try_lock_shared_until(0); }),
 	    "names, CPU 0: read recursion: the caller reads it; at " +
-		    std::string(__FILE__));
+		    shown(__FILE__));
 	has(panic_of([&] { (void)of.names.try_lock_shared_for(1); }),
 	    "read recursion: the caller reads it");
 	CHECK(panic_of([&] { of.names.unlock_shared(); }) == "");
@@ -570,7 +572,7 @@ TEST_CASE("sleep: checked: a predicate takes the lock that its waker holds")
 
 	has(said, "data, CPU 0: lock order: arrivals (inner) (");
 	has(said, "known: data (");
-	has(said, ") then arrivals (inner) (" + std::string(__FILE__));
+	has(said, ") then arrivals (inner) (" + shown(__FILE__));
 }
 
 TEST_CASE("sleep: checked: unpark() takes a lock that a waker holds")
@@ -677,7 +679,7 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler")
 		as(0, context::nmi, [&] { said = panic_of(verb); });
 		has(said, "in an NMI handler, where a lock whose waiters sleep "
 			  "is not used; at " +
-				  std::string(__FILE__));
+				  shown(__FILE__));
 	};
 
 	in_nmi([&] { of.jobs.release(); });
@@ -771,7 +773,7 @@ TEST_CASE("sleep: checked: a reader that waits to write, without an order")
 	has(panic_of([&] { (void)of.names.try_lock_until(~u64{0}); }),
 	    "upgrade: the caller reads it; at ");
 	has(panic_of([&] { of.names.lock(); }),
-	    "; last read at " + std::string(__FILE__));
+	    "; last read at " + shown(__FILE__));
 	has(panic_of([&] { of.names.unlock(); }), "; last read at ");
 	has(panic_of([&] { of.names.lock_shared(); }), "; last read at ");
 }
@@ -788,7 +790,7 @@ TEST_CASE("sleep: checked: a spin lock is held, without an order")
 	has(slept_under(of.data),
 	    "inode, CPU 0: its waiters sleep, but the caller holds a spinning "
 	    "lock; at " +
-		    std::string(__FILE__));
+		    shown(__FILE__));
 	has(slept_under(of.data), "; data was taken at ");
 	{
 		const guard other(of.scheduler);
@@ -978,7 +980,8 @@ TEST_CASE("sleep: checked: unpark() uses what it is called for")
 	const auto acquires = [&] { of.jobs.acquire(); };
 	const auto releases = [&] { of.jobs.release(); };
 	const std::string wrong = ", CPU 1: called under its own inner lock, "
-				  "by klock_os_unpark(); at " __FILE__;
+				  "by klock_os_unpark(); at " +
+				  shown(__FILE__);
 
 	has(said_of([&] { (void)of.jobs.try_acquire(); }, acquires, releases),
 	    "jobs" + wrong);
@@ -1027,7 +1030,7 @@ TEST_CASE("sleep: checked: a lock is handed over, without an order")
 		handed_over(of.scheduler);
 		said = panic_of([&] { of.inode.lock(); });
 	});
-	has(said, "; scheduler was taken at " + std::string(__FILE__));
+	has(said, "; scheduler was taken at " + shown(__FILE__));
 	/* The owner that took it holds it no more. */
 	CHECK(panic_of([] { might_switch(); }) == "");
 	as_other([&] {
@@ -1047,7 +1050,7 @@ TEST_CASE("sleep: checked: where a spin lock was read, without an order")
 
 	routes.lock_shared();
 	has(panic_of([] { might_switch(); }),
-	    "; routes was taken at " + std::string(__FILE__));
+	    "; routes was taken at " + shown(__FILE__));
 	routes.unlock_shared();
 }
 

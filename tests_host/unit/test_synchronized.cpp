@@ -83,7 +83,7 @@ TEST_CASE("synchronized: checked, a try that nobody asked is named")
 		auto tried = data.try_lock();
 
 		has(panic_of([&] { tried->rows = 1; }),
-		    std::string(what) + __FILE__ ":" +
+		    what + shown(__FILE__) + ":" +
 			    std::to_string(__LINE__ - 4));
 		has(panic_of([&] { (*tried).rows = 1; }), what);
 		CHECK(static_cast<bool>(tried));
@@ -97,7 +97,7 @@ TEST_CASE("synchronized: checked, a try that nobody asked is named")
 
 		CHECK_FALSE(static_cast<bool>(failed));
 		has(panic_of([&] { failed->rows = 3; }),
-		    "data of a try_lock() that failed; at " __FILE__);
+		    "data of a try_lock() that failed; at " + shown(__FILE__));
 	}
 	current_cpu = 0;
 	CHECK(held->rows == 2);
