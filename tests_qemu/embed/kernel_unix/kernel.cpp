@@ -936,7 +936,8 @@ void finish()
 constexpr u64 ticks_per_us = 10; /* rdtime, on QEMU's board */
 constexpr u64 turn = 4'000 * ticks_per_us;
 constexpr u64 time_out = 500'000 * ticks_per_us;
-constexpr unsigned pages_each = 256;
+/* More than a turn is enough for: one free turn does not bring it up. */
+constexpr unsigned pages_each = 1024;
 
 /* Each hart's own: it runs by turns. */
 constinit bool by_turns[harts] = {};
