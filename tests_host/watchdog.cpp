@@ -96,6 +96,8 @@ struct listener final : listener_base {
 		std::snprintf(test_name, sizeof(test_name), "%s",
 			      test.name.c_str());
 		note(nullptr, nullptr);
+		if (before_each)
+			before_each();
 	}
 
 	void testCaseEnded(const Catch::TestCaseStats &) override { step(); }

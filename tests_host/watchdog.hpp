@@ -32,6 +32,9 @@ inline constinit place here{};
  */
 inline std::atomic<unsigned> patience_ms{20000};
 
+/* Called before each test case, if a program sets it before main(). */
+inline void (*before_each)() = nullptr;
+
 /* One step is done, and the next begins. Any thread, any time. */
 inline void step() { here.steps.fetch_add(1, std::memory_order_relaxed); }
 

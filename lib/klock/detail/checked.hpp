@@ -360,18 +360,6 @@ struct lock_usage {
 		say(text);
 	}
 
-	/* first: a lock that the caller took at this line */
-	[[gnu::noinline]] void complain_of_held(const char *what, call_site by,
-						const lock_usage &first,
-						call_site taken_at) const
-	{
-		misuse_text text;
-
-		text.add(what).add("; at ").add(by).add("; ");
-		text.add(first.label()).add(" was taken at ");
-		say(text.add(taken_at));
-	}
-
 	/* read: where it was read last */
 	[[gnu::noinline]] void
 	complain_of_reader(const char *what, call_site by, call_site read) const
@@ -544,9 +532,11 @@ struct lock_usage {
 struct held_spins {
 	constexpr held_spins() = default;
 
-	/* A lock and the line that took it; null: none. */
+	/* A lock, its name and the line that took it; null: none. The lock is
+	 * not read: its memory may have been freed while it was held. */
 	struct found {
 		const lock_usage *lock;
+		lock_label label;
 		call_site at;
 	};
 
@@ -561,6 +551,10 @@ struct held_spins {
 			if (!at.owner_plus_1.compare_exchange_relaxed(
 				    nobody, owner + 1))
 				continue;
+			const lock_label label = lock->label();
+
+			at.name.store_relaxed(label.name);
+			at.element_plus_1.store_relaxed(label.element_plus_1);
 			at.file.store_relaxed(by.file);
 			at.line.store_relaxed(static_cast<u32>(by.line));
 			at.lock.store_relaxed(lock);
@@ -599,6 +593,8 @@ struct held_spins {
 
 			if (at.is_of(owner) && lock && lock != but)
 				return {lock,
+					{at.name.load_relaxed(),
+					 at.element_plus_1.load_relaxed()},
 					{at.file.load_relaxed(),
 					 static_cast<int>(
 						 at.line.load_relaxed())}};
@@ -625,9 +621,11 @@ struct held_spins {
 		atomic<usize> owner_plus_1;
 		/* null: its owner has not written it yet */
 		atomic<const lock_usage *> lock;
+		atomic<const char *> name;
+		atomic<u32> element_plus_1;
 		/* where it was taken */
-		atomic<const char *> file;
 		atomic<u32> line;
+		atomic<const char *> file;
 	};
 
 	one &place(usize owner, usize i)
@@ -681,9 +679,15 @@ inline void take_over(lock_usage &lock, call_site by)
 					       ? held_spins::found{}
 					       : spins_held.mine(but);
 
-	if (held.lock)
-		(want ? want : held.lock)
-			->complain_of_held(what, by, *held.lock, held.at);
+	if (!held.lock)
+		return;
+	bounded_text<80> name;
+	misuse_text text;
+
+	name.add(want ? want->label() : held.label);
+	text.add(what).add("; at ").add(by).add("; ").add(held.label);
+	report_misuse(name.c_str(), want ? want : held.lock,
+		      text.add(" was taken at ").add(held.at).c_str());
 }
 
 /*
