@@ -768,26 +768,29 @@ struct checked_lock<L, Name...> : L {
 	/* A verb that takes the inner lock, for its whole length. */
 	struct over_inner {
 		over_inner(const lock_usage &of, call_site by)
-		    : seen(not_inside(of, by), by)
+		    : first(of, by), seen(of, by)
 		{
 		}
 
 	      private:
-		static const lock_usage &not_inside(const lock_usage &of,
-						    call_site by)
-		{
-			of.before_inner(by);
-			if (of.is_held_by_me())
-				of.complain("called under its own inner lock, "
-					    "by a predicate or a change",
-					    by);
-			else if (spins_held.has(&of))
-				of.complain("called under its own inner lock, "
-					    "by klock_os_unpark()",
-					    by);
-			return of;
-		}
+		/* Made first, as the order would say less. */
+		struct not_inside {
+			not_inside(const lock_usage &of, call_site by)
+			{
+				of.before_inner(by);
+				if (of.is_held_by_me())
+					of.complain(by_predicate, by);
+				else if (spins_held.has(&of))
+					of.complain(by_unpark, by);
+			}
+		};
+		static constexpr const char *by_predicate =
+			"called under its own inner lock, by a predicate or a "
+			"change";
+		static constexpr const char *by_unpark =
+			"called under its own inner lock, by klock_os_unpark()";
 
+		not_inside first;
 		inner_seen seen;
 	};
 
