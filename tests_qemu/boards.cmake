@@ -228,7 +228,7 @@ if(KLOCK_BOARD_IMAGE AND "gcc-riscv64" IN_LIST KLOCK_TOOLCHAINS)
 	klock_boot(test riscv64_unix 2 icount "" "PASS" IMAGE unix
 		RUN --qemu-arg=-icount --qemu-arg=shift=5,sleep=off
 		--expect-number "start-up, preemptable: both harts are up after"
-		70000 160000)
+		80000 140000)
 endif()
 # In supervisor mode, under OpenSBI.
 if(KLOCK_BOARD_IMAGE AND "gcc-riscv64s" IN_LIST KLOCK_TOOLCHAINS)

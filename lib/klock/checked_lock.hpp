@@ -15,7 +15,8 @@
  *              lock: no linker can tell.
  * Size:        before the lock inside, 80 bytes on 64 bits, 56 on 32 bits:
  *              detail/checked.hpp; first a pointer to the name.
- *              checked_if<false, L>: none
+ *              checked_if<false, L>: none. Two tables for all locks: 12 KiB,
+ *              on 32 bits 7
  *                                      Checked: unit/checked_lock: sizes
  * Zero bytes:  free and unnamed, where the lock inside is free when zero
  *                                      Checked: unit/checked_lock: zero bytes
@@ -98,8 +99,9 @@
  * code that it interrupted *holds* is "recursion". Interrupts that are on
  * inside of a critical section and off at both of its ends are not noticed.
  *
- * Cost:        uncontended: the lock inside and 3 RMWs; checked_if<false, L>:
- *              nothing     Checked: unit/checked_lock: costs nothing when off
+ * Cost:        uncontended: the lock inside and 3 RMWs, without a lock order
+ *              one more of a spin lock; checked_if<false, L>: nothing
+ *                          Checked: unit/checked_lock: costs nothing when off
  */
 #pragma once
 

@@ -156,7 +156,7 @@ struct condition_with {
 		return queue.has(me);
 	}
 	/* For checks: it will not sleep after all. */
-	void cancel(detail::sleeper &me)
+	void cancel(sleeper &me)
 	{
 		section in(inner);
 

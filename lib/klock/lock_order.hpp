@@ -13,11 +13,11 @@
  * 64: names of locks that it tells apart, at most order_graph::limit (256).
  * max_cpus: owners that hold locks at once: CPUs, and as many more as threads
  * hold locks whose waiters sleep; or threads alone, where klock_os_owner_id()
- * names those. Its memory: lock_order_memory, zero bytes,
- * nothing else, no heap: for 64 names 14.5 KiB, 2.5 KiB of it the bitmaps, most
- * of the rest the lines of 128 pairs; for 16 names 3.7 KiB; and 832 bytes an
- * owner; 32 bits: about 2/3. A build without that function, or with
- * lock_order_if<false, 64, max_cpus>(), has none.
+ * names those. Its memory: lock_order_memory, zero bytes, nothing else, no
+ * heap: for 64 names 14.5 KiB, 2.5 KiB of it the bitmaps, most of the rest the
+ * lines of 128 pairs; for 16 names 3.7 KiB; and 832 bytes an owner; 32 bits:
+ * about 2/3. A build without that function, or with lock_order_if<false, 64,
+ * max_cpus>(), has none.
  *                                  Checked: unit/lock_order: what it keeps
  * Locks are told apart by name and sub-rank (`nested`, order_calls.hpp): that
  * is a class, an array's elements are of one class. A name is copied, its first

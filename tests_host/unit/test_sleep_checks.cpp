@@ -59,6 +59,9 @@ struct threads_locks {
 	checked_lock<completion, "answer"> answer;
 	checked_lock<condition, "not full"> not_full;
 	checked_lock<wait_queue, "arrivals"> arrivals;
+	checked_lock<wait_queue, "departures"> departures;
+	checked_lock<ticket_lock<u8>, "data"> data;
+	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
 	spin runqueue;
 };
 
@@ -525,27 +528,15 @@ TEST_CASE("sleep: checked: print_held names who sleeps on what")
 
 namespace {
 
-struct inner_locks {
-	checked_lock<wait_queue, "arrivals"> arrivals;
-	checked_lock<wait_queue, "departures"> departures;
-	checked_lock<semaphore, "jobs"> jobs;
-	checked_lock<completion, "answer"> answer;
-	checked_lock<condition, "not full"> not_full;
-	checked_lock<mutex, "inode"> inode;
-	checked_lock<shared_mutex, "names"> names;
-	checked_lock<ticket_lock<u8>, "data"> data;
-	checked_lock<ticket_lock<u8>, "scheduler"> scheduler;
-};
-
 /* A waker that holds the lock which the predicate takes. */
-void wake_with_data_held(inner_locks &of)
+void wake_with_data_held(threads_locks &of)
 {
 	irq_guard held(of.data);
 
 	of.arrivals.wake_one([] {});
 }
 
-bool look_with_data_held(inner_locks &of)
+bool look_with_data_held(threads_locks &of)
 {
 	irq_guard held(of.data);
 
@@ -557,7 +548,7 @@ bool look_with_data_held(inner_locks &of)
 TEST_CASE("sleep: checked: a predicate takes the lock that its waker holds")
 {
 	new_order<64, 4> fresh;
-	inner_locks of;
+	threads_locks of;
 	const auto looks = [&](auto &queue) {
 		return panic_of([&] {
 			queue.wait([&] { return look_with_data_held(of); });
@@ -579,7 +570,7 @@ TEST_CASE("sleep: checked: unpark() takes a lock that a waker holds")
 {
 	const auto said_by = [](auto first, auto second) {
 		new_order<64, 4> fresh;
-		inner_locks of;
+		threads_locks of;
 		std::string said;
 		const auto with_a_waiter = [&](auto wake) {
 			meanwhile = [&] { wake(of); };
@@ -592,8 +583,8 @@ TEST_CASE("sleep: checked: unpark() takes a lock that a waker holds")
 		when_unparked = nullptr;
 		return said;
 	};
-	const auto releases = [](inner_locks &of) { of.jobs.release(); };
-	const auto under_scheduler = [](inner_locks &of) {
+	const auto releases = [](threads_locks &of) { of.jobs.release(); };
+	const auto under_scheduler = [](threads_locks &of) {
 		irq_guard held(of.scheduler);
 
 		of.jobs.release();
@@ -607,7 +598,7 @@ TEST_CASE("sleep: checked: unpark() takes a lock that a waker holds")
 TEST_CASE("sleep: checked: a hand-over unparks under the inner lock")
 {
 	new_order<64, 4> fresh;
-	inner_locks of;
+	threads_locks of;
 
 	when_unparked = [&] { irq_guard held(of.scheduler); };
 	meanwhile = [&] { as_other([&] { of.inode.unlock(); }); };
@@ -624,22 +615,22 @@ TEST_CASE("sleep: checked: a hand-over unparks under the inner lock")
 TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 {
 	const auto predicate_that = [](auto acts) {
-		inner_locks of;
+		threads_locks of;
 
 		return panic_of([&] {
 			of.arrivals.wait([&] { return acts(of), true; });
 		});
 	};
 	const auto change_that = [](auto acts) {
-		inner_locks of;
+		threads_locks of;
 
 		return panic_of(
 			[&] { of.arrivals.wake_all([&] { acts(of); }); });
 	};
-	const auto wakes_itself = [](inner_locks &of) {
+	const auto wakes_itself = [](threads_locks &of) {
 		of.arrivals.wake_one([] {});
 	};
-	const auto locks = [](inner_locks &of) {
+	const auto locks = [](threads_locks &of) {
 		of.inode.lock();
 		of.inode.unlock();
 	};
@@ -647,9 +638,9 @@ TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 	{
 		new_order<64, 4> fresh;
 
-		has(predicate_that([](inner_locks &) { might_wait(); }),
+		has(predicate_that([](threads_locks &) { might_wait(); }),
 		    "arrivals (inner), CPU 0: might_wait() with a lock held");
-		has(change_that([](inner_locks &) { might_switch(); }),
+		has(change_that([](threads_locks &) { might_switch(); }),
 		    "arrivals (inner), CPU 0: might_switch() with a spinning "
 		    "lock held");
 		has(predicate_that(locks), "a wait with interrupts off");
@@ -665,12 +656,12 @@ TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 					  "own inner lock, by a predicate or "
 					  "a change; at ");
 	has(change_that(wakes_itself), "called under its own inner lock");
-	CHECK(change_that([](inner_locks &of) { of.jobs.release(); }) == "");
+	CHECK(change_that([](threads_locks &of) { of.jobs.release(); }) == "");
 }
 
 TEST_CASE("sleep: checked: every verb is named in an NMI handler")
 {
-	inner_locks of;
+	threads_locks of;
 	detail::sleeper me;
 	const u64 soon = 0;
 	const auto in_nmi = [&](auto verb) {
@@ -710,7 +701,7 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler")
 
 TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
 {
-	inner_locks of;
+	threads_locks of;
 	unsigned told = 0;
 	std::string said;
 
@@ -738,7 +729,7 @@ TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
 TEST_CASE("sleep: checked: freed, reset or ended with a thread in it")
 {
 	new_order<64, 4> fresh;
-	inner_locks of;
+	threads_locks of;
 	std::string freed, reset, ended;
 
 	meanwhile = [&] {
@@ -767,7 +758,7 @@ TEST_CASE("sleep: checked: freed, reset or ended with a thread in it")
 
 TEST_CASE("sleep: checked: a reader that waits to write, without an order")
 {
-	inner_locks of;
+	threads_locks of;
 
 	of.names.lock_shared();
 	has(panic_of([&] { (void)of.names.try_lock_until(~u64{0}); }),
@@ -780,7 +771,7 @@ TEST_CASE("sleep: checked: a reader that waits to write, without an order")
 
 TEST_CASE("sleep: checked: a spin lock is held, without an order")
 {
-	inner_locks of;
+	threads_locks of;
 	const auto slept_under = [&](auto &spin) {
 		const guard held(spin);
 
@@ -826,7 +817,7 @@ TEST_CASE("sleep: checked: a spin lock is held, without an order")
 TEST_CASE("sleep: checked: a reader is said to read, a waiter to wait")
 {
 	new_order<64, 4> fresh;
-	inner_locks of;
+	threads_locks of;
 	std::vector<std::string> lines;
 	std::string again;
 
@@ -946,7 +937,7 @@ TEST_CASE("sleep: checked: what has no holder is named at run time, too")
 
 TEST_CASE("sleep: checked: a predicate that cannot be copied")
 {
-	inner_locks of;
+	threads_locks of;
 	guard held(of.inode);
 	const auto looks = [] {
 		return [owned = std::make_unique<bool>(true)] {
@@ -966,7 +957,7 @@ TEST_CASE("sleep: checked: a predicate that cannot be copied")
 /* Without an order it would wait for its own inner lock. */
 TEST_CASE("sleep: checked: unpark() uses what it is called for")
 {
-	inner_locks of;
+	threads_locks of;
 	/* The panic leaves the waker alone: the waiter was told before it. */
 	const auto said_of = [](auto unparked, auto waits, auto wakes) {
 		std::string said;
@@ -1022,7 +1013,7 @@ TEST_CASE("sleep: checked: freed by the thread that a wake has woken")
 
 TEST_CASE("sleep: checked: a lock is handed over, without an order")
 {
-	inner_locks of;
+	threads_locks of;
 	std::string said;
 
 	of.scheduler.lock();
@@ -1057,7 +1048,7 @@ TEST_CASE("sleep: checked: where a spin lock was read, without an order")
 TEST_CASE("sleep: checked: might_wait_with() and a second spin lock")
 {
 	const auto check = [] {
-		inner_locks of;
+		threads_locks of;
 		irq_shared_lock<checked_lock<phase_fair_lock<u8>, "routes">>
 			routes;
 
