@@ -9,7 +9,9 @@
  *
  *	request.done->set();			in the disk's handler
  *
- * Algorithm:   A flag under the inner lock; set() wakes all.
+ * Algorithm:   A byte says whether it is set, or not set and awaited. If nobody
+ *              waits, set() is a compare-and-swap, and a wait after it a load.
+ *              Else set() takes the inner lock, and wakes all.
  * Source:      Linux's completion, whose complete_all() this is, and Windows'
  *              event; the proof is ours: detail/sleeping.hpp.
  * Use when:    an answer is waited for: a device's, the end of a thread, boot's
@@ -19,7 +21,7 @@
  * Zero bytes:  not set                 Checked: unit/sleep: sizes
  * Lifetime:    a thread whose wait it ended may free it, or have it on its
  *              stack: set() does not access it any more by then. That is why
- *              every function takes the inner lock
+ *              waits take the inner lock if set() did
  *                                      Checked: model/sleep: completion
  * Fairness:    all are woken, in the order of their arrival
  *                                      Checked: model/sleep: completion
@@ -29,16 +31,25 @@
  *              and is_set(): handlers, too. NMI: none.
  * Assumes:     what the inner lock assumes
  *
- * State (done):  false --set--> true --reset--> false
+ * State (state):  set_inside: set by who may still hold the inner lock
+ *	unset --wait--> awaited --the last waiter gives up--> unset
+ *	unset --set--> done;  awaited --set--> set_inside
+ *	any --reset--> unset, or awaited
  *
- * Ordering:    none of its own; the inner lock orders all
+ * Ordering:
+ *	O1  is_done  state.load_acquire              pairs with O2
+ *	O2  set      state.compare_exchange_release  pairs with O1, O3
+ *	O3  await    state.compare_exchange_acquire  pairs with O2
  *                                      Checked: model/sleep: orders needed
  *
- * Cost:        uncontended: a passage of the inner lock
+ *	All else is under the inner lock, which orders it.
+ *
+ * Cost:        uncontended: set: 1 RMW; a wait after it: 1 load
  *                                      Checked: model/sleep: cost
  */
 #pragma once
 
+#include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/sleeping.hpp>
 
@@ -54,11 +65,18 @@ struct completion_with {
 	completion_with &operator=(const completion_with &) = delete;
 
 	/* Sleeps until it is set. */
-	void wait() { (void)await(nullptr); }
+	void wait()
+	{
+		if (!is_done())
+			(void)await(nullptr);
+	}
 
 	/* wait() until a deadline of cycles(). False: it was not set by then;
 	 * it may still be set later. */
-	[[nodiscard]] bool wait_until(u64 deadline) { return await(&deadline); }
+	[[nodiscard]] bool wait_until(u64 deadline)
+	{
+		return is_done() || await(&deadline);
+	}
 	[[nodiscard]] bool wait_for(u64 how_long)
 	{
 		return wait_until(deadline_in(how_long));
@@ -67,10 +85,10 @@ struct completion_with {
 	/* Sets it, until reset(), and wakes all waiters. */
 	void set()
 	{
-		section in(inner);
+		u8 found = unset;
 
-		done.set(true);
-		queue.wake_all();
+		if (!state.compare_exchange_release(found, done)) /* O2 */
+			set_slowly();
 	}
 
 	/* Makes it ready for its next use, once nobody waits. */
@@ -78,15 +96,17 @@ struct completion_with {
 	{
 		section in(inner);
 
-		done.set(false);
+		state.store_relaxed(queue.empty() ? unset : awaited);
 	}
 
 	/* Whether it is set; if so, all writes before set() are visible. */
 	[[nodiscard]] bool is_set() const
 	{
+		if (is_done())
+			return true;
 		section in(inner);
 
-		return done.get();
+		return state.load_relaxed() >= done;
 	}
 
 	/* Whether a thread waits: a hint, stale on arrival. */
@@ -98,21 +118,44 @@ struct completion_with {
 	}
 
       private:
+	/* Values of `state`: see there. */
+	static constexpr u8 unset = 0, awaited = 1, done = 2, set_inside = 3;
+
 	using section = detail::inner_section<Inner>;
+
+	/* It is set, and who set it does not access it any more. */
+	[[nodiscard]] bool is_done() const
+	{
+		return state.load_acquire() == done; /* O1 */
+	}
 
 	[[gnu::noinline]] bool await(const u64 *until)
 	{
 		section in(inner);
+		u8 found = unset;
 
-		if (done.get())
+		if (!state.compare_exchange_acquire(found, awaited) && /* O3 */
+		    found >= done)
 			return true;
 		detail::sleeper me;
 
-		return in.sleep_in(queue, me, until);
+		if (in.sleep_in(queue, me, until))
+			return true;
+		if (queue.empty())
+			state.store_relaxed(unset);
+		return false;
+	}
+
+	[[gnu::noinline]] void set_slowly()
+	{
+		section in(inner);
+
+		state.store_relaxed(set_inside);
+		in.wake_all(queue);
 	}
 
 	mutable Inner inner; /* is_set() takes it, too */
-	plain<bool> done;
+	atomic<u8> state;
 	detail::sleepers queue;
 };
 

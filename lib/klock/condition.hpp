@@ -12,7 +12,10 @@
  *
  * Algorithm:   The waiter queues, releases the caller's lock, and no other, and
  *              parks; then it takes that lock again. It queues first, so that a
- *              notification in between finds it.
+ *              notification in between finds it. A notification looks first
+ *              whether anybody waits. It may: whoever checked the data before
+ *              they changed had queued when it released the caller's lock, and
+ *              the notifier took that lock later, to change them.
  * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: a notified thread
  *              checks again); the proof is ours: detail/sleeping.hpp.
  * Use when:    data have a lock already, and their change is waited for. A
@@ -29,7 +32,7 @@
  * Context:     waits: threads, that lock held and no other spin lock; a guard
  *              that turned interrupts off restores them meanwhile.
  *              notify_one(), notify_all(): handlers, too, that lock held or
- *              not. NMI: none.
+ *              not; the data are changed with it held. NMI: none.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  the data under the caller's lock
@@ -47,11 +50,12 @@
  * on. A node stays, so bring one that is the thread's, not the CPU's.
  *                                      Checked: unit/sleep: condition
  *
- * Cost:        uncontended: a notification with nobody there: a passage of the
- *              inner lock              Checked: model/sleep: cost
+ * Cost:        uncontended: a notification with nobody there: a load
+ *                                      Checked: model/sleep: cost
  */
 #pragma once
 
+#include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/sleeping.hpp>
 
@@ -109,16 +113,13 @@ struct condition_with {
 
 	void notify_one()
 	{
-		section in(inner);
-
-		if (!queue.empty())
-			queue.wake_first();
+		if (waited_for.load_relaxed())
+			notify_waiters(false);
 	}
 	void notify_all()
 	{
-		section in(inner);
-
-		queue.wake_all();
+		if (waited_for.load_relaxed())
+			notify_waiters(true);
 	}
 
 	/*
@@ -145,7 +146,7 @@ struct condition_with {
 		const bool told = me.is_told();
 
 		if (!told)
-			queue.remove(me);
+			leave_queue(me);
 		return told;
 	}
 	/* For checks: whether it is in the queue. */
@@ -161,7 +162,7 @@ struct condition_with {
 		section in(inner);
 
 		if (me.is_queued())
-			queue.remove(me);
+			leave_queue(me);
 	}
 
       private:
@@ -172,6 +173,26 @@ struct condition_with {
 		section in(inner);
 
 		queue.push_back(me);
+		waited_for.store_relaxed(true);
+	}
+
+	/* With the inner lock held. */
+	void leave_queue(detail::sleeper &me)
+	{
+		queue.remove(me);
+		waited_for.store_relaxed(!queue.empty());
+	}
+
+	[[gnu::noinline]] void notify_waiters(bool all)
+	{
+		section in(inner);
+
+		while (!queue.empty()) {
+			in.wake_first(queue);
+			if (!all)
+				break;
+		}
+		waited_for.store_relaxed(!queue.empty());
 	}
 
 	template <typename Held>
@@ -204,6 +225,8 @@ struct condition_with {
 	}
 
 	Inner inner;
+	/* the queue is not empty */
+	atomic<bool> waited_for;
 	detail::sleepers queue;
 };
 

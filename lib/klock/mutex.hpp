@@ -10,13 +10,17 @@
  *
  * Algorithm:   A byte holds two flags: held, and waiters. Without waiters,
  *              lock() and unlock() are a compare-and-swap each. A waiter queues
- *              by a node on its stack and parks. unlock() wakes the first one
- *              and leaves the mutex free, so that a running thread may take it
- *              before (it barges). To a waiter that was woken Patience times
- *              and found it taken each time, unlock() hands it over.
+ *              by a node on its stack and parks. unlock() wakes the first one,
+ *              clears the flag, and leaves the mutex free, so that a running
+ *              thread may take it before (it barges). Until the one that was
+ *              told comes, nobody has to be told: all is as without waiters.
+ *              It takes the mutex then, or sets the flag again and sleeps on.
+ *              To a waiter that was told Patience times and found it taken
+ *              each time, unlock() hands it over.
  * Source:      the bits and the barging are the field's (Linux's mutex and its
- *              hand-over flag, WTF's ParkingLot); the state, the inner lock,
- *              and the proof are ours: detail/sleeping.hpp.
+ *              hand-over flag, WTF's ParkingLot; who was told is remembered as
+ *              by Go's sync.Mutex); the state, the inner lock, and the proof
+ *              are ours: detail/sleeping.hpp.
  * Use when:    a section sleeps, or is long: I/O, a page fault, another mutex.
  *              Short ones, and what a handler takes: preemptable_ticket_lock.
  *              Many read: shared_mutex. Strict order: patient_mutex<0>, which
@@ -39,18 +43,20 @@
  *              inversion is not treated.
  * Assumes:     a compare-and-swap of one byte, and what the inner lock assumes
  *
- * State (word):  while waiters is set, only the inner lock's holder writes it
+ * State (word):  while waiters is set, only the inner lock's holder writes it;
+ *		it is set if somebody waits and the first was not told
  *	free --lock--> held --unlock--> free
- *	held --lock waits--> held + waiters --unlock tells the first-->
- *	free + waiters --the one told, or a barger--> held (+ waiters)
+ *	held --lock waits--> held + waiters --unlock tells the first--> free
+ *	held --the one told finds it taken--> held + waiters
  *	held + waiters --unlock, the first has no patience--> held (+ waiters)
  *
  * Ordering:
- *	O1  lock            word.compare_exchange_acquire  pairs with O4, O5
- *	O2  try_lock        word.compare_exchange_acquire  pairs with O4, O5
- *	O3  lock_slowly     word.compare_exchange_acquire  pairs with O4, O5
+ *	O1  lock            word.compare_exchange_acquire  pairs with O4 to O6
+ *	O2  try_lock        word.compare_exchange_acquire  pairs with O4 to O6
+ *	O3  lock_slowly     word.compare_exchange_acquire  pairs with O4 to O6
  *	O4  unlock          word.compare_exchange_release  pairs with O1 to O3
  *	O5  unlock_slowly   word.compare_exchange_release  pairs with O1 to O3
+ *	O6  passed_on       word.store_release             pairs with O1 to O3
  *                                      Checked: model/sleep: orders needed
  *
  *	All else is under the inner lock, which orders it.
@@ -93,10 +99,7 @@ struct patient_mutex {
 			(void)lock_slowly(nullptr);
 	}
 
-	/*
-	 * Takes it if it is free and nobody waits; never sleeps. Fails if
-	 * somebody waits, even at a moment at which nobody holds it.
-	 */
+	/* Takes it if it is free; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
 		u8 found = word.load_relaxed();
@@ -137,7 +140,7 @@ struct patient_mutex {
 	/* Whether somebody waits: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
-		return word.load_relaxed() & waiters;
+		return told.load_relaxed() || word.load_relaxed() & waiters;
 	}
 
       private:
@@ -156,24 +159,27 @@ struct patient_mutex {
 
 		queue.push_back(me);
 		for (;;) {
-			const bool told = in.sleep(me, until);
+			const bool comes = in.sleep(me, until);
 
 			if (!me.is_queued())
 				return true;
-			const bool is_free = !is_locked();
-
-			if (is_free || !told) {
+			if (!comes) {
+				leave_queue(me);
+				return false;
+			}
+			me.woken.store_relaxed(false);
+			told.store_relaxed(false);
+			if (took_or_announced()) {
 				queue.remove(me);
 				word.store_relaxed(held_now());
-				return is_free;
+				return true;
 			}
 			me.in_vain.set(static_cast<u8>(me.in_vain.get() + 1));
-			me.woken.store_relaxed(false);
 		}
 	}
 
-	/* True: it was free and is taken. False: it is marked as contended, so
-	 * unlock() will look at the queue. */
+	/* True: it was free and is taken. False: unlock() will look at the
+	 * queue, or the first waiter was told and will come. */
 	bool took_or_announced()
 	{
 		u8 now = word.load_relaxed();
@@ -183,15 +189,20 @@ struct patient_mutex {
 				if (word.compare_exchange_acquire(
 					    now, held)) /* O3 */
 					return true;
-			} else if (now == waiters) {
-				word.store_relaxed(held | waiters);
-				return true;
-			} else if (now & waiters ||
+			} else if (now & waiters || told.load_relaxed() ||
 				   word.compare_exchange_relaxed(
 					   now, held | waiters)) {
 				return false;
 			}
 		}
+	}
+
+	/* Nobody tells of a mutex that nobody waits for. */
+	void leave_queue(detail::sleeper &me)
+	{
+		queue.remove(me);
+		if (word.load_relaxed() & waiters)
+			word.store_relaxed(held_now());
 	}
 
 	[[gnu::noinline]] void unlock_slowly()
@@ -218,18 +229,19 @@ struct patient_mutex {
 		if (first->in_vain.get() >= Patience) {
 			queue.remove(*first);
 			word.store_relaxed(held_now());
-			first->wake();
 		} else {
-			word.store_relaxed(waiters);
-			if (!first->is_told())
-				first->wake();
+			told.store_relaxed(true);
+			word.store_release(free); /* O6 */
 		}
+		in.wake(*first);
 		return true;
 	}
 
 	u8 held_now() const { return queue.empty() ? held : held | waiters; }
 
 	Inner inner;
+	/* the first waiter has been told and has not come yet */
+	atomic<bool> told;
 	/* free, held, and waiters: see State */
 	atomic<u8> word;
 	detail::sleepers queue;

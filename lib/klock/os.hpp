@@ -134,11 +134,26 @@ extern "C" bool klock_os_park_until(klock::u64 deadline);
  * any context but NMI, with interrupts off and a spin lock of klock's held,
  * which the woken thread takes next: it must neither switch to a thread nor
  * wait for one. If a wake-up preempts, the kernel switches when interrupts are
- * on again. It may take the scheduler's lock; code that holds that lock must
- * then not release, wake or notify. The thread may be the calling one, or the
- * one that the handler interrupted.
+ * on again, or in klock_os_unparked(). It may take the scheduler's lock; code
+ * that holds that lock must then not release, wake or notify. The thread may be
+ * the calling one, or the one that the handler interrupted.
  */
 extern "C" void klock_os_unpark(klock::usize thread);
+
+/*
+ * Optional: goes on with the wake-ups since the last call, once the spin lock
+ * of klock_os_unpark() is released: an IPI, a host's system call, a switch to
+ * the woken thread. That one would run into the spin lock if it ran at once.
+ * Called after each section in which klock_os_unpark() was called, in its
+ * context, with interrupts as they were before it. If they are off, it must not
+ * switch. (A checked lock calls it with interrupts off, and again when they are
+ * back.) The lock may be gone, and so may a woken thread: nothing of a thread
+ * may be touched that is not the kernel's own.
+ *
+ * It is called in files with lib/unparked in front of lib on their include
+ * path, and by the hosted port if there is one: other kernels pay nothing.
+ */
+extern "C" void klock_os_unparked(void);
 
 namespace klock {
 

@@ -8,8 +8,10 @@
  *	requests.release();				in a handler, too
  *	requests.acquire();
  *
- * Algorithm:   A count under the inner lock. release() gives its unit to the
- *              first waiter, without counting it, or counts it.
+ * Algorithm:   A word counts the free units, or says that there is none and
+ *              that somebody waits. Without waiters, acquire() and release()
+ *              are a compare-and-swap each. With waiters, release() takes the
+ *              inner lock and gives its unit to the first, without counting it.
  * Source:      Dijkstra's P and V, with a queue; the proof is ours:
  *              detail/sleeping.hpp.
  * Use when:    units are counted: requests from a handler, places in a buffer.
@@ -28,18 +30,24 @@
  *              try_acquire(): handlers, too. NMI: none.
  * Assumes:     what the inner lock assumes
  *
- * State (units, queue):
- *	(n,-) --acquire--> (n-1,-);  (0,q) --acquire--> (0,q+1)
- *	(n,-) --release--> (n+1,-);  (0,q) --release--> (0,q-1)
+ * State (word):  while it is awaited, only the inner lock's holder writes it
+ *	n units --acquire--> n - 1;  n --release--> n + 1
+ *	no unit --acquire waits--> awaited --release, to the last waiter--> none
+ *	awaited --the last waiter gives up--> no unit
  *
- * Ordering:    none of its own; the inner lock orders all
+ * Ordering:
+ *	O1  try_acquire   word.compare_exchange_acquire  pairs with O3
+ *	O2  take_slowly   word.compare_exchange_acquire  pairs with O3
+ *	O3  release       word.compare_exchange_release  pairs with O1, O2
  *                                      Checked: model/sleep: orders needed
  *
- * Cost:        uncontended: 2 passages of the inner lock, 2 RMW, 2 stores, 1
- *              line                    Checked: model/sleep: cost
+ *	All else is under the inner lock, which orders it.
+ *
+ * Cost:        uncontended: 2 RMW, 1 line   Checked: model/sleep: cost
  */
 #pragma once
 
+#include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/sleeping.hpp>
 
@@ -50,10 +58,11 @@ namespace detail {
 inline u32 more_units_than(u32 most) { return most; }
 } // namespace detail
 
-/* Most: units at once. */
+/* Most: units at once, up to 2^32 - 2. */
 template <u32 Most, plain_lock Inner = detail::sleepers_lock>
 struct bounded_semaphore {
 	static_assert(Most > 0, "a semaphore without units");
+	static_assert(Most < ~u32{0}, "that value says that somebody waits");
 	static constexpr u32 most = Most;
 
 	/* For checks. */
@@ -63,28 +72,36 @@ struct bounded_semaphore {
 	/* first: at most Most, or constinit does not compile; at run time, more
 	 * are not counted. */
 	constexpr explicit bounded_semaphore(u32 first)
-	    : units(first <= Most ? first : detail::more_units_than(Most))
+	    : word(first <= Most ? first : detail::more_units_than(Most))
 	{
 	}
 	bounded_semaphore(const bounded_semaphore &) = delete;
 	bounded_semaphore &operator=(const bounded_semaphore &) = delete;
 
 	/* Sleeps until the caller has a unit. */
-	void acquire() { (void)take(nullptr); }
+	void acquire()
+	{
+		if (!try_acquire())
+			(void)take_slowly(nullptr);
+	}
 
 	/* Takes one that is there; never sleeps. */
 	[[nodiscard]] bool try_acquire()
 	{
-		section in(inner);
+		u32 now = word.load_relaxed();
 
-		return took_one();
+		while (has_units(now))
+			if (word.compare_exchange_acquire(now,
+							  now - 1)) /* O1 */
+				return true;
+		return false;
 	}
 
 	/* Sleeps until a deadline of cycles(). False: the caller has no unit.
 	 */
 	[[nodiscard]] bool try_acquire_until(u64 deadline)
 	{
-		return take(&deadline);
+		return try_acquire() || take_slowly(&deadline);
 	}
 	[[nodiscard]] bool try_acquire_for(u64 how_long)
 	{
@@ -95,51 +112,84 @@ struct bounded_semaphore {
 	 */
 	bool release()
 	{
-		section in(inner);
+		u32 now = word.load_relaxed();
 
-		if (!queue.empty()) {
-			queue.wake_first();
-			return true;
-		}
-		const u32 there = units.get();
-
-		if (there >= Most)
-			return false;
-		units.set(there + 1);
-		return true;
+		while (now < Most)
+			if (word.compare_exchange_release(now,
+							  now + 1)) /* O3 */
+				return true;
+		return now == awaited && release_slowly();
 	}
 
       private:
+	/* A value of `word`: no unit, and somebody waits. */
+	static constexpr u32 awaited = ~u32{0};
+
 	using section = detail::inner_section<Inner>;
 
-	[[gnu::noinline]] bool take(const u64 *until)
+	/* 1 to Most, by one comparison. */
+	static bool has_units(u32 now) { return now - 1 < Most; }
+
+	[[gnu::noinline]] bool take_slowly(const u64 *until)
 	{
 		section in(inner);
 
-		if (took_one())
+		if (took_or_announced())
 			return true;
 		detail::sleeper me;
 
-		return in.sleep_in(queue, me, until);
+		if (in.sleep_in(queue, me, until))
+			return true;
+		now_awaited();
+		return false;
 	}
 
-	/* Takes a unit if there is one; there is none while anybody waits. */
-	bool took_one()
+	/* True: a unit was there. False: release() will look at the queue. */
+	bool took_or_announced()
 	{
-		const u32 there = units.get();
+		u32 now = word.load_relaxed();
 
-		if (there == 0)
-			return false;
-		units.set(there - 1);
-		return true;
+		while (now != awaited) {
+			if (now == 0) {
+				if (word.compare_exchange_relaxed(now, awaited))
+					return false;
+			} else if (word.compare_exchange_acquire(
+					   now, now - 1)) { /* O2 */
+				return true;
+			}
+		}
+		return false;
+	}
+
+	[[gnu::noinline]] bool release_slowly()
+	{
+		{
+			section in(inner);
+
+			if (!queue.empty()) {
+				in.wake_first(queue);
+				now_awaited();
+				return true;
+			}
+		}
+		/* All have given up. The unit is not released under the inner
+		 * lock, which must not be used after it. */
+		return release();
+	}
+
+	/* With the inner lock held, after a waiter has left the queue. */
+	void now_awaited()
+	{
+		if (queue.empty())
+			word.store_relaxed(0);
 	}
 
 	Inner inner;
-	/* free units */
-	plain<u32> units;
+	/* free units, or awaited: see State */
+	atomic<u32> word;
 	detail::sleepers queue;
 };
 
-using semaphore = bounded_semaphore<~u32{0}>;
+using semaphore = bounded_semaphore<~u32{0} - 1>;
 
 } // namespace klock

@@ -12,13 +12,15 @@
  * Algorithm:   A word counts the readers and the writer inside, and has a flag
  *              for waiters. Without waiters, to lock and to unlock are a
  *              compare-and-swap each. A waiter queues by a node on its stack
- *              and parks. The last to leave wakes the first waiter and leaves
- *              the lock free, so that a running thread may take it before (it
- *              barges). A waiter that was woken Patience times and could not
- *              enter is let in by the next thread that leaves it free. If that
- *              waiter is a reader, the readers directly behind it enter, too. A
- *              waiter that gives up lets in the readers behind it if readers
- *              are inside.
+ *              and parks. The last to leave wakes the first waiter, clears the
+ *              flag, and leaves the lock free, so that a running thread may
+ *              take it before (it barges). Until the one that was told comes,
+ *              all is as without waiters. It enters then, or sets the flag
+ *              again and sleeps on. A waiter that was told Patience times and
+ *              could not enter is let in by the next thread that leaves it
+ *              free. If who enters is a reader, the readers directly behind it
+ *              enter, too. A waiter that gives up lets in the readers behind it
+ *              if readers are inside.
  * Source:      readers and writers in one queue, as Linux's rw_semaphore; the
  *              state, the inner lock, and the proof are ours:
  *              detail/sleeping.hpp.
@@ -34,8 +36,8 @@
  *                                      Checked: model/sleep: freed by the last
  * Fairness:    the first waiter is bypassed until it has been told Patience (8)
  *              times, then by nobody; waiters among each other are FIFO;
- *              an arriving reader queues if somebody does, though readers are
- *              inside: they keep no writer out
+ *              an arriving reader queues if somebody does that is not on its
+ *              way, though readers are inside: they keep no writer out
  *                                      Checked: model/sleep: hand-over
  * Capacity:    2^30 - 1 readers at once: more contexts than there are
  *                                      Checked: native/sleep
@@ -46,20 +48,23 @@
  * Assumes:     a compare-and-swap of four bytes, and what the inner lock
  *              assumes
  *
- * State (word):  while waiters is set, only the inner lock's holder writes it
+ * State (word):  while waiters is set, only the inner lock's holder writes it;
+ *		it is set if somebody waits and the first was not told
  *	free --lock--> writer --unlock--> free; writer --downgrade--> 1 reader
  *	free --lock_shared--> 1 .. n readers --unlock_shared, each--> free
  *	any of these but free --one waits--> the same + waiters
- *	held + waiters --the last leaves, and tells the first--> free + waiters
- *	free + waiters --the one told, or a barger--> held (+ waiters)
+ *	held + waiters --the last leaves, and tells the first--> free
+ *	free --the one told--> held (+ waiters);  held --..--> held + waiters
  *	held + waiters --the last leaves, the first has no patience--> held
  *
  * Ordering:
- *	O1  try_lock           compare_exchange_acquire  pairs with O4, O5
- *	O2  try_lock_shared    compare_exchange_acquire  pairs with O4, O5
- *	O3  took_or_announced  compare_exchange_acquire  pairs with O4, O5
+ *	O1  try_lock           compare_exchange_acquire  pairs with O4 to O6
+ *	O2  try_lock_shared    compare_exchange_acquire  pairs with O4 to O6
+ *	O3  took_or_announced  compare_exchange_acquire  pairs with O4 to O6
  *	O4  now_inside         store_release             pairs with O1 to O3
- *	O5  leave              compare_exchange_release  pairs with O1 to O3
+ *	O5  leave              compare_exchange_release  pairs with O1 to O3, O7
+ *	O6  left_to_waiters    store_release             pairs with O1 to O3
+ *	O7  enter_slowly       fetch_or_acquire          pairs with O5
  *                                      Checked: model/sleep: orders needed
  *
  *	All else is under the inner lock, which orders it. O3 must acquire even
@@ -102,7 +107,7 @@ struct patient_shared_mutex {
 		if (!try_lock())
 			(void)enter_slowly(false, nullptr);
 	}
-	/* Takes it if nobody holds it and nobody waits; never sleeps. */
+	/* Takes it if nobody holds it; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
 		u32 found = word.load_relaxed();
@@ -130,7 +135,8 @@ struct patient_shared_mutex {
 		if (!try_lock_shared())
 			(void)enter_slowly(true, nullptr);
 	}
-	/* Fails while anybody waits. */
+	/* Fails while a writer holds it, or somebody waits that is not on its
+	 * way. */
 	[[nodiscard]] bool try_lock_shared()
 	{
 		u32 now = word.load_relaxed();
@@ -157,7 +163,7 @@ struct patient_shared_mutex {
 	{
 		section in(inner);
 
-		now_inside(one_reader);
+		now_inside(in, one_reader);
 	}
 
 	/* Whether somebody holds it, to write or to read: a hint. */
@@ -168,7 +174,7 @@ struct patient_shared_mutex {
 	/* Whether somebody waits: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
-		return (word.load_relaxed() & waiters) != 0;
+		return told.load_relaxed() || word.load_relaxed() & waiters;
 	}
 
       protected:
@@ -209,26 +215,30 @@ struct patient_shared_mutex {
 		me.reads.set(reads);
 		queue.push_back(me);
 		for (;;) {
-			const bool told = in.sleep(me, until);
+			const bool comes = in.sleep(me, until);
 
 			if (!me.is_queued())
 				return true;
-			const u32 users = word.load_relaxed() - waiters;
-			const bool may = told && may_enter(users, reads);
+			if (!comes) {
+				give_up(in, me);
+				return false;
+			}
+			me.woken.store_relaxed(false);
+			told.store_relaxed(false);
+			const u32 users =
+				word.fetch_or_acquire(waiters); /* O7 */
 
-			if (may || !told) {
+			if (may_enter(users, reads)) {
 				queue.remove(me);
-				now_inside(may ? one_more(users, reads)
-					       : users);
-				return may;
+				now_inside(in, one_more(users, reads));
+				return true;
 			}
 			me.in_vain.set(static_cast<u8>(me.in_vain.get() + 1));
-			me.woken.store_relaxed(false);
 		}
 	}
 
-	/* True: the caller holds it. False: it is marked as contended, so the
-	 * next to leave will look at the queue. */
+	/* True: the caller holds it. False: the next to leave will look at the
+	 * queue, or the first waiter was told and will come. */
 	bool took_or_announced(bool reads)
 	{
 		u32 now = word.load_relaxed();
@@ -238,26 +248,35 @@ struct patient_shared_mutex {
 			const u32 then =
 				may ? one_more(now, reads) : now | waiters;
 
+			if (!may && told.load_relaxed())
+				return false;
 			if (word.compare_exchange_acquire(now, then)) /* O3 */
 				return may;
 		}
-		if (now != waiters)
-			return false;
-		word.store_relaxed(one_more(now, reads));
-		return true;
+		return false;
+	}
+
+	void give_up(section &in, detail::sleeper &me)
+	{
+		const u32 now = word.load_relaxed();
+
+		queue.remove(me);
+		if (now & waiters)
+			now_inside(in, now - waiters);
 	}
 
 	/* Sets the users, with the inner lock held, after letting in readers at
 	 * the front of the queue if they may enter; these hold it when they
 	 * wake. */
-	void now_inside(u32 users)
+	void now_inside(section &in, u32 users)
 	{
 		while (users && may_enter(users, true) && !queue.empty() &&
 		       queue.first()->reads.get()) {
 			users += one_reader;
-			queue.wake_first();
+			told.store_relaxed(false);
+			in.wake_first(queue);
 		}
-		if (!queue.empty())
+		if (!queue.empty() && !told.load_relaxed())
 			users |= waiters;
 		word.store_release(users); /* O4 */
 	}
@@ -286,20 +305,24 @@ struct patient_shared_mutex {
 			return false;
 		const u32 users = word.load_relaxed() - waiters - one;
 
-		if (users || first->in_vain.get() < Patience) {
+		if (users) {
 			word.store_relaxed(users | waiters);
-			if (!users && !first->is_told())
-				first->wake();
+		} else if (first->in_vain.get() < Patience) {
+			told.store_relaxed(true);
+			word.store_release(0); /* O6 */
+			in.wake(*first);
 		} else {
 			const bool reads = first->reads.get();
 
-			queue.wake_first();
-			now_inside(one_more(0, reads));
+			in.wake_first(queue);
+			now_inside(in, one_more(0, reads));
 		}
 		return true;
 	}
 
 	Inner inner;
+	/* the first waiter has been told and has not come yet */
+	atomic<bool> told;
 	/* the waiters flag, and the users inside: see State */
 	atomic<u32> word;
 	detail::sleepers queue;

@@ -14,7 +14,8 @@
  *              queues under the same lock. The change that makes it true, and
  *              the wake-up, are under it, too. So no wake-up falls between the
  *              check and the sleep. A woken waiter checks again; if another was
- *              faster, it goes back to the front.
+ *              faster, it sleeps on. It keeps its place in the queue until it
+ *              leaves: wake_one() wakes the first that has not been woken yet.
  * Source:      sleep and wakeup of the field (xv6, Linux's wait_event), with
  *              the change inside; the proof is ours: detail/sleeping.hpp.
  * Use when:    a handler or a thread makes true what others wait for. Counted
@@ -25,8 +26,8 @@
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
  * Lifetime:    the thread woken by the last wake may free it
  *                              Checked: model/sleep: freed by the last
- * Fairness:    FIFO; a waiter that is woken and finds nothing left goes back
- *              to the front            Checked: unit/sleep: wait_queue
+ * Fairness:    FIFO: a waiter keeps its place, however often it was woken and
+ *              found nothing left      Checked: unit/sleep: wait_queue
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),
@@ -48,7 +49,9 @@
  *                                      Checked: model/sleep: orders needed
  *
  * Cost:        uncontended: a wait that need not sleep and a wake with nobody
- *              there: a passage of the inner lock   Checked: model/sleep: cost
+ *              there: a passage of the inner lock, which the predicate and the
+ *              change need; wake_one(): and a step for each waiter that was
+ *              woken and has not come yet           Checked: model/sleep: cost
  */
 #pragma once
 
@@ -94,8 +97,8 @@ struct wait_queue_with {
 		section in(inner);
 
 		change();
-		if (!queue.empty())
-			queue.wake_first();
+		if (detail::sleeper *const first = queue.first_asleep())
+			in.wake(*first);
 	}
 	/* Calls change(), which makes it true for all, and wakes all. */
 	template <typename Change>
@@ -104,7 +107,10 @@ struct wait_queue_with {
 		section in(inner);
 
 		change();
-		queue.wake_all();
+		queue.for_each([&](detail::sleeper &one) {
+			if (!one.is_told())
+				in.wake(one);
+		});
 	}
 
       private:
@@ -118,17 +124,15 @@ struct wait_queue_with {
 		if (ready())
 			return true;
 		detail::sleeper me;
+		const detail::queued place(queue, me);
 
-		queue.push_back(me);
 		for (;;) {
-			if (!in.sleep(me, until)) {
-				queue.remove(me);
-				return ready();
-			}
-			if (ready())
-				return true;
+			const bool told = in.sleep(me, until);
+			const bool is_ready = ready();
+
+			if (is_ready || !told)
+				return is_ready;
 			me.woken.store_relaxed(false);
-			queue.push_front(me);
 		}
 	}
 

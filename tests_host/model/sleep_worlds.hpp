@@ -431,6 +431,22 @@ struct condition_of_units : stock {
 	condition_with<Inner> changed;
 };
 
+/* Notifies when it holds the lock no more; or never took it, a mistake. */
+template <bool TakesLock>
+struct notified_outside : condition_of_units<tickets, tickets, guard<tickets>> {
+	void bring()
+	{
+		if constexpr (TakesLock) {
+			const guard held(this->lock);
+
+			this->add(1);
+		} else {
+			this->add(1);
+		}
+		this->changed.notify_one();
+	}
+};
+
 /* A completion on the stack of who waits for it. */
 template <typename Inner>
 struct answers {
@@ -500,6 +516,48 @@ struct supply {
 			units.bring(); /* for who has no deadline */
 	}
 };
+
+/*
+ * CPUs 1 and 2 queue in this order, are both woken in vain, and then find one
+ * unit each: CPU 1 takes the first, and brings the second.
+ */
+inline result served_in_order(const options &how)
+{
+	struct line : stock {
+		void wait()
+		{
+			queue.wait([this] {
+				looks.fetch_add_relaxed(1);
+				return this->take_one();
+			});
+		}
+		void bring()
+		{
+			queue.wake_one([this] { this->add(1); });
+		}
+
+		wait_queue_with<tickets> queue;
+		atomic<unsigned> looks;
+		plain<bool> first_is_served;
+	};
+
+	return run<line>(how, [](line &w, unsigned cpu) {
+		if (cpu == 0) {
+			(void)w.looks.await_eq_relaxed(2);
+			w.queue.wake_all([] {});
+			(void)w.looks.await_eq_relaxed(4);
+			w.bring();
+		} else if (cpu == 1) {
+			w.wait();
+			w.first_is_served.set(true);
+			w.bring();
+		} else {
+			(void)w.looks.await_eq_relaxed(1);
+			w.wait();
+			check(w.first_is_served.get(), "not in order");
+		}
+	});
+}
 
 /* CPU 0 ends what it took from as soon as it has what CPU 1 brings. */
 template <typename Units>

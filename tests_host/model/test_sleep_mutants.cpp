@@ -42,7 +42,7 @@ result over_its_bound(const options &how)
 constexpr u64 most = 40'000;
 
 const options one{.sections = {1}}, one_each{.sections = {1, 1}},
-	two_one{.sections = {2, 1}},
+	two_one{.sections = {2, 1}}, one_two{.sections = {1, 2}},
 	three{.sections = {1, 1, 1}, .max_executions = most},
 	three_one{.sections = {3, 1}};
 
@@ -57,39 +57,74 @@ struct mistake {
 using nested = one_unit<nesting_tickets>;
 
 const mistake mistakes[] = {
-	{mutant::open_before_queue, bug::deadlock, 4,
-	 [] { return sections<unit>(one_each, "ll"); }},
+	{mutant::open_before_queue, bug::deadlock, 24,
+	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
 	{mutant::looks_then_queues, bug::deadlock, 24,
 	 [] { return takes_and_brings<queue>(one_each, "tb"); }},
 	{mutant::unpark_before_woken, bug::deadlock, 9,
 	 [] { return sections<mutex_>(one_each, "ll"); }},
-	{mutant::parks_without_look, bug::deadlock, 7,
+	{mutant::parks_without_look, bug::deadlock, 6,
 	 [] { return sections<nested>(one_each, "ll"); }},
 	{mutant::unpark_by_store, bug::deadlock, 21,
 	 [] { return sections<mutex_>(three, "llu"); }},
 	{mutant::unpark_after_inner, bug::data_race, 3,
 	 [] { return sections<mutex_>(one_each, "ll"); }},
-	{mutant::does_not_pass_inner, bug::dead_object, 4,
+	{mutant::does_not_pass_inner, bug::dead_object, 3,
 	 [] { return sections<unit>(one_each, "ll"); }},
 	{mutant::does_not_pass_inner, bug::dead_object, 0,
 	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
 	{mutant::does_not_pass_inner, bug::dead_object, 0,
 	 [] { return freed_by_taker<queue>(one_each); }},
-	{mutant::looks_outside, bug::data_race, 25,
+	{mutant::seen_inside, bug::data_race, 48,
+	 [] { return takes_and_brings<answer>(one_each, "Tb"); }},
+	{mutant::done_inside, bug::dead_object, 48,
+	 [] { return takes_and_brings<answer>(one_each, "Tb"); }},
+	{mutant::set_wakes_nobody, bug::deadlock, 0,
 	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
+	{mutant::waits_unseen, bug::deadlock, 0,
+	 [] { return takes_and_brings<under_spin>(one_each, "tb"); }},
+	{mutant::notified_forgets, bug::deadlock, 0,
+	 [] {
+		 return takes_and_brings<under_spin>({.sections = {1, 1, 2}},
+						     "ttb");
+	 }},
+	{mutant::late_forgets, bug::deadlock, 0,
+	 [] { return takes_and_brings<under_spin>(three, "tTb"); }},
+	{mutant::wakes_the_told, bug::deadlock, 72,
+	 [] {
+		 return takes_and_brings<queue>({.sections = {1, 1, 2}}, "ttb");
+	 }},
+	{mutant::in_vain_to_the_back, bug::failed_check, 432,
+	 [] { return served_in_order(three); }},
+	{mutant::announced_by_store, bug::deadlock, 2,
+	 [] { return sections<unit>(one_each, "ll"); }},
+	{mutant::unit_released_inside, bug::dead_object, 145,
+	 [] { return freed<unit>(one_each, "Ll"); }},
 	{mutant::released_under_inner, bug::dead_object, 70,
 	 [] { return freed<mutex_>(one_each, "Ll"); }},
 	{mutant::last_leaves_waiters, bug::none, 3,
 	 [] { return sections<mutex_>(one_each, "Ll"); }},
-	{mutant::barger_forgets, bug::data_race, 243,
+	{mutant::told_taker_forgets, bug::deadlock, 11915,
+	 [] { return sections<mutex_>(three, "lll"); }},
+	{mutant::told_for_ever, bug::deadlock, 244,
 	 [] { return sections<mutex_>(two_one, "ll"); }},
-	{mutant::grants_without_unpark, bug::deadlock, 253,
+	{mutant::comes_in_vain_unseen, bug::deadlock, 244,
+	 [] { return sections<mutex_>(two_one, "ll"); }},
+	{mutant::late_leaves_told, bug::deadlock, 63695,
+	 [] { return freed<mutex_>(one_two, "Ll"); }},
+	{mutant::tells_with_the_flag, bug::deadlock, 3,
+	 [] { return sections<mutex_>(one_each, "ll"); }},
+	{mutant::tells_the_second, bug::deadlock, 7,
+	 [] { return in_turn<mutex_>(three); }},
+	{mutant::hand_over_forgets, bug::deadlock, 7301,
+	 [] { return sections<fifo>(three, "lll"); }},
+	{mutant::grants_without_unpark, bug::deadlock, 251,
 	 [] { return sections<mutex_>(two_one, "ll"); }},
 	{mutant::tells_nobody, bug::deadlock, 3,
 	 [] { return sections<mutex_>(one_each, "ll"); }},
-	{mutant::no_hand_over, bug::failed_check, 18943,
+	{mutant::no_hand_over, bug::failed_check, 17554,
 	 [] { return told_in_vain<patient_mutex, 1>(three_one); }},
-	{mutant::unlock_gives_up, bug::failed_check, 6276,
+	{mutant::unlock_gives_up, bug::failed_check, 9780,
 	 [] { return sections<mutex_>(two_one, "Ll"); }},
 	{mutant::late_stays, bug::dead_object, 0,
 	 [] { return takes_and_brings<queue>(one_each, "Tb"); }},
@@ -99,17 +134,17 @@ const mistake mistakes[] = {
 	 [] { return takes_and_brings<early>(three, "Ttb"); }},
 	{mutant::wakes_one_of_all, bug::deadlock, 0,
 	 [] { return takes_and_brings<queue>(three, "tta"); }},
-	{mutant::unlocks_then_queues, bug::deadlock, 720,
+	{mutant::unlocks_then_queues, bug::deadlock, 540,
 	 [] { return takes_and_brings<under_mutex>(one_each, "tb"); }},
-	{mutant::unlocks_then_queues, bug::deadlock, 72,
+	{mutant::unlocks_then_queues, bug::deadlock, 54,
 	 [] { return takes_and_brings<under_spin>(one_each, "tb"); }},
-	{mutant::late_writer_admits_nobody, bug::deadlock, 1152,
+	{mutant::late_writer_admits_nobody, bug::deadlock, 0,
 	 [] { return sections<shared>(three, "mnL"); }},
 	{mutant::one_reader_counts, bug::failed_check, 1153,
 	 [] { return sections<shared>(three, "mnL"); }},
 	{mutant::late_passes_nothing_on, bug::data_race, 0,
 	 [] { return given_up<shared>({.max_executions = most}); }},
-	{mutant::admits_one_reader, bug::deadlock, 18720,
+	{mutant::admits_one_reader, bug::deadlock, 23776,
 	 [] { return sections<shared>(three, "fMM"); }},
 	{mutant::admits_one_reader, bug::deadlock, 10256,
 	 [] { return sections<shared_fifo>(three, "fMM"); }},
@@ -117,21 +152,23 @@ const mistake mistakes[] = {
 	 [] { return sections<shared_fifo>(three, "rlr"); }},
 	{mutant::reader_barges_on, bug::failed_check, 0,
 	 [] { return in_turn<shared>(three, "rlr"); }},
-	{mutant::shared_barger_forgets, bug::deadlock, 767,
+	{mutant::shared_told_for_ever, bug::deadlock, 840,
+	 [] { return sections<shared>(two_one, "ll"); }},
+	{mutant::shared_comes_unseen, bug::deadlock, 768,
 	 [] { return sections<shared>(two_one, "ll"); }},
 	{mutant::last_reader_tells_nobody, bug::deadlock, 3,
 	 [] { return sections<shared>(one_each, "rl"); }},
-	{mutant::no_hand_over_shared, bug::failed_check, 771,
+	{mutant::no_hand_over_shared, bug::failed_check, 768,
 	 [] { return told_in_vain<patient_shared_mutex, 0>(two_one); }},
 	{mutant::shared_unlock_gives_up, bug::failed_check, 34,
 	 [] { return sections<shared>(one_each, "rL"); }},
-	{mutant::handed_and_counted, bug::data_race, 508,
+	{mutant::handed_and_counted, bug::data_race, 767,
 	 [] { return sections<unit>(two_one, "ll"); }},
 	{mutant::no_bound, bug::failed_check, 1,
 	 [] { return over_its_bound(one_each); }},
 	{mutant::interrupts_on, bug::deadlock, 11,
 	 [] { return takes_and_brings<units>(one, "t", "b"); }},
-	{mutant::head_stays, bug::dead_object, 4,
+	{mutant::head_stays, bug::dead_object, 3,
 	 [] { return sections<unit>(one_each, "ll"); }},
 };
 
@@ -167,10 +204,11 @@ TEST_CASE("sleep: a client that wakes before the change is found")
 	      bug::deadlock);
 }
 
-TEST_CASE("sleep: two mutants are no mistakes")
+/* The first waiter is told once more than it has to be. */
+TEST_CASE("sleep: three mutants are no mistakes")
 {
-	for (mutant which :
-	     {mutant::tells_again, mutant::late_leaves_it_free}) {
+	for (mutant which : {mutant::tells_again, mutant::barger_clears_told,
+			     mutant::late_clears_told}) {
 		broken = which;
 		CHECK(sections<mutex_>(two_one, "ll").ok());
 		CHECK(sections<mutex_>(one_each, "Ll").ok());

@@ -43,7 +43,8 @@ using namespace unit;
 namespace {
 
 std::deque<std::function<void()>> while_it_sleeps;
-unsigned parks, unparks;
+unsigned parks, unparks, unparked;
+bool too_late, unparked_with_irqs_on;
 
 /* Sleeps through these; more is a sleep for ever. */
 template <typename Code>
@@ -142,9 +143,11 @@ extern "C" void klock_os_park(void)
 	next();
 }
 
-/* A deadline of 0 has passed. */
+/* A deadline of 0 has passed, and any that is too late. */
 extern "C" bool klock_os_park_until(u64 deadline)
 {
+	if (too_late)
+		return false;
 	if (deadline != 0)
 		klock_os_park();
 	return deadline != 0;
@@ -155,6 +158,12 @@ extern "C" void klock_os_unpark(usize thread)
 	unparks += thread == 7;
 	woken.push_back(static_cast<unsigned>(thread));
 	CHECK_FALSE(irqs_enabled());
+}
+
+extern "C" void klock_os_unparked(void)
+{
+	unparked++;
+	unparked_with_irqs_on = irqs_enabled();
 }
 
 TEST_CASE("sleep: sizes, and what zero bytes are")
@@ -196,9 +205,12 @@ TEST_CASE("sleep: mutex: a waiter is told, and takes it")
 	CHECK(sleeps_in({[&] {
 				CHECK(m.is_contended());
 				m.unlock();
-				/* Told, but not in yet. */
+				/* Told, but not in yet: others may take it,
+				 * and tell nobody again. */
 				CHECK_FALSE(m.is_locked());
-				CHECK_FALSE(m.try_lock());
+				CHECK(m.is_contended());
+				CHECK(m.try_lock());
+				m.unlock();
 			}},
 			[&] { m.lock(); }) == 1);
 	CHECK(unparks == 1);
@@ -258,6 +270,8 @@ TEST_CASE("sleep: shared_mutex: whether it is held, and waited for")
 				sm.unlock_shared();
 				/* Told, but not in yet. */
 				CHECK(is() == "free, waited for");
+				CHECK(sm.try_lock_shared());
+				sm.unlock_shared();
 			}},
 			[&] { sm.lock(); }) == 1);
 	CHECK(is() == "held");
@@ -366,7 +380,29 @@ TEST_CASE("sleep: wait_queue: who is woken looks, and may sleep again")
 	CHECK(all_zero(q));
 }
 
-TEST_CASE("sleep: wait_queue: who was woken in vain is the first again")
+/* Threads run one after the other, in the order in which they are woken. */
+TEST_CASE("sleep: wait_queue: all get the same, though most are woken in vain")
+{
+	wait_queue q;
+	int there = 0;
+	bool over = false;
+	unsigned got[4] = {};
+	three_waiters all([&] {
+		while (!over) {
+			q.wait([&] { return over || (there && there--); });
+			got[other_thread::running->number]++;
+		}
+	});
+
+	for (unsigned i = 0; i < 300; i++)
+		(void)all.woken_by([&] { q.wake_all([&] { there++; }); });
+	CHECK(there == 0);
+	CHECK((got[1] == 100 && got[2] == 100 && got[3] == 100));
+	(void)all.woken_by([&] { q.wake_all([&] { over = true; }); });
+	CHECK(all_zero(q));
+}
+
+TEST_CASE("sleep: wait_queue: who was woken in vain keeps its place")
 {
 	wait_queue q;
 	int there = 0;
@@ -374,10 +410,141 @@ TEST_CASE("sleep: wait_queue: who was woken in vain is the first again")
 	const auto bring = [&] { q.wake_one([&] { there++; }); };
 
 	CHECK(all.woken_by([&] { q.wake_one([] {}); }) == numbers{1});
+	CHECK(all.woken_by([&] { q.wake_all([] {}); }) == numbers{1, 2, 3});
 	CHECK(all.woken_by(bring) == numbers{1});
 	CHECK(all.woken_by([&] { q.wake_all([&] { there = 2; }); }) ==
 	      numbers{2, 3});
 	CHECK(all.woken_by(bring).empty());
+}
+
+TEST_CASE("sleep: wait_queue: who has not come yet is not woken again")
+{
+	wait_queue q;
+	int there = 0;
+	three_waiters all([&] { q.wait([&] { return there && there--; }); });
+
+	CHECK(all.woken_by([&] {
+		q.wake_one([&] { there++; });
+		q.wake_one([&] { there++; });
+		q.wake_all([&] { there++; });
+		q.wake_one([] {});
+	}) == numbers{1, 2, 3});
+	CHECK(all_zero(q));
+}
+
+/* Told, it has not come yet; a barger lets it in as it downgrades. */
+TEST_CASE("sleep: shared_mutex: a reader that was told is let in by another")
+{
+	shared_mutex sm;
+	bool writes = false;
+
+	sm.lock();
+	other_thread reader(1, [&] {
+		sm.lock_shared();
+		sm.unlock_shared();
+	});
+	sm.unlock();
+	sm.lock();
+	sm.downgrade();
+	other_thread writer(2, [&] {
+		sm.lock();
+		writes = true;
+		sm.unlock();
+	});
+	sm.unlock_shared();
+	CHECK_FALSE(writes);
+	woken.clear();
+	(void)reader.go_on();
+	REQUIRE(woken == numbers{2});
+	(void)writer.go_on();
+	CHECK(writes);
+	CHECK(all_zero(sm));
+}
+
+/* Told, it comes too late and leaves: the next is told in its place. */
+template <typename L>
+static void leaves_told()
+{
+	L lock;
+	bool had = true;
+
+	lock.lock();
+	other_thread hasty(1, [&] { had = lock.try_lock_until(1); });
+	other_thread next(2, [&] {
+		lock.lock();
+		lock.unlock();
+	});
+	lock.unlock();
+	lock.lock();
+	too_late = true;
+	(void)hasty.go_on();
+	too_late = false;
+	CHECK_FALSE(had);
+	woken.clear();
+	lock.unlock();
+	REQUIRE(woken == numbers{2});
+	(void)next.go_on();
+	CHECK(all_zero(lock));
+}
+
+TEST_CASE("sleep: who was told and gives up leaves nobody behind")
+{
+	leaves_told<mutex>();
+	leaves_told<shared_mutex>();
+}
+
+TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
+{
+	mutex m;
+	semaphore units;
+	completion done;
+	condition changed;
+	wait_queue q;
+	shared_mutex sm;
+	const auto calls_in = [](auto code) {
+		unparked = 0;
+		code();
+		return unparked;
+	};
+	const auto waits = [&](auto wait, auto wake) {
+		other_thread waiter(1, wait);
+		const unsigned calls = calls_in(wake);
+
+		(void)waiter.go_on();
+		return calls;
+	};
+
+	CHECK(calls_in([&] {
+		      m.lock(), m.unlock();
+		      (void)units.release(), units.acquire();
+		      changed.notify_all(), q.wake_all([] {});
+		      sm.lock(), sm.downgrade(), sm.unlock_shared();
+	      }) == 0);
+	m.lock();
+	CHECK(waits([&] { m.lock(); }, [&] { m.unlock(); }) == 1);
+	sm.lock();
+	CHECK(waits([&] { sm.lock_shared(); }, [&] { sm.downgrade(); }) == 1);
+	CHECK(waits([&] { units.acquire(); }, [&] { units.release(); }) == 1);
+	CHECK(waits([&] { done.wait(); }, [&] { done.set(); }) == 1);
+	int there = 0;
+	const auto one = [&] { return there && there--; };
+
+	CHECK(waits([&] { q.wait(one); },
+		    [&] { q.wake_one([&] { there++; }); }) == 1);
+	ticket_lock<u8> spin;
+
+	CHECK(waits(
+		      [&] {
+			      irq_guard held(spin);
+			      changed.wait(held);
+		      },
+		      [&] { changed.notify_one(); }) == 1);
+	/* A checked lock calls it again, with interrupts on. */
+	checked_lock<semaphore> checked;
+
+	CHECK(waits([&] { checked.acquire(); }, [&] { checked.release(); }) ==
+	      2);
+	CHECK(unparked_with_irqs_on);
 }
 
 TEST_CASE("sleep: who waits longest is woken first, and all by what wakes all")

@@ -39,11 +39,12 @@ void klock_os_unpark(__SIZE_TYPE__ thread);
 #endif
 
 /* clang-format off */
-#define KLOCK_MUTEX_INIT {{0, 0}, 0, 0}
-#define KLOCK_SHARED_MUTEX_INIT {{0, 0}, 0, 0}
-#define KLOCK_SEMAPHORE_INIT(units) {{0, 0}, (units), 0}
+#define KLOCK_MUTEX_INIT {{0, 0}, 0, 0, 0}
+#define KLOCK_SHARED_MUTEX_INIT {{0, 0}, 0, 0, 0}
+/* units: at most 4294967294; more are as many. */
+#define KLOCK_SEMAPHORE_INIT(units) {{0, 0}, (units) + 0u - ((units) + 0u == ~0u), 0}
 #define KLOCK_COMPLETION_INIT {{0, 0}, 0, 0}
-#define KLOCK_CONDITION_INIT {{0, 0}, 0}
+#define KLOCK_CONDITION_INIT {{0, 0}, 0, 0}
 #define KLOCK_WAIT_QUEUE_INIT {{0, 0}, 0}
 /* clang-format on */
 
@@ -55,11 +56,11 @@ void klock_os_unpark(__SIZE_TYPE__ thread);
 		void *klock_queue;                                             \
 	}
 
-KLOCK_SLEEPS(mutex, unsigned char klock_word;);
-KLOCK_SLEEPS(shared_mutex, unsigned int klock_word;);
-KLOCK_SLEEPS(semaphore, unsigned int klock_units;);
-KLOCK_SLEEPS(completion, unsigned char klock_done;);
-KLOCK_SLEEPS(condition, );
+KLOCK_SLEEPS(mutex, unsigned char klock_told; unsigned char klock_word;);
+KLOCK_SLEEPS(shared_mutex, unsigned char klock_told; unsigned int klock_word;);
+KLOCK_SLEEPS(semaphore, unsigned int klock_word;);
+KLOCK_SLEEPS(completion, unsigned char klock_state;);
+KLOCK_SLEEPS(condition, unsigned char klock_waited_for;);
 KLOCK_SLEEPS(wait_queue, );
 
 /* A thread that waits for a condition, on its stack: prepare makes it. */

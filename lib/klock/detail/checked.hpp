@@ -742,7 +742,14 @@ struct inner_seen {
 	/* A member, as on_wait() may throw, in a test's panic. */
 	struct irqs_off {
 		irqs_off() : before(arch::irq_save()) {}
-		~irqs_off() { arch::irq_restore(before); }
+		/* Behind it, what the kernel has left to do goes on; with
+		 * interrupts off, the inner lock's section was the last. */
+		~irqs_off()
+		{
+			arch::irq_restore(before);
+			if (arch::irqs_enabled())
+				arch::unparked(before);
+		}
 		irqs_off(const irqs_off &) = delete;
 		irqs_off &operator=(const irqs_off &) = delete;
 

@@ -18,7 +18,9 @@
  *   thread reads it without the inner lock: the permit orders it.
  *
  * The price is that klock_os_unpark() is called with a spin lock held: once for
- * each waiter that is notified.
+ * each waiter that is notified. What would run into that lock, a woken thread
+ * on this CPU or another, can be left to klock_os_unparked(), which is called
+ * behind it. Nothing of a sleeper is touched there.
  *
  * A thread reads `woken` before each park(): a park in between, for a page
  * fault or another lock, may have consumed the permit. So nothing that may park
@@ -37,6 +39,7 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
+#include <klock/detail/unparked.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
@@ -56,8 +59,8 @@ struct sleeper {
 	[[nodiscard]] bool is_queued() const { return next.get(); }
 	[[nodiscard]] bool is_told() const { return woken.load_relaxed(); }
 
-	/* Wakes the thread. The caller holds the inner lock, and the thread
-	 * takes it before this node is gone. */
+	/* Wakes the thread, for a section of the inner lock, which the thread
+	 * takes before this node is gone. */
 	void wake()
 	{
 		const usize handle = thread.get();
@@ -94,17 +97,39 @@ struct sleepers {
 	[[nodiscard]] sleeper *first() const { return head.get(); }
 	[[nodiscard]] bool empty() const { return !head.get(); }
 
+	/* Calls visit(sleeper) for each, in their order. */
+	template <typename Visit>
+	void for_each(Visit visit) const
+	{
+		sleeper *const front = head.get();
+		sleeper *at = front;
+
+		while (at) {
+			sleeper *const next = at->next.get();
+
+			visit(*at);
+			at = next == front ? nullptr : next;
+		}
+	}
+	/* The first that has not been told; null: there is none. */
+	[[nodiscard]] sleeper *first_asleep() const
+	{
+		sleeper *at = head.get();
+
+		while (at && at->is_told()) {
+			at = at->next.get();
+			if (at == head.get())
+				return nullptr;
+		}
+		return at;
+	}
 	/* For checks. Does not read `one`, which may be gone. */
 	[[nodiscard]] bool has(const sleeper &one) const
 	{
-		const sleeper *at = head.get();
+		bool found = false;
 
-		while (at && at != &one) {
-			at = at->next.get();
-			if (at == head.get())
-				return false;
-		}
-		return at;
+		for_each([&](const sleeper &at) { found |= &at == &one; });
+		return found;
 	}
 
 	void push_back(sleeper &one)
@@ -124,12 +149,6 @@ struct sleepers {
 		back->next.set(&one);
 		front->previous.set(&one);
 	}
-	void push_front(sleeper &one)
-	{
-		push_back(one);
-		head.set(&one);
-	}
-
 	void remove(sleeper &one)
 	{
 		sleeper *const next = one.next.get();
@@ -142,22 +161,23 @@ struct sleepers {
 		one.next.set(nullptr);
 	}
 
-	/* Removes the first waiter and wakes it. */
-	void wake_first()
-	{
-		sleeper &one = *head.get();
-
-		remove(one);
-		one.wake();
-	}
-	void wake_all()
-	{
-		while (!empty())
-			wake_first();
-	}
-
       private:
 	plain<sleeper *> head;
+};
+
+/* In the queue, for a block: it begins and ends with the inner lock held. */
+struct queued {
+	queued(sleepers &in, sleeper &me) : queue(in), one(me)
+	{
+		queue.push_back(one);
+	}
+	~queued() { queue.remove(one); }
+	queued(const queued &) = delete;
+	queued &operator=(const queued &) = delete;
+
+      private:
+	sleepers &queue;
+	sleeper &one;
 };
 
 /* Holds the inner lock, with interrupts off, for a block. After it, the lock
@@ -182,6 +202,25 @@ struct inner_section {
 		lock.lock();
 		return me.is_told();
 	}
+	void wake(sleeper &one)
+	{
+		one.wake();
+		woke = true;
+	}
+	/* Removes the first waiter and wakes it. */
+	void wake_first(sleepers &queue)
+	{
+		sleeper &one = *queue.first();
+
+		queue.remove(one);
+		wake(one);
+	}
+	void wake_all(sleepers &queue)
+	{
+		while (!queue.empty())
+			wake_first(queue);
+	}
+
 	/* Sleeps in the queue. False: too late, and removed from the queue. */
 	bool sleep_in(sleepers &queue, sleeper &me, const u64 *until)
 	{
@@ -196,13 +235,19 @@ struct inner_section {
 	void leave()
 	{
 		const irq_state as_it_was = before;
+		const bool goes_on = woke;
 
+		woke = false;
 		lock.unlock();
 		irq_restore(as_it_was);
+		if (goes_on)
+			arch::unparked(as_it_was);
 	}
 
 	Inner &lock;
 	irq_state before;
+	/* klock_os_unpark() was called: klock_os_unparked() is due */
+	bool woke = false;
 };
 
 } // namespace klock::detail

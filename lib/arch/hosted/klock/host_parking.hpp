@@ -7,13 +7,18 @@
  *
  *	-1 asleep, 0 no permit, 1 a permit
  *
+ * The system call that wakes follows behind klock's inner lock, in
+ * klock_os_unparked(): the woken thread would run into that lock.
  * On Linux who has no permit sleeps in the kernel (futex(2)), anywhere else
  * it gives its core away and returns for nothing, as it may.
  */
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
+#include <klock/detail/unparked.hpp>
+#include <klock/irq.hpp>
 #include <klock/os.hpp>
 
 #include <time.h>
@@ -74,6 +79,24 @@ inline void park_for(u64 ns)
 	(void)mine.exchange_acquire(none);
 }
 
+/* A word that is gone by then wakes nobody, or somebody for nothing. */
+inline void wake(permit *word)
+{
+#if defined(__linux__)
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+#else
+	(void)word;
+#endif
+}
+
+/* Whether klock calls klock_os_unparked() here. */
+inline constexpr bool goes_on =
+	same_as<decltype(arch::unparked(irq_state{})), bool>;
+
+/* This thread's wake-ups that klock_os_unparked() goes on with. */
+inline thread_local constinit permit *to_wake[8] = {};
+inline thread_local constinit unsigned how_many = 0;
+
 } // namespace klock::host
 
 extern "C" {
@@ -103,8 +126,18 @@ extern "C" {
 	 * be woken. */
 	if (word.exchange_release(given) != asleep)
 		return;
-#if defined(__linux__)
-	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-#endif
+	/* Interrupts are on: klock is not the caller. */
+	if (!goes_on || klock::irqs_enabled() ||
+	    how_many == sizeof(to_wake) / sizeof(to_wake[0]))
+		return wake(&word);
+	to_wake[how_many++] = &word;
+}
+
+[[gnu::used]] inline void klock_os_unparked(void)
+{
+	using namespace klock::host;
+
+	while (how_many)
+		wake(to_wake[--how_many]);
 }
 }

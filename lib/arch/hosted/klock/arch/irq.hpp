@@ -9,6 +9,8 @@
 
 #include <klock/types.hpp>
 
+extern "C" [[gnu::weak]] void klock_os_unparked(void);
+
 namespace klock::arch {
 
 /* Whether interrupts were enabled before irq_save(). */
@@ -35,6 +37,14 @@ inline void irq_restore(irq_state before)
 	asm volatile("" ::: "memory");
 	if (before)
 		fake::irq_flag = true;
+}
+
+/* klock_os_unparked(), if the program has one: see klock/os.hpp. */
+inline bool unparked(irq_state)
+{
+	if (klock_os_unparked)
+		klock_os_unparked();
+	return true;
 }
 
 } // namespace klock::arch

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unparked - what follows the inner lock of a lock that woke a thread: nothing
+ *
+ * Where the kernel has a klock_os_unparked() (klock/os.hpp), another function
+ * calls it and returns true: that of lib/unparked, whose file is taken in place
+ * of this one, or a port's own, which hides this one (arch/hosted).
+ */
+#pragma once
+
+#include <klock/irq.hpp>
+
+namespace klock {
+namespace arch_defaults {
+
+/* before: interrupts as they are again. */
+inline void unparked(arch::irq_state before) { (void)before; }
+
+} // namespace arch_defaults
+namespace arch {
+using namespace arch_defaults;
+}
+} // namespace klock
