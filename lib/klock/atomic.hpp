@@ -30,6 +30,20 @@ namespace klock {
  */
 using arch::site;
 
+/* A port may leave these out; a declaration of its own hides the one here. */
+namespace arch_defaults {
+using flag_word = u8;
+}
+namespace arch {
+using namespace arch_defaults;
+}
+
+/*
+ * The type of a lock's flags: a byte, or where the CPU changes only words by
+ * one instruction a u32. For a lock that has the same size with both.
+ */
+using arch::flag_word;
+
 /*
  * atomic<T> - one shared value
  *

@@ -280,6 +280,8 @@ RISCV = [
           "		fence<order::acquire>(s);\n	return v;", "	return v;",
           "probe_load_acquire__u8 is 'load'"),
     Fault(_OPS, '"fence.tso"', '"fence rw, w"', "probe_fence_acq_rel is"),
+    Fault(_OPS, "using flag_word = u32;", "",
+          "probe_exchange_acquire__flag is 'lr.aq sc'"),
     Fault(_OPS, "(I + 1) * sizeof(T) % 4 == 0", "(I + 1) * sizeof(T) % 8 == 0",
           "probe_pair_fetch_add_acq_rel__u16_second is"),
     Fault(_OPS, "		if (done(v))\n			return v;\n		riscv::",

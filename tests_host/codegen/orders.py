@@ -201,7 +201,7 @@ MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
 # -- Operations --------------------------------------------------------------
 
 _SIZES = {"bool": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
-          "word_enum": 4, "usize": 8, "pointer": 8}
+          "word_enum": 4, "flag": 4, "usize": 8, "pointer": 8}
 _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
                    r"(relaxed|acquire|release|acq_rel|seq_cst)"
                    r"(?:__(word_enum|[a-z0-9]+)(?:_(first|second|\d))?)?$")

@@ -212,6 +212,7 @@ def every(declared):
             found += _pair(operation, order, short, spelled)
     for operation, order in declared["atomic_fields"]:
         found += [_fields(operation, order, *kind) for kind in FIELDS]
+    found.append(_atomic("exchange", "acquire", "flag", "klock::flag_word"))
     return found
 
 

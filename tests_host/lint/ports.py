@@ -3,7 +3,8 @@
 
 Each arch::name that lib/klock uses is in lib/arch/CONTRACT.md, and each name of
 CONTRACT's tables, or used by lib/klock, is defined by every port in lib/arch:
-in its own headers, or in builtin_ops.hpp where the port includes that.
+in its own headers, or in builtin_ops.hpp where the port includes that; or by
+atomic.hpp for all ports, in namespace arch_defaults.
 Run: ports.py --root DIR
 """
 
@@ -17,6 +18,7 @@ CONTRACT = "lib/arch/CONTRACT.md"
 
 _SECTION = re.compile(r"^## (\w+\.hpp)$", re.M)
 _ROW = re.compile(r"^\| *(`.*?) \|", re.M)
+_DEFAULTS = re.compile(r"^namespace arch_defaults \{$.*?^\}$", re.M | re.S)
 _USE = re.compile(r"\barch\s*::\s*(?!cpu\b\s*::)([a-z_]\w*)")
 
 
@@ -60,6 +62,8 @@ def _port_code(root, port):
     builtin = root / "lib/klock/detail/builtin_ops.hpp"
     if "<klock/detail/builtin_ops.hpp>" in text and builtin.is_file():
         text += builtin.read_text()
+    for path in common.files(root, "lib/klock", {".hpp"}):
+        text += "".join(_DEFAULTS.findall(path.read_text()))
     return cxx.code_only(text)
 
 

@@ -15,6 +15,9 @@
 
 namespace klock::arch {
 
+/* Even with Zabha, so that files with another -march have the same layout. */
+using flag_word = u32;
+
 namespace riscv {
 
 /* The bits of a value: what instructions.hpp takes. */
