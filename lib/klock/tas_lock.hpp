@@ -49,13 +49,13 @@ struct tas_lock {
 	constexpr tas_lock() = default;
 
 	/* Constructs it held: the first operation is one unlock(). */
-	constexpr explicit tas_lock(taken_already) : taken(1) {}
+	constexpr explicit tas_lock(taken_already) : taken(true) {}
 
 	/* Waits until the lock was free at a try; then the caller holds it. */
 	void lock()
 	{
 		taken.await_exchange_acquire(
-			1, [](u8 was) { return was == 0; }); /* O1 */
+			true, [](bool was) { return !was; }); /* O1 */
 	}
 
 	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
@@ -71,23 +71,20 @@ struct tas_lock {
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		if (taken.load_relaxed() != 0)
+		if (taken.load_relaxed())
 			return false;
-		return taken.exchange_acquire(1) == 0; /* O2 */
+		return !taken.exchange_acquire(true); /* O2 */
 	}
 
 	/* Only the holder may call it. */
-	void unlock() { taken.store_release(0); } /* O3 */
+	void unlock() { taken.store_release(false); } /* O3 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
-	[[nodiscard]] bool is_locked() const
-	{
-		return taken.load_relaxed() != 0;
-	}
+	[[nodiscard]] bool is_locked() const { return taken.load_relaxed(); }
 
       private:
-	/* 0: free, 1: held */
-	atomic<u8> taken;
+	/* false: free, true: held */
+	atomic<bool> taken;
 };
 
 } // namespace klock

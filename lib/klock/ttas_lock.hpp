@@ -58,7 +58,7 @@ struct ttas_lock {
 	constexpr ttas_lock() = default;
 
 	/* Constructs it held: the first operation is one unlock(). */
-	constexpr explicit ttas_lock(taken_already) : taken(1) {}
+	constexpr explicit ttas_lock(taken_already) : taken(true) {}
 
 	/*
 	 * Waits until it was free at a try; then the caller holds it. The wait
@@ -67,8 +67,8 @@ struct ttas_lock {
 	void lock()
 	{
 		do {
-			taken.await_eq_relaxed(0);
-		} while (taken.exchange_acquire(1) != 0); /* O1 */
+			taken.await_eq_relaxed(false);
+		} while (taken.exchange_acquire(true)); /* O1 */
 	}
 
 	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
@@ -84,19 +84,16 @@ struct ttas_lock {
 	 */
 	[[nodiscard]] bool try_lock()
 	{
-		if (taken.load_relaxed() != 0)
+		if (taken.load_relaxed())
 			return false;
-		return taken.exchange_acquire(1) == 0; /* O3 */
+		return !taken.exchange_acquire(true); /* O3 */
 	}
 
 	/* Only the holder may call it. */
-	void unlock() { taken.store_release(0); } /* O4 */
+	void unlock() { taken.store_release(false); } /* O4 */
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
-	[[nodiscard]] bool is_locked() const
-	{
-		return taken.load_relaxed() != 0;
-	}
+	[[nodiscard]] bool is_locked() const { return taken.load_relaxed(); }
 
 	/*
 	 * lock() with pace() spin iterations after each read that found it
@@ -107,14 +104,14 @@ struct ttas_lock {
 	{
 		do {
 			taken.await_paced_relaxed(
-				[](u8 now) { return now == 0; },
-				[&pace](u8) { return pace(); });
-		} while (taken.exchange_acquire(1) != 0); /* O2 */
+				[](bool now) { return !now; },
+				[&pace](bool) { return pace(); });
+		} while (taken.exchange_acquire(true)); /* O2 */
 	}
 
       private:
-	/* 0: free, 1: held */
-	atomic<u8> taken;
+	/* false: free, true: held */
+	atomic<bool> taken;
 };
 
 /*

@@ -152,6 +152,7 @@ class AArch64:
         return f"{self.loads[order]} sevl wfe ldaxr"
 
     def change(self, probe, order):
+        """The words of one change, as a pattern."""
         if self.lse:
             return (_LSE[probe.change] + ("a" if order in ACQUIRES else "") +
                     ("l" if order in RELEASES else ""))
@@ -173,6 +174,10 @@ class RiscV:
         self.sleeps = "zawrs" in extensions
 
     def change(self, probe, order):
+        """The words of one change, as a pattern."""
+        return self._change(probe, order).replace(".", r"\.")
+
+    def _change(self, probe, order):
         is_word = probe.size >= 4 or self.narrow
         if probe.change == "compare_exchange":
             if self.cas and is_word:
@@ -180,6 +185,10 @@ class RiscV:
         elif is_word or probe.at_the_top or \
                 probe.change in ("fetch_or", "fetch_and", "fetch_xor"):
             return _RV_AMOS[probe.change] + _RV_ORDER[order]
+        elif probe.change == "exchange" and probe.short in ("bool", "true"):
+            to = [name + _RV_ORDER[order] for name in ("amoor", "amoand")]
+            return to[0] if probe.short == "true" else \
+                f"(?:{' '.join(to)}|{' '.join(reversed(to))})"
         lr = ".aqrl" if order == "seq_cst" else \
             ".aq" if order in ACQUIRES else ""
         return f"lr{lr} sc" + (".rl" if order in RELEASES else "")
@@ -200,7 +209,7 @@ MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
 
 # -- Operations --------------------------------------------------------------
 
-_SIZES = {"bool": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
+_SIZES = {"bool": 1, "true": 1, "u8": 1, "schar": 1, "u16": 2, "u32": 4, "int": 4,
           "word_enum": 4, "flag": 4, "usize": 8, "pointer": 8}
 _NAME = re.compile(r"probe_(?:(pair|fields)_)?(\w+?)_"
                    r"(relaxed|acquire|release|acq_rel|seq_cst)"
@@ -213,6 +222,7 @@ class Wanted:
     def __init__(self, name):
         kind, self.operation, self.order, short, part = \
             _NAME.match(name).groups()
+        self.short = short
         self.name = name
         self.change = {"await_exchange": "exchange", "advance": "fetch_add"} \
             .get(self.operation, self.operation)
@@ -241,13 +251,13 @@ def pattern(machine, wanted):
     if operation in ("await", "await_eq", "await_ne"):
         return machine.wait(order), ()
     if operation == "await_exchange":
-        one = re.escape(machine.change(wanted, order))
+        one = machine.change(wanted, order)
         return f"{one}(?: {one})*", ("pause",)
     if operation.startswith("await"):
         one = machine.loads[order]
         return f"{one}(?: {one})*", ("pause", "call")
     # A compare_exchange reads what it expects, and writes what it found.
-    return re.escape(machine.change(wanted, order)), (
+    return machine.change(wanted, order), (
         ("load", "store") if operation == "compare_exchange" else ())
 
 

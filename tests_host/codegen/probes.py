@@ -124,8 +124,9 @@ struct pace_of {
 """
 
 
-def _atomic(operation, order, short, spelled):
+def _atomic(operation, order, short, spelled, constant=None):
     result, call = _CALLS[operation]
+    call = constant or call
     name = f"probe_{operation}_{order}__{short}"
     result = spelled if result == "T" else result
     code = (f"PROBE {result} {name}(klock::atomic<{spelled}> &x, {spelled} v, "
@@ -213,6 +214,7 @@ def every(declared):
     for operation, order in declared["atomic_fields"]:
         found += [_fields(operation, order, *kind) for kind in FIELDS]
     found.append(_atomic("exchange", "acquire", "flag", "klock::flag_word"))
+    found.append(_atomic("exchange", "acquire", "true", "bool", "(true)"))
     return found
 
 

@@ -223,14 +223,14 @@ struct row_of_three {
 
 	atomic<T> before{value_of<T>(guard)};
 	atomic<T> at;
-	atomic<T> after{value_of<T>(guard)};
+	atomic<T> after{value_of<T>(~guard)};
 
 	explicit row_of_three(T v) : at(v) {}
 	bool holds(T v) const
 	{
 		return at.load_relaxed() == v &&
 		       before.load_relaxed() == value_of<T>(guard) &&
-		       after.load_relaxed() == value_of<T>(guard);
+		       after.load_relaxed() == value_of<T>(~guard);
 	}
 };
 

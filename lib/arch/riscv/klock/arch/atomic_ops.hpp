@@ -120,7 +120,10 @@ template <order O, typename T>
 	requires atomic_value<T>
 inline T exchange(cell<T> &at, T v, site)
 {
-	return riscv::modify_cell<riscv::amo::swap, O>(at, v);
+	if constexpr (__is_same(T, bool) && !riscv::has_narrow_amo)
+		return riscv::exchange_bool<O>(riscv::word_at(at), v);
+	else
+		return riscv::modify_cell<riscv::amo::swap, O>(at, v);
 }
 
 template <order O, typename T>

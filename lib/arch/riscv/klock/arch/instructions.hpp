@@ -95,18 +95,28 @@ constexpr long in_register(W v)
 		return static_cast<signed char>(v);
 }
 
-/* One instruction that reads and writes. Returns what was there. */
+/*
+ * One instruction that reads and writes. It takes as much of its operand's
+ * register as it stores, and leaves what was there sign-extended.
+ */
 template <amo Which, order O, typename W>
-inline W modify(W *at, W v)
+inline long modify_register(W *at, long v)
 {
 	long found;
 
 	asm volatile(".insn r 0x2f, %3, %4, %0, %1, %2"
 		     : "=r"(found)
-		     : "r"(at), "r"(in_register(v)), "i"(width<W>),
-		       "i"(funct7(Which, O))
+		     : "r"(at), "r"(v), "i"(width<W>), "i"(funct7(Which, O))
 		     : "memory");
-	return static_cast<W>(found);
+	return found;
+}
+
+/* Returns what was there. */
+template <amo Which, order O, typename W>
+inline W modify(W *at, W v)
+{
+	return static_cast<W>(
+		modify_register<Which, O>(at, static_cast<long>(v)));
 }
 
 /* Swaps if it finds what is expected; returns what it found. Zacas. */
@@ -192,11 +202,28 @@ inline u32 *word_around(const W *at)
 	return reinterpret_cast<u32 *>(reinterpret_cast<usize>(at) & ~usize{3});
 }
 
-/* and how many of its bits lie below. */
+/* and how many of its bits lie below, in the five bits that a shift takes. */
 template <narrow W>
-inline unsigned bits_below(const W *at)
+inline usize bits_below(const W *at)
 {
-	return 8 * (reinterpret_cast<usize>(at) & 3);
+	return 8 * reinterpret_cast<usize>(at);
+}
+
+/* Shifts of a word: by asm, as C++ needs the other bits of the count off. */
+inline long shift_up(long bits, usize count)
+{
+	long up;
+
+	asm("sllw %0, %1, %2" : "=r"(up) : "r"(bits), "r"(count));
+	return up;
+}
+
+inline long shift_down(long bits, usize count)
+{
+	long down;
+
+	asm("srlw %0, %1, %2" : "=r"(down) : "r"(bits), "r"(count));
+	return down;
 }
 
 template <narrow W>
@@ -206,18 +233,30 @@ inline constexpr u32 all_bits = static_cast<W>(~W{});
 template <amo Which, order O, narrow W>
 inline W modify_bits(W *at, W v)
 {
-	const unsigned below = bits_below(at);
-	u32 bits = u32{v} << below;
+	const usize below = bits_below(at);
+	long bits = shift_up(v, below);
 
 	if constexpr (Which == amo::bit_and)
-		bits |= ~(all_bits<W> << below);
-	return static_cast<W>(modify<Which, O>(word_around(at), bits) >> below);
+		bits |= ~shift_up(all_bits<W>, below);
+	return static_cast<W>(shift_down(
+		modify_register<Which, O>(word_around(at), bits), below));
+}
+
+/* A bool's: or of 1 for true, and of 0 for false. */
+template <order O>
+inline bool exchange_bool(u8 *at, bool v)
+{
+	const long bit = shift_up(1, bits_below(at));
+	u32 *const word = word_around(at);
+
+	return bit & (v ? modify_register<amo::bit_or, O>(word, bit)
+			: modify_register<amo::bit_and, O>(word, ~bit));
 }
 
 template <order O, narrow W>
 inline W exchange_part(W *at, W v)
 {
-	const unsigned below = bits_below(at);
+	const usize below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -227,18 +266,18 @@ inline W exchange_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{v} << below),
-		       "r"(~(all_bits<W> << below)), "i"(lr_funct7(O)),
+		     : "r"(word_around(at)), "r"(shift_up(v, below)),
+		       "r"(~shift_up(all_bits<W>, below)), "i"(lr_funct7(O)),
 		       "i"(sc_funct7(O))
 		     : "memory");
-	return static_cast<W>(static_cast<u32>(found) >> below);
+	return static_cast<W>(shift_down(found, below));
 }
 
 /* The carry out of it is masked away. */
 template <order O, narrow W>
 inline W add_to_part(W *at, W v)
 {
-	const unsigned below = bits_below(at);
+	const usize below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -250,22 +289,21 @@ inline W add_to_part(W *at, W v)
 		     ".insn r 0x2f, 2, %6, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{v} << below),
-		       "r"(all_bits<W> << below), "i"(lr_funct7(O)),
+		     : "r"(word_around(at)), "r"(shift_up(v, below)),
+		       "r"(shift_up(all_bits<W>, below)), "i"(lr_funct7(O)),
 		       "i"(sc_funct7(O))
 		     : "memory");
-	return static_cast<W>(static_cast<u32>(found) >> below);
+	return static_cast<W>(shift_down(found, below));
 }
 
 /*
  * Swaps if it finds what is expected; returns what it found. The branch looks
- * at all 64 bits of its register: a mask of 64, as nobody promises what the
- * upper half of a narrower operand holds.
+ * at all 64 bits of its register: LR.W and the shifts sign-extend.
  */
 template <order O, narrow W>
 inline W swap_part(W *at, W expected, W desired)
 {
-	const unsigned below = bits_below(at);
+	const usize below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
@@ -278,12 +316,12 @@ inline W swap_part(W *at, W expected, W desired)
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(u32{expected} << below),
-		       "r"(u32{static_cast<W>(expected ^ desired)} << below),
-		       "r"(u64{all_bits<W>} << below), "i"(lr_funct7(O)),
+		     : "r"(word_around(at)), "r"(shift_up(expected, below)),
+		       "r"(shift_up(expected ^ desired, below)),
+		       "r"(shift_up(all_bits<W>, below)), "i"(lr_funct7(O)),
 		       "i"(sc_funct7(O))
 		     : "memory");
-	return static_cast<W>(static_cast<u32>(found) >> below);
+	return static_cast<W>(shift_down(found, below));
 }
 
 /* A word is read and reserved, whatever part of it is asked for. */
@@ -291,8 +329,8 @@ template <order O, typename W>
 inline W read_and_reserve(const W *at)
 {
 	if constexpr (narrow<W>)
-		return static_cast<W>(load_reserved<O>(word_around(at)) >>
-				      bits_below(at));
+		return static_cast<W>(shift_down(
+			load_reserved<O>(word_around(at)), bits_below(at)));
 	else
 		return load_reserved<O>(at);
 }
