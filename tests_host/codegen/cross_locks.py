@@ -7,8 +7,8 @@
                 behind the read that marks what ends it; nobody sends an event
     symbols     nothing is asked of the program but klock_os_*
 
-As a program: code bytes and instructions of ticket and MCS locks, ours by both
-compilers, beside what packages bring of others', by GCC: Concurrency Kit's
+As a program: code bytes and instructions of ticket, MCS and two other locks,
+ours by both compilers, beside what packages bring of others', by GCC: Concurrency Kit's
 headers (libck-dev) and Linux's generic ticket lock (linux-headers-*-common). A
 cell is lock() + unlock(): bytes, instructions, less what only aligns.
 
@@ -139,7 +139,8 @@ README = HERE.parent / "bench/README.md"
 TARGETS = {"aarch64": "AArch64, LL/SC", "aarch64-lse": "AArch64, LSE",
            "riscv64": "RISC-V"}
 COMPILERS = ("g++", "clang++")
-OURS = ("ticket_lock<u8>", "ticket_lock<u16>", "ticket_lock<u32>", "mcs_lock")
+OURS = ("ticket_lock<u8>", "ticket_lock<u16>", "ticket_lock<u32>", "mcs_lock",
+        "preemptable_ticket_lock<u8>", "tas_lock")
 START, END = "<!-- sizes: begin -->\n", "<!-- sizes: end -->\n"
 MISSING = "-"
 

@@ -57,7 +57,7 @@ inline W modify_any(W *at, W v)
 }
 
 template <order O, typename W>
-inline W swap_any(W *at, W expected, W desired)
+inline bool swap_any(W *at, W &expected, W desired)
 {
 	if constexpr (has_cas && (!narrow<W> || has_narrow_amo))
 		return compare_and_swap<O>(at, expected, desired);
@@ -130,12 +130,12 @@ template <order O, typename T>
 	requires atomic_value<T>
 inline bool compare_exchange(cell<T> &at, T &expected, T desired, site)
 {
-	const auto wanted = riscv::bits_from(expected);
-	const auto found = riscv::swap_any<O>(riscv::word_at(at), wanted,
-					      riscv::bits_from(desired));
+	auto found = riscv::bits_from(expected);
+	const bool swapped = riscv::swap_any<O>(riscv::word_at(at), found,
+						riscv::bits_from(desired));
 
 	expected = __builtin_bit_cast(T, found);
-	return found == wanted;
+	return swapped;
 }
 
 template <order O, typename T>
@@ -228,10 +228,10 @@ template <order O, typename T, usize N>
 inline bool compare_exchange_fields(field_cell<T, N> &at, fields<T, N> expected,
 				    fields<T, N> desired, site)
 {
-	const auto wanted = word_from(expected);
+	auto found = word_from(expected);
 
-	return riscv::swap_any<O>(riscv::word_at(at), wanted,
-				  word_from(desired)) == wanted;
+	return riscv::swap_any<O>(riscv::word_at(at), found,
+				  word_from(desired));
 }
 
 template <order O, typename T, usize N>

@@ -119,24 +119,27 @@ inline W modify(W *at, W v)
 		modify_register<Which, O>(at, static_cast<long>(v)));
 }
 
-/* Swaps if it finds what is expected; returns what it found. Zacas. */
+/* Swaps if it finds what is expected; true if it did. Zacas. */
 template <order O, typename W>
-inline W compare_and_swap(W *at, W expected, W desired)
+inline bool compare_and_swap(W *at, W &expected, W desired)
 {
-	long found = in_register(expected);
+	const long wanted = in_register(expected);
+	long found = wanted;
 
 	asm volatile(".insn r 0x2f, %3, %4, %0, %1, %2"
 		     : "+r"(found)
-		     : "r"(at), "r"(in_register(desired)), "i"(width<W>),
+		     : "r"(at), "r"(desired), "i"(width<W>),
 		       "i"(funct7(amo::compare_and_swap, O))
 		     : "memory");
-	return static_cast<W>(found);
+	expected = static_cast<W>(found);
+	return found == wanted;
 }
 
 /* compare_and_swap() by LR and SC, of a whole word. */
 template <order O, typename W>
-inline W reserve_and_swap(W *at, W expected, W desired)
+inline bool reserve_and_swap(W *at, W &expected, W desired)
 {
+	const long wanted = in_register(expected);
 	long found, failed;
 
 	asm volatile("1:\n\t"
@@ -146,11 +149,11 @@ inline W reserve_and_swap(W *at, W expected, W desired)
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(failed)
-		     : "r"(at), "r"(in_register(expected)),
-		       "r"(in_register(desired)), "i"(width<W>),
+		     : "r"(at), "r"(wanted), "r"(desired), "i"(width<W>),
 		       "i"(lr_funct7(O)), "i"(sc_funct7(O))
 		     : "memory");
-	return static_cast<W>(found);
+	expected = static_cast<W>(found);
+	return found == wanted;
 }
 
 /* Reads and reserves: what wait_on_reservation() waits behind. */
@@ -273,7 +276,11 @@ inline W exchange_part(W *at, W v)
 	return static_cast<W>(shift_down(found, below));
 }
 
-/* The carry out of it is masked away. */
+/*
+ * A counter that wraps carries into the bits above it: an amoadd.w is right
+ * only where there are none (atomic_ops.hpp, field_at_the_top). So the carry is
+ * masked away.
+ */
 template <order O, narrow W>
 inline W add_to_part(W *at, W v)
 {
@@ -297,31 +304,33 @@ inline W add_to_part(W *at, W v)
 }
 
 /*
- * Swaps if it finds what is expected; returns what it found. The branch looks
- * at all 64 bits of its register: LR.W and the shifts sign-extend.
+ * compare_and_swap() of a part of a word. `made` is what differs from what is
+ * expected, or what SC says: 0 if it swapped.
  */
 template <order O, narrow W>
-inline W swap_part(W *at, W expected, W desired)
+inline bool swap_part(W *at, W &expected, W desired)
 {
 	const usize below = bits_below(at);
 	long found, made;
 
 	asm volatile("1:\n\t"
-		     ".insn r 0x2f, 2, %6, %0, %2, x0\n\t" /* lr.w */
-		     "xor %1, %0, %3\n\t"
-		     "and %1, %1, %5\n\t"
+		     ".insn r 0x2f, 2, %7, %0, %2, x0\n\t" /* lr.w */
+		     "srlw %1, %0, %3\n\t"
+		     "xor %1, %1, %4\n\t"
+		     "and %1, %1, %6\n\t"
 		     "bnez %1, 2f\n\t"
-		     "xor %1, %0, %4\n\t"
-		     ".insn r 0x2f, 2, %7, %1, %2, %1\n\t" /* sc.w */
+		     "xor %1, %0, %5\n\t"
+		     ".insn r 0x2f, 2, %8, %1, %2, %1\n\t" /* sc.w */
 		     "bnez %1, 1b\n"
 		     "2:"
 		     : "=&r"(found), "=&r"(made)
-		     : "r"(word_around(at)), "r"(shift_up(expected, below)),
+		     : "r"(word_around(at)), "r"(below), "r"(expected),
 		       "r"(shift_up(expected ^ desired, below)),
-		       "r"(shift_up(all_bits<W>, below)), "i"(lr_funct7(O)),
+		       "rI"(long{all_bits<W>}), "i"(lr_funct7(O)),
 		       "i"(sc_funct7(O))
 		     : "memory");
-	return static_cast<W>(shift_down(found, below));
+	expected = static_cast<W>(shift_down(found, below));
+	return made == 0;
 }
 
 /* A word is read and reserved, whatever part of it is asked for. */
