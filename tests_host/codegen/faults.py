@@ -56,10 +56,9 @@ _SHARED_NAMES = ("atomic*.hpp", "builtin*.hpp")
 QUEUED = "klock/queued_lock.hpp"
 IRQ, CPU = "arch/x86/klock/arch/irq.hpp", "arch/x86/klock/arch/cpu.hpp"
 RELAX = "arch/x86/klock/arch/relax.hpp"
-_AWAIT = """		const T v = load<O>(at, s);
-		if (done(v))
-			return v;
-		cpu_relax();
+_AWAIT = """			return sleep_until<O>(at, done);
+		else
+			cpu_relax();
 """
 _PATIENT = """			return last;
 		cpu_relax();
@@ -68,10 +67,9 @@ _UNTIL = """		if (done(v) || cycles() >= deadline)
 			return v;
 		cpu_relax();
 """
-_EXCHANGE = """		const T v = exchange<O>(at, desired, s);
-		if (done(v))
-			return v;
-		cpu_relax();
+_EXCHANGE = """			(void)sleep_until<order::relaxed>(at, done);
+		else
+			cpu_relax();
 """
 _EITHER = """			return;
 		cpu_relax();
@@ -121,9 +119,9 @@ X86 = [
     Fault(SHARED, "arch::await_either<order::acquire>",
           "arch::await_either<order::relaxed>",
           "probe_await_either_acquire__u8 is"),
-    Fault(SHARED, _AWAIT, _AWAIT.replace("		cpu_relax();\n", ""),
+    Fault(SHARED, _AWAIT, _AWAIT.replace("cpu_relax()", "(void)0"),
           "probe_await_eq_acquire__u8: its loop has no PAUSE"),
-    Fault(SHARED, _EXCHANGE, _EXCHANGE.replace("		cpu_relax();\n", ""),
+    Fault(SHARED, _EXCHANGE, _EXCHANGE.replace("cpu_relax()", "(void)0"),
           "probe_await_exchange_acquire__u8: its loop has no PAUSE"),
     Fault(SHARED, _EITHER, "			return;\n",
           "probe_await_either_acquire__u8: its loop has no PAUSE"),
@@ -211,6 +209,13 @@ AARCH64 = [
           "static_cast<int>(without_store(O)));",
           "to_stored(desired), false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);",
           "probe_compare_exchange_acq_rel__u8 is"),
+    Fault(SHARED, "(void)sleep_until<order::relaxed>(at, done)", "cpu_relax()",
+          "probe_await_exchange_acquire__u8: wfe is missing"),
+    # A bounded wait that sleeps; an endless one that does not.
+    Fault(SHARED, "if (most == endless) {", "if (most != 0) {",
+          "probe_await_patient_acquire__u16: its loop has no pause"),
+    Fault(SHARED, "if (most == endless) {", "if (false) {",
+          "probe_await_patient_relaxed__u8: wfe is missing"),
     Fault(_OPS, '"wfe\\n\\tldaxrh', '"wfe\\n\\tldrh',
           "probe_await_acquire__u16 is 'ldar sevl wfe load'"),
     Fault(_OPS, '"wfe\\n\\tldaxrb', '"ldaxrb',
@@ -218,7 +223,8 @@ AARCH64 = [
     Fault(_OPS, 'asm volatile("sevl" ::: "memory");', "",
           "probe_await_acquire__u8: wfe without a mark or an event before it"),
     Fault(_OPS, "wait_and_read(at.value));",
-          "wait_and_read(at.value));\n(void)load<order::relaxed>(at, s);",
+          "wait_and_read(at.value));\n"
+          '(void)load<order::relaxed>(at, site("", 0));',
           "probe_await_acquire__u32: ldr"),
     Fault(_OPS, "		if (done(v))\n			return v;\n	}",
           "		if (done(v))\n			return v;\n"
@@ -291,7 +297,7 @@ RISCV = [
           "probe_pair_fetch_add_acq_rel__u16_second is"),
     Fault(_OPS, "		if (done(v))\n			return v;\n		riscv::",
           "		if (done(v))\n			return v;\n"
-          "		(void)load<order::relaxed>(at, s);\n		riscv::",
+          '		(void)load<order::relaxed>(at, site("", 0));\n		riscv::',
           "between the read that marks and wrs", told=["zawrs"]),
     Fault(_OPS, "riscv::wait_on_reservation();", "cpu_relax();",
           "probe_await_acquire__u32 is", told=["zawrs"]),

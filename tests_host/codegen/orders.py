@@ -143,13 +143,17 @@ class AArch64:
     word = staticmethod(_aarch64_word)
     # A sleep, the reads that mark what ends it, and what lets the first pass.
     sleep, marks, event = "wfe", ("ldaxr",), "sevl"
+    sleeps = True
 
     def __init__(self, lse=False):
         self.lse = lse
 
+    def asleep(self, order):
+        return "sevl wfe ldaxr"
+
     def wait(self, order):
         """A first look; then asleep between two others."""
-        return f"{self.loads[order]} sevl wfe ldaxr"
+        return f"{self.loads[order]} {self.asleep(order)}"
 
     def change(self, probe, order):
         """The words of one change, as a pattern."""
@@ -187,20 +191,23 @@ class RiscV:
             return _RV_AMOS[probe.change] + _RV_ORDER[order]
         elif probe.change == "exchange" and probe.short in ("bool", "true"):
             to = [name + _RV_ORDER[order] for name in ("amoor", "amoand")]
+            if probe.operation == "await_exchange":  # a loop for each, or one
+                return f"(?:{'|'.join(to)})"
             return to[0] if probe.short == "true" else \
                 f"(?:{' '.join(to)}|{' '.join(reversed(to))})"
         lr = ".aqrl" if order == "seq_cst" else \
             ".aq" if order in ACQUIRES else ""
         return f"lr{lr} sc" + (".rl" if order in RELEASES else "")
 
+    def asleep(self, order):
+        return _again("wrs", {"relaxed": "lr", "acquire": r"lr\.aq",
+                              "seq_cst": r"lr\.aqrl"}[order])
+
     def wait(self, order):
         """A first look; then asleep between two others, or a pause."""
         look = self.loads[order]
-        if not self.sleeps:
-            return _again(look, "pause")
-        lr = {"relaxed": "lr", "acquire": r"lr\.aq",
-              "seq_cst": r"lr\.aqrl"}[order]
-        return f"{look}(?: {lr})? (?:wrs|{lr})(?: (?:wrs|{lr}))*"
+        return f"{look} {self.asleep(order)}" if self.sleeps else \
+            _again(look, "pause")
 
 
 MACHINES = {"aarch64": AArch64(), "aarch64-lse": AArch64(True),
@@ -252,7 +259,11 @@ def pattern(machine, wanted):
         return machine.wait(order), ()
     if operation == "await_exchange":
         one = machine.change(wanted, order)
-        return f"{one}(?: {one})*", ("pause",)
+        return (_again(one, machine.asleep("relaxed")) if machine.sleeps else
+                f"{one}(?: {one})*"), ("pause",)
+    if operation == "await_patient" and machine.sleeps:
+        return _again(machine.loads[order], machine.asleep(order)), (
+            "pause", "call")
     if operation.startswith("await"):
         one = machine.loads[order]
         return f"{one}(?: {one})*", ("pause", "call")
@@ -293,7 +304,13 @@ def check_operation(machine, wanted, code):
     if not re.fullmatch(expected, counted):
         yield f"{wanted.name} is '{' '.join(line)}', expected '{expected}'"
     yield from check_sleep(machine, wanted.name, code)
-    if not wanted.operation.startswith("await") or machine.sleep in line:
+    if not wanted.operation.startswith("await"):
+        return
+    if wanted.operation in ("await_patient", "await_exchange") and \
+            machine.sleeps != (machine.sleep in line):
+        yield (f"{wanted.name}: {machine.sleep} is "
+               f"{'missing' if machine.sleeps else 'unexpected'}")
+    if machine.sleep in line and wanted.operation != "await_patient":
         return
     again = words(machine, cross.repeated(code))
     if "pause" not in again:

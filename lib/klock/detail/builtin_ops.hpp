@@ -117,6 +117,13 @@ inline void fence(site)
 
 /* -- Waiting ------------------------------------------------------------- */
 
+/*
+ * Whether a port has sleep_until<O>(at, done), which returns a value of which
+ * done() holds, and until then sleeps between two looks until a write.
+ */
+template <typename T>
+inline constexpr bool has_sleep_until = false;
+
 template <order O, typename T, typename Predicate>
 inline T await(const cell<T> &at, Predicate done, site s)
 {
@@ -124,7 +131,10 @@ inline T await(const cell<T> &at, Predicate done, site s)
 		const T v = load<O>(at, s);
 		if (done(v))
 			return v;
-		cpu_relax();
+		if constexpr (has_sleep_until<T>)
+			return sleep_until<O>(at, done);
+		else
+			cpu_relax();
 	}
 }
 
@@ -142,6 +152,7 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	}
 }
 
+/* Patience that ends is spun: no write need come that would wake. */
 template <order O, typename T, typename Patience>
 inline T await_patient(const cell<T> &at, Patience patience, site s)
 {
@@ -149,6 +160,14 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 
 	for (u32 in_vain = 0;;) {
 		const u32 most = patience(last);
+		if constexpr (has_sleep_until<T>) {
+			if (most == endless) {
+				last = sleep_until<O>(
+					at, [last](T v) { return v != last; });
+				in_vain = 0;
+				continue;
+			}
+		}
 		if (most != endless && in_vain >= most)
 			return last;
 		cpu_relax();
@@ -176,7 +195,10 @@ inline T await_exchange(cell<T> &at, T desired, Predicate done, site s)
 		const T v = exchange<O>(at, desired, s);
 		if (done(v))
 			return v;
-		cpu_relax();
+		if constexpr (has_sleep_until<T>)
+			(void)sleep_until<order::relaxed>(at, done);
+		else
+			cpu_relax();
 	}
 }
 

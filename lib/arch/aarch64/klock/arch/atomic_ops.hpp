@@ -46,20 +46,22 @@ inline W wait_and_read(const W &at)
 	return v;
 }
 
+template <atomic_value T>
+inline constexpr bool has_sleep_until<T> = true;
+
 /*
- * A first look, which is enough for most; then asleep between two others. SEVL
- * is the event that lets the first WFE pass. From a read to the next WFE there
- * may be nothing but `done`, and it reads no other atomic: an exclusive access
- * elsewhere would move the mark, and the change be missed. An interrupt does
- * not harm: the return from it is an event.
+ * Asleep between two looks. SEVL is the event that lets the first WFE pass.
+ * From a read to the next WFE there may be nothing but `done`, and it reads no
+ * other atomic: an exclusive access elsewhere would move the mark, and the
+ * change be missed. An interrupt does not harm: the return from it is an event.
+ *
+ * Nothing else is assumed to wake: there may be no event stream, and no macro
+ * of a compiler says that there is WFET (8.7). So a wait that also ends by
+ * patience or by a deadline spins.
  */
 template <order O, typename T, typename Predicate>
-	requires atomic_value<T>
-inline T await(const cell<T> &at, Predicate done, site s)
+inline T sleep_until(const cell<T> &at, Predicate done)
 {
-	const T first = load<O>(at, s);
-	if (done(first))
-		return first;
 	asm volatile("sevl" ::: "memory");
 	for (;;) {
 		const T v = from_stored<T>(wait_and_read(at.value));

@@ -178,19 +178,17 @@ inline T fetch_xor(cell<T> &at, T v, site)
 
 /* -- Waiting -------------------------------------------------------------- */
 
+template <atomic_value T>
+inline constexpr bool has_sleep_until<T> = riscv::has_wait_on_reservation;
+
 /*
- * With Zawrs: a first look, which is enough for most; then asleep between two
- * others. From a read to WRS.NTO there may be nothing but `done`, and it
- * reserves nothing: what changes the location ends the reservation, and that
- * ends the sleep.
+ * With Zawrs: asleep between two looks. From a read to WRS.NTO there may be
+ * nothing but `done`, and it reserves nothing: what changes the location ends
+ * the reservation, and that ends the sleep.
  */
 template <order O, typename T, typename Predicate>
-	requires(atomic_value<T> && riscv::has_wait_on_reservation)
-inline T await(const cell<T> &at, Predicate done, site s)
+inline T sleep_until(const cell<T> &at, Predicate done)
 {
-	const T first = load<O>(at, s);
-	if (done(first))
-		return first;
 	for (;;) {
 		const T v = __builtin_bit_cast(
 			T, riscv::read_and_reserve<O>(riscv::word_at(at)));
