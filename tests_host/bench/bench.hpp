@@ -62,6 +62,9 @@ struct whistle {
 	alignas(128) std::atomic<bool> blown{false};
 };
 
+/* Where the threads of a trial may run. */
+enum class placement { own_core, anywhere, one_core };
+
 struct workers {
 	/* The work of a thread until the whistle says that it is over. */
 	using job = std::function<void(unsigned thread, whistle &)>;
@@ -75,7 +78,7 @@ struct workers {
 	 * job on the first threads of the workers, from one common start. True
 	 * if no other process took a core away meanwhile.
 	 */
-	bool run(unsigned threads, std::chrono::microseconds length,
+	bool run(unsigned threads, placement, std::chrono::microseconds length,
 		 const job &what);
 
       private:
@@ -86,8 +89,9 @@ struct workers {
 	std::mutex mutex;
 	std::condition_variable wake, finished;
 	const job *todo = nullptr;
-	unsigned trial = 0;	    /* counts up: a new one is there */
-	unsigned wanted = 0;	    /* threads that take part in it */
+	unsigned trial = 0;  /* counts up: a new one is there */
+	unsigned wanted = 0; /* threads that take part in it */
+	placement where = placement::own_core;
 	unsigned running = 0;	    /* of them, not back yet */
 	long preempted = 0;	    /* how often one of them lost its core */
 	klock::u64 length_left = 0; /* cycles from its start to its end */
@@ -105,10 +109,12 @@ struct workers {
  * kernel; only a whole trial is a virtual call.
  */
 
-/* The load of each thread of a trial, in steps of work(). */
+/* The load of each thread of a trial; lengths are steps of work(). */
 struct load {
-	u32 section; /* with the lock held */
-	u32 think;   /* on average, between two sections */
+	u32 section;	   /* with the lock held */
+	u32 think;	   /* on average, between two sections */
+	u32 writers = 100; /* in a hundred sections, if readers share it */
+	bool data = false; /* sections read or write lines that all share */
 };
 
 /* One thread's count of a trial. */
@@ -116,9 +122,12 @@ struct tally {
 	u64 acquisitions = 0;
 	u64 start = 0, end = 0;	 /* by klock::cycles() */
 	u64 longest_wait = 0;	 /* cycles from lock() to the section */
+	u64 consecutive = 0;	 /* so far in a row */
 	u64 max_consecutive = 0; /* consecutive sections of one thread */
 	u64 handoffs = 0;	 /* sections after another thread's */
 };
+
+enum class watch { no, yes };
 
 struct contest {
 	virtual ~contest() = default;
@@ -139,6 +148,10 @@ struct contest {
 
 	/* Spin iterations a waiter ahead, if the lock wants to know. */
 	virtual void set_base(u32) {}
+
+	/* lock() or unlock() once. */
+	virtual void take(unsigned) {}
+	virtual void leave(unsigned) {}
 };
 
 /* The trial's frame: counts and times section() until its end. */
@@ -160,6 +173,49 @@ inline void until(whistle &end, const load &l, unsigned thread, tally &seen,
 	seen.end = klock::cycles();
 	seen.acquisitions = done;
 }
+
+/* A section's work, and the lines that all sections share. */
+struct shared_lines {
+	void write(const load &l)
+	{
+		for (usize i = 0; l.data && i < std::size(lines); i++) {
+			lines[i].word++;
+			asm volatile("" ::: "memory");
+		}
+		work(l.section);
+	}
+	void read(const load &l)
+	{
+		for (usize i = 0; l.data && i < std::size(lines); i++)
+			asm volatile("" ::"r"(lines[i].word));
+		work(l.section);
+	}
+
+      private:
+	struct alignas(128) line {
+		u32 word = 0;
+	} lines[4];
+};
+
+/* Whose section was the last that began; readers' sections overlap. */
+struct succession {
+	/* The thread's section begins; it called lock() at that time. */
+	void note(unsigned thread, u64 since, tally &seen)
+	{
+		seen.longest_wait =
+			std::max(seen.longest_wait, klock::cycles() - since);
+		if (last.load(std::memory_order_relaxed) != thread) {
+			last.store(thread, std::memory_order_relaxed);
+			seen.consecutive = 0;
+			seen.handoffs++;
+		}
+		seen.max_consecutive =
+			std::max(seen.max_consecutive, ++seen.consecutive);
+	}
+
+      private:
+	alignas(128) std::atomic<unsigned> last{~0u};
+};
 
 /* Any lock of a list, klock's or a peer's. */
 template <typename L>
@@ -196,7 +252,7 @@ struct lock_contest final : contest {
 
 		until(end, l, thread, seen, [&] {
 			who.lock(lock);
-			work(l.section);
+			lines.write(l);
 			who.unlock(lock);
 		});
 	}
@@ -209,13 +265,19 @@ struct lock_contest final : contest {
 		until(end, l, thread, seen, [&] {
 			const u64 before = klock::cycles();
 			who.lock(lock);
-			const u64 waited = klock::cycles() - before;
-			note_section(thread, seen);
-			work(l.section);
+			holders.note(thread, before, seen);
+			lines.write(l);
 			who.unlock(lock);
-			if (waited > seen.longest_wait)
-				seen.longest_wait = waited;
 		});
+	}
+
+	void take(unsigned thread) override
+	{
+		contenders[thread].who.lock(lock);
+	}
+	void leave(unsigned thread) override
+	{
+		contenders[thread].who.unlock(lock);
 	}
 
       private:
@@ -223,22 +285,10 @@ struct lock_contest final : contest {
 		klock::selftest::contender<L> who;
 	};
 
-	void note_section(unsigned thread, tally &seen)
-	{
-		if (last != thread) {
-			last = thread;
-			run = 0;
-			seen.handoffs++;
-		}
-		if (++run > seen.max_consecutive)
-			seen.max_consecutive = run;
-	}
-
 	alignas(128) L lock;
 	alignas(128) std::unique_ptr<member[]> contenders;
-	/* The holder's alone: who was inside before, and how often in a row. */
-	alignas(128) unsigned last = ~0u;
-	u64 run = 0;
+	succession holders;
+	shared_lines lines;
 };
 
 /*
@@ -384,28 +434,11 @@ const char *name_of(kind);
 
 /*
  * shared_contest - one lock that readers share, and those who read and write
- *
- * As in contest.hpp the loops are inside, and only a whole trial is a virtual
- * call.
  */
 
-/*
- * The load of a trial with readers: so many of a hundred sections are writes.
- */
-struct shared_load {
-	load each;
-	u32 writers;
-};
-
-struct shared_contest {
-	virtual ~shared_contest() = default;
-
-	/* One thread: lock and unlock, nothing in between. */
+struct shared_contest : contest {
+	/* As alone(), which writes. */
 	virtual void read_alone(u64 turns) = 0;
-	virtual void write_alone(u64 turns) = 0;
-
-	virtual void contend(unsigned thread, const shared_load &, whistle &end,
-			     tally &) = 0;
 };
 
 /* -- How one thread reads and writes ------------------------------------- */
@@ -491,7 +524,7 @@ struct shared_lock_contest final : shared_contest {
 		}
 	}
 
-	void write_alone(u64 turns) override
+	void alone(u64 turns) override
 	{
 		auto &who = contenders[0]->who;
 
@@ -503,26 +536,45 @@ struct shared_lock_contest final : shared_contest {
 		}
 	}
 
-	void contend(unsigned thread, const shared_load &l, whistle &end,
+	void contend(unsigned thread, const load &l, whistle &end,
 		     tally &seen) override
 	{
+		turns<watch::no>(thread, l, end, seen);
+	}
+
+	void observe(unsigned thread, const load &l, whistle &end,
+		     tally &seen) override
+	{
+		turns<watch::yes>(thread, l, end, seen);
+	}
+
+      private:
+	template <watch Watched>
+	void turns(unsigned thread, const load &l, whistle &end, tally &seen)
+	{
+		constexpr bool watched = Watched == watch::yes;
 		auto &who = contenders[thread]->who;
 		dice kinds(thread + 101);
 
-		until(end, l.each, thread, seen, [&] {
+		until(end, l, thread, seen, [&] {
+			const u64 before = watched ? klock::cycles() : 0;
+
 			if (kinds.below(100) < l.writers) {
 				who.write_lock(lock);
-				work(l.each.section);
+				if (watched)
+					holders.note(thread, before, seen);
+				lines.write(l);
 				who.write_unlock(lock);
 			} else {
 				who.read_lock(lock);
-				work(l.each.section);
+				if (watched)
+					holders.note(thread, before, seen);
+				lines.read(l);
 				who.read_unlock(lock);
 			}
 		});
 	}
 
-      private:
 	struct alignas(128) member {
 		member(L &l, unsigned number) : who(l, number) {}
 		sharer<L> who;
@@ -530,6 +582,8 @@ struct shared_lock_contest final : shared_contest {
 
 	alignas(128) L lock;
 	alignas(128) std::vector<std::unique_ptr<member>> contenders;
+	succession holders;
+	shared_lines lines;
 };
 
 /*
@@ -676,8 +730,20 @@ struct setting {
 	unsigned threads;
 	unsigned section; /* cycles */
 	unsigned think;	  /* cycles, on average */
+	placement where = placement::own_core;
+	u32 writers = 100;
+	bool data = false;
 
 	auto operator<=>(const setting &) const = default;
+};
+
+/* A limit that an experiment sets itself, and a ratio round by round. */
+struct bar {
+	std::string what;
+	series ratio;
+	double limit;
+	bool at_most;
+	std::string missed; /* why, whatever the ratio is */
 };
 
 struct results {
@@ -691,6 +757,8 @@ struct results {
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
 	std::map<std::string, contended> handoff;
+	/* Of locks that sleep. */
+	std::vector<bar> bars;
 };
 
 /*
@@ -729,13 +797,12 @@ struct context {
 
 	unsigned cores() const { return opts.cores ? opts.cores : here.cores; }
 	/*
-	 * How long a trial of so many threads is: where cores are shared,
-	 * several turns of the scheduler.
+	 * How long a trial is: where cores are shared, several turns of the
+	 * scheduler.
 	 */
-	std::chrono::microseconds trial(unsigned trial_threads) const
+	std::chrono::microseconds trial(bool cores_are_shared) const
 	{
-		return trial_threads > here.cores ? stretch * opts.trial
-						  : opts.trial;
+		return cores_are_shared ? stretch * opts.trial : opts.trial;
 	}
 	/* Returns the path of a file of results. */
 	std::filesystem::path file(const char *name) const
@@ -749,7 +816,7 @@ void measure_sizes(context &);
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
-/* Sleeping locks, with 4 threads a core and every length of section. */
+/* Locks that sleep: sleeping.cpp. */
 void measure_sleeping(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
@@ -768,6 +835,7 @@ void measure_handoff(context &);
 void measure_sequences(context &);
 /* Locks that readers share: alone, and at four shares of writers. */
 void measure_shared(context &);
+void measure_shared_alone(context &);
 /* Throughput of 1 .. all cores. */
 void measure_scaling(context &);
 
@@ -786,13 +854,11 @@ std::vector<std::size_t> shuffled(std::size_t n, unsigned round);
  * limit: then it stays as it is, and false is returned. Where threads share
  * cores there is one try.
  */
-bool run_undisturbed(context &, unsigned threads, const workers::job &);
+bool run_undisturbed(context &, unsigned threads, placement,
+		     const workers::job &);
 
 /* One trial; all of its figures go into `to`. */
-enum class watch { no, yes };
-using trial_loop = std::function<void(unsigned thread, whistle &, tally &)>;
-void run_trial(context &, unsigned threads, const trial_loop &, watch,
-	       contended &to);
+void run_trial(context &, contest &, const setting &, watch, contended &to);
 /* Runs a trial of the row's lock under the setting. */
 void run_trial(context &, const row &, const setting &, watch, contended &to);
 

@@ -140,11 +140,12 @@ void count_round(context &c, const load &l, overtakings &to)
 	const auto contest = std::make_unique<passing_contest<Counter>>();
 	u64 acquisitions[2] = {};
 	const bool quiet =
-		c.threads.run(2, c.opts.trial, [&](unsigned i, whistle &end) {
-			tally seen;
-			contest->contend(i, l, end, seen);
-			acquisitions[i] = seen.acquisitions;
-		});
+		c.threads.run(2, placement::own_core, c.opts.trial,
+			      [&](unsigned i, whistle &end) {
+				      tally seen;
+				      contest->contend(i, l, end, seen);
+				      acquisitions[i] = seen.acquisitions;
+			      });
 
 	to.add(contest->found, acquisitions[0] + acquisitions[1], quiet);
 }

@@ -206,26 +206,6 @@ void measure_contended(context &c)
 	c.out.say(file.text());
 }
 
-void measure_sleeping(context &c)
-{
-	std::vector<std::string> locks = sleeping_peers;
-	csv file(c.file("sleeping.csv"), heads);
-
-	c.out.heading("Locks that sleep: acquisitions per second, waits in "
-		      "cycles");
-	locks.insert(locks.end(), {"mutex", "mutex (hosted)"});
-	for (unsigned section : sections) {
-		const setting s{threads_a_core * c.cores(), section, think};
-
-		c.found.loads[s] =
-			run_rounds(c, s, c.opts.rounds, c.opts.few_rounds(),
-				   in_words(s), locks);
-		write(c, file, s);
-		c.out.say("\n");
-	}
-	c.out.say(file.text());
-}
-
 /*
  * handoff - two threads that do nothing but take the lock, beside a ping-pong
  */

@@ -155,8 +155,8 @@ void measure(const options &opts)
 	}
 	if (opts.sleep) {
 		measure_uncontended(c);
+		measure_shared_alone(c);
 		measure_sleeping(c);
-		measure_shared(c);
 		print_bars(c);
 		return;
 	}

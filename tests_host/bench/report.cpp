@@ -138,7 +138,8 @@ struct sheet {
 
 	/* value <= bar (or >=) is met; quartiles [low, high] of the ratio. */
 	void judge(const std::string &what, double value, double bar,
-		   bool at_most, const series &spread)
+		   bool at_most, const series &spread,
+		   const std::string &missed = "")
 	{
 		const double low = quantile(spread, 0.25);
 		const double high = quantile(spread, 0.75);
@@ -148,7 +149,9 @@ struct sheet {
 					      ? "met"
 					      : "missed";
 
-		if (low < bar && bar < high)
+		if (!missed.empty())
+			verdict = "missed: " + missed;
+		else if (low < bar && bar < high)
 			verdict += " (within the noise)";
 		file.add({what, fixed(value, 3), fixed(low, 3), fixed(high, 3),
 			  verdict});
@@ -252,16 +255,15 @@ void judge_sleeping(context &c, sheet &s)
 	to_peers(s, "mutex uncontended <= " + peers,
 		 c.found.uncontended["mutex"], rows_for(1), c.found.uncontended,
 		 sleeps);
-	for (const char *lock : {"mutex", "mutex (hosted)"})
-		for (unsigned section : {0u, 50u, 500u})
-			in_throughput(c, s, lock, {4 * c.cores(), section, 50},
-				      "0.9 x " + peers, 0.9, sleeps);
 	to_peers(s, "shared_mutex read uncontended <= " + peers,
 		 c.found.reads["shared_mutex"], shared_rows_for(1),
 		 c.found.reads, sleeps);
 	to_peers(s, "shared_mutex write uncontended <= " + peers,
 		 c.found.writes["shared_mutex"], shared_rows_for(1),
 		 c.found.writes, sleeps);
+	for (const bar &b : c.found.bars)
+		s.judge(b.what, median(b.ratio), b.limit, b.at_most, b.ratio,
+			b.missed);
 }
 
 void judge_shared(context &c, sheet &s)
@@ -292,7 +294,8 @@ void print_bars(context &c)
 		judge_exclusive(c, s);
 	if (!c.opts.shared)
 		judge_sleeping(c, s);
-	judge_shared(c, s);
+	if (!c.opts.sleep)
+		judge_shared(c, s);
 	c.out.heading("Bars");
 	c.out.say(s.file.text());
 }

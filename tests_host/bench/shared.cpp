@@ -66,8 +66,8 @@ void run_alone(context &c, unsigned rounds, u64 turns)
 		shared_contest &b = *contests.back();
 		all.push_back(
 			{reads[r.name], [&b](u64 n) { b.read_alone(n); }});
-		all.push_back({c.found.writes[r.name],
-			       [&b](u64 n) { b.write_alone(n); }});
+		all.push_back(
+			{c.found.writes[r.name], [&b](u64 n) { b.alone(n); }});
 	}
 	for (unsigned round = 0; round < rounds; round++) {
 		for (std::size_t i : shuffled(all.size(), round))
@@ -119,7 +119,9 @@ std::vector<shared_row> alone_rows()
 	return all;
 }
 
-void measure_alone(context &c)
+} // namespace
+
+void measure_shared_alone(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 
@@ -138,24 +140,17 @@ void measure_alone(context &c)
 	c.out.say(file.text());
 }
 
+namespace {
+
 /* -- Several ------------------------------------------------------------- */
 
 /* Acquisitions per second of one trial, by all threads. */
-double rate_of(context &c, const shared_row &r, const setting &s,
-	       unsigned writers)
+double rate_of(context &c, const shared_row &r, setting s, unsigned writers)
 {
-	const shared_load l = {.each = {.section = steps_for(c.here, s.section),
-					.think = steps_for(c.here, s.think)},
-			       .writers = writers};
-	const auto contest = r.make(s.threads);
 	contended found;
 
-	run_trial(
-		c, s.threads,
-		[&](unsigned i, whistle &end, tally &seen) {
-			contest->contend(i, l, end, seen);
-		},
-		watch::no, found);
+	s.writers = writers;
+	run_trial(c, *r.make(s.threads), s, watch::no, found);
 	return found.rate[0];
 }
 
@@ -228,7 +223,7 @@ void write(context &c, csv &file, const setting &s, const rates &found)
 
 void measure_shared(context &c)
 {
-	measure_alone(c);
+	measure_shared_alone(c);
 
 	c.out.heading("Readers and writers, the peers");
 	csv file(c.file("shared.csv"),

@@ -22,6 +22,15 @@ long involuntary_switches()
 	return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
 }
 
+/* The calling thread. */
+void move(unsigned thread, placement where)
+{
+	if (where == placement::anywhere)
+		sched_setaffinity(0, sizeof(cpu_set_t), &allowed_cores());
+	else
+		pin_to_core(where == placement::own_core ? thread : 0);
+}
+
 } // namespace
 
 workers::workers(unsigned number, double clock) : cycles_a_second(clock)
@@ -46,13 +55,14 @@ workers::~workers()
 		thread.join();
 }
 
-bool workers::run(unsigned number, std::chrono::microseconds length,
-		  const job &what)
+bool workers::run(unsigned number, placement place,
+		  std::chrono::microseconds length, const job &what)
 {
 	std::unique_lock hold(mutex);
 
 	todo = &what;
 	wanted = running = number;
+	where = place;
 	preempted = 0;
 	length_left = static_cast<klock::u64>(
 		static_cast<double>(length.count()) * 1e-6 * cycles_a_second);
@@ -73,8 +83,8 @@ bool workers::run(unsigned number, std::chrono::microseconds length,
 void workers::serve(unsigned thread)
 {
 	unsigned done = 0;
+	placement here = placement::anywhere;
 
-	pin_to_core(thread);
 	std::unique_lock hold(mutex);
 	for (;;) {
 		wake.wait(hold, [&] { return closing || trial != done; });
@@ -85,7 +95,10 @@ void workers::serve(unsigned thread)
 			continue;
 		const job &what = *todo;
 		const unsigned number = wanted;
+		const placement there = where;
 		hold.unlock();
+		if (here != there)
+			move(thread, here = there);
 		const long before = meet(number);
 		what(thread, referee);
 		const long after = involuntary_switches();
@@ -180,28 +193,37 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 
 } // namespace
 
-bool run_undisturbed(context &c, unsigned threads, const workers::job &job)
+bool run_undisturbed(context &c, unsigned threads, placement where,
+		     const workers::job &job)
 {
 	constexpr unsigned most_tries = 5;
+	const bool shared =
+		threads > c.here.cores || where != placement::own_core;
 
 	c.trials++;
-	if (threads > c.here.cores)
-		return c.threads.run(threads, c.trial(threads), job);
+	if (shared)
+		return c.threads.run(threads, where, c.trial(true), job);
 	for (unsigned i = 0; i < most_tries; i++)
-		if (c.threads.run(threads, c.trial(threads), job))
+		if (c.threads.run(threads, where, c.trial(false), job))
 			return true;
 	c.disturbed++;
 	return false;
 }
 
-void run_trial(context &c, unsigned threads, const trial_loop &what,
-	       watch watched, contended &to)
+void run_trial(context &c, contest &made, const setting &s, watch watched,
+	       contended &to)
 {
-	std::vector<own_line> lines(threads);
+	const load l = {.section = steps_for(c.here, s.section),
+			.think = steps_for(c.here, s.think),
+			.writers = s.writers,
+			.data = s.data};
+	const auto loop =
+		watched == watch::yes ? &contest::observe : &contest::contend;
+	std::vector<own_line> lines(s.threads);
 
-	run_undisturbed(c, threads, [&](unsigned i, whistle &end) {
+	run_undisturbed(c, s.threads, s.where, [&](unsigned i, whistle &end) {
 		lines[i].seen = {};
-		what(i, end, lines[i].seen);
+		(made.*loop)(i, l, end, lines[i].seen);
 	});
 	add_up(c.here, lines, watched, to);
 }
@@ -209,19 +231,10 @@ void run_trial(context &c, unsigned threads, const trial_loop &what,
 void run_trial(context &c, const row &r, const setting &s, watch watched,
 	       contended &to)
 {
-	const load l = {.section = steps_for(c.here, s.section),
-			.think = steps_for(c.here, s.think)};
 	const auto made = r.make(s.threads);
-	const auto loop =
-		watched == watch::yes ? &contest::observe : &contest::contend;
 
 	made->set_base(base_for(c, s));
-	run_trial(
-		c, s.threads,
-		[&](unsigned i, whistle &end, tally &seen) {
-			(*made.*loop)(i, l, end, seen);
-		},
-		watched, to);
+	run_trial(c, *made, s, watched, to);
 }
 
 std::map<std::string, contended>
