@@ -8,7 +8,7 @@
  *	if (!files.try_lock_for(one_second))		in cycles()
  *		return timed_out;
  *
- * Algorithm:   A byte holds two flags: held, and waiters. Without waiters,
+ * Algorithm:   A word holds two flags: held, and waiters. Without waiters,
  *              lock() and unlock() are a compare-and-swap each. A waiter queues
  *              by a node on its stack and parks. unlock() wakes the first one,
  *              clears the flag, and leaves the mutex free, so that a running
@@ -41,7 +41,8 @@
  *              supplies the four functions of klock/os.hpp about threads; an
  *              unpark() comes with a spin lock of klock's held. Priority
  *              inversion is not treated.
- * Assumes:     a compare-and-swap of one byte, and what the inner lock assumes
+ * Assumes:     a compare-and-swap of one byte, or of the port's flag_word, and
+ *              what the inner lock assumes
  *
  * State (word):  while waiters is set, only the inner lock's holder writes it;
  *		it is set if somebody waits and the first was not told
@@ -93,7 +94,7 @@ struct patient_mutex {
 	/* Sleeps until the caller holds it. */
 	void lock()
 	{
-		u8 found = free;
+		flag_word found = free;
 
 		if (!word.compare_exchange_acquire(found, held)) /* O1 */
 			(void)lock_slowly(nullptr);
@@ -102,7 +103,7 @@ struct patient_mutex {
 	/* Takes it if it is free; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
-		u8 found = word.load_relaxed();
+		flag_word found = word.load_relaxed();
 
 		return found == free &&
 		       word.compare_exchange_acquire(found, held); /* O2 */
@@ -126,7 +127,7 @@ struct patient_mutex {
 	 * (checked_lock names that). */
 	void unlock()
 	{
-		u8 found = held;
+		flag_word found = held;
 
 		if (!word.compare_exchange_release(found, free)) /* O4 */
 			unlock_slowly();
@@ -145,7 +146,7 @@ struct patient_mutex {
 
       private:
 	/* Values of `word`. */
-	static constexpr u8 free = 0, held = 1, waiters = 2;
+	static constexpr flag_word free = 0, held = 1, waiters = 2;
 
 	using section = detail::inner_section<Inner>;
 
@@ -182,7 +183,7 @@ struct patient_mutex {
 	 * queue, or the first waiter was told and will come. */
 	bool took_or_announced()
 	{
-		u8 now = word.load_relaxed();
+		flag_word now = word.load_relaxed();
 
 		for (;;) {
 			if (now == free) {
@@ -207,7 +208,7 @@ struct patient_mutex {
 
 	[[gnu::noinline]] void unlock_slowly()
 	{
-		u8 found;
+		flag_word found;
 
 		do {
 			if (passed_on())
@@ -237,13 +238,16 @@ struct patient_mutex {
 		return true;
 	}
 
-	u8 held_now() const { return queue.empty() ? held : held | waiters; }
+	flag_word held_now() const
+	{
+		return queue.empty() ? held : held | waiters;
+	}
 
 	Inner inner;
 	/* the first waiter has been told and has not come yet */
 	atomic<bool> told;
 	/* free, held, and waiters: see State */
-	atomic<u8> word;
+	atomic<flag_word> word;
 	detail::sleepers queue;
 };
 

@@ -36,9 +36,11 @@
  *	awaited --the last waiter gives up--> no unit
  *
  * Ordering:
- *	O1  try_acquire   word.compare_exchange_acquire  pairs with O3
- *	O2  take_slowly   word.compare_exchange_acquire  pairs with O3
- *	O3  release       word.compare_exchange_release  pairs with O1, O2
+ *	O1  acquire         word.compare_exchange_acquire  pairs with O4, O5
+ *	O2  try_acquire     word.compare_exchange_acquire  pairs with O4, O5
+ *	O3  take_slowly     word.compare_exchange_acquire  pairs with O4, O5
+ *	O4  release         word.compare_exchange_release  pairs with O1 to O3
+ *	O5  release_slowly  word.compare_exchange_release  pairs with O1 to O3
  *                                      Checked: model/sleep: orders needed
  *
  *	All else is under the inner lock, which orders it.
@@ -81,7 +83,10 @@ struct bounded_semaphore {
 	/* Sleeps until the caller has a unit. */
 	void acquire()
 	{
-		if (!try_acquire())
+		u32 now = word.load_relaxed();
+
+		if (!has_units(now) ||
+		    !word.compare_exchange_acquire(now, now - 1)) /* O1 */
 			(void)take_slowly(nullptr);
 	}
 
@@ -92,7 +97,7 @@ struct bounded_semaphore {
 
 		while (has_units(now))
 			if (word.compare_exchange_acquire(now,
-							  now - 1)) /* O1 */
+							  now - 1)) /* O2 */
 				return true;
 		return false;
 	}
@@ -114,11 +119,9 @@ struct bounded_semaphore {
 	{
 		u32 now = word.load_relaxed();
 
-		while (now < Most)
-			if (word.compare_exchange_release(now,
-							  now + 1)) /* O3 */
-				return true;
-		return now == awaited && release_slowly();
+		return (now < Most &&
+			word.compare_exchange_release(now, now + 1)) || /* O4 */
+		       release_slowly();
 	}
 
       private:
@@ -154,7 +157,7 @@ struct bounded_semaphore {
 				if (word.compare_exchange_relaxed(now, awaited))
 					return false;
 			} else if (word.compare_exchange_acquire(
-					   now, now - 1)) { /* O2 */
+					   now, now - 1)) { /* O3 */
 				return true;
 			}
 		}
@@ -163,18 +166,33 @@ struct bounded_semaphore {
 
 	[[gnu::noinline]] bool release_slowly()
 	{
-		{
-			section in(inner);
+		u32 now = word.load_relaxed();
 
-			if (!queue.empty()) {
-				in.wake_first(queue);
-				now_awaited();
+		for (;;) {
+			while (now < Most)
+				if (word.compare_exchange_release(
+					    now, now + 1)) /* O5 */
+					return true;
+			if (now != awaited)
+				return false;
+			if (handed_over())
 				return true;
-			}
+			/* All have given up. The unit is not released under the
+			 * inner lock, which must not be used after it. */
+			now = word.load_relaxed();
 		}
-		/* All have given up. The unit is not released under the inner
-		 * lock, which must not be used after it. */
-		return release();
+	}
+
+	/* False: nobody waits. */
+	bool handed_over()
+	{
+		section in(inner);
+
+		if (queue.empty())
+			return false;
+		in.wake_first(queue);
+		now_awaited();
+		return true;
 	}
 
 	/* With the inner lock held, after a waiter has left the queue. */

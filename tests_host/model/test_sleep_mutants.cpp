@@ -98,7 +98,7 @@ const mistake mistakes[] = {
 	 [] { return served_in_order(three); }},
 	{mutant::announced_by_store, bug::deadlock, 2,
 	 [] { return sections<unit>(one_each, "ll"); }},
-	{mutant::unit_released_inside, bug::dead_object, 145,
+	{mutant::unit_released_inside, bug::dead_object, 184,
 	 [] { return freed<unit>(one_each, "Ll"); }},
 	{mutant::released_under_inner, bug::dead_object, 70,
 	 [] { return freed<mutex_>(one_each, "Ll"); }},
