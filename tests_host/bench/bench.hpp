@@ -197,7 +197,7 @@ struct shared_lines {
 	} lines[4];
 };
 
-/* Whose section was the last that began; readers' sections overlap. */
+/* Knows the thread of the section that began last; readers' overlap. */
 struct succession {
 	/* The thread's section begins; it called lock() at that time. */
 	void note(unsigned thread, u64 since, tally &seen)
@@ -394,8 +394,8 @@ using sleeping_locks = klock::selftest::list<
 
 /* The peers of sleeping locks; those that readers share come last. */
 inline const std::vector<std::string> sleeping_peers = {
-	"pthread_mutex", "std::mutex", "absl Mutex", "pthread_rwlock",
-	"std::shared_mutex"};
+	"pthread_mutex", "std::mutex",	   "absl Mutex",
+	"nsync_mu",	 "pthread_rwlock", "std::shared_mutex"};
 
 /* The floors that ratios are taken to. */
 inline constexpr const char *bare_xadd_name = "bare lock xadd";
@@ -757,7 +757,7 @@ struct results {
 	std::map<setting, std::map<std::string, contended>> loads;
 	/* The load of two threads that do nothing else. */
 	std::map<std::string, contended> handoff;
-	/* Of locks that sleep. */
+	/* The bars of locks that sleep. */
 	std::vector<bar> bars;
 };
 
@@ -816,8 +816,9 @@ void measure_sizes(context &);
 void measure_uncontended(context &);
 /* Throughput and fairness: 2 threads, all cores, 4 threads a core. */
 void measure_contended(context &);
-/* Locks that sleep: sleeping.cpp. */
+/* Locks that sleep: turns to and fro, first waiters told, loads. */
 void measure_sleeping(context &);
+void measure_turns(context &);
 /*
  * More threads than cores: 1, 2, 4 and 8 threads a core, locks that are for it
  * and some to compare them with.
@@ -845,6 +846,9 @@ void measure_scaling(context &);
 void print_bars(context &);
 
 /* -- What they share ----------------------------------------------------- */
+
+/* How often the calling thread lost its core to another. */
+long involuntary_switches();
 
 /* 0 .. n - 1 in an order that differs from round to round. */
 std::vector<std::size_t> shuffled(std::size_t n, unsigned round);

@@ -96,6 +96,24 @@ std::string csv::text() const
 	return out;
 }
 
+std::string markdown(const std::vector<std::string> &heads,
+		     const std::vector<cells> &lines)
+{
+	const auto text = [](const std::vector<std::string> &line) {
+		std::string all = "|";
+
+		for (const std::string &cell : line)
+			all += " " + cell + " |";
+		return all + "\n";
+	};
+	std::string out = text(heads) +
+			  text(std::vector<std::string>(heads.size(), "---"));
+
+	for (const cells &line : lines)
+		out += text(line);
+	return out;
+}
+
 /* -- progress ------------------------------------------------------------ */
 
 void progress(const std::string &what, unsigned done, unsigned all)

@@ -86,6 +86,16 @@ struct cells : std::vector<std::string> {
 		return of(std::to_string(number));
 	}
 	cells &of(double value, int digits) { return of(fixed(value, digits)); }
+	/* Median and quartiles in one cell. */
+	cells &summary(const series &s, int digits)
+	{
+		return of(s.empty() ? none
+				    : fixed(median(s), digits) + " (" +
+					      fixed(quantile(s, 0.25), digits) +
+					      "-" +
+					      fixed(quantile(s, 0.75), digits) +
+					      ")");
+	}
 	/* Median and quartiles; of what was not measured: none. */
 	cells &spread(const series &s, int digits)
 	{
@@ -128,6 +138,10 @@ struct csv {
 	std::filesystem::path path;
 	std::vector<std::vector<std::string>> lines;
 };
+
+/* A table for a README: each line has a cell for each of the heads. */
+std::string markdown(const std::vector<std::string> &heads,
+		     const std::vector<cells> &lines);
 
 /* "12% contended, 2 threads" on a line of its own that is overwritten. */
 void progress(const std::string &what, unsigned done, unsigned all);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleeping - locks whose waiters sleep: two threads that hand a turn to and
- * fro, a mutex whose waiter was told, and mutexes and shared mutexes under load
+ * sleeping - locks whose waiters sleep: a mutex whose waiter was told, mutexes
+ * and shared mutexes under load
  *
  * A bar is met if the rate is, and no peer is both faster and fairer.
  */
 #include "bench.hpp"
+#include "peers/peers.hpp"
 
 #include <algorithm>
+#include <fstream>
+
+#include <unistd.h>
 
 namespace bench {
 
 namespace {
-
-/* -- Loads ---------------------------------------------------------------- */
 
 using by_row = std::map<std::string, contended>;
 
@@ -32,6 +34,14 @@ struct sleeper {
 	std::function<std::unique_ptr<contest>(unsigned threads)> make;
 };
 
+/* What is asked of a lock under some of the loads. */
+struct request {
+	std::string what;
+	double rate; /* to the peers' */
+	bool limits_run;
+	bool (*concerns)(const setting &);
+};
+
 /* A kind of lock: its rows, and the peers that it has to be as fast as. */
 struct family {
 	template <typename Row>
@@ -48,13 +58,137 @@ struct family {
 	std::string name;
 	std::vector<std::string> asked;
 	std::vector<sleeper> rows;
+	std::vector<request> requests;
+	std::vector<std::string> columns;
 	std::vector<setting> loads;
 	unsigned rounds = 1, watched = 1;
 	std::map<setting, by_row> found;
 };
 
+/* -- A mutex whose waiter was told, and has not run yet ------------------- */
+
+/* lock() and unlock() so often, one behind the other. */
+double cycles_each(contest &lock)
+{
+	constexpr u64 turns = 64;
+	const u64 start = klock::cycles();
+
+	lock.alone(turns);
+	return static_cast<double>(klock::cycles() - start) / turns;
+}
+
+bool is_asleep(pid_t thread)
+{
+	std::ifstream file("/proc/self/task/" + std::to_string(thread) +
+			   "/stat");
+	std::string line;
+
+	std::getline(file, line); /* its number (its name) its state ... */
+	return line.substr(line.rfind(')') + 1).starts_with(" S");
+}
+
+/*
+ * Two threads on one core: one holds the lock until the other sleeps in it,
+ * wakes it by unlock(), and goes on before it has run. The other's wake-ups do
+ * not preempt (SCHED_BATCH); where it ran all the same, nothing is noted.
+ */
+void tell(contest &lock, unsigned times, series &alone, series &told)
+{
+	system_semaphore go, gone;
+	std::atomic<pid_t> waiter{0};
+	std::atomic<bool> waits{false};
+
+	std::thread other([&] {
+		const sched_param none{};
+
+		pin_to_core(0);
+		sched_setscheduler(0, SCHED_BATCH, &none);
+		waiter = gettid();
+		for (unsigned i = 0; i < times; i++) {
+			go.acquire();
+			waits = true;
+			lock.take(1);
+			waits = false;
+			lock.leave(1);
+			gone.release();
+		}
+	});
+	std::thread([&] {
+		pin_to_core(0);
+		for (unsigned i = 0; i < times; i++) {
+			lock.take(0);
+			go.release();
+			while (!waits || !is_asleep(waiter))
+				usleep(20);
+			const long switches = involuntary_switches();
+			lock.leave(0);
+			const double cycles = cycles_each(lock);
+			if (waits && involuntary_switches() == switches)
+				told.push_back(cycles);
+			gone.acquire();
+			(void)involuntary_switches(); /* a system call, too */
+			alone.push_back(cycles_each(lock));
+		}
+	}).join();
+	other.join();
+}
+
+void measure_told(context &c, const std::vector<sleeper> &rows)
+{
+	struct figures {
+		series alone, told, ratio;
+	};
+	constexpr unsigned times = 20;
+	std::map<std::string, figures> found;
+	std::vector<cells> table;
+	csv file(c.file("told.csv"),
+		 {"lock", "alone_median", "alone_q1", "alone_q3", "told_median",
+		  "told_q1", "told_q3", "ratio_median", "ratio_q1", "ratio_q3",
+		  "rounds"});
+
+	for (unsigned round = 0; round < c.opts.rounds; round++) {
+		for (const std::size_t i : shuffled(rows.size(), round)) {
+			figures &f = found[rows[i].name];
+			series alone, told;
+
+			tell(*rows[i].make(2), times, alone, told);
+			if (told.empty())
+				continue;
+			f.alone.push_back(median(alone));
+			f.told.push_back(median(told));
+			f.ratio.push_back(median(told) / median(alone));
+		}
+		progress("the first waiter told", round + 1, c.opts.rounds);
+	}
+	for (const auto &[lock, f] : found) {
+		file.add(cells(lock)
+				 .spread(f.alone, 1)
+				 .spread(f.told, 1)
+				 .spread(f.ratio, 2)
+				 .of(f.ratio.size()));
+		table.push_back(cells(lock)
+					.summary(f.alone, 1)
+					.summary(f.told, 1)
+					.summary(f.ratio, 2));
+		if (!is_peer(lock))
+			c.found.bars.push_back(
+				{lock + ", first waiter told: <= 1.1 x alone",
+				 f.ratio, 1.1, true,
+				 f.ratio.empty() ? "not measured" : ""});
+	}
+	c.out.heading("Locks that sleep: lock and unlock while the first "
+		      "waiter was told, cycles");
+	c.out.say(markdown({"lock", "alone", "told", "ratio"}, table));
+}
+
+/* -- Loads ---------------------------------------------------------------- */
+
+/* A column of the family's table, and a load for each of its lines. */
 void add_loads(const context &c, family &f, unsigned section, unsigned writers)
 {
+	f.columns.push_back(
+		std::to_string(section) + " cycles" +
+		(writers == 100 ? "" : ", " + std::to_string(writers) + " %"));
 	for (const unsigned threads : {2u, 4 * c.cores()})
 		for (const placement where :
 		     {placement::own_core, placement::anywhere})
@@ -63,13 +197,12 @@ void add_loads(const context &c, family &f, unsigned section, unsigned writers)
 						   where, writers, data});
 }
 
-std::string in_words(const setting &s, bool shared)
+std::string in_words(const setting &s)
 {
-	return std::to_string(s.threads) + " threads" +
-	       (s.where == placement::own_core ? "" : " not") + " pinned, " +
+	return std::to_string(s.threads) + " threads, " +
+	       (s.where == placement::own_core ? "pinned, " : "") +
 	       (s.data ? "data, " : "") + std::to_string(s.section) +
-	       (shared ? " cycles, " + std::to_string(s.writers) + " %"
-		       : " cycles");
+	       " cycles, " + std::to_string(s.writers) + " % writes";
 }
 
 void measure(context &c, family &f)
@@ -90,92 +223,85 @@ void measure(context &c, family &f)
 	}
 }
 
-/* The fastest of those that were measured. */
-std::string best_of(const by_row &found, const std::vector<std::string> &names)
+/* To the fastest of the peers that are asked for. */
+series to_peer(const family &f, const by_row &found, const contended &mine)
 {
-	std::string best;
+	series best;
 
-	for (const std::string &name : names)
-		if (found.contains(name) &&
-		    (best.empty() ||
-		     median(found.at(name).rate) > median(found.at(best).rate)))
-			best = name;
-	return best;
+	for (const std::string &name : f.asked)
+		if (median(found.at(name).rate) > median(best))
+			best = found.at(name).rate;
+	return ratios(mine.rate, best);
 }
 
-/* More in three rounds of four. */
+/* The quartiles do not overlap. */
 bool exceeds(const series &a, const series &b)
 {
-	return quantile(ratios(a, b), 0.25) > 1;
+	return quantile(a, 0.25) > quantile(b, 0.75);
 }
 
-/* Peers that are both faster and fairer. */
-std::string better_peer(const by_row &found, const contended &mine)
+/* What is missed under a load, after commas; empty: nothing. */
+std::string missed(const by_row &found, const contended &mine, double rate,
+		   const request &asked)
 {
+	std::string out;
+
+	if (rate < asked.rate)
+		out += ", rate";
+	if (asked.limits_run && mine.max_consecutive >= longest_run)
+		out += ", run";
 	for (const auto &[name, its] : found)
 		if (is_peer(name) && exceeds(its.rate, mine.rate) &&
 		    exceeds(its.fairness, mine.fairness))
-			return name;
-	return "";
+			out += ", " + name + " is faster and fairer";
+	return out;
 }
 
-/* What is missed under a load; empty: nothing. */
-std::string missed(const by_row &found, const std::string &lock,
-		   const series &to_peer, double limit, bool limit_run)
+/* The bars of a lock of klock's: the worst of the loads that each concerns. */
+void judge(context &c, const family &f, const std::string &lock)
 {
+	for (const request &asked : f.requests) {
+		series least;
+		std::string worst;
+		unsigned loads = 0, failed = 0;
+
+		for (const setting &s : f.loads) {
+			const by_row &found = f.found.at(s);
+			const contended &mine = found.at(lock);
+			const series rate = to_peer(f, found, mine);
+
+			if (!asked.concerns(s))
+				continue;
+			loads++;
+			failed += !missed(found, mine, median(rate), asked)
+					   .empty();
+			if (least.empty() || median(rate) < median(least)) {
+				least = rate;
+				worst = in_words(s);
+			}
+		}
+		c.found.bars.push_back(
+			{lock + ", " + asked.what + "; the slowest: " + worst,
+			 least, asked.rate, false,
+			 failed ? std::to_string(failed) + " of " +
+					  std::to_string(loads) + " loads"
+				: ""});
+	}
+}
+
+std::string verdict(const family &f, const setting &s, const std::string &lock)
+{
+	const by_row &found = f.found.at(s);
 	const contended &mine = found.at(lock);
-	const std::string better = better_peer(found, mine);
 	std::string out;
 
-	if (median(to_peer) < limit)
-		out += ", rate";
-	if (!better.empty())
-		out += ", " + better + " is faster and fairer";
-	if (limit_run && mine.max_consecutive >= longest_run)
-		out += ", run";
-	return out.empty() ? out : out.substr(2);
-}
-
-/* What is asked of a lock under some of the loads. */
-struct request {
-	std::string what;
-	double limit;
-	bool limit_run;
-	bool (*concerns)(const setting &);
-};
-
-void judge(context &c, const family &f, const std::string &lock,
-	   const request &asked)
-{
-	bar all{.what = lock + ", " + asked.what,
-		.ratio = {},
-		.limit = asked.limit,
-		.at_most = false,
-		.missed = ""};
-	unsigned loads = 0, met = 0;
-	std::string worst;
-
-	for (const auto &[s, found] : f.found) {
-		if (!asked.concerns(s))
-			continue;
-		const series to_peer =
-			ratios(found.at(lock).rate,
-			       found.at(best_of(found, f.asked)).rate);
-
-		loads++;
-		met += missed(found, lock, to_peer, asked.limit,
-			      asked.limit_run)
-			       .empty();
-		if (all.ratio.empty() || median(to_peer) < median(all.ratio)) {
-			all.ratio = to_peer;
-			worst = in_words(s, f.name != "mutex");
-		}
-	}
-	all.what += ", the worst: " + worst;
-	if (met < loads)
-		all.missed = std::to_string(loads - met) + " of " +
-			     std::to_string(loads) + " loads";
-	c.found.bars.push_back(all);
+	for (const request &asked : f.requests)
+		if (asked.concerns(s))
+			out = missed(found, mine,
+				     median(to_peer(f, found, mine)), asked);
+	if (is_peer(lock))
+		return none;
+	return out.empty() ? "met" : "missed: " + out.substr(2);
 }
 
 double milliseconds(const context &c, double cycles)
@@ -183,23 +309,10 @@ double milliseconds(const context &c, double cycles)
 	return 1e3 * cycles / c.here.cycles_a_second;
 }
 
-void write(context &c, csv &file, const family &f,
-	   const std::vector<request> &asked)
+void write(context &c, csv &file, const family &f)
 {
 	for (const setting &s : f.loads)
-		for (const auto &[lock, found] : f.found.at(s)) {
-			const by_row &all = f.found.at(s);
-			const series to_peer = ratios(
-				found.rate, all.at(best_of(all, f.asked)).rate);
-			std::string verdict = none;
-
-			for (const request &r : asked)
-				if (!is_peer(lock) && r.concerns(s)) {
-					verdict = missed(all, lock, to_peer,
-							 r.limit, r.limit_run);
-					if (verdict.empty())
-						verdict = "met";
-				}
+		for (const auto &[lock, found] : f.found.at(s))
 			file.add(
 				cells(lock)
 					.of(s.threads)
@@ -208,32 +321,77 @@ void write(context &c, csv &file, const family &f,
 					.of(s.section)
 					.of(s.writers)
 					.spread(found.rate, 0)
-					.spread(to_peer, 2)
+					.spread(to_peer(f, f.found.at(s),
+							found),
+						2)
 					.spread(found.fairness, 3)
 					.of(found.max_consecutive, 0)
 					.of(milliseconds(c, found.longest_wait),
 					    2)
-					.of(found.rate.size())
-					.of(verdict));
-		}
+					.of(verdict(f, s, lock))
+					.of(found.rate.size()));
 }
 
-void measure_loads(context &c)
+/* One load in a cell of the table. */
+std::string in_short(const context &c, const family &f, const setting &s,
+		     const std::string &lock)
 {
+	const by_row &found = f.found.at(s);
+	const contended &mine = found.at(lock);
+
+	return fixed(median(mine.rate) / 1e6, 2) + "; " +
+	       fixed(median(to_peer(f, found, mine)), 2) + "; " +
+	       fixed(median(mine.fairness), 2) + "; " +
+	       fixed(mine.max_consecutive, 0) + "; " +
+	       fixed(milliseconds(c, mine.longest_wait), 0);
+}
+
+void print(context &c, const family &f)
+{
+	const std::size_t lines = f.loads.size() / f.columns.size();
+	std::vector<std::string> heads = {"lock", "threads", "pinned", "data"};
+	std::vector<cells> table;
+
+	heads.insert(heads.end(), f.columns.begin(), f.columns.end());
+	for (std::size_t i = 0; i < lines; i++)
+		for (const sleeper &r : f.rows) {
+			const bool pinned =
+				f.loads[i].where == placement::own_core;
+			cells line(r.name);
+
+			line.of(f.loads[i].threads)
+				.of(pinned ? "yes" : "no")
+				.of(f.loads[i].data ? "yes" : "no");
+			for (std::size_t load = i; load < f.loads.size();
+			     load += lines)
+				line.of(in_short(c, f, f.loads[load], r.name));
+			table.push_back(line);
+		}
+	c.out.heading(f.name + " under load: M/s; to " + f.asked.back() +
+		      "; Jain's index; longest run; longest wait, ms");
+	c.out.say(markdown(heads, table));
+}
+
+} // namespace
+
+void measure_sleeping(context &c)
+{
+	const unsigned usual = c.stretch;
 	family mutexes("mutex", {"pthread_mutex"}, rows_for(4 * c.cores()));
 	family shared("shared_mutex", {"pthread_rwlock", "std::shared_mutex"},
 		      shared_rows_for(4 * c.cores()));
-	const std::vector<request> of_mutex = {
+
+	mutexes.requests = {
 		{"2 threads: rate >= pthread_mutex", 1.0, false,
 		 [](const setting &s) { return s.threads == 2; }},
 		{"4 threads a core: rate >= pthread_mutex, no run of 10000",
 		 1.0, true, [](const setting &s) { return s.threads != 2; }}};
-	const std::vector<request> of_shared = {
-		{"rate >= 1.1 x pthread_rwlock, std::shared_mutex", 1.1, false,
-		 [](const setting &s) { return s.writers != 1; }},
+	shared.requests = {
+		{"0, 10, 50 % writes: rate >= 1.1 x pthread_rwlock, "
+		 "std::shared_mutex",
+		 1.1, false, [](const setting &s) { return s.writers != 1; }},
 		{"1 % writes: rate >= pthread_rwlock, std::shared_mutex", 1.0,
 		 false, [](const setting &s) { return s.writers == 1; }}};
-
 	for (const unsigned section : {0u, 50u, 500u}) {
 		add_loads(c, mutexes, section, 100);
 		for (const unsigned writers : {0u, 10u, 50u})
@@ -247,34 +405,23 @@ void measure_loads(context &c)
 		mutexes.watched = 2;
 		shared.rounds = c.opts.rounds / 3;
 	}
-	measure(c, mutexes);
-	measure(c, shared);
 
+	c.stretch = 20; /* 40 ms: ten slices */
+	measure_turns(c);
+	measure_told(c, mutexes.rows);
 	csv file(c.file("sleeping.csv"),
 		 {"lock", "threads", "pinned", "data", "section_cycles",
 		  "writers", "rate_median", "rate_q1", "rate_q3", "to_peer",
 		  "to_peer_q1", "to_peer_q3", "jain", "jain_q1", "jain_q3",
-		  "max_consecutive", "longest_wait_ms", "rounds", "verdict"});
-	write(c, file, mutexes, of_mutex);
-	write(c, file, shared, of_shared);
-	c.out.heading("Locks that sleep, under load: acquisitions per second");
-	c.out.say(file.text());
-	for (const char *kind : {"", " (hosted)"}) {
-		for (const request &r : of_mutex)
-			judge(c, mutexes, std::string("mutex") + kind, r);
-		for (const request &r : of_shared)
-			judge(c, shared, std::string("shared_mutex") + kind, r);
+		  "max_consecutive", "longest_wait_ms", "verdict", "rounds"});
+	for (family *f : {&mutexes, &shared}) {
+		measure(c, *f);
+		write(c, file, *f);
+		print(c, *f);
+		for (const sleeper &r : f->rows)
+			if (!is_peer(r.name))
+				judge(c, *f, r.name);
 	}
-}
-
-} // namespace
-
-void measure_sleeping(context &c)
-{
-	const unsigned usual = c.stretch;
-
-	c.stretch = 20; /* 40 ms: ten slices */
-	measure_loads(c);
 	c.stretch = usual;
 }
 

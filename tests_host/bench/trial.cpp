@@ -12,15 +12,14 @@
 
 namespace bench {
 
-namespace {
-
-/* How often the calling thread lost its core to another. */
 long involuntary_switches()
 {
 	rusage used;
 
 	return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_nivcsw : 0;
 }
+
+namespace {
 
 /* The calling thread. */
 void move(unsigned thread, placement where)

@@ -13,10 +13,13 @@
 
 #include <klock/selftest/locks.hpp>
 
+#include <condition_variable>
 #include <mutex>
+#include <semaphore>
 #include <shared_mutex>
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #ifdef KLOCK_BENCH_WITH_TBB
 #include <oneapi/tbb/queuing_mutex.h>
@@ -27,6 +30,9 @@
 #ifdef KLOCK_BENCH_WITH_ABSEIL
 #include <absl/base/internal/spinlock.h>
 #include <absl/synchronization/mutex.h>
+#endif
+#ifdef KLOCK_BENCH_WITH_NSYNC
+#include <nsync.h>
 #endif
 
 namespace bench {
@@ -49,6 +55,13 @@ struct shared_peer {
 	static constexpr const char *name = Name.chars;
 	static constexpr bool fair = Fair;
 	static constexpr const char *counterpart = Family.chars;
+};
+
+/* What two threads hand a turn to and fro by. */
+template <text Name, typename T>
+struct turn_peer {
+	using type = T;
+	static constexpr const char *name = Name.chars;
 };
 
 /* The base of an adapter whose number of contenders does not matter. */
@@ -95,6 +108,45 @@ struct standard_shared_mutex : any_number {
 	void unlock_shared() { mutex.unlock_shared(); }
 	std::shared_mutex mutex;
 };
+
+struct system_semaphore {
+	system_semaphore() { sem_init(&units, 0, 0); }
+	void acquire() { sem_wait(&units); }
+	void release() { sem_post(&units); }
+	sem_t units;
+};
+
+struct standard_semaphore {
+	void acquire() { units.acquire(); }
+	void release() { units.release(); }
+	std::counting_semaphore<> units{0};
+};
+
+/* A mutex and its condition; who waits holds the mutex. */
+struct system_monitor : system_mutex {
+	void wait() { pthread_cond_wait(&changed, &mutex); }
+	void notify() { pthread_cond_signal(&changed); }
+	pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+};
+
+struct standard_monitor : standard_mutex {
+	void wait()
+	{
+		std::unique_lock held(mutex, std::adopt_lock);
+
+		changed.wait(held);
+		held.release();
+	}
+	void notify() { changed.notify_one(); }
+	std::condition_variable changed;
+};
+
+using semaphore_peers =
+	list<turn_peer<"sem_t", system_semaphore>,
+	     turn_peer<"std::counting_semaphore", standard_semaphore>>;
+using system_monitors =
+	list<turn_peer<"pthread_cond", system_monitor>,
+	     turn_peer<"std::condition_variable", standard_monitor>>;
 
 using system_shared_peers = list<
 	shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
@@ -289,6 +341,14 @@ struct abseil_mutex : any_number {
 	absl::Mutex mutex;
 };
 
+struct abseil_monitor : abseil_mutex {
+	void wait() { changed.Wait(&mutex); }
+	void notify() { changed.Signal(); }
+	absl::CondVar changed;
+};
+
+using abseil_monitors = list<turn_peer<"absl CondVar", abseil_monitor>>;
+
 using abseil_shared_peers =
 	list<shared_peer<"absl Mutex", abseil_mutex, false, "none">>;
 
@@ -296,6 +356,32 @@ using abseil_peers =
 	list<peer<"absl SpinLock", abseil_spinlock, service::none,
 		  "backoff_ttas_lock">,
 	     peer<"absl Mutex", abseil_mutex, service::none, "none">>;
+#endif
+
+#ifdef KLOCK_BENCH_WITH_NSYNC
+/* -- nsync's -- */
+
+struct nsync_mutex : any_number {
+	void lock() { nsync::nsync_mu_lock(&mutex); }
+	bool try_lock() { return nsync::nsync_mu_trylock(&mutex) != 0; }
+	void unlock() { nsync::nsync_mu_unlock(&mutex); }
+	void lock_shared() { nsync::nsync_mu_rlock(&mutex); }
+	void unlock_shared() { nsync::nsync_mu_runlock(&mutex); }
+	nsync::nsync_mu mutex = NSYNC_MU_INIT;
+};
+
+struct nsync_monitor : nsync_mutex {
+	void wait() { nsync::nsync_cv_wait(&changed, &mutex); }
+	void notify() { nsync::nsync_cv_signal(&changed); }
+	nsync::nsync_cv changed = NSYNC_CV_INIT;
+};
+
+using nsync_monitors = list<turn_peer<"nsync_cv", nsync_monitor>>;
+
+using nsync_shared_peers =
+	list<shared_peer<"nsync_mu", nsync_mutex, false, "none">>;
+
+using nsync_peers = list<peer<"nsync_mu", nsync_mutex, service::none, "none">>;
 #endif
 
 /* -- The table -- */
@@ -313,7 +399,23 @@ void for_each_peer(Visit visit)
 #ifdef KLOCK_BENCH_WITH_ABSEIL
 	abseil_peers::for_each(visit);
 #endif
+#ifdef KLOCK_BENCH_WITH_NSYNC
+	nsync_peers::for_each(visit);
+#endif
 	system_peers::for_each(visit);
+}
+
+/* Calls visit for each mutex with a condition. */
+template <typename Visit>
+void for_each_monitor(Visit visit)
+{
+#ifdef KLOCK_BENCH_WITH_ABSEIL
+	abseil_monitors::for_each(visit);
+#endif
+#ifdef KLOCK_BENCH_WITH_NSYNC
+	nsync_monitors::for_each(visit);
+#endif
+	system_monitors::for_each(visit);
 }
 
 /* Calls visit for each peer that readers share. */
@@ -329,6 +431,9 @@ void for_each_shared_peer(Visit visit)
 #ifdef KLOCK_BENCH_WITH_ABSEIL
 	abseil_shared_peers::for_each(visit);
 #endif
+#ifdef KLOCK_BENCH_WITH_NSYNC
+	nsync_shared_peers::for_each(visit);
+#endif
 	system_shared_peers::for_each(visit);
 }
 
@@ -343,6 +448,9 @@ inline constexpr const char *peers_not_found[] = {
 #endif
 #ifndef KLOCK_BENCH_WITH_ABSEIL
 	"Abseil (libabsl-dev)",
+#endif
+#ifndef KLOCK_BENCH_WITH_NSYNC
+	"nsync (libnsync-dev)",
 #endif
 	nullptr};
 
