@@ -721,7 +721,7 @@ struct contended {
 	series fairness;   /* Jain's */
 	/* Figures of the rounds that watch: */
 	series handoffs; /* share of critical sections after another thread's */
-	double max_consecutive = 0;
+	series runs;	 /* the longest of each round */
 	double longest_wait = 0; /* cycles */
 };
 

@@ -113,7 +113,7 @@ def wrong_verdicts(rows):
         if float(mine["to_peer"]) < limit + margin:
             yield "rate"
         if (not shared and mine["threads"] != "2"
-                and float(mine["max_consecutive"]) >= 10000):
+                and float(mine["longest_run"]) >= 10000):
             yield "run"
         for peer in lines:
             if (peer["verdict"] == "-"

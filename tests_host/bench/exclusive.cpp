@@ -165,7 +165,7 @@ void write(context &c, csv &file, const setting &s)
 					2)
 				.of(median(f.min_to_max), 3)
 				.of(median(f.fairness), 3)
-				.of(f.max_consecutive, 0)
+				.of(most(f.runs), 0)
 				.of(f.longest_wait, 0)
 				.of(median(f.handoffs), 3)
 				.of(f.rate.size()));

@@ -160,7 +160,7 @@ u32 base_for(const context &c, const setting &s)
 void add_up(const machine &here, const std::vector<own_line> &threads,
 	    watch watched, contended &to)
 {
-	u64 sum = 0, handoffs = 0, start = ~u64{0}, end = 0;
+	u64 sum = 0, handoffs = 0, run = 0, start = ~u64{0}, end = 0;
 	series shares;
 
 	for (const auto &[seen] : threads) {
@@ -169,9 +169,7 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 		start = std::min(start, seen.start);
 		end = std::max(end, seen.end);
 		shares.push_back(static_cast<double>(seen.acquisitions));
-		to.max_consecutive =
-			std::max(to.max_consecutive,
-				 static_cast<double>(seen.max_consecutive));
+		run = std::max(run, seen.max_consecutive);
 		to.longest_wait =
 			std::max(to.longest_wait,
 				 static_cast<double>(seen.longest_wait));
@@ -182,6 +180,7 @@ void add_up(const machine &here, const std::vector<own_line> &threads,
 	if (watched == watch::yes) {
 		to.handoffs.push_back(sum ? static_cast<double>(handoffs) / all
 					  : 0);
+		to.runs.push_back(static_cast<double>(run));
 		return;
 	}
 	to.rate.push_back(rate);
