@@ -149,7 +149,8 @@ turn_row turns_by(std::string name, const char *beside, bool peer)
 template <klock::plain_lock Inner>
 void add_turns(std::vector<turn_row> &rows, const std::string &kind)
 {
-	using semaphore = klock::bounded_semaphore<~u32{0}, Inner>;
+	using semaphore =
+		klock::bounded_semaphore<klock::semaphore::most, Inner>;
 
 	rows.push_back(turns_by<by_semaphores<semaphore>>("semaphore" + kind,
 							  "semaphores", false));
