@@ -2,8 +2,9 @@
 /*
  * irq - stands in front of the x86 port's: user mode has no interrupt flag
  *
- * CLI and STI fault there. Whatever else the bench measures is what a kernel
- * runs. What they would say is remembered: host_parking.hpp asks.
+ * CLI and STI fault there: a variable of the thread is the flag, which tells
+ * unpark() that it is called under an inner lock. Whatever else the bench
+ * measures is what a kernel runs.
  */
 #pragma once
 
@@ -11,15 +12,15 @@
 
 namespace klock::arch {
 
-using irq_state = bool;
+using irq_state = usize;
 
-inline thread_local constinit bool irq_flag = true;
+inline thread_local constinit irq_state irq_flag = 1;
 
 [[nodiscard]] inline irq_state irq_save()
 {
 	const irq_state before = irq_flag;
 
-	irq_flag = false;
+	irq_flag = 0;
 	asm volatile("" ::: "memory");
 	return before;
 }
