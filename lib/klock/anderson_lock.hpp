@@ -7,7 +7,7 @@
  *              opens the slot after its own.
  * Source:      Anderson, IEEE TPDS 1(1), 1990; Mellor-Crummey and Scott, ACM
  *              TOCS 9(1), 1991, section 2.3; we differ: the slot counter is
- *              set back each round, and so is right for any Slots.
+ *              set back before it wraps, and so is right for any Slots.
  * Use when:    the number of contenders is known, many of them wait, and there
  *              is memory for a line for each of them in each lock. Otherwise
  *              mcs_lock, which is smaller and as local.
@@ -36,16 +36,18 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/anderson
  *
- * The counter's end: the CPU that took number Slots subtracts Slots when it
- * enters. Until it releases, Slots - 1 others can arrive, so numbers stay below
- * 2 x Slots for ever, and 2^32 need not be a multiple of Slots.
+ * The counter's end: the CPU that took number `last`, a multiple of Slots,
+ * subtracts `last` when it enters. Until it releases, Slots - 1 others can
+ * arrive, so numbers stay below last + Slots for ever, and 2^32 need not be a
+ * multiple of Slots. It is rare, as a second read-modify-write costs as much
+ * as the first: set back each round, a lock of two slots costs half more.
  *
  * No try_lock: it would read a slot and then swap the counter. The ring may go
  * round in between: the counter is the same again, but the slot is closed, and
  * a try_lock that has taken it can neither wait nor leave.
  *
- * Cost:        uncontended: 1 RMW, and one more each round, 3 stores, 3 lines;
- *              handoff with w waiters: about 4 to 5 misses, whatever w is
+ * Cost:        uncontended: 1 RMW, 3 stores, 3 lines; handoff with w waiters:
+ *              about 4 to 5 misses, whatever w is
  *                                              Checked: sim/costs
  */
 #pragma once
@@ -56,10 +58,12 @@
 
 namespace klock {
 
-template <unsigned Slots>
+/* Rounds: after how many rounds the counter is set back. Tests take 1. */
+template <unsigned Slots, u32 Rounds = (u32{1} << 31) / (Slots ? Slots : 1)>
 struct anderson_lock {
 	static_assert(Slots >= 1, "a lock needs a slot");
-	static_assert(Slots <= u32{1} << 31, "two rounds fit the counter");
+	static_assert(Rounds >= 1 && u64{Rounds} * Slots <= u32{1} << 31,
+		      "a round more fits the counter");
 
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = Slots;
@@ -87,15 +91,18 @@ struct anderson_lock {
 
 		slots[mine].open.await_eq_acquire(1); /* O2 */
 		slots[mine].open.store_relaxed(0);
-		if (number == Slots)
-			next.fetch_add_relaxed(0u - Slots);
+		if (number == last)
+			next.fetch_add_relaxed(0u - last);
 		held.set(mine);
 	}
 
 	/* Only the holder may call it. */
 	void unlock()
 	{
-		slots[(held.get() + 1) % Slots].open.store_release(1); /* O3 */
+		const u32 mine = held.get();
+		const u32 after = mine + 1 == Slots ? 0 : mine + 1;
+
+		slots[after].open.store_release(1); /* O3 */
 	}
 
 	/* Whether somebody holds it: a hint, stale on arrival. */
@@ -107,6 +114,9 @@ struct anderson_lock {
 	}
 
       private:
+	/* The number whose CPU sets the counter back: slot 0's. */
+	static constexpr u32 last = Rounds * Slots;
+
 	struct slot {
 		constexpr slot() = default;
 		constexpr explicit slot(u8 v) : open(v) {}
@@ -116,7 +126,7 @@ struct anderson_lock {
 	};
 
 	/*
-	 * The next number to be taken, at most 2 x Slots. It comes first, as
+	 * The next number to be taken, at most last + Slots. It comes first, as
 	 * tests see by a lock's first bytes that a CPU has queued.
 	 */
 	alignas(cache_line) atomic<u32> next;

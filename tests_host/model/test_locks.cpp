@@ -6,6 +6,7 @@
 #include "lock_counts.hpp"
 #include "../checker/verdict.hpp"
 
+#include <klock/anderson_lock.hpp>
 #include <klock/atomic.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
@@ -335,6 +336,30 @@ TEST_CASE("locks: four CPUs, as many executions as pinned")
 		if (!has_many(k, &pinned::four))
 			as_pinned(k, four_by_one(), &pinned::four);
 	}
+}
+
+/*
+ * The list's lock takes 2^31 tickets until then. More executions than its row
+ * has: bringing the counter back falls between arrivals.
+ */
+TEST_CASE("locks: anderson_lock whose counter is set back each round")
+{
+	using klock::anderson_lock;
+	using klock::selftest::service;
+	using klock::selftest::subject;
+	const auto count = []<unsigned Slots>(std::vector<unsigned> sections) {
+		using set_back =
+			subject<"", anderson_lock<Slots, 1>, service::fifo>;
+		const result r =
+			exclusion(kind_of<set_back>, {.sections = sections});
+
+		good(r);
+		return r.complete;
+	};
+
+	CHECK(count.operator()<2>({2, 2}) == 10);
+	CHECK(count.operator()<3>({2, 2, 2}) == 198);
+	CHECK(count.operator()<4>({1, 1, 1, 1}) == 24);
 }
 
 TEST_CASE("locks: a row that is missing or wrong is named and told")

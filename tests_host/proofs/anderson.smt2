@@ -1,8 +1,9 @@
 ; SPDX-License-Identifier: MIT
-; anderson_lock: exclusion, and next that stays at 2 x Slots at most; any number
-; of CPUs, up to Slots, any number of slots. drawn, served: tickets without the
-; wrap; next = drawn - round + Slots: ticket `round`, a multiple of Slots, is
-; number Slots. Slot is what the code has by % Slots. pc: 0 outside, 1 waits, 2
+; anderson_lock: exclusion, and next that stays at Last + Slots at most; any
+; number of CPUs, up to Slots, any number of slots, any Last, a multiple of it.
+; drawn, served: tickets without the wrap; next = drawn - round + Last: ticket
+; `round`, a multiple of Last, is number Last. Slot is what the code has by %
+; Slots. pc: 0 outside, 1 waits, 2
 ; has seen its slot open, 3 has closed it, 4 in, next brought back. mine: its
 ; ticket; number: as the code drew it. entered: the slot of served is closed.
 ; open: the slots that are open are those of `served`, and none once it has
@@ -13,6 +14,8 @@
 ;   unlock: store_release
 (declare-const Slots Int)
 (assert (>= Slots 1))
+(declare-const Last Int)
+(assert (>= Last Slots))
 (declare-const drawn Int)
 (declare-const served Int)
 (declare-const round Int)
@@ -25,7 +28,7 @@
 (declare-const rounds Bool)
 (declare-const capacity Bool)
 (declare-const broken Bool)
-(define-fun next () Int (+ (- drawn round) Slots))
+(define-fun next () Int (+ (- drawn round) Last))
 (define-fun same_slot ((a Int) (b Int)) Bool (= (mod (- a b) Slots) 0))
 (define-fun is_open ((t Int)) Bool (and (not entered) (same_slot t served)))
 (define-fun one ((c context) (d Int) (s Int) (e Bool)) Bool
@@ -39,16 +42,16 @@
 ; Its number is its ticket's in this round, or in the one before.
 (define-fun numbered ((c context) (r Int)) Bool
   (=> (>= (pc c) 1) (or
-    (= (number c) (+ (- (mine c) r) Slots))
+    (= (number c) (+ (- (mine c) r) Last))
     (and
-      (= (number c) (+ (- (mine c) r) Slots Slots))
+      (= (number c) (+ (- (mine c) r) Last Last))
       (or
-        (< (- r Slots) (mine c) r)
-        (and (= (mine c) (- r Slots)) (= (pc c) 4)))))))
+        (< (- r Last) (mine c) r)
+        (and (= (mine c) (- r Last)) (= (pc c) 4)))))))
 (define-fun two ((a context) (b context)) Bool
   (=> (and (>= (pc a) 1) (>= (pc b) 1)) (distinct (mine a) (mine b))))
 (define-fun all ((d Int) (s Int) (e Bool) (r Int)) Bool
-  (and (<= s d) (=> e (< s d)) (<= (- r Slots) s r)))
+  (and (<= s d) (=> e (< s d)) (<= (- r Last) s r)))
 (define-fun after ((c context) (d Int) (s Int) (e Bool) (r Int)) Bool
   (and
     (all d s e r)
@@ -77,7 +80,7 @@
   (= (pc p) (pc i) 0)
   (= drawn served)
   (not entered)
-  (=> capacity (= (- round Slots) drawn))))
+  (=> capacity (= (- round Last) drawn))))
 (assert (=> broken (not (after p drawn served false round))))
 (check-sat-assuming (capacity broken))
 (check-sat-assuming (capacity))
@@ -120,7 +123,7 @@
 
 (push)
 (echo "anderson: lock goes on")
-(assert (and (= (pc p) 3) (distinct (number p) Slots)))
+(assert (and (= (pc p) 3) (distinct (number p) Last)))
 (assert (=> broken (not (after (to 4) drawn served entered round))))
 (check-sat-assuming (range apart rounds broken))
 (check-sat-assuming (range apart rounds))
@@ -129,8 +132,8 @@
 
 (push)
 (echo "anderson: lock brings next back")
-(assert (and (= (pc p) 3) (= (number p) Slots)))
-(assert (=> broken (not (after (to 4) drawn served entered (+ round Slots)))))
+(assert (and (= (pc p) 3) (= (number p) Last)))
+(assert (=> broken (not (after (to 4) drawn served entered (+ round Last)))))
 (check-sat-assuming (range apart rounds capacity broken))
 (check-sat-assuming (range apart rounds capacity))
 (check-sat-assuming (range apart rounds broken))
@@ -148,22 +151,25 @@
 (push)
 (echo "anderson: next stays")
 (assert true)
-(assert (=> broken (not (<= 0 next (* 2 Slots)))))
+(assert (=> broken (not (<= 0 next (+ Last Slots)))))
 (check-sat-assuming (range apart rounds capacity broken))
 (check-sat-assuming (range apart rounds capacity))
 (check-sat-assuming (range apart rounds broken))
 (pop)
 
-; They differ by a multiple of Slots, as round is one: it goes on by Slots
-; alone.
+; They differ by a multiple of Slots, as Last is one, and round: it goes on by
+; Last alone.
+(declare-const rounds_of_last Int)
 (declare-const done Int)
 
 (push)
 (echo "anderson: a number's slot is its ticket's")
-(assert (and (>= (pc p) 1) (=> capacity (= round (* Slots done)))))
+(assert (and (>= (pc p) 1) (=> capacity (and
+  (= Last (* Slots rounds_of_last))
+  (= round (* Slots done))))))
 (assert (=> broken (not (or
-  (= (- (number p) (mine p)) (* Slots (- 1 done)))
-  (= (- (number p) (mine p)) (* Slots (- 2 done)))))))
+  (= (- (number p) (mine p)) (* Slots (- rounds_of_last done)))
+  (= (- (number p) (mine p)) (* Slots (- (* 2 rounds_of_last) done)))))))
 (check-sat-assuming (rounds capacity broken))
 (check-sat-assuming (rounds capacity))
 (check-sat-assuming (rounds broken))
