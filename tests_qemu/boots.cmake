@@ -256,7 +256,7 @@ klock_boot(full watchdog_gcc-32 3 single "${stuck}" panic ${stands_pc}
 # ticket, both others have one; an NMI handler on CPU 0 would keep NMIs out.
 klock_boot(test watchdog_preemptable 3 single
 	"${stuck} without=nmis lock=preemptable_ticket_lock<u8>" panic
-	"next ticket 2, served 127" "bytes 02 ff 00")
+	"next ticket 2, served 0" "bytes 04 01 00")
 
 # A holder that waits for the answer to an IPI, of a CPU that waits for the lock
 # with interrupts off: hangs, with names; passes by lock(serve).

@@ -643,15 +643,16 @@ template <typename Counter>
 struct turn_watch {
 	/*
 	 * The tickets that this holder passed over, by the lock's state while
-	 * it holds: turn x 2 + 1. On turn it is the state that was left, and 1;
-	 * one less: a holder without a ticket, or one who was passed over.
+	 * it holds: the turn that it leaves x 2 + 1. The turn moves by one
+	 * where it was its own, and stays for a holder without a ticket, or one
+	 * who was passed over.
 	 */
 	u64 note(Counter held)
 	{
-		const Counter moved = static_cast<Counter>(held - left);
+		const Counter moved = static_cast<Counter>(held - left) / 2;
 
-		left = static_cast<Counter>(held + 1);
-		return moved == static_cast<Counter>(-1) ? 0 : moved / 2;
+		left = static_cast<Counter>(held - 1);
+		return moved ? moved - 1 : 0;
 	}
 
       private:

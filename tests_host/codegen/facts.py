@@ -27,6 +27,9 @@ class Expected(NamedTuple):
     retried: Union[int, tuple, None] = None
     # Bytes of lock() + unlock(), as two functions and inlined, x86-64 at -O2.
     most_bytes: Optional[int] = None
+    # Instructions of the two functions without what they call, which is where
+    # somebody waits, x86-64 at -O2.
+    most_own: Optional[int] = None
 
 
 def is_one_of(number, expected):
@@ -53,9 +56,9 @@ EXPECTATIONS = {
     # Without waiters its first; behind it a draw, and one to get in, which
     # clang writes down twice: for who seems late, and for who does not.
     "preemptable_ticket_lock<u8>": Expected(
-        locked=(3, 4), unlock_locked=0, retried=(1, 2)),
+        locked=(3, 4), unlock_locked=0, retried=(1, 2), most_own=15),
     "preemptable_ticket_lock<u16>": Expected(
-        locked=(3, 4), unlock_locked=0, retried=(1, 2)),
+        locked=(3, 4), unlock_locked=0, retried=(1, 2), most_own=15),
     "tas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "ttas_lock": Expected(locked=1, unlock_locked=0, retried=1),
     "backoff_ttas_lock": Expected(unlock_locked=0),
@@ -111,6 +114,7 @@ class Facts(NamedTuple):
     fences: int         # fences in that
     unlock_locked: int  # locked instructions in unlock() alone
     pauses: bool        # lock() waits in a loop that has a PAUSE
+    own: int            # instructions of lock() and unlock() themselves
 
 
 def is_padding(instruction):
@@ -164,7 +168,9 @@ def read(obj, scratch):
             code_bytes(code["pair"]), count_locked(code["pair"]),
             count_locked(loops["pair"]), count_fences(code["pair"]),
             count_locked(code["unlock"]),
-            any(_PAUSE.match(i.text) for i in loops["lock"])))
+            any(_PAUSE.match(i.text) for i in loops["lock"]),
+            sum(not is_padding(i) for verb in ("lock", "unlock")
+                for i in found[verbs[verb]].code)))
     return rows
 
 
@@ -179,6 +185,9 @@ def _against(row, expected, bits):
             row.unlock_locked != expected.unlock_locked:
         yield (f"unlock() has {row.unlock_locked} locked instructions, "
                f"expected {expected.unlock_locked}")
+    if bits == 64 and expected.most_own and row.own > expected.most_own:
+        yield (f"lock() and unlock() have {row.own} instructions, at most "
+               f"{expected.most_own} allowed")
     if expected.most_bytes is None or bits != 64:
         return
     if row.lock + row.unlock > expected.most_bytes:

@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ; preemptable_ticket_lock: exclusion, and a turn that never passes next; any
-; number of CPUs, u8 and u16. next, turn, state without the wrap; the code
-; compares states by `same`. Who has swapped `now` has it as state was: the two
+; number of CPUs, u8 and u16. next, turn, state without the wrap; the code has
+; place_of(next), and compares states by `same`. Who has swapped `now` has it as state was: the two
 ; are the same. p: its pc, its ticket (mine, without the wrap), what it swapped
 ; (now), what it stored (taken). pc: 0 outside, 1 has a ticket, waits; 2 has
 ; seen a free state `now`; 3 has swapped, settle() is to come; 4 in; 5 unlock
@@ -39,9 +39,9 @@
 (define-fun same ((a Int) (b Int)) Bool (= (wrapped (- a b)) 0))
 (define-fun distance ((from Int) (to Int)) Int (wrapped (- to from)))
 (define-fun place_of ((ticket Int)) Int (* 2 ticket))
-(define-fun before ((now Int)) Int (- now 1))
-(define-fun successor ((now Int)) Int (+ now 1))
+(define-fun held_by ((place Int)) Int (+ place 3))
 (define-fun is_held ((st Int)) Bool (= (mod st 2) 1))
+(define-fun toggled ((st Int)) Int (ite (is_held st) (- st 1) (+ st 1)))
 (define-fun in ((pc Int)) Bool (<= 3 pc 5))
 
 ; Whether a state is free or held is told by its lowest bit alone.
@@ -58,7 +58,7 @@
     (<= tu nx)
     (=> (not (is_held st)) (= st (place_of tu)))
     (=> (= pc 3) (= n (place_of tu)))
-    (=> (<= 4 pc 5) (= (successor st) (place_of tu)))))
+    (=> (<= 4 pc 5) (= (toggled st) (place_of tu)))))
 (define-fun two ((a Int) (b Int)) Bool (not (and (in a) (in b))))
 (define-fun to_serve ((tu Int) (nx Int) (lv Bool)) Bool
   (=> (and (<= tu k) (< k nx)) lv))
@@ -85,7 +85,7 @@
 (define-fun to_come () Bool
   (< (distance now (place_of mine)) (distance now (place_of next))))
 (define-fun settled () Int
-  (ite to_come (successor (place_of mine)) (before now)))
+  (ite to_come (held_by (place_of mine)) (toggled now)))
 (define-fun new_turn () Int
   (ite to_come (+ turn (div (distance now (place_of mine)) 2) 1) turn))
 
@@ -123,13 +123,13 @@
 (check-sat-assuming (parity turns alone broken))
 (pop)
 
-; Whatever it guesses: the holder's place, or the turn one back.
+; Whatever it guesses: the turn behind its own, or as it is.
 (push)
 (echo "preemptable: lock_in_turn swaps")
 (assert (and
   (= pc_p 2)
   (same state now)
-  (or (= taken (before state)) (= taken (successor (place_of mine))))))
+  (or (= taken (toggled state)) (= taken (held_by (place_of mine))))))
 (assert (=> broken (not (after 3 state taken turn next))))
 (check-sat-assuming (parity turns alone broken))
 (check-sat-assuming (parity turns alone))
@@ -150,8 +150,8 @@
 (echo "preemptable: settle")
 (assert (= pc_p 3))
 (assert (=> broken (not (and
-  (after 4 now (before (place_of new_turn)) new_turn next)
-  (same settled (before (place_of new_turn)))
+  (after 4 now (toggled (place_of new_turn)) new_turn next)
+  (same settled (toggled (place_of new_turn)))
   (<= turn new_turn next)))))
 (check-sat-assuming (parity turns alone broken))
 (check-sat-assuming (parity turns alone))
@@ -182,7 +182,7 @@
 (push)
 (echo "preemptable: unlock stores state")
 (assert (= pc_p 5))
-(assert (=> broken (not (after 0 now (successor now) turn next))))
+(assert (=> broken (not (after 0 now (toggled now) turn next))))
 (check-sat-assuming (parity turns alone broken))
 (check-sat-assuming (parity turns alone))
 (check-sat-assuming (parity turns broken))
@@ -192,7 +192,7 @@
 (push)
 (echo "preemptable: try_lock swaps")
 (assert (and (= pc_p 6) (same state now)))
-(assert (=> broken (not (after 4 now (before state) turn next))))
+(assert (=> broken (not (after 4 now (toggled state) turn next))))
 (check-sat-assuming (parity turns alone broken))
 (check-sat-assuming (parity turns alone))
 (check-sat-assuming (turns alone broken))

@@ -685,7 +685,7 @@ TEST_CASE("preemptable_ticket_lock: in turn, whoever else looks, at every wrap")
 {
 	stage<lock8> s(7);
 
-	/* 6 tickets a round: the turn wraps at 128, the tickets at 256. */
+	/* 6 tickets a round, of 128 until they wrap. */
 	for (unsigned round = 0; round < 100; round++) {
 		all_come(s);
 		CHECK(s.lock.is_contended());

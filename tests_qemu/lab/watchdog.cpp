@@ -18,11 +18,11 @@ using klock::u8;
 
 namespace {
 
-/* The turn without that bit; tickets as far as it counts. */
-void drop_held_bit(lock_state &s, klock::usize size)
+/* The turn without that bit, and the next ticket, which counts by twos, too. */
+void drop_held_bit(lock_state &s)
 {
 	s.owner >>= 1;
-	s.next &= (u32{1} << (8 * size - 1)) - 1;
+	s.next >>= 1;
 }
 
 } // namespace
@@ -45,7 +45,7 @@ lock_state describe(const void *lock, const lock_shape &shape)
 		s.owner |= u32{at[from.owner + i]} << 8 * i;
 	}
 	if (shape.has_held_bit)
-		drop_held_bit(s, shape.ticket_size);
+		drop_held_bit(s);
 	return s;
 }
 

@@ -54,7 +54,7 @@ inline constexpr ticket_places
 	places_in<klock::preemptable_ticket_lock<Counter, Patience>>{
 		0, sizeof(Counter)};
 
-/* Whether the turn counts by twos: below it is a bit, of who holds. */
+/* Whether both count by twos: below the turn is a bit, of who holds. */
 template <typename L>
 inline constexpr bool has_held_bit = false;
 template <typename Counter, klock::u32 Patience>

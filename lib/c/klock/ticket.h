@@ -26,7 +26,7 @@ extern "C" {
 #define KLOCK_TICKET_INIT_HELD {0, 1}
 #define KLOCK_NARROW_TICKET_INIT_HELD(bits) {1 << (8 - (bits))}
 #define KLOCK_PADDED_TICKET_INIT_HELD {1, 0}
-#define KLOCK_PREEMPTABLE_TICKET_INIT_HELD {1, 1}
+#define KLOCK_PREEMPTABLE_TICKET_INIT_HELD {0, 1}
 /* clang-format on */
 
 /* The capacities of ticket, padded and proportional locks. */

@@ -832,22 +832,16 @@ using place_again = timed_ring<when_giving_up::draws_anew>;
 struct turn_base {
 	static constexpr u64 max_contenders = 64;
 
-	void unlock()
-	{
-		state.store_release(static_cast<u8>(state.load_relaxed() + 1));
-	}
+	void unlock() { state.store_release(state.load_relaxed() ^ 1); }
 
       protected:
-	constexpr explicit turn_base(u8 served)
-	    : next(served), state(static_cast<u8>(served << 1))
-	{
-	}
+	constexpr explicit turn_base(u8 first) : next(first), state(first) {}
 
 	/* may_take(turn, place): whether its wait ends; late: what it stores */
 	template <typename MayTake, typename Late>
 	void take(MayTake may_take, Late late)
 	{
-		const u8 mine = static_cast<u8>(next.fetch_add_relaxed(1) << 1);
+		const u8 mine = next.fetch_add_relaxed(2);
 		u8 now;
 
 		do {
@@ -858,8 +852,8 @@ struct turn_base {
 			if (give_up)
 				return;
 		} while (!state.compare_exchange_acquire(
-			now, late(now, mine) ? static_cast<u8>(now - 1)
-					     : static_cast<u8>(mine + 1)));
+			now,
+			late(now, mine) ? now ^ 1 : static_cast<u8>(mine + 3)));
 	}
 
       private:
@@ -872,7 +866,7 @@ struct turn_base {
  * the turn, a ticket that has already wrapped is taken for late. Starts there.
  */
 struct late_by_less : turn_base {
-	constexpr late_by_less() : turn_base(126) {}
+	constexpr late_by_less() : turn_base(252) {}
 	void lock()
 	{
 		const auto late = [](u8 turn, u8 place) {
