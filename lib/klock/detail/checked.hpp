@@ -13,6 +13,7 @@
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/detail/text.hpp>
+#include <klock/detail/unparked.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
