@@ -32,13 +32,16 @@ RULES = [
                                 "klock/arch/*.hpp"),
     ("lib/klock/order/*",       BLOCKS + "klock/detail/*.hpp klock/tas_lock.hpp "
                                 "klock/order/*.hpp"),
-    ("lib/klock/selftest/*",    "klock/*.hpp klock/selftest/*.hpp"),
+    ("lib/klock/selftest/*",    "klock/*.hpp klock/selftest/*.hpp "
+                                "klock/detail/unparked.hpp"),
     ("lib/klock/*",             HEADERS),
     ("lib/c/klock/*.h",         "klock/*.h"),
     ("lib/c/*",                 HEADERS + "klock/*.h klock/arch/irq.hpp"),
     ("lib/analysis/*",          "klock/*.hpp"),
     ("lib/preempted/*",         '"../../../klock/detail/taking.hpp"'),
-    ("lib/arch/hosted/klock/host_parking.hpp", "klock/*.hpp *.h"),
+    ("lib/unparked/*",          "klock/irq.hpp klock/os.hpp"),
+    ("lib/arch/hosted/klock/host_parking.hpp",
+                                "klock/*.hpp klock/detail/unparked.hpp *.h"),
     ("lib/arch/hosted/*",       PORT + "*.h"),
     ("lib/arch/*",              PORT + "stddef.h stdint.h"),
 ]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each mistake in a kernel's functions about threads is named.
+ * Each mistake in a kernel's functions about threads is named. Compiled with
+ * lib/unparked in front.
  */
 #include <klock/selftest/parking.hpp>
 
@@ -36,6 +37,9 @@ enum mistake {
 	switches_at_once,
 	switches_on_one_cpu,
 	waits_for_the_sleep,
+	switches_behind, /* no mistake */
+	switches_in_a_section,
+	interrupts_off_behind,
 };
 
 mistake in_the_next_threads;
@@ -120,14 +124,20 @@ void give_unless_busy(sleeper &to)
 	to.busy = false;
 }
 
+/* The thread that was woken last, or null; how often it had given its CPU away
+ * by then. */
+struct woken {
+	sleeper *who = nullptr;
+	unsigned given_away = 0;
+};
+thread_local woken last;
+
 /* As where the woken thread runs at once, on the waker's CPU: the waker goes on
  * when that thread gives the CPU away. */
-void switch_to(sleeper &to, bool was_asleep)
+void switch_to_woken()
 {
-	const unsigned before = to.given_away;
-
-	only_one_runs = was_asleep && to.made == switches_on_one_cpu;
-	while (was_asleep && to.given_away == before)
+	only_one_runs = last.who && last.who->made != switches_at_once;
+	while (last.who && last.who->given_away == last.given_away)
 		std::this_thread::yield();
 	only_one_runs = false;
 }
@@ -199,8 +209,8 @@ void klock_os_unpark(klock::usize thread)
 	if (made == waits_for_the_sleep)
 		await_sleep(to);
 	std::unique_lock held(to.lock);
-	const bool was_asleep = to.asleep;
 
+	last = {to.asleep ? &to : nullptr, to.given_away};
 	if (made == wakes_nobody
 		    ? !to.asleep
 		    : made != lost_where_nobody_sleeps || to.asleep)
@@ -210,7 +220,16 @@ void klock_os_unpark(klock::usize thread)
 	to.woken.notify_one();
 	held.unlock();
 	if (made == switches_at_once || made == switches_on_one_cpu)
-		switch_to(to, was_asleep);
+		switch_to_woken();
+}
+
+void klock_os_unparked(void)
+{
+	if (mine.made == switches_in_a_section ||
+	    (mine.made == switches_behind && klock::irqs_enabled()))
+		switch_to_woken();
+	if (mine.made == interrupts_off_behind)
+		klock::arch::fake::irq_flag = false;
 }
 }
 
@@ -239,9 +258,12 @@ TEST_CASE("parking: each mistake in a kernel's functions is named", "[parking]")
 		{switches_at_once, "switches to the thread that it wakes"},
 		{switches_on_one_cpu, "switches to the thread that it wakes"},
 		{waits_for_the_sleep, "or waits for it"},
+		{switches_in_a_section, "klock_os_unparked() switches"},
+		{interrupts_off_behind, "klock_os_unparked() turns interrupts"},
 	};
 
 	CHECK(named(none) == nullptr);
+	CHECK(named(switches_behind) == nullptr);
 	for (const auto &one : all) {
 		const char *const said = named(one.which);
 

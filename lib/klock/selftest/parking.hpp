@@ -14,7 +14,9 @@
  * function never wakes stay asleep: end the run then.
  *
  * As klock does, it unparks with a spin lock held and interrupts off, and the
- * woken thread takes that lock next.
+ * woken thread takes that lock next. Then, with lib/unparked, it calls
+ * klock_os_unparked(): behind that lock with interrupts on, or inside another
+ * section of the caller's.
  *
  * Not found: a missing memory order that this machine's CPUs do not show. Model
  * checking the functions finds those (model/README.md). On one CPU, an unpark
@@ -24,6 +26,7 @@
 
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
+#include <klock/detail/unparked.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 #include <klock/selftest/parts.hpp>
@@ -68,6 +71,8 @@ struct parking_test {
 		atomic<u32> other_word;
 		/* the lock that it holds while it unparks */
 		atomic<bool> inner;
+		/* how often it has unparked */
+		u32 given = 0;
 	};
 
 	/* More returns in a row than a correct park() makes. */
@@ -79,6 +84,9 @@ struct parking_test {
 	static constexpr const char *runs_first =
 		"klock_os_unpark() switches to the thread that it wakes, or "
 		"waits for it: it must return first";
+	static constexpr const char *hook_switches =
+		"klock_os_unparked() switches to a thread with interrupts off: "
+		"the caller may hold a spin lock";
 
 	const char *all_of(const parking_world &w, bool is_timed)
 	{
@@ -89,6 +97,7 @@ struct parking_test {
 		timed = is_timed;
 		found.store_relaxed(nullptr);
 		giving.store_relaxed(0);
+		telling.store_relaxed(0);
 		at_work(2, &parking_test::park_after_unpark);
 		hang_if([this] { return steps.load_acquire() == 2; },
 			"a park sleeps although there is a permit: "
@@ -291,27 +300,52 @@ struct parking_test {
 			idle = now == before ? idle + 1 : 0;
 			before = now;
 			if (idle == world.patience)
-				note(giving.load_relaxed() ? runs_first
-							   : otherwise);
+				note(giving.load_relaxed()    ? runs_first
+				     : telling.load_relaxed() ? hook_switches
+							      : otherwise);
 			world.pause();
 		}
 	}
 
-	/* Unparks with interrupts off and a spin lock held, as klock does. */
+	/*
+	 * Unparks with interrupts off and a spin lock held, as klock does. What
+	 * the kernel does behind that lock, it does every other time in a
+	 * section of the caller's, which the lock stands for.
+	 */
 	void give(unsigned me, unsigned to)
 	{
 		const irq_state before = irq_save();
 		atomic<bool> &mine = workers[me].inner;
+		const bool in_a_section = workers[me].given++ % 2;
 
 		if (take(mine)) {
 			giving.fetch_add_relaxed(1);
 			klock_os_unpark(workers[to].handle.load_relaxed());
 			giving.fetch_add_relaxed(~u32{0});
+			if (irqs_enabled())
+				note("klock_os_unpark() turns interrupts on");
+			if (in_a_section) {
+				telling.fetch_add_relaxed(1);
+				call_hook();
+				telling.fetch_add_relaxed(~u32{0});
+			}
 			mine.store_relaxed(false);
 		}
-		if (irqs_enabled())
-			note("klock_os_unpark() turns interrupts on");
 		irq_restore(before);
+		if (!in_a_section)
+			call_hook();
+	}
+
+	/* klock_os_unparked(), if it is called here. */
+	void call_hook()
+	{
+		const bool on = irqs_enabled();
+		const irq_state as_they_are = irq_save();
+
+		irq_restore(as_they_are);
+		arch::unparked(as_they_are);
+		if (irqs_enabled() != on)
+			note("klock_os_unparked() turns interrupts on or off");
 	}
 
 	/* Parks once, and then takes its waker's lock. The third thread does
@@ -343,7 +377,8 @@ struct parking_test {
 			    !inner.exchange_relaxed(true))
 				return true;
 			if (looks == too_long)
-				note(runs_first);
+				note(telling.load_relaxed() ? hook_switches
+							    : runs_first);
 			cpu_relax();
 		}
 		return false;
@@ -367,6 +402,8 @@ struct parking_test {
 	atomic<u32> steps, parks, ready, finished, gone;
 	/* calls of klock_os_unpark() that have not returned */
 	atomic<u32> giving;
+	/* calls of klock_os_unparked() in a section that have not returned */
+	atomic<u32> telling;
 	atomic<bool> leaving;
 	worker workers[3];
 };
