@@ -113,7 +113,7 @@ enum class seeded : u32 {
 	lost_count,    /* counts: an acquisition is not made */
 	too_few,       /* measure: half of the acquisitions */
 	percentiles,   /* median and 99 % change places */
-	no_work,       /* instructions, pairs: nothing is measured */
+	no_work,       /* instructions, pairs, sleep: nothing is measured */
 	silent_cpu,    /* stuck: a CPU does not answer the watchdog */
 };
 

@@ -6,7 +6,8 @@
  * IPI wakes it. First klock's own test of the four functions below, then a row
  * for each lock, woken by threads and by timer interrupts: every wake-up is
  * accounted for. Then mistakes, in the functions and in their use, each of
- * which must be found.
+ * which must be found. At last, how long a wake keeps the inner lock, with the
+ * IPI inside it and behind it: in instructions under icount.
  */
 #include "jobs.hpp"
 
@@ -36,12 +37,15 @@ constexpr u64 never = ~u64{0};
 
 enum class mistake { none, looks_with_interrupts_on, sends_no_ipi };
 constinit mistake made = mistake::none;
-constinit bool spins = false; /* fault=nobody_sleeps */
+constinit bool spins = false;	     /* fault=nobody_sleeps */
+constinit bool sends_inside = false; /* the IPI: in unpark(), not behind it */
 
 /* Its own to write but for the permit; `given` is of those that it gave. */
 struct alignas(klock::cache_line) cpu_thread {
 	atomic<u32> permit;
 	u64 given = 0, taken = 0, sleeps = 0;
+	/* CPUs that it has woken and sends an IPI to, a bit each */
+	atomic<u32> woken[(most_cpus + 31) / 32];
 };
 constinit cpu_thread threads[most_cpus];
 constinit atomic<bool> slept; /* somebody has */
@@ -99,18 +103,39 @@ bool klock_os_park_until(klock::u64 deadline)
 	return lab::park_until(deadline);
 }
 
-/* Not where the permit was there: its IPI is on the way, or was taken. What
- * the IPI finds is there before it: send_ipi() has the machine's barrier. */
+/* Not where the permit was there: its IPI is on the way, or was taken. */
 void klock_os_unpark(klock::usize thread)
 {
 	using namespace lab;
 	const unsigned cpu = static_cast<unsigned>(thread);
+	cpu_thread &mine = threads[boot::this_cpu()];
 
 	if (threads[cpu].permit.exchange_release(1))
 		return;
-	threads[boot::this_cpu()].given++;
-	if (cpu != boot::this_cpu() && made != mistake::sends_no_ipi)
-		boot::send_ipi(cpu, wake_vector);
+	mine.given++;
+	if (cpu == boot::this_cpu() || made == mistake::sends_no_ipi)
+		return;
+	if (sends_inside)
+		return boot::send_ipi(cpu, wake_vector);
+	mine.woken[cpu / 32].fetch_or_relaxed(1u << cpu % 32);
+}
+
+/* A handler may come in between. What the IPI finds is there before it:
+ * send_ipi() has the machine's barrier. */
+void klock_os_unparked(void)
+{
+	auto &words = lab::threads[boot::this_cpu()].woken;
+	unsigned first = 0;
+
+	for (auto &word : words) {
+		klock::u32 left =
+			word.load_relaxed() ? word.exchange_relaxed(0) : 0;
+
+		for (unsigned cpu = first; left; cpu++, left >>= 1)
+			if (left & 1)
+				boot::send_ipi(cpu, lab::wake_vector);
+		first += 32;
+	}
 }
 }
 
@@ -366,11 +391,104 @@ void find_mistakes(const options &o)
 	find_in_use(o, sleepers::mistakes[1], "wakes, then makes it true");
 }
 
+/* -- How long a wake keeps the inner lock -- */
+
+/* Cycles for which each CPU's last section of an inner lock held it. */
+constinit u64 kept[2];
+
+using inner_lock = klock::detail::sleepers_lock;
+
+struct timed_lock : inner_lock {
+	void lock()
+	{
+		inner_lock::lock();
+		since = klock::cycles();
+	}
+	void unlock()
+	{
+		kept[boot::this_cpu()] = klock::cycles() - since;
+		inner_lock::unlock();
+	}
+
+      private:
+	u64 since = 0;
+};
+
+using wakes = sleepers::wakes<timed_lock>;
+
+constexpr u32 wakes_each = 100;
+constinit const wakes::row *measured = nullptr;
+constinit atomic<u32> begun, ended; /* waits */
+constinit u64 shortest = 0;
+
+/* CPU 0 wakes CPU 1. */
+void wake_or_wait(unsigned cpu, void *)
+{
+	for (u32 i = 1; i <= wakes_each; i++) {
+		if (cpu == 1) {
+			begun.await_eq_acquire(i);
+			measured->wait();
+			ended.store_release(i);
+			continue;
+		}
+		measured->prepare();
+		slept.store_relaxed(false);
+		begun.store_release(i);
+		slept.await_eq_acquire(true);
+		klock::relax_for(100); /* from the count to the sleep itself */
+		measured->wake();
+		if (kept[0] < shortest)
+			shortest = kept[0];
+		ended.await_eq_acquire(i);
+	}
+}
+
+u64 shortest_section(const wakes::row &what, bool inside)
+{
+	reset_threads();
+	begun.store_relaxed(0);
+	ended.store_relaxed(0);
+	measured = &what;
+	shortest = never;
+	sends_inside = inside;
+	boot::run_on_cpus(2, wake_or_wait, nullptr);
+	sends_inside = false;
+	return shortest;
+}
+
+void measure_wakes(const options &o)
+{
+	const char *wrong = nullptr;
+
+	if (boot::cpu_count() < 2 || spins)
+		return print_skipped(o, "wakes", "it takes 2 CPUs that sleep");
+	/* RISC-V's, too, of 100 instructions. */
+	if (boot::coarse_step_ns() || boot::cycles_to_ns(1) > 20)
+		return print_skipped(o, "wakes",
+				     "the clock's steps are too long");
+	running = nullptr;
+	for (const wakes::row &one : wakes::rows) {
+		const u64 inside = shortest_section(one, true);
+		const u64 behind =
+			shortest_section(one, asks_for(seeded::no_work));
+
+		boot::print("%s%s: keeps the inner lock for %u cycles, with "
+			    "the IPI behind it for %u\n",
+			    o.output == mode::tap ? "# " : "", one.name, inside,
+			    behind);
+		if (behind >= inside)
+			wrong = "the inner lock is kept for no less with the "
+				"IPI behind it";
+	}
+	note_row("wakes", wrong);
+	print_verdict(o, "wakes", wrong);
+}
+
 } // namespace
 
 int run_sleep(const options &o)
 {
-	constexpr unsigned others = 6;
+	constexpr unsigned others = 7;
 
 	spins = asks_for(seeded::nobody_sleeps);
 	begin_report(
@@ -394,6 +512,7 @@ int run_sleep(const options &o)
 				  run_row(one, o, o.cpus[i], stuck::is_a_bug));
 		}
 	find_mistakes(o);
+	measure_wakes(o);
 	return end_report();
 }
 

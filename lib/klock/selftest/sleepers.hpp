@@ -316,4 +316,54 @@ inline constexpr row mistakes[] = {
 	{"wakes_too_early", wait_for_one, wake_too_early, nullptr},
 };
 
+/*
+ * A wake by each lock: a thread prepares it, another waits, the first wakes it.
+ * Inner: the locks' inner lock.
+ */
+template <plain_lock Inner>
+struct wakes {
+	struct row {
+		const char *name;
+		void (*prepare)(), (*wait)(), (*wake)();
+	};
+
+	static inline constinit patient_mutex<8, Inner> one;
+	static inline constinit patient_shared_mutex<8, Inner> shared;
+	static inline constinit bounded_semaphore<1, Inner> units;
+	static inline constinit condition_with<Inner> changed;
+	static inline constinit mutex changes_lock;
+	static inline constinit completion_with<Inner> done;
+	static inline constinit wait_queue_with<Inner> queue;
+	static inline constinit bool ready = false;
+
+	template <auto &Lock>
+	static void lock_and_unlock()
+	{
+		Lock.lock();
+		Lock.unlock();
+	}
+	static void wait_for_change()
+	{
+		guard held(changes_lock);
+
+		changed.wait(held);
+	}
+
+	static constexpr row rows[] = {
+		{"mutex.unlock", [] { one.lock(); }, lock_and_unlock<one>,
+		 [] { one.unlock(); }},
+		{"shared_mutex.unlock", [] { shared.lock(); },
+		 lock_and_unlock<shared>, [] { shared.unlock(); }},
+		{"semaphore.release", [] {}, [] { units.acquire(); },
+		 [] { (void)units.release(); }},
+		{"condition.notify_one", [] {}, wait_for_change,
+		 [] { changed.notify_one(); }},
+		{"completion.set", [] { done.reset(); }, [] { done.wait(); },
+		 [] { done.set(); }},
+		{"wait_queue.wake_one", [] { ready = false; },
+		 [] { queue.wait([] { return ready; }); },
+		 [] { queue.wake_one([] { ready = true; }); }},
+	};
+};
+
 } // namespace klock::selftest::sleepers
