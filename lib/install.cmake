@@ -35,7 +35,8 @@ if(KLOCK_ENGINES)
 		DESTINATION ${KLOCK_INCLUDES}/model_std)
 endif()
 
-install(DIRECTORY klock arch c analysis preempted DESTINATION ${KLOCK_INCLUDES}
+install(DIRECTORY klock arch c analysis preempted unparked
+	DESTINATION ${KLOCK_INCLUDES}
 	FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/klock)

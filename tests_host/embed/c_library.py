@@ -194,7 +194,7 @@ def own_functions_about_threads_win(case):
     built = library(case, "sleep", "-O0", "hosted", families="sleep", CXX="g++")
     weak = re.findall(r"(\w+)\.o:\w+ W klock_os_",
                       case.must("nm", "-A", built))
-    case.expect(weak == ["host_parking"] * 4, f"weak in {weak}")
+    case.expect(weak == ["host_parking"] * 5, f"weak in {weak}")
     case.must("g++", "-std=c++20", "-O2", *STRICT, "-U__linux__",
               *case.includes("hosted"), "-include", "klock/host_parking.hpp",
               "-xc++", "-c", "/dev/null", "-o", "own.o")
@@ -202,6 +202,14 @@ def own_functions_about_threads_win(case):
          "readers meet, writers are alone", "own.o")
     case.expect("syscall" not in case.must("nm", "-u", "program"),
                 "the archive's futex is used, too")
+
+
+def wakes_go_on_behind_the_lock(case):
+    """In a library that is made with lib/unparked, and in no other."""
+    for name, flags in (("behind", "-O0 -I../unparked"), ("inside", "-O0")):
+        built = library(case, name, flags, families="sleep", CXX="g++")
+        calls = "klock_os_unparked" in case.must("nm", "-u", built)
+        case.expect(calls == (name == "behind"), f"{flags}: calls: {calls}")
 
 
 # Declarations that the headers' examples use and do not show.
@@ -292,8 +300,8 @@ ONCE = {"klock_two_ports_in_one_program", "klock_two_versions_in_one_program"}
 OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
       "klock_os_thread", "klock_os_park", "klock_os_park_until",
-      "klock_os_unpark", "klock_os_irq_depth", "klock_os_preempt_off",
-      "klock_os_preempt_on"}
+      "klock_os_unpark", "klock_os_unparked", "klock_os_irq_depth",
+      "klock_os_preempt_off", "klock_os_preempt_on"}
 # The sources that may ask for what klock/os.hpp names.
 ASK = {"once", "queued", "order", "sleep", "irq_depth", "placed"}
 
@@ -809,10 +817,10 @@ CASES = {
     "c_library": [
         headers_alone, public_names_are_prefixed, wrong_kinds_are_refused,
         version_is_the_one, programs_in_c, own_functions_about_threads_win,
-        header_examples, interrupts_off_first_back_last,
-        c_and_cpp_share_one_lock, archive_is_the_header,
-        a_kernel_gets_what_it_calls, asks_for_nothing, table_is_the_header,
-        each_verb_has_every_form],
+        wakes_go_on_behind_the_lock, header_examples,
+        interrupts_off_first_back_last, c_and_cpp_share_one_lock,
+        archive_is_the_header, a_kernel_gets_what_it_calls, asks_for_nothing,
+        table_is_the_header, each_verb_has_every_form],
     "c_make": [
         families_are_chosen, make_notices_changed_flags,
         make_works_with_blanks, pkg_config_works_with_blanks,

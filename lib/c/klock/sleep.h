@@ -36,6 +36,8 @@ __SIZE_TYPE__ klock_os_thread(void);
 void klock_os_park(void);
 _Bool klock_os_park_until(unsigned long long deadline);
 void klock_os_unpark(__SIZE_TYPE__ thread);
+/* If the library is made with CXXFLAGS=-I../unparked. */
+void klock_os_unparked(void);
 #endif
 
 /* clang-format off */
