@@ -14,7 +14,7 @@
  *              queues under the same lock. The change that makes it true, and
  *              the wake-up, are under it, too. So no wake-up falls between the
  *              check and the sleep. A woken waiter checks again; if another was
- *              faster, it sleeps on. It keeps its place in the queue until it
+ *              faster, it sleeps on. It stays where it is in the queue until it
  *              leaves: wake_one() wakes the first that has not been woken yet.
  * Source:      sleep and wakeup of the field (xv6, Linux's wait_event), with
  *              the change inside; the proof is ours: detail/sleeping.hpp.
@@ -26,8 +26,8 @@
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
  * Lifetime:    the thread woken by the last wake may free it
  *                              Checked: model/sleep: freed by the last
- * Fairness:    FIFO: a waiter keeps its place, however often it was woken and
- *              found nothing left      Checked: unit/sleep: wait_queue
+ * Fairness:    FIFO: a waiter stays where it is, however often it was woken
+ *              and found nothing left      Checked: unit/sleep: wait_queue
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
  * Context:     waits: threads, interrupts on, no spin lock held. wake_one(),

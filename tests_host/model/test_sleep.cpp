@@ -373,7 +373,8 @@ TEST_CASE("sleep: orders needed")
 		o.sections = {1, 1};
 		return enough(sections<unit>(o, "ll")) ||
 		       enough(sections<unit>(o, "tl")) ||
-		       enough(sections<unit>(o, "Ll"));
+		       enough(sections<unit>(o, "Ll")) ||
+		       enough(freed<unit>(o, "Ll"));
 	};
 	constexpr auto of_completion = [](const options &how, auto enough) {
 		options o = how;
