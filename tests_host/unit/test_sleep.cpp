@@ -175,6 +175,8 @@ TEST_CASE("sleep: sizes, and what zero bytes are")
 	static_assert(sizeof(semaphore) == 8 + sizeof(void *));
 	static_assert(sizeof(shared_mutex) == 8 + sizeof(void *));
 	static_assert(sizeof(klock::detail::sleeper) == 4 * sizeof(void *));
+	/* A kernel without klock_os_unparked() pays nothing. */
+	static_assert(__is_empty(klock::detail::wake_ups<void>));
 
 	static constinit mutex m;
 	static constinit wait_queue q;

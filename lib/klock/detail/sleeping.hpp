@@ -180,6 +180,24 @@ struct queued {
 	sleeper &one;
 };
 
+/* Whether klock_os_unparked() is due, for a section; empty if there is none. */
+template <typename Returned>
+struct wake_ups {
+	void note() {}
+	void go_on(irq_state) {}
+};
+template <>
+struct wake_ups<bool> {
+	void note() { due = true; }
+	void go_on(irq_state before)
+	{
+		if (due)
+			arch::unparked(before);
+	}
+
+	bool due = false;
+};
+
 /* Holds the inner lock, with interrupts off, for a block. After it, the lock
  * whose waiters sleep may be gone. */
 template <plain_lock Inner>
@@ -205,7 +223,7 @@ struct inner_section {
 	void wake(sleeper &one)
 	{
 		one.wake();
-		woke = true;
+		woken.note();
 	}
 	/* Removes the first waiter and wakes it. */
 	void wake_first(sleepers &queue)
@@ -232,22 +250,22 @@ struct inner_section {
 	}
 
       private:
+	using all_woken = wake_ups<decltype(arch::unparked(irq_state{}))>;
+
 	void leave()
 	{
 		const irq_state as_it_was = before;
-		const bool goes_on = woke;
+		all_woken so_far = woken;
 
-		woke = false;
+		woken = {};
 		lock.unlock();
 		irq_restore(as_it_was);
-		if (goes_on)
-			arch::unparked(as_it_was);
+		so_far.go_on(as_it_was);
 	}
 
 	Inner &lock;
 	irq_state before;
-	/* klock_os_unpark() was called: klock_os_unparked() is due */
-	bool woke = false;
+	[[no_unique_address]] all_woken woken = {};
 };
 
 } // namespace klock::detail
