@@ -152,7 +152,19 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	}
 }
 
-/* Patience that ends is spun: no write need come that would wake. */
+/* What is read next. Only an endless wait sleeps until another value: where
+ * patience ends, no write need come that would wake. */
+template <order O, typename T>
+inline T look_again(const cell<T> &at, T last, bool endlessly, site s)
+{
+	if constexpr (has_sleep_until<T>)
+		if (endlessly)
+			return sleep_until<O>(
+				at, [last](T v) { return v != last; });
+	cpu_relax();
+	return load<O>(at, s);
+}
+
 template <order O, typename T, typename Patience>
 inline T await_patient(const cell<T> &at, Patience patience, site s)
 {
@@ -160,18 +172,9 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 
 	for (u32 in_vain = 0;;) {
 		const u32 most = patience(last);
-		if constexpr (has_sleep_until<T>) {
-			if (most == endless) {
-				last = sleep_until<O>(
-					at, [last](T v) { return v != last; });
-				in_vain = 0;
-				continue;
-			}
-		}
 		if (most != endless && in_vain >= most)
 			return last;
-		cpu_relax();
-		const T v = load<O>(at, s);
+		const T v = look_again<O>(at, last, most == endless, s);
 		in_vain = v == last ? in_vain + 1 : 0;
 		last = v;
 	}
