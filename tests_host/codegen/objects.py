@@ -227,12 +227,13 @@ def functions(obj):
     return found
 
 
-def with_callees(found, name):
-    """The function and all that it may go on to, in the same object."""
+def with_callees(found, name, but=None):
+    """The function and all that it may go on to, in the same object, but for
+    those of whose names `but` is a part."""
     reached, todo = {}, [name]
     while todo:
         at = todo.pop()
-        if at in found and at not in reached:
+        if at in found and at not in reached and not (but and but in at):
             reached[at] = found[at]
             todo += [i.other for i in found[at].code if i.other]
     return list(reached.values())
