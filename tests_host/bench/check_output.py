@@ -152,10 +152,14 @@ def must_fail(name, rows, locks):
         bad_files.append(("a lock has no rate", rows[:-1] + [still]))
     if name == "sleeping.csv":
         verdict = rows[0].index("verdict")
-        mine = next(row for row in rows if row[verdict].startswith("missed"))
-        for wrong in ("met", mine[verdict] + ", nobody is faster and fairer"):
+        mine = next(row for row in rows[1:] if row[verdict] != "-")
+        given = "missed: rate" if mine[verdict] == "met" else mine[verdict]
+        slow = mine[:verdict]
+        slow[rows[0].index("to_peer")] = "0.50"
+        for start, wrong in ((slow, "met"), (
+                mine[:verdict], given + ", nobody is faster and fairer")):
             bad_files.append((wrong, [
-                [*row[:verdict], wrong, *row[verdict + 1:]]
+                [*start, wrong, *row[verdict + 1:]]
                 if row is mine else row for row in rows]))
     return [f"{name}: not noticed: {what}" for what, bad in bad_files
             if not faults(name, bad, locks)]
