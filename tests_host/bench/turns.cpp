@@ -223,9 +223,12 @@ void measure_turns(context &c)
 		for (const std::size_t i : shuffled(2 * rows.size(), round)) {
 			turn_row &r = rows[i / 2];
 			const placement where = cores_of_turns[i % 2];
+			contended &found = r.found[where];
 
+			if (where == placement::own_core && c.here.cores < 2)
+				continue; /* no second core */
 			run_trial(c, *r.make(), {2, 0, 0, where}, watch::no,
-				  r.found[where]);
+				  found);
 		}
 		progress("a turn to and fro", round + 1, c.opts.rounds);
 	}
@@ -244,7 +247,9 @@ void measure_turns(context &c)
 					 .spread(each, 2)
 					 .spread(to_peer, 2)
 					 .of(each.size()));
-			line.summary(each, 2).of(median(to_peer), 2);
+			line.summary(each, 2).of(
+				to_peer.empty() ? none
+						: fixed(median(to_peer), 2));
 			if (!r.is_peer && where == placement::one_core)
 				c.found.bars.push_back(
 					{r.name + ", round trip, cores: " +
