@@ -36,6 +36,11 @@
 
 namespace bench {
 
+static_assert(
+	klock::host::goes_on,
+	"-I lib/unparked comes before -I lib: else the woken thread waits "
+	"for its waker");
+
 /*
  * trial - threads that are made once, bound to cores, and sleep between trials;
  * and what they take
