@@ -80,8 +80,8 @@
  * Every waiter's patience must end: a late waiter whose ticket looks early
  * would wait for ever for a turn that does not come.
  *
- * If nobody waits, lock() and unlock() take at most 15 instructions on x86-64,
- * all but lock_in_turn()                      Checked: codegen/facts
+ * If nobody waits, lock() and unlock() take at most 15 instructions on x86-64
+ * at -O2, all but lock_in_turn()              Checked: codegen/facts
  * Linux's queued lock takes 5: it is 0 whenever it is free. Here a free state
  * is the turn, so that lock() loads what to swap, and unlock() what to store.
  * lock() could leave out its look at state, 4 instructions; but where it is
