@@ -155,7 +155,8 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 /* What is read next. Only an endless wait sleeps until another value: where
  * patience ends, no write need come that would wake. */
 template <order O, typename T>
-inline T look_again(const cell<T> &at, T last, bool endlessly, site s)
+inline T look_again(const cell<T> &at, [[maybe_unused]] T last,
+		    [[maybe_unused]] bool endlessly, site s)
 {
 	if constexpr (has_sleep_until<T>)
 		if (endlessly)
