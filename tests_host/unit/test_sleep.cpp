@@ -46,6 +46,15 @@ std::deque<std::function<void()>> while_it_sleeps;
 unsigned parks, unparks, unparked;
 bool too_late, unparked_with_irqs_on;
 
+/* An inner lock, and whether it was held in klock_os_unparked(). */
+struct seen_inner : ticket_lock<u8> {
+	static inline bool is_held = false;
+
+	void lock() { ticket_lock::lock(), is_held = true; }
+	void unlock() { is_held = false, ticket_lock::unlock(); }
+};
+bool inner_is_held;
+
 /* Sleeps through these; more is a sleep for ever. */
 template <typename Code>
 unsigned sleeps_in(std::deque<std::function<void()>> meanwhile, Code code)
@@ -164,6 +173,7 @@ extern "C" void klock_os_unparked(void)
 {
 	unparked++;
 	unparked_with_irqs_on = irqs_enabled();
+	inner_is_held = seen_inner::is_held;
 }
 
 TEST_CASE("sleep: sizes, and what zero bytes are")
@@ -495,6 +505,52 @@ TEST_CASE("sleep: who was told and gives up leaves nobody behind")
 	leaves_told<shared_mutex>();
 }
 
+/* While one that was told is on its way, a later one gives up. */
+template <typename L>
+static void leaves_behind_told()
+{
+	L lock;
+	bool had = true;
+
+	lock.lock();
+	other_thread first(1, [&] {
+		lock.lock();
+		lock.unlock();
+	});
+	other_thread hasty(2, [&] { had = lock.try_lock_until(1); });
+	lock.unlock();
+	too_late = true;
+	(void)hasty.go_on();
+	too_late = false;
+	CHECK_FALSE(had);
+	CHECK_FALSE(lock.is_locked());
+	CHECK_FALSE(first.go_on());
+	CHECK(all_zero(lock));
+}
+
+TEST_CASE("sleep: who gives up behind one that was told changes nothing")
+{
+	leaves_behind_told<mutex>();
+	leaves_behind_told<shared_mutex>();
+}
+
+TEST_CASE("sleep: completion: who gives up leaves the others to be woken")
+{
+	completion done;
+	bool was_set = true;
+	other_thread hasty(1, [&] { was_set = done.wait_until(1); });
+	other_thread waits(2, [&] { done.wait(); });
+
+	too_late = true;
+	(void)hasty.go_on();
+	too_late = false;
+	CHECK_FALSE(was_set);
+	woken.clear();
+	done.set();
+	CHECK(woken == numbers{2});
+	CHECK_FALSE(waits.go_on());
+}
+
 TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
 {
 	mutex m;
@@ -503,6 +559,7 @@ TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
 	condition changed;
 	wait_queue q;
 	shared_mutex sm;
+	ticket_lock<u8> spin;
 	const auto calls_in = [](auto code) {
 		unparked = 0;
 		code();
@@ -516,6 +573,21 @@ TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
 		return calls;
 	};
 
+	/* Interrupts as they were: on, or off in a section of the caller's. */
+	const auto called = [&](bool irqs_on) {
+		return !inner_is_held && unparked_with_irqs_on == irqs_on;
+	};
+	patient_mutex<8, seen_inner> seen;
+
+	seen.lock();
+	CHECK(waits([&] { seen.lock(); }, [&] { seen.unlock(); }) == 1);
+	CHECK(called(true));
+	CHECK(waits([&] { seen.lock(); },
+		    [&] {
+			    const irq_guard off(spin);
+			    seen.unlock();
+		    }) == 1);
+	CHECK(called(false));
 	CHECK(calls_in([&] {
 		      m.lock(), m.unlock();
 		      (void)units.release(), units.acquire();
@@ -533,8 +605,6 @@ TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
 
 	CHECK(waits([&] { q.wait(one); },
 		    [&] { q.wake_one([&] { there++; }); }) == 1);
-	ticket_lock<u8> spin;
-
 	CHECK(waits(
 		      [&] {
 			      irq_guard held(spin);
@@ -546,7 +616,13 @@ TEST_CASE("sleep: klock_os_unparked() comes once, behind the inner lock")
 
 	CHECK(waits([&] { checked.acquire(); }, [&] { checked.release(); }) ==
 	      2);
-	CHECK(unparked_with_irqs_on);
+	CHECK(called(true));
+	CHECK(waits([&] { checked.acquire(); },
+		    [&] {
+			    const irq_guard off(spin);
+			    checked.release();
+		    }) == 1);
+	CHECK(called(false));
 }
 
 TEST_CASE("sleep: who waits longest is woken first, and all by what wakes all")
@@ -614,6 +690,13 @@ TEST_CASE("sleep: semaphore: Most units, and none that somebody waits for")
 	CHECK(sleeps_in({[&] { CHECK(s.release()); }},
 			[&] { CHECK(s.try_acquire_for(1)); }) == 1);
 	CHECK_FALSE(s.try_acquire());
+	for (const u32 first : {3u, ~0u}) {
+		bounded_semaphore<2> full(first);
+
+		CHECK_FALSE(full.release());
+		CHECK((full.try_acquire() && full.try_acquire()));
+		CHECK_FALSE(full.try_acquire());
+	}
 }
 
 TEST_CASE("sleep: completion: set for good, until reset")
