@@ -37,7 +37,7 @@
  *	any --reset--> unset, or awaited
  *
  * Ordering:
- *	O1  is_done  state.load_acquire              pairs with O2
+ *	O1  look     state.load_acquire              pairs with O2
  *	O2  set      state.compare_exchange_release  pairs with O1, O3
  *	O3  await    state.compare_exchange_acquire  pairs with O2
  *                                      Checked: model/sleep: orders needed
@@ -102,11 +102,11 @@ struct completion_with {
 	/* Whether it is set; if so, all writes before set() are visible. */
 	[[nodiscard]] bool is_set() const
 	{
-		if (is_done())
-			return true;
-		section in(inner);
+		const u8 now = look();
 
-		return state.load_relaxed() >= done;
+		if (now == set_inside)
+			const section who_set_it_has_left(inner);
+		return now >= done;
 	}
 
 	/* Whether a thread waits: a hint, stale on arrival. */
@@ -124,10 +124,9 @@ struct completion_with {
 	using section = detail::inner_section<Inner>;
 
 	/* It is set, and who set it does not access it any more. */
-	[[nodiscard]] bool is_done() const
-	{
-		return state.load_acquire() == done; /* O1 */
-	}
+	[[nodiscard]] bool is_done() const { return look() == done; }
+
+	[[nodiscard]] u8 look() const { return state.load_acquire(); } /* O1 */
 
 	[[gnu::noinline]] bool await(const u64 *until)
 	{

@@ -64,8 +64,8 @@ MUTANTS = (
     ("in_vain_to_the_back", QUEUE, "me.woken.store_relaxed(false);",
      "me.woken.store_relaxed(false); queue.remove(me); "
      "queue.push_back(me);"),
-    ("seen_inside", COMPLETION, "state.load_acquire() == done",
-     "state.load_acquire() >= done"),
+    ("seen_inside", COMPLETION, "look() == done", "look() >= done"),
+    ("looks_inside", COMPLETION, "now == set_inside", "false"),
     ("done_inside", COMPLETION, "state.store_relaxed(set_inside);",
      "state.store_release(done);"),
     ("set_wakes_nobody", COMPLETION, "in.wake_all(queue);", ";"),

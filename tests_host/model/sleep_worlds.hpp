@@ -517,6 +517,32 @@ struct supply {
 	}
 };
 
+/* CPU 0 is late, asks whether CPU 1 has set it by now, and ends it if so. */
+inline result late_and_asks(const options &how)
+{
+	using completion = completion_with<tickets>;
+	struct event {
+		/* Its life is not the world's. */
+		union {
+			completion done;
+		};
+		plain<unsigned> answer;
+
+		event() : done() {}
+		~event() {}
+	};
+
+	return run<event>(how, [](event &w, unsigned cpu) {
+		if (cpu == 1) {
+			w.answer.set(1);
+			w.done.set();
+		} else if (w.done.wait_until(1) || w.done.is_set()) {
+			check(w.answer.get() == 1, "not answered");
+			w.done.~completion();
+		}
+	});
+}
+
 /*
  * CPUs 1 and 2 queue in this order, are both woken in vain, and then find one
  * unit each: CPU 1 takes the first, and brings the second.

@@ -233,6 +233,7 @@ TEST_CASE("sleep: completion on the stack of who waits")
 	counts(18, 0, takes_and_brings<answer>({.sections = {1}}, "T", "b"));
 	counts(1746, 720, takes_and_brings<answer>(one_each, "tw", "-b"));
 	counts(11730, 5568, takes_and_brings<answer>(one_each, "Tw", "-b"));
+	counts(50, 29, late_and_asks(one_each));
 }
 
 /* PROVED-SLEEP's had no word: all came and went by the inner lock, 200/98. */

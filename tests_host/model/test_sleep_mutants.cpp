@@ -77,6 +77,8 @@ const mistake mistakes[] = {
 	 [] { return freed_by_taker<queue>(one_each); }},
 	{mutant::seen_inside, bug::data_race, 48,
 	 [] { return takes_and_brings<answer>(one_each, "Tb"); }},
+	{mutant::looks_inside, bug::data_race, 3,
+	 [] { return late_and_asks(one_each); }},
 	{mutant::done_inside, bug::dead_object, 48,
 	 [] { return takes_and_brings<answer>(one_each, "Tb"); }},
 	{mutant::set_wakes_nobody, bug::deadlock, 0,
