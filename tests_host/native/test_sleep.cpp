@@ -58,6 +58,22 @@ TEST_CASE("host_parking: permits as the contract says", "[parking]")
 	CHECK(klock::host::ns_until(~u64{0}) <= 1'000'000'000);
 }
 
+TEST_CASE("host_parking: the system calls come in the order of the wake-ups",
+	  "[parking]")
+{
+	using namespace klock::host;
+	permit sleepers[] = {permit{asleep}, permit{asleep}, permit{asleep}};
+	std::vector<permit *> woken;
+	const irq_state before = irq_save();
+
+	for (permit &one : sleepers)
+		klock_os_unpark(reinterpret_cast<usize>(&one));
+	irq_restore(before);
+	wake_in_order([&](permit *one) { woken.push_back(one); });
+	CHECK(woken == std::vector{&sleepers[0], &sleepers[1], &sleepers[2]});
+	wake_in_order([&](permit *) { FAIL("woken twice"); });
+}
+
 TEST_CASE("sleep: what is brought is taken, and nobody stays behind")
 {
 	using namespace klock::selftest::sleepers;

@@ -8,7 +8,8 @@
  *	-1 asleep, 0 no permit, 1 a permit
  *
  * The system call that wakes follows behind klock's inner lock, in
- * klock_os_unparked(): the woken thread would run into that lock.
+ * klock_os_unparked(): the woken thread would run into that lock. Who calls
+ * klock_os_unpark() with interrupts off calls klock_os_unparked(), too.
  * On Linux who has no permit sleeps in the kernel (futex(2)), anywhere else
  * it gives its core away and returns for nothing, as it may.
  */
@@ -97,6 +98,15 @@ inline constexpr bool goes_on =
 inline thread_local constinit permit *to_wake[8] = {};
 inline thread_local constinit unsigned how_many = 0;
 
+/* wakes(word) for each, in the order in which klock woke them. */
+template <typename Wakes>
+void wake_in_order(Wakes wakes)
+{
+	for (unsigned i = 0; i < how_many; i++)
+		wakes(to_wake[i]);
+	how_many = 0;
+}
+
 } // namespace klock::host
 
 extern "C" {
@@ -135,9 +145,6 @@ extern "C" {
 
 [[gnu::used]] inline void klock_os_unparked(void)
 {
-	using namespace klock::host;
-
-	while (how_many)
-		wake(to_wake[--how_many]);
+	klock::host::wake_in_order(klock::host::wake);
 }
 }
