@@ -146,9 +146,10 @@ extern "C" void klock_os_unpark(klock::usize thread);
  * the woken thread. That one would run into the spin lock if it ran at once.
  * Called after each section in which klock_os_unpark() was called, in its
  * context, with interrupts as they were before it. If they are off, it must not
- * switch. (A checked lock calls it with interrupts off, and again when they are
- * back.) The lock may be gone, and so may a woken thread: nothing of a thread
- * may be touched that is not the kernel's own.
+ * switch. (A checked lock calls it with interrupts off, and once more when they
+ * are back, at the end of each verb: also if nobody was woken.) The lock may be
+ * gone, and so may a woken thread: nothing of a thread may be touched that is
+ * not the kernel's own.
  *
  * It is called in files with lib/unparked in front of lib on their include
  * path, and by the hosted port if there is one: other kernels pay nothing.

@@ -36,7 +36,7 @@ __SIZE_TYPE__ klock_os_thread(void);
 void klock_os_park(void);
 _Bool klock_os_park_until(unsigned long long deadline);
 void klock_os_unpark(__SIZE_TYPE__ thread);
-/* If the library is made with CXXFLAGS=-I../unparked. */
+/* Called if the library is made with CXXFLAGS=-I../unparked, or for a host. */
 void klock_os_unparked(void);
 #endif
 
