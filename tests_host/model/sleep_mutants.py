@@ -162,7 +162,8 @@ def changed(text, name, old, new):
     if old.startswith("+"):
         both = f"if ({its}) {{ {new} }}\n{found}"
     elif old.endswith((";", "}")):
-        both = f"if ({its}) {{ {new} }} else {{ {found} }}"
+        # In braces: it may be what another `if` decides.
+        both = f"{{ if ({its}) {{ {new} }} else {{ {found} }} }}"
     else:
         both = f"({its} ? {new} : {found})"
     return text[:at[0].start()] + both + text[at[0].end():]
