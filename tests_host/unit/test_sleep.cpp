@@ -395,7 +395,7 @@ TEST_CASE("sleep: wait_queue: who is woken looks, and may sleep again")
 /* Threads run one after the other, in the order in which they are woken. */
 TEST_CASE("sleep: wait_queue: all get the same, though most are woken in vain")
 {
-	wait_queue q;
+	static wait_queue q;
 	int there = 0;
 	bool over = false;
 	unsigned got[4] = {};
@@ -431,7 +431,7 @@ TEST_CASE("sleep: wait_queue: who was woken in vain keeps its place")
 
 TEST_CASE("sleep: wait_queue: who has not come yet is not woken again")
 {
-	wait_queue q;
+	static wait_queue q;
 	int there = 0;
 	three_waiters all([&] { q.wait([&] { return there && there--; }); });
 
@@ -447,7 +447,7 @@ TEST_CASE("sleep: wait_queue: who has not come yet is not woken again")
 /* Told, it has not come yet; a barger lets it in as it downgrades. */
 TEST_CASE("sleep: shared_mutex: a reader that was told is let in by another")
 {
-	shared_mutex sm;
+	static shared_mutex sm;
 	bool writes = false;
 
 	sm.lock();
@@ -477,7 +477,7 @@ TEST_CASE("sleep: shared_mutex: a reader that was told is let in by another")
 template <typename L>
 static void leaves_told()
 {
-	L lock;
+	static L lock;
 	bool had = true;
 
 	lock.lock();
@@ -509,7 +509,7 @@ TEST_CASE("sleep: who was told and gives up leaves nobody behind")
 template <typename L>
 static void leaves_behind_told()
 {
-	L lock;
+	static L lock;
 	bool had = true;
 
 	lock.lock();
