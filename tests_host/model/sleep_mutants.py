@@ -116,6 +116,8 @@ MUTANTS = (
      "word.store_release(queue.empty() ? now - waiters : now);"),
     ("late_passes_nothing_on", SHARED, "now_inside(in, now - waiters);",
      "word.store_relaxed(queue.empty() ? now - waiters : now);"),
+    ("late_writes_without_flag", SHARED,
+     "+if (now & waiters)", "if (!(now & waiters)) now_inside(in, now);"),
     ("admits_one_reader", SHARED, "queue.first()->reads.get()",
      "false"),
     ("announces_relaxed", SHARED,

@@ -299,6 +299,38 @@ result given_up(options how)
 	return r;
 }
 
+/*
+ * CPU 0 lets go of it and takes it again, while CPU 1 was told and CPU 2, who
+ * queued behind, gives up.
+ */
+template <typename Lock>
+result given_up_second(options how)
+{
+	static atomic<unsigned> *queued;
+	struct counted : locked<Lock> {
+		counted() { queued = &this->inside; }
+	};
+
+	model::parks.to_come = [](unsigned thread) {
+		queued->store_relaxed(thread + 1);
+	};
+	how.sections = {1, 1, 1};
+	const result r = run<counted>(how, [](counted &w, unsigned cpu) {
+		if (cpu) {
+			(void)queued->await_eq_relaxed(cpu);
+			return w.section(cpu == 1 ? 'l' : 'L');
+		}
+		w.lock.lock();
+		queued->store_relaxed(1);
+		(void)queued->await_eq_relaxed(3);
+		w.lock.unlock();
+		w.section('l');
+	});
+
+	model::parks.to_come = nullptr;
+	return r;
+}
+
 /* CPU 1's only section passes the inner lock once, and again at each wake. */
 template <template <u32, plain_lock> typename Lock, u32 Patience>
 result told_in_vain(const options &how)
