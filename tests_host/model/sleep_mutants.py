@@ -116,6 +116,8 @@ MUTANTS = (
      "word.store_release(queue.empty() ? now - waiters : now);"),
     ("late_passes_nothing_on", SHARED, "now_inside(in, now - waiters);",
      "word.store_relaxed(queue.empty() ? now - waiters : now);"),
+    ("late_holds_without_flag", MUTEX, "+if (word.load_relaxed() & waiters)",
+     "if (!(word.load_relaxed() & waiters)) word.store_relaxed(held_now());"),
     ("late_writes_without_flag", SHARED,
      "+if (now & waiters)", "if (!(now & waiters)) now_inside(in, now);"),
     ("admits_one_reader", SHARED, "queue.first()->reads.get()",
@@ -144,7 +146,7 @@ MUTANTS = (
      "now & waiters"),
     ("barger_clears_told", MUTEX, "if (took_or_announced()) return true;",
      "if (took_or_announced()) return told.store_relaxed(false), true;"),
-    ("late_clears_told", MUTEX, "+queue.remove(me); if (word",
+    ("late_clears_told", MUTEX, "+if (word.load_relaxed() & waiters)",
      "told.store_relaxed(false);"),
 )
 

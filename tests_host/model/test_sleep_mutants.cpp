@@ -146,6 +146,11 @@ const mistake mistakes[] = {
 	 [] { return sections<shared>(three, "mnL"); }},
 	{mutant::late_passes_nothing_on, bug::data_race, 0,
 	 [] { return given_up<shared>({.max_executions = most}); }},
+	{mutant::late_holds_without_flag, bug::deadlock, 44,
+	 [] {
+		 return given_up_second<mutex_>(
+			 {.preemptions = 2, .max_reorder = 2});
+	 }},
 	{mutant::late_writes_without_flag, bug::data_race, 44,
 	 [] {
 		 return given_up_second<shared>(
