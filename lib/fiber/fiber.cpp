@@ -8,6 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+/* AddressSanitizer's, in a program that has it. */
+extern "C" [[gnu::weak]] void
+__asan_unpoison_memory_region(const volatile void *at, std::size_t bytes);
+
 namespace {
 
 /* The one that runs. Plain: all fibers share one host thread. */
@@ -133,6 +137,9 @@ void fiber::start(void (*first)(void *), void *with)
 	entry = first;
 	argument = with;
 	live = true;
+	/* What a frame that was left half-way had marked is free again. */
+	if (__asan_unpoison_memory_region)
+		__asan_unpoison_memory_region(stack, bytes);
 	its->prepare(stack + bytes, begin);
 }
 
