@@ -16,6 +16,7 @@
  *	learner.cpp	what the code does next, written down by the runs;
  *			and a run by what is known of it
  *	loops.cpp	what the code calls: its own loops, turns in vain
+ *	crash.cpp	signals and exits of the code: findings
  *	workers.cpp	the stack shared by processes
  *	graph.cpp	an execution as relations, and the axioms
  *	objects.cpp	plain data and lifetimes
@@ -128,6 +129,11 @@ struct checker final : hooked::engine {
 	void report(bug, const std::string &message, site);
 	/* The code under test ends its CPU; does not come back. */
 	[[noreturn]] void panic(const std::string &message);
+	/* So does what would end the process: crash.cpp. */
+	[[noreturn]] void crash(const std::string &what, site);
+	bool runs_code() const;
+	bool is_below_stack(const void *at) const;
+	site line_of_code(const void *returns_to);
 	/* If it does not hold, this CPU stops; the execution does not count. */
 	void assume(bool holds);
 	/* One of 0 .. n-1, each in executions of its own. */
@@ -251,6 +257,9 @@ struct checker final : hooked::engine {
 	u64 word_at(unsigned place, unsigned position, const window &) const;
 	const event &next(kind, unsigned place);
 	void branch_choice(u64 n);
+
+	/* -- crash.cpp -- */
+	static void must_be_memory(const void *at, site);
 
 	/* -- execution.cpp -- */
 	unsigned on_stack_of(const void *at) const;
@@ -410,6 +419,9 @@ struct checker final : hooked::engine {
 };
 
 checker &the_checker();
+
+/* Whether it is a line of the C++ library's headers. */
+bool is_of_library(site);
 
 /* Whether the end of a world lasts: a signal's handler. */
 void look_at_the_end(int);

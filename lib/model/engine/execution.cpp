@@ -534,8 +534,10 @@ unsigned checker::place_of(window &w, site s)
 	const bool is_new = !met || met->place < 0 || !met->alive;
 	const unsigned of = is_new ? on_stack_of(w.at) : none;
 	const char *const first = static_cast<const char *>(w.at);
-	if (is_new)
+	if (is_new) {
+		must_be_memory(w.at, s);
 		refuse_what_is_gone(w.at, s);
+	}
 	if (of == cpu) {
 		/* The object was in a frame that has ended. */
 		if (met && !met->alive && !met->was_born)
@@ -808,6 +810,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 {
 	count_idle(s);
 	branch_over_interrupts();
+	must_be_memory(at, s);
 	if (trace)
 		trace->add({cpu,
 			    "read " + known.of(at) + " " +
@@ -822,6 +825,7 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 {
 	count_idle(s);
 	branch_over_interrupts();
+	must_be_memory(at, s);
 	if (trace)
 		trace->add({cpu,
 			    "write " + known.of(at) + " " +
@@ -1077,8 +1081,10 @@ void checker::touch(const void *at, usize bytes, bool writes,
 			     : memory.read_plain(byte, 1, actor_at(epoch, s)),
 		      byte, s);
 	}
-	if (writes)
+	if (writes) {
+		must_be_memory(at, s);
 		save(at, bytes);
+	}
 	if (writes && cuts_loops && of != cpu)
 		way_in.forget_turns();
 }
@@ -1727,10 +1733,7 @@ line line_of(const void *returned_to)
 
 /* A line in the C++ library's headers is its caller's: a mutex's, a string's.
  */
-static bool is_of_library(site s)
-{
-	return s.file && std::strstr(s.file, "/c++/");
-}
+bool is_of_library(site s) { return s.file && std::strstr(s.file, "/c++/"); }
 
 site checker::place_of_return(const void *to, bool own)
 {

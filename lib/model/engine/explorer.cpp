@@ -3,6 +3,7 @@
  * explore - the stack of graphs, and what comes of it
  */
 #include "checker.hpp"
+#include "crash.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -79,6 +80,7 @@ struct timer {
 result checker::explore(program &p, const options &given)
 {
 	const timer watches;
+	const crash_handlers crashes;
 	const auto start = std::chrono::steady_clock::now();
 	const unsigned count = static_cast<unsigned>(given.sections.size());
 

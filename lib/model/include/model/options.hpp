@@ -211,6 +211,7 @@ enum class bug {
 	dead_object,
 	mixed_access, /* plain and atomic, or of two sizes, at one address */
 	panic,
+	crash,		/* a signal, std::terminate(), exit() */
 	not_repeatable, /* the code does not do the same twice */
 	unseen,		/* what the checker cannot see, it refuses */
 };

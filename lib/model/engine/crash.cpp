@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crash - a signal, std::terminate() or exit() of the code under test
+ *
+ * It ends the run as a check that fails does: the fiber is left for good, from
+ * the signal's handler on its own stack. No frame is unwound and no destructor
+ * runs, so what the body has of its own (memory of the host's heap, a stream's
+ * lock) is lost. A crash outside of the CPUs and of the look at the end is
+ * whose it was before.
+ */
+#include "crash.hpp"
+#include "checker.hpp"
+
+#include <cinttypes>
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <exception>
+#include <pthread.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+namespace model {
+
+namespace {
+
+struct {
+	int number;
+	const char *name;
+} const kinds[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},
+		   {SIGILL, "SIGILL"},	 {SIGFPE, "SIGFPE"},
+		   {SIGABRT, "SIGABRT"}, {SIGTRAP, "SIGTRAP"}};
+static_assert(std::size(kinds) == crash_handlers::signals);
+
+crash_handlers *ours = nullptr;
+pthread_t thread;
+
+/* The place that the engine accesses for the code; null: it does not. */
+const site *volatile accesses = nullptr;
+
+/* A stack that is broken cannot be walked: the walk ends, then. */
+sigjmp_buf no_way;
+volatile std::sig_atomic_t walks = 0;
+
+struct stack_walk {
+	const void *from; /* frames below it are not the code's; null: none */
+	checker *asks;
+	site found{nullptr, 0};
+};
+
+_Unwind_Reason_Code one_frame(_Unwind_Context *frame, void *to)
+{
+	stack_walk &w = *static_cast<stack_walk *>(to);
+	int before = 0;
+	const usize pc = _Unwind_GetIPInfo(frame, &before);
+	const void *const at = reinterpret_cast<const void *>(pc);
+
+	if (w.from && at != w.from)
+		return _URC_NO_REASON;
+	w.from = nullptr;
+	w.found = w.asks->line_of_code(
+		reinterpret_cast<const void *>(pc + (before ? 1 : 0)));
+	return w.found.line ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+/*
+ * The frame that a signal interrupted; where a pointer was called that is no
+ * function's: who called it, whose frame the unwinder does not find.
+ */
+const void *frame_of(const void *context, bool &whole)
+{
+	const auto &m = static_cast<const ucontext_t *>(context)->uc_mcontext;
+	const void *pc = nullptr, *caller = nullptr;
+	Dl_info in{};
+
+#if defined(__x86_64__)
+	pc = reinterpret_cast<const void *>(m.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+	pc = reinterpret_cast<const void *>(m.pc);
+#endif
+	whole = ::dladdr(pc, &in) != 0;
+	if (whole)
+		return pc;
+#if defined(__x86_64__)
+	/* Read under on_signal()'s eyes: the stack may be none. */
+	caller = *reinterpret_cast<const void *const *>(m.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+	caller = reinterpret_cast<const void *>(m.regs[30]);
+#endif
+	return caller;
+}
+
+/*
+ * The innermost line of the code: from the frame at this address on, or of what
+ * the signal interrupted.
+ */
+site line_from(const void *pc, const void *context = nullptr)
+{
+	static stack_walk w;
+	bool whole = true;
+
+	w = {pc, &the_checker(), {nullptr, 0}};
+	if (sigsetjmp(no_way, 0) == 0) {
+		walks = 1;
+		if (context)
+			w.from = frame_of(context, whole);
+		if (whole)
+			_Unwind_Backtrace(one_frame, &w);
+		else
+			w.found = w.asks->line_of_code(w.from);
+	}
+	walks = 0;
+	return w.found.line ? w.found : site{nullptr, 0};
+}
+
+std::string in_hex(const void *at)
+{
+	char text[32];
+
+	std::snprintf(text, sizeof(text), "0x%" PRIxPTR,
+		      reinterpret_cast<std::uintptr_t>(at));
+	return text;
+}
+
+std::string text_of(int number, const siginfo_t &info, const checker &c)
+{
+	std::string text;
+
+	for (const auto &k : kinds)
+		if (k.number == number)
+			text = k.name;
+	if (info.si_code <= 0)
+		return text; /* raise() and abort() */
+	if (number != SIGSEGV && number != SIGBUS)
+		return text;
+	if (c.is_below_stack(info.si_addr))
+		return text + ": the CPU's stack is full";
+	/* The machine does not tell which, if it can be none. */
+	if (info.si_code == SI_KERNEL)
+		return text + " at an address that no memory can have";
+	return text + " at " + in_hex(info.si_addr);
+}
+
+void on_signal(int number, siginfo_t *info, void *context)
+{
+	if (walks && ::pthread_equal(thread, ::pthread_self()))
+		siglongjmp(no_way, 1);
+	if (!ours || !::pthread_equal(thread, ::pthread_self()) ||
+	    !the_checker().runs_code()) {
+		if (ours)
+			ours->pass_on(number);
+		/* An instruction that faults is run again. */
+		if (info->si_code <= 0)
+			std::raise(number);
+		return;
+	}
+	checker &c = the_checker();
+	const detail::checker_runs now;
+	site where{nullptr, 0};
+
+	hooked::running = nullptr;
+	if (accesses) {
+		where = *accesses;
+		accesses = nullptr;
+	} else if (c.tracing()) {
+		where = line_from(nullptr, context);
+	}
+	c.crash(text_of(number, *info, c), where);
+}
+
+/* What std::terminate() is called for. */
+std::string what_was_thrown()
+{
+	const std::type_info *const type = abi::__cxa_current_exception_type();
+
+	if (!type)
+		return "std::terminate()";
+	char *const plain =
+		abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr);
+	std::string text = std::string("std::terminate(), of an exception: ") +
+			   (plain ? plain : type->name());
+	std::free(plain);
+	try {
+		throw;
+	} catch (const std::exception &e) {
+		text += std::string(": ") + e.what();
+	} catch (...) {
+	}
+	return text;
+}
+
+[[gnu::noinline]] void on_terminate()
+{
+	checker &c = the_checker();
+
+	if (!::pthread_equal(thread, ::pthread_self()) || !c.runs_code()) {
+		if (ours && ours->terminates)
+			ours->terminates();
+		std::abort();
+	}
+	const detail::checker_runs now;
+	const void *const from = KLOCK_CALLER;
+
+	hooked::running = nullptr;
+	c.crash(what_was_thrown(),
+		c.tracing() ? line_from(from) : site{nullptr, 0});
+}
+
+} // namespace
+
+crash_handlers::crash_handlers()
+{
+	static char stack[256 * 1024];
+	struct sigaction how {};
+	stack_t other{};
+
+	other.ss_sp = stack;
+	other.ss_size = sizeof(stack);
+	::sigaltstack(&other, &stack_before);
+	how.sa_sigaction = on_signal;
+	/* It is left by another way than its return: nothing is blocked. */
+	how.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	for (unsigned i = 0; i < signals; i++)
+		::sigaction(kinds[i].number, &how, &before[i]);
+	terminates = std::set_terminate(on_terminate);
+	std::memcpy(&exceptions, abi::__cxa_get_globals(), sizeof(exceptions));
+	thread = ::pthread_self();
+	ours = this;
+}
+
+crash_handlers::~crash_handlers()
+{
+	ours = nullptr;
+	std::set_terminate(terminates);
+	for (unsigned i = 0; i < signals; i++)
+		::sigaction(kinds[i].number, &before[i], nullptr);
+	::sigaltstack(&stack_before, nullptr);
+}
+
+void crash_handlers::pass_on(int number) const
+{
+	for (unsigned i = 0; i < signals; i++)
+		if (kinds[i].number == number)
+			::sigaction(number, &before[i], nullptr);
+}
+
+void crash_handlers::forget_exceptions() const
+{
+	std::memcpy(abi::__cxa_get_globals(), &exceptions, sizeof(exceptions));
+}
+
+/* The code does what ends the process; does not come back. */
+void checker::crash(const std::string &what_it_was, site where)
+{
+	if (ours)
+		ours->forget_exceptions();
+	if (trace)
+		trace->add({cpu, what_it_was, where});
+	report(bug::crash, "crash: " + what_it_was, where);
+	me().panicked = true;
+	for (;;)
+		leave(cpu_state::where::done);
+}
+
+/* Also on no CPU: on none's behalf the code looks at the end. */
+bool checker::runs_code() const
+{
+	return inside && (!walking || now == phase::ending);
+}
+
+/* Whether the checker, which runs on a CPU's stack, has that line. */
+static bool is_of_checker(site s)
+{
+	for (const char *const part :
+	     {"/model/engine/", "/model_std/", "/model/include/", "/fiber/"})
+		if (s.file && std::strstr(s.file, part))
+			return true;
+	return false;
+}
+
+/* A line of the code, and of no library; else no line. */
+site checker::line_of_code(const void *returns_to)
+{
+	Dl_info where{};
+
+	if (!::dladdr(returns_to, &where) ||
+	    std::strncmp(where.dli_fname, "/lib", 4) == 0 ||
+	    std::strncmp(where.dli_fname, "/usr/lib", 8) == 0)
+		return {nullptr, 0};
+	const site s = line_of_return(returns_to);
+	if (is_of_library(s) || is_of_checker(s))
+		return {nullptr, 0};
+	return s;
+}
+
+bool checker::is_below_stack(const void *at) const
+{
+	const auto *const byte = static_cast<const char *>(at);
+	const fiber &f = now == phase::ending ? ender : cpus[cpu]->stack;
+
+	return byte < f.low() && byte >= f.low() - ::sysconf(_SC_PAGESIZE);
+}
+
+/* Fails at this line, and before the engine knows of it, where no memory is. */
+void checker::must_be_memory(const void *at, site s)
+{
+	accesses = &s;
+	asm volatile("" ::: "memory"); /* the handler reads s */
+	(void)*static_cast<const volatile char *>(at);
+	accesses = nullptr;
+}
+
+namespace {
+
+/* The code calls what ends the process. */
+[[noreturn]] void ends(const std::string &what, const void *caller)
+{
+	const detail::checker_runs now;
+	checker &c = the_checker();
+
+	hooked::running = nullptr;
+	c.crash(what, c.tracing() ? line_from(caller) : site{nullptr, 0});
+	std::abort();
+}
+
+bool code_ends() { return ours && the_checker().runs_code(); }
+
+} // namespace
+
+} // namespace model
+
+extern "C" {
+
+KLOCK_WRAPPED(void, exit, int status)
+{
+	if (model::code_ends())
+		model::ends("exit(" + std::to_string(status) + ")",
+			    KLOCK_CALLER);
+	__real_exit(status);
+}
+KLOCK_WRAPPED(void, _exit, int status)
+{
+	if (model::code_ends())
+		model::ends("_exit(" + std::to_string(status) + ")",
+			    KLOCK_CALLER);
+	__real__exit(status);
+}
+KLOCK_WRAPPED(void, _Exit, int status)
+{
+	if (model::code_ends())
+		model::ends("_Exit(" + std::to_string(status) + ")",
+			    KLOCK_CALLER);
+	__real__Exit(status);
+}
+KLOCK_WRAPPED(void, quick_exit, int status)
+{
+	if (model::code_ends())
+		model::ends("quick_exit(" + std::to_string(status) + ")",
+			    KLOCK_CALLER);
+	__real_quick_exit(status);
+}
+/* The C library's assert(). */
+KLOCK_WRAPPED(void, __assert_fail, const char *text, const char *file,
+	      unsigned line, const char *function)
+{
+	if (model::code_ends())
+		model::ends(std::string("assert(") + text + ")", KLOCK_CALLER);
+	__real___assert_fail(text, file, line, function);
+}
+
+} /* extern "C" */

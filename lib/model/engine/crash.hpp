@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crash - what an exploration takes over of the process: signals, the stack
+ * that they are handled on, std::terminate()
+ */
+#pragma once
+
+#include <csignal>
+#include <exception>
+
+namespace model {
+
+struct crash_handlers {
+	static constexpr unsigned signals = 6;
+
+	crash_handlers();
+	~crash_handlers();
+	crash_handlers(const crash_handlers &) = delete;
+	crash_handlers &operator=(const crash_handlers &) = delete;
+
+	/* Gives the signal back to whom it was before. */
+	void pass_on(int number) const;
+
+	/* Drops exceptions of a fiber that is left for good. */
+	void forget_exceptions() const;
+
+	std::terminate_handler terminates;
+
+      private:
+	struct sigaction before[signals];
+	stack_t stack_before;
+	/* abi::__cxa_eh_globals: those caught, and how many are not yet. */
+	struct {
+		void *caught;
+		unsigned uncaught;
+	} exceptions;
+};
+
+} // namespace model
