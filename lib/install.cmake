@@ -29,7 +29,7 @@ if(KLOCK_ENGINES)
 	foreach(engine IN ITEMS model sim)
 		install(DIRECTORY ${engine}/include/${engine}
 			DESTINATION ${KLOCK_INCLUDES}/${engine}
-			FILES_MATCHING PATTERN "*.hpp")
+			FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 	endforeach()
 	install(DIRECTORY model_std/include/
 		DESTINATION ${KLOCK_INCLUDES}/model_std)

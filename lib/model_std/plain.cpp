@@ -24,15 +24,25 @@ using klock::order;
 using klock::usize;
 namespace access = model::access;
 
-void touched(const void *at, usize bytes, bool writes, const void *caller)
+using model::detail::access_of;
+
+void touched(const void *at, usize bytes, bool writes, const void *caller,
+	     access_of by = access_of::function)
 {
 	if (at == model::detail::probe)
 		model::detail::probe_seen = true;
 	if (model::detail::in_body)
-		model::detail::plain_access(at, bytes, writes, caller);
+		model::detail::plain_access(at, bytes, writes, caller, by);
 }
 
 void copies(void *to, const void *of, usize bytes, const void *caller)
+{
+	touched(of, bytes, false, caller, access_of::statement);
+	touched(to, bytes, true, caller, access_of::joined);
+}
+
+/* Copies a text, whose length the bytes decide. */
+void copies_text(void *to, const void *of, usize bytes, const void *caller)
 {
 	touched(of, bytes, false, caller);
 	touched(to, bytes, true, caller);
@@ -98,31 +108,23 @@ void __tsan_func_exit()
 				     KLOCK_CALLER);
 }
 
-#define KLOCK_PLAIN(BYTES)                                                     \
-	void __tsan_read##BYTES(void *at)                                      \
+#define KLOCK_HOOK(NAME, BYTES, WRITES, BY)                                    \
+	void __tsan_##NAME##BYTES(void *at)                                    \
 	{                                                                      \
-		touched(at, BYTES, false, KLOCK_CALLER);                       \
-	}                                                                      \
-	void __tsan_write##BYTES(void *at)                                     \
-	{                                                                      \
-		touched(at, BYTES, true, KLOCK_CALLER);                        \
-	}                                                                      \
-	void __tsan_read_write##BYTES(void *at)                                \
-	{                                                                      \
-		touched(at, BYTES, true, KLOCK_CALLER);                        \
-	}                                                                      \
-	void __tsan_unaligned_read##BYTES(void *at)                            \
-	{                                                                      \
-		touched(at, BYTES, false, KLOCK_CALLER);                       \
-	}                                                                      \
-	void __tsan_unaligned_write##BYTES(void *at)                           \
-	{                                                                      \
-		touched(at, BYTES, true, KLOCK_CALLER);                        \
-	}                                                                      \
-	void __tsan_unaligned_read_write##BYTES(void *at)                      \
-	{                                                                      \
-		touched(at, BYTES, true, KLOCK_CALLER);                        \
+		touched(at, BYTES, WRITES, KLOCK_CALLER, access_of::BY);       \
 	}
+#define KLOCK_PLAIN(BYTES)                                                     \
+	KLOCK_HOOK(read, BYTES, false, statement)                              \
+	KLOCK_HOOK(write, BYTES, true, statement)                              \
+	KLOCK_HOOK(unaligned_read, BYTES, false, statement)                    \
+	KLOCK_HOOK(unaligned_write, BYTES, true, statement)                    \
+	KLOCK_HOOK(volatile_read, BYTES, false, is_volatile)                   \
+	KLOCK_HOOK(volatile_write, BYTES, true, is_volatile)                   \
+	KLOCK_HOOK(unaligned_volatile_read, BYTES, false, is_volatile)         \
+	KLOCK_HOOK(unaligned_volatile_write, BYTES, true, is_volatile)         \
+	/* Hides a load before it: refused as relaxed data. */                 \
+	KLOCK_HOOK(read_write, BYTES, true, function)                          \
+	KLOCK_HOOK(unaligned_read_write, BYTES, true, function)
 KLOCK_PLAIN(1)
 KLOCK_PLAIN(2)
 KLOCK_PLAIN(4)
@@ -131,20 +133,21 @@ KLOCK_PLAIN(16)
 
 void __tsan_read_range(void *at, unsigned long bytes)
 {
-	touched(at, bytes, false, KLOCK_CALLER);
+	touched(at, bytes, false, KLOCK_CALLER, access_of::statement);
 }
 void __tsan_write_range(void *at, unsigned long bytes)
 {
-	touched(at, bytes, true, KLOCK_CALLER);
+	touched(at, bytes, true, KLOCK_CALLER, access_of::statement);
 }
 void __tsan_vptr_read(void **at)
 {
-	touched(at, sizeof(*at), false, KLOCK_CALLER);
+	touched(at, sizeof(*at), false, KLOCK_CALLER, access_of::statement);
 }
 void __tsan_vptr_update(void **at, void *now)
 {
 	if (*at != now)
-		touched(at, sizeof(*at), true, KLOCK_CALLER);
+		touched(at, sizeof(*at), true, KLOCK_CALLER,
+			access_of::statement);
 }
 
 /* The hook by which compilers copy; the caller gives the size. */
@@ -160,7 +163,7 @@ void *__tsan_memmove(void *to, const void *of, usize bytes)
 }
 void *__tsan_memset(void *to, int with, usize bytes)
 {
-	touched(to, bytes, true, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER, access_of::statement);
 	return std::memset(to, with, bytes);
 }
 
@@ -184,7 +187,7 @@ KLOCK_WRAPPED(void *, memmove, void *to, const void *of, usize bytes)
 }
 KLOCK_WRAPPED(void *, memset, void *to, int with, usize bytes)
 {
-	touched(to, bytes, true, KLOCK_CALLER);
+	touched(to, bytes, true, KLOCK_CALLER, access_of::statement);
 	return __real_memset(to, with, bytes);
 }
 KLOCK_WRAPPED(int, memcmp, const void *a, const void *b, usize bytes)
@@ -229,13 +232,13 @@ KLOCK_WRAPPED(usize, strlen, const char *of)
 }
 KLOCK_WRAPPED(char *, strcpy, char *to, const char *of)
 {
-	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	copies_text(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_strcpy(to, of);
 }
 /* Compilers make this of a strcpy() whose end is used. */
 KLOCK_WRAPPED(char *, stpcpy, char *to, const char *of)
 {
-	copies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	copies_text(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_stpcpy(to, of);
 }
 KLOCK_WRAPPED(char *, strncpy, char *to, const char *of, usize bytes)
@@ -251,7 +254,7 @@ KLOCK_WRAPPED(char *, strcat, char *to, const char *of)
 	const usize n = length(to, ~usize{0});
 
 	touched(to, n + 1, false, KLOCK_CALLER);
-	copies(to + n, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
+	copies_text(to + n, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);
 	return __real_strcat(to, of);
 }
 
@@ -556,22 +559,82 @@ void __tsan_atomic_thread_fence(int o)
 }
 void __tsan_atomic_signal_fence(int) {}
 
+/* -- Annotations -----------------------------------------------------------
+ *
+ * They tell ThreadSanitizer what it cannot see, and do nothing in what ships:
+ * so nothing here, too. An order that is nowhere else is a race.
+ */
+
+#define KLOCK_ANNOTATION(NAME)                                                 \
+	usize NAME() { return 0; }
+KLOCK_ANNOTATION(__tsan_acquire)
+KLOCK_ANNOTATION(__tsan_release)
+KLOCK_ANNOTATION(__tsan_mutex_create)
+KLOCK_ANNOTATION(__tsan_mutex_destroy)
+KLOCK_ANNOTATION(__tsan_mutex_pre_lock)
+KLOCK_ANNOTATION(__tsan_mutex_post_lock)
+KLOCK_ANNOTATION(__tsan_mutex_pre_unlock)
+KLOCK_ANNOTATION(__tsan_mutex_post_unlock)
+KLOCK_ANNOTATION(__tsan_mutex_pre_signal)
+KLOCK_ANNOTATION(__tsan_mutex_post_signal)
+KLOCK_ANNOTATION(__tsan_mutex_pre_divert)
+KLOCK_ANNOTATION(__tsan_mutex_post_divert)
+KLOCK_ANNOTATION(__tsan_flush_memory)
+KLOCK_ANNOTATION(__tsan_external_register_tag)
+KLOCK_ANNOTATION(__tsan_external_register_header)
+KLOCK_ANNOTATION(__tsan_external_assign_tag)
+KLOCK_ANNOTATION(__tsan_external_read)
+KLOCK_ANNOTATION(__tsan_external_write)
+KLOCK_ANNOTATION(__tsan_ignore_thread_begin)
+KLOCK_ANNOTATION(__tsan_ignore_thread_end)
+KLOCK_ANNOTATION(AnnotateHappensBefore)
+KLOCK_ANNOTATION(AnnotateHappensAfter)
+KLOCK_ANNOTATION(AnnotateCondVarWait)
+KLOCK_ANNOTATION(AnnotateCondVarSignal)
+KLOCK_ANNOTATION(AnnotateCondVarSignalAll)
+KLOCK_ANNOTATION(AnnotateMutexIsNotPHB)
+KLOCK_ANNOTATION(AnnotateMutexIsUsedAsCondVar)
+KLOCK_ANNOTATION(AnnotateRWLockCreate)
+KLOCK_ANNOTATION(AnnotateRWLockCreateStatic)
+KLOCK_ANNOTATION(AnnotateRWLockDestroy)
+KLOCK_ANNOTATION(AnnotateRWLockAcquired)
+KLOCK_ANNOTATION(AnnotateRWLockReleased)
+KLOCK_ANNOTATION(AnnotateBenignRace)
+KLOCK_ANNOTATION(AnnotateBenignRaceSized)
+KLOCK_ANNOTATION(AnnotateIgnoreReadsBegin)
+KLOCK_ANNOTATION(AnnotateIgnoreReadsEnd)
+KLOCK_ANNOTATION(AnnotateIgnoreWritesBegin)
+KLOCK_ANNOTATION(AnnotateIgnoreWritesEnd)
+KLOCK_ANNOTATION(AnnotateIgnoreSyncBegin)
+KLOCK_ANNOTATION(AnnotateIgnoreSyncEnd)
+KLOCK_ANNOTATION(AnnotateEnableRaceDetection)
+KLOCK_ANNOTATION(AnnotatePublishMemoryRange)
+KLOCK_ANNOTATION(AnnotateUnpublishMemoryRange)
+KLOCK_ANNOTATION(AnnotateNewMemory)
+KLOCK_ANNOTATION(AnnotateNoOp)
+KLOCK_ANNOTATION(AnnotateFlushState)
+KLOCK_ANNOTATION(AnnotateTraceMemory)
+KLOCK_ANNOTATION(AnnotateThreadName)
+KLOCK_ANNOTATION(AnnotateMemoryIsInitialized)
+KLOCK_ANNOTATION(AnnotateMemoryIsUninitialized)
+KLOCK_ANNOTATION(AnnotatePCQCreate)
+KLOCK_ANNOTATION(AnnotatePCQDestroy)
+KLOCK_ANNOTATION(AnnotatePCQPut)
+KLOCK_ANNOTATION(AnnotatePCQGet)
+KLOCK_ANNOTATION(AnnotateFlushExpectedRaces)
+KLOCK_ANNOTATION(AnnotateExpectRace)
+KLOCK_ANNOTATION(RunningOnValgrind)
+
 /* -- Atomics that the checker has no word for ------------------------------ */
 
 #define KLOCK_UNKNOWN(NAME)                                                    \
 	void NAME() { model::detail::refuse(#NAME, KLOCK_CALLER); }
 #define KLOCK_WIDE(NAME) KLOCK_UNKNOWN(__tsan_atomic128_##NAME)
-KLOCK_UNKNOWN(__tsan_acquire)
-KLOCK_UNKNOWN(__tsan_release)
-KLOCK_UNKNOWN(__tsan_mutex_create)
-KLOCK_UNKNOWN(__tsan_mutex_destroy)
-KLOCK_UNKNOWN(__tsan_mutex_pre_lock)
-KLOCK_UNKNOWN(__tsan_mutex_post_lock)
-KLOCK_UNKNOWN(__tsan_mutex_pre_unlock)
-KLOCK_UNKNOWN(__tsan_mutex_post_unlock)
+KLOCK_UNKNOWN(__tsan_get_current_fiber)
+KLOCK_UNKNOWN(__tsan_create_fiber)
+KLOCK_UNKNOWN(__tsan_destroy_fiber)
 KLOCK_UNKNOWN(__tsan_switch_to_fiber)
-KLOCK_UNKNOWN(AnnotateHappensBefore)
-KLOCK_UNKNOWN(AnnotateHappensAfter)
+KLOCK_UNKNOWN(__tsan_set_fiber_name)
 KLOCK_UNKNOWN(__tsan_atomic8_fetch_nand)
 KLOCK_UNKNOWN(__tsan_atomic16_fetch_nand)
 KLOCK_UNKNOWN(__tsan_atomic32_fetch_nand)

@@ -34,11 +34,11 @@ MUTANTS = [
     ("memcpy", PLAIN, "\tcopies(to, of, bytes, KLOCK_CALLER);\n"
      "\treturn __real_memcpy", "\treturn __real_memcpy",
      "no access is lost on its way"),
-    ("memset", PLAIN, "\ttouched(to, bytes, true, KLOCK_CALLER);\n"
+    ("memset", PLAIN, "\ttouched(to, bytes, true, KLOCK_CALLER, access_of::statement);\n"
      "\treturn __real_memset", "\treturn __real_memset",
      "no access is lost on its way"),
     ("strcpy", PLAIN,
-     "\tcopies(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);\n"
+     "\tcopies_text(to, of, length(of, ~usize{0}) + 1, KLOCK_CALLER);\n"
      "\treturn __real_strcpy", "\treturn __real_strcpy",
      "no access is lost on its way"),
     ("--wrap", None, "--wrap=memcpy\n", "",

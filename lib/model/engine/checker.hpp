@@ -20,6 +20,7 @@
  *	workers.cpp	the stack shared by processes
  *	graph.cpp	an execution as relations, and the axioms
  *	objects.cpp	plain data and lifetimes
+ *	intended.cpp	plain data that are taken as relaxed atomics
  *	timeline.cpp	a run as text, and as a picture
  */
 #pragma once
@@ -43,6 +44,24 @@
 #include <vector>
 
 namespace model {
+
+/* Relaxed data of a statement of the code: intended.cpp. */
+struct shown_word {
+	char *at;
+	u8 bytes;
+	u64 was; /* at first, and again when the statement is over */
+	bool writes;
+	u64 shows;
+};
+
+struct statement {
+	static constexpr usize most = 32;
+
+	shown_word of[most];
+	usize count = 0, bytes = 0;
+	const void *caller = nullptr;
+	bool writes = false, joined = false, settled = true;
+};
 
 /* One CPU in one run. */
 struct cpu_state {
@@ -89,6 +108,7 @@ struct cpu_state {
 		order ord, failed;
 	};
 	std::vector<swap> swaps;
+	statement statements[4]; /* its own, and its handlers' */
 
 	bool in_loop = false; /* blocked at the end of a turn in vain */
 	turn last_turn{};
@@ -147,8 +167,11 @@ struct checker final : hooked::engine {
 	site line_of_return(const void *to);
 	const void *called_from = nullptr; /* the last */
 	/* A plain access of code that the compiler has instrumented. */
-	void touch(const void *at, usize bytes, bool writes,
-		   const void *caller);
+	void touch(const void *at, usize bytes, bool writes, const void *caller,
+		   detail::access_of by);
+	/* The code comes here: its last access of relaxed data is done. */
+	void settle();
+	void intend(const void *object, usize bytes, const char *text);
 	/* Clears the engine's traces from a stack that loops.hpp compares. */
 	void leave_no_traces()
 	{
@@ -325,6 +348,21 @@ struct checker final : hooked::engine {
 	[[noreturn]] void miss();
 	static bool known_to_end(void *, u64 value);
 
+	/* -- intended.cpp -- */
+	void start_intended();
+	unsigned entry_of(const void *caller);
+	bool intended_by(const void *at, usize bytes, const void *caller,
+			 bool is_volatile);
+	std::string what_was_intended() const;
+	void split_access(const char *word, usize size, const char *first,
+			  const char *last);
+	u64 oldest(const char *at, usize bytes);
+	void touch_intended(const void *at, usize bytes, bool writes,
+			    const void *caller);
+	bool copies(usize bytes, bool writes, const void *caller);
+	bool intended_access(const void *at, usize bytes, bool writes,
+			     const void *caller, detail::access_of by);
+
 	/* -- execution.cpp -- */
 	void branch_over_interrupts();
 	order effective(operation, order, site);
@@ -351,7 +389,8 @@ struct checker final : hooked::engine {
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
 	bool endless = false; /* a loop is, unless they are cut */
-	void count_idle(site);
+	/* seen: by loops.hpp, too. */
+	void count_idle(site, bool seen = true);
 	void leave_out();
 	hooked::engine &called()
 	{
@@ -414,6 +453,18 @@ struct checker final : hooked::engine {
 
 	/* Words that std::atomic's sleepers wait on, by its address. */
 	std::map<const void *, std::unique_ptr<u64>> bells;
+
+	/* -- intended.cpp -- */
+	struct named_range {
+		const char *at;
+		usize bytes;
+		u8 entry; /* of options.relaxed */
+	};
+	std::vector<named_range> intended; /* of this run's world */
+	std::map<const void *, unsigned> lines;
+	std::set<std::pair<const char *, usize>> split;
+	std::vector<bool> matched; /* which of options.relaxed was met */
+	bool volatile_matched = false;
 
 	std::unique_ptr<timeline> trace; /* only while a bug is shown */
 };

@@ -51,6 +51,7 @@ void checker::begin()
 	known.forget();
 	known.world = what->world;
 	known.world_bytes = what->world_bytes;
+	intended.clear();
 	what->make_world();
 	memory.start_run();
 	if (cuts_loops)
@@ -167,6 +168,8 @@ void checker::start_cpus()
 		s.assumed = false;
 		s.spurious_left = how->spurious;
 		s.swaps.clear();
+		for (statement &each : s.statements)
+			each = {};
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.in_loop = false;
@@ -185,6 +188,7 @@ void checker::cpu_main(void *self)
 		if (c.cuts_loops)
 			c.way_in.start_section();
 		c.what->body(mine);
+		c.settle();
 	}
 	c.branch_over_interrupts();
 	c.doing(step::does::end);
@@ -267,7 +271,7 @@ void checker::extend()
  * A loop around plain data has no events: it is told by its length. One that
  * writes them is never cut.
  */
-void checker::count_idle(site s)
+void checker::count_idle(site s, bool seen)
 {
 	constexpr u32 many = 10'000, too_many = 100'000;
 
@@ -275,10 +279,14 @@ void checker::count_idle(site s)
 		me().idle = 0;
 	me().idle_since = me().ran;
 	me().idle++;
-	if (!cuts_loops && me().idle == many) {
+	if (seen && !cuts_loops && me().idle == many) {
 		endless = true;
 		stop();
 	}
+	/* Others go first, whose write it may race with. */
+	if (!seen && me().idle == many && now == phase::replaying &&
+	    me().ran == g->length(cpu))
+		leave(cpu_state::where::at_end);
 	if (me().idle < too_many)
 		return;
 	out.limit = "max_events: " + std::to_string(too_many) +
@@ -1052,8 +1060,11 @@ void checker::refuse_what_is_gone(const void *at, site s)
 }
 
 void checker::touch(const void *at, usize bytes, bool writes,
-		    const void *caller)
+		    const void *caller, detail::access_of by)
 {
+	if (detail::intends && !of_the_checker(at) &&
+	    intended_access(at, bytes, writes, caller, by))
+		return;
 	const char *const first = static_cast<const char *>(at);
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	const unsigned of = on_stack_of(at);
@@ -1065,6 +1076,7 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	if (of != cpu)
 		branch_over_interrupts();
 	const site s = place_of_return(caller);
+	count_idle(s, false);
 	if (trace)
 		trace->add(
 			{cpu, (writes ? "write " : "read ") + known.of(at), s});
@@ -1124,7 +1136,7 @@ void checker::frame(const char *at, const void *returns_to, const void *caller)
 
 void detail::storage_ends(const void *at, usize bytes, const void *caller)
 {
-	const checker_runs now;
+	const code_calls now;
 
 	if (hooked::running)
 		the_checker().storage_ends(at, bytes, caller);
@@ -1132,19 +1144,19 @@ void detail::storage_ends(const void *at, usize bytes, const void *caller)
 
 void detail::frame(const void *at, const void *returns_to, const void *caller)
 {
-	const checker_runs now;
+	const code_calls now;
 
 	the_checker().frame(static_cast<const char *>(at), returns_to, caller);
 	the_checker().leave_no_traces();
 }
 
 void detail::plain_access(const void *at, usize bytes, bool writes,
-			  const void *caller)
+			  const void *caller, access_of by)
 {
 	const checker_runs now;
 
 	if (hooked::running)
-		the_checker().touch(at, bytes, writes, caller);
+		the_checker().touch(at, bytes, writes, caller, by);
 	the_checker().leave_no_traces();
 }
 
@@ -1424,6 +1436,7 @@ void checker::branch_over_interrupts()
 			trace->add({cpu, "-- interrupt --", {nullptr, 0}});
 		me().handlers++;
 		what->handler(cpu);
+		settle();
 		me().handlers--;
 		if (trace)
 			trace->add({cpu, "-- returns --", {nullptr, 0}});
@@ -1563,7 +1576,7 @@ std::string text(const weakening &w)
 
 void check(bool holds, const char *text, site s)
 {
-	const detail::checker_runs now;
+	const detail::code_calls now;
 
 	if (!holds)
 		the_checker().report(bug::failed_check,
@@ -1574,7 +1587,7 @@ unsigned cpu() { return the_checker().current(); }
 
 unsigned choose(unsigned n)
 {
-	const detail::checker_runs now;
+	const detail::code_calls now;
 
 	if (!hooked::running || n < 2)
 		return 0;
@@ -1583,7 +1596,7 @@ unsigned choose(unsigned n)
 
 void assume(bool holds)
 {
-	const detail::checker_runs now;
+	const detail::code_calls now;
 
 	if (hooked::running)
 		the_checker().assume(holds);
@@ -1595,6 +1608,7 @@ void name(const void *object, klock::usize bytes, const char *text)
 {
 	const detail::checker_runs now;
 
+	the_checker().intend(object, bytes, text);
 	if (the_checker().tracing())
 		the_checker().known.add(object, bytes, text);
 }

@@ -105,6 +105,7 @@ result checker::explore(program &p, const options &given)
 		   detail::gate_to(*this) == this;
 	thread_locals = find_thread_locals();
 	begin_finding();
+	start_intended();
 	start_symmetry(given.symmetric && learning);
 	cuts_loops = given.cut_loops || given.every_turn || given.unroll;
 	do {
@@ -116,6 +117,9 @@ result checker::explore(program &p, const options &given)
 		cuts_loops |= endless;
 	} while (run_all || asymmetric || endless);
 	hooked::counter_mask = ~u32{0};
+	out.notes = what_was_intended();
+	out.timeline.insert(0, out.notes);
+	detail::intends = false;
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)
 			   .count();
@@ -163,8 +167,8 @@ void checker::explore_all(unsigned count)
 void checker::explore_work()
 {
 	constexpr u64 much = 2'000;
-	bool alone =
-		how->workers == 1 || how->record_uses || how->load_buffering;
+	bool alone = how->workers == 1 || how->record_uses ||
+		     how->load_buffering || detail::intends;
 	progress shown;
 
 	while (!work.empty() && goes_on() && out.limit.empty() && !run_all &&

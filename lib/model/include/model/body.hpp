@@ -39,6 +39,19 @@ struct checker_runs : runs {
 	checker_runs() : runs(false) {}
 };
 
+/* Plain data are relaxed atomics by the options: intended.cpp. */
+inline constinit bool intends = false;
+void settle();
+
+/* A call from the code: what it stored last is there now. */
+struct code_calls : checker_runs {
+	code_calls()
+	{
+		if (intends)
+			settle();
+	}
+};
+
 /* An object whose accesses are told of where any are; whether one was. */
 inline constinit const void *probe = nullptr;
 inline constinit bool probe_seen = false;
@@ -65,9 +78,16 @@ struct part_of_heap {
 };
 part_of_heap heap_of(unsigned maker);
 
+/*
+ * Says whose access it is: a statement's, or a function's, which does with it
+ * what the checker does not see. joined: of the same statement as the one
+ * before.
+ */
+enum class access_of { statement, is_volatile, joined, function };
+
 /* The compiler's hook before each access to a plain variable. */
 void plain_access(const void *at, klock::usize bytes, bool writes,
-		  const void *caller);
+		  const void *caller, access_of = access_of::function);
 
 /* The compiler's hook where a function begins, and where it ends (null). */
 void frame(const void *at, const void *returns_to, const void *caller);

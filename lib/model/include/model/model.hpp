@@ -89,7 +89,9 @@ void name(const void *object, klock::usize bytes, const char *text);
 template <typename T>
 void name(const T &object, const char *text)
 {
-	name(&object, sizeof(object), text);
+	const volatile void *const at = &object;
+
+	name(const_cast<const void *>(at), sizeof(object), text);
 }
 
 /*
@@ -119,6 +121,12 @@ const char *text(order);
 
 namespace detail {
 
+/* The world is made where it is, so that it can name what it has. */
+template <typename World>
+struct made_in_place {
+	World operator()() const { return World(); }
+};
+
 template <typename World, typename Make, typename Body, typename End,
 	  typename Handler>
 struct typed_program final : program {
@@ -133,7 +141,10 @@ struct typed_program final : program {
 	{
 		empty_heap();
 		const body_runs now;
-		::new (room) World(make());
+		if constexpr (std::is_same_v<Make, made_in_place<World>>)
+			::new (room) World();
+		else
+			::new (room) World(make());
 	}
 	void end_world() override { the().~World(); }
 	void body(unsigned on_cpu) override
@@ -179,7 +190,15 @@ namespace detail {
  * and why; empty: nothing. All would be right then that is wrong there alone.
  * Each file has its own: it was compiled by options of its own.
  */
-#if !defined(__SANITIZE_THREAD__) && !KLOCK_MODEL_HAS(thread_sanitizer)
+#if defined(__SANITIZE_THREAD__) || KLOCK_MODEL_HAS(thread_sanitizer)
+[[maybe_unused]] static const char *const shows =
+	"NOTE: the code sees that ThreadSanitizer is asked for, and may not be "
+	"what ships: compile with -include model/as_shipped.h\n";
+#define KLOCK_MODEL_PLAIN 1
+#else
+[[maybe_unused]] static const char *const shows = "";
+#endif
+#ifndef KLOCK_MODEL_PLAIN
 [[maybe_unused]] static std::string what_is_unseen() { return {}; }
 #elif defined(__OPTIMIZE__) && !defined(KLOCK_MODEL_OPTIMIZED)
 [[maybe_unused]] static std::string what_is_unseen()
@@ -237,7 +256,10 @@ result explore_from(const options &how, Make make, Body body, End end,
 	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
 								 end, handler);
 
-	return explore(p, detail::with_sections(how));
+	result r = explore(p, detail::with_sections(how));
+	r.notes.insert(0, detail::shows);
+	r.timeline.insert(0, detail::shows);
+	return r;
 }
 
 template <typename Make, typename Body, typename End>
@@ -249,8 +271,8 @@ result explore_from(const options &how, Make make, Body body, End end)
 template <typename World, typename Body, typename End, typename Handler>
 result explore(const options &how, Body body, End end, Handler handler)
 {
-	return explore_from(
-		how, [] { return World(); }, body, end, handler);
+	return explore_from(how, detail::made_in_place<World>(), body, end,
+			    handler);
 }
 
 template <typename World, typename Body, typename End>

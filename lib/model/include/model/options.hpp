@@ -201,6 +201,16 @@ struct options {
 	bool record_uses = false;
 
 	std::optional<weakening> weaken = {};
+
+	/*
+	 * Plain data that others may access at the same time, as their authors
+	 * meant it: each access is a relaxed atomic one. "file.hpp:12", a line
+	 * of code; or the name of an object, as by model::name(). The result
+	 * says which were met, and which were not: result.notes.
+	 */
+	std::vector<std::string> relaxed = {};
+	/* All accesses to volatile data, likewise. */
+	bool relaxed_volatile = false;
 };
 
 enum class bug {
@@ -218,6 +228,7 @@ enum class bug {
 
 struct result {
 	bug found = bug::none;
+	std::string notes;    /* what of it is not as the code says */
 	std::string message;  /* what is wrong, in a line */
 	std::string timeline; /* the execution that shows it */
 	std::string svg;      /* the same as a picture */

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Races that their authors meant: plain data, and volatile, that the options
+ * take as relaxed atomics. What is found behind them.
+ */
+#include "verdict.hpp"
+
+#include <model/model.hpp>
+
+#include <catch.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+
+namespace of_intended {
+
+namespace {
+
+using enum std::memory_order;
+using klock::u64;
+using model::bug;
+
+template <typename State, typename... Threads>
+model::result run(const model::options &how, Threads... threads)
+{
+	return model::explore_threads<State>(
+		how, [](State &) {}, threads...);
+}
+
+bool says(const model::result &r, const char *text)
+{
+	return r.notes.find(text) != std::string::npos &&
+	       r.timeline.find(r.notes) == 0;
+}
+
+/* Two counters of one value each, which readers must find alike. */
+struct pair {
+	int a = 0, b = 0;
+};
+
+struct seqlock {
+	std::atomic<unsigned> version{0};
+	pair data;
+
+	seqlock() { model::name(data, "data"); }
+
+	void write(int v)
+	{
+		version.store(1, relaxed);
+		std::atomic_thread_fence(release);
+		data.a = v;
+		data.b = v;
+		version.store(2, release);
+	}
+	bool read(pair &to, std::memory_order fence)
+	{
+		const unsigned before = version.load(acquire);
+
+		to = data;
+		std::atomic_thread_fence(fence);
+		return version.load(relaxed) == before && !(before & 1);
+	}
+};
+
+model::result locked(const model::options &how, std::memory_order fence)
+{
+	return run<seqlock>(
+		how, [](seqlock &s) { s.write(7); },
+		[fence](seqlock &s) {
+			pair got;
+			if (s.read(got, fence))
+				model::check(got.a == got.b, "torn");
+		});
+}
+
+} // namespace
+
+TEST_CASE("intended: a seqlock's plain data, and the fault behind the race")
+{
+	const auto meant = locked({.relaxed = {"data"}}, acquire);
+	const auto wrong = locked({.relaxed = {"data"}}, relaxed);
+	const auto plain = locked({}, acquire);
+
+	INFO(meant.timeline << wrong.timeline << plain.timeline);
+	CHECK(plain.found == bug::data_race);
+	CHECK(plain.notes.empty());
+	verdict::good(meant);
+	CHECK(says(meant, "NOTE: taken as relaxed atomics: data\n"));
+	CHECK(wrong.found == bug::failed_check);
+	CHECK(says(wrong, "NOTE: taken as relaxed atomics: data\n"));
+}
+
+TEST_CASE("intended: lines are named, and what is not met is told")
+{
+	struct mail {
+		int letter = 0, stamp = 0;
+		std::atomic<bool> full{false};
+	};
+	constexpr int first = __LINE__ + 5;
+	const auto sent = [](const model::options &how) {
+		return run<mail>(
+			how,
+			[](mail &m) {
+				m.letter = 1;
+				m.stamp = 2;
+			},
+			[](mail &m) {
+				model::check(m.letter != 2);
+				model::check(m.stamp != 1);
+			});
+	};
+	const auto line = [](int at) {
+		return "test_intended.cpp:" + std::to_string(first + at);
+	};
+	const auto all = sent(
+		{.relaxed = {line(0), line(1), line(4), "checker/" + line(5)}});
+	/* The next race is behind the first. */
+	const auto some = sent({.relaxed = {line(0), line(4)}});
+	const auto typo = sent({.relaxed = {line(0).substr(5), "lettre"}});
+	const auto half = sent({.relaxed = {line(0)}});
+
+	INFO(all.timeline << some.timeline << typo.timeline << half.timeline);
+	verdict::right_by(4, all);
+	CHECK(some.found == bug::data_race);
+	CHECK(some.timeline.find(line(1)) != std::string::npos);
+	CHECK(typo.found == bug::data_race);
+	CHECK(says(
+		typo,
+		("but not met: " + line(0).substr(5) + ", lettre\n").c_str()));
+	/* One side alone is still at odds with the other, a plain one. */
+	CHECK_FALSE(half.ok());
+}
+
+/* The executions are those of std::atomic's relaxed operations. */
+namespace {
+
+template <typename Int>
+struct words {
+	Int x{0}, y{0}, z{0};
+	int saw[4] = {};
+
+	words() { model::name(*this, "words"); }
+};
+
+template <typename Int>
+u64 complete_of(int which)
+{
+	using world = words<Int>;
+	const model::options how{.relaxed = {"words"}};
+	const auto none = [](world &) {};
+	const auto counted = [&](auto a, auto b, auto c) {
+		const auto r = run<world>(how, a, b, c);
+
+		INFO(which << ":\n" << r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+		return r.complete;
+	};
+
+	switch (which) {
+	case 0: /* store buffering */
+		return counted(
+			[](world &w) {
+				w.x = 1;
+				w.saw[0] = w.y;
+			},
+			[](world &w) {
+				w.y = 1;
+				w.saw[1] = w.x;
+			},
+			none);
+	case 1: /* message passing */
+		return counted(
+			[](world &w) {
+				w.x = 1;
+				w.y = 1;
+			},
+			[](world &w) {
+				w.saw[0] = w.y;
+				w.saw[1] = w.x;
+			},
+			none);
+	case 2: /* coherence */
+		return counted(
+			[](world &w) {
+				w.x = 1;
+				w.x = 2;
+			},
+			[](world &w) {
+				w.saw[0] = w.x;
+				w.saw[1] = w.x;
+			},
+			none);
+	case 3: /* 2 + 2 writes, and who looks */
+		return counted(
+			[](world &w) {
+				w.x = 1;
+				w.y = 2;
+			},
+			[](world &w) {
+				w.y = 1;
+				w.x = 2;
+			},
+			[](world &w) { w.saw[0] = w.x; });
+	case 4: /* the same value again, beside a load */
+		return counted(
+			[](world &w) {
+				w.x = 1;
+				w.x = 0;
+				w.saw[0] = w.y;
+			},
+			[](world &w) {
+				w.y = 1;
+				w.saw[1] = w.x;
+			},
+			none);
+	default: /* read to write, by three */
+		return counted([](world &w) { w.x = 1; },
+			       [](world &w) {
+				       w.saw[0] = w.x;
+				       w.y = 1;
+			       },
+			       [](world &w) {
+				       w.saw[1] = w.y;
+				       w.saw[2] = w.x;
+			       });
+	}
+}
+
+/* std::atomic whose operators are relaxed. */
+struct atomic_int {
+	std::atomic<int> v;
+
+	atomic_int(int i) : v(i) {}
+	operator int() const { return v.load(relaxed); }
+	void operator=(int i) { v.store(i, relaxed); }
+};
+
+} // namespace
+
+TEST_CASE("intended: as many executions as with relaxed atomics")
+{
+	for (int which = 0; which <= 5; which++) {
+		INFO(which);
+		CHECK(complete_of<int>(which) ==
+		      complete_of<atomic_int>(which));
+		CHECK(complete_of<volatile int>(which) ==
+		      complete_of<atomic_int>(which));
+		CHECK(complete_of<char>(which) ==
+		      complete_of<atomic_int>(which));
+	}
+}
+
+TEST_CASE("intended: volatile flags, as kernels have them")
+{
+	struct mail {
+		int letter = 0;
+		volatile int full = 0;
+		mail() { model::name(full, "full"); }
+	};
+	const auto sent = [](bool option, bool fences) {
+		return run<mail>(
+			{.relaxed_volatile = option},
+			[fences](mail &m) {
+				m.letter = 1;
+				if (fences)
+					std::atomic_thread_fence(release);
+				m.full = 1;
+			},
+			[fences](mail &m) {
+				while (!m.full)
+					;
+				if (fences)
+					std::atomic_thread_fence(acquire);
+				model::check(m.letter == 1);
+			});
+	};
+	const auto right = sent(true, true), wrong = sent(true, false);
+	const auto plain = sent(false, true);
+
+	INFO(right.timeline << wrong.timeline << plain.timeline);
+	verdict::right_by(1, right);
+	CHECK(says(right, "NOTE: taken as relaxed atomics: volatile\n"));
+	CHECK(wrong.found == bug::data_race);
+	CHECK(wrong.message.find("world") != std::string::npos);
+	CHECK(plain.found == bug::data_race);
+	CHECK(says(run<mail>({.relaxed_volatile = true},
+			     [](mail &m) { m.letter = 2; }),
+		   "but not met: volatile\n"));
+
+	/* Nobody sets it. */
+	CHECK(run<mail>({.relaxed_volatile = true}, [](mail &m) {
+		      while (!m.full)
+			      ;
+	      }).found == bug::deadlock);
+}
+
+/* Dekker's, by volatile: right on no machine with a store buffer. */
+TEST_CASE("intended: volatile orders nothing")
+{
+	struct door {
+		volatile bool wants[2] = {};
+		int within = 0;
+	};
+	const auto enters = [](bool fences) {
+		return model::explore<door>(
+			{.runs = {1, 1}, .relaxed_volatile = true},
+			[fences](door &d, unsigned me) {
+				d.wants[me] = true;
+				if (fences)
+					std::atomic_thread_fence(seq_cst);
+				if (!d.wants[1 - me])
+					d.within++;
+			});
+	};
+
+	verdict::good(enters(true));
+	CHECK(enters(false).found == bug::data_race);
+}
+
+TEST_CASE("intended: an update that is lost")
+{
+	struct counter {
+		volatile int n = 0;
+	};
+	const auto adds = [](counter &c) {
+		const int before = c.n;
+		c.n = before + 1;
+	};
+	const auto r = model::explore_threads<counter>(
+		{.relaxed_volatile = true},
+		[](counter &c) { model::check(c.n == 2, "both"); }, adds, adds);
+	struct stat {
+		int n = 0;
+		stat() { model::name(n, "n"); }
+	};
+	const auto increments = [](stat &s) { s.n++; };
+	const auto named = model::explore_threads<stat>(
+		{.relaxed = {"n"}},
+		[](stat &s) { model::check(s.n == 2, "both"); }, increments,
+		increments);
+	const auto once = model::explore_threads<stat>(
+		{.relaxed = {"n"}},
+		[](stat &s) { model::check(s.n == 1, "once"); }, increments,
+		[](stat &) {});
+
+	INFO(r.timeline << named.timeline);
+	CHECK(r.found == bug::failed_check);
+	CHECK(named.found == bug::failed_check);
+	verdict::right_by(1, once);
+}
+
+/* GCC tells of a copy's store before its load, the copy comes after both. */
+TEST_CASE("intended: structs and the C library's copies")
+{
+	struct large {
+		pair from{1, 2}, to{3, 4};
+		long wide[3] = {5, 6, 7}, copy[3] = {};
+		struct {
+			unsigned low : 4, high : 4;
+		} bits{1, 2};
+
+		large() { model::name(*this, "large"); }
+	};
+	const auto alone = [](auto does, auto holds) {
+		const auto r = model::explore_threads<large>(
+			{.relaxed = {"large"}},
+			[holds](large &l) { model::check(holds(l)); }, does,
+			[](large &l) { l.from.a = 1; });
+
+		INFO(r.timeline);
+		CHECK(r.ok());
+		CHECK(r.exhaustive);
+		CHECK(r.complete >= 1);
+	};
+
+	alone([](large &l) { l.to = l.from; },
+	      [](large &l) { return l.to.a == 1 && l.to.b == 2; });
+	alone([](large &l) { std::memcpy(l.copy, l.wide, sizeof(l.copy)); },
+	      [](large &l) { return l.copy[0] == 5 && l.copy[2] == 7; });
+	alone([](large &l) { std::memset(l.wide, 0, 16); },
+	      [](large &l) { return !l.wide[0] && l.wide[2] == 7; });
+	alone(
+		[](large &l) {
+			l.bits.low = 3;
+			l.bits.high = 5;
+		},
+		[](large &l) { return l.bits.low == 3 && l.bits.high == 5; });
+	alone(
+		[](large &l) {
+			l.to = l.from;
+			const pair mine = l.to;
+			model::check(mine.a == 1 && mine.b == 2);
+			l.from = mine;
+			l.from.b = 9;
+		},
+		[](large &l) { return l.from.a == 1 && l.from.b == 9; });
+	const auto text = run<large>({.relaxed = {"large"}}, [](large &l) {
+		model::check(std::memcmp(l.wide, l.copy, 8) != 0);
+	});
+	CHECK(text.message.find("refused: relaxed data as the argument") == 0);
+}
+
+/* A copy of 8 bytes is torn where its halves are stored apart. */
+TEST_CASE("intended: a word that others access by halves")
+{
+	struct both {
+		pair p;
+		both() { model::name(p, "p"); }
+	};
+	const auto halves = [](bool may_be_torn) {
+		return run<both>(
+			{.relaxed = {"p"}},
+			[](both &b) {
+				b.p = pair{1, 1};
+			},
+			[may_be_torn](both &b) {
+				const pair got = b.p;
+				model::check(may_be_torn || got.a == got.b);
+			},
+			[](both &b) { b.p.b = 1; });
+	};
+
+	verdict::good(halves(true));
+	CHECK(halves(false).found == bug::failed_check);
+}
+
+/* Statics are set back; handlers have statements of their own. */
+static volatile int ticks;
+
+TEST_CASE("intended: a static, and a handler that counts")
+{
+	struct none {
+		int seen = 0;
+	};
+	const model::options how{
+		.runs = {1, 1}, .interrupts = 1, .relaxed_volatile = true};
+	const auto r = model::explore<none>(
+		how,
+		[](none &n, unsigned cpu) {
+			if (cpu)
+				return;
+			const int before = ticks;
+			n.seen = ticks - before;
+			model::check(n.seen == 0 || n.seen == 1 || n.seen == 2);
+		},
+		[](none &) { model::check(ticks <= 2); },
+		[](none &, unsigned) { ticks = ticks + 1; });
+
+	INFO(r.timeline);
+	verdict::good(r);
+	CHECK(ticks == 0);
+}
+
+/* A node on a stack, as in a queue lock. */
+TEST_CASE("intended: a flag on a stack")
+{
+	struct node {
+		volatile bool waits;
+	};
+	struct queue {
+		std::atomic<node *> shown{nullptr};
+		int data = 0;
+	};
+	const auto r = run<queue>(
+		{.relaxed_volatile = true},
+		[](queue &q) {
+			node n{true};
+
+			n.waits = true;
+			q.shown.store(&n, release);
+			while (n.waits)
+				;
+			std::atomic_thread_fence(acquire);
+			model::check(q.data == 1);
+			while (q.shown.load(acquire))
+				;
+		},
+		[](queue &q) {
+			node *at;
+			while (!(at = q.shown.load(acquire)))
+				;
+			q.data = 1;
+			std::atomic_thread_fence(release);
+			at->waits = false;
+			q.shown.store(nullptr, release);
+		});
+
+	INFO(r.timeline);
+	verdict::right_by(1, r);
+}
+
+} // namespace of_intended
