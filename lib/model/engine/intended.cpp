@@ -32,8 +32,6 @@ bool names_line(const std::string &entry, site s)
 	       (!behind || all[behind - 1] == '/' || entry[0] == '/');
 }
 
-bool is_of_library(site s) { return s.file && std::strstr(s.file, "/c++/"); }
-
 } // namespace
 
 void checker::start_intended()
