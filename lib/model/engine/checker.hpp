@@ -108,7 +108,8 @@ struct cpu_state {
 		order ord, failed;
 	};
 	std::vector<swap> swaps;
-	statement statements[4]; /* its own, and its handlers' */
+	/* With relaxed data: its own, and its handlers'. Else: none. */
+	std::vector<statement> statements;
 
 	bool in_loop = false; /* blocked at the end of a turn in vain */
 	turn last_turn{};

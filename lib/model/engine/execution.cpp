@@ -168,8 +168,8 @@ void checker::start_cpus()
 		s.assumed = false;
 		s.spurious_left = how->spurious;
 		s.swaps.clear();
-		for (statement &each : s.statements)
-			each = {};
+		if (detail::intends)
+			s.statements.assign(4, {});
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.in_loop = false;
@@ -188,7 +188,8 @@ void checker::cpu_main(void *self)
 		if (c.cuts_loops)
 			c.way_in.start_section();
 		c.what->body(mine);
-		c.settle();
+		if (detail::intends)
+			c.settle();
 	}
 	c.branch_over_interrupts();
 	c.doing(step::does::end);
@@ -1436,7 +1437,8 @@ void checker::branch_over_interrupts()
 			trace->add({cpu, "-- interrupt --", {nullptr, 0}});
 		me().handlers++;
 		what->handler(cpu);
-		settle();
+		if (detail::intends)
+			settle();
 		me().handlers--;
 		if (trace)
 			trace->add({cpu, "-- returns --", {nullptr, 0}});

@@ -112,9 +112,7 @@ std::string checker::what_was_intended() const
 /* An interrupt's handler has statements of its own. */
 static statement &now_of(cpu_state &s)
 {
-	constexpr unsigned most = sizeof(s.statements) / sizeof(statement);
-
-	if (s.handlers >= most)
+	if (s.handlers >= s.statements.size())
 		detail::refuse("relaxed data in handlers that nest so deep",
 			       nullptr);
 	return s.statements[s.handlers];
