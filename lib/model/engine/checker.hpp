@@ -20,6 +20,7 @@
  *	workers.cpp	the stack shared by processes
  *	graph.cpp	an execution as relations, and the axioms
  *	objects.cpp	plain data and lifetimes
+ *	members.cpp	members of objects, by debugging information
  *	intended.cpp	plain data that are taken as relaxed atomics
  *	timeline.cpp	a run as text, and as a picture
  */

@@ -7,6 +7,7 @@
  * the method's proof needs that, and so does replaying.
  */
 #include "checker.hpp"
+#include "members.hpp"
 
 #include <klock/os.hpp>
 
@@ -17,9 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <map>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -51,6 +50,7 @@ void checker::begin()
 	known.forget();
 	known.world = what->world;
 	known.world_bytes = what->world_bytes;
+	known.world_type = what->world_type;
 	intended.clear();
 	what->make_world();
 	memory.start_run();
@@ -1606,13 +1606,14 @@ void assume(bool holds)
 
 bool interrupts_on() { return the_checker().me().irqs_on; }
 
-void name(const void *object, klock::usize bytes, const char *text)
+void name(const void *object, klock::usize bytes, const char *text,
+	  const void *type)
 {
 	const detail::checker_runs now;
 
 	the_checker().intend(object, bytes, text);
 	if (the_checker().tracing())
-		the_checker().known.add(object, bytes, text);
+		the_checker().known.add(object, bytes, text, type);
 }
 
 before_waits::before_waits(void (*call)(void *), void *what)
@@ -1721,27 +1722,16 @@ line asked(const std::string &program, std::uintptr_t address)
 
 line line_of(const void *returned_to)
 {
-	/* The call ends before it. */
-	const auto address = reinterpret_cast<std::uintptr_t>(returned_to) - 1;
-	Dl_info where{};
-	link_map *map = nullptr;
+	const file_place place = place_in_file(returned_to);
 
-	if (!::dladdr1(returned_to, &where, reinterpret_cast<void **>(&map),
-		       RTLD_DL_LINKMAP) ||
-	    !map)
+	if (place.file.empty())
 		return {};
-	/* The program itself has no name there. */
-	char self[4096] = "";
-	if (!map->l_name[0] &&
-	    ::readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return {};
-	line found = asked(map->l_name[0] ? map->l_name : self,
-			   address - map->l_addr);
+	/* The call ends before it. */
+	line found = asked(place.file, place.at - 1);
 	if (found.number)
 		return found;
 	char hex[32];
-	std::snprintf(hex, sizeof(hex), "%#zx",
-		      static_cast<usize>(address - map->l_addr));
+	std::snprintf(hex, sizeof(hex), "%#zx", place.at - 1);
 	return {hex, 0};
 }
 

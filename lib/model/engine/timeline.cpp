@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.hpp"
+#include "members.hpp"
 
 #include <model/body.hpp>
 
@@ -8,10 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-
-#include <dlfcn.h>
-#include <link.h>
-#include <unistd.h>
 
 namespace model {
 
@@ -28,9 +25,11 @@ std::string text(site s)
 /* -- Names ------------------------------------------------------------------
  */
 
-void names::add(const void *object, usize bytes, const char *called)
+void names::add(const void *object, usize bytes, const char *called,
+		const void *type)
 {
-	given.push_back({static_cast<const char *>(object), bytes, called});
+	given.push_back(
+		{static_cast<const char *>(object), bytes, called, type});
 }
 
 static std::string offset(const std::string &base, std::ptrdiff_t by)
@@ -83,32 +82,36 @@ static std::vector<symbol> symbols_of(const std::string &program)
 static std::string symbol_at(const char *address)
 {
 	static std::map<std::string, std::vector<symbol>> tables;
-	Dl_info where{};
-	link_map *map = nullptr;
-	char self[4096] = "";
+	const file_place place = place_in_file(address);
 
-	if (!::dladdr1(address, &where, reinterpret_cast<void **>(&map),
-		       RTLD_DL_LINKMAP) ||
-	    !map)
+	if (place.file.empty())
 		return "";
-	/* The program itself has no name there. */
-	if (!map->l_name[0] &&
-	    ::readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return "";
-	const std::string program = self[0] ? self : map->l_name;
-	const auto [table, is_new] = tables.try_emplace(program);
+	const auto [table, is_new] = tables.try_emplace(place.file);
 	if (is_new)
-		table->second = symbols_of(program);
+		table->second = symbols_of(place.file);
 
-	const usize at = reinterpret_cast<usize>(address) - map->l_addr;
 	for (const symbol &s : table->second)
-		if (at >= s.at && at < s.at + s.bytes)
-			return offset(s.name,
-				      static_cast<std::ptrdiff_t>(at - s.at));
+		if (place.at >= s.at && place.at < s.at + s.bytes)
+			return offset(s.name, static_cast<std::ptrdiff_t>(
+						      place.at - s.at));
 	return "";
 }
 
-std::string names::of(const void *address) const
+/* "lock.next", "slot[2]", "lock+0x8"; in a world, a member's bare name. */
+static std::string part_of(const std::string &base, bool is_world,
+			   const void *type, std::ptrdiff_t by, bool outermost)
+{
+	const member m = member_at(type, static_cast<usize>(by), outermost);
+	std::string name = base;
+
+	if (is_world && !m.path.empty() && m.path[0] != '[')
+		name = m.path;
+	else if (!m.path.empty())
+		name += (m.path[0] == '[' ? "" : ".") + m.path;
+	return offset(name, static_cast<std::ptrdiff_t>(m.rest));
+}
+
+std::string names::of(const void *address, bool outermost) const
 {
 	const char *const at = static_cast<const char *>(address);
 	const char *const start = static_cast<const char *>(world);
@@ -119,10 +122,14 @@ std::string names::of(const void *address) const
 		if (at >= e.at && at < e.at + e.bytes &&
 		    (!best || e.bytes < best->bytes))
 			best = &e;
+	if (best && outermost && at == best->at)
+		return best->text;
 	if (best)
-		return offset(best->text, at - best->at);
+		return part_of(best->text, false, best->type, at - best->at,
+			       outermost);
 	if (start && at >= start && at < start + world_bytes)
-		return offset("world", at - start);
+		return part_of("world", true, world_type, at - start,
+			       outermost);
 	for (std::size_t c = 0; c < stacks.size(); c++)
 		if (at >= stacks[c].low && at < stacks[c].high)
 			return offset("stack" + std::to_string(c),
@@ -156,7 +163,7 @@ std::string names::value(u64 v, unsigned bytes) const
 			known |= at >= e.at && at < e.at + e.bytes;
 		known |= detail::block_at(at).start != nullptr;
 		if (known)
-			return "&" + of(at);
+			return "&" + of(at, true);
 	}
 	return std::to_string(v);
 }

@@ -18,21 +18,25 @@ std::string text(site);
 
 /* The names of objects: given by their owner, or made of where they lie. */
 struct names {
-	void add(const void *object, usize bytes, const char *text);
+	/* type: as members.hpp has it, or null. */
+	void add(const void *object, usize bytes, const char *text,
+		 const void *type = nullptr);
 	void forget() { given.clear(); }
 
 	/*
-	 * "lock", "lock+0x1", "world+0x10", "stack2-0x40"; a global by its own
-	 * name, or "static1"; what CPU 1 allocated third: "new1.3", what the
-	 * world did: "made.3"
+	 * "lock", "lock.next", "slot[2]", else "lock+0x1", "world+0x10";
+	 * "stack2-0x40"; a global by its own name, or "static1"; what CPU 1
+	 * allocated third: "new1.3", what the world did: "made.3". outermost: a
+	 * structure rather than its first member.
 	 */
-	std::string of(const void *at) const;
+	std::string of(const void *at, bool outermost = false) const;
 
 	/* A value, as a name where it is the address of something known. */
 	std::string value(u64 v, unsigned bytes) const;
 
 	const void *world = nullptr;
 	usize world_bytes = 0;
+	const void *world_type = nullptr;
 
 	/* Each CPU's lowest and highest byte. */
 	struct range {
@@ -45,6 +49,7 @@ struct names {
 		const char *at;
 		usize bytes;
 		std::string text;
+		const void *type;
 	};
 	std::vector<entry> given;
 	mutable std::vector<const void *> statics;

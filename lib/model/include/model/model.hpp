@@ -51,6 +51,7 @@ struct program {
 
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
+	const void *world_type = nullptr; /* detail::type_of<World>() */
 
 	/* Body and handler depend on the world alone. */
 	bool closed = false;
@@ -84,14 +85,33 @@ void assume(bool holds);
 /* The running CPU's interrupt flag. */
 bool interrupts_on();
 
+namespace detail {
+
+/* By its address the members of T are found: engine/members.cpp. */
+template <typename T>
+[[gnu::noinline]] T *pointer_to()
+{
+	return nullptr;
+}
+
+template <typename T>
+const void *type_of()
+{
+	return reinterpret_cast<const void *>(&pointer_to<T>);
+}
+
+} // namespace detail
+
 /* Names an object for timelines, in a body or a world's constructor. */
-void name(const void *object, klock::usize bytes, const char *text);
+void name(const void *object, klock::usize bytes, const char *text,
+	  const void *type = nullptr);
 template <typename T>
 void name(const T &object, const char *text)
 {
 	const volatile void *const at = &object;
 
-	name(const_cast<const void *>(at), sizeof(object), text);
+	name(const_cast<const void *>(at), sizeof(object), text,
+	     detail::type_of<T>());
 }
 
 /*
@@ -135,6 +155,7 @@ struct typed_program final : program {
 	{
 		world = room;
 		world_bytes = sizeof(World);
+		world_type = type_of<World>();
 		closed = std::is_empty_v<Body> && std::is_empty_v<Handler>;
 	}
 	void make_world() override

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * members - DWARF as text, and a way down through its types
+ *
+ * A type is known by a function that returns a pointer to it
+ * (detail::pointer_to<T>), and the function by its address: names of types may
+ * be ambiguous. Units of the program that have no such function are forgotten
+ * at once.
+ *
+ * Source: DWARF Debugging Information Format, version 5: 2.3 (trees of
+ * entries), 5.5 (arrays), 5.7 (structures).
+ */
+#include "members.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+namespace model {
+
+using klock::u64;
+using klock::usize;
+
+file_place place_in_file(const void *address)
+{
+	Dl_info where{};
+	link_map *map = nullptr;
+	char self[4096] = "";
+
+	if (!::dladdr1(address, &where, reinterpret_cast<void **>(&map),
+		       RTLD_DL_LINKMAP) ||
+	    !map)
+		return {};
+	/* The program itself has no name there. */
+	if (!map->l_name[0] &&
+	    ::readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return {};
+	return {self[0] ? self : map->l_name,
+		reinterpret_cast<usize>(address) - map->l_addr};
+}
+
+namespace {
+
+/* An entry of the tree: a type, a member, a function. */
+struct entry {
+	u64 offset = 0;
+	unsigned depth = 0;
+	std::string tag, name;
+	u64 type = 0; /* other entries, by their offsets */
+	u64 stands_for = 0;
+	u64 at = 0; /* of a member, in bytes; of a function */
+	u64 bytes = 0;
+	u64 many = 0; /* elements of an array */
+	bool left_out = false;
+};
+
+/* A unit's entries by offset; a parent stands before its children. */
+using unit = std::map<u64, entry>;
+
+struct known_types {
+	std::vector<unit> units;
+	/* From a function's address: its unit, and the type. */
+	std::map<u64, std::pair<usize, u64>> types;
+};
+
+constexpr const char *tags[] = {
+	"subprogram", "structure_type", "class_type",	   "union_type",
+	"member",     "inheritance",	"array_type",	   "subrange_type",
+	"typedef",    "const_type",	"volatile_type",   "atomic_type",
+	"base_type",  "pointer_type",	"enumeration_type"};
+
+bool matters(const char *tag)
+{
+	for (const char *const one : tags)
+		if (!std::strcmp(one, tag))
+			return true;
+	return false;
+}
+
+/* "(data1) 16", "(strp) (offset: 0x52e): world": without what is in front. */
+const char *value_of(const char *text)
+{
+	while (*text == ' ')
+		text++;
+	while (*text == '(') {
+		const char *const end = std::strchr(text, ')');
+		if (!end)
+			break;
+		text = end + 1;
+		while (*text == ':' || *text == ' ')
+			text++;
+	}
+	return text;
+}
+
+void add_attribute(entry &e, const std::string &key, const char *value)
+{
+	const u64 number = std::strtoull(value + (*value == '<'), nullptr, 0);
+	/* An expression, as of virtual bases. */
+	const bool computed = std::strstr(value, "byte block:");
+
+	if (key == "name")
+		e.name = value;
+	else if (key == "type")
+		e.type = number;
+	else if (key == "specification" || key == "abstract_origin")
+		e.stands_for = number;
+	else if (key == "byte_size")
+		e.bytes = number;
+	else if (key == "low_pc" || key == "data_member_location")
+		e.at = number;
+	else if (key == "count")
+		e.many = number;
+	else if (key == "upper_bound")
+		e.many = number + 1;
+	/* Static members; bit-fields, of which a byte has several. */
+	e.left_out |= key == "declaration" || key == "bit_size" ||
+		      (key == "data_member_location" && computed);
+}
+
+const entry *find(const unit &u, u64 offset)
+{
+	const auto found = u.find(offset);
+
+	return found == u.end() ? nullptr : &found->second;
+}
+
+/* A unit is complete: kept, if it has a function that is asked for. */
+void end_unit(known_types &known, unit &u)
+{
+	const usize number = known.units.size();
+	const usize before = known.types.size();
+
+	for (const auto &[offset, function] : u) {
+		if (function.tag != "subprogram" || !function.at)
+			continue;
+		const entry *e = &function;
+		while (e && e->stands_for)
+			e = find(u, e->stands_for);
+		if (!e || e->name.compare(0, 10, "pointer_to"))
+			continue;
+		if (const entry *const to = find(u, e->type))
+			known.types[function.at] = {number, to->type};
+	}
+	if (known.types.size() != before)
+		known.units.push_back(std::move(u));
+	u.clear();
+}
+
+known_types read_types(const std::string &file)
+{
+	known_types known;
+	unit u;
+	entry *e = nullptr;
+	char line[4096];
+	FILE *const from = ::popen(("LC_ALL=C readelf -W --debug-dump=info '" +
+				    file + "' 2>/dev/null")
+					   .c_str(),
+				   "r");
+
+	while (from && std::fgets(line, sizeof(line), from)) {
+		char word[64] = "";
+		unsigned depth;
+		u64 offset;
+		int value = 0;
+
+		line[std::strcspn(line, "\n")] = 0;
+		if (std::strstr(line, "Unit @ offset")) {
+			end_unit(known, u);
+		} else if (std::sscanf(line,
+				       " <%u><%" SCNx64 ">: Abbrev Number: %*u "
+				       "(DW_TAG_%63[a-z_])",
+				       &depth, &offset, word) >= 2) {
+			e = matters(word) ? &u[offset] : nullptr;
+			if (e) {
+				e->offset = offset;
+				e->depth = depth;
+				e->tag = word;
+			}
+		} else if (std::sscanf(line, " <%*x> DW_AT_%63[a-z_] :%n", word,
+				       &value) == 1 &&
+			   value && e) {
+			add_attribute(*e, word, value_of(&line[value]));
+		}
+	}
+	if (from)
+		::pclose(from);
+	end_unit(known, u);
+	return known;
+}
+
+/* -- The way down ------------------------------------------------------------
+ */
+
+/* The type itself: no typedef of it, not const. */
+const entry *plain_type(const unit &u, u64 type)
+{
+	const entry *e = find(u, type);
+
+	while (e && (e->tag == "typedef" || e->tag == "const_type" ||
+		     e->tag == "volatile_type" || e->tag == "atomic_type"))
+		e = find(u, e->type);
+	return e;
+}
+
+/* Calls visit(entry) for each child, until one says that it is done. */
+template <typename Visit>
+bool any_child(const unit &u, const entry &of, Visit visit)
+{
+	for (auto i = u.find(of.offset); ++i != u.end();) {
+		if (i->second.depth <= of.depth)
+			break;
+		if (i->second.depth == of.depth + 1 && visit(i->second))
+			return true;
+	}
+	return false;
+}
+
+usize bytes_of(const unit &u, u64 type)
+{
+	const entry *const e = plain_type(u, type);
+	usize all;
+
+	if (!e || e->tag == "pointer_type")
+		return sizeof(void *);
+	if (e->tag != "array_type")
+		return e->bytes;
+	all = bytes_of(u, e->type);
+	any_child(u, *e, [&](const entry &length) {
+		all *= length.many;
+		return false;
+	});
+	return all;
+}
+
+/* What atomics and the like are made of is not their user's. */
+bool is_a_value(const std::string &type)
+{
+	for (const char *const one :
+	     {"atomic<", "atomic_pair<", "atomic_fields<", "atomic_flag",
+	      "atomic_ref<", "plain<", "var<"})
+		if (type.compare(0, std::strlen(one), one) == 0)
+			return true;
+	return false;
+}
+
+/* Names that C++ reserves are the library's. */
+bool is_hidden(const std::string &name)
+{
+	return name.empty() ||
+	       (name[0] == '_' && name.size() > 1 &&
+		(name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'))) ||
+	       name.compare(0, 5, "_vptr") == 0;
+}
+
+struct search {
+	const unit &u;
+	bool outermost;
+	member found;
+
+	/* False: there is nothing of a name. */
+	bool look(u64 type, usize offset);
+	bool look_in_array(const entry &array, usize offset);
+};
+
+bool search::look_in_array(const entry &array, usize offset)
+{
+	usize element = bytes_of(u, array.type);
+	usize left = offset, all = element;
+	std::vector<usize> lengths;
+
+	any_child(u, array, [&](const entry &length) {
+		lengths.push_back(length.many);
+		all *= length.many;
+		return false;
+	});
+	/* Its name is what was named last, or it has none. */
+	if (offset >= all || found.rest != offset)
+		return false;
+	for (const usize length : lengths) {
+		all /= length;
+		found.path += "[" + std::to_string(left / all) + "]";
+		left %= all;
+	}
+	found.rest = left;
+	if (!outermost || left)
+		look(array.type, left);
+	return true;
+}
+
+bool search::look(u64 type, usize offset)
+{
+	const entry *const e = plain_type(u, type);
+
+	if (!e || is_a_value(e->name))
+		return false;
+	if (e->tag == "array_type")
+		return look_in_array(*e, offset);
+	return any_child(u, *e, [&](const entry &m) {
+		const bool is_member = m.tag == "member";
+
+		if ((!is_member && m.tag != "inheritance") || m.left_out ||
+		    offset < m.at || offset - m.at >= bytes_of(u, m.type))
+			return false;
+		if (!is_member || is_hidden(m.name))
+			return look(m.type, offset - m.at);
+		if (!found.path.empty())
+			found.path += ".";
+		found.path += m.name;
+		found.rest = offset - m.at;
+		const entry *const its = plain_type(u, m.type);
+		if (!outermost || found.rest ||
+		    (its && its->tag == "array_type"))
+			look(m.type, found.rest);
+		return true;
+	});
+}
+
+} // namespace
+
+member member_at(const void *type, usize offset, bool outermost)
+{
+	static std::map<std::string, known_types> files;
+	const file_place place = type ? place_in_file(type) : file_place{};
+
+	if (place.file.empty())
+		return {"", offset};
+	const auto [known, is_new] = files.try_emplace(place.file);
+	if (is_new)
+		known->second = read_types(place.file);
+	const auto found = known->second.types.find(place.at);
+	if (found == known->second.types.end())
+		return {"", offset};
+	search s{known->second.units[found->second.first],
+		 outermost,
+		 {"", offset}};
+	s.look(found->second.second, offset);
+	return s.found;
+}
+
+} // namespace model

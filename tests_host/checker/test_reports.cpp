@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a user reads: members by name, from debugging information; compiled with
+ * -g, for klock::model_plain.
+ */
+#include <model/model.hpp>
+#include <model/var.hpp>
+
+#include <catch.hpp>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace of_reports {
+
+using enum std::memory_order;
+
+namespace {
+
+bool has(const std::string &what, const std::string &in)
+{
+	return in.find(what) != std::string::npos;
+}
+
+/* The timeline of two CPUs, both of which do this: a data race, or a fault. */
+template <typename World, typename Body>
+std::string shown(Body body)
+{
+	return model::explore<World>({.runs = {1, 1}},
+				     [body](World &w, unsigned) {
+					     body(w);
+					     model::check(false);
+				     })
+		.timeline;
+}
+
+struct counted {
+	std::atomic<int> references{0};
+};
+
+struct empty {};
+
+struct node {
+	static inline int of_all = 0;
+	std::atomic<int> key;
+	std::atomic<node *> next;
+};
+
+struct all : empty, counted {
+	std::atomic<unsigned> head{0};
+	node slot[3][2];
+	union {
+		int number;
+		float real;
+	};
+	std::array<std::atomic<char>, 4> letters;
+	model::var<int> declared{0};
+	std::unique_ptr<node> made = std::make_unique<node>();
+	std::vector<int> several{1, 2};
+	std::atomic<void *> to{nullptr};
+	const volatile int fixed = 7;
+	node single;
+	std::string text = "some";
+};
+
+} // namespace
+
+TEST_CASE("reports: a member has its name")
+{
+	const auto written = [](auto store) {
+		return shown<all>([store](all &w) { store(w); });
+	};
+	const struct {
+		const char *row;
+		std::string in;
+	} rows[] = {
+		{"store references = 1 ",
+		 written([](all &w) { w.references.store(1); })},
+		{"store head = 1 ", written([](all &w) { w.head.store(1); })},
+		{"store slot[2][1].key = 1 ",
+		 written([](all &w) { w.slot[2][1].key.store(1); })},
+		{"store slot[0][1].next = &slot[1][0] ", written([](all &w) {
+			 w.slot[0][1].next.store(&w.slot[1][0]);
+		 })},
+		{"store to = &head ",
+		 written([](all &w) { w.to.store(&w.head); })},
+		{"store to = &single ",
+		 written([](all &w) { w.to.store(&w.single); })},
+		{"write text+0x12 ", written([](all &w) { w.text[2] = 'x'; })},
+		{"write number", written([](all &w) { w.number = 1; })},
+		{"store letters[3] = 1 ",
+		 written([](all &w) { w.letters[3].store(1); })},
+		{"write declared 1",
+		 written([](all &w) { w.declared.set(1); })},
+		{"store made.0+0x8 = 0 ",
+		 written([](all &w) { w.made->next.store(nullptr); })},
+		{"read several ",
+		 written([](all &w) { (void)w.several.front(); })},
+		{"read several+0x8 ",
+		 written([](all &w) { (void)w.several.back(); })},
+		{"read fixed ", written([](all &w) { (void)+w.fixed; })},
+	};
+	CHECK(node::of_all == 0); /* it is in no node */
+	for (const auto &r : rows) {
+		INFO(r.row << "\n" << r.in);
+		CHECK(has(r.row, r.in));
+	}
+}
+
+/* Bit-fields of one byte: a wrong name would be worse than none. */
+TEST_CASE("reports: a bit-field is an offset")
+{
+	struct world {
+		unsigned low : 3 = 0, high : 5 = 0;
+	};
+	const std::string in = shown<world>([](world &w) { w.high = 1; });
+
+	INFO(in);
+	CHECK(has("write world ", in));
+}
+
+/* Types of one name, in one program. */
+TEST_CASE("reports: a world is known by itself, not by its name")
+{
+	const auto first = [] {
+		struct world {
+			std::atomic<int> one{0};
+		};
+		return shown<world>([](world &w) { w.one.store(1); });
+	};
+	const auto second = [] {
+		struct world {
+			std::atomic<int> other{0};
+		};
+		return shown<world>([](world &w) { w.other.store(1); });
+	};
+
+	CHECK(has("store one = 1 ", first()));
+	CHECK(has("store other = 1 ", second()));
+}
+
+TEST_CASE("reports: an object that was named has members, too")
+{
+	struct world {
+		node n;
+		std::atomic<char> letters[4];
+		std::atomic<int> *one = new std::atomic<int>;
+
+		world()
+		{
+			model::name(n, "n of mine");
+			model::name(letters, "text");
+			model::name(*one, "one");
+		}
+		~world() { delete one; }
+	};
+	const std::string in = shown<world>([](world &w) {
+		w.n.next.store(&w.n);
+		w.letters[2].store('x');
+		w.one->store(1);
+	});
+
+	INFO(in);
+	CHECK(has("store n of mine.next = &n of mine ", in));
+	CHECK(has("store text[2] = 120 ", in));
+	CHECK(has("store one = 1 ", in));
+}
+
+} // namespace of_reports
