@@ -169,4 +169,37 @@ TEST_CASE("reports: an object that was named has members, too")
 	CHECK(has("store one = 1 ", in));
 }
 
+TEST_CASE("reports: the verdict, in words")
+{
+	struct world {
+		std::atomic<int> one{0};
+	};
+	const auto run = [](const model::options &how, bool ends, bool right) {
+		return model::explore<world>(how, [=](world &w, unsigned) {
+			w.one.fetch_add(1);
+			model::assume(ends);
+			model::check(right);
+		});
+	};
+	const auto good = run({.runs = {1, 1}}, true, true);
+	const auto cut = run({.runs = {1, 1}, .max_executions = 1}, true, true);
+	const auto none = run({.runs = {1, 1}}, false, true);
+	const auto bad = run({.runs = {1, 1}}, true, false);
+
+	CHECK(model::text(good) == "ok, exhaustive, 2 executions\n");
+	CHECK(good.proved());
+	CHECK_FALSE(good.atomics_only);
+	CHECK(model::text(cut) == "NOT EXHAUSTIVE: max_executions\n"
+				  "no bug, not exhaustive, 1 execution\n");
+	CHECK_FALSE(cut.proved());
+	CHECK(model::text(none) ==
+	      "nothing is shown: no execution came to its end\n");
+	CHECK_FALSE(none.proved());
+	CHECK(model::text(bad) == bad.timeline);
+	CHECK(has("BUG: failed: check", model::text(bad)));
+	CHECK_FALSE(bad.proved());
+	CHECK(has("NOT EXHAUSTIVE: 1 to 16 CPUs",
+		  model::text(run({}, true, true))));
+}
+
 } // namespace of_reports

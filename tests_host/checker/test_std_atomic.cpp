@@ -157,6 +157,29 @@ void names_of_c(values &w)
 
 } // namespace
 
+TEST_CASE("std::atomic: that plain variables are not seen is said")
+{
+	const auto run = [](bool right) {
+		return model::explore<values>({.sections = {1, 1}},
+					      [right](values &w, unsigned) {
+						      w.raw++;
+						      w.x++;
+						      check(right);
+					      });
+	};
+	const auto missed = run(true), found = run(false);
+	const std::string note = "NOTE: atomics only: plain variables are "
+				 "looked at by klock::model_plain\n";
+
+	CHECK(missed.atomics_only);
+	CHECK(missed.notes == note);
+	CHECK(missed.timeline == note);
+	CHECK(model::text(missed) ==
+	      note + "ok (atomics only), exhaustive, 2 executions\n");
+	CHECK(model::text(found) == found.timeline);
+	CHECK(found.timeline.find("NOTE") == std::string::npos);
+}
+
 TEST_CASE("std_atomic: one CPU finds the values of C++")
 {
 	for (auto *body : {arithmetic, other_types, references, names_of_c}) {

@@ -89,6 +89,7 @@ result checker::explore(program &p, const options &given)
 	how = &given;
 	if (count < 1 || count > max_cpus) {
 		out.limit = "1 to 16 CPUs";
+		out.timeline = "NOT EXHAUSTIVE: 1 to 16 CPUs\n";
 		return out;
 	}
 	while (cpus.size() < count)
@@ -119,6 +120,14 @@ result checker::explore(program &p, const options &given)
 	hooked::counter_mask = ~u32{0};
 	out.notes = what_was_intended();
 	out.timeline.insert(0, out.notes);
+	out.atomics_only = !p.sees_plain && detail::gate_to(*this) != this;
+	if (out.atomics_only && out.ok()) {
+		const char *const note =
+			"NOTE: atomics only: plain variables "
+			"are looked at by klock::model_plain\n";
+		out.notes += note;
+		out.timeline += note;
+	}
 	detail::intends = false;
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)

@@ -3,6 +3,7 @@
 #include "members.hpp"
 
 #include <model/body.hpp>
+#include <model/model.hpp>
 
 #include <algorithm>
 #include <cinttypes>
@@ -20,6 +21,23 @@ std::string text(site s)
 	const char *const slash = std::strrchr(s.file, '/');
 	return std::string(slash ? slash + 1 : s.file) + ":" +
 	       std::to_string(s.line);
+}
+
+std::string text(const result &r)
+{
+	const std::string many =
+		std::to_string(r.complete) +
+		(r.complete == 1 ? " execution\n" : " executions\n");
+
+	if (!r.ok())
+		return r.timeline.empty() ? "BUG: " + r.message + "\n"
+					  : r.timeline;
+	if (!r.complete)
+		return r.timeline + "nothing is shown: no execution came to "
+				    "its end\n";
+	return r.timeline + (r.exhaustive ? "ok" : "no bug") +
+	       (r.atomics_only ? " (atomics only)" : "") +
+	       (r.exhaustive ? ", exhaustive, " : ", not exhaustive, ") + many;
 }
 
 /* -- Names ------------------------------------------------------------------

@@ -14,8 +14,8 @@ int main()
 		[](nothing &, unsigned) { driver_event(); },
 		[](nothing &) { model::check(driver_events() == 3); });
 
-	printf("%s%s\n", r.timeline.c_str(), r.message.c_str());
-	if (!r.ok() || !r.exhaustive || r.complete < 3)
+	printf("%s", model::text(r).c_str());
+	if (!r.proved() || r.complete < 3)
 		return 1;
 	printf("no execution of 2 CPUs loses an event\n");
 	return 0;

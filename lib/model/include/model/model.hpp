@@ -14,9 +14,8 @@
  *			w.data.set(w.data.get() + 1);
  *		},
  *		[](world &w) { model::check(w.data.get() == 5); });
- *	INFO(r.timeline);
- *	CHECK(r.ok());
- *	CHECK(r.exhaustive);
+ *	INFO(model::text(r));
+ *	CHECK(r.proved());
  *	CHECK(r.complete >= 30);
  *
  * The world is made anew for each execution. The body must do the same when it
@@ -52,6 +51,7 @@ struct program {
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
 	const void *world_type = nullptr; /* detail::type_of<World>() */
+	bool sees_plain = false;	  /* the compiler tells of accesses */
 
 	/* Body and handler depend on the world alone. */
 	bool closed = false;
@@ -133,6 +133,12 @@ struct before_waits {
 
 /* All one-step weakenings of a use; none if it is relaxed. */
 std::vector<weakening> weakenings(const use &);
+
+/*
+ * The verdict: the timeline of what was found, or "ok, exhaustive, 6
+ * executions". It ends with a new line.
+ */
+std::string text(const result &);
 
 /* "ticket_lock.hpp:75 rmw acq_rel", and "... -> acquire" */
 std::string text(const use &);
@@ -220,8 +226,11 @@ namespace detail {
 [[maybe_unused]] static const char *const shows = "";
 #endif
 #ifndef KLOCK_MODEL_PLAIN
+[[maybe_unused]] static constexpr bool sees_plain = false;
 [[maybe_unused]] static std::string what_is_unseen() { return {}; }
-#elif defined(__OPTIMIZE__) && !defined(KLOCK_MODEL_OPTIMIZED)
+#else
+[[maybe_unused]] static constexpr bool sees_plain = true;
+#if defined(__OPTIMIZE__) && !defined(KLOCK_MODEL_OPTIMIZED)
 [[maybe_unused]] static std::string what_is_unseen()
 {
 	return "loads whose value nobody uses are not seen: the code is "
@@ -252,6 +261,7 @@ namespace detail {
 	return {};
 }
 #endif
+#endif
 #undef KLOCK_MODEL_HAS
 
 } // namespace detail
@@ -277,6 +287,7 @@ result explore_from(const options &how, Make make, Body body, End end,
 	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
 								 end, handler);
 
+	p.sees_plain = detail::sees_plain;
 	result r = explore(p, detail::with_sections(how));
 	r.notes.insert(0, detail::shows);
 	r.timeline.insert(0, detail::shows);

@@ -252,8 +252,17 @@ struct result {
 	/* The finding needs load buffering, which ISO C++ leaves open. */
 	bool open = false;
 
+	/* Plain variables were not looked at: model_std, without model_plain.
+	 */
+	bool atomics_only = false;
+
 	/* Whether no bug was found; says little without exhaustive. */
 	bool ok() const { return found == bug::none; }
+	/*
+	 * No execution goes wrong, none was left out, and at least one came to
+	 * its end.
+	 */
+	bool proved() const { return ok() && exhaustive && complete; }
 };
 
 } // namespace model
