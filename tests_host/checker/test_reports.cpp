@@ -169,6 +169,54 @@ TEST_CASE("reports: an object that was named has members, too")
 	CHECK(has("store one = 1 ", in));
 }
 
+namespace {
+
+struct published {
+	std::atomic<bool> ready{false};
+	int data = 0;
+};
+
+#undef NDEBUG
+#include <cassert>
+int with_asserts(published &p)
+{
+	assert(p.ready.load());
+	return p.data;
+}
+#define NDEBUG
+#include <cassert>
+int as_shipped(published &p)
+{
+	assert(p.ready.load());
+	return p.data;
+}
+
+/* Its look at `ready` has to be an acquire, and is not. */
+template <int (*Read)(published &)>
+model::bug found_with()
+{
+	return model::explore_threads<published>(
+		       {}, [](published &) {},
+		       [](published &p) {
+			       p.data = 7;
+			       p.ready.store(true, release);
+		       },
+		       [](published &p) {
+			       if (p.ready.load(relaxed))
+				       model::check(Read(p) == 7);
+		       })
+		.found;
+}
+
+} // namespace
+
+/* As lib/docs/check-your-code.md says. */
+TEST_CASE("reports: an assert() that loads hides an acquire that is missing")
+{
+	CHECK(found_with<with_asserts>() == model::bug::none);
+	CHECK(found_with<as_shipped>() == model::bug::data_race);
+}
+
 TEST_CASE("reports: the verdict, in words")
 {
 	struct world {
