@@ -8,9 +8,11 @@
 
 #include <catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -215,6 +217,169 @@ TEST_CASE("reports: an assert() that loads hides an acquire that is missing")
 {
 	CHECK(found_with<with_asserts>() == model::bug::none);
 	CHECK(found_with<as_shipped>() == model::bug::data_race);
+}
+
+namespace {
+
+/* Twelve words, of which the other CPU reads one. */
+struct large {
+	long words[12] = {};
+	std::atomic<large *> next{nullptr};
+};
+
+model::result publish(bool every_row)
+{
+	struct world {
+		std::atomic<large *> head{nullptr};
+	};
+	return model::explore_threads<world>(
+		{.every_row = every_row}, [](world &) {},
+		[](world &w) {
+			auto *const one = new large;
+			for (long &word : one->words)
+				word = 1;
+			w.head.store(one, relaxed);
+		},
+		[](world &w) {
+			if (auto *const one = w.head.load(acquire))
+				model::check(one->words[5] == 1);
+		});
+}
+
+std::size_t lines(const std::string &text)
+{
+	return static_cast<std::size_t>(
+		std::count(text.begin(), text.end(), '\n'));
+}
+
+} // namespace
+
+TEST_CASE("reports: accesses that no other CPU could notice are one row")
+{
+	const std::string all = publish(true).timeline;
+	const std::string in = publish(false).timeline;
+
+	INFO(all << in);
+	CHECK(lines(all) > 15);
+	CHECK(lines(in) < 12);
+	CHECK(has(" own writes: new0.0 ", in));
+	/* What is read, and what is read from. */
+	CHECK(has("write new0.0+0x28 ", in));
+	CHECK(has("read new0.0+0x28 ", in));
+	CHECK(has("BUG: data race with the write by cpu0", in));
+	/* The numbers of the rows that are left. */
+	const std::regex row("\n([0-9]+) +store head[^\n]*\n"
+			     "[^\n]*load head[^\n]*reads row ([0-9]+)\n");
+	std::smatch found;
+	REQUIRE(std::regex_search(in, found, row));
+	CHECK(found[1] == found[2]);
+}
+
+TEST_CASE("reports: rows that are not folded")
+{
+	struct world {
+		std::atomic<int> flag{0}, mine{0};
+		int first[2] = {}, second[2] = {}, last[6] = {};
+	};
+	const std::string in = model::explore_threads<world>(
+				       {.shorten = 0}, [](world &) {},
+				       [](world &w) {
+					       for (int i = 0; i < 4; i++)
+						       w.mine.store(i, relaxed);
+					       w.flag.store(1, relaxed);
+					       w.first[0] = w.first[1] = 1;
+				       },
+				       [](world &w) {
+					       w.second[0] = w.second[1] = 1;
+					       if (!w.flag.load(relaxed))
+						       return;
+					       for (int &one : w.last)
+						       one++;
+					       model::check(false);
+				       })
+				       .timeline;
+
+	INFO(in);
+	/* Atomics; two; two of another CPU beside them; the last three. */
+	CHECK(has("store mine = 2 ", in));
+	CHECK(has("write first[0] ", in));
+	CHECK(has("write second[1] ", in));
+	CHECK(has(" 9 own accesses: last ", in));
+	CHECK(has("write last[4] ", in));
+	CHECK(has("read last[5] ", in));
+	CHECK(has("write last[5] ", in));
+}
+
+namespace {
+
+/* The timeline of a race between cpu1 and cpu2, and what cpu0 does before. */
+template <typename First>
+std::string behind(First first)
+{
+	struct world {
+		std::atomic<int> flag{0}, other{0};
+		int data = 0;
+	};
+	const model::result r = model::explore_threads<world>(
+		{.shorten = 0}, [](world &) {}, first,
+		[](world &w) {
+			w.data = 1;
+			w.flag.store(1, relaxed);
+		},
+		[](world &w) {
+			if (w.flag.load(acquire) && w.other.load(relaxed) == 0)
+				model::check(w.data == 1);
+		});
+
+	CHECK(r.found == model::bug::data_race);
+	return r.timeline;
+}
+
+} // namespace
+
+TEST_CASE("reports: a CPU on which the finding does not depend is left out")
+{
+	const std::string alone = behind([](auto &w) {
+		(void)w.flag.load(relaxed);
+		(void)w.flag.load(relaxed);
+	});
+	/* cpu2 reads what was there before. */
+	const std::string missed =
+		behind([](auto &w) { w.other.store(1, relaxed); });
+	/* It reads what cpu0 wrote. */
+	const std::string read =
+		behind([](auto &w) { w.other.store(0, relaxed); });
+
+	INFO(alone << missed << read);
+	CHECK(has("Not shown: rows of cpu0 (2), on which none", alone));
+	CHECK(has("     cpu1                    cpu2\n", alone));
+	CHECK(has("\n1    write data ", alone));
+	CHECK(has("1 write behind row 1\n", missed));
+	CHECK(has("store other = 1 ", missed));
+	CHECK(has("reads row 1\n", read));
+	CHECK_FALSE(has("Not shown", missed + read));
+}
+
+TEST_CASE("reports: a CPU on which the finding depends is there")
+{
+	struct world {
+		std::atomic<int> a{0}, b{0};
+	};
+	const auto nothing = [](world &) {};
+	/* Two wait, and one does not. */
+	const auto waiting = model::explore_threads<world>(
+		{}, nothing, [](world &w) { (void)w.a.load(); },
+		[](world &w) { w.a.wait(0); }, [](world &w) { w.b.wait(0); });
+	const auto at_end = model::explore_threads<world>(
+		{}, [](world &) { model::check(false); },
+		[](world &w) { w.a.store(1); }, [](world &w) { w.b.store(1); });
+
+	INFO(waiting.timeline << at_end.timeline);
+	CHECK(waiting.found == model::bug::deadlock);
+	CHECK(has("Not shown: rows of cpu0 (1)", waiting.timeline));
+	CHECK(has("waits for b", waiting.timeline));
+	CHECK(has("store a = 1 ", at_end.timeline));
+	CHECK(has("store b = 1 ", at_end.timeline));
 }
 
 TEST_CASE("reports: the verdict, in words")

@@ -23,6 +23,7 @@
  *	members.cpp	members of objects, by debugging information
  *	intended.cpp	plain data that are taken as relaxed atomics
  *	timeline.cpp	a run as text, and as a picture
+ *	fold.cpp	what of it nobody needs
  */
 #pragma once
 
@@ -231,6 +232,7 @@ struct checker final : hooked::engine {
 	bool goes_on() const;
 	void keep_finding();
 	void show_finding();
+	std::vector<bool> who_takes_part(const std::string &message) const;
 	void write_down(const std::string &message, site);
 
 	/* -- explorer.cpp -- */
@@ -300,6 +302,8 @@ struct checker final : hooked::engine {
 	bool swap_split(const window &, u64 &expected, u64 desired, order,
 			site);
 	void note(const char *name, const reading &, site, unsigned place);
+	void note_plain(const void *at, usize bytes, bool writes,
+			const std::string &value, site);
 	void remember(const reading &);
 	order order_found(ref read, u64 word) const;
 	window bell_of(const window &);

@@ -494,6 +494,8 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 		return known.value(q.at.look(word), q.at.bits / 8u);
 	};
 	timeline::row r{cpu, "", s, {}, {}, place};
+	r.at = static_cast<const char *>(q.at.at);
+	r.bytes = q.at.bytes;
 
 	if (q.at.bits < 8 * q.at.bytes)
 		row += field_name(q.at);
@@ -805,6 +807,22 @@ void checker::dead(const void *at, usize bytes)
 		trace->add({cpu, "end of " + known.of(at), nowhere});
 }
 
+/* A row of plain data. */
+void checker::note_plain(const void *at, usize bytes, bool writes,
+			 const std::string &value, site s)
+{
+	timeline::row r{cpu, "", s};
+
+	r.name = known.of(at);
+	r.text = (writes ? "write " : "read ") + r.name +
+		 (value.empty() ? "" : " " + value);
+	r.at = static_cast<const char *>(at);
+	r.bytes = bytes;
+	r.plain = true;
+	r.writes = writes;
+	trace->add(std::move(r));
+}
+
 static std::string plain_value(const names &known, const void *at, usize bytes)
 {
 	u64 v = 0;
@@ -821,10 +839,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 	branch_over_interrupts();
 	must_be_memory(at, s);
 	if (trace)
-		trace->add({cpu,
-			    "read " + known.of(at) + " " +
-				    plain_value(known, at, bytes),
-			    s});
+		note_plain(at, bytes, false, plain_value(known, at, bytes), s);
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
 	learn_plain(step::does::read_plain, at, bytes, at);
@@ -836,10 +851,7 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	branch_over_interrupts();
 	must_be_memory(at, s);
 	if (trace)
-		trace->add({cpu,
-			    "write " + known.of(at) + " " +
-				    plain_value(known, with, bytes),
-			    s});
+		note_plain(at, bytes, true, plain_value(known, with, bytes), s);
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
 	save(at, bytes);
@@ -1079,8 +1091,7 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	const site s = place_of_return(caller);
 	count_idle(s, false);
 	if (trace)
-		trace->add(
-			{cpu, (writes ? "write " : "read ") + known.of(at), s});
+		note_plain(at, bytes, writes, "", s);
 	if (of == none)
 		refuse_what_is_gone(at, s);
 	for (const char *byte = first; byte < first + bytes; byte++) {

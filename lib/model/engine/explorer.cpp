@@ -6,6 +6,7 @@
 #include "crash.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -1261,9 +1262,36 @@ void checker::show_finding()
 	write_picture(out.svg);
 }
 
+/* The CPU at fault, those that the message names; all, at the end or of none.
+ */
+std::vector<bool> checker::who_takes_part(const std::string &message) const
+{
+	const bool at_end = now == phase::ending;
+	std::vector<bool> those(g->cpus, at_end);
+	bool any = at_end;
+	const auto add = [&](usize which) {
+		if (which < those.size())
+			any = those[which] = true;
+	};
+
+	if (inside)
+		add(cpu);
+	for (auto at = message.find("cpu"); at != message.npos;
+	     at = message.find("cpu", at + 1))
+		if (std::isdigit(static_cast<unsigned char>(message[at + 3])))
+			add(std::strtoul(&message[at + 3], nullptr, 10));
+	if (!any)
+		those.assign(g->cpus, true);
+	return those;
+}
+
 /* Writes the run to a file, and adds its name to the report. */
 void checker::write_down(const std::string &message, site where)
 {
+	if (!how->every_row) {
+		trace->leave_out(*g, who_takes_part(message));
+		trace->fold_own();
+	}
 	out.timeline = trace->text(*g, message, where);
 	out.svg = trace->svg(*g, message, where);
 	if (traps) {

@@ -279,12 +279,14 @@ std::string timeline::text(const graph &g, const std::string &bug,
 	};
 
 	for (unsigned c = 0; c < g.cpus; c++)
-		widths[c] = 6;
+		widths[c] = shows(c) ? 6 : 0;
 	for (const row &r : rows)
 		widths[r.cpu] = std::max(widths[r.cpu], r.text.size() + 2);
 
 	std::size_t to = 5;
 	for (unsigned c = 0; c < g.cpus; c++) {
+		if (!shows(c))
+			continue;
 		pad(to);
 		line += "cpu" + std::to_string(c);
 		to += widths[c];
@@ -309,6 +311,11 @@ std::string timeline::text(const graph &g, const std::string &bug,
 			line.pop_back();
 		all += line + "\n";
 	}
+	for (unsigned c = 0; c < absent.size(); c++)
+		if (absent[c])
+			all += "Not shown: rows of cpu" + std::to_string(c) +
+			       " (" + std::to_string(absent[c]) +
+			       "), on which none above depends\n";
 	line = "BUG: " + bug;
 	if (where.file)
 		line += " (" + model::text(where) + ")";
@@ -436,6 +443,8 @@ std::string timeline::svg(const graph &g, const std::string &bug,
 		places = std::max(places, wide(model::text(r.where)));
 	}
 	for (unsigned c = 0; c < g.cpus; c++) {
+		if (!shows(c))
+			continue;
 		columns[c] = right;
 		right += widths[c] + gap;
 		body += text_at(columns[c], top_margin - 16, "cpu",

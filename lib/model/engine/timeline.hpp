@@ -63,9 +63,21 @@ struct timeline {
 		ref read{};  /* the event, where it reads */
 		ref write{}; /* where it writes */
 		unsigned place = 0;
+		/* What it accesses; none, where the reader needs the row. */
+		const char *at = nullptr;
+		usize bytes = 0;
+		bool plain = false, writes = false;
+		std::string name = {};
 	};
 
 	void add(row r) { rows.push_back(std::move(r)); }
+
+	/* -- Before text(): fold.cpp -- */
+
+	/* Leaves out the CPUs on which no row of these depends. */
+	void leave_out(const graph &, std::vector<bool> taking_part);
+	/* Makes one row of several that no other CPU could notice. */
+	void fold_own();
 
 	/* The rows, what each read read, and the bug under them. */
 	std::string text(const graph &, const std::string &bug,
@@ -90,7 +102,19 @@ struct timeline {
 	std::size_t overwritten_by(const graph &, std::size_t row) const;
 	std::string source(const graph &, std::size_t of_row) const;
 
+	/* -- fold.cpp -- */
+	bool depends(const graph &, const row &, const row &that,
+		     bool that_is_above) const;
+	void close(const graph &, std::vector<bool> &taking_part) const;
+	row folded(std::size_t first, std::size_t behind) const;
+
 	std::vector<row> rows;
+	std::vector<bool> is_absent;  /* CPUs that are left out */
+	std::vector<unsigned> absent; /* and how many rows they had */
+	bool shows(unsigned cpu) const
+	{
+		return is_absent.empty() || !is_absent[cpu];
+	}
 };
 
 } // namespace model

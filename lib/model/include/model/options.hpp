@@ -197,6 +197,12 @@ struct options {
 	 */
 	u64 shorten = 2000;
 
+	/*
+	 * Show every row: also CPUs on which the finding does not depend, and
+	 * each access to memory that only one CPU touches.
+	 */
+	bool every_row = false;
+
 	/* Put the operations' uses into result.uses. */
 	bool record_uses = false;
 
