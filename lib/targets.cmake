@@ -75,9 +75,9 @@ function(klock_is_behind_hooks name)
 		PUBLIC klock_hooked PRIVATE klock_fiber)
 endfunction()
 
-# A program that links it calls these sources' KLOCK_WRAPPED and KLOCK_REFUSED
-# in place of the C library's. klock_NAME.wrap has the options for a linker that
-# CMake does not call.
+# A program that links it calls these sources' KLOCK_WRAPPED in place of the C
+# library's. klock_NAME.wrap has the options for a linker that CMake does not
+# call.
 function(klock_wraps name)
 	set(options)
 	foreach(source IN LISTS ARGN)
@@ -85,7 +85,7 @@ function(klock_wraps name)
 			${CMAKE_CURRENT_SOURCE_DIR}/${source})
 		file(READ ${source} text)
 		string(REGEX MATCHALL
-			"\nKLOCK_(WRAPPED\\([^,]*,|REFUSED\\()[ \n\t]*[A-Za-z0-9_]+"
+			"\nKLOCK_WRAPPED\\([^,]*,[ \n\t]*[A-Za-z0-9_]+"
 			lines "${text}")
 		list(TRANSFORM lines REPLACE ".*[^A-Za-z0-9_]" "--wrap=")
 		list(APPEND options ${lines})

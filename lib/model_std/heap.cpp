@@ -189,21 +189,9 @@ void operator delete(void *p, std::size_t, std::align_val_t) noexcept
 		std::free(p);
 }
 
-/*
- * wrapped - what the linker hands over; refuse it where it does not
- */
-
-extern "C" model::detail::wrapped __start_klock_wrapped[],
-	__stop_klock_wrapped[];
-
-const char *model::detail::not_wrapped()
-{
-	for (const wrapped *w = __start_klock_wrapped; w < __stop_klock_wrapped;
-	     w++)
-		if (!w->real)
-			return w->name;
-	return nullptr;
-}
+/* The linker takes imports.cpp and assembly.cpp along with this. */
+[[gnu::used]] static const char *(*const along[])() = {
+	model::detail::see_imports, model::detail::set_traps};
 
 /* -- malloc() --------------------------------------------------------------
  */
@@ -257,9 +245,6 @@ KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
 	release(p, KLOCK_CALLER);
 	return to;
 }
-KLOCK_REFUSED(memalign)
-KLOCK_REFUSED(posix_memalign)
-KLOCK_REFUSED(reallocarray)
 
 } /* extern "C" */
 
@@ -509,38 +494,6 @@ KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
 	if (statics && !--statics)
 		model::detail::in_body = true;
 }
-
-/* Functions that a CPU may not call: CPUs are fibers of one host thread. */
-KLOCK_REFUSED(pthread_barrier_wait)
-KLOCK_REFUSED(pthread_cond_broadcast)
-KLOCK_REFUSED(pthread_cond_clockwait)
-KLOCK_REFUSED(pthread_cond_signal)
-KLOCK_REFUSED(pthread_cond_timedwait)
-KLOCK_REFUSED(pthread_cond_wait)
-KLOCK_REFUSED(pthread_create)
-KLOCK_REFUSED(pthread_getspecific)
-KLOCK_REFUSED(pthread_join)
-KLOCK_REFUSED(pthread_mutex_clocklock)
-KLOCK_REFUSED(pthread_mutex_timedlock)
-KLOCK_REFUSED(pthread_once)
-KLOCK_REFUSED(pthread_rwlock_clockrdlock)
-KLOCK_REFUSED(pthread_rwlock_clockwrlock)
-KLOCK_REFUSED(pthread_rwlock_timedrdlock)
-KLOCK_REFUSED(pthread_rwlock_timedwrlock)
-KLOCK_REFUSED(pthread_setspecific)
-KLOCK_REFUSED(pthread_spin_lock)
-KLOCK_REFUSED(pthread_spin_trylock)
-KLOCK_REFUSED(pthread_spin_unlock)
-KLOCK_REFUSED(sem_post)
-KLOCK_REFUSED(sem_trywait)
-KLOCK_REFUSED(sem_wait)
-KLOCK_REFUSED(syscall)
-/* std::condition_variable's wait(), notify_one(), notify_all(); std::thread. */
-KLOCK_REFUSED(_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
-KLOCK_REFUSED(_ZNSt18condition_variable10notify_oneEv)
-KLOCK_REFUSED(_ZNSt18condition_variable10notify_allEv)
-KLOCK_REFUSED(
-	_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE)
 
 } /* extern "C" */
 

@@ -16,7 +16,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 namespace {
 
@@ -307,128 +306,6 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 	return const_cast<void *>(found);
 }
 
-/* Functions whose accesses are not modelled. */
-KLOCK_REFUSED(memccpy)
-KLOCK_REFUSED(memmem)
-KLOCK_REFUSED(memrchr)
-KLOCK_REFUSED(rawmemchr)
-KLOCK_REFUSED(bcopy)
-KLOCK_REFUSED(bzero)
-KLOCK_REFUSED(strcasecmp)
-KLOCK_REFUSED(strncasecmp)
-KLOCK_REFUSED(strchrnul)
-KLOCK_REFUSED(strcoll)
-KLOCK_REFUSED(strcspn)
-KLOCK_REFUSED(strpbrk)
-KLOCK_REFUSED(strsep)
-KLOCK_REFUSED(strspn)
-KLOCK_REFUSED(strstr)
-KLOCK_REFUSED(strtok)
-KLOCK_REFUSED(strtok_r)
-KLOCK_REFUSED(strxfrm)
-KLOCK_REFUSED(strdup)
-KLOCK_REFUSED(strndup)
-KLOCK_REFUSED(atoi)
-KLOCK_REFUSED(atol)
-KLOCK_REFUSED(strtol)
-KLOCK_REFUSED(strtoul)
-KLOCK_REFUSED(strtoll)
-KLOCK_REFUSED(strtoull)
-KLOCK_REFUSED(wcscmp)
-KLOCK_REFUSED(wcscpy)
-KLOCK_REFUSED(wcslen)
-KLOCK_REFUSED(wmemcmp)
-KLOCK_REFUSED(wmemcpy)
-KLOCK_REFUSED(wmemmove)
-KLOCK_REFUSED(wmemset)
-KLOCK_REFUSED(bsearch)
-KLOCK_REFUSED(qsort)
-KLOCK_REFUSED(fgets)
-KLOCK_REFUSED(fread)
-KLOCK_REFUSED(fwrite)
-KLOCK_REFUSED(read)
-KLOCK_REFUSED(write)
-KLOCK_REFUSED(vsnprintf)
-KLOCK_REFUSED(vsprintf)
-KLOCK_REFUSED(vasprintf)
-KLOCK_REFUSED(vsscanf)
-KLOCK_REFUSED(__isoc99_vsscanf)
-KLOCK_REFUSED(atoll)
-KLOCK_REFUSED(getline)
-KLOCK_REFUSED(strverscmp)
-KLOCK_REFUSED(swab)
-#if __GLIBC_PREREQ(2, 38)
-KLOCK_REFUSED(__isoc23_strtol)
-KLOCK_REFUSED(__isoc23_strtoul)
-KLOCK_REFUSED(__isoc23_strtoll)
-KLOCK_REFUSED(__isoc23_strtoull)
-KLOCK_REFUSED(__isoc23_vsscanf)
-#endif
-/* Optimised code calls these for memcpy() and the like by _FORTIFY_SOURCE. */
-KLOCK_REFUSED(__memcpy_chk)
-KLOCK_REFUSED(__memmove_chk)
-KLOCK_REFUSED(__memset_chk)
-KLOCK_REFUSED(__strcpy_chk)
-KLOCK_REFUSED(__strncpy_chk)
-KLOCK_REFUSED(__strcat_chk)
-KLOCK_REFUSED(__vsnprintf_chk)
-/* Functions of lists and trees that are compiled in the C++ library. */
-KLOCK_REFUSED(_ZNSt8__detail15_List_node_base10_M_reverseEv)
-KLOCK_REFUSED(_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_)
-KLOCK_REFUSED(_ZNSt8__detail15_List_node_base4swapERS0_S1_)
-KLOCK_REFUSED(_ZNSt8__detail15_List_node_base7_M_hookEPS0_)
-KLOCK_REFUSED(_ZNSt8__detail15_List_node_base9_M_unhookEv)
-KLOCK_REFUSED(_ZNSt10_Sp_lockerC1EPKv)
-KLOCK_REFUSED(_ZNSt10_Sp_lockerC1EPKvS1_)
-KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base)
-KLOCK_REFUSED(_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base)
-KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base)
-KLOCK_REFUSED(_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base)
-KLOCK_REFUSED(_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_)
-KLOCK_REFUSED(_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_)
-KLOCK_WRAPPED(void *, _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc,
-	      void *to, const char *of)
-{
-	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
-	return __real__ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc(
-		to, of);
-}
-KLOCK_WRAPPED(
-	void *,
-	_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE,
-	void *to, const std::string *of)
-{
-	touched(of, sizeof(*of), false, KLOCK_CALLER);
-	touched(of->data(), of->size(), false, KLOCK_CALLER);
-	return __real__ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RKNSt7__cxx1112basic_stringIS4_S5_T1_EE(
-		to, of);
-}
-KLOCK_WRAPPED(usize, _ZSt11_Hash_bytesPKvmm, const void *of, usize bytes,
-	      usize seed)
-{
-	touched(of, bytes, false, KLOCK_CALLER);
-	return __real__ZSt11_Hash_bytesPKvmm(of, bytes, seed);
-}
-KLOCK_WRAPPED(int, puts, const char *of)
-{
-	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
-	return __real_puts(of);
-}
-KLOCK_WRAPPED(int, fputs, const char *of, FILE *to)
-{
-	touched(of, length(of, ~usize{0}) + 1, false, KLOCK_CALLER);
-	return __real_fputs(of, to);
-}
-KLOCK_WRAPPED(double, strtod, const char *of, char **end)
-{
-	refused("strtod", KLOCK_CALLER);
-	return __real_strtod(of, end);
-}
-KLOCK_WRAPPED(double, atof, const char *of)
-{
-	refused("atof", KLOCK_CALLER);
-	return __real_atof(of);
-}
 /* Whether this format has a %s, or a %n, with whatever between. */
 static bool prints_text(const char *how)
 {
@@ -456,20 +333,6 @@ static bool prints_text(const char *how)
 		va_end(all);                                                   \
 		return n;                                                      \
 	}
-KLOCK_WRAPPED(int, snprintf, char *to, usize bytes, const char *how, ...)
-KLOCK_BY_LIST("snprintf", how, std::vsnprintf(to, bytes, how, all))
-KLOCK_WRAPPED(int, sprintf, char *to, const char *how, ...)
-KLOCK_BY_LIST("sprintf", how, std::vsprintf(to, how, all))
-KLOCK_WRAPPED(int, asprintf, char **to, const char *how, ...)
-KLOCK_BY_LIST("asprintf", how, vasprintf(to, how, all))
-KLOCK_WRAPPED(int, sscanf, const char *of, const char *how, ...)
-KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
-KLOCK_WRAPPED(int, __isoc99_sscanf, const char *of, const char *how, ...)
-KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
-#if __GLIBC_PREREQ(2, 38)
-KLOCK_WRAPPED(int, __isoc23_sscanf, const char *of, const char *how, ...)
-KLOCK_BY_LIST("sscanf", how, std::vsscanf(of, how, all))
-#endif
 KLOCK_WRAPPED(int, printf, const char *how, ...)
 KLOCK_BY_LIST(prints_text(how) ? "printf() of a text" : nullptr, how,
 	      std::vprintf(how, all))

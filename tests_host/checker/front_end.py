@@ -20,8 +20,9 @@ import tool
 
 PLAIN, HEAP = "model_std/plain.cpp", "model_std/heap.cpp"
 RUNS, OBJECTS = "model/engine/execution.cpp", "model/engine/objects.cpp"
-EXPLORES, BODY = "model/engine/explorer.cpp", "model/include/model/body.hpp"
+EXPLORES = "model/engine/explorer.cpp"
 ACCESS = "model/include/model/access.hpp"
+IMPORTS, ASSEMBLY = "model_std/imports.cpp", "model_std/assembly.cpp"
 
 # Name; a file in lib, and what changes there; which test finds it.
 MUTANTS = [
@@ -63,12 +64,20 @@ MUTANTS = [
      'model::detail::refuse("an atomic that is no word',
      '(void)("an atomic that is no word',
      "what is not seen is refused by name"),
-    ("refused functions", BODY,
-     "model::detail::refuse(#NAME, KLOCK_CALLER); ", ";",
-     "what is not seen is refused by name"),
-    ("threads of the host", BODY,
-     "model::detail::refuse(#NAME, KLOCK_CALLER); ", ";",
+    ("refused functions", IMPORTS,
+     "model::detail::refuse(in_source(r->name), caller);", ";",
+     "a function that is not known is refused by name"),
+    ("threads of the host", IMPORTS,
+     "model::detail::refuse(in_source(r->name), caller);", ";",
      "what is of the host's threads is refused"),
+    ("looks before calls", IMPORTS, "r->looks->at(a, caller);", ";",
+     "no access is lost on its way"),
+    ("addresses of functions", IMPORTS, "!calls && kind != is_of_table",
+     "!calls", "a function that is not known is refused by name"),
+    ("traps", ASSEMBLY, "put(i, trap);", ";", "inline assembly is refused"),
+    ("traps that were lifted", RUNS,
+     "if (detail::trap_lifted)\n\t\tdetail::set_traps();", "",
+     "a trap that was lifted is set again"),
     ("malloc", HEAP, "return model::detail::in_body ? take(bytes, usual)\n",
      "return false ? take(bytes, usual)\n",
      "malloc() and its like are as new and delete"),

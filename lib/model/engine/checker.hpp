@@ -154,6 +154,7 @@ struct checker final : hooked::engine {
 	[[noreturn]] void panic(const std::string &message);
 	/* So does what would end the process: crash.cpp. */
 	[[noreturn]] void crash(const std::string &what, site);
+	[[noreturn]] void refuse(const detail::trapped &, site);
 	bool runs_code() const;
 	bool is_below_stack(const void *at) const;
 	site line_of_code(const void *returns_to);

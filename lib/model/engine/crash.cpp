@@ -145,8 +145,46 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 	return text + " at " + in_hex(info.si_addr);
 }
 
+/* Whether the checker, which runs on a CPU's stack, has that line. */
+bool is_of_checker(site s)
+{
+	for (const char *const part :
+	     {"/model/engine/", "/model_std/", "/model/include/", "/fiber/"})
+		if (s.file && std::strstr(s.file, part))
+			return true;
+	return false;
+}
+
+/*
+ * A trap of the checker's (model_std/assembly.cpp): refused, if a CPU runs into
+ * it. Returns false if it is none.
+ */
+bool goes_on_after_trap(void *context)
+{
+	const detail::trapped *const t = detail::trap_of(context);
+
+	if (!t)
+		return false;
+	const bool by_cpu = detail::cpu_runs();
+	const detail::checker_runs now;
+	checker &c = the_checker();
+	/* The line is that of the call which returns there. */
+	const site where =
+		c.line_of_return(static_cast<const char *>(t->at) + 1);
+	const bool nobodys = is_of_checker(where) ||
+			     (is_of_library(where) && !detail::sees_plain());
+
+	if (by_cpu && !nobodys && ::pthread_equal(thread, ::pthread_self()))
+		c.refuse(*t, where);
+	detail::lift_trap(context, nobodys);
+	return true;
+}
+
 void on_signal(int number, siginfo_t *info, void *context)
 {
+	if (number == SIGTRAP && goes_on_after_trap(context))
+		return;
+	const detail::checker_runs now;
 	if (walks && ::pthread_equal(thread, ::pthread_self()))
 		siglongjmp(no_way, 1);
 	if (!ours || !::pthread_equal(thread, ::pthread_self()) ||
@@ -159,7 +197,6 @@ void on_signal(int number, siginfo_t *info, void *context)
 		return;
 	}
 	checker &c = the_checker();
-	const detail::checker_runs now;
 	site where{nullptr, 0};
 
 	hooked::running = nullptr;
@@ -195,6 +232,7 @@ std::string what_was_thrown()
 
 [[gnu::noinline]] void on_terminate()
 {
+	const detail::checker_runs now;
 	checker &c = the_checker();
 
 	if (!::pthread_equal(thread, ::pthread_self()) || !c.runs_code()) {
@@ -202,7 +240,6 @@ std::string what_was_thrown()
 			ours->terminates();
 		std::abort();
 	}
-	const detail::checker_runs now;
 	const void *const from = KLOCK_CALLER;
 
 	hooked::running = nullptr;
@@ -266,20 +303,28 @@ void checker::crash(const std::string &what_it_was, site where)
 		leave(cpu_state::where::done);
 }
 
+/* An instruction of the code that nobody tells of; does not come back. */
+void checker::refuse(const detail::trapped &t, site where)
+{
+	char *const plain =
+		abi::__cxa_demangle(t.function, nullptr, nullptr, nullptr);
+	const std::string text = std::string("refused: ") + t.text + ", in " +
+				 (plain ? plain : t.function) +
+				 ": inline assembly, or code that is not "
+				 "compiled for the checker";
+
+	std::free(plain);
+	hooked::running = nullptr;
+	report(bug::unseen, text, where);
+	me().panicked = true;
+	for (;;)
+		leave(cpu_state::where::done);
+}
+
 /* Also on no CPU: on none's behalf the code looks at the end. */
 bool checker::runs_code() const
 {
 	return inside && (!walking || now == phase::ending);
-}
-
-/* Whether the checker, which runs on a CPU's stack, has that line. */
-static bool is_of_checker(site s)
-{
-	for (const char *const part :
-	     {"/model/engine/", "/model_std/", "/model/include/", "/fiber/"})
-		if (s.file && std::strstr(s.file, part))
-			return true;
-	return false;
 }
 
 /* A line of the code, and of no library; else no line. */

@@ -53,6 +53,8 @@ void checker::begin()
 	known.world_type = what->world_type;
 	intended.clear();
 	what->make_world();
+	if (detail::trap_lifted)
+		detail::set_traps();
 	memory.start_run();
 	if (cuts_loops)
 		way_in.start_run(g->cpus);
@@ -1586,6 +1588,15 @@ std::string text(const weakening &w)
 [[gnu::weak]] detail::part_of_heap detail::heap_of(unsigned) { return {}; }
 [[gnu::weak]] detail::block_of detail::block_at(const void *) { return {}; }
 [[gnu::weak]] const char *detail::not_wrapped() { return nullptr; }
+[[gnu::weak]] bool detail::sees_plain() { return false; }
+[[gnu::weak]] const char *detail::see_imports() { return nullptr; }
+[[gnu::weak]] const char *detail::set_traps() { return nullptr; }
+[[gnu::weak]] void detail::unset_traps() {}
+[[gnu::weak]] const detail::trapped *detail::trap_of(const void *)
+{
+	return nullptr;
+}
+[[gnu::weak]] void detail::lift_trap(void *, bool) {}
 
 void check(bool holds, const char *text, site s)
 {

@@ -78,6 +78,16 @@ struct timer {
 	struct sigaction others {};
 };
 
+/* What the compiler does not tell of stops the code while this lives. */
+struct code_traps {
+	code_traps() : unseen(detail::set_traps()) {}
+	~code_traps() { detail::unset_traps(); }
+	code_traps(const code_traps &) = delete;
+	code_traps &operator=(const code_traps &) = delete;
+
+	const char *const unseen;
+};
+
 result checker::explore(program &p, const options &given)
 {
 	const timer watches;
@@ -93,6 +103,13 @@ result checker::explore(program &p, const options &given)
 		out.timeline = "NOT EXHAUSTIVE: 1 to 16 CPUs\n";
 		return out;
 	}
+	if (const char *const unseen = detail::see_imports()) {
+		out.found = bug::unseen;
+		out.message = out.limit = unseen;
+		out.timeline = std::string("BUG: ") + unseen + "\n";
+		return out;
+	}
+	const code_traps of_assembly;
 	while (cpus.size() < count)
 		cpus.push_back(std::make_unique<cpu_state>());
 	known.stacks.clear();
@@ -119,7 +136,8 @@ result checker::explore(program &p, const options &given)
 		cuts_loops |= endless;
 	} while (run_all || asymmetric || endless);
 	hooked::counter_mask = ~u32{0};
-	out.notes = what_was_intended();
+	out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
+		    what_was_intended();
 	out.timeline.insert(0, out.notes);
 	out.atomics_only = !p.sees_plain && detail::gate_to(*this) != this;
 	if (out.atomics_only && out.ok()) {

@@ -104,10 +104,49 @@ void refuse(const char *what, const void *caller);
 /* The function that the linker was not told to wrap; null: there is none. */
 const char *not_wrapped();
 
-struct wrapped {
+/* Aligned to its size: they are one array, which the linker makes. */
+struct alignas(32) wrapped {
 	const char *name;
 	void (*real)(); /* null: the program was linked without --wrap of it */
+	void (*ours)();
 };
+
+/*
+ * imports - what the code calls of libraries, which no compiler tells of
+ *
+ * Before the first exploration each function that the program imports is looked
+ * up by its name. Of most the checker sees nothing: refused, by whom no CPU may
+ * call.
+ */
+enum class imported { harmless, seen, refused };
+imported what_is(const char *name);
+
+/* Plain variables are seen (model_plain), and not atomics alone. */
+bool sees_plain();
+
+/* Returns why calls of libraries are not seen; null: they are. */
+const char *see_imports();
+
+/*
+ * assembly - instructions that no compiler makes of code which it tells of
+ *
+ * Where one is, a trap is set while the checker explores: no CPU may run it.
+ */
+const char *set_traps(); /* what is not seen, or null */
+void unset_traps();
+
+/* Traps that others than CPUs ran into, and which are to be set again. */
+inline constinit bool trap_lifted = false;
+
+/* The instruction at whose trap a signal came; null: it is another's. */
+struct trapped {
+	const void *at;
+	const char *text, *function;
+};
+const trapped *trap_of(const void *context);
+
+/* Goes on after the trap, which is not set again if it is nobody's. */
+void lift_trap(void *context, bool for_good);
 
 inline bool cpu_runs() { return in_body && klock::arch::hooked::running; }
 
@@ -122,23 +161,10 @@ inline bool cpu_runs() { return in_body && klock::arch::hooked::running; }
  */
 #define KLOCK_WRAPPED(RETURNS, NAME, ...)                                      \
 	[[gnu::weak]] RETURNS __real_##NAME(__VA_ARGS__);                      \
+	RETURNS __wrap_##NAME(__VA_ARGS__);                                    \
 	[[gnu::used,                                                           \
 	  gnu::section("klock_wrapped")]] static model::detail::wrapped        \
 		is_wrapped_##NAME{                                             \
-			#NAME, reinterpret_cast<void (*)()>(&__real_##NAME)};  \
+			#NAME, reinterpret_cast<void (*)()>(&__real_##NAME),   \
+			reinterpret_cast<void (*)()>(&__wrap_##NAME)};         \
 	RETURNS __wrap_##NAME(__VA_ARGS__)
-
-/*
- * A function that no CPU may call. Its arguments are passed on as words,
- * whatever they are: no function here has more than six, or a floating-point
- * number.
- */
-#define KLOCK_REFUSED(NAME)                                                    \
-	KLOCK_WRAPPED(klock::usize, NAME, klock::usize a, klock::usize b,      \
-		      klock::usize c, klock::usize d, klock::usize e,          \
-		      klock::usize f)                                          \
-	{                                                                      \
-		if (model::detail::cpu_runs())                                 \
-			model::detail::refuse(#NAME, KLOCK_CALLER);            \
-		return __real_##NAME(a, b, c, d, e, f);                        \
-	}

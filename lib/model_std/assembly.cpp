@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * assembly - instructions that nobody tells of
+ *
+ * The compiler makes calls of the checker of all atomics. So an instruction
+ * that locks, fences or asks the kernel is from inline assembly, or from code
+ * that was compiled for no checker. objdump finds them, before the first
+ * exploration; where one is, a trap is set. What a CPU runs into one for is
+ * refused (crash.cpp); for others it is lifted, until the next execution.
+ *
+ * Other instructions of inline assembly look like the compiler's.
+ */
+#include "imports.hpp"
+
+#include <model/body.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+namespace {
+
+using klock::usize;
+using std::string_view;
+
+#if defined(__x86_64__)
+constexpr unsigned char trap[] = {0xcc};
+#else
+constexpr unsigned char trap[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
+#endif
+
+struct instruction {
+	unsigned char *at;
+	unsigned char was[sizeof(trap)];
+	std::string text, function;
+	bool nobodys = false;
+};
+
+/* Sorted by their addresses. */
+std::vector<instruction> all;
+
+/* As objdump writes it: the name and, behind spaces, operands. */
+bool is_untold(string_view text)
+{
+	const auto starts = [&](auto... with) {
+		return (text.starts_with(with) || ...);
+	};
+
+#if defined(__x86_64__)
+	for (const string_view prefix :
+	     {"repz ", "repnz ", "xacquire ", "xrelease ", "data16 ", "bnd "})
+		if (starts(prefix))
+			text.remove_prefix(prefix.size());
+	if (starts("xchg"))
+		return text.find_first_of("(:") != text.npos;
+	return starts("lock ", "cmpxchg", "xadd", "mfence", "lfence", "sfence",
+		      "syscall", "sysenter", "int    $0x80", "xbegin");
+#else
+	return starts("ldx", "ldax", "stx", "stlx", "ldar", "ldap", "ldlar",
+		      "stlr", "stlu", "stllr", "cas", "swp", "ldadd", "ldclr",
+		      "ldeor", "ldset", "ldsm", "ldum", "stadd", "stclr",
+		      "steor", "stset", "stsm", "stum", "dmb", "dsb", "svc");
+#endif
+}
+
+/* The checker's own, which is compiled for none. */
+bool is_checkers(string_view function)
+{
+	for (const string_view start :
+	     {"__tsan_", "__wrap_", "klock_", "__aarch64_"})
+		if (function.starts_with(start))
+			return true;
+	if (function.find("B11klock_model") != function.npos)
+		return true;
+	const auto scope = function.find_first_not_of("ZNrVK", 1);
+	return function.starts_with("_Z") && scope != function.npos &&
+	       (function.substr(scope).starts_with("5model") ||
+		function.substr(scope).starts_with("5klock"));
+}
+
+/* Returns false if there is no objdump, or the program's names are gone. */
+bool look_through(const std::string &file, usize base, bool is_program)
+{
+	char line[4096];
+	std::string function;
+	bool named = !is_program;
+	FILE *const found = ::popen(
+		("objdump -dw --no-show-raw-insn '" + file + "' 2>/dev/null")
+			.c_str(),
+		"r");
+
+	while (found && std::fgets(line, sizeof(line), found)) {
+		char *end;
+		const usize at = std::strtoul(line, &end, 16);
+		string_view rest = end;
+
+		while (!rest.empty() && std::strchr("\n\t ", rest.back()))
+			rest.remove_suffix(1);
+		if (rest.starts_with(" <") && rest.ends_with(">:")) {
+			function = rest.substr(2, rest.size() - 4);
+			named |= function == "klock_gate";
+			continue;
+		}
+		if (!rest.starts_with(":\t") || !is_untold(rest.substr(2)) ||
+		    is_checkers(function))
+			continue;
+		all.push_back({reinterpret_cast<unsigned char *>(base + at),
+			       {},
+			       std::string(rest.substr(2)),
+			       function});
+	}
+	return found && ::pclose(found) == 0 && named;
+}
+
+/* Makes the code writable, and keeps what is where the traps will be. */
+bool prepare()
+{
+	const usize page = static_cast<usize>(::sysconf(_SC_PAGESIZE));
+
+	std::sort(all.begin(), all.end(),
+		  [](const instruction &a, const instruction &b) {
+			  return a.at < b.at;
+		  });
+	for (instruction &i : all) {
+		const usize at = reinterpret_cast<usize>(i.at);
+		if (::mprotect(reinterpret_cast<void *>(at & ~(page - 1)), page,
+			       PROT_READ | PROT_WRITE | PROT_EXEC))
+			return false;
+		std::memcpy(i.was, i.at, sizeof(trap));
+	}
+	return true;
+}
+
+void put(const instruction &i, const unsigned char *what)
+{
+	std::memcpy(i.at, what, sizeof(trap));
+	__builtin___clear_cache(reinterpret_cast<char *>(i.at),
+				reinterpret_cast<char *>(i.at + sizeof(trap)));
+}
+
+/* Returns what is not seen of inline assembly, or null. */
+const char *look_through_all()
+{
+	char self[4096] = "";
+	bool found = ::readlink("/proc/self/exe", self, sizeof(self) - 1) > 0;
+
+	for (const model::detail::told &p : model::detail::told_parts())
+		found = found && look_through(p.file.empty() ? self : p.file,
+					      p.base, p.file.empty());
+	if (!found)
+		all.clear();
+	if (!found)
+		return "NOTE: inline assembly was not looked for: that needs "
+		       "objdump, and a program that was not stripped\n";
+	return prepare() ? nullptr
+			 : "NOTE: inline assembly is not seen: the system lets "
+			   "nobody write to code\n";
+}
+
+/* The one at whose trap the signal came; null: it came elsewhere. */
+instruction *trap_at(const void *context)
+{
+	const auto &m = static_cast<const ucontext_t *>(context)->uc_mcontext;
+
+#if defined(__x86_64__)
+	const auto pc = static_cast<usize>(m.gregs[REG_RIP]) - sizeof(trap);
+#else
+	const usize pc = m.pc;
+#endif
+	const auto i = std::lower_bound(all.begin(), all.end(), pc,
+					[](const instruction &one, usize at) {
+						return reinterpret_cast<usize>(
+							       one.at) < at;
+					});
+	return i != all.end() && reinterpret_cast<usize>(i->at) == pc ? &*i
+								      : nullptr;
+}
+
+} // namespace
+
+const char *model::detail::set_traps()
+{
+	static const char *const unseen = look_through_all();
+
+	trap_lifted = false;
+	if (!unseen)
+		for (const instruction &i : all)
+			if (!i.nobodys)
+				put(i, trap);
+	return unseen;
+}
+
+void model::detail::unset_traps()
+{
+	for (const instruction &i : all)
+		put(i, i.was);
+}
+
+const model::detail::trapped *model::detail::trap_of(const void *context)
+{
+	static trapped one;
+	const instruction *const i = trap_at(context);
+
+	if (!i)
+		return nullptr;
+	one = {i->at, i->text.c_str(), i->function.c_str()};
+	return &one;
+}
+
+void model::detail::lift_trap(void *context, bool for_good)
+{
+	instruction *const i = trap_at(context);
+
+	put(*i, i->was);
+	i->nobodys |= for_good;
+	trap_lifted = true;
+#if defined(__x86_64__)
+	auto &m = static_cast<ucontext_t *>(context)->uc_mcontext;
+	m.gregs[REG_RIP] -= static_cast<greg_t>(sizeof(trap));
+#endif
+}
+
+#else
+
+const char *model::detail::set_traps()
+{
+	return "NOTE: inline assembly and calls of the C library are not "
+	       "looked "
+	       "at on this machine\n";
+}
+void model::detail::unset_traps() {}
+const model::detail::trapped *model::detail::trap_of(const void *)
+{
+	return nullptr;
+}
+void model::detail::lift_trap(void *, bool) {}
+
+#endif

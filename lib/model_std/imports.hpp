@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * imports - the program and its own libraries: what tells the checker
+ */
+#pragma once
+
+#include <klock/arch/engine.hpp>
+
+#include <string>
+#include <vector>
+
+namespace model::detail {
+
+struct told {
+	std::string file;  /* empty: the program */
+	klock::usize base; /* where it was loaded */
+};
+std::vector<told> told_parts();
+
+} // namespace model::detail

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What no compiler tells of: inline assembly, and functions of libraries
+ * (klock::model_plain). A CPU that comes to it is refused, by name; the program
+ * around it may do what it likes.
+ */
+#include "verdict.hpp"
+
+#include <model/body.hpp>
+#include <model/model.hpp>
+
+#include <catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+namespace of_assembly {
+
+namespace {
+
+using model::bug;
+using model::detail::imported;
+using model::detail::what_is;
+
+/* Locks and counters, as libraries for C have them. */
+
+constexpr int first_line = __LINE__;
+
+bool try_to_lock(volatile int *l)
+{
+	int was = 1;
+
+#if defined(__x86_64__)
+	__asm__ volatile("xchg %0, %1" : "+q"(was), "+m"(*l)::"memory");
+#elif defined(__aarch64__)
+	int failed;
+
+	__asm__ volatile("1: ldaxr %w0, %2\n stxr %w1, %w3, %2\n cbnz %w1, 1b"
+			 : "=&r"(was), "=&r"(failed), "+Q"(*l)
+			 : "r"(1)
+			 : "memory");
+#endif
+	return !was;
+}
+
+void add(int *to)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("lock; addl $1, %0" : "+m"(*to)::"memory", "cc");
+#elif defined(__aarch64__)
+	int now, failed;
+
+	__asm__ volatile("1: ldxr %w0, %2\n add %w0, %w0, #1\n"
+			 "stxr %w1, %w0, %2\n cbnz %w1, 1b"
+			 : "=&r"(now), "=&r"(failed), "+Q"(*to)::"memory");
+#endif
+}
+
+void fence()
+{
+#if defined(__x86_64__)
+	__asm__ volatile("mfence" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb ish" ::: "memory");
+#endif
+}
+
+/* A function of a library that was compiled for no checker. */
+[[gnu::noinline]] __attribute__((no_sanitize("thread"))) void
+add_untold(int *to)
+{
+	__atomic_fetch_add(to, 1, __ATOMIC_RELAXED);
+}
+
+constexpr int last_line = __LINE__;
+
+struct counter {
+	counter()
+	{
+		try_to_lock(&lock);
+		lock = 0;
+	}
+
+	volatile int lock = 0;
+	int count = 0;
+};
+
+template <typename Do>
+model::result by_two(Do what)
+{
+	return model::explore<counter>(
+		{.runs = {1, 1}}, [what](counter &c, unsigned) { what(c); },
+		[](counter &c) { add(&c.count); });
+}
+
+int line(const std::string &timeline)
+{
+	const auto at = timeline.rfind("(test_assembly.cpp:");
+
+	return at == timeline.npos ? 0 : std::atoi(&timeline[at + 19]);
+}
+
+template <typename Do>
+void check_refused(Do what)
+{
+	const model::result r = by_two(what);
+
+	INFO(r.timeline);
+	CHECK(r.found == bug::unseen);
+	CHECK(r.message.find("inline assembly") != std::string::npos);
+	CHECK(line(r.timeline) > first_line);
+	CHECK(line(r.timeline) < last_line);
+}
+
+} // namespace
+
+/* Unseen, a lock that loses an update would be "ok". */
+TEST_CASE("untold: inline assembly is refused, with its line")
+{
+	int mine = 0;
+
+	check_refused([](counter &c) {
+		while (!try_to_lock(&c.lock))
+			;
+		c.count++;
+		c.lock = 0;
+	});
+	check_refused([](counter &c) { add(&c.count); });
+	check_refused([](counter &) { fence(); });
+	check_refused([](counter &c) { add_untold(&c.count); });
+	/* Others may run it, before and after. */
+	add(&mine);
+	add_untold(&mine);
+	CHECK(mine == 2);
+	verdict::right_by(1, by_two([](counter &) {}));
+	/* It emits nothing, and is the compiler's affair. */
+	verdict::right_by(1, by_two([](counter &) {
+				  __asm__ volatile("" ::: "memory");
+			  }));
+}
+
+/* Each execution's constructor runs into it, a CPU in some alone. */
+TEST_CASE("untold: a trap that was lifted is set again")
+{
+	struct late : counter {
+		std::atomic<int> first{0};
+	};
+	const auto r = model::explore<late>(
+		{.runs = {1, 1}}, [](late &l, unsigned cpu) {
+			if (cpu == 0)
+				l.first.store(1, std::memory_order_relaxed);
+			else if (l.first.load(std::memory_order_relaxed))
+				try_to_lock(&l.lock);
+		});
+
+	INFO(r.timeline);
+	CHECK(r.found == bug::unseen);
+	CHECK(line(r.timeline) > first_line);
+}
+
+TEST_CASE("untold: a function that is not known is refused by name")
+{
+	const auto refused = [](auto call, const char *name) {
+		const auto r = by_two([call](counter &) { call(); });
+
+		INFO(r.message);
+		return r.found == bug::unseen &&
+		       r.message.find(std::string("refused: ") + name) == 0;
+	};
+	char text[64] = "1 2";
+
+	CHECK(refused([] { (void)std::chrono::steady_clock::now(); },
+		      "std::chrono::_V2::steady_clock::now()"));
+	CHECK(refused([] { (void)std::this_thread::get_id(); },
+		      "pthread_self()"));
+	CHECK(refused([] { std::ostringstream(); },
+		      "std::__cxx11::basic_ostringstream"));
+	CHECK(refused([] { (void)std::rand(); }, "rand()"));
+	CHECK(refused([&] { (void)std::strtok(text, " "); }, "strtok()"));
+	/* It is called by its address. */
+	char *(*volatile const find)(char *, const char *) = std::strpbrk;
+	CHECK(refused([=] { find(const_cast<char *>("a"), "a"); },
+		      "strpbrk()"));
+	/* Others may call them. */
+	std::ostringstream out;
+	out << std::strtok(text, " ") << std::strtod("2.5", nullptr);
+	std::snprintf(text, sizeof(text), "%s %d %.1f", out.str().c_str(), 3,
+		      4.5);
+	CHECK(std::string(text) == "12.5 3 4.5");
+}
+
+TEST_CASE("untold: a function that is harmless, or seen, is none")
+{
+	struct nothing {};
+	struct shared {
+		std::unordered_map<int, int> map{{0, 0}};
+		std::string text = "text";
+	};
+	const auto r =
+		model::explore<nothing>({.runs = {1}}, [](nothing &, unsigned) {
+			try {
+				throw std::runtime_error("thrown");
+			} catch (const std::exception &e) {
+				model::check(!std::strcmp(e.what(), "thrown"));
+			}
+			model::check(std::toupper('a') == 'A');
+			std::cout << 1 << ' ' << 2.5 << std::endl;
+			std::this_thread::yield();
+			std::unordered_map<int, int> own;
+			for (int i = 0; i < 20; i++)
+				own[i] = i;
+			delete[] new int[4];
+		});
+
+	INFO(r.timeline);
+	CHECK(r.ok());
+	CHECK(model::explore<shared>({.runs = {1, 1}}, [](shared &s,
+							  unsigned cpu) {
+		      if (cpu == 0)
+			      s.text[0] = 'n';
+		      else
+			      throw std::runtime_error(s.text);
+	      }).found == bug::data_race);
+	CHECK(model::explore<shared>({.runs = {1, 1}}, [](shared &s,
+							  unsigned cpu) {
+		      s.map[static_cast<int>(cpu) + 1];
+	      }).found == bug::data_race);
+}
+
+/* Also what this system's libraries do not have. */
+TEST_CASE("untold: each name is harmless, seen or refused")
+{
+	CHECK(what_is("memcpy") == imported::seen);
+	CHECK(what_is("puts") == imported::seen);
+	CHECK(what_is("_ZNSolsEi") == imported::seen);
+	CHECK(what_is("sinf") == imported::harmless);
+	CHECK(what_is("ceil") == imported::harmless);
+	CHECK(what_is("f32xaddf64") == imported::harmless);
+	CHECK(what_is("__pow_finite") == imported::harmless);
+	CHECK(what_is("__udivti3") == imported::harmless);
+	CHECK(what_is("_ZSt20__throw_length_errorPKc") == imported::harmless);
+	for (const char *const name :
+	     {"__isoc23_sscanf", "__isoc23_strtol", "__memcpy_chk",
+	      "__printf_chk", "frexp", "sincos", "nan", "lgamma", "strtod",
+	      "strfry", "pthread_cond_wait", "__gnu_of_2030",
+	      "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base",
+	      "_ZNSt18condition_variable10notify_oneEv", "__atomic_load_16",
+	      "atomic_flag_test_and_set_explicit", "std", "f", ""})
+		CHECK(what_is(name) == imported::refused);
+}
+
+} // namespace of_assembly
