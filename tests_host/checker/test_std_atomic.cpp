@@ -214,6 +214,34 @@ TEST_CASE("std_atomic: outside a run it is atomic, and the library works")
 }
 
 /* The line of the call, also of operators, which have no argument for it. */
+TEST_CASE("std_atomic: a swap that fails is met as the load that it is then")
+{
+	struct two {
+		std::atomic<int> flag{0}, data{0};
+	};
+	const auto r = model::explore_threads<two>(
+		{.record_uses = true}, [](two &) {},
+		[](two &t) {
+			t.flag.store(2, std::memory_order_release);
+			t.data.store(1, std::memory_order_relaxed);
+			t.flag.store(1, std::memory_order_release);
+		},
+		[](two &t) {
+			int is = 2;
+
+			if (!t.flag.compare_exchange_strong(
+				    is, 3, std::memory_order_acquire,
+				    std::memory_order_acquire))
+				(void)t.data.load(std::memory_order_relaxed);
+		});
+
+	INFO(model::text_of_unmet(r));
+	verdict::right(r);
+	for (const model::use &u : r.uses)
+		CHECK(u.acquires == (u.what == model::operation::load &&
+				     u.written == klock::order::acquire));
+}
+
 TEST_CASE("std_atomic: a timeline has the lines of its user")
 {
 	struct world {

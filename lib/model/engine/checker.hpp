@@ -21,6 +21,7 @@
  *	graph.cpp	an execution as relations, and the axioms
  *	objects.cpp	plain data and lifetimes
  *	members.cpp	members of objects, by debugging information
+ *	met.cpp		which operations met another CPU
  *	intended.cpp	plain data that are taken as relaxed atomics
  *	timeline.cpp	a run as text, and as a picture
  *	fold.cpp	what of it nobody needs
@@ -205,6 +206,7 @@ struct checker final : hooked::engine {
 		       out.load_buffered;
 	}
 	void run_one();
+	void walk_or_run();
 	void run_code();
 	void run();
 	void begin();
@@ -267,12 +269,12 @@ struct checker final : hooked::engine {
 	const event &read(const reading &, unsigned place);
 	void write(const reading &, unsigned place, u64 word);
 	void branch_read(const reading &, unsigned place);
-	void branch_write(order, unsigned place, u64 word, bool exclusive);
+	void branch_write(const reading &, unsigned place, u64 word);
 	void only_revisit(const reading &, unsigned place, unsigned position);
 	void revisit(const graph &with, ref write);
 	void serve(const graph &with, ref read, ref write);
 	/* added: the new access, if there is no other new event. */
-	void keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
+	bool keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
 	/*
 	 * Whether the axioms hold that the added event may break; all, without
 	 * one.
@@ -283,7 +285,7 @@ struct checker final : hooked::engine {
 	std::unique_ptr<graph> copy_of(const graph &);
 	void recycle(std::unique_ptr<graph> &&);
 	u64 word_at(unsigned place, unsigned position, const window &) const;
-	const event &next(kind, unsigned place);
+	const event &next(kind, unsigned place, u16 op);
 	void branch_choice(u64 n);
 
 	/* -- crash.cpp -- */
@@ -295,12 +297,12 @@ struct checker final : hooked::engine {
 	void refuse_what_is_gone(const void *at, site);
 	unsigned place_of(window &, site);
 	unsigned place_known(const window &) const;
-	reading asking(const window &, order) const;
+	reading asking(const window &, effect) const;
 	actor actor_at(u8 epoch, site) const;
 	void blame(const conflict &, const void *at, site);
 	u64 do_rmw(reading &, site, const char *name);
 	bool read_equals(const window &field, u64 expected, order, site);
-	bool swap_split(const window &, u64 &expected, u64 desired, order,
+	bool swap_split(const window &, u64 &expected, u64 desired, effect,
 			site);
 	void note(const char *name, const reading &, site, unsigned place);
 	void note_plain(const void *at, usize bytes, bool writes,
@@ -308,7 +310,7 @@ struct checker final : hooked::engine {
 	void remember(const reading &);
 	order order_found(ref read, u64 word) const;
 	window bell_of(const window &);
-	u64 look(window, order, site, const hooked::test *until = nullptr);
+	u64 look(window, effect, site, const hooked::test *until = nullptr);
 	void block_unless(const reading &, u64 word, site);
 	void about_to_wait();
 	bool deadlocked();
@@ -372,12 +374,37 @@ struct checker final : hooked::engine {
 
 	/* -- execution.cpp -- */
 	void branch_over_interrupts();
-	order effective(operation, order, site);
+	effect effective(operation, order, site, u16 swap = 0);
 	order weakened(operation, order, site) const;
+
+	/* -- met.cpp -- */
+	/* The operation's read, by the running CPU, reads that write. */
+	void meet(u16 op, ref write)
+	{
+		if (!write.initial() && write.cpu != cpu)
+			meet(op, g->at(write).op);
+	}
+	void meet(u16 reader, u16 writer)
+	{
+		operations[reader].met |= operations::reads;
+		operations[writer].met |= operations::is_read;
+	}
+	std::vector<use> uses_of_code();
+	void look_at_uses();
+	u16 operation_of(const graph &, ref) const;
+	bool note_acquire(ref read, const clock &seen);
+	void note_release(ref write, unsigned of, unsigned there);
+	void note_order(unsigned of, unsigned there, const clock &seen,
+			unsigned but_for);
+	static void plain_in_order(unsigned of, u8 epoch, const actor &);
+	void note_orders_before(ref later);
+	void note_sc_fences();
+	void note_orders();
 
 	program *what = nullptr;
 	const options *how = nullptr;
 	result out;
+	model::operations operations;
 
 	std::vector<std::unique_ptr<cpu_state>> cpus;
 	fiber ender{256 * 1024};

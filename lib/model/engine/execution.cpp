@@ -29,6 +29,13 @@ namespace model {
 /* Walks the graph where the code is known, and else runs the code. */
 void checker::run_one()
 {
+	walk_or_run();
+	if (memory.in_order)
+		note_orders();
+}
+
+void checker::walk_or_run()
+{
 	/* At first, and now and then, whatever is known: is it so still? */
 	const bool due = ++runs <= 64 || runs % 256 == 0;
 
@@ -571,7 +578,7 @@ unsigned checker::place_known(const window &w) const
 }
 
 /* A reading of this window, by this order; counters may be narrower. */
-reading checker::asking(const window &w, order o) const
+reading checker::asking(const window &w, effect o) const
 {
 	reading q(w, o);
 	const u64 one = (u64{1} << how->counter_bits) - 1;
@@ -649,7 +656,7 @@ bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
 			       site s)
 {
 	branch_over_interrupts();
-	const order with = effective(operation::rmw, o, s);
+	const effect with = effective(operation::rmw, o, s);
 	if (how->split_pairs && w.field)
 		return swap_split(w, expected, desired, with, s);
 
@@ -689,7 +696,7 @@ bool checker::read_equals(const window &field, u64 expected, order by, site s)
  * together are one location.
  */
 bool checker::swap_split(const window &w, u64 &expected, u64 desired,
-			 order with, site s)
+			 effect with, site s)
 {
 	window parts[4];
 	unsigned count = 0;
@@ -711,7 +718,8 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 	while (chosen && !changes(parts[chosen]))
 		chosen--;
 	for (unsigned i = count; i-- > 0;)
-		if (i != chosen && !read_equals(parts[i], expected, with, s))
+		if (i != chosen &&
+		    !read_equals(parts[i], expected, with.ord, s))
 			return false;
 
 	const window swapped = parts[chosen];
@@ -746,7 +754,7 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 		return;
 	}
 	branch_over_interrupts();
-	const order with = effective(operation::rmw, o, s);
+	const effect with = effective(operation::rmw, o, s);
 	for (unsigned i = 0; i < w.bits / w.field; i++) {
 		const window f = field_of(w, i);
 		if (f.look(from) == f.look(to))
@@ -762,15 +770,18 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 void checker::fence(order o, site s)
 {
 	branch_over_interrupts();
-	const order was = effective(operation::fence, o, s);
-	if (step *const now_known = doing(step::does::fence))
+	const auto [was, op] = effective(operation::fence, o, s);
+	if (step *const now_known = doing(step::does::fence)) {
 		now_known->how.ord = was;
+		now_known->how.op = op;
+	}
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(false);
 		g->step = me().step;
+		g->op = op;
 		g->add_fence(cpu, was);
 	}
-	const event &e = next(kind::fence, 0);
+	const event &e = next(kind::fence, 0, op);
 	wait_for_past(e);
 	if (g->unsure && e.ord != was)
 		stop();
@@ -901,14 +912,15 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	}
 	branch_over_interrupts();
 	const u64 wanted = expected;
-	const order with = effective(operation::rmw, o, s);
+	const effect with = effective(operation::rmw, o, s);
 	/* A machine's failed compare-and-swap is the same instruction. */
-	const order alone = effective(operation::load, failed, s);
-	const order fails_with = how->machine == machine::rc11 ? alone : with;
+	const effect alone = effective(operation::load, failed, s, with.op);
+	const order fails_with =
+		how->machine == machine::rc11 ? alone.ord : with.ord;
 
 	if (weak && me().spurious_left && choose()) {
 		me().spurious_left--;
-		reading q = asking(w, fails_with);
+		reading q = asking(w, {fails_with, with.op});
 		assume(q.at.look(do_rmw(q, s, "cas, fails")) == wanted);
 		return false;
 	}
@@ -960,7 +972,7 @@ window checker::bell_of(const window &w)
 }
 
 /* A read of this order and no other, which waits if it is told until when. */
-u64 checker::look(window w, order o, site s, const hooked::test *until)
+u64 checker::look(window w, effect o, site s, const hooked::test *until)
 {
 	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
@@ -978,7 +990,7 @@ void checker::wait_while(window w, u64 old, order written, site s)
 	const auto differs = [](void *from, u64 v) {
 		return v != *static_cast<u64 *>(from);
 	};
-	const order o = effective(operation::load, written, s);
+	const effect o = effective(operation::load, written, s);
 	const hooked::test changed{differs, &old};
 
 	about_to_wait();
@@ -988,12 +1000,12 @@ void checker::wait_while(window w, u64 old, order written, site s)
 		return;
 	}
 	const window bell = bell_of(w);
-	u64 rung = look(bell, order::acquire, s);
+	u64 rung = look(bell, {order::acquire}, s);
 	const hooked::test rings{differs, &rung};
-	assume(look(w, order::relaxed, s) == old);
+	assume(look(w, {order::relaxed, o.op}, s) == old);
 	do {
-		look(bell, order::acquire, s, &rings);
-		rung = look(bell, order::acquire, s);
+		look(bell, {order::acquire}, s, &rings);
+		rung = look(bell, {order::acquire}, s);
 	} while (look(w, o, s) == old);
 }
 
@@ -1295,7 +1307,7 @@ void checker::await_either(window w, hooked::test done, window other,
 {
 	about_to_wait();
 	branch_over_interrupts();
-	const order with = effective(operation::load, o, s);
+	const effect with = effective(operation::load, o, s);
 	const unsigned place = place_of(w, s);
 	const reading first(w, with);
 	const u64 word = read(first, place).value;
@@ -1515,16 +1527,15 @@ std::vector<order> one_below(operation what, order o)
 
 } // namespace
 
-order checker::effective(operation what_kind, order written, site s)
+/* swap: the operation that this load is where it fails. */
+effect checker::effective(operation what_kind, order written, site s, u16 swap)
 {
-	if (how->record_uses) {
-		const use u{s.file ? s.file : "", s.line, what_kind, written};
-		if (std::find(out.uses.begin(), out.uses.end(), u) ==
-		    out.uses.end())
-			out.uses.push_back(u);
-	}
-	return order_on(how->machine, what_kind,
-			weakened(what_kind, written, s));
+	const u16 op = operations.number(s, what_kind, written);
+	const order o = weakened(what_kind, written, s);
+
+	if (swap)
+		operations[swap].fails = op;
+	return {order_on(how->machine, what_kind, o), op};
 }
 
 order checker::weakened(operation what_kind, order written, site s) const

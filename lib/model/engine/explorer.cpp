@@ -124,6 +124,8 @@ result checker::explore(program &p, const options &given)
 		   detail::gate_to(*this) == this;
 	thread_locals = find_thread_locals();
 	begin_finding();
+	operations.forget();
+	memory.in_order = given.record_uses ? plain_in_order : nullptr;
 	start_intended();
 	start_symmetry(given.symmetric && learning);
 	cuts_loops = given.cut_loops || given.every_turn || given.unroll;
@@ -136,6 +138,7 @@ result checker::explore(program &p, const options &given)
 		cuts_loops |= endless;
 	} while (run_all || asymmetric || endless);
 	hooked::counter_mask = ~u32{0};
+	look_at_uses();
 	out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
 		    what_was_intended();
 	out.timeline.insert(0, out.notes);
@@ -301,12 +304,15 @@ bool checker::has(const graph &x, ref added) const
 	return added.index ? sc_holds_with(x, added) : sc_holds(x);
 }
 
-void checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
+bool checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 {
-	if (within_bounds(*other) && has(*other, added))
+	const bool keeps = within_bounds(*other) && has(*other, added);
+
+	if (keeps)
 		work.push_back(std::move(other));
 	else
 		recycle(std::move(other));
+	return keeps;
 }
 
 u64 checker::word_at(unsigned place, unsigned position, const window &w) const
@@ -323,12 +329,13 @@ u64 checker::word_at(unsigned place, unsigned position, const window &w) const
 }
 
 /* The CPU's next event, which the graph has; the code must agree. */
-const event &checker::next(kind what_it_is, unsigned place)
+const event &checker::next(kind what_it_is, unsigned place, u16 op)
 {
 	const ref r{static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)};
 	event &e = g->at(r);
 
 	e.step = me().step;
+	e.op = op;
 	if (e.what == what_it_is && e.place == place)
 		return e;
 	if (now == phase::comparing || g->unsure)
@@ -350,7 +357,7 @@ const event &checker::read(const reading &q, unsigned place)
 		branch_read(q, place);
 	}
 
-	const event &e = next(kind::read, place);
+	const event &e = next(kind::read, place, q.op);
 	if (!e.from.initial() && !e.early) {
 		while (cpus[e.from.cpu]->ran < e.from.index) {
 			me().source = e.from;
@@ -371,6 +378,7 @@ void checker::branch_read(const reading &q, unsigned place)
 {
 	const ref mine = g->next_of(cpu);
 	g->step = me().step;
+	g->op = q.op;
 	const unsigned newest = g->last(place);
 
 	for (unsigned p = floor(*g, place, g->seen_before(mine)); p < newest;
@@ -392,11 +400,13 @@ void checker::branch_read(const reading &q, unsigned place)
 		auto other = copy_of(*g);
 		other->add_read(cpu, place, q.order_for(word),
 				g->write_at(place, p), word);
-		keep_if_sc(std::move(other), mine);
+		if (keep_if_sc(std::move(other), mine))
+			meet(q.op, g->write_at(place, p));
 	}
 	const u64 last = word_at(place, newest, q.at);
 	g->add_read(cpu, place, q.order_for(last), g->write_at(place, newest),
 		    last);
+	meet(q.op, g->write_at(place, newest));
 }
 
 /*
@@ -423,9 +433,9 @@ void checker::write(const reading &q, unsigned place, u64 word)
 	learn_write(q, place, word);
 	if (me().ran == g->length(cpu)) {
 		wait_for_turn(q.writes);
-		branch_write(q.store_ord, place, word, q.writes);
+		branch_write(q, place, word);
 	}
-	const event &e = next(kind::write, place);
+	const event &e = next(kind::write, place, q.op);
 	if (g->unsure ? !keeps_promise(q, word)
 		      : now == phase::comparing && e.value != word)
 		stop();
@@ -435,14 +445,16 @@ void checker::write(const reading &q, unsigned place, u64 word)
 	went(0);
 }
 
-void checker::branch_write(order o, unsigned place, u64 word, bool exclusive)
+void checker::branch_write(const reading &q, unsigned place, u64 word)
 {
+	const bool exclusive = q.writes;
 	const unsigned newest = g->last(place);
 	unsigned lowest = floor(*g, place, g->seen_before(g->next_of(cpu))) + 1;
 	unsigned own = newest + 1;
 
 	g->step = me().step;
-	g->add_write(cpu, place, o, word, exclusive);
+	g->op = q.op;
+	g->add_write(cpu, place, q.store_ord, word, exclusive);
 	look_at_gate(*g, place, exclusive);
 	const ref mine = g->last_of(cpu);
 	revisit(*g, mine);
@@ -475,7 +487,7 @@ u64 checker::choose(u64 n)
 		wait_for_turn(false);
 		branch_choice(n);
 	}
-	const event &e = next(kind::choice, 0);
+	const event &e = next(kind::choice, 0, 0);
 	me().ran++;
 	went(e.value);
 	return e.value;
@@ -601,14 +613,18 @@ void checker::serve(const graph &with, ref read, ref write)
 		return;
 	}
 	const auto keep = [&](std::unique_ptr<graph> &&other) {
+		bool keeps = false;
+
 		other->insert(write, p);
 		other->at(read).behind = p <= newest;
-		if (p > newest && within_bounds(*other))
+		if (p <= newest)
+			keeps = keep_if_sc(std::move(other));
+		else if ((keeps = within_bounds(*other)))
 			work.push_back(std::move(other));
-		else if (p <= newest)
-			keep_if_sc(std::move(other));
 		else
 			recycle(std::move(other));
+		if (keeps)
+			meet(with.at(read).op, with.at(write).op);
 	};
 	for (; p < to; p++)
 		if (!splits_rmw(*base, place, p))
@@ -1006,10 +1022,14 @@ void checker::serve_early(const graph &with, ref write,
 		auto other = copy_of(*base);
 		other->insert(write, p);
 		if (atomic(*other) && coherent(*other) && has(*other) &&
-		    within_bounds(*other) && note_met(*other))
+		    within_bounds(*other) && note_met(*other)) {
+			for (const ref r : reads)
+				if (r.cpu != write.cpu)
+					meet(with.at(r).op, a.op);
 			early.push_back(std::move(other));
-		else
+		} else {
 			recycle(std::move(other));
+		}
 	}
 	recycle(std::move(base));
 }

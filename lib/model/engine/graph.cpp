@@ -38,6 +38,7 @@ event &graph::append(unsigned cpu, kind what, order o)
 	e.ord = o;
 	e.stamp = next_stamp++;
 	e.step = step;
+	e.op = op;
 	any_sc |= o == order::seq_cst;
 	any_sc_access |= o == order::seq_cst && what != kind::fence;
 	return e;
@@ -255,6 +256,7 @@ void graph::copy_kept(const graph &from, const clock &kept)
 	any_sc = from.any_sc;
 	any_sc_access = from.any_sc_access;
 	step = from.step;
+	op = from.op;
 	core = from.core;
 	unsure = from.unsure;
 	next_stamp = from.next_stamp;
@@ -363,7 +365,7 @@ void graph::unpack(const u8 *bytes)
 	for (unsigned c = 0; c < cpus; c++) {
 		from.get(sb[c]);
 		for (event &e : sb[c])
-			e.step = 0;
+			e.step = e.op = 0;
 	}
 	from.get(counts);
 	from.get(orders);

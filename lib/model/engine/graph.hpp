@@ -72,7 +72,9 @@ struct event {
 	u32 step = 0;  /* of the code that added it: learnt.hpp */
 	u16 place = 0;
 	u16 mo = 0; /* write: its position in modification order, from 1 */
-	ref from;   /* read: the write it reads */
+	u16 op =
+		0; /* the operation of the code that it is of: operations.hpp */
+	ref from;  /* read: the write it reads */
 	kind what = kind::read;
 	order ord = order::relaxed;
 	bool exclusive = false; /* write: its read is the event before it */
@@ -155,6 +157,7 @@ struct graph {
 	bool any_sc = false;	    /* whether SC events are or were there */
 	bool any_sc_access = false; /* the same, but for fences */
 	u32 step = 0;		    /* of the code that adds events now */
+	u16 op = 0;		    /* likewise */
 	u8 gate[max_cpus] = {};	    /* each CPU's, or 0: explorer.cpp */
 	double share = 1;	    /* of the whole exploration, by estimate */
 

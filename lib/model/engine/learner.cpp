@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "checker.hpp"
 
+#include <algorithm>
+
 namespace model {
 
 void learnt::forget()
@@ -392,11 +394,12 @@ void checker::walk_event(const step &s)
 	if (s.what == step::does::read) {
 		branch_read(s.how, s.place);
 	} else if (writes) {
-		branch_write(s.how.store_ord, s.place, s.value, s.how.writes);
+		branch_write(s.how, s.place, s.value);
 	} else if (s.what == step::does::choose) {
 		branch_choice(s.value);
 	} else {
 		g->step = me().step;
+		g->op = s.how.op;
 		g->add_fence(cpu, s.how.ord);
 	}
 	kept_work = work.size();
@@ -430,6 +433,10 @@ void checker::walk_plain(const step &s)
 		if (c != cpu && (by.written > seen.at[c] ||
 				 (writes && by.read > seen.at[c])))
 			miss(); /* a race: let the code show it */
+		const u8 last =
+			writes ? std::max(by.written, by.read) : by.written;
+		if (memory.in_order && c != cpu && last)
+			note_order(c, last, seen, none);
 	}
 	me().step = s.after(writes ? 0 : last_plain(s.place));
 	if (!me().step)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "graph.hpp"
+#include "operations.hpp"
 
 #include <klock/arch/engine.hpp>
 
@@ -27,10 +28,7 @@ namespace model {
 
 namespace hooked = klock::arch::hooked;
 using hooked::window;
-using klock::u16;
-using klock::u32;
 using klock::usize;
-using klock::arch::site;
 
 /* An operation as the graphs see it: what a read wants of what it finds. */
 struct reading {
@@ -47,11 +45,13 @@ struct reading {
 
 	order failed;	    /* compare-and-swap: the read's, if it fails */
 	u64 fits = ~u64{0}; /* bits of the location that can be set */
+	u16 op = 0;	    /* which of the code's operations it is */
 
 	reading(const window &w, order o)
 	    : at(w), ord(o), store_ord(o), failed(o)
 	{
 	}
+	reading(const window &w, effect e) : reading(w, e.ord) { op = e.op; }
 
 	bool ends(u64 word) const { return !until || (*until)(at.look(word)); }
 	bool would_write(u64 word) const

@@ -15,13 +15,19 @@ usize slot_of(const void *at, usize slots)
 	return static_cast<usize>(mixed >> 32) & (slots - 1);
 }
 
-bool ordered(unsigned cpu, const object::access &before, const actor &by)
-{
-	return !before.epoch || by.seen.at[cpu] >= before.epoch ||
-	       cpu == by.cpu;
-}
-
 } // namespace
+
+bool objects::ordered(unsigned cpu, const object::access &before,
+		      const actor &by) const
+{
+	if (!before.epoch || cpu == by.cpu)
+		return true;
+	if (by.seen.at[cpu] < before.epoch)
+		return false;
+	if (in_order)
+		in_order(cpu, before.epoch, by);
+	return true;
+}
 
 void objects::start_run()
 {
@@ -83,12 +89,13 @@ object &objects::entry(const void *at, usize bytes)
 conflict objects::alive(const object &o, const actor &by) const
 {
 	if (!o.alive)
-		return {bug::dead_object, "use of a dead object, gone", o.maker,
-			o.end.where};
+		return {bug::dead_object, "use of a dead object, gone",
+			o.maker,	  o.end.where,
+			o.end.epoch,	  true};
 	if (!ordered(o.maker, o.end, by))
 		return {bug::dead_object,
 			"use of an object that may not be there yet, made",
-			o.maker, o.end.where};
+			o.maker, o.end.where, o.end.epoch};
 	return {};
 }
 
@@ -98,9 +105,10 @@ conflict objects::ended_by_all(const object &o, const actor &by, bug as,
 {
 	for (unsigned cpu = 0; cpu < max_cpus; cpu++)
 		if (!ordered(cpu, o.reads[cpu], by))
-			return {as, text, cpu, o.reads[cpu].where};
+			return {as, text, cpu, o.reads[cpu].where,
+				o.reads[cpu].epoch};
 	if (!ordered(o.writer, o.write, by))
-		return {as, text, o.writer, o.write.where};
+		return {as, text, o.writer, o.write.where, o.write.epoch};
 	return {};
 }
 
@@ -112,7 +120,7 @@ conflict objects::born(const void *at, usize bytes, const actor &by,
 
 	if (!ordered(o.maker, o.end, by))
 		found = {bug::dead_object, "object made over another, touched",
-			 o.maker, o.end.where};
+			 o.maker, o.end.where, o.end.epoch};
 	else
 		found = ended_by_all(o, by, bug::dead_object,
 				     "object made over one in use");
@@ -161,7 +169,7 @@ conflict objects::read_plain(const void *at, usize bytes, const actor &by)
 
 	if (found.found == bug::none && !ordered(o.writer, o.write, by))
 		found = {bug::data_race, "data race with the write", o.writer,
-			 o.write.where};
+			 o.write.where, o.write.epoch};
 	if (found.found == bug::none && (o.place >= 0 || o.part))
 		found = beside(o);
 	o.reads[by.cpu] = {by.epoch, by.where};
@@ -285,7 +293,7 @@ conflict objects::use(const void *at, usize bytes, const actor &by,
 
 	if (found.found == bug::none && !ordered(o.writer, o.write, by))
 		found = {bug::data_race, "data race with the write", o.writer,
-			 o.write.where};
+			 o.write.where, o.write.epoch};
 	if (o.place < 0) {
 		/* Its initialisation may be plain, if that happens before. */
 		if (found.found == bug::none)

@@ -40,6 +40,8 @@ struct conflict {
 	const char *text = nullptr;
 	unsigned cpu = 0; /* the other side */
 	site where{nullptr, 0};
+	u8 epoch = 0;	      /* its */
+	bool is_over = false; /* it is an end: nothing may come after it */
 };
 
 struct object {
@@ -97,6 +99,12 @@ struct objects {
 	void adopt(const void *at, unsigned cpu, const object::access &write,
 		   const object::access &read, u8 ended);
 
+	/*
+	 * Called for two accesses in conflict, of which the first has this
+	 * epoch: they are in order.
+	 */
+	void (*in_order)(unsigned cpu, u8 epoch, const actor &) = nullptr;
+
 	/* The object in this run; null: not met yet. */
 	const object *find(const void *at) const;
 
@@ -113,6 +121,8 @@ struct objects {
 	object *met(const void *at) { return const_cast<object *>(find(at)); }
 	const object *atomic_around(const void *at) const;
 	conflict overlap(object &o, usize bytes, const actor &by);
+	bool ordered(unsigned cpu, const object::access &before,
+		     const actor &by) const;
 	conflict alive(const object &o, const actor &by) const;
 	conflict ended_by_all(const object &o, const actor &by, bug as,
 			      const char *text) const;

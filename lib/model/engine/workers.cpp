@@ -2,6 +2,7 @@
 #include "workers.hpp"
 #include "checker.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -186,6 +187,12 @@ bool checker::share_work(progress &shown)
 		out.left_out += p->of[w].left_out;
 		out.in_vain += p->of[w].in_vain;
 		out.ran += p->of[w].ran;
+		for (unsigned i = 1; i < p->of[w].many; i++) {
+			const operations::one &o = p->of[w].met[i];
+			operations[operations.number(o.where, o.what,
+						     o.written)]
+				.met |= o.met;
+		}
 	}
 	if (well && p->over)
 		out.limit = "max_executions";
@@ -237,6 +244,9 @@ void checker::work_for(pool &p, unsigned number)
 			break;
 		work.push_back(new_graph());
 	} while (p.take(*work.back()));
+	mine.many = static_cast<unsigned>(
+		std::min(operations.all.size(), std::size(mine.met)));
+	std::copy_n(operations.all.begin(), mine.many, mine.met);
 	::_exit(p.stop || !seems_symmetric());
 }
 

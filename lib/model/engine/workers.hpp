@@ -10,6 +10,7 @@
 #pragma once
 
 #include "graph.hpp"
+#include "operations.hpp"
 
 #include <model/options.hpp>
 
@@ -30,6 +31,9 @@ struct pool {
 		std::atomic<u64> complete, explored, blocked, panicked, ran,
 			left_out, in_vain;
 		std::atomic<double> share;
+		/* Its operations; the names of their files are all workers'. */
+		unsigned many;
+		operations::one met[512];
 	};
 
 	/* Memory of its own, for so many. */

@@ -140,6 +140,15 @@ std::vector<weakening> weakenings(const use &);
  */
 std::string text(const result &);
 
+/*
+ * Whether the client has executions in which what gets weaker could matter: if
+ * not, that the weaker order is right says nothing. For uses of record_uses.
+ */
+bool is_met(const weakening &);
+
+/* result.unmet in words, a line each: what a client would do to meet it. */
+std::string text_of_unmet(const result &);
+
 /* "ticket_lock.hpp:75 rmw acq_rel", and "... -> acquire" */
 std::string text(const use &);
 std::string text(const weakening &);

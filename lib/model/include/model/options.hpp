@@ -44,7 +44,16 @@ struct use {
 	operation what;
 	order written;
 
-	friend bool operator==(const use &, const use &) = default;
+	/* In any execution: it read what another CPU wrote; was read by one. */
+	bool reads = false, is_read = false;
+	/* Data of two CPUs came into an order by that: with record_uses. */
+	bool acquires = false, releases = false;
+
+	friend bool operator==(const use &a, const use &b)
+	{
+		return a.file == b.file && a.line == b.line &&
+		       a.what == b.what && a.written == b.written;
+	}
 };
 
 /* Makes that operation's order another. */
@@ -254,6 +263,14 @@ struct result {
 	std::string limit;	 /* else why */
 
 	std::vector<use> uses;
+
+	/*
+	 * Operations stronger than relaxed of which this client says little:
+	 * they never read what another CPU wrote, or were not read by one; with
+	 * record_uses, also if no data were in order by that. As text:
+	 * text_of_unmet().
+	 */
+	std::vector<use> unmet;
 
 	/* The finding needs load buffering, which ISO C++ leaves open. */
 	bool open = false;

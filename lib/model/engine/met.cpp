@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * met - what a client tests of each order, and what it does not
+ *
+ * An order matters between accesses of two CPUs that are in conflict: one
+ * before a write that releases, the other after a read of it that acquires. A
+ * client in which there are none is right with any order there. So a weaker
+ * order that is right, too, is one of two things: not needed, or not met.
+ *
+ * Accesses are in conflict if they are to the same plain data, or the end or
+ * the making of the same object, and not two reads; or to the same atomic, in
+ * which the first found or left what the second's CPU has not written.
+ */
+#include "checker.hpp"
+
+#include <algorithm>
+#include <link.h>
+
+namespace model {
+
+/* -- Operations ------------------------------------------------------------ */
+
+void operations::forget()
+{
+	all.assign(1, {});
+	std::memset(recent, 0, sizeof(recent));
+}
+
+static bool is(const operations::one &o, site s, operation what, order written)
+{
+	return o.where.line == s.line && o.where.file == s.file &&
+	       o.what == what && o.written == written;
+}
+
+u16 operations::number(site s, operation what, order written)
+{
+	const auto mixed = reinterpret_cast<usize>(s.file) +
+			   static_cast<usize>(s.line) * 0x9e3779b1u +
+			   static_cast<usize>(what) * 8 +
+			   static_cast<usize>(written);
+	u16 &near = recent[(mixed ^ mixed >> 8) & 0xff];
+
+	if (!near || !is(all[near], s, what, written))
+		near = make(s, what, written);
+	return near;
+}
+
+u16 operations::make(site s, operation what, order written)
+{
+	constexpr usize most = 0xffff;
+
+	for (usize i = 1; i < all.size(); i++)
+		if (is(all[i], s, what, written))
+			return static_cast<u16>(i);
+	if (all.size() == most)
+		return 0;
+	all.push_back({s, what, written});
+	return static_cast<u16>(all.size() - 1);
+}
+
+/*
+ * Sites without a file are the lower half of an address in the code, until
+ * somebody asks (place_of_return()). A part of the program that is loaded has
+ * the whole of it.
+ */
+static const void *whole_address(int low)
+{
+	struct {
+		u32 low;
+		usize found;
+	} of{static_cast<u32>(low), 0};
+	const auto look = [](dl_phdr_info *part, std::size_t, void *in) {
+		auto &asked = *static_cast<decltype(of) *>(in);
+
+		for (unsigned i = 0; i < part->dlpi_phnum; i++) {
+			const auto &p = part->dlpi_phdr[i];
+			const usize start = part->dlpi_addr + p.p_vaddr;
+			const usize at =
+				start +
+				static_cast<u32>(asked.low -
+						 static_cast<u32>(start));
+
+			if (p.p_type == PT_LOAD && (p.p_flags & PF_X) &&
+			    at < start + p.p_memsz)
+				asked.found = at;
+		}
+		return 0;
+	};
+
+	::dl_iterate_phdr(look, &of);
+	return reinterpret_cast<const void *>(of.found);
+}
+
+/* The operations as the user knows them: one a line, also of templates. */
+std::vector<use> checker::uses_of_code()
+{
+	std::vector<use> all;
+
+	for (usize i = 1; i < operations.all.size(); i++) {
+		const operations::one &o = operations.all[i];
+		site s = o.where;
+
+		if (!s.file && s.line)
+			if (const void *const at = whole_address(s.line))
+				s = line_of_return(at);
+		if (is_of_library(s))
+			continue;
+		const use u{s.file ? s.file : "", s.line, o.what, o.written};
+		auto known = std::find(all.begin(), all.end(), u);
+		if (known == all.end())
+			known = all.insert(known, u);
+		known->reads |= (o.met & operations::reads) != 0;
+		known->is_read |= (o.met & operations::is_read) != 0;
+		known->acquires |= (o.met & operations::acquires) != 0;
+		known->releases |= (o.met & operations::releases) != 0;
+	}
+	return all;
+}
+
+namespace {
+
+bool is_acquire(const use &u)
+{
+	return acquires(u.written) && u.what != operation::store;
+}
+
+bool is_release(const use &u)
+{
+	return releases(u.written) && u.what != operation::load;
+}
+
+} // namespace
+
+/* Finds what is not met; looked: also whether data were in order by it. */
+static std::vector<use> unmet_of(const std::vector<use> &uses, bool looked)
+{
+	std::vector<use> all;
+
+	for (const use &u : uses) {
+		const bool fence = u.what == operation::fence;
+		const bool read = looked ? u.acquires : u.reads || fence;
+		const bool wrote = looked ? u.releases : u.is_read || fence;
+
+		if ((is_acquire(u) && !read) || (is_release(u) && !wrote))
+			all.push_back(u);
+	}
+	return all;
+}
+
+std::string text_of_unmet(const result &r)
+{
+	std::string all;
+	const auto add = [&](const use &u, const std::string &why) {
+		all += "NOT MET: " + text(u) + ": " + why + "\n";
+	};
+
+	for (const use &u : r.unmet) {
+		const bool fence = u.what == operation::fence;
+
+		if (is_acquire(u) && !u.acquires)
+			add(u,
+			    u.reads || fence
+				    ? "what it reads orders no data: let data "
+				      "be used again after it"
+				    : "it never reads what another CPU wrote: "
+				      "let another CPU write there before");
+		if (is_release(u) && !u.releases)
+			add(u, u.is_read || fence
+				       ? "who reads it touches nothing of "
+					 "before: let data be used again"
+				       : "no other CPU reads what it wrote: "
+					 "let another CPU read there after");
+	}
+	return all;
+}
+
+bool is_met(const weakening &w)
+{
+	const use &u = w.where;
+	const bool acquire = is_acquire(u) && !acquires(w.to);
+	const bool release = is_release(u) && !releases(w.to);
+
+	if (acquire || release)
+		return (acquire && u.acquires) || (release && u.releases);
+	return u.reads || u.is_read || u.acquires || u.releases;
+}
+
+/* What the client has shown of the orders; uses, if they are asked for. */
+void checker::look_at_uses()
+{
+	const bool asked = how->record_uses;
+	bool any = asked;
+
+	for (const operations::one &o : operations.all)
+		any |= o.written != order::relaxed &&
+		       o.met != (operations::reads | operations::is_read);
+	if (!any || how->weaken)
+		return;
+	const std::vector<use> all = uses_of_code();
+	if (out.ok())
+		out.unmet = unmet_of(all, asked);
+	if (asked)
+		out.uses = all;
+}
+
+/* -- Orders ---------------------------------------------------------------- */
+
+/* The operation of an event: of a compare-and-swap that fails, its load. */
+u16 checker::operation_of(const graph &of, ref r) const
+{
+	const event &e = of.at(r);
+	const u16 fails = operations[e.op].fails;
+	const bool last = r.index == of.length(r.cpu);
+
+	if (!fails || e.what != kind::read ||
+	    (!last && of.sb[r.cpu][r.index].exclusive))
+		return e.op;
+	return fails;
+}
+
+/* Notes what acquires by this read, for one who has seen this much. */
+bool checker::note_acquire(ref read, const clock &seen)
+{
+	bool any = acquires(g->at(read).ord);
+
+	if (any)
+		operations[operation_of(*g, read)].met |= operations::acquires;
+	for (unsigned i = read.index; i < seen.at[read.cpu]; i++) {
+		const event &f = g->sb[read.cpu][i];
+		if (f.what != kind::fence || !acquires(f.ord))
+			continue;
+		operations[f.op].met |= operations::acquires;
+		any = true;
+	}
+	return any;
+}
+
+/* Notes what releases by this write what CPU of did before its event there. */
+void checker::note_release(ref write, unsigned of, unsigned there)
+{
+	const event &w = g->at(write);
+	const auto note = [&](const event &e) {
+		if (releases(e.ord) && e.hb.at[of] >= there)
+			operations[e.op].met |= operations::releases;
+	};
+
+	note(w);
+	for (unsigned i = 0; i + 1 < write.index; i++) {
+		const event &e = g->sb[write.cpu][i];
+		if (e.what == kind::fence ||
+		    (e.what == kind::write && e.place == w.place &&
+		     g->sequence == release_sequence::rc11))
+			note(e);
+	}
+	if (!w.exclusive)
+		return;
+	const ref from = g->sb[write.cpu][write.index - 2u].from;
+	if (!from.initial())
+		note_release(from, of, there);
+}
+
+/*
+ * What a CPU did before its event there is before what one does who has seen
+ * this much: notes the orders that make it so, but for those of one place.
+ */
+void checker::note_order(unsigned of, unsigned there, const clock &seen,
+			 unsigned but_for)
+{
+	for (unsigned c = 0; c < g->cpus; c++) {
+		for (unsigned i = 1; c != of && i <= seen.at[c]; i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const event &e = g->at(r);
+
+			if (e.what != kind::read || e.from.initial() ||
+			    e.from.cpu == c || e.place == but_for ||
+			    g->at(e.from).rel.at[of] < there)
+				continue;
+			if (note_acquire(r, seen))
+				note_release(e.from, of, there);
+		}
+	}
+}
+
+void checker::plain_in_order(unsigned of, u8 epoch, const actor &by)
+{
+	the_checker().note_order(of, epoch, by.seen, none);
+}
+
+/* The accesses of atomics that a CPU's event comes after. */
+void checker::note_orders_before(ref later)
+{
+	const event &b = g->at(later);
+	const clock seen = g->seen_before(later);
+	const auto writer = [](const event &e, ref r) {
+		return e.what == kind::write ? r : e.from;
+	};
+
+	for (unsigned c = 0; c < g->cpus; c++) {
+		for (unsigned i = 1; c != later.cpu && i <= seen.at[c]; i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const event &a = g->at(r);
+
+			if ((a.what != kind::read && a.what != kind::write) ||
+			    a.place != b.place)
+				continue;
+			const ref w = writer(a, r);
+			if (!w.initial() && w.cpu != later.cpu)
+				note_order(c, i, seen, b.place);
+		}
+	}
+}
+
+/* Fences of seq_cst are met if there is another CPU's event of that order. */
+void checker::note_sc_fences()
+{
+	unsigned had = 0;
+	u64 cpus_with = 0;
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		for (const event &e : g->sb[c])
+			if (e.ord == order::seq_cst)
+				cpus_with |= u64{1} << c;
+	for (unsigned c = 0; c < g->cpus; c++)
+		had += cpus_with >> c & 1;
+	for (unsigned c = 0; had > 1 && c < g->cpus; c++)
+		for (const event &e : g->sb[c])
+			if (e.what == kind::fence && e.ord == order::seq_cst)
+				operations[e.op].met |= operations::reads;
+}
+
+/* A run is over: which orders put accesses of atomics into an order. */
+void checker::note_orders()
+{
+	bool any = false;
+
+	for (const operations::one &o : operations.all)
+		any |= o.written != order::relaxed &&
+		       (o.met >> 2 & 3) != (o.what == operation::load	 ? 1
+					    : o.what == operation::store ? 2
+									 : 3);
+	if (!any)
+		return;
+	for (unsigned c = 0; c < g->cpus; c++)
+		for (unsigned i = 1; i <= g->length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const kind is = g->at(r).what;
+			if (is == kind::read || is == kind::write)
+				note_orders_before(r);
+		}
+	note_sc_fences();
+}
+
+} // namespace model

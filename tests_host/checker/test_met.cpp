@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of what a result says of the client: which orders met another CPU in
+ * it. Each case has a client that is too small, and one that is not.
+ */
+#include "verdict.hpp"
+
+#include <klock/atomic.hpp>
+#include <klock/plain.hpp>
+
+#include <model/example/ring.hpp>
+#include <model/model.hpp>
+
+#include <catch.hpp>
+
+#include <string>
+#include <vector>
+
+namespace of_met {
+
+using klock::atomic;
+using klock::order;
+using klock::plain;
+using klock::u8;
+using model::operation;
+using model::options;
+using model::result;
+using model::use;
+
+namespace {
+
+/* The only use of that kind and order. */
+const use &the(const result &r, operation what, order written)
+{
+	static const use none{};
+	const use *found = nullptr;
+
+	for (const use &u : r.uses)
+		if (u.what == what && u.written == written) {
+			CHECK_FALSE(found);
+			found = &u;
+		}
+	REQUIRE(found);
+	return found ? *found : none;
+}
+
+/* "1111": it reads, is read, acquires, releases. */
+std::string met(const use &u)
+{
+	std::string all;
+
+	for (bool b : {u.reads, u.is_read, u.acquires, u.releases})
+		all += b ? '1' : '0';
+	return all;
+}
+
+std::string met(const result &r, operation what, order written)
+{
+	return met(the(r, what, written));
+}
+
+struct message {
+	atomic<u8> ready;
+	plain<int> data;
+	atomic<u8> more;
+};
+
+/* Whether the flag that is passed on says anything of data. */
+result pass_on(options how, bool of_data)
+{
+	how.sections = {1, 1};
+	if (!of_data)
+		return model::explore<message>(
+			how, [](message &m, unsigned cpu) {
+				for (u8 turn = 1; turn <= 2; turn++)
+					if (cpu == 0)
+						m.ready.store_release(turn);
+					else
+						(void)m.ready.load_acquire();
+			});
+	return model::explore<message>(how, [](message &m, unsigned cpu) {
+		if (cpu == 0) {
+			m.data.set(1);
+			m.ready.store_release(1);
+		} else if (m.ready.load_acquire()) {
+			(void)m.data.get();
+		}
+	});
+}
+
+/* How many weakenings are: wrong, right and met, right and not met. */
+template <typename Explore>
+std::vector<unsigned> verdicts(Explore explore)
+{
+	options how{.record_uses = true};
+	const result whole = explore(how);
+	std::vector<unsigned> many(3);
+
+	INFO(whole.timeline);
+	CHECK(whole.ok());
+	for (const use &u : whole.uses)
+		for (const model::weakening &w : model::weakenings(u)) {
+			how.weaken = w;
+			many[!explore(how).ok() ? 0
+			     : model::is_met(w) ? 1
+						: 2]++;
+		}
+	return many;
+}
+
+result through_ring(options how, bool many)
+{
+	how.sections = {1, 1};
+	if (many)
+		return model::explore<ring>(how, [](ring &r, unsigned cpu) {
+			for (int i = 1; i <= 3; i++)
+				if (cpu == 0)
+					r.put(i);
+				else
+					model::check(r.take() == i);
+		});
+	return model::explore<ring>(how, [](ring &r, unsigned cpu) {
+		for (int i = 1; i <= 2; i++)
+			if (cpu == 0)
+				r.put(i);
+			else
+				model::check(r.take() == i);
+	});
+}
+
+} // namespace
+
+TEST_CASE("met: a message needs both its orders, and one without data has none")
+{
+	for (const bool run_all : {false, true}) {
+		const options how{.run_all = run_all, .record_uses = true};
+		const result data = pass_on(how, true),
+			     none = pass_on(how, false);
+
+		INFO(text_of_unmet(none));
+		CHECK(met(data, operation::load, order::acquire) == "1010");
+		CHECK(met(data, operation::store, order::release) == "0101");
+		CHECK(data.unmet.empty());
+		CHECK(met(none, operation::load, order::acquire) == "1000");
+		CHECK(met(none, operation::store, order::release) == "0100");
+		CHECK(none.unmet == none.uses);
+	}
+	CHECK(pass_on({}, false).unmet.empty());
+	CHECK(pass_on({}, false).uses.empty());
+}
+
+TEST_CASE("met: the ring's empty slots are met only by a third value")
+{
+	const auto small = [](const options &how) {
+		return through_ring(how, false);
+	};
+	const auto large = [](const options &how) {
+		return through_ring(how, true);
+	};
+	const result r = small({.record_uses = true});
+
+	INFO(text_of_unmet(r));
+	CHECK(verdicts(small) == std::vector<unsigned>{2, 0, 2});
+	CHECK(verdicts(large) == std::vector<unsigned>{4, 0, 0});
+	CHECK(r.unmet.size() == 2);
+	CHECK(large({.record_uses = true}).unmet.empty());
+	const std::string text = text_of_unmet(r);
+	CHECK(text.find("NOT MET: ring.hpp:18 load acquire: ") == 0);
+	CHECK(text.find("\nNOT MET: ring.hpp:32 store release: ") != text.npos);
+}
+
+TEST_CASE("met: who never comes together is told without an option")
+{
+	/* The one stores after the other's only look, and the other way round.
+	 */
+	const auto explore = [](const options &how) {
+		return model::explore<message>(
+			how, [](message &m, unsigned cpu) {
+				if (cpu == 0) {
+					(void)m.ready.load_acquire();
+					m.more.store_release(1);
+				} else {
+					m.more.await_eq_acquire(1);
+					m.ready.store_release(1);
+				}
+			});
+	};
+	const result r = explore({.sections = {1, 1}});
+	const std::string text = text_of_unmet(r);
+
+	INFO(text);
+	verdict::right_by(1, r);
+	REQUIRE(r.unmet.size() == 2);
+	CHECK(met(r.unmet[0]) == "0000");
+	CHECK(r.unmet[0].what == operation::load);
+	CHECK(r.unmet[1].what == operation::store);
+	CHECK(text.find("load acquire: it never reads") != text.npos);
+	CHECK(text.find("store release: no other CPU reads") != text.npos);
+	CHECK(text.find("test_met.cpp:") != text.npos);
+}
+
+TEST_CASE("met: an order that another one makes superfluous is right, too")
+{
+	const auto explore = [](options how) {
+		how.sections = {1, 1};
+		return model::explore<message>(
+			how, [](message &m, unsigned cpu) {
+				if (cpu == 0) {
+					m.data.set(1);
+					m.ready.store_release(1);
+				} else if (m.ready.load_acquire() &&
+					   m.ready.load_acquire()) {
+					(void)m.data.get();
+				}
+			});
+	};
+
+	CHECK(verdicts(explore) == std::vector<unsigned>{1, 2, 0});
+}
+
+TEST_CASE("met: fences, and what is handed on by a read-modify-write")
+{
+	struct chain {
+		atomic<u8> flag;
+		plain<int> data;
+	};
+	const auto explore = [](const options &how) {
+		return model::explore<chain>(how, [](chain &c, unsigned cpu) {
+			if (cpu == 0) {
+				c.data.set(1);
+				klock::fence_release();
+				c.flag.store_relaxed(10);
+			} else if (cpu == 1) {
+				(void)c.flag.fetch_add_relaxed(1);
+			} else if (c.flag.load_relaxed() == 11) {
+				klock::fence_acquire();
+				(void)c.data.get();
+			}
+		});
+	};
+	const result r = explore({.sections = {1, 1, 1}, .record_uses = true});
+
+	verdict::right(r);
+	CHECK(met(r, operation::fence, order::release) == "0001");
+	CHECK(met(r, operation::fence, order::acquire) == "0010");
+	CHECK(met(r, operation::rmw, order::relaxed) == "1100");
+	CHECK(r.unmet.empty());
+}
+
+TEST_CASE("met: a compare-and-swap that fails reads, too")
+{
+	const auto explore = [](const options &how) {
+		return model::explore<message>(how, [](message &m,
+						       unsigned cpu) {
+			u8 is = 0;
+
+			if (cpu == 0) {
+				m.data.set(1);
+				m.ready.store_release(1);
+			} else if (!m.ready.compare_exchange_acquire(is, 2)) {
+				(void)m.data.get();
+			}
+		});
+	};
+	const result r = explore({.sections = {1, 1}, .record_uses = true});
+
+	verdict::right(r);
+	CHECK(met(r, operation::rmw, order::acquire) == "1010");
+}
+
+TEST_CASE("met: by atomics alone, though no data are plain")
+{
+	struct two {
+		atomic<u8> flag, data;
+	};
+	const auto explore = [](options how) {
+		how.sections = {1, 1};
+		return model::explore<two>(how, [](two &w, unsigned cpu) {
+			if (cpu == 0) {
+				w.data.store_relaxed(1);
+				w.flag.store_release(1);
+			} else if (w.flag.load_acquire()) {
+				model::check(w.data.load_relaxed() == 1);
+			}
+		});
+	};
+
+	CHECK(verdicts(explore) == std::vector<unsigned>{2, 0, 0});
+	CHECK(explore({.record_uses = true}).unmet.empty());
+}
+
+TEST_CASE("met: workers meet what one process does")
+{
+	struct many {
+		atomic<u8> a, b, c;
+	};
+	const auto explore = [](unsigned workers) {
+		return model::explore<many>(
+			{.sections = {1, 1, 1}, .workers = workers},
+			[](many &w, unsigned cpu) {
+				/* What is put off first is explored last. */
+				if (cpu == 0 && w.a.load_relaxed())
+					(void)w.b.load_acquire();
+				if (cpu == 1) {
+					w.b.store_release(1);
+					w.a.store_relaxed(1);
+				}
+				for (int i = 0; i < 4; i++)
+					(void)w.c.fetch_add_acq_rel(1);
+			});
+	};
+	const result one = explore(1), two = explore(2);
+
+	INFO(text_of_unmet(one) << text_of_unmet(two));
+	CHECK(one.complete > 4000);
+	CHECK(one.unmet.empty());
+	CHECK(two.unmet.empty());
+}
+
+} // namespace of_met
