@@ -520,19 +520,70 @@ TEST_CASE("loop_findings: a loop around plain data ends, and is a race")
 /* A turn that writes plain data either changes the state or does not. */
 TEST_CASE("loop_findings: a loop that writes plain data ends, and is named")
 {
-	for (const unsigned by : {0u, 1u}) {
-		const auto r = model::explore<message>(
-			{.sections = {1}}, [by](message &m, unsigned) {
+	const auto adds = [](int what) {
+		return model::explore<message>(
+			{.sections = {1}}, [what](message &m, unsigned) {
 				for (;;)
-					m.data.set(m.data.get() + by);
+					m.data.set(m.data.get() + what);
 			});
+	};
+	const result r = adds(1), same = adds(0);
 
-		INFO(r.limit);
-		CHECK(r.ok());
-		CHECK_FALSE(r.exhaustive);
-		CHECK(r.limit.find("plain data in a row") != r.limit.npos);
-		CHECK(r.limit.find("test_loops.cpp:") != r.limit.npos);
-	}
+	INFO(r.limit);
+	CHECK(r.ok());
+	CHECK_FALSE(r.exhaustive);
+	CHECK(r.limit.find("plain data in a row") != r.limit.npos);
+	CHECK(r.limit.find("test_loops.cpp:") != r.limit.npos);
+	CHECK(same.found == bug::deadlock);
+	CHECK(same.message.find("test_loops.cpp:") != r.limit.npos);
+}
+
+/* The race is not lost with the turn that it is in. */
+TEST_CASE("loop_findings: a race of a failed turn with what comes of the loop")
+{
+	struct told : message {
+		atomic<u8> done;
+	};
+	const auto waits = [](bool reads, bool stores) {
+		return model::explore<told>(
+			{.sections = {1, 1, 1}, .cut_loops = true},
+			[=](told &m, unsigned cpu) {
+				if (cpu == 2)
+					m.ready.store_release(1);
+				while (cpu == 0 && !m.ready.load_acquire()) {
+					if (reads)
+						(void)m.data.get();
+					if (stores)
+						m.data.set(0);
+				}
+				if (cpu == 0)
+					m.done.store_relaxed(1);
+				if (cpu == 1 && m.done.load_relaxed())
+					m.data.set(1);
+			});
+	};
+
+	right_by(2, waits(false, false));
+	CHECK(waits(true, false).found == bug::data_race);
+	CHECK(waits(false, true).found == bug::data_race);
+}
+
+/* Whether a store changes anything is told by the value, not by the loop. */
+TEST_CASE("loop_findings: a wait that keeps what it has read")
+{
+	const auto waits = [](u8 comes) {
+		return model::explore<message>(
+			{.sections = {1, 1}},
+			[comes](message &m, unsigned cpu) {
+				if (cpu == 0)
+					m.ready.store_release(comes);
+				while (cpu == 1 && m.data.get() != 1)
+					m.data.set(m.ready.load_acquire());
+			});
+	};
+
+	right_by(1, waits(1));
+	CHECK(waits(2).found == bug::deadlock);
 }
 
 /* -- What is no turn in vain -------------------------------------------------

@@ -1096,6 +1096,8 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	const u8 epoch = static_cast<u8>(me().ran + 1);
 	const unsigned of = on_stack_of(at);
 
+	if (cuts_loops)
+		way_in.settle();
 	if (of_the_checker(at) ||
 	    (of == cpu &&
 	     me().own.accessed(first, bytes, writes, epoch, caller)))
@@ -1123,8 +1125,8 @@ void checker::touch(const void *at, usize bytes, bool writes,
 		must_be_memory(at, s);
 		save(at, bytes);
 	}
-	if (writes && cuts_loops && of != cpu)
-		way_in.forget_turns();
+	if (cuts_loops && of != cpu)
+		way_in.touch(at, bytes, writes);
 }
 
 void checker::storage_ends(const void *at, usize bytes, const void *caller)

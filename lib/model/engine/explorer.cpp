@@ -128,6 +128,7 @@ result checker::explore(program &p, const options &given)
 	memory.in_order = given.record_uses ? plain_in_order : nullptr;
 	start_intended();
 	start_symmetry(given.symmetric && learning);
+	way_in.start_exploration();
 	cuts_loops = given.cut_loops || given.every_turn || given.unroll;
 	do {
 		run_all = asymmetric = endless = false;

@@ -29,9 +29,8 @@ void loops::start_run(unsigned cpus)
 	turns.clear();
 	of.resize(std::max<std::size_t>(of.size(), cpus));
 	for (of_cpu &each : of) {
-		each.calls.clear();
+		each.forget_turns();
 		each.times.clear();
-		each.used = 0;
 		each.last = {nullptr, 0};
 	}
 	if (heads.empty())
@@ -46,10 +45,21 @@ void loops::start_run(unsigned cpus)
 	}
 }
 
-void loops::forget_turns()
+void loops::of_cpu::forget_turns()
 {
-	mine().calls.clear();
-	mine().used = 0;
+	calls.clear();
+	plains.clear();
+	stores_to = nullptr;
+	used = 0;
+}
+
+void loops::forget_turns() { mine().forget_turns(); }
+
+void loops::forget_heads()
+{
+	heads.clear();
+	for (auto &[at, b] : bytes)
+		b.cut_readers = b.cut_writers = 0;
 }
 
 void loops::start_section()
@@ -132,7 +142,100 @@ void loops::look_at_memory()
 		mine().used = 0;
 }
 
-void loops::left() { look_at_memory(); }
+void loops::left()
+{
+	settle();
+	look_at_memory();
+}
+
+/* -- Plain accesses in turns ------------------------------------------------
+ */
+
+/* What visit(access, byte, the other CPUs) says of its bytes. */
+template <typename Visit>
+unsigned loops::of_bytes(const plain_access &a, Visit visit)
+{
+	const char *const first = static_cast<const char *>(a.at);
+	unsigned found = 0;
+
+	for (usize i = 0; i < a.bytes; i++)
+		found |= visit(a, bytes[first + i], ~(1u << c.current()));
+	return found;
+}
+
+/*
+ * The CPU accesses it. If another's turn was cut because nobody did, all is
+ * explored anew.
+ */
+void loops::note_plain(const void *at, usize size, bool writes)
+{
+	const auto cut = [](const plain_access &a, byte &b, unsigned others) {
+		(a.writes ? b.writers : b.readers) |= ~others;
+		return (b.cut_writers | (a.writes ? b.cut_readers : 0)) &
+		       others;
+	};
+
+	mine().plains.push_back({at, size, writes, c.me().ran});
+	if (!of_bytes(mine().plains.back(), cut) || c.tracing())
+		return;
+	c.endless = true;
+	c.stop();
+}
+
+void loops::settle()
+{
+	of_cpu &m = mine();
+	const bool changed =
+		m.stores_to && std::memcmp(m.stores_to, m.stores_over.data(),
+					   m.stores_over.size()) != 0;
+
+	m.stores_to = nullptr;
+	if (changed)
+		forget_turns();
+}
+
+void loops::touch(const void *at, usize bytes, bool writes)
+{
+	const u8 *const there = static_cast<const u8 *>(at);
+
+	note_plain(at, bytes, writes);
+	if (!writes)
+		return;
+	mine().stores_to = at;
+	mine().stores_over.assign(there, there + bytes);
+}
+
+bool loops::has_plain_since(const call &first) const
+{
+	const auto &plains = of[c.current()].plains;
+
+	return !plains.empty() && plains.back().ran >= first.ran;
+}
+
+/*
+ * Whether no other CPU accesses what this one has accessed plainly, so that no
+ * two may race. If so, it is noted that the turn is cut on that.
+ */
+bool loops::trust_plain_since(const call &first)
+{
+	const auto shared = [](const plain_access &a, byte &b,
+			       unsigned others) {
+		return (b.writers | (a.writes ? b.readers : 0)) & others;
+	};
+	const auto cut = [](const plain_access &a, byte &b, unsigned others) {
+		(a.writes ? b.cut_writers : b.cut_readers) |= ~others;
+		return 0u;
+	};
+	const auto any = [&](auto visit) {
+		unsigned found = 0;
+		for (const plain_access &a : mine().plains)
+			if (a.ran >= first.ran)
+				found |= of_bytes(a, visit);
+		return found != 0;
+	};
+
+	return !any(shared) && !any(cut);
+}
 
 /* -- States ---------------------------------------------------------------- */
 
@@ -142,6 +245,7 @@ void loops::left() { look_at_memory(); }
  */
 void loops::arrive(const call &now)
 {
+	settle();
 	__builtin_unwind_init();
 	look(now, below_caller());
 	asm volatile("" ::: "memory"); /* no tail call: the frame stays */
@@ -153,7 +257,7 @@ void loops::look(const call &given, const char *low)
 
 	now.ran = c.me().ran;
 	mine().last = now.where;
-	if (now.what != call::kind::plain && now.what != call::kind::flag)
+	if (now.what < call::kind::plain)
 		bound(now);
 	const bool seen = look_back(now);
 	const bool head =
@@ -196,8 +300,9 @@ void loops::block_if_repeated(const state &now)
 		if (!s.same(now))
 			continue;
 		const turn t{c.current(), s.at.ran, now.at.ran, stays(s.at)};
-		if (!t.stays || c.is_like_the_turn_before(t))
-			c.block_in(t, any_since(s.at, call::kind::plain));
+		if ((!t.stays && trust_plain_since(s.at)) ||
+		    c.is_like_the_turn_before(t))
+			c.block_in(t, has_plain_since(s.at));
 	}
 }
 
@@ -522,8 +627,18 @@ void loops::fence(order o, site s)
 void loops::read_plain(const void *at, usize bytes, site s)
 {
 	arrive({call::kind::plain, at, s});
+	note_plain(at, bytes, false);
 	c.read_plain(at, bytes, s);
 	passed(false);
+}
+
+/* A store of what is there leaves the CPU where it is. */
+void loops::write_plain(const void *at, const void *with, usize bytes, site s)
+{
+	arrive({call::kind::plain_store, at, s});
+	note_plain(at, bytes, true);
+	c.write_plain(at, with, bytes, s);
+	passed(std::memcmp(at, with, bytes) != 0);
 }
 
 bool loops::irq_flag(bool enabled)
@@ -620,13 +735,6 @@ void loops::advance(window w, u64 from, u64 to, order o, site s)
 	mine().last = s;
 	bound({call::kind::store, w.at, s});
 	c.advance(w, from, to, o, s);
-	passed(true);
-}
-
-void loops::write_plain(const void *at, const void *with, usize bytes, site s)
-{
-	mine().last = s;
-	c.write_plain(at, with, bytes, s);
 	passed(true);
 }
 

@@ -11,15 +11,32 @@
  * executions. (Await model checking: Oberhauser et al., ASPLOS 2021; spin loops
  * as assumptions: GenMC, Kokologiannakis, Vafeiadis, CAV 2021.)
  *
- * Sound. Let a turn be calls that only read: loads, fences, compare-and-swaps
- * that fail, reads of plain data. Take its events out of an execution: every
- * relation of RC11 over the rest is a subset of what it was, so the rest is an
- * execution too, and an execution of this program, because the states before
- * and after the turn are the same. It has the same outcome. An RMW that writes
- * what it read may be part of a turn as well: who read its write reads the one
- * below it instead, of the same value; modification order and release sequences
- * shrink to what is left of them. What is lost is order, never an outcome or a
- * race. A store may not: it moves its value up in modification order.
+ * Sound. Let a turn be calls that change nothing: loads, fences,
+ * compare-and-swaps that fail, reads of plain data. Take its events out of an
+ * execution: every relation of RC11 over the rest is a subset of what it was,
+ * so the rest is an execution too, and an execution of this program, because
+ * the states before and after the turn are the same. It has the same outcome.
+ * An RMW that writes what it read may be part of a turn as well: who read its
+ * write reads the one below it instead, of the same value; modification order
+ * and release sequences shrink to what is left of them. So may a plain store of
+ * the value that is there: without a race, whoever reads it next finds that
+ * value with the turn and without. Each store by itself must be so. If one
+ * changes the value and the next one changes it back, another CPU may have been
+ * in between. An atomic store may not: it moves its value up in modification
+ * order. What is lost is order, never an outcome.
+ *
+ * Races. A plain access of the turn is one, and a store of the same value is a
+ * store. While its CPU is blocked, what the others do is compared with it. What
+ * they do because of what the CPU does after the turn comes in no execution
+ * that has the turn. So where others access the same bytes, one of them to
+ * write, a turn is not cut, unless it reads the very writes that the turn
+ * before it read. For a race is between an access of one turn of a CPU and one
+ * of another CPU: it is in the execution that has no other turns. Two turns
+ * with the same reads are one as good as the other. Which bytes are accessed by
+ * whom is learnt; all is explored anew if a turn was cut on what is not so.
+ * (Of lifetimes this is not done: an object that is accessed in failed turns
+ * alone, and is ended by one who waits by relaxed order for what comes after
+ * them, is not found.)
  *
  * Complete and optimal. Whether a CPU is blocked is a function of what it has
  * read, as with an assume(): TruSt's proofs hold for the program with those.
@@ -51,6 +68,7 @@
 
 #include <klock/arch/engine.hpp>
 
+#include <unordered_map>
 #include <vector>
 
 namespace model {
@@ -71,6 +89,7 @@ struct call {
 		fence,
 		wait,
 		plain,
+		plain_store,
 		flag
 	};
 
@@ -94,12 +113,22 @@ struct turn {
 struct loops final : hooked::engine {
 	explicit loops(checker &of) : c(of) {}
 
-	void forget_heads() { heads.clear(); }
+	/* An exploration begins, or begins anew with what it has learnt. */
+	void start_exploration() { bytes.clear(); }
+	void forget_heads();
 	void start_run(unsigned cpus);
 
 	/* Forget the current CPU's calls: its body begins, or it wrote. */
 	void start_section();
 	void forget_turns();
+
+	/*
+	 * The compiler tells of a plain access that the current CPU is about to
+	 * do, to other memory than its stack. Whether a store has changed
+	 * anything is looked at when the CPU comes here again: settle().
+	 */
+	void touch(const void *at, usize bytes, bool writes);
+	[[gnu::noinline]] void settle();
 
 	/* The current CPU is resumed, or has left. */
 	void resumed();
@@ -170,8 +199,23 @@ struct loops final : hooked::engine {
 		bool irqs_on;
 		const void *on_wait;
 	};
+	struct plain_access {
+		const void *at;
+		usize bytes;
+		bool writes;
+		u8 ran;
+	};
+	/* Masks of CPUs: who accesses it, and whose turn was cut on that. */
+	struct byte {
+		unsigned readers, writers, cut_readers, cut_writers;
+	};
 	struct of_cpu {
+		void forget_turns();
+
 		std::vector<call> calls; /* since it changed anything */
+		std::vector<plain_access> plains; /* likewise */
+		const void *stores_to = nullptr;  /* next: touch() */
+		std::vector<u8> stores_over;	  /* what is there */
 		std::vector<std::pair<call, unsigned>> times; /* of unroll */
 		std::vector<state> states;
 		std::size_t used = 0;	/* of states: their room is kept */
@@ -188,6 +232,11 @@ struct loops final : hooked::engine {
 	void look_at_memory();
 	bool stays(const call &first) const;
 	bool any_since(const call &first, call::kind) const;
+	void note_plain(const void *at, usize bytes, bool writes);
+	bool has_plain_since(const call &first) const;
+	bool trust_plain_since(const call &first);
+	template <typename Visit>
+	unsigned of_bytes(const plain_access &, Visit);
 	void bound(const call &);
 	void passed(bool changed);
 	bool wrote_what_it_read() const;
@@ -196,6 +245,7 @@ struct loops final : hooked::engine {
 	checker &c;
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
+	std::unordered_map<const void *, byte> bytes; /* accessed plainly */
 	std::size_t deepest = 0; /* bytes of a stack in use, at most */
 	bool again = false;
 };
