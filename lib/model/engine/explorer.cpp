@@ -143,7 +143,7 @@ result checker::explore(program &p, const options &given)
 	out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
 		    what_was_intended();
 	out.timeline.insert(0, out.notes);
-	out.atomics_only = !p.sees_plain && detail::gate_to(*this) != this;
+	out.atomics_only = !p.tells_of_plain && detail::gate_to(*this) != this;
 	if (out.atomics_only && out.ok()) {
 		const char *const note =
 			"NOTE: atomics only: plain variables "

@@ -51,7 +51,7 @@ struct program {
 	const void *world = nullptr;
 	klock::usize world_bytes = 0;
 	const void *world_type = nullptr; /* detail::type_of<World>() */
-	bool sees_plain = false;	  /* the compiler tells of accesses */
+	bool tells_of_plain = false;	  /* the compiler tells of accesses */
 
 	/* Body and handler depend on the world alone. */
 	bool closed = false;
@@ -235,10 +235,10 @@ namespace detail {
 [[maybe_unused]] static const char *const shows = "";
 #endif
 #ifndef KLOCK_MODEL_PLAIN
-[[maybe_unused]] static constexpr bool sees_plain = false;
+[[maybe_unused]] static constexpr bool tells_of_plain = false;
 [[maybe_unused]] static std::string what_is_unseen() { return {}; }
 #else
-[[maybe_unused]] static constexpr bool sees_plain = true;
+[[maybe_unused]] static constexpr bool tells_of_plain = true;
 #if defined(__OPTIMIZE__) && !defined(KLOCK_MODEL_OPTIMIZED)
 [[maybe_unused]] static std::string what_is_unseen()
 {
@@ -296,7 +296,7 @@ result explore_from(const options &how, Make make, Body body, End end,
 	detail::typed_program<world, Make, Body, End, Handler> p(make, body,
 								 end, handler);
 
-	p.sees_plain = detail::sees_plain;
+	p.tells_of_plain = detail::tells_of_plain;
 	result r = explore(p, detail::with_sections(how));
 	r.notes.insert(0, detail::shows);
 	r.timeline.insert(0, detail::shows);
