@@ -87,7 +87,7 @@ bool interrupts_on();
 
 namespace detail {
 
-/* By its address the members of T are found: engine/members.cpp. */
+/* Its address leads to the members of T: engine/members.cpp. */
 template <typename T>
 [[gnu::noinline]] T *pointer_to()
 {
