@@ -144,6 +144,25 @@ TEST_CASE("reports: a world is known by itself, not by its name")
 	CHECK(has("store other = 1 ", second()));
 }
 
+namespace {
+
+node global[2];
+
+} // namespace
+
+TEST_CASE("reports: a global variable has members, too")
+{
+	const std::string in =
+		shown<all>([](all &) { global[1].next.store(nullptr); });
+
+	INFO(in);
+#ifdef __clang__ /* It writes indices for addresses, from DWARF 5 on. */
+	CHECK(has("store global", in));
+#else
+	CHECK(has("store global[1].next = 0 ", in));
+#endif
+}
+
 TEST_CASE("reports: an object that was named has members, too")
 {
 	struct world {

@@ -5,7 +5,7 @@
  * A type is known by a function that returns a pointer to it
  * (detail::pointer_to<T>), and the function by its address: names of types may
  * be ambiguous. Units of the program that have no such function are forgotten
- * at once.
+ * at once; of the others global variables are known, too.
  *
  * Source: DWARF Debugging Information Format, version 5: 2.3 (trees of
  * entries), 5.5 (arrays), 5.7 (structures).
@@ -67,15 +67,15 @@ using unit = std::map<u64, entry>;
 
 struct known_types {
 	std::vector<unit> units;
-	/* From a function's address: its unit, and the type. */
+	/* From a function's or a variable's address: its unit, and the type. */
 	std::map<u64, std::pair<usize, u64>> types;
 };
 
 constexpr const char *tags[] = {
-	"subprogram", "structure_type", "class_type",	   "union_type",
-	"member",     "inheritance",	"array_type",	   "subrange_type",
-	"typedef",    "const_type",	"volatile_type",   "atomic_type",
-	"base_type",  "pointer_type",	"enumeration_type"};
+	"subprogram", "structure_type", "class_type",	    "union_type",
+	"member",     "inheritance",	"array_type",	    "subrange_type",
+	"typedef",    "const_type",	"volatile_type",    "atomic_type",
+	"base_type",  "pointer_type",	"enumeration_type", "variable"};
 
 bool matters(const char *tag)
 {
@@ -104,6 +104,7 @@ const char *value_of(const char *text)
 void add_attribute(entry &e, const std::string &key, const char *value)
 {
 	const u64 number = std::strtoull(value + (*value == '<'), nullptr, 0);
+	const char *const address = std::strstr(value, "DW_OP_addr: ");
 	/* An expression, as of virtual bases. */
 	const bool computed = std::strstr(value, "byte block:");
 
@@ -115,6 +116,8 @@ void add_attribute(entry &e, const std::string &key, const char *value)
 		e.stands_for = number;
 	else if (key == "byte_size")
 		e.bytes = number;
+	else if (key == "location" && address)
+		e.at = std::strtoull(address + 12, nullptr, 16);
 	else if (key == "low_pc" || key == "data_member_location")
 		e.at = number;
 	else if (key == "count")
@@ -133,6 +136,16 @@ const entry *find(const unit &u, u64 offset)
 	return found == u.end() ? nullptr : &found->second;
 }
 
+/* The entry that has the name and the type. */
+const entry &declared(const unit &u, const entry &defined)
+{
+	const entry *e = &defined;
+
+	while (const entry *const next = find(u, e->stands_for))
+		e = next;
+	return *e;
+}
+
 /* A unit is complete: kept, if it has a function that is asked for. */
 void end_unit(known_types &known, unit &u)
 {
@@ -140,18 +153,20 @@ void end_unit(known_types &known, unit &u)
 	const usize before = known.types.size();
 
 	for (const auto &[offset, function] : u) {
-		if (function.tag != "subprogram" || !function.at)
+		const entry &e = declared(u, function);
+		if (function.tag != "subprogram" || !function.at ||
+		    e.name.compare(0, 10, "pointer_to"))
 			continue;
-		const entry *e = &function;
-		while (e && e->stands_for)
-			e = find(u, e->stands_for);
-		if (!e || e->name.compare(0, 10, "pointer_to"))
-			continue;
-		if (const entry *const to = find(u, e->type))
+		if (const entry *const to = find(u, e.type))
 			known.types[function.at] = {number, to->type};
 	}
-	if (known.types.size() != before)
+	if (known.types.size() != before) {
+		for (const auto &[offset, variable] : u)
+			if (variable.tag == "variable" && variable.at)
+				known.types[variable.at] = {
+					number, declared(u, variable).type};
 		known.units.push_back(std::move(u));
+	}
 	u.clear();
 }
 

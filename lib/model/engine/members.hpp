@@ -27,8 +27,9 @@ struct member {
 };
 
 /*
- * type: detail::pointer_to<T>, or null. The innermost member that a program's
- * author has named; outermost: the first that begins there.
+ * type: detail::pointer_to<T>, a global variable that has it, or null. The
+ * innermost member that a program's author has named; outermost: the first that
+ * begins there.
  */
 member member_at(const void *type, klock::usize offset, bool outermost);
 

@@ -96,25 +96,6 @@ static std::vector<symbol> symbols_of(const std::string &program)
 	return found;
 }
 
-/* "flag", "queue+0x8"; nothing, if no symbol is there. */
-static std::string symbol_at(const char *address)
-{
-	static std::map<std::string, std::vector<symbol>> tables;
-	const file_place place = place_in_file(address);
-
-	if (place.file.empty())
-		return "";
-	const auto [table, is_new] = tables.try_emplace(place.file);
-	if (is_new)
-		table->second = symbols_of(place.file);
-
-	for (const symbol &s : table->second)
-		if (place.at >= s.at && place.at < s.at + s.bytes)
-			return offset(s.name, static_cast<std::ptrdiff_t>(
-						      place.at - s.at));
-	return "";
-}
-
 /* "lock.next", "slot[2]", "lock+0x8"; in a world, a member's bare name. */
 static std::string part_of(const std::string &base, bool is_world,
 			   const void *type, std::ptrdiff_t by, bool outermost)
@@ -127,6 +108,27 @@ static std::string part_of(const std::string &base, bool is_world,
 	else if (!m.path.empty())
 		name += (m.path[0] == '[' ? "" : ".") + m.path;
 	return offset(name, static_cast<std::ptrdiff_t>(m.rest));
+}
+
+/* "flag", "queue.head", "queue+0x8"; nothing, if no symbol is there. */
+static std::string symbol_at(const char *address, bool outermost)
+{
+	static std::map<std::string, std::vector<symbol>> tables;
+	const file_place place = place_in_file(address);
+
+	if (place.file.empty())
+		return "";
+	const auto [table, is_new] = tables.try_emplace(place.file);
+	if (is_new)
+		table->second = symbols_of(place.file);
+
+	for (const symbol &s : table->second)
+		if (place.at >= s.at && place.at < s.at + s.bytes)
+			return part_of(
+				s.name, false, address - (place.at - s.at),
+				static_cast<std::ptrdiff_t>(place.at - s.at),
+				outermost);
+	return "";
 }
 
 std::string names::of(const void *address, bool outermost) const
@@ -158,7 +160,8 @@ std::string names::of(const void *address, bool outermost) const
 				      "." + std::to_string(b.number),
 			      at - static_cast<const char *>(b.start));
 
-	if (const std::string symbol = symbol_at(at); !symbol.empty())
+	if (const std::string symbol = symbol_at(at, outermost);
+	    !symbol.empty())
 		return symbol;
 
 	const auto known = std::find(statics.begin(), statics.end(), address);
