@@ -8,7 +8,9 @@
  * exploration; where one is, a trap is set. What a CPU runs into one for is
  * refused (crash.cpp); for others it is lifted, until the next execution.
  *
- * Other instructions of inline assembly look like the compiler's.
+ * Other instructions of inline assembly look like the compiler's. But where
+ * it tells of plain accesses, too, a function that reads memory and tells of
+ * none was not compiled for that: the trap is at its start.
  */
 #include "imports.hpp"
 
@@ -28,6 +30,7 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
+namespace klock_own {
 namespace {
 
 using klock::usize;
@@ -82,17 +85,102 @@ bool is_checkers(string_view function)
 			return true;
 	if (function.find("B11klock_model") != function.npos)
 		return true;
-	const auto scope = function.find_first_not_of("ZNrVK", 1);
-	return function.starts_with("_Z") && scope != function.npos &&
-	       (function.substr(scope).starts_with("5model") ||
-		function.substr(scope).starts_with("5klock"));
+	const auto scope = function.find_first_not_of("ZNrVKL", 1);
+	if (!function.starts_with("_Z") || scope == function.npos)
+		return false;
+	for (const string_view start :
+	     {"5model", "5klock", "9klock_own", "5fiber"})
+		if (function.substr(scope).starts_with(start))
+			return true;
+	return false;
 }
+
+/*
+ * Whether it reads memory that is not on the stack: by a register, and of no
+ * table. Where the compiler tells of accesses, it does so in that function.
+ */
+bool reads(string_view text)
+{
+#if defined(__x86_64__)
+	const auto from = text.find('(');
+
+	if (from == text.npos || text.starts_with("lea") ||
+	    text.find("nop") != text.npos ||
+	    text.find_first_of(":,", from) < text.find(')', from))
+		return false;
+	if (text.ends_with(')') &&
+	    (text.starts_with("mov") || text.starts_with("set")))
+		return false;
+	for (const string_view base : {"(%rsp", "(%rbp", "(%rip"})
+		if (text.substr(from).starts_with(base))
+			return false;
+	return true;
+#else
+	(void)text; /* what lies on the stack is not known from it */
+	return false;
+#endif
+}
+
+/* Functions of which none is told, though the code may call them. */
+bool is_librarys(string_view function)
+{
+	for (const string_view start :
+	     {"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
+	      "_ZT", "_Zn", "_Zd", "_start", "_init", "_fini", "Annotate",
+	      "RunningOnValgrind", "__atomic_"})
+		if (function.starts_with(start))
+			return true;
+	return false;
+}
+
+/* The instructions of one program or library. */
+struct listing {
+	explicit listing(usize from) : base(from) {}
+
+	void begin(usize at, string_view name)
+	{
+		end();
+		function = name;
+		start = at;
+		evidence.clear();
+		is_told = !model::detail::sees_plain() ||
+			  is_checkers(function) || is_librarys(function);
+	}
+	void add(usize at, string_view text)
+	{
+		if (is_untold(text) && !is_checkers(function))
+			add_trap(at, text);
+		is_told |= text.find("<__tsan_") != text.npos &&
+			   text.find("<__tsan_func_") == text.npos;
+		if (!is_told && evidence.empty() && reads(text))
+			evidence = text;
+	}
+	void end()
+	{
+		if (!is_told && !evidence.empty())
+			add_trap(start, evidence);
+		is_told = true;
+	}
+
+      private:
+	void add_trap(usize at, string_view text) const
+	{
+		all.push_back({reinterpret_cast<unsigned char *>(base + at),
+			       {},
+			       std::string(text),
+			       function});
+	}
+
+	usize base, start = 0;
+	std::string function, evidence;
+	bool is_told = true;
+};
 
 /* Returns false if there is no objdump, or the program's names are gone. */
 bool look_through(const std::string &file, usize base, bool is_program)
 {
 	char line[4096];
-	std::string function;
+	listing code(base);
 	bool named = !is_program;
 	FILE *const found = ::popen(
 		("objdump -dw --no-show-raw-insn '" + file + "' 2>/dev/null")
@@ -107,18 +195,13 @@ bool look_through(const std::string &file, usize base, bool is_program)
 		while (!rest.empty() && std::strchr("\n\t ", rest.back()))
 			rest.remove_suffix(1);
 		if (rest.starts_with(" <") && rest.ends_with(">:")) {
-			function = rest.substr(2, rest.size() - 4);
-			named |= function == "klock_gate";
-			continue;
+			code.begin(at, rest.substr(2, rest.size() - 4));
+			named |= rest == " <klock_gate>:";
+		} else if (rest.starts_with(":\t")) {
+			code.add(at, rest.substr(2));
 		}
-		if (!rest.starts_with(":\t") || !is_untold(rest.substr(2)) ||
-		    is_checkers(function))
-			continue;
-		all.push_back({reinterpret_cast<unsigned char *>(base + at),
-			       {},
-			       std::string(rest.substr(2)),
-			       function});
 	}
+	code.end();
 	return found && ::pclose(found) == 0 && named;
 }
 
@@ -127,10 +210,15 @@ bool prepare()
 {
 	const usize page = static_cast<usize>(::sysconf(_SC_PAGESIZE));
 
-	std::sort(all.begin(), all.end(),
-		  [](const instruction &a, const instruction &b) {
-			  return a.at < b.at;
-		  });
+	std::stable_sort(all.begin(), all.end(),
+			 [](const instruction &a, const instruction &b) {
+				 return a.at < b.at;
+			 });
+	all.erase(std::unique(all.begin(), all.end(),
+			      [](const instruction &a, const instruction &b) {
+				      return a.at == b.at;
+			      }),
+		  all.end());
 	for (instruction &i : all) {
 		const usize at = reinterpret_cast<usize>(i.at);
 		if (::mprotect(reinterpret_cast<void *>(at & ~(page - 1)), page,
@@ -187,6 +275,8 @@ instruction *trap_at(const void *context)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 const char *model::detail::set_traps()
 {

@@ -25,6 +25,7 @@
 #include <sys/single_threaded.h>
 #include <vector>
 
+namespace klock_own {
 namespace {
 
 using klock::usize;
@@ -134,6 +135,8 @@ bool release(void *p, const void *caller)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 void model::detail::empty_heap()
 {
@@ -254,6 +257,7 @@ KLOCK_WRAPPED(void *, realloc, void *p, usize bytes)
  * The first word of one is its location: 0, or who holds it, or how many do.
  */
 
+namespace klock_own {
 namespace {
 
 using namespace klock::arch::hooked;
@@ -350,6 +354,8 @@ int write_locked(pthread_rwlock_t *l, const void *caller)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 extern "C" {
 
@@ -503,6 +509,7 @@ KLOCK_WRAPPED(void, __cxa_guard_abort, u64 *guard)
  * In between, operator new is the checker's (body.hpp).
  */
 
+namespace klock_own {
 namespace {
 
 using namespace klock::arch;
@@ -625,6 +632,8 @@ struct gate final : engine {
 };
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 klock::arch::hooked::engine *model::detail::gate_to(engine &e)
 {

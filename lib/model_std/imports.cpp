@@ -33,6 +33,7 @@
 /* plain.cpp's: the program is checked for plain variables, too. */
 extern "C" [[gnu::weak]] void __tsan_init();
 
+namespace klock_own {
 namespace {
 
 using klock::usize;
@@ -497,6 +498,8 @@ const look *look_of(string_view name)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 extern "C" model::detail::wrapped __start_klock_wrapped[],
 	__stop_klock_wrapped[];
@@ -544,6 +547,7 @@ imported model::detail::what_is(const char *name)
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
+namespace klock_own {
 namespace {
 
 struct record {
@@ -915,6 +919,8 @@ void change_all(const part &p, std::vector<change> all)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 const char *model::detail::see_imports()
 {

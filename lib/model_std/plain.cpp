@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 
+namespace klock_own {
 namespace {
 
 using klock::order;
@@ -90,6 +91,8 @@ klock::arch::site place(const void *caller)
 }
 
 } // namespace
+} // namespace klock_own
+using namespace klock_own;
 
 extern "C" {
 
@@ -307,7 +310,7 @@ KLOCK_WRAPPED(void *, memchr, const void *of, int what, usize bytes)
 }
 
 /* Whether this format has a %s, or a %n, with whatever between. */
-static bool prints_text(const char *how)
+static bool klock_prints_text(const char *how)
 {
 	for (bool within = false; *how; how++) {
 		if (within && __real_strchr("sSn", *how))
@@ -334,21 +337,21 @@ static bool prints_text(const char *how)
 		return n;                                                      \
 	}
 KLOCK_WRAPPED(int, printf, const char *how, ...)
-KLOCK_BY_LIST(prints_text(how) ? "printf() of a text" : nullptr, how,
+KLOCK_BY_LIST(klock_prints_text(how) ? "printf() of a text" : nullptr, how,
 	      std::vprintf(how, all))
 KLOCK_WRAPPED(int, fprintf, FILE *to, const char *how, ...)
-KLOCK_BY_LIST(prints_text(how) ? "fprintf() of a text" : nullptr, how,
+KLOCK_BY_LIST(klock_prints_text(how) ? "fprintf() of a text" : nullptr, how,
 	      std::vfprintf(to, how, all))
 
 KLOCK_WRAPPED(int, vprintf, const char *how, std::va_list all)
 {
-	refused(prints_text(how) ? "vprintf() of a text" : nullptr,
+	refused(klock_prints_text(how) ? "vprintf() of a text" : nullptr,
 		KLOCK_CALLER);
 	return __real_vprintf(how, all);
 }
 KLOCK_WRAPPED(int, vfprintf, FILE *to, const char *how, std::va_list all)
 {
-	refused(prints_text(how) ? "vfprintf() of a text" : nullptr,
+	refused(klock_prints_text(how) ? "vfprintf() of a text" : nullptr,
 		KLOCK_CALLER);
 	return __real_vfprintf(to, how, all);
 }

@@ -75,6 +75,8 @@ MUTANTS = [
     ("addresses of functions", IMPORTS, "!calls && kind != is_of_table",
      "!calls", "a function that is not known is refused by name"),
     ("traps", ASSEMBLY, "put(i, trap);", ";", "inline assembly is refused"),
+    ("functions that tell of nothing", ASSEMBLY, "add_trap(start, evidence);",
+     ";", "inline assembly is refused"),
     ("traps that were lifted", RUNS,
      "if (detail::trap_lifted)\n\t\tdetail::set_traps();", "",
      "a trap that was lifted is set again"),
