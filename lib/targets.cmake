@@ -76,8 +76,8 @@ function(klock_is_behind_hooks name)
 endfunction()
 
 # A program that links it calls these sources' KLOCK_WRAPPED in place of the C
-# library's. klock_NAME.wrap has the options for a linker that CMake does not
-# call.
+# library's functions, and KLOCK_REPORTED in place of the sanitizers'.
+# klock_NAME.wrap has the options for a linker that CMake does not call.
 function(klock_wraps name)
 	set(options)
 	foreach(source IN LISTS ARGN)
@@ -89,6 +89,14 @@ function(klock_wraps name)
 			lines "${text}")
 		list(TRANSFORM lines REPLACE ".*[^A-Za-z0-9_]" "--wrap=")
 		list(APPEND options ${lines})
+		string(REGEX MATCHALL "\nKLOCK_REPORTED\\([a-z0-9_]+" lines
+			"${text}")
+		list(TRANSFORM lines REPLACE ".*\\(" "--wrap=")
+		foreach(suffix IN ITEMS "" _abort _noabort)
+			list(TRANSFORM lines APPEND "${suffix}" OUTPUT_VARIABLE
+				all)
+			list(APPEND options ${all})
+		endforeach()
 	endforeach()
 	list(JOIN options "\n" text)
 	file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/klock_${name}.wrap "${text}\n")

@@ -422,6 +422,28 @@ TEST_CASE("findings: a world whose destructor does not end")
 	CHECK(r.message == "deadlock: the world's destructor does not end");
 }
 
+TEST_CASE("findings: the end of a world that was left half-way is none")
+{
+	struct world {
+		klock::atomic<u8> a{0}, done{0};
+		~world()
+		{
+			if (!done.load_relaxed())
+				std::abort();
+		}
+	};
+	const auto r = model::explore<world>(
+		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
+			if (cpu)
+				return w.a.store_relaxed(1);
+			model::assume(w.a.load_relaxed() == 1);
+			w.done.store_relaxed(1);
+		});
+
+	verdict::right_by(1, r);
+	CHECK(r.blocked == 1);
+}
+
 TEST_CASE("findings: a look at the end that waits for ever")
 {
 	const auto pass = [](klock::u8 left) {

@@ -17,6 +17,7 @@
  *			and a run by what is known of it
  *	loops.cpp	what the code calls: its own loops, turns in vain
  *	crash.cpp	signals and exits of the code: findings
+ *	sanitizers.cpp	what AddressSanitizer and its like report, likewise
  *	workers.cpp	the stack shared by processes
  *	graph.cpp	an execution as relations, and the axioms
  *	objects.cpp	plain data and lifetimes
@@ -157,6 +158,8 @@ struct checker final : hooked::engine {
 	[[noreturn]] void crash(const std::string &what, site);
 	[[noreturn]] void refuse(const detail::trapped &, site);
 	bool runs_code() const;
+	/* A sanitizer ends the program when the next run has been shown. */
+	void expect_death();
 	bool is_below_stack(const void *at) const;
 	site line_of_code(const void *returns_to);
 	/* If it does not hold, this CPU stops; the execution does not count. */
@@ -290,6 +293,8 @@ struct checker final : hooked::engine {
 
 	/* -- crash.cpp -- */
 	static void must_be_memory(const void *at, site);
+	bool destroys_world() const;
+	[[noreturn]] void leave_destructor(const std::string &what, site);
 
 	/* -- execution.cpp -- */
 	unsigned on_stack_of(const void *at) const;
@@ -474,6 +479,8 @@ struct checker final : hooked::engine {
 	bool inside = false;
 	bool stopped = false; /* the run is over, whatever is left */
 	bool ended = false;   /* and nothing is: the world can be left */
+	std::string died_of;  /* the crash of its destructor */
+	site died_at{nullptr, 0};
 
 	/* Old bytes of memory that the run changed and did not allocate. */
 	struct saved {

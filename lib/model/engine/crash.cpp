@@ -5,8 +5,8 @@
  * It ends the run as a check that fails does: the fiber is left for good, from
  * the signal's handler on its own stack. No frame is unwound and no destructor
  * runs, so what the body has of its own (memory of the host's heap, a stream's
- * lock) is lost. A crash outside of the CPUs and of the look at the end is
- * whose it was before.
+ * lock) is lost. The world's destructor is left likewise. A crash elsewhere, in
+ * the world's constructor or in the checker, is whose it was before.
  */
 #include "crash.hpp"
 #include "checker.hpp"
@@ -247,6 +247,18 @@ std::string what_was_thrown()
 		c.tracing() ? line_from(from) : site{nullptr, 0});
 }
 
+/*
+ * A library calls exit(). What others have registered since comes before this,
+ * and the thread's own objects are gone: no more is lost.
+ */
+void on_exit(void *)
+{
+	if (!code_ends())
+		return;
+	abi::__cxa_atexit(on_exit, nullptr, ours);
+	ends("exit(), by a library", nullptr);
+}
+
 } // namespace
 
 crash_handlers::crash_handlers()
@@ -266,12 +278,16 @@ crash_handlers::crash_handlers()
 	terminates = std::set_terminate(on_terminate);
 	std::memcpy(&exceptions, abi::__cxa_get_globals(), sizeof(exceptions));
 	thread = ::pthread_self();
+	abi::__cxa_atexit(on_exit, nullptr, this);
+	hear_sanitizers(true);
 	ours = this;
 }
 
 crash_handlers::~crash_handlers()
 {
 	ours = nullptr;
+	hear_sanitizers(false);
+	abi::__cxa_finalize(this);
 	std::set_terminate(terminates);
 	for (unsigned i = 0; i < signals; i++)
 		::sigaction(kinds[i].number, &before[i], nullptr);
@@ -295,6 +311,8 @@ void checker::crash(const std::string &what_it_was, site where)
 {
 	if (ours)
 		ours->forget_exceptions();
+	if (destroys_world())
+		leave_destructor(what_it_was, where);
 	if (trace)
 		trace->add({cpu, what_it_was, where});
 	report(bug::crash, "crash: " + what_it_was, where);
@@ -324,7 +342,8 @@ void checker::refuse(const detail::trapped &t, site where)
 /* Also on no CPU: on none's behalf the code looks at the end. */
 bool checker::runs_code() const
 {
-	return inside && (!walking || now == phase::ending);
+	return destroys_world() ||
+	       (inside && (!walking || now == phase::ending));
 }
 
 /* A line of the code, and of no library; else no line. */
@@ -359,10 +378,7 @@ void checker::must_be_memory(const void *at, site s)
 	accesses = nullptr;
 }
 
-namespace {
-
-/* The code calls what ends the process. */
-[[noreturn]] void ends(const std::string &what, const void *caller)
+void ends(const std::string &what, const void *caller)
 {
 	const detail::checker_runs now;
 	checker &c = the_checker();
@@ -372,9 +388,11 @@ namespace {
 	std::abort();
 }
 
-bool code_ends() { return ours && the_checker().runs_code(); }
-
-} // namespace
+bool code_ends()
+{
+	return ours && ::pthread_equal(thread, ::pthread_self()) &&
+	       the_checker().runs_code();
+}
 
 } // namespace model
 

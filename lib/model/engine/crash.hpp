@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <exception>
+#include <string>
 
 namespace model {
 
@@ -35,5 +36,13 @@ struct crash_handlers {
 		unsigned uncaught;
 	} exceptions;
 };
+
+/* Whether the code under test runs, which crash() ends. */
+bool code_ends();
+/* It calls what ends the process: from this address, or from where it is. */
+[[noreturn]] void ends(const std::string &what, const void *caller);
+
+/* sanitizers.cpp: what they report is a finding from now on, or no more. */
+void hear_sanitizers(bool hears);
 
 } // namespace model

@@ -103,9 +103,12 @@ void look_at_the_end(int)
 		siglongjmp(way_out, 1);
 }
 
+bool checker::destroys_world() const { return leaving; }
+
 void checker::end_world()
 {
 	ticks = 0;
+	died_of.clear();
 	if (sigsetjmp(way_out, 0) == 0) {
 		leaving = 1;
 		what->end_world();
@@ -113,10 +116,23 @@ void checker::end_world()
 		return;
 	}
 	leaving = 0;
-	shortens = false;
 	now = phase::ending;
-	report(bug::deadlock, "deadlock: the world's destructor does not end",
-	       {nullptr, 0});
+	if (died_of.empty()) {
+		shortens = false;
+		report(bug::deadlock,
+		       "deadlock: the world's destructor does not end",
+		       {nullptr, 0});
+	} else if (ended) {
+		report(bug::crash, died_of, died_at);
+	}
+}
+
+/* A crash: that of a world which was left half-way does not count. */
+void checker::leave_destructor(const std::string &what_it_was, site where)
+{
+	died_of = "crash: in the world's destructor: " + what_it_was;
+	died_at = where;
+	siglongjmp(way_out, 1);
 }
 
 /* Once, or once more where the run taught that there is a loop. */

@@ -8,6 +8,7 @@
 #include "graph.hpp"
 #include "objects.hpp"
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,14 @@ struct timeline {
 		std::string name = {};
 	};
 
-	void add(row r) { rows.push_back(std::move(r)); }
+	void add(row r)
+	{
+		if (aloud)
+			std::fprintf(stderr, "cpu%u: %s  %s\n", r.cpu,
+				     r.text.c_str(),
+				     model::text(r.where).c_str());
+		rows.push_back(std::move(r));
+	}
 
 	/* -- Before text(): fold.cpp -- */
 
@@ -86,6 +94,9 @@ struct timeline {
 	/* The rows as SVG, with an arrow from each write to its readers. */
 	std::string svg(const graph &, const std::string &bug,
 			site where) const;
+
+	/* Rows are printed as they come: there may be no text() of them. */
+	inline static bool aloud = false;
 
 	/* How often the next row is another CPU's. */
 	unsigned switches() const;
