@@ -9,8 +9,8 @@
  * refused (crash.cpp); for others it is lifted, until the next execution.
  *
  * Other instructions of inline assembly look like the compiler's. But where
- * it tells of plain accesses, too, a function that reads memory and tells of
- * none was not compiled for that: the trap is at its start.
+ * it tells of plain accesses, too, a function that reads memory and calls
+ * nothing of the checker was not compiled for it: the trap is at its start.
  */
 #include "imports.hpp"
 
@@ -150,8 +150,7 @@ struct listing {
 	{
 		if (is_untold(text) && !is_checkers(function))
 			add_trap(at, text);
-		is_told |= text.find("<__tsan_") != text.npos &&
-			   text.find("<__tsan_func_") == text.npos;
+		is_told |= text.find("<__tsan_") != text.npos;
 		if (!is_told && evidence.empty() && reads(text))
 			evidence = text;
 	}

@@ -306,10 +306,12 @@ TEST_CASE("reports: rows that are not folded")
 					       for (int i = 0; i < 4; i++)
 						       w.mine.store(i, relaxed);
 					       w.flag.store(1, relaxed);
-					       w.first[0] = w.first[1] = 1;
+					       w.first[0] = 1;
+					       w.first[1] = 1;
 				       },
 				       [](world &w) {
-					       w.second[0] = w.second[1] = 1;
+					       w.second[0] = 1;
+					       w.second[1] = 1;
 					       if (!w.flag.load(relaxed))
 						       return;
 					       for (int &one : w.last)

@@ -19,7 +19,6 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <exception>
-#include <pthread.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -37,7 +36,8 @@ struct {
 static_assert(std::size(kinds) == crash_handlers::signals);
 
 crash_handlers *ours = nullptr;
-pthread_t thread;
+/* The exploration's thread. pthread_self() would be a call of the code's. */
+thread_local bool explores = false;
 
 /* The place that the engine accesses for the code; null: it does not. */
 const site *volatile accesses = nullptr;
@@ -174,7 +174,7 @@ bool goes_on_after_trap(void *context)
 	const bool nobodys = is_of_checker(where) ||
 			     (is_of_library(where) && !detail::sees_plain());
 
-	if (by_cpu && !nobodys && ::pthread_equal(thread, ::pthread_self()))
+	if (by_cpu && !nobodys && explores)
 		c.refuse(*t, where);
 	detail::lift_trap(context, nobodys);
 	return true;
@@ -185,10 +185,9 @@ void on_signal(int number, siginfo_t *info, void *context)
 	if (number == SIGTRAP && goes_on_after_trap(context))
 		return;
 	const detail::checker_runs now;
-	if (walks && ::pthread_equal(thread, ::pthread_self()))
+	if (walks && explores)
 		siglongjmp(no_way, 1);
-	if (!ours || !::pthread_equal(thread, ::pthread_self()) ||
-	    !the_checker().runs_code()) {
+	if (!ours || !explores || !the_checker().runs_code()) {
 		if (ours)
 			ours->pass_on(number);
 		/* An instruction that faults is run again. */
@@ -235,7 +234,7 @@ std::string what_was_thrown()
 	const detail::checker_runs now;
 	checker &c = the_checker();
 
-	if (!::pthread_equal(thread, ::pthread_self()) || !c.runs_code()) {
+	if (!explores || !c.runs_code()) {
 		if (ours && ours->terminates)
 			ours->terminates();
 		std::abort();
@@ -277,7 +276,7 @@ crash_handlers::crash_handlers()
 		::sigaction(kinds[i].number, &how, &before[i]);
 	terminates = std::set_terminate(on_terminate);
 	std::memcpy(&exceptions, abi::__cxa_get_globals(), sizeof(exceptions));
-	thread = ::pthread_self();
+	explores = true;
 	abi::__cxa_atexit(on_exit, nullptr, this);
 	hear_sanitizers(true);
 	ours = this;
@@ -286,6 +285,7 @@ crash_handlers::crash_handlers()
 crash_handlers::~crash_handlers()
 {
 	ours = nullptr;
+	explores = false;
 	hear_sanitizers(false);
 	abi::__cxa_finalize(this);
 	std::set_terminate(terminates);
@@ -388,11 +388,7 @@ void ends(const std::string &what, const void *caller)
 	std::abort();
 }
 
-bool code_ends()
-{
-	return ours && ::pthread_equal(thread, ::pthread_self()) &&
-	       the_checker().runs_code();
-}
+bool code_ends() { return ours && explores && the_checker().runs_code(); }
 
 } // namespace model
 

@@ -46,7 +46,8 @@ void timeline::close(const graph &g, std::vector<bool> &taking_part) const
 	for (bool grew = true; grew;) {
 		grew = false;
 		for (std::size_t i = 0; i < rows.size(); i++)
-			grew |= taking_part[rows[i].cpu] && take(i);
+			grew |= rows[i].read.index &&
+				taking_part[rows[i].cpu] && take(i);
 	}
 }
 
@@ -106,7 +107,7 @@ timeline::row timeline::folded(std::size_t first, std::size_t behind) const
 void timeline::fold_own()
 {
 	constexpr std::size_t few = 3;
-	constexpr usize word = sizeof(u64);
+	constexpr usize word = sizeof(u32);
 	std::map<usize, unsigned> users; /* of each word, a bit a CPU */
 	std::vector<row> all;
 	const auto each_word = [](const row &r, auto visit) {
