@@ -925,7 +925,8 @@ using namespace klock_own;
 const char *model::detail::see_imports()
 {
 	static unsigned long long seen = 0;
-	static std::set<usize> changed;
+	/* Never destroyed: an exit() of the code may come to nothing. */
+	static std::set<usize> &changed = *new std::set<usize>;
 
 	if (seen == loaded())
 		return nullptr;

@@ -746,9 +746,9 @@ TEST_CASE("timeline: in which order writes count, and what globals are called")
 		});
 
 	INFO(r.timeline);
-	CHECK(r.timeline.find("store a_global = 1 relaxed") !=
+	CHECK(r.timeline.find("store a_global[0] = 1 relaxed") !=
 	      std::string::npos);
-	CHECK(r.timeline.find("store a_global+0x4 = 2 relaxed") !=
+	CHECK(r.timeline.find("store a_global[1] = 2 relaxed") !=
 	      std::string::npos);
 	CHECK(r.timeline.find("counts before row ") != std::string::npos);
 }
@@ -791,7 +791,7 @@ TEST_CASE("timeline: RMWs, fences, pointers, interrupts and failed checks")
 	const auto all = rows(r.timeline);
 	const std::vector<std::string> expected = {
 		"cpu0",
-		"1 store world+0x8 = &data release @",
+		"1 store self = &data release @",
 		"2 fence seq_cst @",
 		"3 fetch_add ready 0 -> 3 acq_rel @ reads the start",
 		"4 -- interrupt --",

@@ -446,7 +446,7 @@ TEST_CASE("loop_findings: a wake-up that is lost is found")
 
 	right_by(1, wakes(false));
 	CHECK(r.found == bug::deadlock);
-	CHECK(r.message.find("deadlock: cpu1 loops for world at "
+	CHECK(r.message.find("deadlock: cpu1 loops for ready at "
 			     "test_loops.cpp:") == 0);
 	INFO(r.timeline);
 	CHECK(r.timeline.find("loops for ") != std::string::npos);

@@ -265,9 +265,8 @@ TEST_CASE("std_atomic: a timeline has the lines of its user")
 	INFO(r.timeline);
 	CHECK(r.found == model::bug::failed_check);
 	for (const char *row :
-	     {"store world = 1 ", "load world 1 ", "fetch_add world 1 -> 2 ",
-	      "fetch_add world 2 -> 3 ", "write world+0x4 4",
-	      "read world+0x4 4"}) {
+	     {"store x = 1 ", "load x 1 ", "fetch_add x 1 -> 2 ",
+	      "fetch_add x 2 -> 3 ", "write v 4", "read v 4"}) {
 		at = r.timeline.find(row, at);
 		REQUIRE(at != std::string::npos);
 		const auto end = r.timeline.find('\n', at);

@@ -254,6 +254,8 @@ void on_exit(void *)
 {
 	if (!code_ends())
 		return;
+	const detail::checker_runs now;
+
 	abi::__cxa_atexit(on_exit, nullptr, ours);
 	ends("exit(), by a library", nullptr);
 }

@@ -1756,7 +1756,7 @@ int started(const std::string &program)
  */
 line asked(const std::string &program, std::uintptr_t address)
 {
-	static std::map<std::pair<pid_t, std::string>, int> all;
+	static auto &all = for_ever<std::map<std::pair<pid_t, std::string>, int>>();
 	char question[32], c;
 	std::string answer;
 	const auto [one, is_new] = all.try_emplace({::getpid(), program}, -1);
@@ -1808,7 +1808,7 @@ site checker::place_of_return(const void *to, bool own)
 /* A site's file is a borrowed string: these are kept. */
 site checker::line_of_return(const void *to)
 {
-	static std::map<const void *, line> known_lines;
+	static auto &known_lines = for_ever<std::map<const void *, line>>();
 	auto found = known_lines.find(to);
 	if (found == known_lines.end())
 		found = known_lines.emplace(to, line_of(to)).first;

@@ -343,7 +343,7 @@ bool search::look(u64 type, usize offset)
 
 member member_at(const void *type, usize offset, bool outermost)
 {
-	static std::map<std::string, known_types> files;
+	static auto &files = for_ever<std::map<std::string, known_types>>();
 	const file_place place = type ? place_in_file(type) : file_place{};
 
 	if (place.file.empty())

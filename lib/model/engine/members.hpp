@@ -13,6 +13,13 @@
 
 namespace model {
 
+/* One that is never destroyed: an exit() of the code may come to nothing. */
+template <typename T>
+T &for_ever()
+{
+	return *new T;
+}
+
 /* Where an address lies in the file that it was loaded from. */
 struct file_place {
 	std::string file; /* empty: in none */

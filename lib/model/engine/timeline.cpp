@@ -113,7 +113,8 @@ static std::string part_of(const std::string &base, bool is_world,
 /* "flag", "queue.head", "queue+0x8"; nothing, if no symbol is there. */
 static std::string symbol_at(const char *address, bool outermost)
 {
-	static std::map<std::string, std::vector<symbol>> tables;
+	static auto &tables =
+		for_ever<std::map<std::string, std::vector<symbol>>>();
 	const file_place place = place_in_file(address);
 
 	if (place.file.empty())
