@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <iostream>
 #include <set>
 #include <string>
@@ -857,6 +858,8 @@ struct change {
 
 std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 {
+	/* Never destroyed: what ends the program calls through gates, too. */
+	static auto &records = *new std::deque<record>;
 	std::vector<change> found;
 
 	p.for_each([&](const ElfW(Rela) & r, const ElfW(Sym) & s) {
@@ -878,11 +881,12 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 		if (w || (model::detail::what_is(name) == imported::harmless))
 			return;
 		void *const real = ::dlsym(RTLD_DEFAULT, name);
-		if (real && !have(all, real))
-			found.push_back({at, nullptr,
-					 new record{real, name,
-						    __tsan_init ? look_of(name)
-								: nullptr}});
+		if (real && !have(all, real)) {
+			records.push_back(
+				{real, name,
+				 __tsan_init ? look_of(name) : nullptr});
+			found.push_back({at, nullptr, &records.back()});
+		}
 	});
 	return found;
 }

@@ -328,8 +328,11 @@ void checker::refuse(const detail::trapped &t, site where)
 {
 	char *const plain =
 		abi::__cxa_demangle(t.function, nullptr, nullptr, nullptr);
-	const std::string text = std::string("refused: ") + t.text + ", in " +
-				 (plain ? plain : t.function) +
+	const std::string in = plain ? plain : t.function;
+	/* Inlined into the checker's, the code has no function of its own. */
+	const bool inlined = in.find("model::") < in.find('(');
+	const std::string text = std::string("refused: ") + t.text +
+				 (inlined ? "" : ", in " + in) +
 				 ": inline assembly, or code that is not "
 				 "compiled for the checker";
 
