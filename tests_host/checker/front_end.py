@@ -72,6 +72,8 @@ MUTANTS = [
      "what is of the host's threads is refused"),
     ("looks before calls", IMPORTS, "r->looks->at(a, caller);", ";",
      "no access is lost on its way"),
+    ("a library's calls of what is seen", IMPORTS, "if (w && !p.name.empty())",
+     "if (false)", "a shared library that is compiled for the checker"),
     ("addresses of functions", IMPORTS, "!calls && kind != is_of_table",
      "!calls", "a function that is not known is refused by name"),
     ("traps", ASSEMBLY, "put(i, trap);", ";", "inline assembly is refused"),

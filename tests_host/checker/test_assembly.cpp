@@ -4,6 +4,7 @@
  * (klock::model_plain). A CPU that comes to it is refused, by name; the program
  * around it may do what it likes.
  */
+#include "library.hpp"
 #include "verdict.hpp"
 
 #include <model/body.hpp>
@@ -275,6 +276,31 @@ TEST_CASE("untold: a function that is not known is refused by name")
 	std::snprintf(text, sizeof(text), "%s %d %.1f", out.str().c_str(), 3,
 		      4.5);
 	CHECK(std::string(text) == "12.5 3 4.5");
+}
+
+TEST_CASE("untold: a shared library that is compiled for the checker is seen")
+{
+	struct shared {
+		int count = 0;
+		char text[8] = "text", other[8] = "";
+	};
+	const auto found = [](auto call) {
+		return model::explore<shared>(
+			{.runs = {1, 1}},
+			[call](shared &s, unsigned) { call(s); });
+	};
+	shared mine;
+
+	CHECK(found([](shared &s) { library::add(s.count); }).found ==
+	      bug::data_race);
+	CHECK(found([](shared &s) {
+		      library::copy(s.text, s.other, 8);
+	      }).found == bug::data_race);
+	CHECK(found([](shared &s) {
+		      library::print(s.text, 8, 1);
+	      }).message.find("refused: snprintf()") == 0);
+	library::print(mine.text, sizeof(mine.text), 12);
+	CHECK(!std::strcmp(mine.text, "12"));
 }
 
 TEST_CASE("untold: a function that is harmless, or seen, is none")
