@@ -9,9 +9,11 @@
 
 #include <catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace of_intended {
 
@@ -489,6 +491,241 @@ TEST_CASE("intended: a flag on a stack")
 
 	INFO(r.timeline);
 	verdict::right_by(1, r);
+}
+
+/*
+ * Three shapes whose authors meant a race. Each order is relaxed once: the
+ * fault lies behind the race.
+ */
+namespace {
+
+/* The fault that is planted; 0: none. */
+unsigned planted;
+
+std::memory_order unless(unsigned fault, std::memory_order needed)
+{
+	return planted == fault ? relaxed : needed;
+}
+
+/* One writes twice: a reader has both halves of one writing. */
+struct seqlock_of_words {
+	static constexpr unsigned faults = 4;
+	std::atomic<unsigned> version{0};
+	u64 data[2] = {};
+
+	seqlock_of_words() { model::name(data, "meant"); }
+	void write(u64 v)
+	{
+		const unsigned now = version.load(relaxed);
+
+		version.store(now + 1, relaxed);
+		std::atomic_thread_fence(unless(1, release));
+		data[0] = v;
+		data[1] = v;
+		version.store(now + 2, unless(2, release));
+	}
+	void by(unsigned cpu)
+	{
+		if (cpu == 0) {
+			write(1);
+			write(2);
+			return;
+		}
+		const unsigned before = version.load(unless(3, acquire));
+		const u64 a = data[0], b = data[1];
+
+		std::atomic_thread_fence(unless(4, acquire));
+		if (version.load(relaxed) == before && !(before & 1))
+			model::check(a == b, "torn");
+	}
+	void end() {}
+};
+
+/*
+ * One pushes and pops, the other steals: what it reads may be overwritten
+ * before its compare-and-swap fails.
+ */
+template <int Steals>
+struct deque_of_two {
+	static constexpr unsigned faults = 4;
+	std::atomic<int> top{0}, bottom{0};
+	int slot[2] = {};
+	int taken[3 + Steals] = {};
+
+	deque_of_two() { model::name(slot, "meant"); }
+	void push(int v)
+	{
+		const int at = bottom.load(relaxed);
+
+		if (at - top.load(acquire) == 2)
+			return;
+		slot[at % 2] = v;
+		std::atomic_thread_fence(unless(1, release));
+		bottom.store(at + 1, relaxed);
+	}
+	int pop()
+	{
+		const int at = bottom.load(relaxed) - 1;
+		int first, got = 0;
+
+		bottom.store(at, relaxed);
+		std::atomic_thread_fence(unless(2, seq_cst));
+		first = top.load(relaxed);
+		if (first <= at)
+			got = slot[at % 2];
+		if (first < at)
+			return got;
+		if (first == at && !top.compare_exchange_strong(
+					   first, first + 1, seq_cst, relaxed))
+			got = 0;
+		bottom.store(at + 1, relaxed);
+		return got;
+	}
+	int steal()
+	{
+		int first = top.load(acquire);
+
+		std::atomic_thread_fence(unless(3, seq_cst));
+		if (first >= bottom.load(unless(4, acquire)))
+			return 0;
+		const int got = slot[first % 2];
+		return top.compare_exchange_strong(first, first + 1, seq_cst,
+						   relaxed)
+			       ? got
+			       : 0;
+	}
+	void by(unsigned cpu)
+	{
+		if (cpu) {
+			for (int i = 0; i < Steals; i++)
+				taken[3 + i] = steal();
+			return;
+		}
+		push(1);
+		taken[0] = pop();
+		push(2);
+		push(3);
+		taken[1] = pop();
+		taken[2] = pop();
+	}
+	void end()
+	{
+		int times[4] = {};
+
+		for (const int got : taken)
+			times[got]++;
+		model::check(times[1] + times[2] + times[3] == 3 &&
+				     times[1] <= 1 && times[2] <= 1 &&
+				     times[3] <= 1,
+			     "each is taken once");
+	}
+};
+
+/*
+ * A stack of indices beside a count, in one word: who pops reads a successor
+ * which others may write before its compare-and-swap fails.
+ */
+struct stack_of_indices {
+	static constexpr unsigned faults = 4;
+	struct node {
+		unsigned next = 0;
+		int value = 0;
+	} nodes[4];
+	std::atomic<u64> head{0}; /* the node; above it, how many popped */
+	int had[4] = {};
+
+	stack_of_indices()
+	{
+		for (node &n : nodes)
+			model::name(n.next, "meant");
+		push(3);
+		push(2);
+		push(1);
+	}
+	void push(unsigned which)
+	{
+		u64 old = head.load(relaxed), now;
+
+		nodes[which].value++;
+		do {
+			nodes[which].next = static_cast<unsigned>(old & 3);
+			now = (old & ~u64{3}) | which;
+		} while (!head.compare_exchange_strong(
+			old, now, unless(1, release), relaxed));
+	}
+	unsigned pop()
+	{
+		u64 old = head.load(unless(2, acquire)), now;
+
+		do {
+			if (!(old & 3))
+				return 0;
+			now = ((old & ~u64{3}) + (planted == 3 ? 0 : 4)) |
+			      nodes[old & 3].next;
+		} while (!head.compare_exchange_strong(old, now, relaxed,
+						       unless(4, acquire)));
+		nodes[old & 3].value++;
+		return static_cast<unsigned>(old & 3);
+	}
+	void by(unsigned cpu)
+	{
+		if (cpu) {
+			had[pop()]++;
+			return;
+		}
+		const unsigned a = pop(), b = pop();
+
+		had[b]++;
+		if (a)
+			push(a);
+	}
+	void end()
+	{
+		for (unsigned n; (n = pop());)
+			had[n]++;
+		model::check(had[1] == 1 && had[2] == 1 && had[3] == 1,
+			     "each is popped once");
+	}
+};
+
+template <typename Piece>
+model::result of_piece(unsigned fault, bool meant)
+{
+	model::options how{.runs = {1, 1}};
+
+	planted = fault;
+	if (meant)
+		how.relaxed = {"meant"};
+	return model::explore<Piece>(
+		how, [](Piece &p, unsigned cpu) { p.by(cpu); },
+		[](Piece &p) { p.end(); });
+}
+
+/* Each fault is found, but for those that the client does not meet. */
+template <typename Piece>
+void check_piece(const char *name, std::vector<unsigned> not_met = {})
+{
+	CHECK(of_piece<Piece>(0, false).found == bug::data_race);
+	verdict::good(of_piece<Piece>(0, true));
+	for (unsigned fault = 1; fault <= Piece::faults; fault++) {
+		const auto r = of_piece<Piece>(fault, true);
+
+		INFO(name << ", fault " << fault << "\n" << r.timeline);
+		CHECK(r.ok() ==
+		      (std::count(not_met.begin(), not_met.end(), fault) != 0));
+		CHECK(says(r, "NOTE: taken as relaxed atomics: meant\n"));
+	}
+}
+
+} // namespace
+
+TEST_CASE("intended: faults behind the race: seqlock, deque, stack")
+{
+	check_piece<seqlock_of_words>("seqlock");
+	check_piece<deque_of_two<2>>("deque");
+	/* Its fences order a second steal alone. */
+	check_piece<deque_of_two<1>>("deque, one steal", {2, 3});
+	check_piece<stack_of_indices>("stack");
 }
 
 } // namespace of_intended
