@@ -169,7 +169,7 @@ void checker::explore_all(unsigned count)
 	work.clear();
 	early.clear();
 	met.clear();
-	work.push_back(std::make_unique<graph>());
+	work.push_back(new_graph());
 	work.back()->reset(count, how->sequence);
 
 	explore_work();

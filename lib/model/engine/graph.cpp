@@ -13,6 +13,7 @@ void graph::reset(unsigned with_cpus, release_sequence by)
 	sequence = by;
 	next_stamp = 1;
 	any_sc = any_sc_access = false;
+	step = 0;
 	share = 1;
 	core = 0;
 	unsure = false;
