@@ -91,6 +91,9 @@ TEST_CASE("intended: a seqlock's plain data, and the fault behind the race")
 	CHECK(says(meant, "NOTE: taken as relaxed atomics: data\n"));
 	CHECK(wrong.found == bug::failed_check);
 	CHECK(says(wrong, "NOTE: taken as relaxed atomics: data\n"));
+	/* What is plain can have no order. */
+	CHECK(wrong.cause.find("missing: a full fence between rows ") == 0);
+	CHECK(plain.cause.find("also under SC: ") == 0);
 }
 
 TEST_CASE("intended: lines are named, and what is not met is told")

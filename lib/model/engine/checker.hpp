@@ -23,12 +23,14 @@
  *	objects.cpp	plain data and lifetimes
  *	members.cpp	members of objects, by debugging information
  *	met.cpp		which operations met another CPU
+ *	cause.cpp	what is missing where something was found
  *	intended.cpp	plain data that are taken as relaxed atomics
  *	timeline.cpp	a run as text, and as a picture
  *	fold.cpp	what of it nobody needs
  */
 #pragma once
 
+#include "cause.hpp"
 #include "graph.hpp"
 #include "learnt.hpp"
 #include "loops.hpp"
@@ -87,6 +89,8 @@ struct cpu_state {
 	u8 idle_since = 0;   /* events before them */
 	u32 step = 0;	     /* what it does next: learnt.hpp; 0: unknown */
 	unsigned births = 0; /* objects that it has made */
+	u16 last_op = 0;     /* cause.cpp */
+	bool plain = false;  /* its operation is of plain data: intended.cpp */
 	bool irqs_on = true;
 	unsigned irqs_left = 0;
 	unsigned handlers = 0; /* that run on it now: they nest */
@@ -200,6 +204,7 @@ struct checker final : hooked::engine {
 	friend struct loops;
 
 	/* -- explorer.cpp, execution.cpp -- */
+	void explore_once();
 	void explore_all(unsigned cpus);
 	void explore_work();
 	void explore_next();
@@ -239,6 +244,7 @@ struct checker final : hooked::engine {
 	void keep_finding();
 	void show_finding();
 	std::vector<bool> who_takes_part(const std::string &message) const;
+	void keep_shown();
 	void write_down(const std::string &message, site);
 
 	/* -- explorer.cpp -- */
@@ -406,10 +412,34 @@ struct checker final : hooked::engine {
 	void note_sc_fences();
 	void note_orders();
 
+	/* -- cause.cpp -- */
+	enum class outcome { right, fails, fails_else, unknown };
+	order repaired(u16 op, order, site, u16 swap);
+	std::unique_ptr<graph> with(const graph &, const std::vector<repair> &,
+				    machine,
+				    std::vector<u8> (&there)[max_cpus]) const;
+	bool fails(const shown_fault &, const std::vector<repair> &,
+		   machine) const;
+	void add_orders(const graph &, std::vector<repair> &to) const;
+	std::vector<repair> least(const shown_fault &,
+				  const std::vector<repair> &had,
+				  std::vector<repair> some) const;
+	std::vector<repair> missing(const shown_fault &,
+				    const std::vector<repair> &had) const;
+	outcome explore_again(const std::vector<repair> &, machine);
+	bool complete(std::vector<repair> &, bool &sc);
+	std::string text_of(const repair &, const shown_fault &) const;
+	std::string cause_of(const shown_fault &);
+	void find_cause();
+
 	program *what = nullptr;
 	const options *how = nullptr;
 	result out;
 	model::operations operations;
+	shown_fault shown;
+	std::vector<repair> repairs; /* while it is explored again */
+	bug fault = bug::none;
+	u64 most_runs = ~u64{0};
 
 	std::vector<std::unique_ptr<cpu_state>> cpus;
 	fiber ender{256 * 1024};

@@ -198,6 +198,8 @@ void checker::start_cpus()
 		s.on_wait = nullptr;
 		s.waits_for = 0;
 		s.in_loop = false;
+		s.last_op = 0;
+		s.plain = false;
 		s.own.start_run(s.stack.low(), s.stack.high(),
 				trace != nullptr);
 		s.stack.start(cpu_main, this);
@@ -544,6 +546,11 @@ void checker::blame(const conflict &c, const void *at, site s)
 {
 	if (c.found == bug::none)
 		return;
+	if (trace) {
+		shown.first = c;
+		shown.cpu = cpu;
+		shown.ran = me().ran;
+	}
 	report(c.found,
 	       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
 		       (c.where.file ? " at " + text(c.where) : "") + ": " +
@@ -1549,10 +1556,13 @@ std::vector<order> one_below(operation what, order o)
 effect checker::effective(operation what_kind, order written, site s, u16 swap)
 {
 	const u16 op = operations.number(s, what_kind, written);
-	const order o = weakened(what_kind, written, s);
+	order o = weakened(what_kind, written, s);
 
+	operations[op].is_plain |= me().plain;
 	if (swap)
 		operations[swap].fails = op;
+	if (!repairs.empty())
+		o = repaired(op, o, s, swap);
 	return {order_on(how->machine, what_kind, o), op};
 }
 
@@ -1795,7 +1805,7 @@ bool is_of_library(site s) { return s.file && std::strstr(s.file, "/c++/"); }
 site checker::place_of_return(const void *to, bool own)
 {
 	called_from = to;
-	if (!trace && !how->record_uses && !how->weaken)
+	if (!trace && !how->record_uses && !how->weaken && repairs.empty())
 		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
 	const site innermost = line_of_return(to);
 	usize depth = hooked::running && own ? me().own.calls.size() : 0;

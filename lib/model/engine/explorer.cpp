@@ -119,26 +119,11 @@ result checker::explore(program &p, const options &given)
 	if (given.counter_bits)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
-	/* Learning does not see what is in a heap: learner.cpp. */
-	learning = p.closed && !given.run_all && !given.load_buffering &&
-		   detail::gate_to(*this) == this;
 	thread_locals = find_thread_locals();
 	begin_finding();
 	operations.forget();
 	memory.in_order = given.record_uses ? plain_in_order : nullptr;
-	start_intended();
-	start_symmetry(given.symmetric && learning);
-	way_in.start_exploration();
-	cuts_loops = given.cut_loops || given.every_turn || given.unroll;
-	do {
-		run_all = asymmetric = endless = false;
-		explore_all(count);
-		/* Once more, if it must be. */
-		learning &= !run_all;
-		reduces = false;
-		cuts_loops |= endless;
-	} while (run_all || asymmetric || endless);
-	hooked::counter_mask = ~u32{0};
+	explore_once();
 	look_at_uses();
 	out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
 		    what_was_intended();
@@ -151,11 +136,35 @@ result checker::explore(program &p, const options &given)
 		out.notes += note;
 		out.timeline += note;
 	}
+	find_cause();
+	hooked::counter_mask = ~u32{0};
 	detail::intends = false;
 	out.time = std::chrono::duration<double>(
 			   std::chrono::steady_clock::now() - start)
 			   .count();
 	return std::move(out);
+}
+
+/* Explores by *how, and again where what comes of it says so. */
+void checker::explore_once()
+{
+	const unsigned count = static_cast<unsigned>(how->sections.size());
+
+	/* Learning does not see what is in a heap: learner.cpp. */
+	learning = what->closed && !how->run_all && !how->load_buffering &&
+		   detail::gate_to(*this) == this;
+	start_intended();
+	start_symmetry(how->symmetric && learning);
+	way_in.start_exploration();
+	cuts_loops = how->cut_loops || how->every_turn || how->unroll;
+	do {
+		run_all = asymmetric = endless = false;
+		explore_all(count);
+		/* Once more, if it must be. */
+		learning &= !run_all;
+		reduces = false;
+		cuts_loops |= endless;
+	} while (run_all || asymmetric || endless);
 }
 
 void checker::explore_all(unsigned count)
@@ -213,7 +222,7 @@ void checker::explore_work()
 		explore_next();
 		if (!out.ok())
 			keep_finding();
-		if (executions() >= how->max_executions)
+		if (executions() >= how->max_executions || runs >= most_runs)
 			out.limit = "max_executions";
 		if (runs % 4096 == 0)
 			shown.at(executions(), share_done);
@@ -902,45 +911,6 @@ namespace {
 constexpr std::size_t most_reads = 8;
 
 /*
- * Whether hb; eco? has no cycle, if any event may have been added before
- * others. A CPU that reads a write which happens after the read breaks that,
- * too.
- */
-bool coherent(const graph &g)
-{
-	for (unsigned c = 0; c < g.cpus; c++) {
-		for (unsigned i = 1; i <= g.length(c); i++) {
-			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &e = g.at(r);
-			if (e.what != kind::read && e.what != kind::write)
-				continue;
-
-			clock seen = e.hb;
-			seen.at[c]--;
-			const unsigned lowest = floor(g, e.place, seen);
-			if (e.what == kind::write && e.mo <= lowest)
-				return false;
-			if (e.what == kind::read && g.position(e) < lowest)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Whether both halves of each RMW are adjacent in modification order. */
-bool atomic(const graph &g)
-{
-	for (unsigned c = 0; c < g.cpus; c++)
-		for (unsigned i = 1; i < g.length(c); i++) {
-			const event &e = g.sb[c][i];
-			if (e.exclusive &&
-			    g.position(g.sb[c][i - 1]) + 1 != e.mo)
-				return false;
-		}
-	return true;
-}
-
-/*
  * FNV-1a, of what makes an execution: not of how it was met. Before the code
  * has agreed to it, also of what it is run on: which reads are early.
  */
@@ -1284,6 +1254,7 @@ void checker::show_finding()
 	g = std::move(best.shows);
 	out = first;
 	out.found = bug::none;
+	shown = {};
 	trace = std::make_unique<timeline>();
 	if (traps) {
 		say_replay("begins");
@@ -1293,6 +1264,7 @@ void checker::show_finding()
 	/* It has reported the same before, and does not do so again. */
 	if (timeline::aloud)
 		::_exit(1);
+	keep_shown();
 	trace.reset();
 
 	const result shown = std::move(out);
@@ -1307,7 +1279,20 @@ void checker::show_finding()
 		     " gdb --args " + command_line();
 	out.ran = first.ran;
 	recycle(std::move(g));
-	write_picture(out.svg);
+	if (repairs.empty() && most_runs == ~u64{0})
+		write_picture(out.svg);
+}
+
+/* What of the graph was run until the fault, for cause.cpp. */
+void checker::keep_shown()
+{
+	clock had;
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		had.at[c] = cpus[c]->ran;
+	shown.of = std::make_unique<graph>();
+	shown.of->copy_kept(*g, had);
+	shown.rows = *trace;
 }
 
 /* The CPU at fault, those that the message names; all, at the end or of none.

@@ -396,6 +396,45 @@ unsigned floor(const graph &g, unsigned place, const clock &seen)
 }
 
 /*
+ * Whether hb; eco? has no cycle, if any event may have been added before
+ * others. A CPU that reads a write which happens after the read breaks that,
+ * too.
+ */
+bool coherent(const graph &g)
+{
+	for (unsigned c = 0; c < g.cpus; c++) {
+		for (unsigned i = 1; i <= g.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const event &e = g.at(r);
+			if (e.what != kind::read && e.what != kind::write)
+				continue;
+
+			clock seen = e.hb;
+			seen.at[c]--;
+			const unsigned lowest = floor(g, e.place, seen);
+			if (e.what == kind::write && e.mo <= lowest)
+				return false;
+			if (e.what == kind::read && g.position(e) < lowest)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Whether both halves of each RMW are adjacent in modification order. */
+bool atomic(const graph &g)
+{
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 1; i < g.length(c); i++) {
+			const event &e = g.sb[c][i];
+			if (e.exclusive &&
+			    g.position(g.sb[c][i - 1]) + 1 != e.mo)
+				return false;
+		}
+	return true;
+}
+
+/*
  * sc - the partial SC relation: psc = psc_base | psc_F (RC11, section 3)
  *
  *	scb	 = sb | sb!=loc; hb; sb!=loc | hb|loc | mo | fr
@@ -409,11 +448,6 @@ unsigned floor(const graph &g, unsigned place, const clock &seen)
 namespace {
 
 using klock::usize;
-
-bool is_access(const event &e)
-{
-	return e.what == kind::read || e.what == kind::write;
-}
 
 /*
  * Returns an access's key in the order of its location: 2 x its position for a

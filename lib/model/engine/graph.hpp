@@ -84,6 +84,11 @@ struct event {
 	bool promised = false; /* write: an early read has its value */
 };
 
+inline bool is_access(const event &e)
+{
+	return e.what == kind::read || e.what == kind::write;
+}
+
 struct graph {
 	unsigned cpus = 0;
 	release_sequence sequence = release_sequence::cxx20;
@@ -217,6 +222,10 @@ inline bool has_rival(const graph &g, unsigned place, unsigned position)
 {
 	return g.is_exclusive(place, position + 1);
 }
+
+/* Whether hb; eco? has no cycle, and an RMW's halves are adjacent. */
+bool coherent(const graph &);
+bool atomic(const graph &);
 
 /*
  * Whether this machine has the execution; the order that an operation has on it

@@ -209,9 +209,11 @@ void checker::touch_intended(const void *at, usize bytes, bool writes,
 			continue;
 		}
 		leave_no_traces();
+		me().plain = true;
 		w.shows =
 			called().load(whole_word(w.at, w.bytes), order::relaxed,
 				      place_of_return(caller));
+		me().plain = false;
 	}
 	for (usize i = 0; i < s.count; i++) {
 		shown_word &w = s.of[i];
@@ -253,9 +255,11 @@ void checker::settle()
 	for (usize i = 0; i < s.count; i++)
 		if (s.of[i].writes) {
 			leave_no_traces();
+			me().plain = true;
 			called().store(whole_word(s.of[i].at, s.of[i].bytes),
 				       s.of[i].shows, order::relaxed,
 				       place_of_return(s.caller));
+			me().plain = false;
 		}
 	s.count = 0;
 	s.joined = false;

@@ -41,6 +41,7 @@ struct operations {
 		operation what = operation::load;
 		order written = order::relaxed;
 		u8 met = 0;
+		bool is_plain = false; /* no atomic, but taken as one */
 		u16 fails = 0; /* compare-and-swap: the load if it fails */
 	};
 

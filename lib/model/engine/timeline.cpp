@@ -240,6 +240,15 @@ std::size_t timeline::overwritten_by(const graph &g, std::size_t of_row) const
 	return next;
 }
 
+std::string timeline::row_of(ref event) const
+{
+	for (std::size_t i = 0; i < rows.size(); i++)
+		if (event.index &&
+		    (rows[i].read == event || rows[i].write == event))
+			return std::to_string(i + 1);
+	return {};
+}
+
 unsigned timeline::switches() const
 {
 	unsigned many = 0;

@@ -98,6 +98,9 @@ struct timeline {
 	/* Rows are printed as they come: there may be no text() of them. */
 	inline static bool aloud = false;
 
+	/* The number of the row that has this event; or nothing. */
+	std::string row_of(ref event) const;
+
 	/* How often the next row is another CPU's. */
 	unsigned switches() const;
 

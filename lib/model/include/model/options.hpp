@@ -212,6 +212,13 @@ struct options {
 	 */
 	bool every_row = false;
 
+	/*
+	 * Seek the cause of a finding, result.cause: the program is explored
+	 * again, each time for at most 5000 runs. If nothing is said here: yes,
+	 * but not with weaken, which is the cause.
+	 */
+	std::optional<bool> cause = {};
+
 	/* Put the operations' uses into result.uses. */
 	bool record_uses = false;
 
@@ -245,6 +252,7 @@ struct result {
 	bug found = bug::none;
 	std::string notes;    /* what of it is not as the code says */
 	std::string message;  /* what is wrong, in a line */
+	std::string cause;    /* what is missing, as far as it is known */
 	std::string timeline; /* the execution that shows it */
 	std::string svg;      /* the same as a picture */
 	std::string replay;   /* a command that runs it under gdb */

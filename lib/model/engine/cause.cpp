@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cause - what a failing execution shows to be missing in the code
+ *
+ * The execution is asked, as a graph: are the axioms of C++ still kept if an
+ * order in it is stronger, or with a fence more? Of a race: and are the two
+ * accesses still without an order? If not, the change takes the execution away.
+ * A smallest set of such changes is sought; operations are changed as lines of
+ * the code, so in all CPUs alike. Then the program is explored again with them:
+ * only if no execution fails is it the cause; if one does, what takes that one
+ * away is added.
+ *
+ * With every order that SC gives, the graph answers for SC, in the same way for
+ * x86. An execution that SC has, too, is no matter of orders.
+ */
+#include "checker.hpp"
+
+#include <algorithm>
+
+namespace model {
+
+namespace {
+
+using repairs_of = std::vector<repair>;
+
+order both(order a, order b)
+{
+	if (a == order::seq_cst || b == order::seq_cst)
+		return order::seq_cst;
+	const bool acquire = acquires(a) || acquires(b);
+	const bool release = releases(a) || releases(b);
+
+	if (acquire && release)
+		return order::acq_rel;
+	return acquire	 ? order::acquire
+	       : release ? order::release
+			 : order::relaxed;
+}
+
+/* The access before an event of the same CPU that is another operation's. */
+ref access_before(const graph &g, ref r)
+{
+	for (ref a = r; --a.index;)
+		if (is_access(g.at(a)))
+			return a;
+	return {};
+}
+
+/* Whether it is where an operation begins: no second half. */
+bool begins(const graph &g, ref r)
+{
+	const event &e = g.at(r);
+
+	return is_access(e) && !(e.what == kind::write && e.exclusive);
+}
+
+} // namespace
+
+/* The order of an operation in an exploration with repairs. */
+order checker::repaired(u16 op, order o, site s, u16 swap)
+{
+	const bool is_fence = operations[op].what == operation::fence;
+
+	for (const repair &r : repairs)
+		if (!r.after && r.op == op)
+			o = both(o, r.by);
+	if (is_fence || swap || now == phase::ending)
+		return o;
+	const u16 last = me().last_op;
+	me().last_op = op;
+	for (const repair &r : repairs)
+		if (r.after && r.after == last && r.op == op)
+			fence(order::seq_cst, s);
+	return o;
+}
+
+/* -- The graph --------------------------------------------------------------
+ */
+
+/*
+ * The execution with these repairs, on that machine; null: it is too long.
+ * there gets the index that each event has in it.
+ */
+std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
+				     machine m,
+				     std::vector<u8> (&there)[max_cpus]) const
+{
+	auto x = std::make_unique<graph>();
+	const auto is_fenced = [&](ref r) {
+		const ref a = begins(f, r) ? access_before(f, r) : ref{};
+		for (const repair &one : some)
+			if (a.index && one.after && one.after == f.at(a).op &&
+			    one.op == f.at(r).op)
+				return true;
+		return false;
+	};
+	const auto order_of = [&](ref r) {
+		const event &e = f.at(r);
+		const u16 op = operation_of(f, r);
+		order o = e.ord;
+		if (!op)
+			return o;
+		/* A value that a part is merged into orders nothing. */
+		const operation does = operations[op].what;
+		if (does == operation::store && e.what == kind::read)
+			return o;
+		for (const repair &one : some)
+			if (!one.after && one.op == op)
+				o = both(o, one.by);
+		return order_on(m, does, o);
+	};
+	unsigned places = 0;
+
+	x->reset(f.cpus, f.sequence);
+	for (unsigned c = 0; c < f.cpus; c++) {
+		/* A fence stands right behind the access before it. */
+		std::vector<bool> behind(f.length(c) + 1);
+		for (unsigned i = 1; i <= f.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			if (is_fenced(r))
+				behind[access_before(f, r).index] = true;
+		}
+		there[c].assign(1, 0);
+		for (unsigned i = 1; i <= f.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			event e = f.at(r);
+			e.ord = order_of(r);
+			e.mo = 0;
+			x->sb[c].push_back(e);
+			there[c].push_back(static_cast<u8>(x->length(c)));
+			if (is_access(e))
+				places = std::max(places, e.place + 1u);
+			if (!behind[i])
+				continue;
+			event fence;
+			fence.what = kind::fence;
+			fence.ord = order::seq_cst;
+			x->sb[c].push_back(fence);
+		}
+		if (x->length(c) > max_index)
+			return nullptr;
+	}
+	for (unsigned c = 0; c < f.cpus; c++)
+		for (event &e : x->sb[c]) {
+			e.from.index = there[e.from.cpu][e.from.index];
+			x->any_sc |= e.ord == order::seq_cst;
+		}
+	x->any_sc_access = x->any_sc;
+	for (unsigned p = 0; p < places; p++)
+		for (unsigned i = 1; i <= f.last(p); i++) {
+			ref w = f.write_at(p, i);
+			w.index = there[w.cpu][w.index];
+			x->insert(w, i);
+		}
+	return x;
+}
+
+/* Whether it is an execution still, and fails. */
+bool checker::fails(const shown_fault &f, const repairs_of &some,
+		    machine m) const
+{
+	std::vector<u8> there[max_cpus];
+	const auto x = with(*f.of, some, m, there);
+
+	if (!x || !x->settle() || !coherent(*x) || !atomic(*x))
+		return false;
+	if (m != machine::rc11 ? !machine_has(*x, m)
+			       : x->any_sc && !sc_holds(*x))
+		return false;
+	if (f.first.found == bug::none)
+		return true;
+
+	/* Before the first comes an event, after it what has its epoch. */
+	const unsigned a = f.first.cpu, b = f.cpu;
+	const unsigned before = there[a][f.first.epoch - 1u];
+	const unsigned came = there[b][f.ran];
+	const bool first_goes_before =
+		came && x->sb[b][came - 1].hb.at[a] > before;
+	const bool last_goes_before =
+		before && x->sb[a][before - 1].hb.at[b] > came;
+
+	return !last_goes_before && (f.first.is_over || !first_goes_before);
+}
+
+/* What could be missing between two accesses: only_stores: a store, a load. */
+static void add_fences(const graph &g, bool only_stores, repairs_of &to)
+{
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 2; i <= g.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const ref a =
+				begins(g, r) ? access_before(g, r) : ref{};
+			if (!a.index || !g.at(a).op || !g.at(r).op ||
+			    g.at(a).place == g.at(r).place)
+				continue;
+			if (only_stores && (g.at(a).what != kind::write ||
+					    g.at(r).what != kind::read))
+				continue;
+			const repair one{g.at(r).op, g.at(a).op};
+			const auto same = [&](const repair &other) {
+				return other.op == one.op &&
+				       other.after == one.after;
+			};
+			if (std::none_of(to.begin(), to.end(), same))
+				to.push_back(one);
+		}
+}
+
+void checker::add_orders(const graph &g, repairs_of &to) const
+{
+	const auto add = [&](u16 op, order by) {
+		for (const repair &r : to)
+			if (r.op == op && r.by == by && !r.after)
+				return;
+		to.push_back({op, 0, by});
+	};
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 1; i <= g.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const event &e = g.at(r);
+			const u16 op = operation_of(g, r);
+			if (!op || operations[op].is_plain)
+				continue;
+			const operation does = operations[op].what;
+			if (does != operation::load && !releases(e.ord))
+				add(op, order::release);
+			if (does != operation::store && !acquires(e.ord))
+				add(op, order::acquire);
+		}
+}
+
+/* A least set of these that takes the execution away; none: all do not. */
+repairs_of checker::least(const shown_fault &f, const repairs_of &had,
+			  repairs_of some) const
+{
+	const auto goes = [&](const repairs_of &one) {
+		repairs_of all = had;
+		all.insert(all.end(), one.begin(), one.end());
+		return !fails(f, all, how->machine);
+	};
+
+	if (!goes(some))
+		return {};
+	for (const repair &one : some)
+		if (goes({one}))
+			return {one};
+	for (usize i = some.size(); i-- > 0;) {
+		repairs_of less = some;
+		less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+		if (goes(less))
+			some = less;
+	}
+	return some;
+}
+
+/* What takes the execution away: orders, if they do; else fences, too. */
+repairs_of checker::missing(const shown_fault &f, const repairs_of &had) const
+{
+	repairs_of orders, fences, more;
+
+	add_orders(*f.of, orders);
+	add_fences(*f.of, true, fences);
+	add_fences(*f.of, false, more);
+	for (usize op = 1; op < operations.all.size(); op++)
+		if (operations.all[op].what == operation::fence)
+			fences.push_back({static_cast<u16>(op)});
+	const auto add = [](repairs_of to, const repairs_of &also) {
+		to.insert(to.end(), also.begin(), also.end());
+		return to;
+	};
+	for (const repairs_of &those :
+	     {orders, fences, add(fences, orders), more, add(more, orders)})
+		if (auto found = least(f, had, those); !found.empty())
+			return found;
+	return {};
+}
+
+/* -- Exploring again ------------------------------------------------------- */
+
+/* What comes of the program with these repairs, on that machine. */
+checker::outcome checker::explore_again(const repairs_of &some, machine m)
+{
+	options again = *how;
+	const options *const given = how;
+
+	again.machine = m;
+	again.workers = 1;
+	again.shorten = 0;
+	again.record_uses = again.load_buffering = false;
+	memory.in_order = nullptr;
+	how = &again;
+	repairs = some;
+	best = {};
+	shown = {};
+	explore_once();
+	repairs.clear();
+	how = given;
+	const result r = std::move(out);
+	if (!r.ok())
+		return r.found == fault ? outcome::fails : outcome::fails_else;
+	return r.exhaustive ? outcome::right : outcome::unknown;
+}
+
+/*
+ * Adds what is missing until no execution fails; returns true if none does. SC:
+ * it has one, too.
+ */
+bool checker::complete(repairs_of &all, bool &sc)
+{
+	constexpr unsigned rounds = 4;
+	outcome is = explore_again(all, how->machine);
+
+	for (unsigned i = 0; i < rounds && is == outcome::fails && shown.of;
+	     i++) {
+		const shown_fault other = std::move(shown);
+		sc = fails(other, {}, machine::sc);
+		const repairs_of more = missing(other, {});
+		if (sc || more.empty())
+			return false;
+		all.insert(all.end(), more.begin(), more.end());
+		is = explore_again(all, how->machine);
+	}
+	for (usize i = all.size();
+	     is == outcome::right && all.size() > 1 && i;) {
+		repairs_of less = all;
+		less.erase(less.begin() + static_cast<std::ptrdiff_t>(--i));
+		if (explore_again(less, how->machine) == outcome::right)
+			all = less;
+	}
+	return is == outcome::right;
+}
+
+/* -- Words ----------------------------------------------------------------- */
+
+namespace {
+
+std::string listed(const std::vector<std::string> &some)
+{
+	std::string all;
+
+	for (usize i = 0; i < some.size(); i++)
+		all += (!i		      ? ""
+			: i + 1 < some.size() ? ", "
+					      : " and ") +
+		       some[i];
+	return all;
+}
+
+void add_new(std::vector<std::string> &to, const std::string &one)
+{
+	if (!one.empty() && std::find(to.begin(), to.end(), one) == to.end())
+		to.push_back(one);
+}
+
+} // namespace
+
+/* "a release at row 2 (ring.hpp:14)", "a full fence between rows 1 and 2" */
+std::string checker::text_of(const repair &one, const shown_fault &f) const
+{
+	const graph &g = *f.of;
+	std::vector<std::string> rows, places;
+
+	if (one.after)
+		add_new(places, text(operations[one.after].where));
+	add_new(places, text(operations[one.op].where));
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 1; i <= g.length(c); i++) {
+			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
+			const std::string row = f.rows.row_of(r);
+			if (row.empty())
+				continue;
+			if (!one.after && operation_of(g, r) == one.op)
+				add_new(rows, row);
+			if (!one.after || g.at(r).op != one.op || !begins(g, r))
+				continue;
+			const ref a = access_before(g, r);
+			if (a.index && g.at(a).op == one.after)
+				add_new(rows, "between rows " +
+						      f.rows.row_of(a) +
+						      " and " + row);
+		}
+	std::string all = one.after		     ? "a full fence "
+			  : one.by == order::acquire ? "an acquire "
+			  : one.by == order::release
+				  ? "a release "
+				  : "seq_cst, as its fence, ";
+	if (!one.after && !rows.empty())
+		all += rows.size() > 1 ? "at rows " : "at row ";
+	all += listed(rows);
+	const std::string where = listed(places);
+	if (rows.empty())
+		return all + (one.after ? "between " : "at ") + where;
+	return all + (where.empty() ? "" : " (" + where + ")");
+}
+
+/* The cause in words; empty: nothing is known of it. */
+std::string checker::cause_of(const shown_fault &f)
+{
+	const bool on_x86 = fails(f, {}, machine::x86);
+	bool sc = fails(f, {}, machine::sc);
+	std::vector<std::string> all;
+	bool whole = false;
+
+	if (!fails(f, {}, how->machine))
+		return {};
+	repairs_of some = sc ? repairs_of{} : missing(f, {});
+	if (!some.empty())
+		whole = complete(some, sc);
+	if (sc)
+		return "also under SC: no memory order is missing, the steps "
+		       "themselves interleave wrongly";
+	for (const repair &r : some)
+		add_new(all, text_of(r, f));
+	std::string said = listed(all);
+	if (whole)
+		said = "missing: " + said + ": impossible under SC";
+	else if (all.empty() || all.size() > 4)
+		said = "this execution is impossible under SC";
+	else
+		said += " would forbid this execution, perhaps not all that "
+			"fail: it is impossible under SC";
+	if (how->machine != machine::rc11)
+		return said;
+	if (on_x86)
+		return said + ", possible on x86";
+	switch (explore_again({}, machine::x86)) {
+	case outcome::fails:
+		return said + ", possible on x86";
+	case outcome::right:
+		return said + " and on x86";
+	case outcome::fails_else:
+	case outcome::unknown:
+		break;
+	}
+	return said;
+}
+
+/* Says what is missing where something was found. */
+void checker::find_cause()
+{
+	const shown_fault f = std::move(shown);
+	const bug is = out.found;
+
+	shown = {};
+	if (!f.of || !how->cause.value_or(!how->weaken) || out.open ||
+	    is == bug::not_repeatable || is == bug::unseen ||
+	    is == bug::mixed_access)
+		return;
+	result found = std::move(out);
+	fault = is;
+	traps = false;
+	most_runs = std::min(4 * runs + 256, u64{5000});
+	found.cause = cause_of(f);
+	most_runs = ~u64{0};
+	shown = {};
+	out = std::move(found);
+	if (!out.cause.empty())
+		out.timeline += "CAUSE: " + out.cause + "\n";
+}
+
+} // namespace model
