@@ -214,7 +214,7 @@ inline model::result explore(const kind &k, std::memory_order o,
 inline int line_of_crash(const model::result &r)
 {
 	const std::string file = "(crash_kinds.hpp:";
-	const auto at = r.timeline.rfind(file);
+	const auto at = r.timeline.rfind(file, r.timeline.find("CAUSE: "));
 	const int line = at == r.timeline.npos
 				 ? 0
 				 : std::atoi(&r.timeline[at + file.size()]);

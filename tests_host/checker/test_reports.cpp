@@ -387,7 +387,7 @@ TEST_CASE("reports: a CPU on which the finding depends is there")
 		std::atomic<int> a{0}, b{0};
 	};
 	const auto nothing = [](world &) {};
-	/* Two wait, and one does not. */
+	/* Of a deadlock all are there: what they have not done is the fault. */
 	const auto waiting = model::explore_threads<world>(
 		{}, nothing, [](world &w) { (void)w.a.load(); },
 		[](world &w) { w.a.wait(0); }, [](world &w) { w.b.wait(0); });
@@ -397,7 +397,7 @@ TEST_CASE("reports: a CPU on which the finding depends is there")
 
 	INFO(waiting.timeline << at_end.timeline);
 	CHECK(waiting.found == model::bug::deadlock);
-	CHECK(has("Not shown: rows of cpu0 (1)", waiting.timeline));
+	CHECK_FALSE(has("Not shown", waiting.timeline));
 	CHECK(has("waits for b", waiting.timeline));
 	CHECK(has("store a = 1 ", at_end.timeline));
 	CHECK(has("store b = 1 ", at_end.timeline));

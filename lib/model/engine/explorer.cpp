@@ -1295,13 +1295,15 @@ void checker::keep_shown()
 	shown.rows = *trace;
 }
 
-/* The CPU at fault, those that the message names; all, at the end or of none.
- */
+/* The CPU at fault, those that the message names; all, at the end, of none, or
+ * of a deadlock. */
 std::vector<bool> checker::who_takes_part(const std::string &message) const
 {
-	const bool at_end = now == phase::ending;
-	std::vector<bool> those(g->cpus, at_end);
-	bool any = at_end;
+	/* Who waits for ever waits for what others have not done. */
+	const bool all =
+		now == phase::ending || message.starts_with("deadlock");
+	std::vector<bool> those(g->cpus, all);
+	bool any = all;
 	const auto add = [&](usize which) {
 		if (which < those.size())
 			any = those[which] = true;
