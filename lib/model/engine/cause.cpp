@@ -287,6 +287,7 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
 	again.machine = m;
 	again.workers = 1;
 	again.shorten = 0;
+	again.deepen = {};
 	again.record_uses = again.load_buffering = false;
 	memory.in_order = nullptr;
 	how = &again;

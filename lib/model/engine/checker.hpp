@@ -16,6 +16,7 @@
  *	learner.cpp	what the code does next, written down by the runs;
  *			and a run by what is known of it
  *	loops.cpp	what the code calls: its own loops, turns in vain
+ *	deepen.cpp	explorations with wider and wider bounds
  *	crash.cpp	signals and exits of the code: findings
  *	sanitizers.cpp	what AddressSanitizer and its like report, likewise
  *	workers.cpp	the stack shared by processes
@@ -43,6 +44,7 @@
 #include <model/model.hpp>
 #include <model/places.hpp>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -205,6 +207,7 @@ struct checker final : hooked::engine {
 
 	/* -- explorer.cpp, execution.cpp -- */
 	void explore_once();
+	void explore_whole(unsigned cpus);
 	void explore_all(unsigned cpus);
 	void explore_work();
 	void explore_next();
@@ -269,6 +272,16 @@ struct checker final : hooked::engine {
 	bool keeps_promise(const reading &, u64 word);
 	void be_sure();
 	void explore_early();
+
+	/* -- deepen.cpp -- */
+	using time_point = std::chrono::steady_clock::time_point;
+	void explore_deeper(const options &, unsigned cpus);
+	void set_deadline(time_point start, double budget);
+	bool is_late() const;
+	void look_at_clock();
+	time_point deadline = time_point::max();
+	bool level_ended = false;
+	u64 turns_left_out = 0; /* of out.left_out: options.unroll */
 
 	/* -- workers.cpp -- */
 	bool share_work(progress &);

@@ -141,7 +141,7 @@ void checker::run_code()
 	const std::size_t kept = work.size();
 	bool in_vain = false, nothing_left = false;
 	std::vector<turn> turns;
-	const u64 left_out = out.left_out;
+	const u64 left_out = out.left_out, turns_out = turns_left_out;
 	clock had;
 
 	for (unsigned c = 0; c < g->cpus; c++)
@@ -158,6 +158,7 @@ void checker::run_code()
 		g.swap(before);
 		recycle(std::move(before));
 		out.left_out = left_out;
+		turns_left_out = turns_out;
 	}
 	if (cuts_loops && !stopped && !trace && !way_in.turns.empty() &&
 	    all_done())
@@ -970,6 +971,7 @@ void checker::assume(bool holds)
 void checker::leave_out()
 {
 	out.left_out++;
+	turns_left_out++;
 	assume(false);
 }
 

@@ -157,19 +157,31 @@ void checker::explore_once()
 	start_symmetry(how->symmetric && learning);
 	way_in.start_exploration();
 	cuts_loops = how->cut_loops || how->every_turn || how->unroll;
-	do {
+	if (how->deepen)
+		explore_deeper(*how, count);
+	else
+		explore_whole(count);
+}
+
+/* All within the bounds; once more, if it must be. */
+void checker::explore_whole(unsigned count)
+{
+	for (;;) {
 		run_all = asymmetric = endless = false;
 		explore_all(count);
-		/* Once more, if it must be. */
+		if (!run_all && !asymmetric && !endless)
+			return;
 		learning &= !run_all;
 		reduces = false;
 		cuts_loops |= endless;
-	} while (run_all || asymmetric || endless);
+	}
 }
 
 void checker::explore_all(unsigned count)
 {
 	out = {};
+	turns_left_out = 0;
+	gate_place = none;
 	runs = 0;
 	share_done = 0;
 	code.forget();
@@ -188,10 +200,11 @@ void checker::explore_all(unsigned count)
 		run_all = endless = false;
 		show_finding();
 	}
+	level_ended = work.empty() && out.limit.empty();
 	if (out.left_out && out.limit.empty())
-		out.limit = std::string(how->unroll ? "unroll"
-						    : "preemptions, "
-						      "max_reorder") +
+		out.limit = std::string(turns_left_out ? "unroll"
+						       : "preemptions, "
+							 "max_reorder") +
 			    ": executions beyond are left out";
 	if (work.empty() && out.limit.empty() && !seems_symmetric())
 		out.limit = "not symmetric: CPUs that have read the same do "
@@ -224,6 +237,8 @@ void checker::explore_work()
 			keep_finding();
 		if (executions() >= how->max_executions || runs >= most_runs)
 			out.limit = "max_executions";
+		if (runs % 64 == 0 && how->deepen)
+			look_at_clock();
 		if (runs % 4096 == 0)
 			shown.at(executions(), share_done);
 	}

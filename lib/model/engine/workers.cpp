@@ -177,6 +177,8 @@ bool checker::share_work(progress &shown)
 				for (unsigned w = 0; w < count; w++)
 					share += p->of[w].share;
 				shown.at(before + p->executions(), share);
+				if (is_late())
+					p->over = true;
 			}) &&
 		workers.size() == count;
 	for (unsigned w = 0; well && w < count; w++) {
@@ -185,6 +187,7 @@ bool checker::share_work(progress &shown)
 		out.blocked += p->of[w].blocked;
 		out.panicked += p->of[w].panicked;
 		out.left_out += p->of[w].left_out;
+		turns_left_out += p->of[w].turns_left_out;
 		out.in_vain += p->of[w].in_vain;
 		out.ran += p->of[w].ran;
 		for (unsigned i = 1; i < p->of[w].many; i++) {
@@ -194,9 +197,11 @@ bool checker::share_work(progress &shown)
 				.met |= o.met;
 		}
 	}
-	if (well && p->over)
-		out.limit = "max_executions";
-	else if (well)
+	if (well && p->over) {
+		look_at_clock();
+		if (out.limit.empty())
+			out.limit = "max_executions";
+	} else if (well)
 		work.clear();
 	p->unmake();
 	return well;
@@ -214,7 +219,7 @@ void checker::work_for(pool &p, unsigned number)
 			recycle(std::move(work[i]));
 	std::erase(work, nullptr);
 	out.complete = out.explored = out.blocked = out.panicked = out.ran = 0;
-	out.left_out = out.in_vain = 0;
+	out.left_out = out.in_vain = turns_left_out = 0;
 	share_done = 0;
 	do {
 		while (!work.empty() && !p.stop && !p.over) {
@@ -229,6 +234,7 @@ void checker::work_for(pool &p, unsigned number)
 			mine.blocked = out.blocked;
 			mine.panicked = out.panicked;
 			mine.left_out = out.left_out;
+			mine.turns_left_out = turns_left_out;
 			mine.in_vain = out.in_vain;
 			mine.ran = out.ran;
 			mine.share = share_done;

@@ -29,7 +29,7 @@ struct pool {
 	/* One worker's progress, which all can see. */
 	struct alignas(64) tally {
 		std::atomic<u64> complete, explored, blocked, panicked, ran,
-			left_out, in_vain;
+			left_out, turns_left_out, in_vain;
 		std::atomic<double> share;
 		/* Its operations; the names of their files are all workers'. */
 		unsigned many;

@@ -90,6 +90,15 @@ struct options {
 	unsigned max_reorder = unbounded;
 
 	/*
+	 * For code of which nobody knows such bounds: levels with both at 1 (or
+	 * as they are given), at one more, and so on, until nothing is left
+	 * out, something is found, or so many seconds have gone by. The first
+	 * level is always explored to its end. The result is that of the last
+	 * one that was; limit says which.
+	 */
+	std::optional<double> deepen = {};
+
+	/*
 	 * How often each CPU's compare_exchange_weak may fail though it finds
 	 * what it expects: on AArch64 and RISC-V it does, on x86 never. 0: as
 	 * often as compare_exchange_strong.
@@ -257,12 +266,13 @@ struct result {
 	std::string svg;      /* the same as a picture */
 	std::string replay;   /* a command that runs it under gdb */
 
-	u64 complete = 0; /* executions in which every CPU finished */
-	u64 blocked = 0;  /* in which one waits for what happens elsewhere */
-	u64 panicked = 0; /* in which one has panicked: options.may_panic */
-	u64 left_out = 0; /* beyond preemptions, max_reorder, unroll */
-	u64 explored = 0; /* of complete: the others differ in who is who */
-	u64 ran = 0;	  /* in how many the code ran; the others are learnt */
+	u64 complete = 0;    /* executions in which every CPU finished */
+	u64 blocked = 0;     /* in which one waits for what happens elsewhere */
+	u64 panicked = 0;    /* in which one has panicked: options.may_panic */
+	u64 left_out = 0;    /* beyond preemptions, max_reorder, unroll */
+	unsigned levels = 0; /* explored to their end: options.deepen */
+	u64 explored = 0;    /* of complete: the others differ in who is who */
+	u64 ran = 0; /* in how many the code ran; the others are learnt */
 	u64 load_buffered = 0; /* not counted: options.load_buffering */
 	u64 in_vain = 0; /* not counted: others, with a loop's turn more */
 	double time = 0; /* seconds */
