@@ -568,6 +568,31 @@ TEST_CASE("loop_findings: a race of a failed turn with what comes of the loop")
 	CHECK(waits(false, true).found == bug::data_race);
 }
 
+/* A failed turn reads an old value, and a later CPU accesses its data. */
+TEST_CASE("loop_findings: a race of a failed turn that leads nowhere")
+{
+	const auto waits = [](bool reads, bool stores) {
+		return model::explore<message>(
+			{.sections = {1, 1, 1}, .cut_loops = true},
+			[=](message &m, unsigned cpu) {
+				if (cpu == 0)
+					m.ready.store_release(1);
+				while (cpu == 1 && !m.ready.load_acquire()) {
+					if (reads)
+						(void)m.data.get();
+					if (stores)
+						m.data.set(0);
+				}
+				if (cpu == 2)
+					m.data.set(1);
+			});
+	};
+
+	right_by(1, waits(false, false));
+	CHECK(waits(true, false).found == bug::data_race);
+	CHECK(waits(false, true).found == bug::data_race);
+}
+
 /* Whether a store changes anything is told by the value, not by the loop. */
 TEST_CASE("loop_findings: a wait that keeps what it has read")
 {

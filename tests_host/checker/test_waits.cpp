@@ -185,15 +185,12 @@ result told_after(turn does)
 		});
 }
 
-/* The wait reads an old value first. */
+/* A failed turn reads an old value, and a later CPU accesses its data. */
 result meets(turn does)
 {
 	return model::explore_threads<flag>(
 		{.cut_loops = true}, [](flag &) {},
-		[](flag &f) {
-			f.data = 1;
-			f.set.store(1, release);
-		},
+		[](flag &f) { f.set.store(1, release); },
 		[does](flag &f) {
 			while (!f.set.load(acquire)) {
 				if (does == turn::stores)
@@ -201,7 +198,8 @@ result meets(turn does)
 				if (does == turn::reads && f.data)
 					return;
 			}
-		});
+		},
+		[](flag &f) { f.data = 1; });
 }
 
 } // namespace
@@ -237,6 +235,127 @@ TEST_CASE("waits: turns that stay because of others' accesses do not count")
 
 	verdict::right_by(1, r);
 	CHECK(r.in_vain > 0);
+}
+
+/* -- Loops that take back what they have done ------------------------------ */
+
+namespace {
+
+/*
+ * A reader is counted before it looks whether there is a writer, and takes that
+ * back if there is: each turn of its loop writes.
+ */
+struct shared_lock {
+	static constexpr unsigned writer = 1, reader = 2;
+
+	void lock()
+	{
+		unsigned free = 0;
+
+		while (!bits.compare_exchange_weak(free, writer, locks,
+						   relaxed))
+			free = 0;
+	}
+	void unlock() { bits.fetch_and(~writer, unlocks); }
+	bool try_lock_shared()
+	{
+		if (!(bits.fetch_add(reader, counts) & writer))
+			return true;
+		bits.fetch_sub(reader, release);
+		return false;
+	}
+	void unlock_shared() { bits.fetch_sub(reader, leaves); }
+
+	std::memory_order locks = acquire, unlocks = release, counts = acquire,
+			  leaves = release;
+	std::atomic<unsigned> bits{0};
+};
+
+struct shared_data : shared_lock {
+	int data = 0;
+};
+
+enum class missing { nothing, locks, unlocks, counts, leaves, look };
+
+/* Two CPUs read often, one writes. */
+result reads_shared(missing order, std::vector<unsigned> runs, options how = {})
+{
+	how.runs = std::move(runs);
+	return model::explore<shared_data>(
+		how, [order](shared_data &d, unsigned cpu) {
+			if (cpu == 1) {
+				if (order == missing::locks)
+					d.locks = relaxed;
+				if (order == missing::unlocks)
+					d.unlocks = relaxed;
+				d.lock();
+				d.data++;
+				d.unlock();
+				return;
+			}
+			if (order == missing::counts)
+				d.counts = relaxed;
+			if (order == missing::leaves)
+				d.leaves = relaxed;
+			if (order == missing::look)
+				(void)d.try_lock_shared();
+			else
+				while (!d.try_lock_shared())
+					;
+			model::check(d.data <= 2, "what was written");
+			d.unlock_shared();
+		});
+}
+
+} // namespace
+
+TEST_CASE("waits: a loop that adds and takes back is explored for some turns, "
+	  "which is said")
+{
+	for (const auto &runs : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
+		const result r = reads_shared(missing::nothing, runs);
+
+		INFO(r.timeline);
+		CHECK(r.ok());
+		CHECK_FALSE(r.exhaustive);
+		CHECK(r.complete > 1);
+		CHECK(r.left_out > 0);
+		CHECK(r.limit.find("max_events: ") == 0);
+		CHECK(r.limit.find(" a loop that writes? at test_waits.cpp:") !=
+		      r.limit.npos);
+		CHECK(r.limit.find("unroll sets another") != r.limit.npos);
+	}
+}
+
+TEST_CASE("waits: each fault of such a lock is found")
+{
+	for (const missing order :
+	     {missing::locks, missing::unlocks, missing::counts,
+	      missing::leaves, missing::look})
+		CHECK(reads_shared(order, {1, 1}).found == bug::data_race);
+}
+
+/* What others do as often is not in the loop, and has no bound. */
+TEST_CASE("waits: a bound is for turns in a row of the loop without an end")
+{
+	const auto r = model::explore_threads<shared_data>(
+		{}, [](shared_data &d) { model::check(d.data == 9, "all"); },
+		[](shared_data &d) {
+			d.lock();
+			d.unlock();
+		},
+		[](shared_data &d) {
+			for (int i = 0; i < 9; i++) {
+				while (!d.try_lock_shared())
+					;
+				d.data++;
+				d.unlock_shared();
+			}
+		});
+
+	CHECK(r.ok());
+	CHECK(r.complete > 0);
+	CHECK(r.limit.find("max_events: ") == 0);
 }
 
 } // namespace of_waits

@@ -470,7 +470,8 @@ struct checker final : hooked::engine {
 	objects memory;
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
-	bool endless = false; /* a loop is, unless they are cut */
+	bool endless = false; /* a loop is, unless they are cut or bounded */
+	std::string endless_loop; /* that has a bound now, as a limit */
 	/* seen: by loops.hpp, too. */
 	void count_idle(site, bool seen = true);
 	void leave_out();

@@ -335,16 +335,20 @@ void checker::wait_for_turn(bool rmw_write)
 			stop();
 		}
 		const site last = way_in.last_site();
-		out.limit = "max_events: " +
-			    (way_in.in_a_loop()
-				     ? "a loop that is never in the same state "
-				       "again (a counter in it?) at "
-				     : std::string("does code wait in a loop "
-						   "that writes? at ")) +
-			    text(last.file || !called_from
-					 ? last
-					 : line_of_return(called_from)) +
-			    "; unroll bounds its turns";
+		const bool bounded = way_in.bound_endless_loop();
+		std::string &why = bounded ? endless_loop : out.limit;
+		why = "max_events: " +
+		      (way_in.in_a_loop()
+			       ? "a loop that is never in the same state "
+				 "again (a counter in it?) at "
+			       : std::string("does code wait in a loop "
+					     "that writes? at ")) +
+		      text(last.file || !called_from
+				   ? last
+				   : line_of_return(called_from));
+		if (!bounded)
+			why += "; unroll bounds its turns";
+		endless |= bounded;
 		stop();
 	}
 	if (now == phase::replaying || now == phase::comparing)

@@ -201,6 +201,11 @@ void checker::explore_all(unsigned count)
 		show_finding();
 	}
 	level_ended = work.empty() && out.limit.empty();
+	if (turns_left_out && out.limit.empty() && !how->unroll)
+		out.limit = endless_loop + "; " +
+			    std::to_string(loops::endless_turns) +
+			    " of its turns in a row are explored, no more: "
+			    "unroll sets another bound";
 	if (out.left_out && out.limit.empty())
 		out.limit = std::string(turns_left_out ? "unroll"
 						       : "preemptions, "

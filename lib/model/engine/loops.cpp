@@ -31,6 +31,7 @@ void loops::start_run(unsigned cpus)
 	for (of_cpu &each : of) {
 		each.forget_turns();
 		each.times.clear();
+		each.in_a_row.clear();
 		each.last = {nullptr, 0};
 	}
 	if (heads.empty())
@@ -65,24 +66,72 @@ void loops::forget_heads()
 void loops::start_section()
 {
 	forget_turns();
-	mine().times.clear();
+	if (c.how->unroll)
+		mine().times.clear();
+	mine().in_a_row.clear();
 }
 
-/* options.unroll: the CPU stops short of what it has done often enough. */
+/* Counts the call; returns how often it was made. */
+static unsigned count(std::vector<std::pair<call, unsigned>> &times,
+		      const call &now)
+{
+	for (auto &[before, many] : times)
+		if (same_place(before, now))
+			return ++many;
+	times.emplace_back(now, 1);
+	return 1;
+}
+
+bool loops::is_endless(const call &now) const
+{
+	return std::any_of(endless.begin(), endless.end(),
+			   [&now](const call &e) {
+				   return e.what == now.what &&
+					  e.where.line == now.where.line &&
+					  e.where.file == now.where.file;
+			   });
+}
+
+/*
+ * The CPU stops short of what it has done often enough: options.unroll, or
+ * turns in a row of a loop that is endless.
+ */
 void loops::bound(const call &now)
 {
-	auto &times = mine().times;
+	const unsigned times = count(mine().times, now);
 
-	if (!c.how->unroll)
-		return;
-	const auto it = std::find_if(
-		times.begin(), times.end(), [&now](const auto &before) {
-			return same_place(before.first, now);
-		});
-	if (it == times.end())
-		times.emplace_back(now, 1);
-	else if (++it->second > c.how->unroll)
+	if (c.how->unroll && times > c.how->unroll)
 		c.leave_out();
+	if (endless.empty())
+		return;
+	if (!is_endless(now))
+		mine().in_a_row.clear();
+	else if (count(mine().in_a_row, now) > endless_turns)
+		c.leave_out();
+}
+
+/*
+ * The CPU has come to max_events. What it has done most often is a loop that
+ * has no end: all is explored anew, with a bound for it. Returns false if there
+ * is no such loop, or a bound does not help.
+ */
+bool loops::bound_endless_loop()
+{
+	const auto &times = mine().times;
+	unsigned most = 2 * endless_turns;
+	bool is_new = false;
+
+	if (c.how->unroll)
+		return false;
+	for (const auto &[place, many] : times)
+		most = std::max(most, many);
+	for (const auto &[place, many] : times) {
+		if (2 * many <= most || is_endless(place))
+			continue;
+		endless.push_back(place);
+		is_new = true;
+	}
+	return is_new;
 }
 
 site loops::last_site() const { return of[c.current()].last; }

@@ -45,8 +45,9 @@
  *
  * Ends. With given writes, what a loop can read only goes up in modification
  * order, so that in the end it reads the same again and again; if its state is
- * made of that, it repeats. A loop that counts has another state each turn, and
- * goes on until max_events, which names it.
+ * made of that, it repeats. A loop that counts or writes has another state each
+ * turn, and goes on until max_events. All is then explored anew, with a bound
+ * for its turns in a row (bound_endless_loop()): the result names it.
  *
  * Counts. What a compiler leaves in dead registers makes two states differ that
  * mean the same: then the turn stays, and is found again in the complete
@@ -114,7 +115,11 @@ struct loops final : hooked::engine {
 	explicit loops(checker &of) : c(of) {}
 
 	/* An exploration begins, or begins anew with what it has learnt. */
-	void start_exploration() { bytes.clear(); }
+	void start_exploration()
+	{
+		bytes.clear();
+		endless.clear();
+	}
 	void forget_heads();
 	void start_run(unsigned cpus);
 
@@ -145,6 +150,10 @@ struct loops final : hooked::engine {
 	 */
 	site last_site() const;
 	bool in_a_loop() const;
+
+	/* Turns that a loop takes one after another, if it has no end. */
+	static constexpr unsigned endless_turns = 4;
+	bool bound_endless_loop();
 
 	/* The CPU's calls since it last changed anything. */
 	const std::vector<call> &calls_of(unsigned cpu) const
@@ -216,7 +225,8 @@ struct loops final : hooked::engine {
 		std::vector<plain_access> plains; /* likewise */
 		const void *stores_to = nullptr;  /* next: touch() */
 		std::vector<u8> stores_over;	  /* what is there */
-		std::vector<std::pair<call, unsigned>> times; /* of unroll */
+		std::vector<std::pair<call, unsigned>> times; /* of calls */
+		std::vector<std::pair<call, unsigned>> in_a_row;
 		std::vector<state> states;
 		std::size_t used = 0;	/* of states: their room is kept */
 		std::vector<u8> memory; /* as it was when it went on */
@@ -238,6 +248,7 @@ struct loops final : hooked::engine {
 	template <typename Visit>
 	unsigned of_bytes(const plain_access &, Visit);
 	void bound(const call &);
+	bool is_endless(const call &) const;
 	void passed(bool changed);
 	bool wrote_what_it_read() const;
 	of_cpu &mine();
@@ -245,6 +256,7 @@ struct loops final : hooked::engine {
 	checker &c;
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
+	std::vector<call> endless; /* in loops that have no end */
 	std::unordered_map<const void *, byte> bytes; /* accessed plainly */
 	std::size_t deepest = 0; /* bytes of a stack in use, at most */
 	bool again = false;
