@@ -142,7 +142,9 @@ def built(args, folder, name, old, new):
     tests = args.tests.split(";")
     both = objects + tests if name == ACCESS else tests + objects
     program = folder / "program"
-    subprocess.run([args.cxx, *both, args.main, *args.libraries,
+    shared = [f"-Wl,-rpath,{pathlib.Path(library).resolve().parent}"
+              for library in args.libraries if library.endswith(".so")]
+    subprocess.run([args.cxx, *both, args.main, *args.libraries, *shared,
                     f"-Wl,@{folder}/wraps", "-ldl", "-pthread", "-o", program],
                    check=True)
     return program
