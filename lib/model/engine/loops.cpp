@@ -2,6 +2,7 @@
 #include "checker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace model {
 
@@ -59,8 +60,9 @@ void loops::forget_turns() { mine().forget_turns(); }
 void loops::forget_heads()
 {
 	heads.clear();
-	for (auto &[at, b] : bytes)
-		b.cut_readers = b.cut_writers = 0;
+	for (auto &[at, word] : words)
+		for (byte &b : word)
+			b.cut_readers = b.cut_writers = 0;
 }
 
 void loops::start_section()
@@ -98,9 +100,10 @@ bool loops::is_endless(const call &now) const
  */
 void loops::bound(const call &now)
 {
-	const unsigned times = count(mine().times, now);
+	/* The second half shows a loop that has no end. */
+	const bool counts = c.how->unroll || c.me().ran > c.how->max_events / 2;
 
-	if (c.how->unroll && times > c.how->unroll)
+	if (counts && count(mine().times, now) > c.how->unroll && c.how->unroll)
 		c.leave_out();
 	if (endless.empty())
 		return;
@@ -204,11 +207,16 @@ void loops::left()
 template <typename Visit>
 unsigned loops::of_bytes(const plain_access &a, Visit visit)
 {
-	const char *const first = static_cast<const char *>(a.at);
+	const usize first = reinterpret_cast<usize>(a.at);
+	const usize end = first + a.bytes;
 	unsigned found = 0;
 
-	for (usize i = 0; i < a.bytes; i++)
-		found |= visit(a, bytes[first + i], ~(1u << c.current()));
+	for (usize i = first; i < end;) {
+		auto &word = words[i / 8];
+		do
+			found |= visit(a, word[i % 8], ~(1u << c.current()));
+		while (++i < end && i % 8);
+	}
 	return found;
 }
 
@@ -233,13 +241,10 @@ void loops::note_plain(const void *at, usize size, bool writes)
 
 void loops::settle()
 {
-	of_cpu &m = mine();
-	const bool changed =
-		m.stores_to && std::memcmp(m.stores_to, m.stores_over.data(),
-					   m.stores_over.size()) != 0;
+	const void *const at = std::exchange(mine().stores_to, nullptr);
+	const std::vector<u8> &was = mine().stores_over;
 
-	m.stores_to = nullptr;
-	if (changed)
+	if (at && std::memcmp(at, was.data(), was.size()) != 0)
 		forget_turns();
 }
 
@@ -294,7 +299,6 @@ bool loops::trust_plain_since(const call &first)
  */
 void loops::arrive(const call &now)
 {
-	settle();
 	__builtin_unwind_init();
 	look(now, below_caller());
 	asm volatile("" ::: "memory"); /* no tail call: the frame stays */
@@ -304,6 +308,7 @@ void loops::look(const call &given, const char *low)
 {
 	call now = given;
 
+	settle();
 	now.ran = c.me().ran;
 	mine().last = now.where;
 	if (now.what < call::kind::plain)

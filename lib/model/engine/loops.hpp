@@ -69,6 +69,7 @@
 
 #include <klock/arch/engine.hpp>
 
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -117,7 +118,7 @@ struct loops final : hooked::engine {
 	/* An exploration begins, or begins anew with what it has learnt. */
 	void start_exploration()
 	{
-		bytes.clear();
+		words.clear();
 		endless.clear();
 	}
 	void forget_heads();
@@ -133,7 +134,7 @@ struct loops final : hooked::engine {
 	 * anything is looked at when the CPU comes here again: settle().
 	 */
 	void touch(const void *at, usize bytes, bool writes);
-	[[gnu::noinline]] void settle();
+	void settle();
 
 	/* The current CPU is resumed, or has left. */
 	void resumed();
@@ -257,7 +258,7 @@ struct loops final : hooked::engine {
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
 	std::vector<call> endless; /* in loops that have no end */
-	std::unordered_map<const void *, byte> bytes; /* accessed plainly */
+	std::unordered_map<usize, std::array<byte, 8>> words; /* plain data */
 	std::size_t deepest = 0; /* bytes of a stack in use, at most */
 	bool again = false;
 };
