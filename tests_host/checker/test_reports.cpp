@@ -387,7 +387,7 @@ TEST_CASE("reports: a CPU on which the finding depends is there")
 		std::atomic<int> a{0}, b{0};
 	};
 	const auto nothing = [](world &) {};
-	/* Of a deadlock all are there: what they have not done is the fault. */
+	/* A deadlock is what the others have not done: all are there. */
 	const auto waiting = model::explore_threads<world>(
 		{}, nothing, [](world &w) { (void)w.a.load(); },
 		[](world &w) { w.a.wait(0); }, [](world &w) { w.b.wait(0); });

@@ -1772,7 +1772,8 @@ int started(const std::string &program)
  */
 line asked(const std::string &program, std::uintptr_t address)
 {
-	static auto &all = for_ever<std::map<std::pair<pid_t, std::string>, int>>();
+	static auto &all =
+		for_ever<std::map<std::pair<pid_t, std::string>, int>>();
 	char question[32], c;
 	std::string answer;
 	const auto [one, is_new] = all.try_emplace({::getpid(), program}, -1);

@@ -1319,7 +1319,7 @@ void checker::keep_shown()
  * of a deadlock. */
 std::vector<bool> checker::who_takes_part(const std::string &message) const
 {
-	/* Who waits for ever waits for what others have not done. */
+	/* A deadlock is what others have not done. */
 	const bool all =
 		now == phase::ending || message.starts_with("deadlock");
 	std::vector<bool> those(g->cpus, all);

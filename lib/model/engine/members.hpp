@@ -13,7 +13,7 @@
 
 namespace model {
 
-/* One that is never destroyed: an exit() of the code may come to nothing. */
+/* Is never destroyed: an exit() of the code may come to nothing. */
 template <typename T>
 T &for_ever()
 {
