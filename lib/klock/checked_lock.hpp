@@ -121,6 +121,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::reader_constants_of<L>,
 			 detail::contends_of<L>,
 			 detail::sleeps_of<L>,
+			 detail::recursive_of<L>,
 			 detail::threads_of<L>,
 			 detail::cpus_of<L>,
 			 private detail::checked_core<L> {
@@ -166,6 +167,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 		if constexpr (per_cpu_lock<L>)
 			return lock_from(cpu_id(), by);
+		if (this->takes_again(by))
+			return inner.lock();
 		take(0u, by, [this] { inner.lock(); });
 	}
 	using core::lock_from;
@@ -187,6 +190,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	void lock(Serve &&serve, call_site by = caller_site())
 		requires serving_lock<L>
 	{
+		if (this->takes_again(by))
+			return inner.lock();
 		take(0u, by, [&] {
 			if (kernel_lock_order())
 				serve();
@@ -205,6 +210,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	[[nodiscard]] bool try_lock(call_site by = caller_site())
 		requires try_plain_lock<L>
 	{
+		if (this->takes_again(by))
+			return inner.try_lock();
 		return try_take(0u, by, [this] { return inner.try_lock(); });
 	}
 	[[nodiscard]] bool try_lock(lent_node &with,
@@ -227,6 +234,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	[[nodiscard]] bool ask(Again again, call_site by)
 		requires try_plain_lock<L>
 	{
+		if (this->takes_again(by))
+			return inner.try_lock();
 		return ask_inner(0u, by, again,
 				 [this] { return inner.try_lock(); });
 	}
@@ -261,6 +270,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					  call_site by = caller_site())
 		requires sleeping<L>
 	{
+		if (this->takes_again(by))
+			return inner.try_lock_until(deadline);
 		return take_until(
 			0u, by, [&] { return inner.try_lock_until(deadline); });
 	}
@@ -300,9 +311,18 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		this->over_inner(by, [this] { inner.downgrade(); });
 	}
 
+	/* How often the caller has taken it and not released it yet. */
+	[[nodiscard]] u32 depth() const
+		requires recursive<L>
+	{
+		return inner.depth();
+	}
+
 	void unlock(call_site by = caller_site())
 		requires plain_lock<L>
 	{
+		if (this->stays_held())
+			return inner.unlock();
 		release(0u, by, [this] { inner.unlock(); });
 	}
 	void unlock(lent_node &with, call_site by = caller_site())

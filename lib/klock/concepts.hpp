@@ -176,6 +176,10 @@ concept thread_only_lock = requires { typename L::taken_in_threads_alone; };
 template <typename L>
 concept sleeping = requires { typename L::waiters_sleep; };
 
+/* Locks that their holder may take again: recursive_lock.hpp. */
+template <typename L>
+concept recursive = requires { typename L::taken_again_by_its_holder; };
+
 /* Locks read by handlers, and by threads with interrupts on:
  * irq_shared_lock.hpp. */
 template <typename L>
@@ -209,6 +213,12 @@ struct sleeps_of {};
 template <sleeping L>
 struct sleeps_of<L> {
 	using waiters_sleep = void;
+};
+template <typename L>
+struct recursive_of {};
+template <recursive L>
+struct recursive_of<L> {
+	using taken_again_by_its_holder = void;
 };
 template <typename L>
 struct threads_of {};

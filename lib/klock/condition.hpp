@@ -204,6 +204,9 @@ struct condition_with {
 	template <typename Held>
 	bool await(Held &held, const u64 *until)
 	{
+		static_assert(!recursive<Held>,
+			      "a wait lets go of a lock once, and a "
+			      "recursive_lock may be held deeper");
 		detail::sleeper me;
 
 		enqueue(me);

@@ -142,6 +142,8 @@ struct name_of<Name> {
 template <any_lock L, lock_name... Name>
 struct counted_lock : L {
 	static_assert(sizeof...(Name) <= 1, "one name");
+	static_assert(!recursive<L>, "recursive_lock<counted_lock<L>>: the "
+				     "other way round each depth is counted");
 	static_assert(!detail::notes_misuse<L>,
 		      "checked_if<debug, counted_lock<L>>: the other way round "
 		      "checks see but a try_lock()");

@@ -55,7 +55,8 @@ bool ask_until(L &lock, u64 deadline, With &&...with)
 	if constexpr (requires { lock.try_lock_until(deadline, with...); })
 		return lock.try_lock_until(deadline, with...);
 	else if constexpr (requires { lock.ask(again, with...); })
-		return !lock.is_held_by_me() && lock.ask(again, with...);
+		return (recursive<L> || !lock.is_held_by_me()) &&
+		       lock.ask(again, with...);
 	else
 		return again([&] { return lock.try_lock(with...); });
 }

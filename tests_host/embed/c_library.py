@@ -273,7 +273,8 @@ def header_examples(case):
 
 def interrupts_off_first_back_last(case):
     built = hosted(case.root, "-I", case.root / "tests_host/overlays/told_irqs", names=(
-        "cpu", "tickets", "tas", "queue", "queued", "bakery", "readers"))
+        "cpu", "tickets", "tas", "recursive", "queue", "queued", "bakery",
+        "readers"))
     says(case, "gcc", built, f"{PROGRAMS}/test_c.c",
          "off first, back last", "-DORDER")
 
@@ -303,7 +304,8 @@ OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_unpark", "klock_os_unparked", "klock_os_irq_depth",
       "klock_os_preempt_off", "klock_os_preempt_on"}
 # The sources that may ask for what klock/os.hpp names.
-ASK = {"once", "queued", "order", "sleep", "irq_depth", "placed"}
+ASK = {"once", "queued", "order", "recursive", "sleep", "irq_depth",
+       "placed"}
 
 
 def defined(case, built):

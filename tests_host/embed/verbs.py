@@ -56,6 +56,7 @@ WRAPPERS = {
     "thread_lock": ("thread_lock<L>", "checked_lock<thread_lock<L>>"),
     "timed_lock": ("timed_lock<L, maxima>",
                    "timed_lock<checked_lock<L>, maxima>"),
+    "recursive_lock": ("recursive_lock<L>", "checked_lock<recursive_lock<L>>"),
     "irq_lock": ("irq_lock<L>", "irq_lock<checked_lock<L>>"),
     "irq_shared_lock": ("irq_shared_lock<L>",
                         "irq_shared_lock<checked_lock<L>>"),
@@ -202,7 +203,7 @@ NO_MACRO = {"node_init", "set_name", "set_element", "list_counts",
 # Members that are no verbs of a user's.
 NOT_TOLD = {
     "has": "for checks", "cancel": "for checks", "ask": "for try_lock_until.hpp",
-    "waiting": "for tests", "turns_for": "arithmetic of set_base()",
+    "depth": "for checks and tests", "waiting": "for tests", "turns_for": "arithmetic of set_base()",
     "check_irqs_off": "for guards", "after_lower": "for guards",
     "set_name": "any lock's, by klock::set_name()",
     "assert_held": "any lock's, by klock::assert_held()",
@@ -280,6 +281,11 @@ REASONS = (
     ("most taken", "The kinds that a kernel takes most: `ticket`, "
      "`preemptable_ticket`, `tas`, `backoff_ttas`, `queued`, `rw_ticket`.",
      ("counted_lock", ("*",), (C,))),
+    ("owner first", "The owner of a lock does not wait for it; whoever else "
+     "waits does so by `lock()`.",
+     ("recursive_lock", ("lock_paced",), (CPP, CHECKED_CPP))),
+    ("ported", "What others' recursive locks are: `ticket`, "
+     "`preemptable_ticket`.", ("recursive_lock", ("*",), (C,))),
     ("one at a time", "In C a lock is checked or counted.",
      ("counted_lock", ("*",), (CHECKED_C,))),
     ("a type", "A type that forbids, or that clang's analysis reads: in C a lock "
@@ -390,6 +396,8 @@ def takes(wrapper, lock):
     """Whether it is made for such a lock."""
     if wrapper == "irq_shared_lock":
         return lock in ("rw_ticket_lock", "phase_fair_lock")
+    if wrapper == "recursive_lock":
+        return lock in ("ticket_lock", "mutex")
     return not (lock in SLEEPING_LOCKS and wrapper == "irq_lock")
 
 
@@ -656,12 +664,13 @@ class Page:
         return f"{quoted(kept) or 'none'} <sup>{why}</sup>"
 
     def around_in_c(self, wrapper):
-        if wrapper != "counted_lock":
+        kinds = wrapper.removesuffix("lock")
+        if not any(kind.startswith(kinds) for kind in self.c):
             return f"no <sup>{self.reasons.letter(wrapper, '*', C)}</sup>"
         lost = set()
         for kind in self.c:
-            if kind.startswith("counted_"):
-                lost |= self.c[kind.removeprefix("counted_")] - self.c[kind]
+            if kind.startswith(kinds):
+                lost |= self.c[kind.removeprefix(kinds)] - self.c[kind]
         why = {self.reasons.letter(wrapper, verb, C) for verb in (*lost, "*")}
         but = f" but {quoted(sorted(lost))}" if lost else ""
         return f"L's{but} <sup>{''.join(sorted(why))}</sup>"
@@ -671,8 +680,13 @@ class Page:
             ("", *WORLDS),
             [(f"`{row}<L>`", self.around(row, CPP),
               self.around(row, CHECKED_CPP), self.around_in_c(row),
-              f"no <sup>{self.reasons.letter(row, '*', CHECKED_C)}</sup>")
+              self.around_checked_in_c(row))
              for row in WRAPPERS])
+
+    def around_checked_in_c(self, wrapper):
+        if wrapper == "recursive_lock":
+            return self.around_in_c(wrapper)
+        return f"no <sup>{self.reasons.letter(wrapper, '*', CHECKED_C)}</sup>"
 
     def parts(self):
         """{mark: its text}"""

@@ -19,7 +19,7 @@ FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
 # Lock headers that wrap any lock: the template, but no line in the list of
 # locks, as they are no algorithm of their own.
 WRAPPERS = ("checked_lock.hpp", "counted_lock.hpp", "irq_lock.hpp",
-            "irq_shared_lock.hpp")
+            "irq_shared_lock.hpp", "recursive_lock.hpp")
 
 # Locks with an interface and tests of their own: the template, but no line in
 # the list of locks, whose tests take any lock by lock() and unlock().

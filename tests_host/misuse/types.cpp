@@ -17,6 +17,8 @@
 #include <klock/shared_guard.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/reader_lock.hpp>
+#include <klock/recursive_lock.hpp>
+#include <klock/condition.hpp>
 #include <klock/irq_shared_lock.hpp>
 #include <klock/leveled.hpp>
 #include <klock/irq_depth.hpp>
@@ -32,6 +34,7 @@ irq_lock<mcs_lock> mcs_queue;
 irq_lock<clh_lock> clh_queue;
 thread_lock<ticket> threads;
 mutex files;
+condition changed;
 checked_lock<mutex> checked_files;
 shared_mutex read_files;
 checked_lock<shared_mutex> checked_read_files;
@@ -173,6 +176,14 @@ void errors()
 	// says-error@*:* 2 {{a lock is for handlers too, or for threads alone}}
 	{ irq_lock<thread_lock<ticket>> both; } // says-note{{here}}
 	{ irq_lock<checked_lock<thread_lock<ticket>>> both; } // says-note{{here}}
+	// says-error@*:* 2 {{checked_if<debug, recursive_lock<L>>: inside of it checks see but the first lock() of an owner}}
+	{ recursive_lock<checked_lock<ticket>> both; } // says-note{{here}}
+	{ recursive_lock<recursive_lock<ticket>> both; } // says-note{{here}}
+	// says-error@*:* {{recursive_lock<counted_lock<L>>: the other way round each depth is counted}}
+	{ counted_lock<recursive_lock<ticket>> both; } // says-note{{here}}
+	// says-error@*:* 2 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}
+	{ recursive_lock<ticket> lock; changed.wait(lock); } // says-note{{here}}
+	{ recursive_lock<ticket> lock; guard held(lock); changed.wait(held); } // says-note{{here}}
 	// says-error@*:* 3 {{a handler takes no lock whose waiters sleep: thread_lock}}
 	{ irq_lock<mutex> sleeps; } // says-note{{here}}
 	{ irq_lock<checked_lock<mutex>> sleeps; } // says-note{{here}}

@@ -14,6 +14,7 @@
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
 #include <klock/phase_fair_lock.hpp>
+#include <klock/recursive_lock.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/shared_mutex.hpp>
@@ -228,6 +229,29 @@ TEST_CASE("sleep: mutex: a waiter is told, and takes it")
 	CHECK(unparks == 1);
 	m.unlock();
 	CHECK(all_zero(m));
+}
+
+TEST_CASE("sleep: recursive_lock: its owner is the thread, on any CPU")
+{
+	recursive_lock<mutex> plain;
+	checked_lock<recursive_lock<mutex>, "tree"> checked;
+
+	plain.lock();
+	checked.lock();
+	as(3, context::thread, [&] {
+		CHECK(plain.try_lock_until(0));
+		checked.lock();
+		CHECK(checked.try_lock_until(0));
+		CHECK(plain.depth() == 2);
+		CHECK(checked.depth() == 3);
+	});
+	for (int left = 2; left >= 0; left--) {
+		checked.unlock();
+		CHECK(checked.is_held_by_me() == (left > 0));
+	}
+	plain.unlock();
+	plain.unlock();
+	CHECK_FALSE(plain.is_locked());
 }
 
 TEST_CASE("sleep: guards take them, and the standard library's")

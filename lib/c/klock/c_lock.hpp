@@ -33,6 +33,7 @@
 #include <klock/proportional_ticket_lock.hpp>
 #include <klock/queued_lock.hpp>
 #include <klock/reader_lock.hpp>
+#include <klock/recursive_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/semaphore.hpp>
 #include <klock/seq_count.hpp>
@@ -74,6 +75,12 @@ KLOCK_C_IS(padded_ticket_u32, padded_ticket_lock<u32>);
 KLOCK_C_IS(proportional_ticket_u8, proportional_ticket_lock<u8>);
 KLOCK_C_IS(proportional_ticket_u16, proportional_ticket_lock<u16>);
 KLOCK_C_IS(proportional_ticket_u32, proportional_ticket_lock<u32>);
+KLOCK_C_IS(recursive_ticket_u8, recursive_lock<ticket_lock<u8>>);
+KLOCK_C_IS(recursive_ticket_u16, recursive_lock<ticket_lock<u16>>);
+KLOCK_C_IS(recursive_preemptable_ticket_u8,
+	   recursive_lock<preemptable_ticket_lock<u8>>);
+KLOCK_C_IS(recursive_preemptable_ticket_u16,
+	   recursive_lock<preemptable_ticket_lock<u16>>);
 KLOCK_C_IS(tas, tas_lock);
 KLOCK_C_IS(ttas, ttas_lock);
 KLOCK_C_IS(backoff_ttas, backoff_ttas_lock);

@@ -25,6 +25,7 @@
 #include <klock/bakery.h>
 #include <klock/queue.h>
 #include <klock/readers.h>
+#include <klock/recursive.h>
 #include <klock/sleep.h>
 #include <klock/tas.h>
 #include <klock/ticket.h>

@@ -43,6 +43,7 @@
 #include <klock/order.h>
 #include <klock/queue.h>
 #include <klock/readers.h>
+#include <klock/recursive.h>
 #include <klock/seq.h>
 #include <klock/sleep.h>
 #include <klock/tas.h>

@@ -414,6 +414,11 @@ void klock_check_placed(const void *end);
 	K(TAS, tas, v)                                                         \
 	K(TAS, ttas, v)                                                        \
 	K(TAS, backoff_ttas, v)
+#define KLOCK_RECURSIVES(K, v)                                                 \
+	K(TICKET, recursive_ticket_u8, v)                                      \
+	K(TICKET, recursive_ticket_u16, v)                                     \
+	K(TICKET, recursive_preemptable_ticket_u8, v)                          \
+	K(TICKET, recursive_preemptable_ticket_u16, v)
 #define KLOCK_QUEUEDS(K, v)                                                    \
 	K(QUEUED, queued_64, v)                                                \
 	K(QUEUED, queued_256, v)
@@ -466,6 +471,7 @@ void klock_check_placed(const void *end);
 #define KLOCK_ALL_BUT_READERS(K, v)                                            \
 	KLOCK_TICKETS(K, v)                                                    \
 	KLOCK_TASES(K, v)                                                      \
+	KLOCK_RECURSIVES(K, v)                                                 \
 	KLOCK_QUEUEDS(K, v)                                                    \
 	KLOCK_NODES(K, v)                                                      \
 	KLOCK_TIMEOUTS(K, v)                                                   \
@@ -489,6 +495,7 @@ void klock_check_placed(const void *end);
 #define KLOCK_TRIED(K, v)                                                      \
 	KLOCK_TRIED_TICKETS(K, v)                                              \
 	KLOCK_TASES(K, v)                                                      \
+	KLOCK_RECURSIVES(K, v)                                                 \
 	KLOCK_QUEUEDS(K, v)                                                    \
 	K(MCS, mcs, v)                                                         \
 	KLOCK_TIMEOUTS(K, v)                                                   \
@@ -498,6 +505,7 @@ void klock_check_placed(const void *end);
 	KLOCK_SLEEPING_LOCKS(K, v)
 #define KLOCK_CONTENDED(K, v)                                                  \
 	KLOCK_TICKETS(K, v)                                                    \
+	KLOCK_RECURSIVES(K, v)                                                 \
 	KLOCK_QUEUEDS(K, v)                                                    \
 	KLOCK_NODES(K, v)                                                      \
 	KLOCK_TIMEOUTS(K, v)                                                   \

@@ -342,6 +342,13 @@ struct lock_usage {
 		return is_me(owner_plus_1.load_relaxed() - 1);
 	}
 
+	/* Whether it was taken in the caller's context: a handler does not hold
+	 * what the code that it interrupted took. */
+	[[nodiscard]] bool is_taken_here() const
+	{
+		return taken.mark() == static_cast<u32>(current_context());
+	}
+
 	/* Checks that the caller holds it, and took it in this context. */
 	void assert_held(call_site by) const
 	{
@@ -382,13 +389,6 @@ struct lock_usage {
 	[[nodiscard]] bool is_held() const
 	{
 		return owner_plus_1.load_relaxed() != nobody;
-	}
-
-	/* Whether it was taken in the caller's context: a handler does not hold
-	 * what the code that it interrupted took. */
-	[[nodiscard]] bool is_taken_here() const
-	{
-		return taken.mark() == static_cast<u32>(current_context());
 	}
 
 	/* -- Interrupts ------------------------------------------------------
@@ -1224,6 +1224,34 @@ struct checked_core {
 		lock_inner();
 		note_writer(key(with), by);
 		note_taken(mine, by);
+	}
+
+	/*
+	 * The holder of a recursive_lock takes it once more, in the context in
+	 * which it took it first: checks have nothing to say.
+	 */
+	bool takes_again([[maybe_unused]] call_site by) const
+	{
+		if constexpr (!recursive<L>) {
+			return false;
+		} else {
+			if (!usage.is_held_by_me())
+				return false;
+			if (!usage.is_taken_here())
+				usage.complain("taken again in another context "
+					       "than its holder's",
+					       by);
+			return true;
+		}
+	}
+	/* It releases what it took once more. */
+	bool stays_held() const
+	{
+		if constexpr (recursive<L>)
+			return usage.is_held_by_me() && usage.is_taken_here() &&
+			       inner.depth() > 1;
+		else
+			return false;
 	}
 
 	template <typename With, typename Try>

@@ -834,6 +834,9 @@ struct guard_of : in_a_block {
 	 */
 	[[nodiscard]] lock_type *let_go()
 	{
+		static_assert(!recursive<inside<lock_type>>,
+			      "a wait lets go of a lock once, and a "
+			      "recursive_lock may be held deeper");
 		if constexpr (is_checked)
 			if (const char *const wrong = why_no_wait()) {
 				complain(wrong, kept.get());

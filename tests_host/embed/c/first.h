@@ -31,6 +31,10 @@
 #define FIRST_proportional_ticket_u8 KLOCK_PROPORTIONAL_TICKET_INIT(1)
 #define FIRST_proportional_ticket_u16 KLOCK_PROPORTIONAL_TICKET_INIT(1)
 #define FIRST_proportional_ticket_u32 KLOCK_PROPORTIONAL_TICKET_INIT(1)
+#define FIRST_recursive_ticket_u8 KLOCK_RECURSIVE_INIT
+#define FIRST_recursive_ticket_u16 KLOCK_RECURSIVE_INIT
+#define FIRST_recursive_preemptable_ticket_u8 KLOCK_RECURSIVE_INIT
+#define FIRST_recursive_preemptable_ticket_u16 KLOCK_RECURSIVE_INIT
 #define FIRST_tas KLOCK_TAS_INIT
 #define FIRST_ttas KLOCK_TTAS_INIT
 #define FIRST_backoff_ttas KLOCK_BACKOFF_TTAS_INIT

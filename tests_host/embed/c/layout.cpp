@@ -110,6 +110,22 @@ constexpr bool same_turn()
 static_assert(same_turn<klock_preemptable_ticket_u8, u8>());
 static_assert(same_turn<klock_preemptable_ticket_u16, u16>());
 
+template <typename C, typename Inner>
+constexpr bool same_owner()
+{
+	using lock = recursive_lock<Inner>;
+
+	return AT(C, klock_inner) == AT(lock, inner) &&
+	       AT(C, klock_deep) == AT(lock, deep) &&
+	       AT(C, klock_owner) == AT(lock, owner_plus_1);
+}
+static_assert(same_owner<klock_recursive_ticket_u8, ticket_lock<u8>>());
+static_assert(same_owner<klock_recursive_ticket_u16, ticket_lock<u16>>());
+static_assert(same_owner<klock_recursive_preemptable_ticket_u8,
+			 preemptable_ticket_lock<u8>>());
+static_assert(same_owner<klock_recursive_preemptable_ticket_u16,
+			 preemptable_ticket_lock<u16>>());
+
 template <typename C, unsigned Cpus>
 constexpr bool same_word()
 {

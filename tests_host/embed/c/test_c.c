@@ -661,6 +661,25 @@ static void sleepers(void)
 	       "whatever is brought is taken");
 }
 
+/* Its owner takes it again and again; another, after the last unlock. */
+static void recursive_depth(void)
+{
+	now = "recursive_ticket_u8";
+	recursive_ticket_u8_init();
+	klock_lock(&recursive_ticket_u8);
+	must(klock_try_lock(&recursive_ticket_u8), "a try by its owner");
+	klock_lock(&recursive_ticket_u8);
+	for (int left = 2; left >= 0; left--) {
+		self = 1;
+		expect(!klock_try_lock(&recursive_ticket_u8),
+		       "no try by another, at any depth");
+		self = 0;
+		klock_unlock(&recursive_ticket_u8);
+		expect(klock_is_locked(&recursive_ticket_u8) == (left > 0),
+		       "held until the last unlock");
+	}
+}
+
 static void each_kind(void)
 {
 	now = "klock_version";
@@ -669,6 +688,7 @@ static void each_kind(void)
 		       klock_deadline_in(~0ull >> 1) > ~0ull >> 1,
 	       "a deadline, and the end of time");
 	proportional_bases();
+	recursive_depth();
 	for (unsigned i = 0; i < kinds_here; i++)
 		take_alone(&kinds[i]);
 	for (unsigned i = 0; i < shared_kinds_here; i++)

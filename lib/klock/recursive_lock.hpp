@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recursive_lock - a plain lock that its holder may take again
+ *
+ *	constinit klock::recursive_lock<klock::ticket_lock<klock::u8>> tree;
+ *
+ *	klock::guard held(tree);
+ *	...
+ *	klock::guard again(tree);		in a function that is called
+ *
+ * Algorithm:   L, and beside it the owner and a depth. lock() by the owner adds
+ *              one to the depth. Any other takes L, and is the owner until its
+ *              last unlock().
+ * Source:      the idea is as old as threads (POSIX's recursive mutexes; Xen's,
+ *              NuttX's and SerenityOS's spin locks); the code is ours.
+ * Use when:    code comes from a kernel that has such locks. Rather not in new
+ *              code: whoever takes a lock expects the data as they are between
+ *              two sections, and an inner section finds them half-way changed.
+ *              Make two functions of the one: a lower one that is called with
+ *              the lock held and says so (assert_held()), and a small one that
+ *              takes the lock and calls it.
+ * Size:        16 bytes for an L of up to 4, on 32 bits 12
+ *                                      Checked: unit/recursive_lock: sizes
+ * Zero bytes:  free, where L is        Checked: unit/recursive_lock: sizes
+ * Lifetime:    that of L               Checked: model/recursive_lock: freed
+ * Fairness:    that of L; the owner waits for nobody
+ *                                      Checked: unit/recursive_lock: depth
+ * Capacity:    that of L; 2^32 - 1 deep
+ *                                      Checked: unit/recursive_lock: depth
+ * Context:     that of L, but no NMI. The owner is the CPU, with preemption
+ *              off; or what klock_os_owner_id() returns; a thread, if L's
+ *              waiters sleep. A handler that interrupts the owner is the owner,
+ *              too, in the middle of its section: if handlers take it, all take
+ *              it by irq_guard. A checked lock names who does not.
+ *                                      Checked: unit/recursive_lock: handler
+ * Assumes:     what L assumes, and that owners have different numbers
+ *
+ * State (L, owner, depth):
+ *	(free, 0, 0) --lock--> (held, me, 1) --lock--> (held, me, 2) ..
+ *	(held, me, 1) --unlock--> (free, 0, 0)
+ *
+ * Ordering:    that of L. The owner is written with L held, and read by others
+ *              at any time, relaxed: nobody else writes my number, so that who
+ *              reads it wrote it, and has not let go since. The depth is the
+ *              owner's alone.
+ *                                      Checked: model/recursive_lock: sections
+ *
+ * Cost:        uncontended: that of L, a load and 4 stores; taken again: a
+ *              load, no RMW     Checked: model/recursive_lock: cost
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+#include <klock/os.hpp>
+#include <klock/plain.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+template <plain_lock L>
+struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
+	static_assert(
+		!recursive<L> && !requires(const L &l) { l.is_held_by_me(); },
+		"checked_if<debug, recursive_lock<L>>: inside of it "
+		"checks see but the first lock() of an owner");
+
+	/* For checks. */
+	using taken_again_by_its_holder = void;
+
+	static constexpr u64 max_contenders = L::max_contenders;
+
+	constexpr recursive_lock() = default;
+	recursive_lock(const recursive_lock &) = delete;
+	recursive_lock &operator=(const recursive_lock &) = delete;
+
+	/* Waits, unless the caller holds it; needs one unlock() more. */
+	void lock()
+	{
+		if (is_mine())
+			return go_deeper();
+		inner.lock();
+		take();
+	}
+	/* lock() that calls serve() while it waits: concepts.hpp. */
+	template <serves Serve>
+		requires serving_lock<L>
+	void lock(Serve &&serve)
+	{
+		if (is_mine())
+			return go_deeper();
+		inner.lock(serve);
+		take();
+	}
+	/* Takes it if it is free or the caller's; never waits. */
+	[[nodiscard]] bool try_lock()
+		requires try_plain_lock<L>
+	{
+		return try_by([this] { return inner.try_lock(); });
+	}
+	[[nodiscard]] bool try_lock_until(u64 deadline)
+		requires sleeping<L>
+	{
+		return try_by([&] { return inner.try_lock_until(deadline); });
+	}
+	[[nodiscard]] bool try_lock_for(u64 how_long)
+		requires sleeping<L>
+	{
+		return try_lock_until(deadline_in(how_long));
+	}
+
+	/* Called by the holder, once for each lock(); the last one releases. */
+	void unlock()
+	{
+		const u32 left = deep.get() - 1;
+
+		deep.set(left);
+		if (left)
+			return;
+		owner_plus_1.store_relaxed(0);
+		inner.unlock();
+	}
+
+	/* How often the caller has taken it and not released it yet. */
+	[[nodiscard]] u32 depth() const { return is_mine() ? deep.get() : 0; }
+
+	/* Whether it is held: a hint, as L says. */
+	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
+	/* Whether somebody waits: a hint, if L can tell. */
+	[[nodiscard]] bool is_contended() const
+		requires requires(const L &l) { l.is_contended(); }
+	{
+		return inner.is_contended();
+	}
+
+      private:
+	static usize me_plus_1()
+	{
+		if constexpr (sleeping<L>)
+			return thread_owner_id() + 1;
+		else
+			return owner_id() + 1;
+	}
+	bool is_mine() const
+	{
+		return owner_plus_1.load_relaxed() == me_plus_1();
+	}
+	void go_deeper() { deep.set(deep.get() + 1); }
+
+	void take()
+	{
+		owner_plus_1.store_relaxed(me_plus_1());
+		deep.set(1);
+	}
+
+	template <typename Try>
+	bool try_by(Try try_inner)
+	{
+		if (is_mine())
+			return go_deeper(), true;
+		if (!try_inner())
+			return false;
+		take();
+		return true;
+	}
+
+	L inner;
+	plain<u32> deep;
+	/* 0: nobody */
+	atomic<usize> owner_plus_1;
+};
+
+} // namespace klock
