@@ -134,7 +134,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	using core = detail::checked_core<L>;
 	using core::ask_inner, core::check_number, core::check_reader,
 		core::read, core::release, core::release_shared, core::take,
-		core::take_until, core::try_read, core::try_take;
+		core::take_until, core::take_until_told, core::try_read,
+		core::try_take;
 	using core::inner, core::readers, core::usage;
 	using typename core::may_upgrade;
 
@@ -280,6 +281,30 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		requires sleeping<L>
 	{
 		return try_lock_until(deadline_in(how_long), by);
+	}
+	/* Returns why the wait ended. link: nothing, or a function that is told
+	 * of each link of a chain that is refused. */
+	[[nodiscard]] wait_result lock_until(u64 deadline,
+					     call_site by = caller_site())
+		requires requires(L &l) { l.lock_until(u64{}); }
+	{
+		return take_until_told(
+			by, [&] { return inner.lock_until(deadline); });
+	}
+	template <typename Link>
+		requires requires(L &l, Link &link) {
+			l.lock_until(u64{}, link);
+		}
+	[[nodiscard]] wait_result lock_until(u64 deadline, Link link,
+					     call_site by = caller_site())
+	{
+		return take_until_told(
+			by, [&] { return inner.lock_until(deadline, link); });
+	}
+	[[nodiscard]] bool owner_died() const
+		requires requires(const L &l) { l.owner_died(); }
+	{
+		return inner.owner_died();
 	}
 	[[nodiscard]] bool try_lock_shared_until(u64 deadline,
 						 call_site by = caller_site())

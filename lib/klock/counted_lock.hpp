@@ -251,6 +251,23 @@ struct counted_lock : L {
 		return try_lock_until(deadline_in(how_long));
 	}
 
+	/* link: nothing, or a function. */
+	template <typename... Link>
+		requires requires(L &l, Link &...link) {
+			l.lock_until(u64{}, link...);
+		}
+	[[nodiscard]] wait_result lock_until(u64 deadline, Link... link)
+	{
+		auto why = wait_result::had;
+
+		if (!try_lock())
+			(void)wait([&] {
+				why = L::lock_until(deadline, link...);
+				return why == wait_result::had;
+			});
+		return why;
+	}
+
 	/* Counts nothing, except the hold's time with hold_times<L>. */
 	template <typename... With>
 		requires requires(L &l, With &...with) { l.unlock(with...); }

@@ -10,6 +10,8 @@
  *	irq_depth.hpp	klock_os_irq_depth()
  *	too_long.hpp	klock_os_cpu_id(), klock_os_context()
  *	locks whose waiters sleep	the four about threads
+ *	inheriting_mutex.hpp	these, the two about priorities,
+ *klock_os_panic()
  *
  * They have C names so that a kernel in C can define them, too. Define them in
  * one file: a linker may take the optional ones from a library only if it takes
@@ -140,6 +142,27 @@ extern "C" bool klock_os_park_until(klock::u64 deadline);
  */
 extern "C" void klock_os_unpark(klock::usize thread);
 
+namespace klock {
+struct inheriting_thread;
+}
+
+/*
+ * Returns the object that the kernel keeps for the calling thread, a base or a
+ * member of its own. Called in threads, interrupts on or off, twice in each
+ * section of an inheriting_mutex: a kernel may define it inline, before it
+ * includes that header.
+ */
+extern "C" klock::inheriting_thread *klock_os_inheriting_thread(void);
+
+/*
+ * From now on the thread runs with this priority: its own, or one that is lent
+ * to it. It may run on this CPU or another, be runnable or wait. Called with
+ * interrupts off and a spin lock of klock's held: as klock_os_unpark(), it may
+ * take the scheduler's lock, and must neither switch nor wait.
+ */
+extern "C" void klock_os_run_with_priority(klock::inheriting_thread *thread,
+					   unsigned priority);
+
 /*
  * Optional: goes on with the wake-ups since the last call, once the spin lock
  * of klock_os_unpark() is released: an IPI, a host's system call, a switch to
@@ -157,6 +180,20 @@ extern "C" void klock_os_unpark(klock::usize thread);
 extern "C" void klock_os_unparked(void);
 
 namespace klock {
+
+/* Why a wait ended. */
+enum class wait_result : int {
+	/* the caller has what it waited for */
+	had,
+	/* the deadline has passed */
+	deadline,
+	/* klock_os_park_until() ended it before its deadline */
+	killed,
+	/* it would wait for itself, through others: inheriting_mutex.hpp */
+	deadlock,
+	/* too many would wait for each other */
+	too_deep,
+};
 
 /* The values are those of klock_os_context(): 0, 1, 2. */
 enum class context : int { thread, interrupt, nmi };

@@ -36,7 +36,7 @@ CPP, CHECKED_CPP, C, CHECKED_C = WORLDS
 
 # Rows of the first two tables are the locks of klock/selftest/locks.hpp, and
 # these. In C: klock/c_lock.hpp.
-SLEEPING_LOCKS = ("mutex", "shared_mutex")
+SLEEPING_LOCKS = ("mutex", "inheriting_mutex", "shared_mutex")
 # Rows of the third.
 EVENTS = {
     "semaphore": "semaphore",
@@ -68,10 +68,12 @@ INSIDE = {"ticket_lock": "ticket_lock<u8>", "timeout_lock": "timeout_lock<8>",
           "queued_lock": "queued_lock<64>", "rw_ticket_lock":
           "rw_ticket_lock<u8>", "phase_fair_lock": "phase_fair_lock<u8>",
           "reader_lock": "reader_lock<8>", "mutex": "mutex",
+          "inheriting_mutex": "inheriting_mutex",
           "shared_mutex": "shared_mutex"}
 
 # The headers' own names, where they differ.
-DEFINED_AS = {"patient_mutex": "mutex", "patient_shared_mutex": "shared_mutex",
+DEFINED_AS = {"patient_mutex": "mutex", "inheriting_mutex_in":
+              "inheriting_mutex", "patient_shared_mutex": "shared_mutex",
               "bounded_semaphore": "semaphore", "completion_with": "completion",
               "condition_with": "condition", "wait_queue_with": "wait_queue"}
 
@@ -97,6 +99,7 @@ CALLS = {
     "lock_paced": ("lock_paced(pace)",),
     "try_lock_until": ("try_lock_until(t)", "try_lock_until(cpu, t)"),
     "try_lock_for": ("try_lock_for(t)", "try_lock_for(cpu, t)"),
+    "lock_until": ("lock_until(t)",),
     "try_lock_shared_until": ("try_lock_shared_until(t)",),
     "try_lock_shared_for": ("try_lock_shared_for(t)",),
     "set_base": ("set_base(u32{})",),
@@ -148,7 +151,8 @@ PREEMPT = {
     "unlock_upgradable_preempt_on": "upgradable_guard",
 }
 BESIDE = ("lock(serve)", "lock_paced", "lock_from", "set_base", "is_queued",
-          "await_left", "has_node", "is_clean", "forget_waits")
+          "await_left", "has_node", "is_clean", "forget_waits", "lock_until",
+          "owner_died")
 # Columns of the first table, and what the second has besides.
 COLUMNS = {
     "`try_lock`": ("try_lock",),
@@ -249,10 +253,12 @@ REASONS = (
      "gives none.", ("reader_lock", ("downgrade",), WORLDS)),
     ("sleeps", "A waiter sleeps, and must not with interrupts off: `irq_guard` "
      "and C refuse it. A handler may `try_lock()`.",
-     ("mutex shared_mutex", tuple(IRQ), WORLDS)),
+     ("mutex inheriting_mutex shared_mutex", tuple(IRQ), WORLDS)),
     ("switched", "A thread that sleeps is switched, and needs no preemption to be "
      "off: a guard leaves it on, and C refuses it.",
-     ("mutex shared_mutex", tuple(PREEMPT), WORLDS)),
+     ("mutex inheriting_mutex shared_mutex", tuple(PREEMPT), WORLDS)),
+    ("owners", "Not in C: each thread has an object of C++, the owner.",
+     ("inheriting_mutex", ("*",), (C, CHECKED_C))),
     ("no functions in C", "C has no local functions: ask by "
      "`klock_try_lock()`, and do between what has to be done.",
      ("ticket_lock preemptable_ticket_lock proportional_ticket_lock tas_lock "

@@ -3,26 +3,13 @@
  * sleep: no wake-up is lost, nobody is unparked who has ended, the next holder
  * may free the lock, each order is needed; with how many executions.
  */
-#include "orders.hpp"
-#include "sleep_worlds.hpp"
+#include "sleep_counts.hpp"
 
 #include <catch.hpp>
 
 namespace sleeping {
 
 namespace {
-
-/* Executions that end, and those in which one waits for what comes elsewhere;
- * nothing is wrong, and nothing left out. */
-void counts(u64 complete, u64 blocked, const result &r,
-	    int line = __builtin_LINE())
-{
-	verdict::right_by(complete, r, line);
-	CHECK(r.blocked == blocked);
-}
-
-const options one_each{.sections = {1, 1}}, two_one{.sections = {2, 1}},
-	two_each{.sections = {2, 2}}, three{.sections = {1, 1, 1}};
 
 /* Each thread's park returns once for nothing, or does not. */
 struct spurious_parks {
@@ -277,38 +264,6 @@ TEST_CASE("sleep: the inner lock, preemptable tickets")
 	       takes_and_brings<queue_of_units<shipped>>(one_each, "tb"));
 	counts(1344, 851, takes_and_brings<answers<shipped>>(one_each, "Tb"));
 }
-
-namespace {
-
-/* The operations of two calls without a contender, as a timeline shows. */
-template <typename World, typename Calls>
-std::string operations(Calls calls)
-{
-	return model::explore<World>(
-		       {.sections = {1}, .max_executions = 1},
-		       [calls](World &w, unsigned) { calls(w); },
-		       [](World &) { check(false, "shown"); })
-		.timeline;
-}
-
-unsigned times(const std::string &text, std::initializer_list<const char *> all)
-{
-	unsigned n = 0;
-
-	for (const char *what : all)
-		for (auto at = text.find(what); at != text.npos;
-		     at = text.find(what, at + 1))
-			n++;
-	return n;
-}
-
-/* The number of read-modify-writes in a timeline. */
-unsigned rmws(const std::string &text)
-{
-	return times(text, {" cas ", " add ", " exchange ", " fetch_"});
-}
-
-} // namespace
 
 TEST_CASE("sleep: cost without a contender")
 {

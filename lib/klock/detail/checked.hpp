@@ -1293,6 +1293,19 @@ struct checked_core {
 		return taken_or_not(with, by, mine, try_inner);
 	}
 
+	/* take_until() by a wait that says why it ended. */
+	template <typename Wait>
+	wait_result take_until_told(call_site by, Wait wait)
+	{
+		auto why = wait_result::had;
+
+		(void)take_until(0u, by, [&] {
+			why = wait();
+			return why == wait_result::had;
+		});
+		return why;
+	}
+
 	template <typename With, typename Try>
 	bool taken_or_not(With &with, call_site by, held_place mine,
 			  Try try_inner)

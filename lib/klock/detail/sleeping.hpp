@@ -136,18 +136,29 @@ struct sleepers {
 	{
 		sleeper *const front = head.get();
 
-		if (!front) {
-			one.next.set(&one);
-			one.previous.set(&one);
-			head.set(&one);
-			return;
-		}
-		sleeper *const back = front->previous.get();
+		if (front)
+			put_before(one, *front);
+		else
+			put_alone(one);
+	}
+	/* In front of the first that it precedes; if there is none, behind all.
+	 */
+	template <typename Precedes>
+	void insert(sleeper &one, Precedes precedes)
+	{
+		sleeper *const front = head.get();
+		sleeper *at = front;
 
-		one.next.set(front);
-		one.previous.set(back);
-		back->next.set(&one);
-		front->previous.set(&one);
+		if (!front)
+			return put_alone(one);
+		while (!precedes(*at)) {
+			at = at->next.get();
+			if (at == front)
+				return put_before(one, *front);
+		}
+		put_before(one, *at);
+		if (at == front)
+			head.set(&one);
 	}
 	void remove(sleeper &one)
 	{
@@ -162,6 +173,23 @@ struct sleepers {
 	}
 
       private:
+	void put_alone(sleeper &one)
+	{
+		one.next.set(&one);
+		one.previous.set(&one);
+		head.set(&one);
+	}
+	/* In the ring, without a change of who is the first. */
+	static void put_before(sleeper &one, sleeper &at)
+	{
+		sleeper *const back = at.previous.get();
+
+		one.next.set(&at);
+		one.previous.set(back);
+		back->next.set(&one);
+		at.previous.set(&one);
+	}
+
 	plain<sleeper *> head;
 };
 

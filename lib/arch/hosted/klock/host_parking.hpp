@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_parking - klock's four functions about threads (os.hpp), for a host's
+ * host_parking - klock's functions about threads (os.hpp), for a host's
  *
  * For unit tests and other hosted programs whose locks sleep: included by one
  * file or by many, it is defined once. A permit is one word of the thread's:
@@ -19,6 +19,7 @@
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/unparked.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 
@@ -37,6 +38,9 @@ using permit = atomic<int>;
 inline constexpr int asleep = -1, none = 0, given = 1;
 
 inline thread_local constinit permit mine{none};
+
+/* All threads are of priority 0, as klock sees them. */
+inline thread_local constinit inheriting_thread lending;
 
 /*
  * How long to sleep until cycles() is `deadline`: too short wherever they are
@@ -141,6 +145,16 @@ extern "C" {
 	    how_many == sizeof(to_wake) / sizeof(to_wake[0]))
 		return wake(&word);
 	to_wake[how_many++] = &word;
+}
+
+[[gnu::used]] inline klock::inheriting_thread *klock_os_inheriting_thread(void)
+{
+	return &klock::host::lending;
+}
+
+[[gnu::used]] inline void klock_os_run_with_priority(klock::inheriting_thread *,
+						     unsigned)
+{
 }
 
 [[gnu::used]] inline void klock_os_unparked(void)

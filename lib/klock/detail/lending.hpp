@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lending - who waits for whom, and the priorities that they lend
+ *
+ * A tree: a thread waits for one mutex, which one thread holds, and holds those
+ * that others wait for. All of it is written and read with the domain's lock
+ * held; inheriting_mutex.hpp says what is right whenever that is free.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/detail/sleeping.hpp>
+#include <klock/os.hpp>
+#include <klock/plain.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+struct inheriting_thread;
+
+namespace detail {
+
+/* The address of a thread in a mutex's word, without the flags. */
+inline usize mark_of(const inheriting_thread &thread)
+{
+	return reinterpret_cast<usize>(&thread);
+}
+
+/* Nobody wants to know the links of a chain. */
+struct no_link {
+	void operator()(const inheriting_thread &, const void *) const {}
+};
+
+struct lender;
+
+/* A mutex, as the domain's holder sees it. */
+struct lendable {
+	/* Flags in `word`: somebody waits; the owner before has ended. */
+	static constexpr usize waiters = 1, died = 2;
+
+	[[nodiscard]] inheriting_thread &owner() const
+	{
+		return *reinterpret_cast<inheriting_thread *>(
+			word.load_relaxed() & ~(waiters | died));
+	}
+	[[nodiscard]] lender *first() const;
+
+	/* With the domain held, in the queue and in the owner's list. */
+	void enter(lender &one);
+	void leave(lender &one);
+	/* A waiter's priority is another now. */
+	void move(lender &one);
+	/* The first waiter is the owner, and is woken. */
+	template <typename Section>
+	void pass_on(Section &in, usize flags);
+	/* If nobody waits, the owner may leave by its swap from here on: it and
+	 * its loans are right by now. */
+	void unmark()
+	{
+		if (queue.empty())
+			word.store_relaxed(word.load_relaxed() & ~waiters);
+	}
+
+	/* the owner's address, or 0, and flags */
+	atomic<usize> word;
+	/* who waits, by priority */
+	sleepers queue;
+	/* the next of those that its owner holds and others wait for */
+	plain<lendable *> next_wanted;
+};
+
+/* A waiting thread's node, on its stack. */
+struct lender : sleeper {
+	lender(inheriting_thread &who, lendable &what)
+	    : by(&who), waits_for(&what)
+	{
+	}
+
+	/* The next of those who wait for what its owner holds; null: it is the
+	 * last. */
+	[[nodiscard]] lender *sibling() const;
+
+	plain<inheriting_thread *> by;
+	plain<lendable *> waits_for;
+};
+
+inline lender *lendable::first() const
+{
+	return static_cast<lender *>(queue.first());
+}
+
+inline lender *lender::sibling() const
+{
+	lendable *const mutex = waits_for.get();
+
+	if (next.get() != mutex->first())
+		return static_cast<lender *>(next.get());
+	lendable *const other = mutex->next_wanted.get();
+
+	return other ? other->first() : nullptr;
+}
+
+} // namespace detail
+
+/*
+ * inheriting_thread - what a kernel keeps for each thread
+ *
+ * klock writes it, with the domain held. Zero bytes: of priority 0. The greater
+ * is the more urgent.
+ */
+struct inheriting_thread {
+	constexpr inheriting_thread() = default;
+	constexpr explicit inheriting_thread(u32 priority)
+	    : base(priority), lent(priority)
+	{
+	}
+	inheriting_thread(const inheriting_thread &) = delete;
+	inheriting_thread &operator=(const inheriting_thread &) = delete;
+
+	/* Puts its priority right, and those along what it waits for. */
+	void settle()
+	{
+		inheriting_thread *at = this;
+
+		while (at) {
+			const u32 now = at->greatest();
+
+			if (now == at->lent.get())
+				return;
+			at->lent.set(now);
+			klock_os_run_with_priority(at, now);
+			at = at->moved();
+		}
+	}
+
+	void add_wanted(detail::lendable &mutex)
+	{
+		mutex.next_wanted.set(wanted.get());
+		wanted.set(&mutex);
+	}
+	void drop_wanted(detail::lendable &mutex)
+	{
+		plain<detail::lendable *> *at = &wanted;
+
+		while (at->get() != &mutex)
+			at = &at->get()->next_wanted;
+		at->set(mutex.next_wanted.get());
+		mutex.next_wanted.set(nullptr);
+	}
+
+	/* The mutex that it waits for, or null. */
+	[[nodiscard]] detail::lendable *waits_for() const
+	{
+		const detail::lender *const node = waits.get();
+
+		return node ? node->waits_for.get() : nullptr;
+	}
+	/* The longest row of threads that wait for each other and for it, as a
+	 * walk through the tree of them. */
+	[[nodiscard]] u32 waiting_depth() const;
+
+	/* its own priority, and the one that it runs with */
+	plain<u32> base, lent;
+	/* its node, while it waits */
+	plain<detail::lender *> waits;
+	/* the mutexes that it holds and others wait for */
+	plain<detail::lendable *> wanted;
+	/* thread_ends() was called, what it holds is free for the next */
+	plain<bool> ended;
+
+      private:
+	[[nodiscard]] u32 greatest() const
+	{
+		u32 most = base.get();
+		detail::lendable *at = wanted.get();
+
+		for (; at; at = at->next_wanted.get()) {
+			const u32 first = at->first()->by.get()->lent.get();
+
+			if (first > most)
+				most = first;
+		}
+		return most;
+	}
+
+	/* Moves it to where it belongs in the queue that it is in; returns whom
+	 * it waits for, or null. */
+	inheriting_thread *moved()
+	{
+		detail::lendable *const mutex = waits_for();
+
+		if (!mutex)
+			return nullptr;
+		mutex->move(*waits.get());
+		return &mutex->owner();
+	}
+};
+
+namespace detail {
+
+inline void lendable::move(lender &one)
+{
+	const u32 its = one.by.get()->lent.get();
+
+	if (one.is_queued())
+		queue.remove(one);
+	queue.insert(one, [its](const sleeper &other) {
+		return static_cast<const lender &>(other).by.get()->lent.get() <
+		       its;
+	});
+}
+
+inline void lendable::enter(lender &one)
+{
+	if (queue.empty())
+		owner().add_wanted(*this);
+	move(one);
+	one.by.get()->waits.set(&one);
+	owner().settle();
+}
+
+inline void lendable::leave(lender &one)
+{
+	queue.remove(one);
+	one.by.get()->waits.set(nullptr);
+	if (queue.empty())
+		owner().drop_wanted(*this);
+	owner().settle();
+	unmark();
+}
+
+template <typename Section>
+inline void lendable::pass_on(Section &in, usize flags)
+{
+	inheriting_thread &before = owner();
+	lender &one = *first();
+	inheriting_thread &next = *one.by.get();
+
+	before.drop_wanted(*this);
+	queue.remove(one);
+	next.waits.set(nullptr);
+	if (!queue.empty()) {
+		next.add_wanted(*this);
+		flags |= waiters;
+	}
+	word.store_relaxed(mark_of(next) | flags);
+	before.settle();
+	in.wake(one);
+}
+
+} // namespace detail
+
+/* A walk through the tree: down to who waits, then to others, then up. */
+inline u32 inheriting_thread::waiting_depth() const
+{
+	const inheriting_thread *at = this;
+	u32 depth = 0, most = 0;
+
+	for (;;) {
+		detail::lendable *const mutex = at->wanted.get();
+		detail::lender *next = mutex ? mutex->first() : nullptr;
+
+		if (next && ++depth > most)
+			most = depth;
+		while (!next && at != this) {
+			next = at->waits.get()->sibling();
+			if (next)
+				break;
+			at = &at->waits_for()->owner();
+			depth--;
+		}
+		if (!next)
+			return most;
+		at = next->by.get();
+	}
+}
+
+} // namespace klock

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inheriting_mutex: the loans are right whenever the domain's lock is released,
+ * nobody sleeps for ever, and each order is needed.
+ *
+ * Where nobody asks owner_died() the counts are PROVED-OWNER's, a sketch's, but
+ * for timed waits, which begin with a look.
+ */
+#include "inheriting_worlds.hpp"
+#include "sleep_counts.hpp"
+
+namespace sleeping {
+
+TEST_CASE("inheriting_mutex: exclusion, and nobody sleeps for ever")
+{
+	counts(42, 17, lending({}, "aa"));
+	counts(42, 17, lending({}, "an"));
+	counts(1866, 1390, sections<inheriting>(two_one, "ll"));
+	counts(25, 2, sections<inheriting>(one_each, "tl"));
+}
+
+TEST_CASE("inheriting_mutex: three wait by priority", "[deep]")
+{
+	counts(57486, 31530, lending({}, "aaa"));
+	counts(57486, 31530, lending({}, "naa"));
+}
+
+/* The third lends through the second to the first. */
+TEST_CASE("inheriting_mutex: a chain")
+{
+	counts(30392, 13821, lending({}, "anb"));
+}
+
+TEST_CASE("inheriting_mutex: chains", "[deep]")
+{
+	counts(30392, 9660, lending({}, "nba"));
+	counts(30392, 27507, lending({}, "bna"));
+	counts(185896, 133988, lending({}, "anB"));
+}
+
+TEST_CASE("inheriting_mutex: a deadline, or a kill, races with a hand-over")
+{
+	counts(97, 25, lending({}, "aA"));
+	counts(97, 44, sections<inheriting>(one_each, "Ll"));
+}
+
+TEST_CASE("inheriting_mutex: two give up, or one in a chain", "[deep]")
+{
+	counts(221762, 96348, lending({}, "aAa"));
+	counts(193322, 104893, lending({}, "anA"));
+}
+
+TEST_CASE("inheriting_mutex: a priority changes in a wait, or in a section")
+{
+	counts(934, 595, lending({}, "aap"));
+	counts(934, 595, lending({}, "aaP"));
+	counts(934, 595, lending({}, "anp"));
+	counts(2393, 1634, lending({}, "aAP"));
+}
+
+TEST_CASE("inheriting_mutex: who ends with it hands it over")
+{
+	counts(85, 35, lending({}, "ea"));
+	counts(209, 56, lending({}, "eA"));
+	counts(8, 3, lending({}, "ep"));
+}
+
+TEST_CASE("inheriting_mutex: who ends with it, beside two others", "[deep]")
+{
+	counts(220230, 112829, lending({}, "eaa"));
+	counts(220230, 115663, lending({}, "aea"));
+}
+
+/* Two take both in two orders: by a deadline the wait is refused. */
+TEST_CASE("inheriting_mutex: they would wait for each other")
+{
+	counts(4234, 1517, lending({}, "qr"));
+	const result r = lending({}, "nm");
+
+	INFO(r.message);
+	CHECK(r.found == model::bug::panic);
+	CHECK(r.message.find("deadlock; thread ") != r.message.npos);
+}
+
+TEST_CASE("inheriting_mutex: in turn among equals")
+{
+	const among_equals all;
+
+	counts(1376, 59, in_turn<inheriting>(three));
+}
+
+TEST_CASE("inheriting_mutex: freed by the next who holds it")
+{
+	counts(42, 17, freed<inheriting>(one_each, "ll"));
+	counts(217, 138, freed<inheriting>(one_each, "Ll"));
+	counts(21, 2, freed_by_next<inheriting>(one_each, "ll"));
+}
+
+/* The lock that is shipped as the domain's. */
+TEST_CASE("inheriting_mutex: the domain's lock, preemptable tickets")
+{
+	counts(74, 24, sections<inheriting_mutex>(one_each, "ll"));
+	counts(2531, 1578, freed<inheriting_mutex>(one_each, "Ll"));
+}
+
+TEST_CASE("inheriting_mutex: cost without a contender")
+{
+	const std::string of = operations<inheriting_mutex>(
+		[](auto &lock) { lock.lock(), lock.unlock(); });
+
+	INFO(of);
+	CHECK(rmws(of) == 2);
+	CHECK(times(of, {"load ", "store ", "read ", "interrupts"}) == 0);
+}
+
+TEST_CASE("inheriting_mutex: orders needed")
+{
+	constexpr auto clients = [](const options &how, auto enough) {
+		options o = how;
+
+		o.sections = {1, 1};
+		return enough(sections<inheriting>(o, "ll")) ||
+		       enough(sections<inheriting>(o, "tl")) ||
+		       enough(sections<inheriting>(o, "Ll")) ||
+		       enough(freed<inheriting>(o, "Ll"));
+	};
+
+	proof::each_order_is_needed(clients, "inheriting_mutex.hpp", 5);
+}
+
+} // namespace sleeping

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inheriting_mutex: on one CPU with a scheduler of priorities. Each thread is a
+ * fiber; the runnable one with the highest priority runs, from one step() to
+ * the next.
+ */
+#include <klock/checked_lock.hpp>
+#include <klock/condition.hpp>
+#include <klock/guard.hpp>
+#include <klock/inheriting_mutex.hpp>
+#include <klock/mutex.hpp>
+
+#include "line.hpp"
+#include "pretended_kernel.hpp"
+
+#include <fiber/fiber.hpp>
+
+#include <catch.hpp>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace klock;
+using namespace unit;
+
+namespace {
+
+struct kernel;
+kernel *now;
+
+/* A thread: what klock keeps is a base of the kernel's own. */
+struct thread : inheriting_thread {
+	thread(u32 priority, std::function<void()> what)
+	    : inheriting_thread(priority), runs_with(priority), code(what)
+	{
+		stack.start(
+			[](void *me) {
+				auto &self = *static_cast<thread *>(me);
+
+				self.code();
+				self.state = ended;
+			},
+			this);
+	}
+
+	enum { runnable, asleep, ended } state = runnable;
+	bool permit = false, timed = false, wait_ends = false;
+	u32 runs_with;
+	std::function<void()> code;
+	fiber stack{256 * 1024};
+};
+
+struct kernel {
+	kernel() { now = this; }
+	~kernel() { now = nullptr; }
+
+	thread &start(u32 priority, std::function<void()> code)
+	{
+		all.emplace_back(priority, code);
+		return all.back();
+	}
+
+	/* One step of the most urgent, or of the one that is to come; false:
+	 * nobody can run. */
+	bool step()
+	{
+		thread *next = to_come ? to_come : most_urgent();
+
+		to_come = nullptr;
+		if (!next)
+			return false;
+		current = next;
+		next->stack.resume();
+		current = nullptr;
+		steps++;
+		return true;
+	}
+	thread *most_urgent()
+	{
+		thread *next = nullptr;
+
+		for (thread &one : all)
+			if (one.state == thread::runnable &&
+			    (!next || one.runs_with > next->runs_with))
+				next = &one;
+		return next;
+	}
+	void run()
+	{
+		while (step() && steps < 1000)
+			;
+	}
+
+	std::deque<thread> all;
+	thread *current = nullptr, *to_come = nullptr;
+	unsigned steps = 0;
+};
+
+/* The thread outside of all fibers. */
+thread outside(1, [] {});
+
+thread &current() { return now && now->current ? *now->current : outside; }
+
+/* A moment of work, after which a more urgent one may run. */
+void work(unsigned moments = 1)
+{
+	for (; moments; moments--)
+		fiber::suspend();
+}
+
+/* That one has a step, whatever its priority. */
+void lets(thread &one)
+{
+	now->to_come = &one;
+	work();
+}
+
+const char *name(wait_result why)
+{
+	constexpr const char *names[] = {"had", "deadline", "killed",
+					 "deadlock", "too deep"};
+
+	return names[static_cast<int>(why)];
+}
+
+} // namespace
+
+extern "C" usize klock_os_thread(void)
+{
+	return reinterpret_cast<usize>(&current());
+}
+
+extern "C" inheriting_thread *klock_os_inheriting_thread(void)
+{
+	return &current();
+}
+
+extern "C" void klock_os_run_with_priority(inheriting_thread *one, unsigned to)
+{
+	CHECK_FALSE(irqs_enabled());
+	static_cast<thread *>(one)->runs_with = to;
+}
+
+extern "C" bool klock_os_park_until(u64 deadline)
+{
+	thread &me = current();
+
+	CHECK(irqs_enabled());
+	REQUIRE(&me != &outside);
+	me.timed = deadline != ~u64{0};
+	while (!me.permit && !me.wait_ends &&
+	       !(me.timed && cycles() >= deadline)) {
+		me.state = thread::asleep;
+		fiber::suspend();
+	}
+	me.permit = false;
+	return !me.wait_ends && !(me.timed && cycles() >= deadline);
+}
+
+extern "C" void klock_os_park(void) { (void)klock_os_park_until(~u64{0}); }
+
+extern "C" void klock_os_unpark(usize handle)
+{
+	auto &one = *reinterpret_cast<thread *>(handle);
+
+	CHECK_FALSE(irqs_enabled());
+	one.permit = true;
+	one.state = thread::runnable;
+}
+
+extern "C" void klock_os_unparked(void) {}
+
+/* kill(), or a timer that sees the deadline. */
+static void wake(thread &one, bool ends)
+{
+	one.wait_ends |= ends;
+	one.state = thread::runnable;
+}
+
+/*
+ * A low thread holds the lock, a high one waits for it, and a middle one works:
+ * returns how many steps until the high one is through.
+ */
+template <typename Lock>
+static unsigned inversion(unsigned middle_works)
+{
+	static Lock lock;
+	kernel cpu;
+	unsigned through = 0;
+
+	cpu.start(1, [&] {
+		lock.lock();
+		cpu.start(3, [&] {
+			lock.lock();
+			lock.unlock();
+			through = cpu.steps;
+		});
+		cpu.start(2, [&] { work(middle_works); });
+		work(3);
+		lock.unlock();
+	});
+	cpu.run();
+	REQUIRE(through != 0);
+	return through;
+}
+
+TEST_CASE("inheriting_mutex: the classic inversion ends in bounded time")
+{
+	CHECK(inversion<inheriting_mutex>(0) ==
+	      inversion<inheriting_mutex>(500));
+	CHECK(inversion<mutex>(0) + 500 <= inversion<mutex>(500));
+}
+
+TEST_CASE("inheriting_mutex: sizes, and what zero bytes are")
+{
+	static_assert(sizeof(inheriting_mutex) == 3 * sizeof(void *));
+	static_assert(sizeof(inheriting_thread) == 8 + 3 * sizeof(void *));
+	static_assert(sizeof(klock::detail::lender) == 6 * sizeof(void *));
+
+	static constinit inheriting_mutex m;
+	static constinit inheriting_thread of_zero;
+
+	CHECK((all_zero(m) && all_zero(of_zero)));
+	m.lock();
+	CHECK(m.is_locked());
+	CHECK_FALSE((m.is_contended() || m.owner_died() || m.try_lock()));
+	m.unlock();
+	CHECK(all_zero(m));
+}
+
+TEST_CASE("inheriting_mutex: in turn: the highest first, then as they came")
+{
+	static inheriting_mutex m;
+	kernel cpu;
+	std::string order;
+	const auto waits = [&](const char *name) {
+		return [&, name] {
+			const guard held(m);
+
+			order += name;
+		};
+	};
+
+	cpu.start(1, [&] {
+		m.lock();
+		lets(cpu.start(2, waits("a")));
+		lets(cpu.start(3, waits("b")));
+		lets(cpu.start(4, waits("c")));
+		lets(cpu.start(3, waits("d")));
+		CHECK(m.is_contended());
+		m.unlock();
+	});
+	cpu.run();
+	CHECK(order == "cbda");
+	CHECK(all_zero(m));
+}
+
+namespace {
+
+inheriting_mutex a, b;
+
+/* Thread 0, of priority 1, holds a; thread 1, of 2, holds b and waits for a;
+ * more threads come when thread 0 calls next(). */
+struct chain : kernel {
+	explicit chain(std::function<void(chain &)> then)
+	{
+		start(1, [this, then] {
+			a.lock();
+			start(2, [this] {
+				b.lock();
+				outcome = a.lock_until(~u64{0});
+				if (outcome == wait_result::had)
+					a.unlock();
+				b.unlock();
+			});
+			work();
+			then(*this);
+			a.unlock();
+		});
+		run();
+		for (const thread &one : all) {
+			CHECK(one.state == thread::ended);
+			CHECK(one.runs_with == one.base.get());
+			CHECK(one.lent.get() == one.base.get());
+		}
+		CHECK((all_zero(a) && all_zero(b)));
+	}
+
+	/* With what each thread runs, in their order. */
+	std::string priorities() const
+	{
+		std::string of;
+
+		for (const thread &one : all)
+			of += std::to_string(one.runs_with);
+		return of;
+	}
+	thread &waits(u32 priority, inheriting_mutex &for_it)
+	{
+		thread &one = start(priority, [&for_it] {
+			if (for_it.try_lock_until(~u64{0}))
+				for_it.unlock();
+		});
+
+		lets(one);
+		return one;
+	}
+
+	wait_result outcome{};
+};
+
+} // namespace
+
+TEST_CASE("inheriting_mutex: a chain: each runs with the highest behind it")
+{
+	chain([](chain &cpu) {
+		CHECK(cpu.priorities() == "22");
+		thread &hasty = cpu.waits(5, b);
+
+		CHECK(cpu.priorities() == "555");
+		wake(hasty, true);
+		lets(hasty);
+		CHECK(cpu.priorities() == "225");
+		cpu.waits(3, b);
+		CHECK(cpu.priorities() == "3353");
+		cpu.waits(4, a);
+		CHECK(cpu.priorities() == "43534");
+	});
+}
+
+/* Not moved, it would be behind the one of priority 3. */
+TEST_CASE("inheriting_mutex: a chain moves a waiter whose loan grows")
+{
+	std::string order;
+
+	chain([&](chain &cpu) {
+		cpu.start(3, [&] {
+			const guard held(a);
+
+			order += "a";
+		});
+		work();
+		cpu.start(4, [&] {
+			const guard held(b);
+
+			order += "b";
+		});
+		work();
+		CHECK(cpu.priorities() == "4434");
+	});
+	CHECK(order == "ba");
+}
+
+TEST_CASE("inheriting_mutex: a kill ends the wait, and the loan")
+{
+	const chain cpu([](chain &with) {
+		wake(with.all[1], true);
+		CHECK(with.priorities() == "22");
+		lets(with.all[1]);
+		CHECK(with.priorities() == "12");
+		CHECK_FALSE(a.is_contended());
+	});
+
+	CHECK(cpu.outcome == wait_result::killed);
+}
+
+TEST_CASE("inheriting_mutex: a deadline ends the wait, and the loan")
+{
+	wait_result why{};
+
+	chain([&](chain &cpu) {
+		thread &late =
+			cpu.start(6, [&] { why = a.lock_until(cycles() + 1); });
+
+		lets(late);
+		while (late.state != thread::ended) {
+			wake(late, false);
+			lets(late);
+		}
+		CHECK(cpu.priorities() == "226");
+	});
+	CHECK(name(why) == std::string("deadline"));
+}
+
+TEST_CASE("inheriting_mutex: priority_changed: up and down, along a chain")
+{
+	chain([](chain &cpu) {
+		thread &high = cpu.waits(3, b);
+
+		priority_changed(high, 7);
+		CHECK(cpu.priorities() == "777");
+		priority_changed(high, 0);
+		CHECK(cpu.priorities() == "220");
+		priority_changed(cpu.all[0], 9);
+		CHECK(cpu.priorities() == "920");
+		priority_changed(high, 3);
+		CHECK(cpu.priorities() == "933");
+	});
+}
+
+TEST_CASE("inheriting_mutex: thread_ends: names what it holds, and hands over")
+{
+	static inheriting_mutex nobody_waits;
+	kernel cpu;
+	std::vector<const void *> named;
+	bool told[2] = {}, again = true;
+
+	cpu.start(1, [&] {
+		a.lock();
+		nobody_waits.lock();
+		cpu.start(5, [&] {
+			const guard held(a);
+
+			told[0] = a.owner_died();
+		});
+		work();
+		thread_ends(current(), false,
+			    [&](const void *at) { named.push_back(at); });
+		CHECK(current().runs_with == 5);
+		thread_ends(current(), true,
+			    [&](const void *at) { named.push_back(at); });
+		CHECK(current().runs_with == 1);
+	});
+	cpu.start(1, [&] {
+		work();
+		{
+			const guard held(nobody_waits);
+
+			told[1] = nobody_waits.owner_died();
+		}
+		const guard held(nobody_waits);
+
+		again = nobody_waits.owner_died();
+	});
+	cpu.run();
+	CHECK(named == std::vector<const void *>{&a, &a});
+	CHECK((told[0] && told[1]));
+	CHECK_FALSE(again);
+	CHECK((all_zero(a) && all_zero(nobody_waits)));
+}
+
+TEST_CASE("inheriting_mutex: a deadlock is refused, and shows each link")
+{
+	std::string panic;
+	std::vector<std::pair<const void *, const void *>> links;
+
+	chain([&](chain &cpu) {
+		const auto link = [&](const inheriting_thread &waits,
+				      const void *wanted) {
+			links.emplace_back(&waits, wanted);
+		};
+
+		CHECK(b.lock_until(~u64{0}, link) == wait_result::deadlock);
+		CHECK(links ==
+		      decltype(links){{&cpu.all[0], &b}, {&cpu.all[1], &a}});
+		panic = panic_of([] { b.lock(); });
+		links.clear();
+		CHECK(a.lock_until(0, link) == wait_result::deadlock);
+		CHECK(links == decltype(links){{&cpu.all[0], &a}});
+		CHECK(cpu.priorities() == "22");
+	});
+	has(panic, "deadlock; thread 0x");
+	has(panic, " waits for 0x");
+}
+
+namespace {
+
+struct short_chains {
+	static constexpr u32 max_chain = 3;
+	static inline constinit ticket_lock<u8> lock;
+};
+
+} // namespace
+
+/* Thread i holds mutex i, and, once it is woken, waits for the next one. */
+TEST_CASE("inheriting_mutex: a chain that is too deep is refused")
+{
+	using mutex = inheriting_mutex_in<short_chains>;
+	static mutex all[6];
+	std::string ended;
+	kernel cpu;
+	const bool last_first = GENERATE(true, false);
+	const auto waits_for = [&](unsigned i) {
+		const wait_result why = all[i].lock_until(~u64{0});
+
+		ended += name(why)[0];
+		if (why == wait_result::had)
+			all[i].unlock();
+		else
+			ended += std::to_string(i);
+	};
+	const auto goes_on = [&](unsigned i) {
+		cpu.all[i].state = thread::runnable;
+		cpu.run();
+	};
+
+	for (unsigned i = 0; i < 5; i++)
+		cpu.start(1, [&, i] {
+			all[i].lock();
+			current().state = thread::asleep;
+			fiber::suspend();
+			waits_for(i + 1);
+			all[i].unlock();
+		});
+	cpu.run();
+	all[5].lock();
+	/* The tree has other branches, shorter ones. */
+	for (unsigned i : {0, 2, 2, 0})
+		cpu.start(1, [&, i] { waits_for(i); });
+	cpu.run();
+	for (unsigned i = 0; i < 5; i++)
+		goes_on(last_first ? 4 - i : i);
+	/* Thread 2, in either order: three behind it, or before. */
+	CHECK(ended == "t3hhhhhh");
+	all[5].unlock();
+	cpu.run();
+	CHECK(ended == "t3hhhhhhhh");
+	CHECK(all_zero(all));
+}
+
+TEST_CASE("inheriting_mutex: unlock() by another is named")
+{
+	has(panic_of([] { a.unlock(); }), "does not hold it");
+	a.lock();
+	kernel cpu;
+	std::string panic;
+
+	cpu.start(1, [&] { panic = panic_of([] { a.unlock(); }); });
+	cpu.run();
+	has(panic, "inheriting_mutex");
+	now = nullptr;
+	a.unlock();
+	CHECK(all_zero(a));
+}
