@@ -5,7 +5,8 @@
  * Thread i is of priority i + 1. Each has a role, a letter: a, b: a section of
  * that mutex, A, B: by a deadline; n: b, and a inside; N: a by a deadline; m:
  * a, and b inside; q, r: as n and m, and the inner one may be refused; e takes
- * a and ends; p and P change the priority of thread 0 to 9, of thread 1 to 0.
+ * a and ends; h changes the priority of thread 0 to 9 inside of a; p and P
+ * change the priority of thread 0 to 9, of thread 1 to 0.
  *
  * The loans are checked at each release of the domain's lock: by who waits, not
  * by the lists from which klock takes them.
@@ -121,6 +122,8 @@ struct two_mutexes {
 		if (role == 'A' ? !a.try_lock_until(1) : (a.lock(), false))
 			return;
 		change_a();
+		if (role == 'h')
+			priority_changed<domain>(threads[0], 9);
 		a.unlock();
 	}
 	void other_section(char role)
@@ -157,7 +160,7 @@ struct two_mutexes {
 			return m.try_lock_until(1);
 		};
 
-		if (std::strchr("aA", role))
+		if (std::strchr("aAh", role))
 			section(role);
 		else if (std::strchr("bB", role))
 			other_section(role);

@@ -16,6 +16,7 @@ import tool
 SLEEPING, MUTEX = "klock/detail/sleeping.hpp", "klock/mutex.hpp"
 QUEUE, SEMAPHORE = "klock/wait_queue.hpp", "klock/semaphore.hpp"
 SHARED, PARKING = "klock/shared_mutex.hpp", "model/parking.hpp"
+INHERITING, LENDING = "klock/inheriting_mutex.hpp", "klock/detail/lending.hpp"
 COMPLETION, CONDITION = "klock/completion.hpp", "klock/condition.hpp"
 
 OPEN = "inner.unlock(); inner.lock();"
@@ -138,6 +139,43 @@ MUTANTS = (
     ("no_hand_over_shared", SHARED, "first->in_vain.get() < Patience", "true"),
     ("shared_unlock_gives_up", SHARED,
      "if (!left_to_waiters(one)) leave(one);", "(void)left_to_waiters(one);"),
+    ("loan_stays_at_unlock", LENDING, "before.settle();", ";"),
+    ("loan_is_all_given_back", LENDING, "before.settle();",
+     "before.lent.set(before.base.get()); "
+     "klock_os_run_with_priority(&before, before.lent.get());"),
+    ("one_loan_of_two", LENDING, "at = at->next_wanted.get()", "at = nullptr"),
+    ("late_loan_stays", LENDING, "owner().settle(); unmark();", "unmark();"),
+    ("unmarks_then_settles", LENDING, "owner().settle(); unmark();",
+     "unmark(); owner().settle();"),
+    ("chain_of_one_link", LENDING, "return &mutex->owner();",
+     "return nullptr;"),
+    ("waiter_is_not_moved", LENDING, "mutex->move(*waits.get());", ";"),
+    ("by_arrival", LENDING,
+     "return static_cast<const lender &>(other).by.get()->lent.get() < its;",
+     "return (void)other, false;"),
+    ("last_among_equals_first", LENDING,
+     "return static_cast<const lender &>(other).by.get()->lent.get() < its;",
+     "return static_cast<const lender &>(other).by.get()->lent.get() <= its;"),
+    ("kernel_is_not_told", LENDING, "klock_os_run_with_priority(at, now);",
+     ";"),
+    ("late_in_the_list", LENDING,
+     "if (queue.empty()) owner().drop_wanted(*this);", ";"),
+    ("next_without_the_list", LENDING, "next.add_wanted(*this);", ";"),
+    ("handed_without_the_flag", LENDING, "flags |= waiters;", ";"),
+    ("handed_and_waits", LENDING, "next.waits.set(nullptr);", ";"),
+    ("owner_stays", LENDING, "word.store_relaxed(mark_of(next) | flags);",
+     "word.store_relaxed(mark_of(before) | flags);"),
+    ("next_is_not_woken", LENDING, "in.wake(one);", ";"),
+    ("marks_by_store", INHERITING,
+     "word.compare_exchange_relaxed(now, now | waiters)",
+     "(word.store_relaxed(now | waiters), true)"),
+    ("unlocks_past_waiters", INHERITING, "queue.empty()", "true"),
+    ("waits_in_a_ring", INHERITING, "return wait_result::deadlock;",
+     "return wait_result::had;"),
+    ("change_is_not_lent", INHERITING, "thread.settle();", ";"),
+    ("death_is_not_told", INHERITING,
+     "mutex.pass_on(in, detail::lendable::died);", "mutex.pass_on(in, 0);"),
+    ("dead_owner_stays", INHERITING, "thread.ended.set(hands_over);", ";"),
     ("unpark_by_store", PARKING,
      "(void)detail::threads[thread].permit.exchange_release(1);",
      "detail::threads[thread].permit.store_release(1);"),
@@ -146,6 +184,8 @@ MUTANTS = (
      "now & waiters"),
     ("barger_clears_told", MUTEX, "if (took_or_announced()) return true;",
      "if (took_or_announced()) return told.store_relaxed(false), true;"),
+    ("last_leaves_mark", LENDING, "owner().settle(); unmark();",
+     "owner().settle();"),
     ("late_clears_told", MUTEX, "+if (word.load_relaxed() & waiters)",
      "told.store_relaxed(false);"),
 )

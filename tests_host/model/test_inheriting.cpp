@@ -35,6 +35,7 @@ TEST_CASE("inheriting_mutex: chains", "[deep]")
 {
 	counts(30392, 9660, lending({}, "nba"));
 	counts(30392, 27507, lending({}, "bna"));
+	counts(30392, 7673, lending({}, "nab"));
 	counts(185896, 133988, lending({}, "anB"));
 }
 
@@ -56,6 +57,11 @@ TEST_CASE("inheriting_mutex: a priority changes in a wait, or in a section")
 	counts(934, 595, lending({}, "aaP"));
 	counts(934, 595, lending({}, "anp"));
 	counts(2393, 1634, lending({}, "aAP"));
+}
+
+TEST_CASE("inheriting_mutex: a waiter whose priority grows is moved", "[deep]")
+{
+	counts(164762, 80306, lending({}, "aah"));
 }
 
 TEST_CASE("inheriting_mutex: who ends with it hands it over")

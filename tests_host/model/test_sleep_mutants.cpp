@@ -4,7 +4,7 @@
  * named beside it, where all is well without. Compiled with the headers that
  * sleep_mutants.py has made.
  */
-#include "sleep_worlds.hpp"
+#include "inheriting_worlds.hpp"
 
 #include <catch.hpp>
 
@@ -40,6 +40,11 @@ result over_its_bound(const options &how)
 }
 
 constexpr u64 most = 40'000;
+
+result lends(const char *roles)
+{
+	return lending({.max_executions = most}, roles);
+}
 
 const options one{.sections = {1}}, one_each{.sections = {1, 1}},
 	two_one{.sections = {2, 1}}, one_two{.sections = {1, 2}},
@@ -182,6 +187,49 @@ const mistake mistakes[] = {
 	 [] { return takes_and_brings<units>(one, "t", "b"); }},
 	{mutant::head_stays, bug::dead_object, 3,
 	 [] { return sections<unit>(one_each, "ll"); }},
+
+	/* inheriting_mutex */
+	{mutant::loan_stays_at_unlock, bug::failed_check, 3,
+	 [] { return lends("aa"); }},
+	{mutant::loan_is_all_given_back, bug::failed_check, 279,
+	 [] { return lends("nab"); }},
+	{mutant::one_loan_of_two, bug::failed_check, 279,
+	 [] { return lends("nab"); }},
+	{mutant::late_loan_stays, bug::failed_check, 33,
+	 [] { return lends("aA"); }},
+	{mutant::unmarks_then_settles, bug::failed_check, 37,
+	 [] { return lends("aA"); }},
+	{mutant::chain_of_one_link, bug::failed_check, 1166,
+	 [] { return lends("anb"); }},
+	{mutant::waiter_is_not_moved, bug::failed_check, 14894,
+	 [] { return lends("aah"); }},
+	{mutant::by_arrival, bug::failed_check, 9226,
+	 [] { return lends("aaa"); }},
+	{mutant::last_among_equals_first, bug::failed_check, 3,
+	 [] { return (among_equals(), in_turn<inheriting>(three)); }},
+	{mutant::kernel_is_not_told, bug::failed_check, 3,
+	 [] { return lends("aa"); }},
+	{mutant::late_in_the_list, bug::crash, 33, [] { return lends("aA"); }},
+	{mutant::next_without_the_list, bug::crash, 7302,
+	 [] { return lends("aaa"); }},
+	{mutant::handed_without_the_flag, bug::deadlock, 7302,
+	 [] { return lends("aaa"); }},
+	{mutant::handed_and_waits, bug::failed_check, 3,
+	 [] { return lends("aa"); }},
+	{mutant::owner_stays, bug::panic, 3, [] { return lends("aa"); }},
+	{mutant::next_is_not_woken, bug::deadlock, 3,
+	 [] { return lends("aa"); }},
+	{mutant::marks_by_store, bug::deadlock, 3, [] { return lends("aa"); }},
+	{mutant::unlocks_past_waiters, bug::failed_check, 3,
+	 [] { return lends("aa"); }},
+	{mutant::waits_in_a_ring, bug::failed_check, 1190,
+	 [] { return lends("qr"); }},
+	{mutant::change_is_not_lent, bug::failed_check, 3,
+	 [] { return lends("ap"); }},
+	{mutant::death_is_not_told, bug::failed_check, 4,
+	 [] { return lends("ea"); }},
+	{mutant::dead_owner_stays, bug::deadlock, 3,
+	 [] { return lends("ea"); }},
 };
 
 } // namespace
@@ -217,7 +265,7 @@ TEST_CASE("sleep: a client that wakes before the change is found")
 }
 
 /* The first waiter is told once more than it has to be. */
-TEST_CASE("sleep: three mutants are no mistakes")
+TEST_CASE("sleep: four mutants are no mistakes")
 {
 	for (mutant which : {mutant::tells_again, mutant::barger_clears_told,
 			     mutant::late_clears_told}) {
@@ -227,6 +275,10 @@ TEST_CASE("sleep: three mutants are no mistakes")
 		CHECK(freed<mutex_>(one_each, "Ll").ok());
 		broken = mutant::none;
 	}
+	/* The next unlock() finds nobody. */
+	broken = mutant::last_leaves_mark;
+	CHECK(lends("aA").ok());
+	broken = mutant::none;
 }
 
 } // namespace sleeping
