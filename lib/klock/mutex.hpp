@@ -39,8 +39,8 @@
  * Context:     lock(): threads, interrupts on, no spin lock held. unlock(),
  *              try_lock(): handlers, too. NMI: none. No recursion. The kernel
  *              supplies the four functions of klock/os.hpp about threads; an
- *              unpark() comes with a spin lock of klock's held. Priority
- *              inversion is not treated.
+ *              unpark() comes with a spin lock of klock's held. Threads of
+ *              several priorities: inheriting_mutex.
  * Assumes:     a compare-and-swap of one byte, or of the port's flag_word, and
  *              what the inner lock assumes
  *

@@ -6,11 +6,14 @@
  */
 #include <klock/checked_lock.hpp>
 #include <klock/condition.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
 #include <klock/mutex.hpp>
+#include <klock/print_held.hpp>
 
 #include "line.hpp"
+#include "order_kernel.hpp"
 #include "pretended_kernel.hpp"
 
 #include <fiber/fiber.hpp>
@@ -180,37 +183,42 @@ static void wake(thread &one, bool ends)
 }
 
 /*
- * A low thread holds the lock, a high one waits for it, and a middle one works:
- * returns how many steps until the high one is through.
+ * The schedule that reset Mars Pathfinder in 1997. Returns how many moments
+ * pass until the bus's thread is through.
  */
-template <typename Lock>
-static unsigned inversion(unsigned middle_works)
+template <typename Mutex>
+static unsigned moments_on_mars(unsigned of_communications)
 {
-	static Lock lock;
+	static Mutex bus;
 	kernel cpu;
-	unsigned through = 0;
+	unsigned moments = 0;
 
-	cpu.start(1, [&] {
-		lock.lock();
-		cpu.start(3, [&] {
-			lock.lock();
-			lock.unlock();
-			through = cpu.steps;
-		});
-		cpu.start(2, [&] { work(middle_works); });
+	const auto manages_bus = [&] {
+		guard held(bus);
+
+		moments = cpu.steps;
+	};
+	const auto communicates = [&] { work(of_communications); };
+	const auto gathers_weather = [&] {
+		guard held(bus);
+
+		cpu.start(3, manages_bus);
+		cpu.start(2, communicates);
 		work(3);
-		lock.unlock();
-	});
+	};
+
+	cpu.start(1, gathers_weather);
 	cpu.run();
-	REQUIRE(through != 0);
-	return through;
+	return moments;
 }
 
 TEST_CASE("inheriting_mutex: the classic inversion ends in bounded time")
 {
-	CHECK(inversion<inheriting_mutex>(0) ==
-	      inversion<inheriting_mutex>(500));
-	CHECK(inversion<mutex>(0) + 500 <= inversion<mutex>(500));
+	const auto lent = moments_on_mars<inheriting_mutex>;
+	const auto waited = moments_on_mars<mutex>;
+
+	CHECK(lent(0) == lent(500));
+	CHECK(waited(0) + 500 <= waited(500));
 }
 
 TEST_CASE("inheriting_mutex: sizes, and what zero bytes are")
@@ -533,4 +541,105 @@ TEST_CASE("inheriting_mutex: unlock() by another is named")
 	now = nullptr;
 	a.unlock();
 	CHECK(all_zero(a));
+}
+
+/* A wait lets go of it, and with it of what waiters lent. */
+TEST_CASE("inheriting_mutex: condition: a wait gives the loan back")
+{
+	static condition changed;
+	kernel cpu;
+	bool ready = false;
+	std::string order;
+
+	cpu.start(1, [&] {
+		guard held(a);
+
+		lets(cpu.start(5, [&] {
+			const guard too(a);
+
+			CHECK(cpu.all[0].runs_with == 1);
+			ready = true;
+			changed.notify_one();
+			order += "5";
+		}));
+		CHECK(current().runs_with == 5);
+		changed.wait(held, [&] { return ready; });
+		order += "1";
+	});
+	cpu.run();
+	CHECK(order == "51");
+	CHECK(all_zero(a));
+}
+
+/* The locks around it: each as a low thread has it and a high one waits. */
+template <typename Lock>
+static void lends_in(Lock &lock, wait_result ends)
+{
+	kernel cpu;
+	std::vector<wait_result> whys;
+
+	cpu.start(1, [&] {
+		guard held(lock);
+		thread &high = cpu.start(5, [&] {
+			const wait_result why = lock.lock_until(~u64{0});
+
+			whys.push_back(why);
+			if (why == wait_result::had)
+				lock.unlock();
+		});
+
+		lets(high);
+		CHECK(current().runs_with == 5);
+		if (ends == wait_result::had)
+			return;
+		wake(high, true);
+		lets(high);
+		CHECK(current().runs_with == 1);
+	});
+	cpu.run();
+	CHECK(whys == std::vector{ends});
+	CHECK_FALSE(lock.is_locked());
+	CHECK_FALSE(lock.owner_died());
+}
+
+TEST_CASE("inheriting_mutex: checked and counted, it lends and says why")
+{
+	static checked_lock<inheriting_mutex, "bus"> checked;
+	static counted_lock<inheriting_mutex, "bus"> counted;
+	static checked_lock<counted_lock<inheriting_mutex>> both;
+
+	for (wait_result ends : {wait_result::had, wait_result::killed}) {
+		lends_in(checked, ends);
+		lends_in(counted, ends);
+		lends_in(both, ends);
+	}
+}
+
+TEST_CASE("inheriting_mutex: checked: recursion, order, who holds it")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	static checked_lock<inheriting_mutex, "log"> log;
+	const new_order fresh;
+	kernel cpu;
+	std::string again, order, lines;
+
+	cpu.start(1, [&] {
+		bus.lock();
+		again = panic_of([] { bus.lock(); });
+		lets(cpu.start(5, [] {
+			const guard held(bus);
+			const guard inner(log);
+		}));
+		print_held([&](const char *line) { lines += line; });
+		bus.unlock();
+		work();
+		const guard held(log);
+
+		order = panic_of([] { bus.lock(); });
+	});
+	cpu.run();
+	has(again, "bus, CPU 0: ");
+	has(lines, " holds bus (");
+	has(lines, " sleeps on bus (");
+	has(order, "log");
 }

@@ -12,6 +12,7 @@
 #include <klock/counted_lock.hpp>
 #include <klock/irq_lock.hpp>
 #include <klock/irq_shared_lock.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/leveled.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
@@ -44,7 +45,7 @@ constexpr struct property {
 	{"nodes of cpu", 64},  {"tries", 128},		{"until", 256},
 	{"cpu until", 512},    {"serves", 1024},	{"shared", 2048},
 	{"cpu shared", 4096},  {"tries shared", 8192},	{"upgrades", 16384},
-	{"downgrades", 32768}, {"one capacity", 65536},
+	{"downgrades", 32768}, {"one capacity", 65536}, {"says why", 131072},
 };
 
 /* A bit for each property of a lock. */
@@ -60,6 +61,7 @@ constexpr unsigned properties_of()
 	try_shared_lockable<L>, upgradable_lock<L>,
 	requires(L &l) { l.downgrade(); },
 	requires { requires L::readers_contend; },
+	requires(L &l) { l.lock_until(u64{}); },
 }; // namespace
 unsigned found = 0;
 
@@ -133,8 +135,11 @@ TEST_CASE("wrappers: each property of a lock survives each wrapper")
 	survives<phase_fair_lock<u8>>();
 	survives<reader_lock<4>>();
 	survives<mutex>();
+	survives<inheriting_mutex>();
 	survives<shared_mutex>();
 	CHECK(names(properties_of<mutex>()) == "sleeps, plain, tries, until");
+	CHECK(names(properties_of<inheriting_mutex>()) ==
+	      "sleeps, plain, tries, until, says why");
 }
 
 TEST_CASE("wrappers: what is told the caller is told so inside of others")
