@@ -38,7 +38,7 @@
  *              handlers: they have no priority to lend. No recursion: a
  *              deadlock of one. klock_os_park() must not take one itself. The
  *              kernel supplies the six functions of klock/os.hpp about threads,
- *              and klock_os_panic().
+ *              klock_os_cpu_id() and klock_os_panic().
  * Assumes:     a compare-and-swap of a pointer, and what the domain's lock
  *              assumes
  *

@@ -10,8 +10,7 @@
  *	irq_depth.hpp	klock_os_irq_depth()
  *	too_long.hpp	klock_os_cpu_id(), klock_os_context()
  *	locks whose waiters sleep	the four about threads
- *	inheriting_mutex.hpp	these, the two about priorities,
- *klock_os_panic()
+ *	inheriting_mutex.hpp	these, the two about priorities, two of misuse
  *
  * They have C names so that a kernel in C can define them, too. Define them in
  * one file: a linker may take the optional ones from a library only if it takes

@@ -21,6 +21,15 @@
 
 using namespace klock;
 
+extern "C" unsigned klock_os_cpu_id(void) { return 0; }
+
+extern "C" void klock_os_panic(const char *, const void *, unsigned,
+			       const char *what)
+{
+	FAIL(what);
+	std::abort();
+}
+
 namespace {
 
 constexpr unsigned threads = 8, rounds = 500;
@@ -85,6 +94,8 @@ TEST_CASE("sleep: what is brought is taken, and nobody stays behind")
 		by_all(threads + (one.bring ? bring : 0), [&](unsigned i) {
 			selftest::xorshift dice(i + 1);
 
+			priority_changed(klock::host::lending, i % 3);
+
 			for (u32 n = 0; i < threads && n < rounds; n++) {
 				watchdog::step();
 				one.turn(dice, i);
@@ -102,6 +113,7 @@ TEST_CASE("sleep: what is brought is taken, and nobody stays behind")
 	for (const row &one : rows)
 		passes(one);
 	passes(fifo);
+	passes(lends);
 }
 
 TEST_CASE("sleep: freed by the last who holds it")

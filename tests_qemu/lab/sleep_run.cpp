@@ -30,7 +30,7 @@ using klock::atomic;
 using sleepers::here, sleepers::row;
 constinit const row *running = nullptr;
 
-/* -- The four functions -- */
+/* -- The functions about threads -- */
 
 constexpr klock::u8 wake_vector = 0x43;
 constexpr u64 never = ~u64{0};
@@ -48,6 +48,7 @@ struct alignas(klock::cache_line) cpu_thread {
 	atomic<u32> woken[(most_cpus + 31) / 32];
 };
 constinit cpu_thread threads[most_cpus];
+constinit klock::inheriting_thread lenders[most_cpus];
 constinit atomic<bool> slept; /* somebody has */
 
 /*
@@ -95,6 +96,14 @@ bool park_until(u64 deadline)
 extern "C" {
 
 klock::usize klock_os_thread(void) { return boot::this_cpu(); }
+
+klock::inheriting_thread *klock_os_inheriting_thread(void)
+{
+	return &lab::lenders[boot::this_cpu()];
+}
+
+/* No thread waits for a CPU. */
+void klock_os_run_with_priority(klock::inheriting_thread *, unsigned) {}
 
 void klock_os_park(void) { (void)lab::park_until(lab::never); }
 
@@ -148,6 +157,9 @@ void reset_threads()
 		t.permit.store_relaxed(0);
 		t.given = t.taken = t.sleeps = 0;
 	}
+	/* Each CPU has a priority, one of four. */
+	for (unsigned i = 0; i < most_cpus; i++)
+		klock::priority_changed(lenders[i], i % 4);
 	slept.store_relaxed(false);
 	give_up = false;
 }
@@ -239,7 +251,8 @@ void handle(unsigned cpu)
 /* One more than is counted: an update that nobody makes, or a unit. */
 void miscount()
 {
-	if (running->ends_wrong == sleepers::sections_fault)
+	if (running->ends_wrong == sleepers::sections_fault ||
+	    running->ends_wrong == sleepers::loans_fault)
 		here.brought.fetch_add_relaxed(1);
 	else if (running->ends_wrong == sleepers::semaphore_fault)
 		sleepers::the_semaphore.release();
@@ -274,6 +287,17 @@ void take_turns(unsigned cpu, void *seed)
 	}
 	end_faults(cpu);
 	sleepers::wake_all(); /* no handler does any more */
+}
+
+constexpr unsigned count_rows = sizeof(sleepers::rows) / sizeof(row);
+
+/* After the rows comes the one that lends; null: it was the last. */
+const row *row_after(const row *one)
+{
+	if (one == &sleepers::lends)
+		return nullptr;
+	return one == sleepers::rows + count_rows - 1 ? &sleepers::lends
+						      : one + 1;
 }
 
 /* Null: nothing wrong. */
@@ -491,10 +515,7 @@ int run_sleep(const options &o)
 	constexpr unsigned others = 7;
 
 	spins = asks_for(seeded::nobody_sleeps);
-	begin_report(
-		o, o.counts * static_cast<unsigned>(sizeof(sleepers::rows) /
-						    sizeof(sleepers::rows[0])) +
-			   others);
+	begin_report(o, o.counts * (count_rows + 1) + others);
 	boot::set_interrupt_handler(wake_vector,
 				    [](boot::interrupt_frame &) {});
 	if (boot::cpu_count() < players) {
@@ -506,10 +527,11 @@ int run_sleep(const options &o)
 		print_verdict(o, "parking", wrong);
 	}
 	for (u32 i = 0; i < o.counts; i++)
-		for (const row &one : sleepers::rows) {
-			say_running(o, one.name);
-			print_row(o, one, o.cpus[i],
-				  run_row(one, o, o.cpus[i], stuck::is_a_bug));
+		for (const row *one = sleepers::rows; one;
+		     one = row_after(one)) {
+			say_running(o, one->name);
+			print_row(o, *one, o.cpus[i],
+				  run_row(*one, o, o.cpus[i], stuck::is_a_bug));
 		}
 	find_mistakes(o);
 	measure_wakes(o);

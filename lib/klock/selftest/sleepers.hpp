@@ -15,6 +15,7 @@
 #include <klock/condition.hpp>
 #include <klock/cpu.hpp>
 #include <klock/guard.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/mutex.hpp>
 #include <klock/selftest/parts.hpp>
@@ -41,6 +42,7 @@ struct shared_state {
 	atomic<u32> brought; /* units, or sections that write, so far */
 	atomic<u32> stock;   /* units that nobody has taken */
 	atomic<u32> wrong;
+	atomic<u32> loans_left;	     /* kept by who released all */
 	u32 rounds = 0, threads = 0; /* rounds of each */
 	/* The first section lasts until it is true; null: no longer. */
 	bool (*somebody_sleeps)() = nullptr;
@@ -55,6 +57,7 @@ struct shared_state {
 		brought.store_relaxed(0);
 		stock.store_relaxed(0);
 		wrong.store_relaxed(0);
+		loans_left.store_relaxed(0);
 		data.reset();
 		taken.set(0);
 	}
@@ -83,6 +86,7 @@ inline constinit shared_state here{};
 inline constinit mutex the_mutex;
 inline constinit patient_mutex<0> the_fifo_mutex;
 inline constinit preemptable_ticket_lock<u8> the_spin_lock;
+inline constinit inheriting_mutex the_inheriting_mutex;
 inline constinit shared_mutex the_shared_mutex;
 inline constinit semaphore the_semaphore;
 inline constinit wait_queue the_queue;
@@ -143,6 +147,25 @@ inline const char *sections_fault()
 	return here.data.lost(here.brought.load_relaxed())
 		       ? "an update made under the lock was lost"
 		       : nullptr;
+}
+
+/* A thread that holds nothing runs with its own priority. */
+inline void use_inheriting_mutex(xorshift &dice, unsigned)
+{
+	const inheriting_thread &me = *klock_os_inheriting_thread();
+
+	take_and_visit(dice, the_inheriting_mutex);
+	the_inheriting_mutex.unlock();
+	const detail::inner_section domain(inheritance::lock);
+
+	here.loans_left.fetch_add_relaxed(me.lent.get() != me.base.get());
+}
+
+inline const char *loans_fault()
+{
+	return here.loans_left.load_relaxed()
+		       ? "a loan stayed when the mutex was released"
+		       : sections_fault();
 }
 
 inline void use_semaphore(xorshift &dice, unsigned)
@@ -311,6 +334,9 @@ inline constexpr row rows[] = {
 /* A mutex that is handed over each time: slow if many CPUs take turns. */
 inline constexpr row fifo = {"patient_mutex<0>", use_mutex<the_fifo_mutex>,
 			     nullptr, sections_fault};
+/* For kernels that have the functions of priorities. */
+inline constexpr row lends = {"inheriting_mutex", use_inheriting_mutex, nullptr,
+			      loans_fault};
 inline constexpr row mistakes[] = {
 	{"looks_outside", look_outside, wake_queue, nullptr},
 	{"wakes_too_early", wait_for_one, wake_too_early, nullptr},

@@ -44,13 +44,14 @@ constexpr u64 tick_ns = 2'000'000;
 
 enum class state : u8 { unused, runnable, running, sleeping };
 
-struct thread {
+struct thread : klock::inheriting_thread {
 	usize stack_pointer = 0; /* while it does not run */
 	usize preempted_at = 0;
 	thread *next = nullptr; /* in the run queue */
 	state now = state::unused;
 	bool permit = false;
-	bool urgent = false; /* first in the run queue, and preempts */
+	bool urgent = false; /* first in the run queue, and preempts: of
+			      * priority 1, its own or lent */
 	u64 deadline = 0;    /* while it sleeps; ~0: none */
 	void (*body)(void *) = nullptr;
 	void *of = nullptr;
@@ -99,6 +100,19 @@ void make_runnable(thread &one)
 		last_runnable = &one;
 	if (idle_cpus)
 		boot::send_ipi_to_others(wake_vector);
+}
+
+/* A runnable one becomes urgent, or is it no more. */
+void move_in_queue(thread &one)
+{
+	thread *before = nullptr;
+
+	for (thread *at = first_runnable; at != &one; at = at->next)
+		before = at;
+	(before ? before->next : first_runnable) = one.next;
+	if (last_runnable == &one)
+		last_runnable = before;
+	make_runnable(one);
 }
 
 /* Saves what a function keeps, on the old stack; goes on where the new one
@@ -213,7 +227,7 @@ extern "C" void begin_thread()
 	switch_away();
 }
 
-thread &start(void (*body)(void *), void *of, bool urgent)
+thread &start_new(void (*body)(void *), void *of, bool urgent)
 {
 	const klock::irq_guard held(scheduler_lock);
 	thread *one = threads;
@@ -232,6 +246,14 @@ thread &start(void (*body)(void *), void *of, bool urgent)
 	alive++;
 	make_runnable(*one);
 	return *one;
+}
+
+thread &start(void (*body)(void *), void *of, bool urgent)
+{
+	thread &one = start_new(body, of, urgent);
+
+	klock::priority_changed(one, urgent);
+	return one;
 }
 
 void start_thread(void (*body)(void *), void *of) { start(body, of, false); }
@@ -259,6 +281,21 @@ bool park_until(u64 deadline)
 extern "C" {
 
 usize klock_os_thread(void) { return reinterpret_cast<usize>(&current()); }
+
+klock::inheriting_thread *klock_os_inheriting_thread(void)
+{
+	return &current();
+}
+
+void klock_os_run_with_priority(klock::inheriting_thread *who, unsigned to)
+{
+	thread &one = static_cast<thread &>(*who);
+	const klock::irq_guard held(scheduler_lock);
+
+	one.urgent = to != 0;
+	if (one.now == state::runnable)
+		move_in_queue(one);
+}
 
 void klock_os_park(void) { (void)park_until(~u64{0}); }
 
@@ -502,6 +539,38 @@ const char *test_urgent_wakes()
 			      "it had woken";
 }
 
+/* -- A thread is urgent while an urgent one waits for what it holds -- */
+
+void take_and_release(void *)
+{
+	const klock::guard held(sleepers::the_inheriting_mutex);
+}
+
+void hold_and_look(void *was_lent)
+{
+	auto &lock = sleepers::the_inheriting_mutex;
+
+	lock.lock();
+	thread &urgent = start(take_and_release, nullptr, true);
+
+	while (!is_asleep(urgent))
+		give_way();
+	const bool is_lent = current().urgent;
+
+	lock.unlock();
+	*static_cast<bool *>(was_lent) = is_lent && !current().urgent;
+}
+
+const char *test_lending()
+{
+	bool was_lent = false;
+
+	start_thread(hold_and_look, &was_lent);
+	boot::run_on_cpus(1, schedule, nullptr);
+	return was_lent ? nullptr
+			: "a priority was not lent, or not given back";
+}
+
 /* -- klock's own test of this kernel's functions -- */
 
 constinit klock::selftest::parking_test parking{};
@@ -541,10 +610,14 @@ int payload_main()
 			wrong = run_row(one);
 	if (!wrong)
 		wrong = run_row(by_channel);
+	if (!wrong)
+		wrong = run_row(sleepers::lends);
 	if (!wrong && !preemptions.load_relaxed())
 		wrong = "nobody was preempted";
 	if (!wrong)
 		wrong = test_urgent_wakes();
+	if (!wrong)
+		wrong = test_lending();
 	boot::print("%u switches, %u preemptions\n%s%s\n", switches,
 		    preemptions.load_relaxed(), wrong ? "FAIL: " : "PASS",
 		    wrong ? wrong : "");
