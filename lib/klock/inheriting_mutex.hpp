@@ -270,8 +270,7 @@ struct inheriting_mutex_in : private detail::lendable {
 		if (!node.is_queued())
 			return wait_result::had;
 		leave(node);
-		return cycles() < *until ? wait_result::killed
-					 : wait_result::deadline;
+		return why_ended(false, *until);
 	}
 
 	/* True: it was free, or its owner has ended, and is taken. False: its

@@ -382,6 +382,25 @@ TEST_CASE("sleep: try_lock_until asks a lock with a deadline of its own")
 			[&] { CHECK(klock::try_lock_for(m, 1)); }) == 1);
 }
 
+/* klock_os_park_until() returns false: at the deadline, or before it. */
+TEST_CASE("sleep: why a wait ended")
+{
+	constexpr u64 never = ~u64{0};
+	mutex m;
+	semaphore none;
+	completion done;
+
+	CHECK(why_ended(m.try_lock_until(0), 0) == wait_result::had);
+	CHECK(why_ended(m.try_lock_until(0), 0) == wait_result::deadline);
+	CHECK(why_ended(done.wait_until(0), 0) == wait_result::deadline);
+	too_late = true;
+	CHECK(why_ended(m.try_lock_until(never), never) == wait_result::killed);
+	CHECK(why_ended(none.try_acquire_until(never), never) ==
+	      wait_result::killed);
+	too_late = false;
+	m.unlock();
+}
+
 TEST_CASE("sleep: wait_queue: who is woken looks, and may sleep again")
 {
 	static wait_queue q;

@@ -72,6 +72,22 @@ struct __attribute__((may_alias)) klock_sleeper {
 
 KLOCK_SLEEPING(KLOCK_DECLARE_KIND, )
 
+enum klock_wait_result {
+	klock_wait_had,
+	klock_wait_deadline,
+	klock_wait_killed
+};
+
+/* Why a wait by a deadline ended, from what it returned; asked at once. */
+static inline enum klock_wait_result
+klock_why_ended(int had, unsigned long long deadline)
+{
+	if (had)
+		return klock_wait_had;
+	return klock_cycles() < deadline ? klock_wait_killed
+					 : klock_wait_deadline;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,12 +39,31 @@
 
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
 #include <klock/detail/unparked.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * Why a wait by a deadline ended, from what the wait returned. Asked at once: a
+ * kill that is asked for after the deadline is taken for that.
+ *
+ *	klock::why_ended(files.try_lock_until(deadline), deadline)
+ */
+inline wait_result why_ended(bool had, u64 deadline)
+{
+	if (had)
+		return wait_result::had;
+	return cycles() < deadline ? wait_result::killed
+				   : wait_result::deadline;
+}
+
+} // namespace klock
 
 namespace klock::detail {
 

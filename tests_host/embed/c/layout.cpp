@@ -187,6 +187,9 @@ static_assert(is_known_behind<klock_checked_wait_queue>());
 
 static_assert(AT(klock_mutex, klock_word) == AT(mutex, word));
 static_assert(AT(klock_mutex, klock_queue) == AT(mutex, queue));
+static_assert(klock_wait_had == static_cast<int>(wait_result::had));
+static_assert(klock_wait_deadline == static_cast<int>(wait_result::deadline));
+static_assert(klock_wait_killed == static_cast<int>(wait_result::killed));
 static_assert(AT(klock_shared_mutex, klock_word) == AT(shared_mutex, word));
 static_assert(AT(klock_shared_mutex, klock_queue) == AT(shared_mutex, queue));
 static_assert(AT(klock_semaphore, klock_word) == AT(semaphore, word));

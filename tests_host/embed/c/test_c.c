@@ -511,6 +511,11 @@ static void held_by_another(void)
 	expect(klock_is_locked(&files) && !klock_is_contended(&files), "held");
 	expect(klock_is_locked(&names) && !klock_is_contended(&names), "held");
 	self = 1;
+	expect(klock_why_ended(klock_try_lock_until(&files, 0), 0) ==
+			       klock_wait_deadline &&
+		       klock_why_ended(0, ~0ull) == klock_wait_killed &&
+		       klock_why_ended(1, 0) == klock_wait_had,
+	       "a wait ended for another reason");
 	expect(!klock_try_lock(&files) && !klock_try_lock_until(&files, 0) &&
 		       !klock_try_lock_for(&files, soon),
 	       "a held mutex is not had");
