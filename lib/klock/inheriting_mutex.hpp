@@ -24,7 +24,7 @@
  *              a context switch once threads queue, and all mutexes of a domain
  *              queue under one lock.
  * Size:        24 bytes, on 32 bits 12; a waiter: 48 or 24 on its stack; a
- *              thread: 32 or 20           Checked: unit/inheriting_mutex: sizes
+ *              thread: 40 or 24           Checked: unit/inheriting_mutex: sizes
  * Zero bytes:  free; a thread's: of priority 0
  *                                       Checked: unit/inheriting_mutex: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
@@ -50,16 +50,16 @@
  *	owner + waiters --the last gives up--> owner
  *	owner that ended --lock, or its thread_ends()--> the next + died
  *
- * While nobody holds the domain, each thread's priority is the greatest
- * of its own and of those of all who wait for what it holds: a thread keeps a
- * list of such mutexes. Who waits, gives up, unlocks, or changes its priority
- * puts right the owner of that mutex (settle()), and along what that one waits
- * for, until nothing changes. Who gets the mutex needs nothing: it was the
- * first of the queue, so nobody who is left is higher.
+ * While nobody holds the domain, each thread's priority is the greatest of its
+ * own and of those of all who wait for what it holds: a thread keeps a list of
+ * such mutexes. Who waits, gives up, unlocks, or changes its priority settles
+ * the owner of that mutex, and along what that one waits for, until nothing
+ * changes. Who gets the mutex needs nothing: it was the first of the queue, so
+ * nobody who is left is higher.
  *
- * A swap by the owner or by who arrives fails once the flag
- * is set, or it comes before the flag: then who sets it finds the mutex free,
- * and takes it. So a waiter's owner is stable while the domain is held.
+ * A swap by the owner or by who arrives fails once the flag is set, or it comes
+ * before the flag: then who sets it finds the mutex free, and takes it. So a
+ * waiter's owner is stable while the domain is held. The flag is cleared last.
  *
  * Ordering:
  *	O1  lock           word.compare_exchange_acquire  pairs with O4, O5
@@ -71,8 +71,10 @@
  *
  *	All else is under the domain's lock, which orders it: a hand-over, too.
  *
- * The domain's lock is held, with interrupts off, for at most max_chain moves
- * in a queue, each as long as that queue.
+ * The domain's lock is held, with interrupts off, for at most max_chain steps
+ * along a chain. A step looks at the wanted mutexes of one thread, and moves it
+ * in one queue. A thread that begins to wait, and for which others wait, first
+ * looks at all of these.
  *
  * Cost:        uncontended: 2 RMW, 1 line, and two calls of
  *              klock_os_inheriting_thread(), which a kernel may define inline
@@ -91,7 +93,7 @@ namespace klock {
 
 /*
  * The threads and mutexes that one spin lock protects. A kernel may have others
- * by types like this. No thread may use mutexes of two.
+ * by types like this. A thread uses mutexes of one: the other is a panic.
  */
 struct inheritance {
 	static constexpr u32 max_chain = 64;
@@ -252,10 +254,12 @@ struct inheriting_mutex_in : private detail::lendable {
 		inheriting_thread &thread = *klock_os_inheriting_thread();
 		section in(Domain::lock);
 
+		check_domain(thread);
 		if (thread.waits.get())
 			misused("a wait inside of klock_os_park()");
 		if (took_or_marked(thread))
 			return wait_result::had;
+		check_domain(owner());
 		const wait_result why = why_not(thread);
 
 		if (why != wait_result::had) {
@@ -359,10 +363,22 @@ struct inheriting_mutex_in : private detail::lendable {
 
 		if ((word.load_relaxed() & ~(waiters | died)) != me())
 			misused("unlock by a thread that does not hold it");
+		check_domain(*klock_os_inheriting_thread());
 		if (queue.empty())
 			word.store_release(0); /* O5 */
 		else
 			pass_on(in, 0);
+	}
+
+	/* All who are right have the lock that a thread notes. */
+	void check_domain(inheriting_thread &thread) const
+	{
+		const void *const its = thread.domain.get();
+
+		if (!its)
+			thread.domain.set(&Domain::lock);
+		else if (its != &Domain::lock)
+			misused("the thread has used those of another domain");
 	}
 
 	[[noreturn]] void misused(const char *what) const

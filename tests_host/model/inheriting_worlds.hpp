@@ -90,6 +90,7 @@ inline void set_priorities(unsigned first, unsigned step)
 	for (unsigned i = 0; i < 4; i++) {
 		threads[i].base.set(first + i * step);
 		threads[i].lent.set(first + i * step);
+		threads[i].domain.set(nullptr);
 		runs_with[i].set(first + i * step);
 	}
 }
@@ -180,6 +181,7 @@ struct two_mutexes {
 inline result lending(options how, const char *roles)
 {
 	how.sections.assign(std::strlen(roles), 1);
+	set_priorities(1, 1);
 	two_mutexes::one_ends = std::strchr(roles, 'e');
 	return run<two_mutexes>(
 		how,

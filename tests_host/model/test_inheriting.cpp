@@ -105,8 +105,10 @@ TEST_CASE("inheriting_mutex: freed by the next who holds it")
 /* The lock that is shipped as the domain's. */
 TEST_CASE("inheriting_mutex: the domain's lock, preemptable tickets")
 {
+	set_priorities(1, 1);
 	counts(74, 24, sections<inheriting_mutex>(one_each, "ll"));
 	counts(2531, 1578, freed<inheriting_mutex>(one_each, "Ll"));
+	set_priorities(1, 1);
 }
 
 TEST_CASE("inheriting_mutex: cost without a contender")

@@ -224,7 +224,7 @@ TEST_CASE("inheriting_mutex: the classic inversion ends in bounded time")
 TEST_CASE("inheriting_mutex: sizes, and what zero bytes are")
 {
 	static_assert(sizeof(inheriting_mutex) == 3 * sizeof(void *));
-	static_assert(sizeof(inheriting_thread) == 8 + 3 * sizeof(void *));
+	static_assert(sizeof(inheriting_thread) == 8 + 4 * sizeof(void *));
 	static_assert(sizeof(klock::detail::lender) == 6 * sizeof(void *));
 
 	static constinit inheriting_mutex m;
@@ -526,6 +526,23 @@ TEST_CASE("inheriting_mutex: a chain that is too deep is refused")
 	cpu.run();
 	CHECK(ended == "t3hhhhhhhh");
 	CHECK(all_zero(all));
+}
+
+TEST_CASE("inheriting_mutex: a thread of another domain is named")
+{
+	static inheriting_mutex_in<short_chains> other;
+	const auto takes = [] { other.lock(); };
+	std::string said[3];
+
+	/* Thread 0 is waited for in the usual domain, thread 1 waits there. */
+	chain([&](chain &cpu) {
+		takes();
+		lets(cpu.start(1, [&] { said[0] = panic_of(takes); }));
+		said[1] = panic_of(takes);
+		said[2] = panic_of([] { other.unlock(); });
+	});
+	for (const std::string &one : said)
+		has(one, "another domain");
 }
 
 TEST_CASE("inheriting_mutex: unlock() by another is named")

@@ -165,6 +165,9 @@ struct inheriting_thread {
 	plain<detail::lender *> waits;
 	/* the mutexes that it holds and others wait for */
 	plain<detail::lendable *> wanted;
+	/* the lock of its domain; null: it has not waited, nor was waited for
+	 */
+	plain<const void *> domain;
 	/* thread_ends() was called, what it holds is free for the next */
 	plain<bool> ended;
 
