@@ -109,7 +109,7 @@ const mistake mistakes[] = {
 	 [] { return freed<unit>(one_each, "Ll"); }},
 	{mutant::released_under_inner, bug::dead_object, 70,
 	 [] { return freed<mutex_>(one_each, "Ll"); }},
-	{mutant::last_leaves_waiters, bug::none, 3,
+	{mutant::last_leaves_waiters, bug::none, 9,
 	 [] { return sections<mutex_>(one_each, "Ll"); }},
 	{mutant::told_taker_forgets, bug::deadlock, 11915,
 	 [] { return sections<mutex_>(three, "lll"); }},
