@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: MIT
+"""Carries object code out, one CPU by itself, along all its paths.
+
+What a load from shared memory yields is a fresh unknown; a branch on it is
+two paths, each with its condition. Which of them fit together, and in which
+order, is for formula.py to say. Calls are followed. The stack is the CPU's own.
+An instruction that is not known ends all: nothing is passed over.
+
+Loops. A round that ends where it began has either stored nothing, as a failing
+look of a wait and a failing exclusive store, and is left out: an execution
+without these loads is one of the machine's, too, as loads only constrain it.
+That holds if the next round finds all as this one did. So each register that
+the round has changed must be written before it is read again (_check_cuts);
+where it is not, as with a count of spin iterations, the loop is carried out
+`depth` times, as is a loop that stores, and the verdict has that depth.
+
+A path that ends in a round left out is kept, too: a CPU that looks for ever, if
+what it looked at is the newest there will be (formula.py, "hangs").
+"""
+
+import copy
+from typing import NamedTuple
+
+from solver import z3
+
+from events import Event, Path, Value
+
+WIDTH = 64
+STACK = 0x7fff0000       # where the stack pointer begins
+STACK_SIZE = 0x1000
+RETURN = 0x7eee0000      # the return address of the code under test
+
+
+class Unknown(Exception):
+    """Object code that this interpreter cannot carry out."""
+
+
+def constant(number, width=WIDTH):
+    return z3.BitVecVal(number, width)
+
+
+def low(term, bits):
+    """The lowest bits of it, as a term of that width."""
+    if bits == term.size():
+        return term
+    return z3.Extract(bits - 1, 0, term)
+
+
+def zero_extended(term, width=WIDTH):
+    return z3.ZeroExt(width - term.size(), term) if term.size() < width else term
+
+
+def sign_extended(term, width=WIDTH):
+    return z3.SignExt(width - term.size(), term) if term.size() < width else term
+
+
+def known(number):
+    return Value(constant(number))
+
+
+class Visit(NamedTuple):
+    """How a path found things when it was at an instruction before."""
+    cells: dict
+    items: int
+    failures: int
+    rounds: int
+
+
+class Cut(NamedTuple):
+    place: tuple       # the instruction and the calls that lead to it
+    changed: frozenset # registers that the round has left different
+    trace: tuple
+    stored: bool
+
+
+class State:
+    """A CPU on its way. All that it holds is replaced, never changed, so that a
+    copy is a fork."""
+
+    def __init__(self, cpu):
+        self.cpu = cpu
+        self.cells = {}         # registers, and ("stack", address): bytes
+        self.items = ()
+        self.conditions = ()
+        self.control = frozenset()
+        self.context = frozenset()
+        self.marked = None      # the load exclusive that a store may pair with
+        self.failures = 0       # exclusive stores that failed
+        self.pc = 0
+        self.calls = ()
+        self.visits = {}
+        self.trace = ()         # (kind, what, trace before)
+        self.fresh = 0
+
+    def note(self, kind, what):
+        self.trace = (kind, what, self.trace)
+
+    def read(self, name):
+        self.note("read", name)
+        if name not in self.cells:
+            unknown = z3.BitVec(f"{self.cpu}_{name}", WIDTH)
+            self.cells = {**self.cells, name: Value(unknown)}
+        return self.cells[name]
+
+    def write(self, name, term, sources=frozenset()):
+        self.note("write", name)
+        value = Value(z3.simplify(term), sources)
+        self.cells = {**self.cells, name: value}
+
+    def branches_on(self, sources):
+        self.control = self.control | sources
+
+    def add(self, item):
+        self.items = self.items + (item,)
+
+    def path(self, looks=()):
+        registers = {name: value for name, value in self.cells.items()
+                     if isinstance(name, str)}
+        return Path(self.items, self.conditions, registers, looks)
+
+
+class Interpreter:
+    """The part that all machines share. A machine adds `execute`, which yields
+    the states after an instruction."""
+
+    stack_pointer = None
+    arguments = ()      # the registers that arguments are passed in
+    preserved = ()      # those that a caller may read after a return
+
+    def __init__(self, code, cpu=0, depth=1, places=()):
+        self.code = code
+        self.cpu = cpu
+        self.depth = depth
+        self.places = places  # what a pointer that is loaded may be
+        self.counted = set()  # loops that carry something from round to round
+        self.cuts = []
+        self.stuck = []
+        self.alive = {}
+        self.counter = 0
+        self.deepest = set()  # loops that were cut at `depth`
+
+    # -- All paths -----------------------------------------------------------
+
+    def paths(self, sections):
+        """Returns (paths to the end, paths into a wait). sections: (function,
+        arguments), one after the other."""
+        while True:
+            self.cuts, self.stuck, self.alive = [], [], {}
+            self.deepest = set()
+            self.counter = 0
+            states = [State(self.cpu)]
+            for function, arguments in sections:
+                states = [end for state in states
+                          for end in self._section(state, function, arguments)]
+            wrong = self._check_cuts(states)
+            if not wrong:
+                return [state.path() for state in states], self.stuck
+            self.counted |= wrong
+
+    def _section(self, state, function, arguments):
+        if function not in self.code.functions:
+            raise Unknown(f"function {function}")
+        state = copy.copy(state)
+        state.pc = self.code.functions[function]
+        state.visits = {}
+        state.calls = ()
+        for name, number in zip(self.arguments, arguments):
+            state.write(name, constant(number))
+        self.enter(state)
+        work, done = [state], []
+        while work:
+            state = work.pop()
+            if state.pc == RETURN:
+                done.append(state)
+                continue
+            if not self._goes_on(state):
+                continue
+            instruction = self.code.at.get(state.pc)
+            if instruction is None:
+                raise Unknown(f"no code at {state.pc:x}")
+            work += self.execute(state, instruction)
+        return done
+
+    def _goes_on(self, state):
+        """Notes where a path is. False if it has been there, and a round more
+        is not for this run."""
+        place = state.pc, state.calls
+        last = state.visits.get(place)
+        state.note("at", place)
+        if last:
+            round_of = [item for item in state.items[last.items:]
+                        if isinstance(item, Event)]
+            stored = any(event.stores for event in round_of)
+            counted = place in self.counted or stored
+            if last.rounds >= (self.depth if counted else 1):
+                changed = _changed(last.cells, state.cells)
+                self.cuts.append(Cut(place, changed, state.trace, stored))
+                if counted:
+                    self.deepest.add(state.pc)
+                looks = tuple(e for e in round_of if e.loads)
+                ends_itself = place in self.counted and not stored
+                if (looks and not ends_itself and
+                        state.failures == last.failures):
+                    self.stuck.append(state.path(looks))
+                return False
+        rounds = last.rounds + 1 if last else 1
+        visit = Visit(state.cells, len(state.items), state.failures, rounds)
+        state.visits = {**state.visits, place: visit}
+        return True
+
+    def _check_cuts(self, ends):
+        """The loops whose rounds may not be left out, of those that were: what
+        a round has changed is read by the next."""
+        preserved = frozenset(self.preserved)
+        traces = [(end.trace, preserved) for end in ends]
+        for trace, live in traces:
+            self._note_alive(trace, live)
+        grows = True
+        while grows:
+            grows = False
+            for cut in self.cuts:
+                live = self.alive.get(cut.place, frozenset())
+                grows |= self._note_alive(cut.trace, live)
+        return {cut.place for cut in self.cuts
+                if cut.place not in self.counted and not cut.stored and
+                cut.changed & self.alive.get(cut.place, frozenset())}
+
+    def _note_alive(self, trace, live):
+        """Follows a path backwards: what is read later and not written before."""
+        grows = False
+        while trace:
+            kind, what, trace = trace
+            if kind == "read":
+                live = live | {what}
+            elif kind == "write":
+                live = live - {what}
+            else:
+                before = self.alive.get(what, frozenset())
+                if not live <= before:
+                    self.alive[what] = before | live
+                    grows = True
+        return grows
+
+    # -- What instructions are made of ---------------------------------------
+
+    def enter(self, state):
+        """Sets the return address and the stack pointer."""
+        raise NotImplementedError
+
+    def execute(self, state, instruction):
+        raise NotImplementedError
+
+    def possible(self, conditions):
+        solver = z3.Solver()
+        solver.add(*conditions)
+        return solver.check() == z3.sat
+
+    def fork(self, state, condition, sources, yes, no):
+        """Two states behind a branch: at yes if the condition holds."""
+        condition = z3.simplify(condition)
+        for taken, target in ((condition, yes),
+                              (z3.simplify(z3.Not(condition)), no)):
+            if z3.is_false(taken):
+                continue
+            other = copy.copy(state)
+            other.branches_on(sources)
+            other.pc = target
+            if not z3.is_true(taken):
+                other.conditions = state.conditions + (taken,)
+                if not self.possible(other.conditions):
+                    continue
+            yield other
+
+    def located(self, state, address):
+        """(state, address) for each address that it can be."""
+        term = z3.simplify(address.term)
+        if z3.is_bv_value(term):
+            yield state, term.as_long()
+            return
+        for place in self.places:
+            other = copy.copy(state)
+            other.conditions = state.conditions + (term == constant(place),)
+            if self.possible(other.conditions):
+                yield other, place
+
+    def event(self, state, address, size, at, instruction):
+        event = Event(self.cpu, at, size, str(instruction))
+        if at % size:
+            raise Unknown(f"{instruction}: not aligned")
+        event.address_from = address.sources
+        event.control_from = state.control
+        event.context_from = state.context
+        state.add(event)
+        return event
+
+    def unknown_value(self, size):
+        self.counter += 1
+        return z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
+
+    def load(self, state, address, size, instruction, **marks):
+        """(state, Value of size bytes) of a load. marks: attributes of Event."""
+        for other, at in self.located(copy.copy(state), address):
+            if _is_stack(at):
+                yield other, load_stack(other, at, size)
+                continue
+            event = self.event(other, address, size, at, instruction)
+            event.loaded = self.unknown_value(size)
+            vars(event).update(marks)
+            if event.marks:
+                other.marked = event
+            yield other, Value(event.loaded, frozenset([event]))
+
+    def store(self, state, address, value, size, instruction, **marks):
+        """States after a store of the lowest bytes of a value."""
+        for other, at in self.located(copy.copy(state), address):
+            if _is_stack(at):
+                store_stack(other, at, value, size)
+                yield other
+                continue
+            event = self.event(other, address, size, at, instruction)
+            event.stored = z3.simplify(low(value.term, 8 * size))
+            event.data_from = value.sources
+            vars(event).update(marks)
+            yield other
+
+    def update(self, state, address, size, new, sources, instruction, **marks):
+        """(state, old Value) of a read-modify-write that is one event. new: a
+        function of the old term."""
+        for other, at in self.located(copy.copy(state), address):
+            if _is_stack(at):
+                raise Unknown(f"{instruction}: atomic on the stack")
+            event = self.event(other, address, size, at, instruction)
+            event.loaded = self.unknown_value(size)
+            event.stored = z3.simplify(new(event.loaded))
+            event.data_from = sources
+            vars(event).update(marks)
+            yield other, Value(event.loaded, frozenset([event]))
+
+
+def _changed(before, after):
+    """The names of the cells that are not as they were."""
+    return frozenset(
+        name for name, value in after.items()
+        if name not in before or not before[name].term.eq(value.term))
+
+
+# -- The stack, byte by byte ---------------------------------------------------
+
+def _is_stack(at):
+    return STACK - STACK_SIZE <= at < STACK + STACK_SIZE
+
+
+def load_stack(state, at, size):
+    parts = []
+    for byte in range(at, at + size):
+        if ("stack", byte) not in state.cells:
+            raise Unknown(f"stack read before it is written: {byte:x}")
+        parts.append(state.read(("stack", byte)))
+    sources = frozenset().union(*(part.sources for part in parts))
+    terms = [part.term for part in reversed(parts)]
+    whole = z3.Concat(*terms) if size > 1 else terms[0]
+    return Value(z3.simplify(whole), sources)
+
+
+def store_stack(state, at, value, size):
+    for k in range(size):
+        byte = z3.Extract(8 * k + 7, 8 * k, value.term)
+        state.write(("stack", at + k), byte, value.sources)

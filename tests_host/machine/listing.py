@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Object code: compiled or assembled, linked, and read by objdump."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "toolchain"), str(ROOT / "tests_host/codegen")]
+import objects
+from objects import Failed, Skip, call, tool
+
+
+class Instruction(NamedTuple):
+    address: int
+    name: str      # "ldaxrb", "lock xadd"
+    operands: str  # "w3, [x2]"
+    after: int     # the address of the next one
+
+    def __str__(self):
+        return f"{self.address:x} {self.name} {self.operands}".strip()
+
+
+class Binutils(NamedTuple):
+    """The GNU binutils of a machine."""
+    prefix: str
+    assembler: list
+    objdump: list
+
+    def missing(self):
+        for tool in ("as", "ld", "objdump"):
+            if not shutil.which(self.prefix + tool):
+                raise Skip(f"{self.prefix}{tool} not found: toolchain/setup")
+
+
+BINUTILS = {
+    "x86": Binutils("x86_64-linux-gnu-", ["--64", "-msyntax=intel",
+                                          "-mnaked-reg"], ["-M", "intel"]),
+    "aarch64": Binutils("aarch64-linux-gnu-", ["-march=armv8.5-a"], []),
+    "riscv": Binutils("riscv64-linux-gnu-",
+                      ["-march=rv64imac_zicsr_zifencei", "-mno-relax"], []),
+}
+
+_LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
+_LINE = re.compile(r"^ *([0-9a-f]+):\t(.*)$")
+_COMMENT = re.compile(r"\s*(?://|#\s|<).*$")
+_PREFIXES = {"lock", "rep", "repz", "repnz", "cs", "ds", "data16", "bnd",
+             "notrack"}
+
+
+class Code:
+    """The instructions of a linked file, by address, and its functions."""
+
+    def __init__(self, listing):
+        self.at = {}
+        self.functions = {}
+        lines = []
+        for line in listing.splitlines():
+            if match := _LABEL.match(line):
+                self.functions[match[2]] = int(match[1], 16)
+            elif match := _LINE.match(line):
+                lines.append((int(match[1], 16), match[2]))
+        for i, (address, text) in enumerate(lines):
+            after = lines[i + 1][0] if i + 1 < len(lines) else -1
+            name, operands = _split(text)
+            self.at[address] = Instruction(address, name, operands, after)
+
+    def changed(self, address, name, operands=None):
+        """A copy in which one instruction is another."""
+        other = Code("")
+        other.functions = self.functions
+        old = self.at[address]
+        new = old._replace(name=name)
+        if operands is not None:
+            new = new._replace(operands=operands)
+        other.at = {**self.at, address: new}
+        return other
+
+
+def _split(text):
+    words = _COMMENT.sub("", text).split()
+    count = 1
+    while count < len(words) and words[count - 1] in _PREFIXES:
+        count += 1
+    return " ".join(words[:count]), " ".join(words[count:])
+
+
+def disassemble(machine, linked):
+    tools = BINUTILS[machine]
+    return Code(call([tools.prefix + "objdump", "-d", "--no-show-raw-insn",
+                      *tools.objdump, linked]))
+
+
+def link(machine, objs, out):
+    """Fixes all addresses. Nothing may be left undefined."""
+    call([BINUTILS[machine].prefix + "ld", "-e", "0", *objs, "-o", out])
+    return out
+
+
+def assemble(machine, source, scratch):
+    tools = BINUTILS[machine]
+    tools.missing()
+    text, obj = Path(scratch) / "code.s", Path(scratch) / "code.o"
+    text.write_text(source)
+    call([tools.prefix + "as", *tools.assembler, text, "-o", obj])
+    return disassemble(machine, link(machine, [obj], Path(scratch) / "code"))
