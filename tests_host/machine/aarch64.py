@@ -165,6 +165,9 @@ class AArch64(Interpreter):
         here.pc = instruction.after
         if name in _IGNORED:
             return [here]
+        if name == "clrex":
+            here.marked = None
+            return [here]
         if name == "wfe":
             here.add(Fence("wfe"))
             return [here]
@@ -335,6 +338,8 @@ class AArch64(Interpreter):
 
     def computes(self, state, name, words):
         """Instructions that touch no memory."""
+        if not words[0]:
+            raise Unknown(f"instruction {name}")
         width = _width(words[0])
         if name in ("mov", "movz"):
             value = self.operand(state, words[1:], width)

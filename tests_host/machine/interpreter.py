@@ -10,9 +10,12 @@ Loops. A round that ends where it began has either stored nothing, as a failing
 look of a wait and a failing exclusive store, and is left out: an execution
 without these loads is one of the machine's, too, as loads only constrain it.
 That holds if the next round finds all as this one did. So each register that
-the round has changed must be written before it is read again (_check_cuts);
-where it is not, as with a count of spin iterations, the loop is carried out
-`depth` times, as is a loop that stores, and the verdict has that depth.
+the round has changed must be written before it is read again (_check_cuts).
+Where it is not, it may be a count of spin iterations: that may be anything in
+each round, so there may have been any number before, and patience may be at its
+end. Or it is the value seen last: that is right if the round's last look might
+as well have been the one before the round (_takes_its_place). Other loops, and
+loops that store, are carried out `depth` times, and the verdict has that depth.
 
 A path that ends in a round left out is kept, too: a CPU that looks for ever, if
 what it looked at is the newest there will be (formula.py, "hangs").
@@ -23,7 +26,7 @@ from typing import NamedTuple
 
 from solver import z3
 
-from events import Event, Path, Value
+from events import Event, Fence, Path, Value
 
 WIDTH = 64
 STACK = 0x7fff0000       # where the stack pointer begins
@@ -62,6 +65,7 @@ class Visit(NamedTuple):
     """How a path found things when it was at an instruction before."""
     cells: dict
     items: int
+    conditions: int
     failures: int
     rounds: int
 
@@ -69,6 +73,7 @@ class Visit(NamedTuple):
 class Cut(NamedTuple):
     place: tuple       # the instruction and the calls that lead to it
     changed: frozenset # registers that the round has left different
+    counts: frozenset  # those of them in which there is nothing loaded
     trace: tuple
     stored: bool
 
@@ -132,12 +137,15 @@ class Interpreter:
         self.cpu = cpu
         self.depth = depth
         self.places = places  # what a pointer that is loaded may be
-        self.counted = set()  # loops that carry something from round to round
+        self.counted = {}     # {loop that carries something on: counts in it}
+        self.carried = {}     # {such a loop: all that it reads of a round before}
         self.cuts = []
         self.stuck = []
         self.alive = {}
         self.counter = 0
         self.deepest = set()  # loops that were cut at `depth`
+        self.deaf = set()     # loops that sleep and watch nothing
+        self.visited = set()  # addresses of all instructions carried out
 
     # -- All paths -----------------------------------------------------------
 
@@ -155,7 +163,8 @@ class Interpreter:
             wrong = self._check_cuts(states)
             if not wrong:
                 return [state.path() for state in states], self.stuck
-            self.counted |= wrong
+            self.counted = {**self.counted, **wrong}
+            self.carried = self.alive
 
     def _section(self, state, function, arguments):
         if function not in self.code.functions:
@@ -182,20 +191,30 @@ class Interpreter:
         return done
 
     def _goes_on(self, state):
-        """Notes where a path is. False if it has been there, and a round more
-        is not for this run."""
+        """Notes where a path is, if it can get there by a branch. False if it
+        has been there, and a round more is not for this run."""
         place = state.pc, state.calls
+        self.visited.add(state.pc)
+        if state.pc not in self.code.targets:
+            return True
         last = state.visits.get(place)
         state.note("at", place)
         if last:
-            round_of = [item for item in state.items[last.items:]
-                        if isinstance(item, Event)]
+            items = state.items[last.items:]
+            round_of = [item for item in items if isinstance(item, Event)]
+            if (Fence("wfe") in items and
+                    not any(event.marks for event in round_of)):
+                self.deaf.add(state.pc)
             stored = any(event.stores for event in round_of)
             counted = place in self.counted or stored
             if last.rounds >= (self.depth if counted else 1):
                 changed = _changed(last.cells, state.cells)
-                self.cuts.append(Cut(place, changed, state.trace, stored))
-                if counted:
+                counts = frozenset(name for name in changed
+                                   if not _has_load(state.cells[name].term))
+                self.cuts.append(Cut(place, changed, counts, state.trace,
+                                     stored))
+                if stored or (counted and
+                              not self._takes_its_place(place, last, state)):
                     self.deepest.add(state.pc)
                 looks = tuple(e for e in round_of if e.loads)
                 ends_itself = place in self.counted and not stored
@@ -203,14 +222,52 @@ class Interpreter:
                         state.failures == last.failures):
                     self.stuck.append(state.path(looks))
                 return False
+        for name in self.counted.get(place, ()):
+            self._forget(state, name)
         rounds = last.rounds + 1 if last else 1
-        visit = Visit(state.cells, len(state.items), state.failures, rounds)
+        visit = Visit(state.cells, len(state.items), len(state.conditions),
+                      state.failures, rounds)
         state.visits = {**state.visits, place: visit}
         return True
 
+    def _takes_its_place(self, place, last, state):
+        """Whether all is as before the round, with one look for another: the
+        same bytes, and ordered as much or more; then the execution without the
+        look before the round is one, too."""
+        terms = [(last.cells[name].term, state.cells[name].term)
+                 for name in self.carried[place]
+                 if name in last.cells and name not in self.counted[place]]
+        swaps = {(one, two) for before, now in terms
+                 for one, two in zip(_loads(before), _loads(now))
+                 if not before.eq(now)}
+        if len(swaps) != 1:
+            return False
+        one, two = swaps.pop()
+        if not all(z3.simplify(z3.substitute(before, (one, two))).eq(now)
+                   for before, now in terms):
+            return False
+        events = [event for event in state.items if isinstance(event, Event)]
+        first, second = (next(event for event in events
+                              if event.loads and event.loaded.eq(term))
+                         for term in (one, two))
+        same = (first.address, first.size) == (second.address, second.size)
+        weaker = not (first.acquire or first.acquire_pc or first.stores or
+                      first.marks) or second.acquire
+        was = z3.And(state.conditions[:last.conditions])
+        holds = z3.substitute(was, (one, two))
+        return same and weaker and not self.possible(
+            state.conditions + (z3.Not(holds),))
+
+    def _forget(self, state, name):
+        """A register may hold anything."""
+        self.counter += 1
+        width = state.cells[name].term.size() if name in state.cells else WIDTH
+        unknown = z3.BitVec(f"count_{self.cpu}_{self.counter}", width)
+        state.cells = {**state.cells, name: Value(unknown)}
+
     def _check_cuts(self, ends):
-        """The loops whose rounds may not be left out, of those that were: what
-        a round has changed is read by the next."""
+        """{place of a loop: counts}, of those whose rounds may not be left out
+        and were: what a round has changed is read by the next."""
         preserved = frozenset(self.preserved)
         traces = [(end.trace, preserved) for end in ends]
         for trace, live in traces:
@@ -221,9 +278,13 @@ class Interpreter:
             for cut in self.cuts:
                 live = self.alive.get(cut.place, frozenset())
                 grows |= self._note_alive(cut.trace, live)
-        return {cut.place for cut in self.cuts
-                if cut.place not in self.counted and not cut.stored and
-                cut.changed & self.alive.get(cut.place, frozenset())}
+        found = {}
+        for cut in self.cuts:
+            carried = cut.changed & self.alive.get(cut.place, frozenset())
+            if carried and not cut.stored and cut.place not in self.counted:
+                found[cut.place] = found.get(cut.place, frozenset()) | (
+                    carried & cut.counts)
+        return found
 
     def _note_alive(self, trace, live):
         """Follows a path backwards: what is read later and not written before."""
@@ -251,7 +312,7 @@ class Interpreter:
         raise NotImplementedError
 
     def possible(self, conditions):
-        solver = z3.Solver()
+        solver = z3.SimpleSolver()
         solver.add(*conditions)
         return solver.check() == z3.sat
 
@@ -342,6 +403,29 @@ def _changed(before, after):
     return frozenset(
         name for name, value in after.items()
         if name not in before or not before[name].term.eq(value.term))
+
+
+def _loads(term):
+    """The loaded values in a term, each once, in its order."""
+    if z3.is_const(term):
+        is_load = (term.decl().kind() == z3.Z3_OP_UNINTERPRETED and
+                   str(term).startswith("load_"))
+        return [term] if is_load else []
+    found = []
+    for part in term.children():
+        found += [load for load in _loads(part)
+                  if not any(load.eq(other) for other in found)]
+    return found
+
+
+def _has_load(term):
+    """Whether a loaded value is in it; what only chooses does not count."""
+    if z3.is_const(term):
+        return bool(_loads(term))
+    parts = term.children()
+    if z3.is_app_of(term, z3.Z3_OP_ITE):
+        parts = parts[1:]
+    return any(_has_load(part) for part in parts)
 
 
 # -- The stack, byte by byte ---------------------------------------------------

@@ -67,17 +67,25 @@ class Code:
             after = lines[i + 1][0] if i + 1 < len(lines) else -1
             name, operands = _split(text)
             self.at[address] = Instruction(address, name, operands, after)
+        self.targets = {target for i in self.at.values()
+                        if (target := _target(i)) in self.at}
 
     def changed(self, address, name, operands=None):
         """A copy in which one instruction is another."""
         other = Code("")
-        other.functions = self.functions
+        other.functions, other.targets = self.functions, self.targets
         old = self.at[address]
         new = old._replace(name=name)
         if operands is not None:
             new = new._replace(operands=operands)
         other.at = {**self.at, address: new}
         return other
+
+
+def _target(instruction):
+    """Where a branch goes; for others, a number that is no address of code."""
+    last = instruction.operands.split(",")[-1].strip()
+    return int(last, 16) if re.fullmatch(r"[0-9a-f]+", last) else -1
 
 
 def _split(text):

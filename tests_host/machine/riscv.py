@@ -129,6 +129,10 @@ class RiscV(Interpreter):
             kind = "tso" if name == "fence.tso" else ",".join(words)
             here.add(Fence(kind or "iorw,iorw"))
             return [here]
+        if name == "auipc":
+            upper = sign_extended(constant(int(words[1], 0) << 12, 32))
+            self.put(here, words[0], upper + instruction.address)
+            return [here]
         branches = self.branch(here, name, words)
         if branches is not None:
             return branches
@@ -148,6 +152,16 @@ class RiscV(Interpreter):
                 raise Unknown("return to an address that is loaded")
             state.pc = term.as_long()
             state.calls = state.calls[:-1]
+            return [state]
+        if name in ("jr", "jalr"):
+            place = words[-1] if "(" in words[-1] else f"({words[-1]})"
+            term = z3.simplify(self.place(state, place).term)
+            if not z3.is_bv_value(term) or len(words) > 1:
+                raise Unknown(f"{name} {','.join(words)}")
+            if name == "jalr":
+                state.write("ra", constant(after))
+                state.calls = state.calls + (after,)
+            state.pc = term.as_long()
             return [state]
         if name in ("j", "jal"):
             state.pc = int(words[-1], 16)

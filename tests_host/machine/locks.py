@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""The locks' object code, under the memory model of the machine it is for.
+
+Each lock is compiled as a kernel does it, linked, disassembled and carried out.
+A client is some CPUs that each do some critical sections. z3 is asked for an
+execution that the machine allows and in which
+
+    lost    two sections read the same store to x, which each of them adds to
+    torn    a reader finds two words that differ, which writers change together
+    hangs   all CPUs are through or wait, and what the waiters looked at last is
+            the newest there will be
+    deaf    a CPU sleeps until an event that nothing it watches would cause
+    freed   a CPU touches the lock after another has done the last section and
+            unlocked: whoever knows to be the last may free it
+
+and for one in which all sections are done: else the code might be unable to do
+anything, and so nothing wrong.
+
+Run: locks.py [--target aarch64] [--cxx g++] [--lock ticket_u8] [--show]
+"""
+
+import itertools
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from solver import z3
+import listing
+from listing import tool
+import cross
+from formula import Formula
+from interpreter import constant
+from models import MACHINES
+
+LIB = listing.ROOT / "lib"
+LOCK, X, Y = 0x1000, 0x2000, 0x2040
+
+# -- What is carried out -------------------------------------------------------
+
+SECTIONS = {
+    "lock": "l.lock(); x = x + 1; l.unlock(); return 0;",
+    "try": "if (!l.try_lock()) return 0; x = x + 1; l.unlock(); return 0;",
+    "write": "l.lock(); x = x + 1; y = y + 1; l.unlock(); return 0;",
+    "read": "l.lock_shared(); const u64 a = x, b = y; l.unlock_shared(); "
+            "return a ^ b;",
+}
+# Each CPU's sections, one after the other.
+CLIENTS = {
+    "{1,1}": [["lock"], ["lock"]],
+    "{2,1}": [["lock", "lock"], ["lock"]],
+    "{1,1,1}": [["lock"], ["lock"], ["lock"]],
+    "lock, try": [["lock"], ["try"]],
+    "try, try": [["try"], ["try"]],
+    "write, read": [["write"], ["read"]],
+    "wrap {1,1}": [["lock"], ["lock"]],
+    "wrap lock, try": [["lock"], ["try"]],
+    "wrap write, read": [["write"], ["read"]],
+}
+EXCLUSIVE = ["{1,1}", "{2,1}", "{1,1,1}", "lock, try", "try, try"]
+WRAPS = ["wrap {1,1}", "wrap lock, try"]
+SHARED = ["write, read", "wrap write, read"]
+
+
+class Lock(NamedTuple):
+    type: str
+    header: str
+    clients: list
+    wrap: str = ""   # its bytes, just before its counters wrap
+    depth: int = 1   # of loops that store or count
+
+
+LOCKS = {
+    "ticket_u8": Lock("ticket_lock<u8>", "ticket_lock", EXCLUSIVE + WRAPS,
+                      "ffff"),
+    "ticket_u16": Lock("ticket_lock<u16>", "ticket_lock", EXCLUSIVE + WRAPS,
+                       "ffffffff"),
+    "tas": Lock("tas_lock", "tas_lock", EXCLUSIVE, depth=2),
+    "rw_ticket_u8": Lock("rw_ticket_lock<u8>", "rw_ticket_lock",
+                         EXCLUSIVE + WRAPS + SHARED, "ffffffff"),
+    "preemptable_u8": Lock("preemptable_ticket_lock<u8>",
+                           "preemptable_ticket_lock",
+                           ["lock, try", "{1,1}", "wrap {1,1}"], "fefe"),
+}
+
+
+def is_slow(name, target, client):
+    """Left to level full: 10 to 40 seconds each."""
+    return (name == "preemptable_u8" and client != "lock, try" and
+            (target, client) != ("x86", "{1,1}"))
+
+
+
+def source():
+    """A function for each lock and section, section_of_lock(lock, x, y)."""
+    lines = [f"#include <klock/{header}.hpp>"
+             for header in sorted({lock.header for lock in LOCKS.values()})]
+    lines += ["using namespace klock;", 'extern "C" {']
+    for name, lock in LOCKS.items():
+        used = {section for client in lock.clients
+                for cpu in CLIENTS[client] for section in cpu}
+        for section in sorted(used):
+            lines.append(f"u64 {section}_of_{name}({lock.type} &l, u64 &x, "
+                         f"[[maybe_unused]] u64 &y)\n"
+                         f"{{ {SECTIONS[section]} }}")
+    return "\n".join(lines + ["}", ""])
+
+
+# As kernels are built; cross.py has the flags for the other machines.
+X86 = ["-O2", "-fcf-protection=none", "-fno-asynchronous-unwind-tables",
+       "-fno-pic", "-mno-red-zone", "-fno-stack-protector",
+       "-mgeneral-regs-only"]
+
+
+def compiled(target, cxx, scratch):
+    """The code of all clients for a target of cross.py, or x86."""
+    text, obj = Path(scratch) / "locks.cpp", Path(scratch) / "locks.o"
+    text.write_text(source())
+    machine = machine_of(target)
+    listing.BINUTILS[machine].missing()
+    if target == "x86":
+        if not shutil.which(cxx):
+            raise listing.Skip(f"{cxx} not found")
+        flags = ["-I", LIB, "-I", LIB / "arch/x86", *X86]
+        listing.call([cxx, *listing.objects.FLAGS, *flags, "-c", text, "-o",
+                      obj])
+    else:
+        cross.Cross(cxx, target, LIB).compile(text, obj)
+    linked = listing.link(machine, [obj], Path(scratch) / "locks")
+    return listing.disassemble(machine, linked)
+
+
+def machine_of(target):
+    return {"riscv64": "riscv", "aarch64-lse": "aarch64"}.get(target, target)
+
+
+# -- What is asked -------------------------------------------------------------
+
+class Case:
+    """A lock's code and a client of it, on a machine."""
+
+    def __init__(self, machine, code, name, client, initial=None):
+        lock = LOCKS[name]
+        self.machine = machine
+        self.cpus = CLIENTS[client]
+        if client.startswith("wrap"):
+            initial = dict(enumerate(bytes.fromhex(lock.wrap), LOCK))
+        self.ends, paths, self.deepest, self.deaf = [], [], set(), set()
+        self.visited = set()
+        for cpu, sections in enumerate(self.cpus):
+            interpreter = machine.interpreter(code, cpu, lock.depth)
+            ends, stuck = interpreter.paths(
+                [(f"{section}_of_{name}", (LOCK, X, Y)) for section in sections])
+            self.ends.append(len(ends))
+            self.deepest |= interpreter.deepest
+            self.deaf |= interpreter.deaf
+            self.visited |= interpreter.visited
+            paths.append(ends + stuck)
+        self.paths = paths
+        self.formula = Formula(machine, paths, initial)
+
+    def counts(self):
+        return "x".join(str(len(paths)) for paths in self.paths)
+
+    def through(self, cpu):
+        """The CPU has done all its sections."""
+        return z3.Or(self.formula.taken[cpu][:self.ends[cpu]])
+
+    def increments(self):
+        """(load, store) of x, of each section that adds to it."""
+        found = []
+        for event in self.formula.events:
+            if event.address == X and event.stores:
+                earlier = self.formula.prefix[event]
+                load = [e for e in earlier if getattr(e, "address", 0) == X][-1]
+                found.append((load, event))
+        return found
+
+    def lost(self):
+        """Two sections read x from one store."""
+        formula = self.formula
+        pairs = itertools.combinations(self.increments(), 2)
+        found = []
+        for (one, _), (two, _) in pairs:
+            if one is two or not formula.together(one, two):
+                continue
+            both = [formula.guards[one], formula.guards[two]]
+            same = [formula.sources[one, cell] == formula.sources[two, cell]
+                    for cell in formula.cells_of(one)]
+            found.append(z3.And(both + same))
+        return z3.Or(found)
+
+    def torn(self):
+        """A reader's result, the difference of both words, is not zero."""
+        found = []
+        result = self.machine.interpreter.preserved[0]
+        for cpu, sections in enumerate(self.cpus):
+            if sections[-1] == "read":
+                ends = self.paths[cpu][:self.ends[cpu]]
+                for taken, path in zip(self.formula.taken[cpu], ends):
+                    differs = path.registers[result].term != constant(0)
+                    found.append(z3.And(taken, differs))
+        return z3.Or(found)
+
+    def waits(self, cpu):
+        """The CPU waits, and its last looks have read the newest there is. What
+        its own last round has stored is none of that."""
+        formula = self.formula
+        found = []
+        for taken, path in list(zip(formula.taken[cpu],
+                                    self.paths[cpu]))[self.ends[cpu]:]:
+            newest = [formula.reads_newest(look, cell, path.looks)
+                      for look in path.looks
+                      for cell in formula.cells_of(look)]
+            found.append(z3.And(taken, *newest))
+        return z3.Or(found)
+
+    def hangs(self):
+        """Nobody goes on: some wait, and for nothing that is yet to come."""
+        through = [self.through(cpu) for cpu in range(len(self.cpus))]
+        each = [z3.Or(end, self.waits(cpu)) for cpu, end in enumerate(through)]
+        return z3.And(z3.Not(z3.And(through)), *each)
+
+    def freed(self):
+        """An access to the lock, later than all of the CPU that did the last
+        section. Who else may touch a lock then, a reader or a try_lock(), is
+        for the user to know: it is asked of lock() alone."""
+        formula = self.formula
+        if any(section != "lock" for cpu in self.cpus for section in cpu):
+            return z3.BoolVal(False)
+        of_lock = [event for event in formula.events
+                   if event.address not in (X, Y)]
+        found = []
+        for load, store in self.increments():
+            own = [event for event in of_lock if event.cpu == store.cpu]
+            for event in of_lock:
+                if event.cpu == store.cpu:
+                    continue
+                before = [z3.Implies(formula.guards[mine],
+                                     formula.times[mine] <
+                                     formula.times[event])
+                          for mine in own + [load]]
+                found.append(z3.And(
+                    formula.guards[event],
+                    *(formula.is_last(store, cell)
+                      for cell in formula.cells_of(store)), *before))
+        through = [self.through(cpu) for cpu in range(len(self.cpus))]
+        return z3.And(z3.Or(found), *through)
+
+    def done(self):
+        """All sections are done, and each has added to x."""
+        stores = [store for _, store in self.increments()]
+        added = z3.Sum([z3.If(self.formula.guards[store], 1, 0)
+                        for store in stores])
+        wanted = sum(section != "read" for cpu in self.cpus for section in cpu)
+        through = [self.through(cpu) for cpu in range(len(self.cpus))]
+        return z3.And(added == wanted, *through)
+
+    def verdict(self, seconds=300):
+        """("right" or what is wrong, the events of an example)"""
+        if self.deaf:
+            return "deaf", sorted(f"waits at {pc:x}" for pc in self.deaf)
+        wrongs = {"lost": self.lost(), "torn": self.torn(),
+                  "hangs": self.hangs(), "freed": self.freed()}
+        answer, _ = self.formula.ask(z3.Or(list(wrongs.values())), seconds)
+        if answer == "unknown":
+            return "unknown", []
+        if answer == "sat":
+            for name, wrong in wrongs.items():
+                answer, model = self.formula.ask(wrong, seconds)
+                if answer == "sat":
+                    return name, self.formula.show(model)
+        answer, _ = self.formula.ask(self.done(), seconds)
+        return ("right" if answer == "sat" else "never done"), []
+
+
+# -- The table -----------------------------------------------------------------
+
+def check(target, cxx, names, slow, show):
+    """Prints a line for each client; returns those that are wrong."""
+    machine = MACHINES[machine_of(target)]
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        code = compiled(target, cxx, scratch)
+    for name in names:
+        for client in LOCKS[name].clients:
+            if is_slow(name, target, client) and not slow:
+                continue
+            begin = time.process_time()
+            case = Case(machine, code, name, client)
+            verdict, events = case.verdict()
+            depth = f"depth {LOCKS[name].depth}" if case.deepest else ""
+            print(f"{name:15} {target:12} {cxx:8} {client:16} "
+                  f"{case.counts():>8} paths {len(case.formula.events):4} "
+                  f"events  {verdict:8} "
+                  f"{time.process_time() - begin:6.1f} s {depth}", flush=True)
+            if verdict != "right":
+                wrong.append(f"{name} {target} {cxx} {client}: {verdict}")
+                if show:
+                    print("\n".join("    " + event for event in events))
+    return wrong
+
+
+def main():
+    parser = tool.Parser(__doc__)
+    parser.add_argument("--target", action="append",
+                        choices=["x86", *cross.TARGETS])
+    parser.add_argument("--cxx", action="append")
+    parser.add_argument("--lock", action="append", choices=list(LOCKS))
+    parser.add_argument("--slow", action="store_true",
+                        help="also what takes more than some seconds")
+    parser.add_argument("--show", action="store_true",
+                        help="an execution of what is wrong")
+    args = parser.parse_args()
+    wrong, skipped = [], []
+    for target in args.target or ["x86", "aarch64", "riscv64"]:
+        for cxx in args.cxx or ["g++"]:
+            try:
+                wrong += check(target, cxx, args.lock or list(LOCKS),
+                               args.slow, args.show)
+            except listing.Skip as reason:
+                print(reason)
+                skipped.append(reason)
+    print("\n".join(wrong or ["nothing is wrong"]))
+    return 1 if wrong else 77 if skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(tool.exit_status(main))
