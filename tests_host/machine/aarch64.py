@@ -466,8 +466,8 @@ def before(items):
 
 def _through_own_stores(earlier, load):
     """A load of what this CPU stored last is behind what that depends on, if it
-    is all from one store: of one that is in part from memory, that part need not
-    wait (herd's MP+dmb.syb0b1+datab1b1-rfib1h0). An acquire of any part is
+    is all from one store: where a part is from memory, that part need not wait
+    (herd's MP+dmb.syb0b1+datab1b1-rfib1h0). An acquire of any part is
     behind the store of a read-modify-write."""
     found = set()
     for byte in range(load.address, load.address + load.size):

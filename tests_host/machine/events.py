@@ -69,8 +69,8 @@ class Fence(NamedTuple):
 
 
 class Path(NamedTuple):
-    """One way of a CPU through its code, from the first instruction to the last,
-    or to a wait that it does not leave.
+    """One way of a CPU through its code, from the first instruction to the
+    last, or to a wait that it does not leave.
 
     looks: of such a wait, the events of the last round; else empty.
     """

@@ -7,8 +7,8 @@ taken: its guard. Paths share the events of their common beginning.
 Each event has a time. All three machines are other-multi-copy atomic, that is,
 a store is seen by all other CPUs at once, at its time; so one axiom says what a
 load yields, byte by byte: of the stores to the byte that are before the load in
-time, and of those that are before it on its own CPU, the last in time. (RISC-V's
-manual has it as the load value axiom; for x86 it says that a CPU reads its own
+time, and of those that are before it on its own CPU, the last in time. (In
+RISC-V's manual it is the load value axiom; for x86 it says that a CPU reads its own
 buffer early; for AArch64 it says that rfe, fre and co agree with ob.) What the
 machines differ in is which events of one CPU have their times in program order
 (models.py). Times exist exactly if what the manuals want to be acyclic is so.
@@ -117,7 +117,7 @@ class Formula:
                      for address in range(*cell))
         return z3.BitVecVal(number, 8 * (cell[1] - cell[0]))
 
-    # -- The order of one CPU, and of the stores to a byte ----------------------
+    # -- The order of one CPU, and of the stores to a byte -------------------
 
     def _order(self):
         known = {}

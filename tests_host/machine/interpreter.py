@@ -50,11 +50,13 @@ def low(term, bits):
 
 
 def zero_extended(term, width=WIDTH):
-    return z3.ZeroExt(width - term.size(), term) if term.size() < width else term
+    missing = width - term.size()
+    return z3.ZeroExt(missing, term) if missing > 0 else term
 
 
 def sign_extended(term, width=WIDTH):
-    return z3.SignExt(width - term.size(), term) if term.size() < width else term
+    missing = width - term.size()
+    return z3.SignExt(missing, term) if missing > 0 else term
 
 
 def known(number):
@@ -138,7 +140,7 @@ class Interpreter:
         self.depth = depth
         self.places = places  # what a pointer that is loaded may be
         self.counted = {}     # {loop that carries something on: counts in it}
-        self.carried = {}     # {such a loop: all that it reads of a round before}
+        self.carried = {}     # {such a loop: what it reads of a round before}
         self.cuts = []
         self.stuck = []
         self.alive = {}
@@ -287,7 +289,7 @@ class Interpreter:
         return found
 
     def _note_alive(self, trace, live):
-        """Follows a path backwards: what is read later and not written before."""
+        """Follows a path backwards: what is read later, not written before."""
         grows = False
         while trace:
             kind, what, trace = trace
@@ -359,7 +361,7 @@ class Interpreter:
         return z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
 
     def load(self, state, address, size, instruction, **marks):
-        """(state, Value of size bytes) of a load. marks: attributes of Event."""
+        """(state, Value of size bytes) of a load. marks: of its Event."""
         for other, at in self.located(copy.copy(state), address):
             if _is_stack(at):
                 yield other, load_stack(other, at, size)

@@ -55,13 +55,16 @@ CLIENTS = {
     "lock, try": [["lock"], ["try"]],
     "try, try": [["try"], ["try"]],
     "write, read": [["write"], ["read"]],
+    "write, write": [["write"], ["write"]],
+    "write, read, read": [["write"], ["read"], ["read"]],
     "wrap {1,1}": [["lock"], ["lock"]],
     "wrap lock, try": [["lock"], ["try"]],
     "wrap write, read": [["write"], ["read"]],
 }
 EXCLUSIVE = ["{1,1}", "{2,1}", "{1,1,1}", "lock, try", "try, try"]
 WRAPS = ["wrap {1,1}", "wrap lock, try"]
-SHARED = ["write, read", "wrap write, read"]
+SHARED = ["write, read", "write, write", "write, read, read",
+          "wrap write, read"]
 
 
 class Lock(NamedTuple):
@@ -152,7 +155,8 @@ class Case:
         for cpu, sections in enumerate(self.cpus):
             interpreter = machine.interpreter(code, cpu, lock.depth)
             ends, stuck = interpreter.paths(
-                [(f"{section}_of_{name}", (LOCK, X, Y)) for section in sections])
+                [(f"{section}_of_{name}", (LOCK, X, Y))
+                 for section in sections])
             self.ends.append(len(ends))
             self.deepest |= interpreter.deepest
             self.deaf |= interpreter.deaf

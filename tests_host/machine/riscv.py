@@ -2,8 +2,8 @@
 """RISC-V, 64 bits: what its instructions do, and the order that it keeps.
 
 The RISC-V Instruction Set Manual, volume I: RVWMO (chapter "RVWMO Memory
-Consistency Model"), whose rules of preserved program order are `before`, but for
-rule 2 (formula.py, _read_in_order). An AMO is one event, as there.
+Consistency Model"), whose rules of preserved program order are `before`, but
+for rule 2 (formula.py, _read_in_order). An AMO is one event, as there.
 """
 
 import copy
@@ -301,7 +301,7 @@ def before(items):
     found = set(last.address_from | last.data_from)               # rules 9, 10
     if last.stores:
         found |= last.control_from                                # rule 11
-        found |= {event for event in earlier if event.overlaps(last)}  # rule 1
+        found |= {e for e in earlier if e.overlaps(last)}         # rule 1
         for event in earlier:
             found |= event.address_from                           # rule 13
     if last.loads:
@@ -320,8 +320,8 @@ def before(items):
 
 def _through_own_stores(earlier, load):
     """A load of what this CPU stored last is behind what that store depends on,
-    and behind the store itself if it is an AMO's or an SC's. Only if the load is
-    all from that store: weaker than the manual, which knows no parts, and as
+    and behind the store itself if it is an AMO's or an SC's. Only if the load
+    is all from that store: weaker than the manual, which knows no parts, and as
     AArch64 has it."""
     whole = load.address, load.address + load.size
     stores = [event for event in earlier
