@@ -9,8 +9,8 @@ a store is seen by all other CPUs at once, at its time; so one axiom says what a
 load yields, byte by byte: of the stores to the byte that are before the load in
 time, and of those that are before it on its own CPU, the last in time. (In
 RISC-V's manual it is the load value axiom; for x86 it says that a CPU reads its
-own buffer early; for AArch64 it says that rfe, fre and co agree with ob.) What the
-machines differ in is which events of one CPU have their times in program order
+own buffer early; for AArch64 it says that rfe, fre and co agree with ob.) What
+the machines differ in is which events of one CPU have their times in program order
 (models.py). Times exist exactly if what the manuals want to be acyclic is so.
 
 Bytes that all events treat alike are one cell. The bytes of an instruction have

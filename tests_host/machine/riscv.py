@@ -288,7 +288,8 @@ class RiscV(Interpreter):
 
 def _orders(suffix):
     """The attributes of an event by its suffix: aq, rl, aqrl."""
-    return {"acquire": "aq" in (suffix or ""), "release": "rl" in (suffix or "")}
+    suffix = suffix or ""
+    return {"acquire": "aq" in suffix, "release": "rl" in suffix}
 
 
 # -- The order that a CPU keeps ------------------------------------------------

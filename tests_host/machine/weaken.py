@@ -4,8 +4,8 @@
 One instruction at a time is made weaker in the object code of a lock: an
 acquire, a release or a fence is left out, a lock prefix, or the mark of a load
 that a sleeping CPU waits by; or all of a wait's loads get half of the bytes
-that they wait for. Some client of locks.py must then go wrong. What goes wrong in
-none is on the list below with its reason. An entry that is found after all is a
+that they wait for. Some client of locks.py must then go wrong. What goes wrong
+in none is on the list below with its reason. An entry that is found after all is a
 failure, too; and where either of two is enough, both are left out.
 
 Run: weaken.py [--target aarch64] [--lock ticket_u8]
@@ -177,9 +177,10 @@ def visited(machine, code, name):
     found = set()
     for client in locks.LOCKS[name].clients:
         for cpu, sections in enumerate(locks.CLIENTS[client]):
-            interpreter = machine.interpreter(code, cpu)
-            interpreter.paths([(f"{section}_of_{name}", (locks.LOCK, locks.X,
-                                                         locks.Y))
+            interpreter = machine.interpreter(code, cpu, 1, locks.PLACES)
+            lock = locks.LOCKS[name]
+            interpreter.paths([(f"{section}_of_{name}",
+                                locks.arguments(lock, cpu))
                                for section in dict.fromkeys(sections)])
             found |= interpreter.visited
     return found

@@ -236,6 +236,10 @@ class X86(Interpreter):
             words = [words[1], words[0]]
         address, size = self.place(state, words[0], instruction)
         width = 8 * size
+        if name == "or" and words[1] == "0x0" and words[0].endswith("[rsp]"):
+            state.add(Fence("mfence"))  # compilers' full fence
+            yield state
+            return
         if name == "cmpxchg":
             yield from self.compares(state, address, size, words, instruction)
             return
