@@ -51,6 +51,7 @@ struct instruction {
 
 /* Sorted by their addresses. */
 std::vector<instruction> all;
+bool are_set = false;
 
 /* As objdump writes it: the name and, behind spaces, operands. */
 bool is_untold(string_view text)
@@ -64,10 +65,13 @@ bool is_untold(string_view text)
 	     {"repz ", "repnz ", "xacquire ", "xrelease ", "data16 ", "bnd "})
 		if (starts(prefix))
 			text.remove_prefix(prefix.size());
+	/* Memory is accessed, also if an address is written in full. */
 	if (starts("xchg"))
-		return text.find_first_of("(:") != text.npos;
+		return text.find_first_of("(:") != text.npos ||
+		       text.find("0x") != text.npos;
 	return starts("lock ", "cmpxchg", "xadd", "mfence", "lfence", "sfence",
-		      "syscall", "sysenter", "int    $0x80", "xbegin");
+		      "syscall", "sysenter", "int    $0x80", "xbegin", "movnt",
+		      "maskmov", "rdtsc", "rdrand", "rdseed");
 #else
 	return starts("ldx", "ldax", "stx", "stlx", "ldar", "ldap", "ldlar",
 		      "stlr", "stlu", "stllr", "cas", "swp", "ldadd", "ldclr",
@@ -76,23 +80,39 @@ bool is_untold(string_view text)
 #endif
 }
 
+template <typename... Texts>
+bool starts_with_any(string_view text, Texts... with)
+{
+	return (text.starts_with(with) || ...);
+}
+
+/* What it is a member of, as it is mangled. */
+string_view scope_of(string_view function)
+{
+	const auto at = function.find_first_not_of("ZNrVK", 1);
+
+	return function.starts_with("_Z") && at != function.npos
+		       ? function.substr(at)
+		       : string_view();
+}
+
 /* The checker's own, which is compiled for none. */
 bool is_checkers(string_view function)
 {
-	for (const string_view start :
-	     {"__tsan_", "__wrap_", "klock_", "__aarch64_"})
-		if (function.starts_with(start))
-			return true;
-	if (function.find("B11klock_model") != function.npos)
-		return true;
-	const auto scope = function.find_first_not_of("ZNrVKL", 1);
-	if (!function.starts_with("_Z") || scope == function.npos)
-		return false;
-	for (const string_view start :
-	     {"5model", "5klock", "9klock_own", "5fiber"})
-		if (function.substr(scope).starts_with(start))
-			return true;
-	return false;
+	return starts_with_any(function, "__tsan_", "__wrap_", "klock_gate",
+			       "__aarch64_") ||
+	       starts_with_any(scope_of(function), "5model4pool",
+			       "5model7checker", "St6atomicB11klock_model",
+			       "St10atomic_refB11klock_model",
+			       "St11atomic_flagB11klock_model");
+}
+
+/* It has such a name, as the code under test may have, too. */
+bool is_named_as_checkers(string_view function)
+{
+	return function.starts_with("klock_") ||
+	       starts_with_any(scope_of(function), "5model", "5klock",
+			       "9klock_own", "5fiber");
 }
 
 /* Functions of model.hpp's, into which the code may be inlined. */
@@ -151,8 +171,9 @@ struct listing {
 		start = at;
 		evidence.clear();
 		is_checked = !is_checkers(function) || has_code(function);
-		is_told = !model::detail::sees_plain() ||
-			  is_checkers(function) || is_librarys(function);
+		is_told =
+			!model::detail::sees_plain() || is_checkers(function) ||
+			is_named_as_checkers(function) || is_librarys(function);
 	}
 	void add(usize at, string_view text)
 	{
@@ -186,7 +207,8 @@ struct listing {
 /* Returns false if there is no objdump, or the program's names are gone. */
 bool look_through(const std::string &file, usize base, bool is_program)
 {
-	char line[4096];
+	char *line = nullptr;
+	std::size_t room = 0;
 	listing code(base);
 	bool named = !is_program;
 	FILE *const found = ::popen(
@@ -194,7 +216,7 @@ bool look_through(const std::string &file, usize base, bool is_program)
 			.c_str(),
 		"r");
 
-	while (found && std::fgets(line, sizeof(line), found)) {
+	while (found && ::getline(&line, &room, found) > 0) {
 		char *end;
 		const usize at = std::strtoul(line, &end, 16);
 		string_view rest = end;
@@ -209,6 +231,7 @@ bool look_through(const std::string &file, usize base, bool is_program)
 		}
 	}
 	code.end();
+	std::free(line);
 	return found && ::pclose(found) == 0 && named;
 }
 
@@ -254,6 +277,10 @@ const char *look_through_all()
 					      p.base, p.file.empty());
 	if (!found)
 		all.clear();
+	std::erase_if(all, [](const instruction &i) {
+		return is_named_as_checkers(i.function) &&
+		       !model::detail::is_users(i.at);
+	});
 	if (!found)
 		return "NOTE: inline assembly was not looked for: that needs "
 		       "objdump, and a program that was not stripped\n";
@@ -287,8 +314,16 @@ using namespace klock_own;
 
 const char *model::detail::set_traps()
 {
-	static const char *const unseen = look_through_all();
+	static unsigned long long looked_at = 0;
+	static const char *unseen = nullptr;
 
+	/* Libraries come, and go, while nothing is explored. */
+	if (!are_set && looked_at != changes_of_parts()) {
+		all.clear();
+		unseen = look_through_all();
+		looked_at = changes_of_parts();
+	}
+	are_set = true;
 	trap_lifted = false;
 	if (!unseen)
 		for (const instruction &i : all)
@@ -299,6 +334,7 @@ const char *model::detail::set_traps()
 
 void model::detail::unset_traps()
 {
+	are_set = false;
 	for (const instruction &i : all)
 		put(i, i.was);
 }

@@ -20,7 +20,6 @@
 #include <cstring>
 #include <deque>
 #include <iostream>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -820,20 +819,6 @@ std::vector<part> parts()
 	return all;
 }
 
-/* How many were ever loaded. */
-unsigned long long loaded()
-{
-	unsigned long long count = 0;
-
-	::dl_iterate_phdr(
-		[](dl_phdr_info *one, std::size_t, void *to) {
-			*static_cast<unsigned long long *>(to) = one->dlpi_adds;
-			return 1;
-		},
-		&count);
-	return count;
-}
-
 /* Whether one of these has this function. */
 bool have(const std::vector<part> &all, const void *function)
 {
@@ -847,6 +832,24 @@ bool have(const std::vector<part> &all, const void *function)
 		if (map && map->l_addr == p.base)
 			return true;
 	return false;
+}
+
+/* What this name is in a part that imports it; null: it is not there. */
+void *imported_by(const part &p, const ElfW(Sym) & s)
+{
+	const char *const name = p.texts + s.st_name;
+	/* With a value it is the program's own entry, which others find. */
+	void *found = ::dlsym(s.st_value ? RTLD_NEXT : RTLD_DEFAULT, name);
+
+	if (found || p.name.empty())
+		return found;
+	/* dlopen() may have taken a library along for this one. */
+	if (void *const own =
+		    ::dlopen(p.name.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+		found = ::dlsym(own, name);
+		::dlclose(own);
+	}
+	return found;
 }
 
 /* An address in a table, and what is to be there. */
@@ -880,7 +883,7 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 				{at, reinterpret_cast<void *>(w->ours), {}});
 		if (w || (model::detail::what_is(name) == imported::harmless))
 			return;
-		void *const real = ::dlsym(RTLD_DEFAULT, name);
+		void *const real = imported_by(p, s);
 		if (real && !have(all, real)) {
 			records.push_back(
 				{real, name,
@@ -929,10 +932,8 @@ using namespace klock_own;
 const char *model::detail::see_imports()
 {
 	static unsigned long long seen = 0;
-	/* Never destroyed: an exit() of the code may come to nothing. */
-	static std::set<usize> &changed = *new std::set<usize>;
 
-	if (seen == loaded())
+	if (seen == changes_of_parts())
 		return nullptr;
 	const std::vector<part> all = parts();
 	const void *const library = ::dlsym(RTLD_DEFAULT, "_ZSt9terminatev");
@@ -941,10 +942,23 @@ const char *model::detail::see_imports()
 		       "program has them in it; link without -static, "
 		       "-static-libstdc++";
 	for (const part &p : all)
-		if (changed.insert(p.base).second)
-			change_all(p, changes_of(p, all));
-	seen = loaded();
+		change_all(p, changes_of(p, all));
+	seen = changes_of_parts();
 	return nullptr;
+}
+
+unsigned long long model::detail::changes_of_parts()
+{
+	unsigned long long count = 0;
+
+	::dl_iterate_phdr(
+		[](dl_phdr_info *one, std::size_t, void *to) {
+			*static_cast<unsigned long long *>(to) =
+				one->dlpi_adds + one->dlpi_subs;
+			return 1;
+		},
+		&count);
+	return count;
 }
 
 std::vector<model::detail::told> model::detail::told_parts()

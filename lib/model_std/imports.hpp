@@ -17,4 +17,7 @@ struct told {
 };
 std::vector<told> told_parts();
 
+/* How often any was loaded, or unloaded. */
+unsigned long long changes_of_parts();
+
 } // namespace model::detail

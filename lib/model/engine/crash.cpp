@@ -19,6 +19,8 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <exception>
+#include <string>
+#include <string_view>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -148,11 +150,23 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 /* Whether the checker, which runs on a CPU's stack, has that line. */
 bool is_of_checker(site s)
 {
+	constexpr std::string_view here = __FILE__;
+	std::string root(here.substr(0, here.rfind("model/engine/")));
+
+	while (root.starts_with("../"))
+		root.erase(0, 3);
 	for (const char *const part :
-	     {"/model/engine/", "/model_std/", "/model/include/", "/fiber/"})
-		if (s.file && std::strstr(s.file, part))
+	     {"model/engine/", "model_std/", "model/include/", "fiber/"})
+		if (s.file && std::strstr(s.file, (root + part).c_str()))
 			return true;
 	return false;
+}
+
+/* An instruction's: that of the call which returns behind it. */
+site place_of(const void *instruction)
+{
+	return the_checker().line_of_return(
+		static_cast<const char *>(instruction) + 1);
 }
 
 /*
@@ -168,9 +182,7 @@ bool goes_on_after_trap(void *context)
 	const bool by_cpu = detail::cpu_runs();
 	const detail::checker_runs now;
 	checker &c = the_checker();
-	/* The line is that of the call which returns there. */
-	const site where =
-		c.line_of_return(static_cast<const char *>(t->at) + 1);
+	const site where = place_of(t->at);
 	const bool nobodys = is_of_checker(where) ||
 			     (is_of_library(where) && !detail::sees_plain());
 
@@ -321,6 +333,13 @@ void checker::crash(const std::string &what_it_was, site where)
 	me().panicked = true;
 	for (;;)
 		leave(cpu_state::where::done);
+}
+
+bool detail::is_users(const void *instruction)
+{
+	const site s = place_of(instruction);
+
+	return s.file && *s.file && !is_of_checker(s);
 }
 
 /* An instruction of the code that nobody tells of; does not come back. */

@@ -145,6 +145,9 @@ struct trapped {
 };
 const trapped *trap_of(const void *context);
 
+/* Whether an instruction has a line, and not one of the checker's. */
+bool is_users(const void *instruction);
+
 /* Goes on after the trap, which is not set again if it is nobody's. */
 void lift_trap(void *context, bool for_good);
 

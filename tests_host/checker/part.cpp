@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A library that a program opens while it runs (test_parts.cpp). It is compiled
+ * for the checker, and depends on one that is not: part_beyond.cpp.
+ */
+
+extern "C" void beyond(int *to);
+extern "C" void part_calls(int *to);
+extern "C" void part_fences(int *to);
+
+void part_calls(int *to) { beyond(to); }
+
+void part_fences(int *)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("mfence" ::: "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb ish" ::: "memory");
+#endif
+}
