@@ -289,6 +289,30 @@ TEST_CASE("met: by atomics alone, though no data are plain")
 	CHECK(explore({.record_uses = true}).unmet.empty());
 }
 
+/* They order a store before a load, and no data: each is needed. */
+TEST_CASE("met: fences of a store before a load")
+{
+	struct both {
+		atomic<u8> mine[2];
+		unsigned seen = 0;
+	};
+	const auto explore = [](options how) {
+		how.sections = {1, 1};
+		return model::explore<both>(
+			how,
+			[](both &w, unsigned cpu) {
+				w.mine[cpu].store_relaxed(1);
+				klock::fence_seq_cst();
+				if (w.mine[1 - cpu].load_relaxed())
+					w.seen++;
+			},
+			[](both &w) { model::check(w.seen > 0); });
+	};
+
+	CHECK(verdicts(explore) == std::vector<unsigned>{1, 0, 0});
+	CHECK(explore({.record_uses = true}).unmet.empty());
+}
+
 TEST_CASE("met: workers meet what one process does")
 {
 	struct many {

@@ -141,6 +141,10 @@ static std::vector<use> unmet_of(const std::vector<use> &uses, bool looked)
 		const bool read = looked ? u.acquires : u.reads || fence;
 		const bool wrote = looked ? u.releases : u.is_read || fence;
 
+		/* is_met() says the same: their next order is no weaker one
+		 * between data. */
+		if (u.written == order::seq_cst && (u.reads || u.is_read))
+			continue;
 		if ((is_acquire(u) && !read) || (is_release(u) && !wrote))
 			all.push_back(u);
 	}
