@@ -852,6 +852,21 @@ void *imported_by(const part &p, const ElfW(Sym) & s)
 	return found;
 }
 
+/* A library that was linked without that one does not know what it is. */
+bool is_function(const ElfW(Sym) & s, const void *found)
+{
+	Dl_info where{};
+	const ElfW(Sym) *there = nullptr;
+
+	if (ELF64_ST_TYPE(s.st_info) != STT_NOTYPE)
+		return ELF64_ST_TYPE(s.st_info) == STT_FUNC;
+	return ::dladdr1(found, &where,
+			 reinterpret_cast<void **>(
+				 const_cast<ElfW(Sym) **>(&there)),
+			 RTLD_DL_SYMENT) &&
+	       there && ELF64_ST_TYPE(there->st_info) == STT_FUNC;
+}
+
 /* An address in a table, and what is to be there. */
 struct change {
 	void **at;
@@ -871,8 +886,10 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 		const bool calls = kind == is_of_calls;
 
 		if (s.st_shndx != SHN_UNDEF ||
-		    (!calls && kind != is_of_table && kind != is_address) ||
-		    (!calls && ELF64_ST_TYPE(s.st_info) != STT_FUNC))
+		    (!calls && kind != is_of_table && kind != is_address))
+			return;
+		void *const real = imported_by(p, s);
+		if (!calls && !is_function(s, real))
 			return;
 		void **const at =
 			reinterpret_cast<void **>(p.base + r.r_offset);
@@ -883,7 +900,6 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 				{at, reinterpret_cast<void *>(w->ours), {}});
 		if (w || (model::detail::what_is(name) == imported::harmless))
 			return;
-		void *const real = imported_by(p, s);
 		if (real && !have(all, real)) {
 			records.push_back(
 				{real, name,

@@ -5,10 +5,20 @@
  */
 
 extern "C" void beyond(int *to);
+extern "C" void other(int *to);
 extern "C" void part_calls(int *to);
+extern "C" void part_calls_other(int *to);
 extern "C" void part_fences(int *to);
 
 void part_calls(int *to) { beyond(to); }
+
+/* The library is linked without the one that has it: the program has that. */
+void part_calls_other(int *to)
+{
+	void (*volatile const call)(int *) = other;
+
+	call(to);
+}
 
 void part_fences(int *)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A library that is compiled for no checker (part.cpp). */
 
-extern "C" void beyond(int *to);
+extern "C" void KLOCK_NAME(int *to);
 
-void beyond(int *to) { *to += 1; }
+void KLOCK_NAME(int *to) { *to += 1; }

@@ -76,6 +76,10 @@ TEST_CASE("parts: a library that is opened later is looked through")
 			      does(&c.count);
 		      }) == "refused: beyond(), of which the checker cannot "
 			    "see what it does");
+		CHECK(said([does = of("part_calls_other")](counter &c) {
+			      does(&c.count);
+		      }) == "refused: other(), of which the checker cannot "
+			    "see what it does");
 		CHECK(said([does = of("part_fences")](counter &c) {
 			      does(&c.count);
 		      }).find("in part_fences: inline assembly") !=
