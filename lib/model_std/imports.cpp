@@ -552,17 +552,17 @@ namespace {
 
 struct record {
 	void *real; /* klock_gate knows that it comes first */
-	std::string name;
+	const char *in_source;
 	const look *looks;
 };
 
 /* The name that the code has for it: sscanf, which C23 changed. */
-const char *in_source(const std::string &name)
+const char *in_source(const char *name)
 {
 	for (const string_view prefix : {"__isoc99_", "__isoc23_"})
-		if (name.starts_with(prefix))
-			return name.c_str() + prefix.size();
-	return name.c_str();
+		if (string_view(name).starts_with(prefix))
+			return name + prefix.size();
+	return name;
 }
 
 extern "C" void klock_gate();
@@ -576,7 +576,7 @@ void klock_gate_asks(const record *r, arguments a, const void *caller)
 	if (r->looks)
 		r->looks->at(a, caller);
 	else
-		model::detail::refuse(in_source(r->name), caller);
+		model::detail::refuse(r->in_source, caller);
 }
 
 #if defined(__x86_64__)
@@ -902,7 +902,7 @@ std::vector<change> changes_of(const part &p, const std::vector<part> &all)
 			return;
 		if (real && !have(all, real)) {
 			records.push_back(
-				{real, name,
+				{real, in_source(::strdup(name)),
 				 __tsan_init ? look_of(name) : nullptr});
 			found.push_back({at, nullptr, &records.back()});
 		}

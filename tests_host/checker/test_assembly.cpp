@@ -283,6 +283,10 @@ TEST_CASE("untold: a function that is not known is refused by name")
 		      "std::__cxx11::basic_ostringstream"));
 	CHECK(refused([] { (void)std::rand(); }, "rand()"));
 	CHECK(refused([&] { (void)std::strtok(text, " "); }, "strtok()"));
+	/* What the checker reads to say so is not the code's. */
+	CHECK(by_two([](counter &) {
+		      (void)std::rand();
+	      }).timeline.find("read") == std::string::npos);
 	/* It is called by its address. */
 	char *(*volatile const find)(char *, const char *) = std::strpbrk;
 	CHECK(refused([=] { find(const_cast<char *>("a"), "a"); },
