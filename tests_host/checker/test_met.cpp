@@ -341,4 +341,20 @@ TEST_CASE("met: workers meet what one process does")
 	CHECK(two.unmet.empty());
 }
 
+/* It lies in a folder that is not the C++ library's. */
+TEST_CASE("met: uses of code in a folder c++")
+{
+	const auto r = model::explore<message>(
+		{.sections = {1, 1}, .record_uses = true},
+		[](message &m, unsigned cpu) {
+#line 1 "/src/c++/flag.hpp"
+			if (cpu == 0)
+				m.ready.store_release(1);
+			else
+				(void)m.ready.load_acquire();
+		});
+
+	CHECK(r.uses.size() == 2);
+}
+
 } // namespace of_met

@@ -1807,7 +1807,12 @@ line line_of(const void *returned_to)
 
 /* A line in the C++ library's headers is its caller's: a mutex's, a string's.
  */
-bool is_of_library(site s) { return s.file && std::strstr(s.file, "/c++/"); }
+bool is_of_library(site s)
+{
+	const char *const in = s.file ? std::strstr(s.file, "/include/") : "";
+
+	return in && std::strstr(in, "/c++/");
+}
 
 site checker::place_of_return(const void *to, bool own)
 {
