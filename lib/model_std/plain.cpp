@@ -318,9 +318,9 @@ static bool klock_prints_text(const char *how)
 		within =
 			*how == '%'
 				? !within
-				: within && __real_strchr(
-						    " #'*+,-.0123456789hjlLqtz",
-						    *how);
+				: within && __real_strchr(" #$'*+,-."
+							  "0123456789IhjlLqtwz",
+							  *how);
 	}
 	return false;
 }

@@ -178,6 +178,8 @@ TEST_CASE("plain: what is not seen is refused by name")
 		      "sscanf()"));
 	CHECK(refused([](memory &m) { std::printf("%%%-5.3s", m.bytes); },
 		      "printf() of a text"));
+	CHECK(refused([](memory &m) { std::printf("%1$s", m.bytes); },
+		      "printf() of a text"));
 	CHECK(refused([](memory &m) { model::check(std::atof(m.bytes) == 0); },
 		      "atof()"));
 	CHECK(run<memory>([](memory &m) {
