@@ -21,10 +21,11 @@
 
 using namespace klock;
 
-extern "C" unsigned klock_os_cpu_id(void) { return 0; }
+/* Weak: test_sequences.cpp has both, too, and is linked beside it. */
+extern "C" [[gnu::weak]] unsigned klock_os_cpu_id(void) { return 0; }
 
-extern "C" void klock_os_panic(const char *, const void *, unsigned,
-			       const char *what)
+extern "C" [[gnu::weak]] void klock_os_panic(const char *, const void *,
+					     unsigned, const char *what)
 {
 	FAIL(what);
 	std::abort();
