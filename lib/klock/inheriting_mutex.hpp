@@ -43,11 +43,11 @@
  *              assumes
  *
  * State (word):  while waiters is set, only the domain's holder writes it; if
- *		nobody holds the domain, it is set if and only if somebody waits
+ *		nobody holds the domain, it is set if somebody waits
  *	free --lock--> owner --unlock--> free
  *	owner --another waits--> owner + waiters
  *	owner + waiters --unlock--> the first (+ waiters, if others are left)
- *	owner + waiters --the last gives up--> owner
+ *	owner + waiters, all of whom gave up --unlock--> free
  *	owner that ended --lock, or its thread_ends()--> the next + died
  *
  * While nobody holds the domain, each thread's priority is the greatest of its
@@ -59,7 +59,10 @@
  *
  * A swap by the owner or by who arrives fails once the flag is set, or it comes
  * before the flag: then who sets it finds the mutex free, and takes it. So a
- * waiter's owner is stable while the domain is held. The flag is cleared last.
+ * waiter's owner is stable while the domain is held. Who gives up lets the flag
+ * stay: unlock() then takes the domain's lock, and after it nobody looks at the
+ * thread that was the owner, which may end.
+ *                                 Checked: model/inheriting_mutex: who has
  *
  * Ordering:
  *	O1  lock           word.compare_exchange_acquire  pairs with O4, O5
@@ -152,7 +155,7 @@ struct inheriting_mutex_in : private detail::lendable {
 	inheriting_mutex_in &operator=(const inheriting_mutex_in &) = delete;
 
 	/* Sleeps until the caller holds it. A deadlock is a panic that shows
-	 * each link. */
+	 * its links, as many as 1023 characters have room for. */
 	void lock()
 	{
 		usize found = 0;
@@ -216,7 +219,7 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		return word.load_relaxed() != 0;
 	}
-	/* Whether somebody waits: a hint, too. */
+	/* Whether somebody waits, or has since it was taken: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
 		return word.load_relaxed() & waiters;
@@ -264,7 +267,6 @@ struct inheriting_mutex_in : private detail::lendable {
 
 		if (why != wait_result::had) {
 			refuse(thread, why, links);
-			unmark();
 			return why;
 		}
 		detail::lender node(thread, *this);

@@ -195,6 +195,30 @@ inline result lending(options how, const char *roles)
 		});
 }
 
+/* A domain that nobody looks at from outside. */
+struct unchecked {
+	static constexpr u32 max_chain = 64;
+	static inline constinit tickets lock;
+};
+
+/* CPU 0 releases it and ends, and its object is another thread's, while CPU 1
+ * gives up: then who holds the domain's lock looks at it no more. */
+inline result owner_ends(const options &how)
+{
+	using mutex = inheriting_mutex_in<unchecked>;
+
+	set_priorities(1, 1);
+	return run<mutex>(how, [](mutex &m, unsigned cpu) {
+		if (cpu == 0)
+			m.lock();
+		else if (!m.try_lock_until(1))
+			return;
+		m.unlock();
+		threads[cpu].base.set(cpu + 1);
+		threads[cpu].lent.set(cpu + 1);
+	});
+}
+
 } // namespace sleeping
 
 extern "C" klock::inheriting_thread *klock_os_inheriting_thread(void)

@@ -144,9 +144,7 @@ MUTANTS = (
      "before.lent.set(before.base.get()); "
      "klock_os_run_with_priority(&before, before.lent.get());"),
     ("one_loan_of_two", LENDING, "at = at->next_wanted.get()", "at = nullptr"),
-    ("late_loan_stays", LENDING, "owner().settle(); unmark();", "unmark();"),
-    ("unmarks_then_settles", LENDING, "owner().settle(); unmark();",
-     "unmark(); owner().settle();"),
+    ("late_loan_stays", LENDING, "+owner().settle(); } template", "return;"),
     ("chain_of_one_link", LENDING, "return &mutex->owner();",
      "return nullptr;"),
     ("waiter_is_not_moved", LENDING, "mutex->move(*waits.get());", ";"),
@@ -170,6 +168,9 @@ MUTANTS = (
      "word.compare_exchange_relaxed(now, now | waiters)",
      "(word.store_relaxed(now | waiters), true)"),
     ("unlocks_past_waiters", INHERITING, "queue.empty()", "true"),
+    ("late_unmarks", INHERITING, "leave(node);",
+     "leave(node); if (queue.empty()) "
+     "word.store_relaxed(word.load_relaxed() & ~waiters);"),
     ("waits_in_a_ring", INHERITING, "return wait_result::deadlock;",
      "return wait_result::had;"),
     ("change_is_not_lent", INHERITING, "thread.settle();", ";"),
@@ -184,8 +185,6 @@ MUTANTS = (
      "now & waiters"),
     ("barger_clears_told", MUTEX, "if (took_or_announced()) return true;",
      "if (took_or_announced()) return told.store_relaxed(false), true;"),
-    ("last_leaves_mark", LENDING, "owner().settle(); unmark();",
-     "owner().settle();"),
     ("late_clears_told", MUTEX, "+if (word.load_relaxed() & waiters)",
      "told.store_relaxed(false);"),
 )

@@ -35,7 +35,8 @@ struct lender;
 
 /* A mutex, as the domain's holder sees it. */
 struct lendable {
-	/* Flags in `word`: somebody waits; the owner before has ended. */
+	/* Flags in `word`: somebody waits, or has given up; the owner before
+	 * has ended. */
 	static constexpr usize waiters = 1, died = 2;
 
 	[[nodiscard]] inheriting_thread &owner() const
@@ -45,7 +46,9 @@ struct lendable {
 	}
 	[[nodiscard]] lender *first() const;
 
-	/* With the domain held, in the queue and in the owner's list. */
+	/* With the domain held, in the queue and in the owner's list. Who
+	 * leaves lets the flag stay: the owner's swap would not wait for the
+	 * end of leave(), and the owner may end after it. */
 	void enter(lender &one);
 	void leave(lender &one);
 	/* A waiter's priority is another now. */
@@ -53,13 +56,6 @@ struct lendable {
 	/* The first waiter is the owner, and is woken. */
 	template <typename Section>
 	void pass_on(Section &in, usize flags);
-	/* If nobody waits, the owner may leave by its swap from here on: it and
-	 * its loans are right by now. */
-	void unmark()
-	{
-		if (queue.empty())
-			word.store_relaxed(word.load_relaxed() & ~waiters);
-	}
 
 	/* the owner's address, or 0, and flags */
 	atomic<usize> word;
@@ -229,7 +225,6 @@ inline void lendable::leave(lender &one)
 	if (queue.empty())
 		owner().drop_wanted(*this);
 	owner().settle();
-	unmark();
 }
 
 template <typename Section>
