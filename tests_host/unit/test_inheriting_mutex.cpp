@@ -631,6 +631,31 @@ TEST_CASE("inheriting_mutex: checked and counted, it lends and says why")
 	}
 }
 
+TEST_CASE("inheriting_mutex: checked: an owner that ended is no second one")
+{
+	static checked_lock<inheriting_mutex> bus;
+	kernel cpu;
+	std::string said;
+	bool told = false;
+	const auto takes = [&] {
+		bus.lock();
+		told = bus.owner_died();
+		bus.unlock();
+	};
+
+	cpu.start(1, [&] {
+		bus.lock();
+		lets(cpu.start(5, [&] { said = panic_of(takes); }));
+		thread_ends(current(), true, [](const void *) {});
+	});
+	cpu.run();
+	CHECK((told && said.empty()));
+	cpu.start(1, [&] { said = panic_of(takes); });
+	cpu.run();
+	CHECK(said.empty());
+	CHECK_FALSE((told || bus.is_locked()));
+}
+
 TEST_CASE("inheriting_mutex: checked: recursion, order, who holds it")
 {
 	static checked_lock<inheriting_mutex, "bus"> bus;

@@ -263,13 +263,14 @@ struct lock_usage {
 	void count_out() { contenders.fetch_add_relaxed(~u32{0}); }
 
 	/* The caller is the holder now, with this number or node. numbered:
-	 * each contender has a number of its own. sleeps: its waiters do. */
+	 * each contender has a number of its own. sleeps: its waiters do.
+	 * died: the holder before has ended, and did not release it. */
 	void after_lock(usize with, call_site by, bool numbered,
-			bool sleeps = false)
+			bool sleeps = false, bool died = false)
 	{
 		const u32 before = contenders.load_relaxed() & (held | left);
 
-		if (before == held)
+		if (before == held && !died)
 			complain(numbered && taken_with.load_relaxed() == with
 					 ? "two holders under one number"
 					 : "two holders: the lock let in a "
@@ -1459,13 +1460,22 @@ struct checked_core {
 		return number < limit;
 	}
 
+	bool holder_died() const
+	{
+		if constexpr (requires { inner.owner_died(); })
+			return inner.owner_died();
+		else
+			return false;
+	}
+
 	/* The caller got the lock to write, with this number or node. */
 	void note_writer(usize with, call_site by)
 	{
 		if (readers.is_read())
 			usage.complain("a reader is in: the lock is broken",
 				       by);
-		usage.after_lock(with, by, cpu_lock<L>, sleeping<L>);
+		usage.after_lock(with, by, cpu_lock<L>, sleeping<L>,
+				 holder_died());
 	}
 	void note_writer(may_upgrade with, call_site by)
 	{
