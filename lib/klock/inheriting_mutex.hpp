@@ -103,6 +103,21 @@ struct inheritance {
 	static inline constinit detail::sleepers_lock lock;
 };
 
+namespace detail {
+
+/* All that is done for a thread is under the lock that it notes. */
+inline void check_domain(const inheriting_thread &thread, const void *lock,
+			 const void *reported)
+{
+	const void *const its = thread.domain.get();
+
+	if (its && its != lock)
+		panic("inheriting_mutex", reported, cpu_id(),
+		      "the thread has used those of another domain");
+}
+
+} // namespace detail
+
 /*
  * A thread's own priority is another: called by the kernel, in any context in
  * which it may take the domain's lock. The thread may run, wait, or neither.
@@ -112,17 +127,19 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 {
 	const detail::inner_section in(Domain::lock);
 
+	detail::check_domain(thread, &Domain::lock, &thread);
 	thread.base.set(priority);
 	thread.settle();
 }
 
 /*
- * A thread ends, and has not released what it held: calls holds(address) for
- * each inheriting_mutex of it that others wait for. What nobody waits for is
- * not known. If hands_over, the first waiters have them, and who takes one that
- * nobody waited for gets it, too; each learns it by owner_died(). The object
- * must then stay, and be no other thread's, for as long as the word of a mutex
- * may name it. Without hands_over who waits does so for ever.
+ * A thread ends, waits for none, and has not released what it held: calls
+ * holds(address) for each inheriting_mutex of it that others wait for. What
+ * nobody waits for is not known. If hands_over, the first waiters have them,
+ * and who takes another one gets it, too, but not by try_lock(); each learns it
+ * by owner_died(). Without hands_over who waits does so for ever. In both cases
+ * the object must stay, and be no other thread's, for as long as the word of a
+ * mutex may name it.
  */
 template <typename Domain = inheritance, typename Holds>
 void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
@@ -130,6 +147,7 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 	detail::inner_section in(Domain::lock);
 	detail::lendable *at = thread.wanted.get();
 
+	detail::check_domain(thread, &Domain::lock, &thread);
 	thread.ended.set(hands_over);
 	while (at) {
 		detail::lendable &mutex = *at;
@@ -372,15 +390,10 @@ struct inheriting_mutex_in : private detail::lendable {
 			pass_on(in, 0);
 	}
 
-	/* All who are right have the lock that a thread notes. */
 	void check_domain(inheriting_thread &thread) const
 	{
-		const void *const its = thread.domain.get();
-
-		if (!its)
-			thread.domain.set(&Domain::lock);
-		else if (its != &Domain::lock)
-			misused("the thread has used those of another domain");
+		detail::check_domain(thread, &Domain::lock, this);
+		thread.domain.set(&Domain::lock);
 	}
 
 	[[noreturn]] void misused(const char *what) const

@@ -531,7 +531,7 @@ TEST_CASE("inheriting_mutex: a thread of another domain is named")
 {
 	static inheriting_mutex_in<short_chains> other;
 	const auto takes = [] { other.lock(); };
-	std::string said[3];
+	std::string said[5];
 
 	/* Thread 0 is waited for in the usual domain, thread 1 waits there. */
 	chain([&](chain &cpu) {
@@ -539,6 +539,12 @@ TEST_CASE("inheriting_mutex: a thread of another domain is named")
 		lets(cpu.start(1, [&] { said[0] = panic_of(takes); }));
 		said[1] = panic_of(takes);
 		said[2] = panic_of([] { other.unlock(); });
+		said[3] = panic_of(
+			[] { priority_changed<short_chains>(current(), 1); });
+		said[4] = panic_of([] {
+			thread_ends<short_chains>(current(), true,
+						  [](const void *) {});
+		});
 	});
 	for (const std::string &one : said)
 		has(one, "another domain");
