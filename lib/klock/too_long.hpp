@@ -298,9 +298,21 @@ struct timed_lock : L {
 		bool irqs_off;
 	};
 
+	/* Of a recursive_lock the first section of its holder is timed. */
+	bool is_deeper_than([[maybe_unused]] u32 depth) const
+	{
+		if constexpr (recursive<L>)
+			return L::depth() > depth;
+		else
+			return false;
+	}
+
 	template <typename... With>
 	void take_timed(call_site by, With &...with)
 	{
+		if (is_deeper_than(0))
+			return detail::told(static_cast<L &>(*this), by)
+				.lock(with...);
 		const u64 asked = cycles_if_usable();
 		const bool off = Maxima.irqs_go_off(asked, by);
 
@@ -311,9 +323,13 @@ struct timed_lock : L {
 	template <typename... With>
 	bool try_to_take(call_site by, With &...with)
 	{
+		const bool again = is_deeper_than(0);
+
 		if (!detail::told(static_cast<L &>(*this), by)
 			     .try_lock(with...))
 			return false;
+		if (again)
+			return true;
 		const u64 now = cycles_if_usable();
 		holder.set({now, 0, by, Maxima.irqs_go_off(now, by)});
 		return true;
@@ -323,6 +339,8 @@ struct timed_lock : L {
 	template <typename Release>
 	[[gnu::always_inline]] void release_timed(Release release)
 	{
+		if (is_deeper_than(1))
+			return release();
 		const taken its = holder.get();
 
 		holder.set({});

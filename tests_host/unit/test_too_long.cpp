@@ -9,6 +9,7 @@
 #include <klock/irq_lock.hpp>
 #include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
+#include <klock/recursive_lock.hpp>
 #include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 #include <klock/too_long.hpp>
@@ -89,6 +90,28 @@ TEST_CASE("too_long: the longest of each kind and CPU, and who took it")
 	CHECK(has(panic_of([] { maxima.note_section(section_kind::hold, 1); }),
 		  "made for fewer CPUs"));
 	CHECK(maxima.longest(2, section_kind::hold).cycles == 0);
+}
+
+TEST_CASE("too_long: of a recursive lock the outermost section is timed")
+{
+	static constinit section_maxima<1> maxima;
+	static constinit timed_lock<recursive_lock<ticket>, maxima> lock;
+
+	for (u64 cycles : {20u, 30u}) {
+		const irq_guard held(lock);
+
+		time_now += cycles;
+		{
+			const irq_guard again(lock);
+			const irq_try_guard once_more(lock);
+
+			time_now += cycles;
+		}
+		time_now += cycles;
+	}
+	CHECK_FALSE(lock.is_locked());
+	CHECK(of(maxima, section_kind::hold) == at(90, __LINE__ - 12));
+	CHECK(of(maxima, section_kind::irqs_off) == at(90, __LINE__ - 13));
 }
 
 TEST_CASE("too_long: interrupts off is of the outermost, in any order")
