@@ -173,7 +173,8 @@ struct inheriting_mutex_in : private detail::lendable {
 	inheriting_mutex_in &operator=(const inheriting_mutex_in &) = delete;
 
 	/* Sleeps until the caller holds it. A deadlock is a panic that shows
-	 * its links, as many as 1023 characters have room for. */
+	 * its links, as many as 1023 characters have room for: also if another
+	 * thread in it waits by a deadline, and would give up. */
 	void lock()
 	{
 		usize found = 0;

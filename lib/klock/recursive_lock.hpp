@@ -45,8 +45,8 @@
  *              owner's alone.
  *                                      Checked: model/recursive_lock: sections
  *
- * Cost:        uncontended: that of L, a load and 4 stores; taken again: a
- *              load, no RMW     Checked: model/recursive_lock: cost
+ * Cost:        uncontended: that of L, and no RMW more; taken again: no RMW
+ *                                      Checked: model/recursive_lock: cost
  */
 #pragma once
 

@@ -298,7 +298,8 @@ struct timed_lock : L {
 		bool irqs_off;
 	};
 
-	/* Of a recursive_lock the first section of its holder is timed. */
+	/* The holder of a recursive_lock has it deeper: its first lock() is
+	 * timed. */
 	bool is_deeper_than([[maybe_unused]] u32 depth) const
 	{
 		if constexpr (recursive<L>)

@@ -127,9 +127,33 @@ TEST_CASE("recursive_lock: each mistake is found")
 	CHECK_FALSE(sections<broken<mistake::owner_before_lock>>(two_one).ok());
 }
 
+/* Counts them in lock() and unlock(), by the timeline. */
+template <typename Lock>
+static unsigned rmws()
+{
+	const std::string all =
+		model::explore<world<Lock>>({.sections = {1}},
+					    [](world<Lock> &w, unsigned) {
+						    w.lock.lock();
+						    w.lock.unlock();
+						    check(false, "shown");
+					    })
+			.timeline;
+	unsigned count = 0;
+
+	for (const char *one : {" fetch_", " cas ", " exchange "})
+		for (auto at = all.find(one); at != all.npos;
+		     at = all.find(one, at + 1))
+			count++;
+	return count;
+}
+
 TEST_CASE("recursive_lock: cost")
 {
 	using lock = recursive_lock<ticket_lock<u8>>;
+
+	CHECK(rmws<ticket_lock<u8>>() == 1);
+	CHECK(rmws<lock>() == 1);
 
 	const std::string again =
 		model::explore<world<lock>>({.sections = {1}},
