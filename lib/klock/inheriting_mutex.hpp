@@ -165,8 +165,10 @@ struct inheriting_mutex_in : private detail::lendable {
 	static constexpr u64 max_contenders = ~u64{0};
 	/* Threads that wait for each other in a row. */
 	static constexpr u32 max_chain = Domain::max_chain;
-	/* For checks: its waiters give their CPU away. */
+	/* For checks: its waiters give their CPU away, and no handler takes it.
+	 */
 	using waiters_sleep = void;
+	using taken_in_threads_alone = void;
 
 	constexpr inheriting_mutex_in() = default;
 	inheriting_mutex_in(const inheriting_mutex_in &) = delete;

@@ -637,6 +637,20 @@ TEST_CASE("inheriting_mutex: checked and counted, it lends and says why")
 	}
 }
 
+TEST_CASE("inheriting_mutex: checked: a handler that tries it is named")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	kernel cpu;
+	std::string said;
+
+	cpu.start(1, [&] {
+		as(0, context::interrupt,
+		   [&] { said = panic_of([] { (void)bus.try_lock(); }); });
+	});
+	cpu.run();
+	has(said, "taken in a handler");
+}
+
 TEST_CASE("inheriting_mutex: checked: an owner that ended is no second one")
 {
 	static checked_lock<inheriting_mutex> bus;

@@ -139,7 +139,7 @@ TEST_CASE("wrappers: each property of a lock survives each wrapper")
 	survives<shared_mutex>();
 	CHECK(names(properties_of<mutex>()) == "sleeps, plain, tries, until");
 	CHECK(names(properties_of<inheriting_mutex>()) ==
-	      "sleeps, plain, tries, until, says why");
+	      "sleeps, threads alone, plain, tries, until, says why");
 }
 
 TEST_CASE("wrappers: what is told the caller is told so inside of others")
