@@ -53,6 +53,7 @@ TEST_CASE("recursive_lock: sizes")
 	CHECK(can_wrap<queued_lock<64>>);
 	CHECK_FALSE(can_wrap<mcs_lock>);
 	CHECK(tells_waiters<tree>);
+	CHECK_FALSE(zero.is_contended());
 	CHECK_FALSE(tells_waiters<recursive_lock<tas_lock>>);
 	CHECK(tree::max_contenders == ticket::max_contenders);
 }

@@ -240,17 +240,18 @@ TEST_CASE("sleep: recursive_lock: its owner is the thread, on any CPU")
 	checked.lock();
 	as(3, context::thread, [&] {
 		CHECK(plain.try_lock_until(0));
+		CHECK(plain.try_lock_for(0));
 		checked.lock();
 		CHECK(checked.try_lock_until(0));
-		CHECK(plain.depth() == 2);
+		CHECK(plain.depth() == 3);
 		CHECK(checked.depth() == 3);
 	});
 	for (int left = 2; left >= 0; left--) {
 		checked.unlock();
 		CHECK(checked.is_held_by_me() == (left > 0));
 	}
-	plain.unlock();
-	plain.unlock();
+	while (plain.depth())
+		plain.unlock();
 	CHECK_FALSE(plain.is_locked());
 }
 
