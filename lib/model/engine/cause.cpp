@@ -54,6 +54,27 @@ bool begins(const graph &g, ref r)
 	return is_access(e) && !(e.what == kind::write && e.exclusive);
 }
 
+/* Whether one of these repairs is a fence before it. */
+bool is_fenced(const graph &g, ref r, const repairs_of &some)
+{
+	const ref a = begins(g, r) ? access_before(g, r) : ref{};
+
+	for (const repair &one : some)
+		if (a.index && one.after && one.after == g.at(a).op &&
+		    one.op == g.at(r).op)
+			return true;
+	return false;
+}
+
+event full_fence()
+{
+	event fence;
+
+	fence.what = kind::fence;
+	fence.ord = order::seq_cst;
+	return fence;
+}
+
 } // namespace
 
 /* The order of an operation in an exploration with repairs. */
@@ -86,14 +107,6 @@ std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
 				     std::vector<u8> (&there)[max_cpus]) const
 {
 	auto x = std::make_unique<graph>();
-	const auto is_fenced = [&](ref r) {
-		const ref a = begins(f, r) ? access_before(f, r) : ref{};
-		for (const repair &one : some)
-			if (a.index && one.after && one.after == f.at(a).op &&
-			    one.op == f.at(r).op)
-				return true;
-		return false;
-	};
 	const auto order_of = [&](ref r) {
 		const event &e = f.at(r);
 		const u16 op = operation_of(f, r);
@@ -117,7 +130,7 @@ std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
 		std::vector<bool> behind(f.length(c) + 1);
 		for (unsigned i = 1; i <= f.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			if (is_fenced(r))
+			if (is_fenced(f, r, some))
 				behind[access_before(f, r).index] = true;
 		}
 		there[c].assign(1, 0);
@@ -130,12 +143,8 @@ std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
 			there[c].push_back(static_cast<u8>(x->length(c)));
 			if (is_access(e))
 				places = std::max(places, e.place + 1u);
-			if (!behind[i])
-				continue;
-			event fence;
-			fence.what = kind::fence;
-			fence.ord = order::seq_cst;
-			x->sb[c].push_back(fence);
+			if (behind[i])
+				x->sb[c].push_back(full_fence());
 		}
 		if (x->length(c) > max_index)
 			return nullptr;

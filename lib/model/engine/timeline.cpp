@@ -439,6 +439,11 @@ const char *const head =
 	"markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M 0 0 "
 	"L 8 4 L 0 8 z\" fill=\"#c00\"/></marker></defs>\n";
 
+int top_of(std::size_t row)
+{
+	return top_margin + static_cast<int>(row) * row_height;
+}
+
 } // namespace
 
 std::string timeline::svg(const graph &g, const std::string &bug,
@@ -447,9 +452,6 @@ std::string timeline::svg(const graph &g, const std::string &bug,
 	std::vector<int> widths(g.cpus, 60), columns(g.cpus);
 	int right = left_margin, places = 0;
 	std::string body, arrows;
-	const auto top_of = [](std::size_t row) {
-		return top_margin + static_cast<int>(row) * row_height;
-	};
 
 	for (const row &r : rows) {
 		widths[r.cpu] = std::max(widths[r.cpu], wide(r.text));
