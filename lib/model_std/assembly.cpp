@@ -96,13 +96,15 @@ string_view scope_of(string_view function)
 		       : string_view();
 }
 
-/* The checker's own, which is compiled for none. */
+/* The checker's own, which is compiled for none, and the sanitizers'. */
 bool is_checkers(string_view function)
 {
 	return starts_with_any(function, "__tsan_", "__wrap_", "klock_gate",
-			       "__aarch64_") ||
-	       starts_with_any(scope_of(function), "5model4pool",
-			       "5model7checker", "St6atomicB11klock_model",
+			       "__aarch64_", "__asan_", "__ubsan_",
+			       "__sanitizer_") ||
+	       starts_with_any(scope_of(function), "11__sanitizer", "6__asan",
+			       "7__ubsan", "5model4pool", "5model7checker",
+			       "St6atomicB11klock_model",
 			       "St10atomic_refB11klock_model",
 			       "St11atomic_flagB11klock_model");
 }
