@@ -147,9 +147,10 @@ struct inheriting_thread;
 
 /*
  * Returns the object that the kernel keeps for the calling thread, a base or a
- * member of its own. Called in threads, interrupts on or off, twice in each
- * section of an inheriting_mutex: a kernel may define it inline, before it
- * includes that header.
+ * member of its own. Never null, also before there are threads: with null, all
+ * lock and nobody is kept out. Called in threads, interrupts on or off, twice
+ * in each section of an inheriting_mutex: a kernel may define it inline, before
+ * it includes that header.
  */
 extern "C" klock::inheriting_thread *klock_os_inheriting_thread(void);
 
