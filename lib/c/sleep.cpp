@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <klock/c_functions.hpp>
 
+static_assert(sizeof(klock_flag_word) == sizeof(klock::flag_word),
+	      "klock/sleep.h: another word of flags than the port's");
+
 KLOCK_SLEEPING(KLOCK_C_KIND, )

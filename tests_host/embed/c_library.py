@@ -778,6 +778,18 @@ def headers_of_each(case):
     wrong_kinds_are_refused(case, "clang")
 
 
+def members_on_each_machine(case):
+    """A port may give a lock's flags another size: RISC-V's does."""
+    for machine, own in (("riscv64", "riscv"), ("aarch64", "aarch64")):
+        cxx = f"{machine}-linux-gnu-g++"
+        if not shutil.which(cxx):
+            continue
+        for port in (own, "hosted"):
+            case.must(cxx, "-std=c++20", *STRICT,
+                      *case.includes(port, c=True), "-fno-access-control",
+                      "-fsyntax-only", case.root / PROGRAMS / "layout.cpp")
+
+
 def archive_of_32_bits_asks_for_nothing(case):
     """Clang's: bare_toolchain, links without a library."""
     built = library(case, "x86", " ".join([*FREESTANDING, *STRICT, "-m32"]),
@@ -829,7 +841,8 @@ CASES = {
         another_cache_line_is_an_error, another_line_of_the_port_is_an_error,
         flto_and_plain_ld, aarch64_has_lines_of_128],
     "c_variants": [
-        headers_of_each, archive_of_32_bits_asks_for_nothing, programs_by_clang,
+        headers_of_each, members_on_each_machine,
+        archive_of_32_bits_asks_for_nothing, programs_by_clang,
         with_link_time_optimization, kernels_of_each_port,
         riscv_turns_off_its_modes_interrupts],
 }

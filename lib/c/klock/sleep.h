@@ -50,6 +50,14 @@ void klock_os_unparked(void);
 #define KLOCK_WAIT_QUEUE_INIT {{0, 0}, 0}
 /* clang-format on */
 
+/* A mutex's flags. A port with another flag_word (klock/atomic.hpp) changes it
+ * here; the library asserts it. */
+#ifdef __riscv
+typedef unsigned int klock_flag_word;
+#else
+typedef unsigned char klock_flag_word;
+#endif
+
 /* Each: 16 bytes, on 32 bits 8 or 12. A spin lock, a state, and who waits. */
 #define KLOCK_SLEEPS(x, ...)                                                   \
 	struct __attribute__((may_alias)) klock_##x {                          \
@@ -58,7 +66,7 @@ void klock_os_unparked(void);
 		void *klock_queue;                                             \
 	}
 
-KLOCK_SLEEPS(mutex, unsigned char klock_told; unsigned char klock_word;);
+KLOCK_SLEEPS(mutex, unsigned char klock_told; klock_flag_word klock_word;);
 KLOCK_SLEEPS(shared_mutex, unsigned char klock_told; unsigned int klock_word;);
 KLOCK_SLEEPS(semaphore, unsigned int klock_word;);
 KLOCK_SLEEPS(completion, unsigned char klock_state;);

@@ -185,17 +185,22 @@ static_assert(is_known_behind<klock_checked_completion>());
 static_assert(is_known_behind<klock_checked_condition>());
 static_assert(is_known_behind<klock_checked_wait_queue>());
 
+static_assert(AT(klock_mutex, klock_told) == AT(mutex, told));
 static_assert(AT(klock_mutex, klock_word) == AT(mutex, word));
+static_assert(sizeof(klock_mutex::klock_word) == sizeof(mutex::word));
 static_assert(AT(klock_mutex, klock_queue) == AT(mutex, queue));
 static_assert(klock_wait_had == static_cast<int>(wait_result::had));
 static_assert(klock_wait_deadline == static_cast<int>(wait_result::deadline));
 static_assert(klock_wait_killed == static_cast<int>(wait_result::killed));
+static_assert(AT(klock_shared_mutex, klock_told) == AT(shared_mutex, told));
 static_assert(AT(klock_shared_mutex, klock_word) == AT(shared_mutex, word));
 static_assert(AT(klock_shared_mutex, klock_queue) == AT(shared_mutex, queue));
 static_assert(AT(klock_semaphore, klock_word) == AT(semaphore, word));
 static_assert(AT(klock_semaphore, klock_queue) == AT(semaphore, queue));
 static_assert(AT(klock_completion, klock_state) == AT(completion, state));
 static_assert(AT(klock_completion, klock_queue) == AT(completion, queue));
+static_assert(AT(klock_condition, klock_waited_for) ==
+	      AT(condition, waited_for));
 static_assert(AT(klock_condition, klock_queue) == AT(condition, queue));
 static_assert(AT(klock_wait_queue, klock_queue) == AT(wait_queue, queue));
 

@@ -7,6 +7,13 @@
 #include <klock/arch/cpu.hpp>
 #include <klock/detail/builtin_ops.hpp>
 
+#ifdef __riscv
+namespace klock::arch {
+/* As in a kernel: the CPU is the same. */
+using flag_word = u32;
+} // namespace klock::arch
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #define KLOCK_TELL_TSAN
 #elif defined(__has_feature)
