@@ -98,7 +98,8 @@ def public_names_are_prefixed(case):
               "bytes", "deadline", "cycles", "began", "once", "with", "barrier",
               "expected", "first", "second", "rank", "put", "text", "entered",
               "kcycles", "now", "on", "sub_rank", "ready", "change", "me",
-              "until", "units", "thread", "end", "had"}
+              "until", "units", "thread", "end", "had", "priority", "hands_over",
+              "holds", "mutex", "link"}
     for word in sorted(words):
         case.expect(word.startswith("klock_"), f"a name: {word}")
     case.expect(len(words) > 400, f"only {len(words)} names: is it the header?")
@@ -113,6 +114,7 @@ extern struct klock_bakery_4 bakery;
 extern struct klock_reader_8 reader;
 extern struct klock_counted_tas counted;
 extern struct klock_mutex mutex;
+extern struct klock_inheriting_mutex bus;
 extern struct klock_condition changed;
 extern struct klock_sleeper me;
 extern int other;
@@ -142,6 +144,9 @@ def wrong_kinds_are_refused(case, cc="gcc"):
                         ("klock_wait_with(&changed, &mutex);", False),
                         ("klock_wait_with(&mutex, &mutex);", True),
                         ("if (klock_lock_irqsave(&mutex)) {}", True),
+                        ("if (klock_lock_until(&bus, 0)) {}", False),
+                        ("if (klock_lock_until(&mutex, 0)) {}", True),
+                        ("if (klock_lock_irqsave(&bus)) {}", True),
                         ("klock_ticket_u8_lock(&padded);", True)):
         case.write("use.c", WRONG.replace("LINE", line))
         status, said = case.call(cc, "-std=c11", *STRICT, "-fsyntax-only",
@@ -179,6 +184,8 @@ def programs_in_c(case, cc="gcc", built=None):
     for flags in ((), ("-DCHECKED",)):
         says(case, cc, built, f"{PROGRAMS}/test_c.c",
              "readers meet, writers are alone", *flags)
+        says(case, cc, built, f"{PROGRAMS}/test_threads.c",
+             "loans are given back", *flags)
     for name, what in (("checked", "every misuse and every deadlock is named"),
                        ("rest", "every wait is counted, all is whole")):
         says(case, cc, built, f"{PROGRAMS}/test_{name}.c", what)
@@ -234,6 +241,7 @@ static int make_tables(void *with) { return ++made && !with; }
 struct moment { long seconds; };
 """
 SCENES = {
+    "inheriting": "unsigned long long deadline = klock_deadline_in(1000);",
     "bakery": "static struct klock_timeout_8 lock = KLOCK_TIMEOUT_INIT;",
     "order": "static struct { struct klock_checked_ticket_u8 lock; } page, "
              "*child = &page;",
@@ -302,10 +310,11 @@ OS = {"klock_os_cpu_id", "klock_os_context", "klock_os_owner_id",
       "klock_os_panic", "klock_os_lock_order", "klock_os_note",
       "klock_os_thread", "klock_os_park", "klock_os_park_until",
       "klock_os_unpark", "klock_os_unparked", "klock_os_irq_depth",
-      "klock_os_preempt_off", "klock_os_preempt_on"}
+      "klock_os_preempt_off", "klock_os_preempt_on",
+      "klock_os_inheriting_thread", "klock_os_run_with_priority"}
 # The sources that may ask for what klock/os.hpp names.
-ASK = {"once", "queued", "order", "recursive", "sleep", "irq_depth",
-       "placed"}
+ASK = {"once", "queued", "order", "recursive", "sleep", "inheriting",
+       "irq_depth", "placed"}
 
 
 def defined(case, built):
@@ -376,7 +385,7 @@ def asks_for_nothing(case, built=None, whose="gcc -m64"):
 COMMON = {"init", "lock", "unlock", "is_locked", "lock_irqsave",
           "unlock_irqrestore"}
 # Verbs that note no caller.
-PLAIN = {"init", "is_locked", "is_contended", "set_base"}
+PLAIN = {"init", "is_locked", "is_contended", "set_base", "owner_died"}
 # Macros without a function: their verbs differ for two locks; and those of a
 # kernel that preempts its threads, which has functions of its own between.
 WITH = {f"klock_wait_with{held}{until}" for held in ("", "_irqsave",
@@ -399,7 +408,8 @@ REST = {"klock_version", "klock_irq_save", "klock_irq_restore",
         "klock_print_counts", "klock_reset_counts", "klock_released",
         "klock_declare_harmless", "klock_handler_begin", "klock_set_checks",
         "klock_note_long_waits", "klock_order_is_checked",
-        "klock_lock_order_8_noted", "klock_lock_order_64_noted",
+        "klock_inheriting_thread_init", "klock_inheriting_thread_ends",
+        "klock_priority_changed", "klock_lock_order_8_noted", "klock_lock_order_64_noted",
         *(f"klock_{name}_at" for name in SITED),
         *(f"klock_lock_order_{classes}" for classes in (8, 64, 256))}
 # Verbs of every checked lock.
@@ -407,7 +417,8 @@ USAGE = {"set_name", "set_element", "is_held_by_me", "assert_held", "nest",
          "set_sub_rank", "unnest", "might_wait_with",
          "handed_over"}
 # Structures that are no locks.
-PARTS = {"usage", "shared_usage", "sleeper", "mcs_node", "clh_node", "clh_cell", "counts",
+PARTS = {"usage", "shared_usage", "sleeper", "inheriting_thread", "mcs_node",
+         "clh_node", "clh_cell", "counts",
          "waits", "shared_counts", "readers_counts", "reader_line",
          "timeout_slot", "timeout_record", "irq_depth"}
 
@@ -583,6 +594,7 @@ def families_are_chosen(case):
             ("tickets", "tickets"),
             ("tickets checked", "tickets order checked_tickets"),
             ("queue", "queue queued"), ("sequences", "sequences once"),
+            ("inheriting checked", "inheriting order checked_inheriting"),
             ("tas counted", "tas counted queued")):
         case.expect(chosen(families) ==
                     {"cpu", "irq_depth", "placed", *sources.split()},

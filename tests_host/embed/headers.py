@@ -165,6 +165,14 @@ extern "C" __SIZE_TYPE__ klock_os_thread() { return 1; }
 extern "C" void klock_os_park() {}
 extern "C" bool klock_os_park_until(klock::u64) { return false; }
 extern "C" void klock_os_unpark(__SIZE_TYPE__) {}
+static klock::inheriting_thread thread;
+extern "C" klock::inheriting_thread *klock_os_inheriting_thread()
+{
+	return &thread;
+}
+extern "C" void klock_os_run_with_priority(klock::inheriting_thread *, unsigned)
+{
+}
 static klock::irq_depth depth;
 extern "C" klock::irq_depth *klock_os_irq_depth() { return &depth; }
 extern "C" void _start() {}

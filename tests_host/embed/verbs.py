@@ -197,6 +197,7 @@ C_ALONE = {"seq_count": ("read", "write", "try_read")}
 FORMS_IN_C = {
     "mcs clh": ("lock_irqsave_by", "unlock_irqrestore_by"),
     "phase_fair_u8 phase_fair_u16": ("try_lock_upgradable_preempt_off",),
+    "inheriting_mutex": ("lock_until_links",),
     "condition": tuple(f"wait_with{held}{until}"
                        for held in ("_irqsave", "_preempt_off")
                        for until in ("", "_until", "_for")),
@@ -257,8 +258,6 @@ REASONS = (
     ("switched", "A thread that sleeps is switched, and needs no preemption to be "
      "off: a guard leaves it on, and C refuses it.",
      ("mutex inheriting_mutex shared_mutex", tuple(PREEMPT), WORLDS)),
-    ("owners", "Not in C: each thread has an object of C++, the owner.",
-     ("inheriting_mutex", ("*",), (C, CHECKED_C))),
     ("no functions in C", "C has no local functions: ask by "
      "`klock_try_lock()`, and do between what has to be done.",
      ("ticket_lock preemptable_ticket_lock proportional_ticket_lock tas_lock "

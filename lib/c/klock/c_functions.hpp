@@ -136,6 +136,7 @@ KLOCK_C_MEMBER(lock_from)
 KLOCK_C_MEMBER(is_locked)
 KLOCK_C_MEMBER(is_contended)
 KLOCK_C_MEMBER(set_base)
+KLOCK_C_MEMBER(owner_died)
 KLOCK_C_MEMBER(try_lock_shared_until)
 KLOCK_C_MEMBER(try_lock_shared_for)
 KLOCK_C_MEMBER(acquire)
@@ -237,6 +238,30 @@ template <typename C, typename... By>
 int try_lock_for(C *lock, unsigned cpu, unsigned long long cycles, By... by)
 {
 	return as_cpp(*lock).try_lock_for(cpu, cycles, by...);
+}
+
+/* -- A deadline, and why the wait ended -- */
+
+template <typename C, typename... Rest>
+klock_wait_result lock_until(C *lock, unsigned long long deadline, Rest... rest)
+{
+	return static_cast<klock_wait_result>(
+		as_cpp(*lock).lock_until(deadline, rest...));
+}
+
+template <typename C, typename... By>
+klock_wait_result lock_until_links(C *lock, unsigned long long deadline,
+				   void (*link)(const klock_inheriting_thread *,
+						const void *, void *),
+				   void *with, By... by)
+{
+	const auto told = [=](const inheriting_thread &thread,
+			      const void *mutex) {
+		link(reinterpret_cast<const klock_inheriting_thread *>(&thread),
+		     mutex, with);
+	};
+
+	return lock_until(lock, deadline, told, by...);
 }
 
 /* -- With interrupts off: alone and shared. CLH finds its node by two -- */

@@ -22,6 +22,7 @@
 #include <klock/clh_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/irq_depth.hpp>
 #include <klock/mcs_lock.hpp>
 #include <klock/mutex.hpp>
@@ -110,6 +111,8 @@ KLOCK_C_IS(barrier, spin_barrier);
 KLOCK_C_IS(irq_depth, irq_depth);
 KLOCK_C_IS(mutex, mutex);
 KLOCK_C_IS(shared_mutex, shared_mutex);
+KLOCK_C_IS(inheriting_mutex, inheriting_mutex);
+KLOCK_C_IS(inheriting_thread, inheriting_thread);
 KLOCK_C_IS(semaphore, semaphore);
 KLOCK_C_IS(completion, completion);
 KLOCK_C_IS(condition, condition);

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <klock/bakery.h>
+#include <klock/inheriting.h>
 #include <klock/queue.h>
 #include <klock/readers.h>
 #include <klock/recursive.h>
@@ -125,6 +126,7 @@ struct __attribute__((may_alias)) klock_shared_usage {
 KLOCK_ALL_BUT_READERS(KLOCK_CHECKED, )
 KLOCK_READERS(KLOCK_CHECKED_READERS, )
 KLOCK_MUTEXES(KLOCK_CHECKED, )
+KLOCK_INHERITINGS(KLOCK_CHECKED, )
 KLOCK_SHARED_MUTEXES(KLOCK_CHECKED_READERS, )
 KLOCK_AWAITED(KLOCK_CHECKED_AWAITED, )
 

@@ -22,7 +22,7 @@
  * Readers and writers: readers.h. In debug builds klock_checked_X names every
  * misuse, by the caller's file and line: checked.h; deadlocks of several locks,
  * and who holds what: order.h. Which locks are waited for: counted.h. What
- * sleeps: sleep.h.
+ * sleeps: sleep.h; in threads of several priorities: inheriting.h.
  *
  * A structure is the same bytes as the C++ lock, so that C and C++ files of
  * one kernel share it: klock/c_lock.hpp.
@@ -40,6 +40,7 @@
 #include <klock/bakery.h>
 #include <klock/checked.h>
 #include <klock/counted.h>
+#include <klock/inheriting.h>
 #include <klock/order.h>
 #include <klock/queue.h>
 #include <klock/readers.h>
@@ -175,6 +176,14 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define klock_try_lock_shared_for_at(...) \
 	KLOCK_OF(KLOCK_SHARED_MUTEXES, KLOCK_NO_COUNTED, try_lock_shared_for_at, __VA_ARGS__)
 #define klock_try_lock_shared_for(...) klock_try_lock_shared_for_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_until_at(...) \
+	KLOCK_OF(KLOCK_INHERITINGS, KLOCK_NO_COUNTED, lock_until_at, __VA_ARGS__)
+#define klock_lock_until(...) klock_lock_until_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_lock_until_links_at(...) \
+	KLOCK_OF(KLOCK_INHERITINGS, KLOCK_NO_COUNTED, lock_until_links_at, __VA_ARGS__)
+#define klock_lock_until_links(...) klock_lock_until_links_at(__VA_ARGS__, KLOCK_HERE)
+#define klock_owner_died(...) \
+	KLOCK_OF(KLOCK_INHERITINGS, KLOCK_NO_COUNTED, owner_died, __VA_ARGS__)
 #define klock_acquire_at(...) \
 	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, acquire_at, __VA_ARGS__)
 #define klock_acquire(...) klock_acquire_at(__VA_ARGS__, KLOCK_HERE)

@@ -83,7 +83,10 @@ KLOCK_SLEEPING(KLOCK_DECLARE_KIND, )
 enum klock_wait_result {
 	klock_wait_had,
 	klock_wait_deadline,
-	klock_wait_killed
+	klock_wait_killed,
+	/* of inheriting.h alone */
+	klock_wait_deadlock,
+	klock_wait_too_deep
 };
 
 /* Why a wait by a deadline ended, from what it returned; asked at once. */

@@ -91,16 +91,19 @@ void klock_check_placed(const void *end);
 #define KLOCK_TYPE_TRUTH int
 #define KLOCK_TYPE_TOLD int
 #define KLOCK_TYPE_FLAGS unsigned long
+#define KLOCK_TYPE_WHY enum klock_wait_result
 /* A result must be used: it says whether a lock is held, or what flags were.
  * Not that of a sleep, which may have no deadline. */
 #define KLOCK_RESULT_NONE
 #define KLOCK_RESULT_TRUTH __attribute__((warn_unused_result))
 #define KLOCK_RESULT_TOLD
 #define KLOCK_RESULT_FLAGS __attribute__((warn_unused_result))
+#define KLOCK_RESULT_WHY __attribute__((warn_unused_result))
 #define KLOCK_RETURN_NONE
 #define KLOCK_RETURN_TRUTH return
 #define KLOCK_RETURN_TOLD return
 #define KLOCK_RETURN_FLAGS return
+#define KLOCK_RETURN_WHY return
 
 #define KLOCK_DECLARE(x, result, verb, p, a)                                   \
 	KLOCK_RESULT_##result KLOCK_TYPE_##result klock_##x##_##verb p;
@@ -259,6 +262,28 @@ void klock_check_placed(const void *end);
 			  (lock))
 
 /*
+ * Verbs of a mutex whose owner inherits the priority of its waiters.
+ *
+ *	lock_until	lock, by a deadline: returns why the wait ended, of
+ *			sleep.h; the caller holds it after klock_wait_had alone
+ *	lock_until_links	the same; after klock_wait_deadlock and
+ *			klock_wait_too_deep link(thread, mutex, with) was called
+ *			for each that waits, under a spin lock, interrupts off
+ *	owner_died	for the holder: 1 if it has it from a thread that ended
+ */
+#define KLOCK_OWNED_VERBS(V, D, x)                                             \
+	V(x, WHY, lock_until,                                                  \
+	  (struct klock_##x * lock, unsigned long long deadline),              \
+	  (lock, deadline))                                                    \
+	V(x, WHY, lock_until_links,                                            \
+	  (struct klock_##x * lock, unsigned long long deadline,               \
+	   void (*link)(const struct klock_inheriting_thread *thread,          \
+			const void *mutex, void *with),                        \
+	   void *with),                                                        \
+	  (lock, deadline, link, with))                                        \
+	D(x, TRUTH, owner_died, (const struct klock_##x *lock), (lock))
+
+/*
  * Verbs of events that threads wait for: ready(with) and change(with) run under
  * a spin lock, with interrupts off. A wait with a deadline returns 0 if the
  * event was not there by then.
@@ -347,6 +372,9 @@ void klock_check_placed(const void *end);
 	KLOCK_STATE_VERBS(D, x)                                                \
 	KLOCK_CONTENDED_VERB(D, x)                                             \
 	KLOCK_SLEEPER_VERBS(V, x, )
+#define KLOCK_SHAPE_INHERITING(V, D, x)                                        \
+	KLOCK_SHAPE_MUTEX(V, D, x)                                             \
+	KLOCK_OWNED_VERBS(V, D, x)
 #define KLOCK_SHAPE_SHARED_MUTEX(V, D, x)                                      \
 	KLOCK_SHAPE_MUTEX(V, D, x)                                             \
 	KLOCK_SLEEPER_VERBS(V, x, _shared)                                     \
@@ -449,9 +477,11 @@ void klock_check_placed(const void *end);
 
 #define KLOCK_MUTEXES(K, v) K(MUTEX, mutex, v)
 #define KLOCK_SHARED_MUTEXES(K, v) K(SHARED_MUTEX, shared_mutex, v)
+#define KLOCK_INHERITINGS(K, v) K(INHERITING, inheriting_mutex, v)
 #define KLOCK_SLEEPING_LOCKS(K, v)                                             \
 	KLOCK_MUTEXES(K, v)                                                    \
-	KLOCK_SHARED_MUTEXES(K, v)
+	KLOCK_SHARED_MUTEXES(K, v)                                             \
+	KLOCK_INHERITINGS(K, v)
 #define KLOCK_SEMAPHORES(K, v) K(SEMAPHORE, semaphore, v)
 #define KLOCK_COMPLETIONS(K, v) K(COMPLETION, completion, v)
 #define KLOCK_CONDITIONS(K, v) K(CONDITION, condition, v)
@@ -464,7 +494,8 @@ void klock_check_placed(const void *end);
 	KLOCK_CONDITIONS(K, v)                                                 \
 	KLOCK_WAITED_FOR(K, v)
 #define KLOCK_SLEEPING(K, v)                                                   \
-	KLOCK_SLEEPING_LOCKS(K, v)                                             \
+	KLOCK_MUTEXES(K, v)                                                    \
+	KLOCK_SHARED_MUTEXES(K, v)                                             \
 	KLOCK_AWAITED(K, v)
 
 /* Kinds by what they can do. */
@@ -485,7 +516,8 @@ void klock_check_placed(const void *end);
 	KLOCK_SLEEPING_LOCKS(K, v)
 #define KLOCK_ANY(K, v)                                                        \
 	KLOCK_ALL(K, v)                                                        \
-	KLOCK_SLEEPING(K, v)
+	KLOCK_SLEEPING(K, v)                                                   \
+	KLOCK_INHERITINGS(K, v)
 #define KLOCK_SHARED_LOCKS(K, v)                                               \
 	KLOCK_READERS(K, v)                                                    \
 	KLOCK_SHARED_MUTEXES(K, v)

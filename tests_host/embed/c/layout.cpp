@@ -170,6 +170,7 @@ static_assert(same_inside<klock_checked_clh>());
 static_assert(same_inside<klock_checked_bakery_4>());
 
 static_assert(same_inside<klock_checked_mutex>());
+static_assert(same_inside<klock_checked_inheriting_mutex>());
 
 /* Locks without a holder: `usage` is behind `inner`, in a derived struct. */
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -192,9 +193,29 @@ static_assert(AT(klock_mutex, klock_queue) == AT(mutex, queue));
 static_assert(klock_wait_had == static_cast<int>(wait_result::had));
 static_assert(klock_wait_deadline == static_cast<int>(wait_result::deadline));
 static_assert(klock_wait_killed == static_cast<int>(wait_result::killed));
+static_assert(klock_wait_deadlock == static_cast<int>(wait_result::deadlock));
+static_assert(klock_wait_too_deep == static_cast<int>(wait_result::too_deep));
 static_assert(AT(klock_shared_mutex, klock_told) == AT(shared_mutex, told));
 static_assert(AT(klock_shared_mutex, klock_word) == AT(shared_mutex, word));
 static_assert(AT(klock_shared_mutex, klock_queue) == AT(shared_mutex, queue));
+static_assert(AT(klock_inheriting_mutex, klock_word) ==
+	      AT(inheriting_mutex, word));
+static_assert(AT(klock_inheriting_mutex, klock_queue) ==
+	      AT(inheriting_mutex, queue));
+static_assert(AT(klock_inheriting_mutex, klock_next_wanted) ==
+	      AT(inheriting_mutex, next_wanted));
+static_assert(AT(klock_inheriting_thread, klock_base) ==
+	      AT(inheriting_thread, base));
+static_assert(AT(klock_inheriting_thread, klock_lent) ==
+	      AT(inheriting_thread, lent));
+static_assert(AT(klock_inheriting_thread, klock_waits) ==
+	      AT(inheriting_thread, waits));
+static_assert(AT(klock_inheriting_thread, klock_wanted) ==
+	      AT(inheriting_thread, wanted));
+static_assert(AT(klock_inheriting_thread, klock_domain) ==
+	      AT(inheriting_thread, domain));
+static_assert(AT(klock_inheriting_thread, klock_ended) ==
+	      AT(inheriting_thread, ended));
 static_assert(AT(klock_semaphore, klock_word) == AT(semaphore, word));
 static_assert(AT(klock_semaphore, klock_queue) == AT(semaphore, queue));
 static_assert(AT(klock_completion, klock_state) == AT(completion, state));

@@ -13,6 +13,7 @@
 #include "kinds.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -169,7 +170,6 @@ static void each_verb(const struct kind *k)
 	expect(!asked_too_early, "asked with interrupts off");
 }
 
-#ifdef CHECKED
 /* The kernel's: nothing here is misuse. */
 int klock_os_context(void) { return 0; }
 void klock_os_panic(const char *lock_name, const void *lock_address,
@@ -179,7 +179,6 @@ void klock_os_panic(const char *lock_name, const void *lock_address,
 	       what);
 	exit(1);
 }
-#endif
 
 struct job {
 	const struct kind *k;
@@ -465,6 +464,8 @@ enum { soon = 20000 /* cycles */ };
 /* clang-format off */
 static struct KLOCK(mutex) files = FIRST(files, KLOCK_MUTEX_INIT);
 static struct KLOCK(shared_mutex) names = FIRST(names, KLOCK_SHARED_MUTEX_INIT);
+static struct KLOCK(inheriting_mutex) lends =
+	FIRST(lends, KLOCK_INHERITING_MUTEX_INIT);
 static struct KLOCK(semaphore) jobs = FIRST(jobs, KLOCK_SEMAPHORE_INIT(2));
 static struct KLOCK(completion) done = FIRST(done, KLOCK_COMPLETION_INIT);
 static struct KLOCK(condition) changed = FIRST(changed, KLOCK_CONDITION_INIT);
@@ -487,16 +488,17 @@ static void put_one(void *of) { ++*(unsigned *)of; }
 
 static void init_sleepers(void)
 {
-	void *const all[] = {&files,   &names, &jobs,	 &done,
-			     &changed, &spun,  &arrivals};
-	const size_t bytes[] = {sizeof(files),	 sizeof(names),	  sizeof(jobs),
-				sizeof(done),	 sizeof(changed), sizeof(spun),
-				sizeof(arrivals)};
+	void *const all[] = {&files,   &names, &jobs,	  &done,
+			     &changed, &spun,  &arrivals, &lends};
+	const size_t bytes[] = {sizeof(files),	  sizeof(names),   sizeof(jobs),
+				sizeof(done),	  sizeof(changed), sizeof(spun),
+				sizeof(arrivals), sizeof(lends)};
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		memset(all[i], 0xa5, bytes[i]);
 	klock_init(&files);
 	klock_init(&names);
+	klock_init(&lends);
 	klock_init(&jobs, 2);
 	klock_init(&done);
 	klock_init(&changed);
@@ -627,11 +629,24 @@ static void fetch(void)
 	klock_unlock_irqrestore(&ring, my_ring_node(), flags);
 }
 
+/* Another that comes in between waits. */
+static void count_slowly(void)
+{
+	unsigned seen;
+
+	klock_lock(&lends);
+	seen = count;
+	sched_yield();
+	count = seen + 1;
+	klock_unlock(&lends);
+}
+
 static void *bring_and_fetch(void *arg)
 {
 	self = ((const struct shared_job *)arg)->by;
 	for (unsigned i = 0; i < each; i++) {
 		self % 2 ? bring() : fetch();
+		count_slowly();
 		if (i % threads == self) {
 			klock_lock(&names);
 			a++;
@@ -659,9 +674,10 @@ static void sleepers(void)
 	init_sleepers();
 	held_by_another();
 	each_wait();
-	a = b = 0;
+	a = b = count = 0;
 	run(0, bring_and_fetch, threads);
-	expect(a == each && b == each, "every write is there");
+	expect(a == each && b == each && count == threads * each,
+	       "every write is there");
 	expect(!klock_try_acquire(&jobs) && !stock[0] && !stock[1] && !stock[2],
 	       "whatever is brought is taken");
 }
