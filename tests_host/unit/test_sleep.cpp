@@ -8,6 +8,7 @@
 #include <klock/checked_lock.hpp>
 #include <klock/completion.hpp>
 #include <klock/condition.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
@@ -153,14 +154,14 @@ extern "C" void klock_os_park(void)
 	next();
 }
 
-/* A deadline of 0 has passed, and any that is too late. */
+/* A deadline of 0 has passed, and any that is too late: that of a kill. */
 extern "C" bool klock_os_park_until(u64 deadline)
 {
 	if (too_late)
 		return false;
 	if (deadline != 0)
 		klock_os_park();
-	return deadline != 0;
+	return deadline != 0 && !too_late;
 }
 
 extern "C" void klock_os_unpark(usize thread)
@@ -383,23 +384,123 @@ TEST_CASE("sleep: try_lock_until asks a lock with a deadline of its own")
 			[&] { CHECK(klock::try_lock_for(m, 1)); }) == 1);
 }
 
-/* klock_os_park_until() returns false: at the deadline, or before it. */
-TEST_CASE("sleep: why a wait ended")
-{
-	constexpr u64 never = ~u64{0};
-	mutex m;
-	semaphore none;
-	completion done;
+namespace {
 
-	CHECK(why_ended(m.try_lock_until(0), 0) == wait_result::had);
-	CHECK(why_ended(m.try_lock_until(0), 0) == wait_result::deadline);
-	CHECK(why_ended(done.wait_until(0), 0) == wait_result::deadline);
-	too_late = true;
-	CHECK(why_ended(m.try_lock_until(never), never) == wait_result::killed);
-	CHECK(why_ended(none.try_acquire_until(never), never) ==
-	      wait_result::killed);
+/* A verb with a deadline: it waits after hold(), until bring() by another. */
+struct timed_verb {
+	const char *name;
+	std::function<bool(u64)> waits;
+	std::function<void()> hold, bring, give;
+};
+
+/* Waits; meanwhile this happens. */
+wait_result end_of(const timed_verb &verb, u64 deadline,
+		   std::deque<std::function<void()>> meanwhile)
+{
+	wait_result why{};
+
+	verb.hold();
+	sleeps_in(meanwhile,
+		  [&] { why = why_ended(verb.waits(deadline), deadline); });
 	too_late = false;
-	m.unlock();
+	if (why != wait_result::had)
+		verb.bring();
+	if (why == wait_result::had || verb.waits(0))
+		verb.give();
+	return why;
+}
+
+void ends_of(const timed_verb &verb)
+{
+	constexpr u64 never = ~u64{0}, long_ago = 1;
+	const auto kill = [] { too_late = true; };
+	const auto both = [&] {
+		kill();
+		verb.bring();
+	};
+
+	INFO(verb.name);
+	CHECK(end_of(verb, never, {verb.bring}) == wait_result::had);
+	CHECK(end_of(verb, 0, {}) == wait_result::deadline);
+	CHECK(end_of(verb, never, {kill}) == wait_result::killed);
+	CHECK(end_of(verb, long_ago, {kill}) == wait_result::deadline);
+	/* It has it, though it was killed, or is late. */
+	CHECK(end_of(verb, never, {both}) == wait_result::had);
+	CHECK(end_of(verb, long_ago, {both}) == wait_result::had);
+}
+
+} // namespace
+
+TEST_CASE("sleep: why a wait ended, of each verb with a deadline")
+{
+	mutex m;
+	counted_lock<mutex, "files"> counted;
+	shared_mutex names;
+	semaphore jobs;
+	completion done;
+	condition changed;
+	wait_queue arrivals;
+	bool there = false;
+	const auto is_there = [&] { return there; };
+	const auto nothing = [] {};
+	const auto forget = [&] { there = false; };
+	const auto notify = [&] { changed.notify_one(); };
+	const auto unlock = [&] { m.unlock(); };
+	const auto unlock_names = [&] { names.unlock(); };
+	const auto lock_names = [&] { names.lock(); };
+	const auto unlock_counted = [&] { counted.unlock(); };
+	const timed_verb all[] = {
+		{"mutex", [&](u64 by) { return m.try_lock_until(by); },
+		 [&] { m.lock(); }, unlock, unlock},
+		{"counted_lock<mutex>",
+		 [&](u64 by) { return counted.try_lock_until(by); },
+		 [&] { counted.lock(); }, unlock_counted, unlock_counted},
+		{"shared_mutex",
+		 [&](u64 by) { return names.try_lock_until(by); }, lock_names,
+		 unlock_names, unlock_names},
+		{"shared_mutex, to read",
+		 [&](u64 by) { return names.try_lock_shared_until(by); },
+		 lock_names, unlock_names, [&] { names.unlock_shared(); }},
+		{"semaphore",
+		 [&](u64 by) { return jobs.try_acquire_until(by); }, nothing,
+		 [&] { jobs.release(); }, nothing},
+		{"completion", [&](u64 by) { return done.wait_until(by); },
+		 nothing, [&] { done.set(); }, [&] { done.reset(); }},
+		{"condition",
+		 [&](u64 by) {
+			 guard held(m);
+
+			 return changed.wait_until(held, by);
+		 },
+		 nothing, notify, nothing},
+		{"condition, with a predicate",
+		 [&](u64 by) {
+			 guard held(m);
+
+			 return changed.wait_until(held, by, is_there);
+		 },
+		 nothing,
+		 [&] {
+			 there = true;
+			 notify();
+		 },
+		 forget},
+		{"condition, in two parts",
+		 [&](u64 by) {
+			 sleeper me;
+
+			 changed.prepare(me);
+			 return changed.sleep(me, &by);
+		 },
+		 nothing, notify, nothing},
+		{"wait_queue",
+		 [&](u64 by) { return arrivals.wait_until(is_there, by); },
+		 nothing, [&] { arrivals.wake_one([&] { there = true; }); },
+		 forget},
+	};
+
+	for (const timed_verb &verb : all)
+		ends_of(verb);
 }
 
 TEST_CASE("sleep: wait_queue: who is woken looks, and may sleep again")

@@ -89,7 +89,12 @@ enum klock_wait_result {
 	klock_wait_too_deep
 };
 
-/* Why a wait by a deadline ended, from what it returned; asked at once. */
+/*
+ * Why a wait by a deadline ended, from what it returned; asked at once, and
+ * decided by the clock, as klock::why_ended() is.
+ *
+ *	klock_why_ended(klock_try_lock_until(&files, deadline), deadline)
+ */
 static inline enum klock_wait_result
 klock_why_ended(int had, unsigned long long deadline)
 {

@@ -50,10 +50,16 @@
 namespace klock {
 
 /*
- * Why a wait by a deadline ended, from what the wait returned. Asked at once: a
- * kill that is asked for after the deadline is taken for that.
+ * Why a wait by a deadline ended, from what the wait returned; asked at once.
  *
  *	klock::why_ended(files.try_lock_until(deadline), deadline)
+ *
+ * had: it has what it waited for, also if it was killed meanwhile, or is late.
+ * Otherwise the clock says it: a deadline that has passed is the reason, be it
+ * killed or not, and one that has not passed leaves the kill. Where the clocks
+ * of two CPUs differ, so may the answer; the kernel's own flag does not. An
+ * inheriting_mutex has more reasons, and lock_until() for them.
+ *				Checked: unit/sleep: why a wait ended
  */
 inline wait_result why_ended(bool had, u64 deadline)
 {
