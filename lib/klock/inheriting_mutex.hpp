@@ -215,7 +215,8 @@ struct inheriting_mutex_in : private detail::lendable {
 		return try_lock() ? wait_result::had
 				  : lock_slowly(&deadline, &links);
 	}
-	/* lock_until(). False: the caller does not hold it. */
+	/* lock_until(). False: the caller does not hold it, and why_ended()
+	 * does not know of a deadlock. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
 		return lock_until(deadline) == wait_result::had;
