@@ -9,6 +9,15 @@
 #include <klock/types.hpp>
 
 namespace klock {
+namespace arch_defaults {
+
+/* On x86 160 to 2,000 cycles: a part of what it costs to sleep and be woken. */
+inline constexpr u32 spins_before_sleep = 16;
+
+} // namespace arch_defaults
+namespace arch {
+using namespace arch_defaults;
+}
 
 /*
  * cache_line	bytes that one CPU's write takes from the others' caches
@@ -29,6 +38,9 @@ inline u64 deadline_in(u64 how_long)
 
 	return how_long < ~now ? now + how_long : ~u64{0};
 }
+
+/* Turns of a wait before a thread sleeps, if the port has no other number. */
+using arch::spins_before_sleep;
 
 /* Pauses for that many turns, the unit of back-off. */
 inline void relax_for(u32 turns)

@@ -9,11 +9,13 @@
  *		return timed_out;
  *
  * Algorithm:   A word holds two flags: held, and waiters. Without waiters,
- *              lock() and unlock() are a compare-and-swap each. A waiter queues
- *              by a node on its stack and parks. unlock() wakes the first one,
- *              clears the flag, and leaves the mutex free, so that a running
- *              thread may take it before (it barges). Until the one that was
- *              told comes, nobody has to be told: all is as without waiters.
+ *              lock() and unlock() are a compare-and-swap each. Who finds it
+ *              held tries again some times (Spins): a short section is over
+ *              before a thread sleeps. Then it queues, by a node on its stack,
+ *              and parks. unlock() wakes the first waiter, clears the flag, and
+ *              leaves the mutex free, so that a running thread may take it
+ *              before (it barges). Until the one that was told comes, nobody
+ *              has to be told: all is as without waiters.
  *              It takes the mutex then, or sets the flag again and sleeps on.
  *              To a waiter that was told Patience times and found it taken
  *              each time, unlock() hands it over.
@@ -76,9 +78,12 @@ namespace klock {
 /*
  * With Patience (8) eight threads on 2 cores are as fast as with no bound, at
  * sections of 0, 50 and 500 cycles, and the longest wait is a tenth. With 1
- * they take 1.3 times as long.
+ * they take 1.3 times as long. With 16 Spins, which is what most ports have,
+ * two threads are 1.5 to 3 times as fast as with none, eight 0.7 to 1 times. A
+ * machine of one CPU wants 0; with strict order it is, as a spin may overtake.
  */
-template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock>
+template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
+	  u32 Spins = Patience ? spins_before_sleep : 0>
 struct patient_mutex {
 	static_assert(Patience < 256, "patience is counted in a byte");
 
@@ -152,6 +157,8 @@ struct patient_mutex {
 
 	[[gnu::noinline]] bool lock_slowly(const u64 *until)
 	{
+		if (detail::spins_until<Spins>([&] { return try_lock(); }))
+			return true;
 		section in(inner);
 
 		if (took_or_announced())

@@ -11,12 +11,13 @@
  *
  * Algorithm:   A word counts the readers and the writer inside, and has a flag
  *              for waiters. Without waiters, to lock and to unlock are a
- *              compare-and-swap each. A waiter queues by a node on its stack
- *              and parks. The last to leave wakes the first waiter, clears the
- *              flag, and leaves the lock free, so that a running thread may
- *              take it before (it barges). Until the one that was told comes,
- *              all is as without waiters. It enters then, or sets the flag
- *              again and sleeps on. A waiter that was told Patience times and
+ *              compare-and-swap each. Who cannot enter tries again some times
+ *              (Spins), then queues, by a node on its stack, and parks. The
+ *              last to leave wakes the first waiter, clears the flag, and
+ *              leaves the lock free, so that a running thread may take it
+ *              before (it barges). Until the one that was told comes, all is as
+ *              without waiters. It enters then, or sets the flag again and
+ *              sleeps on. A waiter that was told Patience times and
  *              could not enter is let in by the next thread that leaves it
  *              free. If who enters is a reader, the readers directly behind it
  *              enter, too. A waiter that gives up lets in the readers behind it
@@ -85,10 +86,12 @@
 namespace klock {
 
 /*
- * Patience: as mutex's. With strict order, 2 threads on 2 cores, of whose short
- * sections one in ten writes, are a hundred times slower (tests_host/bench).
+ * Patience, Spins: as mutex's. With strict order, 2 threads on 2 cores, of
+ * whose short sections one in ten writes, are a hundred times slower
+ * (tests_host/bench).
  */
-template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock>
+template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
+	  u32 Spins = Patience ? spins_before_sleep : 0>
 struct patient_shared_mutex {
 	static_assert(Patience < 256, "patience is counted in a byte");
 
@@ -206,6 +209,10 @@ struct patient_shared_mutex {
 
 	[[gnu::noinline]] bool enter_slowly(bool reads, const u64 *until)
 	{
+		if (detail::spins_until<Spins>([&] {
+			    return reads ? try_lock_shared() : try_lock();
+		    }))
+			return true;
 		section in(inner);
 
 		if (took_or_announced(reads))

@@ -332,10 +332,10 @@ result given_up_second(options how)
 }
 
 /* CPU 1's only section passes the inner lock once, and again at each wake. */
-template <template <u32, plain_lock> typename Lock, u32 Patience>
+template <template <u32, plain_lock, u32> typename Lock, u32 Patience>
 result told_in_vain(const options &how)
 {
-	using lock = Lock<Patience, counted_tickets>;
+	using lock = Lock<Patience, counted_tickets, 0>;
 
 	return run<locked<lock>>(how, [](locked<lock> &w, unsigned cpu) {
 		if (cpu != 1)
@@ -659,12 +659,18 @@ result takes_and_brings(options how, const char *roles,
 	return r;
 }
 
-/* The locks that both the tests and the mutants use. */
-using mutex_ = patient_mutex<1, tickets>;
-using fifo = patient_mutex<0, tickets>;
+/*
+ * The locks that both the tests and the mutants use. A lock() that spins is a
+ * try_lock() at each turn and a lock() that does not: so is it in the worlds.
+ */
+using mutex_ = patient_mutex<1, tickets, 0>;
+using fifo = patient_mutex<0, tickets, 0>;
 using unit = one_unit<tickets>;
-using shared = patient_shared_mutex<1, tickets>;
-using shared_fifo = patient_shared_mutex<0, tickets>;
+using shared = patient_shared_mutex<1, tickets, 0>;
+using shared_fifo = patient_shared_mutex<0, tickets, 0>;
+/* ... and with a turn. */
+using spinning = patient_mutex<1, tickets, 1>;
+using shared_spinning = patient_shared_mutex<1, tickets, 1>;
 using queue = queue_of_units<tickets>;
 using early = queue_woken_after<tickets>;
 using units = semaphore_of_units<tickets>;

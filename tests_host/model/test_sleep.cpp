@@ -31,6 +31,16 @@ TEST_CASE("sleep: exclusion, and nobody sleeps for ever")
 	counts(87, 53, sections<mutex_>(three, "llu"));
 }
 
+TEST_CASE("sleep: a turn before the sleep")
+{
+	counts(44, 17, sections<spinning>(one_each, "ll"));
+	counts(4671, 2765, sections<spinning>(two_one, "ll"));
+	counts(100, 44, sections<spinning>(one_each, "Ll"));
+	counts(160, 68, sections<shared_spinning>(one_each, "ll"));
+	counts(160, 68, sections<shared_spinning>(one_each, "rl"));
+	counts(228, 80, sections<shared_spinning>(one_each, "rL"));
+}
+
 /*
  * The deep tests have one world for each mechanism: no mutant of
  * sleep_mutants.py and no order needs a larger one. The mutex's three are freed
@@ -64,7 +74,7 @@ TEST_CASE("sleep: park returns for nothing, larger worlds", "[deep]")
 
 TEST_CASE("sleep: another park takes the permit between queue and look")
 {
-	using nested = patient_mutex<1, nesting_tickets>;
+	using nested = patient_mutex<1, nesting_tickets, 0>;
 
 	counts(96, 40, sections<nested>(one_each, "ll"));
 	counts(372, 160, sections<one_unit<nesting_tickets>>(one_each, "ll"));
@@ -256,10 +266,10 @@ TEST_CASE("sleep: the inner lock, preemptable tickets")
 {
 	using shipped = detail::sleepers_lock;
 
-	counts(74, 24, sections<klock::mutex>(one_each, "ll"));
+	counts(76, 24, sections<klock::mutex>(one_each, "ll"));
 	counts(284, 96, sections<one_unit<shipped>>(one_each, "ll"));
-	counts(284, 96, sections<klock::shared_mutex>(one_each, "ll"));
-	counts(28253, 17790, freed<klock::mutex>(one_each, "Ll"));
+	counts(288, 96, sections<klock::shared_mutex>(one_each, "ll"));
+	counts(28294, 17790, freed<klock::mutex>(one_each, "Ll"));
 	counts(38, 24,
 	       takes_and_brings<queue_of_units<shipped>>(one_each, "tb"));
 	counts(1344, 851, takes_and_brings<answers<shipped>>(one_each, "Tb"));

@@ -3,11 +3,13 @@
 #include <klock/atomic.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/counted_lock.hpp>
+#include <klock/mutex.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/print_counts.hpp>
 #include <klock/queued_lock.hpp>
 #include <klock/rescue_guard.hpp>
 #include <klock/selftest/locks.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/try_lock_until.hpp>
 
 #include <fiber/fiber.hpp>
@@ -595,6 +597,124 @@ TEST_CASE("queued_lock: without a node, a CPU pauses between two looks")
 }
 
 } // namespace queued_tests
+
+/*
+ * mutex, shared_mutex: some turns before a thread sleeps.
+ */
+namespace spins_before_sleep_tests {
+
+namespace {
+
+/* What a park begins with: the others go on meanwhile. */
+std::function<void()> in_park;
+unsigned parks;
+
+/* One lock() that waits: the others release it at that turn, or in the sleep.
+ */
+struct wait {
+	unsigned turns, sleeps;
+};
+wait wait_of(std::function<void()> lock, std::function<void()> release,
+	     unsigned at)
+{
+	struct script final : arch::watcher {
+		script() { arch::watched_by = this; }
+		~script() { arch::watched_by = nullptr; }
+		void turn() override
+		{
+			if (++turns == when)
+				then();
+		}
+
+		unsigned turns = 0, when = 0;
+		std::function<void()> then;
+	} watched;
+
+	watched.when = at;
+	watched.then = release;
+	in_park = release;
+	parks = 0;
+	lock();
+	return {watched.turns, parks};
+}
+
+/* The holder has taken it by take(). */
+template <typename Take, typename Release, typename Lock, typename Unlock>
+void spins_and_sleeps(unsigned most, Take take, Release release, Lock lock,
+		      Unlock unlock)
+{
+	for (unsigned at = 1; at <= most; at++) {
+		take();
+		const wait early = wait_of(lock, release, at);
+		unlock();
+		CHECK(early.turns == at);
+		CHECK(early.sleeps == 0);
+	}
+	take();
+	const wait late = wait_of(lock, release, 0);
+	unlock();
+	CHECK(late.turns == most);
+	CHECK(late.sleeps == 1);
+}
+
+template <typename L>
+void exclusive(unsigned most)
+{
+	L l;
+	const auto lock = [&] { l.lock(); };
+	const auto unlock = [&] { l.unlock(); };
+
+	spins_and_sleeps(most, lock, unlock, lock, unlock);
+}
+
+template <typename L>
+void shared(unsigned most)
+{
+	L l;
+	const auto lock = [&] { l.lock(); };
+	const auto unlock = [&] { l.unlock(); };
+	const auto read = [&] { l.lock_shared(); };
+	const auto unread = [&] { l.unlock_shared(); };
+
+	spins_and_sleeps(most, lock, unlock, lock, unlock);
+	spins_and_sleeps(most, lock, unlock, read, unread);
+	spins_and_sleeps(most, read, unread, lock, unlock);
+}
+
+} // namespace
+
+TEST_CASE("spins before sleep: taken without a sleep if it comes free in time")
+{
+	using inner = detail::sleepers_lock;
+
+	exclusive<klock::mutex>(spins_before_sleep);
+	shared<klock::shared_mutex>(spins_before_sleep);
+	exclusive<patient_mutex<8, inner, 3>>(3);
+	shared<patient_shared_mutex<8, inner, 3>>(3);
+	exclusive<patient_mutex<8, inner, 0>>(0);
+	shared<patient_shared_mutex<8, inner, 0>>(0);
+	/* In strict order: as they come. */
+	exclusive<patient_mutex<0>>(0);
+	shared<patient_shared_mutex<0>>(0);
+}
+
+} // namespace spins_before_sleep_tests
+
+extern "C" {
+
+usize klock_os_thread(void) { return 1; }
+void klock_os_unpark(usize) {}
+void klock_os_park(void)
+{
+	spins_before_sleep_tests::parks++;
+	spins_before_sleep_tests::in_park();
+}
+bool klock_os_park_until(u64)
+{
+	klock_os_park();
+	return true;
+}
+}
 
 /*
  * preemptable_ticket_lock: its sizes, its wrap, and scripts of who is served

@@ -233,6 +233,19 @@ struct queued {
 	sleeper &one;
 };
 
+/* Tries so many times, after a pause each: before a thread sleeps, which takes
+ * longer than a short section. */
+template <u32 Spins, typename Try>
+bool spins_until(Try try_it)
+{
+	for (u32 i = 0; i < Spins; i++) {
+		cpu_relax();
+		if (try_it())
+			return true;
+	}
+	return false;
+}
+
 /* Whether klock_os_unparked() is due, for a section; empty if there is none. */
 template <typename Returned>
 struct wake_ups {

@@ -14,4 +14,7 @@ inline void cpu_relax()
 		hooked::running->relax(1);
 }
 
+/* One stands for any number of them: each is a try_lock(). */
+inline constexpr u32 spins_before_sleep = 1;
+
 } // namespace klock::arch
