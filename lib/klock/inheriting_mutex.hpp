@@ -88,6 +88,7 @@
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/lending.hpp>
+#include <klock/detail/order_hook.hpp>
 #include <klock/detail/sleeping.hpp>
 #include <klock/detail/text.hpp>
 #include <klock/os.hpp>
@@ -134,16 +135,24 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 
 /*
  * A thread ends, waits for none, and has not released what it held: calls
- * holds(address) for each inheriting_mutex of it that others wait for. What
- * nobody waits for is not known. If hands_over, the first waiters have them,
- * and who takes another one gets it, too, but not by try_lock(); each learns it
- * by owner_died(). Without hands_over who waits does so for ever. In both cases
- * the object must stay, and be no other thread's, for as long as the word of a
- * mutex may name it.
+ * holds(address) for each inheriting_mutex of it that others wait for. If
+ * hands_over, the first waiters have them, and who takes another one gets it,
+ * too, but not by try_lock(); each learns it by owner_died(). Without
+ * hands_over who waits does so for ever. In both cases the object must stay,
+ * and neither it nor its klock_os_thread() be another thread's, for as long as
+ * the word of a mutex may name it.
+ *
+ * A mutex that nobody waits for is not named: only its own word knows its
+ * owner. A kernel with a lock order knows all that are checked: if hands_over,
+ * each is a line to klock_os_note(), and not held by the thread any more.
  */
 template <typename Domain = inheritance, typename Holds>
 void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 {
+	lock_order *const order = kernel_lock_order();
+
+	if (order && hands_over)
+		order->on_end(*order, thread);
 	detail::inner_section in(Domain::lock);
 	detail::lendable *at = thread.wanted.get();
 

@@ -144,7 +144,7 @@ struct order_keeper : lock_order, private order_rules {
 	template <u32 Classes, u32 Owners>
 	constexpr explicit order_keeper(lock_order_memory<Classes, Owners> &of,
 					on_finding then = on_finding::panic)
-	    : lock_order{wait, attempt, taken, leave, gone, pair},
+	    : lock_order{wait, attempt, taken, leave, gone, pair, end},
 	      order_rules(of.learning(), then == on_finding::note),
 	      owners{of.held, Owners}
 	{
@@ -222,6 +222,22 @@ struct order_keeper : lock_order, private order_rules {
 		if (one)
 			one->leave();
 		return {mine, one};
+	}
+
+	/* This thread has ended, and others have the inheriting mutexes that it
+	 * held. The address of a thread is another's later: all of these are
+	 * noted with the one that it is now. */
+	void ended(const inheriting_thread &thread)
+	{
+		for (u32 i = 0; i < owners.owners; i++) {
+			held_locks &its = owners.all[i];
+
+			if (its.thread.load_relaxed() != &thread)
+				continue;
+			for (u32 at = its.size(); at-- > 0;)
+				if (its.at[at].inherits())
+					forget(its, its.at[at]);
+		}
 	}
 
 	/* -- Called by a kernel: order_calls.hpp -----------------------------
@@ -389,6 +405,21 @@ struct order_keeper : lock_order, private order_rules {
 		return static_cast<order_keeper &>(of).next_by_address(next);
 	}
 
+	static void end(lock_order &of, const inheriting_thread &thread)
+	{
+		static_cast<order_keeper &>(of).ended(thread);
+	}
+
+	static void forget(held_locks &of, held_lock &one)
+	{
+		bounded_text<160> text;
+
+		text.add("a thread has ended with ").add(one.label());
+		text.add(" (").add_hex(one.address.load_relaxed());
+		note(text.add(") held, taken at ").add(one.site()).c_str());
+		of.pop(one);
+	}
+
 	/* Whether the caller already reads this lock, and reads nest: it waits
 	 * for no writer then, so adds no edge from locks taken in between. */
 	static bool is_nested_read(const held_locks &mine, const held_lock *at,
@@ -477,6 +508,8 @@ struct order_keeper : lock_order, private order_rules {
 			say_once(mine.stack ? full_stack : full_owners);
 			return mine;
 		}
+		if (want.thread)
+			mine.stack->thread.store_relaxed(want.thread);
 		const bool is_ranked = mine.stack->ranked.load_relaxed() ==
 				       reinterpret_cast<usize>(want.lock);
 		mine.at->note(want, how,

@@ -72,7 +72,9 @@ inline void might_switch(call_site by = caller_site())
 
 /*
  * Called by a thread that ends: panics if it holds a checked lock, which nobody
- * would release. Does nothing in a kernel without an order.
+ * would release. Not one that thread_ends(thread, true, ...) of
+ * inheriting_mutex.hpp has handed over: call that before. Does nothing in a
+ * kernel without an order.
  *
  *	klock::thread_ends<debug>();
  */

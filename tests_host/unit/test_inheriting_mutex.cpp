@@ -10,6 +10,7 @@
 #include <klock/guard.hpp>
 #include <klock/inheriting_mutex.hpp>
 #include <klock/mutex.hpp>
+#include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
 
 #include "line.hpp"
@@ -22,6 +23,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -703,4 +705,56 @@ TEST_CASE("inheriting_mutex: checked: recursion, order, who holds it")
 	has(lines, " holds bus (");
 	has(lines, " sleeps on bus (");
 	has(order, "log");
+}
+
+/* As a new thread that has the object, and the number, of one that ended. */
+static void begins_anew()
+{
+	inheriting_thread *const object = &current();
+
+	std::destroy_at(object);
+	std::construct_at(object, 1u);
+}
+
+/* Nobody waits for log, and disk is none that others inherit. */
+TEST_CASE("inheriting_mutex: checked: what an ended thread held is forgotten")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	static checked_lock<inheriting_mutex, "log"> log;
+	static checked_lock<mutex, "disk"> disk;
+	const new_order fresh;
+	kernel cpu;
+	std::string heirs, end, anew;
+	const auto inherits = [&](auto &lock) {
+		lock.lock();
+		CHECK(lock.owner_died());
+		print_held([&](const char *line) { heirs += line; });
+		lock.unlock();
+	};
+
+	cpu.start(1, [&] {
+		log.lock();
+		disk.lock();
+		bus.lock();
+		lets(cpu.start(0, [&] { inherits(bus); }));
+		thread_ends(current(), true, [](const void *) {});
+		end = panic_of([] { thread_ends<true>(); });
+		disk.unlock();
+		lets(cpu.start(1, [&] { inherits(log); }));
+		begins_anew();
+		anew = panic_of([&] {
+			const guard held(disk);
+			const guard too(bus);
+		});
+	});
+	cpu.run();
+	has(end, "disk, CPU 0: a thread ends with it held");
+	CHECK(anew == "");
+	CHECK(heirs.find("holds log") < heirs.find("holds bus"));
+	CHECK(heirs.find("holds bus") == heirs.rfind("holds bus"));
+	REQUIRE(notes.size() == 2);
+	has(notes[0], "a thread has ended with bus (0x");
+	has(notes[1], "a thread has ended with log (0x");
+	for (const held_locks &one : fresh.memory->held)
+		CHECK(one.size() == 0);
 }

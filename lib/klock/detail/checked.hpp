@@ -12,6 +12,7 @@
 #include <klock/arch/irq.hpp>
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
+#include <klock/detail/order_hook.hpp>
 #include <klock/detail/text.hpp>
 #include <klock/detail/unparked.hpp>
 #include <klock/os.hpp>
@@ -41,50 +42,6 @@ namespace klock {
  * CPU that asks whether it is the holder reads what it wrote itself. A check
  * may miss what another CPU noted meanwhile; the next check sees it.
  */
-
-/*
- * order_hook - the six calls by which a checked lock reports to lock_order.hpp
- *
- * They are pointers, so that a file which takes checked locks does not compile
- * lock_order.hpp: only the file that defines klock_os_lock_order() does.
- */
-
-struct held_lock;
-struct held_locks;
-
-/* A lock that the caller is about to wait for or try, and the call site. */
-struct wanted_lock {
-	const void *lock;
-	lock_label label;
-	call_site by;
-	bool shared;	     /* to read */
-	bool nests;	     /* and its readers may read it again */
-	bool sleeps = false; /* its waiters give their CPU away */
-	bool looks = false;  /* as a seq_lock's reader: waits, blocks nobody */
-
-	[[nodiscard]] bool is_nested() const { return shared && nests; }
-};
-
-/* The entry that an acquisition has in a stack of held locks; nulls: none. */
-struct held_place {
-	held_locks *stack;
-	held_lock *at;
-};
-
-/* Two locks taken in the order of addresses, now the higher; zeros: none. */
-struct address_pair {
-	usize lower, higher;
-	bool sleep = false; /* their waiters do */
-};
-
-struct lock_order {
-	held_place (*on_wait)(lock_order &, const wanted_lock &);
-	held_place (*on_try)(lock_order &, const wanted_lock &);
-	void (*on_taken)(held_place);
-	held_place (*on_leave)(lock_order &, const void *lock);
-	void (*on_gone)(held_place);
-	address_pair (*on_pair)(lock_order &, const address_pair &next);
-};
 
 /*
  * A call site that other CPUs read for their reports. A report made during a
@@ -193,10 +150,11 @@ struct lock_usage {
 
 	/*
 	 * The caller is about to wait. for_readers: readers make it wait, too.
-	 * takes: it gets the lock, and others then wait for it.
+	 * takes: it gets the lock, and others then wait for it. died: the
+	 * holder before has ended: its number may be the caller's now.
 	 */
 	void before_wait(call_site by, bool for_readers = true,
-			 bool takes = true)
+			 bool takes = true, bool died = false)
 	{
 		const context here = current_context();
 
@@ -208,7 +166,7 @@ struct lock_usage {
 			note_handler(by, for_readers);
 		if (takes)
 			note_interrupts_on(here, by, for_readers);
-		if (is_held_by_me())
+		if (is_held_by_me() && !died)
 			complain("recursion: the caller holds it", by);
 	}
 
@@ -1218,7 +1176,7 @@ struct checked_core {
 		check_context(by);
 		check_may_sleep(by);
 		check_upgrade(by);
-		usage.before_wait(by);
+		usage.before_wait(by, true, true, holder_died());
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		lend(with, by);
@@ -1288,7 +1246,7 @@ struct checked_core {
 		check_context(by);
 		check_may_sleep(by);
 		check_upgrade(by);
-		usage.before_wait(by);
+		usage.before_wait(by, true, true, holder_died());
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		return taken_or_not(with, by, mine, try_inner);
@@ -1653,9 +1611,11 @@ struct checked_core {
 				by,
 				reads,
 				shared::nests};
-		else
-			return {&usage, label,	       by,
-				reads,	shared::nests, sleeping<L>};
+		wanted_lock want{&usage, label,		by,
+				 reads,	 shared::nests, sleeping<L>};
+		if constexpr (requires { inner.owner_died(); })
+			want.thread = klock_os_inheriting_thread();
+		return want;
 	}
 
 	/* Locks taken in take_it() are ordered behind `lower`, by address. */

@@ -30,14 +30,15 @@ namespace klock {
 /* waits_long: a long wait that was reported. leaving: its release has begun,
  * and may be over. */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: its waiters give their CPU away; sleeping_reader: a reader of such a
- * lock. looks: it waits but never blocks others, as a seq_lock's reader.
- * awaits: it sleeps and looks. */
+/* sleeps: its waiters give their CPU away; inherits: and the next has it if its
+ * holder ends; sleeping_reader: a reader of such a lock. looks: it waits but
+ * never blocks others, as a seq_lock's reader. awaits: it sleeps and looks. */
 enum class taken_as : u8 {
 	writer,
 	reader,
 	nested_reader,
 	sleeps,
+	inherits,
 	sleeping_reader,
 	looks,
 	awaits
@@ -62,6 +63,7 @@ struct held_lock {
 		as.store_relaxed(want.sleeps && want.looks ? taken_as::awaits
 				 : want.sleeps && want.shared
 					 ? taken_as::sleeping_reader
+				 : want.thread	    ? taken_as::inherits
 				 : want.sleeps	    ? taken_as::sleeps
 				 : want.looks	    ? taken_as::looks
 				 : want.is_nested() ? taken_as::nested_reader
@@ -135,9 +137,14 @@ struct held_lock {
 	{
 		const taken_as now = as.load_relaxed();
 
-		return now == taken_as::sleeps ||
+		return now == taken_as::sleeps || now == taken_as::inherits ||
 		       now == taken_as::sleeping_reader ||
 		       now == taken_as::awaits;
+	}
+	/* Whether another holds it once its holder has ended. */
+	[[nodiscard]] bool inherits() const
+	{
+		return is_there() && as.load_relaxed() == taken_as::inherits;
 	}
 	[[nodiscard]] bool awaits() const
 	{
@@ -323,6 +330,8 @@ struct alignas(cache_line) held_locks {
 	atomic<usize> owner_plus_1;
 	/* address of a lock whose next acquisition has the sub-rank `rank` */
 	atomic<usize> ranked;
+	/* the owner, since it took a lock that others inherit */
+	atomic<const inheriting_thread *> thread;
 	/* addresses of a pair of which the higher lock is taken next */
 	atomic<usize> lower, higher;
 	/* places in use besides at[0] */
