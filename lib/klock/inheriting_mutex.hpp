@@ -80,8 +80,10 @@
  * looks at all of these.
  *
  * Cost:        uncontended: 2 RMW, 1 line, and two calls of
- *              klock_os_inheriting_thread(), which a kernel may define inline
- *                                 Checked: model/inheriting_mutex: cost
+ *              klock_os_inheriting_thread(): where that is inline, and one
+ *              instruction, none more than mutex
+ *                                 Checked: model/inheriting_mutex: cost,
+ *                                 codegen/uncontended
  */
 #pragma once
 

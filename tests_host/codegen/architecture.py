@@ -8,6 +8,7 @@
                  the sizes that bench's README has of some
     parking      a thread's permit is given with release, taken with acquire:
                  klock/host_parking.hpp, for x86 takes any order for both
+    uncontended  instructions of a section without a contender (uncontended.py)
     extensions   riscv64: what Zawrs, Zacas and Zabha make of it
 
 Nothing may be left undefined but klock_os_*; where a lock is a table, what
@@ -27,6 +28,7 @@ import cross_locks
 import objects
 from objects import tool
 import orders
+import uncontended
 from facts import EXPECTATIONS
 
 # -- The interrupt flag, the pause and the clock -----------------------------
@@ -259,6 +261,10 @@ def _locks(compiler, machine, scratch):
     yield from cross_locks.stale(compiler, seen, cross_locks.README)
 
 
+def _uncontended(compiler, machine, scratch):
+    yield from uncontended.check(compiler, scratch)
+
+
 def _extensions(compiler, machine, scratch):
     if machine.port != "riscv":
         return
@@ -270,7 +276,8 @@ def _extensions(compiler, machine, scratch):
 
 
 STEPS = {"headers": _headers, "operations": _operations, "flags": _flags,
-         "locks": _locks, "parking": check_parking, "extensions": _extensions}
+         "locks": _locks, "parking": check_parking,
+         "uncontended": _uncontended, "extensions": _extensions}
 
 
 def main():

@@ -11,6 +11,8 @@
     accesses    which bytes of a lock are accessed, in which sizes
                 (accesses.py); 64 bits; prints the table
     guards, sequences, release      cost what one writes by hand (guards.py)
+    uncontended     instructions of a section without a contender
+                (uncontended.py); prints the table
 
 All is compiled with the warnings of objects.FLAGS, and none may appear. Exit
 status: 0 as it should be, 1 not, 77 a tool is missing.
@@ -29,6 +31,7 @@ import headers
 import objects
 from objects import tool
 import operations
+import uncontended
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
@@ -70,7 +73,8 @@ def _accesses(compiler, scratch):
 STEPS = {"headers": _headers, "templates": _templates,
          "operations": _operations, "programs": operations.check_programs,
          "locks": _locks, "accesses": _accesses, "guards": guards.check_guards,
-         "sequences": guards.check_sequences, "release": guards.check_release}
+         "sequences": guards.check_sequences, "release": guards.check_release,
+         "uncontended": uncontended.check}
 
 
 def main():

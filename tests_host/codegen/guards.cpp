@@ -8,23 +8,11 @@
  * is asked twice. same_NAME: in any order. wrong_NAME: a guard that must be
  * found to differ.
  */
-#include <klock/os.hpp>
-
-/* As a kernel may define it: where its CPU keeps the thread. */
-extern "C" inline klock::inheriting_thread *klock_os_inheriting_thread(void)
-{
-	klock::inheriting_thread *mine;
-
-	asm("mov %%gs:0, %0" : "=r"(mine));
-	return mine;
-}
-
 #include <klock/clh_lock.hpp>
 #include <klock/condition.hpp>
 #include <klock/counted_lock.hpp>
 #include <klock/graunke_thakkar_lock.hpp>
 #include <klock/guard.hpp>
-#include <klock/inheriting_mutex.hpp>
 #include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
@@ -649,12 +637,4 @@ void wrong_late(ticket &lock)
 
 void hand_counted_unlock(ticket &lock) { lock.unlock(); }
 void same_counted_unlock(counted &lock) { lock.unlock(); }
-
-/* -- The owner in the word: one instruction more at most -- */
-
-void hand_owner_lock(mutex &lock) { lock.lock(); }
-void near_owner_lock(inheriting_mutex &lock) { lock.lock(); }
-
-void hand_owner_unlock(mutex &lock) { lock.unlock(); }
-void near_owner_unlock(inheriting_mutex &lock) { lock.unlock(); }
 }

@@ -31,7 +31,7 @@ WAYS = (["-O1"], ["-O2"], ["-O3"], ["-Os"],
         ["-O2", "-fno-delete-null-pointer-checks"])
 # More than by hand, at most: looks at the guard, and what they make of
 # registers; a call where a counted lock waits.
-MORE, MORE_COUNTED, MORE_OWNED = 16, 28, 1
+MORE, MORE_COUNTED = 16, 28
 COUNTED_WAYS = (["-O2"], ["-Os"])
 MOVES = 2  # of same_NAME, more or fewer
 
@@ -102,9 +102,8 @@ def check_guards(compiler, scratch):
                     continue
                 hand = code["hand_" + name.removeprefix(kind + "_")]
                 compared += 1
-                more = (MORE_COUNTED if counts else
-                        MORE_OWNED if "owner" in name else MORE)
-                wrong = _compare(name, kind, hand, guard, more)
+                wrong = _compare(name, kind, hand, guard,
+                                 MORE_COUNTED if counts else MORE)
                 if kind == "near":
                     print(f"{compiler} {' '.join(way)}: {name}: "
                           f"{len(guard.code) - len(hand.code):+} instructions")
