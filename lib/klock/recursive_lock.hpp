@@ -20,7 +20,8 @@
  *              the lock held and says so (assert_held()), and a small one that
  *              takes the lock and calls it.
  * Size:        16 bytes for an L of up to 4, on 32 bits 12
- *                                      Checked: unit/recursive_lock: sizes
+ *                                      Checked: unit/recursive_lock: sizes,
+ *                                      codegen/check
  * Zero bytes:  free, where L is        Checked: unit/recursive_lock: sizes
  * Lifetime:    that of L               Checked: model/recursive_lock: freed
  * Fairness:    that of L; the owner waits for nobody

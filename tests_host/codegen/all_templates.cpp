@@ -2,22 +2,36 @@
 /*
  * all_templates - what is a template and no lock, for one lock of each kind
  *
- * Compiled, and no more: a template has no warnings before it is used.
+ * Compiled, and no more: a template has no warnings before it is used. And the
+ * sizes that headers state for 32 bits: unit tests run on 64.
  */
 #include <klock/atomic.hpp>
 #include <klock/calibrate.hpp>
 #include <klock/checked_lock.hpp>
+#include <klock/completion.hpp>
+#include <klock/condition.hpp>
+#include <klock/counted_lock.hpp>
 #include <klock/guard.hpp>
+#include <klock/inheriting_mutex.hpp>
+#include <klock/irq_depth.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/irq_lock.hpp>
+#include <klock/lock_order.hpp>
+#include <klock/mutex.hpp>
 #include <klock/once.hpp>
 #include <klock/plain.hpp>
+#include <klock/preemptable_ticket_lock.hpp>
+#include <klock/recursive_lock.hpp>
 #include <klock/selftest/locks.hpp>
 #include <klock/selftest/measure.hpp>
 #include <klock/selftest/torture.hpp>
+#include <klock/semaphore.hpp>
 #include <klock/seq_latch.hpp>
 #include <klock/seq_lock.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/synchronized.hpp>
+#include <klock/too_long.hpp>
+#include <klock/wait_queue.hpp>
 
 using klock::bakery_lock;
 using klock::mcs_lock;
@@ -60,6 +74,33 @@ template struct klock::synchronized<three_shorts, ticket_lock<u8>>;
 template struct klock::synchronized<u32, klock::irq_lock<mcs_lock>>;
 
 namespace {
+
+template <typename T, klock::usize On64, klock::usize On32>
+constexpr bool has_bytes = sizeof(T) == (sizeof(void *) == 8 ? On64 : On32);
+
+constinit klock::section_maxima<1> maxima;
+using timed = klock::timed_lock<ticket_lock<u16>, maxima>;
+using small = klock::recursive_lock<ticket_lock<u8>>;
+using large = klock::recursive_lock<klock::preemptable_ticket_lock<u16>>;
+
+static_assert(has_bytes<klock::lock_usage, 80, 56>);
+static_assert(has_bytes<klock::lock_counts, 56, 36>);
+static_assert(has_bytes<timed, 8 + 40, 4 + 28>);
+static_assert(has_bytes<klock::held_locks, 832, 576>);
+static_assert(has_bytes<klock::irq_depth, 16, 8>);
+static_assert(has_bytes<klock::once, 8, 4>);
+static_assert(has_bytes<small, 16, 12>);
+static_assert(has_bytes<large, 16, 12>);
+static_assert(has_bytes<klock::mutex, 16, 8>);
+static_assert(has_bytes<klock::shared_mutex, 16, 12>);
+static_assert(has_bytes<klock::semaphore, 16, 12>);
+static_assert(has_bytes<klock::completion, 16, 8>);
+static_assert(has_bytes<klock::condition, 16, 8>);
+static_assert(has_bytes<klock::wait_queue, 16, 8>);
+static_assert(has_bytes<klock::sleeper, 32, 16>);
+static_assert(has_bytes<klock::inheriting_mutex, 24, 12>);
+static_assert(has_bytes<klock::inheriting_thread, 40, 24>);
+static_assert(has_bytes<klock::detail::lender, 48, 24>);
 
 template <typename Lock>
 void take(Lock &lock, klock::selftest::contender<Lock> &by)
