@@ -18,7 +18,8 @@
  *              one spin lock, the domain's, so that nobody ever sees half of a
  *              chain of loans.
  * Source:      Sha, Rajkumar, Lehoczky, "Priority Inheritance Protocols", IEEE
- *              Trans. Computers 39(9), 1990; the state and the proof are ours.
+ *              Trans. Computers 39(9), 1990. The word is as that of Linux's
+ *              rt_mutex; the rest of the state and the proof are ours.
  * Use when:    threads of several priorities share it, and the highest must not
  *              wait for the middle ones. Otherwise mutex: here a section costs
  *              a context switch once threads queue, and all mutexes of a domain

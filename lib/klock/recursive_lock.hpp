@@ -11,8 +11,8 @@
  * Algorithm:   L, and beside it the owner and a depth. lock() by the owner adds
  *              one to the depth. Any other takes L, and is the owner until its
  *              last unlock().
- * Source:      the idea is as old as threads (POSIX's recursive mutexes; Xen's,
- *              NuttX's and SerenityOS's spin locks); the code is ours.
+ * Source:      the idea is as old as threads (POSIX's recursive mutexes; spin
+ *              locks of Xen, NuttX, SerenityOS and libvsync); the code is ours.
  * Use when:    code comes from a kernel that has such locks. Rather not in new
  *              code: whoever takes a lock expects the data as they are between
  *              two sections, and an inner section finds them half-way changed.
