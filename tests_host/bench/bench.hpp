@@ -14,6 +14,7 @@
 #include "report.hpp"
 
 #include <klock/cpu.hpp>
+#include <klock/inheriting_mutex.hpp>
 #include <klock/mutex.hpp>
 #include <klock/preemptable_ticket_lock.hpp>
 #include <klock/selftest/locks.hpp>
@@ -395,12 +396,14 @@ using klock::selftest::subject;
 using sleeping_locks = klock::selftest::list<
 	subject<"mutex", klock::mutex, klock::selftest::service::none>,
 	subject<"mutex (hosted)", klock::patient_mutex<8, yielding_lock>,
+		klock::selftest::service::none>,
+	subject<"inheriting_mutex", klock::inheriting_mutex,
 		klock::selftest::service::none>>;
 
 /* The peers of sleeping locks; those that readers share come last. */
 inline const std::vector<std::string> sleeping_peers = {
-	"pthread_mutex", "std::mutex",	   "absl Mutex",
-	"nsync_mu",	 "pthread_rwlock", "std::shared_mutex"};
+	"pthread_mutex", "pthread_mutex PI", "absl Mutex",
+	"nsync_mu",	 "pthread_rwlock",   "std::shared_mutex"};
 
 /* The floors that ratios are taken to. */
 inline constexpr const char *bare_xadd_name = "bare lock xadd";

@@ -86,6 +86,22 @@ struct system_mutex : any_number {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 };
 
+/* The kernel's queue and its loans once threads wait. */
+struct lending_mutex : any_number {
+	lending_mutex()
+	{
+		pthread_mutexattr_t kind;
+
+		pthread_mutexattr_init(&kind);
+		pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+		pthread_mutex_init(&mutex, &kind);
+	}
+	void lock() { pthread_mutex_lock(&mutex); }
+	bool try_lock() { return pthread_mutex_trylock(&mutex) == 0; }
+	void unlock() { pthread_mutex_unlock(&mutex); }
+	pthread_mutex_t mutex;
+};
+
 struct standard_mutex : any_number {
 	void lock() { mutex.lock(); }
 	bool try_lock() { return mutex.try_lock(); }
@@ -155,7 +171,7 @@ using system_shared_peers = list<
 using system_peers = list<
 	peer<"pthread_spinlock", system_spinlock, service::none, "ttas_lock">,
 	peer<"pthread_mutex", system_mutex, service::none, "none">,
-	peer<"std::mutex", standard_mutex, service::none, "none">>;
+	peer<"pthread_mutex PI", lending_mutex, service::none, "none">>;
 
 #ifdef KLOCK_BENCH_WITH_CK
 /* -- Concurrency Kit's -- */
