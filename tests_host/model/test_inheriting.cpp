@@ -64,6 +64,18 @@ TEST_CASE("inheriting_mutex: a waiter whose priority grows is moved", "[deep]")
 	counts(164762, 80306, lending({}, "aah"));
 }
 
+/* The fourth lends through the second, which waits for the first: so it passes
+ * the third. All of it is 12 million executions and more. */
+TEST_CASE("inheriting_mutex: a loan moves a waiter in a chain", "[deep]")
+{
+	const result r = lending({.preemptions = 2}, "anab");
+
+	INFO(r.message);
+	CHECK(r.ok());
+	CHECK(r.complete == 11108);
+	CHECK(r.blocked == 112147);
+}
+
 TEST_CASE("inheriting_mutex: who ends with it hands it over")
 {
 	counts(85, 35, lending({}, "ea"));

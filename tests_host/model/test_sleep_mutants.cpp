@@ -201,8 +201,11 @@ const mistake mistakes[] = {
 	 [] { return owner_ends(one_each); }},
 	{mutant::chain_of_one_link, bug::failed_check, 1166,
 	 [] { return lends("anb"); }},
-	{mutant::waiter_is_not_moved, bug::failed_check, 14894,
-	 [] { return lends("aah"); }},
+	{mutant::waiter_is_not_moved, bug::failed_check, 1140,
+	 [] {
+		 return lending({.max_executions = 4000, .preemptions = 2},
+				"anab");
+	 }},
 	{mutant::by_arrival, bug::failed_check, 9226,
 	 [] { return lends("aaa"); }},
 	{mutant::last_among_equals_first, bug::failed_check, 3,
