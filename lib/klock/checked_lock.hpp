@@ -956,6 +956,9 @@ struct checked_lock<L, Name...> : L {
 	template <typename On, typename Wait>
 	bool until_it_may(On &on, call_site by, Wait wait_for_it)
 	{
+		static_assert(!detail::held_deeper<On>,
+			      "a wait lets go of a lock once, and a "
+			      "recursive_lock may be held deeper");
 		{
 			/* Waits take it, too. */
 			const over_inner seen(usage, by);

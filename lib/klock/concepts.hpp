@@ -220,6 +220,11 @@ template <recursive L>
 struct recursive_of<L> {
 	using taken_again_by_its_holder = void;
 };
+/* A recursive_lock, or a guard of it of another library's. */
+template <typename Held>
+concept held_deeper = recursive<Held> || requires {
+	requires recursive<typename Held::mutex_type>;
+};
 template <typename L>
 struct threads_of {};
 template <thread_only_lock L>

@@ -56,6 +56,7 @@
 #pragma once
 
 #include <klock/atomic.hpp>
+#include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/sleeping.hpp>
 
@@ -204,7 +205,7 @@ struct condition_with {
 	template <typename Held>
 	bool await(Held &held, const u64 *until)
 	{
-		static_assert(!recursive<Held>,
+		static_assert(!detail::held_deeper<Held>,
 			      "a wait lets go of a lock once, and a "
 			      "recursive_lock may be held deeper");
 		detail::sleeper me;

@@ -25,6 +25,8 @@
 #include <klock/counted_lock.hpp>
 #include <klock/too_long.hpp>
 
+#include <mutex>
+
 using namespace klock;
 
 using ticket = ticket_lock<u8>;
@@ -35,6 +37,7 @@ irq_lock<clh_lock> clh_queue;
 thread_lock<ticket> threads;
 mutex files;
 condition changed;
+checked_lock<condition> checked_changed;
 checked_lock<mutex> checked_files;
 shared_mutex read_files;
 checked_lock<shared_mutex> checked_read_files;
@@ -181,9 +184,11 @@ void errors()
 	{ recursive_lock<recursive_lock<ticket>> both; } // says-note{{here}}
 	// says-error@*:* {{recursive_lock<counted_lock<L>>: the other way round each depth is counted}}
 	{ counted_lock<recursive_lock<ticket>> both; } // says-note{{here}}
-	// says-error@*:* 2 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}
+	// says-error@*:* 4 {{a wait lets go of a lock once, and a recursive_lock may be held deeper}}
 	{ recursive_lock<ticket> lock; changed.wait(lock); } // says-note{{here}}
 	{ recursive_lock<ticket> lock; guard held(lock); changed.wait(held); } // says-note{{here}}
+	{ recursive_lock<ticket> lock; checked_changed.wait(lock); } // says-note{{here}}
+	{ recursive_lock<ticket> lock; std::unique_lock held(lock); changed.wait(held); } // says-note{{here}}
 	// says-error@*:* 3 {{a handler takes no lock whose waiters sleep: thread_lock}}
 	{ irq_lock<mutex> sleeps; } // says-note{{here}}
 	{ irq_lock<checked_lock<mutex>> sleeps; } // says-note{{here}}
