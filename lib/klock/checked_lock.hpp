@@ -288,6 +288,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 					     call_site by = caller_site())
 		requires requires(L &l) { l.lock_until(u64{}); }
 	{
+		if (this->takes_again(by))
+			return inner.lock_until(deadline);
 		return take_until_told(
 			by, [&] { return inner.lock_until(deadline); });
 	}
@@ -298,6 +300,8 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	[[nodiscard]] wait_result lock_until(u64 deadline, Link link,
 					     call_site by = caller_site())
 	{
+		if (this->takes_again(by))
+			return inner.lock_until(deadline, link);
 		return take_until_told(
 			by, [&] { return inner.lock_until(deadline, link); });
 	}
@@ -305,6 +309,11 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		requires requires(const L &l) { l.owner_died(); }
 	{
 		return inner.owner_died();
+	}
+	[[nodiscard]] bool is_owned_by_me() const
+		requires requires(const L &l) { l.is_owned_by_me(); }
+	{
+		return inner.is_owned_by_me();
 	}
 	[[nodiscard]] bool try_lock_shared_until(u64 deadline,
 						 call_site by = caller_site())

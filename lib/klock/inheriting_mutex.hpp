@@ -137,8 +137,9 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 }
 
 /*
- * A thread ends, waits for none, and has not released what it held: calls
- * holds(address) for each inheriting_mutex of it that others wait for. If
+ * A thread ends, and has not released what it held: calls holds(address) for
+ * each inheriting_mutex of it that others wait for. It waits for none, and
+ * takes none any more. If
  * hands_over, the first waiters have them, and who takes another one gets it,
  * too, but not by try_lock(); each learns it by owner_died(). Without
  * hands_over who waits does so for ever. In both cases the object must stay,
@@ -160,6 +161,9 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 	detail::lendable *at = thread.wanted.get();
 
 	detail::check_domain(thread, &Domain::lock, &thread);
+	if (thread.waits.get())
+		panic("inheriting_mutex", &thread, cpu_id(),
+		      "a thread ends that waits");
 	thread.ended.set(hands_over);
 	while (at) {
 		detail::lendable &mutex = *at;
@@ -258,6 +262,11 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		return word.load_relaxed() & waiters;
 	}
+	/* Whether the caller holds it. Exact: nobody else can change that. */
+	[[nodiscard]] bool is_owned_by_me() const
+	{
+		return (word.load_relaxed() & ~(waiters | died)) == me();
+	}
 	/* For the holder: whether it has it from a thread that ended. What the
 	 * mutex protects may be half-changed. */
 	[[nodiscard]] bool owner_died() const
@@ -294,6 +303,8 @@ struct inheriting_mutex_in : private detail::lendable {
 		check_domain(thread);
 		if (thread.waits.get())
 			misused("a wait inside of klock_os_park()");
+		if (thread.ended.get())
+			misused("taken by a thread that has ended");
 		if (took_or_marked(thread))
 			return wait_result::had;
 		check_domain(owner());
@@ -397,7 +408,7 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		section in(Domain::lock);
 
-		if ((word.load_relaxed() & ~(waiters | died)) != me())
+		if (!is_owned_by_me())
 			misused("unlock by a thread that does not hold it");
 		check_domain(*klock_os_inheriting_thread());
 		if (queue.empty())

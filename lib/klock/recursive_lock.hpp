@@ -111,6 +111,27 @@ struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
 		return try_lock_until(deadline_in(how_long));
 	}
 
+	/* Returns why the wait ended: inheriting_mutex.hpp. */
+	template <typename... Link>
+		requires requires(L &l, Link &...link) {
+			l.lock_until(u64{}, link...);
+		}
+	[[nodiscard]] wait_result lock_until(u64 deadline, Link... link)
+	{
+		auto why = wait_result::had;
+
+		(void)try_by([&] {
+			why = inner.lock_until(deadline, link...);
+			return why == wait_result::had;
+		});
+		return why;
+	}
+	[[nodiscard]] bool owner_died() const
+		requires requires(const L &l) { l.owner_died(); }
+	{
+		return inner.owner_died();
+	}
+
 	/* Called by the holder, once for each lock(); the last one releases. */
 	void unlock()
 	{
@@ -143,9 +164,14 @@ struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
 		else
 			return owner_id() + 1;
 	}
+	/* A thread may have the number of one that ended: the mutex that knows
+	 * its owner tells them apart. */
 	bool is_mine() const
 	{
-		return owner_plus_1.load_relaxed() == me_plus_1();
+		if constexpr (requires { inner.is_owned_by_me(); })
+			return inner.is_owned_by_me();
+		else
+			return owner_plus_1.load_relaxed() == me_plus_1();
 	}
 	void go_deeper() { deep.set(deep.get() + 1); }
 

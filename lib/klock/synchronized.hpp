@@ -290,6 +290,13 @@ struct synchronized {
 	 */
 	[[nodiscard]] T &without_lock() { return data; }
 
+	/* For the holder: inheriting_mutex.hpp. */
+	[[nodiscard]] bool owner_died() const
+		requires requires(const L &l) { l.owner_died(); }
+	{
+		return inner.owner_died();
+	}
+
 	/* Names a checked lock (checked_lock.hpp); does nothing for another. */
 	template <typename... Name>
 	void set_name(Name... name)

@@ -152,7 +152,7 @@ PREEMPT = {
 }
 BESIDE = ("lock(serve)", "lock_paced", "lock_from", "set_base", "is_queued",
           "await_left", "has_node", "is_clean", "forget_waits", "lock_until",
-          "owner_died")
+          "owner_died", "is_owned_by_me")
 # Columns of the first table, and what the second has besides.
 COLUMNS = {
     "`try_lock`": ("try_lock",),
@@ -226,6 +226,9 @@ CHECKED_ALONE = {
 # -- Reasons: (name, text, (types, verbs, worlds)...) ---------------------------
 
 REASONS = (
+    ("recursive of C++", "For `recursive_lock`, which asks what it is around: in C that "
+     "is a ticket lock.",
+     ("inheriting_mutex", ("is_owned_by_me",), ("C", "checked C"))),
     ("no try", "No single operation takes it, or an arrival cannot be taken back: "
      "a try would have to wait.",
      ("padded_ticket_lock anderson_lock graunke_thakkar_lock clh_lock "

@@ -12,6 +12,8 @@
 #include <klock/mutex.hpp>
 #include <klock/order_calls.hpp>
 #include <klock/print_held.hpp>
+#include <klock/recursive_lock.hpp>
+#include <klock/synchronized.hpp>
 
 #include "line.hpp"
 #include "order_kernel.hpp"
@@ -632,6 +634,12 @@ TEST_CASE("inheriting_mutex: checked and counted, it lends and says why")
 	static counted_lock<inheriting_mutex, "bus"> counted;
 	static checked_lock<counted_lock<inheriting_mutex>> both;
 
+	checked.lock();
+	both.lock();
+	CHECK((checked.is_owned_by_me() && both.is_owned_by_me()));
+	CHECK_FALSE(counted.is_owned_by_me());
+	checked.unlock();
+	both.unlock();
 	for (wait_result ends : {wait_result::had, wait_result::killed}) {
 		lends_in(checked, ends);
 		lends_in(counted, ends);
@@ -757,4 +765,173 @@ TEST_CASE("inheriting_mutex: checked: what an ended thread held is forgotten")
 	has(notes[1], "a thread has ended with log (0x");
 	for (const held_locks &one : fresh.memory->held)
 		CHECK(one.size() == 0);
+}
+
+using deep_mutex = recursive_lock<inheriting_mutex>;
+
+/* Thread 0 ends with the lock, twice deep, and a new one has its number. */
+template <typename Lock>
+static std::string in_two_lives(Lock &lock, unsigned *inside)
+{
+	kernel cpu;
+	std::string said;
+	bool told = false;
+	const auto takes = [&] {
+		lock.lock();
+		CHECK(++*inside == 1);
+		work();
+		--*inside;
+		lock.unlock();
+	};
+
+	cpu.start(1, [&] {
+		lock.lock();
+		lock.lock();
+		lets(cpu.start(0, [&] {
+			said += panic_of([&] {
+				lock.lock();
+				told = lock.owner_died();
+				CHECK(lock.depth() == 1);
+				lock.unlock();
+				takes();
+			});
+		}));
+		thread_ends(current(), true, [](const void *) {});
+		begins_anew();
+		CHECK(lock.depth() == 0);
+		said += panic_of(takes);
+	});
+	cpu.run();
+	CHECK(told);
+	CHECK_FALSE(lock.is_locked());
+	return said;
+}
+
+TEST_CASE("inheriting_mutex: recursive: the next holder is another thread")
+{
+	static deep_mutex deep;
+	static checked_lock<deep_mutex, "deep"> checked;
+	static checked_lock<recursive_lock<counted_lock<inheriting_mutex>>> all;
+	unsigned inside = 0;
+
+	CHECK(in_two_lives(deep, &inside) == "");
+	CHECK(in_two_lives(checked, &inside) == "");
+	CHECK(in_two_lives(all, &inside) == "");
+}
+
+TEST_CASE("inheriting_mutex: recursive: it lends, and says why a wait ended")
+{
+	static deep_mutex deep;
+	static checked_lock<deep_mutex, "deep"> checked;
+	const auto deeper = [](auto &lock) {
+		kernel cpu;
+
+		cpu.start(1, [&] {
+			lock.lock();
+			const std::string said = panic_of([&] {
+				CHECK(lock.lock_until(0) == wait_result::had);
+			});
+			CHECK(said == "");
+			CHECK(lock.depth() == 2);
+			lock.unlock();
+			lock.unlock();
+		});
+		cpu.run();
+	};
+
+	for (wait_result ends : {wait_result::had, wait_result::killed}) {
+		lends_in(deep, ends);
+		lends_in(checked, ends);
+	}
+	deeper(deep);
+	deeper(checked);
+}
+
+/* Two recursive locks, each twice deep, in two orders. */
+TEST_CASE("inheriting_mutex: recursive: a chain that comes back is refused")
+{
+	static deep_mutex first, second;
+	kernel cpu;
+	unsigned links = 0;
+	const auto twice = [](deep_mutex &of) { of.lock(), of.lock(); };
+	const auto leave = [](deep_mutex &of) { of.unlock(), of.unlock(); };
+
+	cpu.start(1, [&] {
+		twice(first);
+		lets(cpu.start(2, [&] {
+			twice(second);
+			twice(first);
+			leave(first);
+			leave(second);
+		}));
+		CHECK(second.lock_until(~u64{0}, [&](auto &, auto *) {
+			links++;
+		}) == wait_result::deadlock);
+		leave(first);
+	});
+	cpu.run();
+	CHECK(links == 2);
+	CHECK_FALSE((first.is_locked() || second.is_locked()));
+}
+
+TEST_CASE("inheriting_mutex: synchronized: who holds the data learns of it")
+{
+	static synchronized<unsigned, inheriting_mutex> plain;
+	static synchronized<unsigned, checked_lock<inheriting_mutex, "count">>
+		checked;
+	const auto learns = [](auto &count) {
+		kernel cpu;
+		bool told = false, again = true;
+
+		cpu.start(1, [&] {
+			const auto mine = count.lock();
+
+			lets(cpu.start(5, [&] {
+				const auto its = count.lock();
+
+				told = count.owner_died();
+			}));
+			thread_ends(current(), true, [](const void *) {});
+			/* What has ended runs no destructors. */
+			current().state = thread::ended;
+			fiber::suspend();
+		});
+		cpu.run();
+		cpu.start(1, [&] {
+			const auto its = count.lock();
+
+			again = count.owner_died();
+		});
+		cpu.run();
+		CHECK(told);
+		CHECK_FALSE(again);
+	};
+
+	learns(plain);
+	learns(checked);
+}
+
+TEST_CASE("inheriting_mutex: a thread that ends in a wait, or goes on")
+{
+	static inheriting_mutex log;
+	const auto ends = [](inheriting_thread &one) {
+		thread_ends(one, true, [](const void *) {});
+	};
+	std::string in_a_wait, goes_on;
+
+	chain([&](chain &cpu) {
+		in_a_wait = panic_of([&] { ends(cpu.all[1]); });
+	});
+	has(in_a_wait, "a thread ends that waits");
+	kernel cpu;
+	cpu.start(1, [&] {
+		log.lock();
+		lets(cpu.start(2, [&] {
+			ends(current());
+			goes_on = panic_of([] { log.lock(); });
+		}));
+		log.unlock();
+	});
+	cpu.run();
+	has(goes_on, "taken by a thread that has ended");
 }

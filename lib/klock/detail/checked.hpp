@@ -1194,7 +1194,9 @@ struct checked_core {
 		if constexpr (!recursive<L>) {
 			return false;
 		} else {
-			if (!usage.is_held_by_me())
+			/* Not that of a thread that ended, whose number the
+			 * caller has. */
+			if (!usage.is_held_by_me() || !inner.depth())
 				return false;
 			if (!usage.is_taken_here())
 				usage.complain("taken again in another context "
