@@ -127,15 +127,18 @@ class AArch64(Interpreter):
 
     # -- Flags ---------------------------------------------------------------
 
-    def compare(self, state, x, y, subtract=True):
-        """The flags of x - y, or else of x & y: z, n, c, v."""
-        if subtract:
-            result = x.term - y.term
+    def compare(self, state, name, x, y):
+        """The flags of x - y, x + y or x & y: z, n, c, v."""
+        result = _ARITHMETIC[name](x.term, y.term)
+        alike = (x.term < 0) == (y.term < 0)
+        changes = (result < 0) != (x.term < 0)
+        if name == "sub":
             carry = z3.UGE(x.term, y.term)
-            over = z3.And((x.term < 0) != (y.term < 0),
-                          (result < 0) != (x.term < 0))
+            over = z3.And(z3.Not(alike), changes)
+        elif name == "add":
+            carry = z3.ULT(result, x.term)
+            over = z3.And(alike, changes)
         else:
-            result = x.term & y.term
             carry = over = z3.BoolVal(False)
         flags = z3.Concat(*(z3.If(flag, constant(1, 1), constant(0, 1))
                             for flag in (result == 0, result < 0, carry, over)))
@@ -357,9 +360,8 @@ class AArch64(Interpreter):
         elif name in ("cmp", "cmn", "tst"):
             x = self.get(state, words[0])
             y = self.operand(state, words[1:], width)
-            if name == "cmn":
-                y = Value(-y.term, y.sources)
-            self.compare(state, x, y, name != "tst")
+            does = {"cmp": "sub", "cmn": "add", "tst": "and"}[name]
+            self.compare(state, does, x, y)
         elif name in ("adr", "adrp"):
             self.put(state, words[0], constant(int(words[1], 16)))
         elif name in ("cset", "csel", "csinc", "csetm", "csinv", "csneg"):
@@ -377,8 +379,7 @@ class AArch64(Interpreter):
             y = self.operand(state, words[2:], width)
             term = _ARITHMETIC[base](x.term, y.term)
             if base != name:
-                minus = Value(-y.term, y.sources) if base == "add" else y
-                self.compare(state, x, minus, base != "and")
+                self.compare(state, base, x, y)
             self.put(state, words[0], term, x.sources | y.sources)
 
     def selects(self, state, name, words):

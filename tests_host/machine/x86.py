@@ -164,10 +164,19 @@ class X86(Interpreter):
         elif name in ("and", "or", "xor", "test"):
             no = z3.BoolVal(False)
             self.flags(state, result, no, no)
-        else:
-            # Carry and overflow of shifts are read by no code here.
-            unknown = z3.Bool(f"flag_{self.cpu}_{self.counter}")
-            self.flags(state, result, unknown, unknown)
+        elif name in ("inc", "dec"):
+            carry = z3.Extract(1, 1, state.read("flags").term) == 1
+            over = (result < 0) == (name == "inc")
+            self.flags(state, result, carry, z3.And((x < 0) != (result < 0),
+                                                    over))
+        elif name == "neg":
+            self.flags(state, result, x != 0, z3.And(x < 0, result < 0))
+        elif name != "not":
+            # Of shifts and products: they may be anything.
+            self.counter += 1
+            carry, over = z3.Bools(f"carry_{self.cpu}_{self.counter} "
+                                   f"over_{self.cpu}_{self.counter}")
+            self.flags(state, result, carry, over)
 
     def condition(self, state, name):
         bits = state.read("flags").term
@@ -259,9 +268,7 @@ class X86(Interpreter):
                                       instruction, locked=True):
             if name in ("xadd", "xchg"):
                 self.put(other, words[1], old.term)
-            if name in _UNARY:
-                self.flags_of(other, "shl", old.term, by, new(old.term))
-            elif name != "xchg":
+            if name != "xchg":
                 kind = "add" if name == "xadd" else name
                 self.flags_of(other, kind, old.term, by, new(old.term))
             yield other
@@ -331,8 +338,7 @@ class X86(Interpreter):
             width = self.width(words[0])
             for other, x in self.values(state, words[0], width, instruction):
                 result = _UNARY[name](x)
-                if name != "not":
-                    self.flags_of(other, "shl", x, x, result)
+                self.flags_of(other, name, x, x, result)
                 yield from self.puts(other, words[0], result, instruction)
         elif name in ("xchg", "xadd", "cmpxchg"):
             yield from self.exchanges(state, name, words, instruction)
@@ -357,7 +363,7 @@ class X86(Interpreter):
 
     def combines(self, state, name, words, instruction):
         width = self.width(words[0])
-        if len(words) == 1:
+        if len(words) == 1 and name in _SHIFTS:
             words = words + ["1"]
         if words[0] == words[1] and name in ("xor", "sub"):
             zero = constant(0, width)
