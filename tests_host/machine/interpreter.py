@@ -18,7 +18,9 @@ as well have been the one before the round (_takes_its_place). Other loops, and
 loops that store, are carried out `depth` times, and the verdict has that depth.
 
 A path that ends in a round left out is kept, too: a CPU that looks for ever, if
-what it looked at is the newest there will be (formula.py, "hangs").
+what it looked at is the newest there will be (locks.py, "hangs"). So is a path
+that ends in what no CPU may do: a panic, or a use of a pointer that is none of
+those that it may be ("astray").
 """
 
 import copy
@@ -32,6 +34,7 @@ WIDTH = 64
 STACK = 0x7fff0000       # where the stack pointer begins
 STACK_SIZE = 0x1000
 RETURN = 0x7eee0000      # the return address of the code under test
+PANIC = 0x700000         # the address of klock_os_panic(), which has no code
 
 
 class Unknown(Exception):
@@ -143,6 +146,7 @@ class Interpreter:
         self.carried = {}     # {such a loop: what it reads of a round before}
         self.cuts = []
         self.stuck = []
+        self.astray = []      # paths to a panic or along a wrong pointer
         self.alive = {}
         self.counter = 0
         self.deepest = set()  # loops that were cut at `depth`
@@ -156,6 +160,7 @@ class Interpreter:
         arguments), one after the other."""
         while True:
             self.cuts, self.stuck, self.alive = [], [], {}
+            self.astray = []
             self.deepest = set()
             self.counter = 0
             states = [State(self.cpu)]
@@ -183,6 +188,9 @@ class Interpreter:
             state = work.pop()
             if state.pc == RETURN:
                 done.append(state)
+                continue
+            if state.pc == PANIC:
+                self.astray.append(state.path())
                 continue
             if not self._goes_on(state):
                 continue
@@ -335,7 +343,8 @@ class Interpreter:
             yield other
 
     def located(self, state, address):
-        """(state, address) for each address that it can be."""
+        """(state, address) for each address that it can be. That it is none of
+        `places` is a path of its own, which ends here."""
         term = z3.simplify(address.term)
         if z3.is_bv_value(term):
             yield state, term.as_long()
@@ -345,6 +354,11 @@ class Interpreter:
             other.conditions = state.conditions + (term == constant(place),)
             if self.possible(other.conditions):
                 yield other, place
+        other = copy.copy(state)
+        other.conditions = state.conditions + tuple(
+            term != constant(place) for place in self.places)
+        if self.possible(other.conditions):
+            self.astray.append(other.path())
 
     def event(self, state, address, size, at, instruction):
         event = Event(self.cpu, at, size, str(instruction))

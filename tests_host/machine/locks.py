@@ -12,6 +12,7 @@ execution that the machine allows and in which
     deaf    a CPU sleeps until an event that nothing it watches would cause
     freed   a CPU touches the lock after another has done the last section and
             unlocked: whoever knows to be the last may free it
+    astray  a CPU uses a pointer that leads to nothing, or panics
 
 and for one in which all sections are done: else the code might be unable to do
 anything, and so nothing wrong.
@@ -75,6 +76,8 @@ class Lock(NamedTuple):
     wrap: str = ""   # its bytes, just before its counters wrap
     me: str = ""     # what lock() takes: "u32", the CPU, or a type of node
     depth: int = 1   # of loops that store or count
+    words: tuple = ()  # of a node, to which pointers lead
+    cells: tuple = ()  # of the lock, likewise
 
 
 LOCKS = {
@@ -94,7 +97,7 @@ LOCKS = {
                           EXCLUSIVE + SHARED[:-1]),
     "peterson": Lock("peterson_lock", "peterson_lock", ["{1,1}", "{2,1}"],
                      me="u32"),
-    "mcs": Lock("mcs_lock", "mcs_lock", ["{1,1}"], me="mcs_node"),
+    "mcs": Lock("mcs_lock", "mcs_lock", ["{1,1}"], me="mcs_node", words=(0, 8)),
     "preemptable_u8": Lock("preemptable_ticket_lock<u8>",
                            "preemptable_ticket_lock",
                            ["lock, try", "{1,1}", "wrap {1,1}"], "fefe"),
@@ -169,7 +172,13 @@ def node(cpu):
     return NODES + 0x100 * cpu
 
 
-# What a pointer that is loaded may point to: a word of a CPU's node.
+def places(lock, cpus=3):
+    """What a pointer that is loaded may point to, if it leads somewhere."""
+    return [LOCK + offset for offset in lock.cells] + [
+        node(cpu) + offset for cpu in range(cpus) for offset in lock.words]
+
+
+# Those of a lock that has nothing of its own: a word of a CPU's node.
 PLACES = [node(cpu) + offset for cpu in range(3) for offset in (0, 8)]
 
 
@@ -184,10 +193,12 @@ class Case:
         self.cpus = CLIENTS[client]
         if client.startswith("wrap"):
             initial = dict(enumerate(bytes.fromhex(lock.wrap), LOCK))
-        self.ends, paths, self.deepest, self.deaf = [], [], set(), set()
-        self.visited = set()
+        # Of each CPU's paths, the first end well, and up to `stuck` in a wait.
+        self.ends, self.stuck, paths = [], [], []
+        self.deepest, self.deaf, self.visited = set(), set(), set()
         for cpu, sections in enumerate(self.cpus):
-            interpreter = machine.interpreter(code, cpu, lock.depth, PLACES)
+            interpreter = machine.interpreter(code, cpu, lock.depth,
+                                              places(lock, len(self.cpus)))
             ends, stuck = interpreter.paths(
                 [(f"{section}_of_{name}", arguments(lock, cpu))
                  for section in sections])
@@ -195,7 +206,8 @@ class Case:
             self.deepest |= interpreter.deepest
             self.deaf |= interpreter.deaf
             self.visited |= interpreter.visited
-            paths.append(ends + stuck)
+            self.stuck.append(len(ends) + len(stuck))
+            paths.append(ends + stuck + interpreter.astray)
         self.paths = paths
         self.formula = Formula(machine, paths, initial)
 
@@ -247,8 +259,8 @@ class Case:
         its own last round has stored is none of that."""
         formula = self.formula
         found = []
-        for taken, path in list(zip(formula.taken[cpu],
-                                    self.paths[cpu]))[self.ends[cpu]:]:
+        for k in range(self.ends[cpu], self.stuck[cpu]):
+            taken, path = formula.taken[cpu][k], self.paths[cpu][k]
             newest = [formula.reads_newest(look, cell, path.looks)
                       for look in path.looks
                       for cell in formula.cells_of(look)]
@@ -260,6 +272,11 @@ class Case:
         through = [self.through(cpu) for cpu in range(len(self.cpus))]
         each = [z3.Or(end, self.waits(cpu)) for cpu, end in enumerate(through)]
         return z3.And(z3.Not(z3.And(through)), *each)
+
+    def astray(self):
+        """A CPU does what none may: what it did not do yet is left out."""
+        return z3.Or([taken for cpu, paths in enumerate(self.formula.taken)
+                      for taken in paths[self.stuck[cpu]:]])
 
     def freed(self):
         """An access to the lock, later than all of the CPU that did the last
@@ -301,7 +318,8 @@ class Case:
         if self.deaf:
             return "deaf", sorted(f"waits at {pc:x}" for pc in self.deaf)
         wrongs = {"lost": self.lost(), "torn": self.torn(),
-                  "hangs": self.hangs(), "freed": self.freed()}
+                  "hangs": self.hangs(), "freed": self.freed(),
+                  "astray": self.astray()}
         answer, _ = self.formula.ask(z3.Or(list(wrongs.values())), seconds)
         if answer == "unknown":
             return "unknown", []
