@@ -172,6 +172,7 @@ class AArch64(Interpreter):
             here.marked = None
             return [here]
         if name == "wfe":
+            self.sleeps(here)
             here.add(Fence("wfe"))
             return [here]
         if name == "isb":

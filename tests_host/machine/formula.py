@@ -232,11 +232,13 @@ class Formula:
         return z3.And([self.guards[store], *later])
 
     def reads_newest(self, load, cell, but=()):
-        """No store to the cell is newer than what the load reads."""
+        """No store to the cell is newer than what the load reads. but: loads
+        whose own stores, of a read-modify-write, do not count."""
         source = self.sources[load, cell]
         return z3.And([z3.Implies(self.guards[store],
                                   self.times[store] <= source)
-                       for store in self.stores[cell] if store not in but])
+                       for store in self.stores[cell]
+                       if store not in but and store.pair not in but])
 
     def ask(self, question, seconds=300):
         """"sat", "unsat" or "unknown"; and the model if there is one."""

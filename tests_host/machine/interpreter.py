@@ -18,9 +18,11 @@ as well have been the one before the round (_takes_its_place). Other loops, and
 loops that store, are carried out `depth` times, and the verdict has that depth.
 
 A path that ends in a round left out is kept, too: a CPU that looks for ever, if
-what it looked at is the newest there will be (locks.py, "hangs"). So is a path
-that ends in what no CPU may do: a panic, or a use of a pointer that is none of
-those that it may be ("astray").
+what it looked at is the newest there will be (locks.py, "hangs"). Only where a
+count leads out of such a loop it is not (_stay). A CPU that sleeps until the
+place that it has marked changes needs no other look: it sleeps for ever if that
+one was of the newest. Kept is a path, too, that ends in what no CPU may do: a
+panic, or a use of a pointer that is none of those that it may be ("astray").
 """
 
 import copy
@@ -149,7 +151,9 @@ class Interpreter:
         self.astray = []      # paths to a panic or along a wrong pointer
         self.alive = {}
         self.counter = 0
+        self.counting = []    # (path into a wait, conditions before its round)
         self.deepest = set()  # loops that were cut at `depth`
+        self.deep = []        # the conditions of paths cut so that stored
         self.deaf = set()     # loops that sleep and watch nothing
         self.visited = set()  # addresses of all instructions carried out
 
@@ -161,7 +165,7 @@ class Interpreter:
         while True:
             self.cuts, self.stuck, self.alive = [], [], {}
             self.astray = []
-            self.deepest = set()
+            self.deepest, self.deep, self.counting = set(), [], []
             self.counter = 0
             states = [State(self.cpu)]
             for function, arguments in sections:
@@ -169,7 +173,8 @@ class Interpreter:
                           for end in self._section(state, function, arguments)]
             wrong = self._check_cuts(states)
             if not wrong:
-                return [state.path() for state in states], self.stuck
+                ends = [state.path() for state in states]
+                return ends, self.stuck + self._stay(ends)
             self.counted = {**self.counted, **wrong}
             self.carried = self.alive
 
@@ -226,11 +231,10 @@ class Interpreter:
                 if stored or (counted and
                               not self._takes_its_place(place, last, state)):
                     self.deepest.add(state.pc)
-                looks = tuple(e for e in round_of if e.loads)
-                ends_itself = place in self.counted and not stored
-                if (looks and not ends_itself and
-                        state.failures == last.failures):
-                    self.stuck.append(state.path(looks))
+                if stored:
+                    self.deep.append(state.conditions)
+                if state.failures == last.failures:
+                    self._stays(state, last, place, stored)
                 return False
         for name in self.counted.get(place, ()):
             self._forget(state, name)
@@ -240,16 +244,50 @@ class Interpreter:
         state.visits = {**state.visits, place: visit}
         return True
 
+    def _stays(self, state, last, place, stored):
+        """A path into a wait, from which there may be no way out."""
+        items = state.items[last.items:]
+        looks = tuple(item for item in items
+                      if isinstance(item, Event) and item.loads)
+        if Fence("wfe") in items and state.marked in looks:
+            sleeps = len(items) - items[::-1].index(Fence("wfe"))
+            if state.marked not in items[sleeps:]:
+                return  # sleeps() has it
+            looks = (state.marked,)
+        # What this round was decided by may be a look of the one before.
+        _, swaps = self._swaps(place, last, state)
+        looks += tuple(event for event in state.path().events()
+                       if any(event.loaded.eq(one) for one, _ in swaps
+                              if event.loads))
+        if looks and place in self.counted and not stored:
+            self.counting.append((state.path(looks), last.conditions))
+        elif looks:
+            self.stuck.append(state.path(looks))
+
+    def _stay(self, ends):
+        """Those paths into a wait which no count ends: no path that leaves it
+        parts from them where there is a count in a condition."""
+        leaving = [path.conditions
+                   for path in ends + self.stuck + self.astray] + self.deep
+        stay = []
+        for path, first in self.counting:
+            at = [i for i in range(first, len(path.conditions))
+                  if "count_" in str(path.conditions[i])]
+            if not any(_part_at(path.conditions, other) in at
+                       for other in leaving):
+                stay.append(path)
+        return stay
+
+    def sleeps(self, state):
+        """Until the marked place changes, if anything is marked."""
+        if state.marked:
+            self.stuck.append(state.path((state.marked,)))
+
     def _takes_its_place(self, place, last, state):
         """Whether all is as before the round, with one look for another: the
         same bytes, and ordered as much or more; then the execution without the
         look before the round is one, too."""
-        terms = [(last.cells[name].term, state.cells[name].term)
-                 for name in self.carried[place]
-                 if name in last.cells and name not in self.counted[place]]
-        swaps = {(one, two) for before, now in terms
-                 for one, two in zip(_loads(before), _loads(now))
-                 if not before.eq(now)}
+        terms, swaps = self._swaps(place, last, state)
         if len(swaps) != 1:
             return False
         one, two = swaps.pop()
@@ -267,6 +305,17 @@ class Interpreter:
         holds = z3.substitute(was, (one, two))
         return same and weaker and not self.possible(
             state.conditions + (z3.Not(holds),))
+
+    def _swaps(self, place, last, state):
+        """What the next round reads of this one, before and after it; and which
+        loaded values are others in it."""
+        terms = [(last.cells[name].term, state.cells[name].term)
+                 for name in self.carried.get(place, ())
+                 if name in last.cells and
+                 name not in self.counted.get(place, ())]
+        return terms, {(one, two) for before, now in terms
+                       for one, two in zip(_loads(before), _loads(now))
+                       if not before.eq(now)}
 
     def _forget(self, state, name):
         """A register may hold anything."""
@@ -324,7 +373,7 @@ class Interpreter:
     def possible(self, conditions):
         solver = z3.SimpleSolver()
         solver.add(*conditions)
-        return solver.check() == z3.sat
+        return solver.check() != z3.unsat
 
     def fork(self, state, condition, sources, yes, no):
         """Two states behind a branch: at yes if the condition holds."""
@@ -412,6 +461,16 @@ class Interpreter:
             event.data_from = sources
             vars(event).update(marks)
             yield other, Value(event.loaded, frozenset([event]))
+
+
+def _part_at(conditions, others):
+    """Where two paths part: the number of conditions that they share."""
+    count = 0
+    for one, other in zip(conditions, others):
+        if one is not other:
+            break
+        count += 1
+    return count
 
 
 def _changed(before, after):

@@ -124,6 +124,8 @@ class RiscV(Interpreter):
         here = copy.copy(state)
         here.pc = instruction.after
         if name in _IGNORED:
+            if name == "wrs.nto":
+                self.sleeps(here)
             return [here]
         if name in ("fence", "fence.tso"):
             kind = "tso" if name == "fence.tso" else ",".join(words)
