@@ -413,6 +413,8 @@ class Interpreter:
         event = Event(self.cpu, at, size, str(instruction))
         if at % size:
             raise Unknown(f"{instruction}: not aligned")
+        if self.code.section(at):
+            raise Unknown(f"{instruction}: what the linker put at {at:x}")
         event.address_from = address.sources
         event.control_from = state.control
         event.context_from = state.context
@@ -428,6 +430,11 @@ class Interpreter:
         for other, at in self.located(copy.copy(state), address):
             if _is_stack(at):
                 yield other, load_stack(other, at, size)
+                continue
+            contents, fixed = self.code.section(at) or (b"", False)
+            if fixed:
+                number = int.from_bytes(contents[:size], "little")
+                yield other, Value(constant(number, 8 * size))
                 continue
             event = self.event(other, address, size, at, instruction)
             event.loaded = self.unknown_value(size)

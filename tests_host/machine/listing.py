@@ -57,6 +57,7 @@ class Code:
     def __init__(self, listing):
         self.at = {}
         self.functions = {}
+        self.data = []  # (address, bytes, "READONLY, DATA") of each section
         lines = []
         for line in listing.splitlines():
             if match := _LABEL.match(line):
@@ -70,10 +71,18 @@ class Code:
         self.targets = {target for i in self.at.values()
                         if (target := _target(i)) in self.at}
 
+    def section(self, address):
+        """(its bytes from there on, whether nobody writes them), or None."""
+        for first, contents, flags in self.data:
+            if first <= address < first + len(contents):
+                return contents[address - first:], "READONLY" in flags
+        return None
+
     def changed(self, address, name, operands=None):
         """A copy in which one instruction is another."""
         other = Code("")
         other.functions, other.targets = self.functions, self.targets
+        other.data = self.data
         old = self.at[address]
         new = old._replace(name=name)
         if operands is not None:
@@ -98,13 +107,27 @@ def _split(text):
 
 def disassemble(machine, linked):
     tools = BINUTILS[machine]
-    return Code(call([tools.prefix + "objdump", "-d", "--no-show-raw-insn",
-                      *tools.objdump, linked]))
+    objdump = tools.prefix + "objdump"
+    code = Code(call([objdump, "-d", "--no-show-raw-insn", *tools.objdump,
+                      linked]))
+    lines = call([objdump, "-h", linked]).splitlines()
+    for line, flags in zip(lines, lines[1:]):
+        if "LOAD" in flags:
+            size, address, _, at = (int(word, 16) for word in line.split()[2:6])
+            contents = Path(linked).read_bytes()[at:at + size]
+            code.data.append((address, contents, flags))
+    return code
 
 
 def link(machine, objs, out):
-    """Fixes all addresses. Nothing may be left undefined."""
-    call([BINUTILS[machine].prefix + "ld", "-e", "0", *objs, "-o", out])
+    """Fixes all addresses. Nothing may be left undefined, not weakly either: a
+    call of such a function is none in the file."""
+    prefix = BINUTILS[machine].prefix
+    call([prefix + "ld", "-e", "0", *objs, "-o", out])
+    weak = set(re.findall(r" [wv] (\S+)", call([prefix + "nm", "-u", *objs])))
+    weak -= set(re.findall(r" \w (\S+)", call([prefix + "nm", out])))
+    if weak:
+        raise Failed(f"undefined: {' '.join(sorted(weak))}")
     return out
 
 
