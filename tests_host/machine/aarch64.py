@@ -16,7 +16,7 @@ from events import Fence, Value
 from interpreter import (Interpreter, RETURN, STACK, Unknown, constant, known,
                          low, sign_extended, zero_extended)
 
-_IGNORED = {"nop", "yield", "sevl", "sev", "hint", "bti", "prfm",
+_IGNORED = {"nop", "yield", "hint", "bti", "prfm",
             "paciasp", "autiasp"}
 _LOAD = re.compile(r"ld(a|ap|u|x|ax|)(?:r|ur)(s?)([bhw]?)$")
 _STORE = re.compile(r"st(l|u|x|lx|)(?:r|ur)([bh]?)$")
@@ -167,6 +167,9 @@ class AArch64(Interpreter):
         here = copy.copy(state)
         here.pc = instruction.after
         if name in _IGNORED:
+            return [here]
+        if name in ("sev", "sevl"):
+            here.woken = True
             return [here]
         if name == "clrex":
             here.marked = None

@@ -97,6 +97,7 @@ class State:
         self.control = frozenset()
         self.context = frozenset()
         self.marked = None      # the load exclusive that a store may pair with
+        self.woken = False      # by SEVL: the next WFE does not sleep
         self.failures = 0       # exclusive stores that failed
         self.pc = 0
         self.calls = ()
@@ -250,9 +251,6 @@ class Interpreter:
         looks = tuple(item for item in items
                       if isinstance(item, Event) and item.loads)
         if Fence("wfe") in items and state.marked in looks:
-            sleeps = len(items) - items[::-1].index(Fence("wfe"))
-            if state.marked not in items[sleeps:]:
-                return  # sleeps() has it
             looks = (state.marked,)
         # What this round was decided by may be a look of the one before.
         _, swaps = self._swaps(place, last, state)
@@ -279,9 +277,11 @@ class Interpreter:
         return stay
 
     def sleeps(self, state):
-        """Until the marked place changes, if anything is marked."""
-        if state.marked:
+        """Until the marked place changes, if anything is marked and SEVL was
+        not before it."""
+        if state.marked and not state.woken:
             self.stuck.append(state.path((state.marked,)))
+        state.woken = False
 
     def _takes_its_place(self, place, last, state):
         """Whether all is as before the round, with one look for another: the

@@ -13,6 +13,8 @@ execution that the machine allows and in which
     freed   a CPU touches the lock after another has done the last section and
             unlocked: whoever knows to be the last may free it
     astray  a CPU uses a pointer that leads to nothing, or panics
+    outside a store changes a byte that is neither the lock's nor another
+            object's: a neighbour's
 
 and for one in which all sections are done: else the code might be unable to do
 anything, and so nothing wrong.
@@ -124,6 +126,7 @@ def source():
     for name, lock in LOCKS.items():
         used = {section for client in lock.clients
                 for cpu in CLIENTS[client] for section in cpu}
+        lines.append(f"u64 size_of_{name}() {{ return sizeof({lock.type}); }}")
         for section in sorted(used):
             me = lock.me if lock.me in ("", "u32") else lock.me + " &"
             body = SECTIONS[section]
@@ -208,8 +211,12 @@ class Case:
             self.visited |= interpreter.visited
             self.stuck.append(len(ends) + len(stuck))
             paths.append(ends + stuck + interpreter.astray)
+        (size,), _ = machine.interpreter(code).paths([(f"size_of_{name}", ())])
+        result = size.registers[machine.interpreter.preserved[0]]
+        self.size = result.term.as_long()
         self.paths = paths
-        self.formula = Formula(machine, paths, initial)
+        neighbours = {LOCK + self.size + k: 0xa5 for k in range(8)}
+        self.formula = Formula(machine, paths, neighbours | (initial or {}))
 
     def counts(self):
         return "x".join(str(len(paths)) for paths in self.paths)
@@ -304,6 +311,26 @@ class Case:
         through = [self.through(cpu) for cpu in range(len(self.cpus))]
         return z3.And(z3.Or(found), *through)
 
+    def outside(self):
+        """A store to a byte that is no object's, which leaves another there
+        than it, or the load of its pair, has read."""
+        objects = (range(LOCK, LOCK + self.size), range(X, X + 8),
+                   range(Y, Y + 8), range(NODES, NODES + 0x300))
+        found = []
+        for event in self.formula.events:
+            if not event.stores:
+                continue
+            load = event if event.loads else event.pair
+            for at in range(event.address, event.address + event.size):
+                if any(at in an_object for an_object in objects):
+                    continue
+                byte = at, at + 1
+                other = z3.BoolVal(True) if load is None else (
+                    Formula.part(event, event.stored, byte) !=
+                    Formula.part(load, load.loaded, byte))
+                found.append(z3.And(self.formula.guards[event], other))
+        return z3.Or(found)
+
     def done(self):
         """All sections are done, and each has added to x."""
         stores = [store for _, store in self.increments()]
@@ -319,7 +346,7 @@ class Case:
             return "deaf", sorted(f"waits at {pc:x}" for pc in self.deaf)
         wrongs = {"lost": self.lost(), "torn": self.torn(),
                   "hangs": self.hangs(), "freed": self.freed(),
-                  "astray": self.astray()}
+                  "astray": self.astray(), "outside": self.outside()}
         answer, _ = self.formula.ask(z3.Or(list(wrongs.values())), seconds)
         if answer == "unknown":
             return "unknown", []
@@ -328,6 +355,7 @@ class Case:
                 answer, model = self.formula.ask(wrong, seconds)
                 if answer == "sat":
                     return name, self.formula.show(model)
+            return "unknown", []
         answer, _ = self.formula.ask(self.done(), seconds)
         return ("right" if answer == "sat" else "never done"), []
 

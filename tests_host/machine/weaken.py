@@ -168,6 +168,8 @@ def first_wrong(machine, code, name, section):
         if not any(section in cpu for cpu in locks.CLIENTS[client]):
             continue
         verdict, _ = locks.Case(machine, code, name, client).verdict(60)
+        if verdict == "unknown":
+            raise listing.Failed(f"{name} {client}: z3 does not know")
         if verdict != "right":
             return client, verdict
     return None
