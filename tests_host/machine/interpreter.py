@@ -222,15 +222,18 @@ class Interpreter:
                     not any(event.marks for event in round_of)):
                 self.deaf.add(state.pc)
             stored = any(event.stores for event in round_of)
-            counted = place in self.counted or stored
-            if last.rounds >= (self.depth if counted else 1):
+            counted = place in self.counted
+            past = counted and self._goes_past(place, last, state)
+            limit = self.depth + past if counted or stored else 1
+            if last.rounds >= limit:
                 changed = _changed(last.cells, state.cells)
                 counts = frozenset(name for name in changed
                                    if not _has_load(state.cells[name].term))
                 self.cuts.append(Cut(place, changed, counts, state.trace,
                                      stored))
-                if stored or (counted and
-                              not self._takes_its_place(place, last, state)):
+                if stored or past or (counted and
+                                      not self._takes_its_place(place, last,
+                                                                state)):
                     self.deepest.add(state.pc)
                 if stored:
                     self.deep.append(state.conditions)
@@ -284,10 +287,12 @@ class Interpreter:
         state.woken = False
 
     def _takes_its_place(self, place, last, state):
-        """Whether all is as before the round, with one look for another: the
-        same bytes, and ordered as much or more; then the execution without the
-        look before the round is one, too."""
+        """Whether all is as before the round, but for counts; or with one look
+        for another: the same bytes, and ordered as much or more. Then the
+        execution without the look before the round is one, too."""
         terms, swaps = self._swaps(place, last, state)
+        if not swaps:
+            return all(before.eq(now) for before, now in terms)
         if len(swaps) != 1:
             return False
         one, two = swaps.pop()
@@ -305,6 +310,15 @@ class Interpreter:
         holds = z3.substitute(was, (one, two))
         return same and weaker and not self.possible(
             state.conditions + (z3.Not(holds),))
+
+    def _goes_past(self, place, last, state):
+        """Whether an access or a fence is between the look before the round and
+        the round: none may take that look's place."""
+        _, swaps = self._swaps(place, last, state)
+        looks = [i for i, item in enumerate(state.items[:last.items])
+                 if isinstance(item, Event) and item.loads and
+                 any(item.loaded.eq(one) for one, _ in swaps)]
+        return any(i + 1 < last.items for i in looks)
 
     def _swaps(self, place, last, state):
         """What the next round reads of this one, before and after it; and which
