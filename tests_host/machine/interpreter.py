@@ -154,7 +154,7 @@ class Interpreter:
         self.counter = 0
         self.counting = []    # (path into a wait, conditions before its round)
         self.deepest = set()  # loops that were cut at `depth`
-        self.deep = []        # the conditions of paths cut so that stored
+        self.deep = []        # paths that were cut so and stored
         self.deaf = set()     # loops that sleep and watch nothing
         self.visited = set()  # addresses of all instructions carried out
 
@@ -236,7 +236,7 @@ class Interpreter:
                                                                 state)):
                     self.deepest.add(state.pc)
                 if stored:
-                    self.deep.append(state.conditions)
+                    self.deep.append(state.path())
                 if state.failures == last.failures:
                     self._stays(state, last, place, stored)
                 return False
@@ -266,18 +266,28 @@ class Interpreter:
             self.stuck.append(state.path(looks))
 
     def _stay(self, ends):
-        """Those paths into a wait which no count ends: no path that leaves it
+        """The paths into a wait which no count ends: no path that leaves it
         parts from them where there is a count in a condition."""
-        leaving = [path.conditions
-                   for path in ends + self.stuck + self.astray] + self.deep
-        stay = []
-        for path, first in self.counting:
-            at = [i for i in range(first, len(path.conditions))
-                  if "count_" in str(path.conditions[i])]
-            if not any(_part_at(path.conditions, other) in at
-                       for other in leaving):
-                stay.append(path)
-        return stay
+        leaving = ends + self.stuck + self.astray + self.deep
+        return [path for path, first in self.counting
+                if not any(self._leaves(path, first, other)
+                           for other in leaving)]
+
+    def _leaves(self, path, first, other):
+        """Whether another path leaves a wait by a count, though it looks at
+        what the wait's looks saw."""
+        at = _part_at(path.conditions, other.conditions)
+        if not (first <= at < len(path.conditions) and
+                "count_" in str(path.conditions[at])):
+            return False
+        seen = [(event.loaded, look.loaded)
+                for event in other.events() if event not in path.items
+                for look in path.looks if event.loads and
+                (event.address, event.size) == (look.address, look.size)]
+        conditions = [z3.substitute(condition, *seen)
+                      for condition in other.conditions[at:]]
+        return self.possible(path.conditions[:at] + path.conditions[at + 1:] +
+                             tuple(conditions))
 
     def sleeps(self, state):
         """Until the marked place changes, if anything is marked and SEVL was

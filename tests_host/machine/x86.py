@@ -172,7 +172,7 @@ class X86(Interpreter):
         elif name == "neg":
             self.flags(state, result, x != 0, z3.And(x < 0, result < 0))
         elif name != "not":
-            # Of shifts and products: they may be anything.
+            # A shift or a product: both may be anything.
             self.counter += 1
             carry, over = z3.Bools(f"carry_{self.cpu}_{self.counter} "
                                    f"over_{self.cpu}_{self.counter}")
