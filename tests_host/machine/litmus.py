@@ -151,8 +151,7 @@ def main():
                      for number, test in enumerate(tests)]
             wrong += judge(name, tests, found)
     except listing.Skip as reason:
-        print(reason)
-        return 77
+        return listing.skipped(reason)
     print("\n".join(wrong or ["each has its published verdict"]))
     return 1 if wrong else 0
 

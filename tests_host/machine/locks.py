@@ -405,10 +405,10 @@ def main():
                 wrong += check(target, cxx, args.lock or list(LOCKS),
                                args.slow, args.show)
             except listing.Skip as reason:
-                print(reason)
-                skipped.append(reason)
-    print("\n".join(wrong or ["nothing is wrong"]))
-    return 1 if wrong else 77 if skipped else 0
+                skipped.append(str(reason))
+    print("\n".join(wrong or ["nothing is wrong in what was carried out"]))
+    status = listing.skipped("\n".join(skipped)) if skipped else 0
+    return 1 if wrong else status
 
 
 if __name__ == "__main__":

@@ -228,8 +228,7 @@ def main():
             with tempfile.TemporaryDirectory() as scratch:
                 code = locks.compiled(target, "g++", scratch)
         except listing.Skip as reason:
-            print(reason)
-            return 77
+            return listing.skipped(reason)
         for name in args.lock or SMALL:
             wrong += check(target, name, code)
     print("\n".join(wrong or ["each is found, or is on the list"]))

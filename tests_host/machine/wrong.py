@@ -100,8 +100,7 @@ def main():
         try:
             failed += check(target, args.lock or list(WRONG))
         except listing.Skip as reason:
-            print(reason)
-            return 77
+            return listing.skipped(reason)
     print("\n".join(failed or ["each is found"]))
     return 1 if failed else 0
 
