@@ -140,11 +140,12 @@ class Interpreter:
     arguments = ()      # the registers that arguments are passed in
     preserved = ()      # those that a caller may read after a return
 
-    def __init__(self, code, cpu=0, depth=1, places=()):
+    def __init__(self, code, cpu=0, depth=1, places=(), own=()):
         self.code = code
         self.cpu = cpu
         self.depth = depth
         self.places = places  # what a pointer that is loaded may be
+        self.own = own        # addresses that no other CPU uses, zero at first
         self.counted = {}     # {loop that carries something on: counts in it}
         self.carried = {}     # {such a loop: what it reads of a round before}
         self.cuts = []
@@ -449,6 +450,20 @@ class Interpreter:
         self.counter += 1
         return z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
 
+    def loaded(self, state, event):
+        """An unknown; of the CPU's own memory, what it has stored there."""
+        if event.address not in self.own:
+            return self.unknown_value(event.size)
+        stores = [item for item in state.items[:-1] if
+                  isinstance(item, Event) and item.stores and
+                  item.overlaps(event)]
+        if not stores:
+            return constant(0, 8 * event.size)
+        last = stores[-1]
+        if (last.address, last.size) != (event.address, event.size):
+            raise Unknown(f"{event}: not as {last} stored it")
+        return last.stored
+
     def load(self, state, address, size, instruction, **marks):
         """(state, Value of size bytes) of a load. marks: of its Event."""
         for other, at in self.located(copy.copy(state), address):
@@ -461,7 +476,7 @@ class Interpreter:
                 yield other, Value(constant(number, 8 * size))
                 continue
             event = self.event(other, address, size, at, instruction)
-            event.loaded = self.unknown_value(size)
+            event.loaded = self.loaded(other, event)
             vars(event).update(marks)
             if event.marks:
                 other.marked = event

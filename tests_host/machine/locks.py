@@ -35,7 +35,7 @@ import listing
 from listing import tool
 import cross
 from formula import Formula
-from interpreter import constant
+from interpreter import Unknown, constant
 from models import MACHINES
 
 LIB = listing.ROOT / "lib"
@@ -80,6 +80,10 @@ class Lock(NamedTuple):
     depth: int = 1   # of loops that store or count
     words: tuple = ()  # of a node, to which pointers lead
     cells: tuple = ()  # of the lock, likewise
+    own: object = ()  # bytes of a node that its CPU alone uses
+    sections: dict = {}  # other bodies than those of SECTIONS
+    initial: str = ""  # its bytes, if not all are zero
+    nodes_too: bool = False  # are freed with it
 
 
 LOCKS = {
@@ -100,6 +104,11 @@ LOCKS = {
     "peterson": Lock("peterson_lock", "peterson_lock", ["{1,1}", "{2,1}"],
                      me="u32"),
     "mcs": Lock("mcs_lock", "mcs_lock", ["{1,1}"], me="mcs_node", words=(0, 8)),
+    # Its cells go round: tail points to the lock's own at first.
+    "clh": Lock("clh_lock", "clh_lock", ["{1,1}", "{2,1}", "{1,1,1}"],
+                me="clh_node", words=(0,), cells=(0x40,), own=range(0x40, 0x50),
+                initial=(LOCK + 0x40).to_bytes(8, "little").hex(),
+                nodes_too=True),
     "preemptable_u8": Lock("preemptable_ticket_lock<u8>",
                            "preemptable_ticket_lock",
                            ["lock, try", "{1,1}", "wrap {1,1}"], "fefe"),
@@ -129,7 +138,7 @@ def source():
         lines.append(f"u64 size_of_{name}() {{ return sizeof({lock.type}); }}")
         for section in sorted(used):
             me = lock.me if lock.me in ("", "u32") else lock.me + " &"
-            body = SECTIONS[section]
+            body = lock.sections.get(section, SECTIONS.get(section))
             if not me:
                 body = body.replace("(me)", "()")
             lines.append(f"u64 {section}_of_{name}({lock.type} &l, u64 &x, "
@@ -181,6 +190,11 @@ def places(lock, cpus=3):
         node(cpu) + offset for cpu in range(cpus) for offset in lock.words]
 
 
+def own(lock, cpu):
+    """The addresses that no other CPU uses."""
+    return [node(cpu) + offset for offset in lock.own]
+
+
 # Those of a lock that has nothing of its own: a word of a CPU's node.
 PLACES = [node(cpu) + offset for cpu in range(3) for offset in (0, 8)]
 
@@ -192,16 +206,17 @@ class Case:
 
     def __init__(self, machine, code, name, client, initial=None):
         lock = LOCKS[name]
-        self.machine = machine
+        self.machine, self.lock = machine, lock
         self.cpus = CLIENTS[client]
-        if client.startswith("wrap"):
-            initial = dict(enumerate(bytes.fromhex(lock.wrap), LOCK))
+        begins = lock.wrap if client.startswith("wrap") else lock.initial
+        initial = initial or dict(enumerate(bytes.fromhex(begins), LOCK))
         # Of each CPU's paths, the first end well, and up to `stuck` in a wait.
         self.ends, self.stuck, paths = [], [], []
         self.deepest, self.deaf, self.visited = set(), set(), set()
         for cpu, sections in enumerate(self.cpus):
             interpreter = machine.interpreter(code, cpu, lock.depth,
-                                              places(lock, len(self.cpus)))
+                                              places(lock, len(self.cpus)),
+                                              own(lock, cpu))
             ends, stuck = interpreter.paths(
                 [(f"{section}_of_{name}", arguments(lock, cpu))
                  for section in sections])
@@ -217,6 +232,13 @@ class Case:
         self.paths = paths
         neighbours = {LOCK + self.size + k: 0xa5 for k in range(8)}
         self.formula = Formula(machine, paths, neighbours | (initial or {}))
+        self._check_own()
+
+    def _check_own(self):
+        for cpu in range(len(self.cpus)):
+            for event in self.formula.events:
+                if event.cpu != cpu and event.address in own(self.lock, cpu):
+                    raise Unknown(f"{event}: CPU {cpu} alone uses this")
 
     def counts(self):
         return "x".join(str(len(paths)) for paths in self.paths)
@@ -293,7 +315,8 @@ class Case:
         if any(section != "lock" for cpu in self.cpus for section in cpu):
             return z3.BoolVal(False)
         of_lock = [event for event in formula.events
-                   if LOCK <= event.address < LOCK_END]
+                   if LOCK <= event.address < LOCK_END or
+                   (self.lock.nodes_too and event.address >= NODES)]
         found = []
         for load, store in self.increments():
             own = [event for event in of_lock if event.cpu == store.cpu]
