@@ -129,6 +129,10 @@ class RiscV(Interpreter):
             return [here]
         if name in ("fence", "fence.tso"):
             kind = "tso" if name == "fence.tso" else ",".join(words)
+            if kind == "w,unknown":  # objdump's name for clang's PAUSE
+                return [here]
+            if "unknown" in kind:
+                raise Unknown(f"{instruction}")
             here.add(Fence(kind or "iorw,iorw"))
             return [here]
         if name == "auipc":
