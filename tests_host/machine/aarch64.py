@@ -202,10 +202,10 @@ class AArch64(Interpreter):
         """The states behind a branch, or None if it is none."""
         after = state.pc
         if name == "ret":
-            return [self.jump(state, self.get(state, "x30"))]
-        if name in ("b", "bl"):
-            target = int(words[0], 16)
-            if name == "bl":
+            return [self.returns(state)]
+        if name in ("b", "bl", "blr", "br"):
+            target = self.target(state, words[0])
+            if name in ("bl", "blr"):
                 state.write("x30", constant(after))
                 state.calls = state.calls + (after,)
             state.pc = target
@@ -229,11 +229,17 @@ class AArch64(Interpreter):
         return list(self.fork(state, condition, sources, int(target, 16),
                               after))
 
-    def jump(self, state, address):
-        term = z3.simplify(address.term)
+    def target(self, state, word):
+        """Where a branch goes: a number, or a register that holds one."""
+        if word[0] != "x":
+            return int(word, 16)
+        term = z3.simplify(self.get(state, word).term)
         if not z3.is_bv_value(term):
-            raise Unknown("return to an address that is loaded")
-        state.pc = term.as_long()
+            raise Unknown("branch to an address that is loaded")
+        return term.as_long()
+
+    def returns(self, state):
+        state.pc = self.target(state, "x30")
         state.calls = state.calls[:-1]
         return state
 
@@ -366,6 +372,8 @@ class AArch64(Interpreter):
             y = self.operand(state, words[1:], width)
             does = {"cmp": "sub", "cmn": "add", "tst": "and"}[name]
             self.compare(state, does, x, y)
+        elif name in ("ccmp", "ccmn"):
+            self.compares_if(state, name, words, width)
         elif name in ("adr", "adrp"):
             self.put(state, words[0], constant(int(words[1], 16)))
         elif name in ("cset", "csel", "csinc", "csetm", "csinv", "csneg"):
@@ -385,6 +393,19 @@ class AArch64(Interpreter):
             if base != name:
                 self.compare(state, base, x, y)
             self.put(state, words[0], term, x.sources | y.sources)
+
+    def compares_if(self, state, name, words, width):
+        """The flags of a comparison, or else those that are given: n, z, c, v.
+        """
+        holds, sources = self.condition(state, words[3])
+        x = self.get(state, words[0])
+        y = self.operand(state, words[1:2], width)
+        self.compare(state, "sub" if name == "ccmp" else "add", x, y)
+        flags = state.read("flags")
+        number = int(words[2][1:], 0)
+        given = (number & 3) | (number & 4) << 1 | (number & 8) >> 1
+        state.write("flags", z3.If(holds, flags.term, constant(given, 4)),
+                    flags.sources | sources)
 
     def selects(self, state, name, words):
         """No dependency: Arm's "pick" dependencies order less than others."""

@@ -307,6 +307,8 @@ class Interpreter:
         if len(swaps) != 1:
             return False
         one, two = swaps.pop()
+        if one.size() != two.size():
+            return False
         if not all(z3.simplify(z3.substitute(before, (one, two))).eq(now)
                    for before, now in terms):
             return False
@@ -470,8 +472,8 @@ class Interpreter:
             if _is_stack(at):
                 yield other, load_stack(other, at, size)
                 continue
-            contents, fixed = self.code.section(at) or (b"", False)
-            if fixed:
+            contents, _ = self.code.section(at) or (b"", False)
+            if contents:  # event() refuses to write there
                 number = int.from_bytes(contents[:size], "little")
                 yield other, Value(constant(number, 8 * size))
                 continue
@@ -558,9 +560,11 @@ def _is_stack(at):
 def load_stack(state, at, size):
     parts = []
     for byte in range(at, at + size):
-        if ("stack", byte) not in state.cells:
-            raise Unknown(f"stack read before it is written: {byte:x}")
-        parts.append(state.read(("stack", byte)))
+        place = "stack", byte
+        if place not in state.cells:  # beside a narrow value, say
+            unknown = z3.BitVec(f"{state.cpu}_stack_{byte:x}", 8)
+            state.cells = {**state.cells, place: Value(unknown)}
+        parts.append(state.read(place))
     sources = frozenset().union(*(part.sources for part in parts))
     terms = [part.term for part in reversed(parts)]
     whole = z3.Concat(*terms) if size > 1 else terms[0]

@@ -127,11 +127,11 @@ def disassemble(machine, linked):
     return code
 
 
-def link(machine, objs, out):
+def link(machine, objs, out, flags=()):
     """Fixes all addresses. Nothing may be left undefined, not weakly either: a
     call of such a function is none in the file."""
     prefix = BINUTILS[machine].prefix
-    call([prefix + "ld", "-e", "0", *objs, "-o", out])
+    call([prefix + "ld", "-e", "0", *flags, *objs, "-o", out])
     weak = set(re.findall(r" [wv] (\S+)", call([prefix + "nm", "-u", *objs])))
     weak -= set(re.findall(r" \w (\S+)", call([prefix + "nm", out])))
     if weak:

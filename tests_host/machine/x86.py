@@ -18,7 +18,7 @@ from interpreter import (Interpreter, RETURN, STACK, Unknown, constant, low,
 _IGNORED = {"nop", "pause", "endbr64", "lfence", "sfence", "prefetchw",
             "xchg ax,ax"}
 _SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8}
-_MEMORY = re.compile(r"(?:(\w+) PTR )?(?:ds:)?\[(.+)\]$")
+_MEMORY = re.compile(r"(?:(\w+) PTR )?(?:ds:\[?|\[)([^\]]+)\]?$")
 _OPERANDS = re.compile(r",\s*(?![^\[]*\])")
 _BINARY = {
     "add": lambda x, y: x + y,
@@ -228,16 +228,25 @@ class X86(Interpreter):
         if name == "call":
             self.push(state, constant(after))
             state.calls = state.calls + (after,)
-            state.pc = int(words[0], 16)
+            state.pc = self.target(state, words[0])
             return [state]
         if name == "jmp":
-            state.pc = int(words[0], 16)
+            state.pc = self.target(state, words[0])
             return [state]
         if name[0] != "j":
             return None
         condition = self.condition(state, name[1:])
         return list(self.fork(state, condition, frozenset(), int(words[0], 16),
                               after))
+
+    def target(self, state, word):
+        """Where a jump goes: a number, or a register that holds one."""
+        if word not in _REGISTERS:
+            return int(word, 16)
+        term = z3.simplify(self.get(state, word))
+        if not z3.is_bv_value(term):
+            raise Unknown("jump to an address that is loaded")
+        return term.as_long()
 
     def locked(self, state, name, words, instruction):
         """One event, which loads and stores."""
