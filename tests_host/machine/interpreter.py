@@ -254,7 +254,10 @@ class Interpreter:
         items = state.items[last.items:]
         looks = tuple(item for item in items
                       if isinstance(item, Event) and item.loads)
-        if Fence("wfe") in items and state.marked in looks:
+        # Where the next round sleeps before it looks, the marked look decides.
+        begins = [item for item in items
+                  if item == Fence("wfe") or item in looks]
+        if begins[:1] == [Fence("wfe")] and state.marked in looks:
             looks = (state.marked,)
         # What this round was decided by may be a look of the one before.
         _, swaps = self._swaps(place, last, state)
