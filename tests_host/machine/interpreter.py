@@ -229,7 +229,7 @@ class Interpreter:
             if last.rounds >= limit:
                 changed = _changed(last.cells, state.cells)
                 counts = frozenset(name for name in changed
-                                   if not _has_load(state.cells[name].term))
+                                   if _is_count(name, state.cells[name].term))
                 self.cuts.append(Cut(place, changed, counts, state.trace,
                                      stored))
                 if stored or past or (counted and
@@ -542,6 +542,11 @@ def _loads(term):
         found += [load for load in _loads(part)
                   if not any(load.eq(other) for other in found)]
     return found
+
+
+def _is_count(name, term):
+    """Flags that a loaded value chooses are no count, but a comparison."""
+    return not (_loads(term) if name == "flags" else _has_load(term))
 
 
 def _has_load(term):
