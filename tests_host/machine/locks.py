@@ -151,6 +151,12 @@ LOCKS = {
     "peterson": Lock("peterson_lock", "peterson_lock", ["{1,1}", "{2,1}"],
                      me="u32"),
     "mcs": Lock("mcs_lock", "mcs_lock", ["{1,1}"], me="mcs_node", words=(0, 8)),
+    # Nodes are numbers, of a table that all such locks share.
+    "queued": Lock("queued_lock<3>", "queued_lock",
+                   ["{1,1}", "lock, try", "try, try"], me="u32",
+                   sections={"lock": "l.lock_from(me); x = x + 1; l.unlock(); "
+                                     "return 0;"},
+                   tables=(0, 2), own=(16,)),
     # Its cells go round: tail points to the lock's own at first.
     "clh": Lock("clh_lock", "clh_lock", ["{1,1}", "{2,1}", "{1,1,1}"],
                 me="clh_node", words=(0,), cells=(0x40,), own=range(0x40, 0x50),
