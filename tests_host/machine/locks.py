@@ -151,6 +151,25 @@ LOCKS = {
     "peterson": Lock("peterson_lock", "peterson_lock", ["{1,1}", "{2,1}"],
                      me="u32"),
     "mcs": Lock("mcs_lock", "mcs_lock", ["{1,1}"], me="mcs_node", words=(0, 8)),
+    # The value is in the lock; x, beside it, is the writers' alone.
+    "seq": Lock("seq_lock<words>", "seq_lock",
+                ["write, read", "write, write", "write, write, read",
+                 "write, try_read"],
+                sections={
+                    "write": "l.update([&](words &v) "
+                             "{ x = x + 1; v.a++; v.b++; }); return 0;",
+                    "read": "const words v = l.read(); return v.a ^ v.b;",
+                    "try_read": "words v{}; (void)l.try_read(v); "
+                                "return v.a ^ v.b;",
+                }),
+    # One writer: it is no lock of writers.
+    "seq_count": Lock("seq_count", "seq_count", ["write, read"], sections={
+        "write": "l.write_begin(); word(x).store_relaxed(1); "
+                 "word(y).store_relaxed(1); l.write_end(); return 0;",
+        "read": "u64 a, b; u32 began; do { began = l.read_begin(); "
+                "a = word(x).load_relaxed(); b = word(y).load_relaxed(); "
+                "} while (l.read_retry(began)); return a ^ b;",
+    }),
     # Nodes are numbers, of a table that all such locks share.
     "queued": Lock("queued_lock<3>", "queued_lock",
                    ["{1,1}", "lock, try", "try, try"], me="u32",
