@@ -170,6 +170,15 @@ LOCKS = {
                 "a = word(x).load_relaxed(); b = word(y).load_relaxed(); "
                 "} while (l.read_retry(began)); return a ^ b;",
     }),
+    # x: how often what is to run once has run.
+    "once": Lock("once", "once", ["call, call", "call, is_done", "fail, fail",
+                                  "call, call, call"],
+                 me="u32", sections={
+        "call": "me_is(me); l.call([&] { x = x + 1; }); return x ^ 1;",
+        "is_done": "return l.is_done() ? x ^ 1 : 0;",
+        "fail": "me_is(me); l.call([&] { x = x + 1; return false; }); "
+                "return 0;",
+    }),
     # Nodes are numbers, of a table that all such locks share.
     "queued": Lock("queued_lock<3>", "queued_lock",
                    ["{1,1}", "lock, try", "try, try"], me="u32",
