@@ -179,6 +179,24 @@ LOCKS = {
         "fail": "me_is(me); l.call([&] { x = x + 1; return false; }); "
                 "return 0;",
     }),
+    # Each CPU has a word, x[8 * me], and the others' are as it left them.
+    "barrier": Lock("spin_barrier", "barrier", ["meet, meet", "twice, twice",
+                                                "three meet"],
+                    me="u32", sections={
+        "meet": "word((&x)[8 * me]).store_relaxed(1); l.arrive_and_wait(2); "
+                "return word((&x)[8 - 8 * me]).load_relaxed() ^ 1;",
+        "twice": "atomic<u64> &mine = word((&x)[8 * me]), "
+                 "&other = word((&x)[8 - 8 * me]); "
+                 "mine.store_relaxed(1); l.arrive_and_wait(2); "
+                 "const u64 bad = other.load_relaxed() ^ 1; "
+                 "l.arrive_and_wait(2); mine.store_relaxed(2); "
+                 "l.arrive_and_wait(2); "
+                 "return bad | (other.load_relaxed() ^ 2);",
+        "of_3": "word((&x)[8 * me]).store_relaxed(1); l.arrive_and_wait(3); "
+                "return 1 ^ (word(x).load_relaxed() & "
+                "word((&x)[8]).load_relaxed() & "
+                "word((&x)[16]).load_relaxed());",
+    }),
     # Nodes are numbers, of a table that all such locks share.
     "queued": Lock("queued_lock<3>", "queued_lock",
                    ["{1,1}", "lock, try", "try, try"], me="u32",
