@@ -138,8 +138,8 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 
 /*
  * A thread ends, and has not released what it held: calls holds(address) for
- * each inheriting_mutex of it that others wait for. It waits for none, and
- * takes none any more. If
+ * each inheriting_mutex of it that others wait for, with the domain's lock held
+ * and interrupts off. It waits for none, and takes none any more. If
  * hands_over, the first waiters have them, and who takes another one gets it,
  * too, but not by try_lock(); each learns it by owner_died(). Without
  * hands_over who waits does so for ever. In both cases the object must stay,
@@ -231,8 +231,8 @@ struct inheriting_mutex_in : private detail::lendable {
 		return try_lock() ? wait_result::had
 				  : lock_slowly(&deadline, &links);
 	}
-	/* lock_until(). False: the caller does not hold it, and why_ended()
-	 * does not know of a deadlock. */
+	/* lock_until(). False: the caller does not hold it; why_ended() cannot
+	 * tell it from a deadlock. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
 		return lock_until(deadline) == wait_result::had;
@@ -267,8 +267,9 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		return (word.load_relaxed() & ~(waiters | died)) == me();
 	}
-	/* For the holder: whether it has it from a thread that ended. What the
-	 * mutex protects may be half-changed. */
+	/* For the holder, until its unlock(), or the wait of a condition:
+	 * whether it has it from a thread that ended. What the mutex protects
+	 * may be half-changed. */
 	[[nodiscard]] bool owner_died() const
 	{
 		return word.load_relaxed() & died;

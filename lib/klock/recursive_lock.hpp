@@ -30,9 +30,10 @@
  *                                      Checked: unit/recursive_lock: depth
  * Context:     that of L, but no NMI. The owner is the CPU, with preemption
  *              off; or what klock_os_owner_id() returns; a thread, if L's
- *              waiters sleep. A handler that interrupts the owner is the owner,
- *              too, in the middle of its section: if handlers take it, all take
- *              it by irq_guard. A checked lock names who does not.
+ *              waiters sleep; or whom L says (inheriting_mutex). A handler that
+ *              interrupts the owner is the owner, too, in the middle of its
+ *              section: if handlers take it, all take it by irq_guard. A
+ *              checked lock names who does not.
  *                                      Checked: unit/recursive_lock: handler
  * Assumes:     what L assumes, and that owners have different numbers
  *

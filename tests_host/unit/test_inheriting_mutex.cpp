@@ -935,3 +935,60 @@ TEST_CASE("inheriting_mutex: a thread that ends in a wait, or goes on")
 	cpu.run();
 	has(goes_on, "taken by a thread that has ended");
 }
+
+TEST_CASE("inheriting_mutex: checked: who inherits it does not take it twice")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	kernel cpu;
+	std::string again;
+
+	cpu.start(1, [&] {
+		bus.lock();
+		lets(cpu.start(5, [&] {
+			bus.lock();
+			again = panic_of([&] { bus.lock(); });
+			bus.unlock();
+		}));
+		thread_ends(current(), true, [](const void *) {});
+	});
+	cpu.run();
+	has(again, "deadlock; thread 0x");
+}
+
+/* Both wait for the condition, and one becomes more urgent there. */
+TEST_CASE("inheriting_mutex: condition: a priority that changes in its queue")
+{
+	static inheriting_mutex data;
+	static condition changed;
+	kernel cpu;
+	std::string order;
+	const auto waits = [&](const char *name) {
+		return [&, name] {
+			guard held(data);
+
+			changed.wait(held);
+			order += name;
+		};
+	};
+
+	thread &first = cpu.start(2, waits("a"));
+	thread &second = cpu.start(3, waits("b"));
+
+	cpu.run();
+	cpu.start(1, [&] {
+		guard held(data);
+
+		priority_changed(first, 7);
+		changed.notify_all();
+		work();
+		CHECK(current().runs_with == 7);
+		priority_changed(second, 9);
+		work();
+		CHECK(current().runs_with == 9);
+		priority_changed(second, 4);
+		CHECK(current().runs_with == 7);
+	});
+	cpu.run();
+	CHECK(order == "ab");
+	CHECK(all_zero(data));
+}
