@@ -270,10 +270,10 @@ X86 = ["-fcf-protection=none", "-fno-asynchronous-unwind-tables",
        "-mgeneral-regs-only"]
 
 
-def compiled(target, cxx, scratch, optimize="-O2"):
+def compiled(target, cxx, scratch, optimize="-O2", clients=None):
     """The code of all clients for a target of cross.py, or x86."""
     text, obj = Path(scratch) / "locks.cpp", Path(scratch) / "locks.o"
-    text.write_text(source())
+    text.write_text(clients or source())
     machine = machine_of(target)
     listing.BINUTILS[machine].missing()
     if target == "x86":
