@@ -22,7 +22,7 @@ struct looks_first {
 	atomic<bool> taken;
 };
 
-/* Who waits for the ticket in between waits for ever. */
+/* The holder of the ticket in between waits for ever. */
 struct skips_one : ticket_lock<u8> {
 	void unlock()
 	{
