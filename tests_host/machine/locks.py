@@ -68,6 +68,13 @@ SECTIONS = {
                    "x = n; y = y + 1; l.unlock(); return 0;",
     "look": "if (!l.try_lock_upgradable()) return 0; const u64 a = x, b = y; "
             "l.unlock_upgradable(); return a ^ b;",
+    # What a reader may write is what no other reader does.
+    "note": "l.lock_shared(); x = x + 1; l.unlock_shared(); return 0;",
+    # 254 sections at once, of (owner, next): a whole wrap takes few CPUs.
+    "many": "atomic<u8> *const at = reinterpret_cast<atomic<u8> *>(&l); "
+            "const u8 mine = at[1].fetch_add_acq_rel(254); "
+            "at[0].await_eq_acquire(mine); x = x + 1; "
+            "at[0].store_release(static_cast<u8>(mine + 254)); return 0;",
 }
 # Those that add nothing to x; and those of which one does.
 ONLY_READ = ("read", "try_read", "look", "is_done")
@@ -78,6 +85,8 @@ CLIENTS = {
     "{2,1}": [["lock", "lock"], ["lock"]],
     "{1,1,1}": [["lock"], ["lock"], ["lock"]],
     "lock, try": [["lock"], ["try"]],
+    "{2}, try": [["lock", "lock"], ["try"]],
+    "lock, {2} try": [["lock"], ["try", "try"]],
     "try, try": [["try"], ["try"]],
     "write, read": [["write"], ["read"]],
     "write, write": [["write"], ["write"]],
@@ -100,14 +109,17 @@ CLIENTS = {
     "meet, meet": [["meet"], ["meet"]],
     "twice, twice": [["twice"], ["twice"]],
     "three meet": [["of_3"], ["of_3"], ["of_3"]],
+    "{2} write, read": [["write", "write"], ["read"]],
+    "{2} write, note": [["write", "write"], ["note"]],
     "wrap {1,1}": [["lock"], ["lock"]],
     "wrap lock, try": [["lock"], ["try"]],
+    "whole wrap": [["lock", "lock"], ["many"], ["lock"]],
     "wrap write, read": [["write"], ["read"]],
 }
 EXCLUSIVE = ["{1,1}", "{2,1}", "{1,1,1}", "lock, try", "try, try"]
 WRAPS = ["wrap {1,1}", "wrap lock, try"]
 SHARED = ["write, read", "write, write", "write, read, read",
-          "wrap write, read"]
+          "{2} write, read", "{2} write, note", "wrap write, read"]
 TRIES = ["try_write, read", "write, try_read", "try_write, try_read"]
 DOWNGRADES = ["downgrade, read", "downgrade, write"]
 UPGRADES = ["upgrade, read", "upgrade, write", "upgrade, upgrade",
@@ -131,8 +143,8 @@ class Lock(NamedTuple):
 
 
 LOCKS = {
-    "ticket_u8": Lock("ticket_lock<u8>", "ticket_lock", EXCLUSIVE + WRAPS,
-                      "ffff"),
+    "ticket_u8": Lock("ticket_lock<u8>", "ticket_lock",
+                      EXCLUSIVE + WRAPS + ["whole wrap"], "ffff"),
     "ticket_u16": Lock("ticket_lock<u16>", "ticket_lock", EXCLUSIVE + WRAPS,
                        "ffffffff"),
     "tas": Lock("tas_lock", "tas_lock", EXCLUSIVE, depth=2),
@@ -142,7 +154,7 @@ LOCKS = {
     "ttas": Lock("ttas_lock", "ttas_lock", ["{1,1}", "lock, try", "{1,1,1}"],
                  depth=2),
     "narrow_4": Lock("narrow_ticket_lock<4>", "narrow_ticket_lock",
-                     EXCLUSIVE),
+                     EXCLUSIVE + ["{2}, try"]),
     "padded_u8": Lock("padded_ticket_lock<u8>", "padded_ticket_lock",
                       ["{1,1}", "{2,1}", "{1,1,1}"]),
     "phase_fair_u8": Lock("phase_fair_lock<u8>", "phase_fair_lock",
@@ -210,7 +222,8 @@ LOCKS = {
                 nodes_too=True),
     "preemptable_u8": Lock("preemptable_ticket_lock<u8>",
                            "preemptable_ticket_lock",
-                           ["lock, try", "{1,1}", "wrap {1,1}"], "fefe"),
+                           ["lock, try", "lock, {2} try", "{1,1}",
+                            "wrap {1,1}"], "fefe"),
 }
 
 
@@ -267,11 +280,12 @@ def source():
 # As kernels are built; cross.py has the flags for the other machines.
 X86 = ["-fcf-protection=none", "-fno-asynchronous-unwind-tables",
        "-fno-pic", "-mno-red-zone", "-fno-stack-protector",
-       "-mgeneral-regs-only"]
+       "-mgeneral-regs-only", "-g"]
 
 
 def compiled(target, cxx, scratch, optimize="-O2", clients=None):
-    """The code of all clients for a target of cross.py, or x86."""
+    """The code of all clients for a target of cross.py, or x86. It has debug
+    information: tags.py."""
     text, obj = Path(scratch) / "locks.cpp", Path(scratch) / "locks.o"
     text.write_text(clients or source())
     machine = machine_of(target)
@@ -283,7 +297,7 @@ def compiled(target, cxx, scratch, optimize="-O2", clients=None):
         listing.call([cxx, *listing.objects.FLAGS, *flags, optimize, "-c",
                       text, "-o", obj])
     else:
-        cross.Cross(cxx, target, LIB).compile(text, obj, [optimize])
+        cross.Cross(cxx, target, LIB).compile(text, obj, [optimize, "-g"])
     linked = listing.link(machine, [obj], Path(scratch) / "locks",
                           [f"--defsym=klock_os_panic={PANIC:#x}",
                            f"--section-start=.bss={TABLE:#x}"])

@@ -34,7 +34,7 @@ def main():
     for target in ("x86", "aarch64", "riscv64"):
         try:
             with tempfile.TemporaryDirectory() as scratch:
-                code = locks.compiled(target, "g++", scratch, text)
+                code = locks.compiled(target, "g++", scratch, clients=text)
         except listing.Skip as reason:
             print(reason)
             return 77

@@ -3,34 +3,65 @@
 
 One instruction at a time is made weaker in the object code of a lock: an
 acquire, a release or a fence is left out, a lock prefix, or the mark of a load
-that a sleeping CPU waits by; or all of a wait's loads get half of the bytes
-that they wait for. Some client of locks.py must then go wrong. What goes wrong
-in none is on the list below with its reason. An entry that is found after all is a
+that a sleeping CPU waits by; or all of a wait's loads of two bytes get one of
+them. Some client of locks.py must then go wrong. What goes wrong in none is on
+the list below with its reason. A line of the list that does not hold is a
 failure, too; and where either of two is enough, both are left out.
 
-Run: weaken.py [--target aarch64] [--lock ticket_u8]
+The table at the end has each order that a header's tags name (/* O1 */), and
+whether the machines need it:
+
+    needed   an instruction of it, made weaker, is found
+    kept     it has no instruction that could be weaker: the machine keeps all
+    not      made weaker, nothing goes wrong: the reason is in the lines above
+    either   not, but if another is left out, too
+    (blank)  no instruction has its line: optimised, or in no client
+
+Run: weaken.py [--target aarch64] [--lock ticket_u8] [--slow]
 """
 
+import fnmatch
 import re
 import sys
 import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
 import listing
 from listing import tool
 import locks
 from models import MACHINES
+import tags
 
-SMALL = ["ticket_u8", "ticket_u16", "tas", "rw_ticket_u8"]
+SMALL = ["ticket_u8", "tas", "rw_ticket_u8"]
+TARGETS = ["x86", "aarch64", "riscv64"]
+# What they have of LSE is in the others, too; mcs takes a minute and more.
+NOT_LSE = ["ticket_u16", "padded_u8", "peterson", "ttas", "phase_fair_u8",
+           "mcs"]
+# Clients that take many seconds to say "not found", and find nothing more.
+LEFT_OUT = [
+    "phase_fair_u8 [ar]* {1,1}",
+    "phase_fair_u8 [ar]* {2,1}",
+    "phase_fair_u8 [ar]* {1,1,1}",
+    "preemptable_u8 * {1,1}",
+    "preemptable_u8 * wrap {1,1}",
+]
+
+
+
+def takes(patterns, line):
+    return any(fnmatch.fnmatchcase(line, pattern) for pattern in patterns)
 
 
 class Fault(NamedTuple):
-    place: str     # "lock: 2 ldaxrb -> ldxrb", the second such in the function
-    changes: list  # (address, the name of the instruction that is there then)
+    tag: str       # "ticket_lock O2"; or the function, where there is none
+    weaker: str    # "ldaxrb -> ldxrb"
+    number: int    # of those with the same tag and change
+    order: bool    # else it is no order that is left out
+    changes: list  # (address, name, perhaps operands) of what is there then
 
-    @property
-    def section(self):
-        return self.place.partition(":")[0]
+    def __str__(self):
+        return f"{self.tag}: {self.weaker}, {self.number}"
 
 
 # -- Weaker instructions -------------------------------------------------------
@@ -42,12 +73,14 @@ def _aarch64(name, before):
         yield weaker + match[2]
         if before == "wfe":
             yield "ldar" + match[2]
-    if match := re.match(r"(swp|cas|ldadd|ldset|ldclr|ldeor)(a?)(l?)([bh]?)$",
-                         name):
+    if match := re.match(r"((?:swp|cas|ld(?:add|set|clr|eor))|"
+                         r"st(?:add|set|clr|eor))(a?)(l?)([bh]?)$", name):
         if match[2]:
             yield match[1] + match[3] + match[4]
         if match[3]:
             yield match[1] + match[2] + match[4]
+        if match[2] and match[3]:
+            yield match[1] + match[4]
     if name in ("dmb", "isb"):
         yield "nop"
 
@@ -57,8 +90,7 @@ def _riscv(name, before):
         if match[2] == "aqrl":
             yield match[1] + ".aq"
             yield match[1] + ".rl"
-        else:
-            yield match[1]
+        yield match[1]
     if name in ("fence", "fence.tso"):
         yield "nop"
 
@@ -73,147 +105,254 @@ def _x86(name, before):
 WEAKER = {"aarch64": _aarch64, "riscv": _riscv, "x86": _x86}
 
 
-def section_at(code, address):
-    """The section whose function an instruction is in."""
+def is_order(instruction, weaker):
+    """Not the mark of an exclusive load; nor x86's prefix, but of a fence."""
+    if instruction.name.startswith("lock "):
+        return "[rsp]" in instruction.operands
+    return not (instruction.name.startswith("ldax") and weaker[:4] == "ldar")
+
+
+def half(instruction):
+    """(name, operands) of a load of two bytes if it loads one, or None."""
+    _, name, operands, _ = instruction
+    if name in ("ldrh", "ldarh", "ldaprh", "ldxrh", "ldaxrh"):
+        return name[:-1] + "b", operands
+    if name in ("lh", "lhu"):
+        return "lbu", operands
+    if name == "movzx" and " WORD PTR" in operands.replace(",", ", "):
+        return name, operands.replace("WORD PTR", "BYTE PTR")
+    return None
+
+
+class Clients:
+    """The clients of a lock, and what of the code each of them carries out."""
+
+    def __init__(self, machine, target, code, name):
+        self.machine, self.name = machine, name
+        self.visited, self.looks = {}, set()
+        for client in locks.LOCKS[name].clients:
+            if takes(LEFT_OUT, f"{name} {target} {client}"):
+                continue
+            case = locks.Case(machine, code, name, client)
+            self.visited[client] = case.visited
+            self.looks |= {int(look.text.split()[0], 16)
+                           for paths in case.paths for path in paths
+                           for look in path.looks}
+
+    def all_visited(self):
+        return set().union(*self.visited.values())
+
+    def first_wrong(self, code, changes):
+        """(client, how it goes wrong) of the first that does, or None."""
+        for change in changes:
+            code = code.changed(*change)
+        for client, visited in self.visited.items():
+            if any(change[0] in visited for change in changes):
+                case = locks.Case(self.machine, code, self.name, client)
+                verdict, _ = case.verdict(60)
+                if verdict != "right":
+                    return client, verdict
+        return None
+
+
+def before(code, address):
+    """The name of the instruction in front of another."""
+    return next((one.name for one in code.at.values() if one.after == address),
+                "")
+
+
+def function_at(code, address):
     starts = [(start, name) for name, start in code.functions.items()
               if start <= address]
-    return max(starts)[1].partition("_of_")[0]
+    name = max(starts)[1]
+    return re.findall(r"\d([a-z]\w*?)I", name)[-1] if name[:2] == "_Z" else name
 
 
-def faults(machine, code, visited):
+def faults(machine, code, clients, tag_at):
     """Every weakening of the instructions that were carried out."""
-    found, counts, halves = [], {}, {}
-    before = ""
-    for address in sorted(code.at):
-        name = code.at[address].name
-        if address in visited:
-            section = section_at(code, address)
-            for weaker in WEAKER[machine](name, before):
-                key = section, name, weaker
-                counts[key] = counts.get(key, 0) + 1
-                place = f"{section}: {counts[key]} {name} -> {weaker}"
-                found.append(Fault(place, [(address, weaker)]))
-            if name == "ldarh" or (name == "ldaxrh" and before == "wfe"):
-                halves.setdefault(section, []).append((address,
-                                                       name[:-1] + "b"))
-        before = name
-    halves.pop("try", None)  # it waits for nothing
-    return found + [Fault(f"{section}: waits for half", changes)
-                    for section, changes in halves.items()]
+    found, counts, loads = [], {}, {}
+    visited = clients.all_visited()
+
+    def add(tag, weaker, order, changes):
+        counts[tag, weaker] = counts.get((tag, weaker), 0) + 1
+        found.append(Fault(tag, weaker, counts[tag, weaker], order, changes))
+
+    for address in sorted(visited):
+        instruction, tag = code.at[address], tag_at.get(address)
+        function = function_at(code, address)
+        if function.startswith("many_of_"):
+            continue  # no lock's
+        for weaker in WEAKER[machine](instruction.name, before(code, address)):
+            add(tag or function, f"{instruction.name} -> {weaker}",
+                is_order(instruction, weaker), [(address, weaker)])
+        if half(instruction):
+            loads.setdefault((tag or function, function), []).append(address)
+    for (tag, _), addresses in loads.items():
+        if clients.looks & set(addresses):
+            add(tag, "waits for half", False, [(at, *half(code.at[at]))
+                                               for at in addresses])
+    return found
 
 
 # -- What need not be found ----------------------------------------------------
 
-WHOLE_WRAP = ("against a count that is a whole wrap old, in C++'s model of two "
-              "counters: ticket_lock.hpp, O1. Bytes of one word are coherent.")
-EITHER = "of the look and the swap of try_lock() one is enough: O4 and O5"
-HALF = "a reader waits for the writers' byte alone"
-LOOK = "only a look, the swap behind it acquires"
+WHOLE_WRAP = ("only against a count that is a whole wrap old: ticket_u8 alone "
+              "has a client for that")
+HALVES = "one half is enough: an LDAR is behind an STLXR, and all behind LDAXR"
+WORD = "the add reads the whole word, so no later look finds an older owner"
+STORES = ("the store of wants is before that of gives_way by either of O1 and "
+          "O5; x86 needs neither")
+BUFFER = "that a load-acquire is behind the store-release O5 is enough"
+TRY = "of the look and the swap of try_lock() one is enough: O4 and O5"
+LOW = "the other byte is not looked at"
+LOOK = "a relaxed look: the port's wait acquires, the swap behind it does, too"
+PAUSE = "an ISB is the port's pause of a spin, no order"
+ADDRESS = ("the successor's address depends on the look, and O6 is behind all "
+           "looks; C++ has no such dependency")
+SWAP = "O1's swap is between what O2 releases and O2"
+R = "the store of wants is before that of gives_way by O5, too: header, O1"
+BUFFER = "a load-acquire waits for the store-release O5 by itself"
+FENCES = "O1's fence is in front of it: header, O3"
+ALONE = "no reader is beside it in this client; in write() it is found"
+TWO_WAIT = "it races with another waiter's alone, and no client has two"
+READER = "one reader alone adds in note(); in read() it is found"
+READS = "O3's fence is behind O2, and orders all loads before it"
+
+# What each of these takes of a lock on a target is found if it is left out
+# together: one is enough, and any one.
+EITHER = [
+    "ticket_u8 aarch64 ticket_lock O1: *",
+    "ticket_u* * ticket_lock O[45]: *",
+    "peterson * peterson_lock O[15]: *",
+    "peterson aarch64* peterson_lock O[25]: *",
+    "phase_fair_u8 riscv64 phase_fair_lock O[23]: *, 1",
+]
+
+# (what fnmatch takes of "lock target fault", the reason)
+NOT_NEEDED = [
+    ("ticket_u8 aarch64 ticket_lock O1: *", HALVES),
+    ("ticket_u8 aarch64-lse ticket_lock O1: ldaddalb -> ldadd[al]b, 1", HALVES),
+    ("ticket_u8 riscv64 ticket_lock O1: *", WORD),
+    ("ticket_u16 [ar]* ticket_lock O1: *", WHOLE_WRAP),
+    ("ticket_u* [ar]* ticket_lock O[45]: *", TRY),
+    ("rw_ticket_u8 [ar]* rw_ticket_lock O[13]: *", WHOLE_WRAP),
+    ("rw_ticket_u8 aarch64 rw_ticket_lock O5: stlxr -> *", WHOLE_WRAP),
+    ("rw_ticket_u8 aarch64-lse rw_ticket_lock O5: casal -> casa, 1",
+     WHOLE_WRAP),
+    ("rw_ticket_u8 riscv64 rw_ticket_lock O5: sc.w.rl -> *", WHOLE_WRAP),
+    ("rw_ticket_u8 * rw_ticket_lock O4: waits for half, [12]", LOW),
+    ("rw_ticket_u8 x86 rw_ticket_lock O7: *, 1", READER),
+    ("tas aarch64 tas_lock O1: ldaxrb -> ldxrb, 2", LOOK),
+    ("tas aarch64-lse tas_lock O1: ldaxrb -> ldxrb, 1", LOOK),
+    ("ttas aarch64* lock_of_ttas: ldaxrb -> ldxrb, 1", LOOK),
+    ("padded_u8 [ar]* padded_ticket_lock O1: *", WHOLE_WRAP),
+    ("peterson * peterson_lock O1: *", STORES),
+    ("peterson aarch64* peterson_lock O5: *", STORES),
+    ("peterson riscv64 peterson_lock O5: *", STORES),
+    ("peterson aarch64* peterson_lock O2: *", BUFFER),
+    ("peterson aarch64* * isb -> nop, *", PAUSE),
+    ("mcs [ar]* mcs_lock O5: *", ADDRESS),
+    ("mcs riscv64 mcs_lock O8: *", ADDRESS),
+    ("mcs aarch64* mcs_lock O8: ldar -> ldr, 1", ADDRESS),
+    ("mcs aarch64* mcs_lock O8: ldaxr -> ldxr, 1", ADDRESS),
+    ("mcs riscv64 mcs_lock O2: *", SWAP),
+    ("mcs aarch64-lse mcs_lock O2: *", SWAP),
+    ("preemptable_u8 x86 lock_in_turn: *", TWO_WAIT),
+    ("preemptable_u8 aarch64* lock_in_turn: * -> ldxrb, 1", LOOK),
+    ("preemptable_u8 aarch64* lock_in_turn: isb -> nop, 1", PAUSE),
+    ("phase_fair_u8 x86 phase_fair_lock O2: *, 1", ALONE),
+    ("phase_fair_u8 x86 phase_fair_lock O5: *, [12]", ALONE),
+    ("phase_fair_u8 x86 phase_fair_lock O8: *, 1", READER),
+    ("phase_fair_u8 aarch64* phase_fair_lock O3: * -> ld[rx]*, 1", ALONE),
+    ("phase_fair_u8 aarch64* phase_fair_lock O6: stlxrh -> *", WHOLE_WRAP),
+    ("phase_fair_u8 aarch64-lse phase_fair_lock O6: ldaddalh -> ldaddah, *",
+     WHOLE_WRAP),
+    ("phase_fair_u8 aarch64* *_of_phase_fair_u8: * -> ldxrh, 1", LOOK),
+    ("phase_fair_u8 * *_of_phase_fair_u8: waits for half, 1", LOW),
+    ("phase_fair_u8 [ar]* phase_fair_lock O1: *", WHOLE_WRAP),
+    ("phase_fair_u8 riscv64 phase_fair_lock O2: *", READS),
+    ("phase_fair_u8 riscv64 phase_fair_lock O3: *, 1", READS),
+    ("phase_fair_u8 riscv64 phase_fair_lock O6: sc.w.rl -> *", WHOLE_WRAP),
+]
 
 
-def _listed(reason, lines):
-    return {line: reason for line in lines.split("\n") if line}
-
-
-# "lock target place": reason
-NOT_NEEDED = {
-    **_listed(WHOLE_WRAP, """
-ticket_u8 aarch64 lock: 1 ldaxrb -> ldxrb
-ticket_u8 aarch64 lock: 1 stlxrb -> stxrb
-ticket_u16 aarch64 lock: 1 ldaxrh -> ldxrh
-ticket_u16 aarch64 lock: 1 stlxrh -> stxrh
-rw_ticket_u8 aarch64 lock: 1 ldaxrh -> ldxrh
-rw_ticket_u8 aarch64 lock: 1 stlxrh -> stxrh
-rw_ticket_u8 aarch64 read: 1 ldaxrh -> ldxrh
-rw_ticket_u8 aarch64 read: 1 stlxrh -> stxrh
-rw_ticket_u8 aarch64 write: 1 ldaxrh -> ldxrh
-rw_ticket_u8 aarch64 write: 1 stlxrh -> stxrh
-rw_ticket_u8 aarch64 try: 1 stlxr -> stxr
-ticket_u8 riscv64 lock: 1 lr.w.aq -> lr.w
-ticket_u8 riscv64 lock: 1 sc.w.rl -> sc.w
-ticket_u16 riscv64 lock: 1 amoadd.w.aqrl -> amoadd.w.aq
-ticket_u16 riscv64 lock: 1 amoadd.w.aqrl -> amoadd.w.rl
-rw_ticket_u8 riscv64 lock: 1 amoadd.w.aqrl -> amoadd.w.aq
-rw_ticket_u8 riscv64 lock: 1 amoadd.w.aqrl -> amoadd.w.rl
-rw_ticket_u8 riscv64 read: 1 amoadd.w.aqrl -> amoadd.w.aq
-rw_ticket_u8 riscv64 read: 1 amoadd.w.aqrl -> amoadd.w.rl
-rw_ticket_u8 riscv64 write: 1 amoadd.w.aqrl -> amoadd.w.aq
-rw_ticket_u8 riscv64 write: 1 amoadd.w.aqrl -> amoadd.w.rl
-rw_ticket_u8 riscv64 try: 1 sc.w.rl -> sc.w
-"""),
-    **_listed(EITHER, """
-ticket_u8 aarch64 try: 1 ldarb -> ldrb
-ticket_u8 aarch64 try: 1 ldaxrh -> ldxrh
-ticket_u16 aarch64 try: 1 ldarh -> ldrh
-ticket_u16 aarch64 try: 1 ldaxr -> ldxr
-ticket_u8 riscv64 try: 1 fence -> nop
-ticket_u8 riscv64 try: 1 lr.w.aq -> lr.w
-ticket_u16 riscv64 try: 1 fence -> nop
-ticket_u16 riscv64 try: 1 lr.w.aq -> lr.w
-"""),
-    **_listed(HALF, """
-rw_ticket_u8 aarch64 read: waits for half
-"""),
-    **_listed(LOOK, """
-tas aarch64 lock: 2 ldaxrb -> ldxrb
-"""),
-}
+def reason_for(line):
+    for pattern, reason in NOT_NEEDED:
+        if fnmatch.fnmatchcase(line, pattern):
+            return pattern, reason
+    return None, ""
 
 
 # -- All faults of a lock ------------------------------------------------------
 
-def first_wrong(machine, code, name, section):
-    """The first client with that section that goes wrong, and how."""
-    for client in locks.LOCKS[name].clients:
-        if not any(section in cpu for cpu in locks.CLIENTS[client]):
-            continue
-        verdict, _ = locks.Case(machine, code, name, client).verdict(60)
-        if verdict == "unknown":
-            raise listing.Failed(f"{name} {client}: z3 does not know")
-        if verdict != "right":
-            return client, verdict
-    return None
+class Judge:
+    """Asks for all faults; keeps what is not as listed, and each tag's fate."""
 
+    def __init__(self):
+        self.wrong = []
+        self.used = set()   # patterns of the list
+        self.asked = []     # "lock target"
+        self.fates = {}     # (tag, target): as the table has it
 
-def visited(machine, code, name):
-    found = set()
-    for client in locks.LOCKS[name].clients:
-        for cpu, sections in enumerate(locks.CLIENTS[client]):
-            interpreter = machine.interpreter(code, cpu, 1, locks.PLACES)
-            lock = locks.LOCKS[name]
-            interpreter.paths([(f"{section}_of_{name}",
-                                locks.arguments(lock, cpu))
-                               for section in dict.fromkeys(sections)])
-            found |= interpreter.visited
-    return found
+    def fate(self, tag, target, now):
+        """Keeps the strongest, of several instructions and locks."""
+        order = ["needed", "either", "not", "kept"]
+        before = self.fates.get((tag, target), "kept")
+        self.fates[tag, target] = min(before, now, key=order.index)
 
+    def lock(self, target, name, code, tag_at):
+        machine = MACHINES[locks.machine_of(target)]
+        clients = Clients(machine, target, code, name)
+        self.asked.append(f"{name} {target}")
+        for address in clients.all_visited():
+            if tag := tag_at.get(address):
+                self.fate(tag, target, "kept")
+        all_of = {f"{name} {target} {fault}": fault for fault in
+                  faults(machine.name, code, clients, tag_at)}
+        groups = {pattern: both for pattern in EITHER
+                  if len(both := fnmatch.filter(all_of, pattern)) > 1}
+        in_groups = sum(groups.values(), [])
+        for line, fault in all_of.items():
+            pattern, reason = reason_for(line)
+            self.used.add(pattern)
+            found = self.one(clients, code, line, fault.changes, reason)
+            if fault.order:
+                self.fate(fault.tag, target, "needed" if found else
+                          "either" if line in in_groups else "not")
+        for pattern, both in groups.items():
+            changes = [change for line in both
+                       for change in all_of[line].changes]
+            self.one(clients, code, f"{pattern}: all left out", changes, "")
 
-def check(target, name, code):
-    """Prints a line for each fault; returns those that are not as listed."""
-    machine = MACHINES[locks.machine_of(target)]
-    all_of = faults(machine.name, code, visited(machine, code, name))
-    reasons = {fault.place: NOT_NEEDED.get(f"{name} {target} {fault.place}")
-               for fault in all_of}
-    either = [fault.changes[0] for fault in all_of
-              if reasons[fault.place] == EITHER]
-    if either:
-        all_of.append(Fault("try: neither of look and swap", either))
-    wrong = []
-    for fault in all_of:
-        changed = code
-        for address, instruction in fault.changes:
-            changed = changed.changed(address, instruction)
-        found = first_wrong(machine, changed, name, fault.section)
-        reason = reasons.get(fault.place)
+    def one(self, clients, code, line, changes, reason):
+        found = clients.first_wrong(code, changes)
         says = f"{found[1]} in {found[0]}" if found else "not found"
-        print(f"{name:13} {target:8} {fault.place:40} {says:24}"
-              f"{reason or ''}", flush=True)
-        if bool(found) == bool(reason):
-            wrong.append(f"{name} {target} {fault.place}: {says}, and it is "
-                         f"{'' if reason else 'not '}on the list")
-    stale = [line for line in NOT_NEEDED if line.startswith(
-        f"{name} {target} ") and line.split(" ", 2)[2] not in reasons]
-    return wrong + [f"{line}: there is no such instruction" for line in stale]
+        print(f"{line:62} {says:24} {reason}".rstrip(), flush=True)
+        if found and found[1] in ("unknown", "never done"):
+            self.wrong.append(f"{line}: {says}")
+        elif bool(found) == bool(reason):
+            self.wrong.append(f"{line}: {says}, and it is "
+                              f"{'' if reason else 'not '}on the list")
+        return found
+
+    def stale(self):
+        """Lines of the list that have taken nothing."""
+        return [f"{pattern}: nothing is so" for pattern, _ in NOT_NEEDED
+                if pattern not in self.used and
+                fnmatch.filter(self.asked, " ".join(pattern.split()[:2]))]
+
+    def table(self, targets):
+        rows = sorted({tag for tag, _ in self.fates if " O" in tag},
+                      key=lambda tag: (tag.split()[0], int(tag.split("O")[1])))
+        print(f"\n{'order':28}" + "".join(f"{target:13}"
+                                          for target in targets))
+        for tag in rows:
+            fates = [self.fates.get((tag, target), "") for target in targets]
+            nobody = "none of them needs it"
+            if {"needed", "either"} & set(fates):
+                nobody = ""
+            print(f"{tag:28}" + "".join(f"{fate:13}" for fate in fates) +
+                  nobody)
 
 
 def main():
@@ -221,18 +360,32 @@ def main():
     parser.add_argument("--target", action="append",
                         choices=["x86", *locks.cross.TARGETS])
     parser.add_argument("--lock", action="append", choices=list(locks.LOCKS))
+    parser.add_argument("--slow", action="store_true",
+                        help="the other locks, and all with LSE")
     args = parser.parse_args()
-    wrong = []
-    for target in args.target or ["x86", "aarch64", "riscv64"]:
+    judge = Judge()
+    targets = args.target or TARGETS + (["aarch64-lse"] if args.slow else [])
+    for target in targets:
         try:
             with tempfile.TemporaryDirectory() as scratch:
                 code = locks.compiled(target, "g++", scratch)
+                tag_at = tags.of_code(locks.machine_of(target),
+                                      Path(scratch) / "locks", list(code.at))
         except listing.Skip as reason:
             return listing.skipped(reason)
-        for name in args.lock or SMALL:
-            wrong += check(target, name, code)
+        for name in args.lock or chosen(target, args.slow):
+            judge.lock(target, name, code, tag_at)
+    judge.table(targets)
+    wrong = judge.wrong + judge.stale()
     print("\n".join(wrong or ["each is found, or is on the list"]))
     return 1 if wrong else 0
+
+
+def chosen(target, slow):
+    if not slow:
+        return SMALL
+    but = NOT_LSE if target == "aarch64-lse" else SMALL
+    return [name for name in locks.LOCKS if name not in but]
 
 
 if __name__ == "__main__":
