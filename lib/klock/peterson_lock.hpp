@@ -56,8 +56,8 @@ struct peterson_lock {
 	 *
 	 * O1 orders the two stores for every observer. Without it, 0 can find
 	 * that 1 does not want the lock although 1's gives_way is the older
-	 * one; then 1 reads 0's and enters too. x86 and Armv8 forbid that by O2
-	 * alone. C++ does not, and neither does Power: the litmus test R.
+	 * one; then 1 reads 0's and enters too. x86, Armv8 and RISC-V forbid
+	 * that by O5. C++ does not, and neither does Power: the litmus test R.
 	 *
 	 * O2 keeps the read of the other's `wants` behind both stores. Without
 	 * it both CPUs read before either store can be seen (store buffers).

@@ -172,9 +172,9 @@ struct ticket_lock {
 	 * tickets old. Of 2^bits + 1 consecutive tickets two belong to one
 	 * context, which unlocks between them. The chain of O1s passes that
 	 * unlock on, so the owner that is read next is less than 2^bits behind
-	 * the ticket. A machine that keeps both halves in one coherent word
-	 * ensures this without O1; the C++ model with two counters does not
-	 * (padded_ticket_lock). On x86 O1 costs nothing.
+	 * the ticket. A CPU whose add reads owner, too, ensures this without
+	 * O1: RISC-V, for u8 and u16. AArch64's add of next alone does not: the
+	 * read of owner could be the earlier. On x86 O1 costs nothing.
 	 */
 	Counter take_ticket()
 	{
