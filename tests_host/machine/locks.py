@@ -76,7 +76,7 @@ SECTIONS = {
             "at[0].await_eq_acquire(mine); x = x + 1; "
             "at[0].store_release(static_cast<u8>(mine + 254)); return 0;",
 }
-# Those that add nothing to x; and those of which one does.
+# Sections that add nothing to x; and a section that adds in one call alone.
 ONLY_READ = ("read", "try_read", "look", "is_done")
 OF_ALL_ONE = ("call",)
 # Each CPU's sections, one after the other.
@@ -331,7 +331,7 @@ def own(lock, cpu):
     return [entry + offset for offset in lock.own]
 
 
-# Those of a lock that has nothing of its own: a word of a CPU's node.
+# The places of a lock that names none: a word of a CPU's node.
 PLACES = [node(cpu) + offset for cpu in range(3) for offset in (0, 8)]
 
 
@@ -346,7 +346,7 @@ class Case:
         self.cpus = CLIENTS[client]
         begins = lock.wrap if client.startswith("wrap") else lock.initial
         initial = initial or dict(enumerate(bytes.fromhex(begins), LOCK))
-        # Of each CPU's paths, the first end well, and up to `stuck` in a wait.
+        # The first paths of each CPU end well, and up to `stuck` in a wait.
         self.ends, self.stuck, paths = [], [], []
         self.deepest, self.deaf, self.visited = set(), set(), set()
         for cpu, sections in enumerate(self.cpus):
