@@ -257,8 +257,12 @@ klock_wait_result lock_until_links(C *lock, unsigned long long deadline,
 {
 	const auto told = [=](const inheriting_thread &thread,
 			      const void *mutex) {
-		link(reinterpret_cast<const klock_inheriting_thread *>(&thread),
-		     mutex, with);
+		const auto *const waits =
+			reinterpret_cast<const klock_inheriting_thread *>(
+				&thread);
+
+		if (link)
+			link(waits, mutex, with);
 	};
 
 	return lock_until(lock, deadline, told, by...);

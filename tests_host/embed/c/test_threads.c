@@ -354,6 +354,9 @@ static void low_would_wait(void)
 	self = low;
 	expect(klock_lock_until(&disk, ~0ull) == klock_wait_deadlock,
 	       "is refused");
+	expect(klock_lock_until_links(&disk, ~0ull, 0, 0) ==
+		       klock_wait_deadlock,
+	       "and told to nobody");
 	expect(klock_lock_until_links(&disk, 0, note_link, &links) ==
 			       klock_wait_deadlock &&
 		       links == 2,
