@@ -86,6 +86,8 @@ template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
 	  u32 Spins = Patience ? spins_before_sleep : 0>
 struct patient_mutex {
 	static_assert(Patience < 256, "patience is counted in a byte");
+	static_assert(Patience || !Spins,
+		      "strict order, Patience 0, has no Spins: one overtakes");
 
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Types and numbers that do not fit: an atomic of what no machine's one
- * instruction changes, a lock of fewer contenders than there are.
+ * instruction changes, a lock of fewer contenders than there are, a strict
+ * order that spins.
  */
 #include <klock/atomic.hpp>
+#include <klock/mutex.hpp>
+#include <klock/shared_mutex.hpp>
 #include <klock/ticket_lock.hpp>
 
 using namespace klock;
@@ -12,6 +15,9 @@ constexpr unsigned cpus = 200;
 ticket_lock<u16> wide_enough;
 static_assert(2 * cpus <= decltype(wide_enough)::max_contenders);
 enum class colour { red, green };
+using inner = detail::sleepers_lock;
+patient_mutex<0> in_order;
+patient_shared_mutex<0, inner, 0> in_order_too;
 struct two_ints {
 	int a, b;
 };
@@ -33,6 +39,9 @@ bool x(atomic<bool> &a) { return a.fetch_sub_relaxed(true); }
 int *x(atomic<int *> &a) { return a.fetch_or_relaxed(0); }
 // says-error@*:*{{over 2^32 contenders}} says-note@+1{{here}}
 ticket_lock_for<(1ull << 32) + 1> huge;
+// says-error@*:* 2 {{strict order, Patience 0, has no Spins: one overtakes}}
+patient_mutex<0, inner, 1> in_no_order; // says-note{{here}}
+patient_shared_mutex<0, inner, 16> in_none_either; // says-note{{here}}
 ticket_lock<u8> byte;
 // says-error@+1{{two contexts a CPU}}
 static_assert(2 * cpus <= decltype(byte)::max_contenders, "two contexts a CPU");
