@@ -260,7 +260,8 @@ class Interpreter:
         if begins[:1] == [Fence("wfe")] and state.marked in looks:
             looks = (state.marked,)
         # What this round was decided by may be a look of the one before.
-        _, swaps = self._swaps(place, last, state)
+        names = self.carried.get(place) or _read_first(state.trace, place)
+        _, swaps = self._swaps(place, last, state, names)
         looks += tuple(event for event in state.path().events()
                        if any(event.loaded.eq(one) for one, _ in swaps
                               if event.loads))
@@ -336,11 +337,11 @@ class Interpreter:
                  any(item.loaded.eq(one) for one, _ in swaps)]
         return any(i + 1 < last.items for i in looks)
 
-    def _swaps(self, place, last, state):
+    def _swaps(self, place, last, state, names=None):
         """What the next round reads of this one, before and after it; and which
         loaded values are others in it."""
         terms = [(last.cells[name].term, state.cells[name].term)
-                 for name in self.carried.get(place, ())
+                 for name in names or self.carried.get(place, ())
                  if name in last.cells and
                  name not in self.counted.get(place, ())]
         return terms, {(one, two) for before, now in terms
@@ -529,6 +530,19 @@ def _changed(before, after):
     return frozenset(
         name for name, value in after.items()
         if name not in before or not before[name].term.eq(value.term))
+
+
+def _read_first(trace, place):
+    """What the round that ends at a place has read before it wrote it."""
+    names = set()
+    _, _, trace = trace
+    while trace[:2] != ("at", place):
+        kind, what, trace = trace
+        if kind == "read":
+            names.add(what)
+        elif kind == "write":
+            names.discard(what)
+    return names
 
 
 def _loads(term):
