@@ -8,6 +8,7 @@
 #include "options.hpp"
 
 #include <boot/kernel.hpp>
+#include <boot/panic.hpp>
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/selftest/parts.hpp>
@@ -209,6 +210,7 @@ struct alignas(klock::cache_line) fault_state {
 constinit fault_state states[boot::max_cpus];
 constinit klock::selftest::barrier everyone;
 constinit klock::atomic<u32> active{0};
+constinit klock::atomic<u32> inside{0}; /* the test's handlers */
 constinit visitors tests = {};
 constinit unsigned taking_part = 0;
 constinit u64 nmis_before = 0;
@@ -269,10 +271,20 @@ void arm(fault_state &mine)
 		boot::timer_start_one_shot(timer_vector, (period >> 1) + extra);
 }
 
+/* The test's, while it runs. */
+void call(void (*handler)(unsigned cpu), unsigned cpu)
+{
+	if (!active.load_acquire() || !handler)
+		return;
+	inside.fetch_add_acq_rel(1);
+	handler(cpu);
+	inside.fetch_sub_acq_rel(1);
+}
+
 void visit(unsigned cpu)
 {
-	if (active.load_acquire() && tests.in_interrupt && !lacks.handler)
-		tests.in_interrupt(cpu);
+	if (!lacks.handler)
+		call(tests.in_interrupt, cpu);
 }
 
 void on_timer(boot::interrupt_frame &)
@@ -306,8 +318,8 @@ void on_ipi(boot::interrupt_frame &)
 
 void on_nmi(unsigned cpu)
 {
-	if (active.load_acquire() && tests.in_nmi && !lacks.nmi)
-		tests.in_nmi(cpu);
+	if (!lacks.nmi)
+		call(tests.in_nmi, cpu);
 }
 
 /* The CPU that gets this one's IPIs and NMIs: another, or itself if alone. */
@@ -355,16 +367,19 @@ void begin_faults(unsigned cpu)
 void end_faults(unsigned cpu)
 {
 	/*
-	 * All are done; then the senders stop; then, as a handler ends before
-	 * its CPU gets to the last meeting, nobody is in one any more.
+	 * All are done, or have given up; then the senders stop; then, as a
+	 * handler ends before its CPU gets to the last meeting, nobody is in
+	 * one any more.
 	 */
-	everyone.meet(taking_part);
+	everyone.meet_all(taking_part);
 	if (cpu == 0)
 		active.store_release(0);
-	everyone.meet(taking_part);
+	everyone.meet_all(taking_part);
 	if (boot::has_ipis())
 		boot::timer_stop();
-	everyone.meet(taking_part);
+	everyone.meet_all(taking_part);
+	if (inside.load_acquire())
+		boot::panic("a handler of the test runs after its end");
 }
 
 void send_random_ipi(unsigned random)

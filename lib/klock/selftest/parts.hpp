@@ -180,17 +180,28 @@ inline constinit volatile bool give_up = false;
 struct barrier {
 	void meet(u32 cpus)
 	{
-		const u32 mine = arrived.fetch_add_acq_rel(1);
-		const u32 full = mine - mine % cpus + cpus;
-
-		arrived.await_acquire([full](u32 now) {
-			return now - full < (1u << 31) || give_up;
-		});
+		meet_unless(cpus, [] { return bool{give_up}; });
+	}
+	/* meet(), also with give_up set: for what all CPUs get to. */
+	void meet_all(u32 cpus)
+	{
+		meet_unless(cpus, [] { return false; });
 	}
 
 	void reset() { arrived.store_release(0); }
 
       private:
+	template <typename Ends>
+	void meet_unless(u32 cpus, Ends ends)
+	{
+		const u32 mine = arrived.fetch_add_acq_rel(1);
+		const u32 full = mine - mine % cpus + cpus;
+
+		arrived.await_acquire([full, ends](u32 now) {
+			return now - full < (1u << 31) || ends();
+		});
+	}
+
 	/* arrivals since reset(): the k-th meeting is full at k x cpus */
 	atomic<u32> arrived;
 };
