@@ -886,7 +886,7 @@ struct checked_lock<L, Name...> : L {
 	/* Releases and retakes the held lock, and notes the wait in between. */
 	template <typename Held>
 	struct watched {
-		void waits_as(detail::sleeper &sleeper) { me = &sleeper; }
+		void waits_as(detail::sleeper &node) { me = &node; }
 		auto let_go()
 			requires requires(Held &h) { h.let_go(); }
 		{

@@ -166,12 +166,12 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 		      "a thread ends that waits");
 	thread.ended.set(hands_over);
 	while (at) {
-		detail::lendable &mutex = *at;
+		detail::lendable &held = *at;
 
-		at = mutex.next_wanted.get();
-		holds(static_cast<const void *>(&mutex));
+		at = held.next_wanted.get();
+		holds(static_cast<const void *>(&held));
 		if (hands_over)
-			mutex.pass_on(in, detail::lendable::died);
+			held.pass_on(in, detail::lendable::died);
 	}
 }
 

@@ -235,6 +235,18 @@ def right_is_silent(case):
             case.expect(not said, f"{compiler}: {file}: {said}")
 
 
+def headers_are_silent(case):
+    """All of them, in both orders: one's names hide no other's."""
+    headers = sorted(path.name for path in (case.root / "lib/klock").glob(
+        "*.hpp"))
+    for order in (headers, headers[::-1]):
+        (case.scratch / "all.cpp").write_text("".join(
+            f"#include <klock/{name}>\n" for name in order))
+        for cxx in COMPILERS:
+            case.must(cxx, "-std=c++20", *STRICT, "-fsyntax-only",
+                      *case.includes("arch/x86"), "all.cpp")
+
+
 def in_c(case):
     command = ["-x", "c", "-std=c11", "-fsyntax-only", *case.includes("c"),
                HERE / "counts.c"]
@@ -461,9 +473,10 @@ def missing_program_in_cmake(case):
                     "-DKLOCK_TESTS=OFF" in said, f"{program}: {said}")
 
 
-CASES = [wrong_is_found, errors_are_short, right_is_silent, in_c,
-         port_and_language, typing_errors_of_make, two_ports_in_one_program,
-         two_versions_in_one_program, unparked_in_part, two_ports_in_cmake,
+CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
+         in_c, port_and_language, typing_errors_of_make,
+         two_ports_in_one_program, two_versions_in_one_program,
+         unparked_in_part, two_ports_in_cmake,
          missing_program_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]
 

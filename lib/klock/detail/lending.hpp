@@ -129,19 +129,19 @@ struct inheriting_thread {
 		}
 	}
 
-	void add_wanted(detail::lendable &mutex)
+	void add_wanted(detail::lendable &held)
 	{
-		mutex.next_wanted.set(wanted.get());
-		wanted.set(&mutex);
+		held.next_wanted.set(wanted.get());
+		wanted.set(&held);
 	}
-	void drop_wanted(detail::lendable &mutex)
+	void drop_wanted(detail::lendable &held)
 	{
 		plain<detail::lendable *> *at = &wanted;
 
-		while (at->get() != &mutex)
+		while (at->get() != &held)
 			at = &at->get()->next_wanted;
-		at->set(mutex.next_wanted.get());
-		mutex.next_wanted.set(nullptr);
+		at->set(held.next_wanted.get());
+		held.next_wanted.set(nullptr);
 	}
 
 	/* The mutex that it waits for, or null. */
@@ -186,12 +186,12 @@ struct inheriting_thread {
 	 * it waits for, or null. */
 	inheriting_thread *moved()
 	{
-		detail::lendable *const mutex = waits_for();
+		detail::lendable *const awaited = waits_for();
 
-		if (!mutex)
+		if (!awaited)
 			return nullptr;
-		mutex->move(*waits.get());
-		return &mutex->owner();
+		awaited->move(*waits.get());
+		return &awaited->owner();
 	}
 };
 
@@ -255,8 +255,8 @@ inline u32 inheriting_thread::waiting_depth() const
 	u32 depth = 0, most = 0;
 
 	for (;;) {
-		detail::lendable *const mutex = at->wanted.get();
-		detail::lender *next = mutex ? mutex->first() : nullptr;
+		detail::lendable *const held = at->wanted.get();
+		detail::lender *next = held ? held->first() : nullptr;
 
 		if (next && ++depth > most)
 			most = depth;
