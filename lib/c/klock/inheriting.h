@@ -12,8 +12,8 @@
  *		return -EINTR;
  *
  * What it does, and when to take it: klock/inheriting_mutex.hpp. Zero bytes are
- * a free mutex, and a thread of priority 0. All are in one domain, and are
- * called by threads alone.
+ * a free mutex, and a thread of priority 0. All are in one domain. Threads
+ * alone take them.
  */
 #pragma once
 
@@ -56,7 +56,8 @@ void klock_os_run_with_priority(struct klock_inheriting_thread *thread,
 
 /*
  *	thread_init	a thread that holds nothing, whatever its memory held
- *	priority_changed	its own priority is another; it may wait
+ *	priority_changed	its own priority is another; it may wait, and
+ *			a handler may call it
  *	thread_ends	it has not released what it held: holds(mutex, with) for
  *			each that others wait for; holds: null: for none.
  *			hands_over: not 0: the first waiters have them, and

@@ -48,6 +48,7 @@ static struct thread all[threads] = {
 	{KLOCK_INHERITING_THREAD_INIT(3), 3},
 };
 static unsigned self;
+static int context; /* 1: a handler */
 
 /* What the others do once the caller sleeps; then the caller is back. */
 static void (*meanwhile)(void);
@@ -68,7 +69,7 @@ static int others_go_on(void)
 }
 
 unsigned klock_os_cpu_id(void) { return 0; }
-int klock_os_context(void) { return 0; }
+int klock_os_context(void) { return context; }
 __SIZE_TYPE__ klock_os_thread(void) { return self; }
 void klock_os_unpark(__SIZE_TYPE__ thread) { (void)thread; }
 void klock_os_unparked(void) {}
@@ -301,11 +302,23 @@ static void two_threads(void)
 	expect(!klock_is_locked(&bus), "free");
 }
 
+/* Changes that of high, which waits. */
+static void in_handler(unsigned priority)
+{
+	const unsigned long flags = klock_irq_save();
+
+	context = 1;
+	klock_priority_changed(&all[high].klock, priority);
+	context = 0;
+	expect(!klock_irqs_enabled(), "interrupts off, as before");
+	klock_irq_restore(flags);
+}
+
 /* high waits for middle, which waits for low. */
 static void ends_the_wait(void)
 {
 	expect(run_with(3, 3, 3), "through another's wait");
-	klock_priority_changed(&all[high].klock, 7);
+	in_handler(7);
 	expect(run_with(7, 7, 7), "a priority that changes while it waits");
 	klock_priority_changed(&all[high].klock, 3);
 	expect(run_with(3, 3, 3), "and changes back");
