@@ -27,4 +27,17 @@ int taken(struct klock_ticket_u8 *lock)
 #if WRONG == 1
 /* says-error@+1{{two contexts a CPU}} */
 _Static_assert(2 * 200 <= KLOCK_TICKET_U8_CONTENDERS, "two contexts a CPU");
+
+enum klock_wait_result asked_twice(struct klock_inheriting_mutex *bus)
+{
+	/* says-error@+1{{'enum klock_wait_result' not compatible}} */
+	return klock_why_ended(klock_lock_until(bus, 0), 0);
+}
 #endif
+
+enum klock_wait_result asked(struct klock_inheriting_mutex *bus, _Bool had)
+{
+	if (had)
+		return klock_why_ended(had, 0);
+	return klock_why_ended(klock_try_lock_until(bus, 0), 0);
+}

@@ -184,6 +184,9 @@ static inline unsigned long long klock_deadline_in(unsigned long long cycles)
 #define klock_lock_until_links(...) klock_lock_until_links_at(__VA_ARGS__, KLOCK_HERE)
 #define klock_owner_died(...) \
 	KLOCK_OF(KLOCK_INHERITINGS, KLOCK_NO_COUNTED, owner_died, __VA_ARGS__)
+/* Not of klock_lock_until(), whose result is the reason: 0 is `had`. */
+#define klock_why_ended(had, deadline) \
+	klock_why_ended(_Generic((had), int: (had), _Bool: (had)), deadline)
 #define klock_acquire_at(...) \
 	KLOCK_OF(KLOCK_SEMAPHORES, KLOCK_NO_COUNTED, acquire_at, __VA_ARGS__)
 #define klock_acquire(...) klock_acquire_at(__VA_ARGS__, KLOCK_HERE)
