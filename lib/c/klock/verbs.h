@@ -268,8 +268,8 @@ void klock_check_placed(const void *end);
  *			sleep.h; the caller holds it after klock_wait_had alone
  *	lock_until_links	the same; after klock_wait_deadlock and
  *			klock_wait_too_deep link(thread, mutex, with) was called
- *			for each that waits, under a spin lock, interrupts off;
- *			link: null: for none
+ *			for each that waits, under a spin lock, interrupts off
+ *			(link: null: for none)
  *	owner_died	for the holder: 1 if it has it from a thread that ended
  */
 #define KLOCK_OWNED_VERBS(V, D, x)                                             \
