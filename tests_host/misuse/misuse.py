@@ -8,7 +8,6 @@ take the rest without a word. What a linker or CMake finds is below. A part of
 a file (WRONG) holds no two cases that are one instantiation to a compiler.
 Run: misuse.py --root DIR [--only CASE...]
 """
-import itertools
 import re
 import shutil
 import subprocess
@@ -324,35 +323,6 @@ def two_versions_in_one_program(case):
                         "klock_two_versions_in_one_program")
 
 
-def unparked_in_part(case):
-    """A kernel of which some files have lib/unparked in front links; its test
-    of its functions says so, and nm which files they are."""
-    ways = {"with": case.includes("unparked", "arch/x86"),
-            "without": case.includes("arch/x86")}
-    for cxx, flags, linker in (
-            ("g++", ["-O2"], "bfd"), ("g++", ["-fPIE"], "gold"),
-            ("g++", ["-O2", "-flto"], "bfd"), ("clang++", ["-O0"], "lld"),
-            ("clang++", ["-O2", "-ffunction-sections"], "bfd")):
-        if not shutil.which(f"ld.{linker}"):
-            continue
-        for way, includes in ways.items():
-            for name in ("main", "other"):
-                case.must(cxx, "-std=c++20", *flags, *includes, "-c",
-                          f"-D{name.upper()}", HERE / "unparked.cpp", "-o",
-                          f"{name}_{way}.o")
-        for main, other in itertools.product(ways, ways):
-            case.must(cxx, *flags, f"-fuse-ld={linker}", "-Wl,--gc-sections",
-                      f"main_{main}.o", f"other_{other}.o", "-o", "kernel")
-            said = case.must("./kernel")
-            case.expect(("some files have lib/unparked" in said) ==
-                        (main != other),
-                        f"{cxx} {flags} {linker}: {main}, {other}: {said}")
-        for way in ways:
-            found = case.must("gcc-nm", f"other_{way}.o")
-            case.expect(("klock_file_without_unparked" in found) ==
-                        (way == "without"), f"{cxx} {flags}: {way}: {found}")
-
-
 def two_ports_in_cmake(case):
     """Also: the folder lib can be added alone."""
     (case.scratch / "CMakeLists.txt").write_text(f"""
@@ -476,7 +446,7 @@ def missing_program_in_cmake(case):
 CASES = [wrong_is_found, errors_are_short, right_is_silent, headers_are_silent,
          in_c, port_and_language, typing_errors_of_make,
          two_ports_in_one_program, two_versions_in_one_program,
-         unparked_in_part, two_ports_in_cmake,
+         two_ports_in_cmake,
          missing_program_in_cmake, wrong_version, exceptions_are_fine,
          stray_unlock_is_the_guards_line]
 

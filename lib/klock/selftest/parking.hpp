@@ -16,8 +16,7 @@
  * As klock does, it unparks with a spin lock held and interrupts off, and the
  * woken thread takes that lock next. Then, with lib/unparked, it calls
  * klock_os_unparked(): behind that lock with interrupts on, or inside another
- * section of the caller's. A program in which some files have that folder in
- * front and some have not is named at once.
+ * section of the caller's.
  *
  * Not found: a missing memory order that this machine's CPUs do not show. Model
  * checking the functions finds those (model/README.md). On one CPU, an unpark
@@ -94,10 +93,6 @@ struct parking_test {
 		if (!w.patience)
 			return "no patience: parking_world says after how many "
 			       "pauses a thread hangs";
-		if (detail::is_unparked_in_part())
-			return "some files have lib/unparked in front, and "
-			       "some have not: nm shows "
-			       "klock_file_without_unparked in these";
 		world = w;
 		timed = is_timed;
 		found.store_relaxed(nullptr);
