@@ -344,6 +344,28 @@ TEST_CASE("held_locks: two locks, released in either order, and handlers")
 			[](noted_world &w) { push_and_pop(w, c); }));
 }
 
+/* One stack, of whichever thread has it; what is in it is then its own. */
+TEST_CASE("held_locks: a thread's stack is another's next")
+{
+	owner_of_sleepers() = [] { return ~usize{model::cpu()} - 1; };
+	verdict::good(model::explore<noted_world>(
+		{.sections = {1, 1}},
+		[](noted_world &w, unsigned cpu) {
+			const held_by_owners owners = {w.memory.held, 1};
+			const held_place mine = owners.push(true);
+			const char *const lock = &w.address[cpu];
+
+			if (!mine.at)
+				return;
+			mine.at->address.store_relaxed(
+				reinterpret_cast<usize>(lock));
+			check(mine.stack->find(lock) == mine.at, "lost");
+			mine.stack->pop(*mine.at);
+		},
+		[](noted_world &w) { w.check_clean(); }));
+	owner_of_sleepers() = nullptr;
+}
+
 TEST_CASE("lock_order: a handler sees what is held or waited for, and no more")
 {
 	passes(interrupted(

@@ -11,10 +11,11 @@
  * A place in between is `reserved`: it is neither pushed nor popped. A place
  * that was popped below others is `gone`, and the next push takes it.
  *
- * All accesses are relaxed, as the writer is also the reader, with one
- * exception: print_held.hpp reads other owners' stacks. It may show a line that
- * is being written, and it changes `waiting` to `waits_long` by a
- * compare-and-swap.
+ * All accesses are relaxed, as the writer is also the reader, with two
+ * exceptions. A thread's stack is another's next: it is freed by a release and
+ * claimed by an acquire. And print_held.hpp reads other owners' stacks. It may
+ * show a line that is being written, and it changes `waiting` to `waits_long`
+ * by a compare-and-swap.
  */
 #pragma once
 
@@ -234,7 +235,7 @@ struct alignas(cache_line) held_locks {
 			return true;
 		}
 		return owner_plus_1.load_relaxed() == nobody &&
-		       owner_plus_1.compare_exchange_relaxed(nobody, owner + 1);
+		       owner_plus_1.compare_exchange_acquire(nobody, owner + 1);
 	}
 
 	/* A place for one more lock of its owner; null: the stack is full. */
@@ -269,7 +270,7 @@ struct alignas(cache_line) held_locks {
 				return;
 		}
 		if (claims.load_relaxed() == 0 && leave(at[0]))
-			owner_plus_1.store_relaxed(0);
+			make_free();
 	}
 
 	/* Keeps the stack its owner's until disclaim(), even if it is empty:
@@ -294,7 +295,7 @@ struct alignas(cache_line) held_locks {
 
 		if (now == 1 && more.load_relaxed() == 0 && leave(at[0])) {
 			claims.store_relaxed(0);
-			owner_plus_1.store_relaxed(0);
+			make_free();
 			return;
 		}
 		if (now == 1)
@@ -342,6 +343,8 @@ struct alignas(cache_line) held_locks {
 	held_lock at[most];
 
       private:
+	void make_free() { owner_plus_1.store_release(0); }
+
 	static bool is_gone(const held_lock &one)
 	{
 		return one.address.load_relaxed() == held_lock::gone;
