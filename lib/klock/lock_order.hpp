@@ -234,9 +234,12 @@ struct order_keeper : lock_order, private order_rules {
 
 			if (its.thread.load_relaxed() != &thread)
 				continue;
+			/* Not another's before the last place was seen. */
+			its.claim(false);
 			for (u32 at = its.size(); at-- > 0;)
 				if (its.at[at].inherits())
 					forget(its, its.at[at]);
+			its.disclaim();
 		}
 	}
 

@@ -6,4 +6,9 @@
 
 klock::lock_order *klock_os_lock_order(void) { return order_now; }
 
-void klock_os_note(const char *text) { notes.push_back(text); }
+void klock_os_note(const char *text)
+{
+	notes.push_back(text);
+	if (then_noted)
+		then_noted();
+}

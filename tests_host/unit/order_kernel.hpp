@@ -16,6 +16,7 @@
 
 inline klock::lock_order *order_now = nullptr;
 inline std::vector<std::string> notes;
+inline void (*then_noted)() = nullptr;
 
 /* A new record of the lock order: it forgets what was learned before. */
 template <klock::u32 Classes = 64, klock::u32 Owners = 8>

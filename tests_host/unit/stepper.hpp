@@ -92,9 +92,16 @@ inline bool with_intrusion(unsigned long n, Function function, Others others)
 	return intruded;
 }
 
+/* Within the function: what is between the two is not counted. */
+inline void rest() { stepping::clear_trap_flag(); }
+inline void step_on() { stepping::set_trap_flag(); }
+
 #else
 
 inline constexpr bool can_step = false;
+
+inline void rest() {}
+inline void step_on() {}
 
 template <typename Function, typename Others>
 inline bool with_intrusion(unsigned long, Function, Others)

@@ -18,6 +18,7 @@
 #include "line.hpp"
 #include "order_kernel.hpp"
 #include "pretended_kernel.hpp"
+#include "stepper.hpp"
 
 #include <fiber/fiber.hpp>
 
@@ -991,4 +992,65 @@ TEST_CASE("inheriting_mutex: condition: a priority that changes in its queue")
 	cpu.run();
 	CHECK(order == "ab");
 	CHECK(all_zero(data));
+}
+
+/* Code of that thread, outside of its fiber. */
+template <typename Code>
+static void as_thread(kernel &cpu, thread &one, Code code)
+{
+	cpu.current = &one;
+	code();
+	cpu.current = nullptr;
+}
+
+/* A thread ends, with a mutex or none, and another takes one: behind the note
+ * if there is one, after every eighth instruction. How often that is lost. */
+static unsigned lost_at_end(bool holds)
+{
+	static checked_lock<inheriting_mutex, "next"> next;
+	static checked_lock<mutex, "disk"> disk;
+	std::deque<checked_lock<inheriting_mutex, "bus">> buses;
+	new_order<64, 2> fresh;
+	kernel cpu;
+	thread &other = cpu.start(1, [] {});
+	unsigned lost = 0;
+	const auto is_seen = [&](unsigned long n) {
+		thread &old = cpu.start(1, [] {});
+		u32 noted = 0;
+
+		as_thread(cpu, old, [&] {
+			const guard below(disk);
+
+			buses.emplace_back().lock();
+			if (!holds)
+				buses.back().unlock();
+		});
+		then_noted = step_on;
+		const bool seen = with_intrusion(
+			n,
+			[&] {
+				if (holds)
+					rest();
+				fresh.order.ended(old);
+			},
+			[&] { as_thread(cpu, other, [] { next.lock(); }); });
+
+		then_noted = nullptr;
+		for (const held_locks &one : fresh.memory->held)
+			noted += one.size();
+		lost += noted != seen;
+		if (seen)
+			as_thread(cpu, other, [] { next.unlock(); });
+		return seen;
+	};
+
+	for (unsigned long n = 1; is_seen(n); n += 8)
+		;
+	return lost;
+}
+
+TEST_CASE("inheriting_mutex: checked: an end does not touch another's locks")
+{
+	CHECK(lost_at_end(false) == 0);
+	CHECK(lost_at_end(true) == 0);
 }

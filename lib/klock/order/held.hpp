@@ -331,7 +331,7 @@ struct alignas(cache_line) held_locks {
 	atomic<usize> owner_plus_1;
 	/* address of a lock whose next acquisition has the sub-rank `rank` */
 	atomic<usize> ranked;
-	/* the owner, since it took a lock that others inherit */
+	/* the owner, once it has taken a lock that others inherit */
 	atomic<const inheriting_thread *> thread;
 	/* addresses of a pair of which the higher lock is taken next */
 	atomic<usize> lower, higher;
@@ -343,7 +343,11 @@ struct alignas(cache_line) held_locks {
 	held_lock at[most];
 
       private:
-	void make_free() { owner_plus_1.store_release(0); }
+	void make_free()
+	{
+		thread.store_relaxed(nullptr);
+		owner_plus_1.store_release(0);
+	}
 
 	static bool is_gone(const held_lock &one)
 	{
