@@ -497,16 +497,13 @@ struct checked_lock<L> : detail::nodes_of<L>,
 
 	/* Whether the caller holds it, or the code that it has interrupted.
 	 * Exact: nobody else can change that. */
-	[[nodiscard]] bool is_held_by_me() const
-	{
-		return usage.is_held_by_me();
-	}
+	[[nodiscard]] bool is_held_by_me() const { return this->is_mine(); }
 
 	/* Called by an irq_lock's guard, at its end. */
 	void check_irqs_off(call_site by) const { usage.check_irqs_off(by); }
 	void assert_held(call_site by = caller_site()) const
 	{
-		usage.assert_held(by);
+		detail::checked_core<L>::assert_held(by);
 	}
 
 	/* Called by handed_over(): order_calls.hpp. */

@@ -953,7 +953,7 @@ TEST_CASE("inheriting_mutex: checked: who inherits it does not take it twice")
 		thread_ends(current(), true, [](const void *) {});
 	});
 	cpu.run();
-	has(again, "deadlock; thread 0x");
+	has(again, "recursion: the caller holds it");
 }
 
 /* Both wait for the condition, and one becomes more urgent there. */
@@ -1053,4 +1053,32 @@ TEST_CASE("inheriting_mutex: checked: an end does not touch another's locks")
 {
 	CHECK(lost_at_end(false) == 0);
 	CHECK(lost_at_end(true) == 0);
+}
+
+/* Thread 0 has ended, and the next holder has not run yet. */
+TEST_CASE("inheriting_mutex: checked: the number of who ended holds nothing")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	static checked_lock<deep_mutex, "deep"> deep;
+	kernel cpu;
+	std::string says, says_deep;
+	const auto takes = [](auto &lock) {
+		return [&] { const guard held(lock); };
+	};
+
+	cpu.start(1, [&] {
+		bus.lock();
+		deep.lock();
+		CHECK((bus.is_held_by_me() && deep.is_held_by_me()));
+		lets(cpu.start(0, takes(bus)));
+		lets(cpu.start(0, takes(deep)));
+		thread_ends(current(), true, [](const void *) {});
+		begins_anew();
+		CHECK_FALSE((bus.is_held_by_me() || deep.is_held_by_me()));
+		says = panic_of([] { assert_held(bus); });
+		says_deep = panic_of([] { assert_held(deep); });
+	});
+	cpu.run();
+	has(says, "bus, CPU 0: not held by the caller");
+	has(says_deep, "deep, CPU 0: not held by the caller");
 }

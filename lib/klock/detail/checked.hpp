@@ -150,11 +150,11 @@ struct lock_usage {
 
 	/*
 	 * The caller is about to wait. for_readers: readers make it wait, too.
-	 * takes: it gets the lock, and others then wait for it. died: the
-	 * holder before has ended: its number may be the caller's now.
+	 * takes: it gets the lock, and others then wait for it. may_be_mine: no
+	 * if the holder has ended, and had the caller's number.
 	 */
 	void before_wait(call_site by, bool for_readers = true,
-			 bool takes = true, bool died = false)
+			 bool takes = true, bool may_be_mine = true)
 	{
 		const context here = current_context();
 
@@ -166,7 +166,7 @@ struct lock_usage {
 			note_handler(by, for_readers);
 		if (takes)
 			note_interrupts_on(here, by, for_readers);
-		if (is_held_by_me() && !died)
+		if (is_held_by_me() && may_be_mine)
 			complain("recursion: the caller holds it", by);
 	}
 
@@ -1176,7 +1176,7 @@ struct checked_core {
 		check_context(by);
 		check_may_sleep(by);
 		check_upgrade(by);
-		usage.before_wait(by, true, true, holder_died());
+		usage.before_wait(by, true, true, may_be_mine());
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		lend(with, by);
@@ -1194,9 +1194,7 @@ struct checked_core {
 		if constexpr (!recursive<L>) {
 			return false;
 		} else {
-			/* Not that of a thread that ended, whose number the
-			 * caller has. */
-			if (!usage.is_held_by_me() || !inner.depth())
+			if (!is_mine())
 				return false;
 			if (!usage.is_taken_here())
 				usage.complain("taken again in another context "
@@ -1209,7 +1207,7 @@ struct checked_core {
 	bool stays_held() const
 	{
 		if constexpr (recursive<L>)
-			return usage.is_held_by_me() && usage.is_taken_here() &&
+			return is_mine() && usage.is_taken_here() &&
 			       inner.depth() > 1;
 		else
 			return false;
@@ -1248,7 +1246,7 @@ struct checked_core {
 		check_context(by);
 		check_may_sleep(by);
 		check_upgrade(by);
-		usage.before_wait(by, true, true, holder_died());
+		usage.before_wait(by, true, true, may_be_mine());
 		const held_place mine = note_wanted(by);
 		usage.count_in(L::max_contenders, by);
 		return taken_or_not(with, by, mine, try_inner);
@@ -1418,6 +1416,26 @@ struct checked_core {
 		if (number >= limit)
 			usage.complain("a CPU number beyond capacity", by);
 		return number < limit;
+	}
+
+	/* Whether the caller holds it, or code that the caller interrupted. */
+	bool is_mine() const { return usage.is_held_by_me() && may_be_mine(); }
+	/* False: the caller's number was that of a thread that ended, and L
+	 * knows whose it is. */
+	bool may_be_mine() const
+	{
+		if constexpr (!requires { inner.owner_died(); })
+			return true;
+		else if constexpr (recursive<L>)
+			return inner.depth();
+		else
+			return inner.is_owned_by_me();
+	}
+	void assert_held(call_site by) const
+	{
+		if (!is_mine())
+			usage.complain("not held by the caller", by);
+		usage.assert_held(by);
 	}
 
 	bool holder_died() const
