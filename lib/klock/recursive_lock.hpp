@@ -133,9 +133,13 @@ struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
 		return inner.owner_died();
 	}
 
-	/* Called by the holder, once for each lock(); the last one releases. */
+	/* Called by the holder, once for each lock(); the last one releases. An
+	 * L that knows its owner panics if another calls it. */
 	void unlock()
 	{
+		if constexpr (requires { inner.is_owned_by_me(); })
+			if (!is_mine())
+				return inner.unlock();
 		const u32 left = deep.get() - 1;
 
 		deep.set(left);

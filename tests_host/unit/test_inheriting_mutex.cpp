@@ -1082,3 +1082,25 @@ TEST_CASE("inheriting_mutex: checked: the number of who ended holds nothing")
 	has(says, "bus, CPU 0: not held by the caller");
 	has(says_deep, "deep, CPU 0: not held by the caller");
 }
+
+TEST_CASE("inheriting_mutex: recursive: unlock by another is named")
+{
+	static deep_mutex deep, unused;
+	kernel cpu;
+	std::string of_free, by_another;
+
+	of_free = panic_of([] { unused.unlock(); });
+	cpu.start(1, [&] {
+		deep.lock();
+		deep.lock();
+		lets(cpu.start(2, [&] {
+			by_another = panic_of([] { deep.unlock(); });
+		}));
+		CHECK(deep.depth() == 2);
+		deep.unlock();
+		deep.unlock();
+	});
+	cpu.run();
+	has(of_free, "unlock by a thread that does not hold it");
+	has(by_another, "unlock by a thread that does not hold it");
+}
