@@ -120,6 +120,14 @@ inline void check_domain(const inheriting_thread &thread, const void *lock,
 		      "the thread has used those of another domain");
 }
 
+inline void check_end(const inheriting_thread &thread, const void *lock)
+{
+	check_domain(thread, lock, &thread);
+	if (thread.waits.get())
+		panic("inheriting_mutex", &thread, cpu_id(),
+		      "a thread ends that waits");
+}
+
 } // namespace detail
 
 /*
@@ -155,15 +163,19 @@ void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
 {
 	lock_order *const order = kernel_lock_order();
 
-	if (order && hands_over)
+	if (order && hands_over) {
+		{
+			/* print_held() may follow its panic. */
+			const detail::inner_section first(Domain::lock);
+
+			detail::check_end(thread, &Domain::lock);
+		}
 		order->on_end(*order, thread);
+	}
 	detail::inner_section in(Domain::lock);
 	detail::lendable *at = thread.wanted.get();
 
-	detail::check_domain(thread, &Domain::lock, &thread);
-	if (thread.waits.get())
-		panic("inheriting_mutex", &thread, cpu_id(),
-		      "a thread ends that waits");
+	detail::check_end(thread, &Domain::lock);
 	thread.ended.set(hands_over);
 	while (at) {
 		detail::lendable &held = *at;

@@ -1083,6 +1083,42 @@ TEST_CASE("inheriting_mutex: checked: the number of who ended holds nothing")
 	has(says_deep, "deep, CPU 0: not held by the caller");
 }
 
+namespace {
+struct other_domain {
+	static constexpr u32 max_chain = 4;
+	static inline constinit klock::detail::sleepers_lock lock;
+};
+} // namespace
+
+/* print_held() after the panic still shows what is held and waited for. */
+TEST_CASE("inheriting_mutex: checked: an end that is wrong forgets nothing")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	const new_order fresh;
+	kernel cpu;
+	std::string waits, elsewhere, lines;
+	const auto none = [](const void *) {};
+
+	cpu.start(1, [&] {
+		bus.lock();
+		thread &other = cpu.start(2, [&] { const guard held(bus); });
+
+		lets(other);
+		waits = panic_of([&] { thread_ends(other, true, none); });
+		elsewhere = panic_of([&] {
+			thread_ends<other_domain>(current(), true, none);
+		});
+		print_held([&](const char *line) { lines += line; });
+		bus.unlock();
+	});
+	cpu.run();
+	has(waits, "a thread ends that waits");
+	has(elsewhere, "the thread has used those of another domain");
+	CHECK(notes.empty());
+	has(lines, " holds bus (");
+	has(lines, " sleeps on bus (");
+}
+
 TEST_CASE("inheriting_mutex: recursive: unlock by another is named")
 {
 	static deep_mutex deep, unused;
