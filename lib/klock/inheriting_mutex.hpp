@@ -147,8 +147,9 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 /*
  * A thread ends, and has not released what it held: calls holds(address) for
  * each inheriting_mutex of it that others wait for, with the domain's lock held
- * and interrupts off. It waits for none, and takes none any more. If
- * hands_over, the first waiters have them, and who takes another one gets it,
+ * and interrupts off; of a checked one, the address of the mutex in it. It
+ * waits for none, and takes none any more: its waits are panics, and all that
+ * it takes if that is checked. If hands_over, the first waiters have them, and who takes another one gets it,
  * too, but not by try_lock(); each learns it by owner_died(). Without
  * hands_over who waits does so for ever. In both cases the object must stay,
  * and neither it nor its klock_os_thread() be another thread's, for as long as

@@ -1140,3 +1140,21 @@ TEST_CASE("inheriting_mutex: recursive: unlock by another is named")
 	has(of_free, "unlock by a thread that does not hold it");
 	has(by_another, "unlock by a thread that does not hold it");
 }
+
+/* Its object is not made anew: the next to come would be in beside it. */
+TEST_CASE("inheriting_mutex: checked: a free one taken by who has ended")
+{
+	static checked_lock<inheriting_mutex, "bus"> bus;
+	static checked_lock<deep_mutex, "deep"> deep;
+	kernel cpu;
+	std::string takes, tries;
+
+	cpu.start(1, [&] {
+		thread_ends(current(), true, [](const void *) {});
+		takes = panic_of([] { bus.lock(); });
+		tries = panic_of([] { (void)deep.try_lock(); });
+	});
+	cpu.run();
+	has(takes, "bus, CPU 0: taken by a thread that has ended");
+	has(tries, "deep, CPU 0: taken by a thread that has ended");
+}

@@ -1361,6 +1361,18 @@ struct checked_core {
 		}
 		if constexpr (thread_only_lock<L>)
 			usage.before_taken_in_thread(by);
+		if constexpr (requires { inner.owner_died(); })
+			if (has_ended(*klock_os_inheriting_thread()))
+				usage.complain("taken by a thread that has "
+					       "ended",
+					       by);
+	}
+	/* Who waits next would not wait for that thread. Its type is complete
+	 * where L knows it. */
+	template <typename Thread>
+	static bool has_ended(const Thread &one)
+	{
+		return one.ended.get();
 	}
 
 	/* Takes a lock that uses nodes of the CPU, if one is free. */
