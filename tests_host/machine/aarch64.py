@@ -13,7 +13,7 @@ import re
 from solver import z3
 
 from events import Fence, Value
-from interpreter import (Interpreter, RETURN, STACK, Unknown, constant, known,
+from interpreter import (Interpreter, RETURN, Unknown, constant, known,
                          low, sign_extended, zero_extended)
 
 _IGNORED = {"nop", "yield", "hint", "bti", "prfm",
@@ -52,9 +52,11 @@ class AArch64(Interpreter):
     stack_pointer = "sp"
     arguments = tuple(f"x{n}" for n in range(8))
     preserved = ("x0", "sp") + tuple(f"x{n}" for n in range(19, 31))
+    full_fence = "ish"
+    futex = 98
 
     def enter(self, state):
-        state.write("sp", constant(STACK))
+        state.write("sp", constant(self.stack))
         state.write("x30", constant(RETURN))
 
     # -- Registers and operands ----------------------------------------------
@@ -186,6 +188,15 @@ class AArch64(Interpreter):
         if name in ("dmb", "dsb"):
             here.add(Fence(text))
             return [here]
+        if name == "svc":
+            number, *arguments = (self.get(here, register).term
+                                  for register in ("x8", "x0", "x1", "x2"))
+            self.system_call(here, number, arguments, instruction)
+            self._forget(here, "x0")
+            return [here]
+        if name in ("mrs", "msr"):
+            self.moves_special(here, name, words, instruction)
+            return [here]
         branches = self.branch(here, name, words)
         if branches is not None:
             return branches
@@ -197,6 +208,17 @@ class AArch64(Interpreter):
             return list(self.pairs(here, name, words, instruction))
         self.computes(here, name, words)
         return [here]
+
+    def moves_special(self, state, name, words, instruction):
+        """The thread pointer, the clock, and the interrupt mask. That is read
+        as open: a section of klock's is in no other."""
+        if name == "mrs" and words[1] in ("tpidr_el0", "daif"):
+            is_thread = words[1] == "tpidr_el0"
+            self.put(state, words[0], constant(self.thread if is_thread else 0))
+        elif name == "mrs" and words[1] == "cntvct_el0":
+            self._forget(state, "x" + words[0][1:])
+        elif name != "msr" or words[0] not in ("daifset", "daifclr"):
+            raise Unknown(f"{instruction}")
 
     def branch(self, state, name, words):
         """The states behind a branch, or None if it is none."""

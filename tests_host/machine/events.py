@@ -73,11 +73,13 @@ class Path(NamedTuple):
     last, or to a wait that it does not leave.
 
     looks: of such a wait, the events of the last round; else empty.
+    wakes: of a sleep in futex(2), where the stores are that would end it.
     """
     items: tuple       # Event and Fence, in program order
     conditions: tuple  # of the values loaded: what lets the CPU go this way
     registers: dict    # name -> Value at the end
     looks: tuple = ()
+    wakes: int = 0
 
     def events(self):
         return [item for item in self.items if isinstance(item, Event)]

@@ -22,7 +22,8 @@ what it looked at is the newest there will be (locks.py, "hangs"). Only where a
 count leads out of such a loop it is not (_stay). A CPU that sleeps until the
 place that it has marked changes needs no other look: it sleeps for ever if that
 one was of the newest. Kept is a path, too, that ends in what no CPU may do: a
-panic, or a use of a pointer that is none of those that it may be ("astray").
+panic, or a use of a pointer that is null or none of those that it may be
+("astray"); and one to a function that is left out, up to its call.
 """
 
 import copy
@@ -37,6 +38,12 @@ STACK = 0x7fff0000       # where the stack pointer begins
 STACK_SIZE = 0x1000
 RETURN = 0x7eee0000      # the return address of the code under test
 PANIC = 0x700000         # the address of klock_os_panic(), which has no code
+THREAD = 0x6fff0000      # where a CPU's thread-local variables are
+NODE = 32                # bytes of a waiter's node on its stack
+NULL = 0x100             # below is no object
+MOST = 8                 # values that a cell is known to have, or any
+FUTEX_WAIT, FUTEX_WAKE = 0x80, 0x81  # of a word that is the process's own
+WAKES = 1 << 40          # a wake is a store that far from its word
 
 
 class Unknown(Exception):
@@ -66,6 +73,59 @@ def sign_extended(term, width=WIDTH):
 
 def known(number):
     return Value(constant(number))
+
+
+class Memory:
+    """What CPUs ever store: of each the values, by address and size; and the
+    bytes of stacks that are shared, nodes whose addresses were stored.
+
+    Empty at first. To carry out all CPUs adds to it; that is done until nothing
+    is new. Then a load yields what its CPU has stored last, or the initial
+    value, or what another CPU ever stores: no path that needs more is possible.
+    """
+
+    def __init__(self, initial=None, free=()):
+        self.initial = initial or {}
+        self.free = free       # addresses of counters: any value
+        self.values = {}       # (CPU, address, size): a set, or None: any
+        self.shared = set()
+        self.grows = False
+
+    def learn(self, cpu, address, size, values):
+        """values: a set, or None."""
+        place = cpu, address, size
+        before = self.values.get(place, set())
+        if before is None or (values is not None and values <= before):
+            return
+        after = None if values is None else before | values
+        if after and len(after) > MOST:
+            after = None
+        self.values[place] = after
+        self.grows = True
+
+    def share(self, address):
+        node = set(range(address, address + NODE))
+        self.grows |= not node <= self.shared
+        self.shared |= node
+
+    def initially(self, address, size):
+        return sum(self.initial.get(address + k, 0) << 8 * k
+                   for k in range(size))
+
+    def by_others(self, cpu, address, size):
+        """The values that others store there, or None: any."""
+        found = set()
+        if address in self.free:
+            return None
+        for (by, at, width), values in self.values.items():
+            if by == cpu or at + width <= address or address + size <= at:
+                continue
+            if values is None or not (at <= address and
+                                      address + size <= at + width):
+                return None
+            found |= {value >> 8 * (address - at) & ((1 << 8 * size) - 1)
+                      for value in values}
+        return found
 
 
 class Visit(NamedTuple):
@@ -139,6 +199,8 @@ class Interpreter:
     stack_pointer = None
     arguments = ()      # the registers that arguments are passed in
     preserved = ()      # those that a caller may read after a return
+    full_fence = ""     # what Fence has of it
+    futex = 0           # the number of the system call
 
     def __init__(self, code, cpu=0, depth=1, places=(), own=()):
         self.code = code
@@ -146,11 +208,17 @@ class Interpreter:
         self.depth = depth
         self.places = places  # what a pointer that is loaded may be
         self.own = own        # addresses that no other CPU uses, zero at first
+        self.memory = None    # a Memory; then each CPU's stack is elsewhere
+        self.stack = STACK
+        self.thread = THREAD + cpu * 0x10000
+        self.private = {}     # {address: byte} that is its own, as its stack
+        self.left_out = ()    # addresses of code that is not carried out
         self.counted = {}     # {loop that carries something on: counts in it}
         self.carried = {}     # {such a loop: what it reads of a round before}
         self.cuts = []
         self.stuck = []
         self.astray = []      # paths to a panic or along a wrong pointer
+        self.left = []        # paths to what is left out
         self.alive = {}
         self.counter = 0
         self.counting = []    # (path into a wait, conditions before its round)
@@ -166,10 +234,12 @@ class Interpreter:
         arguments), one after the other."""
         while True:
             self.cuts, self.stuck, self.alive = [], [], {}
-            self.astray = []
+            self.astray, self.left = [], []
             self.deepest, self.deep, self.counting = set(), [], []
             self.counter = 0
             states = [State(self.cpu)]
+            states[0].cells = {("stack", at): Value(constant(byte, 8))
+                               for at, byte in self.private.items()}
             for function, arguments in sections:
                 states = [end for state in states
                           for end in self._section(state, function, arguments)]
@@ -198,6 +268,9 @@ class Interpreter:
                 continue
             if state.pc == PANIC:
                 self.astray.append(state.path())
+                continue
+            if state.pc in self.left_out:
+                self.left.append(state.path())
                 continue
             if not self._goes_on(state):
                 continue
@@ -273,7 +346,7 @@ class Interpreter:
     def _stay(self, ends):
         """The paths into a wait which no count ends: no path that leaves it
         parts from them where there is a count in a condition."""
-        leaving = ends + self.stuck + self.astray + self.deep
+        leaving = ends + self.stuck + self.astray + self.left + self.deep
         return [path for path, first in self.counting
                 if not any(self._leaves(path, first, other)
                            for other in leaving)]
@@ -422,21 +495,30 @@ class Interpreter:
                     continue
             yield other
 
-    def located(self, state, address):
-        """(state, address) for each address that it can be. That it is none of
-        `places` is a path of its own, which ends here."""
+    def located(self, state, address, instruction):
+        """(state, address) for each address that it can be. That it is null, or
+        none of `places`, is a path of its own, which ends here."""
         term = z3.simplify(address.term)
         if z3.is_bv_value(term):
-            yield state, term.as_long()
+            if term.as_long() >= NULL:
+                yield state, term.as_long()
+            else:
+                self.astray.append(state.path())
             return
-        for place in self.places:
+        places = self.places
+        if self.memory:
+            places = self.values_of(term, state.conditions)
+            if places is None:
+                raise Unknown(f"{instruction}: may be anywhere")
+            places = sorted(place for place in places if place >= NULL)
+        for place in places:
             other = copy.copy(state)
             other.conditions = state.conditions + (term == constant(place),)
             if self.possible(other.conditions):
                 yield other, place
         other = copy.copy(state)
         other.conditions = state.conditions + tuple(
-            term != constant(place) for place in self.places)
+            term != constant(place) for place in places)
         if self.possible(other.conditions):
             self.astray.append(other.path())
 
@@ -452,28 +534,86 @@ class Interpreter:
         state.add(event)
         return event
 
-    def unknown_value(self, size):
+    def values_of(self, term, conditions):
+        """What a term may be, as a set of numbers; None: more than MOST, or
+        z3 does not know."""
+        term = z3.simplify(term)
+        if z3.is_bv_value(term):
+            return {term.as_long()}
+        solver = z3.SimpleSolver()
+        solver.add(*conditions)
+        found = set()
+        while (answer := solver.check()) != z3.unsat:
+            if answer == z3.unknown:
+                return None
+            value = solver.model().eval(term, model_completion=True)
+            found.add(value.as_long())
+            if len(found) > MOST:
+                return None
+            solver.add(term != value)
+        return found
+
+    def unknown_value(self, state, at, size):
+        """What a load yields."""
         self.counter += 1
-        return z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
+        term = z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
+        if self.memory:
+            values = self.memory.by_others(self.cpu, at, size)
+            own = self.stored_last(state, at, size)
+            if values is not None and own is not None:
+                either = z3.Or([term == own] +
+                               [term == value for value in sorted(values)])
+                state.conditions = state.conditions + (either,)
+        return term
+
+    def stored_last(self, state, at, size):
+        """What the CPU itself has stored there, or the initial value; None: its
+        last store was to a part."""
+        for event in reversed(state.items):
+            if not isinstance(event, Event) or not event.stores:
+                continue
+            end = event.address + event.size
+            if event.address <= at and at + size <= end:
+                first = 8 * (at - event.address)
+                return z3.Extract(first + 8 * size - 1, first, event.stored)
+            if event.address < at + size and at < end:
+                return None
+        number = self.memory.initially(at, size) if self.memory else 0
+        return constant(number, 8 * size)
+
+    def learn(self, state, event):
+        """A store's values, and the nodes that it makes known."""
+        if not self.memory:
+            return
+        if event.address in self.memory.free:
+            return
+        values = self.values_of(event.stored, state.conditions)
+        self.memory.learn(self.cpu, event.address, event.size, values)
+        for value in values or ():
+            if event.size == 8 and self.is_stack(value):
+                self.memory.share(value)
+
+    def is_stack(self, at):
+        return self.stack - STACK_SIZE <= at < self.stack + STACK_SIZE
+
+    def is_private(self, at):
+        if self.is_stack(at):
+            return not (self.memory and at in self.memory.shared)
+        return at in self.private
 
     def loaded(self, state, event):
         """An unknown; of the CPU's own memory, what it has stored there."""
         if event.address not in self.own:
-            return self.unknown_value(event.size)
-        stores = [item for item in state.items[:-1] if
-                  isinstance(item, Event) and item.stores and
-                  item.overlaps(event)]
-        if not stores:
-            return constant(0, 8 * event.size)
-        last = stores[-1]
-        if (last.address, last.size) != (event.address, event.size):
-            raise Unknown(f"{event}: not as {last} stored it")
-        return last.stored
+            return self.unknown_value(state, event.address, event.size)
+        term = self.stored_last(state, event.address, event.size)
+        if term is None:
+            raise Unknown(f"{event}: not as it was stored")
+        return term
 
     def load(self, state, address, size, instruction, **marks):
         """(state, Value of size bytes) of a load. marks: of its Event."""
-        for other, at in self.located(copy.copy(state), address):
-            if _is_stack(at):
+        for other, at in self.located(copy.copy(state), address, instruction):
+            if self.is_private(at):
                 yield other, load_stack(other, at, size)
                 continue
             contents, _ = self.code.section(at) or (b"", False)
@@ -490,8 +630,8 @@ class Interpreter:
 
     def store(self, state, address, value, size, instruction, **marks):
         """States after a store of the lowest bytes of a value."""
-        for other, at in self.located(copy.copy(state), address):
-            if _is_stack(at):
+        for other, at in self.located(copy.copy(state), address, instruction):
+            if self.is_private(at):
                 store_stack(other, at, value, size)
                 yield other
                 continue
@@ -499,20 +639,55 @@ class Interpreter:
             event.stored = z3.simplify(low(value.term, 8 * size))
             event.data_from = value.sources
             vars(event).update(marks)
+            self.learn(other, event)
             yield other
 
     def update(self, state, address, size, new, sources, instruction, **marks):
         """(state, old Value) of a read-modify-write that is one event. new: a
         function of the old term."""
-        for other, at in self.located(copy.copy(state), address):
-            if _is_stack(at):
+        for other, at in self.located(copy.copy(state), address, instruction):
+            if self.is_private(at):
                 raise Unknown(f"{instruction}: atomic on the stack")
             event = self.event(other, address, size, at, instruction)
-            event.loaded = self.unknown_value(size)
+            event.loaded = self.unknown_value(other, at, size)
             event.stored = z3.simplify(new(event.loaded))
             event.data_from = sources
             vars(event).update(marks)
+            self.learn(other, event)
             yield other, Value(event.loaded, frozenset([event]))
+
+    # -- System calls --------------------------------------------------------
+
+    def system_call(self, state, number, arguments, instruction):
+        """futex(2) alone, of this machine's number. The kernel says that it has
+        a full fence in front of a wake, and of a wait's look. A wait may return
+        for nothing, so what it does is to go on; or it sleeps for ever, if the
+        word is as expected and no wake comes behind that look. Such a path is
+        kept as one into a wait is."""
+        number, at, kind, expected = (z3.simplify(term) for term in
+                                      (number, *arguments))
+        called = z3.is_bv_value(number) and number.as_long()
+        if called != self.futex:
+            raise Unknown(f"{instruction}: system call {number}")
+        kind = z3.simplify(low(kind, 32))
+        if not z3.is_bv_value(kind) or not z3.is_bv_value(at):
+            raise Unknown(f"{instruction}: futex {kind} of {at}")
+        kind, at = kind.as_long(), at.as_long()
+        if kind == FUTEX_WAKE:
+            state.add(Fence(self.full_fence))
+            event = self.event(state, known(at), 4, at + WAKES, instruction)
+            event.stored = constant(1, 32)
+        elif kind == FUTEX_WAIT:
+            asleep = copy.copy(state)
+            asleep.add(Fence(self.full_fence))
+            look = self.event(asleep, known(at), 4, at, instruction)
+            look.loaded = self.unknown_value(asleep, at, 4)
+            asleep.conditions += (look.loaded == low(expected, 32),)
+            if self.possible(asleep.conditions):
+                path = asleep.path((look,))
+                self.stuck.append(path._replace(wakes=at + WAKES))
+        else:
+            raise Unknown(f"{instruction}: futex operation {kind:#x}")
 
 
 def _part_at(conditions, others):
@@ -574,10 +749,6 @@ def _has_load(term):
 
 
 # -- The stack, byte by byte ---------------------------------------------------
-
-def _is_stack(at):
-    return STACK - STACK_SIZE <= at < STACK + STACK_SIZE
-
 
 def load_stack(state, at, size):
     parts = []

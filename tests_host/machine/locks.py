@@ -331,6 +331,13 @@ def own(lock, cpu):
     return [entry + offset for offset in lock.own]
 
 
+def result_of(interpreter, function):
+    """The number that a function without arguments returns."""
+    (end,), _ = interpreter.paths([(function, ())])
+    result = end.registers[interpreter.preserved[0]]
+    return z3.simplify(result.term).as_long()
+
+
 # The places of a lock that names none: a word of a CPU's node.
 PLACES = [node(cpu) + offset for cpu in range(3) for offset in (0, 8)]
 
@@ -346,9 +353,7 @@ class Case:
         self.cpus = CLIENTS[client]
         begins = lock.wrap if client.startswith("wrap") else lock.initial
         initial = initial or dict(enumerate(bytes.fromhex(begins), LOCK))
-        # The first paths of each CPU end well, and up to `stuck` in a wait.
-        self.ends, self.stuck, paths = [], [], []
-        self.deepest, self.deaf, self.visited = set(), set(), set()
+        self.begin()
         for cpu, sections in enumerate(self.cpus):
             interpreter = machine.interpreter(code, cpu, lock.depth,
                                               places(lock, len(self.cpus)),
@@ -356,19 +361,32 @@ class Case:
             ends, stuck = interpreter.paths(
                 [(f"{section}_of_{name}", arguments(lock, cpu))
                  for section in sections])
-            self.ends.append(len(ends))
-            self.deepest |= interpreter.deepest
-            self.deaf |= interpreter.deaf
-            self.visited |= interpreter.visited
-            self.stuck.append(len(ends) + len(stuck))
-            paths.append(ends + stuck + interpreter.astray)
-        (size,), _ = machine.interpreter(code).paths([(f"size_of_{name}", ())])
-        result = size.registers[machine.interpreter.preserved[0]]
-        self.size = result.term.as_long()
-        self.paths = paths
-        neighbours = {LOCK + self.size + k: 0xa5 for k in range(8)}
-        self.formula = Formula(machine, paths, neighbours | (initial or {}))
+            self.keep(interpreter, ends, stuck)
+        self.size = result_of(machine.interpreter(code), f"size_of_{name}")
+        self.formula = Formula(machine, self.paths, self.neighbours() |
+                               (initial or {}))
         self._check_own()
+
+    def begin(self):
+        """The first paths of each CPU end well, those up to `stuck` in a wait,
+        and those up to `strays` astray. The others end at what is left out."""
+        self.paths, self.ends, self.stuck, self.strays = [], [], [], []
+        self.deepest, self.deaf, self.visited = set(), set(), set()
+
+    def keep(self, interpreter, ends, stuck):
+        """The paths of one CPU more."""
+        paths = ends + stuck + interpreter.astray
+        self.ends.append(len(ends))
+        self.stuck.append(len(ends) + len(stuck))
+        self.strays.append(len(paths))
+        self.paths.append(paths + interpreter.left)
+        self.deepest |= interpreter.deepest
+        self.deaf |= interpreter.deaf
+        self.visited |= interpreter.visited
+
+    def neighbours(self):
+        """What is behind the lock, {address: byte}: not zero."""
+        return {LOCK + self.size + k: 0xa5 for k in range(8)}
 
     def _check_own(self):
         for cpu in range(len(self.cpus)):
@@ -442,7 +460,7 @@ class Case:
     def astray(self):
         """A CPU does what none may: what it did not do yet is left out."""
         return z3.Or([taken for cpu, paths in enumerate(self.formula.taken)
-                      for taken in paths[self.stuck[cpu]:]])
+                      for taken in paths[self.stuck[cpu]:self.strays[cpu]]])
 
     def freed(self):
         """An access to the lock, later than all of the CPU that did the last
@@ -471,12 +489,16 @@ class Case:
         through = [self.through(cpu) for cpu in range(len(self.cpus))]
         return z3.And(z3.Or(found), *through)
 
+    def objects(self):
+        """Where the lock is, and all else that the code may change."""
+        return (range(LOCK, LOCK + self.size), range(X, X + 8),
+                range(Y, Y + 8), range(Z, Z + 8),
+                range(NODES, NODES + 0x300), range(TABLE, TABLE + 0xc0))
+
     def outside(self):
         """A store to a byte that is no object's, which leaves another there
         than it, or the load of its pair, has read."""
-        objects = (range(LOCK, LOCK + self.size), range(X, X + 8),
-                   range(Y, Y + 8), range(Z, Z + 8),
-                   range(NODES, NODES + 0x300), range(TABLE, TABLE + 0xc0))
+        objects = self.objects()
         found = []
         for event in self.formula.events:
             if not event.stores:

@@ -12,7 +12,7 @@ import re
 from solver import z3
 
 from events import Fence, Value
-from interpreter import (Interpreter, RETURN, STACK, Unknown, constant, low,
+from interpreter import (Interpreter, RETURN, Unknown, constant, low,
                          sign_extended, zero_extended)
 
 _SIZES = {"b": 1, "h": 2, "w": 4, "d": 8}
@@ -20,6 +20,8 @@ _IGNORED = {"nop", "pause", "wrs.nto", "wrs.sto"}
 # Hints that this objdump does not know: PAUSE is a fence of nothing.
 _WORDS = {"0x0100000f": "pause", "0x00d00073": "wrs.nto",
           "0x01d00073": "wrs.sto"}
+_INTERRUPTS = {"csrc", "csrs", "csrrc", "csrci", "csrsi", "csrrci"}
+_INTERRUPTS_ON = 2  # what is read; a section of klock's is in no other
 _ACCESS = re.compile(r"([ls])([bhwd])(u?)$")
 _RESERVED = re.compile(r"(lr|sc)\.([bhwd])(?:\.(aqrl|aq|rl))?$")
 _ATOMIC = re.compile(r"amo(add|swap|or|and|xor|cas)\.([bhwd])"
@@ -85,9 +87,12 @@ class RiscV(Interpreter):
     stack_pointer = "sp"
     arguments = tuple(f"a{n}" for n in range(8))
     preserved = ("a0", "sp", "ra") + tuple(f"s{n}" for n in range(12))
+    full_fence = "rw,rw"
+    futex = 98
 
     def enter(self, state):
-        state.write("sp", constant(STACK))
+        state.write("sp", constant(self.stack))
+        state.write("tp", constant(self.thread))
         state.write("ra", constant(RETURN))
 
     def get(self, state, name):
@@ -134,6 +139,19 @@ class RiscV(Interpreter):
             if "unknown" in kind:
                 raise Unknown(f"{instruction}")
             here.add(Fence(kind or "iorw,iorw"))
+            return [here]
+        if name == "ecall":
+            number, *arguments = (self.get(here, register).term
+                                  for register in ("a7", "a0", "a1", "a2"))
+            self.system_call(here, number, arguments, instruction)
+            self._forget(here, "a0")
+            return [here]
+        if name in _INTERRUPTS and "sstatus" in words:
+            if name.startswith("csrrc"):
+                self.put(here, words[0], constant(_INTERRUPTS_ON))
+            return [here]
+        if name in ("rdtime", "rdcycle"):
+            self._forget(here, words[0])
             return [here]
         if name == "auipc":
             upper = sign_extended(constant(int(words[1], 0) << 12, 32))

@@ -11,14 +11,16 @@ import re
 from solver import z3
 
 from events import Fence, Value
-from interpreter import (Interpreter, RETURN, STACK, Unknown, constant, low,
+from interpreter import (Interpreter, RETURN, Unknown, constant, low,
                          load_stack, sign_extended, store_stack,
                          zero_extended)
 
 _IGNORED = {"nop", "pause", "endbr64", "lfence", "sfence", "prefetchw",
-            "xchg ax,ax"}
+            "xchg ax,ax", "cli", "sti"}
+_INTERRUPTS_ON = 0x200  # what is read; a section is in no other
 _SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8}
-_MEMORY = re.compile(r"(?:(\w+) PTR )?(?:ds:\[?|\[)([^\]]+)\]?$")
+_MEMORY = re.compile(r"(?:(\w+) PTR )?(?:ds:|(fs:))?\[(.+)\]$")
+_BARE = re.compile(r"\b(ds|fs):(\w+)")  # an address without brackets
 _OPERANDS = re.compile(r",\s*(?![^\[]*\])")
 _BINARY = {
     "add": lambda x, y: x + y,
@@ -68,9 +70,11 @@ class X86(Interpreter):
     stack_pointer = "rsp"
     arguments = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
     preserved = ("rax", "rsp", "rbp", "rbx", "r12", "r13", "r14", "r15")
+    full_fence = "mfence"
+    futex = 202
 
     def enter(self, state):
-        state.write("rsp", constant(STACK))
+        state.write("rsp", constant(self.stack))
         self.push(state, constant(RETURN))
 
     # -- Registers, numbers and memory ---------------------------------------
@@ -96,8 +100,8 @@ class X86(Interpreter):
         match = _MEMORY.match(text)
         if not match:
             return None
-        term = constant(0)
-        for sign, part in re.findall(r"([-+]?)([^-+]+)", match[2]):
+        term = constant(self.thread if match[2] else 0)
+        for sign, part in re.findall(r"([-+]?)([^-+]+)", match[3]):
             name, _, scale = part.partition("*")
             if name == "rip":
                 value = constant(instruction.after)
@@ -132,8 +136,7 @@ class X86(Interpreter):
     def width(self, text):
         if text in _REGISTERS:
             return _REGISTERS[text][2]
-        match = _MEMORY.match(text)
-        return 8 * _SIZES[match[1]]
+        return 8 * _SIZES[text.split()[0]]
 
     # -- The stack and the flags ---------------------------------------------
 
@@ -198,7 +201,8 @@ class X86(Interpreter):
     # -- Instructions --------------------------------------------------------
 
     def execute(self, state, instruction):
-        name, text = instruction.name, instruction.operands
+        name = instruction.name
+        text = _BARE.sub(r"\1:[\2]", instruction.operands)
         words = [word.strip() for word in _OPERANDS.split(text)]
         here = copy.copy(state)
         here.pc = instruction.after
@@ -207,6 +211,9 @@ class X86(Interpreter):
         if name == "mfence":
             here.add(Fence("mfence"))
             return [here]
+        if name == "syscall":
+            self.calls_system(here, instruction)
+            return [here]
         branches = self.branch(here, name, words)
         if branches is not None:
             return branches
@@ -214,6 +221,13 @@ class X86(Interpreter):
             return list(self.locked(here, name.removeprefix("lock "), words,
                                     instruction))
         return list(self.plain(here, name, words, instruction))
+
+    def calls_system(self, state, instruction):
+        number, *arguments = (self.get(state, name)
+                              for name in ("rax", "rdi", "rsi", "rdx"))
+        self.system_call(state, number, arguments, instruction)
+        for name in ("rax", "rcx", "r11"):
+            self._forget(state, name)
 
     def branch(self, state, name, words):
         """The states behind a branch, or None if it is none."""
@@ -320,10 +334,18 @@ class X86(Interpreter):
             self.put(state, words[0], address.term)
             yield state
         elif name == "push":
-            self.push(state, zero_extended(self.get(state, words[0])))
+            for other, term in self.values(state, words[0], 64, instruction):
+                self.push(other, zero_extended(term))
+                yield other
+        elif name in ("pushf", "pushfq"):
+            self.push(state, constant(_INTERRUPTS_ON))
             yield state
         elif name == "pop":
             self.put(state, words[0], self.pop(state))
+            yield state
+        elif name == "rdtsc":
+            self._forget(state, "rax")
+            self._forget(state, "rdx")
             yield state
         elif name.startswith("set"):
             bit = z3.If(self.condition(state, name[3:]), constant(1, 8),
@@ -348,6 +370,14 @@ class X86(Interpreter):
             for other, x in self.values(state, words[0], width, instruction):
                 result = _UNARY[name](x)
                 self.flags_of(other, name, x, x, result)
+                yield from self.puts(other, words[0], result, instruction)
+        elif name == "sbb":
+            width = self.width(words[0])
+            carry = z3.If(self.condition(state, "c"), constant(1, width),
+                          constant(0, width))
+            for other, x, y in self.both(state, words, width, instruction):
+                result = x - y - carry
+                self.flags_of(other, "shl", x, y, result)
                 yield from self.puts(other, words[0], result, instruction)
         elif name in ("xchg", "xadd", "cmpxchg"):
             yield from self.exchanges(state, name, words, instruction)
