@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks with a fault each, and a section of each: properties.py has what must
- * be found.
+ * faulty - locks with a fault each: properties.py has what must be found
  */
+#pragma once
+
 #include <klock/rw_ticket_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
-using namespace klock;
-
-namespace {
+namespace klock {
 
 /* Two find it free, and both take it. */
 struct looks_first {
@@ -79,51 +78,13 @@ struct never_free : ticket_lock<u8> {
 	[[nodiscard]] bool try_lock() { return false; }
 };
 
-template <typename L>
-u64 add(L &l, u64 &x)
-{
-	l.lock();
-	x = x + 1;
-	l.unlock();
-	return 0;
-}
+/* Clears what is behind it, too. */
+struct clears_more : ticket_lock<u8> {
+	void unlock()
+	{
+		reinterpret_cast<atomic<u16> *>(this + 1)->store_relaxed(0);
+		ticket_lock::unlock();
+	}
+};
 
-} // namespace
-
-extern "C" {
-
-u64 lock_of_looks_first(looks_first &l, u64 &x) { return add(l, x); }
-u64 lock_of_skips_one(skips_one &l, u64 &x) { return add(l, x); }
-u64 lock_of_writes_late(writes_late &l, u64 &x) { return add(l, x); }
-u64 lock_of_not_watched(not_watched &l, u64 &x) { return add(l, x); }
-u64 lock_of_leads_nowhere(leads_nowhere &l, u64 &x) { return add(l, x); }
-u64 lock_of_never_free(never_free &l, u64 &x) { return add(l, x); }
-
-u64 try_of_never_free(never_free &l, u64 &x)
-{
-	if (!l.try_lock())
-		return 0;
-	x = x + 1;
-	l.unlock();
-	return 0;
-}
-
-u64 write_of_not_counted(not_counted &l, u64 &x, u64 &y)
-{
-	l.lock();
-	x = x + 1;
-	y = y + 1;
-	l.unlock();
-	return 0;
-}
-
-u64 read_of_not_counted(not_counted &l, u64 &x, u64 &y)
-{
-	l.lock_shared();
-	const u64 a = x;
-	const u64 b = y;
-	l.unlock_shared();
-	return a ^ b;
-}
-
-} // extern "C"
+} // namespace klock
