@@ -95,6 +95,7 @@ CLIENTS = {
     "try_write, read": [["try_write"], ["read"]],
     "write, try_read": [["write"], ["try_read"]],
     "try_write, try_read": [["try_write"], ["try_read"]],
+    "{read, write}, try_read": [["read", "write"], ["try_read"]],
     "downgrade, read": [["downgrade"], ["read"]],
     "downgrade, write": [["downgrade"], ["write"]],
     "upgrade, read": [["upgrade"], ["read"]],
@@ -120,7 +121,8 @@ EXCLUSIVE = ["{1,1}", "{2,1}", "{1,1,1}", "lock, try", "try, try"]
 WRAPS = ["wrap {1,1}", "wrap lock, try"]
 SHARED = ["write, read", "write, write", "write, read, read",
           "{2} write, read", "{2} write, note", "wrap write, read"]
-TRIES = ["try_write, read", "write, try_read", "try_write, try_read"]
+TRIES = ["try_write, read", "write, try_read", "try_write, try_read",
+         "{read, write}, try_read"]
 DOWNGRADES = ["downgrade, read", "downgrade, write"]
 UPGRADES = ["upgrade, read", "upgrade, write", "upgrade, upgrade",
             "try_upgrade, read", "write, look"]
@@ -175,12 +177,17 @@ LOCKS = {
                                 "return v.a ^ v.b;",
                 }),
     # One writer: it is no lock of writers.
-    "seq_count": Lock("seq_count", "seq_count", ["write, read"], sections={
+    "seq_count": Lock("seq_count", "seq_count", ["write, read",
+                                                 "write, try_read"], sections={
         "write": "l.write_begin(); word(x).store_relaxed(1); "
                  "word(y).store_relaxed(1); l.write_end(); return 0;",
         "read": "u64 a, b; u32 began; do { began = l.read_begin(); "
                 "a = word(x).load_relaxed(); b = word(y).load_relaxed(); "
                 "} while (l.read_retry(began)); return a ^ b;",
+        "try_read": "u32 began; if (!l.read_try_begin(began)) return 0; "
+                    "const u64 a = word(x).load_relaxed(), "
+                    "b = word(y).load_relaxed(); "
+                    "return l.read_retry(began) ? 0 : a ^ b;",
     }),
     # x: how often what is to run once has run.
     "once": Lock("once", "once", ["call, call", "call, is_done", "fail, fail",
