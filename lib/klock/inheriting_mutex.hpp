@@ -149,11 +149,11 @@ void priority_changed(inheriting_thread &thread, u32 priority)
  * each inheriting_mutex of it that others wait for, with the domain's lock held
  * and interrupts off; of a checked one, the address of the mutex in it. It
  * waits for none, and takes none any more: its waits are panics, and all that
- * it takes if that is checked. If hands_over, the first waiters have them, and who takes another one gets it,
- * too, but not by try_lock(); each learns it by owner_died(). Without
- * hands_over who waits does so for ever. In both cases the object must stay,
- * and neither it nor its klock_os_thread() be another thread's, for as long as
- * the word of a mutex may name it.
+ * it takes if that is checked. If hands_over, the first waiters have them, and
+ * who takes another one gets it, too, but not by try_lock(); each learns it by
+ * owner_died(). Without hands_over who waits does so for ever. In both cases
+ * the object must stay, and neither it nor its klock_os_thread() be another
+ * thread's, for as long as the word of a mutex may name it.
  *
  * A mutex that nobody waits for is not named: only its own word knows its
  * owner. A kernel with a lock order knows all that are checked: if hands_over,

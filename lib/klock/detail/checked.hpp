@@ -1367,7 +1367,7 @@ struct checked_core {
 					       "ended",
 					       by);
 	}
-	/* Who waits next would not wait for that thread. Its type is complete
+	/* The next to come does not wait for that thread. Its type is complete
 	 * where L knows it. */
 	template <typename Thread>
 	static bool has_ended(const Thread &one)
