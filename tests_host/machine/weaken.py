@@ -37,15 +37,24 @@ SMALL = ["ticket_u8", "tas", "rw_ticket_u8"]
 TARGETS = ["x86", "aarch64", "riscv64"]
 # What they have of LSE is in the others, too; mcs takes a minute and more.
 NOT_LSE = ["ticket_u16", "padded_u8", "peterson", "ttas", "phase_fair_u8",
-           "mcs"]
+           "mcs", "clh", "once", "queued",
+           "preemptable_u8"]
 # Clients that take many seconds to say "not found", and find nothing more.
 LEFT_OUT = [
     "phase_fair_u8 [ar]* {1,1}",
     "phase_fair_u8 [ar]* {2,1}",
     "phase_fair_u8 [ar]* {1,1,1}",
+    "phase_fair_u8 [ar]* wrap *",
+    "phase_fair_u8 [ar]* write, read, read",
+    "phase_fair_u8 [ar]* upgrade, upgrade",
     "preemptable_u8 * {1,1}",
     "preemptable_u8 * wrap {1,1}",
-    "barrier aarch64 twice, twice",
+    "barrier aarch64* twice, twice",
+    "queued aarch64* *",
+    "queued * {1,1}",
+    "clh aarch64 {2,1}",
+    "clh aarch64 {1,1,1}",
+    "ttas aarch64 {1,1,1}",
 ]
 # In level test: these find nothing more, either, and level full asks them.
 LEFT_TO_FULL = [
@@ -137,6 +146,19 @@ def half(instruction):
     return None
 
 
+def is_changed(code, address):
+    """Whether a store exclusive is behind a load: half of it fits no load."""
+    if not code.at[address].name.startswith(("ldx", "ldax")):
+        return False
+    while one := code.at.get(code.at[address].after):
+        if one.name.startswith(("stx", "stlx")):
+            return True
+        if one.name.startswith(("ldx", "ldax", "wfe", "ret")):
+            return False
+        address = one.address
+    return False
+
+
 class Clients:
     """The clients of a lock, and what of the code each of them carries out."""
 
@@ -205,7 +227,7 @@ def faults(machine, code, clients, tag_at):
         for weaker in WEAKER[machine](instruction.name, before(code, address)):
             add(tag, function, f"{instruction.name} -> {weaker}",
                 is_order(instruction, weaker), [(address, weaker)])
-        if half(instruction):
+        if half(instruction) and not is_changed(code, address):
             loads.setdefault((tag, function), []).append(address)
     for key, addresses in loads.items():
         if clients.looks & set(addresses):
@@ -233,18 +255,24 @@ SWAP = "O1's swap is between what O2 releases and O2"
 R = "the store of wants is before that of gives_way by O5, too: header, O1"
 BUFFER = "a load-acquire waits for the store-release O5 by itself"
 FENCES = "O1's fence is in front of it: header, O3"
-ALONE = "no reader is beside it in this client; in write() it is found"
+ALONE = ("no reader comes beside it in this client, or none that writes; in "
+         "write() it is found")
+NOTHING = "of the two in upgrade() it is that of the write of nothing"
+COUNT = "a reader's count is lost: no client has a writer behind it here"
+NO_READER = "no reader has been in before it in this client: see try_read()"
+EXACT = "it finds readers where none is, and fails; the swap decides"
 TWO_WAIT = "it races with another waiter's alone, and no client has two"
 READER = ("no client has two readers here and a writer behind them; in read() "
           "it is found")
-WRITER = "no other writer is beside it in this client; in try() it is found"
+WRITER = "no other writer is beside it in this client; elsewhere it is found"
 READS = "O3's fence is behind O2, and orders all loads before it"
 DMB = "O2's fence is behind it: a DMB orders what is read, too"
 PREDECESSOR = ("the predecessor's address depends on the swap; C++ has no such "
                "dependency")
 FAILS = "in fail() it is never done, and O3 is behind; found in call()"
-RESET = ("O1 is in front of it; what O3 keeps there is the reset, which the next "
-         "meeting needs: found in twice()")
+TWO_QUEUE = "two queue only behind a third, and no client has so many"
+RESET = ("O1 is in front of it; what O3 keeps there is the reset, which the "
+         "next meeting needs: found in twice()")
 QUIET = ("nobody writes between the first two meetings; found in meet() and at "
          "the other two")
 
@@ -255,13 +283,14 @@ EITHER = [
     "ticket_u* * ticket_lock O[45] in *: *",
     "peterson * peterson_lock O[15] in *: *",
     "peterson aarch64* peterson_lock O[25] in *: *",
-    "phase_fair_u8 riscv64 phase_fair_lock O[23] in *: *, 1",
+    "phase_fair_u8 riscv64 phase_fair_lock O[23] in lock: *",
 ]
 
 # (what fnmatch takes of "lock target fault", the reason)
 NOT_NEEDED = [
     ("ticket_u8 aarch64 ticket_lock O1 in *: *", HALVES),
-    ("ticket_u8 aarch64-lse ticket_lock O1 in *: ldaddalb -> ldadd[al]b, 1", HALVES),
+    ("ticket_u8 aarch64-lse ticket_lock O1 in *: ldaddalb -> ldadd[al]b, 1",
+     HALVES),
     ("ticket_u8 riscv64 ticket_lock O1 in *: *", WORD),
     ("ticket_u16 [ar]* ticket_lock O1 in *: *", WHOLE_WRAP),
     ("ticket_u* [ar]* ticket_lock O[45] in *: *", TRY),
@@ -269,11 +298,14 @@ NOT_NEEDED = [
     ("rw_ticket_u8 aarch64 rw_ticket_lock O[58] in *: stlxr -> *", WHOLE_WRAP),
     ("rw_ticket_u8 aarch64-lse rw_ticket_lock O[58] in *: casal -> casa, 1",
      WHOLE_WRAP),
-    ("rw_ticket_u8 riscv64 rw_ticket_lock O[58] in *: sc.w.rl -> *", WHOLE_WRAP),
+    ("rw_ticket_u8 riscv64 rw_ticket_lock O[58] in *: sc.w.rl -> *",
+     WHOLE_WRAP),
     ("rw_ticket_u8 * rw_ticket_lock O4 in *: waits for half, 1", LOW),
     ("rw_ticket_u8 x86 rw_ticket_lock O7 in note: *", READER),
     ("rw_ticket_u8 x86 rw_ticket_lock O7 in downgrade: *", READER),
     ("rw_ticket_u8 [ar]* rw_ticket_lock O5 in try_write: l[dr]*", WRITER),
+    ("rw_ticket_u8 aarch64-lse rw_ticket_lock O5 in try_write: casal -> *",
+     WRITER),
     ("tas aarch64 tas_lock O1 in *: ldaxrb -> ldxrb, 2", LOOK),
     ("tas aarch64-lse tas_lock O1 in *: ldaxrb -> ldxrb, 1", LOOK),
     ("ttas aarch64* no order in lock: ldaxrb -> ldxrb, 1", LOOK),
@@ -292,28 +324,52 @@ NOT_NEEDED = [
     ("preemptable_u8 x86 no order in lock_in_turn: *", TWO_WAIT),
     ("preemptable_u8 aarch64* no order in lock_in_turn: * -> ldxrb, 1", LOOK),
     ("preemptable_u8 aarch64* no order in lock_in_turn: isb -> nop, 1", PAUSE),
-    ("phase_fair_u8 x86 phase_fair_lock O2 in *: *, 1", ALONE),
-    ("phase_fair_u8 x86 phase_fair_lock O5 in *: *, [12]", ALONE),
-    ("phase_fair_u8 x86 phase_fair_lock O8 in *: *, 1", READER),
-    ("phase_fair_u8 aarch64* phase_fair_lock O3 in *: * -> ld[rx]*, 1", ALONE),
-    ("phase_fair_u8 aarch64* phase_fair_lock O6 in *: stlxrh -> *", WHOLE_WRAP),
-    ("phase_fair_u8 aarch64-lse phase_fair_lock O6 in *: ldaddalh -> ldaddah, *",
+    ("phase_fair_u8 x86 phase_fair_lock O2 in [lu]*: *", ALONE),
+    ("phase_fair_u8 x86 phase_fair_lock O5 in [dltu]*: *", ALONE),
+    ("phase_fair_u8 x86 phase_fair_lock O8 in [dn]*: *", READER),
+    ("phase_fair_u8 x86 no order in downgrade: lock add -> add, 1", COUNT),
+    ("phase_fair_u8 x86 phase_fair_lock O12 in look: *", ALONE),
+    ("phase_fair_u8 x86 phase_fair_lock O12 in try_upgrade: *", COUNT),
+    ("phase_fair_u8 x86 phase_fair_lock O1 in try_upgrade: *", WRITER),
+    ("phase_fair_u8 * phase_fair_lock O10 in *: waits for half, 1", LOW),
+    ("phase_fair_u8 aarch64* phase_fair_lock O3 in [dlu]*: * -> ld[rx]*",
+     ALONE),
+    ("phase_fair_u8 aarch64* phase_fair_lock O[69] in *: stlxr* -> *",
      WHOLE_WRAP),
     ("phase_fair_u8 aarch64* no order in *: * -> ldxrh, 1", LOOK),
-    ("phase_fair_u8 * no order in *: waits for half, 1", LOW),
+    ("phase_fair_u8 * no order in lock: waits for half, 1", LOW),
+    ("phase_fair_u8 * no order in downgrade: waits for half, 1", LOW),
+    ("phase_fair_u8 * no order in write: waits for half, 1", LOW),
+    ("phase_fair_u8 * no order in look: waits for half, 1", NO_READER),
+    ("phase_fair_u8 * no order in *upgrade: waits for half, 1", EXACT),
     ("phase_fair_u8 [ar]* phase_fair_lock O1 in *: *", WHOLE_WRAP),
     ("phase_fair_u8 riscv64 phase_fair_lock O2 in *: *", READS),
-    ("phase_fair_u8 riscv64 phase_fair_lock O3 in *: *, 1", READS),
-    ("phase_fair_u8 riscv64 phase_fair_lock O6 in *: sc.w.rl -> *", WHOLE_WRAP),
+    ("phase_fair_u8 riscv64 phase_fair_lock O3 in [dlu]*: *", ALONE),
+    ("phase_fair_u8 [ar]* phase_fair_lock O4 in try_write: *", WRITER),
+    ("phase_fair_u8 riscv64 phase_fair_lock O5 in upgrade: *, 1", NOTHING),
+    ("phase_fair_u8 aarch64 phase_fair_lock O5 in upgrade: *, 2", NOTHING),
+    ("phase_fair_u8 aarch64 phase_fair_lock O2 in upgrade: *", WHOLE_WRAP),
+    ("phase_fair_u8 riscv64 phase_fair_lock O1[02] in try_upgrade: * -> *",
+     WRITER),
+    ("phase_fair_u8 aarch64 phase_fair_lock O10 in try_upgrade: * -> ld[rx]*",
+     WRITER),
+    ("phase_fair_u8 aarch64 phase_fair_lock O12 in try_upgrade: *", WRITER),
+    ("phase_fair_u8 [ar]* phase_fair_lock O13 in *: *", ALONE),
+    ("phase_fair_u8 riscv64 phase_fair_lock O[69] in *: sc.w.rl -> *",
+     WHOLE_WRAP),
     ("clh riscv64 clh_lock O1 in *: amoswap.d.aqrl -> amoswap.d.rl, 1",
      PREDECESSOR),
     ("clh aarch64 clh_lock O1 in *: ldaxr -> ldxr, 1", PREDECESSOR),
     ("seq aarch64* no order in write: ldaxr -> ldxr, 1", LOOK),
-    ("seq aarch64 seq_lock O1 in write: *", DMB),
+    ("seq aarch64* seq_lock O1 in write: *", DMB),
     ("once riscv64 once O[16] in fail: *", FAILS),
     ("once aarch64* once O[16] in fail: * -> ld[rx]*", FAILS),
+    ("queued riscv64 queued_lock O[2357] in queue_up: * -> *", TWO_QUEUE),
+    ("queued x86 no order in queue_up: lock cmpxchg -> cmpxchg, 1", TWO_QUEUE),
+    ("queued * queued_lock O5 in queue_up: waits for half, 1", TWO_QUEUE),
     ("barrier riscv64 barrier O3 in [mo]*: *", RESET),
     ("barrier riscv64 barrier O3 in twice: *, 3", RESET),
+    ("barrier aarch64-lse barrier O3 in *: *", RESET),
     ("barrier riscv64 barrier O1 in twice: *.rl, 2", QUIET),
     ("barrier riscv64 barrier O2 in twice: *, 3", QUIET),
 ]
