@@ -240,7 +240,7 @@ class Formula:
                        for store in self.stores[cell]
                        if store not in but and store.pair not in but])
 
-    def ask(self, question, seconds=300):
+    def ask(self, question, seconds=1500):
         """"sat", "unsat" or "unknown"; and the model if there is one."""
         self.solver.push()
         self.solver.set("timeout", int(1000 * seconds))

@@ -534,7 +534,7 @@ class Case:
         through = [self.through(cpu) for cpu in range(len(self.cpus))]
         return z3.And(added == wanted, *through)
 
-    def verdict(self, seconds=300):
+    def verdict(self, seconds=1500):
         """("right" or what is wrong, the events of an example)"""
         if self.deaf:
             return "deaf", sorted(f"waits at {pc:x}" for pc in self.deaf)

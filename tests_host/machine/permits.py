@@ -194,7 +194,7 @@ def faults(target, make):
     for fault, change in FAULTS.items():
         with tempfile.TemporaryDirectory() as scratch:
             code = compiled(target, scratch, change)
-        verdicts = ((client, make(code, client).verdict(60)[0])
+        verdicts = ((client, make(code, client).verdict()[0])
                     for client in CLIENTS)
         found = next((f"{verdict} in {client}" for client, verdict in verdicts
                       if verdict != "right"), "not found")

@@ -372,7 +372,7 @@ class Clients(weaken.Clients):
             code = code.changed(*change)
         for client, visited in self.visited.items():
             if any(change[0] in visited for change in changes):
-                verdict, _ = self.make(code, client).verdict(60)
+                verdict, _ = self.make(code, client).verdict()
                 if verdict != "right":
                     return client, verdict
         return None

@@ -188,7 +188,7 @@ class Clients:
         for client, visited in self.visited.items():
             if any(change[0] in visited for change in changes):
                 case = locks.Case(self.machine, code, self.name, client)
-                verdict, _ = case.verdict(60)
+                verdict, _ = case.verdict()
                 if verdict != "right":
                     return client, verdict
         return None
