@@ -290,9 +290,11 @@ struct synchronized {
 	 */
 	[[nodiscard]] T &without_lock() { return data; }
 
-	/* For the holder: inheriting_mutex.hpp. */
+	/* For the holder: inheriting_mutex.hpp. A template, as clang
+	 * instantiates this for each L otherwise. */
+	template <typename Lock = L>
 	[[nodiscard]] bool owner_died() const
-		requires requires(const L &l) { l.owner_died(); }
+		requires requires(const Lock &l) { l.owner_died(); }
 	{
 		return inner.owner_died();
 	}

@@ -53,9 +53,9 @@ void klock_os_unparked(void);
 /* A mutex's flags. A port with another flag_word (klock/atomic.hpp) changes it
  * here; the library asserts it. */
 #ifdef __riscv
-typedef unsigned int klock_flag_word;
+#define KLOCK_FLAG_WORD unsigned int
 #else
-typedef unsigned char klock_flag_word;
+#define KLOCK_FLAG_WORD unsigned char
 #endif
 
 /* Each: 16 bytes, on 32 bits 8 or 12. A spin lock, a state, and who waits. */
@@ -66,7 +66,7 @@ typedef unsigned char klock_flag_word;
 		void *klock_queue;                                             \
 	}
 
-KLOCK_SLEEPS(mutex, unsigned char klock_told; klock_flag_word klock_word;);
+KLOCK_SLEEPS(mutex, unsigned char klock_told; KLOCK_FLAG_WORD klock_word;);
 KLOCK_SLEEPS(shared_mutex, unsigned char klock_told; unsigned int klock_word;);
 KLOCK_SLEEPS(semaphore, unsigned int klock_word;);
 KLOCK_SLEEPS(completion, unsigned char klock_state;);
