@@ -80,14 +80,15 @@ namespace klock {
  * sections of 0, 50 and 500 cycles, and the longest wait is a tenth. With 1
  * they take 1.3 times as long. With 16 Spins, which is what most ports have,
  * two threads are 1.5 to 3 times as fast as with none, eight 0.7 to 1 times. A
- * machine of one CPU wants 0; with strict order it is, as a spin may overtake.
+ * machine of one CPU wants 0. Strict order has 0: a thread that spins may
+ * overtake another.
  */
 template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
 	  u32 Spins = Patience ? spins_before_sleep : 0>
 struct patient_mutex {
 	static_assert(Patience < 256, "patience is counted in a byte");
 	static_assert(Patience || !Spins,
-		      "strict order, Patience 0, has no Spins: one overtakes");
+		      "Patience 0, strict order, has no Spins: they overtake");
 
 	/* Contexts that may hold or wait at once. */
 	static constexpr u64 max_contenders = ~u64{0};

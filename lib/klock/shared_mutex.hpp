@@ -95,7 +95,7 @@ template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
 struct patient_shared_mutex {
 	static_assert(Patience < 256, "patience is counted in a byte");
 	static_assert(Patience || !Spins,
-		      "strict order, Patience 0, has no Spins: one overtakes");
+		      "Patience 0, strict order, has no Spins: they overtake");
 
 	static constexpr u64 max_contenders = ~u64{0};
 	static constexpr u64 max_readers = (u32{1} << 30) - 1;

@@ -39,7 +39,7 @@ bool x(atomic<bool> &a) { return a.fetch_sub_relaxed(true); }
 int *x(atomic<int *> &a) { return a.fetch_or_relaxed(0); }
 // says-error@*:*{{over 2^32 contenders}} says-note@+1{{here}}
 ticket_lock_for<(1ull << 32) + 1> huge;
-// says-error@*:* 2 {{strict order, Patience 0, has no Spins: one overtakes}}
+// says-error@*:* 2 {{Patience 0, strict order, has no Spins: they overtake}}
 patient_mutex<0, inner, 1> in_no_order; // says-note{{here}}
 patient_shared_mutex<0, inner, 16> in_none_either; // says-note{{here}}
 ticket_lock<u8> byte;
