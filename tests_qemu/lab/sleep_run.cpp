@@ -280,8 +280,9 @@ void take_turns(unsigned cpu, void *seed)
 		seed_fault();
 	begin_faults(cpu);
 	for (u32 i = 0; i < here.rounds && !give_up; i++) {
+		/* Either of the two may be the one that sees the other. */
 		if (enters)
-			(void)here.data.visit(4);
+			here.wrong.fetch_add_relaxed(!here.data.visit(4));
 		running->turn(dice, cpu);
 		here.steps.fetch_add_relaxed(1);
 	}
