@@ -19,8 +19,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "toolchain"))
 import tool
 
 PLAIN, HEAP = "model_std/plain.cpp", "model_std/heap.cpp"
-RUNS, OBJECTS = "model/engine/execution.cpp", "model/engine/objects.cpp"
+RUNS, OBJECTS = "model/engine/run.cpp", "model/engine/objects.cpp"
 EXPLORES = "model/engine/explorer.cpp"
+STACKS = "model/engine/plain_data.cpp"
 ACCESS = "model/include/model/access.hpp"
 IMPORTS, ASSEMBLY = "model_std/imports.cpp", "model_std/assembly.cpp"
 
@@ -100,7 +101,7 @@ MUTANTS = [
     ("statics", HEAP, "if (model::detail::cpu_runs())\n\t\tmodel::detail::ref"
      "use(\n\t\t\t\"a function's", "if (false)\n\t\tmodel::detail::refuse(\n"
      "\t\t\t\"a function's", "what is of the host's threads is refused"),
-    ("stacks", RUNS, "if (!own.told())", "if (true)",
+    ("stacks", STACKS, "if (!own.told())", "if (true)",
      "what lies on a stack"),
     ("ends of frames", PLAIN, "frame(__builtin_frame_address(0), nullptr,",
      "frame(__builtin_frame_address(0), KLOCK_CALLER,",

@@ -9,10 +9,18 @@
  * modification order and every earlier read that the write may serve is a copy
  * of the graph on the stack.
  *
- *	explorer.cpp	the stack of graphs: what else could have been;
- *			symmetry, bounds, load buffering, the finding shown
- *	execution.cpp	one run: who goes on, operations as events, waits,
- *			interrupts, weaker orders
+ *	explorer.cpp	the stack of graphs, until it is empty
+ *	brancher.cpp	what else could have been: reads, writes, revisits;
+ *bounds symmetry.cpp	of executions that differ in who is who, one
+ *	load_buffering.cpp	reads of what comes after them
+ *	run.cpp		one run: who goes on, from the world's making to its end
+ *	interpreter.cpp	operations as events, interrupts
+ *	waits.cpp	waits, and who is deadlocked
+ *	plain_data.cpp	plain variables, as the compiler tells of them
+ *	weaken.cpp	weaker orders
+ *	api.cpp		what a body may call
+ *	lines.cpp	from a return address to a line
+ *	finding.cpp	the shortest execution that shows a fault, shown
  *	learner.cpp	what the code does next, written down by the runs;
  *			and a run by what is known of it
  *	loops.cpp	what the code calls: its own loops, turns in vain
@@ -20,7 +28,8 @@
  *	crash.cpp	signals and exits of the code: findings
  *	sanitizers.cpp	what AddressSanitizer and its like report, likewise
  *	workers.cpp	the stack shared by processes
- *	graph.cpp	an execution as relations, and the axioms
+ *	graph.cpp	an execution as relations
+ *	consistency.cpp	the axioms
  *	objects.cpp	plain data and lifetimes
  *	members.cpp	members of objects, by debugging information
  *	met.cpp		which operations met another CPU
@@ -32,6 +41,7 @@
 #pragma once
 
 #include "cause.hpp"
+#include "consistency.hpp"
 #include "graph.hpp"
 #include "learnt.hpp"
 #include "loops.hpp"

@@ -287,7 +287,7 @@ void checker::walk_main(void *self)
 	static_cast<checker *>(self)->walk_cpus();
 }
 
-/* Lets the CPUs take the turns that they take in a run (execution.cpp). */
+/* Lets the CPUs take the turns that they take in a run (run.cpp). */
 void checker::walk_cpus()
 {
 	using where = cpu_state::where;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * consistency - RC11's axioms, asked while a graph grows
+ *
+ * Source: Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing sequential consistency
+ * in C/C++11, PLDI 2017, section 3.
+ *
+ *	coherence	hb; eco? has no cycle	floor(): what may still be read
+ *	atomicity	no write between an RMW's two halves	splits_rmw()
+ *	SC		psc has no cycle			sc_holds()
+ *	no thin air	sb | rf has no cycle		never built (explore)
+ *
+ * The last one is left out where load_buffering.cpp is asked to.
+ *
+ * An event that is last in its CPU, and a write that is last in modification
+ * order, have nothing after them: adding one never breaks an axiom. Only reads
+ * of older writes and writes further down need to be asked about.
+ */
+#pragma once
+
+#include "graph.hpp"
+
+namespace model {
+
+/*
+ * The lowest write in modification order that an access which has seen this
+ * much can still read; its own write must be above it.
+ */
+unsigned floor(const graph &g, unsigned place, const clock &seen);
+
+/* Whether a write put at this position would tear an RMW apart. */
+inline bool splits_rmw(const graph &g, unsigned place, unsigned position)
+{
+	return g.is_exclusive(place, position);
+}
+
+/* Whether an RMW on top of the write at this position has a rival there. */
+inline bool has_rival(const graph &g, unsigned place, unsigned position)
+{
+	return g.is_exclusive(place, position + 1);
+}
+
+/* Whether hb; eco? has no cycle, and an RMW's halves are adjacent. */
+bool coherent(const graph &);
+bool atomic(const graph &);
+
+/*
+ * Whether this machine has the execution; the order that an operation has on it
+ * whatever was written.
+ */
+bool machine_has(const graph &g, machine);
+order order_on(machine, operation, order written);
+
+/* Whether the partial SC relation has no cycle. */
+bool sc_holds(const graph &g);
+
+/*
+ * sc_holds() of a graph for which it held without its last access, which no
+ * event follows in happens-before.
+ */
+bool sc_holds_with(const graph &g, ref last);
+
+} // namespace model

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finding - of the executions that show a fault, the shortest; and shown
+ *
+ * The first one found need not be the clearest. The exploration goes on for as
+ * many runs as it took, and some, and keeps the one with the fewest events, of
+ * these the one with the fewest changes from CPU to CPU. It is run once more
+ * and written down; under a debugger, if that is asked for, with a stop before
+ * it begins and one at the fault. What is explored, and so what is found, is
+ * the same in each process.
+ */
+#include "checker.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sys/stat.h>
+
+/*
+ * Functions where a debugger stops in a replay. The asm prevents a tail call,
+ * so that each has a frame of its own.
+ */
+extern "C" [[gnu::noinline]] void model_replay_begins()
+{
+	std::raise(SIGTRAP);
+	asm volatile("");
+}
+extern "C" [[gnu::noinline]] void model_replay_fault()
+{
+	std::raise(SIGTRAP);
+	asm volatile("");
+}
+
+namespace model {
+
+namespace {
+
+/* The number of this exploration in the process, from 1. */
+unsigned explorations = 0;
+
+/* 0: none. */
+unsigned asked_for()
+{
+	const char *const text = std::getenv("KLOCK_MODEL_REPLAY");
+	char *end = nullptr;
+
+	if (!text)
+		return 0;
+	const unsigned long number = std::strtoul(text, &end, 10);
+	if (end != text && !*end && number && number < 1'000'000)
+		return static_cast<unsigned>(number);
+	if (explorations == 1)
+		std::fprintf(stderr,
+			     "klock::model: KLOCK_MODEL_REPLAY=%s is "
+			     "no exploration's number\n",
+			     text);
+	return 0;
+}
+
+/* Prints the text that a debugger shows before it stops. */
+void say_replay(const char *what)
+{
+	std::fprintf(stderr, "klock::model: the replay %s (SIGTRAP, for gdb)\n",
+		     what);
+}
+
+void write_picture(const std::string &svg)
+{
+	const char *const name = std::getenv("KLOCK_MODEL_SVG");
+
+	struct stat is;
+
+	if (!name)
+		return;
+	/* A device, as /dev/stdout, has nothing beside it. */
+	const bool aside = stat(name, &is) != 0 || S_ISREG(is.st_mode);
+	const std::string part = name + std::string(aside ? ".part" : "");
+	std::ofstream file(part);
+	file << svg;
+	file.close();
+	if (file && (!aside || std::rename(part.c_str(), name) == 0))
+		return;
+	if (aside)
+		std::remove(part.c_str());
+	std::fprintf(stderr,
+		     "klock::model: KLOCK_MODEL_SVG=%s cannot be written\n",
+		     name);
+}
+
+/* The word in quotes, if a shell would split or expand it. */
+std::string shell_quoted(const std::string &word)
+{
+	std::string all = "'";
+
+	if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_-+./:=,@%") == word.npos)
+		return word;
+	for (const char c : word)
+		all += c == '\'' ? std::string("'\\''") : std::string(1, c);
+	return all + "'";
+}
+
+/* The command line of this process, quoted for a shell. */
+std::string command_line()
+{
+	std::ifstream from("/proc/self/cmdline", std::ios::binary);
+	std::string all, word;
+
+	while (std::getline(from, word, '\0'))
+		all += (all.empty() ? "" : " ") + shell_quoted(word);
+	return all;
+}
+
+/* The number of the code's events, without choices. */
+u64 events_of(const graph &g)
+{
+	u64 many = 0;
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (const event &e : g.sb[c])
+			many += e.what != kind::choice;
+	return many;
+}
+
+/* How often the next event is another CPU's, in the order they were added. */
+unsigned switches_of(const graph &g)
+{
+	std::vector<std::pair<u32, unsigned>> order;
+	unsigned many = 0;
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (const event &e : g.sb[c])
+			order.push_back({e.stamp, c});
+	std::sort(order.begin(), order.end());
+	for (std::size_t i = 1; i < order.size(); i++)
+		many += order[i].second != order[i - 1].second;
+	return many;
+}
+
+} // namespace
+
+void checker::begin_finding()
+{
+	explorations++;
+	traps = asked_for() == explorations;
+	best = {};
+	shortens = true;
+}
+
+void checker::expect_death()
+{
+	shortens = false;
+	timeline::aloud = true;
+}
+
+/* Whether the exploration goes on: nothing found, or not looked for long. */
+bool checker::goes_on() const { return !best.shows || runs < best.until; }
+
+/* The run has found something: kept, if it is shorter. */
+void checker::keep_finding()
+{
+	const u64 events = events_of(*g);
+	const unsigned switches = switches_of(*g);
+
+	if (!best.shows) {
+		best.first = out;
+		best.until = runs;
+		if (out.found != bug::not_repeatable && shortens)
+			best.until += std::min(runs + 64, how->shorten);
+	}
+	if (!best.shows || (out.found == best.first.found &&
+			    std::pair(events, switches) <
+				    std::pair(best.events, best.switches))) {
+		best.shows = copy_of(*g);
+		best.events = events;
+		best.switches = switches;
+	}
+	/* As if there had been nothing. */
+	out.found = bug::none;
+	out.message.clear();
+}
+
+/* The shortest, run once more and written down. */
+void checker::show_finding()
+{
+	const result first = std::move(best.first);
+
+	g = std::move(best.shows);
+	out = first;
+	out.found = bug::none;
+	shown = {};
+	trace = std::make_unique<timeline>();
+	if (traps) {
+		say_replay("begins");
+		model_replay_begins();
+	}
+	run_one();
+	/* It has reported the same before, and does not do so again. */
+	if (timeline::aloud)
+		::_exit(1);
+	keep_shown();
+	trace.reset();
+
+	const result shown = std::move(out);
+	out = first;
+	if (!shown.ok()) { /* code that does not repeat may hide it */
+		out.found = shown.found;
+		out.message = shown.message;
+	}
+	out.timeline = shown.timeline;
+	out.svg = shown.svg;
+	out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
+		     " gdb --args " + command_line();
+	out.ran = first.ran;
+	recycle(std::move(g));
+	if (repairs.empty() && most_runs == ~u64{0})
+		write_picture(out.svg);
+}
+
+/* What of the graph was run until the fault, for cause.cpp. */
+void checker::keep_shown()
+{
+	clock had;
+
+	for (unsigned c = 0; c < g->cpus; c++)
+		had.at[c] = cpus[c]->ran;
+	shown.of = std::make_unique<graph>();
+	shown.of->copy_kept(*g, had);
+	shown.rows = *trace;
+}
+
+/* The CPU at fault, those that the message names; all, at the end, of none, or
+ * of a deadlock. */
+std::vector<bool> checker::who_takes_part(const std::string &message) const
+{
+	/* A deadlock is what others have not done. */
+	const bool all =
+		now == phase::ending || message.starts_with("deadlock");
+	std::vector<bool> those(g->cpus, all);
+	bool any = all;
+	const auto add = [&](usize which) {
+		if (which < those.size())
+			any = those[which] = true;
+	};
+
+	if (inside)
+		add(cpu);
+	for (auto at = message.find("cpu"); at != message.npos;
+	     at = message.find("cpu", at + 1))
+		if (std::isdigit(static_cast<unsigned char>(message[at + 3])))
+			add(std::strtoul(&message[at + 3], nullptr, 10));
+	if (!any)
+		those.assign(g->cpus, true);
+	return those;
+}
+
+/* Writes the run to a file, and adds its name to the report. */
+void checker::write_down(const std::string &message, site where)
+{
+	if (!how->every_row) {
+		trace->leave_out(*g, who_takes_part(message));
+		trace->fold_own();
+	}
+	out.timeline = trace->text(*g, message, where);
+	out.svg = trace->svg(*g, message, where);
+	if (traps) {
+		say_replay("has come to the fault");
+		model_replay_fault();
+	}
+}
+
+} // namespace model
