@@ -10,33 +10,10 @@
 
 namespace model {
 
-std::unique_ptr<graph> checker::new_graph()
-{
-	if (spare.empty())
-		return std::make_unique<graph>();
-
-	std::unique_ptr<graph> one = std::move(spare.back());
-	spare.pop_back();
-	return one;
-}
-
-std::unique_ptr<graph> checker::copy_of(const graph &from)
-{
-	std::unique_ptr<graph> copy = new_graph();
-
-	*copy = from;
-	return copy;
-}
-
-void checker::recycle(std::unique_ptr<graph> &&done)
-{
-	spare.push_back(std::move(done));
-}
-
 bool checker::has(const graph &x, ref added) const
 {
-	if (how->machine != machine::rc11)
-		return machine_has(x, how->machine);
+	if (task.given->machine != machine::rc11)
+		return machine_has(x, task.given->machine);
 	if (!x.any_sc)
 		return true;
 	return added.index ? sc_holds_with(x, added) : sc_holds(x);
@@ -47,16 +24,18 @@ bool checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 	const bool keeps = within_bounds(*other) && has(*other, added);
 
 	if (keeps)
-		work.push_back(std::move(other));
+		work.push(std::move(other));
 	else
-		recycle(std::move(other));
+		work.recycle(std::move(other));
 	return keeps;
 }
 
 u64 checker::word_at(unsigned place, unsigned position, const window &w) const
 {
 	if (position)
-		return g->at(g->write_at(place, position)).value;
+		return execution()
+			.at(execution().write_at(place, position))
+			.value;
 	if (walking)
 		return code.places[place].initial;
 
@@ -69,15 +48,16 @@ u64 checker::word_at(unsigned place, unsigned position, const window &w) const
 /* The CPU's next event, which the graph has; the code must agree. */
 const event &checker::next(kind what_it_is, unsigned place, u16 op)
 {
-	const ref r{static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)};
-	event &e = g->at(r);
+	const ref r{static_cast<u8>(cpus.current()),
+		    static_cast<u8>(cpus.ran() + 1)};
+	event &e = execution().at(r);
 
 	e.step = me().step;
 	e.op = op;
 	if (e.what == what_it_is && e.place == place)
 		return e;
-	if (now == phase::comparing || g->unsure)
-		stop();
+	if (cpus.now() == scheduler::phase::comparing || execution().unsure)
+		cpus.stop();
 	does_otherwise();
 	return e;
 }
@@ -87,25 +67,21 @@ const event &checker::next(kind what_it_is, unsigned place, u16 op)
 const event &checker::read(const reading &q, unsigned place)
 {
 	learn(q, place);
-	if (me().ran == g->length(cpu)) {
+	if (cpus.ran() == execution().length(cpus.current())) {
 		wait_for_turn(false);
 		while (held(q))
-			leave(cpu_state::where::at_end);
+			cpus.leave(scheduler::state::at_end);
 		learn_ends(q, place);
 		branch_read(q, place);
 	}
 
 	const event &e = next(kind::read, place, q.op);
-	if (!e.from.initial() && !e.early) {
-		while (cpus[e.from.cpu]->ran < e.from.index) {
-			me().source = e.from;
-			leave(cpu_state::where::at_source);
-		}
-	}
+	if (!e.from.initial() && !e.early)
+		cpus.wait_for(e.from);
 	wait_for_past(e);
-	if (g->unsure)
+	if (execution().unsure)
 		read_again(q);
-	me().ran++;
+	cpus.count_event();
 	if (q.expected && q.failed != q.ord)
 		remember(q);
 	went(e.value);
@@ -114,37 +90,39 @@ const event &checker::read(const reading &q, unsigned place)
 
 void checker::branch_read(const reading &q, unsigned place)
 {
-	const ref mine = g->next_of(cpu);
-	g->step = me().step;
-	g->op = q.op;
-	const unsigned newest = g->last(place);
+	const ref mine = execution().next_of(cpus.current());
+	execution().step = me().step;
+	execution().op = q.op;
+	const unsigned newest = execution().last(place);
 
-	for (unsigned p = floor(*g, place, g->seen_before(mine)); p < newest;
-	     p++) {
+	for (unsigned p =
+		     floor(execution(), place, execution().seen_before(mine));
+	     p < newest; p++) {
 		const u64 word = word_at(place, p, q.at);
 
 		/*
 		 * A wait that goes on is served by a later write only if it
 		 * has read the newest there is: the others lead nowhere.
 		 */
-		if (!q.ends(word) && !how->stale_waits)
+		if (!q.ends(word) && !task.given->stale_waits)
 			continue;
-		if (enters(q) && !in_turn(*g, cpu, g->write_at(place, p)))
+		if (enters(q) && !in_turn(execution(), cpus.current(),
+					  execution().write_at(place, p)))
 			continue;
-		if (q.would_write(word) && has_rival(*g, place, p)) {
+		if (q.would_write(word) && has_rival(execution(), place, p)) {
 			only_revisit(q, place, p);
 			continue;
 		}
-		auto other = copy_of(*g);
-		other->add_read(cpu, place, q.order_for(word),
-				g->write_at(place, p), word);
+		auto other = work.copy(execution());
+		other->add_read(cpus.current(), place, q.order_for(word),
+				execution().write_at(place, p), word);
 		if (keep_if_sc(std::move(other), mine))
-			meet(q.op, g->write_at(place, p));
+			meet(q.op, execution().write_at(place, p));
 	}
 	const u64 last = word_at(place, newest, q.at);
-	g->add_read(cpu, place, q.order_for(last), g->write_at(place, newest),
-		    last);
-	meet(q.op, g->write_at(place, newest));
+	execution().add_read(cpus.current(), place, q.order_for(last),
+			     execution().write_at(place, newest), last);
+	meet(q.op, execution().write_at(place, newest));
 }
 
 /*
@@ -154,14 +132,17 @@ void checker::branch_read(const reading &q, unsigned place)
 void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 {
 	const u64 word = word_at(place, position, q.at);
-	auto other = copy_of(*g);
+	auto other = work.copy(execution());
 
-	other->add_read(cpu, place, q.ord, g->write_at(place, position), word);
-	other->step = g->step ? code.steps[g->step].after(word) : 0;
-	other->add_write(cpu, place, q.store_ord, q.written(word), true);
+	other->add_read(cpus.current(), place, q.ord,
+			execution().write_at(place, position), word);
+	other->step =
+		execution().step ? code.steps[execution().step].after(word) : 0;
+	other->add_write(cpus.current(), place, q.store_ord, q.written(word),
+			 true);
 	look_at_gate(*other, place, true);
-	revisit(*other, other->last_of(cpu));
-	recycle(std::move(other));
+	revisit(*other, other->last_of(cpus.current()));
+	work.recycle(std::move(other));
 }
 
 /* -- Writes ---------------------------------------------------------------- */
@@ -169,49 +150,54 @@ void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 void checker::write(const reading &q, unsigned place, u64 word)
 {
 	learn_write(q, place, word);
-	if (me().ran == g->length(cpu)) {
+	if (cpus.ran() == execution().length(cpus.current())) {
 		wait_for_turn(q.writes);
 		branch_write(q, place, word);
 	}
 	const event &e = next(kind::write, place, q.op);
-	if (g->unsure ? !keeps_promise(q, word)
-		      : now == phase::comparing && e.value != word)
-		stop();
+	if (execution().unsure ? !keeps_promise(q, word)
+			       : cpus.now() == scheduler::phase::comparing &&
+					 e.value != word)
+		cpus.stop();
 	if (e.value != word)
 		does_otherwise();
-	me().ran++;
+	cpus.count_event();
 	went(0);
 }
 
 void checker::branch_write(const reading &q, unsigned place, u64 word)
 {
 	const bool exclusive = q.writes;
-	const unsigned newest = g->last(place);
-	unsigned lowest = floor(*g, place, g->seen_before(g->next_of(cpu))) + 1;
+	const unsigned newest = execution().last(place);
+	unsigned lowest = floor(execution(), place,
+				execution().seen_before(
+					execution().next_of(cpus.current()))) +
+			  1;
 	unsigned own = newest + 1;
 
-	g->step = me().step;
-	g->op = q.op;
-	g->add_write(cpu, place, q.store_ord, word, exclusive);
-	look_at_gate(*g, place, exclusive);
-	const ref mine = g->last_of(cpu);
-	revisit(*g, mine);
+	execution().step = me().step;
+	execution().op = q.op;
+	execution().add_write(cpus.current(), place, q.store_ord, word,
+			      exclusive);
+	look_at_gate(execution(), place, exclusive);
+	const ref mine = execution().last_of(cpus.current());
+	revisit(execution(), mine);
 
 	if (exclusive) {
 		const ref read{mine.cpu, static_cast<u8>(mine.index - 1)};
-		own = g->position(g->at(read)) + 1;
-		if (splits_rmw(*g, place, own))
-			stop(); /* and does not count */
+		own = execution().position(execution().at(read)) + 1;
+		if (splits_rmw(execution(), place, own))
+			cpus.stop(); /* and does not count */
 		lowest = own;
 	}
 	for (unsigned p = lowest; p <= newest && !exclusive; p++) {
-		if (splits_rmw(*g, place, p))
+		if (splits_rmw(execution(), place, p))
 			continue;
-		auto other = copy_of(*g);
+		auto other = work.copy(execution());
 		other->insert(mine, p);
 		keep_if_sc(std::move(other), mine);
 	}
-	g->insert(mine, own);
+	execution().insert(mine, own);
 }
 
 /* -- Choices that are not memory's ------------------------------------------
@@ -221,25 +207,25 @@ u64 checker::choose(u64 n)
 {
 	if (step *const now_known = doing(step::does::choose))
 		now_known->value = n;
-	if (me().ran == g->length(cpu)) {
+	if (cpus.ran() == execution().length(cpus.current())) {
 		wait_for_turn(false);
 		branch_choice(n);
 	}
 	const event &e = next(kind::choice, 0, 0);
-	me().ran++;
+	cpus.count_event();
 	went(e.value);
 	return e.value;
 }
 
 void checker::branch_choice(u64 n)
 {
-	g->step = me().step;
+	execution().step = me().step;
 	for (u64 i = n - 1; i > 0; i--) {
-		auto other = copy_of(*g);
-		other->add_choice(cpu, i);
-		work.push_back(std::move(other));
+		auto other = work.copy(execution());
+		other->add_choice(cpus.current(), i);
+		work.push(std::move(other));
 	}
-	g->add_choice(cpu, 0);
+	execution().add_choice(cpus.current(), 0);
 }
 
 /*
@@ -311,7 +297,7 @@ void checker::revisit(const graph &with, ref write)
 				serve(with, r, write);
 		}
 	}
-	if (how->load_buffering)
+	if (task.given->load_buffering)
 		serve_causes(with, write);
 }
 
@@ -328,7 +314,7 @@ void checker::serve(const graph &with, ref read, ref write)
 		       with.sb[c][kept.at[c]].stamp <= since)
 			kept.at[c]++;
 
-	auto base = new_graph();
+	auto base = work.make();
 	base->copy_kept(with, kept);
 
 	const unsigned newest = base->last(place);
@@ -347,7 +333,7 @@ void checker::serve(const graph &with, ref read, ref write)
 	/* Defensive: no known write violates this symmetry rule. */
 	if (with.gate[read.cpu] == read.index + 1 &&
 	    !in_turn(*base, read.cpu, write)) {
-		recycle(std::move(base));
+		work.recycle(std::move(base));
 		return;
 	}
 	const auto keep = [&](std::unique_ptr<graph> &&other) {
@@ -358,19 +344,19 @@ void checker::serve(const graph &with, ref read, ref write)
 		if (p <= newest)
 			keeps = keep_if_sc(std::move(other));
 		else if ((keeps = within_bounds(*other)))
-			work.push_back(std::move(other));
+			work.push(std::move(other));
 		else
-			recycle(std::move(other));
+			work.recycle(std::move(other));
 		if (keeps)
 			meet(with.at(read).op, with.at(write).op);
 	};
 	for (; p < to; p++)
 		if (!splits_rmw(*base, place, p))
-			keep(copy_of(*base));
+			keep(work.copy(*base));
 	if (p == to && !splits_rmw(*base, place, p))
 		keep(std::move(base));
 	else
-		recycle(std::move(base));
+		work.recycle(std::move(base));
 }
 
 /*
@@ -399,7 +385,8 @@ bool checker::within_bounds(const graph &x)
 {
 	unsigned preempted = 0, reordered = 0;
 
-	if (how->preemptions == unbounded && how->max_reorder == unbounded)
+	if (task.given->preemptions == unbounded &&
+	    task.given->max_reorder == unbounded)
 		return true;
 	for (unsigned c = 0; c < x.cpus; c++) {
 		for (const event &e : x.sb[c]) {
@@ -412,9 +399,10 @@ bool checker::within_bounds(const graph &x)
 				reordered += was_newer(x, e);
 		}
 	}
-	if (preempted <= how->preemptions && reordered <= how->max_reorder)
+	if (preempted <= task.given->preemptions &&
+	    reordered <= task.given->max_reorder)
 		return true;
-	out.left_out++;
+	task.out.left_out++;
 	return false;
 }
 

@@ -85,7 +85,7 @@ order checker::repaired(u16 op, order o, site s, u16 swap)
 	for (const repair &r : repairs)
 		if (!r.after && r.op == op)
 			o = both(o, r.by);
-	if (is_fence || swap || now == phase::ending)
+	if (is_fence || swap || cpus.now() == scheduler::phase::ending)
 		return o;
 	const u16 last = me().last_op;
 	me().last_op = op;
@@ -246,7 +246,7 @@ repairs_of checker::least(const shown_fault &f, const repairs_of &had,
 	const auto goes = [&](const repairs_of &one) {
 		repairs_of all = had;
 		all.insert(all.end(), one.begin(), one.end());
-		return !fails(f, all, how->machine);
+		return !fails(f, all, task.given->machine);
 	};
 
 	if (!goes(some))
@@ -290,8 +290,8 @@ repairs_of checker::missing(const shown_fault &f, const repairs_of &had) const
 /* What comes of the program with these repairs, on that machine. */
 checker::outcome checker::explore_again(const repairs_of &some, machine m)
 {
-	options again = *how;
-	const options *const given = how;
+	options again = *task.given;
+	const options *const given = task.given;
 
 	again.machine = m;
 	again.workers = 1;
@@ -299,14 +299,14 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
 	again.deepen = {};
 	again.record_uses = again.load_buffering = false;
 	memory.in_order = nullptr;
-	how = &again;
+	task.given = &again;
 	repairs = some;
 	best = {};
 	shown = {};
 	explore_once();
 	repairs.clear();
-	how = given;
-	const result r = std::move(out);
+	task.given = given;
+	const result r = std::move(task.out);
 	if (!r.ok())
 		return r.found == fault ? outcome::fails : outcome::fails_else;
 	return r.exhaustive ? outcome::right : outcome::unknown;
@@ -319,7 +319,7 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
 bool checker::complete(repairs_of &all, bool &sc)
 {
 	constexpr unsigned rounds = 4;
-	outcome is = explore_again(all, how->machine);
+	outcome is = explore_again(all, task.given->machine);
 
 	for (unsigned i = 0; i < rounds && is == outcome::fails && shown.of;
 	     i++) {
@@ -329,13 +329,13 @@ bool checker::complete(repairs_of &all, bool &sc)
 		if (sc || more.empty())
 			return false;
 		all.insert(all.end(), more.begin(), more.end());
-		is = explore_again(all, how->machine);
+		is = explore_again(all, task.given->machine);
 	}
 	for (usize i = all.size();
 	     is == outcome::right && all.size() > 1 && i;) {
 		repairs_of less = all;
 		less.erase(less.begin() + static_cast<std::ptrdiff_t>(--i));
-		if (explore_again(less, how->machine) == outcome::right)
+		if (explore_again(less, task.given->machine) == outcome::right)
 			all = less;
 	}
 	return is == outcome::right;
@@ -412,7 +412,7 @@ std::string checker::cause_of(const shown_fault &f)
 	std::vector<std::string> all;
 	bool whole = false;
 
-	if (!fails(f, {}, how->machine))
+	if (!fails(f, {}, task.given->machine))
 		return {};
 	repairs_of some = sc ? repairs_of{} : missing(f, {});
 	if (!some.empty())
@@ -430,7 +430,7 @@ std::string checker::cause_of(const shown_fault &f)
 	else
 		said += " would forbid this execution, perhaps not all that "
 			"fail: it is impossible under SC";
-	if (how->machine != machine::rc11)
+	if (task.given->machine != machine::rc11)
 		return said;
 	if (on_x86)
 		return said + ", possible on x86";
@@ -450,23 +450,23 @@ std::string checker::cause_of(const shown_fault &f)
 void checker::find_cause()
 {
 	const shown_fault f = std::move(shown);
-	const bug is = out.found;
+	const bug is = task.out.found;
 
 	shown = {};
-	if (!f.of || !how->cause.value_or(!how->weaken) || out.open ||
-	    is == bug::not_repeatable || is == bug::unseen ||
+	if (!f.of || !task.given->cause.value_or(!task.given->weaken) ||
+	    task.out.open || is == bug::not_repeatable || is == bug::unseen ||
 	    is == bug::mixed_access)
 		return;
-	result found = std::move(out);
+	result found = std::move(task.out);
 	fault = is;
 	traps = false;
-	most_runs = std::min(4 * runs + 256, u64{5000});
+	task.most_runs = std::min(4 * task.runs + 256, u64{5000});
 	found.cause = cause_of(f);
-	most_runs = ~u64{0};
+	task.most_runs = ~u64{0};
 	shown = {};
-	out = std::move(found);
-	if (!out.cause.empty())
-		out.timeline += "CAUSE: " + out.cause + "\n";
+	task.out = std::move(found);
+	if (!task.out.cause.empty())
+		task.out.timeline += "CAUSE: " + task.out.cause + "\n";
 }
 
 } // namespace model

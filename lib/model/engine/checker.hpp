@@ -42,14 +42,16 @@
 
 #include "cause.hpp"
 #include "consistency.hpp"
+#include "exploration.hpp"
 #include "graph.hpp"
 #include "learnt.hpp"
 #include "loops.hpp"
 #include "objects.hpp"
+#include "scheduler.hpp"
 #include "timeline.hpp"
+#include "work_list.hpp"
 #include "workers.hpp"
 
-#include <fiber/fiber.hpp>
 #include <model/access.hpp>
 #include <model/model.hpp>
 #include <model/places.hpp>
@@ -81,22 +83,9 @@ struct statement {
 	bool writes = false, joined = false, settled = true;
 };
 
-/* One CPU in one run. */
+/* What one CPU does in one run. */
 struct cpu_state {
-	enum class where {
-		runs,
-		at_source, /* its next read's write is not replayed yet */
-		at_end,	   /* of its events in the graph */
-		before_rmw_write,
-		blocked, /* in a wait that its read did not end */
-		done,
-	};
-
-	fiber stack;
-	own_stack own; /* what it alone does there */
-	where state = where::done;
-	ref source;	     /* at_source: the write */
-	u8 ran = 0;	     /* events of the graph that it has run */
+	own_stack own;	     /* what it alone does there */
 	u32 idle = 0;	     /* accesses to plain data, no event between */
 	u8 idle_since = 0;   /* events before them */
 	u32 step = 0;	     /* what it does next: learnt.hpp; 0: unknown */
@@ -208,8 +197,9 @@ struct checker final : hooked::engine {
 	/* The klock::context of the running code: thread, or a handler. */
 	int context() const;
 	bool tracing() const { return trace != nullptr; }
-	unsigned current() const { return cpu; }
-	cpu_state &me() { return *cpus[cpu]; }
+	unsigned current() const { return cpus.current(); }
+	cpu_state &me() { return code_on[cpus.current()]; }
+	graph &execution() const { return work.running(); }
 	names known;
 
       private:
@@ -221,11 +211,6 @@ struct checker final : hooked::engine {
 	void explore_all(unsigned cpus);
 	void explore_work();
 	void explore_next();
-	u64 executions() const
-	{
-		return out.explored + out.blocked + out.panicked +
-		       out.load_buffered;
-	}
 	void run_one();
 	void walk_or_run();
 	void run_code();
@@ -235,11 +220,6 @@ struct checker final : hooked::engine {
 	void end_world();
 	bool all_done() const;
 	void start_cpus();
-	void replay();
-	void extend();
-	void resume(unsigned which);
-	void leave(cpu_state::where);
-	[[noreturn]] void stop();
 	void wait_for_turn(bool rmw_write);
 	void finish();
 	void report_deadlock();
@@ -291,7 +271,6 @@ struct checker final : hooked::engine {
 	void look_at_clock();
 	time_point deadline = time_point::max();
 	bool level_ended = false;
-	u64 turns_left_out = 0; /* of out.left_out: options.unroll */
 
 	/* -- workers.cpp -- */
 	bool share_work(progress &);
@@ -313,9 +292,6 @@ struct checker final : hooked::engine {
 	 */
 	bool has(const graph &, ref added = {}) const;
 	bool within_bounds(const graph &); /* explorer.cpp */
-	std::unique_ptr<graph> new_graph();
-	std::unique_ptr<graph> copy_of(const graph &);
-	void recycle(std::unique_ptr<graph> &&);
 	u64 word_at(unsigned place, unsigned position, const window &) const;
 	const event &next(kind, unsigned place, u16 op);
 	void branch_choice(u64 n);
@@ -380,8 +356,8 @@ struct checker final : hooked::engine {
 	bool walk();
 	static void walk_main(void *);
 	void walk_cpus();
-	u32 step_reached();
-	void walk_on();
+	u32 step_reached(unsigned c);
+	scheduler::state walk_on();
 	void walk_event(const step &);
 	void walk_plain(const step &);
 	void walk_read(const step &);
@@ -415,8 +391,8 @@ struct checker final : hooked::engine {
 	/* The operation's read, by the running CPU, reads that write. */
 	void meet(u16 op, ref write)
 	{
-		if (!write.initial() && write.cpu != cpu)
-			meet(op, g->at(write).op);
+		if (!write.initial() && write.cpu != cpus.current())
+			meet(op, execution().at(write).op);
 	}
 	void meet(u16 reader, u16 writer)
 	{
@@ -455,20 +431,16 @@ struct checker final : hooked::engine {
 	std::string cause_of(const shown_fault &);
 	void find_cause();
 
-	program *what = nullptr;
-	const options *how = nullptr;
-	result out;
 	model::operations operations;
 	shown_fault shown;
 	std::vector<repair> repairs; /* while it is explored again */
 	bug fault = bug::none;
-	u64 most_runs = ~u64{0};
 
-	std::vector<std::unique_ptr<cpu_state>> cpus;
+	exploration task;
+	scheduler cpus;
+	work_list work;
+	std::vector<cpu_state> code_on;
 	fiber ender{256 * 1024};
-	std::unique_ptr<graph> g; /* the run's */
-	std::vector<std::unique_ptr<graph>> work;
-	std::vector<std::unique_ptr<graph>> spare;
 	std::vector<std::unique_ptr<graph>> early; /* for when work is done */
 	std::set<u64> met;			   /* explorer.cpp */
 	struct {
@@ -476,7 +448,6 @@ struct checker final : hooked::engine {
 		std::string message;
 		site where{nullptr, 0};
 	} noted;
-	double share_done = 0; /* of the exploration, by estimate */
 	objects memory;
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
@@ -494,10 +465,9 @@ struct checker final : hooked::engine {
 
 	/* -- learner.cpp -- */
 	learnt code;
-	bool learning = false; /* in this exploration, until it cannot be */
-	bool walking = false;  /* the run is a walk */
-	bool missed = false;   /* the walk came to what is not known */
-	u64 runs = 0;
+	bool learning = false;	 /* in this exploration, until it cannot be */
+	bool walking = false;	 /* the run is a walk */
+	bool missed = false;	 /* the walk came to what is not known */
 	bool reduces = false;	 /* one execution of those that are alike */
 	bool asymmetric = false; /* that did not do: all once more */
 	static constexpr unsigned none = ~0u;
@@ -521,19 +491,8 @@ struct checker final : hooked::engine {
 	bool traps = false;   /* it is run under a debugger */
 	bool shortens = true; /* else each of its runs takes long */
 
-	enum class phase {
-		replaying,
-		comparing, /* replaying, a graph that may not be one */
-		finishing_rmws,
-		extending,
-		ending
-	};
-	phase now = phase::replaying;
-	unsigned cpu = 0; /* the one that runs */
-	bool inside = false;
-	bool stopped = false; /* the run is over, whatever is left */
-	bool ended = false;   /* and nothing is: the world can be left */
-	std::string died_of;  /* the crash of its destructor */
+	bool ended = false;  /* and nothing is: the world can be left */
+	std::string died_of; /* the crash of its destructor */
 	site died_at{nullptr, 0};
 
 	/* Old bytes of memory that the run changed and did not allocate. */

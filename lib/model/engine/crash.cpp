@@ -328,11 +328,11 @@ void checker::crash(const std::string &what_it_was, site where)
 	if (destroys_world())
 		leave_destructor(what_it_was, where);
 	if (trace)
-		trace->add({cpu, what_it_was, where});
+		trace->add({cpus.current(), what_it_was, where});
 	report(bug::crash, "crash: " + what_it_was, where);
 	me().panicked = true;
 	for (;;)
-		leave(cpu_state::where::done);
+		cpus.leave(scheduler::state::done);
 }
 
 bool detail::is_users(const void *instruction)
@@ -360,14 +360,15 @@ void checker::refuse(const detail::trapped &t, site where)
 	report(bug::unseen, text, where);
 	me().panicked = true;
 	for (;;)
-		leave(cpu_state::where::done);
+		cpus.leave(scheduler::state::done);
 }
 
 /* Also on no CPU: on none's behalf the code looks at the end. */
 bool checker::runs_code() const
 {
 	return destroys_world() ||
-	       (inside && (!walking || now == phase::ending));
+	       (cpus.on_fiber() &&
+		(!walking || cpus.now() == scheduler::phase::ending));
 }
 
 /* A line of the code, and of no library; else no line. */
@@ -388,7 +389,9 @@ site checker::line_of_code(const void *returns_to)
 bool checker::is_below_stack(const void *at) const
 {
 	const auto *const byte = static_cast<const char *>(at);
-	const fiber &f = now == phase::ending ? ender : cpus[cpu]->stack;
+	const fiber &f = cpus.now() == scheduler::phase::ending
+				 ? ender
+				 : cpus.stack(cpus.current());
 
 	return byte < f.low() && byte >= f.low() - ::sysconf(_SC_PAGESIZE);
 }

@@ -35,8 +35,8 @@ bool checker::is_late() const { return steady::now() >= deadline; }
 /* Ends the level under way if the time is up. */
 void checker::look_at_clock()
 {
-	if (out.limit.empty() && is_late())
-		out.limit = late;
+	if (task.out.limit.empty() && is_late())
+		task.out.limit = late;
 }
 
 /* What was explored, and why the next level was not. */
@@ -61,32 +61,33 @@ void checker::explore_deeper(const options &given, unsigned count)
 	for (unsigned *const bound : {&level.preemptions, &level.max_reorder})
 		if (*bound == unbounded)
 			*bound = 1;
-	how = &level;
+	task.given = &level;
 	for (unsigned n = 1;; n++) {
 		explore_whole(count);
-		out.levels = n - !level_ended;
-		if (!out.ok() || !out.levels || out.left_out == turns_left_out)
+		task.out.levels = n - !level_ended;
+		if (!task.out.ok() || !task.out.levels ||
+		    task.out.left_out == task.turns_left_out)
 			break;
 		if (!level_ended) {
-			const std::string limit = std::move(out.limit);
+			const std::string limit = std::move(task.out.limit);
 
-			out = std::move(whole);
-			say(out, last,
+			task.out = std::move(whole);
+			say(task.out, last,
 			    limit == late ? too_late : "ended by " + limit);
 			break;
 		}
 		set_deadline(start, *given.deepen);
 		if (is_late()) {
-			say(out, level, too_late);
+			say(task.out, level, too_late);
 			break;
 		}
-		whole = out;
+		whole = task.out;
 		last = level;
 		level.preemptions++;
 		level.max_reorder++;
 	}
 	deadline = steady::time_point::max();
-	how = &given;
+	task.given = &given;
 }
 
 } // namespace model

@@ -89,26 +89,27 @@ result checker::explore(program &p, const options &given)
 	const auto start = std::chrono::steady_clock::now();
 	const unsigned count = static_cast<unsigned>(given.sections.size());
 
-	out = {};
-	what = &p;
-	how = &given;
+	task.out = {};
+	task.code = &p;
+	task.given = &given;
 	if (count < 1 || count > max_cpus) {
-		out.limit = "1 to 16 CPUs";
-		out.timeline = "NOT EXHAUSTIVE: 1 to 16 CPUs\n";
-		return out;
+		task.out.limit = "1 to 16 CPUs";
+		task.out.timeline = "NOT EXHAUSTIVE: 1 to 16 CPUs\n";
+		return task.out;
 	}
 	if (const char *const unseen = detail::see_imports()) {
-		out.found = bug::unseen;
-		out.message = out.limit = unseen;
-		out.timeline = std::string("BUG: ") + unseen + "\n";
-		return out;
+		task.out.found = bug::unseen;
+		task.out.message = task.out.limit = unseen;
+		task.out.timeline = std::string("BUG: ") + unseen + "\n";
+		return task.out;
 	}
 	const code_traps of_assembly;
-	while (cpus.size() < count)
-		cpus.push_back(std::make_unique<cpu_state>());
+	cpus.make(count);
+	code_on.resize(cpus.made());
 	known.stacks.clear();
-	for (const auto &c : cpus)
-		known.stacks.push_back({c->stack.low(), c->stack.high()});
+	for (unsigned c = 0; c < cpus.made(); c++)
+		known.stacks.push_back(
+			{cpus.stack(c).low(), cpus.stack(c).high()});
 	hooked::counter_mask = ~u32{0};
 	if (given.counter_bits)
 		hooked::counter_mask =
@@ -119,40 +120,44 @@ result checker::explore(program &p, const options &given)
 	memory.in_order = given.record_uses ? plain_in_order : nullptr;
 	explore_once();
 	look_at_uses();
-	out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
-		    what_was_intended();
-	out.timeline.insert(0, out.notes);
-	out.atomics_only = !p.tells_of_plain && detail::gate_to(*this) != this;
-	if (out.atomics_only && out.ok()) {
+	task.out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
+			 what_was_intended();
+	task.out.timeline.insert(0, task.out.notes);
+	task.out.atomics_only =
+		!p.tells_of_plain && detail::gate_to(*this) != this;
+	if (task.out.atomics_only && task.out.ok()) {
 		const char *const note =
 			"NOTE: atomics only: plain variables "
 			"are looked at by klock::model_plain\n";
-		out.notes += note;
-		out.timeline += note;
+		task.out.notes += note;
+		task.out.timeline += note;
 	}
 	find_cause();
 	hooked::counter_mask = ~u32{0};
 	detail::intends = false;
-	out.time = std::chrono::duration<double>(
-			   std::chrono::steady_clock::now() - start)
-			   .count();
-	return std::move(out);
+	task.out.time = std::chrono::duration<double>(
+				std::chrono::steady_clock::now() - start)
+				.count();
+	return std::move(task.out);
 }
 
-/* Explores by *how, and again where what comes of it says so. */
+/* Explores by the options, and again where what comes of it says so. */
 void checker::explore_once()
 {
-	const unsigned count = static_cast<unsigned>(how->sections.size());
+	const unsigned count =
+		static_cast<unsigned>(task.given->sections.size());
 
 	/* Learning does not see what is in a heap: learner.cpp. */
-	learning = what->closed && !how->run_all && !how->load_buffering &&
+	learning = task.code->closed && !task.given->run_all &&
+		   !task.given->load_buffering &&
 		   detail::gate_to(*this) == this;
 	start_intended();
-	start_symmetry(how->symmetric && learning);
+	start_symmetry(task.given->symmetric && learning);
 	way_in.start_exploration();
-	cuts_loops = how->cut_loops || how->every_turn || how->unroll;
-	if (how->deepen)
-		explore_deeper(*how, count);
+	cuts_loops = task.given->cut_loops || task.given->every_turn ||
+		     task.given->unroll;
+	if (task.given->deepen)
+		explore_deeper(*task.given, count);
 	else
 		explore_whole(count);
 }
@@ -173,19 +178,16 @@ void checker::explore_whole(unsigned count)
 
 void checker::explore_all(unsigned count)
 {
-	out = {};
-	turns_left_out = 0;
+	task.out = {};
+	task.turns_left_out = 0;
 	gate_place = none;
-	runs = 0;
-	share_done = 0;
+	task.runs = 0;
 	code.forget();
 	memory.forget_all();
 	way_in.forget_heads();
-	work.clear();
 	early.clear();
 	met.clear();
-	work.push_back(new_graph());
-	work.back()->reset(count, how->sequence);
+	work.start(count, task.given->sequence);
 
 	explore_work();
 	if (!best.shows)
@@ -194,24 +196,28 @@ void checker::explore_all(unsigned count)
 		run_all = endless = false;
 		show_finding();
 	}
-	level_ended = work.empty() && out.limit.empty();
-	if (turns_left_out && out.limit.empty() && !how->unroll)
-		out.limit = endless_loop + "; " +
-			    std::to_string(loops::endless_turns) +
-			    " of its turns in a row are explored, no more: "
-			    "unroll sets another bound";
-	if (out.left_out && out.limit.empty())
-		out.limit = std::string(turns_left_out ? "unroll"
-						       : "preemptions, "
-							 "max_reorder") +
-			    ": executions beyond are left out";
-	if (work.empty() && out.limit.empty() && !seems_symmetric())
-		out.limit = "not symmetric: CPUs that have read the same do "
-			    "different things";
-	out.exhaustive =
-		work.empty() && early.empty() && out.limit.empty() && out.ok();
-	if (!out.exhaustive && out.ok())
-		out.timeline = "NOT EXHAUSTIVE: " + out.limit + "\n";
+	level_ended = work.empty() && task.out.limit.empty();
+	if (task.turns_left_out && task.out.limit.empty() &&
+	    !task.given->unroll)
+		task.out.limit =
+			endless_loop + "; " +
+			std::to_string(loops::endless_turns) +
+			" of its turns in a row are explored, no more: "
+			"unroll sets another bound";
+	if (task.out.left_out && task.out.limit.empty())
+		task.out.limit =
+			std::string(task.turns_left_out ? "unroll"
+							: "preemptions, "
+							  "max_reorder") +
+			": executions beyond are left out";
+	if (work.empty() && task.out.limit.empty() && !seems_symmetric())
+		task.out.limit =
+			"not symmetric: CPUs that have read the same do "
+			"different things";
+	task.out.exhaustive = work.empty() && early.empty() &&
+			      task.out.limit.empty() && task.out.ok();
+	if (!task.out.exhaustive && task.out.ok())
+		task.out.timeline = "NOT EXHAUSTIVE: " + task.out.limit + "\n";
 	work.clear();
 	early.clear();
 }
@@ -220,47 +226,39 @@ void checker::explore_all(unsigned count)
 void checker::explore_work()
 {
 	constexpr u64 much = 2'000;
-	bool alone = how->workers == 1 || how->record_uses ||
-		     how->load_buffering || detail::intends;
+	bool alone = task.given->workers == 1 || task.given->record_uses ||
+		     task.given->load_buffering || detail::intends;
 	progress shown;
 
-	while (!work.empty() && goes_on() && out.limit.empty() && !run_all &&
-	       !asymmetric && !endless) {
-		if (!alone && !best.shows && runs >= much) {
+	while (!work.empty() && goes_on() && task.out.limit.empty() &&
+	       !run_all && !asymmetric && !endless) {
+		if (!alone && !best.shows && task.runs >= much) {
 			alone = true;
 			if (share_work(shown))
 				break;
 		}
 		explore_next();
-		if (!out.ok())
+		if (!task.out.ok())
 			keep_finding();
-		if (executions() >= how->max_executions || runs >= most_runs)
-			out.limit = "max_executions";
-		if (runs % 64 == 0 && how->deepen)
+		if (task.executions() >= task.given->max_executions ||
+		    task.runs >= task.most_runs)
+			task.out.limit = "max_executions";
+		if (task.runs % 64 == 0 && task.given->deepen)
 			look_at_clock();
-		if (runs % 4096 == 0)
-			shown.at(executions(), share_done);
+		if (task.runs % 4096 == 0)
+			shown.at(task.executions(), work.share_done);
 	}
 }
 
-/*
- * Explores the graph on top. Its share of all is divided among itself and those
- * it leads to.
- */
+/* Explores the graph on top. */
 void checker::explore_next()
 {
 	const usize below = work.size() - 1;
 
-	if (g)
-		recycle(std::move(g));
-	g = std::move(work.back());
-	work.pop_back();
-	const double all = g->share;
+	work.run_next();
+	const double all = execution().share;
 	run_one();
-	const double each = all / static_cast<double>(work.size() - below + 1);
-	for (usize i = below; i < work.size(); i++)
-		work[i]->share = each;
-	share_done += each;
+	work.divide_share(below, all);
 }
 
 static const char *const beyond =
@@ -268,24 +266,24 @@ static const char *const beyond =
 
 void checker::report(bug found, const std::string &message, site where)
 {
-	if (now == phase::comparing)
-		stop();
-	if (g->unsure) {
+	if (cpus.now() == scheduler::phase::comparing)
+		cpus.stop();
+	if (execution().unsure) {
 		if (noted.found == bug::none)
 			noted = {found, message, where};
 		return;
 	}
-	const std::string whole = g->core ? message + beyond : message;
-	if (out.ok()) {
-		out.found = found;
-		out.message = whole;
-		out.open = g->core != 0;
+	const std::string whole = execution().core ? message + beyond : message;
+	if (task.out.ok()) {
+		task.out.found = found;
+		task.out.message = whole;
+		task.out.open = execution().core != 0;
 	}
 	if (trace)
 		write_down(whole, where);
-	stopped = true;
-	if (inside)
-		stop();
+	cpus.set_stopped();
+	if (cpus.on_fiber())
+		cpus.stop();
 }
 
 } // namespace model

@@ -158,30 +158,31 @@ void checker::expect_death()
 }
 
 /* Whether the exploration goes on: nothing found, or not looked for long. */
-bool checker::goes_on() const { return !best.shows || runs < best.until; }
+bool checker::goes_on() const { return !best.shows || task.runs < best.until; }
 
 /* The run has found something: kept, if it is shorter. */
 void checker::keep_finding()
 {
-	const u64 events = events_of(*g);
-	const unsigned switches = switches_of(*g);
+	const u64 events = events_of(execution());
+	const unsigned switches = switches_of(execution());
 
 	if (!best.shows) {
-		best.first = out;
-		best.until = runs;
-		if (out.found != bug::not_repeatable && shortens)
-			best.until += std::min(runs + 64, how->shorten);
+		best.first = task.out;
+		best.until = task.runs;
+		if (task.out.found != bug::not_repeatable && shortens)
+			best.until +=
+				std::min(task.runs + 64, task.given->shorten);
 	}
-	if (!best.shows || (out.found == best.first.found &&
+	if (!best.shows || (task.out.found == best.first.found &&
 			    std::pair(events, switches) <
 				    std::pair(best.events, best.switches))) {
-		best.shows = copy_of(*g);
+		best.shows = work.copy(execution());
 		best.events = events;
 		best.switches = switches;
 	}
 	/* As if there had been nothing. */
-	out.found = bug::none;
-	out.message.clear();
+	task.out.found = bug::none;
+	task.out.message.clear();
 }
 
 /* The shortest, run once more and written down. */
@@ -189,9 +190,9 @@ void checker::show_finding()
 {
 	const result first = std::move(best.first);
 
-	g = std::move(best.shows);
-	out = first;
-	out.found = bug::none;
+	work.run(std::move(best.shows));
+	task.out = first;
+	task.out.found = bug::none;
 	shown = {};
 	trace = std::make_unique<timeline>();
 	if (traps) {
@@ -205,20 +206,19 @@ void checker::show_finding()
 	keep_shown();
 	trace.reset();
 
-	const result shown = std::move(out);
-	out = first;
+	const result shown = std::move(task.out);
+	task.out = first;
 	if (!shown.ok()) { /* code that does not repeat may hide it */
-		out.found = shown.found;
-		out.message = shown.message;
+		task.out.found = shown.found;
+		task.out.message = shown.message;
 	}
-	out.timeline = shown.timeline;
-	out.svg = shown.svg;
-	out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
-		     " gdb --args " + command_line();
-	out.ran = first.ran;
-	recycle(std::move(g));
-	if (repairs.empty() && most_runs == ~u64{0})
-		write_picture(out.svg);
+	task.out.timeline = shown.timeline;
+	task.out.svg = shown.svg;
+	task.out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
+			  " gdb --args " + command_line();
+	task.out.ran = first.ran;
+	if (repairs.empty() && task.most_runs == ~u64{0})
+		write_picture(task.out.svg);
 }
 
 /* What of the graph was run until the fault, for cause.cpp. */
@@ -226,10 +226,10 @@ void checker::keep_shown()
 {
 	clock had;
 
-	for (unsigned c = 0; c < g->cpus; c++)
-		had.at[c] = cpus[c]->ran;
+	for (unsigned c = 0; c < execution().cpus; c++)
+		had.at[c] = cpus.ran(c);
 	shown.of = std::make_unique<graph>();
-	shown.of->copy_kept(*g, had);
+	shown.of->copy_kept(execution(), had);
 	shown.rows = *trace;
 }
 
@@ -238,35 +238,35 @@ void checker::keep_shown()
 std::vector<bool> checker::who_takes_part(const std::string &message) const
 {
 	/* A deadlock is what others have not done. */
-	const bool all =
-		now == phase::ending || message.starts_with("deadlock");
-	std::vector<bool> those(g->cpus, all);
+	const bool all = cpus.now() == scheduler::phase::ending ||
+			 message.starts_with("deadlock");
+	std::vector<bool> those(execution().cpus, all);
 	bool any = all;
 	const auto add = [&](usize which) {
 		if (which < those.size())
 			any = those[which] = true;
 	};
 
-	if (inside)
-		add(cpu);
+	if (cpus.on_fiber())
+		add(cpus.current());
 	for (auto at = message.find("cpu"); at != message.npos;
 	     at = message.find("cpu", at + 1))
 		if (std::isdigit(static_cast<unsigned char>(message[at + 3])))
 			add(std::strtoul(&message[at + 3], nullptr, 10));
 	if (!any)
-		those.assign(g->cpus, true);
+		those.assign(execution().cpus, true);
 	return those;
 }
 
 /* Writes the run to a file, and adds its name to the report. */
 void checker::write_down(const std::string &message, site where)
 {
-	if (!how->every_row) {
-		trace->leave_out(*g, who_takes_part(message));
+	if (!task.given->every_row) {
+		trace->leave_out(execution(), who_takes_part(message));
 		trace->fold_own();
 	}
-	out.timeline = trace->text(*g, message, where);
-	out.svg = trace->svg(*g, message, where);
+	task.out.timeline = trace->text(execution(), message, where);
+	task.out.svg = trace->svg(execution(), message, where);
 	if (traps) {
 		say_replay("has come to the fault");
 		model_replay_fault();

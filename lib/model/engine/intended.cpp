@@ -36,11 +36,12 @@ bool names_line(const std::string &entry, site s)
 
 void checker::start_intended()
 {
-	detail::intends = !how->relaxed.empty() || how->relaxed_volatile;
+	detail::intends =
+		!task.given->relaxed.empty() || task.given->relaxed_volatile;
 	if (!detail::intends)
 		return;
 	learning = false;
-	matched.assign(how->relaxed.size(), false);
+	matched.assign(task.given->relaxed.size(), false);
 	volatile_matched = false;
 	lines.clear();
 	split.clear();
@@ -49,8 +50,8 @@ void checker::start_intended()
 /* A world names an object that the options may name, too. */
 void checker::intend(const void *object, usize bytes, const char *text)
 {
-	for (usize i = 0; i < how->relaxed.size(); i++)
-		if (how->relaxed[i] == text)
+	for (usize i = 0; i < task.given->relaxed.size(); i++)
+		if (task.given->relaxed[i] == text)
 			intended.push_back({static_cast<const char *>(object),
 					    bytes, static_cast<u8>(i)});
 }
@@ -68,8 +69,9 @@ unsigned checker::entry_of(const void *caller)
 	while (is_of_library(s) && depth--)
 		s = line_of_return(me().own.calls[depth].returns_to);
 	unsigned found = none;
-	for (unsigned i = 0; i < how->relaxed.size() && found == none; i++)
-		if (names_line(how->relaxed[i], s))
+	for (unsigned i = 0; i < task.given->relaxed.size() && found == none;
+	     i++)
+		if (names_line(task.given->relaxed[i], s))
 			found = i;
 	if (fixed)
 		lines.emplace(caller, found);
@@ -81,7 +83,7 @@ bool checker::intended_by(const void *at, usize bytes, const void *caller,
 {
 	const char *const first = static_cast<const char *>(at);
 
-	if (is_volatile && how->relaxed_volatile)
+	if (is_volatile && task.given->relaxed_volatile)
 		return volatile_matched = true;
 	for (const named_range &r : intended)
 		if (first < r.at + r.bytes && first + bytes > r.at)
@@ -96,8 +98,8 @@ std::string checker::what_was_intended() const
 	std::string did, missed;
 
 	for (usize i = 0; detail::intends && i < matched.size(); i++)
-		(matched[i] ? did : missed) += ", " + how->relaxed[i];
-	if (detail::intends && how->relaxed_volatile)
+		(matched[i] ? did : missed) += ", " + task.given->relaxed[i];
+	if (detail::intends && task.given->relaxed_volatile)
 		(volatile_matched ? did : missed) += ", volatile";
 	if (!did.empty())
 		did = "NOTE: taken as relaxed atomics: " + did.substr(2) + "\n";
@@ -156,7 +158,7 @@ void checker::split_access(const char *word, usize size, const char *first,
 			split.emplace(word, size);
 		run_all |= known;
 		if (known || best.shows)
-			stop();
+			cpus.stop();
 	}
 	if (whole && !split.contains({word, size})) {
 		if (s.count == s.most)
@@ -179,8 +181,11 @@ u64 checker::oldest(const char *at, usize bytes)
 	if (!o || o->place < 0 || o->bytes != bytes)
 		return word_of(at, bytes);
 	const unsigned place = static_cast<unsigned>(o->place);
-	const clock seen = me().ran ? g->sb[cpu][me().ran - 1u].hb : clock{};
-	return word_at(place, floor(*g, place, seen), whole_word(at, bytes));
+	const clock seen =
+		cpus.ran() ? execution().sb[cpus.current()][cpus.ran() - 1u].hb
+			   : clock{};
+	return word_at(place, floor(execution(), place, seen),
+		       whole_word(at, bytes));
 }
 
 /*

@@ -15,10 +15,11 @@ namespace model {
 
 actor checker::actor_at(u8 epoch, site s) const
 {
-	const cpu_state &mine = *cpus[cpu];
-	const clock seen = mine.ran ? g->sb[cpu][mine.ran - 1u].hb : clock{};
+	const unsigned cpu = cpus.current();
+	const u8 ran = cpus.ran();
 
-	return {cpu, epoch, seen, s};
+	return {cpu, epoch, ran ? execution().sb[cpu][ran - 1u].hb : clock{},
+		s};
 }
 
 /* ".first" and ".second" of a pair; ".0", ".1" .. of more fields. */
@@ -35,15 +36,15 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	if (!trace)
 		return;
 
-	const ref last{static_cast<u8>(cpu), me().ran};
-	const event &e = g->at(last);
+	const ref last{static_cast<u8>(cpus.current()), cpus.ran()};
+	const event &e = execution().at(last);
 	std::string row = std::string(name) + " " + known.of(q.at.at);
 	const auto value = [&](u64 word) {
 		if (q.at.what == hooked::holds::signed_number)
 			return std::to_string(q.at.as_signed(word));
 		return known.value(q.at.look(word), q.at.bits / 8u);
 	};
-	timeline::row r{cpu, "", s, {}, {}, place};
+	timeline::row r{cpus.current(), "", s, {}, {}, place};
 	r.at = static_cast<const char *>(q.at.at);
 	r.bytes = q.at.bytes;
 
@@ -53,7 +54,8 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	if (e.what == kind::write && e.exclusive) {
 		r.read = {last.cpu, static_cast<u8>(last.index - 1)};
 		r.write = last;
-		row += value(g->at(r.read).value) + " -> " + value(e.value);
+		row += value(execution().at(r.read).value) + " -> " +
+		       value(e.value);
 	} else if (e.what == kind::write) {
 		r.write = last;
 		row += "= " + value(e.value);
@@ -71,8 +73,8 @@ void checker::blame(const conflict &c, const void *at, site s)
 		return;
 	if (trace) {
 		shown.first = c;
-		shown.cpu = cpu;
-		shown.ran = me().ran;
+		shown.cpu = cpus.current();
+		shown.ran = cpus.ran();
 	}
 	report(c.found,
 	       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
@@ -86,7 +88,7 @@ unsigned checker::place_of(window &w, site s)
 {
 	unsigned place;
 
-	if (how->split_pairs && w.bits < 8 * w.bytes) {
+	if (task.given->split_pairs && w.bits < 8 * w.bytes) {
 		const bool joined = w.shift < w.together;
 
 		w.bytes = (joined ? w.together : w.bits) / 8;
@@ -95,7 +97,7 @@ unsigned checker::place_of(window &w, site s)
 			w.shift = 0;
 		}
 	}
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const object *const met = memory.find(w.at);
 	const bool is_new = !met || met->place < 0 || !met->alive;
 	const unsigned of = is_new ? on_stack_of(w.at) : none;
@@ -104,7 +106,7 @@ unsigned checker::place_of(window &w, site s)
 		must_be_memory(w.at, s);
 		refuse_what_is_gone(w.at, s);
 	}
-	if (of == cpu) {
+	if (of == cpus.current()) {
 		/* The object was in a frame that has ended. */
 		if (met && !met->alive && !met->was_born)
 			memory.born(w.at, w.bytes, actor_at(epoch, s),
@@ -127,9 +129,9 @@ unsigned checker::place_known(const window &w) const
 reading checker::asking(const window &w, effect o) const
 {
 	reading q(w, o);
-	const u64 one = (u64{1} << how->counter_bits) - 1;
+	const u64 one = (u64{1} << task.given->counter_bits) - 1;
 
-	if (!how->counter_bits || w.what != hooked::holds::counter)
+	if (!task.given->counter_bits || w.what != hooked::holds::counter)
 		return q;
 	if (w.field)
 		for (q.fits = 0; q.fits < one << (8 * w.bytes - w.field);)
@@ -203,7 +205,7 @@ bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
 {
 	branch_over_interrupts();
 	const effect with = effective(operation::rmw, o, s);
-	if (how->split_pairs && w.field)
+	if (task.given->split_pairs && w.field)
 		return swap_split(w, expected, desired, with, s);
 
 	const u64 wanted = expected;
@@ -293,9 +295,9 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 {
 	const bool apart = (from ^ to) >> w.together;
 
-	if (how->split_pairs && !apart)
+	if (task.given->split_pairs && !apart)
 		w.bits = w.together;
-	if (!how->split_pairs || !apart) {
+	if (!task.given->split_pairs || !apart) {
 		rmw(w, hooked::update::add, (to - from) & w.mask(), o, s);
 		return;
 	}
@@ -321,20 +323,21 @@ void checker::fence(order o, site s)
 		now_known->how.ord = was;
 		now_known->how.op = op;
 	}
-	if (me().ran == g->length(cpu)) {
+	if (cpus.ran() == execution().length(cpus.current())) {
 		wait_for_turn(false);
-		g->step = me().step;
-		g->op = op;
-		g->add_fence(cpu, was);
+		execution().step = me().step;
+		execution().op = op;
+		execution().add_fence(cpus.current(), was);
 	}
 	const event &e = next(kind::fence, 0, op);
 	wait_for_past(e);
-	if (g->unsure && e.ord != was)
-		stop();
-	me().ran++;
+	if (execution().unsure && e.ord != was)
+		cpus.stop();
+	cpus.count_event();
 	went(0);
 	if (trace)
-		trace->add({cpu, std::string("fence ") + text(was), s});
+		trace->add(
+			{cpus.current(), std::string("fence ") + text(was), s});
 }
 
 /* -- Objects ------------------------------------------------------------------
@@ -342,7 +345,7 @@ void checker::fence(order o, site s)
 
 void checker::born(const void *at, usize bytes)
 {
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const site nowhere{nullptr, 0};
 
 	not_walkable();
@@ -354,7 +357,7 @@ void checker::born(const void *at, usize bytes)
 
 void checker::dead(const void *at, usize bytes)
 {
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const site nowhere{nullptr, 0};
 
 	not_walkable();
@@ -363,14 +366,14 @@ void checker::dead(const void *at, usize bytes)
 	if (me().own.has(at))
 		me().own.forget(static_cast<const char *>(at), bytes);
 	if (trace)
-		trace->add({cpu, "end of " + known.of(at), nowhere});
+		trace->add({cpus.current(), "end of " + known.of(at), nowhere});
 }
 
 /* A row of plain data. */
 void checker::note_plain(const void *at, usize bytes, bool writes,
 			 const std::string &value, site s)
 {
-	timeline::row r{cpu, "", s};
+	timeline::row r{cpus.current(), "", s};
 
 	r.name = known.of(at);
 	r.text = (writes ? "write " : "read ") + r.name +
@@ -399,7 +402,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 	must_be_memory(at, s);
 	if (trace)
 		note_plain(at, bytes, false, plain_value(known, at, bytes), s);
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
 	learn_plain(step::does::read_plain, at, bytes, at);
 }
@@ -411,13 +414,13 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	must_be_memory(at, s);
 	if (trace)
 		note_plain(at, bytes, true, plain_value(known, with, bytes), s);
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
 	save(at, bytes);
 	learn_plain(step::does::write_plain, at, bytes, with);
 }
 
-u64 checker::cycles() { return me().ran; }
+u64 checker::cycles() { return cpus.ran(); }
 
 /*
  * standard - what std::atomic has besides: two orders, wait and notify
@@ -428,25 +431,25 @@ u64 checker::cycles() { return me().ran; }
 /* The read that the CPU has just run: which order it has, depends. */
 void checker::remember(const reading &q)
 {
-	me().swaps.push_back({me().ran, q.at, *q.expected, q.ord, q.failed});
+	me().swaps.push_back({cpus.ran(), q.at, *q.expected, q.ord, q.failed});
 }
 
 /* The order that a read has if it finds this word. */
 order checker::order_found(ref read, u64 word) const
 {
-	if (const u32 known_as = g->at(read).step)
+	if (const u32 known_as = execution().at(read).step)
 		return code.steps[known_as].how.order_for(word);
-	for (const cpu_state::swap &s : cpus[read.cpu]->swaps)
+	for (const cpu_state::swap &s : code_on[read.cpu].swaps)
 		if (s.index == read.index)
 			return s.at.look(word) == s.expected ? s.ord : s.failed;
-	return g->at(read).ord;
+	return execution().at(read).ord;
 }
 
 bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 				  order failed, bool weak, site s)
 {
 	if (failed == order::release || failed == order::acq_rel) {
-		if (!how->any_failure_order)
+		if (!task.given->any_failure_order)
 			report(bug::failed_check,
 			       std::string("failed: compare_exchange: what "
 					   "fails stores nothing, its order "
@@ -462,7 +465,7 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	/* A machine's failed compare-and-swap is the same instruction. */
 	const effect alone = effective(operation::load, failed, s, with.op);
 	const order fails_with =
-		how->machine == machine::rc11 ? alone.ord : with.ord;
+		task.given->machine == machine::rc11 ? alone.ord : with.ord;
 
 	if (weak && me().spurious_left && choose()) {
 		me().spurious_left--;
@@ -486,14 +489,14 @@ void checker::assume(bool holds)
 	doing(step::does::drop);
 	me().assumed = true;
 	for (;;)
-		leave(cpu_state::where::blocked);
+		cpus.leave(scheduler::state::blocked);
 }
 
 /* Ends the CPU's part: its next step is beyond a bound of the options. */
 void checker::leave_out()
 {
-	out.left_out++;
-	turns_left_out++;
+	task.out.left_out++;
+	task.turns_left_out++;
 	assume(false);
 }
 
@@ -577,7 +580,7 @@ void checker::notify(window w, site s)
 
 void checker::branch_over_interrupts()
 {
-	while (me().irqs_left && (me().irqs_on || how->non_maskable)) {
+	while (me().irqs_left && (me().irqs_on || task.given->non_maskable)) {
 		if (!choose())
 			return;
 
@@ -585,24 +588,29 @@ void checker::branch_over_interrupts()
 		me().irqs_on = false;
 		me().irqs_left--;
 		if (trace)
-			trace->add({cpu, "-- interrupt --", {nullptr, 0}});
+			trace->add({cpus.current(),
+				    "-- interrupt --",
+				    {nullptr, 0}});
 		me().handlers++;
-		what->handler(cpu);
+		task.code->handler(cpus.current());
 		if (detail::intends)
 			settle();
 		me().handlers--;
 		if (trace)
-			trace->add({cpu, "-- returns --", {nullptr, 0}});
+			trace->add({cpus.current(),
+				    "-- returns --",
+				    {nullptr, 0}});
 		me().irqs_on = before;
 	}
 }
 
 int checker::context() const
 {
-	if (!cpus[cpu]->handlers)
+	if (!code_on[cpus.current()].handlers)
 		return static_cast<int>(klock::context::thread);
-	return static_cast<int>(how->non_maskable ? klock::context::nmi
-						  : klock::context::interrupt);
+	return static_cast<int>(task.given->non_maskable
+					? klock::context::nmi
+					: klock::context::interrupt);
 }
 
 bool checker::irq_flag(bool enabled)
@@ -612,7 +620,7 @@ bool checker::irq_flag(bool enabled)
 	branch_over_interrupts();
 	me().irqs_on = enabled;
 	if (trace && before != enabled)
-		trace->add({cpu,
+		trace->add({cpus.current(),
 			    enabled ? "interrupts on" : "interrupts off",
 			    {nullptr, 0}});
 	return before;

@@ -95,20 +95,20 @@ unsigned learnt::plain_at(const void *at, usize bytes)
 
 void checker::start_learning()
 {
-	const u8 *const world = static_cast<const u8 *>(what->world);
+	const u8 *const world = static_cast<const u8 *>(task.code->world);
 
-	for (unsigned c = 0; c < g->cpus; c++)
-		cpus[c]->step = learning ? code.root(c) : 0;
+	for (unsigned c = 0; c < execution().cpus; c++)
+		code_on[c].step = learning ? code.root(c) : 0;
 	if (learning)
-		host.assign(world, world + what->world_bytes);
+		host.assign(world, world + task.code->world_bytes);
 }
 
 void checker::not_walkable()
 {
 	learning = false;
 	asymmetric = reduces; /* nothing tells now whether they are alike */
-	for (const auto &c : cpus)
-		c->step = 0;
+	for (cpu_state &c : code_on)
+		c.step = 0;
 }
 
 /* The step that this CPU is about to take; null: nothing is to be learnt. */
@@ -116,7 +116,7 @@ step *checker::doing(step::does it)
 {
 	if (!learning || !me().step)
 		return nullptr;
-	if (std::memcmp(host.data(), what->world, host.size()) != 0) {
+	if (std::memcmp(host.data(), task.code->world, host.size()) != 0) {
 		not_walkable();
 		return nullptr;
 	}
@@ -168,8 +168,10 @@ void checker::learn_ends(const reading &q, unsigned place)
 		return;
 
 	step &s = code.steps[me().step];
-	for (unsigned p = floor(*g, place, g->seen_before(g->next_of(cpu)));
-	     p <= g->last(place); p++) {
+	for (unsigned p = floor(execution(), place,
+				execution().seen_before(
+					execution().next_of(cpus.current())));
+	     p <= execution().last(place); p++) {
 		const u64 value = q.at.look(word_at(place, p, q.at));
 		add(s.verdicts, value, (*q.until)(value));
 	}
@@ -204,11 +206,11 @@ void checker::learn_plain(step::does it, const void *at, usize bytes,
 	}
 	s->place = static_cast<u16>(plain);
 	std::memcpy(&s->value, with, bytes);
-	me().step = code.accessed(me().step, me().ran + 1u, s->value);
+	me().step = code.accessed(me().step, cpus.ran() + 1u, s->value);
 
 	const usize in_world =
 		static_cast<usize>(static_cast<const u8 *>(at) -
-				   static_cast<const u8 *>(what->world));
+				   static_cast<const u8 *>(task.code->world));
 	if (it == step::does::write_plain && in_world < host.size())
 		std::memcpy(&host[in_world], with, bytes);
 }
@@ -230,7 +232,7 @@ void checker::learn_block()
 /* Whether a value would end one of the waits of a CPU that is blocked. */
 bool checker::frees(unsigned blocked, unsigned wait, u64 value)
 {
-	const cpu_state &s = *cpus[blocked];
+	const cpu_state &s = code_on[blocked];
 
 	if (!walking) {
 		const bool ends = s.waits[wait].done(value);
@@ -257,28 +259,26 @@ bool checker::frees(unsigned blocked, unsigned wait, u64 value)
 /* False: nothing came of it, but for events of the graph. */
 bool checker::walk()
 {
-	const u64 complete = out.complete, explored = out.explored;
-	const u64 blocked = out.blocked, panicked = out.panicked;
+	const u64 complete = task.out.complete, explored = task.out.explored;
+	const u64 blocked = task.out.blocked, panicked = task.out.panicked;
 
-	stopped = missed = false;
+	cpus.set_going();
+	missed = false;
 	walking = true;
-	walker.start(walk_main, this);
-	inside = true;
-	walker.resume();
-	inside = false;
-	if (!stopped && !missed)
+	cpus.run_apart(walker, walk_main, this);
+	if (!cpus.stopped() && !missed)
 		finish();
 	walking = false;
-	if (!missed && out.ok())
+	if (!missed && task.out.ok())
 		return true;
 
-	suspected = !out.ok();
-	out.found = bug::none;
-	out.message.clear();
-	out.complete = complete;
-	out.explored = explored;
-	out.blocked = blocked;
-	out.panicked = panicked;
+	suspected = !task.out.ok();
+	task.out.found = bug::none;
+	task.out.message.clear();
+	task.out.complete = complete;
+	task.out.explored = explored;
+	task.out.blocked = blocked;
+	task.out.panicked = panicked;
 	return false;
 }
 
@@ -290,37 +290,24 @@ void checker::walk_main(void *self)
 /* Lets the CPUs take the turns that they take in a run (run.cpp). */
 void checker::walk_cpus()
 {
-	using where = cpu_state::where;
-
 	kept_work = work.size();
-	for (cpu = 0; cpu < g->cpus; cpu++) {
-		me().ran = static_cast<u8>(g->length(cpu));
-		me().waits_for = 0;
-		me().in_loop = false;
-		me().panicked = me().assumed = false;
-		me().step = step_reached();
+	for (unsigned c = 0; c < execution().cpus; c++) {
+		cpus.set_ran(c, execution().length(c));
+		code_on[c].waits_for = 0;
+		code_on[c].in_loop = false;
+		code_on[c].panicked = code_on[c].assumed = false;
+		code_on[c].step = step_reached(c);
 	}
-	now = phase::replaying;
-	for (cpu = 0; cpu < g->cpus; cpu++)
-		walk_on();
-	now = phase::finishing_rmws;
-	for (cpu = 0; cpu < g->cpus; cpu++)
-		if (me().state == where::before_rmw_write)
-			walk_on();
-	now = phase::extending;
-	for (cpu = 0; cpu < g->cpus; cpu++)
-		if (me().state == where::at_end)
-			walk_on();
-	cpu = 0;
+	cpus.walk(execution().cpus, [this] { return walk_on(); });
 }
 
 /* The step after the last of the CPU's events. */
-u32 checker::step_reached()
+u32 checker::step_reached(unsigned c)
 {
-	if (!g->length(cpu))
-		return code.root(cpu);
+	if (!execution().length(c))
+		return code.root(c);
 
-	const event &e = g->at(g->last_of(cpu));
+	const event &e = execution().at(execution().last_of(c));
 	const bool reads = e.what == kind::read || e.what == kind::choice;
 	const u32 to =
 		e.step ? code.steps[e.step].after(reads ? e.value : 0) : 0;
@@ -332,10 +319,9 @@ u32 checker::step_reached()
 /* Runs into what is not known. */
 void checker::miss()
 {
-	for (; work.size() > kept_work; work.pop_back())
-		recycle(std::move(work.back()));
+	work.shrink_to(kept_work);
 	missed = true;
-	stop();
+	cpus.stop();
 }
 
 bool checker::known_to_end(void *of, u64 value)
@@ -349,7 +335,7 @@ bool checker::known_to_end(void *of, u64 value)
 }
 
 /* The CPU's next steps, as far as its turn goes. */
-void checker::walk_on()
+scheduler::state checker::walk_on()
 {
 	using does = step::does;
 
@@ -360,26 +346,23 @@ void checker::walk_on()
 		if (s.what == does::unknown)
 			miss();
 		if (s.what == does::end) {
-			me().state = cpu_state::where::done;
-			return;
+			return scheduler::state::done;
 		}
 		if (s.what == does::block || s.what == does::drop) {
 			walk_block(s);
-			return;
+			return scheduler::state::blocked;
 		}
 		if (s.what == does::read_plain || s.what == does::write_plain) {
 			walk_plain(s);
 			continue;
 		}
-		if (now == phase::replaying ||
-		    (now == phase::finishing_rmws && !rmw)) {
-			me().state = rmw ? cpu_state::where::before_rmw_write
-					 : cpu_state::where::at_end;
-			return;
+		if (cpus.now() == scheduler::phase::replaying ||
+		    (cpus.now() == scheduler::phase::finishing_rmws && !rmw)) {
+			return rmw ? scheduler::state::before_rmw_write
+				   : scheduler::state::at_end;
 		}
 		if (s.what == does::read && held(s.how)) {
-			me().state = cpu_state::where::at_end;
-			return;
+			return scheduler::state::at_end;
 		}
 		walk_event(s);
 	}
@@ -398,21 +381,21 @@ void checker::walk_event(const step &s)
 	} else if (s.what == step::does::choose) {
 		branch_choice(s.value);
 	} else {
-		g->step = me().step;
-		g->op = s.how.op;
-		g->add_fence(cpu, s.how.ord);
+		execution().step = me().step;
+		execution().op = s.how.op;
+		execution().add_fence(cpus.current(), s.how.ord);
 	}
 	kept_work = work.size();
-	me().ran++;
-	me().step = step_reached();
+	cpus.count_event();
+	me().step = step_reached(cpus.current());
 }
 
 void checker::walk_block(const step &s)
 {
-	if (s.what == step::does::block && g->at(g->last_of(cpu)).behind &&
-	    !how->stale_waits)
-		stop();
-	me().state = cpu_state::where::blocked;
+	if (s.what == step::does::block &&
+	    execution().at(execution().last_of(cpus.current())).behind &&
+	    !task.given->stale_waits)
+		cpus.stop();
 	me().assumed = s.what == step::does::drop;
 	me().irqs_left = s.irqs_left;
 	me().irqs_on = s.irqs_on;
@@ -426,16 +409,17 @@ void checker::walk_block(const step &s)
 void checker::walk_plain(const step &s)
 {
 	const bool writes = s.what == step::does::write_plain;
-	const clock seen = g->seen_before(g->next_of(cpu));
+	const clock seen =
+		execution().seen_before(execution().next_of(cpus.current()));
 
-	for (unsigned c = 0; c < g->cpus; c++) {
-		const last_access by = code.last(cpus[c]->step, s.place);
-		if (c != cpu && (by.written > seen.at[c] ||
-				 (writes && by.read > seen.at[c])))
+	for (unsigned c = 0; c < execution().cpus; c++) {
+		const last_access by = code.last(code_on[c].step, s.place);
+		if (c != cpus.current() && (by.written > seen.at[c] ||
+					    (writes && by.read > seen.at[c])))
 			miss(); /* a race: let the code show it */
 		const u8 last =
 			writes ? std::max(by.written, by.read) : by.written;
-		if (memory.in_order && c != cpu && last)
+		if (memory.in_order && c != cpus.current() && last)
 			note_order(c, last, seen, none);
 	}
 	me().step = s.after(writes ? 0 : last_plain(s.place));
@@ -450,13 +434,13 @@ u64 checker::last_plain(unsigned plain) const
 	unsigned writer = 0;
 	u8 epoch = 0;
 
-	for (unsigned c = 0; c < g->cpus; c++) {
-		const last_access by = code.last(cpus[c]->step, plain);
+	for (unsigned c = 0; c < execution().cpus; c++) {
+		const last_access by = code.last(code_on[c].step, plain);
 		if (!by.written)
 			continue;
 		/* The epoch's accesses come after the event before it. */
-		const clock seen =
-			g->seen_before({static_cast<u8>(c), by.written});
+		const clock seen = execution().seen_before(
+			{static_cast<u8>(c), by.written});
 		if (epoch && seen.at[writer] < epoch)
 			continue;
 		value = by.value;
@@ -475,11 +459,13 @@ void checker::put_known_values()
 		std::memcpy(at, &value, l.bytes);
 	};
 
-	what->make_world();
+	task.code->make_world();
 	for (unsigned p = 0; p < code.places.size(); p++)
-		if (const unsigned newest = g->last(p))
+		if (const unsigned newest = execution().last(p))
 			put(code.places[p],
-			    g->at(g->write_at(p, newest)).value);
+			    execution()
+				    .at(execution().write_at(p, newest))
+				    .value);
 	for (unsigned p = 0; p < code.plains.size(); p++)
 		put(code.plains[p], last_plain(p));
 }

@@ -87,7 +87,7 @@ void checker::serve_early(const graph &with, ref write,
 {
 	const event &a = with.at(write);
 	const clock &causes = a.porf;
-	auto base = new_graph();
+	auto base = work.make();
 
 	base->copy_kept(with, causes);
 	for (const ref r : reads) {
@@ -107,7 +107,7 @@ void checker::serve_early(const graph &with, ref write,
 
 	const unsigned places = base->settle() ? base->last(a.place) + 1 : 0;
 	for (unsigned p = 1; p <= places; p++) {
-		auto other = copy_of(*base);
+		auto other = work.copy(*base);
 		other->insert(write, p);
 		if (atomic(*other) && coherent(*other) && has(*other) &&
 		    within_bounds(*other) && note_met(*other)) {
@@ -116,10 +116,10 @@ void checker::serve_early(const graph &with, ref write,
 					meet(with.at(r).op, a.op);
 			early.push_back(std::move(other));
 		} else {
-			recycle(std::move(other));
+			work.recycle(std::move(other));
 		}
 	}
-	recycle(std::move(base));
+	work.recycle(std::move(base));
 }
 
 /* Notes the graph as met; returns true the first time. */
@@ -131,29 +131,29 @@ bool checker::note_met(const graph &x)
 /* In a replay: what happens before the CPU's next event comes before it. */
 void checker::wait_for_past(const event &e)
 {
-	for (unsigned c = 0; g->core && c < g->cpus; c++) {
-		while (c != cpu && cpus[c]->ran < e.hb.at[c]) {
-			me().source = {static_cast<u8>(c), e.hb.at[c]};
-			leave(cpu_state::where::at_source);
-		}
+	for (unsigned c = 0; execution().core && c < execution().cpus; c++) {
+		if (c != cpus.current())
+			cpus.wait_for({static_cast<u8>(c), e.hb.at[c]});
 	}
 }
 
 /* Lets the CPU's next event, a read, read another value than before. */
 void checker::read_again(const reading &q)
 {
-	event &e = g->at({static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)});
+	event &e = execution().at({static_cast<u8>(cpus.current()),
+				   static_cast<u8>(cpus.ran() + 1)});
 
 	if (!e.from.initial())
-		e.value = g->at(e.from).value;
+		e.value = execution().at(e.from).value;
 	if (e.ord != q.order_for(e.value))
-		stop();
+		cpus.stop();
 }
 
 /* Whether the code's next write is the promised one, with its value. */
 bool checker::keeps_promise(const reading &q, u64 word)
 {
-	event &e = g->at({static_cast<u8>(cpu), static_cast<u8>(me().ran + 1)});
+	event &e = execution().at({static_cast<u8>(cpus.current()),
+				   static_cast<u8>(cpus.ran() + 1)});
 
 	if (!e.promised)
 		e.value = word;
@@ -164,22 +164,23 @@ bool checker::keeps_promise(const reading &q, u64 word)
 /* The replay is over: whether the code has done what is in the graph. */
 void checker::be_sure()
 {
-	for (unsigned c = 0; c < g->cpus; c++)
-		stopped |= cpus[c]->ran != g->length(c);
-	if (stopped)
+	for (unsigned c = 0; c < execution().cpus; c++)
+		if (cpus.ran(c) != execution().length(c))
+			cpus.set_stopped();
+	if (cpus.stopped())
 		return;
-	g->unsure = false;
+	execution().unsure = false;
 	if (noted.found == bug::none)
 		return;
 	report(noted.found, noted.message, noted.where);
-	g->unsure = true; /* so is what is shown: whole */
+	execution().unsure = true; /* so is what is shown: whole */
 }
 
 /* Explores executions beyond RC11, if RC11's show no fault. */
 void checker::explore_early()
 {
 	while (!early.empty() && work.empty() && goes_on() &&
-	       out.limit.empty() && !run_all && !endless) {
+	       task.out.limit.empty() && !run_all && !endless) {
 		work.swap(early);
 		explore_work();
 	}

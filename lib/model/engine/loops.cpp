@@ -22,7 +22,7 @@ bool same_place(const call &a, const call &b)
 
 } // namespace
 
-loops::of_cpu &loops::mine() { return of[c.current()]; }
+loops::of_cpu &loops::mine() { return of[c.cpus.current()]; }
 
 void loops::start_run(unsigned cpus)
 {
@@ -38,9 +38,9 @@ void loops::start_run(unsigned cpus)
 	if (heads.empty())
 		return;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		char *const top = const_cast<char *>(c.cpus[cpu]->stack.high());
+		char *const top = const_cast<char *>(c.cpus.stack(cpu).high());
 		const auto all =
-			static_cast<usize>(top - c.cpus[cpu]->stack.low());
+			static_cast<usize>(top - c.cpus.stack(cpu).low());
 		const usize dirty = std::min(all, deepest + 2 * engine_depth);
 
 		std::memset(top - dirty, 0, dirty);
@@ -68,7 +68,7 @@ void loops::forget_heads()
 void loops::start_section()
 {
 	forget_turns();
-	if (c.how->unroll)
+	if (c.task.given->unroll)
 		mine().times.clear();
 	mine().in_a_row.clear();
 }
@@ -101,9 +101,11 @@ bool loops::is_endless(const call &now) const
 void loops::bound(const call &now)
 {
 	/* The second half shows a loop that has no end. */
-	const bool counts = c.how->unroll || c.me().ran > c.how->max_events / 2;
+	const bool counts = c.task.given->unroll ||
+			    c.cpus.ran() > c.task.given->max_events / 2;
 
-	if (counts && count(mine().times, now) > c.how->unroll && c.how->unroll)
+	if (counts && count(mine().times, now) > c.task.given->unroll &&
+	    c.task.given->unroll)
 		c.leave_out();
 	if (endless.empty())
 		return;
@@ -124,7 +126,7 @@ bool loops::bound_endless_loop()
 	unsigned most = 2 * endless_turns;
 	bool is_new = false;
 
-	if (c.how->unroll)
+	if (c.task.given->unroll)
 		return false;
 	for (const auto &[place, many] : times)
 		most = std::max(most, many);
@@ -137,11 +139,11 @@ bool loops::bound_endless_loop()
 	return is_new;
 }
 
-site loops::last_site() const { return of[c.current()].last; }
+site loops::last_site() const { return of[c.cpus.current()].last; }
 
 bool loops::in_a_loop() const
 {
-	const std::vector<call> &calls = of[c.current()].calls;
+	const std::vector<call> &calls = of[c.cpus.current()].calls;
 
 	for (std::size_t i = 0; i + 1 < calls.size(); i++)
 		if (same_place(calls[i], calls.back()))
@@ -156,9 +158,9 @@ template <typename Visit>
 void loops::memory_of_mine(Visit visit) const
 {
 	const auto world = detail::heap_of(0);
-	const auto own = detail::heap_of(1 + c.current());
+	const auto own = detail::heap_of(1 + c.cpus.current());
 
-	visit(c.what->world, c.what->world_bytes);
+	visit(c.task.code->world, c.task.code->world_bytes);
 	visit(world.start, world.bytes);
 	visit(own.start, own.bytes);
 }
@@ -214,7 +216,8 @@ unsigned loops::of_bytes(const plain_access &a, Visit visit)
 	for (usize i = first; i < end;) {
 		auto &word = words[i / 8];
 		do
-			found |= visit(a, word[i % 8], ~(1u << c.current()));
+			found |= visit(a, word[i % 8],
+				       ~(1u << c.cpus.current()));
 		while (++i < end && i % 8);
 	}
 	return found;
@@ -232,11 +235,11 @@ void loops::note_plain(const void *at, usize size, bool writes)
 		       others;
 	};
 
-	mine().plains.push_back({at, size, writes, c.me().ran});
+	mine().plains.push_back({at, size, writes, c.cpus.ran()});
 	if (!of_bytes(mine().plains.back(), cut) || c.tracing())
 		return;
 	c.endless = true;
-	c.stop();
+	c.cpus.stop();
 }
 
 void loops::settle()
@@ -261,7 +264,7 @@ void loops::touch(const void *at, usize bytes, bool writes)
 
 bool loops::has_plain_since(const call &first) const
 {
-	const auto &plains = of[c.current()].plains;
+	const auto &plains = of[c.cpus.current()].plains;
 
 	return !plains.empty() && plains.back().ran >= first.ran;
 }
@@ -309,7 +312,7 @@ void loops::look(const call &given, const char *low)
 	call now = given;
 
 	settle();
-	now.ran = c.me().ran;
+	now.ran = c.cpus.ran();
 	mine().last = now.where;
 	if (now.what < call::kind::plain)
 		bound(now);
@@ -322,12 +325,13 @@ void loops::look(const call &given, const char *low)
 	if (seen && !head) {
 		heads.push_back(now);
 		again = true;
-		c.stop();
+		c.cpus.stop();
 	}
 	if (!head)
 		return;
 
-	const auto depth = static_cast<usize>(c.me().stack.high() - low);
+	const auto depth =
+		static_cast<usize>(c.cpus.stack(c.cpus.current()).high() - low);
 	deepest = std::max(deepest, depth);
 	look_at_memory();
 	if (mine().used == mine().states.size())
@@ -340,7 +344,7 @@ void loops::look(const call &given, const char *low)
 	s.irqs_on = c.me().irqs_on;
 	s.handlers = c.me().handlers;
 	s.on_wait = c.me().on_wait_what;
-	if (now.ran == c.g->length(c.current()))
+	if (now.ran == c.execution().length(c.cpus.current()))
 		block_if_repeated(s);
 	mine().used++;
 	resumed();
@@ -353,7 +357,8 @@ void loops::block_if_repeated(const state &now)
 		const state &s = mine().states[i];
 		if (!s.same(now))
 			continue;
-		const turn t{c.current(), s.at.ran, now.at.ran, stays(s.at)};
+		const turn t{c.cpus.current(), s.at.ran, now.at.ran,
+			     stays(s.at)};
 		if ((!t.stays && trust_plain_since(s.at)) ||
 		    c.is_like_the_turn_before(t))
 			c.block_in(t, has_plain_since(s.at));
@@ -375,9 +380,9 @@ bool loops::look_back(const call &now)
 	for (const call &e : mine().calls) {
 		if (!same_place(e, now))
 			continue;
-		const turn t{c.current(), e.ran, now.ran, stays(e)};
+		const turn t{c.cpus.current(), e.ran, now.ran, stays(e)};
 		seen |= !t.stays || c.has_the_values_of_the_turn_before(t);
-		if (t.first != t.last && !c.how->every_turn)
+		if (t.first != t.last && !c.task.given->every_turn)
 			turns.push_back(t);
 	}
 	return seen;
@@ -386,13 +391,13 @@ bool loops::look_back(const call &now)
 /* Whether the turn from this call on is left out only if it repeats another. */
 bool loops::stays(const call &first) const
 {
-	return c.how->every_turn || any_since(first, call::kind::wait);
+	return c.task.given->every_turn || any_since(first, call::kind::wait);
 }
 
 /* Whether a call since the first one was of this kind. */
 bool loops::any_since(const call &first, call::kind what) const
 {
-	const std::vector<call> &calls = of[c.current()].calls;
+	const std::vector<call> &calls = of[c.cpus.current()].calls;
 
 	for (std::size_t i = calls.size();
 	     i-- > 0 && calls[i].ran >= first.ran;)
@@ -414,9 +419,9 @@ bool loops::any_since(const call &first, call::kind what) const
 bool checker::has_the_values_of_the_turn_before(const turn &t) const
 {
 	const unsigned events = t.last - t.first;
-	const auto &of = g->sb[t.cpu];
+	const auto &of = execution().sb[t.cpu];
 
-	if (t.first < events || t.last > g->length(t.cpu))
+	if (t.first < events || t.last > execution().length(t.cpu))
 		return false;
 	for (unsigned i = t.first; i < t.last; i++) {
 		const event &a = of[i], &b = of[i - events];
@@ -433,8 +438,8 @@ bool checker::is_like_the_turn_before(const turn &t) const
 	if (!has_the_values_of_the_turn_before(t))
 		return false;
 	for (unsigned i = t.first; i < t.last; i++)
-		if (!(g->sb[t.cpu][i].from ==
-		      g->sb[t.cpu][i - (t.last - t.first)].from))
+		if (!(execution().sb[t.cpu][i].from ==
+		      execution().sb[t.cpu][i - (t.last - t.first)].from))
 			return false;
 	return true;
 }
@@ -545,17 +550,16 @@ bool checker::does_the_same(std::unique_ptr<graph> &other)
 {
 	const bool learns = learning;
 
-	g.swap(other);
+	other = work.run(std::move(other));
 	learning = false;
 	begin();
-	now = phase::comparing;
-	replay();
-	bool same = !stopped;
-	for (unsigned c = 0; c < g->cpus; c++)
-		same = same && cpus[c]->state == cpu_state::where::done &&
-		       cpus[c]->ran == g->length(c);
+	cpus.replay(scheduler::phase::comparing);
+	bool same = !cpus.stopped();
+	for (unsigned c = 0; c < execution().cpus; c++)
+		same = same && cpus.state_of(c) == scheduler::state::done &&
+		       cpus.ran(c) == execution().length(c);
 	same = same && !way_in.found_a_head();
-	g.swap(other);
+	other = work.run(std::move(other));
 	learning = learns;
 	return same;
 }
@@ -568,8 +572,8 @@ std::vector<turn> checker::turns_to_ask() const
 	for (const turn &t : way_in.turns) {
 		const unsigned end = 2u * t.last - t.first;
 		const turn next{t.cpu, t.last, static_cast<u8>(end), true};
-		if (!t.stays ||
-		    (end <= g->length(t.cpu) && is_like_the_turn_before(next)))
+		if (!t.stays || (end <= execution().length(t.cpu) &&
+				 is_like_the_turn_before(next)))
 			some.push_back(t);
 	}
 	return some;
@@ -583,21 +587,21 @@ std::vector<turn> checker::turns_to_ask() const
 bool checker::find_turn_in_vain(const std::vector<turn> &turns,
 				bool &world_is_the_same)
 {
-	const auto *const world = static_cast<const u8 *>(what->world);
-	const std::vector<u8> was(world, world + what->world_bytes);
-	auto other = copy_of(*g);
+	const auto *const world = static_cast<const u8 *>(task.code->world);
+	const std::vector<u8> was(world, world + task.code->world_bytes);
+	auto other = work.copy(execution());
 	bool found = false;
 
 	close();
 	for (std::size_t i = 0; i < turns.size() && !found; i++) {
-		if (!shorter(*g, turns[i], *other).build())
+		if (!shorter(execution(), turns[i], *other).build())
 			continue;
 		found = does_the_same(other);
 		world_is_the_same =
 			found && std::equal(was.begin(), was.end(), world);
 		close();
 	}
-	recycle(std::move(other));
+	work.recycle(std::move(other));
 	return found;
 }
 
@@ -626,8 +630,8 @@ void loops::passed(bool changed)
 /* Whether the CPU's last event left the location's value as it was. */
 bool loops::wrote_what_it_read() const
 {
-	const auto &events = c.g->sb[c.current()];
-	const u8 ran = c.me().ran;
+	const auto &events = c.execution().sb[c.cpus.current()];
+	const u8 ran = c.cpus.ran();
 	const event &e = events[ran - 1u];
 
 	return e.what != kind::write ||

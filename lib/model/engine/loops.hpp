@@ -66,6 +66,7 @@
 #pragma once
 
 #include "objects.hpp"
+#include "scheduler.hpp"
 
 #include <klock/arch/engine.hpp>
 
@@ -112,7 +113,7 @@ struct turn {
  * The hooks that the code calls: those of the engine, with a check of the CPU's
  * state before each, and after each whether it changed anything.
  */
-struct loops final : hooked::engine {
+struct loops final : hooked::engine, scheduler::watcher {
 	explicit loops(checker &of) : c(of) {}
 
 	/* An exploration begins, or begins anew with what it has learnt. */
@@ -137,8 +138,8 @@ struct loops final : hooked::engine {
 	void settle();
 
 	/* The current CPU is resumed, or has left. */
-	void resumed();
-	void left();
+	void resumed() override;
+	void left() override;
 
 	/* Whether a new head was found: the run is begun anew. */
 	bool found_a_head() const { return again; }

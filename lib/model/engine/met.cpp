@@ -192,19 +192,19 @@ bool is_met(const weakening &w)
 /* What the client has shown of the orders; uses, if they are asked for. */
 void checker::look_at_uses()
 {
-	const bool asked = how->record_uses;
+	const bool asked = task.given->record_uses;
 	bool any = asked;
 
 	for (const operations::one &o : operations.all)
 		any |= o.written != order::relaxed &&
 		       o.met != (operations::reads | operations::is_read);
-	if (!any || how->weaken)
+	if (!any || task.given->weaken)
 		return;
 	const std::vector<use> all = uses_of_code();
-	if (out.ok())
-		out.unmet = unmet_of(all, asked);
+	if (task.out.ok())
+		task.out.unmet = unmet_of(all, asked);
 	if (asked)
-		out.uses = all;
+		task.out.uses = all;
 }
 
 /* -- Orders ---------------------------------------------------------------- */
@@ -225,12 +225,13 @@ u16 checker::operation_of(const graph &of, ref r) const
 /* Notes what acquires by this read, for one who has seen this much. */
 bool checker::note_acquire(ref read, const clock &seen)
 {
-	bool any = acquires(g->at(read).ord);
+	bool any = acquires(execution().at(read).ord);
 
 	if (any)
-		operations[operation_of(*g, read)].met |= operations::acquires;
+		operations[operation_of(execution(), read)].met |=
+			operations::acquires;
 	for (unsigned i = read.index; i < seen.at[read.cpu]; i++) {
-		const event &f = g->sb[read.cpu][i];
+		const event &f = execution().sb[read.cpu][i];
 		if (f.what != kind::fence || !acquires(f.ord))
 			continue;
 		operations[f.op].met |= operations::acquires;
@@ -242,7 +243,7 @@ bool checker::note_acquire(ref read, const clock &seen)
 /* Notes what releases by this write what CPU of did before its event there. */
 void checker::note_release(ref write, unsigned of, unsigned there)
 {
-	const event &w = g->at(write);
+	const event &w = execution().at(write);
 	const auto note = [&](const event &e) {
 		if (releases(e.ord) && e.hb.at[of] >= there)
 			operations[e.op].met |= operations::releases;
@@ -250,15 +251,15 @@ void checker::note_release(ref write, unsigned of, unsigned there)
 
 	note(w);
 	for (unsigned i = 0; i + 1 < write.index; i++) {
-		const event &e = g->sb[write.cpu][i];
+		const event &e = execution().sb[write.cpu][i];
 		if (e.what == kind::fence ||
 		    (e.what == kind::write && e.place == w.place &&
-		     g->sequence == release_sequence::rc11))
+		     execution().sequence == release_sequence::rc11))
 			note(e);
 	}
 	if (!w.exclusive)
 		return;
-	const ref from = g->sb[write.cpu][write.index - 2u].from;
+	const ref from = execution().sb[write.cpu][write.index - 2u].from;
 	if (!from.initial())
 		note_release(from, of, there);
 }
@@ -270,14 +271,14 @@ void checker::note_release(ref write, unsigned of, unsigned there)
 void checker::note_order(unsigned of, unsigned there, const clock &seen,
 			 unsigned but_for)
 {
-	for (unsigned c = 0; c < g->cpus; c++) {
+	for (unsigned c = 0; c < execution().cpus; c++) {
 		for (unsigned i = 1; c != of && i <= seen.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &e = g->at(r);
+			const event &e = execution().at(r);
 
 			if (e.what != kind::read || e.from.initial() ||
 			    e.from.cpu == c || e.place == but_for ||
-			    g->at(e.from).rel.at[of] < there)
+			    execution().at(e.from).rel.at[of] < there)
 				continue;
 			if (note_acquire(r, seen))
 				note_release(e.from, of, there);
@@ -293,16 +294,16 @@ void checker::plain_in_order(unsigned of, u8 epoch, const actor &by)
 /* The accesses of atomics that a CPU's event comes after. */
 void checker::note_orders_before(ref later)
 {
-	const event &b = g->at(later);
-	const clock seen = g->seen_before(later);
+	const event &b = execution().at(later);
+	const clock seen = execution().seen_before(later);
 	const auto writer = [](const event &e, ref r) {
 		return e.what == kind::write ? r : e.from;
 	};
 
-	for (unsigned c = 0; c < g->cpus; c++) {
+	for (unsigned c = 0; c < execution().cpus; c++) {
 		for (unsigned i = 1; c != later.cpu && i <= seen.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &a = g->at(r);
+			const event &a = execution().at(r);
 
 			if ((a.what != kind::read && a.what != kind::write) ||
 			    a.place != b.place)
@@ -320,14 +321,14 @@ void checker::note_sc_fences()
 	unsigned had = 0;
 	u64 cpus_with = 0;
 
-	for (unsigned c = 0; c < g->cpus; c++)
-		for (const event &e : g->sb[c])
+	for (unsigned c = 0; c < execution().cpus; c++)
+		for (const event &e : execution().sb[c])
 			if (e.ord == order::seq_cst)
 				cpus_with |= u64{1} << c;
-	for (unsigned c = 0; c < g->cpus; c++)
+	for (unsigned c = 0; c < execution().cpus; c++)
 		had += cpus_with >> c & 1;
-	for (unsigned c = 0; had > 1 && c < g->cpus; c++)
-		for (const event &e : g->sb[c])
+	for (unsigned c = 0; had > 1 && c < execution().cpus; c++)
+		for (const event &e : execution().sb[c])
 			if (e.what == kind::fence && e.ord == order::seq_cst)
 				operations[e.op].met |= operations::reads;
 }
@@ -344,10 +345,10 @@ void checker::note_orders()
 									 : 3);
 	if (!any)
 		return;
-	for (unsigned c = 0; c < g->cpus; c++)
-		for (unsigned i = 1; i <= g->length(c); i++) {
+	for (unsigned c = 0; c < execution().cpus; c++)
+		for (unsigned i = 1; i <= execution().length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const kind is = g->at(r).what;
+			const kind is = execution().at(r).what;
 			if (is == kind::read || is == kind::write)
 				note_orders_before(r);
 		}

@@ -31,8 +31,8 @@ static bool of_the_checker(const void *at)
 /* The CPU whose stack it is on. */
 unsigned checker::on_stack_of(const void *at) const
 {
-	for (unsigned c = 0; c < g->cpus; c++)
-		if (cpus[c]->own.has(at))
+	for (unsigned c = 0; c < execution().cpus; c++)
+		if (code_on[c].own.has(at))
 			return c;
 	return none;
 }
@@ -40,7 +40,7 @@ unsigned checker::on_stack_of(const void *at) const
 /* Another CPU's: what that one did there is of interest now. */
 void checker::meet_on_stack(unsigned of, const char *at)
 {
-	own_stack &own = cpus[of]->own;
+	own_stack &own = code_on[of].own;
 
 	if (!own.told())
 		return;
@@ -48,7 +48,7 @@ void checker::meet_on_stack(unsigned of, const char *at)
 	if (b.shared || (!b.wrote && !b.read))
 		return;
 	const own_stack::end *const end = own.end_of(at);
-	if (end && of == cpu)
+	if (end && of == cpus.current())
 		return;
 	const own_stack::callers by = own.callers_of(at);
 	memory.adopt(at, of, {b.wrote, place_of_return(by.writer, false)},
@@ -80,16 +80,16 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	    intended_access(at, bytes, writes, caller, by))
 		return;
 	const char *const first = static_cast<const char *>(at);
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const unsigned of = on_stack_of(at);
 
 	if (cuts_loops)
 		way_in.settle();
 	if (of_the_checker(at) ||
-	    (of == cpu &&
+	    (of == cpus.current() &&
 	     me().own.accessed(first, bytes, writes, epoch, caller)))
 		return;
-	if (of != cpu)
+	if (of != cpus.current())
 		branch_over_interrupts();
 	const site s = place_of_return(caller);
 	count_idle(s, false);
@@ -100,10 +100,10 @@ void checker::touch(const void *at, usize bytes, bool writes,
 	for (const char *byte = first; byte < first + bytes; byte++) {
 		if (of != none)
 			meet_on_stack(of, byte);
-		if (of == cpu && !me().own.at(byte).shared)
+		if (of == cpus.current() && !me().own.at(byte).shared)
 			me().own.share(byte);
 		memory.meet_byte(byte, actor_at(epoch, s),
-				 of == none || of == cpu);
+				 of == none || of == cpus.current());
 		blame(writes ? memory.write_plain(byte, 1, actor_at(epoch, s))
 			     : memory.read_plain(byte, 1, actor_at(epoch, s)),
 		      byte, s);
@@ -112,13 +112,13 @@ void checker::touch(const void *at, usize bytes, bool writes,
 		must_be_memory(at, s);
 		save(at, bytes);
 	}
-	if (cuts_loops && of != cpu)
+	if (cuts_loops && of != cpus.current())
 		way_in.touch(at, bytes, writes);
 }
 
 void checker::storage_ends(const void *at, usize bytes, const void *caller)
 {
-	const actor by = actor_at(static_cast<u8>(me().ran + 1),
+	const actor by = actor_at(static_cast<u8>(cpus.ran() + 1),
 				  place_of_return(caller));
 	const char *const first = static_cast<const char *>(at);
 
@@ -128,7 +128,7 @@ void checker::storage_ends(const void *at, usize bytes, const void *caller)
 
 void checker::frame(const char *at, const void *returns_to, const void *caller)
 {
-	const u8 epoch = static_cast<u8>(me().ran + 1);
+	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	own_stack &own = me().own;
 
 	if (returns_to) {

@@ -25,34 +25,35 @@ void checker::run_one()
 void checker::walk_or_run()
 {
 	/* At first, and now and then, whatever is known: is it so still? */
-	const bool due = ++runs <= 64 || runs % 256 == 0;
+	const bool due = ++task.runs <= 64 || task.runs % 256 == 0;
 
 	suspected = false;
 	if (learning && !trace && !due && walk())
 		return;
 	run_code();
-	if (suspected && out.ok())
+	if (suspected && task.out.ok())
 		run_all = true;
 }
 
 /* Makes the world and sets the CPUs to their starts. */
 void checker::begin()
 {
-	stopped = ended = false;
+	cpus.set_going();
+	ended = false;
 	noted.found = bug::none;
 	if (trace)
 		*trace = {};
 	known.forget();
-	known.world = what->world;
-	known.world_bytes = what->world_bytes;
-	known.world_type = what->world_type;
+	known.world = task.code->world;
+	known.world_bytes = task.code->world_bytes;
+	known.world_type = task.code->world_type;
 	intended.clear();
-	what->make_world();
+	task.code->make_world();
 	if (detail::trap_lifted)
 		detail::set_traps();
 	memory.start_run();
 	if (cuts_loops)
-		way_in.start_run(g->cpus);
+		way_in.start_run(execution().cpus);
 	start_cpus();
 	start_learning();
 	hooked::running = detail::gate_to(called());
@@ -61,11 +62,10 @@ void checker::begin()
 void checker::run()
 {
 	begin();
-	now = phase::replaying;
-	replay();
-	if (g->unsure)
+	cpus.replay(scheduler::phase::replaying);
+	if (execution().unsure)
 		be_sure();
-	extend();
+	cpus.extend();
 }
 
 void checker::close()
@@ -99,12 +99,12 @@ void checker::end_world()
 	died_of.clear();
 	if (sigsetjmp(way_out, 0) == 0) {
 		leaving = 1;
-		what->end_world();
+		task.code->end_world();
 		leaving = 0;
 		return;
 	}
 	leaving = 0;
-	now = phase::ending;
+	cpus.look_at_end();
 	if (died_of.empty()) {
 		shortens = false;
 		report(bug::deadlock,
@@ -129,58 +129,54 @@ void checker::run_code()
 	const std::size_t kept = work.size();
 	bool in_vain = false, nothing_left = false;
 	std::vector<turn> turns;
-	const u64 left_out = out.left_out, turns_out = turns_left_out;
+	const u64 left_out = task.out.left_out, turns_out = task.turns_left_out;
 	clock had;
 
-	for (unsigned c = 0; c < g->cpus; c++)
-		had.at[c] = static_cast<u8>(g->length(c));
-	out.ran++;
+	for (unsigned c = 0; c < execution().cpus; c++)
+		had.at[c] = static_cast<u8>(execution().length(c));
+	task.out.ran++;
 	for (run(); cuts_loops && way_in.found_a_head(); run()) {
 		close();
 		not_walkable();
-		for (; work.size() > kept; work.pop_back())
-			recycle(std::move(work.back()));
-		auto before = new_graph();
-		before->copy_kept(*g, had);
-		before->share = g->share;
-		g.swap(before);
-		recycle(std::move(before));
-		out.left_out = left_out;
-		turns_left_out = turns_out;
+		work.shrink_to(kept);
+		auto before = work.make();
+		before->copy_kept(execution(), had);
+		before->share = execution().share;
+		work.recycle(work.run(std::move(before)));
+		task.out.left_out = left_out;
+		task.turns_left_out = turns_out;
 	}
-	if (cuts_loops && !stopped && !trace && !way_in.turns.empty() &&
+	if (cuts_loops && !cpus.stopped() && !trace && !way_in.turns.empty() &&
 	    all_done())
 		turns = turns_to_ask();
 	if (!turns.empty()) {
 		in_vain = find_turn_in_vain(turns, nothing_left);
 		if (in_vain)
-			out.in_vain++;
+			task.out.in_vain++;
 		if (nothing_left)
 			return;
 		run(); /* find_turn_in_vain() ran others */
 	}
-	if (!stopped && in_vain)
+	if (!cpus.stopped() && in_vain)
 		look_at_end();
-	else if (!stopped)
+	else if (!cpus.stopped())
 		finish();
 	close();
 }
 
 void checker::start_cpus()
 {
-	for (unsigned c = 0; c < g->cpus; c++) {
-		cpu_state &s = *cpus[c];
+	for (unsigned c = 0; c < execution().cpus; c++) {
+		cpu_state &s = code_on[c];
 
-		s.state = cpu_state::where::runs;
-		s.ran = 0;
 		s.idle = 0;
 		s.births = 0;
 		s.irqs_on = true;
-		s.irqs_left = how->interrupts;
+		s.irqs_left = task.given->interrupts;
 		s.handlers = 0;
 		s.panicked = false;
 		s.assumed = false;
-		s.spurious_left = how->spurious;
+		s.spurious_left = task.given->spurious;
 		s.swaps.clear();
 		if (detail::intends)
 			s.statements.assign(4, {});
@@ -189,99 +185,37 @@ void checker::start_cpus()
 		s.in_loop = false;
 		s.last_op = 0;
 		s.plain = false;
-		s.own.start_run(s.stack.low(), s.stack.high(),
+		s.own.start_run(cpus.stack(c).low(), cpus.stack(c).high(),
 				trace != nullptr);
-		s.stack.start(cpu_main, this);
 	}
+	cpus.start(execution().cpus, cpu_main, this,
+		   cuts_loops ? &way_in : nullptr);
 }
 
 void checker::cpu_main(void *self)
 {
 	checker &c = *static_cast<checker *>(self);
-	const unsigned mine = c.cpu;
+	const unsigned mine = c.cpus.current();
 
-	for (unsigned i = 0; i < c.how->sections[mine]; i++) {
+	for (unsigned i = 0; i < c.task.given->sections[mine]; i++) {
 		if (c.cuts_loops)
 			c.way_in.start_section();
-		c.what->body(mine);
+		c.task.code->body(mine);
 		if (detail::intends)
 			c.settle();
 	}
 	c.branch_over_interrupts();
 	c.doing(step::does::end);
-	c.cpus[mine]->state = cpu_state::where::done;
-}
-
-void checker::resume(unsigned which)
-{
-	cpu = which;
-	me().state = cpu_state::where::runs;
-	inside = true;
-	if (cuts_loops)
-		way_in.resumed();
-	me().stack.resume();
-	if (cuts_loops)
-		way_in.left();
-	inside = false;
-}
-
-/* Gives the turn away, and comes back when it is given back. */
-void checker::leave(cpu_state::where why)
-{
-	me().state = why;
-	fiber::suspend();
-}
-
-void checker::stop()
-{
-	stopped = true;
-	for (;;)
-		fiber::suspend();
+	c.cpus.set_done(mine);
 }
 
 void checker::panic(const std::string &message)
 {
-	if (!how->may_panic || now == phase::ending)
+	if (!task.given->may_panic || cpus.now() == scheduler::phase::ending)
 		report(bug::panic, message, {nullptr, 0});
 	me().panicked = true;
 	for (;;)
-		leave(cpu_state::where::done);
-}
-
-/* Runs what the graph has; each CPU as far as its reads' writes are there. */
-void checker::replay()
-{
-	using where = cpu_state::where;
-	bool again = true;
-
-	while (again && !stopped) {
-		again = false;
-		for (unsigned c = 0; c < g->cpus && !stopped; c++) {
-			const cpu_state &s = *cpus[c];
-			if (s.state == where::at_source &&
-			    cpus[s.source.cpu]->ran < s.source.index)
-				continue;
-			if (s.state != where::runs &&
-			    s.state != where::at_source)
-				continue;
-			resume(c);
-			again = true;
-		}
-	}
-}
-
-void checker::extend()
-{
-	using where = cpu_state::where;
-
-	now = phase::finishing_rmws;
-	for (unsigned c = 0; c < g->cpus && !stopped; c++)
-		if (cpus[c]->state == where::before_rmw_write)
-			resume(c);
-	now = phase::extending;
-	for (unsigned c = 0; c < g->cpus && !stopped; c++)
-		if (cpus[c]->state == where::at_end)
-			resume(c);
+		cpus.leave(scheduler::state::done);
 }
 
 /*
@@ -292,39 +226,40 @@ void checker::count_idle(site s, bool seen)
 {
 	constexpr u32 many = 10'000, too_many = 100'000;
 
-	if (me().idle_since != me().ran)
+	if (me().idle_since != cpus.ran())
 		me().idle = 0;
-	me().idle_since = me().ran;
+	me().idle_since = cpus.ran();
 	me().idle++;
 	if (seen && !cuts_loops && me().idle == many) {
 		endless = true;
-		stop();
+		cpus.stop();
 	}
 	/* Others go first, whose write it may race with. */
-	if (!seen && me().idle == many && now == phase::replaying &&
-	    me().ran == g->length(cpu))
-		leave(cpu_state::where::at_end);
+	if (!seen && me().idle == many &&
+	    cpus.now() == scheduler::phase::replaying &&
+	    cpus.ran() == execution().length(cpus.current()))
+		cpus.leave(scheduler::state::at_end);
 	if (me().idle < too_many)
 		return;
-	out.limit = "max_events: " + std::to_string(too_many) +
-		    " accesses to plain data in a row (a loop that writes "
-		    "them?) at " +
-		    text(s);
-	stop();
+	task.out.limit = "max_events: " + std::to_string(too_many) +
+			 " accesses to plain data in a row (a loop that writes "
+			 "them?) at " +
+			 text(s);
+	cpus.stop();
 }
 
 /* Called before each event that the graph does not have yet. */
 void checker::wait_for_turn(bool rmw_write)
 {
-	if (g->length(cpu) >= how->max_events ||
-	    g->length(cpu) + 1 >= max_index) {
+	if (execution().length(cpus.current()) >= task.given->max_events ||
+	    execution().length(cpus.current()) + 1 >= max_index) {
 		if (!cuts_loops) {
 			endless = true;
-			stop();
+			cpus.stop();
 		}
 		const site last = way_in.last_site();
 		const bool bounded = way_in.bound_endless_loop();
-		std::string &why = bounded ? endless_loop : out.limit;
+		std::string &why = bounded ? endless_loop : task.out.limit;
 		why = "max_events: " +
 		      (way_in.in_a_loop()
 			       ? "a loop that is never in the same state "
@@ -337,13 +272,9 @@ void checker::wait_for_turn(bool rmw_write)
 		if (!bounded)
 			why += "; unroll bounds its turns";
 		endless |= bounded;
-		stop();
+		cpus.stop();
 	}
-	if (now == phase::replaying || now == phase::comparing)
-		leave(rmw_write ? cpu_state::where::before_rmw_write
-				: cpu_state::where::at_end);
-	while (now == phase::finishing_rmws && !rmw_write)
-		leave(cpu_state::where::at_end);
+	cpus.wait_for_turn(rmw_write);
 }
 
 /* -- The end of a run --------------------------------------------------------
@@ -351,7 +282,7 @@ void checker::wait_for_turn(bool rmw_write)
 
 void checker::end_main(void *self)
 {
-	static_cast<checker *>(self)->what->at_end();
+	static_cast<checker *>(self)->task.code->at_end();
 }
 
 void checker::end_waits_for_ever(site s)
@@ -360,14 +291,14 @@ void checker::end_waits_for_ever(site s)
 
 	the_checker().report(bug::deadlock,
 			     "deadlock: the look at the end waits for ever", s);
-	the_checker().stop();
+	the_checker().cpus.stop();
 }
 
 bool checker::all_done() const
 {
-	for (unsigned c = 0; c < g->cpus; c++)
-		if (cpus[c]->state != cpu_state::where::done ||
-		    cpus[c]->panicked)
+	for (unsigned c = 0; c < execution().cpus; c++)
+		if (cpus.state_of(c) != scheduler::state::done ||
+		    code_on[c].panicked)
 			return false;
 	return true;
 }
@@ -376,29 +307,29 @@ void checker::finish()
 {
 	bool panicked = false, held_back = false;
 
-	for (unsigned c = 0; c < g->cpus; c++) {
-		panicked |= cpus[c]->panicked;
-		held_back |= cpus[c]->state == cpu_state::where::at_end;
+	for (unsigned c = 0; c < execution().cpus; c++) {
+		panicked |= code_on[c].panicked;
+		held_back |= cpus.state_of(c) == scheduler::state::at_end;
 	}
 	if (held_back)
 		return; /* another, in which it is not, stands for it */
 	if (panicked) {
-		out.panicked += stands_for();
+		task.out.panicked += stands_for();
 		return;
 	}
 	if (!all_done()) {
-		out.blocked += !g->core;
-		if (!how->may_deadlock && deadlocked())
+		task.out.blocked += !execution().core;
+		if (!task.given->may_deadlock && deadlocked())
 			report_deadlock();
 		return;
 	}
-	if (g->core && !trace && !note_met(*g))
+	if (execution().core && !trace && !note_met(execution()))
 		return;
-	if (g->core)
-		out.load_buffered++;
+	if (execution().core)
+		task.out.load_buffered++;
 	else
-		out.complete += stands_for();
-	out.explored += !g->core;
+		task.out.complete += stands_for();
+	task.out.explored += !execution().core;
 	look_at_end();
 }
 
@@ -406,8 +337,8 @@ void checker::report_deadlock()
 {
 	std::string all;
 
-	for (unsigned c = 0; trace && c < g->cpus; c++)
-		if (cpus[c]->state == cpu_state::where::blocked)
+	for (unsigned c = 0; trace && c < execution().cpus; c++)
+		if (cpus.state_of(c) == scheduler::state::blocked)
 			all += (all.empty() ? "" : ", ") + show_waits(c);
 	report(bug::deadlock, "deadlock: " + (trace ? all : "nobody can go on"),
 	       {nullptr, 0});
@@ -420,12 +351,15 @@ void checker::put_last_values()
 		if (!o.atomic || !o.alive)
 			return;
 		const unsigned place = static_cast<unsigned>(o.place);
-		const unsigned newest = g->last(place);
+		const unsigned newest = execution().last(place);
 		if (!newest)
 			return;
 		void *const at = const_cast<void *>(o.at);
 		save(at, o.bytes);
-		std::memcpy(at, &g->at(g->write_at(place, newest)).value,
+		std::memcpy(at,
+			    &execution()
+				     .at(execution().write_at(place, newest))
+				     .value,
 			    o.bytes);
 	});
 }
@@ -437,14 +371,11 @@ void checker::look_at_end()
 	else
 		put_last_values();
 	hooked::running = nullptr;
-	now = phase::ending;
-	ender.start(end_main, this);
-	inside = true;
+	cpus.look_at_end();
 	hooked::leave_endless_wait = end_waits_for_ever;
-	ender.resume();
+	cpus.run_apart(ender, end_main, this);
 	hooked::leave_endless_wait = nullptr;
-	inside = false;
-	ended = !stopped;
+	ended = !cpus.stopped();
 	if (walking) {
 		restore();
 		end_world();
@@ -455,9 +386,9 @@ void checker::look_at_end()
 void checker::save(const void *at, usize bytes)
 {
 	const char *const byte = static_cast<const char *>(at);
-	const char *const world = static_cast<const char *>(what->world);
+	const char *const world = static_cast<const char *>(task.code->world);
 
-	if (byte >= world && byte < world + what->world_bytes)
+	if (byte >= world && byte < world + task.code->world_bytes)
 		return;
 	if (detail::block_at(at).start)
 		return;

@@ -33,7 +33,7 @@ namespace model {
 /* The CPUs that may change places: each with the next that is like it. */
 void checker::start_symmetry(bool asked)
 {
-	const auto &sections = how->sections;
+	const auto &sections = task.given->sections;
 
 	gate_place = none;
 	reduces = false;
@@ -42,8 +42,8 @@ void checker::start_symmetry(bool asked)
 		like[c] = 0;
 		for (unsigned d = 0; d < sections.size(); d++) {
 			const bool same = sections[c] == sections[d] &&
-					  (how->patient >> c & 1) ==
-						  (how->patient >> d & 1);
+					  (task.given->patient >> c &
+					   1) == (task.given->patient >> d & 1);
 			like[c] += same;
 			if (same && d < c)
 				before[c] = d;
@@ -55,13 +55,14 @@ void checker::start_symmetry(bool asked)
 /* Whether this operation of the CPU is its gate. */
 bool checker::enters(const reading &q) const
 {
-	return reduces && q.writes && like[cpu] > 1 && !g->gate[cpu];
+	return reduces && q.writes && like[cpus.current()] > 1 &&
+	       !execution().gate[cpus.current()];
 }
 
 void checker::not_symmetric()
 {
 	asymmetric = true;
-	stop();
+	cpus.stop();
 }
 
 /* Whether the CPU is held back: the one before it has not passed. */
@@ -71,7 +72,8 @@ bool checker::held(const reading &q)
 		return false;
 	if (q.expected || q.until)
 		not_symmetric();
-	return before[cpu] != none && !g->gate[before[cpu]];
+	return before[cpus.current()] != none &&
+	       !execution().gate[before[cpus.current()]];
 }
 
 /* Whether a gate's read, of this CPU, may read that write. */
@@ -91,8 +93,8 @@ void checker::look_at_gate(graph &in, unsigned place, bool exclusive)
 {
 	if (!reduces)
 		return;
-	if (exclusive && like[cpu] > 1 && !in.gate[cpu]) {
-		in.gate[cpu] = in.last_of(cpu).index;
+	if (exclusive && like[cpus.current()] > 1 && !in.gate[cpus.current()]) {
+		in.gate[cpus.current()] = in.last_of(cpus.current()).index;
 		if (gate_place == none)
 			gate_place = place;
 		for (unsigned p = 1; p <= in.last(place); p++)
@@ -114,11 +116,11 @@ u64 checker::stands_for() const
 	if (!reduces)
 		return 1;
 	/* Each that has passed might have been any of those like it. */
-	for (unsigned c = 0; c < g->cpus; c++) {
+	for (unsigned c = 0; c < execution().cpus; c++) {
 		unsigned first = c;
 		while (before[first] != none)
 			first = before[first];
-		if (g->gate[c])
+		if (execution().gate[c])
 			many *= like[c] - passed[first]++;
 	}
 	return many;
@@ -190,7 +192,7 @@ bool checker::seems_symmetric() const
 {
 	if (!reduces || asymmetric)
 		return true;
-	for (unsigned c = 0; c < how->sections.size(); c++)
+	for (unsigned c = 0; c < task.given->sections.size(); c++)
 		if (before[c] != none &&
 		    !same_code(code.root(before[c]), code.root(c)))
 			return false;

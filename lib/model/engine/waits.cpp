@@ -24,13 +24,16 @@ void checker::block_unless(const reading &q, u64 word, site s)
 	if (q.ends(word))
 		return;
 	/* Served a write that was not the newest: leads nowhere. */
-	if (g->at({static_cast<u8>(cpu), me().ran}).behind && !how->stale_waits)
-		stop();
+	if (execution()
+		    .at({static_cast<u8>(cpus.current()), cpus.ran()})
+		    .behind &&
+	    !task.given->stale_waits)
+		cpus.stop();
 	me().waits[me().waits_for] = {q.at, *q.until, s, place_known(q.at)};
 	me().waits_for++;
 	learn_block();
 	for (;;)
-		leave(cpu_state::where::blocked);
+		cpus.leave(scheduler::state::blocked);
 }
 
 u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
@@ -57,7 +60,7 @@ u64 checker::await_patient(window w, hooked::patience patience, order o, site s)
 	struct {
 		hooked::patience left;
 		bool runs_out;
-	} of{patience, !(how->patient >> cpu & 1)};
+	} of{patience, !(task.given->patient >> cpus.current() & 1)};
 	const auto ends = [](void *what, u64 v) {
 		const auto &mine = *static_cast<decltype(of) *>(what);
 		const u32 looks = mine.left(v);
@@ -128,13 +131,15 @@ void checker::await_either(window w, hooked::test done, window other,
 bool checker::leads_nowhere(const turn &t) const
 {
 	for (unsigned i = t.last; i > t.first; i--) {
-		const event &e = g->sb[t.cpu][i - 1];
+		const event &e = execution().sb[t.cpu][i - 1];
 		if (e.what != kind::read)
 			continue;
 		bool stale = e.behind;
-		for (unsigned p = g->position(e) + 1; p <= g->last(e.place);
-		     p++)
-			stale |= g->at(g->write_at(e.place, p)).stamp < e.stamp;
+		for (unsigned p = execution().position(e) + 1;
+		     p <= execution().last(e.place); p++)
+			stale |= execution()
+					 .at(execution().write_at(e.place, p))
+					 .stamp < e.stamp;
 		return stale;
 	}
 	return false;
@@ -144,26 +149,28 @@ bool checker::leads_nowhere(const turn &t) const
 void checker::block_in(const turn &t, bool reads_plain)
 {
 	/* A race of a plain read may come yet, whatever becomes of the loop. */
-	if (!t.stays && !reads_plain && !how->stale_waits && leads_nowhere(t))
-		stop();
+	if (!t.stays && !reads_plain && !task.given->stale_waits &&
+	    leads_nowhere(t))
+		cpus.stop();
 	me().in_loop = true;
 	me().last_turn = t;
 	for (;;)
-		leave(cpu_state::where::blocked);
+		cpus.leave(scheduler::state::blocked);
 }
 
 /* Whether the turn would be the same if it read the newest values. */
 bool checker::goes_on_for_ever(const turn &t) const
 {
 	for (unsigned i = t.first; i < t.last; i++) {
-		const event &e = g->sb[t.cpu][i];
+		const event &e = execution().sb[t.cpu][i];
 		if (e.what == kind::choice)
 			return false;
 		if (e.what != kind::read)
 			continue;
-		const unsigned newest = g->last(e.place);
+		const unsigned newest = execution().last(e.place);
 		if (newest &&
-		    g->at(g->write_at(e.place, newest)).value != e.value)
+		    execution().at(execution().write_at(e.place, newest))
+				    .value != e.value)
 			return false;
 	}
 	return true;
@@ -178,18 +185,18 @@ bool checker::goes_on_for_ever(const turn &t) const
  */
 bool checker::could_go_on(unsigned blocked)
 {
-	const cpu_state &s = *cpus[blocked];
+	const cpu_state &s = code_on[blocked];
 
 	if (s.assumed)
 		return true;
-	if (s.irqs_left && (s.irqs_on || how->non_maskable))
+	if (s.irqs_left && (s.irqs_on || task.given->non_maskable))
 		return true;
 	if (s.in_loop)
 		return !goes_on_for_ever(s.last_turn);
 	for (unsigned i = 0; i < s.waits_for; i++) {
 		const window &w = s.waits[i].at;
 		const unsigned place = s.waits[i].place;
-		const u64 word = word_at(place, g->last(place), w);
+		const u64 word = word_at(place, execution().last(place), w);
 		if (frees(blocked, i, w.look(word)))
 			return true;
 	}
@@ -199,7 +206,7 @@ bool checker::could_go_on(unsigned blocked)
 /* The rows of what it waits for; "cpu0 waits for full at ring.hpp:12". */
 std::string checker::show_waits(unsigned which)
 {
-	const cpu_state &s = *cpus[which];
+	const cpu_state &s = code_on[which];
 	std::string all;
 	const auto show = [&](const char *how, const void *at, site where) {
 		const std::string row = how + known.of(at);
@@ -223,8 +230,8 @@ std::string checker::show_waits(unsigned which)
 
 bool checker::deadlocked()
 {
-	for (unsigned c = 0; c < g->cpus; c++)
-		if (cpus[c]->state == cpu_state::where::blocked &&
+	for (unsigned c = 0; c < execution().cpus; c++)
+		if (cpus.state_of(c) == scheduler::state::blocked &&
 		    could_go_on(c))
 			return false;
 	return true;

@@ -48,18 +48,18 @@ effect checker::effective(operation what_kind, order written, site s, u16 swap)
 		operations[swap].fails = op;
 	if (!repairs.empty())
 		o = repaired(op, o, s, swap);
-	return {order_on(how->machine, what_kind, o), op};
+	return {order_on(task.given->machine, what_kind, o), op};
 }
 
 order checker::weakened(operation what_kind, order written, site s) const
 {
-	if (!how->weaken)
+	if (!task.given->weaken)
 		return written;
 
-	const use &w = how->weaken->where;
+	const use &w = task.given->weaken->where;
 	if (w.line == s.line && w.what == what_kind && w.written == written &&
 	    same_file(w.file, s.file))
-		return how->weaken->to;
+		return task.given->weaken->to;
 	return written;
 }
 

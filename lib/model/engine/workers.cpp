@@ -154,8 +154,8 @@ bool all_end(std::vector<pid_t> &workers, Look look)
  */
 bool checker::share_work(progress &shown)
 {
-	const unsigned count = how_many(how->workers);
-	const u64 before = executions();
+	const unsigned count = how_many(task.given->workers);
+	const u64 before = task.executions();
 	pool *const p = count > 1 ? pool::make(count) : nullptr;
 
 	if (!p)
@@ -173,7 +173,7 @@ bool checker::share_work(progress &shown)
 	const bool well =
 		all_end(workers,
 			[&] {
-				double share = share_done;
+				double share = work.share_done;
 				for (unsigned w = 0; w < count; w++)
 					share += p->of[w].share;
 				shown.at(before + p->executions(), share);
@@ -182,14 +182,14 @@ bool checker::share_work(progress &shown)
 			}) &&
 		workers.size() == count;
 	for (unsigned w = 0; well && w < count; w++) {
-		out.complete += p->of[w].complete;
-		out.explored += p->of[w].explored;
-		out.blocked += p->of[w].blocked;
-		out.panicked += p->of[w].panicked;
-		out.left_out += p->of[w].left_out;
-		turns_left_out += p->of[w].turns_left_out;
-		out.in_vain += p->of[w].in_vain;
-		out.ran += p->of[w].ran;
+		task.out.complete += p->of[w].complete;
+		task.out.explored += p->of[w].explored;
+		task.out.blocked += p->of[w].blocked;
+		task.out.panicked += p->of[w].panicked;
+		task.out.left_out += p->of[w].left_out;
+		task.turns_left_out += p->of[w].turns_left_out;
+		task.out.in_vain += p->of[w].in_vain;
+		task.out.ran += p->of[w].ran;
 		for (unsigned i = 1; i < p->of[w].many; i++) {
 			const operations::one &o = p->of[w].met[i];
 			operations[operations.number(o.where, o.what,
@@ -199,8 +199,8 @@ bool checker::share_work(progress &shown)
 	}
 	if (well && p->over) {
 		look_at_clock();
-		if (out.limit.empty())
-			out.limit = "max_executions";
+		if (task.out.limit.empty())
+			task.out.limit = "max_executions";
 	} else if (well)
 		work.clear();
 	p->unmake();
@@ -211,45 +211,41 @@ bool checker::share_work(progress &shown)
 void checker::work_for(pool &p, unsigned number)
 {
 	pool::tally &mine = p.of[number];
-	const u64 left = how->max_executions - executions();
+	const u64 left = task.given->max_executions - task.executions();
 
 	::prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (usize i = 0; i < work.size(); i++)
-		if (i % p.workers != number)
-			recycle(std::move(work[i]));
-	std::erase(work, nullptr);
-	out.complete = out.explored = out.blocked = out.panicked = out.ran = 0;
-	out.left_out = out.in_vain = turns_left_out = 0;
-	share_done = 0;
+	work.keep_part(number, p.workers);
+	task.out.complete = task.out.explored = task.out.blocked =
+		task.out.panicked = task.out.ran = 0;
+	task.out.left_out = task.out.in_vain = task.turns_left_out = 0;
+	work.share_done = 0;
 	do {
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
-			if (!out.ok() || !out.limit.empty() || run_all ||
-			    asymmetric || endless) {
+			if (!task.out.ok() || !task.out.limit.empty() ||
+			    run_all || asymmetric || endless) {
 				p.stop = true;
 				::_exit(1);
 			}
-			mine.complete = out.complete;
-			mine.explored = out.explored;
-			mine.blocked = out.blocked;
-			mine.panicked = out.panicked;
-			mine.left_out = out.left_out;
-			mine.turns_left_out = turns_left_out;
-			mine.in_vain = out.in_vain;
-			mine.ran = out.ran;
-			mine.share = share_done;
-			if (runs % 256 == 0 && p.executions() >= left)
+			mine.complete = task.out.complete;
+			mine.explored = task.out.explored;
+			mine.blocked = task.out.blocked;
+			mine.panicked = task.out.panicked;
+			mine.left_out = task.out.left_out;
+			mine.turns_left_out = task.turns_left_out;
+			mine.in_vain = task.out.in_vain;
+			mine.ran = task.out.ran;
+			mine.share = work.share_done;
+			if (task.runs % 256 == 0 && p.executions() >= left)
 				p.over = true;
 			if (work.size() > 1 && p.hungry() &&
-			    p.give(*work.front())) {
-				recycle(std::move(work.front()));
-				work.erase(work.begin());
-			}
+			    p.give(work.lowest()))
+				work.drop_lowest();
 		}
 		if (p.stop || p.over)
 			break;
-		work.push_back(new_graph());
-	} while (p.take(*work.back()));
+		work.push(work.make());
+	} while (p.take(work.top()));
 	mine.many = static_cast<unsigned>(
 		std::min(operations.all.size(), std::size(mine.met)));
 	std::copy_n(operations.all.begin(), mine.many, mine.met);

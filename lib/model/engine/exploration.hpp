@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exploration - what is asked of the checker, and what has come of it so far
+ */
+#pragma once
+
+#include <model/model.hpp>
+
+#include <string>
+
+namespace model {
+
+struct exploration {
+	program *code = nullptr;
+	const options *given = nullptr;
+	result out;
+
+	u64 runs = 0; /* of the code, or by what is known of it */
+	u64 most_runs = ~u64{0};
+	u64 turns_left_out = 0;	  /* of out.left_out: options.unroll */
+	bool shows_lines = false; /* somebody is going to read them */
+
+	u64 executions() const
+	{
+		return out.explored + out.blocked + out.panicked +
+		       out.load_buffered;
+	}
+};
+
+} // namespace model

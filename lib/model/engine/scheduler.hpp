@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scheduler - the CPUs of a run, as fibers, and who goes on
+ *
+ * The order in which CPUs add events is a function of the graph alone (first
+ * whoever is between the halves of an RMW, then the lowest CPU that can go on):
+ * the method's proof needs that, and so does replaying.
+ */
+#pragma once
+
+#include "graph.hpp"
+
+#include <fiber/fiber.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace model {
+
+struct scheduler {
+	/* How far the run is. */
+	enum class phase {
+		replaying,
+		comparing, /* replaying, a graph that may not be one */
+		finishing_rmws,
+		extending,
+		ending
+	};
+
+	/* How far a CPU is. */
+	enum class state {
+		runs,
+		at_source, /* its next read's write is not replayed yet */
+		at_end,	   /* of its events in the graph */
+		before_rmw_write,
+		blocked, /* in a wait that its read did not end */
+		done,
+	};
+
+	/* Is told when a CPU is resumed, and when it has left. */
+	struct watcher {
+		virtual void resumed() = 0;
+		virtual void left() = 0;
+
+	      protected:
+		~watcher() = default;
+	};
+
+	/* Makes as many CPUs, if there are fewer. */
+	void make(unsigned cpus);
+
+	/* A run begins: code(with) is what each CPU runs. watches may be null.
+	 */
+	void start(unsigned cpus, void (*code)(void *), void *with,
+		   watcher *watches);
+	/* Lets the CPUs run what the graph has. */
+	void replay(phase as);
+	/* Lets them add events, until none goes on. */
+	void extend();
+	/* Runs it on a stack that is no CPU's. */
+	void run_apart(fiber &on, void (*code)(void *), void *with);
+	/*
+	 * A run without the code, for a fiber: the CPUs take their turns as in
+	 * a run, and advance() says how far the current one goes.
+	 */
+	template <typename Advance>
+	void walk(unsigned cpus, Advance advance);
+
+	unsigned current() const { return cpu; }
+	phase now() const { return at; }
+	void look_at_end() { at = phase::ending; }
+
+	/* Whether a fiber runs, so that leave() and stop() can be called. */
+	bool on_fiber() const { return inside; }
+
+	/* Gives the turn away, and comes back when it is given back. */
+	void leave(state why);
+	/* Waits until this event is replayed. */
+	void wait_for(ref event);
+	/* Waits until the CPU may add an event. */
+	void wait_for_turn(bool rmw_write);
+
+	/* Ends the run, whatever is left of it. */
+	[[noreturn]] void stop();
+	void set_stopped() { over = true; }
+	void set_going() { over = false; }
+	bool stopped() const { return over; }
+
+	state state_of(unsigned c) const { return cpus[c]->is; }
+	void set_done(unsigned c) { cpus[c]->is = state::done; }
+
+	/* How many events of the graph a CPU has run. */
+	u8 ran() const { return cpus[cpu]->ran; }
+	u8 ran(unsigned c) const { return cpus[c]->ran; }
+	void count_event() { cpus[cpu]->ran++; }
+	void set_ran(unsigned c, unsigned events)
+	{
+		cpus[c]->ran = static_cast<u8>(events);
+	}
+
+	const fiber &stack(unsigned c) const { return cpus[c]->stack; }
+	unsigned made() const { return static_cast<unsigned>(cpus.size()); }
+
+      private:
+	struct one {
+		fiber stack;
+		state is = state::done;
+		ref source; /* at_source: the event */
+		u8 ran = 0;
+	};
+
+	void resume(unsigned which);
+
+	std::vector<std::unique_ptr<one>> cpus;
+	unsigned count = 0; /* in this run */
+	unsigned cpu = 0;   /* the one that runs */
+	phase at = phase::replaying;
+	bool inside = false;
+	bool over = false;
+	watcher *told = nullptr;
+};
+
+template <typename Advance>
+void scheduler::walk(unsigned many, Advance advance)
+{
+	count = many;
+	at = phase::replaying;
+	for (cpu = 0; cpu < count; cpu++)
+		cpus[cpu]->is = advance();
+	at = phase::finishing_rmws;
+	for (cpu = 0; cpu < count; cpu++)
+		if (cpus[cpu]->is == state::before_rmw_write)
+			cpus[cpu]->is = advance();
+	at = phase::extending;
+	for (cpu = 0; cpu < count; cpu++)
+		if (cpus[cpu]->is == state::at_end)
+			cpus[cpu]->is = advance();
+	cpu = 0;
+}
+
+} // namespace model

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "work_list.hpp"
+
+namespace model {
+
+void work_list::start(unsigned cpus, release_sequence sequence)
+{
+	share_done = 0;
+	stack.clear();
+	stack.push_back(make());
+	stack.back()->reset(cpus, sequence);
+}
+
+void work_list::run_next()
+{
+	if (under_way)
+		recycle(std::move(under_way));
+	under_way = std::move(stack.back());
+	stack.pop_back();
+}
+
+/* Its share is divided among itself and those it leads to. */
+void work_list::divide_share(usize below, double all)
+{
+	const double each = all / static_cast<double>(stack.size() - below + 1);
+
+	for (usize i = below; i < stack.size(); i++)
+		stack[i]->share = each;
+	share_done += each;
+}
+
+some_graph work_list::make()
+{
+	if (spare.empty())
+		return std::make_unique<graph>();
+
+	some_graph one = std::move(spare.back());
+	spare.pop_back();
+	return one;
+}
+
+some_graph work_list::copy(const graph &from)
+{
+	some_graph one = make();
+
+	*one = from;
+	return one;
+}
+
+void work_list::shrink_to(usize many)
+{
+	for (; stack.size() > many; stack.pop_back())
+		recycle(std::move(stack.back()));
+}
+
+void work_list::keep_part(usize number, usize of)
+{
+	for (usize i = 0; i < stack.size(); i++)
+		if (i % of != number)
+			recycle(std::move(stack[i]));
+	std::erase(stack, nullptr);
+}
+
+void work_list::drop_lowest()
+{
+	recycle(std::move(stack.front()));
+	stack.erase(stack.begin());
+}
+
+} // namespace model
