@@ -25,15 +25,13 @@ const std::vector<std::string> crowd_locks = {
 	"ck fas",	"tbb spin_mutex",     "absl SpinLock",
 	"pthread_mutex"};
 
-using by_lock = std::map<std::string, contended>;
-
 /* The results for critical sections of one length, in cycles. */
 struct crowd {
 	unsigned section;
-	by_lock cores;			    /* a thread a core */
-	std::map<unsigned, by_lock> shared; /* by threads a core */
-	by_lock second;			    /* long_crowd, for a second */
-	std::map<std::string, overtakings> passed;
+	by_row cores;			   /* a thread a core */
+	std::map<unsigned, by_row> shared; /* by threads a core */
+	by_row second;			   /* long_crowd, for a second */
+	by_row passed;
 };
 
 namespace {
@@ -41,7 +39,7 @@ namespace {
 /* -- Figures -------------------------------------------------------------- */
 
 /* Null where it was not measured: too many threads, no such peer. */
-const contended *find(const by_lock &in, const std::string &lock)
+const contended *find(const by_row &in, const std::string &lock)
 {
 	const auto found = in.find(lock);
 
@@ -64,7 +62,7 @@ double to_own(const contended &mine, const contended &own)
 /* -- Files ---------------------------------------------------------------- */
 
 void write_load(csv &file, const std::string &load, const crowd &k,
-		unsigned threads, const by_lock &found)
+		unsigned threads, const by_row &found)
 {
 	for (const auto &[lock, f] : found) {
 		const contended *own = find(k.cores, lock);
@@ -115,7 +113,12 @@ void write_passed(context &c, const std::vector<crowd> &found)
 					 .of(k.section)
 					 .of(o.acquisitions)
 					 .of(o.passed)
-					 .of(o.per_thousand(), 4)
+					 .of(1e3 *
+						     static_cast<double>(
+							     o.passed) /
+						     static_cast<double>(
+							     o.acquisitions),
+					     4)
 					 .of(o.passed_disturbed)
 					 .of(least(o.waits), 0)
 					 .of(median(o.waits), 0)
@@ -124,72 +127,49 @@ void write_passed(context &c, const std::vector<crowd> &found)
 	c.out.say(file.text());
 }
 
-/* Cycles between two critical sections of a thread, on average. */
-constexpr unsigned think = 50;
-
 /* A smoke run has one length of sections. */
 std::vector<unsigned> sections_of(const context &c)
 {
 	return c.opts.smoke ? std::vector{50u} : std::vector{0u, 50u, 500u};
 }
 
-/* A trial that is not made again: what disturbs is what this is about. */
-template <typename Counter>
-void count_round(context &c, const load &l, overtakings &to)
-{
-	const auto contest = std::make_unique<passing_contest<Counter>>();
-	u64 acquisitions[2] = {};
-	const bool quiet =
-		c.threads.run(2, placement::own_core, c.opts.trial,
-			      [&](unsigned i, whistle &end) {
-				      tally seen;
-				      contest->contend(i, l, end, seen);
-				      acquisitions[i] = seen.acquisitions;
-			      });
-
-	to.add(contest->found, acquisitions[0] + acquisitions[1], quiet);
-}
-
-template <typename Counter>
-overtakings count_overtakings(context &c, unsigned section)
-{
-	const load l = {.section = steps_for(c.here, section),
-			.think = steps_for(c.here, think)};
-	overtakings found;
-
-	for (unsigned round = 0; round < c.opts.rounds; round++)
-		count_round<Counter>(c, l, found);
-	return found;
-}
-
 crowd measure(context &c, unsigned section)
 {
-	const std::string of =
-		" a core, sections of " + std::to_string(section);
 	const unsigned few = std::min(c.opts.few_rounds(), 5u);
 	const unsigned watched = std::min(few, 2u);
 	const unsigned usual = c.stretch;
-	const auto rounds = [&](unsigned a_core, unsigned bare, unsigned seen) {
-		return run_rounds(c, {a_core * c.cores(), section, think}, bare,
-				  seen, std::to_string(a_core) + of,
-				  crowd_locks);
+	const auto rounds = [&](unsigned a_core, unsigned bare) {
+		const setting s{a_core * c.cores(), section, usual_think};
+
+		return run_rounds(
+			c, {.title = std::to_string(a_core) +
+				     " a core, sections of " +
+				     std::to_string(section),
+			    .rows = named(rows_for(s.threads), crowd_locks),
+			    .settings = {s},
+			    .rounds = bare,
+			    .watched = watched})[s];
 	};
+	const setting pair{2, section, usual_think};
 	crowd found{.section = section,
-		    .cores = rounds(1, c.opts.rounds, watched),
+		    .cores = rounds(1, c.opts.rounds),
 		    .shared = {},
 		    .second = {},
 		    .passed = {}};
 
 	for (unsigned a_core : crowds)
-		found.shared[a_core] = rounds(a_core, few, watched);
+		found.shared[a_core] = rounds(a_core, few);
 	if (!c.opts.smoke)
 		c.stretch = 10 * usual;
-	found.second = rounds(long_crowd, std::min(few, 3u), watched);
+	found.second = rounds(long_crowd, std::min(few, 3u));
 	c.stretch = usual;
-	found.passed[preemptable_locks[0]] =
-		count_overtakings<klock::u8>(c, section);
-	found.passed[preemptable_locks[1]] =
-		count_overtakings<klock::u16>(c, section);
+	found.passed =
+		run_rounds(c, {.title = "overtakings",
+			       .rows = named(rows_for(2), preemptable_locks),
+			       .settings = {pair},
+			       .rounds = 0,
+			       .watched = c.opts.rounds,
+			       .by = watch::passed})[pair];
 	return found;
 }
 

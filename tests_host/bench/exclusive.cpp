@@ -5,16 +5,7 @@
  */
 #include "bench.hpp"
 
-#include <thread>
-
 namespace bench {
-
-namespace {
-
-/* Cycles between two critical sections of a thread, on average. */
-constexpr unsigned think = 50;
-
-} // namespace
 
 /*
  * uncontended - lock and unlock by one thread, in cycles
@@ -23,45 +14,19 @@ constexpr unsigned think = 50;
  * as there are none.
  */
 
-namespace {
-
-double cycles_alone(contest &b, u64 turns)
-{
-	const u64 start = klock::cycles();
-
-	b.alone(turns);
-	return static_cast<double>(klock::cycles() - start) /
-	       static_cast<double>(turns);
-}
-
-/* In a thread of its own: the one that was bound stays free. */
-void run(context &c, unsigned rounds, u64 turns)
-{
-	const auto &rows = rows_for(1);
-	std::vector<std::unique_ptr<contest>> contests;
-
-	pin_to_core(0);
-	for (const row &r : rows)
-		contests.push_back(r.make(1));
-	for (unsigned round = 0; round < rounds; round++) {
-		for (std::size_t i : shuffled(rows.size(), round)) {
-			if (rows[i].name == ping_pong_name)
-				continue;
-			contests[i]->alone(turns / 10);
-			c.found.uncontended[rows[i].name].push_back(
-				cycles_alone(*contests[i], turns));
-		}
-		progress("uncontended", round + 1, rounds);
-	}
-}
-
-} // namespace
-
 void measure_uncontended(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
+	std::vector<std::unique_ptr<contest>> contests;
+	std::vector<timed> all;
 
-	std::thread([&] { run(c, rounds, 5000); }).join();
+	for (const row &r : rows_for(1))
+		if (r.name != ping_pong_name) {
+			contests.push_back(r.make(1));
+			all.push_back(alone(*contests.back(), role::writes,
+					    c.found.uncontended[r.name]));
+		}
+	run_alone("uncontended", rounds, all);
 
 	csv file(c.file("uncontended.csv"),
 		 {"lock", "kind", "bytes", "cycles_min", "cycles_median",
@@ -129,7 +94,7 @@ const series *best_fifo_peer(context &c, const setting &s, std::string &name)
 
 	for (const row &r : rows_for(s.threads)) {
 		const auto found = c.found.loads[s].find(r.name);
-		if (r.what != kind::peer || !r.fifo ||
+		if (r.what != kind::peer || !r.fair ||
 		    found == c.found.loads[s].end())
 			continue;
 		const series &rate = found->second.rate;
@@ -173,6 +138,15 @@ void write(context &c, csv &file, const setting &s)
 	c.out.say(in_words(s) + ": best FIFO peer: " + peer);
 }
 
+void run(context &c, const setting &s, unsigned rounds, unsigned watched)
+{
+	c.found.loads.merge(run_rounds(c, {.title = in_words(s),
+					   .rows = all_of(rows_for(s.threads)),
+					   .settings = {s},
+					   .rounds = rounds,
+					   .watched = watched}));
+}
+
 } // namespace
 
 void measure_contended(context &c)
@@ -186,10 +160,9 @@ void measure_contended(context &c)
 		    c.found.loads.size() == std::size(sections))
 			break; /* the same load twice */
 		for (unsigned section : sections) {
-			const setting s{threads, section, think};
+			const setting s{threads, section, usual_think};
 			const double before = calibrate_handoff(c);
-			c.found.loads[s] = run_rounds(c, s, c.opts.rounds, few,
-						      in_words(s));
+			run(c, s, c.opts.rounds, few);
 			const double after = calibrate_handoff(c);
 			write(c, file, s);
 			c.out.say("; a ping-pong took " + fixed(before, 0) +
@@ -198,8 +171,8 @@ void measure_contended(context &c)
 		}
 	}
 	const setting many{threads_a_core * c.cores(), oversubscribed_section,
-			   think};
-	c.found.loads[many] = run_rounds(c, many, few, 1, in_words(many));
+			   usual_think};
+	run(c, many, few, 1);
 	write(c, file, many);
 	c.out.say("\n");
 	c.out.heading("Contended: acquisitions per second, waits in cycles");
@@ -229,10 +202,9 @@ double calibrate_handoff(context &c)
 {
 	contended found;
 
-	for (const row &r : rows_for(2))
-		if (r.name == ping_pong_name)
-			for (int i = 0; i < 5; i++)
-				run_trial(c, r, {2, 0, 0}, watch::no, found);
+	for (const row *r : named(rows_for(2), {ping_pong_name}))
+		for (int i = 0; i < 5; i++)
+			run_trial(c, *r, {2, 0, 0}, watch::no, found);
 	return c.handoff_cycles = c.here.cycles_a_second / most(found.rate);
 }
 
@@ -241,8 +213,11 @@ void measure_handoff(context &c)
 	const setting s{2, 0, 0};
 
 	calibrate_handoff(c);
-	c.found.handoff =
-		run_rounds(c, s, c.opts.rounds, c.opts.few_rounds(), "handoff");
+	c.found.handoff = run_rounds(c, {.title = "handoff",
+					 .rows = all_of(rows_for(2)),
+					 .settings = {s},
+					 .rounds = c.opts.rounds,
+					 .watched = c.opts.few_rounds()})[s];
 
 	csv file(c.file("handoff.csv"),
 		 {"lock", "kind", "cycles_min", "cycles_median", "ratio_median",
@@ -294,19 +269,24 @@ std::vector<unsigned> steps(unsigned cores)
 void measure_scaling(context &c)
 {
 	const std::vector<unsigned> at = steps(c.cores());
-	std::map<unsigned, std::map<std::string, contended>> found;
+	std::map<unsigned, by_row> found;
 	csv file(c.file("scaling.csv"),
 		 {"lock", "kind", "threads", "section_cycles", "rate_median",
 		  "rate_q1", "rate_q3", "to_one_thread", "jain"});
 
 	for (unsigned n : at) {
+		const setting s{n, scaling_section, usual_think};
+		const std::string title = "scaling, " + std::to_string(n) +
+					  " of " + std::to_string(c.cores());
+
 		calibrate_handoff(c);
-		found[n] = run_rounds(c, {n, scaling_section, think},
-				      (c.opts.rounds + 1) / 2, 0,
-				      "scaling, " + std::to_string(n) + " of " +
-					      std::to_string(c.cores()));
+		found[n] =
+			run_rounds(c, {.title = title,
+				       .rows = all_of(rows_for(n)),
+				       .settings = {s},
+				       .rounds = (c.opts.rounds + 1) / 2})[s];
 		for (const row &r : rows_for(c.cores())) {
-			if (!r.is_lock() || !found[n].contains(r.name))
+			if (r.what == kind::floor || !found[n].contains(r.name))
 				continue;
 			const contended &f = found[n][r.name];
 			const double one = median(found[1][r.name].rate);

@@ -95,7 +95,7 @@ options parse(int argc, char **argv)
 void print_list(bool shared)
 {
 	if (shared)
-		for (const shared_row &r : shared_rows_for(1))
+		for (const row &r : shared_rows_for(1))
 			std::printf("%s\n", r.name.c_str());
 	else
 		for (const row &r : rows_for(1))

@@ -224,14 +224,14 @@ void to_floor(sheet &s, const std::string &what, const series &mine,
 }
 
 /* mine <= the cheapest of the peers that fit. */
-template <typename Row, typename Fits>
+template <typename Fits>
 void to_peers(sheet &s, const std::string &what, const series &mine,
-	      const std::vector<Row> &rows, std::map<std::string, series> &its,
+	      const std::vector<row> &rows, std::map<std::string, series> &its,
 	      Fits fits)
 {
-	const Row *best = nullptr;
+	const row *best = nullptr;
 
-	for (const Row &r : rows)
+	for (const row &r : rows)
 		if (r.what == kind::peer && fits(r) &&
 		    (!best || least(its[r.name]) < least(its[best->name])))
 			best = &r;
@@ -249,11 +249,11 @@ void judge_exclusive(context &c, sheet &s)
 			 alone[lock], xadd, most_to_xadd);
 		to_peers(s, lock + " uncontended <= every FIFO peer",
 			 alone[lock], rows_for(1), alone,
-			 [](const row &r) { return r.fifo; });
+			 [](const row &r) { return r.fair; });
 		for (unsigned section : {0u, 50u, 500u})
 			in_throughput(c, s, lock, {2, section, 50},
 				      "every FIFO peer", 1,
-				      [](const row &r) { return r.fifo; });
+				      [](const row &r) { return r.fair; });
 	}
 	to_floor(s, queued + " uncontended <= 1.15 x lock xadd", alone[queued],
 		 xadd, most_of_queued);
@@ -264,7 +264,7 @@ void judge_exclusive(context &c, sheet &s)
 
 void judge_sleeping(context &c, sheet &s)
 {
-	const auto sleeps = [](const auto &r) {
+	const auto sleeps = [](const row &r) {
 		return std::find(sleeping_peers.begin(), sleeping_peers.end(),
 				 r.name) != sleeping_peers.end();
 	};
@@ -292,7 +292,7 @@ void judge_shared(context &c, sheet &s)
 	for (const std::string &lock : both_fair)
 		to_peers(s, lock + " read uncontended <= every fair peer",
 			 reads[lock], shared_rows_for(1), reads,
-			 [](const shared_row &r) { return r.fair; });
+			 [](const row &r) { return r.fair; });
 	to_floor(s, "seq_lock read <= 1.10 x ck sequence read",
 		 sequences["seq_lock read"], sequences["ck sequence read"],
 		 most_to_sequence);

@@ -22,59 +22,10 @@ namespace bench {
 
 namespace {
 
-/* Cycles between two sections of a thread, on average. */
-constexpr unsigned think = 50;
 constexpr unsigned sections[] = {50, 2000};
 constexpr unsigned writer_shares[] = {0, 1, 10, 50};
 
 /* -- One thread ---------------------------------------------------------- */
-
-/* A measurement: a row's read or write, or a floor. */
-struct timed {
-	series &cycles;
-	std::function<void(u64)> run;
-};
-
-double cycles_each(const timed &it, u64 turns)
-{
-	it.run(turns / 10);
-	const u64 start = klock::cycles();
-	it.run(turns);
-	return static_cast<double>(klock::cycles() - start) /
-	       static_cast<double>(turns);
-}
-
-void run_alone(context &c, unsigned rounds, u64 turns)
-{
-	std::vector<std::unique_ptr<shared_contest>> contests;
-	std::vector<timed> all;
-	bare_xadd xadd;
-	bare_exchange exchange;
-	exchange_and_store stored;
-	auto &reads = c.found.reads;
-
-	pin_to_core(0);
-	const std::pair<const char *, contest *> floors[] = {
-		{bare_xadd_name, &xadd},
-		{bare_exchange_name, &exchange},
-		{exchange_and_store_name, &stored}};
-	for (const auto &[name, floor] : floors)
-		all.push_back({reads[name],
-			       [floor = floor](u64 n) { floor->alone(n); }});
-	for (const shared_row &r : shared_rows_for(1)) {
-		contests.push_back(r.make(1));
-		shared_contest &b = *contests.back();
-		all.push_back(
-			{reads[r.name], [&b](u64 n) { b.read_alone(n); }});
-		all.push_back(
-			{c.found.writes[r.name], [&b](u64 n) { b.alone(n); }});
-	}
-	for (unsigned round = 0; round < rounds; round++) {
-		for (std::size_t i : shuffled(all.size(), round))
-			all[i].cycles.push_back(cycles_each(all[i], turns));
-		progress("readers and writers, one thread", round + 1, rounds);
-	}
-}
 
 /* Minimum, median, and both to the floor's, with quartiles. */
 void add_cells(cells &to, const series &s, const series &floor)
@@ -87,7 +38,7 @@ void add_cells(cells &to, const series &s, const series &floor)
 	to.spread(ratios(s, floor), 3);
 }
 
-cells cells_of(context &c, const shared_row &r)
+cells cells_of(context &c, const row &r)
 {
 	const series &floor = c.found.reads[bare_xadd_name];
 	cells line(r.name);
@@ -98,34 +49,27 @@ cells cells_of(context &c, const shared_row &r)
 	return line;
 }
 
-/*
- * Returns the rows that are measured with one thread: the floors, and every
- * lock.
- */
-std::vector<shared_row> alone_rows()
-{
-	std::vector<shared_row> all;
-
-	for (const char *name :
-	     {bare_xadd_name, bare_exchange_name, exchange_and_store_name})
-		all.push_back({.name = name,
-			       .what = kind::floor,
-			       .fair = false,
-			       .capacity = 1,
-			       .bytes = 4,
-			       .make = nullptr});
-	for (const shared_row &r : shared_rows_for(1))
-		all.push_back(r);
-	return all;
-}
-
 } // namespace
 
 void measure_shared_alone(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
+	std::vector<std::unique_ptr<contest>> contests;
+	std::vector<timed> all;
 
-	std::thread([&] { run_alone(c, rounds, 5000); }).join();
+	for (const row &r : shared_floors()) {
+		contests.push_back(r.make(1));
+		all.push_back(alone(*contests.back(), role::writes,
+				    c.found.reads[r.name]));
+	}
+	for (const row &r : shared_rows_for(1)) {
+		contests.push_back(r.make(1));
+		all.push_back(alone(*contests.back(), role::reads,
+				    c.found.reads[r.name]));
+		all.push_back(alone(*contests.back(), role::writes,
+				    c.found.writes[r.name]));
+	}
+	run_alone("readers and writers, one thread", rounds, all);
 
 	csv file(c.file("shared_alone.csv"),
 		 {"lock", "kind", "bytes", "read_min", "read_median",
@@ -133,8 +77,9 @@ void measure_shared_alone(context &c)
 		  "read_ratio_q3", "write_min", "write_median",
 		  "write_ratio_min", "write_ratio_median", "write_ratio_q1",
 		  "write_ratio_q3"});
-	for (const shared_row &r : alone_rows())
-		file.add(cells_of(c, r));
+	for (const auto *rows : {&shared_floors(), &shared_rows_for(1)})
+		for (const row &r : *rows)
+			file.add(cells_of(c, r));
 	c.out.heading("Readers and writers, uncontended: cycles for lock and "
 		      "unlock, and ratios to lock xadd");
 	c.out.say(file.text());
@@ -144,79 +89,45 @@ namespace {
 
 /* -- Several ------------------------------------------------------------- */
 
-/* Acquisitions per second of one trial, by all threads. */
-double rate_of(context &c, const shared_row &r, setting s, unsigned writers)
-{
-	contended found;
-
-	s.writers = writers;
-	run_trial(c, *r.make(s.threads), s, watch::no, found);
-	return found.rate[0];
-}
-
-/* Rates by share of writers and row. */
-using rates = std::map<unsigned, std::map<std::string, series>>;
-
-rates run_shares(context &c, const setting &each, const std::string &title)
-{
-	const auto &rows = shared_rows_for(each.threads);
-	const std::size_t all = rows.size() * std::size(writer_shares);
-	rates found;
-
-	for (unsigned round = 0; round < c.opts.rounds; round++) {
-		for (std::size_t i : shuffled(all, round)) {
-			const shared_row &r = rows[i % rows.size()];
-			const unsigned writers = writer_shares[i / rows.size()];
-
-			if (each.threads <= r.capacity)
-				found[writers][r.name].push_back(
-					rate_of(c, r, each, writers));
-		}
-		progress(title, round + 1, c.opts.rounds);
-	}
-	return found;
-}
-
 /* The fair peer that does best under this share; empty: there is none. */
-std::string best_fair_peer(const std::map<std::string, series> &found,
-			   unsigned threads)
+std::string best_fair_peer(const by_row &found, unsigned threads)
 {
 	std::string best;
 
-	for (const shared_row &r : shared_rows_for(threads))
+	for (const row &r : shared_rows_for(threads))
 		if (r.what == kind::peer && r.fair && found.contains(r.name) &&
-		    (best.empty() ||
-		     median(found.at(r.name)) > median(found.at(best))))
+		    (best.empty() || median(found.at(r.name).rate) >
+					     median(found.at(best).rate)))
 			best = r.name;
 	return best;
 }
 
-void write(context &c, csv &file, const setting &s, const rates &found)
+void write(context &c, csv &file, const setting &s, const by_row &found)
 {
-	for (const auto &[writers, of] : found) {
-		const std::string best = best_fair_peer(of, s.threads);
+	const std::string best = best_fair_peer(found, s.threads);
 
-		for (const shared_row &r : shared_rows_for(s.threads)) {
-			const series &rate = of.at(r.name);
-			const series q = best.empty()
-						 ? series{}
-						 : ratios(rate, of.at(best));
+	for (const row &r : shared_rows_for(s.threads)) {
+		if (!found.contains(r.name))
+			continue;
+		const series &rate = found.at(r.name).rate;
+		const series q = best.empty()
+					 ? series{}
+					 : ratios(rate, found.at(best).rate);
 
-			file.add(cells(r.name)
-					 .of(name_of(r.what))
-					 .of(s.threads)
-					 .of(c.cores())
-					 .of(s.section)
-					 .of(s.think)
-					 .of(writers)
-					 .spread(rate, 0)
-					 .spread(q, 3)
-					 .of(rate.size()));
-		}
-		c.out.say("sections of " + std::to_string(s.section) + ", " +
-			  std::to_string(writers) + " % writes: best fair " +
-			  "peer: " + (best.empty() ? none : best) + "\n");
+		file.add(cells(r.name)
+				 .of(name_of(r.what))
+				 .of(s.threads)
+				 .of(c.cores())
+				 .of(s.section)
+				 .of(s.think)
+				 .of(s.writers)
+				 .spread(rate, 0)
+				 .spread(q, 3)
+				 .of(rate.size()));
 	}
+	c.out.say("sections of " + std::to_string(s.section) + ", " +
+		  std::to_string(s.writers) + " % writes: best fair peer: " +
+		  (best.empty() ? none : best) + "\n");
 }
 
 } // namespace
@@ -232,11 +143,19 @@ void measure_shared(context &c)
 		  "rate_q3", "to_fair_peer", "to_fair_q1", "to_fair_q3",
 		  "rounds"});
 	for (const unsigned section : sections) {
-		const setting s{c.cores(), section, think};
-		write(c, file, s,
-		      run_shares(c, s,
-				 "readers and writers, sections of " +
-					 std::to_string(section)));
+		plan p{.title = "readers and writers, sections of " +
+				std::to_string(section),
+		       .rows = all_of(shared_rows_for(c.cores())),
+		       .settings = {},
+		       .rounds = c.opts.rounds};
+
+		for (const unsigned writers : writer_shares)
+			p.settings.push_back({.threads = c.cores(),
+					      .section = section,
+					      .think = usual_think,
+					      .writers = writers});
+		for (const auto &[s, found] : run_rounds(c, p))
+			write(c, file, s, found);
 	}
 	c.out.heading("Readers and writers: acquisitions per second, by the "
 		      "share of writes");
@@ -265,12 +184,10 @@ void use(const moment &m)
 template <typename What>
 double cycles_of(u64 turns, What what)
 {
-	const u64 start = klock::cycles();
-
-	for (u64 i = 0; i < turns; i++)
-		what(i);
-	return static_cast<double>(klock::cycles() - start) /
-	       static_cast<double>(turns);
+	return cycles_each(turns, [&](u64 n) {
+		for (u64 i = 0; i < n; i++)
+			what(i);
+	});
 }
 
 alignas(klock::cache_line) klock::seq_lock<moment> locked;
@@ -402,16 +319,12 @@ void measure_sequences(context &c)
 	const unsigned rounds = c.opts.smoke ? 2 : 8 * c.opts.rounds;
 	const std::vector<action> all = actions();
 	std::map<std::string, series> &found = c.found.sequences;
+	std::vector<timed> timings;
 
-	std::thread([&] {
-		pin_to_core(0);
-		for (unsigned round = 0; round < rounds; round++) {
-			for (std::size_t i : shuffled(all.size(), round))
-				found[all[i].name].push_back(all[i].cycles(
-					all[i].slow ? 200 : 5000));
-			progress("sequences, barrier", round + 1, rounds);
-		}
-	}).join();
+	for (const action &a : all)
+		timings.push_back(
+			{&found[a.name], a.cycles, a.slow ? 200u : 5000u});
+	run_alone("sequences, barrier", rounds, timings);
 
 	csv file(c.file("sequences.csv"),
 		 {"lock", "cycles_min", "cycles_median", "ratio_median",

@@ -78,24 +78,20 @@ void measure_sizes(context &c)
 {
 	const unsigned rounds = c.opts.smoke ? 2 : 40 * c.opts.rounds;
 	constexpr u64 turns = 1000;
+	alignas(64) klock::u8 word[64] = {};
 	std::map<std::string, series> found;
+	std::vector<timed> all;
 	csv file(c.file("sizes.csv"), {"loop", "cycles_min", "ratio_min"});
 
-	std::thread([&] {
-		alignas(64) klock::u8 word[64] = {};
-
-		pin_to_core(0);
-		for (unsigned round = 0; round < rounds; round++)
-			for (const std::size_t i :
-			     shuffled(std::size(loops), round)) {
-				const u64 start = klock::cycles();
-				loops[i].run(word, turns);
-				found[loops[i].name].push_back(
-					static_cast<double>(klock::cycles() -
-							    start) /
-					turns);
-			}
-	}).join();
+	for (const loop &l : loops)
+		all.push_back({&found[l.name],
+			       [&word, run = l.run](u64 times) {
+				       return cycles_each(times, [&](u64 n) {
+					       run(word, n);
+				       });
+			       },
+			       turns});
+	run_alone("", rounds, all);
 	for (const loop &l : loops)
 		file.add(cells(l.name)
 				 .of(least(found[l.name]), 1)

@@ -17,9 +17,6 @@ namespace bench {
 
 namespace {
 
-using by_row = std::map<std::string, contended>;
-
-constexpr unsigned think = 50;
 /* No thread takes a lock so often in a row while others want it. */
 constexpr double longest_run = 10000;
 
@@ -35,11 +32,6 @@ bool hands_over(const std::string &lock)
 	return lock == "inheriting_mutex" || lock == "pthread_mutex PI";
 }
 
-struct sleeper {
-	std::string name;
-	std::function<std::unique_ptr<contest>(unsigned threads)> make;
-};
-
 /* What is asked of a lock under some of the loads. */
 struct request {
 	std::string what;
@@ -50,15 +42,14 @@ struct request {
 
 /* A kind of lock: its rows, and the peers that it has to be as fast as. */
 struct family {
-	template <typename Row>
 	family(std::string kind, std::vector<std::string> peers,
-	       const std::vector<Row> &all)
+	       const std::vector<row> &all)
 	    : name(std::move(kind)), asked(std::move(peers))
 	{
-		for (const Row &r : all)
+		for (const row &r : all)
 			if (is_asked(r.name) || is_peer(r.name) ||
 			    r.name == "inheriting_" + name)
-				rows.push_back({r.name, r.make});
+				rows.push_back(&r);
 	}
 
 	/* Whether there are bars for it. */
@@ -69,7 +60,7 @@ struct family {
 
 	std::string name;
 	std::vector<std::string> asked;
-	std::vector<sleeper> rows;
+	std::vector<const row *> rows;
 	std::vector<request> requests;
 	std::vector<std::string> columns;
 	std::vector<setting> loads;
@@ -80,13 +71,9 @@ struct family {
 /* -- A mutex whose waiter was told, and has not run yet ------------------- */
 
 /* lock() and unlock() so often, one behind the other. */
-double cycles_each(contest &lock)
+double cycles_in_a_row(contest &lock)
 {
-	constexpr u64 turns = 64;
-	const u64 start = klock::cycles();
-
-	lock.alone(turns);
-	return static_cast<double>(klock::cycles() - start) / turns;
+	return cycles_each(64, [&](u64 n) { lock.alone(role::writes, n); });
 }
 
 bool is_asleep(pid_t thread)
@@ -134,18 +121,18 @@ void tell(contest &lock, unsigned times, series &alone, series &told)
 				usleep(20);
 			const long switches = involuntary_switches();
 			lock.leave(0);
-			const double cycles = cycles_each(lock);
+			const double cycles = cycles_in_a_row(lock);
 			if (waits && involuntary_switches() == switches)
 				told.push_back(cycles);
 			gone.acquire();
 			(void)involuntary_switches(); /* a system call, too */
-			alone.push_back(cycles_each(lock));
+			alone.push_back(cycles_in_a_row(lock));
 		}
 	}).join();
 	other.join();
 }
 
-void measure_told(context &c, const std::vector<sleeper> &rows)
+void measure_told(context &c, const std::vector<const row *> &rows)
 {
 	struct figures {
 		series alone, told, ratio;
@@ -158,20 +145,18 @@ void measure_told(context &c, const std::vector<sleeper> &rows)
 		  "told_q1", "told_q3", "ratio_median", "ratio_q1", "ratio_q3",
 		  "rounds"});
 
-	for (unsigned round = 0; round < c.opts.rounds; round++) {
-		for (const std::size_t i : shuffled(rows.size(), round)) {
-			figures &f = found[rows[i].name];
-			series alone, told;
+	in_rounds("the first waiter told", c.opts.rounds, rows.size(),
+		  [&](std::size_t i, unsigned) {
+			  figures &f = found[rows[i]->name];
+			  series alone, told;
 
-			tell(*rows[i].make(2), times, alone, told);
-			if (told.empty())
-				continue;
-			f.alone.push_back(median(alone));
-			f.told.push_back(median(told));
-			f.ratio.push_back(median(told) / median(alone));
-		}
-		progress("the first waiter told", round + 1, c.opts.rounds);
-	}
+			  tell(*rows[i]->make(2), times, alone, told);
+			  if (told.empty())
+				  return;
+			  f.alone.push_back(median(alone));
+			  f.told.push_back(median(told));
+			  f.ratio.push_back(median(told) / median(alone));
+		  });
 	for (const auto &[lock, f] : found) {
 		file.add(cells(lock)
 				 .spread(f.alone, 1)
@@ -205,8 +190,9 @@ void add_loads(const context &c, family &f, unsigned section, unsigned writers)
 		for (const placement where :
 		     {placement::own_core, placement::anywhere})
 			for (const bool data : {false, true})
-				f.loads.push_back({threads, section, think,
-						   where, writers, data});
+				f.loads.push_back({threads, section,
+						   usual_think, where, writers,
+						   data});
 }
 
 std::string in_words(const setting &s)
@@ -215,24 +201,6 @@ std::string in_words(const setting &s)
 	       (s.where == placement::own_core ? "pinned, " : "") +
 	       (s.data ? "data, " : "") + std::to_string(s.section) +
 	       " cycles, " + std::to_string(s.writers) + " % writes";
-}
-
-void measure(context &c, family &f)
-{
-	const std::size_t all = f.rows.size() * f.loads.size();
-	const unsigned rounds = f.rounds + f.watched;
-
-	for (unsigned round = 0; round < rounds; round++) {
-		for (const std::size_t i : shuffled(all, round)) {
-			const sleeper &r = f.rows[i % f.rows.size()];
-			const setting &s = f.loads[i / f.rows.size()];
-
-			run_trial(c, *r.make(s.threads), s,
-				  round < f.rounds ? watch::no : watch::yes,
-				  f.found[s][r.name]);
-		}
-		progress(f.name + " under load", round + 1, rounds);
-	}
 }
 
 /* To the fastest of the peers that are asked for. */
@@ -372,17 +340,17 @@ void print(context &c, const family &f)
 		peers += (peers.empty() ? "" : " or ") + name;
 	heads.insert(heads.end(), f.columns.begin(), f.columns.end());
 	for (std::size_t i = 0; i < lines; i++)
-		for (const sleeper &r : f.rows) {
+		for (const row *r : f.rows) {
 			const bool pinned =
 				f.loads[i].where == placement::own_core;
-			cells line(r.name);
+			cells line(r->name);
 
 			line.of(f.loads[i].threads)
 				.of(pinned ? "yes" : "no")
 				.of(f.loads[i].data ? "yes" : "no");
 			for (std::size_t load = i; load < f.loads.size();
 			     load += lines)
-				line.of(in_short(c, f, f.loads[load], r.name));
+				line.of(in_short(c, f, f.loads[load], r->name));
 			table.push_back(line);
 		}
 	c.out.heading(f.name + " under load: M/s; to " + peers +
@@ -433,8 +401,8 @@ void measure_sleeping(context &c)
 
 	c.stretch = 20; /* 40 ms: ten slices */
 	measure_turns(c);
-	std::vector<sleeper> tellable = mutexes.rows;
-	std::erase_if(tellable, [](auto &r) { return hands_over(r.name); });
+	std::vector<const row *> tellable = mutexes.rows;
+	std::erase_if(tellable, [](auto *r) { return hands_over(r->name); });
 	measure_told(c, tellable);
 	csv file(c.file("sleeping.csv"), {"lock",
 					  "threads",
@@ -457,12 +425,16 @@ void measure_sleeping(context &c)
 					  "verdict",
 					  "rounds"});
 	for (family *f : {&mutexes, &shared}) {
-		measure(c, *f);
+		f->found = run_rounds(c, {.title = f->name + " under load",
+					  .rows = f->rows,
+					  .settings = f->loads,
+					  .rounds = f->rounds,
+					  .watched = f->watched});
 		write(c, file, *f);
 		print(c, *f);
-		for (const sleeper &r : f->rows)
-			if (f->is_asked(r.name))
-				judge(c, *f, r.name);
+		for (const row *r : f->rows)
+			if (f->is_asked(r->name))
+				judge(c, *f, r->name);
 	}
 	c.stretch = usual;
 }

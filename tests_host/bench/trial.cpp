@@ -3,6 +3,10 @@
 #include "bench.hpp"
 #include "peers/peers.hpp"
 
+#include <klock/inheriting_mutex.hpp>
+#include <klock/mutex.hpp>
+#include <klock/shared_mutex.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -129,9 +133,9 @@ long workers::meet(unsigned number)
 	return switches;
 }
 
-/*
- * Contended trials: many threads, one lock, one load, many rounds
- */
+/* -- Trials in rounds ---------------------------------------------------- */
+
+namespace {
 
 std::vector<std::size_t> shuffled(std::size_t n, unsigned round)
 {
@@ -141,8 +145,6 @@ std::vector<std::size_t> shuffled(std::size_t n, unsigned round)
 	std::shuffle(order.begin(), order.end(), std::minstd_rand(round + 1));
 	return order;
 }
-
-namespace {
 
 struct alignas(128) own_line {
 	tally seen;
@@ -157,163 +159,256 @@ u32 base_for(const context &c, const setting &s)
 	return std::max(1u, static_cast<u32>(turns + 0.5));
 }
 
-void add_up(const machine &here, const std::vector<own_line> &threads,
-	    watch watched, contended &to)
-{
-	u64 sum = 0, handoffs = 0, run = 0, start = ~u64{0}, end = 0;
-	series shares;
-
-	for (const auto &[seen] : threads) {
-		sum += seen.acquisitions;
-		handoffs += seen.handoffs;
-		start = std::min(start, seen.start);
-		end = std::max(end, seen.end);
-		shares.push_back(static_cast<double>(seen.acquisitions));
-		run = std::max(run, seen.max_consecutive);
-		to.longest_wait =
-			std::max(to.longest_wait,
-				 static_cast<double>(seen.longest_wait));
-	}
-	const double all = static_cast<double>(sum);
-	const double rate =
-		all / static_cast<double>(end - start) * here.cycles_a_second;
-	if (watched == watch::yes) {
-		to.handoffs.push_back(sum ? static_cast<double>(handoffs) / all
-					  : 0);
-		to.runs.push_back(static_cast<double>(run));
-		return;
-	}
-	to.rate.push_back(rate);
-	to.fairness.push_back(jain(shares));
-	to.min_to_max.push_back(most(shares) > 0 ? least(shares) / most(shares)
-						 : 0);
-}
-
-} // namespace
-
-bool run_undisturbed(context &c, unsigned threads, placement where,
+/*
+ * One trial, and again if another process took a core away meanwhile, up to a
+ * limit: then it stays as it is, and false is returned. Where threads share
+ * cores there is one try; so there is where lost cores are what it is about.
+ */
+bool run_undisturbed(context &c, const setting &s, watch watched,
 		     const workers::job &job)
 {
 	constexpr unsigned most_tries = 5;
 	const bool shared =
-		threads > c.here.cores || where != placement::own_core;
+		s.threads > c.here.cores || s.where != placement::own_core;
 
+	if (watched == watch::passed)
+		return c.threads.run(s.threads, s.where, c.trial(shared), job);
 	c.trials++;
 	if (shared)
-		return c.threads.run(threads, where, c.trial(true), job);
+		return c.threads.run(s.threads, s.where, c.trial(true), job);
 	for (unsigned i = 0; i < most_tries; i++)
-		if (c.threads.run(threads, where, c.trial(false), job))
+		if (c.threads.run(s.threads, s.where, c.trial(false), job))
 			return true;
 	c.disturbed++;
 	return false;
 }
 
-void run_trial(context &c, contest &made, const setting &s, watch watched,
+void add_rate(const machine &here, const std::vector<own_line> &threads,
+	      contended &to)
+{
+	u64 sum = 0, start = ~u64{0}, end = 0;
+	series shares;
+
+	for (const auto &[seen] : threads) {
+		sum += seen.acquisitions;
+		start = std::min(start, seen.start);
+		end = std::max(end, seen.end);
+		shares.push_back(static_cast<double>(seen.acquisitions));
+	}
+	to.rate.push_back(static_cast<double>(sum) /
+			  static_cast<double>(end - start) *
+			  here.cycles_a_second);
+	to.fairness.push_back(jain(shares));
+	to.min_to_max.push_back(most(shares) > 0 ? least(shares) / most(shares)
+						 : 0);
+}
+
+void add_order(const std::vector<own_line> &threads, contended &to)
+{
+	u64 sum = 0, handoffs = 0, run = 0;
+
+	for (const auto &[seen] : threads) {
+		sum += seen.acquisitions;
+		handoffs += seen.handoffs;
+		run = std::max(run, seen.max_consecutive);
+		to.longest_wait =
+			std::max(to.longest_wait,
+				 static_cast<double>(seen.longest_wait));
+	}
+	to.handoffs.push_back(sum ? static_cast<double>(handoffs) /
+					      static_cast<double>(sum)
+				  : 0);
+	to.runs.push_back(static_cast<double>(run));
+}
+
+/* quiet: no thread lost its core in the trial. */
+void add_passed(const std::vector<own_line> &threads, bool quiet, contended &to)
+{
+	for (const auto &[seen] : threads) {
+		to.acquisitions += seen.acquisitions;
+		to.passed += seen.passed;
+		to.passed_disturbed += quiet ? 0 : seen.passed;
+		to.waits.insert(to.waits.end(), seen.waits.begin(),
+				seen.waits.end());
+	}
+}
+
+} // namespace
+
+void run_trial(context &c, const row &r, const setting &s, watch watched,
 	       contended &to)
 {
 	const load l = {.section = steps_for(c.here, s.section),
 			.think = steps_for(c.here, s.think),
 			.writers = s.writers,
-			.data = s.data};
-	const auto loop =
-		watched == watch::yes ? &contest::observe : &contest::contend;
+			.data = s.data,
+			.watched = watched};
+	const auto made = r.make(s.threads);
 	std::vector<own_line> lines(s.threads);
 
-	run_undisturbed(c, s.threads, s.where, [&](unsigned i, whistle &end) {
-		lines[i].seen = {};
-		(made.*loop)(i, l, end, lines[i].seen);
-	});
-	add_up(c.here, lines, watched, to);
-}
-
-void run_trial(context &c, const row &r, const setting &s, watch watched,
-	       contended &to)
-{
-	const auto made = r.make(s.threads);
-
 	made->set_base(base_for(c, s));
-	run_trial(c, *made, s, watched, to);
+	const bool quiet = run_undisturbed(
+		c, s, watched, [&](unsigned thread, whistle &end) {
+			lines[thread].seen = {};
+			made->run(thread, l, end, lines[thread].seen);
+		});
+	switch (watched) {
+	case watch::no:
+		add_rate(c.here, lines, to);
+		break;
+	case watch::order:
+		add_order(lines, to);
+		break;
+	case watch::passed:
+		add_passed(lines, quiet, to);
+		break;
+	}
 }
 
-std::map<std::string, contended>
-run_rounds(context &c, const setting &s, unsigned rounds,
-	   unsigned watched_rounds, const std::string &title,
-	   const std::vector<std::string> &only)
+void in_rounds(const std::string &title, unsigned rounds, std::size_t n,
+	       const std::function<void(std::size_t, unsigned)> &visit)
 {
-	const auto &rows = rows_for(s.threads);
-	const unsigned all = rounds + watched_rounds;
-	std::map<std::string, contended> found;
-
-	for (unsigned round = 0; round < all; round++) {
-		for (std::size_t i : shuffled(rows.size(), round)) {
-			const row &r = rows[i];
-			const bool named = only.empty() ||
-					   std::find(only.begin(), only.end(),
-						     r.name) != only.end();
-			const bool serves = r.is_lock()
-						    ? r.capacity >= s.threads
-						    : r.capacity == s.threads;
-			if (named && serves)
-				run_trial(c, r, s,
-					  round < rounds ? watch::no
-							 : watch::yes,
-					  found[r.name]);
-		}
-		progress(title, round + 1, all);
+	for (unsigned round = 0; round < rounds; round++) {
+		for (const std::size_t i : shuffled(n, round))
+			visit(i, round);
+		if (!title.empty())
+			progress(title, round + 1, rounds);
 	}
+}
+
+std::map<setting, by_row> run_rounds(context &c, const plan &p)
+{
+	std::map<setting, by_row> found;
+
+	in_rounds(p.title, p.rounds + p.watched,
+		  p.rows.size() * p.settings.size(),
+		  [&](std::size_t i, unsigned round) {
+			  const row &r = *p.rows[i % p.rows.size()];
+			  const setting &s = p.settings[i / p.rows.size()];
+
+			  if (r.serves(s.threads))
+				  run_trial(c, r, s,
+					    round < p.rounds ? watch::no : p.by,
+					    found[s][r.name]);
+		  });
 	return found;
+}
+
+void run_alone(const std::string &title, unsigned rounds,
+	       const std::vector<timed> &all)
+{
+	std::thread([&] {
+		pin_to_core(0);
+		in_rounds(title, rounds, all.size(),
+			  [&](std::size_t i, unsigned) {
+				  all[i].to->push_back(
+					  all[i].cycles(all[i].times));
+			  });
+	}).join();
+}
+
+timed alone(contest &lock, role as, series &to)
+{
+	return {&to, [&lock, as](u64 turns) {
+			lock.alone(as, turns / 10);
+			return cycles_each(turns,
+					   [&](u64 n) { lock.alone(as, n); });
+		}};
 }
 
 /* -- Rows ------------------------------------------------------------------ */
 
 namespace {
 
-template <typename Contest>
-std::unique_ptr<contest> make_floor(unsigned)
-{
-	return std::make_unique<Contest>();
-}
+/*
+ * Floors are what no lock can beat: measured as rows, in the same rounds. Each
+ * is a "lock" of one or two instructions.
+ */
+
+/* One locked instruction after another: the least that a lock() costs. */
+struct bare_xadd {
+	void lock()
+	{
+		u32 one = 1;
+		asm volatile("lock xadd %0, %1"
+			     : "+r"(one), "+m"(word)::"memory");
+	}
+	void unlock() {}
+	u32 word = 0;
+};
+
+struct bare_exchange {
+	void lock()
+	{
+		u32 one = 1;
+		asm volatile("xchg %0, %1" : "+r"(one), "+m"(word)::"memory");
+	}
+	void unlock() {}
+	u32 word = 0;
+};
+
+/* An exchange, and a plain store that the next exchange has to wait for. */
+struct exchange_and_store : bare_exchange {
+	void unlock() { asm volatile("movl $0, %0" : "=m"(word)::"memory"); }
+};
+
+/*
+ * Two threads that write one word in turn: a handoff, and nothing else. An
+ * acquisition is one thread's turn.
+ */
+struct ping_pong {
+	using hands_turns = void;
+
+	void lock(unsigned thread)
+	{
+		while ((word.load(std::memory_order_acquire) & 1) != thread)
+			klock::cpu_relax();
+	}
+	void unlock(unsigned)
+	{
+		word.store(word.load(std::memory_order_relaxed) + 1,
+			   std::memory_order_release);
+	}
+	alignas(128) std::atomic<u32> word{0};
+};
 
 template <typename L>
-std::unique_ptr<contest> make_lock(unsigned threads)
-{
-	return std::make_unique<lock_contest<L>>(threads);
-}
-
-template <typename Contest>
 row floor_row(const char *name, u64 capacity)
 {
-	return {.name = name,
-		.what = kind::floor,
-		.counterpart = "",
-		.fifo = false,
-		.capacity = capacity,
-		.bytes = 4,
-		.make = make_floor<Contest>};
+	row floor = row_of<L>(name, kind::floor, "", false, capacity);
+
+	floor.bytes = sizeof(u32);
+	return floor;
 }
+
+/*
+ * klock's that sleep: over a host's functions, which its list does without.
+ */
+using klock::selftest::subject;
+using sleeping_locks = klock::selftest::list<
+	subject<"mutex", klock::mutex, klock::selftest::service::none>,
+	subject<"mutex (hosted)", klock::patient_mutex<8, yielding_lock>,
+		klock::selftest::service::none>,
+	subject<"inheriting_mutex", klock::inheriting_mutex,
+		klock::selftest::service::none>>;
 
 template <typename Subject>
 row lock_row(kind what, const char *counterpart)
 {
-	using lock = typename Subject::lock;
-	return {.name = Subject::name,
-		.what = what,
-		.counterpart = counterpart,
-		.fifo = Subject::order_of_service ==
-			klock::selftest::service::fifo,
-		.capacity = Subject::capacity,
-		.bytes = sizeof(lock),
-		.make = make_lock<lock>};
+	return row_of<typename Subject::lock>(
+		Subject::name, what, counterpart,
+		Subject::order_of_service == klock::selftest::service::fifo,
+		Subject::capacity);
 }
 
 template <unsigned Cpus>
 std::vector<row> make_rows()
 {
-	std::vector<row> rows;
+	std::vector<row> rows = {
+		floor_row<bare_xadd>(bare_xadd_name, 1),
+		floor_row<bare_exchange>(bare_exchange_name, 1),
+		floor_row<ping_pong>(ping_pong_name, 2)};
 
-	rows.push_back(floor_row<bare_xadd>(bare_xadd_name, 1));
-	rows.push_back(floor_row<bare_exchange>(bare_exchange_name, 1));
-	rows.push_back(floor_row<ping_pong>(ping_pong_name, 2));
 	klock::selftest::all_locks<Cpus>::for_each([&]<typename Subject>() {
 		rows.push_back(lock_row<Subject>(kind::klock, ""));
 	});
@@ -323,6 +418,35 @@ std::vector<row> make_rows()
 	for_each_peer([&]<typename Subject>() {
 		rows.push_back(
 			lock_row<Subject>(kind::peer, Subject::counterpart));
+	});
+	return rows;
+}
+
+template <unsigned Cpus>
+std::vector<row> make_shared_rows()
+{
+	constexpr u64 any = ~u64{0};
+	std::vector<row> rows = {
+		row_of<klock::ticket_lock<klock::u16>>(
+			"ticket_lock<u16>", kind::klock, "", true, 65536),
+		row_of<klock::shared_mutex>("shared_mutex", kind::klock, "",
+					    true, any),
+		row_of<klock::patient_shared_mutex<8, yielding_lock>>(
+			"shared_mutex (hosted)", kind::klock, "", true, any)};
+
+	klock::selftest::all_shared_locks<Cpus>::for_each(
+		[&]<typename Subject>() {
+			rows.push_back(row_of<typename Subject::lock>(
+				Subject::name, kind::klock, "",
+				Subject::order_of_sharing !=
+					klock::selftest::sharing::writers_first,
+				std::min(Subject::capacity,
+					 Subject::reader_capacity)));
+		});
+	for_each_shared_peer([&]<typename Peer>() {
+		rows.push_back(row_of<typename Peer::lock>(
+			Peer::name, kind::peer, Peer::counterpart, Peer::fair,
+			any));
 	});
 	return rows;
 }
@@ -339,6 +463,45 @@ const std::vector<row> &rows_for(unsigned threads)
 	if (threads <= 2)
 		return pair;
 	return threads <= KLOCK_BENCH_CPUS ? cpus : many;
+}
+
+const std::vector<row> &shared_rows_for(unsigned threads)
+{
+	static const auto pair = make_shared_rows<2>();
+	static const auto cpus = make_shared_rows<KLOCK_BENCH_CPUS>();
+
+	return threads <= 2 ? pair : cpus;
+}
+
+const std::vector<row> &shared_floors()
+{
+	static const std::vector<row> floors = {
+		floor_row<bare_xadd>(bare_xadd_name, 1),
+		floor_row<bare_exchange>(bare_exchange_name, 1),
+		floor_row<exchange_and_store>(exchange_and_store_name, 1)};
+
+	return floors;
+}
+
+std::vector<const row *> named(const std::vector<row> &rows,
+			       const std::vector<std::string> &names)
+{
+	std::vector<const row *> found;
+
+	for (const row &r : rows)
+		if (std::find(names.begin(), names.end(), r.name) !=
+		    names.end())
+			found.push_back(&r);
+	return found;
+}
+
+std::vector<const row *> all_of(const std::vector<row> &rows)
+{
+	std::vector<const row *> found;
+
+	for (const row &r : rows)
+		found.push_back(&r);
+	return found;
 }
 
 std::vector<std::string> missing_peers()
@@ -362,64 +525,6 @@ const char *name_of(kind what)
 		return "peer";
 	}
 	return "?";
-}
-
-namespace {
-
-using klock::selftest::sharing;
-
-template <typename L>
-std::unique_ptr<shared_contest> make_contest(unsigned threads)
-{
-	return std::make_unique<shared_lock_contest<L>>(threads);
-}
-
-template <typename L>
-shared_row row_of(const char *name, kind what, bool fair, u64 capacity)
-{
-	return {.name = name,
-		.what = what,
-		.fair = fair,
-		.capacity = capacity,
-		.bytes = sizeof(L),
-		.make = make_contest<L>};
-}
-
-template <unsigned Cpus>
-std::vector<shared_row> make_shared_rows()
-{
-	std::vector<shared_row> rows;
-
-	rows.push_back(row_of<klock::ticket_lock<klock::u16>>(
-		"ticket_lock<u16>", kind::klock, true, 65536));
-	rows.push_back(row_of<klock::shared_mutex>("shared_mutex", kind::klock,
-						   true, ~u64{0}));
-	rows.push_back(row_of<klock::patient_shared_mutex<8, yielding_lock>>(
-		"shared_mutex (hosted)", kind::klock, true, ~u64{0}));
-	klock::selftest::all_shared_locks<Cpus>::for_each(
-		[&]<typename Subject>() {
-			rows.push_back(row_of<typename Subject::lock>(
-				Subject::name, kind::klock,
-				Subject::order_of_sharing !=
-					sharing::writers_first,
-				std::min(Subject::capacity,
-					 Subject::reader_capacity)));
-		});
-	for_each_shared_peer([&]<typename Peer>() {
-		rows.push_back(row_of<typename Peer::lock>(
-			Peer::name, kind::peer, Peer::fair, ~u64{0}));
-	});
-	return rows;
-}
-
-} // namespace
-
-const std::vector<shared_row> &shared_rows_for(unsigned threads)
-{
-	static const auto pair = make_shared_rows<2>();
-	static const auto cpus = make_shared_rows<KLOCK_BENCH_CPUS>();
-
-	return threads <= 2 ? pair : cpus;
 }
 
 } // namespace bench

@@ -17,20 +17,18 @@ namespace bench {
 
 namespace {
 
-/* Each has pass(thread, inside): waits for the thread's turn, calls inside(),
- * and hands the turn to the other thread. Thread 0 has the first. */
+/*
+ * Locks that two threads take by turns: lock(thread) waits for the thread's
+ * turn, unlock(thread) hands it to the other thread. Thread 0 has the first.
+ */
 
 template <typename Semaphore>
 struct by_semaphores {
-	by_semaphores() { turns[0].release(); }
+	using hands_turns = void;
 
-	template <typename Inside>
-	void pass(unsigned thread, Inside inside)
-	{
-		turns[thread].acquire();
-		inside();
-		turns[thread ^ 1].release();
-	}
+	by_semaphores() { turns[0].release(); }
+	void lock(unsigned thread) { turns[thread].acquire(); }
+	void unlock(unsigned thread) { turns[thread ^ 1].release(); }
 
       private:
 	Semaphore turns[2];
@@ -38,13 +36,16 @@ struct by_semaphores {
 
 template <typename Monitor>
 struct by_condition {
-	template <typename Inside>
-	void pass(unsigned thread, Inside inside)
+	using hands_turns = void;
+
+	void lock(unsigned thread)
 	{
 		monitor.lock();
 		while (turn != thread)
 			monitor.wait();
-		inside();
+	}
+	void unlock(unsigned thread)
+	{
 		turn = thread ^ 1;
 		monitor.unlock();
 		monitor.notify();
@@ -64,16 +65,15 @@ struct klock_monitor : klock::patient_mutex<8, Inner> {
 
 template <klock::plain_lock Inner>
 struct by_completions {
-	by_completions() { turns[0].set(); }
+	using hands_turns = void;
 
-	template <typename Inside>
-	void pass(unsigned thread, Inside inside)
+	by_completions() { turns[0].set(); }
+	void lock(unsigned thread)
 	{
 		turns[thread].wait();
 		turns[thread].reset();
-		inside();
-		turns[thread ^ 1].set();
 	}
+	void unlock(unsigned thread) { turns[thread ^ 1].set(); }
 
       private:
 	klock::completion_with<Inner> turns[2];
@@ -81,14 +81,18 @@ struct by_completions {
 
 template <klock::plain_lock Inner>
 struct by_wait_queues {
-	template <typename Inside>
-	void pass(unsigned thread, Inside inside)
+	using hands_turns = void;
+
+	void lock(unsigned thread)
 	{
 		bool &mine = has_turn[thread];
-		bool &its = has_turn[thread ^ 1];
 
 		queues[thread].wait([&] { return std::exchange(mine, false); });
-		inside();
+	}
+	void unlock(unsigned thread)
+	{
+		bool &its = has_turn[thread ^ 1];
+
 		queues[thread ^ 1].wake_one([&] { its = true; });
 	}
 
@@ -97,150 +101,107 @@ struct by_wait_queues {
 	bool has_turn[2] = {true, false};
 };
 
-/* An acquisition is a round trip: of thread 0 until it has the turn again. */
+constexpr const char *semaphores = "semaphores";
+constexpr const char *conditions = "conditions";
+
+/* beside: the kind of the peers that it is compared with. */
 template <typename By>
-struct round_trips final : contest {
-	void alone(u64) override {}
-
-	void contend(unsigned thread, const load &l, whistle &end,
-		     tally &seen) override
-	{
-		if (thread == 0) {
-			over = false; /* a trial that is repeated */
-			until(end, l, thread, seen, [&] { by.pass(0, [] {}); });
-			by.pass(0, [&] { over = true; });
-			return;
-		}
-		bool last = false;
-
-		seen.start = klock::cycles();
-		while (!last)
-			by.pass(1, [&] { last = over; });
-		seen.end = klock::cycles();
-	}
-
-	void observe(unsigned, const load &, whistle &, tally &) override {}
-
-      private:
-	By by;
-	bool over = false; /* of who has the turn */
-};
-
-struct turn_row {
-	std::string name;
-	std::string beside; /* the peers that it is compared with */
-	bool is_peer;
-	std::unique_ptr<contest> (*make)();
-	std::map<placement, contended> found;
-};
-
-template <typename By>
-turn_row turns_by(std::string name, const char *beside, bool peer)
+row turns_by(const std::string &name, kind what, const char *beside)
 {
-	return {std::move(name),
-		beside,
-		peer,
-		[]() -> std::unique_ptr<contest> {
-			return std::make_unique<round_trips<By>>();
-		},
-		{}};
+	return row_of<By>(name, what, beside, true, 2);
 }
 
 template <klock::plain_lock Inner>
-void add_turns(std::vector<turn_row> &rows, const std::string &kind)
+void add_turns(std::vector<row> &rows, const std::string &inner)
 {
 	using semaphore =
 		klock::bounded_semaphore<klock::semaphore::most, Inner>;
 
-	rows.push_back(turns_by<by_semaphores<semaphore>>("semaphore" + kind,
-							  "semaphores", false));
-	rows.push_back(turns_by<by_completions<Inner>>("completion" + kind,
-						       "semaphores", false));
-	rows.push_back(turns_by<by_wait_queues<Inner>>("wait_queue" + kind,
-						       "semaphores", false));
+	rows.push_back(turns_by<by_semaphores<semaphore>>(
+		"semaphore" + inner, kind::klock, semaphores));
+	rows.push_back(turns_by<by_completions<Inner>>(
+		"completion" + inner, kind::klock, semaphores));
+	rows.push_back(turns_by<by_wait_queues<Inner>>(
+		"wait_queue" + inner, kind::klock, semaphores));
 	rows.push_back(turns_by<by_condition<klock_monitor<Inner>>>(
-		"condition" + kind, "conditions", false));
+		"condition" + inner, kind::klock, conditions));
 }
 
-std::vector<turn_row> turn_rows()
+std::vector<row> turn_rows()
 {
-	std::vector<turn_row> rows;
+	std::vector<row> rows;
 
 	add_turns<klock::detail::sleepers_lock>(rows, "");
 	add_turns<yielding_lock>(rows, " (hosted)");
 	semaphore_peers::for_each([&]<typename Peer>() {
 		rows.push_back(turns_by<by_semaphores<typename Peer::type>>(
-			Peer::name, "semaphores", true));
+			Peer::name, kind::peer, semaphores));
 	});
 	for_each_monitor([&]<typename Peer>() {
 		rows.push_back(turns_by<by_condition<typename Peer::type>>(
-			Peer::name, "conditions", true));
+			Peer::name, kind::peer, conditions));
 	});
 	return rows;
 }
 
-constexpr placement cores_of_turns[] = {placement::one_core,
-					placement::own_core};
+constexpr setting on_one_core = {2, 0, 0, placement::one_core};
+constexpr setting on_two_cores = {2, 0, 0, placement::own_core};
 
-series microseconds(const contended &found)
+/* Returns the times of round trips, two turns each; empty: not measured. */
+series microseconds(by_row &found, const row &r)
 {
 	series each;
 
-	for (const double rate : found.rate)
-		each.push_back(1e6 / rate);
+	for (const double rate : found[r.name].rate)
+		each.push_back(2e6 / rate);
 	return each;
 }
 
 /* To the peer that is fastest there. */
-series to_best_peer(const std::vector<turn_row> &rows, const turn_row &mine,
-		    placement where, std::string &best)
+series to_best_peer(by_row &found, const std::vector<row> &rows,
+		    const row &mine, std::string &best)
 {
 	series its;
 
-	for (const turn_row &r : rows) {
-		const series each = microseconds(r.found.at(where));
+	for (const row &r : rows) {
+		const series each = microseconds(found, r);
 
-		if (r.is_peer && r.beside == mine.beside &&
+		if (r.what == kind::peer && r.counterpart == mine.counterpart &&
 		    (its.empty() || median(each) < median(its))) {
 			its = each;
 			best = r.name;
 		}
 	}
-	return ratios(microseconds(mine.found.at(where)), its);
+	return ratios(microseconds(found, mine), its);
 }
 
 } // namespace
 
 void measure_turns(context &c)
 {
-	std::vector<turn_row> rows = turn_rows();
+	const std::vector<row> rows = turn_rows();
 	std::vector<cells> table;
 	csv file(c.file("turns.csv"),
 		 {"lock", "cores", "us_median", "us_q1", "us_q3", "to_peer",
 		  "to_peer_q1", "to_peer_q3", "rounds"});
 
-	for (unsigned round = 0; round < c.opts.rounds; round++) {
-		for (const std::size_t i : shuffled(2 * rows.size(), round)) {
-			turn_row &r = rows[i / 2];
-			const placement where = cores_of_turns[i % 2];
-			contended &found = r.found[where];
+	plan p{.title = "a turn to and fro",
+	       .rows = all_of(rows),
+	       .settings = {on_one_core},
+	       .rounds = c.opts.rounds};
+	if (c.here.cores >= 2)
+		p.settings.push_back(on_two_cores);
+	std::map<setting, by_row> found = run_rounds(c, p);
 
-			if (where == placement::own_core && c.here.cores < 2)
-				continue; /* no second core */
-			run_trial(c, *r.make(), {2, 0, 0, where}, watch::no,
-				  found);
-		}
-		progress("a turn to and fro", round + 1, c.opts.rounds);
-	}
-	for (const turn_row &r : rows) {
+	for (const row &r : rows) {
 		cells line(r.name);
 
-		for (const placement where : cores_of_turns) {
-			const unsigned cores = 1 + (where != cores_of_turns[0]);
-			const series each = microseconds(r.found.at(where));
+		for (const setting &s : {on_one_core, on_two_cores}) {
+			const unsigned cores = 1 + (s != on_one_core);
+			const series each = microseconds(found[s], r);
 			std::string best;
 			const series to_peer =
-				to_best_peer(rows, r, where, best);
+				to_best_peer(found[s], rows, r, best);
 
 			file.add(cells(r.name)
 					 .of(cores)
@@ -250,7 +211,7 @@ void measure_turns(context &c)
 			line.summary(each, 2).of(
 				to_peer.empty() ? none
 						: fixed(median(to_peer), 2));
-			if (!r.is_peer && where == placement::one_core)
+			if (r.what == kind::klock && cores == 1)
 				c.found.bars.push_back(
 					{r.name + ", round trip, cores: " +
 						 std::to_string(cores) +
