@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Published litmus tests, as object code, by the models of models.py.
 
-The files in litmus/ have them: a name and a verdict with its source, the code
-of each CPU, and the outcome that the verdict is about. The assembler makes
-object code of them, which is carried out as the locks' is. Each must get its
-published verdict: a model that forbids too much would pass all locks.
+../litmus has them, in herd's format. The assembler makes object code of them,
+which is carried out as the locks' is. Each must get its published Verdict: a
+model that forbids too much would pass all locks.
 
 An outcome that is forbidden must be there on a machine whose CPUs keep no
 order, as else a slip in the test would pass for a verdict. Those that are not
@@ -14,8 +13,6 @@ there even then are of coherence and atomicity, and called `never`.
 import re
 import sys
 import tempfile
-from pathlib import Path
-from typing import NamedTuple
 
 from solver import z3
 
@@ -25,43 +22,28 @@ from formula import Formula
 from interpreter import constant, low
 from models import MACHINES
 
-HERE = Path(__file__).resolve().parent
+sys.path.append(str(listing.ROOT / "tests_host/litmus"))
+import herd
+
+FILES = {"x86": "x86_64", "aarch64": "aarch64", "riscv": "riscv"}
+DIALECTS = {"x86": "X86_64", "aarch64": "AArch64", "riscv": "RISCV"}
+DIRECTIVES = {"x86": ".att_syntax prefix", "aarch64": "", "riscv": ""}
 PLACES = {"x": 0x1000, "y": 0x1040, "z": 0x1080}
-DIRECTIVES = {"x86": ".intel_syntax noprefix", "aarch64": "", "riscv": ""}
-
-_HEAD = re.compile(r"(\S+) (allowed|forbidden|never): (.+)$")
-_CPU = re.compile(r"(\d): (.*)$")
-_REGISTER = re.compile(r"(\d):(\w+)=(\w+)$")
-_MEMORY = re.compile(r"\[(\w)(\+\d+)?:(\d)\]=(\w+)$")
 
 
-class Test(NamedTuple):
-    name: str
-    verdict: str
-    source: str
-    initial: list  # of clauses
-    cpus: list     # the code of each
-    clauses: list  # the outcome, "1:x3=1" or "[x:4]=2"
-
-    @property
-    def mixed(self):
-        """Whether a byte of it is accessed by two sizes."""
-        return self.source.startswith("mixed") or "byte" in self.name
-
-
-def read(path):
-    tests = []
-    for line in path.read_text().splitlines():
-        if match := _HEAD.match(line):
-            tests.append(Test(*match.groups(), [], [], []))
-        elif match := _CPU.match(line):
-            tests[-1].cpus.append(match[2])
-        elif line.startswith("init "):
-            tests[-1].initial.extend(line.split()[1:])
-        elif line.startswith("when "):
-            tests[-1].clauses.extend(line.split()[1:])
-        elif line and line[0] != "#":
-            raise listing.Failed(f"{path.name}: {line}")
+def read(machine):
+    """A test without a verdict, or for another machine, is an error."""
+    tests = herd.read(herd.HERE / f"{FILES[machine]}.litmus")
+    for test in tests:
+        if test.dialect != DIALECTS[machine]:
+            raise herd.Malformed(f"{test.where}: {test.dialect} is not "
+                                 f"{DIALECTS[machine]}")
+        if test.info.get("Verdict") not in ("allowed", "forbidden", "never"):
+            raise herd.Malformed(f"{test.where}: Verdict= is expected: "
+                                 "allowed, forbidden or never")
+        if not set(test.locations) <= set(PLACES):
+            raise herd.Malformed(f"{test.where}: locations are "
+                                 f"{', '.join(PLACES)}")
     return tests
 
 
@@ -69,52 +51,56 @@ def assemble(machine, tests, scratch):
     """The code of all tests; CPU c of test t is the function test_t_c."""
     lines = [DIRECTIVES[machine], ".text"]
     for t, test in enumerate(tests):
-        for c, text in enumerate(test.cpus):
+        path, _, line = test.where.rpartition(":")
+        for c, code in enumerate(test.code):
             lines += [f".globl test_{t}_{c}", f"test_{t}_{c}:"]
-            lines += [text, "ret"]
+            for instruction in code:
+                # The assembler's errors have the test's line.
+                lines += [f'# {line} "{path}"',
+                          re.sub(r"\bL(\d)\b", rf".L_{t}_{c}_\1", instruction)]
+            lines.append("ret")
     return listing.assemble(machine, "\n".join(lines) + "\n", scratch)
 
 
-def place(match):
-    """(address, size, value) of a clause on memory."""
-    address = PLACES[match[1]] + int(match[2] or 0)
-    return address, int(match[3]), int(match[4], 0)
-
-
 def initial(test):
-    found = {}
-    for clause in test.initial:
-        address, size, value = place(_MEMORY.match(clause))
-        for k in range(size):
-            found[address + k] = value >> 8 * k & 0xff
-    return found
+    """{address: byte}"""
+    return {PLACES[name] + k: location.value >> 8 * k & 0xff
+            for name, location in test.locations.items()
+            for k in range(location.bytes)}
 
 
-def outcome(formula, paths, clauses):
+def outcome(formula, paths, test):
     """The condition of an execution that ends so."""
     wanted = []
-    for clause in clauses:
-        if match := _MEMORY.match(clause):
-            address, size, value = place(match)
-            wanted.append(formula.final(address, size) == value)
+    for clause in test.outcome:
+        if clause.cpu is None:
+            bytes_ = test.locations[clause.name].bytes
+            last = formula.final(PLACES[clause.name], bytes_)
+            wanted.append(last == clause.value)
             continue
-        cpu, register, value = _REGISTER.match(clause).groups()
-        for taken, path in zip(formula.taken[int(cpu)], paths[int(cpu)]):
-            term = low(path.registers[register].term, 32)
-            holds = term == constant(int(value, 0), 32)
-            wanted.append(z3.Implies(taken, holds))
+        for taken, path in zip(formula.taken[clause.cpu], paths[clause.cpu]):
+            if clause.name not in path.registers:
+                raise herd.Malformed(f"{test.where}: {clause.name} is in no "
+                                     f"instruction of P{clause.cpu}")
+            term = low(path.registers[clause.name].term, 32)
+            wanted.append(z3.Implies(taken, term == constant(clause.value, 32)))
     return z3.And(wanted)
 
 
+def paths_of(machine, code, number, test, cpu):
+    registers = test.registers.get(cpu, {})
+    interpreter = machine.interpreter(code, cpu)
+    interpreter.arguments = tuple(registers)
+    ends, _ = interpreter.paths(
+        [(f"test_{number}_{cpu}", tuple(map(PLACES.get, registers.values())))])
+    return ends
+
+
 def is_allowed(machine, code, number, test):
-    paths = []
-    for cpu in range(len(test.cpus)):
-        interpreter = machine.interpreter(code, cpu)
-        ends, _ = interpreter.paths(
-            [(f"test_{number}_{cpu}", tuple(PLACES.values()))])
-        paths.append(ends)
+    paths = [paths_of(machine, code, number, test, cpu)
+             for cpu in range(len(test.code))]
     formula = Formula(machine, paths, initial(test))
-    answer, _ = formula.ask(outcome(formula, paths, test.clauses))
+    answer, _ = formula.ask(outcome(formula, paths, test))
     if answer == "unknown":
         raise listing.Failed(f"{test.name}: z3 does not know")
     return answer == "sat"
@@ -130,13 +116,15 @@ def verdict(machine, code, number, test):
 
 
 def judge(name, tests, found):
-    print(f"{name}: {len(tests)} tests, {sum(t.mixed for t in tests)} with "
-          "mixed sizes")
+    mixed = sum(test.info.get("Variant") == "mixed" for test in tests)
+    print(f"{name}: {len(tests)} tests, {mixed} with mixed sizes")
     for test, verdict_now in zip(tests, found):
-        print(f"{name:8} {test.name:36} {verdict_now:10} {test.source}")
-    return [f"{name}: {test.name}: {verdict_now}, not {test.verdict}"
+        print(f"{name:8} {test.name:36} {verdict_now:10} "
+              f"{test.info.get('Source', '')}")
+    return [f"{test.where}: {test.name}: {verdict_now}, not "
+            f"{test.info['Verdict']}"
             for test, verdict_now in zip(tests, found)
-            if verdict_now != test.verdict]
+            if verdict_now != test.info["Verdict"]]
 
 
 def main():
@@ -144,7 +132,7 @@ def main():
     wrong = []
     try:
         for name, machine in MACHINES.items():
-            tests = read(HERE / "litmus" / f"{name}.txt")
+            tests = read(name)
             with tempfile.TemporaryDirectory() as scratch:
                 code = assemble(name, tests, scratch)
             found = [verdict(machine, code, number, test)

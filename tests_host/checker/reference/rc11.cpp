@@ -215,7 +215,7 @@ void enumeration::count()
 	for (const auto &order_of : c.mo)
 		last.push_back(
 			c.events[static_cast<unsigned>(order_of.back())].value);
-	out[spell(read, last)]++;
+	out[{read, last}]++;
 }
 
 } // namespace
@@ -367,22 +367,19 @@ bool candidate::has(machine m) const
 }
 
 /*
- * text - programs and outcomes, as both sides of the comparison spell them
+ * text - programs and outcomes, as a failure shows them
  */
 
-std::string spell(const std::vector<std::vector<u64>> &read,
-		  const std::vector<u64> &last)
+std::ostream &operator<<(std::ostream &to, const outcome &o)
 {
-	std::string s;
-
-	for (const auto &of_thread : read) {
+	for (const auto &of_thread : o.read) {
 		for (u64 v : of_thread)
-			s += std::to_string(v) + " ";
-		s += "| ";
+			to << v << ' ';
+		to << "| ";
 	}
-	for (u64 v : last)
-		s += std::to_string(v) + " ";
-	return s;
+	for (u64 v : o.last)
+		to << v << ' ';
+	return to;
 }
 
 std::string text(const litmus &p)

@@ -15,9 +15,11 @@
 #include <model/model.hpp>
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -90,15 +92,15 @@ struct litmus {
 	std::vector<thread> threads;
 };
 
-/*
- * The number of executions of each outcome: the values read, in program order,
- * and the last values.
- */
-using outcomes = std::map<std::string, unsigned>;
+struct outcome {
+	std::vector<std::vector<u64>> read; /* by each thread, in its order */
+	std::vector<u64> last;		    /* of each location */
 
-/* How an outcome is spelt: both sides of the comparison use this. */
-std::string spell(const std::vector<std::vector<u64>> &read,
-		  const std::vector<u64> &last);
+	auto operator<=>(const outcome &) const = default;
+};
+
+/* The number of executions of each. */
+using outcomes = std::map<outcome, unsigned>;
 
 /*
  * All consistent executions in which every wait ends. Gives up, and returns
@@ -110,6 +112,7 @@ bool enumerate(const litmus &, release_sequence, u64 limit, outcomes &,
 
 /* For a failure's message. */
 std::string text(const litmus &);
+std::ostream &operator<<(std::ostream &, const outcome &);
 
 /*
  * run - a litmus program under the checker
@@ -267,7 +270,7 @@ inline outcomes run(const litmus &p, model::options how, model::result &r)
 			std::vector<u64> last;
 			for (unsigned l = 0; l < p.locations; l++)
 				last.push_back(w.x[l].value);
-			out[spell(w.all_read(threads), last)]++;
+			out[{w.all_read(threads), last}]++;
 		});
 	return out;
 }
