@@ -63,15 +63,23 @@
  * waiter's owner is stable while the domain is held. Who gives up lets the flag
  * stay: unlock() then takes the domain's lock, and after it nobody looks at the
  * thread that was the owner, which may end.
- *                                 Checked: model/inheriting_mutex: who has
+ *                                 Checked: model/inheriting_mutex: each makes
  *
  * Ordering:
- *	O1  lock           word.compare_exchange_acquire  pairs with O4, O5
- *	O2  try_lock       word.compare_exchange_acquire  pairs with O4, O5
+ *	O1  lock           word.compare_exchange_acq_rel  pairs with O4, O5, O6
+ *	O2  try_lock       word.compare_exchange_acq_rel  pairs with O4, O5, O6
  *	O3  took_or_marked word.compare_exchange_acquire  pairs with O4, O5
  *	O4  unlock         word.compare_exchange_release  pairs with O1 to O3
  *	O5  unlock_slowly  word.store_release             pairs with O1 to O3
+ *	O6  took_or_marked word.compare_exchange_acquire  pairs with O1, O2
  *                                 Checked: model/inheriting_mutex: orders
+ *
+ *	O1 and O2 publish the owner's address, and so the inheriting_thread that
+ *	lies there, which its thread may just have made: they release, and O6
+ *	acquires before the waiter reads it. A waiter that finds the flag set
+ *	needs no order of its own: the waiter that set it has held the domain's
+ *	lock since. O3 takes a mutex with that lock held, and who reads the
+ *	owner's fields holds it later.
  *
  *	All else is under the domain's lock, which orders it: a hand-over, too.
  *
@@ -210,7 +218,7 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		usize found = 0;
 
-		if (!word.compare_exchange_acquire(found, me())) /* O1 */
+		if (!word.compare_exchange_acq_rel(found, me())) /* O1 */
 			lock_for_ever();
 	}
 
@@ -220,7 +228,7 @@ struct inheriting_mutex_in : private detail::lendable {
 		usize found = word.load_relaxed();
 
 		return found == 0 &&
-		       word.compare_exchange_acquire(found, me()); /* O2 */
+		       word.compare_exchange_acq_rel(found, me()); /* O2 */
 	}
 
 	/*
@@ -351,8 +359,8 @@ struct inheriting_mutex_in : private detail::lendable {
 					    detail::mark_of(thread))) /* O3 */
 					return true;
 			} else if (now & waiters ||
-				   word.compare_exchange_relaxed(
-					   now, now | waiters)) {
+				   word.compare_exchange_acquire(
+					   now, now | waiters)) { /* O6 */
 				break;
 			}
 		}

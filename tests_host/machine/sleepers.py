@@ -338,6 +338,8 @@ INNER = {"_ZN4test5inner4lockEv": "inner.lock",
 # As weaken.py's list.
 BARGES = "by the inner lock, but for a third CPU that barged"
 FLAGGED = "it races with a waiter's flag alone, whose path is left out"
+PUBLISHES = ("a waiter reads the owner's object, which it publishes, on the slow "
+             "path, left out here")
 ALONE = "nobody else takes it in this client; `lock` needs it"
 GIVEN_UP = "only if all waiters have given up: no client has deadlines"
 WORD = "the swap of the word acquires, too; mutex_in_turn needs it"
@@ -349,6 +351,8 @@ NOT_NEEDED = [
     ("mutex aarch64 no order in lock_slowly*: isb -> nop, 1", weaken.PAUSE),
     ("inheriting x86 inheriting_mutex O4 in *: *", FLAGGED),
     ("inheriting x86 inheriting_mutex O1 in take: *", ALONE),
+    ("inheriting aarch64 inheriting_mutex O[12] in *: stlxr -> *", PUBLISHES),
+    ("inheriting riscv64 inheriting_mutex O[12] in *: sc.d.rl -> *", PUBLISHES),
 ]
 # For the others that takes long, and nobody has read the list.
 WEAKENED = ["completion", "wait_queue", "condition", "inheriting"]

@@ -210,21 +210,38 @@ struct unchecked {
 	static inline constinit tickets lock;
 };
 
-/* CPU 0 releases it and ends, and its object is another thread's, while CPU 1
- * gives up: then who holds the domain's lock looks at it no more. */
-inline result owner_ends(const options &how)
+/* A thread's object, as its constructor leaves it. */
+inline void make(inheriting_thread &thread, u32 priority)
+{
+	thread.base.set(priority);
+	thread.lent.set(priority);
+	thread.waits.set(nullptr);
+	thread.wanted.set(nullptr);
+	thread.domain.set(nullptr);
+	thread.ended.set(false);
+}
+
+/*
+ * Each thread makes its own object, takes the mutex by its role (l, L by a
+ * deadline, t), releases it and ends: its object is another's. So whoever reads
+ * the object of another thread must come after its making, and before its end.
+ */
+inline result own_objects(options how, const char *roles)
 {
 	using mutex = inheriting_mutex_in<unchecked>;
 
+	how.sections.assign(std::strlen(roles), 1);
 	set_priorities(1, 1);
-	return run<mutex>(how, [](mutex &m, unsigned cpu) {
-		if (cpu == 0)
+	return run<mutex>(how, [=](mutex &m, unsigned cpu) {
+		const char role = roles[cpu];
+
+		make(threads[cpu], cpu + 1);
+		if (role == 'l')
 			m.lock();
-		else if (!m.try_lock_until(1))
+		else if (role == 'L' ? !m.try_lock_until(1) : !m.try_lock())
 			return;
 		m.unlock();
-		threads[cpu].base.set(cpu + 1);
-		threads[cpu].lent.set(cpu + 1);
+		make(threads[cpu], cpu + 1);
 	});
 }
 

@@ -165,7 +165,7 @@ MUTANTS = (
      "word.store_relaxed(mark_of(before) | flags);"),
     ("next_is_not_woken", LENDING, "in.wake(one);", ";"),
     ("marks_by_store", INHERITING,
-     "word.compare_exchange_relaxed(now, now | waiters)",
+     "word.compare_exchange_acquire(now, now | waiters)",
      "(word.store_relaxed(now | waiters), true)"),
     ("unlocks_past_waiters", INHERITING, "queue.empty()", "true"),
     ("late_unmarks", INHERITING, "leave(node);",

@@ -114,9 +114,16 @@ TEST_CASE("inheriting_mutex: freed by the next who holds it")
 	counts(21, 2, freed_by_next<inheriting>(one_each, "ll"));
 }
 
-TEST_CASE("inheriting_mutex: who has released it may end")
+TEST_CASE("inheriting_mutex: each makes its own thread, and may end behind it")
 {
-	counts(95, 25, owner_ends(one_each));
+	counts(42, 17, own_objects({}, "ll"));
+	counts(95, 25, own_objects({}, "lL"));
+	counts(25, 2, own_objects({}, "tl"));
+}
+
+TEST_CASE("inheriting_mutex: three make their own threads", "[deep]")
+{
+	counts(57486, 31530, own_objects({}, "lll"));
 }
 
 /* The lock that is shipped as the domain's. */
@@ -144,13 +151,15 @@ TEST_CASE("inheriting_mutex: orders needed")
 		options o = how;
 
 		o.sections = {1, 1};
-		return enough(sections<inheriting>(o, "ll")) ||
+		return enough(own_objects(o, "lL")) ||
+		       enough(own_objects(o, "tl")) ||
+		       enough(sections<inheriting>(o, "ll")) ||
 		       enough(sections<inheriting>(o, "tl")) ||
 		       enough(sections<inheriting>(o, "Ll")) ||
 		       enough(freed<inheriting>(o, "Ll"));
 	};
 
-	proof::each_order_is_needed(clients, "inheriting_mutex.hpp", 5);
+	proof::each_order_is_needed(clients, "inheriting_mutex.hpp", 8);
 }
 
 } // namespace sleeping

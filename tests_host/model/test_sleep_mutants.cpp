@@ -198,7 +198,7 @@ const mistake mistakes[] = {
 	{mutant::late_loan_stays, bug::failed_check, 33,
 	 [] { return lends("aA"); }},
 	{mutant::late_unmarks, bug::data_race, 37,
-	 [] { return owner_ends(one_each); }},
+	 [] { return own_objects({}, "lL"); }},
 	{mutant::chain_of_one_link, bug::failed_check, 1166,
 	 [] { return lends("anb"); }},
 	{mutant::waiter_is_not_moved, bug::failed_check, 1140,
