@@ -10,7 +10,7 @@
 namespace klock {
 
 inline constexpr unsigned version_major = 0;
-inline constexpr unsigned version_minor = 3;
+inline constexpr unsigned version_minor = 4;
 inline constexpr unsigned version_patch = 0;
 
 } // namespace klock

@@ -33,7 +33,7 @@ extern "C" {
  */
 enum { klock_cache_line = 64 };
 
-/* The library was built from version "0.3.0" */
+/* The library was built from version "0.4.0" */
 const char *klock_version(void);
 
 /*

@@ -35,11 +35,11 @@ constexpr bool names_this_version(const char *name)
 extern "C" {
 [[gnu::used, gnu::no_instrument_function,
   gnu::visibility("hidden")]] inline void
-klock_version_0_3_0() noexcept
+klock_version_0_4_0() noexcept
 {
 	static_assert(klock::detail::names_this_version(__func__),
 		      "rename these functions as <klock/version.hpp> says");
 }
-[[gnu::alias("klock_version_0_3_0"), gnu::visibility("hidden")]] void
+[[gnu::alias("klock_version_0_4_0"), gnu::visibility("hidden")]] void
 klock_two_versions_in_one_program() noexcept;
 }

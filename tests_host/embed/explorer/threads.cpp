@@ -7,7 +7,7 @@
  * Options:   -std=c++20 -O2 -pthread
  * Prints:    40000 visits
  */
-#include "https://example.org/klock-0.3.0/hosted.hpp"
+#include "https://example.org/klock-0.4.0/hosted.hpp"
 
 #include <cstdio>
 #include <thread>

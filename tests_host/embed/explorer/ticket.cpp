@@ -7,7 +7,7 @@
  * Options:   -std=c++20 -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only
  * Shows:     xadd, pause
  */
-#include "https://example.org/klock-0.3.0/x86.hpp"
+#include "https://example.org/klock-0.4.0/x86.hpp"
 
 klock::ticket_lock<klock::u8> lock;
 

@@ -7,7 +7,7 @@
  * Options:   -std=c++20 -O2 -ffreestanding -mgeneral-regs-only
  * Shows:     ldaxrb, wfe, stlrb
  */
-#include "https://example.org/klock-0.3.0/aarch64.hpp"
+#include "https://example.org/klock-0.4.0/aarch64.hpp"
 
 klock::ticket_lock<klock::u8> lock;
 
