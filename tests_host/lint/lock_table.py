@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Two tables of locks, made from the headers' own fields: what a row says is what
-the header says, so that they cannot disagree.
+"""Tables of locks that are made, so that they cannot disagree.
 
-lib/README.md's "which lock?": one row per header, in the order of
+From the headers' own fields:
+
+lib/README.md's "all locks": one row per header, in the order of
 selftest/locks.hpp; each lock header is in a line of that list.
 lib/docs/provenance.md: where each lock comes from, and what was verified, of
 Source and every Checked. Its table of who ships it and of patents is people's
 work: each lock header must have its row there.
 
+From the one table "which lock" (which topic, you have, take) in lib/README.md,
+which is people's work:
+
+README.md: the usual needs, with bytes and cost as tests_host/bench/README.md
+has them measured. lib/README.md and lib/docs/sleep.md: readers, sleepers.
+
 --check fails where a table is not what --write would write.
 Run: lock_table.py --root DIR --check | --write
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -33,6 +41,14 @@ SOURCES_END = "<!-- sources: end -->"
 SOURCES_HEAD = "| Lock | Source | Verified by |\n|---|---|---|\n"
 # A row of the hand-written table: its first cell names locks.
 _OWN_ROW = re.compile(r"^\|\s*(`[^|]*`)\s*\|", re.M)
+
+# The one table of what to take; of it are made: file, topic, how it is made.
+WHICH_BEGIN, WHICH_END = "<!-- which lock: begin -->", "<!-- which lock: end -->"
+TOPICS = ("usual", "rare", "read", "sleep")
+MADE = (("README.md", "usual"), (README, "read"), ("lib/docs/sleep.md", "sleep"))
+MEASURED = "tests_host/bench/README.md"
+_LOCK_NAME = re.compile(r"`(\w+?)(?:_for)?(<[^`>]*>|(?=\W))[^`]*`")
+_LINK = re.compile(r"\]\(([^)#:]*)(#[^)]*)?\)")
 
 COLUMNS = ("Lock", "Use when", "Size", "Zero bytes", "Lifetime", "Fairness",
            "Capacity", "Uncontended")
@@ -147,6 +163,79 @@ def sources(root):
     return SOURCES_HEAD + "\n".join(lines)
 
 
+def _cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def which_lock(root):
+    """The rows of the one table: [topic, you have, take]."""
+    path = root / README
+    text = path.read_text() if path.is_file() else ""
+    table_ = text.partition(WHICH_BEGIN)[2].partition(WHICH_END)[0]
+    return [_cells(line) for line in table_.strip().split("\n")[2:]]
+
+
+def measured(root):
+    """{lock: (bytes, cost on Intel)} as the benchmarks' README has them."""
+    path, found, heads = root / MEASURED, {}, []
+    for line in path.read_text().split("\n") if path.is_file() else ():
+        cells = _cells(line)
+        if cells[:2] == ["lock", "bytes"]:
+            heads = cells
+        elif not line.startswith("|"):
+            heads = []
+        elif heads and cells[1].strip("-"):
+            cost = cells[heads.index("Intel")]
+            found[cells[0]] = cells[1], "" if cost == "-" \
+                else f"{float(cost):.1f}"
+    return found
+
+
+def _figures(take, figures):
+    """What was measured of the locks that are named, each figure once."""
+    of_all = [], []
+    for name, argument in _LOCK_NAME.findall(take):
+        for lock, of_one in figures.items():
+            if lock == name + argument or (
+                    re.match(r"\w*", lock)[0] == name
+                    and name + argument not in figures):
+                for known, figure in zip(of_all, of_one):
+                    if figure and figure not in known:
+                        known.append(figure)
+    return [", ".join(known) for known in of_all]
+
+
+def _moved(text, name):
+    """lib/README.md's links, as they are from another file."""
+    def link(found):
+        path = os.path.normpath(os.path.join("lib", found[1] or "README.md"))
+        path = os.path.relpath(path, os.path.dirname(name) or ".")
+        path = "" if path == os.path.basename(name) else path
+        return f"]({path}{found[2] or ''})"
+    return _LINK.sub(link, text)
+
+
+def needs(root, name, topic):
+    """The table of a topic, for that file."""
+    figures = measured(root) if topic == "usual" else {}
+    heads = ["you have", "take"] + ["bytes", "cost"] * bool(figures)
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for what, need, take in which_lock(root):
+        if what == topic:
+            cells = [need, _moved(take, name),
+                     *(_figures(take, figures) if figures else ())]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def check_needs(root):
+    """What is wrong with the one table itself."""
+    return [Finding(README, 0, f"'{' | '.join(line)}' is no row of a topic "
+                    f"({', '.join(TOPICS)}), a need and what to take")
+            for line in which_lock(root)
+            if len(line) != 3 or line[0] not in TOPICS]
+
+
 def _keep(root, name, begin, end, new, write):
     """The file's table between two marks is the new one: is made so, or must be.
     What is behind it, and findings."""
@@ -174,6 +263,13 @@ def check(root, write=False):
     if not rows:
         return found + common.nothing_found(f"no lock in {LIST}")
     found += _keep(root, README, BEGIN, END, table(rows), write)[1]
+    wrong = check_needs(root)
+    found += wrong
+    for name, topic in () if wrong else MADE:
+        found += _keep(root, name, f"<!-- {topic} locks: begin (generated by "
+                       "tests_host/lint/lock_table.py) -->",
+                       f"<!-- {topic} locks: end -->",
+                       needs(root, name, topic), write)[1]
     by_hand, stale = _keep(root, PAGE, SOURCES_BEGIN, SOURCES_END,
                            sources(root), write)
     own = " ".join(_OWN_ROW.findall(by_hand))
