@@ -163,10 +163,14 @@ struct counted_lock : L {
 		requires requires(L &l, With &...with) { l.lock(with...); }
 	void lock(With &&...with)
 	{
-		const auto slowly = [this](auto take) { this->wait(take); };
+		seen_wait seen;
+		const auto watch = seen.watch();
 
-		if constexpr (requires { L::lock_telling(slowly, with...); }) {
-			if (!L::lock_telling(slowly, with...))
+		if constexpr (requires { L::lock_watched(watch, with...); }) {
+			L::lock_watched(watch, with...);
+			if (seen.waited)
+				note_wait(seen.since);
+			else
 				note_uncontended();
 		} else {
 			static_assert(try_lockable<L>,
@@ -287,18 +291,27 @@ struct counted_lock : L {
 
 	/* -- Readers' verbs; with: nothing, or the CPU's number -- */
 
-	/* Waits. L reports where it waits. */
+	/* Waits. L reports where it waits, or is tried first. */
 	template <typename... With>
 		requires requires(L &l, With &...with) {
 			l.lock_shared(with...);
 		}
 	void lock_shared(With &&...with)
 	{
-		const auto slowly = [this](auto take) {
-			this->wait_to_read(take);
-		};
+		seen_wait seen;
+		const auto watch = seen.watch();
 
-		if (!L::lock_shared_telling(slowly, with...))
+		if constexpr (requires {
+				      L::lock_shared_watched(watch, with...);
+			      })
+			L::lock_shared_watched(watch, with...);
+		else if (!L::try_lock_shared(with...)) {
+			watch([] { return true; });
+			L::lock_shared(with...);
+		}
+		if (seen.waited)
+			note_read_wait(seen.since);
+		else
 			reads.count(with...);
 	}
 
@@ -361,6 +374,23 @@ struct counted_lock : L {
 		}
 	}
 
+	/* Whether L had to wait, and since when. */
+	struct seen_wait {
+		/* The visitor of L's wait: unwatched, in types.hpp. */
+		auto watch()
+		{
+			return [this](auto has_to) {
+				if (waited || !has_to())
+					return;
+				waited = true;
+				since = cycles_if_usable();
+			};
+		}
+
+		bool waited = false;
+		u64 since = 0;
+	};
+
 	/* Calls take() and counts the wait; false: take() gave up. */
 	template <typename Wait>
 	[[gnu::noinline]] bool wait(Wait take)
@@ -373,19 +403,20 @@ struct counted_lock : L {
 		} else {
 			take();
 		}
+		note_wait(since);
+		return true;
+	}
+
+	/* The caller has the lock, and waited since then. */
+	[[gnu::noinline]] void note_wait(u64 since)
+	{
 		counts.prepare(waits, name);
 		waits.count(cycles_since(since));
 		if constexpr (detail::notes_holds<L>)
 			waits.begin_hold();
-		return true;
 	}
-
-	template <typename Wait>
-	[[gnu::noinline]] void wait_to_read(Wait take)
+	[[gnu::noinline]] void note_read_wait(u64 since)
 	{
-		const u64 since = cycles_if_usable();
-
-		take();
 		const u64 waited = cycles_since(since);
 
 		list_reads();

@@ -86,11 +86,7 @@ struct mcs_lock {
 	static constexpr u64 max_contenders = ~u64{0};
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock(mcs_node &mine)
-	{
-		if (mcs_node *const predecessor = arrive(mine))
-			wait_behind(*predecessor, mine);
-	}
+	void lock(mcs_node &mine) { lock_watched(unwatched{}, mine); }
 
 	/*
 	 * Takes the lock if it is free; never waits. The swap cannot be wrong:
@@ -135,21 +131,14 @@ struct mcs_lock {
 	}
 
       protected:
-	/*
-	 * lock() for counted_lock.hpp: if it has to wait, it calls
-	 * waits(function) and returns true.
-	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits,
-							    mcs_node &mine)
+	/* lock(), whose wait `watch` sees: types.hpp. */
+	template <typename Watch>
+	void lock_watched(Watch watch, mcs_node &mine)
 	{
-		mcs_node *const predecessor = arrive(mine);
-
-		if (predecessor)
-			waits([predecessor, at = &mine] {
-				wait_behind(*predecessor, *at);
-			});
-		return predecessor;
+		if (mcs_node *const predecessor = arrive(mine)) {
+			watch([] { return true; });
+			wait_behind(*predecessor, mine);
+		}
 	}
 
       private:

@@ -68,12 +68,7 @@ struct padded_ticket_lock {
 	padded_ticket_lock &operator=(const padded_ticket_lock &) = delete;
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock()
-	{
-		const Counter mine = take_ticket();
-
-		await_turn(mine);
-	}
+	void lock() { lock_watched(unwatched{}); }
 
 	/* Only the holder calls it, so a store is enough. */
 	void unlock()
@@ -93,21 +88,14 @@ struct padded_ticket_lock {
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       protected:
-	/*
-	 * lock() for counted_lock.hpp: if it has to wait, it calls
-	 * waits(function) and returns true. It has one load more than lock().
-	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	/* lock(), whose wait `watch` sees: types.hpp. */
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const Counter mine = take_ticket();
-		const bool has_to = owner.load_relaxed() != mine;
 
-		if (has_to)
-			waits([this, mine] { await_turn(mine); });
-		else
-			await_turn(mine);
-		return has_to;
+		watch([this, mine] { return owner.load_relaxed() != mine; });
+		await_turn(mine);
 	}
 
       private:

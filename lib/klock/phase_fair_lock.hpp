@@ -128,16 +128,9 @@ struct phase_fair_lock {
 
 	/*
 	 * Waits for its turn, then for the readers; on return the caller is the
-	 * holder. The wait for wout is relaxed: O2 reads rin, which the writer
-	 * before wrote last, by its O5.
+	 * holder.
 	 */
-	void lock()
-	{
-		const Counter mine = take_numbers(1);
-
-		counts.await_eq_relaxed(wout, mine);
-		await_readers(stop_readers(mine));
-	}
+	void lock() { lock_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
@@ -180,11 +173,7 @@ struct phase_fair_lock {
 	/* -- A reader: with others -- */
 
 	/* Waits for the writer that it finds, if any, and for no other. */
-	void lock_shared()
-	{
-		if (const Counter found = arrive_shared())
-			await_writer(found);
-	}
+	void lock_shared() { lock_shared_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits for readers; never
@@ -302,41 +291,33 @@ struct phase_fair_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared() for counted_lock.hpp: where they have to
-	 * wait they do so by waits(function), and return true. A writer's one
-	 * load more.
+	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. The
+	 * wait for wout is relaxed: O2 reads rin, which the writer before wrote
+	 * last, by its O5.
 	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const Counter mine = take_numbers(1);
-		bool has_to = counts.load_relaxed(wout) != mine;
 
-		if (has_to) {
-			waits([this, mine] {
-				counts.await_eq_relaxed(wout, mine);
-				await_readers(stop_readers(mine));
-			});
-			return true;
-		}
+		watch([this, mine] {
+			return counts.load_relaxed(wout) != mine;
+		});
+		counts.await_eq_relaxed(wout, mine);
 		const Counter readers = stop_readers(mine);
 
-		has_to = counts.load_relaxed(rout) != readers;
-		if (has_to)
-			waits([this, readers] { await_readers(readers); });
-		else
-			await_readers(readers);
-		return has_to;
+		watch([this, readers] {
+			return counts.load_relaxed(rout) != readers;
+		});
+		await_readers(readers);
 	}
-	/* A reader's. */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
+	template <typename Watch>
+	void lock_shared_watched(Watch watch)
 	{
-		const Counter found = arrive_shared();
-
-		if (found)
-			waits([this, found] { await_writer(found); });
-		return found;
+		if (const Counter found = arrive_shared()) {
+			watch([] { return true; });
+			await_writer(found);
+		}
 	}
 
       private:

@@ -86,15 +86,9 @@ struct reader_lock {
 
 	/*
 	 * Waits for its turn, then for the readers; on return the caller is the
-	 * holder. The add is relaxed, as in narrow_ticket_lock: both counters
-	 * are one location.
+	 * holder.
 	 */
-	void lock()
-	{
-		const u32 found = word.fetch_add_relaxed(one_next);
-
-		await_turn(next_of(found));
-	}
+	void lock() { lock_watched(unwatched{}); }
 
 	/* Called by the holder. An add, as arrivals change the same word. */
 	void unlock()
@@ -113,8 +107,7 @@ struct reader_lock {
 	 */
 	void lock_shared(unsigned cpu)
 	{
-		while (!try_lock_shared(cpu))
-			word.await_relaxed([](u32 now) { return free(now); });
+		lock_shared_watched(unwatched{}, cpu);
 	}
 
 	/* Takes it to read if no writer is inside or waits; never waits. */
@@ -146,33 +139,24 @@ struct reader_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared() for counted_lock.hpp: if they have to wait,
-	 * they call waits(function) and return true. A writer reads each mark
-	 * once more.
+	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. The add
+	 * is relaxed, as in narrow_ticket_lock: both counters are one location.
 	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const u32 found = word.fetch_add_relaxed(one_next);
-		const u32 mine = next_of(found);
-		const bool has_to = !free(found) || is_read();
 
-		if (has_to)
-			waits([this, mine] { await_turn(mine); });
-		else
-			await_turn(mine);
-		return has_to;
+		watch([this, found] { return !free(found) || is_read(); });
+		await_turn(next_of(found));
 	}
-	/* lock_shared_telling() is a reader's. */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits,
-								   unsigned cpu)
+	template <typename Watch>
+	void lock_shared_watched(Watch watch, unsigned cpu)
 	{
-		const bool has_to = !try_lock_shared(cpu);
-
-		if (has_to)
-			waits([this, cpu] { lock_shared(cpu); });
-		return has_to;
+		while (!try_lock_shared(cpu)) {
+			watch([] { return true; });
+			word.await_relaxed([](u32 now) { return free(now); });
+		}
 	}
 
       private:

@@ -124,7 +124,7 @@ struct rw_ticket_lock {
 	/* -- A writer: alone -- */
 
 	/* Waits for its turn; on return the caller is the holder. */
-	void lock() { await_turn(arrive()); }
+	void lock() { lock_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
@@ -169,7 +169,7 @@ struct rw_ticket_lock {
 
 	/* Waits for its turn; on return the caller reads, perhaps with others.
 	 */
-	void lock_shared() { await_writers(arrive_shared()); }
+	void lock_shared() { lock_shared_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits; never waits.
@@ -208,35 +208,27 @@ struct rw_ticket_lock {
 	}
 
       protected:
-	/*
-	 * lock() and lock_shared() for counted_lock.hpp: where they have to
-	 * wait they do so by waits(function), and return true. One load more.
-	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	/* lock() and lock_shared(), whose wait `watch` sees: types.hpp. */
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const sections before = arrive();
-		const bool has_to = counts.load_relaxed(completion) != before;
 
-		if (has_to)
-			waits([this, before] { await_turn(before); });
-		else
-			await_turn(before);
-		return has_to;
+		watch([this, before] {
+			return counts.load_relaxed(completion) != before;
+		});
+		await_turn(before);
 	}
-	/* A reader's. */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_shared_telling(Waits waits)
+	template <typename Watch>
+	void lock_shared_watched(Watch watch)
 	{
 		const sections before = arrive_shared();
-		const bool has_to =
-			!same_lower(counts.load_relaxed(completion), before);
 
-		if (has_to)
-			waits([this, before] { await_writers(before); });
-		else
-			await_writers(before);
-		return has_to;
+		watch([this, before] {
+			return !same_lower(counts.load_relaxed(completion),
+					   before);
+		});
+		await_writers(before);
 	}
 
       private:

@@ -182,18 +182,6 @@ struct patient_shared_mutex {
 		return told.load_relaxed() || word.load_relaxed() & waiters;
 	}
 
-      protected:
-	/* lock_shared() for counted_lock.hpp: if it has to wait, it calls
-	 * waits(function) and returns true. */
-	template <typename Waits>
-	[[nodiscard]] bool lock_shared_telling(Waits waits)
-	{
-		if (try_lock_shared())
-			return false;
-		waits([this] { lock_shared(); });
-		return true;
-	}
-
       private:
 	/* Parts of `word`: a flag, a count of readers, a flag. */
 	static constexpr u32 waiters = 1, one_reader = 2, writer = u32{1} << 31;

@@ -71,12 +71,7 @@ struct ticket_lock {
 	ticket_lock &operator=(const ticket_lock &) = delete;
 
 	/* Waits for its turn; on return the caller holds the lock. */
-	void lock()
-	{
-		const Counter mine = take_ticket();
-
-		await_turn(mine);
-	}
+	void lock() { lock_watched(unwatched{}); }
 
 	/* lock(), and serve() while it waits: concepts.hpp, serving_lock. */
 	template <serves Serve>
@@ -142,21 +137,14 @@ struct ticket_lock {
 	[[nodiscard]] bool is_contended() const { return tickets_out() > 1; }
 
       protected:
-	/*
-	 * lock() for counted_lock.hpp: where it has to wait it does so by
-	 * waits(function), and returns true. One load more than lock() does.
-	 */
-	template <typename Waits>
-	[[nodiscard, gnu::always_inline]] bool lock_telling(Waits waits)
+	/* lock(), whose wait `watch` sees: types.hpp. */
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const Counter mine = take_ticket();
-		const bool has_to = !is_turn(mine);
 
-		if (has_to)
-			waits([this, mine] { await_turn(mine); });
-		else
-			await_turn(mine);
-		return has_to;
+		watch([this, mine] { return !is_turn(mine); });
+		await_turn(mine);
 	}
 
       private:

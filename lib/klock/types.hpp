@@ -205,6 +205,19 @@ struct taken_already {
 };
 inline constexpr taken_already initially_held{};
 
+/*
+ * The visitor of a wait that nobody watches: lock() is
+ * lock_watched(unwatched{}). Before a lock may have to wait, it calls
+ * watch(has_to). has_to() says whether the caller waits now; what it reads for
+ * that, this one does not. counted_lock.hpp has a visitor that takes the time.
+ */
+struct unwatched {
+	template <typename Test>
+	constexpr void operator()(Test) const
+	{
+	}
+};
+
 /* The file and line that a function was called from. */
 struct call_site {
 	const char *file;

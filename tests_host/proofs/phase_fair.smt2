@@ -12,7 +12,6 @@
 ; it found.
 ;
 ; Operations of phase_fair_lock.hpp:
-;   lock: await_eq_relaxed
 ;   try_lock: load_relaxed x 4, compare_exchange_acquire
 ;   unlock: load_relaxed, advance_release
 ;   downgrade: fetch_add_relaxed
@@ -22,7 +21,7 @@
 ;   try_lock_upgradable: compare_exchange_acquire
 ;   unlock_upgradable: load_relaxed, advance_release
 ;   try_upgrade: compare_exchange_acquire
-;   lock_telling: load_relaxed, await_eq_relaxed, load_relaxed
+;   lock_watched: load_relaxed, await_eq_relaxed, load_relaxed
 ;   take_numbers: fetch_add_acq_rel
 ;   stop_readers: fetch_add_acquire
 ;   await_readers: await_eq_acquire

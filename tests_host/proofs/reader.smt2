@@ -8,12 +8,11 @@
 ; consistency has for nothing.
 ;
 ; Operations of reader_lock.hpp:
-;   lock: fetch_add_relaxed
 ;   unlock: load_relaxed, fetch_add_release
-;   lock_shared: await_relaxed
 ;   try_lock_shared: load_relaxed, store_relaxed
 ;   unlock_shared: load_relaxed, store_release
-;   lock_telling: fetch_add_relaxed
+;   lock_watched: fetch_add_relaxed
+;   lock_shared_watched: await_relaxed
 ;   await_turn: await_acquire, fence_seq_cst, await_eq_acquire
 ;   enter: store_relaxed, fence_seq_cst, load_acquire, store_relaxed
 (declare-const M Int)

@@ -32,6 +32,50 @@
 #include <vector>
 using namespace klock;
 
+namespace {
+
+/* Says when somebody begins to wait. */
+template <typename L>
+struct watched : L {
+	static inline std::atomic<unsigned> waiting{0};
+
+      protected:
+	template <typename Watch, typename... With>
+	void lock_watched(Watch &watch, With &&...with)
+	{
+		L::lock_watched(counting(watch), with...);
+	}
+	template <typename Watch, typename... With>
+	void lock_shared_watched(Watch &watch, With &&...with)
+	{
+		L::lock_shared_watched(counting(watch), with...);
+	}
+
+      private:
+	template <typename Watch>
+	static auto counting(Watch &watch)
+	{
+		return [&](auto has_to) {
+			watch(has_to);
+			waiting += has_to();
+		};
+	}
+};
+
+/* first(), and when it holds the lock, one other waits, by second(). */
+template <typename L, typename Second, typename Unlock>
+void let_wait(Second second, Unlock unlock)
+{
+	L::waiting = 0;
+	std::thread other(second);
+	while (L::waiting == 0)
+		std::this_thread::yield();
+	unlock();
+	other.join();
+}
+
+} // namespace
+
 /*
  * counted_lock: what is counted of any lock, and print_counts: the table.
  */
@@ -52,14 +96,7 @@ template <typename L>
 void contend(L &lock)
 {
 	lock.lock();
-	std::thread other([&] {
-		lock.lock();
-		lock.unlock();
-	});
-	while (!lock.is_contended())
-		std::this_thread::yield();
-	lock.unlock();
-	other.join();
+	let_wait<L>([&] { guard held(lock); }, [&] { lock.unlock(); });
 }
 
 /* Figures as they are wished for. */
@@ -133,7 +170,7 @@ TEST_CASE("counted_lock: who finds it free is counted, and is not in the table")
 
 TEST_CASE("counted_lock: who waits is counted, by itself")
 {
-	counted lock;
+	counted_lock<watched<ticket>, "queue"> lock;
 	const u64 begin = cycles();
 
 	contend(lock);
@@ -153,7 +190,7 @@ TEST_CASE("counted_lock: who waits is counted, by itself")
 
 TEST_CASE("counted_lock: how long it is held")
 {
-	counted_lock<hold_times<ticket>, "queue"> lock;
+	counted_lock<hold_times<watched<ticket>>, "queue"> lock;
 	const u64 begin = cycles();
 
 	for (int i = 0; i < 2; i++) {
@@ -503,43 +540,6 @@ using unit::listed;
 using unit::table;
 
 namespace {
-
-/* Says when somebody begins to wait. */
-template <typename L>
-struct watched : L {
-	static inline std::atomic<unsigned> waiting{0};
-
-      protected:
-	template <typename Waits, typename... With>
-	bool lock_telling(Waits waits, With &&...with)
-	{
-		return L::lock_telling(counting(waits), with...);
-	}
-	template <typename Waits, typename... With>
-	bool lock_shared_telling(Waits waits, With &&...with)
-	{
-		return L::lock_shared_telling(counting(waits), with...);
-	}
-
-      private:
-	template <typename Waits>
-	static auto counting(Waits waits)
-	{
-		return [=](auto take) { waits([=] { waiting++, take(); }); };
-	}
-};
-
-/* first(), and when it holds the lock, one other waits, by second(). */
-template <typename L, typename Second, typename Unlock>
-void let_wait(Second second, Unlock unlock)
-{
-	L::waiting = 0;
-	std::thread other(second);
-	while (L::waiting == 0)
-		std::this_thread::yield();
-	unlock();
-	other.join();
-}
 
 count_view view_of_those(bool shared)
 {

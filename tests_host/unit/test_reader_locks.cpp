@@ -21,7 +21,13 @@ template <typename L>
 struct drawn_for : L {
 	void draw()
 	{
-		CHECK(this->lock_telling([](auto) {}));
+		struct waits {};
+
+		CHECK_THROWS_AS(this->lock_watched([](auto has_to) {
+			if (has_to())
+				throw waits();
+		}),
+				waits);
 	}
 };
 
