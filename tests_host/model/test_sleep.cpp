@@ -43,7 +43,7 @@ TEST_CASE("sleep: a turn before the sleep")
 
 /*
  * The deep tests have one world for each mechanism: no mutant of
- * sleep_mutants.py and no order needs a larger one. The mutex's three are freed
+ * sleep.mutants and no order needs a larger one. The mutex's three are freed
  * by the last, below.
  */
 TEST_CASE("sleep: exclusion of three", "[deep]")
@@ -181,6 +181,21 @@ TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
 TEST_CASE("sleep: wait_queue: who is woken in vain keeps its place")
 {
 	counts(262440, 5196, served_in_order(three));
+}
+
+TEST_CASE("sleep: wait_queue: a client that wakes before the change is found")
+{
+	/* Wakes, and makes it true after that. */
+	struct woken_too_early : queue {
+		void bring()
+		{
+			this->queue.wake_one([] {});
+			this->queue.wait([this] { return add(1), true; });
+		}
+	};
+
+	CHECK(takes_and_brings<woken_too_early>(one_each, "tb").found ==
+	      model::bug::deadlock);
 }
 
 TEST_CASE("sleep: condition: a notification after the lock is released")

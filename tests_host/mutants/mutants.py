@@ -66,57 +66,60 @@ class Programs:
     def __init__(self, programs):
         self.programs = programs
 
-    def whole(self, row):
-        return in_program(self.programs[row.finder], row.argument)
+    def whole(self, test):
+        return in_program(self.programs[test.finder], test.argument)
 
-    def mutated(self, row):
-        return in_program(self.programs[row.finder], row.argument, row.number)
+    def mutated(self, row, test):
+        return in_program(self.programs[test.finder], test.argument, row.number)
 
 
-def finder_of(row, args):
-    if row.finder in args.programs:
+def finder_of(test, args):
+    if test.finder in args.programs:
         return Programs(args.programs)
-    raise tool.Trouble(f"{row.at}: {row.name}: no test '{row.finder}'")
+    raise tool.Trouble(f"there is no finder '{test.finder}'")
 
 
 # -- The three commands -----------------------------------------------------------
 
-def says(ran, row):
+def says(ran, test):
     """Whether each text of the row is in a line of what was printed."""
     return all(any(re.search(".*".join(map(re.escape, text.split(" ... "))),
                              line) for line in ran.said.splitlines())
-               for text in row.says)
+               for text in test.says)
 
 
 def last_of(said):
     return "".join(f"\n    {line}" for line in said.splitlines()[-15:])
 
 
-def whole_fault(row, args):
-    """What is wrong with the row's test where no mutant is."""
-    ran = finder_of(row, args).whole(row)
+def whole_fault(test, args):
+    """What is wrong with a test where no mutant is, or None."""
+    ran = finder_of(test, args).whole(test)
     return None if ran.passed else (
-        f"{row.at}: no mutant: '{row.argument}' fails: {last_of(ran.said)}")
+        f"no mutant: '{test.argument}' fails: {last_of(ran.said)}")
 
 
-def row_fault(row, args):
-    ran = finder_of(row, args).mutated(row)
-    if ran.passed:
-        return f"{row.at}: {row.name}: not found by '{row.argument}'"
-    if not says(ran, row):
-        return (f"{row.at}: {row.name}: '{row.argument}' fails, but does not "
-                f"say {row.says}: {last_of(ran.said)}")
+def fault(row, test, args):
+    """What is wrong with the row, or None."""
+    ran = finder_of(test, args).mutated(row, test)
+    if ran.passed == test.finds:
+        return (f"{row.at}: {row.name}: {'not ' if test.finds else ''}"
+                f"found by '{test.argument}'")
+    if not says(ran, test):
+        return (f"{row.at}: {row.name}: '{test.argument}' fails, but does not "
+                f"say {test.says}: {last_of(ran.said)}")
     return None
 
 
 def run(args):
     found = [row for row in rows.read(args.tables / f"{args.table}.mutants")
              if row.level == args.level]
-    tests = {(row.finder, row.argument): row for row in found}
+    pairs = [(row, test) for row in found for test in row.tests]
+    tests = {test[:2]: test for _, test in pairs}.values()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        whole = pool.map(lambda row: whole_fault(row, args), tests.values())
-        each = pool.map(lambda row: row_fault(row, args), found)
-        faults = [fault for fault in (*whole, *each) if fault]
+        whole = pool.map(lambda test: whole_fault(test, args), tests)
+        each = pool.map(lambda pair: fault(*pair, args), pairs)
+        faults = [text for text in (*whole, *each) if text]
     print("\n".join([*faults, f"{len(found)} mutants, {len(tests)} tests, "
                               f"{len(faults)} wrong"]))
     return 1 if faults or not found else 0

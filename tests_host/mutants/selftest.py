@@ -71,6 +71,9 @@ RIGHT = "# A comment\n\n" + "\n".join((
     row("only less", "  sum = 0;\n- sum += of;", "toy: twice"),
     row("two places", "  int sum =\n- 0\n+ 1\n  ; sum += of;\n- sum += of;",
         "toy: twice"),
+    row("no fault", "  return\n- of + 1\n+ 1 + of\n  ; }")
+    .replace("found by", "not found by"),
+    row("found by one of two", NEXT) + "not found by toy: twice\n",
     row("in level full", NEXT, "toy: fails") + "level full\n"))
 
 # command, what is wrong, the table, what is said of it
@@ -101,7 +104,10 @@ WRONG = [
     ("run", "a test that fails for another reason",
      row("other", NEXT) + "says next is 2\n", "does not say ['next is 2']"),
     ("run", "no such program", row("nobody", NEXT, "other: next"),
-     "no test 'other'"),
+     "no finder 'other'"),
+    ("run", "what is no fault is found",
+     row("found", NEXT).replace("found by", "not found by"),
+     "found: found by 'next'"),
 ]
 
 

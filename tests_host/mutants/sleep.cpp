@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sleep - the worlds in which the mutants of sleep.mutants are found
+ *
+ * Run: sleep WORLD. Prints what the checker found; the exit status is 0 if all
+ * is well, and nothing was left out.
+ */
+#include "../model/inheriting_worlds.hpp"
+
+#include <cstdio>
+
+namespace sleeping {
+
+namespace {
+
+using model::bug;
+
+/* Two bring one each, and there is room for one. */
+result over_its_bound(const options &how)
+{
+	struct bound {
+		bounded_semaphore<1, tickets> units;
+		atomic<unsigned> kept;
+	};
+
+	return model::explore<bound>(
+		how,
+		[](bound &w, unsigned) {
+			w.kept.fetch_add_relaxed(w.units.release());
+		},
+		[](bound &w) { check(w.kept.load_relaxed() == 1, "bound"); });
+}
+
+/* The larger worlds are explored by test_sleep.cpp, in level full. */
+constexpr u64 most = 40'000;
+
+const options one{.sections = {1}}, one_each{.sections = {1, 1}},
+	two_one{.sections = {2, 1}}, one_two{.sections = {1, 2}},
+	three{.sections = {1, 1, 1}, .max_executions = most},
+	three_times{.sections = {3, 1}, .max_executions = most},
+	twice_last{.sections = {1, 1, 2}, .max_executions = most},
+	some{.max_executions = most},
+	few{.max_executions = 4000, .preemptions = 2},
+	bounded{.preemptions = 2, .max_reorder = 2};
+
+result lends(const char *roles) { return lending(some, roles); }
+
+using nested = one_unit<nesting_tickets>;
+
+struct world {
+	const char *name;
+	result (*explore)();
+	/* Leaves executions out. */
+	bool bounded = false;
+};
+
+/* The lock, what is done with it, the CPUs' roles; how often, if not once. */
+const world worlds[] = {
+	{"answer brings tb",
+	 [] { return takes_and_brings<answer>(one_each, "tb"); }},
+	{"queue brings tb",
+	 [] { return takes_and_brings<queue>(one_each, "tb"); }},
+	{"mutex ll", [] { return sections<mutex_>(one_each, "ll"); }},
+	{"nested ll", [] { return sections<nested>(one_each, "ll"); }},
+	{"mutex llu", [] { return sections<mutex_>(three, "llu"); }},
+	{"unit ll", [] { return sections<unit>(one_each, "ll"); }},
+	{"queue freed by taker",
+	 [] { return freed_by_taker<queue>(one_each); }},
+	{"answer brings Tb",
+	 [] { return takes_and_brings<answer>(one_each, "Tb"); }},
+	{"late and asks", [] { return late_and_asks(one_each); }},
+	{"under_spin brings tb",
+	 [] { return takes_and_brings<under_spin>(one_each, "tb"); }},
+	{"under_spin brings ttb 1 1 2",
+	 [] { return takes_and_brings<under_spin>(twice_last, "ttb"); }},
+	{"under_spin brings tTb",
+	 [] { return takes_and_brings<under_spin>(three, "tTb"); }},
+	{"queue brings ttb 1 1 2",
+	 [] { return takes_and_brings<queue>(twice_last, "ttb"); }},
+	{"served in order", [] { return served_in_order(three); }},
+	{"unit freed Ll", [] { return freed<unit>(one_each, "Ll"); }},
+	{"mutex freed Ll", [] { return freed<mutex_>(one_each, "Ll"); }},
+	{"mutex Ll", [] { return sections<mutex_>(one_each, "Ll"); }},
+	{"mutex lll", [] { return sections<mutex_>(three, "lll"); }},
+	{"mutex ll 2 1", [] { return sections<mutex_>(two_one, "ll"); }},
+	{"mutex freed Ll 1 2", [] { return freed<mutex_>(one_two, "Ll"); }},
+	{"mutex in turn", [] { return in_turn<mutex_>(three); }},
+	{"fifo lll", [] { return sections<fifo>(three, "lll"); }},
+	{"mutex told in vain",
+	 [] { return told_in_vain<patient_mutex, 1>(three_times); }},
+	{"mutex Ll 2 1", [] { return sections<mutex_>(two_one, "Ll"); }},
+	{"queue brings Tb",
+	 [] { return takes_and_brings<queue>(one_each, "Tb"); }},
+	{"units brings Tb",
+	 [] { return takes_and_brings<units>(one_each, "Tb"); }},
+	{"early brings Ttb",
+	 [] { return takes_and_brings<early>(three, "Ttb"); }},
+	{"queue brings tta",
+	 [] { return takes_and_brings<queue>(three, "tta"); }},
+	{"under_mutex brings tb",
+	 [] { return takes_and_brings<under_mutex>(one_each, "tb"); }},
+	{"shared mnL", [] { return sections<shared>(three, "mnL"); }},
+	{"shared given up", [] { return given_up<shared>(some); }},
+	{"mutex given up second",
+	 [] { return given_up_second<mutex_>(bounded); }, true},
+	{"shared given up second",
+	 [] { return given_up_second<shared>(bounded); }, true},
+	{"shared fMM", [] { return sections<shared>(three, "fMM"); }},
+	{"shared_fifo fMM", [] { return sections<shared_fifo>(three, "fMM"); }},
+	{"shared_fifo rlr", [] { return sections<shared_fifo>(three, "rlr"); }},
+	{"shared in turn rlr", [] { return in_turn<shared>(three, "rlr"); }},
+	{"shared ll 2 1", [] { return sections<shared>(two_one, "ll"); }},
+	{"shared rl", [] { return sections<shared>(one_each, "rl"); }},
+	{"shared told in vain",
+	 [] { return told_in_vain<patient_shared_mutex, 0>(two_one); }},
+	{"shared rL", [] { return sections<shared>(one_each, "rL"); }},
+	{"unit ll 2 1", [] { return sections<unit>(two_one, "ll"); }},
+	{"over its bound", [] { return over_its_bound(one_each); }},
+	{"units brings t b by a handler",
+	 [] { return takes_and_brings<units>(one, "t", "b"); }},
+	{"lends aa", [] { return lends("aa"); }},
+	{"lends nab", [] { return lends("nab"); }},
+	{"lends aA", [] { return lends("aA"); }},
+	{"inheriting in objects of their own lL",
+	 [] { return own_objects({}, "lL"); }},
+	{"lends anb", [] { return lends("anb"); }},
+	{"lends anab", [] { return lending(few, "anab"); }, true},
+	{"lends aaa", [] { return lends("aaa"); }},
+	{"inheriting in turn among equals",
+	 [] { return among_equals(), in_turn<inheriting>(three); }},
+	{"lends qr", [] { return lends("qr"); }},
+	{"lends ap", [] { return lends("ap"); }},
+	{"lends ea", [] { return lends("ea"); }},
+};
+
+const char *text(bug found)
+{
+	switch (found) {
+	case bug::none:
+		return "no bug";
+	case bug::data_race:
+		return "data_race";
+	case bug::failed_check:
+		return "failed_check";
+	case bug::deadlock:
+		return "deadlock";
+	case bug::dead_object:
+		return "dead_object";
+	case bug::panic:
+		return "panic";
+	case bug::crash:
+		return "crash";
+	default:
+		return "another bug";
+	}
+}
+
+/* Whether all executions went well, or as many as were wanted. */
+bool is_right(const world &w, const result &r)
+{
+	return r.ok() && (r.exhaustive || (w.bounded && r.left_out) ||
+			  r.limit == "max_executions");
+}
+
+} // namespace
+
+} // namespace sleeping
+
+int main(int, char **arguments)
+{
+	using namespace sleeping;
+
+	for (const world &w : worlds) {
+		if (std::strcmp(w.name, arguments[1]) != 0)
+			continue;
+		const result r = w.explore();
+
+		std::printf("%s: %s in %llu executions\n%s\n%s", text(r.found),
+			    r.message.c_str(),
+			    static_cast<unsigned long long>(r.complete),
+			    r.limit.c_str(), r.timeline.c_str());
+		return is_right(w, r) ? 0 : 1;
+	}
+	std::printf("there is no such world\n");
+	return 2;
+}
