@@ -12,9 +12,9 @@
  *              is memory for a line for each of them in each lock. Otherwise
  *              mcs_lock, which is smaller and as local.
  * Size:        (Slots + 1) cache lines; no per-CPU state
- *                                      Checked: unit/anderson_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  not a lock: no slot is open (constinit, or construct it)
- *                                      Checked: unit/anderson_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the slot; no waiter is bypassed

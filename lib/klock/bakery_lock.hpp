@@ -15,7 +15,7 @@
  * Size:        4 x Cpus bytes. By loads and stores no lock for n CPUs has fewer
  *              than n registers (Burns and Lynch, Information and Computation
  *              107(2), 1993); this has n.
- *                                      Checked: unit/bakery_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
@@ -24,7 +24,7 @@
  *                                      Checked: unit/bakery_lock: doorway
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the array
- *                                      Checked: unit/bakery_lock: all CPUs
+ *                                      Checked: unit/every lock: all CPUs
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard: it has its CPU's number. No recursion.
  *              Everybody waits for a preempted holder, for a preempted waiter

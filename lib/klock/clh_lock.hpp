@@ -13,7 +13,7 @@
  *              the lock. Nodes on the stack, or a try_lock: mcs_lock. Few CPUs:
  *              ticket_lock.
  * Size:        2 cache lines, pointer and cell; a node of two lines for each
- *              context                 Checked: unit/clh_lock: sizes
+ *              context                 Checked: unit/every lock: sizes
  * Zero bytes:  not a lock, which starts with a pointer to its own cell
  *              (constinit, or construct it); a node, not used yet, and so is a
  *              copy of one             Checked: unit/clh_lock: zero bytes

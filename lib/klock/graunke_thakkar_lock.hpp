@@ -13,7 +13,7 @@
  * Use when:    every contender has a CPU number and its own line is cheap: no
  *              node to carry, no counter to wrap. Else mcs_lock.
  * Size:        (Cpus + 1) cache lines
- *                                Checked: unit/graunke_thakkar_lock: sizes
+ *                                Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
@@ -21,7 +21,7 @@
  *                                      Checked: native/torture: FIFO
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the array
- *                                Checked: unit/graunke_thakkar_lock: all CPUs
+ *                                Checked: unit/every lock: all CPUs
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard: it has its CPU's number. No recursion.
  *              Everybody waits for a preempted holder, and for any preempted

@@ -12,7 +12,7 @@
  *              is smaller, and cheaper while nobody waits. Nodes that hold no
  *              pointer to each other: clh_lock.
  * Size:        a pointer; a node of two for each acquisition that holds or
- *              waits                   Checked: unit/mcs_lock: sizes
+ *              waits                   Checked: unit/every lock: sizes
  * Zero bytes:  free; a node needs none: lock() sets it up
  *                                      Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access to the lock is

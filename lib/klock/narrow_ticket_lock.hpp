@@ -12,7 +12,7 @@
  *              smallest fair lock. Otherwise ticket_lock, whose unlock is a
  *              plain store.
  * Size:        1 byte; no per-CPU state
- *                                      Checked: unit/narrow_ticket_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
@@ -20,7 +20,7 @@
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^Bits contexts at once, holder and waiters together: 4, 8, 16.
  *              With one more, two are inside; contexts, not CPUs.
- *                              Checked: unit/narrow_ticket_lock: capacity
+ *                              Checked: unit/tickets: capacity
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only. No recursion. Everybody waits for a preempted holder, and
  *              for a preempted first waiter.

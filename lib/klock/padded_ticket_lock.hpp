@@ -10,7 +10,7 @@
  * Use when:    one lock is hot, some tens of CPUs wait for it and memory does
  *              not matter. A small lock: ticket_lock. Many CPUs: mcs_lock.
  * Size:        2 cache lines; no per-CPU state
- *                                      Checked: unit/padded_ticket_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
@@ -18,7 +18,7 @@
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, holder and waiters together. With one
  *              more, two are inside; contexts, not CPUs.
- *                            Checked: unit/padded_ticket_lock: 256 contend
+ *                            Checked: unit/tickets: capacity
  * Context:     any but NMI, as there is no try_lock; where a handler takes it
  *              too, by irq_guard. No recursion. Everybody waits for a preempted
  *              holder, and for a preempted first waiter.

@@ -10,7 +10,7 @@
  * Use when:    a CPU has no atomic read-modify-write, or to teach; and as a
  *              node of tournament_lock. Else ticket_lock is smaller and faster.
  * Size:        3 bytes; no per-CPU state
- *                                      Checked: unit/peterson_lock: size
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime

@@ -22,7 +22,7 @@
  *              one write and no more. Strict order of arrival: rw_ticket_lock.
  *              Reads everywhere, hardly a write: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
- *                                      Checked: unit/phase_fair_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases

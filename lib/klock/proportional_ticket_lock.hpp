@@ -14,15 +14,15 @@
  *              klock/calibrate.hpp measures it; no constant is right. Sections
  *              of very different length: mcs_lock.
  * Size:        the counters and 4 bytes: 8, 8, 16; no per-CPU state
- *                          Checked: unit/proportional_ticket_lock: sizes
+ *                          Checked: unit/every lock: sizes
  * Zero bytes:  free, and base 1
- *                          Checked: unit/proportional_ticket_lock: sizes
+ *                          Checked: unit/proportional_ticket_lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the ticket; no waiter is bypassed
  *                                      Checked: native/torture: FIFO
  * Capacity:    2^bits contexts at once, as ticket_lock
- *                          Checked: unit/proportional_ticket_lock: 256 contend
+ *                          Checked: unit/tickets: capacity
  * Context:     as ticket_lock
  * Assumes:     what ticket_lock assumes
  * Sizes:       try_lock: as ticket_lock's

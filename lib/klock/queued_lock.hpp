@@ -26,7 +26,7 @@
  *              mcs_lock. vCPUs or threads that are preempted:
  *              preemptable_ticket_lock.
  * Size:        4 bytes; and once for all locks of one type a cache line for
- *              each CPU: 64 x Cpus bytes     Checked: unit/queued_lock: sizes
+ *              each CPU: 64 x Cpus bytes     Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's only access is the one
  *              that releases. The nodes live as long as the program.

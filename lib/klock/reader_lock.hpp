@@ -15,7 +15,7 @@
  *              share no line, so that reading costs the same however many do. A
  *              write looks at a line of each CPU, and keeps all readers out.
  *              Readers must not starve: phase_fair_lock. Small: rw_ticket_lock.
- * Size:        (Cpus + 1) cache lines  Checked: unit/reader_lock: sizes
+ * Size:        (Cpus + 1) cache lines  Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases

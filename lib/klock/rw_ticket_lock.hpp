@@ -18,7 +18,7 @@
  *              wait for more than one writer, or whose handlers read too:
  *              phase_fair_lock. Reads everywhere, hardly a write: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
- *                                      Checked: unit/rw_ticket_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases

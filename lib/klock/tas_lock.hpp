@@ -9,7 +9,7 @@
  * Use when:    there is nearly never a waiter and every byte counts. Else
  *              ttas_lock (waits without writing), or ticket_lock (fair).
  * Size:        1 byte; no per-CPU state
- *                                      Checked: unit/tas_lock: size
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime

@@ -12,7 +12,7 @@
  *              to some tens of CPUs contend. Many CPUs at once: mcs_lock. More
  *              threads or vCPUs than cores: preemptable_ticket_lock.
  * Size:        2, 4 or 8 bytes; no per-CPU state
- *                                      Checked: unit/ticket_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
@@ -21,7 +21,7 @@
  * Capacity:    2^bits contexts at once, holder and waiters together. One more
  *              and two are inside. Contexts, not CPUs: an NMI handler's
  *              try_lock is one more. ticket_lock_for<N> compiles the bound.
- *                                      Checked: unit/ticket_lock: 256 contend
+ *                                      Checked: unit/tickets: capacity
  * Context:     any; where a handler takes it too, by irq_guard. NMI: try_lock
  *              only. No recursion. Everybody waits for a preempted holder, and
  *              for a preempted first waiter.

@@ -21,7 +21,7 @@
  *              half the memory; order does not matter: any lock's try_lock().
  * Size:        2 lines for each CPU or so, and one: (slots + Cpus + 1) cache
  *              lines, slots being Cpus rounded up to a power of two
- *                                      Checked: unit/timeout_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime

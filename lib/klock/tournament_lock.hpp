@@ -17,7 +17,7 @@
  * Size:        3 x (Cpus - 1) bytes. By loads and stores no lock for n CPUs has
  *              fewer than n registers (Burns and Lynch, Information and
  *              Computation 107(2), 1993); this has 3 (n - 1).
- *                                  Checked: unit/tournament_lock: sizes
+ *                                  Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime

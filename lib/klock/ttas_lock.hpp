@@ -16,7 +16,7 @@
  *              service does not matter: a preempted waiter delays nobody.
  *              Fair, and as small: narrow_ticket_lock. Many CPUs: mcs_lock.
  * Size:        1 byte; no per-CPU state (back-off: on the waiter's stack)
- *                                      Checked: unit/ttas_lock: sizes
+ *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime

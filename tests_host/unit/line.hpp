@@ -12,7 +12,6 @@
 
 #include "../watchdog.hpp"
 
-#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -35,44 +34,65 @@ inline void wait_until(Done done, const char *what)
 }
 
 /* Each byte of a lock, read atomically: others may be at it. */
-template <typename L>
-inline std::array<u8, sizeof(L)> bytes_of(const L &lock)
+inline std::vector<u8> bytes_at(const void *lock, usize size)
 {
-	const u8 *from = reinterpret_cast<const u8 *>(&lock);
-	std::array<u8, sizeof(L)> bytes{};
+	const u8 *from = static_cast<const u8 *>(lock);
+	std::vector<u8> bytes(size);
 
-	for (usize i = 0; i < sizeof(L); i++)
+	for (usize i = 0; i < size; i++)
 		bytes[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
 	return bytes;
+}
+
+template <typename L>
+inline std::vector<u8> bytes_of(const L &lock)
+{
+	return bytes_at(&lock, sizeof(L));
 }
 
 /* Whether these are the bytes of a lock that was never used, all zero. */
 template <typename L>
 inline bool all_zero(const L &lock)
 {
-	return bytes_of(lock) == std::array<u8, sizeof(L)>{};
+	return bytes_of(lock) == std::vector<u8>(sizeof(L));
 }
 
 /*
- * A lock of some type, and two who take it: tests of every lock are compiled
- * once, and not for each.
+ * A lock of some type, and those who take it, by their numbers: tests of every
+ * lock are compiled once, and not for each.
  */
 struct some_lock {
+	static constexpr unsigned numbers = 10;
+
 	virtual void lock(unsigned who = 0) = 0;
 	virtual void unlock(unsigned who = 0) = 0;
 	virtual bool try_lock(unsigned who = 0) = 0;
 	[[nodiscard]] virtual bool is_locked() const = 0;
+	/* As its holder sees it; false of a lock that does not tell. */
+	[[nodiscard]] virtual bool is_contended(unsigned who = 0) const = 0;
 
-	const bool has_try_lock;
+	const u64 contenders;
+	const bool has_try_lock, tells_contended;
 
       protected:
-	explicit some_lock(bool can_be_tried) : has_try_lock(can_be_tried) {}
+	some_lock(u64 most, bool can_be_tried, bool tells)
+	    : contenders(most), has_try_lock(can_be_tried),
+	      tells_contended(tells)
+	{
+	}
 	~some_lock() = default;
 };
 
 template <typename L>
 struct lock_of final : some_lock {
-	explicit lock_of(L &of) : some_lock(try_lockable<L>), it(of) {}
+	static constexpr bool tells = selftest::tells_contended<L>;
+
+	explicit lock_of(L &of)
+	    : some_lock(L::max_contenders, try_lockable<L>, tells), it(of)
+	{
+		for (unsigned number = 0; number < numbers; number++)
+			all[number].renumber(number);
+	}
 
 	void lock(unsigned who) override { all[who].lock(it); }
 	void unlock(unsigned who) override { all[who].unlock(it); }
@@ -84,11 +104,17 @@ struct lock_of final : some_lock {
 			return false;
 	}
 	bool is_locked() const override { return it.is_locked(); }
+	bool is_contended([[maybe_unused]] unsigned who) const override
+	{
+		if constexpr (tells)
+			return all[who].is_contended(it);
+		else
+			return false;
+	}
 
       private:
 	L &it;
-	selftest::contender<L> all[2] = {selftest::contender<L>(0),
-					 selftest::contender<L>(1)};
+	selftest::contender<L> all[numbers];
 };
 
 /*
@@ -97,6 +123,9 @@ struct lock_of final : some_lock {
  */
 struct line_of_any {
 	line_of_any(const line_of_any &) = delete;
+
+	/* Brings one more; returns when it stands in the queue. */
+	virtual void add(unsigned number) = 0;
 
 	/* Brings one whose queue cannot be seen: does not wait. */
 	void start(
@@ -113,6 +142,9 @@ struct line_of_any {
 			calls.unlock(lock, who);
 		});
 	}
+
+	/* How many were served; the lock's holder may ask. */
+	usize served() const { return order.size(); }
 
 	/* Waits for all; the numbers in the order in which they were served. */
 	std::vector<unsigned> leave()
@@ -159,8 +191,7 @@ template <typename L>
 struct line : line_of_any {
 	explicit line(L &of) : line_of_any(&of, calls_of_it()) {}
 
-	/* Brings one more; returns when it stands in the queue. */
-	void add(unsigned number)
+	void add(unsigned number) override
 	{
 		using doorway = selftest::doorway<L>;
 		const doorway door(*static_cast<L *>(lock));
@@ -212,19 +243,52 @@ inline std::vector<unsigned> one_to(unsigned n)
  * The test holds the lock as number 0, n others come one by one, the test
  * leaves: the order in which they were served.
  */
+inline std::vector<unsigned> served_behind(some_lock &lock, line_of_any &others,
+					   unsigned n)
+{
+	lock.lock();
+	for (unsigned number : one_to(n))
+		others.add(number);
+	lock.unlock();
+	return others.leave();
+}
+
 template <typename L>
 inline std::vector<unsigned> served_behind_holder(L &lock, unsigned n)
 {
-	selftest::contender<L> holder(0);
+	lock_of<L> holder(lock);
 	line<L> others(lock);
 
-	watchdog::note<L>("the holder to enter", 0);
-	holder.lock(lock);
-	for (unsigned number : one_to(n))
-		others.add(number);
-	watchdog::note<L>("the holder to leave", 0);
-	holder.unlock(lock);
-	return others.leave();
+	watchdog::note<L>("the holder to be served, and those behind it", n);
+	return served_behind(holder, others, n);
+}
+
+/*
+ * Threads that are numbered from 0 take the lock again and again. Returns how
+ * many critical sections had no other beside them.
+ */
+template <typename L>
+inline unsigned sections_alone(L &lock, unsigned threads, unsigned each)
+{
+	unsigned inside = 0, alone = 0;
+	std::vector<std::thread> all;
+
+	for (unsigned number = 0; number < threads; number++)
+		all.emplace_back([&, number] {
+			selftest::contender<L> who(number);
+
+			for (unsigned i = 0; i < each; i++) {
+				who.lock(lock);
+				inside++;
+				alone += inside == 1;
+				std::this_thread::yield();
+				inside--;
+				who.unlock(lock);
+			}
+		});
+	for (std::thread &thread : all)
+		thread.join();
+	return alone;
 }
 
 } // namespace unit

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks whose waiters stand in an array, each by a script.
+ * Locks whose waiters stand in an array: what is special to each. What they
+ * have in common: test_every_lock.cpp, test_waiters.cpp.
  */
 #include <klock/anderson_lock.hpp>
-#include <klock/graunke_thakkar_lock.hpp>
 #include <klock/timeout_lock.hpp>
 
 #include "line.hpp"
@@ -19,49 +19,32 @@ using namespace unit;
  */
 namespace anderson_tests {
 
-TEST_CASE("anderson_lock: sizes are a line for each slot, and one")
-{
-	static_assert(sizeof(anderson_lock<1>) == 2 * cache_line);
-	static_assert(sizeof(anderson_lock<7>) == 8 * cache_line);
-	static_assert(alignof(anderson_lock<7>) == cache_line);
-	static constinit anderson_lock<3> lock;
-
-	CHECK_FALSE(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-	lock.lock();
-	CHECK(lock.is_locked());
-	lock.unlock();
-	CHECK_FALSE(lock.is_locked());
-}
+namespace {
 
 /* The next number to be taken: the lock's first bytes. */
 template <typename L>
-static u32 next_of(const L &lock)
+u32 next_of(const L &lock)
 {
-	u32 drawn;
+	u32 next;
 
-	std::memcpy(&drawn, bytes_of(lock).data(), sizeof(drawn));
-	return drawn;
+	std::memcpy(&next, bytes_of(lock).data(), sizeof(next));
+	return next;
 }
 
 template <unsigned Slots, u32 Rounds>
-static constexpr u32 last_of(const anderson_lock<Slots, Rounds> &)
+constexpr u32 last_of(const anderson_lock<Slots, Rounds> &)
 {
 	return Rounds * Slots;
 }
 
-TEMPLATE_TEST_CASE(
-	"anderson_lock: alone, it goes round the ring, for any Slots", "[wrap]",
-	(anderson_lock<1, 1>), (anderson_lock<2, 1>), (anderson_lock<3, 1>),
-	(anderson_lock<4, 1>), (anderson_lock<5, 3>), (anderson_lock<6, 2>),
-	(anderson_lock<7, 1>), (anderson_lock<100, 1>), anderson_lock<3>,
-	anderson_lock<4>)
+template <typename L>
+void goes_round()
 {
-	constexpr u32 slots = TestType::max_contenders;
-	TestType lock;
+	constexpr u32 slots = L::max_contenders;
+	L lock;
 
 	for (u32 i = 0; i < 5 * slots + 300; i++) {
-		CAPTURE(i);
+		CAPTURE(slots, i);
 		REQUIRE_FALSE(lock.is_locked());
 		lock.lock();
 		REQUIRE(lock.is_locked());
@@ -71,117 +54,71 @@ TEMPLATE_TEST_CASE(
 	}
 }
 
-TEMPLATE_TEST_CASE("anderson_lock: capacity is Slots, from each slot, in order",
-		   "[wrap]", (anderson_lock<1, 1>), (anderson_lock<2, 1>),
-		   (anderson_lock<3, 1>), (anderson_lock<4, 1>),
-		   (anderson_lock<5, 1>), (anderson_lock<7, 1>))
+template <unsigned Slots>
+void serves_as_many_as_slots()
 {
-	constexpr unsigned slots = TestType::max_contenders;
-	TestType lock;
+	anderson_lock<Slots, 1> lock;
 
-	for (unsigned start = 0; start < 2 * slots; start++) {
-		CAPTURE(start);
-		REQUIRE(served_behind_holder(lock, slots - 1) ==
-			one_to(slots - 1));
-		REQUIRE(next_of(lock) < 2 * slots);
+	for (unsigned start = 0; start < 2 * Slots; start++) {
+		CAPTURE(Slots, start);
+		REQUIRE(served_behind_holder(lock, Slots - 1) ==
+			one_to(Slots - 1));
+		REQUIRE(next_of(lock) < 2 * Slots);
 		REQUIRE_FALSE(lock.is_locked());
 		lock.lock(); /* the next round starts one slot on */
 		lock.unlock();
 	}
 }
 
+} // namespace
+
+TEST_CASE("anderson_lock: alone, it goes round the ring, for any Slots",
+	  "[wrap]")
+{
+	goes_round<anderson_lock<1, 1>>();
+	goes_round<anderson_lock<2, 1>>();
+	goes_round<anderson_lock<3, 1>>();
+	goes_round<anderson_lock<4, 1>>();
+	goes_round<anderson_lock<5, 3>>();
+	goes_round<anderson_lock<6, 2>>();
+	goes_round<anderson_lock<7, 1>>();
+	goes_round<anderson_lock<100, 1>>();
+	goes_round<anderson_lock<3>>();
+	goes_round<anderson_lock<4>>();
+}
+
+TEST_CASE("anderson_lock: capacity is Slots, from each slot, in order",
+	  "[wrap]")
+{
+	serves_as_many_as_slots<1>();
+	serves_as_many_as_slots<2>();
+	serves_as_many_as_slots<3>();
+	serves_as_many_as_slots<4>();
+	serves_as_many_as_slots<5>();
+	serves_as_many_as_slots<7>();
+}
+
 TEST_CASE("anderson_lock: the numbers stay below 2 x Slots, set back each "
 	  "round")
 {
 	constexpr unsigned slots = 3;
-	anderson_lock<slots, 1> lock;
-	unsigned inside = 0, sections = 0;
-	u32 largest = 0;
-	std::vector<std::thread> threads;
 
-	for (unsigned t = 0; t < slots; t++)
-		threads.emplace_back([&] {
-			for (int i = 0; i < 1000; i++) {
-				lock.lock();
-				inside++;
-				if (const u32 now = next_of(lock);
-				    now > largest)
-					largest = now;
-				sections += inside == 1;
-				watchdog::step();
-				std::this_thread::yield();
-				inside--;
-				lock.unlock();
-			}
-		});
-	for (std::thread &thread : threads)
-		thread.join();
-	CHECK(sections == 3000);
-	CHECK(largest <= 2 * slots);
+	/* As it is in a section, so that it sees each number. */
+	struct watched : anderson_lock<slots, 1> {
+		void lock()
+		{
+			anderson_lock::lock();
+			const u32 now = next_of(*this);
+			largest = now > largest ? now : largest;
+		}
+		u32 largest = 0;
+	} lock;
+
+	CHECK(sections_alone(lock, slots, 1000) == 3000);
+	CHECK(lock.largest <= 2 * slots);
 }
 
-namespace {
-
-template <typename L>
-concept has_try_lock = requires(L &lock) { lock.try_lock(); };
-
-} // namespace
 } // namespace anderson_tests
-
-/*
- * graunke_thakkar_lock: each CPU's flag, and who watches it.
- */
-namespace graunke_thakkar_tests {
-
-TEST_CASE("graunke_thakkar_lock: sizes are a line for each CPU, and one")
-{
-	static_assert(sizeof(graunke_thakkar_lock<1>) == 2 * cache_line);
-	static_assert(sizeof(graunke_thakkar_lock<7>) == 8 * cache_line);
-	static constinit graunke_thakkar_lock<3> lock;
-
-	CHECK(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("graunke_thakkar_lock: all CPUs, one after another, again and again")
-{
-	graunke_thakkar_lock<5> lock;
-
-	/* Each both odd and even times in a row: a flag has two values. */
-	for (unsigned cpu : {0u, 1u, 1u, 4u, 4u, 4u, 0u, 2u, 3u, 2u, 2u, 0u}) {
-		REQUIRE_FALSE(lock.is_locked());
-		lock.lock(cpu);
-		REQUIRE(lock.is_locked());
-		REQUIRE_FALSE(lock.is_contended(cpu));
-		lock.unlock(cpu);
-	}
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("graunke_thakkar_lock: a CPU that comes back waits for the others")
-{
-	/* Its own flag says neither that it is free nor that it is not. */
-	graunke_thakkar_lock<2> lock;
-	line<graunke_thakkar_lock<2>> others(lock);
-
-	lock.lock(0);
-	CHECK_FALSE(lock.is_contended(0));
-	others.add(1);
-	CHECK(lock.is_contended(0));
-	lock.unlock(0);
-	lock.lock(0); /* behind 1 */
-	lock.unlock(0);
-	CHECK(others.leave() == one_to(1));
-	CHECK_FALSE(lock.is_locked());
-}
-
-namespace {
-
-template <typename L>
-concept has_try_lock = requires(L &lock) { lock.try_lock(0u); };
-
-} // namespace
-} // namespace graunke_thakkar_tests
 
 /*
  * timeout_lock: its places, who gives them up and takes them up again.
@@ -202,33 +139,17 @@ void check_free(L &lock, unsigned cpu)
 
 } // namespace
 
-TEST_CASE("timeout_lock: sizes are two lines for each CPU, and one")
+/* Three wraps of 256 tickets, tries that fail among them. */
+template <unsigned Cpus, typename Ticket>
+static void one_after_another()
 {
-	static_assert(sizeof(timeout_lock<1>) == 3 * cache_line);
-	static_assert(sizeof(timeout_lock<2>) == 5 * cache_line);
-	static_assert(sizeof(timeout_lock<3>) == 8 * cache_line);
-	static_assert(sizeof(timeout_lock<8>) == 17 * cache_line);
-	static_assert(alignof(timeout_lock<8>) == cache_line);
-	static constinit timeout_lock<3> lock;
+	auto made = std::make_unique<timeout_lock<Cpus, Ticket>>();
+	auto &lock = *made;
 
-	CHECK(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEMPLATE_TEST_CASE("timeout_lock: all CPUs, one after another, round the ring",
-		   "[wrap]", (timeout_lock<1, u8>), (timeout_lock<2, u8>),
-		   (timeout_lock<5, u8>), (timeout_lock<256, u8>),
-		   (timeout_lock<5, u16>), (timeout_lock<5>))
-{
-	constexpr unsigned cpus = TestType::max_contenders;
-	auto made = std::make_unique<TestType>();
-	TestType &lock = *made;
-
-	/* Three wraps of 256 tickets, tries that fail among them. */
 	for (unsigned i = 0; i < 800; i++) {
-		const unsigned cpu = i * 3 % cpus, other = (cpu + 1) % cpus;
+		const unsigned cpu = i * 3 % Cpus, other = (cpu + 1) % Cpus;
 
-		CAPTURE(i);
+		CAPTURE(Cpus, sizeof(Ticket), i);
 		if (i % 3 == 0)
 			lock.lock(cpu);
 		else if (i % 3 == 1)
@@ -237,7 +158,7 @@ TEMPLATE_TEST_CASE("timeout_lock: all CPUs, one after another, round the ring",
 			REQUIRE(lock.try_lock_until(cpu, passed));
 		REQUIRE(lock.is_locked());
 		REQUIRE(lock.is_queued(cpu));
-		if (cpus > 1) {
+		if (Cpus > 1) {
 			REQUIRE_FALSE(lock.try_lock(other));
 			if (i % 2)
 				REQUIRE_FALSE(
@@ -250,14 +171,21 @@ TEMPLATE_TEST_CASE("timeout_lock: all CPUs, one after another, round the ring",
 	}
 }
 
+TEST_CASE("timeout_lock: all CPUs, one after another, round the ring", "[wrap]")
+{
+	one_after_another<1, u8>();
+	one_after_another<2, u8>();
+	one_after_another<5, u8>();
+	one_after_another<256, u8>();
+	one_after_another<5, u16>();
+	one_after_another<5, u32>();
+}
+
 TEST_CASE("timeout_lock: the first in line is served first")
 {
 	timeout_lock<9> lock;
-
-	CHECK(served_behind_holder(lock, 8) == one_to(8));
-	check_free(lock, 0);
-
 	line<timeout_lock<9>> others(lock);
+
 	lock.lock(4);
 	CHECK_FALSE(lock.is_contended());
 	for (unsigned cpu : {8u, 0u, 6u, 5u, 1u}) {

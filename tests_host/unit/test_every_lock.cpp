@@ -11,6 +11,7 @@
 
 #include <catch.hpp>
 
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -28,6 +29,8 @@ namespace every_tests {
 
 template <typename L>
 static constinit L in_static_storage;
+template <typename L>
+static constinit L never_used;
 
 /* Calls test(name, lock, its bytes, how many) for each of the list. */
 template <typename Test>
@@ -61,6 +64,99 @@ TEST_CASE("every lock: constinit, not copied, not moved, destroyed by nothing")
 	});
 }
 
+TEST_CASE("every lock: sizes are what its header says")
+{
+	static_assert(sizeof(ticket_lock<u8>) == 2);
+	static_assert(sizeof(ticket_lock<u16>) == 4);
+	static_assert(sizeof(ticket_lock<u32>) == 8);
+	static_assert(alignof(ticket_lock<u8>) == 2);
+	static_assert(alignof(ticket_lock<u32>) == 8);
+	static_assert(sizeof(narrow_ticket_lock<2>) == 1);
+	static_assert(sizeof(narrow_ticket_lock<3>) == 1);
+	static_assert(sizeof(narrow_ticket_lock<4>) == 1);
+	static_assert(sizeof(padded_ticket_lock<u8>) == 2 * cache_line);
+	static_assert(sizeof(padded_ticket_lock<u32>) == 2 * cache_line);
+	static_assert(alignof(padded_ticket_lock<u8>) == cache_line);
+	static_assert(sizeof(proportional_ticket_lock<u8>) == 8);
+	static_assert(sizeof(proportional_ticket_lock<u16>) == 8);
+	static_assert(sizeof(proportional_ticket_lock<u32>) == 16);
+	static_assert(sizeof(tas_lock) == 1);
+	static_assert(sizeof(ttas_lock) == 1);
+	static_assert(sizeof(backoff_ttas_lock) == 1);
+	static_assert(sizeof(anderson_lock<1>) == 2 * cache_line);
+	static_assert(sizeof(anderson_lock<7>) == 8 * cache_line);
+	static_assert(alignof(anderson_lock<7>) == cache_line);
+	static_assert(sizeof(graunke_thakkar_lock<1>) == 2 * cache_line);
+	static_assert(sizeof(graunke_thakkar_lock<7>) == 8 * cache_line);
+	static_assert(sizeof(timeout_lock<1>) == 3 * cache_line);
+	static_assert(sizeof(timeout_lock<2>) == 5 * cache_line);
+	static_assert(sizeof(timeout_lock<3>) == 8 * cache_line);
+	static_assert(sizeof(timeout_lock<8>) == 17 * cache_line);
+	static_assert(alignof(timeout_lock<8>) == cache_line);
+	static_assert(sizeof(mcs_lock) == sizeof(void *));
+	static_assert(sizeof(mcs_node) == 2 * sizeof(void *));
+	static_assert(sizeof(clh_lock) == 2 * cache_line);
+	static_assert(sizeof(clh_node) == 2 * cache_line);
+	static_assert(sizeof(clh_cell) == 1);
+	static_assert(sizeof(queued_lock<1>) == 4);
+	static_assert(sizeof(queued_lock<16383>) == 4);
+	static_assert(sizeof(queued_cpu) == cache_line);
+	static_assert(alignof(queued_cpu) == cache_line);
+	static_assert(sizeof(peterson_lock) == 3);
+	static_assert(sizeof(tournament_lock<2>) == 3);
+	static_assert(sizeof(tournament_lock<3>) == 6);
+	static_assert(sizeof(tournament_lock<8>) == 21);
+	static_assert(sizeof(tournament_lock<255>) == 3 * 254);
+	static_assert(sizeof(bakery_lock<2>) == 2 * sizeof(u32));
+	static_assert(sizeof(bakery_lock<255>) == 255 * sizeof(u32));
+	static_assert(sizeof(rw_ticket_lock<u8>) == 4);
+	static_assert(sizeof(rw_ticket_lock<u16>) == 8);
+	static_assert(alignof(rw_ticket_lock<u8>) == 4);
+	static_assert(alignof(rw_ticket_lock<u16>) == 8);
+	static_assert(sizeof(phase_fair_lock<u8>) == 4);
+	static_assert(sizeof(phase_fair_lock<u16>) == 8);
+	static_assert(alignof(phase_fair_lock<u8>) == 4);
+	static_assert(alignof(phase_fair_lock<u16>) == 8);
+	static_assert(sizeof(reader_lock<1>) == 2 * cache_line);
+	static_assert(sizeof(reader_lock<4>) == 5 * cache_line);
+	static_assert(alignof(reader_lock<4>) == cache_line);
+
+	/* Burns and Lynch: by loads and stores, no fewer registers than CPUs.
+	 */
+	static_assert(sizeof(tournament_lock<2>) >= 2);
+
+	const auto check = [](const std::string_view name, const void *at,
+			      usize size) {
+		const bool is_zero = name != "clh_lock" &&
+				     name != "anderson_lock" &&
+				     !name.starts_with("proportional");
+		const bool found = bytes_at(at, size) == std::vector<u8>(size);
+
+		INFO(name);
+		CHECK(found == is_zero);
+	};
+
+	selftest::all_locks<4>::for_each([&]<typename Subject>() {
+		using L = typename Subject::lock;
+
+		check(Subject::name, &never_used<L>, sizeof(L));
+	});
+}
+
+TEST_CASE("every lock: the narrowest that is safe, by the number of contenders")
+{
+	static_assert(same_as<ticket_lock_for<1>, ticket_lock<u8>>);
+	static_assert(same_as<ticket_lock_for<256>, ticket_lock<u8>>);
+	static_assert(same_as<ticket_lock_for<257>, ticket_lock<u16>>);
+	static_assert(same_as<ticket_lock_for<65536>, ticket_lock<u16>>);
+	static_assert(same_as<ticket_lock_for<65537>, ticket_lock<u32>>);
+	static_assert(same_as<ticket_lock_for<u64{1} << 32>, ticket_lock<u32>>);
+	static_assert(same_as<rw_ticket_lock_for<1>, rw_ticket_lock<u8>>);
+	static_assert(same_as<rw_ticket_lock_for<256>, rw_ticket_lock<u8>>);
+	static_assert(same_as<rw_ticket_lock_for<257>, rw_ticket_lock<u16>>);
+	SUCCEED();
+}
+
 TEST_CASE("every lock: is taken in exactly one way")
 {
 	selftest::all_locks<4>::for_each([]<typename Subject>() {
@@ -80,16 +176,26 @@ TEST_CASE("every lock: has a try_lock where one would be right, and only there")
 	SUCCEED();
 }
 
-TEST_CASE("every lock: is_locked says what happens, again and again")
+TEST_CASE("every lock: all CPUs, one after another, again and again")
 {
+	/* Odd and even times in a row: some have two places in turn. */
+	static constexpr unsigned cpus[] = {0, 1, 1, 2, 2, 2, 3, 0, 1, 0, 0, 3};
+
 	for_each_lock([](const char *name, some_lock &lock, void *, usize) {
 		INFO(name);
 		for (int i = 0; i < 600; i++) {
-			lock.lock(1);
-			REQUIRE(lock.is_locked());
-			lock.unlock(1);
+			const unsigned cpu = cpus[i % std::size(cpus)];
+
+			/* peterson_lock has two. */
+			if (cpu >= lock.contenders)
+				continue;
 			REQUIRE_FALSE(lock.is_locked());
+			lock.lock(cpu);
+			REQUIRE(lock.is_locked());
+			REQUIRE_FALSE(lock.is_contended(cpu));
+			lock.unlock(cpu);
 		}
+		CHECK_FALSE(lock.is_locked());
 	});
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks whose waiters stand in a list of nodes, each by a script.
+ * Locks whose waiters stand in a list of nodes: what is special to each. What
+ * they have in common: test_every_lock.cpp, test_waiters.cpp.
  */
 #include <klock/checked_lock.hpp>
 #include <klock/clh_lock.hpp>
@@ -18,48 +19,9 @@ using namespace klock;
 using namespace unit;
 
 /*
- * Locks whose waiters stand in a list of nodes, each by a script.
- */
-
-/*
  * mcs_lock: its nodes, and the queue that they form.
  */
 namespace mcs_tests {
-
-TEST_CASE("mcs_lock: sizes are a pointer, and two for a node; zero is free")
-{
-	static_assert(sizeof(mcs_lock) == sizeof(void *));
-	static_assert(sizeof(mcs_node) == 2 * sizeof(void *));
-	static constinit mcs_lock lock;
-	static constinit mcs_node node;
-
-	CHECK(all_zero(lock));
-	lock.lock(node);
-	CHECK(lock.is_locked());
-	lock.unlock(node);
-	CHECK(all_zero(lock));
-}
-
-TEST_CASE("mcs_lock: try_lock takes a free lock only, others can queue behind")
-{
-	mcs_lock lock;
-	mcs_node mine, in_vain;
-	line<mcs_lock> others(lock);
-
-	REQUIRE(lock.try_lock(mine));
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.try_lock(in_vain));
-	CHECK_FALSE(lock.is_contended(mine));
-	others.add(1);
-	CHECK(lock.is_contended(mine));
-	others.add(2);
-	CHECK_FALSE(lock.try_lock(in_vain));
-	lock.unlock(mine);
-	CHECK(others.leave() == one_to(2));
-	CHECK(lock.try_lock(in_vain));
-	lock.unlock(in_vain);
-	CHECK(all_zero(lock));
-}
 
 TEST_CASE("mcs_lock: try_lock starts a used node anew")
 {
@@ -123,37 +85,6 @@ TEST_CASE("mcs_lock: a node may die as soon as unlock has returned")
  */
 namespace clh_tests {
 
-namespace {
-
-template <typename L>
-concept has_try_lock =
-	requires(L &lock, typename L::node &node) { lock.try_lock(node); };
-
-} // namespace
-TEST_CASE("clh_lock: sizes are two lines, and two for a node")
-{
-	static_assert(sizeof(clh_lock) == 2 * cache_line);
-	static_assert(sizeof(clh_node) == 2 * cache_line);
-	static_assert(sizeof(clh_cell) == 1);
-	static constinit clh_lock lock;
-	static constinit clh_node node;
-
-	CHECK_FALSE(lock.is_locked());
-	lock.lock(node);
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.is_contended(node));
-	lock.unlock(node);
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("clh_lock: waiters are served in arrival order")
-{
-	clh_lock lock;
-
-	/* No look at the lock after: the cell that it rests on has died. */
-	CHECK(served_behind_holder(lock, 16) == one_to(16));
-}
-
 /*
  * The cell that an unlocked node would use next: its second line's first; null
  * for its own, its first line's first.
@@ -196,28 +127,20 @@ struct cpu_area {
 	clh_node node;
 };
 
-/* Both take the lock by their nodes, again and again; who was inside alone. */
+/* Both CPUs take the lock by their nodes, again and again. */
 static unsigned alone_inside(cpu_area *areas)
 {
-	constexpr int times = 500;
-	clh_lock lock;
-	unsigned inside = 0, alone = 0;
-	std::vector<std::thread> cpus;
+	/* Its contenders have numbers, by which they find their nodes. */
+	struct lock_of_areas {
+		void lock(unsigned cpu) { inner.lock(areas[cpu].node); }
+		void unlock(unsigned cpu) { inner.unlock(areas[cpu].node); }
+		bool is_locked() const { return inner.is_locked(); }
 
-	for (unsigned cpu = 0; cpu < 2; cpu++)
-		cpus.emplace_back([&, cpu] {
-			for (int i = 0; i < times; i++) {
-				lock.lock(areas[cpu].node);
-				inside++;
-				std::this_thread::yield();
-				alone += inside == 1;
-				inside--;
-				lock.unlock(areas[cpu].node);
-			}
-		});
-	for (std::thread &cpu : cpus)
-		cpu.join();
-	return alone;
+		clh_lock inner;
+		cpu_area *areas;
+	} lock{{}, areas};
+
+	return sections_alone(lock, 2, 500);
 }
 
 TEST_CASE("clh_lock: nodes that are copies of an unused one have cells apart")
@@ -265,23 +188,8 @@ TEST_CASE("clh_lock: a node goes from lock to lock, with whatever cell it has")
 	}
 }
 
-TEST_CASE("clh_lock: the holder sees that somebody waits")
+TEST_CASE("clh_lock: its nodes do not live on the stack")
 {
-	clh_lock lock;
-	clh_node mine;
-	line<clh_lock> others(lock);
-
-	lock.lock(mine);
-	others.add(1);
-	CHECK(lock.is_contended(mine));
-	lock.unlock(mine);
-	others.leave();
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("clh_lock: has no try_lock, and its nodes do not live on the stack")
-{
-	static_assert(!has_try_lock<clh_lock>);
 	static_assert(!clh_lock::node_may_live_on_stack);
 	SUCCEED();
 }
@@ -331,36 +239,10 @@ struct wait {
 
 } // namespace
 
-TEST_CASE("queued_lock: sizes: 4 bytes, a line a CPU, all free when zero")
-{
-	static_assert(sizeof(queued_lock<1>) == 4);
-	static_assert(sizeof(queued_lock<16383>) == 4);
-	static_assert(sizeof(queued_cpu) == cache_line);
-	static_assert(alignof(queued_cpu) == cache_line);
-	static_assert(queued_lock<16383>::max_contenders == 65532);
-	static constinit queued_lock<5> lock;
-
-	CHECK(all_zero(lock));
-	CHECK(all_clean<5>());
-	lock.lock();
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.is_contended());
-	lock.unlock();
-	CHECK(all_zero(lock));
-}
-
-TEST_CASE("queued_lock: waiters are served in arrival order")
-{
-	queued_lock<17> lock;
-
-	CHECK(served_behind_holder(lock, 16) == one_to(16));
-	CHECK(all_zero(lock));
-	CHECK(all_clean<17>());
-}
-
 TEST_CASE("queued_lock: the last of the largest table, which a tail can name")
 {
 	using large = queued_lock<16383>;
+	static_assert(large::max_contenders == 65532);
 	large lock;
 	line<large> others(lock);
 
@@ -372,22 +254,28 @@ TEST_CASE("queued_lock: the last of the largest table, which a tail can name")
 	CHECK(large::is_clean(16382));
 }
 
-TEST_CASE("queued_lock: try_lock takes a free lock only, others can queue")
+TEST_CASE("queued_lock: at rest: no byte is set, and no node is in use")
+{
+	queued_lock<17> lock;
+
+	CHECK(all_clean<17>());
+	CHECK(served_behind_holder(lock, 16) == one_to(16));
+	CHECK(all_zero(lock));
+	CHECK(all_clean<17>());
+}
+
+TEST_CASE("queued_lock: a try in vain changes nothing of a queue")
 {
 	queued_lock<6> lock;
 	line<queued_lock<6>> others(lock);
 
-	REQUIRE(lock.try_lock());
-	CHECK_FALSE(lock.try_lock());
+	lock.lock();
 	others.add(1);
-	CHECK(lock.is_contended());
 	const auto before = bytes_of(lock);
 	CHECK_FALSE(lock.try_lock());
 	CHECK(bytes_of(lock) == before);
 	lock.unlock();
-	CHECK(others.leave() == one_to(1));
-	CHECK(lock.try_lock());
-	lock.unlock();
+	others.leave();
 	CHECK(all_zero(lock));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks by loads, stores and fences alone, each by a script.
+ * Locks by loads, stores and fences alone: what is special to each. What they
+ * have in common: test_every_lock.cpp, test_waiters.cpp.
  */
 #include <klock/bakery_lock.hpp>
 #include <klock/peterson_lock.hpp>
@@ -19,15 +20,6 @@ using namespace unit;
  * peterson_lock: who gives way, and how often.
  */
 namespace peterson_tests {
-
-TEST_CASE("peterson_lock: size is three bytes, and zero bytes are free")
-{
-	static_assert(sizeof(peterson_lock) == 3);
-	static constinit peterson_lock lock;
-
-	CHECK(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-}
 
 TEST_CASE("peterson_lock: both enter, one after the other, in either order")
 {
@@ -82,48 +74,12 @@ TEST_CASE("peterson_lock: bypass: a waiter is bypassed once at most")
 	}
 }
 
-TEST_CASE("peterson_lock: two that contend are never inside together")
-{
-	/* Finds a missing fence only where two threads truly run at once. */
-	peterson_lock lock;
-	unsigned inside = 0, sections = 0;
-	std::vector<std::thread> threads;
-
-	for (unsigned cpu : {0u, 1u})
-		threads.emplace_back([&, cpu] {
-			for (int i = 0; i < 20000; i++) {
-				lock.lock(cpu);
-				inside++;
-				sections += inside == 1;
-				inside--;
-				lock.unlock(cpu);
-			}
-		});
-	for (std::thread &thread : threads)
-		thread.join();
-	CHECK(sections == 40000);
-}
-
 } // namespace peterson_tests
 
 /*
  * tournament_lock: the shape of its tree, and who bypasses whom in it.
  */
 namespace tournament_tests {
-
-TEST_CASE("tournament_lock: sizes are three bytes a match, and zero is free")
-{
-	static_assert(sizeof(tournament_lock<2>) == 3);
-	static_assert(sizeof(tournament_lock<3>) == 6);
-	static_assert(sizeof(tournament_lock<8>) == 21);
-	static_assert(sizeof(tournament_lock<255>) == 3 * 254);
-	/* Burns and Lynch: not fewer registers than CPUs. */
-	static_assert(sizeof(tournament_lock<2>) >= 2);
-	static constinit tournament_lock<6> lock;
-
-	CHECK(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-}
 
 /* The matches that are held or waited at; each holds two `wants` bytes. */
 template <typename L>
@@ -137,18 +93,14 @@ static unsigned matches_taken(const L &lock)
 	return taken;
 }
 
-TEMPLATE_TEST_CASE(
-	"tournament_lock: any Cpus, each climbs to the root and back", "",
-	tournament_lock<2>, tournament_lock<3>, tournament_lock<4>,
-	tournament_lock<5>, tournament_lock<6>, tournament_lock<7>,
-	tournament_lock<8>, tournament_lock<9>, tournament_lock<33>)
+template <unsigned Cpus>
+static void climbs_to_the_root_and_back()
 {
-	constexpr unsigned cpus = TestType::max_contenders;
-	TestType lock;
-	unsigned lowest = cpus, highest = 0, sum = 0;
+	tournament_lock<Cpus> lock;
+	unsigned lowest = Cpus, highest = 0, sum = 0;
 
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		CAPTURE(cpu);
+	for (unsigned cpu = 0; cpu < Cpus; cpu++) {
+		CAPTURE(Cpus, cpu);
 		lock.lock(cpu);
 		REQUIRE(lock.is_locked());
 		const unsigned height = matches_taken(lock);
@@ -161,35 +113,22 @@ TEMPLATE_TEST_CASE(
 	}
 	/* A heap's leaves lie on one level or two. */
 	CHECK(highest - lowest <= 1);
-	CHECK((1u << highest) >= cpus);
-	CHECK((1u << lowest) <= cpus);
-	CHECK(sum >= cpus * lowest);
+	CHECK((1u << highest) >= Cpus);
+	CHECK((1u << lowest) <= Cpus);
+	CHECK(sum >= Cpus * lowest);
 }
 
-TEMPLATE_TEST_CASE("tournament_lock: any Cpus, all contend, one is inside", "",
-		   tournament_lock<2>, tournament_lock<3>, tournament_lock<5>,
-		   tournament_lock<6>, tournament_lock<8>)
+TEST_CASE("tournament_lock: any Cpus, each climbs to the root and back")
 {
-	constexpr unsigned cpus = TestType::max_contenders;
-	TestType lock;
-	unsigned inside = 0, sections = 0;
-	std::vector<std::thread> threads;
-
-	for (unsigned cpu = 0; cpu < cpus; cpu++)
-		threads.emplace_back([&, cpu] {
-			for (int i = 0; i < 500; i++) {
-				lock.lock(cpu);
-				inside++;
-				sections += inside == 1;
-				std::this_thread::yield();
-				inside--;
-				lock.unlock(cpu);
-			}
-		});
-	for (std::thread &thread : threads)
-		thread.join();
-	CHECK(sections == 500 * cpus);
-	CHECK_FALSE(lock.is_locked());
+	climbs_to_the_root_and_back<2>();
+	climbs_to_the_root_and_back<3>();
+	climbs_to_the_root_and_back<4>();
+	climbs_to_the_root_and_back<5>();
+	climbs_to_the_root_and_back<6>();
+	climbs_to_the_root_and_back<7>();
+	climbs_to_the_root_and_back<8>();
+	climbs_to_the_root_and_back<9>();
+	climbs_to_the_root_and_back<33>();
 }
 
 TEST_CASE(
@@ -255,17 +194,6 @@ TEST_CASE("tournament_lock: unlock gives the root back last")
  */
 namespace bakery_tests {
 
-TEST_CASE("bakery_lock: sizes are a register for each CPU, and zero is free")
-{
-	/* Burns and Lynch: no fewer registers than CPUs. As many, here. */
-	static_assert(sizeof(bakery_lock<2>) == 2 * sizeof(u32));
-	static_assert(sizeof(bakery_lock<255>) == 255 * sizeof(u32));
-	static constinit bakery_lock<5> lock;
-
-	CHECK(all_zero(lock));
-	CHECK_FALSE(lock.is_locked());
-}
-
 /* The number that this CPU has taken. */
 template <typename L>
 static u32 number_of(const L &lock, unsigned cpu)
@@ -276,28 +204,9 @@ static u32 number_of(const L &lock, unsigned cpu)
 	return number;
 }
 
-TEST_CASE("bakery_lock: all CPUs, one after another, each takes the number 1")
-{
-	bakery_lock<5> lock;
-
-	for (unsigned cpu : {0u, 4u, 4u, 1u, 3u, 2u, 0u}) {
-		lock.lock(cpu);
-		CHECK(lock.is_locked());
-		CHECK_FALSE(lock.is_contended());
-		CHECK(lock.is_queued(cpu));
-		CHECK(number_of(lock, cpu) == 1);
-		lock.unlock(cpu);
-		CHECK_FALSE(lock.is_queued(cpu));
-		CHECK(all_zero(lock));
-	}
-}
-
 TEST_CASE("bakery_lock: doorway: the first through it is served first")
 {
 	bakery_lock<9> lock;
-
-	CHECK(served_behind_holder(lock, 8) == one_to(8));
-	CHECK(all_zero(lock));
 
 	/* The order of arrival decides, not the CPUs' numbers. */
 	line<bakery_lock<9>> others(lock);
@@ -387,29 +296,33 @@ TEST_CASE("bakery_lock: at the numbers' end an arriving CPU waits for all to "
 	CHECK(all_zero(lock));
 }
 
-TEMPLATE_TEST_CASE("bakery_lock: few numbers or many, one is inside", "",
-		   (bakery_lock<4, 1>), (bakery_lock<4, 2>),
-		   (bakery_lock<4, 5>), (bakery_lock<4>))
-{
-	TestType lock;
-	unsigned inside = 0, sections = 0;
-	std::vector<std::thread> threads;
+} // namespace bakery_tests
 
-	for (unsigned cpu = 0; cpu < 4; cpu++)
-		threads.emplace_back([&, cpu] {
-			for (int i = 0; i < 500; i++) {
-				lock.lock(cpu);
-				inside++;
-				sections += inside == 1;
-				std::this_thread::yield();
-				inside--;
-				lock.unlock(cpu);
-			}
-		});
-	for (std::thread &thread : threads)
-		thread.join();
-	CHECK(sections == 2000);
-	CHECK(all_zero(lock));
+/* -- All contend, again and again ------------------------------------------ */
+
+template <typename L>
+static void all_contend(const char *name, unsigned each)
+{
+	constexpr unsigned cpus = L::max_contenders;
+	L lock;
+
+	INFO(name);
+	CHECK(sections_alone(lock, cpus, each) == cpus * each);
+	CHECK_FALSE(lock.is_locked());
 }
 
-} // namespace bakery_tests
+TEST_CASE("by loads and stores: of all that contend one is inside")
+{
+	/* Finds a missing fence only where two threads truly run at once. */
+	all_contend<peterson_lock>("peterson_lock", 20000);
+	all_contend<tournament_lock<2>>("tournament_lock<2>", 500);
+	all_contend<tournament_lock<3>>("tournament_lock<3>", 500);
+	all_contend<tournament_lock<5>>("tournament_lock<5>", 500);
+	all_contend<tournament_lock<6>>("tournament_lock<6>", 500);
+	all_contend<tournament_lock<8>>("tournament_lock<8>", 500);
+	/* Few numbers, or many. */
+	all_contend<bakery_lock<4, 1>>("bakery_lock<4, 1>", 500);
+	all_contend<bakery_lock<4, 2>>("bakery_lock<4, 2>", 500);
+	all_contend<bakery_lock<4, 5>>("bakery_lock<4, 5>", 500);
+	all_contend<bakery_lock<4>>("bakery_lock<4>", 500);
+}

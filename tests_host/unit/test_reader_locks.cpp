@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that readers share, each by a script.
+ * Locks that readers share: what is special to each. What their writers have in
+ * common with other locks: test_every_lock.cpp, test_waiters.cpp.
  */
 #include <klock/phase_fair_lock.hpp>
 #include <klock/reader_lock.hpp>
 #include <klock/rw_ticket_lock.hpp>
 
 #include "line.hpp"
+#include "script.hpp"
 
 #include <catch.hpp>
 
@@ -31,82 +33,64 @@ struct drawn_for : L {
 	}
 };
 
-/*
- * rw_ticket_lock: the wrap of its counts, its capacity, its tries.
+/* -- rw_ticket_lock and phase_fair_lock: the wrap of their counters ---------
  */
-namespace rw_ticket_tests {
 
-TEST_CASE("rw_ticket_lock: sizes are two counts of two halves")
+namespace {
+
+/* One section of a writer and one of a reader: the counters go on by one. */
+const char *const one_of_each[] = {
+	"lock is_locked !try_lock !try_lock_shared unlock !is_locked "
+	"lock_shared is_locked !try_lock unlock_shared !is_locked",
+	"try_lock_shared !try_lock unlock_shared !is_locked "
+	"try_lock !try_lock_shared !try_lock unlock !is_locked",
+	"lock downgrade try_lock_shared unlock_shared is_locked !try_lock "
+	"unlock_shared !is_locked",
+};
+
+const char *const two_readers =
+	"try_lock_shared lock_shared !try_lock unlock_shared is_locked "
+	"unlock_shared !is_locked";
+
+template <typename Counter>
+void alone_at_every_value()
 {
-	static_assert(sizeof(rw_ticket_lock<u8>) == 4);
-	static_assert(sizeof(rw_ticket_lock<u16>) == 8);
-	static_assert(alignof(rw_ticket_lock<u8>) == 4);
-	static_assert(alignof(rw_ticket_lock<u16>) == 8);
-	static_assert(same_as<rw_ticket_lock_for<1>, rw_ticket_lock<u8>>);
-	static_assert(same_as<rw_ticket_lock_for<256>, rw_ticket_lock<u8>>);
-	static_assert(same_as<rw_ticket_lock_for<257>, rw_ticket_lock<u16>>);
+	using lock_type = rw_ticket_lock<Counter>;
+	using sections = word_of<2 * sizeof(Counter)>;
+	const unsigned end = 1u << 8 * sizeof(Counter);
+	std::vector<script> scripts;
+	const script two = parsed(two_readers);
 
-	static constinit rw_ticket_lock<u8> small;
-	static constinit rw_ticket_lock<u16> large;
-	CHECK(all_zero(small));
-	CHECK(all_zero(large));
-}
-
-TEMPLATE_TEST_CASE("rw_ticket_lock: alone, at every value of its counts",
-		   "[wrap]", u8, u16)
-{
-	using lock_type = rw_ticket_lock<TestType>;
-	using sections = word_of<2 * sizeof(TestType)>;
-	const unsigned end = 1u << 8 * sizeof(TestType);
+	for (const char *text : one_of_each)
+		scripts.push_back(parsed(text));
 
 	/* The writers' half carries, the readers' is lost at the top. */
 	for (unsigned at = 0; at<end; at += end> 256 && at > 300 ? 97 : 1) {
 		const auto served = static_cast<sections>(at + end - 150);
 		const lock_type after(static_cast<sections>(served + 1));
+
 		CAPTURE(served);
+		for (usize i = 0; i < scripts.size(); i++) {
+			lock_type lock(served);
+			scripted verbs(lock);
 
-		lock_type taken(served);
-		taken.lock();
-		REQUIRE(taken.is_locked());
-		REQUIRE_FALSE(taken.try_lock());
-		REQUIRE_FALSE(taken.try_lock_shared());
-		taken.unlock();
-		REQUIRE_FALSE(taken.is_locked());
-		taken.lock_shared();
-		REQUIRE(taken.is_locked());
-		REQUIRE_FALSE(taken.try_lock());
-		taken.unlock_shared();
-		REQUIRE(bytes_of(taken) == bytes_of(after));
+			INFO(one_of_each[i]);
+			plays(verbs, scripts[i]);
+			REQUIRE(bytes_of(lock) == bytes_of(after));
+		}
+		lock_type lock(served);
+		scripted verbs(lock);
 
-		lock_type tried(served);
-		REQUIRE(tried.try_lock_shared());
-		REQUIRE_FALSE(tried.try_lock());
-		tried.unlock_shared();
-		REQUIRE(tried.try_lock());
-		REQUIRE_FALSE(tried.try_lock_shared());
-		REQUIRE_FALSE(tried.try_lock());
-		tried.unlock();
-		REQUIRE(bytes_of(tried) == bytes_of(after));
-
-		lock_type less(served);
-		less.lock();
-		less.downgrade();
-		REQUIRE(less.try_lock_shared());
-		less.unlock_shared();
-		REQUIRE(less.is_locked());
-		REQUIRE_FALSE(less.try_lock());
-		less.unlock_shared();
-		REQUIRE(bytes_of(less) == bytes_of(after));
-
-		lock_type shared(served);
-		REQUIRE(shared.try_lock_shared());
-		shared.lock_shared();
-		REQUIRE_FALSE(shared.try_lock());
-		shared.unlock_shared();
-		REQUIRE(shared.is_locked());
-		shared.unlock_shared();
-		REQUIRE_FALSE(shared.is_locked());
+		plays(verbs, two);
 	}
+}
+
+} // namespace
+
+TEST_CASE("rw_ticket_lock: alone, at every value of its counts", "[wrap]")
+{
+	alone_at_every_value<u8>();
+	alone_at_every_value<u16>();
 }
 
 TEST_CASE("rw_ticket_lock: writers wait and go, and readers, over the carry")
@@ -134,120 +118,53 @@ TEST_CASE("rw_ticket_lock: writers wait and go, and readers, over the carry")
 	}
 }
 
-TEST_CASE("rw_ticket_lock: 256 contend for 8-bit counts, and read together")
+namespace {
+
+/* Upgrades and downgrades, with a reader inside as another one arrives. */
+const char *const upgrades[] = {
+	"lock_shared try_lock_upgradable try_lock_shared !try_lock "
+	"!try_lock_upgradable unlock_shared !try_upgrade unlock_shared "
+	"is_locked unlock_upgradable !is_locked",
+	"lock_upgradable upgrade !try_lock_shared !try_lock_upgradable unlock "
+	"!is_locked",
+	"lock_upgradable try_upgrade !try_lock_shared !try_lock_upgradable "
+	"unlock !is_locked",
+	"lock_upgradable try_upgrade downgrade try_lock_shared !try_lock "
+	"unlock_shared is_locked unlock_shared !is_locked",
+	/* An odd number of tickets: the phases are others in the next turn. */
+	"lock unlock",
+};
+
+/* Each of them again and again, until its counters have wrapped. */
+template <typename L, usize Count>
+void turns_round(const char *const (&texts)[Count])
 {
-	rw_ticket_lock<u8> lock(77);
+	const unsigned turns = sizeof(L) == 4 ? 1000 : 70000;
+	std::vector<script> scripts;
+	L lock;
+	scripted verbs(lock);
 
-	static_assert(rw_ticket_lock<u8>::max_contenders == 256);
-	for (unsigned reader = 0; reader < 255; reader++)
-		REQUIRE(lock.try_lock_shared());
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.try_lock());
-
-	/* The 256th closes the ring: it looks free. One more walks in. */
-	CHECK(lock.try_lock_shared());
-	CHECK_FALSE(lock.is_locked());
-	CHECK(lock.try_lock());
-	lock.unlock();
-	for (unsigned reader = 0; reader < 256; reader++)
-		lock.unlock_shared();
-	CHECK_FALSE(lock.is_locked());
-}
-
-} // namespace rw_ticket_tests
-
-/*
- * phase_fair_lock: the wrap of its counters, its capacity, its tries.
- */
-namespace phase_fair_tests {
-
-TEST_CASE("phase_fair_lock: sizes are four counters")
-{
-	static_assert(sizeof(phase_fair_lock<u8>) == 4);
-	static_assert(sizeof(phase_fair_lock<u16>) == 8);
-	static_assert(alignof(phase_fair_lock<u8>) == 4);
-	static_assert(alignof(phase_fair_lock<u16>) == 8);
-
-	static constinit phase_fair_lock<u8> small;
-	static constinit phase_fair_lock<u16> large;
-	CHECK(all_zero(small));
-	CHECK(all_zero(large));
-}
-
-TEMPLATE_TEST_CASE("phase_fair_lock: alone, at every value of its counters",
-		   "[wrap]", u8, u16)
-{
-	using lock_type = phase_fair_lock<TestType>;
-	lock_type lock;
-	const unsigned turns = sizeof(TestType) == 1 ? 1000 : 70000;
-
-	for (unsigned turn = 0; turn < turns; turn++) {
-		lock.lock();
-		REQUIRE(lock.is_locked());
-		REQUIRE_FALSE(lock.try_lock());
-		REQUIRE_FALSE(lock.try_lock_shared());
-		lock.unlock();
-		REQUIRE_FALSE(lock.is_locked());
-
-		lock.lock_shared();
-		REQUIRE(lock.try_lock_shared());
-		REQUIRE_FALSE(lock.try_lock());
-		lock.unlock_shared();
-		REQUIRE(lock.is_locked());
-		lock.unlock_shared();
-		REQUIRE_FALSE(lock.is_locked());
-
-		if (turn % 3 == 0) {
-			REQUIRE(lock.try_lock());
-			REQUIRE_FALSE(lock.try_lock_shared());
-			lock.unlock();
+	for (const char *text : texts)
+		scripts.push_back(parsed(text));
+	for (unsigned turn = 0; turn < turns; turn++)
+		for (const script &steps : scripts) {
+			CAPTURE(turn);
+			plays(verbs, steps);
 		}
-	}
 }
 
-TEMPLATE_TEST_CASE("phase_fair_lock: upgrade and downgrade, at every value",
-		   "[wrap]", u8, u16)
+} // namespace
+
+TEST_CASE("phase_fair_lock: alone, at every value of its counters", "[wrap]")
 {
-	phase_fair_lock<TestType> lock;
-	const unsigned turns = sizeof(TestType) == 1 ? 1000 : 70000;
+	turns_round<phase_fair_lock<u8>>(one_of_each);
+	turns_round<phase_fair_lock<u16>>(one_of_each);
+}
 
-	for (unsigned turn = 0; turn < turns; turn++) {
-		/* There is a reader inside, and one more arrives. */
-		lock.lock_shared();
-		REQUIRE(lock.try_lock_upgradable());
-		REQUIRE(lock.try_lock_shared());
-		REQUIRE_FALSE(lock.try_lock());
-		REQUIRE_FALSE(lock.try_lock_upgradable());
-		lock.unlock_shared();
-		REQUIRE_FALSE(lock.try_upgrade());
-		lock.unlock_shared();
-		REQUIRE(lock.is_locked());
-		lock.unlock_upgradable();
-		REQUIRE_FALSE(lock.is_locked());
-
-		lock.lock_upgradable();
-		if (turn % 2 == 0)
-			lock.upgrade();
-		else
-			REQUIRE(lock.try_upgrade());
-		REQUIRE_FALSE(lock.try_lock_shared());
-		REQUIRE_FALSE(lock.try_lock_upgradable());
-		if (turn % 3 != 0) {
-			lock.unlock();
-			REQUIRE_FALSE(lock.is_locked());
-			continue;
-		}
-		lock.downgrade();
-		REQUIRE(lock.try_lock_shared());
-		REQUIRE_FALSE(lock.try_lock());
-		lock.unlock_shared();
-		REQUIRE(lock.is_locked());
-		lock.unlock_shared();
-		/* An odd number of tickets: the phases are others now. */
-		lock.lock();
-		lock.unlock();
-	}
-	REQUIRE_FALSE(lock.is_locked());
+TEST_CASE("phase_fair_lock: upgrade and downgrade, at every value", "[wrap]")
+{
+	turns_round<phase_fair_lock<u8>>(upgrades);
+	turns_round<phase_fair_lock<u16>>(upgrades);
 }
 
 TEST_CASE("phase_fair_lock: at every start it is as it would be by use")
@@ -264,43 +181,50 @@ TEST_CASE("phase_fair_lock: at every start it is as it would be by use")
 	}
 }
 
+namespace {
+
+/* That many readers, of whom the last makes it look as if it were free. */
+template <typename L>
+void one_reader_too_many(L &lock, unsigned most)
+{
+	for (unsigned reader = 1; reader < most; reader++)
+		REQUIRE(lock.try_lock_shared());
+	CHECK(lock.is_locked());
+	CHECK_FALSE(lock.try_lock());
+
+	/* That is what Capacity warns of: a writer walks in beside them. */
+	CHECK(lock.try_lock_shared());
+	CHECK_FALSE(lock.is_locked());
+	CHECK(lock.try_lock());
+	lock.unlock();
+	for (unsigned reader = 0; reader < most; reader++)
+		lock.unlock_shared();
+	CHECK_FALSE(lock.is_locked());
+}
+
+} // namespace
+
+TEST_CASE("rw_ticket_lock: 256 contend for 8-bit counts, and read together")
+{
+	rw_ticket_lock<u8> lock(77);
+
+	static_assert(rw_ticket_lock<u8>::max_contenders == 256);
+	one_reader_too_many(lock, 256);
+}
+
 TEST_CASE("phase_fair_lock: 63 readers of 8-bit counters; 64 look like none")
 {
 	phase_fair_lock<u8> lock(200);
 
 	static_assert(phase_fair_lock<u8>::max_readers == 63);
 	static_assert(phase_fair_lock<u16>::max_readers == 16383);
-	for (unsigned reader = 0; reader < 63; reader++)
-		REQUIRE(lock.try_lock_shared());
-	CHECK(lock.is_locked());
-	CHECK_FALSE(lock.try_lock());
-
-	/* That is what Capacity warns of. */
-	CHECK(lock.try_lock_shared());
-	CHECK_FALSE(lock.is_locked());
-	CHECK(lock.try_lock());
-	lock.unlock();
-	for (unsigned reader = 0; reader < 64; reader++)
-		lock.unlock_shared();
-	CHECK_FALSE(lock.is_locked());
+	one_reader_too_many(lock, 64);
 }
-
-} // namespace phase_fair_tests
 
 /*
  * reader_lock: its lines, all its CPUs, nested reads, the writers' wrap.
  */
 namespace reader_tests {
-
-TEST_CASE("reader_lock: sizes are a line, and one for each CPU")
-{
-	static_assert(sizeof(reader_lock<1>) == 2 * cache_line);
-	static_assert(sizeof(reader_lock<4>) == 5 * cache_line);
-	static_assert(alignof(reader_lock<4>) == cache_line);
-
-	static constinit reader_lock<3> lock;
-	CHECK(all_zero(lock));
-}
 
 TEST_CASE("reader_lock: all CPUs read at once, and a writer waits for each")
 {
@@ -394,10 +318,10 @@ TEST_CASE("reader_lock: the writers' tickets wrap, and readers see it")
 
 } // namespace reader_tests
 
-TEMPLATE_TEST_CASE("phase fair: locked from a writer's ticket on", "",
-		   phase_fair_lock<u8>, phase_fair_lock<u16>)
+template <typename L>
+static void locked_from_a_ticket_on()
 {
-	drawn_for<TestType> lock;
+	drawn_for<L> lock;
 
 	/* The second has its ticket, and no reader has been told yet. */
 	lock.lock();
@@ -406,10 +330,16 @@ TEMPLATE_TEST_CASE("phase fair: locked from a writer's ticket on", "",
 	CHECK(lock.is_locked());
 }
 
-TEMPLATE_TEST_CASE("readers: std::shared_lock and std::unique_lock take them",
-		   "", rw_ticket_lock<u8>, phase_fair_lock<u16>)
+TEST_CASE("phase fair: locked from a writer's ticket on")
 {
-	TestType lock;
+	locked_from_a_ticket_on<phase_fair_lock<u8>>();
+	locked_from_a_ticket_on<phase_fair_lock<u16>>();
+}
+
+template <typename L>
+static void taken_by_std()
+{
+	L lock;
 
 	{
 		std::shared_lock one(lock);
@@ -421,4 +351,10 @@ TEMPLATE_TEST_CASE("readers: std::shared_lock and std::unique_lock take them",
 	std::unique_lock writer(lock);
 	std::shared_lock reader(lock, std::try_to_lock);
 	CHECK_FALSE(reader.owns_lock());
+}
+
+TEST_CASE("readers: std::shared_lock and std::unique_lock take them")
+{
+	taken_by_std<rw_ticket_lock<u8>>();
+	taken_by_std<phase_fair_lock<u16>>();
 }

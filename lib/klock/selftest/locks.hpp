@@ -168,6 +168,13 @@ using all_shared_locks = list<
 
 /* -- One way to take any of them ----------------------------------------- */
 
+/* A lock whose holder can see that somebody waits. */
+template <typename L>
+concept tells_contended =
+	requires(const L &l) { l.is_contended(); } ||
+	requires(const L &l, unsigned cpu) { l.is_contended(cpu); } ||
+	requires(const L &l, const typename L::node &n) { l.is_contended(n); };
+
 /*
  * A contender, with the argument that it takes the lock by: nothing, a node, or
  * its number. There is one object for each contender; it must outlive the
@@ -187,6 +194,11 @@ struct contender<L> {
 	{
 		return l.try_lock();
 	}
+	[[nodiscard]] bool is_contended(const L &l) const
+		requires tells_contended<L>
+	{
+		return l.is_contended();
+	}
 };
 
 /* The CPU's number is passed in, so tests need no klock_os_cpu_id(). */
@@ -200,6 +212,11 @@ struct contender<L> {
 		requires try_lockable<L>
 	{
 		return l.try_lock();
+	}
+	[[nodiscard]] bool is_contended(const L &l) const
+		requires tells_contended<L>
+	{
+		return l.is_contended();
 	}
 
       private:
@@ -216,6 +233,10 @@ struct contender<L> {
 		requires try_lockable<L>
 	{
 		return l.try_lock(node);
+	}
+	[[nodiscard]] bool is_contended(const L &l) const
+	{
+		return l.is_contended(node);
 	}
 
       private:
@@ -237,6 +258,14 @@ struct contender<L> {
 		requires timed_lockable<L>
 	{
 		return l.try_lock_until(cpu, deadline);
+	}
+	[[nodiscard]] bool is_contended(const L &l) const
+		requires tells_contended<L>
+	{
+		if constexpr (requires { l.is_contended(cpu); })
+			return l.is_contended(cpu);
+		else
+			return l.is_contended();
 	}
 
       private:
