@@ -24,9 +24,11 @@
 
 #include "pretended_kernel.hpp"
 #include "hooked_lock.hpp"
+#include "script.hpp"
 
 #include <thread>
 using namespace klock;
+using namespace unit;
 
 /*
  * checked_lock: numbers and nodes. What is released must be what was taken, and
@@ -565,28 +567,6 @@ TEST_CASE("checked_lock: the same the other way round: the handler was first")
 	has(said, "waited for in an interrupt handler at " + line(handler));
 }
 
-TEST_CASE("checked_lock: a handler that only tries is no danger")
-{
-	byte_lock lock;
-
-	lock.lock();
-	as(0, context::interrupt, [&] { CHECK_FALSE(lock.try_lock()); });
-	as(0, context::nmi, [&] { CHECK_FALSE(lock.try_lock()); });
-	lock.unlock();
-	as(0, context::nmi, [&] {
-		CHECK(lock.try_lock());
-		lock.unlock();
-	});
-}
-
-TEST_CASE("checked_lock: lock() in an NMI handler is named")
-{
-	byte_lock lock;
-
-	has(panic_of([&] { as(0, context::nmi, [&] { lock.lock(); }); }),
-	    "lock() in an NMI handler");
-}
-
 TEST_CASE("checked_lock: an interrupted waiter is named before it hangs")
 {
 	interrupted_lock lock;
@@ -700,6 +680,157 @@ TEST_CASE("checked_lock: in an NMI handler the interrupt flag says nothing")
 } // namespace checked_interrupts_tests
 
 /*
+ * checked_lock: misuse that a script tells: what is right before it, the
+ * misuse, what is said of it, and what is right after that (script.hpp).
+ */
+namespace checked_script_tests {
+
+namespace {
+
+struct misuse {
+	const char *before, *wrong, *said, *after;
+};
+
+void expect_named(scripted_lock &lock, const misuse &row)
+{
+	const auto plays_as_said = [&](const script_step &step) {
+		as(step.cpu, step.where, [&] { plays(lock, step); });
+	};
+	const auto plays_all = [&](const char *text) {
+		for (const script_step &step : parsed(text))
+			plays_as_said(step);
+	};
+
+	INFO("before: " << row.before << "; misuse: " << row.wrong);
+	CHECK(panic_of([&] { plays_all(row.before); }) == "");
+	has(panic_of([&] { plays_all(row.wrong); }), row.said);
+	CHECK(panic_of([&] { plays_all(row.after); }) == "");
+}
+
+/* Each with a lock of its own. */
+template <typename L, usize Count>
+void expect_each_named(const misuse (&table)[Count])
+{
+	for (const misuse &row : table) {
+		checked_lock<L, "table"> lock;
+		scripted<decltype(lock)> verbs(lock);
+
+		expect_named(verbs, row);
+	}
+}
+
+constexpr const char *reads_already = "read recursion: the caller reads it";
+constexpr const char *reads = "upgrade: the caller reads it";
+constexpr const char *writes = "upgrade: the caller writes it";
+constexpr const char *reads_not = "unlock_shared by who does not read it";
+constexpr const char *other_verb = "or by another verb";
+constexpr const char *other_context =
+	"unlock_shared in another context than lock_shared's";
+constexpr const char *beyond = "a CPU number beyond capacity";
+constexpr const char *in_nmi = "lock() in an NMI handler";
+constexpr const char *interruptible = "held or waited for with interrupts on";
+
+} // namespace
+
+TEST_CASE("checked_lock: misuse of a lock that one takes at a time")
+{
+	static constexpr misuse table[] = {
+		{"", "0n:lock", in_nmi, "!is_locked"},
+		{"lock 0i:!try_lock", "0i:lock", interruptible, ""},
+		{"lock 0n:!try_lock unlock 0n:try_lock 0n:unlock", "unlock",
+		 "unlock of a free lock", "!is_locked"},
+		{"lock", "1:unlock", "unlock by another than its holder",
+		 "unlock !is_locked"},
+		{"lock", "0i:unlock", "unlock in another context than lock's",
+		 "unlock !is_locked"},
+	};
+
+	expect_each_named<ticket_lock<u8>>(table);
+}
+
+TEST_CASE("checked_lock: shared: misuse of reading")
+{
+	static constexpr misuse table[] = {
+		{"lock_shared", "lock_shared", reads_already,
+		 "unlock_shared !is_locked"},
+		{"lock_shared", "lock", reads, "unlock_shared !is_locked"},
+		{"lock", "lock_shared", "recursion: the caller holds it",
+		 "unlock !is_locked"},
+		{"", "unlock_shared", reads_not, "!is_locked"},
+		{"1:lock_shared", "2:unlock_shared", reads_not,
+		 "1:unlock_shared !is_locked"},
+		{"lock_shared", "0i:unlock_shared", other_context,
+		 "unlock_shared !is_locked"},
+		{"lock_shared unlock_shared", "0i:lock_shared", interruptible,
+		 "!is_locked"},
+		{"", "0n:lock_shared", in_nmi, "!is_locked"},
+	};
+
+	expect_each_named<rw_ticket_lock<u8>>(table);
+}
+
+TEST_CASE("checked_lock: shared: misuse of an upgrade and of a downgrade")
+{
+	static constexpr misuse table[] = {
+		/* Two plain readers that would both upgrade: the first. */
+		{"lock_shared 1:lock_shared", "1:upgrade", reads,
+		 "1:unlock_shared unlock_shared !is_locked"},
+		{"lock_upgradable is_held_by_me", "lock_upgradable",
+		 "recursion", "unlock_upgradable !is_locked"},
+		{"lock_upgradable", "unlock", other_verb,
+		 "unlock_upgradable !is_locked"},
+		{"lock_upgradable try_lock_shared", "upgrade", reads,
+		 "unlock_shared unlock_upgradable !is_locked"},
+		{"lock_upgradable", "0i:try_upgrade",
+		 "upgrade in another context", "unlock_upgradable !is_locked"},
+		{"lock_upgradable 1:!try_lock_upgradable 1:lock_shared",
+		 "1:upgrade", reads,
+		 "1:unlock_shared unlock_upgradable !is_locked"},
+		{"lock_upgradable", "1:try_upgrade",
+		 "upgrade by another than who has it upgradable",
+		 "unlock_upgradable !is_locked"},
+		{"lock_upgradable upgrade", "upgrade", writes,
+		 "unlock !is_locked"},
+		{"lock_upgradable upgrade", "unlock_upgradable", other_verb,
+		 "unlock !is_locked"},
+		{"lock_upgradable upgrade downgrade", "downgrade",
+		 "downgrade() by who reads it", "unlock_shared !is_locked"},
+		{"lock_upgradable upgrade downgrade", "unlock",
+		 "by who reads it", "unlock_shared !is_locked"},
+		{"lock downgrade 1:try_lock_upgradable 1:!try_upgrade",
+		 "1:downgrade", other_verb,
+		 "1:unlock_upgradable unlock_shared !is_locked"},
+	};
+
+	expect_each_named<phase_fair_lock<u8>>(table);
+}
+
+TEST_CASE("checked_lock: shared: misuse of reads that nest")
+{
+	static constexpr misuse table[] = {
+		{"1:lock_shared 1:lock_shared 1:try_lock_shared", "1:lock",
+		 reads, "1:unlock_shared 1:unlock_shared 1:unlock_shared"},
+		{"1:lock_shared 1:lock_shared 1:unlock_shared 1:unlock_shared",
+		 "1:unlock_shared", reads_not, "!is_locked"},
+		{"", "4:lock_shared", beyond, "!is_locked"},
+		{"", "4:try_lock_shared", beyond, "!is_locked"},
+		{"", "4:unlock_shared", beyond, "!is_locked"},
+		{"", "1n:lock_shared", in_nmi, "!is_locked"},
+		{"", "1n:try_lock_shared",
+		 "read in an NMI handler, where this lock is not read",
+		 "!is_locked"},
+		{"lock_shared unlock_shared", "1i:lock", interruptible,
+		 "!is_locked"},
+		{"lock_shared 0i:lock_shared 0i:unlock_shared",
+		 "0i:unlock_shared", other_context, "unlock_shared !is_locked"},
+	};
+
+	expect_each_named<reader_lock<4>>(table);
+}
+
+} // namespace checked_script_tests
+
+/*
  * checked_lock around a lock that readers share: what of them is named.
  */
 namespace checked_shared_tests {
@@ -735,63 +866,41 @@ TEST_CASE("checked_lock: shared: readers and writers by turns are right")
 	CHECK_FALSE(lock.is_locked());
 }
 
-TEST_CASE("checked_lock: shared: read recursion and upgrade are named")
+namespace {
+
+/* Readers fill it, and then one more comes. */
+template <typename L>
+void expect_no_more_readers(unsigned most, const char *said)
 {
-	checked lock;
+	checked_lock<L, "table"> lock;
+	const auto as_each = [&](auto does) {
+		for (unsigned reader = 0; reader < most; reader++)
+			as(reader, context::thread, does);
+	};
 
-	lock.lock_shared();
-	has(panic_of([&] { lock.lock_shared(); }),
-	    "read recursion: the caller reads it");
-	has(panic_of([&] { lock.lock(); }), "upgrade: the caller reads it");
-	lock.unlock_shared();
-	lock.lock();
-	has(panic_of([&] { lock.lock_shared(); }),
-	    "recursion: the caller holds it");
-	lock.unlock();
-	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("checked_lock: shared: an unlock_shared without a read is named")
-{
-	checked lock;
-
-	has(panic_of([&] { lock.unlock_shared(); }),
-	    "unlock_shared by who does not read it");
-	current_cpu = 1;
-	lock.lock_shared();
-	current_cpu = 2;
-	has(panic_of([&] { lock.unlock_shared(); }),
-	    "unlock_shared by who does not read it");
-	current_cpu = 1;
-	lock.unlock_shared();
-	current_cpu = 0;
-}
-
-TEST_CASE("checked_lock: shared: one reader more than the capacity")
-{
-	checked lock;
-
-	static_assert(rw_ticket_lock<u8>::max_readers == 256);
-	for (unsigned reader = 0; reader < 256; reader++) {
-		current_cpu = reader;
-		REQUIRE(lock.try_lock_shared());
-	}
-	current_cpu = 256;
-	has(panic_of([&] { lock.lock_shared(); }),
-	    "more contenders than its capacity");
-	has(panic_of([&] { (void)lock.try_lock_shared(); }),
-	    "more contenders than its capacity");
+	as_each([&] { REQUIRE(lock.try_lock_shared()); });
+	as(most, context::thread, [&] {
+		has(panic_of([&] { lock.lock_shared(); }), said);
+		has(panic_of([&] { (void)lock.try_lock_shared(); }), said);
+	});
 	/*
 	 * Readers that found no room in the table are counted and may unlock.
 	 */
-	for (unsigned reader = 0; reader < 256; reader++) {
-		current_cpu = reader;
-		lock.unlock_shared();
-	}
-	current_cpu = 0;
+	as_each([&] { lock.unlock_shared(); });
 	CHECK_FALSE(lock.is_locked());
 	has(panic_of([&] { lock.unlock_shared(); }),
 	    "unlock_shared by who does not read it");
+}
+
+} // namespace
+
+TEST_CASE("checked_lock: shared: one reader more than the capacity")
+{
+	static_assert(rw_ticket_lock<u8>::max_readers == 256);
+	expect_no_more_readers<rw_ticket_lock<u8>>(
+		256, "more contenders than its capacity");
+	expect_no_more_readers<phase_fair_lock<u8>>(
+		63, "more readers than its capacity");
 }
 
 TEST_CASE("checked_lock: shared: readers and writers of one capacity")
@@ -822,79 +931,12 @@ TEST_CASE("checked_lock: shared: readers and writers of one capacity")
 	current_cpu = 0;
 }
 
-TEST_CASE("checked_lock: shared: readers of a capacity of their own")
-{
-	checked_lock<phase_fair_lock<u8>, "table"> lock;
-
-	for (unsigned reader = 0; reader < 63; reader++) {
-		current_cpu = reader;
-		lock.lock_shared();
-	}
-	current_cpu = 63;
-	CHECK_FALSE(lock.try_lock());
-	has(panic_of([&] { lock.lock_shared(); }),
-	    "more readers than its capacity");
-	has(panic_of([&] { (void)lock.try_lock_shared(); }),
-	    "more readers than its capacity");
-	for (unsigned reader = 0; reader < 63; reader++) {
-		current_cpu = reader;
-		lock.unlock_shared();
-	}
-	current_cpu = 0;
-	CHECK_FALSE(lock.is_locked());
-}
-
 static leveled<checked_lock<ticket_lock<u8>>, 1> inodes;
 
-TEST_CASE("checked_lock: shared: upgrades and downgrades, right and wrong")
+TEST_CASE("checked_lock: shared: upgrades and downgrades by a guard")
 {
 	checked_lock<phase_fair_lock<u8>, "table"> lock;
 	const auto cpu_1 = [](auto does) { as(1, context::thread, does); };
-
-	/* Two plain readers that would both upgrade: the first is named. */
-	lock.lock_shared();
-	cpu_1([&] {
-		lock.lock_shared();
-		has(panic_of([&] { lock.upgrade(); }),
-		    "upgrade: the caller reads it");
-		lock.unlock_shared();
-	});
-	lock.unlock_shared();
-
-	lock.lock_upgradable();
-	CHECK(lock.is_held_by_me());
-	has(panic_of([&] { lock.lock_upgradable(); }), "recursion");
-	has(panic_of([&] { lock.unlock(); }), "or by another verb");
-	CHECK(lock.try_lock_shared());
-	has(panic_of([&] { lock.upgrade(); }), "upgrade: the caller reads it");
-	lock.unlock_shared();
-	as(0, context::interrupt, [&] {
-		has(panic_of([&] { (void)lock.try_upgrade(); }),
-		    "upgrade in another context");
-	});
-	cpu_1([&] {
-		CHECK_FALSE(lock.try_lock_upgradable());
-		lock.lock_shared();
-		has(panic_of([&] { lock.upgrade(); }),
-		    "upgrade: the caller reads it");
-		lock.unlock_shared();
-		has(panic_of([&] { (void)lock.try_upgrade(); }),
-		    "upgrade by another than who has it upgradable");
-	});
-	lock.upgrade();
-	has(panic_of([&] { lock.upgrade(); }), "upgrade: the caller writes it");
-	has(panic_of([&] { lock.unlock_upgradable(); }), "or by another verb");
-	lock.downgrade();
-	has(panic_of([&] { lock.downgrade(); }), "downgrade() by who reads it");
-	has(panic_of([&] { lock.unlock(); }), "by who reads it");
-	cpu_1([&] {
-		CHECK(lock.try_lock_upgradable());
-		CHECK_FALSE(lock.try_upgrade());
-		has(panic_of([&] { lock.downgrade(); }), "or by another verb");
-		lock.unlock_upgradable();
-	});
-	lock.unlock_shared();
-	CHECK_FALSE(lock.is_locked());
 
 	upgradable_guard held(lock);
 	held.upgrade();
@@ -951,33 +993,6 @@ TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")
 	CHECK_FALSE(with_readers.is_locked());
 }
 
-TEST_CASE("checked_lock: shared: reads of one CPU nest, but in no NMI handler")
-{
-	checked_lock<reader_lock<4>, "names"> lock;
-
-	lock.lock_shared(1);
-	lock.lock_shared(1);
-	CHECK(lock.try_lock_shared(1));
-	has(panic_of([&] { lock.lock(); }), "upgrade: the caller reads it");
-	lock.unlock_shared(1);
-	lock.unlock_shared(1);
-	lock.unlock_shared(1);
-	has(panic_of([&] { lock.unlock_shared(1); }),
-	    "unlock_shared by who does not read it");
-	for (const auto misuse :
-	     {+[](decltype(lock) &l) { l.lock_shared(4); },
-	      +[](decltype(lock) &l) { (void)l.try_lock_shared(4); },
-	      +[](decltype(lock) &l) { l.unlock_shared(4); }})
-		has(panic_of([&] { misuse(lock); }),
-		    "a CPU number beyond capacity");
-	as(1, context::nmi, [&] {
-		has(panic_of([&] { lock.lock_shared(1); }), "NMI handler");
-		has(panic_of([&] { (void)lock.try_lock_shared(1); }),
-		    "read in an NMI handler, where this lock is not read");
-	});
-	CHECK_FALSE(lock.is_locked());
-}
-
 TEST_CASE("checked_lock: shared: a reader's number is its own until the end")
 {
 	checked_lock<reader_lock<4>, "names"> lock;
@@ -996,24 +1011,6 @@ TEST_CASE("checked_lock: shared: a reader's number is its own until the end")
 	as(1, context::thread, [&] { lock.unlock_shared(3); });
 	lock.lock_shared(3);
 	lock.unlock_shared(3);
-}
-
-TEST_CASE("checked_lock: shared: a handler that ends what its thread reads")
-{
-	checked lock;
-	checked_lock<reader_lock<4>, "names"> nests;
-
-	irq_shared_guard held(lock);
-	nests.lock_shared(0);
-	as(0, context::interrupt, [&] {
-		has(panic_of([&] { lock.unlock_shared(); }),
-		    "unlock_shared in another context than lock_shared's");
-		nests.lock_shared(0);
-		nests.unlock_shared(0);
-		has(panic_of([&] { nests.unlock_shared(0); }),
-		    "unlock_shared in another context than lock_shared's");
-	});
-	nests.unlock_shared(0);
 }
 
 TEST_CASE("checked_lock: shared: a handler reads what nests as its thread does")
@@ -1035,33 +1032,6 @@ TEST_CASE("checked_lock: shared: a handler reads what nests as its thread does")
 		    .add("with interrupts on at ")
 		    .add(call_site{__FILE__, written})
 		    .c_str());
-}
-
-TEST_CASE("checked_lock: shared: a handler that writes what nests")
-{
-	checked_lock<reader_lock<4>, "names"> lock;
-
-	lock.lock_shared(0);
-	lock.unlock_shared(0);
-	as(1, context::interrupt, [&] {
-		has(panic_of([&] { lock.lock(); }),
-		    "held or waited for with interrupts on");
-	});
-}
-
-TEST_CASE("checked_lock: shared: a handler that reads what threads read with "
-	  "interrupts on")
-{
-	checked lock;
-
-	lock.lock_shared();
-	lock.unlock_shared();
-	as(0, context::interrupt, [&] {
-		has(panic_of([&] { lock.lock_shared(); }),
-		    "held or waited for with interrupts on");
-	});
-	as(0, context::nmi,
-	   [&] { has(panic_of([&] { lock.lock_shared(); }), "NMI handler"); });
 }
 
 TEST_CASE("checked_lock: shared: interrupts off on both sides is right")
