@@ -68,6 +68,9 @@ struct program {
 
 void nothing(world &) {}
 
+const char *const also_sc = "also under SC: no memory order is missing, the "
+			    "steps themselves interleave wrongly";
+
 const program programs[] = {
 	{"store buffering", 2,
 	 [](world &w, unsigned cpu, unsigned made) {
@@ -264,19 +267,13 @@ result explore(const program &p, unsigned made, options how = {})
 		[&p](world &w) { p.end(w); });
 }
 
-std::string without_lines(const std::string &text)
-{
-	return std::regex_replace(text, std::regex("test_cause\\.cpp:[0-9]+"),
-				  "@");
-}
-
 } // namespace
 
 TEST_CASE("cause: what is said to be missing is what the repair is")
 {
 	for (const program &p : programs) {
 		const result r = explore(p, none);
-		const std::string said = without_lines(r.cause);
+		const std::string said = verdict::without_places(r.cause);
 		const bool two = said.find(") and a") != said.npos;
 
 		INFO(p.name << "\n" << r.timeline);
@@ -304,71 +301,63 @@ TEST_CASE("cause: SC and x86 have the fault if it is said")
 
 namespace {
 
-const char *const also_sc = "also under SC: no memory order is missing, the "
-			    "steps themselves interleave wrongly";
+/* Faults that SC has, too; there is no repair. */
+const program steps[] = {
+	{"an update that is lost", 2,
+	 [](world &w, unsigned, unsigned) {
+		 const u8 was = w.x.load_seq_cst();
+
+		 w.x.store_seq_cst(static_cast<u8>(was + 1));
+	 },
+	 [](world &w) { model::check(w.x.load_relaxed() == 2, "two"); },
+	 also_sc, model::bug::failed_check},
+	{"plain data alone", 2,
+	 [](world &w, unsigned, unsigned) { w.data.set(w.data.get() + 1); },
+	 nothing, also_sc, model::bug::data_race},
+	{"each waits for the other", 2,
+	 [](world &w, unsigned cpu, unsigned) {
+		 w.x.await_eq_relaxed(1);
+		 w.x.store_relaxed(static_cast<u8>(cpu));
+	 },
+	 nothing, also_sc, model::bug::deadlock},
+	{"a use after the end", 2,
+	 [](world &w, unsigned cpu, unsigned) {
+		 if (cpu == 0) {
+			 {
+				 atomic<u8> mine{0};
+				 w.to.store_relaxed(&mine);
+			 }
+			 w.x.store_release(1);
+		 } else {
+			 w.x.await_eq_acquire(1);
+			 (void)w.to.load_relaxed()->load_relaxed();
+		 }
+	 },
+	 nothing, also_sc, model::bug::dead_object},
+	/* The first executions differ in old values: they are not the fault. */
+	{"each execution ends wrong", 2,
+	 [](world &w, unsigned cpu, unsigned) {
+		 (cpu ? w.y : w.x).store_relaxed(1);
+		 const u8 seen = (cpu ? w.x : w.y).load_relaxed();
+
+		 (cpu ? w.b : w.a).store_relaxed(seen);
+	 },
+	 [](world &) { model::check(false, "never"); }, also_sc,
+	 model::bug::failed_check},
+};
 
 } // namespace
 
 TEST_CASE("cause: a fault that SC has, too, is no order's")
 {
-	const auto twice = [](world &w, unsigned) {
-		const u8 was = w.x.load_seq_cst();
+	for (const program &p : steps)
+		for (const machine m : {machine::rc11, machine::sc}) {
+			const result r = explore(p, none, {.machine = m});
 
-		w.x.store_seq_cst(static_cast<u8>(was + 1));
-	};
-	const auto races = [](world &w, unsigned) {
-		w.data.set(w.data.get() + 1);
-	};
-	const auto waits = [](world &w, unsigned cpu) {
-		w.x.await_eq_relaxed(1);
-		w.x.store_relaxed(static_cast<u8>(cpu));
-	};
-	const auto ends = [](world &w) {
-		model::check(w.x.load_relaxed() == 2, "two");
-	};
-	for (const machine m : {machine::rc11, machine::sc}) {
-		const options how{.sections = {1, 1}, .machine = m};
-
-		CHECK(model::explore<world>(how, twice, ends).cause == also_sc);
-		CHECK(model::explore<world>(how, races).cause == also_sc);
-		CHECK(model::explore<world>(how, waits).cause == also_sc);
-	}
-}
-
-TEST_CASE("cause: what is used after its end is so under SC")
-{
-	const auto r = model::explore<world>(
-		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
-			if (cpu == 0) {
-				{
-					atomic<u8> mine{0};
-					w.to.store_relaxed(&mine);
-				}
-				w.x.store_release(1);
-			} else {
-				w.x.await_eq_acquire(1);
-				(void)w.to.load_relaxed()->load_relaxed();
-			}
-		});
-
-	CHECK(r.found == model::bug::dead_object);
-	CHECK(r.cause == also_sc);
-}
-
-TEST_CASE("cause: a weak execution is not taken for the fault that SC has")
-{
-	/* Each execution ends wrong; the first ones differ in old values. */
-	const auto r = model::explore<world>(
-		{.sections = {1, 1}},
-		[](world &w, unsigned cpu) {
-			(cpu ? w.y : w.x).store_relaxed(1);
-			const u8 seen = (cpu ? w.x : w.y).load_relaxed();
-
-			(cpu ? w.b : w.a).store_relaxed(seen);
-		},
-		[](world &) { model::check(false, "never"); });
-
-	CHECK(r.cause == also_sc);
+			INFO(p.name);
+			verdict::found(p.found, r);
+			CHECK(r.cause == p.says);
+		}
 }
 
 TEST_CASE("cause: of a machine's executions")
@@ -376,7 +365,7 @@ TEST_CASE("cause: of a machine's executions")
 	const program &buffers = programs[0];
 	const result r = explore(buffers, none, {.machine = machine::x86});
 
-	CHECK(without_lines(r.cause) ==
+	CHECK(verdict::without_places(r.cause) ==
 	      "missing: a full fence between rows 1 and 2 (@ and @) and a full "
 	      "fence between rows 4 and 5 (@ and @): impossible under SC");
 	verdict::right(explore(buffers, all, {.machine = machine::x86}));
@@ -385,21 +374,17 @@ TEST_CASE("cause: of a machine's executions")
 TEST_CASE("cause: none where it is not asked for, or is known, or seen")
 {
 	const program &release = programs[3];
-	options how{.cause = false};
 
-	CHECK(explore(release, none, how).cause.empty());
+	CHECK(explore(release, none, {.cause = false}).cause.empty());
 	CHECK(explore(release, all).cause.empty());
-	const result whole = explore(release, all, {.record_uses = true});
-	how = {};
-	for (const model::use &u : whole.uses)
-		for (const model::weakening &w : model::weakenings(u)) {
-			how.weaken = w;
-			CHECK_FALSE(explore(release, all, how).ok());
-			CHECK(explore(release, all, how).cause.empty());
-			how.cause = true;
-			CHECK_FALSE(explore(release, all, how).cause.empty());
-			how.cause = {};
-		}
+	verdict::each_weaker(
+		{}, [&](const options &o) { return explore(release, all, o); },
+		[&](const model::weakening &w, const result &r) {
+			CHECK_FALSE(r.ok());
+			CHECK(r.cause.empty());
+			const options asked{.cause = true, .weaken = w};
+			CHECK_FALSE(explore(release, all, asked).cause.empty());
+		});
 }
 
 TEST_CASE("cause: what is not known is not said")
@@ -419,7 +404,7 @@ TEST_CASE("cause: what is not known is not said")
 
 	INFO(r.timeline);
 	CHECK(std::regex_match(
-		without_lines(r.cause),
+		verdict::without_places(r.cause),
 		std::regex("a release at row [0-9]+ \\(@\\) and an acquire at "
 			   "row [0-9]+ \\(@\\) would forbid this execution, "
 			   "perhaps not all that fail: it is impossible under "

@@ -116,13 +116,10 @@ TEST_CASE("findings: a check that fails, in a body and at the end")
 			});
 	};
 
-	const auto good = pass(2, 2);
-	CHECK(good.ok());
-	CHECK(good.complete == 2);
-	CHECK(pass(1, 2).found == bug::failed_check);
-	CHECK(pass(1, 2).message == "failed: not so many");
-	CHECK(pass(2, 1).found == bug::failed_check);
-	CHECK(pass(2, 1).message == "failed: as many as that");
+	verdict::right_by(2, pass(2, 2));
+	verdict::found(bug::failed_check, pass(1, 2), "failed: not so many");
+	verdict::found(bug::failed_check, pass(2, 1),
+		       "failed: as many as that");
 }
 
 TEST_CASE("findings: a deadlock, and none where one goes on with newer values")
@@ -145,9 +142,8 @@ TEST_CASE("findings: a deadlock, and none where one goes on with newer values")
 			});
 	};
 
-	CHECK(pass(true).ok());
-	CHECK(pass(true).complete == 1);
-	CHECK(pass(false).found == bug::deadlock);
+	verdict::right_by(1, pass(true));
+	verdict::found(bug::deadlock, pass(false));
 }
 
 TEST_CASE("findings: await_either ends by either, and deadlocks by neither")
@@ -170,11 +166,9 @@ TEST_CASE("findings: await_either ends by either, and deadlocks by neither")
 			});
 	};
 
-	CHECK(pass(0).ok());
-	CHECK(pass(0).complete == 1);
-	CHECK(pass(1).ok());
-	CHECK(pass(1).complete == 1);
-	CHECK(pass(2).found == bug::deadlock);
+	verdict::right_by(1, pass(0));
+	verdict::right_by(1, pass(1));
+	verdict::found(bug::deadlock, pass(2));
 }
 
 namespace {
@@ -212,15 +206,13 @@ TEST_CASE("findings: an object that is used before it is made or when it ends")
 {
 	/* Whichever runs first: the owner may be either. */
 	for (unsigned owner : {0u, 1u}) {
-		INFO("owner " << owner);
-		CHECK(show(showing::whole, owner).ok());
-		CHECK(show(showing::whole, owner).complete == 2);
-		CHECK(show(showing::unreleased, owner).found ==
-		      bug::dead_object);
-		CHECK(show(showing::unawaited, owner).found ==
-		      bug::dead_object);
-		CHECK(show(showing::unordered, owner).found ==
-		      bug::dead_object);
+		verdict::right_by(2, show(showing::whole, owner));
+		for (const showing how :
+		     {showing::unreleased, showing::unawaited,
+		      showing::unordered}) {
+			INFO(static_cast<int>(how) << ", owner " << owner);
+			verdict::found(bug::dead_object, show(how, owner));
+		}
 	}
 }
 
@@ -250,8 +242,7 @@ TEST_CASE("findings: a panic of the code under test")
 			klock::panic("a_lock", &m, cpu, "misused");
 		});
 
-	CHECK(r.found == bug::panic);
-	CHECK(r.message == "panic: a_lock, cpu0: misused");
+	verdict::found(bug::panic, r, "panic: a_lock, cpu0: misused");
 }
 
 TEST_CASE("findings: a body that does not do the same twice")
@@ -294,7 +285,7 @@ TEST_CASE("findings: limits are reported, never kept silent")
 	CHECK(cut.ok());
 	CHECK_FALSE(cut.exhaustive);
 	CHECK(cut.limit == "max_executions");
-	CHECK(cut.timeline.find("NOT EXHAUSTIVE") != std::string::npos);
+	CHECK(verdict::has(cut.timeline, "NOT EXHAUSTIVE"));
 	CHECK(many({.sections = {2, 2}, .max_executions = 7}).exhaustive);
 
 	/* A loop that counts its turns. */
@@ -309,7 +300,7 @@ TEST_CASE("findings: limits are reported, never kept silent")
 					m.ready.store_relaxed(2);
 		});
 	CHECK_FALSE(spins.exhaustive);
-	CHECK(spins.limit.find("max_events") == 0);
+	CHECK(spins.limit.starts_with("max_events"));
 
 	CHECK_FALSE(many({.sections = {}}).exhaustive);
 	CHECK_FALSE(
@@ -330,9 +321,7 @@ TEST_CASE("findings: statics are met as they are, and left as they were")
 			model::check(static_data.get() == 41);
 		});
 
-	INFO(r.timeline);
-	CHECK(r.ok());
-	CHECK(r.complete == 4);
+	verdict::right_by(4, r);
 	CHECK(static_count.load_relaxed() == 40);
 	CHECK(static_data.get() == 40);
 }
@@ -355,9 +344,7 @@ TEST_CASE("findings: a store to half of a pair leaves the other alone")
 			model::check(w.both.load_relaxed(half::second) == 5);
 		});
 
-	INFO(r.timeline);
-	CHECK(r.ok());
-	CHECK(r.complete == 2);
+	verdict::right_by(2, r);
 }
 
 TEST_CASE("findings: halves are ordered with each other, split ones are not")
@@ -400,8 +387,7 @@ TEST_CASE("findings: a wait's hook runs on the CPU that waits, before it")
 			}
 		});
 
-	CHECK(r.ok());
-	CHECK(r.complete == 1);
+	verdict::right_by(1, r);
 }
 
 TEST_CASE("findings: a world whose destructor does not end")
@@ -418,8 +404,8 @@ TEST_CASE("findings: a world whose destructor does not end")
 		{.sections = {1}},
 		[](world &w, unsigned) { w.a.store_relaxed(1); });
 
-	CHECK(r.found == bug::deadlock);
-	CHECK(r.message == "deadlock: the world's destructor does not end");
+	verdict::found(bug::deadlock, r,
+		       "deadlock: the world's destructor does not end");
 }
 
 TEST_CASE("findings: the end of a world that was left half-way is none")
@@ -455,11 +441,10 @@ TEST_CASE("findings: a look at the end that waits for ever")
 			},
 			[](message &m) { m.ready.await_eq_acquire(1); });
 	};
-	const auto bad = pass(2);
 
-	CHECK(pass(1).ok());
-	CHECK(bad.found == bug::deadlock);
-	CHECK(bad.message == "deadlock: the look at the end waits for ever");
+	verdict::right(pass(1));
+	verdict::found(bug::deadlock, pass(2),
+		       "deadlock: the look at the end waits for ever");
 }
 
 } // namespace of_findings
@@ -680,19 +665,16 @@ struct world {
 const char *const also_sc = "CAUSE: also under SC: no memory order is missing, "
 			    "the steps themselves interleave wrongly";
 
-/* Lines without padding, and without line numbers, which change. */
-std::vector<std::string> rows(const std::string &timeline)
+/* Compares lines without padding, and without line numbers, which change. */
+void check_rows(const model::result &r, const std::vector<std::string> &rows)
 {
-	const std::regex place("test_findings\\.cpp:[0-9]+"), spaces(" +");
+	std::istringstream in(verdict::without_places(r.timeline));
 	std::vector<std::string> all;
-	std::istringstream in(timeline);
 
-	for (std::string line; std::getline(in, line);) {
-		line = std::regex_replace(line, place, "@");
-		line = std::regex_replace(line, spaces, " ");
+	for (std::string line; std::getline(in, line);)
 		all.push_back(line.substr(line[0] == ' '));
-	}
-	return all;
+	INFO(r.timeline);
+	CHECK(all == rows);
 }
 
 } // namespace
@@ -710,19 +692,21 @@ TEST_CASE("timeline: a race, a row an operation, and below the bug its cause")
 			}
 		});
 
-	const std::vector<std::string> expected = {
-		"cpu0 cpu1",
-		"1 write data 7 @",
-		"2 store ready = 1 relaxed @",
-		"3 store ready = 2 relaxed @",
-		"4 load ready 1 acquire @ reads row 2, 1 write behind row 3",
-		"5 read data 7 @",
-		"BUG: data race with the write by cpu0 at @: data (@)",
-		"CAUSE: missing: a release at row 2 (@): impossible under SC "
-		"and on x86",
-	};
-	INFO(r.timeline);
-	CHECK(rows(r.timeline) == expected);
+	check_rows(
+		r,
+		{
+			"cpu0 cpu1",
+			"1 write data 7 @",
+			"2 store ready = 1 relaxed @",
+			"3 store ready = 2 relaxed @",
+			"4 load ready 1 acquire @ reads row 2, 1 write behind "
+			"row 3",
+			"5 read data 7 @",
+			"BUG: data race with the write by cpu0 at @: data (@)",
+			"CAUSE: missing: a release at row 2 (@): impossible "
+			"under SC "
+			"and on x86",
+		});
 }
 
 namespace {
@@ -751,11 +735,9 @@ TEST_CASE("timeline: in which order writes count, and what globals are called")
 		});
 
 	INFO(r.timeline);
-	CHECK(r.timeline.find("store a_global[0] = 1 relaxed") !=
-	      std::string::npos);
-	CHECK(r.timeline.find("store a_global[1] = 2 relaxed") !=
-	      std::string::npos);
-	CHECK(r.timeline.find("counts before row ") != std::string::npos);
+	CHECK(verdict::has(r.timeline, "store a_global[0] = 1 relaxed"));
+	CHECK(verdict::has(r.timeline, "store a_global[1] = 2 relaxed"));
+	CHECK(verdict::has(r.timeline, "counts before row "));
 }
 
 TEST_CASE("timeline: a deadlock says who waits for what")
@@ -765,18 +747,17 @@ TEST_CASE("timeline: a deadlock says who waits for what")
 			w.ready.await_eq_acquire(static_cast<u8>(cpu + 1));
 		});
 
-	INFO(r.timeline);
-	const std::vector<std::string> expected = {
-		"cpu0 cpu1",
-		"1 await ready 0 acquire @ reads the start",
-		"2 await ready 0 acquire @ reads the start",
-		"3 waits for ready @",
-		"4 waits for ready @",
-		"BUG: deadlock: cpu0 waits for ready at @, cpu1 waits for "
-		"ready at @",
-		also_sc,
-	};
-	CHECK(rows(r.timeline) == expected);
+	check_rows(r, {
+			      "cpu0 cpu1",
+			      "1 await ready 0 acquire @ reads the start",
+			      "2 await ready 0 acquire @ reads the start",
+			      "3 waits for ready @",
+			      "4 waits for ready @",
+			      "BUG: deadlock: cpu0 waits for ready at @, cpu1 "
+			      "waits for "
+			      "ready at @",
+			      also_sc,
+		      });
 }
 
 TEST_CASE("timeline: RMWs, fences, pointers, interrupts and failed checks")
@@ -793,20 +774,18 @@ TEST_CASE("timeline: RMWs, fences, pointers, interrupts and failed checks")
 		},
 		[](world &w, unsigned) { w.ready.store_relaxed(9); });
 
-	INFO(r.timeline);
-	const auto all = rows(r.timeline);
-	const std::vector<std::string> expected = {
-		"cpu0",
-		"1 store self = &data release @",
-		"2 fence seq_cst @",
-		"3 fetch_add ready 0 -> 3 acq_rel @ reads the start",
-		"4 -- interrupt --",
-		"5 store ready = 9 relaxed @",
-		"6 -- returns --",
-		"BUG: failed: three (@)",
-		also_sc,
-	};
-	CHECK(all == expected);
+	check_rows(r,
+		   {
+			   "cpu0",
+			   "1 store self = &data release @",
+			   "2 fence seq_cst @",
+			   "3 fetch_add ready 0 -> 3 acq_rel @ reads the start",
+			   "4 -- interrupt --",
+			   "5 store ready = 9 relaxed @",
+			   "6 -- returns --",
+			   "BUG: failed: three (@)",
+			   also_sc,
+		   });
 }
 
 TEST_CASE("timeline: the same at every run")
@@ -957,15 +936,6 @@ std::vector<std::string> blocks(const std::string &text,
 	return all;
 }
 
-/* Less padding, and less where in which file: this is not the guide's. */
-std::string without_places(const std::string &timeline)
-{
-	const std::regex place("[a-z_]+\\.[ch]pp:[0-9]+"), spaces(" +");
-
-	return std::regex_replace(std::regex_replace(timeline, place, "@"),
-				  spaces, " ");
-}
-
 struct counted {
 	reference_count held;
 	klock::plain<unsigned> object{7};
@@ -1007,7 +977,7 @@ TEST_CASE("guide: what it shows is what is compiled")
 	REQUIRE(code.size() >= 2);
 	for (const std::string &block : code) {
 		INFO(block);
-		CHECK(sources.find(block) != std::string::npos);
+		CHECK(verdict::has(sources, block));
 	}
 }
 
@@ -1027,23 +997,21 @@ TEST_CASE("guide: the timeline that it shows is the one that comes")
 	INFO(shown);
 	const auto texts = blocks(contents("README.md"), "text");
 	REQUIRE(texts.size() == 1);
-	CHECK(without_places(texts[0]) == without_places(shown));
+	CHECK(verdict::without_places(texts[0]) ==
+	      verdict::without_places(shown));
 }
 
 TEST_CASE("guide: each order of the reference count is needed")
 {
-	model::options how{.sections = {1, 1}, .record_uses = true};
-	const auto whole = count_down(how);
 	unsigned weaker = 0;
 
-	verdict::right_by(2, whole);
-	for (const model::use &u : whole.uses)
-		for (const model::weakening &w : model::weakenings(u)) {
-			INFO(model::text(w));
-			how.weaken = w;
-			CHECK(count_down(how).found == model::bug::data_race);
-			weaker++;
-		}
+	verdict::right_by(2, verdict::each_weaker(
+				     {.sections = {1, 1}}, count_down,
+				     [&weaker](auto &, const model::result &r) {
+					     CHECK(r.found ==
+						   model::bug::data_race);
+					     weaker++;
+				     }));
 	CHECK(weaker == 2);
 }
 
@@ -1058,18 +1026,15 @@ TEST_CASE("guide: the ring, and each of its orders")
 					model::check(r.take() == i);
 		});
 	};
-	model::options how{.sections = {1, 1}, .record_uses = true};
-	const auto whole = run(how);
 	unsigned weaker = 0;
 
-	verdict::right_by_at_least(4, whole);
-	for (const model::use &u : whole.uses)
-		for (const model::weakening &w : model::weakenings(u)) {
-			INFO(model::text(w));
-			how.weaken = w;
-			CHECK_FALSE(run(how).ok());
-			weaker++;
-		}
+	verdict::right_by_at_least(
+		4,
+		verdict::each_weaker({.sections = {1, 1}}, run,
+				     [&weaker](auto &, const model::result &r) {
+					     CHECK_FALSE(r.ok());
+					     weaker++;
+				     }));
 	CHECK(weaker == 4);
 }
 

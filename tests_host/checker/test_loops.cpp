@@ -22,6 +22,8 @@ using klock::u8;
 using model::bug;
 using model::options;
 using model::result;
+using verdict::found;
+using verdict::has;
 using verdict::right_by;
 
 namespace {
@@ -296,7 +298,7 @@ TEST_CASE("loops: unroll stops short of the next turn, and says so")
 
 	CHECK(some.ok());
 	CHECK_FALSE(some.exhaustive);
-	CHECK(some.limit.find("unroll: ") == 0);
+	CHECK(some.limit.starts_with("unroll: "));
 	CHECK(some.left_out > 0);
 	CHECK(some.complete < whole.complete);
 	CHECK(all.exhaustive);
@@ -314,8 +316,8 @@ TEST_CASE("loops: unroll stops short of the next turn, and says so")
 	};
 	const result bounded = counts({.unroll = 3});
 
-	CHECK(counts({.max_events = 40}).limit.find("max_events: ") == 0);
-	CHECK(bounded.limit.find("unroll: ") == 0);
+	CHECK(counts({.max_events = 40}).limit.starts_with("max_events: "));
+	CHECK(bounded.limit.starts_with("unroll: "));
 	CHECK(bounded.complete == 3);
 }
 
@@ -385,45 +387,21 @@ TEST_CASE("loops: a seqlock's reader is its last turn")
 
 TEST_CASE("loops: each order of the seqlock is needed")
 {
-	const result uses =
-		reads_whole({.sections = {2, 1}, .record_uses = true});
 	unsigned needed = 0;
 
-	for (const model::use &u : uses.uses) {
-		for (const model::weakening &w : model::weakenings(u)) {
-			const result r =
-				reads_whole({.sections = {2, 1}, .weaken = w});
-			INFO(text(w));
-			CHECK_FALSE(r.ok());
-			needed++;
-		}
-	}
+	verdict::each_weaker({.sections = {2, 1}}, reads_whole,
+			     [&needed](auto &, const result &r) {
+				     CHECK_FALSE(r.ok());
+				     needed++;
+			     });
 	CHECK(needed == 4);
 }
-
-} // namespace of_loops
-
-namespace of_loop_findings {
 
 /*
  * Loops that never end are found; what changes something is no turn in vain.
  */
-
-using klock::atomic;
-using klock::plain;
-using klock::u8;
-using model::bug;
-using model::result;
-using verdict::right_by;
-
 namespace {
 
-struct message {
-	atomic<u8> ready;
-	plain<int> data;
-};
-
-constexpr auto is_set = [](u8 v) { return v != 0; };
 constexpr auto is_even = [](u8 v) { return v % 2 == 0; };
 
 } // namespace
@@ -445,12 +423,10 @@ TEST_CASE("loop_findings: a wake-up that is lost is found")
 	const result r = wakes(true);
 
 	right_by(1, wakes(false));
-	CHECK(r.found == bug::deadlock);
-	CHECK(r.message.find("deadlock: cpu1 loops for ready at "
-			     "test_loops.cpp:") == 0);
-	INFO(r.timeline);
-	CHECK(r.timeline.find("loops for ") != std::string::npos);
-	CHECK(r.timeline.find("test_loops.cpp") != std::string::npos);
+	found(bug::deadlock, r,
+	      "deadlock: cpu1 loops for ready at test_loops.cpp:");
+	CHECK(has(r.timeline, "loops for "));
+	CHECK(has(r.timeline, "test_loops.cpp"));
 }
 
 TEST_CASE("loop_findings: two that wait for one another, by loop and by await")
@@ -532,10 +508,10 @@ TEST_CASE("loop_findings: a loop that writes plain data ends, and is named")
 	INFO(r.limit);
 	CHECK(r.ok());
 	CHECK_FALSE(r.exhaustive);
-	CHECK(r.limit.find("plain data in a row") != r.limit.npos);
-	CHECK(r.limit.find("test_loops.cpp:") != r.limit.npos);
-	CHECK(same.found == bug::deadlock);
-	CHECK(same.message.find("test_loops.cpp:") != r.limit.npos);
+	CHECK(has(r.limit, "plain data in a row"));
+	CHECK(has(r.limit, "test_loops.cpp:"));
+	found(bug::deadlock, same);
+	CHECK(has(same.message, "test_loops.cpp:"));
 }
 
 /* The race is not lost with the turn that it is in. */
@@ -654,10 +630,9 @@ TEST_CASE("loop_findings: a turn that changes something is no turn in vain")
 		/* Three in vain; or it ended before. */
 		right_by(what == how::data ? 4 : 2, counted);
 		CHECK_FALSE(endless.exhaustive);
-		CHECK(endless.limit.find("max_events: ") == 0);
 		INFO(endless.limit);
-		CHECK(endless.limit.find("test_loops.cpp:") !=
-		      std::string::npos);
+		CHECK(endless.limit.starts_with("max_events: "));
+		CHECK(has(endless.limit, "test_loops.cpp:"));
 	}
 }
 
@@ -704,7 +679,7 @@ TEST_CASE(
 		});
 
 	CHECK_FALSE(r.exhaustive);
-	CHECK(r.limit.find("a loop that writes") != std::string::npos);
+	CHECK(has(r.limit, "a loop that writes"));
 }
 
 /* -- Interrupts --------------------------------------------------------------
@@ -774,4 +749,4 @@ TEST_CASE("loop_findings: a loop around an await ends when it reads the same "
 	CHECK(both(0).found == bug::deadlock);
 }
 
-} // namespace of_loop_findings
+} // namespace of_loops

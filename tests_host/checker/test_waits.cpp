@@ -94,13 +94,13 @@ TEST_CASE("waits: a ring that waits by copies of indices is explored to its "
 
 TEST_CASE("waits: each fault of such a ring is found")
 {
-	CHECK(passes_on(fault::emptied, 3).found == bug::data_race);
-	CHECK(passes_on(fault::fills, 3).found == bug::data_race);
-	CHECK(passes_on(fault::filled, 3).found == bug::data_race);
-	CHECK(passes_on(fault::empties, 3).found == bug::data_race);
-	CHECK(passes_on(fault::no_value, 3).found == bug::failed_check);
-	/* A store of the same value is one. */
-	CHECK(passes_on(fault::shared, 3).found == bug::data_race);
+	/* A store of the same value is one: shared. */
+	for (const fault f : {fault::emptied, fault::fills, fault::filled,
+			      fault::empties, fault::shared}) {
+		INFO(static_cast<int>(f));
+		verdict::found(bug::data_race, passes_on(f, 3));
+	}
+	verdict::found(bug::failed_check, passes_on(fault::no_value, 3));
 }
 
 TEST_CASE("waits: a value that never comes is a deadlock")
@@ -112,10 +112,9 @@ TEST_CASE("waits: a value that never comes is a deadlock")
 			(void)r.pop();
 		});
 
-	CHECK(r.found == bug::deadlock);
-	INFO(r.message);
-	CHECK(r.message.find("cpu1 loops for ") != r.message.npos);
-	CHECK(r.message.find("test_waits.cpp:") != r.message.npos);
+	verdict::found(bug::deadlock, r);
+	CHECK(verdict::has(r.message, "cpu1 loops for "));
+	CHECK(verdict::has(r.message, "test_waits.cpp:"));
 }
 
 /* -- Stores that change something ------------------------------------------ */
@@ -164,42 +163,29 @@ namespace {
 
 enum class turn { none, reads, stores };
 
-/* The last CPU learns of the second one's wait, which orders nothing. */
-result told_after(turn does)
+/*
+ * A failed turn reads an old value, and a later CPU accesses its data: when it
+ * learns of the wait, which orders nothing, or at any time.
+ */
+result meets(turn does, bool when_told)
 {
 	return model::explore_threads<flag>(
 		{.cut_loops = true}, [](flag &) {},
 		[](flag &f) { f.set.store(1, release); },
-		[does](flag &f) {
+		[=](flag &f) {
 			while (!f.set.load(acquire)) {
 				if (does == turn::stores)
 					f.data = 0;
 				if (does == turn::reads && f.data)
 					return;
 			}
-			f.done.store(1, relaxed);
+			if (when_told)
+				f.done.store(1, relaxed);
 		},
-		[](flag &f) {
-			if (f.done.load(relaxed))
+		[=](flag &f) {
+			if (!when_told || f.done.load(relaxed))
 				f.data = 1;
 		});
-}
-
-/* A failed turn reads an old value, and a later CPU accesses its data. */
-result meets(turn does)
-{
-	return model::explore_threads<flag>(
-		{.cut_loops = true}, [](flag &) {},
-		[](flag &f) { f.set.store(1, release); },
-		[does](flag &f) {
-			while (!f.set.load(acquire)) {
-				if (does == turn::stores)
-					f.data = 0;
-				if (does == turn::reads && f.data)
-					return;
-			}
-		},
-		[](flag &f) { f.data = 1; });
 }
 
 } // namespace
@@ -207,12 +193,12 @@ result meets(turn does)
 TEST_CASE("waits: a race of a failed turn is found, also if the other side "
 	  "comes of what is behind the loop")
 {
-	verdict::right(told_after(turn::none));
-	CHECK(told_after(turn::reads).found == bug::data_race);
-	CHECK(told_after(turn::stores).found == bug::data_race);
-	verdict::right(meets(turn::none));
-	CHECK(meets(turn::reads).found == bug::data_race);
-	CHECK(meets(turn::stores).found == bug::data_race);
+	for (const bool when_told : {true, false}) {
+		INFO("told: " << when_told);
+		verdict::right(meets(turn::none, when_told));
+		verdict::found(bug::data_race, meets(turn::reads, when_told));
+		verdict::found(bug::data_race, meets(turn::stores, when_told));
+	}
 }
 
 /* Others use the data, too, and never at the same time. */
@@ -320,10 +306,10 @@ TEST_CASE("waits: a loop that adds and takes back is explored for some turns, "
 		CHECK_FALSE(r.exhaustive);
 		CHECK(r.complete > 1);
 		CHECK(r.left_out > 0);
-		CHECK(r.limit.find("max_events: ") == 0);
-		CHECK(r.limit.find(" a loop that writes? at test_waits.cpp:") !=
-		      r.limit.npos);
-		CHECK(r.limit.find("unroll sets another") != r.limit.npos);
+		CHECK(r.limit.starts_with("max_events: "));
+		CHECK(verdict::has(r.limit,
+				   " a loop that writes? at test_waits.cpp:"));
+		CHECK(verdict::has(r.limit, "unroll sets another"));
 	}
 }
 

@@ -8,10 +8,27 @@
 
 #include <catch.hpp>
 
+#include <regex>
+#include <string>
+
 namespace verdict {
 
 using klock::u64;
 using model::result;
+
+inline bool has(const std::string &text, const std::string &part)
+{
+	return text.find(part) != std::string::npos;
+}
+
+/* "store x = 1 relaxed @": without padding, and without where in which file. */
+inline std::string without_places(const std::string &timeline)
+{
+	static const std::regex place("[a-z_]+\\.[ch]pp:[0-9]+"), spaces(" +");
+
+	return std::regex_replace(std::regex_replace(timeline, place, "@"),
+				  spaces, " ");
+}
 
 /* Checks that no bug was found and nothing left out, in so many executions. */
 inline void between(u64 least, u64 most, const result &r, int line)
@@ -46,6 +63,51 @@ inline void right(const result &r, int line = __builtin_LINE())
 inline void good(const result &r, int line = __builtin_LINE())
 {
 	between(2, ~u64{0}, r, line);
+}
+
+/* Checks that this was found, and that what is said of it begins so. */
+inline void found(model::bug what, const result &r, const char *said = "",
+		  int line = __builtin_LINE())
+{
+	INFO("line " << line << ": " << r.message << r.limit << "\n"
+		     << r.timeline);
+	CHECK(r.found == what);
+	CHECK(r.message.starts_with(said));
+}
+
+/* Checks that two explorations of one program say the same. */
+inline void alike(const result &a, const result &b, int line = __builtin_LINE())
+{
+	INFO("line " << line << "\n" << a.timeline << b.timeline);
+	CHECK(a.found == b.found);
+	CHECK(a.message == b.message);
+	CHECK(a.timeline == b.timeline);
+	CHECK(a.complete == b.complete);
+	CHECK(a.blocked == b.blocked);
+	CHECK(a.panicked == b.panicked);
+	CHECK(a.exhaustive == b.exhaustive);
+	CHECK(a.limit == b.limit);
+	CHECK(a.left_out == b.left_out);
+}
+
+/*
+ * Explores the program as it is, and then with each order weaker by one step:
+ * visit(weakening, result). Returns the first result.
+ */
+template <typename Explore, typename Visit>
+result each_weaker(model::options how, Explore explore, Visit visit)
+{
+	how.record_uses = true;
+	const result whole = explore(how);
+
+	for (const model::use &u : whole.uses)
+		for (const model::weakening &w : model::weakenings(u)) {
+			how.weaken = w;
+			const result r = explore(how);
+			INFO(model::text(w) << "\n" << r.timeline);
+			visit(w, r);
+		}
+	return whole;
 }
 
 } // namespace verdict
