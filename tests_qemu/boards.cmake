@@ -219,8 +219,8 @@ if(KLOCK_BOARD_IMAGE)
 		"# no NMIs here: none take a lock"
 		"# the watchdog sees CPUs that pause in a wait, no others" ${on})
 	klock_boot(full riscv64_misuse_nmi_lock 5 single
-		"run=misuse what=nmi_lock" fail
-		"misuse nmi_lock: this machine has no NMIs" ${on})
+		"run=deadlock what=nmi_lock" fail
+		"nmi_lock: this machine has no NMIs" ${on})
 endif()
 # From machine mode to supervisor mode by itself, without a clock. Time is
 # counted in instructions, for its start-up: nothing that this host does changes

@@ -182,31 +182,28 @@ klock_boot(full shared_busted_parallel_2 2 parallel
 	"run=busted_shared mode=tap parallel=1 acquisitions=2000 convoys=4 pauses=1")
 
 # Misuses that a checked lock finds, one for each kind of context: the panic has
-# each text. The holder again; another CPU; a handler over a waiter, and
-# (klock_deadlock) over a reader; an NMI handler.
-set(misused "at tests_qemu/lab/misuse.cpp:")
-klock_boot(check misuse 5 single "run=misuse what=recursion" panic
-	"PANIC on CPU 0: lock runqueue" "recursion"
-	"held by CPU 0, taken ${misused}")
+# each text. The holder again (klock_deadlock's console_in_panic); another CPU; a
+# handler over a waiter, and (klock_deadlock) over a reader; an NMI handler.
+set(here_in "tests_qemu/lab/deadlock.cpp:")
 
 # klock_misuses(<level> <prefix> <kernel>)
 function(klock_misuses level prefix image)
 	klock_boot(${level} ${prefix}misuse_foreign_unlock 5 single
-		"run=misuse what=foreign_unlock" panic
+		"run=deadlock what=foreign_unlock" panic
 		"PANIC on CPU 4: lock runqueue"
 		"unlock by another than its holder"
-		"held by CPU 0, taken ${misused}" IMAGE ${image})
+		"held by CPU 0, taken at ${here_in}" IMAGE ${image})
 	klock_boot(${level} ${prefix}misuse_interrupted_waiter 5 single
-		"run=misuse what=interrupted_waiter" panic
+		"run=deadlock what=interrupted_waiter" panic
 		"CPU 0: lock r" "interrupts on at tests_qemu/"
-		"waited for in an interrupt handler ${misused}"
+		"waited for in an interrupt handler at ${here_in}"
 		IMAGE ${image})
 endfunction()
 # klock_misuse_in_nmi(<level> <prefix> <kernel>)
 function(klock_misuse_in_nmi level prefix image)
 	klock_boot(${level} ${prefix}misuse_nmi_lock 5 single
-		"run=misuse what=nmi_lock" panic "lock runqueue"
-		"lock() in an NMI handler" "${misused}" IMAGE ${image})
+		"run=deadlock what=nmi_lock" panic "lock runqueue"
+		"lock() in an NMI handler" "at ${here_in}" IMAGE ${image})
 endfunction()
 klock_misuses(test "" lab-gcc-64)
 klock_misuse_in_nmi(test "" lab-gcc-64)
@@ -219,7 +216,6 @@ function(klock_deadlock level what)
 		"run=deadlock what=${what}" panic ${ARGN}
 		RUN --panic-within 1000)
 endfunction()
-set(here_in "tests_qemu/lab/deadlock.cpp:")
 klock_deadlock(check two_orders ${here_in} "# CPU 1: buffer -> inode"
 	"PANIC on CPU 1: lock inode" "lock order: buffer (" ") on CPU 1"
 	"known: inode (" ") on CPU 0")
@@ -233,13 +229,14 @@ klock_deadlock(test handler_order ${here_in}
 	"# CPU 0: console, interrupts on -> handler -> disk"
 	"PANIC on CPU 0: lock console" "a handler waits for disk at "
 	"console is held or waited for with " "known: disk (" ") on CPU 1")
-klock_deadlock(test console_in_panic ${here_in}
+klock_deadlock(check console_in_panic ${here_in}
 	"# CPU 0: console -> panic -> console" "PANIC on CPU 0: lock console"
-	"recursion: the caller holds it")
+	"recursion: the caller holds it"
+	"held by CPU 0, taken at ${here_in}")
 klock_deadlock(test sleeps ${here_in} "# CPU 0: inode -> an answer"
 	"PANIC on CPU 0: lock inode" "might_wait() with a lock held")
 set(handler "interrupts on -> handler -> " "CPU 0: lock r" "interrupts on at"
-	"waited for in an interrupt handler at" "lab/misuse.cpp:")
+	"waited for in an interrupt handler at" "${here_in}")
 # Behind a writer that waits.
 klock_deadlock(test reading_handler ${handler} "# CPU 1 waits for routes"
 	"read by CPU 0")

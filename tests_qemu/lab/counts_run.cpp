@@ -3,7 +3,7 @@
  * counts_run - all CPUs want a run queue and, now and then, the log: a table of
  * who was waited for, and whether it is whole
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "report.hpp"
 #include "runner.hpp"

@@ -2,7 +2,7 @@
 /*
  * deadline_run - a holder that does not leave, and all others give up in time
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "report.hpp"
 #include "runner.hpp"

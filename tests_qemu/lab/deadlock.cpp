@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock - bugs of real kernels, each of several locks, or of one and a
- * handler
+ * deadlock - bugs of real kernels, on real CPUs, which checked locks name: a
+ * misuse of one lock, a deadlock of several, or of one and a handler
  *
- * Nothing hangs here but the shootdown, which the watchdog ends: the CPUs take
- * their turns. Each order is right alone; it is the second that is named,
- * before anybody waits.
+ * An unchecked lock hangs or lets two CPUs in. Nothing hangs here but the
+ * shootdown, which the watchdog ends: where there are several locks, the CPUs
+ * take their turns, and each order is right alone; it is the second that is
+ * named, before anybody waits. tests_host/unit has all misuse that is named.
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "context.hpp"
+#include "faults.hpp"
 #include "runner.hpp"
 
 #include <boot/kernel.hpp>
+#include <klock/atomic.hpp>
 #include <klock/checked_lock.hpp>
 #include <klock/cpu.hpp>
+#include <klock/guard.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/order_calls.hpp>
+#include <klock/phase_fair_lock.hpp>
+#include <klock/print_held.hpp>
+#include <klock/shared_guard.hpp>
 #include <klock/ticket_lock.hpp>
 
 namespace lab {
@@ -33,6 +40,11 @@ constinit klock::checked_if<debug, byte_lock, "buffer"> buffer;
 constinit klock::checked_if<debug, byte_lock, "disk"> disk;
 constinit klock::checked_if<debug, byte_lock, "console"> console;
 constinit klock::checked_if<debug, byte_lock> runqueues[2];
+constinit klock::checked_if<debug, byte_lock, "runqueue"> runqueue;
+constinit klock::checked_if<debug, klock::phase_fair_lock<klock::u8>, "routes">
+	routes;
+/* The other CPU's part has begun. */
+constinit klock::atomic<klock::u8> taken;
 
 /* what(cpu), on one CPU after another. */
 template <typename What>
@@ -56,6 +68,91 @@ void nest(First &first, Second &second)
 	klock::irq_guard outer(first);
 	klock::irq_guard inner(second);
 }
+
+} // namespace
+
+/* -- One lock, and its context -- */
+
+/* The last CPU gives back what CPU 0 took. */
+void foreign_unlock()
+{
+	runqueue.lock();
+	boot::run_on_cpus(
+		boot::cpu_count(),
+		[](unsigned cpu, void *) {
+			if (cpu == boot::cpu_count() - 1)
+				runqueue.unlock();
+		},
+		nullptr);
+}
+
+void nmi_lock()
+{
+	set_nmi_visitor([](unsigned) { klock::guard held(runqueue); });
+	boot::send_nmi(0);
+	boot::delay_us(10000);
+}
+
+/*
+ * CPU 1 holds it, with interrupts off, as it should. CPU 0 waits with
+ * interrupts on: its handler would queue behind its own CPU's ticket, for ever.
+ */
+void interrupted_waiter()
+{
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::guard held(runqueue);
+	});
+	boot::run_on_cpus(
+		2,
+		[](unsigned cpu, void *) {
+			if (cpu == 0) {
+				taken.await_eq_acquire(1);
+				klock::guard held(runqueue);
+				return;
+			}
+			klock::irq_guard held(runqueue);
+			taken.store_release(1);
+			boot::delay_us(100000);
+			boot::send_ipi(0, vector);
+			boot::delay_us(100000);
+		},
+		nullptr);
+}
+
+/*
+ * CPU 0's thread reads with interrupts on, a writer waits for it on CPU 1, and
+ * the handler over the thread reads behind the writer: all wait for ever.
+ */
+void reading_handler()
+{
+	boot::set_interrupt_handler(vector, [](boot::interrupt_frame &) {
+		const in_handler here(boot::this_cpu(),
+				      klock::context::interrupt);
+		klock::shared_guard held(routes);
+	});
+	boot::run_on_cpus(
+		boot::cpu_count() > 1 ? 2 : 1,
+		[](unsigned cpu, void *) {
+			if (cpu == 1) {
+				taken.await_eq_acquire(1);
+				klock::irq_guard held(routes);
+				return;
+			}
+			klock::shared_guard held(routes);
+			taken.store_release(1);
+			boot::delay_us(100000);
+			klock::print_held([](const char *line) {
+				boot::print("# %s\n", line);
+			});
+			boot::send_ipi(0, vector);
+			boot::delay_us(10000);
+		},
+		nullptr);
+}
+
+/* -- Several locks -- */
 
 void two_orders()
 {
@@ -123,6 +220,8 @@ void sleeps()
 	klock::might_wait<debug>();
 }
 
+namespace {
+
 /* CPU 1's answers to CPU 0, in the IPI's handler or in lock(flush). */
 constinit klock::atomic<klock::u32> rounds, asked, answered;
 
@@ -157,7 +256,7 @@ void unmap_or_wait(unsigned cpu, void *)
 }
 
 template <bool Serves>
-void shootdown()
+void shoot_down()
 {
 	boot::set_interrupt_handler(vector,
 				    [](boot::interrupt_frame &) { flush(); });
@@ -172,76 +271,31 @@ void shootdown()
 		    unmap_or_wait<Serves>, nullptr);
 }
 
-struct deadlock {
-	void (*run)();
-	const char *picture;
-};
-
-constexpr deadlock deadlocks[] = {
-	{two_orders, "CPU 0: inode -> buffer\n"
-		     "# CPU 1: buffer -> inode\n"},
-	{three_cpus, "CPU 0: inode -> buffer\n"
-		     "# CPU 1:          buffer -> disk\n"
-		     "# CPU 2: inode <----------- disk\n"},
-	{two_queues, "CPU 0: runqueue[0] -> runqueue[1]\n"
-		     "# CPU 1: runqueue[0] <- runqueue[1]\n"},
-	{handler_order, "CPU 0: console, interrupts on -> handler -> disk\n"
-			"# CPU 1: console  <------------------------  disk\n"},
-	{console_in_panic, "CPU 0: console -> panic -> console\n"},
-	{sleeps, "CPU 0: inode -> an answer of CPU 1\n"
-		 "# CPU 1: inode <- that answer\n"},
-	{shootdown<false>, "CPU 0: inode -> the answer to an IPI\n"
-			   "# CPU 1: inode <- interrupts on\n"},
-	{shootdown<true>, "CPU 0: inode -> the answer to an IPI\n"
-			  "# CPU 1: inode, and answers meanwhile\n"},
-};
-
-/* Deadlocks of one lock, which misuse.cpp makes. */
-struct picture_of {
-	misuse what;
-	const char *picture;
-};
-constexpr picture_of pictures[] = {
-	{misuse::recursion, "CPU 0: runqueue -> runqueue\n"},
-	{misuse::interrupted_waiter,
-	 "CPU 0: waits for runqueue, interrupts on -> handler -> runqueue\n"
-	 "# CPU 1: runqueue\n"},
-	{misuse::reading_handler,
-	 "CPU 0: reads routes, interrupts on -> handler -> reads routes\n"
-	 "# CPU 1: waits to write routes between the two\n"},
-};
-
-void print_picture(misuse what)
-{
-	for (const picture_of &one : pictures)
-		if (one.what == what)
-			boot::print("# deadlock: %s\n# %s", name_of(what),
-				    one.picture);
-}
-
-/* The first of `misuse` with several locks, behind those of one. */
-constexpr klock::u32 first = static_cast<klock::u32>(misuse::two_orders);
-
 } // namespace
+
+void shootdown() { shoot_down<false>(); }
+
+void served()
+{
+	shoot_down<true>();
+	boot::print("# %u answers\n", answered.load_relaxed());
+}
 
 int run_deadlock(const options &o)
 {
-	const misuse what = o.what;
-	const klock::u32 number = static_cast<klock::u32>(what);
+	const named_bug &bug = *o.what.read();
 
-	if (number < first) {
-		print_picture(what);
-		return run_misuse(o);
+	if (bug.kind == named_bug::wants_nmis && !boot::has_nmi()) {
+		boot::print("FAIL: %s: this machine has no NMIs\n", bug.name);
+		return 1;
 	}
-	const deadlock &one = deadlocks[number - first];
-
-	boot::print("# deadlock: %s\n# %s", name_of(what), one.picture);
-	one.run();
-	if (what == misuse::served) {
-		boot::print("# %u answers\nPASS\n", answered.load_relaxed());
+	boot::print("# deadlock: %s\n# %s", bug.name, bug.picture);
+	bug.run();
+	if (bug.kind == named_bug::is_right) {
+		boot::print("PASS\n");
 		return 0;
 	}
-	boot::print("FAIL: deadlock %s was not noticed\n", name_of(what));
+	boot::print("FAIL: deadlock %s was not noticed\n", bug.name);
 	return 1;
 }
 

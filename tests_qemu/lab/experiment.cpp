@@ -3,7 +3,7 @@
  * experiment - how each lock serves its CPUs: figures, not verdicts
  */
 #include "context.hpp"
-#include "jobs.hpp"
+#include "options.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 #include "runner.hpp"

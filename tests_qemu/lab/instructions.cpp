@@ -2,7 +2,7 @@
 /*
  * instructions - what taking and leaving a lock costs when nobody else does
  */
-#include "jobs.hpp"
+#include "options.hpp"
 #include "machine.hpp"
 #include "report.hpp"
 #include "runner.hpp"

@@ -4,7 +4,7 @@
  */
 #include "machine.hpp"
 
-#include "jobs.hpp"
+#include "options.hpp"
 #include "report.hpp"
 
 #include <boot/kernel.hpp>

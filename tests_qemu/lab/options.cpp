@@ -232,14 +232,13 @@ wrong read_range(const char *text, range &into)
 	return {};
 }
 
-template <typename T>
-wrong read_choice(names among, const char *text, T &into)
+wrong read_choice(names among, const char *text, u32 &into)
 {
 	nearest meant(text);
 
 	for (u32 i = 0; among(i); i++) {
 		if (boot::same_text(among(i), text)) {
-			into = static_cast<T>(i);
+			into = i;
 			return {};
 		}
 		meant.offer(among(i));
@@ -247,15 +246,34 @@ wrong read_choice(names among, const char *text, T &into)
 	return unknown(meant);
 }
 
-constexpr const char *modes[] = {"table", "csv", "tap", nullptr};
+/* Reads one of the names into a type whose values are numbered. */
+template <typename T>
+wrong read_value(names among, const char *text, T &into)
+{
+	u32 number = static_cast<u32>(into);
+	const wrong w = read_choice(among, text, number);
 
-constexpr const char *misuses[] = {"recursion",	      "foreign_unlock",
-				   "nmi_lock",	      "interrupted_waiter",
-				   "reading_handler", "two_orders",
-				   "three_cpus",      "two_queues",
-				   "handler_order",   "console_in_panic",
-				   "sleeps",	      "shootdown",
-				   "served",	      nullptr};
+	into = static_cast<T>(number);
+	return w;
+}
+
+/* Reads one of the names into the row of a table that has it. */
+template <typename Row>
+wrong read_row(const Row *table, names among, const char *text,
+	       const Row *&into)
+{
+	u32 number = 0;
+	const wrong w = read_choice(among, text, number);
+
+	into = &table[number];
+	return w;
+}
+
+const char *run_name(u32 number) { return runs[number].name; }
+
+const char *bug_name(u32 number) { return bugs[number].name; }
+
+constexpr const char *modes[] = {"table", "csv", "tap", nullptr};
 
 constexpr const char *parts[] = {"nothing",  "handlers", "nmis",
 				 "halts",    "leaves",	 "nests",
@@ -278,75 +296,6 @@ static_assert(sizeof(faults) / sizeof(faults[0]) ==
 /* Every run takes these: they say what the machine is, or what is run. */
 constexpr u32 of_all =
 	word_run | word_parallel | word_pin | word_x2apic | word_help;
-constexpr u32 cpus = word_cpus | list_of_cpus;
-constexpr u32 rows = word_mode | word_fault;
-constexpr u32 torture = word_acquisitions | word_pauses | word_rest | word_try |
-			word_seed | word_patience | rows;
-constexpr u32 trial =
-	cpus | word_acquisitions | word_seed | word_patience | rows;
-constexpr u32 experiment = cpus | word_section | word_think | word_seconds |
-			   word_acquisitions | word_irq | word_seed |
-			   word_detail | word_patience | rows | mode_csv;
-
-/* A value of run=, with the words that it reads. */
-struct run_row {
-	const char *name;
-	u32 words;
-	const char *means;
-};
-
-constexpr run_row runs[] = {
-	{"measure", experiment | word_lock | word_writers,
-	 "throughput, handoff, fairness of each lock"},
-	{"locks", torture | cpus | word_lock | word_convoys,
-	 "torture: convoys, whose order is seen, and free contention"},
-	{"storm", torture | cpus | word_lock | word_convoys | word_without,
-	 "the same under interrupts, NMIs, stalls"},
-	{"sequences", trial,
-	 "sequences, once and barrier under them; wrong ones are found"},
-	{"deadline", cpus | word_patience | rows,
-	 "a holder that stays: all others give up in time"},
-	{"sleep", trial,
-	 "locks whose waiters sleep; how long a wake keeps their inner lock"},
-	{"busted", torture | word_cpus | word_convoys,
-	 "every wrong lock that can be found here is found"},
-	{"busted_storm", torture | word_cpus | word_convoys | word_without,
-	 "the same under interrupts, NMIs, stalls"},
-	{"shared", torture | cpus | word_lock | word_convoys,
-	 "torture of the locks that readers share"},
-	{"shared_storm", torture | cpus | word_lock,
-	 "the same: handlers read and write, NMIs try"},
-	{"busted_shared", torture | word_cpus | word_convoys,
-	 "every wrong one of them is found"},
-	{"backoff", experiment, "what back-off does to a ticket lock"},
-	{"instructions", word_lock | rows | mode_csv,
-	 "cycles of lock() and unlock(), one CPU alone"},
-	{"pairs", cpus | rows | mode_csv, "one handoff between every two CPUs"},
-	{"topology", rows | mode_csv,
-	 "which CPUs share a core, a cache, a package"},
-	{"misuse", word_what, "a misuse of a checked lock, which is named"},
-	{"deadlock", word_what | word_patience,
-	 "a deadlock of locks, which is named"},
-	{"counts", word_cpus | rows, "how locks are waited for"},
-	{"stuck",
-	 word_lock | word_cpus | word_acquisitions | word_seed | word_without |
-		 word_fault | word_patience,
-	 "a lock that is kept: the watchdog says so"},
-	{"panic", 0, "ends by a panic, for the runner's tests"},
-	{"fault", 0, "ends by an exception"},
-	{"print_fault", 0, "ends by one while it prints"},
-	{"fail", 0, "ends by FAIL"},
-	{"hang", 0, "does not end"},
-	{"reset", 0, "ends by a reset"},
-};
-
-constexpr u32 run_count = sizeof(runs) / sizeof(runs[0]);
-static_assert(run_count == static_cast<u32>(job::reset) + 1);
-
-const char *run_name(u32 number)
-{
-	return number < run_count ? runs[number].name : nullptr;
-}
 
 /*
  * Timer interrupts per second and CPU: if they come every 10 us, nothing but
@@ -433,14 +382,14 @@ struct word_row {
 constexpr word_row words[] = {
 	{"run", word_run, "measure", "what the lab does: its runs are below",
 	 [](const char *value, options &o) {
-		 return read_choice(run_name, value, o.run);
+		 return read_row(runs, run_name, value, o.run);
 	 },
 	 run_name},
 	{"mode", word_mode, "table",
 	 "for people; csv: for a script (run.py --csv sets it); tap: KTAP",
 	 [](const char *value, options &o) {
-		 return read_choice([](u32 i) { return modes[i]; }, value,
-				    o.output.unchecked);
+		 return read_value([](u32 i) { return modes[i]; }, value,
+				   o.output.unchecked);
 	 },
 	 [](u32 i) { return modes[i]; }},
 	{"lock", word_lock, "all", "a name, names with commas, or all",
@@ -485,16 +434,15 @@ constexpr word_row words[] = {
 	{"fault", word_fault, "nothing",
 	 "a fault of the run itself, which must then end with FAIL",
 	 [](const char *value, options &o) {
-		 return read_choice([](u32 i) { return faults[i]; }, value,
-				    o.fault.unchecked);
+		 return read_value([](u32 i) { return faults[i]; }, value,
+				   o.fault.unchecked);
 	 },
 	 [](u32 i) { return faults[i]; }},
-	{"what", word_what, "recursion", "the misuse, or the deadlock",
+	{"what", word_what, "two_orders", "the misuse, or the deadlock",
 	 [](const char *value, options &o) {
-		 return read_choice([](u32 i) { return misuses[i]; }, value,
-				    o.what.unchecked);
+		 return read_row(bugs, bug_name, value, o.what.unchecked);
 	 },
-	 [](u32 i) { return misuses[i]; }},
+	 bug_name},
 	{"patience", word_patience, "10000",
 	 "ms without progress: the watchdog says that it is stuck",
 	 number<&options::patience, any>},
@@ -581,15 +529,15 @@ wrong check_word(const boot::word &word, options &into)
 template <typename Use>
 void for_each_user(u32 mask, Use use)
 {
-	for (u32 i = 0; i < run_count; i++)
-		if (uses(static_cast<job>(i), mask))
-			use(runs[i].name);
+	for (const named_run *one = runs; one->name; one++)
+		if (uses(*one, mask))
+			use(one->name);
 }
 
 /* The words that came, and their values that not every run takes; the run. */
 constinit u32 given = 0;
 constinit u32 was_read = 0;
-constinit job chosen = job::measure;
+constinit const named_run *chosen = runs;
 constinit seeded fault_now = seeded::nothing;
 
 wrong check_use(const boot::word &word, const options &o)
@@ -601,21 +549,21 @@ wrong check_use(const boot::word &word, const options &o)
 	klock::usize at = 0;
 
 	if (one == word_cpus && o.counts.unchecked > 1) {
-		mask = cpus;
+		mask = word_cpus | list_of_cpus;
 		what = "a list";
 	} else if (one == word_mode && o.output.unchecked == mode::csv) {
 		mask = word_mode | mode_csv;
 		what = "csv";
 	}
 	given |= one;
-	if (uses(o.run, mask))
+	if (uses(*o.run, mask))
 		return {};
 	for_each_user(mask, [&](const char *run) {
 		at += boot::format_to(users + at, sizeof(users) - at, "%s%s",
 				      at ? ", " : "", run);
 	});
-	return because("run=%s does not use %s, these do: %s",
-		       run_name(static_cast<u32>(o.run)), what, users);
+	return because("run=%s does not use %s, these do: %s", o.run->name,
+		       what, users);
 }
 
 void print_word(const word_row &row)
@@ -647,8 +595,8 @@ void print_right_words()
 	for (const word_row &row : words)
 		print_word(row);
 	boot::print("# what each run does:\n");
-	for (const run_row &row : runs)
-		boot::print("#   %s: %s\n", row.name, row.means);
+	for (const named_run *one = runs; one->name; one++)
+		boot::print("#   %s: %s\n", one->name, one->means);
 	boot::print("# the locks:\n");
 	klock::selftest::all_locks<most_cpus>::for_each([]<typename Subject>() {
 		boot::print("#     %s\n", Subject::name);
@@ -657,9 +605,7 @@ void print_right_words()
 
 bool needs_apic(const options &o)
 {
-	return o.irq.unchecked || o.run == job::storm ||
-	       o.run == job::busted_storm || o.run == job::shared_storm ||
-	       o.run == job::sequences || o.run == job::sleep;
+	return o.irq.unchecked || uses(*o.run, wants_ipis);
 }
 
 /* One line: a screen holds few. */
@@ -683,8 +629,7 @@ bool is_shared(const char *name)
 /* Each is one that readers share, where there are readers. */
 wrong check_shared(const options &o)
 {
-	if (o.writers.unchecked == 100 && o.run != job::shared &&
-	    o.run != job::shared_storm)
+	if (o.writers.unchecked == 100 && !uses(*o.run, has_readers))
 		return {};
 	return for_each_item(o.lock.unchecked, [](const char *item) {
 		return is_shared(item)
@@ -751,12 +696,6 @@ bool read_options(options &into)
 	fault_now = into.fault.unchecked;
 	if (!all_pass([&](const auto &w) { return check_use(w, into); }))
 		return false;
-	if (into.run == job::misuse &&
-	    into.what.unchecked >= misuse::two_orders) {
-		print_wrong("what", name_of(into.what.unchecked),
-			    because("run=deadlock alone has it"));
-		return false;
-	}
 	if (const wrong w = check_shared(into)) {
 		print_wrong("lock", into.lock.unchecked, w);
 		return false;
@@ -764,24 +703,22 @@ bool read_options(options &into)
 	return complete(into);
 }
 
-bool uses(job run, u32 word)
+bool uses(const named_run &run, u32 words)
 {
-	const u32 all = runs[static_cast<u32>(run)].words | of_all;
-
-	return (all & word) == word;
+	return ((run.words | of_all) & words) == words;
 }
 
 void note_read(u32 word)
 {
 	was_read |= word;
-	if (uses(chosen, word))
+	if (uses(*chosen, word))
 		return;
 	u32 bit = 0;
 
 	while (word >> bit != 1)
 		bit++;
-	boot::panic("run=%s reads %s=: its row in lab/options.cpp lacks it",
-		    run_name(static_cast<u32>(chosen)),
+	boot::panic("run=%s reads %s=: its row in lab/runs.cpp lacks it",
+		    chosen->name,
 		    bit < word_count ? words[bit].name : "a list of cpus");
 }
 
@@ -812,8 +749,6 @@ described describe_word(u32 row)
 
 described describe_run(u32 row)
 {
-	if (row >= run_count)
-		return {};
 	return {runs[row].name, "", runs[row].means, runs[row].words | of_all};
 }
 
@@ -823,8 +758,6 @@ int print_help()
 	boot::print("PASS\n");
 	return 0;
 }
-
-const char *name_of(misuse what) { return misuses[static_cast<u32>(what)]; }
 
 bool asks_for(const options &o, const char *name)
 {

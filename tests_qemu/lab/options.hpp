@@ -23,55 +23,6 @@ using klock::selftest::range;
 /* A table for people, comma-separated values for a script, or KTAP. */
 enum class mode : u32 { table, csv, tap };
 
-/* A row of `runs` in options.cpp each, in its order: that says what it does. */
-enum class job : u32 {
-	measure,
-	locks,
-	storm,
-	sequences,
-	deadline,
-	sleep,
-	busted,
-	busted_storm,
-	shared,
-	shared_storm,
-	busted_shared,
-	backoff,
-	instructions,
-	pairs,
-	topology,
-	misuse,
-	deadlock,
-	counts,
-	stuck,
-	panic, /* from here on they end badly, for the runner's own tests */
-	fault,
-	print_fault,
-	fail,
-	hang,
-	reset,
-};
-
-/*
- * Misuses that checked locks name. run=misuse does one, run=deadlock one of
- * any.
- */
-enum class misuse : u32 {
-	recursion,
-	foreign_unlock,
-	nmi_lock,
-	interrupted_waiter,
-	reading_handler,
-	two_orders, /* from here on of several locks, run=deadlock alone */
-	three_cpus,
-	two_queues,
-	handler_order,
-	console_in_panic,
-	sleeps,
-	shootdown,
-	served, /* the same, and no deadlock: lock(serve) */
-};
-
 /*
  * The parts of a storm, as a mask. A run in which a part did not happen was no
  * storm, whatever else it shows.
@@ -124,7 +75,7 @@ inline constexpr unsigned most_counts = 16;
 
 /*
  * A row of `words` in options.cpp each; a mask. Behind `help` are values that
- * some runs do not take of words that they use.
+ * some runs do not take of words that they use, and more about runs.
  */
 enum word : u32 {
 	word_run = 1u << 0,
@@ -153,7 +104,39 @@ enum word : u32 {
 	word_help = 1u << 23,
 	list_of_cpus = 1u << 24, /* cpus=1,2: one run after another */
 	mode_csv = 1u << 25,
+	/* What a run is, and wants of the machine: */
+	prints_times = 1u << 26, /* the clock must be known */
+	has_readers = 1u << 27,	 /* lock= names those that readers share */
+	wants_ipis = 1u << 28,	 /* and a timer's interrupts */
+	wants_watchdog = 1u << 29,
 };
+
+struct options;
+
+/* A value of run=: a row of runs.cpp. */
+struct named_run {
+	const char *name;
+	int (*run)(const options &); /* returns the exit status */
+	u32 words;		     /* that it reads; what it is and wants */
+	const char *means;
+	/*
+	 * The most acquisitions of a row of its report, for the host's plan:
+	 * so many tortures and storms. None: acquisitions=.
+	 */
+	u32 tortures = 0;
+	u32 storms = 0;
+};
+/* The last has no name. */
+extern const named_run runs[];
+
+/* A value of what=, a misuse or a deadlock: a row of runs.cpp. */
+struct named_bug {
+	const char *name;
+	void (*run)(); /* returns only where nobody noticed */
+	const char *picture;
+	enum : u32 { is_wrong, is_right, wants_nmis } kind = is_wrong;
+};
+extern const named_bug bugs[];
 
 /*
  * Called when a run reads the value of a word: a panic, if its row of `runs`
@@ -194,9 +177,9 @@ struct cpu_list {
  * `words`: read_options() sets it.
  */
 struct options {
-	job run;
+	const named_run *run;
 	option<word_mode, mode> output;
-	option<word_what, misuse> what;
+	option<word_what, const named_bug *> what;
 	option<word_lock, const char *> lock; /* names with commas, or all */
 	option<word_cpus, cpu_list> cpus;     /* that contend */
 	option<list_of_cpus, u32> counts;     /* how many of them were given */
@@ -231,8 +214,8 @@ int print_help();
 /* A word that was given and never read by the run; null: there is none. */
 [[nodiscard]] const char *unread_word();
 
-/* Whether the run's row has the word. */
-[[nodiscard]] bool uses(job run, u32 word);
+/* Whether the run's row has all of these. */
+[[nodiscard]] bool uses(const named_run &, u32 words);
 
 /* A row of the tables in README, which options/test_options.cpp prints. */
 struct described {
@@ -252,8 +235,5 @@ struct described {
 
 /* How many locks of the list it asks for. */
 [[nodiscard]] unsigned locks_asked_for(const options &o);
-
-/* The name of a value, as it stands on the command line. */
-[[nodiscard]] const char *name_of(misuse what);
 
 } // namespace lab

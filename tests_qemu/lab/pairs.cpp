@@ -7,7 +7,7 @@
  * round trips: no lock hands over sooner. Which of the two measures makes no
  * difference, so that half of the matrix is all of it.
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "machine.hpp"
 #include "report.hpp"

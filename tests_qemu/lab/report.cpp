@@ -22,7 +22,7 @@ unsigned failed;
 char first_lock[64]; /* a copy: names of pairs are their caller's */
 const char *first_reason;
 mode output;
-bool prints_times;
+bool times_are_printed;
 
 unsigned text_length(const char *text)
 {
@@ -44,21 +44,9 @@ u64 most_acquisitions(const options &o)
 		u64{o.convoys.unchecked} * boot::cpu_count() + sections;
 	const u64 storm = sections * 17;
 
-	switch (o.run) {
-	case job::locks:
-		return torture;
-	case job::storm:
-	case job::stuck:
-		return torture + 2 * storm;
-	case job::sequences:
-		return busted_storm_runs * storm;
-	case job::busted:
-		return attempts_a_run * busted_runs * torture;
-	case job::busted_storm:
-		return attempts_a_run * busted_storm_runs * (torture + storm);
-	default:
+	if (!o.run->tortures && !o.run->storms)
 		return sections;
-	}
+	return o.run->tortures * torture + o.run->storms * storm;
 }
 
 /* Null, or what keeps the whole run from having passed. */
@@ -68,7 +56,7 @@ const char *fault_of_run()
 		return "not all rows that were asked for were printed";
 	if (row == skipped)
 		return "nothing was run";
-	if (prints_times && !boot::clock_is_known())
+	if (times_are_printed && !boot::clock_is_known())
 		return "the clock is not known, the times are wrong";
 	return nullptr;
 }
@@ -80,9 +68,7 @@ void begin_report(const options &o, unsigned rows)
 	planned = rows + asks_for(seeded::lost_row);
 	row = skipped = failed = 0;
 	output = o.output;
-	prints_times = o.run == job::measure || o.run == job::backoff ||
-		       o.run == job::deadline || o.run == job::pairs ||
-		       o.run == job::topology;
+	times_are_printed = uses(*o.run, prints_times);
 	print_plan(o, planned);
 	if (o.output == mode::tap)
 		boot::print("KTAP version 1\n1..%u\n", planned);
@@ -104,7 +90,7 @@ unsigned name_width(const options &o)
 			const unsigned length = text_length(Subject::name);
 
 			/* Runs without lock= print every name. */
-			const bool printed = !uses(o.run, word_lock) ||
+			const bool printed = !uses(*o.run, word_lock) ||
 					     asks_for(o, Subject::name);
 
 			if (printed && length > longest)

@@ -2,7 +2,7 @@
 /*
  * sequences_run - each trial under faults, one row each; then the wrong ones
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "sequences.hpp"
 #include "report.hpp"

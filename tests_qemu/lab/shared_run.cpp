@@ -2,7 +2,7 @@
 /*
  * shared_run - the locks that readers share: readers together, writers alone
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "context.hpp"
 #include "faults.hpp"

@@ -9,7 +9,7 @@
  * which must be found. At last, how long a wake keeps the inner lock, with the
  * IPI inside it and behind it: in instructions under icount.
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "faults.hpp"
 #include "report.hpp"

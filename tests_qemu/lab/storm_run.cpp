@@ -7,7 +7,7 @@
  * 2. The storm in which handlers take the lock.
  * 3. The storm in which holders HLT.
  */
-#include "jobs.hpp"
+#include "options.hpp"
 
 #include "benches.hpp"
 #include "faults.hpp"

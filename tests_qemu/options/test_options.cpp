@@ -176,7 +176,7 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		{"rest=8 run=locks seconds=0",
 		 "run=locks does not use it, these do: measure, backoff"},
 		{"what=nmi_lock",
-		 "run=measure does not use it, these do: misuse, deadlock"},
+		 "run=measure does not use it, these do: deadlock"},
 		{"run=shared_storm convoys=1",
 		 "run=shared_storm does not use it, these do: locks, storm, "
 		 "busted, busted_storm, shared, busted_shared"},
@@ -186,8 +186,8 @@ TEST_CASE("lab: one line says what is wrong with a word")
 		 "run=busted does not use a list, these do: measure, locks, "
 		 "storm, sequences, deadline, sleep, shared, shared_storm, "
 		 "backoff, pairs"},
-		{"run=misuse what=two_orders", "run=deadlock alone has it"},
-		{"run=misuse what=served", "run=deadlock alone has it"},
+		{"run=deadlock what=two_order",
+		 "two_order is unknown, did you mean two_orders?"},
 		{"writers=10 lock=reader_lock,tas_lock",
 		 "readers do not share tas_lock"},
 		{"run=shared lock=tas_lock", "readers do not share tas_lock"},
@@ -213,7 +213,7 @@ TEST_CASE("lab: right words are taken, and complete each other")
 
 	CHECK(v.good);
 	CHECK(v.said.empty());
-	CHECK(v.o.run == lab::job::measure);
+	CHECK(v.o.run->name == std::string("measure"));
 	CHECK(v.o.acquisitions == 20000);
 	CHECK(v.o.counts == 1);
 	CHECK(v.o.cpus[0] == 2);
@@ -222,7 +222,7 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	v = read("run=backoff mode=tap seed=0x10 section=100..900 outside=7 "
 		 "cpus=1,2 pin=cores x2apic");
 	CHECK(v.good);
-	CHECK(v.o.run == lab::job::backoff);
+	CHECK(v.o.run->name == std::string("backoff"));
 	CHECK(v.o.output == lab::mode::tap);
 	CHECK(v.o.seed == 16);
 	CHECK(v.o.section->least == 100);
@@ -241,7 +241,8 @@ TEST_CASE("lab: right words are taken, and complete each other")
 	CHECK(read("irq=10 acquisitions=5").o.seconds == 0);
 	CHECK(read("seconds=2").o.acquisitions == 0);
 	CHECK(read("run=locks").o.acquisitions == 20000);
-	CHECK(read("run=misuse what=nmi_lock").o.what == lab::misuse::nmi_lock);
+	CHECK(read("run=deadlock what=nmi_lock").o.what.read()->name ==
+	      std::string("nmi_lock"));
 	CHECK(read("writers=10 lock=reader_lock").o.writers == 10);
 	CHECK(read("help").o.help);
 	CHECK(read("run=topology seconds=3 help").o.help);
@@ -281,7 +282,7 @@ TEST_CASE("lab: a run that reads a word which its row lacks panics")
 	CHECK(v.o.output == lab::mode::table);
 	CHECK_THROWS_WITH(v.o.seed.read(),
 			  "run=topology reads seed=: its row in "
-			  "lab/options.cpp lacks it");
+			  "lab/runs.cpp lacks it");
 	v = read("run=busted");
 	CHECK(v.o.cpus[0] == 2);
 	CHECK_THROWS(v.o.counts.read());
