@@ -6,7 +6,7 @@
 
 The columns of a file say what it is: the lab's measurements (also a log of
 mode=csv, with "head,", "row," and "hist," in front), its pairs of CPUs, the
-benchmarks' tables, the simulator's. A curve has its name where it ends; curves
+benchmarks' curve, the simulator's. A curve has its name where it ends; curves
 that cover each other are drawn once, with all of their names.
 
     plot.py --check PICTURE FILE
@@ -19,7 +19,6 @@ matplotlib; 0 with --optional.
 """
 import csv
 import io
-import itertools
 import json
 import os
 import pathlib
@@ -53,7 +52,7 @@ class Panel:
         self.title, self.x, self.y = title, x, y
         self.curves = {name: sorted(points)
                        for name, points in curves.items() if points}
-        self.how = how      # logx, logy, whole, step, names, heat
+        self.how = how      # logx, logy, whole, step, heat
 
 
 def read(path):
@@ -151,49 +150,15 @@ def readers(rows, _bars):
 
 
 def scaling(rows, _bars):
-    """Curves; of two numbers of threads, which make none, a line a lock."""
     rows = [row for row in rows if float(row["rate_median"]) > 0]
-    counts = sorted({int(row["threads"]) for row in rows})
     for kind, name in (("klock", "klock"), ("peer", "peers")):
         of = [row for row in rows if row["kind"] == kind]
-        if not of:
-            continue
-        title = (f"Throughput, critical sections of {of[0]['section_cycles']} "
-                 "cycles")
-        curves = curves_of(of, "threads", "rate_median")
-        if len(counts) > 2:
+        if of:
             yield f"scaling_{name}", [Panel(
-                title, "threads, each on a core of its own",
-                "acquisitions per second", curves, logx=True, logy=True)]
-            continue
-        order = sorted(curves, key=lambda lock: -max(curves[lock])[1])
-        yield f"scaling_{name}", [Panel(
-            title, "", "millions of acquisitions per second",
-            {f"threads: {count}": [(lock, dict(curves[lock])[count] / 1e6)
-                                   for lock in order
-                                   if count in dict(curves[lock])]
-             for count in counts}, names=order)]
-
-
-def contended(rows, _bars):
-    two = [row for row in rows if row["threads"] == "2"
-           and row["kind"] != "floor"]
-    yield "contended", [Panel(
-        "Throughput of two threads", "cycles of a critical section",
-        "acquisitions per second",
-        curves_of(two, "section_cycles", "rate_median"), logy=True)]
-
-
-def against(title, column, by="kind"):
-    """A bar a lock, in the colour of its kind; or a dot a load."""
-    def draw(rows, _bars):
-        found = {}
-        for row in rows:
-            found.setdefault(row[by], []).append((row["lock"],
-                                                  float(row[column])))
-        yield "", [Panel(title, "", "times", found, names=list(
-            dict.fromkeys(row["lock"] for row in rows)))]
-    return draw
+                f"Throughput, critical sections of {of[0]['section_cycles']} "
+                "cycles", "threads, each on a core of its own",
+                "acquisitions per second",
+                curves_of(of, "threads", "rate_median"), logx=True, logy=True)]
 
 
 def pairs(rows, _bars):
@@ -217,16 +182,7 @@ KINDS = (
     ({"lock", "cpus", "misses"}, simulated),
     ({"lock", "cpus", "writers", "rate"}, readers),
     ({"lock", "cpus", "per_second"}, measured),
-    ({"lock", "load", "ratio_median"}, against(
-        "A lock beside its data, to one on a line of its own",
-        "ratio_median", "load")),
     ({"threads", "kind", "to_one_thread"}, scaling),
-    ({"threads", "kind", "section_cycles"}, contended),
-    ({"lock", "kind", "ratio_min"}, against(
-        "Lock and unlock by one thread, to a bare lock xadd", "ratio_min")),
-    ({"lock", "kind", "ratio_median"}, against(
-        "Two threads: cycles per acquisition, to a ping-pong on one line",
-        "ratio_median")),
 )
 
 
@@ -237,8 +193,7 @@ def pictures(path):
     for wanted, kind in KINDS:
         if wanted <= columns:
             try:
-                return [(name or path.stem, panels)
-                        for name, panels in kind(rows, bars)]
+                return list(kind(rows, bars))
             except Trouble as trouble:
                 raise Trouble(f"{path}: {trouble}") from None
             except (ValueError, KeyError, TypeError) as error:
@@ -381,22 +336,6 @@ def draw_curves(axes, panel, styles):
     return None
 
 
-def draw_names(axes, panel):
-    names = panel.how["names"]
-    for (label, points), colour in zip(panel.curves.items(),
-                                       itertools.cycle(COLOURS)):
-        axes.plot([y for _, y in points],
-                  [names.index(lock) for lock, _ in points],
-                  "o", color=colour, markersize=4, label=label)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.grid(True, color="#dddddd", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
-    axes.set(xlabel=panel.y, ylabel=panel.x)
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
-
-
 def draw_heat(axes, panel):
     cpus = len(panel.curves)
     block = [[dict(panel.curves[str(a)]).get(b, 0) for b in range(cpus)]
@@ -431,13 +370,10 @@ def draw(panels, path):
     across = 2 if len(panels) > 1 else 1
     down = -(-len(panels) // across)
     tall = 5.2 if len(panels[0].curves) <= 16 else 8
-    if "names" in panels[0].how:
-        tall = 7
     figure, all_axes = pyplot.subplots(
         down, across, squeeze=False,
         figsize=(7.5 * across if across == 1 else 12, tall if down == 1 else 8))
-    left, right = ((0.09, 0.85) if across > 1 else
-                   (0.27, 0.8) if "names" in panels[0].how else (0.17, 0.7))
+    left, right = (0.09, 0.85) if across > 1 else (0.17, 0.7)
     figure.subplots_adjust(left=left, right=right, top=0.93, wspace=0.75,
                            hspace=0.32, bottom=0.09)
     styles = {}
@@ -446,8 +382,6 @@ def draw(panels, path):
         axes.set_title(panel.title, fontsize=9, loc="left")
         if "heat" in panel.how:
             draw_heat(axes, panel)
-        elif "names" in panel.how:
-            draw_names(axes, panel)
         else:
             axes.grid(True, color="#dddddd", linewidth=0.5)
             draw_curves(axes, panel, styles)
