@@ -4,10 +4,9 @@
  * klock's four functions about threads made of it.
  *
  * 64 threads on all CPUs use each of the locks that sleep (the lab's turns,
- * klock/selftest/sleepers.hpp; the timer's handler brings what they wait for),
- * and then bring and take by xv6's sleep() and wakeup(), which are conditions
- * here. Half of them are urgent. Where nobody can run any more although not all
- * are done, it says who waits for what.
+ * klock/selftest/sleepers.hpp; the timer's handler brings what they wait for).
+ * Half of them are urgent. Where nobody can run any more although not all are
+ * done, it says who waits for what.
  *
  * A wake-up preempts: an urgent thread runs before its waker goes on. At last,
  * each lock shows that on one CPU. Without lib/unparked on the include path it
@@ -19,7 +18,6 @@
 #include <boot/kernel.hpp>
 
 #include <klock/atomic.hpp>
-#include <klock/condition.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/os.hpp>
 #include <klock/selftest/parking.hpp>
@@ -431,45 +429,6 @@ void take_turns(void *number)
 	}
 }
 
-/* -- xv6's sleep() and wakeup(): whoever shares a condition looks again -- */
-
-using spinlock = klock::ticket_lock<u8>;
-constinit klock::condition channels[8];
-
-klock::condition &channel_of(const void *what)
-{
-	return channels[reinterpret_cast<usize>(what) / 64 % 8];
-}
-
-void sleep(const void *what, klock::irq_guard<spinlock> &held)
-{
-	channel_of(what).wait(held);
-}
-
-void wakeup(const void *what) { channel_of(what).notify_all(); }
-
-constinit spinlock stock_lock;
-
-/* Half of the threads bring, the others take, and there is room for two. */
-void bring_or_take(klock::selftest::xorshift &, unsigned who)
-{
-	klock::irq_guard held(stock_lock);
-	const bool brings = who < here.threads / 2;
-
-	while (brings ? here.stock.load_relaxed() == 2 : !here.take())
-		sleep(&here, held);
-	if (brings)
-		sleepers::put_one();
-	wakeup(&here);
-}
-
-constexpr sleepers::row by_channel = {
-	"a unit, or room", bring_or_take, nullptr, [] {
-		return here.taken.get() == here.rounds * here.threads / 2
-			       ? nullptr
-			       : "two took a unit at once";
-	}};
-
 /* Null: all is right. */
 const char *run_row(const sleepers::row &one)
 {
@@ -608,8 +567,6 @@ int payload_main()
 	for (const sleepers::row &one : sleepers::rows)
 		if (!wrong)
 			wrong = run_row(one);
-	if (!wrong)
-		wrong = run_row(by_channel);
 	if (!wrong)
 		wrong = run_row(sleepers::lends);
 	if (!wrong && !preemptions.load_relaxed())
