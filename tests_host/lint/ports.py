@@ -5,6 +5,9 @@ Each arch::name that lib/klock uses is in lib/arch/CONTRACT.md, and each name of
 CONTRACT's tables, or used by lib/klock, is defined by every port in lib/arch:
 in its own headers, or in builtin_ops.hpp where the port includes that; or by
 atomic.hpp for all ports, in namespace arch_defaults.
+
+A header that stands in front of a port's, in an overlay, has each name that
+CONTRACT's table of that header demands, but what "May be left out".
 Run: ports.py --root DIR
 """
 
@@ -43,6 +46,41 @@ def contract_names(text):
     for code in re.findall(r"`([^`]*)`", text):
         words.update(re.findall(r"\w+", code))
     return names, words
+
+
+def demanded_names(text, section):
+    """{name: line} of the rows of a header's section that a port must have."""
+    names = {}
+    start = text.index(f"## {section}\n")
+    end = text.find("\n## ", start)
+    for row in re.finditer(r"^\| *`.*$", text[start:end], re.M):
+        if "May be left out" in row[0]:
+            continue
+        for name in _declared(_ROW.match(row[0])[1]):
+            names[name] = common.line_of(text, start + row.start())
+    return names
+
+
+def overlays(root):
+    """Each header of klock/arch that is not a port's own."""
+    for folder in ("lib/arch", "boot", "tests_host", "tests_qemu"):
+        for path in common.files(root, folder, {".hpp"}):
+            place = path.relative_to(root).parts
+            if place[-3:-1] == ("klock", "arch") and \
+                    not (folder == "lib/arch" and place[3] == "klock"):
+                yield path
+
+
+def _check_overlay(root, path, contract, sections):
+    if path.name not in sections:
+        return
+    code = cxx.code_only(path.read_text())
+    for name, line in demanded_names(contract, path.name).items():
+        if not defines(code, name):
+            yield Finding(common.relative(path, root), 0,
+                          f"'{name}' is not here, which {CONTRACT}:{line} "
+                          "demands of the port's own: define it, or replace a "
+                          "smaller header")
 
 
 def used_names(root):
@@ -115,6 +153,8 @@ def check(root):
         needed.setdefault(name, place)
     for port in ports:
         found += _check_port(root, port, needed, sections)
+    for path in overlays(root):
+        found += _check_overlay(root, path, text, sections)
     return found
 
 

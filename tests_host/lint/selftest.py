@@ -194,7 +194,10 @@ PROOFS = [
          'begins with "good_lock: sizes"'),
     Case("fields", "another label's test case", LOCK,
          "unit/good_lock: size", "native/good_lock: size", "Checked: native/g",
-         "no test in tests_host/native"),
+         "of tests_host/native builds has a name"),
+    Case("fields", "a test case in a file that no CMake list has",
+         "tests_host/unit/CMakeLists.txt", "test_good_lock.cpp", "",
+         "", 'begins with "good_lock: size"', LOCK),
     Case("fields", "no such label", LOCK, "sim/costs", "moon/costs", "moon",
          "write <label>/<test>"),
 ]
@@ -212,6 +215,10 @@ PORTS = [
     Case("ports", "the contract demands another header", CONTRACT,
          "## cpu.hpp", "## msr.hpp\n\n## cpu.hpp", "",
          "no klock/arch/msr.hpp", "lib/arch/toy"),
+    Case("ports", "an overlay has not what the contract demands",
+         "tests_host/overlays/slow/klock/arch/cpu.hpp",
+         "inline void cpu_relax() {}\n", "", "",
+         "'cpu_relax' is not here, which lib/arch/CONTRACT.md:"),
 ]
 
 RULES = [

@@ -5,65 +5,14 @@
 #pragma once
 
 #include <klock/types.hpp>
-
-#include <time.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
+#include <klock/arch/clock.hpp>
 
 namespace klock::arch {
 
 /* The common size; a host's own may be 32 to 256. Padding, not correctness. */
 inline constexpr usize cache_line = 64;
 
-/* A clock that only grows: the CPU's counter where it can be read, else ns. */
-inline u64 cycles()
-{
-#if defined(__x86_64__) || defined(__i386__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	u64 now;
-	asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(now)::"memory");
-	return now;
-#else
-	timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return static_cast<u64>(now.tv_sec) * 1000000000u + now.tv_nsec;
-#endif
-}
-
-/*
- * cycles() for timing a short piece of code: no instruction moves across it.
- * Hosts configure LFENCE to wait for earlier instructions on any x86.
- */
-inline u64 cycles_begin()
-{
-#if defined(__x86_64__) || defined(__i386__)
-	asm volatile("lfence" ::: "memory");
-	const u64 now = __builtin_ia32_rdtsc();
-	asm volatile("lfence" ::: "memory");
-	return now;
-#else
-	asm volatile("" ::: "memory");
-	return cycles();
-#endif
-}
-
-inline u64 cycles_end() { return cycles_begin(); }
-
-inline bool cycles_usable() { return true; }
+/* No host's clock faults. */
 inline u64 cycles_if_usable() { return cycles(); }
-
-/* Whether the rate never changes: other clocks than x86's do not. */
-inline bool cycles_steady()
-{
-#if defined(__x86_64__) || defined(__i386__)
-	unsigned a, b, c, d = 0;
-
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d >> 8 & 1);
-#else
-	return true;
-#endif
-}
 
 } // namespace klock::arch

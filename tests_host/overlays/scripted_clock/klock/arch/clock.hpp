@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu - stands in front of the hosted port's: a clock that a test sets
+ * clock - stands in front of the hosted port's: a clock that a test sets
  *
  * A measurement takes as long as the test says, whatever it measures.
  */
@@ -9,8 +9,6 @@
 #include <klock/types.hpp>
 
 namespace klock::arch {
-
-inline constexpr usize cache_line = 64;
 
 struct scripted_clock {
 	bool usable;
@@ -36,7 +34,6 @@ inline u64 cycles_end()
 }
 
 inline bool cycles_usable() { return clock_in_use.usable; }
-inline u64 cycles_if_usable() { return cycles(); }
 inline bool cycles_steady() { return clock_in_use.steady; }
 
 } // namespace klock::arch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu - stands in front of the hosted port's: a thread's waits can be watched
+ * clock - stands in front of the hosted port's: a thread's waits can be watched
  *
  * The first turn of a wait says two things that cannot be had from outside:
  * this thread has left its doorway behind, and it has found that it is not its
@@ -13,9 +13,6 @@
 #include <time.h>
 
 namespace klock::arch {
-
-/* The common size. Padding, not correctness. */
-inline constexpr usize cache_line = 64;
 
 /* A clock that only grows, in nanoseconds. */
 inline u64 nanoseconds()
@@ -42,7 +39,9 @@ inline thread_local constinit watcher *watched_by = nullptr;
 
 inline u64 cycles() { return watched_by ? watched_by->time() : nanoseconds(); }
 
-/* As cycles() never faults: the same. */
-inline u64 cycles_if_usable() { return cycles(); }
+inline u64 cycles_begin() { return cycles(); }
+inline u64 cycles_end() { return cycles(); }
+inline bool cycles_usable() { return true; }
+inline bool cycles_steady() { return true; }
 
 } // namespace klock::arch
