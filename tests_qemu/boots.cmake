@@ -61,8 +61,8 @@ klock_boot(full storm_parallel_2_long 2 parallel
 klock_boot(full storm_icount_4 4 icount "${storm} acquisitions=100 convoys=2"
 	RUN --repeat 2 --identical)
 
-# Runs of what is no lock of the list: seq_lock, seq_latch, once, barrier. The
-# wrong ones, which must be found, are in the same run.
+# seq_lock, seq_latch, once and barrier have a run of their own, as they are not
+# in the list of locks. It also runs their mutants, and must find each.
 klock_boot(check sequences_4 4 single
 	"run=sequences mode=tap acquisitions=100000")
 klock_boot(full sequences_1 1 single

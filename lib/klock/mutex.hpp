@@ -9,16 +9,16 @@
  *		return timed_out;
  *
  * Algorithm:   A word holds two flags: held, and waiters. Without waiters,
- *              lock() and unlock() are a compare-and-swap each. Who finds it
- *              held tries again some times (Spins): a short section is over
- *              before a thread sleeps. Then it queues, by a node on its stack,
- *              and parks. unlock() wakes the first waiter, clears the flag, and
- *              leaves the mutex free, so that a running thread may take it
- *              before (it barges). Until the one that was told comes, nobody
- *              has to be told: all is as without waiters.
- *              It takes the mutex then, or sets the flag again and sleeps on.
- *              To a waiter that was told Patience times and found it taken
- *              each time, unlock() hands it over.
+ *              lock() and unlock() are a compare-and-swap each. A thread that
+ *              finds the mutex held first tries again some times (Spins): a
+ *              short section ends sooner than a thread falls asleep. Then it
+ *              queues a node on its stack, and parks. unlock() wakes the first
+ *              waiter, clears the flag, and leaves the mutex free: a running
+ *              thread may take it first (it barges). Until the woken waiter
+ *              runs, nobody else is woken, and the mutex works as if nobody
+ *              waited. The woken waiter takes it, or finds it taken, sets the
+ *              flag again and sleeps. To a waiter that was woken Patience times
+ *              and found it taken each time, unlock() hands the mutex over.
  * Source:      the bits and the barging are the field's (Linux's mutex and its
  *              hand-over flag, WTF's ParkingLot; who was told is remembered as
  *              by Go's sync.Mutex); the state, the inner lock, and the proof
@@ -33,8 +33,8 @@
  * Zero bytes:  free                    Checked: unit/sleep: sizes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases           Checked: model/sleep: freed by the last
- * Fairness:    the first waiter is bypassed until it has been told Patience (8)
- *              times, then by nobody; waiters among each other are FIFO
+ * Fairness:    the first waiter is bypassed until it has been woken Patience
+ *              (8) times, then by nobody; waiters are FIFO among themselves
  *                                      Checked: model/sleep: hand-over
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
@@ -47,10 +47,10 @@
  *              what the inner lock assumes
  *
  * State (word):  while waiters is set, only the inner lock's holder writes it;
- *		it is set if somebody waits and the first was not told
+ *		it is set if somebody waits and the first was not woken
  *	free --lock--> held --unlock--> free
- *	held --lock waits--> held + waiters --unlock tells the first--> free
- *	held --the one told finds it taken--> held + waiters
+ *	held --lock waits--> held + waiters --unlock wakes the first--> free
+ *	held --the woken one finds it taken--> held + waiters
  *	held + waiters --unlock, the first has no patience--> held (+ waiters)
  *
  * Ordering:
@@ -76,12 +76,13 @@
 namespace klock {
 
 /*
- * With Patience (8) eight threads on 2 cores are as fast as with no bound, at
- * sections of 0, 50 and 500 cycles, and the longest wait is a tenth. With 1
- * they take 1.3 times as long. With 16 Spins, which is what most ports have,
- * two threads are 1.5 to 3 times as fast as with none, eight 0.7 to 1 times. A
- * machine of one CPU wants 0. Strict order has 0: a thread that spins may
- * overtake another.
+ * Patience (8), measured with eight threads on 2 cores and sections of 0, 50
+ * and 500 cycles: they are as fast as without a bound, and the longest wait is
+ * a tenth. With Patience 1 they take 1.3 times as long.
+ *
+ * Spins: most ports have 16. Two threads are then 1.5 to 3 times as fast as
+ * without spinning, eight are 0.7 to 1 times as fast. A machine with one CPU
+ * wants 0. Strict order has 0: a thread that spins may overtake another.
  */
 template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
 	  u32 Spins = Patience ? spins_before_sleep : 0>
@@ -208,7 +209,7 @@ struct patient_mutex {
 		}
 	}
 
-	/* Nobody tells of a mutex that nobody waits for. */
+	/* Leaves the queue; the last waiter to leave clears the flag. */
 	void leave_queue(detail::sleeper &me)
 	{
 		queue.remove(me);

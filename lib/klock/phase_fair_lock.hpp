@@ -348,7 +348,7 @@ struct phase_fair_lock {
 
 	/* -- A writer's steps, and a reader's -- */
 
-	/* Each of them at one moment, not all at the same. */
+	/* Loads the four counters one after another, not as one snapshot. */
 	fields<Counter, 4> all() const
 	{
 		return {{counts.load_relaxed(wout), counts.load_relaxed(rin),

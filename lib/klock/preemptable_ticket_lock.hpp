@@ -81,12 +81,13 @@
  * would wait for ever for a turn that does not come.
  *
  * If nobody waits, lock() and unlock() take at most 15 instructions on x86-64
- * at -O2, all but lock_in_turn()              Checked: codegen/facts
- * Linux's queued lock takes 5: it is 0 whenever it is free. Here a free state
- * is the turn, so that lock() loads what to swap, and unlock() what to store.
- * lock() could leave out its look at state, 4 instructions; but where it is
- * held that swap would fail, and all waiters would read the line again: 24.4
- * misses a handoff for 19.0, of 8 CPUs in the simulator.
+ * at -O2, without lock_in_turn()              Checked: codegen/facts
+ * Linux's queued lock takes 5, as it is 0 whenever it is free. Here a free lock
+ * keeps the turn: so lock() first loads the value that it swaps, and unlock()
+ * the one that it stores. lock() could swap without a look at state, and save 4
+ * instructions. But at a held lock that swap would fail, and every waiter would
+ * read the line again: 24.4 misses a handoff instead of 19.0, with 8 CPUs in
+ * the simulator.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              2 (w + 1) to 2 w + 6 misses: all wait on one line, and each
@@ -142,9 +143,10 @@ struct preemptable_ticket_lock {
 
 	/*
 	 * Takes the lock if it is free and has no waiters; never waits. It
-	 * takes no ticket, so a failure leaves nothing behind. A held state is
-	 * odd, and so is never what next is. next is read last: who takes a
-	 * ticket between that and the swap is bypassed.
+	 * takes no ticket, so a failure leaves nothing behind. While the lock
+	 * is held, state is odd; next is always even, so the two differ. A CPU
+	 * that takes a ticket between the load of next and the swap is
+	 * bypassed.
 	 */
 	[[nodiscard]] bool try_lock()
 	{

@@ -37,24 +37,24 @@
  *              most.
  *                          Checked: native/torture: FIFO,
  *                          model/fairness: a look at the queue
- * Capacity:    Cpus (up to 16,383), with levels (4) waits of each at once:
- *              thread, soft interrupt, interrupt and NMI, of which each waits
- *              for another lock. A fifth, or a CPU whose number is too large,
- *              waits without a queue position: excluded as ever, but bypassed
- *              by anybody. checked_lock names both.
+ * Capacity:    Cpus (up to 16,383). A CPU may wait levels (4) times at once:
+ *              in a thread, a soft interrupt, an interrupt and an NMI, each for
+ *              another lock. A fifth wait, or a CPU whose number is too large,
+ *              has no queue position: exclusion holds, but anybody may
+ *              bypass it. checked_lock reports both.
  *                          Checked: model/queued_lock: without a node,
  *                          unit/queued_lock: a fifth wait
- * Context:     any, but neither preempted nor moved to another CPU while it
- *              waits: who waits in place of it would have its node. Where a
+ * Context:     any, but a waiter must not be preempted or moved to another
+ *              CPU: another thread would then wait with its node. Where a
  *              handler takes it too, by irq_guard. NMI: try_lock only. No
  *              recursion. Everybody waits for a preempted holder, and for any
- *              preempted waiter ahead. unlock waits for nobody; the first in
- *              the queue, for a newcomer that has exchanged tail and not yet
- *              linked its node. klock_os_cpu_id() is asked where it must wait,
- *              and must be the same in all handlers of a CPU. All files of a
- *              kernel share one table; a module that is linked apart must not
- *              have its own (hidden visibility, static linking): two tables
- *              and one lock is no lock.
+ *              preempted waiter ahead. unlock waits for nobody. The first in
+ *              the queue waits for a newcomer that has exchanged tail and not
+ *              yet linked its node. lock() calls klock_os_cpu_id() only when
+ *              it must wait; it must return the same number in all handlers of
+ *              a CPU. All files of a kernel share one table of nodes. A module
+ *              that is linked apart must not have its own (hidden visibility,
+ *              static linking): with two tables a lock excludes nobody.
  *                          Checked: model/unlock: waits for nobody,
  *                          model/queued_lock: interrupts
  * Assumes:     a compare-and-swap, an exchange and a store of 2 bytes, which
@@ -164,7 +164,7 @@ struct queued_lock {
 		return locked.load_relaxed() != 0;
 	}
 
-	/* Whether somebody queues behind the holder, which asks: a hint. */
+	/* Whether somebody queues: a hint, for the holder. */
 	[[nodiscard]] bool is_contended() const
 	{
 		return tail.load_relaxed() != 0;
@@ -177,7 +177,7 @@ struct queued_lock {
 		       cpus[cpu].depth.load_relaxed() < queued_cpu::levels;
 	}
 
-	/* Whether this CPU waits nowhere, and its nodes are as at the start. */
+	/* Whether this CPU waits for nothing, and all its nodes are clean. */
 	[[nodiscard]] static bool is_clean(unsigned cpu)
 	{
 		for (const node &of : cpus[cpu].nodes)

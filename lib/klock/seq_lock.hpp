@@ -261,7 +261,8 @@ struct seq_lock {
 		return sequence.load_relaxed() == began;
 	}
 
-	/* No other writer from here on: who made it odd holds it. */
+	/* Makes the sequence odd, and so excludes other writers. Returns the
+	 * even value before. */
 	u32 begin()
 	{
 		u32 free;

@@ -65,7 +65,7 @@ struct ticket_lock {
 	{
 	}
 
-	/* Held already: one unlock(), by whoever opens it, is the first. */
+	/* Constructs it held: the first operation is one unlock(). */
 	constexpr explicit ticket_lock(taken_already) : tickets({0, 1}) {}
 	ticket_lock(const ticket_lock &) = delete;
 	ticket_lock &operator=(const ticket_lock &) = delete;

@@ -38,7 +38,8 @@
  *              for any preempted waiter ahead: as long as the deadline says.
  * Assumes:     an atomic add and a compare-and-swap of 4 bytes
  *
- * State (a ticket's slot):  GRANTED in one; at rest in that of next
+ * State (a ticket's slot):  exactly one slot is GRANTED; while the lock is
+ *                           free, it is the slot of the next ticket
  *	EMPTY --announced--> WAITING --unlock--> GRANTED held --unlock--> EMPTY
  *	EMPTY --unlock--> GRANTED free --taken--> GRANTED held
  *	WAITING --gives up--> ABANDONED by c --c is back--> WAITING
@@ -248,8 +249,9 @@ struct timeout_lock {
 	}
 
 	/*
-	 * Takes the place up that it left; false: the turn has passed it. The
-	 * failure of O1 is what acquires, and so are those of O4 and O7.
+	 * Takes its former slot again. Returns false if unlock() has passed
+	 * over it: then O1 fails. The acquire of O1 is for that case: a
+	 * failed compare-and-swap acquires, too. So do those of O4 and O7.
 	 */
 	bool come_back(unsigned cpu)
 	{
