@@ -819,6 +819,31 @@ std::string otherwise()
 
 } // namespace
 
+TEST_CASE("plain: a weak swap may fail though it finds what it expects")
+{
+	struct word {
+		int x = 0;
+	};
+	const model::options how{.sections = {1}, .every_turn = true};
+	const auto weak = model::explore<word>(how, [](word &w, unsigned) {
+		int was = 0;
+		model::check(__atomic_compare_exchange_n(&w.x, &was, 1, true,
+							 __ATOMIC_RELAXED,
+							 __ATOMIC_RELAXED),
+			     "swapped");
+	});
+	const auto strong = model::explore<word>(how, [](word &w, unsigned) {
+		int was = 0;
+		model::check(__atomic_compare_exchange_n(&w.x, &was, 1, false,
+							 __ATOMIC_RELAXED,
+							 __ATOMIC_RELAXED),
+			     "swapped");
+	});
+
+	CHECK(weak.found == model::bug::failed_check);
+	CHECK(strong.ok());
+}
+
 TEST_CASE("plain: each operation arrives as it was written")
 {
 	CHECK(otherwise<unsigned char>() == "");

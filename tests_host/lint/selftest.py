@@ -20,7 +20,7 @@ import format as clang_format
 HERE = Path(__file__).resolve().parent
 LINTS = ("fields", "orders", "includes", "bans", "ports", "style",
          "lock_table", "repeated", "members", "names", "figures",
-         "proofs", "seeded", "sentences")
+         "proofs", "sentences")
 
 LOCK = "lib/klock/good_lock.hpp"
 ATOMIC = "lib/klock/atomic.hpp"
@@ -408,19 +408,6 @@ OPERATIONS = [
          "unit/good_lock", "", "does not say 'Checked: proofs/good'", PROVED),
 ]
 
-SEEDED = "tests_host/unit/mutants/mutant_list.py"
-FAULTS = [
-    Case("seeded", "a fault whose text is gone", LOCK, "store_release(0)",
-         "store_release(2)", "", "'never free': its text is not there once",
-         SEEDED),
-    Case("seeded", "a fault whose text is there twice", LOCK,
-         "bool try_lock()\n	{",
-         "bool try_lock()\n	{\n		{\n		}\n		settle();", "",
-         "'no fence': its text is not there once", SEEDED),
-    Case("seeded", "a fault of no header", SEEDED, '"good_lock.hpp"',
-         '"other_lock.hpp"', "", "but in no file"),
-]
-
 SENTENCES = [
     Case("sentences", "a comment without a subject", BOOT, "struct gate {",
          "/*\n * Of a gate.\n */\nstruct gate {", "/*",
@@ -451,7 +438,7 @@ SENTENCES = [
 
 CASES = BRANCHES + FIELDS + ORDERS + INCLUDES + BANS + PROOFS + PORTS + RULES + TABLE \
     + REPEATED + NAMES + FIGURES \
-    + OPERATIONS + FAULTS + SENTENCES
+    + OPERATIONS + SENTENCES
 
 
 def fixture():

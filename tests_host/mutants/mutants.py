@@ -12,71 +12,15 @@ mutant in it, it must fail, and say what the row says that it does.
 import concurrent.futures
 import os
 import re
-import resource
-import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
+import finders
 import rows
 from rows import ROOT, tool
 
 HERE = Path(__file__).resolve().parent
-
-
-class Ran(NamedTuple):
-    passed: bool
-    said: str
-
-
-# -- Tests that find them ---------------------------------------------------------
-
-# The CPU's time counts, not the wall's: the machine may be busy.
-PATIENCE = 120
-
-
-def _be_patient():
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-
-
-def call(command, **more):
-    """A program's end; what never ends fails."""
-    try:
-        ran = subprocess.run(command, capture_output=True, text=True,
-                             errors="replace", check=False,
-                             timeout=10 * PATIENCE, preexec_fn=_be_patient,
-                             **more)
-    except subprocess.TimeoutExpired:
-        return Ran(False, "it does not end")
-    return Ran(ran.returncode == 0, ran.stdout + ran.stderr)
-
-
-def in_program(program, test, number=0):
-    """A Catch2 program's test case, with this mutant in force; 0: with none."""
-    spec = re.sub(r'([\\,\[\]*"~])', r"\\\1", test)
-    ran = call([program, spec], env={**os.environ,
-                                     "KLOCK_MUTANT": str(number)})
-    missing = "No test cases matched" in ran.said
-    return ran._replace(passed=ran.passed and not missing)
-
-
-class Programs:
-    """Finders whose mutants sleep: {name: the program}."""
-
-    def __init__(self, programs):
-        self.programs = programs
-
-    def whole(self, test):
-        return in_program(self.programs[test.finder], test.argument)
-
-    def mutated(self, row, test):
-        return in_program(self.programs[test.finder], test.argument, row.number)
-
-
-def finder_of(test, args):
-    if test.finder in args.programs:
-        return Programs(args.programs)
-    raise tool.Trouble(f"there is no finder '{test.finder}'")
+SKIPPED = 77
 
 
 # -- The three commands -----------------------------------------------------------
@@ -92,37 +36,55 @@ def last_of(said):
     return "".join(f"\n    {line}" for line in said.splitlines()[-15:])
 
 
-def whole_fault(test, args):
-    """What is wrong with a test where no mutant is, or None."""
-    ran = finder_of(test, args).whole(test)
-    return None if ran.passed else (
-        f"no mutant: '{test.argument}' fails: {last_of(ran.said)}")
+def whole_faults(finder, tests):
+    """What is wrong with a test where no mutant is."""
+    ran = finder.whole(tests)
+    return [] if ran.passed else [
+        f"no mutant: '{tests[0].argument}' fails: {last_of(ran.said)}"]
 
 
-def fault(row, test, args):
-    """What is wrong with the row, or None."""
-    ran = finder_of(test, args).mutated(row, test)
-    if ran.passed == test.finds:
-        return (f"{row.at}: {row.name}: {'not ' if test.finds else ''}"
-                f"found by '{test.argument}'")
-    if not says(ran, test):
-        return (f"{row.at}: {row.name}: '{test.argument}' fails, but does not "
-                f"say {test.says}: {last_of(ran.said)}")
-    return None
+def row_faults(finder, pairs):
+    """What is wrong with rows that are planted together."""
+    ran, faults = finder.mutated(pairs), []
+    for row, test in pairs:
+        title = f"{row.at}: {row.name}"
+        if ran.passed == test.finds:
+            faults.append(f"{title}: {'not ' if test.finds else ''}found by "
+                          f"'{test.argument}'")
+        elif not says(ran, test):
+            faults.append(f"{title}: '{test.argument}' fails, but does not "
+                          f"say {test.says}: {last_of(ran.said)}")
+    return faults
+
+
+def jobs_of(finder, pairs):
+    """A job for each test without a mutant, and for each group with some."""
+    tests = {}
+    groups = finder.groups(pairs)
+    for _, test in sum(groups, []):
+        tests.setdefault(test.argument, []).append(test)
+    return [*((whole_faults, finder, its) for its in tests.values()),
+            *((row_faults, finder, group) for group in groups)]
 
 
 def run(args):
-    found = [row for row in rows.read(args.tables / f"{args.table}.mutants")
-             if row.level == args.level]
-    pairs = [(row, test) for row in found for test in row.tests]
-    tests = {test[:2]: test for _, test in pairs}.values()
+    found = finders.of(args)
+    pairs = [(row, test)
+             for row in rows.read(args.tables / f"{args.table}.mutants")
+             if row.level == args.level for test in row.tests
+             if not args.only or test.finder in args.only]
+    unknown = {test.finder for _, test in pairs} - {*found}
+    if unknown:
+        raise tool.Trouble(f"there is no finder {', '.join(sorted(unknown))}")
+    jobs = sum((jobs_of(finder, [pair for pair in pairs
+                                 if pair[1].finder == name])
+                for name, finder in found.items()), [])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        whole = pool.map(lambda test: whole_fault(test, args), tests)
-        each = pool.map(lambda pair: fault(*pair, args), pairs)
-        faults = [text for text in (*whole, *each) if text]
-    print("\n".join([*faults, f"{len(found)} mutants, {len(tests)} tests, "
+        faults = sum(pool.map(lambda job: job[0](*job[1:]), jobs), [])
+    number = len({row.name for row, _ in pairs})
+    print("\n".join([*faults, f"{number} mutants, {len(jobs)} runs, "
                               f"{len(faults)} wrong"]))
-    return 1 if faults or not found else 0
+    return 1 if faults or not number else 0
 
 
 def match(args):
@@ -174,10 +136,18 @@ def main():
     parser.add_argument("--out", type=Path)
     parser.add_argument("--level", choices=rows.LEVELS, default="test",
                         help="the rows of this level")
+    parser.add_argument("--only", nargs="*", help="these finders")
     parser.add_argument("--programs", type=program, nargs="*", default=[])
+    parser.add_argument("--target", help="of object code")
+    parser.add_argument("--cxx", default="g++")
     args = parser.parse_args()
-    args.programs = dict(args.programs)
-    return {"match": match, "plant": plant, "run": run}[args.command](args)
+    if args.target:
+        args.only = [args.target]
+    try:
+        return {"match": match, "plant": plant, "run": run}[args.command](args)
+    except finders.Skip as missing:
+        print(missing)
+        return SKIPPED
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ Lines with two blanks are there before and after. With `+` alone, the text is pu
 in front of the file. There may be several files, and several tests, of which
 each must find it; or not, where it says `not found by`: that is no fault. `says`:
 a line of what the test prints has this text, and its parts, where it has " ... ",
-in this order; `level full`: it is left out before.
+in this order; `level full`: it is left out before; `with g++ below 13`: with other
+compilers it is no mutant.
 """
 
 import re
@@ -48,6 +49,11 @@ class Row(NamedTuple):
     changes: list
     tests: list
     level: str
+    cxx: str        # one compiler alone
+    below: int      # of its versions
+
+    def is_for(self, cxx, version):
+        return self.cxx in ("", cxx) and version < self.below
 
     @property
     def number(self):
@@ -57,7 +63,7 @@ class Row(NamedTuple):
 
 def _row(name, at, lines):
     """The row of these lines."""
-    changes, tests, level = [], [], "test"
+    changes, tests, level, cxx, below = [], [], "test", "", 99
     for line in lines:
         word, _, rest = line.partition(" ")
         if line[:2] in ("- ", "+ ", "  ") or line in ("-", "+"):
@@ -72,11 +78,13 @@ def _row(name, at, lines):
             tests[-1].says.append(rest)
         elif word == "level" and rest in LEVELS:
             level = rest
+        elif match := re.fullmatch(r"with (\S+)(?: below (\d+))?", line):
+            cxx, below = match[1], int(match[2] or below)
         else:
             raise tool.Trouble(f"{at}: {name}: not understood: {line}")
     if not tests:
         raise tool.Trouble(f"{at}: {name}: found by nothing")
-    return Row(name, at, changes, tests, level)
+    return Row(name, at, changes, tests, level, cxx, below)
 
 
 def read(path):
@@ -167,11 +175,14 @@ def changed(row, change, text):
     """The text with this change in it."""
     if all(sign == "+" for sign, _ in change.lines):
         return "".join(line + "\n" for _, line in change.lines) + text
-    for place in reversed(places(row, change, text)):
-        added = place.added
-        if not place.removed:
+    for begin, end, removed, added in reversed(places(row, change, text)):
+        line = text.rfind("\n", 0, begin) + 1
+        if not removed and not text[line:begin].strip():
+            begin = end = line
+            added += "\n"
+        elif not removed:
             added = f"\n{added}\n"
-        text = text[:place.begin] + added + text[place.end:]
+        text = text[:begin] + added + text[end:]
     return text
 
 

@@ -104,7 +104,7 @@ WRONG = [
     ("run", "a test that fails for another reason",
      row("other", NEXT) + "says next is 2\n", "does not say ['next is 2']"),
     ("run", "no such program", row("nobody", NEXT, "other: next"),
-     "no finder 'other'"),
+     "there is no finder other"),
     ("run", "what is no fault is found",
      row("found", NEXT).replace("found by", "not found by"),
      "found: found by 'next'"),

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The tests that find mutants: how each is asked, without one and with one.
+
+A finder has whole(tests) and mutated(pairs), which return what a test said;
+pairs are (row, test), planted together as groups() has them.
+"""
+
+import importlib
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import rows
+from rows import ROOT
+
+# Seconds until a test counts as one that never ends. The CPU's, not the wall's:
+# the machine may be busy.
+PATIENCE = 120
+# Folders that tests read.
+FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
+
+
+class Ran(NamedTuple):
+    passed: bool
+    said: str
+
+
+class Skip(Exception):
+    """A program is missing."""
+
+
+def _be_patient():
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+
+
+def call(command, **more):
+    """A program's end; what never ends fails."""
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True,
+                             errors="replace", check=False,
+                             timeout=10 * PATIENCE, preexec_fn=_be_patient,
+                             **more)
+    except subprocess.TimeoutExpired:
+        return Ran(False, "it does not end")
+    return Ran(ran.returncode == 0, ran.stdout + ran.stderr)
+
+
+def _linked(file, to):
+    try:
+        os.link(file, to)
+    except OSError:
+        shutil.copy2(file, to)
+
+
+def plant(changed_rows, root, folder, parts=FOLDERS):
+    """A copy of the tree with these rows in it."""
+    for part in parts:
+        if (root / part).is_dir():
+            shutil.copytree(root / part, folder / part, copy_function=_linked,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+    for row in changed_rows:
+        for change in row.changes:
+            path = folder / change.file
+            text = rows.changed(row, change, path.read_text())
+            path.unlink()
+            path.write_text(text)
+
+
+class Finder:
+    def __init__(self, args):
+        self.root = args.root
+
+    def groups(self, pairs):
+        return [[pair] for pair in pairs]
+
+    def planted(self, pairs, folder):
+        plant([row for row, _ in pairs], self.root, folder)
+
+
+class Program(Finder):
+    """A test case of a program in which the mutants sleep."""
+
+    def __init__(self, args, program):
+        super().__init__(args)
+        self.program = program
+
+    def case(self, test, number=0):
+        """Escapes what Catch2 takes for more than a name."""
+        spec = re.sub(r'([\\,\[\]*"~])', r"\\\1", test.argument)
+        ran = call([self.program, spec],
+                   env={**os.environ, "KLOCK_MUTANT": str(number)})
+        return ran._replace(passed=ran.passed and
+                            "No test cases matched" not in ran.said)
+
+    def whole(self, tests):
+        return self.case(tests[0])
+
+    def mutated(self, pairs):
+        (row, test), = pairs
+        return self.case(test, row.number)
+
+
+class Script(Finder):
+    """A script of the tree, in a copy that has the mutant: its path, and its
+    arguments."""
+
+    def script(self, test, root):
+        ran = call([sys.executable, "-B", *test.argument.split()], cwd=root)
+        if "skipped:" in ran.said:
+            raise Skip(ran.said)
+        return ran
+
+    def whole(self, tests):
+        return self.script(tests[0], self.root)
+
+    def mutated(self, pairs):
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            folder = Path(folder).resolve()
+            self.planted(pairs, folder)
+            return self.script(pairs[0][1], folder)
+
+
+class ObjectCode(Finder):
+    """The checks of a compiler's object code for one target."""
+
+    def __init__(self, args, target):
+        super().__init__(args)
+        sys.path.append(str(ROOT / "tests_host/codegen"))
+        self.checks = importlib.import_module("mutant_checks")
+        self.cxx, self.target = args.cxx, target
+        try:
+            self.version = self.checks.version(args.cxx, target,
+                                               self.root / "lib")
+        except self.checks.objects.Skip as missing:
+            raise Skip(f"skipped: {missing}") from missing
+
+    def groups(self, pairs):
+        return self.checks.groups(
+            [(row, test) for row, test in pairs
+             if row.is_for(Path(self.cxx).name, self.version)])
+
+    def check(self, root, tests):
+        with tempfile.TemporaryDirectory() as scratch:
+            said = self.checks.said(self.cxx, self.target, root / "lib", tests,
+                                    Path(scratch))
+        return Ran(not said, "\n".join(said))
+
+    def whole(self, tests):
+        return self.check(self.root, tests)
+
+    def mutated(self, pairs):
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            folder = Path(folder).resolve()
+            plant([row for row, _ in pairs], self.root, folder,
+                  ("lib/klock", "lib/arch"))
+            return self.check(folder, [test for _, test in pairs])
+
+
+def of(args):
+    """{name in the rows: finder} of what the command line offers."""
+    found = {name: Program(args, path) for name, path in args.programs}
+    found["script"] = Script(args)
+    if args.target:
+        found[args.target] = ObjectCode(args, args.target)
+    return found
