@@ -106,6 +106,23 @@ struct irqs_are_off {
 	klock::irq_state before;
 };
 
+/* How often each CPU has written. */
+struct write_counts {
+	void note(unsigned cpu) { by_cpu[cpu]++; }
+
+	[[nodiscard]] u32 of(unsigned cpus) const
+	{
+		u32 made = 0;
+
+		for (unsigned cpu = 0; cpu < cpus; cpu++)
+			made += by_cpu[cpu];
+		return made;
+	}
+
+      private:
+	u32 by_cpu[boot::max_cpus] = {};
+};
+
 /* Threads and handlers read and write, NMI handlers try to read. */
 template <typename Lock>
 struct seq_trial {
@@ -113,8 +130,7 @@ struct seq_trial {
 
 	void prepare(unsigned)
 	{
-		for (u32 &n : writes)
-			n = 0;
+		writes = {};
 		lock.write(all(0));
 	}
 
@@ -134,15 +150,11 @@ struct seq_trial {
 		return true;
 	}
 
-	void count_write(unsigned cpu) { writes[cpu]++; }
+	void count_write(unsigned cpu) { writes.note(cpu); }
 
 	[[nodiscard]] u64 lost(unsigned cpus) const
 	{
-		u32 made = 0;
-
-		for (unsigned cpu = 0; cpu < cpus; cpu++)
-			made += writes[cpu];
-		return made - lock.read().at[0];
+		return writes.of(cpus) - lock.read().at[0];
 	}
 
 	[[nodiscard]] const Lock &watched() const { return lock; }
@@ -161,7 +173,7 @@ struct seq_trial {
 	}
 
 	Lock lock;
-	u32 writes[boot::max_cpus] = {};
+	write_counts writes;
 };
 
 /* CPU 0's thread writes, interrupts on; all else reads, NMIs over it, too. */
@@ -399,8 +411,7 @@ struct handlers_read_trial {
 
 	void prepare(unsigned)
 	{
-		for (u32 &n : writes)
-			n = 0;
+		writes = {};
 		data = all(0);
 	}
 
@@ -429,15 +440,11 @@ struct handlers_read_trial {
 		return true;
 	}
 
-	void count_write(unsigned cpu) { writes[cpu]++; }
+	void count_write(unsigned cpu) { writes.note(cpu); }
 
 	[[nodiscard]] u64 lost(unsigned cpus) const
 	{
-		u32 made = 0;
-
-		for (unsigned cpu = 0; cpu < cpus; cpu++)
-			made += writes[cpu];
-		return made - data.at[0];
+		return writes.of(cpus) - data.at[0];
 	}
 
 	[[nodiscard]] const auto &watched() const { return lock; }
@@ -445,7 +452,7 @@ struct handlers_read_trial {
       private:
 	klock::irq_shared_lock<klock::phase_fair_lock<klock::u16>> lock;
 	words data = {};
-	u32 writes[boot::max_cpus] = {};
+	write_counts writes;
 };
 
 } // namespace lab

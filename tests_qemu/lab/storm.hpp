@@ -87,7 +87,9 @@ constexpr const char *fault(const storm_result &r)
 template <klock::any_lock L>
 struct seat;
 
-template <klock::plain_lock L>
+/* A node on the stack is the guard's own. */
+template <klock::any_lock L>
+	requires klock::plain_lock<L> || klock::stack_node_lock<L>
 struct seat<L> {
 	void renumber(unsigned) {}
 
@@ -100,6 +102,7 @@ struct seat<L> {
 };
 
 template <klock::node_lock L>
+	requires(!klock::stack_node_lock<L>)
 struct seat<L> {
 	void renumber(unsigned) {}
 
@@ -112,19 +115,6 @@ struct seat<L> {
 
       private:
 	typename L::node node;
-};
-
-/* The guard brings the node along. */
-template <klock::stack_node_lock L>
-struct seat<L> {
-	void renumber(unsigned) {}
-
-	template <template <typename> typename Guard, typename Body>
-	void hold(L &lock, Body body)
-	{
-		Guard<L> held(lock);
-		body();
-	}
 };
 
 template <klock::cpu_lock L>

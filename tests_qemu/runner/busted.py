@@ -8,7 +8,7 @@ import re
 import sys
 
 import qemu
-from output import Parser, exit_status
+from output import exit_status, lab_parser
 
 SKIPPED = 77
 TIMEOUT = 400   # a mode takes some seconds; on busy cores, minutes
@@ -25,15 +25,11 @@ VERDICT = re.compile(r"^(ok|not ok) \d+ (\S+)( # SKIP)?")
 
 
 def arguments():
-    parser = Parser(__doc__)
+    parser = lab_parser(__doc__)
     parser.add_argument("modes", choices=("single", "turns", "parallel", "all"),
                         nargs="?", default="all",
                         help="the first alone; those whose vCPUs take turns, or "
                         "run at once")
-    parser.add_argument("--image", required=True,
-                        help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes")
     parser.add_argument("--table", metavar="FILE",
                         help="a text with this table, which must say the same")
     return parser.parse_args()

@@ -11,17 +11,14 @@ import sys
 
 import plots
 import qemu
-from output import Parser, exit_status
+from output import exit_status, lab_parser
 
 SKIPPED = 77
 ROW = re.compile(r"^\| `(\w+)` \| [^|]*\w[^|]* \|$")
 
 
 def arguments():
-    parser = Parser(__doc__)
-    parser.add_argument("--image", required=True, help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes; .csv beside it")
+    parser = lab_parser(__doc__)
     parser.add_argument("--readme", required=True,
                         help="the file with a row for each column, below the "
                         "head '| column | is |'")

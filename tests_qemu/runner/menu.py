@@ -6,7 +6,7 @@ import re
 import sys
 
 import qemu
-from output import Parser, exit_status
+from output import exit_status, lab_parser
 from screen import UNMEASURED
 
 ENTRY = re.compile(r'menuentry "([^"]+)" \{\s*lab (.*)')
@@ -21,12 +21,8 @@ def shortened(words):
 
 
 def main():
-    parser = Parser(__doc__)
+    parser = lab_parser(__doc__)
     parser.add_argument("--menu", required=True, help="grub.cfg")
-    parser.add_argument("--image", required=True,
-                        help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes")
     args = parser.parse_args()
     with open(args.menu, encoding="utf-8") as file:
         entries = ENTRY.findall(file.read())

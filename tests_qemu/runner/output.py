@@ -19,6 +19,15 @@ from tool import (NewFile, Parser, Stopped, Trouble, at_least_one, exit_status,
                   is_device, lock, seconds, write)
 
 
+def lab_parser(doc):
+    """The command line of a script that boots the lab."""
+    parser = Parser(doc)
+    parser.add_argument("--image", required=True, help="the lab's .elf")
+    parser.add_argument("--log", required=True,
+                        help="where the serial log goes")
+    return parser
+
+
 class Log:
     """A text file that gets each line at once; one process at a time writes it.
     A line for which there is no room is not in it, nor is a part of it."""

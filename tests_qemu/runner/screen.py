@@ -14,7 +14,8 @@ import tempfile
 import threading
 import time
 
-from output import Log, Parser, Trouble, at_least_one, exit_status
+from output import (Log, Trouble, at_least_one, exit_status,
+                    lab_parser)
 import qemu
 
 # Debian and Ubuntu (ovmf), old and new. It holds variables, too: QEMU's -bios
@@ -125,11 +126,7 @@ DEVICE = "isa-debug-exit"   # with it, the lab would be gone
 
 
 def arguments(words=None):
-    parser = Parser(__doc__)
-    parser.add_argument("--image", required=True,
-                        help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes")
+    parser = lab_parser(__doc__)
     parser.add_argument("--append", default="",
                         help="the kernel's command line")
     parser.add_argument("--font", help="the font on a screen made of pixels; "

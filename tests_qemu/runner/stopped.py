@@ -17,7 +17,7 @@ import threading
 import time
 
 import qemu
-from output import STATUS_PASS, Parser, exit_status
+from output import STATUS_PASS, exit_status, lab_parser
 
 SKIPPED = 77
 TRACE = "memory_region_ops_read"
@@ -29,11 +29,7 @@ TRIES = 5               # a stop that has missed proves nothing
 
 
 def arguments():
-    parser = Parser(__doc__)
-    parser.add_argument("--image", required=True,
-                        help="the lab's .elf")
-    parser.add_argument("--log", required=True,
-                        help="where the serial log goes")
+    parser = lab_parser(__doc__)
     return parser.parse_args()
 
 

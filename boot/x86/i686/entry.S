@@ -42,27 +42,12 @@ ap_entry:
 /*
  * -- The way into and out of every interrupt --
  *
- * The CPU jumps to stub n for vector n, with interrupts off and its own part
- * of struct interrupt_frame pushed. The stub adds what is missing, calls
- * interrupt_dispatch(interrupt_frame *) and goes back to what it interrupted.
- * No segment register is touched: there is no user mode.
+ * Every stub (../stubs.S) comes here with struct interrupt_frame pushed from
+ * `vector` on. No segment register is touched: there is no user mode.
  */
 
-	.section .text.interrupt_stubs, "ax", @progbits
-	.globl interrupt_stubs
-	.balign INTERRUPT_STUB_SIZE
-interrupt_stubs:
-	.set vector, 0
-	.rept 256
-	.balign INTERRUPT_STUB_SIZE
-	.if vector >= 32 || !((ERROR_CODE_VECTORS >> (vector & 31)) & 1)
-	pushl $0
-	.endif
-	pushl $vector
-	jmp interrupt_common
-	.set vector, vector + 1
-	.endr
-
+	.section .text.interrupt_common, "ax", @progbits
+	.globl interrupt_common
 interrupt_common:
 	subl $FRAME_VECTOR, %esp
 	movl %eax, FRAME_EAX(%esp)

@@ -143,27 +143,13 @@ page_directories:
 /*
  * -- The way into and out of every interrupt --
  *
- * The CPU jumps to stub n for vector n, with interrupts off and its own part
- * of struct interrupt_frame pushed. The stub adds what is missing, calls
- * interrupt_dispatch(interrupt_frame *) and goes back to what it interrupted.
- * GS is never touched: there is no user mode, it always belongs to the CPU.
+ * Every stub (../stubs.S) comes here with struct interrupt_frame pushed from
+ * `vector` on. GS is never touched: there is no user mode, it always belongs to
+ * the CPU.
  */
 
-	.section .text.interrupt_stubs, "ax", @progbits
-	.globl interrupt_stubs
-	.balign INTERRUPT_STUB_SIZE
-interrupt_stubs:
-	.set vector, 0
-	.rept 256
-	.balign INTERRUPT_STUB_SIZE
-	.if vector >= 32 || !((ERROR_CODE_VECTORS >> (vector & 31)) & 1)
-	pushq $0
-	.endif
-	pushq $vector
-	jmp interrupt_common
-	.set vector, vector + 1
-	.endr
-
+	.section .text.interrupt_common, "ax", @progbits
+	.globl interrupt_common
 interrupt_common:
 	subq $FRAME_VECTOR, %rsp
 	movq %rax, FRAME_RAX(%rsp)
