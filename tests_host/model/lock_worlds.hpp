@@ -1,781 +1,869 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock_worlds - what the lock tests explore: small clients of any lock
+ * lock_worlds - what the tests have CPUs do with a lock, whatever its kind
  *
- * A world takes a kind, made of a line of klock/selftest/locks.hpp, and knows
- * no lock. Its body is one critical section of one CPU.
+ * A world is a lock, the data that it protects, and a role for each CPU: a
+ * letter of the table below. A scene says what the CPUs know of each other. So
+ * a test is a row: the scene, the roles, how often each CPU has its section,
+ * and how many executions there are.
+ *
+ *	l	writes: waits for the lock
+ *	L	writes: waits until a deadline, which may pass at any look
+ *	t	writes, if a try gets the lock
+ *	T	as t and as L, turn by turn
+ *	q	writes: waits in turn, without a try before
+ *	Q	as q and as t, turn by turn
+ *	z	writes: serves while it waits
+ *	a	writes: tries again and again, until a later time
+ *	k	as l, with a node on its stack
+ *	r R s	reads: waits, waits until a deadline, tries
+ *	i	as r, with interrupts on while it reads
+ *	d	writes, downgrades, and reads
+ *	v	reads, upgradable, and does not upgrade
+ *	x	reads, upgrades, and writes
+ *	y	as x, if tries get the lock and upgrade it
+ *	m n	n reads when m does, and m until n does
+ *	f M	both M read when f has written, each until the other does
+ *	u	unparks CPU 0, for nothing
+ *	-	does nothing
+ *
+ * A handler may have any of them that takes the lock, or
+ *
+ *	O	takes another lock
+ *	|	waits until CPU 0 has left
+ *
+ * The data are two words where anybody reads, changed one after the other: so
+ * torn data are seen, besides races and lost updates.
  */
 #pragma once
 
+#include "kinds.hpp"
+
+#include <klock/arch/irq.hpp>
 #include <klock/plain.hpp>
-#include <klock/selftest/locks.hpp>
-#include <klock/selftest/mortal.hpp>
+#include <klock/try_lock_until.hpp>
 
-#include <model/model.hpp>
-
+#include <algorithm>
+#include <cstring>
 #include <functional>
-#include <new>
 #include <numeric>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include <optional>
 
 namespace worlds {
 
-using klock::u64;
-using klock::u8;
-using klock::selftest::contender;
+using klock::plain;
+using model::check;
 using model::options;
 using model::result;
 
-inline constexpr unsigned most_cpus = 9;
-
-/*
- * The locks that tests visit are one of each algorithm; where the same files
- * are compiled for level full, the other widths.
- */
-#ifdef KLOCK_OTHER_WIDTHS
-inline constexpr bool visits_widths = true;
-template <unsigned Cpus>
-using tested_locks =
-	klock::selftest::other_widths<klock::selftest::all_locks<Cpus>>;
-template <unsigned Cpus>
-using tested_shared_locks =
-	klock::selftest::other_widths<klock::selftest::all_shared_locks<Cpus>>;
-#else
-inline constexpr bool visits_widths = false;
-template <unsigned Cpus>
-using tested_locks =
-	klock::selftest::one_of_each<klock::selftest::all_locks<Cpus>>;
-template <unsigned Cpus>
-using tested_shared_locks =
-	klock::selftest::one_of_each<klock::selftest::all_shared_locks<Cpus>>;
-#endif
+/* All CPUs of a world wait for their turn, however long it takes. */
+inline constexpr unsigned everybody = ~0u;
 
 inline unsigned sum(const std::vector<unsigned> &sections)
 {
 	return std::accumulate(sections.begin(), sections.end(), 0u);
 }
 
-/* A number of sections served: converts to any counter's type. */
-struct served {
-	u64 sections;
-	template <klock::counter T>
-	operator T() const
+/* -- Roles ------------------------------------------------------------------
+ */
+
+enum class as : u8 { nobody, writer, reader, upgradable };
+enum class way : u8 {
+	waits,
+	deadline,
+	tries,
+	in_turn,
+	serves,
+	asks,
+	/* alternately */
+	tries_then_deadline,
+	in_turn_then_tries
+};
+enum class then : u8 { nothing, downgrades, upgrades };
+
+struct role {
+	char letter;
+	as what;
+	way how = way::waits;
+	then next = then::nothing;
+	/* m, n, f, M: waits for another before; stays until so many are in */
+	bool comes_second = false, counts_itself = false;
+	u8 stays_for = 0;
+
+	bool changes() const
 	{
-		return static_cast<T>(sections);
+		return what == as::writer || next == then::upgrades;
+	}
+	bool reads() const
+	{
+		return what == as::reader || what == as::upgradable ||
+		       next == then::downgrades;
+	}
+	bool alternates() const
+	{
+		return how == way::tries_then_deadline ||
+		       how == way::in_turn_then_tries;
+	}
+	/* Its section may be left out, though it is patient. */
+	bool tries() const
+	{
+		return how == way::tries || how == way::asks || alternates();
 	}
 };
 
-/* How many counts each counter of a lock is divided into, of so few bits;
- * mutants say it by their type. */
-template <typename L>
-inline constexpr unsigned counts_in_one = 1;
-template <typename Counter>
-inline constexpr unsigned counts_in_one<klock::rw_ticket_lock<Counter>> = 2;
-template <typename L>
-	requires requires { typename L::sections; }
-inline constexpr unsigned counts_in_one<L> = 2;
+inline constexpr role roles[] = {
+	{'l', as::writer},
+	{'L', as::writer, way::deadline},
+	{'t', as::writer, way::tries},
+	{'q', as::writer, way::in_turn},
+	{'z', as::writer, way::serves},
+	{'T', as::writer, way::tries_then_deadline},
+	{'Q', as::writer, way::in_turn_then_tries},
+	{'k', as::writer},
+	{'a', as::writer, way::asks},
+	{'r', as::reader},
+	{'R', as::reader, way::deadline},
+	{'s', as::reader, way::tries},
+	{'i', as::reader},
+	{'d', as::writer, way::waits, then::downgrades},
+	{'v', as::upgradable},
+	{'x', as::upgradable, way::waits, then::upgrades},
+	{'y', as::upgradable, way::tries, then::upgrades},
+	{'m', as::reader, way::waits, then::nothing, false, true, 2},
+	{'n', as::reader, way::waits, then::nothing, true, true},
+	{'f', as::writer, way::waits, then::nothing, false, true},
+	{'M', as::reader, way::waits, then::nothing, true, true, 3},
+	{'u', as::nobody},
+	{'-', as::nobody},
+	{'|', as::nobody},
+	{'O', as::nobody},
+};
 
-/* All CPUs of a world wait for their turn, however long it takes. */
-inline constexpr unsigned everybody = ~0u;
+inline const role &role_of(char letter)
+{
+	for (const role &r : roles)
+		if (r.letter == letter)
+			return r;
+	throw std::string("no such role: ") + letter;
+}
+
+/* Whether any of them is such a role. */
+template <typename Is>
+bool any_of(const std::string &letters, Is is)
+{
+	return std::any_of(letters.begin(), letters.end(), [is](char c) {
+		return std::invoke(is, role_of(c));
+	});
+}
+
+/* -- The world --------------------------------------------------------------
+ */
+
+struct world;
 
 /*
- * Whether a try_lock that decides over a word is right, too, field by field:
- * not where it changes two fields that others read together.
+ * What one exploration plays: all that is the same in each of its executions,
+ * whose worlds are made anew; and, on the host, what was seen in any of them.
  */
-template <typename L>
-inline constexpr bool try_can_split = true;
-template <typename Counter>
-inline constexpr bool try_can_split<klock::phase_fair_lock<Counter>> = false;
+struct game {
+	const kind &lock;
+	std::string roles;			      /* of each CPU */
+	void (world::*scene)(unsigned cpu) = nullptr; /* sections */
+	/* A letter for each CPU's handlers, or none */
+	std::string handlers = {};
+	unsigned first_handler = 0;  /* the number of their first contender */
+	unsigned interrupts_off = 0; /* a mask of CPUs */
+	bool is_free_at_end = false;
+	void (*at_rest)(lock_of_kind &, unsigned cpus) = nullptr;
+	u64 served_before = 0;
+	u64 later = 0;	    /* role a */
+	unsigned first = 0; /* scene behind_writer */
+	/* Where threads sleep: the role u, and the end of a thread. */
+	void (*unpark_for_nothing)(unsigned thread) = nullptr;
+	void (*thread_ends)() = nullptr;
+	/* Looks at a lock that is held, and has been so often before. */
+	void (*while_held)(lock_of_kind &, unsigned sections) = nullptr;
 
-/* The bug that is found first with one contender too many: two are inside. */
-template <typename L>
-inline constexpr model::bug one_too_many = model::bug::data_race;
-/* Writers alone are counted by all the bits, and nothing goes wrong. */
-template <typename Counter>
-inline constexpr model::bug one_too_many<klock::rw_ticket_lock<Counter>> =
-	model::bug::none;
+	/* set by play() */
+	std::vector<const role *> role_on = {};
+	std::vector<unsigned> sections = {};
+	unsigned patient = 0, all_sections = 0;
+	bool any_reads = false, all_try = false, handlers_change = false;
 
-/* -- A lock of any kind, types erased: each world is compiled once --------- */
-
-/* The calls of a lock of this type. A caller is lent what it takes it with. */
-template <klock::any_lock L>
-struct calls {
-	using mortal = klock::selftest::mortal<L, most_cpus>;
-
-	template <typename T>
-	static T &at(void *p)
-	{
-		return *static_cast<T *>(p);
-	}
-	template <typename T, typename... From>
-	static void make(void *p, From... from)
-	{
-		::new (p) T(from...);
-	}
-	template <typename T>
-	static void end(void *p)
-	{
-		at<T>(p).~T();
-	}
-	static void make_after(void *p, u64 sections)
-	{
-		if constexpr (std::is_constructible_v<L, served>)
-			::new (p) L(served{sections});
-	}
-	template <template <typename> typename Who>
-	static void lock(void *l, void *who)
-	{
-		at<Who<L>>(who).lock(at<L>(l));
-	}
-	template <template <typename> typename Who>
-	static void unlock(void *l, void *who)
-	{
-		at<Who<L>>(who).unlock(at<L>(l));
-	}
-	template <template <typename> typename Who>
-	static bool try_lock(void *l, void *who)
-	{
-		return at<Who<L>>(who).try_lock(at<L>(l));
-	}
-	static bool try_lock_until(void *l, void *who, u64 deadline)
-	{
-		if constexpr (klock::timed_lockable<L>)
-			return at<contender<L>>(who).try_lock_until(at<L>(l),
-								    deadline);
-		return false;
-	}
-	static void make_mortal(void *p, unsigned references)
-	{
-		const mortal &it = *::new (p) mortal(references);
-
-		model::name(it.lock, "lock");
-		model::name(it.references, "references");
-	}
-	static bool put(void *p, unsigned cpu)
-	{
-		return at<mortal>(p).put(cpu);
-	}
+	unsigned most_handled = 0, most_left_out = 0, most_bypasses = 0;
 };
 
-/* Other calls that a reader or a writer may make. */
-enum class change {
-	lock_upgradable,
-	try_lock_upgradable,
-	unlock_upgradable,
-	upgrade,
-	try_upgrade,
-	downgrade,
+/* A contender of both sorts, and so many of them. */
+struct person {
+	taker writer, reader;
 };
 
-template <typename L>
-concept downgradable = requires(L &l) { l.downgrade(); };
-template <typename L>
-concept try_upgradable = requires(L &l) { l.try_upgrade(); };
+struct crowd {
+	takers writers, readers;
 
-template <typename L>
-bool changes(void *p, change to)
-{
-	[[maybe_unused]] L &l = *static_cast<L *>(p);
-
-	if constexpr (klock::upgradable_lock<L>) {
-		if (to == change::lock_upgradable)
-			l.lock_upgradable();
-		else if (to == change::upgrade)
-			l.upgrade();
-		else if (to == change::unlock_upgradable)
-			l.unlock_upgradable();
+	template <typename Space>
+	crowd(const kind &k, Space &in, unsigned number, bool reads,
+	      unsigned first = 0)
+	    : writers(k.by, in, number, first),
+	      readers(k.read_by, in, reads ? number : 0, first)
+	{
 	}
-	if constexpr (try_upgradable<L>) {
-		if (to == change::try_lock_upgradable)
-			return l.try_lock_upgradable();
-		if (to == change::try_upgrade)
-			return l.try_upgrade();
-	}
-	if constexpr (downgradable<L>)
-		if (to == change::downgrade)
-			l.downgrade();
-	return true;
-}
-
-/* A contender with its type erased: a writer, or a reader. */
-struct taking {
-	klock::usize bytes = 0;
-	void (*make)(void *, unsigned number) = nullptr;
-	void (*end)(void *) = nullptr;
-	void (*lock)(void *, void *) = nullptr;
-	void (*unlock)(void *, void *) = nullptr;
-	bool (*try_lock)(void *, void *) = nullptr; /* null: cannot be tried */
+	person operator[](unsigned i) { return {writers[i], readers[i]}; }
 };
 
-template <typename L, template <typename> typename Who, bool Tries>
-constexpr taking taken_by()
-{
-	using of = calls<L>;
-	taking t{sizeof(Who<L>),	   of::template make<Who<L>, unsigned>,
-		 of::template end<Who<L>>, of::template lock<Who>,
-		 of::template unlock<Who>, nullptr};
+/* A lock for klock::try_lock_for(), which knows neither node nor number. */
+struct asking {
+	const taker &by;
+	lock_of_kind &inner;
 
-	if constexpr (Tries)
-		t.try_lock = of::template try_lock<Who>;
-	return t;
-}
-
-/* A line of a list of locks, and what its lock does. */
-struct kind {
-	const char *name;
-	klock::selftest::service order_of_service;
-	u64 capacity;
-	const char *whole_because;
-
-	bool plain, per_cpu, indexed, node_on_stack, timed;
-	bool counts_sections; /* made as it is after so many */
-	bool splits_tries;    /* try_can_split */
-	unsigned counts_in_one;
-	model::bug one_too_many;
-
-	klock::usize bytes;
-	void (*make)(void *);
-	void (*make_after)(void *, u64 sections);
-	void (*end)(void *);
-	taking by;
-	bool (*try_lock_until)(void *, void *, u64 deadline);
-	void (*make_mortal)(void *, unsigned references);
-	void (*end_mortal)(void *);
-	bool (*put)(void *, unsigned cpu);
-
-	/* Locks that readers share */
-	taking read_by{};
-	u64 reader_capacity = 0;
-	bool reads_by_number = false;
-	klock::selftest::sharing order_of_sharing{};
-	bool upgrades = false, tries_to_upgrade = false, downgrades = false;
-	bool (*change_to)(void *, change) = nullptr;
-	/* Wrong locks */
-	unsigned found_in = 0;
-	const char *mistake = nullptr;
+	void lock() { by.lock(inner); }
+	[[nodiscard]] bool try_lock() { return by.try_lock(inner); }
+	void unlock() { by.unlock(inner); }
 };
 
-/* The largest sizes of locks, contenders, objects that end with a lock. */
-inline constexpr klock::usize most_lock = 1024, most_who = 192,
-			      most_mortal = most_lock + most_cpus * most_who;
-
-template <typename Subject>
-constexpr kind describe()
-{
-	using L = typename Subject::lock;
-	using of = calls<L>;
-	using mortal = typename of::mortal;
-	static_assert(sizeof(L) <= most_lock && alignof(L) <= 128);
-	static_assert(sizeof(contender<L>) <= most_who);
-	static_assert(sizeof(mortal) <= most_mortal);
-	kind k{Subject::name,
-	       Subject::order_of_service,
-	       Subject::capacity,
-	       Subject::whole_because,
-	       klock::plain_lock<L>,
-	       klock::per_cpu_lock<L>,
-	       klock::cpu_lock<L>,
-	       klock::stack_node_lock<L>,
-	       klock::timed_lockable<L>,
-	       std::is_constructible_v<L, served>,
-	       try_can_split<L>,
-	       counts_in_one<L>,
-	       one_too_many<L>,
-	       sizeof(L),
-	       of::template make<L>,
-	       of::make_after,
-	       of::template end<L>,
-	       taken_by<L, contender, klock::try_lockable<L>>(),
-	       of::try_lock_until,
-	       of::make_mortal,
-	       of::template end<mortal>,
-	       of::put};
-
-	if constexpr (klock::shared_lockable<L>) {
-		using klock::selftest::reader;
-		k.read_by =
-			taken_by<L, reader, klock::try_shared_lockable<L>>();
-		k.reader_capacity = L::max_readers;
-		k.reads_by_number = klock::cpu_shared_lock<L>;
-		k.upgrades = klock::upgradable_lock<L>;
-		k.tries_to_upgrade = try_upgradable<L>;
-		k.downgrades = downgradable<L>;
-		k.change_to = changes<L>;
-	}
-	if constexpr (requires { Subject::order_of_sharing; })
-		k.order_of_sharing = Subject::order_of_sharing;
-	if constexpr (requires { Subject::mistake; }) {
-		k.found_in = Subject::found_in;
-		k.mistake = Subject::mistake;
-	}
-	return k;
-}
-
-template <typename Subject>
-inline constexpr kind kind_of = describe<Subject>();
-
-template <typename List>
-const std::vector<kind> &kinds_of()
-{
-	static const std::vector<kind> all = [] {
-		std::vector<kind> made;
-		List::for_each([&made]<typename Subject>() {
-			made.push_back(kind_of<Subject>);
-		});
-		return made;
-	}();
-
-	return all;
-}
-
-/* The locks that tests visit, made for that number of CPUs. */
-template <unsigned Cpus>
-const std::vector<kind> &tested()
-{
-	return kinds_of<tested_locks<Cpus>>();
-}
-/* The locks of tested() whose capacity is at least that number. */
-template <unsigned Cpus>
-const std::vector<kind> &tested_by()
-{
-	static const std::vector<kind> all = [] {
-		std::vector<kind> some = tested<Cpus>();
-		std::erase_if(some,
-			      [](const kind &k) { return k.capacity < Cpus; });
-		return some;
-	}();
-
-	return all;
-}
-template <unsigned Cpus>
-const std::vector<kind> &tested_shared()
-{
-	return kinds_of<tested_shared_locks<Cpus>>();
-}
-
-struct lock_of_kind {
-	const kind &of;
-	alignas(128) unsigned char room[most_lock];
-
-	explicit lock_of_kind(const kind &k) : of(k) { of.make(room); }
-	lock_of_kind(const kind &k, served by) : of(k)
-	{
-		of.make_after(room, by.sections);
-	}
-	~lock_of_kind() { of.end(room); }
-	lock_of_kind(const lock_of_kind &) = delete;
-
-	template <typename L>
-	L &as()
-	{
-		return *std::launder(reinterpret_cast<L *>(room));
-	}
-};
-
-/* One of those that take it. */
-struct taker {
-	const kind &of;
-	const taking &by;
-	void *who;
-
-	void lock(lock_of_kind &l) { by.lock(l.room, who); }
-	void unlock(lock_of_kind &l) { by.unlock(l.room, who); }
-	[[nodiscard]] bool try_lock(lock_of_kind &l)
-	{
-		return by.try_lock(l.room, who);
-	}
-	[[nodiscard]] bool try_lock_until(lock_of_kind &l, u64 deadline)
-	{
-		return of.try_lock_until(l.room, who, deadline);
-	}
-};
-
-/* That number of contenders, numbered from first. */
-template <unsigned Number>
-struct takers {
-	const taking &by;
-	const kind &of;
-	alignas(128) unsigned char room[Number * most_who];
-
-	takers(const kind &k, const taking &t, unsigned first = 0)
-	    : by(t), of(k)
-	{
-		for (unsigned i = 0; i < Number; i++)
-			by.make(room + i * by.bytes, first + i);
-	}
-	~takers()
-	{
-		for (unsigned i = Number; i-- > 0;)
-			by.end(room + i * by.bytes);
-	}
-	takers(const takers &) = delete;
-
-	taker operator[](unsigned i) { return {of, by, room + i * by.bytes}; }
-	template <typename Who>
-	Who &as(unsigned i)
-	{
-		return *std::launder(
-			reinterpret_cast<Who *>(room + i * by.bytes));
-	}
-
-	void name(const char *text)
-	{
-		for (unsigned i = 0; i < Number; i++)
-			model::name(room + i * by.bytes, by.bytes, text);
-	}
-};
-using contenders = takers<most_cpus>;
-
-/* World(k) is made anew for each execution. */
-template <typename World, typename Body, typename... Rest>
-result explore(const kind &k, const options &how, Body body, Rest... rest)
-{
-	const auto make = [&k] { return World(k); };
-
-	if constexpr (sizeof...(Rest) == 0)
-		return model::explore_from(how, make, body, [](World &) {});
-	else
-		return model::explore_from(how, make, body, rest...);
-}
-
-/*
- * So few bits for this lock's counters, if it has any: it counts sections, or
- * has room for as many contenders as a counter has values.
- */
-inline unsigned bits(const kind &k, unsigned few)
-{
-	const bool counts = k.counts_sections || k.capacity == u64{1} << 8 ||
-			    k.capacity == u64{1} << 16 ||
-			    k.capacity == u64{1} << 32;
-
-	return counts && !*k.whole_because ? few * k.counts_in_one : 0;
-}
-
-/* A counter that the lock protects; a node for each CPU that lives on. */
-struct counted {
+struct world {
+	game &now;
+	space<2304> room;
 	lock_of_kind lock;
-	contenders who;
-	klock::plain<unsigned> count;
-	unsigned failed = 0; /* try_lock()s; each its own sum, on the host */
+	std::optional<lock_of_kind> other; /* of two_locks, and of role O */
+	crowd threads, handlers;
+	plain<unsigned> a, b;
 
-	explicit counted(const kind &k) : lock(k), who(k, k.by) { number(); }
-	counted(const kind &k, served by) : lock(k, by), who(k, k.by)
+	/* for scenes */
+	klock::atomic<u8> said[3];
+	klock::atomic<unsigned> inside;
+	plain<unsigned> served, references;
+	klock::atomic<unsigned> shared_references;
+
+	/* on the host, each CPU's own */
+	unsigned left_out[most_cpus] = {}, done[most_cpus] = {};
+	unsigned handled = 0, bypassed = 0;
+
+	explicit world(game &g)
+	    : now(g), lock(g.lock, room.take(g.lock.bytes), g.served_before),
+	      threads(g.lock, room, cpus(), g.any_reads),
+	      handlers(g.lock, room, g.handlers.empty() ? 0 : cpus(),
+		       g.any_reads, g.first_handler),
+	      references(g.all_sections), shared_references(g.all_sections)
 	{
-		number();
+		if (g.scene == &world::two_locks || g.handlers[0] == 'O')
+			other.emplace(g.lock, room.take(g.lock.bytes));
+		model::name(a, g.any_reads ? "a" : "count");
+		model::name(b, "b");
+		model::name(said, "said");
 	}
 
-	void number()
+	unsigned cpus() const
 	{
-		model::name(lock.room, lock.of.bytes, "lock");
-		model::name(count, "count");
-		who.name("node");
+		return static_cast<unsigned>(now.sections.size());
 	}
-	void add() { count.set(count.get() + 1); }
-	void section(taker with)
+	const role &role_on(unsigned cpu) const { return *now.role_on[cpu]; }
+
+	/* -- Steps of a section -- */
+
+	void add()
 	{
-		with.lock(lock);
-		add();
-		with.unlock(lock);
+		a.set(a.get() + 1);
+		if (now.any_reads)
+			b.set(b.get() + 1);
 	}
-	void section(unsigned cpu) { section(who[cpu]); }
-	bool section_by_try(taker with)
+	void look()
 	{
-		if (!with.try_lock(lock))
-			return false;
-		add();
-		with.unlock(lock);
+		check(a.get() == b.get(), "a reader sees a whole write");
+	}
+
+	bool take_by(way how, const taker &by, unsigned nth)
+	{
+		switch (how) {
+		case way::tries_then_deadline:
+			return nth % 2 ? by.try_lock_until(lock, 1)
+				       : by.try_lock(lock);
+		case way::in_turn_then_tries:
+			return nth % 2 ? by.try_lock(lock)
+				       : (by.lock_in_turn(lock), true);
+		case way::deadline:
+			return by.try_lock_until(lock, 1);
+		case way::tries:
+			return by.try_lock(lock);
+		case way::in_turn:
+			return by.lock_in_turn(lock), true;
+		case way::serves:
+			return by.lock_serving(lock), true;
+		case way::asks: {
+			asking it{by, lock};
+			return klock::try_lock_for(it, now.later);
+		}
+		case way::waits:
+			break;
+		}
+		by.lock(lock);
 		return true;
 	}
-	/* Looked at when all have ended: with those that did without. */
-	void all_counted(unsigned expected)
+
+	/* False: not now, and nothing is held. */
+	bool take(const role &is, const person &by, unsigned nth = 0)
 	{
-		model::check(count.get() + failed == expected,
-			     "every section counted");
+		using enum change;
+
+		if (is.comes_second)
+			(void)inside.await_ne_relaxed(0);
+		if (is.what == as::writer)
+			return take_by(is.how, by.writer, nth);
+		if (is.what == as::reader)
+			return take_by(is.how, by.reader, nth);
+		return lock.change_to(is.how == way::tries ? try_lock_upgradable
+							   : lock_upgradable);
+	}
+
+	/* Does with it held what the role does. Returns how it is held then. */
+	as use(const role &is)
+	{
+		using enum change;
+
+		if (is.counts_itself)
+			inside.fetch_add_relaxed(1);
+		if (is.stays_for)
+			(void)inside.await_eq_relaxed(is.stays_for);
+		if (is.what != as::writer)
+			look();
+		if (is.next == then::upgrades) {
+			const unsigned seen = a.get();
+			if (!lock.change_to(is.how == way::tries ? try_upgrade
+								 : upgrade))
+				return as::upgradable;
+			check(a.get() == seen, "what it read stands");
+		}
+		if (!is.changes())
+			return is.what;
+		if (now.while_held)
+			now.while_held(lock, a.get());
+		add();
+		if (is.next != then::downgrades)
+			return as::writer;
+		const unsigned mine = a.get();
+		(void)lock.change_to(downgrade);
+		check(a.get() == mine, "what it wrote stands");
+		look();
+		return as::reader;
+	}
+	void leave(as held, const person &by)
+	{
+		if (held == as::writer)
+			by.writer.unlock(lock);
+		else if (held == as::reader)
+			by.reader.unlock(lock);
+		else
+			(void)lock.change_to(change::unlock_upgradable);
+	}
+	/* Whether it did what the role has to do. */
+	bool section(const role &is, const person &by, unsigned nth = 0)
+	{
+		if (!take(is, by, nth))
+			return false;
+		if (is.letter == 'i')
+			klock::arch::irq_restore(true);
+		const as held = use(is);
+		if (is.letter == 'i')
+			(void)klock::arch::irq_save();
+		leave(held, by);
+		return held != as::upgradable || !is.changes();
+	}
+
+	/* -- Scenes: what each CPU does, once a section -- */
+
+	/* Sections that know nothing of each other. */
+	void sections(unsigned cpu)
+	{
+		const role &is = role_on(cpu);
+
+		if (is.letter == 'u') {
+			now.unpark_for_nothing(0);
+		} else if (is.letter == 'k') {
+			space<256> mine;
+			crowd own(now.lock, mine, 1, false, cpu);
+			(void)section(is, own[0]);
+		} else if (!section(is, threads[cpu], nth_of(is, cpu))) {
+			left_out[cpu]++;
+		}
+	}
+
+	/* Two locks, one after the other. */
+	void two_locks(unsigned cpu)
+	{
+		if (done[cpu]++ % 2 == 0)
+			return sections(cpu);
+		take_other(threads[cpu].writer);
+	}
+	void take_other(const taker &by)
+	{
+		by.lock(*other);
+		served.set(served.get() + 1);
+		by.unlock(*other);
+	}
+
+	/*
+	 * Each section gives up a reference; whoever has the last ends the
+	 * lock, when its own unlock() has returned. Those that read may do so
+	 * together, and count by an atomic.
+	 */
+	void freed(unsigned cpu)
+	{
+		space<256> mine;
+		crowd own(now.lock, mine, 1, now.any_reads, cpu);
+		const person by =
+			now.lock.nodes_end_with_lock ? threads[cpu] : own[0];
+		const role &is = role_on(cpu);
+
+		if (!take(is, by))
+			(void)take(role_of('l'), by);
+		const as held = change_as(is);
+		const bool last = gives_up_the_last();
+		leave(held, by);
+		if (last)
+			end_lock();
+	}
+
+	/* CPU 1 ends what CPU 0 held before. */
+	void freed_by_next(unsigned cpu)
+	{
+		if (cpu == 1)
+			(void)inside.await_eq_relaxed(1);
+		(void)take(role_on(cpu), threads[cpu]);
+		inside.store_relaxed(1);
+		leave(use(role_on(cpu)), threads[cpu]);
+		if (cpu == 1)
+			end_lock();
+	}
+
+	/* CPU 1 comes when CPU 0 has left: its try succeeds. */
+	void after_it_left(unsigned cpu)
+	{
+		if (cpu == 1)
+			said[0].await_eq_acquire(1);
+		check(section(role_on(cpu), threads[cpu]),
+		      "the lock is free: a try succeeds");
+		if (cpu == 0)
+			said[0].store_release(1);
+	}
+
+	/* CPU 1 tries while CPU 0 reads: to read alone succeeds. */
+	void beside_reader(unsigned cpu)
+	{
+		if (cpu == 0) {
+			(void)take(role_on(cpu), threads[cpu]);
+			said[0].store_release(1);
+			said[1].await_eq_acquire(1);
+			leave(use(role_on(cpu)), threads[cpu]);
+			return;
+		}
+		said[0].await_eq_acquire(1);
+		const bool got = section(role_on(cpu), threads[cpu]);
+		check(got == !role_on(cpu).changes(),
+		      "a reader is in: others may read");
+		left_out[cpu] += !got;
+		said[1].store_release(1);
+	}
+
+	/* Ends only if CPUs 0 and 1 are inside at once, for whatever they do.
+	 */
+	void meet(unsigned cpu)
+	{
+		if (cpu > 1)
+			return sections(cpu);
+		const bool downgrades = role_on(0).next == then::downgrades;
+		if (cpu == 1 && downgrades)
+			said[2].await_eq_acquire(1);
+		(void)take(role_on(cpu), threads[cpu]);
+		if (cpu == 0 && downgrades)
+			said[2].store_relaxed(1);
+		const as held = use(role_on(cpu));
+		said[cpu].store_relaxed(1);
+		said[cpu ^ 1].await_eq_acquire(1);
+		look();
+		leave(held, threads[cpu]);
+	}
+
+	/* CPU 0 keeps it for ever. */
+	void holder_stays(unsigned cpu)
+	{
+		if (cpu > 0)
+			return sections(cpu);
+		threads[0].writer.lock(lock);
+		add();
+	}
+
+	/*
+	 * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its
+	 * way CPU 1 is stopped, as by a debugger, until CPU 0 is back from
+	 * unlock(): by a handler.
+	 */
+	void newcomer(unsigned cpu)
+	{
+		if (cpu == 1) {
+			said[0].await_eq_acquire(1);
+			return sections(cpu);
+		}
+		threads[0].writer.lock(lock);
+		said[0].store_release(1);
+		threads[0].writer.unlock(lock);
+		said[1].store_release(1);
+	}
+
+	/* -- Scenes of order. A CPU's doorway is over when it begins to wait,
+	 * or has the lock; it then says so. -- */
+
+	void come(unsigned cpu)
+	{
+		auto tell = [this, cpu] { said[cpu].store_release(1); };
+		const model::before_waits hook(tell);
+
+		(void)take(role_on(cpu), threads[cpu]);
+	}
+
+	/*
+	 * CPU 0 comes when it knows that CPU 1's doorway is over; CPU 2 is
+	 * there so that CPU 1 has somebody to wait for.
+	 */
+	void first_come(unsigned cpu)
+	{
+		auto tell = [this] { said[1].store_release(1); };
+		std::optional<model::before_waits> hook;
+
+		if (cpu == 2)
+			return sections(cpu);
+		if (cpu == 0)
+			said[1].await_eq_acquire(1);
+		else
+			hook.emplace(tell);
+		(void)take(role_on(cpu), threads[cpu]);
+		if (cpu == 0) {
+			check(served.get() == 1,
+			      "who came first was served first");
+		} else {
+			served.set(1);
+			said[1].store_release(1);
+		}
+		leave(use(role_on(cpu)), threads[cpu]);
+	}
+
+	/* CPU 0 counts how often it is in though CPU 1 has come, and waits. */
+	void bypass(unsigned cpu)
+	{
+		if (cpu > 0)
+			return first_come(cpu);
+		(void)take(role_on(cpu), threads[cpu]);
+		if (said[1].load_acquire() && !served.get())
+			bypassed++;
+		leave(use(role_on(cpu)), threads[cpu]);
+	}
+
+	/*
+	 * CPU 0 writes while both others come, game::first before the other.
+	 * CPU 1 must be served first.
+	 */
+	void behind_writer(unsigned cpu)
+	{
+		if (cpu == 0) {
+			(void)take(role_on(cpu), threads[cpu]);
+			said[0].store_release(1);
+			said[1].await_eq_acquire(1);
+			said[2].await_eq_acquire(1);
+			leave(use(role_on(cpu)), threads[cpu]);
+			return;
+		}
+		said[0].await_eq_acquire(1);
+		if (cpu != now.first)
+			said[now.first].await_eq_acquire(1);
+		come(cpu);
+		said[cpu].store_release(1);
+		if (cpu == 1)
+			served.set(1);
+		else
+			check(served.get() == 1,
+			      "the reader was in before the writer");
+		leave(use(role_on(cpu)), threads[cpu]);
+	}
+
+	/*
+	 * CPU 1 and then CPU 2 queue behind CPU 0, and are served in this
+	 * order. Of locks that sleep: the first wait is for the inner lock,
+	 * which is FIFO itself; a reader may pass by there until the second
+	 * one, when the word tells of who waits.
+	 */
+	void in_turn(unsigned cpu)
+	{
+		const role &is = role_on(cpu);
+
+		if (cpu == 0) {
+			(void)take(is, threads[cpu]);
+			inside.store_release(1);
+			(void)inside.await_eq_acquire(3);
+		} else {
+			queue(cpu, role_on(0).changes() ? 1 : 2);
+			check(served.get() == cpu, "not in turn");
+		}
+		served.set(served.get() + 1);
+		leave(use(is), threads[cpu]);
+	}
+
+	/* -- The ends -- */
+
+	void act(unsigned cpu)
+	{
+		const bool off = now.interrupts_off >> cpu & 1;
+
+		if (off)
+			(void)klock::arch::irq_save();
+		(this->*now.scene)(cpu);
+		check(model::interrupts_on() == !off,
+		      "interrupts are as they were");
+		if (off)
+			klock::arch::irq_restore(true);
+		if (now.thread_ends)
+			now.thread_ends();
+	}
+
+	void handle(unsigned cpu)
+	{
+		const char letter = now.handlers[cpu];
+
+		if (letter == '|') {
+			(void)said[1].await_eq_acquire(1);
+		} else if (letter == 'O') {
+			take_other(handlers[cpu].writer);
+			handled++;
+		} else if (letter != '-') {
+			handled += section(role_of(letter), handlers[cpu]);
+		}
+	}
+
+	void at_end()
+	{
+		now.most_handled = std::max(now.most_handled, handled);
+		now.most_bypasses = std::max(now.most_bypasses, bypassed);
+		if (now.scene == &world::freed ||
+		    now.scene == &world::freed_by_next)
+			return check(lock.ended, "ended once");
+		check_changes();
+		if (now.all_try)
+			check(a.get() > 0, "somebody's try succeeds");
+		for (unsigned i = 0; now.is_free_at_end && i < cpus(); i++) {
+			check(threads[i].writer.try_lock(lock),
+			      "the lock is free");
+			threads[i].writer.unlock(lock);
+		}
+		if (now.at_rest)
+			now.at_rest(lock, cpus());
+	}
+
+      private:
+	/* Nothing is counted without need: what code keeps on the host is not
+	 * learnt by the checker, and runs in each execution. */
+	unsigned nth_of(const role &is, unsigned cpu)
+	{
+		return is.alternates() ? done[cpu]++ : 0;
+	}
+
+	void check_changes()
+	{
+		unsigned expected = 0;
+
+		for (unsigned cpu = 0; cpu < cpus(); cpu++) {
+			const role &is = role_on(cpu);
+
+			now.most_left_out =
+				std::max(now.most_left_out, left_out[cpu]);
+			if (now.patient >> cpu & 1 && !is.tries())
+				check(left_out[cpu] == 0, "the patient get in");
+			if (is.changes())
+				expected += now.sections[cpu] - left_out[cpu];
+		}
+		if (now.handlers_change)
+			expected += handled;
+		if (now.scene == &world::two_locks)
+			expected -= served.get();
+		else if (other)
+			check(served.get() == handled, "every handler counted");
+		check(a.get() == expected, "every section counted");
+		check(!now.any_reads || b.get() == expected,
+		      "every section counted");
+	}
+
+	/* As use(), of a lock that will be ended: it changes no data. */
+	as change_as(const role &is)
+	{
+		if (is.next == then::upgrades)
+			(void)lock.change_to(change::upgrade);
+		if (is.next == then::downgrades)
+			(void)lock.change_to(change::downgrade);
+		if (is.next == then::nothing)
+			return is.what;
+		return is.next == then::upgrades ? as::writer : as::reader;
+	}
+
+	bool gives_up_the_last()
+	{
+		if (now.any_reads)
+			return shared_references.fetch_sub_acq_rel(1) == 1;
+		const unsigned left = references.get() - 1;
+
+		references.set(left);
+		return left == 0;
+	}
+
+	void end_lock()
+	{
+		if (lock.of.nodes_end_with_lock)
+			threads.writers.end();
+		lock.end();
+	}
+
+	/* Comes behind those before, and says so at this wait. */
+	void queue(unsigned cpu, unsigned wait)
+	{
+		plain<unsigned> waits;
+		auto says_so = [&] {
+			waits.set(waits.get() + 1);
+			if (waits.get() == wait)
+				inside.store_release(cpu + 1);
+		};
+
+		(void)inside.await_eq_acquire(cpu);
+		const model::before_waits queues(says_so);
+		(void)take(role_on(cpu), threads[cpu]);
 	}
 };
+
+/* A result, and the most of it that any execution had. */
+struct outcome : result {
+	unsigned most_handled, most_left_out, most_bypasses;
+};
+
+/* Without sections each CPU has one. */
+inline outcome play(game g, options how)
+{
+	if (how.sections.empty())
+		how.sections.assign(g.roles.size(), 1);
+	if (!g.scene)
+		g.scene = &world::sections;
+	for (const char letter : g.roles)
+		g.role_on.push_back(&role_of(letter));
+	g.sections = how.sections;
+	g.all_sections = sum(how.sections);
+	g.patient = how.patient;
+	g.all_try = g.roles.find_first_not_of('t') == std::string::npos;
+	g.handlers_change = any_of(g.handlers, &role::changes);
+	g.any_reads = any_of(g.roles + g.handlers, &role::reads);
+	const result r = model::explore_from(
+		how, [&g] { return world(g); },
+		[](world &w, unsigned cpu) { w.act(cpu); },
+		[](world &w) { w.at_end(); },
+		[](world &w, unsigned cpu) { w.handle(cpu); });
+
+	return {r, g.most_handled, g.most_left_out, g.most_bypasses};
+}
+
+/* -- Rows that many tests have ----------------------------------------------
+ */
+
+/* All CPUs have this role. */
+inline outcome all_are(char letter, const kind &k, const options &how)
+{
+	return play({k, std::string(how.sections.size(), letter)}, how);
+}
+
+/* CPU 0 has this role, and the others have that. */
+inline std::string one_and_others(char one, char others, const options &how)
+{
+	return one + std::string(how.sections.size() - 1, others);
+}
 
 /* Mutual exclusion and visibility: no update is lost, no access races. */
 inline result exclusion(const kind &k, const options &how)
 {
-	const unsigned expected = sum(how.sections);
-
-	return explore<counted>(
-		k, how, [](counted &w, unsigned cpu) { w.section(cpu); },
-		[expected](counted &w) { w.all_counted(expected); });
+	return all_are('l', k, how);
 }
 
 /* As exclusion(), with nodes on the CPUs' stacks, new for each section. */
 inline result exclusion_on_stack(const kind &k, const options &how)
 {
-	const unsigned expected = sum(how.sections);
-
-	return explore<counted>(
-		k, how,
-		[](counted &w, unsigned cpu) {
-			takers<1> mine(w.lock.of, w.lock.of.by, cpu);
-			mine.name("own node");
-			w.section(mine[0]);
-		},
-		[expected](counted &w) { w.all_counted(expected); });
+	return all_are('k', k, how);
 }
 
-/* As exclusion(), from a lock that has already served `by` sections. */
-inline result exclusion_from(const kind &k, const options &how, served by)
+/* As exclusion(), of a lock that has served that many sections before. */
+inline result exclusion_from(const kind &k, const options &how, u64 served)
 {
-	const unsigned expected = sum(how.sections);
-
-	return model::explore_from(
-		how, [&k, by] { return counted(k, by); },
-		[](counted &w, unsigned cpu) { w.section(cpu); },
-		[expected](counted &w) { w.all_counted(expected); });
+	return play({.lock = k,
+		     .roles = std::string(how.sections.size(), 'l'),
+		     .served_before = served},
+		    how);
 }
 
-/*
- * CPU 0 only tries; the others wait. A try that fails does without. Whoever is
- * inside is alone.
- */
+/* A try that fails does without. Whoever is inside is alone. */
 inline result tries_mixed_in(const kind &k, const options &how)
 {
-	const unsigned expected = sum(how.sections);
-
-	return explore<counted>(
-		k, how,
-		[](counted &w, unsigned cpu) {
-			if (cpu != 0)
-				w.section(cpu);
-			else
-				w.failed += !w.section_by_try(w.who[cpu]);
-		},
-		[expected](counted &w) { w.all_counted(expected); });
+	return play({k, one_and_others('t', 'l', how)}, how);
 }
 
 /* All only try: of those who find it free throughout, one gets it. */
 inline result tries_only(const kind &k, const options &how)
 {
-	return explore<counted>(
-		k, how,
-		[](counted &w, unsigned cpu) {
-			(void)w.section_by_try(w.who[cpu]);
-		},
-		[](counted &w) {
-			model::check(w.count.get() > 0,
-				     "somebody's try succeeds");
-		});
+	return all_are('t', k, how);
 }
 
-/* CPU 1 tries after CPU 0 has left, and knows that: it must succeed. */
 inline result try_after_unlock(const kind &k, const options &how)
 {
-	struct world : counted {
-		using counted::counted;
-		klock::atomic<u8> left;
-	};
-
-	return explore<world>(k, how, [](world &w, unsigned cpu) {
-		if (cpu == 0) {
-			w.section(0u);
-			w.left.store_release(1);
-			return;
-		}
-		w.left.await_eq_acquire(1);
-		model::check(w.who[1].try_lock(w.lock),
-			     "the lock is free: a try succeeds");
-		w.add();
-		w.who[1].unlock(w.lock);
-	});
+	return play({k, "lt", &world::after_it_left}, how);
 }
 
-/*
- * Two locks, one after the other, as far as a CPU has sections: what a lock has
- * of its CPUs it has for both.
- */
+/* A CPU's nodes serve for both. */
 inline result two_in_turn(const kind &k, const options &how)
 {
-	struct world : counted {
-		counted other;
-		unsigned done[most_cpus] = {}; /* on the host */
-
-		explicit world(const kind &of) : counted(of), other(of) {}
-	};
-
-	return explore<world>(k, how, [](world &w, unsigned cpu) {
-		if (w.done[cpu]++ % 2 == 0)
-			w.section(cpu);
-		else
-			w.other.section(cpu);
-	});
+	return play(
+		{k, std::string(how.sections.size(), 'l'), &world::two_locks},
+		how);
 }
 
-/*
- * CPU 1's doorway is over when it begins to wait, or has the lock; it then says
- * so.
- */
-struct queue : counted {
-	klock::atomic<u8> came;
-	klock::plain<bool> served;
-	unsigned bypassed = 0; /* on the host: one CPU's alone */
-
-	explicit queue(const kind &k) : counted(k)
-	{
-		model::name(came, "came");
-	}
-
-	/* The section of the CPU that must not be bypassed. */
-	void come(unsigned cpu)
-	{
-		auto tell = [this] { came.store_release(1); };
-		model::before_waits hook(tell);
-
-		who[cpu].lock(lock);
-		served.set(true);
-		came.store_release(1);
-		who[cpu].unlock(lock);
-	}
-	/* CPU 0's, when it knows that the other has come. */
-	void come_after()
-	{
-		came.await_eq_acquire(1);
-		who[0].lock(lock);
-		model::check(served.get(), "who came first was served first");
-		who[0].unlock(lock);
-	}
-	/* CPU 0 takes the lock, and counts if CPU 1 arrived before and waits.
-	 */
-	void try_to_bypass()
-	{
-		who[0].lock(lock);
-		if (came.load_acquire() && !served.get())
-			bypassed++;
-		who[0].unlock(lock);
-	}
-};
-
-/*
- * First come, first served: CPU 0 comes when it knows that CPU 1's doorway is
- * over; CPU 2 is there so that CPU 1 has somebody to wait for. All of them run:
- * nobody's patience ends.
- */
+/* All of them run: nobody's patience ends. */
 inline result first_come_first_served(const kind &k, options how = {})
 {
-	how.sections = {1, 1, 1};
 	how.patient = everybody;
-	return explore<queue>(k, how, [](queue &w, unsigned cpu) {
-		if (cpu == 1)
-			w.come(cpu);
-		else if (cpu == 2)
-			w.section(cpu);
-		else
-			w.come_after();
-	});
+	return play({k, "lll", &world::first_come}, how);
 }
 
 /* The last to leave ends the lock: nobody else is still at it. */
 inline result ended_by_the_last(const kind &k, const options &how)
 {
-	struct world {
-		const kind &of;
-		/* Its life is not the world's. */
-		alignas(128) unsigned char it[most_mortal];
-		unsigned ends = 0; /* on the host */
-
-		world(const kind &of_it, unsigned references) : of(of_it)
-		{
-			of.make_mortal(it, references);
-		}
-		void section(unsigned cpu)
-		{
-			if (!of.put(it, cpu))
-				return;
-			of.end_mortal(it);
-			ends++;
-		}
-	};
-	const unsigned references = sum(how.sections);
-
-	return model::explore_from(
-		how, [&k, references] { return world(k, references); },
-		[](world &w, unsigned cpu) { w.section(cpu); },
-		[](world &w) { model::check(w.ends == 1, "ended once"); });
+	return play({k, std::string(how.sections.size(), 'l'), &world::freed},
+		    how);
 }
 
 /*
- * timed_clients - locks that can be given up, and whoever gives up
- *
  * The checker ends a wait with a deadline at any look, or never where the CPU
  * is in options.patient: one client is all deadlines.
  */
-
-/* counted, and who gave up; each CPU its own number, on the host. */
-struct timed : counted {
-	using counted::counted;
-	unsigned gave_up[most_cpus] = {};
-	bool tries[most_cpus] = {}; /* the next time */
-
-	void section_by_deadline(unsigned cpu)
-	{
-		if (!who[cpu].try_lock_until(lock, 1)) {
-			gave_up[cpu]++;
-			return;
-		}
-		add();
-		who[cpu].unlock(lock);
-	}
-
-	/* At rest: every section is accounted for, and the lock is free. */
-	void at_rest(const options &how)
-	{
-		unsigned without = 0;
-
-		for (unsigned cpu = 0; cpu < how.sections.size(); cpu++) {
-			without += gave_up[cpu];
-			if (how.patient >> cpu & 1)
-				model::check(gave_up[cpu] == 0,
-					     "the patient get in");
-		}
-		all_counted(sum(how.sections) - without);
-		for (unsigned cpu = 0; cpu < how.sections.size(); cpu++) {
-			model::check(who[cpu].try_lock(lock),
-				     "the lock is free");
-			who[cpu].unlock(lock);
-		}
-	}
-};
-
-/* All by a deadline; those in options.patient wait for ever. */
-inline result gives_up(const kind &k, options how)
+inline result gives_up(const kind &k, const options &how)
 {
-	return explore<timed>(
-		k, how,
-		[](timed &w, unsigned cpu) { w.section_by_deadline(cpu); },
-		[how](timed &w) { w.at_rest(how); });
+	return play({.lock = k,
+		     .roles = std::string(how.sections.size(), 'L'),
+		     .is_free_at_end = true},
+		    how);
 }
 
-/* CPU 0 tries and gives up, turn by turn; the others wait. */
 inline result gives_up_and_tries(const kind &k, options how)
 {
 	how.patient = ~1u;
-	return explore<timed>(
-		k, how,
-		[](timed &w, unsigned cpu) {
-			if (cpu == 0 && (w.tries[0] = !w.tries[0]))
-				w.gave_up[0] += !w.section_by_try(w.who[0]);
-			else
-				w.section_by_deadline(cpu);
-		},
-		[how](timed &w) { w.at_rest(how); });
+	return play({.lock = k,
+		     .roles = one_and_others('T', 'L', how),
+		     .is_free_at_end = true},
+		    how);
 }
 
 /* CPU 0 never unlocks: others do not get in, but their timed tries end. */
-inline result holder_stays(const kind &k, options how)
+inline result holder_stays(const kind &k, const options &how)
 {
-	return explore<timed>(k, how, [](timed &w, unsigned cpu) {
-		if (cpu == 0)
-			w.who[0].lock(w.lock);
-		else if (w.who[cpu].try_lock_until(w.lock, 1))
-			w.who[cpu].unlock(w.lock);
-	});
+	return play({k, one_and_others('l', 'L', how), &world::holder_stays},
+		    how);
 }
 
 /* Looks at a result; true means that it has seen enough. */

@@ -22,56 +22,6 @@ using klock::arch::irq_restore;
 using klock::arch::irq_save;
 using verdict::good;
 
-namespace {
-
-/* Handlers bring their own nodes, under their CPU's number: or from First. */
-struct interrupted : counted {
-	contenders handlers;
-	unsigned handled = 0; /* on the host */
-
-	explicit interrupted(const kind &k, unsigned first = 0)
-	    : counted(k), handlers(k, k.by, first)
-	{
-	}
-};
-
-enum class how { by_guard, by_irq_guard };
-
-struct seen {
-	model::result r;
-	unsigned most_handled = 0;
-};
-
-template <how How>
-seen interrupt(const kind &k, const options &given)
-{
-	using world = interrupted;
-	const unsigned expected = sum(given.sections);
-	seen s;
-
-	s.r = explore<world>(
-		k, given,
-		[](world &w, unsigned cpu) {
-			const bool off = How == how::by_irq_guard;
-			const bool before = off ? irq_save() : true;
-			w.section(cpu);
-			if (off)
-				irq_restore(before);
-		},
-		[&s, expected](world &w) {
-			s.most_handled = std::max(s.most_handled, w.handled);
-			model::check(w.count.get() == expected + w.handled,
-				     "every section counted");
-		},
-		[](world &w, unsigned cpu) {
-			w.section(w.handlers[cpu]);
-			w.handled++;
-		});
-	return s;
-}
-
-} // namespace
-
 TEST_CASE("interrupts: a handler comes at every point that the flag allows")
 {
 	struct world {
@@ -134,71 +84,50 @@ TEST_CASE("interrupts: no execution comes twice")
 TEST_CASE("interrupts: with interrupts off first, every lock passes")
 {
 	for (const kind &k : tested<2>()) {
-		const seen s = interrupt<how::by_irq_guard>(
-			k, {.sections = {1, 1}, .interrupts = 1});
-		INFO(k.name << " " << s.r.complete << " " << s.r.message
-			    << s.r.timeline);
-		verdict::right_by_at_least(3, s.r);
-		CHECK(s.most_handled == 2);
+		const outcome r = play({.lock = k,
+					.roles = "ll",
+					.handlers = "ll",
+					.interrupts_off = everybody},
+				       {.interrupts = 1});
+
+		INFO(k.name);
+		verdict::right_by_at_least(3, r);
+		CHECK(r.most_handled == 2);
 	}
 }
 
 TEST_CASE("interrupts: with interrupts on, every lock is found")
 {
 	for (const kind &k : tested<2>()) {
-		const seen s = interrupt<how::by_guard>(
-			k, {.sections = {1, 1}, .interrupts = 1});
+		const outcome r =
+			play({.lock = k, .roles = "ll", .handlers = "ll"},
+			     {.interrupts = 1});
+
 		INFO(k.name);
 		/*
 		 * An indexed lock lets its own CPU in again, so there is no
 		 * deadlock.
 		 */
 		if (k.indexed)
-			CHECK_FALSE(s.r.ok());
+			CHECK_FALSE(r.ok());
 		else
-			CHECK(s.r.found == model::bug::deadlock);
+			CHECK(r.found == model::bug::deadlock);
 	}
 }
-
-namespace {
-
-/* A user's code: the two guards, and a handler with the same. */
-struct user_world {
-	klock::ticket_lock<u8> lock;
-	klock::plain<unsigned> count;
-	unsigned handled = 0;
-
-	template <typename Guard>
-	void section()
-	{
-		Guard held(lock);
-		count.set(count.get() + 1);
-	}
-};
-
-template <typename Guard>
-model::result user()
-{
-	return model::explore<user_world>(
-		{.sections = {1, 1}, .interrupts = 1},
-		[](user_world &w, unsigned) { w.section<Guard>(); },
-		[](user_world &w) {
-			model::check(w.count.get() == 2 + w.handled);
-		},
-		[](user_world &w, unsigned) {
-			w.section<Guard>();
-			w.handled++;
-		});
-}
-
-} // namespace
 
 TEST_CASE("interrupts: irq_guard passes where guard deadlocks")
 {
-	const auto r = user<klock::irq_guard<klock::ticket_lock<u8>>>();
-	verdict::right_by_at_least(5, r);
+	using lock = klock::ticket_lock<u8>;
+	/* A user's code, and a handler with the same guard. */
+	const auto by = []<typename Guard>() {
+		return play({.lock = describe<lock, guarding<lock, Guard>>(""),
+			     .roles = "ll",
+			     .handlers = "ll"},
+			    {.interrupts = 1});
+	};
 
-	CHECK(user<klock::guard<klock::ticket_lock<u8>>>().found ==
+	verdict::right_by_at_least(5, by.operator()<klock::irq_guard<lock>>());
+	CHECK(by.operator()<klock::guard<lock>>().found ==
 	      model::bug::deadlock);
 }
 
@@ -206,29 +135,17 @@ TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 {
 	/* Each is a contender more, under a number of its own. */
 	for (const kind &k : tested<4>()) {
-		if (k.by.try_lock) {
-			using world = interrupted;
-			unsigned most = 0;
-			const auto r = model::explore_from(
-				{.sections = {1, 1},
-				 .interrupts = 1,
-				 .non_maskable = true},
-				[&k] { return world(k, 2); },
-				[](world &w, unsigned cpu) { w.section(cpu); },
-				[&most](world &w) {
-					most = std::max(most, w.handled);
-					model::check(w.count.get() ==
-						     2 + w.handled);
-				},
-				[](world &w, unsigned cpu) {
-					w.handled += w.section_by_try(
-						w.handlers[cpu]);
-				});
-			INFO(k.name << " " << r.complete << " " << r.message
-				    << r.timeline);
-			verdict::right(r);
-			CHECK(most == 2);
-		}
+		if (!k.by.try_lock)
+			continue;
+		const outcome r = play({.lock = k,
+					.roles = "ll",
+					.handlers = "tt",
+					.first_handler = 2},
+				       {.interrupts = 1, .non_maskable = true});
+
+		INFO(k.name);
+		verdict::right(r);
+		CHECK(r.most_handled == 2);
 	}
 }
 
@@ -237,23 +154,28 @@ TEST_CASE("interrupts: an NMI's handler may try, and never waits")
 
 namespace {
 
+struct tickets {
+	klock::atomic<u8> next, owner;
+};
+
 /* Takes its ticket first, and disables interrupts then. */
 struct ticket_before_cli {
-	klock::atomic<u8> next, owner;
-
-	bool lock()
+	explicit ticket_before_cli(unsigned) {}
+	void lock(tickets &l)
 	{
-		const u8 mine = next.fetch_add_acq_rel(1);
-		const bool before = irq_save();
+		const u8 mine = l.next.fetch_add_acq_rel(1);
 
-		owner.await_eq_acquire(mine);
-		return before;
+		before = irq_save();
+		l.owner.await_eq_acquire(mine);
 	}
-	void unlock(bool before)
+	void unlock(tickets &l)
 	{
-		owner.store_release(static_cast<u8>(owner.load_relaxed() + 1));
+		l.owner.store_release(
+			static_cast<u8>(l.owner.load_relaxed() + 1));
 		irq_restore(before);
 	}
+
+	bool before = true;
 };
 
 /* Interrupts off first, but the flags of before where a waiter writes too. */
@@ -285,35 +207,21 @@ struct flags_in_lock {
 template <typename Flags>
 model::result mixed_flags()
 {
-	struct world {
-		flags_in_lock<Flags> lock;
-	};
-
-	return model::explore<world>(
-		{.sections = {1, 1}}, [](world &w, unsigned cpu) {
-			if (cpu == 1)
-				(void)irq_save();
-			w.lock.lock();
-			w.lock.unlock();
-			model::check(model::interrupts_on() == (cpu == 0),
-				     "interrupts are as they were");
-		});
+	return play({.lock = describe<flags_in_lock<Flags>>(""),
+		     .roles = "ll",
+		     .interrupts_off = 2},
+		    {});
 }
 
 } // namespace
 
 TEST_CASE("interrupts: a ticket taken before interrupts are off is found")
 {
-	struct world {
-		ticket_before_cli lock;
-	};
-	const auto r = model::explore<world>(
-		{.sections = {1}, .interrupts = 1},
-		[](world &w, unsigned) { w.lock.unlock(w.lock.lock()); },
-		[](world &) {},
-		[](world &w, unsigned) { w.lock.unlock(w.lock.lock()); });
+	const kind k = describe<tickets, ticket_before_cli>("");
 
-	CHECK(r.found == model::bug::deadlock);
+	CHECK(play({.lock = k, .roles = "l", .handlers = "l"},
+		   {.interrupts = 1})
+		      .found == model::bug::deadlock);
 }
 
 TEST_CASE("interrupts: flags kept in the lock are found")
@@ -341,46 +249,31 @@ using verdict::good;
 namespace {
 
 /*
- * CPU 0 enters `sections` times; how often, at most, it enters knowing that CPU
- * 1 has come and not been served. With a third CPU where cpus is 3.
+ * CPU 0 has this many sections: the others one each, the last as they come. Its
+ * most_bypasses is how often, at most, it enters knowing that CPU 1 has come
+ * and not been served.
  */
-unsigned most_bypasses(const kind &k, unsigned cpus, unsigned sections,
-		       model::result &r)
+outcome bypasses(const kind &k, unsigned cpus, unsigned sections)
 {
-	std::vector<unsigned> sizes(cpus, 1);
-	unsigned most = 0;
+	options how{.sections = std::vector<unsigned>(cpus, 1),
+		    .patient = everybody};
 
-	sizes[0] = sections;
-	r = explore<queue>(
-		k, {.sections = sizes, .patient = everybody},
-		[](queue &w, unsigned cpu) {
-			if (cpu == 1)
-				w.come(cpu);
-			else if (cpu == 2)
-				w.section(cpu);
-			else
-				w.try_to_bypass();
-		},
-		[&most](queue &w) { most = std::max(most, w.bypassed); });
-	return most;
+	how.sections[0] = sections;
+	return play({k, std::string(cpus, 'l'), &world::bypass}, how);
 }
 
 } // namespace
 
 TEST_CASE("fairness: first come, first served, where promised and nowhere else")
 {
-	for (const kind &k : tested<3>()) {
-		if (k.capacity >= 3) {
-			const auto r = first_come_first_served(k);
-			INFO(k.name << " " << r.complete << " " << r.message
-				    << "\n"
-				    << r.timeline);
-			if (queues(k.order_of_service)) {
-				verdict::good(r);
-			} else {
-				CHECK(r.found == model::bug::failed_check);
-			}
-		}
+	for (const kind &k : tested_by<3>()) {
+		const result r = first_come_first_served(k);
+
+		INFO(k.name);
+		if (queues(k.order_of_service))
+			verdict::good(r);
+		else
+			CHECK(r.found == model::bug::failed_check);
 	}
 }
 
@@ -398,41 +291,29 @@ TEST_CASE("fairness: a stack that claims to be a queue is found")
 TEST_CASE("fairness: a waiter is bypassed so often, and no more")
 {
 	for (const kind &k : tested<2>()) {
-		model::result r;
-		const unsigned most = most_bypasses(k, 2, 4, r);
+		const outcome r = bypasses(k, 2, 4);
 
-		INFO(k.name << ", 2 CPUs: " << most << ", " << r.complete << " "
-			    << r.message);
+		INFO(k.name << ", 2 CPUs");
 		verdict::right(r);
 		/* None: as often as it tries. Others: who was ahead. */
-		if (k.order_of_service == service::none)
-			CHECK(most == 4);
-		else
-			CHECK(most == 1);
+		CHECK(r.most_bypasses ==
+		      (k.order_of_service == service::none ? 4 : 1));
 	}
 }
 
 TEST_CASE("fairness: of three, a tree's waiter is bypassed without bound",
 	  "[deep]")
 {
-	for (const kind &k : tested<3>()) {
-		if (k.capacity >= 3) {
-			model::result r;
-			const unsigned most = most_bypasses(k, 3, 3, r);
+	for (const kind &k : tested_by<3>()) {
+		const outcome r = bypasses(k, 3, 3);
 
-			INFO(k.name << ", 3 CPUs: " << most << ", "
-				    << r.complete << " " << r.message);
-			verdict::right(r);
-			/*
-			 * The tree: while CPU 2, ahead at their node, is slow
-			 * to climb, CPU 0 passes at the root as often as it
-			 * likes.
-			 */
-			if (queues(k.order_of_service))
-				CHECK(most == 1);
-			else
-				CHECK(most == 3);
-		}
+		INFO(k.name << ", 3 CPUs");
+		verdict::right(r);
+		/*
+		 * The tree: while CPU 2, ahead at their node, is slow to climb,
+		 * CPU 0 passes at the root as often as it likes.
+		 */
+		CHECK(r.most_bypasses == (queues(k.order_of_service) ? 1 : 3));
 	}
 }
 
@@ -449,11 +330,11 @@ TEST_CASE("fairness: a look at the queue's tail lets a CPU pass once")
 	using looks_at_holder =
 		klock::selftest::subject<"", klock::selftest::busted::stealer,
 					 service::fifo>;
-	model::result r;
+	const outcome right = bypasses(kind_of<looks_at_tail>, 3, 3);
 
-	CHECK(most_bypasses(kind_of<looks_at_tail>, 3, 3, r) == 1);
-	verdict::right(r);
-	CHECK(most_bypasses(kind_of<looks_at_holder>, 3, 3, r) == 3);
+	verdict::right(right);
+	CHECK(right.most_bypasses == 1);
+	CHECK(bypasses(kind_of<looks_at_holder>, 3, 3).most_bypasses == 3);
 }
 
 } // namespace of_fairness
@@ -474,18 +355,14 @@ namespace {
 template <unsigned Cpus>
 void last_ends(const std::vector<std::vector<unsigned>> &sizes)
 {
-	for (const kind &k : tested<Cpus>()) {
-		if (k.capacity >= Cpus)
-			for (const auto &sections : sizes) {
-				INFO(k.name << ", " << sections.size()
-					    << " CPUs, " << sections[0]
-					    << " sections");
-				good(ended_by_the_last(
-					k,
-					{.sections = sections,
-					 .patient = Cpus > 3 ? everybody : 0}));
-			}
-	}
+	for (const kind &k : tested_by<Cpus>())
+		for (const auto &sections : sizes) {
+			INFO(k.name << ", " << Cpus << " CPUs, " << sections[0]
+				    << " sections");
+			good(ended_by_the_last(
+				k, {.sections = sections,
+				    .patient = Cpus > 3 ? everybody : 0}));
+		}
 }
 
 } // namespace
@@ -519,47 +396,13 @@ TEST_CASE("lifetime: a tree of three levels")
 /* -- Waiting in unlock() ----------------------------------------------------
  */
 
-namespace {
-
-/*
- * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its way CPU 1
- * is stopped, as by a debugger, until CPU 0 is back from unlock().
- */
-result stopped_newcomer(const kind &k)
-{
-	struct world : counted {
-		using counted::counted;
-		klock::atomic<u8> inside, left;
-	};
-
-	return explore<world>(
-		k, {.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
-		[](world &w, unsigned cpu) {
-			if (cpu == 1) {
-				w.inside.await_eq_acquire(1);
-				w.section(1u);
-				return;
-			}
-			w.who[0].lock(w.lock);
-			w.inside.store_release(1);
-			w.who[0].unlock(w.lock);
-			w.left.store_release(1);
-		},
-		[](world &) {},
-		[](world &w, unsigned cpu) {
-			if (cpu == 1)
-				w.left.await_eq_acquire(1);
-		});
-}
-
-} // namespace
-
 TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
 {
 	for (const kind &k : tested<2>()) {
-		const result r = stopped_newcomer(k);
+		const result r = play({k, "-l", &world::newcomer, "-|"},
+				      {.interrupts = 1, .non_maskable = true});
 
-		INFO(k.name << " " << r.message << "\n" << r.timeline);
+		INFO(k.name);
 		if (std::strcmp(k.name, "mcs_lock") == 0) {
 			CHECK(r.found == model::bug::deadlock);
 		} else {

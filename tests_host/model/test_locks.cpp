@@ -101,7 +101,7 @@ TEST_CASE("locks: uneven sections, from every count around the wrap")
 					     {4, 1}, {1, 3}, {2, 1, 1}})
 					good(exclusion_from(
 						k, {.sections = sections},
-						served{start}));
+						start));
 			}
 		}
 	}
@@ -140,59 +140,30 @@ TEST_CASE("locks: try_lock does not fail while the lock is free")
 
 namespace {
 
-/* The guard that a user would write for this kind of lock. */
-template <typename Subject, template <typename> typename Guard>
-void guarded(counted &w, unsigned cpu)
-{
-	using lock = typename Subject::lock;
-	auto &it = w.lock.as<lock>();
-
-	if constexpr (klock::cpu_lock<lock>) {
-		Guard<lock> held(it, cpu);
-		w.add();
-	} else if constexpr (klock::node_lock<lock> &&
-			     !klock::stack_node_lock<lock>) {
-		/* The node, where the caller must supply it. */
-		Guard<lock> held(it, w.who.as<typename lock::node>(cpu));
-		w.add();
-	} else {
-		Guard<lock> held(it);
-		w.add();
-	}
-}
-
-/* A section by a guard; users() has one for each lock of tested<2>(). */
-using guard_user = void (*)(counted &, unsigned cpu);
-
+/* The locks of tested<2>(), taken by a guard. */
 template <template <typename> typename Guard>
-std::vector<guard_user> users()
+std::vector<kind> guarded()
 {
-	std::vector<guard_user> all;
+	std::vector<kind> all;
 
 	tested_locks<2>::for_each([&all]<typename Subject>() {
-		all.push_back(guarded<Subject, Guard>);
+		using lock = typename Subject::lock;
+
+		all.push_back(describe<lock, guarding<lock, Guard<lock>>>(
+			Subject::name));
 	});
 	return all;
-}
-
-result by_guard(const kind &k, guard_user section)
-{
-	return explore<counted>(
-		k, {.sections = {2, 2}, .patient = everybody},
-		[section](counted &w, unsigned cpu) { section(w, cpu); },
-		[](counted &w) { w.all_counted(4); });
 }
 
 } // namespace
 
 TEST_CASE("locks: by guard and by irq_guard")
 {
-	for (const auto &by :
-	     {users<klock::guard>(), users<klock::irq_guard>()})
-		for (std::size_t i = 0; i < by.size(); i++) {
-			const kind &k = tested<2>()[i];
+	for (const auto &all :
+	     {guarded<klock::guard>(), guarded<klock::irq_guard>()})
+		for (const kind &k : all) {
 			const pinned *const p = pinned_of(k.name);
-			const result r = by_guard(k, by[i]);
+			const result r = counted_as(k, two_by_two());
 
 			INFO(k.name);
 			good(r);

@@ -217,7 +217,8 @@ using whole = subject<"lock", timeout_lock<Cpus>, service::fifo>;
  * Complete executions. By C++20's release sequences, which order less than
  * RC11's: what passes passes with these, too.
  */
-u64 counted_by(result (*of)(const kind &, options), const kind &k, options how)
+template <typename Of>
+u64 counted_by(Of of, const kind &k, options how)
 {
 	how.every_turn = true; /* who gives up and comes back */
 	const result r = of(k, how);
@@ -288,37 +289,19 @@ TEST_CASE("timeout_lock: a holder that never leaves holds up nobody for ever")
 		      .found == model::bug::deadlock);
 }
 
-/* -- In turn ----------------------------------------------------------------
- */
-
-namespace {
-
 /*
  * As first_come_first_served(), but CPU 2 gives up at any look, and comes back.
  * CPU 1 does not lose its place by that, nor does CPU 0 get ahead.
  */
-result in_turn_behind_who_gives_up(const kind &k, options how)
-{
-	return explore<queue>(k, how, [](queue &w, unsigned cpu) {
-		if (cpu == 1) {
-			w.come(cpu);
-		} else if (cpu == 2) {
-			if (w.who[2].try_lock_until(w.lock, 1))
-				w.who[2].unlock(w.lock);
-		} else {
-			w.come_after();
-		}
-	});
-}
-
-} // namespace
-
 TEST_CASE("timeout_lock: in turn, behind one that gives up and comes back")
 {
 	const u64 counts[] = {48, 450, 3408};
+	const auto in_turn = [](const kind &k, const options &how) {
+		return play({k, "llL", &world::first_come}, how);
+	};
 
 	for (unsigned times = 1; times <= 3; times++)
-		CHECK(counted_by(in_turn_behind_who_gives_up, kind_of<whole<3>>,
+		CHECK(counted_by(in_turn, kind_of<whole<3>>,
 				 {.sections = {1, 1, times}, .patient = ~4u}) ==
 		      counts[times - 1]);
 }
@@ -338,43 +321,14 @@ using verdict::good;
 
 namespace {
 
-/* A lock and who takes it, as one that needs neither node nor number. */
-struct taken_by_one {
-	lock_of_kind &inner;
-	taker who;
-
-	void lock() { who.lock(inner); }
-	[[nodiscard]] bool try_lock() { return who.try_lock(inner); }
-	void unlock() { who.unlock(inner); }
-};
-
 /* CPU 0 asks until so much later; the others wait as long as it takes. */
-result asks(const kind &k, const options &how, u64 later,
-	    unsigned &most_refused)
+outcome asks(const kind &k, std::vector<unsigned> sections, u64 later)
 {
-	using world = counted;
-	const unsigned expected = sum(how.sections);
-
-	return explore<world>(
-		k, how,
-		[later](world &w, unsigned cpu) {
-			taken_by_one lock{w.lock, w.who[cpu]};
-
-			if (cpu != 0) {
-				w.section(cpu);
-			} else if (klock::try_lock_for(lock, later)) {
-				w.add();
-				lock.unlock();
-			} else {
-				w.failed++;
-			}
-		},
-		[expected, &most_refused](world &w) {
-			most_refused = std::max(most_refused, w.failed);
-			w.all_counted(expected);
-			model::check(w.who[0].try_lock(w.lock),
-				     "the lock is free");
-		});
+	return play({.lock = k,
+		     .roles = sections.size() == 2 ? "al" : "all",
+		     .is_free_at_end = true,
+		     .later = later},
+		    {.sections = sections});
 }
 
 } // namespace
@@ -383,17 +337,16 @@ TEST_CASE("try_lock_until: alone inside, and nothing is left by who gives up")
 {
 	for (const kind &k : tested_by<3>()) {
 		INFO(k.name << ", 3 CPUs");
-		if (k.by.try_lock)
-			for (const u64 later : {u64{0}, u64{3}}) {
-				unsigned refused = 0;
+		if (!k.by.try_lock)
+			continue;
+		for (const u64 later : {u64{0}, u64{3}}) {
+			const outcome two = asks(k, {2, 1}, later);
 
-				INFO(later);
-				good(asks(k, {.sections = {2, 1}}, later,
-					  refused));
-				CHECK(refused == 2);
-				good(asks(k, {.sections = {1, 1, 1}}, later,
-					  refused));
-			}
+			INFO(later);
+			good(two);
+			CHECK(two.most_left_out == 2);
+			good(asks(k, {1, 1, 1}, later));
+		}
 	}
 }
 

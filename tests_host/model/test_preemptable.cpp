@@ -33,129 +33,72 @@ using whole = subject<"lock", lock, service::fifo_if_all_run>;
 
 constexpr unsigned nobody = 0;
 
-/* The way a CPU takes the lock for a section. With the last two it may fail. */
-enum class way { lock, ticket, serves, tries, in_turn_then_tries };
-
 /* A lock whose tickets can be taken without the load before them, and seen. */
 struct drawing : lock {
-	void ticket() { lock_in_turn(); }
-	void serving()
-	{
-		auto nothing = [] {};
-		lock_in_turn(nothing);
-	}
+	void lock() { whole::lock::lock(); }
+	void lock(auto &&serve) { lock_in_turn(serve); }
+	void lock_without_try() { lock_in_turn(); }
 	u8 turn() const { return this->state.load_relaxed(); }
 	u8 drawn() const { return next.load_relaxed(); }
 };
 
-/* A further check of each holder. */
-enum class holder { nothing, in_turn, not_past_next };
+/* Further checks of each holder, behind so many before it. */
+using held_check = void (*)(lock_of_kind &, unsigned);
+
+void in_turn(lock_of_kind &of, unsigned before)
+{
+	check(of.as<drawing>().turn() ==
+		      advanced(static_cast<u8>(before * 2), u8{3}),
+	      "the k-th served has the k-th ticket");
+}
 
 template <typename Lock>
-struct taken_by_ways {
-	Lock lock;
-	klock::plain<unsigned> count;
-	unsigned failed[most_cpus] = {}; /* on the host, as done */
-	unsigned done[most_cpus] = {};
-
-	bool take(way by, unsigned nth)
-	{
-		switch (by) {
-		case way::lock:
-			lock.lock();
-			return true;
-		case way::in_turn_then_tries:
-			if (nth % 2 == 1)
-				return lock.try_lock();
-			[[fallthrough]];
-		case way::ticket:
-			lock.ticket();
-			return true;
-		case way::serves:
-			if constexpr (requires { lock.serving(); })
-				lock.serving();
-			return true;
-		case way::tries:
-			break;
-		}
-		return lock.try_lock();
-	}
-	void check(holder what)
-	{
-		const u8 held = lock.turn();
-
-		if (what == holder::in_turn)
-			model::check(held == advanced(static_cast<u8>(
-							      count.get() * 2),
-						      u8{3}),
-				     "the k-th served has the k-th ticket");
-		else
-			model::check(distance(static_cast<u8>(held & ~1u),
-					      lock.drawn()) <=
-					     distance(u8{1}, u8{0}) / 2,
-				     "the turn that is left is not past next");
-	}
-	void section(way by, unsigned cpu, holder what)
-	{
-		if (!take(by, done[cpu]++)) {
-			failed[cpu]++;
-			return;
-		}
-		if (what != holder::nothing)
-			check(what);
-		count.set(count.get() + 1);
-		lock.unlock();
-	}
-};
-
-template <typename Lock = drawing>
-result explore(const std::vector<way> &ways, const options &how,
-	       holder what = holder::nothing)
+void not_past_next(lock_of_kind &of, unsigned)
 {
-	using world = taken_by_ways<Lock>;
-	const unsigned expected = sum(how.sections);
+	const Lock &at = of.as<Lock>();
+	const u8 turn = at.turn() & ~1u;
 
-	return model::explore<world>(
-		how,
-		[&ways, what](world &w, unsigned cpu) {
-			w.section(ways[cpu], cpu, what);
-		},
-		[expected](world &w) {
-			unsigned sections = w.count.get();
-			for (const unsigned failed : w.failed)
-				sections += failed;
-			model::check(sections == expected,
-				     "every section counted");
-			model::check(w.lock.try_lock(),
-				     "the turn is at the next ticket");
-		});
+	check(distance(turn, at.drawn()) <= distance(u8{1}, u8{0}) / 2,
+	      "the turn that is left is not past next");
+}
+
+/* Roles that wait in turn take their tickets without a try before. */
+template <typename Lock = drawing>
+outcome explore(const std::string &roles, const options &how,
+		held_check held = nullptr, const std::string &handlers = "")
+{
+	static constexpr kind of_lock = describe<Lock>("lock");
+
+	return play({.lock = of_lock,
+		     .roles = roles,
+		     .handlers = handlers,
+		     .is_free_at_end = true,
+		     .while_held = held},
+		    how);
 }
 
 /* Complete executions; the verdict of each is that there is no fault. */
 struct row {
-	std::vector<way> ways;
+	const char *roles;
 	std::vector<unsigned> sections;
 	unsigned patient;
 	unsigned bits;
 	klock::u64 complete;
 };
 
-void all_good(const std::vector<row> &rows, holder what = holder::nothing)
+void all_good(const std::vector<row> &rows, held_check held = nullptr)
 {
 	for (const row &r : rows) {
-		INFO("world " << &r - rows.data());
-		const result found = explore(r.ways,
+		INFO("row " << &r - rows.data());
+		const result found = explore(r.roles,
 					     {.sections = r.sections,
 					      .patient = r.patient,
 					      .counter_bits = r.bits},
-					     what);
+					     held);
 		good(found);
 		CHECK(found.complete == r.complete);
 	}
 }
-
-constexpr way t = way::ticket, s = way::serves, l = way::lock, y = way::tries,
-	      m = way::in_turn_then_tries;
 
 /* Each CPU in turn is the one whose patience ends; then all but one. */
 std::vector<unsigned> mixes(unsigned cpus)
@@ -178,55 +121,55 @@ std::vector<unsigned> mixes(unsigned cpus)
  */
 TEST_CASE("preemptable: in turn, while all are patient")
 {
-	all_good({{{t, t}, {1, 2}, everybody, 3, 16},
-		  {{t, t}, {3, 3}, everybody, 3, 2332},
-		  {{t, t}, {1, 4}, everybody, 3, 244},
-		  {{t, t}, {1, 5}, everybody, 3, 528},
-		  {{t, t}, {1, 2}, everybody, 4, 8},
-		  {{t, t}, {3, 3}, everybody, 4, 212},
-		  {{t, t}, {1, 4}, everybody, 4, 32},
-		  {{t, t}, {1, 5}, everybody, 4, 120},
-		  {{t, t, t}, {1, 1, 1}, everybody, 4, 30},
-		  {{t, t, t}, {2, 1, 1}, everybody, 4, 94},
-		  {{t, t, t}, {2, 2, 1}, everybody, 4, 992}},
-		 holder::in_turn);
+	all_good({{"qq", {1, 2}, everybody, 3, 16},
+		  {"qq", {3, 3}, everybody, 3, 2332},
+		  {"qq", {1, 4}, everybody, 3, 244},
+		  {"qq", {1, 5}, everybody, 3, 528},
+		  {"qq", {1, 2}, everybody, 4, 8},
+		  {"qq", {3, 3}, everybody, 4, 212},
+		  {"qq", {1, 4}, everybody, 4, 32},
+		  {"qq", {1, 5}, everybody, 4, 120},
+		  {"qqq", {1, 1, 1}, everybody, 4, 30},
+		  {"qqq", {2, 1, 1}, everybody, 4, 94},
+		  {"qqq", {2, 2, 1}, everybody, 4, 992}},
+		 in_turn);
 }
 
 TEST_CASE("preemptable: bypassed, the turn is never past the next ticket")
 {
-	all_good({{{t, t}, {1, 2}, nobody, 3, 206},
-		  {{t, t}, {1, 4}, nobody, 3, 7120},
-		  {{t, t}, {1, 2}, nobody, 4, 206},
-		  {{t, t}, {1, 4}, nobody, 4, 6657}},
-		 holder::not_past_next);
+	all_good({{"qq", {1, 2}, nobody, 3, 206},
+		  {"qq", {1, 4}, nobody, 3, 7120},
+		  {"qq", {1, 2}, nobody, 4, 206},
+		  {"qq", {1, 4}, nobody, 4, 6657}},
+		 not_past_next<drawing>);
 }
 
 TEST_CASE("preemptable: bypassed, at rest the turn is at the next ticket")
 {
-	all_good({{{t, t}, {1, 2}, nobody, 3, 127},
-		  {{t, t}, {1, 4}, nobody, 3, 3869},
-		  {{t, t}, {1, 2}, nobody, 4, 127},
-		  {{t, t}, {1, 4}, nobody, 4, 3657},
-		  {{t, t, t}, {1, 1, 1}, nobody, 4, 2970},
-		  {{l, l}, {1, 4}, nobody, 4, 1281},
-		  {{l, l, l}, {1, 1, 1}, nobody, 4, 1020},
-		  {{l, l, l}, {1, 1, 1}, everybody, 4, 408},
-		  {{t, y}, {3, 3}, nobody, 3, 5906},
-		  {{l, y}, {3, 3}, nobody, 3, 4193},
-		  {{t, t, y}, {2, 1, 1}, nobody, 4, 7335},
-		  {{t, t, y}, {2, 1, 1}, everybody, 4, 368},
-		  {{t, y, y}, {2, 1, 1}, nobody, 4, 814}});
+	all_good({{"qq", {1, 2}, nobody, 3, 127},
+		  {"qq", {1, 4}, nobody, 3, 3869},
+		  {"qq", {1, 2}, nobody, 4, 127},
+		  {"qq", {1, 4}, nobody, 4, 3657},
+		  {"qqq", {1, 1, 1}, nobody, 4, 2970},
+		  {"ll", {1, 4}, nobody, 4, 1281},
+		  {"lll", {1, 1, 1}, nobody, 4, 1020},
+		  {"lll", {1, 1, 1}, everybody, 4, 408},
+		  {"qt", {3, 3}, nobody, 3, 5906},
+		  {"lt", {3, 3}, nobody, 3, 4193},
+		  {"qqt", {2, 1, 1}, nobody, 4, 7335},
+		  {"qqt", {2, 1, 1}, everybody, 4, 368},
+		  {"qtt", {2, 1, 1}, nobody, 4, 814}});
 }
 
 TEST_CASE("preemptable: who serves waits in turn, and bypasses, as others do")
 {
-	all_good({{{s, s}, {1, 2}, everybody, 3, 74},
-		  {{s, t}, {1, 4}, everybody, 4, 372},
-		  {{s, s, s}, {1, 1, 1}, everybody, 4, 720}},
-		 holder::in_turn);
-	all_good({{{s, t}, {1, 2}, nobody, 4, 389}}, holder::not_past_next);
-	all_good({{{t, s, t}, {1, 1, 1}, nobody, 4, 4980},
-		  {{s, y}, {3, 3}, nobody, 3, 10542}});
+	all_good({{"zz", {1, 2}, everybody, 3, 74},
+		  {"zq", {1, 4}, everybody, 4, 372},
+		  {"zzz", {1, 1, 1}, everybody, 4, 720}},
+		 in_turn);
+	all_good({{"zq", {1, 2}, nobody, 4, 389}}, not_past_next<drawing>);
+	all_good({{"qzq", {1, 1, 1}, nobody, 4, 4980},
+		  {"zt", {3, 3}, nobody, 3, 10542}});
 }
 
 /*
@@ -236,50 +179,50 @@ TEST_CASE("preemptable: who serves waits in turn, and bypasses, as others do")
  */
 TEST_CASE("preemptable: one is patient for ever, and seen to be late")
 {
-	all_good({{{t, t}, {1, 2}, 1, 4, 55}, {{t, t}, {1, 2}, 2, 4, 48}});
+	all_good({{"qq", {1, 2}, 1, 4, 55}, {"qq", {1, 2}, 2, 4, 48}});
 	for (const unsigned bits : {3u, 4u})
-		CHECK(explore({t, t}, {.sections = {1, bits == 3 ? 2u : 4u},
-				       .patient = 1,
-				       .counter_bits = bits})
+		CHECK(explore("qq", {.sections = {1, bits == 3 ? 2u : 4u},
+				     .patient = 1,
+				     .counter_bits = bits})
 			      .found == model::bug::deadlock);
 }
 
 /* The worlds below that find a fault of other forms are smaller than these. */
 TEST_CASE("preemptable: large worlds", "[.large]")
 {
-	all_good({{{t, t}, {4, 4}, everybody, 3, 74596}}, holder::in_turn);
-	all_good({{{t, t}, {1, 5}, nobody, 3, 34533},
-		  {{t, t}, {1, 5}, nobody, 4, 32623}},
-		 holder::not_past_next);
-	all_good({{{t, t}, {3, 3}, nobody, 3, 235114},
-		  {{t, t}, {1, 5}, nobody, 3, 18198},
-		  {{t, t}, {1, 5}, nobody, 4, 17588},
-		  {{t, t}, {3, 3}, 2, 4, 22492},
-		  {{l, l}, {3, 3}, nobody, 3, 263782},
-		  {{l, l}, {3, 3}, everybody, 3, 65870},
-		  {{t, t, t}, {2, 1, 1}, nobody, 4, 115792},
-		  {{l, l, l}, {2, 1, 1}, nobody, 4, 119498},
-		  {{l, l, l}, {2, 1, 1}, everybody, 4, 9648},
-		  {{l, l, y}, {2, 1, 1}, nobody, 4, 7010},
-		  {{t, m}, {3, 3}, nobody, 3, 80014},
-		  {{t, t, t}, {2, 1, 1}, nobody, 3, 140872}});
+	all_good({{"qq", {4, 4}, everybody, 3, 74596}}, in_turn);
+	all_good({{"qq", {1, 5}, nobody, 3, 34533},
+		  {"qq", {1, 5}, nobody, 4, 32623}},
+		 not_past_next<drawing>);
+	all_good({{"qq", {3, 3}, nobody, 3, 235114},
+		  {"qq", {1, 5}, nobody, 3, 18198},
+		  {"qq", {1, 5}, nobody, 4, 17588},
+		  {"qq", {3, 3}, 2, 4, 22492},
+		  {"ll", {3, 3}, nobody, 3, 263782},
+		  {"ll", {3, 3}, everybody, 3, 65870},
+		  {"qqq", {2, 1, 1}, nobody, 4, 115792},
+		  {"lll", {2, 1, 1}, nobody, 4, 119498},
+		  {"lll", {2, 1, 1}, everybody, 4, 9648},
+		  {"llt", {2, 1, 1}, nobody, 4, 7010},
+		  {"qQ", {3, 3}, nobody, 3, 80014},
+		  {"qqq", {2, 1, 1}, nobody, 3, 140872}});
 	/* C++17's release sequences; then x86. */
 	options how{.sections = {3, 3},
 		    .counter_bits = 3,
 		    .sequence = model::release_sequence::rc11};
-	CHECK(explore({t, t}, how).complete == 235114);
+	CHECK(explore("qq", how).complete == 235114);
 	how.sequence = options{}.sequence;
 	how.machine = model::machine::x86;
-	CHECK(explore({t, t}, how).complete == 33020);
+	CHECK(explore("qq", how).complete == 33020);
 }
 
 TEST_CASE("preemptable: every mix of who is patient, three CPUs")
 {
 	for (const unsigned patient : mixes(3)) {
 		INFO("patient " << patient);
-		good(explore({t, t, t}, {.sections = {1, 1, 1},
-					 .patient = patient,
-					 .counter_bits = 4}));
+		good(explore("qqq", {.sections = {1, 1, 1},
+				     .patient = patient,
+				     .counter_bits = 4}));
 		good(exclusion(kind_of<whole>,
 			       {.sections = {1, 1, 1}, .patient = patient}));
 	}
@@ -288,37 +231,30 @@ TEST_CASE("preemptable: every mix of who is patient, three CPUs")
 TEST_CASE("preemptable: over capacity it still excludes, and nobody is stuck")
 {
 	/* One context more, and twice as many. */
-	all_good({{{t, t, t}, {1, 1, 1}, nobody, 3, 3366}});
+	all_good({{"qqq", {1, 1, 1}, nobody, 3, 3366}});
 	good(exclusion(kind_of<whole>,
 		       {.sections = {2, 2}, .counter_bits = 2}));
 	good(exclusion(kind_of<whole>,
 		       {.sections = {1, 1, 1}, .counter_bits = 2}));
 	/* Order goes, and who waits for its turn for ever may miss it. */
-	CHECK(explore({t, t, t}, {.sections = {1, 1, 1},
-				  .patient = everybody,
-				  .counter_bits = 3})
+	CHECK(explore("qqq", {.sections = {1, 1, 1},
+			      .patient = everybody,
+			      .counter_bits = 3})
 		      .found == model::bug::deadlock);
 }
 
 namespace {
 
 /* Complete executions with an NMI on each CPU that tries, at any step. */
-klock::u64 interrupted(const std::vector<way> &ways,
-		       const std::vector<unsigned> &sections, unsigned bits)
+klock::u64 interrupted(const char *roles, std::vector<unsigned> sections,
+		       unsigned bits)
 {
-	using world = taken_by_ways<drawing>;
-	const result r = model::explore<world>(
-		{.sections = sections,
-		 .interrupts = 1,
-		 .non_maskable = true,
-		 .counter_bits = bits},
-		[&ways](world &w, unsigned cpu) {
-			w.section(ways[cpu], cpu, holder::nothing);
-		},
-		[](world &w) { model::check(w.lock.try_lock(), "at rest"); },
-		[](world &w, unsigned cpu) {
-			w.section(y, cpu, holder::nothing);
-		});
+	const result r = explore(roles,
+				 {.sections = sections,
+				  .interrupts = 1,
+				  .non_maskable = true,
+				  .counter_bits = bits},
+				 nullptr, "tt");
 
 	good(r);
 	return r.complete;
@@ -328,8 +264,8 @@ klock::u64 interrupted(const std::vector<way> &ways,
 
 TEST_CASE("preemptable: an NMI that tries, at any step")
 {
-	CHECK(interrupted({t, t}, {1, 1}, 0) == 7804);
-	(void)interrupted({y, t}, {1, 1}, 0);
+	CHECK(interrupted("qq", {1, 1}, 0) == 7804);
+	(void)interrupted("tq", {1, 1}, 0);
 }
 
 TEST_CASE("preemptable: an NMI, and the mixes of who is patient", "[.large]")
@@ -337,15 +273,14 @@ TEST_CASE("preemptable: an NMI, and the mixes of who is patient", "[.large]")
 	std::set<klock::u64> counts;
 	std::vector<unsigned> some = mixes(3);
 
-	CHECK(interrupted({t, t}, {1, 2}, 3) == 122569);
+	CHECK(interrupted("qq", {1, 2}, 3) == 122569);
 	some.erase(some.begin(), some.begin() + 2);
 	for (const auto &sections :
 	     {std::vector{1u, 1u, 1u}, {2u, 1u, 1u}, {1u, 1u, 2u}}) {
 		for (const unsigned patient : some) {
-			const result r =
-				explore({t, t, t}, {.sections = sections,
-						    .patient = patient,
-						    .counter_bits = 4});
+			const result r = explore("qqq", {.sections = sections,
+							 .patient = patient,
+							 .counter_bits = 4});
 			good(r);
 			counts.insert(r.complete);
 		}
@@ -559,7 +494,7 @@ struct faulty {
 	void lock()
 	{
 		if (!try_lock())
-			ticket();
+			lock_without_try();
 	}
 	[[nodiscard]] bool try_lock()
 	{
@@ -571,7 +506,7 @@ struct faulty {
 			now,
 			Of == fault::try_moves_turn ? held_by(now) : now ^ 1);
 	}
-	void ticket()
+	void lock_without_try()
 	{
 		const u8 mine = next.fetch_add_relaxed(
 			Of == fault::draws_by_one ? 1 : 2);
@@ -646,21 +581,21 @@ template <fault Of>
 bool is_found()
 {
 	struct world_of {
-		std::vector<way> ways;
+		const char *roles;
 		options how;
-		holder what;
+		held_check held = nullptr;
 	};
 	const std::vector<world_of> worlds = {
-		{{t, t}, {.sections = {1, 2}, .counter_bits = 3}, {}},
-		{{t, t},
+		{"qq", {.sections = {1, 2}, .counter_bits = 3}},
+		{"qq",
 		 {.sections = {1, 2}, .patient = 1, .counter_bits = 4},
 		 {}},
-		{{l, l}, {.sections = {1, 2}, .counter_bits = 3}, {}},
-		{{t, t},
+		{"ll", {.sections = {1, 2}, .counter_bits = 3}},
+		{"qq",
 		 {.sections = {1, 4}, .counter_bits = 3},
-		 holder::not_past_next},
-		{{t, t, t}, {.sections = {1, 1, 1}, .counter_bits = 3}, {}},
-		{{t, t, y},
+		 not_past_next<faulty<Of>>},
+		{"qqq", {.sections = {1, 1, 1}, .counter_bits = 3}},
+		{"qqt",
 		 {.sections = {1, 1, 1},
 		  .patient = everybody,
 		  .counter_bits = 4},
@@ -668,7 +603,7 @@ bool is_found()
 	};
 
 	for (const world_of &w : worlds)
-		if (explore<faulty<Of>>(w.ways, w.how, w.what).found !=
+		if (explore<faulty<Of>>(w.roles, w.how, w.held).found !=
 		    model::bug::none)
 			return true;
 	return false;
@@ -710,23 +645,13 @@ TEST_CASE("preemptable: a try that looks at held alone overtakes who waits")
 
 TEST_CASE("preemptable: late, it is bypassed without a bound; in turn, not")
 {
-	unsigned most = 0;
-	const auto bypasses = [&most](unsigned sections, unsigned patient) {
-		most = 0;
-		const result r = worlds::explore<queue>(
-			kind_of<whole>,
-			{.sections = {sections, 1}, .patient = patient},
-			[](queue &w, unsigned cpu) {
-				if (cpu == 1)
-					w.come(cpu);
-				else
-					w.try_to_bypass();
-			},
-			[&most](queue &w) {
-				most = std::max(most, w.bypassed);
-			});
+	const auto bypasses = [](unsigned sections, unsigned patient) {
+		const outcome r =
+			play({kind_of<whole>, "ll", &world::bypass},
+			     {.sections = {sections, 1}, .patient = patient});
+
 		good(r);
-		return most;
+		return r.most_bypasses;
 	};
 
 	for (const unsigned sections : {2u, 3u, 4u}) {
@@ -759,59 +684,31 @@ using queued = subject<"queued_lock", klock::queued_lock<Cpus>, service::fifo>;
 template <unsigned Cpus>
 result clean_at_rest(const options &how)
 {
-	using world = counted;
-	const unsigned expected = sum(how.sections);
+	const auto is_clean = [](lock_of_kind &of, unsigned cpus) {
+		auto &lock = of.as<klock::queued_lock<Cpus>>();
 
-	return explore<world>(
-		kind_of<queued<Cpus>>, how,
-		[](world &w, unsigned cpu) { w.section(cpu); },
-		[expected](world &w) {
-			auto &lock = w.lock.as<klock::queued_lock<Cpus>>();
+		check(lock.try_lock(), "it is free");
+		check(!lock.is_contended(), "nobody queues");
+		for (unsigned cpu = 0; cpu < cpus; cpu++)
+			check(lock.is_clean(cpu), "the nodes are clean");
+	};
 
-			w.all_counted(expected);
-			model::check(lock.try_lock(), "it is free");
-			model::check(!lock.is_contended(), "nobody queues");
-			for (unsigned cpu = 0; cpu < Cpus; cpu++)
-				model::check(lock.is_clean(cpu),
-					     "the nodes are clean");
-		});
+	return play({.lock = kind_of<queued<Cpus>>,
+		     .roles = std::string(Cpus, 'l'),
+		     .at_rest = is_clean},
+		    how);
 }
 
 /*
  * Threads take one lock, handlers another, each with the number of its CPU: a
  * handler may come anywhere in a thread's wait.
  */
-template <typename Lock>
-result with_handlers(const options &given, unsigned *most_handled = nullptr)
+outcome with_handlers(const kind &k, std::vector<unsigned> sections)
 {
-	struct world {
-		Lock of_threads, of_handlers;
-		klock::plain<unsigned> count, handled;
-		unsigned handlers = 0; /* on the host */
-	};
-	const unsigned expected = sum(given.sections);
-
-	return model::explore<world>(
-		given,
-		[](world &w, unsigned cpu) {
-			w.of_threads.lock_from(cpu);
-			w.count.set(w.count.get() + 1);
-			w.of_threads.unlock();
-		},
-		[expected, most_handled](world &w) {
-			model::check(w.count.get() == expected,
-				     "every section counted");
-			model::check(w.handled.get() == w.handlers,
-				     "every handler counted");
-			if (most_handled && *most_handled < w.handlers)
-				*most_handled = w.handlers;
-		},
-		[](world &w, unsigned cpu) {
-			w.of_handlers.lock_from(cpu);
-			w.handled.set(w.handled.get() + 1);
-			w.of_handlers.unlock();
-			w.handlers++;
-		});
+	return play({.lock = k,
+		     .roles = std::string(sections.size(), 'l'),
+		     .handlers = std::string(sections.size(), 'O')},
+		    {.sections = sections, .interrupts = 1});
 }
 
 } // namespace
@@ -838,45 +735,34 @@ TEST_CASE("queued_lock: interrupts, whose handlers wait for another lock")
 {
 	for (const auto &sections :
 	     std::vector<std::vector<unsigned>>{{1, 1}, {2, 1}}) {
-		unsigned handled = 0;
-		good(with_handlers<klock::queued_lock<2>>(
-			{.sections = sections, .interrupts = 1}, &handled));
-		CHECK(handled == 2);
+		const outcome r = with_handlers(kind_of<queued<2>>, sections);
+
+		good(r);
+		CHECK(r.most_handled == 2);
 	}
 }
 
 TEST_CASE("queued_lock: a handler that gets the same node is found")
 {
 	using klock::selftest::busted::late_depth;
+	struct by_number {
+		explicit by_number(unsigned of) : cpu(of) {}
+		void lock(late_depth &l) const { l.lock_from(cpu); }
+		static void unlock(late_depth &l) { l.unlock(); }
 
-	CHECK_FALSE(with_handlers<late_depth>(
-			    {.sections = {1, 1, 1}, .interrupts = 1})
-			    .ok());
+		unsigned cpu;
+	};
+
+	CHECK_FALSE(
+		with_handlers(describe<late_depth, by_number>(""), {1, 1, 1})
+			.ok());
 }
 
 TEST_CASE("queued_lock: without a node, a CPU competes with those that queue")
 {
-	struct world {
-		klock::queued_lock<2> lock;
-		klock::plain<unsigned> count;
-	};
-
 	/* CPU 2 has a number that the table has no row for. */
-	for (const auto &sections :
-	     std::vector<std::vector<unsigned>>{{1, 1, 1}, {2, 1, 1}}) {
-		const unsigned expected = sum(sections);
-		good(model::explore<world>(
-			{.sections = sections},
-			[](world &w, unsigned cpu) {
-				w.lock.lock_from(cpu);
-				w.count.set(w.count.get() + 1);
-				w.lock.unlock();
-			},
-			[expected](world &w) {
-				model::check(w.count.get() == expected,
-					     "every section counted");
-			}));
-	}
+	good(exclusion(kind_of<queued<2>>, {.sections = {1, 1, 1}}));
+	good(exclusion(kind_of<queued<2>>, {.sections = {2, 1, 1}}));
 }
 
 } // namespace of_queued
