@@ -13,6 +13,12 @@ add_library(klock_catch INTERFACE)
 target_link_libraries(klock_catch INTERFACE ${klock_catch_main})
 target_compile_features(klock_catch INTERFACE cxx_std_20)
 target_include_directories(klock_catch INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
+# Regular expressions, compiled once.
+add_library(klock_pattern STATIC pattern.cpp)
+target_compile_features(klock_pattern PRIVATE cxx_std_20)
+target_compile_options(klock_pattern PRIVATE -O0)
+target_link_libraries(klock_pattern PRIVATE klock_warnings)
+target_link_libraries(klock_catch INTERFACE klock_pattern)
 
 # Its header is compiled once for all tests that are compiled alike. Not with
 # ccache, which by default keeps no object that was made so; GCC alone takes it

@@ -24,7 +24,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -500,14 +499,6 @@ unsigned rows_of(const model::result &r)
 		std::count(r.timeline.begin(), r.timeline.end(), '\n'));
 }
 
-unsigned times(const std::string &what, const std::string &in)
-{
-	const std::regex pattern(what);
-
-	return static_cast<unsigned>(std::distance(
-		std::sregex_iterator(in.begin(), in.end(), pattern), {}));
-}
-
 volatile std::sig_atomic_t traps;
 
 } // namespace
@@ -561,15 +552,16 @@ TEST_CASE("finding: a picture: rows, an arrow a read, the stale read in red")
 	INFO(r.timeline << svg);
 	CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
 	CHECK(svg.ends_with("</svg>\n"));
-	CHECK(times("class=\"cpu\"", svg) == 2); /* CPU 2 is left out */
-	CHECK(times("class=\"(step|stale)\" x", svg) == rows);
-	CHECK(times("class=\"stale\" x", svg) ==
-	      times("writes? behind", r.timeline));
-	CHECK(times("class=\"(reads|old)\" d", svg) ==
-	      times("reads row", r.timeline));
-	CHECK(times("class=\"bug\"", svg) == 1);
-	CHECK(times("a &lt; b &amp; &quot;c&quot;", svg) >= 2);
-	CHECK(times("a < b", svg) == 0);
+	/* CPU 2 is left out. */
+	CHECK(pattern::times(svg, "class=\"cpu\"") == 2);
+	CHECK(pattern::times(svg, "class=\"(step|stale)\" x") == rows);
+	CHECK(pattern::times(svg, "class=\"stale\" x") ==
+	      pattern::times(r.timeline, "writes? behind"));
+	CHECK(pattern::times(svg, "class=\"(reads|old)\" d") ==
+	      pattern::times(r.timeline, "reads row"));
+	CHECK(pattern::times(svg, "class=\"bug\"") == 1);
+	CHECK(pattern::times(svg, "a &lt; b &amp; &quot;c&quot;") >= 2);
+	CHECK(pattern::times(svg, "a < b") == 0);
 }
 
 TEST_CASE("finding: the picture is written where it is asked for")
@@ -617,16 +609,16 @@ TEST_CASE("finding: nothing is shown where nothing is found")
 TEST_CASE("finding: a replay stops where it begins, and at the fault")
 {
 	const auto seen = too_early(2000);
-	const std::regex form(
-		"KLOCK_MODEL_REPLAY=([0-9]+) gdb --args .*model.*");
-	std::smatch number;
+	const auto found = pattern::found(
+		seen.replay,
+		"^KLOCK_MODEL_REPLAY=([0-9]+) gdb --args .*model.*$");
 
 	INFO(seen.replay);
-	REQUIRE(std::regex_match(seen.replay, number, form));
+	REQUIRE(!found.empty());
 	CHECK(traps == 0);
 
 	/* The next exploration of this process is the one after that. */
-	const int next = std::stoi(number[1]) + 1;
+	const int next = std::stoi(found[1]) + 1;
 	setenv("KLOCK_MODEL_REPLAY", std::to_string(next).c_str(), 1);
 	std::signal(SIGTRAP, [](int) { traps = traps + 1; });
 	const auto again = too_early(2000);

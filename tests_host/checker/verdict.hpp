@@ -4,11 +4,12 @@
  */
 #pragma once
 
+#include "../pattern.hpp"
+
 #include <model/model.hpp>
 
 #include <catch.hpp>
 
-#include <regex>
 #include <string>
 
 namespace verdict {
@@ -24,10 +25,9 @@ inline bool has(const std::string &text, const std::string &part)
 /* "store x = 1 relaxed @": without padding, and without where in which file. */
 inline std::string without_places(const std::string &timeline)
 {
-	static const std::regex place("[a-z_]+\\.[ch]pp:[0-9]+"), spaces(" +");
-
-	return std::regex_replace(std::regex_replace(timeline, place, "@"),
-				  spaces, " ");
+	return pattern::replaced(
+		pattern::replaced(timeline, "[a-z_]+\\.[ch]pp:[0-9]+", "@"),
+		" +", " ");
 }
 
 /* Checks that no bug was found and nothing left out, in so many executions. */
