@@ -69,7 +69,7 @@
  *			lock()'s
  *	no node		lock() of a queued_lock by a CPU without one left
  *	node		unlock() with another than lock()'s; a node that is lent
- *			already, to any checked lock (detail/checked.hpp)
+ *			already, to any checked lock (detail/owners.hpp)
  *	two holders	the lock inside is broken, or one number has two CPUs
  *	not held	assert_held() by another than the holder
  *	irq_lock's section	interrupts were turned on in it
@@ -86,7 +86,7 @@
  * readers as for writers. Readers and writers count together if both have one
  * capacity (readers_contend). If more than eight readers are inside at once,
  * recursion, upgrade and a stray unlock_shared() may go unnamed
- * (detail/checked.hpp). A lock that a thread takes and a handler releases, by
+ * (detail/owners.hpp). A lock that a thread takes and a handler releases, by
  * design, cannot be checked. After the first panic nothing more is reported:
  * os.hpp, checks_off.
  *
@@ -130,7 +130,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 		      "line is that of checks");
 
       private:
-	using typename detail::nodes_of<L>::lent_node;
+	using lent_node = typename detail::nodes_of<L>::lent_type;
 	using core = detail::checked_core<L>;
 	using core::ask_inner, core::check_number, core::check_reader,
 		core::read, core::release, core::release_shared, core::take,
@@ -900,7 +900,7 @@ struct checked_lock<L, Name...> : L {
 		}
 		void take_back(auto *lock)
 		{
-			of.ends(place);
+			note_gone(place);
 			if (lock)
 				held.take_back(lock);
 		}
@@ -917,7 +917,7 @@ struct checked_lock<L, Name...> : L {
 		}
 		void lock()
 		{
-			of.ends(place);
+			note_gone(place);
 			if constexpr (requires { held.lock(by); })
 				held.lock(by);
 			else
@@ -983,33 +983,26 @@ struct checked_lock<L, Name...> : L {
 			};
 			const bool came = wait_for_it(ready);
 
-			ends(place);
+			note_gone(place);
 			return came;
 		} else {
 			const held_place place = begins(by);
 			const bool came = wait_for_it(on);
 
-			ends(place);
+			note_gone(place);
 			return came;
 		}
 	}
 
 	held_place begins(call_site by) const
 	{
-		lock_order *const order = kernel_lock_order();
-
 		owner_of_sleepers() = thread_owner_id;
 		usage.before_sleep(by);
 		check_no_spin(&usage, sleeps_with_a_spin, by);
-		return order ? order->on_wait(*order,
-					      {&usage, usage.label(), by, false,
-					       false, true, true})
-			     : held_place{};
-	}
-	static void ends(held_place place)
-	{
-		if (place.at)
-			kernel_lock_order()->on_gone(place);
+		return note_wait([&] {
+			return wanted_lock{&usage, usage.label(), by,  false,
+					   false,  true,	  true};
+		});
 	}
 
 	lock_usage usage;
@@ -1051,7 +1044,7 @@ struct checked_lock<seq_lock<T>, Name...> {
 		const held_place mine = core.note_wanted(by, true, false);
 		const T seen = core.inner.read();
 
-		core.note_gone(mine);
+		note_gone(mine);
 		return seen;
 	}
 	[[nodiscard]] bool try_read(T &to) const

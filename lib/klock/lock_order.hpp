@@ -44,14 +44,15 @@
  *			of the same lock, however many readers there are
  *	sleep		a wait for a lock whose waiters sleep, might_wait() or
  *			might_switch() with a spinning lock held
- * A try_lock() never waits: it adds no edge to its lock; edges from its lock
- * are added. A try with a deadline counts as a wait. Readers count as writers,
- * as a fair lock makes them wait for a waiting writer; where reads nest, a
- * second read of the same lock waits for nobody. Two locks of two names that
- * pair_guard takes are ordered by address: a cycle of such pairs alone is no
- * finding. Two orders behind one lock that both hold (a gate) are reported.
- * Unlocking in any order is fine. Not found: that upgrade() waits for readers,
- * which may want a lock that its caller took since.
+ * A try_lock() waits for nobody, so it adds no edge that ends at its lock. Once
+ * it has the lock, that is held as any other, and edges begin there. A try with
+ * a deadline counts as a wait. Readers count as writers, as a fair lock makes
+ * them wait for a waiting writer; where reads nest, a second read of the same
+ * lock waits for nobody. Two locks of two names that pair_guard takes are
+ * ordered by address: a cycle of such pairs alone is no finding. Two orders
+ * behind one lock that both hold (a gate) are reported. Unlocking in any order
+ * is fine. Not found: that upgrade() waits for readers, which may want a lock
+ * that its caller took since.
  * A finding of order may be noted instead of a panic, each once: on_finding.
  * The edge is then no part of the order, nor is one that is declared harmless.
  * A full table is reported once (klock_os_note). Its entries are still checked;
@@ -224,9 +225,9 @@ struct order_keeper : lock_order, private order_rules {
 		return {mine, one};
 	}
 
-	/* This thread has ended, and others have the inheriting mutexes that it
-	 * held. The address of a thread is another's later: all of these are
-	 * noted with the one that it is now. */
+	/* This thread has ended: the inheriting mutexes that it held are free
+	 * for others, and leave its stack. They are all noted with its address,
+	 * which the kernel may give to another thread later. */
 	void ended(const inheriting_thread &thread)
 	{
 		for (u32 i = 0; i < owners.owners; i++) {
@@ -234,7 +235,8 @@ struct order_keeper : lock_order, private order_rules {
 
 			if (its.thread.load_relaxed() != &thread)
 				continue;
-			/* Not another's before the last place was seen. */
+			/* Keeps the stack from other threads until its last
+			 * place was looked at. */
 			its.claim(false);
 			for (u32 at = its.size(); at-- > 0;)
 				if (its.at[at].inherits())

@@ -20,13 +20,14 @@ namespace detail {
 [[gnu::noinline]] inline void check_may_wait(call_site by)
 {
 	const bool in_handler = current_context() != context::thread;
-	misuse_text text;
 
 	if (!in_handler && irqs_enabled())
 		return;
-	text.add(in_handler ? "in a handler" : "with interrupts off");
-	report_misuse("might_wait()", nullptr,
-		      text.add("; at ").add(by).c_str());
+	report_misuse(
+		"might_wait()", nullptr,
+		misuse_at(in_handler ? "in a handler" : "with interrupts off",
+			  by)
+			.c_str());
 }
 } // namespace detail
 
@@ -102,7 +103,7 @@ void might_wait_with(const L &lock, call_site by = caller_site())
 	if constexpr (has_known_use<L>) {
 		assert_held(lock, by);
 		check_no_spin(nullptr, "might_wait() with a lock held", by,
-			      reinterpret_cast<const lock_usage *>(&lock));
+			      &lock);
 		if (order_keeper *const order = kernel_order_keeper())
 			order->might_wait(by, &lock);
 	}

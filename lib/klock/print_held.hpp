@@ -75,13 +75,12 @@ void for_each_held(const held_by_owners &of, Visit visit)
 {
 	for (u32 i = 0; i < of.owners; i++) {
 		const held_locks &stack = of.all[i];
-		const usize owner_plus_1 = stack.owner_plus_1.load_relaxed();
+		const usize owner = stack.owner();
 		const u32 size = stack.size();
 		held_view view;
 
 		for (u32 at = 0; at < size && at < held_locks::most; at++)
-			if (detail::read_held(stack.at[at], owner_plus_1 - 1,
-					      view))
+			if (detail::read_held(stack.at[at], owner, view))
 				visit(view);
 	}
 }
@@ -93,13 +92,6 @@ inline bool is_waiting(const held_view &of)
 	return of.state == hold::waiting || of.state == hold::waits_long;
 }
 
-inline void add_owner(held_text &text, const held_view &of)
-{
-	text.add("CPU ").add(of.cpu);
-	if (of.owner != of.cpu)
-		text.add(" (owner ").add_hex(shown_owner(of.owner)).add(")");
-}
-
 /* Adds the holder of the lock that is waited for, if it is known. */
 inline void add_holder(held_text &text, const held_by_owners &all,
 		       const held_view &waiter)
@@ -108,14 +100,14 @@ inline void add_holder(held_text &text, const held_by_owners &all,
 		if (other.lock != waiter.lock || other.state != hold::held)
 			return;
 		add_owner(text.add(other.shared ? ", read by " : ", held by "),
-			  other);
+			  other.cpu, other.owner);
 	});
 }
 
 inline void add_held(held_text &text, const held_by_owners &all,
 		     const held_view &of)
 {
-	add_owner(text, of);
+	add_owner(text, of.cpu, of.owner);
 	text.add(is_waiting(of) && of.sleeps ? " sleeps on "
 		 : is_waiting(of)	     ? " waits for "
 		 : of.state == hold::trying  ? " tries "
@@ -172,7 +164,7 @@ inline u32 note_long_waits(u32 kcycles)
 
 	for (u32 i = 0; i < all.owners; i++) {
 		held_locks &stack = all.all[i];
-		const usize owner = stack.owner_plus_1.load_relaxed() - 1;
+		const usize owner = stack.owner();
 
 		for (u32 at = 0; at < stack.size(); at++) {
 			held_view view;

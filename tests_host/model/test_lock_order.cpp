@@ -623,7 +623,7 @@ struct known_world : new_world {
 
 /*
  * Returns the files in which it is done, except those of the locks themselves
- * and of what checks each.
+ * and of the checks of each.
  */
 template <typename World>
 std::set<std::string> done_by_order(model::operation what)
@@ -639,7 +639,8 @@ std::set<std::string> done_by_order(model::operation what)
 		const std::string file = u.file.substr(u.file.rfind('/') + 1);
 
 		if (u.what == what && file != "ticket_lock.hpp" &&
-		    file != "rw_ticket_lock.hpp" && file != "checked.hpp")
+		    file != "rw_ticket_lock.hpp" && file != "checked.hpp" &&
+		    file != "owners.hpp")
 			files.insert(file);
 	}
 	return files;

@@ -13,6 +13,7 @@
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/detail/order_hook.hpp>
+#include <klock/detail/owners.hpp>
 #include <klock/detail/text.hpp>
 #include <klock/detail/unparked.hpp>
 #include <klock/os.hpp>
@@ -44,48 +45,6 @@ namespace klock {
  */
 
 /*
- * A call site that other CPUs read for their reports. A report made during a
- * write may combine the file of one call site with the line of another: it is a
- * hint to people, and no check depends on it.
- */
-struct noted_site {
-	/* Writes the file last: a handler on this CPU that sees it sees all.
-	 * mark: two more bits for the caller. */
-	void note(call_site at, u32 mark)
-	{
-		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
-		line.store_relaxed(static_cast<u32>(at.line));
-		file.store_relaxed(at.file);
-	}
-
-	[[nodiscard]] call_site get() const
-	{
-		return {file.load_relaxed(),
-			static_cast<int>(line.load_relaxed())};
-	}
-
-	[[nodiscard]] u32 cpu() const
-	{
-		return on_cpu.load_relaxed() >> mark_bits;
-	}
-	[[nodiscard]] u32 mark() const
-	{
-		return on_cpu.load_relaxed() & ((u32{1} << mark_bits) - 1);
-	}
-	[[nodiscard]] bool empty() const { return !file.load_relaxed(); }
-
-      private:
-	static constexpr u32 mark_bits = 2;
-
-	/* null: nothing noted yet */
-	atomic<const char *> file;
-	/* meaningless without file */
-	atomic<u32> line;
-	/* the CPU's number and the mark */
-	atomic<u32> on_cpu;
-};
-
-/*
  * The state of one lock's checks: its holder and call site, the number of
  * contenders, the contexts in which it was taken. All zero bytes: a lock
  * without a name that nobody has used.
@@ -107,8 +66,7 @@ struct lock_usage {
 		return {name.load_relaxed(), index_plus_1.load_relaxed()};
 	}
 
-	/* -- Called before and after a lock's operations ---------------------
-	 */
+	/* -- Called before and after a lock's operations -- */
 
 	/* The caller is about to sleep. */
 	void before_sleep(call_site by) const
@@ -149,9 +107,11 @@ struct lock_usage {
 	}
 
 	/*
-	 * The caller is about to wait. for_readers: readers make it wait, too.
-	 * takes: it gets the lock, and others then wait for it. may_be_mine: no
-	 * if the holder has ended, and had the caller's number.
+	 * The caller is about to wait.
+	 * for_readers: it waits for readers, too.
+	 * takes: it will have the lock, and others will wait for it.
+	 * may_be_mine: false if the holder's thread has ended, and the caller's
+	 * has the same number.
 	 */
 	void before_wait(call_site by, bool for_readers = true,
 			 bool takes = true, bool may_be_mine = true)
@@ -163,7 +123,7 @@ struct lock_usage {
 				 "try_lock()",
 				 by);
 		if (here == context::interrupt)
-			note_handler(by, for_readers);
+			note_first(in_handler, by, for_readers);
 		if (takes)
 			note_interrupts_on(here, by, for_readers);
 		if (is_held_by_me() && may_be_mine)
@@ -187,13 +147,9 @@ struct lock_usage {
 	/* A reader entered, so clear `left`: no later writer will. */
 	void clear_left() { contenders.fetch_and_relaxed(~left); }
 
-	/* -- Where nobody holds the lock: who has its inner lock -- */
+	/* -- The inner lock of one that has no holder, as a condition -- */
 
-	void enter_inner(call_site by)
-	{
-		taken.note(by, static_cast<u32>(current_context()));
-		owner_plus_1.store_relaxed(owner_id() + 1);
-	}
+	void enter_inner(call_site by) { note_owner(owner_id(), by); }
 	void leave_inner() { owner_plus_1.store_relaxed(nobody); }
 
 	/* A reader is about to try, or to unlock: it does not wait. */
@@ -234,9 +190,8 @@ struct lock_usage {
 					 : "two holders: the lock let in a "
 					   "second one",
 				 by);
-		taken.note(by, static_cast<u32>(current_context()));
 		taken_with.store_relaxed(with);
-		owner_plus_1.store_relaxed(owner_id(sleeps) + 1);
+		note_owner(owner_id(sleeps), by);
 		contenders.fetch_add_relaxed(held - before - 1);
 	}
 
@@ -263,10 +218,8 @@ struct lock_usage {
 	{
 		if (!is_held())
 			return complain("a hand-over of a free lock", by);
-		taken.note(by, static_cast<u32>(current_context()));
-		owner_plus_1.store_relaxed(
-			owner_id(is_thread(owner_plus_1.load_relaxed() - 1)) +
-			1);
+		note_owner(owner_id(is_thread(owner_plus_1.load_relaxed() - 1)),
+			   by);
 	}
 
 	/* taken_with of an upgradable reader. */
@@ -309,9 +262,9 @@ struct lock_usage {
 	}
 
 	/* Checks that the caller holds it, and took it in this context. */
-	void assert_held(call_site by) const
+	void assert_held(call_site by, bool may_be_mine = true) const
 	{
-		if (!is_held_by_me())
+		if (!is_held_by_me() || !may_be_mine)
 			complain("not held by the caller", by);
 		if (!is_taken_here())
 			complain("held in another context than the caller's",
@@ -320,9 +273,8 @@ struct lock_usage {
 
 	[[gnu::noinline]] void complain(const char *what, call_site by) const
 	{
-		misuse_text text;
+		misuse_text text = misuse_at(what, by);
 
-		text.add(what).add("; at ").add(by);
 		add_holder(text);
 		say(text);
 	}
@@ -331,10 +283,7 @@ struct lock_usage {
 	[[gnu::noinline]] void
 	complain_of_reader(const char *what, call_site by, call_site read) const
 	{
-		misuse_text text;
-
-		text.add(what).add("; at ").add(by);
-		say(text.add("; last read at ").add(read));
+		say(misuse_at(what, by).add("; last read at ").add(read));
 	}
 
       private:
@@ -350,6 +299,13 @@ struct lock_usage {
 		return owner_plus_1.load_relaxed() != nobody;
 	}
 
+	/* This owner has it from now on, in the caller's context. */
+	void note_owner(usize owner, call_site by)
+	{
+		taken.note(by, static_cast<u32>(current_context()));
+		owner_plus_1.store_relaxed(key_of(owner));
+	}
+
 	/* -- Interrupts ------------------------------------------------------
 	 *
 	 * The mark of a site: whether its caller and a handler would wait for
@@ -362,11 +318,6 @@ struct lock_usage {
 	{
 		if (here != context::nmi && arch::irqs_enabled())
 			note_first(open, by, waits);
-	}
-
-	void note_handler(call_site by, bool waits)
-	{
-		note_first(in_handler, by, waits);
 	}
 
 	void note_first(noted_site &at, call_site by, bool waits)
@@ -423,19 +374,16 @@ struct lock_usage {
 		(void)contenders.fetch_add_relaxed(1);
 	}
 
-	/* -- Reports ---------------------------------------------------------
-	 */
+	/* -- Reports -- */
 
 	[[gnu::noinline]] void complain_of_interrupts(call_site by) const
 	{
 		misuse_text text;
 
-		text.add("held or waited for with interrupts on at ")
-			.add(open.get())
-			.add(", but waited for in an interrupt handler at ")
-			.add(in_handler.get())
-			.add("; found at ")
-			.add(by);
+		text.add("held or waited for with interrupts on at ");
+		text.add(open.site());
+		text.add(", but waited for in an interrupt handler at ");
+		text.add(in_handler.site()).add("; found at ").add(by);
 		say(text);
 	}
 
@@ -445,15 +393,11 @@ struct lock_usage {
 
 		if (owner == nobody) {
 			if (!taken.empty())
-				text.add("; last taken at ").add(taken.get());
+				text.add("; last taken at ").add(taken.site());
 			return;
 		}
-		text.add("; held by CPU ").add(taken.cpu());
-		if (owner - 1 != taken.cpu())
-			text.add(" (owner ")
-				.add_hex(shown_owner(owner - 1))
-				.add(")");
-		text.add(", taken at ").add(taken.get());
+		add_owner(text.add("; held by "), taken.cpu(), owner - 1);
+		text.add(", taken at ").add(taken.site());
 	}
 
 	void say(const misuse_text &text) const
@@ -481,149 +425,12 @@ struct lock_usage {
 	noted_site in_handler;
 };
 
-/*
- * held_spins - the spinning locks that are held, where no order is learned
- *
- * Whoever sleeps with one of them held is named. A kernel with a lock order
- * keeps them there. An owner's locks are in a few places, by its number; if all
- * are taken, a lock is not noted. Only an owner, and a handler that interrupts
- * it, write a place that it has.
- */
-struct held_spins {
-	constexpr held_spins() = default;
-
-	/* A lock, its name and the line that took it; null: none. The lock is
-	 * not read: its memory may have been freed while it was held. */
-	struct found {
-		const lock_usage *lock;
-		lock_label label;
-		call_site at;
-	};
-
-	void note(const lock_usage *lock, call_site by)
-	{
-		const usize owner = owner_id();
-
-		for (usize i = 0; i < tries; i++) {
-			one &at = place(owner, i);
-			usize nobody = 0;
-
-			if (!at.owner_plus_1.compare_exchange_relaxed(
-				    nobody, owner + 1))
-				continue;
-			const lock_label label = lock->label();
-
-			at.name.store_relaxed(label.name);
-			at.element_plus_1.store_relaxed(label.element_plus_1);
-			at.file.store_relaxed(by.file);
-			at.line.store_relaxed(static_cast<u32>(by.line));
-			at.lock.store_relaxed(lock);
-			return;
-		}
-	}
-	void forget(const lock_usage *lock)
-	{
-		if (one *const at = find(lock))
-			at->leave();
-	}
-	/* The caller goes on with what another owner took, if it was noted. */
-	void take_over(const lock_usage *lock, call_site by)
-	{
-		bool was_noted = false;
-
-		for (one &at : held) {
-			if (at.lock.load_relaxed() != lock)
-				continue;
-			at.leave();
-			was_noted = true;
-		}
-		if (was_noted)
-			note(lock, by);
-	}
-	/* Whether the caller has noted it. */
-	[[nodiscard]] bool has(const lock_usage *lock) { return find(lock); }
-	/* A lock that the caller holds, other than `but`. */
-	[[nodiscard]] found mine(const lock_usage *but)
-	{
-		const usize owner = owner_id();
-
-		for (usize i = 0; i < tries; i++) {
-			const one &at = place(owner, i);
-			const lock_usage *const lock = at.lock.load_relaxed();
-
-			if (at.is_of(owner) && lock && lock != but)
-				return {lock,
-					{at.name.load_relaxed(),
-					 at.element_plus_1.load_relaxed()},
-					{at.file.load_relaxed(),
-					 static_cast<int>(
-						 at.line.load_relaxed())}};
-		}
-		return {};
-	}
-
-      private:
-	static constexpr usize places = 256;
-	static constexpr usize tries = 8;
-
-	struct one {
-		[[nodiscard]] bool is_of(usize owner) const
-		{
-			return owner_plus_1.load_relaxed() == owner + 1;
-		}
-		void leave()
-		{
-			lock.store_relaxed(nullptr);
-			owner_plus_1.store_relaxed(0);
-		}
-
-		/* 0: the place is free */
-		atomic<usize> owner_plus_1;
-		/* null: its owner has not written it yet */
-		atomic<const lock_usage *> lock;
-		atomic<const char *> name;
-		atomic<u32> element_plus_1;
-		/* where it was taken */
-		atomic<u32> line;
-		atomic<const char *> file;
-	};
-
-	one &place(usize owner, usize i)
-	{
-		/* Numbers differ by 1, addresses by a page or a stack, which
-		 * may be 1 MiB. */
-		const usize high = owner / places;
-		const usize hash = owner * tries + high + high / places +
-				   high / places / 16 * tries;
-
-		return held[(hash + i) % places];
-	}
-
-	one *find(const lock_usage *lock)
-	{
-		const usize owner = owner_id();
-
-		for (usize i = 0; i < tries; i++) {
-			one &at = place(owner, i);
-
-			if (at.is_of(owner) && at.lock.load_relaxed() == lock)
-				return &at;
-		}
-		return nullptr;
-	}
-
-	one held[places];
-};
-
-/* The table for all checked locks of a program. */
-inline constinit held_spins spins_held;
-
 /* The caller goes on with a lock that another owner took: order_calls.hpp. */
 inline void take_over(lock_usage &lock, call_site by)
 {
 	lock.note_handed_over(by);
 	if (!kernel_lock_order())
-		spins_held.take_over(&lock, by);
+		spins_held.take_over(&lock, lock.label(), by);
 }
 
 /*
@@ -633,21 +440,22 @@ inline void take_over(lock_usage &lock, call_site by)
  */
 [[gnu::noinline]] inline void check_no_spin(const lock_usage *want,
 					    const char *what, call_site by,
-					    const lock_usage *but = nullptr)
+					    const void *but = nullptr)
 {
-	const held_spins::found held = kernel_lock_order()
-					       ? held_spins::found{}
-					       : spins_held.mine(but);
+	const held_spin *const held =
+		kernel_lock_order() ? nullptr : spins_held.mine(but);
 
-	if (!held.lock)
+	if (!held)
 		return;
+	const lock_label label = held->taken.label();
+	misuse_text text = misuse_at(what, by);
 	bounded_text<80> name;
-	misuse_text text;
 
-	name.add(want ? want->label() : held.label);
-	text.add(what).add("; at ").add(by).add("; ").add(held.label);
-	report_misuse(name.c_str(), want ? want : held.lock,
-		      text.add(" was taken at ").add(held.at).c_str());
+	text.add("; ").add(label).add(" was taken at ");
+	text.add(held->taken.site());
+	name.add(want ? want->label() : label);
+	report_misuse(name.c_str(), want ? want : held->lock.load_relaxed(),
+		      text.c_str());
 }
 
 /*
@@ -664,28 +472,32 @@ struct inner_seen {
 	inner_seen(const lock_usage &of, call_site by)
 	{
 		of.before_inner(by);
-		lock_order *const order = kernel_lock_order();
-
 		if (current_context() == context::nmi)
 			return;
-		if (!order) {
+		if (!kernel_lock_order()) {
 			noted = &of;
-			spins_held.note(noted, by);
+			spins_held.note(noted, of.label(), by);
 			return;
 		}
-		mine = order->on_wait(*order,
-				      {address_in(of),
-				       {of.label().name, lock_label::inner},
-				       by,
-				       false,
-				       false});
+		/* Not the lock's address, which its holder's entry has. */
+		const void *const address =
+			reinterpret_cast<const char *>(&of) + 1;
+
+		mine = note_wait([&] {
+			const char *const name = of.label().name;
+
+			return wanted_lock{address,
+					   {name, lock_label::inner},
+					   by,
+					   false,
+					   false};
+		});
 		if (mine.at)
-			order->on_taken(mine);
+			kernel_lock_order()->on_taken(mine);
 	}
 	~inner_seen()
 	{
-		if (mine.at)
-			kernel_lock_order()->on_gone(mine);
+		note_gone(mine);
 		if (noted)
 			spins_held.forget(noted);
 	}
@@ -693,17 +505,12 @@ struct inner_seen {
 	inner_seen &operator=(const inner_seen &) = delete;
 
       private:
-	/* Not the lock's own address, which is that of its holder. */
-	static const void *address_in(const lock_usage &of)
-	{
-		return reinterpret_cast<const char *>(&of) + 1;
-	}
-
 	/* A member, as on_wait() may throw, in a test's panic. */
 	struct irqs_off {
 		irqs_off() : before(arch::irq_save()) {}
-		/* Behind it, what the kernel has left to do goes on; with
-		 * interrupts off, the inner lock's section was the last. */
+		/* A kernel may put off a part of klock_os_unpark() until
+		 * interrupts are on. The release inside of this section found
+		 * them off, so the kernel is told again here. */
 		~irqs_off()
 		{
 			arch::irq_restore(before);
@@ -720,167 +527,12 @@ struct inner_seen {
 	const lock_usage *noted = nullptr;
 };
 
-/*
- * shared_usage - the state of the checks of a lock's readers
- *
- * It counts the readers that contend, and notes noted_readers of those inside.
- * If there are more at once, the rest are only counted, and some misuse of
- * theirs is not named. All accesses are relaxed, as above: a CPU that asks
- * whether it reads itself reads what it wrote itself.
- *
- * A reader's note is removed before the lock inside is released, so that
- * unlock_shared() may be a lock's last use.
- */
-
-/* All zero bytes: nobody reads. */
-struct shared_usage {
-	/* Readers that a panic can name; more are counted only. */
-	static constexpr unsigned noted_readers = 8;
-	/* A flag of not_noted: there were once more readers than places. */
-	static constexpr u32 ever = u32{1} << 31;
-
-	/* Counts a reader that is about to enter; false: one too many. */
-	[[nodiscard]] bool count_in(u64 capacity)
-	{
-		if (contend.fetch_add_relaxed(1) < capacity)
-			return true;
-		count_out();
-		return false;
-	}
-	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
-
-	/* The caller is in, under this number if readers have numbers. */
-	void note(unsigned number, call_site by, bool sleeps)
-	{
-		const usize me = owner_id(sleeps);
-
-		read_at.note(by, 0);
-		for (unsigned i = 0; i < noted_readers; i++) {
-			usize nobody = 0;
-
-			if (!in[i].compare_exchange_relaxed(nobody, me + 1))
-				continue;
-			as[i].store_relaxed(here(number));
-			return;
-		}
-		(void)not_noted.fetch_add_relaxed(1);
-		(void)not_noted.fetch_or_relaxed(ever);
-	}
-
-	/* Where it was read last: by another, if several read. */
-	[[nodiscard]] call_site last() const { return read_at.get(); }
-
-	/* Removes the reader's note. Returns null, or what is wrong. */
-	[[nodiscard]] const char *forget(unsigned number)
-	{
-		const char *wrong =
-			not_noted.load_relaxed() & ever
-				? "unlock_shared by who does not read it, or "
-				  "one of more than 8 readers did that before"
-				: "unlock_shared by who does not read it";
-
-		for (unsigned i = 0; i < noted_readers; i++) {
-			if (!is_me(in[i].load_relaxed() - 1))
-				continue;
-			const u32 was = as[i].load_relaxed();
-
-			if (is_same(was, here(number))) {
-				in[i].store_relaxed(0);
-				return nullptr;
-			}
-			wrong = number_of(was) == number
-					? "unlock_shared in another context "
-					  "than lock_shared's"
-					: "unlock_shared with another number "
-					  "than lock_shared's";
-		}
-		if ((not_noted.load_relaxed() & ~ever) == 0)
-			return wrong;
-		(void)not_noted.fetch_add_relaxed(~u32{0});
-		return nullptr;
-	}
-
-	/*
-	 * Whether another CPU is known to read under this number; false where
-	 * owners are threads, which may share a CPU. A reader writes `in`, then
-	 * `as`. Between the two, `as` is still that of the last reader of the
-	 * place: it counts only if both readers are of the same CPU.
-	 */
-	[[nodiscard]] bool is_of_another(unsigned number) const
-	{
-		bool found = false;
-
-		for (unsigned i = 0; i < noted_readers; i++) {
-			const usize reads = in[i].load_relaxed();
-			const u32 was = as[i].load_relaxed();
-
-			found |= reads != 0 && reads != owner_id() + 1 &&
-				 cpu_of(was) == ((reads - 1) & cpus) &&
-				 number_of(was) == number;
-		}
-		return found && owner_is_cpu();
-	}
-
-	/* Whether the caller is noted as a reader. */
-	[[nodiscard]] bool is_mine() const
-	{
-		bool mine = false;
-
-		for (const atomic<usize> &one : in)
-			mine |= is_me(one.load_relaxed() - 1);
-		return mine;
-	}
-
-	/* Whether there is a noted reader. */
-	[[nodiscard]] bool is_read() const
-	{
-		bool any = false;
-
-		for (const atomic<usize> &one : in)
-			any |= one.load_relaxed() != 0;
-		return any;
-	}
-
-      private:
-	static constexpr u32 contexts = 3;
-	static constexpr u32 cpus = (u32{1} << 14) - 1;
-
-	static u32 here(unsigned number)
-	{
-		return number << 16 | (cpu_id() & cpus) << 2 |
-		       static_cast<u32>(current_context());
-	}
-	static u32 number_of(u32 as) { return as >> 16; }
-	static u32 cpu_of(u32 as) { return as >> 2 & cpus; }
-
-	/* Compares all but the CPU, as threads may move to another. */
-	static bool is_same(u32 as, u32 here)
-	{
-		return number_of(as) == number_of(here) &&
-		       (as & contexts) == (here & contexts);
-	}
-
-	/* readers that wait or are in, if they have a capacity of their own */
-	atomic<u32> contend;
-	/* readers inside that found no place below; and `ever` */
-	atomic<u32> not_noted;
-	/* owner of each place, + 1; 0: the place is free */
-	atomic<usize> in[noted_readers];
-	/* its number, CPU and context */
-	atomic<u32> as[noted_readers];
-	/* where it was read last */
-	noted_site read_at;
-};
-
 namespace detail {
 /* A guard is used as if it held its lock. name: the lock's, or "guard". */
 [[gnu::noinline]] inline void complain_of_guard(const char *name,
 						const char *what, call_site by)
 {
-	misuse_text text;
-
-	text.add(what).add("; at ").add(by);
-	report_misuse(name, nullptr, text.c_str());
+	report_misuse(name, nullptr, misuse_at(what, by).c_str());
 }
 
 /* The place of shared_usage in a lock without readers. */
@@ -909,79 +561,6 @@ struct shared_usage_for<L> {
 		requires { requires L::readers_contend; };
 };
 } // namespace detail
-
-/*
- * lent_nodes - the nodes and numbers that checked locks use at this moment
- *
- * A node serves one acquisition at a time. If it serves two, in one lock or in
- * two, the waiter behind it waits for ever. A lock cannot see that, as the node
- * may be in another lock: so there is one table for all checked locks.
- *
- * The number of a waiter or holder, in a lock that is indexed by CPU, is used
- * for one at a time, too. It stands in the table as an address in that lock.
- *
- * It is a hash table with open addressing: an address has a few places. If
- * other nodes have them all, the node is not noted and not checked. Two
- * contexts that lend the same node at the same time, while a third gives back
- * a place before theirs, may both pass; but an interrupt handler and the code
- * that it interrupts always see each other's note.
- */
-
-struct lent_nodes {
-	constexpr lent_nodes() = default;
-
-	/* Notes that the node is lent; false: it is lent already. */
-	[[nodiscard]] bool lend(usize address)
-	{
-		if (find(address))
-			return false;
-		for (usize i = 0; i < tries; i++) {
-			usize found = nobody;
-
-			if (place(address, i)
-				    .compare_exchange_relaxed(found, address))
-				return true;
-			if (found == address)
-				return false;
-		}
-		return true;
-	}
-
-	void give_back(usize address)
-	{
-		if (atomic<usize> *const at = find(address))
-			at->store_relaxed(nobody);
-	}
-
-      private:
-	static constexpr usize places = 256;
-	static constexpr usize tries = 4;
-	static constexpr usize nobody = 0;
-
-	atomic<usize> &place(usize address, usize i)
-	{
-		/* Nodes are as far apart as a line, or as a stack frame;
-		 * numbers, by 1. */
-		const usize hash = address / 16 + address / 1024 +
-				   address % 16 * (places / 16);
-
-		return lent[(hash + i) % places];
-	}
-
-	atomic<usize> *find(usize address)
-	{
-		for (usize i = 0; i < tries; i++)
-			if (place(address, i).load_relaxed() == address)
-				return &place(address, i);
-		return nullptr;
-	}
-
-	/* addresses of nodes; 0: the place is free */
-	atomic<usize> lent[places];
-};
-
-/* The table for all checked locks of a program. */
-inline constinit lent_nodes nodes_in_use;
 
 /*
  * checked_parts - the types that checked_lock is put together with
@@ -1026,18 +605,12 @@ struct no_node {};
 template <typename L>
 struct nodes_of {
 	using lent_type = no_node;
-
-      protected:
-	using lent_node = no_node;
 };
 template <node_lock L>
 struct nodes_of<L> {
 	using node = typename L::node;
 	using lent_type = node;
 	static constexpr bool node_may_live_on_stack = stack_node_lock<L>;
-
-      protected:
-	using lent_node = node;
 };
 
 template <typename L>
@@ -1165,24 +738,13 @@ struct checked_core {
 	{
 		return reinterpret_cast<usize>(&with);
 	}
-	struct may_upgrade {
-		operator usize() const { return lock_usage::upgradable; }
-	};
-	static may_upgrade key(may_upgrade with) { return with; }
+	struct may_upgrade {};
+	static usize key(may_upgrade) { return lock_usage::upgradable; }
 
 	template <typename With, typename Lock>
 	void take(With &&with, call_site by, Lock lock_inner)
 	{
-		check_context(by);
-		check_may_sleep(by);
-		check_upgrade(by);
-		usage.before_wait(by, true, true, may_be_mine());
-		const held_place mine = note_wanted(by);
-		usage.count_in(L::max_contenders, by);
-		lend(with, by);
-		lock_inner();
-		note_writer(key(with), by);
-		note_taken(mine, by);
+		(void)take_until(with, by, [&] { return lock_inner(), true; });
 	}
 
 	/*
@@ -1271,7 +833,7 @@ struct checked_core {
 	{
 		lend(with, by);
 		if (try_inner()) {
-			note_writer(key(with), by);
+			note_writer(with, by);
 			note_taken(mine, by);
 			return true;
 		}
@@ -1306,8 +868,7 @@ struct checked_core {
 		note_gone(mine);
 	}
 
-	/* Releases it; if its waiters sleep, klock_os_unpark() may be called.
-	 */
+	/* Releases it; where waiters sleep, this may unpark one. */
 	template <typename Release>
 	void over_inner([[maybe_unused]] call_site by, Release release) const
 	{
@@ -1340,15 +901,11 @@ struct checked_core {
 	template <typename Try>
 	bool upgrade_by(call_site by, Try try_inner)
 	{
-		if (readers.is_mine())
-			complain_of_reader("upgrade: the caller reads it", by);
-		else
-			usage.before_upgrade(by);
+		check_upgrade(by);
+		usage.before_upgrade(by);
 		if (!try_inner())
 			return false;
-		if (readers.is_read())
-			usage.complain("a reader is in: the lock is broken",
-				       by);
+		check_no_reader(by);
 		usage.note_upgraded();
 		return true;
 	}
@@ -1381,6 +938,14 @@ struct checked_core {
 	{
 		if (check_node(cpu, by))
 			take(0u, by, [&] { inner.lock_from(cpu); });
+	}
+
+	/* The caller got the lock to write. */
+	void check_no_reader(call_site by) const
+	{
+		if (readers.is_read())
+			usage.complain("a reader is in: the lock is broken",
+				       by);
 	}
 
 	/* A reader that waits to write waits for itself. */
@@ -1445,9 +1010,7 @@ struct checked_core {
 	}
 	void assert_held(call_site by) const
 	{
-		if (!is_mine())
-			usage.complain("not held by the caller", by);
-		usage.assert_held(by);
+		usage.assert_held(by, may_be_mine());
 	}
 
 	bool holder_died() const
@@ -1458,18 +1021,15 @@ struct checked_core {
 			return false;
 	}
 
-	/* The caller got the lock to write, with this number or node. */
-	void note_writer(usize with, call_site by)
+	/* The caller got the lock with this number or node, alone or among
+	 * readers. */
+	template <typename With>
+	void note_writer(const With &with, call_site by)
 	{
-		if (readers.is_read())
-			usage.complain("a reader is in: the lock is broken",
-				       by);
-		usage.after_lock(with, by, cpu_lock<L>, sleeping<L>,
+		if constexpr (!same_as<With, may_upgrade>)
+			check_no_reader(by);
+		usage.after_lock(key(with), by, cpu_lock<L>, sleeping<L>,
 				 holder_died());
-	}
-	void note_writer(may_upgrade with, call_site by)
-	{
-		usage.after_lock(with, by, false, sleeping<L>);
 	}
 
 	template <typename Lock>
@@ -1581,13 +1141,12 @@ struct checked_core {
 	held_place note_wanted(call_site by, bool reads = false,
 			       bool takes = true) const
 	{
-		lock_order *const order = kernel_lock_order();
+		return note_wait([&] {
+			wanted_lock want = wanted(by, reads);
 
-		if (!order)
-			return {};
-		wanted_lock want = wanted(by, reads);
-		want.looks = !takes;
-		return order->on_wait(*order, want);
+			want.looks = !takes;
+			return want;
+		});
 	}
 
 	/* The caller tries and does not wait. */
@@ -1605,7 +1164,7 @@ struct checked_core {
 		if (mine.at)
 			kernel_lock_order()->on_taken(mine);
 		else if (!sleeping<L> && !kernel_lock_order() && !is_half())
-			spins_held.note(&usage, by);
+			spins_held.note(&usage, usage.label(), by);
 	}
 
 	/* Whether it is the gate of an irq_shared_lock whose writer holds the
@@ -1626,25 +1185,13 @@ struct checked_core {
 		return order ? order->on_leave(*order, &usage) : held_place{};
 	}
 
-	/* The caller released the lock, or gave up its try or wait. */
-	static void note_gone(held_place mine)
-	{
-		if (mine.at)
-			kernel_lock_order()->on_gone(mine);
-	}
-
 	wanted_lock wanted(call_site by, bool reads) const
 	{
-		const lock_label label = usage.label();
+		wanted_lock want = {&usage, usage.label(), by,
+				    reads,  shared::nests, sleeping<L>};
 
 		if constexpr (requires { requires L::is_gate; })
-			return {&usage,
-				{label.name, lock_label::gate},
-				by,
-				reads,
-				shared::nests};
-		wanted_lock want{&usage, label,		by,
-				 reads,	 shared::nests, sleeping<L>};
+			want.label.element_plus_1 = lock_label::gate;
 		if constexpr (requires { inner.owner_died(); })
 			want.thread = klock_os_inheriting_thread();
 		return want;
@@ -1676,48 +1223,48 @@ struct checked_core {
 						   by);
 	}
 
-	void lend(unsigned number, call_site by)
-	{
-		if (has_address(number) &&
-		    !nodes_in_use.lend(address_of(number)))
-			usage.complain("a number that is in use already", by);
-	}
-	void lend(may_upgrade, call_site) {}
-	void lend(const lent_node &with, call_site by)
-	{
-		if (!nodes_in_use.lend(key(with)))
-			usage.complain("a node that is in use already", by);
-	}
-
-	void give_back(unsigned) {}
-	void give_back(may_upgrade) {}
-	void give_back(const lent_node &with)
-	{
-		nodes_in_use.give_back(key(with));
-	}
-
-	/* Before the release: another thread of this CPU may use it right
-	 * after it. */
-	void give_back_number(unsigned number)
-	{
-		if (has_address(number))
-			nodes_in_use.give_back(address_of(number));
-	}
-	void give_back_number(may_upgrade) {}
-	void give_back_number(const lent_node &) {}
-
 	/*
-	 * A number stands in the table as the address of that byte of this
-	 * lock, which no node and no other lock has. A lock of fewer bytes than
-	 * CPUs checks the numbers that fit.
+	 * The address that a node or number has in nodes_in_use; 0: none. A
+	 * number's is that of the byte of this lock with that number, which no
+	 * node and no other lock has. A lock of fewer bytes than CPUs checks
+	 * the numbers that fit.
 	 */
-	static constexpr bool has_address(unsigned number)
+	usize lent_as(unsigned number) const
 	{
-		return cpu_lock<L> && number < sizeof(checked_core);
+		return cpu_lock<L> && number < sizeof(checked_core)
+			       ? reinterpret_cast<usize>(this) + number
+			       : 0;
 	}
-	usize address_of(unsigned number) const
+	static usize lent_as(may_upgrade) { return 0; }
+	static usize lent_as(const lent_node &with) { return key(with); }
+
+	template <typename With>
+	void lend(const With &with, call_site by) const
 	{
-		return reinterpret_cast<usize>(this) + number;
+		const usize address = lent_as(with);
+
+		if (address && !nodes_in_use.lend(address))
+			usage.complain(same_as<With, lent_node>
+					       ? "a node that is in use already"
+					       : "a number that is in use "
+						 "already",
+				       by);
+	}
+	/* A node: after the release, which uses it; the lock may be gone. */
+	template <typename With>
+	static void give_back(const With &with)
+	{
+		if constexpr (same_as<With, lent_node>)
+			nodes_in_use.give_back(lent_as(with));
+	}
+	/* A number: before the release, as another thread of this CPU may use
+	 * it right after that. */
+	template <typename With>
+	void give_back_number(const With &with) const
+	{
+		if constexpr (same_as<With, unsigned>)
+			if (const usize address = lent_as(with))
+				nodes_in_use.give_back(address);
 	}
 
 	/* -- Passed to a counted lock inside (counted_lock.hpp), if any -- */

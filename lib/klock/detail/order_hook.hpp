@@ -8,6 +8,7 @@
 #pragma once
 
 #include <klock/detail/text.hpp>
+#include <klock/os.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -29,6 +30,18 @@ struct wanted_lock {
 	const inheriting_thread *thread = nullptr;
 
 	[[nodiscard]] bool is_nested() const { return shared && nests; }
+	/* The flags that an entry has (order/held.hpp). */
+	[[nodiscard]] u8 mode() const
+	{
+		return static_cast<u8>((shared && !looks ? mode_reads : 0) |
+				       (is_nested() ? mode_nests : 0) |
+				       (sleeps ? mode_sleeps : 0) |
+				       (thread ? mode_inherits : 0) |
+				       (looks ? mode_looks : 0));
+	}
+
+	static constexpr u8 mode_reads = 1, mode_nests = 2, mode_sleeps = 4,
+			    mode_inherits = 8, mode_looks = 16;
 };
 
 /* The entry that an acquisition has in a stack of held locks; nulls: none. */
@@ -52,5 +65,22 @@ struct lock_order {
 	address_pair (*on_pair)(lock_order &, const address_pair &next);
 	void (*on_end)(lock_order &, const inheriting_thread &);
 };
+
+/* The caller is about to wait for wanted(), which is asked for only if the
+ * kernel has an order. Returns nulls otherwise, and if it is not noted. */
+template <typename Wanted>
+held_place note_wait(Wanted wanted)
+{
+	lock_order *const order = kernel_lock_order();
+
+	return order ? order->on_wait(*order, wanted()) : held_place{};
+}
+
+/* The caller released the lock, or gave up its try or wait. */
+inline void note_gone(held_place mine)
+{
+	if (mine.at)
+		kernel_lock_order()->on_gone(mine);
+}
 
 } // namespace klock

@@ -127,4 +127,13 @@ inline constexpr const char *sleeps_with_a_spin =
 /* Has room for three call sites and the words between them. */
 using misuse_text = bounded_text<320>;
 
+/* How the text of most reports begins: the misuse and its call site. */
+inline misuse_text misuse_at(const char *what, call_site by)
+{
+	misuse_text text;
+
+	text.add(what).add("; at ").add(by);
+	return text;
+}
+
 } // namespace klock

@@ -22,7 +22,8 @@
 #include <klock/atomic.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/text.hpp>
-#include <klock/detail/checked.hpp>
+#include <klock/detail/order_hook.hpp>
+#include <klock/detail/owners.hpp>
 #include <klock/os.hpp>
 #include <klock/types.hpp>
 
@@ -31,45 +32,21 @@ namespace klock {
 /* waits_long: a long wait that was reported. leaving: its release has begun,
  * and may be over. */
 enum class hold : u8 { trying, waiting, waits_long, held, leaving };
-/* sleeps: its waiters give their CPU away; inherits: and the next has it if its
- * holder ends; sleeping_reader: a reader of such a lock. looks: it waits but
- * never blocks others, as a seq_lock's reader. awaits: it sleeps and looks. */
-enum class taken_as : u8 {
-	writer,
-	reader,
-	nested_reader,
-	sleeps,
-	inherits,
-	sleeping_reader,
-	looks,
-	awaits
-};
 
 /* An acquisition, or a wait for one. */
-struct held_lock {
+struct held_lock : noted_lock {
 	/* Values of `address`. */
 	static constexpr usize reserved = 0;
 	static constexpr usize gone = 1;
 
 	void note(const wanted_lock &want, hold how, u8 rank)
 	{
-		name.store_relaxed(want.label.name);
-		element_plus_1.store_relaxed(want.label.element_plus_1);
-		file.store_relaxed(want.by.file);
-		line.store_relaxed(static_cast<u32>(want.by.line));
+		noted_lock::note(want.label, want.by);
 		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
 		since.store_relaxed(clock());
 		class_plus_1.store_relaxed(0);
 		sub_rank.store_relaxed(rank);
-		as.store_relaxed(want.sleeps && want.looks ? taken_as::awaits
-				 : want.sleeps && want.shared
-					 ? taken_as::sleeping_reader
-				 : want.thread	    ? taken_as::inherits
-				 : want.sleeps	    ? taken_as::sleeps
-				 : want.looks	    ? taken_as::looks
-				 : want.is_nested() ? taken_as::nested_reader
-				 : want.shared	    ? taken_as::reader
-						    : taken_as::writer);
+		mode.store_relaxed(want.mode());
 		state.store_relaxed(how);
 		address.store_relaxed(reinterpret_cast<usize>(want.lock));
 	}
@@ -77,15 +54,11 @@ struct held_lock {
 	/* Notes what another owner had noted, held here from now on. */
 	void take_over(const held_lock &other, call_site by)
 	{
-		name.store_relaxed(other.name.load_relaxed());
-		element_plus_1.store_relaxed(
-			other.element_plus_1.load_relaxed());
-		file.store_relaxed(by.file);
-		line.store_relaxed(static_cast<u32>(by.line));
+		noted_lock::note(other.label(), by);
 		on_cpu.store_relaxed(static_cast<u16>(cpu_id()));
 		class_plus_1.store_relaxed(other.class_plus_1.load_relaxed());
 		sub_rank.store_relaxed(other.sub_rank.load_relaxed());
-		as.store_relaxed(other.as.load_relaxed());
+		mode.store_relaxed(other.mode.load_relaxed());
 		take();
 		address.store_relaxed(other.address.load_relaxed());
 	}
@@ -113,10 +86,7 @@ struct held_lock {
 	/* Whether it makes others wait. */
 	[[nodiscard]] bool is_in_the_way() const
 	{
-		const taken_as now = as.load_relaxed();
-
-		return is_there() && now != taken_as::looks &&
-		       now != taken_as::awaits;
+		return is_there() && !has(wanted_lock::mode_looks);
 	}
 	[[nodiscard]] bool is_of(const void *lock) const
 	{
@@ -124,32 +94,25 @@ struct held_lock {
 	}
 	[[nodiscard]] bool is_read() const
 	{
-		const taken_as now = as.load_relaxed();
-
-		return now == taken_as::reader ||
-		       now == taken_as::nested_reader ||
-		       now == taken_as::sleeping_reader;
+		return has(wanted_lock::mode_reads);
 	}
 	[[nodiscard]] bool is_read_nested() const
 	{
-		return as.load_relaxed() == taken_as::nested_reader;
+		return has(wanted_lock::mode_nests);
 	}
 	[[nodiscard]] bool sleeps() const
 	{
-		const taken_as now = as.load_relaxed();
-
-		return now == taken_as::sleeps || now == taken_as::inherits ||
-		       now == taken_as::sleeping_reader ||
-		       now == taken_as::awaits;
+		return has(wanted_lock::mode_sleeps);
 	}
 	/* Whether another holds it once its holder has ended. */
 	[[nodiscard]] bool inherits() const
 	{
-		return is_there() && as.load_relaxed() == taken_as::inherits;
+		return is_there() && has(wanted_lock::mode_inherits);
 	}
+	/* Whether it is a wait for no lock: for a condition or the like. */
 	[[nodiscard]] bool awaits() const
 	{
-		return as.load_relaxed() == taken_as::awaits;
+		return sleeps() && has(wanted_lock::mode_looks);
 	}
 	[[nodiscard]] bool is_waiting() const
 	{
@@ -171,20 +134,11 @@ struct held_lock {
 	/* A part of a lock: of an irq_shared_lock, of one that sleeps. */
 	[[nodiscard]] bool is_gate() const
 	{
-		return element_plus_1.load_relaxed() == lock_label::gate;
+		return part() == lock_label::gate;
 	}
 	[[nodiscard]] bool is_inner() const
 	{
-		return element_plus_1.load_relaxed() == lock_label::inner;
-	}
-	[[nodiscard]] lock_label label() const
-	{
-		return {name.load_relaxed(), element_plus_1.load_relaxed()};
-	}
-	[[nodiscard]] call_site site() const
-	{
-		return {file.load_relaxed(),
-			static_cast<int>(line.load_relaxed())};
+		return part() == lock_label::inner;
 	}
 
 	/* Time in units of 1024 cycles, modulo 2^32: it wraps after half an
@@ -196,10 +150,6 @@ struct held_lock {
 
 	/* the lock's; or reserved, or gone */
 	atomic<usize> address;
-	atomic<const char *> name;
-	atomic<const char *> file;
-	atomic<u32> line;
-	atomic<u32> element_plus_1;
 	/* clock() at the begin of the wait; once held, of the hold */
 	atomic<u32> since;
 	atomic<u16> on_cpu;
@@ -208,34 +158,37 @@ struct held_lock {
 	/* as declared: order_calls.hpp */
 	atomic<u8> sub_rank;
 	atomic<hold> state;
-	atomic<taken_as> as;
+	/* wanted_lock::mode() */
+	atomic<u8> mode;
 	/* a handler pushed it while the place below was being popped: that pop
 	 * frees the place below itself */
 	atomic<bool> above_pop;
+
+      private:
+	[[nodiscard]] bool has(u8 flag) const
+	{
+		return mode.load_relaxed() & flag;
+	}
 };
 
-/* An owner's stack of locks. Zero bytes: it has no owner. */
-struct alignas(cache_line) held_locks {
+/* An owner's stack of locks; while it has an owner, that one has at[0]. Zero
+ * bytes: it has none. */
+struct alignas(cache_line) held_locks : keyed_place {
 	/* Locks waited for and held at once; more are not noted. */
 	static constexpr u32 most = 16;
 
-	[[nodiscard]] bool is_of(usize owner) const
-	{
-		return owner_plus_1.load_relaxed() == owner + 1;
-	}
-
 	/* Makes it this owner's; false: it has one. A CPU's alone if no thread
 	 * has any. */
-	[[nodiscard]] bool claimed(usize owner)
+	[[nodiscard]] bool claimed(usize its)
 	{
-		usize nobody = 0;
+		usize before = nobody;
 
 		if (owner_is_cpu() && !owner_of_sleepers()) {
-			owner_plus_1.store_relaxed(owner + 1);
+			key.store_relaxed(its);
 			return true;
 		}
-		return owner_plus_1.load_relaxed() == nobody &&
-		       owner_plus_1.compare_exchange_acquire(nobody, owner + 1);
+		return is_of(before) &&
+		       key.compare_exchange_acquire(before, its);
 	}
 
 	/* A place for one more lock of its owner; null: the stack is full. */
@@ -323,12 +276,9 @@ struct alignas(cache_line) held_locks {
 	/* The number of places of `at` that may be in use. */
 	[[nodiscard]] u32 size() const
 	{
-		return owner_plus_1.load_relaxed() ? more.load_relaxed() + 1
-						   : 0;
+		return is_of(nobody) ? 0 : more.load_relaxed() + 1;
 	}
 
-	/* 0: free; its owner has at[0] */
-	atomic<usize> owner_plus_1;
 	/* address of a lock whose next acquisition has the sub-rank `rank` */
 	atomic<usize> ranked;
 	/* the owner, once it has taken a lock that others inherit */
@@ -346,7 +296,7 @@ struct alignas(cache_line) held_locks {
 	void make_free()
 	{
 		thread.store_relaxed(nullptr);
-		owner_plus_1.store_release(0);
+		key.store_release(nobody);
 	}
 
 	static bool is_gone(const held_lock &one)
@@ -370,16 +320,10 @@ struct held_by_owners {
 	 */
 	[[nodiscard]] held_locks *mine(bool sleeps = false) const
 	{
-		const usize owner = owner_id(sleeps);
-
-		if (owner_is_cpu() && !is_thread(owner))
-			return owner < owners && all[owner].is_of(owner)
-				       ? &all[owner]
-				       : nullptr;
-		for (u32 i = 0; i < owners; i++)
-			if (place(owner, i).is_of(owner))
-				return &place(owner, i);
-		return nullptr;
+		return first(owner_id(sleeps),
+			     [](const held_locks &one, usize key) {
+				     return one.is_of(key);
+			     });
 	}
 
 	/* The caller's stack with this lock, or null. */
@@ -398,8 +342,7 @@ struct held_by_owners {
 	[[nodiscard]] held_locks *claim_mine(bool sleeps = false) const
 	{
 		held_locks *const known = mine(sleeps);
-		held_locks *const stack =
-			known ? known : claim(owner_id(sleeps));
+		held_locks *const stack = known ? known : claim(sleeps);
 
 		if (stack)
 			stack->claim(!known);
@@ -411,7 +354,7 @@ struct held_by_owners {
 	{
 		if (held_locks *const stack = mine(sleeps))
 			return {stack, stack->push()};
-		held_locks *const fresh = claim(owner_id(sleeps));
+		held_locks *const fresh = claim(sleeps);
 
 		return {fresh, fresh ? &fresh->at[0] : nullptr};
 	}
@@ -427,18 +370,29 @@ struct held_by_owners {
 				      : all[(owner + i) % owners];
 	}
 
-	/* Each CPU has a stack; a thread gets a free one while it holds locks.
-	 */
-	held_locks *claim(usize owner) const
+	/* The first stack that this owner may have for which is_it(stack, key)
+	 * holds, or null. A CPU may have one, a thread each. */
+	template <typename Test>
+	held_locks *first(usize owner, Test is_it) const
 	{
+		const usize key = key_of(owner);
+
 		if (owner_is_cpu() && !is_thread(owner))
-			return owner < owners && all[owner].claimed(owner)
+			return owner < owners && is_it(all[owner], key)
 				       ? &all[owner]
 				       : nullptr;
 		for (u32 i = 0; i < owners; i++)
-			if (place(owner, i).claimed(owner))
+			if (is_it(place(owner, i), key))
 				return &place(owner, i);
 		return nullptr;
+	}
+
+	/* A stack that is the caller's while it holds locks; null: none. */
+	held_locks *claim(bool sleeps) const
+	{
+		return first(owner_id(sleeps), [](held_locks &one, usize key) {
+			return one.claimed(key);
+		});
 	}
 };
 

@@ -558,9 +558,9 @@ inline void say_order(const wanted_lock &want, const char *text)
 inline misuse_text text_of_pair(const char *what, const held_lock &held,
 				const wanted_lock &want)
 {
-	misuse_text text;
+	misuse_text text = misuse_at(what, want.by);
 
-	text.add(what).add("; at ").add(want.by).add("; ").add(held.label());
+	text.add("; ").add(held.label());
 	text.add(held.is_waiting() ? " is waited for at " : " was taken at ");
 	text.add(held.site());
 	return text;
@@ -609,9 +609,8 @@ complain_of_held(const char *what, const held_lock &held, call_site by)
 {
 	const void *const lock =
 		reinterpret_cast<const void *>(held.address.load_relaxed());
-	misuse_text text;
+	misuse_text text = misuse_at(what, by);
 
-	text.add(what).add("; at ").add(by);
 	text.add("; taken at ").add(held.site());
 	text.add(" on CPU ").add(u32{held.on_cpu.load_relaxed()});
 	say_order({lock, held.label(), by, false, false}, text.c_str());

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * owners - who has what, and since where: the tables of the checks
+ *
+ * A table is an array of places. A key may use a few of them, from the one that
+ * its hash names. Its owner claims a place by a compare-and-swap of the place's
+ * key from 0, and then writes the rest of it. The owner gives it back by a
+ * store of 0. If other keys have all of these places, nothing is noted, and a
+ * misuse that the note would show goes unnamed.
+ *
+ *	held_spins	by holder: a spinning lock and the line that took it
+ *	lent_nodes	by the address of a node or of a number: nothing else
+ *	shared_usage	by reader, one table a lock: number, CPU and context
+ *	held_by_owners	by owner: a stack of locks (order/held.hpp)
+ *
+ * All accesses are relaxed, but where a thread's stack becomes another's. Only
+ * the owner of a place, and a handler that interrupts it, write that place. A
+ * CPU that looks for what it has itself reads what it wrote itself.
+ *
+ * Why these are four tables of one kind, and not one: each is searched by
+ * another key, and a search looks at a few places. A lock's readers have places
+ * of their own, which no other lock's readers take. A stack keeps the order in
+ * which its locks were taken, and a CPU writes its own without an RMW.
+ */
+#pragma once
+
+#include <klock/atomic.hpp>
+#include <klock/detail/text.hpp>
+#include <klock/os.hpp>
+#include <klock/types.hpp>
+
+namespace klock {
+
+/*
+ * A call site that other CPUs read for their reports. A report made during a
+ * write may combine the file of one call site with the line of another: it is a
+ * hint to people, and no check depends on it.
+ */
+struct noted_line {
+	/* Writes the file last: a handler on this CPU that sees it sees all. */
+	void note(call_site at)
+	{
+		line.store_relaxed(static_cast<u32>(at.line));
+		file.store_relaxed(at.file);
+	}
+
+	[[nodiscard]] call_site site() const
+	{
+		return {file.load_relaxed(),
+			static_cast<int>(line.load_relaxed())};
+	}
+	[[nodiscard]] bool empty() const { return !file.load_relaxed(); }
+
+      private:
+	/* null: nothing noted yet */
+	atomic<const char *> file;
+	/* meaningless without file */
+	atomic<u32> line;
+};
+
+/* A call site, its CPU, and a mark of two bits. */
+struct noted_site : noted_line {
+	void note(call_site at, u32 mark)
+	{
+		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
+		noted_line::note(at);
+	}
+
+	[[nodiscard]] u32 cpu() const
+	{
+		return on_cpu.load_relaxed() >> mark_bits;
+	}
+	[[nodiscard]] u32 mark() const
+	{
+		return on_cpu.load_relaxed() & ((u32{1} << mark_bits) - 1);
+	}
+
+      private:
+	static constexpr u32 mark_bits = 2;
+
+	/* the CPU's number and the mark */
+	atomic<u32> on_cpu;
+};
+
+/* Adds "CPU 3", or "CPU 3 (owner 0x7)" if the owner is another. */
+template <usize Size>
+void add_owner(bounded_text<Size> &text, u32 cpu, usize owner)
+{
+	text.add("CPU ").add(cpu);
+	if (owner != cpu)
+		text.add(" (owner ").add_hex(shown_owner(owner)).add(")");
+}
+
+/* A lock's name, and the line that took it or waits for it. */
+struct noted_lock : noted_line {
+	void note(lock_label of, call_site by)
+	{
+		name.store_relaxed(of.name);
+		element_plus_1.store_relaxed(of.element_plus_1);
+		noted_line::note(by);
+	}
+
+	[[nodiscard]] lock_label label() const
+	{
+		return {name.load_relaxed(), element_plus_1.load_relaxed()};
+	}
+	/* The part of the lock that it is: lock_label. */
+	[[nodiscard]] u32 part() const
+	{
+		return lock_label{nullptr, element_plus_1.load_relaxed()}
+			.part();
+	}
+
+      private:
+	atomic<u32> element_plus_1;
+	atomic<const char *> name;
+};
+
+/* A place of a table. Zero bytes: it is free. */
+struct keyed_place {
+	static constexpr usize nobody = 0;
+
+	[[nodiscard]] bool is_of(usize its) const
+	{
+		return key.load_relaxed() == its;
+	}
+	/* Claims it if it is free; returns the key that it had: nobody's. */
+	[[nodiscard]] usize claim(usize its)
+	{
+		usize before = nobody;
+
+		(void)key.compare_exchange_relaxed(before, its);
+		return before;
+	}
+	void leave() { key.store_relaxed(nobody); }
+
+	/* Returns the owner, where the key is an owner's. */
+	[[nodiscard]] usize owner() const { return key.load_relaxed() - 1; }
+
+	atomic<usize> key;
+};
+
+/* The key of an owner, whose number may be 0. */
+constexpr usize key_of(usize owner) { return owner + 1; }
+
+/* Hash(key): the number of the key's first place, before the modulo. */
+template <typename Place, usize Places, usize Tries, auto Hash>
+struct owner_table {
+	constexpr owner_table() = default;
+
+	/* The first place of this key for which is_it(place) holds, or null. */
+	template <typename Test>
+	[[nodiscard]] Place *first(usize key, Test is_it)
+	{
+		const usize from = Hash(key);
+
+		for (usize i = 0; i < Tries; i++) {
+			Place &one = at[(from + i) % Places];
+
+			if (is_it(one))
+				return &one;
+		}
+		return nullptr;
+	}
+	[[nodiscard]] Place *find(usize key)
+	{
+		return first(key, [key](const Place &one) {
+			return one.is_of(key);
+		});
+	}
+	/* A place that is the key's from now on; null: none is free. */
+	[[nodiscard]] Place *claim(usize key)
+	{
+		return first(key, [key](Place &one) {
+			return one.claim(key) == Place::nobody;
+		});
+	}
+
+	Place at[Places];
+};
+
+/*
+ * held_spins - the spinning locks that are held, where no order is learned
+ *
+ * A panic names the locks that a caller holds when it is about to sleep. A
+ * kernel with a lock order keeps them there.
+ */
+struct held_spin : keyed_place {
+	[[nodiscard]] bool has(usize its, const void *its_lock) const
+	{
+		return is_of(its) && lock.load_relaxed() == its_lock;
+	}
+	void leave()
+	{
+		lock.store_relaxed(nullptr);
+		keyed_place::leave();
+	}
+
+	/* null: its owner has not written it yet. The lock is not read: its
+	 * memory may have been freed while it was held. */
+	atomic<const void *> lock;
+	noted_lock taken;
+};
+
+struct held_spins {
+	constexpr held_spins() = default;
+
+	void note(const void *lock, lock_label label, call_site by)
+	{
+		held_spin *const at = spins.claim(key_of(owner_id()));
+
+		if (!at)
+			return;
+		at->taken.note(label, by);
+		at->lock.store_relaxed(lock);
+	}
+	void forget(const void *lock)
+	{
+		if (held_spin *const at = find(lock))
+			at->leave();
+	}
+	/* The caller goes on with a lock that another owner took, if it was
+	 * noted. */
+	void take_over(const void *lock, lock_label label, call_site by)
+	{
+		bool was_noted = false;
+
+		for (held_spin &at : spins.at) {
+			if (at.lock.load_relaxed() != lock)
+				continue;
+			at.leave();
+			was_noted = true;
+		}
+		if (was_noted)
+			note(lock, label, by);
+	}
+	/* Whether the caller has noted it. */
+	[[nodiscard]] bool has(const void *lock) { return find(lock); }
+	/* A lock that the caller holds, other than `but`; null: none. */
+	[[nodiscard]] const held_spin *mine(const void *but)
+	{
+		const usize me = key_of(owner_id());
+
+		return spins.first(me, [me, but](const held_spin &one) {
+			const void *const lock = one.lock.load_relaxed();
+
+			return one.is_of(me) && lock && lock != but;
+		});
+	}
+
+      private:
+	static constexpr usize places = 256;
+	static constexpr usize tries = 8;
+
+	/* Numbers differ by 1, addresses by a page or by a stack, which may be
+	 * 1 MiB. */
+	static constexpr usize hash(usize key)
+	{
+		const usize owner = key - 1;
+		const usize high = owner / places;
+
+		return owner * tries + high + high / places +
+		       high / places / 16 * tries;
+	}
+
+	held_spin *find(const void *lock)
+	{
+		const usize me = key_of(owner_id());
+
+		return spins.first(me, [me, lock](const held_spin &one) {
+			return one.has(me, lock);
+		});
+	}
+
+	owner_table<held_spin, places, tries, hash> spins;
+};
+
+/* The table for all checked locks of a program. */
+inline constinit held_spins spins_held;
+
+/*
+ * lent_nodes - the nodes and numbers that checked locks use at this moment
+ *
+ * A node serves one acquisition at a time. If it serves two, in one lock or in
+ * two, the waiter behind it waits for ever. A lock cannot see that, as the node
+ * may be in another lock: so there is one table for all checked locks.
+ *
+ * The number of a waiter or holder, in a lock that is indexed by CPU, is used
+ * for one at a time, too. It stands in the table as an address in that lock.
+ *
+ * Two contexts that lend the same node at the same time, while a third gives
+ * back a place before theirs, may both pass. An interrupt handler and the code
+ * that it interrupted always see each other's note.
+ */
+struct lent_nodes {
+	constexpr lent_nodes() = default;
+
+	/* Notes that the node is lent; false: it is lent already. */
+	[[nodiscard]] bool lend(usize address)
+	{
+		bool twice = nodes.find(address);
+
+		if (!twice)
+			(void)nodes.first(address, [&](keyed_place &one) {
+				const usize before = one.claim(address);
+
+				twice = before == address;
+				return twice || before == one.nobody;
+			});
+		return !twice;
+	}
+	void give_back(usize address)
+	{
+		if (keyed_place *const at = nodes.find(address))
+			at->leave();
+	}
+
+      private:
+	static constexpr usize places = 256;
+	static constexpr usize tries = 4;
+
+	/* Nodes are as far apart as a cache line or as a stack frame; numbers
+	 * differ by 1. */
+	static constexpr usize hash(usize address)
+	{
+		return address / 16 + address / 1024 +
+		       address % 16 * (places / 16);
+	}
+
+	owner_table<keyed_place, places, tries, hash> nodes;
+};
+
+/* The table for all checked locks of a program. */
+inline constinit lent_nodes nodes_in_use;
+
+/*
+ * shared_usage - the readers of one lock
+ *
+ * It counts the readers that contend, and notes eight of those inside. If more
+ * are inside at once, the rest are only counted, and some misuse of theirs is
+ * not named.
+ *
+ * A reader's note is removed before the lock inside is released, so that
+ * unlock_shared() may be a lock's last use.
+ */
+struct noted_reader : keyed_place {
+	/* its number, CPU and context */
+	atomic<u32> as;
+};
+
+/* All zero bytes: nobody reads. */
+struct shared_usage {
+	/* Readers that a panic can name; more are counted only. */
+	static constexpr unsigned noted_readers = 8;
+	/* A flag of not_noted: there were once more readers than places. */
+	static constexpr u32 ever = u32{1} << 31;
+
+	/* Counts a reader that is about to enter; false: one too many. */
+	[[nodiscard]] bool count_in(u64 capacity)
+	{
+		if (contend.fetch_add_relaxed(1) < capacity)
+			return true;
+		count_out();
+		return false;
+	}
+	void count_out() { (void)contend.fetch_add_relaxed(~u32{0}); }
+
+	/* The caller is in, under this number if readers have numbers. */
+	void note(unsigned number, call_site by, bool sleeps)
+	{
+		const usize me = key_of(owner_id(sleeps));
+
+		read_at.note(by, 0);
+		if (noted_reader *const mine = in.claim(me)) {
+			mine->as.store_relaxed(here(number));
+			return;
+		}
+		(void)not_noted.fetch_add_relaxed(1);
+		(void)not_noted.fetch_or_relaxed(ever);
+	}
+
+	/* Where it was read last: by another, if several read. */
+	[[nodiscard]] call_site last() const { return read_at.site(); }
+
+	/* Removes the reader's note. Returns null, or what is wrong. */
+	[[nodiscard]] const char *forget(unsigned number)
+	{
+		const char *wrong =
+			not_noted.load_relaxed() & ever
+				? "unlock_shared by who does not read it, or "
+				  "one of more than 8 readers did that before"
+				: "unlock_shared by who does not read it";
+
+		for (noted_reader &one : in.at) {
+			if (!is_mine(one))
+				continue;
+			const u32 was = one.as.load_relaxed();
+
+			if (is_same(was, here(number))) {
+				one.leave();
+				return nullptr;
+			}
+			wrong = number_of(was) == number
+					? "unlock_shared in another context "
+					  "than lock_shared's"
+					: "unlock_shared with another number "
+					  "than lock_shared's";
+		}
+		if ((not_noted.load_relaxed() & ~ever) == 0)
+			return wrong;
+		(void)not_noted.fetch_add_relaxed(~u32{0});
+		return nullptr;
+	}
+
+	/*
+	 * Whether another CPU is known to read under this number; false where
+	 * owners are threads, which may share a CPU. A reader that has claimed
+	 * its place may not have written `as` yet, which is then that of the
+	 * reader before it: it counts only if both are of the same CPU.
+	 */
+	[[nodiscard]] bool is_of_another(unsigned number) const
+	{
+		bool found = false;
+
+		for (const noted_reader &one : in.at) {
+			const usize reads = one.key.load_relaxed();
+			const u32 was = one.as.load_relaxed();
+
+			found |= reads != one.nobody &&
+				 reads != key_of(owner_id()) &&
+				 cpu_of(was) == ((reads - 1) & cpus) &&
+				 number_of(was) == number;
+		}
+		return found && owner_is_cpu();
+	}
+
+	/* Whether the caller is noted as a reader. */
+	[[nodiscard]] bool is_mine() const
+	{
+		bool mine = false;
+
+		for (const noted_reader &one : in.at)
+			mine |= is_mine(one);
+		return mine;
+	}
+
+	/* Whether there is a noted reader. */
+	[[nodiscard]] bool is_read() const
+	{
+		bool any = false;
+
+		for (const noted_reader &one : in.at)
+			any |= !one.is_of(one.nobody);
+		return any;
+	}
+
+      private:
+	/* Each reader may have any place. */
+	static constexpr usize hash(usize) { return 0; }
+
+	static constexpr u32 contexts = 3;
+	static constexpr u32 cpus = (u32{1} << 14) - 1;
+
+	static bool is_mine(const noted_reader &one)
+	{
+		return is_me(one.owner());
+	}
+	static u32 here(unsigned number)
+	{
+		return number << 16 | (cpu_id() & cpus) << 2 |
+		       static_cast<u32>(current_context());
+	}
+	static u32 number_of(u32 as) { return as >> 16; }
+	static u32 cpu_of(u32 as) { return as >> 2 & cpus; }
+
+	/* Compares all but the CPU, as threads may move to another. */
+	static bool is_same(u32 as, u32 here)
+	{
+		return number_of(as) == number_of(here) &&
+		       (as & contexts) == (here & contexts);
+	}
+
+	/* readers that wait or are in, if they have a capacity of their own */
+	atomic<u32> contend;
+	/* readers inside that found no place below; and `ever` */
+	atomic<u32> not_noted;
+	owner_table<noted_reader, noted_readers, noted_readers, hash> in;
+	/* where it was read last */
+	noted_site read_at;
+};
+
+} // namespace klock
