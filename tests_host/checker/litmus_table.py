@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "tests_host/litmus"))
 import herd
 from herd import tool
 
-RULES = ("cxx20", "rc11", "sc", "x86")  # `rules` of test_litmus.cpp
+RULES = ("cxx20", "rc11", "sc", "x86", "open")  # `rules` of test_litmus.cpp
 VERDICTS = {"allowed": "true", "forbidden": "false"}
 
 

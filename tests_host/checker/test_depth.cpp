@@ -33,6 +33,9 @@ struct adders {
 	}
 };
 
+constexpr auto adds = [](adders &w, unsigned) {
+	(void)w.sum.fetch_add_relaxed(1);
+};
 constexpr u64 ways = 1680;
 
 struct late_racers : adders {
@@ -60,10 +63,7 @@ void same(Explore explore)
 TEST_CASE("learnt: as many executions, though the code ran in a tenth of them")
 {
 	const auto add = [](bool run_all) {
-		return model::explore<adders>(
-			thrice(run_all), [](adders &w, unsigned) {
-				(void)w.sum.fetch_add_relaxed(1);
-			});
+		return model::explore<adders>(thrice(run_all), adds);
 	};
 
 	same(add);
@@ -670,6 +670,9 @@ struct adders {
 	plain<u8> data;
 };
 
+constexpr auto adds = [](adders &w, unsigned) {
+	(void)w.sum.fetch_add_relaxed(1);
+};
 constexpr u64 ways = 34'650;
 
 options by(unsigned workers)
@@ -694,10 +697,7 @@ void same_by_any(Explore explore)
 TEST_CASE("workers: as many executions, whoever explores them")
 {
 	const auto add = [](unsigned workers) {
-		return model::explore<adders>(
-			by(workers), [](adders &w, unsigned) {
-				(void)w.sum.fetch_add_relaxed(1);
-			});
+		return model::explore<adders>(by(workers), adds);
 	};
 
 	same_by_any(add);
@@ -771,10 +771,7 @@ TEST_CASE("workers: what is left out of any worker's share is told")
 	same_by_any([](unsigned workers) {
 		options how = by(workers);
 		how.preemptions = 4;
-		const result r =
-			model::explore<adders>(how, [](adders &w, unsigned) {
-				(void)w.sum.fetch_add_relaxed(1);
-			});
+		const result r = model::explore<adders>(how, adds);
 		CHECK(r.complete > 2'000);
 		CHECK(r.left_out > 0);
 		return r;
@@ -785,9 +782,7 @@ TEST_CASE("workers: a limit of executions ends all of them, and says so")
 {
 	options how = by(2);
 	how.max_executions = 10'000;
-	const result r = model::explore<adders>(how, [](adders &w, unsigned) {
-		(void)w.sum.fetch_add_relaxed(1);
-	});
+	const result r = model::explore<adders>(how, adds);
 
 	CHECK(r.ok());
 	CHECK_FALSE(r.exhaustive);
