@@ -240,7 +240,7 @@ if(KLOCK_BOARD_IMAGE AND "gcc-riscv64s" IN_LIST KLOCK_TOOLCHAINS)
 		IMAGE lab-gcc-riscv64s)
 endif()
 
-# -- What the operations return and leave, on each port's own CPU: what the
+# -- The operations' results, on each port's own CPU: what the
 # host's tests ask of x86. -O1: a third of the time to compile, the same
 # instructions. --
 

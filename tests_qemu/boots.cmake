@@ -305,7 +305,7 @@ klock_boot(test list_of_words 1 single "help" "run=measure|locks|storm"
 klock_boot(test unused_word 1 single "run=topology seconds=3 seed=4" fail ONCE
 	"FAIL: wrong word seconds=3: run=topology does not use it, these do: measure, backoff (the word help lists all)")
 
-# -- What was not done is not passed --
+# -- A part that was not done is not passed -----------------------------
 
 # A storm without one of its parts was none: the words leave it out. Updates
 # that are not made are lost: of a right lock, too, and then the row "control"
@@ -425,7 +425,7 @@ function(klock_silent level prefix image)
 endfunction()
 klock_silent(test "" lab-gcc-64)
 
-# -- What machine it is: CPUs and their distances --
+# -- The machine: CPUs and their distances ------------------------------
 
 # Two packages of two cores of two threads.
 set(eight --qemu-arg=-smp --qemu-arg=8,sockets=2,cores=2,threads=2)
@@ -542,7 +542,7 @@ klock_boot(test threads_no_look 4 icount "park=no_look" fail
 	IMAGE threads)
 klock_boot(full threads_parallel_2 2 parallel "" "preemptions" IMAGE threads)
 
-# -- What a person sees first --
+# -- The first things that a person sees --------------------------------
 
 set(demo demo.py --readme ${PROJECT_SOURCE_DIR}/README.md
 	--append "${KLOCK_DEMO_WORDS}")

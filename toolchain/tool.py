@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all tools of this tree share: the command line, files, the end.
+"""All tools of this tree share this: the command line, files, the end.
 
 What a user has caused ends in one line and a status, never in a traceback. 2: a
 mistake of the command line, or a file that cannot be read or written. 130:

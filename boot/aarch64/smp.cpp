@@ -15,7 +15,7 @@
 
 namespace boot {
 
-/* -- What the firmware does for boot -- */
+/* -- Calls of the firmware ------------ */
 
 namespace {
 

@@ -92,7 +92,7 @@ void output_drain()
 		wait_for(transmitter_empty);
 }
 
-/* -- What the device tree says of the machine -- */
+/* -- The machine, read from the device tree ---- */
 
 namespace {
 

@@ -38,7 +38,7 @@ void handle(u8 vector, interrupt_frame &frame);
 [[noreturn]] void report_no_handler(const interrupt_frame &frame, u8 vector);
 
 /*
- * -- What machine and supervisor mode do each in its own way --
+ * -- Operations that differ in machine and supervisor mode --
  *
  * Machine mode has the hardware to itself; supervisor mode asks the firmware.
  * One of the two folders is compiled; beside these functions it supplies

@@ -135,7 +135,7 @@ void stop_cpu(unsigned cpu)
 	raise_software_interrupt(*cpus[cpu]);
 }
 
-/* -- What there is not -- */
+/* -- Operations that this machine lacks  */
 
 bool has_nmi() { return false; }
 

@@ -160,7 +160,7 @@ u64 find_acpi_table(const firmware_memory &memory, const acpi_root &root,
 	return 0;
 }
 
-/* -- What ACPI's MADT says -- */
+/* -- ACPI's MADT ------------------- */
 
 /* Only "enabled": an "online capable" CPU has yet to be plugged in. */
 void add_cpu(acpi_found &found, u32 apic_id, u32 flags)

@@ -40,7 +40,7 @@ struct acpi_found {
 const acpi_found &acpi_tables();
 
 /*
- * -- What ACPI's MADT says --
+ * -- ACPI's MADT --
  *
  * Source: ACPI Specification 6.5, 5.2.12.
  */

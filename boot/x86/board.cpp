@@ -88,7 +88,7 @@ void serial_drain()
 
 } // namespace
 
-/* -- What the loader has left, by either protocol -- */
+/* -- The loader's information, by either protocol -- */
 
 namespace {
 

@@ -90,7 +90,7 @@ struct low_pages {
 };
 
 /*
- * -- What a loader has left, whatever its protocol --
+ * -- The loader's information, by any protocol --
  *
  * boot_info.machine points to it. But for the command line it is a copy: what
  * the loader left may be overwritten.

@@ -84,7 +84,7 @@ const char *read_multiboot1(const firmware_memory &memory, u64 address,
 }
 
 /*
- * -- What a Multiboot 2 loader hands over --
+ * -- The information of a Multiboot 2 loader --
  *
  * GRUB is one, on BIOS and on UEFI, where this is the only protocol of the two
  * that says where ACPI's tables and the screen are. UEFI's boot services have

@@ -12,7 +12,7 @@
 namespace boot {
 
 /*
- * -- What a Multiboot 1 loader hands over --
+ * -- The information of a Multiboot 1 loader --
  *
  * Source: Multiboot Specification 0.6.96, 3.3 (boot information format).
  */

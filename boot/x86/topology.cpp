@@ -9,7 +9,7 @@
 
 namespace boot {
 
-/* -- What CPUID says of APIC ids, of the core and of its clock -- */
+/* -- APIC ids, the core and its clock, by CPUID  */
 
 namespace {
 
@@ -144,7 +144,7 @@ bool read_invariance(cpuid_source ask)
 	       ask(power, 0).edx & invariant_tsc;
 }
 
-/* -- What CPUs share, and their names -- */
+/* -- The levels that CPUs share, and their names  */
 
 namespace {
 

@@ -130,7 +130,7 @@ void make_idt();
 /* Loads it on the running CPU. */
 void load_idt();
 
-/* -- What else must be mapped -- */
+/* -- Other memory that must be mapped --- */
 
 /* The running CPU's part; each CPU, by itself. */
 void memory_types_init();

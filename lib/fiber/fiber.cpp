@@ -137,7 +137,7 @@ void fiber::start(void (*first)(void *), void *with)
 	entry = first;
 	argument = with;
 	live = true;
-	/* What a frame that was left half-way had marked is free again. */
+	/* Frees the marks of frames that were left half-way. */
 	if (__asan_unpoison_memory_region)
 		__asan_unpoison_memory_region(stack, bytes);
 	its->prepare(stack + bytes, begin);

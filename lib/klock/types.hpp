@@ -57,7 +57,7 @@ constexpr order without_store(order o)
 template <typename Serve>
 concept serves = requires(Serve &serve) { serve(); };
 
-/* -- What atomic<T> takes ------------------------------------------------- */
+/* -- The types of atomic<T> ----------------------------------------------- */
 
 namespace detail {
 template <typename T, typename... Types>

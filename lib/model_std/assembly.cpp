@@ -86,7 +86,7 @@ bool starts_with_any(string_view text, Texts... with)
 	return (text.starts_with(with) || ...);
 }
 
-/* What it is a member of, as it is mangled. */
+/* Returns the mangled name of the type that it is a member of. */
 string_view scope_of(string_view function)
 {
 	const auto at = function.find_first_not_of("ZNrVK", 1);

@@ -40,7 +40,7 @@ using klock::usize;
 using model::detail::imported;
 using std::string_view;
 
-/* -- What is known --------------------------------------------------------- */
+/* -- The known functions --------------------------------------------------- */
 
 /* A name, or the start of some (*). */
 constexpr string_view harmless[] = {
@@ -226,7 +226,7 @@ constexpr string_view arithmetic[] = {"acos",
 				      "y1",
 				      "yn"};
 
-/* What a CPU may not call where plain variables are not looked at, either. */
+/* A CPU may not call these where only atomics are seen, either. */
 constexpr string_view of_threads[] = {"pthread_*",
 				      "__pthread_*",
 				      "sem_*",
@@ -357,7 +357,7 @@ bool throws(string_view name)
 	return name.starts_with("__throw_");
 }
 
-/* -- What is looked at before it is called --------------------------------- */
+/* -- Functions that are checked at each call ------------------------------- */
 
 /* The first six arguments that are words. */
 using arguments = const usize *;
@@ -834,7 +834,7 @@ bool have(const std::vector<part> &all, const void *function)
 	return false;
 }
 
-/* What this name is in a part that imports it; null: it is not there. */
+/* Returns the entry of this name in a part that imports it, or null. */
 void *imported_by(const part &p, const ElfW(Sym) & s)
 {
 	const char *const name = p.texts + s.st_name;

@@ -57,7 +57,7 @@ WORDS = {"lock", "kind", "load", "loop", "bar", "verdict", "limit"}
 
 
 def impossible(heads, row):
-    """What cannot be so of a whole row, whatever the machine."""
+    """Returns what cannot be true of a row on any machine."""
     by_head = dict(zip(heads, row))
     if by_head.get("rate_median") in ("0", "-"):
         return "no rate"
@@ -110,7 +110,7 @@ def wrong_verdicts(rows):
     load = rows[0][1:6]
 
     def reasons(mine, margin, exceeds):
-        """What is missed; figures are rounded, so there is a margin."""
+        """Returns the bars that are missed; figures are rounded, so there is a margin."""
         shared = mine["lock"].startswith("shared")
         limit = 1.1 if shared and mine["writers"] != "1" else 1.0
         if float(mine["to_peer"]) < limit + margin:

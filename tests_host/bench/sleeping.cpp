@@ -32,7 +32,7 @@ bool hands_over(const std::string &lock)
 	return lock == "inheriting_mutex" || lock == "pthread_mutex PI";
 }
 
-/* What is asked of a lock under some of the loads. */
+/* The bars of a lock under some of the loads. */
 struct request {
 	std::string what;
 	double rate; /* to the peers' */
@@ -220,7 +220,7 @@ bool exceeds(const series &a, const series &b)
 	return quantile(a, 0.25) > quantile(b, 0.75);
 }
 
-/* What is missed under a load, after commas; empty: nothing. */
+/* Returns the bars missed under a load, after commas; empty: none. */
 std::string missed(const by_row &found, const contended &mine, double rate,
 		   const request &asked)
 {

@@ -118,9 +118,9 @@ struct setting {
 };
 
 /*
- * What a trial looks at. no: nothing but the lock and the work, for rates;
- * order: notes the clock and the holder of each section; passed: counts the
- * tickets that are passed over, exactly.
+ * The things a trial looks at. no: nothing but the lock and the work, for
+ * rates; order: notes the clock and the holder of each section; passed: counts
+ * the tickets that are passed over, exactly.
  */
 enum class watch { no, order, passed };
 
@@ -238,7 +238,7 @@ struct sharer<L> {
 template <typename L>
 concept alternating = requires { typename L::hands_turns; };
 
-/* -- What a trial watches ------------------------------------------------- */
+/* -- A trial's observations ----------------------------------------------- */
 
 /* Knows the thread of the section that began last; readers' overlap. */
 struct succession {
@@ -554,7 +554,6 @@ struct contest_of final : contest {
 };
 
 /* -- Rows --------------------------------------------------------------------
- */
 
 enum class kind { floor, klock, peer };
 
@@ -628,7 +627,6 @@ inline constexpr unsigned most_threads_a_core = 8;
 std::vector<std::string> missing_peers();
 
 /* -- Trials in rounds --------------------------------------------------------
- */
 
 struct context;
 
@@ -647,7 +645,7 @@ struct plan {
 
 std::map<setting, by_row> run_rounds(context &, const plan &);
 
-/* What one thread does so many times, for the cycles of once. */
+/* One thread does this so many times, for the cycles of once. */
 struct timed {
 	series *to; /* a figure a round */
 	std::function<double(u64 times)> cycles;

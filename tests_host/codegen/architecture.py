@@ -184,7 +184,7 @@ extern "C" int clock_gettime(int, timespec *);
     "linux/futex.h": "#define FUTEX_WAIT_PRIVATE 128\n"
                      "#define FUTEX_WAKE_PRIVATE 129\n",
 }
-# What each function does to the permit: os.hpp demands the orders.
+# The access of each function to the permit: os.hpp demands the orders.
 _TAKES = ("fetch_sub_acquire", "exchange_acquire")
 PARKING = {"klock_os_park": _TAKES, "klock_os_park_until": _TAKES,
            "klock_os_unpark": ("exchange_release",)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each lock's object code says of it, against what it must be: one row per
+"""Compares the figures of each lock's object code with those it must have: a row per
 lock (EXPECTATIONS), by its name in the list of klock/selftest/locks.hpp. Every
 lock, with a row or without, must have a PAUSE in the wait loop of its lock().
 
@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional, Union
 
 import objects
 
-# -- What it must be ---------------------------------------------------------
+# -- The wanted figures ------------------------------------------------------
 
 
 class Expected(NamedTuple):
@@ -95,7 +95,7 @@ EXPECTATIONS = {
     "reader_lock": Expected(locked=2, unlock_locked=1, retried=0),
 }
 
-# -- What it is --------------------------------------------------------------
+# -- The figures -------------------------------------------------------------
 
 # Locks and fences in an instruction of objdump's; %ax,%ax is a no-op.
 _LOCKED = re.compile(r"^lock\b|^xchg[bwlq]?\b.*\(")

@@ -568,7 +568,7 @@ void near_try(ticket &lock)
 		section();
 }
 
-/* -- What the comparison must find -- */
+/* -- Differences that the comparison must find  */
 
 void hand_flagged(ticket &lock) { hand_plain(lock); }
 void wrong_flagged(ticket &lock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What klock writes for the caller costs what one writes by hand.
+"""A guard of klock costs as much as code written by hand.
 
     guards     a guard of an unchecked lock is the instructions that one writes
                by hand, however it is optimised; near_NAME may have a few more

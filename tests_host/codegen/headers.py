@@ -12,7 +12,7 @@ from pathlib import Path
 
 import objects
 
-# -- What an object file may ask for -----------------------------------------
+# -- The symbols that objects may need ---------------------------------------
 
 # start of a symbol    what it comes from
 RUNTIME = [

@@ -37,7 +37,7 @@ import probes
 HERE = Path(__file__).resolve().parent
 TABLE = HERE.parent / "operations/table.hpp"
 
-# -- What the optimiser works on -------------------------------------------------
+# -- The compiler's own code -----------------------------------------------------
 
 _ORDERS = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"]
 

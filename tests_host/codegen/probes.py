@@ -218,7 +218,7 @@ def every(declared):
     return found
 
 
-# What is no operation on memory, and where else a port can be wrong.
+# Functions that are no operation on memory: a port can be wrong there, too.
 OTHERS = """
 PROBE klock::arch::irq_state probe_irq_save()
 {

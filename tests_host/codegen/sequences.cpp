@@ -77,7 +77,7 @@ bool barrier_wait(spin_barrier &it, u32 cpus)
 	return it.arrive_and_wait(cpus);
 }
 
-/* -- What must be found -- */
+/* -- Faults that must be found  */
 
 void wrong_seq_read(guarded_moment &its, moment &to)
 {

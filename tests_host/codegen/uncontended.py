@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a section costs that nobody contends for, in instructions.
+"""Counts the instructions of an uncontended critical section.
 
 From a function's first instruction to its return, by the shortest way through
 its read-modify-write: with a pair of exclusive accesses, one attempt. The owner

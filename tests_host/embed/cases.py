@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts of this folder share: run a tool, collect what is wrong."""
+"""The scripts of this folder share this: run a tool, collect what is wrong."""
 import re
 import shutil
 import subprocess

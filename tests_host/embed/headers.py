@@ -280,7 +280,7 @@ def mistakes_say_what_embed_md_says(case):
 
 # -- The examples in headers ---------------------------------------------------
 
-# What examples use and do not say, by header; more of it: before all.
+# Declarations that examples use and do not show, by header.
 HELD = """\
 #include <klock/guard.hpp>
 #include <cassert>

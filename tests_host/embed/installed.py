@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cmake --install and the package leave behind, and take away again.
+"""Installs by cmake --install and by the package, and removes both again.
 
 Nothing is compiled here: the libraries are empty files. The guides build them,
 and use what is installed.

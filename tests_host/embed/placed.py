@@ -181,7 +181,7 @@ def kinds_of_sections(said):
 
 
 def each_kind_of_section_is_checked(case):
-    """What placed.hpp looks at lies in each kind of section that klock's
+    """placed.hpp looks at a variable in each kind of section that klock's
     variables lie in."""
     case.write("user.cpp", USER)
     targets = [(f"clang++ --target={target}", flags, port) for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all lints share: findings, the list of source files, the command line.
+"""All lints share this: findings, the list of source files, the command line.
 
 A lint is a module with a function check(root) that returns findings. Run as a
 program it prints each as "file:line: what is wrong and what to do" and exits

@@ -226,7 +226,7 @@ def check_header(path, root):
             yield from _check_cost(name, field, cxx.code_only(text))
 
 
-# -- What the simulator reads of a Cost ---------------------------------------
+# -- A Cost, as the simulator reads it 
 
 _LINES = re.compile(r"(?:(?:\d+ x )?(?:log2\(Cpus\)|Cpus)(?: / \d+)?"
                     r"(?: \+ \d+)?|\b(?:\d+|no)) lines?\b")
@@ -235,7 +235,7 @@ _MISSES = r"(?<!\w){0}(?: to {0})? (?:misses|transfers)\b"
 
 
 def _unread_cost(text, shared):
-    """What of a Cost the simulator's test cannot read."""
+    """Returns the parts of a Cost that the simulator's test cannot read."""
     alone, semicolon, rest = text.partition(";")
     handoff, _, read = rest.partition("; a read:")
     parts = [("uncontended", alone, handoff, "w")]
@@ -268,7 +268,7 @@ def _check_cost(name, field, code):
                       " than stands before 'Checked:'")
 
 
-# -- What the Checked name ---------------------------------------------------
+# -- The tests behind Checked 
 
 LABELS = {
     "unit": "tests_host/unit",

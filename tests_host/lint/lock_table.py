@@ -192,7 +192,7 @@ def measured(root):
 
 
 def _figures(take, figures):
-    """What was measured of the locks that are named, each figure once."""
+    """Returns what was measured of the locks that are named, each figure once."""
     of_all = [], []
     for name, argument in _LOCK_NAME.findall(take):
         for lock, of_one in figures.items():
@@ -229,7 +229,7 @@ def needs(root, name, topic):
 
 
 def check_needs(root):
-    """What is wrong with the one table itself."""
+    """Returns what is wrong with the one table itself."""
     return [Finding(README, 0, f"'{' | '.join(line)}' is no row of a topic "
                     f"({', '.join(TOPICS)}), a need and what to take")
             for line in which_lock(root)

@@ -53,7 +53,7 @@ _WAITS = re.compile(r"\bawait\w*\s*(?:<[^;(){}]*>)?\s*\(|[.>]\s*lock\w*\s*\(")
 _PASSED_ON = re.compile(r"\w[.]lock\w*\(by\.\.\.\)")
 _CHECKED = ("checked_lock.hpp", "detail/checked.hpp")
 _HOOKS = {"before_wait", "note_wanted"}
-# What is waited with, and what measures.
+# Headers that wait by definition, or that measure.
 _NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")
 UNHOOKED = {
     "mcs_lock::unlock": "for a successor that has swapped, to link itself",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is written twice says the same. Run: repeated.py --root DIR
+"""Texts that are written twice agree. Run: repeated.py --root DIR
 
 families   lib/README.md's table of headers by family holds each header once, so
            that a stranger sees in one look which are to include

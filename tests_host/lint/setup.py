@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What toolchain/setup would install, by what a pretended host lacks; and that it
+"""Asks what toolchain/setup would install where a pretended host lacks things, and that it
 removes nothing. The apt-get that it calls is a script of this test's; so is the
 debootstrap of toolchain/fresh_root, which leaves nothing behind."""
 import os

@@ -25,7 +25,7 @@ _HOME = re.compile(r"(?<![\w.$}/])/(?:[w]ork|[h]ome|[r]oot|[U]sers)/\w*")
 _LOST_MARGIN = re.compile(r"^\s*\*[A-Za-z][\w',.:;-]*(?: |$)(?![*=])")
 
 
-# What documents and public comments do not say, and what they say instead.
+# Words that documents and public comments avoid, with the word to use.
 WORDS = (
     (r"\bin vain\b", "without success, or: that failed"),
     (r"\b(?:who|whoever|those who) comes?\b", "an arriving CPU"),

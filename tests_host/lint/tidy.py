@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clang-tidy finds in the library, the engines and the lab kernel's common
+"""Runs clang-tidy on the library, the engines and the lab kernel's common
 part, by the .clang-tidy at the top: nothing. First it must find a mutant.
 
 Each part is one file that includes the others: four parse in the time of thirty.

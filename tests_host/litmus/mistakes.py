@@ -62,7 +62,7 @@ MISTAKES = [
 
 
 def error_of(folder):
-    """What is said of the files in this folder."""
+    """Returns what is said of the files in this folder."""
     try:
         litmus_table.table(folder / C)
         for name in (X86, ARM, "riscv.litmus"):
@@ -73,7 +73,7 @@ def error_of(folder):
 
 
 def mistaken(folder, mistake):
-    """What is wrong about this mistake's error, or nothing."""
+    """Returns what is wrong about this mistake's error, or None."""
     name, old, new, wanted = mistake
     text = (herd.HERE / name).read_text()
     if old not in text:

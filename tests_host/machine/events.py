@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a CPU does to shared memory, and what its order depends on."""
+"""A CPU's accesses to shared memory, and what their order depends on."""
 
 from typing import NamedTuple
 

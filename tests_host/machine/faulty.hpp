@@ -51,7 +51,7 @@ struct not_counted : rw_ticket_lock<u8> {
 	void unlock_shared() {}
 };
 
-/* What it loads the CPU does not watch: no store to it is an event. */
+/* The CPU does not watch the address that it loads: no store is an event. */
 struct not_watched : ticket_lock<u8> {
 	void lock()
 	{

@@ -134,7 +134,7 @@ class Formula:
             if a.cpu != b.cpu:
                 self.solver.add(self.times[a] != self.times[b])
 
-    # -- What a load yields --------------------------------------------------
+    # -- The value of a load -------------------------------------------------
 
     def _read(self):
         for load in self.events:

@@ -76,7 +76,7 @@ def known(number):
 
 
 class Memory:
-    """What CPUs ever store: of each the values, by address and size; and the
+    """All stores of CPUs: of each the values, by address and size; and the
     bytes of stacks that are shared, nodes whose addresses were stored.
 
     Empty at first. To carry out all CPUs adds to it; that is done until nothing
@@ -332,7 +332,7 @@ class Interpreter:
                   if item == Fence("wfe") or item in looks]
         if begins[:1] == [Fence("wfe")] and state.marked in looks:
             looks = (state.marked,)
-        # What this round was decided by may be a look of the one before.
+        # A look of the round before may have decided this one.
         names = self.carried.get(place) or _read_first(state.trace, place)
         _, swaps = self._swaps(place, last, state, names)
         looks += tuple(event for event in state.path().events()
@@ -411,7 +411,7 @@ class Interpreter:
         return any(i + 1 < last.items for i in looks)
 
     def _swaps(self, place, last, state, names=None):
-        """What the next round reads of this one, before and after it; and which
+        """Returns what the next round reads of this one, before and after it; and which
         loaded values are others in it."""
         terms = [(last.cells[name].term, state.cells[name].term)
                  for name in names or self.carried.get(place, ())
@@ -465,7 +465,7 @@ class Interpreter:
                     grows = True
         return grows
 
-    # -- What instructions are made of ---------------------------------------
+    # -- The parts of instructions -------------------------------------------
 
     def enter(self, state):
         """Sets the return address and the stack pointer."""
@@ -535,7 +535,7 @@ class Interpreter:
         return event
 
     def values_of(self, term, conditions):
-        """What a term may be, as a set of numbers; None: more than MOST, or
+        """Returns the values of a term, as a set of numbers; None: more than MOST, or
         z3 does not know."""
         term = z3.simplify(term)
         if z3.is_bv_value(term):
@@ -554,7 +554,7 @@ class Interpreter:
         return found
 
     def unknown_value(self, state, at, size):
-        """What a load yields."""
+        """Returns the value of a load."""
         self.counter += 1
         term = z3.BitVec(f"load_{self.cpu}_{self.counter}", 8 * size)
         if self.memory:
@@ -567,7 +567,7 @@ class Interpreter:
         return term
 
     def stored_last(self, state, at, size):
-        """What the CPU itself has stored there, or the initial value; None: its
+        """Returns what the CPU itself has stored there, or the initial value; None: its
         last store was to a part."""
         for event in reversed(state.items):
             if not isinstance(event, Event) or not event.stores:
@@ -708,7 +708,7 @@ def _changed(before, after):
 
 
 def _read_first(trace, place):
-    """What the round that ends at a place has read before it wrote it."""
+    """Returns what the round that ends there read before it wrote it."""
     names = set()
     _, _, trace = trace
     while trace[:2] != ("at", place):

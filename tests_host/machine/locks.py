@@ -45,7 +45,7 @@ LOCK, X, Y, Z, NODES = 0x1000, 0x2000, 0x2040, 0x2080, 0x3000
 LOCK_END = LOCK + 0x800
 TABLE = 0x800000  # where the linker puts what is zero at first
 
-# -- What is carried out -------------------------------------------------------
+# -- The locks and clients -----------------------------------------------------
 
 SECTIONS = {
     "lock": "l.lock(me); x = x + 1; l.unlock(me); return 0;",
@@ -68,7 +68,7 @@ SECTIONS = {
                    "x = n; y = y + 1; l.unlock(); return 0;",
     "look": "if (!l.try_lock_upgradable()) return 0; const u64 a = x, b = y; "
             "l.unlock_upgradable(); return a ^ b;",
-    # What a reader may write is what no other reader does.
+    # A reader writes only what no other reader writes.
     "note": "l.lock_shared(); x = x + 1; l.unlock_shared(); return 0;",
     # 254 sections at once, of (owner, next): a whole wrap takes few CPUs.
     "many": "atomic<u8> *const at = reinterpret_cast<atomic<u8> *>(&l); "
@@ -250,7 +250,7 @@ TOO_LARGE = [("queued", "aarch64", "{1,1}"), ("queued", "aarch64-lse", "{1,1}"),
              ("barrier", "aarch64", "twice, twice")]
 
 
-# What a kernel supplies: the CPU's number is in memory of its own.
+# The kernel's part: the CPU's number is in memory of its own.
 PRELUDE = [
     "using namespace klock;",
     f"static u32 &number = *reinterpret_cast<u32 *>({STACK + 64:#x});",
@@ -327,7 +327,7 @@ def node(cpu):
 
 
 def places(lock, cpus=3):
-    """What a pointer that is loaded may point to, if it leads somewhere."""
+    """Returns the objects that a loaded pointer may point to."""
     return [LOCK + offset for offset in lock.cells] + [
         node(cpu) + offset for cpu in range(cpus) for offset in lock.words] + [
         TABLE + 64 * cpu + offset
@@ -351,7 +351,7 @@ def result_of(interpreter, function):
 PLACES = [node(cpu) + offset for cpu in range(3) for offset in (0, 8)]
 
 
-# -- What is asked -------------------------------------------------------------
+# -- The questions -------------------------------------------------------------
 
 class Case:
     """A lock's code and a client of it, on a machine."""
@@ -394,7 +394,7 @@ class Case:
         self.visited |= interpreter.visited
 
     def neighbours(self):
-        """What is behind the lock, {address: byte}: not zero."""
+        """Returns the bytes behind the lock that are not zero, by address."""
         return {LOCK + self.size + k: 0xa5 for k in range(8)}
 
     def _check_own(self):
@@ -437,7 +437,7 @@ class Case:
         return z3.Or(found)
 
     def torn(self):
-        """What a CPU's last section returns is not zero."""
+        """Asks whether a CPU's last section returns other than zero."""
         found = []
         result = self.machine.interpreter.preserved[0]
         for cpu, ends in enumerate(self.ends):

@@ -120,7 +120,7 @@ class PermitCase(sleepers.Case):
         return X, Y, FLAG, self.permit
 
     def lost(self):
-        """What was written before an unpark() is not seen after a park() that
+        """A write before an unpark() is not seen after a park() that
         has read it, or a later state of the permit."""
         formula = self.formula
         found = []

@@ -233,7 +233,7 @@ class Case(locks.Case):
         return interpreter, *interpreter.paths(calls)
 
     def after(self, sections, initial):
-        """What a CPU alone leaves in memory, in bytes."""
+        """Returns the bytes that a CPU alone leaves in memory."""
         _, ends, _ = self.run(0, sections, Memory(initial))
         formula = Formula(self.machine, [ends], initial)
         stored = {(e.address, e.size) for e in formula.events if e.stores}
@@ -273,7 +273,7 @@ class Case(locks.Case):
                 range(TABLE, TABLE + 1), self.memory.shared,
                 *(range(at - 0x100, at + 0x100) for at in threads))
 
-    # -- What is asked -------------------------------------------------------
+    # -- The questions ---------------------------------------------------------
 
     def waits(self, cpu):
         """Also asleep in futex(2), and every wake comes before the look."""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What clang's thread-safety analysis finds by klock/annotated.hpp, and that it
+ * Code that clang's thread-safety analysis must name by klock/annotated.hpp; it
  * is silent, as GCC is, where all is right.
  */
 #include <klock/annotated.hpp>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a newcomer gets wrong ends in one error that says what to do.
+"""A newcomer's mistake ends in one error that says what to do.
 
 The C++ files beside say it of themselves: clang compares its messages with
 those in comments (clang -verify), g++ must complain of the same lines, and both

@@ -59,7 +59,7 @@ unsigned chance(unsigned below)
 	return static_cast<unsigned>((x >> 33) % below);
 }
 
-/* -- What a CPU may do wrong -- */
+/* -- Planted faults of a CPU ---------------------- */
 
 enum class mistake { none, order, open, release, nested, recursion };
 

@@ -131,7 +131,7 @@ struct recorder final : hooked::engine {
 	bool irq_flag(bool) override { return true; }
 };
 
-/* -- What it was told of one operation, against its name -- */
+/* -- The calls of one operation, against its name --------- */
 
 /* The call site of the operations. */
 inline constexpr site there{"caller.cpp", 42};

@@ -162,7 +162,7 @@ using fences = list<op<"fence_acquire", &fence_acquire>,
 		    op<"fence_acq_rel", &fence_acq_rel>,
 		    op<"fence_seq_cst", &fence_seq_cst>>;
 
-/* -- What a name says ----------------------------------------------------- */
+/* -- The parts of a name -------------------------------------------------- */
 
 constexpr bool begins_with(const char *name, const char *start)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a read and a write of a seq_lock cost, alone and beside a thousand other
- * readers; and of a seq_latch.
+ * The cost of a read and a write of a seq_lock, alone and beside a thousand
+ * other readers; and of a seq_latch.
  */
 #include <sim/measure.hpp>
 
@@ -29,7 +29,7 @@ struct locked {
 	alignas(klock::cache_line) seq_lock<two> lock;
 };
 
-/* What one CPU does for it, the line being there already. */
+/* One CPU's part, with the line in its cache already. */
 template <typename What>
 counts alone(What what)
 {
@@ -113,7 +113,7 @@ TEST_CASE("seq_lock: costs: a thousand readers take no longer than one")
 
 	CHECK(slowest_read<locked>(1, read) == 2 + a_value);
 	CHECK(slowest_read<locked>(1024, read) == 2 + a_value);
-	/* What it saves. */
+	/* The saving. */
 	CHECK(slowest_read<guarded>(64, by_lock) >
 	      64 * slowest_read<guarded>(1, by_lock));
 }

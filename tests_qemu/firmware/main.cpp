@@ -103,7 +103,7 @@ extern "C" void spoil(const multiboot_info *info)
 		*physical<volatile u32>(own_apic_id) = 7 << 24;
 }
 
-/* -- What boot makes of it: an IPI to this CPU, the NMI clock -- */
+/* -- Boot's use of it: an IPI to this CPU, the NMI clock ------- */
 
 namespace {
 

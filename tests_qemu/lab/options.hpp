@@ -104,7 +104,7 @@ enum word : u32 {
 	word_help = 1u << 23,
 	list_of_cpus = 1u << 24, /* cpus=1,2: one run after another */
 	mode_csv = 1u << 25,
-	/* What a run is, and wants of the machine: */
+	/* A run's kind, and its needs of the machine: */
 	prints_times = 1u << 26, /* the clock must be known */
 	has_readers = 1u << 27,	 /* lock= names those that readers share */
 	wants_ipis = 1u << 28,	 /* and a timer's interrupts */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the guest prints, line by line as it comes: for the log, for a terminal
+"""Reads the guest's output, line by line as it comes: for the log, for a terminal
 or a pipe, for a CSV file.
 
 A line that the guest has written over (carriage return: "mcs_lock ..." while
@@ -179,7 +179,7 @@ class Outcome(enum.Enum):
 
 
 def not_earned(machine, lines):
-    """What a guest that says it has passed does not show; None: nothing."""
+    """Returns what a guest that says it has passed does not show, or None."""
     if "PASS" not in lines:
         return "there is no line PASS"
     found = next((int(m[1]) for m in map(CPUS.match, lines) if m), 0)
@@ -192,7 +192,7 @@ def not_earned(machine, lines):
 
 
 def wrong_rows(lines):
-    """What is wrong with the rows of a KTAP report; None: nothing."""
+    """Returns what is wrong with the rows of a KTAP report, or None."""
     plans = [int(m[1]) for m in map(PLAN.match, lines) if m]
     rows = [m for m in map(RESULT.match, lines) if m]
     if len(plans) != 1:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the screen shows when the lab has ended: the whole report, on one screen or
+"""Checks the screen when the lab has ended: the whole report, on one screen or
 on pages that Page Up turns, every row of it in one line. The screen is VGA's text
 memory, or a picture from which text is read by the font that drew it."""
 import dataclasses

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the runner makes of what it reads: verdicts of a guest's and a machine's
+"""Tests the runner's judgement of what it reads: verdicts of a guest's and a machine's
 words, CSV files, screens, logs. Boots nothing: a program in QEMU's place prints
 what a test wants of a guest, the same on a busy machine.
 """
@@ -81,7 +81,7 @@ def verdicts(_folder):
         yield "mode=tap without a report passes"
 
 
-# -- What run.py reads of a guest, and of a serial line --
+# -- run.py's reading of a guest, and of a serial line -------------
 
 
 class Fake:

@@ -48,7 +48,7 @@ def machine_for(args):
 
 
 def measured(machine):
-    """What one boot printed."""
+    """Returns the output of one boot."""
     run = qemu.run(machine)
     if run.outcome is not qemu.Outcome.PASS:
         raise Trouble(f"{run.message}; serial log: {machine.log}")

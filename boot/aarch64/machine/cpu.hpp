@@ -90,7 +90,7 @@ static_assert(offsetof(interrupt_frame, kind) == FRAME_KIND);
 static_assert(sizeof(interrupt_frame) == FRAME_SIZE && FRAME_SIZE % 16 == 0);
 
 /*
- * -- What each interrupt vector is for --
+ * -- The use of each interrupt vector --
  *
  * The machine has no vectors: those from 0x30 to 0x4f are boot's mail
  * (boot/board/vector_mail.hpp). Exceptions have none: they are reported and
@@ -109,7 +109,7 @@ constexpr bool is_own_vector(u8 vector)
 	       (vector < first_free_vector || vector > last_free_vector);
 }
 
-/* -- What AArch64 keeps in each CPU's block -- */
+/* -- AArch64's part of each CPU's block ------ */
 
 struct percpu_part {
 	vector_mail mail;	 /* what its interrupt from other CPUs means */

@@ -71,7 +71,7 @@ inline void wait_for_interrupt()
 }
 
 /*
- * -- What trap_entry (traps.S) saves --
+ * -- The registers that trap_entry (traps.S) saves --
  *
  * A handler may change any register: the interrupted code goes on with the new
  * value.
@@ -136,7 +136,7 @@ inline bool is_own_vector(u8 vector)
 	       vector > last_free_vector;
 }
 
-/* -- What each CPU's block has of its own -- */
+/* -- RISC-V's part of each CPU's block ----- */
 
 inline constexpr const char *hardware_id_name = "hart";
 

@@ -17,7 +17,7 @@
 
 namespace boot {
 
-/* -- What supervisor mode asks of the firmware -- */
+/* -- Calls of the firmware ------------------------- */
 
 enum sbi_extension : u32 {
 	sbi_base = 0x10,

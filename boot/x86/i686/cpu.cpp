@@ -166,7 +166,7 @@ void print_registers(const interrupt_frame &f, usize stack_pointer)
 		     read_cr2(), read_cr3(), read_cr4());
 }
 
-/* -- What memory may be used for: i686, where it is off -- */
+/* -- Page permissions: off on i686 -------------- */
 
 void memory_types_init() {}
 

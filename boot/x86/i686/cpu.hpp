@@ -11,7 +11,7 @@
 namespace boot {
 
 /*
- * -- What entry.S and the CPU push --
+ * -- The frame that entry.S and the CPU push --
  *
  * Source: Intel SDM volume 3A, Exception- or Interrupt-Handler Procedures.
  * There is one privilege level here, so that the CPU pushes neither SS nor ESP:

@@ -51,7 +51,7 @@ inline void wait_for_interrupt() { asm volatile("sti\n\thlt" ::: "memory"); }
 }
 
 /*
- * -- What each interrupt vector is for --
+ * -- The use of each interrupt vector --
  *
  * Intel SDM volume 3A, Interrupt and Exception Handling:
  * 0x00 to 0x1f	exceptions and NMI; reported and fatal unless handled
@@ -84,7 +84,7 @@ constexpr bool is_own_vector(u8 vector)
 	       vector > last_free_vector;
 }
 
-/* -- What x86 keeps in each CPU's block (private to boot) -- */
+/* -- x86's part of each CPU's block (private to boot) ------ */
 
 struct percpu_part {
 	segment_tables segments = {}; /* its GDT and TSS */

@@ -11,7 +11,7 @@
 namespace boot {
 
 /*
- * -- What entry.S and the CPU push --
+ * -- The frame that entry.S and the CPU push --
  *
  * Source: Intel SDM volume 3A, 64-Bit Mode Stack Frame.
  */

@@ -152,8 +152,8 @@ inline T await_paced(const cell<T> &at, Predicate done, Pace pace, site s)
 	}
 }
 
-/* What is read next. Only an endless wait sleeps until another value: where
- * patience ends, no write need come that would wake. */
+/* Returns the next value. Only an endless wait sleeps until another value:
+ * where patience ends, no write need come that would wake. */
 template <order O, typename T>
 inline T look_again(const cell<T> &at, [[maybe_unused]] T last,
 		    [[maybe_unused]] bool endlessly, site s)
@@ -414,7 +414,7 @@ constexpr T wrapped(T v)
 	return v;
 }
 
-/* -- What one CPU alone uses, or what a lock protects --------------------- */
+/* -- Data of one CPU alone, or protected by a lock ----------------------- */
 
 template <typename T>
 struct plain_cell {

@@ -113,7 +113,7 @@ struct parking_test {
 		return fault();
 	}
 
-	/* -- What the threads do -- */
+	/* -- The threads' work  */
 
 	void park_after_unpark(unsigned me)
 	{

@@ -57,7 +57,7 @@ struct shared_peer {
 	static constexpr const char *counterpart = Family.chars;
 };
 
-/* What two threads hand a turn to and fro by. */
+/* Two threads hand a turn to and fro by this. */
 template <text Name, typename T>
 struct turn_peer {
 	using type = T;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a checked lock says of misuse, from C: which lock, where, and where it
+ * A checked lock's report of misuse, from C: which lock, where, and where it
  * was taken. Then two orders of two locks, named when the second is seen; and
  * who holds what, while it is held.
  */

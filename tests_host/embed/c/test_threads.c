@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sleeps, from C, by a scheduler of its own: one program plays three
- * threads of three priorities, and who sleeps lets the others go on. Why each
- * wait by a deadline ended; who inherits which priority. With CHECKED defined,
- * the same of the checked forms.
+ * The locks that sleep, from C, by a scheduler of its own: one program plays
+ * three threads of three priorities, and who sleeps lets the others go on. Why
+ * each wait by a deadline ended; who inherits which priority. With CHECKED
+ * defined, the same of the checked forms.
  */
 #include <klock/klock.h>
 
@@ -56,7 +56,7 @@ static struct thread all[threads] = {
 static unsigned self;
 static int context; /* 1: a handler */
 
-/* What the others do once the caller sleeps; then the caller is back. */
+/* Lets the others run while the caller sleeps. */
 static void (*meanwhile)(void);
 
 /* kill() was called: waits by a deadline end. */

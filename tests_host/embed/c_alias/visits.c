@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel does with its spinlock, whatever kind it is: here by threads.
+ * A kernel's use of its spinlock, whatever kind it is: here by threads.
  */
 #include <klock/klock.h>
 

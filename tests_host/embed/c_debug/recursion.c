@@ -17,7 +17,7 @@ typedef struct klock_ticket_u8 spinlock;
 #define assert_held(lock) ((void)(lock))
 #endif
 
-/* What the kernel supplies to checked locks. */
+/* The kernel's part of checked locks. */
 unsigned klock_os_cpu_id(void) { return 0; }
 int klock_os_context(void) { return 0; }
 void klock_os_panic(const char *lock_name, const void *lock_address,

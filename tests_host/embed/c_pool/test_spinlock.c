@@ -51,7 +51,7 @@ void panic(const char *why)
 	exit(1);
 }
 
-/* What klock_pop_off() may ask for (klock/os.hpp). */
+/* klock_pop_off() may ask for this (klock/os.hpp). */
 unsigned klock_os_cpu_id(void) { return cpu_id(); }
 void klock_os_panic(const char *name, const void *address, unsigned cpu,
 		    const char *what)

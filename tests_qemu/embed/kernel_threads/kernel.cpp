@@ -256,7 +256,7 @@ thread &start(void (*body)(void *), void *of, bool urgent)
 
 void start_thread(void (*body)(void *), void *of) { start(body, of, false); }
 
-/* -- What klock asks of the kernel -- */
+/* -- The functions that klock asks of the kernel  */
 
 bool park_until(u64 deadline)
 {
@@ -416,7 +416,7 @@ void tick(boot::interrupt_frame &frame)
 /* Runs until no thread is left. */
 void run_threads() { boot::run_on_cpus(boot::cpu_count(), schedule, nullptr); }
 
-/* -- What the threads do -- */
+/* -- The threads' work -------------- */
 
 void take_turns(void *number)
 {

@@ -256,7 +256,7 @@ struct context {
 	usize ra, sp, s[12];
 };
 
-/* What belongs to a hart. */
+/* A hart's own data. */
 struct cpu {
 	/* How often interrupts were turned off, and what they were before. */
 	unsigned depth;
@@ -444,7 +444,7 @@ void scheduler()
 	asm volatile("csrci sstatus, 2" ::: "memory");
 }
 
-/* -- What klock asks of it: a permit for each process -- */
+/* -- klock's demands: a permit for each process -------- */
 
 /* may_end: kill() ends it, whether it comes before the wait or in it. */
 bool park(bool may_end)
@@ -752,7 +752,7 @@ void wait_for_child()
 	}
 }
 
-/* -- What the processes do -- */
+/* -- The processes' work ------------------------------- */
 
 constinit klock::atomic<u32> started{0};
 constinit klock::atomic<u32> finished{0};
@@ -1001,7 +1001,7 @@ void change_pages(unsigned by)
 }
 
 /*
- * What the boot hart does until the other is up, or its patience ends. Returns
+ * Waits on the boot hart until the other is up, or its patience ends. Returns
  * whether the other was in time.
  */
 template <typename Lock>

@@ -47,7 +47,6 @@ constexpr memory_order failure_of(memory_order o)
 }
 
 /* -- Operands of operators --------------------------------------------------
- */
 
 /* The object that an operator works on, and its line. */
 template <typename Self>
@@ -83,8 +82,7 @@ struct located {
 	}
 };
 
-/* -- What arithmetic does to a word ----------------------------------------
- */
+/* -- Arithmetic on a part of a word -------------------------------------- */
 
 template <typename T>
 concept number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
@@ -501,7 +499,6 @@ inline void atomic_store_explicit(volatile atomic<T> *x, klock_model_value<T> v,
 }
 
 /* -- Read-modify-write ------------------------------------------------------
- */
 
 /* Each in two forms: the order is said, or seq_cst. */
 #define KLOCK_MODEL_CHANGE(name, given)                                        \
@@ -564,7 +561,6 @@ inline bool atomic_compare_exchange_weak_explicit(
 }
 
 /* -- Waits ------------------------------------------------------------------
- */
 
 template <typename T>
 inline void atomic_wait(const volatile atomic<T> *x, klock_model_value<T> old,
@@ -591,7 +587,6 @@ inline void atomic_notify_all(volatile atomic<T> *x, KLOCK_MODEL_HERE) noexcept
 }
 
 /* -- The flag ---------------------------------------------------------------
- */
 
 inline bool atomic_flag_test(const volatile atomic_flag *x,
 			     KLOCK_MODEL_HERE) noexcept

@@ -251,7 +251,7 @@ struct simulator {
 	std::unique_ptr<engine> its;
 };
 
-/* -- What a body may call ------------------------------------------------ */
+/* -- Calls of a CPU's body ----------------------------------------------- */
 
 /* The CPU that runs this, and its clock. */
 unsigned cpu();

@@ -285,7 +285,7 @@ T wrapped(T v)
 	return static_cast<T>(v & hooked::counter_mask);
 }
 
-/* -- What one CPU alone uses, or what a lock protects --------------------- */
+/* -- Data of one CPU alone, or protected by a lock ------------------------ */
 
 template <typename T>
 struct plain_cell {
