@@ -242,8 +242,12 @@ concept alternating = requires { typename L::hands_turns; };
 
 /* Knows the thread of the section that began last; readers' overlap. */
 struct succession {
-	/* The thread's section begins; it called lock() at that time. */
-	void note(unsigned thread, u64 since, tally &seen)
+	/*
+	 * The thread's section begins; it called lock() at that time. In line:
+	 * a call would be in the section.
+	 */
+	[[gnu::always_inline]] void note(unsigned thread, u64 since,
+					 tally &seen)
 	{
 		seen.longest_wait =
 			std::max(seen.longest_wait, klock::cycles() - since);
@@ -340,9 +344,12 @@ struct shared_lines {
 	void use(const load &l)
 	{
 		for (usize i = 0; l.data && i < std::size(lines); i++) {
-			if constexpr (As == role::writes)
+			if constexpr (As == role::writes) {
 				lines[i].word++;
-			asm volatile("" ::"r"(lines[i].word) : "memory");
+				asm volatile("" ::: "memory");
+			} else {
+				asm volatile("" ::"r"(lines[i].word));
+			}
 		}
 		work(l.section);
 	}
@@ -486,25 +493,42 @@ struct contest_of final : contest {
 		});
 	}
 
-	/* A thread that always writes draws no role: it would be in the
-	 * figures. */
+	/*
+	 * Each loop in a function of its own, so that registers are enough. A
+	 * thread that always writes draws no role: it would be in the figures.
+	 */
 	template <watch Watched>
 	void contend(unsigned thread, const load &l, whistle &end, tally &seen)
 	{
+		if (l.writers == 100)
+			write<Watched>(thread, l, end, seen);
+		else
+			read_and_write<Watched>(thread, l, end, seen);
+	}
+
+	template <watch Watched>
+	[[gnu::noinline]] void write(unsigned thread, const load &l,
+				     whistle &end, tally &seen)
+	{
 		sharer<L> &who = members[thread]->who;
-		dice roles(thread + 101);
-		const auto write = [&] {
+
+		until(end, thread, l, seen, [&] {
 			watched_section<Watched, role::writes>(who, thread, l,
 							       seen);
-		};
+		});
+	}
 
-		if (l.writers == 100) {
-			until(end, thread, l, seen, write);
-			return;
-		}
+	template <watch Watched>
+	[[gnu::noinline]] void read_and_write(unsigned thread, const load &l,
+					      whistle &end, tally &seen)
+	{
+		sharer<L> &who = members[thread]->who;
+		dice roles(thread + 101);
+
 		until(end, thread, l, seen, [&] {
 			if (roles.below(100) < l.writers)
-				write();
+				watched_section<Watched, role::writes>(
+					who, thread, l, seen);
 			else
 				watched_section<Watched, role::reads>(
 					who, thread, l, seen);
