@@ -578,6 +578,7 @@ struct contest_of final : contest {
 };
 
 /* -- Rows --------------------------------------------------------------------
+ */
 
 enum class kind { floor, klock, peer };
 
@@ -651,6 +652,7 @@ inline constexpr unsigned most_threads_a_core = 8;
 std::vector<std::string> missing_peers();
 
 /* -- Trials in rounds --------------------------------------------------------
+ */
 
 struct context;
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A comment is a sentence: it begins with a subject or a verb.
 
-Comments of C, C++, Python, CMake, make and shell, and Python's docstrings, do
-not begin with a word that leaves the reader to look for the subject. Read is
+Comments of C, C++, Python, CMake, make and shell, also in a Markdown file's
+blocks of code, and Python's docstrings, do not begin with a word that leaves the reader to look for the subject. Read is
 the first word of each: of a block, of the lines of // or # that stand together,
 of a heading between dashes. Run: sentences.py --root DIR
 """
@@ -21,11 +21,12 @@ HASHES = {".cmake", ".mk", ".sh"}
 HASH_NAMES = {"CMakeLists.txt", "Makefile"}
 
 _HEADLESS = re.compile(
-    r"(?:Of|Who|Whoever|Whose|Whom|The same|And|Those|Such|Else|Which|By|"
+    r"(?:Of|What|Who|Whoever|Whose|Whom|The same|And|Those|Such|Else|Which|By|"
     r"So (?:many|much|often)|As many|One (?:that|who)|That of)\b")
 # A comment's frame: the opening, margins, the dashes of a heading.
 _FRAME = re.compile(r"[\s/*#-]*")
 _HASH = re.compile(r"^[ \t]*#(?!!).*(?:\n[ \t]*#.*)*|(?<=\S)[ \t]+# .*$", re.M)
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 
 
 def headless(comment):
@@ -66,18 +67,38 @@ def _of_python(text):
                 yield node.body[0].lineno, said
 
 
+def _of_cxx(text):
+    return [(common.line_of(text, offset), comment)
+            for offset, comment in _joined(text, cxx.comments(text))]
+
+
+def _of_hashes(text):
+    return [(common.line_of(text, found.start()), found[0])
+            for found in _HASH.finditer(text)]
+
+
+def _of_markdown(text):
+    """(line, text) of each comment in a block of code."""
+    for block in _BLOCK.finditer(text):
+        of = _of_cxx if block[1] in ("c", "cpp") else _of_hashes
+        if block[1] not in ("text", "meson"):
+            first = common.line_of(text, block.start(2))
+            for line, comment in of(block[2]):
+                yield first + line - 1, comment
+
+
 def comments(path):
     """(line, text) of each comment of a file."""
     text = path.read_text()
     if path.suffix in CXX:
-        return [(common.line_of(text, offset), comment) for offset, comment
-                in _joined(text, cxx.comments(text))]
+        return _of_cxx(text)
     if path.suffix == ".py" or re.match(r"#!.*python", text):
         return list(_of_python(text))
+    if path.suffix == ".md":
+        return list(_of_markdown(text))
     if path.suffix in HASHES or path.name in HASH_NAMES or \
             text.startswith("#!"):
-        return [(common.line_of(text, found.start()), found[0])
-                for found in _HASH.finditer(text)]
+        return _of_hashes(text)
     return []
 
 

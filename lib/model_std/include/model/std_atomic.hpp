@@ -47,6 +47,7 @@ constexpr memory_order failure_of(memory_order o)
 }
 
 /* -- Operands of operators --------------------------------------------------
+ */
 
 /* The object that an operator works on, and its line. */
 template <typename Self>
@@ -127,6 +128,7 @@ inline T changed(T *at, update how, By by, order o, site s)
 }
 
 /* -- The operations ---------------------------------------------------------
+ */
  *
  * Self::where() says where the value is. Const and volatile, all of them: a
  * reference changes what it does not own, and C code has volatile atomics.
@@ -499,6 +501,7 @@ inline void atomic_store_explicit(volatile atomic<T> *x, klock_model_value<T> v,
 }
 
 /* -- Read-modify-write ------------------------------------------------------
+ */
 
 /* Each in two forms: the order is said, or seq_cst. */
 #define KLOCK_MODEL_CHANGE(name, given)                                        \
@@ -561,6 +564,7 @@ inline bool atomic_compare_exchange_weak_explicit(
 }
 
 /* -- Waits ------------------------------------------------------------------
+ */
 
 template <typename T>
 inline void atomic_wait(const volatile atomic<T> *x, klock_model_value<T> old,
@@ -587,6 +591,7 @@ inline void atomic_notify_all(volatile atomic<T> *x, KLOCK_MODEL_HERE) noexcept
 }
 
 /* -- The flag ---------------------------------------------------------------
+ */
 
 inline bool atomic_flag_test(const volatile atomic_flag *x,
 			     KLOCK_MODEL_HERE) noexcept
