@@ -431,8 +431,6 @@ SENTENCES = [
     Case("sentences", "a comment in CMake", "boot/x.cmake", "",
          "# SPDX-License-Identifier: MIT\n\n# Whose sources.\nset(x)\n",
          "Whose", "'Whose ...'"),
-    Case("sentences", "a noun in place of a subject", TYPES, "#pragma once",
-         "#pragma once\n/* What it is. */", "What it", "'What ...'"),
     Case("sentences", "a comment in a guide's code", "boot/x.md", "",
          "Text.\n```cpp\nint n;\nint of; // Of n.\n```\n", "// Of n",
          "'Of ...'"),

@@ -83,7 +83,8 @@ struct located {
 	}
 };
 
-/* -- Arithmetic on a part of a word -------------------------------------- */
+/* -- Arithmetic on a part of a word -----------------------------------------
+ */
 
 template <typename T>
 concept number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
@@ -128,7 +129,6 @@ inline T changed(T *at, update how, By by, order o, site s)
 }
 
 /* -- The operations ---------------------------------------------------------
- */
  *
  * Self::where() says where the value is. Const and volatile, all of them: a
  * reference changes what it does not own, and C code has volatile atomics.
