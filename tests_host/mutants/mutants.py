@@ -20,8 +20,6 @@ import rows
 from rows import ROOT, tool
 
 HERE = Path(__file__).resolve().parent
-SKIPPED = 77
-
 
 # -- The three commands -----------------------------------------------------------
 
@@ -147,7 +145,7 @@ def main():
         return {"match": match, "plant": plant, "run": run}[args.command](args)
     except finders.Skip as missing:
         print(missing)
-        return SKIPPED
+        return finders.SKIPPED
 
 
 if __name__ == "__main__":
