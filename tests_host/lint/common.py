@@ -6,11 +6,13 @@ program it prints each as "file:line: what is wrong and what to do" and exits
 with 1, or with 0 when there is nothing to say.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "toolchain"))
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "toolchain"))
 import tool
 
 # The folders that hold our sources.
@@ -56,6 +58,20 @@ def files(root, folder, suffixes=None):
         if suffixes is None or path.suffix in suffixes:
             found.append(path)
     return found
+
+
+def fixture():
+    """{path: text} of a tree in which no lint finds anything."""
+    parts = re.split(r"^=== (.*)\n", (HERE / "fixture.txt").read_text(),
+                     flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def write_tree(files, root):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def lock_headers(root):

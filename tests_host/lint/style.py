@@ -132,7 +132,8 @@ def check(root):
             found += _check_source(name, lines)
         if path.suffix in (".hpp", ".cpp", ".h", ".c"):
             found += _check_margins(name, lines)
-        found += _check_text(name, lines)
+        if path.name != "lints.mutants":  # texts that lints must find
+            found += _check_text(name, lines)
         text = path.read_text()
         if path.suffix == ".md":
             found += _check_words(name, text, _CODE.sub(_blank, text))

@@ -19,6 +19,9 @@ from typing import NamedTuple
 import rows
 from rows import ROOT
 
+sys.path.append(str(ROOT / "tests_host/lint"))
+import common
+
 # Seconds until a test counts as one that never ends. The CPU's, not the wall's:
 # the machine may be busy.
 PATIENCE = 120
@@ -78,8 +81,15 @@ def plant(changed_rows, root, folder, parts=FOLDERS):
 
 
 class Finder:
+    """whole(tests) and mutated(pairs) say what a test did."""
+
     def __init__(self, args):
         self.root = args.root
+
+    @staticmethod
+    def text(root, file):
+        """What a row changes."""
+        return (root / file).read_text()
 
     def groups(self, pairs):
         return [[pair] for pair in pairs]
@@ -164,10 +174,46 @@ class ObjectCode(Finder):
             return self.check(folder, [test for _, test in pairs])
 
 
+class Lint(Finder):
+    """A lint, asked in this process: it prints `path: text`, and the line."""
+
+    @staticmethod
+    def text(root, file):
+        return common.fixture().get(file, "")
+
+    def lint(self, test, files):
+        check = importlib.import_module(test.argument).check
+        with tempfile.TemporaryDirectory() as folder:
+            common.write_tree(files, Path(folder))
+            found = [one for one in check(Path(folder)) if not one.note]
+        lines = {name: ["", *text.splitlines()] for name, text in files.items()}
+        said = [f"{one.path}: {' '.join(one.text.split())} "
+                f"[{lines[one.path][one.line] if one.line else ''}]"
+                for one in found if one.path in lines or not one.line]
+        return Ran(not found, "\n".join(said))
+
+    def whole(self, tests):
+        return self.lint(tests[0], common.fixture())
+
+    def mutated(self, pairs):
+        (row, test), = pairs
+        files = common.fixture()
+        for change in row.changes:
+            files[change.file] = rows.changed(row, change,
+                                              files.get(change.file, ""))
+        return self.lint(test, files)
+
+
 def of(args):
     """{name in the rows: finder} of what the command line offers."""
     found = {name: Program(args, path) for name, path in args.programs}
-    found["script"] = Script(args)
+    found |= {"script": Script(args), "lint": Lint(args)}
     if args.target:
         found[args.target] = ObjectCode(args, args.target)
     return found
+
+
+def text_of(row, change, root):
+    """What the change is made in."""
+    is_lints = {test.finder for test in row.tests} == {"lint"}
+    return (Lint if is_lints else Finder).text(root, change.file)

@@ -94,7 +94,7 @@ def match(args):
             for change in row.changes:
                 try:
                     rows.places(row, change,
-                                (args.root / change.file).read_text())
+                                finders.text_of(row, change, args.root))
                 except (tool.Trouble, OSError) as trouble:
                     faults.append(str(trouble))
     print("\n".join([*faults, f"{number} mutants, {len(faults)} wrong"]))

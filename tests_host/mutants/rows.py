@@ -18,6 +18,7 @@ in this order; `level full`: it is left out before; `with g++ below 13`: with ot
 compilers it is no mutant.
 """
 
+import itertools
 import re
 import sys
 import zlib
@@ -117,16 +118,16 @@ EDGE = r"(?:(?<!\w)|(?!\w))"
 def _pattern(lines):
     """Finds the lines; a group for each hunk, which is of "-", of "+" or both.
     """
-    parts, opened = [], False
-    for sign, text in lines:
-        if (sign != " ") != opened:
-            parts.append(")" if opened else "(")
-            opened = not opened
-        words = re.findall(r"\w+|[^\w\s]", text) if sign != "+" else []
-        parts += [GAP + re.escape(word) for word in words]
-    text = "".join(parts) + (")" if opened else "")
+    parts = []
+    for is_there, some in itertools.groupby(lines, lambda one: one[0] == " "):
+        words = [GAP + re.escape(word) for sign, text in some if sign != "+"
+                 for word in re.findall(r"\w+|[^\w\s]", text)]
+        if not is_there:
+            first = words[0].removeprefix(GAP) if words else ""
+            words = [GAP if words else "", f"({first}", *words[1:], ")"]
+        parts += words
     # From the first word to the last, whole.
-    return re.compile(text.replace(GAP, EDGE, 1) + EDGE, re.S)
+    return re.compile("".join(parts).replace(GAP, EDGE, 1) + EDGE, re.S)
 
 
 def _hunks(lines):
@@ -161,12 +162,8 @@ def places(row, change, text):
     if len(found) != 1:
         raise tool.Trouble(f"{row.at}: {row.name}: its text is there "
                            f"{len(found)} times, not once, in {change.file}")
-    match, made = found[0], []
-    for number, hunk in enumerate(hunks, 1):
-        begin, end = match.span(number)
-        begin += len(re.match(GAP, match[number], re.S)[0]) if hunk[0] else 0
-        made.append(Place(begin, end, *hunk))
-    return made
+    return [Place(*found[0].span(number), *hunk)
+            for number, hunk in enumerate(hunks, 1)]
 
 
 # -- Planted alone --------------------------------------------------------------
@@ -177,11 +174,12 @@ def changed(row, change, text):
         return "".join(line + "\n" for _, line in change.lines) + text
     for begin, end, removed, added in reversed(places(row, change, text)):
         line = text.rfind("\n", 0, begin) + 1
-        if not removed and not text[line:begin].strip():
-            begin = end = line
-            added += "\n"
-        elif not removed:
-            added = f"\n{added}\n"
+        is_first = not text[line:begin].strip()
+        if is_first:
+            begin = line
+        if not removed:
+            end = begin
+            added = f"{added}\n" if is_first else f"\n{added}\n"
         text = text[:begin] + added + text[end:]
     return text
 
