@@ -29,6 +29,7 @@
 
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -60,22 +61,6 @@ bool ask_until(L &lock, u64 deadline, With &&...with)
 	else
 		return again([&] { return lock.try_lock(with...); });
 }
-
-/* The call site for an unchecked lock, which keeps none. */
-struct no_site {
-	constexpr no_site(const char *, int) {}
-};
-template <typename L>
-struct site_of_type {
-	using type = no_site;
-};
-template <typename L>
-	requires requires(L &lock) { lock.is_held_by_me(); }
-struct site_of_type<L> {
-	using type = call_site;
-};
-template <typename L>
-using site_of = typename site_of_type<L>::type;
 
 template <typename L, typename... With>
 bool ask_until_by(site_of<L> by, L &lock, u64 deadline, With &...with)
