@@ -72,6 +72,7 @@
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 #include <klock/detail/counts.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
@@ -140,7 +141,8 @@ struct name_of<Name> {
 
 /* The name may be left out, and given at run time (set_name()). */
 template <any_lock L, lock_name... Name>
-struct counted_lock : L {
+struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
+				       detail::no_site, detail::every_verb, L> {
 	static_assert(sizeof...(Name) <= 1, "one name");
 	static_assert(!recursive<L>, "recursive_lock<counted_lock<L>>: the "
 				     "other way round each depth is counted");
@@ -151,184 +153,10 @@ struct counted_lock : L {
 		      "timed_lock<counted_lock<L>, maxima>: the other way "
 		      "round a wait is timed as two");
 
-	using L::L;
+	using counted_lock::verbs_of::verbs_of;
 	constexpr counted_lock() = default;
 	counted_lock(const counted_lock &) = delete;
 	counted_lock &operator=(const counted_lock &) = delete;
-
-	/* -- L's verbs; with: nothing, the node, or the CPU's number -- */
-
-	/* Waits. L reports where it waits, or is tried first. */
-	template <typename... With>
-		requires requires(L &l, With &...with) { l.lock(with...); }
-	void lock(With &&...with)
-	{
-		seen_wait seen;
-		const auto watch = seen.watch();
-
-		if constexpr (requires { L::lock_watched(watch, with...); }) {
-			L::lock_watched(watch, with...);
-			if (seen.waited)
-				note_wait(seen.since);
-			else
-				note_uncontended();
-		} else {
-			static_assert(try_lockable<L>,
-				      "a lock that is counted says where it "
-				      "waits, or has a try_lock()");
-			if (L::try_lock(with...))
-				note_uncontended();
-			else
-				wait([&] { L::lock(with...); });
-		}
-	}
-
-	/* Waits, and calls serve() meanwhile. */
-	template <serves Serve>
-		requires serving_lock<L>
-	void lock(Serve &&serve)
-	{
-		if (L::try_lock())
-			note_uncontended();
-		else
-			wait([&] { L::lock(serve); });
-	}
-
-	/* Waits with a node of this CPU, as queued_lock does. */
-	void lock_from(unsigned cpu)
-		requires per_cpu_lock<L>
-	{
-		if (L::try_lock())
-			note_uncontended();
-		else
-			wait([&] { L::lock_from(cpu); });
-	}
-
-	/* Waits, and pauses as pace() says. */
-	template <typename Pace>
-		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
-	void lock_paced(Pace &&pace)
-	{
-		if (L::try_lock())
-			note_uncontended();
-		else
-			wait([&] { L::lock_paced(pace); });
-	}
-
-	/* Counts if it takes the lock. */
-	template <typename... With>
-		requires requires(L &l, With &...with) { l.try_lock(with...); }
-	[[nodiscard]] bool try_lock(With &&...with)
-	{
-		if (!L::try_lock(with...))
-			return false;
-		note_uncontended();
-		return true;
-	}
-
-	/* Waits until a deadline; counts a wait if it takes the lock. */
-	[[nodiscard]] bool try_lock_until(unsigned cpu, u64 deadline)
-		requires timed_lockable<L>
-	{
-		if (try_lock(cpu))
-			return true;
-		return wait([&] { return L::try_lock_until(cpu, deadline); });
-	}
-	/* Waits for that many cycles from now. */
-	[[nodiscard]] bool try_lock_for(unsigned cpu, u64 how_long)
-		requires timed_lockable<L>
-	{
-		return try_lock_until(cpu, deadline_in(how_long));
-	}
-
-	/* Sleeps until a deadline, where the waiters of L sleep. */
-	[[nodiscard]] bool try_lock_until(u64 deadline)
-		requires sleeping<L>
-	{
-		if (try_lock())
-			return true;
-		return wait([&] { return L::try_lock_until(deadline); });
-	}
-	[[nodiscard]] bool try_lock_for(u64 how_long)
-		requires sleeping<L>
-	{
-		return try_lock_until(deadline_in(how_long));
-	}
-
-	/* link: nothing, or a function. */
-	template <typename... Link>
-		requires requires(L &l, Link &...link) {
-			l.lock_until(u64{}, link...);
-		}
-	[[nodiscard]] wait_result lock_until(u64 deadline, Link... link)
-	{
-		auto why = wait_result::had;
-
-		if (!try_lock())
-			(void)wait([&] {
-				why = L::lock_until(deadline, link...);
-				return why == wait_result::had;
-			});
-		return why;
-	}
-
-	/* Counts nothing, except the hold's time with hold_times<L>. */
-	template <typename... With>
-		requires requires(L &l, With &...with) { l.unlock(with...); }
-	void unlock(With &&...with)
-	{
-		note_unlock();
-		L::unlock(with...);
-	}
-
-	/* Makes the holder a reader. */
-	void downgrade()
-		requires requires(L &l) { l.downgrade(); }
-	{
-		note_unlock();
-		L::downgrade();
-	}
-
-	/* -- Readers' verbs; with: nothing, or the CPU's number -- */
-
-	/* Waits. L reports where it waits, or is tried first. */
-	template <typename... With>
-		requires requires(L &l, With &...with) {
-			l.lock_shared(with...);
-		}
-	void lock_shared(With &&...with)
-	{
-		seen_wait seen;
-		const auto watch = seen.watch();
-
-		if constexpr (requires {
-				      L::lock_shared_watched(watch, with...);
-			      })
-			L::lock_shared_watched(watch, with...);
-		else if (!L::try_lock_shared(with...)) {
-			watch([] { return true; });
-			L::lock_shared(with...);
-		}
-		if (seen.waited)
-			note_read_wait(seen.since);
-		else
-			reads.count(with...);
-	}
-
-	/* Counts if it takes the lock. */
-	template <typename... With>
-		requires requires(L &l, With &...with) {
-			l.try_lock_shared(with...);
-		}
-	[[nodiscard]] bool try_lock_shared(With &&...with)
-	{
-		if (!L::try_lock_shared(with...))
-			return false;
-		reads.count(with...);
-		return true;
-	}
-
-	/* unlock_shared() is that of the lock inside. */
 
 	/* -- Members of counted locks alone -- */
 
@@ -356,6 +184,142 @@ struct counted_lock : L {
 	}
 
       private:
+	using effect = detail::effect;
+	using no_site = detail::no_site;
+	friend typename counted_lock::verbs_of;
+
+	/* -- L's verbs; with: the arguments -- */
+
+	/* Waits. L reports where it waits, or is tried first. */
+	template <detail::does<effect::takes> Verb, typename... With>
+	[[gnu::always_inline]] void pass(Verb verb, no_site, With &...with)
+	{
+		seen_wait seen;
+		const auto watch = seen.watch();
+
+		if constexpr (same_as<Verb, detail::verb::lock> &&
+			      requires { L::lock_watched(watch, with...); }) {
+			L::lock_watched(watch, with...);
+			if (seen.waited)
+				note_wait(seen.since);
+			else
+				note_uncontended();
+		} else {
+			static_assert(try_lockable<L>,
+				      "a lock that is counted says where it "
+				      "waits, or has a try_lock()");
+			if (try_first(with...))
+				note_uncontended();
+			else
+				wait([&] { verb.call(inside(), with...); });
+		}
+	}
+
+	/* Counts if it takes the lock. */
+	template <detail::does<effect::tries> Verb, typename... With>
+	bool pass(Verb verb, no_site, With &...with)
+	{
+		if (!verb.call(inside(), with...))
+			return false;
+		note_uncontended();
+		return true;
+	}
+
+	/* Waits until a deadline; counts a wait if it takes the lock. */
+	template <detail::does<effect::takes_until> Verb, typename... With>
+	bool pass(Verb verb, no_site, With &...with)
+	{
+		if (try_first(with...)) {
+			note_uncontended();
+			return true;
+		}
+		return wait([&] { return verb.call(inside(), with...); });
+	}
+	template <typename... With>
+	wait_result pass(detail::verb::lock_until verb, no_site, With &...with)
+	{
+		auto why = wait_result::had;
+
+		if (!this->try_lock())
+			(void)wait([&] {
+				why = verb.call(inside(), with...);
+				return why == wait_result::had;
+			});
+		return why;
+	}
+
+	/* Counts nothing, except the hold's time with hold_times<L>. */
+	template <detail::does<effect::releases, effect::downgrades> Verb,
+		  typename... With>
+	void pass(Verb verb, no_site, With &...with)
+	{
+		note_unlock();
+		verb.call(inside(), with...);
+	}
+
+	/* Waits for writers. L reports where it waits, or is tried first. */
+	template <typename... With>
+	[[gnu::always_inline]] void pass(detail::verb::lock_shared, no_site,
+					 With &...with)
+	{
+		seen_wait seen;
+		const auto watch = seen.watch();
+
+		if constexpr (requires {
+				      L::lock_shared_watched(watch, with...);
+			      })
+			L::lock_shared_watched(watch, with...);
+		else if (!L::try_lock_shared(with...)) {
+			watch([] { return true; });
+			L::lock_shared(with...);
+		}
+		if (seen.waited)
+			note_read_wait(seen.since);
+		else
+			reads.count(with...);
+	}
+
+	/* Counts if it takes the lock. */
+	template <detail::does<effect::tries_to_read> Verb, typename... With>
+	bool pass(Verb verb, no_site, With &...with)
+	{
+		if (!verb.call(inside(), with...))
+			return false;
+		reads.count(with...);
+		return true;
+	}
+
+	/* Everything else is not counted. */
+	template <
+		detail::does<effect::reads_until, effect::stops_reading,
+			     effect::reads_to_upgrade,
+			     effect::tries_to_read_to_upgrade,
+			     effect::stops_reading_to_upgrade, effect::upgrades,
+			     effect::tries_to_upgrade, effect::sets>
+			Verb,
+		typename... With>
+	decltype(auto) pass(Verb verb, no_site, With &...with)
+	{
+		return verb.call(inside(), with...);
+	}
+	template <detail::does<effect::asks> Verb, typename... With>
+	decltype(auto) pass(Verb verb, no_site, With &...with) const
+	{
+		return verb.call(static_cast<const L &>(*this), with...);
+	}
+
+	L &inside() { return *this; }
+
+	/* Tries, with the node or the number that L is taken with, if any. */
+	template <typename... With>
+	bool try_first(With &...with)
+	{
+		if constexpr (plain_lock<L>)
+			return L::try_lock();
+		else
+			return L::try_lock(detail::first_of(with...));
+	}
+
 	static constexpr const char *name = detail::name_of<Name...>::chars;
 
 	/* The caller got the lock without a wait. */

@@ -145,9 +145,23 @@ struct gate_of<L> {
 	using type = typename L::template like<handler_gate>;
 };
 
-/* L and the gate: what the guards find inside of an irq_shared_lock. */
+/* The gate has no others, so that nobody waits for L alone. */
+struct verbs_of_gate {
+	template <typename Verb>
+	static constexpr bool has =
+		is_one_of<Verb, verb::lock, verb::try_lock, verb::unlock,
+			  verb::downgrade, verb::lock_shared,
+			  verb::try_lock_shared, verb::unlock_shared>;
+};
+
+/*
+ * L and the gate: what the guards find inside of an irq_shared_lock. A writer
+ * takes both, with interrupts off; a thread reads L, and a handler the gate.
+ */
 template <plain_shared_lock L>
-struct gated : sleeps_of<L>, threads_of<L> {
+struct gated : sleeps_of<L>,
+	       threads_of<L>,
+	       verbs_of<gated<L>, L, site_of<L>, verbs_of_gate> {
 	/* Contexts that may hold or wait at once, handlers apart. */
 	static constexpr u64 max_contenders = L::max_contenders;
 	static constexpr u64 max_readers = L::max_readers;
@@ -160,68 +174,6 @@ struct gated : sleeps_of<L>, threads_of<L> {
 	constexpr explicit gated(First first, Rest... rest)
 	    : inner(first, rest...)
 	{
-	}
-
-	/* -- A writer, with interrupts off; by: the site, for a checked L -- */
-
-	template <typename... By>
-		requires requires(L &l, By... by) { l.lock(by...); }
-	void lock(By... by)
-	{
-		inner.lock(by...);
-		gate.lock(by...);
-	}
-
-	/* Takes it if L is free and no handler reads; never waits. */
-	template <typename... By>
-		requires requires(L &l, By... by) { l.try_lock(by...); }
-	[[nodiscard]] bool try_lock(By... by)
-	{
-		if (gate.is_locked() || !inner.try_lock(by...))
-			return false;
-		if (gate.try_lock(by...))
-			return true;
-		inner.unlock(by...);
-		return false;
-	}
-
-	template <typename... By>
-		requires requires(L &l, By... by) { l.unlock(by...); }
-	void unlock(By... by)
-	{
-		gate.unlock(by...);
-		inner.unlock(by...);
-	}
-
-	/* The writer becomes a reader, beside handlers; no writer comes
-	 * between. */
-	template <typename... By>
-		requires requires(L &l, By... by) { l.downgrade(by...); }
-	void downgrade(By... by)
-	{
-		gate.unlock(by...);
-		inner.downgrade(by...);
-	}
-
-	/* -- A thread that reads -- */
-
-	template <typename... By>
-		requires requires(L &l, By... by) { l.lock_shared(by...); }
-	void lock_shared(By... by)
-	{
-		inner.lock_shared(by...);
-	}
-	template <typename... By>
-		requires requires(L &l, By... by) { l.try_lock_shared(by...); }
-	[[nodiscard]] bool try_lock_shared(By... by)
-	{
-		return inner.try_lock_shared(by...);
-	}
-	template <typename... By>
-		requires requires(L &l, By... by) { l.unlock_shared(by...); }
-	void unlock_shared(By... by)
-	{
-		inner.unlock_shared(by...);
 	}
 
 	/* -- A handler that reads -- */
@@ -285,6 +237,44 @@ struct gated : sleeps_of<L>, threads_of<L> {
 	}
 
       private:
+	using site = site_of<L>;
+	friend typename gated::verbs_of;
+
+	void pass(verb::lock verb, site by)
+	{
+		hand_on(verb, inner, by);
+		hand_on(verb, gate, by);
+	}
+	/* Takes it if L is free and no handler reads; never waits. */
+	bool pass(verb::try_lock verb, site by)
+	{
+		if (gate.is_locked() || !hand_on(verb, inner, by))
+			return false;
+		if (hand_on(verb, gate, by))
+			return true;
+		hand_on(verb::unlock{}, inner, by);
+		return false;
+	}
+	void pass(verb::unlock verb, site by)
+	{
+		hand_on(verb, gate, by);
+		hand_on(verb, inner, by);
+	}
+	/* The writer becomes a reader, beside handlers. */
+	void pass(verb::downgrade verb, site by)
+	{
+		hand_on(verb::unlock{}, gate, by);
+		hand_on(verb, inner, by);
+	}
+	/* A thread reads. */
+	template <does<effect::reads, effect::tries_to_read,
+		       effect::stops_reading>
+			  Verb>
+	decltype(auto) pass(Verb verb, site by)
+	{
+		return hand_on(verb, inner, by);
+	}
+
 	L inner;
 	typename gate_of<L>::type gate;
 };

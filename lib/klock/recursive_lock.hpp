@@ -55,14 +55,30 @@
 #include <klock/atomic.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
 #include <klock/types.hpp>
 
 namespace klock {
 
+namespace detail {
+/* The owner does not wait, and so does not wait in a way of its own. */
+struct verbs_of_owner {
+	template <typename Verb>
+	static constexpr bool has =
+		does<Verb, effect::takes, effect::tries, effect::takes_until,
+		     effect::releases, effect::asks> &&
+		!is_one_of<Verb, verb::lock_paced, verb::lock_from,
+			   verb::depth>;
+};
+} // namespace detail
+
 template <plain_lock L>
-struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
+struct recursive_lock : detail::sleeps_of<L>,
+			detail::threads_of<L>,
+			detail::verbs_of<recursive_lock<L>, L, detail::no_site,
+					 detail::verbs_of_owner> {
 	static_assert(
 		!recursive<L> && !requires(const L &l) { l.is_held_by_me(); },
 		"checked_if<debug, recursive_lock<L>>: inside of it "
@@ -77,91 +93,65 @@ struct recursive_lock : detail::sleeps_of<L>, detail::threads_of<L> {
 	recursive_lock(const recursive_lock &) = delete;
 	recursive_lock &operator=(const recursive_lock &) = delete;
 
-	/* Waits, unless the caller holds it; needs one unlock() more. */
-	void lock()
-	{
-		if (is_mine())
-			return go_deeper();
-		inner.lock();
-		take();
-	}
-	/* lock() that calls serve() while it waits: concepts.hpp. */
-	template <serves Serve>
-		requires serving_lock<L>
-	void lock(Serve &&serve)
-	{
-		if (is_mine())
-			return go_deeper();
-		inner.lock(serve);
-		take();
-	}
-	/* Takes it if it is free or the caller's; never waits. */
-	[[nodiscard]] bool try_lock()
-		requires try_plain_lock<L>
-	{
-		return try_by([this] { return inner.try_lock(); });
-	}
-	[[nodiscard]] bool try_lock_until(u64 deadline)
-		requires sleeping<L>
-	{
-		return try_by([&] { return inner.try_lock_until(deadline); });
-	}
-	[[nodiscard]] bool try_lock_for(u64 how_long)
-		requires sleeping<L>
-	{
-		return try_lock_until(deadline_in(how_long));
-	}
+	/* How often the caller has taken it and not released it yet. */
+	[[nodiscard]] u32 depth() const { return is_mine() ? deep.get() : 0; }
 
-	/* Returns why the wait ended: inheriting_mutex.hpp. */
-	template <typename... Link>
-		requires requires(L &l, Link &...link) {
-			l.lock_until(u64{}, link...);
-		}
-	[[nodiscard]] wait_result lock_until(u64 deadline, Link... link)
+      private:
+	using effect = detail::effect;
+	using no_site = detail::no_site;
+	friend typename recursive_lock::verbs_of;
+
+	/* Waits, unless the caller holds it; needs one unlock() more. */
+	template <detail::does<effect::takes> Verb, typename... With>
+	void pass(Verb verb, no_site, With &...with)
+	{
+		if (is_mine())
+			return go_deeper();
+		verb.call(inner, with...);
+		take();
+	}
+	/* Takes it if it is the caller's, or as L says. */
+	template <detail::does<effect::tries, effect::takes_until> Verb,
+		  typename... With>
+	bool pass(Verb verb, no_site, With &...with)
+	{
+		return try_by([&] { return verb.call(inner, with...); });
+	}
+	template <typename... With>
+	wait_result pass(detail::verb::lock_until verb, no_site, With &...with)
 	{
 		auto why = wait_result::had;
 
 		(void)try_by([&] {
-			why = inner.lock_until(deadline, link...);
+			why = verb.call(inner, with...);
 			return why == wait_result::had;
 		});
 		return why;
 	}
-	[[nodiscard]] bool owner_died() const
-		requires requires(const L &l) { l.owner_died(); }
-	{
-		return inner.owner_died();
-	}
 
 	/* Called by the holder, once for each lock(); the last one releases. An
 	 * L that knows its owner panics if another calls it. */
-	void unlock()
+	template <detail::does<effect::releases> Verb>
+	void pass(Verb verb, no_site)
 	{
 		if constexpr (requires { inner.is_owned_by_me(); })
 			if (!is_mine())
-				return inner.unlock();
+				return verb.call(inner);
 		const u32 left = deep.get() - 1;
 
 		deep.set(left);
 		if (left)
 			return;
 		owner_plus_1.store_relaxed(0);
-		inner.unlock();
+		verb.call(inner);
 	}
 
-	/* How often the caller has taken it and not released it yet. */
-	[[nodiscard]] u32 depth() const { return is_mine() ? deep.get() : 0; }
-
-	/* Whether it is held: a hint, as L says. */
-	[[nodiscard]] bool is_locked() const { return inner.is_locked(); }
-	/* Whether somebody waits: a hint, if L can tell. */
-	[[nodiscard]] bool is_contended() const
-		requires requires(const L &l) { l.is_contended(); }
+	template <detail::does<effect::asks> Verb, typename... With>
+	decltype(auto) pass(Verb verb, no_site, With &...with) const
 	{
-		return inner.is_contended();
+		return verb.call(inner, with...);
 	}
 
-      private:
 	static usize me_plus_1()
 	{
 		if constexpr (sleeping<L>)

@@ -38,7 +38,7 @@
 
 #include <klock/cpu.hpp>
 #include <klock/detail/checked.hpp>
-#include <klock/detail/taking.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/irq.hpp>
 #include <klock/os.hpp>
 #include <klock/plain.hpp>
@@ -222,74 +222,56 @@ struct section_maxima {
 
 /* L, timed; Maxima, an object of the kernel, keeps the longest sections. */
 template <any_lock L, auto &Maxima>
-struct timed_lock : L {
+struct timed_lock : detail::verbs_of<timed_lock<L, Maxima>, L, call_site,
+				     detail::every_verb, L> {
 	/* A checked_lock and a counted_lock look for it. */
 	using timed = L;
-	using L::L;
-
-	/* -- L's verbs; by: the call site, a default argument -- */
-
-	void lock(call_site by = caller_site())
-		requires plain_lock<L>
-	{
-		take_timed(by);
-	}
-	template <typename With>
-		requires requires(L &l, With &with) { l.lock(with); }
-	void lock(With &&with, call_site by = caller_site())
-	{
-		take_timed(by, with);
-	}
-
-	[[nodiscard]] bool try_lock(call_site by = caller_site())
-		requires try_plain_lock<L>
-	{
-		return try_to_take(by);
-	}
-	template <typename With>
-		requires requires(L &l, With &with) { l.try_lock(with); }
-	[[nodiscard]] bool try_lock(With &&with, call_site by = caller_site())
-	{
-		return try_to_take(by, with);
-	}
-
-	void unlock(call_site by = caller_site())
-		requires plain_lock<L>
-	{
-		release_timed([&] {
-			detail::told(static_cast<L &>(*this), by).unlock();
-		});
-	}
-	template <typename With>
-		requires requires(L &l, With &with) { l.unlock(with); }
-	void unlock(With &&with, call_site by = caller_site())
-	{
-		release_timed([&] {
-			detail::told(static_cast<L &>(*this), by).unlock(with);
-		});
-	}
-
-	/* Makes the holder a reader, whose hold is not timed. */
-	void downgrade(call_site by = caller_site())
-		requires requires(L &l) { l.downgrade(); }
-	{
-		release_timed([&] {
-			detail::told(static_cast<L &>(*this), by).downgrade();
-		});
-	}
-
-	void lock_shared(call_site by = caller_site())
-		requires plain_shared_lock<L>
-	{
-		read_timed(by);
-	}
-	void lock_shared(unsigned cpu, call_site by = caller_site())
-		requires cpu_shared_lock<L>
-	{
-		read_timed(by, cpu);
-	}
+	using timed_lock::verbs_of::verbs_of;
 
       private:
+	friend typename timed_lock::verbs_of;
+
+	template <typename... With>
+	void pass(detail::verb::lock, call_site by, With &...with)
+	{
+		take_timed(by, with...);
+	}
+	template <typename... With>
+	bool pass(detail::verb::try_lock, call_site by, With &...with)
+	{
+		return try_to_take(by, with...);
+	}
+	/* After a downgrade the reader's hold is not timed. */
+	template <detail::does<detail::effect::releases,
+			       detail::effect::downgrades>
+			  Verb,
+		  typename... With>
+	void pass(Verb verb, call_site by, With &...with)
+	{
+		release_timed(
+			[&] { detail::hand_on(verb, inside(), by, with...); });
+	}
+	template <typename... With>
+	void pass(detail::verb::lock_shared, call_site by, With &...with)
+	{
+		read_timed(by, with...);
+	}
+	/* Nothing else is timed. */
+	template <typename Verb, typename... With>
+	decltype(auto) pass(Verb verb, call_site by, With &...with)
+	{
+		return detail::hand_on(verb, inside(), by, with...);
+	}
+	template <detail::does<detail::effect::asks> Verb, typename... With>
+	decltype(auto) pass(Verb verb, call_site by, With &...with) const
+	{
+		const L &inside = *this;
+
+		return detail::hand_on(verb, inside, by, with...);
+	}
+
+	L &inside() { return *this; }
+
 	/* at: 0 if it is free, or was taken by a verb that is not timed. */
 	struct taken {
 		u64 at;
@@ -312,12 +294,11 @@ struct timed_lock : L {
 	void take_timed(call_site by, With &...with)
 	{
 		if (is_deeper_than(0))
-			return detail::told(static_cast<L &>(*this), by)
-				.lock(with...);
+			return detail::told(inside(), by).lock(with...);
 		const u64 asked = cycles_if_usable();
 		const bool off = Maxima.irqs_go_off(asked, by);
 
-		detail::told(static_cast<L &>(*this), by).lock(with...);
+		detail::told(inside(), by).lock(with...);
 		const u64 now = cycles_if_usable();
 		holder.set({now, now > asked ? now - asked : 0, by, off});
 	}
@@ -326,8 +307,7 @@ struct timed_lock : L {
 	{
 		const bool again = is_deeper_than(0);
 
-		if (!detail::told(static_cast<L &>(*this), by)
-			     .try_lock(with...))
+		if (!detail::told(inside(), by).try_lock(with...))
 			return false;
 		if (again)
 			return true;
@@ -360,7 +340,7 @@ struct timed_lock : L {
 	{
 		const u64 asked = cycles_if_usable();
 
-		detail::told(static_cast<L &>(*this), by).lock_shared(with...);
+		detail::told(inside(), by).lock_shared(with...);
 		Maxima.note_section(section_kind::wait, cycles_since(asked),
 				    by);
 	}
