@@ -106,6 +106,7 @@
 #pragma once
 
 #include <klock/detail/checked.hpp>
+#include <klock/detail/verbs.hpp>
 #include <klock/concepts.hpp>
 #include <klock/cpu.hpp>
 
@@ -124,6 +125,7 @@ struct checked_lock<L> : detail::nodes_of<L>,
 			 detail::recursive_of<L>,
 			 detail::threads_of<L>,
 			 detail::cpus_of<L>,
+			 detail::verbs_of<checked_lock<L>, L, call_site>,
 			 private detail::checked_core<L> {
 	static_assert(!detail::notes_times<L>,
 		      "timed_lock<checked_lock<L>, maxima>: inside of it, each "
@@ -132,10 +134,10 @@ struct checked_lock<L> : detail::nodes_of<L>,
       private:
 	using lent_node = typename detail::nodes_of<L>::lent_type;
 	using core = detail::checked_core<L>;
-	using core::ask_inner, core::check_number, core::check_reader,
-		core::read, core::release, core::release_shared, core::take,
-		core::take_until, core::take_until_told, core::try_read,
-		core::try_take;
+	using core::ask_inner, core::check_node, core::check_number,
+		core::check_reader, core::read, core::release,
+		core::release_shared, core::take, core::take_until,
+		core::take_until_told, core::try_read, core::try_take;
 	using core::inner, core::readers, core::usage;
 	using typename core::may_upgrade;
 
@@ -160,76 +162,6 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 	}
 
-	/* -- Verbs of the lock inside; by: the call site, a default argument --
-	 */
-
-	void lock(call_site by = caller_site())
-		requires plain_lock<L>
-	{
-		if constexpr (per_cpu_lock<L>)
-			return lock_from(cpu_id(), by);
-		if (this->takes_again(by))
-			return inner.lock();
-		take(0u, by, [this] { inner.lock(); });
-	}
-	using core::lock_from;
-	void lock(lent_node &with, call_site by = caller_site())
-		requires node_lock<L>
-	{
-		take(with, by, [&] { inner.lock(with); });
-	}
-	void lock(unsigned number, call_site by = caller_site())
-		requires cpu_lock<L>
-	{
-		if (check_number(number, by))
-			take(number, by, [&] { inner.lock(number); });
-	}
-
-	/* lock() that calls serve() while it waits; and once before it waits,
-	 * so that the order learns what serve() takes. */
-	template <serves Serve>
-	void lock(Serve &&serve, call_site by = caller_site())
-		requires serving_lock<L>
-	{
-		if (this->takes_again(by))
-			return inner.lock();
-		take(0u, by, [&] {
-			if (kernel_lock_order())
-				serve();
-			inner.lock(serve);
-		});
-	}
-
-	/* lock() that pauses as pace() says. */
-	template <typename Pace>
-		requires requires(L &l, Pace &pace) { l.lock_paced(pace); }
-	void lock_paced(Pace &&pace, call_site by = caller_site())
-	{
-		take(0u, by, [&] { inner.lock_paced(pace); });
-	}
-
-	[[nodiscard]] bool try_lock(call_site by = caller_site())
-		requires try_plain_lock<L>
-	{
-		if (this->takes_again(by))
-			return inner.try_lock();
-		return try_take(0u, by, [this] { return inner.try_lock(); });
-	}
-	[[nodiscard]] bool try_lock(lent_node &with,
-				    call_site by = caller_site())
-		requires try_node_lock<L>
-	{
-		return try_take(with, by, [&] { return inner.try_lock(with); });
-	}
-	[[nodiscard]] bool try_lock(unsigned number,
-				    call_site by = caller_site())
-		requires try_cpu_lock<L>
-	{
-		return check_number(number, by) && try_take(number, by, [&] {
-			       return inner.try_lock(number);
-		       });
-	}
-
 	/* For try_lock_until.hpp: tries again and again, as one wait. */
 	template <typename Again>
 	[[nodiscard]] bool ask(Again again, call_site by)
@@ -246,242 +178,6 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	{
 		return ask_inner(with, by, again,
 				 [&] { return inner.try_lock(with); });
-	}
-
-	/* Waits until a deadline, where the lock inside can. */
-	[[nodiscard]] bool try_lock_until(unsigned number, u64 deadline,
-					  call_site by = caller_site())
-		requires timed_lockable<L>
-	{
-		return check_number(number, by) && take_until(number, by, [&] {
-			       return inner.try_lock_until(number, deadline);
-		       });
-	}
-	[[nodiscard]] bool try_lock_for(unsigned number, u64 how_long,
-					call_site by = caller_site())
-		requires timed_lockable<L>
-	{
-		return check_number(number, by) && take_until(number, by, [&] {
-			       return inner.try_lock_for(number, how_long);
-		       });
-	}
-
-	/* Sleeps until a deadline, where the waiters of the lock sleep. */
-	[[nodiscard]] bool try_lock_until(u64 deadline,
-					  call_site by = caller_site())
-		requires sleeping<L>
-	{
-		if (this->takes_again(by))
-			return inner.try_lock_until(deadline);
-		return take_until(
-			0u, by, [&] { return inner.try_lock_until(deadline); });
-	}
-	[[nodiscard]] bool try_lock_for(u64 how_long,
-					call_site by = caller_site())
-		requires sleeping<L>
-	{
-		return try_lock_until(deadline_in(how_long), by);
-	}
-	/* Returns why the wait ended. link: nothing, or a function that is told
-	 * of each link of a chain that is refused. */
-	[[nodiscard]] wait_result lock_until(u64 deadline,
-					     call_site by = caller_site())
-		requires requires(L &l) { l.lock_until(u64{}); }
-	{
-		if (this->takes_again(by))
-			return inner.lock_until(deadline);
-		return take_until_told(
-			by, [&] { return inner.lock_until(deadline); });
-	}
-	template <typename Link>
-		requires requires(L &l, Link &link) {
-			l.lock_until(u64{}, link);
-		}
-	[[nodiscard]] wait_result lock_until(u64 deadline, Link link,
-					     call_site by = caller_site())
-	{
-		if (this->takes_again(by))
-			return inner.lock_until(deadline, link);
-		return take_until_told(
-			by, [&] { return inner.lock_until(deadline, link); });
-	}
-	[[nodiscard]] bool owner_died() const
-		requires requires(const L &l) { l.owner_died(); }
-	{
-		return inner.owner_died();
-	}
-	[[nodiscard]] bool is_owned_by_me() const
-		requires requires(const L &l) { l.is_owned_by_me(); }
-	{
-		return inner.is_owned_by_me();
-	}
-	[[nodiscard]] bool try_lock_shared_until(u64 deadline,
-						 call_site by = caller_site())
-		requires(sleeping<L> && plain_shared_lock<L>)
-	{
-		const auto by_then = [&] {
-			return inner.try_lock_shared_until(deadline);
-		};
-
-		this->check_read_recursion(by);
-		return try_read(0u, by, by_then, true);
-	}
-	[[nodiscard]] bool try_lock_shared_for(u64 how_long,
-					       call_site by = caller_site())
-		requires(sleeping<L> && plain_shared_lock<L>)
-	{
-		return try_lock_shared_until(deadline_in(how_long), by);
-	}
-	void downgrade(call_site by = caller_site())
-		requires requires(L &l) { l.downgrade(); }
-	{
-		this->check_context(by);
-		this->before_leaving(0u, by);
-		if constexpr (core::shared::contends)
-			usage.note_downgraded();
-		else
-			this->count_reader_in(by);
-		this->note_reader(0u, by);
-		this->over_inner(by, [this] { inner.downgrade(); });
-	}
-
-	/* How often the caller has taken it and not released it yet. */
-	[[nodiscard]] u32 depth() const
-		requires recursive<L>
-	{
-		return inner.depth();
-	}
-
-	void unlock(call_site by = caller_site())
-		requires plain_lock<L>
-	{
-		if (this->stays_held())
-			return inner.unlock();
-		release(0u, by, [this] { inner.unlock(); });
-	}
-	void unlock(lent_node &with, call_site by = caller_site())
-		requires node_lock<L>
-	{
-		release(with, by, [&] { inner.unlock(with); });
-	}
-	void unlock(unsigned number, call_site by = caller_site())
-		requires cpu_lock<L>
-	{
-		if (check_number(number, by))
-			release(number, by, [&] { inner.unlock(number); });
-	}
-
-	/* -- Readers, where the lock inside has them -- */
-
-	void lock_shared(call_site by = caller_site())
-		requires plain_shared_lock<L>
-	{
-		read(0u, by, [this] { inner.lock_shared(); });
-	}
-	void lock_shared(unsigned number, call_site by = caller_site())
-		requires cpu_shared_lock<L>
-	{
-		if (check_reader(number, by))
-			read(number, by, [&] { inner.lock_shared(number); });
-	}
-
-	[[nodiscard]] bool try_lock_shared(call_site by = caller_site())
-		requires try_plain_shared_lock<L>
-	{
-		return try_read(0u, by,
-				[this] { return inner.try_lock_shared(); });
-	}
-	[[nodiscard]] bool try_lock_shared(unsigned number,
-					   call_site by = caller_site())
-		requires try_cpu_shared_lock<L>
-	{
-		return check_reader(number, by) && try_read(number, by, [&] {
-			       return inner.try_lock_shared(number);
-		       });
-	}
-
-	void unlock_shared(call_site by = caller_site())
-		requires plain_shared_lock<L>
-	{
-		release_shared(0u, by, [this] { inner.unlock_shared(); });
-	}
-	void unlock_shared(unsigned number, call_site by = caller_site())
-		requires cpu_shared_lock<L>
-	{
-		if (check_reader(number, by))
-			release_shared(number, by,
-				       [&] { inner.unlock_shared(number); });
-	}
-
-	/* -- An upgradable reader, where the lock inside has one -- */
-
-	void lock_upgradable(call_site by = caller_site())
-		requires upgradable_lock<L>
-	{
-		this->take_upgradable(by);
-	}
-	[[nodiscard]] bool try_lock_upgradable(call_site by = caller_site())
-		requires upgradable_lock<L>
-	{
-		return this->try_take_upgradable(by);
-	}
-	void upgrade(call_site by = caller_site())
-		requires upgradable_lock<L>
-	{
-		this->upgrade_by(by, [this] { return inner.upgrade(), true; });
-	}
-	[[nodiscard]] bool try_upgrade(call_site by = caller_site())
-		requires upgradable_lock<L>
-	{
-		return this->upgrade_by(by,
-					[this] { return inner.try_upgrade(); });
-	}
-	void unlock_upgradable(call_site by = caller_site())
-		requires upgradable_lock<L>
-	{
-		release(may_upgrade{}, by, [this] {
-			usage.count_out();
-			inner.unlock_upgradable();
-		});
-	}
-
-	[[nodiscard]] bool is_locked() const
-		requires requires(const L &l) { l.is_locked(); }
-	{
-		return inner.is_locked();
-	}
-	[[nodiscard]] bool is_contended() const
-		requires requires(const L &l) { l.is_contended(); }
-	{
-		return inner.is_contended();
-	}
-	[[nodiscard]] bool is_contended(const lent_node &with) const
-		requires requires(const L &l) { l.is_contended(with); }
-	{
-		return inner.is_contended(with);
-	}
-	[[nodiscard]] bool is_contended(unsigned number,
-					call_site by = caller_site()) const
-		requires requires(const L &l) { l.is_contended(number); }
-	{
-		return check_number(number, by) && inner.is_contended(number);
-	}
-	[[nodiscard]] bool is_queued(unsigned number,
-				     call_site by = caller_site()) const
-		requires requires(const L &l) { l.is_queued(number); }
-	{
-		return check_number(number, by) && inner.is_queued(number);
-	}
-	void await_left(unsigned number, call_site by = caller_site()) const
-		requires requires(const L &l) { l.await_left(number); }
-	{
-		if (check_number(number, by))
-			inner.await_left(number);
-	}
-	void set_base(u32 turns)
-		requires requires(L &l) { l.set_base(turns); }
-	{
-		inner.set_base(turns);
 	}
 
 	/* The pause with that many waiters ahead. */
@@ -532,6 +228,203 @@ struct checked_lock<L> : detail::nodes_of<L>,
 	constexpr explicit checked_lock(detail::named of, From... from)
 	    : core(of.name, from...)
 	{
+	}
+
+      private:
+	using effect = detail::effect;
+	friend typename checked_lock::verbs_of;
+
+	/* -- Verbs of the lock inside; with: their arguments -- */
+
+	template <detail::does<effect::takes> Verb, typename... With>
+	void pass(Verb verb, call_site by, With &...with)
+	{
+		if (!check_own(by, with...))
+			return;
+		if (this->takes_again(by))
+			return verb.call(inner, with...);
+		take(own(with...), by, [&] { verb.call(inner, with...); });
+	}
+	/* serve() is called once before the wait, too, so that the order learns
+	 * what it takes. */
+	template <serves Serve>
+	void pass(detail::verb::lock verb, call_site by, Serve &serve)
+		requires serving_lock<L>
+	{
+		if (this->takes_again(by))
+			return verb.call(inner, serve);
+		take(0u, by, [&] {
+			if (kernel_lock_order())
+				serve();
+			verb.call(inner, serve);
+		});
+	}
+	void pass(detail::verb::lock, call_site by)
+		requires per_cpu_lock<L>
+	{
+		pass(detail::verb::lock_from{}, by, cpu_id());
+	}
+	void pass(detail::verb::lock_from verb, call_site by, unsigned cpu)
+		requires per_cpu_lock<L>
+	{
+		if (check_node(cpu, by))
+			take(0u, by, [&] { verb.call(inner, cpu); });
+	}
+
+	template <detail::does<effect::tries> Verb, typename... With>
+	bool pass(Verb verb, call_site by, With &...with)
+	{
+		const auto once = [&] { return verb.call(inner, with...); };
+
+		if (this->takes_again(by))
+			return once();
+		return check_own(by, with...) &&
+		       try_take(own(with...), by, once);
+	}
+
+	template <detail::does<effect::takes_until> Verb, typename... With>
+	bool pass(Verb verb, call_site by, With &...with)
+	{
+		const auto wait = [&] { return verb.call(inner, with...); };
+
+		if (this->takes_again(by))
+			return wait();
+		return check_own(by, with...) &&
+		       take_until(own(with...), by, wait);
+	}
+	template <typename... With>
+	wait_result pass(detail::verb::lock_until verb, call_site by,
+			 With &...with)
+	{
+		const auto wait = [&] { return verb.call(inner, with...); };
+
+		return this->takes_again(by) ? wait()
+					     : take_until_told(by, wait);
+	}
+
+	template <detail::does<effect::releases> Verb, typename... With>
+	void pass(Verb verb, call_site by, With &...with)
+	{
+		if (this->stays_held())
+			return verb.call(inner, with...);
+		if (check_own(by, with...))
+			release(own(with...), by,
+				[&] { verb.call(inner, with...); });
+	}
+	template <detail::does<effect::downgrades> Verb>
+	void pass(Verb verb, call_site by)
+	{
+		this->check_context(by);
+		this->before_leaving(0u, by);
+		if constexpr (core::shared::contends)
+			usage.note_downgraded();
+		else
+			this->count_reader_in(by);
+		this->note_reader(0u, by);
+		this->over_inner(by, [&] { verb.call(inner); });
+	}
+
+	template <detail::does<effect::reads> Verb, typename... Number>
+	void pass(Verb verb, call_site by, Number... number)
+	{
+		if (check_own_read(by, number...))
+			read(own_read(number...), by,
+			     [&] { verb.call(inner, number...); });
+	}
+	template <detail::does<effect::tries_to_read> Verb, typename... Number>
+	bool pass(Verb verb, call_site by, Number... number)
+	{
+		return check_own_read(by, number...) &&
+		       try_read(own_read(number...), by,
+				[&] { return verb.call(inner, number...); });
+	}
+	template <detail::does<effect::reads_until> Verb, typename... With>
+	bool pass(Verb verb, call_site by, With &...with)
+	{
+		const auto wait = [&] { return verb.call(inner, with...); };
+
+		this->check_read_recursion(by);
+		return try_read(0u, by, wait, true);
+	}
+	template <detail::does<effect::stops_reading> Verb, typename... Number>
+	void pass(Verb verb, call_site by, Number... number)
+	{
+		if (check_own_read(by, number...))
+			release_shared(own_read(number...), by,
+				       [&] { verb.call(inner, number...); });
+	}
+
+	template <detail::does<effect::reads_to_upgrade> Verb>
+	void pass(Verb, call_site by)
+	{
+		this->take_upgradable(by);
+	}
+	template <detail::does<effect::tries_to_read_to_upgrade> Verb>
+	bool pass(Verb, call_site by)
+	{
+		return this->try_take_upgradable(by);
+	}
+	template <detail::does<effect::upgrades> Verb>
+	void pass(Verb verb, call_site by)
+	{
+		this->upgrade_by(by, [&] { return verb.call(inner), true; });
+	}
+	template <detail::does<effect::tries_to_upgrade> Verb>
+	bool pass(Verb verb, call_site by)
+	{
+		return this->upgrade_by(by, [&] { return verb.call(inner); });
+	}
+	template <detail::does<effect::stops_reading_to_upgrade> Verb>
+	void pass(Verb verb, call_site by)
+	{
+		release(may_upgrade{}, by, [&] {
+			usage.count_out();
+			verb.call(inner);
+		});
+	}
+
+	template <detail::does<effect::asks> Verb, typename... With>
+	auto pass(Verb verb, call_site by, With &...with) const
+	{
+		using result = decltype(verb.call(inner, with...));
+
+		if constexpr (sizeof...(With) > 0)
+			if (!check_own(by, with...))
+				return result();
+		return verb.call(inner, with...);
+	}
+	template <detail::does<effect::sets> Verb, typename... With>
+	void pass(Verb verb, call_site, With &...with)
+	{
+		verb.call(inner, with...);
+	}
+
+	/* L's own of a verb's arguments: the node, the number, or none. */
+	template <typename... With>
+	static decltype(auto) own(With &...with)
+	{
+		if constexpr (node_lock<L>)
+			return detail::first_of(with...);
+		else if constexpr (cpu_lock<L>)
+			return static_cast<unsigned>(detail::first_of(with...));
+		else
+			return 0u;
+	}
+	template <typename... With>
+	bool check_own(call_site by, With &...with) const
+	{
+		if constexpr (cpu_lock<L>)
+			return check_number(own(with...), by);
+		else
+			return true;
+	}
+	/* A reader's number, or none. */
+	static unsigned own_read() { return 0; }
+	static unsigned own_read(unsigned number) { return number; }
+	static bool check_own_read(call_site) { return true; }
+	bool check_own_read(call_site by, unsigned number) const
+	{
+		return check_reader(number, by);
 	}
 };
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import common
 import cxx
+import verb_list
 from common import Finding, tool
 
 _STRUCT = re.compile(r"^struct\s+(?:\[\[.*?\]\]\s*|alignas\([^)]*\)\s*)*"
@@ -107,22 +108,30 @@ def checks_of(root):
     """{name: [(path, line, hooks that it does not run)]} of checked_lock's
     functions. What the lock inside calls does not count as a hook."""
     functions, bodies, offered, own = [], {}, [], []
+    rows = verb_list.rows(root)
     for name in _CHECKED:
         path = root / "lib/klock" / name
         text = path.read_text() if path.exists() else ""
         code = cxx.code_only(text)
+        passes = {one.start: one for one in verb_list.passes(code, rows)}
         offered += re.findall(r"^\tusing core::(\w+);$", code, re.M)
         own += [(path, line) for type_, _, line in public_members(text)
                 if type_ == "checked_lock"]
         for function in cxx.functions(code):
             body = re.sub(r"\binner\.\w+", "",
                           code[function.start:function.end])
+            body = re.sub(r"\bpass\([\w:]*verb::(\w+)", r"pass_\1(", body)
+            line = common.line_of(code, function.start)
+            if function.start in passes:
+                for verb in passes[function.start].verbs:
+                    bodies.setdefault(f"pass_{verb}", []).append(body)
+                    functions.append((path, line, verb, body, True))
+                continue
             bodies.setdefault(function.name, []).append(body)
-            functions.append((path, common.line_of(code, function.start),
-                              function.name, body))
+            functions.append((path, line, function.name, body, False))
     checks = {}
-    for path, line, name, body in functions:
-        if (path, line) not in own and name not in offered:
+    for path, line, name, body, passed in functions:
+        if (path, line) not in own and name not in offered and not passed:
             continue
         reached, todo = set(), [body]
         while todo:
@@ -185,9 +194,12 @@ def called(programs):
             if symbol[19:].startswith(("_ZN5klock", "_ZNK5klock")):
                 mangled.add(symbol[19:])
             if "klock::" in symbol:
+                short = without_arguments(symbol[19:])
                 found |= set(re.findall(
-                    r"\bklock::(?:\w+::)*(\w+)::(\w+)\(",
-                    without_arguments(symbol[19:])))
+                    r"\bklock::(?:\w+::)*(\w+)::(\w+)\(", short))
+                found |= set(re.findall(
+                    r"\bklock::(?:\w+::)*(\w+)::pass\(klock::detail::verb::"
+                    r"(\w+)", short))
     return found, mangled
 
 
@@ -201,9 +213,17 @@ def check(root, programs=()):
                for member in public_members(path.read_text())]
     if len(members) < 150 or len(seen) < 100:
         return common.nothing_found("too few functions")
+    rows = verb_list.rows(root)
+    handed_on = [(path, one.type, verb, one.line)
+                 for path in common.lock_headers(root)
+                 for one in verb_list.passes(cxx.code_only(path.read_text()),
+                                             rows)
+                 for verb in one.verbs if not one.forwards]
+    if len(handed_on) < 30:
+        return common.nothing_found("too few verbs that a wrapper hands on")
     return [Finding(common.relative(path, root), line, f"{name}::{function}() "
                     "is called by no unit test")
-            for path, name, function, line in members
+            for path, name, function, line in members + handed_on
             if (name, function) not in seen and
             not is_mangled_in(name, function, mangled)]
 

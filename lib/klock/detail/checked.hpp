@@ -932,14 +932,6 @@ struct checked_core {
 		return one.ended.get();
 	}
 
-	/* Takes a lock that uses nodes of the CPU, if one is free. */
-	void lock_from(unsigned cpu, call_site by = caller_site())
-		requires per_cpu_lock<L>
-	{
-		if (check_node(cpu, by))
-			take(0u, by, [&] { inner.lock_from(cpu); });
-	}
-
 	/* The caller got the lock to write. */
 	void check_no_reader(call_site by) const
 	{
