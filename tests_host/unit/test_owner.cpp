@@ -363,6 +363,21 @@ TEST_CASE("checked_lock: owners far apart have places of their own")
 	}
 }
 
+/* Owners 1 and 33 have the same places in held_spins. */
+TEST_CASE("checked_lock: an owner holds what it took, not its neighbour's")
+{
+	checked_lock<ticket_lock<u8>, "theirs"> theirs;
+
+	current_thread = 1;
+	theirs.lock();
+	current_thread = 33;
+	CHECK(panic_of([] { might_switch(); }) == "");
+	current_thread = 1;
+	has(panic_of([] { might_switch(); }), "theirs was taken at ");
+	theirs.unlock();
+	current_thread = 0;
+}
+
 TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 {
 	bool intruded = unit::can_step;
