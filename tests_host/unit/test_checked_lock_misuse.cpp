@@ -214,6 +214,19 @@ struct open_door {
 	void unlock() {}
 };
 
+/* No lock at all, for readers, too. */
+struct open_gate : open_door {
+	static constexpr u64 max_readers = 8;
+
+	void lock_shared() {}
+	void unlock_shared() {}
+	void lock_upgradable() {}
+	bool try_lock_upgradable() { return true; }
+	void unlock_upgradable() {}
+	void upgrade() {}
+	bool try_upgrade() { return true; }
+};
+
 } // namespace
 
 TEST_CASE("checked_lock: a lock that lets two in is named")
@@ -223,6 +236,21 @@ TEST_CASE("checked_lock: a lock that lets two in is named")
 	lock.lock();
 	has(panic_of([&] { as(1, context::thread, [&] { lock.lock(); }); }),
 	    "door, CPU 1: two holders: the lock let in a second one");
+}
+
+TEST_CASE("checked_lock: a lock that lets a writer in beside a reader is named")
+{
+	checked_lock<open_gate, "gate"> lock, other;
+
+	as(1, context::thread, [&] {
+		lock.lock_shared();
+		other.lock_shared();
+	});
+	has(panic_of([&] { lock.lock(); }),
+	    "gate, CPU 0: a reader is in: the lock is broken");
+	other.lock_upgradable();
+	has(panic_of([&] { other.upgrade(); }),
+	    "gate, CPU 0: a reader is in: the lock is broken");
 }
 
 namespace {
