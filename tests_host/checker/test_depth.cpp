@@ -505,12 +505,12 @@ TEST_CASE("symmetry: where the order is none, all is explored")
 {
 	const auto all = [](const char *what, std::vector<unsigned> sections,
 			    auto body) {
+		INFO(what);
 		const result r = as_many(
 			{.sections = sections}, [&](const options &how) {
 				return model::explore<world>(how, body);
 			});
 
-		INFO(what);
 		CHECK(r.explored == r.complete);
 	};
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -225,9 +226,9 @@ const small<Int> programs[] = {
 };
 
 template <typename Int>
-std::vector<u64> complete()
+std::map<std::string, u64> complete()
 {
-	std::vector<u64> all;
+	std::map<std::string, u64> all;
 
 	for (const small<Int> &p : programs<Int>) {
 		const auto r = run<words<Int>>({.relaxed = {"words"}}, p.cpu[0],
@@ -235,7 +236,7 @@ std::vector<u64> complete()
 
 		INFO(p.name);
 		verdict::right(r);
-		all.push_back(r.complete);
+		all[p.name] = r.complete;
 	}
 	return all;
 }
@@ -253,7 +254,7 @@ struct atomic_int {
 
 TEST_CASE("intended: as many executions as with relaxed atomics")
 {
-	const std::vector<u64> atomics = complete<atomic_int>();
+	const auto atomics = complete<atomic_int>();
 
 	CHECK(complete<int>() == atomics);
 	CHECK(complete<volatile int>() == atomics);

@@ -484,9 +484,9 @@ TEST_CASE("load buffering: two CPUs store what the other has loaded before")
 TEST_CASE("load buffering: what a store depends on, and what it does not")
 {
 	for (const crossing &c : crossings) {
+		INFO(c.name);
 		const auto r = crossed(c.odd, c.left, c.right);
 
-		INFO(c.name);
 		c.is_found ? check_found(r) : check_not_found(r, c.others);
 	}
 }
