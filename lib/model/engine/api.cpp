@@ -29,8 +29,8 @@ void check(bool holds, const char *text, site s)
 	const detail::code_calls now;
 
 	if (!holds)
-		the_checker().report(bug::failed_check,
-				     std::string("failed: ") + text, s);
+		the_checker().reports.report(bug::failed_check,
+					     std::string("failed: ") + text, s);
 }
 
 unsigned cpu() { return the_checker().current(); }
@@ -60,8 +60,8 @@ void name(const void *object, klock::usize bytes, const char *text,
 	const detail::checker_runs now;
 
 	the_checker().intend(object, bytes, text);
-	if (the_checker().tracing())
-		the_checker().known.add(object, bytes, text, type);
+	if (the_checker().reports.is_showing())
+		the_checker().reports.known.add(object, bytes, text, type);
 }
 
 before_waits::before_waits(void (*call)(void *), void *what)

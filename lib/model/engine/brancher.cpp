@@ -69,7 +69,7 @@ const event &checker::read(const reading &q, unsigned place)
 	learn(q, place);
 	if (cpus.ran() == execution().length(cpus.current())) {
 		wait_for_turn(false);
-		while (held(q))
+		while (symmetry.holds_back(execution(), q))
 			cpus.leave(scheduler::state::at_end);
 		learn_ends(q, place);
 		branch_read(q, place);
@@ -106,8 +106,9 @@ void checker::branch_read(const reading &q, unsigned place)
 		 */
 		if (!q.ends(word) && !task.given->stale_waits)
 			continue;
-		if (enters(q) && !in_turn(execution(), cpus.current(),
-					  execution().write_at(place, p)))
+		if (symmetry.enters_gate(execution(), q) &&
+		    !symmetry.in_turn(execution(), cpus.current(),
+				      execution().write_at(place, p)))
 			continue;
 		if (q.would_write(word) && has_rival(execution(), place, p)) {
 			only_revisit(q, place, p);
@@ -140,7 +141,7 @@ void checker::only_revisit(const reading &q, unsigned place, unsigned position)
 		execution().step ? code.steps[execution().step].after(word) : 0;
 	other->add_write(cpus.current(), place, q.store_ord, q.written(word),
 			 true);
-	look_at_gate(*other, place, true);
+	symmetry.look_at_gate(*other, place, true);
 	revisit(*other, other->last_of(cpus.current()));
 	work.recycle(std::move(other));
 }
@@ -179,7 +180,7 @@ void checker::branch_write(const reading &q, unsigned place, u64 word)
 	execution().op = q.op;
 	execution().add_write(cpus.current(), place, q.store_ord, word,
 			      exclusive);
-	look_at_gate(execution(), place, exclusive);
+	symmetry.look_at_gate(execution(), place, exclusive);
 	const ref mine = execution().last_of(cpus.current());
 	revisit(execution(), mine);
 
@@ -332,7 +333,7 @@ void checker::serve(const graph &with, ref read, ref write)
 	base->redirect(read, write);
 	/* Defensive: no known write violates this symmetry rule. */
 	if (with.gate[read.cpu] == read.index + 1 &&
-	    !in_turn(*base, read.cpu, write)) {
+	    !symmetry.in_turn(*base, read.cpu, write)) {
 		work.recycle(std::move(base));
 		return;
 	}

@@ -301,8 +301,7 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
 	memory.in_order = nullptr;
 	task.given = &again;
 	repairs = some;
-	best = {};
-	shown = {};
+	reports.forget();
 	explore_once();
 	repairs.clear();
 	task.given = given;
@@ -321,9 +320,10 @@ bool checker::complete(repairs_of &all, bool &sc)
 	constexpr unsigned rounds = 4;
 	outcome is = explore_again(all, task.given->machine);
 
-	for (unsigned i = 0; i < rounds && is == outcome::fails && shown.of;
-	     i++) {
-		const shown_fault other = std::move(shown);
+	for (unsigned i = 0; i < rounds && is == outcome::fails; i++) {
+		const shown_fault other = reports.take_shown();
+		if (!other.of)
+			break;
 		sc = fails(other, {}, machine::sc);
 		const repairs_of more = missing(other, {});
 		if (sc || more.empty())
@@ -449,21 +449,20 @@ std::string checker::cause_of(const shown_fault &f)
 /* Says what is missing where something was found. */
 void checker::find_cause()
 {
-	const shown_fault f = std::move(shown);
+	const shown_fault f = reports.take_shown();
 	const bug is = task.out.found;
 
-	shown = {};
 	if (!f.of || !task.given->cause.value_or(!task.given->weaken) ||
 	    task.out.open || is == bug::not_repeatable || is == bug::unseen ||
 	    is == bug::mixed_access)
 		return;
 	result found = std::move(task.out);
 	fault = is;
-	traps = false;
+	reports.end_replay();
 	task.most_runs = std::min(4 * task.runs + 256, u64{5000});
 	found.cause = cause_of(f);
 	task.most_runs = ~u64{0};
-	shown = {};
+	reports.forget();
 	task.out = std::move(found);
 	if (!task.out.cause.empty())
 		task.out.timeline += "CAUSE: " + task.out.cause + "\n";

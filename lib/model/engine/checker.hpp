@@ -47,7 +47,9 @@
 #include "learnt.hpp"
 #include "loops.hpp"
 #include "objects.hpp"
+#include "reporter.hpp"
 #include "scheduler.hpp"
+#include "symmetry.hpp"
 #include "timeline.hpp"
 #include "work_list.hpp"
 #include "workers.hpp"
@@ -155,16 +157,12 @@ struct checker final : hooked::engine {
 	u64 cycles() override;
 	bool irq_flag(bool enabled) override;
 
-	/* Ends the run; on a fiber it does not come back. */
-	void report(bug, const std::string &message, site);
 	/* The code under test ends its CPU; does not come back. */
 	[[noreturn]] void panic(const std::string &message);
 	/* So does what would end the process: crash.cpp. */
 	[[noreturn]] void crash(const std::string &what, site);
 	[[noreturn]] void refuse(const detail::trapped &, site);
 	bool runs_code() const;
-	/* A sanitizer ends the program when the next run has been shown. */
-	void expect_death();
 	bool is_below_stack(const void *at) const;
 	site line_of_code(const void *returns_to);
 	/* If it does not hold, this CPU stops; the execution does not count. */
@@ -196,11 +194,14 @@ struct checker final : hooked::engine {
 	void storage_ends(const void *at, usize bytes, const void *caller);
 	/* The klock::context of the running code: thread, or a handler. */
 	int context() const;
-	bool tracing() const { return trace != nullptr; }
 	unsigned current() const { return cpus.current(); }
 	cpu_state &me() { return code_on[cpus.current()]; }
 	graph &execution() const { return work.running(); }
-	names known;
+
+	exploration task;
+	scheduler cpus;
+	work_list work;
+	reporter reports{task, cpus, work};
 
       private:
 	friend struct loops;
@@ -230,27 +231,6 @@ struct checker final : hooked::engine {
 	static void cpu_main(void *);
 	static void end_main(void *);
 	static void end_waits_for_ever(site s);
-
-	/* -- explorer.cpp: the finding -- */
-	void begin_finding();
-	bool goes_on() const;
-	void keep_finding();
-	void show_finding();
-	std::vector<bool> who_takes_part(const std::string &message) const;
-	void keep_shown();
-	void write_down(const std::string &message, site);
-
-	/* -- explorer.cpp -- */
-	void start_symmetry(bool asked);
-	bool enters(const reading &) const;
-	bool held(const reading &);
-	bool in_turn(const graph &, unsigned of, ref write) const;
-	void look_at_gate(graph &, unsigned place, bool exclusive);
-	[[noreturn]] void not_symmetric();
-	u64 stands_for() const;
-	bool same_code(u32 a, u32 b) const;
-	bool same_plain(const step &, const step &) const;
-	bool seems_symmetric() const;
 
 	/* -- explorer.cpp -- */
 	void serve_causes(const graph &with, ref write);
@@ -432,22 +412,14 @@ struct checker final : hooked::engine {
 	void find_cause();
 
 	model::operations operations;
-	shown_fault shown;
 	std::vector<repair> repairs; /* while it is explored again */
 	bug fault = bug::none;
 
-	exploration task;
-	scheduler cpus;
-	work_list work;
+	model::symmetry symmetry{cpus};
 	std::vector<cpu_state> code_on;
 	fiber ender{256 * 1024};
 	std::vector<std::unique_ptr<graph>> early; /* for when work is done */
 	std::set<u64> met;			   /* explorer.cpp */
-	struct {
-		bug found = bug::none; /* while the graph is unsure */
-		std::string message;
-		site where{nullptr, 0};
-	} noted;
 	objects memory;
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
@@ -465,31 +437,15 @@ struct checker final : hooked::engine {
 
 	/* -- learner.cpp -- */
 	learnt code;
-	bool learning = false;	 /* in this exploration, until it cannot be */
-	bool walking = false;	 /* the run is a walk */
-	bool missed = false;	 /* the walk came to what is not known */
-	bool reduces = false;	 /* one execution of those that are alike */
-	bool asymmetric = false; /* that did not do: all once more */
+	bool learning = false; /* in this exploration, until it cannot be */
+	bool walking = false;  /* the run is a walk */
+	bool missed = false;   /* the walk came to what is not known */
 	static constexpr unsigned none = ~0u;
-	unsigned gate_place = none;
-	unsigned before[max_cpus] = {}; /* the CPU that is first, of those */
-	unsigned like[max_cpus] = {};	/* how many are like it, and it */
 	bool suspected = false; /* a walk came to a fault: does a run? */
 	bool run_all = false;	/* what was learnt has been wrong */
 	usize kept_work = 0;	/* work that is right whatever a step says */
 	std::vector<u8> host;	/* the world as it must be in this run */
 	fiber walker{256 * 1024};
-
-	/* The shortest execution yet that shows a fault. */
-	struct {
-		std::unique_ptr<graph> shows; /* null: none has been found */
-		u64 events = 0;
-		unsigned switches = 0;
-		result first;  /* what the first one left */
-		u64 until = 0; /* so many runs are made */
-	} best;
-	bool traps = false;   /* it is run under a debugger */
-	bool shortens = true; /* else each of its runs takes long */
 
 	bool ended = false;  /* and nothing is: the world can be left */
 	std::string died_of; /* the crash of its destructor */
@@ -519,8 +475,6 @@ struct checker final : hooked::engine {
 	std::set<std::pair<const char *, usize>> split;
 	std::vector<bool> matched; /* which of options.relaxed was met */
 	bool volatile_matched = false;
-
-	std::unique_ptr<timeline> trace; /* only while a bug is shown */
 };
 
 checker &the_checker();

@@ -214,7 +214,7 @@ void on_signal(int number, siginfo_t *info, void *context)
 	if (accesses) {
 		where = *accesses;
 		accesses = nullptr;
-	} else if (c.tracing()) {
+	} else if (c.reports.is_showing()) {
 		where = line_from(nullptr, context);
 	}
 	c.crash(text_of(number, *info, c), where);
@@ -255,7 +255,7 @@ std::string what_was_thrown()
 
 	hooked::running = nullptr;
 	c.crash(what_was_thrown(),
-		c.tracing() ? line_from(from) : site{nullptr, 0});
+		c.reports.is_showing() ? line_from(from) : site{nullptr, 0});
 }
 
 /*
@@ -327,9 +327,9 @@ void checker::crash(const std::string &what_it_was, site where)
 		ours->forget_exceptions();
 	if (destroys_world())
 		leave_destructor(what_it_was, where);
-	if (trace)
-		trace->add({cpus.current(), what_it_was, where});
-	report(bug::crash, "crash: " + what_it_was, where);
+	if (reports.is_showing())
+		reports.add({cpus.current(), what_it_was, where});
+	reports.report(bug::crash, "crash: " + what_it_was, where);
 	me().panicked = true;
 	for (;;)
 		cpus.leave(scheduler::state::done);
@@ -357,7 +357,7 @@ void checker::refuse(const detail::trapped &t, site where)
 
 	std::free(plain);
 	hooked::running = nullptr;
-	report(bug::unseen, text, where);
+	reports.report(bug::unseen, text, where);
 	me().panicked = true;
 	for (;;)
 		cpus.leave(scheduler::state::done);
@@ -411,7 +411,8 @@ void ends(const std::string &what, const void *caller)
 	checker &c = the_checker();
 
 	hooked::running = nullptr;
-	c.crash(what, c.tracing() ? line_from(caller) : site{nullptr, 0});
+	c.crash(what,
+		c.reports.is_showing() ? line_from(caller) : site{nullptr, 0});
 	std::abort();
 }
 

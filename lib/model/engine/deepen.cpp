@@ -25,7 +25,7 @@ static const char *const late = "the time is up";
 void checker::set_deadline(steady::time_point start, double budget)
 {
 	deadline = steady::time_point::max();
-	if (!traps && budget < 1e9)
+	if (!reports.is_replay() && budget < 1e9)
 		deadline = start + std::chrono::duration_cast<steady::duration>(
 					   seconds(budget));
 }

@@ -106,16 +106,16 @@ result checker::explore(program &p, const options &given)
 	const code_traps of_assembly;
 	cpus.make(count);
 	code_on.resize(cpus.made());
-	known.stacks.clear();
+	reports.known.stacks.clear();
 	for (unsigned c = 0; c < cpus.made(); c++)
-		known.stacks.push_back(
+		reports.known.stacks.push_back(
 			{cpus.stack(c).low(), cpus.stack(c).high()});
 	hooked::counter_mask = ~u32{0};
 	if (given.counter_bits)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
 	thread_locals = find_thread_locals();
-	begin_finding();
+	reports.start();
 	operations.forget();
 	memory.in_order = given.record_uses ? plain_in_order : nullptr;
 	explore_once();
@@ -152,7 +152,7 @@ void checker::explore_once()
 		   !task.given->load_buffering &&
 		   detail::gate_to(*this) == this;
 	start_intended();
-	start_symmetry(task.given->symmetric && learning);
+	symmetry.start(*task.given, task.given->symmetric && learning);
 	way_in.start_exploration();
 	cuts_loops = task.given->cut_loops || task.given->every_turn ||
 		     task.given->unroll;
@@ -166,12 +166,12 @@ void checker::explore_once()
 void checker::explore_whole(unsigned count)
 {
 	for (;;) {
-		run_all = asymmetric = endless = false;
+		run_all = endless = false;
 		explore_all(count);
-		if (!run_all && !asymmetric && !endless)
+		if (!run_all && !symmetry.failed() && !endless)
 			return;
 		learning &= !run_all;
-		reduces = false;
+		symmetry.turn_off();
 		cuts_loops |= endless;
 	}
 }
@@ -180,7 +180,7 @@ void checker::explore_all(unsigned count)
 {
 	task.out = {};
 	task.turns_left_out = 0;
-	gate_place = none;
+	symmetry.start_over();
 	task.runs = 0;
 	code.forget();
 	memory.forget_all();
@@ -190,11 +190,13 @@ void checker::explore_all(unsigned count)
 	work.start(count, task.given->sequence);
 
 	explore_work();
-	if (!best.shows)
+	if (!reports.has_finding())
 		explore_early();
-	if (best.shows) {
+	if (reports.has_finding()) {
 		run_all = endless = false;
-		show_finding();
+		work.run(reports.begin_showing());
+		run_one();
+		reports.end_showing();
 	}
 	level_ended = work.empty() && task.out.limit.empty();
 	if (task.turns_left_out && task.out.limit.empty() &&
@@ -210,7 +212,8 @@ void checker::explore_all(unsigned count)
 							: "preemptions, "
 							  "max_reorder") +
 			": executions beyond are left out";
-	if (work.empty() && task.out.limit.empty() && !seems_symmetric())
+	if (work.empty() && task.out.limit.empty() &&
+	    !symmetry.seems_right(code))
 		task.out.limit =
 			"not symmetric: CPUs that have read the same do "
 			"different things";
@@ -230,16 +233,16 @@ void checker::explore_work()
 		     task.given->load_buffering || detail::intends;
 	progress shown;
 
-	while (!work.empty() && goes_on() && task.out.limit.empty() &&
-	       !run_all && !asymmetric && !endless) {
-		if (!alone && !best.shows && task.runs >= much) {
+	while (!work.empty() && reports.goes_on() && task.out.limit.empty() &&
+	       !run_all && !symmetry.failed() && !endless) {
+		if (!alone && !reports.has_finding() && task.runs >= much) {
 			alone = true;
 			if (share_work(shown))
 				break;
 		}
 		explore_next();
 		if (!task.out.ok())
-			keep_finding();
+			reports.keep_finding();
 		if (task.executions() >= task.given->max_executions ||
 		    task.runs >= task.most_runs)
 			task.out.limit = "max_executions";
@@ -259,31 +262,6 @@ void checker::explore_next()
 	const double all = execution().share;
 	run_one();
 	work.divide_share(below, all);
-}
-
-static const char *const beyond =
-	", by load buffering: RC11 rules it out, ISO C++ leaves it open";
-
-void checker::report(bug found, const std::string &message, site where)
-{
-	if (cpus.now() == scheduler::phase::comparing)
-		cpus.stop();
-	if (execution().unsure) {
-		if (noted.found == bug::none)
-			noted = {found, message, where};
-		return;
-	}
-	const std::string whole = execution().core ? message + beyond : message;
-	if (task.out.ok()) {
-		task.out.found = found;
-		task.out.message = whole;
-		task.out.open = execution().core != 0;
-	}
-	if (trace)
-		write_down(whole, where);
-	cpus.set_stopped();
-	if (cpus.on_fiber())
-		cpus.stop();
 }
 
 } // namespace model

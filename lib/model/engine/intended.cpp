@@ -154,10 +154,10 @@ void checker::split_access(const char *word, usize size, const char *first,
 		const object *const o = memory.find(word);
 		const bool known = o && o->place >= 0 && o->bytes == size;
 
-		if (!best.shows)
+		if (!reports.has_finding())
 			split.emplace(word, size);
 		run_all |= known;
-		if (known || best.shows)
+		if (known || reports.has_finding())
 			cpus.stop();
 	}
 	if (whole && !split.contains({word, size})) {

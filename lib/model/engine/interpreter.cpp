@@ -33,16 +33,16 @@ static std::string field_name(const hooked::window &w)
 /* One row of the timeline: the CPU's last event, or its last two. */
 void checker::note(const char *name, const reading &q, site s, unsigned place)
 {
-	if (!trace)
+	if (!reports.is_showing())
 		return;
 
 	const ref last{static_cast<u8>(cpus.current()), cpus.ran()};
 	const event &e = execution().at(last);
-	std::string row = std::string(name) + " " + known.of(q.at.at);
+	std::string row = std::string(name) + " " + reports.known.of(q.at.at);
 	const auto value = [&](u64 word) {
 		if (q.at.what == hooked::holds::signed_number)
 			return std::to_string(q.at.as_signed(word));
-		return known.value(q.at.look(word), q.at.bits / 8u);
+		return reports.known.value(q.at.look(word), q.at.bits / 8u);
 	};
 	timeline::row r{cpus.current(), "", s, {}, {}, place};
 	r.at = static_cast<const char *>(q.at.at);
@@ -64,23 +64,20 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 		row += value(e.value);
 	}
 	r.text = row + " " + text(e.ord);
-	trace->add(std::move(r));
+	reports.add(std::move(r));
 }
 
 void checker::blame(const conflict &c, const void *at, site s)
 {
 	if (c.found == bug::none)
 		return;
-	if (trace) {
-		shown.first = c;
-		shown.cpu = cpus.current();
-		shown.ran = cpus.ran();
-	}
-	report(c.found,
-	       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
-		       (c.where.file ? " at " + text(c.where) : "") + ": " +
-		       known.of(at),
-	       s);
+	if (reports.is_showing())
+		reports.note_conflict(c);
+	reports.report(c.found,
+		       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
+			       (c.where.file ? " at " + text(c.where) : "") +
+			       ": " + reports.known.of(at),
+		       s);
 }
 
 /* The place in the graphs that a window looks at; checks that it lives. */
@@ -335,8 +332,8 @@ void checker::fence(order o, site s)
 		cpus.stop();
 	cpus.count_event();
 	went(0);
-	if (trace)
-		trace->add(
+	if (reports.is_showing())
+		reports.add(
 			{cpus.current(), std::string("fence ") + text(was), s});
 }
 
@@ -365,8 +362,9 @@ void checker::dead(const void *at, usize bytes)
 	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
 	if (me().own.has(at))
 		me().own.forget(static_cast<const char *>(at), bytes);
-	if (trace)
-		trace->add({cpus.current(), "end of " + known.of(at), nowhere});
+	if (reports.is_showing())
+		reports.add({cpus.current(), "end of " + reports.known.of(at),
+			     nowhere});
 }
 
 /* A row of plain data. */
@@ -375,14 +373,14 @@ void checker::note_plain(const void *at, usize bytes, bool writes,
 {
 	timeline::row r{cpus.current(), "", s};
 
-	r.name = known.of(at);
+	r.name = reports.known.of(at);
 	r.text = (writes ? "write " : "read ") + r.name +
 		 (value.empty() ? "" : " " + value);
 	r.at = static_cast<const char *>(at);
 	r.bytes = bytes;
 	r.plain = true;
 	r.writes = writes;
-	trace->add(std::move(r));
+	reports.add(std::move(r));
 }
 
 static std::string plain_value(const names &known, const void *at, usize bytes)
@@ -400,8 +398,9 @@ void checker::read_plain(const void *at, usize bytes, site s)
 	count_idle(s);
 	branch_over_interrupts();
 	must_be_memory(at, s);
-	if (trace)
-		note_plain(at, bytes, false, plain_value(known, at, bytes), s);
+	if (reports.is_showing())
+		note_plain(at, bytes, false,
+			   plain_value(reports.known, at, bytes), s);
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
 	learn_plain(step::does::read_plain, at, bytes, at);
@@ -412,8 +411,9 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	count_idle(s);
 	branch_over_interrupts();
 	must_be_memory(at, s);
-	if (trace)
-		note_plain(at, bytes, true, plain_value(known, with, bytes), s);
+	if (reports.is_showing())
+		note_plain(at, bytes, true,
+			   plain_value(reports.known, with, bytes), s);
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
 	save(at, bytes);
@@ -450,12 +450,13 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 {
 	if (failed == order::release || failed == order::acq_rel) {
 		if (!task.given->any_failure_order)
-			report(bug::failed_check,
-			       std::string("failed: compare_exchange: what "
-					   "fails stores nothing, its order "
-					   "cannot be ") +
-				       text(failed),
-			       s);
+			reports.report(
+				bug::failed_check,
+				std::string("failed: compare_exchange: what "
+					    "fails stores nothing, its order "
+					    "cannot be ") +
+					text(failed),
+				s);
 		failed = failed == order::release ? order::relaxed
 						  : order::acquire;
 	}
@@ -515,9 +516,10 @@ window checker::bell_of(const window &w)
 
 	if (!bell)
 		bell = std::make_unique<u64>(0);
-	if (trace)
-		known.add(bell.get(), sizeof(u64),
-			  ("sleepers of " + known.of(w.at)).c_str());
+	if (reports.is_showing())
+		reports.known.add(
+			bell.get(), sizeof(u64),
+			("sleepers of " + reports.known.of(w.at)).c_str());
 	return {bell.get(), sizeof(u64), 0, 64, 0, hooked::holds::other};
 }
 
@@ -587,19 +589,19 @@ void checker::branch_over_interrupts()
 		const bool before = me().irqs_on;
 		me().irqs_on = false;
 		me().irqs_left--;
-		if (trace)
-			trace->add({cpus.current(),
-				    "-- interrupt --",
-				    {nullptr, 0}});
+		if (reports.is_showing())
+			reports.add({cpus.current(),
+				     "-- interrupt --",
+				     {nullptr, 0}});
 		me().handlers++;
 		task.code->handler(cpus.current());
 		if (detail::intends)
 			settle();
 		me().handlers--;
-		if (trace)
-			trace->add({cpus.current(),
-				    "-- returns --",
-				    {nullptr, 0}});
+		if (reports.is_showing())
+			reports.add({cpus.current(),
+				     "-- returns --",
+				     {nullptr, 0}});
 		me().irqs_on = before;
 	}
 }
@@ -619,10 +621,10 @@ bool checker::irq_flag(bool enabled)
 
 	branch_over_interrupts();
 	me().irqs_on = enabled;
-	if (trace && before != enabled)
-		trace->add({cpus.current(),
-			    enabled ? "interrupts on" : "interrupts off",
-			    {nullptr, 0}});
+	if (reports.is_showing() && before != enabled)
+		reports.add({cpus.current(),
+			     enabled ? "interrupts on" : "interrupts off",
+			     {nullptr, 0}});
 	return before;
 }
 

@@ -106,7 +106,7 @@ void checker::start_learning()
 void checker::not_walkable()
 {
 	learning = false;
-	asymmetric = reduces; /* nothing tells now whether they are alike */
+	symmetry.cannot_tell(); /* nothing tells now whether they are alike */
 	for (cpu_state &c : code_on)
 		c.step = 0;
 }
@@ -131,9 +131,10 @@ step *checker::doing(step::does it)
 
 void checker::does_otherwise()
 {
-	report(bug::not_repeatable,
-	       "the code does something else than before, having read the same",
-	       {nullptr, 0});
+	reports.report(bug::not_repeatable,
+		       "the code does something else than before, having read "
+		       "the same",
+		       {nullptr, 0});
 }
 
 /* The step is taken, and this is what it read. */
@@ -361,7 +362,8 @@ scheduler::state checker::walk_on()
 			return rmw ? scheduler::state::before_rmw_write
 				   : scheduler::state::at_end;
 		}
-		if (s.what == does::read && held(s.how)) {
+		if (s.what == does::read &&
+		    symmetry.holds_back(execution(), s.how)) {
 			return scheduler::state::at_end;
 		}
 		walk_event(s);

@@ -114,8 +114,8 @@ bool is_of_library(site s)
 site checker::place_of_return(const void *to, bool own)
 {
 	called_from = to;
-	if (!trace && !task.given->record_uses && !task.given->weaken &&
-	    repairs.empty())
+	if (!reports.is_showing() && !task.given->record_uses &&
+	    !task.given->weaken && repairs.empty())
 		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
 	const site innermost = line_of_return(to);
 	usize depth = hooked::running && own ? me().own.calls.size() : 0;

@@ -169,17 +169,13 @@ void checker::be_sure()
 			cpus.set_stopped();
 	if (cpus.stopped())
 		return;
-	execution().unsure = false;
-	if (noted.found == bug::none)
-		return;
-	report(noted.found, noted.message, noted.where);
-	execution().unsure = true; /* so is what is shown: whole */
+	reports.report_withheld();
 }
 
 /* Explores executions beyond RC11, if RC11's show no fault. */
 void checker::explore_early()
 {
-	while (!early.empty() && work.empty() && goes_on() &&
+	while (!early.empty() && work.empty() && reports.goes_on() &&
 	       task.out.limit.empty() && !run_all && !endless) {
 		work.swap(early);
 		explore_work();

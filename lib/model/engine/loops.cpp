@@ -236,7 +236,7 @@ void loops::note_plain(const void *at, usize size, bool writes)
 	};
 
 	mine().plains.push_back({at, size, writes, c.cpus.ran()});
-	if (!of_bytes(mine().plains.back(), cut) || c.tracing())
+	if (!of_bytes(mine().plains.back(), cut) || c.reports.is_showing())
 		return;
 	c.endless = true;
 	c.cpus.stop();

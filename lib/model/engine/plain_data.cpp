@@ -62,15 +62,17 @@ void checker::meet_on_stack(unsigned of, const char *at)
 void checker::refuse_what_is_gone(const void *at, site s)
 {
 	if (detail::block_at(at).freed)
-		report(bug::dead_object, "use of freed memory: " + known.of(at),
-		       s);
+		reports.report(bug::dead_object,
+			       "use of freed memory: " + reports.known.of(at),
+			       s);
 	for (const auto &[from, to] : thread_locals)
 		if (at >= from && at < to)
-			report(bug::unseen,
-			       "refused: a thread_local, which is one for all "
-			       "CPUs here: " +
-				       known.of(at),
-			       s);
+			reports.report(
+				bug::unseen,
+				"refused: a thread_local, which is one for all "
+				"CPUs here: " +
+					reports.known.of(at),
+				s);
 }
 
 void checker::touch(const void *at, usize bytes, bool writes,
@@ -93,7 +95,7 @@ void checker::touch(const void *at, usize bytes, bool writes,
 		branch_over_interrupts();
 	const site s = place_of_return(caller);
 	count_idle(s, false);
-	if (trace)
+	if (reports.is_showing())
 		note_plain(at, bytes, writes, "", s);
 	if (of == none)
 		refuse_what_is_gone(at, s);
@@ -179,8 +181,8 @@ void detail::misuse(const char *what, site s)
 {
 	const detail::checker_runs now;
 
-	the_checker().report(bug::failed_check, std::string("failed: ") + what,
-			     s);
+	the_checker().reports.report(bug::failed_check,
+				     std::string("failed: ") + what, s);
 }
 
 void detail::refuse(const char *what, const void *caller)
@@ -196,8 +198,9 @@ void detail::refuse(const char *what, const void *caller)
 		text += ", of which the checker cannot see what it does";
 	std::free(plain);
 	if (hooked::running)
-		the_checker().report(bug::unseen, text,
-				     the_checker().place_of_return(caller));
+		the_checker().reports.report(
+			bug::unseen, text,
+			the_checker().place_of_return(caller));
 	std::fprintf(stderr, "%s\n", text.c_str());
 	std::abort();
 }

@@ -28,7 +28,7 @@ void checker::walk_or_run()
 	const bool due = ++task.runs <= 64 || task.runs % 256 == 0;
 
 	suspected = false;
-	if (learning && !trace && !due && walk())
+	if (learning && !reports.is_showing() && !due && walk())
 		return;
 	run_code();
 	if (suspected && task.out.ok())
@@ -40,13 +40,11 @@ void checker::begin()
 {
 	cpus.set_going();
 	ended = false;
-	noted.found = bug::none;
-	if (trace)
-		*trace = {};
-	known.forget();
-	known.world = task.code->world;
-	known.world_bytes = task.code->world_bytes;
-	known.world_type = task.code->world_type;
+	reports.start_run();
+	reports.known.forget();
+	reports.known.world = task.code->world;
+	reports.known.world_bytes = task.code->world_bytes;
+	reports.known.world_type = task.code->world_type;
 	intended.clear();
 	task.code->make_world();
 	if (detail::trap_lifted)
@@ -106,12 +104,12 @@ void checker::end_world()
 	leaving = 0;
 	cpus.look_at_end();
 	if (died_of.empty()) {
-		shortens = false;
-		report(bug::deadlock,
-		       "deadlock: the world's destructor does not end",
-		       {nullptr, 0});
+		reports.keep_first();
+		reports.report(bug::deadlock,
+			       "deadlock: the world's destructor does not end",
+			       {nullptr, 0});
 	} else if (ended) {
-		report(bug::crash, died_of, died_at);
+		reports.report(bug::crash, died_of, died_at);
 	}
 }
 
@@ -146,8 +144,8 @@ void checker::run_code()
 		task.out.left_out = left_out;
 		task.turns_left_out = turns_out;
 	}
-	if (cuts_loops && !cpus.stopped() && !trace && !way_in.turns.empty() &&
-	    all_done())
+	if (cuts_loops && !cpus.stopped() && !reports.is_showing() &&
+	    !way_in.turns.empty() && all_done())
 		turns = turns_to_ask();
 	if (!turns.empty()) {
 		in_vain = find_turn_in_vain(turns, nothing_left);
@@ -186,7 +184,7 @@ void checker::start_cpus()
 		s.last_op = 0;
 		s.plain = false;
 		s.own.start_run(cpus.stack(c).low(), cpus.stack(c).high(),
-				trace != nullptr);
+				reports.is_showing());
 	}
 	cpus.start(execution().cpus, cpu_main, this,
 		   cuts_loops ? &way_in : nullptr);
@@ -212,7 +210,7 @@ void checker::cpu_main(void *self)
 void checker::panic(const std::string &message)
 {
 	if (!task.given->may_panic || cpus.now() == scheduler::phase::ending)
-		report(bug::panic, message, {nullptr, 0});
+		reports.report(bug::panic, message, {nullptr, 0});
 	me().panicked = true;
 	for (;;)
 		cpus.leave(scheduler::state::done);
@@ -289,8 +287,9 @@ void checker::end_waits_for_ever(site s)
 {
 	const detail::checker_runs here;
 
-	the_checker().report(bug::deadlock,
-			     "deadlock: the look at the end waits for ever", s);
+	the_checker().reports.report(
+		bug::deadlock, "deadlock: the look at the end waits for ever",
+		s);
 	the_checker().cpus.stop();
 }
 
@@ -314,7 +313,7 @@ void checker::finish()
 	if (held_back)
 		return; /* another, in which it is not, stands for it */
 	if (panicked) {
-		task.out.panicked += stands_for();
+		task.out.panicked += symmetry.stands_for(execution());
 		return;
 	}
 	if (!all_done()) {
@@ -323,12 +322,12 @@ void checker::finish()
 			report_deadlock();
 		return;
 	}
-	if (execution().core && !trace && !note_met(execution()))
+	if (execution().core && !reports.is_showing() && !note_met(execution()))
 		return;
 	if (execution().core)
 		task.out.load_buffered++;
 	else
-		task.out.complete += stands_for();
+		task.out.complete += symmetry.stands_for(execution());
 	task.out.explored += !execution().core;
 	look_at_end();
 }
@@ -337,11 +336,14 @@ void checker::report_deadlock()
 {
 	std::string all;
 
-	for (unsigned c = 0; trace && c < execution().cpus; c++)
+	for (unsigned c = 0; reports.is_showing() && c < execution().cpus; c++)
 		if (cpus.state_of(c) == scheduler::state::blocked)
 			all += (all.empty() ? "" : ", ") + show_waits(c);
-	report(bug::deadlock, "deadlock: " + (trace ? all : "nobody can go on"),
-	       {nullptr, 0});
+	reports.report(bug::deadlock,
+		       "deadlock: " + (reports.is_showing()
+					       ? all
+					       : "nobody can go on"),
+		       {nullptr, 0});
 }
 
 /* Puts the last values into memory, where the test looks at them. */

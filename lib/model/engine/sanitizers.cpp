@@ -35,7 +35,7 @@ std::string told_by(const char *name, const void *at, usize bytes)
 		return std::string("AddressSanitizer: bad ") +
 		       (reads ? "read" : "write") + " of " + text +
 		       (text == "1" ? " byte at " : " bytes at ") +
-		       the_checker().known.of(at);
+		       the_checker().reports.known.of(at);
 	}
 	text = name + std::strlen(ubsan);
 	if (const auto version = text.find("_v1"); version != text.npos)
@@ -62,7 +62,7 @@ void dies()
 	const detail::checker_runs now;
 
 	std::fprintf(stderr, "klock::model: the report above is of this:\n");
-	the_checker().expect_death();
+	the_checker().reports.expect_death();
 	ends("a sanitizer's report", nullptr);
 }
 

@@ -26,102 +26,106 @@
  * without. Whether the CPUs' code is the same is the caller's word; the trees
  * of what was learnt of them (learnt.hpp) may not contradict it.
  */
-#include "checker.hpp"
+#include "symmetry.hpp"
 
 namespace model {
 
-/* The CPUs that may change places: each with the next that is like it. */
-void checker::start_symmetry(bool asked)
+void symmetry::start(const options &given, bool asked)
 {
-	const auto &sections = task.given->sections;
+	const auto &sections = given.sections;
+	const auto is_patient = [&](unsigned c) {
+		return (given.patient >> c & 1) != 0;
+	};
 
-	gate_place = none;
-	reduces = false;
-	for (unsigned c = 0; c < sections.size(); c++) {
-		before[c] = none;
-		like[c] = 0;
-		for (unsigned d = 0; d < sections.size(); d++) {
+	count = static_cast<unsigned>(sections.size());
+	is_on = false;
+	for (unsigned c = 0; c < count; c++) {
+		predecessor[c] = none;
+		alike[c] = 0;
+		for (unsigned d = 0; d < count; d++) {
 			const bool same = sections[c] == sections[d] &&
-					  (task.given->patient >> c &
-					   1) == (task.given->patient >> d & 1);
-			like[c] += same;
+					  is_patient(c) == is_patient(d);
+			alike[c] += same;
 			if (same && d < c)
-				before[c] = d;
+				predecessor[c] = d;
 		}
-		reduces |= asked && like[c] > 1;
+		is_on |= asked && alike[c] > 1;
 	}
 }
 
-/* Whether this operation of the CPU is its gate. */
-bool checker::enters(const reading &q) const
+void symmetry::start_over()
 {
-	return reduces && q.writes && like[cpus.current()] > 1 &&
-	       !execution().gate[cpus.current()];
+	is_refuted = false;
+	gate_place = none;
 }
 
-void checker::not_symmetric()
+bool symmetry::enters_gate(const graph &g, const reading &q) const
 {
-	asymmetric = true;
+	const unsigned cpu = cpus.current();
+
+	return is_on && q.writes && alike[cpu] > 1 && !g.gate[cpu];
+}
+
+void symmetry::fail()
+{
+	is_refuted = true;
 	cpus.stop();
 }
 
-/* Whether the CPU is held back: the one before it has not passed. */
-bool checker::held(const reading &q)
+bool symmetry::holds_back(const graph &g, const reading &q)
 {
-	if (!enters(q))
+	if (!enters_gate(g, q))
 		return false;
 	if (q.expected || q.until)
-		not_symmetric();
-	return before[cpus.current()] != none &&
-	       !execution().gate[before[cpus.current()]];
+		fail();
+	const unsigned other = predecessor[cpus.current()];
+	return other != none && !g.gate[other];
 }
 
-/* Whether a gate's read, of this CPU, may read that write. */
-bool checker::in_turn(const graph &in, unsigned of, ref write) const
+bool symmetry::in_turn(const graph &g, unsigned of, ref write) const
 {
-	const unsigned other = before[of];
+	const unsigned other = predecessor[of];
 
 	if (other == none)
 		return true;
-	const ref passed{static_cast<u8>(other), in.gate[other]};
-	return passed.index && !write.initial() &&
-	       in.at(write).porf.has(passed);
+	const ref passed{static_cast<u8>(other), g.gate[other]};
+	return passed.index && !write.initial() && g.at(write).porf.has(passed);
 }
 
-/* A write was added: it is a gate, or may show that there are none. */
-void checker::look_at_gate(graph &in, unsigned place, bool exclusive)
+void symmetry::look_at_gate(graph &g, unsigned place, bool exclusive)
 {
-	if (!reduces)
+	const unsigned cpu = cpus.current();
+
+	if (!is_on)
 		return;
-	if (exclusive && like[cpus.current()] > 1 && !in.gate[cpus.current()]) {
-		in.gate[cpus.current()] = in.last_of(cpus.current()).index;
+	if (exclusive && alike[cpu] > 1 && !g.gate[cpu]) {
+		g.gate[cpu] = g.last_of(cpu).index;
 		if (gate_place == none)
 			gate_place = place;
-		for (unsigned p = 1; p <= in.last(place); p++)
-			if (!in.is_exclusive(place, p))
-				not_symmetric();
+		for (unsigned p = 1; p <= g.last(place); p++)
+			if (!g.is_exclusive(place, p))
+				fail();
 		if (place != gate_place)
-			not_symmetric();
+			fail();
 	} else if (!exclusive && place == gate_place) {
-		not_symmetric();
+		fail();
 	}
 }
 
-/* How many executions this one stands for. */
-u64 checker::stands_for() const
+u64 symmetry::stands_for(const graph &g) const
 {
 	unsigned passed[max_cpus] = {};
 	u64 many = 1;
 
-	if (!reduces)
+	if (!is_on)
 		return 1;
 	/* Each that has passed might have been any of those like it. */
-	for (unsigned c = 0; c < execution().cpus; c++) {
+	for (unsigned c = 0; c < g.cpus; c++) {
 		unsigned first = c;
-		while (before[first] != none)
-			first = before[first];
-		if (execution().gate[c])
-			many *= like[c] - passed[first]++;
+		while (predecessor[first] != none)
+			first = predecessor[first];
+		if (g.gate[c])
+			many *= alike[c] - passed[first]++;
 	}
 	return many;
 }
@@ -155,10 +159,8 @@ bool same_operation(const step &a, const step &b)
 		(a.how.operand == b.how.operand && a.value == b.value));
 }
 
-} // namespace
-
 /* Whether they write the same: what is a pointer's size may be one. */
-bool checker::same_plain(const step &a, const step &b) const
+bool same_plain(const learnt &code, const step &a, const step &b)
 {
 	const usize bytes = code.plains[a.place].bytes;
 
@@ -167,7 +169,7 @@ bool checker::same_plain(const step &a, const step &b) const
 }
 
 /* Whether nothing that is known of two CPUs tells them apart, from here on. */
-bool checker::same_code(u32 a, u32 b) const
+bool same_code(const learnt &code, u32 a, u32 b)
 {
 	using does = step::does;
 	const step &one = code.steps[a], &other = code.steps[b];
@@ -175,26 +177,28 @@ bool checker::same_code(u32 a, u32 b) const
 	if (one.what == does::unknown || other.what == does::unknown)
 		return true;
 	if (!same_operation(one, other) ||
-	    (one.what == does::write_plain && !same_plain(one, other)))
+	    (one.what == does::write_plain && !same_plain(code, one, other)))
 		return false;
 	for (const step::edge &e : one.next) {
 		/* A pointer that is the one's own is not the other's. */
 		if (is_pointer(one) && e.value)
 			continue;
 		const u32 to = other.after(e.value);
-		if (to && !same_code(e.to, to))
+		if (to && !same_code(code, e.to, to))
 			return false;
 	}
 	return true;
 }
 
-bool checker::seems_symmetric() const
+} // namespace
+
+bool symmetry::seems_right(const learnt &code) const
 {
-	if (!reduces || asymmetric)
+	if (!is_on || is_refuted)
 		return true;
-	for (unsigned c = 0; c < task.given->sections.size(); c++)
-		if (before[c] != none &&
-		    !same_code(code.root(before[c]), code.root(c)))
+	for (unsigned c = 0; c < count; c++)
+		if (predecessor[c] != none &&
+		    !same_code(code, code.root(predecessor[c]), code.root(c)))
 			return false;
 	return true;
 }

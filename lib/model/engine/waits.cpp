@@ -209,9 +209,9 @@ std::string checker::show_waits(unsigned which)
 	const cpu_state &s = code_on[which];
 	std::string all;
 	const auto show = [&](const char *how, const void *at, site where) {
-		const std::string row = how + known.of(at);
+		const std::string row = how + reports.known.of(at);
 
-		trace->add({which, row, where});
+		reports.add({which, row, where});
 		if (all.empty())
 			all = "cpu" + std::to_string(which) + " " + row +
 			      " at " + text(where);

@@ -223,7 +223,7 @@ void checker::work_for(pool &p, unsigned number)
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
 			if (!task.out.ok() || !task.out.limit.empty() ||
-			    run_all || asymmetric || endless) {
+			    run_all || symmetry.failed() || endless) {
 				p.stop = true;
 				::_exit(1);
 			}
@@ -249,7 +249,7 @@ void checker::work_for(pool &p, unsigned number)
 	mine.many = static_cast<unsigned>(
 		std::min(operations.all.size(), std::size(mine.met)));
 	std::copy_n(operations.all.begin(), mine.many, mine.met);
-	::_exit(p.stop || !seems_symmetric());
+	::_exit(p.stop || !symmetry.seems_right(code));
 }
 
 static std::string in_thousands(u64 n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finding - of the executions that show a fault, the shortest; and shown
+ * reporter - of the executions that show a fault, the shortest; and shown
  *
  * The first one found need not be the clearest. The exploration goes on for as
  * many runs as it took, and some, and keeps the one with the fewest events, of
@@ -9,7 +9,7 @@
  * it begins and one at the fault. What is explored, and so what is found, is
  * the same in each process.
  */
-#include "checker.hpp"
+#include "reporter.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * Functions where a debugger stops in a replay. The asm prevents a tail call,
@@ -143,28 +144,76 @@ unsigned switches_of(const graph &g)
 
 } // namespace
 
-void checker::begin_finding()
+void reporter::start()
 {
 	explorations++;
 	traps = asked_for() == explorations;
-	best = {};
 	shortens = true;
+	forget();
 }
 
-void checker::expect_death()
+void reporter::forget()
+{
+	best = {};
+	shown = {};
+}
+
+void reporter::start_run()
+{
+	withheld.found = bug::none;
+	if (rows)
+		*rows = {};
+}
+
+static const char *const beyond =
+	", by load buffering: RC11 rules it out, ISO C++ leaves it open";
+
+void reporter::report(bug found, const std::string &message, site where)
+{
+	const graph &g = work.running();
+
+	if (cpus.now() == scheduler::phase::comparing)
+		cpus.stop();
+	if (g.unsure) {
+		if (withheld.found == bug::none)
+			withheld = {found, message, where};
+		return;
+	}
+	const std::string whole = g.core ? message + beyond : message;
+	if (task.out.ok()) {
+		task.out.found = found;
+		task.out.message = whole;
+		task.out.open = g.core != 0;
+	}
+	if (rows)
+		write_down(whole, where);
+	cpus.set_stopped();
+	if (cpus.on_fiber())
+		cpus.stop();
+}
+
+void reporter::report_withheld()
+{
+	graph &g = work.running();
+
+	g.unsure = false;
+	if (withheld.found == bug::none)
+		return;
+	report(withheld.found, withheld.message, withheld.where);
+	g.unsure = true; /* so is what is shown: whole */
+}
+
+void reporter::expect_death()
 {
 	shortens = false;
 	timeline::aloud = true;
 }
 
-/* Whether the exploration goes on: nothing found, or not looked for long. */
-bool checker::goes_on() const { return !best.shows || task.runs < best.until; }
-
-/* The run has found something: kept, if it is shorter. */
-void checker::keep_finding()
+void reporter::keep_finding()
 {
-	const u64 events = events_of(execution());
-	const unsigned switches = switches_of(execution());
+	const graph &g = work.running();
+	const u64 events = events_of(g);
+	const unsigned switches = switches_of(g);
 
 	if (!best.shows) {
 		best.first = task.out;
@@ -176,7 +225,7 @@ void checker::keep_finding()
 	if (!best.shows || (task.out.found == best.first.found &&
 			    std::pair(events, switches) <
 				    std::pair(best.events, best.switches))) {
-		best.shows = work.copy(execution());
+		best.shows = std::make_unique<graph>(g);
 		best.events = events;
 		best.switches = switches;
 	}
@@ -185,62 +234,75 @@ void checker::keep_finding()
 	task.out.message.clear();
 }
 
-/* The shortest, run once more and written down. */
-void checker::show_finding()
+some_graph reporter::begin_showing()
 {
-	const result first = std::move(best.first);
-
-	work.run(std::move(best.shows));
-	task.out = first;
+	task.out = best.first;
 	task.out.found = bug::none;
 	shown = {};
-	trace = std::make_unique<timeline>();
+	rows = std::make_unique<timeline>();
 	if (traps) {
 		say_replay("begins");
 		model_replay_begins();
 	}
-	run_one();
+	return std::move(best.shows);
+}
+
+void reporter::end_showing()
+{
+	const result first = std::move(best.first);
+
 	/* It has reported the same before, and does not do so again. */
 	if (timeline::aloud)
 		::_exit(1);
 	keep_shown();
-	trace.reset();
+	rows.reset();
 
-	const result shown = std::move(task.out);
+	const result last = std::move(task.out);
 	task.out = first;
-	if (!shown.ok()) { /* code that does not repeat may hide it */
-		task.out.found = shown.found;
-		task.out.message = shown.message;
+	if (!last.ok()) { /* code that does not repeat may hide it */
+		task.out.found = last.found;
+		task.out.message = last.message;
 	}
-	task.out.timeline = shown.timeline;
-	task.out.svg = shown.svg;
+	task.out.timeline = last.timeline;
+	task.out.svg = last.svg;
 	task.out.replay = "KLOCK_MODEL_REPLAY=" + std::to_string(explorations) +
 			  " gdb --args " + command_line();
-	task.out.ran = first.ran;
-	if (repairs.empty() && task.most_runs == ~u64{0})
+	/* An exploration for the cause shows nobody its finding. */
+	if (task.most_runs == ~u64{0})
 		write_picture(task.out.svg);
 }
 
-/* What of the graph was run until the fault, for cause.cpp. */
-void checker::keep_shown()
+/* Keeps what of the graph was run until the fault. */
+void reporter::keep_shown()
 {
+	const graph &g = work.running();
 	clock had;
 
-	for (unsigned c = 0; c < execution().cpus; c++)
+	for (unsigned c = 0; c < g.cpus; c++)
 		had.at[c] = cpus.ran(c);
 	shown.of = std::make_unique<graph>();
-	shown.of->copy_kept(execution(), had);
-	shown.rows = *trace;
+	shown.of->copy_kept(g, had);
+	shown.rows = *rows;
 }
 
-/* The CPU at fault, those that the message names; all, at the end, of none, or
- * of a deadlock. */
-std::vector<bool> checker::who_takes_part(const std::string &message) const
+void reporter::note_conflict(const conflict &c)
 {
+	shown.first = c;
+	shown.cpu = cpus.current();
+	shown.ran = cpus.ran();
+}
+
+/*
+ * The CPU at fault, and those that the message names; all CPUs, where that is
+ * none, at the end, or in a deadlock.
+ */
+std::vector<bool> reporter::who_takes_part(const std::string &message) const
+{
+	const unsigned count = work.running().cpus;
 	/* A deadlock is what others have not done. */
 	const bool all = cpus.now() == scheduler::phase::ending ||
 			 message.starts_with("deadlock");
-	std::vector<bool> those(execution().cpus, all);
+	std::vector<bool> those(count, all);
 	bool any = all;
 	const auto add = [&](usize which) {
 		if (which < those.size())
@@ -254,19 +316,21 @@ std::vector<bool> checker::who_takes_part(const std::string &message) const
 		if (std::isdigit(static_cast<unsigned char>(message[at + 3])))
 			add(std::strtoul(&message[at + 3], nullptr, 10));
 	if (!any)
-		those.assign(execution().cpus, true);
+		those.assign(count, true);
 	return those;
 }
 
-/* Writes the run to a file, and adds its name to the report. */
-void checker::write_down(const std::string &message, site where)
+/* Makes the run's rows the report. */
+void reporter::write_down(const std::string &message, site where)
 {
+	const graph &g = work.running();
+
 	if (!task.given->every_row) {
-		trace->leave_out(execution(), who_takes_part(message));
-		trace->fold_own();
+		rows->leave_out(g, who_takes_part(message));
+		rows->fold_own();
 	}
-	task.out.timeline = trace->text(execution(), message, where);
-	task.out.svg = trace->svg(execution(), message, where);
+	task.out.timeline = rows->text(g, message, where);
+	task.out.svg = rows->svg(g, message, where);
 	if (traps) {
 		say_replay("has come to the fault");
 		model_replay_fault();

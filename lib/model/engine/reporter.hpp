@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reporter - the finding: the shortest execution that shows a fault, shown
+ */
+#pragma once
+
+#include "cause.hpp"
+#include "exploration.hpp"
+#include "scheduler.hpp"
+#include "timeline.hpp"
+#include "work_list.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace model {
+
+struct reporter {
+	reporter(exploration &of, scheduler &those, const work_list &graphs)
+	    : task(of), cpus(those), work(graphs)
+	{
+	}
+
+	/* A call of explore() begins. */
+	void start();
+	/* An exploration begins within it. */
+	void forget();
+	/* A run begins. */
+	void start_run();
+
+	/* Ends the run; on a fiber it does not come back. */
+	void report(bug, const std::string &message, site);
+	/*
+	 * Reports made while the graph was unsure: it has turned out to be an
+	 * execution.
+	 */
+	void report_withheld();
+
+	/* -- The shortest -- */
+
+	/* Something was found; the exploration goes on for shorter ones. */
+	bool has_finding() const { return best.shows != nullptr; }
+	/* Whether it goes on: nothing found, or not looked for long. */
+	bool goes_on() const { return !best.shows || task.runs < best.until; }
+	/* The run has found something: kept, if it is shorter. */
+	void keep_finding();
+	/* No shorter one is looked for: each run takes long. */
+	void keep_first() { shortens = false; }
+	/* A sanitizer ends the program when the next run has been shown. */
+	void expect_death();
+	/* Whether it is run under a debugger. */
+	bool is_replay() const { return traps; }
+	void end_replay() { traps = false; }
+
+	/* -- A run that is shown -- */
+
+	/* Returns the execution to run, whose rows are then written down. */
+	some_graph begin_showing();
+	void end_showing();
+	bool is_showing() const { return rows != nullptr; }
+	void add(timeline::row r) { rows->add(std::move(r)); }
+	/* The current CPU came upon an access that is not in order. */
+	void note_conflict(const conflict &);
+	/* The execution that was shown, for a cause to be sought. */
+	shown_fault take_shown() { return std::exchange(shown, {}); }
+
+	names known;
+
+      private:
+	void write_down(const std::string &message, site);
+	std::vector<bool> who_takes_part(const std::string &message) const;
+	void keep_shown();
+
+	exploration &task;
+	scheduler &cpus;
+	const work_list &work;
+
+	/* The shortest execution yet that shows a fault. */
+	struct {
+		some_graph shows; /* null: none has been found */
+		u64 events = 0;
+		unsigned switches = 0;
+		result first;  /* what the first one left */
+		u64 until = 0; /* so many runs are made */
+	} best;
+	struct {
+		bug found = bug::none;
+		std::string message;
+		site where{nullptr, 0};
+	} withheld;
+	bool traps = false;
+	bool shortens = true;
+	std::unique_ptr<timeline> rows; /* null: nothing is shown */
+	shown_fault shown;
+};
+
+} // namespace model

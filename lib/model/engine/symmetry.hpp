@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symmetry - of executions that differ in who is who, one: options.symmetric
+ */
+#pragma once
+
+#include "graph.hpp"
+#include "learnt.hpp"
+#include "scheduler.hpp"
+
+#include <model/options.hpp>
+
+namespace model {
+
+struct symmetry {
+	explicit symmetry(scheduler &those) : cpus(those) {}
+
+	/* An exploration begins: which CPUs may change places, if asked for. */
+	void start(const options &, bool asked);
+	/* All is explored from the first graph on. */
+	void start_over();
+
+	/* Whether one execution is explored of those that are alike. */
+	bool reduces() const { return is_on; }
+	void turn_off() { is_on = false; }
+
+	/*
+	 * Whether it has shown that the CPUs are not alike. What was explored
+	 * then says nothing: all is explored once more, without.
+	 */
+	bool failed() const { return is_refuted; }
+	/* Nothing tells any more whether they are. */
+	void cannot_tell() { is_refuted = is_on; }
+
+	/* Whether this operation, the current CPU's next, is its gate. */
+	bool enters_gate(const graph &, const reading &) const;
+	/* Whether it is held back there: the CPU before has not passed. */
+	bool holds_back(const graph &, const reading &);
+	/* Whether the read of this CPU's gate may read that write. */
+	bool in_turn(const graph &, unsigned of, ref write) const;
+	/* The current CPU has added a write: it may be a gate. */
+	void look_at_gate(graph &, unsigned place, bool exclusive);
+
+	/* How many executions this one stands for. */
+	u64 stands_for(const graph &) const;
+	/* Whether nothing that is known of the code tells CPUs apart. */
+	bool seems_right(const learnt &) const;
+
+      private:
+	[[noreturn]] void fail();
+
+	static constexpr unsigned none = ~0u;
+
+	scheduler &cpus;
+	bool is_on = false;
+	bool is_refuted = false;
+	unsigned count = 0; /* CPUs */
+	unsigned gate_place = none;
+	unsigned predecessor[max_cpus] = {}; /* the next lower one like it */
+	unsigned alike[max_cpus] = {};	     /* how many are like it, and it */
+};
+
+} // namespace model
