@@ -52,7 +52,7 @@ void assume(bool holds)
 		the_checker().assume(holds);
 }
 
-bool interrupts_on() { return the_checker().me().irqs_on; }
+bool interrupts_on() { return the_checker().irqs.at(cpu()).on; }
 
 void name(const void *object, klock::usize bytes, const char *text,
 	  const void *type)

@@ -1,27 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * branch - adding a read or a write, and all that could have been instead
- *
- * The run itself takes the newest write, and the last place in modification
- * order: an event with nothing after it breaks no axiom. The rest goes on the
- * stack. Source: TruSt (see checker.hpp), algorithm 2.
- */
-#include "checker.hpp"
+#include "brancher.hpp"
+#include "consistency.hpp"
+
+#include <cstring>
 
 namespace model {
 
-bool checker::has(const graph &x, ref added) const
+void brancher::start_run(unsigned count)
 {
-	if (task.given->machine != machine::rc11)
-		return machine_has(x, task.given->machine);
-	if (!x.any_sc)
-		return true;
-	return added.index ? sc_holds_with(x, added) : sc_holds(x);
+	for (unsigned c = 0; c < count; c++)
+		swaps[c].clear();
 }
 
-bool checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
+void brancher::note_swap(const reading &q)
 {
-	const bool keeps = within_bounds(*other) && has(*other, added);
+	swaps[cpus.current()].push_back(
+		{cpus.ran(), q.at, *q.expected, q.ord, q.failed});
+}
+
+/* The order that a read has if it finds this word. */
+order brancher::order_found(ref read, u64 word) const
+{
+	const event &e = work.running().at(read);
+
+	if (e.step)
+		return learning.at(e.step).how.order_for(word);
+	for (const swap &s : swaps[read.cpu])
+		if (s.index == read.index)
+			return s.at.look(word) == s.expected ? s.ord : s.failed;
+	return e.ord;
+}
+
+u64 brancher::word_at(unsigned place, unsigned position, const window &w) const
+{
+	const graph &g = work.running();
+
+	if (position)
+		return g.at(g.write_at(place, position)).value;
+	if (learning.is_walk())
+		return learning.code.places[place].initial;
+
+	/* The memory holds what the location started with. */
+	u64 word = 0;
+	std::memcpy(&word, w.at, w.bytes);
+	return word;
+}
+
+bool brancher::keep_if_consistent(some_graph other, ref added)
+{
+	const bool keeps = limits.allow(*other) &&
+			   is_consistent(*other, task.given->machine, added);
 
 	if (keeps)
 		work.push(std::move(other));
@@ -30,74 +58,25 @@ bool checker::keep_if_sc(std::unique_ptr<graph> &&other, ref added)
 	return keeps;
 }
 
-u64 checker::word_at(unsigned place, unsigned position, const window &w) const
+/* Notes that the current CPU's operation reads that write. */
+void brancher::note_read(const graph &g, u16 op, ref write)
 {
-	if (position)
-		return execution()
-			.at(execution().write_at(place, position))
-			.value;
-	if (walking)
-		return code.places[place].initial;
-
-	/* The memory holds what the location started with. */
-	u64 word = 0;
-	std::memcpy(&word, w.at, w.bytes);
-	return word;
+	if (!write.initial() && write.cpu != cpus.current())
+		operations.note_read(op, g.at(write).op);
 }
 
-/* The CPU's next event, which the graph has; the code must agree. */
-const event &checker::next(kind what_it_is, unsigned place, u16 op)
+void brancher::read(const reading &q, unsigned place)
 {
-	const ref r{static_cast<u8>(cpus.current()),
-		    static_cast<u8>(cpus.ran() + 1)};
-	event &e = execution().at(r);
+	graph &g = work.running();
+	const unsigned cpu = cpus.current();
+	const ref mine = g.next_of(cpu);
+	const unsigned newest = g.last(place);
 
-	e.step = me().step;
-	e.op = op;
-	if (e.what == what_it_is && e.place == place)
-		return e;
-	if (cpus.now() == scheduler::phase::comparing || execution().unsure)
-		cpus.stop();
-	does_otherwise();
-	return e;
-}
-
-/* -- Reads ----------------------------------------------------------------- */
-
-const event &checker::read(const reading &q, unsigned place)
-{
-	learn(q, place);
-	if (cpus.ran() == execution().length(cpus.current())) {
-		wait_for_turn(false);
-		while (symmetry.holds_back(execution(), q))
-			cpus.leave(scheduler::state::at_end);
-		learn_ends(q, place);
-		branch_read(q, place);
-	}
-
-	const event &e = next(kind::read, place, q.op);
-	if (!e.from.initial() && !e.early)
-		cpus.wait_for(e.from);
-	wait_for_past(e);
-	if (execution().unsure)
-		read_again(q);
-	cpus.count_event();
-	if (q.expected && q.failed != q.ord)
-		remember(q);
-	went(e.value);
-	return e;
-}
-
-void checker::branch_read(const reading &q, unsigned place)
-{
-	const ref mine = execution().next_of(cpus.current());
-	execution().step = me().step;
-	execution().op = q.op;
-	const unsigned newest = execution().last(place);
-
-	for (unsigned p =
-		     floor(execution(), place, execution().seen_before(mine));
-	     p < newest; p++) {
+	g.step = learning.current_step();
+	g.op = q.op;
+	for (unsigned p = floor(g, place, g.seen_before(mine)); p < newest;
+	     p++) {
+		const ref w = g.write_at(place, p);
 		const u64 word = word_at(place, p, q.at);
 
 		/*
@@ -106,127 +85,96 @@ void checker::branch_read(const reading &q, unsigned place)
 		 */
 		if (!q.ends(word) && !task.given->stale_waits)
 			continue;
-		if (symmetry.enters_gate(execution(), q) &&
-		    !symmetry.in_turn(execution(), cpus.current(),
-				      execution().write_at(place, p)))
+		if (symmetry.enters_gate(g, q) && !symmetry.in_turn(g, cpu, w))
 			continue;
-		if (q.would_write(word) && has_rival(execution(), place, p)) {
+		if (q.would_write(word) && has_rival(g, place, p)) {
 			only_revisit(q, place, p);
 			continue;
 		}
-		auto other = work.copy(execution());
-		other->add_read(cpus.current(), place, q.order_for(word),
-				execution().write_at(place, p), word);
-		if (keep_if_sc(std::move(other), mine))
-			meet(q.op, execution().write_at(place, p));
+		auto other = work.copy(g);
+		other->add_read(cpu, place, q.order_for(word), w, word);
+		if (keep_if_consistent(std::move(other), mine))
+			note_read(g, q.op, w);
 	}
-	const u64 last = word_at(place, newest, q.at);
-	execution().add_read(cpus.current(), place, q.order_for(last),
-			     execution().write_at(place, newest), last);
-	meet(q.op, execution().write_at(place, newest));
+	const ref last = g.write_at(place, newest);
+	const u64 word = word_at(place, newest, q.at);
+	g.add_read(cpu, place, q.order_for(word), last, word);
+	note_read(g, q.op, last);
 }
 
 /*
- * An RMW on top of a write that has one: no execution by itself, but the other
- * may come to stand on top of this one.
+ * Adds an RMW on top of a write that has one. That is no execution by itself,
+ * but in another one the rival may stand on top of this RMW.
  */
-void checker::only_revisit(const reading &q, unsigned place, unsigned position)
+void brancher::only_revisit(const reading &q, unsigned place, unsigned position)
 {
+	const unsigned cpu = cpus.current();
 	const u64 word = word_at(place, position, q.at);
-	auto other = work.copy(execution());
+	auto other = work.copy(work.running());
 
-	other->add_read(cpus.current(), place, q.ord,
-			execution().write_at(place, position), word);
-	other->step =
-		execution().step ? code.steps[execution().step].after(word) : 0;
-	other->add_write(cpus.current(), place, q.store_ord, q.written(word),
-			 true);
+	other->add_read(cpu, place, q.ord, other->write_at(place, position),
+			word);
+	if (other->step)
+		other->step = learning.at(other->step).after(word);
+	other->add_write(cpu, place, q.store_ord, q.written(word), true);
 	symmetry.look_at_gate(*other, place, true);
-	revisit(*other, other->last_of(cpus.current()));
+	revisit(*other, other->last_of(cpu));
 	work.recycle(std::move(other));
 }
 
-/* -- Writes ---------------------------------------------------------------- */
-
-void checker::write(const reading &q, unsigned place, u64 word)
+void brancher::write(const reading &q, unsigned place, u64 word)
 {
-	learn_write(q, place, word);
-	if (cpus.ran() == execution().length(cpus.current())) {
-		wait_for_turn(q.writes);
-		branch_write(q, place, word);
-	}
-	const event &e = next(kind::write, place, q.op);
-	if (execution().unsure ? !keeps_promise(q, word)
-			       : cpus.now() == scheduler::phase::comparing &&
-					 e.value != word)
-		cpus.stop();
-	if (e.value != word)
-		does_otherwise();
-	cpus.count_event();
-	went(0);
-}
-
-void checker::branch_write(const reading &q, unsigned place, u64 word)
-{
+	graph &g = work.running();
+	const unsigned cpu = cpus.current();
 	const bool exclusive = q.writes;
-	const unsigned newest = execution().last(place);
-	unsigned lowest = floor(execution(), place,
-				execution().seen_before(
-					execution().next_of(cpus.current()))) +
-			  1;
+	const unsigned newest = g.last(place);
+	unsigned lowest = floor(g, place, g.seen_before(g.next_of(cpu))) + 1;
 	unsigned own = newest + 1;
 
-	execution().step = me().step;
-	execution().op = q.op;
-	execution().add_write(cpus.current(), place, q.store_ord, word,
-			      exclusive);
-	symmetry.look_at_gate(execution(), place, exclusive);
-	const ref mine = execution().last_of(cpus.current());
-	revisit(execution(), mine);
+	g.step = learning.current_step();
+	g.op = q.op;
+	g.add_write(cpu, place, q.store_ord, word, exclusive);
+	symmetry.look_at_gate(g, place, exclusive);
+	const ref mine = g.last_of(cpu);
+	revisit(g, mine);
 
 	if (exclusive) {
 		const ref read{mine.cpu, static_cast<u8>(mine.index - 1)};
-		own = execution().position(execution().at(read)) + 1;
-		if (splits_rmw(execution(), place, own))
+		own = g.position(g.at(read)) + 1;
+		if (splits_rmw(g, place, own))
 			cpus.stop(); /* and does not count */
 		lowest = own;
 	}
 	for (unsigned p = lowest; p <= newest && !exclusive; p++) {
-		if (splits_rmw(execution(), place, p))
+		if (splits_rmw(g, place, p))
 			continue;
-		auto other = work.copy(execution());
+		auto other = work.copy(g);
 		other->insert(mine, p);
-		keep_if_sc(std::move(other), mine);
+		keep_if_consistent(std::move(other), mine);
 	}
-	execution().insert(mine, own);
+	g.insert(mine, own);
 }
 
-/* -- Choices that are not memory's ------------------------------------------
- */
-
-u64 checker::choose(u64 n)
+void brancher::fence(effect with)
 {
-	if (step *const now_known = doing(step::does::choose))
-		now_known->value = n;
-	if (cpus.ran() == execution().length(cpus.current())) {
-		wait_for_turn(false);
-		branch_choice(n);
-	}
-	const event &e = next(kind::choice, 0, 0);
-	cpus.count_event();
-	went(e.value);
-	return e.value;
+	graph &g = work.running();
+
+	g.step = learning.current_step();
+	g.op = with.op;
+	g.add_fence(cpus.current(), with.ord);
 }
 
-void checker::branch_choice(u64 n)
+void brancher::choose(u64 of)
 {
-	execution().step = me().step;
-	for (u64 i = n - 1; i > 0; i--) {
-		auto other = work.copy(execution());
+	graph &g = work.running();
+
+	g.step = learning.current_step();
+	for (u64 i = of - 1; i > 0; i--) {
+		auto other = work.copy(g);
 		other->add_choice(cpus.current(), i);
 		work.push(std::move(other));
 	}
-	execution().add_choice(cpus.current(), 0);
+	g.add_choice(cpus.current(), 0);
 }
 
 /*
@@ -238,9 +186,9 @@ void checker::branch_choice(u64 n)
  */
 
 /*
- * Whether e is as the run itself would have added it, had only what came before
- * it and what causes the write been there. Exactly one of the graphs that
- * differ in what a revisit deletes is so: none is built twice.
+ * Whether e is what the run itself would have added, if only what came before e
+ * and what causes the write had been there. Of the graphs that differ in what a
+ * revisit deletes, exactly one has such events alone: none is built twice.
  */
 static bool added_newest(const graph &g, const event &e, const clock &causes)
 {
@@ -278,7 +226,7 @@ static u32 last_settled(const graph &g, const clock &causes)
 }
 
 /* Serves the new write to the reads that were there before it. */
-void checker::revisit(const graph &with, ref write)
+void brancher::revisit(const graph &with, ref write)
 {
 	constexpr u32 unknown = ~u32{0};
 	const event &a = with.at(write);
@@ -299,11 +247,11 @@ void checker::revisit(const graph &with, ref write)
 		}
 	}
 	if (task.given->load_buffering)
-		serve_causes(with, write);
+		early.serve_causes(with, write);
 }
 
 /* The graphs in which read, with nothing after it, reads write. */
-void checker::serve(const graph &with, ref read, ref write)
+void brancher::serve(const graph &with, ref read, ref write)
 {
 	const u32 since = with.at(read).stamp;
 	const unsigned place = with.at(write).place;
@@ -337,19 +285,20 @@ void checker::serve(const graph &with, ref read, ref write)
 		work.recycle(std::move(base));
 		return;
 	}
-	const auto keep = [&](std::unique_ptr<graph> &&other) {
+	const auto keep = [&](some_graph other) {
 		bool keeps = false;
 
 		other->insert(write, p);
 		other->at(read).behind = p <= newest;
 		if (p <= newest)
-			keeps = keep_if_sc(std::move(other));
-		else if ((keeps = within_bounds(*other)))
+			keeps = keep_if_consistent(std::move(other));
+		else if ((keeps = limits.allow(*other)))
 			work.push(std::move(other));
 		else
 			work.recycle(std::move(other));
 		if (keeps)
-			meet(with.at(read).op, with.at(write).op);
+			operations.note_read(with.at(read).op,
+					     with.at(write).op);
 	};
 	for (; p < to; p++)
 		if (!splits_rmw(*base, place, p))
@@ -358,53 +307,6 @@ void checker::serve(const graph &with, ref read, ref write)
 		keep(std::move(base));
 	else
 		work.recycle(std::move(base));
-}
-
-/*
- * bounds - executions that are left out because they are far from the first
- *
- * In the first execution the CPUs run one after another, and each read finds
- * the newest write. How far another is from it can be told from the graph: the
- * stamps say what was there when an event was added. A branch beyond the bounds
- * is cut; executions that only it leads to are missed, and that is said.
- */
-
-namespace {
-
-/* Whether a write behind this position was there before the event. */
-bool was_newer(const graph &g, const event &e)
-{
-	for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++)
-		if (g.at(g.write_at(e.place, p)).stamp < e.stamp)
-			return true;
-	return false;
-}
-
-} // namespace
-
-bool checker::within_bounds(const graph &x)
-{
-	unsigned preempted = 0, reordered = 0;
-
-	if (task.given->preemptions == unbounded &&
-	    task.given->max_reorder == unbounded)
-		return true;
-	for (unsigned c = 0; c < x.cpus; c++) {
-		for (const event &e : x.sb[c]) {
-			if (e.what != kind::read && e.what != kind::write)
-				continue;
-			if (e.what == kind::read && !e.from.initial() &&
-			    x.at(e.from).stamp > e.stamp)
-				preempted++;
-			else
-				reordered += was_newer(x, e);
-		}
-	}
-	if (preempted <= task.given->preemptions &&
-	    reordered <= task.given->max_reorder)
-		return true;
-	task.out.left_out++;
-	return false;
 }
 
 } // namespace model

@@ -44,13 +44,18 @@
 #include "consistency.hpp"
 #include "exploration.hpp"
 #include "graph.hpp"
-#include "learnt.hpp"
+#include "brancher.hpp"
+#include "interrupts.hpp"
+#include "learner.hpp"
+#include "load_buffering.hpp"
 #include "loops.hpp"
 #include "objects.hpp"
 #include "reporter.hpp"
 #include "scheduler.hpp"
 #include "symmetry.hpp"
 #include "timeline.hpp"
+#include "waits.hpp"
+#include "walker.hpp"
 #include "work_list.hpp"
 #include "workers.hpp"
 
@@ -90,40 +95,15 @@ struct cpu_state {
 	own_stack own;	     /* what it alone does there */
 	u32 idle = 0;	     /* accesses to plain data, no event between */
 	u8 idle_since = 0;   /* events before them */
-	u32 step = 0;	     /* what it does next: learnt.hpp; 0: unknown */
 	unsigned births = 0; /* objects that it has made */
 	u16 last_op = 0;     /* cause.cpp */
 	bool plain = false;  /* its operation is of plain data: intended.cpp */
-	bool irqs_on = true;
-	unsigned irqs_left = 0;
-	unsigned handlers = 0; /* that run on it now: they nest */
 	bool panicked = false;
-	bool assumed = false; /* blocked: this is no execution */
 	unsigned spurious_left = 0;
 	void (*on_wait)(void *) = nullptr;
 	void *on_wait_what = nullptr;
-
-	struct {
-		window at;
-		hooked::test done;
-		site where;
-		unsigned place;
-	} waits[2] = {{{}, {}, {nullptr, 0}, 0}, {{}, {}, {nullptr, 0}, 0}};
-	unsigned waits_for = 0;
-
-	/* Its compare-and-swaps whose order depends on what they find. */
-	struct swap {
-		u8 index; /* the read's */
-		window at;
-		u64 expected;
-		order ord, failed;
-	};
-	std::vector<swap> swaps;
 	/* With relaxed data: its own, and its handlers'. Else: none. */
 	std::vector<statement> statements;
-
-	bool in_loop = false; /* blocked at the end of a turn in vain */
-	turn last_turn{};
 };
 
 struct checker final : hooked::engine {
@@ -202,18 +182,33 @@ struct checker final : hooked::engine {
 	scheduler cpus;
 	work_list work;
 	reporter reports{task, cpus, work};
+	model::symmetry symmetry{cpus};
+	operation_table operations;
+	bounds limits{task};
+	load_buffering early{task, work, cpus, reports, operations, limits};
+	learner learning{task, cpus, symmetry, reports};
+	brancher branches{task,	    work,	cpus,	symmetry,
+			  learning, operations, limits, early};
+	interrupts irqs;
+	model::waits waits{task, cpus, work, learning, branches, irqs, reports};
+	walker walks{cpus, work, symmetry, learning, branches, waits, irqs};
 
       private:
 	friend struct loops;
 
-	/* -- explorer.cpp, execution.cpp -- */
+	/* -- The exploration -- */
 	void explore_once();
 	void explore_whole(unsigned cpus);
 	void explore_all(unsigned cpus);
 	void explore_work();
 	void explore_next();
+	void explore_early();
+
+	/* -- A run -- */
 	void run_one();
 	void walk_or_run();
+	bool walk();
+	void put_known_values();
 	void run_code();
 	void run();
 	void begin();
@@ -232,17 +227,6 @@ struct checker final : hooked::engine {
 	static void end_main(void *);
 	static void end_waits_for_ever(site s);
 
-	/* -- explorer.cpp -- */
-	void serve_causes(const graph &with, ref write);
-	void serve_early(const graph &with, ref write,
-			 const std::vector<ref> &reads);
-	bool note_met(const graph &);
-	void wait_for_past(const event &);
-	void read_again(const reading &);
-	bool keeps_promise(const reading &, u64 word);
-	void be_sure();
-	void explore_early();
-
 	/* -- deepen.cpp -- */
 	using time_point = std::chrono::steady_clock::time_point;
 	void explore_deeper(const options &, unsigned cpus);
@@ -256,25 +240,12 @@ struct checker final : hooked::engine {
 	bool share_work(progress &);
 	[[noreturn]] void work_for(pool &, unsigned me);
 
-	/* -- explorer.cpp -- */
+	/* -- Operations as events -- */
 	const event &read(const reading &, unsigned place);
 	void write(const reading &, unsigned place, u64 word);
-	void branch_read(const reading &, unsigned place);
-	void branch_write(const reading &, unsigned place, u64 word);
-	void only_revisit(const reading &, unsigned place, unsigned position);
-	void revisit(const graph &with, ref write);
-	void serve(const graph &with, ref read, ref write);
-	/* added: the new access, if there is no other new event. */
-	bool keep_if_sc(std::unique_ptr<graph> &&, ref added = {});
-	/*
-	 * Whether the axioms hold that the added event may break; all, without
-	 * one.
-	 */
-	bool has(const graph &, ref added = {}) const;
-	bool within_bounds(const graph &); /* explorer.cpp */
-	u64 word_at(unsigned place, unsigned position, const window &) const;
 	const event &next(kind, unsigned place, u16 op);
-	void branch_choice(u64 n);
+	bool is_at_end() const;
+	void learn_ends(const reading &, unsigned place);
 
 	/* -- crash.cpp -- */
 	static void must_be_memory(const void *at, site);
@@ -297,18 +268,10 @@ struct checker final : hooked::engine {
 	void note(const char *name, const reading &, site, unsigned place);
 	void note_plain(const void *at, usize bytes, bool writes,
 			const std::string &value, site);
-	void remember(const reading &);
-	order order_found(ref read, u64 word) const;
 	window bell_of(const window &);
 	u64 look(window, effect, site, const hooked::test *until = nullptr);
 	void block_unless(const reading &, u64 word, site);
 	void about_to_wait();
-	bool deadlocked();
-	bool could_go_on(unsigned blocked);
-	std::string show_waits(unsigned which);
-	[[noreturn]] void block_in(const turn &, bool reads_plain);
-	bool leads_nowhere(const turn &) const;
-	bool goes_on_for_ever(const turn &) const;
 
 	/* -- loops.cpp -- */
 	bool has_the_values_of_the_turn_before(const turn &) const;
@@ -318,37 +281,9 @@ struct checker final : hooked::engine {
 	bool find_turn_in_vain(const std::vector<turn> &,
 			       bool &world_is_the_same);
 
-	/* -- learner.cpp -- */
-	void start_learning();
-	step *doing(step::does);
-	void learn(const reading &, unsigned place);
-	void learn_ends(const reading &, unsigned place);
-	void learn_write(const reading &, unsigned place, u64 word);
-	void learn_plain(step::does, const void *at, usize bytes,
-			 const void *with);
-	void learn_block();
-	void went(u64 value);
-	void not_walkable();
-	void does_otherwise();
-	bool frees(unsigned blocked, unsigned wait, u64 word);
-
-	/* -- learner.cpp -- */
-	bool walk();
-	static void walk_main(void *);
-	void walk_cpus();
-	u32 step_reached(unsigned c);
-	scheduler::state walk_on();
-	void walk_event(const step &);
-	void walk_plain(const step &);
-	void walk_read(const step &);
-	void walk_block(const step &);
-	u64 last_plain(unsigned plain) const;
-	void put_known_values();
-	[[noreturn]] void miss();
-	static bool known_to_end(void *, u64 value);
-
 	/* -- intended.cpp -- */
 	void start_intended();
+	statement &statement_now();
 	unsigned entry_of(const void *caller);
 	bool intended_by(const void *at, usize bytes, const void *caller,
 			 bool is_volatile);
@@ -368,17 +303,6 @@ struct checker final : hooked::engine {
 	order weakened(operation, order, site) const;
 
 	/* -- met.cpp -- */
-	/* The operation's read, by the running CPU, reads that write. */
-	void meet(u16 op, ref write)
-	{
-		if (!write.initial() && write.cpu != cpus.current())
-			meet(op, execution().at(write).op);
-	}
-	void meet(u16 reader, u16 writer)
-	{
-		operations[reader].met |= operations::reads;
-		operations[writer].met |= operations::is_read;
-	}
 	std::vector<use> uses_of_code();
 	void look_at_uses();
 	u16 operation_of(const graph &, ref) const;
@@ -411,15 +335,11 @@ struct checker final : hooked::engine {
 	std::string cause_of(const shown_fault &);
 	void find_cause();
 
-	model::operations operations;
 	std::vector<repair> repairs; /* while it is explored again */
 	bug fault = bug::none;
 
-	model::symmetry symmetry{cpus};
 	std::vector<cpu_state> code_on;
 	fiber ender{256 * 1024};
-	std::vector<std::unique_ptr<graph>> early; /* for when work is done */
-	std::set<u64> met;			   /* explorer.cpp */
 	objects memory;
 	loops way_in{*this}; /* what the code calls, where loops are cut */
 	bool cuts_loops = false;
@@ -435,17 +355,9 @@ struct checker final : hooked::engine {
 		return *this;
 	}
 
-	/* -- learner.cpp -- */
-	learnt code;
-	bool learning = false; /* in this exploration, until it cannot be */
-	bool walking = false;  /* the run is a walk */
-	bool missed = false;   /* the walk came to what is not known */
 	static constexpr unsigned none = ~0u;
 	bool suspected = false; /* a walk came to a fault: does a run? */
 	bool run_all = false;	/* what was learnt has been wrong */
-	usize kept_work = 0;	/* work that is right whatever a step says */
-	std::vector<u8> host;	/* the world as it must be in this run */
-	fiber walker{256 * 1024};
 
 	bool ended = false;  /* and nothing is: the world can be left */
 	std::string died_of; /* the crash of its destructor */

@@ -600,4 +600,13 @@ order order_on(machine m, operation what, order written)
 	return sc || written != order::seq_cst ? written : order::acq_rel;
 }
 
+bool is_consistent(const graph &g, machine m, ref added)
+{
+	if (m != machine::rc11)
+		return machine_has(g, m);
+	if (!g.any_sc)
+		return true;
+	return added.index ? sc_holds_with(g, added) : sc_holds(g);
+}
+
 } // namespace model

@@ -51,6 +51,13 @@ bool atomic(const graph &);
 bool machine_has(const graph &g, machine);
 order order_on(machine, operation, order written);
 
+/*
+ * Whether the axioms hold that an event which is not the newest may break: all
+ * but coherence and atomicity, which floor() and splits_rmw() keep. added: the
+ * only new event, an access; none: all are asked of the whole graph.
+ */
+bool is_consistent(const graph &, machine, ref added = {});
+
 /* Whether the partial SC relation has no cycle. */
 bool sc_holds(const graph &g);
 

@@ -367,8 +367,8 @@ void checker::refuse(const detail::trapped &t, site where)
 bool checker::runs_code() const
 {
 	return destroys_world() ||
-	       (cpus.on_fiber() &&
-		(!walking || cpus.now() == scheduler::phase::ending));
+	       (cpus.on_fiber() && (!learning.is_walk() ||
+				    cpus.now() == scheduler::phase::ending));
 }
 
 /* A line of the code, and of no library; else no line. */

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "graph.hpp"
+
 #include <model/model.hpp>
 
 #include <string>
@@ -26,5 +28,12 @@ struct exploration {
 		       out.load_buffered;
 	}
 };
+
+/* Whether a CPU has as many events as it may have. */
+inline bool is_full(const graph &g, unsigned cpu, const options &given)
+{
+	return g.length(cpu) >= given.max_events ||
+	       g.length(cpu) + 1 >= max_index;
+}
 
 } // namespace model

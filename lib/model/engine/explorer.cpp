@@ -147,12 +147,12 @@ void checker::explore_once()
 	const unsigned count =
 		static_cast<unsigned>(task.given->sections.size());
 
-	/* Learning does not see what is in a heap: learner.cpp. */
-	learning = task.code->closed && !task.given->run_all &&
-		   !task.given->load_buffering &&
-		   detail::gate_to(*this) == this;
+	/* The learner does not see what is in a heap. */
+	learning.start(task.code->closed && !task.given->run_all &&
+		       !task.given->load_buffering &&
+		       detail::gate_to(*this) == this);
 	start_intended();
-	symmetry.start(*task.given, task.given->symmetric && learning);
+	symmetry.start(*task.given, task.given->symmetric && learning.learns());
 	way_in.start_exploration();
 	cuts_loops = task.given->cut_loops || task.given->every_turn ||
 		     task.given->unroll;
@@ -170,7 +170,8 @@ void checker::explore_whole(unsigned count)
 		explore_all(count);
 		if (!run_all && !symmetry.failed() && !endless)
 			return;
-		learning &= !run_all;
+		if (run_all)
+			learning.start(false);
 		symmetry.turn_off();
 		cuts_loops |= endless;
 	}
@@ -182,11 +183,10 @@ void checker::explore_all(unsigned count)
 	task.turns_left_out = 0;
 	symmetry.start_over();
 	task.runs = 0;
-	code.forget();
+	learning.forget();
 	memory.forget_all();
 	way_in.forget_heads();
 	early.clear();
-	met.clear();
 	work.start(count, task.given->sequence);
 
 	explore_work();
@@ -213,7 +213,7 @@ void checker::explore_all(unsigned count)
 							  "max_reorder") +
 			": executions beyond are left out";
 	if (work.empty() && task.out.limit.empty() &&
-	    !symmetry.seems_right(code))
+	    !symmetry.seems_right(learning.code))
 		task.out.limit =
 			"not symmetric: CPUs that have read the same do "
 			"different things";
@@ -262,6 +262,16 @@ void checker::explore_next()
 	const double all = execution().share;
 	run_one();
 	work.divide_share(below, all);
+}
+
+/* Explores executions beyond RC11, if RC11's show no fault. */
+void checker::explore_early()
+{
+	while (!early.empty() && work.empty() && reports.goes_on() &&
+	       task.out.limit.empty() && !run_all && !endless) {
+		early.put_on(work);
+		explore_work();
+	}
 }
 
 } // namespace model

@@ -40,7 +40,7 @@ void checker::start_intended()
 		!task.given->relaxed.empty() || task.given->relaxed_volatile;
 	if (!detail::intends)
 		return;
-	learning = false;
+	learning.start(false);
 	matched.assign(task.given->relaxed.size(), false);
 	volatile_matched = false;
 	lines.clear();
@@ -112,12 +112,15 @@ std::string checker::what_was_intended() const
 /* -- Accesses -------------------------------------------------------------- */
 
 /* An interrupt's handler has statements of its own. */
-static statement &now_of(cpu_state &s)
+statement &checker::statement_now()
 {
-	if (s.handlers >= s.statements.size())
+	std::vector<statement> &all = me().statements;
+	const unsigned handlers = irqs.at(cpus.current()).handlers;
+
+	if (handlers >= all.size())
 		detail::refuse("relaxed data in handlers that nest so deep",
 			       nullptr);
-	return s.statements[s.handlers];
+	return all[handlers];
 }
 
 /* The memory holds what it held at first; the last shown is hidden first. */
@@ -145,7 +148,7 @@ static window whole_word(const void *at, usize bytes)
 void checker::split_access(const char *word, usize size, const char *first,
 			   const char *last)
 {
-	statement &s = now_of(me());
+	statement &s = statement_now();
 	const bool whole = first <= word && last >= word + size;
 
 	if (last <= word || first >= word + size)
@@ -184,8 +187,8 @@ u64 checker::oldest(const char *at, usize bytes)
 	const clock seen =
 		cpus.ran() ? execution().sb[cpus.current()][cpus.ran() - 1u].hb
 			   : clock{};
-	return word_at(place, floor(execution(), place, seen),
-		       whole_word(at, bytes));
+	return branches.word_at(place, floor(execution(), place, seen),
+				whole_word(at, bytes));
 }
 
 /*
@@ -195,7 +198,7 @@ u64 checker::oldest(const char *at, usize bytes)
 void checker::touch_intended(const void *at, usize bytes, bool writes,
 			     const void *caller)
 {
-	statement &s = now_of(me());
+	statement &s = statement_now();
 	const char *const first = static_cast<const char *>(at);
 	const usize before = s.count;
 
@@ -235,7 +238,7 @@ void checker::touch_intended(const void *at, usize bytes, bool writes,
  */
 bool checker::copies(usize bytes, bool writes, const void *caller)
 {
-	const statement &s = now_of(me());
+	const statement &s = statement_now();
 
 	if (writes || !s.writes || s.joined || s.bytes != bytes)
 		return false;
@@ -249,7 +252,7 @@ bool checker::copies(usize bytes, bool writes, const void *caller)
 /* The statement is over. */
 void checker::settle()
 {
-	statement &s = now_of(me());
+	statement &s = statement_now();
 
 	if (s.settled)
 		return;
@@ -276,12 +279,12 @@ bool checker::intended_access(const void *at, usize bytes, bool writes,
 {
 	const bool goes_on =
 		by == detail::access_of::joined ||
-		(!now_of(me()).settled && copies(bytes, writes, caller));
+		(!statement_now().settled && copies(bytes, writes, caller));
 
 	if (!goes_on)
 		settle();
 	if (by == detail::access_of::joined)
-		now_of(me()).joined = true;
+		statement_now().joined = true;
 	if (!intended_by(at, bytes, caller,
 			 by == detail::access_of::is_volatile))
 		return false;

@@ -138,6 +138,103 @@ reading checker::asking(const window &w, effect o) const
 	return q;
 }
 
+/* -- Events ------------------------------------------------------------------
+ */
+
+/* The CPU's next event, which the graph has; the code must agree. */
+const event &checker::next(kind what_it_is, unsigned place, u16 op)
+{
+	graph &g = work.running();
+	event &e = g.at(cpus.next_event());
+
+	e.step = learning.current_step();
+	e.op = op;
+	if (e.what == what_it_is && e.place == place)
+		return e;
+	if (cpus.now() == scheduler::phase::comparing || g.unsure)
+		cpus.stop();
+	learning.report_otherwise();
+	return e;
+}
+
+/* Whether the graph does not have the CPU's next event yet. */
+bool checker::is_at_end() const
+{
+	const unsigned cpu = cpus.current();
+
+	return cpus.ran(cpu) == work.running().length(cpu);
+}
+
+/* Shows the learner which values, of those there are, would end a wait. */
+void checker::learn_ends(const reading &q, unsigned place)
+{
+	const graph &g = work.running();
+
+	if (!q.until || !learning.is_learning_step())
+		return;
+	for (unsigned p =
+		     floor(g, place, g.seen_before(g.next_of(cpus.current())));
+	     p <= g.last(place); p++) {
+		const u64 value = q.at.look(branches.word_at(place, p, q.at));
+		learning.note_end(value, (*q.until)(value));
+	}
+}
+
+const event &checker::read(const reading &q, unsigned place)
+{
+	learning.reads(q, place);
+	if (is_at_end()) {
+		wait_for_turn(false);
+		while (symmetry.holds_back(work.running(), q))
+			cpus.leave(scheduler::state::at_end);
+		learn_ends(q, place);
+		branches.read(q, place);
+	}
+
+	const event &e = next(kind::read, place, q.op);
+	if (!e.from.initial() && !e.early)
+		cpus.wait_for(e.from);
+	early.wait_for_past(e);
+	if (work.running().unsure)
+		early.read_again(q);
+	cpus.count_event();
+	if (q.expected && q.failed != q.ord)
+		branches.note_swap(q);
+	learning.went(e.value);
+	return e;
+}
+
+void checker::write(const reading &q, unsigned place, u64 word)
+{
+	learning.writes(q, place, word);
+	if (is_at_end()) {
+		wait_for_turn(q.writes);
+		branches.write(q, place, word);
+	}
+	const event &e = next(kind::write, place, q.op);
+	if (work.running().unsure ? !early.keeps_promise(q, word)
+				  : cpus.now() == scheduler::phase::comparing &&
+					    e.value != word)
+		cpus.stop();
+	if (e.value != word)
+		learning.report_otherwise();
+	cpus.count_event();
+	learning.went(0);
+}
+
+u64 checker::choose(u64 n)
+{
+	learning.chooses(n);
+	if (is_at_end()) {
+		wait_for_turn(false);
+		branches.choose(n);
+	}
+	const event &e = next(kind::choice, 0, 0);
+	cpus.count_event();
+	learning.went(e.value);
+	return e.value;
+}
+
 /* -- Atomics -----------------------------------------------------------------
  */
 
@@ -315,26 +412,21 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 void checker::fence(order o, site s)
 {
 	branch_over_interrupts();
-	const auto [was, op] = effective(operation::fence, o, s);
-	if (step *const now_known = doing(step::does::fence)) {
-		now_known->how.ord = was;
-		now_known->how.op = op;
-	}
-	if (cpus.ran() == execution().length(cpus.current())) {
+	const effect with = effective(operation::fence, o, s);
+	learning.fences(with);
+	if (is_at_end()) {
 		wait_for_turn(false);
-		execution().step = me().step;
-		execution().op = op;
-		execution().add_fence(cpus.current(), was);
+		branches.fence(with);
 	}
-	const event &e = next(kind::fence, 0, op);
-	wait_for_past(e);
-	if (execution().unsure && e.ord != was)
+	const event &e = next(kind::fence, 0, with.op);
+	early.wait_for_past(e);
+	if (work.running().unsure && e.ord != with.ord)
 		cpus.stop();
 	cpus.count_event();
-	went(0);
+	learning.went(0);
 	if (reports.is_showing())
-		reports.add(
-			{cpus.current(), std::string("fence ") + text(was), s});
+		reports.add({cpus.current(),
+			     std::string("fence ") + text(with.ord), s});
 }
 
 /* -- Objects ------------------------------------------------------------------
@@ -345,7 +437,7 @@ void checker::born(const void *at, usize bytes)
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const site nowhere{nullptr, 0};
 
-	not_walkable();
+	learning.give_up();
 	if (me().own.has(at))
 		me().own.forget(static_cast<const char *>(at), bytes);
 	blame(memory.born(at, bytes, actor_at(epoch, nowhere), me().births++),
@@ -357,7 +449,7 @@ void checker::dead(const void *at, usize bytes)
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	const site nowhere{nullptr, 0};
 
-	not_walkable();
+	learning.give_up();
 	branch_over_interrupts();
 	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
 	if (me().own.has(at))
@@ -403,7 +495,7 @@ void checker::read_plain(const void *at, usize bytes, site s)
 			   plain_value(reports.known, at, bytes), s);
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
-	learn_plain(step::does::read_plain, at, bytes, at);
+	learning.accesses(step::does::read_plain, at, bytes, at);
 }
 
 void checker::write_plain(const void *at, const void *with, usize bytes, site s)
@@ -417,7 +509,7 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
 	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
 	save(at, bytes);
-	learn_plain(step::does::write_plain, at, bytes, with);
+	learning.accesses(step::does::write_plain, at, bytes, with);
 }
 
 u64 checker::cycles() { return cpus.ran(); }
@@ -427,23 +519,6 @@ u64 checker::cycles() { return cpus.ran(); }
  */
 
 /* -- A compare-and-swap whose failure has an order of its own -------------- */
-
-/* The read that the CPU has just run: which order it has, depends. */
-void checker::remember(const reading &q)
-{
-	me().swaps.push_back({cpus.ran(), q.at, *q.expected, q.ord, q.failed});
-}
-
-/* The order that a read has if it finds this word. */
-order checker::order_found(ref read, u64 word) const
-{
-	if (const u32 known_as = execution().at(read).step)
-		return code.steps[known_as].how.order_for(word);
-	for (const cpu_state::swap &s : code_on[read.cpu].swaps)
-		if (s.index == read.index)
-			return s.at.look(word) == s.expected ? s.ord : s.failed;
-	return execution().at(read).ord;
-}
 
 bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 				  order failed, bool weak, site s)
@@ -485,12 +560,8 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 
 void checker::assume(bool holds)
 {
-	if (holds)
-		return;
-	doing(step::does::drop);
-	me().assumed = true;
-	for (;;)
-		cpus.leave(scheduler::state::blocked);
+	if (!holds)
+		waits.drop();
 }
 
 /* Ends the CPU's part: its next step is beyond a bound of the options. */
@@ -573,6 +644,106 @@ void checker::notify(window w, site s)
 }
 
 /*
+ * Waits: each is explored as its last turn (waits.hpp).
+ */
+
+/* A wait is about to begin: what the test wants to be told. */
+void checker::about_to_wait()
+{
+	if (me().on_wait)
+		me().on_wait(me().on_wait_what);
+}
+
+void checker::block_unless(const reading &q, u64 word, site s)
+{
+	if (!q.ends(word))
+		waits.block({q.at, *q.until, s, place_known(q.at)});
+}
+
+u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
+{
+	about_to_wait();
+	branch_over_interrupts();
+	const unsigned place = place_of(w, s);
+	reading q(w, effective(operation::load, o, s));
+
+	q.until = &done;
+	const u64 word = read(q, place).value;
+	note("await", q, s, place);
+	block_unless(q, word, s);
+	return w.look(word);
+}
+
+/*
+ * How often a value is looked at in vain is no event. What is explored: each
+ * look at a value with which patience may run out is the last in some
+ * execution. The CPUs of options.patient wait on until the value needs none.
+ */
+u64 checker::await_patient(window w, hooked::patience patience, order o, site s)
+{
+	struct {
+		hooked::patience left;
+		bool runs_out;
+	} of{patience, !(task.given->patient >> cpus.current() & 1)};
+	const auto ends = [](void *what, u64 v) {
+		const auto &mine = *static_cast<decltype(of) *>(what);
+		const u32 looks = mine.left(v);
+
+		return mine.runs_out ? looks != klock::endless : looks == 0;
+	};
+
+	return await(w, {ends, &of}, {}, o, s);
+}
+
+/* Time does not pass here: a deadline may have come at any look, or never. */
+u64 checker::await_until(window w, hooked::test done, u64, order o, site s)
+{
+	const auto looks = [](void *what, u64 v) -> u32 {
+		return !(*static_cast<hooked::test *>(what))(v);
+	};
+
+	return await_patient(w, {looks, &done}, o, s);
+}
+
+u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
+{
+	about_to_wait();
+	branch_over_interrupts();
+	reading q = asking(w, effective(operation::rmw, o, s));
+
+	q.until = &done;
+	q.writes = true;
+	q.operand = v;
+	return w.look(do_rmw(q, s, "await_exchange"));
+}
+
+/* The last turn: the first read ends it, or else the second. */
+void checker::await_either(window w, hooked::test done, window other,
+			   hooked::test other_done, order o, site s)
+{
+	about_to_wait();
+	branch_over_interrupts();
+	const effect with = effective(operation::load, o, s);
+	const unsigned place = place_of(w, s);
+	const reading first(w, with);
+	const u64 word = read(first, place).value;
+
+	note("await", first, s, place);
+	if (done(w.look(word)))
+		return;
+
+	waits.look_at({first.at, done, s, place});
+	branch_over_interrupts();
+	const unsigned other_place = place_of(other, s);
+	reading second(other, with);
+	second.until = &other_done;
+	const u64 other_word = read(second, other_place).value;
+	note("or", second, s, other_place);
+	block_unless(second, other_word, s);
+	waits.end();
+}
+
+/*
  * interrupts - the flag, and where a handler runs
  *
  * Before each operation of a CPU whose flag allows it, the exploration branches
@@ -582,33 +753,27 @@ void checker::notify(window w, site s)
 
 void checker::branch_over_interrupts()
 {
-	while (me().irqs_left && (me().irqs_on || task.given->non_maskable)) {
+	const unsigned cpu = cpus.current();
+
+	while (irqs.may_come(cpu)) {
 		if (!choose())
 			return;
 
-		const bool before = me().irqs_on;
-		me().irqs_on = false;
-		me().irqs_left--;
 		if (reports.is_showing())
-			reports.add({cpus.current(),
-				     "-- interrupt --",
-				     {nullptr, 0}});
-		me().handlers++;
-		task.code->handler(cpus.current());
+			reports.add({cpu, "-- interrupt --", {nullptr, 0}});
+		const bool before = irqs.begin(cpu);
+		task.code->handler(cpu);
 		if (detail::intends)
 			settle();
-		me().handlers--;
+		irqs.end(cpu, before);
 		if (reports.is_showing())
-			reports.add({cpus.current(),
-				     "-- returns --",
-				     {nullptr, 0}});
-		me().irqs_on = before;
+			reports.add({cpu, "-- returns --", {nullptr, 0}});
 	}
 }
 
 int checker::context() const
 {
-	if (!code_on[cpus.current()].handlers)
+	if (!irqs.at(cpus.current()).handlers)
 		return static_cast<int>(klock::context::thread);
 	return static_cast<int>(task.given->non_maskable
 					? klock::context::nmi
@@ -617,12 +782,13 @@ int checker::context() const
 
 bool checker::irq_flag(bool enabled)
 {
-	const bool before = me().irqs_on;
+	const unsigned cpu = cpus.current();
+	const bool before = irqs.at(cpu).on;
 
 	branch_over_interrupts();
-	me().irqs_on = enabled;
+	irqs.set_flag(cpu, enabled);
 	if (reports.is_showing() && before != enabled)
-		reports.add({cpus.current(),
+		reports.add({cpu,
 			     enabled ? "interrupts on" : "interrupts off",
 			     {nullptr, 0}});
 	return before;

@@ -92,6 +92,14 @@ inline void add(std::vector<verdict> &to, u64 value, bool ends)
 }
 
 /* A wait of a CPU that is blocked. */
+struct wait {
+	window at;
+	hooked::test done;
+	site where;
+	unsigned place;
+};
+
+/* The same, as it is known. */
 struct known_wait {
 	window at;
 	unsigned place;

@@ -18,7 +18,8 @@
  * of it away. An execution may be met more than once; it is counted once. Such
  * executions come after all of RC11's, and only if those show no fault.
  */
-#include "checker.hpp"
+#include "load_buffering.hpp"
+#include "consistency.hpp"
 
 namespace model {
 
@@ -57,8 +58,7 @@ u64 print_of(const graph &g)
 
 } // namespace
 
-/* The graphs in which reads that the new write comes of read it. */
-void checker::serve_causes(const graph &with, ref write)
+void load_buffering::serve_causes(const graph &with, ref write)
 {
 	const event &a = with.at(write);
 	std::vector<ref> some;
@@ -81,9 +81,9 @@ void checker::serve_causes(const graph &with, ref write)
 	}
 }
 
-/* The graphs in which these do. */
-void checker::serve_early(const graph &with, ref write,
-			  const std::vector<ref> &reads)
+/* Keeps the graphs in which these reads do. */
+void load_buffering::serve_early(const graph &with, ref write,
+				 const std::vector<ref> &reads)
 {
 	const event &a = with.at(write);
 	const clock &causes = a.porf;
@@ -96,9 +96,9 @@ void checker::serve_early(const graph &with, ref write,
 		e.value = a.value;
 		e.early = true;
 		for (unsigned c = 0; c < base->cpus; c++)
-			for (event &later : base->sb[c])
-				if (later.porf.has(r))
-					later.porf = causes;
+			for (event &behind : base->sb[c])
+				if (behind.porf.has(r))
+					behind.porf = causes;
 	}
 	base->at(write).promised = true;
 	base->core = a.stamp;
@@ -109,12 +109,14 @@ void checker::serve_early(const graph &with, ref write,
 	for (unsigned p = 1; p <= places; p++) {
 		auto other = work.copy(*base);
 		other->insert(write, p);
-		if (atomic(*other) && coherent(*other) && has(*other) &&
-		    within_bounds(*other) && note_met(*other)) {
+		if (atomic(*other) && coherent(*other) &&
+		    is_consistent(*other, task.given->machine) &&
+		    limits.allow(*other) && is_new(*other)) {
 			for (const ref r : reads)
 				if (r.cpu != write.cpu)
-					meet(with.at(r).op, a.op);
-			early.push_back(std::move(other));
+					operations.note_read(with.at(r).op,
+							     a.op);
+			later.push_back(std::move(other));
 		} else {
 			work.recycle(std::move(other));
 		}
@@ -122,38 +124,34 @@ void checker::serve_early(const graph &with, ref write,
 	work.recycle(std::move(base));
 }
 
-/* Notes the graph as met; returns true the first time. */
-bool checker::note_met(const graph &x)
+bool load_buffering::is_new(const graph &g)
 {
-	return met.insert(print_of(x)).second;
+	return seen.insert(print_of(g)).second;
 }
 
-/* In a replay: what happens before the CPU's next event comes before it. */
-void checker::wait_for_past(const event &e)
+void load_buffering::wait_for_past(const event &e)
 {
-	for (unsigned c = 0; execution().core && c < execution().cpus; c++) {
+	const graph &g = work.running();
+
+	for (unsigned c = 0; g.core && c < g.cpus; c++)
 		if (c != cpus.current())
 			cpus.wait_for({static_cast<u8>(c), e.hb.at[c]});
-	}
 }
 
-/* Lets the CPU's next event, a read, read another value than before. */
-void checker::read_again(const reading &q)
+void load_buffering::read_again(const reading &q)
 {
-	event &e = execution().at({static_cast<u8>(cpus.current()),
-				   static_cast<u8>(cpus.ran() + 1)});
+	graph &g = work.running();
+	event &e = g.at(cpus.next_event());
 
 	if (!e.from.initial())
-		e.value = execution().at(e.from).value;
+		e.value = g.at(e.from).value;
 	if (e.ord != q.order_for(e.value))
 		cpus.stop();
 }
 
-/* Whether the code's next write is the promised one, with its value. */
-bool checker::keeps_promise(const reading &q, u64 word)
+bool load_buffering::keeps_promise(const reading &q, u64 word)
 {
-	event &e = execution().at({static_cast<u8>(cpus.current()),
-				   static_cast<u8>(cpus.ran() + 1)});
+	event &e = work.running().at(cpus.next_event());
 
 	if (!e.promised)
 		e.value = word;
@@ -161,25 +159,21 @@ bool checker::keeps_promise(const reading &q, u64 word)
 	       e.ord == q.store_ord;
 }
 
-/* The replay is over: whether the code has done what is in the graph. */
-void checker::be_sure()
+void load_buffering::be_sure()
 {
-	for (unsigned c = 0; c < execution().cpus; c++)
-		if (cpus.ran(c) != execution().length(c))
+	const graph &g = work.running();
+
+	for (unsigned c = 0; c < g.cpus; c++)
+		if (cpus.ran(c) != g.length(c))
 			cpus.set_stopped();
-	if (cpus.stopped())
-		return;
-	reports.report_withheld();
+	if (!cpus.stopped())
+		reports.report_withheld();
 }
 
-/* Explores executions beyond RC11, if RC11's show no fault. */
-void checker::explore_early()
+void load_buffering::clear()
 {
-	while (!early.empty() && work.empty() && reports.goes_on() &&
-	       task.out.limit.empty() && !run_all && !endless) {
-		work.swap(early);
-		explore_work();
-	}
+	later.clear();
+	seen.clear();
 }
 
 } // namespace model

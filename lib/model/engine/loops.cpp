@@ -340,9 +340,7 @@ void loops::look(const call &given, const char *low)
 	s.at = now;
 	s.low = low;
 	s.stack.assign(low, low + depth);
-	s.irqs_left = c.me().irqs_left;
-	s.irqs_on = c.me().irqs_on;
-	s.handlers = c.me().handlers;
+	s.irqs = c.irqs.at(c.cpus.current());
 	s.on_wait = c.me().on_wait_what;
 	if (now.ran == c.execution().length(c.cpus.current()))
 		block_if_repeated(s);
@@ -361,15 +359,14 @@ void loops::block_if_repeated(const state &now)
 			     stays(s.at)};
 		if ((!t.stays && trust_plain_since(s.at)) ||
 		    c.is_like_the_turn_before(t))
-			c.block_in(t, has_plain_since(s.at));
+			c.waits.block_in_loop(t, has_plain_since(s.at));
 	}
 }
 
 bool loops::state::same(const state &b) const
 {
 	return same_place(at, b.at) && low == b.low && stack == b.stack &&
-	       irqs_left == b.irqs_left && irqs_on == b.irqs_on &&
-	       handlers == b.handlers && on_wait == b.on_wait;
+	       irqs == b.irqs && on_wait == b.on_wait;
 }
 
 /* Notes the turns that end here; true if a state is wanted here. */
@@ -548,10 +545,9 @@ bool shorter::build()
 /* Replays this graph; returns whether the code does what it did before. */
 bool checker::does_the_same(std::unique_ptr<graph> &other)
 {
-	const bool learns = learning;
 
 	other = work.run(std::move(other));
-	learning = false;
+	const bool learns = learning.set_learning(false);
 	begin();
 	cpus.replay(scheduler::phase::comparing);
 	bool same = !cpus.stopped();
@@ -560,7 +556,7 @@ bool checker::does_the_same(std::unique_ptr<graph> &other)
 		       cpus.ran(c) == execution().length(c);
 	same = same && !way_in.found_a_head();
 	other = work.run(std::move(other));
-	learning = learns;
+	learning.set_learning(learns);
 	return same;
 }
 

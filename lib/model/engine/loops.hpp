@@ -67,6 +67,7 @@
 
 #include "objects.hpp"
 #include "scheduler.hpp"
+#include "waits.hpp"
 
 #include <klock/arch/engine.hpp>
 
@@ -100,13 +101,6 @@ struct call {
 	const void *at = nullptr;
 	site where{nullptr, 0};
 	u8 ran = 0; /* the CPU's events before it */
-};
-
-/* A turn of a CPU that is in the graph: the events after first, up to last. */
-struct turn {
-	unsigned cpu;
-	u8 first, last;
-	bool stays; /* unless it repeats the turn before it */
 };
 
 /*
@@ -206,8 +200,7 @@ struct loops final : hooked::engine, scheduler::watcher {
 		call at;
 		const char *low; /* of the stack, up to its end */
 		std::vector<u8> stack;
-		unsigned irqs_left, handlers;
-		bool irqs_on;
+		interrupt_state irqs;
 		const void *on_wait;
 	};
 	struct plain_access {

@@ -18,46 +18,6 @@
 
 namespace model {
 
-/* -- Operations ------------------------------------------------------------ */
-
-void operations::forget()
-{
-	all.assign(1, {});
-	std::memset(recent, 0, sizeof(recent));
-}
-
-static bool is(const operations::one &o, site s, operation what, order written)
-{
-	return o.where.line == s.line && o.where.file == s.file &&
-	       o.what == what && o.written == written;
-}
-
-u16 operations::number(site s, operation what, order written)
-{
-	const auto mixed = reinterpret_cast<usize>(s.file) +
-			   static_cast<usize>(s.line) * 0x9e3779b1u +
-			   static_cast<usize>(what) * 8 +
-			   static_cast<usize>(written);
-	u16 &near = recent[(mixed ^ mixed >> 8) & 0xff];
-
-	if (!near || !is(all[near], s, what, written))
-		near = make(s, what, written);
-	return near;
-}
-
-u16 operations::make(site s, operation what, order written)
-{
-	constexpr usize most = 0xffff;
-
-	for (usize i = 1; i < all.size(); i++)
-		if (is(all[i], s, what, written))
-			return static_cast<u16>(i);
-	if (all.size() == most)
-		return 0;
-	all.push_back({s, what, written});
-	return static_cast<u16>(all.size() - 1);
-}
-
 /*
  * Sites without a file are the lower half of an address in the code, until
  * somebody asks (place_of_return()). A part of the program that is loaded has
@@ -97,7 +57,7 @@ std::vector<use> checker::uses_of_code()
 	std::vector<use> all;
 
 	for (usize i = 1; i < operations.all.size(); i++) {
-		const operations::one &o = operations.all[i];
+		const operation_table::one &o = operations.all[i];
 		site s = o.where;
 
 		if (!s.file && s.line)
@@ -109,10 +69,11 @@ std::vector<use> checker::uses_of_code()
 		auto known = std::find(all.begin(), all.end(), u);
 		if (known == all.end())
 			known = all.insert(known, u);
-		known->reads |= (o.met & operations::reads) != 0;
-		known->is_read |= (o.met & operations::is_read) != 0;
-		known->acquires |= (o.met & operations::acquires) != 0;
-		known->releases |= (o.met & operations::releases) != 0;
+		known->reads |= (o.seen & operation_table::read_another) != 0;
+		known->is_read |=
+			(o.seen & operation_table::read_by_another) != 0;
+		known->acquires |= (o.seen & operation_table::acquired) != 0;
+		known->releases |= (o.seen & operation_table::released) != 0;
 	}
 	return all;
 }
@@ -195,9 +156,10 @@ void checker::look_at_uses()
 	const bool asked = task.given->record_uses;
 	bool any = asked;
 
-	for (const operations::one &o : operations.all)
+	for (const operation_table::one &o : operations.all)
 		any |= o.written != order::relaxed &&
-		       o.met != (operations::reads | operations::is_read);
+		       o.seen != (operation_table::read_another |
+				  operation_table::read_by_another);
 	if (!any || task.given->weaken)
 		return;
 	const std::vector<use> all = uses_of_code();
@@ -228,13 +190,13 @@ bool checker::note_acquire(ref read, const clock &seen)
 	bool any = acquires(execution().at(read).ord);
 
 	if (any)
-		operations[operation_of(execution(), read)].met |=
-			operations::acquires;
+		operations[operation_of(execution(), read)].seen |=
+			operation_table::acquired;
 	for (unsigned i = read.index; i < seen.at[read.cpu]; i++) {
 		const event &f = execution().sb[read.cpu][i];
 		if (f.what != kind::fence || !acquires(f.ord))
 			continue;
-		operations[f.op].met |= operations::acquires;
+		operations[f.op].seen |= operation_table::acquired;
 		any = true;
 	}
 	return any;
@@ -246,7 +208,7 @@ void checker::note_release(ref write, unsigned of, unsigned there)
 	const event &w = execution().at(write);
 	const auto note = [&](const event &e) {
 		if (releases(e.ord) && e.hb.at[of] >= there)
-			operations[e.op].met |= operations::releases;
+			operations[e.op].seen |= operation_table::released;
 	};
 
 	note(w);
@@ -330,7 +292,8 @@ void checker::note_sc_fences()
 	for (unsigned c = 0; had > 1 && c < execution().cpus; c++)
 		for (const event &e : execution().sb[c])
 			if (e.what == kind::fence && e.ord == order::seq_cst)
-				operations[e.op].met |= operations::reads;
+				operations[e.op].seen |=
+					operation_table::read_another;
 }
 
 /* A run is over: which orders put accesses of atomics into an order. */
@@ -338,11 +301,11 @@ void checker::note_orders()
 {
 	bool any = false;
 
-	for (const operations::one &o : operations.all)
+	for (const operation_table::one &o : operations.all)
 		any |= o.written != order::relaxed &&
-		       (o.met >> 2 & 3) != (o.what == operation::load	 ? 1
-					    : o.what == operation::store ? 2
-									 : 3);
+		       (o.seen >> 2 & 3) != (o.what == operation::load	  ? 1
+					     : o.what == operation::store ? 2
+									  : 3);
 	if (!any)
 		return;
 	for (unsigned c = 0; c < execution().cpus; c++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operations - the operations of the code, and whether they met another CPU
+ * operations - the operations of the code, and what was seen of them
  *
  * An operation is a line, what is done there, and the order written there. Each
  * event of a graph has the number of its operation. Whether one CPU's operation
@@ -19,6 +19,7 @@ namespace model {
 
 using klock::u16;
 using klock::u32;
+using klock::usize;
 using klock::arch::site;
 
 /* The order that an operation has in this run, and its number. */
@@ -27,20 +28,20 @@ struct effect {
 	u16 op = 0;
 };
 
-struct operations {
-	/* What an operation has met, in any execution. */
+struct operation_table {
+	/* Seen of an operation, in any execution. */
 	enum : u8 {
-		reads = 1,    /* it read what another CPU wrote */
-		is_read = 2,  /* another CPU read what it wrote */
-		acquires = 4, /* and data were in order by that: met.cpp */
-		releases = 8,
+		read_another = 1,    /* it read what another CPU wrote */
+		read_by_another = 2, /* another CPU read what it wrote */
+		acquired = 4, /* and data were in order by that: uses.hpp */
+		released = 8,
 	};
 
 	struct one {
 		site where{nullptr, 0};
 		operation what = operation::load;
 		order written = order::relaxed;
-		u8 met = 0;
+		u8 seen = 0;
 		bool is_plain = false; /* no atomic, but taken as one */
 		u16 fails = 0; /* compare-and-swap: the load if it fails */
 	};
@@ -49,6 +50,13 @@ struct operations {
 
 	/* Its number; 0 is the checker's own, and what is too much. */
 	u16 number(site, operation, order);
+	/* One CPU's operation reads what another CPU's has written. */
+	void note_read(u16 reader, u16 writer)
+	{
+		all[reader].seen |= read_another;
+		all[writer].seen |= read_by_another;
+	}
+
 	one &operator[](u16 op) { return all[op]; }
 	const one &operator[](u16 op) const { return all[op]; }
 

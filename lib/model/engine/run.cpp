@@ -28,11 +28,36 @@ void checker::walk_or_run()
 	const bool due = ++task.runs <= 64 || task.runs % 256 == 0;
 
 	suspected = false;
-	if (learning && !reports.is_showing() && !due && walk())
+	if (learning.learns() && !reports.is_showing() && !due && walk())
 		return;
 	run_code();
 	if (suspected && task.out.ok())
 		run_all = true;
+}
+
+/* Returns false if nothing came of it, but for events of the graph. */
+bool checker::walk()
+{
+	const u64 complete = task.out.complete, explored = task.out.explored;
+	const u64 blocked = task.out.blocked, panicked = task.out.panicked;
+
+	for (cpu_state &c : code_on)
+		c.panicked = false;
+	walks.walk(*task.given, memory.in_order);
+	if (!cpus.stopped() && !learning.missed())
+		finish();
+	learning.end_walk();
+	if (!learning.missed() && task.out.ok())
+		return true;
+
+	suspected = !task.out.ok();
+	task.out.found = bug::none;
+	task.out.message.clear();
+	task.out.complete = complete;
+	task.out.explored = explored;
+	task.out.blocked = blocked;
+	task.out.panicked = panicked;
+	return false;
 }
 
 /* Makes the world and sets the CPUs to their starts. */
@@ -53,7 +78,7 @@ void checker::begin()
 	if (cuts_loops)
 		way_in.start_run(execution().cpus);
 	start_cpus();
-	start_learning();
+	learning.start_run(execution().cpus);
 	hooked::running = detail::gate_to(called());
 }
 
@@ -62,7 +87,7 @@ void checker::run()
 	begin();
 	cpus.replay(scheduler::phase::replaying);
 	if (execution().unsure)
-		be_sure();
+		early.be_sure();
 	cpus.extend();
 }
 
@@ -135,7 +160,7 @@ void checker::run_code()
 	task.out.ran++;
 	for (run(); cuts_loops && way_in.found_a_head(); run()) {
 		close();
-		not_walkable();
+		learning.give_up();
 		work.shrink_to(kept);
 		auto before = work.make();
 		before->copy_kept(execution(), had);
@@ -169,23 +194,19 @@ void checker::start_cpus()
 
 		s.idle = 0;
 		s.births = 0;
-		s.irqs_on = true;
-		s.irqs_left = task.given->interrupts;
-		s.handlers = 0;
 		s.panicked = false;
-		s.assumed = false;
 		s.spurious_left = task.given->spurious;
-		s.swaps.clear();
 		if (detail::intends)
 			s.statements.assign(4, {});
 		s.on_wait = nullptr;
-		s.waits_for = 0;
-		s.in_loop = false;
 		s.last_op = 0;
 		s.plain = false;
 		s.own.start_run(cpus.stack(c).low(), cpus.stack(c).high(),
 				reports.is_showing());
 	}
+	irqs.start_run(execution().cpus, *task.given);
+	branches.start_run(execution().cpus);
+	waits.start_run(execution().cpus);
 	cpus.start(execution().cpus, cpu_main, this,
 		   cuts_loops ? &way_in : nullptr);
 }
@@ -203,7 +224,7 @@ void checker::cpu_main(void *self)
 			c.settle();
 	}
 	c.branch_over_interrupts();
-	c.doing(step::does::end);
+	c.learning.ends();
 	c.cpus.set_done(mine);
 }
 
@@ -249,8 +270,7 @@ void checker::count_idle(site s, bool seen)
 /* Called before each event that the graph does not have yet. */
 void checker::wait_for_turn(bool rmw_write)
 {
-	if (execution().length(cpus.current()) >= task.given->max_events ||
-	    execution().length(cpus.current()) + 1 >= max_index) {
+	if (is_full(execution(), cpus.current(), *task.given)) {
 		if (!cuts_loops) {
 			endless = true;
 			cpus.stop();
@@ -318,11 +338,12 @@ void checker::finish()
 	}
 	if (!all_done()) {
 		task.out.blocked += !execution().core;
-		if (!task.given->may_deadlock && deadlocked())
+		if (!task.given->may_deadlock && waits.deadlocked())
 			report_deadlock();
 		return;
 	}
-	if (execution().core && !reports.is_showing() && !note_met(execution()))
+	if (execution().core && !reports.is_showing() &&
+	    !early.is_new(execution()))
 		return;
 	if (execution().core)
 		task.out.load_buffered++;
@@ -338,7 +359,8 @@ void checker::report_deadlock()
 
 	for (unsigned c = 0; reports.is_showing() && c < execution().cpus; c++)
 		if (cpus.state_of(c) == scheduler::state::blocked)
-			all += (all.empty() ? "" : ", ") + show_waits(c);
+			all += (all.empty() ? "" : ", ") +
+			       waits.show(c, way_in);
 	reports.report(bug::deadlock,
 		       "deadlock: " + (reports.is_showing()
 					       ? all
@@ -368,7 +390,7 @@ void checker::put_last_values()
 
 void checker::look_at_end()
 {
-	if (walking)
+	if (learning.is_walk())
 		put_known_values();
 	else
 		put_last_values();
@@ -378,10 +400,29 @@ void checker::look_at_end()
 	cpus.run_apart(ender, end_main, this);
 	hooked::leave_endless_wait = nullptr;
 	ended = !cpus.stopped();
-	if (walking) {
+	if (learning.is_walk()) {
 		restore();
 		end_world();
 	}
+}
+
+/* A world made anew, as the walk's end leaves it. */
+void checker::put_known_values()
+{
+	const graph &g = work.running();
+	const auto put = [this](const learnt::location &l, u64 value) {
+		void *const at = const_cast<void *>(l.at);
+		save(at, l.bytes);
+		std::memcpy(at, &value, l.bytes);
+	};
+
+	task.code->make_world();
+	for (unsigned p = 0; p < learning.code.places.size(); p++)
+		if (const unsigned newest = g.last(p))
+			put(learning.code.places[p],
+			    g.at(g.write_at(p, newest)).value);
+	for (unsigned p = 0; p < learning.code.plains.size(); p++)
+		put(learning.code.plains[p], walks.last_plain(p));
 }
 
 /* Only what outlives the run: no world, no stack, no heap of its own. */

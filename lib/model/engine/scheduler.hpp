@@ -92,6 +92,11 @@ struct scheduler {
 	/* How many events of the graph a CPU has run. */
 	u8 ran() const { return cpus[cpu]->ran; }
 	u8 ran(unsigned c) const { return cpus[c]->ran; }
+	/* The event of the graph that the current CPU runs next. */
+	ref next_event() const
+	{
+		return {static_cast<u8>(cpu), static_cast<u8>(ran() + 1)};
+	}
 	void count_event() { cpus[cpu]->ran++; }
 	void set_ran(unsigned c, unsigned events)
 	{

@@ -191,10 +191,10 @@ bool checker::share_work(progress &shown)
 		task.out.in_vain += p->of[w].in_vain;
 		task.out.ran += p->of[w].ran;
 		for (unsigned i = 1; i < p->of[w].many; i++) {
-			const operations::one &o = p->of[w].met[i];
+			const operation_table::one &o = p->of[w].used[i];
 			operations[operations.number(o.where, o.what,
 						     o.written)]
-				.met |= o.met;
+				.seen |= o.seen;
 		}
 	}
 	if (well && p->over) {
@@ -247,9 +247,9 @@ void checker::work_for(pool &p, unsigned number)
 		work.push(work.make());
 	} while (p.take(work.top()));
 	mine.many = static_cast<unsigned>(
-		std::min(operations.all.size(), std::size(mine.met)));
-	std::copy_n(operations.all.begin(), mine.many, mine.met);
-	::_exit(p.stop || !symmetry.seems_right(code));
+		std::min(operations.all.size(), std::size(mine.used)));
+	std::copy_n(operations.all.begin(), mine.many, mine.used);
+	::_exit(p.stop || !symmetry.seems_right(learning.code));
 }
 
 static std::string in_thousands(u64 n)

@@ -33,7 +33,7 @@ struct pool {
 		std::atomic<double> share;
 		/* Its operations; the names of their files are all workers'. */
 		unsigned many;
-		operations::one met[512];
+		operation_table::one used[512];
 	};
 
 	/* Memory of its own, for so many. */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learner - what the code does next, written down by the runs
+ *
+ * Each operation of a run is compared with the step that is known there, or
+ * becomes it. A body that keeps anything in the world itself, beside atomic and
+ * plain data, is not learnt: what it does may depend on that. Nor is one that
+ * makes such data on its stack.
+ */
+#pragma once
+
+#include "exploration.hpp"
+#include "interrupts.hpp"
+#include "learnt.hpp"
+#include "reporter.hpp"
+#include "scheduler.hpp"
+#include "symmetry.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace model {
+
+struct learner {
+	learner(exploration &of, scheduler &those, model::symmetry &alike,
+		reporter &to)
+	    : task(of), cpus(those), symmetry(alike), reports(to)
+	{
+	}
+
+	/* An exploration begins; on: the code may be learnt. */
+	void start(bool on) { is_on = on; }
+	void forget() { code.forget(); }
+	/* A run of the code begins. */
+	void start_run(unsigned count);
+
+	bool learns() const { return is_on; }
+	/* This code cannot be learnt. */
+	void give_up();
+	/* Turns it off, or to what it was; returns what it is. */
+	bool set_learning(bool on) { return std::exchange(is_on, on); }
+	bool is_learning_step() const
+	{
+		return is_on && step_of[cpus.current()];
+	}
+
+	/* -- The current CPU is about to do this -- */
+	void reads(const reading &, unsigned place);
+	void writes(const reading &, unsigned place, u64 word);
+	void fences(effect);
+	void chooses(u64 of);
+	void blocks(const wait *, unsigned count, const interrupt_state &);
+	void drops() { doing(step::does::drop); }
+	void ends() { doing(step::does::end); }
+	/* A plain access; with is what is read, or will be there. */
+	void accesses(step::does, const void *at, usize bytes,
+		      const void *with);
+
+	/* It has done it, and this is what it read. */
+	void went(u64 value);
+	/* A value that its wait could have read: whether that ends it. */
+	void note_end(u64 value, bool ends);
+	/* A value that a CPU's wait, of those that block it, could read. */
+	void note_end(unsigned cpu, unsigned wait, u64 value, bool ends);
+
+	/* It has done something else than before, having read the same. */
+	void report_otherwise();
+
+	/* -- What is known -- */
+	u32 step_at(unsigned cpu) const { return step_of[cpu]; }
+	u32 current_step() const { return step_of[cpus.current()]; }
+	void set_step(unsigned cpu, u32 to) { step_of[cpu] = to; }
+	const step &at(u32 number) const { return code.steps[number]; }
+
+	/* -- Runs by what is known, in which the code does not run -- */
+	void begin_walk()
+	{
+		walks = true;
+		missing = false;
+	}
+	void end_walk() { walks = false; }
+	bool is_walk() const { return walks; }
+	/* The walk has come to what is not known. */
+	void miss() { missing = true; }
+	bool missed() const { return missing; }
+	/* Whether a value frees a CPU that is blocked, as far as is known. */
+	bool is_known_to_free(unsigned cpu, unsigned wait, u64 value);
+
+	learnt code;
+
+      private:
+	step *doing(step::does);
+
+	exploration &task;
+	scheduler &cpus;
+	model::symmetry &symmetry;
+	reporter &reports;
+
+	bool is_on = false;
+	bool walks = false;
+	bool missing = false;
+	u32 step_of[max_cpus] = {}; /* each CPU's next; 0: not known */
+	std::vector<u8> host;	    /* the world as it must be in this run */
+};
+
+/* Whether a step's verdicts say so; the walk ends if they do not say. */
+bool is_known_to_end(void *step, u64 value);
+
+} // namespace model

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walker - a run by what is known of the code, without it
+ *
+ * The events that the graph has are not replayed: each CPU goes on from the
+ * step after its last. Branches are made by the same functions, in the same
+ * order, as in a run of the code. What is not known yet, and what looks like a
+ * fault, ends the walk: the code then runs, from the graph as it is.
+ */
+#pragma once
+
+#include "brancher.hpp"
+#include "interrupts.hpp"
+#include "learner.hpp"
+#include "objects.hpp"
+#include "scheduler.hpp"
+#include "symmetry.hpp"
+#include "waits.hpp"
+#include "work_list.hpp"
+
+namespace model {
+
+struct walker {
+	/* Is told of plain accesses that are in order; may be null. */
+	using order_seen = void (*)(unsigned of, u8 epoch, const actor &);
+
+	walker(scheduler &those, work_list &graphs, model::symmetry &alike,
+	       learner &known, brancher &adds, model::waits &those_blocked,
+	       interrupts &flags)
+	    : cpus(those), work(graphs), symmetry(alike), learning(known),
+	      branches(adds), waits(those_blocked), irqs(flags)
+	{
+	}
+
+	/*
+	 * Walks the graph under way. What is made of it, up to end_walk() of
+	 * the learner, is made by what is known.
+	 */
+	void walk(const options &, order_seen);
+
+	/* The value of plain data, by its number, as the walk leaves it. */
+	u64 last_plain(unsigned plain) const;
+
+	/* Ends the walk, which has come to what is not known. */
+	[[noreturn]] void miss();
+
+      private:
+	void walk_cpus();
+	u32 step_reached(unsigned cpu);
+	scheduler::state go_on();
+	void add_event(const step &);
+	void access_plain(const step &);
+	void block(const step &);
+
+	scheduler &cpus;
+	work_list &work;
+	model::symmetry &symmetry;
+	learner &learning;
+	brancher &branches;
+	model::waits &waits;
+	interrupts &irqs;
+
+	const options *given = nullptr;
+	order_seen in_order = nullptr;
+	usize kept = 0; /* of the work list: right whatever a step says */
+	fiber stack{256 * 1024};
+};
+
+} // namespace model
