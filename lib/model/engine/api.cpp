@@ -4,7 +4,14 @@
  */
 #include "checker.hpp"
 
+#include <model/places.hpp>
+
 #include <klock/os.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
 
 namespace model {
 
@@ -33,7 +40,7 @@ void check(bool holds, const char *text, site s)
 					     std::string("failed: ") + text, s);
 }
 
-unsigned cpu() { return the_checker().current(); }
+unsigned cpu() { return the_checker().cpus.current(); }
 
 unsigned choose(unsigned n)
 {
@@ -41,7 +48,7 @@ unsigned choose(unsigned n)
 
 	if (!hooked::running || n < 2)
 		return 0;
-	return static_cast<unsigned>(the_checker().choose(n));
+	return static_cast<unsigned>(the_checker().code.choose(n));
 }
 
 void assume(bool holds)
@@ -49,28 +56,106 @@ void assume(bool holds)
 	const detail::code_calls now;
 
 	if (hooked::running)
-		the_checker().assume(holds);
+		the_checker().code.assume(holds);
 }
 
-bool interrupts_on() { return the_checker().irqs.at(cpu()).on; }
+bool interrupts_on() { return the_checker().code.interrupts_on(); }
 
 void name(const void *object, klock::usize bytes, const char *text,
 	  const void *type)
 {
 	const detail::checker_runs now;
 
-	the_checker().intend(object, bytes, text);
-	if (the_checker().reports.is_showing())
-		the_checker().reports.known.add(object, bytes, text, type);
+	checker &c = the_checker();
+
+	if (detail::intends)
+		c.relaxed.name(object, bytes, text);
+	if (c.reports.is_showing())
+		c.reports.known.add(object, bytes, text, type);
 }
 
 before_waits::before_waits(void (*call)(void *), void *what)
 {
-	the_checker().me().on_wait = call;
-	the_checker().me().on_wait_what = what;
+	the_checker().code.set_on_wait(call, what);
 }
 
-before_waits::~before_waits() { the_checker().me().on_wait = nullptr; }
+before_waits::~before_waits()
+{
+	the_checker().code.set_on_wait(nullptr, nullptr);
+}
+
+/* -- What the compiler tells of ----------------------------------------------
+ */
+
+void detail::storage_ends(const void *at, usize bytes, const void *caller)
+{
+	const code_calls now;
+
+	if (hooked::running)
+		the_checker().memory.storage_ends(at, bytes, caller);
+}
+
+void detail::frame(const void *at, const void *returns_to, const void *caller)
+{
+	const code_calls now;
+
+	the_checker().memory.frame(static_cast<const char *>(at), returns_to,
+				   caller);
+	the_checker().loops.leave_no_traces();
+}
+
+void detail::plain_access(const void *at, usize bytes, bool writes,
+			  const void *caller, access_of by)
+{
+	const checker_runs now;
+
+	if (hooked::running)
+		the_checker().code.touch(at, bytes, writes, caller, by);
+	the_checker().loops.leave_no_traces();
+}
+
+void detail::misuse(const char *what, site s)
+{
+	const detail::checker_runs now;
+
+	the_checker().reports.report(bug::failed_check,
+				     std::string("failed: ") + what, s);
+}
+
+void detail::refuse(const char *what, const void *caller)
+{
+	const detail::checker_runs now;
+	char *const plain =
+		abi::__cxa_demangle(what, nullptr, nullptr, nullptr);
+	std::string text = std::string("refused: ") + (plain ? plain : what);
+
+	if (!plain && !std::strchr(what, ' '))
+		text += "()";
+	if (plain || !std::strchr(what, ' '))
+		text += ", of which the checker cannot see what it does";
+	std::free(plain);
+	if (hooked::running)
+		the_checker().reports.report(
+			bug::unseen, text,
+			the_checker().memory.place_of_return(caller));
+	std::fprintf(stderr, "%s\n", text.c_str());
+	std::abort();
+}
+
+void detail::settle()
+{
+	const checker_runs here;
+
+	if (hooked::running)
+		the_checker().relaxed.settle();
+}
+
+site detail::place_of_return(const void *to)
+{
+	const detail::checker_runs now;
+
+	return the_checker().memory.place_of_return(to);
+}
 
 } // namespace model
 
@@ -83,12 +168,13 @@ extern "C" void klock_os_panic(const char *lock_name, const void *,
 
 	/* The next execution's report is as good. */
 	klock::set_checks(true);
-	model::the_checker().panic(std::string("panic: ") + lock_name +
-				   ", cpu" + std::to_string(cpu) + ": " + what);
+	model::the_checker().runs.panic(std::string("panic: ") + lock_name +
+					", cpu" + std::to_string(cpu) + ": " +
+					what);
 }
 
 /* Weak: a test may have an answer of its own. */
 extern "C" [[gnu::weak]] int klock_os_context(void)
 {
-	return model::the_checker().context();
+	return model::the_checker().code.context();
 }

@@ -18,9 +18,16 @@ struct bounds {
 	explicit bounds(exploration &of) : task(of) {}
 
 	/* Counts the graph as left out, if it is beyond them. */
-	bool allow(const graph &);
+	bool allow(const graph &g)
+	{
+		return (task.given->preemptions == unbounded &&
+			task.given->max_reorder == unbounded) ||
+		       measure(g);
+	}
 
       private:
+	bool measure(const graph &);
+
 	exploration &task;
 };
 

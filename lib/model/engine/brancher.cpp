@@ -24,7 +24,7 @@ order brancher::order_found(ref read, u64 word) const
 	const event &e = work.running().at(read);
 
 	if (e.step)
-		return learning.at(e.step).how.order_for(word);
+		return learning.at(e.step).access.order_for(word);
 	for (const swap &s : swaps[read.cpu])
 		if (s.index == read.index)
 			return s.at.look(word) == s.expected ? s.ord : s.failed;
@@ -46,7 +46,7 @@ u64 brancher::word_at(unsigned place, unsigned position, const window &w) const
 	return word;
 }
 
-bool brancher::keep_if_consistent(some_graph other, ref added)
+bool brancher::keep_if_consistent(some_graph &&other, ref added)
 {
 	const bool keeps = limits.allow(*other) &&
 			   is_consistent(*other, task.given->machine, added);
@@ -200,7 +200,7 @@ static bool added_newest(const graph &g, const event &e, const clock &causes)
 		return false;
 	for (unsigned p = g.position(e) + 1; p <= g.last(e.place); p++) {
 		const ref w = g.write_at(e.place, p);
-		if (g.at(w).stamp <= e.stamp || causes.has(w))
+		if (g.at(w).stamp <= e.stamp || causes.contains(w))
 			return false;
 	}
 	return true;
@@ -285,7 +285,7 @@ void brancher::serve(const graph &with, ref read, ref write)
 		work.recycle(std::move(base));
 		return;
 	}
-	const auto keep = [&](some_graph other) {
+	const auto keep = [&](some_graph &&other) {
 		bool keeps = false;
 
 		other->insert(write, p);

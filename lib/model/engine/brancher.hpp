@@ -60,7 +60,7 @@ struct brancher {
 	void serve(const graph &with, ref read, ref write);
 	order order_found(ref read, u64 word) const;
 	/* added: the new access, if there is no other new event. */
-	bool keep_if_consistent(some_graph, ref added = {});
+	bool keep_if_consistent(some_graph &&, ref added = {});
 
 	exploration &task;
 	work_list &work;

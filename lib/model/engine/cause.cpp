@@ -13,7 +13,9 @@
  * With every order that SC gives, the graph answers for SC, in the same way for
  * x86. An execution that SC has, too, is no matter of orders.
  */
-#include "checker.hpp"
+#include "cause.hpp"
+#include "consistency.hpp"
+#include "uses.hpp"
 
 #include <algorithm>
 
@@ -77,22 +79,28 @@ event full_fence()
 
 } // namespace
 
-/* The order of an operation in an exploration with repairs. */
-order checker::repaired(u16 op, order o, site s, u16 swap)
+void repair_list::start_run()
 {
-	const bool is_fence = operations[op].what == operation::fence;
+	for (u16 &op : last_op)
+		op = 0;
+}
 
-	for (const repair &r : repairs)
+order repair_list::order_of(u16 op, order o) const
+{
+	for (const repair &r : all)
 		if (!r.after && r.op == op)
 			o = both(o, r.by);
-	if (is_fence || swap || cpus.now() == scheduler::phase::ending)
-		return o;
-	const u16 last = me().last_op;
-	me().last_op = op;
-	for (const repair &r : repairs)
-		if (r.after && r.after == last && r.op == op)
-			fence(order::seq_cst, s);
 	return o;
+}
+
+unsigned repair_list::fences_before(unsigned cpu, u16 op)
+{
+	const u16 last = std::exchange(last_op[cpu], op);
+	unsigned many = 0;
+
+	for (const repair &r : all)
+		many += r.after && r.after == last && r.op == op;
+	return many;
 }
 
 /* -- The graph --------------------------------------------------------------
@@ -102,14 +110,15 @@ order checker::repaired(u16 op, order o, site s, u16 swap)
  * The execution with these repairs, on that machine; null: it is too long.
  * there gets the index that each event has in it.
  */
-std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
-				     machine m,
-				     std::vector<u8> (&there)[max_cpus]) const
+static std::unique_ptr<graph> with(const graph &f, const repairs_of &some,
+				   machine m,
+				   std::vector<u8> (&there)[max_cpus],
+				   const operation_table &operations)
 {
 	auto x = std::make_unique<graph>();
 	const auto order_of = [&](ref r) {
 		const event &e = f.at(r);
-		const u16 op = operation_of(f, r);
+		const u16 op = operation_of(operations, f, r);
 		order o = e.ord;
 		if (!op)
 			return o;
@@ -165,11 +174,11 @@ std::unique_ptr<graph> checker::with(const graph &f, const repairs_of &some,
 }
 
 /* Whether it is an execution still, and fails. */
-bool checker::fails(const shown_fault &f, const repairs_of &some,
-		    machine m) const
+bool cause_finder::fails(const shown_fault &f, const repairs_of &some,
+			 machine m) const
 {
 	std::vector<u8> there[max_cpus];
-	const auto x = with(*f.of, some, m, there);
+	const auto x = with(*f.of, some, m, there, operations);
 
 	if (!x || !x->settle() || !coherent(*x) || !atomic(*x))
 		return false;
@@ -191,7 +200,10 @@ bool checker::fails(const shown_fault &f, const repairs_of &some,
 	return !last_goes_before && (f.first.is_over || !first_goes_before);
 }
 
-/* What could be missing between two accesses: only_stores: a store, a load. */
+/*
+ * Adds a fence between each two accesses that could need one; only_stores:
+ * between a store and a load.
+ */
 static void add_fences(const graph &g, bool only_stores, repairs_of &to)
 {
 	for (unsigned c = 0; c < g.cpus; c++)
@@ -215,7 +227,7 @@ static void add_fences(const graph &g, bool only_stores, repairs_of &to)
 		}
 }
 
-void checker::add_orders(const graph &g, repairs_of &to) const
+void cause_finder::add_orders(const graph &g, repairs_of &to) const
 {
 	const auto add = [&](u16 op, order by) {
 		for (const repair &r : to)
@@ -228,7 +240,7 @@ void checker::add_orders(const graph &g, repairs_of &to) const
 		for (unsigned i = 1; i <= g.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
 			const event &e = g.at(r);
-			const u16 op = operation_of(g, r);
+			const u16 op = operation_of(operations, g, r);
 			if (!op || operations[op].is_plain)
 				continue;
 			const operation does = operations[op].what;
@@ -240,8 +252,8 @@ void checker::add_orders(const graph &g, repairs_of &to) const
 }
 
 /* A least set of these that takes the execution away; none: all do not. */
-repairs_of checker::least(const shown_fault &f, const repairs_of &had,
-			  repairs_of some) const
+repairs_of cause_finder::least(const shown_fault &f, const repairs_of &had,
+			       repairs_of some) const
 {
 	const auto goes = [&](const repairs_of &one) {
 		repairs_of all = had;
@@ -263,8 +275,9 @@ repairs_of checker::least(const shown_fault &f, const repairs_of &had,
 	return some;
 }
 
-/* What takes the execution away: orders, if they do; else fences, too. */
-repairs_of checker::missing(const shown_fault &f, const repairs_of &had) const
+/* Seeks orders that take the execution away, and if none do, fences, too. */
+repairs_of cause_finder::missing(const shown_fault &f,
+				 const repairs_of &had) const
 {
 	repairs_of orders, fences, more;
 
@@ -287,8 +300,9 @@ repairs_of checker::missing(const shown_fault &f, const repairs_of &had) const
 
 /* -- Exploring again ------------------------------------------------------- */
 
-/* What comes of the program with these repairs, on that machine. */
-checker::outcome checker::explore_again(const repairs_of &some, machine m)
+/* Explores the program with these repairs, on that machine. */
+cause_finder::outcome cause_finder::explore_again(const repairs_of &some,
+						  machine m)
 {
 	options again = *task.given;
 	const options *const given = task.given;
@@ -298,12 +312,14 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
 	again.shorten = 0;
 	again.deepen = {};
 	again.record_uses = again.load_buffering = false;
-	memory.in_order = nullptr;
+	memory.tell(nullptr);
 	task.given = &again;
-	repairs = some;
+	repairs.set(some);
+	task.repairs = !some.empty();
 	reports.forget();
-	explore_once();
-	repairs.clear();
+	(*explores)();
+	repairs.set({});
+	task.repairs = false;
 	task.given = given;
 	const result r = std::move(task.out);
 	if (!r.ok())
@@ -315,7 +331,7 @@ checker::outcome checker::explore_again(const repairs_of &some, machine m)
  * Adds what is missing until no execution fails; returns true if none does. SC:
  * it has one, too.
  */
-bool checker::complete(repairs_of &all, bool &sc)
+bool cause_finder::complete(repairs_of &all, bool &sc)
 {
 	constexpr unsigned rounds = 4;
 	outcome is = explore_again(all, task.given->machine);
@@ -366,7 +382,7 @@ void add_new(std::vector<std::string> &to, const std::string &one)
 } // namespace
 
 /* "a release at row 2 (ring.hpp:14)", "a full fence between rows 1 and 2" */
-std::string checker::text_of(const repair &one, const shown_fault &f) const
+std::string cause_finder::text_of(const repair &one, const shown_fault &f) const
 {
 	const graph &g = *f.of;
 	std::vector<std::string> rows, places;
@@ -380,7 +396,8 @@ std::string checker::text_of(const repair &one, const shown_fault &f) const
 			const std::string row = f.rows.row_of(r);
 			if (row.empty())
 				continue;
-			if (!one.after && operation_of(g, r) == one.op)
+			if (!one.after &&
+			    operation_of(operations, g, r) == one.op)
 				add_new(rows, row);
 			if (!one.after || g.at(r).op != one.op || !begins(g, r))
 				continue;
@@ -405,7 +422,7 @@ std::string checker::text_of(const repair &one, const shown_fault &f) const
 }
 
 /* The cause in words; empty: nothing is known of it. */
-std::string checker::cause_of(const shown_fault &f)
+std::string cause_finder::cause_of(const shown_fault &f)
 {
 	const bool on_x86 = fails(f, {}, machine::x86);
 	bool sc = fails(f, {}, machine::sc);
@@ -446,8 +463,7 @@ std::string checker::cause_of(const shown_fault &f)
 	return said;
 }
 
-/* Says what is missing where something was found. */
-void checker::find_cause()
+void cause_finder::find(const std::function<void()> &explore)
 {
 	const shown_fault f = reports.take_shown();
 	const bug is = task.out.found;
@@ -458,6 +474,7 @@ void checker::find_cause()
 		return;
 	result found = std::move(task.out);
 	fault = is;
+	explores = &explore;
 	reports.end_replay();
 	task.most_runs = std::min(4 * task.runs + 256, u64{5000});
 	found.cause = cause_of(f);

@@ -4,11 +4,15 @@
  */
 #pragma once
 
-#include "graph.hpp"
-#include "objects.hpp"
-#include "timeline.hpp"
+#include "exploration.hpp"
+#include "memory.hpp"
+#include "operations.hpp"
+#include "reporter.hpp"
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace model {
 
@@ -19,15 +23,57 @@ struct repair {
 	order by = order::seq_cst;
 };
 
-/* The execution that a finding shows, and its rows. */
-struct shown_fault {
-	std::unique_ptr<graph> of; /* null: none is shown */
-	timeline rows;
+/* The repairs that the code is explored with: none, unless a cause is sought.
+ */
+struct repair_list {
+	bool empty() const { return all.empty(); }
+	void set(std::vector<repair> some) { all = std::move(some); }
+	void start_run();
 
-	/* Two accesses without an order: the first, and who came upon it. */
-	conflict first;
-	unsigned cpu = 0;
-	unsigned ran = 0; /* events of that CPU before it */
+	/* The order that an operation has. */
+	order order_of(u16 op, order written) const;
+	/* The CPU begins an operation: how many full fences come before it. */
+	unsigned fences_before(unsigned cpu, u16 op);
+
+      private:
+	std::vector<repair> all;
+	u16 last_op[max_cpus] = {}; /* of each CPU, in this run */
+};
+
+struct cause_finder {
+	cause_finder(exploration &of, const operation_table &those_of_code,
+		     reporter &to, model::memory &of_run, repair_list &some)
+	    : task(of), operations(those_of_code), reports(to), memory(of_run),
+	      repairs(some)
+	{
+	}
+
+	/* Says what is missing where something was found. explore() explores.
+	 */
+	void find(const std::function<void()> &explore);
+
+      private:
+	using repairs_of = std::vector<repair>;
+	enum class outcome { right, fails, fails_else, unknown };
+
+	bool fails(const shown_fault &, const repairs_of &, machine) const;
+	void add_orders(const graph &, repairs_of &to) const;
+	repairs_of least(const shown_fault &, const repairs_of &had,
+			 repairs_of some) const;
+	repairs_of missing(const shown_fault &, const repairs_of &had) const;
+	outcome explore_again(const repairs_of &, machine);
+	bool complete(repairs_of &, bool &sc);
+	std::string text_of(const repair &, const shown_fault &) const;
+	std::string cause_of(const shown_fault &);
+
+	exploration &task;
+	const operation_table &operations;
+	reporter &reports;
+	model::memory &memory;
+	repair_list &repairs;
+
+	bug fault = bug::none;
+	const std::function<void()> *explores = nullptr;
 };
 
 } // namespace model

@@ -8,7 +8,7 @@ unsigned floor(const graph &g, unsigned place, const clock &seen)
 	const unsigned newest = g.last(place);
 	unsigned lowest = 0;
 
-	if (!newest || seen.has(g.write_at(place, newest)))
+	if (!newest || seen.contains(g.write_at(place, newest)))
 		return newest;
 	for (unsigned cpu = 0; cpu < g.cpus; cpu++) {
 		/* The latest access that is seen: the earlier are below it. */
@@ -129,7 +129,10 @@ struct psc {
 	const event &at(ref r) const { return g->at(r); }
 
 	/* hb, as events */
-	bool before(ref a, ref b) const { return !(a == b) && at(b).hb.has(a); }
+	bool before(ref a, ref b) const
+	{
+		return !(a == b) && at(b).hb.contains(a);
+	}
 
 	/* The index of a fence and a place in the vectors below. */
 	usize slot(unsigned fence, unsigned place) const
@@ -440,8 +443,8 @@ bool sc_holds_with(const graph &g, ref last)
 /*
  * machines - executions that a machine has, of those that C++ allows
  *
- * What is asked of a graph besides RC11, whose operations then have the orders
- * that the machine gives them anyway (order_on()):
+ * A graph is asked for this besides RC11. Its operations have the orders that
+ * the machine gives them anyway (order_on()):
  *
  *	sc	po | rf | mo | fr has no cycle (Lamport 1979)
  *	x86	ghb has no cycle: program order but for a read after a write,
@@ -598,15 +601,6 @@ order order_on(machine m, operation what, order written)
 		break;
 	}
 	return sc || written != order::seq_cst ? written : order::acq_rel;
-}
-
-bool is_consistent(const graph &g, machine m, ref added)
-{
-	if (m != machine::rc11)
-		return machine_has(g, m);
-	if (!g.any_sc)
-		return true;
-	return added.index ? sc_holds_with(g, added) : sc_holds(g);
 }
 
 } // namespace model

@@ -10,7 +10,7 @@
  *	SC		psc has no cycle			sc_holds()
  *	no thin air	sb | rf has no cycle		never built (explore)
  *
- * The last one is left out where load_buffering.cpp is asked to.
+ * The last one is left out where load_buffering is asked for.
  *
  * An event that is last in its CPU, and a write that is last in modification
  * order, have nothing after them: adding one never breaks an axiom. Only reads
@@ -51,13 +51,6 @@ bool atomic(const graph &);
 bool machine_has(const graph &g, machine);
 order order_on(machine, operation, order written);
 
-/*
- * Whether the axioms hold that an event which is not the newest may break: all
- * but coherence and atomicity, which floor() and splits_rmw() keep. added: the
- * only new event, an access; none: all are asked of the whole graph.
- */
-bool is_consistent(const graph &, machine, ref added = {});
-
 /* Whether the partial SC relation has no cycle. */
 bool sc_holds(const graph &g);
 
@@ -66,5 +59,19 @@ bool sc_holds(const graph &g);
  * event follows in happens-before.
  */
 bool sc_holds_with(const graph &g, ref last);
+
+/*
+ * Whether the axioms hold that an event which is not the newest may break: all
+ * but coherence and atomicity, which floor() and splits_rmw() keep. added: the
+ * only new event, an access; none: all are asked of the whole graph.
+ */
+inline bool is_consistent(const graph &g, machine m, ref added = {})
+{
+	if (m != machine::rc11)
+		return machine_has(g, m);
+	if (!g.any_sc)
+		return true;
+	return added.index ? sc_holds_with(g, added) : sc_holds(g);
+}
 
 } // namespace model

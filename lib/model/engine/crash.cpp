@@ -10,6 +10,7 @@
  */
 #include "crash.hpp"
 #include "checker.hpp"
+#include "lines.hpp"
 
 #include <cinttypes>
 #include <csetjmp>
@@ -48,9 +49,38 @@ const site *volatile accesses = nullptr;
 sigjmp_buf no_way;
 volatile std::sig_atomic_t walks = 0;
 
+/* Whether the checker, which runs on a CPU's stack, has that line. */
+bool is_of_checker(site s)
+{
+	constexpr std::string_view here = __FILE__;
+	std::string root(here.substr(0, here.rfind("model/engine/")));
+
+	while (root.starts_with("../"))
+		root.erase(0, 3);
+	for (const char *const part :
+	     {"model/engine/", "model_std/", "model/include/", "fiber/"})
+		if (s.file && std::strstr(s.file, (root + part).c_str()))
+			return true;
+	return false;
+}
+
+/* A line of the code, and of no library; else no line. */
+site line_of_code(const void *returns_to)
+{
+	Dl_info where{};
+
+	if (!::dladdr(returns_to, &where) ||
+	    std::strncmp(where.dli_fname, "/lib", 4) == 0 ||
+	    std::strncmp(where.dli_fname, "/usr/lib", 8) == 0)
+		return {nullptr, 0};
+	const site s = line_of_return(returns_to);
+	if (is_of_library(s) || is_of_checker(s))
+		return {nullptr, 0};
+	return s;
+}
+
 struct stack_walk {
 	const void *from; /* frames below it are not the code's; null: none */
-	checker *asks;
 	site found{nullptr, 0};
 };
 
@@ -64,7 +94,7 @@ _Unwind_Reason_Code one_frame(_Unwind_Context *frame, void *to)
 	if (w.from && at != w.from)
 		return _URC_NO_REASON;
 	w.from = nullptr;
-	w.found = w.asks->line_of_code(
+	w.found = line_of_code(
 		reinterpret_cast<const void *>(pc + (before ? 1 : 0)));
 	return w.found.line ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
@@ -105,7 +135,7 @@ site line_from(const void *pc, const void *context = nullptr)
 	static stack_walk w;
 	bool whole = true;
 
-	w = {pc, &the_checker(), {nullptr, 0}};
+	w = {pc, {nullptr, 0}};
 	if (sigsetjmp(no_way, 0) == 0) {
 		walks = 1;
 		if (context)
@@ -113,7 +143,7 @@ site line_from(const void *pc, const void *context = nullptr)
 		if (whole)
 			_Unwind_Backtrace(one_frame, &w);
 		else
-			w.found = w.asks->line_of_code(w.from);
+			w.found = line_of_code(w.from);
 	}
 	walks = 0;
 	return w.found.line ? w.found : site{nullptr, 0};
@@ -139,7 +169,7 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 		return text; /* raise() and abort() */
 	if (number != SIGSEGV && number != SIGBUS)
 		return text;
-	if (c.is_below_stack(info.si_addr))
+	if (c.runs.is_below_stack(info.si_addr))
 		return text + ": the CPU's stack is full";
 	/* The machine does not tell which, if it can be none. */
 	if (info.si_code == SI_KERNEL)
@@ -147,26 +177,34 @@ std::string text_of(int number, const siginfo_t &info, const checker &c)
 	return text + " at " + in_hex(info.si_addr);
 }
 
-/* Whether the checker, which runs on a CPU's stack, has that line. */
-bool is_of_checker(site s)
-{
-	constexpr std::string_view here = __FILE__;
-	std::string root(here.substr(0, here.rfind("model/engine/")));
-
-	while (root.starts_with("../"))
-		root.erase(0, 3);
-	for (const char *const part :
-	     {"model/engine/", "model_std/", "model/include/", "fiber/"})
-		if (s.file && std::strstr(s.file, (root + part).c_str()))
-			return true;
-	return false;
-}
-
 /* An instruction's: that of the call which returns behind it. */
 site place_of(const void *instruction)
 {
-	return the_checker().line_of_return(
-		static_cast<const char *>(instruction) + 1);
+	return line_of_return(static_cast<const char *>(instruction) + 1);
+}
+
+/* The text of an instruction of the code that nobody tells of. */
+std::string text_of(const detail::trapped &t)
+{
+	char *const plain =
+		abi::__cxa_demangle(t.function, nullptr, nullptr, nullptr);
+	const std::string in = plain ? plain : t.function;
+	/* Inlined into the checker's, the code has no function of its own. */
+	const bool inlined = in.find("model::") < in.find('(');
+
+	std::free(plain);
+	return std::string("refused: ") + t.text +
+	       (inlined ? "" : ", in " + in) +
+	       ": inline assembly, or code that is not compiled for the "
+	       "checker";
+}
+
+/* The code does what ends the process; does not come back. */
+[[noreturn]] void crash(const std::string &message, site where)
+{
+	if (ours)
+		ours->forget_exceptions();
+	the_checker().runs.crash(message, where);
 }
 
 /*
@@ -181,13 +219,14 @@ bool goes_on_after_trap(void *context)
 		return false;
 	const bool by_cpu = detail::cpu_runs();
 	const detail::checker_runs now;
-	checker &c = the_checker();
 	const site where = place_of(t->at);
 	const bool nobodys = is_of_checker(where) ||
 			     (is_of_library(where) && !detail::sees_plain());
 
-	if (by_cpu && !nobodys && explores)
-		c.refuse(*t, where);
+	if (by_cpu && !nobodys && explores) {
+		hooked::running = nullptr;
+		the_checker().runs.refuse(text_of(*t), where);
+	}
 	detail::lift_trap(context, nobodys);
 	return true;
 }
@@ -199,7 +238,7 @@ void on_signal(int number, siginfo_t *info, void *context)
 	const detail::checker_runs now;
 	if (walks && explores)
 		siglongjmp(no_way, 1);
-	if (!ours || !explores || !the_checker().runs_code()) {
+	if (!ours || !explores || !the_checker().runs.runs_code()) {
 		if (ours)
 			ours->pass_on(number);
 		/* An instruction that faults is run again. */
@@ -217,10 +256,10 @@ void on_signal(int number, siginfo_t *info, void *context)
 	} else if (c.reports.is_showing()) {
 		where = line_from(nullptr, context);
 	}
-	c.crash(text_of(number, *info, c), where);
+	crash(text_of(number, *info, c), where);
 }
 
-/* What std::terminate() is called for. */
+/* Says what std::terminate() is called for. */
 std::string what_was_thrown()
 {
 	const std::type_info *const type = abi::__cxa_current_exception_type();
@@ -246,7 +285,7 @@ std::string what_was_thrown()
 	const detail::checker_runs now;
 	checker &c = the_checker();
 
-	if (!explores || !c.runs_code()) {
+	if (!explores || !c.runs.runs_code()) {
 		if (ours && ours->terminates)
 			ours->terminates();
 		std::abort();
@@ -254,8 +293,8 @@ std::string what_was_thrown()
 	const void *const from = KLOCK_CALLER;
 
 	hooked::running = nullptr;
-	c.crash(what_was_thrown(),
-		c.reports.is_showing() ? line_from(from) : site{nullptr, 0});
+	crash(what_was_thrown(),
+	      c.reports.is_showing() ? line_from(from) : site{nullptr, 0});
 }
 
 /*
@@ -277,17 +316,17 @@ void on_exit(void *)
 crash_handlers::crash_handlers()
 {
 	static char stack[256 * 1024];
-	struct sigaction how {};
+	struct sigaction act {};
 	stack_t other{};
 
 	other.ss_sp = stack;
 	other.ss_size = sizeof(stack);
 	::sigaltstack(&other, &stack_before);
-	how.sa_sigaction = on_signal;
+	act.sa_sigaction = on_signal;
 	/* It is left by another way than its return: nothing is blocked. */
-	how.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	act.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 	for (unsigned i = 0; i < signals; i++)
-		::sigaction(kinds[i].number, &how, &before[i]);
+		::sigaction(kinds[i].number, &act, &before[i]);
 	terminates = std::set_terminate(on_terminate);
 	std::memcpy(&exceptions, abi::__cxa_get_globals(), sizeof(exceptions));
 	explores = true;
@@ -320,21 +359,6 @@ void crash_handlers::forget_exceptions() const
 	std::memcpy(abi::__cxa_get_globals(), &exceptions, sizeof(exceptions));
 }
 
-/* The code does what ends the process; does not come back. */
-void checker::crash(const std::string &what_it_was, site where)
-{
-	if (ours)
-		ours->forget_exceptions();
-	if (destroys_world())
-		leave_destructor(what_it_was, where);
-	if (reports.is_showing())
-		reports.add({cpus.current(), what_it_was, where});
-	reports.report(bug::crash, "crash: " + what_it_was, where);
-	me().panicked = true;
-	for (;;)
-		cpus.leave(scheduler::state::done);
-}
-
 bool detail::is_users(const void *instruction)
 {
 	const site s = place_of(instruction);
@@ -342,62 +366,7 @@ bool detail::is_users(const void *instruction)
 	return s.file && *s.file && !is_of_checker(s);
 }
 
-/* An instruction of the code that nobody tells of; does not come back. */
-void checker::refuse(const detail::trapped &t, site where)
-{
-	char *const plain =
-		abi::__cxa_demangle(t.function, nullptr, nullptr, nullptr);
-	const std::string in = plain ? plain : t.function;
-	/* Inlined into the checker's, the code has no function of its own. */
-	const bool inlined = in.find("model::") < in.find('(');
-	const std::string text = std::string("refused: ") + t.text +
-				 (inlined ? "" : ", in " + in) +
-				 ": inline assembly, or code that is not "
-				 "compiled for the checker";
-
-	std::free(plain);
-	hooked::running = nullptr;
-	reports.report(bug::unseen, text, where);
-	me().panicked = true;
-	for (;;)
-		cpus.leave(scheduler::state::done);
-}
-
-/* Also on no CPU: on none's behalf the code looks at the end. */
-bool checker::runs_code() const
-{
-	return destroys_world() ||
-	       (cpus.on_fiber() && (!learning.is_walk() ||
-				    cpus.now() == scheduler::phase::ending));
-}
-
-/* A line of the code, and of no library; else no line. */
-site checker::line_of_code(const void *returns_to)
-{
-	Dl_info where{};
-
-	if (!::dladdr(returns_to, &where) ||
-	    std::strncmp(where.dli_fname, "/lib", 4) == 0 ||
-	    std::strncmp(where.dli_fname, "/usr/lib", 8) == 0)
-		return {nullptr, 0};
-	const site s = line_of_return(returns_to);
-	if (is_of_library(s) || is_of_checker(s))
-		return {nullptr, 0};
-	return s;
-}
-
-bool checker::is_below_stack(const void *at) const
-{
-	const auto *const byte = static_cast<const char *>(at);
-	const fiber &f = cpus.now() == scheduler::phase::ending
-				 ? ender
-				 : cpus.stack(cpus.current());
-
-	return byte < f.low() && byte >= f.low() - ::sysconf(_SC_PAGESIZE);
-}
-
-/* Fails at this line, and before the engine knows of it, where no memory is. */
-void checker::must_be_memory(const void *at, site s)
+void must_be_memory(const void *at, site s)
 {
 	accesses = &s;
 	asm volatile("" ::: "memory"); /* the handler reads s */
@@ -411,12 +380,12 @@ void ends(const std::string &what, const void *caller)
 	checker &c = the_checker();
 
 	hooked::running = nullptr;
-	c.crash(what,
-		c.reports.is_showing() ? line_from(caller) : site{nullptr, 0});
+	crash(what,
+	      c.reports.is_showing() ? line_from(caller) : site{nullptr, 0});
 	std::abort();
 }
 
-bool code_ends() { return ours && explores && the_checker().runs_code(); }
+bool code_ends() { return ours && explores && the_checker().runs.runs_code(); }
 
 } // namespace model
 

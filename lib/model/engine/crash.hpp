@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <klock/arch/engine.hpp>
+
 #include <csignal>
 #include <exception>
 #include <string>
@@ -37,12 +39,15 @@ struct crash_handlers {
 	} exceptions;
 };
 
+/* Fails at this line, and before the engine knows of it, where no memory is. */
+void must_be_memory(const void *at, klock::arch::site);
+
 /* Whether the code under test runs, which crash() ends. */
 bool code_ends();
 /* It calls what ends the process: from this address, or from where it is. */
 [[noreturn]] void ends(const std::string &what, const void *caller);
 
-/* sanitizers.cpp: what they report is a finding from now on, or no more. */
+/* Makes what sanitizers report a finding from now on, or no more. */
 void hear_sanitizers(bool hears);
 
 } // namespace model

@@ -39,7 +39,7 @@ void checker::look_at_clock()
 		task.out.limit = late;
 }
 
-/* What was explored, and why the next level was not. */
+/* Says what was explored, and why the next level was not. */
 static void say(result &of, const options &level, const std::string &next)
 {
 	of.limit = "deepen: all executions with at most " +

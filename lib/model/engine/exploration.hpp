@@ -19,8 +19,18 @@ struct exploration {
 
 	u64 runs = 0; /* of the code, or by what is known of it */
 	u64 most_runs = ~u64{0};
-	u64 turns_left_out = 0;	  /* of out.left_out: options.unroll */
-	bool shows_lines = false; /* somebody is going to read them */
+	u64 turns_left_out = 0; /* of out.left_out: options.unroll */
+	bool repairs = false;	/* it is explored with repairs: cause.hpp */
+
+	/* Why all is explored once more. */
+	bool run_all = false; /* what was learnt has been wrong */
+	bool endless = false; /* a loop is, unless they are cut or bounded */
+
+	/* Whether operations are told apart by their lines. */
+	bool needs_lines() const
+	{
+		return given->record_uses || given->weaken || repairs;
+	}
 
 	u64 executions() const
 	{

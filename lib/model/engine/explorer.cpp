@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <link.h>
 #include <sys/time.h>
 
 namespace model {
@@ -18,28 +17,9 @@ checker &the_checker()
 	return one;
 }
 
-result explore(program &p, const options &how)
+result explore(program &p, const options &given)
 {
-	return the_checker().explore(p, how);
-}
-
-/* The thread-local storage of this thread, for each part of the program. */
-static std::vector<std::pair<const char *, const char *>> find_thread_locals()
-{
-	std::vector<std::pair<const char *, const char *>> all;
-	const auto add = [](dl_phdr_info *part, std::size_t, void *to) {
-		const auto *const start =
-			static_cast<const char *>(part->dlpi_tls_data);
-		for (unsigned i = 0; start && i < part->dlpi_phnum; i++)
-			if (part->dlpi_phdr[i].p_type == PT_TLS)
-				static_cast<decltype(all) *>(to)->emplace_back(
-					start,
-					start + part->dlpi_phdr[i].p_memsz);
-		return 0;
-	};
-
-	::dl_iterate_phdr(add, &all);
-	return all;
+	return the_checker().explore(p, given);
 }
 
 /* Delivers SIGVTALRM every 200 ms of CPU time while it lives. */
@@ -64,15 +44,18 @@ struct timer {
       private:
 	static void every(long microseconds)
 	{
-		const itimerval how{{0, microseconds}, {0, microseconds}};
+		const itimerval often{{0, microseconds}, {0, microseconds}};
 
-		::setitimer(ITIMER_VIRTUAL, &how, nullptr);
+		::setitimer(ITIMER_VIRTUAL, &often, nullptr);
 	}
 
 	struct sigaction others {};
 };
 
-/* What the compiler does not tell of stops the code while this lives. */
+/*
+ * While it lives, the code is stopped where it runs an instruction that the
+ * compiler does not tell of.
+ */
 struct code_traps {
 	code_traps() : unseen(detail::set_traps()) {}
 	~code_traps() { detail::unset_traps(); }
@@ -105,7 +88,6 @@ result checker::explore(program &p, const options &given)
 	}
 	const code_traps of_assembly;
 	cpus.make(count);
-	code_on.resize(cpus.made());
 	reports.known.stacks.clear();
 	for (unsigned c = 0; c < cpus.made(); c++)
 		reports.known.stacks.push_back(
@@ -114,17 +96,17 @@ result checker::explore(program &p, const options &given)
 	if (given.counter_bits)
 		hooked::counter_mask =
 			static_cast<u32>((u64{1} << given.counter_bits) - 1);
-	thread_locals = find_thread_locals();
 	reports.start();
+	memory.start();
 	operations.forget();
-	memory.in_order = given.record_uses ? plain_in_order : nullptr;
+	memory.tell(given.record_uses ? &uses : nullptr);
 	explore_once();
-	look_at_uses();
+	uses.add_to(task);
 	task.out.notes = (of_assembly.unseen ? of_assembly.unseen : "") +
-			 what_was_intended();
+			 relaxed.notes();
 	task.out.timeline.insert(0, task.out.notes);
 	task.out.atomics_only =
-		!p.tells_of_plain && detail::gate_to(*this) != this;
+		!p.tells_of_plain && detail::gate_to(code) != &code;
 	if (task.out.atomics_only && task.out.ok()) {
 		const char *const note =
 			"NOTE: atomics only: plain variables "
@@ -132,7 +114,7 @@ result checker::explore(program &p, const options &given)
 		task.out.notes += note;
 		task.out.timeline += note;
 	}
-	find_cause();
+	cause.find([this] { explore_once(); });
 	hooked::counter_mask = ~u32{0};
 	detail::intends = false;
 	task.out.time = std::chrono::duration<double>(
@@ -141,7 +123,7 @@ result checker::explore(program &p, const options &given)
 	return std::move(task.out);
 }
 
-/* Explores by the options, and again where what comes of it says so. */
+/* Explores by the options: once, or level by level (options.deepen). */
 void checker::explore_once()
 {
 	const unsigned count =
@@ -150,30 +132,36 @@ void checker::explore_once()
 	/* The learner does not see what is in a heap. */
 	learning.start(task.code->closed && !task.given->run_all &&
 		       !task.given->load_buffering &&
-		       detail::gate_to(*this) == this);
-	start_intended();
+		       detail::gate_to(code) == &code);
+	if (relaxed.start())
+		learning.start(false);
 	symmetry.start(*task.given, task.given->symmetric && learning.learns());
-	way_in.start_exploration();
-	cuts_loops = task.given->cut_loops || task.given->every_turn ||
-		     task.given->unroll;
+	loops.start_exploration();
+	loops.cut_if(task.given->cut_loops || task.given->every_turn ||
+		     task.given->unroll);
 	if (task.given->deepen)
 		explore_deeper(*task.given, count);
 	else
 		explore_whole(count);
 }
 
-/* All within the bounds; once more, if it must be. */
+/*
+ * Explores all executions within the bounds. If that shows that the learner was
+ * wrong, the CPUs are not alike, or a loop does not end, it begins anew without
+ * what was wrong.
+ */
 void checker::explore_whole(unsigned count)
 {
 	for (;;) {
-		run_all = endless = false;
+		task.run_all = task.endless = false;
 		explore_all(count);
-		if (!run_all && !symmetry.failed() && !endless)
+		if (!task.run_all && !symmetry.failed() && !task.endless)
 			return;
-		if (run_all)
+		if (task.run_all)
 			learning.start(false);
 		symmetry.turn_off();
-		cuts_loops |= endless;
+		if (task.endless)
+			loops.cut_if(true);
 	}
 }
 
@@ -184,8 +172,8 @@ void checker::explore_all(unsigned count)
 	symmetry.start_over();
 	task.runs = 0;
 	learning.forget();
-	memory.forget_all();
-	way_in.forget_heads();
+	memory.forget();
+	loops.forget_heads();
 	early.clear();
 	work.start(count, task.given->sequence);
 
@@ -193,17 +181,17 @@ void checker::explore_all(unsigned count)
 	if (!reports.has_finding())
 		explore_early();
 	if (reports.has_finding()) {
-		run_all = endless = false;
+		task.run_all = task.endless = false;
 		work.run(reports.begin_showing());
-		run_one();
+		runs.run_one();
 		reports.end_showing();
 	}
 	level_ended = work.empty() && task.out.limit.empty();
 	if (task.turns_left_out && task.out.limit.empty() &&
 	    !task.given->unroll)
 		task.out.limit =
-			endless_loop + "; " +
-			std::to_string(loops::endless_turns) +
+			loops.endless_loop + "; " +
+			std::to_string(loop_cutter::endless_turns) +
 			" of its turns in a row are explored, no more: "
 			"unroll sets another bound";
 	if (task.out.left_out && task.out.limit.empty())
@@ -234,7 +222,7 @@ void checker::explore_work()
 	progress shown;
 
 	while (!work.empty() && reports.goes_on() && task.out.limit.empty() &&
-	       !run_all && !symmetry.failed() && !endless) {
+	       !task.run_all && !symmetry.failed() && !task.endless) {
 		if (!alone && !reports.has_finding() && task.runs >= much) {
 			alone = true;
 			if (share_work(shown))
@@ -259,8 +247,8 @@ void checker::explore_next()
 	const usize below = work.size() - 1;
 
 	work.run_next();
-	const double all = execution().share;
-	run_one();
+	const double all = work.running().share;
+	runs.run_one();
 	work.divide_share(below, all);
 }
 
@@ -268,7 +256,7 @@ void checker::explore_next()
 void checker::explore_early()
 {
 	while (!early.empty() && work.empty() && reports.goes_on() &&
-	       task.out.limit.empty() && !run_all && !endless) {
+	       task.out.limit.empty() && !task.run_all && !task.endless) {
 		early.put_on(work);
 		explore_work();
 	}

@@ -123,7 +123,7 @@ void timeline::fold_own()
 
 	for (const row &r : rows)
 		each_word(r, [&](usize w) { users[w] |= 1u << r.cpu; });
-	/* What comes last may be what is wrong. */
+	/* The last rows may be what is wrong. */
 	const std::size_t last = rows.size() - std::min(rows.size(), few);
 	for (std::size_t i = 0; i < rows.size();) {
 		std::size_t behind = i;

@@ -275,7 +275,7 @@ void graph::copy_kept(const graph &from, const clock &kept)
 		u16 many = 0;
 
 		for (unsigned i = 0; i < from.counts[place]; i++) {
-			if (!kept.has(mo[i]))
+			if (!kept.contains(mo[i]))
 				continue;
 			left[many++] = mo[i];
 			at(mo[i]).mo = many;

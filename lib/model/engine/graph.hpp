@@ -2,7 +2,7 @@
 /*
  * graph - an execution as events and the relations between them
  *
- * What RC11 (Lahav et al., PLDI 2017) calls an execution graph: program order
+ * RC11 (Lahav et al., PLDI 2017) calls it an execution graph: program order
  * (sb), reads-from (rf) and modification order (mo). An event carries what is
  * before it as vector clocks, which stay right as long as the graph only loses
  * events that nothing kept depends on.
@@ -53,7 +53,7 @@ struct ref {
 struct clock {
 	u8 at[max_cpus] = {};
 
-	bool has(ref e) const { return at[e.cpu] >= e.index; }
+	bool contains(ref e) const { return at[e.cpu] >= e.index; }
 	void join(const clock &other)
 	{
 		for (unsigned i = 0; i < max_cpus; i++)
@@ -163,10 +163,10 @@ struct graph {
 	bool any_sc_access = false; /* the same, but for fences */
 	u32 step = 0;		    /* of the code that adds events now */
 	u16 op = 0;		    /* likewise */
-	u8 gate[max_cpus] = {};	    /* each CPU's, or 0: symmetry.cpp */
+	u8 gate[max_cpus] = {};	    /* each CPU's, or 0: symmetry */
 	double share = 1;	    /* of the whole exploration, by estimate */
 
-	/* load_buffering.cpp: events up to this stamp stay; 0: no early read */
+	/* load_buffering: events up to this stamp stay; 0: no early read */
 	u32 core = 0;
 	bool unsure = false; /* whether the code does it is to be seen */
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * operations - what each operation is in events
- *
- * A store to a field of a word is a read and a write that nothing comes
- * between: a merge into the one location. Plain accesses are no events: without
- * a race, what memory holds in a replay is what they find, for a replay keeps
- * to happens-before.
- */
-#include "checker.hpp"
+#include "interpreter.hpp"
+#include "consistency.hpp"
+#include "crash.hpp"
+#include "lines.hpp"
 
 #include <klock/os.hpp>
 
+#include <model/body.hpp>
+
+#include <cstring>
+
 namespace model {
 
-actor checker::actor_at(u8 epoch, site s) const
+void interpreter::start_run(unsigned count)
 {
-	const unsigned cpu = cpus.current();
-	const u8 ran = cpus.ran();
-
-	return {cpu, epoch, ran ? execution().sb[cpu][ran - 1u].hb : clock{},
-		s};
+	for (unsigned c = 0; c < count; c++) {
+		of[c].idle = 0;
+		of[c].spurious_left = task.given->spurious;
+		of[c].on_wait = nullptr;
+	}
 }
 
 /* ".first" and ".second" of a pair; ".0", ".1" .. of more fields. */
@@ -31,13 +30,14 @@ static std::string field_name(const hooked::window &w)
 }
 
 /* One row of the timeline: the CPU's last event, or its last two. */
-void checker::note(const char *name, const reading &q, site s, unsigned place)
+void interpreter::note(const char *name, const reading &q, site s,
+		       unsigned place)
 {
 	if (!reports.is_showing())
 		return;
 
 	const ref last{static_cast<u8>(cpus.current()), cpus.ran()};
-	const event &e = execution().at(last);
+	const event &e = work.running().at(last);
 	std::string row = std::string(name) + " " + reports.known.of(q.at.at);
 	const auto value = [&](u64 word) {
 		if (q.at.what == hooked::holds::signed_number)
@@ -54,7 +54,7 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	if (e.what == kind::write && e.exclusive) {
 		r.read = {last.cpu, static_cast<u8>(last.index - 1)};
 		r.write = last;
-		row += value(execution().at(r.read).value) + " -> " +
+		row += value(work.running().at(r.read).value) + " -> " +
 		       value(e.value);
 	} else if (e.what == kind::write) {
 		r.write = last;
@@ -67,24 +67,9 @@ void checker::note(const char *name, const reading &q, site s, unsigned place)
 	reports.add(std::move(r));
 }
 
-void checker::blame(const conflict &c, const void *at, site s)
-{
-	if (c.found == bug::none)
-		return;
-	if (reports.is_showing())
-		reports.note_conflict(c);
-	reports.report(c.found,
-		       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
-			       (c.where.file ? " at " + text(c.where) : "") +
-			       ": " + reports.known.of(at),
-		       s);
-}
-
 /* The place in the graphs that a window looks at; checks that it lives. */
-unsigned checker::place_of(window &w, site s)
+unsigned interpreter::place_of(window &w, site s)
 {
-	unsigned place;
-
 	if (task.given->split_pairs && w.bits < 8 * w.bytes) {
 		const bool joined = w.shift < w.together;
 
@@ -94,36 +79,11 @@ unsigned checker::place_of(window &w, site s)
 			w.shift = 0;
 		}
 	}
-	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
-	const object *const met = memory.find(w.at);
-	const bool is_new = !met || met->place < 0 || !met->alive;
-	const unsigned of = is_new ? on_stack_of(w.at) : none;
-	const char *const first = static_cast<const char *>(w.at);
-	if (is_new) {
-		must_be_memory(w.at, s);
-		refuse_what_is_gone(w.at, s);
-	}
-	if (of == cpus.current()) {
-		/* The object was in a frame that has ended. */
-		if (met && !met->alive && !met->was_born)
-			memory.born(w.at, w.bytes, actor_at(epoch, s),
-				    me().births++);
-		me().own.shared.push_back(first);
-	} else if (of != none) {
-		meet_on_stack(of, first);
-	}
-	blame(memory.use(w.at, w.bytes, actor_at(epoch, s), place), w.at, s);
-	return place;
-}
-
-/* The place of a window that has been used. */
-unsigned checker::place_known(const window &w) const
-{
-	return static_cast<unsigned>(memory.find(w.at)->place);
+	return memory.place_of(w, s);
 }
 
 /* A reading of this window, by this order; counters may be narrower. */
-reading checker::asking(const window &w, effect o) const
+reading interpreter::asking(const window &w, effect o) const
 {
 	reading q(w, o);
 	const u64 one = (u64{1} << task.given->counter_bits) - 1;
@@ -141,8 +101,8 @@ reading checker::asking(const window &w, effect o) const
 /* -- Events ------------------------------------------------------------------
  */
 
-/* The CPU's next event, which the graph has; the code must agree. */
-const event &checker::next(kind what_it_is, unsigned place, u16 op)
+/* Returns the event of the graph that the CPU comes to; the code must do it. */
+const event &interpreter::next(kind what_it_is, unsigned place, u16 op)
 {
 	graph &g = work.running();
 	event &e = g.at(cpus.next_event());
@@ -158,7 +118,7 @@ const event &checker::next(kind what_it_is, unsigned place, u16 op)
 }
 
 /* Whether the graph does not have the CPU's next event yet. */
-bool checker::is_at_end() const
+bool interpreter::is_at_end() const
 {
 	const unsigned cpu = cpus.current();
 
@@ -166,7 +126,7 @@ bool checker::is_at_end() const
 }
 
 /* Shows the learner which values, of those there are, would end a wait. */
-void checker::learn_ends(const reading &q, unsigned place)
+void interpreter::learn_ends(const reading &q, unsigned place)
 {
 	const graph &g = work.running();
 
@@ -180,7 +140,7 @@ void checker::learn_ends(const reading &q, unsigned place)
 	}
 }
 
-const event &checker::read(const reading &q, unsigned place)
+const event &interpreter::read(const reading &q, unsigned place)
 {
 	learning.reads(q, place);
 	if (is_at_end()) {
@@ -204,7 +164,7 @@ const event &checker::read(const reading &q, unsigned place)
 	return e;
 }
 
-void checker::write(const reading &q, unsigned place, u64 word)
+void interpreter::write(const reading &q, unsigned place, u64 word)
 {
 	learning.writes(q, place, word);
 	if (is_at_end()) {
@@ -222,7 +182,7 @@ void checker::write(const reading &q, unsigned place, u64 word)
 	learning.went(0);
 }
 
-u64 checker::choose(u64 n)
+u64 interpreter::choose(u64 n)
 {
 	learning.chooses(n);
 	if (is_at_end()) {
@@ -235,10 +195,66 @@ u64 checker::choose(u64 n)
 	return e.value;
 }
 
+/* Called before each event that the graph does not have yet. */
+void interpreter::wait_for_turn(bool rmw_write)
+{
+	if (is_full(work.running(), cpus.current(), *task.given))
+		end_at_limit();
+	cpus.wait_for_turn(rmw_write);
+}
+
+/* The CPU has come to max_events: is it a loop that can be cut, or bounded? */
+void interpreter::end_at_limit()
+{
+	if (!loops.cuts()) {
+		task.endless = true;
+		cpus.stop();
+	}
+	const site last = loops.last_site();
+	const bool bounded = loops.bound_endless_loop();
+	std::string &why = bounded ? loops.endless_loop : task.out.limit;
+
+	why = "max_events: " +
+	      (loops.in_a_loop()
+		       ? "a loop that is never in the same state again (a "
+			 "counter in it?) at "
+		       : std::string("does code wait in a loop that writes? "
+				     "at ")) +
+	      text(last.file || !memory.called_from()
+			   ? last
+			   : line_of_return(memory.called_from()));
+	if (!bounded)
+		why += "; unroll bounds its turns";
+	task.endless |= bounded;
+	cpus.stop();
+}
+
+/* swap: the operation that this load is where it fails. */
+effect interpreter::effective(operation kind, order written, site s, u16 swap)
+{
+	const u16 op = operations.number(s, kind, written);
+	order o = weakened(*task.given, kind, written, s);
+
+	if (detail::intends)
+		operations[op].is_plain |= relaxed.is_accessing();
+	if (swap)
+		operations[swap].fails = op;
+	if (!repairs.empty()) {
+		o = repairs.order_of(op, o);
+		unsigned fences = 0;
+		if (kind != operation::fence && !swap &&
+		    cpus.now() != scheduler::phase::ending)
+			fences = repairs.fences_before(cpus.current(), op);
+		for (; fences; fences--)
+			fence(order::seq_cst, s);
+	}
+	return {order_on(task.given->machine, kind, o), op};
+}
+
 /* -- Atomics -----------------------------------------------------------------
  */
 
-u64 checker::load(window w, order o, site s)
+u64 interpreter::load(window w, order o, site s)
 {
 	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
@@ -249,7 +265,7 @@ u64 checker::load(window w, order o, site s)
 	return w.look(word);
 }
 
-void checker::store(window w, u64 v, order o, site s)
+void interpreter::store(window w, u64 v, order o, site s)
 {
 	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
@@ -267,7 +283,7 @@ void checker::store(window w, u64 v, order o, site s)
 	note("store", q, s, place);
 }
 
-u64 checker::do_rmw(reading &q, site s, const char *name)
+u64 interpreter::do_rmw(reading &q, site s, const char *name)
 {
 	const unsigned place = place_of(q.at, s);
 	const u64 word = read(q, place).value;
@@ -279,7 +295,8 @@ u64 checker::do_rmw(reading &q, site s, const char *name)
 	return word;
 }
 
-u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
+u64 interpreter::rmw(window w, hooked::update update, u64 operand, order o,
+		     site s)
 {
 	static const char *const names[] = {"exchange",	 "fetch_add",
 					    "fetch_sub", "fetch_or",
@@ -288,14 +305,14 @@ u64 checker::rmw(window w, hooked::update update, u64 operand, order o, site s)
 	branch_over_interrupts();
 	reading q = asking(w, effective(operation::rmw, o, s));
 	q.writes = true;
-	q.how = update;
+	q.by = update;
 	q.operand = operand;
 	const u64 word = do_rmw(q, s, names[static_cast<int>(update)]);
 	return q.at.look(word);
 }
 
-bool checker::compare_exchange(window w, u64 &expected, u64 desired, order o,
-			       site s)
+bool interpreter::compare_exchange(window w, u64 &expected, u64 desired,
+				   order o, site s)
 {
 	branch_over_interrupts();
 	const effect with = effective(operation::rmw, o, s);
@@ -322,7 +339,8 @@ static window field_of(window w, unsigned i)
 }
 
 /* Reads that field; returns false where it holds another value. */
-bool checker::read_equals(const window &field, u64 expected, order by, site s)
+bool interpreter::read_equals(const window &field, u64 expected, order by,
+			      site s)
 {
 	reading q(field, without_store(by));
 	const unsigned place = place_of(q.at, s);
@@ -337,8 +355,8 @@ bool checker::read_equals(const window &field, u64 expected, order by, site s)
  * last first; then what changes besides is stored. Fields that are accessed
  * together are one location.
  */
-bool checker::swap_split(const window &w, u64 &expected, u64 desired,
-			 effect with, site s)
+bool interpreter::swap_split(const window &w, u64 &expected, u64 desired,
+			     effect with, site s)
 {
 	window parts[4];
 	unsigned count = 0;
@@ -385,7 +403,7 @@ bool checker::swap_split(const window &w, u64 &expected, u64 desired,
 }
 
 /* Adds to the fields that change, the first one first; at once if possible. */
-void checker::advance(window w, u64 from, u64 to, order o, site s)
+void interpreter::advance(window w, u64 from, u64 to, order o, site s)
 {
 	const bool apart = (from ^ to) >> w.together;
 
@@ -403,13 +421,13 @@ void checker::advance(window w, u64 from, u64 to, order o, site s)
 			continue;
 		reading q = asking(f, with);
 		q.writes = true;
-		q.how = hooked::update::add;
+		q.by = hooked::update::add;
 		q.operand = f.look(to) - f.look(from);
 		do_rmw(q, s, "add");
 	}
 }
 
-void checker::fence(order o, site s)
+void interpreter::fence(order o, site s)
 {
 	branch_over_interrupts();
 	const effect with = effective(operation::fence, o, s);
@@ -432,36 +450,26 @@ void checker::fence(order o, site s)
 /* -- Objects ------------------------------------------------------------------
  */
 
-void checker::born(const void *at, usize bytes)
+void interpreter::born(const void *at, usize bytes)
 {
-	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
-	const site nowhere{nullptr, 0};
-
 	learning.give_up();
-	if (me().own.has(at))
-		me().own.forget(static_cast<const char *>(at), bytes);
-	blame(memory.born(at, bytes, actor_at(epoch, nowhere), me().births++),
-	      at, nowhere);
+	memory.born(at, bytes);
 }
 
-void checker::dead(const void *at, usize bytes)
+void interpreter::dead(const void *at, usize bytes)
 {
-	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
-	const site nowhere{nullptr, 0};
-
 	learning.give_up();
 	branch_over_interrupts();
-	blame(memory.dead(at, bytes, actor_at(epoch, nowhere)), at, nowhere);
-	if (me().own.has(at))
-		me().own.forget(static_cast<const char *>(at), bytes);
+	memory.dead(at, bytes);
 	if (reports.is_showing())
-		reports.add({cpus.current(), "end of " + reports.known.of(at),
-			     nowhere});
+		reports.add({cpus.current(),
+			     "end of " + reports.known.of(at),
+			     {nullptr, 0}});
 }
 
 /* A row of plain data. */
-void checker::note_plain(const void *at, usize bytes, bool writes,
-			 const std::string &value, site s)
+void interpreter::note_plain(const void *at, usize bytes, bool writes,
+			     const std::string &value, site s)
 {
 	timeline::row r{cpus.current(), "", s};
 
@@ -485,7 +493,7 @@ static std::string plain_value(const names &known, const void *at, usize bytes)
 	return known.value(v, static_cast<unsigned>(bytes));
 }
 
-void checker::read_plain(const void *at, usize bytes, site s)
+void interpreter::read_plain(const void *at, usize bytes, site s)
 {
 	count_idle(s);
 	branch_over_interrupts();
@@ -493,12 +501,12 @@ void checker::read_plain(const void *at, usize bytes, site s)
 	if (reports.is_showing())
 		note_plain(at, bytes, false,
 			   plain_value(reports.known, at, bytes), s);
-	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
-	blame(memory.read_plain(at, bytes, actor_at(epoch, s)), at, s);
+	memory.read(at, bytes, s);
 	learning.accesses(step::does::read_plain, at, bytes, at);
 }
 
-void checker::write_plain(const void *at, const void *with, usize bytes, site s)
+void interpreter::write_plain(const void *at, const void *with, usize bytes,
+			      site s)
 {
 	count_idle(s);
 	branch_over_interrupts();
@@ -506,13 +514,81 @@ void checker::write_plain(const void *at, const void *with, usize bytes, site s)
 	if (reports.is_showing())
 		note_plain(at, bytes, true,
 			   plain_value(reports.known, with, bytes), s);
-	const u8 epoch = static_cast<u8>(cpus.ran() + 1);
-	blame(memory.write_plain(at, bytes, actor_at(epoch, s)), at, s);
-	save(at, bytes);
+	memory.write(at, bytes, s);
 	learning.accesses(step::does::write_plain, at, bytes, with);
 }
 
-u64 checker::cycles() { return cpus.ran(); }
+/* This port's own data are no business of the code's. */
+static bool is_of_the_port(const void *at)
+{
+	/* The table in which a call to it finds the function. */
+	const void *table;
+	std::memcpy(&table, static_cast<const void *>(hooked::running),
+		    sizeof(table));
+	const usize from_table =
+		static_cast<usize>(static_cast<const char *>(at) -
+				   static_cast<const char *>(table));
+
+	return at == &hooked::running || at == hooked::running ||
+	       from_table < 64 * sizeof(void *) ||
+	       at == &hooked::counter_mask || at == &detail::in_body;
+}
+
+void interpreter::touch(const void *at, usize bytes, bool writes,
+			const void *caller, detail::access_of by)
+{
+	const bool ports = is_of_the_port(at);
+
+	if (detail::intends && !ports &&
+	    relaxed.access(at, bytes, writes, caller, by))
+		return;
+	if (loops.cuts())
+		loops.settle();
+	if (ports || memory.note_private(at, bytes, writes, caller))
+		return;
+	const bool own = memory.is_on_own_stack(at);
+	if (!own)
+		branch_over_interrupts();
+	const site s = memory.place_of_return(caller);
+	count_idle(s, false);
+	if (reports.is_showing())
+		note_plain(at, bytes, writes, "", s);
+	memory.touch(at, bytes, writes, s);
+	if (loops.cuts() && !own)
+		loops.touch(at, bytes, writes);
+}
+
+/*
+ * A loop around plain data has no events: it is told by its length. One that
+ * writes them is never cut.
+ */
+void interpreter::count_idle(site s, bool seen)
+{
+	constexpr u32 many = 10'000, too_many = 100'000;
+	of_cpu &mine = of[cpus.current()];
+
+	if (mine.idle_since != cpus.ran())
+		mine.idle = 0;
+	mine.idle_since = cpus.ran();
+	mine.idle++;
+	if (seen && !loops.cuts() && mine.idle == many) {
+		task.endless = true;
+		cpus.stop();
+	}
+	/* Others go first, whose write it may race with. */
+	if (!seen && mine.idle == many &&
+	    cpus.now() == scheduler::phase::replaying && is_at_end())
+		cpus.leave(scheduler::state::at_end);
+	if (mine.idle < too_many)
+		return;
+	task.out.limit = "max_events: " + std::to_string(too_many) +
+			 " accesses to plain data in a row (a loop that writes "
+			 "them?) at " +
+			 text(s);
+	cpus.stop();
+}
+
+u64 interpreter::cycles() { return cpus.ran(); }
 
 /*
  * standard - what std::atomic has besides: two orders, wait and notify
@@ -520,8 +596,8 @@ u64 checker::cycles() { return cpus.ran(); }
 
 /* -- A compare-and-swap whose failure has an order of its own -------------- */
 
-bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
-				  order failed, bool weak, site s)
+bool interpreter::compare_exchange_or(window w, u64 &expected, u64 desired,
+				      order o, order failed, bool weak, site s)
 {
 	if (failed == order::release || failed == order::acq_rel) {
 		if (!task.given->any_failure_order)
@@ -543,8 +619,8 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	const order fails_with =
 		task.given->machine == machine::rc11 ? alone.ord : with.ord;
 
-	if (weak && me().spurious_left && choose()) {
-		me().spurious_left--;
+	if (weak && of[cpus.current()].spurious_left && choose()) {
+		of[cpus.current()].spurious_left--;
 		reading q = asking(w, {fails_with, with.op});
 		assume(q.at.look(do_rmw(q, s, "cas, fails")) == wanted);
 		return false;
@@ -558,14 +634,14 @@ bool checker::compare_exchange_or(window w, u64 &expected, u64 desired, order o,
 	return expected == wanted;
 }
 
-void checker::assume(bool holds)
+void interpreter::assume(bool holds)
 {
 	if (!holds)
 		waits.drop();
 }
 
 /* Ends the CPU's part: its next step is beyond a bound of the options. */
-void checker::leave_out()
+void interpreter::leave_out()
 {
 	task.out.left_out++;
 	task.turns_left_out++;
@@ -581,7 +657,7 @@ void checker::leave_out()
  * the first, what a notification orders hides no mistake.
  */
 
-window checker::bell_of(const window &w)
+window interpreter::bell_of(const window &w)
 {
 	std::unique_ptr<u64> &bell = bells[w.at];
 
@@ -595,7 +671,7 @@ window checker::bell_of(const window &w)
 }
 
 /* A read of this order and no other, which waits if it is told until when. */
-u64 checker::look(window w, effect o, site s, const hooked::test *until)
+u64 interpreter::look(window w, effect o, site s, const hooked::test *until)
 {
 	branch_over_interrupts();
 	const unsigned place = place_of(w, s);
@@ -608,7 +684,7 @@ u64 checker::look(window w, effect o, site s, const hooked::test *until)
 	return w.look(word);
 }
 
-void checker::wait_while(window w, u64 old, order written, site s)
+void interpreter::wait_while(window w, u64 old, order written, site s)
 {
 	const auto differs = [](void *from, u64 v) {
 		return v != *static_cast<u64 *>(from);
@@ -632,13 +708,13 @@ void checker::wait_while(window w, u64 old, order written, site s)
 	} while (look(w, o, s) == old);
 }
 
-void checker::notify(window w, site s)
+void interpreter::notify(window w, site s)
 {
 	branch_over_interrupts();
 	reading q(bell_of(w), order::acq_rel);
 
 	q.writes = true;
-	q.how = hooked::update::add;
+	q.by = hooked::update::add;
 	q.operand = 1;
 	do_rmw(q, s, "notify");
 }
@@ -648,19 +724,22 @@ void checker::notify(window w, site s)
  */
 
 /* A wait is about to begin: what the test wants to be told. */
-void checker::about_to_wait()
+void interpreter::about_to_wait()
 {
-	if (me().on_wait)
-		me().on_wait(me().on_wait_what);
+	const of_cpu &mine = of[cpus.current()];
+
+	if (mine.on_wait)
+		mine.on_wait(mine.on_wait_with);
 }
 
-void checker::block_unless(const reading &q, u64 word, site s)
+void interpreter::block_unless(const reading &q, u64 word, site s)
 {
 	if (!q.ends(word))
-		waits.block({q.at, *q.until, s, place_known(q.at)});
+		waits.block({q.at, *q.until, s, memory.place_known(q.at.at)});
 }
 
-u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
+u64 interpreter::await(window w, hooked::test done, hooked::pace, order o,
+		       site s)
 {
 	about_to_wait();
 	branch_over_interrupts();
@@ -679,24 +758,25 @@ u64 checker::await(window w, hooked::test done, hooked::pace, order o, site s)
  * look at a value with which patience may run out is the last in some
  * execution. The CPUs of options.patient wait on until the value needs none.
  */
-u64 checker::await_patient(window w, hooked::patience patience, order o, site s)
+u64 interpreter::await_patient(window w, hooked::patience patience, order o,
+			       site s)
 {
 	struct {
 		hooked::patience left;
 		bool runs_out;
-	} of{patience, !(task.given->patient >> cpus.current() & 1)};
+	} mine{patience, !(task.given->patient >> cpus.current() & 1)};
 	const auto ends = [](void *what, u64 v) {
-		const auto &mine = *static_cast<decltype(of) *>(what);
-		const u32 looks = mine.left(v);
+		const auto &is = *static_cast<decltype(mine) *>(what);
+		const u32 looks = is.left(v);
 
-		return mine.runs_out ? looks != klock::endless : looks == 0;
+		return is.runs_out ? looks != klock::endless : looks == 0;
 	};
 
-	return await(w, {ends, &of}, {}, o, s);
+	return await(w, {ends, &mine}, {}, o, s);
 }
 
 /* Time does not pass here: a deadline may have come at any look, or never. */
-u64 checker::await_until(window w, hooked::test done, u64, order o, site s)
+u64 interpreter::await_until(window w, hooked::test done, u64, order o, site s)
 {
 	const auto looks = [](void *what, u64 v) -> u32 {
 		return !(*static_cast<hooked::test *>(what))(v);
@@ -705,7 +785,8 @@ u64 checker::await_until(window w, hooked::test done, u64, order o, site s)
 	return await_patient(w, {looks, &done}, o, s);
 }
 
-u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
+u64 interpreter::await_exchange(window w, u64 v, hooked::test done, order o,
+				site s)
 {
 	about_to_wait();
 	branch_over_interrupts();
@@ -718,8 +799,8 @@ u64 checker::await_exchange(window w, u64 v, hooked::test done, order o, site s)
 }
 
 /* The last turn: the first read ends it, or else the second. */
-void checker::await_either(window w, hooked::test done, window other,
-			   hooked::test other_done, order o, site s)
+void interpreter::await_either(window w, hooked::test done, window other,
+			       hooked::test other_done, order o, site s)
 {
 	about_to_wait();
 	branch_over_interrupts();
@@ -751,7 +832,7 @@ void checker::await_either(window w, hooked::test done, window other,
  * flag cleared, as a machine's does. Once more when the CPU is done.
  */
 
-void checker::branch_over_interrupts()
+void interpreter::let_interrupts_come()
 {
 	const unsigned cpu = cpus.current();
 
@@ -764,14 +845,21 @@ void checker::branch_over_interrupts()
 		const bool before = irqs.begin(cpu);
 		task.code->handler(cpu);
 		if (detail::intends)
-			settle();
+			relaxed.settle();
 		irqs.end(cpu, before);
 		if (reports.is_showing())
 			reports.add({cpu, "-- returns --", {nullptr, 0}});
 	}
 }
 
-int checker::context() const
+void interpreter::set_on_wait(void (*call)(void *), void *with)
+{
+	of[cpus.current()].on_wait = call;
+	if (call)
+		of[cpus.current()].on_wait_with = with;
+}
+
+int interpreter::context() const
 {
 	if (!irqs.at(cpus.current()).handlers)
 		return static_cast<int>(klock::context::thread);
@@ -780,7 +868,7 @@ int checker::context() const
 					: klock::context::interrupt);
 }
 
-bool checker::irq_flag(bool enabled)
+bool interpreter::irq_flag(bool enabled)
 {
 	const unsigned cpu = cpus.current();
 	const bool before = irqs.at(cpu).on;

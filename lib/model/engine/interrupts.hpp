@@ -35,7 +35,7 @@ struct interrupts {
 		return s.left && (s.on || non_maskable);
 	}
 	void set_flag(unsigned cpu, bool on) { states[cpu].on = on; }
-	/* What is known of a CPU that has not run. */
+	/* Sets what is known of a CPU that has not run. */
 	void set(unsigned cpu, unsigned left, bool on)
 	{
 		states[cpu].left = left;

@@ -63,13 +63,13 @@ void learner::reads(const reading &q, unsigned place)
 		return;
 	code.meet(place, q.at);
 	s->place = static_cast<u16>(place);
-	s->how = q;
-	s->until = {is_known_to_end, s};
+	s->access = q;
+	s->until = {known_verdict, s};
 	if (q.until)
-		s->how.until = &s->until;
+		s->access.until = &s->until;
 	if (q.expected) {
 		s->expected = *q.expected;
-		s->how.expected = &s->expected;
+		s->access.expected = &s->expected;
 	}
 }
 
@@ -92,17 +92,17 @@ void learner::writes(const reading &q, unsigned place, u64 word)
 		return;
 	code.meet(place, q.at);
 	s->place = static_cast<u16>(place);
-	s->how = q;
-	s->how.until = nullptr;
-	s->how.expected = nullptr;
+	s->access = q;
+	s->access.until = nullptr;
+	s->access.expected = nullptr;
 	s->value = word;
 }
 
 void learner::fences(effect with)
 {
 	if (step *const s = doing(step::does::fence)) {
-		s->how.ord = with.ord;
-		s->how.op = with.op;
+		s->access.ord = with.ord;
+		s->access.op = with.op;
 	}
 }
 
@@ -148,7 +148,7 @@ void learner::blocks(const wait *all, unsigned count, const interrupt_state &is)
 	s->irqs_on = is.on;
 }
 
-bool learner::is_known_to_free(unsigned cpu, unsigned wait, u64 value)
+bool learner::ask_free(unsigned cpu, unsigned wait, u64 value)
 {
 	const verdict *const known =
 		find(at(step_of[cpu]).waits[wait].verdicts, value);

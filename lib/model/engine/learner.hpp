@@ -83,8 +83,11 @@ struct learner {
 	/* The walk has come to what is not known. */
 	void miss() { missing = true; }
 	bool missed() const { return missing; }
-	/* Whether a value frees a CPU that is blocked, as far as is known. */
-	bool is_known_to_free(unsigned cpu, unsigned wait, u64 value);
+	/*
+	 * Returns whether a value frees a CPU that is blocked; misses, and
+	 * returns true, if that is not known.
+	 */
+	bool ask_free(unsigned cpu, unsigned wait, u64 value);
 
 	learnt code;
 
@@ -103,7 +106,10 @@ struct learner {
 	std::vector<u8> host;	    /* the world as it must be in this run */
 };
 
-/* Whether a step's verdicts say so; the walk ends if they do not say. */
-bool is_known_to_end(void *step, u64 value);
+/*
+ * A step's test of its wait: returns its verdict on a value. The walk misses if
+ * it has none.
+ */
+bool known_verdict(void *step, u64 value);
 
 } // namespace model

@@ -4,7 +4,7 @@
  *
  * Code that does the same when it reads the same is a tree: a step an
  * operation, an edge a value. Runs write it down; what is known of it is then
- * walked (learner.cpp), and the code itself need not run again. The tree is
+ * walked (walker.hpp), and the code itself need not run again. The tree is
  * small where executions are many: they differ in who reads what from whom, and
  * each CPU reads but few values.
  *
@@ -39,7 +39,7 @@ struct reading {
 
 	/* An RMW: what it would write; null: it only reads. */
 	bool writes = false;
-	hooked::update how = hooked::update::exchange;
+	hooked::update by = hooked::update::exchange;
 	u64 operand = 0;
 	const u64 *expected = nullptr; /* compare-and-swap: if this is there */
 
@@ -66,8 +66,7 @@ struct reading {
 	}
 	u64 written(u64 word) const
 	{
-		return at.put(word, updated(how, at.look(word), operand)) &
-		       fits;
+		return at.put(word, updated(by, at.look(word), operand)) & fits;
 	}
 };
 
@@ -99,7 +98,7 @@ struct wait {
 	unsigned place;
 };
 
-/* The same, as it is known. */
+/* A wait as it is known. */
 struct known_wait {
 	window at;
 	unsigned place;
@@ -139,9 +138,9 @@ struct step {
 	/* The plain accesses before this step. */
 	const std::vector<last_access> *accesses = nullptr;
 	std::vector<edge> next;
-	reading how{window{}, order::relaxed};
-	u64 expected = 0;     /* what how.expected points to */
-	hooked::test until{}; /* what how.until points to: the verdicts */
+	reading access{window{}, order::relaxed};
+	u64 expected = 0;     /* what access.expected points to */
+	hooked::test until{}; /* what access.until points to: the verdicts */
 	std::vector<verdict> verdicts;
 
 	/* block: what it waits for, and whether an interrupt may yet come */

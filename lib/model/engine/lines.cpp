@@ -6,11 +6,14 @@
  * only where somebody wants to see places. Without it, or without debugging
  * information, the place is the address.
  */
-#include "checker.hpp"
+#include "lines.hpp"
 #include "members.hpp"
+
+#include <klock/types.hpp>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <spawn.h>
 #include <fcntl.h>
@@ -18,6 +21,8 @@
 #include <unistd.h>
 
 namespace model {
+
+using klock::usize;
 
 namespace {
 
@@ -102,8 +107,7 @@ line line_of(const void *returned_to)
 
 } // namespace
 
-/* A line in the C++ library's headers is its caller's: a mutex's, a string's.
- */
+/* A line there is its caller's: a mutex's, a string's. */
 bool is_of_library(site s)
 {
 	const char *const in = s.file ? std::strstr(s.file, "/include/") : "";
@@ -111,35 +115,13 @@ bool is_of_library(site s)
 	return in && std::strstr(in, "/c++/");
 }
 
-site checker::place_of_return(const void *to, bool own)
-{
-	called_from = to;
-	if (!reports.is_showing() && !task.given->record_uses &&
-	    !task.given->weaken && repairs.empty())
-		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
-	const site innermost = line_of_return(to);
-	usize depth = hooked::running && own ? me().own.calls.size() : 0;
-	site s = innermost;
-	while (is_of_library(s) && depth--)
-		s = line_of_return(me().own.calls[depth].returns_to);
-	return is_of_library(s) ? innermost : s;
-}
-
-/* A site's file is a borrowed string: these are kept. */
-site checker::line_of_return(const void *to)
+site line_of_return(const void *to)
 {
 	static auto &known_lines = for_ever<std::map<const void *, line>>();
 	auto found = known_lines.find(to);
 	if (found == known_lines.end())
 		found = known_lines.emplace(to, line_of(to)).first;
 	return {found->second.file.c_str(), found->second.number};
-}
-
-site detail::place_of_return(const void *to)
-{
-	const detail::checker_runs now;
-
-	return the_checker().place_of_return(to);
 }
 
 } // namespace model

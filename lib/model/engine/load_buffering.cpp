@@ -97,7 +97,7 @@ void load_buffering::serve_early(const graph &with, ref write,
 		e.early = true;
 		for (unsigned c = 0; c < base->cpus; c++)
 			for (event &behind : base->sb[c])
-				if (behind.porf.has(r))
+				if (behind.porf.contains(r))
 					behind.porf = causes;
 	}
 	base->at(write).promised = true;
@@ -111,7 +111,7 @@ void load_buffering::serve_early(const graph &with, ref write,
 		other->insert(write, p);
 		if (atomic(*other) && coherent(*other) &&
 		    is_consistent(*other, task.given->machine) &&
-		    limits.allow(*other) && is_new(*other)) {
+		    limits.allow(*other) && add_new(*other)) {
 			for (const ref r : reads)
 				if (r.cpu != write.cpu)
 					operations.note_read(with.at(r).op,
@@ -124,16 +124,16 @@ void load_buffering::serve_early(const graph &with, ref write,
 	work.recycle(std::move(base));
 }
 
-bool load_buffering::is_new(const graph &g)
+bool load_buffering::add_new(const graph &g)
 {
 	return seen.insert(print_of(g)).second;
 }
 
-void load_buffering::wait_for_past(const event &e)
+void load_buffering::wait_for_all_before(const event &e)
 {
 	const graph &g = work.running();
 
-	for (unsigned c = 0; g.core && c < g.cpus; c++)
+	for (unsigned c = 0; c < g.cpus; c++)
 		if (c != cpus.current())
 			cpus.wait_for({static_cast<u8>(c), e.hb.at[c]});
 }

@@ -36,14 +36,18 @@ struct load_buffering {
 	void put_on(work_list &to) { to.swap(later); }
 	bool empty() const { return later.empty(); }
 
-	/* Whether this execution is met for the first time. */
-	bool is_new(const graph &);
+	/* Returns whether this execution is met for the first time. */
+	bool add_new(const graph &);
 
 	/* -- In a replay, of the current CPU -- */
 
-	/* What happens before its next event comes before it. */
-	void wait_for_past(const event &);
-	/* Lets its next event, a read, read another value than before. */
+	/* Waits until all that happens before its next event is replayed. */
+	void wait_for_past(const event &e)
+	{
+		if (work.running().core)
+			wait_for_all_before(e);
+	}
+	/* Gives its next event, a read, the value that its write has now. */
 	void read_again(const reading &);
 	/* Whether its next write is the promised one, with its value. */
 	bool keeps_promise(const reading &, u64 word);
@@ -52,6 +56,7 @@ struct load_buffering {
 	void be_sure();
 
       private:
+	void wait_for_all_before(const event &);
 	void serve_early(const graph &with, ref write,
 			 const std::vector<ref> &reads);
 

@@ -52,7 +52,7 @@
  * Counts. What a compiler leaves in dead registers makes two states differ that
  * mean the same: then the turn stays, and is found again in the complete
  * execution, where it is asked by what the code does and not by its state
- * (loops.cpp). So `complete` does not depend on dead registers; it does on
+ * (runner). So `complete` does not depend on dead registers; it does on
  * whether a compiler merges a look before a loop with the loop's.
  *
  * A turn with an await in it repeats only if it reads the very same writes as
@@ -61,24 +61,30 @@
  * States are kept at the heads of loops alone. A head is learned when it is
  * met a second time; that run is then begun anew, and no earlier one had it.
  * From then on every execution is a run of the code: none is walked
- * (learner.cpp).
+ * (walker).
  */
 #pragma once
 
+#include "exploration.hpp"
+#include "interrupts.hpp"
 #include "objects.hpp"
+#include "reporter.hpp"
 #include "scheduler.hpp"
+#include "turns.hpp"
 #include "waits.hpp"
+#include "work_list.hpp"
 
 #include <klock/arch/engine.hpp>
 
 #include <array>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace model {
 
 namespace hooked = klock::arch::hooked;
-struct checker;
+struct interpreter;
 
 /* More bytes than a hook of the engine uses on a CPU's stack. */
 inline constexpr usize engine_depth = 4096;
@@ -107,8 +113,28 @@ struct call {
  * The hooks that the code calls: those of the engine, with a check of the CPU's
  * state before each, and after each whether it changed anything.
  */
-struct loops final : hooked::engine, scheduler::watcher {
-	explicit loops(checker &of) : c(of) {}
+struct loop_cutter final : hooked::engine, scheduler::watcher {
+	loop_cutter(exploration &of, scheduler &those, const work_list &graphs,
+		    reporter &to, model::waits &those_blocked,
+		    const interrupts &flags, interpreter &does)
+	    : task(of), cpus(those), work(graphs), reports(to),
+	      waits(those_blocked), irqs(flags), code(does)
+	{
+	}
+
+	/* -- Whether loops are cut -- */
+	bool cuts() const { return is_on; }
+	void cut_if(bool asked) { is_on = asked; }
+	/* The hooks that the code calls: these, or the interpreter's. */
+	hooked::engine &hooks();
+	/* Is told of turns; null: nobody is. */
+	scheduler::watcher *watcher() { return is_on ? this : nullptr; }
+	/* Clears the engine's traces from a stack that is compared. */
+	void leave_no_traces() const
+	{
+		if (is_on)
+			wipe();
+	}
 
 	/* An exploration begins, or begins anew with what it has learnt. */
 	void start_exploration()
@@ -150,6 +176,7 @@ struct loops final : hooked::engine, scheduler::watcher {
 	/* Turns that a loop takes one after another, if it has no end. */
 	static constexpr unsigned endless_turns = 4;
 	bool bound_endless_loop();
+	std::string endless_loop; /* that has a bound now, as a limit */
 
 	/* The CPU's calls since it last changed anything. */
 	const std::vector<call> &calls_of(unsigned cpu) const
@@ -248,7 +275,15 @@ struct loops final : hooked::engine, scheduler::watcher {
 	bool wrote_what_it_read() const;
 	of_cpu &mine();
 
-	checker &c;
+	exploration &task;
+	scheduler &cpus;
+	const work_list &work;
+	reporter &reports;
+	model::waits &waits;
+	const interrupts &irqs;
+	interpreter &code;
+
+	bool is_on = false;
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
 	std::vector<call> endless; /* in loops that have no end */

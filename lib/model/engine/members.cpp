@@ -256,7 +256,7 @@ usize bytes_of(const unit &u, u64 type)
 	return all;
 }
 
-/* What atomics and the like are made of is not their user's. */
+/* The members of atomics and the like are not their user's. */
 bool is_a_value(const std::string &type)
 {
 	for (const char *const one :

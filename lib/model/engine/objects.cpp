@@ -25,7 +25,7 @@ bool objects::ordered(unsigned cpu, const object::access &before,
 	if (by.seen.at[cpu] < before.epoch)
 		return false;
 	if (in_order)
-		in_order(cpu, before.epoch, by);
+		in_order->in_order(cpu, before.epoch, by);
 	return true;
 }
 
@@ -216,7 +216,8 @@ conflict objects::overlap(object &o, usize bytes, const actor &by)
 	if (const object *const around = atomic_around(o.at))
 		found = at_odds(*around);
 	for (usize i = 1; i < bytes; i++) {
-		object *const with = met(static_cast<const char *>(o.at) + i);
+		object *const with =
+			find_mutable(static_cast<const char *>(o.at) + i);
 		if (!with || !with->alive)
 			continue;
 		if (with->place >= 0)
@@ -234,7 +235,7 @@ conflict objects::overlap(object &o, usize bytes, const actor &by)
 
 void objects::meet_byte(const void *at, const actor &by, bool reuses)
 {
-	object *const before = met(at);
+	object *const before = find_mutable(at);
 
 	if (before && before->part && !atomic_around(at))
 		before->part = false;

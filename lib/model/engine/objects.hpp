@@ -68,6 +68,15 @@ struct object {
 	site used{nullptr, 0};
 };
 
+/* Is told of two accesses in conflict that are in order. */
+struct order_watcher {
+	/* The first is of this CPU, and has this epoch. */
+	virtual void in_order(unsigned cpu, u8 epoch, const actor &) = 0;
+
+      protected:
+	~order_watcher() = default;
+};
+
 struct objects {
 	/* Forgets all but the numbers that places have in graphs. */
 	void start_run();
@@ -99,11 +108,7 @@ struct objects {
 	void adopt(const void *at, unsigned cpu, const object::access &write,
 		   const object::access &read, u8 ended);
 
-	/*
-	 * Called for two accesses in conflict, of which the first has this
-	 * epoch: they are in order.
-	 */
-	void (*in_order)(unsigned cpu, u8 epoch, const actor &) = nullptr;
+	order_watcher *in_order = nullptr;
 
 	/* The object in this run; null: not met yet. */
 	const object *find(const void *at) const;
@@ -118,7 +123,10 @@ struct objects {
 
       private:
 	object &entry(const void *at, usize bytes);
-	object *met(const void *at) { return const_cast<object *>(find(at)); }
+	object *find_mutable(const void *at)
+	{
+		return const_cast<object *>(find(at));
+	}
 	const object *atomic_around(const void *at) const;
 	conflict overlap(object &o, usize bytes, const actor &by);
 	bool ordered(unsigned cpu, const object::access &before,
@@ -184,7 +192,7 @@ struct own_stack {
 	void share(const char *place);
 	/* The compiler tells of this stack. */
 	bool told() const { return notes != start; }
-	bool has(const void *place) const
+	bool contains(const void *place) const
 	{
 		return place >= low && place < high;
 	}

@@ -68,4 +68,7 @@ struct operation_table {
 	u16 recent[256] = {}; /* by what a site's hash is */
 };
 
+/* The order that an operation has by options.weaken. */
+order weakened(const options &, operation, order written, site);
+
 } // namespace model

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "cause.hpp"
 #include "exploration.hpp"
+#include "objects.hpp"
 #include "scheduler.hpp"
 #include "timeline.hpp"
 #include "work_list.hpp"
@@ -16,6 +16,17 @@
 #include <vector>
 
 namespace model {
+
+/* The execution that a finding shows, and its rows. */
+struct shown_fault {
+	std::unique_ptr<graph> of; /* null: none is shown */
+	timeline rows;
+
+	/* Two accesses without an order: the first, and who came upon it. */
+	conflict first;
+	unsigned cpu = 0;
+	unsigned ran = 0; /* events of that CPU before it */
+};
 
 struct reporter {
 	reporter(exploration &of, scheduler &those, const work_list &graphs)

@@ -7,6 +7,7 @@ void scheduler::make(unsigned many)
 {
 	while (cpus.size() < many)
 		cpus.push_back(std::make_unique<one>());
+	give_turn(0);
 }
 
 void scheduler::start(unsigned many, void (*code)(void *), void *with,
@@ -23,12 +24,12 @@ void scheduler::start(unsigned many, void (*code)(void *), void *with,
 
 void scheduler::resume(unsigned which)
 {
-	cpu = which;
-	cpus[cpu]->is = state::runs;
+	give_turn(which);
+	mine->is = state::runs;
 	inside = true;
 	if (told)
 		told->resumed();
-	cpus[cpu]->stack.resume();
+	mine->stack.resume();
 	if (told)
 		told->left();
 	inside = false;
@@ -44,16 +45,8 @@ void scheduler::run_apart(fiber &on, void (*code)(void *), void *with)
 
 void scheduler::leave(state why)
 {
-	cpus[cpu]->is = why;
+	mine->is = why;
 	fiber::suspend();
-}
-
-void scheduler::wait_for(ref event)
-{
-	while (ran(event.cpu) < event.index) {
-		cpus[cpu]->source = event;
-		leave(state::at_source);
-	}
 }
 
 void scheduler::wait_for_turn(bool rmw_write)

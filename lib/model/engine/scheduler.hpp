@@ -76,7 +76,13 @@ struct scheduler {
 	/* Gives the turn away, and comes back when it is given back. */
 	void leave(state why);
 	/* Waits until this event is replayed. */
-	void wait_for(ref event);
+	void wait_for(ref event)
+	{
+		while (ran(event.cpu) < event.index) {
+			mine->source = event;
+			leave(state::at_source);
+		}
+	}
 	/* Waits until the CPU may add an event. */
 	void wait_for_turn(bool rmw_write);
 
@@ -90,14 +96,14 @@ struct scheduler {
 	void set_done(unsigned c) { cpus[c]->is = state::done; }
 
 	/* How many events of the graph a CPU has run. */
-	u8 ran() const { return cpus[cpu]->ran; }
+	u8 ran() const { return mine->ran; }
 	u8 ran(unsigned c) const { return cpus[c]->ran; }
 	/* The event of the graph that the current CPU runs next. */
 	ref next_event() const
 	{
 		return {static_cast<u8>(cpu), static_cast<u8>(ran() + 1)};
 	}
-	void count_event() { cpus[cpu]->ran++; }
+	void count_event() { mine->ran++; }
 	void set_ran(unsigned c, unsigned events)
 	{
 		cpus[c]->ran = static_cast<u8>(events);
@@ -115,10 +121,16 @@ struct scheduler {
 	};
 
 	void resume(unsigned which);
+	void give_turn(unsigned which)
+	{
+		cpu = which;
+		mine = cpus[cpu].get();
+	}
 
 	std::vector<std::unique_ptr<one>> cpus;
-	unsigned count = 0; /* in this run */
-	unsigned cpu = 0;   /* the one that runs */
+	unsigned count = 0;  /* in this run */
+	unsigned cpu = 0;    /* the one that runs */
+	one *mine = nullptr; /* its state */
 	phase at = phase::replaying;
 	bool inside = false;
 	bool over = false;
@@ -130,17 +142,22 @@ void scheduler::walk(unsigned many, Advance advance)
 {
 	count = many;
 	at = phase::replaying;
-	for (cpu = 0; cpu < count; cpu++)
-		cpus[cpu]->is = advance();
+	const auto take_turn = [&](unsigned c) {
+		give_turn(c);
+		mine->is = advance();
+	};
+
+	for (unsigned c = 0; c < count; c++)
+		take_turn(c);
 	at = phase::finishing_rmws;
-	for (cpu = 0; cpu < count; cpu++)
-		if (cpus[cpu]->is == state::before_rmw_write)
-			cpus[cpu]->is = advance();
+	for (unsigned c = 0; c < count; c++)
+		if (cpus[c]->is == state::before_rmw_write)
+			take_turn(c);
 	at = phase::extending;
-	for (cpu = 0; cpu < count; cpu++)
-		if (cpus[cpu]->is == state::at_end)
-			cpus[cpu]->is = advance();
-	cpu = 0;
+	for (unsigned c = 0; c < count; c++)
+		if (cpus[c]->is == state::at_end)
+			take_turn(c);
+	give_turn(0);
 }
 
 } // namespace model

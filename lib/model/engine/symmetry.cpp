@@ -59,11 +59,11 @@ void symmetry::start_over()
 	gate_place = none;
 }
 
-bool symmetry::enters_gate(const graph &g, const reading &q) const
+bool symmetry::is_before_gate(const graph &g) const
 {
 	const unsigned cpu = cpus.current();
 
-	return is_on && q.writes && alike[cpu] > 1 && !g.gate[cpu];
+	return alike[cpu] > 1 && !g.gate[cpu];
 }
 
 void symmetry::fail()
@@ -72,10 +72,8 @@ void symmetry::fail()
 	cpus.stop();
 }
 
-bool symmetry::holds_back(const graph &g, const reading &q)
+bool symmetry::waits_at_gate(const graph &g, const reading &q)
 {
-	if (!enters_gate(g, q))
-		return false;
 	if (q.expected || q.until)
 		fail();
 	const unsigned other = predecessor[cpus.current()];
@@ -89,15 +87,14 @@ bool symmetry::in_turn(const graph &g, unsigned of, ref write) const
 	if (other == none)
 		return true;
 	const ref passed{static_cast<u8>(other), g.gate[other]};
-	return passed.index && !write.initial() && g.at(write).porf.has(passed);
+	return passed.index && !write.initial() &&
+	       g.at(write).porf.contains(passed);
 }
 
-void symmetry::look_at_gate(graph &g, unsigned place, bool exclusive)
+void symmetry::note_write(graph &g, unsigned place, bool exclusive)
 {
 	const unsigned cpu = cpus.current();
 
-	if (!is_on)
-		return;
 	if (exclusive && alike[cpu] > 1 && !g.gate[cpu]) {
 		g.gate[cpu] = g.last_of(cpu).index;
 		if (gate_place == none)
@@ -137,26 +134,29 @@ namespace {
 
 bool is_pointer(const step &s)
 {
-	return s.how.at.what == hooked::holds::other && s.how.at.bits == 64;
+	return s.access.at.what == hooked::holds::other &&
+	       s.access.at.bits == 64;
 }
 
 bool same_operation(const step &a, const step &b)
 {
-	const window &v = a.how.at, &w = b.how.at;
+	const window &v = a.access.at, &w = b.access.at;
 	using does = step::does;
 
 	if (a.what != b.what)
 		return false;
 	if (a.what == does::fence)
-		return a.how.ord == b.how.ord;
+		return a.access.ord == b.access.ord;
 	if (a.what != does::read && a.what != does::write)
 		return true;
 	return v.bytes == w.bytes && v.shift == w.shift && v.bits == w.bits &&
-	       a.how.ord == b.how.ord && a.how.store_ord == b.how.store_ord &&
-	       a.how.writes == b.how.writes && a.how.how == b.how.how &&
-	       !a.how.until == !b.how.until &&
+	       a.access.ord == b.access.ord &&
+	       a.access.store_ord == b.access.store_ord &&
+	       a.access.writes == b.access.writes &&
+	       a.access.by == b.access.by &&
+	       !a.access.until == !b.access.until &&
 	       (is_pointer(a) ||
-		(a.how.operand == b.how.operand && a.value == b.value));
+		(a.access.operand == b.access.operand && a.value == b.value));
 }
 
 /* Whether they write the same: what is a pointer's size may be one. */

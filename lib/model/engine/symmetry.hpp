@@ -33,13 +33,23 @@ struct symmetry {
 	void cannot_tell() { is_refuted = is_on; }
 
 	/* Whether this operation, the current CPU's next, is its gate. */
-	bool enters_gate(const graph &, const reading &) const;
+	bool enters_gate(const graph &g, const reading &q) const
+	{
+		return is_on && q.writes && is_before_gate(g);
+	}
 	/* Whether it is held back there: the CPU before has not passed. */
-	bool holds_back(const graph &, const reading &);
+	bool holds_back(const graph &g, const reading &q)
+	{
+		return enters_gate(g, q) && waits_at_gate(g, q);
+	}
 	/* Whether the read of this CPU's gate may read that write. */
 	bool in_turn(const graph &, unsigned of, ref write) const;
 	/* The current CPU has added a write: it may be a gate. */
-	void look_at_gate(graph &, unsigned place, bool exclusive);
+	void look_at_gate(graph &g, unsigned place, bool exclusive)
+	{
+		if (is_on)
+			note_write(g, place, exclusive);
+	}
 
 	/* How many executions this one stands for. */
 	u64 stands_for(const graph &) const;
@@ -47,6 +57,9 @@ struct symmetry {
 	bool seems_right(const learnt &) const;
 
       private:
+	bool is_before_gate(const graph &) const;
+	bool waits_at_gate(const graph &, const reading &);
+	void note_write(graph &, unsigned place, bool exclusive);
 	[[noreturn]] void fail();
 
 	static constexpr unsigned none = ~0u;

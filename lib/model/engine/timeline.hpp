@@ -64,7 +64,7 @@ struct timeline {
 		ref read{};  /* the event, where it reads */
 		ref write{}; /* where it writes */
 		unsigned place = 0;
-		/* What it accesses; none, where the reader needs the row. */
+		/* Its object; null, where the reader needs the row. */
 		const char *at = nullptr;
 		usize bytes = 0;
 		bool plain = false, writes = false;
@@ -80,7 +80,7 @@ struct timeline {
 		rows.push_back(std::move(r));
 	}
 
-	/* -- Before text(): fold.cpp -- */
+	/* -- Before text() -- */
 
 	/* Leaves out the CPUs on which no row of these depends. */
 	void leave_out(const graph &, std::vector<bool> taking_part);
@@ -116,7 +116,7 @@ struct timeline {
 	std::size_t overwritten_by(const graph &, std::size_t row) const;
 	std::string source(const graph &, std::size_t of_row) const;
 
-	/* -- fold.cpp -- */
+	/* -- Rows that nobody needs -- */
 	bool depends(const graph &, const row &, const row &that,
 		     bool that_is_above) const;
 	void close(const graph &, std::vector<bool> &taking_part) const;

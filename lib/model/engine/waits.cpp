@@ -57,7 +57,7 @@ void waits::set_blocked(const step &s)
 /*
  * Whether no execution that comes of this one ends the loop: the turn's last
  * read did not take the newest write that there was, so that no later one
- * serves it, nor anything before it (last_settled() in brancher.cpp).
+ * serves it, nor anything before it (see the brancher's last_settled()).
  */
 bool waits::leads_nowhere(const turn &t) const
 {
@@ -115,7 +115,7 @@ bool waits::goes_on_for_ever(const turn &t) const
 bool waits::frees(unsigned blocked, unsigned number, u64 value)
 {
 	if (learning.is_walk())
-		return learning.is_known_to_free(blocked, number, value);
+		return learning.ask_free(blocked, number, value);
 	const bool ends = of[blocked].all[number].done(value);
 
 	learning.note_end(blocked, number, value, ends);
@@ -153,7 +153,7 @@ bool waits::deadlocked()
 	return true;
 }
 
-std::string waits::show(unsigned which, const loops &calls)
+std::string waits::show(unsigned which, const loop_cutter &calls)
 {
 	const of_cpu &s = of[which];
 	std::string all;

@@ -15,19 +15,13 @@
 #include "learner.hpp"
 #include "reporter.hpp"
 #include "scheduler.hpp"
+#include "turns.hpp"
 
 #include <string>
 
 namespace model {
 
-/* A turn of a CPU that is in the graph: the events after first, up to last. */
-struct turn {
-	unsigned cpu;
-	u8 first, last;
-	bool stays; /* unless it repeats the turn before it */
-};
-
-struct loops;
+struct loop_cutter;
 
 struct waits {
 	waits(exploration &of, scheduler &those, const work_list &graphs,
@@ -60,7 +54,7 @@ struct waits {
 	/* -- The end of a run -- */
 	bool deadlocked();
 	/* Adds the rows; "cpu0 waits for full at ring.hpp:12" */
-	std::string show(unsigned cpu, const loops &);
+	std::string show(unsigned cpu, const loop_cutter &);
 
       private:
 	struct of_cpu {

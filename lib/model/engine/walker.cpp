@@ -8,7 +8,7 @@ namespace model {
 /* The one that walks now. */
 static walker *on_its_way = nullptr;
 
-bool is_known_to_end(void *of, u64 value)
+bool known_verdict(void *of, u64 value)
 {
 	const verdict *const known =
 		find(static_cast<step *>(of)->verdicts, value);
@@ -18,7 +18,7 @@ bool is_known_to_end(void *of, u64 value)
 	return known->ends;
 }
 
-void walker::walk(const options &by, order_seen tells)
+void walker::walk(const options &by, order_watcher *tells)
 {
 	on_its_way = this;
 	given = &by;
@@ -77,7 +77,7 @@ scheduler::state walker::go_on()
 
 	for (;;) {
 		const step &s = learning.at(learning.current_step());
-		const bool rmw = s.what == does::write && s.how.writes;
+		const bool rmw = s.what == does::write && s.access.writes;
 
 		if (s.what == does::unknown)
 			miss();
@@ -95,7 +95,7 @@ scheduler::state walker::go_on()
 		    (cpus.now() == phase::finishing_rmws && !rmw))
 			return rmw ? state::before_rmw_write : state::at_end;
 		if (s.what == does::read &&
-		    symmetry.holds_back(work.running(), s.how))
+		    symmetry.holds_back(work.running(), s.access))
 			return state::at_end;
 		add_event(s);
 	}
@@ -110,13 +110,13 @@ void walker::add_event(const step &s)
 		miss();
 	kept = work.size();
 	if (s.what == step::does::read)
-		branches.read(s.how, s.place);
+		branches.read(s.access, s.place);
 	else if (s.what == step::does::write)
-		branches.write(s.how, s.place, s.value);
+		branches.write(s.access, s.place, s.value);
 	else if (s.what == step::does::choose)
 		branches.choose(s.value);
 	else
-		branches.fence({s.how.ord, s.how.op});
+		branches.fence({s.access.ord, s.access.op});
 	kept = work.size();
 	cpus.count_event();
 	learning.set_step(cpu, step_reached(cpu));
@@ -141,19 +141,20 @@ void walker::access_plain(const step &s)
 {
 	const graph &g = work.running();
 	const unsigned cpu = cpus.current();
+	const learnt &code = learning.code;
 	const bool writes = s.what == step::does::write_plain;
 	const clock seen = g.seen_before(g.next_of(cpu));
 
 	for (unsigned c = 0; c < g.cpus; c++) {
-		const last_access by =
-			learning.code.last(learning.step_at(c), s.place);
+		const last_access by = code.last(learning.step_at(c), s.place);
 		if (c != cpu && (by.written > seen.at[c] ||
 				 (writes && by.read > seen.at[c])))
 			miss(); /* a race: let the code show it */
 		const u8 last =
 			writes ? std::max(by.written, by.read) : by.written;
 		if (in_order && c != cpu && last)
-			in_order(c, last, {cpu, 0, seen, {nullptr, 0}});
+			in_order->in_order(c, last,
+					   {cpu, 0, seen, {nullptr, 0}});
 	}
 	learning.set_step(cpu, s.after(writes ? 0 : last_plain(s.place)));
 	if (!learning.current_step())
@@ -164,13 +165,13 @@ void walker::access_plain(const step &s)
 u64 walker::last_plain(unsigned plain) const
 {
 	const graph &g = work.running();
-	u64 value = learning.code.plains[plain].initial;
+	const learnt &code = learning.code;
+	u64 value = code.plains[plain].initial;
 	unsigned writer = 0;
 	u8 epoch = 0;
 
 	for (unsigned c = 0; c < g.cpus; c++) {
-		const last_access by =
-			learning.code.last(learning.step_at(c), plain);
+		const last_access by = code.last(learning.step_at(c), plain);
 		if (!by.written)
 			continue;
 		/* The epoch's accesses come after the event before it. */

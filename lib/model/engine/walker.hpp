@@ -21,9 +21,6 @@
 namespace model {
 
 struct walker {
-	/* Is told of plain accesses that are in order; may be null. */
-	using order_seen = void (*)(unsigned of, u8 epoch, const actor &);
-
 	walker(scheduler &those, work_list &graphs, model::symmetry &alike,
 	       learner &known, brancher &adds, model::waits &those_blocked,
 	       interrupts &flags)
@@ -34,9 +31,10 @@ struct walker {
 
 	/*
 	 * Walks the graph under way. What is made of it, up to end_walk() of
-	 * the learner, is made by what is known.
+	 * the learner, is made by what is known. The watcher, or null, is told
+	 * of plain accesses that are in order.
 	 */
-	void walk(const options &, order_seen);
+	void walk(const options &, order_watcher *);
 
 	/* The value of plain data, by its number, as the walk leaves it. */
 	u64 last_plain(unsigned plain) const;
@@ -61,7 +59,7 @@ struct walker {
 	interrupts &irqs;
 
 	const options *given = nullptr;
-	order_seen in_order = nullptr;
+	order_watcher *in_order = nullptr;
 	usize kept = 0; /* of the work list: right whatever a step says */
 	fiber stack{256 * 1024};
 };

@@ -2,7 +2,13 @@
 /*
  * weaken - an operation's order made weaker; the uses of orders recorded
  */
-#include "checker.hpp"
+#include "operations.hpp"
+#include "timeline.hpp"
+
+#include <model/model.hpp>
+
+#include <cstring>
+#include <string>
 
 namespace model {
 
@@ -37,29 +43,15 @@ std::vector<order> one_below(operation what, order o)
 
 } // namespace
 
-/* swap: the operation that this load is where it fails. */
-effect checker::effective(operation what_kind, order written, site s, u16 swap)
+order weakened(const options &given, operation what_kind, order written, site s)
 {
-	const u16 op = operations.number(s, what_kind, written);
-	order o = weakened(what_kind, written, s);
-
-	operations[op].is_plain |= me().plain;
-	if (swap)
-		operations[swap].fails = op;
-	if (!repairs.empty())
-		o = repaired(op, o, s, swap);
-	return {order_on(task.given->machine, what_kind, o), op};
-}
-
-order checker::weakened(operation what_kind, order written, site s) const
-{
-	if (!task.given->weaken)
+	if (!given.weaken)
 		return written;
 
-	const use &w = task.given->weaken->where;
+	const use &w = given.weaken->where;
 	if (w.line == s.line && w.what == what_kind && w.written == written &&
 	    same_file(w.file, s.file))
-		return task.given->weaken->to;
+		return given.weaken->to;
 	return written;
 }
 

@@ -29,24 +29,6 @@ void work_list::divide_share(usize below, double all)
 	share_done += each;
 }
 
-some_graph work_list::make()
-{
-	if (spare.empty())
-		return std::make_unique<graph>();
-
-	some_graph one = std::move(spare.back());
-	spare.pop_back();
-	return one;
-}
-
-some_graph work_list::copy(const graph &from)
-{
-	some_graph one = make();
-
-	*one = from;
-	return one;
-}
-
 void work_list::shrink_to(usize many)
 {
 	for (; stack.size() > many; stack.pop_back())

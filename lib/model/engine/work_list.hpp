@@ -39,11 +39,25 @@ struct work_list {
 	void divide_share(usize below, double all);
 	double share_done = 0; /* of the exploration, by estimate */
 
-	some_graph make();
-	some_graph copy(const graph &);
-	void recycle(some_graph done) { spare.push_back(std::move(done)); }
+	some_graph make()
+	{
+		if (spare.empty())
+			return std::make_unique<graph>();
 
-	void push(some_graph one) { stack.push_back(std::move(one)); }
+		some_graph one = std::move(spare.back());
+		spare.pop_back();
+		return one;
+	}
+	some_graph copy(const graph &from)
+	{
+		some_graph one = make();
+
+		*one = from;
+		return one;
+	}
+	void recycle(some_graph &&done) { spare.push_back(std::move(done)); }
+
+	void push(some_graph &&one) { stack.push_back(std::move(one)); }
 	/* Takes away, and does not explore, what is above so many. */
 	void shrink_to(usize);
 	/* Keeps every so-manieth graph, from that number on. */

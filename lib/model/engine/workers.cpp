@@ -223,7 +223,7 @@ void checker::work_for(pool &p, unsigned number)
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
 			if (!task.out.ok() || !task.out.limit.empty() ||
-			    run_all || symmetry.failed() || endless) {
+			    task.run_all || symmetry.failed() || task.endless) {
 				p.stop = true;
 				::_exit(1);
 			}

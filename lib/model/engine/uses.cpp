@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * met - what a client tests of each order, and what it does not
- *
- * An order matters between accesses of two CPUs that are in conflict: one
- * before a write that releases, the other after a read of it that acquires. A
- * client in which there are none is right with any order there. So a weaker
- * order that is right, too, is one of two things: not needed, or not met.
- *
- * Accesses are in conflict if they are to the same plain data, or the end or
- * the making of the same object, and not two reads; or to the same atomic, in
- * which the first found or left what the second's CPU has not written.
- */
-#include "checker.hpp"
+#include "uses.hpp"
+#include "lines.hpp"
 
 #include <algorithm>
 #include <link.h>
@@ -52,7 +41,7 @@ static const void *whole_address(int low)
 }
 
 /* The operations as the user knows them: one a line, also of templates. */
-std::vector<use> checker::uses_of_code()
+static std::vector<use> uses_of_code(const operation_table &operations)
 {
 	std::vector<use> all;
 
@@ -150,8 +139,7 @@ bool is_met(const weakening &w)
 	return u.reads || u.is_read || u.acquires || u.releases;
 }
 
-/* What the client has shown of the orders; uses, if they are asked for. */
-void checker::look_at_uses()
+void order_uses::add_to(exploration &task) const
 {
 	const bool asked = task.given->record_uses;
 	bool any = asked;
@@ -162,7 +150,7 @@ void checker::look_at_uses()
 				  operation_table::read_by_another);
 	if (!any || task.given->weaken)
 		return;
-	const std::vector<use> all = uses_of_code();
+	const std::vector<use> all = uses_of_code(operations);
 	if (task.out.ok())
 		task.out.unmet = unmet_of(all, asked);
 	if (asked)
@@ -171,8 +159,7 @@ void checker::look_at_uses()
 
 /* -- Orders ---------------------------------------------------------------- */
 
-/* The operation of an event: of a compare-and-swap that fails, its load. */
-u16 checker::operation_of(const graph &of, ref r) const
+u16 operation_of(const operation_table &operations, const graph &of, ref r)
 {
 	const event &e = of.at(r);
 	const u16 fails = operations[e.op].fails;
@@ -185,15 +172,16 @@ u16 checker::operation_of(const graph &of, ref r) const
 }
 
 /* Notes what acquires by this read, for one who has seen this much. */
-bool checker::note_acquire(ref read, const clock &seen)
+bool order_uses::note_acquire(ref read, const clock &seen)
 {
-	bool any = acquires(execution().at(read).ord);
+	const graph &g = work.running();
+	bool any = acquires(g.at(read).ord);
 
 	if (any)
-		operations[operation_of(execution(), read)].seen |=
+		operations[operation_of(operations, g, read)].seen |=
 			operation_table::acquired;
 	for (unsigned i = read.index; i < seen.at[read.cpu]; i++) {
-		const event &f = execution().sb[read.cpu][i];
+		const event &f = g.sb[read.cpu][i];
 		if (f.what != kind::fence || !acquires(f.ord))
 			continue;
 		operations[f.op].seen |= operation_table::acquired;
@@ -203,9 +191,10 @@ bool checker::note_acquire(ref read, const clock &seen)
 }
 
 /* Notes what releases by this write what CPU of did before its event there. */
-void checker::note_release(ref write, unsigned of, unsigned there)
+void order_uses::note_release(ref write, unsigned of, unsigned there)
 {
-	const event &w = execution().at(write);
+	const graph &g = work.running();
+	const event &w = g.at(write);
 	const auto note = [&](const event &e) {
 		if (releases(e.ord) && e.hb.at[of] >= there)
 			operations[e.op].seen |= operation_table::released;
@@ -213,34 +202,36 @@ void checker::note_release(ref write, unsigned of, unsigned there)
 
 	note(w);
 	for (unsigned i = 0; i + 1 < write.index; i++) {
-		const event &e = execution().sb[write.cpu][i];
+		const event &e = g.sb[write.cpu][i];
 		if (e.what == kind::fence ||
 		    (e.what == kind::write && e.place == w.place &&
-		     execution().sequence == release_sequence::rc11))
+		     g.sequence == release_sequence::rc11))
 			note(e);
 	}
 	if (!w.exclusive)
 		return;
-	const ref from = execution().sb[write.cpu][write.index - 2u].from;
+	const ref from = g.sb[write.cpu][write.index - 2u].from;
 	if (!from.initial())
 		note_release(from, of, there);
 }
 
 /*
- * What a CPU did before its event there is before what one does who has seen
- * this much: notes the orders that make it so, but for those of one place.
+ * Notes the orders by which events of a CPU, up to `there`, come before those
+ * of a CPU that has seen this much; but for the orders of one place.
  */
-void checker::note_order(unsigned of, unsigned there, const clock &seen,
-			 unsigned but_for)
+void order_uses::note_order(unsigned of, unsigned there, const clock &seen,
+			    unsigned but_for)
 {
-	for (unsigned c = 0; c < execution().cpus; c++) {
+	const graph &g = work.running();
+
+	for (unsigned c = 0; c < g.cpus; c++) {
 		for (unsigned i = 1; c != of && i <= seen.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &e = execution().at(r);
+			const event &e = g.at(r);
 
 			if (e.what != kind::read || e.from.initial() ||
 			    e.from.cpu == c || e.place == but_for ||
-			    execution().at(e.from).rel.at[of] < there)
+			    g.at(e.from).rel.at[of] < there)
 				continue;
 			if (note_acquire(r, seen))
 				note_release(e.from, of, there);
@@ -248,24 +239,25 @@ void checker::note_order(unsigned of, unsigned there, const clock &seen,
 	}
 }
 
-void checker::plain_in_order(unsigned of, u8 epoch, const actor &by)
+void order_uses::in_order(unsigned of, u8 epoch, const actor &by)
 {
-	the_checker().note_order(of, epoch, by.seen, none);
+	note_order(of, epoch, by.seen, none);
 }
 
 /* The accesses of atomics that a CPU's event comes after. */
-void checker::note_orders_before(ref later)
+void order_uses::note_orders_before(ref later)
 {
-	const event &b = execution().at(later);
-	const clock seen = execution().seen_before(later);
+	const graph &g = work.running();
+	const event &b = g.at(later);
+	const clock seen = g.seen_before(later);
 	const auto writer = [](const event &e, ref r) {
 		return e.what == kind::write ? r : e.from;
 	};
 
-	for (unsigned c = 0; c < execution().cpus; c++) {
+	for (unsigned c = 0; c < g.cpus; c++) {
 		for (unsigned i = 1; c != later.cpu && i <= seen.at[c]; i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const event &a = execution().at(r);
+			const event &a = g.at(r);
 
 			if ((a.what != kind::read && a.what != kind::write) ||
 			    a.place != b.place)
@@ -278,27 +270,28 @@ void checker::note_orders_before(ref later)
 }
 
 /* Fences of seq_cst are met if there is another CPU's event of that order. */
-void checker::note_sc_fences()
+void order_uses::note_sc_fences()
 {
+	const graph &g = work.running();
 	unsigned had = 0;
 	u64 cpus_with = 0;
 
-	for (unsigned c = 0; c < execution().cpus; c++)
-		for (const event &e : execution().sb[c])
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (const event &e : g.sb[c])
 			if (e.ord == order::seq_cst)
 				cpus_with |= u64{1} << c;
-	for (unsigned c = 0; c < execution().cpus; c++)
+	for (unsigned c = 0; c < g.cpus; c++)
 		had += cpus_with >> c & 1;
-	for (unsigned c = 0; had > 1 && c < execution().cpus; c++)
-		for (const event &e : execution().sb[c])
+	for (unsigned c = 0; had > 1 && c < g.cpus; c++)
+		for (const event &e : g.sb[c])
 			if (e.what == kind::fence && e.ord == order::seq_cst)
 				operations[e.op].seen |=
 					operation_table::read_another;
 }
 
-/* A run is over: which orders put accesses of atomics into an order. */
-void checker::note_orders()
+void order_uses::note_run()
 {
+	const graph &g = work.running();
 	bool any = false;
 
 	for (const operation_table::one &o : operations.all)
@@ -308,10 +301,10 @@ void checker::note_orders()
 									  : 3);
 	if (!any)
 		return;
-	for (unsigned c = 0; c < execution().cpus; c++)
-		for (unsigned i = 1; i <= execution().length(c); i++) {
+	for (unsigned c = 0; c < g.cpus; c++)
+		for (unsigned i = 1; i <= g.length(c); i++) {
 			const ref r{static_cast<u8>(c), static_cast<u8>(i)};
-			const kind is = execution().at(r).what;
+			const kind is = g.at(r).what;
 			if (is == kind::read || is == kind::write)
 				note_orders_before(r);
 		}

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * intended - plain data that the options take as relaxed atomics
- *
- * The compiler's hook comes before an access, and the access itself is the
- * code's. So what a load finds is put into memory for as long as the statement
- * lasts, and what a store has stored is looked at when the CPU next comes here.
- * In between no other CPU runs. Then the memory holds again what it held at
- * first, which is what the graphs take for a location's first value.
- *
- * A location is as small as the smallest access of its bytes: a word of 8 is
- * split in halves where an access has a part of it, and all is explored again.
- */
-#include "checker.hpp"
+#include "relaxed.hpp"
+#include "consistency.hpp"
+#include "lines.hpp"
+#include "loops.hpp"
 
 #include <cstring>
 
@@ -34,40 +25,47 @@ bool names_line(const std::string &entry, site s)
 
 } // namespace
 
-void checker::start_intended()
+bool relaxed_data::start()
 {
 	detail::intends =
 		!task.given->relaxed.empty() || task.given->relaxed_volatile;
 	if (!detail::intends)
-		return;
-	learning.start(false);
+		return false;
 	matched.assign(task.given->relaxed.size(), false);
 	volatile_matched = false;
 	lines.clear();
 	split.clear();
+	return true;
 }
 
-/* A world names an object that the options may name, too. */
-void checker::intend(const void *object, usize bytes, const char *text)
+void relaxed_data::start_run(unsigned count)
+{
+	if (!detail::intends)
+		return;
+	for (unsigned c = 0; c < count; c++) {
+		of[c].accesses = false;
+		of[c].statements.assign(4, {});
+	}
+}
+
+void relaxed_data::name(const void *object, usize bytes, const char *text)
 {
 	for (usize i = 0; i < task.given->relaxed.size(); i++)
 		if (task.given->relaxed[i] == text)
-			intended.push_back({static_cast<const char *>(object),
-					    bytes, static_cast<u8>(i)});
+			named.push_back({static_cast<const char *>(object),
+					 bytes, static_cast<u8>(i)});
 }
 
 /* The entry that names this line; none: there is none. */
-unsigned checker::entry_of(const void *caller)
+unsigned relaxed_data::entry_of(const void *caller)
 {
 	const auto known = lines.find(caller);
 	if (known != lines.end())
 		return known->second;
 
-	site s = line_of_return(caller);
-	usize depth = me().own.calls.size();
-	const bool fixed = !is_of_library(s);
-	while (is_of_library(s) && depth--)
-		s = line_of_return(me().own.calls[depth].returns_to);
+	const site called = line_of_return(caller);
+	const bool fixed = !is_of_library(called);
+	const site s = memory.line_of_caller(called);
 	unsigned found = none;
 	for (unsigned i = 0; i < task.given->relaxed.size() && found == none;
 	     i++)
@@ -78,22 +76,21 @@ unsigned checker::entry_of(const void *caller)
 	return found;
 }
 
-bool checker::intended_by(const void *at, usize bytes, const void *caller,
-			  bool is_volatile)
+bool relaxed_data::match(const void *at, usize bytes, const void *caller,
+			 bool is_volatile)
 {
 	const char *const first = static_cast<const char *>(at);
 
 	if (is_volatile && task.given->relaxed_volatile)
 		return volatile_matched = true;
-	for (const named_range &r : intended)
+	for (const named_range &r : named)
 		if (first < r.at + r.bytes && first + bytes > r.at)
 			return matched[r.entry] = true;
 	const unsigned entry = entry_of(caller);
 	return entry != none && (matched[entry] = true);
 }
 
-/* The first lines of a result: what the options did to it. */
-std::string checker::what_was_intended() const
+std::string relaxed_data::notes() const
 {
 	std::string did, missed;
 
@@ -112,9 +109,9 @@ std::string checker::what_was_intended() const
 /* -- Accesses -------------------------------------------------------------- */
 
 /* An interrupt's handler has statements of its own. */
-statement &checker::statement_now()
+relaxed_data::statement &relaxed_data::now()
 {
-	std::vector<statement> &all = me().statements;
+	std::vector<statement> &all = of[cpus.current()].statements;
 	const unsigned handlers = irqs.at(cpus.current()).handlers;
 
 	if (handlers >= all.size())
@@ -123,11 +120,11 @@ statement &checker::statement_now()
 	return all[handlers];
 }
 
-/* The memory holds what it held at first; the last shown is hidden first. */
-static void hide(const statement &s)
+/* The last that is shown is hidden first. */
+void relaxed_data::statement::hide() const
 {
-	for (usize i = s.count; i-- > 0;)
-		std::memcpy(s.of[i].at, &s.of[i].was, s.of[i].bytes);
+	for (usize i = count; i-- > 0;)
+		std::memcpy(of[i].at, &of[i].was, of[i].bytes);
 }
 
 static u64 word_of(const void *at, usize bytes)
@@ -145,10 +142,10 @@ static window whole_word(const void *at, usize bytes)
 }
 
 /* The locations that the accessed bytes of this naturally aligned word are. */
-void checker::split_access(const char *word, usize size, const char *first,
-			   const char *last)
+void relaxed_data::split_access(const char *word, usize size, const char *first,
+				const char *last)
 {
-	statement &s = statement_now();
+	statement &s = now();
 	const bool whole = first <= word && last >= word + size;
 
 	if (last <= word || first >= word + size)
@@ -159,7 +156,7 @@ void checker::split_access(const char *word, usize size, const char *first,
 
 		if (!reports.has_finding())
 			split.emplace(word, size);
-		run_all |= known;
+		task.run_all |= known;
 		if (known || reports.has_finding())
 			cpus.stop();
 	}
@@ -176,8 +173,8 @@ void checker::split_access(const char *word, usize size, const char *first,
 	split_access(word + size / 2, size / 2, first, last);
 }
 
-/* What this CPU may find there at the oldest: a bit-field's neighbours. */
-u64 checker::oldest(const char *at, usize bytes)
+/* The oldest value that this CPU may find: for a bit-field's neighbours. */
+u64 relaxed_data::oldest(const char *at, usize bytes)
 {
 	const object *const o = memory.find(at);
 
@@ -185,9 +182,10 @@ u64 checker::oldest(const char *at, usize bytes)
 		return word_of(at, bytes);
 	const unsigned place = static_cast<unsigned>(o->place);
 	const clock seen =
-		cpus.ran() ? execution().sb[cpus.current()][cpus.ran() - 1u].hb
-			   : clock{};
-	return branches.word_at(place, floor(execution(), place, seen),
+		cpus.ran()
+			? work.running().sb[cpus.current()][cpus.ran() - 1u].hb
+			: clock{};
+	return branches.word_at(place, floor(work.running(), place, seen),
 				whole_word(at, bytes));
 }
 
@@ -195,14 +193,14 @@ u64 checker::oldest(const char *at, usize bytes)
  * Accesses relaxed data by the statement that begins, or goes on: joined, with
  * what is shown already.
  */
-void checker::touch_intended(const void *at, usize bytes, bool writes,
-			     const void *caller)
+void relaxed_data::touch(const void *at, usize bytes, bool writes,
+			 const void *caller)
 {
-	statement &s = statement_now();
+	statement &s = now();
 	const char *const first = static_cast<const char *>(at);
 	const usize before = s.count;
 
-	hide(s);
+	s.hide();
 	s.caller = caller;
 	s.writes = writes;
 	s.bytes = bytes;
@@ -211,20 +209,20 @@ void checker::touch_intended(const void *at, usize bytes, bool writes,
 	     word += 8)
 		split_access(word, 8, first, first + bytes);
 	for (usize i = before; i < s.count; i++) {
-		shown_word &w = s.of[i];
+		word &w = s.of[i];
 		if (writes) {
 			w.shows = oldest(w.at, w.bytes);
 			continue;
 		}
-		leave_no_traces();
-		me().plain = true;
-		w.shows =
-			called().load(whole_word(w.at, w.bytes), order::relaxed,
-				      place_of_return(caller));
-		me().plain = false;
+		loops.leave_no_traces();
+		of[cpus.current()].accesses = true;
+		w.shows = loops.hooks().load(whole_word(w.at, w.bytes),
+					     order::relaxed,
+					     memory.place_of_return(caller));
+		of[cpus.current()].accesses = false;
 	}
 	for (usize i = 0; i < s.count; i++) {
-		shown_word &w = s.of[i];
+		word &w = s.of[i];
 		w.was = word_of(w.at, w.bytes);
 		std::memcpy(w.at, &w.shows, w.bytes);
 	}
@@ -236,9 +234,9 @@ void checker::touch_intended(const void *at, usize bytes, bool writes,
  * be stored is not there yet. Two statements of one line look like that, too,
  * if the first stores what was there.
  */
-bool checker::copies(usize bytes, bool writes, const void *caller)
+bool relaxed_data::copies(usize bytes, bool writes, const void *caller)
 {
-	const statement &s = statement_now();
+	const statement &s = now();
 
 	if (writes || !s.writes || s.joined || s.bytes != bytes)
 		return false;
@@ -249,59 +247,48 @@ bool checker::copies(usize bytes, bool writes, const void *caller)
 	return a.line == b.line && !std::strcmp(a.file, b.file);
 }
 
-/* The statement is over. */
-void checker::settle()
+void relaxed_data::settle()
 {
-	statement &s = statement_now();
+	statement &s = now();
 
 	if (s.settled)
 		return;
 	s.settled = true;
 	for (usize i = 0; i < s.count; i++)
 		s.of[i].shows = word_of(s.of[i].at, s.of[i].bytes);
-	hide(s);
+	s.hide();
 	for (usize i = 0; i < s.count; i++)
 		if (s.of[i].writes) {
-			leave_no_traces();
-			me().plain = true;
-			called().store(whole_word(s.of[i].at, s.of[i].bytes),
-				       s.of[i].shows, order::relaxed,
-				       place_of_return(s.caller));
-			me().plain = false;
+			loops.leave_no_traces();
+			of[cpus.current()].accesses = true;
+			loops.hooks().store(
+				whole_word(s.of[i].at, s.of[i].bytes),
+				s.of[i].shows, order::relaxed,
+				memory.place_of_return(s.caller));
+			of[cpus.current()].accesses = false;
 		}
 	s.count = 0;
 	s.joined = false;
 }
 
-/* True: the access is done here. */
-bool checker::intended_access(const void *at, usize bytes, bool writes,
-			      const void *caller, detail::access_of by)
+bool relaxed_data::access(const void *at, usize bytes, bool writes,
+			  const void *caller, detail::access_of by)
 {
-	const bool goes_on =
-		by == detail::access_of::joined ||
-		(!statement_now().settled && copies(bytes, writes, caller));
+	const bool goes_on = by == detail::access_of::joined ||
+			     (!now().settled && copies(bytes, writes, caller));
 
 	if (!goes_on)
 		settle();
 	if (by == detail::access_of::joined)
-		statement_now().joined = true;
-	if (!intended_by(at, bytes, caller,
-			 by == detail::access_of::is_volatile))
+		now().joined = true;
+	if (!match(at, bytes, caller, by == detail::access_of::is_volatile))
 		return false;
 	if (by == detail::access_of::function)
 		detail::refuse("relaxed data as the argument of a function of "
 			       "the C library",
 			       caller);
-	touch_intended(at, bytes, writes, caller);
+	touch(at, bytes, writes, caller);
 	return true;
-}
-
-void detail::settle()
-{
-	const checker_runs here;
-
-	if (hooked::running)
-		the_checker().settle();
 }
 
 } // namespace model

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.hpp"
+#include "crash.hpp"
+#include "lines.hpp"
+
+#include <model/body.hpp>
+
+#include <cstring>
+#include <link.h>
+
+namespace model {
+
+/* The thread-local storage of this thread, for each part of the program. */
+static std::vector<std::pair<const char *, const char *>> find_thread_locals()
+{
+	std::vector<std::pair<const char *, const char *>> all;
+	const auto add = [](dl_phdr_info *part, std::size_t, void *to) {
+		const auto *const start =
+			static_cast<const char *>(part->dlpi_tls_data);
+		for (unsigned i = 0; start && i < part->dlpi_phnum; i++)
+			if (part->dlpi_phdr[i].p_type == PT_TLS)
+				static_cast<decltype(all) *>(to)->emplace_back(
+					start,
+					start + part->dlpi_phdr[i].p_memsz);
+		return 0;
+	};
+
+	::dl_iterate_phdr(add, &all);
+	return all;
+}
+
+void memory::start()
+{
+	stacks.resize(cpus.made());
+	thread_locals = find_thread_locals();
+}
+
+void memory::start_run(unsigned cpus_of_run)
+{
+	count = cpus_of_run;
+	seen.start_run();
+	for (unsigned c = 0; c < count; c++) {
+		births[c] = 0;
+		stacks[c].start_run(cpus.stack(c).low(), cpus.stack(c).high(),
+				    reports.is_showing());
+	}
+}
+
+/* The current CPU, after its last event. */
+actor memory::actor_at(site s) const
+{
+	const unsigned cpu = cpus.current();
+	const u8 ran = cpus.ran();
+
+	return {cpu, static_cast<u8>(ran + 1),
+		ran ? work.running().sb[cpu][ran - 1u].hb : clock{}, s};
+}
+
+void memory::blame(const conflict &c, const void *at, site s)
+{
+	if (c.found == bug::none)
+		return;
+	if (reports.is_showing())
+		reports.note_conflict(c);
+	reports.report(c.found,
+		       std::string(c.text) + " by cpu" + std::to_string(c.cpu) +
+			       (c.where.file ? " at " + text(c.where) : "") +
+			       ": " + reports.known.of(at),
+		       s);
+}
+
+unsigned memory::place_of(const hooked::window &w, site s)
+{
+	const object *const before = seen.find(w.at);
+	const bool is_new = !before || before->place < 0 || !before->alive;
+	const unsigned of = is_new ? on_stack_of(w.at) : none;
+	const char *const first = static_cast<const char *>(w.at);
+	unsigned place;
+
+	if (is_new) {
+		must_be_memory(w.at, s);
+		refuse_what_is_gone(w.at, s);
+	}
+	if (of == cpus.current()) {
+		/* The object was in a frame that has ended. */
+		if (before && !before->alive && !before->was_born)
+			seen.born(w.at, w.bytes, actor_at(s), births[of]++);
+		mine().shared.push_back(first);
+	} else if (of != none) {
+		meet_on_stack(of, first);
+	}
+	blame(seen.use(w.at, w.bytes, actor_at(s), place), w.at, s);
+	return place;
+}
+
+unsigned memory::place_known(const void *at) const
+{
+	return static_cast<unsigned>(seen.find(at)->place);
+}
+
+void memory::born(const void *at, usize bytes)
+{
+	const site nowhere{nullptr, 0};
+
+	if (mine().contains(at))
+		mine().forget(static_cast<const char *>(at), bytes);
+	blame(seen.born(at, bytes, actor_at(nowhere), births[cpus.current()]++),
+	      at, nowhere);
+}
+
+void memory::dead(const void *at, usize bytes)
+{
+	const site nowhere{nullptr, 0};
+
+	blame(seen.dead(at, bytes, actor_at(nowhere)), at, nowhere);
+	if (mine().contains(at))
+		mine().forget(static_cast<const char *>(at), bytes);
+}
+
+void memory::read(const void *at, usize bytes, site s)
+{
+	blame(seen.read_plain(at, bytes, actor_at(s)), at, s);
+}
+
+void memory::write(const void *at, usize bytes, site s)
+{
+	blame(seen.write_plain(at, bytes, actor_at(s)), at, s);
+	save(at, bytes);
+}
+
+/* -- Plain data, as the compiler tells of them -------------------------------
+ */
+
+/* The CPU whose stack it is on. */
+unsigned memory::on_stack_of(const void *at) const
+{
+	for (unsigned c = 0; c < count; c++)
+		if (stacks[c].contains(at))
+			return c;
+	return none;
+}
+
+/* Another CPU's: what that one did there is of interest now. */
+void memory::meet_on_stack(unsigned of, const char *at)
+{
+	own_stack &own = stacks[of];
+
+	if (!own.told())
+		return;
+	own_stack::byte &b = own.at(at);
+	if (b.shared || (!b.wrote && !b.read))
+		return;
+	const own_stack::end *const end = own.end_of(at);
+	if (end && of == cpus.current())
+		return;
+	const own_stack::callers by = own.callers_of(at);
+	seen.adopt(at, of, {b.wrote, place_of_return(by.writer, false)},
+		   {b.read, place_of_return(by.reader, false)},
+		   end ? end->epoch : 0);
+	if (!end)
+		own.share(at);
+}
+
+/* Reports a use of freed memory, or of another thread's local storage. */
+void memory::refuse_what_is_gone(const void *at, site s)
+{
+	if (detail::block_at(at).freed)
+		reports.report(bug::dead_object,
+			       "use of freed memory: " + reports.known.of(at),
+			       s);
+	for (const auto &[from, to] : thread_locals)
+		if (at >= from && at < to)
+			reports.report(bug::unseen,
+				       "refused: a thread_local, which is one "
+				       "for all CPUs here: " +
+					       reports.known.of(at),
+				       s);
+}
+
+bool memory::is_on_own_stack(const void *at) const
+{
+	return on_stack_of(at) == cpus.current();
+}
+
+bool memory::note_private(const void *at, usize bytes, bool writes,
+			  const void *caller)
+{
+	return is_on_own_stack(at) &&
+	       mine().accessed(static_cast<const char *>(at), bytes, writes,
+			       static_cast<u8>(cpus.ran() + 1), caller);
+}
+
+void memory::touch(const void *at, usize bytes, bool writes, site s)
+{
+	const char *const first = static_cast<const char *>(at);
+	const unsigned of = on_stack_of(at), cpu = cpus.current();
+
+	if (of == none)
+		refuse_what_is_gone(at, s);
+	for (const char *byte = first; byte < first + bytes; byte++) {
+		if (of != none)
+			meet_on_stack(of, byte);
+		if (of == cpu && !mine().at(byte).shared)
+			mine().share(byte);
+		seen.meet_byte(byte, actor_at(s), of == none || of == cpu);
+		blame(writes ? seen.write_plain(byte, 1, actor_at(s))
+			     : seen.read_plain(byte, 1, actor_at(s)),
+		      byte, s);
+	}
+	if (writes) {
+		must_be_memory(at, s);
+		save(at, bytes);
+	}
+}
+
+void memory::storage_ends(const void *at, usize bytes, const void *caller)
+{
+	const actor by = actor_at(place_of_return(caller));
+	const char *const first = static_cast<const char *>(at);
+
+	for (const char *byte = first; byte < first + bytes; byte++)
+		blame(seen.ended(byte, by), byte, by.where);
+}
+
+void memory::frame(const char *at, const void *returns_to, const void *caller)
+{
+	own_stack &own = mine();
+
+	if (returns_to) {
+		own.enter(at, returns_to);
+		return;
+	}
+	const char *const above =
+		own.leave(at, static_cast<u8>(cpus.ran() + 1));
+	if (!above || own.shared.empty())
+		return;
+	const site s = place_of_return(caller);
+	std::erase_if(own.shared, [&](const char *byte) {
+		if (byte >= above)
+			return false;
+		own.at(byte).shared = false;
+		own.forget(byte, 1);
+		blame(seen.ended(byte, actor_at(s)), byte, s);
+		return true;
+	});
+}
+
+site memory::line_of_caller(site s) const
+{
+	const own_stack &own = stacks[cpus.current()];
+
+	for (usize depth = own.calls.size(); is_of_library(s) && depth--;)
+		s = line_of_return(own.calls[depth].returns_to);
+	return s;
+}
+
+site memory::place_of_return(const void *to, bool own)
+{
+	last_caller = to;
+	if (!reports.is_showing() && !task.needs_lines())
+		return {nullptr, static_cast<int>(reinterpret_cast<usize>(to))};
+	const site innermost = line_of_return(to);
+	const site s =
+		hooked::running && own ? line_of_caller(innermost) : innermost;
+	return is_of_library(s) ? innermost : s;
+}
+
+/* -- What the run changes -------------------------------------------------- */
+
+/* A world, a stack and a heap of its own do not outlive it. */
+void memory::save(const void *at, usize bytes)
+{
+	const char *const byte = static_cast<const char *>(at);
+	const char *const world = static_cast<const char *>(task.code->world);
+
+	if (byte >= world && byte < world + task.code->world_bytes)
+		return;
+	if (detail::block_at(at).start)
+		return;
+	if (on_stack_of(at) != none)
+		return;
+	const auto *was = static_cast<const u8 *>(at);
+	changed.push_back({const_cast<void *>(at), {was, was + bytes}});
+}
+
+void memory::restore()
+{
+	for (; !changed.empty(); changed.pop_back())
+		std::memcpy(changed.back().at, changed.back().was.data(),
+			    changed.back().was.size());
+}
+
+void memory::put_last_values()
+{
+	const graph &g = work.running();
+
+	seen.for_each([&](const object &o) {
+		if (!o.atomic || !o.alive)
+			return;
+		const unsigned place = static_cast<unsigned>(o.place);
+		const unsigned newest = g.last(place);
+		if (!newest)
+			return;
+		void *const at = const_cast<void *>(o.at);
+		save(at, o.bytes);
+		std::memcpy(at, &g.at(g.write_at(place, newest)).value,
+			    o.bytes);
+	});
+}
+
+} // namespace model

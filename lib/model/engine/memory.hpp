@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory - the memory that a run uses: objects, the CPUs' stacks, old bytes
+ *
+ * Who accesses what, and whether that is in order. Plain data are there as the
+ * compiler tells of them, byte by byte, for accesses of other sizes meet there.
+ * A CPU's own stack is its own business until another CPU comes there.
+ */
+#pragma once
+
+#include "exploration.hpp"
+#include "objects.hpp"
+#include "reporter.hpp"
+#include "scheduler.hpp"
+#include "work_list.hpp"
+
+#include <klock/arch/engine.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace model {
+
+namespace hooked = klock::arch::hooked;
+
+struct memory {
+	memory(exploration &of, scheduler &those, const work_list &graphs,
+	       reporter &to)
+	    : task(of), cpus(those), work(graphs), reports(to)
+	{
+	}
+
+	/* A call of explore() begins. */
+	void start();
+	/* Tells it of accesses that are in order; null: nobody. */
+	void tell(order_watcher *whom) { seen.in_order = whom; }
+	order_watcher *told() const { return seen.in_order; }
+	/* An exploration begins. */
+	void forget() { seen.forget_all(); }
+	void start_run(unsigned count);
+
+	/* -- The current CPU's accesses -- */
+
+	/* The place in the graphs that a window looks at, if it lives. */
+	unsigned place_of(const hooked::window &, site);
+	/* The place of a window that has been used. */
+	unsigned place_known(const void *at) const;
+	void born(const void *at, usize bytes);
+	void dead(const void *at, usize bytes);
+	void read(const void *at, usize bytes, site);
+	void write(const void *at, usize bytes, site);
+
+	/* -- As the compiler tells of them -- */
+
+	/*
+	 * Notes an access of the CPU's own stack; false: it is none, or other
+	 * CPUs have been there.
+	 */
+	bool note_private(const void *at, usize bytes, bool writes,
+			  const void *caller);
+	bool is_on_own_stack(const void *at) const;
+	void touch(const void *at, usize bytes, bool writes, site);
+	/* A function begins; returns_to is null: one ends. */
+	void frame(const char *at, const void *returns_to, const void *caller);
+	void storage_ends(const void *at, usize bytes, const void *caller);
+
+	/*
+	 * The source line of the call whose return address this is. It is
+	 * computed when a timeline or a list of uses wants it. own: the call is
+	 * one of the running CPU's.
+	 */
+	site place_of_return(const void *to, bool own = true);
+	/* The line of the code's call, if a library's function made that. */
+	site line_of_caller(site of_library) const;
+	const void *called_from() const { return last_caller; }
+
+	/* -- What the run changes -- */
+
+	/* Keeps what outlives the run, before it is written. */
+	void save(const void *at, usize bytes);
+	void restore();
+	/* Puts the last values there, where the test looks at them. */
+	void put_last_values();
+
+	const object *find(const void *at) const { return seen.find(at); }
+
+      private:
+	actor actor_at(site) const;
+	void blame(const conflict &, const void *at, site);
+	unsigned on_stack_of(const void *at) const;
+	void meet_on_stack(unsigned of, const char *byte);
+	void refuse_what_is_gone(const void *at, site);
+	own_stack &mine() { return stacks[cpus.current()]; }
+
+	static constexpr unsigned none = ~0u;
+
+	exploration &task;
+	scheduler &cpus;
+	const work_list &work;
+	reporter &reports;
+
+	objects seen;
+	unsigned count = 0; /* CPUs of the run */
+	std::vector<own_stack> stacks;
+	unsigned births[max_cpus] = {}; /* objects that each has made */
+	const void *last_caller = nullptr;
+
+	/* Old bytes of memory that the run changed and did not allocate. */
+	struct saved {
+		void *at;
+		std::vector<u8> was;
+	};
+	std::vector<saved> changed;
+
+	/* The ranges of the host's thread_locals: each thread has its own. */
+	std::vector<std::pair<const char *, const char *>> thread_locals;
+};
+
+} // namespace model

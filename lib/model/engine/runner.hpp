@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runner - one run of a graph, from the world's making to its end
+ *
+ * By what is known of the code, where that is enough, and else by the code.
+ */
+#pragma once
+
+#include "interpreter.hpp"
+#include "uses.hpp"
+#include "walker.hpp"
+
+#include <model/body.hpp>
+
+#include <string>
+#include <vector>
+
+namespace model {
+
+/* The parts that a run is made of. */
+struct run_parts {
+	exploration &task;
+	scheduler &cpus;
+	work_list &work;
+	reporter &reports;
+	model::symmetry &symmetry;
+	load_buffering &early;
+	learner &learning;
+	brancher &branches;
+	interrupts &irqs;
+	model::waits &waits;
+	model::memory &memory;
+	repair_list &repairs;
+	relaxed_data &relaxed;
+	loop_cutter &loops;
+	interpreter &code;
+	walker &walks;
+	order_uses &uses;
+};
+
+struct runner : private run_parts {
+	explicit runner(const run_parts &parts) : run_parts(parts) {}
+
+	/* Runs the graph under way. */
+	void run_one();
+
+	/* -- The code ends its CPU; these do not come back -- */
+	[[noreturn]] void panic(const std::string &message);
+	/* It would end the process. */
+	[[noreturn]] void crash(const std::string &message, site);
+	/* It has an instruction that nobody tells of. */
+	[[noreturn]] void refuse(const std::string &message, site);
+
+	/* Whether code of the test runs, which these end. */
+	bool runs_code() const;
+	/* Whether it is where a stack that is full runs into. */
+	bool is_below_stack(const void *at) const;
+
+      private:
+	void walk_or_run();
+	bool walk();
+	void run_code();
+	void begin();
+	void run();
+	void close();
+	void end_world();
+	void start_cpus();
+	void forget_panics();
+	static void run_cpu(void *);
+
+	/* -- The end -- */
+	bool all_done() const;
+	void finish();
+	void report_deadlock();
+	void look_at_end();
+	void put_known_values();
+	[[noreturn]] void end_cpu();
+	static void end_waits_for_ever(site);
+
+	/* -- Turns of loops -- */
+	std::vector<turn> turns_to_ask() const;
+	bool find_in_vain(const std::vector<turn> &, bool &world_is_the_same);
+	bool does_the_same(some_graph &other);
+
+	bool suspected = false; /* a walk came to a fault: does a run? */
+	bool ended = false;	/* and nothing is: the world can be left */
+	bool panicked[max_cpus] = {};
+	std::string died_of; /* the crash of its destructor */
+	site died_at{nullptr, 0};
+	fiber ender{256 * 1024};
+};
+
+/* The handler of a signal that comes while code runs: does a world end? */
+void look_at_the_end(int);
+
+} // namespace model
