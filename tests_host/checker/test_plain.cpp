@@ -73,6 +73,42 @@ model::result run(Threads... threads)
 
 } // namespace
 
+namespace {
+
+/* CPU 0's handler publishes the data that it writes before or after it. */
+template <bool Before>
+model::result handler_publishes()
+{
+	struct mail {
+		int data = 0;
+		std::atomic<int> full{0};
+	};
+
+	return model::explore<mail>(
+		{.sections = {1, 1}, .interrupts = 1},
+		[](mail &m, unsigned cpu) {
+			if (cpu == 0 && !Before)
+				m.data = 1;
+			else if (cpu == 1 && m.full.load(acquire) == 1)
+				counted = m.data;
+		},
+		[](mail &) {},
+		[](mail &m, unsigned cpu) {
+			if (cpu == 0 && Before)
+				m.data = 1;
+			if (cpu == 0)
+				m.full.store(1, release);
+		});
+}
+
+} // namespace
+
+TEST_CASE("plain: an access after a handler is not published by the handler")
+{
+	CHECK(handler_publishes<false>().found == bug::data_race);
+	verdict::right(handler_publishes<true>());
+}
+
 TEST_CASE("plain: what is published is there, and else it is a race")
 {
 	struct mail {
