@@ -4,6 +4,8 @@
  */
 #include "benches.hpp"
 
+#include "report.hpp"
+
 #include <boot/kernel.hpp>
 #include <klock/selftest/busted.hpp>
 #include <klock/selftest/locks.hpp>
@@ -124,14 +126,28 @@ options control_options(options o)
 
 } // namespace
 
-void run_control(const options &o,
-		 const char *(*find)(const bench &b, const options &shorter))
+int report_locks(const options &o, void (*head)(const options &),
+		 void (*one)(const options &, const bench &, u32 cpus))
+{
+	begin_report(o, o.counts * locks_asked_for(o));
+	head(o);
+	for (u32 i = 0; i < o.counts; i++)
+		for (const bench &b : all_benches())
+			if (asks_for(o, b.name()))
+				one(o, b, o.cpus[i]);
+	return end_report();
+}
+
+namespace {
+
+void run_control(const options &o, search find)
 {
 	const options shorter = control_options(o);
 	const char *wrong = nullptr;
 
 	for (const bench &b : all_benches()) {
-		const char *const found = find(b, shorter);
+		const char *const found =
+			find(b, shorter, stuck::is_control, 1);
 
 		if (!found)
 			continue;
@@ -145,6 +161,25 @@ void run_control(const options &o,
 	if (o.output == mode::table)
 		boot::print("%-28s %s\n", "control", wrong ? wrong : "passed");
 	print_verdict(o, "control", wrong);
+}
+
+} // namespace
+
+int report_mutants(const options &o, search find, unsigned runs)
+{
+	const unsigned here = o.parallel ? in_parallel : in_turns;
+
+	begin_report(o, 1 + busted_benches().size);
+	run_control(o, find);
+	for (const bench &b : busted_benches())
+		if (!(b.found_in & here))
+			print_skipped(o, b.name(),
+				      "cannot show on this machine");
+		else
+			print_busted_row(
+				o, b.name(), b.mistake,
+				find(to_find(b), o, stuck::is_meant, runs));
+	return end_report();
 }
 
 } // namespace lab

@@ -103,13 +103,20 @@ struct attempts {
 };
 
 /*
- * Runs the right locks, which must pass: the first row of run=busted and
- * run=busted_storm. Here the watchdog also learns how long the right locks
- * stand still on this machine today.
- *
- * find(bench, options) returns the fault that it finds, or null.
+ * Calls head(o), and one(o, bench, CPUs) for each lock asked for, on each
+ * number of CPUs; returns the exit status.
  */
-void run_control(const options &o,
-		 const char *(*find)(const bench &b, const options &shorter));
+int report_locks(const options &o, void (*head)(const options &),
+		 void (*one)(const options &, const bench &, u32 cpus));
+
+/* Returns the mistake that so many runs show, or null. */
+using search = const char *(const bench &, options, stuck, unsigned runs);
+
+/*
+ * run=busted and run=busted_storm: every mutant must be found. The first row is
+ * the right locks, which must pass. There the watchdog also learns how long
+ * they stand still on this machine today. Returns the exit status.
+ */
+int report_mutants(const options &o, search find, unsigned runs);
 
 } // namespace lab

@@ -76,19 +76,13 @@ void torture_one(const options &o, const bench &b, u32 cpus)
 
 int run_locks(const options &o)
 {
-	begin_report(o, o.counts * locks_asked_for(o));
-	print_torture_head(o);
-	for (u32 i = 0; i < o.counts; i++)
-		for (const bench &b : all_benches())
-			if (asks_for(o, b.name()))
-				torture_one(o, b, o.cpus[i]);
-	return end_report();
+	return report_locks(o, print_torture_head, torture_one);
 }
 
 namespace {
 
 /* One run after another until a mistake shows, or not within the bound. */
-const char *find_mistake(const options &o, const bench &b, stuck standstill,
+const char *find_mistake(const bench &b, options o, stuck standstill,
 			 unsigned most_runs)
 {
 	const char *found = nullptr;
@@ -110,22 +104,7 @@ const char *find_mistake(const options &o, const bench &b, stuck standstill,
 
 int run_busted(const options &o)
 {
-	const unsigned here = o.parallel ? in_parallel : in_turns;
-
-	begin_report(o, 1 + busted_benches().size);
-	run_control(o, [](const bench &b, const options &shorter) {
-		return find_mistake(shorter, b, stuck::is_control, 1);
-	});
-	for (const bench &b : busted_benches())
-		if (!(b.found_in & here))
-			print_skipped(o, b.name(),
-				      "cannot show on this machine");
-		else
-			print_busted_row(o, b.name(), b.mistake,
-					 find_mistake(o, to_find(b),
-						      stuck::is_meant,
-						      busted_runs));
-	return end_report();
+	return report_mutants(o, find_mistake, busted_runs);
 }
 
 } // namespace lab

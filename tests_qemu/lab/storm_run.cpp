@@ -302,33 +302,12 @@ void keep(const options &o)
 
 int run_storm(const options &o)
 {
-	begin_report(o, o.counts * locks_asked_for(o));
-	print_head(o);
-	for (u32 i = 0; i < o.counts; i++)
-		for (const bench &b : all_benches())
-			if (asks_for(o, b.name()))
-				storm_one(o, b, o.cpus[i]);
-	return end_report();
+	return report_locks(o, print_head, storm_one);
 }
 
 int run_busted_storm(const options &o)
 {
-	const unsigned here = o.parallel ? in_parallel : in_turns;
-
-	begin_report(o, 1 + busted_benches().size);
-	run_control(o, [](const bench &b, const options &shorter) {
-		return find_in_storm(b, shorter, stuck::is_control, 1);
-	});
-	for (const bench &b : busted_benches())
-		if (!(b.found_in & here))
-			print_skipped(o, b.name(),
-				      "cannot show on this machine");
-		else
-			print_busted_row(o, b.name(), b.mistake,
-					 find_in_storm(to_find(b), o,
-						       stuck::is_meant,
-						       busted_storm_runs));
-	return end_report();
+	return report_mutants(o, find_in_storm, busted_storm_runs);
 }
 
 /* Held by the CPU that drives the experiment: the watchdog reports that. */
