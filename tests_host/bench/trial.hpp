@@ -577,8 +577,7 @@ struct contest_of final : contest {
 	shared_lines lines;
 };
 
-/* -- Rows --------------------------------------------------------------------
- */
+/* -- Rows --------------------------------------------------------------- */
 
 enum class kind { floor, klock, peer };
 
@@ -651,8 +650,7 @@ inline constexpr unsigned most_threads_a_core = 8;
 /* The peers that were not found when this was built. */
 std::vector<std::string> missing_peers();
 
-/* -- Trials in rounds --------------------------------------------------------
- */
+/* -- Trials in rounds --------------------------------------------------- */
 
 struct context;
 
