@@ -339,82 +339,14 @@ klock_boot(test fewer_cpus 2 single "run=locks lock=tas_lock acquisitions=100"
 
 # -- Each verdict of a run is seen to be FAIL: fault= seeds what it is for --
 
-# klock_seeded(<level> <run> <CPUs> <mode> <words> <fault|text...>...): the boot
-# seeded_<run>_<fault> of each, which must fail, by the guest's own verdict and
-# by the runner's sentence, and print the texts.
-function(klock_seeded level job cpus mode words)
-	foreach(line IN LISTS ARGN)
-		string(REPLACE "|" ";" texts "${line}")
-		list(POP_FRONT texts fault)
-		klock_boot(${level} seeded_${job}_${fault} ${cpus} ${mode}
-			"${words} mode=tap fault=${fault}" fail
-			"test failure: " ${texts})
-	endforeach()
-endfunction()
-klock_seeded(test storm 2 single "run=storm acquisitions=200 lock=tas_lock"
-	"no_timer|FAIL: 1 of 1: tas_lock: no storm: no timer interrupt came"
-	"no_ipi|FAIL: 1 of 1: tas_lock: no storm: no IPI came"
-	"no_nmi|FAIL: 1 of 1: tas_lock: no storm: no NMI came"
-	"nmi_enters|FAIL: 1 of 1: tas_lock: two CPUs were in the section at once"
-	"lost_inner|FAIL: 1 of 1: tas_lock: an update made under the lock was lost")
-foreach(fault IN ITEMS no_timer no_ipi no_nmi no_handler)
-	klock_seeded(test shared_storm 2 single
-		"run=shared_storm acquisitions=1000 lock=reader_lock"
-		"${fault}|FAIL: 1 of 1: reader_lock: no storm: some of it did not come")
-endforeach()
-klock_seeded(test sequences 2 single "run=sequences acquisitions=2000"
-	"no_handler|seq_lock: no storm: no handler took part|not ok 5 irq"
-	"no_nmi|seq_lock: no storm: no NMI handler took part|not ok 5 irq"
-	"lost_update|FAIL: 2 of 8: seq_lock: an update was lost|not ok 5 irq")
-# A mutant is not found out by a storm that was none.
-klock_seeded(test sequences 2 single "run=sequences acquisitions=20"
-	"right_mutant|not ok 6 no_second|returned: not found|not ok 7 reads_")
-klock_seeded(test sleep 4 single "run=sleep acquisitions=40"
-	"lost_permit|15: mutex: a permit was lost"
-	"nobody_sleeps|mutex: vacuous: nobody slept|not ok 8 condition_and"
-	"lost_update|15: mutex: an update made under the lock was lost|not ok 4 semaphore|: a unit was lost, or taken twice|not ok 10 control")
-klock_seeded(test sleep 4 single "run=sleep acquisitions=400"
-	"no_exclusion|mutex: two were in the section at once|not ok 3 shared")
-klock_seeded(full sleep 4 single "run=sleep acquisitions=40"
-	"right_mutant|not ok 11|not ok 12|FAIL: 4 of 15: looks_with_interrupts_on: is wrong and was not found out")
-klock_seeded(test sleep 2 icount "${wakes}"
-	"no_work|wakes: the inner lock is kept for no less with the IPI behind it")
-klock_seeded(test deadline 4 single "run=deadline"
-	"early|FAIL: 1 of 1: wrong_lock: gave up before the deadline"
-	"late|wrong_lock: always gave up later than twice the deadline"
-	"let_in|FAIL: 1 of 1: wrong_lock: let in beside the holder"
-	"no_attempt|FAIL: 1 of 1: timeout_lock: nothing was asked for"
-	"no_exclusion|wrong_lock: does not exclude when somebody has given up")
-set(not_found "lifo: is wrong and was not found out")
-klock_seeded(test busted 2 single "run=busted acquisitions=20 convoys=1"
-	"right_mutant|not ok 6 lifo|${not_found}")
-klock_seeded(full busted_storm 2 single
-	"run=busted_storm acquisitions=20 convoys=1"
-	"right_mutant|not ok 6 lifo|${not_found}")
-klock_seeded(test busted_shared 2 single
-	"run=busted_shared acquisitions=20 convoys=1"
-	"right_mutant|rw_writer_first: is wrong and was not found out")
-klock_seeded(test busted_shared 2 single
-	"run=busted_shared acquisitions=200 patience=100"
-	"wrong_control|not ok 1 control|control: a right lock was found out")
-set(experiment "lock=reader_lock acquisitions=500")
-klock_seeded(test measure 4 single "${experiment}"
-	"too_few|FAIL: 1 of 1: reader_lock: fewer acquisitions than were asked"
-	"no_exclusion|reader_lock: two CPUs were in the section at once"
-	"percentiles|FAIL: 1 of 1: reader_lock: the percentiles do not rise")
-klock_seeded(test readers 2 icount "${experiment} writers=50"
-	"too_few|FAIL: 1 of 1: reader_lock: fewer acquisitions than were asked"
-	"no_exclusion|FAIL: 1 of 1: reader_lock: a reader saw a writer inside"
-	"percentiles|FAIL: 1 of 1: reader_lock: the percentiles do not rise")
-klock_seeded(test counts 2 single "run=counts"
-	"lost_count|FAIL: 1 of 1: counts: an acquisition was not counted")
-klock_seeded(test pairs 2 single "run=pairs"
-	"no_work|FAIL: 1 of 1: CPU_1: a handoff took no time")
-klock_seeded(test instructions 1 icount "run=instructions lock=tas_lock"
-	"no_work|FAIL: 1 of 1: tas_lock: the clock stands still")
-klock_seeded(test measure 1 single "lock=tas_lock acquisitions=100"
-	"lost_row|FAIL: not all rows that were asked for were printed: 1 of 2"
-	"lost_permit|FAIL: fault= was given and never read")
+# The rows of lab.mutants: seeded_<run>_<fault>.
+set(table ${PROJECT_SOURCE_DIR}/tests_host/mutants)
+set(seeded ${CMAKE_CURRENT_BINARY_DIR}/seeded.cmake)
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${table}/mutants.py boots
+	--out ${seeded} COMMAND_ERROR_IS_FATAL ANY)
+include(${seeded})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+	${table}/lab.mutants)
 # A CPU that never answers: the watchdog waits for it eight times as long. With
 # a patience of 300 ms that is 40 looks, one in 54 ms.
 function(klock_silent level prefix image)

@@ -7,6 +7,7 @@ mutant in it, it must fail, and say what the row says that it does.
     mutants.py match               each text of each table is there once
     mutants.py plant TABLE --out DIR    copies of the files, all mutants asleep
     mutants.py run TABLE [...]     asks the tests
+    mutants.py boots --out FILE    the boots of lab.mutants, for CMake
 """
 
 import concurrent.futures
@@ -20,6 +21,8 @@ import rows
 from rows import ROOT, tool
 
 HERE = Path(__file__).resolve().parent
+# The words of the lab's fault=.
+FAULTS = "tests_qemu/lab/options.hpp"
 
 # -- The three commands -----------------------------------------------------------
 
@@ -85,20 +88,43 @@ def run(args):
     return 1 if faults or not number else 0
 
 
+def misplaced(row, args):
+    """Why a row can not be planted, of each of its texts."""
+    if row.word and not re.search(rf"^\t{row.word},", (
+            args.root / FAULTS).read_text(), re.M):
+        yield f"{row.at}: {row.name}: {FAULTS} has no {row.word}"
+    if not row.word and not row.changes:
+        yield f"{row.at}: {row.name}: nothing is changed"
+    for change in row.changes:
+        try:
+            rows.places(row, change, finders.text_of(row, change, args.root))
+        except (tool.Trouble, OSError) as trouble:
+            yield str(trouble)
+
+
 def match(args):
     """Prints each row whose text is not there once."""
-    faults, number = [], 0
-    for path in sorted(args.tables.glob("*.mutants")):
-        for row in rows.read(path):
-            number += 1
-            for change in row.changes:
-                try:
-                    rows.places(row, change,
-                                finders.text_of(row, change, args.root))
-                except (tool.Trouble, OSError) as trouble:
-                    faults.append(str(trouble))
-    print("\n".join([*faults, f"{number} mutants, {len(faults)} wrong"]))
-    return 1 if faults or not number else 0
+    table = [row for path in sorted(args.tables.glob("*.mutants"))
+             for row in rows.read(path)]
+    faults = [text for row in table for text in misplaced(row, args)]
+    print("\n".join([*faults, f"{len(table)} mutants, {len(faults)} wrong"]))
+    return 1 if faults or not table else 0
+
+
+def boots(args):
+    """Writes a klock_boot() for each row of the lab's, which must fail by the
+    guest's own verdict and by the runner's sentence."""
+    lines = []
+    for row in rows.read(args.tables / "lab.mutants"):
+        for _, argument, _, texts in row.tests:
+            run, cpus, mode, words = argument.split(" ", 3)
+            texts = " ".join(f'"{text}"' for text in texts)
+            lines.append(
+                f"klock_boot({row.level} seeded_{run}_{row.word} {cpus} {mode} "
+                f'"{words} mode=tap fault={row.word}" fail "test failure: " '
+                f"{texts})\n")
+    tool.write(args.out, "".join(lines))
+    return 0
 
 
 def plant(args):
@@ -125,9 +151,12 @@ def program(text):
     return name, tool.existing(path)
 
 
+COMMANDS = {"match": match, "plant": plant, "run": run, "boots": boots}
+
+
 def main():
     parser = tool.Parser(__doc__)
-    parser.add_argument("command", choices=("match", "plant", "run"))
+    parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("table", nargs="?")
     parser.add_argument("--root", type=tool.tree, default=ROOT)
     parser.add_argument("--tables", type=tool.folder, default=HERE)
@@ -142,7 +171,7 @@ def main():
     if args.target:
         args.only = [args.target]
     try:
-        return {"match": match, "plant": plant, "run": run}[args.command](args)
+        return COMMANDS[args.command](args)
     except finders.Skip as missing:
         print(missing)
         return finders.SKIPPED

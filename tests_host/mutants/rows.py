@@ -15,7 +15,7 @@ in front of the file. There may be several files, and several tests, of which
 each must find it; or not, where it says `not found by`: that is no fault. `says`:
 a line of what the test prints has this text, and its parts, where it has " ... ",
 in this order; `level full`: it is left out before; `with g++ below 13`: with other
-compilers it is no mutant.
+compilers it is no mutant; `seeds WORD`: the lab's fault=WORD, in place of a text.
 """
 
 import itertools
@@ -52,6 +52,7 @@ class Row(NamedTuple):
     level: str
     cxx: str        # one compiler alone
     below: int      # of its versions
+    word: str       # of fault=
 
     def is_for(self, cxx, version):
         return self.cxx in ("", cxx) and version < self.below
@@ -65,6 +66,7 @@ class Row(NamedTuple):
 def _row(name, at, lines):
     """The row of these lines."""
     changes, tests, level, cxx, below = [], [], "test", "", 99
+    seeded = ""
     for line in lines:
         word, _, rest = line.partition(" ")
         if line[:2] in ("- ", "+ ", "  ") or line in ("-", "+"):
@@ -79,13 +81,15 @@ def _row(name, at, lines):
             tests[-1].says.append(rest)
         elif word == "level" and rest in LEVELS:
             level = rest
+        elif word == "seeds":
+            seeded = rest
         elif match := re.fullmatch(r"with (\S+)(?: below (\d+))?", line):
             cxx, below = match[1], int(match[2] or below)
         else:
             raise tool.Trouble(f"{at}: {name}: not understood: {line}")
     if not tests:
         raise tool.Trouble(f"{at}: {name}: found by nothing")
-    return Row(name, at, changes, tests, level, cxx, below)
+    return Row(name, at, changes, tests, level, cxx, below, seeded)
 
 
 def read(path):

@@ -92,6 +92,9 @@ WRONG = [
      "no test: found by nothing"),
     ("match", "a word that no row has", row("odd", NEXT) + "when it rains\n",
      "not understood: when it rains"),
+    ("match", "a fault that the lab has not",
+     "[lost]\nseeds lost_row\nfound by lab: a\n\n"
+     "[gone]\nseeds gone\nfound by lab: a\n", "2 mutants, 1 wrong"),
     ("match", "no rows", "", "0 mutants"),
     ("plant", "a half of another", row("whole", "- return of\n+ return 3") +
      row("the rest", NEXT), "the rest: half of it is in 'whole'"),
@@ -119,6 +122,8 @@ class Bench:
         (folder / "lib/klock").mkdir(parents=True)
         (folder / "lib/klock/toy.hpp").write_text(HEADER)
         (folder / "test.cpp").write_text(TEST)
+        (folder / "tests_qemu/lab").mkdir(parents=True)
+        (folder / "tests_qemu/lab/options.hpp").write_text("\tlost_row,\n")
 
     def call(self, command, table, *more):
         (self.folder / "table.mutants").write_text(table)
