@@ -64,6 +64,7 @@ struct atomic {
 
 	/* -- Loads and stores -- */
 
+	/* Returns the value, by one access of T's own width. */
 	T load_relaxed(site s = caller_site<site>()) const
 	{
 		return arch::load<order::relaxed>(at, s);
@@ -79,6 +80,7 @@ struct atomic {
 		return arch::load<order::seq_cst>(at, s);
 	}
 
+	/* Stores v, by one access of T's own width. */
 	void store_relaxed(T v, site s = caller_site<site>())
 	{
 		arch::store<order::relaxed>(at, v, s);
@@ -152,6 +154,7 @@ struct atomic {
 		return arch::fetch_add<order::seq_cst>(at, v, s);
 	}
 
+	/* Subtracts; as fetch_add_relaxed(). */
 	T fetch_sub_relaxed(T v, site s = caller_site<site>())
 		requires integer<T>
 	{
@@ -213,6 +216,7 @@ struct atomic {
 		return arch::fetch_or<order::seq_cst>(at, v, s);
 	}
 
+	/* As fetch_or_relaxed(), by a bitwise and. */
 	T fetch_and_relaxed(T v, site s = caller_site<site>())
 		requires bit_set<T>
 	{
@@ -243,6 +247,7 @@ struct atomic {
 		return arch::fetch_and<order::seq_cst>(at, v, s);
 	}
 
+	/* As fetch_or_relaxed(), by a bitwise exclusive or. */
 	T fetch_xor_relaxed(T v, site s = caller_site<site>())
 		requires bit_set<T>
 	{
@@ -339,7 +344,7 @@ struct atomic {
 		return arch::await<order::seq_cst>(at, done, s);
 	}
 
-	/* Until the value is v; until it is not. */
+	/* Waits until the value is v; returns it. */
 	T await_eq_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return await_relaxed([v](T now) { return now == v; }, s);
@@ -350,6 +355,7 @@ struct atomic {
 		return await_acquire([v](T now) { return now == v; }, s);
 	}
 
+	/* Waits until the value is not v; returns it. */
 	T await_ne_relaxed(T v, site s = caller_site<site>()) const
 	{
 		return await_relaxed([v](T now) { return now != v; }, s);
