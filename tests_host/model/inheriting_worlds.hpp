@@ -25,12 +25,12 @@ inline constinit inheriting_thread threads[4]{
 /* The look at the end is by thread 3: thread 0 may have ended. A look that is
  * abandoned leaves it true. */
 inline bool is_over = false;
-/* What the kernel was told last. */
+/* The priorities that the kernel was told last. */
 inline constinit plain<unsigned> runs_with[4]{
 	plain<unsigned>{1}, plain<unsigned>{2}, plain<unsigned>{3},
 	plain<unsigned>{4}};
 
-/* What each owes to who waits for what it holds, and what the kernel knows. */
+/* Each is lent the highest priority of its waiters, and the kernel knows. */
 inline void check_loans()
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -222,27 +222,22 @@ inline void make(inheriting_thread &thread, u32 priority)
 }
 
 /*
- * Each thread makes its own object, takes the mutex by its role (l, L by a
- * deadline, t), releases it and ends: its object is another's. So whoever reads
- * the object of another thread must come after its making, and before its end.
+ * Each thread makes its own object, takes the mutex by its role, releases it
+ * and ends: its object is another's. So whoever reads the object of another
+ * thread must come after its making, and before its end.
  */
-inline result own_objects(options how, const char *roles)
+inline result own_objects(const options &how, const char *roles)
 {
-	using mutex = inheriting_mutex_in<unchecked>;
+	worlds::game g = threads_of<inheriting_mutex_in<unchecked>>(
+		roles, &worlds::world::sections);
 
-	how.sections.assign(std::strlen(roles), 1);
+	g.thread_begins = [] { make(threads[model::cpu()], model::cpu() + 1); };
+	g.thread_ends = [] {
+		make(threads[model::cpu()], model::cpu() + 1);
+		thread_ends();
+	};
 	set_priorities(1, 1);
-	return run<mutex>(how, [=](mutex &m, unsigned cpu) {
-		const char role = roles[cpu];
-
-		make(threads[cpu], cpu + 1);
-		if (role == 'l')
-			m.lock();
-		else if (role == 'L' ? !m.try_lock_until(1) : !m.try_lock())
-			return;
-		m.unlock();
-		make(threads[cpu], cpu + 1);
-	});
+	return worlds::play(g, how);
 }
 
 } // namespace sleeping

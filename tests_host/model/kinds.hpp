@@ -47,7 +47,7 @@ using tested_shared_locks =
 	klock::selftest::one_of_each<klock::selftest::all_shared_locks<Cpus>>;
 #endif
 
-/* -- What a kind says of its type ------------------------------------------ */
+/* -- Facts about a type ---------------------------------------------------- */
 
 /* A number of sections served: converts to any counter's type. */
 struct served {

@@ -162,8 +162,8 @@ bool any_of(const std::string &letters, Is is)
 struct world;
 
 /*
- * What one exploration plays: all that is the same in each of its executions,
- * whose worlds are made anew; and, on the host, what was seen in any of them.
+ * One exploration's game: all that is the same in each of its executions, whose
+ * worlds are made anew; and, on the host, what was seen in any of them.
  */
 struct game {
 	const kind &lock;
@@ -178,8 +178,9 @@ struct game {
 	u64 served_before = 0;
 	u64 later = 0;	    /* role a */
 	unsigned first = 0; /* scene behind_writer */
-	/* Where threads sleep: the role u, and the end of a thread. */
+	/* Where threads sleep: the role u; a thread's begin, and its end. */
 	void (*unpark_for_nothing)(unsigned thread) = nullptr;
+	void (*thread_begins)() = nullptr;
 	void (*thread_ends)() = nullptr;
 	/* Looks at a lock that is held, and has been so often before. */
 	void (*while_held)(lock_of_kind &, unsigned sections) = nullptr;
@@ -239,6 +240,8 @@ struct world {
 	unsigned left_out[most_cpus] = {}, done[most_cpus] = {};
 	unsigned handled = 0, bypassed = 0;
 
+	static inline world *alive = nullptr;
+
 	explicit world(game &g)
 	    : now(g), lock(g.lock, room.take(g.lock.bytes), g.served_before),
 	      threads(g.lock, room, cpus(), g.any_reads),
@@ -246,6 +249,7 @@ struct world {
 		       g.any_reads, g.first_handler),
 	      references(g.all_sections), shared_references(g.all_sections)
 	{
+		alive = this;
 		if (g.scene == &world::two_locks || g.handlers[0] == 'O')
 			other.emplace(g.lock, room.take(g.lock.bytes));
 		model::name(a, g.any_reads ? "a" : "count");
@@ -606,12 +610,62 @@ struct world {
 		leave(use(is), threads[cpu]);
 	}
 
+	/*
+	 * CPUs 0 and 1 read; CPU 2 waits to write, and CPU 0 leaves to who
+	 * waits; CPU 2 gives up, after which CPU 1 leaves by the word alone,
+	 * and CPU 3 writes: that CPU 0 is through it can only know by who gave
+	 * up. The step from 2 to 3 is a park.
+	 */
+	void given_up(unsigned cpu)
+	{
+		const unsigned from[] = {1, 0, 2, 6};
+		const role &is = role_on(cpu);
+
+		(void)inside.await_eq_relaxed(from[cpu]);
+		const bool got = take(is, threads[cpu]);
+		left_out[cpu] += !got;
+		if (is.reads()) {
+			const unsigned until = cpu == 0 ? 3 : 5;
+
+			look();
+			inside.store_relaxed(from[cpu] + 1);
+			(void)inside.await_eq_relaxed(until);
+			leave(is.what, threads[cpu]);
+			inside.store_relaxed(until + 1);
+		} else if (got) {
+			leave(use(is), threads[cpu]);
+		}
+		if (cpu == 2) {
+			(void)inside.await_eq_relaxed(4);
+			inside.store_relaxed(5);
+		}
+	}
+
+	/*
+	 * CPU 0 lets go of it and takes it again, while CPU 1 was told and CPU
+	 * 2, who queued behind, gives up. The steps to 2 and 3 are parks.
+	 */
+	void given_up_second(unsigned cpu)
+	{
+		if (cpu) {
+			(void)inside.await_eq_relaxed(cpu);
+			return sections(cpu);
+		}
+		threads[cpu].writer.lock(lock);
+		inside.store_relaxed(1);
+		(void)inside.await_eq_relaxed(3);
+		threads[cpu].writer.unlock(lock);
+		sections(cpu);
+	}
+
 	/* -- The ends -- */
 
 	void act(unsigned cpu)
 	{
 		const bool off = now.interrupts_off >> cpu & 1;
 
+		if (now.thread_begins)
+			now.thread_begins();
 		if (off)
 			(void)klock::arch::irq_save();
 		(this->*now.scene)(cpu);

@@ -2,8 +2,17 @@
 /*
  * sleep_worlds - what threads do with the locks that sleep, for the checker
  *
- * Each CPU has a role, a letter; capital: by a deadline, that may have passed
- * at any look. Inner lock: a ticket_lock, as PROVED-SLEEP's, whose counts these
+ * Of locks the roles and the scenes are those of lock_worlds.hpp. Of what some
+ * threads bring and others wait for:
+ *
+ *	w	waits for a unit, and takes it
+ *	W	waits until a deadline; brings what it took, for others
+ *	b	brings one
+ *	e	brings enough for everybody
+ *	j	waits until an answer is asked for, which a handler brings
+ *	-	does nothing
+ *
+ * Inner lock: a ticket_lock, as PROVED-SLEEP's, whose counts these
  * are but where test_sleep.cpp says in what they differ; the one that is
  * shipped is in worlds of its own.
  */
@@ -21,8 +30,9 @@
 
 #include <model/parking.hpp>
 
+#include "lock_worlds.hpp"
+
 #include <cstring>
-#include <numeric>
 
 namespace sleeping {
 
@@ -56,24 +66,7 @@ struct counted_tickets : tickets {
 	}
 };
 
-/* play(world, cpu) by each CPU, which then ends. */
-template <typename World, typename Play, typename... After>
-result run(const options &how, Play play, After... after)
-{
-	return model::explore<World>(
-		how,
-		[play](World &w, unsigned cpu) {
-			play(w, cpu);
-			thread_ends();
-		},
-		after...);
-}
-
-/*
- * -- Sections: l lock, L by a deadline, t try; r and R read, m reads until n
- * does, too, d downgrades, u unparks CPU 0 for nothing; both M that come while
- * f holds it read until the other does --
- */
+/* -- Locks ----------------------------------------------------------------- */
 
 /* A semaphore of one unit as a lock. */
 template <typename Inner>
@@ -87,271 +80,114 @@ struct one_unit {
 };
 
 template <typename Lock>
-struct locked {
-	/* Its life is not the world's. */
-	union {
-		Lock lock;
-	};
-	plain<unsigned> count, references;
-	atomic<unsigned> inside;
+inline constexpr worlds::kind kind_of = worlds::describe<Lock>("lock");
 
-	locked() : lock() {}
-	~locked() {}
-
-	bool enter(char role)
-	{
-		if constexpr (requires { lock.lock_shared(); }) {
-			if (role == 'n' || role == 'M')
-				(void)inside.await_ne_relaxed(0);
-			if (std::strchr("rmnM", role))
-				return lock.lock_shared(), true;
-			if (role == 'R')
-				return lock.try_lock_shared_until(1);
-		}
-		if (role == 'L')
-			return lock.try_lock_until(1);
-		if (role == 't')
-			return lock.try_lock();
-		lock.lock();
-		return true;
-	}
-	void leave(char role)
-	{
-		if constexpr (requires { lock.lock_shared(); }) {
-			if (role == 'd')
-				lock.downgrade();
-			if (role == 'd')
-				(void)count.get();
-			if (!std::strchr("lLf", role))
-				return lock.unlock_shared();
-		}
-		lock.unlock();
-	}
-
-	void section(char role)
-	{
-		if (role == 'u')
-			return model::unpark_for_nothing(0);
-		if (!enter(role))
-			return;
-		if (std::strchr("mnMf", role))
-			inside.fetch_add_relaxed(1);
-		if (role == 'm')
-			(void)inside.await_eq_relaxed(2);
-		else if (role == 'M')
-			(void)inside.await_eq_relaxed(3);
-		else if (std::strchr("rRn", role))
-			(void)count.get();
-		else
-			count.set(count.get() + 1);
-		leave(role);
-	}
-
-	/* Gives its reference up, and ends it if that was the last. */
-	void last_ends(char role)
-	{
-		if (!enter(role))
-			enter('l');
-		const unsigned gone = references.get() + 1;
-
-		references.set(gone);
-		lock.unlock();
-		if (gone == count.get())
-			lock.~Lock();
-	}
-};
+using scene = void (worlds::world::*)(unsigned cpu);
 
 template <typename Lock>
-result sections(options how, const char *roles)
+worlds::game threads_of(const char *roles, scene of)
 {
-	return run<locked<Lock>>(
-		how,
-		[=](locked<Lock> &w, unsigned cpu) { w.section(roles[cpu]); },
-		[](locked<Lock> &w) {
-			check(w.lock.try_lock(), "nobody let it go");
-		});
+	return {.lock = kind_of<Lock>,
+		.roles = roles,
+		.scene = of,
+		.unpark_for_nothing = model::unpark_for_nothing,
+		.thread_ends = thread_ends};
 }
 
-/*
- * CPU 1 and then CPU 2 queue behind CPU 0, and are served in this order. The
- * first wait is for the inner lock, which is FIFO itself; a reader may pass by
- * there until the second one, when the word tells of who waits.
- */
 template <typename Lock>
-result in_turn(options how, const char *roles = "lll")
+result sections(const options &how, const char *roles)
 {
-	struct queued : locked<Lock> {
-		void queue(unsigned cpu, char role, unsigned wait)
-		{
-			plain<unsigned> waits;
-			auto says_so = [&] {
-				waits.set(waits.get() + 1);
-				if (waits.get() == wait)
-					behind.store_release(cpu + 1);
-			};
+	worlds::game g = threads_of<Lock>(roles, &worlds::world::sections);
 
-			(void)behind.await_eq_acquire(cpu);
-			const model::before_waits queues(says_so);
-			this->enter(role);
-			check(this->count.get() == cpu, "not in turn");
-		}
-
-		/* How many hold or wait. */
-		atomic<unsigned> behind;
-	};
-
-	return run<queued>(how, [roles](queued &w, unsigned cpu) {
-		if (cpu == 0) {
-			w.enter(roles[0]);
-			w.behind.store_release(1);
-			(void)w.behind.await_eq_acquire(3);
-		} else {
-			w.queue(cpu, roles[cpu], roles[0] == 'r' ? 2 : 1);
-		}
-		w.count.set(w.count.get() + 1);
-		w.leave(roles[cpu]);
-	});
+	g.is_free_at_end = true;
+	return worlds::play(g, how);
 }
 
-/*
- * Each section gives up a reference to the object with the lock; the last ends
- * it.
- */
+template <typename Lock>
+result in_turn(const options &how, const char *roles = "lll")
+{
+	return worlds::play(threads_of<Lock>(roles, &worlds::world::in_turn),
+			    how);
+}
+
 template <typename Lock>
 result freed(const options &how, const char *roles)
 {
-	static unsigned all;
-	struct referenced : locked<Lock> {
-		referenced() { this->count.set(all); }
-	};
-
-	all = std::accumulate(how.sections.begin(), how.sections.end(), 0u);
-	return run<referenced>(how, [=](referenced &w, unsigned cpu) {
-		w.last_ends(roles[cpu]);
-	});
+	return worlds::play(threads_of<Lock>(roles, &worlds::world::freed),
+			    how);
 }
 
-/* CPU 1 ends what CPU 0 held before. */
 template <typename Lock>
 result freed_by_next(const options &how, const char *roles)
 {
-	return run<locked<Lock>>(how, [=](locked<Lock> &w, unsigned cpu) {
-		if (cpu == 1)
-			(void)w.inside.await_eq_relaxed(1);
-		w.enter(roles[cpu]);
-		w.inside.store_relaxed(1);
-		w.leave(roles[cpu]);
-		if (cpu == 1)
-			w.lock.~Lock();
-	});
+	return worlds::play(
+		threads_of<Lock>(roles, &worlds::world::freed_by_next), how);
 }
 
-/*
- * CPUs 0 and 1 read; CPU 2 waits to write, and CPU 0 leaves to who waits; CPU 2
- * gives up, after which CPU 1 leaves by the word alone, and CPU 3 writes: that
- * CPU 0 is through it can only know by who gave up.
- */
+/* How far the scene is, where a park takes it on. */
+inline klock::atomic<unsigned> &steps() { return worlds::world::alive->inside; }
+
 template <typename Lock>
-result given_up(options how)
+result in_steps(const char *roles, scene of, const options &how,
+		void (*parks)(unsigned thread))
 {
-	static atomic<unsigned> *steps;
-	struct stepped : locked<Lock> {
-		stepped() { steps = &this->inside; }
-
-		void at(unsigned step) { (void)steps->await_eq_relaxed(step); }
-		void reads(unsigned from, unsigned until)
-		{
-			at(from);
-			this->lock.lock_shared();
-			(void)this->count.get();
-			steps->store_relaxed(from + 1);
-			at(until);
-			this->lock.unlock_shared();
-			steps->store_relaxed(until + 1);
-		}
-		void writes(bool may)
-		{
-			if (!may)
-				return;
-			this->count.set(1);
-			this->lock.unlock();
-		}
-	};
-
-	model::parks.to_come = [](unsigned) {
-		if (steps->load_relaxed() == 2)
-			steps->store_relaxed(3);
-	};
-	how.sections = {1, 1, 1, 1};
-	const result r = run<stepped>(how, [](stepped &w, unsigned cpu) {
-		if (cpu < 2)
-			return w.reads(1 - cpu, cpu ? 5 : 3);
-		w.at(cpu == 2 ? 2 : 6);
-		w.writes(cpu == 2 ? w.lock.try_lock_until(1)
-				  : w.lock.try_lock());
-		if (cpu == 2) {
-			w.at(4);
-			steps->store_relaxed(5);
-		}
-	});
-
+	model::parks.to_come = parks;
+	const result r = worlds::play(threads_of<Lock>(roles, of), how);
 	model::parks.to_come = nullptr;
 	return r;
 }
 
-/*
- * CPU 0 lets go of it and takes it again, while CPU 1 was told and CPU 2, who
- * queued behind, gives up.
- */
 template <typename Lock>
-result given_up_second(options how)
+result given_up(const options &how)
 {
-	static atomic<unsigned> *queued;
-	struct counted : locked<Lock> {
-		counted() { queued = &this->inside; }
-	};
-
-	model::parks.to_come = [](unsigned thread) {
-		queued->store_relaxed(thread + 1);
-	};
-	how.sections = {1, 1, 1};
-	const result r = run<counted>(how, [](counted &w, unsigned cpu) {
-		if (cpu) {
-			(void)queued->await_eq_relaxed(cpu);
-			return w.section(cpu == 1 ? 'l' : 'L');
-		}
-		w.lock.lock();
-		queued->store_relaxed(1);
-		(void)queued->await_eq_relaxed(3);
-		w.lock.unlock();
-		w.section('l');
-	});
-
-	model::parks.to_come = nullptr;
-	return r;
+	return in_steps<Lock>("rrLt", &worlds::world::given_up, how,
+			      [](unsigned) {
+				      if (steps().load_relaxed() == 2)
+					      steps().store_relaxed(3);
+			      });
 }
 
-/* CPU 1's only section passes the inner lock once, and again at each wake. */
+template <typename Lock>
+result given_up_second(const options &how)
+{
+	return in_steps<Lock>(
+		"llL", &worlds::world::given_up_second, how,
+		[](unsigned thread) { steps().store_relaxed(thread + 1); });
+}
+
+/*
+ * CPU 1's only section passes the inner lock once, and again at each wake-up
+ * that fails, as another has taken the lock.
+ */
 template <template <u32, plain_lock, u32> typename Lock, u32 Patience>
-result told_in_vain(const options &how)
+result failed_wakeups(const options &how)
 {
-	using lock = Lock<Patience, counted_tickets, 0>;
+	worlds::game g = threads_of<Lock<Patience, counted_tickets, 0>>(
+		"ll", &worlds::world::sections);
 
-	return run<locked<lock>>(how, [](locked<lock> &w, unsigned cpu) {
-		if (cpu != 1)
-			return w.section('l');
-		w.lock.lock();
-		check(counted_tickets::passed[1].get() <= 2 + Patience,
-		      "told in vain too often");
-		w.count.set(w.count.get() + 1);
-		w.lock.unlock();
-	});
+	g.while_held = [](worlds::lock_of_kind &, unsigned) {
+		if (model::cpu() == 1)
+			check(counted_tickets::passed[1].get() <= 2 + Patience,
+			      "too many wake-ups failed");
+	};
+	return worlds::play(g, how);
 }
 
-/*
- * -- Some take, some bring: t takes, T by a deadline, b brings, a to all, w
- * waits until an answer is asked for, which a handler brings --
+/* -- Some bring what others wait for ----------------------------------------
  */
+
+/* Whatever has units, or answers, types erased: its world is compiled once. */
+struct some_units {
+	virtual ~some_units() = default;
+	virtual bool take() = 0;
+	virtual bool take_until(u64 deadline) = 0;
+	virtual void bring() = 0;
+	/* Enough for all. */
+	virtual void bring_all() {}
+	/* Answers are brought to a thread that has asked. */
+	virtual bool is_asked() const { return true; }
+	virtual void await_asked() {}
+};
 
 /* Units that a predicate takes, under the lock that protects them. */
 struct stock {
@@ -384,22 +220,21 @@ struct early_stock {
 };
 
 template <typename Inner, typename Stock = stock>
-struct queue_of_units : Stock {
-	bool take()
+struct queue_of_units : some_units, Stock {
+	bool take() override
 	{
 		return queue.wait([this] { return this->take_one(); }), true;
 	}
-	bool take(u64 deadline)
+	bool take_until(u64 deadline) override
 	{
 		return queue.wait_until([this] { return this->take_one(); },
 					deadline);
 	}
-	void bring()
+	void bring() override
 	{
 		queue.wake_one([this] { this->add(1); });
 	}
-	/* Enough for all. */
-	void bring_all()
+	void bring_all() override
 	{
 		queue.wake_all([this] { this->add(2); });
 	}
@@ -410,7 +245,7 @@ struct queue_of_units : Stock {
 /* PROVED-SLEEP's: the change, and then the wake. */
 template <typename Inner>
 struct queue_woken_after : queue_of_units<Inner, early_stock> {
-	void bring()
+	void bring() override
 	{
 		this->add(1);
 		this->queue.wake_one([] {});
@@ -418,40 +253,43 @@ struct queue_woken_after : queue_of_units<Inner, early_stock> {
 };
 
 template <typename Inner>
-struct semaphore_of_units {
-	bool take() { return units.acquire(), true; }
-	bool take(u64 deadline) { return units.try_acquire_until(deadline); }
-	void bring() { check(units.release(), "a unit was dropped"); }
-	void bring_all() { bring(), bring(); }
+struct semaphore_of_units : some_units {
+	bool take() override { return units.acquire(), true; }
+	bool take_until(u64 deadline) override
+	{
+		return units.try_acquire_until(deadline);
+	}
+	void bring() override { check(units.release(), "a unit was dropped"); }
+	void bring_all() override { bring(), bring(); }
 
 	bounded_semaphore<8, Inner> units;
 };
 
 /* A condition, and the lock that it lets go of. */
 template <typename Inner, typename Lock, typename Guard>
-struct condition_of_units : stock {
-	bool take()
+struct condition_of_units : some_units, stock {
+	bool take() override
 	{
 		Guard held(lock);
 
 		changed.wait(held, [this] { return take_one(); });
 		return true;
 	}
-	bool take(u64 deadline)
+	bool take_until(u64 deadline) override
 	{
 		Guard held(lock);
 
 		return changed.wait_until(held, deadline,
 					  [this] { return take_one(); });
 	}
-	void bring()
+	void bring() override
 	{
 		Guard held(lock);
 
 		add(1);
 		changed.notify_one();
 	}
-	void bring_all()
+	void bring_all() override
 	{
 		Guard held(lock);
 
@@ -466,7 +304,7 @@ struct condition_of_units : stock {
 /* Notifies when it holds the lock no more; or never took it, a mistake. */
 template <bool TakesLock>
 struct notified_outside : condition_of_units<tickets, tickets, guard<tickets>> {
-	void bring()
+	void bring() override
 	{
 		if constexpr (TakesLock) {
 			const guard held(this->lock);
@@ -479,75 +317,146 @@ struct notified_outside : condition_of_units<tickets, tickets, guard<tickets>> {
 	}
 };
 
-/* A completion on the stack of who waits for it. */
+/* A completion on the stack of the thread that waits for it. */
 template <typename Inner>
-struct answers {
+struct answers : some_units {
 	using completion = completion_with<Inner>;
 
-	/* Takes, perhaps with a deadline: a late thread must still wait. */
-	template <typename... Deadline>
-	bool take(Deadline... deadline)
+	bool take() override
 	{
 		completion done;
 
 		asked.store_release(&done);
-		if constexpr (sizeof...(Deadline) == 0)
-			done.wait();
-		else if (!done.wait_until(deadline...))
-			done.wait();
+		done.wait();
 		check(answer.get() == 1, "not answered");
 		return false; /* there is none to be given on */
 	}
-	[[nodiscard]] bool is_asked() const { return asked.load_acquire(); }
-	completion *await_asked() { return asked.await_ne_acquire(nullptr); }
-	void bring()
+	/* A late thread must still wait. */
+	bool take_until(u64 deadline) override
 	{
-		completion *const to = await_asked();
+		completion done;
+
+		asked.store_release(&done);
+		if (!done.wait_until(deadline))
+			done.wait();
+		check(answer.get() == 1, "not answered");
+		return false;
+	}
+	bool is_asked() const override { return asked.load_acquire(); }
+	void await_asked() override { (void)asked.await_ne_acquire(nullptr); }
+	void bring() override
+	{
+		completion *const to = asked.await_ne_acquire(nullptr);
 
 		answer.set(1);
 		to->set();
 	}
-	void bring_all() {}
 
 	atomic<completion *> asked;
 	plain<unsigned> answer;
 };
 
-template <typename Units>
-struct supply {
-	Units units;
-	plain<bool> came[4]; /* by CPU: its handler */
-	static inline supply *now;
-	static inline const char *handlers;
+/* As worlds::game, of units: the same in each execution. */
+struct unit_game {
+	some_units *(*make)(void *at);
+	const char *roles, *handlers;
+	bool taker_ends; /* what it took from, as soon as it has it */
+};
 
-	supply() { now = this; }
+struct supply {
+	const unit_game &now;
+	alignas(64) unsigned char room[512];
+	some_units *units;
+	plain<bool> came[4]; /* by CPU: its handler */
+	static inline supply *alive;
+
+	explicit supply(const unit_game &g) : now(g), units(g.make(room))
+	{
+		alive = this;
+	}
+	~supply()
+	{
+		if (units)
+			units->~some_units();
+	}
 
 	void handle(unsigned cpu)
 	{
-		if (handlers[cpu] != 'b' || came[cpu].get())
+		if (now.handlers[cpu] != 'b' || came[cpu].get() ||
+		    !units->is_asked())
 			return;
-		if constexpr (requires { units.is_asked(); })
-			if (!units.is_asked())
-				return;
 		came[cpu].set(true);
-		units.bring();
+		units->bring();
 	}
 
-	void play(char role)
+	void act(char role)
 	{
-		if constexpr (requires { units.await_asked(); })
-			if (role == 'w')
-				units.await_asked();
-		if (role == 'b')
-			units.bring();
-		else if (role == 'a')
-			units.bring_all();
-		else if (role == 't')
-			(void)units.take();
-		else if (role == 'T' && units.take(1))
-			units.bring(); /* for who has no deadline */
+		if (role == 'j')
+			units->await_asked();
+		else if (role == 'b')
+			units->bring();
+		else if (role == 'e')
+			units->bring_all();
+		else if (role == 'w')
+			(void)units->take();
+		else if (role == 'W' && units->take_until(1))
+			units->bring();
+		if (role == 'w' && now.taker_ends) {
+			units->~some_units();
+			units = nullptr;
+		}
+		thread_ends();
 	}
 };
+
+/* A unit that no handler has brought comes before its CPU parks. */
+inline result play(const unit_game &g, options how)
+{
+	how.interrupts = std::strchr(g.handlers, 'b') ? 1 : 0;
+	model::parks.to_come = [](unsigned cpu) { supply::alive->handle(cpu); };
+	const result r = model::explore_from(
+		how, [&g] { return supply(g); },
+		[](supply &w, unsigned cpu) { w.act(w.now.roles[cpu]); },
+		[](supply &) {},
+		[](supply &w, unsigned cpu) { w.handle(cpu); });
+
+	model::parks.to_come = nullptr;
+	return r;
+}
+
+template <typename Units>
+some_units *make(void *at)
+{
+	static_assert(sizeof(Units) <= sizeof(supply::room));
+	return ::new (at) Units;
+}
+
+/* handlers: of each CPU, b or - */
+template <typename Units>
+result takes_and_brings(const options &how, const char *roles,
+			const char *handlers = "----")
+{
+	return play({make<Units>, roles, handlers, false}, how);
+}
+
+template <typename Units>
+result freed_by_taker(const options &how)
+{
+	return play({make<Units>, "wb", "----", true}, how);
+}
+
+/* play(world, cpu) by each CPU, which then ends. */
+template <typename World, typename Play, typename... After>
+result run(const options &how, Play play, After... after)
+{
+	return model::explore<World>(
+		how,
+		[play](World &w, unsigned cpu) {
+			play(w, cpu);
+			thread_ends();
+		},
+		after...);
+}
 
 /* CPU 0 is late, asks whether CPU 1 has set it by now, and ends it if so. */
 inline result late_and_asks(const options &how)
@@ -615,48 +524,6 @@ inline result served_in_order(const options &how)
 			check(w.first_is_served.get(), "not in order");
 		}
 	});
-}
-
-/* CPU 0 ends what it took from as soon as it has what CPU 1 brings. */
-template <typename Units>
-result freed_by_taker(const options &how)
-{
-	struct mortal {
-		/* Its life is not the world's. */
-		union {
-			Units units;
-		};
-
-		mortal() : units() {}
-		~mortal() {}
-	};
-
-	return run<mortal>(how, [](mortal &w, unsigned cpu) {
-		if (cpu == 0) {
-			(void)w.units.take();
-			w.units.~Units();
-		} else {
-			w.units.bring();
-		}
-	});
-}
-
-/* handlers: of each CPU, b or -; what has not come comes before it parks. */
-template <typename Units>
-result takes_and_brings(options how, const char *roles,
-			const char *handlers = "----")
-{
-	using world = supply<Units>;
-
-	world::handlers = handlers;
-	how.interrupts = std::strchr(handlers, 'b') ? 1 : 0;
-	model::parks.to_come = [](unsigned cpu) { world::now->handle(cpu); };
-	const result r = run<world>(
-		how, [=](world &w, unsigned cpu) { w.play(roles[cpu]); },
-		[](world &) {}, [](world &w, unsigned cpu) { w.handle(cpu); });
-
-	model::parks.to_come = nullptr;
-	return r;
 }
 
 /*

@@ -37,7 +37,7 @@ struct copied {
 		klock_seq_count_write(as_c(), data, all, sizeof(all));
 	}
 
-	/* What is said to be whole is, and shows what came before it. */
+	/* A copy that is said to be whole is, and shows what came before. */
 	void read(bool tries, bool is_writer)
 	{
 		Word all[Parts];

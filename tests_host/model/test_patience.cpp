@@ -121,7 +121,7 @@ TEST_CASE("deadline: it may have passed at any look, but for who is patient")
 	CHECK(seen == std::set<u8>{2});
 }
 
-/* -- What an engine is told -------------------------------------------------
+/* -- Calls of an engine -----------------------------------------------------
  */
 
 namespace {

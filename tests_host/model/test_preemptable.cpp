@@ -463,7 +463,7 @@ TEST_CASE("preemptable: try_lock is right in all states of two CPUs, 3 bits")
 	CHECK(all_states(true).wrong > 0);
 }
 
-/* -- What is wrong with other forms ----------------------------------------
+/* -- Faults of other forms -------------------------------------------------
  */
 
 namespace {

@@ -58,7 +58,7 @@ TEST_CASE("sleep: park returns for nothing")
 
 	counts(78, 34, sections<mutex_>(one_each, "ll"));
 	counts(300, 136, sections<unit>(one_each, "ll"));
-	counts(52, 43, takes_and_brings<queue>(one_each, "tb"));
+	counts(52, 43, takes_and_brings<queue>(one_each, "wb"));
 }
 
 TEST_CASE("sleep: park returns for nothing, larger worlds", "[deep]")
@@ -68,8 +68,8 @@ TEST_CASE("sleep: park returns for nothing, larger worlds", "[deep]")
 	counts(12126, 7144, sections<mutex_>(two_one, "ll"));
 	counts(6582, 5176, sections<fifo>(two_one, "ll"));
 	counts(48121, 38832, sections<unit>(two_one, "ll"));
-	counts(7260, 5586, takes_and_brings<units>(two_each, "tb"));
-	counts(6968, 4945, takes_and_brings<early>(two_each, "tb"));
+	counts(7260, 5586, takes_and_brings<units>(two_each, "wb"));
+	counts(6968, 4945, takes_and_brings<early>(two_each, "wb"));
 }
 
 TEST_CASE("sleep: another park takes the permit between queue and look")
@@ -80,7 +80,7 @@ TEST_CASE("sleep: another park takes the permit between queue and look")
 	counts(372, 160, sections<one_unit<nesting_tickets>>(one_each, "ll"));
 	counts(64, 51,
 	       takes_and_brings<queue_of_units<nesting_tickets>>(one_each,
-								 "tb"));
+								 "wb"));
 }
 
 /*
@@ -98,10 +98,10 @@ TEST_CASE("sleep: a deadline races with a wake")
 	counts(97, 44, sections<mutex_>(one_each, "Ll"));
 	counts(97, 44, sections<fifo>(one_each, "Ll"));
 	counts(228, 92, sections<unit>(one_each, "Ll"));
-	counts(77, 48, takes_and_brings<early>(one_each, "Tb"));
-	counts(75, 42, takes_and_brings<units>(one_each, "Tb"));
-	counts(68105, 25455, takes_and_brings<units>(three, "Ttb"));
-	counts(192, 155, takes_and_brings<under_spin>(one_each, "Tb"));
+	counts(77, 48, takes_and_brings<early>(one_each, "Wb"));
+	counts(75, 42, takes_and_brings<units>(one_each, "Wb"));
+	counts(68105, 25455, takes_and_brings<units>(three, "Wwb"));
+	counts(192, 155, takes_and_brings<under_spin>(one_each, "Wb"));
 	counts(224, 92, sections<shared>(one_each, "Ll"));
 	counts(224, 80, sections<shared>(one_each, "rL"));
 }
@@ -109,8 +109,8 @@ TEST_CASE("sleep: a deadline races with a wake")
 TEST_CASE("sleep: a deadline races with a wake, larger worlds", "[deep]")
 {
 	counts(228420, 86113, sections<fifo>(three, "Lll"));
-	counts(72652, 28177, takes_and_brings<early>(three, "Ttb"));
-	counts(14906, 10247, takes_and_brings<under_mutex>(one_each, "Tb"));
+	counts(72652, 28177, takes_and_brings<early>(three, "Wwb"));
+	counts(14906, 10247, takes_and_brings<under_mutex>(one_each, "Wb"));
 }
 
 /* Swaps alone would make it 971/68 and 935/68. */
@@ -125,9 +125,9 @@ TEST_CASE("sleep: hand-over: told in vain at most as often as Patience says",
 {
 	const options often{.sections = {3, 1}};
 
-	counts(118196, 85928, told_in_vain<patient_mutex, 1>(often));
-	counts(10682, 8132, told_in_vain<patient_mutex, 0>(often));
-	counts(906529, 710012, told_in_vain<patient_shared_mutex, 1>(often));
+	counts(118196, 85928, failed_wakeups<patient_mutex, 1>(often));
+	counts(10682, 8132, failed_wakeups<patient_mutex, 0>(often));
+	counts(906529, 710012, failed_wakeups<patient_shared_mutex, 1>(often));
 }
 
 TEST_CASE("sleep: in turn: those who queue are served as they came")
@@ -166,16 +166,16 @@ TEST_CASE("sleep: freed by the last who holds it, larger worlds", "[deep]")
 
 TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
 {
-	counts(28, 23, takes_and_brings<queue>(one_each, "tb"));
-	counts(26, 18, takes_and_brings<early>(one_each, "tb"));
-	counts(2874, 1949, takes_and_brings<early>(two_each, "tb"));
-	counts(6044, 2518, takes_and_brings<queue>(three, "att"));
-	counts(39, 30, takes_and_brings<units>(one_each, "tb"));
-	counts(2346, 1767, takes_and_brings<units>(two_each, "tb"));
+	counts(28, 23, takes_and_brings<queue>(one_each, "wb"));
+	counts(26, 18, takes_and_brings<early>(one_each, "wb"));
+	counts(2874, 1949, takes_and_brings<early>(two_each, "wb"));
+	counts(6044, 2518, takes_and_brings<queue>(three, "eww"));
+	counts(39, 30, takes_and_brings<units>(one_each, "wb"));
+	counts(2346, 1767, takes_and_brings<units>(two_each, "wb"));
 	/* PROVED-SLEEP's condition, 340/319 and 18417/13352, passed the inner
 	 * lock once more, between the caller's unlock and the park. */
-	counts(76, 71, takes_and_brings<under_spin>(one_each, "tb"));
-	counts(3801, 2768, takes_and_brings<under_mutex>(one_each, "tb"));
+	counts(76, 71, takes_and_brings<under_spin>(one_each, "wb"));
+	counts(3801, 2768, takes_and_brings<under_mutex>(one_each, "wb"));
 }
 
 TEST_CASE("sleep: wait_queue: who is woken in vain keeps its place")
@@ -194,16 +194,16 @@ TEST_CASE("sleep: wait_queue: a client that wakes before the change is found")
 		}
 	};
 
-	CHECK(takes_and_brings<woken_too_early>(one_each, "tb").found ==
+	CHECK(takes_and_brings<woken_too_early>(one_each, "wb").found ==
 	      model::bug::deadlock);
 }
 
 TEST_CASE("sleep: condition: a notification after the lock is released")
 {
 	counts(28, 23,
-	       takes_and_brings<notified_outside<true>>(one_each, "tb"));
+	       takes_and_brings<notified_outside<true>>(one_each, "wb"));
 	/* The data change without the lock: nobody is there to be notified. */
-	CHECK(takes_and_brings<notified_outside<false>>(one_each, "tb").found !=
+	CHECK(takes_and_brings<notified_outside<false>>(one_each, "wb").found !=
 	      model::bug::none);
 }
 
@@ -211,9 +211,9 @@ TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
 {
 	const options twice{.sections = {1, 1, 2}};
 
-	counts(57704, 44794, takes_and_brings<early>(twice, "ttb"));
-	counts(31306, 29142, takes_and_brings<queue>(three, "Tta"));
-	counts(160604, 189968, takes_and_brings<under_spin>(three, "tta"));
+	counts(57704, 44794, takes_and_brings<early>(twice, "wwb"));
+	counts(31306, 29142, takes_and_brings<queue>(three, "Wwe"));
+	counts(160604, 189968, takes_and_brings<under_spin>(three, "wwe"));
 }
 
 /*
@@ -223,28 +223,28 @@ TEST_CASE("sleep: what is brought is taken, larger worlds", "[deep]")
  */
 TEST_CASE("sleep: handlers wake at any instruction")
 {
-	counts(11, 0, takes_and_brings<queue>({.sections = {1}}, "t", "b"));
-	counts(12, 0, takes_and_brings<units>({.sections = {1}}, "t", "b"));
-	counts(944, 504, takes_and_brings<queue>(one_each, "t-", "-b"));
-	counts(1512, 840, takes_and_brings<units>(one_each, "t-", "-b"));
-	counts(1840, 616, takes_and_brings<queue>(one_each, "t-", "bb"));
-	counts(2960, 1848, takes_and_brings<under_spin>(one_each, "t-", "-b"));
+	counts(11, 0, takes_and_brings<queue>({.sections = {1}}, "w", "b"));
+	counts(12, 0, takes_and_brings<units>({.sections = {1}}, "w", "b"));
+	counts(944, 504, takes_and_brings<queue>(one_each, "w-", "-b"));
+	counts(1512, 840, takes_and_brings<units>(one_each, "w-", "-b"));
+	counts(1840, 616, takes_and_brings<queue>(one_each, "w-", "bb"));
+	counts(2960, 1848, takes_and_brings<under_spin>(one_each, "w-", "-b"));
 }
 
 TEST_CASE("sleep: handlers of two CPUs wake both", "[deep]")
 {
-	counts(402952, 125476, takes_and_brings<queue>(one_each, "tt", "bb"));
+	counts(402952, 125476, takes_and_brings<queue>(one_each, "ww", "bb"));
 }
 
 /* PROVED-SLEEP's 86/63: who was late took the question back, if it could. */
 TEST_CASE("sleep: completion on the stack of who waits")
 {
-	counts(20, 15, takes_and_brings<answer>(one_each, "tb"));
-	counts(104, 76, takes_and_brings<answer>(one_each, "Tb"));
-	counts(17, 0, takes_and_brings<answer>({.sections = {1}}, "t", "b"));
-	counts(18, 0, takes_and_brings<answer>({.sections = {1}}, "T", "b"));
-	counts(1746, 720, takes_and_brings<answer>(one_each, "tw", "-b"));
-	counts(11730, 5568, takes_and_brings<answer>(one_each, "Tw", "-b"));
+	counts(20, 15, takes_and_brings<answer>(one_each, "wb"));
+	counts(104, 76, takes_and_brings<answer>(one_each, "Wb"));
+	counts(17, 0, takes_and_brings<answer>({.sections = {1}}, "w", "b"));
+	counts(18, 0, takes_and_brings<answer>({.sections = {1}}, "W", "b"));
+	counts(1746, 720, takes_and_brings<answer>(one_each, "wj", "-b"));
+	counts(11730, 5568, takes_and_brings<answer>(one_each, "Wj", "-b"));
 	counts(50, 29, late_and_asks(one_each));
 }
 
@@ -286,8 +286,8 @@ TEST_CASE("sleep: the inner lock, preemptable tickets")
 	counts(288, 96, sections<klock::shared_mutex>(one_each, "ll"));
 	counts(28294, 17790, freed<klock::mutex>(one_each, "Ll"));
 	counts(38, 24,
-	       takes_and_brings<queue_of_units<shipped>>(one_each, "tb"));
-	counts(1344, 851, takes_and_brings<answers<shipped>>(one_each, "Tb"));
+	       takes_and_brings<queue_of_units<shipped>>(one_each, "wb"));
+	counts(1344, 851, takes_and_brings<answers<shipped>>(one_each, "Wb"));
 }
 
 TEST_CASE("sleep: cost without a contender")
@@ -361,7 +361,7 @@ TEST_CASE("sleep: orders needed")
 		options o = how;
 
 		o.sections = {1, 1};
-		return enough(takes_and_brings<answer>(o, "tb"));
+		return enough(takes_and_brings<answer>(o, "wb"));
 	};
 
 	proof::each_order_is_needed(clients, "mutex.hpp", 6);
