@@ -11,6 +11,8 @@ import cxx
 
 LIST = "lib/klock/detail/verbs.hpp"
 _ROW = re.compile(r"^struct (\w+) : row<effect::(\w+)> \{", re.M)
+_MEMBER = re.compile(r"\b(void|bool|u32|wait_result) (\w+)\(([^()]*?),?\s*"
+                     r"Site by = ", re.S)
 _STRUCT = re.compile(r"^struct (\w+)", re.M)
 _FORWARDS = re.compile(r"\{\s*(?:return )?(?:verb\.call|(?:detail::)?hand_on)"
                        r"\([^;]*;\s*\}")
@@ -30,6 +32,20 @@ def rows(root):
     """{verb: its effect}, in their order."""
     path = root / LIST
     return dict(_ROW.findall(path.read_text())) if path.exists() else {}
+
+
+def members(root):
+    """{verb: (result, [the types and names of each form's arguments])}"""
+    found = {}
+    for result, verb, arguments in _MEMBER.findall((root / LIST).read_text()):
+        form = [tuple(one.rsplit(None, 1)) for one in arguments.split(", ")
+                if one.strip()]
+        found.setdefault(verb, (result, []))[1].append(form)
+    return found
+
+
+def results(root):
+    return {verb: result for verb, (result, _) in members(root).items()}
 
 
 def passes(code, rows_):
