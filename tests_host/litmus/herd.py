@@ -131,6 +131,11 @@ class _Reader:
                 yield " ".join(words), at + part.index(words[0])
             at += len(part) + len(separator)
 
+    def add(self, to, name, value, at):
+        if name in to:
+            self.fail(f"{name} again", at)
+        to[name] = value
+
     def number(self, text, at):
         try:
             return int(text, 0)
@@ -139,21 +144,21 @@ class _Reader:
 
 
 def _initial(reader):
+    """({name: Location}, {CPU: {register: a location's name}})"""
+    init = reader.take(_INIT, "{ }")
     locations, registers = {}, {}
-    for text, at in reader.parts(reader.take(_INIT, "{ }"), 1, ";"):
+    for text, at in reader.parts(init, 1, ";"):
         register, location = _REGISTER.match(text), _LOCATION.match(text)
         if register:
             cpu, name, value = register.groups()
-            registers.setdefault(int(cpu), {})[name] = value
+            reader.add(registers.setdefault(int(cpu), {}), name, value, at)
         elif location and (location[1] or "int") in _BYTES:
             kind, name, value = location.groups("0")
-            locations[name] = Location(_BYTES.get(kind, 4),
-                                       reader.number(value, at))
+            reader.add(locations, name,
+                       Location(_BYTES.get(kind, 4), reader.number(value, at)),
+                       at)
         else:
             reader.fail(f"no initial value: {text}", at)
-    for of in registers.values():
-        for name in of.values():
-            locations.setdefault(name, Location(4, 0))
     return locations, registers
 
 
@@ -203,21 +208,37 @@ def _operation(reader, text, at, kinds):
                      call[1] or "")
 
 
-def _functions(reader, locations):
-    code = []
+def _functions(reader):
+    """(the operations of each thread, the names of all parameters)"""
+    code, names = [], set()
     while match := reader.take(_FUNCTION):
         if int(match[1]) != len(code):
             reader.fail(f"P{match[1]} is not P{len(code)}", match.start())
-        kinds = {}
+        kinds, results = {}, {}
         for text, at in reader.parts(match, 2, ","):
             parameter = _PARAMETER.match(text)
             if not parameter:
                 reader.fail(f"no parameter that is read here: {text}", at)
-            kinds[parameter[2]] = parameter[1]
-            locations.setdefault(parameter[2], Location(4, 0))
-        code.append([_operation(reader, text, at, kinds)
-                     for text, at in reader.parts(match, 3, ";")])
-    return code
+            reader.add(kinds, parameter[2], parameter[1], at)
+        code.append([])
+        for text, at in reader.parts(match, 3, ";"):
+            made = _operation(reader, text, at, kinds)
+            if made.result:
+                reader.add(results, made.result, made, at)
+            code[-1].append(made)
+        names |= set(kinds)
+    return code, names
+
+
+def _check_initial(test, names):
+    """What has an initial value is in the code."""
+    code = [] if test.dialect == "C" else test.code
+    for cpu, of in test.registers.items():
+        text = "\n".join(code[cpu]) if cpu < len(code) else ""
+        for name in set(of) - set(re.findall(r"\w+", text)):
+            raise Malformed(f"{test.where}: {cpu}:{name} is in no instruction")
+    for name in set(test.locations) - names:
+        raise Malformed(f"{test.where}: {name} is in no thread")
 
 
 def _outcome(reader, test):
@@ -243,16 +264,20 @@ def _test(reader):
     doc = reader.take(_DOC)
     info = {}
     while match := reader.take(_INFO):
-        info[match[1]] = match[2]
+        reader.add(info, match[1], match[2], match.start())
     locations, registers = _initial(reader)
     if head[1] == "C":
-        code = _functions(reader, locations)
+        code, names = _functions(reader)
     else:
         code = _instructions(reader)
+        names = {name for of in registers.values() for name in of.values()}
     if not code:
         reader.fail("P0 is expected")
     test = Test(reader.where(head.start()), head[1], head[2],
                 doc[1] if doc else "", info, locations, registers, code, [], "")
+    _check_initial(test, names)
+    for name in names:
+        locations.setdefault(name, Location(4, 0))
     _outcome(reader, test)
     return test._replace(text=reader.text[head.start():reader.at])
 

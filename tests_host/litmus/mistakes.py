@@ -33,6 +33,12 @@ MISTAKES = [
     (C, "{ }", "{ x=1; }", "an atomic begins as 0 here"),
     (C, "{ }", "{ x=one; }", "no number: one"),
     (C, "{ }", "{ long x; }", "no initial value: long x"),
+    (C, "{ }", "{ x=0; x=0; }", "x again"),
+    (C, "{ }", "{ q=1; }", "q is in no thread"),
+    (C, "{ }", "{ 0:r0=1; }", "0:r0 is in no instruction"),
+    (C, "Verdict=", "Verdict=allowed\nVerdict=", "Verdict again"),
+    (C, "\tint r0 =", "\tint r0 = atomic_load_explicit(y, "
+     "memory_order_relaxed);\n\tint r0 =", "r0 again"),
     (C, "P1 (", "P2 (", "P2 is not P1"),
     (C, "P1 (atomic_int* x", "P1 (atomic_int x", "no parameter that is read"),
     (C, "explicit(y, memory_order_relaxed);\n}", "explicit(z, "
@@ -56,6 +62,9 @@ MISTAKES = [
     (X86, " | mov (%rdi), %ecx ;", " ;", "1 columns, not 2"),
     (X86, " P0   ", " P1   ", "the first row is not P0 | P1 ;"),
     (X86, "exists (1:rax=1", "exists (2:rax=1", "no outcome of this test"),
+    (X86, "1:rdi=x;", "2:rdi=x;", "2:rdi is in no instruction"),
+    (X86, "1:rdi=x;", "1:rdi=x; 1:rdi=y;", "rdi again"),
+    (X86, "1:rdi=x;", "1:rsp=x;", "1:rsp is in no instruction"),
     (ARM, "exists ([x]=2", "exists ([z]=2", "no outcome of this test: [z]=2"),
     (ARM, "uint16_t x;", "half x;", "no initial value: half x"),
 ]
