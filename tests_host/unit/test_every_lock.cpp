@@ -12,7 +12,6 @@
 #include <catch.hpp>
 
 #include <iterator>
-#include <mutex>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -218,52 +217,6 @@ TEST_CASE("every lock: zero bytes are free, where the header says so")
 		from_zero++;
 	});
 	CHECK(from_zero == selftest::all_locks<4>::size - 2);
-}
-
-namespace {
-
-/* Whether they are held, inside and after; of one, then of two. */
-template <typename L>
-void take_by_std(std::string &seen)
-{
-	static L lock, other;
-	const auto look = [&](bool held) { seen += held ? '1' : '0'; };
-	{
-		std::scoped_lock held(lock);
-		look(lock.is_locked());
-	}
-	look(lock.is_locked());
-	if constexpr (try_lockable<L>) {
-		{
-			std::scoped_lock both(lock, other);
-			look(lock.is_locked());
-			look(other.is_locked());
-		}
-		std::unique_lock maybe(other, std::try_to_lock);
-		look(maybe.owns_lock());
-	}
-}
-
-} // namespace
-
-TEST_CASE("every lock: std::scoped_lock takes those without node or number")
-{
-	const auto expect = [](const char *name, const std::string &seen,
-			       bool can_be_tried) {
-		INFO(name);
-		CHECK(seen == (can_be_tried ? "10111" : "10"));
-	};
-
-	selftest::all_locks<4>::for_each([&]<typename Subject>() {
-		using L = typename Subject::lock;
-
-		if constexpr (plain_lock<L>) {
-			std::string seen;
-
-			take_by_std<L>(seen);
-			expect(Subject::name, seen, try_lockable<L>);
-		}
-	});
 }
 
 } // namespace every_tests

@@ -37,36 +37,49 @@ static thread_local unsigned current_cpu = 0;
 
 extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
 
-/* Locks that note whether an interrupt could come while they are touched. */
-struct watchful_lock {
-	void lock() { seen += klock::irqs_enabled() ? "L" : "l"; }
-	void unlock() { seen += klock::irqs_enabled() ? "U" : "u"; }
-
-	bool try_lock()
+/* Notes each verb, in upper case while an interrupt could come. */
+struct watchful {
+	void note(char verb)
 	{
-		seen += klock::irqs_enabled() ? "T" : "t";
-		return free;
+		const char upper = static_cast<char>(verb + 'A' - 'a');
+
+		seen += irqs_enabled() ? upper : verb;
 	}
 
 	std::string seen;
 	bool free = true;
 };
 
-struct watchful_node_lock {
+struct watchful_lock : watchful {
+	void lock() { note('l'); }
+	void unlock() { note('u'); }
+	bool try_lock()
+	{
+		note('t');
+		return free;
+	}
+};
+
+struct watchful_shared_lock : watchful_lock {
+	void downgrade() { note('d'); }
+	void lock_shared() { note('s'); }
+	void unlock_shared() { note('r'); }
+	void lock_upgradable() { note('w'); }
+	void upgrade() { note('g'); }
+	void unlock_upgradable() { note('e'); }
+};
+
+struct watchful_node_lock : watchful {
 	struct node {};
 	static constexpr bool node_may_live_on_stack = true;
 
-	void lock(node &) { seen += klock::irqs_enabled() ? "L" : "l"; }
-	void unlock(node &) { seen += klock::irqs_enabled() ? "U" : "u"; }
-
-	std::string seen;
+	void lock(node &) { note('l'); }
+	void unlock(node &) { note('u'); }
 };
 
-struct watchful_cpu_lock {
-	void lock(unsigned) { seen += klock::irqs_enabled() ? "L" : "l"; }
-	void unlock(unsigned) { seen += klock::irqs_enabled() ? "U" : "u"; }
-
-	std::string seen;
+struct watchful_cpu_lock : watchful {
+	void lock(unsigned) { note('l'); }
+	void unlock(unsigned) { note('u'); }
 };
 
 /* The number 0 or a node, asked for; notes whether an interrupt could come. */
@@ -204,40 +217,283 @@ std::vector<guarded_lock> every_lock()
 	return all;
 }
 
-/* Every lock of the list that has such a guard; how many. */
-int for_each_lock(guarded_lock::under guarded_lock::*guard,
-		  void (*test)(const guarded_lock &))
+enum class way { waits, tries, rescues };
+
+/* A guard, and what is to be seen of it. */
+struct guard_kind {
+	const char *name;
+	guarded_lock::under guarded_lock::*guard;
+	way takes;
+	bool irqs_off, shares;
+	unsigned locks; /* that it has at least */
+};
+
+constexpr guard_kind guard_kinds[] = {
+	{"guard", &guarded_lock::guard, way::waits, false, false, 30},
+	{"irq_guard", &guarded_lock::irq_guard, way::waits, true, false, 30},
+	{"try_guard", &guarded_lock::try_guard, way::tries, false, false, 9},
+	{"irq_try_guard", &guarded_lock::irq_try_guard, way::tries, true, false,
+	 9},
+	{"rescue_guard", &guarded_lock::rescue_guard, way::rescues, true, false,
+	 7},
+	{"shared_guard", &guarded_lock::shared_guard, way::waits, false, true,
+	 5},
+	{"irq_shared_guard", &guarded_lock::irq_shared_guard, way::waits, true,
+	 true, 5},
+	{"shared_try_guard", &guarded_lock::shared_try_guard, way::tries, false,
+	 true, 5},
+	{"irq_shared_try_guard", &guarded_lock::irq_shared_try_guard,
+	 way::tries, true, true, 5},
+};
+
+/* A guard and a lock that has it. */
+struct guarding {
+	void under(const std::function<void(held_guard)> &inside) const
+	{
+		(lock.*kind.guard)(inside);
+	}
+	bool is_taken() const
+	{
+		return kind.shares ? !lock.is_writable() : lock.is_locked();
+	}
+
+	const guard_kind &kind;
+	const guarded_lock &lock;
+};
+
+/* Each guard, with each lock of the list that has it. */
+void for_each_guard(void (*test)(const guarding &))
 {
 	static const std::vector<guarded_lock> all = every_lock();
-	int tested = 0;
 
-	for (const guarded_lock &lock : all) {
-		if (!(lock.*guard))
-			continue;
-		INFO(lock.name);
-		test(lock);
-		tested++;
+	for (const guard_kind &kind : guard_kinds) {
+		unsigned tested = 0;
+
+		INFO(kind.name);
+		for (const guarded_lock &lock : all) {
+			if (!(lock.*kind.guard))
+				continue;
+			INFO(lock.name);
+			test({kind, lock});
+			tested++;
+		}
+		CHECK(tested >= kind.locks);
 	}
-	return tested;
+}
+
+/* Interrupts are found on, or off. */
+void found_either_way(const std::function<void(bool)> &test)
+{
+	REQUIRE(irqs_enabled());
+	test(true);
+	CHECK(irqs_enabled());
+	const irq_state before = irq_save();
+	test(false);
+	CHECK_FALSE(irqs_enabled());
+	irq_restore(before);
 }
 
 } // namespace
 
-/*
- * guard and irq_guard, over every kind of lock.
- */
+/* -- Every guard, over every lock ------------------------------------------ */
 
-TEST_CASE("guard: holds every kind of lock for the length of its block")
+TEST_CASE("guards: hold a lock for the length of their block")
 {
-	for_each_lock(&guarded_lock::guard, [](const guarded_lock &lock) {
-		for (int i = 0; i < 3; i++) {
-			bool locked = false;
-			lock.guard(
-				[&](held_guard) { locked = lock.is_locked(); });
-			CHECK(locked);
-			CHECK_FALSE(lock.is_locked());
-		}
+	for_each_guard([](const guarding &of) {
+		found_either_way([&](bool found_on) {
+			of.under([&](held_guard held) {
+				CHECK(of.is_taken());
+				CHECK(irqs_enabled() ==
+				      (found_on && !of.kind.irqs_off));
+				if (of.kind.takes != way::waits)
+					CHECK(held);
+			});
+			CHECK_FALSE(of.is_taken());
+		});
 	});
+}
+
+TEST_CASE("guards: unlock() releases early, once, and restores interrupts")
+{
+	for_each_guard([](const guarding &of) {
+		irq_state before;
+
+		if (of.kind.takes == way::rescues)
+			return;
+		of.under([&](held_guard held) {
+			held.unlock();
+			CHECK_FALSE(of.is_taken());
+			CHECK(irqs_enabled());
+			if (of.kind.takes == way::tries)
+				CHECK_FALSE(held);
+			/* It is another's now. */
+			of.lock.guard([&](held_guard) {
+				held.unlock();
+				CHECK(of.lock.is_locked());
+			});
+			before = irq_save();
+		});
+		/* The end did nothing. */
+		CHECK_FALSE(irqs_enabled());
+		irq_restore(before);
+		CHECK_FALSE(of.lock.is_locked());
+	});
+}
+
+TEST_CASE("guards: a try in vain leaves the holder and interrupts alone")
+{
+	for_each_guard([](const guarding &of) {
+		if (of.kind.takes != way::tries)
+			return;
+		found_either_way([&](bool found_on) {
+			irq_state before;
+
+			of.lock.guard([&](held_guard) {
+				current_cpu = 1;
+				of.under([&](held_guard held) {
+					CHECK_FALSE(held);
+					CHECK(irqs_enabled() == found_on);
+					held.unlock();
+					CHECK(irqs_enabled() == found_on);
+					before = irq_save();
+					held.unlock();
+				});
+				CHECK_FALSE(irqs_enabled());
+				irq_restore(before);
+				current_cpu = 0;
+				CHECK(of.lock.is_locked());
+			});
+		});
+	});
+}
+
+TEST_CASE("guards: several read at once, and each releases its own")
+{
+	for_each_guard([](const guarding &of) {
+		if (!of.kind.shares)
+			return;
+		of.under([&](held_guard one) {
+			of.lock.shared_try_guard([&](held_guard other) {
+				CHECK(other);
+				CHECK_FALSE(of.lock.is_writable());
+				one.unlock();
+				CHECK_FALSE(of.lock.is_writable());
+				other.unlock();
+				CHECK(of.lock.is_writable());
+			});
+		});
+		CHECK(of.lock.is_writable());
+	});
+}
+
+/* -- What a guard does to a lock, and when --------------------------------- */
+
+namespace {
+
+/* How a lock is found, and how its guard ends. */
+struct course {
+	bool early = false, free = true, downgraded = false;
+};
+
+template <template <typename> typename Guard, typename L = watchful_lock>
+std::string seen_of(course how = {})
+{
+	L lock;
+
+	lock.free = how.free;
+	{
+		Guard<L> held(lock);
+		if constexpr (downgradable_lock<L>)
+			if (how.downgraded)
+				held.downgrade();
+		for (int times = 0; how.early && times < 2; times++)
+			held.unlock();
+	}
+	CHECK(irqs_enabled());
+	return lock.seen;
+}
+
+std::string seen_adopting(bool downgrades)
+{
+	watchful_shared_lock lock;
+	{
+		guard held(lock, adopt);
+		if (downgrades)
+			held.downgrade();
+	}
+	return lock.seen;
+}
+
+} // namespace
+
+TEST_CASE("guards: interrupts are off before a lock is touched, on after it")
+{
+	using shared = watchful_shared_lock;
+	using node = watchful_node_lock;
+	using cpu = watchful_cpu_lock;
+	constexpr course early{.early = true}, in_vain{.free = false};
+	constexpr course downgraded{.downgraded = true};
+	constexpr course both{.early = true, .downgraded = true};
+	const struct {
+		const char *of;
+		std::string seen, expected;
+	} table[] = {
+		{"guard", seen_of<guard>(), "LU"},
+		{"guard, early", seen_of<guard>(early), "LU"},
+		{"irq_guard", seen_of<irq_guard>(), "lu"},
+		{"irq_guard, early", seen_of<irq_guard>(early), "lu"},
+		{"try_guard", seen_of<try_guard>(), "TU"},
+		{"try_guard, early", seen_of<try_guard>(early), "TU"},
+		{"try_guard, in vain", seen_of<try_guard>(in_vain), "T"},
+		{"irq_try_guard", seen_of<irq_try_guard>(), "tu"},
+		{"irq_try_guard, in vain", seen_of<irq_try_guard>(in_vain),
+		 "t"},
+		{"guard of a node", seen_of<guard, node>(), "LU"},
+		{"irq_guard of a node", seen_of<irq_guard, node>(), "lu"},
+		{"guard of a number", seen_of<guard, cpu>(), "LU"},
+		{"irq_guard of a number", seen_of<irq_guard, cpu>(), "lu"},
+		{"guard, adopts", seen_adopting(false), "U"},
+		/* Downgraded, it is released by unlock_shared(). */
+		{"guard", seen_of<guard, shared>(downgraded), "LDR"},
+		{"guard, early", seen_of<guard, shared>(both), "LDR"},
+		{"irq_guard", seen_of<irq_guard, shared>(downgraded), "ldr"},
+		{"irq_guard, early", seen_of<irq_guard, shared>(both), "ldr"},
+		{"try_guard", seen_of<try_guard, shared>(downgraded), "TDR"},
+		{"try_guard, early", seen_of<try_guard, shared>(both), "TDR"},
+		{"try_guard, in vain", seen_of<try_guard, shared>(in_vain),
+		 "T"},
+		{"irq_try_guard", seen_of<irq_try_guard, shared>(downgraded),
+		 "tdr"},
+		{"irq_try_guard, early", seen_of<irq_try_guard, shared>(both),
+		 "tdr"},
+		{"guard, adopts", seen_adopting(true), "DR"},
+	};
+
+	for (const auto &row : table) {
+		INFO(row.of);
+		CHECK(row.seen == row.expected);
+	}
+}
+
+TEST_CASE("upgradable_guard: releases what it has become")
+{
+	watchful_shared_lock lock;
+
+	{
+		upgradable_guard held(lock);
+		held.upgrade();
+		held.downgrade();
+	}
+	CHECK(lock.seen == "WGDR");
+	lock.seen = "";
+	{
+		upgradable_guard held(lock);
+		held.upgrade();
+	}
+	{
+		upgradable_guard held(lock);
+	}
+	CHECK(lock.seen == "WGUWE");
 }
 
 TEST_CASE("guard: asks the kernel for the CPU's number, or takes the one given")
@@ -256,58 +512,6 @@ TEST_CASE("guard: asks the kernel for the CPU's number, or takes the one given")
 	}
 	current_cpu = 0;
 	CHECK_FALSE(lock.is_locked());
-}
-
-TEST_CASE("guard: leaves the interrupt flag alone")
-{
-	ticket_lock<u8> lock;
-	guard held(lock);
-
-	CHECK(irqs_enabled());
-}
-
-TEST_CASE("irq_guard: interrupts are off inside and back after, for every lock")
-{
-	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
-		bool locked = false, enabled = true;
-
-		REQUIRE(irqs_enabled());
-		lock.irq_guard([&](held_guard) {
-			locked = lock.is_locked();
-			enabled = irqs_enabled();
-		});
-		CHECK(locked);
-		CHECK_FALSE(enabled);
-		CHECK(irqs_enabled());
-		CHECK_FALSE(lock.is_locked());
-	});
-}
-
-TEST_CASE("irq_guard: finds interrupts off and leaves them off")
-{
-	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
-		const arch::irq_state before = arch::irq_save();
-
-		lock.irq_guard([](held_guard) {});
-		CHECK_FALSE(irqs_enabled());
-		arch::irq_restore(before);
-		CHECK(irqs_enabled());
-	});
-}
-
-TEMPLATE_TEST_CASE(
-	"irq_guard: off before the lock is touched, on after the unlock", "",
-	watchful_lock, watchful_node_lock, watchful_cpu_lock)
-{
-	TestType lock;
-	{
-		guard held(lock);
-	}
-	CHECK(lock.seen == "LU");
-	{
-		irq_guard held(lock);
-	}
-	CHECK(lock.seen == "LUlu");
 }
 
 TEST_CASE("irq_guard: nests, and only the outermost turns interrupts on again")
@@ -497,21 +701,27 @@ void expect_own_lines(const char *guard, const told_by_guard &of)
 
 } // namespace
 
-TEMPLATE_TEST_CASE("guards: tell lock() and unlock() of a checked lock the "
-		   "line of the guard, or of its unlock()",
-		   "", told_lock, told_node_lock, told_cpu_lock)
+template <typename L>
+static void expect_own_lines_of_each()
 {
-	expect_own_lines("guard", told_under<guard, TestType>());
-	expect_own_lines("irq_guard", told_under<irq_guard, TestType>());
-	expect_own_lines("try_guard", told_under<try_guard, TestType>());
-	expect_own_lines("irq_try_guard",
-			 told_under<irq_try_guard, TestType>());
+	expect_own_lines("guard", told_under<guard, L>());
+	expect_own_lines("irq_guard", told_under<irq_guard, L>());
+	expect_own_lines("try_guard", told_under<try_guard, L>());
+	expect_own_lines("irq_try_guard", told_under<irq_try_guard, L>());
 }
 
-TEMPLATE_TEST_CASE("pair_guard: both locks are told its line", "", told_lock,
-		   told_node_lock, told_cpu_lock)
+TEST_CASE("guards: tell lock() and unlock() of a checked lock the line of the "
+	  "guard, or of its unlock()")
 {
-	TestType a;
+	expect_own_lines_of_each<told_lock>();
+	expect_own_lines_of_each<told_node_lock>();
+	expect_own_lines_of_each<told_cpu_lock>();
+}
+
+template <typename L>
+static void expect_line_of_pair()
+{
+	L a;
 	told_lock b;
 	int made = 0;
 	{
@@ -530,6 +740,13 @@ TEMPLATE_TEST_CASE("pair_guard: both locks are told its line", "", told_lock,
 	}
 	CHECK(is_here(a.unlocked, made));
 	CHECK(is_here(b.unlocked, made));
+}
+
+TEST_CASE("pair_guard: both locks are told its line")
+{
+	expect_line_of_pair<told_lock>();
+	expect_line_of_pair<told_node_lock>();
+	expect_line_of_pair<told_cpu_lock>();
 }
 
 TEST_CASE("guard: adopting, tells the line of the guard")
@@ -566,73 +783,6 @@ TEST_CASE("guard: can be given the caller")
  * Guards that release before their block ends, and that adopt what is taken.
  */
 namespace guards_early_tests {
-
-TEST_CASE("guard: unlock() releases every kind of lock early, and once")
-{
-	for_each_lock(&guarded_lock::guard, [](const guarded_lock &lock) {
-		lock.guard([&](held_guard held) {
-			CHECK(lock.is_locked());
-			held.unlock();
-			CHECK_FALSE(lock.is_locked());
-			/* Somebody else's now: the two that are left are none
-			 * of ours. */
-			lock.guard([&](held_guard) {
-				held.unlock();
-				CHECK(lock.is_locked());
-			});
-			CHECK_FALSE(lock.is_locked());
-		});
-		CHECK_FALSE(lock.is_locked());
-	});
-}
-
-TEST_CASE("guard: after unlock() its end does nothing")
-{
-	watchful_lock lock;
-	{
-		guard held(lock);
-		held.unlock();
-		CHECK(lock.seen == "LU");
-	}
-	CHECK(lock.seen == "LU");
-}
-
-TEST_CASE("irq_guard: unlock() releases, then restores what interrupts were")
-{
-	for_each_lock(&guarded_lock::irq_guard, [](const guarded_lock &lock) {
-		lock.irq_guard([&](held_guard held) {
-			CHECK_FALSE(irqs_enabled());
-			held.unlock();
-			CHECK_FALSE(lock.is_locked());
-			CHECK(irqs_enabled());
-		});
-	});
-
-	watchful_lock lock;
-	{
-		irq_guard held(lock);
-		held.unlock();
-		CHECK(lock.seen == "lu");
-	}
-	CHECK(lock.seen == "lu");
-}
-
-TEST_CASE("irq_guard: after unlock() its end leaves interrupts as they are")
-{
-	ticket_lock<u8> lock;
-	irq_state before;
-	{
-		irq_guard held(lock);
-		held.unlock();
-		CHECK(irqs_enabled());
-		held.unlock();
-		CHECK(irqs_enabled());
-		before = irq_save();
-	}
-	CHECK_FALSE(irqs_enabled());
-	irq_restore(before);
-	CHECK(irqs_enabled());
-}
 
 TEST_CASE("irq_guard: unlock() of an inner one leaves interrupts off")
 {
@@ -683,16 +833,6 @@ TEST_CASE("guard: adopts what try_lock() took, of every kind")
 	}
 	current_cpu = 0;
 	CHECK_FALSE(bakery.is_locked());
-}
-
-TEST_CASE("guard: adopting takes nothing itself")
-{
-	watchful_lock lock;
-	{
-		guard held(lock, adopt);
-		CHECK(lock.seen == "");
-	}
-	CHECK(lock.seen == "U");
 }
 
 } // namespace guards_early_tests
@@ -777,11 +917,10 @@ static bool is_last(const mcs_lock &lock, const mcs_node &node)
 }
 
 /* serve() releases the lock in its third call. */
-TEMPLATE_TEST_CASE("guards: serve() between looks, never at a free lock", "",
-		   ticket_lock<u8>, preemptable_ticket_lock<u8>, tas_lock,
-		   ttas_lock)
+template <typename L>
+static void serves_between_looks()
 {
-	TestType lock, other;
+	L lock, other;
 	unsigned calls = 0, interruptible = 0;
 	const auto serve = [&] {
 		interruptible += irqs_enabled();
@@ -789,7 +928,7 @@ TEMPLATE_TEST_CASE("guards: serve() between looks, never at a free lock", "",
 			lock.unlock();
 	};
 
-	static_assert(serving_lock<TestType>);
+	static_assert(serving_lock<L>);
 	lock.lock(serve);
 	CHECK(calls == 0);
 	{
@@ -811,6 +950,14 @@ TEMPLATE_TEST_CASE("guards: serve() between looks, never at a free lock", "",
 	}
 	CHECK(calls == 3);
 	CHECK_FALSE(lock.is_locked());
+}
+
+TEST_CASE("guards: serve() between looks, never at a free lock")
+{
+	serves_between_looks<ticket_lock<u8>>();
+	serves_between_looks<preemptable_ticket_lock<u8>>();
+	serves_between_looks<tas_lock>();
+	serves_between_looks<ttas_lock>();
 }
 
 TEST_CASE("guard: an MCS lock takes its own node, or one that is lent")
@@ -895,23 +1042,25 @@ std::string states_under_std()
 		look(lock.is_locked());
 	}
 	look(lock.is_locked());
-	{
-		std::unique_lock held(lock, std::try_to_lock);
-		look(held.owns_lock());
-		std::unique_lock again(lock, std::try_to_lock);
-		look(again.owns_lock());
-		held.unlock();
+	if constexpr (try_lockable<L>) {
+		{
+			std::unique_lock held(lock, std::try_to_lock);
+			look(held.owns_lock());
+			std::unique_lock again(lock, std::try_to_lock);
+			look(again.owns_lock());
+			held.unlock();
+			look(lock.is_locked());
+			look(again.try_lock());
+		}
 		look(lock.is_locked());
-		look(again.try_lock());
-	}
-	look(lock.is_locked());
-	{
-		std::scoped_lock held(lock, other);
+		{
+			std::scoped_lock held(lock, other);
+			look(lock.is_locked());
+			look(other.is_locked());
+		}
 		look(lock.is_locked());
 		look(other.is_locked());
 	}
-	look(lock.is_locked());
-	look(other.is_locked());
 	return seen;
 }
 
@@ -920,20 +1069,23 @@ std::string states_under_std()
 TEST_CASE("std::lock_guard, unique_lock and scoped_lock take plain locks")
 {
 	int tested = 0;
-	const auto expect = [&](const char *name, const std::string &seen) {
+	const auto expect = [&](const char *name, const std::string &seen,
+				bool can_be_tried) {
 		INFO(name);
 		/* A lock_guard; two unique_locks; a scoped_lock of two. */
-		CHECK(seen == "10"
-			      "10010"
-			      "1100");
+		CHECK(seen == (can_be_tried ? "10"
+					      "10010"
+					      "1100"
+					    : "10"));
 		tested++;
 	};
 
 	selftest::all_locks<4>::for_each([&]<typename Subject>() {
 		using L = typename Subject::lock;
 
-		if constexpr (try_plain_lock<L>)
-			expect(Subject::name, states_under_std<L>());
+		if constexpr (plain_lock<L>)
+			expect(Subject::name, states_under_std<L>(),
+			       try_lockable<L>);
 	});
 	CHECK(tested > 8);
 }
@@ -965,128 +1117,6 @@ TEST_CASE("std::scoped_lock: two locks in opposite order do not deadlock")
  * try_guard and irq_try_guard.
  */
 namespace guards_try_tests {
-
-TEST_CASE("try_guard: holds a lock that is free, none that is held")
-{
-	const auto test = [](const guarded_lock &lock) {
-		lock.try_guard([&](held_guard held) {
-			CHECK(held);
-			CHECK(lock.is_locked());
-			current_cpu = 1;
-			lock.try_guard(
-				[](held_guard second) { CHECK_FALSE(second); });
-			current_cpu = 0;
-		});
-		CHECK_FALSE(lock.is_locked());
-	};
-
-	CHECK(for_each_lock(&guarded_lock::try_guard, test) > 8);
-}
-
-TEST_CASE("try_guard: one that failed leaves the holder alone")
-{
-	ticket_lock<u8> lock;
-	guard held(lock);
-	{
-		try_guard second(lock);
-		second.unlock();
-		CHECK_FALSE(second);
-	}
-	CHECK(lock.is_locked());
-}
-
-TEST_CASE("try_guard: is false after unlock()")
-{
-	for_each_lock(&guarded_lock::try_guard, [](const guarded_lock &lock) {
-		lock.try_guard([&](held_guard held) {
-			CHECK(held);
-			held.unlock();
-			CHECK_FALSE(held);
-			CHECK_FALSE(lock.is_locked());
-		});
-	});
-}
-
-TEST_CASE("irq_try_guard: interrupts are off while it holds, and back after")
-{
-	for_each_lock(&guarded_lock::irq_try_guard, [](const auto &lock) {
-		lock.irq_try_guard([](held_guard held) {
-			CHECK(held);
-			CHECK_FALSE(irqs_enabled());
-		});
-		CHECK(irqs_enabled());
-		CHECK_FALSE(lock.is_locked());
-		lock.irq_try_guard([](held_guard held) {
-			held.unlock();
-			CHECK(irqs_enabled());
-			CHECK_FALSE(held);
-		});
-		CHECK(irqs_enabled());
-	});
-}
-
-TEST_CASE("irq_try_guard: interrupts are back on at once where it fails")
-{
-	for_each_lock(&guarded_lock::irq_try_guard, [](const auto &lock) {
-		const auto fails = [](held_guard held) {
-			CHECK_FALSE(held);
-			CHECK(irqs_enabled());
-			held.unlock();
-			CHECK(irqs_enabled());
-			const irq_state before = irq_save();
-			held.unlock();
-			CHECK_FALSE(irqs_enabled());
-			irq_restore(before);
-		};
-
-		lock.guard([&](held_guard) {
-			current_cpu = 1;
-			lock.irq_try_guard(fails);
-			CHECK(irqs_enabled());
-			current_cpu = 0;
-		});
-	});
-}
-
-TEST_CASE("irq_try_guard: where it fails, it leaves interrupts off that were")
-{
-	ticket_lock<u8> lock;
-	const irq_state before = irq_save();
-	{
-		guard holder(lock);
-		irq_try_guard held(lock);
-		CHECK_FALSE(held);
-		CHECK_FALSE(irqs_enabled());
-	}
-	CHECK_FALSE(irqs_enabled());
-	irq_restore(before);
-}
-
-TEST_CASE("irq_try_guard: the end of one that failed restores nothing")
-{
-	ticket_lock<u8> lock;
-	guard holder(lock);
-	irq_state before;
-	{
-		irq_try_guard held(lock);
-		before = irq_save();
-	}
-	CHECK_FALSE(irqs_enabled());
-	irq_restore(before);
-}
-
-TEST_CASE("irq_try_guard: off before the lock is tried, on after the unlock")
-{
-	watchful_lock lock;
-	{
-		irq_try_guard held(lock);
-	}
-	lock.free = false;
-	{
-		irq_try_guard held(lock);
-	}
-	CHECK(lock.seen == "tut");
-}
 
 } // namespace guards_try_tests
 
@@ -1136,32 +1166,24 @@ TEST_CASE("pair_guard: takes the lock at the lower address first, whatever "
 
 TEST_CASE("pair_guard: the same lock twice is taken once")
 {
-	watchful_lock lock;
-	{
-		pair_guard held(lock, lock);
-		CHECK(lock.seen == "L");
-	}
-	CHECK(lock.seen == "LU");
-	{
-		irq_pair_guard held(lock, lock);
-	}
-	CHECK(lock.seen == "LUlu");
-	/* Released early: once, and interrupts are back. */
-	lock.seen.clear();
-	{
-		pair_guard held(lock, lock);
-		held.unlock();
+	for (const bool early : {false, true}) {
+		watchful_lock lock;
+		{
+			pair_guard held(lock, lock);
+			CHECK(lock.seen == "L");
+			if (early)
+				held.unlock();
+		}
 		CHECK(lock.seen == "LU");
-	}
-	CHECK(lock.seen == "LU");
-	{
-		irq_pair_guard held(lock, lock);
-		held.unlock();
+		{
+			irq_pair_guard held(lock, lock);
+			if (early)
+				held.unlock();
+			CHECK(irqs_enabled() == early);
+		}
 		CHECK(lock.seen == "LUlu");
 		CHECK(irqs_enabled());
 	}
-	CHECK(lock.seen == "LUlu");
-	CHECK(irqs_enabled());
 }
 
 static clh_node node;
@@ -1283,19 +1305,6 @@ struct scripted_lock {
 
 } // namespace
 
-TEST_CASE("rescue_guard: takes a free lock, and unlocks it")
-{
-	const auto test = [](const guarded_lock &lock) {
-		lock.rescue_guard([&](held_guard held) {
-			CHECK(held);
-			CHECK(lock.is_locked());
-		});
-		CHECK_FALSE(lock.is_locked());
-	};
-
-	CHECK(for_each_lock(&guarded_lock::rescue_guard, test) > 6);
-}
-
 TEST_CASE("rescue_guard: goes on without a lock that is held, and leaves it")
 {
 	ticket_lock<u8> lock;
@@ -1384,103 +1393,6 @@ TEST_CASE("rescue_guard: an irq_lock, too, and at() for its caller")
  */
 namespace shared_guard_tests {
 
-TEST_CASE("shared_guard: several hold the lock at once, for their blocks")
-{
-	for_each_lock(&guarded_lock::shared_guard, [](const auto &lock) {
-		for (int i = 0; i < 3; i++) {
-			lock.shared_guard([&](held_guard) {
-				CHECK_FALSE(lock.is_writable());
-				if (!lock.shared_try_guard)
-					return;
-				lock.shared_try_guard([&](held_guard other) {
-					CHECK(other);
-				});
-				CHECK_FALSE(lock.is_writable());
-			});
-			CHECK(lock.is_writable());
-		}
-		lock.guard([&](held_guard) {
-			if (lock.shared_try_guard)
-				lock.shared_try_guard([](held_guard reader) {
-					CHECK_FALSE(reader);
-				});
-		});
-		CHECK(lock.is_writable());
-	});
-}
-
-TEST_CASE("shared_guard: released early, once")
-{
-	for_each_lock(&guarded_lock::shared_guard, [](const auto &lock) {
-		lock.shared_guard([&](held_guard held) {
-			held.unlock();
-			CHECK(lock.is_writable());
-			held.unlock();
-			CHECK(lock.is_writable());
-		});
-		CHECK(lock.is_writable());
-	});
-}
-
-TEST_CASE("shared_guard: a try says whether it holds")
-{
-	for_each_lock(&guarded_lock::shared_try_guard, [](const auto &lock) {
-		lock.shared_try_guard([&](held_guard tried) {
-			CHECK(tried);
-			lock.shared_try_guard([&](held_guard again) {
-				CHECK(again);
-				CHECK_FALSE(lock.is_writable());
-				tried.unlock();
-				CHECK_FALSE(tried);
-				CHECK_FALSE(lock.is_writable());
-				again.unlock();
-				CHECK(lock.is_writable());
-			});
-		});
-		CHECK(lock.is_writable());
-	});
-}
-
-TEST_CASE("irq_shared_guard: interrupts are off inside, then as they were")
-{
-	for_each_lock(&guarded_lock::irq_shared_guard, [](const auto &lock) {
-		REQUIRE(irqs_enabled());
-		lock.irq_shared_guard([&](held_guard outer) {
-			CHECK_FALSE(irqs_enabled());
-			CHECK_FALSE(lock.is_writable());
-			outer.unlock();
-			CHECK(irqs_enabled());
-			CHECK(lock.is_writable());
-		});
-		CHECK(irqs_enabled());
-		lock.irq_guard([](held_guard) { CHECK_FALSE(irqs_enabled()); });
-		CHECK(irqs_enabled());
-		CHECK(lock.is_writable());
-	});
-}
-
-TEST_CASE("irq_shared_guard: a try says whether it holds, and has interrupts")
-{
-	for_each_lock(&guarded_lock::irq_shared_try_guard,
-		      [](const auto &lock) {
-			      lock.guard([&](held_guard) {
-				      lock.irq_shared_try_guard(
-					      [](held_guard reader) {
-						      CHECK_FALSE(reader);
-						      CHECK(irqs_enabled());
-					      });
-			      });
-			      lock.irq_shared_try_guard([](held_guard reader) {
-				      CHECK(reader);
-				      CHECK_FALSE(irqs_enabled());
-				      reader.unlock();
-				      CHECK(irqs_enabled());
-			      });
-			      CHECK(irqs_enabled());
-			      CHECK(lock.is_writable());
-		      });
-}
-
 TEST_CASE("upgradable_guard: reads with readers, writes alone, unlocks either")
 {
 	phase_fair_lock<u8> lock;
@@ -1541,98 +1453,11 @@ TEST_CASE("shared_guard: adopts what a try took, and takes nothing itself")
 	CHECK_FALSE(files.is_locked());
 }
 
-namespace {
-
-/* Notes each verb, in upper case while an interrupt could come. */
-struct watchful_shared_lock {
-	void lock() { note('l'); }
-	void unlock() { note('u'); }
-	void downgrade() { note('d'); }
-	void lock_shared() { note('s'); }
-	void unlock_shared() { note('r'); }
-	bool try_lock()
-	{
-		note('t');
-		return free;
-	}
-	void lock_upgradable() { note('w'); }
-	void upgrade() { note('g'); }
-	void unlock_upgradable() { note('e'); }
-
-	void note(char verb)
-	{
-		const char upper = static_cast<char>(verb + 'A' - 'a');
-
-		seen += irqs_enabled() ? upper : verb;
-	}
-
-	std::string seen;
-	bool free = true;
-};
-
-template <template <typename> typename Guard>
-std::string seen_of(bool early, bool free = true)
+template <typename L>
+static void downgrades()
 {
-	watchful_shared_lock lock;
-
-	lock.free = free;
-	{
-		Guard<watchful_shared_lock> held(lock);
-		if (free)
-			held.downgrade();
-		if (early)
-			held.unlock();
-		if (early)
-			held.unlock();
-	}
-	CHECK(irqs_enabled());
-	return lock.seen;
-}
-
-} // namespace
-
-TEST_CASE("guard: released by unlock_shared() once it is downgraded")
-{
-	for (const bool early : {false, true}) {
-		CHECK(seen_of<guard>(early) == "LDR");
-		CHECK(seen_of<irq_guard>(early) == "ldr");
-		CHECK(seen_of<try_guard>(early) == "TDR");
-		CHECK(seen_of<irq_try_guard>(early) == "tdr");
-		CHECK(seen_of<try_guard>(early, false) == "T");
-	}
-
-	watchful_shared_lock lock;
-	{
-		guard held(lock, adopt);
-		held.downgrade();
-	}
-	CHECK(lock.seen == "DR");
-	lock.seen = "";
-	{
-		upgradable_guard held(lock);
-		held.upgrade();
-		held.downgrade();
-	}
-	CHECK(lock.seen == "WGDR");
-	lock.seen = "";
-	{
-		upgradable_guard held(lock);
-		held.upgrade();
-	}
-	{
-		upgradable_guard held(lock);
-	}
-	{
-		guard held(lock);
-	}
-	CHECK(lock.seen == "WGUWELU");
-}
-
-TEMPLATE_TEST_CASE("guard: after a downgrade others read, and nobody writes",
-		   "", rw_ticket_lock<u8>, phase_fair_lock<u8>)
-{
-	TestType lock;
-	irq_lock<TestType> drivers;
+	L lock;
+	irq_lock<L> drivers;
 	{
 		guard held(lock);
 		CHECK_FALSE(lock.try_lock_shared());
@@ -1654,6 +1479,12 @@ TEMPLATE_TEST_CASE("guard: after a downgrade others read, and nobody writes",
 	CHECK(irqs_enabled());
 	irq_try_guard writer(drivers);
 	CHECK(writer);
+}
+
+TEST_CASE("guard: after a downgrade others read, and nobody writes")
+{
+	downgrades<rw_ticket_lock<u8>>();
+	downgrades<phase_fair_lock<u8>>();
 }
 
 TEST_CASE("shared_guard: sizes are those of a guard")

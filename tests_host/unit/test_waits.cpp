@@ -22,7 +22,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 using namespace klock;
 using namespace claims;
 
@@ -989,19 +988,6 @@ TEST_CASE("preemptable_ticket_lock: try_lock leaves the turn to who waits")
 	CHECK_FALSE(s.lock.try_lock());
 	s.step(1);
 	CHECK(rests(s.lock));
-}
-
-TEST_CASE("preemptable_ticket_lock: std::scoped_lock takes it")
-{
-	lock8 a;
-	lock16 b;
-	{
-		std::scoped_lock both(a, b);
-		CHECK(a.is_locked());
-		CHECK(b.is_locked());
-	}
-	CHECK_FALSE(a.is_locked());
-	CHECK_FALSE(b.is_locked());
 }
 
 } // namespace preemptable_ticket_tests
