@@ -6,6 +6,7 @@
 
 #include <klock/checked_lock.hpp>
 #include <klock/lock_order.hpp>
+#include <klock/ticket_lock.hpp>
 #include <klock/detail/text.hpp>
 
 #include "pretended_kernel.hpp"
@@ -36,11 +37,21 @@ struct new_order {
 	klock::order_keeper order;
 };
 
+using byte_lock = klock::ticket_lock<klock::u8>;
+
+struct five_locks {
+	klock::checked_lock<byte_lock, "a"> a;
+	klock::checked_lock<byte_lock, "b"> b;
+	klock::checked_lock<byte_lock, "c"> c;
+	klock::checked_lock<byte_lock, "d"> d;
+	klock::checked_lock<byte_lock, "e"> e;
+};
+
 /* Interrupts off, as most of the code here has them. */
-template <typename Code>
-void on_cpu(unsigned cpu, Code code)
+inline void on_cpu(unsigned cpu, block code)
 {
-	irqs off(false);
+	const irqs off(false);
+
 	as(cpu, klock::context::thread, code);
 }
 

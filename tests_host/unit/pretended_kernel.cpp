@@ -26,6 +26,39 @@ static void empty_tables()
 	return true;
 }();
 
+std::string panic_of(block misuse)
+{
+	try {
+		misuse();
+	} catch (const std::runtime_error &e) {
+		return e.what();
+	}
+	return "";
+}
+
+bool has(const std::string &text, const std::string &part)
+{
+	INFO(text);
+	INFO("lacks: " << part);
+	CHECK(text.find(part) != std::string::npos);
+	return text.find(part) != std::string::npos;
+}
+
+std::string shown(const char *file)
+{
+	const std::string with_line =
+		klock::misuse_text().add(klock::call_site{file, 0}).c_str();
+
+	return with_line.substr(0, with_line.size() - 2);
+}
+
+void as(unsigned cpu, klock::context where, block code)
+{
+	running here(cpu, where);
+
+	code();
+}
+
 extern "C" unsigned klock_os_cpu_id(void) { return current_cpu; }
 
 extern "C" int klock_os_context(void) { return static_cast<int>(running_in); }

@@ -15,40 +15,41 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 inline thread_local unsigned current_cpu = 0;
 inline thread_local klock::context running_in = klock::context::thread;
 /* The thread that runs: the owner of locks, where a test says so. */
 inline thread_local unsigned long current_thread = 0;
 
-/* Returns the panic's text, or "" without one. */
-template <typename Misuse>
-std::string panic_of(Misuse misuse)
-{
-	try {
-		misuse();
-	} catch (const std::runtime_error &e) {
-		return e.what();
+/*
+ * Code of a test, that is called while it is handed over: what takes it is
+ * compiled once, and not for each piece of code.
+ */
+struct block {
+	template <typename Code>
+	block(Code &&code)
+	    : at(const_cast<void *>(static_cast<const void *>(&code))),
+	      call([](void *it) {
+		      (*static_cast<std::remove_reference_t<Code> *>(it))();
+	      })
+	{
 	}
-	return "";
-}
+	block(const block &) = default;
+	void operator()() const { call(at); }
 
-inline bool has(const std::string &text, const std::string &part)
-{
-	INFO(text);
-	INFO("lacks: " << part);
-	CHECK(text.find(part) != std::string::npos);
-	return text.find(part) != std::string::npos;
-}
+      private:
+	void *at;
+	void (*call)(void *);
+};
+
+/* Returns the panic's text, or "" without one. */
+std::string panic_of(block misuse);
+
+bool has(const std::string &text, const std::string &part);
 
 /* A file's path as reports show it: of a long one, the end. */
-inline std::string shown(const char *file)
-{
-	const std::string with_line =
-		klock::misuse_text().add(klock::call_site{file, 0}).c_str();
-
-	return with_line.substr(0, with_line.size() - 2);
-}
+std::string shown(const char *file);
 
 /* Interrupts as they are inside, and after it as they were. */
 struct irqs {
@@ -92,10 +93,4 @@ struct running {
 	klock::context before;
 };
 
-template <typename Code>
-void as(unsigned cpu, klock::context where, Code code)
-{
-	running here(cpu, where);
-
-	code();
-}
+void as(unsigned cpu, klock::context where, block code);

@@ -15,10 +15,11 @@
 #include <klock/os.hpp>
 #include <klock/selftest/locks.hpp>
 
+#include "words.hpp"
+
 #include <catch.hpp>
 
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -100,10 +101,9 @@ inline script_step parsed_step(const std::string &text)
 
 inline script parsed(const std::string &text)
 {
-	std::istringstream words(text);
 	script steps;
 
-	for (std::string word; words >> word;)
+	for (const std::string &word : words_of(text))
 		steps.push_back(parsed_step(word));
 	return steps;
 }

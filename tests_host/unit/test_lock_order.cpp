@@ -19,32 +19,22 @@
 
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "hooked_lock.hpp"
 #include "order_kernel.hpp"
+#include "words.hpp"
 using namespace klock;
+
+static std::string line(int number) { return site_text(__FILE__, number); }
 
 /*
  * lock_order: two orders are named when both were seen, whoever took the locks,
  * however far apart; what is right is left alone.
  */
 namespace lock_order_tests {
-
-namespace {
-
-using byte_lock = ticket_lock<u8>;
-
-std::string line(int number) { return site_text(__FILE__, number); }
-
-struct five_locks {
-	checked_lock<byte_lock, "a"> a;
-	checked_lock<byte_lock, "b"> b;
-	checked_lock<byte_lock, "c"> c;
-	checked_lock<byte_lock, "d"> d;
-	checked_lock<byte_lock, "e"> e;
-};
-
-} // namespace
 
 TEST_CASE("lock_order: two orders of two locks, all four lines named")
 {
@@ -69,97 +59,6 @@ TEST_CASE("lock_order: two orders of two locks, all four lines named")
 			      ") then a (" + line(second + 1) +
 			      ") on CPU 5; known: a (" + line(first) +
 			      ") then b (" + line(first + 1) + ") on CPU 3");
-}
-
-TEST_CASE("lock_order: one order, again and again, by all, is right")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	for (unsigned round = 0; round < 3; round++)
-		for (unsigned cpu = 0; cpu < 8; cpu++) {
-			CHECK(taking(cpu, of.a, of.b, of.c, of.d, of.e) == "");
-			CHECK(taking(cpu, of.b, of.e) == "");
-			CHECK(taking(cpu, of.a, of.d) == "");
-		}
-	CHECK(notes.empty());
-}
-
-TEST_CASE("lock_order: a cycle of three over three CPUs")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	CHECK(taking(0, of.a, of.b) == "");
-	CHECK(taking(1, of.b, of.c) == "");
-	const std::string said = taking(2, of.c, of.a);
-
-	has(said, "a, CPU 2: lock order: c (");
-	has(said, ") then a (");
-	has(said, "on CPU 2; known: a (");
-	has(said, ") then b (");
-	has(said, "on CPU 0, b (");
-	has(said, ") then c (");
-	has(said, "on CPU 1");
-}
-
-TEST_CASE("lock_order: a cycle of five")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	CHECK(taking(0, of.a, of.b) == "");
-	CHECK(taking(1, of.b, of.c) == "");
-	CHECK(taking(2, of.c, of.d) == "");
-	CHECK(taking(3, of.d, of.e) == "");
-	const std::string said = taking(4, of.e, of.a);
-
-	has(said, "on CPU 0, b (");
-	has(said, "on CPU 1, c (");
-	has(said, "on CPU 2, d (");
-	has(said, "on CPU 3");
-}
-
-TEST_CASE("lock_order: of two ways the shorter is named")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	CHECK(taking(0, of.a, of.b) == "");
-	CHECK(taking(1, of.b, of.e) == "");
-	CHECK(taking(5, of.a, of.e) == "");
-	const std::string said = taking(4, of.e, of.a);
-
-	has(said, "known: a (");
-	has(said, "on CPU 5");
-	CHECK(said.find(" b (") == std::string::npos);
-}
-
-TEST_CASE("lock_order: what is held, not only what was taken last, comes first")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	/* No way over b: a try adds no edge from a to it. */
-	on_cpu(0, [&] {
-		of.a.lock();
-		CHECK(of.b.try_lock());
-		of.c.lock();
-		of.c.unlock();
-		of.b.unlock();
-		of.a.unlock();
-	});
-	has(taking(1, of.c, of.a), "known: a (");
-}
-
-TEST_CASE(
-	"lock_order: what is held, not only what was taken first, comes first")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	CHECK(taking(0, of.a, of.b, of.c) == "");
-	has(taking(1, of.c, of.b), "known: b (");
 }
 
 TEST_CASE("lock_order: a report comes before the lock is touched, and once")
@@ -188,34 +87,6 @@ TEST_CASE("lock_order: a report comes before the lock is touched, and once")
 	CHECK(taking(1, another_second, another_first) == "");
 }
 
-TEST_CASE("lock_order: try_lock() adds no edge to what it tries")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	on_cpu(0, [&] {
-		of.a.lock();
-		CHECK(of.b.try_lock());
-		of.b.unlock();
-		of.a.unlock();
-	});
-	CHECK(taking(1, of.b, of.a) == "");
-}
-
-TEST_CASE("lock_order: what a try_lock() has taken is held")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	on_cpu(0, [&] {
-		CHECK(of.a.try_lock());
-		of.b.lock();
-		of.b.unlock();
-		of.a.unlock();
-	});
-	has(taking(1, of.b, of.a), "lock order: b (");
-}
-
 TEST_CASE("lock_order: what a try_lock() has not taken is not held")
 {
 	new_order<> fresh;
@@ -229,24 +100,6 @@ TEST_CASE("lock_order: what a try_lock() has not taken is not held")
 	});
 	on_cpu(0, [&] { of.a.unlock(); });
 	CHECK(taking(1, of.b, of.a) == "");
-}
-
-TEST_CASE("lock_order: locks may be released in any order")
-{
-	new_order<> fresh;
-	five_locks of;
-
-	on_cpu(0, [&] {
-		of.a.lock();
-		CHECK(of.b.try_lock());
-		of.a.unlock();
-		of.c.lock(); /* b is held, a is not */
-		of.b.unlock();
-		of.c.unlock();
-	});
-	CHECK(fresh.order.mine() == nullptr);
-	CHECK(taking(1, of.c, of.a) == "");
-	has(taking(1, of.c, of.b), "lock order: c (");
 }
 
 TEST_CASE("lock_order: hand over hand, through more locks than are ever held")
@@ -437,23 +290,183 @@ TEST_CASE("lock_order: of a lock that is not checked nothing is kept")
 } // namespace lock_order_tests
 
 /*
+ * lock_order by a script: which CPU takes which locks, and what is said of the
+ * last that does.
+ *
+ *	0:ab		CPU 0 takes a, then b, and releases both; interrupts off
+ *	0:?ab		takes a by try_lock()
+ *	0:ab-a-bc	releases a and b before it takes c
+ *	0:(ab)		takes both by a pair_guard
+ *	0i:a, 0t:a	in its interrupt handler; in a thread, interrupts on
+ *
+ * A is another lock of a's name, and at a higher address.
+ */
+namespace lock_order_script_tests {
+
+namespace {
+
+struct lettered_locks {
+	lettered_locks()
+	{
+		for (usize i = 0; i < std::size(all); i++)
+			set_name(all[i], names[i]);
+	}
+	checked_lock<ticket_lock<u8>> &operator[](char letter)
+	{
+		return letter == 'A' ? all[5] : all[letter - 'a'];
+	}
+
+	static constexpr const char *names[] = {"a", "b", "c", "d", "e", "a"};
+	checked_lock<ticket_lock<u8>> all[std::size(names)];
+};
+
+/* Takes what the letters name, then releases it. */
+void takes(lettered_locks &of, const std::string &letters)
+{
+	std::vector<char> taken;
+
+	for (usize i = 0; i < letters.size(); i++) {
+		if (letters[i] == '(') {
+			pair_guard both(of[letters[i + 1]], of[letters[i + 2]]);
+			i += 3;
+			continue;
+		}
+		if (letters[i] == '-') {
+			of[letters[++i]].unlock();
+			std::erase(taken, letters[i]);
+			continue;
+		}
+		if (letters[i] == '?')
+			CHECK(of[letters[++i]].try_lock());
+		else
+			of[letters[i]].lock();
+		taken.push_back(letters[i]);
+	}
+	for (char letter : taken)
+		of[letter].unlock();
+}
+
+/* Returns the finding on this step. */
+std::string said_of_step(lettered_locks &of, const std::string &step)
+{
+	const usize colon = step.find(':');
+	const unsigned cpu = step[0] - '0';
+	const auto does = [&] { takes(of, step.substr(colon + 1)); };
+
+	return panic_of([&] {
+		if (step[1] == 'i')
+			as(cpu, context::interrupt, does);
+		else if (step[1] == 't')
+			as(cpu, context::thread, does);
+		else
+			on_cpu(cpu, does);
+	});
+}
+
+/*
+ * What is right, the last step, and what is said of it: parts in this order.
+ * Nothing is said where it is right, too.
+ */
+struct order_case {
+	const char *name, *right, *last, *said = "";
+};
+
+constexpr order_case order_cases[] = {
+	{"one order, by all, is right", "0:abcde 1:abcde 2:be 3:ad 0:be 1:ad",
+	 "2:abcde"},
+	{"a cycle of three over three CPUs", "0:ab 1:bc", "2:ca",
+	 "a, CPU 2: lock order: c ( ... ) then a ( ... on CPU 2; known: a ( "
+	 "... ) then b ( ... on CPU 0, b ( ... ) then c ( ... on CPU 1"},
+	{"a cycle of five", "0:ab 1:bc 2:cd 3:de", "4:ea",
+	 "on CPU 0, b ( ... on CPU 1, c ( ... on CPU 2, d ( ... on CPU 3"},
+	{"of two ways the shorter is named", "0:ab 1:be 5:ae", "4:ea",
+	 "known: a ( ... ) then e ( ... on CPU 5"},
+	/* No way over b: a try adds no edge from a to it. */
+	{"what is held, not only what was taken last, comes first", "0:a?bc",
+	 "1:ca", "known: a ("},
+	{"what is held, not only what was taken first, comes first", "0:abc",
+	 "1:cb", "known: b ("},
+	{"try_lock() adds no edge to what it tries", "0:a?b", "1:ba"},
+	{"what a try_lock() has taken is held", "0:?ab", "1:ba",
+	 "lock order: b ("},
+	/* Released in any order: b is held when c is taken, and a is not. */
+	{"what was released first is held no more", "0:a?b-ac-b-c", "1:ca"},
+	{"what was released last was held", "0:a?b-ac-b-c", "1:cb",
+	 "lock order: c ("},
+
+	/* Pairs by address. */
+	{"pairs of two classes, by address both ways round",
+	 "0:(ab) 1:(Ab) 2:(ba)", "3:ab", "lock order: a ("},
+	{"a pair by address behind an order that is not", "0:ab 1:(ab)",
+	 "2:(bA)", "lock order: b ("},
+	{"pairs in a ring with one order that is not by address", "0:(bA) 1:Ac",
+	 "2:cb", "known: b ("},
+
+	/*
+	 * CPU 1 holds what a handler of CPU 0 waits for, and waits for what
+	 * CPU 0 has held when it was interrupted.
+	 */
+	{"interrupts: the handler closes it", "1:ac 0t:c", "2i:a",
+	 "interrupts: a handler waits for a at ... ; c is held or waited for "
+	 "with interrupts on at "},
+	{"interrupts: who has them on closes it", "2i:a 1:ac", "0t:c",
+	 "interrupts: a handler waits for a at ... ; c is held or waited for "
+	 "with interrupts on at "},
+	{"interrupts: over three locks, by the first edge", "2i:a 0t:c 1:bc",
+	 "1:ab",
+	 "interrupts: a handler waits for a at ... ; c is held or waited for "
+	 "with interrupts on at ... known: a ( ... ) then b ( ... , b ( ... ) "
+	 "then c ("},
+	{"interrupts: over three locks, by the last edge", "2i:a 0t:c 1:ab",
+	 "1:bc",
+	 "interrupts: a handler waits for a at ... ; c is held or waited for "
+	 "with interrupts on at ... known: a ( ... ) then b ( ... , b ( ... ) "
+	 "then c ("},
+	{"interrupts: two locks of one class, one in a handler", "0i:a", "1t:A",
+	 "a handler waits for a at ... ; a is held or waited for with "
+	 "interrupts on at ... ; found at "},
+	/* Nothing that handlers wait for comes before d. */
+	{"interrupts off, and all is right", "0:abc 1i:a 2i:c 3:ac 0t:d",
+	 "0:da"},
+	{"a handler that only tries waits for nobody", "0t:c 1:ac", "0i:?a"},
+	{"a try with interrupts on is held with interrupts on", "1:ac 0t:?c",
+	 "2i:a",
+	 "interrupts: a handler waits for a at ... ; c is held or waited for "
+	 "with interrupts on at "},
+};
+
+void check(const order_case &row)
+{
+	new_order<> fresh;
+	lettered_locks of;
+
+	for (const std::string &step : unit::words_of(row.right)) {
+		INFO(step);
+		CHECK(said_of_step(of, step) == "");
+	}
+	const std::string said = said_of_step(of, row.last);
+
+	INFO(said << "\nlacks: " << row.said);
+	CHECK(said.empty() == !*row.said);
+	CHECK(unit::has_parts(said, row.said));
+	CHECK(notes.empty());
+}
+
+} // namespace
+
+TEST_CASE("lock_order: scripts")
+{
+	for (const order_case &row : order_cases)
+		DYNAMIC_SECTION(row.name) { check(row); }
+}
+
+} // namespace lock_order_script_tests
+
+/*
  * lock_order: a class is a name; two locks of one class are taken in the order
  * of their addresses, or of sub-ranks that are declared.
  */
 namespace lock_order_classes_tests {
-
-namespace {
-
-using byte_lock = ticket_lock<u8>;
-
-std::string line(int number) { return site_text(__FILE__, number); }
-
-struct two_locks {
-	checked_lock<byte_lock, "a"> a;
-	checked_lock<byte_lock, "b"> b;
-};
-
-} // namespace
 
 TEST_CASE("lock_order: two of one class, by ascending address")
 {
@@ -529,7 +542,7 @@ TEST_CASE("lock_order: sub-ranks nest, and must go up")
 {
 	new_order<> fresh;
 	directories of;
-	two_locks others;
+	five_locks others;
 
 	on_cpu(0, [&] {
 		others.a.lock();
@@ -615,7 +628,7 @@ TEST_CASE("lock_order: a sub-rank is declared before anything is held")
 {
 	new_order<> fresh;
 	directories of;
-	two_locks others;
+	five_locks others;
 
 	on_cpu(0, [&] {
 		{
@@ -704,47 +717,6 @@ TEST_CASE("lock_order: sub-ranks, names and who holds it, of an irq_lock")
 	});
 }
 
-namespace {
-
-/* Locks of two classes, either of which may be at the lower address. */
-struct both_ways {
-	checked_lock<byte_lock, "a"> a;
-	checked_lock<byte_lock, "b"> b;
-	checked_lock<byte_lock, "a"> other_a;
-};
-
-template <typename A, typename B>
-std::string pairing(unsigned cpu, A &a, B &b)
-{
-	std::string said;
-
-	on_cpu(cpu, [&] { said = panic_of([&] { pair_guard both(a, b); }); });
-	return said;
-}
-
-} // namespace
-
-TEST_CASE("lock_order: pairs of two classes, by address both ways round")
-{
-	new_order<> fresh;
-	both_ways of;
-
-	CHECK(pairing(0, of.a, of.b) == "");
-	CHECK(pairing(1, of.other_a, of.b) == "");
-	CHECK(pairing(2, of.b, of.a) == "");
-	has(taking(3, of.a, of.b), "lock order: a (");
-}
-
-TEST_CASE("lock_order: a pair by address behind an order that is not")
-{
-	new_order<> fresh;
-	both_ways of;
-
-	CHECK(taking(0, of.a, of.b) == "");
-	CHECK(pairing(1, of.a, of.b) == "");
-	has(pairing(2, of.b, of.other_a), "lock order: b (");
-}
-
 /* The lower one of the pair is not checked: it gives no other way round. */
 TEST_CASE("lock_order: a lock that is held besides a pair is not by address")
 {
@@ -768,22 +740,11 @@ TEST_CASE("lock_order: a lock that is held besides a pair is not by address")
 	});
 }
 
-TEST_CASE("lock_order: pairs in a ring with one order that is not by address")
-{
-	new_order<> fresh;
-	both_ways of;
-	checked_lock<byte_lock, "c"> c;
-
-	CHECK(pairing(0, of.b, of.other_a) == "");
-	CHECK(taking(1, of.other_a, c) == "");
-	has(taking(2, c, of.b), "known: b (");
-}
-
 TEST_CASE("lock_order: what nests is read again, with a lock between")
 {
 	new_order<> fresh;
 	checked_lock<reader_lock<8>, "list"> list;
-	two_locks of;
+	five_locks of;
 
 	on_cpu(0, [&] {
 		list.lock_shared(0);
@@ -804,7 +765,7 @@ TEST_CASE("lock_order: a name is a class, wherever its text stands")
 	new_order<> fresh;
 	static const char here[] = "inode", there[] = "inode";
 	checked_lock<byte_lock> one, other;
-	two_locks of;
+	five_locks of;
 
 	set_name(one, here);
 	set_name(other, there);
@@ -817,7 +778,7 @@ TEST_CASE("lock_order: a name that ends with its lock, and another one there")
 	new_order<> fresh;
 	char text[40] = "the first of its kind";
 	checked_lock<byte_lock> one;
-	two_locks of;
+	five_locks of;
 
 	set_name(one, text);
 	REQUIRE(taking(0, one, of.a) == "");
@@ -835,7 +796,7 @@ TEST_CASE("lock_order: a long name is cut, and differs in its end")
 	static const char one_text[] = "a name of more than thirty-two, 1";
 	static const char other_text[] = "a name of more than thirty-two, 2";
 	checked_lock<byte_lock> one, other;
-	two_locks of;
+	five_locks of;
 
 	set_name(one, one_text);
 	set_name(other, other_text);
@@ -848,13 +809,11 @@ TEST_CASE("lock_order: a lock without a name has no order")
 {
 	new_order<> fresh;
 	checked_lock<byte_lock> one, other;
-	two_locks of;
+	five_locks of;
 
 	CHECK(taking(0, one, of.a, other) == "");
 	CHECK(taking(1, other, of.a, one) == "");
 }
-
-using lock_order_tests::five_locks;
 
 /* -- After the first report, and reports that go on ---------------------- */
 
@@ -1284,10 +1243,6 @@ TEST_CASE("lock_order: seq_lock: read over its writer, and under what it takes")
 namespace print_held_tests {
 
 namespace {
-
-using byte_lock = ticket_lock<u8>;
-
-std::string line(int number) { return site_text(__FILE__, number); }
 
 std::vector<std::string> held_now()
 {

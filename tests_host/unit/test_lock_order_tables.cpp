@@ -18,6 +18,8 @@
 
 using namespace klock;
 
+static std::string line(int number) { return site_text(__FILE__, number); }
+
 namespace klock {
 
 /*
@@ -107,16 +109,6 @@ namespace lock_order_tables_tests {
 
 namespace {
 
-using byte_lock = ticket_lock<u8>;
-
-std::string line(int number) { return site_text(__FILE__, number); }
-
-struct three_locks {
-	checked_lock<byte_lock, "a"> a;
-	checked_lock<byte_lock, "b"> b;
-	checked_lock<byte_lock, "c"> c;
-};
-
 /* Returns the finding on a list of declarations. */
 template <usize Size>
 std::string declaring(const declared_order (&list)[Size])
@@ -154,7 +146,7 @@ struct many_locks {
 TEST_CASE("lock_order: one order that is declared, and the other seen")
 {
 	new_order<> fresh;
-	three_locks of;
+	five_locks of;
 	static constexpr declared_order list[] = {before("a", "b"),
 						  before("b", "c")};
 
@@ -163,7 +155,7 @@ TEST_CASE("lock_order: one order that is declared, and the other seen")
 	has(taking(1, of.c, of.a), "on CPU 1; known: a (");
 
 	new_order<> again;
-	three_locks others;
+	five_locks others;
 	CHECK(declaring(list) == "");
 	has(taking(1, others.c, others.a),
 	    "known: a then b (declared), b then c (declared)");
@@ -174,7 +166,7 @@ TEST_CASE("lock_order: ranks order all that have one")
 	static constexpr declared_order list[] = {rank<30>("c"), rank<10>("a"),
 						  rank<20>("b"), rank<20>("d")};
 	new_order<> fresh;
-	three_locks of;
+	five_locks of;
 	checked_lock<byte_lock, "d"> equal;
 
 	CHECK(declaring(list) == "");
@@ -183,7 +175,7 @@ TEST_CASE("lock_order: ranks order all that have one")
 	has(taking(1, of.c, of.a), "lock order: c (");
 
 	new_order<> again;
-	three_locks others;
+	five_locks others;
 	CHECK(declaring(list) == "");
 	has(taking(1, others.b, others.a), "known: a then b (declared)");
 }
@@ -201,7 +193,7 @@ TEST_CASE("lock_order: a list that contradicts itself, or what was seen")
 	has(said, "known: a then b (declared), b then c (declared)");
 
 	new_order<> again;
-	three_locks of;
+	five_locks of;
 	CHECK(taking(3, of.a, of.b) == "");
 	has(declaring(late), "known: a (");
 }
@@ -210,7 +202,7 @@ TEST_CASE("lock_order: what is only declared is no inversion of interrupts")
 {
 	static constexpr declared_order list[] = {before("a", "b")};
 	new_order<> fresh;
-	three_locks of;
+	five_locks of;
 
 	CHECK(declaring(list) == "");
 	as(0, context::interrupt, [&] {
@@ -231,7 +223,7 @@ TEST_CASE("lock_order: readers of a fair lock order as writers do")
 {
 	new_order<> fresh;
 	checked_lock<rw_ticket_lock<u8>, "table"> table;
-	three_locks of;
+	five_locks of;
 
 	on_cpu(0, [&] {
 		table.lock_shared();
@@ -250,7 +242,7 @@ TEST_CASE("lock_order: a try to read adds no edge, and holds what it has")
 {
 	new_order<> fresh;
 	checked_lock<rw_ticket_lock<u8>, "table"> table;
-	three_locks of;
+	five_locks of;
 
 	on_cpu(0, [&] {
 		of.b.lock();
@@ -315,7 +307,7 @@ TEST_CASE("lock_order: where reads nest, they do")
 {
 	new_order<> fresh;
 	checked_lock<reader_lock<4>, "table"> table;
-	three_locks of;
+	five_locks of;
 
 	on_cpu(0, [&] {
 		table.lock_shared(0);
@@ -414,7 +406,7 @@ TEST_CASE("lock_order: more locks held at once than are seen")
 	constexpr unsigned count = held_locks::most + 2;
 	new_order<64, 2> fresh;
 	checked_lock<byte_lock> node[count];
-	three_locks of;
+	five_locks of;
 
 	for (auto &one : node)
 		set_name(one, "node");
@@ -437,7 +429,7 @@ TEST_CASE("lock_order: more locks held at once than are seen")
 TEST_CASE("lock_order: more owners than there is room for")
 {
 	new_order<64, 2> fresh;
-	three_locks of;
+	five_locks of;
 
 	CHECK(taking(2, of.a, of.b) == "");
 	CHECK(taking(2, of.b, of.a) == "");
@@ -623,10 +615,6 @@ namespace lock_order_interrupts_tests {
 
 namespace {
 
-using byte_lock = ticket_lock<u8>;
-
-std::string line(int number) { return site_text(__FILE__, number); }
-
 struct three_locks {
 	checked_lock<byte_lock, "device"> device;
 	checked_lock<byte_lock, "middle"> middle;
@@ -656,14 +644,6 @@ std::string open_takes(unsigned cpu, Lock &lock)
 	});
 }
 
-/* CPU 1 holds what a handler of CPU 0 waits for, and waits for what CPU 0 has
- * held when it was interrupted. */
-void check_inversion(const std::string &said)
-{
-	has(said, "interrupts: a handler waits for device at ");
-	has(said, "; log is held or waited for with interrupts on at ");
-}
-
 } // namespace
 
 TEST_CASE("lock_order: interrupts: the edge closes it; all lines are named")
@@ -690,78 +670,6 @@ TEST_CASE("lock_order: interrupts: the edge closes it; all lines are named")
 			      ") then log (" + line(first + 1) +
 			      ") on CPU 1; found at " + line(first + 1));
 	});
-}
-
-TEST_CASE("lock_order: interrupts: the handler closes it")
-{
-	new_order<> fresh;
-	three_locks of;
-
-	CHECK(taking(1, of.device, of.log) == "");
-	CHECK(open_takes(0, of.log) == "");
-	check_inversion(handler_takes(2, of.device));
-}
-
-TEST_CASE("lock_order: interrupts: who has them on closes it")
-{
-	new_order<> fresh;
-	three_locks of;
-
-	CHECK(handler_takes(2, of.device) == "");
-	CHECK(taking(1, of.device, of.log) == "");
-	check_inversion(open_takes(0, of.log));
-}
-
-TEST_CASE("lock_order: interrupts: over three locks, by any of its edges")
-{
-	for (const bool first_last : {true, false}) {
-		new_order<> fresh;
-		three_locks of;
-
-		CHECK(handler_takes(2, of.device) == "");
-		CHECK(open_takes(0, of.log) == "");
-		std::string said;
-		if (first_last) {
-			CHECK(taking(1, of.middle, of.log) == "");
-			said = taking(1, of.device, of.middle);
-		} else {
-			CHECK(taking(1, of.device, of.middle) == "");
-			said = taking(1, of.middle, of.log);
-		}
-		check_inversion(said);
-		has(said, "known: device (");
-		has(said, ") then middle (");
-		has(said, ", middle (");
-		has(said, ") then log (");
-	}
-}
-
-TEST_CASE("lock_order: interrupts: two locks of one class, one in a handler")
-{
-	new_order<> fresh;
-	three_locks of, others;
-
-	CHECK(handler_takes(0, of.device) == "");
-	const std::string said = open_takes(1, others.device);
-
-	has(said, "a handler waits for device at ");
-	has(said, "; device is held or waited for with interrupts on at ");
-	has(said, "; found at ");
-}
-
-TEST_CASE("lock_order: interrupts off, and all is right")
-{
-	new_order<> fresh;
-	three_locks of;
-
-	CHECK(taking(0, of.device, of.middle, of.log) == "");
-	CHECK(handler_takes(1, of.device) == "");
-	CHECK(handler_takes(2, of.log) == "");
-	CHECK(taking(3, of.device, of.log) == "");
-	/* Nothing that handlers wait for comes before these. */
-	checked_lock<byte_lock, "outer"> outer;
-	CHECK(open_takes(0, outer) == "");
-	CHECK(taking(0, outer, of.device) == "");
 }
 
 TEST_CASE("lock_order: interrupts: what nests is read in a handler, too")
@@ -837,19 +745,6 @@ TEST_CASE(
 	}
 }
 
-TEST_CASE("lock_order: a handler that only tries waits for nobody")
-{
-	new_order<> fresh;
-	three_locks of;
-
-	CHECK(open_takes(0, of.log) == "");
-	CHECK(taking(1, of.device, of.log) == "");
-	as(0, context::interrupt, [&] {
-		CHECK(of.device.try_lock());
-		of.device.unlock();
-	});
-}
-
 TEST_CASE("lock_order: interrupts that go on inside of a section, and a lock")
 {
 	new_order<> fresh;
@@ -869,19 +764,6 @@ TEST_CASE("lock_order: interrupts that go on inside of a section, and a lock")
 	CHECK(taking(1, of.device, of.log) == "");
 	has(handler_takes(1, of.device),
 	    "log is held or waited for with interrupts on at " + line(inside));
-}
-
-TEST_CASE("lock_order: a try with interrupts on is held with interrupts on")
-{
-	new_order<> fresh;
-	three_locks of;
-
-	CHECK(taking(1, of.device, of.log) == "");
-	as(0, context::thread, [&] {
-		CHECK(of.log.try_lock());
-		of.log.unlock();
-	});
-	check_inversion(handler_takes(2, of.device));
 }
 
 TEST_CASE("lock_order: a handler that has interrupted a waiter or a holder")
