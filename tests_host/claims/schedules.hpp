@@ -91,21 +91,13 @@ struct crowd_books {
 	unsigned clock = 0, last = ~0u, run = 0;
 };
 
-template <typename L>
-crowd_result play(const crowd &c)
+inline crowd_result play(stage_of_any &s, const crowd &c)
 {
 	/* Some hundred to an entry are many; then a lock is at a standstill. */
 	const unsigned most_steps = 1000 * c.entries;
-	stage<L> s(c.actors);
 	crowd_books books(c.actors);
 	klock::selftest::xorshift dice(c.seed);
 
-	/*
-	 * A base of 1 makes a waiter's turns reads, and not pauses of its
-	 * back-off.
-	 */
-	if constexpr (requires { s.lock.set_base(1u); })
-		s.lock.set_base(1);
 	for (unsigned i = 0; i < most_steps; i++) {
 		if (books.result().entries == c.entries)
 			break;
@@ -125,6 +117,20 @@ crowd_result play(const crowd &c)
 	return books.result();
 }
 
+template <typename L>
+crowd_result play(const crowd &c)
+{
+	stage<L> s(c.actors);
+
+	/*
+	 * A base of 1 makes a waiter's turns reads, and not pauses of its
+	 * back-off.
+	 */
+	if constexpr (requires { s.lock.set_base(1u); })
+		s.lock.set_base(1);
+	return play(s, c);
+}
+
 /*
  * scenes - short scripts that tell one lock's promise from another's
  */
@@ -136,14 +142,11 @@ inline constexpr unsigned some_looks = 100;
  * CPU 0 leaves and comes back again and again while CPU 1 waits, and looks
  * whenever 0 is inside. How often in a row 0 has it, up to a bound.
  */
-template <typename L>
-unsigned times_in_a_row(unsigned bound)
+inline unsigned times_in_a_row(stage_of_any &&s, unsigned bound)
 {
-	stage<L> s(2);
 	unsigned times = 1;
 
-	s.step(0);
-	s.step(1);
+	s.steps({0, 1});
 	while (times < bound) {
 		s.step(0);
 		if (s.step(0) != place::inside)
@@ -166,21 +169,16 @@ struct slow_climb {
  * when it leaves it comes again. Then A takes a step, B one round, A another.
  * In a tournament of four, 0 and 1 meet first, and B at the root.
  */
-template <typename L>
-slow_climb climb_slowly(unsigned bound)
+inline slow_climb climb_slowly(stage_of_any &&s, unsigned bound)
 {
 	constexpr unsigned A = 1, B = 2;
-	stage<L> s(4);
 	slow_climb r;
 	const auto leave_and_come = [&] {
 		s.step(B);
 		return s.step(B);
 	};
 
-	s.step(0);
-	s.step(A);
-	s.step(B);
-	s.step(0);
+	s.steps({0, A, B, 0});
 	for (; s.looks(B, some_looks); leave_and_come())
 		if (++r.bypassed == bound)
 			break;
@@ -196,15 +194,9 @@ slow_climb climb_slowly(unsigned bound)
  * CPU 0 holds, CPU 1 comes, CPU 2 comes. 1 is preempted: no more steps. 0
  * leaves. Whether 2 gets in.
  */
-template <typename L>
-bool enters_past_a_sleeper()
+inline bool enters_past_a_sleeper(stage_of_any &&s)
 {
-	stage<L> s(3);
-
-	s.step(0);
-	s.step(1);
-	s.step(2);
-	s.step(0);
+	s.steps({0, 1, 2, 0});
 	return s.looks(2, some_looks);
 }
 
@@ -212,14 +204,11 @@ bool enters_past_a_sleeper()
  * CPU 0 holds, CPU 1 comes and is preempted for a time slice: for so many steps
  * of CPU 0, which leaves and comes back as often as it can. Its sections.
  */
-template <typename L>
-unsigned sections_in_a_slice(unsigned steps)
+inline unsigned sections_in_a_slice(stage_of_any &&s, unsigned steps)
 {
-	stage<L> s(2);
 	unsigned sections = 0;
 
-	s.step(0);
-	s.step(1);
+	s.steps({0, 1});
 	for (unsigned i = 0; i < steps; i++) {
 		const place was = s.where(0);
 		sections += s.step(0) == place::inside && was != place::inside;
@@ -361,20 +350,11 @@ struct counters_of<klock::ticket_lock<u8>> {
 	}
 };
 
-/* One by one; the first takes the lock and stays inside. */
-template <typename L>
-void all_come(stage<L> &s)
-{
-	for (unsigned i = 0; i < s.size(); i++)
-		s.step(i);
-}
-
 /*
  * Empties a full queue: each leaves, the next 16 look, the last of them first,
  * and the one next in order is inside. Returns how many were served so.
  */
-template <typename L>
-unsigned served_one_by_one(stage<L> &s)
+inline unsigned served_one_by_one(stage_of_any &s)
 {
 	constexpr unsigned near = 16;
 	unsigned served = 0;
@@ -407,22 +387,25 @@ template <typename L>
 inline constexpr usize registers_of = sizeof(L) / register_bytes<L>;
 
 /* How many hold something when so many CPUs contend: seen, not counted. */
-template <typename L>
-unsigned registers_in_use(unsigned cpus)
+inline unsigned registers_in_use(stage_of_any &&s, usize bytes_each)
 {
-	stage<L> s(cpus);
 	unsigned used = 0;
 
-	for (unsigned i = 0; i < cpus; i++)
-		s.step(i);
+	s.all_come();
 	const auto bytes = s.bytes();
-	for (usize at = 0; at < bytes.size(); at += register_bytes<L>) {
+	for (usize at = 0; at < bytes.size(); at += bytes_each) {
 		bool zero = true;
-		for (usize i = 0; i < register_bytes<L>; i++)
+		for (usize i = 0; i < bytes_each; i++)
 			zero &= bytes[at + i] == 0;
 		used += !zero;
 	}
 	return used;
+}
+
+template <typename L>
+unsigned registers_in_use(unsigned cpus)
+{
+	return registers_in_use(stage<L>(cpus), register_bytes<L>);
 }
 
 } // namespace claims

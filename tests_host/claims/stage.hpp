@@ -8,17 +8,16 @@
 #include <klock/tas_lock.hpp>
 #include <klock/ticket_lock.hpp>
 
-#include <array>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <mutex>
 #include <span>
 #include <string>
 #include <thread>
+#include <typeinfo>
 #include <vector>
 
 namespace claims {
@@ -76,106 +75,86 @@ using klock::u32;
 using klock::u8;
 using klock::usize;
 
-template <typename L>
-struct stage {
-	/* The lock is made of what follows the number of actors. */
-	template <typename... Args>
-	explicit stage(unsigned actors, Args... lock_args) : lock(lock_args...)
-	{
-		for (unsigned i = 0; i < actors; i++) {
-			auto &who = contenders.emplace_back(i);
-			cast.emplace_back([this, &who] { who.lock(lock); },
-					  [this, &who] { who.unlock(lock); });
-		}
-	}
-
-	~stage() { clear(); }
+/* All of it but the lock's type: a script is compiled once for all locks. */
+struct stage_of_any {
+	stage_of_any(const stage_of_any &) = delete;
+	stage_of_any &operator=(const stage_of_any &) = delete;
 
 	unsigned size() const { return static_cast<unsigned>(cast.size()); }
-	place step(unsigned who)
-	{
-		watchdog::note<L>("a step of actor", who);
-		return cast[who].step();
-	}
+	place step(unsigned who);
 	place where(unsigned who) const { return cast[who].where(); }
+	unsigned count(place there) const;
 
-	unsigned count(place there) const
-	{
-		unsigned sum = 0;
-
-		for (const actor &a : cast)
-			sum += a.where() == there;
-		return sum;
-	}
-
+	/* Steps of these actors, one after another. */
+	void steps(std::initializer_list<unsigned> actors);
+	/* One by one; the first takes the lock and stays inside. */
+	void all_come();
 	/* Looks until it is inside, so many times at most. */
-	bool looks(unsigned who, unsigned most)
-	{
-		for (unsigned i = 0; i < most && where(who) == place::waits;
-		     i++)
-			step(who);
-		return where(who) == place::inside;
-	}
-
+	bool looks(unsigned who, unsigned most);
+	/* Whether it gets in by its next look; then it leaves. */
+	bool serves(unsigned who);
 	/* All who wait take a look, the last of them first. */
-	void all_look()
-	{
-		for (unsigned i = size(); i-- > 0;)
-			if (where(i) == place::waits)
-				step(i);
-	}
-
+	void all_look();
 	/*
 	 * Everybody is served and leaves. Between two leaves all have looked,
 	 * so that even a lock that holds too many lets them go.
 	 */
-	void clear()
-	{
-		for (int round = 0; round < patience; round++) {
-			if (count(place::outside) == size())
-				return;
-			all_look();
-			for (unsigned i = 0; i < size(); i++) {
-				if (where(i) != place::inside)
-					continue;
-				step(i);
-				break;
-			}
-		}
-		report_stuck();
-	}
-
+	void clear();
 	/* The lock's bytes; nobody moves while the script reads. */
-	std::array<u8, sizeof(L)> bytes() const
-	{
-		const u8 *from = reinterpret_cast<const u8 *>(&lock);
-		std::array<u8, sizeof(L)> out{};
+	std::vector<u8> bytes() const;
 
-		for (usize i = 0; i < sizeof(L); i++)
-			out[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
-		return out;
+      protected:
+	struct calls {
+		const std::type_info &type;
+		usize size;
+		void (*lock)(void *lock, void *who);
+		void (*unlock)(void *lock, void *who);
+	};
+
+	stage_of_any(void *lock, calls of) : its_lock(lock), by(of) {}
+	~stage_of_any() = default;
+
+	void add(void *contender);
+
+      private:
+	[[noreturn]] void report_stuck() const;
+
+	void *const its_lock;
+	const calls by;
+	std::deque<actor> cast;
+};
+
+template <typename L>
+struct stage final : stage_of_any {
+	/* The lock is made of what follows the number of actors. */
+	template <typename... Args>
+	explicit stage(unsigned actors, Args... lock_args)
+	    : stage_of_any(&lock, calls_of_it()), lock(lock_args...)
+	{
+		for (unsigned i = 0; i < actors; i++)
+			add(&contenders.emplace_back(i));
 	}
+	~stage() { clear(); }
 
 	L lock;
 
       private:
-	/* More than the turns that a back-off pauses, for each who waits. */
-	static constexpr int patience = 1 << 14;
+	using contender = klock::selftest::contender<L>;
 
-	[[noreturn]] void report_stuck() const
+	static calls calls_of_it()
 	{
-		static const char *const words[] = {"is outside", "waits",
-						    "is inside"};
-
-		std::fputs("stage: no way out\n", stderr);
-		for (unsigned i = 0; i < size(); i++)
-			std::fprintf(stderr, "  %u %s\n", i,
-				     words[static_cast<int>(where(i))]);
-		std::abort();
+		return {typeid(L), sizeof(L),
+			[](void *l, void *who) {
+				static_cast<contender *>(who)->lock(
+					*static_cast<L *>(l));
+			},
+			[](void *l, void *who) {
+				static_cast<contender *>(who)->unlock(
+					*static_cast<L *>(l));
+			}};
 	}
 
-	std::deque<klock::selftest::contender<L>> contenders;
-	std::deque<actor> cast;
+	std::deque<contender> contenders;
 };
 
 /*
@@ -209,12 +188,12 @@ struct words;
 template <typename Counter>
 struct words<klock::ticket_lock<Counter>> {
 	using lock = klock::ticket_lock<Counter>;
-	static std::vector<u32> values(const stage<lock> &s)
+	static std::vector<u32> values(const stage_of_any &s)
 	{
 		const auto bytes = s.bytes();
 		Counter both[2]; /* owner, next */
 
-		static_assert(sizeof(both) == sizeof(bytes));
+		static_assert(sizeof(both) == sizeof(lock));
 		std::memcpy(both, bytes.data(), sizeof(both));
 		return {both[1], both[0]};
 	}
@@ -228,7 +207,7 @@ struct words<klock::ticket_lock<Counter>> {
 
 template <>
 struct words<klock::tas_lock> {
-	static std::vector<u32> values(const stage<klock::tas_lock> &s)
+	static std::vector<u32> values(const stage_of_any &s)
 	{
 		return {s.bytes()[0]};
 	}

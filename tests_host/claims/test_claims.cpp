@@ -34,7 +34,7 @@ void pass_then_break(unsigned most, unsigned served)
 	CAPTURE(served);
 	{
 		stage<L> s(most, static_cast<u8>(served));
-		all_come(s);
+		s.all_come();
 		const auto [next, owner] = counters_of<L>::in(s.bytes());
 		CHECK(next == owner); /* a full circle */
 		CHECK(s.count(place::inside) == 1);
@@ -44,7 +44,7 @@ void pass_then_break(unsigned most, unsigned served)
 		CHECK_FALSE(s.lock.is_locked());
 	}
 	stage<L> s(most + 1, static_cast<u8>(served));
-	all_come(s);
+	s.all_come();
 	CHECK(s.count(place::inside) == 2);
 	CHECK(s.where(0) == place::inside);
 	CHECK(s.where(most) == place::inside);
@@ -198,11 +198,11 @@ constexpr auto patience = std::chrono::seconds(20);
 
 TEST_CASE("monopoly: as often as it likes by test-and-set, once by tickets")
 {
-	CHECK(times_in_a_row<tas_lock>(1000) == 1000);
-	CHECK(times_in_a_row<ttas_lock>(1000) == 1000);
-	CHECK(times_in_a_row<backoff_ttas_lock>(1000) == 1000);
-	CHECK(times_in_a_row<ticket_lock<u8>>(1000) == 1);
-	CHECK(times_in_a_row<narrow_ticket_lock<2>>(1000) == 1);
+	CHECK(times_in_a_row(stage<tas_lock>(2), 1000) == 1000);
+	CHECK(times_in_a_row(stage<ttas_lock>(2), 1000) == 1000);
+	CHECK(times_in_a_row(stage<backoff_ttas_lock>(2), 1000) == 1000);
+	CHECK(times_in_a_row(stage<ticket_lock<u8>>(2), 1000) == 1);
+	CHECK(times_in_a_row(stage<narrow_ticket_lock<2>>(2), 1000) == 1);
 }
 
 TEST_CASE("monopoly: two cores: runs of tas_lock are 10 times ticket_lock's")
@@ -247,8 +247,8 @@ TEST_CASE("preempted: who waits behind a sleeper waits, where order is kept")
 		/* Two more than the holder; and a lock that says either. */
 		if constexpr (Subject::capacity >= 3 && decides) {
 			INFO(Subject::name);
-			const bool entered =
-				enters_past_a_sleeper<typename Subject::lock>();
+			const bool entered = enters_past_a_sleeper(
+				stage<typename Subject::lock>(3));
 			CHECK(entered == passes);
 			seen++;
 		}
@@ -259,19 +259,20 @@ TEST_CASE("preempted: who waits behind a sleeper waits, where order is kept")
 TEST_CASE("preempted: a time slice is lost to all, or to one")
 {
 	constexpr unsigned slice = 2000;
-	const unsigned unfair = sections_in_a_slice<klock::ttas_lock>(slice);
+	const unsigned unfair =
+		sections_in_a_slice(stage<klock::ttas_lock>(2), slice);
 
 	CHECK(unfair >= slice / 2 - 1);
-	CHECK(sections_in_a_slice<klock::ticket_lock<klock::u8>>(slice) == 0);
-	CHECK(sections_in_a_slice<klock::mcs_lock>(slice) == 0);
+	CHECK(sections_in_a_slice(stage<ticket_lock<u8>>(2), slice) == 0);
+	CHECK(sections_in_a_slice(stage<mcs_lock>(2), slice) == 0);
 	/* Some looks in vain, once. */
-	CHECK(sections_in_a_slice<klock::preemptable_ticket_lock<klock::u8>>(
-		      slice) >= 0.95 * unfair);
+	CHECK(sections_in_a_slice(stage<preemptable_ticket_lock<u8>>(2),
+				  slice) >= 0.95 * unfair);
 }
 
 TEST_CASE("preempted: a lock that serves the last first is found")
 {
-	CHECK(enters_past_a_sleeper<busted::lifo>());
+	CHECK(enters_past_a_sleeper(stage<busted::lifo>(3)));
 }
 
 } // namespace preempted_claim
@@ -285,7 +286,8 @@ namespace bypass_claim {
 TEST_CASE("bypass: a slow climber of tournament_lock is bypassed at will")
 {
 	for (unsigned times : {1u, 10u, 100u}) {
-		const slow_climb r = climb_slowly<tournament_lock<4>>(times);
+		const slow_climb r =
+			climb_slowly(stage<tournament_lock<4>>(4), times);
 
 		CHECK(r.bypassed == times);
 		/* It is not starved: at the root it is next. */
@@ -294,14 +296,44 @@ TEST_CASE("bypass: a slow climber of tournament_lock is bypassed at will")
 	}
 }
 
-TEMPLATE_TEST_CASE("bypass: with the doorway behind it, nobody bypasses", "",
-		   bakery_lock<4>, ticket_lock<u8>, narrow_ticket_lock<2>,
-		   mcs_lock)
+static void nobody_bypasses(stage_of_any &&s)
 {
-	const slow_climb r = climb_slowly<TestType>(100);
+	const slow_climb r = climb_slowly(static_cast<stage_of_any &&>(s), 100);
 
 	CHECK(r.bypassed == 0);
 	CHECK(r.enters);
+}
+
+TEST_CASE("bypass: with the doorway behind it, nobody bypasses")
+{
+	nobody_bypasses(stage<bakery_lock<4>>(4));
+	nobody_bypasses(stage<ticket_lock<u8>>(4));
+	nobody_bypasses(stage<narrow_ticket_lock<2>>(4));
+	nobody_bypasses(stage<mcs_lock>(4));
+}
+
+static void keeps_its_promise(const char *name, service kept,
+			      const crowd_result &r)
+{
+	INFO(name << ": " << r.entries << " entries, " << r.waited
+		  << " after a wait, bypassed " << r.bypassed);
+	CHECK(r.entries == 200);
+	switch (kept) {
+	case service::fifo_if_all_run: /* here all do, in turns */
+	case service::fifo:
+		CHECK(r.bypassed == 0);
+		/* Enough waited that a bypass was possible. */
+		CHECK(r.waited >= 150);
+		break;
+	case service::bounded:
+		CHECK(r.bypassed <= 1);
+		CHECK(r.waited >= 50);
+		break;
+	case service::starvation_free:
+	case service::none:
+		CHECK(r.bypassed >= 2);
+		break;
+	}
 }
 
 TEST_CASE("bypass: counted for every lock, 4 CPUs at random, one of them fast")
@@ -310,32 +342,12 @@ TEST_CASE("bypass: counted for every lock, 4 CPUs at random, one of them fast")
 
 	all_locks<cpus>::for_each([]<typename Subject>() {
 		constexpr unsigned most = Subject::capacity < cpus ? 2 : cpus;
-		const crowd_result r =
-			play<typename Subject::lock>({.actors = most,
-						      .entries = 200,
-						      .speed = 6,
-						      .seed = 1});
 
-		INFO(Subject::name << ": " << r.entries << " entries, "
-				   << r.waited << " after a wait, bypassed "
-				   << r.bypassed);
-		CHECK(r.entries == 200);
-		switch (Subject::order_of_service) {
-		case service::fifo_if_all_run: /* here all do, in turns */
-		case service::fifo:
-			CHECK(r.bypassed == 0);
-			/* Enough waited that a bypass was possible. */
-			CHECK(r.waited >= 150);
-			break;
-		case service::bounded:
-			CHECK(r.bypassed <= 1);
-			CHECK(r.waited >= 50);
-			break;
-		case service::starvation_free:
-		case service::none:
-			CHECK(r.bypassed >= 2);
-			break;
-		}
+		keeps_its_promise(Subject::name, Subject::order_of_service,
+				  play<typename Subject::lock>({.actors = most,
+								.entries = 200,
+								.speed = 6,
+								.seed = 1}));
 	});
 }
 
@@ -345,7 +357,7 @@ TEST_CASE("bypass: a lock that serves the last first is found")
 		{.actors = 4, .entries = 200, .speed = 6, .seed = 1});
 
 	CHECK(r.bypassed >= 2);
-	CHECK(climb_slowly<busted::lifo>(10).bypassed >= 1);
+	CHECK(climb_slowly(stage<busted::lifo>(4), 10).bypassed >= 1);
 }
 
 } // namespace bypass_claim

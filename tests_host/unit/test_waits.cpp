@@ -25,6 +25,30 @@
 using namespace klock;
 using namespace claims;
 
+/* Its turns of waiting are counted, move a clock from 100, and do something. */
+struct watched_turns : arch::watcher {
+	explicit watched_turns(std::function<void()> then = [] {})
+	    : does(std::move(then))
+	{
+		arch::watched_by = this;
+	}
+	~watched_turns() { arch::watched_by = before; }
+	void turn() override
+	{
+		turns++;
+		clock++;
+		does();
+	}
+	u64 time() override { return clock; }
+
+	unsigned turns = 0;
+	u64 clock = 100;
+	std::function<void()> does;
+
+      private:
+	arch::watcher *const before = arch::watched_by;
+};
+
 /*
  * How often a native wait looks, and how long it pauses in between.
  *
@@ -38,21 +62,14 @@ namespace {
 
 constexpr unsigned too_many = 1000;
 
-/* Counts turns; from the last on, the value is what is waited for. */
-struct ending : arch::watcher {
-	atomic<u8> &value;
-	unsigned last;
-	unsigned turns = 0;
-
-	ending(atomic<u8> &v, unsigned at_turn) : value(v), last(at_turn)
+/* In the last turn the value is what is waited for. */
+struct ending final : watched_turns {
+	ending(atomic<u8> &value, unsigned last)
+	    : watched_turns([this, &value, last] {
+		      if (turns == last)
+			      value.store_relaxed(1);
+	      })
 	{
-		arch::watched_by = this;
-	}
-	~ending() { arch::watched_by = nullptr; }
-	void turn() override
-	{
-		if (++turns == last)
-			value.store_relaxed(1);
 	}
 };
 
@@ -106,36 +123,31 @@ TEST_CASE("waits: an exchange is tried again after each pause")
 	CHECK(looks == 6);
 }
 
-/* Holds a lock, and releases it in the waiter's spin iteration `last`. */
 template <typename L>
-struct opening : arch::watcher {
-	L lock;
-	unsigned turns = 0, last;
-
-	explicit opening(unsigned at_turn) : last(at_turn)
-	{
-		lock.lock();
-		arch::watched_by = this;
-	}
-	~opening() { arch::watched_by = nullptr; }
-	void turn() override
-	{
-		if (++turns == last)
-			lock.unlock();
-	}
-};
-
-TEMPLATE_TEST_CASE("waits: lock(serve) serves once between two looks", "",
-		   ticket_lock<u8>, preemptable_ticket_lock<u8>, tas_lock,
-		   ttas_lock)
+static void serves_once_between_looks(unsigned turns)
 {
-	const unsigned turns = GENERATE(1u, 2u, 7u);
+	L lock;
 	unsigned served = 0;
-	opening<TestType> watch(turns);
+	watched_turns watch([&] {
+		if (watch.turns == turns)
+			lock.unlock();
+	});
 
-	watch.lock.lock([&] { CHECK(watch.turns == served++); });
+	lock.lock();
+	lock.lock([&] { CHECK(watch.turns == served++); });
 	CHECK(watch.turns == turns);
 	CHECK(served == turns);
+}
+
+TEST_CASE("waits: lock(serve) serves once between two looks")
+{
+	for (const unsigned turns : {1u, 2u, 7u}) {
+		CAPTURE(turns);
+		serves_once_between_looks<ticket_lock<u8>>(turns);
+		serves_once_between_looks<preemptable_ticket_lock<u8>>(turns);
+		serves_once_between_looks<tas_lock>(turns);
+		serves_once_between_looks<ttas_lock>(turns);
+	}
 }
 
 TEST_CASE("waits: a paced wait pauses for as long as the pace says")
@@ -196,24 +208,10 @@ TEST_CASE("waits: patience counts looks at one value, and gives up")
 	}
 }
 
-namespace {
-
-/* As ending, but the value is another for one turn: the third. */
-struct changing final : arch::watcher {
-	atomic<u8> &value;
-	unsigned turns = 0;
-
-	explicit changing(atomic<u8> &v) : value(v) { arch::watched_by = this; }
-	~changing() { arch::watched_by = nullptr; }
-	void turn() override { value.store_relaxed(++turns == 3 ? 3 : 2); }
-};
-
-} // namespace
-
 TEST_CASE("waits: patience begins anew when the value has changed")
 {
 	atomic<u8> x{2};
-	changing watch(x);
+	watched_turns watch([&] { x.store_relaxed(watch.turns == 3 ? 3 : 2); });
 	const auto patience = [&watch](u8) {
 		return watch.turns < too_many ? 5u : 0u;
 	};
@@ -223,18 +221,6 @@ TEST_CASE("waits: patience begins anew when the value has changed")
 	CHECK(watch.turns == 9);
 }
 
-namespace {
-
-/* As `ending`, with a clock that advances by one at each reading. */
-struct ticking final : ending {
-	using ending::ending;
-	u64 clock = 100;
-
-	u64 time() override { return clock++; }
-};
-
-} // namespace
-
 TEST_CASE("waits: a deadline ends one, and so does what it waits for")
 {
 	atomic<u8> x{2};
@@ -243,28 +229,28 @@ TEST_CASE("waits: a deadline ends one, and so does what it waits for")
 
 	SECTION("the deadline")
 	{
-		ticking watch(x, 0);
+		ending watch(x, 0);
 		CHECK(x.await_until_relaxed(done, 105) == 2);
 		CHECK(watch.turns == 5);
 		CHECK(looks == 6);
 	}
 	SECTION("the value, before it")
 	{
-		ticking watch(x, 3);
+		ending watch(x, 3);
 		CHECK(x.await_until_acquire(done, 1000) == 1);
 		CHECK(watch.turns == 3);
 		CHECK(looks == 4);
 	}
 	SECTION("one that has passed: one look, and no pause")
 	{
-		ticking watch(x, 0);
+		ending watch(x, 0);
 		CHECK(x.await_until_acquire(done, 7) == 2);
 		CHECK(watch.turns == 0);
 		CHECK(looks == 1);
 	}
 	SECTION("the value at the last look is what was waited for")
 	{
-		ticking watch(x, 5);
+		ending watch(x, 5);
 		CHECK(x.await_until_acquire(done, 105) == 1);
 	}
 }
@@ -296,17 +282,6 @@ TEST_CASE("waits: half of a pair is paced as a value is")
 namespace try_until_tests {
 
 namespace {
-
-/* Each pause moves the clock by one, from 100; then something happens. */
-struct script final : arch::watcher {
-	u64 clock = 100;
-	std::function<void(u64)> at = [](u64) {};
-
-	script() { arch::watched_by = this; }
-	~script() { arch::watched_by = nullptr; }
-	void turn() override { at(++clock); }
-	u64 time() override { return clock; }
-};
 
 /*
  * A lock, and two CPUs that try it, with whatever it asks for: nothing, a node,
@@ -393,7 +368,7 @@ void for_each_lock_that_can_be_tried(void (*visit)(tried_lock &))
 TEST_CASE("try_lock_until: a free lock is taken at once, deadline or not")
 {
 	for_each_lock_that_can_be_tried([](tried_lock &lock) {
-		script s;
+		watched_turns s;
 
 		for (const u64 deadline : {u64{0}, u64{100}, ~u64{0}}) {
 			CHECK(lock.until(0, deadline));
@@ -409,7 +384,7 @@ TEST_CASE("try_lock_until: a free lock is taken at once, deadline or not")
 TEST_CASE("try_lock_until: a lock that stays held is given up when it is time")
 {
 	for_each_lock_that_can_be_tried([](tried_lock &lock) {
-		script s;
+		watched_turns s;
 
 		REQUIRE(lock.until(0, 0));
 		CHECK_FALSE(lock.until(1, 107));
@@ -430,11 +405,11 @@ TEST_CASE("try_lock_until: a lock that stays held is given up when it is time")
 TEST_CASE("try_lock_until: one that comes free in time is taken")
 {
 	for_each_lock_that_can_be_tried([](tried_lock &lock) {
-		script s;
+		watched_turns s;
 
 		REQUIRE(lock.until(0, 0));
-		s.at = [&](u64 now) {
-			if (now == 104)
+		s.does = [&] {
+			if (s.clock == 104)
 				lock.unlock(0);
 		};
 		CHECK(lock.in(1, ~u64{0}));
@@ -446,7 +421,7 @@ TEST_CASE("try_lock_until: one that comes free in time is taken")
 
 TEST_CASE("rescue_guard: a spin iteration between two attempts, none behind")
 {
-	script s;
+	watched_turns s;
 	ticket_lock<u8> lock;
 
 	lock.lock();
@@ -456,8 +431,8 @@ TEST_CASE("rescue_guard: a spin iteration between two attempts, none behind")
 		CHECK_FALSE(held);
 		CHECK(s.clock - before == patience);
 	}
-	s.at = [&](u64 now) {
-		if (now == 111)
+	s.does = [&] {
+		if (s.clock == 111)
 			lock.unlock();
 	};
 	rescue_guard held(lock, 100);
@@ -468,11 +443,11 @@ TEST_CASE("rescue_guard: a spin iteration between two attempts, none behind")
 TEST_CASE("counted_lock: a clock that is behind shows no time, and not 2^64")
 {
 	counted_lock<hold_times<ticket_lock<u8>>, "clocks"> lock;
-	script s;
+	watched_turns s;
 
 	lock.lock();
 	s.clock = 10;
-	s.at = [&](u64) {
+	s.does = [&] {
 		lock.unlock();
 		s.clock = 5;
 	};
@@ -573,22 +548,13 @@ TEST_CASE("queued_lock: stopped when it is the first, it has its nodes again")
 
 TEST_CASE("queued_lock: without a node, a CPU pauses between two looks")
 {
-	struct script final : arch::watcher {
-		explicit script(lock5 &l) : lock(l) { arch::watched_by = this; }
-		~script() { arch::watched_by = nullptr; }
-		void turn() override
-		{
-			if (++turns == 7)
-				lock.unlock();
-		}
-
-		lock5 &lock;
-		unsigned turns = 0;
-	};
 	lock5 lock;
 
 	lock.lock_from(0);
-	script s(lock);
+	watched_turns s([&] {
+		if (s.turns == 7)
+			lock.unlock();
+	});
 	watchdog::note<lock5>("to wait without a node", 5);
 	lock.lock_from(5);
 	CHECK(s.turns == 7);
@@ -616,21 +582,11 @@ struct wait {
 wait wait_of(std::function<void()> lock, std::function<void()> release,
 	     unsigned at)
 {
-	struct script final : arch::watcher {
-		script() { arch::watched_by = this; }
-		~script() { arch::watched_by = nullptr; }
-		void turn() override
-		{
-			if (++turns == when)
-				then();
-		}
+	watched_turns watched([&] {
+		if (watched.turns == at)
+			release();
+	});
 
-		unsigned turns = 0, when = 0;
-		std::function<void()> then;
-	} watched;
-
-	watched.when = at;
-	watched.then = release;
 	in_park = release;
 	parks = 0;
 	lock();
@@ -729,17 +685,8 @@ using lock16 = preemptable_ticket_lock<u16>;
 /* The default patience: spin iterations for each ticket ahead. */
 constexpr unsigned looks = 32;
 
-/* Others come while 0 holds, 1 first; numbered by their order. */
-template <typename L>
-void all_come(stage<L> &s)
-{
-	for (unsigned who = 0; who < s.size(); who++)
-		s.step(who);
-}
-
 /* All leave in order, each after its first look at its own turn. */
-template <typename L>
-bool served_in_turn(stage<L> &s)
+bool served_in_turn(stage_of_any &s)
 {
 	for (unsigned who = 0; who < s.size(); who++) {
 		if (s.where(who) != place::inside)
@@ -783,10 +730,10 @@ TEST_CASE("preemptable_ticket_lock: sizes are two counters, zero bytes free")
 	CHECK(rests(lock));
 }
 
-TEMPLATE_TEST_CASE("preemptable_ticket_lock: alone, it draws no ticket", "",
-		   lock8, lock16)
+template <typename L>
+static void draws_no_ticket()
 {
-	TestType lock;
+	L lock;
 
 	for (unsigned i = 0; i < 300; i++) {
 		lock.lock();
@@ -800,13 +747,19 @@ TEMPLATE_TEST_CASE("preemptable_ticket_lock: alone, it draws no ticket", "",
 	}
 }
 
+TEST_CASE("preemptable_ticket_lock: alone, it draws no ticket")
+{
+	draws_no_ticket<lock8>();
+	draws_no_ticket<lock16>();
+}
+
 TEST_CASE("preemptable_ticket_lock: in turn, whoever else looks, at every wrap")
 {
 	stage<lock8> s(7);
 
 	/* 6 tickets a round, of 128 until they wrap. */
 	for (unsigned round = 0; round < 100; round++) {
-		all_come(s);
+		s.all_come();
 		CHECK(s.lock.is_contended());
 		CHECK(served_in_turn(s));
 		CHECK(rests(s.lock));
@@ -818,7 +771,7 @@ TEST_CASE("preemptable_ticket_lock: 64 contend for 8-bit counters, in order")
 	stage<lock8> s(64);
 
 	for (unsigned round = 0; round < 5; round++) {
-		all_come(s);
+		s.all_come();
 		CHECK(served_in_turn(s));
 		CHECK(rests(s.lock));
 	}
@@ -831,7 +784,7 @@ TEST_CASE("preemptable_ticket_lock: patience is spent while it is free")
 	const unsigned last = sleepers + 1;
 
 	/* However long the section is. */
-	all_come(s);
+	s.all_come();
 	CHECK_FALSE(s.looks(last, 10 * sleepers * looks));
 	s.step(0);
 	/* The look that finds it free, and those in vain. */
@@ -848,7 +801,7 @@ TEST_CASE("preemptable_ticket_lock: patience is spent while it is free")
 		s.step(who);
 	}
 	CHECK(rests(s.lock));
-	all_come(s);
+	s.all_come();
 	CHECK(served_in_turn(s));
 }
 
@@ -857,7 +810,7 @@ TEST_CASE("preemptable_ticket_lock: patience begins anew at each turn")
 	constexpr unsigned runs = 1, sleeps = 2, last = 3;
 	stage<lock8> s(4);
 
-	all_come(s);
+	s.all_come();
 	s.step(0);
 	CHECK_FALSE(s.looks(last, 2 * looks));
 	CHECK(s.step(runs) == place::inside);
@@ -866,8 +819,7 @@ TEST_CASE("preemptable_ticket_lock: patience begins anew at each turn")
 	CHECK_FALSE(s.looks(last, looks));
 	CHECK(s.looks(last, 1));
 	s.step(last);
-	CHECK(s.step(sleeps) == place::inside);
-	s.step(sleeps);
+	CHECK(s.serves(sleeps));
 	CHECK(rests(s.lock));
 }
 
@@ -875,7 +827,7 @@ TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
 {
 	stage<preemptable_ticket_lock<u8, 3>> s(3);
 
-	all_come(s);
+	s.all_come();
 	s.step(0);
 	CHECK_FALSE(s.looks(2, 3));
 	CHECK(s.looks(2, 1));
@@ -885,14 +837,13 @@ TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
 
 	/* Farther back than 64 nobody is more patient: 16 bits, 80 ahead. */
 	stage<lock16> far(82);
-	all_come(far);
+	far.all_come();
 	far.step(0);
 	CHECK_FALSE(far.looks(81, 64 * looks));
 	CHECK(far.looks(81, 1));
 	far.step(81);
 	for (unsigned who = 1; who < 81; who++) {
-		CHECK(far.step(who) == place::inside);
-		far.step(who);
+		CHECK(far.serves(who));
 	}
 	CHECK(rests(far.lock));
 }
@@ -900,16 +851,12 @@ TEST_CASE("preemptable_ticket_lock: patience can be set, and ends")
 namespace {
 
 /* Serves that many tickets, past the waiters that do not run. */
-template <typename L>
-bool pass(stage<L> &s, unsigned tickets)
+bool pass(stage_of_any &s, unsigned tickets)
 {
 	for (unsigned i = 0; i < tickets; i++) {
-		s.step(0);
-		s.step(3);
-		s.step(0);
-		if (s.step(3) != place::inside)
+		s.steps({0, 3, 0});
+		if (!s.serves(3))
 			return false;
-		s.step(3);
 	}
 	return true;
 }
@@ -921,23 +868,17 @@ TEST_CASE("preemptable_ticket_lock: late, it gets in at its first look")
 	constexpr unsigned sleeper = 1, overtaker = 2;
 	stage<lock8> s(4);
 
-	s.step(0);
-	s.step(sleeper);
-	s.step(overtaker);
-	s.step(0);
+	s.steps({0, sleeper, overtaker, 0});
 	CHECK(s.looks(overtaker, looks + 1));
 	CHECK(s.step(sleeper) == place::waits);
 	s.step(overtaker);
 	CHECK(pass(s, 10));
-	s.step(0);
-	s.step(3);
+	s.steps({0, 3});
 	CHECK(s.step(sleeper) == place::waits);
 	s.step(0);
-	CHECK(s.step(sleeper) == place::inside);
-	s.step(sleeper);
+	CHECK(s.serves(sleeper));
 	/* The turn is still that of who has waited. */
-	CHECK(s.step(3) == place::inside);
-	s.step(3);
+	CHECK(s.serves(3));
 	CHECK(rests(s.lock));
 }
 
@@ -950,10 +891,7 @@ void sleeps_while_passed(unsigned tickets)
 	constexpr unsigned sleeper = 1, overtaker = 2;
 	stage<L> s(4);
 
-	s.step(0);
-	s.step(sleeper);
-	s.step(overtaker);
-	s.step(0);
+	s.steps({0, sleeper, overtaker, 0});
 	CHECK(s.looks(overtaker, looks + 1));
 	s.step(overtaker);
 	INFO(tickets << " tickets");
@@ -978,9 +916,7 @@ TEST_CASE("preemptable_ticket_lock: try_lock leaves the turn to who waits")
 {
 	stage<lock8> s(2);
 
-	s.step(0);
-	s.step(1);
-	s.step(0);
+	s.steps({0, 1, 0});
 	/* Free, and 1 has not looked yet. */
 	CHECK_FALSE(s.lock.is_locked());
 	CHECK_FALSE(s.lock.try_lock());
