@@ -7,7 +7,6 @@
 #include <klock/checked_lock.hpp>
 #include <klock/lock_order.hpp>
 #include <klock/ticket_lock.hpp>
-#include <klock/detail/text.hpp>
 
 #include "pretended_kernel.hpp"
 
@@ -67,10 +66,4 @@ std::string taking(unsigned cpu, Locks &...locks)
 			(locks.unlock(), ...);
 	});
 	return said;
-}
-
-/* "this file:line", as a panic prints it */
-inline std::string site_text(const char *file, int line)
-{
-	return klock::misuse_text().add(klock::call_site{file, line}).c_str();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pretended_kernel - the three functions that a kernel with checked locks needs
+ * pretended_kernel - the functions that a kernel with checked locks needs, and
+ * those of a kernel that has a lock order
  */
-#include "pretended_kernel.hpp"
+#include "order_kernel.hpp"
 
 #include <klock/detail/checked.hpp>
 #include <klock/os.hpp>
@@ -44,10 +45,14 @@ bool has(const std::string &text, const std::string &part)
 	return text.find(part) != std::string::npos;
 }
 
+std::string site_text(const char *file, int line)
+{
+	return klock::misuse_text().add(klock::call_site{file, line}).c_str();
+}
+
 std::string shown(const char *file)
 {
-	const std::string with_line =
-		klock::misuse_text().add(klock::call_site{file, 0}).c_str();
+	const std::string with_line = site_text(file, 0);
 
 	return with_line.substr(0, with_line.size() - 2);
 }
@@ -69,4 +74,13 @@ extern "C" void klock_os_panic(const char *lock_name, const void *,
 	klock::set_checks(true);
 	throw std::runtime_error(std::string(lock_name) + ", CPU " +
 				 std::to_string(cpu) + ": " + what);
+}
+
+klock::lock_order *klock_os_lock_order(void) { return order_now; }
+
+void klock_os_note(const char *text)
+{
+	notes.push_back(text);
+	if (then_noted)
+		then_noted();
 }

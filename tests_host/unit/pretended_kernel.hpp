@@ -48,6 +48,9 @@ std::string panic_of(block misuse);
 
 bool has(const std::string &text, const std::string &part);
 
+/* "this file:line", as a panic prints it */
+std::string site_text(const char *file, int line);
+
 /* A file's path as reports show it: of a long one, the end. */
 std::string shown(const char *file);
 

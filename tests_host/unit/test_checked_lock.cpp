@@ -27,17 +27,13 @@
 #include <vector>
 using namespace klock;
 
+static std::string line(int number) { return site_text(__FILE__, number); }
+
 /*
  * checked_lock: each misuse is named, with the lock, the CPU, the holder and
  * both call sites; correct use is left alone; switched off it is not there.
  */
 namespace checked_tests {
-
-/* "this file:line", as a panic prints it */
-static std::string line(int number)
-{
-	return misuse_text().add(call_site{__FILE__, number}).c_str();
-}
 
 using byte_lock = checked_lock<ticket_lock<u8>, "runqueue">;
 
@@ -530,10 +526,10 @@ TEST_CASE("checked_lock: told(): the lock's own verbs, with checks and without")
 	debugged.paced();
 	const std::string of_reader =
 		panic_of([&] { debugged.routes.lock_upgradable(); });
-	has(of_reader, "taken at " + checked_tests::line(here));
+	has(of_reader, "taken at " + line(here));
 	const std::string of_holder = panic_of([&] { debugged.paced(); });
-	has(of_holder, "at " + checked_tests::line(__LINE__ - 1));
-	has(of_holder, "taken at " + checked_tests::line(here + 1));
+	has(of_holder, "at " + line(__LINE__ - 1));
+	has(of_holder, "taken at " + line(here + 1));
 	debugged.routes.unlock_upgradable();
 	debugged.ticket.unlock();
 }

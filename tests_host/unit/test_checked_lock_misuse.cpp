@@ -30,17 +30,13 @@
 using namespace klock;
 using namespace unit;
 
+static std::string line(int number) { return site_text(__FILE__, number); }
+
 /*
  * checked_lock: numbers and nodes. What is released must be what was taken, and
  * a node serves one acquisition at a time.
  */
 namespace checked_misuse_tests {
-
-/* "this file:line", as a panic prints it */
-static std::string line(int number)
-{
-	return misuse_text().add(call_site{__FILE__, number}).c_str();
-}
 
 TEST_CASE("checked_lock: a CPU number beyond capacity is named")
 {
@@ -534,12 +530,6 @@ namespace checked_interrupts_tests {
 
 using byte_lock = checked_lock<ticket_lock<u8>, "runqueue">;
 using interrupted_lock = checked_lock<hooked_lock, "runqueue">;
-
-/* "this file:line", as a panic prints it */
-static std::string line(int number)
-{
-	return misuse_text().add(call_site{__FILE__, number}).c_str();
-}
 
 static int handler_line;
 
@@ -1056,10 +1046,7 @@ TEST_CASE("checked_lock: shared: a handler reads what nests as its thread does")
 	lock.unlock_shared(0);
 	const int written = __LINE__ + 1;
 	has(panic_of([&] { lock.lock(); }),
-	    misuse_text()
-		    .add("with interrupts on at ")
-		    .add(call_site{__FILE__, written})
-		    .c_str());
+	    "with interrupts on at " + line(written));
 }
 
 TEST_CASE("checked_lock: shared: interrupts off on both sides is right")

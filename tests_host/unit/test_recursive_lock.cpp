@@ -58,11 +58,10 @@ TEST_CASE("recursive_lock: sizes")
 	CHECK(tree::max_contenders == ticket::max_contenders);
 }
 
-TEMPLATE_TEST_CASE("recursive_lock: depth", "", tree,
-		   recursive_lock<preemptable_ticket_lock<u16>>,
-		   recursive_lock<tas_lock>)
+template <typename L>
+static void take_deeper()
 {
-	TestType lock;
+	L lock;
 
 	on_cpu(1, [&] {
 		for (u32 depth = 1; depth < 100; depth++) {
@@ -94,6 +93,13 @@ TEMPLATE_TEST_CASE("recursive_lock: depth", "", tree,
 	});
 }
 
+TEST_CASE("recursive_lock: depth")
+{
+	take_deeper<tree>();
+	take_deeper<recursive_lock<preemptable_ticket_lock<u16>>>();
+	take_deeper<recursive_lock<tas_lock>>();
+}
+
 TEST_CASE("recursive_lock: CPU 0 is not nobody")
 {
 	tree lock;
@@ -123,10 +129,10 @@ TEST_CASE("recursive_lock: a wait that serves, and a deadline")
 	});
 }
 
-TEMPLATE_TEST_CASE("recursive_lock: guards", "", tree, checked_tree,
-		   irq_lock<tree>, irq_lock<checked_tree>)
+template <typename L>
+static void take_by_guards()
 {
-	TestType lock;
+	L lock;
 
 	as(1, context::thread, [&] {
 		const irqs on(true);
@@ -145,6 +151,14 @@ TEMPLATE_TEST_CASE("recursive_lock: guards", "", tree, checked_tree,
 		CHECK_FALSE(lock.is_locked());
 		CHECK(irqs_enabled());
 	});
+}
+
+TEST_CASE("recursive_lock: guards")
+{
+	take_by_guards<tree>();
+	take_by_guards<checked_tree>();
+	take_by_guards<irq_lock<tree>>();
+	take_by_guards<irq_lock<checked_tree>>();
 }
 
 TEST_CASE("recursive_lock: checked: no false alarm, held and ordered once")
