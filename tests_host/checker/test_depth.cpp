@@ -7,6 +7,7 @@
 #include "verdict.hpp"
 
 #include <set>
+#include <utility>
 
 namespace of_learnt {
 
@@ -15,6 +16,7 @@ using klock::plain;
 using klock::u8;
 using model::bug;
 using namespace worlds;
+using verdict::client;
 using verdict::good;
 
 namespace {
@@ -42,75 +44,65 @@ struct late_racers : adders {
 	atomic<u8> early;
 };
 
-options thrice(bool run_all)
-{
-	return {.sections = {3, 3, 3}, .run_all = run_all};
-}
+const options thrice{.sections = {3, 3, 3}};
+const options once{.sections = {1, 1, 1}};
 
 /* Explores by what is learnt, and by running the code each time. */
 template <typename Explore>
-void same(Explore explore)
+std::pair<result, result> same(options how, Explore explore)
 {
-	const result learnt = explore(false), run = explore(true);
+	const result learnt = explore(how);
+	how.run_all = true;
+	const result run = explore(how);
 
 	verdict::alike(learnt, run);
 	CHECK(learnt.explored == run.explored);
 	CHECK(learnt.ran < run.ran);
+	return {learnt, run};
 }
 
 } // namespace
 
 TEST_CASE("learnt: as many executions, though the code ran in a tenth of them")
 {
-	const auto add = [](bool run_all) {
-		return model::explore<adders>(thrice(run_all), adds);
-	};
+	const auto [learnt, run] = same(thrice, client<adders>(adds));
 
-	same(add);
-	CHECK(add(false).complete == ways);
-	CHECK(add(true).ran >= ways);
-	CHECK(add(false).ran < ways / 5);
+	CHECK(learnt.complete == ways);
+	CHECK(run.ran >= ways);
+	CHECK(learnt.ran < ways / 5);
 }
 
 TEST_CASE("learnt: the end sees atomic and plain data as they were left")
 {
-	same([](bool run_all) {
-		return model::explore<adders>(
-			thrice(run_all),
-			[](adders &w, unsigned) {
-				const u8 ticket = w.sum.fetch_add_relaxed(1);
-				w.flag.await_eq_acquire(ticket);
-				w.data.set(w.data.get() + ticket);
-				w.flag.store_release(ticket + 1);
-			},
-			[](adders &w) {
-				model::check(w.sum.load_relaxed() == 9);
-				model::check(w.data.get() == 36);
-			});
-	});
+	const auto body = [](adders &w, unsigned) {
+		const u8 ticket = w.sum.fetch_add_relaxed(1);
+		w.flag.await_eq_acquire(ticket);
+		w.data.set(w.data.get() + ticket);
+		w.flag.store_release(ticket + 1);
+	};
+	const auto end = [](adders &w) {
+		model::check(w.sum.load_relaxed() == 9);
+		model::check(w.data.get() == 36);
+	};
+
+	same(thrice, client<adders>(body, end));
 }
 
 /* CPU 2's first turn comes first in late executions alone. */
 template <typename Fault>
-static void same_fault(bug expected, Fault fault)
+static void same_fault(bug expected, Fault)
 {
-	const auto explore = [fault](bool run_all) {
-		(void)fault;
-		return model::explore<adders>(
-			thrice(run_all),
-			[](adders &w, unsigned cpu) {
-				const u8 sum = w.sum.fetch_add_acq_rel(1);
-				if (cpu == 2 && sum == 0)
-					Fault()(w);
-			},
-			[](adders &w) {
-				model::check(w.flag.load_relaxed() != 9,
-					     "nine");
-			});
+	const auto body = [](adders &w, unsigned cpu) {
+		const u8 sum = w.sum.fetch_add_acq_rel(1);
+		if (cpu == 2 && sum == 0)
+			Fault()(w);
 	};
+	const auto end = [](adders &w) {
+		model::check(w.flag.load_relaxed() != 9, "nine");
+	};
+	const auto both = same(thrice, client<adders>(body, end));
 
-	CHECK(explore(false).found == expected);
-	same(explore);
+	CHECK(both.first.found == expected);
 }
 
 TEST_CASE("learnt: what goes wrong in a late execution is found, and as well")
@@ -129,19 +121,16 @@ TEST_CASE("learnt: what goes wrong in a late execution is found, and as well")
 
 TEST_CASE("learnt: a race of two late accesses is found, and shown as well")
 {
-	const auto explore = [](bool run_all) {
-		return model::explore<adders>(
-			thrice(run_all), [](adders &w, unsigned cpu) {
-				const u8 sum = w.sum.fetch_add_relaxed(1);
-				if (cpu == 2 && sum == 0)
-					w.data.set(0);
-				if (cpu == 1 && sum == 8)
-					(void)w.data.get();
-			});
+	const auto body = [](adders &w, unsigned cpu) {
+		const u8 sum = w.sum.fetch_add_relaxed(1);
+		if (cpu == 2 && sum == 0)
+			w.data.set(0);
+		if (cpu == 1 && sum == 8)
+			(void)w.data.get();
 	};
+	const auto both = same(thrice, client<adders>(body));
 
-	CHECK(explore(false).found == bug::data_race);
-	same(explore);
+	CHECK(both.first.found == bug::data_race);
 }
 
 /*
@@ -149,16 +138,15 @@ TEST_CASE("learnt: a race of two late accesses is found, and shown as well")
  * step shows. CPU 1 looks in late executions alone, in the first of them at the
  * right one: the race is in one whose every step is known, and no run is due.
  */
-static result raced_late(bool run_all, void (*first)(adders &),
-			 void (*second)(adders &))
+static result raced_late(void (*first)(adders &), void (*second)(adders &),
+			 const options &how = once)
 {
 	static void (*does[2])(adders &);
 
 	does[0] = first;
 	does[1] = second;
 	return model::explore<late_racers>(
-		{.sections = {1, 1, 1}, .run_all = run_all},
-		[](late_racers &w, unsigned cpu) {
+		how, [](late_racers &w, unsigned cpu) {
 			if (cpu == 0) {
 				w.early.store_relaxed(1);
 				does[0](w);
@@ -180,16 +168,18 @@ TEST_CASE("learnt: a race in executions that are walked alone is found")
 	const auto reads = [](adders &w) { (void)w.data.get(); };
 	const auto writes = [](adders &w) { w.data.set(1); };
 
-	CHECK(raced_late(false, writes, reads).found == bug::data_race);
-	CHECK(raced_late(false, reads, writes).found == bug::data_race);
-	CHECK(raced_late(false, writes, writes).found == bug::data_race);
-	same([&](bool all) { return raced_late(all, writes, reads); });
+	verdict::found(bug::data_race, raced_late(writes, reads));
+	verdict::found(bug::data_race, raced_late(reads, writes));
+	verdict::found(bug::data_race, raced_late(writes, writes));
+	same(once, [&](const options &how) {
+		return raced_late(writes, reads, how);
+	});
 
 	/*
 	 * More than 64 executions, so that some are walked, but too few for one
 	 * that is run again as a check.
 	 */
-	const result none = raced_late(false, reads, reads);
+	const result none = raced_late(reads, reads);
 	good(none);
 	CHECK(none.complete > 64 + 8);
 	CHECK(none.complete + none.blocked < 256);
@@ -198,66 +188,54 @@ TEST_CASE("learnt: a race in executions that are walked alone is found")
 /* The last value of the flag is the fault, as late as the race. */
 TEST_CASE("learnt: an end that is walked to and fails is counted once")
 {
-	same([](bool run_all) {
-		return model::explore<late_racers>(
-			{.sections = {1, 1, 1}, .run_all = run_all},
-			[](late_racers &w, unsigned cpu) {
-				if (cpu == 0) {
-					w.early.store_relaxed(1);
-					w.flag.store_relaxed(1);
-				} else if (cpu == 1 &&
-					   w.early.load_relaxed() == 0) {
-					w.data.set(1);
-				} else {
-					for (unsigned i = 0; i < 4; i++)
-						(void)w.sum.fetch_add_relaxed(
-							1);
-					if (cpu == 2)
-						w.flag.store_relaxed(2);
-				}
-			},
-			[](late_racers &w) {
-				model::check(w.data.get() == 0 ||
-						     w.flag.load_relaxed() == 2,
-					     "late");
-			});
-	});
+	const auto body = [](late_racers &w, unsigned cpu) {
+		if (cpu == 0) {
+			w.early.store_relaxed(1);
+			w.flag.store_relaxed(1);
+		} else if (cpu == 1 && w.early.load_relaxed() == 0) {
+			w.data.set(1);
+		} else {
+			for (unsigned i = 0; i < 4; i++)
+				(void)w.sum.fetch_add_relaxed(1);
+			if (cpu == 2)
+				w.flag.store_relaxed(2);
+		}
+	};
+	const auto end = [](late_racers &w) {
+		model::check(w.data.get() == 0 || w.flag.load_relaxed() == 2,
+			     "late");
+	};
+
+	same(once, client<late_racers>(body, end));
 }
 
 TEST_CASE("learnt: what ends by an assumption, or may by an interrupt")
 {
-	same([](bool run_all) {
-		return model::explore<adders>(
-			thrice(run_all), [](adders &w, unsigned cpu) {
-				const u8 sum = w.sum.fetch_add_relaxed(1);
-				model::assume(cpu != 1 || sum != 4);
-			});
-	});
-	same([](bool run_all) {
-		return model::explore<adders>(
-			{.sections = {1, 1, 1},
-			 .interrupts = 1,
-			 .run_all = run_all},
-			[](adders &w, unsigned cpu) {
-				(void)w.sum.fetch_add_relaxed(1);
-				if (cpu == 1)
-					w.flag.await_eq_relaxed(1);
-			},
-			[](adders &) {},
-			[](adders &w, unsigned cpu) {
-				if (cpu == 1)
-					w.flag.store_relaxed(1);
-			});
-	});
+	same(thrice, client<adders>([](adders &w, unsigned cpu) {
+		     const u8 sum = w.sum.fetch_add_relaxed(1);
+		     model::assume(cpu != 1 || sum != 4);
+	     }));
+
+	const auto waits = [](adders &w, unsigned cpu) {
+		(void)w.sum.fetch_add_relaxed(1);
+		if (cpu == 1)
+			w.flag.await_eq_relaxed(1);
+	};
+	const auto handler = [](adders &w, unsigned cpu) {
+		if (cpu == 1)
+			w.flag.store_relaxed(1);
+	};
+	same({.sections = {1, 1, 1}, .interrupts = 1},
+	     client<adders>(
+		     waits, [](adders &) {}, handler));
 }
 
 TEST_CASE("learnt: a world that counts on the host is run in every execution")
 {
-	const auto r =
-		model::explore<adders>(thrice(false), [](adders &w, unsigned) {
-			(void)w.sum.fetch_add_relaxed(1);
-			w.turns++;
-		});
+	const auto r = model::explore<adders>(thrice, [](adders &w, unsigned) {
+		(void)w.sum.fetch_add_relaxed(1);
+		w.turns++;
+	});
 
 	good(r);
 	CHECK(r.complete == ways);
@@ -267,8 +245,8 @@ TEST_CASE("learnt: a world that counts on the host is run in every execution")
 TEST_CASE("learnt: a body with state of its own is run in every execution")
 {
 	unsigned turns = 0;
-	const auto r = model::explore<adders>(
-		thrice(false), [&turns](adders &w, unsigned) {
+	const auto r =
+		model::explore<adders>(thrice, [&turns](adders &w, unsigned) {
 			(void)w.sum.fetch_add_relaxed(1);
 			turns++;
 		});
@@ -282,13 +260,12 @@ TEST_CASE("learnt: code that changes after many executions is found out")
 {
 	static unsigned turns;
 	turns = 0;
-	const auto r =
-		model::explore<adders>(thrice(false), [](adders &w, unsigned) {
-			if (turns++ < 9 * 100)
-				(void)w.sum.fetch_add_relaxed(1);
-			else
-				w.flag.store_relaxed(1);
-		});
+	const auto r = model::explore<adders>(thrice, [](adders &w, unsigned) {
+		if (turns++ < 9 * 100)
+			(void)w.sum.fetch_add_relaxed(1);
+		else
+			w.flag.store_relaxed(1);
+	});
 
 	CHECK(r.found == bug::not_repeatable);
 }
@@ -299,13 +276,12 @@ TEST_CASE("learnt: code that changes when all is known is found out, too")
 	const auto explore = [](klock::u64 runs) {
 		turns = 0;
 		until = 9 * runs;
-		return model::explore<adders>(
-			thrice(false), [](adders &w, unsigned) {
-				if (turns++ < until)
-					w.sum.store_relaxed(1);
-				else
-					(void)w.sum.load_relaxed();
-			});
+		return model::explore<adders>(thrice, [](adders &w, unsigned) {
+			if (turns++ < until)
+				w.sum.store_relaxed(1);
+			else
+				(void)w.sum.load_relaxed();
+		});
 	};
 	const result never = explore(ways);
 
@@ -329,7 +305,7 @@ TEST_CASE("learnt: a fault in a walk alone is none, and nothing is believed")
 	};
 	const auto explore = [](auto at_end) {
 		return model::explore<hoarder>(
-			thrice(false),
+			thrice,
 			[](hoarder &w, unsigned cpu) {
 				const u8 sum = w.sum.fetch_add_relaxed(1);
 				w.seen[cpu] += sum;
@@ -370,6 +346,7 @@ using klock::u64;
 using klock::u8;
 using model::bug;
 using namespace worlds;
+using verdict::client;
 using verdict::good;
 
 namespace {
@@ -387,7 +364,7 @@ options alike(std::vector<unsigned> sections)
 /* A lock whose words say which CPU it is of: that is told, and no result. */
 bool told(const result &r)
 {
-	return r.ok() && !r.exhaustive && r.limit.find("not symmetric") == 0;
+	return r.ok() && !r.exhaustive && r.limit.starts_with("not symmetric");
 }
 
 /*
@@ -449,13 +426,11 @@ TEST_CASE("symmetry: every lock has as many executions as are pinned")
 
 TEST_CASE("symmetry: CPUs of as many sections are alike, no others")
 {
-	const auto add = [](const options &how) {
-		return model::explore<world>(how, [](world &w, unsigned) {
-			(void)w.first.fetch_add_relaxed(1);
-			if (w.second.load_relaxed() == 0)
-				w.second.store_relaxed(1);
-		});
-	};
+	const auto add = client<world>([](world &w, unsigned) {
+		(void)w.first.fetch_add_relaxed(1);
+		if (w.second.load_relaxed() == 0)
+			w.second.store_relaxed(1);
+	});
 
 	CHECK(as_many({.sections = {1, 1, 2}}, add).explored <
 	      add({.sections = {1, 1, 2}}).complete);
@@ -467,14 +442,12 @@ TEST_CASE("symmetry: CPUs of as many sections are alike, no others")
 
 TEST_CASE("symmetry: CPUs that do not come to the gate have no order")
 {
-	const auto some = [](const options &how) {
-		return model::explore<world>(how, [](world &w, unsigned) {
-			if (model::choose(2))
-				(void)w.second.load_relaxed();
-			else if (w.first.fetch_add_relaxed(1) == 1)
-				w.second.store_relaxed(1);
-		});
-	};
+	const auto some = client<world>([](world &w, unsigned) {
+		if (model::choose(2))
+			(void)w.second.load_relaxed();
+		else if (w.first.fetch_add_relaxed(1) == 1)
+			w.second.store_relaxed(1);
+	});
 	const result r = as_many({.sections = {1, 1, 1}}, some);
 
 	CHECK(r.explored < r.complete);
@@ -484,15 +457,13 @@ TEST_CASE("symmetry: CPUs that do not come to the gate have no order")
 /* Held back is then who does not wait, in executions that are walked, too. */
 TEST_CASE("symmetry: CPUs that wait before the gate for those behind it")
 {
-	const auto wait = [](const options &how) {
-		return model::explore<world>(how, [](world &w, unsigned) {
-			if (model::choose(2))
-				w.second.await_eq_acquire(1);
-			(void)w.first.fetch_add_relaxed(1);
-			(void)w.first.fetch_add_relaxed(1);
-			w.second.store_relaxed(1);
-		});
-	};
+	const auto wait = client<world>([](world &w, unsigned) {
+		if (model::choose(2))
+			w.second.await_eq_acquire(1);
+		(void)w.first.fetch_add_relaxed(1);
+		(void)w.first.fetch_add_relaxed(1);
+		w.second.store_relaxed(1);
+	});
 	const result r =
 		as_many({.sections = {1, 1, 1}, .may_deadlock = true}, wait);
 
@@ -506,10 +477,8 @@ TEST_CASE("symmetry: where the order is none, all is explored")
 	const auto all = [](const char *what, std::vector<unsigned> sections,
 			    auto body) {
 		INFO(what);
-		const result r = as_many(
-			{.sections = sections}, [&](const options &how) {
-				return model::explore<world>(how, body);
-			});
+		const result r =
+			as_many({.sections = sections}, client<world>(body));
 
 		CHECK(r.explored == r.complete);
 	};
@@ -541,22 +510,21 @@ TEST_CASE("symmetry: where the order is none, all is explored")
 
 TEST_CASE("symmetry: code that tells its CPUs apart is told")
 {
-	const auto r = model::explore<world>(
-		alike({1, 1, 1}), [](world &w, unsigned cpu) {
-			if (cpu == 1)
-				(void)w.second.load_relaxed();
-			(void)w.first.fetch_add_relaxed(1);
-		});
+	const auto loads = client<world>([](world &w, unsigned cpu) {
+		if (cpu == 1)
+			(void)w.second.load_relaxed();
+		(void)w.first.fetch_add_relaxed(1);
+	});
+	const auto orders = client<world>([](world &w, unsigned cpu) {
+		if (cpu == 1)
+			w.second.store_release(1);
+		else
+			w.second.store_relaxed(1);
+		(void)w.first.fetch_add_relaxed(1);
+	});
 
-	CHECK(told(r));
-	CHECK(told(model::explore<world>(
-		alike({1, 1, 1}), [](world &w, unsigned cpu) {
-			if (cpu == 1)
-				w.second.store_release(1);
-			else
-				w.second.store_relaxed(1);
-			(void)w.first.fetch_add_relaxed(1);
-		})));
+	CHECK(told(loads(alike({1, 1, 1}))));
+	CHECK(told(orders(alike({1, 1, 1}))));
 }
 
 /* The fault is CPU 0's alone, in executions that its like do not stand for. */
@@ -565,32 +533,28 @@ TEST_CASE("symmetry: plain data that tell the CPUs apart are told, too")
 	struct marked : world {
 		plain<u8> mine[3];
 	};
-	const auto last_is = [](const options &how) {
-		return model::explore<marked>(how, [](marked &w, unsigned cpu) {
-			w.mine[cpu].set(cpu == 0 ? 1 : 2);
-			if (w.first.fetch_add_relaxed(1) == 2)
-				model::check(w.mine[cpu].get() == 2);
-		});
-	};
+	const auto last_is = client<marked>([](marked &w, unsigned cpu) {
+		w.mine[cpu].set(cpu == 0 ? 1 : 2);
+		if (w.first.fetch_add_relaxed(1) == 2)
+			model::check(w.mine[cpu].get() == 2);
+	});
 
-	CHECK(last_is({.sections = {1, 1, 1}}).found == bug::failed_check);
+	verdict::found(bug::failed_check, last_is({.sections = {1, 1, 1}}));
 	CHECK(told(last_is(alike({1, 1, 1}))));
 }
 
 TEST_CASE("symmetry: a fault of two CPUs among three is found")
 {
-	const auto race = [](const options &how) {
-		return model::explore<world>(how, [](world &w, unsigned) {
-			const u8 at = w.first.fetch_add_relaxed(1);
-			if (at == 0)
-				w.data.set(1);
-			if (at == 2)
-				(void)w.data.get();
-		});
-	};
+	const auto race = client<world>([](world &w, unsigned) {
+		const u8 at = w.first.fetch_add_relaxed(1);
+		if (at == 0)
+			w.data.set(1);
+		if (at == 2)
+			(void)w.data.get();
+	});
 
-	CHECK(race(alike({1, 1, 1})).found == bug::data_race);
-	CHECK(race({.sections = {1, 1, 1}}).found == bug::data_race);
+	verdict::found(bug::data_race, race(alike({1, 1, 1})));
+	verdict::found(bug::data_race, race({.sections = {1, 1, 1}}));
 }
 
 TEST_CASE("symmetry: a deadlock is found, and a wait for one to come is none")
@@ -660,6 +624,7 @@ using klock::plain;
 using klock::u8;
 using model::bug;
 using namespace worlds;
+using verdict::client;
 using verdict::good;
 
 namespace {
@@ -675,33 +640,33 @@ constexpr auto adds = [](adders &w, unsigned) {
 };
 constexpr u64 ways = 34'650;
 
-options by(unsigned workers)
-{
-	return {.sections = {4, 4, 4}, .workers = workers};
-}
+const options four_times{.sections = {4, 4, 4}};
 
-/* Checks that two, three, and all cores' processes find what one finds. */
+/*
+ * Checks that two, three, and all cores' processes find what one finds, and
+ * returns what two found.
+ */
 template <typename Explore>
-void same_by_any(Explore explore)
+result same_by_any(options how, Explore explore)
 {
-	const result alone = explore(1);
+	how.workers = 1;
+	const result alone = explore(how);
+	std::vector<result> shared;
 
 	for (unsigned workers : {2u, 3u, 0u}) {
 		INFO(workers << " workers");
-		verdict::alike(explore(workers), alone);
+		how.workers = workers;
+		shared.push_back(explore(how));
+		verdict::alike(shared.back(), alone);
 	}
+	return shared.front();
 }
 
 } // namespace
 
 TEST_CASE("workers: as many executions, whoever explores them")
 {
-	const auto add = [](unsigned workers) {
-		return model::explore<adders>(by(workers), adds);
-	};
-
-	same_by_any(add);
-	CHECK(add(2).complete == ways);
+	CHECK(same_by_any(four_times, client<adders>(adds)).complete == ways);
 }
 
 TEST_CASE("workers: as many of a lock's executions, complete and blocked")
@@ -710,79 +675,66 @@ TEST_CASE("workers: as many of a lock's executions, complete and blocked")
 	using mcs = klock::selftest::subject<"mcs_lock", klock::mcs_lock,
 					     service::fifo>;
 
-	same_by_any([](unsigned workers) {
-		options how = by(workers);
-		how.sections = {2, 2, 2};
-		const result r = exclusion(kind_of<mcs>, how);
-		CHECK(r.complete == 17'670);
-		return r;
-	});
+	const result r =
+		same_by_any({.sections = {2, 2, 2}}, [](const options &how) {
+			return exclusion(kind_of<mcs>, how);
+		});
+
+	CHECK(r.complete == 17'670);
 }
 
 TEST_CASE("workers: code that is run in every execution")
 {
 	unsigned turns = 0;
 
-	same_by_any([&turns](unsigned workers) {
-		return model::explore<adders>(
-			by(workers), [&turns](adders &w, unsigned) {
-				(void)w.sum.fetch_add_relaxed(1);
-				turns++;
-			});
-	});
+	same_by_any(four_times, client<adders>([&turns](adders &w, unsigned) {
+			    (void)w.sum.fetch_add_relaxed(1);
+			    turns++;
+		    }));
 }
 
 TEST_CASE("workers: a late fault is found as by one, and shown as well")
 {
-	const auto fault = [](unsigned workers) {
-		return model::explore<adders>(
-			by(workers), [](adders &w, unsigned cpu) {
-				const u8 sum = w.sum.fetch_add_relaxed(1);
-				if (cpu == 1 && sum == 0)
-					w.data.set(0);
-				if (cpu == 0 && sum == 9)
-					(void)w.data.get();
-			});
-	};
+	const auto fault = client<adders>([](adders &w, unsigned cpu) {
+		const u8 sum = w.sum.fetch_add_relaxed(1);
+		if (cpu == 1 && sum == 0)
+			w.data.set(0);
+		if (cpu == 0 && sum == 9)
+			(void)w.data.get();
+	});
+	const result r = same_by_any(four_times, fault);
 
-	CHECK(fault(2).found == bug::data_race);
-	CHECK(fault(2).ran > 0);
-	CHECK(fault(1).complete > 2'000);
-	same_by_any(fault);
+	CHECK(r.found == bug::data_race);
+	CHECK(r.ran > 0);
+	CHECK(r.complete > 2'000);
 }
 
 TEST_CASE("workers: panics that are allowed are counted")
 {
-	same_by_any([](unsigned workers) {
-		options how = by(workers);
-		how.may_panic = true;
-		const result r = model::explore<adders>(how, [](adders &w,
-								unsigned cpu) {
-			if (w.sum.fetch_add_relaxed(1) == 8 && cpu == 1)
-				klock::panic("no_lock", &w, cpu, "the ninth");
-		});
-		CHECK(r.panicked > 2'000);
-		return r;
+	const auto panics = client<adders>([](adders &w, unsigned cpu) {
+		if (w.sum.fetch_add_relaxed(1) == 8 && cpu == 1)
+			klock::panic("no_lock", &w, cpu, "the ninth");
 	});
+	const result r =
+		same_by_any({.sections = {4, 4, 4}, .may_panic = true}, panics);
+
+	CHECK(r.panicked > 2'000);
 }
 
 TEST_CASE("workers: what is left out of any worker's share is told")
 {
-	same_by_any([](unsigned workers) {
-		options how = by(workers);
-		how.preemptions = 4;
-		const result r = model::explore<adders>(how, adds);
-		CHECK(r.complete > 2'000);
-		CHECK(r.left_out > 0);
-		return r;
-	});
+	const result r = same_by_any({.sections = {4, 4, 4}, .preemptions = 4},
+				     client<adders>(adds));
+
+	CHECK(r.complete > 2'000);
+	CHECK(r.left_out > 0);
 }
 
 TEST_CASE("workers: a limit of executions ends all of them, and says so")
 {
-	options how = by(2);
-	how.max_executions = 10'000;
-	const result r = model::explore<adders>(how, adds);
+	const result r = model::explore<adders>(
+		{.sections = {4, 4, 4}, .max_executions = 10'000, .workers = 2},
+		adds);
 
 	CHECK(r.ok());
 	CHECK_FALSE(r.exhaustive);

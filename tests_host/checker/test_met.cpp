@@ -26,6 +26,7 @@ using model::operation;
 using model::options;
 using model::result;
 using model::use;
+using verdict::client;
 
 namespace {
 
@@ -88,6 +89,9 @@ result pass_on(options how, bool of_data)
 	});
 }
 
+const options both{.sections = {1, 1}};
+const options both_noted{.sections = {1, 1}, .record_uses = true};
+
 /* How many weakenings are: wrong, right and met, right and not met. */
 template <typename Explore>
 std::vector<unsigned> verdicts(Explore explore)
@@ -95,31 +99,24 @@ std::vector<unsigned> verdicts(Explore explore)
 	std::vector<unsigned> many(3);
 
 	verdict::right(verdict::each_weaker(
-		{}, explore, [&](const model::weakening &w, const result &r) {
+		both, explore, [&](const model::weakening &w, const result &r) {
 			many[!r.ok() ? 0 : model::is_met(w) ? 1 : 2]++;
 		}));
 	return many;
 }
 
-result through_ring(options how, bool many)
-{
-	how.sections = {1, 1};
-	if (many)
-		return model::explore<ring>(how, [](ring &r, unsigned cpu) {
-			for (int i = 1; i <= 3; i++)
-				if (cpu == 0)
-					r.put(i);
-				else
-					model::check(r.take() == i);
-		});
-	return model::explore<ring>(how, [](ring &r, unsigned cpu) {
-		for (int i = 1; i <= 2; i++)
+/* Passes so many values on. No function: what has state is not learnt. */
+template <int Many>
+struct passes {
+	void operator()(ring &r, unsigned cpu) const
+	{
+		for (int i = 1; i <= Many; i++)
 			if (cpu == 0)
 				r.put(i);
 			else
 				model::check(r.take() == i);
-	});
-}
+	}
+};
 
 } // namespace
 
@@ -144,19 +141,15 @@ TEST_CASE("met: a message needs both its orders, and one without data has none")
 
 TEST_CASE("met: the ring's empty slots are met only by a third value")
 {
-	const auto small = [](const options &how) {
-		return through_ring(how, false);
-	};
-	const auto large = [](const options &how) {
-		return through_ring(how, true);
-	};
-	const result r = small({.record_uses = true});
+	const auto small = client<ring>(passes<2>());
+	const auto large = client<ring>(passes<3>());
+	const result r = small(both_noted);
 
 	INFO(text_of_unmet(r));
 	CHECK(verdicts(small) == std::vector<unsigned>{2, 0, 2});
 	CHECK(verdicts(large) == std::vector<unsigned>{4, 0, 0});
 	CHECK(r.unmet.size() == 2);
-	CHECK(large({.record_uses = true}).unmet.empty());
+	CHECK(large(both_noted).unmet.empty());
 	const std::string text = text_of_unmet(r);
 	CHECK(text.starts_with("NOT MET: ring.hpp:18 load acquire: "));
 	CHECK(verdict::has(text, "\nNOT MET: ring.hpp:32 store release: "));
@@ -166,19 +159,16 @@ TEST_CASE("met: who never comes together is told without an option")
 {
 	/* The one stores after the other's only look, and the other way round.
 	 */
-	const auto explore = [](const options &how) {
-		return model::explore<message>(
-			how, [](message &m, unsigned cpu) {
-				if (cpu == 0) {
-					(void)m.ready.load_acquire();
-					m.more.store_release(1);
-				} else {
-					m.more.await_eq_acquire(1);
-					m.ready.store_release(1);
-				}
-			});
-	};
-	const result r = explore({.sections = {1, 1}});
+	const result r =
+		model::explore<message>(both, [](message &m, unsigned cpu) {
+			if (cpu == 0) {
+				(void)m.ready.load_acquire();
+				m.more.store_release(1);
+			} else {
+				m.more.await_eq_acquire(1);
+				m.ready.store_release(1);
+			}
+		});
 	const std::string text = text_of_unmet(r);
 
 	INFO(text);
@@ -194,21 +184,18 @@ TEST_CASE("met: who never comes together is told without an option")
 
 TEST_CASE("met: an order that another one makes superfluous is right, too")
 {
-	const auto explore = [](options how) {
-		how.sections = {1, 1};
-		return model::explore<message>(
-			how, [](message &m, unsigned cpu) {
-				if (cpu == 0) {
-					m.data.set(1);
-					m.ready.store_release(1);
-				} else if (m.ready.load_acquire() &&
-					   m.ready.load_acquire()) {
-					(void)m.data.get();
-				}
-			});
-	};
+	const auto twice = client<message>([](message &m, unsigned cpu) {
+		if (cpu == 0) {
+			m.data.set(1);
+			m.ready.store_release(1);
+		} else if (m.ready.load_acquire()) {
+			/* A use is a line. */
+			if (m.ready.load_acquire())
+				(void)m.data.get();
+		}
+	});
 
-	CHECK(verdicts(explore) == std::vector<unsigned>{1, 2, 0});
+	CHECK(verdicts(twice) == std::vector<unsigned>{1, 2, 0});
 }
 
 TEST_CASE("met: fences, and what is handed on by a read-modify-write")
@@ -217,21 +204,19 @@ TEST_CASE("met: fences, and what is handed on by a read-modify-write")
 		atomic<u8> flag;
 		plain<int> data;
 	};
-	const auto explore = [](const options &how) {
-		return model::explore<chain>(how, [](chain &c, unsigned cpu) {
-			if (cpu == 0) {
-				c.data.set(1);
-				klock::fence_release();
-				c.flag.store_relaxed(10);
-			} else if (cpu == 1) {
-				(void)c.flag.fetch_add_relaxed(1);
-			} else if (c.flag.load_relaxed() == 11) {
-				klock::fence_acquire();
-				(void)c.data.get();
-			}
-		});
-	};
-	const result r = explore({.sections = {1, 1, 1}, .record_uses = true});
+	const options how{.sections = {1, 1, 1}, .record_uses = true};
+	const result r = model::explore<chain>(how, [](chain &c, unsigned cpu) {
+		if (cpu == 0) {
+			c.data.set(1);
+			klock::fence_release();
+			c.flag.store_relaxed(10);
+		} else if (cpu == 1) {
+			(void)c.flag.fetch_add_relaxed(1);
+		} else if (c.flag.load_relaxed() == 11) {
+			klock::fence_acquire();
+			(void)c.data.get();
+		}
+	});
 
 	verdict::right(r);
 	CHECK(met(r, operation::fence, order::release) == "0001");
@@ -242,9 +227,8 @@ TEST_CASE("met: fences, and what is handed on by a read-modify-write")
 
 TEST_CASE("met: a compare-and-swap that fails reads, too")
 {
-	const auto explore = [](const options &how) {
-		return model::explore<message>(how, [](message &m,
-						       unsigned cpu) {
+	const result r = model::explore<message>(
+		both_noted, [](message &m, unsigned cpu) {
 			u8 is = 0;
 
 			if (cpu == 0) {
@@ -254,8 +238,6 @@ TEST_CASE("met: a compare-and-swap that fails reads, too")
 				(void)m.data.get();
 			}
 		});
-	};
-	const result r = explore({.sections = {1, 1}, .record_uses = true});
 
 	verdict::right(r);
 	CHECK(met(r, operation::rmw, order::acquire) == "1010");
@@ -266,44 +248,37 @@ TEST_CASE("met: by atomics alone, though no data are plain")
 	struct two {
 		atomic<u8> flag, data;
 	};
-	const auto explore = [](options how) {
-		how.sections = {1, 1};
-		return model::explore<two>(how, [](two &w, unsigned cpu) {
-			if (cpu == 0) {
-				w.data.store_relaxed(1);
-				w.flag.store_release(1);
-			} else if (w.flag.load_acquire()) {
-				model::check(w.data.load_relaxed() == 1);
-			}
-		});
-	};
+	const auto published = client<two>([](two &w, unsigned cpu) {
+		if (cpu == 0) {
+			w.data.store_relaxed(1);
+			w.flag.store_release(1);
+		} else if (w.flag.load_acquire()) {
+			model::check(w.data.load_relaxed() == 1);
+		}
+	});
 
-	CHECK(verdicts(explore) == std::vector<unsigned>{2, 0, 0});
-	CHECK(explore({.record_uses = true}).unmet.empty());
+	CHECK(verdicts(published) == std::vector<unsigned>{2, 0, 0});
+	CHECK(published(both_noted).unmet.empty());
 }
 
 /* They order a store before a load, and no data: each is needed. */
 TEST_CASE("met: fences of a store before a load")
 {
-	struct both {
+	struct flags {
 		atomic<u8> mine[2];
 		unsigned seen = 0;
 	};
-	const auto explore = [](options how) {
-		how.sections = {1, 1};
-		return model::explore<both>(
-			how,
-			[](both &w, unsigned cpu) {
-				w.mine[cpu].store_relaxed(1);
-				klock::fence_seq_cst();
-				if (w.mine[1 - cpu].load_relaxed())
-					w.seen++;
-			},
-			[](both &w) { model::check(w.seen > 0); });
+	const auto body = [](flags &w, unsigned cpu) {
+		w.mine[cpu].store_relaxed(1);
+		klock::fence_seq_cst();
+		if (w.mine[1 - cpu].load_relaxed())
+			w.seen++;
 	};
+	const auto end = [](flags &w) { model::check(w.seen > 0); };
+	const auto buffers = client<flags>(body, end);
 
-	CHECK(verdicts(explore) == std::vector<unsigned>{1, 0, 0});
-	CHECK(explore({.record_uses = true}).unmet.empty());
+	CHECK(verdicts(buffers) == std::vector<unsigned>{1, 0, 0});
+	CHECK(buffers(both_noted).unmet.empty());
 }
 
 TEST_CASE("met: workers meet what one process does")
@@ -338,8 +313,7 @@ TEST_CASE("met: workers meet what one process does")
 TEST_CASE("met: uses of code in a folder c++")
 {
 	const auto r = model::explore<message>(
-		{.sections = {1, 1}, .record_uses = true},
-		[](message &m, unsigned cpu) {
+		both_noted, [](message &m, unsigned cpu) {
 #line 1 "/src/c++/flag.hpp"
 			if (cpu == 0)
 				m.ready.store_release(1);

@@ -90,6 +90,15 @@ inline void alike(const result &a, const result &b, int line = __builtin_LINE())
 	CHECK(a.left_out == b.left_out);
 }
 
+/* Explores this client of the world: a body, its end, its handler. */
+template <typename World, typename... Parts>
+auto client(Parts... parts)
+{
+	return [=](const model::options &how) {
+		return model::explore<World>(how, parts...);
+	};
+}
+
 /*
  * Explores the program as it is, and then with each order weaker by one step:
  * visit(weakening, result). Returns the first result.
