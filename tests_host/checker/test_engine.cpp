@@ -215,7 +215,7 @@ TEST_CASE("work list: the youngest first, and shares that add up")
 	work.run_next();
 	work.divide_share(0, work.running().share);
 	CHECK(work.empty());
-	CHECK(work.share_done == Approx(1));
+	CHECK(work.share_done() == Approx(1));
 }
 
 } // namespace of_engine

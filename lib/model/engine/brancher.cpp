@@ -38,7 +38,7 @@ u64 brancher::word_at(unsigned place, unsigned position, const window &w) const
 	if (position)
 		return g.at(g.write_at(place, position)).value;
 	if (learning.is_walk())
-		return learning.code.places[place].initial;
+		return learning.known().places[place].initial;
 
 	/* The memory holds what the location started with. */
 	u64 word = 0;

@@ -51,10 +51,23 @@ namespace model {
 struct checker {
 	result explore(program &, const options &);
 
-	exploration task;
+	/* -- What the code under test, its crashes and its compiler call -- */
 	scheduler cpus;
-	work_list work;
 	reporter reports{task, cpus, work};
+	model::memory memory{task, cpus, work, reports};
+	relaxed_data relaxed{task,   cpus,     work, reports,
+			     memory, branches, irqs, loops};
+	loop_cutter loops{task, cpus, work, reports, waits, irqs, code};
+	interpreter code{{task, cpus, work, reports, symmetry, operations,
+			  early, learning, branches, irqs, waits, memory,
+			  repairs, relaxed, loops}};
+	runner runs{{task, cpus, work, reports, symmetry, early, learning,
+		     branches, irqs, waits, memory, repairs, relaxed, loops,
+		     code, walks, uses}};
+
+      private:
+	exploration task;
+	work_list work;
 	model::symmetry symmetry{cpus};
 	operation_table operations;
 	bounds limits{task};
@@ -64,25 +77,15 @@ struct checker {
 			  learning, operations, limits, early};
 	interrupts irqs;
 	model::waits waits{task, cpus, work, learning, branches, irqs, reports};
-	model::memory memory{task, cpus, work, reports};
 	repair_list repairs;
 	cause_finder cause{task, operations, reports, memory, repairs};
-	relaxed_data relaxed{task,   cpus,     work, reports,
-			     memory, branches, irqs, loops};
-	loop_cutter loops{task, cpus, work, reports, waits, irqs, code};
-	interpreter code{{task, cpus, work, reports, symmetry, operations,
-			  early, learning, branches, irqs, waits, memory,
-			  repairs, relaxed, loops}};
 	walker walks{cpus, work, symmetry, learning, branches, waits, irqs};
 	order_uses uses{work, operations};
-	runner runs{{task, cpus, work, reports, symmetry, early, learning,
-		     branches, irqs, waits, memory, repairs, relaxed, loops,
-		     code, walks, uses}};
 
-      private:
 	void explore_once();
 	void explore_whole(unsigned count);
 	void explore_all(unsigned count);
+	void note_limits();
 	void explore_work();
 	void explore_next();
 	void explore_early();

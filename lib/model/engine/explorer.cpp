@@ -165,6 +165,28 @@ void checker::explore_whole(unsigned count)
 	}
 }
 
+/* Says what was left out, if nothing else has ended the exploration. */
+void checker::note_limits()
+{
+	std::string &limit = task.out.limit;
+
+	if (!limit.empty())
+		return;
+	if (task.turns_left_out && !task.given->unroll)
+		limit = loops.endless_loop() + "; " +
+			std::to_string(loop_cutter::endless_turns) +
+			" of its turns in a row are explored, no more: "
+			"unroll sets another bound";
+	else if (task.out.left_out)
+		limit = std::string(task.turns_left_out ? "unroll"
+							: "preemptions, "
+							  "max_reorder") +
+			": executions beyond are left out";
+	else if (work.empty() && !symmetry.seems_right(learning.known()))
+		limit = "not symmetric: CPUs that have read the same do "
+			"different things";
+}
+
 void checker::explore_all(unsigned count)
 {
 	task.out = {};
@@ -187,24 +209,7 @@ void checker::explore_all(unsigned count)
 		reports.end_showing();
 	}
 	level_ended = work.empty() && task.out.limit.empty();
-	if (task.turns_left_out && task.out.limit.empty() &&
-	    !task.given->unroll)
-		task.out.limit =
-			loops.endless_loop + "; " +
-			std::to_string(loop_cutter::endless_turns) +
-			" of its turns in a row are explored, no more: "
-			"unroll sets another bound";
-	if (task.out.left_out && task.out.limit.empty())
-		task.out.limit =
-			std::string(task.turns_left_out ? "unroll"
-							: "preemptions, "
-							  "max_reorder") +
-			": executions beyond are left out";
-	if (work.empty() && task.out.limit.empty() &&
-	    !symmetry.seems_right(learning.code))
-		task.out.limit =
-			"not symmetric: CPUs that have read the same do "
-			"different things";
+	note_limits();
 	task.out.exhaustive = work.empty() && early.empty() &&
 			      task.out.limit.empty() && task.out.ok();
 	if (!task.out.exhaustive && task.out.ok())
@@ -237,7 +242,7 @@ void checker::explore_work()
 		if (task.runs % 64 == 0 && task.given->deepen)
 			look_at_clock();
 		if (task.runs % 4096 == 0)
-			shown.at(task.executions(), work.share_done);
+			shown.at(task.executions(), work.share_done());
 	}
 }
 

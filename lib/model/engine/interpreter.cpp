@@ -212,19 +212,20 @@ void interpreter::end_at_limit()
 	}
 	const site last = loops.last_site();
 	const bool bounded = loops.bound_endless_loop();
-	std::string &why = bounded ? loops.endless_loop : task.out.limit;
+	const std::string why =
+		std::string("max_events: ") +
+		(loops.in_a_loop() ? "a loop that is never in the same state "
+				     "again (a counter in it?) at "
+				   : "does code wait in a loop that writes? "
+				     "at ") +
+		text(last.file || !memory.called_from()
+			     ? last
+			     : line_of_return(memory.called_from()));
 
-	why = "max_events: " +
-	      (loops.in_a_loop()
-		       ? "a loop that is never in the same state again (a "
-			 "counter in it?) at "
-		       : std::string("does code wait in a loop that writes? "
-				     "at ")) +
-	      text(last.file || !memory.called_from()
-			   ? last
-			   : line_of_return(memory.called_from()));
-	if (!bounded)
-		why += "; unroll bounds its turns";
+	if (bounded)
+		loops.note_endless(why);
+	else
+		task.out.limit = why + "; unroll bounds its turns";
 	task.endless |= bounded;
 	cpus.stop();
 }

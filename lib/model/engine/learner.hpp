@@ -71,6 +71,7 @@ struct learner {
 	u32 current_step() const { return step_of[cpus.current()]; }
 	void set_step(unsigned cpu, u32 to) { step_of[cpu] = to; }
 	const step &at(u32 number) const { return code.steps[number]; }
+	const learnt &known() const { return code; }
 
 	/* -- Runs by what is known, in which the code does not run -- */
 	void begin_walk()
@@ -89,8 +90,6 @@ struct learner {
 	 */
 	bool ask_free(unsigned cpu, unsigned wait, u64 value);
 
-	learnt code;
-
       private:
 	step *doing(step::does);
 
@@ -99,6 +98,7 @@ struct learner {
 	model::symmetry &symmetry;
 	reporter &reports;
 
+	learnt code;
 	bool is_on = false;
 	bool walks = false;
 	bool missing = false;

@@ -35,7 +35,7 @@ loop_cutter::of_cpu &loop_cutter::mine() { return of[cpus.current()]; }
 void loop_cutter::start_run(unsigned count)
 {
 	again = false;
-	turns.clear();
+	ended.clear();
 	of.resize(std::max<std::size_t>(of.size(), count));
 	for (of_cpu &each : of) {
 		each.forget_turns();
@@ -387,7 +387,7 @@ bool loop_cutter::look_back(const call &now)
 		seen |= !t.stays ||
 			has_the_values_of_the_turn_before(work.running(), t);
 		if (t.first != t.last && !task.given->every_turn)
-			turns.push_back(t);
+			ended.push_back(t);
 	}
 	return seen;
 }

@@ -176,7 +176,9 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	/* Turns that a loop takes one after another, if it has no end. */
 	static constexpr unsigned endless_turns = 4;
 	bool bound_endless_loop();
-	std::string endless_loop; /* that has a bound now, as a limit */
+	/* The loop that has a bound now, as a limit; empty: none. */
+	const std::string &endless_loop() const { return limit; }
+	void note_endless(const std::string &text) { limit = text; }
 
 	/* The CPU's calls since it last changed anything. */
 	const std::vector<call> &calls_of(unsigned cpu) const
@@ -184,8 +186,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 		return of[cpu].calls;
 	}
 
-	/* Turns that may be in vain, of the run. */
-	std::vector<turn> turns;
+	/* The turns of the run that may be in vain. */
+	const std::vector<turn> &turns() const { return ended; }
 
 	/* -- hooks -- */
 	void born(const void *at, usize bytes) override;
@@ -284,6 +286,8 @@ struct loop_cutter final : hooked::engine, scheduler::watcher {
 	interpreter &code;
 
 	bool is_on = false;
+	std::string limit;
+	std::vector<turn> ended; /* turns of the run, as they end */
 	std::vector<of_cpu> of;
 	std::vector<call> heads;
 	std::vector<call> endless; /* in loops that have no end */

@@ -153,7 +153,7 @@ void runner::run_code()
 		task.turns_left_out = turns_out;
 	}
 	if (loops.cuts() && !cpus.stopped() && !reports.is_showing() &&
-	    !loops.turns.empty() && all_done())
+	    !loops.turns().empty() && all_done())
 		turns = turns_to_ask();
 	if (!turns.empty()) {
 		in_vain = find_in_vain(turns, nothing_left);
@@ -363,12 +363,12 @@ void runner::put_known_values()
 	};
 
 	task.code->make_world();
-	for (unsigned p = 0; p < learning.code.places.size(); p++)
+	for (unsigned p = 0; p < learning.known().places.size(); p++)
 		if (const unsigned newest = g.last(p))
-			put(learning.code.places[p],
+			put(learning.known().places[p],
 			    g.at(g.write_at(p, newest)).value);
-	for (unsigned p = 0; p < learning.code.plains.size(); p++)
-		put(learning.code.plains[p], walks.last_plain(p));
+	for (unsigned p = 0; p < learning.known().plains.size(); p++)
+		put(learning.known().plains[p], walks.last_plain(p));
 }
 
 /*
@@ -403,7 +403,7 @@ std::vector<turn> runner::turns_to_ask() const
 {
 	std::vector<turn> some;
 
-	for (const turn &t : loops.turns) {
+	for (const turn &t : loops.turns()) {
 		const unsigned end = 2u * t.last - t.first;
 		const turn next{t.cpu, t.last, static_cast<u8>(end), true};
 		if (!t.stays || (end <= work.running().length(t.cpu) &&

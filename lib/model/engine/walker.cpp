@@ -50,7 +50,7 @@ u32 walker::step_reached(unsigned c)
 	const graph &g = work.running();
 
 	if (!g.length(c))
-		return learning.code.root(c);
+		return learning.known().root(c);
 
 	const event &e = g.at(g.last_of(c));
 	const bool reads = e.what == kind::read || e.what == kind::choice;
@@ -141,7 +141,7 @@ void walker::access_plain(const step &s)
 {
 	const graph &g = work.running();
 	const unsigned cpu = cpus.current();
-	const learnt &code = learning.code;
+	const learnt &code = learning.known();
 	const bool writes = s.what == step::does::write_plain;
 	const clock seen = g.seen_before(g.next_of(cpu));
 
@@ -165,7 +165,7 @@ void walker::access_plain(const step &s)
 u64 walker::last_plain(unsigned plain) const
 {
 	const graph &g = work.running();
-	const learnt &code = learning.code;
+	const learnt &code = learning.known();
 	u64 value = code.plains[plain].initial;
 	unsigned writer = 0;
 	u8 epoch = 0;

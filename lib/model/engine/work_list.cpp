@@ -5,7 +5,7 @@ namespace model {
 
 void work_list::start(unsigned cpus, release_sequence sequence)
 {
-	share_done = 0;
+	done = 0;
 	stack.clear();
 	stack.push_back(make());
 	stack.back()->reset(cpus, sequence);
@@ -26,7 +26,7 @@ void work_list::divide_share(usize below, double all)
 
 	for (usize i = below; i < stack.size(); i++)
 		stack[i]->share = each;
-	share_done += each;
+	done += each;
 }
 
 void work_list::shrink_to(usize many)

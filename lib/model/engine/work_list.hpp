@@ -37,7 +37,9 @@ struct work_list {
 
 	/* The share of what is done, once the one under way is. */
 	void divide_share(usize below, double all);
-	double share_done = 0; /* of the exploration, by estimate */
+	/* The share of the exploration that is done, by estimate. */
+	double share_done() const { return done; }
+	void forget_share() { done = 0; }
 
 	some_graph make()
 	{
@@ -55,7 +57,7 @@ struct work_list {
 		*one = from;
 		return one;
 	}
-	void recycle(some_graph &&done) { spare.push_back(std::move(done)); }
+	void recycle(some_graph &&old) { spare.push_back(std::move(old)); }
 
 	void push(some_graph &&one) { stack.push_back(std::move(one)); }
 	/* Takes away, and does not explore, what is above so many. */
@@ -75,6 +77,7 @@ struct work_list {
 	some_graph under_way;
 	std::vector<some_graph> stack;
 	std::vector<some_graph> spare;
+	double done = 0;
 };
 
 } // namespace model

@@ -173,7 +173,7 @@ bool checker::share_work(progress &shown)
 	const bool well =
 		all_end(workers,
 			[&] {
-				double share = work.share_done;
+				double share = work.share_done();
 				for (unsigned w = 0; w < count; w++)
 					share += p->of[w].share;
 				shown.at(before + p->executions(), share);
@@ -218,7 +218,7 @@ void checker::work_for(pool &p, unsigned number)
 	task.out.complete = task.out.explored = task.out.blocked =
 		task.out.panicked = task.out.ran = 0;
 	task.out.left_out = task.out.in_vain = task.turns_left_out = 0;
-	work.share_done = 0;
+	work.forget_share();
 	do {
 		while (!work.empty() && !p.stop && !p.over) {
 			explore_next();
@@ -235,7 +235,7 @@ void checker::work_for(pool &p, unsigned number)
 			mine.turns_left_out = task.turns_left_out;
 			mine.in_vain = task.out.in_vain;
 			mine.ran = task.out.ran;
-			mine.share = work.share_done;
+			mine.share = work.share_done();
 			if (task.runs % 256 == 0 && p.executions() >= left)
 				p.over = true;
 			if (work.size() > 1 && p.hungry() &&
@@ -249,7 +249,7 @@ void checker::work_for(pool &p, unsigned number)
 	mine.many = static_cast<unsigned>(
 		std::min(operations.all.size(), std::size(mine.used)));
 	std::copy_n(operations.all.begin(), mine.many, mine.used);
-	::_exit(p.stop || !symmetry.seems_right(learning.code));
+	::_exit(p.stop || !symmetry.seems_right(learning.known()));
 }
 
 static std::string in_thousands(u64 n)
