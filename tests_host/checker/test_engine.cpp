@@ -125,15 +125,22 @@ TEST_CASE("consistency: nothing comes between the halves of an RMW")
 TEST_CASE("turns: what is left of a graph without one")
 {
 	graph g = of_cpus(2), result;
-	const ref w = write(g, 0, x, relaxed, 1);
+	const ref one = write(g, 0, x, relaxed, 1);
+	const ref again = write(g, 0, x, relaxed, 1);
 
-	for (const ref from : {ref{}, ref{}, w})
+	for (const ref from : {ref{}, ref{}, one, again})
 		read(g, 1, x, relaxed, from);
+	read(g, 0, y, relaxed, write(g, 1, y, relaxed, 1));
 	CHECK(is_like_the_turn_before(g, {1, 1, 2, false}));
-	CHECK_FALSE(is_like_the_turn_before(g, {1, 2, 3, false}));
+	CHECK_FALSE(has_the_values_of_the_turn_before(g, {1, 2, 3, false}));
+	/* The same value, of another write. */
+	CHECK(has_the_values_of_the_turn_before(g, {1, 3, 4, false}));
+	CHECK_FALSE(is_like_the_turn_before(g, {1, 3, 4, false}));
 	REQUIRE(take_out({1, 1, 2, false}, g, result));
-	CHECK(result.length(1) == 2);
-	CHECK(result.at({1, 2}).from == w);
+	CHECK(result.length(1) == 4);
+	CHECK(result.at({1, 2}).from == one);
+	/* The write behind the turn is one of a lower number now. */
+	CHECK(result.at({0, 3}).from == ref{1, 4});
 }
 
 namespace {
