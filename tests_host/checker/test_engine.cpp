@@ -133,7 +133,7 @@ TEST_CASE("turns: what is left of a graph without one")
 	read(g, 0, y, relaxed, write(g, 1, y, relaxed, 1));
 	CHECK(is_like_the_turn_before(g, {1, 1, 2, false}));
 	CHECK_FALSE(has_the_values_of_the_turn_before(g, {1, 2, 3, false}));
-	/* The same value, of another write. */
+	/* Its value is that of another write. */
 	CHECK(has_the_values_of_the_turn_before(g, {1, 3, 4, false}));
 	CHECK_FALSE(is_like_the_turn_before(g, {1, 3, 4, false}));
 	REQUIRE(take_out({1, 1, 2, false}, g, result));

@@ -39,7 +39,7 @@ struct checker_runs : runs {
 	checker_runs() : runs(false) {}
 };
 
-/* Plain data are relaxed atomics by the options: intended.cpp. */
+/* Plain data are relaxed atomics by the options: engine/relaxed.hpp. */
 inline constinit bool intends = false;
 void settle();
 
