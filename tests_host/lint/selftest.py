@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every lint finds what it is for: a lint that cannot fail is a defect.
 
-tests_host/mutants/lints.mutants has a row a rule; here is what is left: each lint
-has a row, and fails on a tree in which it finds nothing to look at. Run:
+tests_host/mutants/lints.mutants has a row a rule; here is what is left: each
+lint has a row, and fails on a tree in which it finds nothing to look at. Run:
 selftest.py
 """
 

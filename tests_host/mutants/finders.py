@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The tests that find mutants: how each is asked, without one and with one.
 
-A finder has whole(tests) and mutated(pairs), which return what a test said;
+Finders have whole(tests) and mutated(pairs), which return how a test ended;
 pairs are (row, test), planted together as groups() has them.
 """
 
@@ -27,8 +27,6 @@ import common
 PATIENCE = 120
 # Folders that tests read.
 FOLDERS = ("lib", "boot", "linker", "toolchain", "tests_host", "tests_qemu")
-
-
 SKIPPED = 77
 
 
@@ -59,36 +57,27 @@ def call(command, **more):
     return Ran(ran.returncode == 0, ran.stdout + ran.stderr)
 
 
-def _linked(file, to):
-    try:
-        os.link(file, to)
-    except OSError:
-        shutil.copy2(file, to)
-
-
 def plant(changed_rows, root, folder, parts=FOLDERS):
     """A copy of the tree with these rows in it."""
     for part in parts:
         if (root / part).is_dir():
-            shutil.copytree(root / part, folder / part, copy_function=_linked,
+            shutil.copytree(root / part, folder / part,
                             ignore=shutil.ignore_patterns("__pycache__"))
     for row in changed_rows:
         for change in row.changes:
             path = folder / change.file
-            text = rows.changed(row, change, path.read_text())
-            path.unlink()
-            path.write_text(text)
+            path.write_text(rows.changed(row, change, path.read_text()))
 
 
 class Finder:
-    """whole(tests) and mutated(pairs) say what a test did."""
+    """The base of all: each row is planted alone, in a file of the tree."""
 
     def __init__(self, args):
         self.root = args.root
 
     @staticmethod
     def text(root, file):
-        """What a row changes."""
+        """Returns the file's text, in which a row changes something."""
         return (root / file).read_text()
 
     def groups(self, pairs):
@@ -214,6 +203,6 @@ def of(args):
 
 
 def text_of(row, change, root):
-    """What the change is made in."""
+    """Returns the text in which the change is made."""
     is_lints = {test.finder for test in row.tests} == {"lint"}
     return (Lint if is_lints else Finder).text(root, change.file)

@@ -24,7 +24,8 @@ HERE = Path(__file__).resolve().parent
 # The words of the lab's fault=.
 FAULTS = "tests_qemu/lab/options.hpp"
 
-# -- The three commands -----------------------------------------------------------
+
+# -- The commands -------------------------------------------------------------
 
 def says(ran, test):
     """Whether each text of the row is in a line of what was printed."""

@@ -2,8 +2,8 @@
 """The runner finds what is wrong with a table, with a test, and with a mutant.
 
 A header of two functions, a test of each, and rows: those that are right pass,
-and each of the others is named for what is wrong with it. Run: selftest.py --cxx
-g++
+and each of the others is named for what is wrong with it. Run:
+selftest.py --cxx g++
 """
 
 import subprocess
@@ -163,7 +163,8 @@ def main():
             status, said = bench.outcome(command, table)
             if not status or wanted not in said:
                 faults.append(f"{command}: {title}: not '{wanted}' but: {said}")
-    print("\n".join([*faults, f"{len(WRONG)} mistakes, {len(faults)} not seen"]))
+    print("\n".join([*faults,
+                     f"{len(WRONG)} mistakes, {len(faults)} not seen"]))
     return 1 if faults else 0
 
 
