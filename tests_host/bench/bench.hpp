@@ -79,13 +79,7 @@ struct options {
 	unsigned cores = 0; /* 0: all that we may use */
 	unsigned rounds = 25;
 	std::chrono::microseconds trial{2000};
-	bool scaling_only = false;
-	bool smoke = false;   /* every experiment, as short as can be */
-	bool shared = false;  /* only what readers share */
-	bool crowded = false; /* only more threads than cores */
-	bool sleep = false;   /* only locks that sleep, and all alone */
-	bool sizes = false;   /* only accesses of two sizes on one word */
-	bool list = false; /* print klock's rows, or the shared ones, and end */
+	bool smoke = false; /* every experiment, as short as can be */
 
 	/* Rounds of trials that are slow and need not be exact. */
 	unsigned few_rounds() const { return rounds < 5 ? 1 : rounds / 5; }
@@ -150,8 +144,10 @@ void measure_shared_alone(context &);
 void measure_scaling(context &);
 
 /*
- * Prints the project's own limits, and whether the measured figures meet them.
+ * Prints the project's own limits on these locks, and whether the measured
+ * figures meet them.
  */
-void print_bars(context &);
+enum judged : unsigned { exclusive = 1, sleeping = 2, shared = 4 };
+void print_bars(context &, unsigned of);
 
 } // namespace bench

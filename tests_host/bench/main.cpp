@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <string_view>
 
@@ -23,25 +24,100 @@ using namespace bench;
 
 namespace {
 
-const char usage[] =
-	"usage: klock_bench [options]\n"
-	"  --help         print this and end\n"
-	"  --out DIR      where CSV files and report.txt go (bench-results)\n"
-	"  --cores N      threads that count as \"all cores\" (what we may "
-	"use)\n"
-	"  --rounds N     rounds of each trial (25)\n"
-	"  --trial-us N   microseconds of a contended trial (2000)\n"
-	"  --scaling      only the curve from 1 to all cores\n"
-	"  --shared       only locks that readers share, and sequences\n"
-	"  --sleep        only locks that sleep, beside each other, and all "
-	"alone\n"
-	"  --sizes        only accesses of two sizes on one word: a second\n"
-	"  --crowded      only waiters that do not run: 1, 2, 4 and 8 threads "
-	"a core\n"
-	"  --smoke        everything, as short as can be: figures mean "
-	"nothing\n"
-	"  --list         print the names of klock's locks and end; with\n"
-	"                 --shared the rows of all that readers share\n";
+/* -- Experiments: all in a row, or one alone, by its word -- */
+
+void measure_readers(context &c)
+{
+	measure_sequences(c);
+	measure_shared(c);
+	print_bars(c, judged::shared);
+}
+
+void measure_sleepers(context &c)
+{
+	measure_uncontended(c);
+	measure_shared_alone(c);
+	measure_sleeping(c);
+	print_bars(c, judged::sleeping);
+}
+
+void measure_all(context &c)
+{
+	measure_sizes(c);
+	measure_uncontended(c);
+	measure_contended(c);
+	measure_handoff(c);
+	measure_sequences(c);
+	measure_shared(c);
+	if (c.cores() > 2 || c.opts.smoke)
+		measure_scaling(c);
+	if (c.opts.smoke)
+		measure_sleeping(c);
+	print_bars(c, judged::exclusive | judged::sleeping | judged::shared);
+}
+
+struct experiment {
+	const char *word; /* null: without any */
+	const char *means;
+	void (*measure)(context &);
+	bool of_readers = false;
+};
+
+constexpr experiment experiments[] = {
+	{nullptr, nullptr, measure_all},
+	{"--scaling", "the curve from 1 to all cores", measure_scaling},
+	{"--shared", "locks that readers share, and sequences", measure_readers,
+	 true},
+	{"--sleep", "locks that sleep, beside each other, and all alone",
+	 measure_sleepers},
+	{"--sizes", "accesses of two sizes on one word: a second",
+	 measure_sizes},
+	{"--crowded", "waiters that do not run: 1, 2, 4 and 8 threads a core",
+	 measure_crowded},
+};
+
+/* Null: no experiment has the word. */
+const experiment *find_experiment(std::string_view word)
+{
+	for (const experiment &one : experiments)
+		if (one.word && word == one.word)
+			return &one;
+	return nullptr;
+}
+
+std::string usage()
+{
+	std::string text =
+		"usage: klock_bench [options]\n"
+		"  --help         print this and end\n"
+		"  --out DIR      where CSV files and report.txt go "
+		"(bench-results)\n"
+		"  --cores N      threads that count as \"all cores\" (what we "
+		"may use)\n"
+		"  --rounds N     rounds of each trial (25)\n"
+		"  --trial-us N   microseconds of a contended trial (2000)\n"
+		"  --smoke        everything, as short as can be: figures mean "
+		"nothing\n"
+		"  --list         print the names of klock's locks and end; "
+		"with\n"
+		"                 --shared the rows of all that readers share\n"
+		"only:\n";
+
+	for (const experiment &one : experiments)
+		if (one.word)
+			text += "  " + std::string(one.word) +
+				std::string(15 - std::strlen(one.word), ' ') +
+				one.means + "\n";
+	return text;
+}
+
+/* -- The command line -- */
+
+struct command {
+	options opts;
+	const experiment *what = experiments;
+	bool list = false;
+};
 
 unsigned number(const char *text)
 {
@@ -49,24 +125,19 @@ unsigned number(const char *text)
 }
 
 /* Ends the program where argv is wrong. */
-options parse(int argc, char **argv)
+command parse(int argc, char **argv)
 {
-	options o;
+	command c;
+	options &o = c.opts;
 
 	for (int i = 1; i < argc; i++) {
 		const std::string_view arg = argv[i];
-		if (arg == "--scaling") {
-			o.scaling_only = true;
-		} else if (arg == "--shared") {
-			o.shared = true;
-		} else if (arg == "--crowded") {
-			o.crowded = true;
-		} else if (arg == "--sleep") {
-			o.sleep = true;
-		} else if (arg == "--sizes") {
-			o.sizes = true;
+		if (const experiment *only = find_experiment(arg)) {
+			if (c.what != experiments && c.what != only)
+				tool::mistake("two words that say only");
+			c.what = only;
 		} else if (arg == "--list") {
-			o.list = true;
+			c.list = true;
 		} else if (arg == "--smoke") {
 			o.smoke = true;
 			o.rounds = 1;
@@ -87,9 +158,7 @@ options parse(int argc, char **argv)
 			tool::mistake(std::string(arg) + ": unknown");
 		}
 	}
-	if (o.scaling_only + o.shared + o.crowded + o.sleep + o.sizes > 1)
-		tool::mistake("two words that say only");
-	return o;
+	return c;
 }
 
 void print_list(bool shared)
@@ -136,7 +205,7 @@ void say_how_quiet(context &c)
 }
 
 /* Files are written when it returns. */
-void measure(const options &opts)
+void measure(const options &opts, const experiment &what)
 {
 	tool::make_folder(opts.out);
 	const machine here = look_around();
@@ -147,46 +216,8 @@ void measure(const options &opts)
 	context c{opts, here, out, threads, {}};
 
 	introduce(c);
-	if (opts.sizes) {
-		measure_sizes(c);
-		return;
-	}
 	calibrate_handoff(c);
-	if (opts.scaling_only) {
-		measure_scaling(c);
-		say_how_quiet(c);
-		return;
-	}
-	if (opts.crowded) {
-		measure_crowded(c);
-		say_how_quiet(c);
-		return;
-	}
-	if (opts.sleep) {
-		measure_uncontended(c);
-		measure_shared_alone(c);
-		measure_sleeping(c);
-		print_bars(c);
-		return;
-	}
-	if (opts.shared) {
-		measure_sequences(c);
-		measure_shared(c);
-		print_bars(c);
-		say_how_quiet(c);
-		return;
-	}
-	measure_sizes(c);
-	measure_uncontended(c);
-	measure_contended(c);
-	measure_handoff(c);
-	measure_sequences(c);
-	measure_shared(c);
-	if (c.cores() > 2 || opts.smoke)
-		measure_scaling(c);
-	if (opts.smoke)
-		measure_sleeping(c);
-	print_bars(c);
+	what.measure(c);
 	say_how_quiet(c);
 }
 
@@ -194,12 +225,12 @@ void measure(const options &opts)
 
 int main(int argc, char **argv)
 {
-	tool::begin(argc, argv, usage);
-	const options opts = parse(argc, argv);
+	tool::begin(argc, argv, usage().c_str());
+	const command asked = parse(argc, argv);
 
-	if (opts.list)
-		print_list(opts.shared);
+	if (asked.list)
+		print_list(asked.what->of_readers);
 	else
-		measure(opts);
+		measure(asked.opts, *asked.what);
 	return tool::end(0);
 }

@@ -303,16 +303,16 @@ void judge_shared(context &c, sheet &s)
 
 } // namespace
 
-void print_bars(context &c)
+void print_bars(context &c, unsigned of)
 {
 	sheet s = {.file = csv(c.file("bars.csv"), {"bar", "ratio", "ratio_q1",
 						    "ratio_q3", "verdict"})};
 
-	if (!c.opts.shared && !c.opts.sleep)
+	if (of & judged::exclusive)
 		judge_exclusive(c, s);
-	if (!c.opts.shared)
+	if (of & judged::sleeping)
 		judge_sleeping(c, s);
-	if (!c.opts.sleep)
+	if (of & judged::shared)
 		judge_shared(c, s);
 	c.out.heading("Bars");
 	c.out.say(s.file.text());
