@@ -52,6 +52,7 @@
 #pragma once
 
 #include <klock/concepts.hpp>
+#include <klock/detail/arguments.hpp>
 #include <klock/detail/taking.hpp>
 #include <klock/types.hpp>
 

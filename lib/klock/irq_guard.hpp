@@ -37,6 +37,7 @@
  */
 #pragma once
 
+#include <klock/detail/arguments.hpp>
 #include <klock/detail/taking.hpp>
 #include <klock/guard.hpp>
 #include <klock/irq.hpp>

@@ -35,6 +35,7 @@
 #pragma once
 
 #include <klock/concepts.hpp>
+#include <klock/detail/arguments.hpp>
 #include <klock/detail/taking.hpp>
 #include <klock/irq_guard.hpp>
 #include <klock/types.hpp>

@@ -758,7 +758,8 @@ def untold(root, locks, of_locks):
     for of in OF_EVENTS.values():
         verbs |= set(of)
     wrong, seen = [], set()
-    for path in sorted((root / "lib/klock").glob("*.hpp")):
+    for path in (*sorted((root / "lib/klock").glob("*.hpp")),
+                 root / "lib/klock/detail/checked_event.hpp"):
         for type_, function, line in members.public_members(path.read_text()):
             where = f"{path.relative_to(root)}:{line}"
             name = DEFINED_AS.get(type_, type_)

@@ -52,7 +52,8 @@ def public_members(text):
 _WAITS = re.compile(r"\bawait\w*\s*(?:<[^;(){}]*>)?\s*\(|[.>]\s*lock\w*\s*\(")
 # A wrapper waits by the locks inside of it, and tells them who asks.
 _PASSED_ON = re.compile(r"\w[.]lock\w*\(by\.\.\.\)")
-_CHECKED = ("checked_lock.hpp", "detail/checked.hpp")
+_EVENTS = "detail/checked_event.hpp"
+_CHECKED = ("checked_lock.hpp", "detail/checked.hpp", _EVENTS)
 _HOOKS = {"before_wait", "note_wanted"}
 # Headers that wait by definition, or that measure.
 _NO_LOCK = ("atomic.hpp", "calibrate.hpp", "checked_lock.hpp")
@@ -208,7 +209,8 @@ def check(root, programs=()):
         return check_hooks(root)
     seen, mangled = called(programs)
     members = [(path, *member)
-               for path in common.lock_headers(root)
+               for path in (*common.lock_headers(root),
+                            root / "lib/klock" / _EVENTS)
                if path.name not in common.UNLISTED
                for member in public_members(path.read_text())]
     if len(members) < 150 or len(seen) < 100:

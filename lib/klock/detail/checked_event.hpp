@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * checked_event - a checked semaphore, completion, condition or wait_queue
+ *
+ * Part of <klock/checked_lock.hpp>: include that.
+ */
+#pragma once
+
+#include <klock/concepts.hpp>
+#include <klock/cpu.hpp>
+#include <klock/detail/checked.hpp>
+
+namespace klock {
+
+namespace detail {
+struct sleeper;
+
+/* The name if one was given, else null. */
+template <lock_name... Name>
+constexpr const char *name_in()
+{
+	const char *of = nullptr;
+
+	((of = Name.chars), ...);
+	return of;
+}
+
+/* A guard of klock's, or a lock, which a wait can release and take back. */
+template <typename T>
+concept can_let_go = requires(T &held) { held.let_go(); } || plain_lock<T>;
+
+/* A wait calls it again and again. */
+template <typename T>
+concept predicate = requires(T &ready) { ready(); };
+
+/* A predicate, or a guard or lock that outlives the wait. */
+template <typename T>
+concept waited_on = predicate<T> || same_as<T, T &>;
+} // namespace detail
+
+/*
+ * A checked semaphore, completion, condition or wait_queue: threads sleep for
+ * it and nobody holds it. Its waits are checked, a condition's after it has
+ * released its lock, and print_held.hpp shows them. All else is L's.
+ */
+template <detail::awaited L, lock_name... Name>
+struct checked_lock<L, Name...> : L {
+	constexpr checked_lock() : usage(detail::name_in<Name...>()) {}
+	/* The units that a semaphore has at first. */
+	constexpr explicit checked_lock(u32 units, call_site by = caller_site())
+	    : L(units), usage(detail::name_in<Name...>())
+	{
+		if (!__builtin_is_constant_evaluated() && units > L::most)
+			usage.complain("more units than its bound", by);
+	}
+
+	void acquire(call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().acquire(), true;
+		});
+	}
+	[[nodiscard]] bool try_acquire_until(u64 deadline,
+					     call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		return until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().try_acquire_until(deadline);
+		});
+	}
+	[[nodiscard]] bool try_acquire_for(u64 how_long,
+					   call_site by = caller_site())
+		requires requires(L &l) { l.acquire(); }
+	{
+		return try_acquire_until(deadline_in(how_long), by);
+	}
+	[[nodiscard]] bool try_acquire(call_site by = caller_site())
+		requires requires(L &l) { l.try_acquire(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::try_acquire();
+	}
+	bool release(call_site by = caller_site())
+		requires requires(L &l) { l.release(); }
+	{
+		const over_inner seen(usage, by);
+		const bool kept = L::release();
+
+		if (!kept)
+			usage.complain("a release beyond its bound", by);
+		return kept;
+	}
+
+	/* A completion's. */
+	void set(call_site by = caller_site())
+		requires requires(L &l) { l.set(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::set();
+	}
+	void reset(call_site by = caller_site())
+		requires requires(L &l) { l.reset(); }
+	{
+		const over_inner seen(usage, by);
+
+		if (L::is_contended())
+			usage.complain("reset() while a thread waits", by);
+		L::reset();
+	}
+	[[nodiscard]] bool is_set(call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_set(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::is_set();
+	}
+	[[nodiscard]] bool is_contended(call_site by = caller_site()) const
+		requires requires(const L &l) { l.is_contended(); }
+	{
+		const over_inner seen(usage, by);
+
+		return L::is_contended();
+	}
+
+	/* A condition's. */
+	void notify_one(call_site by = caller_site())
+		requires requires(L &l) { l.notify_one(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::notify_one();
+	}
+	void notify_all(call_site by = caller_site())
+		requires requires(L &l) { l.notify_all(); }
+	{
+		const over_inner seen(usage, by);
+
+		L::notify_all();
+	}
+
+	/* A wait_queue's. */
+	template <typename Change>
+	void wake_one(Change change, call_site by = caller_site())
+		requires requires(L &l) {
+			l.wake_one(static_cast<Change &&>(change));
+		}
+	{
+		const over_inner seen(usage, by);
+
+		L::wake_one([&] { return under_inner(change, by); });
+	}
+	template <typename Change>
+	void wake_all(Change change, call_site by = caller_site())
+		requires requires(L &l) {
+			l.wake_all(static_cast<Change &&>(change));
+		}
+	{
+		const over_inner seen(usage, by);
+
+		L::wake_all([&] { return under_inner(change, by); });
+	}
+
+	/* On: a held guard or lock to release while waiting; otherwise a
+	 * predicate. */
+	void wait(call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().wait(), true;
+		});
+	}
+	template <detail::waited_on On>
+	void wait(On &&on, call_site by = caller_site())
+	{
+		wait_on(static_cast<On &&>(on), by, [&](auto &to) {
+			return this->unchecked().wait(to), true;
+		});
+	}
+	template <typename On, detail::predicate Ready>
+	void wait(On &on, Ready ready, call_site by = caller_site())
+	{
+		until_it_may(on, by, [&](auto &to) {
+			this->unchecked().wait(to, [&]() -> decltype(auto) {
+				return ready();
+			});
+			return true;
+		});
+	}
+	[[nodiscard]] bool wait_until(u64 deadline,
+				      call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		return until_it_may(*this, by, [&](auto &) {
+			return this->unchecked().wait_until(deadline);
+		});
+	}
+	template <detail::waited_on On>
+	[[nodiscard]] bool wait_until(On &&on, u64 deadline,
+				      call_site by = caller_site())
+	{
+		return wait_on(static_cast<On &&>(on), by, [&](auto &to) {
+			return this->unchecked().wait_until(to, deadline);
+		});
+	}
+	template <typename On, detail::predicate Ready>
+	[[nodiscard]] bool wait_until(On &on, u64 deadline, Ready ready,
+				      call_site by = caller_site())
+	{
+		return until_it_may(on, by, [&](auto &to) {
+			return this->unchecked().wait_until(
+				to, deadline,
+				[&]() -> decltype(auto) { return ready(); });
+		});
+	}
+	[[nodiscard]] bool wait_for(u64 how_long, call_site by = caller_site())
+		requires requires(L &l) { l.wait(); }
+	{
+		return wait_until(deadline_in(how_long), by);
+	}
+	template <detail::waited_on On>
+	[[nodiscard]] bool wait_for(On &&on, u64 how_long,
+				    call_site by = caller_site())
+	{
+		return wait_until(static_cast<On &&>(on), deadline_in(how_long),
+				  by);
+	}
+	template <typename On, detail::predicate Ready>
+	[[nodiscard]] bool wait_for(On &on, u64 how_long, Ready ready,
+				    call_site by = caller_site())
+	{
+		return wait_until(on, deadline_in(how_long),
+				  static_cast<Ready &&>(ready), by);
+	}
+
+	/* The two parts of a condition's wait, in this order. */
+	template <typename Me>
+	void prepare(Me &me, call_site by = caller_site())
+		requires requires(L &l) { l.prepare(me); }
+	{
+		const over_inner seen(usage, by);
+
+		if (me.is_queued() || L::has(me))
+			usage.complain("prepare() of who is prepared", by);
+		L::prepare(me);
+	}
+	template <typename Me>
+	bool sleep(Me &me, const u64 *until, call_site by = caller_site())
+		requires requires(L &l) { l.sleep(me, until); }
+	{
+		usage.before_inner(by);
+		if (!this->has(me) && !me.is_told())
+			usage.complain("sleep() without prepare()", by);
+		if (me.thread.get() != klock_os_thread())
+			usage.complain("sleep() in another thread than "
+				       "prepare()",
+				       by);
+		const bool told = until_it_may(me, by, [&](auto &) {
+			return this->unchecked().sleep(me, until);
+		});
+
+		me.woken.store_relaxed(false);
+		return told;
+	}
+
+	void set_name(const char *name) { usage.set_name(name); }
+	void set_name(const char *name, u32 element)
+	{
+		usage.set_name(name, element);
+	}
+
+      private:
+	L &unchecked() { return *this; }
+
+	/* A verb that takes the inner lock, for its whole length. */
+	struct over_inner {
+		over_inner(const lock_usage &of, call_site by)
+		    : first(of, by), seen(of, by)
+		{
+		}
+
+	      private:
+		/* Made first, as the order would say less. */
+		struct not_inside {
+			not_inside(const lock_usage &of, call_site by)
+			{
+				of.before_inner(by);
+				if (of.is_held_by_me())
+					of.complain(by_predicate, by);
+				else if (spins_held.has(&of))
+					of.complain(by_unpark, by);
+			}
+		};
+		static constexpr const char *by_predicate =
+			"called under its own inner lock, by a predicate or a "
+			"change";
+		static constexpr const char *by_unpark =
+			"called under its own inner lock, by klock_os_unpark()";
+
+		not_inside first;
+		inner_seen seen;
+	};
+
+	/* Calls what runs under the inner lock. */
+	template <typename Call>
+	decltype(auto) under_inner(Call &call, call_site by)
+	{
+		struct inside {
+			inside(lock_usage &its, call_site by) : of(its)
+			{
+				of.enter_inner(by);
+			}
+			~inside() { of.leave_inner(); }
+			inside(const inside &) = delete;
+			inside &operator=(const inside &) = delete;
+
+			lock_usage &of;
+		};
+		const inside here(usage, by);
+
+		return call();
+	}
+
+	/* Takes the sleeper out of the queue if a panic leaves by an exception.
+	 */
+	struct dequeued {
+		~dequeued()
+		{
+			if (me)
+				of.unchecked().cancel(*me);
+		}
+
+		checked_lock &of;
+		detail::sleeper *me;
+	};
+
+	/* Releases and retakes the held lock, and notes the wait in between. */
+	template <typename Held>
+	struct watched {
+		void waits_as(detail::sleeper &node) { me = &node; }
+		auto let_go()
+			requires requires(Held &h) { h.let_go(); }
+		{
+			decltype(held.let_go()) lock = nullptr;
+
+			if (!may_wait)
+				return lock;
+			dequeued on_panic{of, me};
+
+			lock = held.let_go();
+			place = of.begins(by);
+			on_panic.me = nullptr;
+			return lock;
+		}
+		void take_back(auto *lock)
+		{
+			note_gone(place);
+			if (lock)
+				held.take_back(lock);
+		}
+		void unlock()
+		{
+			dequeued on_panic{of, me};
+
+			if constexpr (requires { held.unlock(by); })
+				held.unlock(by);
+			else
+				held.unlock();
+			place = of.begins(by);
+			on_panic.me = nullptr;
+		}
+		void lock()
+		{
+			note_gone(place);
+			if constexpr (requires { held.lock(by); })
+				held.lock(by);
+			else
+				held.lock();
+		}
+
+		checked_lock &of;
+		Held &held;
+		call_site by;
+		/* false: a guard that holds nothing to let go of */
+		bool may_wait;
+		held_place place = {};
+		detail::sleeper *me = nullptr;
+	};
+
+	/* A predicate is copied or moved, as unchecked. */
+	template <typename On, typename Wait>
+	bool wait_on(On &&on, call_site by, Wait wait_for_it)
+	{
+		if constexpr (requires { on(); }) {
+			auto ready = static_cast<On &&>(on);
+
+			return until_it_may(ready, by, wait_for_it);
+		} else {
+			return until_it_may(on, by, wait_for_it);
+		}
+	}
+
+	/* Whether a guard of klock's may wait; if not, it is reported. */
+	template <typename Held>
+	bool check_guard(const Held &held, call_site by) const
+	{
+		const char *wrong = nullptr;
+
+		if constexpr (requires { held.why_no_wait(); })
+			wrong = held.why_no_wait();
+		if (wrong)
+			usage.complain(wrong, by);
+		return !wrong;
+	}
+
+	template <typename On, typename Wait>
+	bool until_it_may(On &on, call_site by, Wait wait_for_it)
+	{
+		static_assert(!detail::held_deeper<On>,
+			      "a wait lets go of a lock once, and a "
+			      "recursive_lock may be held deeper");
+		{
+			/* Waits take it, too. */
+			const over_inner seen(usage, by);
+		}
+		if constexpr (detail::can_let_go<On>) {
+			watched<On> held{*this, on, by, check_guard(on, by)};
+
+			return wait_for_it(held);
+		} else if constexpr (requires { on(); }) {
+			/* A wait_queue's predicate. */
+			const held_place place = begins(by);
+			auto ready = [&]() -> decltype(auto) {
+				const inner_seen seen(usage, by);
+
+				return under_inner(on, by);
+			};
+			const bool came = wait_for_it(ready);
+
+			note_gone(place);
+			return came;
+		} else {
+			const held_place place = begins(by);
+			const bool came = wait_for_it(on);
+
+			note_gone(place);
+			return came;
+		}
+	}
+
+	held_place begins(call_site by) const
+	{
+		owner_of_sleepers() = thread_owner_id;
+		usage.before_sleep(by);
+		check_no_spin(&usage, sleeps_with_a_spin, by);
+		return note_wait([&] {
+			return wanted_lock{&usage, usage.label(), by,  false,
+					   false,  true,	  true};
+		});
+	}
+
+	lock_usage usage;
+};
+
+} // namespace klock
