@@ -238,7 +238,7 @@ struct world {
 
 	/* on the host, each CPU's own */
 	unsigned left_out[most_cpus] = {}, done[most_cpus] = {};
-	unsigned handled = 0, bypassed = 0;
+	unsigned handled = 0, bypassed = 0, flushes = 0;
 
 	static inline world *alive = nullptr;
 
@@ -497,19 +497,58 @@ struct world {
 	}
 
 	/*
-	 * CPU 0 holds the lock when CPU 1 comes, and leaves. Anywhere on its
-	 * way CPU 1 is stopped, as by a debugger, until CPU 0 is back from
-	 * unlock(): by a handler.
+	 * CPU 0 holds the lock when the others come, and leaves. A handler can
+	 * stop them anywhere on their way, as a debugger does, until CPU 0 is
+	 * back from unlock().
 	 */
-	void newcomer(unsigned cpu)
+	void newcomers(unsigned cpu)
 	{
-		if (cpu == 1) {
+		if (cpu > 0) {
 			said[0].await_eq_acquire(1);
 			return sections(cpu);
 		}
-		threads[0].writer.lock(lock);
+		(void)take(role_on(cpu), threads[cpu]);
 		said[0].store_release(1);
-		threads[0].writer.unlock(lock);
+		leave(use(role_on(cpu)), threads[cpu]);
+		said[1].store_release(1);
+	}
+
+	/* CPU 0 holds it from the begin on, and opens it when it is ready. */
+	void held_back(unsigned cpu)
+	{
+		if (cpu > 0) {
+			(void)take(role_on(cpu), threads[cpu]);
+			check(a.get() != 0, "not held back");
+		}
+		leave(use(role_on(cpu)), threads[cpu]);
+	}
+
+	/*
+	 * A holder that waits for another CPU's answer: CPU 0 has the others
+	 * flush their TLBs. CPU 1 has interrupts off and wants the lock; when
+	 * it has left, the IPI comes.
+	 */
+	void shootdown(unsigned cpu)
+	{
+		(void)take(role_on(cpu), threads[cpu]);
+		const as held = use(role_on(cpu));
+		if (cpu == 0) {
+			said[0].store_release(1);
+			said[1].await_eq_acquire(1);
+			said[1].store_relaxed(0);
+		}
+		leave(held, threads[cpu]);
+		while (cpu == 1 && flushes < now.sections[0]) {
+			said[0].await_eq_relaxed(1);
+			flush();
+		}
+	}
+	void flush()
+	{
+		if (said[0].load_acquire() == 0)
+			return;
+		said[0].store_relaxed(0);
+		flushes++;
 		said[1].store_release(1);
 	}
 
@@ -701,16 +740,24 @@ struct world {
 		check_changes();
 		if (now.all_try)
 			check(a.get() > 0, "somebody's try succeeds");
-		for (unsigned i = 0; now.is_free_at_end && i < cpus(); i++) {
-			check(threads[i].writer.try_lock(lock),
-			      "the lock is free");
-			threads[i].writer.unlock(lock);
-		}
+		if (now.is_free_at_end)
+			for (unsigned i = 0; i < cpus(); i++)
+				take_free(threads[i].writer);
 		if (now.at_rest)
 			now.at_rest(lock, cpus());
 	}
 
       private:
+	/* A lock that cannot be tried is waited for, in vain if it is held. */
+	void take_free(const taker &by)
+	{
+		if (by.by.try_lock)
+			check(by.try_lock(lock), "the lock is free");
+		else
+			by.lock(lock);
+		by.unlock(lock);
+	}
+
 	/* Nothing is counted without need: what code keeps on the host is not
 	 * learnt by the checker, and runs in each execution. */
 	unsigned nth_of(const role &is, unsigned cpu)

@@ -16,50 +16,28 @@
 #include <catch.hpp>
 
 using namespace klock;
-using model::bug;
+using namespace worlds;
 
 namespace {
 
 template <typename L>
-struct world {
-	checked_lock<L, "runqueue"> lock;
-	plain<unsigned> count;
-	unsigned handled = 0; /* on the host */
+using checked = checked_lock<L, "runqueue">;
 
-	template <typename Guard>
-	void section()
-	{
-		Guard held(lock);
-		count.set(count.get() + 1);
-	}
-};
-
+/* By a guard; interrupts are as the game says. */
 template <typename L>
-using by_guard = guard<checked_lock<L, "runqueue">>;
-template <typename L>
-using by_irq_guard = irq_guard<checked_lock<L, "runqueue">>;
+constexpr kind guarded =
+	describe<checked<L>, guarding<checked<L>, guard<checked<L>>>>(
+		"runqueue");
 
 /* CPU 0 takes it with interrupts on, CPU 1 with interrupts off. */
 template <typename L>
-model::result interrupted(bool handler_comes)
+outcome interrupted(bool handler_comes)
 {
-	return model::explore<world<L>>(
-		{.sections = {1, 1},
-		 .interrupts = handler_comes,
-		 .may_panic = true},
-		[](world<L> &w, unsigned cpu) {
-			if (cpu == 0)
-				w.template section<by_guard<L>>();
-			else
-				w.template section<by_irq_guard<L>>();
-		},
-		[](world<L> &w) {
-			model::check(w.count.get() == 2 + w.handled);
-		},
-		[](world<L> &w, unsigned) {
-			w.template section<by_guard<L>>();
-			w.handled++;
-		});
+	return play({.lock = guarded<L>,
+		     .roles = "ll",
+		     .handlers = "ll",
+		     .interrupts_off = 2},
+		    {.interrupts = handler_comes, .may_panic = true});
 }
 
 } // namespace
@@ -116,60 +94,38 @@ struct one_bit_tickets {
 	atomic<u8> both;
 };
 
-/* Interrupts are off: another test checks what is noted about them. */
-template <typename World>
-void section(World &w)
-{
-	irq_guard held(w.lock);
-	w.count.set(w.count.get() + 1);
-}
+using of_two = checked<one_bit_tickets>;
 
-/* The others come when CPU 0 has it, and meet it anywhere on its way out. */
-model::result crowd(const std::vector<unsigned> &sections)
+/* Interrupts are off: another test checks what is noted about them. The others
+ * come when CPU 0 has it, and meet it anywhere on its way out. */
+outcome crowded(std::vector<unsigned> sections)
 {
-	struct leaving : world<one_bit_tickets> {
-		atomic<u8> taken;
-	};
-
-	return model::explore<leaving>(
-		{.sections = sections, .may_panic = true},
-		[](leaving &w, unsigned cpu) {
-			if (cpu != 0) {
-				w.taken.await_eq_acquire(1);
-				section(w);
-				return;
-			}
-			irq_guard held(w.lock);
-			w.taken.store_release(1);
-			w.count.set(w.count.get() + 1);
-		});
+	return play(
+		{.lock = describe<of_two, guarding<of_two, irq_guard<of_two>>>(
+			 ""),
+		 .roles = std::string(sections.size(), 'l'),
+		 .scene = &world::newcomers},
+		{.sections = sections, .may_panic = true});
 }
 
 /* An NMI handler tries, wherever it comes. */
-model::result tried(const std::vector<unsigned> &sections)
+outcome tried(unsigned sections)
 {
-	using tried_world = world<one_bit_tickets>;
-
-	return model::explore<tried_world>(
-		{.sections = sections,
-		 .interrupts = 1,
-		 .non_maskable = true,
-		 .may_panic = true},
-		[](tried_world &w, unsigned) { section(w); },
-		[](tried_world &) {},
-		[](tried_world &w, unsigned) {
-			if (!w.lock.try_lock())
-				return;
-			w.count.set(w.count.get() + 1);
-			w.lock.unlock();
-		});
+	return play({.lock = describe<of_two>(""),
+		     .roles = "l",
+		     .handlers = "t",
+		     .interrupts_off = everybody},
+		    {.sections = {sections},
+		     .interrupts = 1,
+		     .non_maskable = true,
+		     .may_panic = true});
 }
 
 } // namespace
 
 TEST_CASE("checked_lock: one more contender never gets in")
 {
-	const auto r = crowd({1, 1, 1});
+	const auto r = crowded({1, 1, 1});
 
 	verdict::right(r);
 	CHECK(r.panicked > 0);
@@ -178,7 +134,7 @@ TEST_CASE("checked_lock: one more contender never gets in")
 
 TEST_CASE("checked_lock: as many contenders as fit are no crowd")
 {
-	for (const auto &r : {crowd({1, 3}), tried({2})}) {
+	for (const auto &r : {crowded({1, 3}), tried(2)}) {
 		verdict::right(r);
 		CHECK(r.panicked == 0);
 		CHECK(r.complete > 1);

@@ -3,6 +3,7 @@
  * rescue_guard: whoever holds the lock is alone, a rescuer that goes without it
  * harms nobody's lock, and a holder that never releases is no deadlock.
  */
+#include "lock_worlds.hpp"
 #include "orders.hpp"
 
 #include <klock/guard.hpp>
@@ -26,17 +27,16 @@
 #include <catch.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 namespace of_rescue_guard {
 
-using klock::plain;
 using klock::u32;
 using klock::u8;
 using model::bug;
-using model::check;
 using model::result;
 using verdict::good;
+using namespace worlds;
 
 namespace {
 
@@ -51,83 +51,76 @@ struct unlocks_always {
 	bool held;
 };
 
-template <typename L>
-struct world {
-	L lock;
-	plain<u32> counted;
-	u32 without = 0; /* on the host: a rescuer's sections */
+u32 patience;
+
+/* Its try is a rescue. */
+template <typename L, typename Guard>
+struct rescuing {
+	explicit rescuing(unsigned) {}
+	void lock(L &l) { taken.emplace(l); }
+	bool try_lock(L &l)
+	{
+		rescued.emplace(l, patience);
+		if (*rescued)
+			return true;
+		rescued.reset();
+		return false;
+	}
+	void unlock(L &)
+	{
+		taken.reset();
+		rescued.reset();
+	}
+
+	std::optional<klock::guard<L>> taken;
+	std::optional<Guard> rescued;
 };
 
-/* CPU 0 takes the lock as usual; the others rescue. */
 template <typename L, template <typename> typename Guard = klock::rescue_guard>
-result rescue(std::vector<unsigned> sections, u32 patience)
+constexpr kind rescued = describe<L, rescuing<L, Guard<L>>>("lock");
+
+/* CPU 0 takes the lock as usual; the others rescue. */
+result rescue(const kind &k, std::vector<unsigned> sections)
 {
-	u32 expected = 0;
+	const options how{.sections = sections};
 
-	for (unsigned n : sections)
-		expected += n;
-	return model::explore<world<L>>(
-		{.sections = sections},
-		[patience](world<L> &w, unsigned cpu) {
-			const auto count = [&w] {
-				w.counted.set(w.counted.get() + 1);
-			};
-
-			if (cpu == 0) {
-				klock::guard held(w.lock);
-				count();
-				return;
-			}
-			Guard<L> held(w.lock, patience);
-			if (held)
-				count();
-			else
-				w.without++;
-		},
-		[expected](world<L> &w) {
-			check(w.counted.get() + w.without == expected,
-			      "an update is lost");
-			check(!w.lock.is_locked(), "it is not free at the end");
-		});
+	return play({.lock = k,
+		     .roles = one_and_others('l', 't', how),
+		     .is_free_at_end = true},
+		    how);
 }
 
 } // namespace
 
 TEST_CASE("rescue_guard: who holds the lock is alone, and it is free after")
 {
-	for (u32 patience : {0u, 1u, 2u}) {
-		good(rescue<klock::ticket_lock<u8>>({1, 1}, patience));
-		good(rescue<klock::ticket_lock<u8>>({2, 2}, patience));
-		good(rescue<klock::tas_lock>({2, 2}, patience));
+	for (const u32 looks : {0u, 1u, 2u}) {
+		patience = looks;
+		good(rescue(rescued<klock::ticket_lock<u8>>, {1, 1}));
+		good(rescue(rescued<klock::ticket_lock<u8>>, {2, 2}));
+		good(rescue(rescued<klock::tas_lock>, {2, 2}));
 	}
-	good(rescue<klock::ticket_lock<u8>>({1, 1, 1}, 1));
+	patience = 1;
+	good(rescue(rescued<klock::ticket_lock<u8>>, {1, 1, 1}));
 }
 
 TEST_CASE("rescue_guard: one that unlocks what it did not take is found")
 {
-	CHECK_FALSE(rescue<klock::tas_lock, unlocks_always>({2, 2}, 0).ok());
 	CHECK_FALSE(
-		rescue<klock::ticket_lock<u8>, unlocks_always>({2, 2}, 0).ok());
+		rescue(rescued<klock::tas_lock, unlocks_always>, {2, 2}).ok());
+	CHECK_FALSE(
+		rescue(rescued<klock::ticket_lock<u8>, unlocks_always>, {2, 2})
+			.ok());
 }
 
 TEST_CASE("rescue_guard: a holder that never releases holds up nobody")
 {
-	using L = klock::ticket_lock<u8>;
-	const auto stuck = [](auto take) {
-		return model::explore<world<L>>(
-			{.sections = {1, 1}},
-			[take](world<L> &w, unsigned cpu) {
-				if (cpu == 0)
-					w.lock.lock();
-				else
-					take(w);
-			});
-	};
+	const kind &k = rescued<klock::ticket_lock<u8>>;
 
-	good(stuck([](world<L> &w) { klock::rescue_guard held(w.lock, 2); }));
+	patience = 2;
+	good(play({k, "lt", &world::holder_stays}, {}));
 	/* A plain guard hangs here. */
-	CHECK(stuck([](world<L> &w) { klock::guard held(w.lock); }).found ==
-	      bug::deadlock);
+	CHECK(play({k, "ll", &world::holder_stays}, {}).found == bug::deadlock);
 }
 
 } // namespace of_rescue_guard
@@ -521,20 +514,19 @@ namespace of_initially_held {
 
 /* A boot CPU holds the others back: they see all that it wrote before. */
 
-using klock::initially_held;
 using klock::u8;
+using namespace worlds;
 
 namespace {
 
+/* Taken from its begin on. */
 template <typename L>
-struct held_back {
-	L lock{initially_held};
-	klock::plain<klock::u32> ready;
+struct taken : L {
+	taken() : L(klock::initially_held) {}
 };
 
 /* The mistake: a lock that is free. */
 struct is_free : klock::ticket_lock<u8> {
-	constexpr explicit is_free(klock::taken_already) {}
 	void unlock()
 	{
 		if (is_locked())
@@ -543,32 +535,19 @@ struct is_free : klock::ticket_lock<u8> {
 };
 
 template <typename L>
-model::result boot(std::vector<unsigned> cpus)
+outcome boot(std::vector<unsigned> cpus)
 {
-	return model::explore<held_back<L>>(
-		{.sections = cpus},
-		[](held_back<L> &w, unsigned cpu) {
-			if (cpu == 0) {
-				w.ready.set(1);
-				w.lock.unlock();
-				return;
-			}
-			klock::guard held(w.lock);
-			model::check(w.ready.get() != 0, "not held back");
-			w.ready.set(w.ready.get() + 1);
-		},
-		[cpus](held_back<L> &w) {
-			model::check(w.ready.get() == cpus.size(), "lost");
-			model::check(!w.lock.is_locked(), "not free");
-		});
+	return play({.lock = describe<L>("lock"),
+		     .roles = std::string(cpus.size(), 'l'),
+		     .scene = &world::held_back,
+		     .is_free_at_end = true},
+		    {.sections = cpus});
 }
 
 template <typename L>
 void holds_back(std::vector<unsigned> cpus)
 {
-	const model::result r = boot<L>(cpus);
-
-	verdict::right_by_at_least(cpus.size() - 1, r);
+	verdict::right_by_at_least(cpus.size() - 1, boot<taken<L>>(cpus));
 }
 
 } // namespace
@@ -581,7 +560,7 @@ TEST_CASE("initially_held: who waits sees what was written before it opened")
 	holds_back<klock::narrow_ticket_lock<2>>({1, 1, 1});
 	holds_back<klock::padded_ticket_lock<u8>>({1, 1, 1});
 	holds_back<klock::preemptable_ticket_lock<u8, 1>>({1, 1});
-	CHECK_FALSE(boot<is_free>({1, 1}).ok());
+	CHECK(boot<is_free>({1, 1}).found == model::bug::data_race);
 }
 
 } // namespace of_initially_held
@@ -589,20 +568,20 @@ TEST_CASE("initially_held: who waits sees what was written before it opened")
 namespace of_serving {
 
 /*
- * A holder that waits for another CPU's answer: all others flush their TLBs.
- * CPU 1 has interrupts off and wants the lock; the IPI comes when they are on.
+ * A holder that waits for another CPU's answer, which that one gives while it
+ * waits for the lock.
  */
 
 using klock::u8;
-using model::options;
 using verdict::good;
-using preemptable = klock::preemptable_ticket_lock<u8, 1>;
+using namespace worlds;
 
 namespace {
 
 /* The mistakes: serves before the wait, behind it, never. */
 template <typename L, bool Before, bool Behind>
 struct beside : L {
+	void lock() { L::lock(); }
 	void lock(auto &&serve)
 	{
 		if (Before)
@@ -612,87 +591,48 @@ struct beside : L {
 			serve();
 	}
 };
+
 template <typename L>
-struct world {
-	L lock;
-	klock::atomic<u8> asked, answered;
-	klock::plain<unsigned> count;
-	unsigned flushes = 0; /* on the host */
+const std::vector<kind> wrong = {describe<beside<L, false, false>>("never"),
+				 describe<beside<L, true, false>>("before"),
+				 describe<beside<L, false, true>>("behind")};
 
-	void serve()
-	{
-		if (asked.load_acquire() == 0)
-			return;
-		asked.store_relaxed(0);
-		flushes++;
-		answered.store_release(1);
-	}
-	void unmap()
-	{
-		asked.store_release(1);
-		answered.await_eq_acquire(1);
-		answered.store_relaxed(0);
-	}
-};
-
-/* CPU 0 unmaps in each section; CPU 1 also answers when it has left. */
-template <typename L>
-model::result shootdown(options how, std::vector<unsigned> times,
-			bool asks = true)
+/* Only CPU 1 is asked to flush. */
+outcome serving(const kind &k, options how,
+		void (world::*scene)(unsigned cpu) = &world::sections)
 {
-	const unsigned unmaps = asks ? times[0] : 0;
-	const unsigned all = std::accumulate(times.begin(), times.end(), 0u);
-
-	how.sections = times;
-	return model::explore<world<L>>(
-		how,
-		[unmaps](world<L> &w, unsigned cpu) {
-			w.lock.lock([&w, cpu] {
-				if (cpu == 1)
-					w.serve();
-			});
-			w.count.set(w.count.get() + 1);
-			if (cpu == 0 && unmaps)
-				w.unmap();
-			w.lock.unlock();
-			while (cpu == 1 && w.flushes < unmaps) {
-				w.asked.await_eq_relaxed(1);
-				w.serve();
-			}
-		},
-		[all](world<L> &w) {
-			model::check(w.count.get() == all, "a section is lost");
-			model::check(w.lock.try_lock(), "free at the end");
-		});
-}
-
-} // namespace
-
-TEMPLATE_TEST_CASE("serving: who waits for a lock answers its holder", "",
-		   klock::ticket_lock<u8>, preemptable, klock::tas_lock,
-		   klock::ttas_lock)
-{
-	good(shootdown<TestType>({}, {2, 1}));
-	good(shootdown<TestType>({}, {1, 1, 1}));
-	good(shootdown<TestType>({}, {2, 2}, false));
-	good(shootdown<TestType>({.machine = model::machine::x86}, {2, 1}));
-	const auto hangs = [](model::result r) {
-		CHECK(r.found == model::bug::deadlock);
+	serve = [] {
+		if (model::cpu() == 1)
+			world::alive->flush();
 	};
-	hangs(shootdown<beside<TestType, false, false>>({}, {2, 1}));
-	hangs(shootdown<beside<TestType, true, false>>({}, {2, 1}));
-	hangs(shootdown<beside<TestType, false, true>>({}, {2, 1}));
+	const outcome r = play({.lock = k,
+				.roles = std::string(how.sections.size(), 'z'),
+				.scene = scene,
+				.is_free_at_end = true},
+			       how);
+
+	serve = [] {};
+	return r;
 }
 
-/* Each order of lock(serve) and unlock() is needed, in waits too. */
-TEMPLATE_TEST_CASE("serving: orders needed", "", klock::ticket_lock<u8>,
-		   preemptable, klock::tas_lock, klock::ttas_lock)
+outcome shootdown(const kind &k, const options &how)
 {
-	const auto clients = [](options how, auto enough) {
-		how.split_pairs = true;
-		how.counter_bits = 2;
-		return enough(shootdown<TestType>(how, {1, 1})) ||
-		       enough(shootdown<TestType>(how, {4, 1}, false));
+	return serving(k, how, &world::shootdown);
+}
+
+void each_order_is_needed(const kind &k)
+{
+	const auto clients = [&k](options how, auto enough) {
+		options sections = how;
+
+		for (options *o : {&how, &sections}) {
+			o->split_pairs = true;
+			o->counter_bits = 2;
+		}
+		how.sections = {1, 1};
+		sections.sections = {4, 1};
+		return enough(shootdown(k, how)) ||
+		       enough(serving(k, sections));
 	};
 	unsigned tried = 0;
 
@@ -703,6 +643,38 @@ TEMPLATE_TEST_CASE("serving: orders needed", "", klock::ticket_lock<u8>,
 			tried++;
 		}
 	CHECK(tried >= 2);
+}
+
+using locks = klock::selftest::list<klock::ticket_lock<u8>,
+				    klock::preemptable_ticket_lock<u8, 1>,
+				    klock::tas_lock, klock::ttas_lock>;
+
+} // namespace
+
+TEST_CASE("serving: who waits for a lock answers its holder")
+{
+	locks::for_each([]<typename L>() {
+		const kind k = describe<L>("lock");
+
+		good(shootdown(k, {.sections = {2, 1}}));
+		good(shootdown(k, {.sections = {1, 1, 1}}));
+		good(serving(k, {.sections = {2, 2}}));
+		good(shootdown(k, {.sections = {2, 1},
+				   .machine = model::machine::x86}));
+		for (const kind &one : wrong<L>) {
+			INFO(one.name);
+			CHECK(shootdown(one, {.sections = {2, 1}}).found ==
+			      model::bug::deadlock);
+		}
+	});
+}
+
+/* Each order of lock(serve) and unlock() is needed, in waits too. */
+TEST_CASE("serving: orders needed")
+{
+	locks::for_each([]<typename L>() {
+		each_order_is_needed(describe<L>("lock"));
+	});
 }
 
 } // namespace of_serving

@@ -399,7 +399,7 @@ TEST_CASE("lifetime: a tree of three levels")
 TEST_CASE("unlock: waits for nobody, but mcs_lock's for a stopped newcomer")
 {
 	for (const kind &k : tested<2>()) {
-		const result r = play({k, "-l", &world::newcomer, "-|"},
+		const result r = play({k, "ll", &world::newcomers, "-|"},
 				      {.interrupts = 1, .non_maskable = true});
 
 		INFO(k.name);
