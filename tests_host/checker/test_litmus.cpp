@@ -586,6 +586,14 @@ TEST_CASE("load buffering: acquire and release rule it out")
 			0);
 }
 
+static void publishes(world &w)
+{
+	w.r1 = w.y.load_relaxed();
+	w.data.set(5);
+	w.x.store_release(1);
+	w.z.store_relaxed(1);
+}
+
 /* The flag says that the data are there, to a fence after the store. */
 TEST_CASE("load buffering: what happens before it goes before it")
 {
@@ -599,12 +607,7 @@ TEST_CASE("load buffering: what happens before it goes before it")
 					  w.r2 = w.data.get();
 				  w.w.store_relaxed(w.z.load_relaxed());
 			  },
-			  [](world &w) {
-				  w.r1 = w.y.load_relaxed();
-				  w.data.set(5);
-				  w.x.store_release(1);
-				  w.z.store_relaxed(1);
-			  }),
+			  publishes),
 		2);
 }
 
@@ -621,12 +624,7 @@ TEST_CASE("load buffering: and by way of an addition that is early")
 					  w.r2 = w.data.get();
 				  w.w.store_relaxed(w.z.load_relaxed());
 			  },
-			  [](world &w) {
-				  w.r1 = w.y.load_relaxed();
-				  w.data.set(5);
-				  w.x.store_release(1);
-				  w.z.store_relaxed(1);
-			  });
+			  publishes);
 	INFO(r.message << r.timeline);
 	CHECK(r.ok());
 	CHECK(r.load_buffered > 4);
