@@ -178,33 +178,39 @@ TEST_CASE("waits: a paced wait pauses for as long as the pace says")
 
 TEST_CASE("waits: patience counts looks at one value, and gives up")
 {
-	atomic<u8> x{2};
-	unsigned asked = 0;
-	/* 2 ends after five looks in vain, 1 at once, else never. */
-	const auto patience = [&asked](u8 found) {
-		CHECK(++asked < too_many);
-		return found == 2 ? 5u : found == 1 ? 0u : endless;
+	/* 1 comes in that turn; 0: never. */
+	static constexpr struct {
+		const char *of;
+		u8 value;
+		unsigned ends_at;
+		u8 found;
+		unsigned turns;
+	} table[] = {
+		{"it runs out", 2, 0, 2, 5},
+		{"the value comes before", 2, 4, 1, 4},
+		{"endless: until the value is another", 3, 100, 1, 100},
 	};
 
-	SECTION("it runs out")
-	{
-		ending watch(x, 0);
-		CHECK(x.await_patient_relaxed(patience) == 2);
-		CHECK(watch.turns == 5);
-		CHECK(asked == 6);
-	}
-	SECTION("the value comes before")
-	{
-		ending watch(x, 4);
-		CHECK(x.await_patient_acquire(patience) == 1);
-		CHECK(watch.turns == 4);
-	}
-	SECTION("endless: until the value is another")
-	{
-		x.store_relaxed(3);
-		ending watch(x, 100);
-		CHECK(x.await_patient_acquire(patience) == 1);
-		CHECK(watch.turns == 100);
+	for (const auto &row : table) {
+		unsigned asked = 0;
+		/* 2 ends after five looks in vain, 1 at once, else never. */
+		const auto patience = [&asked](u8 found) {
+			CHECK(++asked < too_many);
+			return found == 2 ? 5u : found == 1 ? 0u : endless;
+		};
+
+		INFO(row.of);
+		{
+			atomic<u8> x{row.value};
+			ending watch(x, row.ends_at);
+			CHECK(x.await_patient_relaxed(patience) == row.found);
+			CHECK(watch.turns == row.turns);
+			CHECK(asked == row.turns + 1);
+		}
+		atomic<u8> x{row.value};
+		ending watch(x, row.ends_at);
+		CHECK(x.await_patient_acquire(patience) == row.found);
+		CHECK(watch.turns == row.turns);
 	}
 }
 
@@ -223,35 +229,37 @@ TEST_CASE("waits: patience begins anew when the value has changed")
 
 TEST_CASE("waits: a deadline ends one, and so does what it waits for")
 {
-	atomic<u8> x{2};
-	unsigned looks = 0;
-	const until_one done{looks};
+	/* The value comes in that turn; 0: never. The clock begins at 100. */
+	static constexpr struct {
+		const char *of;
+		unsigned ends_at;
+		u64 deadline;
+		u8 found;
+		unsigned turns;
+	} table[] = {
+		{"the deadline", 0, 105, 2, 5},
+		{"the value, before it", 3, 1000, 1, 3},
+		{"it has passed: one look, and no pause", 0, 7, 2, 0},
+		{"the value at the last look", 5, 105, 1, 5},
+	};
 
-	SECTION("the deadline")
-	{
-		ending watch(x, 0);
-		CHECK(x.await_until_relaxed(done, 105) == 2);
-		CHECK(watch.turns == 5);
-		CHECK(looks == 6);
-	}
-	SECTION("the value, before it")
-	{
-		ending watch(x, 3);
-		CHECK(x.await_until_acquire(done, 1000) == 1);
-		CHECK(watch.turns == 3);
-		CHECK(looks == 4);
-	}
-	SECTION("one that has passed: one look, and no pause")
-	{
-		ending watch(x, 0);
-		CHECK(x.await_until_acquire(done, 7) == 2);
-		CHECK(watch.turns == 0);
-		CHECK(looks == 1);
-	}
-	SECTION("the value at the last look is what was waited for")
-	{
-		ending watch(x, 5);
-		CHECK(x.await_until_acquire(done, 105) == 1);
+	for (const auto &row : table) {
+		unsigned looks = 0;
+		const until_one done{looks};
+
+		INFO(row.of);
+		{
+			atomic<u8> x{2};
+			ending watch(x, row.ends_at);
+			CHECK(x.await_until_relaxed(done, row.deadline) ==
+			      row.found);
+			CHECK(watch.turns == row.turns);
+			CHECK(looks == row.turns + 1);
+		}
+		atomic<u8> x{2};
+		ending watch(x, row.ends_at);
+		CHECK(x.await_until_acquire(done, row.deadline) == row.found);
+		CHECK(watch.turns == row.turns);
 	}
 }
 
