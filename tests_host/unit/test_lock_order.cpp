@@ -20,6 +20,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -365,11 +366,18 @@ std::string said_of_step(lettered_locks &of, const std::string &step)
 
 /*
  * What is right, the last step, and what is said of it: parts in this order.
- * Nothing is said where it is right, too.
+ * Nothing is said where it is right, too. What the kernel declares before.
  */
 struct order_case {
 	const char *name, *right, *last, *said = "";
+	std::span<const declared_order> declared = {};
 };
+
+constexpr declared_order a_b[] = {before("a", "b")};
+constexpr declared_order a_b_c[] = {before("a", "b"), before("b", "c")};
+constexpr declared_order ranks[] = {rank<30>("c"), rank<10>("a"), rank<20>("b"),
+				    rank<20>("d")};
+constexpr declared_order b_a_is_harmless[] = {harmless("b", "a")};
 
 constexpr order_case order_cases[] = {
 	{"one order, by all, is right", "0:abcde 1:abcde 2:be 3:ad 0:be 1:ad",
@@ -393,6 +401,20 @@ constexpr order_case order_cases[] = {
 	{"what was released first is held no more", "0:a?b-ac-b-c", "1:ca"},
 	{"what was released last was held", "0:a?b-ac-b-c", "1:cb",
 	 "lock order: c ("},
+
+	/* Declared. */
+	{"one order that is declared, and the other seen", "", "1:ca",
+	 "known: a then b (declared), b then c (declared)", a_b_c},
+	{"one order that is declared and seen, and the other", "0:abc", "1:ca",
+	 "on CPU 1; known: a (", a_b_c},
+	{"ranks order all that have one", "", "1:ba",
+	 "known: a then b (declared)", ranks},
+	{"equal ranks do not, nor what is seen besides", "0:abc 0:bd", "1:ca",
+	 "lock order: c (", ranks},
+	{"what is only declared is no inversion of interrupts", "0i:a 0t:b",
+	 "0:ab", "interrupts: a handler waits for a at ", a_b},
+	{"a pair that is declared harmless closes no cycle", "0:ab 1:ba 1:bc",
+	 "1:ca", "lock order: c (", b_a_is_harmless},
 
 	/* Pairs by address. */
 	{"pairs of two classes, by address both ways round",
@@ -439,7 +461,9 @@ void check(const order_case &row)
 {
 	new_order<> fresh;
 	lettered_locks of;
+	const auto &declared = row.declared;
 
+	fresh.order.declare(declared.data(), declared.size(), caller_site());
 	for (const std::string &step : unit::words_of(row.right)) {
 		INFO(step);
 		CHECK(said_of_step(of, step) == "");
@@ -876,19 +900,6 @@ TEST_CASE("lock_order: findings that are noted, each once, and it goes on")
 		CHECK(has(panic_of([&] { of.d.lock(); }), "recursion"));
 		of.d.unlock();
 	});
-}
-
-TEST_CASE("lock_order: a pair that is declared harmless closes no cycle")
-{
-	new_order<> fresh;
-	static constexpr declared_order list[] = {harmless("b", "a")};
-	five_locks of;
-
-	declare(list);
-	CHECK(taking(0, of.a, of.b) == "");
-	CHECK(taking(1, of.b, of.a) == "");
-	CHECK(taking(1, of.b, of.c) == "");
-	CHECK(has(taking(1, of.c, of.a), "lock order: c ("));
 }
 
 /* -- Locks that are not klock's, and memory that is freed ---------------- */

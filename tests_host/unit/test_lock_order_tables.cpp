@@ -143,43 +143,6 @@ struct many_locks {
 
 /* -- Declared ------------------------------------------------------------- */
 
-TEST_CASE("lock_order: one order that is declared, and the other seen")
-{
-	new_order<> fresh;
-	five_locks of;
-	static constexpr declared_order list[] = {before("a", "b"),
-						  before("b", "c")};
-
-	CHECK(declaring(list) == "");
-	CHECK(taking(0, of.a, of.b, of.c) == "");
-	has(taking(1, of.c, of.a), "on CPU 1; known: a (");
-
-	new_order<> again;
-	five_locks others;
-	CHECK(declaring(list) == "");
-	has(taking(1, others.c, others.a),
-	    "known: a then b (declared), b then c (declared)");
-}
-
-TEST_CASE("lock_order: ranks order all that have one")
-{
-	static constexpr declared_order list[] = {rank<30>("c"), rank<10>("a"),
-						  rank<20>("b"), rank<20>("d")};
-	new_order<> fresh;
-	five_locks of;
-	checked_lock<byte_lock, "d"> equal;
-
-	CHECK(declaring(list) == "");
-	CHECK(taking(0, of.a, of.b, of.c) == "");
-	CHECK(taking(0, of.b, equal) == "");
-	has(taking(1, of.c, of.a), "lock order: c (");
-
-	new_order<> again;
-	five_locks others;
-	CHECK(declaring(list) == "");
-	has(taking(1, others.b, others.a), "known: a then b (declared)");
-}
-
 TEST_CASE("lock_order: a list that contradicts itself, or what was seen")
 {
 	static constexpr declared_order list[] = {
@@ -196,25 +159,6 @@ TEST_CASE("lock_order: a list that contradicts itself, or what was seen")
 	five_locks of;
 	CHECK(taking(3, of.a, of.b) == "");
 	has(declaring(late), "known: a (");
-}
-
-TEST_CASE("lock_order: what is only declared is no inversion of interrupts")
-{
-	static constexpr declared_order list[] = {before("a", "b")};
-	new_order<> fresh;
-	five_locks of;
-
-	CHECK(declaring(list) == "");
-	as(0, context::interrupt, [&] {
-		of.a.lock();
-		of.a.unlock();
-	});
-	CHECK(panic_of([&] {
-		      of.b.lock();
-		      of.b.unlock();
-	      }) == "");
-	/* Once it is seen, it is. */
-	has(taking(0, of.a, of.b), "interrupts: a handler waits for a at ");
 }
 
 /* -- Readers -------------------------------------------------------------- */
