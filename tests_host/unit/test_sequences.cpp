@@ -235,6 +235,8 @@ TEST_CASE(
 TEST_CASE("seq_lock: bypass: a writer makes a reader begin again")
 {
 	expect_whole(interleaved<seq_lock<clock_value>>(reads, writes));
+	/* A try ends instead, or has read before. */
+	expect_whole(interleaved<seq_lock<clock_value>>(tries_to_read, writes));
 }
 
 TEST_CASE("seq_latch: between any two instructions of a write, a whole value")
