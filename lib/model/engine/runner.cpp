@@ -190,10 +190,10 @@ void runner::start_cpus()
 	branches.start_run(count);
 	waits.start_run(count);
 	learning.start_run(count);
-	cpus.start(count, run_cpu, this, loops.watcher());
+	cpus.start(count, cpu_main, this, loops.watcher());
 }
 
-void runner::run_cpu(void *self)
+void runner::cpu_main(void *self)
 {
 	runner &r = *static_cast<runner *>(self);
 	const unsigned mine = r.cpus.current();

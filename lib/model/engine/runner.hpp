@@ -66,7 +66,7 @@ struct runner : private run_parts {
 	void end_world();
 	void start_cpus();
 	void forget_panics();
-	static void run_cpu(void *);
+	static void cpu_main(void *);
 
 	/* -- The end -- */
 	bool all_done() const;
