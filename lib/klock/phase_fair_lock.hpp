@@ -130,7 +130,7 @@ struct phase_fair_lock {
 	 * Waits for its turn, then for the readers; on return the caller is the
 	 * holder.
 	 */
-	void lock() { lock_watched(unwatched{}); }
+	void lock() { lock_watched(); }
 
 	/*
 	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
@@ -173,7 +173,7 @@ struct phase_fair_lock {
 	/* -- A reader: with others -- */
 
 	/* Waits for the writer that it finds, if any, and for no other. */
-	void lock_shared() { lock_shared_watched(unwatched{}); }
+	void lock_shared() { lock_shared_watched(); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits for readers; never
@@ -291,31 +291,34 @@ struct phase_fair_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. The
-	 * wait for wout is relaxed: O2 reads rin, which the writer before wrote
-	 * last, by its O5.
+	 * lock() and lock_shared(), whose wait `watch` sees, if there is one:
+	 * unwatched (types.hpp) would cost an instruction, by clang on RISC-V.
+	 * The wait for wout is relaxed: O2 reads rin, which the writer before
+	 * wrote last, by its O5.
 	 */
-	template <typename Watch>
-	void lock_watched(Watch watch)
+	template <typename... Watch>
+	void lock_watched(Watch... watch)
 	{
 		const Counter mine = take_numbers(1);
 
-		watch([this, mine] {
-			return counts.load_relaxed(wout) != mine;
-		});
+		(watch([this, mine] {
+			 return counts.load_relaxed(wout) != mine;
+		 }),
+		 ...);
 		counts.await_eq_relaxed(wout, mine);
 		const Counter readers = stop_readers(mine);
 
-		watch([this, readers] {
-			return counts.load_relaxed(rout) != readers;
-		});
+		(watch([this, readers] {
+			 return counts.load_relaxed(rout) != readers;
+		 }),
+		 ...);
 		await_readers(readers);
 	}
-	template <typename Watch>
-	void lock_shared_watched(Watch watch)
+	template <typename... Watch>
+	void lock_shared_watched(Watch... watch)
 	{
 		if (const Counter found = arrive_shared()) {
-			watch([] { return true; });
+			(watch([] { return true; }), ...);
 			await_writer(found);
 		}
 	}
