@@ -112,6 +112,11 @@ struct condition_with {
 				  static_cast<Ready &&>(ready)...);
 	}
 
+	/*
+	 * Wakes the first waiter, or all of them; nothing is kept for a thread
+	 * that waits later. Any context but NMI handlers. What the waiters wait
+	 * for was changed before, with the lock that they gave up held.
+	 */
 	void notify_one()
 	{
 		if (waited_for.load_relaxed())

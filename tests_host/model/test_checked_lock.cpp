@@ -23,7 +23,7 @@ namespace {
 template <typename L>
 using checked = checked_lock<L, "runqueue">;
 
-/* By a guard; interrupts are as the game says. */
+/* A guard takes it; interrupts are as the game says. */
 template <typename L>
 constexpr kind guarded =
 	describe<checked<L>, guarding<checked<L>, guard<checked<L>>>>(
