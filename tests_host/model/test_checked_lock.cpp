@@ -140,3 +140,62 @@ TEST_CASE("checked_lock: as many contenders as fit are no crowd")
 		CHECK(r.complete > 1);
 	}
 }
+
+namespace {
+
+constexpr usize first_place(usize) { return 0; }
+
+/* The tables of owners.hpp alone, which two CPUs write at the same time. */
+struct tables {
+	shared_usage readers;
+	lent_nodes nodes;
+	owner_table<held_spin, 1, 1, first_place> one_place;
+	unsigned lent = 0; /* on the host */
+	char node = 0;
+	char lock[2] = {};
+};
+
+} // namespace
+
+TEST_CASE("owners: what a place held is gone when another claims it")
+{
+	verdict::right(model::explore<tables>(
+		{.sections = {1, 1}},
+		[](tables &of, unsigned cpu) {
+			const usize me = key_of(cpu);
+			const void *const mine = &of.lock[cpu];
+			held_spin *const at = of.one_place.claim(me);
+
+			if (!at)
+				return;
+			at->lock.store_relaxed(mine);
+			model::check(at->has(me, mine), "another's");
+			at->leave();
+		},
+		[](tables &) {}));
+}
+
+TEST_CASE("owners: two readers that come at the same time have two places")
+{
+	verdict::right(model::explore<tables>(
+		{.sections = {1, 1}},
+		[](tables &of, unsigned cpu) {
+			of.readers.note(cpu, {"f.c", 1}, false);
+			model::check(of.readers.is_mine(), "not noted");
+			model::check(!of.readers.forget(cpu), "another's note");
+			model::check(!of.readers.is_mine(), "still noted");
+		},
+		[](tables &of) { model::check(!of.readers.is_read()); }));
+}
+
+TEST_CASE("owners: a node that two lend at the same time is lent to one")
+{
+	verdict::right(model::explore<tables>(
+		{.sections = {1, 1}},
+		[](tables &of, unsigned) {
+			const auto address = reinterpret_cast<usize>(&of.node);
+
+			of.lent += of.nodes.lend(address);
+		},
+		[](tables &of) { model::check(of.lent == 1); }));
+}

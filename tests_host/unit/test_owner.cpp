@@ -378,6 +378,88 @@ TEST_CASE("checked_lock: an owner holds what it took, not its neighbour's")
 	current_thread = 0;
 }
 
+namespace {
+
+/* Runs code once for each of its instructions, interrupted there by handler();
+ * then check(). Each has a table of its own. */
+template <typename Table>
+void at_each_step(void (*code)(Table &), void (*handler)(Table &),
+		  void (*check)(Table &))
+{
+	bool intruded = unit::can_step;
+	unsigned long steps = 0;
+
+	for (; intruded; steps++) {
+		const std::unique_ptr<Table> table(new Table());
+
+		intruded = unit::with_intrusion(
+			steps + 1, [&] { code(*table); },
+			[&] { handler(*table); });
+		check(*table);
+	}
+	CHECK((steps > 20 || !unit::can_step));
+}
+
+/* Locks, or nodes; their addresses alone. */
+char its, handlers;
+/* What is said of the interrupted release, which is no place for a CHECK. */
+const char *wrong = nullptr;
+
+usize address_of(const char &of) { return reinterpret_cast<usize>(&of); }
+
+} // namespace
+
+TEST_CASE("owners: a handler sees what it interrupts, and leaves no note")
+{
+	at_each_step<held_spins>(
+		[](held_spins &table) {
+			table.note(&its, {"its", 0}, {"f.c", 1});
+			table.forget(&its);
+		},
+		[](held_spins &table) {
+			table.note(&handlers, {"handlers", 0}, {"f.c", 2});
+			const held_spin *const seen = table.mine(&handlers);
+
+			CHECK((!seen || seen->taken.site().line == 1));
+			CHECK(table.has(&handlers));
+			table.forget(&handlers);
+			CHECK_FALSE(table.has(&handlers));
+		},
+		[](held_spins &table) { CHECK(!table.mine(nullptr)); });
+	at_each_step<lent_nodes>(
+		[](lent_nodes &table) {
+			(void)table.lend(address_of(its));
+			table.give_back(address_of(its));
+		},
+		[](lent_nodes &table) {
+			if (table.lend(address_of(its)))
+				table.give_back(address_of(its));
+			CHECK(table.lend(address_of(handlers)));
+			CHECK_FALSE(table.lend(address_of(handlers)));
+			table.give_back(address_of(handlers));
+		},
+		[](lent_nodes &table) {
+			CHECK(table.lend(address_of(its)));
+			CHECK(table.lend(address_of(handlers)));
+		});
+	at_each_step<shared_usage>(
+		[](shared_usage &table) {
+			table.note(0, {"f.c", 1}, false);
+			wrong = table.forget(0);
+		},
+		[](shared_usage &table) {
+			running here(current_cpu, context::interrupt);
+
+			table.note(0, {"f.c", 2}, false);
+			CHECK(table.is_mine());
+			CHECK(table.forget(0) == nullptr);
+		},
+		[](shared_usage &table) {
+			CHECK(wrong == nullptr);
+			CHECK_FALSE(table.is_read());
+		});
+}
+
 TEST_CASE("held_locks: a handler in the middle of a thread's last release")
 {
 	bool intruded = unit::can_step;

@@ -13,7 +13,9 @@
  *	shared_usage	by reader, one table a lock: number, CPU and context
  *	held_by_owners	by owner: a stack of locks (order/held.hpp)
  *
- * All accesses are relaxed, but where a thread's stack becomes another's. Only
+ * A claim acquires what the release of the place before it releases: else a
+ * store of the owner before could come after those of the new one, which would
+ * then have the other's lock or number. All other accesses are relaxed. Only
  * the owner of a place, and a handler that interrupts it, write that place. A
  * CPU that looks for what it has itself reads what it wrote itself.
  *
@@ -129,10 +131,10 @@ struct keyed_place {
 	{
 		usize before = nobody;
 
-		(void)key.compare_exchange_relaxed(before, its);
+		(void)key.compare_exchange_acquire(before, its);
 		return before;
 	}
-	void leave() { key.store_relaxed(nobody); }
+	void leave() { key.store_release(nobody); }
 
 	/* Returns the owner, where the key is an owner's. */
 	[[nodiscard]] usize owner() const { return key.load_relaxed() - 1; }

@@ -296,7 +296,7 @@ struct alignas(cache_line) held_locks : keyed_place {
 	void make_free()
 	{
 		thread.store_relaxed(nullptr);
-		key.store_release(nobody);
+		keyed_place::leave();
 	}
 
 	static bool is_gone(const held_lock &one)
