@@ -5,6 +5,7 @@ Finders have whole(tests) and mutated(pairs), which return how a test ended;
 pairs are (row, test), planted together as groups() has them.
 """
 
+import contextlib
 import importlib
 import os
 import re
@@ -39,22 +40,22 @@ class Skip(Exception):
     """A program is missing."""
 
 
-def _be_patient():
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-
-
 def call(command, **more):
     """A program's end; what never ends fails."""
-    try:
-        ran = subprocess.run(command, capture_output=True, text=True,
-                             errors="replace", check=False,
-                             timeout=10 * PATIENCE, preexec_fn=_be_patient,
-                             **more)
-    except subprocess.TimeoutExpired:
-        return Ran(False, "it does not end")
-    if ran.returncode == SKIPPED:
-        raise Skip(ran.stdout)
-    return Ran(ran.returncode == 0, ran.stdout + ran.stderr)
+    with subprocess.Popen(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **more) as program:
+        with contextlib.suppress(OSError):  # it has ended
+            resource.prlimit(program.pid, resource.RLIMIT_CPU,
+                             (PATIENCE, PATIENCE))
+        try:
+            said, _ = program.communicate(timeout=10 * PATIENCE)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            return Ran(False, "it does not end")
+    if program.returncode == SKIPPED:
+        raise Skip(said)
+    return Ran(program.returncode == 0, said)
 
 
 def plant(changed_rows, root, folder, parts=FOLDERS):
