@@ -160,18 +160,20 @@ struct standard_monitor : standard_mutex {
 using semaphore_peers =
 	list<turn_peer<"sem_t", system_semaphore>,
 	     turn_peer<"std::counting_semaphore", standard_semaphore>>;
-using system_monitors =
-	list<turn_peer<"pthread_cond", system_monitor>,
-	     turn_peer<"std::condition_variable", standard_monitor>>;
-
-using system_shared_peers = list<
-	shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
-	shared_peer<"std::shared_mutex", standard_shared_mutex, false, "none">>;
-
-using system_peers = list<
-	peer<"pthread_spinlock", system_spinlock, service::none, "ttas_lock">,
-	peer<"pthread_mutex", system_mutex, service::none, "none">,
-	peer<"pthread_mutex PI", lending_mutex, service::none, "none">>;
+struct system_library {
+	using locks = list<
+		peer<"pthread_spinlock", system_spinlock, service::none,
+		     "ttas_lock">,
+		peer<"pthread_mutex", system_mutex, service::none, "none">,
+		peer<"pthread_mutex PI", lending_mutex, service::none, "none">>;
+	using shared = list<
+		shared_peer<"pthread_rwlock", system_rwlock, false, "none">,
+		shared_peer<"std::shared_mutex", standard_shared_mutex, false,
+			    "none">>;
+	using monitors =
+		list<turn_peer<"pthread_cond", system_monitor>,
+		     turn_peer<"std::condition_variable", standard_monitor>>;
+};
 
 #ifdef KLOCK_BENCH_WITH_CK
 /* -- Concurrency Kit's -- */
@@ -275,20 +277,23 @@ struct ck_br : any_number {
 	klock_ck_br at{};
 };
 
-using ck_shared_peers =
-	list<shared_peer<"ck rwlock", ck_rw, false, "none">,
-	     shared_peer<"ck pflock", ck_pf, true, "phase_fair_lock">,
-	     shared_peer<"ck tflock", ck_tf, true, "rw_ticket_lock">,
-	     shared_peer<"ck brlock", ck_br, false, "reader_lock">>;
-
-using ck_peers =
-	list<peer<"ck ticket", ck_ticket, service::fifo, "ticket_lock">,
-	     peer<"ck ticket pb", ck_ticket_paced, service::fifo,
-		  "proportional_ticket_lock">,
-	     peer<"ck fas", ck_fas, service::none, "tas_lock">,
-	     peer<"ck mcs", ck_mcs, service::fifo, "mcs_lock">,
-	     peer<"ck clh", ck_clh, service::fifo, "clh_lock">,
-	     peer<"ck anderson", ck_anderson, service::fifo, "anderson_lock">>;
+struct ck_library {
+	using locks =
+		list<peer<"ck ticket", ck_ticket, service::fifo, "ticket_lock">,
+		     peer<"ck ticket pb", ck_ticket_paced, service::fifo,
+			  "proportional_ticket_lock">,
+		     peer<"ck fas", ck_fas, service::none, "tas_lock">,
+		     peer<"ck mcs", ck_mcs, service::fifo, "mcs_lock">,
+		     peer<"ck clh", ck_clh, service::fifo, "clh_lock">,
+		     peer<"ck anderson", ck_anderson, service::fifo,
+			  "anderson_lock">>;
+	using shared =
+		list<shared_peer<"ck rwlock", ck_rw, false, "none">,
+		     shared_peer<"ck pflock", ck_pf, true, "phase_fair_lock">,
+		     shared_peer<"ck tflock", ck_tf, true, "rw_ticket_lock">,
+		     shared_peer<"ck brlock", ck_br, false, "reader_lock">>;
+	using monitors = list<>;
+};
 #endif
 
 #ifdef KLOCK_BENCH_WITH_TBB
@@ -328,15 +333,18 @@ struct tbb_queuing_rw_mutex : any_number {
 	tbb::queuing_rw_mutex mutex;
 };
 
-using tbb_shared_peers =
-	list<shared_peer<"tbb spin_rw_mutex", tbb_spin_rw_mutex, false, "none">,
-	     shared_peer<"tbb queuing_rw_mutex", tbb_queuing_rw_mutex, true,
-			 "rw_ticket_lock">>;
-
-using tbb_peers =
-	list<peer<"tbb spin_mutex", tbb_spin_mutex, service::none, "ttas_lock">,
-	     peer<"tbb queuing_mutex", tbb_queuing_mutex, service::fifo,
-		  "mcs_lock">>;
+struct tbb_library {
+	using locks = list<peer<"tbb spin_mutex", tbb_spin_mutex, service::none,
+				"ttas_lock">,
+			   peer<"tbb queuing_mutex", tbb_queuing_mutex,
+				service::fifo, "mcs_lock">>;
+	using shared =
+		list<shared_peer<"tbb spin_rw_mutex", tbb_spin_rw_mutex, false,
+				 "none">,
+		     shared_peer<"tbb queuing_rw_mutex", tbb_queuing_rw_mutex,
+				 true, "rw_ticket_lock">>;
+	using monitors = list<>;
+};
 #endif
 
 #ifdef KLOCK_BENCH_WITH_ABSEIL
@@ -363,15 +371,15 @@ struct abseil_monitor : abseil_mutex {
 	absl::CondVar changed;
 };
 
-using abseil_monitors = list<turn_peer<"absl CondVar", abseil_monitor>>;
-
-using abseil_shared_peers =
-	list<shared_peer<"absl Mutex", abseil_mutex, false, "none">>;
-
-using abseil_peers =
-	list<peer<"absl SpinLock", abseil_spinlock, service::none,
-		  "backoff_ttas_lock">,
-	     peer<"absl Mutex", abseil_mutex, service::none, "none">>;
+struct abseil_library {
+	using locks =
+		list<peer<"absl SpinLock", abseil_spinlock, service::none,
+			  "backoff_ttas_lock">,
+		     peer<"absl Mutex", abseil_mutex, service::none, "none">>;
+	using shared =
+		list<shared_peer<"absl Mutex", abseil_mutex, false, "none">>;
+	using monitors = list<turn_peer<"absl CondVar", abseil_monitor>>;
+};
 #endif
 
 #ifdef KLOCK_BENCH_WITH_NSYNC
@@ -392,65 +400,59 @@ struct nsync_monitor : nsync_mutex {
 	nsync::nsync_cv changed = NSYNC_CV_INIT;
 };
 
-using nsync_monitors = list<turn_peer<"nsync_cv", nsync_monitor>>;
-
-using nsync_shared_peers =
-	list<shared_peer<"nsync_mu", nsync_mutex, false, "none">>;
-
-using nsync_peers = list<peer<"nsync_mu", nsync_mutex, service::none, "none">>;
+struct nsync_library {
+	using locks =
+		list<peer<"nsync_mu", nsync_mutex, service::none, "none">>;
+	using shared =
+		list<shared_peer<"nsync_mu", nsync_mutex, false, "none">>;
+	using monitors = list<turn_peer<"nsync_cv", nsync_monitor>>;
+};
 #endif
 
 /* -- The table -- */
 
-/* Calls visit.operator()<Peer>() for each that was found. */
+/* Calls visit.operator()<Library>() for each that was found. */
+template <typename Visit>
+void for_each_library(Visit visit)
+{
+#ifdef KLOCK_BENCH_WITH_CK
+	visit.template operator()<ck_library>();
+#endif
+#ifdef KLOCK_BENCH_WITH_TBB
+	visit.template operator()<tbb_library>();
+#endif
+#ifdef KLOCK_BENCH_WITH_ABSEIL
+	visit.template operator()<abseil_library>();
+#endif
+#ifdef KLOCK_BENCH_WITH_NSYNC
+	visit.template operator()<nsync_library>();
+#endif
+	visit.template operator()<system_library>();
+}
+
+/* Calls visit.operator()<Peer>() for each lock of theirs. */
 template <typename Visit>
 void for_each_peer(Visit visit)
 {
-#ifdef KLOCK_BENCH_WITH_CK
-	ck_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_TBB
-	tbb_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_ABSEIL
-	abseil_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_NSYNC
-	nsync_peers::for_each(visit);
-#endif
-	system_peers::for_each(visit);
+	for_each_library(
+		[&]<typename Library>() { Library::locks::for_each(visit); });
 }
 
 /* Calls visit for each mutex with a condition. */
 template <typename Visit>
 void for_each_monitor(Visit visit)
 {
-#ifdef KLOCK_BENCH_WITH_ABSEIL
-	abseil_monitors::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_NSYNC
-	nsync_monitors::for_each(visit);
-#endif
-	system_monitors::for_each(visit);
+	for_each_library([&]<typename Library>() {
+		Library::monitors::for_each(visit);
+	});
 }
 
 /* Calls visit for each peer that readers share. */
 template <typename Visit>
 void for_each_shared_peer(Visit visit)
 {
-#ifdef KLOCK_BENCH_WITH_CK
-	ck_shared_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_TBB
-	tbb_shared_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_ABSEIL
-	abseil_shared_peers::for_each(visit);
-#endif
-#ifdef KLOCK_BENCH_WITH_NSYNC
-	nsync_shared_peers::for_each(visit);
-#endif
-	system_shared_peers::for_each(visit);
+	for_each_library(
+		[&]<typename Library>() { Library::shared::for_each(visit); });
 }
 
 inline constexpr const char *peers_not_found[] = {
