@@ -191,7 +191,7 @@ function(klock_misuses level prefix image)
 	klock_boot(${level} ${prefix}misuse_foreign_unlock 5 single
 		"run=deadlock what=foreign_unlock" panic
 		"PANIC on CPU 4: lock runqueue"
-		"unlock by another than its holder"
+		"unlock() by a caller that does not hold it"
 		"held by CPU 0, taken at ${here_in}" IMAGE ${image})
 	klock_boot(${level} ${prefix}misuse_interrupted_waiter 5 single
 		"run=deadlock what=interrupted_waiter" panic
@@ -231,7 +231,7 @@ klock_deadlock(test handler_order ${here_in}
 	"console is held or waited for with " "known: disk (" ") on CPU 1")
 klock_deadlock(check console_in_panic ${here_in}
 	"# CPU 0: console -> panic -> console" "PANIC on CPU 0: lock console"
-	"recursion: the caller holds it"
+	"recursion: the caller already holds it"
 	"held by CPU 0, taken at ${here_in}")
 klock_deadlock(test sleeps ${here_in} "# CPU 0: inode -> an answer"
 	"PANIC on CPU 0: lock inode" "might_wait() with a lock held")

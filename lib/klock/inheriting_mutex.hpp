@@ -125,7 +125,7 @@ inline void check_domain(const inheriting_thread &thread, const void *lock,
 
 	if (its && its != lock)
 		panic("inheriting_mutex", reported, cpu_id(),
-		      "the thread has used those of another domain");
+		      "the thread has used mutexes of another domain");
 }
 
 inline void check_end(const inheriting_thread &thread, const void *lock)
@@ -133,7 +133,7 @@ inline void check_end(const inheriting_thread &thread, const void *lock)
 	check_domain(thread, lock, &thread);
 	if (thread.waits.get())
 		panic("inheriting_mutex", &thread, cpu_id(),
-		      "a thread ends that waits");
+		      "a thread ends while it waits");
 }
 
 } // namespace detail
@@ -324,7 +324,7 @@ struct inheriting_mutex_in : private detail::lendable {
 
 		check_domain(thread);
 		if (thread.waits.get())
-			misused("a wait inside of klock_os_park()");
+			misused("a wait inside klock_os_park()");
 		if (thread.ended.get())
 			misused("taken by a thread that has ended");
 		if (took_or_marked(thread))
@@ -415,8 +415,10 @@ struct inheriting_mutex_in : private detail::lendable {
 				});
 		bounded_text<1024> text;
 
-		text.add(why == wait_result::deadlock ? "deadlock"
-						      : "too long a chain");
+		text.add(why == wait_result::deadlock
+				 ? "deadlock"
+				 : "more threads wait for each other in a row "
+				   "than max_chain");
 		for_each_link(thread, [&](auto &waits, const void *wanted) {
 			text.add("; thread ")
 				.add_hex(detail::mark_of(waits))
@@ -431,7 +433,7 @@ struct inheriting_mutex_in : private detail::lendable {
 		section in(Domain::lock);
 
 		if (!is_owned_by_me())
-			misused("unlock by a thread that does not hold it");
+			misused("unlock() by a thread that does not hold it");
 		check_domain(*klock_os_inheriting_thread());
 		if (queue.empty())
 			word.store_release(0); /* O5 */

@@ -269,8 +269,8 @@ struct order_keeper : lock_order, private order_rules {
 	void note_acquired(const wanted_lock &want)
 	{
 		if (current_context() != context::thread)
-			return say_order(want, "taken in a handler, but its "
-					       "waiters sleep");
+			return say_order(want, "may sleep, but was taken in an "
+					       "interrupt handler");
 		taken(before_wait(want));
 	}
 
@@ -372,8 +372,8 @@ struct order_keeper : lock_order, private order_rules {
 
 		for (u32 i = 0; i < held_locks::most; i++)
 			if (more >> i & 1)
-				complain_of_held("a handler returns with it "
-						 "held",
+				complain_of_held("an interrupt handler returns "
+						 "with it held",
 						 owners.mine()->at[i], by);
 	}
 
@@ -500,8 +500,9 @@ struct order_keeper : lock_order, private order_rules {
 		if (lock <= held_lock::gone || lock - first >= bytes ||
 		    one.is_inner() || one.address.load_relaxed() != lock)
 			return nullptr;
-		return held	 ? "freed with the lock in it held"
-		       : awaited ? "freed with a thread waiting for it"
+		return held ? "memory was freed with a lock in it that is held"
+		       : awaited ? "memory was freed with a lock in it that a "
+				   "thread waits for"
 				 : nullptr;
 	}
 

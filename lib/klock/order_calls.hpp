@@ -61,8 +61,7 @@ inline void might_wait(call_site by = caller_site())
 template <bool Checks = true>
 inline void might_switch(call_site by = caller_site())
 {
-	constexpr const char *wrong =
-		"might_switch() with a spinning lock held";
+	constexpr const char *wrong = "might_switch() with a spinlock held";
 
 	if constexpr (Checks) {
 		check_no_spin(nullptr, wrong, by);

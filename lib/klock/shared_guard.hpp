@@ -252,7 +252,8 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 
 	[[gnu::always_inline]] void upgrade(call_site by = caller_site())
 	{
-		if (!this->check_held("upgrade of what was released", by))
+		if (!this->check_held("upgrade() of a guard that was released",
+				      by))
 			return;
 		this->told_by(by).upgrade();
 		this->taken_with.value = held_to::write;
@@ -260,7 +261,8 @@ struct upgradable_guard_of : guard_of<L, to_upgrade, waiting, Irqs> {
 	[[nodiscard, gnu::always_inline]] bool
 	try_upgrade(call_site by = caller_site())
 	{
-		if (!this->check_held("upgrade of what was released", by))
+		if (!this->check_held("upgrade() of a guard that was released",
+				      by))
 			return false;
 		const bool is_writer = this->told_by(by).try_upgrade();
 

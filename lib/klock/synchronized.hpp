@@ -112,9 +112,10 @@ struct asked_once<true> {
 			return;
 		panic("synchronized", lock, cpu_id(),
 		      bounded_text<160>()
-			      .add(was ? "data of a try_lock() that failed; at "
-				       : "try_lock() that nobody asked whether "
-					 "it holds; at ")
+			      .add(was ? "data used although try_lock() "
+					 "failed; at "
+				       : "data used without asking whether "
+					 "try_lock() succeeded; at ")
 			      .add(by)
 			      .c_str());
 	}

@@ -383,7 +383,8 @@ constexpr wanted_panic panics[] = {
 	{mistake::open, "open", "with interrupts on at "},
 	{mistake::release, "release", "unlock"},
 	{mistake::nested, "nested", "same class"},
-	{mistake::recursion, "recursion", "recursion: the caller holds it"},
+	{mistake::recursion, "recursion",
+	 "recursion: the caller already holds it"},
 };
 
 } // namespace

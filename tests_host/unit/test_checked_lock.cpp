@@ -124,7 +124,7 @@ TEST_CASE("checked_lock: a guard's call site is the guard's, not guard.hpp's")
 	has(said, "taken at " + line(first));
 }
 
-TEST_CASE("checked_lock: unlock of a free lock is named")
+TEST_CASE("checked_lock: unlock() of a lock that nobody holds is named")
 {
 	byte_lock lock;
 	const int first = __LINE__ + 1;
@@ -132,7 +132,8 @@ TEST_CASE("checked_lock: unlock of a free lock is named")
 	lock.unlock();
 	const std::string said = panic_of([&] { lock.unlock(); });
 
-	has(said, "unlock of a free lock; at " + line(__LINE__ - 2));
+	has(said,
+	    "unlock() of a lock that nobody holds; at " + line(__LINE__ - 3));
 	has(said, "last taken at " + line(first));
 	const std::string never = panic_of([] { byte_lock().unlock(); });
 
@@ -147,7 +148,7 @@ TEST_CASE("checked_lock: unlock by another CPU is named")
 	const std::string said = panic_of(
 		[&] { as(1, context::thread, [&] { lock.unlock(); }); });
 
-	has(said, "CPU 1: unlock by another than its holder");
+	has(said, "CPU 1: unlock() by a caller that does not hold it");
 	has(said, "at " + line(__LINE__ - 3));
 	has(said, "held by CPU 2, taken at " + line(first));
 }
@@ -181,7 +182,7 @@ TEST_CASE("checked_lock: one more contender than capacity is named")
 	lock.unlock();
 	for (auto &waiter : waiters)
 		waiter.join();
-	has(said, "more contenders than its capacity");
+	has(said, "more contenders than the lock has room for");
 	has(said, "held by CPU 0");
 	CHECK(said.find("tiny, CPU") == said.rfind("tiny, CPU"));
 }
@@ -314,7 +315,7 @@ TEST_CASE("checked_lock: zero bytes are a free lock without a name")
 	}
 	CHECK_FALSE(lock.is_locked());
 	has(panic_of([&] { lock.unlock(); }),
-	    "lock, CPU 0: unlock of a free lock");
+	    "lock, CPU 0: unlock() of a lock that nobody holds");
 	set_name(lock, "allocated");
 	has(panic_of([&] { lock.unlock(); }), "allocated, CPU 0: unlock");
 }
@@ -551,7 +552,7 @@ TEST_CASE("checked_lock: what is forwarded does what it does inside")
 	CHECK_FALSE(bakery.is_queued(1));
 	CHECK_FALSE(bakery.is_contended());
 	has(panic_of([&] { (void)bakery.is_queued(4); }),
-	    "a CPU number beyond capacity");
+	    "a CPU number beyond the lock's capacity");
 	bakery.unlock(2);
 	CHECK_FALSE(bakery.is_queued(2));
 
@@ -572,7 +573,7 @@ TEST_CASE("checked_lock: what is forwarded does what it does inside")
 	checked_if<true, peterson_lock> peterson;
 	peterson.await_left(1);
 	has(panic_of([&] { peterson.await_left(2); }),
-	    "a CPU number beyond capacity");
+	    "a CPU number beyond the lock's capacity");
 }
 
 } // namespace checked_drop_in_tests
@@ -742,7 +743,7 @@ TEST_CASE("checked_lock: a try while the holder leaves and another waits")
 	w.next_has_it();
 	CHECK(w.nmi_may_try());
 	has(panic_of([&] { (void)w.nmi_may_try(); }),
-	    "more contenders than its capacity");
+	    "more contenders than the lock has room for");
 }
 
 TEST_CASE("checked_lock: a wait while the holder leaves and another waits")
@@ -774,7 +775,7 @@ TEST_CASE("checked_lock: the only contender there is room for comes again")
 		wants(usage, 1);
 		usage.after_lock(0, {}, false);
 		has(panic_of([&] { (void)usage.before_try_lock(1, {}); }),
-		    "more contenders than its capacity");
+		    "more contenders than the lock has room for");
 		usage.before_unlock(0, {});
 	}
 }

@@ -38,17 +38,19 @@ static std::string line(int number) { return site_text(__FILE__, number); }
  */
 namespace checked_misuse_tests {
 
-TEST_CASE("checked_lock: a CPU number beyond capacity is named")
+TEST_CASE("checked_lock: a CPU number beyond the lock's capacity is named")
 {
 	struct {
 		checked_lock<bakery_lock<4>, "bakery"> lock;
 		u32 neighbours[4] = {7, 7, 7, 7};
 	} w;
 
-	has(panic_of([&] { w.lock.lock(4); }), "a CPU number beyond capacity");
+	has(panic_of([&] { w.lock.lock(4); }),
+	    "a CPU number beyond the lock's capacity");
 	w.lock.lock(3);
 	has(panic_of([&] { w.lock.unlock(6); }),
-	    "a CPU number beyond capacity; at " + line(__LINE__ - 1));
+	    "a CPU number beyond the lock's capacity; at " +
+		    line(__LINE__ - 2));
 	for (u32 neighbour : w.neighbours)
 		CHECK(neighbour == 7);
 	w.lock.unlock(3);
@@ -79,7 +81,8 @@ TEST_CASE("checked_lock: the same number by try_lock()")
 	checked_lock<tried_by_number, "tried"> lock;
 
 	has(panic_of([&] { (void)lock.try_lock(2); }),
-	    "a CPU number beyond capacity; at " + line(__LINE__ - 1));
+	    "a CPU number beyond the lock's capacity; at " +
+		    line(__LINE__ - 2));
 	CHECK(lock.try_lock(1));
 	CHECK_FALSE(lock.try_lock(0));
 	lock.unlock(1);
@@ -92,7 +95,7 @@ TEST_CASE("checked_lock: unlock() by another number than lock()'s is named")
 	lock.lock(1);
 	const std::string said = panic_of([&] { lock.unlock(2); });
 
-	has(said, "bakery, CPU 0: unlock with another number or node");
+	has(said, "bakery, CPU 0: unlock() does not match lock()");
 	has(said, "at " + line(__LINE__ - 3));
 	has(said, "taken at " + line(taken));
 	lock.unlock(1);
@@ -107,11 +110,11 @@ TEST_CASE("checked_lock: unlock() by another node than lock()'s is named")
 	lock.lock(a);
 
 	const std::string said = panic_of([&] { lock.unlock(b); });
-	has(said, "queue, CPU 0: unlock with another number or node");
+	has(said, "queue, CPU 0: unlock() does not match lock()");
 	has(said, "taken at " + line(taken));
 	lock.unlock(a);
 	CHECK(lock.try_lock(b));
-	has(panic_of([&] { lock.unlock(a); }), "another number or node");
+	has(panic_of([&] { lock.unlock(a); }), "another CPU number, node");
 	lock.unlock(b);
 }
 
@@ -123,9 +126,9 @@ TEST_CASE("checked_lock: one node in two locks at once is named")
 
 	outer.lock(node);
 	has(panic_of([&] { inner.lock(node); }),
-	    "inner, CPU 0: a node that is in use already; at " +
+	    "inner, CPU 0: this node is already in use; at " +
 		    line(__LINE__ - 2));
-	has(panic_of([&] { (void)inner.try_lock(node); }), "in use already");
+	has(panic_of([&] { (void)inner.try_lock(node); }), "already in use");
 	outer.unlock(node);
 	CHECK(inner.is_locked() == false);
 	outer.lock(node);
@@ -140,7 +143,7 @@ TEST_CASE("checked_lock: one node of two contenders is named")
 
 	lock.lock(node);
 	has(panic_of([&] { as(1, context::thread, [&] { lock.lock(node); }); }),
-	    "queue, CPU 1: a node that is in use already");
+	    "queue, CPU 1: this node is already in use");
 
 	/* A waiter's, with the lock held and other waiters behind it. */
 	std::thread waiter([&] {
@@ -157,7 +160,7 @@ TEST_CASE("checked_lock: one node of two contenders is named")
 			if (lock.is_contended(node))
 				lock.lock(of_waiter);
 		});
-	has(said, "queue, CPU 3: a node that is in use already");
+	has(said, "queue, CPU 3: this node is already in use");
 	lock.unlock(node);
 	waiter.join();
 }
@@ -231,7 +234,7 @@ TEST_CASE("checked_lock: a lock that lets two in is named")
 
 	lock.lock();
 	has(panic_of([&] { as(1, context::thread, [&] { lock.lock(); }); }),
-	    "door, CPU 1: two holders: the lock let in a second one");
+	    "door, CPU 1: two holders: the lock let a second one in");
 }
 
 TEST_CASE("checked_lock: a lock that lets a writer in beside a reader is named")
@@ -243,10 +246,10 @@ TEST_CASE("checked_lock: a lock that lets a writer in beside a reader is named")
 		other.lock_shared();
 	});
 	has(panic_of([&] { lock.lock(); }),
-	    "gate, CPU 0: a reader is in: the lock is broken");
+	    "gate, CPU 0: a reader is inside, too: the lock is broken");
 	other.lock_upgradable();
 	has(panic_of([&] { other.upgrade(); }),
-	    "gate, CPU 0: a reader is in: the lock is broken");
+	    "gate, CPU 0: a reader is inside, too: the lock is broken");
 }
 
 namespace {
@@ -268,15 +271,15 @@ TEST_CASE("checked_lock: two CPUs that hold it under one number are named")
 	/* Beyond its bytes: not known before the lock has let it in. */
 	lock.lock(500);
 	as(1, context::thread, [&] {
-		has(panic_of([&] { lock.lock(3); }), "let in a second one");
+		has(panic_of([&] { lock.lock(3); }), "let a second one in");
 		has(panic_of([&] { lock.lock(500); }),
-		    "door, CPU 1: two holders under one number");
+		    "door, CPU 1: two holders with the same CPU number");
 	});
 }
 
 namespace {
 
-constexpr const char *number_in_use = "a number that is in use already; at ";
+constexpr const char *number_in_use = "this CPU number is already in use; at ";
 
 /* Each use of a number that CPU 0 holds L with; it does not get that far. */
 template <typename L>
@@ -352,12 +355,13 @@ TEST_CASE("checked_lock: a handler that releases what its thread holds")
 			const std::string said =
 				panic_of([&] { lock.unlock(); });
 
-			has(said, "list, CPU 0: unlock in another context than "
-				  "lock's; at ");
+			has(said, "list, CPU 0: unlock() in another context "
+				  "(thread, handler) than its lock(); at ");
 			has(said, line(__LINE__ - 4));
 			has(said, "taken at " + line(taken));
 			has(panic_of([&] { assert_held(lock); }),
-			    "held in another context than the caller's");
+			    "held in another context of this CPU, not by the "
+			    "caller");
 		});
 	assert_held(lock);
 	lock.unlock();
@@ -374,7 +378,8 @@ TEST_CASE("checked_lock: assert_held() names who does not hold it")
 	checked_if<false, ticket_lock<u8>> unchecked;
 
 	has(panic_of([&] { assert_held(lock); }),
-	    "list, CPU 0: not held by the caller; at " + line(__LINE__ - 1));
+	    "list, CPU 0: the caller does not hold it; at " +
+		    line(__LINE__ - 2));
 	CHECK_FALSE(lock.is_held_by_me());
 	const int taken = __LINE__ + 1;
 	guard held(lock);
@@ -382,7 +387,7 @@ TEST_CASE("checked_lock: assert_held() names who does not hold it")
 	CHECK(lock.is_held_by_me());
 	const std::string said = panic_of(
 		[&] { as(1, context::thread, [&] { assert_held(lock); }); });
-	has(said, "list, CPU 1: not held by the caller; at ");
+	has(said, "list, CPU 1: the caller does not hold it; at ");
 	has(said, "held by CPU 0, taken at " + line(taken));
 	as(1, context::thread, [&] { CHECK_FALSE(lock.is_held_by_me()); });
 	assert_held(unchecked);
@@ -454,13 +459,14 @@ TEST_CASE("checked_lock: a wait with a deadline is a wait, and named as one")
 	checked_lock<timeout_lock<2>, "timed"> lock;
 
 	has(panic_of([&] { (void)lock.try_lock_until(2, passed); }),
-	    "a CPU number beyond capacity; at " + line(__LINE__ - 1));
+	    "a CPU number beyond the lock's capacity; at " +
+		    line(__LINE__ - 2));
 	has(panic_of([&] { (void)lock.try_lock_for(2, 1); }),
-	    "a CPU number beyond capacity");
+	    "a CPU number beyond the lock's capacity");
 	CHECK(lock.try_lock_until(0, passed));
 	CHECK(lock.is_held_by_me());
 	has(panic_of([&] { (void)lock.try_lock_for(0, 1); }),
-	    "recursion: the caller holds it; at " + line(__LINE__ - 1));
+	    "recursion: the caller already holds it; at " + line(__LINE__ - 1));
 	as(1, context::nmi, [&] {
 		has(panic_of([&] { (void)lock.try_lock_until(1, passed); }),
 		    "lock() in an NMI handler");
@@ -737,14 +743,18 @@ void expect_each_named(const misuse (&table)[Count])
 	}
 }
 
-constexpr const char *reads_already = "read recursion: the caller reads it";
-constexpr const char *reads = "upgrade: the caller reads it";
-constexpr const char *writes = "upgrade: the caller writes it";
-constexpr const char *reads_not = "unlock_shared by who does not read it";
-constexpr const char *other_verb = "or by another verb";
+constexpr const char *reads_already =
+	"read recursion: the caller already holds it for reading";
+constexpr const char *reads =
+	"upgrade: the caller already holds it for reading";
+constexpr const char *writes =
+	"upgrade: the caller already holds it for writing";
+constexpr const char *reads_not =
+	"unlock_shared() by a caller that does not hold it for reading";
+constexpr const char *other_verb = "node, or verb";
 constexpr const char *other_context =
-	"unlock_shared in another context than lock_shared's";
-constexpr const char *beyond = "a CPU number beyond capacity";
+	"unlock_shared() in another context than its lock_shared()";
+constexpr const char *beyond = "a CPU number beyond the lock's capacity";
 constexpr const char *in_nmi = "lock() in an NMI handler";
 constexpr const char *interruptible = "held or waited for with interrupts on";
 
@@ -756,10 +766,13 @@ TEST_CASE("checked_lock: misuse of a lock that one takes at a time")
 		{"", "0n:lock", in_nmi, "!is_locked"},
 		{"lock 0i:!try_lock", "0i:lock", interruptible, ""},
 		{"lock 0n:!try_lock unlock 0n:try_lock 0n:unlock", "unlock",
-		 "unlock of a free lock", "!is_locked"},
-		{"lock", "1:unlock", "unlock by another than its holder",
+		 "unlock() of a lock that nobody holds", "!is_locked"},
+		{"lock", "1:unlock",
+		 "unlock() by a caller that does not hold it",
 		 "unlock !is_locked"},
-		{"lock", "0i:unlock", "unlock in another context than lock's",
+		{"lock", "0i:unlock",
+		 "unlock() in another context (thread, handler) than its "
+		 "lock()",
 		 "unlock !is_locked"},
 	};
 
@@ -772,8 +785,8 @@ TEST_CASE("checked_lock: shared: misuse of reading")
 		{"lock_shared", "lock_shared", reads_already,
 		 "unlock_shared !is_locked"},
 		{"lock_shared", "lock", reads, "unlock_shared !is_locked"},
-		{"lock", "lock_shared", "recursion: the caller holds it",
-		 "unlock !is_locked"},
+		{"lock", "lock_shared",
+		 "recursion: the caller already holds it", "unlock !is_locked"},
 		{"", "unlock_shared", reads_not, "!is_locked"},
 		{"1:lock_shared", "2:unlock_shared", reads_not,
 		 "1:unlock_shared !is_locked"},
@@ -800,21 +813,24 @@ TEST_CASE("checked_lock: shared: misuse of an upgrade and of a downgrade")
 		{"lock_upgradable try_lock_shared", "upgrade", reads,
 		 "unlock_shared unlock_upgradable !is_locked"},
 		{"lock_upgradable", "0i:try_upgrade",
-		 "upgrade in another context", "unlock_upgradable !is_locked"},
+		 "upgrade() in another context",
+		 "unlock_upgradable !is_locked"},
 		{"lock_upgradable 1:!try_lock_upgradable 1:lock_shared",
 		 "1:upgrade", reads,
 		 "1:unlock_shared unlock_upgradable !is_locked"},
 		{"lock_upgradable", "1:try_upgrade",
-		 "upgrade by another than who has it upgradable",
+		 "upgrade() by a caller that does not hold it upgradable",
 		 "unlock_upgradable !is_locked"},
 		{"lock_upgradable upgrade", "upgrade", writes,
 		 "unlock !is_locked"},
 		{"lock_upgradable upgrade", "unlock_upgradable", other_verb,
 		 "unlock !is_locked"},
 		{"lock_upgradable upgrade downgrade", "downgrade",
-		 "downgrade() by who reads it", "unlock_shared !is_locked"},
+		 "downgrade() by a caller that holds it for reading",
+		 "unlock_shared !is_locked"},
 		{"lock_upgradable upgrade downgrade", "unlock",
-		 "by who reads it", "unlock_shared !is_locked"},
+		 "by a caller that holds it for reading",
+		 "unlock_shared !is_locked"},
 		{"lock downgrade 1:try_lock_upgradable 1:!try_upgrade",
 		 "1:downgrade", other_verb,
 		 "1:unlock_upgradable unlock_shared !is_locked"},
@@ -835,7 +851,7 @@ TEST_CASE("checked_lock: shared: misuse of reads that nest")
 		{"", "4:unlock_shared", beyond, "!is_locked"},
 		{"", "1n:lock_shared", in_nmi, "!is_locked"},
 		{"", "1n:try_lock_shared",
-		 "read in an NMI handler, where this lock is not read",
+		 "read in an NMI handler, which must not read this lock",
 		 "!is_locked"},
 		{"lock_shared unlock_shared", "1i:lock", interruptible,
 		 "!is_locked"},
@@ -907,7 +923,7 @@ void expect_no_more_readers(unsigned most, const char *said)
 	as_each([&] { lock.unlock_shared(); });
 	CHECK_FALSE(lock.is_locked());
 	has(panic_of([&] { lock.unlock_shared(); }),
-	    "unlock_shared by who does not read it");
+	    "unlock_shared() by a caller that does not hold it for reading");
 }
 
 } // namespace
@@ -916,9 +932,9 @@ TEST_CASE("checked_lock: shared: one reader more than the capacity")
 {
 	static_assert(rw_ticket_lock<u8>::max_readers == 256);
 	expect_no_more_readers<rw_ticket_lock<u8>>(
-		256, "more contenders than its capacity");
+		256, "more contenders than the lock has room for");
 	expect_no_more_readers<phase_fair_lock<u8>>(
-		63, "more readers than its capacity");
+		63, "more readers than the lock has room for");
 }
 
 TEST_CASE("checked_lock: shared: readers and writers of one capacity")
@@ -937,9 +953,9 @@ TEST_CASE("checked_lock: shared: readers and writers of one capacity")
 	lock.lock_shared();
 	current_cpu = 256;
 	has(panic_of([&] { (void)lock.try_lock(); }),
-	    "more contenders than its capacity");
+	    "more contenders than the lock has room for");
 	has(panic_of([&] { lock.lock(); }),
-	    "more contenders than its capacity");
+	    "more contenders than the lock has room for");
 	for (unsigned reader = 0; reader < 256; reader++) {
 		current_cpu = reader;
 		lock.unlock_shared();
@@ -958,31 +974,33 @@ TEST_CASE("checked_lock: shared: upgrades and downgrades by a guard")
 
 	upgradable_guard held(lock);
 	held.upgrade();
-	has(panic_of([&] { held.upgrade(); }), "upgrade: the caller writes it");
+	has(panic_of([&] { held.upgrade(); }),
+	    "upgrade: the caller already holds it for writing");
 	held.unlock();
-	has(panic_of([&] { held.upgrade(); }), "upgrade of what was released");
+	has(panic_of([&] { held.upgrade(); }),
+	    "upgrade() of a guard that was released");
 	has(panic_of([&] { (void)held.try_upgrade(); }),
-	    "table, CPU 0: upgrade of what was released");
+	    "table, CPU 0: upgrade() of a guard that was released");
 	has(panic_of([&] { held.downgrade(); }),
 	    "table, CPU 0: downgrade of what was released; at " +
 		    shown(__FILE__));
 	{
 		upgradable_guard reads(lock);
-		has(panic_of([&] { reads.downgrade(); }), "or by another verb");
+		has(panic_of([&] { reads.downgrade(); }), "node, or verb");
 	}
 	{
 		upgradable_guard again(lock);
 		again.upgrade();
 		again.downgrade();
 		has(panic_of([&] { again.upgrade(); }),
-		    "upgrade: the caller reads it");
+		    "upgrade: the caller already holds it for reading");
 		cpu_1([&] { CHECK(lock.try_lock_shared()); });
 		cpu_1([&] { lock.unlock_shared(); });
 	}
 	CHECK_FALSE(lock.is_locked());
 	set_name(inodes, "inodes");
 	has(panic_of([] { assert_held(inodes); }),
-	    "inodes, CPU 0: not held by the caller");
+	    "inodes, CPU 0: the caller does not hold it");
 }
 
 TEST_CASE("checked_lock: shared: an upgradable reader counts as two writers")
@@ -1017,12 +1035,12 @@ TEST_CASE("checked_lock: shared: a reader's number is its own until the end")
 
 	lock.lock_shared(2);
 	has(panic_of([&] { lock.unlock_shared(3); }),
-	    "unlock_shared with another number than lock_shared's");
+	    "unlock_shared() with another CPU number than its lock_shared()");
 	as(1, context::thread, [&] {
 		has(panic_of([&] { lock.lock_shared(2); }),
-		    "a number that another CPU reads under");
+		    "this CPU number is in use by another CPU's reader");
 		has(panic_of([&] { (void)lock.try_lock_shared(2); }),
-		    "a number that another CPU reads under");
+		    "this CPU number is in use by another CPU's reader");
 		lock.lock_shared(3);
 	});
 	lock.unlock_shared(2);

@@ -659,7 +659,7 @@ TEST_CASE("inheriting_mutex: checked: a handler that tries it is named")
 		   [&] { said = panic_of([] { (void)bus.try_lock(); }); });
 	});
 	cpu.run();
-	has(said, "taken in a handler");
+	has(said, "taken in an interrupt handler");
 }
 
 TEST_CASE("inheriting_mutex: checked: an owner that ended is no second one")
@@ -923,7 +923,7 @@ TEST_CASE("inheriting_mutex: a thread that ends in a wait, or goes on")
 	chain([&](chain &cpu) {
 		in_a_wait = panic_of([&] { ends(cpu.all[1]); });
 	});
-	has(in_a_wait, "a thread ends that waits");
+	has(in_a_wait, "a thread ends while it waits");
 	kernel cpu;
 	cpu.start(1, [&] {
 		log.lock();
@@ -953,7 +953,7 @@ TEST_CASE("inheriting_mutex: checked: who inherits it does not take it twice")
 		thread_ends(current(), true, [](const void *) {});
 	});
 	cpu.run();
-	has(again, "recursion: the caller holds it");
+	has(again, "recursion: the caller already holds it");
 }
 
 /* Both wait for the condition, and one becomes more urgent there. */
@@ -1079,8 +1079,8 @@ TEST_CASE("inheriting_mutex: checked: the number of who ended holds nothing")
 		says_deep = panic_of([] { assert_held(deep); });
 	});
 	cpu.run();
-	has(says, "bus, CPU 0: not held by the caller");
-	has(says_deep, "deep, CPU 0: not held by the caller");
+	has(says, "bus, CPU 0: the caller does not hold it");
+	has(says_deep, "deep, CPU 0: the caller does not hold it");
 }
 
 namespace {
@@ -1112,8 +1112,8 @@ TEST_CASE("inheriting_mutex: checked: an end that is wrong forgets nothing")
 		bus.unlock();
 	});
 	cpu.run();
-	has(waits, "a thread ends that waits");
-	has(elsewhere, "the thread has used those of another domain");
+	has(waits, "a thread ends while it waits");
+	has(elsewhere, "the thread has used mutexes of another domain");
 	CHECK(notes.empty());
 	has(lines, " holds bus (");
 	has(lines, " sleeps on bus (");
@@ -1137,8 +1137,8 @@ TEST_CASE("inheriting_mutex: recursive: unlock by another is named")
 		deep.unlock();
 	});
 	cpu.run();
-	has(of_free, "unlock by a thread that does not hold it");
-	has(by_another, "unlock by a thread that does not hold it");
+	has(of_free, "unlock() by a thread that does not hold it");
+	has(by_another, "unlock() by a thread that does not hold it");
 }
 
 /* Its object is not made anew: the next to come would be in beside it. */

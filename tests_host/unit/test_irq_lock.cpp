@@ -216,7 +216,7 @@ TEST_CASE("irq_lock: capacity is that of the lock inside")
 			  as(1, context::interrupt,
 			     [&] { irq_guard second(one); });
 		  }),
-		  "more contenders than its capacity"));
+		  "more contenders than the lock has room for"));
 }
 
 TEST_CASE("irq_lock: lifetime: the next holder may free it")
@@ -244,14 +244,15 @@ TEST_CASE("irq_lock: checks inside of it say the guard's own line")
 	held.unlock();
 	queue.set_name("renamed");
 	CHECK(has(panic_of([&] { queue.assert_held(); }),
-		  "renamed, CPU 0: not held by the caller"));
+		  "renamed, CPU 0: the caller does not hold it"));
 }
 
 TEST_CASE("irq_lock: checks inside of it name interrupts that were turned on")
 {
 	irq_lock<checked_lock<ticket, "queue">> queue;
 	irq_lock<checked_lock<phase_fair_lock<u8>, "routes">> routes;
-	const char *const what = "interrupts on in an irq_lock's section";
+	const char *const what =
+		"interrupts were turned on while an irq_lock was held";
 
 	/* At the guard's end, by its own line; then it is still held. */
 	irq_guard held(queue);
@@ -281,10 +282,12 @@ TEST_CASE("irq_lock: checks inside of it name a reader's misuse")
 
 	const std::string again = panic_of([&] { irq_shared_guard g(routes); });
 
-	CHECK(has(again, "routes, CPU 0: read recursion: the caller reads it"));
+	CHECK(has(again, "routes, CPU 0: read recursion: the caller already "
+			 "holds it for reading"));
 	CHECK(has(again, "test_irq_lock.cpp:"));
 	CHECK(has(panic_of([&] { irq_guard writer(routes); }),
-		  "routes, CPU 0: upgrade: the caller reads it"));
+		  "routes, CPU 0: upgrade: the caller already holds it for "
+		  "reading"));
 }
 
 TEST_CASE("irq_lock: of an unchecked lock names and assertions are nothing")
@@ -314,9 +317,8 @@ TEST_CASE("thread_lock: is the lock inside, for any guard and for std")
 
 TEST_CASE("thread_lock: checked, a handler that takes it or tries is named")
 {
-	const char *const text =
-		"table, CPU 1: taken in a handler, but it is a lock of threads "
-		"alone; at ";
+	const char *const text = "table, CPU 1: taken in an interrupt handler, "
+				 "but it is for threads only; at ";
 
 	for (const context where : {context::interrupt, context::nmi}) {
 		checked_threads table;
@@ -343,9 +345,8 @@ TEST_CASE("thread_lock: checked, a handler that takes it or tries is named")
 
 TEST_CASE("thread_lock: checked, a handler that reads it or tries is named")
 {
-	const char *const text =
-		"table, CPU 1: taken in a handler, but it is a lock of threads "
-		"alone; at ";
+	const char *const text = "table, CPU 1: taken in an interrupt handler, "
+				 "but it is for threads only; at ";
 
 	widths_of<selftest::all_shared_locks<
 		4>>::for_each([&]<typename Subject>() {

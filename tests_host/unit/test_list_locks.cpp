@@ -376,8 +376,8 @@ TEST_CASE("queued_lock: checked: a wait without a node is named")
 {
 	using lock = queued_lock<10>;
 	checked_lock<lock, "inode"> checked;
-	const char *const what = "a CPU number beyond capacity, or more waits "
-				 "at once than a CPU has nodes";
+	const char *const what = "a CPU number beyond the lock's capacity, or "
+				 "more waits at once than a CPU has nodes";
 	irqs off(false);
 
 	has(panic_of([&] { as(10, context::thread, [&] { checked.lock(); }); }),

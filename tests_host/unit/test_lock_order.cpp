@@ -228,7 +228,8 @@ TEST_CASE("lock_order: what serve() takes is behind what its waiter wants")
 			on_cpu(1, [&] { of.a.unlock(); });
 		});
 		of.a.unlock();
-		has(panic_of(again), "recursion: the caller waits for it");
+		has(panic_of(again),
+		    "recursion: the caller already waits for it");
 	});
 	has(taking(1, of.b, of.a), "lock order: ");
 }
@@ -262,7 +263,7 @@ TEST_CASE("lock_order: a kernel without one checks what it checked before")
 
 		of.a.lock();
 		has(panic_of([] { might_switch(); }),
-		    "might_switch() with a spinning lock held");
+		    "might_switch() with a spinlock held");
 		has(panic_of([&] { of.a.lock(); }), "recursion");
 	});
 }
@@ -921,7 +922,7 @@ TEST_CASE("lock_order: a kernel's own lock that sleeps has its place")
 	on_cpu(1, [&] {
 		of.a.lock();
 		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
-			  "its waiters sleep, but the caller holds"));
+			  "may sleep, but the caller holds"));
 		of.a.unlock();
 		/* The other way round over a sleeping one. */
 		acquired(&other_inode[1], "buffer");
@@ -933,13 +934,13 @@ TEST_CASE("lock_order: a kernel's own lock that sleeps has its place")
 			panic_of([&] { acquired(&other_inode[0], "buffer"); }),
 			"buffer, CPU 1: lock order: inode ("));
 		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
-			  "recursion: the caller has it"));
+			  "recursion: the caller already holds it"));
 		released(&inode);
 	});
 	CHECK(fresh.order.mine() == nullptr);
 	as(0, context::interrupt, [&] {
 		CHECK(has(panic_of([&] { acquired(&inode, "inode"); }),
-			  "in a handler"));
+			  "in an interrupt handler"));
 	});
 }
 
@@ -958,8 +959,8 @@ TEST_CASE("lock_order: a lock that sleeps, known to be free, under a spinning")
 		of.b.lock();
 		released(&inode);
 		has(panic_of([&] { acquired(&inode, "inode"); }),
-		    "inode, CPU 0: its waiters sleep, but the caller holds a "
-		    "spinning lock; at ");
+		    "inode, CPU 0: may sleep, but the caller holds a spinlock; "
+		    "at ");
 		of.b.unlock();
 	});
 }
@@ -989,7 +990,7 @@ TEST_CASE("lock_order: a wait that lets go of one lock, and of no other")
 
 	on_cpu(0, [&] {
 		CHECK(has(panic_of([&] { might_wait_with(of.a); }),
-			  "not held by the caller"));
+			  "the caller does not hold it"));
 		of.a.lock();
 		CHECK(panic_of([&] { might_wait_with(of.a); }) == "");
 		of.b.lock();
@@ -1009,7 +1010,8 @@ TEST_CASE("lock_order: memory that is freed with a lock in it held")
 	on_cpu(1, [&] { of.e.lock(); });
 	const std::string said =
 		panic_of([&] { none_held_in(&of, sizeof(of)); });
-	CHECK(has(said, "e, CPU 0: freed with the lock in it held; at "));
+	CHECK(has(said, "e, CPU 0: memory was freed with a lock in it that is "
+			"held; at "));
 	CHECK(has(said, "on CPU 1"));
 	CHECK(panic_of([&] { none_held_in(&of, sizeof(of) - sizeof(of.e)); }) ==
 	      "");
@@ -1071,8 +1073,8 @@ TEST_CASE("lock_order: a handler that returns with a lock held")
 			CHECK(of.b.try_lock());
 		});
 		const std::string said = panic_of([&] { interrupt.end(); });
-		CHECK(has(said,
-			  "b, CPU 0: a handler returns with it held; at "));
+		CHECK(has(said, "b, CPU 0: an interrupt handler returns with "
+				"it held; at "));
 		CHECK(has(said, site_text(__FILE__, line)));
 		CHECK(mine.get() == context::thread);
 		as(0, context::interrupt, [&] { of.b.unlock(); });
@@ -1124,7 +1126,7 @@ TEST_CASE("irq_shared_lock: its gate is checked as the lock is")
 		irq_shared_lock<checked_lock<phase_fair_lock<u8>>> paths;
 		handler_shared_guard reads(paths);
 		CHECK(has(panic_of([&] { irq_guard writes(paths); }),
-			  "upgrade: the caller reads it"));
+			  "upgrade: the caller already holds it for reading"));
 	});
 }
 
@@ -1214,8 +1216,9 @@ TEST_CASE("lock_order: seq_lock: an update that reads it, or writes it")
 		const auto misuse = [&] { clock.update(again); };
 		const std::string said = panic_of(misuse);
 
-		has(said, "clock, CPU 0: recursion: the caller holds it; at " +
-				  line(second));
+		has(said,
+		    "clock, CPU 0: recursion: the caller already holds it; "
+		    "at " + line(second));
 		has(said, "taken at " + line(first));
 	}
 }

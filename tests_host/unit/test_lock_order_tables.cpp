@@ -232,8 +232,9 @@ TEST_CASE("lock_order: read recursion of the ninth reader")
 	checked_lock<phase_fair_lock<u8>, "table"> table;
 	const std::string said = ninth_of(table, [&] { table.lock_shared(); });
 
-	has(said, "table, CPU 8: read recursion: the caller reads it; at " +
-			  line(__LINE__ - 3));
+	has(said, "table, CPU 8: read recursion: the caller already holds it "
+		  "for reading; at " +
+			  line(__LINE__ - 4));
 	has(said, "table was taken at ");
 }
 
@@ -243,8 +244,8 @@ TEST_CASE("lock_order: upgrade of the ninth reader")
 	checked_lock<phase_fair_lock<u8>, "table"> table;
 
 	has(ninth_of(table, [&] { table.lock(); }),
-	    "table, CPU 8: upgrade: the caller reads it; at " +
-		    line(__LINE__ - 2));
+	    "table, CPU 8: upgrade: the caller already holds it for reading; "
+	    "at " + line(__LINE__ - 2));
 }
 
 TEST_CASE("lock_order: where reads nest, they do")
@@ -302,9 +303,9 @@ TEST_CASE("lock_order: more names than there is room for")
 
 	for (unsigned i = 0; i + 1 < 6; i++)
 		CHECK(taking(0, of[i], of[i + 1]) == "");
-	CHECK(notes == std::vector<std::string>{
-			       "klock: more names of locks than lock_order "
-			       "has room for"});
+	CHECK(notes ==
+	      std::vector<std::string>{
+		      "klock: lock_order is full: too many names of locks"});
 	CHECK(taking(1, of[5], of[4]) == "");
 	has(taking(1, of[3], of[0]), "known: lock0 (");
 	CHECK(notes.size() == 1);
@@ -336,9 +337,9 @@ TEST_CASE("lock_order: more edges than there is room for the lines of")
 		for (unsigned to = from + 1; to < 8; to++, edges++)
 			CHECK(taking(0, of[from], of[to]) == "");
 	CHECK(edges > fresh.memory->edges);
-	CHECK(notes == std::vector<std::string>{
-			       "klock: more pairs of locks than lock_order can "
-			       "name the lines of"});
+	CHECK(notes ==
+	      std::vector<std::string>{"klock: lock_order is full: it has no "
+				       "room for the lines of more pairs"});
 	const std::string said = taking(1, of[7], of[6]);
 
 	has(said, "lock order: lock7 (");
@@ -363,8 +364,8 @@ TEST_CASE("lock_order: more locks held at once than are seen")
 			one.unlock();
 	});
 	CHECK(notes ==
-	      std::vector<std::string>{"klock: more locks held at once than "
-				       "lock_order sees"});
+	      std::vector<std::string>{"klock: lock_order is full: one owner "
+				       "holds too many locks at once"});
 	CHECK(fresh.order.mine() == nullptr);
 	/* It was wanted while others were held, all the same. */
 	has(taking(1, of.a, node[0]), "known: node (");
@@ -377,9 +378,9 @@ TEST_CASE("lock_order: more owners than there is room for")
 
 	CHECK(taking(2, of.a, of.b) == "");
 	CHECK(taking(2, of.b, of.a) == "");
-	CHECK(notes == std::vector<std::string>{
-			       "klock: more owners of locks than lock_order "
-			       "has room for"});
+	CHECK(notes ==
+	      std::vector<std::string>{"klock: lock_order is full: too many "
+				       "owners (CPUs or threads)"});
 	CHECK(taking(0, of.a, of.b) == "");
 	has(taking(1, of.b, of.a), "lock order");
 }
@@ -407,7 +408,7 @@ void check_full_classes()
 	CHECK(taking(2, two[0], two[1]) == "");
 	CHECK(notes.empty());
 	CHECK(taking(0, of[last], of[Classes]) == "");
-	has(notes.at(0), "more names of locks");
+	has(notes.at(0), "too many names of locks");
 	/* These stay held. */
 	has(taking(0, others[last], others[0]), "lock order: ");
 
@@ -449,7 +450,7 @@ TEST_CASE("lock_order: one name, at more addresses than slots, one owner")
 	}
 	CHECK(notes.empty());
 	CHECK(taking(1, two[0]) == "");
-	has(notes.at(0), "more owners");
+	has(notes.at(0), "too many owners");
 	has(taking(0, two[1], two[0]), "same class: ");
 }
 
@@ -507,9 +508,9 @@ TEST_CASE("lock_order: the last owner's stack is full, and looked through")
 		node[held_locks::most - 1].lock();
 		CHECK(notes.empty());
 		node[held_locks::most].lock();
-		has(notes.at(0), "more locks held at once");
+		has(notes.at(0), "too many locks at once");
 		has(panic_of([&] { in.end(); }),
-		    "a handler returns with it held");
+		    "an interrupt handler returns with it held");
 		print_held([](const char *) {});
 		has(panic_of([&] {
 			    irqs on(true);
@@ -519,7 +520,7 @@ TEST_CASE("lock_order: the last owner's stack is full, and looked through")
 		has(panic_of([&] {
 			    none_held_in(&node[held_locks::most - 1], 1);
 		    }),
-		    "freed with the lock in it held");
+		    "memory was freed with a lock in it that is held");
 		for (auto &one : node)
 			one.unlock();
 		none_held_in(node.data(), node.size() * sizeof(node[0]));
@@ -530,7 +531,7 @@ TEST_CASE("lock_order: the last owner's stack is full, and looked through")
 		node[0].lock();
 		node[0].unlock();
 	});
-	has(notes.at(1), "more owners");
+	has(notes.at(1), "too many owners");
 }
 
 TEST_CASE("lock_order: what it keeps, in bytes")
@@ -760,8 +761,7 @@ TEST_CASE("lock_order: might_wait() in a handler, with the thread's lock held")
 			has(panic_of([] { might_wait(); }),
 			    "log, CPU 0: might_wait() with a lock held");
 			has(panic_of([] { might_switch(); }),
-			    "log, CPU 0: might_switch() with a spinning lock "
-			    "held");
+			    "log, CPU 0: might_switch() with a spinlock held");
 		});
 		of.log.unlock();
 		as(0, context::interrupt, [] {

@@ -89,7 +89,7 @@ TEST_CASE("checked_lock: recursion and stray unlocks of threads are named")
 	has(said, "inode, CPU 2: recursion");
 	has(said, "; held by CPU 1 (owner 0x1000), taken at ");
 	as_thread(0x2000, 1, [&] { said = panic_of([&] { lock.unlock(); }); });
-	has(said, "inode, CPU 1: unlock by another than its holder");
+	has(said, "inode, CPU 1: unlock() by a caller that does not hold it");
 	as_thread(0x1000, 1, [&] { lock.unlock(); });
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("checked_lock: a handler is who it interrupted")
 		/* This kernel cannot tell handlers from threads. */
 		said = panic_of([&] { lock.lock(); });
 	});
-	has(said, "recursion: the caller holds it");
+	has(said, "recursion: the caller already holds it");
 }
 
 /* The waiter's look is the end of the first's run; it is by another thread. */
@@ -263,7 +263,7 @@ TEST_CASE("preempt: a lock that is held where a guard lets others run")
 		of.a.lock();
 		guard c(of.c);
 		has(panic_of([&] { c.unlock(); }),
-		    "a, CPU 0: might_switch() with a spinning lock held; at ");
+		    "a, CPU 0: might_switch() with a spinlock held; at ");
 		of.a.unlock();
 	});
 	CHECK(preemption_off == 0);
@@ -278,7 +278,8 @@ TEST_CASE("preempt: a guard that ends in another thread is named")
 		guard held(of.a);
 		on_thread(1004, [&] {
 			has(panic_of([&] { held.unlock(); }),
-			    "a, CPU 0: unlock by another than its holder");
+			    "a, CPU 0: unlock() by a caller that does not hold "
+			    "it");
 		});
 		of.a.unlock();
 	});
@@ -307,7 +308,8 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 
 	on_thread(1, [&] { scheduler.lock(); });
 	on_thread(2, [&] { said = panic_of([&] { scheduler.unlock(); }); });
-	has(said, "scheduler, CPU 0: unlock by another than its holder");
+	has(said,
+	    "scheduler, CPU 0: unlock() by a caller that does not hold it");
 	on_thread(2, [&] {
 		log.lock();
 		handed_over(scheduler);
@@ -315,18 +317,20 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	});
 	CHECK_FALSE(holds(1));
 	on_thread(2, [&] { said = panic_of([&] { might_switch(); }); });
-	has(said, "scheduler, CPU 0: might_switch() with a spinning lock held");
+	has(said, "scheduler, CPU 0: might_switch() with a spinlock held");
 	has(said, "; taken at " + shown(__FILE__));
 	on_thread(2, [&] {
 		scheduler.unlock();
 		log.unlock();
 		said = panic_of([&] { handed_over(scheduler); });
 	});
-	has(said, "scheduler, CPU 0: a hand-over of a free lock; at ");
+	has(said,
+	    "scheduler, CPU 0: handed_over() of a lock that nobody holds; at ");
 	CHECK_FALSE(holds(2));
-	has(panic_of([&] { handed_over(other); }), "a hand-over of a free");
+	has(panic_of([&] { handed_over(other); }),
+	    "handed_over() of a lock that nobody");
 	has(panic_of([&] { handed_over(leveled_too); }),
-	    "a hand-over of a free");
+	    "handed_over() of a lock that nobody");
 	/* What it was taken with is kept: its class, for the order. */
 	on_thread(1, [&] {
 		log.lock();

@@ -195,14 +195,15 @@ TEST_CASE("recursive_lock: checked: what is wrong is named")
 	const auto says = [&](auto code) { return panic_of(code); };
 
 	on_cpu(1, [&] {
-		has(says([&] { lock.unlock(); }), "unlock of a free lock");
+		has(says([&] { lock.unlock(); }),
+		    "unlock() of a lock that nobody holds");
 	});
 	on_cpu(1, [&] { lock.lock(), lock.lock(); });
 	on_cpu(2, [&] {
 		has(says([&] { lock.unlock(); }),
-		    "unlock by another than its holder");
+		    "unlock() by a caller that does not hold it");
 		has(says([&] { lock.assert_held(); }),
-		    "not held by the caller");
+		    "the caller does not hold it");
 	});
 }
 
@@ -210,7 +211,8 @@ TEST_CASE("recursive_lock: handler")
 {
 	checked_tree lock;
 	tree plain;
-	const auto wrong = "taken again in another context than its holder's";
+	const auto wrong =
+		"taken again in another context than its holder took it in";
 
 	on_cpu(1, [&] { lock.lock(), plain.lock(); });
 	/* The header says so: it is in the middle of the owner's section. */

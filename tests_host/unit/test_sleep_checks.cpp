@@ -144,16 +144,16 @@ TEST_CASE("sleep: checked: in a handler, interrupts off, a spin lock held")
 
 	as(0, context::interrupt, [&] {
 		each_wait(of, [](auto wait) {
-			has(panic_of(wait), "a wait in a handler, but its "
-					    "waiters sleep; at ");
+			has(panic_of(wait), "may sleep, but was called in an "
+					    "interrupt handler; at ");
 		});
 	});
 	{
 		irqs off(false);
 
 		each_wait(again, [](auto wait) {
-			has(panic_of(wait), "a wait with interrupts off, but "
-					    "its waiters sleep; at ");
+			has(panic_of(wait), "may sleep, but was called with "
+					    "interrupts off; at ");
 		});
 	}
 	const guard held(under.runqueue);
@@ -161,8 +161,8 @@ TEST_CASE("sleep: checked: in a handler, interrupts off, a spin lock held")
 	each_wait(under, [](auto wait) {
 		const std::string said = panic_of(wait);
 
-		has(said, "CPU 0: its waiters sleep, but the caller holds a "
-			  "spinning lock; at ");
+		has(said,
+		    "CPU 0: may sleep, but the caller holds a spinlock; at ");
 		has(said, "; runqueue was taken at ");
 	});
 	/* What never waits may. */
@@ -192,8 +192,8 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	CHECK(waits(of.inode) == "");
 	{
 		guard held(of.runqueue);
-		has(waits(outer), "not full, CPU 0: its waiters sleep, but the "
-				  "caller holds a spinning lock");
+		has(waits(outer), "not full, CPU 0: may sleep, but the caller "
+				  "holds a spinlock");
 	}
 }
 
@@ -348,7 +348,8 @@ TEST_CASE("sleep: checked: a guard that was downgraded")
 		has(said_of_wait<condition>(held),
 		    "names, CPU 0: " + downgraded);
 		has(panic_of([&] { held.downgrade(); }),
-		    "downgrade() by who reads it; at " + shown(__FILE__));
+		    "by a caller that holds it for reading; at " +
+			    shown(__FILE__));
 		held.unlock();
 		has(panic_of([&] { held.downgrade(); }),
 		    "names, CPU 0: downgrade of what was released; "
@@ -396,8 +397,10 @@ TEST_CASE("sleep: checked: a condition's parts out of turn")
 				     "prepare(); at ");
 	of.not_full.prepare(before_me);
 	CHECK(prepares(of.not_full) == "");
-	has(prepares(of.not_full), "prepare() of who is prepared; at ");
-	has(prepares(other), "other, CPU 0: prepare() of who is prepared");
+	has(prepares(of.not_full),
+	    "prepare() twice: the thread has not slept since; at ");
+	has(prepares(other),
+	    "other, CPU 0: prepare() twice: the thread has not slept since");
 	has(sleeps(other, me), "other, CPU 0: sleep() without prepare()");
 	thread_now = 2;
 	has(sleeps(of.not_full, me),
@@ -416,19 +419,21 @@ TEST_CASE("sleep: checked: recursion, another's release, beyond the bound")
 	checked_lock<bounded_semaphore<1>, "one"> one(1u);
 	std::string said;
 
-	has(panic_of([&] { of.inode.unlock(); }), "unlock of a free lock");
+	has(panic_of([&] { of.inode.unlock(); }),
+	    "unlock() of a lock that nobody holds");
 	has(panic_of([&] { of.not_full.wait(of.inode); }),
-	    "unlock of a free lock; at " + shown(__FILE__));
+	    "unlock() of a lock that nobody holds; at " + shown(__FILE__));
 	of.inode.lock();
 	has(panic_of([&] { of.inode.lock(); }), "inode, CPU 0: recursion");
 	as(0, context::interrupt,
 	   [&] { said = panic_of([&] { of.inode.unlock(); }); });
-	has(said, "unlock in another context than lock's");
+	has(said,
+	    "unlock() in another context (thread, handler) than its lock()");
 	of.names.lock_shared();
 	has(panic_of([&] { of.names.lock_shared(); }), "read recursion");
 	has(panic_of([&] { of.names.lock(); }), "upgrade");
-	has(panic_of([&] { one.release(); }), "one, CPU 0: a release beyond "
-					      "its bound; at ");
+	has(panic_of([&] { one.release(); }),
+	    "one, CPU 0: release() beyond the semaphore's bound; at ");
 }
 
 /* The kernel has no lock order: the lock's own checks find it. */
@@ -438,14 +443,15 @@ TEST_CASE("sleep: checked: a wait by a deadline for what the caller has")
 
 	of.names.lock_shared();
 	has(panic_of([&] { (void)of.names.try_lock_shared_until(0); }),
-	    "names, CPU 0: read recursion: the caller reads it; at " +
+	    "names, CPU 0: read recursion: the caller already holds it for "
+	    "reading; at " +
 		    shown(__FILE__));
 	has(panic_of([&] { (void)of.names.try_lock_shared_for(1); }),
-	    "read recursion: the caller reads it");
+	    "read recursion: the caller already holds it for reading");
 	CHECK(panic_of([&] { of.names.unlock_shared(); }) == "");
 	of.inode.lock();
 	has(panic_of([&] { (void)of.inode.try_lock_until(0); }),
-	    "inode, CPU 0: recursion: the caller holds it; at ");
+	    "inode, CPU 0: recursion: the caller already holds it; at ");
 	CHECK(panic_of([&] { of.inode.unlock(); }) == "");
 }
 
@@ -641,21 +647,20 @@ TEST_CASE("sleep: checked: a predicate waits, or calls its own queue")
 		has(predicate_that([](threads_locks &) { might_wait(); }),
 		    "arrivals (inner), CPU 0: might_wait() with a lock held");
 		has(change_that([](threads_locks &) { might_switch(); }),
-		    "arrivals (inner), CPU 0: might_switch() with a spinning "
-		    "lock held");
-		has(predicate_that(locks), "a wait with interrupts off");
+		    "arrivals (inner), CPU 0: might_switch() with a spinlock "
+		    "held");
+		has(predicate_that(locks), "called with interrupts off");
 	}
 	{
 		new_order<64, 4> fresh;
 
-		has(predicate_that(wakes_itself),
-		    "called under its own inner lock");
+		has(predicate_that(wakes_itself), "with its inner lock held");
 	}
 	/* Without an order, too. */
-	has(predicate_that(wakes_itself), "arrivals, CPU 0: called under its "
-					  "own inner lock, by a predicate or "
-					  "a change; at ");
-	has(change_that(wakes_itself), "called under its own inner lock");
+	has(predicate_that(wakes_itself),
+	    "arrivals, CPU 0: called by a predicate or a change of its own, "
+	    "which run with its inner lock held; at ");
+	has(change_that(wakes_itself), "with its inner lock held");
 	CHECK(change_that([](threads_locks &of) { of.jobs.release(); }) == "");
 }
 
@@ -668,8 +673,7 @@ TEST_CASE("sleep: checked: every verb is named in an NMI handler")
 		std::string said;
 
 		as(0, context::nmi, [&] { said = panic_of(verb); });
-		has(said, "in an NMI handler, where a lock whose waiters sleep "
-			  "is not used; at " +
+		has(said, "may sleep, but was called in an NMI handler; at " +
 				  shown(__FILE__));
 	};
 
@@ -707,20 +711,20 @@ TEST_CASE("sleep: checked: a panic leaves a condition's wait, and no sleeper")
 
 	when_unparked = [&] { told++; };
 	has(panic_of([&] { of.not_full.wait(of.inode); }),
-	    "unlock of a free lock");
+	    "unlock() of a lock that nobody holds");
 	of.not_full.notify_one();
 	{
 		guard held(of.inode);
 
 		as(0, context::interrupt,
 		   [&] { said = panic_of([&] { of.not_full.wait(held); }); });
-		has(said, "unlock in another context");
+		has(said, "unlock() in another context");
 		of.not_full.notify_all();
 	}
 	irqs off(false);
 	guard held(of.data);
 	has(panic_of([&] { of.not_full.wait(held); }),
-	    "a wait with interrupts off");
+	    "called with interrupts off");
 	of.not_full.notify_all();
 	CHECK(told == 0);
 	when_unparked = nullptr;
@@ -740,7 +744,8 @@ TEST_CASE("sleep: checked: freed, reset or ended with a thread in it")
 		thread_now = 1;
 	};
 	of.answer.wait();
-	has(freed, "answer, CPU 0: freed with a thread waiting for it; at ");
+	has(freed, "answer, CPU 0: memory was freed with a lock in it that a "
+		   "thread waits for; at ");
 	has(reset, "answer, CPU 0: reset() while a thread waits; at ");
 	CHECK(panic_of([&] {
 		      of.answer.reset();
@@ -762,7 +767,7 @@ TEST_CASE("sleep: checked: a reader that waits to write, without an order")
 
 	of.names.lock_shared();
 	has(panic_of([&] { (void)of.names.try_lock_until(~u64{0}); }),
-	    "upgrade: the caller reads it; at ");
+	    "upgrade: the caller already holds it for reading; at ");
 	has(panic_of([&] { of.names.lock(); }),
 	    "; last read at " + shown(__FILE__));
 	has(panic_of([&] { of.names.unlock(); }), "; last read at ");
@@ -779,8 +784,7 @@ TEST_CASE("sleep: checked: a spin lock is held, without an order")
 	};
 
 	has(slept_under(of.data),
-	    "inode, CPU 0: its waiters sleep, but the caller holds a spinning "
-	    "lock; at " +
+	    "inode, CPU 0: may sleep, but the caller holds a spinlock; at " +
 		    shown(__FILE__));
 	has(slept_under(of.data), "; data was taken at ");
 	{
@@ -791,7 +795,7 @@ TEST_CASE("sleep: checked: a spin lock is held, without an order")
 		has(panic_of([&] { of.jobs.acquire(); }),
 		    "; scheduler was taken at ");
 		has(panic_of([] { might_switch(); }),
-		    "scheduler, CPU 0: might_switch() with a spinning lock");
+		    "scheduler, CPU 0: might_switch() with a spinlock");
 		has(panic_of([] { might_wait(); }), "might_wait() with a lock");
 		as_other([&] {
 			CHECK(panic_of([&] {
@@ -840,7 +844,7 @@ TEST_CASE("sleep: checked: a reader is said to read, a waiter to wait")
 
 	of.inode.lock();
 	as_other([&] { of.inode.lock(), of.inode.unlock(); });
-	has(again, "recursion: the caller waits for it; at ");
+	has(again, "recursion: the caller already waits for it; at ");
 	has(again, "; inode is waited for at ");
 }
 
@@ -857,7 +861,7 @@ TEST_CASE("sleep: checked: a bound below the units that it begins with")
 	has(panic_of([&] {
 		    const checked_lock<bounded_semaphore<4>, "few"> few(ten);
 	    }),
-	    "few, CPU 0: more units than its bound; at ");
+	    "few, CPU 0: more units than the semaphore's bound; at ");
 }
 
 /* What a wrapper of the kernel's calls, with checks and without. */
@@ -970,8 +974,8 @@ TEST_CASE("sleep: checked: unpark() uses what it is called for")
 	};
 	const auto acquires = [&] { of.jobs.acquire(); };
 	const auto releases = [&] { of.jobs.release(); };
-	const std::string wrong = ", CPU 1: called under its own inner lock, "
-				  "by klock_os_unpark(); at " +
+	const std::string wrong = ", CPU 1: called by klock_os_unpark(), which "
+				  "runs with its inner lock held; at " +
 				  shown(__FILE__);
 
 	has(said_of([&] { (void)of.jobs.try_acquire(); }, acquires, releases),
@@ -980,7 +984,7 @@ TEST_CASE("sleep: checked: unpark() uses what it is called for")
 		    [&] { of.answer.wait(); }, [&] { of.answer.set(); }),
 	    "answer" + wrong);
 	has(said_of([] { might_switch(); }, acquires, releases),
-	    "jobs, CPU 1: might_switch() with a spinning lock held");
+	    "jobs, CPU 1: might_switch() with a spinlock held");
 	/* Another lock is no misuse, nor is the same one later. */
 	CHECK(said_of([&] { of.answer.set(); }, acquires, releases) == "");
 	CHECK(panic_of(releases) == "");
@@ -1086,7 +1090,7 @@ TEST_CASE("sleep: checked: what nobody holds is named at run time, too")
 	set_name(unchecked, "units", 1);
 	units[0].release();
 	units[1].release();
-	has(panic_of([&] { units[0].release(); }), "units, CPU 0: a release");
+	has(panic_of([&] { units[0].release(); }), "units, CPU 0: release()");
 	has(panic_of([&] { units[1].release(); }),
-	    "units[1], CPU 0: a release");
+	    "units[1], CPU 0: release()");
 }

@@ -92,22 +92,22 @@ TEST_CASE("owners: misuse by another thread, and by another CPU")
 
 	(void)said_by(1, 0, [&] { of.inode.lock(), of.names.lock_shared(); });
 	has(said_by(2, 0, [&] { of.inode.unlock(); }),
-	    "inode, CPU 0: unlock by another than its holder");
+	    "inode, CPU 0: unlock() by a caller that does not hold it");
 	has(said_by(2, 0, [&] { of.inode.unlock(); }),
 	    "held by CPU 0 (owner 0x1), taken at ");
 	has(said_by(2, 0, [&] { of.names.unlock_shared(); }),
-	    "unlock_shared by who does not read it");
+	    "unlock_shared() by a caller that does not hold it for reading");
 	has(said_by(1, 3, [&] { of.inode.lock(); }),
-	    "inode, CPU 3: recursion: the caller holds it");
+	    "inode, CPU 3: recursion: the caller already holds it");
 	has(said_by(1, 3, [&] { of.names.lock(); }), "upgrade: the caller");
 	has(said_by(1, 3, [&] { thread_ends(); }), "a thread ends with it");
 	CHECK(said_by(2, 0, [&] { thread_ends(); }) == "");
 
 	(void)said_by(2, 0, [&] { of.data.lock(); });
 	has(said_by(2, 1, [&] { of.data.unlock(); }),
-	    "data, CPU 1: unlock by another than its holder");
+	    "data, CPU 1: unlock() by a caller that does not hold it");
 	has(said_by(3, 0, [&] { of.log.lock(); }),
-	    "log, CPU 0: its waiters sleep, but the caller holds a spinning");
+	    "log, CPU 0: may sleep, but the caller holds a spinlock");
 	CHECK(said_by(3, 1, [&] { of.log.lock(); }) == "");
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("owners: a lock goes from owner to owner")
 	irq_lock<checked_lock<ticket_lock<u8>, "queue">> queue;
 
 	has(said_by(1, 0, [&] { handed_over(queue); }),
-	    "queue, CPU 0: a hand-over of a free lock; at ");
+	    "queue, CPU 0: handed_over() of a lock that nobody holds; at ");
 
 	(void)said_by(1, 0, [&] { of.inode.lock(); });
 	CHECK(said_by(2, 3, [&] { handed_over(of.inode); }) == "");
@@ -190,7 +190,7 @@ TEST_CASE("owners: more threads hold mutexes than there are places")
 	(void)said_by(2, 0, [&] { of.log.lock(); });
 	CHECK(said_by(3, 1, [&] { of.data.lock(); }) == "");
 	REQUIRE(notes.size() == 1);
-	has(notes[0], "more owners of locks than lock_order has room for");
+	has(notes[0], "too many owners (CPUs or threads)");
 	CHECK(said_by(3, 1, [&] { of.data.unlock(); }) == "");
 	CHECK(said_by(1, 1, [&] { of.inode.unlock(); }) == "");
 	CHECK(said_by(2, 1, [&] { of.log.unlock(); }) == "");

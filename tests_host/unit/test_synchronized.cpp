@@ -77,8 +77,7 @@ TEST_CASE("synchronized: checked, a try that nobody asked is named")
 {
 	synchronized<table, checked_lock<ticket, "table">> data;
 	const char *const what =
-		"try_lock() that nobody asked whether it holds; "
-		"at ";
+		"data used without asking whether try_lock() succeeded; at ";
 	{
 		auto tried = data.try_lock();
 
@@ -97,7 +96,8 @@ TEST_CASE("synchronized: checked, a try that nobody asked is named")
 
 		CHECK_FALSE(static_cast<bool>(failed));
 		has(panic_of([&] { failed->rows = 3; }),
-		    "data of a try_lock() that failed; at " + shown(__FILE__));
+		    "data used although try_lock() failed; at " +
+			    shown(__FILE__));
 	}
 	current_cpu = 0;
 	CHECK(held->rows == 2);

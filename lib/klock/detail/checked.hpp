@@ -72,12 +72,13 @@ struct lock_usage {
 	void before_sleep(call_site by) const
 	{
 		if (current_context() != context::thread)
-			complain("a wait in a handler, but its waiters sleep",
+			complain("may sleep, but was called in an interrupt "
+				 "handler",
 				 by);
 		if (!arch::irqs_enabled())
-			complain("a wait with interrupts off, but its waiters "
-				 "sleep",
-				 by);
+			complain(
+				"may sleep, but was called with interrupts off",
+				by);
 	}
 
 	/* The caller is about to take the inner lock of a lock whose waiters
@@ -85,8 +86,7 @@ struct lock_usage {
 	void before_inner(call_site by) const
 	{
 		if (current_context() == context::nmi)
-			complain("in an NMI handler, where a lock whose "
-				 "waiters sleep is not used",
+			complain("may sleep, but was called in an NMI handler",
 				 by);
 	}
 
@@ -94,15 +94,17 @@ struct lock_usage {
 	void check_irqs_off(call_site by) const
 	{
 		if (arch::irqs_enabled())
-			complain("interrupts on in an irq_lock's section", by);
+			complain("interrupts were turned on while an irq_lock "
+				 "was held",
+				 by);
 	}
 
 	/* The caller is about to take or try a lock of threads alone. */
 	void before_taken_in_thread(call_site by) const
 	{
 		if (current_context() != context::thread)
-			complain("taken in a handler, but it is a lock of "
-				 "threads alone",
+			complain("taken in an interrupt handler, but it is for "
+				 "threads only",
 				 by);
 	}
 
@@ -119,15 +121,15 @@ struct lock_usage {
 		const context here = current_context();
 
 		if (here == context::nmi)
-			complain("lock() in an NMI handler, which may only "
-				 "try_lock()",
+			complain("lock() in an NMI handler: only try_lock() is "
+				 "allowed there",
 				 by);
 		if (here == context::interrupt)
 			note_first(in_handler, by, for_readers);
 		if (takes)
 			note_interrupts_on(here, by, for_readers);
 		if (is_held_by_me() && may_be_mine)
-			complain("recursion: the caller holds it", by);
+			complain("recursion: the caller already holds it", by);
 	}
 
 	/*
@@ -185,11 +187,12 @@ struct lock_usage {
 		const u32 before = contenders.load_relaxed() & (held | left);
 
 		if (before == held && !died)
-			complain(numbered && taken_with.load_relaxed() == with
-					 ? "two holders under one number"
-					 : "two holders: the lock let in a "
-					   "second one",
-				 by);
+			complain(
+				numbered && taken_with.load_relaxed() == with
+					? "two holders with the same CPU number"
+					: "two holders: the lock let a second "
+					  "one in",
+				by);
 		taken_with.store_relaxed(with);
 		note_owner(owner_id(sleeps), by);
 		contenders.fetch_add_relaxed(held - before - 1);
@@ -199,14 +202,18 @@ struct lock_usage {
 	void before_unlock(usize with, call_site by)
 	{
 		if (!is_held())
-			return complain("unlock of a free lock", by);
+			return complain("unlock() of a lock that nobody holds",
+					by);
 		if (!is_held_by_me())
-			complain("unlock by another than its holder", by);
+			complain("unlock() by a caller that does not hold it",
+				 by);
 		if (!is_taken_here())
-			complain("unlock in another context than lock's", by);
+			complain("unlock() in another context (thread, "
+				 "handler) than its lock()",
+				 by);
 		if (taken_with.load_relaxed() != with)
-			complain("unlock with another number or node than "
-				 "lock's, or by another verb",
+			complain("unlock() does not match lock(): another CPU "
+				 "number, node, or verb",
 				 by);
 		note_interrupts_on(current_context(), by, true);
 		owner_plus_1.store_relaxed(nobody);
@@ -217,7 +224,9 @@ struct lock_usage {
 	void note_handed_over(call_site by)
 	{
 		if (!is_held())
-			return complain("a hand-over of a free lock", by);
+			return complain(
+				"handed_over() of a lock that nobody holds",
+				by);
 		note_owner(owner_id(is_thread(owner_plus_1.load_relaxed() - 1)),
 			   by);
 	}
@@ -228,14 +237,16 @@ struct lock_usage {
 	void before_upgrade(call_site by) const
 	{
 		if (!is_held_by_me())
-			complain("upgrade by another than who has it "
+			complain("upgrade() by a caller that does not hold it "
 				 "upgradable",
 				 by);
 		else if (taken_with.load_relaxed() != upgradable)
-			complain("upgrade: the caller writes it", by);
+			complain("upgrade: the caller already holds it for "
+				 "writing",
+				 by);
 		else if (!is_taken_here())
-			complain("upgrade in another context than "
-				 "lock_upgradable's",
+			complain("upgrade() in another context than its "
+				 "lock_upgradable()",
 				 by);
 	}
 	/* The upgraded holder contends once from here on, as every writer. */
@@ -265,9 +276,10 @@ struct lock_usage {
 	void assert_held(call_site by, bool may_be_mine = true) const
 	{
 		if (!is_held_by_me() || !may_be_mine)
-			complain("not held by the caller", by);
+			complain("the caller does not hold it", by);
 		if (!is_taken_here())
-			complain("held in another context than the caller's",
+			complain("held in another context of this CPU, not by "
+				 "the caller",
 				 by);
 	}
 
@@ -370,7 +382,7 @@ struct lock_usage {
 		if (ahead < capacity)
 			return;
 		count_out();
-		complain("more contenders than its capacity", by);
+		complain("more contenders than the lock has room for", by);
 		(void)contenders.fetch_add_relaxed(1);
 	}
 
@@ -760,7 +772,7 @@ struct checked_core {
 				return false;
 			if (!usage.is_taken_here())
 				usage.complain("taken again in another context "
-					       "than its holder's",
+					       "than its holder took it in",
 					       by);
 			return true;
 		}
@@ -848,8 +860,8 @@ struct checked_core {
 	void before_leaving(usize with, call_site by)
 	{
 		if (readers.is_mine() && !usage.is_held_by_me())
-			complain_of_reader("unlock() or downgrade() by who "
-					   "reads it",
+			complain_of_reader("unlock() or downgrade() by a "
+					   "caller that holds it for reading",
 					   by);
 		usage.before_unlock(with, by);
 	}
@@ -936,15 +948,18 @@ struct checked_core {
 	void check_no_reader(call_site by) const
 	{
 		if (readers.is_read())
-			usage.complain("a reader is in: the lock is broken",
-				       by);
+			usage.complain(
+				"a reader is inside, too: the lock is broken",
+				by);
 	}
 
 	/* A reader that waits to write waits for itself. */
 	void check_upgrade(call_site by) const
 	{
 		if (readers.is_mine())
-			complain_of_reader("upgrade: the caller reads it", by);
+			complain_of_reader("upgrade: the caller already holds "
+					   "it for reading",
+					   by);
 	}
 
 	void check_may_sleep(call_site by) const
@@ -964,9 +979,10 @@ struct checked_core {
 		const bool right = L::has_node(cpu);
 
 		if (!right)
-			usage.complain("a CPU number beyond capacity, or more "
-				       "waits at once than a CPU has nodes",
-				       by);
+			usage.complain(
+				"a CPU number beyond the lock's capacity, or "
+				"more waits at once than a CPU has nodes",
+				by);
 		return right;
 	}
 
@@ -983,7 +999,8 @@ struct checked_core {
 	bool is_below(u64 limit, unsigned number, call_site by) const
 	{
 		if (number >= limit)
-			usage.complain("a CPU number beyond capacity", by);
+			usage.complain(
+				"a CPU number beyond the lock's capacity", by);
 		return number < limit;
 	}
 
@@ -1045,8 +1062,8 @@ struct checked_core {
 	void check_read_recursion(call_site by) const
 	{
 		if (!shared::nests && readers.is_mine())
-			complain_of_reader("read recursion: the caller reads "
-					   "it",
+			complain_of_reader("read recursion: the caller already "
+					   "holds it for reading",
 					   by);
 	}
 
@@ -1066,8 +1083,8 @@ struct checked_core {
 			check_may_sleep(by);
 		check_read_number(number, by);
 		if (cpu_shared_lock<L> && current_context() == context::nmi)
-			usage.complain("read in an NMI handler, where this "
-				       "lock is not read",
+			usage.complain("read in an NMI handler, which must not "
+				       "read this lock",
 				       by);
 		if constexpr (shared::contends) {
 			if (!usage.before_try_lock(L::max_contenders, by,
@@ -1092,7 +1109,8 @@ struct checked_core {
 	void count_reader_in(call_site by)
 	{
 		if (!readers.count_in(room_for_reads))
-			usage.complain("more readers than its capacity", by);
+			usage.complain(
+				"more readers than the lock has room for", by);
 	}
 
 	void count_reader_out()
@@ -1210,8 +1228,8 @@ struct checked_core {
 	{
 		if constexpr (cpu_shared_lock<L>)
 			if (readers.is_of_another(number))
-				complain_of_reader("a number that another CPU "
-						   "reads under",
+				complain_of_reader("this CPU number is in use "
+						   "by another CPU's reader",
 						   by);
 	}
 
@@ -1236,11 +1254,11 @@ struct checked_core {
 		const usize address = lent_as(with);
 
 		if (address && !nodes_in_use.lend(address))
-			usage.complain(same_as<With, lent_node>
-					       ? "a node that is in use already"
-					       : "a number that is in use "
-						 "already",
-				       by);
+			usage.complain(
+				same_as<With, lent_node>
+					? "this node is already in use"
+					: "this CPU number is already in use",
+				by);
 	}
 	/* A node: after the release, which uses it; the lock may be gone. */
 	template <typename With>

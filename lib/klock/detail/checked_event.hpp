@@ -51,7 +51,8 @@ struct checked_lock<L, Name...> : L {
 	    : L(units), usage(detail::name_in<Name...>())
 	{
 		if (!__builtin_is_constant_evaluated() && units > L::most)
-			usage.complain("more units than its bound", by);
+			usage.complain("more units than the semaphore's bound",
+				       by);
 	}
 
 	void acquire(call_site by = caller_site())
@@ -89,7 +90,8 @@ struct checked_lock<L, Name...> : L {
 		const bool kept = L::release();
 
 		if (!kept)
-			usage.complain("a release beyond its bound", by);
+			usage.complain("release() beyond the semaphore's bound",
+				       by);
 		return kept;
 	}
 
@@ -243,7 +245,9 @@ struct checked_lock<L, Name...> : L {
 		const over_inner seen(usage, by);
 
 		if (me.is_queued() || L::has(me))
-			usage.complain("prepare() of who is prepared", by);
+			usage.complain("prepare() twice: the thread has not "
+				       "slept since",
+				       by);
 		L::prepare(me);
 	}
 	template <typename Me>
@@ -294,10 +298,11 @@ struct checked_lock<L, Name...> : L {
 			}
 		};
 		static constexpr const char *by_predicate =
-			"called under its own inner lock, by a predicate or a "
-			"change";
+			"called by a predicate or a change of its own, which "
+			"run with its inner lock held";
 		static constexpr const char *by_unpark =
-			"called under its own inner lock, by klock_os_unpark()";
+			"called by klock_os_unpark(), which runs with its "
+			"inner lock held";
 
 		not_inside first;
 		inner_seen seen;

@@ -389,9 +389,11 @@ struct shared_usage {
 	{
 		const char *wrong =
 			not_noted.load_relaxed() & ever
-				? "unlock_shared by who does not read it, or "
-				  "one of more than 8 readers did that before"
-				: "unlock_shared by who does not read it";
+				? "unlock_shared() by a caller that does not "
+				  "hold it for reading, or one of more than 8 "
+				  "readers did so before"
+				: "unlock_shared() by a caller that does not "
+				  "hold it for reading";
 
 		for (noted_reader &one : in.at) {
 			if (!is_mine(one))
@@ -403,10 +405,10 @@ struct shared_usage {
 				return nullptr;
 			}
 			wrong = number_of(was) == number
-					? "unlock_shared in another context "
-					  "than lock_shared's"
-					: "unlock_shared with another number "
-					  "than lock_shared's";
+					? "unlock_shared() in another context "
+					  "than its lock_shared()"
+					: "unlock_shared() with another CPU "
+					  "number than its lock_shared()";
 		}
 		if ((not_noted.load_relaxed() & ~ever) == 0)
 			return wrong;

@@ -122,7 +122,7 @@ struct bounded_text {
 
 /* The report of a wait that sleeps with a spinning lock held. */
 inline constexpr const char *sleeps_with_a_spin =
-	"its waiters sleep, but the caller holds a spinning lock";
+	"may sleep, but the caller holds a spinlock";
 
 /* Has room for three call sites and the words between them. */
 using misuse_text = bounded_text<320>;

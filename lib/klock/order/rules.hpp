@@ -570,13 +570,12 @@ inline misuse_text text_of_pair(const char *what, const held_lock &held,
 						     const wanted_lock &want,
 						     bool goes_on)
 {
-	say_finding(
-		want,
-		text_of_pair("same class: neither at a higher address nor of a "
-			     "higher sub-rank than one that is held",
-			     held, want)
-			.c_str(),
-		goes_on);
+	say_finding(want,
+		    text_of_pair("same class: not at a higher address, nor of "
+				 "a higher sub-rank, than the one that is held",
+				 held, want)
+			    .c_str(),
+		    goes_on);
 }
 
 /* The `found` of order_learning: reports a finding. */
@@ -733,14 +732,15 @@ struct order_rules : order_learning {
 		if (said.load_relaxed() & what ||
 		    said.fetch_or_relaxed(what) & what)
 			return;
-		note(what == full_classes ? "klock: more names of locks than "
-					    "lock_order has room for"
-		     : what == full_edges ? "klock: more pairs of locks than "
-					    "lock_order can name the lines of"
-		     : what == full_stack ? "klock: more locks held at once "
-					    "than lock_order sees"
-					  : "klock: more owners of locks than "
-					    "lock_order has room for");
+		note(what == full_classes ? "klock: lock_order is full: too "
+					    "many names of locks"
+		     : what == full_edges
+			     ? "klock: lock_order is full: it has no room for "
+			       "the lines of more pairs"
+		     : what == full_stack ? "klock: lock_order is full: one "
+					    "owner holds too many locks at once"
+					  : "klock: lock_order is full: too "
+					    "many owners (CPUs or threads)");
 	}
 
       private:
@@ -772,10 +772,13 @@ struct order_rules : order_learning {
 		if (reads && want.shared && want.nests)
 			return;
 		const misuse_text text = text_of_pair(
-			held.is_waiting() ? "recursion: the caller waits for it"
-			: !reads	  ? "recursion: the caller has it"
-			: want.shared ? "read recursion: the caller reads it"
-				      : "upgrade: the caller reads it",
+			held.is_waiting()
+				? "recursion: the caller already waits for it"
+			: !reads      ? "recursion: the caller already holds it"
+			: want.shared ? "read recursion: the caller already "
+					"holds it for reading"
+				      : "upgrade: the caller already holds it "
+					"for reading",
 			held, want);
 		say_order(want, text.c_str());
 	}

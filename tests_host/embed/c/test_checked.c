@@ -113,13 +113,15 @@ static void names_and_places(void)
 	cpu = 1;
 	expect(!klock_checked_is_held_by_me(&lock), "not by another");
 	TRY_TO klock_unlock(&lock);
-	expect_misuse("unlock by another", "runqueue", &lock);
+	expect_misuse("unlock() by a caller that does not hold", "runqueue",
+		      &lock);
 	cpu = 0;
 	klock_unlock(&lock);
 	TRY_TO klock_unlock(&lock);
-	expect_misuse("unlock of a free lock", "runqueue", &lock);
+	expect_misuse("unlock() of a lock that nobody holds", "runqueue",
+		      &lock);
 	TRY_TO klock_checked_assert_held(&lock);
-	expect_misuse("not held by the caller", "runqueue", &lock);
+	expect_misuse("the caller does not hold it", "runqueue", &lock);
 }
 
 /* initlock(lock, name) of real kernels; elements of an array. */
@@ -128,14 +130,14 @@ static void names_at_run_time(void)
 	memset(&heap_lock, 0xa5, sizeof(heap_lock));
 	klock_init(&heap_lock);
 	TRY_TO klock_unlock(&heap_lock);
-	expect_misuse("free lock", "lock", &heap_lock);
+	expect_misuse("that nobody holds", "lock", &heap_lock);
 	klock_checked_set_name(&heap_lock, "inode");
 	TRY_TO klock_unlock(&heap_lock);
-	expect_misuse("free lock", "inode", &heap_lock);
+	expect_misuse("that nobody holds", "inode", &heap_lock);
 	for (unsigned i = 0; i < 4; i++)
 		klock_checked_set_element(&buckets[i], "bucket", i);
 	TRY_TO klock_unlock(&buckets[3]);
-	expect_misuse("free lock", "bucket[3]", &buckets[3]);
+	expect_misuse("that nobody holds", "bucket[3]", &buckets[3]);
 }
 
 static void irqsave_has_its_place_too(void)
@@ -146,7 +148,7 @@ static void irqsave_has_its_place_too(void)
 	expect_misuse("recursion", "runqueue", &lock);
 	klock_unlock_irqrestore(&lock, flags);
 	TRY_TO klock_unlock_irqrestore(&lock, flags);
-	expect_misuse("free lock", "runqueue", &lock);
+	expect_misuse("that nobody holds", "runqueue", &lock);
 	klock_irq_restore(flags);
 }
 
@@ -155,7 +157,7 @@ static void with_a_node(void)
 	klock_checked_set_name(&queue, "queue");
 	klock_lock(&queue, &node);
 	TRY_TO klock_unlock(&queue, &other_node);
-	expect_misuse("another number or node", "queue", &queue);
+	expect_misuse("another CPU number, node", "queue", &queue);
 	klock_unlock(&queue, &node);
 }
 
@@ -183,25 +185,30 @@ static void readers(void)
 	TRY_TO klock_lock(&routes);
 	expect_misuse("upgrade", "routes", &routes);
 	TRY_TO klock_upgrade(&routes);
-	expect_misuse("upgrade: the caller reads it", "routes", &routes);
+	expect_misuse("upgrade: the caller already holds it for reading",
+		      "routes", &routes);
 	TRY_TO klock_downgrade(&routes);
-	expect_misuse("by who reads it", "routes", &routes);
+	expect_misuse("by a caller that holds it for reading", "routes",
+		      &routes);
 	klock_unlock_shared(&routes);
 	klock_lock_upgradable(&routes);
 	TRY_TO klock_unlock(&routes);
-	expect_misuse("or by another verb", "routes", &routes);
+	expect_misuse("node, or verb", "routes", &routes);
 	klock_unlock_upgradable(&routes);
 	TRY_TO klock_unlock_shared(&routes);
-	expect_misuse("unlock_shared by who does not read", "routes", &routes);
+	expect_misuse("unlock_shared() by a caller that does not hold",
+		      "routes", &routes);
 	for (in = 0; in < KLOCK_PHASE_FAIR_U8_READERS; in++) {
 		cpu = in;
 		klock_lock_shared(&routes);
 	}
 	cpu = in;
 	TRY_TO klock_lock_shared(&routes);
-	expect_misuse("more readers than its capacity", "routes", &routes);
+	expect_misuse("more readers than the lock has room for", "routes",
+		      &routes);
 	TRY_TO if (klock_try_lock_shared(&routes)) {}
-	expect_misuse("more readers than its capacity", "routes", &routes);
+	expect_misuse("more readers than the lock has room for", "routes",
+		      &routes);
 	while (in--) {
 		cpu = in;
 		klock_unlock_shared(&routes);
@@ -217,9 +224,11 @@ static void readers_by_cpu(void)
 	klock_irq_restore(flags);
 	klock_checked_set_name(&names, "names");
 	TRY_TO klock_lock_shared(&names, 8);
-	expect_misuse("a CPU number beyond capacity", "names", &names);
+	expect_misuse("a CPU number beyond the lock's capacity", "names",
+		      &names);
 	TRY_TO flags = klock_lock_shared_irqsave(&names, ninth);
-	expect_misuse("a CPU number beyond capacity", "names", &names);
+	expect_misuse("a CPU number beyond the lock's capacity", "names",
+		      &names);
 	klock_irq_restore(flags);
 	context = 2;
 	TRY_TO klock_lock_shared(&names, 0);
@@ -264,14 +273,15 @@ static void what_sleeps(void)
 	expect_misuse("recursion", "files", &files);
 	context = 1;
 	TRY_TO klock_acquire(&jobs);
-	expect_misuse("a wait in a handler", "jobs", &jobs.klock_usage);
+	expect_misuse("called in an interrupt handler", "jobs",
+		      &jobs.klock_usage);
 	context = 0;
 	flags = klock_irq_save();
 	klock_checked_set_name(&done, "done");
 	TRY_TO klock_wait(&done);
-	expect_misuse("a wait with interrupts off", "done", &done.klock_usage);
+	expect_misuse("called with interrupts off", "done", &done.klock_usage);
 	TRY_TO klock_wait_with(&changed, &files);
-	expect_misuse("a wait with interrupts off", "changed",
+	expect_misuse("called with interrupts off", "changed",
 		      &changed.klock_usage);
 	klock_irq_restore(flags);
 	klock_prepare(&changed, &me);
@@ -283,8 +293,8 @@ static void what_sleeps(void)
 		      &changed.klock_usage);
 	thread = 0;
 	TRY_TO klock_prepare(&changed, &me);
-	expect_misuse("prepare() of who is prepared", "changed",
-		      &changed.klock_usage);
+	expect_misuse("prepare() twice: the thread has not slept since",
+		      "changed", &changed.klock_usage);
 	context = 2;
 	TRY_TO klock_notify_one(&changed);
 	expect_misuse("in an NMI handler", "changed", &changed.klock_usage);
@@ -296,8 +306,8 @@ static void what_sleeps(void)
 	klock_init(&queue);
 	klock_checked_set_name(&queue, "queue");
 	TRY_TO klock_wake_one(&queue, wakes_itself, &queue);
-	expect(strstr(text, "called under its own inner lock") &&
-		       names_line(line) && strstr(text, "; held by CPU 0"),
+	expect(strstr(text, "with its inner lock held") && names_line(line) &&
+		       strstr(text, "; held by CPU 0"),
 	       "by its own change");
 }
 
@@ -318,7 +328,7 @@ static void names_code(unsigned long of)
 		if (!at)
 			return;
 		at += strlen("at ");
-		expect(strtoul(at, 0, 16) - of < 1000, "the caller's");
+		expect(strtoul(at, 0, 16) - of < 1000, "not by the caller");
 	}
 }
 
@@ -348,7 +358,7 @@ static void handed_over_or_held_twice(void)
 	cpu = 3;
 	klock_checked_handed_over(&console);
 	TRY_TO klock_might_switch();
-	says("might_switch() with a spinning lock held");
+	says("might_switch() with a spinlock held");
 	klock_lock(&buffer);
 	TRY_TO klock_checked_might_wait_with(&console);
 	expect_misuse("might_wait() with a lock held", "buffer", &buffer);
@@ -408,7 +418,7 @@ static void what_a_kernel_says(void)
 	expect(!text[0], "nothing is held");
 	klock_lock(&console);
 	TRY_TO klock_might_switch();
-	says("might_switch() with a spinning lock held; at ");
+	says("might_switch() with a spinlock held; at ");
 	expect(!strcmp(name, "console") && panicked_on == 2, "console, CPU 2");
 	TRY_TO klock_thread_ends();
 	says("a thread ends with it held; at ");
@@ -435,7 +445,7 @@ static void a_handler_that_returns(void)
 	expect(now == 1, "in a handler");
 	klock_lock(&console);
 	TRY_TO klock_handler_end(&in);
-	says("a handler returns with it held; at ");
+	says("an interrupt handler returns with it held; at ");
 	expect(now == 0, "in a thread");
 	klock_unlock(&console);
 	expect(klock_note_long_waits(~0u) == 0, "nobody waits for so long");
@@ -450,14 +460,14 @@ static void what_sleeps_and_what_is_freed(void)
 	cpu = 2;
 	expect(klock_order_is_checked(), "this file has it");
 	TRY_TO klock_checked_might_wait_with(&console);
-	says("not held by the caller");
+	says("the caller does not hold it");
 	klock_lock(&console);
 	TRY_TO klock_checked_might_wait_with(&console);
 	expect(!text[0], "it is let go");
 	TRY_TO klock_acquired(&inode, "inode", 0);
-	says("its waiters sleep, but the caller holds a spinning lock; at ");
+	says("may sleep, but the caller holds a spinlock; at ");
 	TRY_TO klock_none_held_in(&console, sizeof(console));
-	says("freed with the lock in it held; at ");
+	says("memory was freed with a lock in it that is held; at ");
 	klock_unlock(&console);
 	TRY_TO klock_none_held_in(&console, sizeof(console));
 	expect(!text[0], "it is free");
@@ -467,7 +477,7 @@ static void what_sleeps_and_what_is_freed(void)
 	TRY_TO klock_might_switch();
 	expect(!text[0], "it sleeps");
 	TRY_TO klock_acquired(&inode, "inode", 0);
-	says("recursion: the caller has it");
+	says("recursion: the caller already holds it");
 	klock_released(&inode);
 	klock_irq_restore(before);
 }
