@@ -38,7 +38,7 @@ void run_on_cpus(unsigned count, void (*fn)(unsigned cpu, void *arg),
 		 void *arg);
 
 /*
- * -- What do CPUs share? A core, a cache, a package; and their kinds --
+ * -- Levels that CPUs share (core, cache, package), and their kinds --
  *
  * The machine says it by each CPU's hardware id; boot does not correct what the
  * firmware or the hypervisor has made of it.

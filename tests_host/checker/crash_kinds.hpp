@@ -55,7 +55,7 @@ struct node {
 	atomic<int> count{0};
 };
 
-/* What is there once the flag is set; but not for a reader that is too soon. */
+/* The pointee is there once the flag is set, not for a reader too soon. */
 struct world {
 	atomic<int> published{0};
 	atomic<node *> to{nullptr};

@@ -37,7 +37,7 @@ SANITIZERS = [
     ("undefined, not to go on", ["-fsanitize=undefined", "-DCRASH_UNDEFINED",
                                  "-fno-sanitize-recover=all"]),
 ]
-# What is told when AddressSanitizer's library ends the program.
+# The report when AddressSanitizer's library ends the program.
 LAST_WORDS = re.compile("the report above is of this:\n(cpu.*\n)*"
                         r"cpu1: load .* relaxed  crash_kinds.hpp:\d+\n")
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="alloc_dealloc_mismatch=0")

@@ -18,7 +18,7 @@ VERDICTS = {"allowed": "true", "forbidden": "false"}
 
 
 def by_rule(test, key, spelled):
-    """What each rule has, as C++ spells it, from "4, sc 3, x86 4"."""
+    """Returns each rule's figures as C++ spells them, from "4, sc 3, x86 4"."""
     found = {}
     for part in test.info.get(key, "").split(", "):
         *rule, word = part.split(" ")

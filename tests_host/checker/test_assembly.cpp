@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What no compiler tells of: inline assembly, and functions of libraries
- * (klock::model_plain). A CPU that comes to it is refused, by name; the program
- * around it may do what it likes.
+ * Code that no compiler instruments: inline assembly, and functions of
+ * libraries (klock::model_plain). A CPU that comes to it is refused, by name;
+ * the program around it may do what it likes.
  */
 #include "library.hpp"
 #include "verdict.hpp"
@@ -283,7 +283,7 @@ TEST_CASE("untold: a function that is not known is refused by name")
 		      "std::__cxx11::basic_ostringstream"));
 	CHECK(refused([] { (void)std::rand(); }, "rand()"));
 	CHECK(refused([&] { (void)std::strtok(text, " "); }, "strtok()"));
-	/* What the checker reads to say so is not the code's. */
+	/* The checker's own reads for that report are not the code's. */
 	CHECK(by_two([](counter &) {
 		      (void)std::rand();
 	      }).timeline.find("read") == std::string::npos);

@@ -92,7 +92,7 @@ TEST_CASE("intended: a seqlock's plain data, and the fault behind the race")
 	CHECK(says(meant, "NOTE: taken as relaxed atomics: data\n"));
 	CHECK(wrong.found == bug::failed_check);
 	CHECK(says(wrong, "NOTE: taken as relaxed atomics: data\n"));
-	/* What is plain can have no order. */
+	/* A plain access can have no order. */
 	CHECK(wrong.cause.find("missing: a full fence between rows ") == 0);
 	CHECK(plain.cause.find("also under SC: ") == 0);
 }

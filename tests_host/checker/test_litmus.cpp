@@ -26,7 +26,7 @@ using namespace reference;
 
 namespace {
 
-/* What CPU's nth read has, or the last value of a location (cpu: -1). */
+/* The value of a CPU's nth read, or a location's last one (cpu: -1). */
 struct clause {
 	int cpu;
 	unsigned of;

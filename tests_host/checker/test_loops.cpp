@@ -406,7 +406,7 @@ constexpr auto is_even = [](u8 v) { return v % 2 == 0; };
 
 } // namespace
 
-/* -- What never ends --------------------------------------------------------
+/* -- Endless loops ----------------------------------------------------------
  */
 
 TEST_CASE("loop_findings: a wake-up that is lost is found")
@@ -587,7 +587,7 @@ TEST_CASE("loop_findings: a wait that keeps what it has read")
 	CHECK(waits(2).found == bug::deadlock);
 }
 
-/* -- What is no turn in vain -------------------------------------------------
+/* -- Turns that do not fail ---------------------------------------------------
  */
 
 TEST_CASE("loop_findings: a turn that changes something is no turn in vain")

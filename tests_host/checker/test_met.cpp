@@ -290,7 +290,7 @@ TEST_CASE("met: workers meet what one process does")
 		return model::explore<many>(
 			{.sections = {1, 1, 1}, .workers = workers},
 			[](many &w, unsigned cpu) {
-				/* What is put off first is explored last. */
+				/* The branch put off first is explored last. */
 				if (cpu == 0 && w.a.load_relaxed())
 					(void)w.b.load_acquire();
 				if (cpu == 1) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What no compiler tells of, in a program that is linked to fixed addresses
+ * Code that no compiler instruments, in a program that is linked to fixed
+ * addresses
  * (-no-pie), and in libraries that come and go while it runs.
  */
 #include <model/model.hpp>

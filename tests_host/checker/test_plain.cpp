@@ -231,7 +231,7 @@ struct wide {
 	long at[3];
 };
 
-/* What is not seen, or is of the host's threads. */
+/* Calls that are not seen, or that start the host's threads. */
 const struct {
 	const char *name; /* as the refusal has it */
 	void (*does)(waiters &);

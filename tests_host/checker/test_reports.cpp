@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a user reads: members by name, from debugging information; compiled with
- * -g, for klock::model_plain.
+ * Texts that a user reads: members by name, from debugging information;
+ * compiled with -g, for klock::model_plain.
  */
 #include "verdict.hpp"
 
@@ -272,7 +272,7 @@ TEST_CASE("reports: accesses that no other CPU could notice are one row")
 	CHECK(lines(all) > 15);
 	CHECK(lines(in) < 12);
 	CHECK(has(in, " own writes: new0.0 "));
-	/* What is read, and what is read from. */
+	/* The read, and the write that it reads from. */
 	CHECK(has(in, "write new0.0+0x28 "));
 	CHECK(has(in, "read new0.0+0x28 "));
 	CHECK(has(in, "BUG: data race with the write by cpu0"));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What nobody tells of where atomics alone are seen (klock::model_std), in code
- * that is optimised: the CPU's function is inlined into the checker's.
+ * Accesses that nobody tells of where atomics alone are seen
+ * (klock::model_std), in code that is optimised: the CPU's function is inlined
+ * into the checker's.
  */
 #include "verdict.hpp"
 

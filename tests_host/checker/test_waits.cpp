@@ -321,7 +321,7 @@ TEST_CASE("waits: each fault of such a lock is found")
 		CHECK(reads_shared(order, {1, 1}).found == bug::data_race);
 }
 
-/* What others do as often is not in the loop, and has no bound. */
+/* Others may do it as often outside of the loop: that has no bound. */
 TEST_CASE("waits: a bound is for turns in a row of the loop without an end")
 {
 	const auto r = model::explore_threads<shared_data>(

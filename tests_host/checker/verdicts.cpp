@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the checker takes functions of libraries for (klock::model_plain): reads
+ * The checker's verdict on functions of libraries (klock::model_plain): reads
  * names, one a line, and writes behind each what it is. scan.py runs it.
  */
 #include <model/body.hpp>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What this folder's checks say of a lib with mutants in it.
+"""Runs this folder's checks on a lib with mutants in it.
 
 Mutants that are looked for alike are planted together, if each names another
 operation: so none is found for another's sake, and one compilation is enough.
@@ -89,7 +89,7 @@ def _of_other(cxx, target, lib, look, tests, scratch):
 
 
 def said(cxx, target, lib, tests, scratch):
-    """What the check of these tests, which is one, says."""
+    """Returns the output of the one check of these tests."""
     look = tests[0].argument
     try:
         return list(_of_x86(cxx, lib, look, tests, scratch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is made of lib/c/klock/verbs.h, which has each verb and each kind of
+"""Reads and makes lib/c/klock/verbs.h, which has each verb and each kind of
 lock once: klock.h's verbs for a lock of any kind, and the members that
 c_functions.hpp calls by their names. And what verbs.h must have of C++'s list,
 lib/klock/detail/verbs.hpp.
@@ -16,9 +16,9 @@ LIST = f"{FOLDER}/verbs.h"
 ANY_KIND, FUNCTIONS = f"{FOLDER}/klock.h", f"{FOLDER}/c_functions.hpp"
 # C's result of a verb, of C++'s.
 RESULTS = {"void": "NONE", "bool": "TRUTH", "wait_result": "WHY"}
-# What verbs.h has besides lists of all kinds of a verb.
+# The parts of verbs.h besides lists of all kinds of a verb.
 NOT_KINDS = ("ALL_BUT_READERS",)
-# What becomes of preemption, by effect, as the verb's name says it.
+# The verb's name for what it does to preemption, by effect.
 OFF, ON, IF_TAKEN = "_preempt_off", "_preempt_on", "_preempt_off if taken"
 PREEMPT = {
     "takes": OFF, "tries": IF_TAKEN, "releases": ON,
@@ -31,7 +31,7 @@ NOT_PREEMPTED = ("lock_from",)
 
 
 class Lists:
-    """What the preprocessor makes of verbs.h."""
+    """Returns verbs.h, preprocessed."""
 
     def __init__(self, case):
         text = (case.root / LIST).read_text()

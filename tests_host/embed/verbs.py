@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What each type offers in C++, as a checked lock, in C and as a checked lock
+"""The verbs that each type offers in C++, as a checked lock, in C and as a checked lock
 of C: lib/docs/verbs.md's tables, klock.h's verbs for any kind of lock, and the
 members that c_functions.hpp calls (c_verbs.py).
 
@@ -126,7 +126,7 @@ CALLS = {
     "get": ("get(makes)",),
     "arrive_and_wait": ("arrive_and_wait(cpu)",),
 }
-# What an argument of the list is here, by its name.
+# The arguments of the list, by their names.
 ARGUMENTS = {"cpu": "cpu", "deadline": "t", "how_long": "t", "turns": "u32{}",
              "&&with": "n", "&&pace": "pace"}
 EVERY = ("lock", "unlock", "is_locked")
@@ -234,7 +234,7 @@ class Listed(NamedTuple):
 
 
 def listed(root, wrong):
-    """What of it has no column is in the first table's last."""
+    """Verbs without a column are in the first table's last one."""
     rows, members_ = verb_list.rows(root), verb_list.members(root)
     wrong += [f"{verb_list.LIST}: {verb} has no row, or no member"
               for verb in sorted(rows.keys() ^ members_.keys())]
@@ -365,7 +365,7 @@ class Reasons:
                 for reason, *_ in REASONS if reason not in self.given]
 
 
-# -- What there is in C++ ------------------------------------------------------
+# -- Verbs in C++ -------------------------------------------------------------
 
 HEAD = """\
 #include <cstdio>
@@ -512,7 +512,7 @@ def in_cpp(case, cxx, of):
     return found
 
 
-# -- What there is in C --------------------------------------------------------
+# -- Verbs in C ---------------------------------------------------------------
 
 def in_c(case):
     """{kind: its verbs}: functions that klock.h declares, which its macros
@@ -683,7 +683,7 @@ class Page:
     # -- Wrappers
 
     def around(self, wrapper, world):
-        """What is left of the verbs of the locks inside, and what is not."""
+        """Returns which verbs of the locks inside are left, and which are not."""
         kept, lost = {}, {}
         for lock in INSIDE:
             if not takes(wrapper, lock):
@@ -748,7 +748,7 @@ def table(head, rows):
                      "|---" * len(cells) + "|" for cells in lines)
 
 
-# -- What the headers define ---------------------------------------------------
+# -- The headers' definitions --------------------------------------------------
 
 def untold(root, locks, of_locks):
     """Public types in no row, and public functions that are no verb here."""
@@ -915,7 +915,7 @@ FAULTS = (
 
 
 def selftest(root, cxx):
-    """What is not found of FAULTS."""
+    """Returns the FAULTS that are not found."""
     missed = findings(root, cxx)
     for header, text, instead, finding in FAULTS:
         with tempfile.TemporaryDirectory() as scratch:

@@ -21,7 +21,7 @@ HASHES = {".cmake", ".mk", ".sh"}
 HASH_NAMES = {"CMakeLists.txt", "Makefile"}
 
 _HEADLESS = re.compile(
-    r"(?:Of|Who|Whoever|Whose|Whom|The same|And|Those|Such|Else|Which|By|"
+    r"(?:Of|What|Who|Whoever|Whose|Whom|The same|And|Those|Such|Else|Which|By|"
     r"So (?:many|much|often)|As many|One (?:that|who)|That of)\b")
 # A comment's frame: the opening, margins, the dashes of a heading.
 _FRAME = re.compile(r"[\s/*#-]*")

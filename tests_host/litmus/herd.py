@@ -231,7 +231,7 @@ def _functions(reader):
 
 
 def _check_initial(test, names):
-    """What has an initial value is in the code."""
+    """Checks that each initial value is one of a name in the code."""
     code = [] if test.dialect == "C" else test.code
     for cpu, of in test.registers.items():
         text = "\n".join(code[cpu]) if cpu < len(code) else ""

@@ -35,7 +35,7 @@ import tags
 
 SMALL = ["ticket_u8", "tas", "rw_ticket_u8"]
 TARGETS = ["x86", "aarch64", "riscv64"]
-# What they have of LSE is in the others, too; mcs takes a minute and more.
+# Their LSE instructions are in the others, too; mcs takes a minute and more.
 NOT_LSE = ["ticket_u16", "padded_u8", "peterson", "ttas", "phase_fair_u8",
            "mcs", "clh", "once", "queued",
            "preemptable_u8"]
@@ -236,7 +236,7 @@ def faults(machine, code, clients, tag_at):
     return found
 
 
-# -- What need not be found ----------------------------------------------------
+# -- Changes that need no finder -------------------------------------------------
 
 WHOLE_WRAP = ("only against a count that is a whole wrap old: ticket_u8 alone "
               "has a client for that")
@@ -276,7 +276,7 @@ RESET = ("O1 is in front of it; what O3 keeps there is the reset, which the "
 QUIET = ("nobody writes between the first two meetings; found in meet() and at "
          "the other two")
 
-# What each of these takes of a lock on a target is found if it is left out
+# An order that one of these takes of a lock is found if it is left out
 # together: one is enough, and any one.
 EITHER = [
     "ticket_u8 aarch64 ticket_lock O1 in *: *",

@@ -39,14 +39,14 @@ def last_of(said):
 
 
 def whole_faults(finder, tests):
-    """What is wrong with a test where no mutant is."""
+    """Returns what is wrong with a test where no mutant is."""
     ran = finder.whole(tests)
     return [] if ran.passed else [
         f"no mutant: '{tests[0].argument}' fails: {last_of(ran.said)}"]
 
 
 def row_faults(finder, pairs):
-    """What is wrong with rows that are planted together."""
+    """Returns what is wrong with rows that are planted together."""
     ran, faults = finder.mutated(pairs), []
     for row, test in pairs:
         title = f"{row.at}: {row.name}"

@@ -225,7 +225,7 @@ constexpr bool is(unsigned number)
 
 
 def _either(row, place, found):
-    """What is there, and what the mutant has instead; in one line more or
+    """Returns the text there and the mutant's text; in one line more or
     less, so that lines keep their numbers."""
     its = f"::mutants::is({row.number}u)"
     added = " ".join(place.added.split("\n"))

@@ -111,7 +111,7 @@ inline script parsed(const std::string &text)
 /* A lock of some type. */
 struct scripted_lock {
 	virtual ~scripted_lock() = default;
-	/* What the verb returns, or true. */
+	/* The verb's result, or true. */
 	virtual bool does(verb what, unsigned number) = 0;
 };
 

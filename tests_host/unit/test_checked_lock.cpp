@@ -438,7 +438,7 @@ TEST_CASE("checked_lock: a drop-in: what compiles with a lock does with it")
 	}
 }
 
-/* What told() returns for a checked lock, with the lock's node. */
+/* told()'s result for a checked lock, with the lock's node. */
 template <typename L>
 struct told_one : detail::told_lock<L> {};
 template <node_lock L>

@@ -386,7 +386,8 @@ TEST_CASE("guards: several read at once, and each releases its own")
 	});
 }
 
-/* -- What a guard does to a lock, and when --------------------------------- */
+/* -- A guard's calls of its lock, in order ----------------------------------
+ */
 
 namespace {
 

@@ -893,7 +893,7 @@ TEST_CASE("inheriting_mutex: synchronized: who holds the data learns of it")
 				told = count.owner_died();
 			}));
 			thread_ends(current(), true, [](const void *) {});
-			/* What has ended runs no destructors. */
+			/* A fiber that has ended runs no destructors. */
 			current().state = thread::ended;
 			fiber::suspend();
 		});

@@ -366,7 +366,7 @@ std::string said_of_step(lettered_locks &of, const std::string &step)
 }
 
 /*
- * What is right, the last step, and what is said of it: parts in this order.
+ * The right steps, the last one, and the parts of its report in this order.
  * Nothing is said where it is right, too. What the kernel declares before.
  */
 struct order_case {

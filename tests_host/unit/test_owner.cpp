@@ -331,7 +331,7 @@ TEST_CASE("lock_order: a scheduler's lock goes from thread to thread")
 	    "handed_over() of a lock that nobody");
 	has(panic_of([&] { handed_over(leveled_too); }),
 	    "handed_over() of a lock that nobody");
-	/* What it was taken with is kept: its class, for the order. */
+	/* The class that it was taken with is kept, for the order. */
 	on_thread(1, [&] {
 		log.lock();
 		scheduler.lock();
@@ -406,7 +406,7 @@ void at_each_step(void (*code)(Table &), void (*handler)(Table &),
 
 /* Locks, or nodes; their addresses alone. */
 char its, handlers;
-/* What is said of the interrupted release, which is no place for a CHECK. */
+/* The fault in the interrupted release, which is no place for a CHECK. */
 const char *wrong = nullptr;
 
 usize address_of(const char &of) { return reinterpret_cast<usize>(&of); }

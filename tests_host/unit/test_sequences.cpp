@@ -153,7 +153,7 @@ struct clock_value {
 
 constexpr clock_value before{1, 1}, after{2, 2};
 
-/* What was read, in how many of all interleavings. */
+/* The values read, and in how many of all interleavings. */
 struct readings {
 	void count(bool read, const clock_value &seen)
 	{

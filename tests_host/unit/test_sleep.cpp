@@ -71,7 +71,7 @@ unsigned sleeps_in(std::deque<std::function<void()>> meanwhile, Code code)
 
 using numbers = std::vector<unsigned>;
 
-/* What was woken, in this order. */
+/* The threads that were woken, in this order. */
 numbers woken;
 
 /* A thread with a stack of its own: where it parks, it is left. */

@@ -165,7 +165,7 @@ TEST_CASE("sleep: checked: in a handler, interrupts off, a spin lock held")
 		    "CPU 0: may sleep, but the caller holds a spinlock; at ");
 		has(said, "; runqueue was taken at ");
 	});
-	/* What never waits may. */
+	/* A verb that never waits may. */
 	CHECK(panic_of([&] {
 		      must(under.inode.try_lock());
 		      under.inode.unlock();
@@ -197,7 +197,7 @@ TEST_CASE("sleep: checked: a condition's own lock, and one more")
 	}
 }
 
-/* What a predicate may return a reference to, as to an atomic. */
+/* A predicate may return a reference to this, as to an atomic. */
 struct flag {
 	flag() = default;
 	flag(const flag &) = delete;
@@ -272,7 +272,7 @@ TEST_CASE("sleep: a guard without a name is refused, checked or not")
 	CHECK_FALSE(asks_with_temporary<checked_lock<condition>>);
 }
 
-/* What is said of a wait with this guard. Then a report was made before:
+/* The report of a wait with this guard. Then a report was made before:
  * nothing is said, and nothing may be touched. */
 template <typename Condition, typename Held>
 static std::string said_of_wait(Held &held)
@@ -864,7 +864,7 @@ TEST_CASE("sleep: checked: a bound below the units that it begins with")
 	    "few, CPU 0: more units than the semaphore's bound; at ");
 }
 
-/* What a wrapper of the kernel's calls, with checks and without. */
+/* A wrapper of the kernel's calls this, with checks and without. */
 template <bool Debug>
 void takes_for_a_caller(call_site by)
 {

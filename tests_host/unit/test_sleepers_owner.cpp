@@ -31,7 +31,7 @@ struct owned_locks {
 	checked_lock<ticket_lock<u8>, "data"> data;
 };
 
-/* What this thread says on this CPU. */
+/* The owner that this thread names on this CPU. */
 template <typename Code>
 std::string said_by(usize thread, unsigned cpu, Code code)
 {

@@ -578,7 +578,7 @@ namespace spins_before_sleep_tests {
 
 namespace {
 
-/* What a park begins with: the others go on meanwhile. */
+/* A park begins with this: the others go on meanwhile. */
 std::function<void()> in_park;
 unsigned parks;
 

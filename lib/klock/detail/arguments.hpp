@@ -74,8 +74,8 @@ template <typename L>
 using mutable_of = typename mutable_type<L>::type;
 
 /*
- * What a guard can be made for. A const irq_lock says nothing of const: the
- * lock inside it is named by its type, without.
+ * The locks that a guard can be made for. A const irq_lock says nothing of
+ * const: the lock inside it is named by its type, without.
  */
 template <typename L>
 concept guardable = any_lock<inside<lock_of<L>>> &&
@@ -236,7 +236,7 @@ struct argument_for<serving<L, Serve>> {
 template <typename L>
 using argument = typename argument_for<L>::type;
 
-/* What a reader needs: no lock wants a node of it. */
+/* A reader's argument: no lock wants a node of it. */
 template <typename L>
 struct argument_to_read_for {
 	static_assert(shared_lockable<L>, "this lock has no lock_shared()");

@@ -40,7 +40,7 @@ struct trying {};
 struct later {};
 
 /*
- * What a guard does with its lock: to_write, to_read, to_upgrade. Each names
+ * A guard's way with its lock: to_write, to_read, to_upgrade. Each names
  * what the lock is taken with, and the locks that it refuses by one error.
  * `with` is a node, a number, or nothing.
  */
@@ -174,7 +174,7 @@ struct opening {
 	}
 };
 
-/* What a guard does to interrupts: nothing. irq_guard.hpp has the other. */
+/* This guard leaves interrupts alone; irq_guard.hpp has the other. */
 struct irqs_left {
 	static constexpr bool disables = false;
 
@@ -183,7 +183,7 @@ struct irqs_left {
 };
 
 /*
- * What a guard does to preemption: nothing. A kernel that preempts its threads
+ * This guard leaves preemption alone. A kernel that preempts its threads
  * has another answer in front of this file (lib/preempted).
  */
 struct of_guards;

@@ -38,7 +38,7 @@ enum class wait_result : int;
 
 namespace klock::detail {
 
-/* What a verb does to the lock's state. */
+/* A verb's effect on the lock's state. */
 enum class effect : u8 {
 	/* the caller writes: after a wait; or perhaps, at once; or by then */
 	takes,
@@ -307,7 +307,7 @@ template <typename Verb, typename L, typename... With>
 concept offers =
 	requires(L &lock, With &...with) { Verb::call(lock, with...); };
 
-/* What it does is one of these. */
+/* Its effect is one of these. */
 template <typename Verb, effect... Any>
 concept does = ((Verb::does == Any) || ...);
 

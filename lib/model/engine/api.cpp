@@ -84,7 +84,7 @@ before_waits::~before_waits()
 	the_checker().code.set_on_wait(nullptr, nullptr);
 }
 
-/* -- What the compiler tells of ----------------------------------------------
+/* -- Calls of instrumented code ----------------------------------------------
  */
 
 void detail::storage_ends(const void *at, usize bytes, const void *caller)

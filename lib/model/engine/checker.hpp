@@ -51,7 +51,7 @@ namespace model {
 struct checker {
 	result explore(program &, const options &);
 
-	/* -- What the code under test, its crashes and its compiler call -- */
+	/* -- Calls by the code under test, its crashes and its compiler -- */
 	scheduler cpus;
 	reporter reports{task, cpus, work};
 	model::memory memory{task, cpus, work, reports};

@@ -66,7 +66,7 @@ struct learner {
 	/* It has done something else than before, having read the same. */
 	void report_otherwise();
 
-	/* -- What is known -- */
+	/* -- Knowledge -- */
 	u32 step_at(unsigned cpu) const { return step_of[cpu]; }
 	u32 current_step() const { return step_of[cpus.current()]; }
 	void set_step(unsigned cpu, u32 to) { step_of[cpu] = to; }

@@ -265,7 +265,7 @@ site memory::place_of_return(const void *to, bool own)
 	return is_of_library(s) ? innermost : s;
 }
 
-/* -- What the run changes -------------------------------------------------- */
+/* -- Changes by the run --------------------------------------------------- */
 
 /* A world, a stack and a heap of its own do not outlive it. */
 void memory::save(const void *at, usize bytes)

@@ -75,7 +75,7 @@ struct memory {
 	site line_of_caller(site of_library) const;
 	const void *called_from() const { return last_caller; }
 
-	/* -- What the run changes -- */
+	/* -- Changes by the run -- */
 
 	/* Keeps what outlives the run, before it is written. */
 	void save(const void *at, usize bytes);
