@@ -186,7 +186,8 @@ struct patient_mutex {
 				word.store_relaxed(held_now());
 				return true;
 			}
-			me.in_vain.set(static_cast<u8>(me.in_vain.get() + 1));
+			me.failed_wakeups.set(
+				static_cast<u8>(me.failed_wakeups.get() + 1));
 		}
 	}
 
@@ -238,7 +239,7 @@ struct patient_mutex {
 
 		if (!first)
 			return false;
-		if (first->in_vain.get() >= Patience) {
+		if (first->failed_wakeups.get() >= Patience) {
 			queue.remove(*first);
 			word.store_relaxed(held_now());
 		} else {

@@ -230,7 +230,8 @@ struct patient_shared_mutex {
 				now_inside(in, one_more(users, reads));
 				return true;
 			}
-			me.in_vain.set(static_cast<u8>(me.in_vain.get() + 1));
+			me.failed_wakeups.set(
+				static_cast<u8>(me.failed_wakeups.get() + 1));
 		}
 	}
 
@@ -304,7 +305,7 @@ struct patient_shared_mutex {
 
 		if (users) {
 			word.store_relaxed(users | waiters);
-		} else if (first->in_vain.get() < Patience) {
+		} else if (first->failed_wakeups.get() < Patience) {
 			told.store_relaxed(true);
 			word.store_release(0); /* O6 */
 			in.wake(*first);

@@ -111,10 +111,12 @@ struct timeout_lock {
 	{
 		if (arrive(cpu))
 			return true;
-		const place now_mine = granted(index_of(cpu));
+		const slot_state now_mine = granted(index_of(cpu));
 
 		return slot_of(cpu).await_until_acquire(
-			       [=](place seen) { return seen == now_mine; },
+			       [=](slot_state seen) {
+				       return seen == now_mine;
+			       },
 			       deadline) == now_mine || /* O6 */
 		       !leave(cpu);
 	}
@@ -130,10 +132,10 @@ struct timeout_lock {
 	{
 		record &mine = records[cpu];
 
-		if (mine.stands.load_relaxed() == standing::left) {
+		if (mine.status.load_relaxed() == cpu_status::left) {
 			if (slot_of(cpu).load_acquire() == abandoned_by(cpu))
 				return false; /* O8 */
-			mine.stands.store_relaxed(standing::away);
+			mine.status.store_relaxed(cpu_status::away);
 		}
 		Counter ticket = next.load_relaxed();
 		if (slots[ticket % ring].state.load_relaxed() !=
@@ -142,7 +144,7 @@ struct timeout_lock {
 		if (!next.compare_exchange_acq_rel(ticket,
 						   successor(ticket))) /* O9 */
 			return false;
-		take_place(cpu, ticket);
+		take_slot(cpu, ticket);
 		return announce(cpu) || !leave(cpu);
 	}
 
@@ -152,7 +154,7 @@ struct timeout_lock {
 		Counter ticket = records[cpu].ticket.get();
 
 		slot_of(cpu).store_relaxed(empty(index_of(cpu)));
-		records[cpu].stands.store_relaxed(standing::away);
+		records[cpu].status.store_relaxed(cpu_status::away);
 		do
 			ticket = successor(ticket);
 		while (!serve(ticket % ring));
@@ -164,7 +166,7 @@ struct timeout_lock {
 	 */
 	[[nodiscard]] bool is_queued(unsigned cpu) const
 	{
-		return records[cpu].stands.load_relaxed() == standing::queued;
+		return records[cpu].status.load_relaxed() == cpu_status::queued;
 	}
 
 	/* Whether somebody holds it: a hint, too. */
@@ -175,13 +177,13 @@ struct timeout_lock {
 		if (slots[at].state.load_relaxed() != granted(at))
 			return true;
 		/* In a full ring it is the holder's slot, if no CPU is away. */
-		return count(standing::away) == 0;
+		return count(cpu_status::away) == 0;
 	}
 
 	/* Whether somebody waits: a hint, too. */
 	[[nodiscard]] bool is_contended() const
 	{
-		return count(standing::queued) > 1;
+		return count(cpu_status::queued) > 1;
 	}
 
       private:
@@ -199,30 +201,30 @@ struct timeout_lock {
 	 * so on. In slot 0 the first two values are exchanged, so that zero
 	 * bytes are a free lock.
 	 */
-	enum class place : u32 { first, second, waiting, abandoned };
+	enum class slot_state : u32 { first, second, waiting, abandoned };
 
 	/* left: it gave up; its slot may have been emptied since. */
-	enum class standing : u8 { away, queued, left };
+	enum class cpu_status : u8 { away, queued, left };
 
-	static constexpr place empty(u32 at)
+	static constexpr slot_state empty(u32 at)
 	{
-		return at == 0 ? place::second : place::first;
+		return at == 0 ? slot_state::second : slot_state::first;
 	}
-	static constexpr place granted(u32 at)
+	static constexpr slot_state granted(u32 at)
 	{
-		return at == 0 ? place::first : place::second;
+		return at == 0 ? slot_state::first : slot_state::second;
 	}
-	static constexpr place abandoned_by(unsigned cpu)
+	static constexpr slot_state abandoned_by(unsigned cpu)
 	{
-		return static_cast<place>(static_cast<u32>(place::abandoned) +
-					  cpu);
+		return static_cast<slot_state>(
+			static_cast<u32>(slot_state::abandoned) + cpu);
 	}
 
 	u32 index_of(unsigned cpu) const
 	{
 		return records[cpu].ticket.get() % ring;
 	}
-	atomic<place> &slot_of(unsigned cpu)
+	atomic<slot_state> &slot_of(unsigned cpu)
 	{
 		return slots[index_of(cpu)].state;
 	}
@@ -235,17 +237,17 @@ struct timeout_lock {
 	 */
 	bool arrive(unsigned cpu)
 	{
-		if (records[cpu].stands.load_relaxed() == standing::left &&
+		if (records[cpu].status.load_relaxed() == cpu_status::left &&
 		    come_back(cpu))
 			return false;
-		take_place(cpu, next.fetch_add_acq_rel(1)); /* O2 */
+		take_slot(cpu, next.fetch_add_acq_rel(1)); /* O2 */
 		return announce(cpu);
 	}
 
-	void take_place(unsigned cpu, Counter ticket)
+	void take_slot(unsigned cpu, Counter ticket)
 	{
 		records[cpu].ticket.set(ticket);
-		records[cpu].stands.store_relaxed(standing::queued);
+		records[cpu].status.store_relaxed(cpu_status::queued);
 	}
 
 	/*
@@ -255,12 +257,12 @@ struct timeout_lock {
 	 */
 	bool come_back(unsigned cpu)
 	{
-		place left = abandoned_by(cpu);
+		slot_state left = abandoned_by(cpu);
 
 		if (!slot_of(cpu).compare_exchange_acquire(
-			    left, place::waiting)) /* O1 */
+			    left, slot_state::waiting)) /* O1 */
 			return false;
-		records[cpu].stands.store_relaxed(standing::queued);
+		records[cpu].status.store_relaxed(cpu_status::queued);
 		return true;
 	}
 
@@ -268,34 +270,35 @@ struct timeout_lock {
 	bool announce(unsigned cpu)
 	{
 		const u32 at = index_of(cpu);
-		atomic<place> &slot = slots[at].state;
-		place seen = empty(at);
+		atomic<slot_state> &slot = slots[at].state;
+		slot_state seen = empty(at);
 
 		return slot.load_acquire() == granted(at) || /* O3 */
-		       !slot.compare_exchange_acquire(seen,
-						      place::waiting); /* O4 */
+		       !slot.compare_exchange_acquire(
+			       seen, slot_state::waiting); /* O4 */
 	}
 
 	/* Gives up; false: the lock was granted at that moment. */
 	bool leave(unsigned cpu)
 	{
-		place seen = place::waiting;
+		slot_state seen = slot_state::waiting;
 
 		if (!slot_of(cpu).compare_exchange_acquire(
 			    seen, abandoned_by(cpu))) /* O7 */
 			return false;
-		records[cpu].stands.store_relaxed(standing::left);
+		records[cpu].status.store_relaxed(cpu_status::left);
 		return true;
 	}
 
 	/* Grants that slot; false: it was abandoned, and is emptied. */
 	bool serve(u32 at)
 	{
-		atomic<place> &slot = slots[at].state;
-		place seen = empty(at); /* a load would cost a second miss */
+		atomic<slot_state> &slot = slots[at].state;
+		slot_state seen =
+			empty(at); /* a load would cost a second miss */
 
 		for (;;) {
-			if (seen >= place::abandoned) {
+			if (seen >= slot_state::abandoned) {
 				if (slot.compare_exchange_release(
 					    seen, empty(at))) /* O10 */
 					return false;
@@ -306,23 +309,23 @@ struct timeout_lock {
 	}
 
 	/* The number of CPUs in that state. */
-	unsigned count(standing which) const
+	unsigned count(cpu_status which) const
 	{
 		unsigned sum = 0;
 
 		for (const record &of : records)
-			sum += of.stands.load_relaxed() == which;
+			sum += of.status.load_relaxed() == which;
 		return sum;
 	}
 
 	struct slot_line {
-		alignas(cache_line) atomic<place> state;
+		alignas(cache_line) atomic<slot_state> state;
 	};
 
 	/* One CPU's state, with the last ticket that it took. */
 	struct record {
 		alignas(cache_line) plain<Counter> ticket;
-		atomic<standing> stands;
+		atomic<cpu_status> status;
 	};
 
 	/* The next ticket to be taken. */

@@ -87,7 +87,7 @@ struct standstill {
 	/* Twice the most between two looks: 1024, the back-off's cap. */
 	static constexpr u64 turns_a_round = 2048;
 	/* One is enough, but for a value that changes and changes back. */
-	static constexpr unsigned rounds_in_vain = 3;
+	static constexpr unsigned rounds_without_progress = 3;
 
 	/* of, bytes: the memory that the threads share. */
 	standstill(unsigned threads, bool core_for_each, const void *of,
@@ -114,7 +114,7 @@ struct standstill {
 			rounds++;
 			begin_round();
 		}
-		return rounds >= rounds_in_vain;
+		return rounds >= rounds_without_progress;
 	}
 
       private:

@@ -432,7 +432,7 @@ TEST_CASE("guards: interrupts are off before a lock is touched, on after it")
 	using shared = watchful_shared_lock;
 	using node = watchful_node_lock;
 	using cpu = watchful_cpu_lock;
-	constexpr course early{.early = true}, in_vain{.free = false};
+	constexpr course early{.early = true}, failed{.free = false};
 	constexpr course downgraded{.downgraded = true};
 	constexpr course both{.early = true, .downgraded = true};
 	const struct {
@@ -445,10 +445,9 @@ TEST_CASE("guards: interrupts are off before a lock is touched, on after it")
 		{"irq_guard, early", seen_of<irq_guard>(early), "lu"},
 		{"try_guard", seen_of<try_guard>(), "TU"},
 		{"try_guard, early", seen_of<try_guard>(early), "TU"},
-		{"try_guard, in vain", seen_of<try_guard>(in_vain), "T"},
+		{"try_guard, in vain", seen_of<try_guard>(failed), "T"},
 		{"irq_try_guard", seen_of<irq_try_guard>(), "tu"},
-		{"irq_try_guard, in vain", seen_of<irq_try_guard>(in_vain),
-		 "t"},
+		{"irq_try_guard, in vain", seen_of<irq_try_guard>(failed), "t"},
 		{"guard of a node", seen_of<guard, node>(), "LU"},
 		{"irq_guard of a node", seen_of<irq_guard, node>(), "lu"},
 		{"guard of a number", seen_of<guard, cpu>(), "LU"},
@@ -461,8 +460,7 @@ TEST_CASE("guards: interrupts are off before a lock is touched, on after it")
 		{"irq_guard, early", seen_of<irq_guard, shared>(both), "ldr"},
 		{"try_guard", seen_of<try_guard, shared>(downgraded), "TDR"},
 		{"try_guard, early", seen_of<try_guard, shared>(both), "TDR"},
-		{"try_guard, in vain", seen_of<try_guard, shared>(in_vain),
-		 "T"},
+		{"try_guard, in vain", seen_of<try_guard, shared>(failed), "T"},
 		{"irq_try_guard", seen_of<irq_try_guard, shared>(downgraded),
 		 "tdr"},
 		{"irq_try_guard, early", seen_of<irq_try_guard, shared>(both),

@@ -174,8 +174,8 @@ TEST_CASE("irq_lock: readers take it by irq_shared_guard, with interrupts off")
 			CHECK(irqs_enabled());
 			{
 				irq_guard writer(it);
-				irq_shared_try_guard in_vain{it};
-				CHECK_FALSE(static_cast<bool>(in_vain));
+				irq_shared_try_guard failed{it};
+				CHECK_FALSE(static_cast<bool>(failed));
 				CHECK_FALSE(irqs_enabled());
 			}
 			CHECK_FALSE(it.is_locked());
@@ -189,8 +189,8 @@ TEST_CASE("irq_lock: early unlock, try, pairs, adopting nothing")
 
 	{
 		irq_guard held(a);
-		irq_try_guard in_vain(a);
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		irq_try_guard failed(a);
+		CHECK_FALSE(static_cast<bool>(failed));
 		held.unlock();
 		CHECK(irqs_enabled());
 		CHECK_FALSE(a.is_locked());

@@ -64,8 +64,8 @@ TEST_CASE("synchronized: held as long as its name lives")
 		held->rows = 2;
 		(*held).sum = 4;
 		CHECK(irqs_enabled());
-		auto in_vain = data.try_lock();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(failed));
 	}
 	auto again = data.try_lock();
 	REQUIRE(static_cast<bool>(again));
@@ -111,8 +111,8 @@ TEST_CASE("synchronized: with() returns what is computed inside")
 	CHECK(data.with([](table &t) { return t.rows + t.sum; }) == 6);
 	data.with([&](table &t) {
 		seen = t.sum;
-		auto in_vain = data.try_lock();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(failed));
 	});
 	CHECK(seen == 4);
 	auto held = data.try_lock();
@@ -129,8 +129,8 @@ TEST_CASE("synchronized: of an irq_lock interrupts are off while it is held")
 
 		held->rows++;
 		CHECK_FALSE(irqs_enabled());
-		auto in_vain = data.try_lock();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(failed));
 		CHECK_FALSE(irqs_enabled());
 	}
 	CHECK(irqs_enabled());
@@ -209,8 +209,8 @@ void several_read_one_writes(Data &data, bool irqs_inside)
 		auto held = data.lock();
 
 		held->rows = held->sum = 7;
-		auto in_vain = data.try_lock_shared();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock_shared();
+		CHECK_FALSE(static_cast<bool>(failed));
 		CHECK(irqs_enabled() == irqs_inside);
 	}
 	CHECK(irqs_enabled());
@@ -247,12 +247,12 @@ TEST_CASE("synchronized: no writer while it is read, whoever reads")
 
 	{
 		auto seen = data.lock_shared();
-		auto in_vain = data.try_lock();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(failed));
 	}
 	data.with_shared([&](const table &) {
-		auto in_vain = data.try_lock();
-		CHECK_FALSE(static_cast<bool>(in_vain));
+		auto failed = data.try_lock();
+		CHECK_FALSE(static_cast<bool>(failed));
 	});
 	auto held = data.try_lock();
 	CHECK(static_cast<bool>(held));

@@ -171,12 +171,12 @@ inline T await_patient(const cell<T> &at, Patience patience, site s)
 {
 	T last = load<O>(at, s);
 
-	for (u32 in_vain = 0;;) {
+	for (u32 repeats = 0;;) {
 		const u32 most = patience(last);
-		if (most != endless && in_vain >= most)
+		if (most != endless && repeats >= most)
 			return last;
 		const T v = look_again<O>(at, last, most == endless, s);
-		in_vain = v == last ? in_vain + 1 : 0;
+		repeats = v == last ? repeats + 1 : 0;
 		last = v;
 	}
 }

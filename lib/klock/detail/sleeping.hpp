@@ -112,7 +112,7 @@ struct sleeper {
 	/* it was notified: it goes on, or checks whether it may */
 	atomic<bool> woken;
 	/* mutex: how many times it was woken and found the mutex taken */
-	plain<u8> in_vain;
+	plain<u8> failed_wakeups;
 	/* shared_mutex: it waits to read */
 	plain<bool> reads;
 };

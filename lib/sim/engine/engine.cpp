@@ -329,21 +329,21 @@ u64 engine::await_patient(hooked::window w, hooked::patience patience, order o,
 	begin_wait("reads", w, s);
 	u64 last = load(w, o, s);
 
-	for (u32 in_vain = 0;;) {
+	for (u32 repeats = 0;;) {
 		const u32 most = patience(last);
 
 		me().sees = last;
 		if (most == klock::endless) {
 			park(lines.of(w.at), nullptr, false, {.loads = 1},
 			     on.hit);
-		} else if (in_vain >= most) {
+		} else if (repeats >= most) {
 			end_wait();
 			return last;
 		} else {
 			relax(1);
 		}
 		const u64 v = load(w, o, s);
-		in_vain = v == last ? in_vain + 1 : 0;
+		repeats = v == last ? repeats + 1 : 0;
 		last = v;
 	}
 }
