@@ -21,6 +21,7 @@ namespace of_seq_lock {
 
 using klock::seq_lock;
 using klock::u32;
+using klock::u64;
 using klock::selftest::busted_seq_lock;
 using klock::selftest::plain_seq_lock;
 using klock::selftest::seq_mistake;
@@ -36,133 +37,147 @@ struct two {
 	u32 a, b;
 };
 
-/* -- seq_lock: writers write {n, n}; what they knew before is published -- */
+/*
+ * -- seq_lock: each CPU has a role, a letter, and so have its handlers. Writers
+ * write {n, n}; what one alone knew before is published.
+ *
+ *	u	updates: one more	w	writes {1, 1}
+ *	r	reads			s	tries to read
+ *	-	does nothing
+ */
 
-template <typename Lock>
-struct locked_world {
-	Lock lock;
-	klock::plain<u32> before; /* the writer's, where there is one alone */
-	u32 seen[3] = {};
+/* A game is one for all executions. */
+struct game {
+	std::string roles, handlers = "";
+	unsigned interrupts_off = 0; /* a mask of CPUs */
+	u32 updates = 0;	     /* of all, set by play() */
+
+	[[nodiscard]] bool has_one_writer() const
+	{
+		return roles.find('u') == roles.rfind('u');
+	}
 };
 
 template <typename Lock>
-void look_at(locked_world<Lock> &w, unsigned cpu, const two &t, bool one_writer)
-{
-	check(t.a == t.b, "two halves of two writes");
-	check(t.a >= w.seen[cpu], "older than what was seen before");
-	w.seen[cpu] = t.a;
-	/* A reader that sees a write also sees what its writer did before. */
-	if (one_writer && t.a != 0)
-		(void)w.before.get();
-}
+struct shown {
+	const game &now;
+	Lock lock;
+	klock::plain<u32> before; /* the writer's, where there is one alone */
+	u32 seen[3] = {};
 
-void whole(const locked_world<seq_lock<two>> &w)
-{
-	const two t = w.lock.read();
+	explicit shown(const game &g) : now(g) {}
 
-	check(t.a == t.b, "two halves of two writes");
-}
+	void look_at(unsigned cpu, const two &t)
+	{
+		check(t.a == t.b, "two halves of two writes");
+		check(t.a >= seen[cpu], "older than what was seen before");
+		seen[cpu] = t.a;
+		/* A reader that sees a write sees what came before it, too. */
+		if (now.updates && now.has_one_writer() && t.a != 0)
+			(void)before.get();
+	}
+	void update(unsigned cpu)
+	{
+		if (now.has_one_writer() && seen[cpu]++ == 0)
+			before.set(1);
+		lock.update([](two &t) { t = {t.a + 1, t.b + 1}; });
+	}
+	void act(char role, unsigned cpu)
+	{
+		two t = {0, 0};
 
-/* The first so many CPUs write, the others read. */
+		if (role == 'u')
+			update(cpu);
+		else if (role == 'w')
+			lock.write({1, 1});
+		else if (role == 'r')
+			look_at(cpu, lock.read());
+		if constexpr (requires { lock.try_read(t); })
+			if (role == 's' && lock.try_read(t))
+				look_at(cpu, t);
+	}
+	void section(unsigned cpu)
+	{
+		const bool off = now.interrupts_off >> cpu & 1;
+
+		if (off)
+			(void)klock::irq_save();
+		act(now.roles[cpu], cpu);
+		if (off)
+			klock::irq_restore(true);
+	}
+	/* Every update counts. */
+	void at_end() const
+	{
+		if (!now.updates)
+			return;
+		const two t = lock.read();
+		check(t.a == now.updates && t.b == now.updates,
+		      "an update is lost");
+	}
+};
+
 template <typename Lock = seq_lock<two>>
-result seq_lock_is_right(options how, unsigned writers)
+result play(game g, const options &how)
 {
-	return model::explore<locked_world<Lock>>(
-		how, [writers](locked_world<Lock> &w, unsigned cpu) {
-			if (cpu >= writers) {
-				look_at(w, cpu, w.lock.read(), writers == 1);
-			} else {
-				if (writers == 1 && w.seen[0]++ == 0)
-					w.before.set(1);
-				w.lock.update([](two &t) {
-					t = {t.a + 1, t.b + 1};
-				});
-			}
-		});
-}
-
-/* Every write counts: none of two writers' updates is lost. */
-template <typename Lock = seq_lock<two>>
-result writers_exclude(options how)
-{
-	const u32 all = how.sections[0] + how.sections[1];
-
-	return model::explore<locked_world<Lock>>(
-		how,
-		[](locked_world<Lock> &w, unsigned) {
-			w.lock.update([](two &t) { t = {t.a + 1, t.b + 1}; });
-		},
-		[all](locked_world<Lock> &w) {
-			const two t = w.lock.read();
-			check(t.a == all && t.b == all, "an update is lost");
-		});
-}
-
-result tries_are_right(options how)
-{
-	return model::explore<locked_world<seq_lock<two>>>(
-		how, [](locked_world<seq_lock<two>> &w, unsigned cpu) {
-			two t;
-
-			if (cpu == 0) {
-				if (w.seen[0]++ == 0)
-					w.before.set(1);
-				w.lock.update([](two &v) {
-					v = {v.a + 1, v.b + 1};
-				});
-			} else if (w.lock.try_read(t)) {
-				look_at(w, cpu, t, true);
-			}
+	for (unsigned cpu = 0; cpu < g.roles.size(); cpu++)
+		if (g.roles[cpu] == 'u')
+			g.updates += how.sections[cpu];
+	using world = shown<Lock>;
+	return model::explore_from(
+		how, [&g] { return world(g); },
+		[](world &w, unsigned cpu) { w.section(cpu); },
+		[](world &w) { w.at_end(); },
+		[](world &w, unsigned cpu) {
+			w.act(w.now.handlers[cpu], cpu);
 		});
 }
 
 constexpr auto seq_lock_clients = [](const options &how, auto enough) {
-	const auto with = [&how](std::vector<unsigned> sections) {
+	const auto by = [&](const char *roles, std::vector<unsigned> sections) {
 		options o = how;
 		o.sections = sections;
-		return o;
+		return enough(play({roles}, o));
 	};
 
-	return enough(seq_lock_is_right(with({1, 1}), 1)) ||
-	       enough(seq_lock_is_right(with({2, 1}), 1)) ||
-	       enough(writers_exclude(with({2, 2}))) ||
-	       enough(tries_are_right(with({1, 1}))) ||
-	       enough(tries_are_right(with({2, 1}))) ||
-	       enough(seq_lock_is_right(with({1, 1, 1}), 2));
+	return by("ur", {1, 1}) || by("ur", {2, 1}) || by("uu", {2, 2}) ||
+	       by("us", {1, 1}) || by("us", {2, 1}) || by("uur", {1, 1, 1});
 };
+
+/* Passes in so many executions. */
+void counts(u64 complete, const char *roles, std::vector<unsigned> sections)
+{
+	proof::passes(complete, {.sections = sections},
+		      [roles](const options &o) { return play({roles}, o); });
+}
 
 } // namespace
 
 TEST_CASE("seq_lock: no reader sees two halves")
 {
-	const auto one_writer = [](const options &o) {
-		return seq_lock_is_right(o, 1);
-	};
-	proof::passes(10, {.sections = {1, 1}}, one_writer);
-	proof::passes(109, {.sections = {2, 1}}, one_writer);
-	proof::passes(298, {.sections = {2, 2}}, one_writer);
-	proof::passes(100, {.sections = {1, 1, 1}}, one_writer);
-	proof::passes(11881, {.sections = {2, 1, 1}}, one_writer);
+	counts(10, "ur", {1, 1});
+	counts(109, "ur", {2, 1});
+	counts(298, "ur", {2, 2});
+	counts(100, "urr", {1, 1, 1});
+	counts(11881, "urr", {2, 1, 1});
 }
 
 TEST_CASE("seq_lock: writers exclude each other")
 {
-	proof::passes(142, {.sections = {2, 2}}, writers_exclude<>);
-	proof::passes(654, {.sections = {1, 1, 1}},
-		      [](const options &o) { return seq_lock_is_right(o, 2); });
+	counts(142, "uu", {2, 2});
+	counts(654, "uur", {1, 1, 1});
 }
 
 TEST_CASE("seq_lock: try_read shows a whole value or none")
 {
-	proof::passes(11, {.sections = {1, 1}}, tries_are_right);
-	proof::passes(196, {.sections = {2, 2}}, tries_are_right);
+	counts(11, "us", {1, 1});
+	counts(196, "us", {2, 2});
 }
 
 TEST_CASE("seq_lock: wrap: a reader that slept through all numbers is fooled")
 {
 	/* 2 bits: two writes bring the sequence back to where it was. */
-	const result r =
-		seq_lock_is_right({.sections = {2, 1}, .counter_bits = 2}, 1);
+	const result r = play({"ur"}, {.sections = {2, 1}, .counter_bits = 2});
 
 	CHECK(r.found == bug::failed_check);
 }
@@ -180,9 +195,8 @@ TEST_CASE("seq_lock: every one that is wrong is found")
 	};
 	const auto finds = [&]<seq_mistake Mistake>(const char *how) {
 		using wrong = busted_seq_lock<two, Mistake>;
-		const result r =
-			seq_lock_is_right<wrong>({.sections = {1, 1}}, 1);
-		const result w = writers_exclude<wrong>({.sections = {1, 1}});
+		const result r = play<wrong>({"ur"}, {.sections = {1, 1}});
+		const result w = play<wrong>({"uu"}, {.sections = {1, 1}});
 
 		INFO(how);
 		CHECK((is_torn(r.found) || is_torn(w.found)));
@@ -206,68 +220,31 @@ TEST_CASE("seq_lock: every one that is wrong is found")
 	CHECK(r.found == bug::data_race);
 }
 
-/* CPU 0 does one thing, its handler another, and CPU 1 reads. */
-template <typename Thread, typename Handler>
-result with_handler(bool interrupts_off, Thread thread, Handler handler)
-{
-	using world = locked_world<seq_lock<two>>;
-
-	return model::explore<world>(
-		{.sections = {1, 1}, .interrupts = 1},
-		[=](world &w, unsigned cpu) {
-			if (cpu == 1)
-				return whole(w);
-			const bool before =
-				interrupts_off ? klock::irq_save() : true;
-			thread(w);
-			if (interrupts_off)
-				klock::irq_restore(before);
-		},
-		[](world &) {},
-		[=](world &w, unsigned cpu) {
-			if (cpu == 0)
-				handler(w);
-		});
-}
-
 TEST_CASE("seq_lock: a handler reads or writes over its own CPU")
 {
-	const auto passes = [](const result &r) {
-		verdict::right_by_at_least(20, r);
+	/* CPU 0 does one thing, its handler another, and CPU 1 reads. */
+	const auto by = [](const char *roles, const char *handlers,
+			   unsigned interrupts_off) {
+		return play({roles, handlers, interrupts_off},
+			    {.sections = {1, 1}, .interrupts = 1});
 	};
-	const auto read = [](auto &w) { whole(w); };
-	const auto write = [](auto &w) { w.lock.write({1, 1}); };
 
 	/* Over a reader: with interrupts on. */
-	passes(with_handler(false, read, read));
-	passes(with_handler(false, read, write));
+	verdict::right_by_at_least(20, by("rr", "r-", 0));
+	verdict::right_by_at_least(20, by("rr", "w-", 0));
 	/* Over a writer: with interrupts off. */
-	passes(with_handler(true, write, read));
-	passes(with_handler(true, write, write));
-	CHECK(with_handler(false, write, read).found == bug::deadlock);
-	CHECK(with_handler(false, write, write).found == bug::deadlock);
+	verdict::right_by_at_least(20, by("wr", "r-", 1));
+	verdict::right_by_at_least(20, by("wr", "w-", 1));
+	CHECK(by("wr", "r-", 0).found == bug::deadlock);
+	CHECK(by("wr", "w-", 0).found == bug::deadlock);
 }
 
 TEST_CASE("seq_lock: an NMI tries over its own CPU's writer")
 {
-	using world = locked_world<seq_lock<two>>;
-	const result r = model::explore<world>(
-		{.sections = {1, 1}, .interrupts = 1, .non_maskable = true},
-		[](world &w, unsigned cpu) {
-			if (cpu == 0)
-				w.lock.write({1, 1});
-			else
-				whole(w);
-		},
-		[](world &) {},
-		[](world &w, unsigned) {
-			two t = {0, 0};
-
-			(void)w.lock.try_read(t);
-			check(t.a == t.b, "two halves of two writes");
-		});
-
-	verdict::right_by_at_least(100, r);
+	verdict::right_by_at_least(100,
+				   play({"wr", "ss"}, {.sections = {1, 1},
+						       .interrupts = 1,
+						       .non_maskable = true}));
 }
 
 } // namespace of_seq_lock
