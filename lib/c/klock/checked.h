@@ -94,7 +94,8 @@ void klock_usage_assert_held(const struct klock_usage *usage, const char *file,
 struct __attribute__((may_alias)) klock_shared_usage {
 	/* The C++ shared_usage. */
 	unsigned int klock_counts[2];
-	void *klock_in[2 * 8];
+	void *klock_in[8];
+	unsigned int klock_as[8];
 	const char *klock_read_file;
 	unsigned int klock_read_line[2];
 };

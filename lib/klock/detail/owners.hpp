@@ -60,14 +60,19 @@ struct noted_line {
 	atomic<u32> line;
 };
 
-/* A call site, its CPU, and a mark of two bits. */
-struct noted_site : noted_line {
+/*
+ * A call site, its CPU, and a mark of two bits. The line is a member, and no
+ * base: structures that C sees have it, and must be of standard layout.
+ */
+struct noted_site {
 	void note(call_site at, u32 mark)
 	{
 		on_cpu.store_relaxed(cpu_id() << mark_bits | mark);
-		noted_line::note(at);
+		line.note(at);
 	}
 
+	[[nodiscard]] call_site site() const { return line.site(); }
+	[[nodiscard]] bool empty() const { return line.empty(); }
 	[[nodiscard]] u32 cpu() const
 	{
 		return on_cpu.load_relaxed() >> mark_bits;
@@ -80,6 +85,7 @@ struct noted_site : noted_line {
       private:
 	static constexpr u32 mark_bits = 2;
 
+	[[no_unique_address]] noted_line line;
 	/* the CPU's number and the mark */
 	atomic<u32> on_cpu;
 };
@@ -344,13 +350,9 @@ inline constinit lent_nodes nodes_in_use;
  *
  * A reader's note is removed before the lock inside is released, so that
  * unlock_shared() may be a lock's last use.
+ *
+ * All zero bytes: nobody reads.
  */
-struct noted_reader : keyed_place {
-	/* its number, CPU and context */
-	atomic<u32> as;
-};
-
-/* All zero bytes: nobody reads. */
 struct shared_usage {
 	/* Readers that a panic can name; more are counted only. */
 	static constexpr unsigned noted_readers = 8;
@@ -373,8 +375,8 @@ struct shared_usage {
 		const usize me = key_of(owner_id(sleeps));
 
 		read_at.note(by, 0);
-		if (noted_reader *const mine = in.claim(me)) {
-			mine->as.store_relaxed(here(number));
+		if (keyed_place *const mine = in.claim(me)) {
+			as[place_of(*mine)].store_relaxed(here(number));
 			return;
 		}
 		(void)not_noted.fetch_add_relaxed(1);
@@ -395,10 +397,10 @@ struct shared_usage {
 				: "unlock_shared() by a caller that does not "
 				  "hold it for reading";
 
-		for (noted_reader &one : in.at) {
+		for (keyed_place &one : in.at) {
 			if (!is_mine(one))
 				continue;
-			const u32 was = one.as.load_relaxed();
+			const u32 was = as[place_of(one)].load_relaxed();
 
 			if (is_same(was, here(number))) {
 				one.leave();
@@ -426,9 +428,9 @@ struct shared_usage {
 	{
 		bool found = false;
 
-		for (const noted_reader &one : in.at) {
+		for (const keyed_place &one : in.at) {
 			const usize reads = one.key.load_relaxed();
-			const u32 was = one.as.load_relaxed();
+			const u32 was = as[place_of(one)].load_relaxed();
 
 			found |= reads != one.nobody &&
 				 reads != key_of(owner_id()) &&
@@ -443,7 +445,7 @@ struct shared_usage {
 	{
 		bool mine = false;
 
-		for (const noted_reader &one : in.at)
+		for (const keyed_place &one : in.at)
 			mine |= is_mine(one);
 		return mine;
 	}
@@ -453,7 +455,7 @@ struct shared_usage {
 	{
 		bool any = false;
 
-		for (const noted_reader &one : in.at)
+		for (const keyed_place &one : in.at)
 			any |= !one.is_of(one.nobody);
 		return any;
 	}
@@ -465,7 +467,11 @@ struct shared_usage {
 	static constexpr u32 contexts = 3;
 	static constexpr u32 cpus = (u32{1} << 14) - 1;
 
-	static bool is_mine(const noted_reader &one)
+	[[nodiscard]] usize place_of(const keyed_place &one) const
+	{
+		return static_cast<usize>(&one - in.at);
+	}
+	static bool is_mine(const keyed_place &one)
 	{
 		return is_me(one.owner());
 	}
@@ -488,7 +494,9 @@ struct shared_usage {
 	atomic<u32> contend;
 	/* readers inside that found no place below; and `ever` */
 	atomic<u32> not_noted;
-	owner_table<noted_reader, noted_readers, noted_readers, hash> in;
+	owner_table<keyed_place, noted_readers, noted_readers, hash> in;
+	/* their number, CPU and context */
+	atomic<u32> as[noted_readers];
 	/* where it was read last */
 	noted_site read_at;
 };

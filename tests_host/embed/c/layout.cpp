@@ -243,6 +243,7 @@ static_assert(same_readers<klock_checked_shared_mutex>());
 static_assert(AT(klock_shared_usage, klock_counts) ==
 	      AT(shared_usage, contend));
 static_assert(AT(klock_shared_usage, klock_in) == AT(shared_usage, in));
+static_assert(AT(klock_shared_usage, klock_as) == AT(shared_usage, as));
 
 /* A pair's first half is at the lower address (arch/CONTRACT.md). */
 template <typename C, typename Counter>
