@@ -82,7 +82,7 @@ constexpr bool same_ring()
 	       AT(klock_timeout_record, klock_ticket) ==
 		       AT(typename lock::record, ticket) &&
 	       AT(klock_timeout_record, klock_stands) ==
-		       AT(typename lock::record, stands);
+		       AT(typename lock::record, status);
 }
 static_assert(same_ring<klock_timeout_8, 8>());
 static_assert(same_ring<klock_timeout_64, 64>());
