@@ -28,7 +28,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT
 		"${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
 	set(precompiled ON)
 endif()
-option(KLOCK_PRECOMPILED "Precompile Catch2's header" ${precompiled})
+option(KLOCK_PRECOMPILED "Precompile headers of Catch2 and the standard" ${precompiled})
+# The checker's engine is many small files, each with these.
+if(KLOCK_PRECOMPILED)
+	target_precompile_headers(klock_model PRIVATE <algorithm> <cstdio>
+		<cstring> <map> <memory> <string> <vector>)
+endif()
 
 function(klock_precompile name kind)
 	string(MAKE_C_IDENTIFIER "klock_precompiled_${kind}" first)

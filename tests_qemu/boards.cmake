@@ -30,17 +30,12 @@ function(klock_note_coverage arch qemu)
 	klock_level(test TESTS qemu_${arch}_is_covered)
 endfunction()
 
-# klock_board(<arch> <image>): what all boards show.
+# klock_board(<arch> <image>): what all boards show. Level test has the traps
+# alone: the lab's runs are variants of the PC's.
 function(klock_board arch image)
 	set(a ${arch}_)
 	set(on IMAGE ${image})
-	# The lab's runs of the first board are variants on the second: there
-	# level test has the kernel unix and the traps, and builds no lab.
-	set(variant test)
-	if(arch MATCHES "riscv")
-		set(variant full)
-	endif()
-	klock_boot(${variant} ${a}4 4 single
+	klock_boot(full ${a}4 4 single
 		"${torture} acquisitions=5000 convoys=10" ${on})
 	klock_boot(full ${a}4_long 4 single
 		"${torture} acquisitions=20000 convoys=50" ${on})
@@ -52,18 +47,18 @@ function(klock_board arch image)
 		"${torture} acquisitions=600 convoys=1" ${on})
 	klock_boot(full ${a}parallel_2 2 parallel
 		"${torture} parallel=1 acquisitions=20000 convoys=20" ${on})
-	klock_boot(${variant} ${a}shared_8 8 single
+	klock_boot(full ${a}shared_8 8 single
 		"${shared} acquisitions=20000 convoys=50" ${on})
-	klock_boot(${variant} ${a}shared_storm_4 4 single
+	klock_boot(full ${a}shared_storm_4 4 single
 		"${shared_storm} acquisitions=10000" ${on})
-	klock_boot(${variant} ${a}sequences_4 4 single
+	klock_boot(full ${a}sequences_4 4 single
 		"run=sequences mode=tap acquisitions=20000" ${on})
-	klock_boot(${variant} ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
-	klock_boot(${variant} ${a}sleep_4 4 single "${asleep} acquisitions=500" ${on})
+	klock_boot(full ${a}deadline_64 64 single "run=deadline mode=tap" ${on})
+	klock_boot(full ${a}sleep_4 4 single "${asleep} acquisitions=500" ${on})
 	klock_boot(full ${a}sleep_parallel_2 2 parallel
 		"${asleep} parallel=1 acquisitions=2000" ${on})
 
-	klock_boot(${variant} ${a}storm_4 4 single "${storm} acquisitions=200" ${on})
+	klock_boot(full ${a}storm_4 4 single "${storm} acquisitions=200" ${on})
 	klock_boot(full ${a}storm_64 64 single
 		"${storm} acquisitions=200 convoys=1 lock=mcs_lock,ticket_lock<u16>"
 		${on})
@@ -76,13 +71,13 @@ function(klock_board arch image)
 	klock_boot(full ${a}icount_4 4 icount
 		"run=measure mode=csv section=30 think=0..100 acquisitions=500"
 		${on} RUN --repeat 2 --identical)
-	klock_boot(${variant} ${a}instructions 1 icount "run=instructions mode=tap"
+	klock_boot(full ${a}instructions 1 icount "run=instructions mode=tap"
 		"bakery_lock" ${on})
 	klock_boot(full ${a}measure 4 single
 		"irq=200 section=30 seconds=1 mode=csv lock=ticket_lock<u8>"
 		"row,ticket_lock<u8>,4" ${on})
 
-	klock_lab_script(${variant} ${a}busted_matrix_single busted.py single ${on})
+	klock_lab_script(full ${a}busted_matrix_single busted.py single ${on})
 	# Not on RISC-V, which has no NMI to end it: in a storm late_by_less now
 	# and then hangs with interrupts off, about once in ten runs beside load.
 	if(NOT arch MATCHES "riscv")
@@ -93,10 +88,10 @@ function(klock_board arch image)
 		${table} ${on})
 
 	klock_shootdown(full ${a} ${image})
-	klock_boot(${variant} ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
+	klock_boot(full ${a}watchdog 3 single "${stuck}" panic ${stands} ${on})
 	klock_silent(full ${a} ${image})
 	klock_endings(full ${a} ${image} 512 "called from ")
-	klock_misuses(${variant} ${a} ${image})
+	klock_misuses(full ${a} ${image})
 
 	# The machine's own interrupts and mistakes, each of which must be
 	# reported.
@@ -189,7 +184,7 @@ if(KLOCK_BOARD_IMAGE)
 		"no IPIs: one CPU only" ${on}
 		RUN ${with}=virt,gic-version=2 --boots 1)
 	# The storm is one with FIQs.
-	klock_boot(test aarch64_no_storm_nmis 2 single
+	klock_boot(full aarch64_no_storm_nmis 2 single
 		"${storm} acquisitions=200 lock=tas_lock without=nmis" fail
 		"no NMI handler took the lock" ${on})
 	klock_misuse_in_nmi(full aarch64_ ${KLOCK_BOARD_IMAGE})

@@ -175,7 +175,7 @@ klock_boot(full counts_1 1 single "run=counts mode=tap" "runqueue[0]")
 
 set(table --table ${here}/README.md)
 klock_lab_script(test busted_matrix busted.py turns ${table})
-klock_lab_script(test busted_matrix_parallel busted.py parallel ${table})
+klock_lab_script(full busted_matrix_parallel busted.py parallel ${table})
 klock_boot(test shared_busted 4 single
 	"run=busted_shared mode=tap acquisitions=20000 convoys=50 pauses=1")
 klock_boot(full shared_busted_parallel_2 2 parallel
@@ -355,7 +355,7 @@ function(klock_silent level prefix image)
 		"CPU 2 does not stop" IMAGE ${image} TIMEOUT 60
 		RUN --expect-number "no progress for" 2160 100000)
 endfunction()
-klock_silent(test "" lab-gcc-64)
+klock_silent(full "" lab-gcc-64)
 
 # -- The machine: CPUs and their distances ------------------------------
 

@@ -178,7 +178,7 @@ TEST_CASE("sleep: wait_queue, semaphore, condition: what is brought is taken")
 	counts(3801, 2768, takes_and_brings<under_mutex>(one_each, "wb"));
 }
 
-TEST_CASE("sleep: wait_queue: who is woken in vain keeps its place")
+TEST_CASE("sleep: wait_queue: who is woken in vain keeps its place", "[deep]")
 {
 	counts(262440, 5196, served_in_order(three));
 }
@@ -258,7 +258,7 @@ TEST_CASE("sleep: shared_mutex: readers together, in one queue with writers")
 }
 
 /* Three or four threads, by worlds that take a second at most. */
-TEST_CASE("sleep: shared_mutex: who gives up, beside two others")
+TEST_CASE("sleep: shared_mutex: who gives up, beside two others", "[deep]")
 {
 	counts(131516, 46406, sections<shared>(three, "mnL"));
 	counts(203904, 313, given_up<shared>({}));
