@@ -194,15 +194,14 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 	template <detail::does<effect::takes> Verb, typename... With>
 	[[gnu::always_inline]] void pass(Verb verb, no_site, With &...with)
 	{
-		seen_wait seen;
-		const auto watch = seen.watch();
+		bool waited = false;
+		const auto watch = watching(
+			waited, [this](auto take) { this->wait(take); });
 
 		if constexpr (same_as<Verb, detail::verb::lock> &&
 			      requires { L::lock_watched(watch, with...); }) {
 			L::lock_watched(watch, with...);
-			if (seen.waited)
-				note_wait(seen.since);
-			else
+			if (!waited)
 				note_uncontended();
 		} else {
 			static_assert(try_lockable<L>,
@@ -262,20 +261,19 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 	[[gnu::always_inline]] void pass(detail::verb::lock_shared, no_site,
 					 With &...with)
 	{
-		seen_wait seen;
-		const auto watch = seen.watch();
+		bool waited = false;
+		const auto watch = watching(waited, [this](auto take) {
+			this->wait_to_read(take);
+		});
 
 		if constexpr (requires {
 				      L::lock_shared_watched(watch, with...);
 			      })
 			L::lock_shared_watched(watch, with...);
-		else if (!L::try_lock_shared(with...)) {
-			watch([] { return true; });
-			L::lock_shared(with...);
-		}
-		if (seen.waited)
-			note_read_wait(seen.since);
 		else
+			watch([&] { return !L::try_lock_shared(with...); },
+			      [&] { L::lock_shared(with...); }, [] {});
+		if (!waited)
 			reads.count(with...);
 	}
 
@@ -338,22 +336,21 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 		}
 	}
 
-	/* Whether L had to wait, and since when. */
-	struct seen_wait {
-		/* The visitor of L's wait: unwatched, in types.hpp. */
-		auto watch()
-		{
-			return [this](auto has_to) {
-				if (waited || !has_to())
-					return;
-				waited = true;
-				since = cycles_if_usable();
-			};
-		}
-
-		bool waited = false;
-		u64 since = 0;
-	};
+	/* The visitor of L's wait: unwatched, in types.hpp. */
+	template <typename Slowly>
+	static auto watching(bool &waited, Slowly slowly)
+	{
+		return [&waited, slowly](auto has_to, auto take,
+					 auto... otherwise) {
+			waited = has_to();
+			if (waited)
+				slowly(take);
+			else if constexpr (sizeof...(otherwise))
+				(otherwise(), ...);
+			else
+				take();
+		};
+	}
 
 	/* Calls take() and counts the wait; false: take() gave up. */
 	template <typename Wait>
@@ -367,20 +364,18 @@ struct counted_lock : detail::verbs_of<counted_lock<L, Name...>, L,
 		} else {
 			take();
 		}
-		note_wait(since);
-		return true;
-	}
-
-	/* The caller has the lock, and waited since then. */
-	[[gnu::noinline]] void note_wait(u64 since)
-	{
 		counts.prepare(waits, name);
 		waits.count(cycles_since(since));
 		if constexpr (detail::notes_holds<L>)
 			waits.begin_hold();
+		return true;
 	}
-	[[gnu::noinline]] void note_read_wait(u64 since)
+	template <typename Wait>
+	[[gnu::noinline]] void wait_to_read(Wait take)
 	{
+		const u64 since = cycles_if_usable();
+
+		take();
 		const u64 waited = cycles_since(since);
 
 		list_reads();

@@ -135,10 +135,11 @@ struct mcs_lock {
 	template <typename Watch>
 	void lock_watched(Watch watch, mcs_node &mine)
 	{
-		if (mcs_node *const predecessor = arrive(mine)) {
-			watch([] { return true; });
-			wait_behind(*predecessor, mine);
-		}
+		if (mcs_node *const predecessor = arrive(mine))
+			watch([] { return true; },
+			      [predecessor, &mine] {
+				      wait_behind(*predecessor, mine);
+			      });
 	}
 
       private:

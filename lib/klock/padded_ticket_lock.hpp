@@ -94,8 +94,8 @@ struct padded_ticket_lock {
 	{
 		const Counter mine = take_ticket();
 
-		watch([this, mine] { return owner.load_relaxed() != mine; });
-		await_turn(mine);
+		watch([this, mine] { return owner.load_relaxed() != mine; },
+		      [this, mine] { await_turn(mine); });
 	}
 
       private:

@@ -130,7 +130,7 @@ struct phase_fair_lock {
 	 * Waits for its turn, then for the readers; on return the caller is the
 	 * holder.
 	 */
-	void lock() { lock_watched(); }
+	void lock() { take_turn(take_numbers(1)); }
 
 	/*
 	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
@@ -173,7 +173,7 @@ struct phase_fair_lock {
 	/* -- A reader: with others -- */
 
 	/* Waits for the writer that it finds, if any, and for no other. */
-	void lock_shared() { lock_shared_watched(); }
+	void lock_shared() { lock_shared_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits for readers; never
@@ -291,36 +291,35 @@ struct phase_fair_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared(), whose wait `watch` sees, if there is one:
-	 * unwatched (types.hpp) would cost an instruction, by clang on RISC-V.
-	 * The wait for wout is relaxed: O2 reads rin, which the writer before
-	 * wrote last, by its O5.
+	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. For who
+	 * comes before its turn all is one wait; else it waits for readers.
 	 */
-	template <typename... Watch>
-	void lock_watched(Watch... watch)
+	template <typename Watch>
+	void lock_watched(Watch watch)
 	{
 		const Counter mine = take_numbers(1);
+		const auto is_early = [this, mine] {
+			return counts.load_relaxed(wout) != mine;
+		};
+		const auto go_on = [this, mine, watch] {
+			const Counter readers = stop_readers(mine);
+			const auto has_to = [this, readers] {
+				return counts.load_relaxed(rout) != readers;
+			};
 
-		(watch([this, mine] {
-			 return counts.load_relaxed(wout) != mine;
-		 }),
-		 ...);
-		counts.await_eq_relaxed(wout, mine);
-		const Counter readers = stop_readers(mine);
+			watch(has_to,
+			      [this, readers] { await_readers(readers); });
+		};
 
-		(watch([this, readers] {
-			 return counts.load_relaxed(rout) != readers;
-		 }),
-		 ...);
-		await_readers(readers);
+		watch(
+			is_early, [this, mine] { take_turn(mine); }, go_on);
 	}
-	template <typename... Watch>
-	void lock_shared_watched(Watch... watch)
+	template <typename Watch>
+	void lock_shared_watched(Watch watch)
 	{
-		if (const Counter found = arrive_shared()) {
-			(watch([] { return true; }), ...);
-			await_writer(found);
-		}
+		if (const Counter found = arrive_shared())
+			watch([] { return true; },
+			      [this, found] { await_writer(found); });
 	}
 
       private:
@@ -375,6 +374,15 @@ struct phase_fair_lock {
 	{
 		return counted(
 			counts.fetch_add_acquire(rin, mark(mine))); /* O2 */
+	}
+	/*
+	 * Waits for its turn, then for the readers. The wait for wout is
+	 * relaxed: O2 reads rin, which the writer before wrote last, by its O5.
+	 */
+	void take_turn(Counter mine)
+	{
+		counts.await_eq_relaxed(wout, mine);
+		await_readers(stop_readers(mine));
 	}
 	void await_readers(Counter readers) const
 	{

@@ -147,16 +147,20 @@ struct reader_lock {
 	{
 		const u32 found = word.fetch_add_relaxed(one_next);
 
-		watch([this, found] { return !free(found) || is_read(); });
-		await_turn(next_of(found));
+		watch([this, found] { return !free(found) || is_read(); },
+		      [this, found] { await_turn(next_of(found)); });
 	}
 	template <typename Watch>
 	void lock_shared_watched(Watch watch, unsigned cpu)
 	{
-		while (!try_lock_shared(cpu)) {
-			watch([] { return true; });
-			word.await_relaxed([](u32 now) { return free(now); });
-		}
+		watch([this, cpu] { return !try_lock_shared(cpu); },
+		      [this, cpu] {
+			      while (!try_lock_shared(cpu))
+				      word.await_relaxed([](u32 now) {
+					      return free(now);
+				      });
+		      },
+		      [] {});
 	}
 
       private:

@@ -214,21 +214,25 @@ struct rw_ticket_lock {
 	{
 		const sections before = arrive();
 
-		watch([this, before] {
-			return counts.load_relaxed(completion) != before;
-		});
-		await_turn(before);
+		watch(
+			[this, before] {
+				return counts.load_relaxed(completion) !=
+				       before;
+			},
+			[this, before] { await_turn(before); });
 	}
 	template <typename Watch>
 	void lock_shared_watched(Watch watch)
 	{
 		const sections before = arrive_shared();
 
-		watch([this, before] {
-			return !same_lower(counts.load_relaxed(completion),
-					   before);
-		});
-		await_writers(before);
+		watch(
+			[this, before] {
+				return !same_lower(
+					counts.load_relaxed(completion),
+					before);
+			},
+			[this, before] { await_writers(before); });
 	}
 
       private:

@@ -139,12 +139,12 @@ struct ticket_lock {
       protected:
 	/* lock(), whose wait `watch` sees: types.hpp. */
 	template <typename Watch>
-	void lock_watched(Watch watch)
+	[[gnu::always_inline]] void lock_watched(Watch watch)
 	{
 		const Counter mine = take_ticket();
 
-		watch([this, mine] { return !is_turn(mine); });
-		await_turn(mine);
+		watch([this, mine] { return !is_turn(mine); },
+		      [this, mine] { await_turn(mine); });
 	}
 
       private:

@@ -207,14 +207,17 @@ inline constexpr taken_already initially_held{};
 
 /*
  * The visitor of a wait that nobody watches: lock() is
- * lock_watched(unwatched{}). Before a lock may have to wait, it calls
- * watch(has_to). has_to() says whether the caller waits now; what it reads for
- * that, this one does not. counted_lock.hpp has a visitor that takes the time.
+ * lock_watched(unwatched{}). Where a lock may have to wait, it calls
+ * watch(has_to, wait): has_to() says whether the caller waits now; what it
+ * reads for that, this one does not. Either way wait() takes the lock, or what
+ * is third does where the caller has not to wait. counted_lock.hpp has a
+ * visitor that takes the time, and waits in a function of its own.
  */
 struct unwatched {
-	template <typename Test>
-	constexpr void operator()(Test) const
+	template <typename Test, typename Wait, typename... Else>
+	constexpr void operator()(Test, Wait wait, Else...) const
 	{
+		wait();
 	}
 };
 

@@ -21,9 +21,9 @@
 ;   try_lock_upgradable: compare_exchange_acquire
 ;   unlock_upgradable: load_relaxed, advance_release
 ;   try_upgrade: compare_exchange_acquire
-;   lock_watched: load_relaxed, await_eq_relaxed, load_relaxed
 ;   take_numbers: fetch_add_acq_rel
 ;   stop_readers: fetch_add_acquire
+;   take_turn: await_eq_relaxed
 ;   await_readers: await_eq_acquire
 ;   arrive_shared: fetch_add_acq_rel
 ;   await_writer: await_acquire

@@ -55,9 +55,14 @@ struct watched : L {
 	template <typename Watch>
 	static auto counting(Watch &watch)
 	{
-		return [&](auto has_to) {
-			watch(has_to);
-			waiting += has_to();
+		return [&](auto has_to, auto take, auto... otherwise) {
+			watch(
+				has_to,
+				[take] {
+					waiting++;
+					take();
+				},
+				otherwise...);
 		};
 	}
 };

@@ -25,11 +25,12 @@ struct drawn_for : L {
 	{
 		struct waits {};
 
-		CHECK_THROWS_AS(this->lock_watched([](auto has_to) {
+		const auto watch = [](auto has_to, auto...) {
 			if (has_to())
 				throw waits();
-		}),
-				waits);
+		};
+
+		CHECK_THROWS_AS(this->lock_watched(watch), waits);
 	}
 };
 
