@@ -340,13 +340,13 @@ klock_boot(test fewer_cpus 2 single "run=locks lock=tas_lock acquisitions=100"
 # -- Each verdict of a run is seen to be FAIL: fault= seeds what it is for --
 
 # The rows of lab.mutants: seeded_<run>_<fault>.
-set(table ${PROJECT_SOURCE_DIR}/tests_host/mutants)
+set(mutants ${PROJECT_SOURCE_DIR}/tests_host/mutants)
 set(seeded ${CMAKE_CURRENT_BINARY_DIR}/seeded.cmake)
-execute_process(COMMAND ${Python3_EXECUTABLE} -B ${table}/mutants.py boots
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${mutants}/mutants.py boots
 	--out ${seeded} COMMAND_ERROR_IS_FATAL ANY)
 include(${seeded})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-	${table}/lab.mutants)
+	${mutants}/lab.mutants)
 # A CPU that never answers: the watchdog waits for it eight times as long. With
 # a patience of 300 ms that is 40 looks, one in 54 ms.
 function(klock_silent level prefix image)
