@@ -179,6 +179,8 @@ struct listing {
 	}
 	void add(usize at, string_view text)
 	{
+		if (is_type_of_function(at))
+			return;
 		if (is_checked && is_untold(text))
 			add_trap(at, text);
 		is_told |= text.find("<__tsan_") != text.npos;
@@ -193,6 +195,22 @@ struct listing {
 	}
 
       private:
+	/*
+	 * clang up to 16 puts a function's type before its first instruction
+	 * (-fsanitize=function): a jump over it, "v2", and an offset of four
+	 * bytes. objdump takes that for instructions, perhaps for a lock; a
+	 * trap in it would be another offset.
+	 */
+	bool is_type_of_function(usize at) const
+	{
+		static constexpr unsigned char mark[] = {0xeb, 0x06, 'v', '2'};
+
+		return at - start >= sizeof(mark) &&
+		       at - start < 2 * sizeof(mark) &&
+		       std::memcmp(reinterpret_cast<const void *>(base + start),
+				   mark, sizeof(mark)) == 0;
+	}
+
 	void add_trap(usize at, string_view text) const
 	{
 		all.push_back({reinterpret_cast<unsigned char *>(base + at),

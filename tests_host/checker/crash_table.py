@@ -49,10 +49,6 @@ def built(args, compiler, options, libraries, folder):
     folders = (["model_std/include"] if "model_std" in libraries else []) + [
         "model/include", "", "arch/hooked"]
     kind = "clang++" if "clang" in compiler else "g++"
-    # No kind is a call through a pointer of another type, and clang 14's check
-    # of that crashes in its own library, by where the lambdas lie.
-    if kind == "clang++" and "-fsanitize=undefined" in options:
-        options = options + ["-fno-sanitize=function"]
     if "model_plain" in libraries:
         options = options + PLAIN[kind]
     program, made = folder / "program", folder / "program.o"

@@ -246,6 +246,34 @@ TEST_CASE("untold: what accesses nothing of others is not refused")
 }
 
 /* Each execution's constructor runs into it, a CPU in some alone. */
+#if defined(__x86_64__)
+/* Its type stands before its code, as clang's -fsanitize=function has it: four
+ * bytes that read as "lock lea". It returns them. */
+extern "C" int klock_test_has_a_type();
+__asm__(".pushsection .text\n"
+	".type klock_test_has_a_type, @function\n"
+	"klock_test_has_a_type:\n"
+	"\t.byte 0xeb, 0x06, 0x76, 0x32, 0xf0, 0x8d, 0x0c, 0x00\n"
+	"\tmovl klock_test_has_a_type+4(%rip), %eax\n"
+	"\tret\n"
+	".size klock_test_has_a_type, . - klock_test_has_a_type\n"
+	".popsection");
+
+TEST_CASE("untold: a function's type is no instruction")
+{
+	struct none {};
+
+	const auto r =
+		model::explore<none>({.runs = {1}}, [](none &, unsigned) {
+			model::check(klock_test_has_a_type() == 0x000c8df0,
+				     "a trap is in it");
+		});
+
+	INFO(r.message);
+	CHECK(r.ok());
+}
+#endif
+
 TEST_CASE("untold: a trap that was lifted is set again")
 {
 	struct late : counter {
