@@ -44,11 +44,13 @@ struct tables_apart {
 	tables_apart()
 	{
 #if __SANITIZE_ADDRESS__
-		for (u32 i = 0; i < Owners; i++)
-			ASAN_POISON_MEMORY_REGION(
-				held[i].at + held_locks::most,
-				sizeof(held_locks) - offsetof(held_locks, at) -
-					sizeof(held_locks::at));
+		for (u32 i = 0; i < Owners; i++) {
+			auto *const last = reinterpret_cast<char *>(
+				held[i].at + held_locks::most);
+			auto *const end =
+				reinterpret_cast<char *>(&held[i + 1]);
+			ASAN_POISON_MEMORY_REGION(last, end - last);
+		}
 #endif
 	}
 
