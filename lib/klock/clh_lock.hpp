@@ -5,7 +5,8 @@
  * Algorithm:   An arriving CPU marks its cell busy and exchanges it into
  *              `tail`. It finds its predecessor's cell there, spins on it until
  *              it is no longer busy, and uses it as its own the next time. The
- *              releasing CPU clears its cell, which its successor still reads.
+ *              releasing CPU clears the cell that it marked; its successor
+ *              still reads that.
  * Source:      Craig, University of Washington TR 93-02-02, 1993; Magnusson,
  *              Landin and Hagersten, IPPS 1994; we differ: the first cell is
  *              part of the lock.
@@ -14,9 +15,9 @@
  *              ticket_lock.
  * Size:        2 cache lines, pointer and cell; a node of two lines for each
  *              context                 Checked: unit/every lock: sizes
- * Zero bytes:  not a lock, which starts with a pointer to its own cell
- *              (constinit, or construct it); a node, not used yet, and so is a
- *              copy of one             Checked: unit/clh_lock: zero bytes
+ * Zero bytes:  not a lock: it must point to its own cell (constinit, or
+ *              construct it); an unused node, which may also be copied
+ *                                      Checked: unit/clh_lock: zero bytes
  * Lifetime:    the next holder may free it together with all nodes that it was
  *              ever used with, for their cells have moved: unlock's last
  *              access, to lock and node, is the one that releases
@@ -30,8 +31,8 @@
  *              holder, and for any preempted waiter ahead.
  * Assumes:     an atomic exchange of a pointer
  *
- * State (tail):  a clear cell, free --lock--> its own, busy: held --unlock-->
- *                the same, clear
+ * State (tail):  a clear cell, free --lock--> the CPU's own, busy: held
+ *                --unlock--> that cell, clear
  *
  * Ordering:
  *	O1  lock    tail.exchange_acq_rel  pairs with O1 before it
@@ -39,9 +40,9 @@
  *	O3  unlock  busy.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- * No try_lock: tail may be a clear cell when read, then go round and be tail
- * again, busy; a compare-and-swap does not see the difference (ABA), and a CPU
- * in the queue cannot leave it.
+ * No try_lock: the cell in tail may be clear when it is read, and later be in
+ * tail again, busy. A compare-and-swap does not see the difference (ABA), and a
+ * CPU in the queue cannot leave it.
  *
  * Cost:        uncontended: 1 RMW, 4 stores, 4 lines; handoff with w waiters:
  *              5 misses, whatever w is            Checked: sim/costs
@@ -57,7 +58,7 @@ namespace klock {
 struct clh_lock;
 struct clh_node;
 
-/* The flag that the next CPU in the queue watches; it changes its owner. */
+/* The flag that the next CPU in the queue watches. Its owner changes. */
 struct clh_cell {
 	constexpr clh_cell() = default;
 
@@ -93,7 +94,8 @@ struct clh_node {
 		return from_others != nullptr ? *from_others : first;
 	}
 
-	/* Others watch it while this node's owner writes the other fields. */
+	/* On a line of its own: others watch it while this node's owner writes
+	 * the other fields. */
 	alignas(cache_line) clh_cell first;
 	/*
 	 * The cell that the next acquisition uses, its predecessor's; null:

@@ -14,14 +14,14 @@
  *              Else set() takes the inner lock, and wakes all.
  * Source:      Linux's completion, whose complete_all() this is, and Windows'
  *              event; the proof is ours: detail/sleeping.hpp.
- * Use when:    an answer is waited for: a device's, the end of a thread, boot's
- *              next stage. Again and again: semaphore.
+ * Use when:    threads wait for one event: a device's answer, the end of a
+ *              thread, boot's next stage. For repeated events: semaphore.
  * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  not set                 Checked: unit/sleep: sizes
- * Lifetime:    a thread whose wait it ended may free it, or have it on its
- *              stack: set() does not access it any more by then. That is why
- *              waits take the inner lock if set() did
+ * Lifetime:    a thread whose wait has ended may free it, or have it on its
+ *              stack: set() does not access it any more by then. That is why a
+ *              wait takes the inner lock if set() did
  *                                      Checked: model/sleep: completion
  * Fairness:    all are woken, in the order of their arrival
  *                                      Checked: model/sleep: completion
@@ -31,7 +31,7 @@
  *              and is_set(): handlers, too. NMI: none.
  * Assumes:     what the inner lock assumes
  *
- * State (state):  set_inside: set by who may still hold the inner lock
+ * State (state): set_inside: it is set, and set() may still hold the inner lock
  *	unset --wait--> awaited --the last waiter gives up--> unset
  *	unset --set--> done;  awaited --set--> set_inside
  *	any --reset--> unset, or awaited
@@ -123,7 +123,7 @@ struct completion_with {
 
 	using section = detail::inner_section<Inner>;
 
-	/* It is set, and who set it does not access it any more. */
+	/* It is set, and set() does not access it any more. */
 	[[nodiscard]] bool is_done() const { return look() == done; }
 
 	[[nodiscard]] u8 look() const { return state.load_acquire(); } /* O1 */

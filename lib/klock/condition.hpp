@@ -12,27 +12,30 @@
  *
  * Algorithm:   The waiter queues, releases the caller's lock, and no other, and
  *              parks; then it takes that lock again. It queues first, so that a
- *              notification in between finds it. A notification looks first
- *              whether anybody waits. It may: whoever checked the data before
- *              they changed had queued when it released the caller's lock, and
- *              the notifier took that lock later, to change them.
+ *              notification in between finds it. A notification first looks
+ *              whether anybody waits. That look is safe: a thread that checked
+ *              the data before the change had queued when it released the
+ *              caller's lock, and the notifier took that lock later, to make
+ *              the change.
  * Source:      Lampson and Redell, CACM 23(2), 1980 (Mesa: a notified thread
  *              checks again); the proof is ours: detail/sleeping.hpp.
- * Use when:    data have a lock already, and their change is waited for. A
- *              predicate of a few words, changed by handlers: wait_queue.
+ * Use when:    data have a lock already, and threads wait for a change of them.
+ *              A predicate of a few words that handlers change: wait_queue.
  * Size:        16 bytes, on 32 bits 8; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  nobody waits            Checked: unit/sleep: sizes
  * Lifetime:    the thread notified by the last call may free it
  *                              Checked: model/sleep: freed by the last
- * Fairness:    FIFO among waiters; that of the lock to get it back
+ * Fairness:    FIFO among waiters; then they compete for their lock by its own
+ *              rules
  *                                      Checked: unit/sleep: condition
  * Capacity:    any number of threads; nothing to enforce
  *                                      Checked: native/sleep
- * Context:     waits: threads, that lock held and no other spin lock; a guard
- *              that turned interrupts off restores them meanwhile.
- *              notify_one(), notify_all(): handlers, too, that lock held or
- *              not; the data are changed with it held. NMI: none.
+ * Context:     waits: threads, with the caller's lock held and no other spin
+ *              lock; a guard that turned interrupts off restores them
+ *              meanwhile. notify_one(), notify_all(): handlers, too, with that
+ *              lock held or not; the data must be changed with it held. NMI:
+ *              none.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  the data under the caller's lock
@@ -40,14 +43,14 @@
  * Ordering:    none of its own; the inner lock and the caller's order all
  *                                      Checked: model/sleep: orders needed
  *
- * A wait releases a guard of klock's (guard, irq_guard, of any lock), or an
- * object with unlock() and lock(): a lock itself, a std::unique_lock. The guard
- * holds its lock, as it took it. After unlock(), a failed try or downgrade() it
- * must not wait: a checked lock or condition names it; without checks, memory
- * that is no lock is written, or a lock is left locked. An upgradable_guard is
- * upgradable again after a wait.
- * A number of the CPU that the wait began on is that of the CPU that it ends
- * on. A node stays, so bring one that is the thread's, not the CPU's.
+ * A wait takes a guard of klock's (guard, irq_guard, of any lock), or an object
+ * with unlock() and lock(): a lock itself, a std::unique_lock. A guard must
+ * hold its lock as it took it, so not after unlock(), a failed try or
+ * downgrade(). A checked lock or condition names that mistake; without checks,
+ * memory that is no lock is written, or a lock is left locked. An
+ * upgradable_guard is upgradable again after a wait. If the guard asked for the
+ * CPU's number, it asks again after the wait, which may end on another CPU. A
+ * node stays the same: use one that belongs to the thread, not to the CPU.
  *                                      Checked: unit/sleep: condition
  *
  * Cost:        uncontended: a notification with nobody there: a load
@@ -62,7 +65,7 @@
 
 namespace klock {
 
-/* A waiter of a wait in two parts, on its thread's stack. */
+/* The waiter's node for a wait in two parts, on its thread's stack. */
 using sleeper = detail::sleeper;
 
 template <plain_lock Inner = detail::sleepers_lock>
@@ -74,14 +77,15 @@ struct condition_with {
 	condition_with(const condition_with &) = delete;
 	condition_with &operator=(const condition_with &) = delete;
 
-	/* Sleeps until a notification; may also return without one, so the
+	/* Sleeps until a notification. It may also return without one, so the
 	 * caller checks again. */
 	template <typename Held>
 	void wait(Held &held)
 	{
 		(void)await(held, nullptr);
 	}
-	/* Sleeps until ready() is true, which is called with the lock held. */
+	/* Sleeps until ready() is true; ready() is called with the lock
+	 * held. */
 	template <typename Held, typename Ready>
 	void wait(Held &held, Ready ready)
 	{
@@ -113,9 +117,9 @@ struct condition_with {
 	}
 
 	/*
-	 * Wakes the first waiter, or all of them; nothing is kept for a thread
-	 * that waits later. Any context but NMI handlers. What the waiters wait
-	 * for was changed before, with the lock that they gave up held.
+	 * Wakes the first waiter, or all of them; a thread that waits later is
+	 * not woken. Any context but NMI handlers. The data were changed
+	 * before, with the waiters' lock held.
 	 */
 	void notify_one()
 	{
@@ -135,9 +139,9 @@ struct condition_with {
 	 *
 	 * One thread calls both, in this order, and each prepare() needs its
 	 * sleep(): a thread that will not wait after all passes a deadline of
-	 * 0. checked_lock names calls out of order. A sleeper that is gone
-	 * before its sleep() is not noticed: the next notification writes to
-	 * its memory.
+	 * 0. checked_lock names calls out of order. If a sleeper is destroyed
+	 * before its sleep(), no check finds it: the next notification writes
+	 * to its memory.
 	 */
 	void prepare(sleeper &me)
 	{

@@ -3,15 +3,16 @@
  * graunke_thakkar_lock - a queue in which each CPU has one flag, a line each
  *
  * Algorithm:   A releasing CPU inverts its flag. An arriving CPU exchanges into
- *              `tail` its number and the value that its flag will then have;
- *              the number and value that it finds there tell it which flag to
- *              watch, and for which value.
+ *              `tail` its number, and the value that its flag will have after
+ *              its release. The number and value that it finds there say which
+ *              flag it must watch, and for which value.
  * Source:      Graunke and Thakkar, IEEE Computer 23(6), 1990; Mellor-Crummey
  *              and Scott, ACM TOCS 9(1), 1991, section 2.3; we differ: tail
  *              holds a CPU's number, not an address, and the value to come, so
  *              that zero bytes are a free lock.
- * Use when:    every contender has a CPU number and its own line is cheap: no
- *              node to carry, no counter to wrap. Else mcs_lock.
+ * Use when:    every contender has a CPU number, and a line for each CPU is
+ *              affordable: it needs no node, and no counter wraps. Else
+ *              mcs_lock.
  * Size:        (Cpus + 1) cache lines
  *                                Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
@@ -37,9 +38,10 @@
  *	O3  unlock  flag.store_release     pairs with O2
  *                                      Checked: model/orders_needed
  *
- * No try_lock: tail may say free when read, and after two more critical
- * sections of the same CPU say the same, held; a compare-and-swap does not see
- * the difference (ABA), and a CPU in the queue cannot leave it.
+ * No try_lock: tail may be read while the lock is free. After two more critical
+ * sections of the same CPU, it may have the same value while the lock is held.
+ * A compare-and-swap does not see the difference (ABA), and a CPU in the queue
+ * cannot leave it.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 2 lines; handoff with w waiters:
  *              3 misses, whatever w is            Checked: sim/costs

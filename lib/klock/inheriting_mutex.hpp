@@ -10,19 +10,20 @@
  *
  * Algorithm:   A word holds the owner's address. Without waiters, lock() and
  *              unlock() are a compare-and-swap each. A waiter sets a flag in
- *              the word, so that the owner cannot leave without a look; queues,
- *              by priority, and FIFO within one; and lends its priority to the
- *              owner. If that waits itself, it moves in that queue and lends to
- *              the next owner. unlock() gives the loan back, and the mutex to
- *              the first waiter: nobody barges. All but the two swaps is under
- *              one spin lock, the domain's, so that nobody ever sees half of a
- *              chain of loans.
+ *              the word, so that the owner must look at the queue when it
+ *              leaves. The waiter queues by priority, FIFO within one priority,
+ *              and lends its priority to the owner. If the owner waits itself,
+ *              it moves forward in its queue, and lends to the next owner.
+ *              unlock() gives the loan back, and the mutex to the first waiter:
+ *              nobody barges. All but the two compare-and-swaps is under one
+ *              spin lock, the domain's, so nobody ever sees half of a chain of
+ *              loans.
  * Source:      Sha, Rajkumar, Lehoczky, "Priority Inheritance Protocols", IEEE
  *              Trans. Computers 39(9), 1990. The word is as that of Linux's
  *              rt_mutex; the rest of the state and the proof are ours.
  * Use when:    threads of several priorities share it, and the highest must not
- *              wait for the middle ones. Otherwise mutex: here a section costs
- *              a context switch once threads queue, and all mutexes of a domain
+ *              wait for those between. Otherwise mutex: here a section costs a
+ *              context switch once threads queue, and all mutexes of a domain
  *              queue under one lock.
  * Size:        24 bytes, on 32 bits 12; a waiter: 48 or 24 on its stack; a
  *              thread: 40 or 24           Checked: unit/inheriting_mutex: sizes
@@ -51,18 +52,21 @@
  *	owner + waiters, all of whom gave up --unlock--> free
  *	owner that ended --lock, or its thread_ends()--> the next + died
  *
- * While nobody holds the domain, each thread's priority is the greatest of its
- * own and of those of all who wait for what it holds: a thread keeps a list of
- * such mutexes. Who waits, gives up, unlocks, or changes its priority settles
- * the owner of that mutex, and along what that one waits for, until nothing
- * changes. Who gets the mutex needs nothing: it was the first of the queue, so
- * nobody who is left is higher.
+ * While nobody holds the domain's lock, each thread's priority is the greatest
+ * of its own and of those of all threads that wait for a mutex it holds. A
+ * thread keeps a list of the mutexes that it holds and others wait for. A
+ * thread that waits, gives up, unlocks or changes its priority corrects the
+ * priority of that mutex's owner, then of the owner of the mutex that this one
+ * waits for, and so on, until nothing changes. The thread that gets a mutex
+ * needs no correction: it was the first in the queue, so no waiter that is left
+ * has a higher priority.
  *
- * A swap by the owner or by who arrives fails once the flag is set, or it comes
- * before the flag: then who sets it finds the mutex free, and takes it. So a
- * waiter's owner is stable while the domain is held. Who gives up lets the flag
- * stay: unlock() then takes the domain's lock, and after it nobody looks at the
- * thread that was the owner, which may end.
+ * A swap by the owner or by an arriving thread fails once the flag is set. If
+ * it comes before the flag, the thread that sets the flag finds the mutex free,
+ * and takes it. So the owner that a waiter waits for does not change while the
+ * domain's lock is held. A waiter that gives up does not clear the flag: so
+ * unlock() takes the domain's lock. After it nobody looks at the former owner's
+ * thread, which may end.
  *                                 Checked: model/inheriting_mutex: each makes
  *
  * Ordering:
@@ -74,12 +78,12 @@
  *	O6  took_or_marked word.compare_exchange_acquire  pairs with O1, O2
  *                                 Checked: model/inheriting_mutex: orders
  *
- *	O1 and O2 publish the owner's address, and so the inheriting_thread that
- *	lies there, which its thread may just have made: they release, and O6
+ *	O1 and O2 publish the owner's address, and so the inheriting_thread
+ *	there, which its thread may just have constructed: they release, and O6
  *	acquires before the waiter reads it. A waiter that finds the flag set
  *	needs no order of its own: the waiter that set it has held the domain's
- *	lock since. O3 takes a mutex with that lock held, and who reads the
- *	owner's fields holds it later.
+ *	lock since. O3 takes a mutex with that lock held, and whoever reads the
+ *	owner's fields holds that lock later.
  *
  *	All else is under the domain's lock, which orders it: a hand-over, too.
  *
@@ -117,7 +121,7 @@ struct inheritance {
 
 namespace detail {
 
-/* All that is done for a thread is under the lock that it notes. */
+/* Everything that is done for a thread is under the lock that it notes. */
 inline void check_domain(const inheriting_thread &thread, const void *lock,
 			 const void *reported)
 {
@@ -139,7 +143,7 @@ inline void check_end(const inheriting_thread &thread, const void *lock)
 } // namespace detail
 
 /*
- * A thread's own priority is another: called by the kernel, in any context in
+ * Changes a thread's own priority. Called by the kernel, in any context in
  * which it may take the domain's lock. The thread may run, wait, or neither.
  */
 template <typename Domain = inheritance>
@@ -153,19 +157,22 @@ void priority_changed(inheriting_thread &thread, u32 priority)
 }
 
 /*
- * A thread ends, and has not released what it held: calls holds(address) for
- * each inheriting_mutex of it that others wait for, with the domain's lock held
- * and interrupts off; of a checked one, the address of the mutex in it. It
- * waits for none, and takes none any more: its waits are panics, and all that
- * it takes if that is checked. If hands_over, the first waiters have them, and
- * who takes another one gets it, too, but not by try_lock(); each learns it by
- * owner_died(). Without hands_over who waits does so for ever. In both cases
- * the object must stay, and neither it nor its klock_os_thread() be another
- * thread's, for as long as the word of a mutex may name it.
+ * Called when a thread ends that has not released what it held. Calls
+ * holds(address) for each inheriting_mutex that the thread holds and others
+ * wait for, with the domain's lock held and interrupts off; for a checked
+ * mutex, the address is that of the mutex in it. The thread waits for none, and
+ * must take none any more: a wait is a panic, and so is an acquisition if it is
+ * checked. If hands_over, each of these mutexes goes to its first waiter. A
+ * mutex without waiters goes to the next thread that takes it, but not by
+ * try_lock(). The new owner learns it by owner_died(). Without hands_over,
+ * waiters wait for ever. In both cases the object must stay as long as the word
+ * of a mutex may name it, and until then neither it nor its klock_os_thread()
+ * may become another thread's.
  *
- * A mutex that nobody waits for is not named: only its own word knows its
- * owner. A kernel with a lock order knows all that are checked: if hands_over,
- * each is a line to klock_os_note(), and not held by the thread any more.
+ * holds() is not called for a mutex without waiters: only its own word knows
+ * its owner. A kernel with a lock order knows all checked ones: if hands_over,
+ * each of them is a line to klock_os_note(), and the thread does not hold it
+ * any more.
  */
 template <typename Domain = inheritance, typename Holds>
 void thread_ends(inheriting_thread &thread, bool hands_over, Holds holds)
@@ -212,8 +219,8 @@ struct inheriting_mutex_in : private detail::lendable {
 	inheriting_mutex_in &operator=(const inheriting_mutex_in &) = delete;
 
 	/* Sleeps until the caller holds it. A deadlock is a panic that shows
-	 * its links, as many as 1023 characters have room for: also if another
-	 * thread in it waits by a deadline, and would give up. */
+	 * its links, as many as fit into 1023 characters. It is one even if
+	 * another thread in it waits by a deadline, and would give up. */
 	void lock()
 	{
 		usize found = 0;
@@ -222,7 +229,7 @@ struct inheriting_mutex_in : private detail::lendable {
 			lock_for_ever();
 	}
 
-	/* Takes it if it is free; never sleeps. */
+	/* Takes the mutex if it is free; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
 		usize found = word.load_relaxed();
@@ -233,11 +240,12 @@ struct inheriting_mutex_in : private detail::lendable {
 
 	/*
 	 * lock() by a deadline of cycles(), or until the kernel ends the wait
-	 * (klock_os_park_until()); only after `had` the caller holds it. After
-	 * `deadlock` or `too_deep` it has not waited. link(thread, mutex) was
-	 * then called for each link, the caller's first: that thread waits for
-	 * that mutex, which the next one holds. It is called with the domain's
-	 * lock held and interrupts off.
+	 * (klock_os_park_until()). The caller holds the mutex if the result is
+	 * `had`. If it is `deadlock` or `too_deep`, it has not waited, and
+	 * link(thread, mutex) was called for each link, the caller's first:
+	 * that thread waits for that mutex, which the thread of the next link
+	 * holds. link() is called with the domain's lock held and interrupts
+	 * off.
 	 */
 	template <typename Link = detail::no_link>
 	[[nodiscard]] wait_result lock_until(u64 deadline, Link link = {})
@@ -264,7 +272,7 @@ struct inheriting_mutex_in : private detail::lendable {
 		return try_lock_until(deadline_in(how_long));
 	}
 
-	/* Panics if another than the holder calls it. */
+	/* Only the holder may call it; it panics if another thread does. */
 	void unlock()
 	{
 		usize found = me();
@@ -278,19 +286,21 @@ struct inheriting_mutex_in : private detail::lendable {
 	{
 		return word.load_relaxed() != 0;
 	}
-	/* Whether somebody waits, or has since it was taken: a hint, too. */
+	/* Whether somebody waits, or has waited since it was taken: a hint,
+	 * too. */
 	[[nodiscard]] bool is_contended() const
 	{
 		return word.load_relaxed() & waiters;
 	}
-	/* Whether the caller holds it. Exact: nobody else can change that. */
+	/* Whether the caller holds it. Exact: no other thread can change
+	 * that. */
 	[[nodiscard]] bool is_owned_by_me() const
 	{
 		return (word.load_relaxed() & ~(waiters | died)) == me();
 	}
-	/* For the holder, until its unlock(), or the wait of a condition:
-	 * whether it has it from a thread that ended. What the mutex protects
-	 * may be half-changed. */
+	/* Whether the holder got it from a thread that ended; what the mutex
+	 * protects may then be half-changed. Called by the holder, before its
+	 * unlock() or the wait of a condition. */
 	[[nodiscard]] bool owner_died() const
 	{
 		return word.load_relaxed() & died;
@@ -299,7 +309,7 @@ struct inheriting_mutex_in : private detail::lendable {
       private:
 	using section = detail::inner_section<decltype(Domain::lock)>;
 
-	/* A function that is told of each link of a chain. */
+	/* Called for each link of a chain. */
 	struct link_visitor {
 		void (*visit)(void *to, const inheriting_thread &waits,
 			      const void *wanted);
@@ -346,8 +356,8 @@ struct inheriting_mutex_in : private detail::lendable {
 		return why_ended(false, *until);
 	}
 
-	/* True: it was free, or its owner has ended, and is taken. False: its
-	 * owner will look at the queue. */
+	/* True: the caller has taken it, as it was free, or its owner has
+	 * ended. False: the owner will look at the queue. */
 	bool took_or_marked(const inheriting_thread &thread)
 	{
 		usize now = word.load_relaxed();
@@ -370,7 +380,8 @@ struct inheriting_mutex_in : private detail::lendable {
 		return true;
 	}
 
-	/* had: it may wait. The owner's chain ends, as all of them do. */
+	/* Returns `had` if the caller may wait. The loop ends, as no chain is a
+	 * cycle. */
 	wait_result why_not(const inheriting_thread &thread) const
 	{
 		const detail::lendable *at = this;
@@ -403,7 +414,7 @@ struct inheriting_mutex_in : private detail::lendable {
 		}
 	}
 
-	/* A wait that is refused; without links it panics. */
+	/* Refuses a wait; panics if there is no function for the links. */
 	[[gnu::noinline]] void refuse(const inheriting_thread &thread,
 				      wait_result why,
 				      const link_visitor *links)

@@ -8,12 +8,12 @@
  * Source:      Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 2.4; we
  *              differ: a try_lock.
  * Use when:    many CPUs contend: a handoff costs the same however many wait,
- *              and writes no memory that others spin on. Few CPUs: ticket_lock
- *              is smaller, and cheaper while nobody waits. Nodes that hold no
- *              pointer to each other: clh_lock.
+ *              as each spins on a line of its own. Few CPUs: ticket_lock is
+ *              smaller, and cheaper while nobody waits. Nodes without pointers
+ *              to each other: clh_lock.
  * Size:        a pointer; a node of two for each acquisition that holds or
  *              waits                   Checked: unit/every lock: sizes
- * Zero bytes:  free; a node needs none: lock() sets it up
+ * Zero bytes:  free; a node may have any contents: lock() sets it up
  *                                      Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access to the lock is
  *              before the one that releases, which is to the next holder's
@@ -89,9 +89,9 @@ struct mcs_lock {
 	void lock(mcs_node &mine) { lock_watched(unwatched{}, mine); }
 
 	/*
-	 * Takes the lock if it is free; never waits. The swap cannot be wrong:
-	 * an empty queue is free, whatever passed through it in between. A
-	 * failure has written nothing but the node.
+	 * Takes the lock if it is free; never waits. ABA does no harm: an empty
+	 * queue is a free lock, whatever happened in between. If it fails, it
+	 * has written nothing but the node.
 	 */
 	[[nodiscard]] bool try_lock(mcs_node &mine)
 	{
@@ -160,8 +160,9 @@ struct mcs_lock {
 	}
 
 	/*
-	 * O2 passes on that `waits` was set. Without it, or without O5 and O8,
-	 * the predecessor could clear `waits` first and this CPU set it last.
+	 * O2 passes on that `waits` was set. Without O2, or without O5 and O8,
+	 * the predecessor could clear `waits` before this CPU sets it, and this
+	 * CPU would wait for ever.
 	 */
 	static void wait_behind(mcs_node &predecessor, mcs_node &mine)
 	{

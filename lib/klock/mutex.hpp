@@ -192,7 +192,7 @@ struct patient_mutex {
 	}
 
 	/* True: it was free and is taken. False: unlock() will look at the
-	 * queue, or the first waiter was told and will come. */
+	 * queue, or the first waiter was woken and will try. */
 	bool took_or_announced()
 	{
 		flag_word now = word.load_relaxed();
@@ -256,7 +256,7 @@ struct patient_mutex {
 	}
 
 	Inner inner;
-	/* the first waiter has been told and has not come yet */
+	/* the first waiter has been woken and has not run yet */
 	atomic<bool> told;
 	/* free, held, and waiters: see State */
 	atomic<flag_word> word;

@@ -3,9 +3,9 @@
  * narrow_ticket_lock - first come, first served, both counters in one byte
  *
  * Algorithm:   `next` is the byte's top Bits bits, `owner` its lowest. One
- *              atomic add takes a ticket; its carry falls off the byte's
- *              end. The holder's atomic add moves owner on; at the wrap it
- *              takes off what owner holds, so that nothing carries into next.
+ *              atomic add takes a ticket; its carry leaves the byte at the top.
+ *              The holder's atomic add advances owner. At the wrap it subtracts
+ *              the value of owner instead, so that nothing carries into next.
  * Source:      the tickets of Mellor-Crummey and Scott, ACM TOCS 9(1), 1991,
  *              section 2.2; one byte for both counters is ours.
  * Use when:    up to 16 CPUs contend and there are very many locks: the
@@ -125,7 +125,7 @@ struct narrow_ticket_lock {
 	/* The last number before the wrap, and the mask of a counter. */
 	static constexpr u8 last = (1 << Bits) - 1;
 
-	/* Added to take a ticket; to advance owner; to do so at its wrap. */
+	/* Added by an arrival; by unlock(); by unlock() where owner wraps. */
 	static constexpr u8 one_next = 1 << next_shift;
 	static constexpr u8 one_owner = 1;
 	static constexpr u8 back_to_zero = 0x100 - last;
@@ -140,7 +140,7 @@ struct narrow_ticket_lock {
 		return static_cast<u8>(next_of(both) - owner_of(both)) & last;
 	}
 
-	/* next in the top bits, owner in the lowest; between them, zeroes */
+	/* next in the top bits, owner in the lowest; zeroes between them */
 	atomic<u8> byte;
 };
 

@@ -15,7 +15,7 @@
  * failed: the next caller, or one that waits, tries again. Once it is done, a
  * call is one load.
  *
- * Source:      the field's "call once"; the states are ours, and the checker's.
+ * Source:      the field's "call once"; the states are ours.
  * Size:        once: a word, 8 bytes, on 32 bits 4; zero bytes: not done yet.
  *              lazy<T>: T and a word, rounded up to the larger alignment; zero
  *              bytes: not made yet. No destructor is registered, no __cxa_guard
@@ -28,10 +28,10 @@
  *              is_done() and peek() only.
  *                                      Checked: model/once: a handler
  *              The function must not be preempted, unless the kernel defines
- *              klock_os_owner_id(): then threads are told apart, also of one
- *              CPU, and those that wait spin until they are preempted. There a
- *              handler calls it only when it is done: it could spin for a
- *              thread that waits for this CPU.
+ *              klock_os_owner_id(). Then threads of one CPU are told apart, and
+ *              a waiting thread spins until it is preempted. In such a kernel a
+ *              handler may call it only when it is done: before, it could spin
+ *              for a thread that waits for this CPU.
  *                                      Checked: unit/once: a thread
  *
  * State (state):  0 new --call--> 1 + owner running --true--> done
@@ -80,7 +80,7 @@ struct once {
       private:
 	static constexpr usize fresh = 0;
 	static constexpr usize done = ~usize{0};
-	/* two owners have it: an owner may be done - 1, too */
+	/* the owners done - 1 and done - 2 share this value */
 	static constexpr usize one_of_two = done - 1;
 
 	template <typename What>
@@ -160,7 +160,8 @@ struct lazy {
 	[[nodiscard]] T *peek() { return made.is_done() ? it() : nullptr; }
 
       private:
-	/* Its own placement new, as <new> belongs to the standard library. */
+	/* A placement new of its own, as <new> belongs to the standard
+	 * library. */
 	struct maker {
 		T value;
 		static void *operator new(usize, void *at) { return at; }

@@ -84,8 +84,9 @@ struct peterson_lock {
 	void unlock(unsigned cpu) { wants[cpu].store_release(0); } /* O4 */
 
 	/*
-	 * For a number that several CPUs use in turn: waits until the last one
-	 * has left. Whoever is to use it next, alone, calls this before lock().
+	 * For a number that several CPUs use in turn: waits until the last user
+	 * has left. The CPU that uses it next, and no other, calls this before
+	 * lock().
 	 *
 	 * O6 acquires that the last user has released: what is published next
 	 * is then after its O4, so that a CPU that enters by it may free the

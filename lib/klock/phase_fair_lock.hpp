@@ -4,13 +4,14 @@
  *
  * Algorithm:   Readers count themselves in `rin` and out in `rout`. A writer
  *              takes a ticket from `win`, waits for its turn at `wout`, marks
- *              itself present in rin and waits until the readers it found there
- *              are out. A reader that finds a mark waits until the mark is
- *              another: the phase bit in it alternates from writer to writer,
- *              so that the next writer's mark lets it in as well as none.
- *              An upgradable reader takes two tickets, waits for its turn and
- *              marks nothing: readers come and go, writers and others of its
- *              kind wait. To upgrade is to write with the second ticket.
+ *              itself present in rin, and waits until the readers that it found
+ *              there have left. A reader that finds a mark waits until the mark
+ *              has changed. The mark has a phase bit that alternates from
+ *              writer to writer, so a waiting reader enters when the mark is
+ *              gone, or when it is the next writer's. An upgradable reader
+ *              takes two tickets, waits for its turn and sets no mark: readers
+ *              come and go, while writers and other upgradable readers wait. To
+ *              upgrade, it writes with the second ticket.
  * Source:      Brandenburg and Anderson, Real-Time Systems 46, 2010: PF-T; we
  *              differ: all four in one word, so that try_lock is one
  *              compare-and-swap, and rin and wout in one half of it, so that a
@@ -18,9 +19,9 @@
  *              tickets, which a wrap of narrow counters needs. One reader
  *              that may upgrade: the update locks of databases, Gray and
  *              Reuter, Transaction Processing, 1992; by two tickets: ours.
- * Use when:    readers must not wait long though writers come all the time: for
- *              one write and no more. Strict order of arrival: rw_ticket_lock.
- *              Reads everywhere, hardly a write: reader_lock.
+ * Use when:    writers come all the time, and a reader must not wait for more
+ *              than one of them. Strict order of arrival: rw_ticket_lock. Many
+ *              CPUs read, and hardly any writes: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
@@ -28,26 +29,26 @@
  *              access is the one that releases
  *                                Checked: model/lifetime, native/lifetime
  * Fairness:    writers FIFO by the ticket. A reader waits for one writer at
- *              most, the one that is in or next when it arrives; those that
- *              wait with it enter together
+ *              most: the one that holds the lock, or is next, when the reader
+ *              arrives. Readers that wait for the same writer enter together
  *                                  Checked: native/shared: who goes before
- * Capacity:    2^(bits - 2) - 1 readers in or waiting at once: 63, 16383. One
- *              more and they look like none. 2^bits writers, of which an
- *              upgradable reader is two. Contexts, not CPUs.
+ * Capacity:    2^(bits - 2) - 1 readers that hold or wait at once: 63 or 16383.
+ *              With one more, the count is 0 again. 2^bits writers; an
+ *              upgradable reader counts as two. Contexts, not CPUs.
  *                                  Checked: unit/phase_fair_lock: 63 readers
  * Context:     any; where a handler takes it too, either way, readers and
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              may wait for a writer that waits for the reader it interrupted.
- *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither; who is to upgrade says so before it reads. Writers
- *              wait for a preempted holder or first waiter, readers for a
- *              preempted writer.
+ *              NMI: try_lock and try_lock_shared only. No recursion, not even
+ *              of readers. A reader that may upgrade must use
+ *              lock_upgradable(). Writers wait for a preempted holder or first
+ *              waiter, readers for a preempted writer.
  * Assumes:     an atomic add on each field and on the first two together, a
  *              compare-and-swap over all
- * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
- *              all, else the phase bit could go round twice (below). It waits
- *              for the unlock before it: 2 cycles on a Zen 5. Those of an
- *              upgradable reader likewise.
+ * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over all
+ *              four; otherwise the phase bit could change twice (below). It
+ *              waits for the unlock before it: 2 cycles on a Zen 5. The same
+ *              holds for an upgradable reader's.
  *
  * State (rin, rout, win, wout):  (r,r,n,n) free --lock--> (r+mark,r,n+1,n)
  *              written --unlock--> (r,r,n+1,n+1);  (r,r,n,n) --lock_shared-->
@@ -77,17 +78,19 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/phase_fair
  *
- * Why try_lock is one compare-and-swap: to take a ticket, look, and give back
- * is a write phase that does not wait for readers. The phase bit goes round
- * twice under a slow reader, who then waits for a writer that waits for it.
+ * Why try_lock is one compare-and-swap: if it took a ticket, looked, and gave
+ * the ticket back, that would be a write phase that does not wait for readers.
+ * The phase bit could then change twice under a slow reader, which would wait
+ * for a writer that waits for it.
  *
- * Why an upgradable reader takes two tickets: with one, who leaves without an
- * upgrade has skipped a phase, and the writers on both sides of it mark alike:
- * the same slow reader, the same deadlock. Two skip none. Who upgrades while
- * readers are in owes both: a write of nothing with the first ticket, which
- * lets in whoever waits, a real one with the second. Where no reader is counted
- * none is slow, and the first is left out. So a writer, who has one ticket,
- * cannot become upgradable: to mark again it would need another.
+ * Why an upgradable reader takes two tickets: with one ticket, a reader that
+ * leaves without an upgrade would skip a phase. The writers before and after it
+ * would have the same mark, and a slow reader would deadlock as above. Two
+ * tickets skip no phase. An upgrade while readers are in uses both: the first
+ * for an empty write, which lets in the waiting readers, the second for the
+ * real one. If no reader is counted, no reader is slow, and the empty write is
+ * left out. A writer has one ticket. So it cannot become upgradable: its next
+ * mark would need a second one.
  *
  * Cost:        uncontended: 3 RMW, 1 line; handoff with w waiters: w + 1 to
  *              3 (w + 1) misses: all wait on one line, and each arrival and
@@ -108,7 +111,7 @@ struct phase_fair_lock {
 
 	/* Writers that may hold or wait at once. */
 	static constexpr u64 max_contenders = u64{1} << 8 * sizeof(Counter);
-	/* Readers that may. */
+	/* Readers that may hold or wait at once. */
 	static constexpr u64 max_readers = max_contenders / 4 - 1;
 
 	constexpr phase_fair_lock() = default;
@@ -133,8 +136,8 @@ struct phase_fair_lock {
 	void lock() { take_turn(take_numbers(1)); }
 
 	/*
-	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
-	 * where it fails.
+	 * Takes the lock if nobody holds it or waits; never waits. Writes
+	 * nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -150,7 +153,8 @@ struct phase_fair_lock {
 			  successor(mine), out}}); /* O4 */
 	}
 
-	/* The holder's alone. Its mark is a part of rin; wout is its own. */
+	/* Only the holder may call it. It removes its mark from rin, and
+	 * advances wout, which no other CPU writes. */
 	void unlock()
 	{
 		const Counter mine = counts.load_relaxed(wout);
@@ -160,9 +164,9 @@ struct phase_fair_lock {
 	}
 
 	/*
-	 * The holder's alone, who reads from here, with those that wait to, and
-	 * leaves by unlock_shared(). No writer comes between. A guard has its
-	 * own downgrade().
+	 * Only the holder may call it. It becomes a reader, and so do the
+	 * readers that wait; no writer comes between. It leaves by
+	 * unlock_shared(). A guard has its own downgrade().
 	 */
 	void downgrade()
 	{
@@ -172,12 +176,13 @@ struct phase_fair_lock {
 
 	/* -- A reader: with others -- */
 
-	/* Waits for the writer that it finds, if any, and for no other. */
+	/* Waits for the writer that it finds, if any, and for no other; on
+	 * return the caller is a reader. */
 	void lock_shared() { lock_shared_watched(unwatched{}); }
 
 	/*
 	 * Takes the lock to read if no writer is in or waits for readers; never
-	 * waits. Writes nothing where it fails.
+	 * waits. Writes nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock_shared()
 	{
@@ -197,7 +202,7 @@ struct phase_fair_lock {
 		return true;
 	}
 
-	/* A reader's. Others add to it as well. */
+	/* Only a reader may call it. An add: others change rout, too. */
 	void unlock_shared()
 	{
 		(void)counts.fetch_add_release(rout, one); /* O8 */
@@ -206,8 +211,8 @@ struct phase_fair_lock {
 	/* -- A reader that may write: with readers, alone among its like -- */
 
 	/*
-	 * Waits for its turn among the writers, for no reader. On return the
-	 * caller reads, and until it leaves nobody writes but itself.
+	 * Waits for its turn among the writers, but for no reader. On return
+	 * the caller is a reader, and no other CPU writes until it leaves.
 	 */
 	void lock_upgradable()
 	{
@@ -215,8 +220,8 @@ struct phase_fair_lock {
 	}
 
 	/*
-	 * Takes it so if no writer and no other upgradable is in or waits;
-	 * never waits. Writes nothing where it fails.
+	 * lock_upgradable() if no writer and no other upgradable reader holds
+	 * or waits; never waits. Writes nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock_upgradable()
 	{
@@ -233,7 +238,7 @@ struct phase_fair_lock {
 		return true;
 	}
 
-	/* The upgradable's alone, who has not upgraded. */
+	/* Only the upgradable reader may call it, if it has not upgraded. */
 	void unlock_upgradable()
 	{
 		const Counter mine = counts.load_relaxed(wout);
@@ -244,11 +249,11 @@ struct phase_fair_lock {
 	}
 
 	/*
-	 * The upgradable's alone: waits for the readers that are in, and may
-	 * let in those that come meanwhile, once. On return the caller is the
-	 * holder, as by lock(), and leaves by unlock() or downgrade(); what it
-	 * has read before stands. A deadlock, if a reader that is in waits for
-	 * something that the caller holds.
+	 * Only the upgradable reader may call it. It waits for the readers that
+	 * are in, and may once let in readers that arrive meanwhile. On return
+	 * the caller is the holder, as by lock(), and leaves by unlock() or
+	 * downgrade(). What it read before is still valid. It deadlocks if a
+	 * reader waits for something that the caller holds.
 	 */
 	void upgrade()
 	{
@@ -262,8 +267,8 @@ struct phase_fair_lock {
 	}
 
 	/*
-	 * Becomes the holder if no reader is in; never waits. Where it fails it
-	 * has written nothing, and the caller is upgradable as before.
+	 * Becomes the holder if no reader is in; never waits. If it fails, it
+	 * has written nothing, and the caller is still upgradable.
 	 */
 	[[nodiscard]] bool try_upgrade()
 	{
@@ -291,8 +296,8 @@ struct phase_fair_lock {
 
       protected:
 	/*
-	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. For who
-	 * comes before its turn all is one wait; else it waits for readers.
+	 * lock() and lock_shared(), whose wait `watch` sees: types.hpp. A
+	 * writer that waits for its turn, and then for readers, has one wait.
 	 */
 	template <typename Watch>
 	void lock_watched(Watch watch)
@@ -323,18 +328,18 @@ struct phase_fair_lock {
 	}
 
       private:
-	/* unlock changes the first two at once; rin is the upper of them. */
+	/* unlock() changes the first two by one add; rin is the upper. */
 	static constexpr field<0> wout{};
 	static constexpr field<1> rin{};
 	static constexpr field<2> win{};
 	static constexpr field<3> rout{};
 
-	/* rin's two lowest bits are the writer's, readers count above. */
+	/* The two lowest bits of rin are the writer's; readers count above. */
 	static constexpr Counter phase = 1;
 	static constexpr Counter present = 2;
 	static constexpr Counter one = 4;
 
-	/* The writer of this ticket sets it in rin. */
+	/* The mark that the writer with this ticket sets in rin. */
 	static constexpr Counter mark(Counter ticket)
 	{
 		return static_cast<Counter>(present | (ticket & phase));
@@ -366,9 +371,9 @@ struct phase_fair_lock {
 		return counts.fetch_add_acq_rel(win, many); /* O1 */
 	}
 	/*
-	 * Returns how many readers must have left in all. O2, O6 and O9 each
-	 * pass on that the reader has left before, so that a writer does not
-	 * read a rout of one wrap ago.
+	 * Marks the lock as written. Returns the value of rout at which all
+	 * readers have left. O2, O6 and O9 each pass on the departures before,
+	 * so no writer reads a rout of one wrap ago.
 	 */
 	Counter stop_readers(Counter mine)
 	{
@@ -389,7 +394,8 @@ struct phase_fair_lock {
 		counts.await_eq_acquire(rout, readers); /* O3 */
 	}
 
-	/* The mark of the writer that it finds; 0: none. */
+	/* Counts the caller as a reader. Returns the mark that it found; 0:
+	 * none. */
 	Counter arrive_shared()
 	{
 		return marked(counts.fetch_add_acq_rel(rin, one)); /* O6 */
@@ -401,8 +407,8 @@ struct phase_fair_lock {
 		}); /* O7 */
 	}
 
-	/* wout: the writer's number that is served, win: the one that is taken
-	 * next; rin, rout: readers that came, and went */
+	/* wout: the ticket that is served; win: the next to be taken; rin,
+	 * rout: how many readers arrived, and left */
 	paired_fields<Counter> counts;
 };
 

@@ -6,9 +6,9 @@
  *
  * klock's variables lie in sections of their own, .bss.NAME and .data.NAME, as
  * those of -fdata-sections and all inline variables do. A linker script that
- * names only *(.bss) and *(.data) leaves them to the linker, which puts them
- * behind the last section, and behind `end`: a page allocator gives them away,
- * and nobody clears them.
+ * names only *(.bss) and *(.data) leaves them to the linker. The linker puts
+ * them behind the last section, and behind `end`: a page allocator then gives
+ * their memory away, and nobody clears it.
  *
  * On RISC-V, small ones may lie in .sbss and .sdata.
  */
@@ -30,10 +30,10 @@ inline constinit u8 large_data[32] = {1};
 } // namespace detail
 
 /*
- * Panics if a section with variables of klock's lies at `end` or above. `end`
- * is the address behind the kernel's variables; or behind those that its start
- * clears. Called once, by the first CPU, before memory behind `end` is used. In
- * any build; klock_os_panic() is all that it calls.
+ * Panics if a section with klock's variables lies at `end` or above. `end` is
+ * the address behind the kernel's variables, or behind those that its start
+ * code clears. Called once, by the first CPU, before memory behind `end` is
+ * used. In any build; klock_os_panic() is all that it calls.
  */
 inline void check_placed(const void *end)
 {
@@ -41,7 +41,8 @@ inline void check_placed(const void *end)
 				    detail::large_cleared, detail::large_data};
 
 	for (volatile u8 *const one : all) {
-		/* Written: with -flto, none is taken for a constant. */
+		/* Written to, so that -flto does not take them for
+		 * constants. */
 		*one = *one;
 		if (reinterpret_cast<usize>(one) >=
 		    reinterpret_cast<usize>(end))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proportional_ticket_lock - a ticket lock that waits as long as its queue is
+ * proportional_ticket_lock - a ticket lock whose pauses fit the queue's length
  *
  * Algorithm:   As ticket_lock, but a waiter computes how many waiters are ahead
  *              of it, and pauses that many times base spin iterations before it
@@ -55,8 +55,9 @@ struct proportional_ticket_lock {
 		ticket_lock<Counter>::max_contenders;
 
 	/*
-	 * Turns for each waiter ahead, where nobody has measured: more than a
-	 * handoff takes on most machines, which is the side to err on.
+	 * Spin iterations for each waiter ahead, if nobody has measured. More
+	 * than a handoff takes on most machines: too many do less harm than too
+	 * few.
 	 */
 	static constexpr u32 default_base = 64;
 
@@ -79,7 +80,7 @@ struct proportional_ticket_lock {
 	proportional_ticket_lock &
 	operator=(const proportional_ticket_lock &) = delete;
 
-	/* Spin iterations for each waiter ahead; at any time. */
+	/* Sets the spin iterations for each waiter ahead; at any time. */
 	void set_base(u32 turns) { base.store_relaxed(turns); }
 
 	/* Waits for its turn; on return the caller is the holder. */
@@ -90,7 +91,8 @@ struct proportional_ticket_lock {
 		});
 	}
 
-	/* Tries as ticket_lock does: by one swap of both counters. */
+	/* Tries as ticket_lock does: by one compare-and-swap of both
+	 * counters. */
 	[[nodiscard]] bool try_lock() { return queue.try_lock(); }
 
 	/* Only the holder may call it. */
@@ -114,7 +116,7 @@ struct proportional_ticket_lock {
 
       private:
 	ticket_lock<Counter> queue;
-	/* spin iterations that one section and its handoff last */
+	/* spin iterations that a section and its handoff take */
 	atomic<u32> base;
 };
 

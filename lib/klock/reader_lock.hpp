@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_lock - a line per CPU: for "read everywhere, written hardly ever"
+ * reader_lock - a cache line per CPU: for data that is hardly ever written
  *
  * Algorithm:   A reader marks its CPU's line, and is inside unless there is a
  *              writer; if there is, it takes the mark back and waits. Writers
  *              queue by tickets; the one whose turn it is waits until every
- *              line is unmarked. Both store first and read then, so that one of
- *              the two sees the other.
+ *              line is unmarked. Both store first and read afterwards, so at
+ *              least one of the two sees the other.
  * Source:      Hsieh and Weihl, MIT-LCS-TR-521, 1991; the "big reader" locks
  *              of kernels of about 2000. Reader and writer meet as in Dekker's
  *              algorithm (Dijkstra, EWD-123, 1965); we differ: tickets for the
  *              writers, depth for nested readers.
- * Use when:    all CPUs read all the time and hardly anybody writes: readers
- *              share no line, so that reading costs the same however many do. A
- *              write looks at a line of each CPU, and keeps all readers out.
+ * Use when:    all CPUs read all the time and hardly any writes. Readers share
+ *              no line, so a read costs the same however many there are. A
+ *              writer looks at a line of each CPU, and keeps all readers out.
  *              Readers must not starve: phase_fair_lock. Small: rw_ticket_lock.
  * Size:        (Cpus + 1) cache lines  Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
@@ -23,19 +23,20 @@
  * Fairness:    writers FIFO by the ticket, before any reader that waits;
  *              readers may starve    Checked: native/shared: who goes before
  * Capacity:    Cpus readers, each under its own number; a number of Cpus or
- *              more is outside the array. 2^16 - 1 writers, waiting ones
- *              included: with one more both counters are equal, and readers
- *              enter. 255 reads of one CPU inside each other.
+ *              more is outside the array. 2^16 - 1 writers that hold or wait:
+ *              with one more both counters are equal, and readers enter. 255
+ *              nested reads of one CPU.
  *                                      Checked: unit/reader_lock: all CPUs,
  *                                      unit/reader_lock: at capacity
- * Context:     any but NMI: a mark that an NMI interrupts, half set, would look
- *              like a read around its own. A reader stays on its CPU. Reads
- *              nest: a reader, and a handler over it, may read again. Where
- *              handlers read, interrupts are off in lock_shared and
- *              unlock_shared, and may be on in between; irq_shared_guard keeps
- *              them off throughout. A writer by irq_guard where handlers take
- *              it either way. No recursion of writers, no upgrade. All wait
- *              for a preempted writer, a writer for a preempted reader.
+ * Context:     any but NMI: if an NMI interrupts lock_shared() in the middle,
+ *              its read would look nested in a read that has not begun. A
+ *              reader stays on its CPU. Reads nest: a reader, and a handler
+ *              that interrupts it, may read again. If handlers read, interrupts
+ *              must be off in lock_shared and unlock_shared, and may be on in
+ *              between; irq_shared_guard keeps them off throughout. If handlers
+ *              read or write, writers use irq_guard. No recursion of writers,
+ *              no upgrade. All wait for a preempted writer, a writer for a
+ *              preempted reader.
  * Assumes:     a full fence, an atomic add, a byte that is stored alone
  *
  * State (next, owner; marks):  (n,n; 0) free --lock--> (n+1,n; 0) written
@@ -90,7 +91,8 @@ struct reader_lock {
 	 */
 	void lock() { lock_watched(unwatched{}); }
 
-	/* Called by the holder. An add, as arrivals change the same word. */
+	/* Only the holder may call it. An add, as arrivals change the same
+	 * word. */
 	void unlock()
 	{
 		const u32 mine = owner_of(word.load_relaxed());
@@ -110,7 +112,8 @@ struct reader_lock {
 		lock_shared_watched(unwatched{}, cpu);
 	}
 
-	/* Takes it to read if no writer is inside or waits; never waits. */
+	/* Takes the lock to read if no writer is inside or waits; never
+	 * waits. */
 	[[nodiscard]] bool try_lock_shared(unsigned cpu)
 	{
 		atomic<u8> &mine = marks[cpu].reading;
@@ -167,7 +170,7 @@ struct reader_lock {
 	/* The last number before the wrap. */
 	static constexpr u32 last = 0xffff;
 
-	/* Added to take a ticket; to advance owner at its wrap. */
+	/* Added to the word: by an arrival; by unlock() where owner wraps. */
 	static constexpr u32 one_next = 0x10000;
 	static constexpr u32 back_to_zero = 0u - last;
 
@@ -214,7 +217,7 @@ struct reader_lock {
 	}
 
 	struct alignas(cache_line) line {
-		/* reads of this CPU that are inside of each other; 0: none */
+		/* how deep the reads of this CPU nest; 0: none */
 		atomic<u8> reading;
 	};
 

@@ -2,21 +2,21 @@
 /*
  * rw_ticket_lock - readers and writers, served in the order of their arrival
  *
- * Algorithm:   Two counts of sections, `request` of those asked for and
- *              `completion` of those over, each with readers in its upper half
- *              and writers in its lower one. An arrival adds itself to request
- *              and keeps what was there before: a writer waits until completion
- *              is the same, a reader until completion's writers are. So readers
- *              who arrive one after the other share.
+ * Algorithm:   `request` counts the sections that were asked for, `completion`
+ *              those that are over. Each counts readers in its upper half and
+ *              writers in its lower one. An arrival adds itself to request and
+ *              keeps the value before. A writer waits until completion has that
+ *              value, a reader until its writers' half has. So readers that
+ *              arrive one after the other read together.
  * Source:      Mellor-Crummey and Scott, PPoPP 1991: the fair lock of two
  *              counters; we differ: the writers' half may carry into the
  *              readers', a writer leaves by a store, try_lock and
  *              try_lock_shared are one compare-and-swap over all.
  * Use when:    readers and writers are to be served alike, in strict order:
- *              nobody starves. Readers write one line by turns, so that short
- *              reads gain little over ticket_lock. A reader that must not
- *              wait for more than one writer, or whose handlers read too:
- *              phase_fair_lock. Reads everywhere, hardly a write: reader_lock.
+ *              nobody starves. All readers write one line, so short reads gain
+ *              little over ticket_lock. A reader that must not wait for more
+ *              than one writer, or whose handlers read too: phase_fair_lock.
+ *              Many CPUs read, and hardly any writes: reader_lock.
  * Size:        4 or 8 bytes; no per-CPU state
  *                                      Checked: unit/every lock: sizes
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
@@ -25,20 +25,20 @@
  *                                Checked: model/lifetime, native/lifetime
  * Fairness:    FIFO by the add to request, readers among them; none is bypassed
  *                                      Checked: native/torture: FIFO
- * Capacity:    2^bits contexts at once, readers, writers and those who wait
- *              together. One more and a reader may be in with a writer.
+ * Capacity:    2^bits contexts that hold or wait at once, readers and writers
+ *              together. With one more, a reader may be in with a writer.
  *              Contexts, not CPUs. rw_ticket_lock_for<N> compiles the bound.
  *                                      Checked: unit/rw_ticket_lock: 256
  * Context:     any; where a handler takes it too, either way, readers and
  *              writers by irq_guard and irq_shared_guard: a handler's reader
  *              queues behind a writer that waits for the reader it interrupted.
- *              NMI: try_lock and try_lock_shared only. No recursion, of readers
- *              neither; no upgrade (below). Everybody waits for a preempted
+ *              NMI: try_lock and try_lock_shared only. No recursion, not even
+ *              of readers; no upgrade (below). Everybody waits for a preempted
  *              holder, and for a preempted first waiter.
  * Assumes:     an atomic add on each count, an atomic store to one that leaves
  *              the other alone, a compare-and-swap over both
  * Sizes:       try_lock, try_lock_shared: one compare-and-swap decides over
- *              both counts (ABA). On a Zen 3 the next to come waits for it.
+ *              both counts (ABA). On a Zen 3 the next lock() waits for it.
  *
  * State (completion, request):  (n,n) free --lock--> (n,n+1) written
  *              --unlock--> (n+1,n+1);  (n,n) --lock_shared--> (n,n+r) read
@@ -63,24 +63,26 @@
  *      2 to 4 CPUs, in C++'s memory model  Checked: model/orders_needed
  *      any number, sequentially consistent Checked: proofs/rw_ticket
  *
- * Why a carry does no harm: a count is one number, sections of readers times
- * 2^bits and sections of writers, modulo 2^(2 bits). What is still to come of
- * it, request less completion, is a 2^bits + b, of a readers and b writers. It
- * is nothing only if both are, and its lower half only if b is, as long as
- * a + b < 2^bits. Readers never touch the lower half: their carry is lost at
- * the top. Were they in the lower one, theirs would look like a writer.
+ * Why a carry does no harm: a count is one number, 2^bits times the readers'
+ * sections plus the writers' sections, modulo 2^(2 bits). With a readers and b
+ * writers that hold or wait, request - completion is a 2^bits + b. As long as a
+ * + b < 2^bits, this is 0 only if a and b are 0, and its lower half is 0 only
+ * if b is. The readers' carry leaves the word at the top and never reaches the
+ * lower half. If readers were in the lower half, their carry would look like a
+ * writer.
  *
  * Why a writer leaves by a store: nobody else writes completion while it is in.
  * The readers before it are out, and all that arrive after it wait.
  *
- * Why a writer downgrades by a store: of what is still to come it makes a
- * writer less and a reader more, and a + b stays as it was. The readers behind
- * it find the writers over whom they waited for; the writer behind them waits
- * until unlock_shared() adds the reader that the store took from completion.
+ * Why a writer downgrades by a store: the store makes b less by one and a more
+ * by one, so a + b stays the same. The readers behind it find that the writers
+ * they waited for are done. The writer behind them waits until unlock_shared()
+ * adds the reader that the store subtracted from completion.
  *
  * Why there is no upgrade: the counts do not tell the readers that are in from
- * those behind a writer that waits, so who upgrades could not know when it is
- * alone; and that writer, who came before, waits for it.
+ * those that wait behind a writer, so an upgrading reader could not know when
+ * it is alone. And a writer that arrived before the upgrade waits for that
+ * reader.
  *
  * Cost:        uncontended: 1 RMW, 1 store, 1 line; handoff with w waiters:
  *              w + 1 to 2 (w + 1) misses: all wait on one line, and each
@@ -127,8 +129,8 @@ struct rw_ticket_lock {
 	void lock() { lock_watched(unwatched{}); }
 
 	/*
-	 * Takes the lock if nobody is in or waits; never waits. Writes nothing
-	 * where it fails.
+	 * Takes the lock if nobody holds it or waits; never waits. Writes
+	 * nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock()
 	{
@@ -141,7 +143,8 @@ struct rw_ticket_lock {
 			{{before, successor(before)}}); /* O5 */
 	}
 
-	/* The holder's alone: nobody else's section ends meanwhile. */
+	/* Only the holder may call it. A store is enough, as no other section
+	 * ends meanwhile. */
 	void unlock()
 	{
 		const sections before = counts.load_relaxed(completion);
@@ -150,9 +153,9 @@ struct rw_ticket_lock {
 	}
 
 	/*
-	 * The holder's alone, who reads from here, with the readers next behind
-	 * it, and leaves by unlock_shared(). No writer comes between. A guard
-	 * has its own downgrade().
+	 * Only the holder may call it. It becomes a reader, together with the
+	 * readers next behind it; no writer comes between. It leaves by
+	 * unlock_shared(). A guard has its own downgrade().
 	 */
 	void downgrade()
 	{
@@ -167,13 +170,14 @@ struct rw_ticket_lock {
 
 	/* -- A reader: with others -- */
 
-	/* Waits for its turn; on return the caller reads, perhaps with others.
+	/* Waits for its turn; on return the caller is a reader, perhaps one of
+	 * several.
 	 */
 	void lock_shared() { lock_shared_watched(unwatched{}); }
 
 	/*
-	 * Takes the lock to read if no writer is in or waits; never waits.
-	 * Writes nothing where it fails.
+	 * Takes the lock to read if no writer holds it or waits; never waits.
+	 * Writes nothing if it fails.
 	 */
 	[[nodiscard]] bool try_lock_shared()
 	{
@@ -190,7 +194,8 @@ struct rw_ticket_lock {
 		return true;
 	}
 
-	/* A reader's. Others add to it as well. */
+	/* Only a reader may call it. An add, as other readers change
+	 * completion, too. */
 	void unlock_shared()
 	{
 		(void)counts.fetch_add_release(completion,
@@ -240,8 +245,8 @@ struct rw_ticket_lock {
 	static constexpr field<1> request{};
 
 	/*
-	 * Counts one more writer, or reader; returns the count before. O1, O3,
-	 * O5 and O8 prevent reading a count of one wrap ago: ticket_lock,
+	 * Adds a writer or a reader to request; returns the value before. O1,
+	 * O3, O5 and O8 prevent reading a count of one wrap ago: ticket_lock,
 	 * take_ticket().
 	 */
 	sections arrive()
@@ -277,8 +282,8 @@ struct rw_ticket_lock {
 			served);
 	}
 
-	/* completion: the sections that are over; request: those and all that
-	 * are held or waited for */
+	/* completion: the sections that are over; request: all that were asked
+	 * for */
 	atomic_fields<sections, 2> counts;
 };
 

@@ -9,14 +9,14 @@
  *	requests.acquire();
  *
  * Algorithm:   A word counts the free units, or says that there is none and
- *              that somebody waits. Without waiters, acquire() and release()
- *              are a compare-and-swap each. With waiters, release() takes the
- *              inner lock and gives its unit to the first, without counting it.
+ *              somebody waits. Without waiters, acquire() and release() are a
+ *              compare-and-swap each. With waiters, release() takes the inner
+ *              lock and gives its unit to the first, without counting it.
  * Source:      Dijkstra's P and V, with a queue; the proof is ours:
  *              detail/sleeping.hpp.
- * Use when:    units are counted: requests from a handler, places in a buffer.
- *              As a mutex it costs a context switch a section once threads
- *              outnumber CPUs, 10 to 300 times the time: take mutex for that.
+ * Use when:    units are counted: requests from a handler, free buffers. As a
+ *              mutex it costs a context switch a section once threads outnumber
+ *              CPUs, 10 to 300 times the time: take mutex for that.
  * Size:        16 bytes, on 32 bits 12; a waiter: 32 or 16 on its stack
  *                                      Checked: unit/sleep: sizes
  * Zero bytes:  no unit                 Checked: unit/sleep: sizes
@@ -24,8 +24,8 @@
  *              it                      Checked: model/sleep: freed by the last
  * Fairness:    FIFO; nobody is bypassed
  *                                      Checked: model/sleep: in turn
- * Capacity:    Most units, then release() counts none and returns false; any
- *              number of threads      Checked: unit/sleep: semaphore
+ * Capacity:    Most units: with as many, release() adds none and returns false;
+ *              any number of threads  Checked: unit/sleep: semaphore
  * Context:     acquire(): threads, interrupts on, no spin lock held. release(),
  *              try_acquire(): handlers, too. NMI: none.
  * Assumes:     what the inner lock assumes
@@ -56,7 +56,7 @@
 namespace klock {
 
 namespace detail {
-/* No constant expression: the error names it. */
+/* Not a constant expression: the compiler's error shows its name. */
 inline u32 more_units_than(u32 most) { return most; }
 } // namespace detail
 
@@ -71,8 +71,8 @@ struct bounded_semaphore {
 	using waiters_sleep = void;
 
 	constexpr bounded_semaphore() = default;
-	/* first: at most Most, or constinit does not compile; at run time, more
-	 * are not counted. */
+	/* Starts with `first` units. More than Most do not compile with
+	 * constinit; at run time, the excess is not counted. */
 	constexpr explicit bounded_semaphore(u32 first)
 	    : word(first <= Most ? first : detail::more_units_than(Most))
 	{
@@ -90,7 +90,7 @@ struct bounded_semaphore {
 			(void)take_slowly(nullptr);
 	}
 
-	/* Takes one that is there; never sleeps. */
+	/* Takes a unit if there is one; never sleeps. */
 	[[nodiscard]] bool try_acquire()
 	{
 		u32 now = word.load_relaxed();
@@ -102,7 +102,8 @@ struct bounded_semaphore {
 		return false;
 	}
 
-	/* Sleeps until a deadline of cycles(). False: the caller has no unit.
+	/* acquire() until a deadline of cycles(). False: the caller has no
+	 * unit.
 	 */
 	[[nodiscard]] bool try_acquire_until(u64 deadline)
 	{
@@ -130,7 +131,7 @@ struct bounded_semaphore {
 
 	using section = detail::inner_section<Inner>;
 
-	/* 1 to Most, by one comparison. */
+	/* Whether it is 1 to Most, by one comparison. */
 	static bool has_units(u32 now) { return now - 1 < Most; }
 
 	[[gnu::noinline]] bool take_slowly(const u64 *until)
@@ -177,8 +178,9 @@ struct bounded_semaphore {
 				return false;
 			if (handed_over())
 				return true;
-			/* All have given up. The unit is not released under the
-			 * inner lock, which must not be used after it. */
+			/* All waiters have given up. The unit is not released
+			 * under the inner lock, which must not be used after
+			 * it. */
 			now = word.load_relaxed();
 		}
 	}
@@ -195,7 +197,8 @@ struct bounded_semaphore {
 		return true;
 	}
 
-	/* With the inner lock held, after a waiter has left the queue. */
+	/* Called with the inner lock held, after a waiter has left the
+	 * queue. */
 	void now_awaited()
 	{
 		if (queue.empty())

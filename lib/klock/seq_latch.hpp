@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seq_latch - a value that can be read even over its own half-done write
+ * seq_latch - a value that an NMI handler can read in the middle of a write
  *
  * It has two copies: the writer changes one while readers use the other. An NMI
  * handler that comes between any two instructions of the writer on its own CPU
- * still reads a whole value, at once: the old one or the new one. It is for the
- * clock that every context reads, above all; seq_lock is half as large.
+ * still reads a whole value at once: the old one or the new one. Its main use
+ * is a clock that every context reads. seq_lock is half as large.
  *
  * Source:      the idea of the Linux kernel's latch sequence counter
  *              (Documentation/locking/seqlock, "Latch sequence counters"); the
  *              orders are ours.
  * Size:        2 T and 4 bytes, rounded up to T's alignment; zero bytes: T of
  *              zero bytes              Checked: unit/seq_lock: sizes
- * Context:     readers: any, NMI over the writer too. Writers: one at a time,
- *              by a lock of their own.
- * Capacity:    a reader that sleeps while exactly 2^31 writes pass does not
- *              notice.
+ * Context:     readers: any, also an NMI that interrupts the writer. Writers:
+ *              one at a time, by a lock of their own.
+ * Capacity:    if exactly 2^31 writes pass during one read, it may return parts
+ *              of two values.
  *
- * State (sequence):  even: the first copy is read, odd: the second; a write
- *              counts it up twice
+ * State (sequence):  even: the first copy is read; odd: the second; each write
+ *              increments it twice
  *
  * Ordering:
  *	O1  write  sequence.store_release  pairs with O5
@@ -29,9 +29,9 @@
  *	O6  read   fence_acquire           pairs with O2, O4
  *                              Checked: model/seq_latch: orders needed
  *
- *	O1 and O3 publish the copy that readers use next. By O2 and O4, a reader
- *	that saw a word of a copy in change sees, after O6, that the sequence
- *	has changed.
+ *	O1 and O3 publish the copy that readers use next. O2 and O4: a reader
+ *	that read a word of a copy while it was written sees, after O6, that the
+ *	sequence has changed.
  */
 #pragma once
 
@@ -79,7 +79,7 @@ struct seq_latch {
       private:
 	/* The first is read while the sequence is even. */
 	seq_words<T> copies[2];
-	/* Counted up twice a write. */
+	/* Incremented twice in a write. */
 	atomic<u32> sequence;
 };
 

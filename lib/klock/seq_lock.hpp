@@ -18,18 +18,18 @@
  *              per-CPU state           Checked: unit/seq_lock: sizes
  * Zero bytes:  T of zero bytes, never written
  *                                      Checked: unit/seq_lock: zero bytes
- * Lifetime:    who frees it must know that nobody reads: readers leave no
- *              trace. The next writer knows that the last is out: a write's
- *              last access is the one that releases
+ * Lifetime:    the caller that frees it must know that nobody reads: readers
+ *              leave no trace. The next writer knows that the last one is done:
+ *              a write's last access is the one that releases
  *                                      Checked: unit/seq_lock: lifetime
  * Fairness:    none: readers begin again as long as writers write, and one
  *              writer may enter again and again while others starve
  *                                      Checked: unit/seq_lock: bypass
- * Capacity:    any number of contexts; a reader that sleeps while exactly 2^31
- *              writes pass takes two halves for one
+ * Capacity:    any number of contexts. If exactly 2^31 writes pass during one
+ *              read, it may return parts of two values
  *                                      Checked: model/seq_lock: wrap
- * Context:     any; where a handler reads or writes, writers with interrupts
- *              off, else it waits for the writer that it interrupted; readers
+ * Context:     any. If a handler reads or writes, writers must have interrupts
+ *              off: else it waits for the writer that it interrupted. Readers
  *              need not. NMI: try_read only. No recursion, and no read() in
  *              update(): checked_if<debug, seq_lock<T>> names both. Everybody
  *              waits for a preempted writer, for a preempted reader nobody.
@@ -47,9 +47,9 @@
  *	O6  read            sequence.await_acquire             pairs with O3
  *                                      Checked: model/seq_lock: orders needed
  *
- *	O2 and O5: a reader that saw one word of a write sees, behind O5, the
- *	odd sequence from before O2, or a later one. No word can be plain: it
- *	would be a data race however it is fenced.
+ *	O2 and O5: a reader that read one word of a write reads, after O5, the
+ *	odd sequence from before O2, or a later one. No word may be plain: it
+ *	would be a data race, whatever fences there are.
  *
  * Cost:        a read: 2 loads and one a word, no store, no RMW; a write: 1
  *              RMW, 1 load, 1 store and one a word; after a write each reader
@@ -64,10 +64,10 @@ namespace klock {
 /*
  * seq_words - a value that is read while it is written, word by word
  *
- * What seq_lock and seq_latch keep their data in. Each word is an atomic of
- * its own, so that a read of a half-written value is no data race; whether the
- * words belong together is what the sequence says. A word is as large as the
- * value's alignment allows, at most a register.
+ * seq_lock and seq_latch keep their data in it. Each word is an atomic of its
+ * own, so a read of a half-written value is no data race. The sequence says
+ * whether the words belong together. A word is as large as the value's
+ * alignment allows, at most a register.
  */
 
 namespace detail {
@@ -116,10 +116,11 @@ struct seq_words {
 		      "a value that is copied word by word must be trivially "
 		      "copyable");
 
-	/* Zero bytes, whatever T{} is. */
+	/* All bytes zero, even if T{} is something else. */
 	constexpr seq_words() = default;
 
-	/* A constant only where T has no padding: constinit says so. */
+	/* A constant expression only if T has no padding: constinit reports
+	 * it. */
 	constexpr explicit seq_words(const T &v)
 	    : seq_words(__builtin_bit_cast(image, v),
 			typename detail::indices_to<count>::type{})
@@ -174,7 +175,7 @@ struct seq_words {
 	{
 	}
 
-	/* Each is read and written by itself, in this order. */
+	/* Each word is read and written alone, in this order. */
 	atomic<word> words[count];
 };
 
@@ -191,7 +192,7 @@ struct seq_lock {
 	seq_lock(const seq_lock &) = delete;
 	seq_lock &operator=(const seq_lock &) = delete;
 
-	/* The newest whole value; waits while a writer is inside. */
+	/* Returns the newest whole value; waits while a writer is inside. */
 	[[nodiscard]] T read() const
 	{
 		for (;;) {
@@ -204,7 +205,7 @@ struct seq_lock {
 		}
 	}
 
-	/* One look: true if to is a whole value. Never waits: any context. */
+	/* Tries once; true: `to` is a whole value. Never waits: any context. */
 	[[nodiscard]] bool try_read(T &to) const
 	{
 		const u32 began = sequence.load_acquire(); /* O4 */
@@ -228,7 +229,8 @@ struct seq_lock {
 		end(began);
 	}
 
-	/* change(T &) of the newest value; no other writer comes between. */
+	/* Calls change(T &) on a copy of the newest value, and writes that; no
+	 * other writer comes between. */
 	template <typename Change>
 	void update(Change change)
 	{
@@ -254,7 +256,7 @@ struct seq_lock {
 		}
 	};
 
-	/* Whether what was read since began is of one write. */
+	/* Whether all that was read since `began` comes from one write. */
 	bool is_whole(u32 began) const
 	{
 		fence_acquire(); /* O5 */
@@ -277,9 +279,10 @@ struct seq_lock {
 
 	void end(u32 began) { sequence.store_release(began + 2); /* O3 */ }
 
-	/* The newest whole value, or a mixture while the sequence is odd. */
+	/* The newest value; while the sequence is odd, a mixture of two. */
 	seq_words<T> value;
-	/* Odd while a writer is inside; only equality is asked of it. */
+	/* Odd while a writer is inside. Readers only compare it for
+	 * equality. */
 	atomic<u32> sequence;
 };
 

@@ -10,18 +10,19 @@
  *	held.downgrade();				held to read from here
  *
  * Algorithm:   A word counts the readers and the writer inside, and has a flag
- *              for waiters. Without waiters, to lock and to unlock are a
- *              compare-and-swap each. Who cannot enter tries again some times
- *              (Spins), then queues, by a node on its stack, and parks. The
- *              last to leave wakes the first waiter, clears the flag, and
- *              leaves the lock free, so that a running thread may take it
- *              before (it barges). Until the one that was told comes, all is as
- *              without waiters. It enters then, or sets the flag again and
- *              sleeps on. A waiter that was told Patience times and
- *              could not enter is let in by the next thread that leaves it
- *              free. If who enters is a reader, the readers directly behind it
- *              enter, too. A waiter that gives up lets in the readers behind it
- *              if readers are inside.
+ *              for waiters. Without waiters, locking and unlocking are a
+ *              compare-and-swap each. A thread that cannot enter first tries
+ *              again some times (Spins). Then it queues a node on its stack,
+ *              and parks. The last thread to leave wakes the first waiter,
+ *              clears the flag, and leaves the lock free: a running thread may
+ *              take it first (it barges). Until the woken waiter runs, nobody
+ *              else is woken, and the lock works as if nobody waited. The woken
+ *              waiter enters, or finds that it cannot, sets the flag again and
+ *              sleeps. If a waiter was woken Patience times and could not
+ *              enter, the next thread that would leave the lock free hands it
+ *              over. If a reader enters, the readers directly behind it enter,
+ *              too. If a waiter gives up while readers are inside, the readers
+ *              behind it enter.
  * Source:      readers and writers in one queue, as Linux's rw_semaphore; the
  *              state, the inner lock, and the proof are ours:
  *              detail/sleeping.hpp.
@@ -35,10 +36,10 @@
  * Lifetime:    the next holder may free it, reader or writer: an unlock's last
  *              access is the one that releases
  *                                      Checked: model/sleep: freed by the last
- * Fairness:    the first waiter is bypassed until it has been told Patience (8)
- *              times, then by nobody; waiters among each other are FIFO;
- *              an arriving reader queues if somebody does that is not on its
- *              way, though readers are inside: they keep no writer out
+ * Fairness:    the first waiter is bypassed until it has been woken Patience
+ *              (8) times, then by nobody; waiters are FIFO among themselves. If
+ *              the first waiter was not woken yet, an arriving reader queues,
+ *              even if readers are inside: so readers cannot keep a writer out
  *                                      Checked: model/sleep: hand-over
  * Capacity:    2^30 - 1 readers at once: more contexts than there are
  *                                      Checked: native/sleep
@@ -86,8 +87,8 @@
 namespace klock {
 
 /*
- * Patience, Spins: as mutex's. With strict order, 2 threads on 2 cores, of
- * whose short sections one in ten writes, are a hundred times slower
+ * Patience, Spins: as mutex's. With strict order, two threads on 2 cores, one
+ * in ten of whose short sections writes, are a hundred times slower
  * (tests_host/bench).
  */
 template <u32 Patience = 8, plain_lock Inner = detail::sleepers_lock,
@@ -106,13 +107,13 @@ struct patient_shared_mutex {
 	patient_shared_mutex(const patient_shared_mutex &) = delete;
 	patient_shared_mutex &operator=(const patient_shared_mutex &) = delete;
 
-	/* Sleeps until the caller alone holds it. */
+	/* Sleeps until the caller alone holds the lock. */
 	void lock()
 	{
 		if (!try_lock())
 			(void)enter_slowly(false, nullptr);
 	}
-	/* Takes it if nobody holds it; never sleeps. */
+	/* Takes the lock if nobody holds it; never sleeps. */
 	[[nodiscard]] bool try_lock()
 	{
 		u32 found = word.load_relaxed();
@@ -120,7 +121,8 @@ struct patient_shared_mutex {
 		return found == 0 &&
 		       word.compare_exchange_acquire(found, writer); /* O1 */
 	}
-	/* lock() until a deadline of cycles(). False: it is not held. */
+	/* lock() until a deadline of cycles(). False: the caller does not hold
+	 * it. */
 	[[nodiscard]] bool try_lock_until(u64 deadline)
 	{
 		return try_lock() || enter_slowly(false, &deadline);
@@ -129,7 +131,7 @@ struct patient_shared_mutex {
 	{
 		return try_lock_until(deadline_in(how_long));
 	}
-	/* Only the writer may call it, or downgrade(): called by others, it may
+	/* Only the writer may call it, or downgrade(). Called by others, it may
 	 * let two writers in, or nobody (checked_lock names that). */
 	void unlock() { leave(writer); }
 
@@ -140,8 +142,8 @@ struct patient_shared_mutex {
 		if (!try_lock_shared())
 			(void)enter_slowly(true, nullptr);
 	}
-	/* Fails while a writer holds it, or somebody waits that is not on its
-	 * way. */
+	/* Fails while a writer holds it, or while somebody waits and the first
+	 * waiter was not woken. */
 	[[nodiscard]] bool try_lock_shared()
 	{
 		u32 now = word.load_relaxed();
@@ -183,7 +185,8 @@ struct patient_shared_mutex {
 	}
 
       private:
-	/* Parts of `word`: a flag, a count of readers, a flag. */
+	/* Parts of `word`: the writer's flag, a count of readers, the waiters'
+	 * flag. */
 	static constexpr u32 waiters = 1, one_reader = 2, writer = u32{1} << 31;
 
 	using section = detail::inner_section<Inner>;
@@ -235,8 +238,8 @@ struct patient_shared_mutex {
 		}
 	}
 
-	/* True: the caller holds it. False: the next to leave will look at the
-	 * queue, or the first waiter was told and will come. */
+	/* True: the caller holds it. False: the next thread to leave will look
+	 * at the queue, or the first waiter was woken and will try. */
 	bool took_or_announced(bool reads)
 	{
 		u32 now = word.load_relaxed();
@@ -263,9 +266,9 @@ struct patient_shared_mutex {
 			now_inside(in, now - waiters);
 	}
 
-	/* Sets the users, with the inner lock held, after letting in readers at
-	 * the front of the queue if they may enter; these hold it when they
-	 * wake. */
+	/* Sets the users, with the inner lock held. Before, it lets in the
+	 * readers at the front of the queue if they may enter; these hold the
+	 * lock when they wake. */
 	void now_inside(section &in, u32 users)
 	{
 		while (users && may_enter(users, true) && !queue.empty() &&
@@ -279,7 +282,7 @@ struct patient_shared_mutex {
 		word.store_release(users); /* O4 */
 	}
 
-	/* Releases it for one reader or the writer. */
+	/* Releases the lock for one reader or the writer. */
 	void leave(u32 one)
 	{
 		u32 now = word.load_relaxed();
@@ -292,7 +295,8 @@ struct patient_shared_mutex {
 			leave(one);
 	}
 
-	/* Leaves, and hands over or wakes if it is free; false: nobody waits.
+	/* Leaves. If the lock is then free, hands it over or wakes the first
+	 * waiter. False: nobody waits.
 	 */
 	[[gnu::noinline]] bool left_to_waiters(u32 one)
 	{
@@ -319,7 +323,7 @@ struct patient_shared_mutex {
 	}
 
 	Inner inner;
-	/* the first waiter has been told and has not come yet */
+	/* the first waiter has been woken and has not run yet */
 	atomic<bool> told;
 	/* the waiters flag, and the users inside: see State */
 	atomic<u32> word;

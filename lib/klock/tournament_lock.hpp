@@ -10,7 +10,7 @@
  * Source:      Peterson and Fischer, STOC 1977 (the tree); Peterson, IPL 12(3),
  *              1981 (the node); we differ: any number of CPUs, not only powers
  *              of two: some leaves are then one match nearer to the root. And
- *              the root is released last, where the others begin with it.
+ *              the root is released last; in the papers it is released first.
  * Use when:    CPUs have no atomic read-modify-write and there are more than
  *              two, or to teach. First come, first served: bakery_lock. With
  *              read-modify-write: ticket_lock.
@@ -21,8 +21,8 @@
  * Zero bytes:  free                    Checked: unit/every lock: zero bytes
  * Lifetime:    the next holder may free it: unlock's last access is the one
  *              that releases     Checked: model/lifetime, native/lifetime
- * Fairness:    starvation-free, not first come, first served: a CPU that climbs
- *              fast bypasses one that climbs slowly
+ * Fairness:    starvation-free, but not first come, first served: a CPU that
+ *              climbs fast bypasses one that climbs slowly
  *                                  Checked: unit/tournament_lock: bypass
  * Capacity:    Cpus, each at most once, under its own number; a number of Cpus
  *              or more is outside the tree
@@ -37,17 +37,17 @@
  *                (.., root) held --unlock--> from the leaf up, ()
  *
  * Ordering:    none of its own: peterson_lock's, at each node. A node's side is
- *              used by one CPU after another: the child on that side hands it
- *              off, and as that is released before the node is, the next CPU
- *              waits for its side (O6 there).
+ *              used by one CPU after another, the holders of the child on that
+ *              side. A child is released before its parent, so the next CPU
+ *              first waits until the parent's side is free (O6 there).
  *                                  Checked: model/orders_needed
  *
- * The root last: what comes after it would be done to a lock that another holds
- * by then, and may have freed. The others before it: nobody else can know when
- * the holder releases. Without the wait for its side, the next CPU from the
- * same subtree would take the root while it is still held, and be thrown out by
- * the unlock that follows. That wait is short: for the rest of one unlock,
- * which waits for nobody.
+ * Why the root is released last: after the root's release another CPU may hold
+ * the lock, and may free it. So the holder must have released the other nodes
+ * before. Without the wait for its side, the next CPU from the same subtree
+ * would take the root while it is still held, and be thrown out by the unlock
+ * that follows. That wait is short: for the rest of one unlock, which waits for
+ * nobody.
  *
  * No try_lock: peterson_lock has none.
  *
@@ -76,7 +76,7 @@ struct tournament_lock {
 		for (u32 at = leaf_of(cpu); at > root; at = parent_of(at)) {
 			peterson_lock &match = node(parent_of(at));
 
-			/* Only above the leaf: a leaf's side has one CPU. */
+			/* Not at the leaf: one CPU alone uses its side. */
 			if (at < Cpus)
 				match.await_left(side_of(at));
 			match.lock(side_of(at));
@@ -106,7 +106,7 @@ struct tournament_lock {
 
 	peterson_lock &node(u32 number) { return nodes[number - root]; }
 
-	/* the matches, beginning with the root's */
+	/* the nodes, the root first */
 	peterson_lock nodes[Cpus - 1];
 };
 

@@ -34,13 +34,13 @@
  *              wake_all(): handlers, too; NMI: none. Predicates and changes run
  *              under a spin lock with interrupts off: they must be short, must
  *              not sleep, and must not call the same queue. They may take a
- *              spin lock with which nobody waits for this queue or wakes it;
- *              with another, the two locks would be taken in both orders.
- *              checked_lock names all of these. A change outside of wake_one()
- *              must be atomic and come before it; a waiter between its check
- *              and its sleep would miss it otherwise. If waiters wait for
- *              different things, the one that wake_one() picks may not be the
- *              one that can go on: use wake_all(), or a queue for each.
+ *              spin lock if nobody waits for this queue, or wakes it, with that
+ *              lock held: otherwise the two locks would be taken in both
+ *              orders. checked_lock names all of these. A change outside of
+ *              wake_one() must be atomic and come before it; a waiter between
+ *              its check and its sleep would miss it otherwise. If waiters wait
+ *              for different things, the one that wake_one() picks may not be
+ *              the one that can go on: use wake_all(), or a queue for each.
  * Assumes:     what the inner lock assumes
  *
  * State (of the caller's):  false --wake_one's change--> true --ready--> taken
@@ -48,10 +48,10 @@
  * Ordering:    none of its own; the inner lock orders all
  *                                      Checked: model/sleep: orders needed
  *
- * Cost:        uncontended: a wait that need not sleep and a wake with nobody
- *              there: a passage of the inner lock, which the predicate and the
- *              change need; wake_one(): and a step for each waiter that was
- *              woken and has not come yet           Checked: model/sleep: cost
+ * Cost:        uncontended: a wait that need not sleep, and a wake without
+ *              waiters: a passage of the inner lock, which the predicate and
+ *              the change need; wake_one(): also a step for each waiter that
+ *              was woken and has not run yet        Checked: model/sleep: cost
  */
 #pragma once
 
@@ -69,7 +69,7 @@ struct wait_queue_with {
 	wait_queue_with(const wait_queue_with &) = delete;
 	wait_queue_with &operator=(const wait_queue_with &) = delete;
 
-	/* Sleeps until ready() is true, which may take what it finds. */
+	/* Sleeps until ready() is true; ready() may take what it finds. */
 	template <typename Ready>
 	void wait(Ready ready)
 	{
@@ -90,7 +90,8 @@ struct wait_queue_with {
 				  deadline_in(how_long));
 	}
 
-	/* Calls change(), which makes it true for one, and wakes the first. */
+	/* Calls change(), which makes the predicate true for one waiter, and
+	 * wakes the first. */
 	template <typename Change>
 	void wake_one(Change change)
 	{
@@ -100,7 +101,8 @@ struct wait_queue_with {
 		if (detail::sleeper *const first = queue.first_asleep())
 			in.wake(*first);
 	}
-	/* Calls change(), which makes it true for all, and wakes all. */
+	/* Calls change(), which makes the predicate true for all, and wakes
+	 * all. */
 	template <typename Change>
 	void wake_all(Change change)
 	{
